@@ -16,7 +16,8 @@ void RankOptions::add_to(CLI::App& command, bool in_processes) {
     ranks_ = command
                  .add_option("--ranks", ranks,
                              "solve on so many ranks, threads of this process that each have a "
-                             "part of the rows; --threads of the device are shared among them")
+                             "part of the rows; --threads of the device are shared among them, "
+                             "and --device may name a GPU for each: cuda:0,cuda:1")
                  ->transform(whole_number(1, 1024))
                  ->type_name("N");
   }
@@ -30,14 +31,18 @@ void RankOptions::add_to(CLI::App& command, bool in_processes) {
   exchange_ = command
                   .add_option("--exchange", exchange,
                               "how x reaches other ranks: vector, before the product; naive, by "
-                              "nonblocking calls around it; task, by a thread beside it")
+                              "nonblocking calls around it; task, by a thread beside it, or on "
+                              "GPUs by a stream")
                   ->capture_default_str()
                   ->check(CLI::IsMember({"vector", "naive", "task"}))
                   ->type_name("MODE");
 }
 
-void RankOptions::check_use() const {
+void RankOptions::check_use(const std::string& device) const {
   if (is_given()) return;
+  if (device.find(',') != std::string::npos) {
+    throw Error(ErrorKind::usage, "--device " + device + " is for ranks: give --ranks too");
+  }
   for (const CLI::Option* option : {partition_, exchange_}) {
     if (option == nullptr || option->count() == 0) continue;
     throw Error(ErrorKind::usage, option->get_name() + " is for ranks: give --ranks too");

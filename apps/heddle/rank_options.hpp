@@ -19,8 +19,8 @@ struct RankOptions {
   void add_to(CLI::App& command, bool in_processes);
   /// Whether ranks are to be threads of this process.
   bool is_given() const { return ranks_ != nullptr && ranks_->count() > 0; }
-  /// Throws `Error` (usage) for options of ranks without ranks.
-  void check_use() const;
+  /// Throws `Error` (usage) for options of ranks without ranks, several devices among them.
+  void check_use(const std::string& device) const;
 
   ExchangeMode mode() const { return parse_exchange_mode(exchange); }
   /// Throws `Error` (usage) for a text that is none, or one of another number of ranks.

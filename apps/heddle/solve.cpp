@@ -259,7 +259,7 @@ void add_solve(CLI::App& app, int& status, Communicator* ranks) {
     if (ranks != nullptr) {
       status = solve_on_ranks(*options, *ranks);
     } else {
-      options->ranks.check_use();
+      options->ranks.check_use(options->matrix.processor.device);
       status = options->ranks.is_given() ? solve_on_ranks(*options) : run_solve(*options);
     }
   });

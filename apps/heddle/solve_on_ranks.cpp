@@ -8,6 +8,7 @@
 #include <numeric>
 #include <optional>
 #include <span>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <variant>
@@ -29,7 +30,7 @@ namespace {
 struct WholeSystem {
   AnyMatrix matrix;
   ComposedChoice preconditioner;
-  Device device;
+  Device device;  // of all ranks on a CPU, or of the first one
   SolveOutcome outcome;
 };
 
@@ -38,7 +39,12 @@ void check_for_ranks(const SolveOptions& options, const ComposedChoice& precondi
   const auto refuse = [](const std::string& what) {
     throw Error(ErrorKind::unsupported, "ranks share " + what);
   };
-  if (device.on_gpu()) refuse("work on the CPU: leave --device out");
+  const auto is_named = [&](const char* method) { return options.method == method; };
+  if (device.on_gpu() && (is_named("gmres") || is_named("fgmres"))) {
+    throw Error(ErrorKind::unsupported, "--solver " + options.method +
+                                            " keeps a basis, whose sums ranks on GPUs do not "
+                                            "join: leave it out, or take bicgstab");
+  }
   if (options.storage.is_hierarchical()) {
     refuse("matrices in sliced storage, not in --storage hisparse");
   }
@@ -63,9 +69,29 @@ void distribute(PlanChoice& choice) {
   choice.reason += ", with rows in their own order for ranks";
 }
 
+/// Devices that `--device` names, with commas between them: one for each rank, or one for all.
+std::vector<Device> named_devices(const DeviceOption& option, bool quiet, int ranks) {
+  std::vector<Device> devices;
+  std::istringstream names(option.device);
+  for (DeviceOption one = option; std::getline(names, one.device, ',');) {
+    devices.push_back(one.on(quiet));
+  }
+  if (devices.size() != 1 && devices.size() != static_cast<std::size_t>(ranks)) {
+    throw Error(ErrorKind::usage, "--device " + option.device + " names " +
+                                      std::to_string(devices.size()) + " devices for " +
+                                      std::to_string(ranks) +
+                                      " ranks: one for each, or one for all");
+  }
+  for (const Device& device : devices) {
+    if (device.on_gpu() == devices.front().on_gpu()) continue;
+    throw Error(ErrorKind::unsupported,
+                "--device " + option.device + ": ranks are all on GPUs, or all on the CPU");
+  }
+  return devices;
+}
+
 /// Reads the matrix, and chooses method and plan for it.
-WholeSystem read_system(const SolveOptions& options) {
-  const Device device = options.matrix.on();
+WholeSystem read_system(const SolveOptions& options, const Device& device) {
   check_method(options.method);
   const ComposedChoice preconditioner = ComposedChoice::parse(preconditioner_of(options));
   if (options.shift != 0) check_needs_no_entries(preconditioner);
@@ -244,13 +270,22 @@ class SolveOfRank {
     std::vector<double> seconds;
     for (int repetition = 0; repetition < options_.repetitions; ++repetition) {
       solve_once();
-      while (outcome_.method.gives_way(outcome_.report())) {
+      while (gives_way()) {
         make_solver();
         solve_once();
       }
       seconds.push_back(outcome_.report().iterate_seconds);
     }
     outcome_.reports[outcome_.reported].iterate_seconds = median(std::move(seconds));
+  }
+
+  /// On GPUs not to a method that keeps a basis, see `check_for_ranks`.
+  bool gives_way() {
+    const MethodChoice before = outcome_.method;
+    if (!outcome_.method.gives_way(outcome_.report())) return false;
+    if (!device_.on_gpu() || !outcome_.method.method->restarts) return true;
+    outcome_.method = before;
+    return false;
   }
 
   /// A field of all ranks' rows, on each of them. A message takes less than 2^31 bytes.
@@ -346,10 +381,16 @@ class SolveOfRank {
 
 int solve_on_ranks(const SolveOptions& options) {
   const int count = options.ranks.ranks;
-  const WholeSystem system = read_system(options);
-  const Device device = Device::cpu(std::max(1, system.device.threads() / count));
+  const std::vector<Device> devices =
+      named_devices(options.matrix.processor, options.matrix.quiet, count);
+  const WholeSystem system = read_system(options, devices.front());
+  const Device part_of_cpu = Device::cpu(std::max(1, system.device.threads() / count));
   std::atomic<int> status = 0;
   run_on_ranks(count, [&](Communicator& ranks) {
+    const auto rank = static_cast<std::size_t>(ranks.rank());
+    const Device& device = !system.device.on_gpu() ? part_of_cpu
+                           : devices.size() > 1    ? devices[rank]
+                                                   : devices.front();
     const int of_rank = SolveOfRank(options, system, ranks, device).run();
     if (ranks.rank() == 0) status = of_rank;
   });
@@ -358,7 +399,14 @@ int solve_on_ranks(const SolveOptions& options) {
 
 int solve_on_ranks(const SolveOptions& options, Communicator& ranks) {
   std::optional<WholeSystem> system;
-  together(ranks, [&] { system.emplace(read_system(options)); });
+  together(ranks, [&] {
+    const Device device = options.matrix.on();
+    if (device.on_gpu()) {
+      throw Error(ErrorKind::unsupported,
+                  "ranks that are processes work on the CPU: leave --device out");
+    }
+    system.emplace(read_system(options, device));
+  });
   int status = 0;
   guard(ranks, [&] {
     // Processes may have other threads, memory and profiles: one chooses.

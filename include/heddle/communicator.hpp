@@ -51,6 +51,9 @@ class HEDDLE_EXPORT Communicator {
   /// first reason stands. Any thread of ranks that are threads may call it; under MPI the one that
   /// may call the communicator.
   virtual void fail(ErrorKind kind, const std::string& why) noexcept = 0;
+
+  /// Whether its ranks are threads of one process, which share memory and GPUs.
+  virtual bool is_one_process() const { return false; }
 };
 
 /// Runs `body` on so many ranks, threads of this process, and returns when all have ended. Where

@@ -45,7 +45,7 @@ class HEDDLE_EXPORT Device {
                      std::pmr::memory_resource* memory = nullptr);
 
   /// The same device for fields whose rows several ranks share, so that sums over them are joined.
-  /// The share must outlive what is made with the device. Throws `Error` (unsupported) on a GPU.
+  /// The share must outlive what is made with the device.
   Device sharing(RowShare* share) const;
 
   /// One line; empty where `cuda(0)` works.

@@ -38,10 +38,11 @@ struct RankRows {
 /// copy in floats. Its rows have the bits that they have in one process under the same plan.
 HEDDLE_EXPORT Plan distributed_plan(Plan plan);
 
-/// Where the time of products and sums has gone, in seconds since the operator was made.
+/// Where the time of products and sums has gone, in seconds since the operator was made; of
+/// products on a GPU, in that GPU's time.
 struct RankTimes {
   double product = 0;   // whole products, the exchange that none hides among them
-  double exchange = 0;  // in calls of the communicator for x, hidden or not
+  double exchange = 0;  // in calls of the communicator for x, or of copies, hidden or not
   double waiting = 0;   // of the product, for the exchange
   double sums = 0;      // joining sums, the wait for other ranks in it
 };
@@ -64,7 +65,8 @@ class HEDDLE_EXPORT DistributedOperator final : public LinearOperator<S> {
   /// in the order of `rows`. Copies rows and values. Throws one `Error` on all ranks: usage or
   /// size_mismatch where they disagree, where the partition is of another number of ranks, or the
   /// rows are not those of the partition; out_of_range for columns that there are not; bad_plan
-  /// unless `distributed_plan` leaves the plan as it is; else as `Operator<E>`. `ranks` must
+  /// unless `distributed_plan` leaves the plan as it is; unsupported for GPUs of ranks that are no
+  /// threads of one process; else as `Operator<E>`. All ranks are on GPUs, or none. `ranks` must
   /// outlive it.
   DistributedOperator(Communicator& ranks, const Partition& partition,
                       detail::EntryTableHandle<S> entry, const RankRows& rows,

@@ -7,6 +7,8 @@
 
 namespace heddle {
 
+struct Stream;
+
 /// A rank's share of the rows of fields that several ranks hold together: whole groups of 256
 /// consecutive rows, of which only the last of all may be shorter. A `Stream` names it, and then
 /// the sums over a field are those over the rows of all ranks, added in the tree that one process
@@ -31,6 +33,11 @@ class HEDDLE_EXPORT RowShare {
   /// Why a rank wants a run to end, or `loop_runs`: what the last `join` has brought of all ranks.
   /// `own` travels with the next one, so that agreement costs no message of its own.
   virtual device::LoopEnd agree(device::LoopEnd own) = 0;
+
+  /// As `join`, of partial sums in the memory of the stream's GPU, those of a group one behind the
+  /// other. Returns when the stream has come so far.
+  virtual void join_on_gpu(double* partials, int count, double* to, Join how,
+                           const Stream& stream) = 0;
 };
 
 }  // namespace heddle

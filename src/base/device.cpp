@@ -75,9 +75,6 @@ Device Device::cpu(int threads, std::pmr::memory_resource* memory) {
 }
 
 Device Device::sharing(RowShare* share) const {
-  if (on_gpu() && share != nullptr) {
-    throw Error(ErrorKind::unsupported, "rows that several ranks share are on the CPU");
-  }
   Device device = *this;
   device.stream_.share = share;
   return device;

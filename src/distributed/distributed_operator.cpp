@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "distributed_state.hpp"
+#include "heddle/config.hpp"
 #include "heddle/detail/sliced_jacobi.hpp"
 
 namespace heddle {
@@ -69,8 +70,8 @@ DistributedOperator<S>::DistributedOperator(Communicator& ranks, const Partition
   State& state = *state_;
   detail::RowParts parts;
   together(ranks, [&] {
-    if (device.on_gpu()) {
-      throw Error(ErrorKind::unsupported, "rows that several ranks share are on the CPU");
+    if (device.on_gpu() && !ranks.is_one_process()) {
+      throw Error(ErrorKind::unsupported, "ranks that are processes work on the CPU");
     }
     if (state.entry->sizes.result_components != state.entry->sizes.vector_components) {
       throw Error(ErrorKind::unsupported, "ranks share matrices of square entries only");
@@ -108,7 +109,8 @@ DistributedOperator<S>::DistributedOperator(Communicator& ranks, const Partition
     state.entries = rows.columns.size();
     state.copied_rows = std::move(parts.copied_rows);
     for (Index& row : state.halo.sent_rows) row = state.basis->position(row);
-    state.shared = std::make_unique<detail::SharedRows>(ranks, partition, std::move(parts.places));
+    state.shared =
+        std::make_unique<detail::SharedRows>(ranks, partition, std::move(parts.places), device);
     Plan of_parts = plan;
     of_parts.layout.columns = ColumnOrder::given;
     state.make_part(state.interior, std::move(parts.interior), of_parts);
@@ -117,11 +119,20 @@ DistributedOperator<S>::DistributedOperator(Communicator& ranks, const Partition
     state.boundary_x = Array<S>(
         state.of_rows(static_cast<Offset>(state.copied_rows.size() + state.halo.columns.size())),
         device);
-    state.sent = Array<S>(state.of_rows(static_cast<Offset>(state.halo.sent_rows.size())), device);
-    state.make_messages();
-    if (mode == ExchangeMode::task) state.task = std::make_unique<detail::ExchangeTask>();
+    if (!device.on_gpu()) {
+      state.sent = Array<S>(state.of_rows(static_cast<Offset>(state.halo.sent_rows.size())));
+      state.make_messages();
+      if (mode == ExchangeMode::task) state.task = std::make_unique<detail::ExchangeTask>();
+    }
     state.update(values);
   });
+  if constexpr (has_cuda) {
+    if (!device.on_gpu()) return;
+    guard(ranks, [&] {
+      state.on_gpu = cuda::make_device_product(ranks, state.halo, state.copied_rows,
+                                               state.of_rows(1) * sizeof(S), device);
+    });
+  }
 }
 
 template <class S>
@@ -184,12 +195,14 @@ template <class S>
 RankTimes DistributedOperator<S>::times() const {
   RankTimes times = state_->times;
   times.sums = state_->shared->seconds();
+  if (state_->on_gpu) state_->on_gpu->add_times(times);
   return times;
 }
 template <class S>
 long long DistributedOperator<S>::memory() const {
   auto bytes =
       static_cast<long long>((state_->boundary_x.size() + state_->sent.size()) * sizeof(S));
+  if (state_->on_gpu) bytes += state_->on_gpu->memory();
   for (const auto* part : {&state_->interior, &state_->boundary, &state_->diagonal}) {
     if (!part->matrix) continue;
     bytes += part->matrix->memory().total() +
@@ -233,7 +246,8 @@ std::shared_ptr<const LinearOperator<S>> DistributedOperator<S>::adjoint() const
 }
 template <class S>
 long long DistributedOperator<S>::bytes_of_product() const {
-  const auto moved = state_->boundary_x.size() + state_->sent.size();
+  const auto moved = state_->boundary_x.size() +
+                     state_->of_rows(static_cast<Offset>(state_->halo.sent_rows.size()));
   auto bytes = static_cast<long long>(2 * moved * sizeof(S));
   for (const auto* part : {&state_->interior, &state_->boundary}) {
     if (part->matrix) bytes += part->matrix->bytes_of_product();
@@ -249,6 +263,11 @@ void DistributedOperator<S>::apply(S alpha, const FieldView<const S>& x, S beta,
   state.check(x, "x");
   state.check(y, "y");
   check_apart(x, y, "x", "y");
+  if (state.on_gpu) {
+    return state.run_on_gpu(x, stream, [&](auto& part, const FieldView<const S>& of_part) {
+      part.matrix->apply(alpha, of_part, beta, state.rows_of(y, part), stream);
+    });
+  }
   state.run(x, stream, [&](auto& part, const FieldView<const S>& of_part) {
     const detail::StoreScaled<S> store{alpha, beta, state.from(y, part), y.entry_stride,
                                        y.component_stride};
@@ -263,6 +282,7 @@ sum_t<S> DistributedOperator<S>::apply_dot(const FieldView<const S>& x, const Fi
   state.check(x, "x");
   state.check(y, "y");
   check_apart(x, y, "x", "y");
+  if (state.on_gpu) return LinearOperator<S>::apply_dot(x, y, reduction, stream);
   // Both parts begin their columns with their own rows.
   return state.sum(state.entry->multiply_and_dot, x, reduction, stream,
                    [&](const auto& part, const FieldView<const S>& of_part) {
@@ -281,6 +301,14 @@ sum_t<S> DistributedOperator<S>::residual(const FieldView<const S>& b, const Fie
   state.check(r, "r");
   check_apart(x, r, "x", "r");
   if (b.data != r.data) check_apart(b, r, "b", "r");
+  if (state.on_gpu) {
+    // Parts sum for themselves, in another tree than that of all ranks.
+    state.run_on_gpu(x, stream, [&](auto& part, const FieldView<const S>& of_part) {
+      part.matrix->residual(state.rows_of(b, part), of_part, state.rows_of(r, part), *part.sums,
+                            stream);
+    });
+    return real_dot<S>(r, r, reduction, stream);
+  }
   return state.sum(state.entry->residual, x, reduction, stream,
                    [&](const auto& part, const FieldView<const S>&) {
                      return detail::StoreResidual<S>{state.from(r, part), state.from(b, part),

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "device_product.hpp"
 #include "exchange_task.hpp"
 #include "halo.hpp"
 #include "heddle/distributed_operator.hpp"
@@ -154,6 +155,20 @@ struct DistributedOperator<S>::State {
     times.product += seconds_since(start);
   }
 
+  /// The same on a GPU, whose stream orders kernels and copies.
+  template <class Multiply>
+  void run_on_gpu(const FieldView<const S>& x, const Stream& stream, const Multiply& multiply) {
+    const auto multiply_interior = [&] {
+      // Its fields are the operator's; the part knows no basis.
+      if (interior.matrix) multiply(interior, FieldView<const S>(x.data, x.size, x.components));
+    };
+    on_gpu->run(mode, x.data, boundary_x.data(), stream, multiply_interior, [&] {
+      if (!boundary.matrix) return;
+      multiply(boundary,
+               FieldView<const S>(boundary_x.data(), boundary.rows.columns, components()));
+    });
+  }
+
   /// The same with a sum over each group's rows. `finish(part, x)` is what its kernel does.
   template <class Kernel, class Finish>
   sum_t<S> sum(Kernel kernel, const FieldView<const S>& x, Reduction<S>& reduction,
@@ -203,6 +218,10 @@ struct DistributedOperator<S>::State {
   U* from(const FieldView<U>& field, const Part& part) const {
     return field.data + of_rows(part.rows.first_row);
   }
+  template <class U>
+  FieldView<U> rows_of(const FieldView<U>& field, const Part& part) const {
+    return {from(field, part), part.rows.rows, components()};
+  }
 
   Communicator& ranks;
   Partition partition;
@@ -220,6 +239,7 @@ struct DistributedOperator<S>::State {
   std::vector<Message<const std::byte>> sends;
   std::vector<Message<std::byte>> receives;
   std::unique_ptr<detail::ExchangeTask> task;
+  std::shared_ptr<cuda::DeviceProduct> on_gpu;  // null on the CPU
   RankTimes times;
 };
 

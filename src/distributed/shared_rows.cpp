@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <chrono>
 #include <numeric>
+#include <span>
 #include <utility>
 
+#include "group_sums_cuda.hpp"
+#include "heddle/config.hpp"
 #include "heddle/detail/index.hpp"
 #include "heddle/detail/reduction.hpp"
 
@@ -20,10 +23,22 @@ std::vector<long long> first_groups_of(const Partition& partition) {
   return first;
 }
 
+template <class T>
+void join_into(T* a, const T* b, int count, RowShare::Join how) {
+  for (int v = 0; v < count; ++v) {
+    a[v] = how == RowShare::Join::sum ? a[v] + b[v] : Reduction<T>::larger(a[v], b[v]);
+  }
+}
+
+using Clock = std::chrono::steady_clock;
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
 }  // namespace
 
 SharedRows::SharedRows(Communicator& ranks, const Partition& partition,
-                       std::vector<long long> places)
+                       std::vector<long long> places, const Device& device)
     : ranks_(ranks),
       rows_(checked_index(partition.rows_of(ranks.rank()))),
       all_rows_(partition.rows()),
@@ -39,23 +54,43 @@ SharedRows::SharedRows(Communicator& ranks, const Partition& partition,
   for (std::size_t g = 0; g < places_.size(); ++g) {
     group_at_[static_cast<std::size_t>(places_[g] - first_group_)] = static_cast<Index>(g);
   }
+  if constexpr (has_cuda) {
+    if (!device.on_gpu()) return;
+    const auto own = static_cast<std::size_t>(ranks.rank());
+    const std::span<const GroupNode> nodes(tree_.nodes);
+    on_gpu_ = std::make_shared<cuda::GroupSums>(
+        nodes.subspan(static_cast<std::size_t>(first_node_),
+                      static_cast<std::size_t>(tree_.nodes_of_rank[own])),
+        first_group_, group_at_, device);
+  }
 }
 
 template <class T>
 void SharedRows::join_numbers(T* partials, int stride, int count, T* to, Join how) {
-  using Clock = std::chrono::steady_clock;
   const auto start = Clock::now();
-  const auto join = [&](T* a, const T* b) {
-    for (int v = 0; v < count; ++v) {
-      a[v] = how == Join::sum ? a[v] + b[v] : Reduction<T>::larger(a[v], b[v]);
-    }
-  };
   const auto own = [&](long long group) {
     return partials + Offset(group_at_[static_cast<std::size_t>(group - first_group_)]) * stride;
   };
   join_range(first_group_, first_group_ + static_cast<long long>(places_.size()), all_groups_,
-             [&](long long g, long long h) { join(own(g), own(h)); });
+             [&](long long g, long long h) { join_into(own(g), own(h), count, how); });
+  join_nodes(
+      [&](int n) { return own(tree_.nodes[static_cast<std::size_t>(first_node_ + n)].first); },
+      count, to, how);
+  seconds_ += seconds_since(start);
+}
 
+void SharedRows::join_on_gpu(double* partials, int count, double* to, Join how,
+                             const Stream& stream) {
+  if constexpr (has_cuda) {
+    const std::span<const double> nodes = on_gpu_->join(partials, count, how, stream);
+    const auto start = Clock::now();
+    join_nodes([&](int n) { return nodes.data() + n * count; }, count, to, how);
+    seconds_ += seconds_since(start);
+  }
+}
+
+template <class T, class Node>
+void SharedRows::join_nodes(const Node& node, int count, T* to, Join how) {
   // Each rank gives why it wants to end, and its nodes.
   const auto numbers = static_cast<std::size_t>(count);
   std::size_t in_all = 0;
@@ -70,8 +105,7 @@ void SharedRows::join_numbers(T* partials, int stride, int count, T* to, Join ho
   T* const mine = reinterpret_cast<T*>(mine_.data());
   mine[0] = static_cast<T>(own_end_);
   for (int n = 0; n < tree_.nodes_of_rank[rank]; ++n) {
-    const T* const node = own(tree_.nodes[static_cast<std::size_t>(first_node_ + n)].first);
-    std::copy_n(node, numbers, mine + 1 + static_cast<std::size_t>(n) * numbers);
+    std::copy_n(node(n), numbers, mine + 1 + static_cast<std::size_t>(n) * numbers);
   }
   ranks_.all_gather(mine_, all_, sizes_);
 
@@ -86,13 +120,14 @@ void SharedRows::join_numbers(T* partials, int stride, int count, T* to, Join ho
   }
   end_of_all_ = static_cast<device::LoopEnd>(static_cast<int>(end));
   T* const nodes = reinterpret_cast<T*>(all_.data());
-  for (const auto& [a, b] : tree_.joinings) join(nodes + a * count, nodes + b * count);
+  for (const auto& [a, b] : tree_.joinings) {
+    join_into(nodes + a * count, nodes + b * count, count, how);
+  }
   if (tree_.nodes.empty()) {
     std::fill_n(to, numbers, T(0));
   } else {
     std::copy_n(nodes, numbers, to);
   }
-  seconds_ += std::chrono::duration<double>(Clock::now() - start).count();
 }
 
 }  // namespace heddle::detail

@@ -2,19 +2,28 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <vector>
 
 #include "group_tree.hpp"
 #include "heddle/communicator.hpp"
+#include "heddle/device.hpp"
 #include "heddle/partition.hpp"
 #include "heddle/row_share.hpp"
 
-namespace heddle::detail {
+namespace heddle {
+
+namespace cuda {
+class GroupSums;
+}
+
+namespace detail {
 
 class SharedRows final : public RowShare {
  public:
   /// `places`: of each group of this rank's fields, its place among the groups of all ranks.
-  SharedRows(Communicator& ranks, const Partition& partition, std::vector<long long> places);
+  SharedRows(Communicator& ranks, const Partition& partition, std::vector<long long> places,
+             const Device& device);
 
   Index rows() const override { return rows_; }
   long long all_rows() const override { return all_rows_; }
@@ -32,11 +41,17 @@ class SharedRows final : public RowShare {
     return end_of_all_;
   }
 
-  double seconds() const { return seconds_; }  // in `join`
+  void join_on_gpu(double* partials, int count, double* to, Join how,
+                   const Stream& stream) override;
+
+  double seconds() const { return seconds_; }  // in joins, those on a GPU without its work
 
  private:
   template <class T>
   void join_numbers(T* partials, int stride, int count, T* to, Join how);
+  /// From the joins of this rank's nodes: `node(n)` are the numbers of its n-th one.
+  template <class T, class Node>
+  void join_nodes(const Node& node, int count, T* to, Join how);
 
   Communicator& ranks_;
   Index rows_;
@@ -51,6 +66,9 @@ class SharedRows final : public RowShare {
   device::LoopEnd own_end_ = device::loop_runs;
   device::LoopEnd end_of_all_ = device::loop_runs;
   double seconds_ = 0;
+  std::shared_ptr<cuda::GroupSums> on_gpu_;  // shared, as its destructor is built with CUDA only
 };
 
-}  // namespace heddle::detail
+}  // namespace detail
+
+}  // namespace heddle

@@ -117,6 +117,7 @@ class ThreadCommunicator final : public Communicator {
   int rank() const override { return rank_; }
   int size() const override { return meeting_.size(); }
   std::string_view name() const override { return "threads"; }
+  bool is_one_process() const override { return true; }
 
   void all_gather(std::span<const std::byte> mine, std::span<std::byte> all,
                   std::span<const int> sizes) override {

@@ -1,8 +1,10 @@
 // The walks of a GPU's threads over fields; see kernels/chunks.hpp.
 #pragma once
 
+#include <algorithm>
 #include <type_traits>
 
+#include "heddle/detail/reduction.hpp"
 #include "heddle/field.hpp"
 #include "heddle/kernels/chunks.hpp"
 
@@ -41,6 +43,22 @@ Walk walk_over(const FieldView<S>& field, int most_steps, Offset chunks_of_step 
   const Offset chunks_of_block = Offset(threads_of_block) * walk.steps;
   const Offset blocks = (chunks + chunks_of_block - 1) / chunks_of_block;
   walk.blocks_of_plane = blocks > 0 ? static_cast<unsigned>(blocks) : 1;
+  return walk;
+}
+
+/// Over the groups of 256 rows of a field of type aos, a block each, for `GroupedChunk`.
+template <Ring R, class S>
+Walk walk_over_groups(const FieldView<S>& field) {
+  using Values = ChunkValues<R, std::remove_const_t<S>>;
+  const Offset elements_of_row = field.components / ring_size(R);
+  const Index groups = std::max<Index>(1, groups_of(field.size));
+  Walk walk;
+  walk.planes = static_cast<unsigned>(groups);
+  walk.plane_stride = Offset(rows_of_group) * field.components;
+  walk.elements = rows_of_group * elements_of_row;
+  walk.elements_of_last = (field.size - Offset(groups - 1) * rows_of_group) * elements_of_row;
+  const Offset chunks = (walk.elements + Values::elements - 1) / Values::elements;
+  walk.steps = static_cast<int>((chunks + threads_of_block - 1) / threads_of_block);
   return walk;
 }
 

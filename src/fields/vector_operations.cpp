@@ -66,12 +66,23 @@ void check_on_gpu(const Stream& stream, const char* what, const Fields&... field
   (check(fields), ...);
 }
 
+/// For an operation over ring R. Where ranks share the rows, each group of them has its sums.
+template <Ring R, class S, class Field>
+DeviceSums space_on_gpu(const FieldView<Field>& field, Reduction<S>& reduction,
+                        const Stream& stream) {
+  if (stream.share == nullptr) return reduction.space(cuda::partials_of<R>(field));
+  if (!field.is_aos()) {
+    throw Error(ErrorKind::usage, "ranks on GPUs share fields of type aos");
+  }
+  return reduction.space(std::max<Index>(1, groups_of(field.size)));
+}
+
 /// The first `count` of the sums that `launch(space)` leaves.
 template <Ring R, class S, class Field, class Launch>
 auto sums_on_gpu(const FieldView<Field>& field, Reduction<S>& reduction, int count,
                  const Stream& stream, const Launch& launch) {
   detail::check_reduction(reduction, field, stream);
-  launch(reduction.space(cuda::partials_of<R>(field)));
+  launch(space_on_gpu<R>(field, reduction, stream));
   return reduction.finish(count);
 }
 
@@ -132,10 +143,24 @@ void check_joins(const Reduction<S>& reduction, const Stream& stream) {
   throw Error(ErrorKind::usage, "a reduction that joins other ranks than the fields' stream names");
 }
 
-/// With the factors that one process would take for all rows.
+Device device_of(const Stream& gpu) {
+  return Device::cuda(gpu.gpu, gpu.queue, gpu.memory).sharing(gpu.share);
+}
+
+/// With the factors that one process would take for all rows. On a GPU by way of the host: solves
+/// ask for few such fields.
 template <class S>
 void randomize_shared(unsigned long long seed, const FieldView<S>& y, const Stream& stream) {
   check_shared(y, stream, "randomize");
+  if (stream.on_gpu() && y.scalars() > 0) {
+    const auto bytes = static_cast<std::size_t>(y.scalars()) * sizeof(S);
+    Array<S> scalars(static_cast<std::size_t>(y.scalars()));
+    detail::copy_bytes(scalars.data(), y.data, bytes, stream);
+    FieldView<S> on_host = y;
+    on_host.data = scalars.data();
+    randomize_shared(seed, on_host, Device::cpu(stream.threads).sharing(stream.share).stream());
+    return detail::copy_bytes(y.data, scalars.data(), bytes, stream);
+  }
   const long long all = stream.share->all_rows();
   detail::for_each_group(y, stream, [&](Index group) {
     const Offset first = Offset(group) * rows_of_group;
@@ -250,9 +275,8 @@ sum_t<S> real_dot(const FieldView<const S>& x, const FieldView<const S>& y, Redu
 template <class S>
 sum_t<S> dot(const FieldView<const S>& x, const FieldView<const S>& y, const Stream& stream) {
   check_shared(x, stream, "dot");
-  Reduction<S> reduction(x.size, stream.on_gpu()
-                                     ? Device::cuda(stream.gpu, stream.queue, stream.memory)
-                                     : Device::cpu().sharing(stream.share));
+  Reduction<S> reduction(x.size,
+                         stream.on_gpu() ? device_of(stream) : Device::cpu().sharing(stream.share));
   return real_dot(x, y, reduction, stream);
 }
 
@@ -270,7 +294,7 @@ sum_t<S> largest_magnitude(const FieldView<const S>& x, Reduction<S>& reduction,
   if constexpr (has_kernels<S>) {
     if (stream.on_gpu()) {
       check_on_gpu(stream, "largest_magnitude", x);
-      cuda::largest_magnitude<S>(x, reduction.space(cuda::partials_of<Ring::real>(x)), stream);
+      cuda::largest_magnitude<S>(x, space_on_gpu<Ring::real>(x, reduction, stream), stream);
       return reduction.finish_largest();
     }
   }

@@ -1,5 +1,6 @@
 #include "vector_operations_cuda.hpp"
 
+#include <algorithm>
 #include <cstdint>
 
 #include "base/cuda_call.hpp"
@@ -18,6 +19,7 @@ __global__ void __launch_bounds__(threads_of_block)
   if constexpr (count > 0) {
     const device::SumSpace space{to.partials, to.finished};
     device::store_partials<count, threads_of_block>(space, sums, blockIdx.x);
+    if (to.results == nullptr) return;
     double total[count];
     if (device::finish_sums<count, threads_of_block>(space, gridDim.x, total) && threadIdx.x == 0) {
       for (int v = 0; v < count; ++v) to.results[v] = total[v];
@@ -112,16 +114,23 @@ void run(const Operation& operation, const FieldView<S>& shape, const Stream& st
   using Scalar = std::remove_const_t<S>;
   constexpr bool sums = Operation::sums > 0;
   if (!sums && shape.scalars() == 0) return;
+  bool aligned = is_aligned(operation.y);
+  if constexpr (requires { operation.x; }) aligned = aligned && is_aligned(operation.x);
+  if constexpr (requires { operation.image; }) {
+    aligned = aligned && is_aligned(operation.image) && is_aligned(operation.r);
+  }
+  if constexpr (sums) {
+    if (to.results == nullptr) {
+      const Walk groups = walk_over_groups<R>(shape);
+      return aligned ? launch_over<GroupedChunk<R, Scalar, true>>(groups, operation, to, stream)
+                     : launch_over<GroupedChunk<R, Scalar, false>>(groups, operation, to, stream);
+    }
+  }
   const Walk walk = walk_over<R>(shape, sums ? steps_of_sums : 1);
   if constexpr (R != Ring::real) {
     if (!is_contiguous<R>(shape)) {
       return launch_over<PlanarChunk<R, Scalar>>(walk, operation, to, stream);
     }
-  }
-  bool aligned = is_aligned(operation.y);
-  if constexpr (requires { operation.x; }) aligned = aligned && is_aligned(operation.x);
-  if constexpr (requires { operation.image; }) {
-    aligned = aligned && is_aligned(operation.image) && is_aligned(operation.r);
   }
   if (aligned) {
     launch_over<ContiguousChunk<R, Scalar, true>>(walk, operation, to, stream);
@@ -166,7 +175,12 @@ void permute(const FieldView<const S>& x, const Index* position, const FieldView
 template <class S>
 void largest_magnitude(const FieldView<const S>& x, const DeviceSums& to, const Stream& stream) {
   const OnGpu here(stream);
-  check(cudaMemsetAsync(to.partials, 0, sizeof(double), stream.queue), "cudaMemsetAsync");
+  // Of groups of rows the first one gets what is the largest of all.
+  const bool by_groups = to.results == nullptr;
+  const Index numbers = by_groups ? std::max<Index>(1, groups_of(x.size)) : 1;
+  check(cudaMemsetAsync(to.partials, 0, static_cast<std::size_t>(numbers) * sizeof(double),
+                        stream.queue),
+        "cudaMemsetAsync");
   if (x.scalars() > 0) {
     const Walk walk = walk_over<Ring::real>(x, steps_of_sums);
     auto* result = reinterpret_cast<unsigned long long*>(to.partials);
@@ -177,6 +191,7 @@ void largest_magnitude(const FieldView<const S>& x, const DeviceSums& to, const 
     is_aligned(x.data) ? run.template operator()<true>() : run.template operator()<false>();
     check(cudaGetLastError(), "launch of a vector operation");
   }
+  if (by_groups) return;
   check(cudaMemcpyAsync(to.results, to.partials, sizeof(double), cudaMemcpyDefault, stream.queue),
         "cudaMemcpyAsync");
 }

@@ -21,7 +21,8 @@ Offset partials_of(const FieldView<S>& field) {
 
 /// An operation of chunk_operations.hpp over ring R on fields shaped like `shape`. Sums are left
 /// where `to` says: `to.results` holds them when the stream has come so far; `to.partials` has room
-/// for partials_of<R>(shape) times their number.
+/// for partials_of<R>(shape) times their number. Where `to.results` is null, partial sums are left
+/// of each group of 256 rows, for fields of type aos.
 template <Ring R, class Operation, class S>
 void run(const Operation& operation, const FieldView<S>& shape, const Stream& stream,
          const DeviceSums& to = {});

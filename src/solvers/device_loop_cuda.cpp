@@ -32,10 +32,10 @@ using methods::StepKind;
 
 template <class S>
 PartialCounts counts_of(const MethodProgram& program, const QueuedProduct<S>& product, bool joins,
-                        std::size_t systems) {
+                        std::size_t systems, bool by_groups) {
   return {product.partials(static_cast<int>(systems)),
-          Offset(StepWalk<S>(program, product.shape()).partials()),
-          joins ? device::blocks_of_rows(product.shape().size) : 0};
+          Offset(StepWalk<S>(program, product.shape(), by_groups).partials()),
+          joins ? blocks_over_rows(product.shape().size) : 0};
 }
 
 constexpr std::size_t packets_of_meeting =
@@ -48,13 +48,14 @@ class DeviceLoop final : public detail::MethodLoop<S> {
       : parts_(std::move(parts)),
         program_(parts_.program),
         product_(make_queued_product(*parts_.matrix, product_of_loop(program_))),
-        walk_(program_, product_->shape()),
+        walk_(program_, product_->shape(), has_ranks(*parts_.matrix)),
         rows_(parts_.preconditioner.rows),
         graph_(parts_.device, parts_.form, parts_.systems.size()),
         tickets_(2, parts_.device),
         is_overlapped_(product_->plan().loop.launch == KernelLaunch::overlapped &&
                        !parts_.preconditioner.queue && can_overlap_sums(parts_.device.stream())),
-        places_(program_, counts_of(program_, *product_, rows_ != nullptr, most_systems()),
+        places_(program_,
+                counts_of(program_, *product_, rows_ != nullptr, most_systems(), walk_.by_groups),
                 most_systems(), parts_.device) {
     const bool is_bare = rows_ == nullptr && !parts_.preconditioner.queue && most_systems() == 1;
     if (product_->plan().loop.fused_updates && is_bare) {
@@ -109,7 +110,7 @@ class DeviceLoop final : public detail::MethodLoop<S> {
     const auto most = static_cast<int>(most_systems());
     const auto programs = step_programs(
         program_, {sizeof(S), walk_.is_contiguous, rows_ != nullptr, product_->parts(most),
-                   together_.chunks_of_thread, most, room().scalar_bytes});
+                   together_.chunks_of_thread, most, room().scalar_bytes, walk_.by_groups});
     const std::vector<std::string> joined =
         rows_ != nullptr ? joined_steps(program_) : std::vector<std::string>{};
     std::optional<KernelSource> with_rows;
@@ -267,7 +268,7 @@ class DeviceLoop final : public detail::MethodLoop<S> {
     device::StepArguments arguments = arguments_of(place, start);
     const Index rows = product_->shape().size;
     const unsigned blocks = is_together(start, i) ? together_.blocks
-                            : joins(facts, i)     ? device::blocks_of_rows(rows)
+                            : joins(facts, i)     ? blocks_over_rows(rows)
                                                   : walk_.blocks;
     if (decides) add_sources(facts, start, i - 1, blocks, arguments, stream);
     const std::string name = name_of_step(start, i);
@@ -317,9 +318,12 @@ class DeviceLoop final : public detail::MethodLoop<S> {
       const bool is_carried = step > decision;
       const int from = start ? 0 : is_carried ? 1 - queued_.turn : queued_.turn;
       const bool overlapped = is_overlapped_ && !queued_.is_first;
-      const device::PartialSums sums = for_every_block(
-          place.numbers, place.left[from], blocks, place.total[from],
-          {static_cast<unsigned>(queued_.count), places_.stride()}, overlapped, stream);
+      const device::PartialSums sums =
+          walk_.by_groups
+              ? joined_by_ranks(place.numbers, place.partials[from], place.total[from], stream)
+              : for_every_block(place.numbers, place.left[from], blocks, place.total[from],
+                                {static_cast<unsigned>(queued_.count), places_.stride()},
+                                overlapped, stream);
       if (sums.partials != place.left[from].partials) queued_.is_first = false;
       to.before[count++] = sums;
     }
@@ -376,8 +380,8 @@ Workspace workspace_of_device_loop(const MethodProgram& program, const LinearOpe
                                    bool joins, int most_basis, std::size_t systems) {
   const auto product = make_queued_product(matrix, product_of_loop(program));
   const Offset of_basis = most_basis > 0 ? DeviceBasis<S>::doubles(program, most_basis) : Offset(0);
-  const Offset doubles =
-      StepPlaces::doubles(program, counts_of(program, *product, joins, systems)) + of_basis;
+  const auto counts = counts_of(program, *product, joins, systems, has_ranks(matrix));
+  const Offset doubles = StepPlaces::doubles(program, counts) + of_basis;
   const bool meets = product->plan().loop.fused_updates;
   const std::size_t meeting = meets ? packets_of_meeting * sizeof(device::Packet) : 0;
   return {0, doubles * static_cast<long long>(systems * sizeof(double)) +

@@ -236,10 +236,13 @@ class HostSolve {
     limits_.observe = nullptr;
     drop_squared_ = state_.squared_norm;
     has_drop_ = false;
-    // On a CPU each iteration is seen, which is when the clock and the iterate are looked at too.
-    if (!solver_.device_.on_gpu()) {
-      limits_.observe = [this](long long iteration, sum squared) {
-        if (!solver_.method_.info.restarts) keep_at_drop(state_.iterations + iteration, squared);
+    // On a CPU, and on ranks, each iteration is seen, which is when the clock is looked at too; on
+    // a CPU the iterate as well.
+    const bool on_gpu = solver_.device_.on_gpu();
+    if (!on_gpu || stream().share != nullptr) {
+      limits_.observe = [this, keeps = !on_gpu && !solver_.method_.info.restarts](
+                            long long iteration, sum squared) {
+        if (keeps) keep_at_drop(state_.iterations + iteration, squared);
         const bool is_late = elapsed() >= solver_.options_.time_limit;
         return agreed_(is_late ? device::loop_time : ask(iteration, squared));
       };

@@ -89,7 +89,7 @@ cuda::LoopPreconditioner<S> KrylovSolver<S>::preconditioner_of_loop() {
   return {nullptr,
           [this](const FieldView<const S>& r, const FieldView<S>& z, const Stream& stream) {
             preconditioner_->apply(r, z, stream);
-            if (null_space_.projection) null_space_.projection->queue(z, stream);
+            null_space_.projection ? null_space_.projection->queue(z, stream) : project(z);
           }};
 }
 

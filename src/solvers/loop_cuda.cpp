@@ -45,7 +45,7 @@ device::LoopState* LoopRun::begin(LimitsOfRun limits) {
                     0,
                     0,
                     of.unwatched};
-    if (of.seconds < longest_deadline) {
+    if (of.seconds < longest_deadline && !has_ranks()) {
       start.limits.patience = static_cast<unsigned long long>(of.seconds * 1e9) + 1;
     }
     start.give(of.given.data());
@@ -73,9 +73,9 @@ void LoopRun::observe(LimitsOfRun limits) {
     if (!limits[k]->observe || iteration == system.told) continue;
     observed_ = now;
     system.told = iteration;
-    if (limits[k]->observe(iteration, system.watch->squared_norm) != device::loop_runs) {
-      system.watch->cancel = 1;
-    }
+    const device::LoopEnd wish = limits[k]->observe(iteration, system.watch->squared_norm);
+    // It stays, also where the caller has asked only once.
+    if (wish != device::loop_runs) system.watch->cancel = wish;
   }
 }
 
@@ -87,14 +87,14 @@ void LoopRun::await(cudaEvent_t event, LimitsOfRun limits) {
     const cudaError_t status = cudaEventQuery(event);
     if (status == cudaSuccess) return;
     if (status != cudaErrorNotReady) check(status, "the solver's loop on the GPU");
-    observe(limits);
+    if (!has_ranks()) observe(limits);
     // What is short is awaited on the core, what is long asleep.
     if (Clock::now() - begun > patience) std::this_thread::sleep_for(std::chrono::microseconds(50));
   }
 }
 
 void LoopRun::stop() {
-  for (System& system : systems_) system.watch->cancel = 1;
+  for (System& system : systems_) system.watch->cancel = device::loop_cancelled;
   cudaStreamSynchronize(device_.stream().queue);
 }
 

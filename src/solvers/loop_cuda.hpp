@@ -49,6 +49,9 @@ class LoopRun {
   /// Lets time pass, and the caller of the solve have its say, until the event has happened.
   /// Calls the observer when it is time again.
   void observe(LimitsOfRun limits);
+  /// Ranks end a run together, behind one iteration: none looks at its clock or its observer but
+  /// between two of them.
+  bool has_ranks() const { return device_.stream().share != nullptr; }
   /// After an error: not before the kernels are done with what the caller may now take away.
   void stop();
   void await(cudaEvent_t event, LimitsOfRun limits);

@@ -1,6 +1,9 @@
 #include "loop_sums_cuda.hpp"
 
+#include <array>
+
 #include "base/launch_cuda.cuh"
+#include "heddle/detail/reduction.hpp"
 #include "heddle/kernels/loop.cuh"
 #include "heddle/kernels/reduce.cuh"
 
@@ -22,6 +25,17 @@ __global__ void __launch_bounds__(threads)
 }
 
 }  // namespace
+
+device::PartialSums joined_by_ranks(int numbers, double* partials, double* room,
+                                    const Stream& stream) {
+  std::array<double, Reduction<double>::width> sums;
+  stream.share->join_on_gpu(partials, numbers, sums.data(), RowShare::Join::sum, stream);
+  const OnGpu here(stream);
+  check(cudaMemcpyAsync(room, sums.data(), static_cast<std::size_t>(numbers) * sizeof(double),
+                        cudaMemcpyHostToDevice, stream.queue),
+        "cudaMemcpyAsync");
+  return {room, 1, 1};
+}
 
 bool can_overlap_sums(const Stream& stream) { return can_overlap(add_all<1>, stream); }
 

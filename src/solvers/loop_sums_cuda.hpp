@@ -19,6 +19,11 @@ device::PartialSums for_every_block(int numbers, const device::PartialSums& sums
                                     double* room, const SystemsOfSums& systems, bool overlapped,
                                     const Stream& stream);
 
+/// The sums over the rows of all ranks, of partial sums that belong to groups of 256 rows, in
+/// `room`: the host waits for them, since other ranks are to come.
+device::PartialSums joined_by_ranks(int numbers, double* partials, double* room,
+                                    const Stream& stream);
+
 /// Whether that kernel waits for the one before it, see kernels/loop.cuh.
 bool can_overlap_sums(const Stream& stream);
 

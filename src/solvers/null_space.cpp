@@ -62,7 +62,8 @@ void KrylovSolver<S>::set_null_space(const std::vector<FieldView<const S>>& vect
     made.vectors.push_back(own);
   }
   if constexpr (has_cuda && !std::is_same_v<S, long double>) {
-    if (device_.on_gpu() && !made.vectors.empty()) {
+    // Where ranks share the rows, the host joins its sums: `project` does the same.
+    if (device_.on_gpu() && !made.vectors.empty() && stream_.share == nullptr) {
       made.projection = cuda::make_projection<S>(made.vectors, ring_, device_);
     }
   }

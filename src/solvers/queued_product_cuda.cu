@@ -6,7 +6,7 @@
 #include "fields/chunk_operations.hpp"
 #include "fields/vector_operations_cuda.hpp"
 #include "heddle/kernels/loop.cuh"
-#include "heddle/kernels/reduce.cuh"
+#include "heddle/kernels/step.cuh"
 #include "step_walk.hpp"
 
 namespace heddle::cuda {
@@ -105,13 +105,7 @@ __global__ void __launch_bounds__(device::threads_of_step, device::resident_bloc
     sums_of_product(Walk walk, const device::LoopState* state, Sums fields, double* partials) {
   if (device::is_over(*state)) return;
   double sums[Sums::count] = {};
-  const unsigned thread = blockIdx.x * device::threads_of_step + threadIdx.x;
-  const unsigned block = thread / threads_of_block;
-  if (block < walk.blocks()) {
-    visit_chunks<Chunk>(walk, block, static_cast<int>(thread % threads_of_block), fields, sums);
-  }
-  device::store_partials<Sums::count, device::threads_of_step>({partials, nullptr}, sums,
-                                                               blockIdx.x);
+  device::visit_and_leave<Chunk, Sums::count>(walk, partials, fields, sums);
 }
 
 template <Ring R, device::Epilogue epilogue, class S>
@@ -167,10 +161,14 @@ class OperatorProduct final : public QueuedProduct<S> {
       const Walk over = walk();
       const SumsOfProduct<R, epilogue, S> fields{with, y};
       const auto sum = [&]<class Chunk>() {
-        launch_kernel(sums_of_product<Chunk, SumsOfProduct<R, epilogue, S>>, blocks_of(over),
+        const unsigned blocks = blocks_of(over);
+        launch_kernel(sums_of_product<Chunk, SumsOfProduct<R, epilogue, S>>,
+                      Chunk::by_groups ? std::min(blocks, most_blocks_over_groups) : blocks,
                       device::threads_of_step, false, stream, over, of.state, fields, of.partials);
       };
-      if (is_contiguous<R>(shape())) {
+      if (has_ranks(matrix_)) {
+        sum.template operator()<GroupedChunk<R, S, true>>();
+      } else if (is_contiguous<R>(shape())) {
         sum.template operator()<ContiguousChunk<R, S, true>>();
       } else if constexpr (R != Ring::real) {
         sum.template operator()<PlanarChunk<R, S>>();
@@ -178,7 +176,10 @@ class OperatorProduct final : public QueuedProduct<S> {
     }
   }
 
-  Walk walk() const { return walk_over<R>(shape(), most_steps_of_walk); }
+  Walk walk() const {
+    return has_ranks(matrix_) ? walk_over_groups<R>(shape())
+                              : walk_over<R>(shape(), most_steps_of_walk);
+  }
   static unsigned blocks_of(const Walk& walk) {
     return (walk.blocks() + blocks_of_step - 1) / blocks_of_step;
   }

@@ -157,6 +157,11 @@ class StepPrograms {
       if (facts.step[i].kind == methods::StepKind::orthogonalize) add_basis(start, i);
     }
   }
+  std::string chunk() const {
+    if (!form_.contiguous) return "PlanarChunk<Method::ring, " + scalar_ + ">";
+    return (form_.by_groups ? "GroupedChunk<Method::ring, " : "ContiguousChunk<Method::ring, ") +
+           scalar_ + ", true>";
+  }
   std::string basis_scalar() const { return form_.basis_bytes == 4 ? "float" : scalar_; }
   void add_basis(bool start, int i) {
     const std::string name = name_of_step(start, i);
@@ -185,13 +190,11 @@ class StepPrograms {
     KernelSource source;
     source.name = name + " of " + program_.text.type;
     add_header_of(program_, source);
-    source.text = method_definition(program_, form_.parts_of_product) +
-                  "#include \"heddle/kernels/" + frame.header + "\"\nusing Chunk = heddle::cuda::" +
-                  (form_.contiguous ? "ContiguousChunk<Method::ring, " + scalar_ + ", true>"
-                                    : "PlanarChunk<Method::ring, " + scalar_ + ">") +
-                  ";\nextern \"C\" __global__ void __launch_bounds__(" + frame.bounds + ")\n" +
-                  step_kernel + parameter.declared + " {\n  heddle::device::" + call +
-                  parameter.taken + ";\n}\n";
+    source.text =
+        method_definition(program_, form_.parts_of_product) + "#include \"heddle/kernels/" +
+        frame.header + "\"\nusing Chunk = heddle::cuda::" + chunk() +
+        ";\nextern \"C\" __global__ void __launch_bounds__(" + frame.bounds + ")\n" + step_kernel +
+        parameter.declared + " {\n  heddle::device::" + call + parameter.taken + ";\n}\n";
     programs_.push_back({name, std::move(source)});
   }
 

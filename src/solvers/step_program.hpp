@@ -46,6 +46,7 @@ struct StepForm {
   int chunks_of_thread = 0;  // of two updates together, see `update_behind`; 0 for none
   int systems = 1;           // that a kernel takes side by side, at most
   int basis_bytes = 0;       // of a scalar of the basis; 0: as of all others
+  bool by_groups = false;  // partial sums are those of 256 rows, whose elements follow one another
 };
 
 inline constexpr const char* step_kernel = "heddle_step";

@@ -5,7 +5,9 @@
 
 #include "fields/chunks.hpp"
 #include "heddle/kernels/arguments.hpp"
+#include "heddle/kernels/row_arguments.hpp"
 #include "heddle/kernels/step_arguments.hpp"
+#include "heddle/linear_operator.hpp"
 #include "step_program.hpp"
 
 namespace heddle::cuda {
@@ -24,25 +26,50 @@ inline constexpr int most_steps_of_walk = 16;
 /// Blocks of a walk that one of a kernel takes.
 inline constexpr unsigned blocks_of_step = device::threads_of_step / threads_of_block;
 
-/// The shape of kernels over a field.
+/// Whether ranks share the rows: sums are then those of groups of 256 rows, which the ranks join.
+template <class S>
+bool has_ranks(const LinearOperator<S>& matrix) {
+  return matrix.device().stream().share != nullptr;
+}
+
+/// Of kernels with a thread for each row: a rank without rows decides too.
+inline unsigned blocks_over_rows(Index rows) {
+  return device::blocks_of_rows(std::max<Index>(1, rows));
+}
+
+/// Blocks of a launch over groups of rows: each takes several of the groups then.
+inline constexpr unsigned most_blocks_over_groups =
+    static_cast<unsigned>(chunks_to_fill / device::threads_of_step);
+
+/// The shape of kernels over a field, which lies as `GroupedChunk` wants it where its partial sums
+/// are to be those of groups of rows.
 template <class S>
 struct StepWalk {
-  StepWalk(const detail::MethodProgram& program, const FieldView<S>& field) {
+  StepWalk(const detail::MethodProgram& program, const FieldView<S>& field,
+           bool over_groups = false)
+      : by_groups(over_groups) {
     const Offset filling = filling_of(program);
     const auto over = [&]<Ring R>() {
       is_contiguous = cuda::is_contiguous<R>(field);
-      walk = walk_over<R>(field, most_steps_of_walk, filling);
+      walk =
+          by_groups ? walk_over_groups<R>(field) : walk_over<R>(field, most_steps_of_walk, filling);
     };
     if (program.ring == Ring::real) over.template operator()<Ring::real>();
     if (program.ring == Ring::complex) over.template operator()<Ring::complex>();
     if (program.ring == Ring::quaternion) over.template operator()<Ring::quaternion>();
-    blocks = (walk.blocks() + blocks_of_step - 1) / blocks_of_step;
+    const unsigned needed = (walk.blocks() + blocks_of_step - 1) / blocks_of_step;
+    blocks = by_groups ? std::min(needed, most_blocks_over_groups) : needed;
+    partials_ = needed * device::partials_of_block(device::threads_of_step);
   }
-  unsigned partials() const { return blocks * device::partials_of_block(device::threads_of_step); }
+  unsigned partials() const { return partials_; }
 
   Walk walk;
+  bool by_groups = false;
   bool is_contiguous = true;
   unsigned blocks = 1;
+
+ private:
+  unsigned partials_ = 1;
 };
 
 /// Two updates in one launch whose blocks are all there at once.

@@ -112,6 +112,36 @@ TYPED_TEST(Chunks, MeetEveryElementOnce) {
   });
 }
 
+/// Where ranks share the rows: a block for each group of 256 of them, and no other's elements in
+/// it.
+TYPED_TEST(Chunks, OfGroupsMeetTheirRowsOnce) {
+  using S = typename TestFixture::S;
+  constexpr Ring R = TestFixture::R;
+  this->for_each_shape([&](const FieldView<S>& y, int steps) {
+    if (!y.is_aos() || steps > 1) return;
+    const cuda::Walk walk = cuda::walk_over_groups<R>(y);
+    ASSERT_EQ(walk.blocks(), static_cast<unsigned>(std::max<Index>(1, groups_of(y.size))));
+    for (unsigned group = 0; group < walk.blocks(); ++group) {
+      double elements = 0;
+      for (int thread = 0; thread < cuda::threads_of_block; ++thread) {
+        const Count<R, S> count{y.data};
+        const auto visit = [&]<class Chunk>() {
+          cuda::visit_chunks<Chunk>(walk, group, thread, count, &elements);
+        };
+        if (reinterpret_cast<std::uintptr_t>(y.data) % 16 == 0) {
+          visit.template operator()<cuda::GroupedChunk<R, S, true>>();
+        } else {
+          visit.template operator()<cuda::GroupedChunk<R, S, false>>();
+        }
+      }
+      const Index rows = std::min<Index>(rows_of_group, y.size - static_cast<Index>(group) * 256);
+      EXPECT_EQ(elements, static_cast<double>(rows) * y.components / ring_size(R));
+      const Offset met = (Offset(group) * rows_of_group + rows) * y.components;
+      for (Offset i = 0; i < y.scalars() + 2; ++i) ASSERT_EQ(y.data[i], S(i < met ? 1 : 0)) << i;
+    }
+  });
+}
+
 TYPED_TEST(Chunks, AgreeWithTheCpu) {
   using S = typename TestFixture::S;
   constexpr Ring R = TestFixture::R;

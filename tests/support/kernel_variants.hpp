@@ -62,6 +62,7 @@ struct VariantSteps {
   MethodInfo method;
   bool preconditioned = false;
   int basis_bytes = 0;  // see cuda::StepForm
+  bool by_groups = false;
 };
 
 struct VariantProgram {
@@ -130,7 +131,8 @@ inline const std::vector<VariantProgram>& variant_programs() {
                  {method_rows::gmres, false, 4},
                  {method_rows::fgmres, true, 4},
                  {method_rows::cocg},
-                 {method_rows::cocr, true}}},
+                 {method_rows::cocr, true},
+                 {method_rows::bicgstab, true, 0, true}}},
       {.name = "real BiCGStab's steps with Jacobi",
        .kind = steps,
        .own_ring = false,
@@ -141,7 +143,8 @@ inline const std::vector<VariantProgram>& variant_programs() {
        .steps = {{method_rows::minres},
                  {method_rows::conjugate_residual},
                  {method_rows::chebyshev_iteration},
-                 {method_rows::chebyshev_iteration, true}}},
+                 {method_rows::chebyshev_iteration, true},
+                 {method_rows::minres, false, 0, true}}},
       {.name = "steps with Jacobi",
        .kind = preconditioned_steps,
        .jacobi = true,
@@ -291,10 +294,10 @@ inline cuda::KernelSource source_of(const VariantEntry& entry, const VariantProg
     std::vector<cuda::StepProgram> all;
     for (const VariantSteps& of : program.steps) {
       const bool is_contiguous = plan.layout.vector == VectorLayout::aos || ring == Ring::real;
-      for (cuda::StepProgram& step :
-           cuda::step_programs(program_of_method(of.method, ring, of.preconditioned),
-                               {entry.shape.scalar_bytes, is_contiguous, of.preconditioned, parts,
-                                program.chunks_together, program.systems, of.basis_bytes})) {
+      for (cuda::StepProgram& step : cuda::step_programs(
+               program_of_method(of.method, ring, of.preconditioned),
+               {entry.shape.scalar_bytes, is_contiguous, of.preconditioned, parts,
+                program.chunks_together, program.systems, of.basis_bytes, of.by_groups})) {
         all.push_back(std::move(step));
       }
     }

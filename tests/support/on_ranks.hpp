@@ -27,7 +27,8 @@ inline Partition random_partition(Index rows, int ranks, Generator& generator) {
 template <class E>
 std::shared_ptr<DistributedOperator<vector_scalar_t<E>>> part_of(
     const CsrMatrix<E>& matrix, const Partition& partition, Communicator& ranks,
-    const Plan& plan = {}, ExchangeMode mode = ExchangeMode::task) {
+    const Plan& plan = {}, ExchangeMode mode = ExchangeMode::task,
+    const Device& device = Device::cpu(1)) {
   const long long begin = partition.first_row(ranks.rank());
   const long long end = partition.first_row(ranks.rank() + 1);
   RankRows rows;
@@ -40,7 +41,7 @@ std::shared_ptr<DistributedOperator<vector_scalar_t<E>>> part_of(
     rows.columns.push_back(matrix.column()[k]);
     values.push_back(matrix.entry(k));
   }
-  return distribute<E>(ranks, partition, rows, values, plan, mode, Device::cpu(1));
+  return distribute<E>(ranks, partition, rows, values, plan, mode, device);
 }
 
 /// This rank's rows of a field in the order of all rows.

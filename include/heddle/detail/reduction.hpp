@@ -1,7 +1,7 @@
-// Sums with repeatable bits: partial sums belong to fixed groups of 256 rows (on a GPU: of 256
-// threads of a launch whose shape follows from the field's) and are added in a fixed tree, so that
-// neither thread count nor schedule changes the result, nor the number of ranks that share the
-// rows.
+// Sums with repeatable bits: partial sums belong to fixed groups of 256 rows (on a GPU that shares
+// its rows with no other rank: of 256 threads of a launch whose shape follows from the field's) and
+// are added in a fixed tree, so that neither thread count nor schedule changes the result, nor the
+// number of ranks that share the rows.
 #pragma once
 
 #include <array>
@@ -38,7 +38,9 @@ using sum_t = std::conditional_t<std::is_same_v<S, long double>, long double, do
 struct HEDDLE_EXPORT DeviceSums {
   double* partials = nullptr;    // on the device: of each group of a launch, all its sums together
   unsigned* finished = nullptr;  // on the device: blocks that are done; zero between launches
-  double* results = nullptr;     // on the device, or memory of the host that it can write to
+  /// On the device, or memory of the host that it can write to. Null where ranks share the rows:
+  /// then partial sums are left of each group of 256 rows, one behind the other.
+  double* results = nullptr;
 };
 
 namespace detail {
@@ -100,7 +102,8 @@ class HEDDLE_EXPORT Reduction {
     requires std::is_same_v<sum, double>
   {
     reserve(partials);
-    return {partials_.data(), finished_.data(), results_.get()};
+    const bool shares = device_.stream().share != nullptr;
+    return {partials_.data(), finished_.data(), shares ? nullptr : results_.get()};
   }
 
   /// The first `count` sums: on the CPU of all partials, groups added pairwise, which destroys
@@ -114,9 +117,18 @@ class HEDDLE_EXPORT Reduction {
 
  private:
   template <class Join>
+  static constexpr RowShare::Join how =
+      std::is_same_v<Join, std::plus<>> ? RowShare::Join::sum : RowShare::Join::largest;
+
+  template <class Join>
   std::array<sum, width> joined(int count, const Join& join) {
     std::array<sum, width> sums{};
-    if (device_.on_gpu()) {
+    RowShare* const share = device_.stream().share;
+    if (device_.on_gpu() && share != nullptr) {
+      if constexpr (std::is_same_v<sum, double>) {
+        share->join_on_gpu(partials_.data(), count, sums.data(), how<Join>, device_.stream());
+      }
+    } else if (device_.on_gpu()) {
       device_.synchronize();
       for (int v = 0; v < count; ++v) sums[static_cast<std::size_t>(v)] = results_[v];
     } else {
@@ -127,9 +139,7 @@ class HEDDLE_EXPORT Reduction {
   template <class Join>
   void join_groups(int count, sum* to, const Join& join) {
     if (RowShare* share = device_.stream().share) {
-      constexpr bool adds = std::is_same_v<Join, std::plus<>>;
-      return share->join(partials_.data(), numbers_, count, to,
-                         adds ? RowShare::Join::sum : RowShare::Join::largest);
+      return share->join(partials_.data(), numbers_, count, to, how<Join>);
     }
     const Offset groups = groups_of(rows_);
     for (Offset half = 1; half < groups; half *= 2) {

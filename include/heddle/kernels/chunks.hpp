@@ -11,14 +11,16 @@ namespace heddle::cuda {
 inline constexpr int threads_of_block = 256;
 
 /// A launch over the elements of a field, which lie in planes: one plane where they follow one
-/// another, else (SoA over complex numbers or quaternions) one for each element of a row.
+/// another, else (SoA over complex numbers or quaternions) one for each element of a row; or one
+/// for each group of 256 rows, whose partial sums are those of the group then.
 struct Walk {
   Offset elements = 0;          // of a plane
   Offset component_stride = 1;  // in scalars, between the components of an element
   Offset plane_stride = 0;      // in scalars
   unsigned planes = 1;
   unsigned blocks_of_plane = 1;
-  int steps = 1;  // chunks that a thread takes, a block's width apart
+  int steps = 1;                // chunks that a thread takes, a block's width apart
+  Offset elements_of_last = 0;  // of the last plane, where planes are groups of rows
 
   HEDDLE_HD unsigned blocks() const { return planes * blocks_of_plane; }
 
@@ -40,6 +42,7 @@ struct ChunkValues {
 template <Ring R, class S, bool aligned>
 struct ContiguousChunk {
   using Values = ChunkValues<R, S>;
+  static constexpr bool by_groups = false;
   static constexpr int elements = Values::elements;
   static constexpr int scalars = elements * ring_size(R);
   template <class D>
@@ -101,12 +104,28 @@ struct ContiguousChunk {
   }
 };
 
+/// The same in a walk whose planes are groups of rows; the last group may have fewer elements.
+template <Ring R, class S, bool aligned>
+struct GroupedChunk : ContiguousChunk<R, S, aligned> {
+  using Base = ContiguousChunk<R, S, aligned>;
+  static constexpr bool by_groups = true;
+
+  HEDDLE_HD GroupedChunk(const Walk& walk, unsigned plane, Offset chunk)
+      : Base(walk, plane, chunk) {
+    const Offset own = plane + 1 < walk.planes ? walk.elements : walk.elements_of_last;
+    const Offset left = own - chunk * Base::elements;
+    this->count = left >= Base::elements ? Base::elements : left > 0 ? static_cast<int>(left) : 0;
+    this->first += plane * walk.plane_stride;
+  }
+};
+
 /// One element whose components lie in planes: neighbouring threads access neighbouring scalars.
 template <Ring R, class S>
 struct PlanarChunk {
   struct Values {
     Coefficient<R, S> at[1];
   };
+  static constexpr bool by_groups = false;
   static constexpr int elements = 1;
   static constexpr int count = 1;
 

@@ -45,7 +45,7 @@ __device__ __forceinline__ int requested_end(const LoopState& state, unsigned lo
                                              long long iteration,
                                              long long unwatched = usually_unwatched) {
   if ((iteration & unwatched) != 0) return loop_runs;
-  if (state.watch->cancel != 0) return loop_cancelled;
+  if (const int wish = state.watch->cancel; wish != loop_runs) return wish;
   if (deadline != 0 && nanoseconds() >= deadline) return loop_time;
   return loop_runs;
 }

@@ -25,8 +25,8 @@ enum LoopEnd {
 struct LoopWatch {
   volatile long long iteration;
   volatile double squared_norm;
-  volatile int cancel;
-  volatile int end;  // of a graph's run: a LoopEnd, as soon as there is one
+  volatile int cancel;  // why the host wants an end: a LoopEnd, 0 for none
+  volatile int end;     // of a graph's run: a LoopEnd, as soon as there is one
 };
 
 inline constexpr long long usually_unwatched = 15;

@@ -18,9 +18,11 @@ namespace heddle::device {
 __device__ __forceinline__ Offset row_of_thread() {
   return Offset(blockIdx.x) * threads_of_rows + threadIdx.x;
 }
-/// What P takes for the thread's row, or for the last one behind it.
+/// What P takes for the thread's row, or for the last one behind it; nothing where there are none,
+/// on a rank without rows.
 template <class P>
 __device__ __forceinline__ typename P::Own own_of_thread(const void* data, Index rows) {
+  if (rows == 0) return {};
   const Offset row = row_of_thread();
   return P::load(data, rows, row < rows ? row : rows - 1);
 }

@@ -219,14 +219,35 @@ __device__ __forceinline__ void decide_alone(const StepArguments& a) {
   begin_step<M, start, listing_of<M, start>::count, joined, threads_of_step>(a, c);
 }
 
+/// By block `of_launch` of those that the walk needs.
 template <class Chunk, class Operation>
-__device__ __forceinline__ void visit_chunks_of_thread(const cuda::Walk& walk,
-                                                       const Operation& operation) {
-  const unsigned thread = blockIdx.x * threads_of_step + threadIdx.x;
+__device__ __forceinline__ void visit_chunks_of_thread(const cuda::Walk& walk, unsigned of_launch,
+                                                       const Operation& operation, double* sums) {
+  const unsigned thread = of_launch * threads_of_step + threadIdx.x;
   const unsigned block = thread / cuda::threads_of_block;
   if (block >= walk.blocks()) return;
   cuda::visit_chunks<Chunk>(walk, block, static_cast<int>(thread % cuda::threads_of_block),
-                            operation, nullptr);
+                            operation, sums);
+}
+
+/// Visits the chunks of the whole walk, and leaves N partial sums of what the operation adds to
+/// `sums`. Over groups of rows the grid may have fewer blocks than these need: each takes several.
+template <class Chunk, int N, class Operation>
+__device__ __forceinline__ void visit_and_leave(const cuda::Walk& walk, double* partials,
+                                                const Operation& operation,
+                                                double (&sums)[N > 0 ? N : 1]) {
+  if constexpr (Chunk::by_groups) {
+    constexpr unsigned of_step = threads_of_step / cuda::threads_of_block;
+    const unsigned blocks = (walk.blocks() + of_step - 1) / of_step;
+    for (unsigned block = blockIdx.x; block < blocks; block += gridDim.x) {
+      visit_chunks_of_thread<Chunk>(walk, block, operation, sums);
+      if constexpr (N > 0) store_partials<N, threads_of_step>({partials, nullptr}, sums, block);
+      for (double& sum : sums) sum = 0;
+    }
+  } else {
+    visit_chunks_of_thread<Chunk>(walk, blockIdx.x, operation, sums);
+    if constexpr (N > 0) store_partials<N, threads_of_step>({partials, nullptr}, sums, blockIdx.x);
+  }
 }
 
 /// What a thread does of a step: what it changes, if it `updates`, and its own sums.
@@ -289,8 +310,7 @@ __device__ __forceinline__ void update(const StepArguments& a) {
   const methods::Coefficients<M, S>* c;
   if (!begin_step<M, start, i, joined, threads_of_step>(a, c)) return;
   double sums[N > 0 ? N : 1] = {};
-  visit_chunks_of_thread<Chunk>(a.walk, ElementStep<M, L, i, S, true>{a, *c, sums});
-  if constexpr (N > 0) store_partials<N, threads_of_step>({a.partials, nullptr}, sums, blockIdx.x);
+  visit_and_leave<Chunk, N>(a.walk, a.partials, ElementStep<M, L, i, S, true>{a, *c, sums}, sums);
 }
 
 /// The sums of step i alone, behind work that is not the loop's own.
@@ -301,8 +321,8 @@ __device__ __forceinline__ void sum(const StepArguments& a) {
   follow_kernel_before();
   const methods::Coefficients<M, S> none{};
   double sums[N] = {};
-  visit_chunks_of_thread<Chunk>(a.walk, ElementStep<M, L, i, S, false>{a, none, sums});
-  store_partials<N, threads_of_step>({a.partials, nullptr}, sums, blockIdx.x);
+  visit_and_leave<Chunk, N>(a.walk, a.partials, ElementStep<M, L, i, S, false>{a, none, sums},
+                            sums);
 }
 
 }  // namespace heddle::device

@@ -1,0 +1,79 @@
+// The exchange of halos between ranks that are threads of one process, each on a GPU.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "halo.hpp"
+#include "heddle/array.hpp"
+#include "heddle/distributed_operator.hpp"
+
+namespace heddle::cuda {
+
+/// Rows go straight from one GPU's memory to another's, where one can reach the other, and by way
+/// of the driver's memory on the host elsewhere; NCCL would add nothing within a process. Copies
+/// and kernels are ordered by events. The host only tells other ranks that it has recorded one, so
+/// no product waits for a GPU. Two buffers take turns: who fills one again has met, one exchange
+/// before, all that copied from it two exchanges before. Defined in builds with CUDA.
+class DeviceExchange {
+ public:
+  /// Collective. `row_bytes`: of a row of x.
+  DeviceExchange(Communicator& ranks, const detail::Halo& halo, std::size_t row_bytes,
+                 const Device& device);
+  /// Waits for what it has queued.
+  ~DeviceExchange();
+  DeviceExchange(const DeviceExchange&) = delete;
+  DeviceExchange& operator=(const DeviceExchange&) = delete;
+
+  // Of one product, in this order; `main` is the stream of its kernels.
+
+  /// The rows of x that other ranks read.
+  void gather(const void* x, const Stream& main);
+  /// Until the other ranks have gathered too, as far as their hosts know.
+  void meet();
+  /// Copies into the halo: on the stream of the kernels, or on one of its own `beside` them.
+  void fetch(std::byte* halo, bool beside, const Stream& main);
+  /// What `main` does from here on finds the halo there.
+  void await(const Stream& main);
+  /// What `main` did so far is all that reads it.
+  void finish(const Stream& main);
+
+  /// Adds seconds on the GPU of the products that are over.
+  void add_times(RankTimes& times);
+  long long memory() const;
+
+ private:
+  struct Port;
+  struct Turn;
+  struct Neighbour {
+    std::shared_ptr<Port> port;
+    detail::HaloPart sends, receives;  // counts are zero where there are none
+    Offset first_in_port = 0;          // of the rows that it sends here
+  };
+
+  void connect(const detail::Halo& halo);
+  void copy(const Neighbour& from, std::byte* halo, cudaStream_t stream);
+  void add_times(Turn& turn);
+
+  Communicator& ranks_;
+  std::size_t row_bytes_;
+  Device device_;
+  Array<Index> sent_rows_;
+  std::shared_ptr<Port> port_;  // of this rank
+  std::vector<Neighbour> neighbours_;
+  std::vector<Message<const std::byte>> tokens_;
+  std::vector<Message<std::byte>> taken_tokens_;
+  std::vector<std::byte> token_bytes_;
+  std::unique_ptr<Turn[]> turns_;  // two
+  struct DestroyStream {
+    void operator()(cudaStream_t stream) const;
+  };
+  std::unique_ptr<CUstream_st, DestroyStream> beside_;
+  unsigned round_ = 0;
+  RankTimes times_;
+};
+
+}  // namespace heddle::cuda

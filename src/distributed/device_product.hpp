@@ -1,0 +1,37 @@
+// The course of a product on a rank's GPU.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "halo.hpp"
+#include "heddle/distributed_operator.hpp"
+
+namespace heddle::cuda {
+
+/// Halos, and rows of x that the boundary reads, move between memories of GPUs in the order of the
+/// streams.
+class DeviceProduct {
+ public:
+  virtual ~DeviceProduct() = default;
+
+  /// `interior` and `boundary` queue the products of the two parts; x and `boundary_x` are their
+  /// fields.
+  virtual void run(ExchangeMode mode, const void* x, void* boundary_x, const Stream& stream,
+                   const std::function<void()>& interior,
+                   const std::function<void()>& boundary) = 0;
+
+  /// Adds seconds on the GPU of all products.
+  virtual void add_times(RankTimes& times) = 0;
+  virtual long long memory() const = 0;
+};
+
+/// Collective. `copied_rows`: of x, in front of the halo in `boundary_x`; rows of so many bytes.
+/// Defined in builds with CUDA.
+std::shared_ptr<DeviceProduct> make_device_product(Communicator& ranks, const detail::Halo& halo,
+                                                   const std::vector<Index>& copied_rows,
+                                                   std::size_t row_bytes, const Device& device);
+
+}  // namespace heddle::cuda

@@ -1,0 +1,355 @@
+// Ranks on GPUs, threads of this process: the bits of one rank for any number of them, on one GPU
+// or several; and ends that all agree on.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "heddle/bicgstab.hpp"
+#include "heddle/conjugate_gradient.hpp"
+#include "heddle/gmres.hpp"
+#include "heddle/jacobi.hpp"
+#include "heddle/minres.hpp"
+#include "heddle/multiply.hpp"
+#include "heddle/operator.hpp"
+#include "heddle/polynomial.hpp"
+#include "heddle/problems.hpp"
+#include "support/expect_error.hpp"
+#include "support/gpu.hpp"
+#include "support/on_ranks.hpp"
+#include "support/random_matrix.hpp"
+#include "support/systems.hpp"
+
+extern "C" int cudaGetDeviceCount(int* count);
+
+namespace heddle::test::ranks_gpu {
+namespace {
+
+constexpr Index rows = 5 * 256 + 77;
+
+template <class S>
+struct Outcome {
+  std::vector<S> x;
+  Report report;
+  std::vector<double> history;
+};
+
+/// Where each rank works.
+using Devices = std::vector<Device>;
+Devices all_on(const Device& device) { return {device}; }
+
+/// With Jacobi.
+template <template <class> class Solver, class E, class S = vector_scalar_t<E>>
+Outcome<S> solve(const CsrMatrix<E>& matrix, const std::vector<S>& b, const Partition& partition,
+                 ExchangeMode mode, const Devices& devices, SolverOptions options = {}) {
+  options.record_history = true;
+  Outcome<S> made{std::vector<S>(b.size()), {}, {}};
+  run_on_ranks(partition.ranks(), [&](Communicator& ranks) {
+    const Device& device = devices[static_cast<std::size_t>(ranks.rank()) % devices.size()];
+    const auto A = part_of(matrix, partition, ranks, Plan{}, mode, device);
+    Solver<S> solver(std::shared_ptr<const LinearOperator<S>>(A), A->jacobi(), options);
+    const int width = A->row_components();
+    const FieldView<const S> all_b(b.data(), matrix.rows(), width);
+    const FieldView<S> all_x(made.x.data(), matrix.rows(), width);
+    const Report report = solver.solve(rows_of(all_b, partition, ranks.rank()),
+                                       rows_of(all_x, partition, ranks.rank()));
+    if (ranks.rank() != 0) return;
+    made.report = report;
+    made.history = solver.history();
+  });
+  return made;
+}
+
+template <class S>
+void expect_same(const Outcome<S>& found, const Outcome<S>& expected) {
+  EXPECT_EQ(found.x, expected.x);
+  EXPECT_EQ(found.report.status, expected.report.status);
+  EXPECT_EQ(found.report.iterations, expected.report.iterations);
+  EXPECT_EQ(found.report.residual, expected.report.residual);
+  EXPECT_EQ(found.history, expected.history);
+}
+
+template <class E>
+std::vector<vector_scalar_t<E>> random_scalars(Generator& generator, Index of = rows) {
+  std::vector<vector_scalar_t<E>> b(static_cast<std::size_t>(of) * vector_entry_t<E>::components);
+  for (auto& c : b) c = static_cast<vector_scalar_t<E>>(uniform(generator));
+  return b;
+}
+
+class RanksOnGpu : public OnGpu {
+ protected:
+  template <template <class> class Solver, class E>
+  void expect_bits_of_one_rank(const CsrMatrix<E>& matrix, Generator& generator) const {
+    using S = vector_scalar_t<E>;
+    const auto b = random_scalars<E>(generator, matrix.rows());
+    const auto on = [&](int ranks, ExchangeMode mode) {
+      return solve<Solver>(matrix, b, Partition::even(matrix.rows(), ranks), mode, all_on(device));
+    };
+    const auto expected = on(1, ExchangeMode::task);
+    EXPECT_TRUE(expected.report.solved()) << name(expected.report.status);
+    EXPECT_EQ(expected.report.loop, "stepped");
+    for (const int ranks : {2, 3, 4}) {
+      const auto mode = static_cast<ExchangeMode>(ranks % 3);
+      SCOPED_TRACE(std::to_string(ranks) + " ranks, " + std::string(name(mode)));
+      expect_same(on(ranks, mode), expected);
+    }
+    // Against the CPU, whose sums have other trees.
+    const auto on_cpu = solve<Solver>(matrix, b, Partition::even(matrix.rows(), 2),
+                                      ExchangeMode::task, all_on(Device::cpu(1)));
+    double difference = 0, size = 0;
+    for (std::size_t i = 0; i < b.size(); ++i) {
+      difference += std::pow(double(expected.x[i]) - double(on_cpu.x[i]), 2);
+      size += std::pow(double(on_cpu.x[i]), 2);
+    }
+    const double bound = std::is_same_v<S, float> ? 1e-3 : 1e-7;
+    EXPECT_LE(std::sqrt(difference / size), bound);
+  }
+};
+
+template <class E>
+class RanksOnGpuOf : public RanksOnGpu {};
+using Entries = ::testing::Types<real<double>, real<float>, complex<float>, complex<double>,
+                                 quaternion<double>, block<double, 3, 3>>;
+TYPED_TEST_SUITE(RanksOnGpuOf, Entries);
+
+/// In float64 on the host, also of entries in floats.
+TYPED_TEST(RanksOnGpuOf, MultiplyAsTheRowsSay) {
+  using E = TypeParam;
+  using S = vector_scalar_t<E>;
+  Seed seed(171);
+  const auto matrix = random_system<E>(rows, 3, 0.1, 0.4, seed.generator).matrix;
+  const auto x = random_scalars<E>(seed.generator);
+  constexpr int width = vector_entry_t<E>::components;
+  std::vector<double> expected(x.size()), sizes(x.size());
+  for (Index row = 0; row < rows; ++row) {
+    for (Offset k = matrix.offsets()[row]; k < matrix.offsets()[row + 1]; ++k) {
+      const Eigen::MatrixXd tile = tile_of(matrix.entry(k));
+      for (int i = 0; i < width; ++i) {
+        for (int j = 0; j < width; ++j) {
+          const double term =
+              tile(i, j) * double(x[static_cast<std::size_t>(matrix.column()[k] * width + j)]);
+          expected[static_cast<std::size_t>(row * width + i)] += term;
+          sizes[static_cast<std::size_t>(row * width + i)] += std::abs(term);
+        }
+      }
+    }
+  }
+  for (const int count : {1, 2, 5}) {
+    for (const ExchangeMode mode :
+         {ExchangeMode::vector, ExchangeMode::naive, ExchangeMode::task}) {
+      const Partition partition = Partition::even(rows, count);
+      std::vector<S> y(x.size());
+      run_on_ranks(count, [&](Communicator& ranks) {
+        const auto A = part_of(matrix, partition, ranks, Plan{}, mode, this->device);
+        const FieldView<const S> all_x(x.data(), rows, width);
+        const FieldView<S> all_y(y.data(), rows, width);
+        // More than two, since buffers take turns.
+        for (int repetition = 0; repetition < 5; ++repetition) {
+          multiply<S>(*A, rows_of(all_x, partition, ranks.rank()),
+                      rows_of(all_y, partition, ranks.rank()));
+          A->device().synchronize();
+        }
+      });
+      constexpr double rounding = std::is_same_v<S, float> ? 1e-6 : 1e-14;
+      for (std::size_t i = 0; i < x.size(); ++i) {
+        ASSERT_LE(std::abs(double(y[i]) - expected[i]), rounding * (1 + sizes[i]))
+            << count << " ranks, " << name(mode) << ", scalar " << i;
+      }
+    }
+  }
+}
+
+TYPED_TEST(RanksOnGpuOf, HermitianMethodsHaveTheBitsOfOneRank) {
+  Seed seed(165);
+  const auto system = random_system<TypeParam>(rows, 2, 0.05, 0, seed.generator);
+  this->template expect_bits_of_one_rank<ConjugateGradient>(system.matrix, seed.generator);
+  this->template expect_bits_of_one_rank<Minres>(system.matrix, seed.generator);
+}
+
+TYPED_TEST(RanksOnGpuOf, BiCGStabHasTheBitsOfOneRank) {
+  Seed seed(166);
+  const auto system = random_system<TypeParam>(rows, 2, 0.2, 0.6, seed.generator);
+  this->template expect_bits_of_one_rank<BiCGStab>(system.matrix, seed.generator);
+}
+
+using E = quaternion<double>;
+
+/// Interior rows hide the exchange of the others.
+TEST_F(RanksOnGpu, MeshesHaveTheBitsOfOneRank) {
+  Seed seed(179);
+  expect_bits_of_one_rank<ConjugateGradient>(poisson(9000), seed.generator);
+  expect_bits_of_one_rank<ConjugateGradient>(dirac(7000), seed.generator);
+  expect_bits_of_one_rank<ConjugateGradient>(elasticity(5000), seed.generator);
+}
+
+/// The sums of a large partition are joined by threads of many groups each.
+TEST_F(RanksOnGpu, JoinManyGroups) {
+  Seed seed(172);
+  constexpr Index many = 2100 * 256 + 5;
+  const auto x = random_scalars<real<double>>(seed.generator, many);
+  std::vector<double> norms, largest;
+  long double squared = 0;
+  for (const double c : x) squared += static_cast<long double>(c) * c;
+  for (const int count : {1, 2, 3}) {
+    const Partition partition = Partition::even(many, count);
+    run_on_ranks(count, [&](Communicator& ranks) {
+      const long long first = partition.first_row(ranks.rank());
+      const auto own = static_cast<std::size_t>(partition.rows_of(ranks.rank()));
+      RankRows diagonal;
+      for (std::size_t i = 0; i < own; ++i) {
+        diagonal.columns.push_back(first + static_cast<long long>(i));
+        diagonal.offsets.push_back(static_cast<Offset>(i) + 1);
+      }
+      const std::vector<real<double>> ones(own, real<double>{{1}});
+      const auto A = distribute<real<double>>(ranks, partition, diagonal, ones, Plan{},
+                                              ExchangeMode::task, this->device);
+      const Device device = A->device();
+      const Array<double> data(std::span(x.data() + first, own), device);
+      const FieldView<const double> field(data.data(), static_cast<Index>(own));
+      Reduction<double> reduction(A->rows(), device);
+      const double norm_here =
+          std::sqrt(real_dot<double>(field, field, reduction, device.stream()));
+      const double largest_here = largest_magnitude<double>(field, reduction, device.stream());
+      if (ranks.rank() != 0) return;
+      norms.push_back(norm_here);
+      largest.push_back(largest_here);
+    });
+  }
+  EXPECT_NEAR(norms[0], std::sqrt(static_cast<double>(squared)), 1e-9);
+  double most = 0;
+  for (const double c : x) most = std::max(most, std::abs(c));
+  for (const double found : largest) EXPECT_EQ(found, most);
+  for (const double found : norms) EXPECT_EQ(found, norms[0]);
+}
+
+TEST_F(RanksOnGpu, PreconditionByProducts) {
+  Seed seed(173);
+  const auto matrix = random_system<E>(rows, 2, 0.05, 0, seed.generator).matrix;
+  const auto b = random_scalars<E>(seed.generator);
+  std::vector<std::vector<double>> found;
+  for (const int count : {1, 3}) {
+    const Partition partition = Partition::even(rows, count);
+    std::vector<double> x(b.size());
+    run_on_ranks(count, [&](Communicator& ranks) {
+      const std::shared_ptr<const LinearOperator<double>> A =
+          part_of(matrix, partition, ranks, Plan{}, ExchangeMode::task, device);
+      ConjugateGradient<double> solver(A, std::make_shared<Chebyshev<double>>(A));
+      const FieldView<const double> all_b(b.data(), rows, 4);
+      const FieldView<double> all_x(x.data(), rows, 4);
+      const Report report = solver.solve(rows_of(all_b, partition, ranks.rank()),
+                                         rows_of(all_x, partition, ranks.rank()));
+      EXPECT_TRUE(report.solved()) << name(report.status);
+    });
+    found.push_back(std::move(x));
+  }
+  EXPECT_EQ(found[1], found[0]);
+}
+
+TEST_F(RanksOnGpu, EndTogether) {
+  Seed seed(174);
+  const auto matrix = random_system<E>(rows, 2, 1e-3, 0, seed.generator).matrix;
+  const auto b = random_scalars<E>(seed.generator);
+  const Partition partition = Partition::even(rows, 3);
+  const auto reports = [&](const auto& set) {
+    std::vector<Report> all(3);
+    run_on_ranks(3, [&](Communicator& ranks) {
+      SolverOptions options;
+      set(ranks.rank(), options);
+      const auto A = part_of(matrix, partition, ranks, Plan{}, ExchangeMode::task, device);
+      ConjugateGradient<double> solver(std::shared_ptr<const LinearOperator<double>>(A),
+                                       A->jacobi(), options);
+      std::vector<double> x(static_cast<std::size_t>(A->rows()) * 4);
+      const FieldView<const double> all_b(b.data(), rows, 4);
+      all[static_cast<std::size_t>(ranks.rank())] = solver.solve(
+          rows_of(all_b, partition, ranks.rank()), FieldView<double>(x.data(), A->rows(), 4));
+    });
+    return all;
+  };
+  for (const Report& report : reports([](int rank, SolverOptions& options) {
+         if (rank == 1) options.time_limit = 0;
+       })) {
+    EXPECT_EQ(report.status, Status::time_limit);
+    EXPECT_LE(report.iterations, 3);
+  }
+  for (const Report& report : reports([](int rank, SolverOptions& options) {
+         if (rank == 2) {
+           options.observer = [](const SolveProgress& now) { return now.iteration < 4; };
+         }
+       })) {
+    EXPECT_EQ(report.status, Status::cancelled);
+    EXPECT_GE(report.iterations, 4);
+    EXPECT_LE(report.iterations, 6);
+  }
+}
+
+TEST_F(RanksOnGpu, OneFailsAndAllEnd) {
+  Seed seed(175);
+  const auto matrix = random_system<E>(rows, 2, 0.05, 0, seed.generator).matrix;
+  expect_error(ErrorKind::usage, "the observer had enough", [&] {
+    run_on_ranks(3, [&](Communicator& ranks) {
+      const auto A =
+          part_of(matrix, Partition::even(rows, 3), ranks, Plan{}, ExchangeMode::task, device);
+      SolverOptions options;
+      options.tolerance = 1e-14;
+      if (ranks.rank() == 1) {
+        options.observer = [](const SolveProgress& now) -> bool {
+          if (now.iteration == 2) throw Error(ErrorKind::usage, "the observer had enough");
+          return true;
+        };
+      }
+      ConjugateGradient<double> solver(std::shared_ptr<const LinearOperator<double>>(A),
+                                       A->jacobi(), options);
+      std::vector<double> b(static_cast<std::size_t>(A->rows()) * 4, 1), x(b.size());
+      solver.solve(FieldView<const double>(b.data(), A->rows(), 4),
+                   FieldView<double>(x.data(), A->rows(), 4));
+    });
+  });
+}
+
+TEST_F(RanksOnGpu, RefuseMethodsThatKeepABasis) {
+  Seed seed(176);
+  const auto matrix = random_system<E>(rows, 2, 0.05, 0, seed.generator).matrix;
+  const std::string why =
+      "GMRES keeps a basis, whose sums ranks on GPUs do not join; take BiCGStab there";
+  expect_error(ErrorKind::unsupported, why, [&] {
+    run_on_ranks(2, [&](Communicator& ranks) {
+      const std::shared_ptr<const LinearOperator<double>> A =
+          part_of(matrix, Partition::even(rows, 2), ranks, Plan{}, ExchangeMode::task, device);
+      Gmres<double> solver(A);
+    });
+  });
+}
+
+TEST_F(RanksOnGpu, SomeHaveNoRows) {
+  Seed seed(177);
+  const auto matrix = random_system<E>(rows, 2, 0.05, 0, seed.generator).matrix;
+  const auto b = random_scalars<E>(seed.generator);
+  const auto on = [&](const Partition& partition) {
+    return solve<ConjugateGradient>(matrix, b, partition, ExchangeMode::task, all_on(device));
+  };
+  expect_same(on(Partition({0, 0, 512, 512, rows})), on(Partition({0, rows})));
+}
+
+TEST_F(RanksOnGpu, SeveralGpusHaveTheBitsOfOne) {
+  int gpus = 0;
+  ASSERT_EQ(cudaGetDeviceCount(&gpus), 0);
+  if (gpus < 2) GTEST_SKIP() << "one GPU is here";
+  Devices devices;
+  for (int g = 0; g < gpus; ++g) devices.push_back(Device::cuda(g));
+  Seed seed(178);
+  const auto matrix = random_system<E>(rows, 2, 0.05, 0, seed.generator).matrix;
+  const auto b = random_scalars<E>(seed.generator);
+  const auto expected = solve<ConjugateGradient>(matrix, b, Partition::even(rows, 1),
+                                                 ExchangeMode::task, all_on(device));
+  for (const ExchangeMode mode : {ExchangeMode::vector, ExchangeMode::naive, ExchangeMode::task}) {
+    SCOPED_TRACE(std::string(name(mode)));
+    expect_same(solve<ConjugateGradient>(matrix, b, Partition::even(rows, gpus), mode, devices),
+                expected);
+  }
+}
+
+}  // namespace
+}  // namespace heddle::test::ranks_gpu
