@@ -24,10 +24,11 @@ void RankOptions::add_to(CLI::App& command, bool in_processes) {
   partition_ =
       command
           .add_option("--partition", partition,
-                      "the rows of each rank: about as many entries, or rows, for each, or "
-                      "first rows from 0 on, multiples of 256 with commas between them")
+                      "the rows of each rank: about as many entries, or rows, for each; by "
+                      "metis, with few entries between ranks; or first rows from 0 on, multiples "
+                      "of 256 with commas between them")
           ->capture_default_str()
-          ->type_name("entries|rows|FIRST,...");
+          ->type_name("entries|rows|metis|FIRST,...");
   exchange_ = command
                   .add_option("--exchange", exchange,
                               "how x reaches other ranks: vector, before the product; naive, by "
@@ -60,9 +61,10 @@ std::vector<long long> first_rows_in(const std::string& text) {
     const auto [behind, error] = std::from_chars(at, end, row);
     const bool is_good = error == std::errc() && (behind == end || *behind == ',');
     if (!is_good) {
-      throw Error(ErrorKind::usage, "--partition " + text +
-                                        " is neither entries nor rows, nor first rows with commas "
-                                        "between them");
+      throw Error(ErrorKind::usage,
+                  "--partition " + text +
+                      " is neither entries, rows nor metis, nor first rows with commas between "
+                      "them");
     }
     rows.push_back(row);
     if (behind == end) return rows;
@@ -75,6 +77,7 @@ std::vector<long long> first_rows_in(const std::string& text) {
 Partition RankOptions::make_partition(const AnyMatrix& matrix, int count) const {
   const Index rows = matrix.rows();
   if (partition == "rows") return Partition::even(rows, count);
+  if (partition == "metis") return Partition::by_metis(matrix.pattern(), count);
   if (partition == "entries") {
     const PatternView pattern = matrix.pattern();
     std::vector<long long> weights;

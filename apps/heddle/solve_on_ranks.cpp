@@ -128,8 +128,8 @@ WholeSystem read_system(const SolveOptions& options, const Device& device) {
 /// A rank's part of it.
 class SolveOfRank {
  public:
-  SolveOfRank(const SolveOptions& options, const WholeSystem& system, Communicator& ranks,
-              const Device& device)
+  SolveOfRank(const SolveOptions& options, const WholeSystem& system, const Partition& partition,
+              Communicator& ranks, const Device& device)
       : options_(options),
         matrix_(system.matrix),
         preconditioner_(system.preconditioner),
@@ -137,7 +137,7 @@ class SolveOfRank {
         device_(device),
         of_all_(system.device),
         outcome_(system.outcome),
-        partition_(options.ranks.make_partition(matrix_, ranks.size())) {}
+        partition_(partition) {}
 
   int run() {
     Stopwatch building;
@@ -156,30 +156,36 @@ class SolveOfRank {
   }
 
  private:
-  long long first_row() const { return partition_.first_row(ranks_.rank()); }
+  /// Among all rows, of this rank's.
+  Offset row_at(long long own) const {
+    return partition_.row(partition_.first_row(ranks_.rank()) + own);
+  }
 
   /// This rank's rows of a field that all ranks have.
   AnyField part_of(const AnyField& all) const {
     AnyField part = tree_->matrix.row_field();
-    const Offset first = first_row() * part.components();
-    const Offset scalars = Offset(part.rows()) * part.components();
-    for (Offset i = 0; i < scalars; ++i) part.set(i, all.get(first + i));
+    const Offset width = part.components();
+    for (Offset own = 0; own < part.rows(); ++own) {
+      const Offset row = row_at(own);
+      for (Offset k = 0; k < width; ++k) part.set(own * width + k, all.get(row * width + k));
+    }
     return part;
   }
 
   void build() {
     const PatternView pattern = matrix_.pattern();
-    const long long first = first_row(), end = first + partition_.rows_of(ranks_.rank());
-    RankRows rows;
-    const Offset before = pattern.rows > 0 ? pattern.offsets[first] : 0;
-    for (long long row = first; row < end; ++row) {
-      rows.offsets.push_back(pattern.offsets[row + 1] - before);
-    }
-    const Offset entries = rows.offsets.back();
-    rows.columns.assign(pattern.column + before, pattern.column + before + entries);
     const auto bytes = static_cast<std::size_t>(matrix_.entry_bytes());
-    const auto values = matrix_.values().subspan(static_cast<std::size_t>(before) * bytes,
-                                                 static_cast<std::size_t>(entries) * bytes);
+    RankRows rows;
+    std::vector<std::byte> values;
+    for (long long own = 0; own < partition_.rows_of(ranks_.rank()); ++own) {
+      const Offset row = row_at(own);
+      const Offset begin = pattern.offsets[row], end = pattern.offsets[row + 1];
+      rows.columns.insert(rows.columns.end(), pattern.column + begin, pattern.column + end);
+      rows.offsets.push_back(static_cast<Offset>(rows.columns.size()));
+      const std::byte* const of_row =
+          matrix_.values().data() + static_cast<std::size_t>(begin) * bytes;
+      values.insert(values.end(), of_row, of_row + static_cast<std::size_t>(end - begin) * bytes);
+    }
     std::visit(
         [&]<class S>(const detail::EntryTableHandle<S>& entry) {
           auto made = std::make_shared<DistributedOperator<S>>(ranks_, partition_, entry, rows,
@@ -205,7 +211,7 @@ class SolveOfRank {
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::singular) throw;
       throw Error(error.kind(), "rank " + std::to_string(ranks_.rank()) + ", whose rows begin at " +
-                                    std::to_string(first_row()) + ": " + error.what() +
+                                    std::to_string(row_at(0)) + ": " + error.what() +
                                     "; use --preconditioner none");
     }
   }
@@ -317,10 +323,10 @@ class SolveOfRank {
             std::as_writable_bytes(std::span(gathered)), sizes);
         const S* next = gathered.data();
         for (int r = 0; r < ranks_.size(); ++r) {
-          const long long scalars = rows_of(r, done) * part.components();
-          std::copy_n(next, scalars,
-                      to.data + (partition_.first_row(r) + done) * part.components());
-          next += scalars;
+          for (long long i = 0; i < rows_of(r, done); ++i, next += part.components()) {
+            const Offset row = partition_.row(partition_.first_row(r) + done + i);
+            std::copy_n(next, part.components(), to.data + row * part.components());
+          }
         }
       }
     };
@@ -367,7 +373,7 @@ class SolveOfRank {
   Device device_;  // of this rank
   Device of_all_;
   SolveOutcome outcome_;
-  Partition partition_;
+  const Partition& partition_;
   std::unique_ptr<TerminalProgress> progress_;
   SolverOptions settings_;
   std::optional<StoredTree> tree_;  // matrix and diagonal, as solvers take them
@@ -385,13 +391,14 @@ int solve_on_ranks(const SolveOptions& options) {
       named_devices(options.matrix.processor, options.matrix.quiet, count);
   const WholeSystem system = read_system(options, devices.front());
   const Device part_of_cpu = Device::cpu(std::max(1, system.device.threads() / count));
+  const Partition partition = options.ranks.make_partition(system.matrix, count);
   std::atomic<int> status = 0;
   run_on_ranks(count, [&](Communicator& ranks) {
     const auto rank = static_cast<std::size_t>(ranks.rank());
     const Device& device = !system.device.on_gpu() ? part_of_cpu
                            : devices.size() > 1    ? devices[rank]
                                                    : devices.front();
-    const int of_rank = SolveOfRank(options, system, ranks, device).run();
+    const int of_rank = SolveOfRank(options, system, partition, ranks, device).run();
     if (ranks.rank() == 0) status = of_rank;
   });
   return status;
@@ -412,7 +419,8 @@ int solve_on_ranks(const SolveOptions& options, Communicator& ranks) {
     // Processes may have other threads, memory and profiles: one chooses.
     Plan& plan = system->outcome.choice.plan;
     plan = parse_plan(text_of_rank(ranks, 0, to_full_string(plan)));
-    status = SolveOfRank(options, *system, ranks, system->device).run();
+    const Partition partition = options.ranks.make_partition(system->matrix, ranks.size());
+    status = SolveOfRank(options, *system, partition, ranks, system->device).run();
   });
   return status;
 }

@@ -25,6 +25,18 @@ void check_agree(Communicator& ranks, long long mine, ErrorKind kind, const std:
   }
 }
 
+std::string text_of(const Partition& partition) {
+  std::string text;
+  for (int r = 0; r < partition.ranks(); ++r) {
+    const long long rows = partition.rows_of(r);
+    text += std::to_string(rows) + ": ";
+    for (long long row = 0; row < rows && !partition.is_of_ranges(); row += rows_of_group) {
+      text += std::to_string(partition.place_of_group(r, row / rows_of_group)) + " ";
+    }
+  }
+  return text;
+}
+
 long long hash_of(const std::string& text) {
   return static_cast<long long>(std::hash<std::string>()(text));
 }
@@ -91,11 +103,8 @@ DistributedOperator<S>::DistributedOperator(Communicator& ranks, const Partition
                       std::to_string(values.size()) + " bytes");
     }
   });
-  std::string first_rows;
-  for (int r = 0; r <= partition.ranks(); ++r) {
-    first_rows += std::to_string(partition.first_row(r)) + " ";
-  }
-  check_agree(ranks, hash_of(first_rows), ErrorKind::size_mismatch, "the partition of rows");
+  check_agree(ranks, hash_of(text_of(partition)), ErrorKind::size_mismatch,
+              "the partition of rows");
   check_agree(ranks, hash_of(state.entry->text.type) + state.entry->bytes(),
               ErrorKind::size_mismatch, "the entries");
   check_agree(ranks, hash_of(to_full_string(plan)), ErrorKind::usage, "the plan");
@@ -163,9 +172,9 @@ std::shared_ptr<Preconditioner<S>> DistributedOperator<S>::jacobi() const {
       made = std::make_shared<detail::SlicedJacobi<S>>(diagonal());
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::singular) throw;
+      const long long first = partition().row(partition().first_row(ranks.rank()));
       throw Error(error.kind(), "rank " + std::to_string(ranks.rank()) + ", whose rows begin at " +
-                                    std::to_string(partition().first_row(ranks.rank())) + ": " +
-                                    error.what());
+                                    std::to_string(first) + ": " + error.what());
     }
   });
   return made;

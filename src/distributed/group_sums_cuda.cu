@@ -9,28 +9,21 @@ namespace heddle::cuda {
 
 namespace {
 
-constexpr int threads = 1024;
-/// Two for each level of a tree over 2^31 rows.
-constexpr std::size_t most_nodes = 64;
-constexpr std::size_t most_numbers = Reduction<double>::width;
-
-struct AllNodes {
-  double number[most_nodes * most_numbers];
-};
+constexpr unsigned most_threads_of_node = 1024;
 
 __device__ double joined(double a, double b, bool adds) {
   if (adds) return a + b;
   return a > b || isnan(a) ? a : b;
 }
 
-/// A block joins a node's groups, of which there are `groups`: each thread a subtree, then the
-/// threads theirs.
-__global__ void __launch_bounds__(threads)
+/// A block joins a node's groups, of which the rank has `groups`: each thread a subtree, then the
+/// threads theirs. Numbers of threads and groups of a node are powers of two.
+__global__ void __launch_bounds__(most_threads_of_node)
     join_nodes(const detail::GroupNode* nodes, long long groups, const Index* group_at,
                double* partials, int count, bool adds, double* results) {
-  __shared__ double of_thread[threads];
+  __shared__ double of_thread[most_threads_of_node];
   const detail::GroupNode node = nodes[blockIdx.x];
-  const int thread = static_cast<int>(threadIdx.x);
+  const int thread = static_cast<int>(threadIdx.x), threads = static_cast<int>(blockDim.x);
   const long long end = min(node.first + node.width, groups);
   const long long of_each = max(node.width / threads, 1LL);
   const long long first = node.first + thread * of_each;
@@ -59,20 +52,35 @@ __global__ void __launch_bounds__(threads)
 
 }  // namespace
 
+/// In pinned memory of the host.
 struct GroupSums::Results {
-  explicit Results(const Stream& stream) : of_nodes(stream) {}
-  Mapped<AllNodes> of_nodes;
+  Results(std::size_t nodes, const Stream& stream) {
+    if (nodes == 0) return;
+    const OnGpu here(stream);
+    void* data = nullptr;
+    check(cudaHostAlloc(&data, nodes * Reduction<double>::width * sizeof(double),
+                        cudaHostAllocMapped | cudaHostAllocPortable),
+          "cudaHostAlloc");
+    numbers = static_cast<double*>(data);
+  }
+  ~Results() {
+    if (numbers != nullptr) cudaFreeHost(numbers);
+  }
+  Results(const Results&) = delete;
+  Results& operator=(const Results&) = delete;
+
+  double* numbers = nullptr;
 };
 
-GroupSums::GroupSums(std::span<const detail::GroupNode> nodes, long long first_group,
+GroupSums::GroupSums(const std::vector<detail::GroupNode>& nodes,
                      const std::vector<Index>& group_at, const Device& device)
-    : nodes_(nodes.size()),
-      group_at_(std::span(group_at), device),
-      results_(std::make_unique<Results>(device.stream())) {
-  if (nodes_ > most_nodes) throw Error(ErrorKind::internal, "a rank has too many subtrees");
-  std::vector<detail::GroupNode> own(nodes.begin(), nodes.end());
-  for (detail::GroupNode& node : own) node.first -= first_group;
-  of_rank_ = Array<detail::GroupNode>(std::span<const detail::GroupNode>(own), device);
+    : nodes_(std::span<const detail::GroupNode>(nodes), device),
+      group_at_(std::span<const Index>(group_at), device),
+      threads_(32),
+      results_(std::make_unique<Results>(nodes.size(), device.stream())) {
+  for (const detail::GroupNode& node : nodes) {
+    while (threads_ < most_threads_of_node && threads_ < node.width) threads_ *= 2;
+  }
 }
 
 GroupSums::~GroupSums() = default;
@@ -80,14 +88,14 @@ GroupSums::~GroupSums() = default;
 std::span<const double> GroupSums::join(double* partials, int count, RowShare::Join how,
                                         const Stream& stream) {
   const OnGpu here(stream);
-  if (nodes_ > 0) {
-    join_nodes<<<static_cast<unsigned>(nodes_), threads, 0, stream.queue>>>(
-        of_rank_.data(), static_cast<long long>(group_at_.size()), group_at_.data(), partials,
-        count, how == RowShare::Join::sum, results_->of_nodes->number);
+  if (!nodes_.empty()) {
+    join_nodes<<<static_cast<unsigned>(nodes_.size()), threads_, 0, stream.queue>>>(
+        nodes_.data(), static_cast<long long>(group_at_.size()), group_at_.data(), partials, count,
+        how == RowShare::Join::sum, results_->numbers);
     check(cudaGetLastError(), "launch of the join of partial sums");
   }
   check(cudaStreamSynchronize(stream.queue), "cudaStreamSynchronize");
-  return {results_->of_nodes->number, nodes_ * static_cast<std::size_t>(count)};
+  return {results_->numbers, nodes_.size() * static_cast<std::size_t>(count)};
 }
 
 }  // namespace heddle::cuda

@@ -12,14 +12,14 @@
 
 namespace heddle::cuda {
 
-/// Joins what lies within the subtrees of one rank, in the tree that `detail::join_range` walks
+/// Joins what lies within the subtrees of one rank, in the tree that `detail::join_node` walks
 /// over. Defined in builds with CUDA.
 class GroupSums {
  public:
-  /// `nodes`: the rank's subtrees, of groups counted among all ranks' as `first_group` is.
-  /// `group_at`: of each place behind that, where the group lies in fields.
-  GroupSums(std::span<const detail::GroupNode> nodes, long long first_group,
-            const std::vector<Index>& group_at, const Device& device);
+  /// `nodes`: the rank's subtrees, of its groups in the order of all rows. `group_at`: of each of
+  /// these, where it lies in fields.
+  GroupSums(const std::vector<detail::GroupNode>& nodes, const std::vector<Index>& group_at,
+            const Device& device);
   ~GroupSums();
 
   /// `count` numbers of each node, one node behind the other, from partial sums on the GPU, which
@@ -30,9 +30,9 @@ class GroupSums {
  private:
   struct Results;
 
-  std::size_t nodes_;
-  Array<detail::GroupNode> of_rank_;  // counted from the rank's first group
+  Array<detail::GroupNode> nodes_;
   Array<Index> group_at_;
+  unsigned threads_;  // of a node
   std::unique_ptr<Results> results_;
 };
 

@@ -1,6 +1,11 @@
 #include "group_tree.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <numeric>
+
+#include "heddle/detail/reduction.hpp"
+#include "heddle/partition.hpp"
 
 namespace heddle::detail {
 
@@ -15,18 +20,37 @@ GroupNode largest_node(long long first, long long end, long long groups) {
   return {first, width};
 }
 
+/// Of a rank, in the order of its groups.
+std::vector<GroupNode> nodes_of(const Partition& partition, int rank, long long groups) {
+  const long long own = (partition.rows_of(rank) + rows_of_group - 1) / rows_of_group;
+  const auto place = [&](long long group) { return partition.place_of_group(rank, group); };
+  std::vector<GroupNode> nodes;
+  for (long long group = 0; group < own;) {
+    long long behind = group + 1;
+    while (behind < own && place(behind) == place(behind - 1) + 1) ++behind;
+    const long long end = place(behind - 1) + 1;
+    for (long long first = place(group); first < end; first += nodes.back().width) {
+      nodes.push_back(largest_node(first, end, groups));
+    }
+    group = behind;
+  }
+  return nodes;
+}
+
 }  // namespace
 
-GroupTree::GroupTree(const std::vector<long long>& first_groups) {
-  const long long groups = first_groups.back();
-  for (std::size_t r = 0; r + 1 < first_groups.size(); ++r) {
-    int count = 0;
-    for (long long group = first_groups[r]; group < first_groups[r + 1]; ++count) {
-      nodes.push_back(largest_node(group, first_groups[r + 1], groups));
-      group += nodes.back().width;
-    }
-    nodes_of_rank.push_back(count);
+GroupTree::GroupTree(const Partition& partition)
+    : groups((partition.rows() + rows_of_group - 1) / rows_of_group) {
+  for (int rank = 0; rank < partition.ranks(); ++rank) {
+    const std::vector<GroupNode> own = nodes_of(partition, rank, groups);
+    nodes_of_rank.push_back(static_cast<int>(own.size()));
+    nodes.insert(nodes.end(), own.begin(), own.end());
   }
+  std::vector<int> by_place(nodes.size());
+  std::iota(by_place.begin(), by_place.end(), 0);
+  std::sort(by_place.begin(), by_place.end(), [&](int a, int b) {
+    return nodes[static_cast<std::size_t>(a)].first < nodes[static_cast<std::size_t>(b)].first;
+  });
   // A subtree joins the one in front of it as soon as both are whole. Behind the last group there
   // is nothing: the tree's last subtree grows without a join.
   struct Whole {
@@ -34,9 +58,10 @@ GroupTree::GroupTree(const std::vector<long long>& first_groups) {
     int node;
   };
   std::vector<Whole> whole;
-  for (std::size_t n = 0; n < nodes.size(); ++n) {
-    Whole last{nodes[n].first, nodes[n].width, static_cast<int>(n)};
-    const bool is_end = n + 1 == nodes.size();
+  for (std::size_t n = 0; n < by_place.size(); ++n) {
+    const GroupNode& node = nodes[static_cast<std::size_t>(by_place[n])];
+    Whole last{node.first, node.width, by_place[n]};
+    const bool is_end = n + 1 == by_place.size();
     for (;;) {
       const bool is_right = last.first % (2 * last.width) != 0;
       if (is_right && !whole.empty()) {
@@ -51,6 +76,20 @@ GroupTree::GroupTree(const std::vector<long long>& first_groups) {
     }
     whole.push_back(last);
   }
+  if (!by_place.empty()) root = by_place.front();
+}
+
+std::vector<GroupNode> GroupTree::own_nodes(int rank) const {
+  const auto first = std::accumulate(nodes_of_rank.begin(), nodes_of_rank.begin() + rank, 0);
+  std::vector<GroupNode> own(nodes.begin() + first,
+                             nodes.begin() + first + nodes_of_rank[static_cast<std::size_t>(rank)]);
+  long long behind = 0;
+  for (GroupNode& node : own) {
+    const long long count = std::min(node.width, groups - node.first);
+    node.first = behind;
+    behind += count;
+  }
+  return own;
 }
 
 }  // namespace heddle::detail

@@ -1,10 +1,15 @@
-// The one pairwise tree over the groups of 256 rows of all ranks, cut where the ranks' ranges end.
+// The one pairwise tree over the groups of 256 rows of all ranks, cut where groups of two ranks
+// meet.
 #pragma once
 
 #include <utility>
 #include <vector>
 
-namespace heddle::detail {
+namespace heddle {
+
+class Partition;
+
+namespace detail {
 
 /// A subtree of the tree: the groups [first, first + width) of those that there are.
 struct GroupNode {
@@ -12,29 +17,34 @@ struct GroupNode {
   long long width;  // 2^i
 };
 
-/// What each rank can join by itself are the largest subtrees within its range, at most
-/// 2 log2(groups); joining those in the order of the tree gives the sums that one process would
-/// have, bit for bit.
+/// What each rank can join by itself are the largest subtrees all of whose groups it has, at most
+/// 2 log2(groups) for each range of groups. Joining those in the order of the tree gives the sums
+/// that one process would have, bit for bit.
 struct GroupTree {
-  /// `first_groups`: of each rank, and the number of all groups.
-  explicit GroupTree(const std::vector<long long>& first_groups);
+  explicit GroupTree(const Partition& partition);
 
+  long long groups;
   std::vector<int> nodes_of_rank;
   std::vector<GroupNode> nodes;               // of all ranks, one behind the other
-  std::vector<std::pair<int, int>> joinings;  // nodes[a] becomes the join with nodes[b]; a < b
+  std::vector<std::pair<int, int>> joinings;  // nodes[a] becomes the join with nodes[b] behind it
+  int root = 0;                               // what all of them are joined into
+
+  /// A rank's nodes, by where their groups lie among the rank's, in its order.
+  std::vector<GroupNode> own_nodes(int rank) const;
 };
 
-/// Joins what lies within [begin, end) of `groups`, from the leaves up: `join(g, h)` adds what
-/// group h has come to to that of group g. Behind it each node's first group has its join.
+/// Joins a subtree of the first `groups` groups from the leaves up: `join(g, h)` adds what group h
+/// has come to to that of group g. Behind it the node's first group has its join.
 template <class Join>
-void join_range(long long begin, long long end, long long groups, const Join& join) {
-  for (long long half = 1; half < groups && half < end - begin; half *= 2) {
-    const long long step = 2 * half;
-    for (long long g = (begin + step - 1) / step * step; g + half < end; g += step) {
-      const long long last = g + step < groups ? g + step : groups;
-      if (last <= end) join(g, g + half);
+void join_node(const GroupNode& node, long long groups, const Join& join) {
+  for (long long half = 1; half < node.width; half *= 2) {
+    for (long long at = 0; at + half < node.width; at += 2 * half) {
+      if (node.first + at + half >= groups) break;
+      join(node.first + at, node.first + at + half);
     }
   }
 }
 
-}  // namespace heddle::detail
+}  // namespace detail
+
+}  // namespace heddle

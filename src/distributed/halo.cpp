@@ -15,7 +15,7 @@ std::vector<HaloPart> parts_by_owner(const Partition& partition,
                                      const std::vector<long long>& columns) {
   std::vector<HaloPart> parts;
   for (std::size_t k = 0; k < columns.size();) {
-    const int owner = partition.owner(columns[k]);
+    const int owner = partition.owner_of_number(columns[k]);
     const auto end =
         std::lower_bound(columns.begin(), columns.end(), partition.first_row(owner + 1));
     const auto behind = static_cast<std::size_t>(end - columns.begin());

@@ -17,7 +17,7 @@ struct HaloPart {
 };
 
 struct Halo {
-  std::vector<long long> columns;  // ascending, among those of all ranks
+  std::vector<long long> columns;  // ascending, as ranks number their rows
   std::vector<HaloPart> receives;  // places in `columns`
   std::vector<HaloPart> sends;     // places in `sent_rows`
   std::vector<Index> sent_rows;    // of this rank, counted from its first one

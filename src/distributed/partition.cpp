@@ -62,9 +62,63 @@ Partition Partition::even(long long rows, int ranks) {
   return by_weight(rows, ranks, weights);
 }
 
-int Partition::owner(long long row) const {
-  const auto behind = std::upper_bound(first_rows_.begin(), first_rows_.end(), row);
+Partition Partition::by_owner(long long rows, int ranks, std::span<const int> owner_of_group) {
+  if (ranks < 1) throw Error(ErrorKind::usage, "partition: at least one rank");
+  const long long groups = (rows + rows_of_group - 1) / rows_of_group;
+  if (static_cast<long long>(owner_of_group.size()) != groups) {
+    throw Error(ErrorKind::size_mismatch, "partition: " + std::to_string(owner_of_group.size()) +
+                                              " owners for " + std::to_string(groups) +
+                                              " groups of rows");
+  }
+  std::vector<std::vector<long long>> places(static_cast<std::size_t>(ranks));
+  for (long long place = 0; place < groups; ++place) {
+    const int owner = owner_of_group[static_cast<std::size_t>(place)];
+    if (owner < 0 || owner >= ranks) {
+      throw Error(ErrorKind::usage, "partition: group " + std::to_string(place) +
+                                        " of rows is of rank " + std::to_string(owner) +
+                                        ", and there are " + std::to_string(ranks));
+    }
+    places[static_cast<std::size_t>(owner)].push_back(place);
+  }
+  Partition made;
+  made.first_rows_.push_back(0);
+  made.first_groups_.push_back(0);
+  made.first_numbers_.resize(owner_of_group.size());
+  long long number = 0;
+  for (const std::vector<long long>& of_rank : places) {
+    for (const long long place : of_rank) {
+      made.places_.push_back(place);
+      made.first_numbers_[static_cast<std::size_t>(place)] = number;
+      number += std::min<long long>(rows_of_group, rows - place * rows_of_group);
+    }
+    made.first_rows_.push_back(number);
+    made.first_groups_.push_back(static_cast<long long>(made.places_.size()));
+  }
+  return std::is_sorted(made.places_.begin(), made.places_.end())
+             ? Partition(std::move(made.first_rows_))
+             : made;
+}
+
+int Partition::owner_of_number(long long number) const {
+  const auto behind = std::upper_bound(first_rows_.begin(), first_rows_.end(), number);
   return static_cast<int>(behind - first_rows_.begin()) - 1;
+}
+
+long long Partition::number(long long row) const {
+  if (is_of_ranges()) return row;
+  return first_numbers_[static_cast<std::size_t>(row / rows_of_group)] + row % rows_of_group;
+}
+
+long long Partition::row(long long number) const {
+  if (is_of_ranges()) return number;
+  const int rank = owner_of_number(number);
+  const long long own = number - first_row(rank);
+  return place_of_group(rank, own / rows_of_group) * rows_of_group + own % rows_of_group;
+}
+
+long long Partition::place_of_group(int rank, long long group) const {
+  if (is_of_ranges()) return first_row(rank) / rows_of_group + group;
+  return places_[static_cast<std::size_t>(first_groups_[static_cast<std::size_t>(rank)] + group)];
 }
 
 }  // namespace heddle

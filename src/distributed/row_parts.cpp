@@ -27,6 +27,7 @@ class GivenRows {
  public:
   GivenRows(const Partition& partition, int rank, const RankRows& rows)
       : given_(rows),
+        partition_(partition),
         first_(partition.first_row(rank)),
         end_(partition.first_row(rank + 1)),
         rows_(checked_index(partition.rows_of(rank))) {
@@ -51,9 +52,10 @@ class GivenRows {
 
   Index rows() const { return rows_; }
   Index groups() const { return groups_of(rows_); }
-  bool owns(long long column) const { return column >= first_ && column < end_; }
+  long long number(long long column) const { return partition_.number(column); }
+  bool owns(long long column) const { return number(column) >= first_ && number(column) < end_; }
   /// A column that it owns, as a row of its.
-  Index row_of(long long column) const { return static_cast<Index>(column - first_); }
+  Index row_of(long long column) const { return static_cast<Index>(number(column) - first_); }
   long long column(Offset entry) const { return given_.columns[static_cast<std::size_t>(entry)]; }
   Offset begin(Index row) const { return given_.offsets[static_cast<std::size_t>(row)]; }
   Offset end(Index row) const { return given_.offsets[static_cast<std::size_t>(row) + 1]; }
@@ -61,7 +63,6 @@ class GivenRows {
   Index end_of(Index group) const {
     return static_cast<Index>(std::min<Offset>(rows_, Offset(group + 1) * rows_of_group));
   }
-  long long first_group() const { return first_ / rows_of_group; }
 
   /// A short group is the last of all: it stays behind the others.
   bool is_interior(Index group) const {
@@ -74,7 +75,8 @@ class GivenRows {
 
  private:
   const RankRows& given_;
-  long long first_, end_;
+  const Partition& partition_;
+  long long first_, end_;  // numbers
   Index rows_;
 };
 
@@ -136,7 +138,7 @@ RowParts split_rows(const Partition& partition, int rank, const RankRows& rows, 
   Array<Index> order(static_cast<std::size_t>(given.rows()));
   std::size_t next = 0;
   for (const Index group : groups) {
-    parts.places.push_back(given.first_group() + group);
+    parts.places.push_back(partition.place_of_group(rank, group));
     for (Index row = given.first_of(group); row < given.end_of(group); ++row) order[next++] = row;
   }
   parts.basis = std::is_sorted(groups.begin(), groups.end())
@@ -166,7 +168,7 @@ RowParts split_rows(const Partition& partition, int rank, const RankRows& rows, 
       if (given.owns(column)) {
         needed.push_back(basis.position(given.row_of(column)));
       } else {
-        parts.halo_columns.push_back(column);
+        parts.halo_columns.push_back(given.number(column));
       }
     }
   }
@@ -185,7 +187,8 @@ RowParts split_rows(const Partition& partition, int rank, const RankRows& rows, 
         if (given.owns(column)) {
           return place[static_cast<std::size_t>(basis.position(given.row_of(column)))];
         }
-        const auto at = std::lower_bound(halo.begin(), halo.end(), column) - halo.begin();
+        const auto at =
+            std::lower_bound(halo.begin(), halo.end(), given.number(column)) - halo.begin();
         return static_cast<Index>(copied + at);
       });
   parts.diagonal = make_diagonal(given);

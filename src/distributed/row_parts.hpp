@@ -36,7 +36,7 @@ struct RowParts {
   RowPart interior;                     // its columns are the rank's rows, in the basis
   RowPart boundary;                     // its columns: `copied_rows`, then the halo
   std::vector<Index> copied_rows;       // in the basis; first the boundary's own
-  std::vector<long long> halo_columns;  // ascending
+  std::vector<long long> halo_columns;  // ascending, as ranks number their rows
   RowPart diagonal;                     // in the rank's order
 };
 

@@ -15,14 +15,6 @@ namespace heddle::detail {
 
 namespace {
 
-std::vector<long long> first_groups_of(const Partition& partition) {
-  std::vector<long long> first;
-  for (int r = 0; r <= partition.ranks(); ++r) {
-    first.push_back((partition.first_row(r) + rows_of_group - 1) / rows_of_group);
-  }
-  return first;
-}
-
 template <class T>
 void join_into(T* a, const T* b, int count, RowShare::Join how) {
   for (int v = 0; v < count; ++v) {
@@ -42,26 +34,18 @@ SharedRows::SharedRows(Communicator& ranks, const Partition& partition,
     : ranks_(ranks),
       rows_(checked_index(partition.rows_of(ranks.rank()))),
       all_rows_(partition.rows()),
-      all_groups_((partition.rows() + rows_of_group - 1) / rows_of_group),
-      first_group_(partition.first_row(ranks.rank()) / rows_of_group),
       places_(std::move(places)),
       group_at_(places_.size()),
-      tree_(first_groups_of(partition)),
-      first_node_(std::accumulate(tree_.nodes_of_rank.begin(),
-                                  tree_.nodes_of_rank.begin() + ranks.rank(), 0)),
+      tree_(partition),
+      own_nodes_(tree_.own_nodes(ranks.rank())),
       sizes_(static_cast<std::size_t>(ranks.size())) {
-  if (places_.empty()) first_group_ = 0;
-  for (std::size_t g = 0; g < places_.size(); ++g) {
-    group_at_[static_cast<std::size_t>(places_[g] - first_group_)] = static_cast<Index>(g);
-  }
+  std::iota(group_at_.begin(), group_at_.end(), 0);
+  std::sort(group_at_.begin(), group_at_.end(),
+            [this](Index a, Index b) { return place_of_group(a) < place_of_group(b); });
   if constexpr (has_cuda) {
-    if (!device.on_gpu()) return;
-    const auto own = static_cast<std::size_t>(ranks.rank());
-    const std::span<const GroupNode> nodes(tree_.nodes);
-    on_gpu_ = std::make_shared<cuda::GroupSums>(
-        nodes.subspan(static_cast<std::size_t>(first_node_),
-                      static_cast<std::size_t>(tree_.nodes_of_rank[own])),
-        first_group_, group_at_, device);
+    if (device.on_gpu()) {
+      on_gpu_ = std::make_shared<cuda::GroupSums>(own_nodes_, group_at_, device);
+    }
   }
 }
 
@@ -69,13 +53,13 @@ template <class T>
 void SharedRows::join_numbers(T* partials, int stride, int count, T* to, Join how) {
   const auto start = Clock::now();
   const auto own = [&](long long group) {
-    return partials + Offset(group_at_[static_cast<std::size_t>(group - first_group_)]) * stride;
+    return partials + Offset(group_at_[static_cast<std::size_t>(group)]) * stride;
   };
-  join_range(first_group_, first_group_ + static_cast<long long>(places_.size()), all_groups_,
-             [&](long long g, long long h) { join_into(own(g), own(h), count, how); });
-  join_nodes(
-      [&](int n) { return own(tree_.nodes[static_cast<std::size_t>(first_node_ + n)].first); },
-      count, to, how);
+  for (const GroupNode& node : own_nodes_) {
+    join_node(node, static_cast<long long>(group_at_.size()),
+              [&](long long g, long long h) { join_into(own(g), own(h), count, how); });
+  }
+  join_nodes([&](std::size_t n) { return own(own_nodes_[n].first); }, count, to, how);
   seconds_ += seconds_since(start);
 }
 
@@ -84,7 +68,8 @@ void SharedRows::join_on_gpu(double* partials, int count, double* to, Join how,
   if constexpr (has_cuda) {
     const std::span<const double> nodes = on_gpu_->join(partials, count, how, stream);
     const auto start = Clock::now();
-    join_nodes([&](int n) { return nodes.data() + n * count; }, count, to, how);
+    join_nodes([&](std::size_t n) { return nodes.data() + n * static_cast<std::size_t>(count); },
+               count, to, how);
     seconds_ += seconds_since(start);
   }
 }
@@ -104,8 +89,8 @@ void SharedRows::join_nodes(const Node& node, int count, T* to, Join how) {
   all_.resize(in_all * sizeof(T));
   T* const mine = reinterpret_cast<T*>(mine_.data());
   mine[0] = static_cast<T>(own_end_);
-  for (int n = 0; n < tree_.nodes_of_rank[rank]; ++n) {
-    std::copy_n(node(n), numbers, mine + 1 + static_cast<std::size_t>(n) * numbers);
+  for (std::size_t n = 0; n < own_nodes_.size(); ++n) {
+    std::copy_n(node(n), numbers, mine + 1 + n * numbers);
   }
   ranks_.all_gather(mine_, all_, sizes_);
 
@@ -126,7 +111,7 @@ void SharedRows::join_nodes(const Node& node, int count, T* to, Join how) {
   if (tree_.nodes.empty()) {
     std::fill_n(to, numbers, T(0));
   } else {
-    std::copy_n(nodes, numbers, to);
+    std::copy_n(nodes + tree_.root * count, numbers, to);
   }
 }
 

@@ -55,12 +55,11 @@ class SharedRows final : public RowShare {
 
   Communicator& ranks_;
   Index rows_;
-  long long all_rows_, all_groups_;
-  long long first_group_;  // of this rank
+  long long all_rows_;
   std::vector<long long> places_;
-  std::vector<Index> group_at_;  // the field's group at a place, from the first one on
+  std::vector<Index> group_at_;  // of fields, in the order of their places
   GroupTree tree_;
-  int first_node_;  // of this rank
+  std::vector<GroupNode> own_nodes_;  // of groups in that order
   std::vector<std::byte> mine_, all_;
   std::vector<int> sizes_;
   device::LoopEnd own_end_ = device::loop_runs;

@@ -131,7 +131,7 @@ void check_shared(const FieldView<S>& x, const Stream& stream, const char* what)
   }
   if (x.basis && !x.basis->is_natural()) return;
   for (Index group = 1; group < groups_of(x.size); ++group) {
-    if (share->place_of_group(group) == share->place_of_group(0) + group) continue;
+    if (share->place_of_group(group) > share->place_of_group(group - 1)) continue;
     throw Error(ErrorKind::usage, std::string(what) +
                                       ": a field in the order of its rows, and the operator that "
                                       "shares them has a basis; `permute` takes it there");

@@ -55,6 +55,19 @@ TEST_F(Ranks, WriteTheSolutionOfOneProcess) {
   }
 }
 
+TEST_F(Ranks, TakeGroupsOfRowsByMetis) {
+  const Result result = run({"solve", "a.npz", "--plan", "CSR", "--output", "x.mtx", "--ranks", "3",
+                             "--partition", "metis"});
+  if (result.status == 2) {
+    EXPECT_EQ(result.error,
+              "heddle: this heddle was built without METIS (Debian: apt-get install "
+              "libmetis-dev)\n");
+    GTEST_SKIP() << result.error;
+  }
+  EXPECT_EQ(result.status, 0) << result.error;
+  EXPECT_EQ(text_of("x.mtx"), solution({}));
+}
+
 TEST_F(Ranks, AreReported) {
   const auto json = run({"solve", "a.npz", "--ranks", "3", "--json"}).json();
   EXPECT_EQ(json["ranks"]["count"], 3);
@@ -77,8 +90,11 @@ TEST_F(Ranks, RefuseWhatTheyDoNotShare) {
   expect_refused({"--ranks", "2", "--partition", "0,5"},
                  "partition: rank 1 begins at row 5, which is no multiple of 256");
   expect_refused({"--ranks", "2", "--partition", "halves"},
-                 "--partition halves is neither entries nor rows, nor first rows with commas "
-                 "between them");
+                 "--partition halves is neither entries, rows nor metis, nor first rows with "
+                 "commas between them");
+  expect_refused({"--device", "cpu,cpu"}, "--device cpu,cpu is for ranks: give --ranks too");
+  expect_refused({"--ranks", "3", "--device", "cpu,cpu"},
+                 "--device cpu,cpu names 2 devices for 3 ranks: one for each, or one for all");
   expect_refused(
       {"--ranks", "2", "--preconditioner", "fsai"},
       "--preconditioner fsai is made of the entries of all rows, which no rank has; ranks "

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "heddle/detail/reduction.hpp"
-#include "support/random_matrix.hpp"
+#include "support/on_ranks.hpp"
 
 namespace heddle::test::group_tree {
 namespace {
@@ -20,21 +20,23 @@ double whole_sum(const std::vector<double>& of_groups) {
   return reduction.finish(1)[0];
 }
 
-double sum_over_ranks(std::vector<double> sums, const std::vector<long long>& first_groups) {
-  const auto groups = static_cast<long long>(sums.size());
-  const auto at = [&](long long g) -> double& { return sums[static_cast<std::size_t>(g)]; };
-  for (std::size_t r = 0; r + 1 < first_groups.size(); ++r) {
-    detail::join_range(first_groups[r], first_groups[r + 1], groups,
-                       [&](long long g, long long h) { at(g) += at(h); });
-  }
-  const detail::GroupTree tree(first_groups);
+double sum_over_ranks(std::vector<double> sums, const Partition& partition) {
+  const detail::GroupTree tree(partition);
   std::vector<double> nodes;
-  nodes.reserve(tree.nodes.size());
-  for (const detail::GroupNode& node : tree.nodes) nodes.push_back(at(node.first));
+  for (int rank = 0; rank < partition.ranks(); ++rank) {
+    const auto at = [&](long long own) -> double& {
+      return sums[static_cast<std::size_t>(partition.place_of_group(rank, own))];
+    };
+    const long long own_groups = (partition.rows_of(rank) + rows_of_group - 1) / rows_of_group;
+    for (const detail::GroupNode& node : tree.own_nodes(rank)) {
+      detail::join_node(node, own_groups, [&](long long g, long long h) { at(g) += at(h); });
+      nodes.push_back(at(node.first));
+    }
+  }
   for (const auto& [a, b] : tree.joinings) {
     nodes[static_cast<std::size_t>(a)] += nodes[static_cast<std::size_t>(b)];
   }
-  return nodes.empty() ? 0 : nodes.front();
+  return nodes.empty() ? 0 : nodes[static_cast<std::size_t>(tree.root)];
 }
 
 TEST(GroupTree, GivesTheSumOfOneProcessBitForBit) {
@@ -44,16 +46,18 @@ TEST(GroupTree, GivesTheSumOfOneProcessBitForBit) {
     const int ranks = random_between(1, 9, seed.generator);
     std::vector<double> sums(static_cast<std::size_t>(groups));
     for (double& sum : sums) sum = random_components<real<double>>(seed.generator).component[0];
-    std::vector<long long> first{0};
-    for (int r = 1; r < ranks; ++r) first.push_back(random_between(0, groups, seed.generator));
-    std::sort(first.begin(), first.end());
-    first.push_back(groups);
-    ASSERT_EQ(sum_over_ranks(sums, first), whole_sum(sums)) << groups << " groups";
+    // The last group may be shorter.
+    const Index rows =
+        std::max(0, groups * rows_of_group - random_between(0, rows_of_group - 1, seed.generator));
+    for (const Partition& partition : {random_partition(rows, ranks, seed.generator),
+                                       random_owners(rows, ranks, seed.generator)}) {
+      ASSERT_EQ(sum_over_ranks(sums, partition), whole_sum(sums)) << groups << " groups";
+    }
   }
 }
 
 TEST(GroupTree, HasFewNodesARank) {
-  const detail::GroupTree tree({0, 1, 511, 512});
+  const detail::GroupTree tree(Partition({0, 256, 511 * 256, 512 * 256}));
   EXPECT_EQ(tree.nodes_of_rank, (std::vector<int>{1, 16, 1}));
   EXPECT_EQ(tree.joinings.size(), tree.nodes.size() - 1);
 }

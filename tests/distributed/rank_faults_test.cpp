@@ -299,6 +299,20 @@ TEST(Partitions, RefuseWhatIsNone) {
   refused({0, 100, 1000}, "rank 1 begins at row 100, which is no multiple of 256");
   EXPECT_EQ(Partition({0, 0, 1000, 1000}).owner(999), 1);
   EXPECT_EQ(Partition::even(1000, 8).rows(), 1000);
+  const std::array owners{1, 0, 1, 2};
+  const Partition owned = Partition::by_owner(1000, 4, owners);
+  EXPECT_FALSE(owned.is_of_ranges());
+  EXPECT_EQ(owned.rows_of(1), 512);
+  EXPECT_EQ(owned.rows_of(3), 0);
+  for (long long row = 0; row < 1000; ++row) {
+    EXPECT_EQ(owned.row(owned.number(row)), row);
+    EXPECT_EQ(owned.owner(row), owners[static_cast<std::size_t>(row / 256)]);
+  }
+  EXPECT_EQ(Partition::by_owner(1000, 2, std::array{0, 0, 1, 1}), Partition({0, 512, 1000}));
+  expect_error(ErrorKind::usage, "partition: group 1 of rows is of rank 2, and there are 2",
+               [] { Partition::by_owner(500, 2, std::array{0, 2}); });
+  expect_error(ErrorKind::size_mismatch, "partition: 2 owners for 3 groups of rows",
+               [] { Partition::by_owner(513, 2, std::array{0, 1}); });
   const std::vector<long long> weights{100, 1, 1, 98};
   EXPECT_EQ(Partition::by_weight(1000, 2, weights).first_row(1), 256);
 }

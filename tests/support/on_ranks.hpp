@@ -32,19 +32,46 @@ std::shared_ptr<DistributedOperator<vector_scalar_t<E>>> part_of(
   const long long begin = partition.first_row(ranks.rank());
   const long long end = partition.first_row(ranks.rank() + 1);
   RankRows rows;
-  const Offset before = matrix.offsets()[begin];
-  for (long long row = begin; row < end; ++row) {
-    rows.offsets.push_back(matrix.offsets()[row + 1] - before);
-  }
   std::vector<E> values;
-  for (Offset k = before; k < before + rows.offsets.back(); ++k) {
-    rows.columns.push_back(matrix.column()[k]);
-    values.push_back(matrix.entry(k));
+  for (long long number = begin; number < end; ++number) {
+    const long long row = partition.row(number);
+    for (Offset k = matrix.offsets()[row]; k < matrix.offsets()[row + 1]; ++k) {
+      rows.columns.push_back(matrix.column()[k]);
+      values.push_back(matrix.entry(k));
+    }
+    rows.offsets.push_back(static_cast<Offset>(values.size()));
   }
   return distribute<E>(ranks, partition, rows, values, plan, mode, device);
 }
 
-/// This rank's rows of a field in the order of all rows.
+/// Groups of rows of random ranks, some of which have none.
+inline Partition random_owners(Index rows, int ranks, Generator& generator) {
+  std::vector<int> owners(static_cast<std::size_t>(groups_of(rows)));
+  for (int& owner : owners) owner = random_between(0, ranks - 1, generator);
+  return Partition::by_owner(rows, ranks, owners);
+}
+
+/// A copy of this rank's rows of a field in the order of all rows, and back.
+template <class S>
+std::vector<S> take_rows(const std::vector<S>& all, int width, const Partition& partition,
+                         int rank) {
+  std::vector<S> own;
+  for (long long i = 0; i < partition.rows_of(rank); ++i) {
+    const auto row = all.begin() + partition.row(partition.first_row(rank) + i) * width;
+    own.insert(own.end(), row, row + width);
+  }
+  return own;
+}
+template <class S>
+void put_rows(const std::vector<S>& own, int width, const Partition& partition, int rank,
+              std::vector<S>& all) {
+  for (long long i = 0; i < partition.rows_of(rank); ++i) {
+    std::copy_n(own.begin() + i * width, width,
+                all.begin() + partition.row(partition.first_row(rank) + i) * width);
+  }
+}
+
+/// This rank's rows of a field in the order of all rows, of a partition of ranges.
 template <class S>
 FieldView<S> rows_of(const FieldView<S>& all, const Partition& partition, int rank) {
   return {all.data + partition.first_row(rank) * all.components, partition.rows_of(rank),
