@@ -3,6 +3,7 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
+#include "code_balance.hpp"
 #include "commands.hpp"
 #include "heddle/hierarchical_memory.hpp"
 #include "heddle/tools/text.hpp"
@@ -18,6 +19,7 @@ namespace {
 struct InfoOptions {
   MatrixOptions matrix;
   NodeOption node;
+  BalanceOptions balance;
   bool json = false;
 };
 
@@ -95,7 +97,8 @@ void print(const TreeMemory& tree, int node) {
 }
 
 void print_json(const AnyMatrix& matrix, const Features& f,
-                const std::vector<LayoutMemory>& layouts, const TreeMemory& tree, int node) {
+                const std::vector<LayoutMemory>& layouts, const TreeMemory& tree, int node,
+                const CodeBalance& balance) {
   nlohmann::ordered_json json;
   json["entry"] = matrix.entry().name();
   json["precision"] = name(matrix.precision());
@@ -122,6 +125,7 @@ void print_json(const AnyMatrix& matrix, const Features& f,
         {{"plan", layout.plan}, {"bytes", layout.use.product()}, {"of_csr", layout.of_csr}});
   }
   json["hisparse"] = to_json(tree, node);
+  json["code_balance"] = to_json(balance);
   std::cout << text_of(json);
 }
 
@@ -169,12 +173,14 @@ int run_info(const InfoOptions& options) {
   const std::vector<LayoutMemory> layouts = layout_memory(matrix, device);
   const TreeMemory tree =
       tree_memory(matrix, options.node.node, Device::cpu(options.matrix.processor.threads));
+  const CodeBalance balance = code_balance(matrix, options.balance, device);
   if (progress) progress->erase();
   if (options.json) {
-    print_json(matrix, f, layouts, tree, options.node.node);
+    print_json(matrix, f, layouts, tree, options.node.node, balance);
   } else if (!options.matrix.quiet) {
     print(options.matrix.path, matrix, f, layouts);
     print(tree, options.node.node);
+    print(balance, options.balance);
   }
   return 0;
 }
@@ -187,6 +193,7 @@ void add_info(CLI::App& app, int& status) {
       app.add_subcommand("info", "Features of a matrix, and the memory that each layout takes");
   options->matrix.add_to(*command);
   options->node.add_to(*command);
+  options->balance.add_to(*command);
   command->add_flag("--json", options->json, "the result as one JSON object");
   command->footer("Example: heddle info dirac.mtx.gz --entry quaternion");
   command->callback([options, &status] { status = run_info(*options); });

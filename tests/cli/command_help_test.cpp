@@ -112,7 +112,7 @@ TEST_F(Help, ShowsWhatIsDocumented) {
       {"spmv",
        {"--plan", "--profile", "--update-values", "--cold", "--repetitions", "--seed", "--storage",
         "--node", "--adjoint"}},
-      {"info", {"--node"}}};
+      {"info", {"--node", "--cache", "--bandwidth", "--link"}}};
   for (auto& [command, names] : documented) {
     names.insert(matrix.begin(), matrix.end());
     names.insert("-h");
@@ -178,6 +178,9 @@ TEST_F(Help, EveryOptionIsAccepted) {
       {"--ranks", "2"},
       {"--partition", "rows"},
       {"--exchange", "naive"},
+      {"--cache", "1000000"},
+      {"--bandwidth", "900"},
+      {"--link", "25"},
       {"--adjoint", ""},
       {"--quiet", ""},
       {"-q", ""},

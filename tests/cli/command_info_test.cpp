@@ -69,6 +69,41 @@ TEST_F(Info, RectangularMatricesHaveNoSymmetry) {
   EXPECT_FALSE(json["layouts"].empty());
 }
 
+/// Equations 1 to 4 of Kreutzer et al. (2012), by hand.
+TEST_F(Info, ModelsAProduct) {
+  // Loads of x in their order: 1 2 4, 2, 1 4.
+  folder.write("b.mtx", banner + "4 4 6\n1 1 1\n1 2 1\n1 4 1\n2 2 9\n4 4 1\n4 1 5\n");
+  const auto model = [&](const char* entry, const char* cache) {
+    const Result result = run({"info", "b.mtx", "--entry", entry, "--json", "--cache", cache,
+                               "--bandwidth", "100", "--link", "10"});
+    EXPECT_EQ(result.status, 0) << result.error;
+    return result.json()["code_balance"];
+  };
+  const auto all = model("real", "1000");
+  EXPECT_EQ(all["flops"], 2);
+  EXPECT_EQ(all["entry_bytes"], 12);
+  EXPECT_DOUBLE_EQ(all["alpha"], 0.5);
+  EXPECT_DOUBLE_EQ(all["least_alpha"], 0.5);
+  EXPECT_DOUBLE_EQ(all["bytes_per_flop"], 6 + 4 * 0.5 + 8 / 1.5);
+  EXPECT_DOUBLE_EQ(all["worst_bytes_per_flop"], 6 + 4 + 8 / 1.5);
+  EXPECT_DOUBLE_EQ(all["product_seconds"], 8 * 4 / 100e9 * (1.5 * (0.5 + 1.5) + 2));
+  EXPECT_DOUBLE_EQ(all["transfer_seconds"], 16 * 4 / 10e9);
+  EXPECT_DOUBLE_EQ(all["favours_host_up_to"], 2 * (10 - 1) / (0.5 + 1.5));
+  EXPECT_DOUBLE_EQ(all["hides_transfer_from"], (20 * 10 - 2) / (0.5 + 1.5));
+  EXPECT_DOUBLE_EQ(model("real", "16")["alpha"], 5.0 / 6);
+  EXPECT_DOUBLE_EQ(model("real", "8")["alpha"], 1);
+  EXPECT_DOUBLE_EQ(model("real", "1")["alpha"], 1);
+
+  // One 4 x 4 tile, which a quaternion's product fills.
+  folder.write("b.mtx", banner + "4 4 4\n1 1 2\n2 2 2\n3 3 2\n4 4 2\n");
+  const auto quaternion = model("quaternion", "1000");
+  EXPECT_EQ(quaternion["flops"], 32);
+  EXPECT_EQ(quaternion["entry_bytes"], 36);
+  EXPECT_DOUBLE_EQ(quaternion["bytes_per_flop"], (36 + 32 + 64) / 32.0);
+  EXPECT_EQ(model("block4", "1000")["flops"], 32);
+  EXPECT_EQ(model("complex", "1000")["flops"], 8);
+}
+
 TEST_F(Info, TextForPeople) {
   folder.write("a.mtx", matrix_market(real_matrix(12)));
   const Result result = run({"info", "a.mtx", "--entry", "block3", "--precision", "single"});

@@ -1,0 +1,192 @@
+#include "code_balance.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <vector>
+
+#include "heddle/tuning/device_properties.hpp"
+#include "readable.hpp"
+#include "whole_number.hpp"
+
+namespace heddle::cli {
+
+void BalanceOptions::add_to(CLI::App& command) {
+  command
+      .add_option("--cache", cache,
+                  "of the model of a product: bytes of x that a cache keeps; 0 for the size of the "
+                  "device's last one")
+      ->capture_default_str()
+      ->transform(whole_number())
+      ->type_name("BYTES");
+  const auto add_rate = [&](const char* name, double& rate, const char* what) {
+    command.add_option(name, rate, what)
+        ->capture_default_str()
+        ->check(CLI::PositiveNumber)
+        ->type_name("GB/s");
+  };
+  add_rate("--bandwidth", bandwidth, "of that model: between a device and its memory");
+  add_rate("--link", link, "of that model: between the device and the host");
+}
+
+namespace {
+
+/// Multiplications and additions of y += a x.
+int flops_of(const AnyMatrix& matrix) {
+  if (matrix.is_defined()) {
+    return matrix.visit_defined([](const auto& defined) {
+      return 2 * static_cast<int>(defined.definition()->product.size());
+    });
+  }
+  return visit_entry<double>(matrix.kind(), []<class E>() {
+    using V = vector_entry_t<E>;
+    E entry{};
+    for (int k = 0; k < E::components; ++k) entry.component[k] = 1 + k;
+    int products = 0;
+    for (int j = 0; j < V::components; ++j) {
+      V unit = zero_vector<V>();
+      unit.component[j] = 1;
+      auto image = zero_vector<result_entry_t<E>>();
+      multiply_add(image, entry, unit);
+      products +=
+          static_cast<int>(std::count_if(std::begin(image.component), std::end(image.component),
+                                         [](double component) { return component != 0; }));
+    }
+    return 2 * products;
+  });
+}
+
+int components_of_row(const AnyMatrix& matrix) {
+  if (matrix.is_defined()) {
+    return matrix.visit_defined(
+        [](const auto& defined) { return defined.definition()->vector_size(); });
+  }
+  return visit_entry<double>(matrix.kind(),
+                             []<class E>() { return int{vector_entry_t<E>::components}; });
+}
+
+/// Rows of x in a cache, the one that was used last in front.
+class RecentRows {
+ public:
+  RecentRows(Index columns, long long most)
+      : most_(most),
+        before_(size_of(columns), none),
+        behind_(size_of(columns), none),
+        is_here_(size_of(columns)) {}
+
+  /// Whether it is there; it is in front afterwards.
+  bool use(Index row) {
+    const bool was_here = is_here_[at(row)];
+    if (was_here) {
+      take_out(row);
+    } else if (++count_ > most_) {
+      if (last_ != none) take_out(last_);
+      --count_;
+    }
+    if (most_ > 0) put_in_front(row);
+    return was_here;
+  }
+
+ private:
+  static constexpr Index none = -1;
+  static std::size_t size_of(Index columns) { return static_cast<std::size_t>(columns); }
+  static std::size_t at(Index row) { return static_cast<std::size_t>(row); }
+
+  void take_out(Index row) {
+    const Index before = before_[at(row)], behind = behind_[at(row)];
+    (before == none ? first_ : behind_[at(before)]) = behind;
+    (behind == none ? last_ : before_[at(behind)]) = before;
+    is_here_[at(row)] = false;
+  }
+  void put_in_front(Index row) {
+    before_[at(row)] = none;
+    behind_[at(row)] = first_;
+    (first_ == none ? last_ : before_[at(first_)]) = row;
+    first_ = row;
+    is_here_[at(row)] = true;
+  }
+
+  long long most_, count_ = 0;
+  Index first_ = none, last_ = none;
+  std::vector<Index> before_, behind_;
+  std::vector<bool> is_here_;
+};
+
+Offset loads_from_memory(const PatternView& pattern, long long rows_in_cache) {
+  RecentRows cache(pattern.columns, rows_in_cache);
+  Offset loads = 0;
+  const Offset entries = pattern.entries();
+  for (Offset k = 0; k < entries; ++k) loads += cache.use(pattern.column[k]) ? 0 : 1;
+  return loads;
+}
+
+}  // namespace
+
+CodeBalance code_balance(const AnyMatrix& matrix, const BalanceOptions& options,
+                         const Device& device) {
+  const PatternView pattern = matrix.pattern();
+  const int scalar_bytes = matrix.precision() == Precision::double_precision ? 8 : 4;
+  CodeBalance made;
+  made.entry_bytes = matrix.entry_bytes() + static_cast<int>(sizeof(Index));
+  made.x_bytes = made.y_bytes = components_of_row(matrix) * scalar_bytes;
+  made.flops = flops_of(matrix);
+  made.cache = options.cache > 0 ? options.cache : properties_of(device).last_cache;
+  const auto entries = static_cast<double>(pattern.entries());
+  if (entries == 0) return made;
+  const double rows = pattern.rows, columns = pattern.columns;
+  const double N = made.row_length = entries / rows;
+  made.alpha = static_cast<double>(loads_from_memory(pattern, made.cache / made.x_bytes)) / entries;
+  made.least_alpha = static_cast<double>(loads_from_memory(pattern, pattern.columns)) / entries;
+
+  // y is loaded and stored.
+  const auto bytes_of_entry = [&](double alpha) { return made.entry_bytes + alpha * made.x_bytes; };
+  const double y = 2.0 * made.y_bytes;
+  made.bytes_per_flop = (bytes_of_entry(made.alpha) + y / N) / made.flops;
+  made.worst_bytes_per_flop = (bytes_of_entry(1) + y / N) / made.flops;
+  const double memory_rate = options.bandwidth * 1e9, link_rate = options.link * 1e9;
+  // Of a row, on average.
+  const double transferred = made.x_bytes * columns / rows + made.y_bytes;
+  made.product_seconds = rows * (N * bytes_of_entry(made.alpha) + y) / memory_rate;
+  made.transfer_seconds = rows * transferred / link_rate;
+  const auto row_length_where_product_takes = [&](double transfers) {
+    return std::max(
+        0.0, (transfers * transferred * memory_rate / link_rate - y) / bytes_of_entry(made.alpha));
+  };
+  made.favours_host_up_to = row_length_where_product_takes(1);
+  made.hides_transfer_from = row_length_where_product_takes(10);
+  return made;
+}
+
+nlohmann::ordered_json to_json(const CodeBalance& balance) {
+  return {{"entry_bytes", balance.entry_bytes},
+          {"x_bytes", balance.x_bytes},
+          {"y_bytes", balance.y_bytes},
+          {"flops", balance.flops},
+          {"cache", balance.cache},
+          {"alpha", balance.alpha},
+          {"least_alpha", balance.least_alpha},
+          {"bytes_per_flop", balance.bytes_per_flop},
+          {"worst_bytes_per_flop", balance.worst_bytes_per_flop},
+          {"product_seconds", balance.product_seconds},
+          {"transfer_seconds", balance.transfer_seconds},
+          {"favours_host_up_to", balance.favours_host_up_to},
+          {"hides_transfer_from", balance.hides_transfer_from}};
+}
+
+void print(const CodeBalance& balance, const BalanceOptions& options) {
+  std::printf("\nbalance     %.2f bytes a flop, %.2f without a cache; an entry takes %d flops\n",
+              balance.bytes_per_flop, balance.worst_bytes_per_flop, balance.flops);
+  std::printf(
+      "x           %.3f of its loads go to memory with %s of cache, %.3f with room for "
+      "all of x\n",
+      balance.alpha, readable_bytes(static_cast<double>(balance.cache)).c_str(),
+      balance.least_alpha);
+  std::printf("transfer    of x and y %s at %g GB/s, a product %s at %g GB/s\n",
+              readable_seconds(balance.transfer_seconds).c_str(), options.link,
+              readable_seconds(balance.product_seconds).c_str(), options.bandwidth);
+  std::printf(
+      "rows        of up to %.1f entries take less time than their transfer, from %.1f on "
+      "ten times as much; here %.1f\n",
+      balance.favours_host_up_to, balance.hides_transfer_from, balance.row_length);
+}
+
+}  // namespace heddle::cli

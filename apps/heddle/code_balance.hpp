@@ -1,0 +1,44 @@
+// The bandwidth model of a product (Kreutzer et al. 2012, section 2.2): bytes a flop, and whether
+// x and y are worth the way to a device and back.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include "heddle/device.hpp"
+#include "heddle/runtime/any_matrix.hpp"
+
+namespace heddle::cli {
+
+/// --cache, --bandwidth and --link.
+struct BalanceOptions {
+  long long cache = 0;                 // bytes; 0: as the device's last one
+  double bandwidth = 3000, link = 50;  // GB/s
+
+  void add_to(CLI::App& command);
+};
+
+struct CodeBalance {
+  // An entry as it is stored, with a column of 4 bytes, and rows of x and y.
+  int entry_bytes = 0, x_bytes = 0, y_bytes = 0;
+  int flops = 0;  // multiplications and additions of an entry with x
+  double row_length = 0;
+  long long cache = 0;
+  /// Loads of rows of x that go to memory, of all loads: with a cache of that size, rows in their
+  /// order, least recently used ones leaving; and with one that keeps all of x.
+  double alpha = 0, least_alpha = 0;
+  double bytes_per_flop = 0, worst_bytes_per_flop = 0;  // equation 1: with alpha, and with 1
+  double product_seconds = 0, transfer_seconds = 0;     // equation 2
+  /// Rows up to so long take less time than their transfer (equation 3), and those from so long on
+  /// ten times as much (4). Below 1 where no row does.
+  double favours_host_up_to = 0, hides_transfer_from = 0;
+};
+
+/// Zero for a matrix without entries.
+CodeBalance code_balance(const AnyMatrix& matrix, const BalanceOptions& options,
+                         const Device& device);
+
+nlohmann::ordered_json to_json(const CodeBalance& balance);
+void print(const CodeBalance& balance, const BalanceOptions& options);
+
+}  // namespace heddle::cli
