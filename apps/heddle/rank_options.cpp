@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <sstream>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -48,6 +49,27 @@ void RankOptions::check_use(const std::string& device) const {
     if (option == nullptr || option->count() == 0) continue;
     throw Error(ErrorKind::usage, option->get_name() + " is for ranks: give --ranks too");
   }
+}
+
+std::vector<Device> RankOptions::devices(const DeviceOption& option, bool quiet) const {
+  std::vector<Device> devices;
+  std::istringstream names(option.device);
+  for (DeviceOption one = option; std::getline(names, one.device, ',');) {
+    devices.push_back(one.on(quiet));
+  }
+  if (devices.size() != 1 && devices.size() != static_cast<std::size_t>(ranks)) {
+    throw Error(ErrorKind::usage, "--device " + option.device + " names " +
+                                      std::to_string(devices.size()) + " devices for " +
+                                      std::to_string(ranks) +
+                                      " ranks: one for each, or one for all");
+  }
+  for (const Device& device : devices) {
+    if (device.on_gpu() == devices.front().on_gpu()) continue;
+    throw Error(ErrorKind::unsupported,
+                "--device " + option.device + ": ranks are all on GPUs, or all on the CPU");
+  }
+  devices.resize(static_cast<std::size_t>(ranks), Device(devices.front()));
+  return devices;
 }
 
 namespace {

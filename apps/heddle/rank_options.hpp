@@ -3,7 +3,9 @@
 
 #include <CLI/CLI.hpp>
 #include <string>
+#include <vector>
 
+#include "device_option.hpp"
 #include "heddle/distributed_operator.hpp"
 #include "heddle/partition.hpp"
 #include "heddle/runtime/any_matrix.hpp"
@@ -21,6 +23,10 @@ struct RankOptions {
   bool is_given() const { return ranks_ != nullptr && ranks_->count() > 0; }
   /// Throws `Error` (usage) for options of ranks without ranks, several devices among them.
   void check_use(const std::string& device) const;
+
+  /// Of each rank: those that `--device` names with commas between them, or the one for all.
+  /// Throws `Error`: usage for another number of them, unsupported where only some are GPUs.
+  std::vector<Device> devices(const DeviceOption& option, bool quiet) const;
 
   ExchangeMode mode() const { return parse_exchange_mode(exchange); }
   /// Throws `Error` (usage) for a text that is none, or one of another number of ranks.

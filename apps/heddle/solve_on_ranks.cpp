@@ -8,7 +8,6 @@
 #include <numeric>
 #include <optional>
 #include <span>
-#include <sstream>
 #include <string>
 #include <utility>
 #include <variant>
@@ -39,11 +38,9 @@ void check_for_ranks(const SolveOptions& options, const ComposedChoice& precondi
   const auto refuse = [](const std::string& what) {
     throw Error(ErrorKind::unsupported, "ranks share " + what);
   };
-  const auto is_named = [&](const char* method) { return options.method == method; };
-  if (device.on_gpu() && (is_named("gmres") || is_named("fgmres"))) {
+  if (device.on_gpu() && has_method(options.method, &MethodInfo::restarts)) {
     throw Error(ErrorKind::unsupported, "--solver " + options.method +
-                                            " keeps a basis, whose sums ranks on GPUs do not "
-                                            "join: leave it out, or take bicgstab");
+                                            " keeps a basis, whose sums ranks on GPUs do not join");
   }
   if (options.storage.is_hierarchical()) {
     refuse("matrices in sliced storage, not in --storage hisparse");
@@ -67,27 +64,6 @@ void distribute(PlanChoice& choice) {
   if (plan == choice.plan) return;
   choice.plan = plan;
   choice.reason += ", with rows in their own order for ranks";
-}
-
-/// Devices that `--device` names, with commas between them: one for each rank, or one for all.
-std::vector<Device> named_devices(const DeviceOption& option, bool quiet, int ranks) {
-  std::vector<Device> devices;
-  std::istringstream names(option.device);
-  for (DeviceOption one = option; std::getline(names, one.device, ',');) {
-    devices.push_back(one.on(quiet));
-  }
-  if (devices.size() != 1 && devices.size() != static_cast<std::size_t>(ranks)) {
-    throw Error(ErrorKind::usage, "--device " + option.device + " names " +
-                                      std::to_string(devices.size()) + " devices for " +
-                                      std::to_string(ranks) +
-                                      " ranks: one for each, or one for all");
-  }
-  for (const Device& device : devices) {
-    if (device.on_gpu() == devices.front().on_gpu()) continue;
-    throw Error(ErrorKind::unsupported,
-                "--device " + option.device + ": ranks are all on GPUs, or all on the CPU");
-  }
-  return devices;
 }
 
 /// Reads the matrix, and chooses method and plan for it.
@@ -174,7 +150,7 @@ class SolveOfRank {
 
   void build() {
     const PatternView pattern = matrix_.pattern();
-    const auto bytes = static_cast<std::size_t>(matrix_.entry_bytes());
+    const Offset bytes = matrix_.entry_bytes();
     RankRows rows;
     std::vector<std::byte> values;
     for (long long own = 0; own < partition_.rows_of(ranks_.rank()); ++own) {
@@ -182,9 +158,8 @@ class SolveOfRank {
       const Offset begin = pattern.offsets[row], end = pattern.offsets[row + 1];
       rows.columns.insert(rows.columns.end(), pattern.column + begin, pattern.column + end);
       rows.offsets.push_back(static_cast<Offset>(rows.columns.size()));
-      const std::byte* const of_row =
-          matrix_.values().data() + static_cast<std::size_t>(begin) * bytes;
-      values.insert(values.end(), of_row, of_row + static_cast<std::size_t>(end - begin) * bytes);
+      const std::byte* const of_row = matrix_.values().data() + begin * bytes;
+      values.insert(values.end(), of_row, of_row + (end - begin) * bytes);
     }
     std::visit(
         [&]<class S>(const detail::EntryTableHandle<S>& entry) {
@@ -388,16 +363,13 @@ class SolveOfRank {
 int solve_on_ranks(const SolveOptions& options) {
   const int count = options.ranks.ranks;
   const std::vector<Device> devices =
-      named_devices(options.matrix.processor, options.matrix.quiet, count);
+      options.ranks.devices(options.matrix.processor, options.matrix.quiet);
   const WholeSystem system = read_system(options, devices.front());
   const Device part_of_cpu = Device::cpu(std::max(1, system.device.threads() / count));
   const Partition partition = options.ranks.make_partition(system.matrix, count);
   std::atomic<int> status = 0;
   run_on_ranks(count, [&](Communicator& ranks) {
-    const auto rank = static_cast<std::size_t>(ranks.rank());
-    const Device& device = !system.device.on_gpu() ? part_of_cpu
-                           : devices.size() > 1    ? devices[rank]
-                                                   : devices.front();
+    const Device& device = system.device.on_gpu() ? devices.begin()[ranks.rank()] : part_of_cpu;
     const int of_rank = SolveOfRank(options, system, partition, ranks, device).run();
     if (ranks.rank() == 0) status = of_rank;
   });
