@@ -1,5 +1,4 @@
 // `heddle add`: the sum of two matrices from files, by their trees.
-#include <algorithm>
 #include <cmath>
 #include <complex>
 #include <cstdio>
@@ -8,6 +7,7 @@
 #include <utility>
 
 #include "commands.hpp"
+#include "finite_entries.hpp"
 #include "heddle/expansion.hpp"
 #include "heddle/hierarchical_matrix.hpp"
 #include "heddle/read.hpp"
@@ -85,22 +85,6 @@ HierarchicalMatrix<E> sum_of(const AddOptions& options, const HierarchicalMatrix
   }
 }
 
-/// No file holds other numbers. Throws `Error` (not_finite) that names the first place.
-template <class E>
-void check_finite(const CsrMatrix<E>& sum) {
-  const auto& values = sum.values();
-  const auto at =
-      std::find_if(values.begin(), values.end(), [](auto value) { return !std::isfinite(value); });
-  if (at == values.end()) return;
-  const Offset entry = (at - values.begin()) / E::components;
-  const auto& offsets = sum.offsets();
-  const auto row = std::upper_bound(offsets.begin(), offsets.end(), entry) - offsets.begin() - 1;
-  throw Error(ErrorKind::not_finite,
-              "the sum is not finite in row " + std::to_string(row) + ", column " +
-                  std::to_string(sum.column()[static_cast<std::size_t>(entry)]) +
-                  ", counted from 0");
-}
-
 void run_add(const AddOptions& options) {
   for (const auto& [option, text] :
        {std::pair("--alpha", options.alpha), {"--beta", options.beta}}) {
@@ -127,7 +111,7 @@ void run_add(const AddOptions& options) {
     const HierarchicalMatrix<E> C = sum_of(options, A, B);
     const double sum_seconds = adding.seconds();
     const CsrMatrix<E> rows = C.to_csr();
-    check_finite(rows);
+    check_finite(rows, "the sum");
     write_entries(options.output, rows, progress.get());
     if (options.quiet) return;
     progress->erase();

@@ -17,6 +17,7 @@ void add_eigen(CLI::App& app, int& status);
 void add_spmv(CLI::App& app, int& status);
 void add_info(CLI::App& app, int& status);
 void add_add(CLI::App& app, int& status);
+void add_multiply(CLI::App& app, int& status);
 void add_convert(CLI::App& app, int& status);
 void add_generate(CLI::App& app, int& status);
 void add_tune(CLI::App& app, int& status);

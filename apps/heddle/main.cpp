@@ -14,6 +14,7 @@ int main(int argc, char** argv) {
   heddle::cli::add_spmv(app, status);
   heddle::cli::add_info(app, status);
   heddle::cli::add_add(app, status);
+  heddle::cli::add_multiply(app, status);
   heddle::cli::add_convert(app, status);
   heddle::cli::add_generate(app, status);
   heddle::cli::add_companion(app, heddle::cli::tune_companion, argv);

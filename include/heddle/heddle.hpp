@@ -39,6 +39,7 @@
 #include "heddle/lobpcg.hpp"
 #include "heddle/lsmr.hpp"
 #include "heddle/matrix_market.hpp"
+#include "heddle/matrix_product.hpp"
 #include "heddle/minres.hpp"
 #include "heddle/multigrid.hpp"
 #include "heddle/multiply.hpp"

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "heddle/detail/row_products.hpp"
 #include "heddle/tools/team.hpp"
 
 namespace heddle::detail {
@@ -83,22 +84,8 @@ StoredRows stored_rows(const SlicedPattern& pattern, const Stream& host) {
 }
 
 UserRows transposed(const UserRows& rows, Index columns, Array<Offset>& place) {
-  const auto entries = static_cast<std::size_t>(rows.entries());
   UserRows turned;
-  turned.offsets = Array<Offset>(static_cast<std::size_t>(columns) + 1);
-  turned.column = Array<Index>(entries);
-  place = Array<Offset>(entries);
-  for (const Index column : rows.column) ++turned.offsets[static_cast<std::size_t>(column) + 1];
-  sum_up(turned.offsets);
-  std::vector<Offset> next(turned.offsets.begin(), turned.offsets.end());
-  for (Index row = 0; row < rows.rows(); ++row) {
-    for (Offset i = rows.begin(row); i < rows.begin(row + 1); ++i) {
-      const auto column = static_cast<std::size_t>(rows.column[static_cast<std::size_t>(i)]);
-      const Offset to = next[column]++;
-      turned.column[static_cast<std::size_t>(to)] = row;
-      place[static_cast<std::size_t>(i)] = to;
-    }
-  }
+  adjoint_pattern(rows.view(columns), turned.offsets, turned.column, place);
   return turned;
 }
 

@@ -1,0 +1,28 @@
+// No file holds numbers that are not finite.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "heddle/csr.hpp"
+
+namespace heddle::cli {
+
+/// Throws `Error` (not_finite) that begins with `what` and names the first place.
+template <class E>
+void check_finite(const CsrMatrix<E>& matrix, const char* what) {
+  const auto& values = matrix.values();
+  const auto at =
+      std::find_if(values.begin(), values.end(), [](auto value) { return !std::isfinite(value); });
+  if (at == values.end()) return;
+  const Offset entry = (at - values.begin()) / E::components;
+  const auto& offsets = matrix.offsets();
+  const auto row = std::upper_bound(offsets.begin(), offsets.end(), entry) - offsets.begin() - 1;
+  throw Error(ErrorKind::not_finite,
+              std::string(what) + " is not finite in row " + std::to_string(row) + ", column " +
+                  std::to_string(matrix.column()[static_cast<std::size_t>(entry)]) +
+                  ", counted from 0");
+}
+
+}  // namespace heddle::cli
