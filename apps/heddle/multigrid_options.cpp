@@ -27,18 +27,41 @@ void MultigridOption::add_to(CLI::App& command) {
           "of multigrid: an array file of a point for each row of block2 or block3 entries; "
           "coarse levels then have the motions of a rigid body, without it the constants")
       ->type_name("FILE");
+  command
+      .add_option(
+          "--candidates", candidates_,
+          "of multigrid: adaptive, which finds fields that the matrix nearly maps to 0 from "
+          "random ones, or array files of such fields, one each; without it the constants, "
+          "or what --coordinates gives")
+      ->expected(1, 6)
+      ->type_name("FILE");
 }
+
+namespace {
+
+bool is_adaptive(const std::vector<std::string>& candidates) {
+  return candidates.size() == 1 && candidates.front() == "adaptive";
+}
+
+}  // namespace
 
 void MultigridOption::add_inputs(RunFiles& files) const {
   if (!coordinates_.empty()) files.reads("--coordinates", coordinates_);
+  if (!is_adaptive(candidates_)) files.reads("--candidates", candidates_);
 }
 
 void MultigridOption::check(const ComposedChoice& preconditioner) const {
+  if (!coordinates_.empty() && !candidates_.empty()) {
+    throw Error(ErrorKind::usage,
+                "--coordinates are where candidates come from, and --candidates names others: give "
+                "one of them");
+  }
   if (preconditioner.has(PreconditionerKind::multigrid)) return;
-  if (!cycle_ && !strength_ && coordinates_.empty()) return;
-  throw Error(ErrorKind::usage, std::string(cycle_      ? "--cycle"
-                                            : strength_ ? "--strength"
-                                                        : "--coordinates") +
+  if (!cycle_ && !strength_ && coordinates_.empty() && candidates_.empty()) return;
+  throw Error(ErrorKind::usage, std::string(cycle_                  ? "--cycle"
+                                            : strength_             ? "--strength"
+                                            : !coordinates_.empty() ? "--coordinates"
+                                                                    : "--candidates") +
                                     " is for --preconditioner multigrid");
 }
 
@@ -47,7 +70,16 @@ MultigridChoice MultigridOption::read(const AnyMatrix& matrix, const Device& dev
   MultigridChoice choice;
   if (cycle_ == "w") choice.cycle = Cycle::w;
   if (strength_) choice.strength = *strength_;
-  if (coordinates_.empty()) return choice;
+  choice.is_adaptive = is_adaptive(candidates_);
+  if (!coordinates_.empty()) read_points(matrix, device, progress, choice);
+  if (!candidates_.empty() && !choice.is_adaptive) {
+    read_candidates(matrix, device, progress, choice);
+  }
+  return choice;
+}
+
+void MultigridOption::read_points(const AnyMatrix& matrix, const Device& device, Progress* progress,
+                                  MultigridChoice& choice) const {
   const AnyEntry& entry = matrix.entry();
   const bool is_block2 = !entry.definition() && entry.kind() == EntryKind::block2;
   const bool is_block3 = !entry.definition() && entry.kind() == EntryKind::block3;
@@ -70,7 +102,24 @@ MultigridChoice MultigridOption::read(const AnyMatrix& matrix, const Device& dev
     }
   }
   choice.points = std::make_shared<const std::vector<std::array<double, 3>>>(std::move(points));
-  return choice;
+}
+
+void MultigridOption::read_candidates(const AnyMatrix& matrix, const Device& device,
+                                      Progress* progress, MultigridChoice& choice) const {
+  std::vector<std::vector<double>> fields;
+  for (const std::string& path : candidates_) {
+    const AnyField read =
+        AnyField::read(path, matrix.entry(), Precision::double_precision, device, progress);
+    if (read.rows() != matrix.rows()) {
+      throw Error(ErrorKind::size_mismatch,
+                  "--candidates " + path + " has " + std::to_string(read.rows()) +
+                      " rows, the matrix has " + std::to_string(matrix.rows()));
+    }
+    auto& field = fields.emplace_back(static_cast<std::size_t>(read.rows()) *
+                                      static_cast<std::size_t>(read.components()));
+    for (std::size_t i = 0; i < field.size(); ++i) field[i] = read.get(static_cast<Offset>(i));
+  }
+  choice.candidates = std::make_shared<const std::vector<std::vector<double>>>(std::move(fields));
 }
 
 }  // namespace heddle::cli

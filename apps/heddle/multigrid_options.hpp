@@ -1,9 +1,10 @@
-// --cycle, --strength and --coordinates: what the preconditioner multigrid is told.
+// --cycle, --strength, --coordinates and --candidates: what the preconditioner multigrid is told.
 #pragma once
 
 #include <CLI/CLI.hpp>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "heddle/runtime/any_matrix.hpp"
 #include "heddle/runtime/preconditioner_choice.hpp"
@@ -19,13 +20,19 @@ class MultigridOption {
 
   /// Throws `Error` (usage) for options without multigrid among the parts of the preconditioner.
   void check(const ComposedChoice& preconditioner) const;
-  /// Reads the points. Throws `Error` for a file or a matrix that does not suit.
+  /// Reads points and candidates. Throws `Error` for a file or a matrix that does not suit.
   MultigridChoice read(const AnyMatrix& matrix, const Device& device, Progress* progress) const;
 
  private:
   std::optional<std::string> cycle_;
   std::optional<double> strength_;
+  void read_points(const AnyMatrix& matrix, const Device& device, Progress* progress,
+                   MultigridChoice& choice) const;
+  void read_candidates(const AnyMatrix& matrix, const Device& device, Progress* progress,
+                       MultigridChoice& choice) const;
+
   std::string coordinates_;
+  std::vector<std::string> candidates_;
 };
 
 }  // namespace heddle::cli

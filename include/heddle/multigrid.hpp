@@ -35,6 +35,11 @@ struct HEDDLE_EXPORT MultigridOptions {
   /// A level of up to so many scalars in its rows is solved exactly, 1 to 4096. Its dense inverse
   /// takes the cube of them, on one thread.
   int coarsest = 500;
+  /// New values of the matrix: whether `refresh` estimates the largest eigenvalues of D^-1 A anew,
+  /// by 12 products on the CPU with each level. Otherwise those of the first values stay, and with
+  /// them the interval of the smoothers and the weight of the smoothed interpolation, unless four
+  /// products show that an eigenvalue has grown.
+  bool estimates_again = false;
 };
 
 struct HEDDLE_EXPORT MultigridLevel {
@@ -71,10 +76,11 @@ struct HEDDLE_EXPORT MultigridReport {
 ///
 /// The hierarchy is set up on the CPU, with the same bits for any number of threads, and the same
 /// aggregates where A is on a GPU. Each level is an operator under the plan of A, on A's device,
-/// and a cycle only queues products and updates. Where A has new values, `refresh` keeps aggregates
-/// and their candidates, and computes all values anew. That takes about as long as the set-up, and
-/// memory. A new object aggregates anew, which suits values whose strong connections have changed.
-/// Under iteration-precision=single all levels are read in floats. One application at a time.
+/// and a cycle only queues products and updates. Where A has new values, `refresh` keeps
+/// aggregates, their candidates and all patterns, and computes the values on these anew; on a CPU
+/// it allocates nothing. A new object aggregates anew, which suits values whose strong connections
+/// have changed. Under iteration-precision=single all levels are read in floats. One application at
+/// a time.
 template <class S>
 class HEDDLE_EXPORT Multigrid final : public Preconditioner<S> {
  public:
@@ -113,6 +119,15 @@ class HEDDLE_EXPORT Multigrid final : public Preconditioner<S> {
 template <class S>
 HEDDLE_EXPORT std::vector<std::vector<S>> rigid_body_modes(
     std::span<const std::array<double, 3>> points, int dimension = 3);
+
+/// Candidates for a matrix whose near-null fields nobody knows: `count` random ones, the same in
+/// each call, relaxed by A x = 0, and improved by three rounds of a few iterations of conjugate
+/// gradient for A y = x with the multigrid of the last ones (after Brezina, Falgout, MacLachlan,
+/// Manteuffel, McCormick and Ruge 2005, SIAM Rev. 47(2)). 0: one for each number of a row's entry.
+/// Takes three set-ups and some 200 products. Throws `Error` as `Multigrid` does.
+template <class S>
+HEDDLE_EXPORT std::vector<std::vector<S>> adaptive_candidates(
+    const detail::SlicedOperator<S>& matrix, int count = 0, const MultigridOptions& options = {});
 
 extern template class Multigrid<float>;
 extern template class Multigrid<double>;

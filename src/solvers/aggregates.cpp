@@ -212,34 +212,27 @@ namespace {
 /// tile = t - omega inverse tile, where t may be null for 0.
 template <Ring R>
 void smooth_tile(const double* inverse, double omega, const double* t, const TileShape& shape,
-                 double* tile, std::vector<double>& product) {
-  constexpr Offset r = ring_size(R);
-  const int height = shape.height, width = shape.width;
-  product.assign(static_cast<std::size_t>(shape.scalars()), 0);
-  for (int i = 0; i < height; ++i) {
-    for (int m = 0; m < height; ++m) {
-      for (int j = 0; j < width; ++j) {
-        multiply_add_at<R>(product.data() + (i * width + j) * r, inverse + (i * height + m) * r,
-                           tile + (m * width + j) * r);
-      }
-    }
-  }
+                 double* tile, double* product) {
+  std::fill_n(product, shape.scalars(), double(0));
+  add_product_of_tiles<R>(product, inverse, tile, shape.height, shape.height, shape.width);
   for (int k = 0; k < shape.scalars(); ++k) {
-    tile[k] = (t != nullptr ? t[k] : 0) - omega * product[static_cast<std::size_t>(k)];
+    tile[k] = (t != nullptr ? t[k] : 0) - omega * product[k];
   }
 }
 
 }  // namespace
 
 void smooth_prolongation(const Array<double>& inverse, double omega, const TileMatrix& t,
-                         TileMatrix& p, const Stream& host) {
+                         TileMatrix& p, SetupScratch& scratch, const Stream& host) {
   const auto smooth = p.shape.ring == ring_size(Ring::real)      ? smooth_tile<Ring::real>
                       : p.shape.ring == ring_size(Ring::complex) ? smooth_tile<Ring::complex>
                                                                  : smooth_tile<Ring::quaternion>;
   const Offset of_diagonal = static_cast<Offset>(p.shape.height) * p.shape.height * p.shape.ring;
   const long long work = p.pattern.entries() * p.shape.scalars() * p.shape.height;
-  parallel_shares(team_size(host, work), p.rows(), 0, [&](auto&& for_each) {
-    std::vector<double> product;
+  const int team = team_size(host, work);
+  scratch.numbers.reserve(team, static_cast<std::size_t>(p.shape.scalars()));
+  numbered_shares(team, p.rows(), 0, [&](int thread, auto&& for_each) {
+    double* const product = scratch.numbers.of_thread(thread);
     for_each([&](Index row) {
       const std::span<const Index> own = t.pattern.row(row);
       for (Offset e = p.pattern.begin(row); e < p.pattern.begin(row + 1); ++e) {
@@ -252,21 +245,21 @@ void smooth_prolongation(const Array<double>& inverse, double omega, const TileM
   });
 }
 
-Array<double> energy_scales(const TileMatrix& a, const TileMatrix& restriction,
-                            const Stream& host) {
+void energy_scales(const TileMatrix& a, const TileMatrix& restriction, Array<double>& diagonal,
+                   Array<double>& scales, const Stream& host) {
   const auto [height, width, ring] = a.shape;
   const Offset v = height, r = ring;
-  Array<double> diagonal(static_cast<std::size_t>(a.rows()));
   parallel_for(team_size(host, a.pattern.entries()), a.rows(), [&](Index row) {
     const std::span<const Index> columns = a.pattern.row(row);
     const auto found = std::lower_bound(columns.begin(), columns.end(), row) - columns.begin();
     const double* const tile = a.tile(a.pattern.begin(row) + found);
-    double& largest = diagonal[static_cast<std::size_t>(row)];
+    double largest = 0;
     for (int i = 0; i < v; ++i) largest = std::max(largest, std::abs(tile[(i * v + i) * r]));
+    diagonal[static_cast<std::size_t>(row)] = largest;
   });
-  Array<double> scales(static_cast<std::size_t>(restriction.rows()));
   const long long work = restriction.pattern.entries() * restriction.shape.scalars();
   parallel_for(team_size(host, work), restriction.rows(), [&](Index row) {
+    double sum = 0;
     for (Offset e = restriction.pattern.begin(row); e < restriction.pattern.begin(row + 1); ++e) {
       double squared = 0;
       for (const double *at = restriction.tile(e), *end = restriction.tile(e + 1); at != end;
@@ -274,10 +267,10 @@ Array<double> energy_scales(const TileMatrix& a, const TileMatrix& restriction,
         squared += *at * *at;
       }
       const Index fine = restriction.pattern.column[static_cast<std::size_t>(e)];
-      scales[static_cast<std::size_t>(row)] += squared * diagonal[static_cast<std::size_t>(fine)];
+      sum += squared * diagonal[static_cast<std::size_t>(fine)];
     }
+    scales[static_cast<std::size_t>(row)] = sum;
   });
-  return scales;
 }
 
 }  // namespace heddle::detail

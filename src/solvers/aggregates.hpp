@@ -31,10 +31,11 @@ TileMatrix tentative_prolongation(const Aggregates& aggregates, const TileShape&
 
 /// P = T - omega D^-1 (A T), where `p` holds A T on its pattern, and `inverse` the tiles of D^-1.
 void smooth_prolongation(const Array<double>& inverse, double omega, const TileMatrix& t,
-                         TileMatrix& p, const Stream& host);
+                         TileMatrix& p, SetupScratch& scratch, const Stream& host);
 
 /// For each coarse row, what energy its column of P would have in the diagonal of A alone: what
-/// the energies of P* A P are small beside.
-Array<double> energy_scales(const TileMatrix& a, const TileMatrix& restriction, const Stream& host);
+/// the energies of P* A P are small beside. `diagonal` has room for a number of each row.
+void energy_scales(const TileMatrix& a, const TileMatrix& restriction, Array<double>& diagonal,
+                   Array<double>& scales, const Stream& host);
 
 }  // namespace heddle::detail

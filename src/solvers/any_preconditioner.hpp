@@ -51,20 +51,26 @@ template <class S>
 std::shared_ptr<Preconditioner<S>> make_multigrid(const detail::SlicedOperator<S>& matrix,
                                                   int degree, const MultigridChoice& choice,
                                                   MultigridReporter* reporter) {
-  std::vector<std::vector<S>> modes;
-  std::vector<FieldView<const S>> candidates;
+  const MultigridOptions options{
+      .cycle = choice.cycle, .degree = degree, .strength = choice.strength};
+  const int dimension = matrix.row_components();
+  std::vector<std::vector<S>> fields;
   if (choice.points) {
-    const int dimension = matrix.row_components();
     if (matrix.ring() != Ring::real || (dimension != 2 && dimension != 3)) {
       throw Error(ErrorKind::unsupported,
                   "the motions of a rigid body are candidates over real blocks of 2 x 2 or 3 x 3");
     }
-    modes = rigid_body_modes<S>(*choice.points, dimension);
-    const auto rows = static_cast<Index>(choice.points->size());
-    for (const std::vector<S>& mode : modes) candidates.emplace_back(mode.data(), rows, dimension);
+    fields = rigid_body_modes<S>(*choice.points, dimension);
+  } else if (choice.candidates) {
+    for (const auto& given : *choice.candidates) fields.emplace_back(given.begin(), given.end());
+  } else if (choice.is_adaptive) {
+    fields = adaptive_candidates<S>(matrix, 0, options);
   }
-  const MultigridOptions options{
-      .cycle = choice.cycle, .degree = degree, .strength = choice.strength};
+  std::vector<FieldView<const S>> candidates;
+  for (const std::vector<S>& field : fields) {
+    const auto rows = static_cast<Index>(field.size() / static_cast<std::size_t>(dimension));
+    candidates.emplace_back(field.data(), rows, dimension);
+  }
   auto made = std::make_shared<Multigrid<S>>(matrix, options, candidates);
   if (reporter != nullptr) {
     *reporter = [known = std::weak_ptr<Multigrid<S>>(made)] {

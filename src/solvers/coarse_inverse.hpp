@@ -6,15 +6,18 @@
 namespace heddle::detail {
 
 /// Tiles of the inverse of A, all of them, row by row. Where A is singular, relative to its
-/// diagonal and up to `rounding`, a generalized inverse Z Z* with Z* A Z = 1 takes its place: it
-/// inverts A for what A can yield. Throws `Error`: unsupported where A is not positive
-/// semidefinite, not_finite.
+/// diagonal and up to `rounding`, the inverse of a largest regular part of it takes its place, with
+/// zeros elsewhere: it inverts A for what A can yield. Throws `Error`: unsupported where A is not
+/// positive semidefinite, not_finite.
 TileMatrix coarse_inverse(const TileMatrix& a, double rounding);
+/// The same into `result`, which has values of such an inverse, or none yet. Allocates nothing
+/// where it has them and A is regular.
+void invert(const TileMatrix& a, double rounding, TileMatrix& result, SetupScratch& scratch);
 
 /// Makes the diagonal tiles of a Galerkin product invertible: numbers of dropped candidates, and
 /// those whose energy is at most `rounding` of `scale[row]`, get the energy `scale[row]`. Throws
 /// `Error` (unsupported) where an energy is negative.
 void mend_diagonal(TileMatrix& a, std::span<const double> scale, double rounding,
-                   const Stream& host);
+                   SetupScratch& scratch, const Stream& host);
 
 }  // namespace heddle::detail

@@ -12,8 +12,6 @@ namespace heddle::detail {
 
 namespace {
 
-constexpr int eigenvalue_steps = 12;
-
 /// y += a x, for fields of `height` numbers a row.
 template <Ring R>
 void add_product(const double* a, const double* x, double* y, const TileShape& shape) {
@@ -93,23 +91,31 @@ void refuse_not_finite() {
   throw Error(ErrorKind::not_finite, "multigrid: a value of the matrix is no number, or too large");
 }
 
-double largest_eigenvalue(const TileMatrix& a, const Array<double>& inverse, const Device& host) {
+SpectrumRoom::SpectrumRoom(const TileMatrix& a, const Device& host)
+    : storage(4 * static_cast<std::size_t>(Offset(a.rows()) * a.shape.height * a.shape.ring)),
+      reduction(a.rows(), host) {}
+
+double largest_eigenvalue(const TileMatrix& a, const Array<double>& inverse, int steps,
+                          SpectrumRoom& room, const Device& host) {
   const TileOperator matrix(a, host);
   const TileDiagonal diagonal(a.shape, inverse);
   const int components = matrix.row_components();
-  const auto scalars = static_cast<std::size_t>(a.rows()) * static_cast<std::size_t>(components);
-  Array<double> storage(4 * scalars);
   const auto field = [&](std::size_t k) {
-    return FieldView<double>(storage.data() + k * scalars, a.rows(), components);
+    return FieldView<double>(room.storage.data() + k * (room.storage.size() / 4), a.rows(),
+                             components);
   };
-  Reduction<double> reduction(a.rows(), host);
   const auto found = extreme_ritz_values<double>(
-      matrix, &diagonal, eigenvalue_steps,
-      LanczosFields<double>{field(0), field(1), field(2), field(3)}, reduction, host.stream());
+      matrix, &diagonal, steps, LanczosFields<double>{field(0), field(1), field(2), field(3)},
+      room.reduction, host.stream());
   if (!found.is_positive) refuse_indefinite();
   if (!std::isfinite(found.smallest + found.largest)) refuse_not_finite();
   if (!(found.largest > 0) || found.smallest < least_energy * found.largest) refuse_indefinite();
   return found.largest;
+}
+
+double largest_eigenvalue(const TileMatrix& a, const Array<double>& inverse, const Device& host) {
+  SpectrumRoom room(a, host);
+  return largest_eigenvalue(a, inverse, eigenvalue_steps, room, host);
 }
 
 }  // namespace heddle::detail

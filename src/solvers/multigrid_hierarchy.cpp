@@ -1,7 +1,6 @@
 #include "multigrid_hierarchy.hpp"
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <cmath>
 #include <string>
@@ -16,7 +15,6 @@
 #include "operator_checks.hpp"
 #include "operator_field.hpp"
 #include "spectrum.hpp"
-#include "user_rows.hpp"
 
 namespace heddle::detail {
 
@@ -50,11 +48,6 @@ EntryTiles tiles_in_order(int numbers, int size) {
   return tiles;
 }
 
-template <class S>
-std::array<OperatorField<S>, 4> four_fields(const LinearOperator<S>& like) {
-  return {row_field_of(like), row_field_of(like), row_field_of(like), row_field_of(like)};
-}
-
 /// Of the bounds between which the smoother damps: these took the least iterations on Poisson's
 /// equation and elasticity (docs/performance-notes.md).
 double ratio_of(int degree) { return degree == 0 ? 3 : degree == 1 ? 6 : 10; }
@@ -77,7 +70,8 @@ Hierarchy<S>::Hierarchy(const SlicedOperator<S>& matrix, const MultigridOptions&
     : matrix_(matrix),
       options_(options),
       host_(Device::cpu(matrix.device().threads())),
-      plan_(matrix.plan()) {
+      plan_(matrix.plan()),
+      reduction_(matrix.rows(), matrix.device()) {
   check(options_);
   check_matrix();
   plan_.layout.stored = StoredScalar::own;
@@ -218,9 +212,9 @@ void Hierarchy<S>::compute(Array<double>* candidates) {
       solve(level);
       break;
     }
-    const Array<double> inverse = smooth(level);
+    smooth(level, candidates != nullptr || options_.estimates_again);
     if (candidates != nullptr) extend(level, *candidates, strength);
-    if (l + 1 < levels_.size()) transfer(level, *levels_[l + 1], inverse);
+    if (l + 1 < levels_.size()) transfer(level, *levels_[l + 1]);
   }
   generation_ = matrix_.generation();
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
@@ -251,6 +245,8 @@ void Hierarchy<S>::extend(Level& level, Array<double>& candidates, double streng
   level.prolongation = product_pattern(a, level.tentative, host);
   level.image = product_pattern(a, level.prolongation, host);
   level.restriction = adjoint_pattern(level.prolongation, level.place);
+  level.diagonal = Array<double>(static_cast<std::size_t>(a.rows()));
+  level.scales = Array<double>(static_cast<std::size_t>(aggregates.count));
   auto coarse = std::make_unique<Level>();
   coarse->entry = coarse_;
   coarse->matrix = product_pattern(level.restriction, level.image, host);
@@ -263,52 +259,27 @@ void Hierarchy<S>::extend(Level& level, Array<double>& candidates, double streng
   levels_.push_back(std::move(coarse));
 }
 
+/// D^-1, Jacobi and the polynomial of the level's matrix as it is now.
 template <class S>
-void Hierarchy<S>::check_hermitian() const {
-  const auto fields = four_fields<S>(matrix_);
-  Reduction<S> reduction(matrix_.rows(), matrix_.device());
-  const ProbeFields<S> probes{fields[0].view, fields[1].view, fields[2].view, fields[3].view};
-  if (!has_symmetry<S>(Symmetry::hermitian, matrix_, probes, reduction,
-                       matrix_.device().stream())) {
-    refuse(ErrorKind::unsupported, "the matrix is not Hermitian; take jacobi, or none");
-  }
-}
-
-template <class S>
-void Hierarchy<S>::read_matrix(Level& finest) const {
-  Array<sum_t<S>> components(
-      static_cast<std::size_t>(rows_.entries() * finest_.tiles.components()));
-  read_values(matrix_, rows_, components, host_.stream());
-  if (!std::all_of(components.begin(), components.end(),
-                   [](sum_t<S> number) { return std::isfinite(number); })) {
-    refuse_not_finite();
-  }
-  check_hermitian();
-  tiles_from_components(finest_.tiles, components.span(), finest.matrix.values.span(),
-                        host_.stream());
-}
-
-template <class S>
-void Hierarchy<S>::put_values(const TileMatrix& from, const LevelEntry<S>& entry,
-                              SlicedOperator<S>& to) const {
-  const int bytes = entry.table->sizes.stored_bytes;
-  Array<std::byte> stored(static_cast<std::size_t>(from.pattern.entries()) *
-                          static_cast<std::size_t>(entry.table->bytes()));
-  components_from_tiles(entry.tiles, from.values.span(), stored.span(), bytes, host_.stream());
-  to.update_values(stored.span());
-}
-
-/// Jacobi and the polynomial of the level's matrix as it is now. Returns the tiles of D^-1.
-template <class S>
-Array<double> Hierarchy<S>::smooth(Level& level) const {
+void Hierarchy<S>::smooth(Level& level, bool estimates) {
   const SlicedOperator<S>& a = *level.product;
-  Array<double> inverse = inverse_diagonal(level.matrix, host_.stream());
-  level.largest = largest_eigenvalue(level.matrix, inverse, host_);
+  if (level.inverses.empty()) {
+    level.inverses = Array<double>(
+        static_cast<std::size_t>(Offset(level.matrix.rows()) * level.matrix.shape.scalars()));
+  }
+  invert_diagonal(level.matrix, level.inverses, scratch_, host_.stream());
   if (level.jacobi) {
     level.jacobi->refresh();
   } else {
     level.jacobi = std::make_shared<SlicedJacobi<S>>(a);
   }
+  if (!level.room) level.room.emplace(level.matrix, host_);
+  const auto estimate = [&](int steps) {
+    return largest_eigenvalue(level.matrix, level.inverses, steps, *level.room, host_);
+  };
+  // Beyond its interval the smoother amplifies.
+  if (!estimates && estimate(growth_steps) <= level.largest) return;
+  level.largest = estimate(eigenvalue_steps);
   const double upper = safety_of_estimate * level.largest;
   const SpectralInterval interval{upper / ratio_of(options_.degree), upper};
   if (level.smoother) {
@@ -317,31 +288,31 @@ Array<double> Hierarchy<S>::smooth(Level& level) const {
     level.smoother = std::make_shared<Chebyshev<S>>(
         a, level.jacobi, ChebyshevOptions{.degree = options_.degree, .interval = interval});
   }
-  return inverse;
 }
 
 /// P = (1 - omega D^-1 A) T, and P* A P.
 template <class S>
-void Hierarchy<S>::transfer(Level& level, Level& coarse, const Array<double>& inverse) const {
+void Hierarchy<S>::transfer(Level& level, Level& coarse) {
   const Stream host = host_.stream();
   const TileMatrix& a = level.matrix;
   TileMatrix& p = level.prolongation;
   const double omega = 4 / (3 * level.largest);
-  multiply(a, level.tentative, p, host);
-  smooth_prolongation(inverse, omega, level.tentative, p, host);
+  multiply(a, level.tentative, p, scratch_.places, host);
+  smooth_prolongation(level.inverses, omega, level.tentative, p, scratch_, host);
   conjugate_transpose(p, level.place, level.restriction, host);
-  multiply(a, p, level.image, host);
-  multiply(level.restriction, level.image, coarse.matrix, host);
-  const Array<double> scales = energy_scales(a, level.restriction, host);
-  mend_diagonal(coarse.matrix, scales.span(), rounding_, host);
+  multiply(a, p, level.image, scratch_.places, host);
+  multiply(level.restriction, level.image, coarse.matrix, scratch_.places, host);
+  energy_scales(a, level.restriction, level.diagonal, level.scales, host);
+  mend_diagonal(coarse.matrix, level.scales.span(), rounding_, scratch_, host);
   const bool is_finest = &level == levels_.front().get();
   put_values(p, is_finest ? between_ : coarse_, *level.interpolate);
   put_values(coarse.matrix, coarse_, *coarse.product);
 }
 
 template <class S>
-void Hierarchy<S>::solve(Level& level) const {
-  const TileMatrix inverse = coarse_inverse(level.matrix, rounding_);
+void Hierarchy<S>::solve(Level& level) {
+  TileMatrix& inverse = level.inverse_tiles;
+  invert(level.matrix, rounding_, inverse, scratch_);
   if (!level.inverse) {
     const auto basis = level.product->row_basis();
     level.inverse =

@@ -11,6 +11,8 @@
 #include "heddle/detail/sliced_jacobi.hpp"
 #include "heddle/multigrid.hpp"
 #include "heddle/polynomial.hpp"
+#include "level_spectrum.hpp"
+#include "operator_field.hpp"
 #include "tile_matrix.hpp"
 
 namespace heddle::detail {
@@ -43,13 +45,17 @@ class Hierarchy {
     // Of a level that is smoothed.
     std::shared_ptr<SlicedJacobi<S>> jacobi;
     std::shared_ptr<Chebyshev<S>> smoother;
-    double largest = 0;   // eigenvalue of D^-1 A
+    Array<double> inverses;  // of the diagonal's tiles
+    double largest = 0;      // eigenvalue of D^-1 A
+    std::optional<SpectrumRoom> room;
     double strength = 0;  // that aggregated its rows
     // Between it and the next level, where there is one.
     TileMatrix tentative, prolongation, image, restriction;  // image: A P
     Array<Offset> place;                                     // of P's tiles in the restriction
+    Array<double> diagonal, scales;                          // of energies
     std::shared_ptr<SlicedOperator<S>> interpolate;
     // Of a level that is solved.
+    TileMatrix inverse_tiles;
     std::shared_ptr<SlicedOperator<S>> inverse;
   };
 
@@ -58,16 +64,16 @@ class Hierarchy {
   Array<double> read_candidates(std::span<const FieldView<const S>> candidates) const;
   void compute(Array<double>* candidates);
   void extend(Level& level, Array<double>& candidates, double strength);
-  void read_matrix(Level& finest) const;
-  void check_hermitian() const;
-  Array<double> smooth(Level& level) const;
-  void transfer(Level& level, Level& coarse, const Array<double>& inverse) const;
-  void solve(Level& level) const;
+  void read_matrix(Level& finest);
+  void check_hermitian();
+  void smooth(Level& level, bool estimates);
+  void transfer(Level& level, Level& coarse);
+  void solve(Level& level);
   bool is_solved(const Level& level) const;
   void make_cycle();
   long long host_bytes(const Level& level) const;
   long long device_bytes(const Level& level) const;
-  void put_values(const TileMatrix& from, const LevelEntry<S>& entry, SlicedOperator<S>& to) const;
+  void put_values(const TileMatrix& from, const LevelEntry<S>& entry, SlicedOperator<S>& to);
   std::shared_ptr<SlicedOperator<S>> make_operator(const UserRows& rows, Index columns,
                                                    const EntryTableHandle<S>& entry,
                                                    std::shared_ptr<const Basis> row_basis,
@@ -80,6 +86,9 @@ class Hierarchy {
   LevelEntry<S> finest_, between_, coarse_;
   double rounding_ = 0;  // of energies, relative to what they are made of
   StoredRows rows_;
+  SetupScratch scratch_;
+  std::vector<OperatorField<S>> probes_;  // of the check whether A is Hermitian
+  Reduction<S> reduction_;
   std::vector<std::unique_ptr<Level>> levels_;
   std::shared_ptr<Preconditioner<S>> cycle_;
   long long generation_ = -1;

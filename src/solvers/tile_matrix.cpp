@@ -4,7 +4,6 @@
 #include <atomic>
 #include <limits>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "heddle/tools/team.hpp"
@@ -16,110 +15,64 @@ namespace heddle::detail {
 
 namespace {
 
-/// Rows differ in length.
-constexpr Offset tile_rows_at_once = 64;
-
-/// c += a b for tiles of H x M and M x W numbers; sizes of 0 are those of the shapes.
+/// The rows for tiles of H x M and M x W numbers; sizes of 0 are those of the shapes.
 template <Ring R, int H, int M, int W>
-HEDDLE_INLINE void add_product_of_tiles(double* __restrict c, const double* a, const double* b,
-                                        const TileShape& of_a, const TileShape& of_b) {
-  constexpr Offset r = ring_size(R);
-  const int height = H > 0 ? H : of_a.height, middle = M > 0 ? M : of_a.width;
-  const int width = W > 0 ? W : of_b.width;
-  for (int i = 0; i < height; ++i) {
-    for (int m = 0; m < middle; ++m) {
-      const double* const left = a + (i * middle + m) * r;
-      for (int j = 0; j < width; ++j) {
-        multiply_add_at<R>(c + (i * width + j) * r, left, b + (m * width + j) * r);
-      }
-    }
-  }
-}
-
-template <Ring R, int H, int M, int W>
-void multiply_rows(const TileMatrix& a, const TileMatrix& b, TileMatrix& c, const Stream& host) {
-  const Index n = a.rows();
+void multiply_tiles(const TileMatrix& a, const TileMatrix& b, TileMatrix& c, ColumnPlaces& places,
+                    const Stream& host) {
   const long long work = c.pattern.entries() * c.shape.scalars() * 8LL;
-  parallel_shares(team_size(host, work), n, tile_rows_at_once, [&](auto&& for_each) {
-    std::vector<Offset> place(static_cast<std::size_t>(b.columns));
-    for_each([&](Index row) {
-      Offset at = c.pattern.begin(row);
-      for (const Index column : c.pattern.row(row)) place[static_cast<std::size_t>(column)] = at++;
-      std::fill(c.tile(c.pattern.begin(row)), c.tile(at), double(0));
-      for (Offset i = a.pattern.begin(row); i < a.pattern.begin(row + 1); ++i) {
-        const Index middle = a.pattern.column[static_cast<std::size_t>(i)];
-        Offset j = b.pattern.begin(middle);
-        for (const Index column : b.pattern.row(middle)) {
-          add_product_of_tiles<R, H, M, W>(c.tile(place[static_cast<std::size_t>(column)]),
-                                           a.tile(i), b.tile(j++), a.shape, b.shape);
-        }
-      }
-    });
-  });
+  multiply_rows(
+      a.pattern.view(a.columns), b.pattern.view(b.columns), c.pattern.view(c.columns), work, host,
+      places, [&](Offset first, Offset end) { std::fill(c.tile(first), c.tile(end), double(0)); },
+      [&](Offset k, Offset i, Offset j) {
+        add_product_of_tiles<R>(c.tile(k), a.tile(i), b.tile(j), H > 0 ? H : a.shape.height,
+                                M > 0 ? M : a.shape.width, W > 0 ? W : b.shape.width);
+      });
 }
 
 /// The rows with the sizes of tiles that occur most as constants.
 template <Ring R>
-void multiply_over(const TileMatrix& a, const TileMatrix& b, TileMatrix& c, const Stream& host) {
+void multiply_over(const TileMatrix& a, const TileMatrix& b, TileMatrix& c, ColumnPlaces& places,
+                   const Stream& host) {
   const auto are = [&](int height, int middle, int width) {
     return a.shape.height == height && a.shape.width == middle && b.shape.width == width;
   };
-  if (are(1, 1, 1)) return multiply_rows<R, 1, 1, 1>(a, b, c, host);
+  if (are(1, 1, 1)) return multiply_tiles<R, 1, 1, 1>(a, b, c, places, host);
   if constexpr (R == Ring::real) {
-    if (are(3, 3, 3)) return multiply_rows<R, 3, 3, 3>(a, b, c, host);
-    if (are(3, 3, 6)) return multiply_rows<R, 3, 3, 6>(a, b, c, host);
-    if (are(6, 3, 6)) return multiply_rows<R, 6, 3, 6>(a, b, c, host);
-    if (are(6, 6, 6)) return multiply_rows<R, 6, 6, 6>(a, b, c, host);
+    if (are(3, 3, 3)) return multiply_tiles<R, 3, 3, 3>(a, b, c, places, host);
+    if (are(3, 3, 6)) return multiply_tiles<R, 3, 3, 6>(a, b, c, places, host);
+    if (are(6, 3, 6)) return multiply_tiles<R, 6, 3, 6>(a, b, c, places, host);
+    if (are(6, 6, 6)) return multiply_tiles<R, 6, 6, 6>(a, b, c, places, host);
   }
-  multiply_rows<R, 0, 0, 0>(a, b, c, host);
+  multiply_tiles<R, 0, 0, 0>(a, b, c, places, host);
 }
 
 }  // namespace
 
 TileMatrix product_pattern(const TileMatrix& a, const TileMatrix& b, const Stream& host) {
-  const Index n = a.rows();
   TileMatrix c;
   c.shape = {a.shape.height, b.shape.width, a.shape.ring};
   c.columns = b.columns;
-  c.pattern.offsets = Array<Offset>(static_cast<std::size_t>(n) + 1);
-  const int team = team_size(host, a.pattern.entries() * 8LL);
-  const auto for_each_row = [&](const auto& body) {
-    parallel_shares(team, n, tile_rows_at_once, [&](auto&& for_each) {
-      std::vector<Index> reached_by(static_cast<std::size_t>(b.columns), -1), reached;
-      for_each([&](Index row) {
-        reached.clear();
-        for (const Index middle : a.pattern.row(row)) {
-          for (const Index column : b.pattern.row(middle)) {
-            if (std::exchange(reached_by[static_cast<std::size_t>(column)], row) == row) continue;
-            reached.push_back(column);
-          }
-        }
-        body(row, reached);
-      });
-    });
-  };
-  for_each_row([&](Index row, const std::vector<Index>& reached) {
-    c.pattern.offsets[static_cast<std::size_t>(row) + 1] = static_cast<Offset>(reached.size());
-  });
-  sum_up(c.pattern.offsets);
-  c.pattern.column = Array<Index>(static_cast<std::size_t>(c.pattern.entries()));
-  for_each_row([&](Index row, std::vector<Index>& reached) {
-    std::sort(reached.begin(), reached.end());
-    std::copy(reached.begin(), reached.end(), c.pattern.column.data() + c.pattern.begin(row));
-  });
+  product_pattern(a.pattern.view(a.columns), b.pattern.view(b.columns), host, c.pattern.offsets,
+                  c.pattern.column);
   c.make_values();
   return c;
 }
 
-void multiply(const TileMatrix& a, const TileMatrix& b, TileMatrix& c, const Stream& host) {
+void multiply(const TileMatrix& a, const TileMatrix& b, TileMatrix& c, ColumnPlaces& places,
+              const Stream& host) {
   switch (a.shape.ring) {
     case ring_size(Ring::real):
-      return multiply_over<Ring::real>(a, b, c, host);
+      return multiply_over<Ring::real>(a, b, c, places, host);
     case ring_size(Ring::complex):
-      return multiply_over<Ring::complex>(a, b, c, host);
+      return multiply_over<Ring::complex>(a, b, c, places, host);
     default:
-      return multiply_over<Ring::quaternion>(a, b, c, host);
+      return multiply_over<Ring::quaternion>(a, b, c, places, host);
   }
+}
+
+void multiply(const TileMatrix& a, const TileMatrix& b, TileMatrix& c, const Stream& host) {
+  ColumnPlaces places;
+  multiply(a, b, c, places, host);
 }
 
 TileMatrix adjoint_pattern(const TileMatrix& a, Array<Offset>& place) {
@@ -145,33 +98,35 @@ void conjugate_transpose(const TileMatrix& a, const Array<Offset>& place, TileMa
   });
 }
 
-Array<double> inverse_diagonal(const TileMatrix& a, const Stream& host) {
+void invert_diagonal(const TileMatrix& a, Array<double>& inverses, SetupScratch& scratch,
+                     const Stream& host) {
   const auto v = static_cast<std::size_t>(a.shape.height),
              r = static_cast<std::size_t>(a.shape.ring);
   const auto size = static_cast<Offset>(a.shape.scalars());
   const LocalSolver<double> solve = local_solver<double>(a.shape.ring);
-  Array<double> inverses(static_cast<std::size_t>(a.rows() * size));
   std::atomic<Index> singular{a.rows()};
   std::atomic<bool> is_positive = true;
-  parallel_shares(team_size(host, a.rows() * size * 8), a.rows(), 0, [&](auto&& for_each) {
-    std::vector<double> matrix(v * v * r), scratch(LocalSystem<double>::scratch_scalars(v, r));
-    std::vector<Index> order(v);
+  const int team = team_size(host, a.rows() * size * 8);
+  scratch.numbers.reserve(team, v * v * r + LocalSystem<double>::scratch_scalars(v, r));
+  scratch.order.reserve(team, v);
+  numbered_shares(team, a.rows(), 0, [&](int thread, auto&& for_each) {
+    double* const matrix = scratch.numbers.of_thread(thread);
     for_each([&](Index row) {
       const std::span<const Index> columns = a.pattern.row(row);
       const auto found = std::lower_bound(columns.begin(), columns.end(), row);
       if (found == columns.end() || *found != row) return lower(singular, row);
       const double* const tile = a.tile(a.pattern.begin(row) + (found - columns.begin()));
-      std::copy_n(tile, size, matrix.begin());
+      std::copy_n(tile, size, matrix);
       LocalSystem<double> system;
       system.size = system.wanted = static_cast<Index>(v);
-      system.matrix = matrix.data();
+      system.matrix = matrix;
       system.result = inverses.data() + row * size;
-      system.scratch = scratch.data();
-      system.order = order.data();
+      system.scratch = matrix + size;
+      system.order = scratch.order.of_thread(thread);
       system.smallest_pivot = 0;
       if (!solve(system, true)) is_positive = false;
       system.smallest_pivot = static_cast<double>(v) * std::numeric_limits<double>::epsilon();
-      std::copy_n(tile, size, matrix.begin());
+      std::copy_n(tile, size, matrix);
       if (!solve(system, false)) lower(singular, row);
     });
   });
@@ -180,6 +135,12 @@ Array<double> inverse_diagonal(const TileMatrix& a, const Stream& host) {
                                          " (counted from 0) is missing or singular");
   }
   if (!is_positive) refuse_indefinite();
+}
+
+Array<double> inverse_diagonal(const TileMatrix& a, const Stream& host) {
+  Array<double> inverses(static_cast<std::size_t>(a.rows() * Offset(a.shape.scalars())));
+  SetupScratch scratch;
+  invert_diagonal(a, inverses, scratch, host);
   return inverses;
 }
 
@@ -189,18 +150,13 @@ bool is_full(const EntryTiles& tiles) {
                      [](const SignedPlace& place) { return place.sign != 0; });
 }
 
-void tiles_from_components(const EntryTiles& tiles, std::span<const double> components,
-                           std::span<double> numbers, const Stream& host) {
-  const auto size = tiles.component_of.size(), K = tiles.number_of.size();
-  const auto count = static_cast<Offset>(numbers.size() / size);
-  parallel_for(team_size(host, static_cast<long long>(numbers.size())), count, [&](Offset i) {
-    const double* const from = components.data() + static_cast<std::size_t>(i) * K;
-    double* const to = numbers.data() + static_cast<std::size_t>(i) * size;
-    for (std::size_t k = 0; k < size; ++k) {
-      const auto [at, sign] = tiles.component_of[k];
-      to[k] = sign * from[at];
+bool is_in_order(const EntryTiles& tiles) {
+  for (std::size_t k = 0; k < tiles.component_of.size(); ++k) {
+    if (tiles.component_of[k].at != static_cast<int>(k) || tiles.component_of[k].sign != 1) {
+      return false;
     }
-  });
+  }
+  return tiles.number_of.size() == tiles.component_of.size();
 }
 
 void components_from_tiles(const EntryTiles& tiles, std::span<const double> numbers,

@@ -4,8 +4,10 @@
 
 #include <cstddef>
 #include <span>
+#include <vector>
 
 #include "entry_tiles.hpp"
+#include "heddle/detail/row_products.hpp"
 #include "matrix/stored_rows.hpp"
 
 namespace heddle::detail {
@@ -40,8 +42,10 @@ struct TileMatrix {
 /// A zero matrix on the pattern of the product.
 TileMatrix product_pattern(const TileMatrix& a, const TileMatrix& b, const Stream& host);
 
-/// c = a b on the pattern that `product_pattern` made. A row is one thread's work, which adds terms
-/// in the order of the columns of a: the same bits for any number of threads.
+/// c = a b on the pattern that `product_pattern` made; the same bits for any number of threads.
+/// With `places` of an earlier product it allocates nothing.
+void multiply(const TileMatrix& a, const TileMatrix& b, TileMatrix& c, ColumnPlaces& places,
+              const Stream& host);
 void multiply(const TileMatrix& a, const TileMatrix& b, TileMatrix& c, const Stream& host);
 
 /// A zero matrix on the pattern of a*; `place` gets the place of each tile of a.
@@ -51,16 +55,28 @@ TileMatrix adjoint_pattern(const TileMatrix& a, Array<Offset>& place);
 void conjugate_transpose(const TileMatrix& a, const Array<Offset>& place, TileMatrix& adjoint,
                          const Stream& host);
 
-/// The inverses of the diagonal tiles, row by row. Throws `Error`: singular for a row without one,
-/// unsupported for one that is not positive definite.
+/// What the set-up of a hierarchy works in, kept so that new values of its matrix allocate nothing.
+struct SetupScratch {
+  ColumnPlaces places;
+  ThreadScratch<double> numbers;
+  ThreadScratch<Index> order;
+  std::vector<std::byte> stored;             // values on their way from an operator, and to one
+  std::vector<double> dense, work, inverse;  // of the level that is solved exactly
+};
+
+/// The inverses of the diagonal tiles, row by row, into room for them. Throws `Error`: singular for
+/// a row without one, unsupported for one that is not positive definite.
+void invert_diagonal(const TileMatrix& a, Array<double>& inverses, SetupScratch& scratch,
+                     const Stream& host);
 Array<double> inverse_diagonal(const TileMatrix& a, const Stream& host);
 
 /// Whether every number of a tile is a component of its own: products of such entries are entries.
 bool is_full(const EntryTiles& tiles);
 
-/// Numbers of tiles as components of entries, and back; whole arrays of them.
-void tiles_from_components(const EntryTiles& tiles, std::span<const double> components,
-                           std::span<double> numbers, const Stream& host);
+/// Whether the numbers of a tile are the components of its entry, one by one.
+bool is_in_order(const EntryTiles& tiles);
+
+/// Numbers of tiles as components of entries; whole arrays of them.
 void components_from_tiles(const EntryTiles& tiles, std::span<const double> numbers,
                            std::span<std::byte> stored, int stored_bytes, const Stream& host);
 

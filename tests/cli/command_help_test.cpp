@@ -31,8 +31,8 @@ class Help : public CommandLine {
   }
 };
 
-const std::vector<std::string> commands = {"solve", "eigen",   "spmv",     "info",
-                                           "add",   "convert", "generate", "bench"};
+const std::vector<std::string> commands = {"solve",    "eigen",   "spmv",     "info", "add",
+                                           "multiply", "convert", "generate", "bench"};
 
 TEST_F(Help, HasAnExample) {
   for (const std::string& command : commands) {
@@ -52,7 +52,7 @@ TEST_F(Help, ExamplesWork) {
           ? ""
           : " --suite product --suite right-hand-sides --suite layouts --suite setup";
   for (const std::string command :
-       {"generate", "solve", "eigen", "spmv", "info", "add", "convert", "bench"}) {
+       {"generate", "solve", "eigen", "spmv", "info", "add", "multiply", "convert", "bench"}) {
     std::istringstream lines(help(command));
     const std::string mark = "Example: heddle ";
     for (std::string line; std::getline(lines, line);) {
@@ -64,8 +64,8 @@ TEST_F(Help, ExamplesWork) {
       EXPECT_EQ(result.status, 0) << line << "\n" << result.error;
     }
   }
-  EXPECT_EQ(files(), (Names{"dirac.mtx.gz", "dirac.npz", "run.html", "run.json", "sum.mtx",
-                            "v-1.mtx", "v-2.mtx", "x.mtx"}));
+  EXPECT_EQ(files(), (Names{"dirac.mtx.gz", "dirac.npz", "product.mtx", "run.html", "run.json",
+                            "sum.mtx", "v-1.mtx", "v-2.mtx", "x.mtx"}));
 }
 
 TEST_F(Help, ShowsWhatIsDocumented) {
@@ -73,38 +73,14 @@ TEST_F(Help, ShowsWhatIsDocumented) {
                         "--precision", "--device", "--json",
                         "--threads",   "--quiet",  "-q"};
   std::map<std::string, Names> documented = {
-      {"solve",
-       {"--rhs",
-        "--guess",
-        "--output",
-        "-o",
-        "--solver",
-        "--preconditioner",
-        "--cycle",
-        "--strength",
-        "--coordinates",
-        "--tolerance",
-        "--max-iterations",
-        "--repetitions",
-        "--restart",
-        "--time-limit",
-        "--plan",
-        "--profile",
-        "--history",
-        "--plot",
-        "--monitor",
-        "--seed",
-        "--shift",
-        "--damping",
-        "--right-hand-sides",
-        "--interval",
-        "--omega",
-        "--storage",
-        "--node",
-        "--ranks",
-        "--partition",
-        "--exchange",
-        "--basis-precision"}},
+      {"solve", {"--rhs",         "--guess",          "--output",     "-o",
+                 "--solver",      "--preconditioner", "--cycle",      "--strength",
+                 "--coordinates", "--candidates",     "--tolerance",  "--max-iterations",
+                 "--repetitions", "--restart",        "--time-limit", "--plan",
+                 "--profile",     "--history",        "--plot",       "--monitor",
+                 "--seed",        "--shift",          "--damping",    "--right-hand-sides",
+                 "--interval",    "--omega",          "--storage",    "--node",
+                 "--ranks",       "--partition",      "--exchange",   "--basis-precision"}},
       {"eigen",
        {"--mass", "--count", "--guard", "--output", "-o", "--preconditioner", "--tolerance",
         "--max-iterations", "--time-limit", "--plan", "--profile", "--seed", "--storage",
@@ -125,6 +101,9 @@ TEST_F(Help, ShowsWhatIsDocumented) {
   EXPECT_EQ(options(help("add")),
             (Names{"-h", "--help", "--entry", "--alpha", "--beta", "--adjoint", "--node", "-o",
                    "--output", "-q", "--quiet"}));
+  EXPECT_EQ(options(help("multiply")),
+            (Names{"-h", "--help", "--entry", "--adjoint", "--left-adjoint", "-o", "--output", "-q",
+                   "--quiet"}));
   EXPECT_EQ(options(help("convert")), (Names{"-h", "--help", "--entry", "--to", "-q", "--quiet"}));
   EXPECT_EQ(options(help("bench")),
             (Names{"-h",        "--help",        "--suite",     "--problem", "--plan",
@@ -154,6 +133,7 @@ TEST_F(Help, EveryOptionIsAccepted) {
       {"--cycle", "w"},
       {"--strength", "0.01"},
       {"--coordinates", "points.mtx"},
+      {"--candidates", "adaptive"},
       {"--tolerance", "1e-3"},
       {"--max-iterations", "50"},
       {"--time-limit", "9"},
@@ -204,7 +184,8 @@ TEST_F(Help, EveryOptionIsAccepted) {
       if (option == "--interval") {
         arguments.insert(arguments.end(), {"4", "--solver", "chebyshev"});
       }
-      if (option == "--cycle" || option == "--strength" || option == "--coordinates") {
+      if (option == "--cycle" || option == "--strength" || option == "--coordinates" ||
+          option == "--candidates") {
         arguments.insert(arguments.end(), {"--preconditioner", "multigrid", "--entry", "block3"});
       }
       if (option == "--omega") arguments.insert(arguments.end(), {"--solver", "richardson"});

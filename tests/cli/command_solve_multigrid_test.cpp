@@ -1,4 +1,7 @@
 // `heddle solve --preconditioner multigrid`: its levels in the report, its options and refusals.
+#include <cmath>
+#include <cstdio>
+
 #include "cli/run.hpp"
 #include "cli/small_systems.hpp"
 
@@ -87,6 +90,40 @@ TEST_F(SolveMultigrid, TakesEveryEntryWithAnAdjoint) {
   }
 }
 
+/// -w g_i conj(g_j) on a cycle of units g over complex numbers, shifted a little.
+TEST_F(SolveMultigrid, TakesCandidatesOfFilesAndFindsThem) {
+  constexpr int rows = 2000;
+  std::string text, field = "%%MatrixMarket matrix array complex general\n2000 1\n";
+  const auto angle = [](int i) { return 2.4 * i * i; };
+  const auto line = [&](int i, int j, double weight) {
+    const double turn = angle(i) - angle(j);
+    char numbers[128];
+    std::snprintf(numbers, sizeof numbers, "%d %d %.17g %.17g\n", i + 1, j + 1,
+                  weight * std::cos(turn), weight * std::sin(turn));
+    text += numbers;
+  };
+  for (int i = 0; i < rows; ++i) {
+    line(i, i, 2 + 1e-6);
+    line(i, (i + 1) % rows, -1);
+    line((i + 1) % rows, i, -1);
+    char number[64];
+    std::snprintf(number, sizeof number, "%.17g %.17g\n", std::cos(angle(i)), std::sin(angle(i)));
+    field += number;
+  }
+  folder.write("g.mtx",
+               "%%MatrixMarket matrix coordinate complex general\n2000 2000 6000\n" + text);
+  folder.write("near-null.mtx", field);
+  const auto iterations = [&](std::vector<std::string> options) {
+    options.insert(options.begin(), {"g.mtx", "--entry", "complex", "--preconditioner", "multigrid",
+                                     "--json", "--max-iterations", "2000"});
+    return solve(options).json()["iterations"].get<int>();
+  };
+  const int constants = iterations({}), given = iterations({"--candidates", "near-null.mtx"});
+  EXPECT_LE(given, 20);
+  EXPECT_GT(constants, 10 * given);
+  EXPECT_LT(iterations({"--candidates", "adaptive"}), constants / 4);
+}
+
 TEST_F(SolveMultigrid, RefusesWhatDoesNotSuit) {
   ASSERT_EQ(run({"generate", "poisson", "--size", "1000", "-o", "p.npz", "-q"}).status, 0);
   ASSERT_EQ(run({"generate", "elasticity", "--size", "200", "-o", "e.npz", "-q"}).status, 0);
@@ -95,6 +132,15 @@ TEST_F(SolveMultigrid, RefusesWhatDoesNotSuit) {
   expect_refused({"p.npz", "--strength", "0"}, "--strength is for --preconditioner multigrid");
   expect_refused({"p.npz", "--preconditioner", "multigrid", "--strength", "1"},
                  "multigrid: the strength of a connection is at least 0 and below 1");
+  expect_refused({"p.npz", "--candidates", "adaptive"},
+                 "--candidates is for --preconditioner multigrid");
+  expect_refused({"p.npz", "--preconditioner", "multigrid", "--coordinates", "points.mtx",
+                  "--candidates", "adaptive"},
+                 "--coordinates are where candidates come from, and --candidates names others: "
+                 "give one of them");
+  folder.write("short.mtx", "%%MatrixMarket matrix array real general\n3 1\n1\n1\n1\n");
+  expect_refused({"p.npz", "--preconditioner", "multigrid", "--candidates", "short.mtx"},
+                 "--candidates short.mtx has 3 rows, the matrix has 1000");
   expect_refused({"p.npz", "--coordinates", "points.mtx"},
                  "--coordinates is for --preconditioner multigrid");
   expect_refused({"p.npz", "--preconditioner", "multigrid", "--coordinates", "points.mtx"},

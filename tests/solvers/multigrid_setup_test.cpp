@@ -259,14 +259,15 @@ TEST(MendDiagonal, LeavesInvertibleTiles) {
     tile[3 * ring + ring - 1] = ring > 1 ? -2 : 2;
     tile[4 * ring] = 1;
     const double scale = 5;
-    mend_diagonal(a, {&scale, 1}, 1e-10, host(1));
+    detail::SetupScratch scratch;
+    mend_diagonal(a, {&scale, 1}, 1e-10, scratch, host(1));
     EXPECT_EQ(tile[0], 4);
     EXPECT_EQ(tile[4 * ring], 6);
     EXPECT_EQ(tile[8 * ring], 5);
     EXPECT_NO_THROW(inverse_diagonal(a, host(1)));
     // The second pivot is negative, by more than rounding.
     tile[4 * ring] = 0.9;
-    EXPECT_THROW(mend_diagonal(a, {&scale, 1}, 1e-10, host(1)), Error);
+    EXPECT_THROW(mend_diagonal(a, {&scale, 1}, 1e-10, scratch, host(1)), Error);
     EXPECT_THROW(inverse_diagonal(a, host(1)), Error);
   }
 }

@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -229,6 +230,33 @@ TEST(MultigridNewValues, MayBeRefusedAndMayChangeWhatIsStrong) {
                [&] { iterations(); });
   A.update_values(first.values().span());
   EXPECT_EQ(iterations(), expected);
+}
+
+TEST(MultigridNewValues, KeepTheSpectrumUnlessAskedFor) {
+  const auto first = poisson(3000, 7);
+  auto second = first;  // whose diagonal is larger
+  for (Index i = 0; i < second.rows(); ++i) {
+    for (Offset e = second.offsets()[i]; e < second.offsets()[i + 1]; ++e) {
+      if (second.column()[e] == i) second.values()[e] *= 1.2;
+    }
+  }
+  const Operator<real<double>> fresh(second, Plan{});
+  const double expected = make(fresh, {.strength = 0}).report().levels.front().largest;
+  for (const bool estimates_again : {false, true}) {
+    Operator<real<double>> A(first, Plan{});
+    auto multigrid = std::make_shared<Multigrid<double>>(
+        make(A, {.strength = 0, .estimates_again = estimates_again}));
+    const double before = multigrid->report().levels.front().largest;
+    EXPECT_GT(std::abs(before - expected), 0.05 * expected);
+    ConjugateGradient<double> solver(A, std::shared_ptr<Preconditioner<double>>(multigrid));
+    Field<real<double>> b(A.rows()), x(A.rows());
+    fill<double>(1, b.view(), b.stream());
+    A.update_values(second.values().span());
+    const Report report = solver.solve(b, x);
+    EXPECT_TRUE(report.converged()) << report;
+    EXPECT_LE(report.iterations, 15);
+    EXPECT_EQ(multigrid->report().levels.front().largest, estimates_again ? expected : before);
+  }
 }
 
 TEST(MultigridCandidates, AreCountedAndChecked) {

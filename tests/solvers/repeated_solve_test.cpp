@@ -8,6 +8,8 @@
 #include "heddle/deflation.hpp"
 #include "heddle/earlier_solutions.hpp"
 #include "heddle/jacobi.hpp"
+#include "heddle/matrix_product.hpp"
+#include "heddle/multigrid.hpp"
 #include "heddle/polynomial.hpp"
 #include "support/counted_heap.hpp"
 #include "support/systems.hpp"
@@ -126,6 +128,47 @@ TEST(RepeatedSolve, PolynomialsAllocateNothing) {
   };
   expect_nothing(Chebyshev(A, Jacobi(A)));
   expect_nothing(Neumann(A, Jacobi(A), 2));
+}
+
+/// With a random candidate for each number of `candidates`.
+template <class B>
+void expect_refresh_to_allocate_nothing(int candidates) {
+  SCOPED_TRACE(candidates);
+  Generator generator(5);
+  const CsrMatrix<B> first = random_system<B>(n, 2, 0.5, 0, generator).matrix;
+  CsrMatrix<B> second = first;
+  for (double& value : second.values()) value *= 3;
+  CountingMemory memory;
+  const Device device = Device::cpu(2, &memory);
+  Operator<B> A(first, parse_plan("K1rs,sigma=256"), device);
+  std::vector<Field<B>> fields;
+  std::vector<FieldView<const double>> views;
+  for (int k = 0; k < candidates; ++k) fields.push_back(random_vector<B>(n, generator));
+  for (const Field<B>& field : fields) views.push_back(field.view());
+  Multigrid<double> multigrid(A, {.strength = 0}, views);
+  EXPECT_GE(multigrid.report().levels.size(), 2U);
+  expect_no_allocation(memory, [&] {
+    A.update_values(second);
+    multigrid.refresh();
+  });
+}
+
+TEST(RepeatedSolve, MultigridOfNewValuesAllocatesNothing) {
+  expect_refresh_to_allocate_nothing<real<double>>(0);
+  expect_refresh_to_allocate_nothing<quaternion<double>>(1);
+  expect_refresh_to_allocate_nothing<block<double, 3, 3>>(6);
+}
+
+TEST(RepeatedSolve, ProductsOfNewValuesAllocateNothing) {
+  Generator generator(6);
+  const CsrMatrix<E> matrix = random_system<E>(n, 2, 0.5, 0, generator).matrix;
+  MatrixAdjoint turned(matrix);
+  MatrixProduct product(turned.matrix(), matrix);
+  CountingMemory memory;
+  expect_no_allocation(memory, [&] {
+    turned.update_values(matrix);
+    product.update_values(turned.matrix(), matrix);
+  });
 }
 
 TEST(RepeatedSolve, SequencesAllocateNothing) {

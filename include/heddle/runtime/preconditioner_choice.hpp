@@ -69,6 +69,10 @@ struct HEDDLE_EXPORT MultigridChoice {
   /// Of each row in the user's order: candidates are the motions of a rigid body, over real blocks
   /// of 2 x 2 or 3 x 3. Null: constants.
   std::shared_ptr<const std::vector<std::array<double, 3>>> points = nullptr;
+  /// Candidates of the caller's in their place: fields in the user's order, row by row.
+  std::shared_ptr<const std::vector<std::vector<double>>> candidates = nullptr;
+  /// Or those of `adaptive_candidates`.
+  bool is_adaptive = false;
 };
 
 /// One preconditioner or several, as composed_preconditioner.hpp combines them: `a*b` is their

@@ -1,0 +1,77 @@
+// Values of a hierarchy on their way from the user's matrix, and to the operators of its levels.
+#include <cmath>
+
+#include "heddle/tools/team.hpp"
+#include "level_spectrum.hpp"
+#include "multigrid_hierarchy.hpp"
+#include "operator_checks.hpp"
+#include "stored_scalars.hpp"
+#include "user_rows.hpp"
+
+namespace heddle::detail {
+
+template <class S>
+void Hierarchy<S>::check_hermitian() {
+  if (probes_.empty()) {
+    for (int k = 0; k < 4; ++k) probes_.push_back(row_field_of<S>(matrix_));
+  }
+  const ProbeFields<S> probes{probes_[0].view, probes_[1].view, probes_[2].view, probes_[3].view};
+  if (!has_symmetry<S>(Symmetry::hermitian, matrix_, probes, reduction_,
+                       matrix_.device().stream())) {
+    throw Error(ErrorKind::unsupported,
+                "multigrid: the matrix is not Hermitian; take jacobi, or none");
+  }
+}
+
+template <class S>
+void Hierarchy<S>::read_matrix(Level& finest) {
+  const SlicedPattern& pattern = matrix_.pattern();
+  const int K = matrix_.entry().sizes.components, bytes = matrix_.entry().sizes.stored_bytes;
+  const std::byte* const from = readable_values(matrix_, scratch_.stored);
+  const SlotRule rule = slot_rule(matrix_.plan().layout.inner, K, pattern.C, pattern.slots, bytes);
+  const auto& places = finest.entry.tiles.component_of;
+  TileMatrix& a = finest.matrix;
+  const int team = team_size(host_.stream(), static_cast<long long>(a.values.size()));
+  const bool is_finite = parallel_reduce(
+      team, rows_.entries(), true,
+      [&](Offset i, bool& all) {
+        const Offset slot = rows_.slot[static_cast<std::size_t>(i)];
+        const Offset lane = slot % pattern.C;
+        double* to = a.tile(i);
+        for (const auto& [at, sign] : places) {
+          const Offset scalar = rule(slot - lane, static_cast<int>(lane), at);
+          *to = sign * get_stored<double>(from, bytes, scalar);
+          all = all && std::isfinite(*to);
+          ++to;
+        }
+      },
+      [](bool& all, bool other) { all = all && other; });
+  if (!is_finite) refuse_not_finite();
+  check_hermitian();
+}
+
+template <class S>
+void Hierarchy<S>::put_values(const TileMatrix& from, const LevelEntry<S>& entry,
+                              SlicedOperator<S>& to) {
+  const int bytes = entry.table->sizes.stored_bytes;
+  if (bytes == sizeof(double) && is_in_order(entry.tiles)) {
+    return to.update_values(std::as_bytes(from.values.span()));
+  }
+  const std::size_t needed = static_cast<std::size_t>(from.pattern.entries()) *
+                             static_cast<std::size_t>(entry.table->bytes());
+  if (scratch_.stored.size() < needed) scratch_.stored.resize(needed);
+  const std::span<std::byte> stored(scratch_.stored.data(), needed);
+  components_from_tiles(entry.tiles, from.values.span(), stored, bytes, host_.stream());
+  to.update_values(stored);
+}
+
+#define HEDDLE_MULTIGRID_VALUES(S)                                                \
+  template void Hierarchy<S>::check_hermitian();                                  \
+  template void Hierarchy<S>::read_matrix(Level& finest);                         \
+  template void Hierarchy<S>::put_values(const TileMatrix&, const LevelEntry<S>&, \
+                                         SlicedOperator<S>&);
+HEDDLE_MULTIGRID_VALUES(float)
+HEDDLE_MULTIGRID_VALUES(double)
+#undef HEDDLE_MULTIGRID_VALUES
+
+}  // namespace heddle::detail
