@@ -7,6 +7,7 @@
 
 #include <array>
 #include <limits>
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -171,6 +172,35 @@ std::array<std::array<double, tile_columns<E>>, tile_rows<E>> real_representatio
 
 namespace detail {
 
+/// Where the representation shows components and their negatives alone; nothing where it mixes
+/// them.
+template <class E>
+std::optional<Arrangement> arrangement_of_components() {
+  if constexpr (is_its_components<E>) {
+    try {
+      return arrangement<E>();
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::unsupported) throw;
+    }
+  }
+  return std::nullopt;
+}
+
+/// As `representation`, with components as they are, -0 too, which its products make 0.
+template <class E>
+auto arranged_components(const E& e, const Arrangement& arranged) {
+  decltype(representation(e)) tile{};
+  const arithmetic_t<E> a = load(e);
+  for (int i = 0; i < tile_rows<E>; ++i) {
+    for (int j = 0; j < tile_columns<E>; ++j) {
+      const Position at = arranged.at[i * tile_columns<E> + j];
+      if (at.sign > 0) tile[i][j] = a.component[at.component];
+      if (at.sign < 0) tile[i][j] -= a.component[at.component];
+    }
+  }
+  return tile;
+}
+
 /// Every entry as a tile of X: a real number, or a complex one at every other row and column.
 template <class X, class E>
 CsrMatrix<X> expand_into(const CsrView<E>& matrix) {
@@ -179,6 +209,7 @@ CsrMatrix<X> expand_into(const CsrView<E>& matrix) {
   constexpr int columns = tile_columns<E> / parts;
   using S = stored_scalar_t<X>;
   const Device& device = matrix.device;
+  const std::optional<Arrangement> arranged = arrangement_of_components<E>();
   const auto scalars = static_cast<std::size_t>(matrix.entries()) * rows * columns;
   const int team = team_size(device.stream(), static_cast<Offset>(scalars) + matrix.rows);
   const Index scalar_rows = scaled_size(matrix.rows, rows);
@@ -194,7 +225,8 @@ CsrMatrix<X> expand_into(const CsrView<E>& matrix) {
       offsets[static_cast<std::size_t>(r) * rows + i + 1] = first + (i + 1) * length * columns;
     }
     for (Offset k = 0; k < length; ++k) {
-      const auto tile = representation(entry_of(matrix, begin + k));
+      const E entry = entry_of(matrix, begin + k);
+      const auto tile = arranged ? arranged_components(entry, *arranged) : representation(entry);
       for (int i = 0; i < rows; ++i) {
         for (int j = 0; j < columns; ++j) {
           const Offset to = first + (i * length + k) * columns + j;

@@ -57,6 +57,13 @@ TEST_F(Convert, KeepsTheSignOfZero) {
     convert({"a.npz", "b.mtx", "--entry", entry});
     EXPECT_EQ(text_of("b.mtx"), text);
   }
+  const std::string blocks =
+      "%%MatrixMarket matrix coordinate real general\n2 2 4\n1 1 -0\n1 2 0\n"
+      "2 1 3\n2 2 -0\n";
+  folder.write("blocks.mtx", blocks);
+  convert({"blocks.mtx", "blocks.npz", "--entry", "block2"});
+  convert({"blocks.npz", "again.mtx", "--entry", "block2"});
+  EXPECT_EQ(text_of("again.mtx"), blocks);
 }
 
 TEST_F(Convert, GoesFromOneEntryToAnother) {

@@ -135,6 +135,34 @@ TEST(Expansion, FoldsBackToTheSameMatrix) {
   });
 }
 
+TEST(Expansion, KeepsTheSignOfZero) {
+  for (std::size_t kind = 0; kind < entry_kind_names.size(); ++kind) {
+    SCOPED_TRACE(entry_kind_names[kind]);
+    visit_entry<double>(static_cast<EntryKind>(kind), [&]<class E>() {
+      std::vector<Triplet<E>> triplets(2);
+      for (Index i = 0; i < 2; ++i) {
+        auto& triplet = triplets[static_cast<std::size_t>(i)];
+        triplet.column = i;
+        for (int k = 0; k < E::components; ++k) {
+          triplet.value.component[k] = (k + i) % 3 == 0 ? -0. : (k + i) % 3 == 1 ? 0. : k - 1.5;
+        }
+      }
+      const auto matrix = assemble<E>(1, 2, std::span<const Triplet<E>>(triplets)).matrix;
+      const auto expect_same_bits = [&](const CsrMatrix<E>& back) {
+        ASSERT_EQ(back.values().size(), matrix.values().size());
+        for (std::size_t i = 0; i < back.values().size(); ++i) {
+          EXPECT_EQ(back.values()[i], matrix.values()[i]);
+          EXPECT_EQ(std::signbit(back.values()[i]), std::signbit(matrix.values()[i])) << i;
+        }
+      };
+      expect_same_bits(fold<E>(expand(matrix).view(), Tiling::expansion));
+      if constexpr (has_complex_representation<E>) {
+        expect_same_bits(fold<E>(expand_complex(matrix).view(), Tiling::expansion));
+      }
+    });
+  }
+}
+
 TEST(Expansion, HoldsTheRepresentationOfEveryEntry) {
   for_every_entry([]<class E>() {
     const auto matrix = random_matrix<E>({20, 30, 80}, 2);
