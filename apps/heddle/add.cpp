@@ -4,13 +4,14 @@
 #include <cstdio>
 #include <memory>
 #include <string>
-#include <utility>
+#include <string_view>
 
 #include "commands.hpp"
 #include "finite_entries.hpp"
 #include "heddle/expansion.hpp"
 #include "heddle/hierarchical_matrix.hpp"
 #include "heddle/read.hpp"
+#include "heddle/runtime/defined_tree.hpp"
 #include "heddle/runtime/entry_kind.hpp"
 #include "heddle/tools/progress.hpp"
 #include "heddle/tools/text.hpp"
@@ -27,7 +28,7 @@ namespace {
 
 struct AddOptions {
   std::string left, right;
-  std::string entry = "real";
+  std::string entry = "real", entry_definition;
   std::string alpha = "1", beta = "1";
   bool adjoint = false;
   NodeOption node;
@@ -60,6 +61,17 @@ Number parse_number(const std::string& option, const std::string& text) {
   return number;
 }
 
+[[noreturn]] void refuse_imaginary(std::string_view entry) {
+  throw Error(ErrorKind::unsupported,
+              "--alpha and --beta with an imaginary part are for entries of complex numbers, not "
+              "for " +
+                  std::string(entry) + " entries");
+}
+[[noreturn]] void refuse_adjoint(std::string_view entry) {
+  throw Error(ErrorKind::unsupported,
+              "--adjoint: " + std::string(entry) + " entries have no adjoint");
+}
+
 template <class E>
 HierarchicalMatrix<E> sum_of(const AddOptions& options, const HierarchicalMatrix<E>& A,
                              const HierarchicalMatrix<E>& B) {
@@ -68,8 +80,7 @@ HierarchicalMatrix<E> sum_of(const AddOptions& options, const HierarchicalMatrix
     if constexpr (has_adjoint<E>) {
       return add_adjoint(alpha, A, beta, B);
     } else {
-      throw Error(ErrorKind::unsupported,
-                  "--adjoint: " + options.entry + " entries have no adjoint");
+      refuse_adjoint(options.entry);
     }
   };
   const Number alpha = parse_number("--alpha", options.alpha);
@@ -78,11 +89,48 @@ HierarchicalMatrix<E> sum_of(const AddOptions& options, const HierarchicalMatrix
   if constexpr (E::ring == Ring::complex) {
     return sum(alpha, beta);
   } else {
-    throw Error(ErrorKind::unsupported,
-                "--alpha and --beta with an imaginary part are for entries "
-                "of complex numbers, not for " +
-                    options.entry + " entries");
+    refuse_imaginary(options.entry);
   }
+}
+
+DefinedTree<double> sum_of(const AddOptions& options, const DefinedTree<double>& A,
+                           const DefinedTree<double>& B) {
+  const std::string& name = A.definition()->name;
+  const Number alpha = parse_number("--alpha", options.alpha);
+  const Number beta = parse_number("--beta", options.beta);
+  if (alpha.imag() != 0 || beta.imag() != 0) refuse_imaginary(name);
+  if (options.adjoint && !A.has_adjoint()) refuse_adjoint(name);
+  return A.plus(alpha.real(), beta.real(), B, options.adjoint);
+}
+
+/// `read(path)` gives a matrix by rows, `store(matrix)` its tree, `rows_of(tree)` the way back.
+template <class Read, class Store, class RowsOf>
+void add_files(const AddOptions& options, std::string_view entry, TerminalProgress* progress,
+               const Read& read, const Store& store, const RowsOf& rows_of) {
+  double tree_seconds = 0;
+  const auto tree_of = [&](const std::string& path) {
+    const auto matrix = read(path);
+    const Stopwatch building;
+    auto tree = store(matrix);
+    tree_seconds += building.seconds();
+    return tree;
+  };
+  const auto A = tree_of(options.left), B = tree_of(options.right);
+  const Stopwatch adding;
+  const auto C = sum_of(options, A, B);
+  const double sum_seconds = adding.seconds();
+  const auto rows = rows_of(C);
+  check_finite(rows, "the sum");
+  write_entries(options.output, rows, progress);
+  if (options.quiet) return;
+  progress->erase();
+  std::printf("%s x %s %s entries: %s stored of %s and %s\n", readable_count(C.rows()).c_str(),
+              readable_count(C.columns()).c_str(), std::string(entry).c_str(),
+              readable_count(C.entries()).c_str(), readable_count(A.entries()).c_str(),
+              readable_count(B.entries()).c_str());
+  std::printf("trees %s, sum %s\n", readable_seconds(tree_seconds).c_str(),
+              readable_seconds(sum_seconds).c_str());
+  std::printf("written to %s\n", io::printable(options.output).c_str());
 }
 
 void run_add(const AddOptions& options) {
@@ -94,34 +142,30 @@ void run_add(const AddOptions& options) {
   check_entries_path("--output", options.output);
   RunFiles files;
   files.reads("the command", {options.left, options.right});
+  files.reads("--entry-definition", options.entry_definition);
   files.writes("--output", options.output);
   files.check();
   const auto progress = options.quiet ? nullptr : std::make_unique<TerminalProgress>();
+  const int node = options.node.node;
+  if (!options.entry_definition.empty()) {
+    const auto definition =
+        std::make_shared<const EntryDefinition>(read_entry_definition(options.entry_definition));
+    return add_files(
+        options, definition->name, progress.get(),
+        [&](const std::string& path) {
+          return read_defined_matrix<double>(path, definition, Device::cpu(), progress.get());
+        },
+        [&](const DefinedMatrix<double>& matrix) { return DefinedTree<double>(matrix, node); },
+        [](const DefinedTree<double>& tree) { return tree.to_rows(); });
+  }
   visit_entry<double>(kind, [&]<class E>() {
-    double tree_seconds = 0;
-    const auto read = [&](const std::string& path) {
-      const auto matrix = read_matrix<E>(path, Device::cpu(), Tiling::automatic, progress.get());
-      const Stopwatch building;
-      HierarchicalMatrix<E> tree(matrix, options.node.node);
-      tree_seconds += building.seconds();
-      return tree;
-    };
-    const HierarchicalMatrix<E> A = read(options.left), B = read(options.right);
-    const Stopwatch adding;
-    const HierarchicalMatrix<E> C = sum_of(options, A, B);
-    const double sum_seconds = adding.seconds();
-    const CsrMatrix<E> rows = C.to_csr();
-    check_finite(rows, "the sum");
-    write_entries(options.output, rows, progress.get());
-    if (options.quiet) return;
-    progress->erase();
-    std::printf("%s x %s %s entries: %s stored of %s and %s\n", readable_count(C.rows()).c_str(),
-                readable_count(C.columns()).c_str(), options.entry.c_str(),
-                readable_count(C.entries()).c_str(), readable_count(A.entries()).c_str(),
-                readable_count(B.entries()).c_str());
-    std::printf("trees %s, sum %s\n", readable_seconds(tree_seconds).c_str(),
-                readable_seconds(sum_seconds).c_str());
-    std::printf("written to %s\n", io::printable(options.output).c_str());
+    add_files(
+        options, options.entry, progress.get(),
+        [&](const std::string& path) {
+          return read_matrix<E>(path, Device::cpu(), Tiling::automatic, progress.get());
+        },
+        [&](const CsrMatrix<E>& matrix) { return HierarchicalMatrix<E>(matrix, node); },
+        [](const HierarchicalMatrix<E>& tree) { return tree.to_csr(); });
   });
 }
 
@@ -133,12 +177,16 @@ void add_add(CLI::App& app, int& status) {
   const char* const files = "Matrix Market (.mtx, .mtx.gz) or SciPy .npz file";
   command->add_option("A", options->left, files)->required()->type_name("FILE");
   command->add_option("B", options->right, files)->required()->type_name("FILE");
+  CLI::Option* const kind = command->add_option(
+      "--entry", options->entry,
+      "real, complex, quaternion, dual-quaternion, block2, block3, block4, block6, "
+      "complex-block3: what the files' numbers are folded into");
+  kind->capture_default_str()->type_name("KIND");
   command
-      ->add_option("--entry", options->entry,
-                   "real, complex, quaternion, dual-quaternion, block2, block3, block4, block6, "
-                   "complex-block3: what the files' numbers are folded into")
-      ->capture_default_str()
-      ->type_name("KIND");
+      ->add_option("--entry-definition", options->entry_definition,
+                   "an entry of your own instead: a JSON file, see docs/adding-an-entry.md")
+      ->type_name("FILE")
+      ->excludes(kind);
   command->add_option("--alpha", options->alpha, "of A; X+Yi over complex numbers")
       ->capture_default_str()
       ->type_name("X");

@@ -5,18 +5,21 @@
 #include <cmath>
 #include <string>
 
-#include "heddle/csr.hpp"
+#include "heddle/entries/slots.hpp"
+#include "heddle/error.hpp"
 
 namespace heddle::cli {
 
-/// Throws `Error` (not_finite) that begins with `what` and names the first place.
-template <class E>
-void check_finite(const CsrMatrix<E>& matrix, const char* what) {
+/// Throws `Error` (not_finite) that begins with `what` and names the first place of the matrix, a
+/// `CsrMatrix` or `DefinedMatrix`.
+template <class Matrix>
+void check_finite(const Matrix& matrix, const char* what) {
   const auto& values = matrix.values();
   const auto at =
       std::find_if(values.begin(), values.end(), [](auto value) { return !std::isfinite(value); });
   if (at == values.end()) return;
-  const Offset entry = (at - values.begin()) / E::components;
+  const auto components = static_cast<Offset>(values.size()) / matrix.entries();
+  const Offset entry = (at - values.begin()) / components;
   const auto& offsets = matrix.offsets();
   const auto row = std::upper_bound(offsets.begin(), offsets.end(), entry) - offsets.begin() - 1;
   throw Error(ErrorKind::not_finite,

@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <memory>
+#include <span>
+#include <utility>
 
 #include "heddle/dynamic_product.hpp"
 #include "heddle/error.hpp"
 #include "heddle/hierarchical_matrix.hpp"
+#include "heddle/runtime/defined_tree.hpp"
 #include "whole_number.hpp"
 
 namespace heddle::cli {
@@ -65,18 +68,56 @@ NodeChoice StorageOption::choose(const AnyMatrix& matrix, const Device& device,
 }
 
 namespace {
-void refuse_definition(const AnyMatrix& matrix) {
-  if (!matrix.is_defined()) return;
-  throw Error(
-      ErrorKind::unsupported,
-      "--storage hisparse takes the entries of --entry; those of a definition lie in sliced "
-      "storage");
+
+/// The entries on the diagonal alone.
+template <class S>
+DefinedMatrix<S> diagonal_of(const DefinedMatrix<S>& matrix) {
+  const Index rows = matrix.rows();
+  const auto K = static_cast<std::size_t>(matrix.definition()->size());
+  Array<Offset> offsets(static_cast<std::size_t>(rows) + 1);
+  std::vector<Index> column;
+  std::vector<S> values;
+  for (Index row = 0; row < rows; ++row) {
+    const auto r = static_cast<std::size_t>(row);
+    for (Offset i = matrix.offsets()[r]; i < matrix.offsets()[r + 1]; ++i) {
+      if (matrix.column()[static_cast<std::size_t>(i)] != row) continue;
+      column.push_back(row);
+      values.insert(values.end(), matrix.entry(i), matrix.entry(i) + K);
+    }
+    offsets[r + 1] = static_cast<Offset>(column.size());
+  }
+  return {matrix.definition(),
+          rows,
+          matrix.columns(),
+          std::move(offsets),
+          Array<Index>(std::span<const Index>(column)),
+          Array<S>(std::span<const S>(values))};
 }
+
+template <class S>
+StoredTree store_defined(const DefinedMatrix<S>& matrix, const NodeChoice& choice,
+                         const Device& device, NeededEntries needed) {
+  const auto tree = std::make_shared<DefinedTree<S>>(matrix, choice.node, device);
+  const auto entries = [&]() -> DefinedMatrix<S> {
+    if (needed == NeededEntries::all) return matrix;
+    if (needed == NeededEntries::diagonal) return diagonal_of(matrix);
+    return {matrix.definition(), 0, 0, Array<Offset>(1), {}, {}};
+  };
+  return {{matrix.definition(), std::shared_ptr<const LinearOperator<S>>(tree)},
+          AnyOperator(AnyMatrix(entries()), parse_plan("CSR"), device),
+          [tree] { return tree->memory(); }};
+}
+
 }  // namespace
 
 AnyLinearOperator dynamic_product(const AnyMatrix& matrix, const NodeChoice& choice,
                                   const Device& device) {
-  refuse_definition(matrix);
+  if (matrix.is_defined()) {
+    throw Error(ErrorKind::unsupported,
+                std::string(StorageOption::dynamic) +
+                    " takes the entries of --entry; take --storage hisparse for those of a "
+                    "definition");
+  }
   return matrix.visit([&]<class E>(const CsrMatrix<E>& m) -> AnyLinearOperator {
     using S = vector_scalar_t<E>;
     const HierarchicalMatrix<E> tree(m, choice.node, device);
@@ -87,7 +128,10 @@ AnyLinearOperator dynamic_product(const AnyMatrix& matrix, const NodeChoice& cho
 
 StoredTree store_as_tree(const AnyMatrix& matrix, const NodeChoice& choice, const Device& device,
                          NeededEntries needed) {
-  refuse_definition(matrix);
+  if (matrix.is_defined()) {
+    return matrix.visit_defined(
+        [&](const auto& m) { return store_defined(m, choice, device, needed); });
+  }
   return matrix.visit([&]<class E>(const CsrMatrix<E>& m) -> StoredTree {
     using S = vector_scalar_t<E>;
     const auto tree = std::make_shared<HierarchicalMatrix<E>>(m, choice.node, device);

@@ -36,10 +36,10 @@ struct StoredTree {
   std::function<HierarchicalMemory()> memory;
 };
 
-/// Throws `Error` (unsupported) for entries of a definition.
 StoredTree store_as_tree(const AnyMatrix& matrix, const NodeChoice& choice, const Device& device,
                          NeededEntries needed = NeededEntries::none);
-/// The product by schedule=tree, which no solver takes.
+/// The product by schedule=tree, which no solver takes. Throws `Error` (unsupported) for entries of
+/// a definition.
 AnyLinearOperator dynamic_product(const AnyMatrix& matrix, const NodeChoice& choice,
                                   const Device& device);
 

@@ -103,24 +103,6 @@ class HEDDLE_EXPORT HierarchicalMatrix final
       : HierarchicalMatrix(HierarchicalMatrix(rows, columns, node_size, device)
                                .edited(detail::batch_of(rows, columns, triplets))) {}
 
-  Offset entries() const { return this->tree().entries; }
-  int node_size() const { return this->tree().leaf.size(); }
-  /// Of this matrix's own nodes, shared ones too, of the schedules that products have made and, on
-  /// a GPU, of their sums. There `total()` is what lies in the GPU's memory of a matrix that shares
-  /// no nodes, and `host` what the host keeps beside it.
-  HierarchicalMemory memory() const {
-    HierarchicalMemory memory = this->scheduled().memory();
-    if constexpr (has_cuda) {
-      if (const auto there = this->on_gpu()) {
-        memory.host = this->tree().bytes_on_host() + memory.schedule + memory.adjoint_schedule;
-        memory.rooms = there->bytes_of_rooms();
-        memory.schedule = there->bytes_of_schedule(false);
-        memory.adjoint_schedule = there->bytes_of_schedule(true);
-      }
-    }
-    return memory;
-  }
-
   /// The same matrix with another team for its work, or on a GPU, to whose memory its nodes are
   /// copied unless another matrix there shares them.
   HierarchicalMatrix on(const Device& device) const {

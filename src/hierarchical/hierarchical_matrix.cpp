@@ -56,6 +56,9 @@ void check_tree_field(Index size, int components, const Basis* basis, Index rows
   }
 }
 
+template class TreeOperatorBase<float>;
+template class TreeOperatorBase<double>;
+
 void refuse_form(TreeForm form) {
   throw Error(ErrorKind::unsupported,
               form == TreeForm::adjoint

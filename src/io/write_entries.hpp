@@ -8,6 +8,7 @@
 #include "heddle/expansion.hpp"
 #include "heddle/matrix_market.hpp"
 #include "heddle/npz.hpp"
+#include "heddle/runtime/defined_matrix.hpp"
 #include "heddle/tools/progress.hpp"
 #include "heddle/tools/text.hpp"
 
@@ -36,5 +37,10 @@ void write_entries(const std::string& path, const CsrMatrix<E>& matrix, Progress
     write_scalar_matrix(path, expand(matrix).view(), Symmetry::general, progress);
   }
 }
+
+/// The same of entries from a definition: `.npz` as columns of their components. Throws `Error`
+/// (unsupported) for Matrix Market where the real representation mixes components.
+HEDDLE_EXPORT void write_entries(const std::string& path, const DefinedMatrix<double>& matrix,
+                                 Progress* progress);
 
 }  // namespace heddle

@@ -1,6 +1,8 @@
 // `--entry-definition`: the shipped entries solved from both forms of file, and what is refused.
+#include <cmath>
 #include <random>
 #include <regex>
+#include <sstream>
 
 #include "cli/run.hpp"
 #include "cli/small_systems.hpp"
@@ -178,6 +180,64 @@ TEST_F(EntryDefinition, InfoAndSpmv) {
   EXPECT_NE(text.out.find("20 x 20 dual-complex entries"), std::string::npos) << text.out;
 }
 
+TEST_F(EntryDefinition, LiesInTreesToo) {
+  const System system = split_system(60);
+  for (const char* const preconditioner : {"jacobi", "none", "block-jacobi"}) {
+    SCOPED_TRACE(preconditioner);
+    expect_solved(system, system.components, split, "cg",
+                  {"--storage", "hisparse", "--node", "8", "--preconditioner", preconditioner});
+  }
+  expect_solved(system, system.components, split, "cg",
+                {"--storage", "hisparse", "--precision", "single"});
+  expect_solved(dual_system(60), dual_system(60).components, dual, "bicgstab",
+                {"--storage", "hisparse"});
+  folder.write("a.mtx", matrix_market(system.components));
+  const Result by_lsmr = run({"solve", "a.mtx", "--entry-definition", split, "--solver", "lsmr",
+                              "--storage", "hisparse", "--json"});
+  ASSERT_EQ(by_lsmr.status, 0) << by_lsmr.error;
+  EXPECT_LE(by_lsmr.json()["error"], 1e-8);
+  const Result spmv = run({"spmv", "a.mtx", "--entry-definition", split, "--storage", "hisparse",
+                           "--plan", "CSR", "--adjoint", "--json", "--repetitions", "1"});
+  ASSERT_EQ(spmv.status, 0) << spmv.error;
+  EXPECT_EQ(spmv.json()["products"][0]["plan"], "hisparse,node=128");
+  const Result tuned = run({"tune", "a.mtx", "--entry-definition", split, "--storage", "hisparse",
+                            "--max-runs", "2", "-o", "p.json"});
+  ASSERT_EQ(tuned.status, 0) << tuned.error;
+  const Result chosen = run({"solve", "a.mtx", "--entry-definition", split, "--storage", "hisparse",
+                             "--profile", "p.json", "--json"});
+  ASSERT_EQ(chosen.status, 0) << chosen.error;
+  EXPECT_NE(chosen.json()["reason"].get<std::string>().find("p.json"), std::string::npos)
+      << chosen.json()["reason"];
+}
+
+/// A + 2 A* of a symmetric matrix is 3 A, in either format.
+TEST_F(EntryDefinition, AddsTrees) {
+  folder.write("a.mtx", matrix_market(split_system(30).components));
+  const auto add = [&](const std::string& right, const std::string& alpha, const std::string& to) {
+    const Result result = run({"add", "a.mtx", right, "--entry-definition", split, "--alpha", alpha,
+                               "--beta", "2", "--adjoint", "-o", to, "-q"});
+    ASSERT_EQ(result.status, 0) << result.error;
+  };
+  add("a.mtx", "1", "c.mtx");
+  add("a.mtx", "1", "c.npz");
+  for (const char* const sum : {"c.mtx", "c.npz"}) {
+    SCOPED_TRACE(sum);
+    add(sum, "-6", "zero.mtx");
+    std::istringstream lines(text_of("zero.mtx"));
+    std::string line;
+    std::getline(lines, line);
+    std::getline(lines, line);
+    EXPECT_EQ(line.substr(0, 6), "60 60 ");
+    while (std::getline(lines, line)) {
+      std::istringstream numbers(line);
+      int row = 0, column = 0;
+      double value = 1;
+      numbers >> row >> column >> value;
+      EXPECT_LT(std::abs(value), 1e-13) << line;
+    }
+  }
+}
+
 TEST_F(EntryDefinition, FaultsAreOneLine) {
   folder.write("split.mtx", matrix_market(split_system(6).components));
   folder.write("dual.mtx", matrix_market(dual_system(6).components));
@@ -205,6 +265,15 @@ TEST_F(EntryDefinition, FaultsAreOneLine) {
       {{"solve", "split.mtx", "--entry-definition", dual}, "split\\.mtx makes 3 x 6 entries.*"},
       {{"solve", "dual.mtx", "--entry-definition", dual, "--solver", "lsmr"},
        "no adjoint: entry dual-complex has none of its kind, or is encoded"},
+      {{"spmv", "split.mtx", "--entry-definition", split, "--storage", "hisparse,schedule=tree"},
+       "hisparse,schedule=tree takes the entries of --entry; .*"},
+      {{"spmv", "dual.mtx", "--entry-definition", dual, "--storage", "hisparse", "--adjoint"},
+       "no adjoint: entry dual-complex does not define one"},
+      {{"add", "dual.mtx", "dual.mtx", "--entry-definition", dual, "--adjoint", "-o", "x.mtx"},
+       "--adjoint: dual-complex entries have no adjoint"},
+      {{"add", "split.mtx", "split.mtx", "--entry-definition", split, "--alpha", "2i", "-o",
+        "x.mtx"},
+       "--alpha and --beta with an imaginary part .* not for split-complex entries"},
       {{"solve", "bad.mtx", "--entry-definition", split}, "bad\\.mtx: tile \\(1, 1\\) is not.*"},
       {{"solve", "singular.mtx", "--entry-definition", split}, "Jacobi: .*row 4 .*"},
       {{"solve", "split.mtx", "--entry-definition", "bare.json", "--solver", "bicgstab"},

@@ -2,6 +2,7 @@
 // loop.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <memory>
@@ -15,6 +16,8 @@
 #include "heddle/plan_choice.hpp"
 #include "heddle/runtime/any_solver.hpp"
 #include "heddle/runtime/defined_operator.hpp"
+#include "heddle/runtime/defined_tree.hpp"
+#include "hierarchical/trees.hpp"
 #include "support/entry_definitions.hpp"
 #include "support/expect_error.hpp"
 #include "support/gpu.hpp"
@@ -110,6 +113,32 @@ TYPED_TEST(DefinedProductOnGpu, IsThatOfTheType) {
           << actual.squared_norm - expected.squared_norm;
       EXPECT_FALSE(!(std::abs(actual.dot - expected.dot) <= tolerance * 4 * rows));
       if (this->HasFatalFailure()) return;
+    }
+  }
+}
+
+TYPED_TEST(DefinedProductOnGpu, OfTreesAreThoseOfTheType) {
+  using E = TypeParam;
+  using S = vector_scalar_t<E>;
+  Seed seed(2811 + sizeof(E));
+  const Definition definition = quaternion_definition();
+  for (const Index rows : {1, 33, 1001}) {
+    const auto matrix = random_matrix<E>(
+        {.rows = rows, .columns = rows, .per_row = std::min<Index>(rows, 9)}, seed.generator);
+    for (const int d : {4, 32, 128}) {
+      SCOPED_TRACE(std::to_string(rows) + " rows, nodes of " + std::to_string(d));
+      const auto defined = as_defined(matrix, definition);
+      const DefinedTree<S> here(defined, d), there(defined, d, this->device);
+      expect_products(there, matrix, seed.generator);
+      expect_products(*there.adjoint(), turned(matrix), seed.generator);
+      for (const bool turns : {false, true}) {
+        const auto made = there.plus(S(0.7), S(-1.3), there, turns).to_rows();
+        const auto expected = here.plus(S(0.7), S(-1.3), here, turns).to_rows();
+        EXPECT_TRUE(std::ranges::equal(made.offsets(), expected.offsets()));
+        EXPECT_TRUE(std::ranges::equal(made.column(), expected.column()));
+        EXPECT_TRUE(std::ranges::equal(made.values(), expected.values()));
+      }
+      if (this->HasFailure()) return;
     }
   }
 }

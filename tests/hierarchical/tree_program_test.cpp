@@ -11,7 +11,9 @@
 #include <string_view>
 #include <vector>
 
+#include "spmv/defined_entry_text.hpp"
 #include "spmv/nvrtc.hpp"
+#include "support/entry_definitions.hpp"
 #include "support/expect_error.hpp"
 #include "support/kernel_variants.hpp"
 
@@ -62,6 +64,19 @@ std::vector<cuda::KernelSource> variants(bool deeply, int architecture) {
       add_forms.template operator()<stored_as<float, E>>();
     });
   }
+  const auto add_definition = [&](const Definition& definition) {
+    const int K = definition->size(), V = definition->vector_size();
+    for (const auto form : {detail::TreeForm::direct, detail::TreeForm::adjoint}) {
+      if (form != detail::TreeForm::direct && !definition->has_adjoint()) continue;
+      add({text_of<float>(*definition),
+           text_of<float, double>(*definition),
+           {K, sizeof(float), V, V, sizeof(float), ring_size(definition->ring)},
+           form,
+           V});
+    }
+  };
+  add_definition(quaternion_definition());
+  add_definition(dual_complex_definition());
   return sources;
 }
 

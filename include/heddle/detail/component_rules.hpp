@@ -28,30 +28,38 @@ std::vector<int> components_by_rows() {
   return from;
 }
 
-/// Component k of adjoint(a) is component |result[k]| - 1 of a, negative for a negative number.
-/// Nothing for an entry whose adjoint mixes components.
-template <class E>
-std::optional<std::vector<int>> components_of_adjoint() {
-  E a{};
-  for (int k = 0; k < E::components; ++k) a.component[k] = static_cast<vector_scalar_t<E>>(k + 1);
-  const E turned = adjoint(a);
+/// Component k of turn(a) is component |result[k]| - 1 of a, negative for a negative number.
+/// Nothing where `turn`, of vectors of so many components, mixes them.
+template <class Turn>
+std::optional<std::vector<int>> components_moved_by(int components, const Turn& turn) {
+  std::vector<double> a(static_cast<std::size_t>(components));
+  for (std::size_t k = 0; k < a.size(); ++k) a[k] = static_cast<double>(k + 1);
   std::vector<int> from;
-  for (int k = 0; k < E::components; ++k) {
-    const auto of = static_cast<int>(turned.component[k]);
-    if (of == 0 || of < -E::components || of > E::components) return std::nullopt;
-    from.push_back(of);
+  for (const double of : turn(a)) {
+    from.push_back(static_cast<int>(of));
+    if (of != from.back() || of == 0 || of < -components || of > components) return std::nullopt;
   }
   // Another entry must be turned alike.
-  for (int k = 0; k < E::components; ++k) {
-    a.component[k] = static_cast<vector_scalar_t<E>>(1 + (7 * k + 3) % 11);
-  }
-  const E other = adjoint(a);
+  for (std::size_t k = 0; k < a.size(); ++k) a[k] = static_cast<double>(1 + (7 * k + 3) % 11);
+  const std::vector<double> other = turn(a);
   for (std::size_t k = 0; k < from.size(); ++k) {
-    const int of = from[k];
-    const auto expected = of < 0 ? -a.component[-of - 1] : a.component[of - 1];
-    if (other.component[k] != expected) return std::nullopt;
+    const auto at = static_cast<std::size_t>(from[k] < 0 ? -from[k] : from[k]) - 1;
+    if (other[k] != (from[k] < 0 ? -a[at] : a[at])) return std::nullopt;
   }
   return from;
+}
+
+/// The same of adjoint(a).
+template <class E>
+std::optional<std::vector<int>> components_of_adjoint() {
+  return components_moved_by(E::components, [](const std::vector<double>& a) {
+    E entry{};
+    for (std::size_t k = 0; k < a.size(); ++k) {
+      entry.component[k] = static_cast<vector_scalar_t<E>>(a[k]);
+    }
+    const E turned = adjoint(entry);
+    return std::vector<double>(turned.component, turned.component + E::components);
+  });
 }
 
 /// Whether a sum of entries is that of their components.

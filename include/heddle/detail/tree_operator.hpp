@@ -27,50 +27,14 @@ HEDDLE_EXPORT void check_tree_field(Index size, int components, const Basis* bas
 /// The team that builds, edits and reads trees, also those of a GPU.
 inline Device team_of(const Device& device) { return device.on_gpu() ? Device::cpu() : device; }
 
-/// A handle: copies share the tree. Fields are in the user's order.
-template <class E, TreeForm form>
-class HEDDLE_EXPORT TreeOperator : public LinearOperator<vector_scalar_t<E>> {
-  using S = vector_scalar_t<E>;
-  using A = applied_entry_t<form, E>;
-  static constexpr bool turned = form != TreeForm::direct;
-  static constexpr bool may_be_on_gpu = has_cuda && !std::is_same_v<S, long double>;
-
+/// What trees of all entries have in common as operators, below the type of the entry. A handle:
+/// copies share the tree. Fields are in the user's order.
+template <class S>
+class HEDDLE_EXPORT TreeOperatorBase : public LinearOperator<S> {
  public:
-  /// `on_gpu`: the same tree in the memory of a GPU `device`; null or another one where it is not
-  /// there yet.
-  TreeOperator(std::shared_ptr<const ScheduledTree> matrix, const Device& device,
-               const std::shared_ptr<const cuda::TreeOnGpu>& on_gpu = nullptr)
-      : matrix_(std::move(matrix)), device_(device) {
-    if (device.on_gpu()) make_product(on_gpu);
-  }
-
-  Index rows() const override { return turned ? tree().columns : tree().rows; }
-  Index columns() const override { return turned ? tree().rows : tree().columns; }
-  int row_components() const override { return result_entry_t<A>::components; }
-  int column_components() const override { return vector_entry_t<A>::components; }
+  Index rows() const override { return turned_ ? tree().columns : tree().rows; }
+  Index columns() const override { return turned_ ? tree().rows : tree().columns; }
   Device device() const override { return device_; }
-  Ring ring() const override { return arithmetic_t<E>::ring; }
-  bool has_adjoint() const override { return heddle::has_adjoint<E>; }
-
-  /// Of the same tree: it takes a schedule, and no second copy. Throws `Error` (unsupported) for
-  /// entries without one.
-  std::shared_ptr<const LinearOperator<S>> adjoint() const override {
-    if constexpr (form == TreeForm::direct) {
-      return in_form<TreeForm::adjoint>();
-    } else if constexpr (form == TreeForm::adjoint) {
-      return in_form<TreeForm::direct>();
-    } else {
-      refuse_adjoint_of_transpose();
-    }
-  }
-
-  std::shared_ptr<const LinearOperator<S>> handle() const override {
-    const auto same = std::make_shared<TreeOperator>(*this);
-    if constexpr (may_be_on_gpu) {
-      if (product_) same->product_ = product_->handle();
-    }
-    return same;
-  }
   /// On a GPU, behind the first product.
   bool is_capturable() const override { return product_ != nullptr; }
   long long bytes_of_product() const override {
@@ -81,9 +45,27 @@ class HEDDLE_EXPORT TreeOperator : public LinearOperator<vector_scalar_t<E>> {
                                   blocks * static_cast<long long>(sizeof(device::TreePiece))
                             : LeafSchedule::bytes(blocks, leaves);
     return tree().memory.leaves.bytes + of_schedule +
-           (static_cast<long long>(rows()) * row_components() +
-            static_cast<long long>(columns()) * column_components()) *
+           (static_cast<long long>(rows()) * this->row_components() +
+            static_cast<long long>(columns()) * this->column_components()) *
                static_cast<long long>(sizeof(S));
+  }
+
+  Offset entries() const { return tree().entries; }
+  int node_size() const { return tree().leaf.size(); }
+  /// Of this matrix's own nodes, shared ones too, of the schedules that products have made and, on
+  /// a GPU, of their sums. There `total()` is what lies in the GPU's memory of a matrix that shares
+  /// no nodes, and `host` what the host keeps beside it.
+  HierarchicalMemory memory() const {
+    HierarchicalMemory memory = scheduled().memory();
+    if constexpr (has_cuda) {
+      if (const auto there = on_gpu()) {
+        memory.host = tree().bytes_on_host() + memory.schedule + memory.adjoint_schedule;
+        memory.rooms = there->bytes_of_rooms();
+        memory.schedule = there->bytes_of_schedule(false);
+        memory.adjoint_schedule = there->bytes_of_schedule(true);
+      }
+    }
+    return memory;
   }
 
   void apply(S alpha, const FieldView<const S>& x, S beta, const FieldView<S>& y,
@@ -98,14 +80,13 @@ class HEDDLE_EXPORT TreeOperator : public LinearOperator<vector_scalar_t<E>> {
       }
     }
     if (!x.is_aos()) return multiply<S>(*this, x, y, alpha, beta);
-    tree_product<E, form, S>(
-        *matrix_, x.data, StoreScaled<S>{alpha, beta, y.data, y.entry_stride, y.component_stride},
-        nullptr, stream);
+    sum_rows(x.data, StoreScaled<S>{alpha, beta, y.data, y.entry_stride, y.component_stride},
+             nullptr, stream);
   }
   sum_t<S> apply_dot(const FieldView<const S>& x, const FieldView<S>& y, Reduction<S>& reduction,
                      const Stream& stream) const override {
     if (!x.is_aos() || !y.is_aos() || rows() != columns() ||
-        row_components() != column_components()) {
+        this->row_components() != this->column_components()) {
       return LinearOperator<S>::apply_dot(x, y, reduction, stream);
     }
     check(x, y, "y");
@@ -117,18 +98,16 @@ class HEDDLE_EXPORT TreeOperator : public LinearOperator<vector_scalar_t<E>> {
         return sum_on_gpu(call, reduction, stream);
       }
     }
-    tree_product<E, form, S>(*matrix_, x.data,
-                             StoreAndDot<S>{y.data, x.data, y.entry_stride, y.component_stride},
-                             &reduction, stream);
+    sum_rows(x.data, StoreAndDot<S>{y.data, x.data, y.entry_stride, y.component_stride}, &reduction,
+             stream);
     return reduction.finish(1)[0];
   }
   /// Summed in double also where entries and fields are single.
   sum_t<S> residual(const FieldView<const S>& b, const FieldView<const S>& x, const FieldView<S>& r,
                     Reduction<S>& reduction, const Stream& stream) const override {
-    using Exact = typename promoted<E>::type;
     check(x, r, "r");
     check_same_shape(b, r, "residual");
-    check_tree_field(b.size, b.components, b.basis.get(), rows(), row_components(), "b");
+    check_tree_field(b.size, b.components, b.basis.get(), rows(), this->row_components(), "b");
     if (b.data != r.data) check_apart(b, r, "b", "r");
     if (b.entry_stride != r.entry_stride || b.component_stride != r.component_stride) {
       throw Error(ErrorKind::size_mismatch, "residual: b and r differ in layout; copy one first");
@@ -149,9 +128,8 @@ class HEDDLE_EXPORT TreeOperator : public LinearOperator<vector_scalar_t<E>> {
       permute<S>(x, FieldView<S>(copied.data(), x.size, x.components), S(1), stream);
       packed = copied.data();
     }
-    tree_product<Exact, form, S>(
-        *matrix_, packed, StoreResidual<S>{r.data, b.data, r.entry_stride, r.component_stride},
-        &reduction, stream);
+    sum_rows(packed, StoreResidual<S>{r.data, b.data, r.entry_stride, r.component_stride},
+             &reduction, stream);
     return reduction.finish(1)[0];
   }
 
@@ -164,6 +142,39 @@ class HEDDLE_EXPORT TreeOperator : public LinearOperator<vector_scalar_t<E>> {
   }
 
  protected:
+  static constexpr bool may_be_on_gpu = has_cuda && !std::is_same_v<S, long double>;
+
+  TreeOperatorBase(std::shared_ptr<const ScheduledTree> matrix, const Device& device, TreeForm form)
+      : matrix_(std::move(matrix)), device_(device), turned_(form != TreeForm::direct) {}
+
+  /// For a GPU. `on_gpu`: the same tree in its memory; null or another one where it is not there
+  /// yet.
+  void make_product(cuda::TreeEntry entry, std::shared_ptr<const cuda::TreeOnGpu> on_gpu) {
+    if constexpr (may_be_on_gpu) {
+      if (!on_gpu || &on_gpu->matrix() != matrix_.get()) {
+        on_gpu = std::make_shared<cuda::TreeOnGpu>(matrix_, device_);
+      }
+      product_ = std::make_shared<cuda::TreeProduct>(std::move(entry), std::move(on_gpu), device_);
+    } else {
+      throw Error(ErrorKind::unsupported, "long double is not for a GPU");
+    }
+  }
+  /// A product with memory of its own, for a handle.
+  void separate() {
+    if constexpr (may_be_on_gpu) {
+      if (product_) product_ = product_->handle();
+    }
+  }
+
+  /// The product with x, an AoS field, on the CPU: `finish` takes the sum of each row, its partial
+  /// sums go to `reduction` where there is one. Residuals are summed in double, or wider.
+  virtual void sum_rows(const S* x, const StoreScaled<S>& finish, Reduction<S>* reduction,
+                        const Stream& stream) const = 0;
+  virtual void sum_rows(const S* x, const StoreAndDot<S>& finish, Reduction<S>* reduction,
+                        const Stream& stream) const = 0;
+  virtual void sum_rows(const S* x, const StoreResidual<S>& finish, Reduction<S>* reduction,
+                        const Stream& stream) const = 0;
+
   const ScheduledTree& scheduled() const {
     if (!matrix_) refuse_moved_from();
     return *matrix_;
@@ -175,36 +186,15 @@ class HEDDLE_EXPORT TreeOperator : public LinearOperator<vector_scalar_t<E>> {
   const Tree& tree() const { return scheduled().tree(); }
   Device team() const { return team_of(device_); }
 
-  template <TreeForm other>
-  std::shared_ptr<const LinearOperator<S>> in_form() const {
-    if constexpr (has_form<other, arithmetic_t<E>>) {
-      return std::make_shared<TreeOperator<E, other>>(shared(), device_, on_gpu());
-    } else {
-      refuse_form(other);
-    }
-  }
-
  private:
   void check(const FieldView<const S>& x, const FieldView<S>& y, const char* name_of_y) const {
     x.check();
     y.check();
-    check_tree_field(x.size, x.components, x.basis.get(), columns(), column_components(), "x");
-    check_tree_field(y.size, y.components, y.basis.get(), rows(), row_components(), name_of_y);
+    check_tree_field(x.size, x.components, x.basis.get(), columns(), this->column_components(),
+                     "x");
+    check_tree_field(y.size, y.components, y.basis.get(), rows(), this->row_components(),
+                     name_of_y);
     check_apart(x, y, "x", name_of_y);
-  }
-
-  void make_product(std::shared_ptr<const cuda::TreeOnGpu> on_gpu) {
-    if constexpr (may_be_on_gpu) {
-      if (!on_gpu || &on_gpu->matrix() != matrix_.get()) {
-        on_gpu = std::make_shared<cuda::TreeOnGpu>(matrix_, device_);
-      }
-      auto texts = entry_texts<E>();
-      cuda::TreeEntry entry{std::move(texts.own), std::move(texts.exact), entry_sizes<E>, form,
-                            row_components()};
-      product_ = std::make_shared<cuda::TreeProduct>(std::move(entry), std::move(on_gpu), device_);
-    } else {
-      throw Error(ErrorKind::unsupported, "long double is not for a GPU");
-    }
   }
   cuda::TreeProduct::Call call_on_gpu(const FieldView<const S>& x, const FieldView<S>& y,
                                       const char* name_of_y) const
@@ -229,7 +219,78 @@ class HEDDLE_EXPORT TreeOperator : public LinearOperator<vector_scalar_t<E>> {
 
   std::shared_ptr<const ScheduledTree> matrix_;
   Device device_;
+  bool turned_;
   std::shared_ptr<const cuda::TreeProduct> product_;  // on a GPU
+};
+extern template class TreeOperatorBase<float>;
+extern template class TreeOperatorBase<double>;
+
+/// Of entries of a C++ type.
+template <class E, TreeForm form>
+class HEDDLE_EXPORT TreeOperator : public TreeOperatorBase<vector_scalar_t<E>> {
+  using S = vector_scalar_t<E>;
+  using A = applied_entry_t<form, E>;
+  using Base = TreeOperatorBase<S>;
+
+ public:
+  /// `on_gpu`: the same tree in the memory of a GPU `device`; null or another one where it is not
+  /// there yet.
+  TreeOperator(std::shared_ptr<const ScheduledTree> matrix, const Device& device,
+               const std::shared_ptr<const cuda::TreeOnGpu>& on_gpu = nullptr)
+      : Base(std::move(matrix), device, form) {
+    if (!device.on_gpu()) return;
+    auto texts = entry_texts<E>();
+    this->make_product({std::move(texts.own), std::move(texts.exact), entry_sizes<E>, form,
+                        result_entry_t<A>::components},
+                       on_gpu);
+  }
+
+  int row_components() const override { return result_entry_t<A>::components; }
+  int column_components() const override { return vector_entry_t<A>::components; }
+  Ring ring() const override { return arithmetic_t<E>::ring; }
+  bool has_adjoint() const override { return heddle::has_adjoint<E>; }
+
+  /// Of the same tree: it takes a schedule, and no second copy. Throws `Error` (unsupported) for
+  /// entries without one.
+  std::shared_ptr<const LinearOperator<S>> adjoint() const override {
+    if constexpr (form == TreeForm::direct) {
+      return in_form<TreeForm::adjoint>();
+    } else if constexpr (form == TreeForm::adjoint) {
+      return in_form<TreeForm::direct>();
+    } else {
+      refuse_adjoint_of_transpose();
+    }
+  }
+  std::shared_ptr<const LinearOperator<S>> handle() const override {
+    const auto same = std::make_shared<TreeOperator>(*this);
+    same->separate();
+    return same;
+  }
+
+ protected:
+  template <TreeForm other>
+  std::shared_ptr<const LinearOperator<S>> in_form() const {
+    if constexpr (has_form<other, arithmetic_t<E>>) {
+      return std::make_shared<TreeOperator<E, other>>(this->shared(), this->device(),
+                                                      this->on_gpu());
+    } else {
+      refuse_form(other);
+    }
+  }
+
+  void sum_rows(const S* x, const StoreScaled<S>& finish, Reduction<S>* reduction,
+                const Stream& stream) const override {
+    tree_product<E, form, S>(this->scheduled(), x, finish, reduction, stream);
+  }
+  void sum_rows(const S* x, const StoreAndDot<S>& finish, Reduction<S>* reduction,
+                const Stream& stream) const override {
+    tree_product<E, form, S>(this->scheduled(), x, finish, reduction, stream);
+  }
+  void sum_rows(const S* x, const StoreResidual<S>& finish, Reduction<S>* reduction,
+                const Stream& stream) const override {
+    tree_product<typename promoted<E>::type, form, S>(this->scheduled(), x, finish, reduction,
+                                                      stream);
+  }
 };
 
 }  // namespace heddle::detail

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "heddle/hierarchical_matrix.hpp"
+#include "heddle/runtime/defined_tree.hpp"
 #include "linear_work.hpp"
 #include "race.hpp"
 #include "reference_product.hpp"
@@ -52,14 +53,22 @@ void add_product(const AnyMatrix& matrix, std::shared_ptr<const LinearOperator<S
 }
 
 TreeInTrial tree_in_trial(const AnyMatrix& matrix, int node, const Device& device) {
+  const auto try_out =
+      [&]<class S>(const std::shared_ptr<const detail::TreeOperatorBase<S>>& tree) {
+        TreeInTrial trial;
+        trial.bytes = [tree] { return tree->memory().total(); };
+        add_product<S>(matrix, tree, trial);
+        if (tree->has_adjoint()) add_product<S>(matrix, tree->adjoint(), trial);
+        return trial;
+      };
+  if (matrix.is_defined()) {
+    return matrix.visit_defined([&]<class S>(const DefinedMatrix<S>& m) {
+      return try_out.template operator()<S>(std::make_shared<DefinedTree<S>>(m, node, device));
+    });
+  }
   return matrix.visit([&]<class E>(const CsrMatrix<E>& m) {
-    using S = vector_scalar_t<E>;
-    const auto tree = std::make_shared<HierarchicalMatrix<E>>(m, node, device);
-    TreeInTrial trial;
-    trial.bytes = [tree] { return tree->memory().total(); };
-    add_product<S>(matrix, tree, trial);
-    if constexpr (has_adjoint<E>) add_product<S>(matrix, tree->adjoint(), trial);
-    return trial;
+    return try_out.template operator()<vector_scalar_t<E>>(
+        std::make_shared<HierarchicalMatrix<E>>(m, node, device));
   });
 }
 
@@ -175,10 +184,6 @@ Profile tune_nodes(const NamedMatrix& matrix, const Device& device, const TuneOp
   of_products.objective = Objective::product();
   detail::check_tuning(matrix, of_products);
   const AnyMatrix& tuned = *matrix.matrix;
-  if (tuned.is_defined()) {
-    throw Error(ErrorKind::unsupported,
-                "hierarchical storage takes built-in entries, not those of a definition");
-  }
   if (options.on_matrix) options.on_matrix(matrix.name);
   Profile profile = Profile::of(device);
   std::vector<NodeTrial> sizes = NodeSearch(tuned, device, options).run();

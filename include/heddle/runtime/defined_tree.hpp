@@ -1,0 +1,76 @@
+// A matrix of entries from a definition in hierarchical storage. On a GPU the definition is printed
+// as a C++ type and runs as one; the CPU runs its table of terms.
+#pragma once
+
+#include <memory>
+
+#include "heddle/detail/tree_operator.hpp"
+#include "heddle/export.hpp"
+#include "heddle/hierarchical_memory.hpp"
+#include "heddle/runtime/defined_matrix.hpp"
+
+namespace heddle {
+
+namespace detail {
+
+/// A or, where the definition has an adjoint, A*.
+template <class S>
+class HEDDLE_EXPORT DefinedTreeOperator : public TreeOperatorBase<S> {
+ public:
+  /// `on_gpu` as `TreeOperator` has it.
+  DefinedTreeOperator(std::shared_ptr<const EntryDefinition> definition,
+                      std::shared_ptr<const ScheduledTree> matrix, const Device& device,
+                      TreeForm form,
+                      const std::shared_ptr<const cuda::TreeOnGpu>& on_gpu = nullptr);
+
+  int row_components() const override { return definition_->vector_size(); }
+  int column_components() const override { return definition_->vector_size(); }
+  Ring ring() const override { return definition_->ring; }
+  bool has_adjoint() const override { return definition_->has_adjoint(); }
+  /// Of the same tree. Throws `Error` (unsupported) for definitions without one.
+  std::shared_ptr<const LinearOperator<S>> adjoint() const override;
+  std::shared_ptr<const LinearOperator<S>> handle() const override;
+
+  const std::shared_ptr<const EntryDefinition>& definition() const { return definition_; }
+
+ protected:
+  void sum_rows(const S* x, const StoreScaled<S>& finish, Reduction<S>* reduction,
+                const Stream& stream) const override;
+  void sum_rows(const S* x, const StoreAndDot<S>& finish, Reduction<S>* reduction,
+                const Stream& stream) const override;
+  void sum_rows(const S* x, const StoreResidual<S>& finish, Reduction<S>* reduction,
+                const Stream& stream) const override;
+
+ private:
+  std::shared_ptr<const EntryDefinition> definition_;
+  std::shared_ptr<const EntryDefinition> applied_;  // by whose product the CPU multiplies
+  TreeForm form_;
+};
+
+}  // namespace detail
+
+/// As `HierarchicalMatrix<E>`, without edits. S is float or double.
+template <class S>
+class HEDDLE_EXPORT DefinedTree final : public detail::DefinedTreeOperator<S> {
+ public:
+  /// The matrix is copied. Throws `Error`: usage for a node size that is no power of two from 4 to
+  /// 256, memory.
+  explicit DefinedTree(const DefinedMatrix<S>& matrix, int node_size = default_node_size,
+                       const Device& device = Device::cpu());
+
+  /// By rows, columns sorted.
+  DefinedMatrix<S> to_rows() const;
+
+  /// alpha A + beta B at every place that either has, or alpha A + beta B*. Both have one and the
+  /// same definition. Throws `Error`: usage for two definitions or nodes of another size,
+  /// size_mismatch, unsupported for a definition without an adjoint, memory.
+  DefinedTree plus(S alpha, S beta, const DefinedTree& B, bool adjoint_of_b = false) const;
+
+ private:
+  DefinedTree(detail::Tree tree, const DefinedTree& before);
+};
+
+extern template class DefinedTree<float>;
+extern template class DefinedTree<double>;
+
+}  // namespace heddle
