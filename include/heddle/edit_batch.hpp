@@ -7,6 +7,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "heddle/coo.hpp"
 #include "heddle/detail/tree_edit.hpp"
 #include "heddle/entries/entry.hpp"
 #include "heddle/entries/slots.hpp"
@@ -104,6 +105,16 @@ class HEDDLE_EXPORT EditBatch {
 
   std::vector<detail::PlacedEdit> places_;
   std::vector<E> values_;
+};
+
+/// Edits in a user's arrays, of the host's memory or of a GPU's: entries to set, to add, and to
+/// remove, of which no values are read. They are counted in this order; a place may be named once
+/// among all. `rows` and `columns` of a view with entries are those of the matrix.
+template <class E>
+struct HEDDLE_EXPORT EditViews {
+  CooView<E> set = {};
+  CooView<E> add = {};
+  CooView<E> remove = {};
 };
 
 namespace detail {

@@ -117,6 +117,7 @@ class HEDDLE_EXPORT EditableMatrix final : public detail::EditableOperator<E, fa
 
   /// As `HierarchicalMatrix<E>::edited`; where that throws nothing has changed.
   void edit(const EditBatch<E>& edits) { replace(matrix().edited(edits)); }
+  void edit(const EditViews<E>& edits) { replace(matrix().edited(edits)); }
 
   /// For sums, and for matrices made anew: `assign(add(1.0, K, sigma, M))`. Throws `Error`:
   /// size_mismatch for another size, usage for another device.

@@ -133,6 +133,11 @@ class HEDDLE_EXPORT HierarchicalMatrix final
   /// matrix has not, or no entry to remove, usage for two edits of one place, unsupported to add
   /// encoded entries, memory.
   HierarchicalMatrix edited(const EditBatch<E>& edits) const;
+  /// The same of arrays. A matrix on a GPU is edited there, and the host copies nothing of it. That
+  /// also holds for batches where the tree lies there alone. Entries whose sum is not that of their
+  /// components are added by the host. Throws `Error` too: size_mismatch for views of another size,
+  /// unsupported for 2^31 edits or more on a GPU.
+  HierarchicalMatrix edited(const EditViews<E>& edits) const;
 
   /// alpha A + beta B at every place that either has, also where the sum is 0. Throws `Error`:
   /// size_mismatch for matrices of other sizes, usage for nodes of another size, memory.
@@ -204,6 +209,9 @@ class HEDDLE_EXPORT HierarchicalMatrix final
     return {values, int{sizeof(stored_scalar_t<E>)},
             order == column_major ? detail::components_by_rows<E>() : std::vector<int>{}};
   }
+  /// Whether a GPU can make edits that add entries or not.
+  static bool is_edited_on_gpu(bool adds);
+  void check_views(const EditViews<E>& edits) const;
   /// Coefficients are real or complex.
   template <class C>
   std::optional<detail::Tree> sum_on_gpu(C alpha, C beta, const HierarchicalMatrix& B,
@@ -308,30 +316,6 @@ CsrMatrix<E> HierarchicalMatrix<E>::diagonal() const {
                       std::move(values));
 }
 
-template <class E>
-HierarchicalMatrix<E> HierarchicalMatrix<E>::edited(const EditBatch<E>& edits) const {
-  const auto add_entries = [](const std::byte* a, const std::byte* b, std::byte* to) {
-    if constexpr (can_add) {
-      E left, right;
-      std::memcpy(&left, a, sizeof(E));
-      std::memcpy(&right, b, sizeof(E));
-      const E total = add(left, right);
-      std::memcpy(to, &total, sizeof(E));
-    } else {
-      throw Error(ErrorKind::unsupported, "encoded entries have no sum; set them");
-    }
-  };
-  return detail::or_refuse_memory(
-      "edits", edits.size(), sizeof(E) + sizeof(detail::PlacedEdit), [&] {
-        auto after = detail::edited(this->tree(), edits.places(),
-                                    reinterpret_cast<const std::byte*>(edits.values().data()),
-                                    add_entries, this->scheduled().has_schedules(), this->team());
-        return HierarchicalMatrix(std::make_shared<detail::ScheduledTree>(
-                                      std::move(after), this->scheduled(), this->team()),
-                                  *this);
-      });
-}
-
 #define HEDDLE_EXTERN_HIERARCHICAL(...)                                              \
   extern template class detail::TreeOperator<__VA_ARGS__, detail::TreeForm::direct>; \
   extern template class HierarchicalMatrix<__VA_ARGS__>;
@@ -342,4 +326,5 @@ HEDDLE_FOR_EACH_ENTRY(HEDDLE_EXTERN_HIERARCHICAL, double)
 }  // namespace heddle
 
 #include "heddle/detail/hierarchical_building.hpp"
+#include "heddle/detail/hierarchical_edits.hpp"
 #include "heddle/detail/hierarchical_sum.hpp"

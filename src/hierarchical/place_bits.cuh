@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/launch_cuda.cuh"
+#include "heddle/kernels/tree_node.hpp"
 #include "node_bits.hpp"
 
 namespace heddle::cuda {
@@ -43,6 +44,30 @@ __device__ inline unsigned number_places(PlaceRoom& room, int words, unsigned th
   }
   __syncthreads();
   return own;
+}
+
+/// Calls `body(number, place, payload)` with the entries of a node, by rows, shared out among a
+/// block of threads.
+template <class Body>
+__device__ void for_each_entry(const NodeView& node, PlaceRoom& room, const Body& body) {
+  const auto thread = static_cast<int>(threadIdx.x);
+  if (node.kind != NodeKind::dense) {
+    for (int k = thread; k < node.count(); k += block_size) body(k, node.places()[k], k);
+    return;
+  }
+  const int words = PlaceBits::words_of(node.shape.positions());
+  for (int word = thread; word < words; word += block_size) {
+    room.bits[word] = reinterpret_cast<const unsigned*>(node.places())[word];
+  }
+  __syncthreads();
+  number_places(room, words, threadIdx.x);
+  const PlaceBits places{room.bits, room.before};
+  for (int position = thread; position < static_cast<int>(node.shape.positions());
+       position += block_size) {
+    if (places.has(position)) {
+      body(places.number_of(position), node.shape.place_at(position), position);
+    }
+  }
 }
 
 }  // namespace heddle::cuda

@@ -213,14 +213,24 @@ std::size_t emptiest(const Tree& tree) {
                                   tree.pools.begin());
 }
 
+bool holds_more_than(const Tree& tree, long long times, long long more) {
+  return tree.held_bytes() > times * tree.memory.tree() + more;
+}
+
 }  // namespace
+
+std::size_t first_pool_to_merge(const Tree& tree) {
+  return std::min(first_to_merge(tree), first_to_clean(tree));
+}
+
+bool holds_too_much(const Tree& tree) { return holds_more_than(tree, 3, least_part); }
 
 void merge_pools(EditedTree& edited, const Device& device) {
   if (edited.tree.entries == 0) {
     edited.tree.pools.clear();
     return;
   }
-  const std::size_t first = std::min(first_to_merge(edited.tree), first_to_clean(edited.tree));
+  const std::size_t first = first_pool_to_merge(edited.tree);
   if (first < edited.tree.pools.size()) {
     NodeMove merge(edited.tree, first);
     merge.take_pools_from(first);
@@ -228,14 +238,11 @@ void merge_pools(EditedTree& edited, const Device& device) {
   }
   // An edit that finds twice the bytes moves a part: while others follow that, a pool is empty
   // before they are three times as many.
-  const auto holds_more_than = [&](long long times, long long more) {
-    return edited.tree.held_bytes() > times * edited.tree.memory.tree() + more;
-  };
-  if (holds_more_than(3, least_part)) {
+  if (holds_too_much(edited.tree)) {
     NodeMove all(edited.tree, 0);
     all.take_pools_from(0);
     carry_out(edited, all, 0, device);
-  } else if (holds_more_than(2, least_part / 2)) {
+  } else if (holds_more_than(edited.tree, 2, least_part / 2)) {
     NodeMove some(edited.tree, edited.tree.pools.size());
     some.take_some_of(emptiest(edited.tree), part_of(edited.tree));
     carry_out(edited, some, static_cast<int>(edited.tree.pools.size()), device);

@@ -3,7 +3,11 @@
 // 1996).
 #pragma once
 
+#include <cstddef>
+#include <new>
+
 #include "heddle/detail/tree_edit.hpp"
+#include "heddle/error.hpp"
 
 namespace heddle::detail {
 
@@ -14,5 +18,25 @@ namespace heddle::detail {
 /// are inner nodes was edited all over. Leaves that move are changes too. Throws
 /// `Error` (memory) or std::bad_alloc, and leaves `edited` whole.
 void merge_pools(EditedTree& edited, const Device& device);
+
+/// The first of the last pools that are to be merged behind an edit; the number of pools for none.
+std::size_t first_pool_to_merge(const Tree& tree);
+/// Whether pools hold more than three times the tree's bytes and 64 KiB.
+bool holds_too_much(const Tree& tree);
+
+/// Where memory is short a tree may have so many pools that are not merged.
+inline constexpr std::size_t most_pools = 1 << 14;
+
+/// Calls `merge()`, behind which a tree is whole also where it throws.
+template <class Merge>
+void merge_if_memory_is_there(const Tree& tree, const Merge& merge) {
+  try {
+    merge();
+  } catch (const std::bad_alloc&) {
+    if (tree.pools.size() > most_pools) throw;
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::memory || tree.pools.size() > most_pools) throw;
+  }
+}
 
 }  // namespace heddle::detail

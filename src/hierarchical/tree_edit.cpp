@@ -4,20 +4,16 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstdint>
-#include <new>
 #include <string>
 #include <utility>
 
 #include "heddle/tools/team.hpp"
 #include "hierarchical/pool_merging.hpp"
+#include "hierarchical/walk_order.hpp"
 
 namespace heddle::detail {
 
 namespace {
-
-/// Where memory is short a tree may have so many pools that are not merged.
-constexpr std::size_t most_pools = 1 << 14;
 
 /// An edit of a node of some level: an entry or a child is set, added to, or goes.
 struct Change {
@@ -43,21 +39,6 @@ struct TouchedLevel {
   std::vector<TouchedNode> nodes;
 };
 
-/// Grows in the order of a walk over the tree: the place in the root, then in its child, and so on,
-/// 62 bits in all.
-std::uint64_t place_in_walk(const PlacedEdit& edit, int log2_size) {
-  constexpr int bits = 31;
-  std::uint64_t key = 0;
-  for (int shift = (bits - 1) / log2_size * log2_size; shift >= 0; shift -= log2_size) {
-    const int digit_bits = std::min(log2_size, bits - shift);
-    const auto digit = [&](Index index) {
-      return static_cast<std::uint64_t>(index >> shift) & ((std::uint64_t{1} << digit_bits) - 1);
-    };
-    key = (key << digit_bits | digit(edit.row)) << digit_bits | digit(edit.column);
-  }
-  return key;
-}
-
 std::string in_words(const PlacedEdit& edit) {
   return "row " + std::to_string(edit.row) + ", column " + std::to_string(edit.column);
 }
@@ -73,9 +54,9 @@ std::vector<Change> sorted_changes(const Tree& tree, std::span<const PlacedEdit>
                                              " x " + std::to_string(tree.columns) +
                                              " entries, counted from 0");
   }
-  std::vector<std::pair<std::uint64_t, std::size_t>> order(edits.size());
+  std::vector<std::pair<unsigned long long, std::size_t>> order(edits.size());
   for (std::size_t i = 0; i < edits.size(); ++i) {
-    order[i] = {place_in_walk(edits[i], tree.leaf.log2_size), i};
+    order[i] = {place_in_walk(edits[i].row, edits[i].column, tree.leaf.log2_size), i};
   }
   std::sort(order.begin(), order.end());
   std::vector<Change> changes;
@@ -153,9 +134,7 @@ void count_entries(const Tree& tree, int level, TouchedLevel& touched, int team)
   const auto missing = std::find_if(changes.begin(), changes.end(), [&](const Change& change) {
     return change.edit == first_missing;
   });
-  throw Error(ErrorKind::out_of_range, "edit " + std::to_string(missing->edit) + " removes " +
-                                           in_words({missing->row, missing->column, {}}) +
-                                           ", where there is no entry");
+  refuse_missing(missing->edit, {missing->row, missing->column, missing->action});
 }
 
 /// Gives the nodes their bytes in a pool of the result, which counts what comes and goes. Returns
@@ -290,14 +269,17 @@ EditedTree edited(const Tree& tree, std::span<const PlacedEdit> edits, const std
     if (share.used == 0) share.pool = nullptr;
   }
   EditedTree after{std::move(result), asks_for_changes ? changes_of_leaves(touched[1]) : nullptr};
-  try {
-    merge_pools(after, device);
-  } catch (const std::bad_alloc&) {  // then it is whole as it is
-    if (after.tree.pools.size() > most_pools) throw;
-  } catch (const Error& error) {
-    if (error.kind() != ErrorKind::memory || after.tree.pools.size() > most_pools) throw;
-  }
+  merge_if_memory_is_there(after.tree, [&] { merge_pools(after, device); });
   return after;
+}
+
+void check_edits(const Tree& tree, std::span<const PlacedEdit> edits) {
+  static_cast<void>(sorted_changes(tree, edits));
+}
+
+void refuse_missing(std::size_t number, const PlacedEdit& edit) {
+  throw Error(ErrorKind::out_of_range, "edit " + std::to_string(number) + " removes " +
+                                           in_words(edit) + ", where there is no entry");
 }
 
 }  // namespace heddle::detail

@@ -1,6 +1,4 @@
-#include <cstdint>
 #include <limits>
-#include <span>
 #include <string>
 #include <utility>
 
@@ -10,6 +8,7 @@
 #include "heddle/detail/tree_building_cuda.hpp"
 #include "heddle/error.hpp"
 #include "matrix/gpu_pattern.hpp"
+#include "staged_entries_cuda.hpp"
 #include "tree_levels_cuda.hpp"
 
 namespace heddle::cuda {
@@ -49,34 +48,6 @@ UnsetArray<Index> rows_of_entries(const PatternView& pattern, Offset entries,
   }
   return row;
 }
-
-/// Values where kernels can read them.
-class StagedEntries {
- public:
-  StagedEntries(const EntriesToStore& entries, Offset count, int entry_bytes, const Device& device)
-      : order_(entries.order, device), data_(entries.values) {
-    if (count > 0 && !is_device_memory(data_, device.stream())) {
-      copied_ = Array<std::byte>(std::span(static_cast<const std::byte*>(data_),
-                                           static_cast<std::size_t>(count * entry_bytes)),
-                                 device);
-      data_ = copied_.data();
-    }
-    constexpr int wide = sizeof(unsigned long long);
-    const bool takes_wide = order_.empty() && entry_bytes % wide == 0 &&
-                            reinterpret_cast<std::uintptr_t>(data_) % wide == 0;
-    word_bytes_ = takes_wide ? wide : entries.scalar_bytes;
-  }
-
-  PayloadsOnGpu payloads() const {
-    return {data_, word_bytes_, order_.empty() ? nullptr : order_.data()};
-  }
-
- private:
-  Array<int> order_;
-  Array<std::byte> copied_;
-  const void* data_;
-  int word_bytes_;
-};
 
 enum class Fault { none, outside, twice };
 

@@ -50,28 +50,12 @@ __global__ void __launch_bounds__(block_size)
   __shared__ PlaceRoom room;
   const Offset i = blockIdx.x;
   const NodeView inner = nodes.view(i, shape);
-  const auto list = [&](int number, LocalPlace place, int payload) {
+  for_each_entry(inner, room, [&](int number, LocalPlace place, int payload) {
     const Offset to = first[i] + number;
     children.node[to] = reinterpret_cast<const NodeReference*>(inner.payloads())[payload];
     children.row[to] = nodes.row[i] << shape.log2_size | place.row;
     children.column[to] = nodes.column[i] << shape.log2_size | place.column;
-  };
-  const auto thread = static_cast<int>(threadIdx.x);
-  if (inner.kind != NodeKind::dense) {
-    for (int k = thread; k < inner.count(); k += block_size) list(k, inner.places()[k], k);
-    return;
-  }
-  const int words = PlaceBits::words_of(shape.positions());
-  for (int word = thread; word < words; word += block_size) {
-    room.bits[word] = reinterpret_cast<const unsigned*>(inner.places())[word];
-  }
-  __syncthreads();
-  number_places(room, words, threadIdx.x);
-  const PlaceBits places{room.bits, room.before};
-  for (int position = thread; position < static_cast<int>(shape.positions());
-       position += block_size) {
-    if (places.has(position)) list(places.number_of(position), shape.place_at(position), position);
-  }
+  });
 }
 
 template <class T>

@@ -79,6 +79,45 @@ TYPED_TEST(Edits, FollowAMapThroughLongSequences) {
   }
 }
 
+/// Views of arrays are batches, in the order set, add, remove.
+TYPED_TEST(Edits, OfViewsAreThoseOfABatch) {
+  using E = TypeParam;
+  using S = stored_scalar_t<E>;
+  Seed seed(39);
+  const auto csr = random_matrix<E>({.rows = 60, .columns = 50, .per_row = 4}, seed.generator);
+  const HierarchicalMatrix<E> matrix(csr, 16);
+  const std::vector<Index> rows{3, 59, 17}, columns{49, 0, 20};
+  std::vector<S> values;
+  EditBatch<E> batch;
+  for (std::size_t i = 0; i < 3; ++i) {
+    const E value = random_components<E>(seed.generator);
+    values.insert(values.end(), value.component, value.component + E::components);
+    if (i < 2) batch.set(rows[i], columns[i], value);
+    if (i == 2) batch.add(rows[i], columns[i], value);
+  }
+  const Index there = csr.column()[0];
+  const Index row_of_there = 0;
+  batch.remove(row_of_there, there);
+  const CooView<E> set{60, 50, 2, rows.data(), columns.data(), values.data()};
+  const CooView<E> add{60,
+                       50,
+                       1,
+                       rows.data() + 2,
+                       columns.data() + 2,
+                       values.data() + std::size_t{2} * E::components};
+  const CooView<E> remove{60, 50, 1, &row_of_there, &there};
+  expect_same_bits(matrix.edited({set, add, remove}).to_csr(), matrix.edited(batch).to_csr());
+  expect_error(
+      ErrorKind::out_of_range,
+      "edit 3 removes row 0, column " + std::to_string(there) + ", where there is no entry",
+      [&] { matrix.edited(batch).edited({set, add, remove}); });
+  CooView<E> other = set;
+  other.rows = 61;
+  expect_error(ErrorKind::size_mismatch,
+               "edits of a matrix of 61 x 50 entries are not for one of 60 x 50",
+               [&] { matrix.edited({.set = other}); });
+}
+
 TYPED_TEST(Edits, LeaveBothOwnersAsTheyAre) {
   using E = TypeParam;
   Seed seed(32);

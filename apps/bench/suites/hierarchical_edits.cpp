@@ -163,7 +163,10 @@ class Edits {
           way.queue = waiting(product_by<E>(tree(), problem_.x).queue, device_);
           way.on_host = true;
         })};
-    if (!device_.on_gpu()) {
+    if (device_.on_gpu()) {
+      ways.push_back(way_of(Role::tried, "Heddle", "hisparse, arrays on the GPU",
+                            [&](TimedWay& way) { edit_there(edits, expected, way); }));
+    } else {
       const auto anew = std::make_shared<CsrMatrix<E>>();
       ways.push_back({Role::peer, "textbook", "compressed rows anew",
                       [=, this, &edits](const Stream&) {
@@ -183,6 +186,46 @@ class Edits {
   }
 
  private:
+  /// A batch as arrays in a GPU's memory.
+  struct EditsThere {
+    struct Part {
+      Array<Index> row, column;
+      Array<stored_scalar_t<E>> values;
+    };
+    Part parts[3];  // by `EditAction`
+    EditViews<E> views;
+
+    EditsThere(const EditBatch<E>& edits, const Tree& tree, const Device& device) {
+      for (const auto action : {EditAction::set, EditAction::add, EditAction::remove}) {
+        std::vector<Index> row, column;
+        std::vector<stored_scalar_t<E>> values;
+        for (std::size_t i = 0; i < edits.size(); ++i) {
+          const PlacedEdit& edit = edits.places()[i];
+          if (edit.action != action) continue;
+          row.push_back(edit.row);
+          column.push_back(edit.column);
+          const E& value = edits.values()[i];
+          values.insert(values.end(), value.component, value.component + E::components);
+        }
+        Part& part = parts[static_cast<int>(action)];
+        part = {Array<Index>(std::span<const Index>(row), device),
+                Array<Index>(std::span<const Index>(column), device),
+                Array<stored_scalar_t<E>>(std::span<const stored_scalar_t<E>>(values), device)};
+        CooView<E>& view = action == EditAction::set   ? views.set
+                           : action == EditAction::add ? views.add
+                                                       : views.remove;
+        view = {tree.rows(),
+                tree.columns(),
+                static_cast<Offset>(row.size()),
+                part.row.data(),
+                part.column.data(),
+                part.values.data(),
+                row_major,
+                device};
+      }
+    }
+  };
+
   /// All ways share it; its schedule is there.
   std::shared_ptr<const Tree> tree() {
     if (!tree_) tree_ = std::make_shared<const Tree>(matrix_, default_node_size, device_);
@@ -193,6 +236,18 @@ class Edits {
     way.queue = [B, A = tree(), &edits](const Stream&) {
       B->reset();
       *B = std::make_unique<Tree>(A->edited(edits));
+    };
+    way.error = [B, &expected] { return difference((*B)->to_csr(), expected); };
+    way.on_host = true;
+  }
+  /// The GPU edits, by arrays in its memory.
+  void edit_there(const EditBatch<E>& edits, const CsrMatrix<E>& expected, TimedWay& way) {
+    const auto there = std::make_shared<const EditsThere>(edits, *tree(), device_);
+    const auto B = std::make_shared<std::unique_ptr<Tree>>();
+    way.queue = [B, there, A = tree(), device = device_](const Stream&) {
+      B->reset();
+      *B = std::make_unique<Tree>(A->edited(there->views));
+      device.synchronize();
     };
     way.error = [B, &expected] { return difference((*B)->to_csr(), expected); };
     way.on_host = true;

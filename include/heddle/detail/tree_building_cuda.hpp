@@ -2,11 +2,14 @@
 // entries: the same bytes as on a CPU.
 #pragma once
 
+#include <cstddef>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "heddle/csr.hpp"
 #include "heddle/detail/tree.hpp"
+#include "heddle/detail/tree_edit.hpp"
 #include "heddle/detail/tree_product_cuda.hpp"
 #include "heddle/export.hpp"
 
@@ -49,6 +52,24 @@ struct HEDDLE_EXPORT EntrySum {
 /// As `detail::sum_of_trees`, of trees of one GPU that fit.
 HEDDLE_EXPORT detail::Tree sum_of_trees(const TreeOnGpu& A, const TreeOnGpu& B, bool turns_b,
                                         const EntrySum& sum);
+
+/// Edits of one kind in arrays of a GPU's memory, or of the host's, from where they are copied.
+struct HEDDLE_EXPORT EditsToMake {
+  detail::EditAction action = detail::EditAction::set;
+  Offset count = 0;
+  const Index* row = nullptr;
+  const Index* column = nullptr;
+  EntriesToStore entries = {};
+};
+
+/// As `detail::edited`, of entries whose sum is that of their components: the GPU makes the edits,
+/// and reads of the tree what they touch. They are counted from the first one of all parts on.
+/// Throws `Error` too: unsupported for 2^31 edits or more.
+HEDDLE_EXPORT detail::Tree edited_tree(const TreeOnGpu& matrix, std::span<const EditsToMake> edits);
+/// The same of a batch in the host's memory.
+HEDDLE_EXPORT detail::Tree edited_tree(const TreeOnGpu& matrix,
+                                       std::span<const detail::PlacedEdit> edits,
+                                       const std::byte* values, int scalar_bytes);
 
 /// The tree's matrix by rows, columns sorted: rows + 1 offsets that are zeros before, a column and
 /// an entry of 4-byte words each, all in the memory of its GPU.

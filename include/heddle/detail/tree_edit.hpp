@@ -45,4 +45,9 @@ HEDDLE_EXPORT EditedTree edited(const Tree& tree, std::span<const PlacedEdit> ed
                                 const std::byte* values, AddEntries add, bool asks_for_changes,
                                 const Device& device);
 
+/// Throws as `edited` for a place beyond the matrix and for two edits of one place.
+void check_edits(const Tree& tree, std::span<const PlacedEdit> edits);
+/// As `edited` for an edit, counted from 0, that removes what is not there.
+[[noreturn]] void refuse_missing(std::size_t number, const PlacedEdit& edit);
+
 }  // namespace heddle::detail

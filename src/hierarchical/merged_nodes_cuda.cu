@@ -1,0 +1,194 @@
+#include <type_traits>
+
+#include "entry_terms.hpp"
+#include "merged_nodes_cuda.hpp"
+#include "place_bits.cuh"
+#include "walk_order.hpp"
+
+namespace heddle::cuda {
+
+namespace {
+
+using detail::EditAction;
+
+template <class Word>
+struct NodesToMerge {
+  NodeShape shape;
+  int level;
+  const unsigned long long* pools;
+  const NodeReference* before;
+  const int* held;
+  const Offset* byte;
+  const Offset* first;
+  const unsigned long long* key;
+  const EditAction* action;
+  const Index* source;
+  const Word* payloads;
+  int words;
+  unsigned char* pool;
+
+  __device__ bool has_old(Offset node) const { return before[node].bits != no_node.bits; }
+  __device__ NodeView old(Offset node) const {
+    const NodeReference at = before[node];
+    const unsigned long long address =
+        pools[at.pool()] + static_cast<unsigned long long>(at.byte());
+    return {reinterpret_cast<const unsigned char*>(address), at.kind(), shape};
+  }
+  __device__ int position(Offset change) const {
+    return detail::position_in_node(key[change], level, shape.log2_size);
+  }
+};
+
+/// A node as it is written.
+template <class Word>
+struct NodeToWrite {
+  const NodesToMerge<Word>& of;
+  NodeKind kind;
+  unsigned char* to;
+  Word* payloads;
+  PlaceBits places;
+
+  __device__ NodeToWrite(const NodesToMerge<Word>& nodes, Offset node, const PlaceRoom& room)
+      : of(nodes),
+        kind(of.shape.kind_of(of.held[node])),
+        to(of.pool + of.byte[node]),
+        payloads(reinterpret_cast<Word*>(to + of.shape.payload_byte(kind, of.held[node]))),
+        places{room.bits, room.before} {}
+  __device__ Word* payload(int position) const {
+    const int at = kind == NodeKind::dense ? position : places.number_of(position);
+    return payloads + Offset(at) * of.words;
+  }
+  __device__ void put_place(int position) const {
+    if (kind == NodeKind::dense) return;
+    reinterpret_cast<LocalPlace*>(to + NodeShape::places_byte(kind))[places.number_of(position)] =
+        of.shape.place_at(position);
+  }
+  /// Of all bits, by a block of threads.
+  __device__ void put_bits(int words, int thread) const {
+    if (kind != NodeKind::dense) return;
+    auto* const bits = reinterpret_cast<unsigned*>(to + NodeShape::places_byte(kind));
+    for (int word = thread; word < words; word += block_size) bits[word] = places.bits[word];
+  }
+};
+
+/// Sets the bits of the places that a node has had, and of those that it has afterwards.
+template <class Word>
+__device__ void mark_places(const NodesToMerge<Word>& of, Offset node, int words, int thread,
+                            unsigned* bits, unsigned* changed) {
+  const bool has_old = of.has_old(node);
+  const NodeView old = has_old ? of.old(node) : NodeView{};
+  const bool was_dense = has_old && old.kind == NodeKind::dense;
+  for (int word = thread; word < words; word += block_size) {
+    bits[word] = was_dense ? reinterpret_cast<const unsigned*>(old.places())[word] : 0;
+    changed[word] = 0;
+  }
+  __syncthreads();
+  if (has_old && !was_dense) {
+    for (int k = thread; k < old.count(); k += block_size) {
+      const int position = of.shape.position_of(old.places()[k]);
+      atomicOr(bits + position / PlaceBits::bits_of_word, PlaceBits::bit_of(position));
+    }
+  }
+  __syncthreads();
+  for (Offset change = of.first[node] + thread; change < of.first[node + 1]; change += block_size) {
+    const int position = of.position(change), word = position / PlaceBits::bits_of_word;
+    const unsigned bit = PlaceBits::bit_of(position);
+    atomicOr(changed + word, bit);
+    if (of.action[change] == EditAction::remove) {
+      atomicAnd(bits + word, ~bit);
+    } else {
+      atomicOr(bits + word, bit);
+    }
+  }
+  __syncthreads();
+}
+
+/// A block of threads writes a node: what stays of the old one, and the changes.
+template <class Word>
+__global__ void __launch_bounds__(block_size) write_nodes(NodesToMerge<Word> of) {
+  __shared__ PlaceRoom room;
+  __shared__ unsigned changed[PlaceBits::most_words];
+  const auto thread = static_cast<int>(threadIdx.x);
+  const Offset node = blockIdx.x;
+  const int held = of.held[node];
+  if (held == 0) return;
+  const int words = PlaceBits::words_of(of.shape.positions());
+  mark_places(of, node, words, thread, room.bits, changed);
+  number_places(room, words, threadIdx.x);
+  const NodeToWrite<Word> to(of, node, room);
+  if (thread == 0) *reinterpret_cast<unsigned*>(to.to) = static_cast<unsigned>(held);
+  to.put_bits(words, thread);
+  const bool has_old = of.has_old(node);
+  const NodeView old = has_old ? of.old(node) : NodeView{};
+  const bool was_dense = has_old && old.kind == NodeKind::dense;
+  const auto slots = !has_old    ? Offset(0)
+                     : was_dense ? of.shape.positions()
+                                 : static_cast<Offset>(old.count());
+  const Word* const old_payloads =
+      has_old ? reinterpret_cast<const Word*>(old.payloads()) : nullptr;
+  const PlaceBits replaced{changed, nullptr};
+  for (Offset at = thread; at < slots * of.words; at += block_size) {
+    const auto slot = static_cast<int>(at / of.words);
+    const auto k = static_cast<int>(at % of.words);
+    if (was_dense && !old.has(slot)) continue;
+    const int position = was_dense ? slot : of.shape.position_of(old.places()[slot]);
+    if (replaced.has(position)) continue;
+    to.payload(position)[k] = old_payloads[at];
+    if (k == 0) to.put_place(position);
+  }
+  const Offset first = of.first[node], changes = of.first[node + 1] - first;
+  for (Offset at = thread; at < changes * of.words; at += block_size) {
+    const Offset change = first + at / of.words;
+    const auto k = static_cast<int>(at % of.words);
+    if (of.action[change] == EditAction::remove) continue;
+    const int position = of.position(change);
+    Word word = of.payloads[Offset(of.source[change]) * of.words + k];
+    if constexpr (std::is_floating_point_v<Word>) {
+      if (of.action[change] == EditAction::add && has_old) {
+        const int payload = old.find(of.shape.place_at(position));
+        if (payload >= 0) word = rounded_sum(old_payloads[Offset(payload) * of.words + k], word);
+      }
+    }
+    to.payload(position)[k] = word;
+    if (k == 0) to.put_place(position);
+  }
+}
+
+template <class Word>
+void write_words(const TouchedLevel& level, const unsigned long long* pools, const void* payloads,
+                 std::byte* pool, const Device& device) {
+  const NodesToMerge<Word> of{level.shape,
+                              level.level,
+                              pools,
+                              level.before.data(),
+                              level.held.data(),
+                              level.byte.data(),
+                              level.first.data(),
+                              level.key.data(),
+                              level.action.data(),
+                              level.source.data(),
+                              static_cast<const Word*>(payloads),
+                              level.shape.payload_bytes / int{sizeof(Word)},
+                              reinterpret_cast<unsigned char*>(pool) + level.begin};
+  const OnGpu here(device.stream());
+  launch_kernel(write_nodes<Word>, static_cast<unsigned>(level.nodes()), block_size, false,
+                device.stream(), of);
+}
+
+}  // namespace
+
+void write_merged(const TouchedLevel& level, const unsigned long long* pools, const void* payloads,
+                  PayloadWord word, std::byte* pool, const Device& device) {
+  switch (word) {
+    case PayloadWord::single:
+      return write_words<float>(level, pools, payloads, pool, device);
+    case PayloadWord::real:
+      return write_words<double>(level, pools, payloads, pool, device);
+    case PayloadWord::reference:
+      return write_words<unsigned long long>(level, pools, payloads, pool, device);
+    default:
+      return write_words<unsigned char>(level, pools, payloads, pool, device);
+  }
+}
+
+}  // namespace heddle::cuda

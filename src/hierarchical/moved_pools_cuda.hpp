@@ -1,0 +1,17 @@
+// Pools of a tree that is edited again and again on a GPU: as pool_merging.hpp has them, of the
+// nodes in the GPU's memory.
+#pragma once
+
+#include <vector>
+
+#include "heddle/detail/tree.hpp"
+
+namespace heddle::cuda {
+
+/// Merges the last pools of a tree behind an edit, or all of them where pools hold more than three
+/// times the tree's bytes and 64 KiB. `addresses` are those of the pools in the memory of `gpu`,
+/// and follow. Throws `Error` (memory), and leaves the tree whole.
+void merge_pools_on_gpu(heddle::detail::Tree& tree, std::vector<unsigned long long>& addresses,
+                        const Device& gpu);
+
+}  // namespace heddle::cuda

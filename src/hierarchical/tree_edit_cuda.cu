@@ -1,0 +1,233 @@
+// Edits on a GPU: sorted into the order of a walk over the tree, as on a CPU. Those of entries make
+// new leaves, and each new leaf is an edit of its parent.
+#include <limits>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/launch_cuda.cuh"
+#include "heddle/detail/tree_building_cuda.hpp"
+#include "heddle/error.hpp"
+#include "merged_nodes_cuda.hpp"
+#include "moved_pools_cuda.hpp"
+#include "pool_merging.hpp"
+#include "staged_entries_cuda.hpp"
+#include "touched_levels_cuda.cuh"
+
+namespace heddle::cuda {
+
+namespace {
+
+using heddle::detail::EditAction;
+using heddle::detail::PlacedEdit;
+using heddle::detail::Tree;
+
+template <class T>
+T read(const T* from, const Device& device) {
+  T value{};
+  heddle::detail::copy_bytes(&value, from, sizeof value, device.stream());
+  return value;
+}
+
+/// An edit of a tree, level by level.
+class EditOnGpu {
+ public:
+  EditOnGpu(const TreeOnGpu& matrix, const Array<PlacedEdit>& edits)
+      : device_(matrix.device()),
+        before_(matrix.matrix().tree()),
+        edits_(edits),
+        levels_(heddle::detail::levels_of(before_.rows, before_.columns, before_.leaf.log2_size)),
+        pools_(matrix.addresses(), device_),
+        freed_(matrix.addresses().size(), device_),
+        faults_(std::span(&no_faults, 1), device_),
+        view_{pools_.data(), before_.root, before_.leaf, levels_, before_.entries == 0},
+        result_(before_),
+        addresses_(matrix.addresses().begin(), matrix.addresses().end()) {}
+
+  Tree carry_out(const void* values, PayloadWord word) {
+    count();
+    write(values, word);
+    heddle::detail::merge_if_memory_is_there(
+        result_, [&] { merge_pools_on_gpu(result_, addresses_, device_); });
+    device_.synchronize();  // so that other streams find it there too
+    return std::move(result_);
+  }
+
+ private:
+  static constexpr EditFaults no_faults{no_edit, 0};
+
+  void refuse_faults() {
+    const EditFaults faults = read(faults_.data(), device_);
+    if (faults.malformed != 0) {
+      heddle::detail::check_edits(before_, edits_.to_host());
+      throw Error(ErrorKind::internal, "GPU and CPU disagree on whether edits are well formed");
+    }
+    if (faults.missing == no_edit) return;
+    const auto number = static_cast<std::size_t>(faults.missing);
+    heddle::detail::refuse_missing(number, read(edits_.data() + number, device_));
+  }
+
+  void count() {
+    touched_.push_back(sorted_edits(before_, levels_, edits_, faults_.data(), device_));
+    refuse_faults();
+    Offset end = 0;
+    for (int level = 0; level < levels_; ++level) {
+      TouchedLevel& touched = touched_.back();
+      touched.begin = end;
+      const CountedNodes counted =
+          count_level(view_, touched, faults_.data(), freed_.data(), device_);
+      if (level == 0) refuse_faults();
+      take(counted, level == 0 ? result_.memory.leaves : result_.memory.inner);
+      end += counted.bytes_after;
+      children_.emplace_back();
+      touched_.push_back(changes_above(touched, before_.shape(level + 1),
+                                       static_cast<int>(before_.pools.size()), children_.back(),
+                                       device_));
+    }
+    bytes_ = end;
+  }
+
+  static void take(const CountedNodes& counted, NodeCounts& counts) {
+    for (int kind = 0; kind < node_kinds; ++kind) {
+      counts.of_kind[static_cast<std::size_t>(kind)] += counted.more[kind];
+    }
+    counts.items += counted.more_items;
+    counts.bytes += counted.bytes_after - counted.bytes_before;
+  }
+
+  void write(const void* values, PayloadWord word) {
+    auto bytes = std::make_shared<Array<std::byte>>(static_cast<std::size_t>(bytes_), device_);
+    for (int level = 0; level < levels_; ++level) {
+      const auto k = static_cast<std::size_t>(level);
+      const void* const payloads = level == 0 ? values : children_[k - 1].data();
+      write_merged(touched_[k], pools_.data(), payloads, level == 0 ? word : PayloadWord::reference,
+                   bytes->data(), device_);
+    }
+    result_.entries = result_.memory.leaves.items;
+    if (result_.entries > 0) result_.root = read(children_.back().data(), device_);
+    const std::vector<unsigned long long> freed = freed_.to_host();
+    for (std::size_t pool = 0; pool < freed.size(); ++pool) {
+      heddle::detail::PoolShare& share = result_.pools[pool];
+      share.used -= static_cast<long long>(freed[pool]);
+      if (share.used == 0) share.pool = nullptr;
+    }
+    addresses_.push_back(reinterpret_cast<unsigned long long>(bytes->data()));
+    device_.synchronize();  // before memory goes back
+    result_.pools.push_back({nullptr, bytes_});
+    if (bytes_ > 0) {
+      result_.pools.back().pool = std::make_shared<heddle::detail::Pool>(std::move(bytes));
+    }
+  }
+
+  Device device_;
+  const Tree& before_;
+  const Array<PlacedEdit>& edits_;
+  int levels_;
+  Array<unsigned long long> pools_;
+  Array<unsigned long long> freed_;  // bytes of each pool
+  Array<EditFaults> faults_;
+  TreeView view_;
+  std::vector<TouchedLevel> touched_;
+  std::vector<UnsetArray<NodeReference>> children_;  // nodes of each level as those above name them
+  Offset bytes_ = 0;                                 // of the new pool
+  Tree result_;
+  std::vector<unsigned long long> addresses_;
+};
+
+void refuse_many(Offset edits) {
+  if (edits <= std::numeric_limits<Index>::max()) return;
+  throw Error(ErrorKind::unsupported,
+              "a GPU makes fewer than 2^31 edits at once, not " + std::to_string(edits));
+}
+
+/// Scalars that sums add, where they are numbers.
+PayloadWord word_of(int scalar_bytes) {
+  return scalar_bytes == int{sizeof(double)}  ? PayloadWord::real
+         : scalar_bytes == int{sizeof(float)} ? PayloadWord::single
+                                              : PayloadWord::byte;
+}
+
+template <class Word>
+void copy_words(const PayloadsOnGpu& from, Offset count, int entry_bytes, std::byte* to,
+                const Stream& stream) {
+  const int words = entry_bytes / int{sizeof(Word)};
+  for_each_index(stream, count * words,
+                 [words, values = static_cast<const Word*>(from.data), order = from.order,
+                  to = reinterpret_cast<Word*>(to)] __device__(Offset i) {
+                   const auto k = static_cast<int>(i % words);
+                   to[i] = values[i - k + (order != nullptr ? order[k] : k)];
+                 });
+}
+
+void copy_values(const EditsToMake& edits, int entry_bytes, std::byte* to, const Device& device) {
+  if (edits.action == EditAction::remove || edits.count == 0) return;
+  const StagedEntries staged(edits.entries, edits.count, entry_bytes, device);
+  const PayloadsOnGpu from = staged.payloads();
+  switch (from.word_bytes) {
+    case sizeof(unsigned long long):
+      copy_words<unsigned long long>(from, edits.count, entry_bytes, to, device.stream());
+      break;
+    case sizeof(unsigned):
+      copy_words<unsigned>(from, edits.count, entry_bytes, to, device.stream());
+      break;
+    default:
+      copy_words<unsigned char>(from, edits.count, entry_bytes, to, device.stream());
+  }
+  device.synchronize();  // before memory goes back
+}
+
+/// Indices where kernels can read them.
+class StagedIndices {
+ public:
+  StagedIndices(const Index* from, Offset count, const Device& device) : data_(from) {
+    if (count == 0 || is_device_memory(from, device.stream())) return;
+    copied_ = Array<Index>(std::span(from, static_cast<std::size_t>(count)), device);
+    data_ = copied_.data();
+  }
+  const Index* data() const { return data_; }
+
+ private:
+  const Index* data_;
+  Array<Index> copied_;
+};
+
+}  // namespace
+
+Tree edited_tree(const TreeOnGpu& matrix, std::span<const EditsToMake> edits) {
+  const Device& device = matrix.device();
+  const int entry_bytes = matrix.matrix().tree().leaf.payload_bytes;
+  Offset count = 0;
+  for (const EditsToMake& part : edits) count += part.count;
+  if (count == 0) return matrix.matrix().tree();
+  refuse_many(count);
+  Array<PlacedEdit> places(static_cast<std::size_t>(count), device);
+  UnsetArray<std::byte> values(static_cast<std::size_t>(count * entry_bytes), device);
+  Offset first = 0;
+  for (const EditsToMake& part : edits) {
+    const StagedIndices row(part.row, part.count, device), column(part.column, part.count, device);
+    for_each_index(
+        device.stream(), part.count,
+        [row = row.data(), column = column.data(), action = part.action,
+         to = places.data() + first] __device__(Offset i) { to[i] = {row[i], column[i], action}; });
+    copy_values(part, entry_bytes, values.data() + first * entry_bytes, device);
+    device.synchronize();  // before memory goes back
+    first += part.count;
+  }
+  const int scalar_bytes = edits.front().entries.scalar_bytes;
+  return EditOnGpu(matrix, places).carry_out(values.data(), word_of(scalar_bytes));
+}
+
+Tree edited_tree(const TreeOnGpu& matrix, std::span<const PlacedEdit> edits,
+                 const std::byte* values, int scalar_bytes) {
+  const Device& device = matrix.device();
+  if (edits.empty()) return matrix.matrix().tree();
+  refuse_many(static_cast<Offset>(edits.size()));
+  const auto bytes = static_cast<std::size_t>(matrix.matrix().tree().leaf.payload_bytes);
+  const Array<PlacedEdit> places(edits, device);
+  const Array<std::byte> there(std::span(values, edits.size() * bytes), device);
+  return EditOnGpu(matrix, places).carry_out(there.data(), word_of(scalar_bytes));
+}
+
+}  // namespace heddle::cuda

@@ -1,0 +1,284 @@
+// Edits that a GPU makes, of arrays in its memory and of the host's: the entries, the account and
+// the errors of those that the host makes.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "heddle/editable_matrix.hpp"
+#include "hierarchical/trees.hpp"
+#include "support/expect_error.hpp"
+#include "support/gpu.hpp"
+#include "support/message_of.hpp"
+
+namespace edits_gpu {
+namespace {
+
+using namespace heddle;
+using namespace heddle::test;
+
+/// Edits in the host's memory, and as arrays of a GPU's.
+template <class E>
+struct Edits {
+  using S = stored_scalar_t<E>;
+  struct Part {
+    std::vector<Index> row, column;
+    std::vector<S> values;
+    Array<Index> row_there, column_there;
+    Array<S> values_there;
+
+    void append(Index r, Index c, const E& value) {
+      row.push_back(r);
+      column.push_back(c);
+      values.insert(values.end(), value.component, value.component + E::components);
+    }
+    CooView<E> view(Index rows, Index columns, const Device& gpu) {
+      row_there = Array<Index>(std::span<const Index>(row), gpu);
+      column_there = Array<Index>(std::span<const Index>(column), gpu);
+      values_there = Array<S>(std::span<const S>(values), gpu);
+      return {rows,
+              columns,
+              static_cast<Offset>(row.size()),
+              row_there.data(),
+              column_there.data(),
+              values_there.data(),
+              row_major,
+              gpu};
+    }
+  };
+  Part set, add, remove;
+
+  EditViews<E> views(Index rows, Index columns, const Device& gpu) {
+    return {set.view(rows, columns, gpu), add.view(rows, columns, gpu),
+            remove.view(rows, columns, gpu)};
+  }
+  EditBatch<E> batch() const {
+    EditBatch<E> all;
+    const auto entry = [](const Part& part, std::size_t i) {
+      E value{};
+      std::copy_n(part.values.data() + i * E::components, E::components, value.component);
+      return value;
+    };
+    for (std::size_t i = 0; i < set.row.size(); ++i) {
+      all.set(set.row[i], set.column[i], entry(set, i));
+    }
+    for (std::size_t i = 0; i < add.row.size(); ++i) {
+      all.add(add.row[i], add.column[i], entry(add, i));
+    }
+    for (std::size_t i = 0; i < remove.row.size(); ++i) {
+      all.remove(remove.row[i], remove.column[i]);
+    }
+    return all;
+  }
+};
+
+/// Of distinct places, some near one another; also carried out on `map`.
+template <class E>
+Edits<E> random_edits(Index rows, Index columns, int count, EntryMapOf<E>& map,
+                      Generator& generator) {
+  Edits<E> edits;
+  std::set<std::pair<Index, Index>> named;
+  const Index row_at = random_between(0, rows - 1, generator);
+  for (int i = 0; i < count; ++i) {
+    const bool is_near = random_between(0, 2, generator) > 0;
+    std::pair<Index, Index> place{is_near
+                                      ? std::min(rows - 1, row_at + random_between(0, 9, generator))
+                                      : random_between(0, rows - 1, generator),
+                                  random_between(0, columns - 1, generator)};
+    const int action = random_between(0, 2, generator);
+    if (action == 2 && !map.empty()) {
+      auto at = map.lower_bound(place);
+      if (at == map.end()) at = map.begin();
+      place = at->first;
+    }
+    if (!named.insert(place).second) continue;
+    const auto at = map.find(place);
+    const E value = random_components<E>(generator);
+    if (action == 0) {
+      edits.set.append(place.first, place.second, value);
+      map[place] = value;
+    } else if (action == 1) {
+      edits.add.append(place.first, place.second, value);
+      map[place] = at == map.end() ? value : add(at->second, value);
+    } else if (at != map.end()) {
+      edits.remove.append(place.first, place.second, value);
+      map.erase(at);
+    }
+  }
+  return edits;
+}
+
+/// A matrix whose tree lies in the GPU's memory alone.
+template <class E>
+HierarchicalMatrix<E> made_there(const CsrMatrix<E>& matrix, int d, const Device& gpu) {
+  using S = stored_scalar_t<E>;
+  const Array<Offset> offsets(matrix.offsets().span(), gpu);
+  const Array<Index> column(matrix.column().span(), gpu);
+  const Array<S> values(matrix.values().span(), gpu);
+  return HierarchicalMatrix<E>(CsrView<E>{matrix.rows(), matrix.columns(), offsets.data(),
+                                          column.data(), values.data(), row_major, gpu},
+                               d, gpu);
+}
+
+template <class E>
+class EditsOnGpu : public OnGpu {};
+using FewEntries =
+    testing::Types<real<double>, real<float>, complex<float>, quaternion<double>,
+                   dual_quaternion<float>, block<float, 3, 3>, block<complex<double>, 3, 3>>;
+TYPED_TEST_SUITE(EditsOnGpu, FewEntries);
+
+TYPED_TEST(EditsOnGpu, FollowAMapAndLeaveTheHostAlone) {
+  using E = TypeParam;
+  Seed seed(91);
+  for (const auto& [rows, columns, d] : {std::tuple{40, 40, 4},
+                                         {300, 90, 16},
+                                         {70, 333, 128},
+                                         {1, 1, 4},
+                                         {65, 64, 64},
+                                         {600, 500, 256}}) {
+    SCOPED_TRACE(testing::Message() << rows << " x " << columns << " in nodes of " << d);
+    EntryMapOf<E> map;
+    auto matrix = made_there<E>(matrix_of(rows, columns, map), d, this->device);
+    for (int step = 0; step < 30; ++step) {
+      Edits<E> edits = random_edits(rows, columns, 1 << (step % 11), map, seed.generator);
+      matrix = step % 3 == 2 ? matrix.edited(edits.batch())
+                             : matrix.edited(edits.views(rows, columns, this->device));
+      EXPECT_EQ(matrix.memory().host, 0);
+      expect_same_bits(matrix.to_csr(), matrix_of(rows, columns, map));
+      EXPECT_EQ(matrix.memory().host, 0);
+      EXPECT_LE(HierarchicalMatrix<E>::held_memory({matrix}),
+                3 * matrix.memory().tree() + (1 << 16));
+      if (step % 10 == 9) {
+        expect_products_of_all_forms(matrix, matrix_of(rows, columns, map), seed.generator);
+      }
+      ASSERT_FALSE(testing::Test::HasFailure()) << "step " << step;
+    }
+    expect_true_account(matrix);
+    Edits<E> all;
+    for (const auto& [place, entry] : map) all.remove.append(place.first, place.second, entry);
+    matrix = matrix.edited(all.views(rows, columns, this->device));
+    EXPECT_EQ(matrix.entries(), 0);
+    expect_true_account(matrix);
+    Edits<E> one;
+    one.add.append(rows - 1, columns - 1, random_components<E>(seed.generator));
+    EXPECT_EQ(matrix.edited(one.views(rows, columns, this->device)).entries(), 1);
+  }
+}
+
+using EditsOnOneGpu = OnGpu;
+
+TEST_F(EditsOnOneGpu, HaveTheBytesOfTheHost) {
+  using E = real<double>;
+  Seed seed(92);
+  auto map =
+      map_of(random_matrix<E>({.rows = 3000, .columns = 2000, .per_row = 9}, seed.generator));
+  const HierarchicalMatrix<E> here(matrix_of(3000, 2000, map), 32), there = here.on(device);
+  Edits<E> edits = random_edits(3000, 2000, 200, map, seed.generator);
+  const auto expected = here.edited(edits.batch());
+  const auto made = there.edited(edits.views(3000, 2000, device));
+  const detail::Tree& tree = made.on_gpu()->matrix().tree();
+  const auto expected_there = expected.on(device);
+  const detail::Tree& expected_tree = expected_there.on_gpu()->matrix().tree();
+  ASSERT_EQ(tree.pools.size(), expected_tree.pools.size());
+  ASSERT_EQ(tree.pools.size(), 2U);
+  EXPECT_EQ(tree.root.bits, expected_tree.root.bits);
+  for (std::size_t k = 0; k < 2; ++k) {
+    EXPECT_EQ(tree.pools[k].used, expected_tree.pools[k].used);
+    const auto &pool = *tree.pools[k].pool, &other = *expected_tree.pools[k].pool;
+    ASSERT_EQ(pool.size(), other.size());
+    EXPECT_EQ(std::memcmp(pool.data(), other.data(), pool.size()), 0) << k;
+  }
+  // Shared nodes are counted once, and the original stays.
+  EXPECT_EQ(tree.pools[0].pool, there.on_gpu()->matrix().tree().pools[0].pool);
+  expect_same_bits(there.to_csr(), here.to_csr());
+}
+
+TEST_F(EditsOnOneGpu, TakeManyAtOnceAndLongChains) {
+  using E = real<float>;
+  Seed seed(93);
+  constexpr Index n = 60000;
+  auto map = map_of(random_matrix<E>({.rows = n, .columns = n, .per_row = 8}, seed.generator));
+  EditableMatrix<E> A(made_there(matrix_of(n, n, map), 128, device));
+  for (const int count : {200000, 20, 20000, 2000}) {
+    A.edit(random_edits(n, n, count, map, seed.generator).views(n, n, device));
+    EXPECT_EQ(A.matrix().memory().host, 0);
+    expect_same_bits(A.matrix().to_csr(), matrix_of(n, n, map));
+    ASSERT_FALSE(HasFailure()) << count;
+  }
+  std::size_t pools = 0;
+  for (int step = 0; step < 300; ++step) {
+    A.edit(random_edits(n, n, 50, map, seed.generator).views(n, n, device));
+    const auto& matrix = A.matrix();
+    ASSERT_LE(HierarchicalMatrix<E>::held_memory({matrix}), 3 * matrix.memory().tree() + (1 << 16));
+    pools = std::max(pools, matrix.on_gpu()->matrix().tree().pools.size());
+  }
+  EXPECT_LT(pools, 60U);
+  EXPECT_EQ(A.matrix().memory().host, 0);
+  expect_same_bits(A.matrix().to_csr(), matrix_of(n, n, map));
+  expect_true_account(A.matrix());
+}
+
+TEST_F(EditsOnOneGpu, TakeBlocksByColumnsAndArraysOfTheHost) {
+  using E = block<double, 2, 3>;
+  Seed seed(94);
+  const auto matrix = random_matrix<E>({.rows = 50, .columns = 50, .per_row = 5}, seed.generator);
+  const auto there = made_there(matrix, 16, device);
+  const std::vector<Index> row{3, 40}, column{7, 8};
+  const std::vector<double> by_columns{1, 4, 2, 5, 3, 6, -1, -4, -2, -5, -3, -6};
+  CooView<E> view{50, 50, 2, row.data(), column.data(), by_columns.data(), column_major};
+  const auto expect = [&](const HierarchicalMatrix<E>& edited) {
+    for (int k = 0; k < 6; ++k) {
+      EXPECT_EQ(edited.find(3, 7)->component[k], k + 1);
+      EXPECT_EQ(edited.find(40, 8)->component[k], -k - 1);
+    }
+  };
+  expect(there.edited({.set = view}));
+  const Array<double> values(std::span<const double>(by_columns), device);
+  const Array<Index> row_there(std::span<const Index>(row), device);
+  const Array<Index> column_there(std::span<const Index>(column), device);
+  view = {50, 50, 2, row_there.data(), column_there.data(), values.data(), column_major, device};
+  expect(there.edited({.set = view}));
+  expect(HierarchicalMatrix<E>(matrix, 16).edited({.set = view}));  // on the host
+}
+
+TEST_F(EditsOnOneGpu, FailAsThoseOfTheHostAndChangeNothing) {
+  using E = real<double>;
+  Seed seed(95);
+  const auto matrix = random_matrix<E>({.rows = 30, .columns = 40, .per_row = 5}, seed.generator);
+  const HierarchicalMatrix<E> here(matrix, 16);
+  EditableMatrix<E> there(made_there(matrix, 16, device));
+  const auto expect = [&](ErrorKind kind, Edits<E> edits) {
+    const auto message = message_of([&] { here.edited(edits.batch()); });
+    expect_error(kind, message, [&] { there.edit(edits.views(30, 40, device)); });
+    expect_error(kind, message, [&] { there.edit(edits.batch()); });
+    expect_same_bits(there.matrix().to_csr(), here.to_csr());
+  };
+  Index free = 0;
+  while (here.find(2, free)) ++free;
+  Edits<E> outside, twice, missing;
+  outside.set.append(1, 2, {{1}});
+  outside.add.append(30, 2, {{1}});
+  expect(ErrorKind::out_of_range, outside);
+  outside = {};
+  outside.set.append(-1, 2, {{1}});
+  expect(ErrorKind::out_of_range, outside);
+  twice.set.append(9, 9, {{1}});
+  twice.set.append(1, 2, {{1}});
+  twice.add.append(9, 9, {{1}});
+  expect(ErrorKind::usage, twice);
+  missing.set.append(9, 9, {{1}});
+  missing.remove.append(2, free, {{1}});
+  expect(ErrorKind::out_of_range, missing);
+  expect_error(ErrorKind::size_mismatch,
+               "edits of a matrix of 3 x 4 entries are not for one of 30 x 40", [&] {
+                 Edits<E> other;
+                 other.set.append(1, 1, {{1}});
+                 there.edit(other.views(3, 4, device));
+               });
+}
+
+}  // namespace
+}  // namespace edits_gpu
