@@ -8,7 +8,12 @@ endif()
 if(HEDDLE_METIS AND HEDDLE_METIS_INCLUDE_DIR AND HEDDLE_METIS_LIBRARY)
   set(HEDDLE_HAS_METIS true)
   set_source_files_properties(src/distributed/metis_partition.cpp PROPERTIES
-    COMPILE_DEFINITIONS HEDDLE_METIS INCLUDE_DIRECTORIES ${HEDDLE_METIS_INCLUDE_DIR})
+    COMPILE_DEFINITIONS HEDDLE_METIS)
+  # Named again as a folder of the system, /usr/include would hide those of the C library from C++.
+  if(NOT HEDDLE_METIS_INCLUDE_DIR IN_LIST CMAKE_CXX_IMPLICIT_INCLUDE_DIRECTORIES)
+    set_property(SOURCE src/distributed/metis_partition.cpp PROPERTY
+      INCLUDE_DIRECTORIES ${HEDDLE_METIS_INCLUDE_DIR})
+  endif()
   target_link_libraries(heddle PRIVATE ${HEDDLE_METIS_LIBRARY})
 else()
   set(HEDDLE_HAS_METIS false)

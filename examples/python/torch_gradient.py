@@ -60,11 +60,11 @@ def values_of(conductivity):
 
 
 def temperatures(logarithm):
-    heat = torch.ones(n * n, dtype=torch.float64, device=device)
     return Solve.apply(values_of(torch.exp(logarithm)), heat, solver)
 
 
 y, x = np.mgrid[:n, :n] / n
+heat = torch.as_tensor(np.where(x < 0.5, np.where(y > 0.5, 1.0, 0.3), 0.0).reshape(-1), device=device)  # of one half
 wanted = torch.as_tensor(np.where((x - 0.6) ** 2 + (y - 0.4) ** 2 < 0.04, 1.0, 0.0).reshape(-1), device=device)
 measured = temperatures(wanted).detach()
 
@@ -81,7 +81,7 @@ direction = torch.as_tensor(np.random.default_rng(1).standard_normal(n * n), dev
 along = (misfit(found.detach() + 1e-4 * direction) - misfit(found.detach() - 1e-4 * direction)) / 2e-4
 assert abs((gradient * direction).sum() / along - 1) < 1e-3
 
-optimizer = torch.optim.LBFGS([found], max_iter=60, line_search_fn="strong_wolfe")
+optimizer = torch.optim.LBFGS([found], max_iter=60, tolerance_grad=0, tolerance_change=0, line_search_fn="strong_wolfe")
 
 
 def descend():

@@ -11,6 +11,10 @@ namespace {
 
 void check_gpu(CUstream_st* stream, int gpu) {
   if (stream == cudaStreamLegacy || stream == cudaStreamPerThread) return;  // of the current GPU
+  // A stream that is being captured does not tell.
+  cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
+  check(cudaStreamIsCapturing(stream, &capture), "cudaStreamIsCapturing");
+  if (capture != cudaStreamCaptureStatusNone) return;
   int own = gpu;
   check(cudaStreamGetDevice(stream, &own), "cudaStreamGetDevice");
   if (own == gpu) return;
