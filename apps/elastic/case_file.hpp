@@ -60,7 +60,7 @@ struct AnalysisCase {
 struct SolverCase {
   double tolerance = 1e-10;
   long long max_iterations = 10000;
-  bool multigrid = false;           // in place of Jacobi's preconditioner
+  std::optional<bool> multigrid;    // in place of Jacobi's preconditioner; none: what is faster
   long long deflation = 0;          // eigenvectors that deflate all steps but the first
   long long earlier_solutions = 0;  // that guesses are made of; 0: a step begins from the last
 };

@@ -2,6 +2,7 @@
 // the basis and layout of the matrix. Once it is made, only `deflate` and what follows it allocate.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <functional>
 #include <memory>
@@ -122,7 +123,8 @@ class ElasticSystem {
   SystemOptions options_;
   Offset elements_;
   Assembly<Block> assembly_;
-  Operator<Block> matrix_;  // a handle of what is assembled
+  Operator<Block> matrix_;          // a handle of what is assembled
+  std::array<double, 2> scales_{};  // of M and K in it
   std::unique_ptr<Operator<MassEntry>> mass_;
   std::unique_ptr<ConjugateGradient<double>> solver_;
   std::shared_ptr<Multigrid<double>> multigrid_;  // null with Jacobi's preconditioner

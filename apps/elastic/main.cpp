@@ -32,6 +32,9 @@ int main(int argc, char** argv) {
                  "`heddle solve --entry block3`")
       ->type_name("PREFIX");
   options.add_plan_to(app, "the matrix");
+  options.preconditioner.add_to(app,
+                                "whatever the case says; where neither says one, multigrid in "
+                                "static analyses on a CPU, and jacobi elsewhere");
   options.add_report_to(app);
   app.footer(
       "Example: heddle-elastic beam.msh --case static.json --output beam.vtu\n"

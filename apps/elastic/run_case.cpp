@@ -68,6 +68,21 @@ void check_deflation(const Outcome& outcome) {
                          std::to_string(count) + " eigenvectors");
 }
 
+/// That of the command, or else of the case, or else the one that is faster (docs/elastic.md).
+bool takes_multigrid(const RunOptions& options, const Case& given, const Device& device) {
+  const bool is_of_modes = given.analysis.type == AnalysisType::modes;
+  if (options.preconditioner && is_of_modes) {
+    throw Error(ErrorKind::usage, "--preconditioner is not of modes");
+  }
+  const bool usually = given.analysis.type == AnalysisType::statics && !device.on_gpu();
+  const bool takes = options.preconditioner.is_multigrid(given.solver.multigrid.value_or(usually));
+  if (takes && given.solver.deflation > 0) {
+    throw Error(ErrorKind::usage,
+                "--preconditioner multigrid is not combined with deflation; take one of them");
+  }
+  return takes;
+}
+
 /// One run after everything is read; the parts of `run_case` that share what it has made.
 class Run {
  public:
@@ -96,7 +111,7 @@ class Run {
         .tolerance = outcome_.given.solver.tolerance,
         .max_iterations = outcome_.given.solver.max_iterations,
         .earlier_solutions = static_cast<std::size_t>(outcome_.given.solver.earlier_solutions),
-        .multigrid = outcome_.given.solver.multigrid,
+        .multigrid = outcome_.multigrid,
         .deflation = outcome_.given.solver.deflation};
     if (progress_ != nullptr && analysis.type == AnalysisType::statics) {
       settings.observer = iterations_shown();
@@ -326,6 +341,7 @@ Outcome run_case(const RunOptions& options) {
   outcome.device = device.description();
   outcome.given = read_case(options.case_path);
   check_output_fits(options, outcome.given);
+  outcome.multigrid = takes_multigrid(options, outcome.given, device);
   const auto progress = options.progress();
 
   mesh::SolidMesh mesh = mesh::read_solid_mesh(options.mesh, progress.get());

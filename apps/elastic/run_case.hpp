@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "../command/guess_record.hpp"
+#include "../command/preconditioner_option.hpp"
 #include "../simulation/case_options.hpp"
 #include "../simulation/run_summary.hpp"
 #include "case_file.hpp"
@@ -21,6 +22,7 @@ namespace heddle::elastic {
 struct RunOptions : simulation::CaseOptions {
   std::optional<std::string> history;  // .csv
   std::optional<std::string> dump;     // prefix of two files
+  cli::PreconditionerOption preconditioner;
 };
 
 /// Of one solved system, and of the state that came of it.
@@ -34,6 +36,7 @@ struct StepRecord {
 /// What a report is made of.
 struct Outcome : simulation::RunSummary {
   Case given;
+  bool multigrid = false;  // in place of Jacobi's preconditioner
   long long unknowns = 0;
   bool is_projected = false;      // rigid motions were
   std::vector<StepRecord> steps;  // none of modes

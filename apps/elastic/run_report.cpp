@@ -94,7 +94,7 @@ void add_solves(const Outcome& outcome, ordered_json& json) {
   json["projected"] = outcome.is_projected;
   json["earlier_solutions"] = cli::to_json(outcome.guesses);
   json["deflation"] = to_json(outcome.deflation);
-  json["preconditioner"] = outcome.given.solver.multigrid ? "multigrid" : "jacobi";
+  json["preconditioner"] = outcome.multigrid ? "multigrid" : "jacobi";
   if (outcome.hierarchy) json["multigrid"] = cli::to_json(*outcome.hierarchy);
   json["largest_displacement"] = number_or_null(outcome.largest_displacement);
   json["steps"] = ordered_json::array();

@@ -1,9 +1,9 @@
 #include "lobpcg_eigenvector.hpp"
 
 #include <cmath>
+#include <utility>
 
 #include "diagonal_operator.hpp"
-#include "heddle/jacobi.hpp"
 #include "heddle/lobpcg.hpp"
 #include "heddle/vector_operations.hpp"
 
@@ -32,14 +32,15 @@ double norm_of(const Operator<Quaternion>& A) {
 
 }  // namespace
 
-Eigenvector eigenvector_by_lobpcg(const Operator<Quaternion>& matrix, double shift,
-                                  const std::vector<double>& mass, double radius, double angle,
-                                  const SolverOptions& limits) {
+Eigenvector eigenvector_by_lobpcg(const Operator<Quaternion>& matrix,
+                                  std::shared_ptr<Preconditioner<double>> preconditioner,
+                                  double shift, const std::vector<double>& mass, double radius,
+                                  double angle, const SolverOptions& limits) {
   const Operator<Quaternion> M = make_mass(mass, matrix);
   const double gap = 1 / (radius * radius);
   // LOBPCG measures the norms anew, by other random vectors.
   constexpr double within = 0.9;
-  Lobpcg<double> solver(matrix, M, Jacobi<Quaternion>(matrix),
+  Lobpcg<double> solver(matrix, OperatorReference<double>(M), std::move(preconditioner),
                         {.count = 1,
                          .tolerance = within * angle * gap * norm_of(M) / norm_of(matrix),
                          .max_iterations = limits.max_iterations,

@@ -1,6 +1,7 @@
 // The eigenvector of (D - rho)*(D - rho) of the least eigenvalue, by LOBPCG.
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "eigenvector.hpp"
@@ -10,13 +11,14 @@
 namespace heddle::spin {
 
 /// Of A x = eigenvalue M x, where `matrix` is A + shift M, M the diagonal `mass`, from the vector
-/// that is 1 everywhere, with the inverse quaternions of the diagonal as preconditioner. It ends
+/// that is 1 everywhere. It ends
 /// where |A x - eigenvalue M x| is at most angle / radius^2 |M| |x|, with |M| the root of the mean
 /// square of the masses: about a bound of the sine of the angle to the eigenvector where the next
 /// eigenvalue is 1 / radius^2 away (Davis, Kahan 1970), as on a sphere. Iterations, time limit and
 /// observer are those of `limits`.
-Eigenvector eigenvector_by_lobpcg(const Operator<Quaternion>& matrix, double shift,
-                                  const std::vector<double>& mass, double radius, double angle,
-                                  const SolverOptions& limits);
+Eigenvector eigenvector_by_lobpcg(const Operator<Quaternion>& matrix,
+                                  std::shared_ptr<Preconditioner<double>> preconditioner,
+                                  double shift, const std::vector<double>& mass, double radius,
+                                  double angle, const SolverOptions& limits);
 
 }  // namespace heddle::spin

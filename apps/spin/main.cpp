@@ -9,6 +9,7 @@
 #include "curvature_change.hpp"
 #include "heddle/npz.hpp"
 #include "output_path.hpp"
+#include "preconditioner_option.hpp"
 #include "run_files.hpp"
 #include "run_options.hpp"
 #include "run_program.hpp"
@@ -28,6 +29,7 @@ struct Options : cli::RunOptions {
   std::optional<double> scale;
   std::string output, picture, dump;
   std::string eigensolver = name(SpinOptions{}.eigensolver);
+  cli::PreconditionerOption preconditioner;
   double shift = SpinOptions{}.shift;
   double tolerance = SpinOptions{}.solver.tolerance;
   double angle = InverseIterationOptions{}.angle;
@@ -136,6 +138,7 @@ SpinOptions settings_of(const Options& options, const Device& device, const Prof
   SpinOptions settings;
   settings.device = device;
   settings.eigensolver = eigensolver_of(options);
+  settings.multigrid = options.preconditioner.is_multigrid(!device.on_gpu());
   settings.shift = options.shift;
   settings.iteration.angle = options.angle;
   settings.iteration.max_steps = options.max_steps;
@@ -270,6 +273,8 @@ void add_options(CLI::App& app, const std::shared_ptr<Options>& options) {
   app.add_option("--eigensolver", options->eigensolver, "inverse-iteration, or lobpcg")
       ->capture_default_str()
       ->type_name("NAME");
+  options->preconditioner.add_to(
+      app, "of all solves; without it multigrid on a CPU, and jacobi on a GPU");
   app.add_option("--shift", options->shift,
                  "what is added to (D - rho)*(D - rho), in units of mass over radius squared; it "
                  "changes no eigenvector")

@@ -4,6 +4,7 @@
 
 #include "heddle/tools/text.hpp"
 #include "json_report.hpp"
+#include "multigrid_report.hpp"
 #include "readable.hpp"
 
 namespace heddle::spin {
@@ -72,6 +73,7 @@ nlohmann::ordered_json to_json(const SpinReport& report) {
     one["eigenvalue"] = cli::number_or_null(step.eigenvalue);
     steps.push_back(one);
   }
+  json["preconditioner"] = spin.dirac_hierarchy ? "multigrid" : "jacobi";
   json["eigenvector"] = {{"rows", report.vertices},
                          {"entries", spin.dirac_entries},
                          {"shift", spin.shift},
@@ -82,10 +84,12 @@ nlohmann::ordered_json to_json(const SpinReport& report) {
                          {"products", spin.iteration.products()},
                          {"earlier_solutions", cli::to_json(spin.iteration.guesses)},
                          {"steps", steps}};
+  if (spin.dirac_hierarchy) json["eigenvector"]["multigrid"] = cli::to_json(*spin.dirac_hierarchy);
   if (spin.iteration.converged) {
     Json positions = to_json(spin.integration);
     positions["entries"] = spin.poisson_entries;
     positions["plan"] = to_json(spin.poisson_plan);
+    if (spin.poisson_hierarchy) positions["multigrid"] = cli::to_json(*spin.poisson_hierarchy);
     json["positions"] = positions;
     const Distribution& d = report.distortion;
     json["quasi_conformal_distortion"] = {
@@ -126,8 +130,12 @@ void print(const SpinReport& report) {
   std::printf("matrix     %s quaternions, shifted by %.4g M; plan %s (%s)\n",
               text(readable_count(spin.dirac_entries)), spin.shift, text(spin.dirac_plan.text()),
               text(io::printable(spin.dirac_plan.reason)));
-  std::printf("method     %s, %s products\n", name(spin.method),
+  std::printf("method     %s with %s, %s products\n", name(spin.method),
+              spin.dirac_hierarchy ? "multigrid" : "jacobi",
               text(readable_count(spin.iteration.products())));
+  if (spin.dirac_hierarchy) {
+    std::printf("levels     %s\n", text(cli::text_of(*spin.dirac_hierarchy)));
+  }
   int number = 0;
   for (const EigenvectorStep& step : spin.iteration.steps) {
     std::printf("step %-5d %s after %lld iterations in %s, residual %.1e", ++number,

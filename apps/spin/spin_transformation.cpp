@@ -23,15 +23,26 @@ void tell(const SpinOptions& options, const std::string& what) {
   if (options.progress != nullptr) options.progress->report(-1, what);
 }
 
-/// A matrix on the device, and conjugate gradients with the inverses of its diagonal.
+/// A matrix on the device, and conjugate gradients with a cycle of multigrid, or the inverses of
+/// the diagonal. Constants are near-null: without rho the Dirac operator maps them to 0.
 template <class E>
 struct System {
   Operator<E> matrix;
+  std::shared_ptr<Multigrid<double>> multigrid;  // null for Jacobi's preconditioner
+  std::shared_ptr<Preconditioner<double>> preconditioner;
   ConjugateGradient<double> solver;
 
-  System(const CsrMatrix<E>& given, const Plan& plan, const Device& device,
+  System(const CsrMatrix<E>& given, const Plan& plan, const Device& device, bool with_multigrid,
          const SolverOptions& options)
-      : matrix(given, plan, device), solver(matrix, Jacobi<E>(matrix), options) {}
+      : matrix(given, plan, device),
+        multigrid(with_multigrid ? std::make_shared<Multigrid<double>>(matrix) : nullptr),
+        preconditioner(with_multigrid ? std::shared_ptr<Preconditioner<double>>(multigrid)
+                                      : std::make_shared<Jacobi<E>>(matrix)),
+        solver(matrix, preconditioner, options) {}
+
+  std::optional<MultigridReport> hierarchy() const {
+    return multigrid ? std::optional(multigrid->report()) : std::nullopt;
+  }
 };
 
 /// Leaves the plan that it runs under in `choice`. The solver shows `what` it does.
@@ -51,7 +62,7 @@ std::unique_ptr<System<E>> make_system(const CsrMatrix<E>& matrix, const SpinOpt
   std::unique_ptr<System<E>> system;
   const auto build = [&](const Plan& plan) {
     system.reset();
-    system = std::make_unique<System<E>>(matrix, plan, options.device, solver);
+    system = std::make_unique<System<E>>(matrix, plan, options.device, options.multigrid, solver);
   };
   if (options.with_plan) {
     choice = options.with_plan(subject_of(matrix), build);
@@ -102,6 +113,7 @@ void find_lambda(const TriangleMesh& mesh, const std::vector<double>& rho,
 
   const cli::Stopwatch building;
   const auto system = make_system(matrix, options, "eigenvector", result.dirac_plan);
+  result.dirac_hierarchy = system->hierarchy();
   result.seconds.build += building.seconds();
   if (options.on_dirac) {
     Field<Quaternion> b(matrix.rows());
@@ -112,8 +124,9 @@ void find_lambda(const TriangleMesh& mesh, const std::vector<double>& rho,
   const cli::Stopwatch iterating;
   result.method = options.eigensolver;
   if (result.method == Eigensolver::lobpcg) {
-    result.iteration = eigenvector_by_lobpcg(system->matrix, result.shift, mass, radius,
-                                             options.iteration.angle, system->solver.options());
+    result.iteration =
+        eigenvector_by_lobpcg(system->matrix, system->preconditioner, result.shift, mass, radius,
+                              options.iteration.angle, system->solver.options());
   } else {
     result.iteration =
         eigenvector_by_inverse_iteration(system->matrix, system->solver, result.shift, mass,
@@ -140,6 +153,7 @@ void find_positions(const TriangleMesh& mesh, const std::vector<double>& mass,
 
   const cli::Stopwatch building;
   const auto system = make_system(matrix, options, "positions", result.poisson_plan);
+  result.poisson_hierarchy = system->hierarchy();
   result.seconds.build += building.seconds();
   if (options.on_poisson) options.on_poisson(matrix, b);
 

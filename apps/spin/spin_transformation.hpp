@@ -7,10 +7,12 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "edge_integration.hpp"
+#include "heddle/multigrid.hpp"
 #include "heddle/plan_choice.hpp"
 #include "heddle/tools/progress.hpp"
 #include "inverse_iteration.hpp"
@@ -27,6 +29,8 @@ struct SpinOptions {
   /// matrix is singular for rho = 0. It changes no eigenvector.
   double shift = 0.01;
   Eigensolver eigensolver = Eigensolver::inverse_iteration;
+  /// For both systems, in place of Jacobi's preconditioner.
+  bool multigrid = false;
   /// Of LOBPCG the angle alone.
   InverseIterationOptions iteration = {};
   /// Of the solves; a tolerance of at most `iteration.angle`. Those of inverse iteration that begin
@@ -54,6 +58,7 @@ struct SpinTransformation {
   Eigenvector iteration;
   Report integration;
   PlanChoice dirac_plan, poisson_plan;
+  std::optional<MultigridReport> dirac_hierarchy, poisson_hierarchy;  // of multigrid
   Offset dirac_entries = 0, poisson_entries = 0;
 
   struct Times {

@@ -8,6 +8,7 @@ TEST_F(CommandElastic, TakesMultigrid) {
     SCOPED_TRACE(name);
     json of = case_of(name);
     if (of["analysis"].contains("steps")) of["analysis"]["steps"] = 5;
+    of["solver"]["preconditioner"] = "jacobi";
     const json plain = beam(of, {"--json"}).json();
     EXPECT_EQ(plain["preconditioner"], "jacobi");
     EXPECT_FALSE(plain.contains("multigrid"));
@@ -22,6 +23,29 @@ TEST_F(CommandElastic, TakesMultigrid) {
     EXPECT_NEAR(report["largest_displacement"], expected, 1e-6 * expected);
     EXPECT_NE(beam(of).out.find("levels     189, "), std::string::npos);
   }
+}
+
+TEST_F(CommandElastic, TakesThePreconditionerOfTheCommand) {
+  const json of = case_of("static");
+  const auto preconditioner = [&](const json& given, std::vector<std::string> options) {
+    options.emplace_back("--json");
+    const Result result = beam(given, options);
+    EXPECT_EQ(result.status, 0) << result.error;
+    return result.json()["preconditioner"].get<std::string>();
+  };
+  EXPECT_EQ(preconditioner(of, {}), "multigrid");  // the usual one, on a CPU
+  EXPECT_EQ(preconditioner(of, {"--preconditioner", "jacobi"}), "jacobi");
+  const json multigrid = with(of, "/solver/preconditioner", "multigrid");
+  EXPECT_EQ(preconditioner(multigrid, {"--preconditioner", "jacobi"}), "jacobi");
+  const json jacobi = with(of, "/solver/preconditioner", "jacobi");
+  EXPECT_EQ(preconditioner(jacobi, {}), "jacobi");
+  EXPECT_EQ(preconditioner(jacobi, {"--preconditioner", "multigrid"}), "multigrid");
+  expect_refusal(beam(case_of("modes"), {"--preconditioner", "jacobi"}),
+                 "--preconditioner is not of modes");
+  const json deflated = with(case_of("dynamic"), "/solver/deflation", 4);
+  expect_refusal(beam(deflated, {"--preconditioner", "multigrid"}),
+                 "--preconditioner multigrid is not combined with deflation; take one of them");
+  EXPECT_EQ(beam(of, {"--preconditioner", "ilu"}).status, 2);
 }
 
 TEST_F(CommandElastic, RefusesMultigridWhereNothingUsesIt) {

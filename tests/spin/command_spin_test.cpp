@@ -53,6 +53,33 @@ TEST_F(CommandSpin, WritesASurfaceAndAPicture) {
   EXPECT_EQ(text_of("waves.png").substr(1, 3), "PNG");
 }
 
+TEST_F(CommandSpin, TakesAPreconditioner) {
+  const auto report = [&](std::vector<std::string> options) {
+    options.insert(options.begin(), {"blob.obj", "--function", "waves", "--json"});
+    const Result result = spin(options);
+    EXPECT_EQ(result.status, 0) << result.error;
+    return result.json();
+  };
+  const auto jacobi = report({"--preconditioner", "jacobi"});
+  EXPECT_EQ(jacobi["preconditioner"], "jacobi");
+  EXPECT_FALSE(jacobi["eigenvector"].contains("multigrid"));
+  for (const std::string& eigensolver : {"inverse-iteration", "lobpcg"}) {
+    const auto usual = report({"--eigensolver", eigensolver});  // on a CPU
+    EXPECT_EQ(usual["preconditioner"], "multigrid");
+    EXPECT_GE(usual["eigenvector"]["multigrid"]["levels"].size(), 2U);
+    EXPECT_EQ(usual["positions"]["multigrid"]["levels"][0]["rows"], 162);
+    EXPECT_LT(usual["eigenvector"]["iterations"], jacobi["eigenvector"]["iterations"]);
+    EXPECT_LT(usual["positions"]["iterations"], jacobi["positions"]["iterations"]);
+    EXPECT_NEAR(usual["dirac_eigenvalue"].get<double>(), jacobi["dirac_eigenvalue"].get<double>(),
+                1e-4);
+  }
+  EXPECT_NE(
+      spin({"blob.obj", "--function", "waves", "--output", "w.obj"}).out.find("levels     162, "),
+      std::string::npos);
+  EXPECT_EQ(spin({"blob.obj", "--function", "waves", "--preconditioner", "ilu", "--json"}).status,
+            2);
+}
+
 TEST_F(CommandSpin, ReportsAsJson) {
   const Result result = spin({"blob.obj", "--function", "zero", "--json"});
   EXPECT_EQ(result.status, 0) << result.error;
@@ -151,8 +178,8 @@ TEST_F(CommandSpin, DrawsAPictureAlone) {
 }
 
 TEST_F(CommandSpin, SaysWhatDidNotConverge) {
-  const Result result =
-      spin({"blob.obj", "--function", "waves", "--max-iterations", "2", "--output", "w.obj"});
+  const Result result = spin({"blob.obj", "--function", "waves", "--preconditioner", "jacobi",
+                              "--max-iterations", "2", "--output", "w.obj"});
   EXPECT_EQ(result.status, 1);
   EXPECT_NE(result.out.find("no eigenvector: no surface is made"), std::string::npos);
   EXPECT_EQ(files(), before_);

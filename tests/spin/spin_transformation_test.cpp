@@ -147,6 +147,29 @@ TEST(SpinTransformation, LobpcgFindsTheSameSurface) {
   }
 }
 
+TEST(SpinTransformation, MultigridFindsTheSameSurface) {
+  for (const char* function : {"waves", "bump"}) {
+    const TriangleMesh mesh = random_surface(642);
+    const auto rho = named_curvature_change(function, 3, mesh);
+    SpinOptions options = careful();
+    const SpinTransformation expected = spin_transform(mesh, rho, options);
+    EXPECT_FALSE(expected.dirac_hierarchy || expected.poisson_hierarchy);
+    options.multigrid = true;
+    for (const Eigensolver eigensolver : {Eigensolver::inverse_iteration, Eigensolver::lobpcg}) {
+      options.eigensolver = eigensolver;
+      const SpinTransformation spin = spin_transform(mesh, rho, options);
+      ASSERT_TRUE(expected.converged() && spin.converged());
+      ASSERT_TRUE(spin.dirac_hierarchy && spin.poisson_hierarchy);
+      EXPECT_GE(spin.dirac_hierarchy->levels.size(), 2U);
+      EXPECT_LT(static_cast<double>(spin.iteration.iterations()),
+                0.3 * static_cast<double>(expected.iteration.iterations()));
+      for (std::size_t v = 0; v < spin.position.size(); ++v) {
+        ASSERT_LT(length(spin.position[v] - expected.position[v]), 1e-5) << function << " " << v;
+      }
+    }
+  }
+}
+
 TEST(SpinTransformation, EarlierSolutionsSaveIterations) {
   const TriangleMesh mesh = random_surface(642);
   const auto rho = named_curvature_change("bump", 3, mesh);
