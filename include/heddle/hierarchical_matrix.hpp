@@ -56,7 +56,7 @@ class MatrixPencil;
 /// An immutable matrix, and a handle: copies share it. Edits and sums make another one. As an
 /// operator it takes fields in the user's order, has the same bits in every run, and gives A* and
 /// A^T without a second copy. On a GPU fields are AoS. A GPU makes trees of arrays in its memory,
-/// and adds trees there; the host has a copy of such a tree as soon as it reads or edits it.
+/// adds them and edits them there; the host has a copy of such a tree as soon as it reads it.
 template <class E>
 class HEDDLE_EXPORT HierarchicalMatrix final
     : public detail::TreeOperator<E, detail::TreeForm::direct> {

@@ -99,8 +99,8 @@ TEST_F(Help, ShowsWhatIsDocumented) {
                    "--contrast", "--points-per-wavelength", "--damping", "--young",
                    "--poisson-ratio", "--irregularity", "--points", "--potential", "--shift"}));
   EXPECT_EQ(options(help("add")),
-            (Names{"-h", "--help", "--entry", "--alpha", "--beta", "--adjoint", "--node", "-o",
-                   "--output", "-q", "--quiet"}));
+            (Names{"-h", "--help", "--entry", "--entry-definition", "--alpha", "--beta",
+                   "--adjoint", "--node", "-o", "--output", "-q", "--quiet"}));
   EXPECT_EQ(options(help("multiply")),
             (Names{"-h", "--help", "--entry", "--adjoint", "--left-adjoint", "-o", "--output", "-q",
                    "--quiet"}));
