@@ -138,7 +138,10 @@ struct DecidePass {
     } else {
       p.goes_on = 0;
       p.step.iterations += solve->iterations;
-      if (!is_solved(solve->status)) return;
+      if (!is_solved(solve->status)) {
+        p.step.status = solve->status;
+        return;
+      }
       ++p.iterations;
     }
     judge(p, std::sqrt(*squares));

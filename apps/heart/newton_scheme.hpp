@@ -94,7 +94,7 @@ class NewtonScheme {
   /// Bytes of the assembly's lists.
   long long lists_memory() const { return assembly_.memory(); }
   /// dR/dV where the last linear system was solved, and R where the step ended, in the basis of
-  /// the former.
+  /// the former; of no use behind a linear system that was not solved.
   const Operator<real<double>>& tangent() const { return assembly_.matrix(); }
   const Field<real<double>>& residual() const { return residual_; }
 

@@ -179,6 +179,9 @@ void generate(const Arguments& arguments) {
   if (!arguments.points.empty() && problem != "elasticity") {
     throw Error(ErrorKind::usage, "--points has no meaning for " + problem + "; leave it out");
   }
+  if (ends_with(arguments.points, ".npz")) {
+    throw Error(ErrorKind::usage, "--points: a file of Matrix Market, .mtx or .mtx.gz, not .npz");
+  }
   RunFiles files;
   files.writes("--output", arguments.output);
   if (!arguments.points.empty()) files.writes("--points", arguments.points);

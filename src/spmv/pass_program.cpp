@@ -13,12 +13,13 @@ namespace {
 KernelSource program_around(const CompiledFunctor& functor, const std::string& bounds,
                             const std::string& name, const std::string& body) {
   const std::string bytes = std::to_string(functor.bytes);
-  const std::string text =
-      "using Functor = " + functor.text.type + ";\nstatic_assert(sizeof(Functor) == " + bytes +
-      ",\n  \"heddle kernel: bytes on the host: " + bytes +
-      ", on the GPU other\");\nextern \"C\" __global__ void "
-      "__launch_bounds__(" +
-      bounds + ")\n" + name + "(const __grid_constant__ Functor functor) {\n" + body + "}\n";
+  const std::string text = "using HeddlePass = " + functor.text.type +
+                           ";\nstatic_assert(sizeof(HeddlePass) == " + bytes +
+                           ",\n  \"heddle kernel: bytes on the host: " + bytes +
+                           ", on the GPU other\");\nextern \"C\" __global__ void "
+                           "__launch_bounds__(" +
+                           bounds + ")\n" + name +
+                           "(const __grid_constant__ HeddlePass functor) {\n" + body + "}\n";
   return program_over(functor.text, "kernel " + functor.text.type, text);
 }
 

@@ -75,6 +75,7 @@ TEST_F(CommandLine, PointsOfElasticityAreItsCoordinates) {
   EXPECT_EQ(none.status, 2);
   EXPECT_EQ(none.error, "heddle: --points has no meaning for dirac; leave it out\n");
   EXPECT_EQ(run({"generate", "elasticity", "-o", "a.mtx", "--points", "a.mtx"}).status, 2);
+  EXPECT_EQ(run({"generate", "elasticity", "-o", "a.mtx", "--points", "p.npz"}).status, 2);
 }
 
 INSTANTIATE_TEST_SUITE_P(Problems, Generate,

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "support/distance.hpp"
+#include "support/element_kernel_texts.hpp"
 #include "support/element_meshes.hpp"
 #include "support/expect_error.hpp"
 #include "support/few_entries.hpp"

@@ -20,7 +20,7 @@ inline constexpr int threads_of_pass = 128;  // a block: elements take many regi
 
 /// Blocks of a pass over `count` numbers. Throws `Error` (unsupported) for more than a grid has.
 inline unsigned blocks_of_pass(Offset count) {
-  const Offset blocks = (count + threads_of_pass - 1) / threads_of_pass;
+  const Offset blocks = count == 0 ? 0 : (count - 1) / threads_of_pass + 1;
   if (blocks > std::numeric_limits<int>::max()) {
     throw Error(ErrorKind::unsupported,
                 "a pass over " + std::to_string(count) + " numbers is too long for a GPU");
