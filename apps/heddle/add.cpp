@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "commands.hpp"
 #include "finite_entries.hpp"
@@ -133,6 +134,18 @@ void add_files(const AddOptions& options, std::string_view entry, TerminalProgre
   std::printf("written to %s\n", io::printable(options.output).c_str());
 }
 
+/// Before anything is read. Throws `Error` (unsupported).
+void check_output(const std::string& path, const EntryDefinition& definition) {
+  if (ends_with(path, ".npz")) return;
+  try {
+    static_cast<void>(arrangement(definition));
+  } catch (const Error&) {
+    throw Error(ErrorKind::unsupported,
+                "--output: the blocks of " + definition.name +
+                    " entries hold more than components and their negatives; write .npz");
+  }
+}
+
 void run_add(const AddOptions& options) {
   for (const auto& [option, text] :
        {std::pair("--alpha", options.alpha), {"--beta", options.beta}}) {
@@ -150,6 +163,7 @@ void run_add(const AddOptions& options) {
   if (!options.entry_definition.empty()) {
     const auto definition =
         std::make_shared<const EntryDefinition>(read_entry_definition(options.entry_definition));
+    check_output(options.output, *definition);
     return add_files(
         options, definition->name, progress.get(),
         [&](const std::string& path) {

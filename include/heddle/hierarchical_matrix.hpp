@@ -134,8 +134,8 @@ class HEDDLE_EXPORT HierarchicalMatrix final
   /// encoded entries, memory.
   HierarchicalMatrix edited(const EditBatch<E>& edits) const;
   /// The same of arrays. A matrix on a GPU is edited there, and the host copies nothing of it. That
-  /// also holds for batches where the tree lies there alone. Entries whose sum is not that of their
-  /// components are added by the host. Throws `Error` too: size_mismatch for views of another size,
+  /// also holds for batches where the host has not all of the tree. The host adds entries whose sum
+  /// is not that of their components. Throws `Error` too: size_mismatch for views of another size,
   /// unsupported for 2^31 edits or more on a GPU.
   HierarchicalMatrix edited(const EditViews<E>& edits) const;
 

@@ -26,7 +26,8 @@ CsrMatrix<real<double>> expand(const DefinedMatrix<double>& matrix) {
         for (std::size_t j = 0; j < V; ++j) {
           const detail::Position at = arranged.at[i * V + j];
           column[to + j] = first + static_cast<Index>(j);
-          if (at.sign != 0) values[to + j] = at.sign * entry[at.component];
+          const double value = at.sign != 0 ? entry[at.component] : 0;
+          values[to + j] = at.sign < 0 ? 0 - value : value;  // no -0 of 0, as of typed entries
         }
       }
       offsets[row * V + i + 1] = static_cast<Offset>(to);

@@ -3,8 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstring>
+#include <iterator>
 #include <set>
 #include <span>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -165,6 +168,44 @@ TYPED_TEST(EditsOnGpu, FollowAMapAndLeaveTheHostAlone) {
     Edits<E> one;
     one.add.append(rows - 1, columns - 1, random_components<E>(seed.generator));
     EXPECT_EQ(matrix.edited(one.views(rows, columns, this->device)).entries(), 1);
+  }
+}
+
+/// Dense leaves of many words of bits, of which edits leave dense and sparse ones.
+TYPED_TEST(EditsOnGpu, ChangeFullLeaves) {
+  using E = TypeParam;
+  Seed seed(97);
+  constexpr Index n = 70;
+  for (const int d : {16, 64}) {
+    SCOPED_TRACE(d);
+    EntryMapOf<E> map;
+    for (Index row = 0; row < n; ++row) {
+      for (Index column = 0; column < n; ++column) {
+        map[{row, column}] = random_components<E>(seed.generator);
+      }
+    }
+    auto matrix = made_there<E>(matrix_of(n, n, map), d, this->device);
+    for (const int kept : {100, 97, 60, 3}) {  // of a hundred
+      Edits<E> edits;
+      for (auto at = map.begin(); at != map.end();) {
+        const auto [row, column] = at->first;
+        const E value = random_components<E>(seed.generator);
+        const bool stays = random_between(0, 99, seed.generator) < kept;
+        if (stays && random_between(0, 1, seed.generator) == 0) {
+          edits.add.append(row, column, value);
+          at->second = add(at->second, value);
+        }
+        if (!stays) edits.remove.append(row, column, value);
+        at = stays ? std::next(at) : map.erase(at);
+      }
+      matrix = matrix.edited(edits.views(n, n, this->device));
+      expect_same_bits(matrix.to_csr(), matrix_of(n, n, map));
+      expect_true_account(matrix);
+    }
+    Edits<E> refill = random_edits(n, n, 2000, map, seed.generator);
+    matrix = matrix.edited(refill.views(n, n, this->device));
+    expect_same_bits(matrix.to_csr(), matrix_of(n, n, map));
+    EXPECT_EQ(matrix.memory().host, 0);
   }
 }
 

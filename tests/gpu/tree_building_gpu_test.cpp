@@ -303,7 +303,8 @@ TEST_F(TreesOnOneGpu, AddLargeOnesOfTwoStreamsAndGoOn) {
     expect_same_trees(tree_there(sum), tree_there(expected.on(device)));
     expect_same_trees(tree_there(turned_sum), tree_there(add_adjoint(1., A, 1., B).on(device)));
     expect_products(sum, expected.to_csr(), seed.generator);
-    // The host edits what a GPU made.
+    // The host edits what a GPU made, once it has read it.
+    static_cast<void>(sum.find(0, 0));
     EditBatch<E> edits;
     edits.set(11, 12, {{5}});
     edits.add(0, 0, {{1}});

@@ -1,6 +1,7 @@
 // What a GPU's sums of entries need to know of them: how components move and which add.
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <optional>
 #include <vector>
@@ -36,8 +37,9 @@ std::optional<std::vector<int>> components_moved_by(int components, const Turn& 
   for (std::size_t k = 0; k < a.size(); ++k) a[k] = static_cast<double>(k + 1);
   std::vector<int> from;
   for (const double of : turn(a)) {
+    if (!(std::abs(of) >= 1 && std::abs(of) <= components)) return std::nullopt;
     from.push_back(static_cast<int>(of));
-    if (of != from.back() || of == 0 || of < -components || of > components) return std::nullopt;
+    if (of != from.back()) return std::nullopt;
   }
   // Another entry must be turned alike.
   for (std::size_t k = 0; k < a.size(); ++k) a[k] = static_cast<double>(1 + (7 * k + 3) % 11);

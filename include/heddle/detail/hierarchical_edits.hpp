@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstring>
+#include <limits>
 #include <memory>
 #include <string>
 #include <type_traits>
@@ -74,11 +75,15 @@ bool HierarchicalMatrix<E>::is_edited_on_gpu(bool adds) {
 
 template <class E>
 HierarchicalMatrix<E> HierarchicalMatrix<E>::edited(const EditBatch<E>& edits) const {
+  if (edits.empty()) return *this;
   const auto* const values = reinterpret_cast<const std::byte*>(edits.values().data());
   if constexpr (has_cuda) {
     const detail::Tree& tree = this->tree();
     const auto there = this->on_gpu();
-    if (there && tree.bytes_on_host() < tree.held_bytes() && is_edited_on_gpu(can_add)) {
+    const bool is_whole_here = tree.entries > 0 && tree.bytes_on_host() >= tree.held_bytes();
+    const bool are_few =
+        edits.size() <= static_cast<std::size_t>(std::numeric_limits<Index>::max());
+    if (there && !is_whole_here && are_few && is_edited_on_gpu(can_add)) {
       return {cuda::edited_tree(*there, edits.places(), values, int{sizeof(stored_scalar_t<E>)}),
               *this};
     }
@@ -119,6 +124,8 @@ void HierarchicalMatrix<E>::check_views(const EditViews<E>& edits) const {
 template <class E>
 HierarchicalMatrix<E> HierarchicalMatrix<E>::edited(const EditViews<E>& edits) const {
   check_views(edits);
+  const auto count = edits.set.entries + edits.add.entries + edits.remove.entries;
+  if (count == 0) return *this;
   if constexpr (has_cuda) {
     const auto there = this->on_gpu();
     if (there && is_edited_on_gpu(edits.add.entries > 0)) {
@@ -135,7 +142,6 @@ HierarchicalMatrix<E> HierarchicalMatrix<E>::edited(const EditViews<E>& edits) c
               *this};
     }
   }
-  const auto count = edits.set.entries + edits.add.entries + edits.remove.entries;
   return edited(detail::or_refuse_memory("edits", static_cast<std::size_t>(count),
                                          sizeof(E) + sizeof(detail::PlacedEdit),
                                          [&] { return detail::batch_of(edits); }));
