@@ -152,7 +152,8 @@ Device device_of(const Stream& gpu) {
 template <class S>
 void randomize_shared(unsigned long long seed, const FieldView<S>& y, const Stream& stream) {
   check_shared(y, stream, "randomize");
-  if (stream.on_gpu() && y.scalars() > 0) {
+  if (y.scalars() == 0) return;
+  if (stream.on_gpu()) {
     const auto bytes = static_cast<std::size_t>(y.scalars()) * sizeof(S);
     Array<S> scalars(static_cast<std::size_t>(y.scalars()));
     detail::copy_bytes(scalars.data(), y.data, bytes, stream);
