@@ -4,6 +4,7 @@
 #include <array>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include "base/range.hpp"
@@ -114,6 +115,20 @@ int most_of_basis(const detail::MethodProgram& program, const LinearOperator<S>&
   return static_cast<int>(std::clamp<Offset>(dimensions, 1, std::clamp(restart, 1, countable)));
 }
 
+/// Whether an enqueued solve is the same under both: no host is there to call an observer.
+bool enqueue_alike(const SolverOptions& a, const SolverOptions& b) {
+  const auto asked_of_it = [](const SolverOptions& options) {
+    // Of all members, so that a new one does not compile before somebody has thought of it here.
+    const auto& [tolerance, baseline, absolute_tolerance, max_iterations, restart, basis_precision,
+                 time_limit, observer, record_history, checks, interval, omega] = options;
+    using Ends = std::optional<std::pair<double, double>>;
+    return std::tuple(tolerance, baseline, absolute_tolerance, max_iterations, restart,
+                      basis_precision, time_limit, record_history, checks,
+                      interval ? Ends({interval->lower, interval->upper}) : Ends(), omega);
+  };
+  return asked_of_it(a) == asked_of_it(b);
+}
+
 }  // namespace
 
 template <class S>
@@ -197,7 +212,7 @@ void KrylovSolver<S>::set_options(SolverOptions options) {
     throw Error(ErrorKind::usage,
                 "solver options: the precision of a basis is that of the solver's construction");
   }
-  forget_enqueued();
+  if (!enqueue_alike(options_, options)) forget_enqueued();
   options_ = std::move(options);
 }
 

@@ -76,6 +76,47 @@ TEST_F(CapturedSolves, BecomePartOfTheCallersGraph) {
   }
 }
 
+/// Whether somebody observes the solves between is nothing to the graph.
+TEST_F(CapturedSolves, OutliveOtherSolvesWithAnObserver) {
+  Seed seed(3118);
+  const OwnStream stream;
+  const Device own = Device::cuda(0, stream.get());
+  const auto matrix = random_positive_definite_matrix<E>(rows, 7, seed.generator);
+  for (const char* plan : both_loops) {
+    SCOPED_TRACE(plan);
+    const Operator<E> A(matrix, parse_plan(plan), own);
+    ConjugateGradient<double> solver(A, Jacobi<E>(A));
+    const Field<E> b = on_gpu(random_field<E>(rows, seed.generator), own);
+    const Field<E> other_b = on_gpu(random_field<E>(rows, seed.generator), own);
+    Field<E> x(rows, own), expected(rows, own);
+    ASSERT_TRUE(solver.solve(b.view(), expected.view()).converged());
+    const PinnedReport report;
+    int calls = 0;
+    const auto solve_observed = [&] {
+      SolverOptions options = solver.options();
+      options.observer = [&](const SolveProgress&) { return ++calls > 0; };
+      solver.set_options(options);
+      Field<E> other(rows, own);
+      EXPECT_TRUE(solver.solve(other_b.view(), other.view()).converged());
+      options.observer = nullptr;
+      solver.set_options(options);
+    };
+    solver.prepare_enqueue(b.view(), x.view(), report.get());
+    solve_observed();
+    const OwnGraph graph(stream.get(), [&] { solver.enqueue(b.view(), x.view(), report.get()); });
+    if (HasFailure()) return;
+    for (int replay = 0; replay < 3; ++replay) {
+      SCOPED_TRACE(replay);
+      assign(x, Field<E>(rows));
+      graph.launch(stream.get());
+      EXPECT_EQ(report.after(own).status, Status::converged);
+      EXPECT_EQ(distance(x.to_host().scalars(), expected.to_host().scalars()), 0);
+      solve_observed();
+    }
+    EXPECT_GT(calls, 0);
+  }
+}
+
 TEST_F(CapturedSolves, NeedPreparationBeforeACapture) {
   Seed seed(3116);
   const OwnStream stream;
