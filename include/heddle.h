@@ -1,4 +1,5 @@
-/* Heddle from C: sparse linear systems with compound entries. C99; docs/c.md is the guide.
+/* Heddle from C: sparse linear systems with compound entries. C99; docs/c.md is the guide. This
+ * header includes heddle_stream_order.h, work in the order of a GPU's streams, and heddle_tuning.h.
  *
  * Calls return a `heddle_status`. The context keeps the message of the last failure, one line, for
  * each thread (`heddle_message`). No call ends the process, and no C++ exception leaves one. An
@@ -187,7 +188,9 @@ HEDDLE_API heddle_status heddle_matrix_info(const heddle_matrix *matrix, heddle_
 /* Memory for arrays of the operator and of what is made with it: on a GPU memory of the GPU, ready
  * at once. `alignment` is a power of 2, at most 256. `allocate` returns NULL where there is none
  * left: HEDDLE_ERROR_MEMORY. Both may be called from any thread, until all those objects are gone.
- */
+ * On a GPU `release` is called in the order of the operator's stream, maybe before the GPU has come
+ * so far: what that stream holds may still use the memory, so that whoever gets it next uses it on
+ * that stream, or waits for it. */
 typedef struct heddle_allocator {
   void *(*allocate)(void *user, size_t bytes, size_t alignment);
   void (*release)(void *user, void *data, size_t bytes, size_t alignment);
@@ -246,19 +249,6 @@ HEDDLE_API heddle_status heddle_operator_size(const heddle_operator *A, int64_t 
                                               int64_t *columns);
 /* The text of the plan, as `heddle_message` copies; "" for a callback, an adjoint and NULL. */
 HEDDLE_API size_t heddle_operator_plan(const heddle_operator *A, char *buffer, size_t capacity);
-
-/* CUDA's number of the operator's GPU; -1 on the CPU, and for NULL. */
-HEDDLE_API int32_t heddle_operator_gpu(const heddle_operator *A);
-/* The cudaStream_t on which its products and solves run; NULL on the CPU. */
-HEDDLE_API void *heddle_operator_stream(const heddle_operator *A);
-/* What the operator's stream gets from here on waits for what `stream`, a cudaStream_t of that GPU,
- * holds now; the host does not wait. cudaStreamLegacy names the default stream, not NULL. */
-HEDDLE_API heddle_status heddle_operator_wait_for(const heddle_operator *A, void *stream);
-/* to = from, two vectors of the operator in either memory and layout; zero where `from` is NULL. In
- * the order of the operator's stream: returns before that is done if both lie in the GPU's memory.
- */
-HEDDLE_API heddle_status heddle_operator_copy(const heddle_operator *A, const heddle_view *from,
-                                              const heddle_view *to);
 
 /* Preconditioners ---------------------------------------------------------------------------- */
 
@@ -351,7 +341,8 @@ HEDDLE_API heddle_status heddle_solver_solve_all(heddle_solver *solver, int64_t 
                                                  const heddle_view *b, const heddle_view *x,
                                                  heddle_report *reports);
 /* Vectors v with A v = 0 and v* A = 0: systems are solved in the space orthogonal to them, and b is
- * projected into it. Copies them; none, `count` = 0, ends that. */
+ * projected into it. Copies them; none, `count` = 0, ends that. Waits for an enqueued solve; a
+ * graph of the caller's that holds one must not be launched any more. */
 HEDDLE_API heddle_status heddle_solver_set_null_space(heddle_solver *solver, int64_t count,
                                                       const heddle_view *vectors);
 /* Relative residuals from iteration 0, of the last solve (of several systems, the first), or the
@@ -364,43 +355,6 @@ HEDDLE_API size_t heddle_solver_summary(const heddle_solver *solver, char *buffe
 /* "converged", "iteration limit", ...; NULL for a number that is no outcome. */
 HEDDLE_API const char *heddle_outcome_name(heddle_outcome outcome);
 
-/* In stream order, on a GPU (docs/embedding.md) ------------------------------------------------ */
-
-/* As heddle_report, written by the GPU when the solve is over. */
-typedef struct heddle_device_report {
-  heddle_outcome outcome;
-  int32_t used_floats; /* not 0: the last iterations read a copy of the matrix in floats */
-  int32_t restarts;
-  int64_t iterations;
-  double residual, residual_norm, baseline_norm, target_norm;
-  int32_t singular_row; /* the first that Jacobi could not invert: HEDDLE_BREAKDOWN; or -1 */
-  double backward_error;
-} heddle_device_report;
-
-/* Solves A x = b behind what `stream` holds; what `stream` gets afterwards finds x. Returns at
- * once: the solve is one CUDA graph, which the first call for these three pointers makes, and later
- * ones launch. x, the guess, b and the matrix's values are read when the GPU comes to it. For an
- * operator on a GPU under a plan with loop=graph or loop=persistent; b and x lie in the GPU's
- * memory, `report` there or in pinned memory, or it is NULL: then `heddle_solver_wait` tells. All
- * of them, and the solver, are used until the GPU has come so far.
- *
- * `stream`: a cudaStream_t of that GPU, cudaStreamLegacy for the default stream; NULL is the
- * operator's own. While it is being captured, the solve becomes part of the caller's graph, after a
- * `heddle_solver_prepare_enqueue` of the same arguments. The observer is not called. */
-HEDDLE_API heddle_status heddle_solver_enqueue(heddle_solver *solver, const heddle_view *b,
-                                               const heddle_view *x, void *stream,
-                                               heddle_device_report *report);
-/* Allocates, compiles and captures what that needs. */
-HEDDLE_API heddle_status heddle_solver_prepare_enqueue(heddle_solver *solver, const heddle_view *b,
-                                                       const heddle_view *x,
-                                                       heddle_device_report *report);
-/* Waits for the solves that were enqueued, and tells of the last one without a report of the
- * caller's. `report` may be NULL. */
-HEDDLE_API heddle_status heddle_solver_wait(heddle_solver *solver, heddle_report *report);
-/* From any thread: the enqueued solve that runs, or else the next one, ends as HEDDLE_CANCELLED
- * within 16 iterations. Without effect before the first one is prepared. */
-HEDDLE_API heddle_status heddle_solver_cancel(heddle_solver *solver);
-
 /* A choice of method -------------------------------------------------------------------------- */
 
 /* A method that suits the matrix, as the command line's `--solver auto` chooses: looks at all
@@ -409,55 +363,11 @@ HEDDLE_API heddle_status heddle_solver_cancel(heddle_solver *solver);
 HEDDLE_API heddle_status heddle_choose_method(const heddle_matrix *matrix, const heddle_operator *A,
                                               const char *preconditioner, const char **method);
 
-/* Tuning (docs/tuning.md) --------------------------------------------------------------------- */
-
-typedef struct heddle_tune_progress {
-  int64_t tried, expected;      /* plans; at most so many in all */
-  double seconds, seconds_left; /* so far; about */
-} heddle_tune_progress;
-
-/* Called now and then in the thread that tunes, as heddle_observer: another number than 0 ends the
- * search, which keeps what it has measured. */
-typedef int (*heddle_tune_observer)(void *user, const heddle_tune_progress *progress);
-
-typedef struct heddle_tune_options {
-  size_t struct_size;
-  const char *device; /* as of an operator; NULL is "cpu" */
-  int32_t threads;
-  const char *objective;   /* a method, whose iteration is timed, or "product"; NULL is "cg" */
-  const char *search;      /* "full", "pruned", "predict"; NULL is "pruned" */
-  double seconds;          /* at which the search ends; 0: as `heddle tune` has it */
-  double max_memory_ratio; /* plans of more than so many times CSR's memory are skipped; 2 */
-  heddle_tune_observer observer; /* NULL */
-  void *user;
-} heddle_tune_options;
-/* As heddle_operator_options_init, with sizeof(heddle_tune_options). */
-HEDDLE_API void heddle_tune_options_init(heddle_tune_options *options, size_t size);
-
-/* Measures which plan is best for the matrix; nothing else should run on the device. `options` may
- * be NULL. */
-HEDDLE_API heddle_status heddle_tune(const heddle_matrix *matrix,
-                                     const heddle_tune_options *options, heddle_profile **profile);
-HEDDLE_API heddle_status heddle_profile_read(heddle_context *context, const char *path,
-                                             heddle_profile **profile);
-/* `merge`: not 0 adds to the file what it does not have, and replaces what it has, of the same
- * device; else it is written anew. */
-HEDDLE_API heddle_status heddle_profile_write(const heddle_profile *profile, const char *path,
-                                              int32_t merge);
-/* The profile as files hold it (docs/profiles.md), as `heddle_message` copies; "" for NULL. */
-HEDDLE_API size_t heddle_profile_json(const heddle_profile *profile, char *buffer,
-                                      size_t capacity);
-/* The text of the plan for a matrix on a device, NULL being "cpu", whose products or iterations
- * `objective` names, NULL being "cg": what the profile has for its pattern or a similar one, else
- * what is chosen without it. Copies as `heddle_message`; `length` may be NULL. */
-HEDDLE_API heddle_status heddle_profile_choose(const heddle_profile *profile,
-                                               const heddle_matrix *matrix, const char *device,
-                                               int32_t threads, const char *objective,
-                                               char *buffer, size_t capacity, size_t *length);
-HEDDLE_API void heddle_profile_destroy(heddle_profile **profile);
-
 #ifdef __cplusplus
 }
 #endif
+
+#include "heddle_stream_order.h"
+#include "heddle_tuning.h"
 
 #endif
