@@ -12,9 +12,9 @@
 
 #include "guard.hpp"
 #include "heddle.h"
-#include "heddle/array.hpp"
 #include "heddle/krylov_solver.hpp"
 #include "heddle/preconditioner.hpp"
+#include "heddle/report.hpp"
 #include "heddle/runtime/any_matrix.hpp"
 #include "heddle/runtime/any_solver.hpp"
 #include "heddle/tuning/profile.hpp"
@@ -87,11 +87,11 @@ struct heddle_solver {
   /// The caller's, which the solver has while it does not enqueue; null for none.
   std::function<bool(const heddle::SolveProgress&)> observer;
   std::optional<heddle::Report> last = std::nullopt;
-  /// Of enqueued solves for which the caller has none, in the GPU's memory; and of the last one
-  /// that was waited for.
-  std::optional<heddle::Array<heddle::DeviceReport>> own_report = std::nullopt;
-  bool was_enqueued = false;    // and the GPU may be at work
-  bool has_own_report = false;  // of the last enqueued solves, one wrote there
+  /// Of enqueued solves for which the caller has none, in pinned memory: a status below 0 until one
+  /// has ended, and again behind a `solve`. Null before the first.
+  std::shared_ptr<heddle::DeviceReport> own_report = nullptr;
+  bool was_enqueued = false;  // and the GPU may be at work
+  /// Of the last one that was waited for.
   std::optional<std::vector<double>> enqueued_history = std::nullopt;
   mutable std::atomic_flag at_work = ATOMIC_FLAG_INIT;
 };

@@ -42,8 +42,13 @@ inline heddle_report told(const Report& report) {
   return c;
 }
 
-/// The solver asks the caller's observer, or, as `enqueue` needs it, does not. Where that is a
-/// change, it gives back the graph of an enqueued solve.
+/// Until another enqueued solve has ended there is none to tell of.
+inline void forget_own_report(heddle_solver& solver) {
+  if (solver.own_report) solver.own_report->status = static_cast<Status>(-1);
+}
+
+/// The solver asks the caller's observer, or, as `enqueue` needs it, does not. That leaves what was
+/// prepared as it is: graphs of the caller's go on using it.
 inline void set_observed(heddle_solver& solver, bool observed) {
   if (!solver.observer) return;
   std::visit(

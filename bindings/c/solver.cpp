@@ -9,8 +9,10 @@
 #include <utility>
 #include <vector>
 
+#include "base/stream_order_cuda.hpp"
 #include "guard.hpp"
 #include "handles.hpp"
+#include "heddle/config.hpp"
 #include "heddle/method_info.hpp"
 #include "heddle/report.hpp"
 #include "sized_struct.hpp"
@@ -101,7 +103,15 @@ heddle_status heddle_solver_create(const heddle_operator* A, const char* method,
 void heddle_solver_destroy(heddle_solver** solver) {
   if (solver == nullptr) return;
   if (*solver != nullptr && (*solver)->was_enqueued) {
-    guarded_by(*solver, [&] { (*solver)->of->device().synchronize(); });
+    guarded_by(*solver, [&] {
+      const Device device = (*solver)->of->device();
+      if constexpr (has_cuda) {
+        // To wait for a stream ends its capture, which is the caller's.
+        const Stream stream = device.stream();
+        if (stream.on_gpu() && cuda::is_being_captured(stream.queue, stream.gpu)) return;
+      }
+      device.synchronize();
+    });
   }
   delete *solver;
   *solver = nullptr;
@@ -124,6 +134,7 @@ heddle_status heddle_solver_solve(heddle_solver* solver, const heddle_view* b, c
                                field_of<S>(x, parts.kind(), components, device.stream(), "x"));
         },
         solver->solver);
+    forget_own_report(*solver);
     if (report != nullptr) write_struct(report, told(*solver->last), "heddle_report");
   });
 }
@@ -160,6 +171,7 @@ heddle_status heddle_solver_solve_all(heddle_solver* solver, int64_t systems, co
         },
         solver->solver);
     solver->last = all.front();
+    forget_own_report(*solver);
     for (std::size_t k = 0; k < count && reports != nullptr; ++k) {
       heddle_report report = told(all[k]);
       report.struct_size = size;

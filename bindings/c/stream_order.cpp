@@ -12,6 +12,7 @@
 #include "heddle/vector_operations.hpp"
 #include "sized_struct.hpp"
 #include "solve_calls.hpp"
+#include "solvers/enqueued_solve_cuda.hpp"
 #include "views.hpp"
 
 using namespace heddle;
@@ -39,13 +40,29 @@ static_assert(static_cast<int>(StoredScalar::own) == 0);
 void queue_behind(CUstream_st* later, CUstream_st* earlier, int gpu) {
   if constexpr (has_cuda) cuda::queue_behind(later, earlier, gpu);
 }
+void check_stream(CUstream_st* stream, int gpu) {
+  if constexpr (has_cuda) cuda::check_stream(stream, gpu);
+}
+
+/// Whether what is queued in the order of the caller's stream (null: the device's own) becomes part
+/// of a graph.
+bool is_being_captured(CUstream_st* caller, const Stream& own) {
+  if constexpr (has_cuda) {
+    if (own.on_gpu()) {
+      return cuda::is_being_captured(caller != nullptr ? caller : own.queue, own.gpu);
+    }
+  }
+  return false;
+}
 
 /// Between `enter` and `leave`, the device's stream works in the order of the caller's: null is the
 /// device's own.
 class InOrderOf {
  public:
   InOrderOf(CUstream_st* caller, const Stream& own) : caller_(caller), own_(own) {
-    if (is_other()) queue_behind(own_.queue, caller_, own_.gpu);
+    if (!is_other()) return;
+    check_stream(caller_, own_.gpu);
+    queue_behind(own_.queue, caller_, own_.gpu);
   }
   InOrderOf(const InOrderOf&) = delete;
   InOrderOf& operator=(const InOrderOf&) = delete;
@@ -72,8 +89,13 @@ DeviceReport* report_for(heddle_solver& solver, heddle_device_report* given) {
   if (given != nullptr) return reinterpret_cast<DeviceReport*>(given);
   const Device device = solver.of->device();
   if (!device.on_gpu()) return nullptr;  // which `enqueue` refuses
-  if (!solver.own_report) solver.own_report.emplace(1, device);
-  return solver.own_report->data();
+  if constexpr (has_cuda) {
+    if (!solver.own_report) {
+      solver.own_report = std::static_pointer_cast<DeviceReport>(
+          cuda::pinned_memory(sizeof(DeviceReport), device.stream()));
+    }
+  }
+  return solver.own_report.get();
 }
 
 /// Calls `f(krylov, b, x, report)`.
@@ -129,7 +151,9 @@ heddle_status heddle_operator_wait_for(const heddle_operator* A, void* stream) {
     if (!own.on_gpu()) {
       throw Error(ErrorKind::usage, "a stream is of a GPU, and the operator on the CPU");
     }
-    queue_behind(own.queue, &required(static_cast<CUstream_st*>(stream), "stream"), own.gpu);
+    CUstream_st* const earlier = &required(static_cast<CUstream_st*>(stream), "stream");
+    check_stream(earlier, own.gpu);
+    queue_behind(own.queue, earlier, own.gpu);
   });
 }
 
@@ -172,15 +196,19 @@ heddle_status heddle_solver_enqueue(heddle_solver* solver, const heddle_view* b,
   return guarded_by(solver, [&] {
     const AtWork here(&solver->at_work, "solver");
     const AtWork there(solver->preconditioner_at_work.get(), "preconditioner");
+    auto* const caller_stream = static_cast<CUstream_st*>(stream);
+    const bool captured = is_being_captured(caller_stream, solver->of->device().stream());
+    if (captured && report == nullptr && !solver->own_report) {
+      throw Error(ErrorKind::usage, cuda::not_prepared);
+    }
     solver->was_enqueued = true;
     with_target(*solver, b, x, report,
                 [&](auto& krylov, const auto& right, const auto& left, DeviceReport* where) {
-                  InOrderOf caller(static_cast<CUstream_st*>(stream),
-                                   krylov.matrix().device().stream());
+                  InOrderOf caller(caller_stream, krylov.matrix().device().stream());
                   krylov.enqueue(right, left, where);
                   caller.leave();
                 });
-    if (report == nullptr) solver->has_own_report = true;
+    if (captured && report == nullptr) forget_own_report(*solver);  // until the graph has run
   });
 }
 
@@ -190,15 +218,15 @@ heddle_status heddle_solver_wait(heddle_solver* solver, heddle_report* report) {
     const AtWork here(&solver->at_work, "solver");
     const Device device = solver->of->device();
     device.synchronize();
-    if (!solver->has_own_report) {
+    if (!solver->own_report || static_cast<int>(solver->own_report->status) < 0) {
       if (report == nullptr) return;
       throw Error(ErrorKind::usage,
-                  "no solve was enqueued with a report of the solver's own: it was given one, or "
-                  "none was enqueued");
+                  solver->own_report
+                      ? "the graph that holds the solve has not run, or `solve` came behind it"
+                      : "no solve was enqueued with a report of the solver's own: it was given "
+                        "one, or none was enqueued");
     }
-    DeviceReport there;
-    detail::copy_bytes(&there, solver->own_report->data(), sizeof there, device.stream());
-    solver->last = report_of(there);
+    solver->last = report_of(*solver->own_report);
     solver->enqueued_history =
         std::visit([](const auto& krylov) { return krylov->enqueued_history(); }, solver->solver);
     if (report != nullptr) write_struct(report, told(*solver->last), "heddle_report");

@@ -1,5 +1,6 @@
 #include "stream_order_cuda.hpp"
 
+#include <cstring>
 #include <string>
 
 #include "cuda_call.hpp"
@@ -8,19 +9,6 @@
 namespace heddle::cuda {
 
 namespace {
-
-void check_gpu(CUstream_st* stream, int gpu) {
-  if (stream == cudaStreamLegacy || stream == cudaStreamPerThread) return;  // of the current GPU
-  // A stream that is being captured does not tell.
-  cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
-  check(cudaStreamIsCapturing(stream, &capture), "cudaStreamIsCapturing");
-  if (capture != cudaStreamCaptureStatusNone) return;
-  int own = gpu;
-  check(cudaStreamGetDevice(stream, &own), "cudaStreamGetDevice");
-  if (own == gpu) return;
-  throw Error(ErrorKind::usage, "a stream of GPU " + std::to_string(own) + " meets work on GPU " +
-                                    std::to_string(gpu));
-}
 
 class Event {
  public:
@@ -42,11 +30,36 @@ class Event {
 void queue_behind(CUstream_st* later, CUstream_st* earlier, int gpu) {
   if (later == earlier) return;
   const OnGpu here({1, gpu, nullptr, nullptr});
-  check_gpu(later, gpu);
-  check_gpu(earlier, gpu);
   const Event event;
   check(cudaEventRecord(event, earlier), "cudaEventRecord");
   check(cudaStreamWaitEvent(later, event, 0), "cudaStreamWaitEvent");
+}
+
+void check_stream(CUstream_st* stream, int gpu) {
+  if (stream == cudaStreamLegacy || stream == cudaStreamPerThread) return;  // of the current GPU
+  if (is_being_captured(stream, gpu)) return;                               // which does not tell
+  const OnGpu here({1, gpu, nullptr, nullptr});
+  int own = gpu;
+  check(cudaStreamGetDevice(stream, &own), "cudaStreamGetDevice");
+  if (own == gpu) return;
+  throw Error(ErrorKind::usage, "a stream of GPU " + std::to_string(own) + " meets work on GPU " +
+                                    std::to_string(gpu));
+}
+
+bool is_being_captured(CUstream_st* stream, int gpu) {
+  if (stream == cudaStreamLegacy) return false;
+  const OnGpu here({1, gpu, nullptr, nullptr});
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+  check(cudaStreamIsCapturing(stream, &status), "cudaStreamIsCapturing");
+  return status != cudaStreamCaptureStatusNone;
+}
+
+std::shared_ptr<void> pinned_memory(std::size_t bytes, const Stream& stream) {
+  const OnGpu here(stream);
+  void* data = nullptr;
+  check(cudaHostAlloc(&data, bytes, cudaHostAllocMapped | cudaHostAllocPortable), "cudaHostAlloc");
+  std::memset(data, 0xFF, bytes);
+  return {data, [](void* taken) { cudaFreeHost(taken); }};
 }
 
 }  // namespace heddle::cuda
