@@ -116,7 +116,8 @@ void call(const SharedContext& context, const F& f) {
   check(context, status);
 }
 
-/// Owns an object of heddle.h.
+/// Owns an object of heddle.h. To destroy one may be to wait for a GPU, without the interpreter's
+/// lock where there still is one.
 template <class T, void (*destroy)(T**)>
 struct Owned {
   T* own = nullptr;
@@ -124,7 +125,15 @@ struct Owned {
   Owned(const Owned&) = delete;
   Owned& operator=(const Owned&) = delete;
   Owned(Owned&& other) noexcept : own(std::exchange(other.own, nullptr)) {}
-  ~Owned() { destroy(&own); }
+  ~Owned() {
+    if (own == nullptr) return;
+    if (Py_IsInitialized() == 0 || Absence::is_over()) {
+      destroy(&own);
+    } else {
+      const Absence absence;
+      destroy(&own);
+    }
+  }
 };
 
 }  // namespace heddle_python
