@@ -3,6 +3,7 @@ tell where they lie, and none is copied."""
 
 from __future__ import annotations
 
+import functools
 import sys
 from typing import Any
 
@@ -17,6 +18,7 @@ _cuda_types = 2, 13
 _default_stream = 1
 # Their arrays do not change, whatever they export.
 _immutable = "jax", "jaxlib"
+_packages = "torch", "cupy", "cupyx", *_immutable
 
 
 def _dlpack_gpu(array: Any) -> int | None:
@@ -52,6 +54,18 @@ def device_of(array: Any) -> str:
     """As ``Solver(device=...)`` names the array's GPU."""
     number = gpu_of(array)
     return "cuda" if number is None else f"cuda:{number}"
+
+
+@functools.cache
+def one_name(device: str) -> str:
+    """One for each device that works: ``"cuda"`` and ``"auto"`` get the number of their GPU."""
+    if device == "cuda":
+        return "cuda:0"
+    if device == "auto":
+        point = _heddle.Matrix.generate("poisson", 1, 0)
+        gpu = _heddle.Operator.of_matrix(point, device, 1, 0, "CSR").gpu
+        return "cpu" if gpu < 0 else f"cuda:{gpu}"
+    return device
 
 
 def dtype_of_array(array: Any) -> np.dtype:
@@ -121,7 +135,7 @@ def gpu_array(
         )
     if not given.contiguous:
         raise UnsupportedError(f"{name} is not contiguous: arrays of a GPU are not copied")
-    if writable and (not given.writable or _package(array) in _immutable):
+    if writable and (not given.writable or package_of(array) in _immutable):
         raise UnsupportedError(f"{name} cannot be written to")
     return given
 
@@ -177,7 +191,7 @@ def stream_number(stream: Any, array: Any) -> int:
 
 
 def _current_stream(array: Any) -> Any:
-    package = _package(array)
+    package = package_of(array)
     if package == "torch":
         return sys.modules["torch"].cuda.current_stream(array.device)
     if package == "cupy":
@@ -189,7 +203,7 @@ def _current_stream(array: Any) -> Any:
 def empty_like(array: Any, shape: tuple[int, ...]) -> Any:
     """An array of the same package, device and type. Raises ``UsageError`` where that package has
     none that may be written to."""
-    package = _package(array)
+    package = package_of(array)
     if package == "torch":
         return array.new_empty(shape)
     if package == "cupy":
@@ -198,5 +212,11 @@ def empty_like(array: Any, shape: tuple[int, ...]) -> Any:
     raise UsageError("out is missing: an array of CuPy, PyTorch or Numba in b's GPU")
 
 
-def _package(array: Any) -> str:
-    return type(array).__module__.partition(".")[0]
+def package_of(array: Any) -> str:
+    """The package that made the array's type, or one that the type is derived from; "" for one that
+    is not known here."""
+    for kind in type(array).__mro__:
+        package = kind.__module__.partition(".")[0]
+        if package in _packages:
+            return package
+    return ""

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _heddle, _pictures
 from ._errors import SizeError, UnsupportedError, UsageError
-from ._gpu import device_of, empty_like, gpu_array, on_gpu
+from ._gpu import device_of, empty_like, gpu_array, on_gpu, one_name, package_of
 
 _real = {"single": np.dtype(np.float32), "double": np.dtype(np.float64)}
 _complex = {"single": np.dtype(np.complex64), "double": np.dtype(np.complex128)}
@@ -217,6 +217,8 @@ class Matrix:
         >>> solver.solve([1.0, 1.0]).x
         array([0.25, 0.25])
         """
+        if on_gpu(data):
+            raise UnsupportedError("data lies in a GPU's memory: copy it to the host first")
         values = numbers(data, self.dtype, "data")
         check_form(values, (self.nnz, *_entry_shapes[self._entry]), "data")
         with self._lock:
@@ -229,6 +231,7 @@ class Matrix:
     ) -> _heddle.Operator:
         """The matrix in the storage of a plan. It is made once for each device, number of threads,
         stream and plan, and kept as long as the matrix."""
+        device = one_name(device)
         key = device, threads, stream, plan
         made = self._operators.get(key)
         if made is None:
@@ -284,7 +287,7 @@ class Adjoint:
 
     def operator(self, device: str = "cpu", threads: int = 0) -> _heddle.Operator:
         """The adjoint of ``A.operator``, which it shares."""
-        key = device, threads
+        key = one_name(device), threads
         if key not in self._operators:
             self._operators[key] = self.H.operator(device, threads).adjoint()
         return self._operators[key]
@@ -333,7 +336,7 @@ def _of_arrays(source: tuple, shape: tuple[int, int] | None) -> _heddle.Matrix:
 
 
 def _of_object(source: Any) -> _heddle.Matrix:
-    if type(source).__module__.startswith(("cupy.", "cupyx.")):
+    if package_of(source) in ("cupy", "cupyx"):
         source = source.get()  # CuPy's, to the host
     if not hasattr(source, "tocsr"):
         dense = _stored(source)
