@@ -127,8 +127,8 @@ NB_MODULE(_heddle, m) {
            nb::arg().none())
       .def("solve_at", &Solver::solve_at, nb::arg(), nb::arg(), nb::arg().none(), nb::arg(),
            nb::arg().none())
-      .def("solve_all", &Solver::solve_all, nb::arg(), nb::arg(), nb::arg(), nb::arg(),
-           nb::arg().none())
+      .def("solve_all", &Solver::solve_all, nb::arg(), nb::arg(), nb::arg(), nb::arg().none(),
+           nb::arg(), nb::arg().none())
       .def("set_null_space", &Solver::set_null_space)
       .def("prepare_enqueue", &Solver::prepare_enqueue)
       .def("enqueue", &Solver::enqueue)

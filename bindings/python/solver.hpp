@@ -113,41 +113,40 @@ struct Solver {
     return made;
   }
 
-  /// From x, or from zero. The outcome by name, numbers of the report, and the history or None.
+  /// From zero, or from x where a guess lies there already. The outcome by name, numbers of the
+  /// report, and the history or None.
   nb::tuple solve(const Contiguous& b, const Writable& x, bool from_zero, nb::handle callback) {
     const std::int32_t scalars = heddle_row_scalars(entry);
     const heddle_view from = view_of(b, entry, scalars, "b"), to = view_of(x, entry, scalars, "x");
+    check_apart(from.data, to.data, x.nbytes(), "b and out share memory");
     return solved(callback, [&](heddle_report* report) {
       if (from_zero) std::memset(to.data, 0, x.nbytes());
       return heddle_solver_solve(solver.own, &from, &to, report);
     });
   }
-  /// The same in any memory; from `guess`, which may be absent, or zero.
+  /// The same in any memory; from `guess`, which may be absent or x itself, or zero.
   nb::tuple solve_at(const Place& b, const Place& x, const std::optional<Place>& guess,
                      bool from_zero, nb::handle callback) {
-    const heddle_view from = at(b), to = at(x), start = at(guess.value_or(Place()));
+    check_places(1, b, x, guess);
+    const heddle_view from = at(b), to = at(x);
     const heddle_operator* const A = nb::cast<const Operator&>(of).A.own;
     return solved(callback, [&](heddle_report* report) {
-      if (guess || from_zero) {
-        const heddle_status copied = heddle_operator_copy(A, guess ? &start : nullptr, &to);
-        if (copied != HEDDLE_OK) return copied;
-      }
+      const heddle_status begun = begin(A, 1, x, guess, from_zero);
+      if (begun != HEDDLE_OK) return begun;
       return heddle_solver_solve(solver.own, &from, &to, report);
     });
   }
   /// Systems whose vectors follow each other, in either memory. A tuple for each, as of `solve`.
-  nb::list solve_all(std::int64_t systems, const Place& b, const Place& x, bool from_zero,
-                     nb::handle callback) {
+  nb::list solve_all(std::int64_t systems, const Place& b, const Place& x,
+                     const std::optional<Place>& guess, bool from_zero, nb::handle callback) {
+    check_places(systems, b, x, guess);
     const std::vector<heddle_view> from = several_at(b, systems), to = several_at(x, systems);
     std::vector<heddle_report> reports(to.size());
     const heddle_operator* const A = nb::cast<const Operator&>(of).A.own;
     work(callback, [&] {
       if (!reports.empty()) reports.front().struct_size = sizeof(heddle_report);
-      for (const heddle_view& each : to) {
-        if (!from_zero) break;
-        const heddle_status zeroed = heddle_operator_copy(A, nullptr, &each);
-        if (zeroed != HEDDLE_OK) return zeroed;
-      }
+      const heddle_status begun = begin(A, systems, x, guess, from_zero);
+      if (begun != HEDDLE_OK) return begun;
       return heddle_solver_solve_all(solver.own, systems, from.data(), to.data(), reports.data());
     });
     nb::list all;
@@ -185,15 +184,46 @@ struct Solver {
                     nb::rv_policy::copy);
   }
   heddle_view at(const Place& place) const { return view_at(place, rows, entry, precision); }
+  std::uintptr_t bytes_of_vector() const {
+    return static_cast<std::uintptr_t>(rows * heddle_row_scalars(entry)) *
+           (precision == HEDDLE_SINGLE ? sizeof(float) : sizeof(double));
+  }
   /// Vectors that follow each other.
   std::vector<heddle_view> several_at(const Place& place, std::int64_t count) const {
-    const auto bytes = static_cast<std::uintptr_t>(rows * heddle_row_scalars(entry)) *
-                       (precision == HEDDLE_SINGLE ? sizeof(float) : sizeof(double));
     std::vector<heddle_view> views;
     for (std::uintptr_t k = 0; k < static_cast<std::uintptr_t>(count); ++k) {
-      views.push_back(at({place.first + k * bytes, place.second}));
+      views.push_back(at({place.first + k * bytes_of_vector(), place.second}));
     }
     return views;
+  }
+  /// Before anything is written: what is refused later on has cost the caller b. The memory of
+  /// hosts and GPUs has one space of addresses.
+  static void check_apart(const void* a, const void* b, std::size_t bytes, const char* message) {
+    const auto first = reinterpret_cast<std::uintptr_t>(a);
+    const auto second = reinterpret_cast<std::uintptr_t>(b);
+    if ((first < second ? second - first : first - second) < bytes) {
+      raise(HEDDLE_ERROR_USAGE, message);
+    }
+  }
+  void check_places(std::int64_t count, const Place& b, const Place& x,
+                    const std::optional<Place>& guess) const {
+    const std::size_t bytes = static_cast<std::size_t>(count) * bytes_of_vector();
+    const heddle_view from = at(b), to = at(x);
+    check_apart(from.data, to.data, bytes, "b and out share memory");
+    if (!guess || guess->first == x.first) return;
+    check_apart(at(*guess).data, to.data, bytes, "x0 and out share memory, and are not one array");
+  }
+  /// Brings the guesses to x, or zero.
+  heddle_status begin(const heddle_operator* A, std::int64_t count, const Place& x,
+                      const std::optional<Place>& guess, bool from_zero) const {
+    if (guess ? guess->first == x.first : !from_zero) return HEDDLE_OK;
+    const std::vector<heddle_view> to = several_at(x, count),
+                                   from = several_at(guess.value_or(Place()), count);
+    for (std::size_t k = 0; k < to.size(); ++k) {
+      const heddle_status copied = heddle_operator_copy(A, guess ? &from[k] : nullptr, &to[k]);
+      if (copied != HEDDLE_OK) return copied;
+    }
+    return HEDDLE_OK;
   }
   /// Calls the library for one solve at a time.
   template <class Work>

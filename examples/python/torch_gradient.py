@@ -1,5 +1,6 @@
-"""A solve as a function of PyTorch: backward solves the adjoint system, on the GPU where there is one, without copies.
-Here it finds how well each part of a plate conducts, from temperatures on it."""
+"""A solve as a function of PyTorch: backward solves the adjoint system, on the GPU where there is one. b and x stay
+there; the values of A, which change with the conductivity, go by way of the host. Here it finds how well each part of a
+plate conducts, from temperatures on it."""
 
 import sys
 

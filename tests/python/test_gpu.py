@@ -258,6 +258,116 @@ def test_a_solve_becomes_part_of_a_graph():
         np.testing.assert_allclose(x.cpu().numpy(), 2 * factor * expected, rtol=1e-12)
 
 
+@pytest.mark.parametrize("plan", ["C=32,T=4,sigma=n,loop=graph", "C=1,loop=persistent"])
+def test_solves_between_replays_leave_the_graph_as_it_is(plan):
+    torch = Torch().torch
+    A, b = system("dirac", np.float64)
+    solver = heddle.Solver(A, "cg", device="cuda", plan=plan)
+    there, other = torch.as_tensor(b, device="cuda"), torch.as_tensor(3 * b, device="cuda")
+    expected, of_other = solver.solve(there).x.cpu().numpy(), solver.solve(other).x.cpu().numpy()
+    x, twice = torch.zeros_like(there), torch.zeros_like(there)
+    solver.prepare_enqueue(there, x)
+    solver.solve(other)  # which leaves what is prepared
+    with pytest.raises(heddle.UsageError, match="has not run"):
+        solver.wait()
+    torch.cuda.synchronize()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        x.zero_()
+        solver.enqueue(there, x)
+        twice.copy_(2 * x)
+    with pytest.raises(heddle.UsageError, match="has not run"):
+        solver.wait()
+    for _ in range(3):
+        x.fill_(7.0)
+        graph.replay()
+        torch.cuda.synchronize()
+        np.testing.assert_array_equal(x.cpu().numpy(), expected)
+        np.testing.assert_array_equal(twice.cpu().numpy(), 2 * expected)
+        result = solver.wait()
+        assert result.converged and result.x is x and result.iterations > 0
+        np.testing.assert_array_equal(solver.solve(other).x.cpu().numpy(), of_other)
+        with pytest.raises(heddle.UsageError, match="has not run"):
+            solver.wait()
+    # And one that is enqueued, beside the graph.
+    solver.enqueue(other, x)
+    assert solver.wait().converged
+    np.testing.assert_allclose(x.cpu().numpy(), of_other, rtol=1e-8)
+
+
+def test_captures_need_preparation_and_are_left_intact():
+    torch = Torch().torch
+    A, b = system("dirac", np.float64)
+    solver = heddle.Solver(A, "cg", device="cuda", plan="C=32,T=4,sigma=n,loop=graph")
+    there, x, y = (torch.as_tensor(b, device="cuda") for _ in range(3))
+    torch.cuda.synchronize()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        y.mul_(2.0)
+        with pytest.raises(heddle.UsageError, match="call prepare_enqueue"):
+            solver.enqueue(there, x)
+        y.add_(1.0)
+    graph.replay()
+    torch.cuda.synchronize()
+    np.testing.assert_array_equal(y.cpu().numpy(), 2 * b + 1)
+    assert solver.solve(there).converged
+
+
+def test_arrays_of_queued_solves_live_until_these_are_over(package):
+    A, b = system("dirac", np.float64, 20000)
+    solver = heddle.Solver(A, "cg", device="cuda", plan="C=32,T=4,sigma=n,loop=graph")
+    expected = solver.solve(b).x
+    results = []
+    for _ in range(4):
+        there, x = package.array(b), package.array(np.zeros_like(b))
+        package.synchronize()
+        solver.enqueue(there, x)
+        results.append(x)
+        del there, x
+    assert len(solver._queued) == 4
+    assert solver.wait().x is results[-1] and len(solver._queued) == 1
+    for x in results:
+        np.testing.assert_array_equal(package.numbers(x), expected)
+    solver.enqueue(package.array(b), package.array(np.zeros_like(b)))
+    del solver  # waits
+
+
+def test_tensors_of_derived_types_keep_their_streams():
+    torch = Torch().torch
+
+    class Named(torch.Tensor):
+        pass
+
+    A, b = system("dirac", np.float64)
+    solver = heddle.Solver(A, "cg", device="cuda", plan="C=32,T=4,sigma=n,loop=graph")
+    expected = solver.solve(b).x
+    stream = torch.cuda.Stream()
+    there, x = (torch.as_tensor(a, device="cuda").as_subclass(Named) for a in (b, 0 * b))
+    torch.cuda.synchronize()
+    with torch.cuda.stream(stream):
+        assert heddle._gpu.stream_number(None, x) == stream.cuda_stream
+        solver.enqueue(there, x)
+    solver.wait()
+    np.testing.assert_array_equal(x.cpu().numpy(), expected)
+    assert isinstance(solver.solve(there).x, torch.Tensor)
+
+
+def test_a_refused_call_leaves_b_as_it_is(package):
+    A, b = system("dirac", np.float64)
+    solver = heddle.Solver(A, "cg", device="cuda")
+    there = package.array(b)
+    for x0 in (None, there, package.array(np.zeros_like(b)), np.zeros_like(b)):
+        with pytest.raises(heddle.UsageError, match="b and out share memory"):
+            solver.solve(there, there, x0=x0)
+    several = package.array(np.stack([b, b]))
+    with pytest.raises(heddle.UsageError, match="b and out share memory"):
+        solver.solve_all(several, several)
+    np.testing.assert_array_equal(package.numbers(there), b)
+    np.testing.assert_array_equal(package.numbers(several), np.stack([b, b]))
+    with pytest.raises(heddle.UnsupportedError, match="data lies in a GPU's memory"):
+        A.update_values(package.array(np.array(A.data)))
+
+
 def test_arrays_without_dlpack():
     package = Cupy()
     A, b = system("dirac", np.float64)
@@ -297,11 +407,12 @@ def test_arrays_are_used_in_place(package):
     solver = heddle.Solver(A, "cg", device="cuda", maxiter=20)
     there, x = package.array(b), package.array(np.zeros_like(b))
     address = package.address(x)
+    runtime = pytest.importorskip("cupy").cuda.runtime
     solver.solve(there, x)
-    free = importlib.import_module("cupy").cuda.runtime.memGetInfo()[0]
+    free = runtime.memGetInfo()[0]
     for _ in range(20):
         solver.solve(there, x)
-    assert importlib.import_module("cupy").cuda.runtime.memGetInfo()[0] >= free
+    assert runtime.memGetInfo()[0] >= free
     assert package.address(x) == address
 
 

@@ -135,6 +135,48 @@ def test_names_of_streams():
             _gpu.stream_number(wrong, array)
 
 
+def test_derived_types_are_of_their_package():
+    class Tensor(ByInterface):
+        __module__ = "torch"
+
+    class Named(Tensor):
+        """Of a user's module."""
+
+    class Jax(ByInterface):
+        __module__ = "jaxlib._jax"
+
+    class Mine(Jax):
+        pass
+
+    array = np.zeros(3)
+    assert [_gpu.package_of(kind(array)) for kind in (Tensor, Named, Jax, Mine)] == [
+        "torch", "torch", "jaxlib", "jaxlib"]  # fmt: skip
+    assert _gpu.package_of(array) == "" == _gpu.package_of(ByInterface(array))
+    with pytest.raises(heddle.UnsupportedError, match="cannot be written to"):
+        _gpu.gpu_array(Mine(array), Gpu(), np.dtype(np.float64), "x", writable=True)
+
+
+@pytest.mark.parametrize("kind", kinds)
+def test_new_values_come_from_the_host(kind):
+    A = heddle.Matrix(np.eye(2))
+    with pytest.raises(heddle.UnsupportedError, match="data lies in a GPU's memory"):
+        A.update_values(kind(np.ones(2)))
+
+
+def test_each_device_has_one_name():
+    for name, one in {"cpu": "cpu", "cuda": "cuda:0", "cuda:1": "cuda:1"}.items():
+        assert _gpu.one_name(name) == one
+    auto = _gpu.one_name("auto")
+    A = heddle.Matrix(np.eye(2))
+    assert A.operator("auto") is A.operator(auto)
+    assert A.H.operator("auto").gpu == A.operator(auto).gpu
+
+
+def test_what_queued_solves_use_goes_behind_the_solver():
+    names = list(vars(heddle.Solver(np.eye(2))))
+    assert names.index("_own") < names.index("_queued")
+
+
 @pytest.mark.parametrize("kind", kinds)
 def test_solvers_on_the_cpu_refuse_them(kind):
     A = heddle.generate("dirac", 100)

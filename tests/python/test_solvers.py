@@ -243,10 +243,23 @@ def test_errors_of_two_threads_keep_their_words():
     assert not wrong
 
 
-def test_b_and_out_do_not_share_memory():
-    b = np.ones(3)
-    with pytest.raises(heddle.UsageError):
-        heddle.Solver(np.eye(3)).solve(b, out=b, x0=b)
+def test_a_call_that_is_refused_leaves_b_as_it_is():
+    memory = np.arange(1.0, 11)
+    before = memory.copy()
+    solver = heddle.Solver(np.diag([1.0, 2, 3]))
+    b = memory[:3]
+    for out, x0 in ((b, None), (b, b), (b, [4.0, 5, 6]), (memory[2:5], None), (memory[2:5], b)):
+        with pytest.raises(heddle.UsageError, match="b and out share memory"):
+            solver.solve(b, out=out, x0=x0)
+    with pytest.raises(heddle.UsageError, match="x0 and out share memory"):
+        solver.solve(b, out=memory[4:7], x0=memory[5:8])
+    several = memory[:6].reshape(2, 3)
+    for out, x0 in ((several, None), (memory[3:9].reshape(2, 3), np.ones((2, 3)))):
+        with pytest.raises(heddle.UsageError, match="b and out share memory"):
+            solver.solve_all(several, out, x0=x0)
+    np.testing.assert_array_equal(memory, before)
+    assert solver.solve(b, out=memory[3:6], x0=b).converged  # a guess that lies with b
+    np.testing.assert_array_equal(memory[:3], before[:3])
 
 
 def test_refuses_devices_methods_and_options():

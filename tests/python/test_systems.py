@@ -36,6 +36,27 @@ def test_several_systems_have_the_bits_of_each(problem):
         results[0].history  # noqa: B018
 
 
+def test_guesses_of_several_systems_follow_the_rules_of_one():
+    solver = heddle.Solver(np.diag([1.0, 2.0, 4.0]))
+    b, out = np.ones((2, 3)), np.full((2, 3), 7.0)
+    wrong = [
+        (np.ones(3), heddle.SizeError),  # nothing is broadcast
+        (np.ones((2, 1)), heddle.SizeError),
+        (np.ones((2, 3), complex), heddle.UnsupportedError),  # no imaginary part is dropped
+        (np.ones((3, 3)), heddle.SizeError),
+    ]
+    for x0, error in wrong:
+        with pytest.raises(error, match="x0"):
+            solver.solve_all(b, out, x0=x0)
+    np.testing.assert_array_equal(out, np.full((2, 3), 7.0))
+    guess = [[1, 1, 1], [1, 1, 1]]  # converted, as b is
+    for x0 in (guess, out):
+        results = solver.solve_all(b, out, x0=x0)
+        assert all(result.converged for result in results)
+        np.testing.assert_array_equal(out, [[1, 0.5, 0.25]] * 2)
+    assert max(result.iterations for result in results) == 0
+
+
 def test_null_spaces_are_projected_out():
     n = 50
     ring = sp.diags_array([2.0] * 1, offsets=[0], shape=(n, n)).tolil()

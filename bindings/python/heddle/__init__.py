@@ -23,7 +23,9 @@ from ._errors import (
 )
 from ._heddle import version as __version__
 from ._matrix import Adjoint, Matrix, generate, read, write
-from ._solvers import Result, Solver, bicgstab, cg, gmres, minres, solve
+from ._result import Result
+from ._scipy import bicgstab, cg, gmres, minres, solve
+from ._solvers import Solver
 from ._tune import Profile, tune
 
 __all__ = [

@@ -10,7 +10,7 @@ import numpy as np
 
 if TYPE_CHECKING:
     from ._matrix import Matrix
-    from ._solvers import Result
+    from ._result import Result
 
 
 def _axes(ax: Any) -> Any:

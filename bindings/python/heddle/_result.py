@@ -1,0 +1,69 @@
+"""What came of a solve."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _pictures
+from ._errors import UsageError
+
+
+class Result:
+    """What came of a solve.
+
+    Attributes
+    ----------
+    x
+        The solution, of the form of b: the array itself where ``out`` was given.
+    status
+        How it ended: ``"converged"``, ``"iteration limit"``, ``"not Hermitian"``, ...
+    iterations
+    residual
+        \\|b - A x| / |b|, computed for this x.
+    residual_norm, backward_error, seconds
+        See ``Report`` in docs/cpp.md.
+    """
+
+    __slots__ = ("x", "method", "_told", "_history")
+
+    def __init__(self, x: NDArray[Any], method: str, told: list[Any], history: Any) -> None:
+        self.x = x
+        self.method = method
+        self._told = told
+        self._history = history
+
+    status: str = property(lambda self: self._told[0])  # type: ignore[assignment]
+    iterations: int = property(lambda self: self._told[1])  # type: ignore[assignment]
+    residual: float = property(lambda self: self._told[2])  # type: ignore[assignment]
+    residual_norm: float = property(lambda self: self._told[3])  # type: ignore[assignment]
+    backward_error: float = property(lambda self: self._told[4])  # type: ignore[assignment]
+    seconds: float = property(lambda self: self._told[5])  # type: ignore[assignment]
+
+    @property
+    def converged(self) -> bool:
+        return self.status == "converged"
+
+    @property
+    def history(self) -> NDArray[np.float64]:
+        """The relative residual before each iteration and after the last. Raises ``UsageError``
+        unless the solver records it (``record_history=True``)."""
+        if self._history is None:
+            raise UsageError("the solver does not record the history: pass record_history=True")
+        return self._history
+
+    def plot_history(self, ax: Any = None) -> Any:
+        """Draws the history on a logarithmic scale, in matplotlib's axes or new ones, which it
+        returns."""
+        return _pictures.plot_history(self, ax)
+
+    def _repr_html_(self) -> str:
+        return _pictures.html_of(self, self._history)
+
+    def __repr__(self) -> str:
+        return (
+            f"<heddle.Result: {self.status} after {self.iterations} iterations of {self.method}, "
+            f"residual {self.residual:.3g}, {self.seconds:.3g} s>"
+        )

@@ -1,0 +1,155 @@
+"""Functions that solve once, in SciPy's manner."""
+
+from __future__ import annotations
+
+import math
+import sys
+from numbers import Real
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ._errors import UsageError
+from ._functions import is_operator, matvec_of
+from ._gpu import device_of, dtype_of_array, on_gpu
+from ._matrix import Adjoint, Matrix
+from ._result import Result
+from ._solvers import Callback, Solver
+
+
+def solve(
+    A: Any,
+    b: ArrayLike,
+    x0: ArrayLike | None = None,
+    *,
+    method: str = "auto",
+    preconditioner: Any = "jacobi",
+    callback: Callback | None = None,
+    **options: Any,
+) -> Result:
+    """Solves A x = b once, by a method that the matrix allows; the options are those of ``Solver``.
+    The history is recorded. A b in a GPU's memory is solved there.
+
+    >>> import numpy as np
+    >>> import heddle
+    >>> result = heddle.solve(np.diag([1.0, 2.0, 4.0]), [1.0, 1.0, 1.0])
+    >>> result.x
+    array([1.  , 0.5 , 0.25])
+    >>> result.converged, len(result.history) == result.iterations + 1
+    (True, True)
+    """
+    options.setdefault("record_history", True)
+    if on_gpu(b):
+        options.setdefault("device", device_of(b))
+    solver = Solver(_promoted(A, b), method, preconditioner, **options)
+    return solver.solve(b, x0=x0, callback=callback)
+
+
+def _promoted(A: Any, b: ArrayLike) -> Any:
+    """A in a type that holds b as well, as SciPy's solvers have it. A ``heddle.Matrix`` stays as it
+    is."""
+    if isinstance(A, (Matrix, Adjoint)):
+        return A
+    dtype_of_b = dtype_of_array(b) if on_gpu(b) else np.asarray(b).dtype
+    if is_operator(A):
+        wanted = np.result_type(getattr(A, "dtype", None) or np.float64, dtype_of_b)
+        return SimpleNamespace(shape=A.shape, dtype=wanted, matvec=A.matvec)
+    if not hasattr(A, "dtype"):
+        A = np.asarray(A)
+    wanted = np.result_type(A.dtype, dtype_of_b)
+    return A if wanted == A.dtype else A.astype(wanted)
+
+
+# A relative tolerance of SciPy's may be any number; 1 is met by x = 0.
+_loosest = math.nextafter(1, 0)
+
+
+def _in_scipys_manner(
+    method: str, A: Any, b: ArrayLike, x0: Any, rtol: float, atol: float,
+    maxiter: int | None, M: Any, callback: Callback | None, **options: Any,
+) -> tuple[NDArray[Any], int]:  # fmt: skip
+    matrix = _promoted(A, b)
+    given = b
+    if on_gpu(b):
+        options["device"] = device_of(b)
+    else:
+        given = np.asarray(b)
+    if not isinstance(atol, Real) or not atol >= 0:
+        raise UsageError(f"atol={atol!r} is no number of at least 0")
+    if isinstance(x0, str):
+        if x0 != "Mb" or isinstance(M, str):
+            raise UsageError(f"x0={x0!r}; of texts there is 'Mb', M times b, where M is no text")
+        x0 = given if M is None else matvec_of(M)(given)
+    solver = Solver(
+        matrix,
+        method,
+        M,
+        rtol=min(rtol, _loosest),
+        atol=min(atol, sys.float_info.max),
+        maxiter=10 * math.prod(given.shape) if maxiter is None else maxiter,
+        **options,
+    )
+    result = solver.solve(given, x0=x0, callback=callback)
+    if result.converged:
+        return result.x, 0
+    limits = "iteration limit", "time limit", "accuracy limit", "stagnated"
+    return result.x, max(result.iterations, 1) if result.status in limits else -1
+
+
+_manner = """
+
+    Takes the arguments of ``scipy.sparse.linalg.{name}``. A: a ``heddle.Matrix``, a SciPy sparse
+    matrix or ``LinearOperator``, or a dense array. Converged is |b - A x| <= max(rtol |b|, atol). M
+    stands for A^-1: a ``LinearOperator``, a matrix, a function, or a text as ``Solver`` takes it.
+
+    Returns ``(x, info)``. info is 0 if it converged; the number of iterations if a limit, of
+    iterations or of accuracy, ended it; -1 if the matrix does not suit the method or the method
+    broke down: ``heddle.solve`` tells which.
+
+    Unlike SciPy's, ``callback(iteration, relative_residual)`` gets two numbers, since x is not at
+    hand while iterating.
+
+    >>> import numpy as np
+    >>> import heddle
+    >>> heddle.{name}(np.diag([1.0, 2.0]), np.array([2.0, 2.0]))
+    (array([2., 1.]), 0)
+    """
+
+
+def cg(A: Any, b: ArrayLike, x0: ArrayLike | None = None, *, rtol: float = 1e-5, atol: float = 0.0,
+       maxiter: int | None = None, M: Any = None,
+       callback: Callback | None = None) -> tuple[NDArray[Any], int]:  # fmt: skip
+    """Conjugate gradient, for Hermitian positive definite matrices."""
+    return _in_scipys_manner("cg", A, b, x0, rtol, atol, maxiter, M, callback)
+
+
+def minres(A: Any, b: ArrayLike, x0: ArrayLike | None = None, *, rtol: float = 1e-5,
+           atol: float = 0.0, maxiter: int | None = None, M: Any = None,
+           callback: Callback | None = None) -> tuple[NDArray[Any], int]:  # fmt: skip
+    """MINRES, for Hermitian matrices, indefinite ones too."""
+    return _in_scipys_manner("minres", A, b, x0, rtol, atol, maxiter, M, callback)
+
+
+def bicgstab(A: Any, b: ArrayLike, x0: ArrayLike | None = None, *, rtol: float = 1e-5,
+             atol: float = 0.0, maxiter: int | None = None, M: Any = None,
+             callback: Callback | None = None) -> tuple[NDArray[Any], int]:  # fmt: skip
+    """BiCGStab, for any square matrix."""
+    return _in_scipys_manner("bicgstab", A, b, x0, rtol, atol, maxiter, M, callback)
+
+
+def gmres(A: Any, b: ArrayLike, x0: ArrayLike | None = None, *, rtol: float = 1e-5,
+          atol: float = 0.0, restart: int | None = None, maxiter: int | None = None, M: Any = None,
+          callback: Callback | None = None) -> tuple[NDArray[Any], int]:  # fmt: skip
+    """GMRES, restarted after ``restart`` iterations (20 without it, as in SciPy), for any square
+    matrix; ``maxiter`` counts restarts."""
+    size = math.prod(b.shape if on_gpu(b) else np.shape(b))
+    length = min(20, size) if restart is None else restart
+    iterations = None if maxiter is None else maxiter * length
+    return _in_scipys_manner("gmres", A, b, x0, rtol, atol, iterations, M, callback,
+                             restart=length)  # fmt: skip
+
+
+for _function in (cg, minres, bicgstab, gmres):
+    _function.__doc__ = (_function.__doc__ or "") + _manner.format(name=_function.__name__)
