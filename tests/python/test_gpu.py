@@ -292,7 +292,7 @@ def test_solves_between_replays_leave_the_graph_as_it_is(plan):
     # And one that is enqueued, beside the graph.
     solver.enqueue(other, x)
     assert solver.wait().converged
-    np.testing.assert_allclose(x.cpu().numpy(), of_other, rtol=1e-8)
+    assert np.linalg.norm(x.cpu().numpy() - of_other) <= 1e-6 * np.linalg.norm(of_other)
 
 
 def test_captures_need_preparation_and_are_left_intact():
