@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <utility>
 #include <vector>
 
+#include "heddle/detail/wide_loop.hpp"
 #include "heddle/tools/team.hpp"
 #include "level_spectrum.hpp"
 #include "local_systems.hpp"
@@ -29,28 +31,88 @@ void copy_to_dense(const TileMatrix& a, std::vector<double>& dense) {
   }
 }
 
-/// A = U* U by rows, with 1 / u_kk in place of u_kk. A row whose pivot vanishes is dropped: it is
-/// 0, and so is its reciprocal. `diagonal` gets that of A.
+/// Exchanges rows and columns k < p of a Hermitian matrix from row k on, and the columns of the
+/// rows of U above it. All are in upper triangles.
 template <Ring R>
-void factorize(double* dense, Offset n, double rounding, double* diagonal) {
+HEDDLE_INLINE void exchange(double* dense, Offset n, Offset k, Offset p) {
+  constexpr Offset r = ring_size(R);
+  const auto at = [&](Offset i, Offset j) { return dense + (i * n + j) * r; };
+  for (Offset i = 0; i < k; ++i) std::swap_ranges(at(i, k), at(i, k) + r, at(i, p));
+  std::swap_ranges(at(k, k), at(k, k) + r, at(p, p));
+  for (Offset j = k + 1; j < p; ++j) {
+    const auto right = number_at<R>(at(k, j), 0);
+    put_number(conj(number_at<R>(at(j, p), 0)), at(k, j), 0);
+    put_number(conj(right), at(j, p), 0);
+  }
+  put_number(conj(number_at<R>(at(k, p), 0)), at(k, p), 0);
+  std::swap_ranges(at(k, p) + r, at(k, 0) + n * r, at(p, p) + r);
+}
+
+/// Of what elimination has left of A from row k on, where little is left of every row. |s_ij|^2 <=
+/// s_ii s_jj in a semidefinite matrix.
+template <Ring R>
+HEDDLE_INLINE void check_rest(const double* dense, Offset n, Offset k, const double* own) {
+  constexpr Offset r = ring_size(R);
+  const double most_beside = 2 * std::sqrt(-least_energy);
+  double sum = 0;
+  for (Offset i = k; i < n; ++i) {
+    for (Offset t = (i * n + i) * r; t < (i + 1) * n * r; ++t) sum += std::abs(dense[t]);
+  }
+  if (!std::isfinite(sum)) refuse_not_finite();
+  for (Offset i = k; i < n; ++i) {
+    const double* const row = dense + i * n * r;
+    if (row[i * r] < least_energy * own[i]) refuse_indefinite();
+    for (Offset j = i + 1; j < n; ++j) {
+      const double most = most_beside * std::sqrt(own[i]) * std::sqrt(own[j]);
+      for (Offset t = j * r; t < (j + 1) * r; ++t) {
+        if (std::abs(row[t]) > most) refuse_indefinite();
+      }
+    }
+  }
+}
+
+/// A = U* U by rows, with 1 / u_kk in place of u_kk, of A's rows in the order that `order` gets.
+/// The next row is the one of whose diagonal most is left, the first of several: a small pivot
+/// would amplify A's own rounding (Higham 2002, Accuracy and Stability of Numerical Algorithms,
+/// 10.3). Where no more than `rounding` is left of any, the rest is rounding: these rows get their
+/// diagonal of A in place of it. `own` gets the diagonal of A.
+template <Ring R>
+HEDDLE_INLINE void factorize(double* dense, Offset n, double rounding, double* own, Index* order) {
   constexpr Offset r = ring_size(R);
   const auto row_of = [&](Offset i) { return dense + i * n * r; };
-  for (Offset k = 0; k < n; ++k) diagonal[k] = row_of(k)[k * r];
+  double largest = 0;
   for (Offset k = 0; k < n; ++k) {
+    order[k] = static_cast<Index>(k);
+    own[k] = row_of(k)[k * r];
+    if (!std::isfinite(own[k])) refuse_not_finite();
+    if (own[k] < 0) refuse_indefinite();
+    largest = std::max(largest, own[k]);
+  }
+  bool is_checked = false;
+  for (Offset k = 0; k < n; ++k) {
+    Offset next = k;
+    double most_left = 0;
+    for (Offset i = k; i < n; ++i) {
+      const double left = own[i] > 0 ? row_of(i)[i * r] / own[i] : 0;
+      if (left > most_left) next = i, most_left = left;
+    }
+    if (most_left <= -least_energy && !std::exchange(is_checked, true)) {
+      check_rest<R>(dense, n, k, own);
+    }
     double* const row = row_of(k);
-    const double pivot = row[k * r], own = diagonal[k];
-    if (!std::isfinite(pivot)) refuse_not_finite();
-    if (own < 0 || pivot < least_energy * own) refuse_indefinite();
-    if (!(pivot > rounding * own)) {
-      for (Offset j = k + 1; j < n; ++j) {
-        // |s_kj|^2 <= s_kk s_jj where S is semidefinite.
-        const double squared = squared_norm(number_at<R>(row, j));
-        if (!(squared <= 4 * rounding * own * diagonal[j])) refuse_indefinite();
-      }
+    if (most_left <= rounding) {
       std::fill(row + k * r, row + n * r, double(0));
+      // A row of zeros has any energy.
+      const double energy = own[k] > 0 ? own[k] : largest > 0 ? largest : 1;
+      row[k * r] = 1 / std::sqrt(energy);
       continue;
     }
-    const double scale = 1 / std::sqrt(pivot);
+    if (next != k) {
+      exchange<R>(dense, n, k, next);
+      std::swap(own[k], own[next]);
+      std::swap(order[k], order[next]);
+    }
+    const double scale = 1 / std::sqrt(row[k * r]);
     for (Offset t = (k + 1) * r; t < n * r; ++t) row[t] *= scale;
     put_number(Coefficient<R, double>::from_real(scale), row, k);
     for (Offset i = k + 1; i < n; ++i) {
@@ -60,25 +122,21 @@ void factorize(double* dense, Offset n, double rounding, double* diagonal) {
   }
 }
 
-/// U^-1 U^-* of the rows that are not dropped, 0 elsewhere: Z A Z = Z, and A Z A = A.
+/// U^-1 U^-*, which is definite, into `scratch.dense`. Where A is singular it inverts A for what A
+/// can yield: it is the inverse of A + D, with D on as many rows as A has null vectors, so that
+/// A Z A = A.
 template <Ring R>
-void invert_over(const TileMatrix& a, double rounding, SetupScratch& scratch) {
+HEDDLE_INLINE void invert_numbers(Offset n, double rounding, SetupScratch& scratch) {
   constexpr Offset r = ring_size(R);
-  const Offset n = static_cast<Offset>(a.rows()) * a.shape.height;
-  copy_to_dense(a, scratch.dense);
-  scratch.inverse.resize(scratch.dense.size());
-  scratch.work.resize(static_cast<std::size_t>(n * (2 * r + 1)));
-  double* const dense = scratch.dense.data();
-  double* const inverse = scratch.inverse.data();
+  Index* const order = scratch.order.of_thread(0);
+  double *const dense = scratch.dense.data(), *const inverse = scratch.inverse.data();
   double *const column = scratch.work.data(), *const adjoint = column + n * r;
-  factorize<R>(dense, n, rounding, adjoint + n * r);
-  std::fill(scratch.inverse.begin(), scratch.inverse.end(), double(0));
+  factorize<R>(dense, n, rounding, adjoint + n * r, order);
+  std::fill(inverse, inverse + n * n * r, double(0));
   for (Offset c = 0; c < n; ++c) {
     // Column c of U^-1, and its part of the sum, in the lower triangle.
-    const double reciprocal = dense[(c * n + c) * r];
-    if (reciprocal == 0) continue;
     std::fill(column, column + n * r, double(0));
-    column[c * r] = reciprocal;
+    column[c * r] = dense[(c * n + c) * r];
     for (Offset q = c - 1; q >= 0; --q) {
       const double* const row = dense + q * n * r;
       Coefficient<R, double> sum{};
@@ -95,10 +153,25 @@ void invert_over(const TileMatrix& a, double rounding, SetupScratch& scratch) {
     }
   }
   for (Offset i = 0; i < n; ++i) {
-    for (Offset j = 0; j < i; ++j) {
-      put_number(conj(number_at<R>(inverse + i * n * r, j)), inverse + j * n * r, i);
+    const Offset row = order[i];
+    for (Offset j = 0; j <= i; ++j) {
+      const Offset other = order[j];
+      const auto number = number_at<R>(inverse + i * n * r, j);
+      put_number(conj(number), dense + other * n * r, row);
+      put_number(number, dense + row * n * r, other);
     }
   }
+}
+
+template <Ring R>
+void invert_over(const TileMatrix& a, double rounding, SetupScratch& scratch) {
+  constexpr Offset r = ring_size(R);
+  const Offset n = static_cast<Offset>(a.rows()) * a.shape.height;
+  copy_to_dense(a, scratch.dense);
+  scratch.inverse.resize(scratch.dense.size());
+  scratch.work.resize(static_cast<std::size_t>(n * (2 * r + 1)));
+  scratch.order.reserve(1, static_cast<std::size_t>(n));
+  run_widely_fused([&] { invert_numbers<R>(n, rounding, scratch); });
 }
 
 /// A = L D L*, with numbers and pivots in `scratch`. False where an energy is negative.
@@ -167,7 +240,7 @@ void invert(const TileMatrix& a, double rounding, TileMatrix& result, SetupScrat
   for (Offset e = 0; e < result.pattern.entries(); ++e) {
     const Offset row = e / a.rows(), column = e % a.rows();
     for (int i = 0; i < v; ++i) {
-      std::copy_n(scratch.inverse.begin() + ((row * v + i) * n + column * v) * r, v * r,
+      std::copy_n(scratch.dense.begin() + ((row * v + i) * n + column * v) * r, v * r,
                   result.tile(e) + i * v * r);
     }
   }

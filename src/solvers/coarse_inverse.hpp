@@ -5,13 +5,13 @@
 
 namespace heddle::detail {
 
-/// Tiles of the inverse of A, all of them, row by row. Where A is singular, relative to its
-/// diagonal and up to `rounding`, the inverse of a largest regular part of it takes its place, with
-/// zeros elsewhere: it inverts A for what A can yield. Throws `Error`: unsupported where A is not
-/// positive semidefinite, not_finite.
+/// Tiles of the inverse of A, all of them, row by row; Hermitian and positive definite. Where A is
+/// singular, relative to its diagonal and up to `rounding`, rows on which the null space depends
+/// get their diagonal once more: the result inverts A for what A can yield. Throws `Error`:
+/// unsupported where A is not positive semidefinite, not_finite.
 TileMatrix coarse_inverse(const TileMatrix& a, double rounding);
 /// The same into `result`, which has values of such an inverse, or none yet. Allocates nothing
-/// where it has them and A is regular.
+/// where it has them and `scratch` is that of an earlier one.
 void invert(const TileMatrix& a, double rounding, TileMatrix& result, SetupScratch& scratch);
 
 /// Makes the diagonal tiles of a Galerkin product invertible: numbers of dropped candidates, and

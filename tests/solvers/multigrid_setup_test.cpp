@@ -4,6 +4,7 @@
 
 #include <Eigen/Dense>
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <set>
 #include <string>
@@ -115,6 +116,15 @@ TEST(TileProducts, AreThoseOfDenseMatrices) {
   }
 }
 
+TileMatrix tiles_of(const CsrMatrix<real<double>>& matrix) {
+  TileMatrix a;
+  a.columns = matrix.columns();
+  a.pattern.offsets = matrix.offsets();
+  a.pattern.column = matrix.column();
+  a.values = Array<double>(std::span<const double>(matrix.values().data(), matrix.values().size()));
+  return a;
+}
+
 /// A path of rows whose neighbours are as strong as `strong` says.
 TileMatrix path(const std::vector<double>& strong) {
   const auto n = static_cast<Index>(strong.size()) + 1;
@@ -123,13 +133,7 @@ TileMatrix path(const std::vector<double>& strong) {
   for (Index i = 0; i + 1 < n; ++i) {
     tiles.at(i, i + 1)(0, 0) = tiles.at(i + 1, i)(0, 0) = -strong[static_cast<std::size_t>(i)];
   }
-  const auto matrix = assemble<real<double>>(tiles);
-  TileMatrix a;
-  a.columns = n;
-  a.pattern.offsets = matrix.offsets();
-  a.pattern.column = matrix.column();
-  a.values = Array<double>(std::span<const double>(matrix.values().data(), matrix.values().size()));
-  return a;
+  return tiles_of(assemble<real<double>>(tiles));
 }
 
 TEST(Aggregates, AreOfRootsAndOfWhatJoinsThem) {
@@ -214,7 +218,75 @@ TEST(CoarseInverse, IsTheInverseOrAGeneralizedOne) {
       const Eigen::MatrixXd inverse = dense_of(coarse_inverse(a, 1e-10));
       EXPECT_LE((dense * inverse * dense - dense).norm(), 1e-9 * dense.norm());
       EXPECT_LE((inverse - inverse.transpose()).norm(), 1e-14 * inverse.norm());
+      EXPECT_EQ(inverse.llt().info(), Eigen::Success);
     }
+  }
+}
+
+/// Random conductances of a grid that nothing holds, and how values of it are stored.
+template <class Round>
+TileMatrix free_grid(Index side, double contrast, const Round& round, Generator& generator) {
+  TileRows tiles(1, side * side);
+  const auto connect = [&](Index i, Index j) {
+    const double conductance = std::pow(contrast, uniform(generator) / 2);
+    tiles.at(i, i)(0, 0) += conductance, tiles.at(j, j)(0, 0) += conductance;
+    tiles.at(i, j)(0, 0) = tiles.at(j, i)(0, 0) = -conductance;
+  };
+  for (Index i = 0; i < tiles.count(); ++i) {
+    if (i % side > 0) connect(i, i - 1);
+    if (i >= side) connect(i, i - side);
+  }
+  TileMatrix a = tiles_of(assemble<real<double>>(tiles));
+  for (double& value : a.values) value = round(value);
+  return a;
+}
+
+TEST(CoarseInverse, SeesThatAMatrixIsSingularThoughItsValuesAreRounded) {
+  Seed seed(7);
+  const auto to_float = [](double value) -> double { return static_cast<float>(value); };
+  const auto to_decimals = [](double value) { return std::round(value * 1e7) / 1e7; };
+  for (const double contrast : {1.0, 1e2, 1e3, 1e4}) {
+    SCOPED_TRACE(contrast);
+    for (int draw = 0; draw < 30; ++draw) {
+      const TileMatrix a = free_grid(9, contrast, to_float, seed.generator);
+      const Eigen::MatrixXd dense = dense_of(a), inverse = dense_of(coarse_inverse(a, 1e-5));
+      EXPECT_EQ(inverse.llt().info(), Eigen::Success);
+      // 1 where constants are no null vector.
+      EXPECT_LE((inverse * (dense * Eigen::VectorXd::Ones(81))).cwiseAbs().maxCoeff(), 0.1);
+      EXPECT_LE((dense * inverse * dense - dense).norm(), 1e-4 * dense.norm());
+      const TileMatrix b = free_grid(9, contrast, to_decimals, seed.generator);
+      EXPECT_NO_THROW(coarse_inverse(b, 1e-10));
+    }
+  }
+}
+
+TEST(CoarseInverse, IsDefiniteWhereAMatrixIsAlmostSingular) {
+  const Eigen::MatrixXd dense{{1, -1}, {-1, 1 + 5e-6}};
+  const Eigen::MatrixXd inverse = dense_of(coarse_inverse(tiles_of(from_dense(dense)), 1e-5));
+  EXPECT_EQ(inverse.llt().info(), Eigen::Success);
+  EXPECT_LE(inverse.norm(), 10);
+}
+
+TEST(CoarseInverse, TellsWhatIsNoNumberFromWhatIsNegative) {
+  const double none = std::numeric_limits<double>::quiet_NaN();
+  const double infinite = std::numeric_limits<double>::infinity();
+  const auto kind_for = [](double diagonal, double beside) {
+    TileMatrix a = tiles_of(from_dense(Eigen::MatrixXd{{1, 1, 1}, {1, 1, 1}, {1, 1, 1}}));
+    a.values[8] = diagonal;
+    a.values[1] = a.values[3] = beside;
+    try {
+      coarse_inverse(a, 1e-10);
+    } catch (const Error& error) {
+      return error.kind();
+    }
+    return ErrorKind::usage;  // of none of them
+  };
+  EXPECT_EQ(kind_for(1, 1), ErrorKind::usage);
+  EXPECT_EQ(kind_for(0.9, 1), ErrorKind::unsupported);
+  EXPECT_EQ(kind_for(1, 0.9), ErrorKind::unsupported);
+  for (const double value : {none, infinite, -infinite}) {
+    EXPECT_EQ(kind_for(value, 1), ErrorKind::not_finite);
+    EXPECT_EQ(kind_for(1, value), ErrorKind::not_finite);
   }
 }
 
