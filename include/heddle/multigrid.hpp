@@ -35,10 +35,12 @@ struct HEDDLE_EXPORT MultigridOptions {
   /// A level of up to so many scalars in its rows is solved exactly, 1 to 4096. Its dense inverse
   /// takes the cube of them, on one thread.
   int coarsest = 500;
-  /// New values of the matrix: whether `refresh` estimates the largest eigenvalues of D^-1 A anew,
-  /// by 12 products on the CPU with each level. Otherwise those of the first values stay, and with
-  /// them the interval of the smoothers and the weight of the smoothed interpolation, unless four
-  /// products show that an eigenvalue has grown.
+  /// New values of the matrix: `refresh` estimates the largest eigenvalue of D^-1 A by 12 products
+  /// on the CPU with each level. True: it takes all estimates. False: only those above the largest
+  /// one so far, so that else the interval of the smoothers and the weight of the smoothed
+  /// interpolation stay. An estimate lies below the eigenvalue, and the interval reaches beyond it
+  /// by a tenth: what a few of very many rows add to the eigenvalue is seen where it is isolated,
+  /// and may be missed where it is little more than that tenth.
   bool estimates_again = false;
 };
 
@@ -124,7 +126,7 @@ HEDDLE_EXPORT std::vector<std::vector<S>> rigid_body_modes(
 /// each call, relaxed by A x = 0, and improved by three rounds of a few iterations of conjugate
 /// gradient for A y = x with the multigrid of the last ones (after Brezina, Falgout, MacLachlan,
 /// Manteuffel, McCormick and Ruge 2005, SIAM Rev. 47(2)). 0: one for each number of a row's entry.
-/// Takes three set-ups and some 200 products. Throws `Error` as `Multigrid` does.
+/// Takes three set-ups, and some 200 products for each. Throws `Error` as `Multigrid` does.
 template <class S>
 HEDDLE_EXPORT std::vector<std::vector<S>> adaptive_candidates(
     const detail::SlicedOperator<S>& matrix, int count = 0, const MultigridOptions& options = {});

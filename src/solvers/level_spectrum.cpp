@@ -12,6 +12,8 @@ namespace heddle::detail {
 
 namespace {
 
+constexpr int eigenvalue_steps = 12;
+
 /// y += a x, for fields of `height` numbers a row.
 template <Ring R>
 void add_product(const double* a, const double* x, double* y, const TileShape& shape) {
@@ -95,8 +97,8 @@ SpectrumRoom::SpectrumRoom(const TileMatrix& a, const Device& host)
     : storage(4 * static_cast<std::size_t>(Offset(a.rows()) * a.shape.height * a.shape.ring)),
       reduction(a.rows(), host) {}
 
-double largest_eigenvalue(const TileMatrix& a, const Array<double>& inverse, int steps,
-                          SpectrumRoom& room, const Device& host) {
+double largest_eigenvalue(const TileMatrix& a, const Array<double>& inverse, SpectrumRoom& room,
+                          const Device& host) {
   const TileOperator matrix(a, host);
   const TileDiagonal diagonal(a.shape, inverse);
   const int components = matrix.row_components();
@@ -105,8 +107,8 @@ double largest_eigenvalue(const TileMatrix& a, const Array<double>& inverse, int
                              components);
   };
   const auto found = extreme_ritz_values<double>(
-      matrix, &diagonal, steps, LanczosFields<double>{field(0), field(1), field(2), field(3)},
-      room.reduction, host.stream());
+      matrix, &diagonal, eigenvalue_steps,
+      LanczosFields<double>{field(0), field(1), field(2), field(3)}, room.reduction, host.stream());
   if (!found.is_positive) refuse_indefinite();
   if (!std::isfinite(found.smallest + found.largest)) refuse_not_finite();
   if (!(found.largest > 0) || found.smallest < least_energy * found.largest) refuse_indefinite();
@@ -115,7 +117,7 @@ double largest_eigenvalue(const TileMatrix& a, const Array<double>& inverse, int
 
 double largest_eigenvalue(const TileMatrix& a, const Array<double>& inverse, const Device& host) {
   SpectrumRoom room(a, host);
-  return largest_eigenvalue(a, inverse, eigenvalue_steps, room, host);
+  return largest_eigenvalue(a, inverse, room, host);
 }
 
 }  // namespace heddle::detail

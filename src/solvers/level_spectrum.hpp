@@ -10,9 +10,6 @@ namespace heddle::detail {
 /// of decimals in a file.
 inline constexpr double least_energy = -1e-5;
 
-/// Steps of Lanczos' method for a largest eigenvalue, and those that tell whether it has grown.
-inline constexpr int eigenvalue_steps = 12, growth_steps = 4;
-
 /// What an estimate works in, for a matrix of this size.
 struct SpectrumRoom {
   Array<double> storage;  // of four fields
@@ -21,11 +18,11 @@ struct SpectrumRoom {
   SpectrumRoom(const TileMatrix& a, const Device& host);
 };
 
-/// From so many steps of Lanczos' method, so that it lies below the eigenvalue; the same bits for
-/// any number of threads. `inverse`: the tiles of D^-1. Throws `Error`: unsupported where A or D is
+/// From 12 steps of Lanczos' method, so that it lies below the eigenvalue; the same bits for any
+/// number of threads. `inverse`: the tiles of D^-1. Throws `Error`: unsupported where A or D is
 /// not positive semidefinite, as far as the steps see; not_finite.
-double largest_eigenvalue(const TileMatrix& a, const Array<double>& inverse, int steps,
-                          SpectrumRoom& room, const Device& host);
+double largest_eigenvalue(const TileMatrix& a, const Array<double>& inverse, SpectrumRoom& room,
+                          const Device& host);
 double largest_eigenvalue(const TileMatrix& a, const Array<double>& inverse, const Device& host);
 
 [[noreturn]] void refuse_indefinite();

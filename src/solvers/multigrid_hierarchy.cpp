@@ -274,12 +274,10 @@ void Hierarchy<S>::smooth(Level& level, bool estimates) {
     level.jacobi = std::make_shared<SlicedJacobi<S>>(a);
   }
   if (!level.room) level.room.emplace(level.matrix, host_);
-  const auto estimate = [&](int steps) {
-    return largest_eigenvalue(level.matrix, level.inverses, steps, *level.room, host_);
-  };
+  const double largest = largest_eigenvalue(level.matrix, level.inverses, *level.room, host_);
   // Beyond its interval the smoother amplifies.
-  if (!estimates && estimate(growth_steps) <= level.largest) return;
-  level.largest = estimate(eigenvalue_steps);
+  if (!estimates && largest <= level.largest) return;
+  level.largest = largest;
   const double upper = safety_of_estimate * level.largest;
   const SpectralInterval interval{upper / ratio_of(options_.degree), upper};
   if (level.smoother) {

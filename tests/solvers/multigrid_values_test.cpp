@@ -90,12 +90,12 @@ TEST(MultigridStrength, LeavesRowsAloneThatTheirDiagonalDominates) {
 
 /// Paths of eight rows that nothing holds, with conductances that floats round.
 template <class E>
-CsrMatrix<E> free_paths(Index count) {
+CsrMatrix<E> free_paths(Index count, double contrast = 4) {
   Seed seed(22);
   TileRows tiles(1, 8 * count);
   for (Index i = 0; i + 1 < tiles.count(); ++i) {
     if (i % 8 == 7) continue;
-    const double conductance = std::uniform_real_distribution<double>(0.5, 2)(seed.generator);
+    const double conductance = std::pow(contrast, uniform(seed.generator) / 2);
     tiles.at(i, i)(0, 0) += conductance, tiles.at(i + 1, i + 1)(0, 0) += conductance;
     tiles.at(i, i + 1)(0, 0) = tiles.at(i + 1, i)(0, 0) = -conductance;
   }
@@ -127,6 +127,9 @@ CsrMatrix<E> free_bodies(Index count, std::vector<std::array<double, 3>>& points
 
 TEST(MultigridFloats, RoundEnergiesThatVanish) {
   EXPECT_LE(iterations_of(free_paths<real<float>>(300), {}, "CSR", 1e-5), 15);
+  for (const double contrast : {1e3, 1e4}) {  // solved exactly
+    EXPECT_LE(iterations_of(free_paths<real<float>>(60, contrast), {}, "CSR", 1e-5), 15);
+  }
   const auto paths = free_paths<real<double>>(300);
   EXPECT_LE(iterations_of(paths, {}), 15);
   EXPECT_LE(iterations_of(paths, {}, "CSR,iteration-precision=single"), 20);
@@ -256,6 +259,46 @@ TEST(MultigridNewValues, KeepTheSpectrumUnlessAskedFor) {
     EXPECT_TRUE(report.converged()) << report;
     EXPECT_LE(report.iterations, 15);
     EXPECT_EQ(multigrid->report().levels.front().largest, estimates_again ? expected : before);
+  }
+}
+
+/// A grid of 60 x 50 with conductances of 1, held at each point, and four points of one cell around
+/// `corner` of which each is connected to all others by `within` of the diagonal.
+CsrMatrix<real<double>> grid_with_clique(Index corner, double within) {
+  constexpr Index side = 60;
+  TileRows tiles(1, side * 50);
+  const auto set = [&](Index i, Index j, double value) {
+    tiles.at(i, j)(0, 0) = tiles.at(j, i)(0, 0) = value;
+  };
+  for (Index i = 0; i < tiles.count(); ++i) {
+    tiles.at(i, i)(0, 0) = 4.01;
+    if (i % side > 0) set(i, i - 1, -1);
+    if (i >= side) set(i, i - side, -1);
+  }
+  const Index clique[] = {corner, corner + 1, corner + side, corner + side + 1};
+  for (const Index i : clique) {
+    for (const Index j : clique) tiles.at(i, j)(0, 0) = i == j ? 100 : 100 * within;
+  }
+  return assemble<real<double>>(tiles);
+}
+
+TEST(MultigridNewValues, ShowAnEigenvalueThatGrowsInFewRows) {
+  Seed seed(27);
+  // D^-1 A has 1 + 3 within, beside eigenvalues up to 2.
+  for (const double within : {0.7, 0.9}) {
+    for (const Index corner : {61, 1234, 1530, 2780}) {
+      Operator<real<double>> A(grid_with_clique(corner, -0.01), Plan{});
+      auto multigrid = std::make_shared<Multigrid<double>>(make(A, {.coarsest = 50}));
+      EXPECT_LE(multigrid->report().levels.front().largest, 2);
+      ConjugateGradient<double> solver(A, std::shared_ptr<Preconditioner<double>>(multigrid));
+      A.update_values(grid_with_clique(corner, within).values().span());
+      const auto b = random_vector<real<double>>(A.rows(), seed.generator);
+      Field<real<double>> x(A.rows());
+      const Report report = solver.solve(b, x);
+      EXPECT_TRUE(report.converged()) << report;
+      EXPECT_LE(report.iterations, 20);
+      EXPECT_GE(multigrid->report().levels.front().largest, 0.98 * (1 + 3 * within));
+    }
   }
 }
 
