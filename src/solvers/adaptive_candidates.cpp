@@ -18,6 +18,8 @@ namespace {
 
 constexpr int relaxations = 4, degree = 10;
 constexpr int rounds = 3, iterations = 10;
+/// Of a field, below which what is orthogonal to others is rounding.
+constexpr double least_rest = 1e-5;
 
 /// Fields of A's rows, in its basis and memory.
 template <class S>
@@ -47,7 +49,8 @@ class Relaxed {
     }
   }
 
-  /// A few iterations for A y = x with the multigrid of all x, in whose place comes y.
+  /// A few iterations for A y = x with the multigrid of all x, in whose place comes y. Else all
+  /// would become the eigenvector of the smallest eigenvalue: they are kept orthogonal.
   void improve(const MultigridOptions& options) {
     std::vector<FieldView<const S>> candidates;
     for (const auto& x : fields_) candidates.push_back(x.view);
@@ -59,6 +62,10 @@ class Relaxed {
       solver.solve(x.view, y.view);
       if (normalize(y)) std::swap(x, y);
     }
+    const Ring ring = matrix_.ring();
+    if (ring == Ring::real) orthogonalize<Ring::real>();
+    if (ring == Ring::complex) orthogonalize<Ring::complex>();
+    if (ring == Ring::quaternion) orthogonalize<Ring::quaternion>();
   }
 
   /// Those of the user's order.
@@ -76,6 +83,34 @@ class Relaxed {
 
  private:
   Stream stream() const { return matrix_.device().stream(); }
+
+  /// Each to those before it, by the modified Gram-Schmidt process, twice (Giraud et al. 2005). One
+  /// that depends on them stays as it is.
+  template <Ring R>
+  void orthogonalize() {
+    std::vector<detail::OperatorField<S>> unit;  // vectors
+    for (const detail::OperatorField<S>& x : fields_) {
+      auto rest = detail::row_field_of<S>(matrix_);
+      axpby<S>(S(1), x.view, S(0), rest.view, stream());
+      const auto before = norm<S>(rest.view, stream());
+      for (int pass = 0; pass < 2; ++pass) {
+        for (const detail::OperatorField<S>& e : unit) {
+          const auto along = dot<R, S>(e.view, rest.view, reduction_, stream());
+          Coefficient<R, S> minus{};
+          for (int k = 0; k < minus.size; ++k) {
+            minus.component[k] = static_cast<S>(-along.component[k]);
+          }
+          axpby<S, R>(minus, e.view, Coefficient<R, S>::from_real(S(1)), rest.view, stream());
+        }
+      }
+      const auto after = norm<S>(rest.view, stream());
+      if (!(after > least_rest * before)) continue;
+      axpby<S>(S(1), rest.view, S(0), x.view, stream());
+      normalize(x);
+      scale<S>(static_cast<S>(1 / after), rest.view, stream());
+      unit.push_back(std::move(rest));
+    }
+  }
 
   /// False where that cannot be, as for what overflowed.
   bool normalize(const detail::OperatorField<S>& x) {

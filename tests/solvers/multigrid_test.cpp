@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <Eigen/Dense>
+#include <cmath>
 #include <memory>
 #include <string>
 #include <vector>
@@ -198,6 +199,30 @@ TEST(MultigridCandidates, OfAQuaternionAreFourOfItsExpansion) {
   }
   EXPECT_NEAR(static_cast<double>(iterations_of(system.matrix, b, small_levels, one)),
               static_cast<double>(iterations_of(expanded, b4, small_levels, four)), 1);
+}
+
+TEST(AdaptiveCandidates, AreOrthogonal) {
+  // Two chains that nothing holds but springs of 1e-8 and 1e-2 at each point, whose components
+  // every point mixes.
+  using E = block<double, 2, 2>;
+  constexpr Index n = 200;
+  const Eigen::Matrix2d turn{{0.8, -0.6}, {0.6, 0.8}};
+  const Eigen::Vector2d springs(1e-8, 1e-2);
+  TileRows tiles(2, n);
+  for (Index i = 0; i < n; ++i) {
+    const int neighbours = (i > 0) + (i + 1 < n);
+    tiles.at(i, i) =
+        neighbours * Eigen::Matrix2d::Identity() + turn * springs.asDiagonal() * turn.transpose();
+    if (i > 0) tiles.at(i, i - 1) = tiles.at(i - 1, i) = -Eigen::Matrix2d::Identity();
+  }
+  const Operator<E> A(assemble<E>(tiles), Plan{});
+  const auto candidates = adaptive_candidates<double>(A, 0, {.coarsest = 50});
+  ASSERT_EQ(candidates.size(), 2U);
+  const Eigen::Map<const Eigen::VectorXd> first(candidates[0].data(), 2 * n);
+  const Eigen::Map<const Eigen::VectorXd> second(candidates[1].data(), 2 * n);
+  EXPECT_EQ(first.cwiseAbs().maxCoeff(), 1);
+  EXPECT_EQ(second.cwiseAbs().maxCoeff(), 1);
+  EXPECT_LE(std::abs(first.dot(second)), 1e-12 * first.norm() * second.norm());
 }
 
 TEST(MultigridElasticity, TakesTheMotionsOfARigidBody) {
