@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "heddle/matrix_product.hpp"
+#include "heddle/tools/memory_error.hpp"
 #include "stored_rows.hpp"
 
 namespace heddle::detail {
@@ -26,21 +27,25 @@ void product_pattern(const PatternView& a, const PatternView& b, const Stream& h
                                               " entries");
   }
   offsets = Array<Offset>(static_cast<std::size_t>(a.rows) + 1);
-  const int team = team_size(host, a.entries() * 8LL);
+  const int team = team_beside(team_size(host, a.entries() * 8LL), a.entries(), b.columns);
   const auto for_each_row = [&](const auto& body) {
-    parallel_shares(team, a.rows, product_rows_at_once, [&](auto&& for_each) {
-      std::vector<Index> reached_by(static_cast<std::size_t>(b.columns), -1), reached;
-      for_each([&](Index row) {
-        reached.clear();
-        for (Offset i = a.offsets[row]; i < a.offsets[Offset(row) + 1]; ++i) {
-          const Offset middle = a.column[i];
-          for (Offset j = b.offsets[middle]; j < b.offsets[middle + 1]; ++j) {
-            const Index to = b.column[j];
-            if (std::exchange(reached_by[static_cast<std::size_t>(to)], row) == row) continue;
-            reached.push_back(to);
+    const std::size_t numbers =
+        static_cast<std::size_t>(team) * static_cast<std::size_t>(b.columns);
+    or_refuse_memory("numbers of a team", numbers, sizeof(Index), [&] {
+      parallel_shares(team, a.rows, product_rows_at_once, [&](auto&& for_each) {
+        std::vector<Index> reached_by(static_cast<std::size_t>(b.columns), -1), reached;
+        for_each([&](Index row) {
+          reached.clear();
+          for (Offset i = a.offsets[row]; i < a.offsets[Offset(row) + 1]; ++i) {
+            const Offset middle = a.column[i];
+            for (Offset j = b.offsets[middle]; j < b.offsets[middle + 1]; ++j) {
+              const Index to = b.column[j];
+              if (std::exchange(reached_by[static_cast<std::size_t>(to)], row) == row) continue;
+              reached.push_back(to);
+            }
           }
-        }
-        body(row, reached);
+          body(row, reached);
+        });
       });
     });
   };

@@ -44,7 +44,8 @@ template <class S>
 MultigridReport Hierarchy<S>::report() const {
   MultigridReport report;
   report.setup_seconds = setup_seconds_;
-  report.host_bytes = bytes_of(static_cast<const UserRows&>(rows_)) + bytes_of(rows_.slot);
+  report.host_bytes =
+      bytes_of(static_cast<const UserRows&>(rows_)) + bytes_of(rows_.slot) + scratch_.bytes();
   double sum = 0;
   for (const auto& level : levels_) {
     const TileMatrix& a = level->matrix;

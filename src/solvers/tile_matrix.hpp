@@ -62,6 +62,12 @@ struct SetupScratch {
   ThreadScratch<Index> order;
   std::vector<std::byte> stored;             // values on their way from an operator, and to one
   std::vector<double> dense, work, inverse;  // of the level that is solved exactly
+
+  long long bytes() const {
+    return places.bytes() + numbers.bytes() + order.bytes() +
+           static_cast<long long>(stored.size() +
+                                  (dense.size() + work.size() + inverse.size()) * sizeof(double));
+  }
 };
 
 /// The inverses of the diagonal tiles, row by row, into room for them. Throws `Error`: singular for

@@ -3,6 +3,8 @@
 // product of two is, is the caller's.
 #pragma once
 
+#include <algorithm>
+
 #include "heddle/array.hpp"
 #include "heddle/csr.hpp"
 #include "heddle/detail/thread_scratch.hpp"
@@ -20,7 +22,13 @@ HEDDLE_EXPORT void adjoint_pattern(const PatternView& a, Array<Offset>& offsets,
                                    Array<Index>& column, Array<Offset>& place);
 
 /// A number for each column, for each thread: kept, so that products again allocate nothing.
-using ColumnPlaces = ThreadScratch<Offset>;
+using ColumnPlaces = ThreadScratch<Index>;
+
+/// Of threads that would take a number for each column: so many that these numbers are no more
+/// than `entries`, and at least one.
+inline int team_beside(int team, Offset entries, Index columns) {
+  return static_cast<int>(std::clamp<Offset>(entries / std::max<Offset>(columns, 1), 1, team));
+}
 
 /// Rows differ in length.
 inline constexpr Offset product_rows_at_once = 64;
@@ -32,18 +40,18 @@ inline constexpr Offset product_rows_at_once = 64;
 template <class Clear, class Add>
 void multiply_rows(const PatternView& a, const PatternView& b, const PatternView& c, long long work,
                    const Stream& host, ColumnPlaces& places, const Clear& clear, const Add& add) {
-  const int team = team_size(host, work);
+  const int team = team_beside(team_size(host, work), c.offsets[a.rows], b.columns);
   places.reserve(team, static_cast<std::size_t>(b.columns));
   numbered_shares(team, a.rows, product_rows_at_once, [&](int thread, auto&& for_each) {
-    Offset* const place = places.of_thread(thread);
+    Index* const place = places.of_thread(thread);  // in the row of C
     for_each([&](Index row) {
       const Offset first = c.offsets[row], end = c.offsets[Offset(row) + 1];
-      for (Offset k = first; k < end; ++k) place[c.column[k]] = k;
+      for (Offset k = first; k < end; ++k) place[c.column[k]] = static_cast<Index>(k - first);
       clear(first, end);
       for (Offset i = a.offsets[row], i_end = a.offsets[Offset(row) + 1]; i < i_end; ++i) {
         const Offset middle = a.column[i];
         for (Offset j = b.offsets[middle], j_end = b.offsets[middle + 1]; j < j_end; ++j) {
-          add(place[b.column[j]], i, j);
+          add(first + place[b.column[j]], i, j);
         }
       }
     });

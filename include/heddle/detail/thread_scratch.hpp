@@ -4,6 +4,7 @@
 #include <atomic>
 #include <vector>
 
+#include "heddle/tools/memory_error.hpp"
 #include "heddle/tools/team.hpp"
 
 namespace heddle::detail {
@@ -11,18 +12,24 @@ namespace heddle::detail {
 template <class T>
 class ThreadScratch {
  public:
-  /// For so many threads; grows only.
+  /// For so many threads; grows only. Throws `Error` (memory).
   void reserve(int threads, std::size_t size) {
-    if (of_thread_.size() < static_cast<std::size_t>(threads)) {
-      of_thread_.resize(static_cast<std::size_t>(threads));
-    }
-    for (std::vector<T>& scratch : of_thread_) {
-      // Padded, so that no two threads write to one cache line.
-      const std::size_t padded = size + 128 / sizeof(T);
-      if (scratch.size() < padded) scratch.resize(padded);
-    }
+    const auto team = static_cast<std::size_t>(threads);
+    // Padded, so that no two threads write to one cache line.
+    const std::size_t padded = size + 128 / sizeof(T);
+    or_refuse_memory("numbers of a team", team * padded, sizeof(T), [&] {
+      if (of_thread_.size() < team) of_thread_.resize(team);
+      for (std::size_t k = 0; k < team; ++k) {
+        if (of_thread_[k].size() < padded) of_thread_[k].resize(padded);
+      }
+    });
   }
   T* of_thread(int thread) { return of_thread_[static_cast<std::size_t>(thread)].data(); }
+  long long bytes() const {
+    std::size_t count = 0;
+    for (const std::vector<T>& scratch : of_thread_) count += scratch.size();
+    return static_cast<long long>(count * sizeof(T));
+  }
 
  private:
   std::vector<std::vector<T>> of_thread_;
