@@ -164,11 +164,8 @@ SolverCase read_solver(const CaseObject& object, const AnalysisCase& analysis) {
   }
   if (object.has("preconditioner")) {
     solver.multigrid = object.text_of("preconditioner", {"jacobi", "multigrid"}) == "multigrid";
-    if (*solver.multigrid && analysis.type == AnalysisType::modes) {
+    if (analysis.type == AnalysisType::modes) {
       object.refuse(object.path_of("preconditioner"), "is not of modes; leave it out");
-    }
-    if (*solver.multigrid && solver.deflation > 0) {
-      object.refuse(object.path_of("deflation"), "is beside jacobi; take one of them");
     }
   }
   return solver;

@@ -77,6 +77,9 @@ bool takes_multigrid(const RunOptions& options, const Case& given, const Device&
   const bool usually = given.analysis.type == AnalysisType::statics && !device.on_gpu();
   const bool takes = options.preconditioner.is_multigrid(given.solver.multigrid.value_or(usually));
   if (takes && given.solver.deflation > 0) {
+    if (!options.preconditioner) {
+      detail::malformed_file(given.path + ": solver.deflation is beside jacobi; take one of them");
+    }
     throw Error(ErrorKind::usage,
                 "--preconditioner multigrid is not combined with deflation; take one of them");
   }

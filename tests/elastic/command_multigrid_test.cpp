@@ -50,12 +50,15 @@ TEST_F(CommandElastic, TakesThePreconditionerOfTheCommand) {
 
 TEST_F(CommandElastic, RefusesMultigridWhereNothingUsesIt) {
   json of = case_of("modes");
-  of["solver"]["preconditioner"] = "multigrid";
-  expect_refusal(beam(of), "case.json: solver.preconditioner is not of modes; leave it out");
+  for (const char* name : {"jacobi", "multigrid"}) {
+    of["solver"]["preconditioner"] = name;
+    expect_refusal(beam(of), "case.json: solver.preconditioner is not of modes; leave it out");
+  }
   of = case_of("dynamic");
   of["solver"]["deflation"] = 4;
   of["solver"]["preconditioner"] = "multigrid";
   expect_refusal(beam(of), "case.json: solver.deflation is beside jacobi; take one of them");
+  EXPECT_EQ(beam(of, {"--preconditioner", "jacobi"}).status, 0);  // goes before the case
   of["solver"] = {{"preconditioner", "ilu"}};
   EXPECT_EQ(beam(of).status, 2);
 }
