@@ -165,7 +165,6 @@ void ElasticSystem::deform(const VertexField& displacement) {
 void ElasticSystem::set_matrix(double mass_scale, double stiffness_scale) {
   const std::array<double, 2> scales{mass_scale, stiffness_scale};
   if (!options_.corotational && scales_ == scales) return;
-  scales_ = scales;
   timed(times.values, device_, [&] {
     const bool turned = !turned_.empty();
     // The mass matrix has its number of a slot at the slot's own place.
@@ -174,6 +173,7 @@ void ElasticSystem::set_matrix(double mass_scale, double stiffness_scale) {
              StiffnessKernel{turned ? turned_.data() : gradient_.data(), material_.data(), mass,
                              fixed_.data(), mass_scale, stiffness_scale});
   });
+  scales_ = scales;
 }
 
 void ElasticSystem::residual(const VertexField* base, double scale, VertexField& result) {
