@@ -131,6 +131,12 @@ void LoopRun::repeat(const std::function<void()>& queue, bool ahead, LimitsOfRun
   const auto runs = [&](const System& system) { return system.watch->end == device::loop_runs; };
   const std::span running(systems_.data(), limits.size());
   try {
+    // The start may end a run, and its kernels are under way: a rank that saw the end while another
+    // did not yet would leave the other alone with the sums of a body.
+    if (has_ranks()) {
+      record(events_[0].get());
+      await(events_[0].get(), limits);
+    }
     for (std::size_t launched = 0;; ++launched) {
       // Of the last launch but one: what its kernels wrote is visible once the event has happened.
       const cudaEvent_t event = events_[ahead ? launched % 2 : 0].get();

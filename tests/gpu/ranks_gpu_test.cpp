@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "heddle/bicgstab.hpp"
+#include "heddle/chebyshev_iteration.hpp"
 #include "heddle/conjugate_gradient.hpp"
 #include "heddle/gmres.hpp"
 #include "heddle/jacobi.hpp"
@@ -286,6 +287,26 @@ TEST_F(RanksOnGpu, EndTogether) {
     EXPECT_GE(report.iterations, 4);
     EXPECT_LE(report.iterations, 6);
   }
+}
+
+/// The first kernels of a run find that there is no interval: no rank begins an iteration, whose
+/// sums others would not join.
+TEST_F(RanksOnGpu, EndTogetherInTheStart) {
+  Seed seed(180);
+  auto matrix = random_system<E>(rows, 2, 0.05, 0, seed.generator).matrix;
+  for (double& value : matrix.values()) value = -value;
+  run_on_ranks(3, [&](Communicator& ranks) {
+    const std::shared_ptr<const LinearOperator<double>> A =
+        part_of(matrix, Partition::even(rows, 3), ranks, Plan{}, ExchangeMode::task, device);
+    ChebyshevIteration<double> solver(A);
+    std::vector<double> b(static_cast<std::size_t>(A->rows()) * 4, 1), x(b.size());
+    for (int repetition = 0; repetition < 200; ++repetition) {
+      const Report report = solver.solve(FieldView<const double>(b.data(), A->rows(), 4),
+                                         FieldView<double>(x.data(), A->rows(), 4));
+      EXPECT_EQ(report.status, Status::indefinite) << report;
+      EXPECT_EQ(report.iterations, 0);
+    }
+  });
 }
 
 TEST_F(RanksOnGpu, OneFailsAndAllEnd) {
