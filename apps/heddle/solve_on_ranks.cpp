@@ -35,27 +35,27 @@ struct WholeSystem {
 
 void check_for_ranks(const SolveOptions& options, const ComposedChoice& preconditioner,
                      const Device& device) {
-  const auto refuse = [](const std::string& what) {
-    throw Error(ErrorKind::unsupported, "ranks share " + what);
-  };
+  const auto refuse = [](const std::string& why) { throw Error(ErrorKind::unsupported, why); };
+  const std::string taken = device.on_gpu() ? "none, jacobi, chebyshev and neumann"
+                                            : "none, jacobi, chebyshev, neumann, cr and gmres";
   if (device.on_gpu() && has_method(options.method, &MethodInfo::restarts)) {
-    throw Error(ErrorKind::unsupported, "--solver " + options.method +
-                                            " keeps a basis, whose sums ranks on GPUs do not join");
+    refuse("--solver " + options.method + " keeps a basis, whose sums ranks on GPUs do not join");
+  }
+  if (device.on_gpu() && preconditioner.varies()) {
+    refuse("--preconditioner " + preconditioner.text() +
+           " varies, which needs FGMRES; ranks on GPUs take " + taken);
   }
   if (options.storage.is_hierarchical()) {
-    refuse("matrices in sliced storage, not in --storage hisparse");
+    refuse("ranks share matrices in sliced storage, not in --storage hisparse");
   }
-  if (options.damping) refuse("square systems: --damping is of least squares");
+  if (options.damping) refuse("ranks share square systems: --damping is of least squares");
   if (options.method == block_cg_method.info.name || options.method == lsmr_method.info.name) {
-    throw Error(ErrorKind::unsupported,
-                "--solver " + options.method + " is not for ranks: leave it out or name another");
+    refuse("--solver " + options.method + " is not for ranks: leave it out or name another");
   }
   options.multigrid.check(preconditioner);
   if (needed_entries(preconditioner) == NeededEntries::all) {
-    throw Error(ErrorKind::unsupported,
-                "--preconditioner " + preconditioner.text() +
-                    " is made of the entries of all rows, which no rank has; ranks take none, "
-                    "jacobi, chebyshev, neumann, cr and gmres");
+    refuse("--preconditioner " + preconditioner.text() +
+           " is made of the entries of all rows, which no rank has; ranks take " + taken);
   }
 }
 
