@@ -109,6 +109,7 @@ DistributedOperator<S>::DistributedOperator(Communicator& ranks, const Partition
               ErrorKind::size_mismatch, "the entries");
   check_agree(ranks, hash_of(to_full_string(plan)), ErrorKind::usage, "the plan");
   check_agree(ranks, static_cast<long long>(mode), ErrorKind::usage, "the mode of exchange");
+  check_agree(ranks, device.on_gpu() ? 1 : 0, ErrorKind::usage, "whether they work on GPUs");
   // Exchanges of lists lie between what may fail on one rank.
   guard(ranks,
         [&] { state.halo = detail::make_halo(ranks, partition, std::move(parts.halo_columns)); });

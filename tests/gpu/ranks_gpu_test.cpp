@@ -347,6 +347,18 @@ TEST_F(RanksOnGpu, RefuseMethodsThatKeepABasis) {
   });
 }
 
+TEST_F(RanksOnGpu, AreAllOnGpus) {
+  Seed seed(181);
+  const auto matrix = random_system<E>(rows, 2, 0.05, 0, seed.generator).matrix;
+  expect_error(ErrorKind::usage,
+               "ranks disagree about whether they work on GPUs: rank 0 and rank 2", [&] {
+                 run_on_ranks(3, [&](Communicator& ranks) {
+                   part_of(matrix, Partition::even(rows, 3), ranks, Plan{}, ExchangeMode::task,
+                           ranks.rank() == 2 ? Device::cpu(1) : device);
+                 });
+               });
+}
+
 TEST_F(RanksOnGpu, SomeHaveNoRows) {
   Seed seed(177);
   const auto matrix = random_system<E>(rows, 2, 0.05, 0, seed.generator).matrix;
