@@ -1,24 +1,23 @@
 // Ranks on GPUs, threads of this process: the bits of one rank for any number of them, on one GPU
-// or several; and ends that all agree on.
+// or several.
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "heddle/bicgstab.hpp"
-#include "heddle/chebyshev_iteration.hpp"
 #include "heddle/conjugate_gradient.hpp"
-#include "heddle/gmres.hpp"
 #include "heddle/jacobi.hpp"
 #include "heddle/minres.hpp"
 #include "heddle/multiply.hpp"
 #include "heddle/operator.hpp"
 #include "heddle/polynomial.hpp"
 #include "heddle/problems.hpp"
-#include "support/expect_error.hpp"
 #include "support/gpu.hpp"
 #include "support/on_ranks.hpp"
 #include "support/random_matrix.hpp"
@@ -41,6 +40,21 @@ struct Outcome {
 /// Where each rank works.
 using Devices = std::vector<Device>;
 Devices all_on(const Device& device) { return {device}; }
+
+/// Streams of one GPU, one for each rank: on one that they share, all would be in order anyway.
+class OwnStreams {
+ public:
+  static constexpr std::size_t most = 5;
+
+  Devices devices() const {
+    Devices devices;
+    for (const OwnStream& stream : streams_) devices.push_back(Device::cuda(0, stream.get()));
+    return devices;
+  }
+
+ private:
+  std::array<OwnStream, most> streams_;
+};
 
 /// With Jacobi.
 template <template <class> class Solver, class E, class S = vector_scalar_t<E>>
@@ -87,10 +101,11 @@ class RanksOnGpu : public OnGpu {
   void expect_bits_of_one_rank(const CsrMatrix<E>& matrix, Generator& generator) const {
     using S = vector_scalar_t<E>;
     const auto b = random_scalars<E>(generator, matrix.rows());
+    const OwnStreams streams;
     const auto on = [&](int ranks, ExchangeMode mode) {
       const Partition partition = ranks == 3 ? random_owners(matrix.rows(), ranks, generator)
                                              : Partition::even(matrix.rows(), ranks);
-      return solve<Solver>(matrix, b, partition, mode, all_on(device));
+      return solve<Solver>(matrix, b, partition, mode, streams.devices());
     };
     const auto expected = on(1, ExchangeMode::task);
     EXPECT_TRUE(expected.report.solved()) << name(expected.report.status);
@@ -141,26 +156,42 @@ TYPED_TEST(RanksOnGpuOf, MultiplyAsTheRowsSay) {
       }
     }
   }
+  const OwnStreams streams;
+  const Devices devices = streams.devices();
+  // More than two, since buffers take turns, each with another x, and no wait between them.
+  constexpr std::size_t products = 5;
   for (const int count : {1, 2, 5}) {
     for (const ExchangeMode mode :
          {ExchangeMode::vector, ExchangeMode::naive, ExchangeMode::task}) {
       const Partition partition = Partition::even(rows, count);
-      std::vector<S> y(x.size());
+      std::vector<std::vector<S>> y(products, std::vector<S>(x.size()));
       run_on_ranks(count, [&](Communicator& ranks) {
-        const auto A = part_of(matrix, partition, ranks, Plan{}, mode, this->device);
-        const FieldView<const S> all_x(x.data(), rows, width);
-        const FieldView<S> all_y(y.data(), rows, width);
-        // More than two, since buffers take turns.
-        for (int repetition = 0; repetition < 5; ++repetition) {
-          multiply<S>(*A, rows_of(all_x, partition, ranks.rank()),
-                      rows_of(all_y, partition, ranks.rank()));
-          A->device().synchronize();
+        const auto A = part_of(matrix, partition, ranks, Plan{}, mode,
+                               devices[static_cast<std::size_t>(ranks.rank())]);
+        std::vector<S> own = take_rows(x, width, partition, ranks.rank());
+        std::vector<Array<S>> own_x, own_y;
+        for (std::size_t k = 0; k < products; ++k) {
+          own_x.emplace_back(std::span<const S>(own), A->device());
+          own_y.emplace_back(own.size(), A->device());
+          for (S& scalar : own) scalar *= 2;
+        }
+        for (std::size_t k = 0; k < products; ++k) {
+          multiply<S>(*A, FieldView<const S>(own_x[k].data(), A->rows(), width),
+                      FieldView<S>(own_y[k].data(), A->rows(), width));
+        }
+        A->device().synchronize();
+        for (std::size_t k = 0; k < products; ++k) {
+          put_rows(own_y[k].to_host(), width, partition, ranks.rank(), y[k]);
         }
       });
       constexpr double rounding = std::is_same_v<S, float> ? 1e-6 : 1e-14;
-      for (std::size_t i = 0; i < x.size(); ++i) {
-        ASSERT_LE(std::abs(double(y[i]) - expected[i]), rounding * (1 + sizes[i]))
-            << count << " ranks, " << name(mode) << ", scalar " << i;
+      for (std::size_t k = 0; k < products; ++k) {
+        const double factor = std::exp2(static_cast<double>(k));
+        for (std::size_t i = 0; i < x.size(); ++i) {
+          ASSERT_LE(std::abs(double(y[k][i]) - factor * expected[i]),
+                    factor * rounding * (1 + sizes[i]))
+              << count << " ranks, " << name(mode) << ", product " << k << ", scalar " << i;
+        }
       }
     }
   }
@@ -252,113 +283,6 @@ TEST_F(RanksOnGpu, PreconditionByProducts) {
   EXPECT_EQ(found[1], found[0]);
 }
 
-TEST_F(RanksOnGpu, EndTogether) {
-  Seed seed(174);
-  const auto matrix = random_system<E>(rows, 2, 1e-3, 0, seed.generator).matrix;
-  const auto b = random_scalars<E>(seed.generator);
-  const Partition partition = Partition::even(rows, 3);
-  const auto reports = [&](const auto& set) {
-    std::vector<Report> all(3);
-    run_on_ranks(3, [&](Communicator& ranks) {
-      SolverOptions options;
-      set(ranks.rank(), options);
-      const auto A = part_of(matrix, partition, ranks, Plan{}, ExchangeMode::task, device);
-      ConjugateGradient<double> solver(std::shared_ptr<const LinearOperator<double>>(A),
-                                       A->jacobi(), options);
-      std::vector<double> x(static_cast<std::size_t>(A->rows()) * 4);
-      const FieldView<const double> all_b(b.data(), rows, 4);
-      all[static_cast<std::size_t>(ranks.rank())] = solver.solve(
-          rows_of(all_b, partition, ranks.rank()), FieldView<double>(x.data(), A->rows(), 4));
-    });
-    return all;
-  };
-  for (const Report& report : reports([](int rank, SolverOptions& options) {
-         if (rank == 1) options.time_limit = 0;
-       })) {
-    EXPECT_EQ(report.status, Status::time_limit);
-    EXPECT_LE(report.iterations, 3);
-  }
-  for (const Report& report : reports([](int rank, SolverOptions& options) {
-         if (rank == 2) {
-           options.observer = [](const SolveProgress& now) { return now.iteration < 4; };
-         }
-       })) {
-    EXPECT_EQ(report.status, Status::cancelled);
-    EXPECT_GE(report.iterations, 4);
-    EXPECT_LE(report.iterations, 6);
-  }
-}
-
-/// The first kernels of a run find that there is no interval: no rank begins an iteration, whose
-/// sums others would not join.
-TEST_F(RanksOnGpu, EndTogetherInTheStart) {
-  Seed seed(180);
-  auto matrix = random_system<E>(rows, 2, 0.05, 0, seed.generator).matrix;
-  for (double& value : matrix.values()) value = -value;
-  run_on_ranks(3, [&](Communicator& ranks) {
-    const std::shared_ptr<const LinearOperator<double>> A =
-        part_of(matrix, Partition::even(rows, 3), ranks, Plan{}, ExchangeMode::task, device);
-    ChebyshevIteration<double> solver(A);
-    std::vector<double> b(static_cast<std::size_t>(A->rows()) * 4, 1), x(b.size());
-    for (int repetition = 0; repetition < 200; ++repetition) {
-      const Report report = solver.solve(FieldView<const double>(b.data(), A->rows(), 4),
-                                         FieldView<double>(x.data(), A->rows(), 4));
-      EXPECT_EQ(report.status, Status::indefinite) << report;
-      EXPECT_EQ(report.iterations, 0);
-    }
-  });
-}
-
-TEST_F(RanksOnGpu, OneFailsAndAllEnd) {
-  Seed seed(175);
-  const auto matrix = random_system<E>(rows, 2, 0.05, 0, seed.generator).matrix;
-  expect_error(ErrorKind::usage, "the observer had enough", [&] {
-    run_on_ranks(3, [&](Communicator& ranks) {
-      const auto A =
-          part_of(matrix, Partition::even(rows, 3), ranks, Plan{}, ExchangeMode::task, device);
-      SolverOptions options;
-      options.tolerance = 1e-14;
-      if (ranks.rank() == 1) {
-        options.observer = [](const SolveProgress& now) -> bool {
-          if (now.iteration == 2) throw Error(ErrorKind::usage, "the observer had enough");
-          return true;
-        };
-      }
-      ConjugateGradient<double> solver(std::shared_ptr<const LinearOperator<double>>(A),
-                                       A->jacobi(), options);
-      std::vector<double> b(static_cast<std::size_t>(A->rows()) * 4, 1), x(b.size());
-      solver.solve(FieldView<const double>(b.data(), A->rows(), 4),
-                   FieldView<double>(x.data(), A->rows(), 4));
-    });
-  });
-}
-
-TEST_F(RanksOnGpu, RefuseMethodsThatKeepABasis) {
-  Seed seed(176);
-  const auto matrix = random_system<E>(rows, 2, 0.05, 0, seed.generator).matrix;
-  const std::string why =
-      "GMRES keeps a basis, whose sums ranks on GPUs do not join; take BiCGStab there";
-  expect_error(ErrorKind::unsupported, why, [&] {
-    run_on_ranks(2, [&](Communicator& ranks) {
-      const std::shared_ptr<const LinearOperator<double>> A =
-          part_of(matrix, Partition::even(rows, 2), ranks, Plan{}, ExchangeMode::task, device);
-      Gmres<double> solver(A);
-    });
-  });
-}
-
-TEST_F(RanksOnGpu, AreAllOnGpus) {
-  Seed seed(181);
-  const auto matrix = random_system<E>(rows, 2, 0.05, 0, seed.generator).matrix;
-  expect_error(ErrorKind::usage,
-               "ranks disagree about whether they work on GPUs: rank 0 and rank 2", [&] {
-                 run_on_ranks(3, [&](Communicator& ranks) {
-                   part_of(matrix, Partition::even(rows, 3), ranks, Plan{}, ExchangeMode::task,
-                           ranks.rank() == 2 ? Device::cpu(1) : device);
-                 });
-               });
-}
-
 TEST_F(RanksOnGpu, SomeHaveNoRows) {
   Seed seed(177);
   const auto matrix = random_system<E>(rows, 2, 0.05, 0, seed.generator).matrix;
@@ -376,15 +300,24 @@ TEST_F(RanksOnGpu, SeveralGpusHaveTheBitsOfOne) {
   Devices devices;
   for (int g = 0; g < gpus; ++g) devices.push_back(Device::cuda(g));
   Seed seed(178);
+  const auto expect_bits_of_one_gpu = [&](const auto& matrix, const auto& b) {
+    const auto on = [&](int ranks, ExchangeMode mode, const Devices& of_ranks) {
+      return solve<ConjugateGradient>(matrix, b, Partition::even(matrix.rows(), ranks), mode,
+                                      of_ranks);
+    };
+    const auto expected = on(1, ExchangeMode::task, all_on(device));
+    EXPECT_TRUE(expected.report.solved()) << name(expected.report.status);
+    for (const ExchangeMode mode :
+         {ExchangeMode::vector, ExchangeMode::naive, ExchangeMode::task}) {
+      SCOPED_TRACE(std::string(name(mode)));
+      expect_same(on(gpus, mode, devices), expected);
+    }
+  };
   const auto matrix = random_system<E>(rows, 2, 0.05, 0, seed.generator).matrix;
-  const auto b = random_scalars<E>(seed.generator);
-  const auto expected = solve<ConjugateGradient>(matrix, b, Partition::even(rows, 1),
-                                                 ExchangeMode::task, all_on(device));
-  for (const ExchangeMode mode : {ExchangeMode::vector, ExchangeMode::naive, ExchangeMode::task}) {
-    SCOPED_TRACE(std::string(name(mode)));
-    expect_same(solve<ConjugateGradient>(matrix, b, Partition::even(rows, gpus), mode, devices),
-                expected);
-  }
+  expect_bits_of_one_gpu(matrix, random_scalars<E>(seed.generator));
+  // Large enough that kernels and copies of several GPUs overlap.
+  const auto mesh = poisson(100'000);
+  expect_bits_of_one_gpu(mesh, random_scalars<real<double>>(seed.generator, mesh.rows()));
 }
 
 }  // namespace

@@ -1,0 +1,140 @@
+// Ranks on GPUs end together: by a decision, by what one of them alone knows, or by its error.
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "heddle/chebyshev_iteration.hpp"
+#include "heddle/conjugate_gradient.hpp"
+#include "heddle/gmres.hpp"
+#include "heddle/jacobi.hpp"
+#include "support/expect_error.hpp"
+#include "support/on_gpu.hpp"
+#include "support/on_ranks.hpp"
+#include "support/random_matrix.hpp"
+#include "support/systems.hpp"
+
+namespace heddle::test::rank_ends_gpu {
+namespace {
+
+using E = quaternion<double>;
+constexpr Index rows = 5 * 256 + 77;
+
+std::vector<double> random_scalars(Generator& generator) {
+  std::vector<double> b(static_cast<std::size_t>(rows) * 4);
+  for (double& c : b) c = uniform(generator);
+  return b;
+}
+
+class RankEndsOnGpu : public OnGpu {};
+
+TEST_F(RankEndsOnGpu, EndTogether) {
+  Seed seed(174);
+  const auto matrix = random_system<E>(rows, 2, 1e-3, 0, seed.generator).matrix;
+  const auto b = random_scalars(seed.generator);
+  const Partition partition = Partition::even(rows, 3);
+  const auto reports = [&](const auto& set) {
+    std::vector<Report> all(3);
+    run_on_ranks(3, [&](Communicator& ranks) {
+      SolverOptions options;
+      set(ranks.rank(), options);
+      const auto A = part_of(matrix, partition, ranks, Plan{}, ExchangeMode::task, device);
+      ConjugateGradient<double> solver(std::shared_ptr<const LinearOperator<double>>(A),
+                                       A->jacobi(), options);
+      std::vector<double> x(static_cast<std::size_t>(A->rows()) * 4);
+      const FieldView<const double> all_b(b.data(), rows, 4);
+      all[static_cast<std::size_t>(ranks.rank())] = solver.solve(
+          rows_of(all_b, partition, ranks.rank()), FieldView<double>(x.data(), A->rows(), 4));
+    });
+    return all;
+  };
+  for (const Report& report : reports([](int rank, SolverOptions& options) {
+         if (rank == 1) options.time_limit = 0;
+       })) {
+    EXPECT_EQ(report.status, Status::time_limit);
+    EXPECT_LE(report.iterations, 3);
+  }
+  for (const Report& report : reports([](int rank, SolverOptions& options) {
+         if (rank == 2) {
+           options.observer = [](const SolveProgress& now) { return now.iteration < 4; };
+         }
+       })) {
+    EXPECT_EQ(report.status, Status::cancelled);
+    EXPECT_GE(report.iterations, 4);
+    EXPECT_LE(report.iterations, 6);
+  }
+}
+
+/// The first kernels of a run find that there is no interval: no rank begins an iteration, whose
+/// sums others would not join.
+TEST_F(RankEndsOnGpu, EndTogetherInTheStart) {
+  Seed seed(180);
+  auto matrix = random_system<E>(rows, 2, 0.05, 0, seed.generator).matrix;
+  for (double& value : matrix.values()) value = -value;
+  run_on_ranks(3, [&](Communicator& ranks) {
+    const std::shared_ptr<const LinearOperator<double>> A =
+        part_of(matrix, Partition::even(rows, 3), ranks, Plan{}, ExchangeMode::task, device);
+    ChebyshevIteration<double> solver(A);
+    std::vector<double> b(static_cast<std::size_t>(A->rows()) * 4, 1), x(b.size());
+    for (int repetition = 0; repetition < 200; ++repetition) {
+      const Report report = solver.solve(FieldView<const double>(b.data(), A->rows(), 4),
+                                         FieldView<double>(x.data(), A->rows(), 4));
+      EXPECT_EQ(report.status, Status::indefinite) << report;
+      EXPECT_EQ(report.iterations, 0);
+    }
+  });
+}
+
+TEST_F(RankEndsOnGpu, OneFailsAndAllEnd) {
+  Seed seed(175);
+  const auto matrix = random_system<E>(rows, 2, 0.05, 0, seed.generator).matrix;
+  expect_error(ErrorKind::usage, "the observer had enough", [&] {
+    run_on_ranks(3, [&](Communicator& ranks) {
+      const auto A =
+          part_of(matrix, Partition::even(rows, 3), ranks, Plan{}, ExchangeMode::task, device);
+      SolverOptions options;
+      options.tolerance = 1e-14;
+      if (ranks.rank() == 1) {
+        options.observer = [](const SolveProgress& now) -> bool {
+          if (now.iteration == 2) throw Error(ErrorKind::usage, "the observer had enough");
+          return true;
+        };
+      }
+      ConjugateGradient<double> solver(std::shared_ptr<const LinearOperator<double>>(A),
+                                       A->jacobi(), options);
+      std::vector<double> b(static_cast<std::size_t>(A->rows()) * 4, 1), x(b.size());
+      solver.solve(FieldView<const double>(b.data(), A->rows(), 4),
+                   FieldView<double>(x.data(), A->rows(), 4));
+    });
+  });
+}
+
+TEST_F(RankEndsOnGpu, RefuseMethodsThatKeepABasis) {
+  Seed seed(176);
+  const auto matrix = random_system<E>(rows, 2, 0.05, 0, seed.generator).matrix;
+  const std::string why =
+      "GMRES keeps a basis, whose sums ranks on GPUs do not join; take BiCGStab there";
+  expect_error(ErrorKind::unsupported, why, [&] {
+    run_on_ranks(2, [&](Communicator& ranks) {
+      const std::shared_ptr<const LinearOperator<double>> A =
+          part_of(matrix, Partition::even(rows, 2), ranks, Plan{}, ExchangeMode::task, device);
+      Gmres<double> solver(A);
+    });
+  });
+}
+
+TEST_F(RankEndsOnGpu, AreAllOnGpus) {
+  Seed seed(181);
+  const auto matrix = random_system<E>(rows, 2, 0.05, 0, seed.generator).matrix;
+  expect_error(ErrorKind::usage,
+               "ranks disagree about whether they work on GPUs: rank 0 and rank 2", [&] {
+                 run_on_ranks(3, [&](Communicator& ranks) {
+                   part_of(matrix, Partition::even(rows, 3), ranks, Plan{}, ExchangeMode::task,
+                           ranks.rank() == 2 ? Device::cpu(1) : device);
+                 });
+               });
+}
+
+}  // namespace
+}  // namespace heddle::test::rank_ends_gpu
