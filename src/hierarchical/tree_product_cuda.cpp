@@ -129,6 +129,10 @@ void TreeProduct::launch_with(const Call& call, const Stream& stream) const {
 
 void TreeProduct::launch(const Call& call, const Stream& stream) const {
   if (partials() == 0) return;
+  // `DeviceSums::results` is null where ranks share the rows.
+  if (call.sums.partials != nullptr && call.sums.results == nullptr) {
+    throw Error(ErrorKind::usage, "a reduction that joins ranks meets a matrix of one rank");
+  }
   const OnGpu here(stream);
   const bool in_double = entry_.shape.scalar_bytes == 8 || call.epilogue == device::store_residual;
   if (in_double) {

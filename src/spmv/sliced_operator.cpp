@@ -23,6 +23,10 @@ inline constexpr bool may_be_on_gpu = has_cuda && !std::is_same_v<S, long double
 template <class S>
 sum_t<S> sum_of(const cuda::Product& product, cuda::Product::Call call, Reduction<S>& reduction,
                 const Stream& stream) {
+  // It gives kernels nowhere to leave a sum over all rows (`DeviceSums::results`).
+  if (reduction.device().stream().share != nullptr) {
+    throw Error(ErrorKind::usage, "a reduction that joins ranks meets a matrix of one rank");
+  }
   call.sums = reduction.space(product.partials());
   product.launch(call, stream);
   return reduction.finish(1)[0];
