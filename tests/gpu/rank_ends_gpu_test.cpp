@@ -9,6 +9,7 @@
 #include "heddle/conjugate_gradient.hpp"
 #include "heddle/gmres.hpp"
 #include "heddle/jacobi.hpp"
+#include "heddle/operator.hpp"
 #include "support/expect_error.hpp"
 #include "support/on_gpu.hpp"
 #include "support/on_ranks.hpp"
@@ -120,6 +121,22 @@ TEST_F(RankEndsOnGpu, RefuseMethodsThatKeepABasis) {
       const std::shared_ptr<const LinearOperator<double>> A =
           part_of(matrix, Partition::even(rows, 2), ranks, Plan{}, ExchangeMode::task, device);
       Gmres<double> solver(A);
+    });
+  });
+}
+
+TEST_F(RankEndsOnGpu, RefuseJoinedSumsOfAMatrixOfOneRank) {
+  Seed seed(182);
+  const auto matrix = random_system<E>(rows, 2, 0.05, 0, seed.generator).matrix;
+  const Operator<E> alone(matrix, Plan{}, device);
+  const auto x = alone.field();
+  auto y = alone.field();
+  expect_error(ErrorKind::usage, "a reduction that joins ranks meets a matrix of one rank", [&] {
+    run_on_ranks(1, [&](Communicator& ranks) {
+      const auto A =
+          part_of(matrix, Partition::even(rows, 1), ranks, Plan{}, ExchangeMode::task, device);
+      Reduction<double> reduction(rows, A->device());
+      alone.apply_dot(x.view(), y.view(), reduction, device.stream());
     });
   });
 }
