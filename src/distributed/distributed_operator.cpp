@@ -274,9 +274,10 @@ void DistributedOperator<S>::apply(S alpha, const FieldView<const S>& x, S beta,
   state.check(y, "y");
   check_apart(x, y, "x", "y");
   if (state.on_gpu) {
-    return state.run_on_gpu(x, stream, [&](auto& part, const FieldView<const S>& of_part) {
-      part.matrix->apply(alpha, of_part, beta, state.rows_of(y, part), stream);
-    });
+    return state.run_on_gpu(
+        state.mode, x, stream, [&](auto& part, const FieldView<const S>& of_part) {
+          part.matrix->apply(alpha, of_part, beta, state.rows_of(y, part), stream);
+        });
   }
   state.run(x, stream, [&](auto& part, const FieldView<const S>& of_part) {
     const detail::StoreScaled<S> store{alpha, beta, state.from(y, part), y.entry_stride,
@@ -312,8 +313,10 @@ sum_t<S> DistributedOperator<S>::residual(const FieldView<const S>& b, const Fie
   check_apart(x, r, "x", "r");
   if (b.data != r.data) check_apart(b, r, "b", "r");
   if (state.on_gpu) {
-    // Parts sum for themselves, in another tree than that of all ranks.
-    state.run_on_gpu(x, stream, [&](auto& part, const FieldView<const S>& of_part) {
+    // Parts sum for themselves, in another tree than that of all ranks. The host waits for the sum
+    // of the interior: copies beside it are to be queued before.
+    const ExchangeMode how = state.mode == ExchangeMode::task ? ExchangeMode::naive : state.mode;
+    state.run_on_gpu(how, x, stream, [&](auto& part, const FieldView<const S>& of_part) {
       part.matrix->residual(state.rows_of(b, part), of_part, state.rows_of(r, part), *part.sums,
                             stream);
     });

@@ -157,12 +157,13 @@ struct DistributedOperator<S>::State {
 
   /// The same on a GPU, whose stream orders kernels and copies.
   template <class Multiply>
-  void run_on_gpu(const FieldView<const S>& x, const Stream& stream, const Multiply& multiply) {
+  void run_on_gpu(ExchangeMode how, const FieldView<const S>& x, const Stream& stream,
+                  const Multiply& multiply) {
     const auto multiply_interior = [&] {
       // Its fields are the operator's; the part knows no basis.
       if (interior.matrix) multiply(interior, FieldView<const S>(x.data, x.size, x.components));
     };
-    on_gpu->run(mode, x.data, boundary_x.data(), stream, multiply_interior, [&] {
+    on_gpu->run(how, x.data, boundary_x.data(), stream, multiply_interior, [&] {
       if (!boundary.matrix) return;
       multiply(boundary,
                FieldView<const S>(boundary_x.data(), boundary.rows.columns, components()));
