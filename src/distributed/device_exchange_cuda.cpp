@@ -1,6 +1,7 @@
 #include "device_exchange_cuda.hpp"
 
 #include <algorithm>
+#include <memory>
 #include <span>
 #include <utility>
 
@@ -11,22 +12,31 @@ namespace heddle::cuda {
 
 namespace {
 
-cudaEvent_t make_event(unsigned flags) {
+struct DestroyEvent {
+  void operator()(cudaEvent_t event) const { cudaEventDestroy(event); }
+};
+using Event = std::unique_ptr<CUevent_st, DestroyEvent>;
+
+struct FreeMemory {
+  void operator()(void* data) const { cudaFree(data); }
+};
+
+Event make_event(unsigned flags) {
   cudaEvent_t event = nullptr;
   check(cudaEventCreateWithFlags(&event, flags), "cudaEventCreateWithFlags");
-  return event;
+  return Event(event);
 }
 
-void record(cudaEvent_t event, cudaStream_t stream) {
-  check(cudaEventRecord(event, stream), "cudaEventRecord");
+void record(const Event& event, cudaStream_t stream) {
+  check(cudaEventRecord(event.get(), stream), "cudaEventRecord");
 }
 /// One that was never recorded is waited for by nobody.
-void wait(cudaStream_t stream, cudaEvent_t event) {
-  check(cudaStreamWaitEvent(stream, event, 0), "cudaStreamWaitEvent");
+void wait(cudaStream_t stream, const Event& event) {
+  check(cudaStreamWaitEvent(stream, event.get(), 0), "cudaStreamWaitEvent");
 }
-double seconds_between(cudaEvent_t begin, cudaEvent_t end) {
+double seconds_between(const Event& begin, const Event& end) {
   float milliseconds = 0;
-  check(cudaEventElapsedTime(&milliseconds, begin, end), "cudaEventElapsedTime");
+  check(cudaEventElapsedTime(&milliseconds, begin.get(), end.get()), "cudaEventElapsedTime");
   return milliseconds * 1e-3;
 }
 
@@ -57,42 +67,31 @@ struct DeviceExchange::Port {
   Port(std::size_t bytes, const Stream& stream) : gpu(stream.gpu) {
     const OnGpu here(stream);
     for (int p = 0; p < 2; ++p) {
-      if (bytes > 0) check(cudaMalloc(&rows[p], bytes), "cudaMalloc");
+      if (bytes > 0) {
+        void* data = nullptr;
+        check(cudaMalloc(&data, bytes), "cudaMalloc");
+        rows[p].reset(data);
+      }
       gathered[p] = make_event(cudaEventDisableTiming);
       taken[p] = make_event(cudaEventDisableTiming);
     }
   }
-  ~Port() {
-    for (int p = 0; p < 2; ++p) {
-      cudaFree(rows[p]);
-      for (cudaEvent_t event : {gathered[p], taken[p]}) {
-        if (event != nullptr) cudaEventDestroy(event);
-      }
-    }
-  }
-  Port(const Port&) = delete;
-  Port& operator=(const Port&) = delete;
 
   int gpu;
-  void* rows[2] = {};
-  cudaEvent_t gathered[2] = {};
-  cudaEvent_t taken[2] = {};  // its copies from others' ports are done
+  std::unique_ptr<void, FreeMemory> rows[2];
+  Event gathered[2];
+  Event taken[2];  // its copies from others' ports are done
 };
 
 /// The course of a product, by events that tell the time.
 struct DeviceExchange::Turn {
   enum Mark { begin, copies, copied, multiplied, awaited, end, marks };
 
-  ~Turn() {
-    for (cudaEvent_t event : at) {
-      if (event != nullptr) cudaEventDestroy(event);
-    }
-  }
   void make() {
-    for (cudaEvent_t& event : at) event = make_event(cudaEventDefault);
+    for (Event& event : at) event = make_event(cudaEventDefault);
   }
 
-  cudaEvent_t at[marks] = {};
+  Event at[marks];
   bool is_used = false;
   bool exchanges = false;
 };
@@ -146,7 +145,9 @@ void DeviceExchange::connect(const detail::Halo& halo) {
     neighbours_.push_back(std::move(neighbour));
   }
 
-  // The receiver owns the handle that it gets: its sender may be gone by then.
+  // The receiver owns the handle that it gets: its sender may be gone by then. Where the exchange
+  // fails nobody knows which handles were got: they are lost then, and the memory of the ports with
+  // them, as freeing one that a rank still takes would be worse.
   struct Handle {
     std::shared_ptr<Port>* port;
     Offset first;
@@ -185,7 +186,7 @@ void DeviceExchange::gather(const void* x, const Stream& main) {
   for (const Neighbour& neighbour : neighbours_) {
     if (neighbour.sends.count > 0) wait(main.queue, neighbour.port->taken[p]);
   }
-  gather_rows(sent_rows_, row_bytes_, x, port_->rows[p], main);
+  gather_rows(sent_rows_, row_bytes_, x, port_->rows[p].get(), main);
   record(port_->gathered[p], main.queue);
 }
 
@@ -202,7 +203,7 @@ void DeviceExchange::copy(const Neighbour& from, std::byte* halo, cudaStream_t s
   const Port& port = *from.port;
   std::byte* const to = at(halo, from.receives.first);
   const std::byte* const source =
-      at(static_cast<const std::byte*>(port.rows[round_ % 2]), from.first_in_port);
+      at(static_cast<const std::byte*>(port.rows[round_ % 2].get()), from.first_in_port);
   const std::size_t bytes = static_cast<std::size_t>(from.receives.count) * row_bytes_;
   const int gpu = device_.stream().gpu;
   if (port.gpu == gpu) {
@@ -254,7 +255,7 @@ void DeviceExchange::finish(const Stream& main) {
 
 void DeviceExchange::add_times(Turn& turn) {
   if (!std::exchange(turn.is_used, false)) return;
-  check(cudaEventSynchronize(turn.at[Turn::end]), "cudaEventSynchronize");
+  check(cudaEventSynchronize(turn.at[Turn::end].get()), "cudaEventSynchronize");
   times_.product += seconds_between(turn.at[Turn::begin], turn.at[Turn::end]);
   if (!turn.exchanges) return;
   times_.exchange += seconds_between(turn.at[Turn::copies], turn.at[Turn::copied]);
