@@ -15,9 +15,10 @@ namespace heddle::cuda {
 
 /// Rows go straight from one GPU's memory to another's, where one can reach the other, and by way
 /// of the driver's memory on the host elsewhere; NCCL would add nothing within a process. Copies
-/// and kernels are ordered by events. The host only tells other ranks that it has recorded one, so
-/// no product waits for a GPU. Two buffers take turns: who fills one again has met, one exchange
-/// before, all that copied from it two exchanges before. Defined in builds with CUDA.
+/// and kernels are ordered by events. The host only tells other ranks that it has recorded one; it
+/// is at most two products ahead of its GPU, whose times it reads then. Two buffers take turns: who
+/// fills one again has met, one exchange before, all that copied from it two exchanges before.
+/// Defined in builds with CUDA.
 class DeviceExchange {
  public:
   /// Collective. `row_bytes`: of a row of x.
