@@ -100,9 +100,6 @@ DeviceExchange::DeviceExchange(Communicator& ranks, const detail::Halo& halo, st
                                const Device& device)
     : ranks_(ranks), row_bytes_(row_bytes), device_(device) {
   together(ranks, [&] {
-    if (!ranks.is_one_process()) {
-      throw Error(ErrorKind::unsupported, "ranks of several processes work on the CPU");
-    }
     const Stream& stream = device_.stream();
     sent_rows_ = Array<Index>(std::span<const Index>(halo.sent_rows), device_);
     port_ = std::make_shared<Port>(sent_rows_.size() * row_bytes_, stream);

@@ -21,7 +21,7 @@ namespace heddle::cuda {
 /// Defined in builds with CUDA.
 class DeviceExchange {
  public:
-  /// Collective. `row_bytes`: of a row of x.
+  /// Collective, of ranks of one process. `row_bytes`: of a row of x.
   DeviceExchange(Communicator& ranks, const detail::Halo& halo, std::size_t row_bytes,
                  const Device& device);
   /// Waits for what it has queued.

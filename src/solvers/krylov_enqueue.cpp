@@ -121,8 +121,8 @@ void KrylovSolver<S>::enqueue(const FieldView<const S>& b, const FieldView<S>& x
 template <class S>
 void KrylovSolver<S>::cancel() {
   device::LoopWatch* const watch = watched_.load();
-  if (watch != nullptr)
-    __atomic_store_n(&watch->cancel, int{device::loop_cancelled}, __ATOMIC_RELAXED);
+  if (watch == nullptr) return;
+  __atomic_store_n(&watch->cancel, int{device::loop_cancelled}, __ATOMIC_RELAXED);
 }
 
 template <class S>
