@@ -30,7 +30,8 @@ class HEDDLE_EXPORT Partition {
   static Partition by_owner(long long rows, int ranks, std::span<const int> owner_of_group);
   /// By METIS (Karypis and Kumar 1998): about equal numbers of entries, and few entries between
   /// groups of two ranks. The same for any machine with one version of METIS. Throws `Error`:
-  /// unsupported where heddle was built without it, memory.
+  /// unsupported where heddle was built without it, size_mismatch unless the matrix is square,
+  /// memory.
   static Partition by_metis(const PatternView& pattern, int ranks);
 
   int ranks() const { return static_cast<int>(first_rows_.size()) - 1; }

@@ -97,6 +97,11 @@ GroupGraph graph_of(const PatternView& pattern) {
 
 Partition Partition::by_metis(const PatternView& pattern, int ranks) {
   if (ranks < 1) throw Error(ErrorKind::usage, "partition: at least one rank");
+  if (pattern.rows != pattern.columns) {
+    throw Error(ErrorKind::size_mismatch, "partition: METIS takes square matrices, not one of " +
+                                              std::to_string(pattern.rows) + " rows and " +
+                                              std::to_string(pattern.columns) + " columns");
+  }
   idx_t groups = groups_of(pattern.rows);
   // METIS leaves ranks without groups only where it must.
   idx_t parts = std::min<idx_t>(ranks, groups);

@@ -313,6 +313,17 @@ TEST(Partitions, RefuseWhatIsNone) {
                [] { Partition::by_owner(500, 2, std::array{0, 2}); });
   expect_error(ErrorKind::size_mismatch, "partition: 2 owners for 3 groups of rows",
                [] { Partition::by_owner(513, 2, std::array{0, 1}); });
+  const std::array<Offset, 3> offsets{0, 1, 2};
+  const std::array<Index, 2> columns{0, 299};
+  try {
+    Partition::by_metis({2, 300, offsets.data(), columns.data()}, 2);
+    FAIL() << "a matrix that is not square has a partition";
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::unsupported) {  // as in builds without METIS
+      EXPECT_STREQ(error.what(),
+                   "partition: METIS takes square matrices, not one of 2 rows and 300 columns");
+    }
+  }
   const std::vector<long long> weights{100, 1, 1, 98};
   EXPECT_EQ(Partition::by_weight(1000, 2, weights).first_row(1), 256);
 }
