@@ -53,7 +53,7 @@ void RankOptions::check_use(const std::string& device) const {
 
 std::vector<Device> RankOptions::devices(const DeviceOption& option, bool quiet) const {
   std::vector<Device> devices;
-  std::istringstream names(option.device);
+  std::istringstream names(option.device + ",");  // so that nothing behind a comma is a name too
   for (DeviceOption one = option; std::getline(names, one.device, ',');) {
     devices.push_back(one.on(quiet));
   }

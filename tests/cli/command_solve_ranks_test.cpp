@@ -95,6 +95,8 @@ TEST_F(Ranks, RefuseWhatTheyDoNotShare) {
   expect_refused({"--device", "cpu,cpu"}, "--device cpu,cpu is for ranks: give --ranks too");
   expect_refused({"--ranks", "3", "--device", "cpu,cpu"},
                  "--device cpu,cpu names 2 devices for 3 ranks: one for each, or one for all");
+  expect_refused({"--ranks", "2", "--device", "cpu,"},
+                 "no device is named ''; there are: cpu, cuda, cuda:N, auto");
   expect_refused(
       {"--ranks", "2", "--preconditioner", "fsai"},
       "--preconditioner fsai is made of the entries of all rows, which no rank has; ranks "
