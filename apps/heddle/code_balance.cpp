@@ -111,11 +111,25 @@ class RecentRows {
   std::vector<bool> is_here_;
 };
 
-Offset loads_from_memory(const PatternView& pattern, long long rows_in_cache) {
+/// Loads of rows of x that go to memory.
+struct Loads {
+  Offset with_cache = 0;
+  Offset with_all_of_x = 0;  // one of each row that is read
+};
+
+Loads loads_from_memory(const PatternView& pattern, long long rows_in_cache) {
   RecentRows cache(pattern.columns, rows_in_cache);
-  Offset loads = 0;
+  std::vector<bool> was_read(static_cast<std::size_t>(pattern.columns));
+  Loads loads;
   const Offset entries = pattern.entries();
-  for (Offset k = 0; k < entries; ++k) loads += cache.use(pattern.column[k]) ? 0 : 1;
+  for (Offset k = 0; k < entries; ++k) {
+    const Index row = pattern.column[k];
+    if (cache.use(row)) continue;  // a row in the cache was read
+    ++loads.with_cache;
+    const auto at = static_cast<std::size_t>(row);
+    if (!was_read[at]) ++loads.with_all_of_x;
+    was_read[at] = true;
+  }
   return loads;
 }
 
@@ -134,8 +148,9 @@ CodeBalance code_balance(const AnyMatrix& matrix, const BalanceOptions& options,
   if (entries == 0) return made;
   const double rows = pattern.rows, columns = pattern.columns;
   const double N = made.row_length = entries / rows;
-  made.alpha = static_cast<double>(loads_from_memory(pattern, made.cache / made.x_bytes)) / entries;
-  made.least_alpha = static_cast<double>(loads_from_memory(pattern, pattern.columns)) / entries;
+  const Loads loads = loads_from_memory(pattern, made.cache / made.x_bytes);
+  made.alpha = static_cast<double>(loads.with_cache) / entries;
+  made.least_alpha = static_cast<double>(loads.with_all_of_x) / entries;
 
   // y is loaded and stored.
   const auto bytes_of_entry = [&](double alpha) { return made.entry_bytes + alpha * made.x_bytes; };
