@@ -63,7 +63,7 @@ TEST_F(CommandSpin, TakesAPreconditioner) {
   const auto jacobi = report({"--preconditioner", "jacobi"});
   EXPECT_EQ(jacobi["preconditioner"], "jacobi");
   EXPECT_FALSE(jacobi["eigenvector"].contains("multigrid"));
-  for (const std::string& eigensolver : {"inverse-iteration", "lobpcg"}) {
+  for (const std::string eigensolver : {"inverse-iteration", "lobpcg"}) {
     const auto usual = report({"--eigensolver", eigensolver});  // on a CPU
     EXPECT_EQ(usual["preconditioner"], "multigrid");
     EXPECT_GE(usual["eigenvector"]["multigrid"]["levels"].size(), 2U);
