@@ -142,7 +142,8 @@ class HEDDLE_EXPORT KrylovSolver {
   const std::optional<SpectralInterval>& interval() const { return steps_.interval; }
 
   const SolverOptions& options() const { return options_; }
-  /// Waits for an enqueued solve, and gives back the graph that was prepared for the next.
+  /// Waits for an enqueued solve, and gives back the graph that was prepared for the next unless
+  /// these options differ by the observer alone.
   void set_options(SolverOptions options);
 
  protected:
