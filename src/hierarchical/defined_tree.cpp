@@ -39,8 +39,9 @@ std::shared_ptr<const EntryDefinition> applied_in(TreeForm form,
               "no adjoint: entry " + definition.name + " does not define one");
 }
 
-/// As `components_of_adjoint` has it of a type.
-std::optional<std::vector<int>> components_moved_by_adjoint(const EntryDefinition& definition) {
+/// As `components_of_adjoint` has it of a type; for a GPU.
+[[maybe_unused]] std::optional<std::vector<int>> components_moved_by_adjoint(
+    const EntryDefinition& definition) {
   return components_moved_by(definition.size(), [&](const std::vector<double>& a) {
     std::vector<double> turned(a.size()), registers;
     evaluate<double>(definition.adjoint, a.data(), nullptr, turned.data(), registers);
