@@ -3,6 +3,7 @@
 #include <span>
 #include <utility>
 
+#include "base/device_value.hpp"
 #include "base/sort_cuda.hpp"
 #include "base/unset_array.hpp"
 #include "moved_pools_cuda.hpp"
@@ -82,13 +83,6 @@ __global__ void __launch_bounds__(block_size)
   });
 }
 
-template <class T>
-T read(const T* from, const Device& device) {
-  T value{};
-  heddle::detail::copy_bytes(&value, from, sizeof value, device.stream());
-  return value;
-}
-
 void find_bytes(MovedLevel& level, const unsigned long long* pools, const Device& device) {
   for_each_index(
       device.stream(), level.nodes(),
@@ -109,7 +103,7 @@ MovedLevel level_below(MovedLevel& level, const NodeShape& shape, int first_pool
       [pools, of = level.shape, node = level.node.data(), first = level.first.data()] __device__(
           Offset i) { first[i] = view(pools, node[i], of).count(); });
   exclusive_sum(level.first.data(), nodes + 1, device);
-  const Offset children = read(level.first.data() + nodes, device);
+  const Offset children = read_value(level.first.data() + nodes, device);
   level.child = UnsetArray<NodeReference>(static_cast<std::size_t>(children), device);
   level.moves = UnsetArray<Offset>(level.child.size() + 1, device);
   if (nodes > 0) {
@@ -121,7 +115,7 @@ MovedLevel level_below(MovedLevel& level, const NodeShape& shape, int first_pool
                  [first_pool, child = level.child.data(), moves = level.moves.data()] __device__(
                      Offset c) { moves[c] = child[c].pool() >= first_pool ? 1 : 0; });
   exclusive_sum(level.moves.data(), children + 1, device);
-  MovedLevel below(shape, read(level.moves.data() + children, device), device);
+  MovedLevel below(shape, read_value(level.moves.data() + children, device), device);
   for_each_index(stream, children,
                  [child = level.child.data(), moves = level.moves.data(),
                   node = below.node.data()] __device__(Offset c) {
@@ -141,12 +135,12 @@ void move_pools_from(std::size_t first, Tree& tree, std::vector<unsigned long lo
   heddle::detail::copy_bytes(moved.front().node.data(), &tree.root, sizeof tree.root,
                              device.stream());
   find_bytes(moved.front(), pools.data(), device);
-  Offset bytes = read(moved.front().byte.data() + 1, device);
+  Offset bytes = read_value(moved.front().byte.data() + 1, device);
   for (int level = levels - 2; level >= 0; --level) {
     MovedLevel below =
         level_below(moved.back(), tree.shape(level), static_cast<int>(first), pools.data(), device);
     below.begin = bytes;
-    bytes += read(below.byte.data() + below.nodes(), device);
+    bytes += read_value(below.byte.data() + below.nodes(), device);
     moved.push_back(std::move(below));
   }
   auto pool = std::make_shared<Array<std::byte>>(static_cast<std::size_t>(bytes), device);

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "base/device_value.hpp"
 #include "base/launch_cuda.cuh"
 #include "base/sort_cuda.hpp"
 #include "touched_levels_cuda.cuh"
@@ -11,13 +12,6 @@ namespace {
 using heddle::detail::EditAction;
 using heddle::detail::PlacedEdit;
 using heddle::detail::Tree;
-
-template <class T>
-T read(const T* from, const Device& device) {
-  T value{};
-  heddle::detail::copy_bytes(&value, from, sizeof value, device.stream());
-  return value;
-}
 
 /// Which nodes the changes of a level touch. Returns for each change the number of its node, and
 /// one more for the end.
@@ -35,7 +29,7 @@ UnsetArray<Offset> find_nodes(const TreeView& tree, TouchedLevel& level, const D
         number[i] = i < changes && (i == 0 || node_of(i - 1) != node_of(i)) ? 1 : 0;
       });
   exclusive_sum(number.data(), changes + 1, device);
-  const auto nodes = static_cast<std::size_t>(read(number.data() + changes, device));
+  const auto nodes = static_cast<std::size_t>(read_value(number.data() + changes, device));
   level.first = UnsetArray<Offset>(nodes + 1, device);
   level.before = UnsetArray<NodeReference>(nodes, device);
   level.held = UnsetArray<int>(nodes, device);
@@ -167,8 +161,8 @@ CountedNodes count_level(const TreeView& tree, TouchedLevel& level, EditFaults* 
   launch_kernel(count_nodes, static_cast<unsigned>((level.nodes() + block_size - 1) / block_size),
                 block_size, false, device.stream(), tree, level.level, level.before.data(),
                 level.held.data(), level.nodes(), counted.data(), freed_of_pool);
-  CountedNodes found = read(counted.data(), device);
-  found.bytes_after = read(level.byte.data() + level.nodes(), device);
+  CountedNodes found = read_value(counted.data(), device);
+  found.bytes_after = read_value(level.byte.data() + level.nodes(), device);
   return found;
 }
 

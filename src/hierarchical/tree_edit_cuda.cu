@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/device_value.hpp"
 #include "base/launch_cuda.cuh"
 #include "heddle/detail/tree_building_cuda.hpp"
 #include "heddle/error.hpp"
@@ -23,13 +24,6 @@ namespace {
 using heddle::detail::EditAction;
 using heddle::detail::PlacedEdit;
 using heddle::detail::Tree;
-
-template <class T>
-T read(const T* from, const Device& device) {
-  T value{};
-  heddle::detail::copy_bytes(&value, from, sizeof value, device.stream());
-  return value;
-}
 
 /// An edit of a tree, level by level.
 class EditOnGpu {
@@ -59,14 +53,14 @@ class EditOnGpu {
   static constexpr EditFaults no_faults{no_edit, 0};
 
   void refuse_faults() {
-    const EditFaults faults = read(faults_.data(), device_);
+    const EditFaults faults = read_value(faults_.data(), device_);
     if (faults.malformed != 0) {
       heddle::detail::check_edits(before_, edits_.to_host());
       throw Error(ErrorKind::internal, "GPU and CPU disagree on whether edits are well formed");
     }
     if (faults.missing == no_edit) return;
     const auto number = static_cast<std::size_t>(faults.missing);
-    heddle::detail::refuse_missing(number, read(edits_.data() + number, device_));
+    heddle::detail::refuse_missing(number, read_value(edits_.data() + number, device_));
   }
 
   void count() {
@@ -106,7 +100,7 @@ class EditOnGpu {
                    bytes->data(), device_);
     }
     result_.entries = result_.memory.leaves.items;
-    if (result_.entries > 0) result_.root = read(children_.back().data(), device_);
+    if (result_.entries > 0) result_.root = read_value(children_.back().data(), device_);
     const std::vector<unsigned long long> freed = freed_.to_host();
     for (std::size_t pool = 0; pool < freed.size(); ++pool) {
       heddle::detail::PoolShare& share = result_.pools[pool];

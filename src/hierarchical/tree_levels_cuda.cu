@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/device_value.hpp"
 #include "base/launch_cuda.cuh"
 #include "base/sort_cuda.hpp"
 #include "heddle/kernels/tree_arguments.hpp"
@@ -99,13 +100,6 @@ void for_each_place(NumberedBlocks& blocks, const PlacesOnGpu& places, int shift
   }
 }
 
-template <class T>
-T read(const T* from, const Device& device) {
-  T value{};
-  heddle::detail::copy_bytes(&value, from, sizeof value, device.stream());
-  return value;
-}
-
 }  // namespace
 
 NumberedBlocks::NumberedBlocks(const PlacesOnGpu& places, int shift, const Device& device)
@@ -124,7 +118,7 @@ NumberedBlocks::NumberedBlocks(const PlacesOnGpu& places, int shift, const Devic
     first_.push_back(count_);
     mark(k);
     const auto [count, outside] =
-        read(reinterpret_cast<const Found*>(before_.data() + words), device);
+        read_value(reinterpret_cast<const Found*>(before_.data() + words), device);
     count_ += count;
     inside_ = outside == 0;
   }
@@ -194,7 +188,7 @@ void count_level(LevelOnGpu& level, const Device& device) {
         false, stream, level.shape, static_cast<const int*>(level.held.data()),
         static_cast<const Offset*>(level.byte.data()), nodes, counted.data(), level.large.data());
   }
-  const Counted found = read(counted.data(), device);
+  const Counted found = read_value(counted.data(), device);
   for (int kind = 0; kind < node_kinds; ++kind) {
     level.counts.of_kind[static_cast<std::size_t>(kind)] = found.of_kind[kind];
   }
@@ -295,7 +289,7 @@ heddle::detail::Tree TreeBuilderOnGpu::finish() {
   if (tree_.entries > 0) {
     const LevelOnGpu& top = levels_.back();
     tree_.root =
-        NodeReference::make(top.shape.kind_of(read(top.held.data(), device_)), 0, top.begin);
+        NodeReference::make(top.shape.kind_of(read_value(top.held.data(), device_)), 0, top.begin);
     tree_.pools = {{std::make_shared<heddle::detail::Pool>(std::move(pool_)), tree_.memory.tree()}};
   }
   device_.synchronize();  // so that other streams find it there too

@@ -4,6 +4,7 @@
 #include <bit>
 #include <utility>
 
+#include "base/device_value.hpp"
 #include "base/launch_cuda.cuh"
 #include "base/sort_cuda.hpp"
 #include "base/unset_array.hpp"
@@ -58,13 +59,6 @@ __global__ void __launch_bounds__(block_size)
   });
 }
 
-template <class T>
-T read(const T* from, const Device& device) {
-  T value{};
-  heddle::detail::copy_bytes(&value, from, sizeof value, device.stream());
-  return value;
-}
-
 /// The children of some nodes, in the order of their parents.
 WalkedNodes children_of(WalkedNodes& nodes, const NodeShape& shape,
                         const Array<unsigned long long>& pools, const Device& device) {
@@ -75,7 +69,7 @@ WalkedNodes children_of(WalkedNodes& nodes, const NodeShape& shape,
     first[i] = walk.view(i, shape).count();
   });
   exclusive_sum(first.data(), count + 1, device);
-  WalkedNodes children(read(first.data() + count, device), device);
+  WalkedNodes children(read_value(first.data() + count, device), device);
   const OnGpu here(device.stream());
   launch_kernel(list_children, static_cast<unsigned>(count), block_size, false, device.stream(),
                 walk, shape, static_cast<const Offset*>(first.data()), Walk(children, pools));
@@ -137,9 +131,9 @@ void cut_pieces(TreeSchedule& schedule, const NodeShape& leaf, int run, const De
   for (UnsetArray<Offset>* const sum : {&pieces, &places, &counters}) {
     exclusive_sum(sum->data(), blocks + 1, device);
   }
-  const auto all = static_cast<std::size_t>(read(pieces.data() + blocks, device));
-  schedule.cut.places = static_cast<int>(read(places.data() + blocks, device));
-  schedule.cut.counters = static_cast<int>(read(counters.data() + blocks, device));
+  const auto all = static_cast<std::size_t>(read_value(pieces.data() + blocks, device));
+  schedule.cut.places = static_cast<int>(read_value(places.data() + blocks, device));
+  schedule.cut.counters = static_cast<int>(read_value(counters.data() + blocks, device));
   schedule.cut.pieces = Array<heddle::device::TreePiece>(all, device);
   for_each_index(
       stream, blocks,
