@@ -186,8 +186,6 @@ void write_merged(const TouchedLevel& level, const unsigned long long* pools, co
       return write_words<double>(level, pools, payloads, pool, device);
     case PayloadWord::reference:
       return write_words<unsigned long long>(level, pools, payloads, pool, device);
-    default:
-      return write_words<unsigned char>(level, pools, payloads, pool, device);
   }
 }
 

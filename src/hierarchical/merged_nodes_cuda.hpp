@@ -29,8 +29,8 @@ struct TouchedLevel {
 };
 inline constexpr NodeReference no_node{~0ULL};
 
-/// Payloads of changes: scalars that may be added, references, or bytes.
-enum class PayloadWord { single, real, reference, byte };
+/// Payloads of changes: scalars that may be added, or references.
+enum class PayloadWord { single, real, reference };
 
 /// Writes the nodes of a level that hold something into a pool of zeros. `pools` are the addresses
 /// of the pools that nodes before lie in, in the GPU's memory.

@@ -138,9 +138,7 @@ void refuse_many(Offset edits) {
 
 /// Scalars that sums add, where they are numbers.
 PayloadWord word_of(int scalar_bytes) {
-  return scalar_bytes == int{sizeof(double)}  ? PayloadWord::real
-         : scalar_bytes == int{sizeof(float)} ? PayloadWord::single
-                                              : PayloadWord::byte;
+  return scalar_bytes == int{sizeof(double)} ? PayloadWord::real : PayloadWord::single;
 }
 
 template <class Word>
@@ -159,15 +157,10 @@ void copy_values(const EditsToMake& edits, int entry_bytes, std::byte* to, const
   if (edits.action == EditAction::remove || edits.count == 0) return;
   const StagedEntries staged(edits.entries, edits.count, entry_bytes, device);
   const PayloadsOnGpu from = staged.payloads();
-  switch (from.word_bytes) {
-    case sizeof(unsigned long long):
-      copy_words<unsigned long long>(from, edits.count, entry_bytes, to, device.stream());
-      break;
-    case sizeof(unsigned):
-      copy_words<unsigned>(from, edits.count, entry_bytes, to, device.stream());
-      break;
-    default:
-      copy_words<unsigned char>(from, edits.count, entry_bytes, to, device.stream());
+  if (from.word_bytes == sizeof(double)) {
+    copy_words<unsigned long long>(from, edits.count, entry_bytes, to, device.stream());
+  } else {
+    copy_words<unsigned>(from, edits.count, entry_bytes, to, device.stream());
   }
   device.synchronize();  // before memory goes back
 }
