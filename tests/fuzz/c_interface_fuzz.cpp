@@ -127,8 +127,10 @@ class Session {
   static int apply(void* user, const heddle_view* x, const heddle_view* y) {
     auto& session = *static_cast<Session*>(user);
     const auto scalars = static_cast<std::size_t>(x->count * heddle_row_scalars(x->entry));
-    std::memcpy(y->data, x->data,
-                scalars * (x->precision == HEDDLE_SINGLE ? sizeof(float) : sizeof(double)));
+    // The field of a system without rows may be null, which memcpy does not take.
+    if (scalars > 0)
+      std::memcpy(y->data, x->data,
+                  scalars * (x->precision == HEDDLE_SINGLE ? sizeof(float) : sizeof(double)));
     return session.bytes_.mostly(0);
   }
   static int observe(void* user, const heddle_progress*) {
