@@ -59,9 +59,9 @@ PlanChoice choice_for(const std::string& text, const PlanSubject& matrix, const 
   choice.in_full = is_in_full(text);
   const auto changes = after(chosen, plan);
   if (!changes) return choice;
-  // A prediction knows layouts for entries in floats; what was tuned is kept.
+  // A prediction knows layouts for narrower entries; what was tuned is kept.
   const StoredScalar stored = parse_plan(*changes, any_chosen(device)).layout.stored;
-  if (!choice.tuned && stored == StoredScalar::single &&
+  if (!choice.tuned && stored != StoredScalar::own &&
       parse_precision(matrix.precision) == Precision::double_precision) {
     choice.plan = choose_plan(matrix.pattern, matrix.size(), device, stored, objective);
   }

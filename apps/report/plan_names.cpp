@@ -61,7 +61,9 @@ std::string layout_name(const Plan& plan) {
   if (layout.order == RowOrder::reverse_cuthill_mckee) text += ", order=rcm";
   if (layout.columns == ColumnOrder::given) text += ", columns=given";
   if (layout.basis == BasisUse::user) text += ", basis=user";
-  if (layout.stored == StoredScalar::single) text += ", iteration-precision=single";
+  if (layout.stored != StoredScalar::own) {
+    text += ", iteration-precision=" + std::string(name(layout.stored));
+  }
   return text;
 }
 

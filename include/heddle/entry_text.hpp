@@ -68,14 +68,31 @@ struct entry_text_of<block<T, R, C>> {
     return built_in_text("block", element + ", " + std::to_string(R) + ", " + std::to_string(C));
   }
 };
+/// The text of what acts as `arithmetic` and is kept in another way, by a header of entries/.
+inline EntryText kept_as(const std::string& kept, const std::string& header, EntryText arithmetic) {
+  arithmetic.type = "heddle::" + header + "<" + kept + ", " + arithmetic.type + ">";
+  arithmetic.headers.push_back("heddle/entries/" + header + ".hpp");
+  return arithmetic;
+}
 template <class Stored, class A>
   requires requires { entry_text_of<A>::text(); }
 struct entry_text_of<stored_as<Stored, A>> {
   static EntryText text() {
-    EntryText text = entry_text_of<A>::text();
-    text.type = "heddle::stored_as<" + scalar_name<Stored>() + ", " + text.type + ">";
-    text.headers.emplace_back("heddle/entries/stored_as.hpp");
-    return text;
+    return kept_as(scalar_name<Stored>(), "stored_as", entry_text_of<A>::text());
+  }
+};
+
+template <class Code>
+std::string code_name() {
+  return std::is_same_v<Code, half_code>     ? "half_code"
+         : std::is_same_v<Code, bfloat_code> ? "bfloat_code"
+                                             : "scaled_code";
+}
+template <class Code, class A>
+  requires requires { entry_text_of<A>::text(); }
+struct entry_text_of<encoded<Code, A>> {
+  static EntryText text() {
+    return kept_as("heddle::" + code_name<Code>(), "encoded", entry_text_of<A>::text());
   }
 };
 

@@ -178,7 +178,8 @@ class HEDDLE_EXPORT KrylovSolver {
   Workspace workspace_of_loop(const LinearOperator<S>& matrix, std::size_t systems = 1) const;
   std::unique_ptr<detail::MethodLoop<S>> make_loop(const LinearOperator<S>& matrix,
                                                    std::size_t systems);
-  /// The loop over `matrix`, which is `matrix_` or its `iterated()`; made where it is not there.
+  /// The loop over `matrix`, which is `matrix_`, its `iterated()` or that of `in_floats_`; made
+  /// where it is not there.
   detail::MethodLoop<S>& loop_over(const LinearOperator<S>& matrix, std::size_t systems = 1);
   /// Passes over a field that an iteration makes beside products and preconditioner, and how many
   /// of those two it has.
@@ -192,9 +193,11 @@ class HEDDLE_EXPORT KrylovSolver {
   /// The form of the loop over `matrix`, which may be another than its plan's.
   LoopForm form_of_loop(const LinearOperator<S>& matrix) const;
 
-  /// What this solve's iterations multiply by: `matrix_.iterated()`, or `matrix_` itself once that
-  /// has not sufficed.
+  /// What this solve's iterations multiply by: `matrix_.iterated()`, the matrix of `in_floats_`, or
+  /// `matrix_` itself once the former have not sufficed.
   const LinearOperator<S>& iterated() const { return *iterated_; }
+  /// Whether the matrix has a copy in floats to go on with, that of `in_floats_`.
+  bool take_floats();
   /// Room for the basis of a method that keeps one.
   detail::BasisRoom make_basis();
   bool has_narrow_basis() const;
@@ -292,6 +295,12 @@ class HEDDLE_EXPORT KrylovSolver {
       enqueued_;                              // null before the first, and for other options
   std::shared_ptr<device::LoopWatch> watch_;  // of all of them
   std::atomic<device::LoopWatch*> watched_{nullptr};  // the same for `cancel`
+  /// `iterated_in_floats`, and loops over it, of one system and of all; once they are needed.
+  struct InFloats {
+    std::shared_ptr<const LinearOperator<S>> matrix;
+    std::unique_ptr<detail::MethodLoop<S>> of_one, of_all;
+  };
+  InFloats in_floats_;
 };
 
 }  // namespace heddle

@@ -111,6 +111,12 @@ class HEDDLE_EXPORT LinearOperator {
     apply(S(-1), x, S(1), r, stream);
     return real_dot<S>(r, r, reduction, stream);
   }
+
+  /// What `iterated` keeps the entries as, where it is another operator.
+  virtual StoredScalar iterated_as() const { return StoredScalar::single; }
+  /// The matrix in floats, for iterations that do not come further on one of 16 bits: made when it
+  /// is first asked for. Null where `iterated` is none of these, or where it would not fit.
+  virtual std::shared_ptr<const LinearOperator> iterated_in_floats() const { return nullptr; }
 };
 
 /// An operator as a solver keeps it: its handle where it has one; a temporary or shared object that

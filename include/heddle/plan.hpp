@@ -15,7 +15,7 @@ enum class ColumnOrder { sorted, given };
 enum class BasisUse { permuted, user };
 enum class InnerLayout { aos, soa, aosoa_component, aosoa_16 };
 enum class VectorLayout { aos, soa };
-enum class StoredScalar { own, single };
+enum class StoredScalar { own, single, half, bfloat, scaled };
 enum class ScheduleKind { fixed, dynamic, full };
 enum class LoadHint { normal, streaming, no_allocate, evict_first };
 enum class LoopForm { stepped, graph, replay, persistent };
@@ -112,6 +112,8 @@ HEDDLE_EXPORT Plan plan_from_json(std::string_view json);
 
 /// A form of the loop as plans and reports name it.
 HEDDLE_EXPORT std::string_view name(LoopForm loop);
+/// What iterations read, as plans name it.
+HEDDLE_EXPORT std::string_view name(StoredScalar stored);
 
 /// Throws unless the parameters have a meaning together. `parse_plan` calls it.
 HEDDLE_EXPORT void check_plan(const Plan& plan);

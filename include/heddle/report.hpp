@@ -85,8 +85,8 @@ struct HEDDLE_EXPORT Report {
   Status status = Status::converged;
   std::string_view detail;            // details, where the status alone does not tell them
   std::string_view loop = "stepped";  // the form that ran, as plans name it
-  std::string_view stored = "own";  // the matrix of the last iterations: own or float, as in plans
-  std::string_view basis = "";      // what a method that keeps a basis stores it in: own or float
+  std::string_view stored = "own";    // what the last iterations read: own, float, or as in plans
+  std::string_view basis = "";        // what a method that keeps a basis stores it in: own or float
   long long iterations = 0;
   double residual = 0;       // |b - A x| / baseline, true, for the returned x
   double residual_norm = 0;  // |b - A x|

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "encoding.hpp"
 #include "heddle/config.hpp"
 #include "heddle/tools/team.hpp"
 #include "narrowing.hpp"
@@ -91,6 +92,34 @@ template void narrow_values(const SlicedPattern&, InnerLayout, int, const double
                             const Stream&);
 template void narrow_values(const SlicedPattern&, InnerLayout, int, const long double*, float*,
                             const Stream&);
+
+template <class T>
+void encode_values(const SlicedPattern& pattern, InnerLayout inner, int K, StoredScalar kept,
+                   const T* from, CodeWord* to, const Stream& stream) {
+  auto encoding = detail::encoding<T>(pattern, inner, K, kept, from, to);
+  if constexpr (has_cuda && !std::is_same_v<T, long double>) {
+    if (stream.on_gpu()) {
+      return cuda::encode_values(encoding, pattern.slots,
+                                 Device::cuda(stream.gpu, stream.queue, stream.memory));
+    }
+  }
+  const Offset scalars = pattern.slots * K;
+  const int threads = team_size(stream, scalars);
+  const auto look = [&](Offset slot, int& largest) {
+    largest = std::max(largest, encoding.exponent(slot));
+  };
+  const auto join = [](int& largest, int other) { largest = std::max(largest, other); };
+  const int largest =
+      parallel_reduce(threads, pattern.slots, int{detail::Encoding<T>::no_exponent}, look, join);
+  to[scalars] = static_cast<CodeWord>(encoding.choose_scale(largest));
+  parallel_for(threads, pattern.slots, encoding);
+}
+template void encode_values(const SlicedPattern&, InnerLayout, int, StoredScalar, const float*,
+                            CodeWord*, const Stream&);
+template void encode_values(const SlicedPattern&, InnerLayout, int, StoredScalar, const double*,
+                            CodeWord*, const Stream&);
+template void encode_values(const SlicedPattern&, InnerLayout, int, StoredScalar,
+                            const long double*, CodeWord*, const Stream&);
 
 void check_can_narrow(const Stream& stream) {
   if constexpr (has_cuda) {

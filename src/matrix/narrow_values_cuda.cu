@@ -1,4 +1,5 @@
 #include "base/launch_cuda.cuh"
+#include "encoding.hpp"
 #include "heddle/array.hpp"
 #include "heddle/error.hpp"
 #include "narrowing.hpp"
@@ -11,8 +12,8 @@ void check_not_captured(const Stream& stream) {
   check(cudaStreamIsCapturing(stream.queue, &status), "cudaStreamIsCapturing");
   if (status == cudaStreamCaptureStatusNone) return;
   throw Error(ErrorKind::unsupported,
-              "new values under iteration-precision=single cannot become part of a graph: take "
-              "them before its launch, or leave it out of the plan");
+              "new values under an iteration-precision other than full cannot become part of a "
+              "graph: take them before its launch, or leave it out of the plan");
 }
 
 detail::Narrowed narrow_values(const detail::Narrowing<double>& narrowing, Offset scalars,
@@ -37,5 +38,26 @@ detail::Narrowed narrow_values(const detail::Narrowing<double>& narrowing, Offse
   heddle::detail::copy_bytes(&result, found.data(), sizeof result, stream);
   return result;
 }
+
+template <class T>
+void encode_values(detail::Encoding<T> encoding, Offset slots, const Device& device) {
+  check_not_captured(device.stream());
+  const Stream& stream = device.stream();
+  const Offset scalars = slots * encoding.rule.components;
+  int largest = detail::Encoding<T>::no_exponent;
+  Array<int> found(std::span<const int>(&largest, 1), device);
+  for_each_index(stream, slots, [encoding, result = found.data()] __device__(Offset slot) {
+    const int exponent = encoding.exponent(slot);
+    // Most find a larger one, so that it stays a read.
+    if (exponent > *static_cast<volatile int*>(result)) atomicMax(result, exponent);
+  });
+  heddle::detail::copy_bytes(&largest, found.data(), sizeof largest, stream);
+  const auto scale = static_cast<CodeWord>(encoding.choose_scale(largest));
+  heddle::detail::copy_bytes(encoding.to + scalars, &scale, sizeof scale, stream);
+  for_each_index(stream, slots, [encoding] __device__(Offset slot) { encoding(slot); });
+  device.synchronize();
+}
+template void encode_values(detail::Encoding<float>, Offset, const Device&);
+template void encode_values(detail::Encoding<double>, Offset, const Device&);
 
 }  // namespace heddle::cuda

@@ -30,7 +30,10 @@ const Names<InnerLayout> inner_names = {{"aos", InnerLayout::aos},
                                         {"aosoa16", InnerLayout::aosoa_16}};
 const Names<VectorLayout> vector_names = {{"aos", VectorLayout::aos}, {"soa", VectorLayout::soa}};
 const Names<StoredScalar> stored_names = {{"full", StoredScalar::own},
-                                          {"single", StoredScalar::single}};
+                                          {"single", StoredScalar::single},
+                                          {"half", StoredScalar::half},
+                                          {"bfloat", StoredScalar::bfloat},
+                                          {"scaled", StoredScalar::scaled}};
 const Names<ScheduleKind> schedule_names = {{"static", ScheduleKind::fixed},
                                             {"dynamic", ScheduleKind::dynamic},
                                             {"full", ScheduleKind::full}};
@@ -232,6 +235,7 @@ std::string text_of(const Plan& plan, IsWanted&& is_wanted) {
 }  // namespace
 
 std::string_view name(LoopForm loop) { return name_in(loop_names, loop); }
+std::string_view name(StoredScalar stored) { return name_in(stored_names, stored); }
 
 void check_plan(const Plan& plan) {
   const auto& [layout, schedule, cpu, gpu, loop] = plan;

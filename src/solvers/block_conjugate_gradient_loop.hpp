@@ -47,7 +47,7 @@ class BlockConjugateGradientLoop final : public BlockSolve<S> {
                             std::span<const FieldView<S>> x) override {
     const Range range("block solve");
     start_ = Clock::now();
-    goal_ = goal_of<S>(this->system().options, x_.front().scalars(), false);
+    goal_ = goal_of<S>(this->system().options, x_.front().scalars(), StoredScalar::own);
     iterations_ = 0;
     end_of_run_ = device::loop_runs;
     recurrence_->forget_norm();

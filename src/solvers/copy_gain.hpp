@@ -2,18 +2,31 @@
 #pragma once
 
 #include "heddle/entries/annotations.hpp"
+#include "heddle/plan.hpp"
 
 namespace heddle::detail {
 
-/// On a copy that is off by dA, a run leaves the true residual by dA (x - x0): by up to 6e-8
-/// cond(A) of the residual that it began from. Beyond that its own residual says nothing. How much
-/// that is shows when the true one is taken: a run that followed it lets the next gain two digits
-/// more, one that did not lets the next gain what it did itself. The first is short, because what a
-/// restart forgets of the spectrum, a short run has not learnt yet. A run that misses its aim by
-/// far and gains less than a digit is the last one on the copy.
+/// On a copy that is off by dA, a run leaves the true residual by dA (x - x0): on floats by up to
+/// 6e-8 cond(A) of the residual that it began from, on 16 bits by up to 2e-3 cond(A). Beyond that
+/// its own residual says nothing. How much that is shows when the true one is taken: a run that
+/// followed it lets the next gain two digits more, one that did not lets the next gain what it did
+/// itself. The first is short, because what a restart forgets of the spectrum, a short run has not
+/// learnt yet. A run that misses its aim by far and gains less than a digit is the last one on the
+/// copy.
 template <class T>
 class CopyGain {
  public:
+  CopyGain() = default;
+  HEDDLE_INLINE explicit CopyGain(StoredScalar kept) {
+    if (kept == StoredScalar::half || kept == StoredScalar::scaled) {
+      gain_ = T(1e-2);
+      most_ = T(2e-3);
+    } else if (kept == StoredScalar::bfloat) {
+      gain_ = 1 / digit;
+      most_ = T(2e-2);
+    }
+  }
+
   /// The norm at which a run is over that begins at `norm`. Half the target: what the copy is off
   /// by must not deny a run that only just arrives.
   HEDDLE_INLINE T aim(T target, T norm) const {
@@ -25,7 +38,7 @@ class CopyGain {
   HEDDLE_INLINE void learn(T norm, T before) {
     const T gained = norm / before;
     gain_ = gained <= 2 * gain_ ? gain_ / (digit * digit) : gained;
-    if (gain_ < most) gain_ = most;
+    if (gain_ < most_) gain_ = most_;
     if (gain_ > 1 / digit) gain_ = 1 / digit;
   }
   HEDDLE_INLINE static bool is_worthless(T norm, T aim, T before) {
@@ -33,9 +46,10 @@ class CopyGain {
   }
 
  private:
-  static constexpr T most = T(1e-6), digit = 10;
+  static constexpr T digit = 10;
 
   T gain_ = T(1e-4);
+  T most_ = T(1e-6);  // about 16 times what an entry is off by
 };
 
 }  // namespace heddle::detail

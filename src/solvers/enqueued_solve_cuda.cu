@@ -96,8 +96,7 @@ class GraphSolve final : public EnqueuedSolve<S> {
     constexpr double longest = 1e9;  // seconds; beyond it there is no limit
     constexpr long long room_of_run = 1 << 18;
     const SolverOptions& options = parts.options;
-    SolveGoal goal =
-        heddle::detail::goal_of<S>(options, parts.r.scalars(), parts.runs_on_matrix.has_value());
+    SolveGoal goal = heddle::detail::goal_of<S>(options, parts.r.scalars(), parts.copy);
     goal.has_time_limit = options.time_limit < longest;
     if (goal.has_time_limit) {
       goal.nanoseconds = static_cast<unsigned long long>(options.time_limit * 1e9);

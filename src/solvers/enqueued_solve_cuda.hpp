@@ -43,6 +43,7 @@ struct SolveParts {
   const double* given = nullptr;                    // to runs, on the device; null for none
   std::shared_ptr<device::LoopWatch> watch;         // its flag cancels
   SolveRuns<S> runs;
+  StoredScalar copy = StoredScalar::own;  // what `runs` read, where that is a copy
   /// Where `runs` read a copy of the matrix: over the matrix itself, for solves that the copy
   /// fails.
   std::optional<SolveRuns<S>> runs_on_matrix;

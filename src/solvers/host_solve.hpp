@@ -32,8 +32,9 @@ class HostSolve {
         x_(x),
         user_b_(b),
         user_x_(x),
-        has_copy_(&solver.matrix_.iterated() != &solver.matrix_),
-        goal_(goal_of<S>(solver.options_, solver.all_scalars(), has_copy_)) {
+        copy_(&solver.matrix_.iterated() != &solver.matrix_ ? solver.matrix_.iterated_as()
+                                                            : StoredScalar::own),
+        goal_(goal_of<S>(solver.options_, solver.all_scalars(), copy_)) {
     goal_.keeps_all = true;
     goal_.looks_at_direction = solver.method_.info.needs_positive;
   }
@@ -43,7 +44,7 @@ class HostSolve {
     const auto entered = Clock::now();
     systems_ = systems;
     report_.loop = name(solver_.form_of_loop(solver_.iterated()));
-    report_.stored = has_copy_ ? "float" : "own";
+    report_.stored = told_copy(copy_);
     if (solver_.most_basis_ > 0) report_.basis = solver_.has_narrow_basis() ? "float" : "own";
     report_.interval = solver_.steps_.interval;
     report_.omega = solver_.steps_.omega;
@@ -78,6 +79,7 @@ class HostSolve {
 
   RunOf<S> next_run(LoopForm form) {
     report_.loop = name(form);
+    bytes_of_iteration_ = solver_.bytes_per_iteration(systems_);
     if (state_.keep_iterate != 0) copy<S>(x_, place_.verified, stream());
     set_limits();
     return {number_of_place_, x_, r(), &limits_};
@@ -105,24 +107,27 @@ class HostSolve {
     report_.iterate_seconds = elapsed();
   }
 
-  /// Behind the runs over the copy, if there is one: whether others are to follow over the matrix.
-  bool leaves_copy() {
-    if (!has_copy_ || is_refused_) return false;
-    on_copy_ = state_.iterations;
-    decisions::begin_on_matrix(state_, goal_);
-    left_copy_ = !state_.on_copy;
-    return left_copy_;
+  bool failed_on_copy() const { return !is_refused_ && state_.failed_on_copy; }
+  /// Behind the runs over a copy, if there is one: whether others are to follow over the one that
+  /// keeps `kept`, or over the matrix.
+  bool leaves_copy(StoredScalar kept) {
+    if (!failed_on_copy()) return false;
+    bytes_before_ += static_cast<double>(state_.iterations - iterations_before_) *
+                     static_cast<double>(bytes_of_iteration_);
+    iterations_before_ = state_.iterations;
+    decisions::begin_on_matrix(state_, goal_, kept);
+    left_copy_ = true;
+    return true;
   }
 
   void end() {
     if (is_refused_) return;
     if (left_copy_) {
-      // What both kinds of iterations move, on average.
-      const double share =
-          static_cast<double>(on_copy_) / static_cast<double>(std::max(1LL, state_.iterations));
-      const auto bytes = static_cast<double>(solver_.bytes_per_iteration(systems_));
+      // What all kinds of iterations move, on average.
+      const double others = static_cast<double>(state_.iterations - iterations_before_) *
+                            static_cast<double>(bytes_of_iteration_);
       report_.bytes_per_iteration = static_cast<long long>(
-          share * static_cast<double>(report_.bytes_per_iteration) + (1 - share) * bytes);
+          (bytes_before_ + others) / static_cast<double>(std::max(1LL, state_.iterations)));
     }
     tell();
     const auto left = Clock::now();
@@ -329,8 +334,7 @@ class HostSolve {
                                  {solver_.method_.info, end_of_run_, solver_.is_complex_symmetric_,
                                   state_.take_kept != 0, state_.p_q > 0});
     if (left_copy_ && report_.detail.empty()) {
-      report_.detail =
-          "the copy in float did not suffice, the last iterations read the matrix itself";
+      report_.detail = told_end_of_copy(copy_, state_.copy);
     }
   }
 
@@ -356,7 +360,7 @@ class HostSolve {
   FieldView<S> x_;
   const FieldView<const S>& user_b_;
   const FieldView<S>& user_x_;
-  bool has_copy_;
+  StoredScalar copy_;  // own: there is none
   SolveGoal<sum> goal_;
   SolveState<sum> state_;
   RunLimits<sum> limits_;
@@ -368,7 +372,9 @@ class HostSolve {
   bool has_drop_ = false;    // it is one of this run
   bool is_refused_ = false;  // b is not finite
   bool left_copy_ = false;
-  long long on_copy_ = 0;    // iterations
+  long long bytes_of_iteration_ = 0;  // of the last run
+  double bytes_before_ = 0;           // that iterations over copies moved which it has left
+  long long iterations_before_ = 0;
   long long looked_at_ = 0;  // iterations, when rounding was
   AgreedEnd agreed_{stream().share};
 };

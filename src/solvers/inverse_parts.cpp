@@ -115,7 +115,7 @@ void InverseParts<S>::check_room(Offset entries, Index longest) const {
 template <class S>
 void InverseParts<S>::make_entry() {
   const bool is_narrow =
-      matrix_.plan().layout.stored == StoredScalar::single && matrix_.entry().narrow != nullptr;
+      matrix_.plan().layout.stored != StoredScalar::own && matrix_.entry().narrow != nullptr;
   entry_ =
       is_narrow ? matrix_.entry().narrow : std::make_shared<const EntryTable<S>>(matrix_.entry());
 }

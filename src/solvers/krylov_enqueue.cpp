@@ -93,7 +93,10 @@ cuda::SolveTarget<S> KrylovSolver<S>::target_of(const FieldView<const S>& b, con
                                   loop.can_be_skipped()};
       };
       parts.runs = runs_over(matrix_.iterated());
-      if (iterated_ != &matrix_) parts.runs_on_matrix = runs_over(matrix_);
+      if (iterated_ != &matrix_) {
+        parts.copy = matrix_.iterated_as();
+        parts.runs_on_matrix = runs_over(matrix_);
+      }
       enqueued_ = cuda::make_enqueued_solve<S>(std::move(parts));
       watched_.store(watch_.get());
     }

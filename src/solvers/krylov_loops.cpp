@@ -166,9 +166,20 @@ template <class S>
 detail::MethodLoop<S>& KrylovSolver<S>::loop_over(const LinearOperator<S>& matrix,
                                                   std::size_t systems) {
   Loops& loops = systems == 1 ? of_one_ : of_all_;
-  auto& loop = &matrix == &matrix_.iterated() ? loops.iterated : loops.on_matrix;
+  auto& in_floats = systems == 1 ? in_floats_.of_one : in_floats_.of_all;
+  auto& loop = &matrix == &matrix_.iterated()       ? loops.iterated
+               : &matrix == in_floats_.matrix.get() ? in_floats
+                                                    : loops.on_matrix;
   if (!loop) loop = make_loop(matrix, systems == 1 ? 1 : places_.size());
   return *loop;
+}
+
+template <class S>
+bool KrylovSolver<S>::take_floats() {
+  auto floats = matrix_.iterated_in_floats();
+  if (floats == nullptr) return false;
+  if (floats != in_floats_.matrix) in_floats_ = {std::move(floats), nullptr, nullptr};
+  return true;
 }
 
 namespace {
@@ -268,6 +279,7 @@ bool KrylovSolver<S>::suits_method() {
   template detail::MethodLoop<S>& KrylovSolver<S>::loop_over(const LinearOperator<S>&,         \
                                                              std::size_t);                     \
   template long long KrylovSolver<S>::bytes_per_iteration(std::size_t) const;                  \
+  template bool KrylovSolver<S>::take_floats();                                                \
   template bool KrylovSolver<S>::suits_method();
 HEDDLE_LOOPS(float)
 HEDDLE_LOOPS(double)

@@ -234,6 +234,7 @@ void KrylovSolver<S>::make_places(std::size_t count) {
     memory_ -= bytes_of(workspace_of_loop(*iterated_, places_.size()), matrix_);
   }
   of_all_ = {};
+  in_floats_.of_all = nullptr;
   check_memory(workspace, matrix_);
   while (places_.size() < count) places_.push_back(make_place());
   memory_ += bytes_of(workspace, matrix_);
@@ -378,9 +379,15 @@ void KrylovSolver<S>::solve_side_by_side(std::span<const FieldView<const S>> b,
       method_.info.takes_varying ? preconditioner_.get() : nullptr,
       [&](long long iterations) { return solves[0]->goes_on_inside(iterations); });
   run_rounds(*iterated_);
-  bool goes_on = false;
-  for (std::size_t k = 0; k < b.size(); ++k) goes_on = solves[k]->leaves_copy() || goes_on;
-  if (goes_on) run_rounds(matrix_);
+  const auto go_on = [&](const LinearOperator<S>& matrix, StoredScalar kept) {
+    bool goes_on = false;
+    for (std::size_t k = 0; k < b.size(); ++k) goes_on = solves[k]->leaves_copy(kept) || goes_on;
+    if (goes_on) run_rounds(matrix);
+  };
+  bool has_failed = false;
+  for (std::size_t k = 0; k < b.size(); ++k) has_failed = solves[k]->failed_on_copy() || has_failed;
+  if (has_failed && take_floats()) go_on(*in_floats_.matrix, StoredScalar::single);
+  go_on(matrix_, StoredScalar::own);
   for (std::size_t k = 0; k < b.size(); ++k) solves[k]->end();
 }
 

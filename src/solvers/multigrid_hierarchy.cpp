@@ -96,7 +96,7 @@ void Hierarchy<S>::check_matrix() const {
 template <class S>
 void Hierarchy<S>::make_entries(std::size_t candidates) {
   const bool is_narrow =
-      matrix_.plan().layout.stored == StoredScalar::single && matrix_.entry().narrow != nullptr;
+      matrix_.plan().layout.stored != StoredScalar::own && matrix_.entry().narrow != nullptr;
   const auto stored = [&](const EntryTableHandle<S>& table) {
     return is_narrow && table->narrow ? table->narrow : table;
   };

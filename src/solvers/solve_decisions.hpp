@@ -12,29 +12,9 @@
 #include "heddle/kernels/loop_state.hpp"
 #include "heddle/methods/judge.hpp"
 #include "heddle/report.hpp"
-#include "scale_range.hpp"
+#include "solve_goal.hpp"
 
 namespace heddle::detail {
-
-/// What the options ask for. T is what scalars are summed in.
-template <class T>
-struct SolveGoal {
-  T tolerance = 0;
-  T absolute_tolerance = 0;
-  Baseline baseline = Baseline::right_hand_side;
-  long long max_iterations = 0;
-  unsigned long long nanoseconds = 0;  // of the time limit
-  bool has_time_limit = false;
-  T epsilon = 0;  // of the scalars of fields
-  T scalars = 0;  // of a field
-  bool checks = true;
-  ScaleRange<T> range;              // of the scalars of fields
-  long long room = 0;               // for |r|^2 of each iteration, one more for the guess
-  bool keeps_all = false;           // of that history, also across runs
-  bool looks_at_direction = false;  // where p* A p is not positive; else that is a breakdown
-  bool has_copy = false;            // of the matrix, which runs read as long as it does
-  long long unwatched = device::usually_unwatched;  // of a device::LoopLimits
-};
 
 template <class T>
 struct SolveState {
@@ -68,6 +48,7 @@ struct SolveState {
   CopyGain<T> gain;
   AccuracyLimit<T> limit;
   T backward_error;
+  StoredScalar copy;    // what that keeps
   bool on_copy;         // runs read a copy of the matrix
   bool failed_on_copy;  // which ended the solve, and says little about the matrix itself
   int restarts, fruitless;
@@ -107,6 +88,14 @@ HEDDLE_INLINE void take_aim(SolveState<T>& state) {
   state.aim = state.on_copy ? state.gain.aim(goal, std::sqrt(state.squared_norm)) : goal;
 }
 
+/// `own`: the matrix itself.
+template <class T>
+HEDDLE_INLINE void read_copy(SolveState<T>& state, StoredScalar kept) {
+  state.on_copy = kept != StoredScalar::own;
+  state.copy = kept;
+  state.gain = CopyGain<T>(kept);
+}
+
 template <class T>
 HEDDLE_INLINE void begin(SolveState<T>& state, const SolveGoal<T>& goal, Index rows,
                          unsigned long long now) {
@@ -115,7 +104,7 @@ HEDDLE_INLINE void begin(SolveState<T>& state, const SolveGoal<T>& goal, Index r
   state.scale = state.unscale = state.scale_in_float = state.unscale_in_float = 1;
   state.kept_squared = infinity<T>;
   state.backward_error = not_a_number<T>;
-  state.on_copy = goal.has_copy;
+  read_copy(state, goal.copy);
   if (goal.has_time_limit) state.deadline = now + goal.nanoseconds;
 }
 
@@ -330,19 +319,24 @@ HEDDLE_INLINE void judge_iterate(SolveState<T>& state, const SolveGoal<T>& goal)
   if (state.iterations >= goal.max_iterations) end_runs(state, Status::iteration_limit);
 }
 
-/// After the last run on a copy: whether the solve goes on with the matrix itself, from x, which is
-/// the best iterate by then, and of which `squared_residual` is.
+/// After the last run on a copy: whether the solve goes on with another one, or with the matrix
+/// itself, from x, which is the best iterate by then, and of which `squared_residual` is.
 template <class T>
-HEDDLE_INLINE void begin_on_matrix(SolveState<T>& state, const SolveGoal<T>& goal) {
+HEDDLE_INLINE void begin_on_matrix(SolveState<T>& state, const SolveGoal<T>& goal,
+                                   StoredScalar kept = StoredScalar::own) {
   if (!state.failed_on_copy) return;
-  state.on_copy = state.failed_on_copy = false;
+  state.failed_on_copy = false;
+  read_copy(state, kept);
   state.end = 0;
   state.fruitless = -1;  // no restart of the recurrence that is to run now
   state.verify = true;
   state.in_doubt = 0;
   state.backward_error = not_a_number<T>;
   state.otherwise = Status::stagnated;
+  state.aim = infinity<T>;  // nor has it missed one
   judge_iterate(state, goal);
+  state.gain = CopyGain<T>(kept);
+  take_aim(state);
 }
 
 /// After `squared_residual` of an x that was divided by the scale, and multiplied again: what was
@@ -363,7 +357,7 @@ template <class T>
 HEDDLE_INLINE void report(const SolveState<T>& state, Index rows, DeviceReport& to) {
   const T norm = std::sqrt(state.squared_residual);
   to.status = state.status;
-  to.stored = state.on_copy ? StoredScalar::single : StoredScalar::own;
+  to.stored = state.copy;
   to.restarts = state.restarts;
   to.iterations = state.iterations;
   to.residual = static_cast<double>(state.baseline > 0 ? norm / state.baseline : norm);
@@ -376,25 +370,5 @@ HEDDLE_INLINE void report(const SolveState<T>& state, Index rows, DeviceReport& 
 }
 
 }  // namespace decisions
-
-/// Of fields of S with so many scalars.
-template <class S>
-SolveGoal<sum_t<S>> goal_of(const SolverOptions& options, Offset scalars, bool has_copy) {
-  using T = sum_t<S>;
-  SolveGoal<T> goal;
-  const double of_precision = std::is_same_v<S, float> ? 1e-5 : 1e-10;
-  goal.tolerance = static_cast<T>(
-      options.tolerance != SolverOptions::by_precision ? options.tolerance : of_precision);
-  goal.absolute_tolerance = static_cast<T>(options.absolute_tolerance);
-  goal.baseline = options.baseline;
-  goal.max_iterations = goal.room = options.max_iterations;
-  goal.epsilon = static_cast<T>(std::numeric_limits<S>::epsilon());
-  goal.scalars = static_cast<T>(scalars);
-  goal.checks = options.checks;
-  goal.range = scale_range<S, T>();
-  goal.keeps_all = options.record_history;
-  goal.has_copy = has_copy;
-  return goal;
-}
 
 }  // namespace heddle::detail

@@ -9,13 +9,28 @@
 
 namespace heddle::detail {
 
+/// As `Report::stored` has it.
+inline std::string_view told_copy(StoredScalar kept) {
+  return kept == StoredScalar::own ? "own" : kept == StoredScalar::single ? "float" : name(kept);
+}
+
+/// Of a solve that left its copy, where the status alone does not say it.
+inline std::string_view told_end_of_copy(StoredScalar kept, StoredScalar at_the_end) {
+  if (kept == StoredScalar::single) {
+    return "the copy in float did not suffice, the last iterations read the matrix itself";
+  }
+  return at_the_end == StoredScalar::single
+             ? "the copy in 16 bits did not suffice, the last iterations read one in float"
+             : "the copy in 16 bits did not suffice, the last iterations read the matrix itself";
+}
+
 /// All but times, bytes, the loop's form, and details.
 template <class T>
 void tell(const SolveState<T>& state, Index rows, Report& report) {
   DeviceReport found;
   decisions::report(state, rows, found);
   report.status = found.status;
-  report.stored = found.stored == StoredScalar::single ? "float" : "own";
+  report.stored = told_copy(found.stored);
   report.restarts = found.restarts;
   report.iterations = found.iterations;
   report.residual = found.residual;

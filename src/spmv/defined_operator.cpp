@@ -6,6 +6,7 @@
 #include "defined_entry_text.hpp"
 #include "entry_batch.hpp"
 #include "heddle/detail/entry_table.hpp"
+#include "matrix/encoding.hpp"
 
 namespace heddle::detail {
 
@@ -20,7 +21,8 @@ struct Rows {
   bool packed;  // all components of an entry together
   const Stored* values;
   Index prefetch_x;
-  Offset prefetch_matrix;  // in scalars
+  Offset prefetch_matrix;                 // in scalars
+  StoredScalar kept = StoredScalar::own;  // of words
 };
 
 /// Stored rows [begin, end), computed in T: entries of consecutive rows fill batches together, and
@@ -52,7 +54,12 @@ HEDDLE_INLINE Finish product_rows(const Rows<Stored>& matrix, const FieldView<co
         __builtin_prefetch(x.data + column[slot + matrix.prefetch_x] * x.entry_stride);
       }
       __builtin_prefetch(entry + matrix.prefetch_matrix);
-      if (matrix.packed) {
+      if constexpr (std::is_same_v<Stored, CodeWord>) {
+        const auto lane = static_cast<int>(slot % A.C);
+        decode_entry(
+            matrix.kept, K, [&](int k) { return matrix.values[matrix.rule(slot - lane, lane, k)]; },
+            [&](int k, float component) { batch.a[k][w] = static_cast<T>(component); });
+      } else if (matrix.packed) {
         batch.set_entry(w, entry, K);
       } else {
         const auto lane = static_cast<int>(slot % A.C);
@@ -114,7 +121,7 @@ __attribute__((target("avx2,fma"), flatten)) Finish product_rows_avx2(const Rows
   return product_rows<T>(matrix, x, begin, end, finish);
 }
 
-template <class T, class Stored, class S, class Finish>
+template <StoredScalar kept, class T, class Stored, class S, class Finish>
 void multiply(const SlicedOperator<S>& matrix, std::span<const FieldView<const S>> x,
               std::span<const Finish> finish, Reduction<S>* reduction, const Stream& stream) {
   const SlicedPattern& A = matrix.pattern();
@@ -126,12 +133,22 @@ void multiply(const SlicedOperator<S>& matrix, std::span<const FieldView<const S
                         inner == InnerLayout::aos || (A.C == 1 && inner != InnerLayout::soa),
                         reinterpret_cast<const Stored*>(matrix.stored_values().data()),
                         matrix.plan().cpu.prefetch_x,
-                        matrix.plan().cpu.prefetch_matrix / static_cast<Offset>(sizeof(Stored))};
-  const auto rows = has_avx2() ? product_rows_avx2<T, Stored, S, Finish>
-                               : product_rows_baseline<T, Stored, S, Finish>;
+                        matrix.plan().cpu.prefetch_matrix / static_cast<Offset>(sizeof(Stored)),
+                        kept};
+  const auto rows = [&]<class Finishing>(std::size_t k, Index begin, Index end,
+                                         const Finishing& finishing) {
+    const auto product = has_avx2() ? product_rows_avx2<T, Stored, S, Finishing>
+                                    : product_rows_baseline<T, Stored, S, Finishing>;
+    return product(of, x[k], begin, end, finishing);
+  };
   for_each_product_group(matrix, x.size(), reduction, stream,
                          [&](Index begin, Index end, std::size_t k, const auto& take) {
-                           take(rows(of, x[k], begin, end, finish[k]));
+                           if constexpr (std::is_same_v<Stored, CodeWord>) {
+                             const CodeWord scale = of.values[A.slots * definition.size()];
+                             take(rows(k, begin, end, ScaledRows<Finish>{finish[k], scale}));
+                           } else {
+                             take(rows(k, begin, end, finish[k]));
+                           }
                          });
 }
 
@@ -178,23 +195,46 @@ void apply_inverses(const EntryTable<S>& entry, const void* inverses, const Fiel
   }
 }
 
-/// Kept as Stored, computing in S.
-template <class Stored, class S>
-EntryTableHandle<S> make_table(const std::shared_ptr<const EntryDefinition>& definition) {
+/// What any table states of an entry kept as Stored, computing in S.
+template <StoredScalar kept, class Stored, class S>
+std::shared_ptr<EntryTable<S>> make_plain_table(
+    const std::shared_ptr<const EntryDefinition>& definition) {
   const int K = definition->size(), V = definition->vector_size();
   auto table = std::make_shared<EntryTable<S>>();
   table->sizes = {K, sizeof(Stored), V, V, sizeof(S), ring_size(definition->ring)};
   table->ring = definition->ring;
   table->has_adjoint = definition->has_adjoint();
   table->arithmetic = {K, sizeof(S)};
+  table->definition = definition;
+  table->multiply = multiply<kept, S, Stored, S, StoreScaled<S>>;
+  table->multiply_and_dot = multiply<kept, S, Stored, S, StoreAndDot<S>>;
+  return table;
+}
+
+/// Of a copy in 16 bits: what iterations need.
+template <StoredScalar kept, class Code, class S>
+EntryTableHandle<S> encoded_table(const std::shared_ptr<const EntryDefinition>& definition) {
+  auto table = make_plain_table<kept, CodeWord, S>(definition);
+  const std::string code = "heddle::" + code_name<Code>();
+  table->text = kept_as(code, "encoded", text_of<S>(*definition));
+  table->exact = kept_as(code, "encoded", text_of<sum_t<S>>(*definition));
+  table->is_encoded = true;
+  return table;
+}
+
+template <class Stored, class S>
+EntryTableHandle<S> make_table(const std::shared_ptr<const EntryDefinition>& definition) {
+  auto table = make_plain_table<StoredScalar::own, Stored, S>(definition);
   table->text = text_of<Stored, S>(*definition);
   table->exact = text_of<Stored, sum_t<S>>(*definition);
-  table->definition = definition;
   if constexpr (std::is_same_v<Stored, double>) table->narrow = make_table<float, S>(definition);
+  if constexpr (std::is_same_v<Stored, S>) {
+    table->encoded = {encoded_table<StoredScalar::half, half_code, S>(definition),
+                      encoded_table<StoredScalar::bfloat, bfloat_code, S>(definition),
+                      encoded_table<StoredScalar::scaled, scaled_code, S>(definition)};
+  }
   table->holds_floats = std::is_same_v<Stored, float>;
-  table->multiply = multiply<S, Stored, S, StoreScaled<S>>;
-  table->multiply_and_dot = multiply<S, Stored, S, StoreAndDot<S>>;
-  table->residual = multiply<sum_t<S>, Stored, S, StoreResidual<S>>;
+  table->residual = multiply<StoredScalar::own, sum_t<S>, Stored, S, StoreResidual<S>>;
   table->place = place_values_on_cpu<Stored, 0>;
   if (definition->has_adjoint()) {
     table->adjoint = [](const EntryTable<S>& entry, const S* a, S* adjoint) {

@@ -81,7 +81,9 @@ template <class S>
 Array<std::byte> room_for_values(const EntryTable<S>& entry, const SlicedPattern& pattern,
                                  const Device& device) {
   return Array<std::byte>(
-      static_cast<std::size_t>(pattern.slots) * static_cast<std::size_t>(entry.bytes()), device);
+      static_cast<std::size_t>(pattern.slots) * static_cast<std::size_t>(entry.bytes()) +
+          static_cast<std::size_t>(entry.bytes_beside()),
+      device);
 }
 
 template <class S>
@@ -177,20 +179,6 @@ void SlicedOperator<S>::make_product() {
 }
 
 template <class S>
-void SlicedOperator<S>::make_narrow() {
-  if (plan().layout.stored == StoredScalar::own || entry().holds_floats) return;
-  if (!entry().narrow) {
-    throw Error(ErrorKind::bad_plan,
-                "plan: iteration-precision=single needs an entry that is the numbers it computes "
-                "with, and this one is encoded; leave it out");
-  }
-  Plan of_copy = plan();
-  of_copy.layout.stored = StoredScalar::own;
-  schedule().narrow =
-      std::make_shared<SlicedOperator>(entry().narrow, state().pattern, order(), of_copy, device_);
-}
-
-template <class S>
 void SlicedOperator<S>::update_values(std::span<const std::byte> values, ComponentOrder order) {
   if (schedule().narrow) check_can_narrow(device_.stream());
   place_values(values, order, device_.stream());
@@ -216,21 +204,6 @@ void SlicedOperator<S>::values_changed() {
   ++state().generation;
   narrow_own_values();
   if (state().adjoint) update_adjoint();
-}
-
-template <class S>
-void SlicedOperator<S>::narrow_own_values() {
-  if (!schedule().narrow) return;
-  const auto narrow = [&]<class T>(const T* from) {
-    narrow_values(pattern(), plan().layout.inner, entry().sizes.components, from,
-                  reinterpret_cast<float*>(iterated().stored_values().data()), device_.stream());
-  };
-  const void* const values = state().values.data();
-  if (entry().sizes.stored_bytes == sizeof(double)) {
-    narrow(static_cast<const double*>(values));
-  } else {
-    narrow(static_cast<const long double*>(values));
-  }
 }
 
 template <class S>
@@ -357,6 +330,9 @@ sum_t<S> SlicedOperator<S>::residual(const FieldView<const S>& b, const FieldVie
       call.with = b.data;
       return sum_of<S>(*product, call, reduction, stream);
     }
+  }
+  if (entry().residual == nullptr) {
+    return LinearOperator<S>::residual(b, x, r, reduction, stream);
   }
   const StoreResidual<S> store{r.data, b.data, r.entry_stride, r.component_stride};
   entry().residual(*this, {&x, 1}, {&store, 1}, &reduction, stream);

@@ -206,6 +206,9 @@ TEST_F(SolveOptions, IterationsInFloatsReachTheResidualOfDouble) {
     EXPECT_GE(narrow["restarts"], 1);
     EXPECT_LT(narrow["bytes_per_iteration"], own["bytes_per_iteration"]);
     EXPECT_GT(narrow["memory"], own["memory"]);
+    const auto words = report("iteration-precision=scaled");
+    EXPECT_LE(words["residual"].get<double>(), 1e-12);
+    EXPECT_LT(words["memory"], narrow["memory"]);
   }
   const std::string out =
       solve({"--plan", "iteration-precision=single", "--tolerance", "1e-12"}).out;
@@ -229,7 +232,8 @@ TEST_F(SolveOptions, ChosenPlansCanBeChanged) {
       {"chosen,CSR", "plan: 'CSR' is not key=value; only the first part may be a name"},
       {"chosen,threads-per-row=4", "plan: threads-per-row=4 does not divide C=1"},
       {"chosen,colour=red", "plan: there is no key 'colour'"},
-      {"chosen,iteration-precision=half", "plan: iteration-precision=half is none of full single"}};
+      {"chosen,iteration-precision=quarter",
+       "plan: iteration-precision=quarter is none of full single half bfloat scaled"}};
   for (const auto& [plan, complaint] : refused) {
     SCOPED_TRACE(plan);
     const Result result = solve({"--plan", plan});

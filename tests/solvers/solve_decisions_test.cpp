@@ -40,7 +40,8 @@ using Goal = detail::SolveGoal<double>;
 /// is in the script.
 DeviceReport play(const SolverOptions& options, const std::vector<ScriptedRun>& runs, bool on_copy,
                   Values b, Values& x, Values& history) {
-  Goal goal = detail::goal_of<double>(options, rows, on_copy);
+  Goal goal =
+      detail::goal_of<double>(options, rows, on_copy ? StoredScalar::single : StoredScalar::own);
   goal.keeps_all = goal.looks_at_direction = true;
   history.assign(static_cast<std::size_t>(goal.room) + 1, -1);
   State state;

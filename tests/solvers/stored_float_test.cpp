@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <string>
+#include <tuple>
 
 #include "heddle/bicgstab.hpp"
 #include "heddle/conjugate_gradient.hpp"
@@ -134,6 +135,71 @@ TYPED_TEST(StoredFloat, ProductsOfTheUserAreOfTheMatrixAndIterationsOfItsFloats)
     EXPECT_EQ(A.iterated().bytes_of_product(), narrow.bytes_of_product());
     EXPECT_EQ(A.compulsory_bytes(), narrow.compulsory_bytes());
     EXPECT_EQ(A.memory().total() - own.memory().total(), A.pattern().slots * sizeof(Narrow));
+  }
+}
+
+/// Whatever the 16 bits are worth: the solver goes on with floats, or with the matrix.
+TYPED_TEST(StoredFloat, IterationsOnSixteenBitsReachTheResidualOfDouble) {
+  using E = TypeParam;
+  Generator generator(62);
+  const auto positive = random_system<E>(60, 3, 0.02, 0, generator);
+  const auto general = general_system<E>(60, generator);
+  const Field<E> b = random_vector<E>(60, generator);
+  const auto norm = static_cast<double>(components_of<long double>(b).norm());
+  const SolverOptions options{.tolerance = tolerance};
+  int layout = 0;
+  for (const char* kept : {"half", "bfloat", "scaled"}) {
+    const std::string text = layouts[layout++] + (",iteration-precision=" + std::string(kept));
+    SCOPED_TRACE(text);
+    const auto expect_solved = [&](const CsrMatrix<E>& matrix, const Field<E>& x,
+                                   const Report& report) {
+      ASSERT_TRUE(report.converged()) << report;
+      EXPECT_EQ(report.detail.empty(), report.stored == kept) << report;
+      EXPECT_TRUE(report.stored == kept || report.stored == "float" || report.stored == "own");
+      const auto residual = static_cast<double>(true_residual(matrix, b, x));
+      EXPECT_FALSE(!(residual <= tolerance * norm + rounding_of_residual(matrix, x)));
+    };
+    if constexpr (has_adjoint<E>) {
+      const Operator<E> A(positive.matrix, parse_plan(text));
+      Field<E> x(60);
+      ConjugateGradient<double> solver(A, Jacobi<E>(A), options);
+      expect_solved(positive.matrix, x, solver.solve(b.view(), x.view()));
+    }
+    const Operator<E> A(general.matrix, parse_plan(text));
+    Field<E> x(60);
+    BiCGStab<double> solver(A, options);
+    expect_solved(general.matrix, x, solver.solve(b.view(), x.view()));
+  }
+}
+
+TEST(StoredFloatPlan, SixteenBitsStepUpToFloatsAndThenToTheMatrix) {
+  using E = quaternion<double>;
+  Generator generator(63);
+  const Field<E> b = random_vector<E>(120, generator);
+  for (const auto& [shift, stored, told] :
+       {std::tuple{1e-5, "float",
+                   "the copy in 16 bits did not suffice, the last iterations read "
+                   "one in float"},
+        {1e-10, "own",
+         "the copy in 16 bits did not suffice, the last iterations read the matrix "
+         "itself"}}) {
+    SCOPED_TRACE(shift);
+    auto [matrix, null_vector] = random_laplacian<E>(120, 3, generator);
+    for (Index row = 0; row < matrix.rows(); ++row) {
+      for (Offset i = matrix.offsets()[row]; i < matrix.offsets()[row + 1]; ++i) {
+        if (matrix.column()[i] == row) matrix.values()[4 * i] += shift;
+      }
+    }
+    const Operator<E> A(matrix, parse_plan("iteration-precision=bfloat"));
+    ConjugateGradient<double> solver(A, {.tolerance = 1e-6});
+    for (const char* solve : {"first", "again"}) {
+      SCOPED_TRACE(solve);
+      Field<E> x(120);
+      const Report report = solver.solve(b.view(), x.view());
+      ASSERT_TRUE(report.converged()) << report;
+      EXPECT_EQ(report.stored, stored);
+      EXPECT_EQ(report.detail, told);
+    }
   }
 }
 

@@ -229,6 +229,39 @@ TEST(DefinedOperator, IterationsReadFloats) {
   EXPECT_EQ(z.scalars().to_host(), expected.scalars().to_host());
 }
 
+/// As the printed type decodes them.
+TEST(DefinedOperator, IterationsReadSixteenBits) {
+  using E = dual_complex<double>;
+  Seed seed(15);
+  const CsrMatrix<E> matrix =
+      random_matrix<E>({.rows = 300, .columns = 300, .per_row = 3}, seed.generator);
+  const Device device = Device::cpu(2);
+  const Field<E> x = random_field<E>(300, seed.generator);
+  for (const char* kept : {"half", "bfloat", "scaled"}) {
+    SCOPED_TRACE(kept);
+    const Plan plan = parse_plan("C=4,inner=aosoa16,iteration-precision=" + std::string(kept));
+    const DefinedOperator<double> A(as_defined(matrix, dual), plan, device);
+    const Operator<E> of_type(matrix, plan, device);
+    const auto words = [](const auto& of) {
+      const auto stored = of.iterated().stored_values();
+      return std::vector<std::byte>(stored.begin(), stored.end());
+    };
+    EXPECT_EQ(words(A), words(of_type));
+    Field<E> y(300), z(300), own(300);
+    A.iterated().apply(1, x, 0, y, device.stream());
+    of_type.iterated().apply(1, x, 0, z, device.stream());
+    A.apply(1, x, 0, own, device.stream());
+    double rounding = 0, encoding = 0;
+    for (std::size_t i = 0; i < y.scalars().size(); ++i) {
+      rounding = std::max(rounding, std::abs(y.scalars()[i] - z.scalars()[i]));
+      encoding = std::max(encoding, std::abs(y.scalars()[i] - own.scalars()[i]));
+    }
+    EXPECT_FALSE(!(rounding <= 1e-13)) << rounding;
+    EXPECT_FALSE(!(encoding <= 0.1)) << encoding;
+    EXPECT_GT(encoding, 0);
+  }
+}
+
 TEST(DefinedOperator, TakesNewValues) {
   using E = dual_complex<double>;
   Seed seed(14);

@@ -37,10 +37,11 @@ ProductContender own_contender(const Problem& problem, const OwnPlan& plan, cons
     return contender;
   }
   or_failure(contender.candidate, [&] {
-    if (plan.plan->layout.stored == StoredScalar::single) {
+    if (plan.plan->layout.stored != StoredScalar::own) {
       throw Error(ErrorKind::unsupported,
-                  "iteration-precision=single multiplies by rounded entries in a solver's "
-                  "iterations only; the suite solver measures it");
+                  "iteration-precision=" + std::string(name(plan.plan->layout.stored)) +
+                      " multiplies by rounded entries in a solver's "
+                      "iterations only; the suite solver measures it");
     }
     OwnProduct product = own_product(problem, *plan.plan, device);
     contender.candidate.memory_bytes = product.memory_bytes;

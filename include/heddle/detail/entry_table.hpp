@@ -28,6 +28,12 @@ struct promoted<E> {
   using type = stored_as<stored_scalar_t<E>,
                          typename arithmetic_t<E>::template with_scalar<sum_t<vector_scalar_t<E>>>>;
 };
+template <class Code, class A>
+  requires(!std::is_same_v<vector_scalar_t<A>, sum_t<vector_scalar_t<A>>>) &&
+          requires { typename A::template with_scalar<double>; }
+struct promoted<encoded<Code, A>> {
+  using type = encoded<Code, typename A::template with_scalar<sum_t<vector_scalar_t<A>>>>;
+};
 
 /// Entries whose copy in floats, `stored_as<float, E>`, iterations may read under
 /// iteration-precision=single: not those that hold floats already, nor something that only its
@@ -35,6 +41,13 @@ struct promoted<E> {
 template <class E>
 inline constexpr bool can_narrow = std::is_same_v<arithmetic_t<E>, E> &&
                                    sizeof(stored_scalar_t<E>) > sizeof(float);
+
+/// Entries whose copy in 16 bits they may read: also those that hold floats.
+template <class E>
+inline constexpr bool can_encode =
+    std::is_floating_point_v<stored_scalar_t<E>> &&
+    (std::is_same_v<arithmetic_t<E>, E> ||
+     std::is_same_v<stored_as<stored_scalar_t<E>, arithmetic_t<E>>, E>);
 
 /// The entry that stores E's adjoint: none for an entry without one, nor for an encoded one.
 template <class E>
@@ -187,12 +200,11 @@ EntryTexts entry_texts() {
   return texts;
 }
 
+/// What any table of E states.
 template <class E>
-EntryTable<vector_scalar_t<E>> make_entry_table() {
+EntryTable<vector_scalar_t<E>> make_plain_table() {
   using A = arithmetic_t<E>;
   using S = vector_scalar_t<E>;
-  using P = typename promoted<E>::type;
-  using stored = stored_scalar_t<E>;
   EntryTable<S> table;
   table.sizes = entry_sizes<E>;
   table.ring = A::ring;
@@ -205,10 +217,32 @@ EntryTable<vector_scalar_t<E>> make_entry_table() {
   auto texts = entry_texts<E>();
   table.text = std::move(texts.own);
   table.exact = std::move(texts.exact);
-  if constexpr (can_narrow<E>) table.narrow = entry_table<stored_as<float, E>>();
-  table.holds_floats = std::is_same_v<stored, float>;
   table.multiply = product_cpu<E, S, StoreScaled<S>>;
   table.multiply_and_dot = product_cpu<E, S, StoreAndDot<S>>;
+  return table;
+}
+
+/// Of a copy in 16 bits: what iterations need.
+template <class Code, class A>
+EntryTableHandle<vector_scalar_t<A>> encoded_table() {
+  auto table = make_plain_table<encoded<Code, A>>();
+  table.is_encoded = true;
+  return std::make_shared<const EntryTable<vector_scalar_t<A>>>(std::move(table));
+}
+
+template <class E>
+EntryTable<vector_scalar_t<E>> make_entry_table() {
+  using A = arithmetic_t<E>;
+  using S = vector_scalar_t<E>;
+  using P = typename promoted<E>::type;
+  using stored = stored_scalar_t<E>;
+  EntryTable<S> table = make_plain_table<E>();
+  if constexpr (can_narrow<E>) table.narrow = entry_table<stored_as<float, E>>();
+  if constexpr (can_encode<E>) {
+    table.encoded = {encoded_table<half_code, A>(), encoded_table<bfloat_code, A>(),
+                     encoded_table<scaled_code, A>()};
+  }
+  table.holds_floats = std::is_same_v<stored, float>;
   table.residual = product_cpu<P, S, StoreResidual<S>>;
   table.place = place_values_on_cpu<stored, E::components>;
   if constexpr (requires { typename stored_adjoint<E>::type; }) {

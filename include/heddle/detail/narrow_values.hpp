@@ -1,7 +1,8 @@
-// The copy of a matrix's values that iterations read under iteration-precision=single.
+// The copy of a matrix's values that iterations read under another iteration-precision than full.
 #pragma once
 
 #include "heddle/detail/sliced.hpp"
+#include "heddle/entries/encoded.hpp"
 #include "heddle/export.hpp"
 
 namespace heddle {
@@ -14,7 +15,16 @@ template <class T>
 HEDDLE_EXPORT void narrow_values(const SlicedPattern& pattern, InnerLayout inner, int K,
                                  const T* from, float* to, const Stream& stream);
 
-/// Throws `Error` (unsupported), as `narrow_values` does, where a GPU's stream is being captured.
+/// Encodes values in 16 bits (entries/encoded.hpp): half, bfloat or scaled. The places are those
+/// that the layout has for such words, and the word behind them is the matrix's scale. Nothing is
+/// refused: a matrix with a value that is not finite has a scale that is no number. Waits for a
+/// GPU's stream. T is float, double, or on the CPU long double.
+template <class T>
+HEDDLE_EXPORT void encode_values(const SlicedPattern& pattern, InnerLayout inner, int K,
+                                 StoredScalar kept, const T* from, CodeWord* to,
+                                 const Stream& stream);
+
+/// Throws `Error` (unsupported), as both do, where a GPU's stream is being captured.
 HEDDLE_EXPORT void check_can_narrow(const Stream& stream);
 
 }  // namespace heddle

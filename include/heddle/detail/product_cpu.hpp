@@ -9,6 +9,7 @@
 
 #include "heddle/detail/reduction.hpp"
 #include "heddle/detail/sliced.hpp"
+#include "heddle/entries/encoded.hpp"
 #include "heddle/entries/row_product.hpp"
 #include "heddle/field.hpp"
 #include "heddle/plan.hpp"
@@ -127,10 +128,10 @@ HEDDLE_INLINE Finish product_rows(const SlicedPattern& A, const Values values, c
 /// reads an entry once for all, and the sums of one do not wait for those of another. Large entries
 /// have work enough between waits.
 template <class E>
-inline constexpr int fields_at_once = E::components > 16           ? 1
-                                      : sizeof(row_sum_t<E>) <= 32 ? 4
-                                      : E::components <= 4         ? 2
-                                                                   : 1;
+inline constexpr int fields_at_once = is_encoded<E> || E::components > 16 ? 1
+                                      : sizeof(row_sum_t<E>) <= 32        ? 4
+                                      : E::components <= 4                ? 2
+                                                                          : 1;
 
 /// `product_rows` with N fields, for matrices of one thread a row; each field's bits are those of
 /// `product_rows`.
@@ -274,6 +275,21 @@ struct StoreResidual {  // r = b - A x, and |r|^2
   sum_t<S> partial() const { return squared_norm; }
 };
 
+/// In front of one of these, of a matrix in 16 bits: sums in the matrix's own scale.
+template <class Finish>
+struct ScaledRows {
+  Finish finish;
+  CodeWord scale;
+
+  template <class V>
+  HEDDLE_INLINE void operator()(Index row, V sum) {
+    const auto by = scale_of_word<typename V::scalar>(scale);
+    for (int k = 0; k < sum.components; ++k) sum.component[k] *= by;
+    finish(row, sum);
+  }
+  auto partial() const { return finish.partial(); }
+};
+
 /// Calls `finish_rows(begin, end, k, take)` for each group of A's stored rows and for fields from k
 /// on, until all are done, so that those of a group find its rows in the cache: it hands the
 /// finisher of each field to `take`, whose partial sum goes to `reduction` where there is one.
@@ -313,9 +329,23 @@ void product_cpu(const SlicedOperator<S>& matrix, std::span<const FieldView<cons
                                                    Vector (*vector_of)(const FieldView<const S>&)) {
     const auto rows = [&]<class Ahead>(const Vector& field, const Ahead& ahead, Index begin,
                                        Index end, const Finish& finishing) {
-      const auto product = has_avx2() ? product_rows_avx2<E, Values, Vector, Ahead, Finish>
-                                      : product_rows_baseline<E, Values, Vector, Ahead, Finish>;
-      return product(A, values_of, field, ahead, begin, end, finishing);
+      const auto all = [&]<class Finishing>(const Finishing& by) {
+        // Layouts of a GPU's lanes are not worth a second body of each encoding.
+        constexpr bool has_two = !is_encoded<E> || std::is_same_v<Values, PackedValues<E>>;
+        if constexpr (has_two) {
+          if (has_avx2()) {
+            return product_rows_avx2<E, Values, Vector, Ahead, Finishing>(A, values_of, field,
+                                                                          ahead, begin, end, by);
+          }
+        }
+        return product_rows_baseline<E, Values, Vector, Ahead, Finishing>(A, values_of, field,
+                                                                          ahead, begin, end, by);
+      };
+      if constexpr (is_encoded<E>) {
+        return all(ScaledRows<Finish>{finishing, values[A.slots * E::components]});
+      } else {
+        return all(finishing);
+      }
     };
     constexpr int N = fields_at_once<E>;
     const std::size_t together = A.T == 1 && A.threads.empty() ? x.size() / N * N : 0;
@@ -340,7 +370,7 @@ void product_cpu(const SlicedOperator<S>& matrix, std::span<const FieldView<cons
             }
           }
           const Vector field = vector_of(x[k]);
-          if constexpr (is_small_entry<E>) {
+          if constexpr (is_small_entry<E> && !is_encoded<E>) {
             if (distance.x == 0 && distance.matrix == 0) {
               return take(rows(field, TurnsApart{}, begin, end, finish[k]));
             }

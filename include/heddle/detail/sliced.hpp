@@ -59,8 +59,8 @@ class HEDDLE_EXPORT EntryMap {
   Array<Offset> wide_;
 };
 
-/// Bytes of a stored entry, and of the narrower copy of it that a plan with
-/// iteration-precision=single adds.
+/// Bytes of a stored entry, and of the narrower copy of it that a plan with another
+/// iteration-precision than full adds.
 struct HEDDLE_EXPORT EntryBytes {
   EntryBytes(int bytes, int of_copy = 0) : own(bytes), copy(of_copy) {}
   int own;
@@ -70,7 +70,7 @@ struct HEDDLE_EXPORT EntryBytes {
 /// Bytes of each part of a matrix in some layout, known before it is built.
 struct HEDDLE_EXPORT MemoryUse {
   long long values = 0;
-  long long copy = 0;  // of the values, in floats
+  long long copy = 0;  // of the values, narrower
   long long columns = 0;
   long long slices = 0;       // offsets, and rows and threads of each slice where they vary
   long long row_lengths = 0;  // none for C = 1, where the offsets say it

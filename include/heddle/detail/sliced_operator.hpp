@@ -1,6 +1,7 @@
 // A matrix in sliced storage as an operator, below the type of its entry.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <memory>
 #include <mutex>
@@ -45,7 +46,8 @@ struct HEDDLE_EXPORT EntryTable {
 
   Multiply<StoreScaled<S>> multiply = nullptr;
   Multiply<StoreAndDot<S>> multiply_and_dot = nullptr;
-  Multiply<StoreResidual<S>> residual = nullptr;  // multiplied and summed in double, or wider
+  /// Multiplied and summed in double, or wider. Null for copies in 16 bits, which nobody asks.
+  Multiply<StoreResidual<S>> residual = nullptr;
   void (*place)(const SlicedPattern& pattern, InnerLayout inner, const EntryShape& shape,
                 std::span<const std::byte> from, std::span<std::byte> to,
                 const Stream& stream) = nullptr;
@@ -62,6 +64,10 @@ struct HEDDLE_EXPORT EntryTable {
   /// The table of a* where that is another entry, as for rectangular blocks; else null.
   std::shared_ptr<const EntryTable> (*adjoint_entry)() = nullptr;
 
+  /// In 16 bits: half, bfloat, scaled; null where it cannot be.
+  std::array<std::shared_ptr<const EntryTable>, 3> encoded = {};
+  bool is_encoded = false;  // so that a word with the matrix's scale lies behind the entries
+
   EntryShape stored(ComponentOrder order = ComponentOrder::row_major) const {
     EntryShape shape{sizes.components, sizes.stored_bytes};
     if (order == ComponentOrder::column_major) {
@@ -71,9 +77,29 @@ struct HEDDLE_EXPORT EntryTable {
     return shape;
   }
   int bytes() const { return sizes.components * sizes.stored_bytes; }
+  /// Of all values beside those of entries.
+  int bytes_beside() const { return is_encoded ? sizes.stored_bytes : 0; }
+  /// The entry as a copy keeps it; null where there is none, or need be none.
+  const std::shared_ptr<const EntryTable>& copy(StoredScalar kept) const {
+    static const std::shared_ptr<const EntryTable> none;
+    switch (kept) {
+      case StoredScalar::own:
+        return none;
+      case StoredScalar::single:
+        return narrow;
+      case StoredScalar::half:
+        return encoded[0];
+      case StoredScalar::bfloat:
+        return encoded[1];
+      case StoredScalar::scaled:
+        return encoded[2];
+    }
+    return none;
+  }
   /// What `plan` keeps of an entry, for `memory_use`.
   EntryBytes bytes(const Plan& plan) const {
-    return {bytes(), narrow && plan.layout.stored == StoredScalar::single ? narrow->bytes() : 0};
+    const auto& kept = copy(plan.layout.stored);
+    return {bytes(), kept ? kept->bytes() : 0};
   }
 };
 
@@ -137,7 +163,7 @@ class HEDDLE_EXPORT SlicedOperator : public LinearOperator<S> {
   std::shared_ptr<const LinearOperator<S>> adjoint() const override;
 
   /// Entries, columns and row offsets without padding, x and y once; under
-  /// iteration-precision=single of `iterated()`.
+  /// another iteration-precision than full of `iterated()`.
   long long compulsory_bytes() const;
   /// What this layout reads and writes.
   long long bytes_of_product() const override;
@@ -148,10 +174,13 @@ class HEDDLE_EXPORT SlicedOperator : public LinearOperator<S> {
     return std::make_shared<SlicedOperator>(*this);
   }
 
-  /// Under iteration-precision=single the copy in floats, which computes in the entry's own scalar.
+  /// Under another iteration-precision than full the copy, which computes in the entry's own
+  /// scalar.
   const SlicedOperator& iterated() const override {
     return schedule().narrow ? *schedule().narrow : *this;
   }
+  StoredScalar iterated_as() const override { return plan().layout.stored; }
+  std::shared_ptr<const LinearOperator<S>> iterated_in_floats() const override;
 
   void apply(S alpha, const FieldView<const S>& x, S beta, const FieldView<S>& y,
              const Stream& stream) const override;
@@ -182,7 +211,10 @@ class HEDDLE_EXPORT SlicedOperator : public LinearOperator<S> {
   struct Schedule {
     Plan plan;
     std::shared_ptr<const cuda::Product> product;  // on a GPU
-    std::shared_ptr<SlicedOperator> narrow;        // under iteration-precision=single
+    std::shared_ptr<SlicedOperator> narrow;        // under another iteration-precision than full
+    std::mutex making_floats;
+    std::shared_ptr<SlicedOperator> in_floats;  // once 16 bits have not sufficed
+    long long generation_of_floats = -1;        // of the values that they are of
   };
 
   /// What the matrix is on a GPU; nothing on the CPU.
@@ -190,6 +222,7 @@ class HEDDLE_EXPORT SlicedOperator : public LinearOperator<S> {
   /// The copy that the plan asks for; nothing where the entry has floats anyway.
   void make_narrow();
   void narrow_own_values();
+  void narrow_values_into(const SlicedOperator& copy) const;
   std::shared_ptr<Adjoint> make_adjoint() const;
   /// The values of the adjoint that was made, from those of this matrix.
   void update_adjoint() const;

@@ -32,6 +32,13 @@ struct PackedValues {
   HEDDLE_INLINE E operator()(Offset step, int lane) const {
     const stored_scalar_t<E>* from = data + (step + lane) * E::components;
     E entry;
+#if !defined(__CUDACC__)
+    // Words that are copied one by one are not yet where four of them are read at once.
+    if constexpr (sizeof(stored_scalar_t<E>) == 2) {
+      __builtin_memcpy(entry.component, from, sizeof entry.component);
+      return entry;
+    }
+#endif
     for (int k = 0; k < E::components; ++k) entry.component[k] = from[k];
     return entry;
   }

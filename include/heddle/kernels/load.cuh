@@ -82,6 +82,25 @@ __device__ __forceinline__ void load_piece(unsigned& v, const unsigned* p, Cache
   }
 }
 
+/// Scalars of 16 bits that lie apart.
+template <int How>
+__device__ __forceinline__ void load_piece(unsigned short& v, const unsigned short* p,
+                                           CachePolicy policy) {
+  if constexpr (How == load_default) {
+    v = __ldg(p);
+  } else if constexpr (How == load_streaming) {
+    v = __ldcs(p);
+  } else if constexpr (How == load_no_allocate) {
+    asm("ld.global.nc.L1::no_allocate.u16 %0, [%1];" : "=h"(v) : "l"(p));
+  } else if constexpr (How == load_by_policy) {
+    asm("ld.global.nc.L1::no_allocate.L2::cache_hint.u16 %0, [%1], %2;"
+        : "=h"(v)
+        : "l"(p), "l"(policy));
+  } else {
+    v = *p;
+  }
+}
+
 template <int Bytes>
 struct Piece;
 template <>
@@ -96,9 +115,15 @@ template <>
 struct Piece<4> {
   using type = unsigned;
 };
+template <>
+struct Piece<2> {
+  using type = unsigned short;
+};
 
-/// The widest of 16, 8 and 4 bytes that divides `bytes`.
-constexpr int piece_bytes(int bytes) { return bytes % 16 == 0 ? 16 : bytes % 8 == 0 ? 8 : 4; }
+/// The widest of 16, 8, 4 and 2 bytes that divides `bytes`.
+constexpr int piece_bytes(int bytes) {
+  return bytes % 16 == 0 ? 16 : bytes % 8 == 0 ? 8 : bytes % 4 == 0 ? 4 : 2;
+}
 
 /// `Count` scalars at an address aligned to `Align` bytes.
 template <int How, int Count, int Align, class S>

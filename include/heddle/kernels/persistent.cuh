@@ -60,7 +60,9 @@ __device__ __forceinline__ void copy_to_shared(BlockPart<Plan>& part, unsigned c
         static_cast<unsigned long long>(vectors) * part.scalars * sizeof(typename Plan::scalar);
     S* const own_values = reinterpret_cast<S*>(shared + (bytes + 15) / 16 * 16);
     const Offset slots = slot_end - slot_begin;
-    Index* const own_column = reinterpret_cast<Index*>(own_values + slots * E::components);
+    // Behind an odd number of 16 bits there is a gap; the launch has 16 bytes to align with.
+    const Offset words = slots * E::components * Offset(sizeof(S)) + Offset(sizeof(Index)) - 1;
+    Index* const own_column = reinterpret_cast<Index*>(own_values) + words / Offset(sizeof(Index));
     for (Offset i = threadIdx.x; i < slots * E::components; i += Block) {
       own_values[i] = A.values[slot_begin * E::components + i];
     }
@@ -126,6 +128,7 @@ __device__ __forceinline__ void multiply_rows(const BlockPart<Plan>& part, const
     if (share.row < A.rows) {
       sum = product_of_share<Plan, Plan::in_shared ? load_coherent : load_default>(
           part.values, part.column, C, A.slots, share, x);
+      scale_sum<typename Plan::entry>(sum, A.values, A.slots);
     }
     add_parts<Plan>(sum, share.threads);
     if (share.row < A.rows && share.thread == 0) store(share.row - part.row_begin, sum);

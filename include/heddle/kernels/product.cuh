@@ -93,6 +93,7 @@ __device__ __forceinline__ void product_of_lane(const ArgumentsOf<Plan>& a, cons
     sum = product_of_share<Plan, Plan::load, load_of_x<Plan>>(
         a.A.values, a.A.column, lanes_of<Plan>(a.A.lanes), a.A.slots, share, a.x,
         a.x_component_stride, policy);
+    scale_sum<typename Plan::entry>(sum, a.A.values, a.A.slots);
   }
   add_parts<Plan>(sum, share.threads);
   if (share.row >= a.A.rows || share.thread != 0) return;

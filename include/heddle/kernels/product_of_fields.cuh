@@ -64,6 +64,8 @@ __device__ __forceinline__ void products_of_lane(const FieldsArgumentsOf<Plan>& 
 #pragma unroll
       for (int f = 0; f < F; ++f) multiply_add(sum[f], entry, with[f]);
     }
+#pragma unroll
+    for (int f = 0; f < F; ++f) scale_sum<E>(sum[f], all.A.values, all.A.slots);
   }
 #pragma unroll
   for (int f = 0; f < F; ++f) add_parts<Plan>(sum[f], share.threads);

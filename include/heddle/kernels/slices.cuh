@@ -1,6 +1,7 @@
 // Sliced storage as a GPU thread sees it: entries, vector entries, and its share of a row.
 #pragma once
 
+#include "heddle/entries/encoded.hpp"
 #include "heddle/entries/row_product.hpp"
 #include "heddle/kernels/arguments.hpp"
 #include "heddle/kernels/load.cuh"
@@ -52,8 +53,11 @@ __device__ __forceinline__ typename Plan::entry load_entry(
     }
     if constexpr (K % W != 0) {
       constexpr int first = K - K % W;
-      load_scalars<How, K % W, int(sizeof(S))>(entry.component + first,
-                                               at + first * C + lane * (K % W), policy);
+      // Numbers of 16 bits in as few loads as keep aligned.
+      constexpr int rest = K % W * int(sizeof(S));
+      constexpr int align = aligned && sizeof(S) == 2 ? rest & -rest : int(sizeof(S));
+      load_scalars<How, K % W, align>(entry.component + first, at + first * C + lane * (K % W),
+                                      policy);
     }
   }
   return entry;

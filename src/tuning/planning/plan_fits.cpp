@@ -47,9 +47,22 @@ double most_slots(const Plan& plan, const PatternView& pattern) {
   return (static_cast<double>(pattern.rows) + most_threads) * (longest + most_threads);
 }
 
+/// Of an entry and its copy.
+EntryBytes bytes_of(StoredScalar stored, const PlanSubject& subject) {
+  const int own = subject.entry_bytes;
+  const bool in_doubles = subject.precision == "double";
+  switch (stored) {
+    case StoredScalar::own:
+      return {own};
+    case StoredScalar::single:
+      return {own, in_doubles ? own / 2 : 0};
+    default:
+      return {own, own / (in_doubles ? 4 : 2)};
+  }
+}
+
 std::string why_too_large(const Plan& plan, const PlanSubject& subject, long long memory) {
-  const bool copies = plan.layout.stored == StoredScalar::single && subject.precision == "double";
-  const EntryBytes entry{subject.entry_bytes, copies ? subject.entry_bytes / 2 : 0};
+  const EntryBytes entry = bytes_of(plan.layout.stored, subject);
   constexpr int beside = sizeof(Index) + sizeof(Offset);  // column, and where an entry comes from
   const double a_slot = entry.own + entry.copy + beside;
   constexpr double of_rows = 64;  // bytes a row: lengths, slices and basis

@@ -34,8 +34,8 @@ struct EntryPrograms {
 std::pair<EntryPrograms, EntryPrograms> programs_of(const AnyMatrix& matrix, StoredScalar stored) {
   return std::visit(
       [&](const auto& entry) {
-        const bool narrows = stored == StoredScalar::single && entry->narrow;
-        return std::pair(EntryPrograms(*entry), EntryPrograms(narrows ? *entry->narrow : *entry));
+        const auto& copy = entry->copy(stored);
+        return std::pair(EntryPrograms(*entry), EntryPrograms(copy ? *copy : *entry));
       },
       heddle::detail::entry_table_of(matrix));
 }

@@ -1,0 +1,209 @@
+// An entry kept in 16 bits a component and decoded in registers while it is read: a quarter of a
+// double matrix's memory traffic. docs/encodings.md has pictures and bounds.
+//
+// Words hold the entries divided by 2^s, one power of two for the whole matrix, which brings its
+// largest component to [2^14, 2^15). A product multiplies the sums of its rows by 2^s, exactly; s
+// is the word behind the last slot.
+#pragma once
+
+#include "heddle/entries/slots.hpp"
+#include "heddle/export.hpp"
+
+namespace heddle {
+
+using CodeWord = unsigned short;
+
+HEDDLE_INLINE float float_of_bits(unsigned bits) {
+#if defined(__CUDA_ARCH__)
+  return __uint_as_float(bits);
+#else
+  float value;
+  __builtin_memcpy(&value, &bits, sizeof value);
+  return value;
+#endif
+}
+HEDDLE_INLINE double double_of_bits(unsigned long long bits) {
+#if defined(__CUDA_ARCH__)
+  return __longlong_as_double(static_cast<long long>(bits));
+#else
+  double value;
+  __builtin_memcpy(&value, &bits, sizeof value);
+  return value;
+#endif
+}
+
+#if defined(__GNUC__) && !defined(__CUDACC__)
+#define HEDDLE_HAS_WORD_LANES 1
+namespace detail {
+
+/// Four words at once in the host's vector registers, see lanes.hpp.
+struct WordLanes {
+  using Words __attribute__((vector_size(8))) = CodeWord;
+  using Bits __attribute__((vector_size(16))) = unsigned;
+  using Integers __attribute__((vector_size(16))) = int;
+  using Floats __attribute__((vector_size(16))) = float;
+
+  unsigned long long raw;
+
+  HEDDLE_INLINE explicit WordLanes(const CodeWord* from) {
+    __builtin_memcpy(&raw, from, sizeof raw);
+  }
+  HEDDLE_INLINE Bits bits() const {
+    Words words;
+    __builtin_memcpy(&words, &raw, sizeof words);
+    return __builtin_convertvector(words, Bits);
+  }
+  template <class S>
+  HEDDLE_INLINE static void store(const Floats& floats, S* to) {
+    for (int k = 0; k < 4; ++k) to[k] = static_cast<S>(floats[k]);
+  }
+};
+
+}  // namespace detail
+#endif
+
+/// A sign, exponent and significand of 16 bits, with IEEE's gradual underflow. No word of a copy
+/// holds an infinity: a matrix with one has a scale that is no number.
+template <int significand_bits, int bias>
+struct ShortFloat {
+  static constexpr int bits = significand_bits;  // behind the point
+  static constexpr int least_exponent = 1 - bias;
+
+  HEDDLE_INLINE static float decode(CodeWord word) {
+    // The exponent as a float's is too small by 127 - bias, also where it is 0.
+    const unsigned value = static_cast<unsigned>(word);
+    const float small =
+        float_of_bits((value & 0x8000u) << 16 | (value & 0x7fffu) << (23 - significand_bits));
+    return bias == 127 ? small : small * float_of_bits(unsigned(254 - bias) << 23);
+  }
+
+  template <int K, class S>
+  HEDDLE_INLINE static void decode_all(const CodeWord (&word)[K], S (&to)[K]) {
+    int k = 0;
+#if defined(HEDDLE_HAS_WORD_LANES)
+    using Lanes = detail::WordLanes;
+    for (; k + 4 <= K; k += 4) {
+      const Lanes::Bits bits = Lanes(word + k).bits();
+      const Lanes::Bits value = (bits & 0x8000u) << 16 | (bits & 0x7fffu)
+                                                             << (23 - significand_bits);
+      Lanes::Floats floats;
+      __builtin_memcpy(&floats, &value, sizeof floats);
+      if (bias != 127) floats *= float_of_bits(unsigned(254 - bias) << 23);
+      Lanes::store(floats, to + k);
+    }
+#endif
+    for (; k < K; ++k) to[k] = static_cast<S>(decode(word[k]));
+  }
+};
+
+/// IEEE half precision: 11 bits of each component, down to 2^-29 of the matrix's largest.
+struct half_code : ShortFloat<10, 15> {};
+
+/// The upper half of a float: 8 bits of each component, over a float's range.
+struct bfloat_code : ShortFloat<7, 127> {};
+
+/// Integers with one power of two for all components of an entry, whose 8 bits are dealt out over
+/// the lowest bits of the words: ceil(8 / K) of each. One component alone is a bfloat.
+struct scaled_code {
+  static constexpr int exponent_bits = 8;
+
+  /// Of a word of an entry of K components.
+  HEDDLE_HD static constexpr int bits_of_exponent(int K) { return (exponent_bits + K - 1) / K; }
+
+  /// 2^u from the bits of a float's exponent field.
+  HEDDLE_INLINE static float unit(unsigned field) { return float_of_bits(field << 23); }
+  HEDDLE_INLINE static float integer(CodeWord word, unsigned mask) {
+    return static_cast<float>(static_cast<int>(static_cast<short>(word & ~mask)));
+  }
+
+  /// The field of the entry, b bits from each word.
+  template <int b, int K>
+  HEDDLE_INLINE static unsigned exponent_of(const CodeWord (&word)[K]) {
+    constexpr unsigned mask = (1u << b) - 1;
+    unsigned field = 0;
+    int k = 0;
+#if defined(HEDDLE_HAS_WORD_LANES)
+    constexpr unsigned long long of_each = mask * 0x0001000100010001ull;
+    for (; k + 4 <= K && k * b < exponent_bits; k += 4) {
+      const unsigned long long bits = detail::WordLanes(word + k).raw & of_each;
+      const unsigned long long near = bits | bits >> (16 - b);
+      field |= static_cast<unsigned>((near | near >> (32 - 2 * b)) & ((1u << 4 * b) - 1))
+               << (k * b);
+    }
+#endif
+    for (; k < K && k * b < exponent_bits; ++k) field |= (word[k] & mask) << (k * b);
+    return field;
+  }
+
+  template <int K, class S>
+  HEDDLE_INLINE static void decode_all(const CodeWord (&word)[K], S (&to)[K]) {
+    if constexpr (K == 1) {
+      bfloat_code::decode_all(word, to);
+    } else {
+      constexpr int b = bits_of_exponent(K);
+      constexpr unsigned mask = (1u << b) - 1;
+      const float of_entry = unit(exponent_of<b>(word));
+      int k = 0;
+#if defined(HEDDLE_HAS_WORD_LANES)
+      using Lanes = detail::WordLanes;
+      for (; k + 4 <= K; k += 4) {
+        const Lanes::Bits upper = Lanes(word + k).bits() << 16;
+        Lanes::Integers integers;
+        __builtin_memcpy(&integers, &upper, sizeof integers);
+        integers = integers >> 16 & ~static_cast<int>(mask);
+        Lanes::store(__builtin_convertvector(integers, Lanes::Floats) * of_entry, to + k);
+      }
+#endif
+      for (; k < K; ++k) to[k] = static_cast<S>(integer(word[k], mask) * of_entry);
+    }
+  }
+};
+
+/// `encoded<half_code, quaternion<double>>` holds four words and acts as a quaternion<double>, but
+/// for the scale of the matrix.
+template <class Code, class A>
+struct HEDDLE_EXPORT encoded {
+  using stored_scalar = CodeWord;
+  using arithmetic = A;
+  using code = Code;
+  static constexpr int components = A::components;
+
+  CodeWord component[components];
+
+  HEDDLE_INLINE A load() const {
+    A a;
+    Code::decode_all(component, a.component);
+    return a;
+  }
+};
+
+template <class E>
+inline constexpr bool is_encoded = false;
+template <class Code, class A>
+inline constexpr bool is_encoded<encoded<Code, A>> = true;
+
+/// s of a matrix with an entry that is not finite.
+inline constexpr int scale_of_no_number = 32767;
+
+/// 2^s of the word behind the last slot, in the scalar in which rows are summed.
+template <class S>
+HEDDLE_INLINE S scale_of_word(CodeWord word) {
+  const int s = static_cast<short>(word);
+  if (s == scale_of_no_number) return static_cast<S>(float_of_bits(0x7fc00000u));
+  if constexpr (sizeof(S) == sizeof(float)) {
+    return float_of_bits(static_cast<unsigned>(s + 127) << 23);
+  } else {
+    return static_cast<S>(double_of_bits(static_cast<unsigned long long>(s + 1023) << 52));
+  }
+}
+
+/// The sum of a row of an encoded matrix, in the matrix's own scale; of any other as it is.
+template <class E, class V>
+HEDDLE_INLINE void scale_sum(V& sum, const stored_scalar_t<E>* values, Offset slots) {
+  if constexpr (is_encoded<E>) {
+    const auto scale = scale_of_word<typename V::scalar>(values[slots * E::components]);
+    for (int k = 0; k < V::components; ++k) sum.component[k] *= scale;
+  }
+}
+
+}  // namespace heddle

@@ -1,0 +1,96 @@
+// The narrower copies of a matrix in sliced storage that iterations read.
+#include <string>
+
+#include "heddle/detail/narrow_values.hpp"
+#include "heddle/detail/sliced_operator.hpp"
+
+namespace heddle::detail {
+
+namespace {
+
+/// That of the copy that a plan asks for.
+Plan plan_of_copy(Plan plan) {
+  plan.layout.stored = StoredScalar::own;
+  return plan;
+}
+
+}  // namespace
+
+template <class S>
+void SlicedOperator<S>::make_narrow() {
+  const StoredScalar kept = plan().layout.stored;
+  if (kept == StoredScalar::own || (kept == StoredScalar::single && entry().holds_floats)) return;
+  const auto& table = entry().copy(kept);
+  if (!table) {
+    throw Error(ErrorKind::bad_plan,
+                "plan: iteration-precision=" + std::string(name(kept)) +
+                    " needs an entry that is the numbers it computes with, and this one is "
+                    "encoded; leave it out");
+  }
+  schedule().narrow = std::make_shared<SlicedOperator>(table, state().pattern, order(),
+                                                       plan_of_copy(plan()), device_);
+}
+
+template <class S>
+std::shared_ptr<const LinearOperator<S>> SlicedOperator<S>::iterated_in_floats() const {
+  Schedule& own = schedule();
+  if (!own.narrow || !own.narrow->entry().is_encoded || !entry().narrow) return nullptr;
+  const std::lock_guard lock(own.making_floats);
+  if (!own.in_floats) {
+    const long long bytes = pattern().slots * entry().narrow->bytes();
+    if (bytes > device_.available_memory()) return nullptr;
+    own.in_floats = std::make_shared<SlicedOperator>(entry().narrow, state().pattern, order(),
+                                                     plan_of_copy(plan()), device_);
+  }
+  if (own.generation_of_floats != generation()) {
+    try {
+      narrow_values_into(*own.in_floats);
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::bad_plan) throw;
+      return nullptr;  // beyond the range of floats
+    }
+    own.generation_of_floats = generation();
+  }
+  return own.in_floats;
+}
+
+template <class S>
+void SlicedOperator<S>::narrow_own_values() {
+  if (schedule().narrow) narrow_values_into(*schedule().narrow);
+}
+
+template <class S>
+void SlicedOperator<S>::narrow_values_into(const SlicedOperator& copy) const {
+  const InnerLayout inner = plan().layout.inner;
+  const int K = entry().sizes.components;
+  void* const to = copy.stored_values().data();
+  const auto narrow = [&]<class T>(const T* from) {
+    if (copy.entry().is_encoded) {
+      encode_values(pattern(), inner, K, plan().layout.stored, from, static_cast<CodeWord*>(to),
+                    device_.stream());
+    } else if constexpr (!std::is_same_v<T, float>) {
+      narrow_values(pattern(), inner, K, from, static_cast<float*>(to), device_.stream());
+    }
+  };
+  const void* const values = state().values.data();
+  switch (entry().sizes.stored_bytes) {
+    case sizeof(float):
+      return narrow(static_cast<const float*>(values));
+    case sizeof(double):
+      return narrow(static_cast<const double*>(values));
+    default:
+      return narrow(static_cast<const long double*>(values));
+  }
+}
+
+#define HEDDLE_SLICED_COPIES(S)                                                                    \
+  template void SlicedOperator<S>::make_narrow();                                                  \
+  template std::shared_ptr<const LinearOperator<S>> SlicedOperator<S>::iterated_in_floats() const; \
+  template void SlicedOperator<S>::narrow_own_values();                                            \
+  template void SlicedOperator<S>::narrow_values_into(const SlicedOperator<S>& copy) const;
+HEDDLE_SLICED_COPIES(float)
+HEDDLE_SLICED_COPIES(double)
+HEDDLE_SLICED_COPIES(long double)
+#undef HEDDLE_SLICED_COPIES
+
+}  // namespace heddle::detail
