@@ -72,6 +72,11 @@ void mark_blocks(const PlacesOnGpu& places, int shift, const BlockBits& blocks, 
       return;
     }
     if (!blocks.covers(row >> shift)) return;
+    // The place before it marks their block.
+    if (i > 0 && places.row[i - 1] >> shift == row >> shift &&
+        places.column[i - 1] >> shift == column >> shift) {
+      return;
+    }
     unsigned long long* const word = blocks.bits + blocks.word_of(row >> shift, column >> shift);
     const unsigned long long bit = BlockBits::bit_of(column >> shift);
     if ((*word & bit) == 0) atomicOr(word, bit);  // most find it set
