@@ -3,6 +3,7 @@
 
 #include "base/device_value.hpp"
 #include "base/launch_cuda.cuh"
+#include "base/returned_memory_cuda.hpp"
 #include "base/sort_cuda.hpp"
 #include "heddle/kernels/tree_arguments.hpp"
 #include "tree_levels_cuda.hpp"
@@ -239,7 +240,7 @@ LevelOnGpu level_of(const PlacesOnGpu& places, const NodeShape& shape, bool& ins
                    source[to] = static_cast<unsigned>(i);
                  });
   count_level(level, device);
-  device.synchronize();  // before memory goes back
+  wait_before_memory_goes_back(device);
   return level;
 }
 
@@ -289,7 +290,7 @@ heddle::detail::Tree TreeBuilderOnGpu::finish() {
         });
     write_level(levels_[above], {reference.data(), int{sizeof(NodeReference)}}, pool(), nullptr,
                 device_);
-    device_.synchronize();  // before memory goes back
+    wait_before_memory_goes_back(device_);
   }
   if (tree_.entries > 0) {
     const LevelOnGpu& top = levels_.back();
