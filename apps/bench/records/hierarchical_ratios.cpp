@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <initializer_list>
 #include <iterator>
 #include <map>
 #include <string>
@@ -13,6 +14,12 @@ namespace heddle::bench {
 
 namespace hierarchical_ratios_of {
 namespace {
+
+std::string joined(std::initializer_list<std::string_view> parts) {
+  std::string text;
+  for (const std::string_view part : parts) text.append(part);
+  return text;
+}
 
 std::string text_of(double ratio) {
   char text[40];
@@ -125,21 +132,22 @@ void put_turned(const std::vector<const Record*>& records, Lines& lines) {
 void put_others(const std::vector<const Record*>& records, Lines& lines) {
   for (const Record* record : records) {
     const Candidate* const own = timed(*record, Role::chosen);
-    const std::string formula(formula_of(record->quantity));
+    const std::string_view formula = formula_of(record->quantity);
     if (own == nullptr || formula.empty()) continue;
     const double seconds = own->seconds->median;
-    const std::string over = " over the tree's";
+    constexpr std::string_view over = " over the tree's";
     if (record->quantity.ends_with("product")) {
       for (const auto& [library, time] : fastest_peers(*record)) {
-        lines.put(formula + ": " + library + over, Worst::least, record->problem, time / seconds);
+        lines.put(joined({formula, ": ", library, over}), Worst::least, record->problem,
+                  time / seconds);
       }
-      lines.put(formula + ": sliced storage" + over, Worst::least, record->problem,
+      lines.put(joined({formula, ": sliced storage", over}), Worst::least, record->problem,
                 time_of(*record, "sliced storage") / seconds);
     } else {
       for (const Candidate& candidate : record->candidates) {
         if (candidate.role != Role::peer || !counts(*record, candidate)) continue;
-        lines.put(formula + ": " + candidate.library + " " + candidate.method + over, Worst::least,
-                  record->problem, candidate.seconds->median / seconds);
+        lines.put(joined({formula, ": ", candidate.library, " ", candidate.method, over}),
+                  Worst::least, record->problem, candidate.seconds->median / seconds);
       }
     }
   }
