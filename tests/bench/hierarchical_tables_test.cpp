@@ -122,8 +122,7 @@ TEST(HierarchicalRatios, TellMeansAndTheWorstOfEachComparison) {
       {"A* x: cuSPARSE over the tree's", {"2", "2.50", "1.25", "p-4"}},
       {"share of a copy's speed: A x", {"2", "0.50", "0.50", "p-1"}},
       {"share of a copy's speed: A* x", {"2", "0.50", "0.50", "p-1"}},
-      {"memory in single over CSR's, real entries: hisparse, d = 128",
-       {"1", "1.25", "1.25", "p-1"}},
+      {"memory in single over CSR, real: hisparse, d = 128", {"1", "1.25", "1.25", "p-1"}},
       {"edit of one node: hisparse over a product", {"2", "0.012", "0.015", "edits-15"}},
       {"edit of one node: hisparse over that of edits-10", {"1", "1.50", "1.50", "edits-15"}}};
   ASSERT_EQ(ratios.lines.size(), expected.size());

@@ -172,10 +172,10 @@ void put_shares(const std::vector<const Record*>& records, Lines& lines) {
 void put_memory(const std::vector<const Record*>& records, Lines& lines) {
   for (const Record* record : records) {
     if (!record->quantity.starts_with("memory")) continue;
-    const std::string of = record->entry == "real" ? "real entries" : "larger entries";
+    const std::string of = record->entry == "real" ? "real" : "larger";
     for (const Candidate& candidate : record->candidates) {
       if (!candidate.memory_ratio || candidate.library != "Heddle") continue;
-      lines.put(record->quantity + " over CSR's, " + of + ": " + candidate.method, Worst::most,
+      lines.put(record->quantity + " over CSR, " + of + ": " + candidate.method, Worst::most,
                 record->problem, *candidate.memory_ratio);
     }
   }
@@ -206,7 +206,7 @@ void put_edits(const std::vector<const Record*>& records, Lines& lines) {
                     candidate.seconds->median / before);
         }
       } else if (anew > 0) {
-        lines.put(line + " over compressed rows anew", Worst::most, record->problem,
+        lines.put(line + " over CSR anew", Worst::most, record->problem,
                   candidate.seconds->median / anew);
       }
     }
