@@ -23,7 +23,7 @@ namespace heddle {
 
 /// The inverse of each diagonal entry, from the left, as `Jacobi` has it for sliced storage. Where
 /// an `EditableMatrix` has changed since the last solve, it inverts those entries anew whose leaves
-/// the trees do not share. On a GPU it is `Jacobi` of a copy of the diagonal, which it makes anew.
+/// the trees do not share. On a GPU it is `Jacobi` of the diagonal, which is read anew there.
 template <class E>
 class HEDDLE_EXPORT HierarchicalJacobi final : public Preconditioner<vector_scalar_t<E>> {
   static_assert(has_inverse<E>, "HierarchicalJacobi: 'inverse(a)' of the entry is missing");
@@ -76,18 +76,40 @@ class HEDDLE_EXPORT HierarchicalJacobi final : public Preconditioner<vector_scal
   }
 
  private:
+  static Operator<E> diagonal_of(const HierarchicalMatrix<E>& matrix);
+
   EditableMatrix<E> matrix_;
   std::optional<HierarchicalMatrix<E>> inverted_;  // whose inverses these are; none after a failure
   Array<A> inverses_;                              // row by row; on the CPU
   std::optional<Jacobi<E>> on_gpu_;
 };
 
+/// On a GPU, which reads it itself; where an entry is missing, the host's error names its row.
+template <class E>
+Operator<E> HierarchicalJacobi<E>::diagonal_of(const HierarchicalMatrix<E>& matrix) {
+  const Device device = matrix.device();
+  if constexpr (has_cuda) {
+    if (const auto there = matrix.on_gpu()) {
+      const auto rows = static_cast<std::size_t>(matrix.rows());
+      Array<Offset> offsets(rows + 1, device);
+      Array<Index> column(rows, device);
+      Array<stored_scalar_t<E>> values(rows * E::components, device);
+      if (cuda::diagonal_of_tree(*there, offsets.data(), column.data(), values.data())) {
+        return Operator<E>(CsrView<E>{matrix.rows(), matrix.columns(), offsets.data(),
+                                      column.data(), values.data(), row_major, device},
+                           parse_plan("CSR"));
+      }
+    }
+  }
+  return Operator<E>(matrix.diagonal(), parse_plan("CSR"), device);
+}
+
 template <class E>
 void HierarchicalJacobi<E>::refresh() {
   const HierarchicalMatrix<E> now = matrix_.matrix();
   if (inverted_ && &inverted_->scheduled() == &now.scheduled()) return;
   if (now.device().on_gpu()) {
-    on_gpu_.emplace(Operator<E>(now.diagonal(), parse_plan("CSR"), now.device()));
+    on_gpu_.emplace(diagonal_of(now));
     inverted_ = now;
     return;
   }

@@ -1,5 +1,6 @@
 #include "device_cuda.hpp"
 
+#include <algorithm>
 #include <map>
 #include <mutex>
 #include <new>
@@ -23,8 +24,13 @@ cudaMemPool_t pool_of(int ordinal) {
     properties.allocType = cudaMemAllocationTypePinned;
     properties.location = {cudaMemLocationTypeDevice, ordinal};
     check(cudaMemPoolCreate(&pool, &properties), "cudaMemPoolCreate");
-    // A solver that is made and destroyed again should find the memory where it left it.
-    unsigned long long kept = 64ULL << 20;
+    // A solver or a tree that is made and destroyed again should find the memory where it left it:
+    // to have a GiB anew takes as long as to copy several.
+    constexpr std::size_t least = std::size_t(64) << 20;
+    constexpr std::size_t part_of_memory = 16;
+    std::size_t available = 0, total = 0;
+    check(cudaMemGetInfo(&available, &total), "cudaMemGetInfo");
+    unsigned long long kept = std::max(least, total / part_of_memory);
     check(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &kept),
           "cudaMemPoolSetAttribute");
   }

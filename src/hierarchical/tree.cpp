@@ -8,6 +8,7 @@
 #include "base/readable.hpp"
 #include "heddle/detail/leaf_schedule.hpp"
 #include "hierarchical/block_rows.hpp"
+#include "hierarchical/pool_blocks.hpp"
 
 namespace heddle::detail {
 
@@ -122,6 +123,17 @@ void check_tree_memory(const HierarchicalMemory& needed, long long available) {
                                      " exceed the available " + readable_bytes(available));
 }
 
+namespace {
+
+/// What pools that are gone have left makes room for the next.
+long long available_for_pools(const Device& device) {
+  const auto kept = static_cast<long long>(PoolBlocks::of_process().kept_bytes());
+  const long long available = device.available_memory();
+  return available + std::min(kept, std::numeric_limits<long long>::max() - available);
+}
+
+}  // namespace
+
 TreeBuilder::TreeBuilder(Index rows, Index columns, const NodeShape& leaf, NodeLevel leaves,
                          const Device& device, const std::optional<long long>& limit)
     : device_(device) {
@@ -139,7 +151,7 @@ TreeBuilder::TreeBuilder(Index rows, Index columns, const NodeShape& leaf, NodeL
   HierarchicalMemory needed = tree_.memory;
   needed.schedule =
       LeafSchedule::bytes(levels_.front().rows, static_cast<Offset>(needed.leaves.nodes()));
-  check_tree_memory(needed, limit.value_or(device.available_memory()));
+  check_tree_memory(needed, limit.value_or(available_for_pools(device)));
   pool_ = std::make_shared<Pool>(static_cast<std::size_t>(bytes), device);
 }
 

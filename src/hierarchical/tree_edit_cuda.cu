@@ -9,6 +9,7 @@
 
 #include "base/device_value.hpp"
 #include "base/launch_cuda.cuh"
+#include "base/returned_memory_cuda.hpp"
 #include "heddle/detail/tree_building_cuda.hpp"
 #include "heddle/error.hpp"
 #include "merged_nodes_cuda.hpp"
@@ -162,7 +163,7 @@ void copy_values(const EditsToMake& edits, int entry_bytes, std::byte* to, const
   } else {
     copy_words<unsigned>(from, edits.count, entry_bytes, to, device.stream());
   }
-  device.synchronize();  // before memory goes back
+  wait_before_memory_goes_back(device);
 }
 
 /// Indices where kernels can read them.
@@ -199,7 +200,7 @@ Tree edited_tree(const TreeOnGpu& matrix, std::span<const EditsToMake> edits) {
         [row = row.data(), column = column.data(), action = part.action,
          to = places.data() + first] __device__(Offset i) { to[i] = {row[i], column[i], action}; });
     copy_values(part, entry_bytes, values.data() + first * entry_bytes, device);
-    device.synchronize();  // before memory goes back
+    wait_before_memory_goes_back(device);
     first += part.count;
   }
   const int scalar_bytes = edits.front().entries.scalar_bytes;

@@ -3,6 +3,7 @@
 
 #include "base/device_value.hpp"
 #include "base/launch_cuda.cuh"
+#include "base/returned_memory_cuda.hpp"
 #include "base/sort_cuda.hpp"
 #include "heddle/kernels/tree_arguments.hpp"
 #include "tree_levels_cuda.hpp"
@@ -72,6 +73,11 @@ void mark_blocks(const PlacesOnGpu& places, int shift, const BlockBits& blocks, 
       return;
     }
     if (!blocks.covers(row >> shift)) return;
+    // The place before it marks their block.
+    if (i > 0 && places.row[i - 1] >> shift == row >> shift &&
+        places.column[i - 1] >> shift == column >> shift) {
+      return;
+    }
     unsigned long long* const word = blocks.bits + blocks.word_of(row >> shift, column >> shift);
     const unsigned long long bit = BlockBits::bit_of(column >> shift);
     if ((*word & bit) == 0) atomicOr(word, bit);  // most find it set
@@ -234,7 +240,7 @@ LevelOnGpu level_of(const PlacesOnGpu& places, const NodeShape& shape, bool& ins
                    source[to] = static_cast<unsigned>(i);
                  });
   count_level(level, device);
-  device.synchronize();  // before memory goes back
+  wait_before_memory_goes_back(device);
   return level;
 }
 
@@ -284,7 +290,7 @@ heddle::detail::Tree TreeBuilderOnGpu::finish() {
         });
     write_level(levels_[above], {reference.data(), int{sizeof(NodeReference)}}, pool(), nullptr,
                 device_);
-    device_.synchronize();  // before memory goes back
+    wait_before_memory_goes_back(device_);
   }
   if (tree_.entries > 0) {
     const LevelOnGpu& top = levels_.back();

@@ -30,12 +30,23 @@ bool are_offsets_good(const PatternView& pattern, const Device& device) {
   return bad.to_host()[0] == 0;
 }
 
+/// First the rows in which chunks of entries begin, then those of all entries between them.
 template <class T>
 void find_rows(const T* offsets, Index rows, UnsetArray<Index>& row, const Device& device) {
-  for_each_index(device.stream(), static_cast<Offset>(row.size()),
-                 [offsets, rows, row = row.data()] __device__(Offset i) {
-                   row[i] = last_not_above(offsets, rows, static_cast<T>(i));
-                 });
+  constexpr Offset chunk = 64;
+  const auto entries = static_cast<Offset>(row.size());
+  if (entries == 0) return;
+  const Offset chunks = (entries + chunk - 1) / chunk;
+  UnsetArray<Index> first(static_cast<std::size_t>(chunks) + 1, device);
+  for_each_index(device.stream(), chunks + 1, [=, first = first.data()] __device__(Offset k) {
+    const Offset i = k < chunks ? k * chunk : entries - 1;
+    first[k] = last_not_above(offsets, rows, static_cast<T>(i));
+  });
+  for_each_index(
+      device.stream(), entries, [=, first = first.data(), row = row.data()] __device__(Offset i) {
+        const Index begin = first[i / chunk], end = first[i / chunk + 1];
+        row[i] = begin + last_not_above(offsets + begin, end - begin + 1, static_cast<T>(i));
+      });
 }
 
 UnsetArray<Index> rows_of_entries(const PatternView& pattern, Offset entries,

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <utility>
 #include <vector>
 
 #include "heddle/conjugate_gradient.hpp"
@@ -54,6 +55,47 @@ TEST_F(EditableOnGpu, SolversGoOnAfterEdits) {
       ASSERT_NEAR(z_back.scalars()[i], y.scalars()[i], 1e-3 * std::abs(y.scalars()[i]) + 1e-3);
     }
   }
+}
+
+/// The preconditioner reads the diagonal where the tree lies.
+TEST_F(EditableOnGpu, JacobiLeavesTheHostAlone) {
+  const auto csr = poisson(3000);
+  const Index rows = csr.rows();
+  const Array<Offset> offsets(csr.offsets().span(), device);
+  const Array<Index> column(csr.column().span(), device);
+  const Array<double> values(csr.values().span(), device);
+  EditableMatrix<Real> A(HierarchicalMatrix<Real>(
+      CsrView<Real>{rows, rows, offsets.data(), column.data(), values.data(), row_major, device},
+      32, device));
+  EditableMatrix<Real> on_cpu{HierarchicalMatrix<Real>(csr, 32)};
+  HierarchicalJacobi<Real> jacobi(A), expected(on_cpu);
+  Field<Real> r(rows), z(rows), z_there(rows, device);
+  for (Index i = 0; i < rows; ++i) r.set(i, {{1.0 + i % 5}});
+  const Field<Real> r_there = on_gpu(r, device);
+  for (int step = 0; step < 3; ++step) {
+    SCOPED_TRACE(step);
+    EditBatch<Real> edits;
+    for (Index row = step; row < rows; row += 7) edits.add(row, row, {{1.0 + step}});
+    if (step > 0) {
+      A.edit(edits);
+      on_cpu.edit(edits);
+      jacobi.refresh();
+      expected.refresh();
+    }
+    EXPECT_EQ(A.matrix().memory().host, 0);
+    jacobi.apply(std::as_const(r_there).view(), z_there.view(), device.stream());
+    expected.apply(std::as_const(r).view(), z.view(), on_cpu.device().stream());
+    const Field<Real> z_back = z_there.to_host();
+    for (std::size_t i = 0; i < z.scalars().size(); ++i) {
+      ASSERT_DOUBLE_EQ(z_back.scalars()[i], z.scalars()[i]);
+    }
+  }
+  EditBatch<Real> edits;
+  edits.remove(1234, 1234);
+  A.edit(edits);
+  expect_error(ErrorKind::singular,
+               "Jacobi: the diagonal entry of row 1234 (counted from 0) is missing or singular",
+               [&] { jacobi.refresh(); });
 }
 
 TEST_F(EditableOnGpu, RefuseGraphsAndOtherDevices) {

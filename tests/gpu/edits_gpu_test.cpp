@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstring>
 #include <iterator>
 #include <set>
@@ -16,6 +17,7 @@
 #include "support/expect_error.hpp"
 #include "support/gpu.hpp"
 #include "support/message_of.hpp"
+#include "support/refusing_memory.hpp"
 
 namespace edits_gpu {
 namespace {
@@ -319,6 +321,88 @@ TEST_F(EditsOnOneGpu, FailAsThoseOfTheHostAndChangeNothing) {
                  other.set.append(1, 1, {{1}});
                  there.edit(other.views(3, 4, device));
                });
+}
+
+/// Wherever memory runs out in an edit, the matrix stays, and what was taken goes back.
+TEST_F(EditsOnOneGpu, RefusedMemoryLeavesTheMatrixAsItWas) {
+  using E = real<double>;
+  Seed seed(98);
+  constexpr Index n = 700;
+  const OwnStream stream;
+  const Device own = Device::cuda(0, stream.get());
+  RefusingMemory memory(own.memory());
+  const Device gpu = Device::cuda(0, stream.get(), &memory);
+  auto map = map_of(random_matrix<E>({.rows = n, .columns = n, .per_row = 7}, seed.generator));
+  const auto before = matrix_of(n, n, map);
+  const auto matrix = made_there(before, 32, gpu);
+  Edits<E> edits = random_edits(n, n, 300, map, seed.generator);
+  const auto after = matrix_of(n, n, map);
+  const EditViews<E> views = edits.views(n, n, own);
+  own.synchronize();
+  expect_same_bits(matrix.to_csr(), before);
+  const long long live = memory.live;
+  int refused = 0;
+  for (bool is_done = false; !is_done; ++refused) {
+    ASSERT_LT(refused, 300);
+    memory.allow(refused);
+    try {
+      const auto edited = matrix.edited(views);
+      memory.allow_all();
+      expect_same_bits(edited.to_csr(), after);
+      is_done = true;
+    } catch (const Error& error) {
+      memory.allow_all();
+      EXPECT_EQ(error.kind(), ErrorKind::memory) << error.what();
+      EXPECT_EQ(memory.live, live) << refused;
+    }
+    expect_same_bits(matrix.to_csr(), before);
+    ASSERT_FALSE(HasFailure()) << refused;
+  }
+  EXPECT_GT(refused, 10);
+}
+
+/// Arrays that work on another stream has still to write are waited for.
+TEST_F(EditsOnOneGpu, WaitForTheStreamOfTheArrays) {
+  using E = real<double>;
+  Seed seed(99);
+  constexpr Index n = 900;
+  auto map = map_of(random_matrix<E>({.rows = n, .columns = n, .per_row = 5}, seed.generator));
+  const OwnStream stream;
+  const Device other = Device::cuda(0, stream.get());
+  Array<std::byte> busy(std::size_t(256) << 20, other);
+  /// A copy of an array that is queued behind work of some milliseconds.
+  const auto later = [&]<class T>(const T* from, std::size_t count) {
+    Array<T> to(count, other);
+    for (int k = 0; k < 20; ++k) detail::fill_bytes(busy.data(), k, busy.size(), other.stream());
+    detail::copy_bytes(to.data(), from, count * sizeof(T), other.stream());
+    return to;
+  };
+  const auto matrix = matrix_of(n, n, map);
+  const Array<Offset> offsets(matrix.offsets().span(), device);
+  const Array<Index> column(matrix.column().span(), device);
+  const Array<double> values(matrix.values().span(), device);
+  device.synchronize();
+  {
+    const auto o = later(offsets.data(), offsets.size());
+    const auto c = later(column.data(), column.size());
+    const auto v = later(values.data(), values.size());
+    const HierarchicalMatrix<E> made(
+        CsrView<E>{n, n, o.data(), c.data(), v.data(), row_major, other}, 32, device);
+    expect_same_bits(made.to_csr(), matrix);
+  }
+  const auto there = made_there(matrix, 32, device);
+  Edits<E> edits;
+  for (Index i = 0; i < 40; ++i) {
+    edits.set.append(7 * i, 11 * i, {{i + 0.5}});
+    map[{7 * i, 11 * i}] = {{i + 0.5}};
+  }
+  EditViews<E> views = edits.views(n, n, device);
+  device.synchronize();
+  const auto count = static_cast<std::size_t>(views.set.entries);
+  const auto r = later(views.set.row, count), c = later(views.set.column, count);
+  const auto v = later(views.set.values, count);
+  views.set = {n, n, views.set.entries, r.data(), c.data(), v.data(), row_major, other};
+  expect_same_bits(there.edited(views).to_csr(), matrix_of(n, n, map));
 }
 
 }  // namespace

@@ -1,8 +1,11 @@
 // Edits of hierarchical storage against plain maps.
 #include <gtest/gtest.h>
 
+#include <cstddef>
+#include <cstring>
 #include <set>
 
+#include "hierarchical/pool_blocks.hpp"
 #include "hierarchical/trees.hpp"
 #include "support/expect_error.hpp"
 #include "support/few_entries.hpp"
@@ -362,6 +365,34 @@ TEST(TreeEdits, ThatFailChangeNothing) {
                [&] { uneven.set(rows, columns, values); });
   EXPECT_TRUE(uneven.empty());
   expect_same_bits(A.edited(EditBatch<E>()).to_csr(), matrix);
+}
+
+TEST(PoolBlocks, ServeTheNextPoolAndKeepNoMoreThanIsTaken) {
+  constexpr std::size_t size = std::size_t(4) << 20;
+  detail::PoolBlocks blocks;
+  std::byte* const a = blocks.take(size);
+  std::byte* const b = blocks.take(size - 5);
+  ASSERT_NE(a, nullptr);
+  ASSERT_NE(b, nullptr);
+  std::memset(a, 1, size);
+  std::memset(b, 2, size - 5);
+  EXPECT_EQ(blocks.kept_bytes(), 0U);
+  EXPECT_TRUE(blocks.give_back(b));
+  EXPECT_GE(blocks.kept_bytes(), size - 5);
+  EXPECT_EQ(blocks.take(size - 1000), b);
+  EXPECT_EQ(blocks.kept_bytes(), 0U);
+  EXPECT_TRUE(blocks.give_back(b));
+  EXPECT_FALSE(blocks.give_back(b));
+  // Others make room for a block that none of them serves.
+  std::byte* const large = blocks.take(3 * size);
+  ASSERT_NE(large, nullptr);
+  EXPECT_EQ(blocks.kept_bytes(), 0U);
+  EXPECT_EQ(a[size - 1], std::byte{1});
+  EXPECT_TRUE(blocks.give_back(a));
+  EXPECT_GE(blocks.kept_bytes(), size);
+  EXPECT_TRUE(blocks.give_back(large));
+  EXPECT_EQ(blocks.kept_bytes(), 0U);
+  EXPECT_EQ(blocks.take(std::size_t(1) << 60), nullptr);
 }
 
 }  // namespace

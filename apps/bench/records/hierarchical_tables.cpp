@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "amounts.hpp"
+#include "hierarchical_ratios.hpp"
 
 namespace heddle::bench {
 
@@ -190,6 +191,8 @@ std::vector<TitledMatrix> hierarchical_tables(const std::vector<const Record*>& 
        "and 2), and of the time for a compulsory byte; sums of trees with their schedules there; "
        "products of other libraries by their fastest way; over A x: geometric mean",
        "way", spreads(records)},
+      {"How trees compare: geometric means over the problems that have both sides, and the worst",
+       "ratio", hierarchical_ratios(records)},
       {"Median of each product and sum", "problem", step_matrix(chosen(is_other))},
       {"Median of each conversion, and the bytes read and written in that time", "problem",
        conversions(chosen(is_conversion))},

@@ -16,7 +16,7 @@ struct TitledMatrix {
 };
 
 /// Bytes an entry; mean and deviation of times over all problems, and of the time for a compulsory
-/// byte; then every median. Empty ones are left out.
+/// byte; what that comes to beside others; then every median. Empty ones are left out.
 std::vector<TitledMatrix> hierarchical_tables(const std::vector<const Record*>& records);
 
 }  // namespace heddle::bench

@@ -11,6 +11,18 @@
 
 namespace heddle {
 
+namespace detail {
+
+/// Where a GPU makes a tree of a view: on `device`, or where the arrays lie. Work on another stream
+/// may still have to write them.
+inline Device device_of_building(const Device& of_view, const Device& device) {
+  if (!device.on_gpu()) return of_view;
+  if (of_view.stream().queue != device.stream().queue) of_view.synchronize();
+  return device;
+}
+
+}  // namespace detail
+
 template <class E>
 std::shared_ptr<const detail::ScheduledTree> HierarchicalMatrix<E>::build(
     const CsrView<E>& matrix, int node_size, const Device& device,
@@ -22,7 +34,7 @@ std::shared_ptr<const detail::ScheduledTree> HierarchicalMatrix<E>::build(
     if (matrix.device.on_gpu()) {
       return std::make_shared<detail::ScheduledTree>(
           cuda::tree_of_rows(matrix.pattern(), leaf, entries_to_store(matrix.values, matrix.order),
-                             device.on_gpu() ? device : matrix.device, memory_limit),
+                             detail::device_of_building(matrix.device, device), memory_limit),
           team);
     }
   }
@@ -50,7 +62,7 @@ std::shared_ptr<const detail::ScheduledTree> HierarchicalMatrix<E>::build(
       return std::make_shared<detail::ScheduledTree>(
           cuda::tree_of_places(matrix.rows, matrix.columns, matrix.entries, matrix.row,
                                matrix.column, leaf, entries_to_store(matrix.values, matrix.order),
-                               device.on_gpu() ? device : matrix.device, memory_limit),
+                               detail::device_of_building(matrix.device, device), memory_limit),
           team);
     }
   }

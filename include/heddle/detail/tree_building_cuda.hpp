@@ -76,4 +76,9 @@ HEDDLE_EXPORT detail::Tree edited_tree(const TreeOnGpu& matrix,
 HEDDLE_EXPORT void rows_of_tree(const TreeOnGpu& matrix, Offset* offsets, Index* column,
                                 void* values);
 
+/// The diagonal of a square tree as rows of one entry each, in arrays as `rows_of_tree` takes them.
+/// False where a row has none, which leaves its values as they were.
+HEDDLE_EXPORT bool diagonal_of_tree(const TreeOnGpu& matrix, Offset* offsets, Index* column,
+                                    void* values);
+
 }  // namespace heddle::cuda

@@ -1,0 +1,14 @@
+// When memory of a GPU may go back while kernels that use it are queued.
+#pragma once
+
+#include "device_cuda.hpp"
+
+namespace heddle::cuda {
+
+/// The library's own memory goes back in the order of the stream. A caller's resource may give it
+/// to others at once: that waits for the stream.
+inline void wait_before_memory_goes_back(const Device& device) {
+  if (device.memory() != stream_memory(device.stream())) device.synchronize();
+}
+
+}  // namespace heddle::cuda
