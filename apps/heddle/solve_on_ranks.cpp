@@ -110,7 +110,8 @@ class SolveOfRank {
         outcome_(system.outcome),
         partition_(partition) {}
 
-  int run() {
+  /// `built`: what to do once it has its rows, and looks at the whole matrix no more.
+  int run(const std::function<void()>& built) {
     Stopwatch building;
     progress_ = ranks_.rank() == 0 ? options_.matrix.progress() : nullptr;
     SolveWatch watch(progress_.get());
@@ -119,6 +120,7 @@ class SolveOfRank {
     }
     settings_ = settings_of(options_, watch);
     build();
+    built();
     outcome_.build_seconds = building.seconds();
     make_right_hand_sides();
     make_guess();
@@ -197,7 +199,7 @@ class SolveOfRank {
     if (!options_.rhs.empty()) {
       Stopwatch reading;
       for (const AnyField& all :
-           read_fields_for(A, "--rhs", options_.rhs, matrix_.rows(), count, device_, nullptr)) {
+           read_fields_for(A, "--rhs", options_.rhs, outcome_.rows, count, device_, nullptr)) {
         b_.push_back(part_of(all));
       }
       outcome_.right_hand_side = options_.rhs;
@@ -219,7 +221,7 @@ class SolveOfRank {
   }
 
   AnyField whole_field() const {
-    return AnyField(matrix_.rows(), tree_->matrix.row_field().components(), outcome_.precision,
+    return AnyField(outcome_.rows, tree_->matrix.row_field().components(), outcome_.precision,
                     device_);
   }
 
@@ -229,7 +231,7 @@ class SolveOfRank {
       return;
     }
     for (const AnyField& all :
-         read_fields_for(tree_->matrix, "--guess", options_.guess, matrix_.rows(),
+         read_fields_for(tree_->matrix, "--guess", options_.guess, outcome_.rows,
                          options_.right_hand_sides, device_, nullptr)) {
       guess_.push_back(part_of(all));
     }
@@ -352,7 +354,7 @@ int solve_on_ranks(const SolveOptions& options) {
   std::atomic<int> status = 0;
   run_on_ranks(count, [&](Communicator& ranks) {
     const Device& device = system.device.on_gpu() ? devices.begin()[ranks.rank()] : part_of_cpu;
-    const int of_rank = SolveOfRank(options, system, partition, ranks, device).run();
+    const int of_rank = SolveOfRank(options, system, partition, ranks, device).run([] {});
     if (ranks.rank() == 0) status = of_rank;
   });
   return status;
@@ -374,7 +376,9 @@ int solve_on_ranks(const SolveOptions& options, Communicator& ranks) {
     Plan& plan = system->outcome.choice.plan;
     plan = parse_plan(text_of_rank(ranks, 0, to_full_string(plan)));
     const Partition partition = options.ranks.make_partition(system->matrix, ranks.size());
-    status = SolveOfRank(options, *system, partition, ranks, system->device).run();
+    // A process keeps its part, not the whole.
+    const auto forget = [&] { system->matrix = AnyMatrix(CsrMatrix<real<double>>()); };
+    status = SolveOfRank(options, *system, partition, ranks, system->device).run(forget);
   });
   return status;
 }
