@@ -135,13 +135,16 @@ Loads loads_from_memory(const PatternView& pattern, long long rows_in_cache) {
 
 }  // namespace
 
+int row_bytes_of(const AnyMatrix& matrix) {
+  return components_of_row(matrix) * (matrix.precision() == Precision::double_precision ? 8 : 4);
+}
+
 CodeBalance code_balance(const AnyMatrix& matrix, const BalanceOptions& options,
                          const Device& device) {
   const PatternView pattern = matrix.pattern();
-  const int scalar_bytes = matrix.precision() == Precision::double_precision ? 8 : 4;
   CodeBalance made;
   made.entry_bytes = matrix.entry_bytes() + static_cast<int>(sizeof(Index));
-  made.x_bytes = made.y_bytes = components_of_row(matrix) * scalar_bytes;
+  made.x_bytes = made.y_bytes = row_bytes_of(matrix);
   made.flops = flops_of(matrix);
   made.cache = options.cache > 0 ? options.cache : properties_of(device).last_cache;
   const auto entries = static_cast<double>(pattern.entries());

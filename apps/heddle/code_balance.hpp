@@ -34,6 +34,9 @@ struct CodeBalance {
   double favours_host_up_to = 0, hides_transfer_from = 0;
 };
 
+/// Bytes of a row of x.
+int row_bytes_of(const AnyMatrix& matrix);
+
 /// Zero for a matrix without entries.
 CodeBalance code_balance(const AnyMatrix& matrix, const BalanceOptions& options,
                          const Device& device);

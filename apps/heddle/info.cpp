@@ -1,7 +1,9 @@
 // `heddle info`: what a matrix looks like, and what each layout of it would take.
 #include <cstdio>
+#include <filesystem>
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "code_balance.hpp"
 #include "commands.hpp"
@@ -10,6 +12,7 @@
 #include "heddle/tuning/features.hpp"
 #include "json_report.hpp"
 #include "matrix_options.hpp"
+#include "scaling_options.hpp"
 #include "storage_option.hpp"
 
 namespace heddle::cli {
@@ -20,6 +23,7 @@ struct InfoOptions {
   MatrixOptions matrix;
   NodeOption node;
   BalanceOptions balance;
+  ScalingOptions scaling;
   bool json = false;
 };
 
@@ -98,7 +102,7 @@ void print(const TreeMemory& tree, int node) {
 
 void print_json(const AnyMatrix& matrix, const Features& f,
                 const std::vector<LayoutMemory>& layouts, const TreeMemory& tree, int node,
-                const CodeBalance& balance) {
+                const CodeBalance& balance, const std::optional<Scaling>& scaling) {
   nlohmann::ordered_json json;
   json["entry"] = matrix.entry().name();
   json["precision"] = name(matrix.precision());
@@ -126,6 +130,7 @@ void print_json(const AnyMatrix& matrix, const Features& f,
   }
   json["hisparse"] = to_json(tree, node);
   json["code_balance"] = to_json(balance);
+  if (scaling) json["scaling"] = to_json(*scaling);
   std::cout << text_of(json);
 }
 
@@ -162,9 +167,23 @@ void print(const std::string& path, const AnyMatrix& matrix, const Features& f,
   }
 }
 
+std::string picture_title(const std::string& path) {
+  return std::filesystem::path(path).filename().string() + " on ranks, predicted";
+}
+std::string words_of(const AnyMatrix& matrix, const Scaling& scaling) {
+  const std::string unknowns = std::to_string(scaling.unknowns);
+  const std::string entry = scaling.unknowns > 0 ? "blocks of " + unknowns + " x " + unknowns
+                                                 : std::string(matrix.entry().name());
+  return readable_count(matrix.rows()) + " rows of " + entry + ", " +
+         readable_count(matrix.entries()) + " entries; " + scaling.rates.name + " at " +
+         scaling.network.name + ", rows by " + scaling.partition;
+}
+
 int run_info(const InfoOptions& options) {
+  options.scaling.check();
   RunFiles files;
   options.matrix.add_inputs(files);
+  options.scaling.add_outputs(files);
   files.check();
   const auto progress = options.matrix.progress();
   const AnyMatrix matrix = options.matrix.read(progress.get());
@@ -174,13 +193,19 @@ int run_info(const InfoOptions& options) {
   const TreeMemory tree =
       tree_memory(matrix, options.node.node, Device::cpu(options.matrix.processor.threads));
   const CodeBalance balance = code_balance(matrix, options.balance, device);
+  std::optional<Scaling> scaling;
+  if (options.scaling.is_given()) {
+    scaling = options.scaling.predict(matrix, balance);
+    options.scaling.draw(*scaling, picture_title(options.matrix.path), words_of(matrix, *scaling));
+  }
   if (progress) progress->erase();
   if (options.json) {
-    print_json(matrix, f, layouts, tree, options.node.node, balance);
+    print_json(matrix, f, layouts, tree, options.node.node, balance, scaling);
   } else if (!options.matrix.quiet) {
     print(options.matrix.path, matrix, f, layouts);
     print(tree, options.node.node);
     print(balance, options.balance);
+    if (scaling) print(*scaling);
   }
   return 0;
 }
@@ -194,6 +219,7 @@ void add_info(CLI::App& app, int& status) {
   options->matrix.add_to(*command);
   options->node.add_to(*command);
   options->balance.add_to(*command);
+  options->scaling.add_to(*command);
   command->add_flag("--json", options->json, "the result as one JSON object");
   command->footer("Example: heddle info dirac.mtx.gz --entry quaternion");
   command->callback([options, &status] { status = run_info(*options); });

@@ -14,13 +14,22 @@ namespace heddle::cli {
 
 void RankOptions::add_to(CLI::App& command, bool in_processes) {
   if (!in_processes) {
+    const auto number_or_auto = [number = whole_number(1, 1024)](std::string& text) {
+      return text == "auto" ? std::string() : number(text);
+    };
+    const auto take = [this](const std::string& text) {
+      is_automatic = text == "auto";
+      if (!is_automatic) ranks = std::stoi(text);
+    };
     ranks_ = command
-                 .add_option("--ranks", ranks,
-                             "solve on so many ranks, threads of this process that each have a "
-                             "part of the rows; --threads of the device are shared among them, "
-                             "and --device may name a GPU for each: cuda:0,cuda:1")
-                 ->transform(whole_number(1, 1024))
-                 ->type_name("N");
+                 .add_option_function<std::string>(
+                     "--ranks", take,
+                     "solve on so many ranks, threads of this process that each have a "
+                     "part of the rows; --threads of the device are shared among them, "
+                     "and --device may name a GPU for each: cuda:0,cuda:1; auto takes as many of "
+                     "those GPUs as are predicted to be worth it")
+                 ->transform(CLI::Validator(number_or_auto, "1 to 1024 or auto"))
+                 ->type_name("N|auto");
   }
   partition_ =
       command
@@ -57,7 +66,8 @@ std::vector<Device> RankOptions::devices(const DeviceOption& option, bool quiet)
   for (DeviceOption one = option; std::getline(names, one.device, ',');) {
     devices.push_back(one.on(quiet));
   }
-  if (devices.size() != 1 && devices.size() != static_cast<std::size_t>(ranks)) {
+  const std::size_t count = is_automatic ? devices.size() : static_cast<std::size_t>(ranks);
+  if (devices.size() != 1 && devices.size() != count) {
     throw Error(ErrorKind::usage, "--device " + option.device + " names " +
                                       std::to_string(devices.size()) + " devices for " +
                                       std::to_string(ranks) +
@@ -68,7 +78,7 @@ std::vector<Device> RankOptions::devices(const DeviceOption& option, bool quiet)
     throw Error(ErrorKind::unsupported,
                 "--device " + option.device + ": ranks are all on GPUs, or all on the CPU");
   }
-  devices.resize(static_cast<std::size_t>(ranks), Device(devices.front()));
+  devices.resize(count, Device(devices.front()));
   return devices;
 }
 

@@ -14,6 +14,7 @@ namespace heddle::cli {
 
 struct RankOptions {
   int ranks = 1;
+  bool is_automatic = false;  // as many of the devices as are predicted to be worth it
   std::string partition = "entries";
   std::string exchange = "task";
 
@@ -24,7 +25,8 @@ struct RankOptions {
   /// Throws `Error` (usage) for options of ranks without ranks, several devices among them.
   void check_use(const std::string& device) const;
 
-  /// Of each rank: those that `--device` names with commas between them, or the one for all.
+  /// Of each rank: those that `--device` names with commas between them, or the one for all; where
+  /// the number of ranks is to be chosen, those that are named.
   /// Throws `Error`: usage for another number of them, unsupported where only some are GPUs.
   std::vector<Device> devices(const DeviceOption& option, bool quiet) const;
 

@@ -6,6 +6,7 @@
 
 #include "commands.hpp"
 #include "right_hand_side.hpp"
+#include "solve_alone.hpp"
 #include "solve_least_squares.hpp"
 #include "solve_on_ranks.hpp"
 #include "solve_settings.hpp"
@@ -72,7 +73,10 @@ BuiltSystem build(const SolveOptions& options, const AnyMatrix& matrix, const De
   return built;
 }
 
-int run_solve(const SolveOptions& options) {
+}  // namespace
+
+int solve_alone(const SolveOptions& options, std::optional<ReadMatrix> read,
+                const std::string& rank_choice) {
   const Device device = options.matrix.on();
   check_method(options.method);
   const ComposedChoice preconditioner = ComposedChoice::parse(preconditioner_of(options));
@@ -81,29 +85,21 @@ int run_solve(const SolveOptions& options) {
   check(options, device);
   const auto progress = options.matrix.progress();
   const Profiles profiles = options.profile.profiles_for({options.plan}, device);
-  SolveOutcome outcome;
-  outcome.path = options.matrix.path;
-  outcome.preconditioner = preconditioner_of(options);
-  outcome.output = options.output;
-
   Stopwatch reading;
-  AnyMatrix matrix = options.matrix.read(progress.get());
+  AnyMatrix matrix = read ? std::move(read->matrix) : options.matrix.read(progress.get());
   if (const auto reason = reason_for_least_squares(options, matrix)) {
     return solve_least_squares(
         options, {matrix, *reason, device, profiles, progress.get(), reading.seconds()});
   }
   check_square(matrix, options);
-  outcome.shift = options.shift;
-  outcome.entry = matrix.entry();
-  outcome.precision = matrix.precision();
-  outcome.rows = matrix.rows();
-  outcome.entries = matrix.entries();
+  SolveOutcome outcome = outcome_of(options, matrix);
+  outcome.rank_choice = rank_choice;
   outcome.method = choose_method(options.method, matrix, preconditioner, device);
   if (!options.storage.is_hierarchical()) {
     outcome.choice = choose(options, matrix, *outcome.method.method, device, profiles);
   }
   outcome.multigrid = options.multigrid.read(matrix, device, progress.get());
-  outcome.read_seconds = reading.seconds();
+  outcome.read_seconds = reading.seconds() + (read ? read->seconds : 0);
 
   Stopwatch building;
   const double tolerance = tolerance_of(options, outcome.precision);
@@ -128,24 +124,14 @@ int run_solve(const SolveOptions& options) {
     guess = read_fields_for(A, "--guess", options.guess, A.columns(), options.right_hand_sides,
                             device, progress.get());
   }
-  std::vector<AnyField> x;
-  const auto solve_once = [&] {
-    x = guess;
-    watch.begin(*built.solver, outcome.method);
-    outcome.reports = built.solver->solve(given.b, x);
-    outcome.reported = most_telling(outcome.reports);
-    watch.end(outcome.report(), outcome.reported);
+  const auto gives_way = [&] {
+    if (!outcome.method.gives_way(outcome.report())) return false;
+    make_solver(options, outcome, settings, built);
+    return true;
   };
-  std::vector<double> seconds;
-  for (int repetition = 0; repetition < options.repetitions; ++repetition) {
-    solve_once();
-    while (outcome.method.gives_way(outcome.report())) {
-      make_solver(options, outcome, settings, built);
-      solve_once();
-    }
-    seconds.push_back(outcome.report().iterate_seconds);
-  }
-  outcome.reports[outcome.reported].iterate_seconds = median(std::move(seconds));
+  const std::vector<AnyField> x = solve_repeatedly(
+      options, watch, given.b, guess, [&]() -> SystemSolver& { return *built.solver; }, gives_way,
+      outcome);
   outcome.hierarchy = built.solver->multigrid();
   for (std::size_t k = 0; k < given.exact.size(); ++k) {
     outcome.errors.push_back(relative_error(x[k], given.exact[k]));
@@ -161,8 +147,6 @@ int run_solve(const SolveOptions& options) {
   if (progress) progress->erase();
   return tell(options, outcome, device);
 }
-
-}  // namespace
 
 void add_solve(CLI::App& app, int& status, Communicator* ranks) {
   auto options = std::make_shared<SolveOptions>();
@@ -260,7 +244,7 @@ void add_solve(CLI::App& app, int& status, Communicator* ranks) {
       status = solve_on_ranks(*options, *ranks);
     } else {
       options->ranks.check_use(options->matrix.processor.device);
-      status = options->ranks.is_given() ? solve_on_ranks(*options) : run_solve(*options);
+      status = options->ranks.is_given() ? solve_on_ranks(*options) : solve_alone(*options);
     }
   });
 }

@@ -13,10 +13,13 @@
 #include <variant>
 #include <vector>
 
+#include "gathered_rows.hpp"
 #include "heddle/distributed_operator.hpp"
 #include "message.hpp"
 #include "plan_text.hpp"
+#include "rank_choice.hpp"
 #include "right_hand_side.hpp"
+#include "solve_alone.hpp"
 #include "solve_settings.hpp"
 #include "stopwatch.hpp"
 #include "system_solver.hpp"
@@ -84,15 +87,7 @@ WholeSystem read_system(const SolveOptions& options, const Device& device) {
                                             std::to_string(matrix.columns()) + " columns");
   }
 
-  SolveOutcome outcome;
-  outcome.path = options.matrix.path;
-  outcome.preconditioner = preconditioner_of(options);
-  outcome.output = options.output;
-  outcome.shift = options.shift;
-  outcome.entry = matrix.entry();
-  outcome.precision = matrix.precision();
-  outcome.rows = matrix.rows();
-  outcome.entries = matrix.entries();
+  SolveOutcome outcome = outcome_of(options, matrix);
   outcome.method = choose_method(options.method, matrix, preconditioner, device);
   outcome.choice = choose(options, matrix, *outcome.method.method, device, profiles);
   if (is_chosen(options.plan)) distribute(outcome.choice);
@@ -115,7 +110,8 @@ class SolveOfRank {
         outcome_(system.outcome),
         partition_(partition) {}
 
-  int run() {
+  /// `built`: what to do once it has its rows, and looks at the whole matrix no more.
+  int run(const std::function<void()>& built) {
     Stopwatch building;
     progress_ = ranks_.rank() == 0 ? options_.matrix.progress() : nullptr;
     SolveWatch watch(progress_.get());
@@ -124,6 +120,7 @@ class SolveOfRank {
     }
     settings_ = settings_of(options_, watch);
     build();
+    built();
     outcome_.build_seconds = building.seconds();
     make_right_hand_sides();
     make_guess();
@@ -202,7 +199,7 @@ class SolveOfRank {
     if (!options_.rhs.empty()) {
       Stopwatch reading;
       for (const AnyField& all :
-           read_fields_for(A, "--rhs", options_.rhs, matrix_.rows(), count, device_, nullptr)) {
+           read_fields_for(A, "--rhs", options_.rhs, outcome_.rows, count, device_, nullptr)) {
         b_.push_back(part_of(all));
       }
       outcome_.right_hand_side = options_.rhs;
@@ -224,7 +221,7 @@ class SolveOfRank {
   }
 
   AnyField whole_field() const {
-    return AnyField(matrix_.rows(), tree_->matrix.row_field().components(), outcome_.precision,
+    return AnyField(outcome_.rows, tree_->matrix.row_field().components(), outcome_.precision,
                     device_);
   }
 
@@ -234,30 +231,21 @@ class SolveOfRank {
       return;
     }
     for (const AnyField& all :
-         read_fields_for(tree_->matrix, "--guess", options_.guess, matrix_.rows(),
+         read_fields_for(tree_->matrix, "--guess", options_.guess, outcome_.rows,
                          options_.right_hand_sides, device_, nullptr)) {
       guess_.push_back(part_of(all));
     }
   }
 
   void solve(SolveWatch& watch) {
-    const auto solve_once = [&] {
-      x_ = guess_;
-      watch.begin(*solver_, outcome_.method);
-      outcome_.reports = solver_->solve(b_, x_);
-      outcome_.reported = most_telling(outcome_.reports);
-      watch.end(outcome_.report(), outcome_.reported);
-    };
-    std::vector<double> seconds;
-    for (int repetition = 0; repetition < options_.repetitions; ++repetition) {
-      solve_once();
-      while (gives_way()) {
-        make_solver();
-        solve_once();
-      }
-      seconds.push_back(outcome_.report().iterate_seconds);
-    }
-    outcome_.reports[outcome_.reported].iterate_seconds = median(std::move(seconds));
+    x_ = solve_repeatedly(
+        options_, watch, b_, guess_, [this]() -> SystemSolver& { return *solver_; },
+        [this] {
+          if (!gives_way()) return false;
+          make_solver();
+          return true;
+        },
+        outcome_);
   }
 
   /// On GPUs not to a method that keeps a basis, see `check_for_ranks`.
@@ -269,50 +257,6 @@ class SolveOfRank {
     return false;
   }
 
-  /// A field of all ranks' rows, on each of them. A message takes less than 2^31 bytes.
-  AnyField whole(AnyField& part) {
-    AnyField all = whole_field();
-    const auto gather_scalars = [&]<class S>(S) {
-      constexpr long long most_bytes = 1LL << 28;
-      const auto row_bytes = static_cast<long long>(part.components() * sizeof(S));
-      const long long at_once = std::max(1LL, most_bytes / (row_bytes * ranks_.size()));
-      const auto rows_of = [&](int rank, long long done) {
-        return std::clamp(partition_.rows_of(rank) - done, 0LL, at_once);
-      };
-      const auto bytes_of = [](S* data, long long scalars) {
-        return std::as_writable_bytes(std::span(data, static_cast<std::size_t>(scalars)));
-      };
-      const FieldView<S> from = part.view<S>(), to = all.view<S>();
-      std::vector<S> gathered;
-      std::vector<int> sizes(static_cast<std::size_t>(ranks_.size()));
-      for (long long done = 0, rows = 1; rows > 0; done += at_once) {
-        rows = 0;
-        for (int r = 0; r < ranks_.size(); ++r) {
-          sizes[static_cast<std::size_t>(r)] = static_cast<int>(rows_of(r, done) * row_bytes);
-          rows += rows_of(r, done);
-        }
-        gathered.resize(static_cast<std::size_t>(rows * part.components()));
-        const long long mine = rows_of(ranks_.rank(), done) * part.components();
-        ranks_.all_gather(
-            bytes_of(mine > 0 ? from.data + done * part.components() : from.data, mine),
-            std::as_writable_bytes(std::span(gathered)), sizes);
-        const S* next = gathered.data();
-        for (int r = 0; r < ranks_.size(); ++r) {
-          for (long long i = 0; i < rows_of(r, done); ++i, next += part.components()) {
-            const Offset row = partition_.row(partition_.first_row(r) + done + i);
-            std::copy_n(next, part.components(), to.data + row * part.components());
-          }
-        }
-      }
-    };
-    if (part.precision() == Precision::single_precision) {
-      gather_scalars(float());
-    } else {
-      gather_scalars(double());
-    }
-    return all;
-  }
-
   int finish() {
     outcome_.ranks = summary_();
     const std::vector<long long> bytes = gather(ranks_, outcome_.report().bytes_per_iteration);
@@ -321,7 +265,9 @@ class SolveOfRank {
     std::vector<AnyField> x;
     const bool is_wanted = options_.output.has_value() || !exact_.empty();
     for (AnyField& part : x_) {
-      if (is_wanted) x.push_back(whole(part));
+      if (!is_wanted) continue;
+      x.push_back(whole_field());
+      gather_rows(ranks_, partition_, part, x.back());
     }
     for (std::size_t k = 0; k < exact_.size(); ++k) {
       outcome_.errors.push_back(relative_error(x[k], exact_[k]));
@@ -360,17 +306,55 @@ class SolveOfRank {
 
 }  // namespace
 
+namespace {
+
+/// On the first of the devices that the options name.
+SolveOptions without_ranks(const SolveOptions& options) {
+  SolveOptions alone = options;
+  std::string& device = alone.matrix.processor.device;
+  device.resize(std::min(device.size(), device.find(',')));
+  return alone;
+}
+
+}  // namespace
+
 int solve_on_ranks(const SolveOptions& options) {
-  const int count = options.ranks.ranks;
   const std::vector<Device> devices =
       options.ranks.devices(options.matrix.processor, options.matrix.quiet);
-  const WholeSystem system = read_system(options, devices.front());
+  const bool is_automatic = options.ranks.is_automatic;
+  if (is_automatic && !devices.front().on_gpu()) {
+    return solve_alone(without_ranks(options), {},
+                       "none: threads of one process share the processor's cores and memory");
+  }
+  if (is_automatic) {
+    try {
+      check_for_ranks(options, ComposedChoice::parse(preconditioner_of(options)), devices.front());
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::unsupported) throw;
+      return solve_alone(without_ranks(options), {}, std::string("none: ") + error.what());
+    }
+  }
+  if (is_automatic && devices.size() == 1) {
+    return solve_alone(without_ranks(options), {}, "none: --device names one GPU");
+  }
+  WholeSystem system = read_system(options, devices.front());
+  int count = options.ranks.ranks;
+  if (is_automatic) {
+    const RankChoice choice = choose_ranks(options.ranks, system.matrix, devices);
+    if (choice.ranks == 1) {
+      return solve_alone(without_ranks(options),
+                         ReadMatrix{std::move(system.matrix), system.outcome.read_seconds},
+                         "none: " + choice.reason);
+    }
+    count = choice.ranks;
+    system.outcome.rank_choice = std::to_string(count) + " " + choice.reason;
+  }
   const Device part_of_cpu = Device::cpu(std::max(1, system.device.threads() / count));
   const Partition partition = options.ranks.make_partition(system.matrix, count);
   std::atomic<int> status = 0;
   run_on_ranks(count, [&](Communicator& ranks) {
     const Device& device = system.device.on_gpu() ? devices.begin()[ranks.rank()] : part_of_cpu;
-    const int of_rank = SolveOfRank(options, system, partition, ranks, device).run();
+    const int of_rank = SolveOfRank(options, system, partition, ranks, device).run([] {});
     if (ranks.rank() == 0) status = of_rank;
   });
   return status;
@@ -392,7 +376,9 @@ int solve_on_ranks(const SolveOptions& options, Communicator& ranks) {
     Plan& plan = system->outcome.choice.plan;
     plan = parse_plan(text_of_rank(ranks, 0, to_full_string(plan)));
     const Partition partition = options.ranks.make_partition(system->matrix, ranks.size());
-    status = SolveOfRank(options, *system, partition, ranks, system->device).run();
+    // A process keeps its part, not the whole.
+    const auto forget = [&] { system->matrix = AnyMatrix(CsrMatrix<real<double>>()); };
+    status = SolveOfRank(options, *system, partition, ranks, system->device).run(forget);
   });
   return status;
 }

@@ -102,6 +102,7 @@ nlohmann::ordered_json to_json(const SolveOutcome& outcome) {
   json["memory"] = outcome.memory.total() + (outcome.ranks ? outcome.ranks->memory : 0) +
                    (outcome.tree.empty() ? 0 : outcome.tree_memory.total());
   if (outcome.ranks) json["ranks"] = to_json(*outcome.ranks);
+  if (!outcome.rank_choice.empty()) json["rank_choice"] = outcome.rank_choice;
   json["times"] = {{"read", outcome.read_seconds},
                    {"build", outcome.build_seconds},
                    {"permute", report.permute_seconds},
@@ -131,6 +132,7 @@ void print(const SolveOutcome& outcome, const Device& device) {
   std::printf("plan       %s\n",
               (outcome.tree.empty() ? outcome.choice.text() : outcome.tree).c_str());
   std::printf("reason     %s\n", io::printable(outcome.choice.reason).c_str());
+  if (!outcome.rank_choice.empty()) std::printf("ranks      %s\n", outcome.rank_choice.c_str());
   const long long of_preconditioner = outcome.memory.total();
   const std::string of_tree = to_string(outcome.tree_memory) +
                               (of_preconditioner > 0 ? ", entries for the preconditioner " +

@@ -33,6 +33,7 @@ struct SolveOutcome {
   std::string tree;  // hierarchical storage as text; empty for sliced storage
   HierarchicalMemory tree_memory;
   std::optional<RankSummary> ranks;  // that share the rows
+  std::string rank_choice;           // why so many or none, where the options leave that open
   double shift = 0;
   std::string right_hand_side;
   std::vector<Report> reports;  // of each right-hand side

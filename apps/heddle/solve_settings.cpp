@@ -121,6 +121,43 @@ PlanChoice choose(const SolveOptions& options, const AnyMatrix& matrix, const Me
   return choice;
 }
 
+SolveOutcome outcome_of(const SolveOptions& options, const AnyMatrix& matrix) {
+  SolveOutcome outcome;
+  outcome.path = options.matrix.path;
+  outcome.preconditioner = preconditioner_of(options);
+  outcome.output = options.output;
+  outcome.shift = options.shift;
+  outcome.entry = matrix.entry();
+  outcome.precision = matrix.precision();
+  outcome.rows = matrix.rows();
+  outcome.entries = matrix.entries();
+  return outcome;
+}
+
+std::vector<AnyField> solve_repeatedly(const SolveOptions& options, SolveWatch& watch,
+                                       const std::vector<AnyField>& b,
+                                       const std::vector<AnyField>& guess,
+                                       const std::function<SystemSolver&()>& solver,
+                                       const std::function<bool()>& gives_way,
+                                       SolveOutcome& outcome) {
+  std::vector<AnyField> x;
+  const auto solve_once = [&] {
+    x = guess;
+    watch.begin(solver(), outcome.method);
+    outcome.reports = solver().solve(b, x);
+    outcome.reported = most_telling(outcome.reports);
+    watch.end(outcome.report(), outcome.reported);
+  };
+  std::vector<double> seconds;
+  for (int repetition = 0; repetition < options.repetitions; ++repetition) {
+    solve_once();
+    while (gives_way()) solve_once();
+    seconds.push_back(outcome.report().iterate_seconds);
+  }
+  outcome.reports[outcome.reported].iterate_seconds = median(std::move(seconds));
+  return x;
+}
+
 int tell(const SolveOptions& options, const SolveOutcome& outcome, const Device& device) {
   if (options.json) {
     std::cout << text_of(to_json(outcome));

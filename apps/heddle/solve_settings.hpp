@@ -1,12 +1,14 @@
 // What a solve makes of its options, however its matrix is stored.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
 #include "solve_options.hpp"
 #include "solve_report.hpp"
 #include "solve_watch.hpp"
+#include "system_solver.hpp"
 
 namespace heddle::cli {
 
@@ -23,6 +25,19 @@ SolverOptions settings_of(const SolveOptions& options, SolveWatch& watch);
 /// matrix itself: a copy in floats would serve nobody.
 PlanChoice choose(const SolveOptions& options, const AnyMatrix& matrix, const MethodInfo& method,
                   const Device& device, const Profiles& profiles);
+
+/// What is known of a solve before it has a method.
+SolveOutcome outcome_of(const SolveOptions& options, const AnyMatrix& matrix);
+
+/// Solves as often as the options say, each time from the guess; `outcome` gets the reports, and of
+/// the one that it tells most of the median time. `solver` is asked for each time; where
+/// `gives_way` says that another method is to solve, it has made another solver.
+std::vector<AnyField> solve_repeatedly(const SolveOptions& options, SolveWatch& watch,
+                                       const std::vector<AnyField>& b,
+                                       const std::vector<AnyField>& guess,
+                                       const std::function<SystemSolver&()>& solver,
+                                       const std::function<bool()>& gives_way,
+                                       SolveOutcome& outcome);
 
 /// The picture and the table that the options ask for. `residuals`: of the system of the report.
 void write_history(const SolveOptions& options, const SolveOutcome& outcome,

@@ -88,7 +88,9 @@ TEST_F(Help, ShowsWhatIsDocumented) {
       {"spmv",
        {"--plan", "--profile", "--update-values", "--cold", "--repetitions", "--seed", "--storage",
         "--node", "--adjoint"}},
-      {"info", {"--node", "--cache", "--bandwidth", "--link"}}};
+      {"info",
+       {"--node", "--cache", "--bandwidth", "--link", "--scaling", "--ranks", "--partition",
+        "--rates", "--unknowns", "--plot"}}};
   for (auto& [command, names] : documented) {
     names.insert(matrix.begin(), matrix.end());
     names.insert("-h");
@@ -161,6 +163,9 @@ TEST_F(Help, EveryOptionIsAccepted) {
       {"--cache", "1000000"},
       {"--bandwidth", "900"},
       {"--link", "25"},
+      {"--scaling", "nvlink"},
+      {"--rates", "h200"},
+      {"--unknowns", "3"},
       {"--adjoint", ""},
       {"--quiet", ""},
       {"-q", ""},
@@ -195,7 +200,12 @@ TEST_F(Help, EveryOptionIsAccepted) {
       if (option == "--node" && command != "info") {
         arguments.insert(arguments.end(), {"--storage", "hisparse"});
       }
-      if (option == "--partition" || option == "--exchange") {
+      const bool is_of_scaling = option == "--ranks" || option == "--partition" ||
+                                 option == "--rates" || option == "--unknowns" ||
+                                 option == "--plot";
+      if (command == "info" && is_of_scaling) {
+        arguments.insert(arguments.end(), {"--scaling", "nvlink"});
+      } else if (option == "--partition" || option == "--exchange") {
         arguments.insert(arguments.end(), {"--ranks", "2"});
       }
       if (command == "spmv" && option != "--repetitions") {

@@ -104,6 +104,48 @@ TEST_F(Info, ModelsAProduct) {
   EXPECT_EQ(model("complex", "1000")["flops"], 8);
 }
 
+TEST_F(Info, PredictsRanks) {
+  ASSERT_EQ(run({"generate", "poisson", "--size", "2000", "--output", "p.npz"}).status, 0);
+  const auto json = run({"info", "p.npz", "--json", "--scaling", "2,10", "--ranks", "4,1,2,2",
+                         "--rates", "10,100,20,50", "--plot", "s.svg"})
+                        .json()["scaling"];
+  ASSERT_EQ(json["points"].size(), 3u);
+  EXPECT_EQ(json["best_ranks"], 1);
+  EXPECT_DOUBLE_EQ(json["latency"], 2e-6);
+  double ranks = 1;
+  for (const auto& point : json["points"]) {
+    EXPECT_EQ(point["ranks"], ranks);
+    EXPECT_EQ(point["halo"] > 0, ranks > 1);
+    EXPECT_EQ(point["sums"] > 0, ranks > 1);
+    EXPECT_LE(point["product_task"], point["product_vector"]);
+    EXPECT_LT(point["product_task"], point["iteration_task"]);
+    EXPECT_TRUE(point.contains("weak_iteration_task"));
+    ranks *= 2;
+  }
+  EXPECT_NE(text_of("s.svg").find("p.npz on ranks, predicted"), std::string::npos);
+  const Result text = run({"info", "p.npz", "--scaling", "ndr", "--partition", "rows"});
+  EXPECT_EQ(text.status, 0) << text.error;
+  EXPECT_NE(text.out.find("\nscaling     on h100 at ndr, "), std::string::npos) << text.out;
+  EXPECT_NE(text.out.find("\nbest        no ranks\n"), std::string::npos) << text.out;
+
+  const auto expect_refused = [&](const std::vector<std::string>& more, const std::string& why) {
+    std::vector<std::string> arguments = {"info", "p.npz"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const Result result = run(arguments);
+    EXPECT_EQ(result.status, 2);
+    EXPECT_EQ(result.error, "heddle: " + why + "\n");
+  };
+  expect_refused({"--ranks", "2"}, "--ranks is for --scaling: give that too");
+  expect_refused({"--scaling", "token-ring"},
+                 "networks are nvlink, ndr, hdr, qdr, ethernet, or microseconds and GB/s such as "
+                 "2.5,25, not token-ring");
+  expect_refused({"--scaling", "ndr", "--plot", "s.png"},
+                 "--plot s.png: the picture is written as .svg");
+  folder.write("r.mtx", banner + "2 3 2\n1 1 2\n2 3 2\n");
+  EXPECT_EQ(run({"info", "r.mtx", "--scaling", "ndr"}).error,
+            "heddle: --scaling: ranks share square matrices, not one of 2 rows and 3 columns\n");
+}
+
 TEST_F(Info, TextForPeople) {
   folder.write("a.mtx", matrix_market(real_matrix(12)));
   const Result result = run({"info", "a.mtx", "--entry", "block3", "--precision", "single"});

@@ -81,6 +81,19 @@ TEST_F(Ranks, AreReported) {
   EXPECT_NE(text.out.find("\nranks      3 (threads), exchange task: "), std::string::npos);
 }
 
+TEST_F(Ranks, AreNoneWhereTheyShareAProcessor) {
+  const std::string alone = solution({});
+  EXPECT_EQ(solution({"--ranks", "auto"}), alone);
+  const auto json =
+      run({"solve", "a.npz", "--ranks", "auto", "--device", "cpu,cpu", "--json"}).json();
+  EXPECT_EQ(json["rank_choice"],
+            "none: threads of one process share the processor's cores and memory");
+  EXPECT_FALSE(json.contains("ranks"));
+  const Result other = run({"solve", "a.npz", "--ranks", "all"});
+  EXPECT_EQ(other.status, 2);
+  EXPECT_NE(other.error.find("'all' is no whole number from 1 to 1024"), std::string::npos);
+}
+
 TEST_F(Ranks, RefuseWhatTheyDoNotShare) {
   expect_refused({"--exchange", "naive"}, "--exchange is for ranks: give --ranks too");
   expect_refused({"--ranks", "2", "--storage", "hisparse"},

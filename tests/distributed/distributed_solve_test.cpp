@@ -12,72 +12,23 @@
 #include "heddle/jacobi.hpp"
 #include "heddle/minres.hpp"
 #include "heddle/operator.hpp"
-#include "support/on_ranks.hpp"
 #include "support/random_matrix.hpp"
+#include "support/solve_on_ranks.hpp"
 #include "support/systems.hpp"
 
 namespace heddle::test::distributed_solve {
 namespace {
 
-template <class S>
-struct Outcome {
-  std::vector<S> x;
-  Report report;
-  std::vector<double> history;
-};
-
-template <class S>
-void expect_same(const Outcome<S>& found, const Outcome<S>& expected) {
-  EXPECT_EQ(found.x, expected.x);
-  EXPECT_EQ(found.report.status, expected.report.status);
-  EXPECT_EQ(found.report.iterations, expected.report.iterations);
-  EXPECT_EQ(found.report.restarts, expected.report.restarts);
-  EXPECT_EQ(found.report.residual, expected.report.residual);
-  EXPECT_EQ(found.history, expected.history);
-}
-
-SolverOptions recorded(SolverOptions options) {
-  options.record_history = true;
-  return options;
-}
-
 template <template <class> class Solver, class E, class S = vector_scalar_t<E>>
-Outcome<S> alone(const CsrMatrix<E>& matrix, const std::vector<S>& b,
-                 const SolverOptions& options) {
+SolveOutcome<S> alone(const CsrMatrix<E>& matrix, const std::vector<S>& b, SolverOptions options) {
+  options.record_history = true;
   const Operator<E> A(matrix, Plan{}, Device::cpu(1));
-  Solver<S> solver(A, std::make_shared<detail::SlicedJacobi<S>>(A), recorded(options));
-  Outcome<S> made{std::vector<S>(b.size()), {}, {}};
+  Solver<S> solver(A, std::make_shared<detail::SlicedJacobi<S>>(A), options);
+  SolveOutcome<S> made{std::vector<S>(b.size()), {}, {}};
   made.report = solver.solve(FieldView<const S>(b.data(), A.rows(), A.row_components()),
                              FieldView<S>(made.x.data(), A.rows(), A.row_components()));
   made.history = solver.history();
   return made;
-}
-
-template <template <class> class Solver, class E, class S = vector_scalar_t<E>>
-Outcome<S> on_ranks(const CsrMatrix<E>& matrix, const std::vector<S>& b, const Partition& partition,
-                    ExchangeMode mode, const SolverOptions& options) {
-  Outcome<S> made{std::vector<S>(b.size()), {}, {}};
-  run_on_ranks(partition.ranks(), [&](Communicator& ranks) {
-    const auto A = part_of(matrix, partition, ranks, Plan{}, mode);
-    Solver<S> solver(std::shared_ptr<const LinearOperator<S>>(A), A->jacobi(), recorded(options));
-    const int width = A->row_components();
-    const std::vector<S> own_b = take_rows(b, width, partition, ranks.rank());
-    std::vector<S> own_x(own_b.size());
-    const Report report = solver.solve(FieldView<const S>(own_b.data(), A->rows(), width),
-                                       FieldView<S>(own_x.data(), A->rows(), width));
-    put_rows(own_x, width, partition, ranks.rank(), made.x);
-    if (ranks.rank() != 0) return;
-    made.report = report;
-    made.history = solver.history();
-  });
-  return made;
-}
-
-template <class E>
-std::vector<vector_scalar_t<E>> random_scalars(Index rows, Generator& generator) {
-  std::vector<vector_scalar_t<E>> b(static_cast<std::size_t>(rows) * vector_entry_t<E>::components);
-  for (auto& c : b) c = static_cast<vector_scalar_t<E>>(uniform(generator));
-  return b;
 }
 
 template <template <class> class Solver, class E>
@@ -92,7 +43,7 @@ void expect_bits_of_one_process(const CsrMatrix<E>& matrix, Generator& generator
                                              : Partition::even(matrix.rows(), ranks);
     const auto mode = static_cast<ExchangeMode>(ranks % 3);
     SCOPED_TRACE(std::to_string(ranks) + " ranks, " + std::string(name(mode)));
-    expect_same(on_ranks<Solver>(matrix, b, partition, mode, options), expected);
+    expect_same(solve_on_ranks<Solver>(matrix, b, partition, mode, options), expected);
   }
 }
 
@@ -129,8 +80,8 @@ TEST(DistributedSolves, EndAtTheSameAccuracyLimit) {
   const auto b = random_scalars<quaternion<double>>(rows, seed.generator);
   const auto expected = alone<ConjugateGradient>(system.matrix, b, options);
   EXPECT_EQ(expected.report.status, Status::accuracy_limit);
-  const auto found = on_ranks<ConjugateGradient>(system.matrix, b, Partition::even(rows, 3),
-                                                 ExchangeMode::naive, options);
+  const auto found = solve_on_ranks<ConjugateGradient>(system.matrix, b, Partition::even(rows, 3),
+                                                       ExchangeMode::naive, options);
   expect_same(found, expected);
   EXPECT_EQ(found.report.backward_error, expected.report.backward_error);
 }
@@ -144,18 +95,19 @@ TEST(DistributedSolves, ScaleAndRefuseAsOneProcess) {
     auto scaled = b;
     for (double& c : scaled) c *= factor;
     expect_same(
-        on_ranks<ConjugateGradient>(system.matrix, scaled, partition, ExchangeMode::task, {}),
+        solve_on_ranks<ConjugateGradient>(system.matrix, scaled, partition, ExchangeMode::task, {}),
         alone<ConjugateGradient>(system.matrix, scaled, {}));
   }
   b[700] = std::numeric_limits<double>::quiet_NaN();
   const auto found =
-      on_ranks<ConjugateGradient>(system.matrix, b, partition, ExchangeMode::task, {});
+      solve_on_ranks<ConjugateGradient>(system.matrix, b, partition, ExchangeMode::task, {});
   EXPECT_EQ(found.report.status, Status::not_finite);
   const auto skewed = random_system<real<double>>(rows, 2, 0.1, 0.6, seed.generator);
   const auto ones = std::vector<double>(static_cast<std::size_t>(rows), 1);
-  EXPECT_EQ(on_ranks<ConjugateGradient>(skewed.matrix, ones, partition, ExchangeMode::task, {})
-                .report.status,
-            Status::not_hermitian);
+  EXPECT_EQ(
+      solve_on_ranks<ConjugateGradient>(skewed.matrix, ones, partition, ExchangeMode::task, {})
+          .report.status,
+      Status::not_hermitian);
 }
 
 }  // namespace

@@ -19,8 +19,8 @@
 #include "heddle/polynomial.hpp"
 #include "heddle/problems.hpp"
 #include "support/gpu.hpp"
-#include "support/on_ranks.hpp"
 #include "support/random_matrix.hpp"
+#include "support/solve_on_ranks.hpp"
 #include "support/systems.hpp"
 
 extern "C" int cudaGetDeviceCount(int* count);
@@ -29,13 +29,6 @@ namespace heddle::test::ranks_gpu {
 namespace {
 
 constexpr Index rows = 5 * 256 + 77;
-
-template <class S>
-struct Outcome {
-  std::vector<S> x;
-  Report report;
-  std::vector<double> history;
-};
 
 /// Where each rank works.
 using Devices = std::vector<Device>;
@@ -56,56 +49,17 @@ class OwnStreams {
   std::array<OwnStream, most> streams_;
 };
 
-/// With Jacobi.
-template <template <class> class Solver, class E, class S = vector_scalar_t<E>>
-Outcome<S> solve(const CsrMatrix<E>& matrix, const std::vector<S>& b, const Partition& partition,
-                 ExchangeMode mode, const Devices& devices, SolverOptions options = {}) {
-  options.record_history = true;
-  Outcome<S> made{std::vector<S>(b.size()), {}, {}};
-  run_on_ranks(partition.ranks(), [&](Communicator& ranks) {
-    const Device& device = devices[static_cast<std::size_t>(ranks.rank()) % devices.size()];
-    const auto A = part_of(matrix, partition, ranks, Plan{}, mode, device);
-    Solver<S> solver(std::shared_ptr<const LinearOperator<S>>(A), A->jacobi(), options);
-    const int width = A->row_components();
-    const std::vector<S> own_b = take_rows(b, width, partition, ranks.rank());
-    std::vector<S> own_x(own_b.size());
-    const Report report = solver.solve(FieldView<const S>(own_b.data(), A->rows(), width),
-                                       FieldView<S>(own_x.data(), A->rows(), width));
-    put_rows(own_x, width, partition, ranks.rank(), made.x);
-    if (ranks.rank() != 0) return;
-    made.report = report;
-    made.history = solver.history();
-  });
-  return made;
-}
-
-template <class S>
-void expect_same(const Outcome<S>& found, const Outcome<S>& expected) {
-  EXPECT_EQ(found.x, expected.x);
-  EXPECT_EQ(found.report.status, expected.report.status);
-  EXPECT_EQ(found.report.iterations, expected.report.iterations);
-  EXPECT_EQ(found.report.residual, expected.report.residual);
-  EXPECT_EQ(found.history, expected.history);
-}
-
-template <class E>
-std::vector<vector_scalar_t<E>> random_scalars(Generator& generator, Index of = rows) {
-  std::vector<vector_scalar_t<E>> b(static_cast<std::size_t>(of) * vector_entry_t<E>::components);
-  for (auto& c : b) c = static_cast<vector_scalar_t<E>>(uniform(generator));
-  return b;
-}
-
 class RanksOnGpu : public OnGpu {
  protected:
   template <template <class> class Solver, class E>
   void expect_bits_of_one_rank(const CsrMatrix<E>& matrix, Generator& generator) const {
     using S = vector_scalar_t<E>;
-    const auto b = random_scalars<E>(generator, matrix.rows());
+    const auto b = random_scalars<E>(matrix.rows(), generator);
     const OwnStreams streams;
     const auto on = [&](int ranks, ExchangeMode mode) {
       const Partition partition = ranks == 3 ? random_owners(matrix.rows(), ranks, generator)
                                              : Partition::even(matrix.rows(), ranks);
-      return solve<Solver>(matrix, b, partition, mode, streams.devices());
+      return solve_on_ranks<Solver>(matrix, b, partition, mode, {}, streams.devices());
     };
     const auto expected = on(1, ExchangeMode::task);
     EXPECT_TRUE(expected.report.solved()) << name(expected.report.status);
@@ -116,8 +70,8 @@ class RanksOnGpu : public OnGpu {
       expect_same(on(ranks, mode), expected);
     }
     // Against the CPU, whose sums have other trees.
-    const auto on_cpu = solve<Solver>(matrix, b, Partition::even(matrix.rows(), 2),
-                                      ExchangeMode::task, all_on(Device::cpu(1)));
+    const auto on_cpu = solve_on_ranks<Solver>(matrix, b, Partition::even(matrix.rows(), 2),
+                                               ExchangeMode::task, {}, all_on(Device::cpu(1)));
     double difference = 0, size = 0;
     for (std::size_t i = 0; i < b.size(); ++i) {
       difference += std::pow(double(expected.x[i]) - double(on_cpu.x[i]), 2);
@@ -140,7 +94,7 @@ TYPED_TEST(RanksOnGpuOf, MultiplyAsTheRowsSay) {
   using S = vector_scalar_t<E>;
   Seed seed(171);
   const auto matrix = random_system<E>(rows, 3, 0.1, 0.4, seed.generator).matrix;
-  const auto x = random_scalars<E>(seed.generator);
+  const auto x = random_scalars<E>(rows, seed.generator);
   constexpr int width = vector_entry_t<E>::components;
   std::vector<double> expected(x.size()), sizes(x.size());
   for (Index row = 0; row < rows; ++row) {
@@ -224,7 +178,7 @@ TEST_F(RanksOnGpu, MeshesHaveTheBitsOfOneRank) {
 TEST_F(RanksOnGpu, JoinManyGroups) {
   Seed seed(172);
   constexpr Index many = 2100 * 256 + 5;
-  const auto x = random_scalars<real<double>>(seed.generator, many);
+  const auto x = random_scalars<real<double>>(many, seed.generator);
   std::vector<double> norms, largest;
   long double squared = 0;
   for (const double c : x) squared += static_cast<long double>(c) * c;
@@ -263,7 +217,7 @@ TEST_F(RanksOnGpu, JoinManyGroups) {
 TEST_F(RanksOnGpu, PreconditionByProducts) {
   Seed seed(173);
   const auto matrix = random_system<E>(rows, 2, 0.05, 0, seed.generator).matrix;
-  const auto b = random_scalars<E>(seed.generator);
+  const auto b = random_scalars<E>(rows, seed.generator);
   std::vector<std::vector<double>> found;
   for (const int count : {1, 3}) {
     const Partition partition = Partition::even(rows, count);
@@ -286,9 +240,10 @@ TEST_F(RanksOnGpu, PreconditionByProducts) {
 TEST_F(RanksOnGpu, SomeHaveNoRows) {
   Seed seed(177);
   const auto matrix = random_system<E>(rows, 2, 0.05, 0, seed.generator).matrix;
-  const auto b = random_scalars<E>(seed.generator);
+  const auto b = random_scalars<E>(rows, seed.generator);
   const auto on = [&](const Partition& partition) {
-    return solve<ConjugateGradient>(matrix, b, partition, ExchangeMode::task, all_on(device));
+    return solve_on_ranks<ConjugateGradient>(matrix, b, partition, ExchangeMode::task, {},
+                                             all_on(device));
   };
   expect_same(on(Partition({0, 0, 512, 512, rows})), on(Partition({0, rows})));
 }
@@ -302,8 +257,8 @@ TEST_F(RanksOnGpu, SeveralGpusHaveTheBitsOfOne) {
   Seed seed(178);
   const auto expect_bits_of_one_gpu = [&](const auto& matrix, const auto& b) {
     const auto on = [&](int ranks, ExchangeMode mode, const Devices& of_ranks) {
-      return solve<ConjugateGradient>(matrix, b, Partition::even(matrix.rows(), ranks), mode,
-                                      of_ranks);
+      return solve_on_ranks<ConjugateGradient>(matrix, b, Partition::even(matrix.rows(), ranks),
+                                               mode, {}, of_ranks);
     };
     const auto expected = on(1, ExchangeMode::task, all_on(device));
     EXPECT_TRUE(expected.report.solved()) << name(expected.report.status);
@@ -314,10 +269,10 @@ TEST_F(RanksOnGpu, SeveralGpusHaveTheBitsOfOne) {
     }
   };
   const auto matrix = random_system<E>(rows, 2, 0.05, 0, seed.generator).matrix;
-  expect_bits_of_one_gpu(matrix, random_scalars<E>(seed.generator));
+  expect_bits_of_one_gpu(matrix, random_scalars<E>(rows, seed.generator));
   // Large enough that kernels and copies of several GPUs overlap.
   const auto mesh = poisson(100'000);
-  expect_bits_of_one_gpu(mesh, random_scalars<real<double>>(seed.generator, mesh.rows()));
+  expect_bits_of_one_gpu(mesh, random_scalars<real<double>>(mesh.rows(), seed.generator));
 }
 
 }  // namespace

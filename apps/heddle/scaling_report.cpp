@@ -1,0 +1,110 @@
+// What `heddle info --scaling` tells.
+#include <cstdio>
+#include <iostream>
+#include <string>
+
+#include "readable.hpp"
+#include "scaling_options.hpp"
+#include "text_table.hpp"
+
+namespace heddle::cli {
+
+namespace {
+
+std::string with_two_digits(double number) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.2f", number);
+  return text;
+}
+
+const detail::ScalingPoint* weak_point(const Scaling& scaling, int ranks) {
+  for (const detail::ScalingPoint& point : scaling.weak.points) {
+    if (point.ranks == ranks) return &point;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+nlohmann::ordered_json to_json(const Scaling& scaling) {
+  nlohmann::ordered_json json = {{"network", scaling.network.name},
+                                 {"latency", scaling.network.latency},
+                                 {"bandwidth", scaling.network.bandwidth},
+                                 {"rates", scaling.rates.name},
+                                 {"partition", scaling.partition},
+                                 {"unknowns", scaling.unknowns},
+                                 {"product_alone", scaling.product_alone},
+                                 {"iteration_alone", scaling.alone},
+                                 {"best_ranks", scaling.best},
+                                 {"points", nlohmann::ordered_json::array()}};
+  if (!scaling.weak.points.empty()) json["halo_exponent"] = scaling.weak.exponent;
+  for (const detail::ScalingPoint& point : scaling.points) {
+    nlohmann::ordered_json of_point = {{"ranks", point.ranks},
+                                       {"rows", point.worst.rows},
+                                       {"interior_rows", point.worst.interior_rows},
+                                       {"halo", point.worst.received},
+                                       {"neighbours", point.worst.senders},
+                                       {"exchange", point.exchange},
+                                       {"sums", point.sums},
+                                       {"product_vector", point.product_vector},
+                                       {"product_task", point.product_task},
+                                       {"iteration_vector", point.iteration_vector},
+                                       {"iteration_task", point.iteration_task}};
+    if (const auto* weak = weak_point(scaling, point.ranks)) {
+      of_point["weak_iteration_task"] = weak->iteration_task;
+    }
+    json["points"].push_back(of_point);
+  }
+  return json;
+}
+
+void print(const Scaling& scaling) {
+  std::printf("\nscaling     on %s at %s, messages of %s and %g GB/s; rows by %s%s\n",
+              scaling.rates.name.c_str(), scaling.network.name.c_str(),
+              readable_seconds(scaling.network.latency).c_str(), scaling.network.bandwidth * 1e-9,
+              scaling.partition.c_str(),
+              scaling.unknowns == 0
+                  ? ""
+                  : (", of " + std::to_string(scaling.unknowns) + " unknowns").c_str());
+  std::printf("alone       a product %s, an iteration of conjugate gradient %s\n\n",
+              readable_seconds(scaling.product_alone).c_str(),
+              readable_seconds(scaling.alone).c_str());
+  report::TextTable table({{.title = "ranks"},
+                           {.title = "rows"},
+                           {.title = "halo"},
+                           {.title = "neighbours"},
+                           {.title = "exchange"},
+                           {.title = "product"},
+                           {.title = "by task"},
+                           {.title = "GFlop/s"},
+                           {.title = "iteration"},
+                           {.title = "speedup"},
+                           {.title = "efficiency"},
+                           {.title = "weak"}});
+  for (const detail::ScalingPoint& point : scaling.points) {
+    const double speedup = scaling.alone / point.iteration_task;
+    const auto* weak = weak_point(scaling, point.ranks);
+    table.add({std::to_string(point.ranks), readable_count(point.worst.rows),
+               readable_count(point.worst.received), std::to_string(point.worst.senders),
+               readable_seconds(point.exchange), readable_seconds(point.product_vector),
+               readable_seconds(point.product_task),
+               readable_count(static_cast<long long>(scaling.flops / point.product_task * 1e-9)),
+               readable_seconds(point.iteration_task), with_two_digits(speedup),
+               with_two_digits(speedup / point.ranks),
+               weak ? with_two_digits(scaling.alone / weak->iteration_task) : ""});
+  }
+  std::cout.flush();
+  table.print(std::cout);
+  std::cout.flush();
+  if (!scaling.weak.points.empty()) {
+    std::printf(
+        "weak        efficiency where each rank has all these rows: the halo grows as their "
+        "number to the %.2f\n",
+        scaling.weak.exponent);
+  }
+  std::printf("best        %s\n", scaling.best == 1
+                                      ? "no ranks"
+                                      : (std::to_string(scaling.best) + " of these ranks").c_str());
+}
+
+}  // namespace heddle::cli

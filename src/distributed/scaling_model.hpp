@@ -1,0 +1,123 @@
+// How long a product and an iteration of conjugate gradient would take on ranks of a network: the
+// bandwidth model of Kreutzer et al. (2012, equations 1 and 2), in which the bytes of the halo and
+// the latency of messages take the place of whole vectors on their way over PCI Express.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "heddle/export.hpp"
+#include "heddle/partition.hpp"
+#include "rank_volumes.hpp"
+
+namespace heddle::detail {
+
+/// Between the devices of any two ranks. Messages of a rank follow one another.
+struct Network {
+  std::string name;
+  double latency = 0;         // seconds of a message, whatever its size
+  double bandwidth = 0;       // bytes a second, of a rank, in either direction
+  bool through_host = false;  // messages pass `DeviceRates::link` on both sides
+
+  bool operator==(const Network&) const = default;
+};
+
+/// What an iteration of conjugate gradient with Jacobi's preconditioner takes beside its bytes, and
+/// bytes a second.
+struct WorkRate {
+  double start = 0;
+  double bandwidth = 0;
+
+  double seconds(double bytes) const { return start + bytes / bandwidth; }
+};
+
+/// As measured on one device. On ranks products form no sums and the host waits for them, so that
+/// an iteration has other rates than alone.
+struct DeviceRates {
+  std::string name;
+  double kernel = 0;  // seconds in which a kernel begins behind another
+  double link = 0;    // bytes a second to the host
+  WorkRate alone;
+  WorkRate ranks;       // of entries of up to 32 bytes
+  double of_large = 1;  // of that bandwidth with entries of 72 bytes and more
+};
+
+/// "nvlink", "ndr", "hdr", "qdr", "ethernet", or microseconds and GB/s: "2.5,25". Throws `Error`
+/// (usage) for another text.
+HEDDLE_EXPORT Network parse_network(std::string_view text);
+/// "h100", "h200", "c2050", or four numbers: microseconds and GB/s of an iteration alone, and of
+/// one on ranks. Throws `Error` (usage) for another text.
+HEDDLE_EXPORT DeviceRates parse_device_rates(std::string_view text);
+/// Of a device by its full name. Where nobody has measured it, of the fastest that is known: ranks
+/// gain least there.
+HEDDLE_EXPORT DeviceRates rates_of_device(std::string_view full_name);
+
+/// Bytes in memory of an entry with its column, and of a row of x or y.
+struct EntryBytes {
+  int entry = 0;
+  int row = 0;
+
+  /// x and y once: alpha is the inverse of a row's length in equation 1.
+  double of_product(double rows, double entries) const {
+    return entries * entry + rows * (2.0 * row + 8);
+  }
+  /// Nine passes over vectors and the inverse of the diagonal.
+  double of_iteration(double rows, double entries) const {
+    return of_product(rows, entries) + rows * (9.0 * row + entry - 4);
+  }
+};
+
+struct ScalingPoint {
+  int ranks = 1;
+  RankVolume worst;     // of all ranks, see `worst_of`
+  double nodes = 0;     // partial sums that ranks join, see `GroupTree`
+  double exchange = 0;  // the longest of a rank, and the sums of an iteration
+  double sums = 0;
+  double product_vector = 0;  // exchange, then product
+  double product_task = 0;    // exchange beside the interior rows
+  double iteration_vector = 0;
+  double iteration_task = 0;
+};
+
+class HEDDLE_EXPORT ScalingModel {
+ public:
+  ScalingModel(DeviceRates rates, Network network, EntryBytes bytes);
+
+  const DeviceRates& rates() const { return rates_; }
+  const Network& network() const { return network_; }
+
+  /// Of a solve without ranks.
+  double iteration_alone(long long rows, long long entries) const;
+  double product_alone(long long rows, long long entries) const;
+
+  /// Of the matrix under a partition; of ranks of these volumes.
+  ScalingPoint predict(const PatternView& pattern, const Partition& partition) const;
+  ScalingPoint predict(const std::vector<RankVolume>& volumes, double nodes) const;
+
+ private:
+  double exchange(const RankVolume& volume) const;
+  double sums(int ranks, double nodes) const;
+
+  DeviceRates rates_;
+  Network network_;
+  EntryBytes bytes_;
+};
+
+/// As many ranks as are predicted to take the least time, 1 for a solve without ranks. Ranks count
+/// where they gain a tenth of `alone` at least: the model misses by a few hundredths.
+HEDDLE_EXPORT int best_number_of_ranks(double alone, std::span<const ScalingPoint> points);
+
+/// Ranks that each have as many rows as the matrix of `points` has in all.
+struct WeakScaling {
+  double exponent = 0;  // the halo of a rank grows as this power of its rows
+  std::vector<ScalingPoint> points;
+};
+
+/// From partitions of one matrix: neighbours are those of its ranks, and the halo has grown by the
+/// power that its partitions show. Without points where fewer than two of them exchange anything.
+HEDDLE_EXPORT WeakScaling weak_scaling(const ScalingModel& model, long long rows, long long entries,
+                                       std::span<const ScalingPoint> points);
+
+}  // namespace heddle::detail

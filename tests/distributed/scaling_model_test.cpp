@@ -1,0 +1,169 @@
+// Volumes of ranks against those of real ones, and predictions against what GPUs showed.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <span>
+#include <vector>
+
+#include "distributed/scaling_model.hpp"
+#include "heddle/error.hpp"
+#include "support/on_ranks.hpp"
+#include "support/random_matrix.hpp"
+
+namespace heddle::test::scaling_model {
+namespace {
+
+using detail::RankVolume;
+using detail::ScalingPoint;
+
+/// Up to 6 columns of a row, all within `reach` rows of it.
+CsrMatrix<real<double>> banded_matrix(Index rows, Index reach, Generator& generator) {
+  Pattern pattern{rows, rows, {0}, {}};
+  for (Index row = 0; row < rows; ++row) {
+    std::set<Index> columns;
+    for (int k = random_between(0, 6, generator); k > 0; --k) {
+      columns.insert(
+          random_between(std::max(0, row - reach), std::min(rows - 1, row + reach), generator));
+    }
+    pattern.column.insert(pattern.column.end(), columns.begin(), columns.end());
+    pattern.offsets.push_back(static_cast<Offset>(pattern.column.size()));
+  }
+  return random_matrix_of<real<double>>(pattern, generator);
+}
+
+TEST(RankVolumes, AreThoseOfRanks) {
+  Seed seed(20);
+  Generator& generator = seed.generator;
+  for (int trial = 0; trial < 4; ++trial) {
+    const Index rows = random_between(1, 3000, generator);
+    const CsrMatrix<real<double>> matrix =
+        banded_matrix(rows, trial % 2 == 0 ? 5 : rows, generator);
+    const int count = random_between(1, 5, generator);
+    for (const Partition& partition :
+         {random_partition(rows, count, generator), random_owners(rows, count, generator)}) {
+      const std::vector<RankVolume> volumes =
+          detail::rank_volumes(matrix.view().pattern(), partition);
+      ASSERT_EQ(volumes.size(), static_cast<std::size_t>(count));
+      run_on_ranks(count, [&](Communicator& ranks) {
+        const auto A = part_of(matrix, partition, ranks);
+        const RankVolume& volume = volumes[static_cast<std::size_t>(ranks.rank())];
+        EXPECT_EQ(volume.rows, A->rows());
+        EXPECT_EQ(volume.interior_rows, A->interior_rows());
+        EXPECT_EQ(volume.received, A->halo());
+        EXPECT_EQ(volume.senders, A->neighbours());
+      });
+      long long entries = 0, received = 0, sent = 0, senders = 0, receivers = 0;
+      for (const RankVolume& volume : volumes) {
+        entries += volume.entries;
+        received += volume.received;
+        sent += volume.sent;
+        senders += volume.senders;
+        receivers += volume.receivers;
+        EXPECT_LE(volume.interior_entries, volume.entries);
+      }
+      EXPECT_EQ(entries, matrix.entries());
+      EXPECT_EQ(received, sent);
+      EXPECT_EQ(senders, receivers);
+    }
+  }
+}
+
+/// docs/gpu-runs/2026-11-26-h100-two-gpus.md: microseconds of an iteration.
+struct Measured {
+  long long rows, entries, halo;
+  detail::EntryBytes bytes;
+  double alone, on_one, on_two;
+};
+const std::array<Measured, 3> runs = {{{542892, 3800232, 1532, {36, 32}, 136, 219, 172},
+                                       {1001775, 14786199, 17431, {76, 24}, 541, 786, 460},
+                                       {6006252, 42043752, 5115, {36, 32}, 1348, 1721, 889}}};
+
+std::vector<RankVolume> halves(const Measured& run) {
+  RankVolume half;
+  half.rows = run.rows / 2;
+  half.entries = run.entries / 2;
+  half.received = half.sent = run.halo;
+  half.senders = half.receivers = 1;
+  half.interior_rows = half.rows - 4 * run.halo;
+  half.interior_entries = half.entries - 4 * run.halo * run.entries / run.rows;
+  return {half, half};
+}
+
+TEST(ScalingModel, SaysWhatTwoGpusShowed) {
+  for (const Measured& run : runs) {
+    SCOPED_TRACE(run.rows);
+    const detail::ScalingModel model(detail::parse_device_rates("h100"),
+                                     detail::parse_network("nvlink"), run.bytes);
+    RankVolume all;
+    all.rows = all.interior_rows = run.rows;
+    all.entries = all.interior_entries = run.entries;
+    const ScalingPoint one = model.predict({all}, 1);
+    const ScalingPoint two = model.predict(halves(run), 2);
+    const double alone = model.iteration_alone(run.rows, run.entries);
+    EXPECT_NEAR(alone * 1e6, run.alone, 0.05 * run.alone);
+    EXPECT_NEAR(one.iteration_task * 1e6, run.on_one, 0.02 * run.on_one);
+    EXPECT_NEAR(two.iteration_task * 1e6, run.on_two, 0.05 * run.on_two);
+    EXPECT_EQ(detail::best_number_of_ranks(alone, std::array{one, two}),
+              run.on_two < run.alone ? 2 : 1);
+  }
+}
+
+TEST(ScalingModel, TaskHidesWhatInteriorRowsTake) {
+  detail::DeviceRates rates = detail::parse_device_rates("10,100,20,50");
+  const detail::ScalingModel model(rates, detail::parse_network("2,1"), {12, 8});
+  RankVolume volume;
+  volume.rows = 1000;
+  volume.entries = 5000;
+  volume.interior_rows = 500;
+  volume.interior_entries = 2500;
+  volume.received = 250;
+  volume.sent = 100;
+  volume.senders = 3;
+  const ScalingPoint point = model.predict({volume, volume}, 10);
+  EXPECT_DOUBLE_EQ(point.exchange, 3 * 2e-6 + 2000 / 1e9);
+  EXPECT_DOUBLE_EQ(point.sums, 2 * (2e-6 + 160 / 1e9));
+  const double hidden = (2500 * 12 + 500 * 24) / 50e9;
+  EXPECT_NEAR(point.product_vector - point.product_task, hidden, 1e-12);
+  EXPECT_NEAR(point.iteration_vector - point.iteration_task, hidden, 1e-12);
+  EXPECT_NEAR(model.iteration_alone(1000, 5000), 10e-6 + (5000 * 12 + 1000 * (24 + 72 + 8)) / 100e9,
+              1e-15);
+}
+
+TEST(ScalingModel, HalosGrowAsPartitionsShow) {
+  const detail::ScalingModel model(detail::parse_device_rates("h100"), detail::parse_network("ndr"),
+                                   {12, 8});
+  const long long rows = 1 << 20, entries = 7 << 20;
+  std::vector<ScalingPoint> points;
+  for (const int ranks : {1, 4, 16}) {
+    RankVolume volume;  // as a surface: two roots of the rows
+    volume.rows = rows / ranks;
+    volume.entries = entries / ranks;
+    volume.received = volume.sent = ranks == 1 ? 0 : 2 * 1024 / (ranks == 4 ? 2 : 4);
+    volume.interior_rows = volume.rows - volume.received;
+    volume.interior_entries = volume.entries - 7 * volume.received;
+    points.push_back(model.predict(std::vector(static_cast<std::size_t>(ranks), volume), ranks));
+  }
+  const detail::WeakScaling weak = detail::weak_scaling(model, rows, entries, points);
+  EXPECT_NEAR(weak.exponent, 0.5, 1e-12);
+  ASSERT_EQ(weak.points.size(), 3u);
+  EXPECT_EQ(weak.points[1].worst.received, 2048);
+  EXPECT_EQ(weak.points[2].worst.received, 2048);
+  EXPECT_EQ(weak.points[2].worst.rows, rows);
+  EXPECT_TRUE(
+      detail::weak_scaling(model, rows, entries, std::span(points).first(2)).points.empty());
+}
+
+TEST(ScalingModel, RefusesOtherNames) {
+  EXPECT_EQ(detail::parse_network("2.5,25").bandwidth, 25e9);
+  for (const char* text : {"", "nvlnk", "1", "1,2,3", "0,1", "-1,2", "1,nan", "1,2,", "1e999,2"}) {
+    EXPECT_THROW((void)detail::parse_network(text), Error) << text;
+    EXPECT_THROW((void)detail::parse_device_rates(text), Error) << text;
+  }
+  EXPECT_EQ(detail::rates_of_device("NVIDIA H100 80GB HBM3").name, "h100");
+  EXPECT_EQ(detail::rates_of_device("another").name, "h200");
+}
+
+}  // namespace
+}  // namespace heddle::test::scaling_model
