@@ -8,6 +8,7 @@
 
 #include "aggregates.hpp"
 #include "coarse_inverse.hpp"
+#include "flexible_cycle.hpp"
 #include "heddle/composed_preconditioner.hpp"
 #include "heddle/operator.hpp"
 #include "level_spectrum.hpp"
@@ -48,12 +49,11 @@ EntryTiles tiles_in_order(int numbers, int size) {
   return tiles;
 }
 
-/// Of the bounds between which the smoother damps: these took the least iterations on Poisson's
-/// equation and elasticity (docs/performance-notes.md).
-double ratio_of(int degree) { return degree == 0 ? 3 : degree == 1 ? 6 : 10; }
-
 void check(const MultigridOptions& options) {
   if (options.degree < 0) refuse(ErrorKind::usage, "the smoother's degree is 0 or more");
+  if (options.degree == 0 && options.smoother != Smoother::chebyshev) {
+    refuse(ErrorKind::usage, "this smoother takes 1 sweep or more");
+  }
   if (!(options.strength >= 0 && options.strength < 1)) {
     refuse(ErrorKind::usage, "the strength of a connection is at least 0 and below 1");
   }
@@ -259,35 +259,6 @@ void Hierarchy<S>::extend(Level& level, Array<double>& candidates, double streng
   levels_.push_back(std::move(coarse));
 }
 
-/// D^-1, Jacobi and the polynomial of the level's matrix as it is now.
-template <class S>
-void Hierarchy<S>::smooth(Level& level, bool estimates) {
-  const SlicedOperator<S>& a = *level.product;
-  if (level.inverses.empty()) {
-    level.inverses = Array<double>(
-        static_cast<std::size_t>(Offset(level.matrix.rows()) * level.matrix.shape.scalars()));
-  }
-  invert_diagonal(level.matrix, level.inverses, scratch_, host_.stream());
-  if (level.jacobi) {
-    level.jacobi->refresh();
-  } else {
-    level.jacobi = std::make_shared<SlicedJacobi<S>>(a);
-  }
-  if (!level.room) level.room.emplace(level.matrix, host_);
-  const double largest = largest_eigenvalue(level.matrix, level.inverses, *level.room, host_);
-  // Beyond its interval the smoother amplifies.
-  if (!estimates && largest <= level.largest) return;
-  level.largest = largest;
-  const double upper = safety_of_estimate * level.largest;
-  const SpectralInterval interval{upper / ratio_of(options_.degree), upper};
-  if (level.smoother) {
-    level.smoother->replace_interval(interval);
-  } else {
-    level.smoother = std::make_shared<Chebyshev<S>>(
-        a, level.jacobi, ChebyshevOptions{.degree = options_.degree, .interval = interval});
-  }
-}
-
 /// P = (1 - omega D^-1 A) T, and P* A P.
 template <class S>
 void Hierarchy<S>::transfer(Level& level, Level& coarse) {
@@ -329,7 +300,10 @@ void Hierarchy<S>::make_cycle() {
       if (level.inverse) {
         cycle_ = std::make_shared<InverseOperator<S>>(*level.inverse);
       } else {
-        cycle_ = level.smoother;
+        cycle_ = level.before == level.after
+                     ? level.before
+                     : std::make_shared<MultiplicativePreconditioner<S>>(
+                           *level.product, Parts{level.before, level.after});
       }
       continue;
     }
@@ -337,10 +311,13 @@ void Hierarchy<S>::make_cycle() {
       cycle_ = std::make_shared<MultiplicativePreconditioner<S>>(*levels_[l]->product,
                                                                  Parts{cycle_, cycle_});
     }
+    if (options_.cycle == Cycle::k && l + 1 < levels_.size()) {
+      cycle_ = std::make_shared<FlexibleCycle<S>>(*levels_[l]->product, cycle_);
+    }
     cycle_ = std::make_shared<MultiplicativePreconditioner<S>>(
         *level.product,
-        Parts{level.smoother, std::make_shared<CoarseCorrection<S>>(*level.interpolate, cycle_),
-              level.smoother});
+        Parts{level.before, std::make_shared<CoarseCorrection<S>>(*level.interpolate, cycle_),
+              level.after});
   }
 }
 
