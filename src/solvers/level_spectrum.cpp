@@ -82,6 +82,20 @@ class TileDiagonal final : public Preconditioner<double> {
   const Array<double>& inverse_;
 };
 
+/// The largest of scale / D over the rows, at least 1.
+double largest_share(const TileShape& shape, const Array<double>& inverse,
+                     std::span<const double> scale) {
+  double largest = 1;
+  const Offset height = shape.height, ring = shape.ring;
+  for (std::size_t row = 0; row < scale.size(); ++row) {
+    const double* const tile = inverse.data() + static_cast<Offset>(row) * shape.scalars();
+    for (Offset i = 0; i < height; ++i) {
+      largest = std::max(largest, scale[row] * tile[i * (height + 1) * ring]);
+    }
+  }
+  return largest;
+}
+
 }  // namespace
 
 void refuse_indefinite() {
@@ -97,8 +111,8 @@ SpectrumRoom::SpectrumRoom(const TileMatrix& a, const Device& host)
     : storage(4 * static_cast<std::size_t>(Offset(a.rows()) * a.shape.height * a.shape.ring)),
       reduction(a.rows(), host) {}
 
-double largest_eigenvalue(const TileMatrix& a, const Array<double>& inverse, SpectrumRoom& room,
-                          const Device& host) {
+double largest_eigenvalue(const TileMatrix& a, const Array<double>& inverse,
+                          std::span<const double> scale, SpectrumRoom& room, const Device& host) {
   const TileOperator matrix(a, host);
   const TileDiagonal diagonal(a.shape, inverse);
   const int components = matrix.row_components();
@@ -111,13 +125,14 @@ double largest_eigenvalue(const TileMatrix& a, const Array<double>& inverse, Spe
       LanczosFields<double>{field(0), field(1), field(2), field(3)}, room.reduction, host.stream());
   if (!found.is_positive) refuse_indefinite();
   if (!std::isfinite(found.smallest + found.largest)) refuse_not_finite();
-  if (!(found.largest > 0) || found.smallest < least_energy * found.largest) refuse_indefinite();
+  const double size = found.largest * largest_share(a.shape, inverse, scale);
+  if (!(found.largest > 0) || found.smallest < least_energy * size) refuse_indefinite();
   return found.largest;
 }
 
 double largest_eigenvalue(const TileMatrix& a, const Array<double>& inverse, const Device& host) {
   SpectrumRoom room(a, host);
-  return largest_eigenvalue(a, inverse, room, host);
+  return largest_eigenvalue(a, inverse, {}, room, host);
 }
 
 }  // namespace heddle::detail

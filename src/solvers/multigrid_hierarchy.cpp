@@ -182,6 +182,13 @@ std::shared_ptr<SlicedOperator<S>> Hierarchy<S>::make_operator(
                                              std::move(column_basis));
 }
 
+/// What the energies of the level's rows were made of; empty on the finest one.
+template <class S>
+std::span<const double> Hierarchy<S>::scales_below(const Level& level) const {
+  if (level.number == 0) return {};
+  return levels_[static_cast<std::size_t>(level.number) - 1]->scales.span();
+}
+
 template <class S>
 bool Hierarchy<S>::is_solved(const Level& level) const {
   const TileMatrix& a = level.matrix;
@@ -248,6 +255,7 @@ void Hierarchy<S>::extend(Level& level, Array<double>& candidates, double streng
   level.diagonal = Array<double>(static_cast<std::size_t>(a.rows()));
   level.scales = Array<double>(static_cast<std::size_t>(aggregates.count));
   auto coarse = std::make_unique<Level>();
+  coarse->number = level.number + 1;
   coarse->entry = coarse_;
   coarse->matrix = product_pattern(level.restriction, level.image, host);
   const UserRows& pattern = coarse->matrix.pattern;
@@ -271,7 +279,7 @@ void Hierarchy<S>::transfer(Level& level, Level& coarse) {
   conjugate_transpose(p, level.place, level.restriction, host);
   multiply(a, p, level.image, scratch_.places, host);
   multiply(level.restriction, level.image, coarse.matrix, scratch_.places, host);
-  energy_scales(a, level.restriction, level.diagonal, level.scales, host);
+  energy_scales(a, scales_below(level), level.restriction, level.diagonal, level.scales, host);
   mend_diagonal(coarse.matrix, level.scales.span(), rounding_, scratch_, host);
   const bool is_finest = &level == levels_.front().get();
   put_values(p, is_finest ? between_ : coarse_, *level.interpolate);
@@ -281,7 +289,7 @@ void Hierarchy<S>::transfer(Level& level, Level& coarse) {
 template <class S>
 void Hierarchy<S>::solve(Level& level) {
   TileMatrix& inverse = level.inverse_tiles;
-  invert(level.matrix, rounding_, inverse, scratch_);
+  invert(level.matrix, scales_below(level), rounding_, inverse, scratch_);
   if (!level.inverse) {
     const auto basis = level.product->row_basis();
     level.inverse =

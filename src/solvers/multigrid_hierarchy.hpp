@@ -40,6 +40,7 @@ class Hierarchy {
 
  private:
   struct Level {
+    int number = 0;  // from the finest
     LevelEntry<S> entry;
     TileMatrix matrix;
     std::shared_ptr<SlicedOperator<S>> product;
@@ -81,6 +82,7 @@ class Hierarchy {
                                               int sweeps) const;
   void transfer(Level& level, Level& coarse);
   void solve(Level& level);
+  std::span<const double> scales_below(const Level& level) const;
   bool is_solved(const Level& level) const;
   void make_cycle();
   long long host_bytes(const Level& level) const;

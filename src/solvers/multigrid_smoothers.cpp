@@ -35,7 +35,8 @@ void Hierarchy<S>::smooth(Level& level, bool estimates) {
     level.jacobi = std::make_shared<SlicedJacobi<S>>(*level.product);
   }
   if (!level.room) level.room.emplace(level.matrix, host_);
-  const double largest = largest_eigenvalue(level.matrix, level.inverses, *level.room, host_);
+  const double largest =
+      largest_eigenvalue(level.matrix, level.inverses, scales_below(level), *level.room, host_);
   // Beyond its interval the polynomial amplifies.
   if (estimates || largest > level.largest) level.largest = largest;
   switch (options_.smoother) {
