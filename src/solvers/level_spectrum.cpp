@@ -14,21 +14,31 @@ namespace {
 
 constexpr int eigenvalue_steps = 12;
 
-/// y += a x, for fields of `height` numbers a row.
-template <Ring R>
-void add_product(const double* a, const double* x, double* y, const TileShape& shape) {
-  constexpr Offset r = ring_size(R);
-  for (int i = 0; i < shape.height; ++i) {
-    for (int j = 0; j < shape.width; ++j) {
-      multiply_add_at<R>(y + i * r, a + (i * shape.width + j) * r, x + j * r);
-    }
+/// Calls `run` with the ring and the size of square tiles as constants, 0 for a size that seldom
+/// occurs.
+template <class Run>
+void with_tile(const TileShape& shape, const Run& run) {
+  const auto of_size = [&](int size) { return shape.height == size && shape.width == size; };
+  if (shape.ring == ring_size(Ring::real)) {
+    if (of_size(1)) return run.template operator()<Ring::real, 1>();
+    if (of_size(3)) return run.template operator()<Ring::real, 3>();
+    if (of_size(6)) return run.template operator()<Ring::real, 6>();
+    return run.template operator()<Ring::real, 0>();
   }
+  if (shape.ring == ring_size(Ring::complex)) return run.template operator()<Ring::complex, 0>();
+  run.template operator()<Ring::quaternion, 0>();
 }
 
-auto add_product_over(int ring) {
-  return ring == ring_size(Ring::real)      ? add_product<Ring::real>
-         : ring == ring_size(Ring::complex) ? add_product<Ring::complex>
-                                            : add_product<Ring::quaternion>;
+/// y += a x, for fields of `size` numbers a row.
+template <Ring R>
+HEDDLE_INLINE void add_product(const double* a, const double* x, double* y, int size) {
+  constexpr Offset r = ring_size(R);
+  for (int i = 0; i < size; ++i) {
+    double sum[r];
+    std::copy_n(y + i * r, r, sum);
+    for (int j = 0; j < size; ++j) multiply_add_at<R>(sum, a + (i * size + j) * r, x + j * r);
+    std::copy_n(sum, r, y + i * r);
+  }
 }
 
 /// y = A x, as no other alpha and beta are asked for.
@@ -41,16 +51,20 @@ class TileOperator final : public LinearOperator<double> {
   Device device() const override { return host_; }
   void apply(double, const FieldView<const double>& x, double, const FieldView<double>& y,
              const Stream& stream) const override {
-    const Offset components = row_components();
-    const auto add = add_product_over(a_.shape.ring);
     const long long work = a_.pattern.entries() * a_.shape.scalars();
-    parallel_for(team_size(stream, work), a_.rows(), [&](Index row) {
-      double* const to = y.data + row * components;
-      std::fill_n(to, components, double(0));
-      for (Offset e = a_.pattern.begin(row); e < a_.pattern.begin(row + 1); ++e) {
-        const Offset column = a_.pattern.column[static_cast<std::size_t>(e)];
-        add(a_.tile(e), x.data + column * components, to, a_.shape);
-      }
+    with_tile(a_.shape, [&]<Ring R, int N>() {
+      const int size = N > 0 ? N : a_.shape.height;
+      const Offset components = Offset(size) * ring_size(R), scalars = components * size;
+      const Offset* const offsets = a_.pattern.offsets.data();
+      const Index* const columns = a_.pattern.column.data();
+      const double* const values = a_.values.data();
+      parallel_for(team_size(stream, work), a_.rows(), [=](Index row) {
+        double* const to = y.data + row * components;
+        std::fill_n(to, components, double(0));
+        for (Offset e = offsets[row], end = offsets[Offset(row) + 1]; e < end; ++e) {
+          add_product<R>(values + e * scalars, x.data + columns[e] * components, to, size);
+        }
+      });
     });
   }
 
@@ -66,14 +80,16 @@ class TileDiagonal final : public Preconditioner<double> {
 
   void apply(const FieldView<const double>& r, const FieldView<double>& z,
              const Stream& stream) const override {
-    const Offset components = static_cast<Offset>(shape_.height) * shape_.ring;
-    const Offset size = shape_.scalars();
-    const auto add = add_product_over(shape_.ring);
-    const auto rows = static_cast<Index>(static_cast<Offset>(inverse_.size()) / size);
-    parallel_for(team_size(stream, rows * size), rows, [&](Index row) {
-      double* const to = z.data + row * components;
-      std::fill_n(to, components, double(0));
-      add(inverse_.data() + row * size, r.data + row * components, to, shape_);
+    const auto rows = static_cast<Index>(static_cast<Offset>(inverse_.size()) / shape_.scalars());
+    with_tile(shape_, [&]<Ring R, int N>() {
+      const int size = N > 0 ? N : shape_.height;
+      const Offset components = Offset(size) * ring_size(R), scalars = components * size;
+      const double* const inverse = inverse_.data();
+      parallel_for(team_size(stream, rows * scalars), rows, [=](Index row) {
+        double* const to = z.data + row * components;
+        std::fill_n(to, components, double(0));
+        add_product<R>(inverse + row * scalars, r.data + row * components, to, size);
+      });
     });
   }
 
