@@ -15,7 +15,8 @@ nlohmann::ordered_json to_json(const MultigridReport& report) {
                       {"scalars", level.scalars},
                       {"largest_eigenvalue", level.largest},
                       {"strength", level.strength},
-                      {"is_solved", level.is_solved}});
+                      {"is_solved", level.is_solved},
+                      {"colours", level.colours}});
   }
   return {{"levels", levels},
           {"operator_complexity", report.operator_complexity},

@@ -12,9 +12,17 @@ namespace heddle::cli {
 void MultigridOption::add_to(CLI::App& command) {
   command
       .add_option("--cycle", cycle_,
-                  "of multigrid: v, or w, which corrects twice on all levels but the finest [v]")
-      ->check(CLI::IsMember({"v", "w"}))
+                  "of multigrid: v, or w, which corrects twice on all levels but the finest, or k, "
+                  "which does so by two steps of conjugate gradient, for fgmres [v]")
+      ->check(CLI::IsMember({"v", "w", "k"}))
       ->type_name("CYCLE");
+  command
+      .add_option("--smoother", smoother_,
+                  "of multigrid: chebyshev, jacobi, l1-jacobi or gauss-seidel, which goes by "
+                  "colours; the degree of multigrid is that of the polynomial, or the sweeps "
+                  "[chebyshev]")
+      ->check(CLI::IsMember({"chebyshev", "jacobi", "l1-jacobi", "gauss-seidel"}))
+      ->type_name("SMOOTHER");
   command
       .add_option("--strength", strength_,
                   "of multigrid: rows are aggregated where |a_ij| is larger than so much of "
@@ -57,19 +65,25 @@ void MultigridOption::check(const ComposedChoice& preconditioner) const {
                 "one of them");
   }
   if (preconditioner.has(PreconditionerKind::multigrid)) return;
-  if (!cycle_ && !strength_ && coordinates_.empty() && candidates_.empty()) return;
+  if (!cycle_ && !smoother_ && !strength_ && coordinates_.empty() && candidates_.empty()) return;
   throw Error(ErrorKind::usage, std::string(cycle_                  ? "--cycle"
+                                            : smoother_             ? "--smoother"
                                             : strength_             ? "--strength"
                                             : !coordinates_.empty() ? "--coordinates"
                                                                     : "--candidates") +
                                     " is for --preconditioner multigrid");
 }
 
-MultigridChoice MultigridOption::read(const AnyMatrix& matrix, const Device& device,
-                                      Progress* progress) const {
-  MultigridChoice choice;
-  if (cycle_ == "w") choice.cycle = Cycle::w;
+void MultigridOption::apply_to(MultigridChoice& choice) const {
+  if (cycle_) choice.cycle = *find_cycle(*cycle_);
+  if (smoother_) choice.smoother = *find_smoother(*smoother_);
   if (strength_) choice.strength = *strength_;
+}
+
+MultigridChoice MultigridOption::read(const MultigridChoice& named, const AnyMatrix& matrix,
+                                      const Device& device, Progress* progress) const {
+  MultigridChoice choice = named;
+  apply_to(choice);
   choice.is_adaptive = is_adaptive(candidates_);
   if (!coordinates_.empty()) read_points(matrix, device, progress, choice);
   if (!candidates_.empty() && !choice.is_adaptive) {

@@ -1,4 +1,5 @@
-// --cycle, --strength, --coordinates and --candidates: what the preconditioner multigrid is told.
+// --cycle, --smoother, --strength, --coordinates and --candidates: what the preconditioner
+// multigrid is told.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -20,11 +21,15 @@ class MultigridOption {
 
   /// Throws `Error` (usage) for options without multigrid among the parts of the preconditioner.
   void check(const ComposedChoice& preconditioner) const;
-  /// Reads points and candidates. Throws `Error` for a file or a matrix that does not suit.
-  MultigridChoice read(const AnyMatrix& matrix, const Device& device, Progress* progress) const;
+  /// What the options say in place of what the preconditioner's name does.
+  void apply_to(MultigridChoice& choice) const;
+  /// The same with points and candidates read. Throws `Error` for a file or a matrix that does not
+  /// suit.
+  MultigridChoice read(const MultigridChoice& named, const AnyMatrix& matrix, const Device& device,
+                       Progress* progress) const;
 
  private:
-  std::optional<std::string> cycle_;
+  std::optional<std::string> cycle_, smoother_;
   std::optional<double> strength_;
   void read_points(const AnyMatrix& matrix, const Device& device, Progress* progress,
                    MultigridChoice& choice) const;

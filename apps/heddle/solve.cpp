@@ -79,9 +79,10 @@ int solve_alone(const SolveOptions& options, std::optional<ReadMatrix> read,
                 const std::string& rank_choice) {
   const Device device = options.matrix.on();
   check_method(options.method);
-  const ComposedChoice preconditioner = ComposedChoice::parse(preconditioner_of(options));
+  ComposedChoice preconditioner = ComposedChoice::parse(preconditioner_of(options));
   if (options.shift != 0) check_needs_no_entries(preconditioner);
   options.multigrid.check(preconditioner);
+  options.multigrid.apply_to(preconditioner.multigrid);
   check(options, device);
   const auto progress = options.matrix.progress();
   const Profiles profiles = options.profile.profiles_for({options.plan}, device);
@@ -98,7 +99,8 @@ int solve_alone(const SolveOptions& options, std::optional<ReadMatrix> read,
   if (!options.storage.is_hierarchical()) {
     outcome.choice = choose(options, matrix, *outcome.method.method, device, profiles);
   }
-  outcome.multigrid = options.multigrid.read(matrix, device, progress.get());
+  outcome.multigrid =
+      options.multigrid.read(preconditioner.multigrid, matrix, device, progress.get());
   outcome.read_seconds = reading.seconds() + (read ? read->seconds : 0);
 
   Stopwatch building;

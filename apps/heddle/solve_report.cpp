@@ -88,7 +88,11 @@ nlohmann::ordered_json to_json(const SolveOutcome& outcome) {
                          : nlohmann::ordered_json();
   json["omega"] = report.omega ? nlohmann::ordered_json(*report.omega) : nlohmann::ordered_json();
   json["preconditioner"] = outcome.preconditioner;
-  if (outcome.hierarchy) json["multigrid"] = to_json(*outcome.hierarchy);
+  if (outcome.hierarchy) {
+    json["multigrid"] = to_json(*outcome.hierarchy);
+    json["multigrid"]["cycle"] = name(outcome.multigrid.cycle);
+    json["multigrid"]["smoother"] = name(outcome.multigrid.smoother);
+  }
   json["plan"] = outcome.tree.empty() ? outcome.choice.text() : outcome.tree;
   json["plan_reason"] = outcome.choice.reason;
   json["loop"] = report.loop;

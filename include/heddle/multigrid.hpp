@@ -20,13 +20,25 @@ class Hierarchy;
 }
 
 /// How often the cycle of a level applies that of the next coarser one. V: once. W: twice, on all
-/// levels but the finest and the last two, so that it is a V with two levels.
-enum class Cycle { v, w };
+/// levels but the finest and the last two, so that it is a V with two levels. K: by two steps of
+/// flexible conjugate gradient (Notay and Vassilevski 2008, Numer. Linear Algebra Appl. 15) on the
+/// levels on which W does it twice: another map in each application, for FGMRES alone.
+enum class Cycle { v, w, k };
+
+/// What damps the error of a level before and after its correction, D being the diagonal of its
+/// matrix: Chebyshev's polynomial over Jacobi; Jacobi damped by 1.36 / lambda for the largest
+/// eigenvalue lambda of D^-1 A; Jacobi of D and the off-diagonal norms of each row, which needs no
+/// eigenvalue (Baker, Falgout, Kolev and Yang 2011, SIAM J. Sci. Comput. 33(5)); Gauss-Seidel by
+/// colours, forward before and backward after.
+enum class Smoother { chebyshev, jacobi, l1_jacobi, gauss_seidel };
 
 struct HEDDLE_EXPORT MultigridOptions {
   Cycle cycle = Cycle::v;
-  /// Of the Chebyshev smoother over Jacobi: products with the matrix before and after each
-  /// correction. 0: Jacobi damped by 1.36 / lambda, for the largest eigenvalue lambda of D^-1 A.
+  /// A level whose rows need more than 64 colours, no two of one colour having an entry together,
+  /// takes Chebyshev's polynomial in place of Gauss-Seidel.
+  Smoother smoother = Smoother::chebyshev;
+  /// Products with the matrix in Chebyshev's polynomial, sweeps of the others, before and after
+  /// each correction. 0 leaves damped Jacobi of that polynomial, and is none of the others.
   int degree = 1;
   /// Rows i and j are aggregated only where |a_ij|^2 > strength^2 |a_ii| |a_jj|, in Frobenius
   /// norms; halved on each coarser level. Where that aggregates too few rows of a level, quarters
@@ -52,6 +64,7 @@ struct HEDDLE_EXPORT MultigridLevel {
   double largest = 0;      // eigenvalue of D^-1 A, estimated; 0 where the level is solved exactly
   double strength = 0;     // that aggregated its rows; 0 on the last level
   bool is_solved = false;  // exactly; smoothed otherwise
+  int colours = 0;         // of Gauss-Seidel; 0 on a level without it
 };
 
 struct HEDDLE_EXPORT MultigridReport {
@@ -67,7 +80,7 @@ struct HEDDLE_EXPORT MultigridReport {
 };
 
 /// z = M r by one cycle for a Hermitian positive definite A, or a semidefinite one; Hermitian and
-/// positive definite itself.
+/// positive definite itself, but for K-cycles, which vary.
 ///
 /// Near-null candidates are vectors with a small A b: constants, modes of a rigid body, or the
 /// user's own. Aggregates of strongly connected rows interpolate them. Over complex numbers and
@@ -101,6 +114,7 @@ class HEDDLE_EXPORT Multigrid final : public Preconditioner<S> {
 
   std::optional<FieldShape> shape() const override;
   void refresh() override;
+  bool is_constant() const override;
   bool is_symmetric() const override;
   bool is_capturable() const override;
   long long bytes_of_application() const override;
@@ -126,7 +140,8 @@ HEDDLE_EXPORT std::vector<std::vector<S>> rigid_body_modes(
 /// each call, relaxed by A x = 0, and improved by three rounds of a few iterations of conjugate
 /// gradient for A y = x with the multigrid of the last ones (after Brezina, Falgout, MacLachlan,
 /// Manteuffel, McCormick and Ruge 2005, SIAM Rev. 47(2)). 0: one for each number of a row's entry.
-/// Takes three set-ups, and some 200 products for each. Throws `Error` as `Multigrid` does.
+/// Takes three set-ups, and some 200 products for each; V-cycles in place of K. Throws `Error` as
+/// `Multigrid` does.
 template <class S>
 HEDDLE_EXPORT std::vector<std::vector<S>> adaptive_candidates(
     const detail::SlicedOperator<S>& matrix, int count = 0, const MultigridOptions& options = {});

@@ -137,7 +137,9 @@ std::vector<std::vector<S>> adaptive_candidates(const detail::SlicedOperator<S>&
   if (count == 0) count = detail::tiles_of(matrix.entry(), "multigrid").size;
   Relaxed<S> fields(matrix, count);
   fields.relax();
-  for (int round = 0; round < rounds; ++round) fields.improve(options);
+  MultigridOptions constant = options;
+  if (constant.cycle == Cycle::k) constant.cycle = Cycle::v;
+  for (int round = 0; round < rounds; ++round) fields.improve(constant);
   return fields.to_host();
 }
 

@@ -245,15 +245,16 @@ void smooth_prolongation(const Array<double>& inverse, double omega, const TileM
   });
 }
 
-void energy_scales(const TileMatrix& a, const TileMatrix& restriction, Array<double>& diagonal,
-                   Array<double>& scales, const Stream& host) {
+void energy_scales(const TileMatrix& a, std::span<const double> below,
+                   const TileMatrix& restriction, Array<double>& diagonal, Array<double>& scales,
+                   const Stream& host) {
   const auto [height, width, ring] = a.shape;
   const Offset v = height, r = ring;
   parallel_for(team_size(host, a.pattern.entries()), a.rows(), [&](Index row) {
     const std::span<const Index> columns = a.pattern.row(row);
     const auto found = std::lower_bound(columns.begin(), columns.end(), row) - columns.begin();
     const double* const tile = a.tile(a.pattern.begin(row) + found);
-    double largest = 0;
+    double largest = below.empty() ? 0 : below[static_cast<std::size_t>(row)];
     for (int i = 0; i < v; ++i) largest = std::max(largest, std::abs(tile[(i * v + i) * r]));
     diagonal[static_cast<std::size_t>(row)] = largest;
   });

@@ -2,6 +2,8 @@
 // tentative prolongation from what near-null candidates are on each.
 #pragma once
 
+#include <span>
+
 #include "tile_matrix.hpp"
 
 namespace heddle::detail {
@@ -34,8 +36,11 @@ void smooth_prolongation(const Array<double>& inverse, double omega, const TileM
                          TileMatrix& p, SetupScratch& scratch, const Stream& host);
 
 /// For each coarse row, what energy its column of P would have in the diagonal of A alone: what
-/// the energies of P* A P are small beside. `diagonal` has room for a number of each row.
-void energy_scales(const TileMatrix& a, const TileMatrix& restriction, Array<double>& diagonal,
-                   Array<double>& scales, const Stream& host);
+/// the energies of P* A P are small beside. `below` are those of A's rows, empty on the finest
+/// level: an energy of A has the rounding of what it was made of, which may be much more than is
+/// left. `diagonal` has room for a number of each row.
+void energy_scales(const TileMatrix& a, std::span<const double> below,
+                   const TileMatrix& restriction, Array<double>& diagonal, Array<double>& scales,
+                   const Stream& host);
 
 }  // namespace heddle::detail

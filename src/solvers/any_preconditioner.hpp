@@ -51,8 +51,10 @@ template <class S>
 std::shared_ptr<Preconditioner<S>> make_multigrid(const detail::SlicedOperator<S>& matrix,
                                                   int degree, const MultigridChoice& choice,
                                                   MultigridReporter* reporter) {
-  const MultigridOptions options{
-      .cycle = choice.cycle, .degree = degree, .strength = choice.strength};
+  const MultigridOptions options{.cycle = choice.cycle,
+                                 .smoother = choice.smoother,
+                                 .degree = degree,
+                                 .strength = choice.strength};
   const int dimension = matrix.row_components();
   std::vector<std::vector<S>> fields;
   if (choice.points) {

@@ -75,7 +75,7 @@ HEDDLE_INLINE void check_rest(const double* dense, Offset n, Offset k, const dou
 /// The next row is the one of whose diagonal most is left, the first of several: a small pivot
 /// would amplify A's own rounding (Higham 2002, Accuracy and Stability of Numerical Algorithms,
 /// 10.3). Where no more than `rounding` is left of any, the rest is rounding: these rows get their
-/// diagonal of A in place of it. `own` gets the diagonal of A.
+/// diagonal of A in place of it. `own` has what is more than that diagonal, or 0, and gets it.
 template <Ring R>
 HEDDLE_INLINE void factorize(double* dense, Offset n, double rounding, double* own, Index* order) {
   constexpr Offset r = ring_size(R);
@@ -83,9 +83,10 @@ HEDDLE_INLINE void factorize(double* dense, Offset n, double rounding, double* o
   double largest = 0;
   for (Offset k = 0; k < n; ++k) {
     order[k] = static_cast<Index>(k);
-    own[k] = row_of(k)[k * r];
-    if (!std::isfinite(own[k])) refuse_not_finite();
-    if (own[k] < 0) refuse_indefinite();
+    const double diagonal = row_of(k)[k * r];
+    own[k] = std::max(own[k], diagonal);
+    if (!std::isfinite(diagonal) || !std::isfinite(own[k])) refuse_not_finite();
+    if (diagonal < least_energy * own[k] || own[k] < 0) refuse_indefinite();
     largest = std::max(largest, own[k]);
   }
   bool is_checked = false;
@@ -164,13 +165,18 @@ HEDDLE_INLINE void invert_numbers(Offset n, double rounding, SetupScratch& scrat
 }
 
 template <Ring R>
-void invert_over(const TileMatrix& a, double rounding, SetupScratch& scratch) {
+void invert_over(const TileMatrix& a, std::span<const double> scale, double rounding,
+                 SetupScratch& scratch) {
   constexpr Offset r = ring_size(R);
   const Offset n = static_cast<Offset>(a.rows()) * a.shape.height;
   copy_to_dense(a, scratch.dense);
   scratch.inverse.resize(scratch.dense.size());
   scratch.work.resize(static_cast<std::size_t>(n * (2 * r + 1)));
   scratch.order.reserve(1, static_cast<std::size_t>(n));
+  double* const own = scratch.work.data() + 2 * n * r;
+  for (Offset k = 0; k < n; ++k) {
+    own[k] = scale.empty() ? 0 : scale[static_cast<std::size_t>(k / a.shape.height)];
+  }
   run_widely_fused([&] { invert_numbers<R>(n, rounding, scratch); });
 }
 
@@ -226,15 +232,16 @@ TileMatrix full_matrix(Index size, const TileShape& shape) {
 
 }  // namespace
 
-void invert(const TileMatrix& a, double rounding, TileMatrix& result, SetupScratch& scratch) {
+void invert(const TileMatrix& a, std::span<const double> scale, double rounding, TileMatrix& result,
+            SetupScratch& scratch) {
   const Offset v = a.shape.height, r = a.shape.ring;
   const Offset n = a.rows() * v;
   if (r == ring_size(Ring::real)) {
-    invert_over<Ring::real>(a, rounding, scratch);
+    invert_over<Ring::real>(a, scale, rounding, scratch);
   } else if (r == ring_size(Ring::complex)) {
-    invert_over<Ring::complex>(a, rounding, scratch);
+    invert_over<Ring::complex>(a, scale, rounding, scratch);
   } else {
-    invert_over<Ring::quaternion>(a, rounding, scratch);
+    invert_over<Ring::quaternion>(a, scale, rounding, scratch);
   }
   if (result.values.empty()) result = full_matrix(a.rows(), a.shape);
   for (Offset e = 0; e < result.pattern.entries(); ++e) {
@@ -249,7 +256,7 @@ void invert(const TileMatrix& a, double rounding, TileMatrix& result, SetupScrat
 TileMatrix coarse_inverse(const TileMatrix& a, double rounding) {
   TileMatrix result;
   SetupScratch scratch;
-  invert(a, rounding, result, scratch);
+  invert(a, {}, rounding, result, scratch);
   return result;
 }
 

@@ -14,21 +14,31 @@ namespace {
 
 constexpr int eigenvalue_steps = 12;
 
-/// y += a x, for fields of `height` numbers a row.
-template <Ring R>
-void add_product(const double* a, const double* x, double* y, const TileShape& shape) {
-  constexpr Offset r = ring_size(R);
-  for (int i = 0; i < shape.height; ++i) {
-    for (int j = 0; j < shape.width; ++j) {
-      multiply_add_at<R>(y + i * r, a + (i * shape.width + j) * r, x + j * r);
-    }
+/// Calls `run` with the ring and the size of square tiles as constants, 0 for a size that seldom
+/// occurs.
+template <class Run>
+void with_tile(const TileShape& shape, const Run& run) {
+  const auto of_size = [&](int size) { return shape.height == size && shape.width == size; };
+  if (shape.ring == ring_size(Ring::real)) {
+    if (of_size(1)) return run.template operator()<Ring::real, 1>();
+    if (of_size(3)) return run.template operator()<Ring::real, 3>();
+    if (of_size(6)) return run.template operator()<Ring::real, 6>();
+    return run.template operator()<Ring::real, 0>();
   }
+  if (shape.ring == ring_size(Ring::complex)) return run.template operator()<Ring::complex, 0>();
+  run.template operator()<Ring::quaternion, 0>();
 }
 
-auto add_product_over(int ring) {
-  return ring == ring_size(Ring::real)      ? add_product<Ring::real>
-         : ring == ring_size(Ring::complex) ? add_product<Ring::complex>
-                                            : add_product<Ring::quaternion>;
+/// y += a x, for fields of `size` numbers a row.
+template <Ring R>
+HEDDLE_INLINE void add_product(const double* a, const double* x, double* y, int size) {
+  constexpr Offset r = ring_size(R);
+  for (int i = 0; i < size; ++i) {
+    double sum[r];
+    std::copy_n(y + i * r, r, sum);
+    for (int j = 0; j < size; ++j) multiply_add_at<R>(sum, a + (i * size + j) * r, x + j * r);
+    std::copy_n(sum, r, y + i * r);
+  }
 }
 
 /// y = A x, as no other alpha and beta are asked for.
@@ -41,16 +51,20 @@ class TileOperator final : public LinearOperator<double> {
   Device device() const override { return host_; }
   void apply(double, const FieldView<const double>& x, double, const FieldView<double>& y,
              const Stream& stream) const override {
-    const Offset components = row_components();
-    const auto add = add_product_over(a_.shape.ring);
     const long long work = a_.pattern.entries() * a_.shape.scalars();
-    parallel_for(team_size(stream, work), a_.rows(), [&](Index row) {
-      double* const to = y.data + row * components;
-      std::fill_n(to, components, double(0));
-      for (Offset e = a_.pattern.begin(row); e < a_.pattern.begin(row + 1); ++e) {
-        const Offset column = a_.pattern.column[static_cast<std::size_t>(e)];
-        add(a_.tile(e), x.data + column * components, to, a_.shape);
-      }
+    with_tile(a_.shape, [&]<Ring R, int N>() {
+      const int size = N > 0 ? N : a_.shape.height;
+      const Offset components = Offset(size) * ring_size(R), scalars = components * size;
+      const Offset* const offsets = a_.pattern.offsets.data();
+      const Index* const columns = a_.pattern.column.data();
+      const double* const values = a_.values.data();
+      parallel_for(team_size(stream, work), a_.rows(), [=](Index row) {
+        double* const to = y.data + row * components;
+        std::fill_n(to, components, double(0));
+        for (Offset e = offsets[row], end = offsets[Offset(row) + 1]; e < end; ++e) {
+          add_product<R>(values + e * scalars, x.data + columns[e] * components, to, size);
+        }
+      });
     });
   }
 
@@ -66,14 +80,16 @@ class TileDiagonal final : public Preconditioner<double> {
 
   void apply(const FieldView<const double>& r, const FieldView<double>& z,
              const Stream& stream) const override {
-    const Offset components = static_cast<Offset>(shape_.height) * shape_.ring;
-    const Offset size = shape_.scalars();
-    const auto add = add_product_over(shape_.ring);
-    const auto rows = static_cast<Index>(static_cast<Offset>(inverse_.size()) / size);
-    parallel_for(team_size(stream, rows * size), rows, [&](Index row) {
-      double* const to = z.data + row * components;
-      std::fill_n(to, components, double(0));
-      add(inverse_.data() + row * size, r.data + row * components, to, shape_);
+    const auto rows = static_cast<Index>(static_cast<Offset>(inverse_.size()) / shape_.scalars());
+    with_tile(shape_, [&]<Ring R, int N>() {
+      const int size = N > 0 ? N : shape_.height;
+      const Offset components = Offset(size) * ring_size(R), scalars = components * size;
+      const double* const inverse = inverse_.data();
+      parallel_for(team_size(stream, rows * scalars), rows, [=](Index row) {
+        double* const to = z.data + row * components;
+        std::fill_n(to, components, double(0));
+        add_product<R>(inverse + row * scalars, r.data + row * components, to, size);
+      });
     });
   }
 
@@ -81,6 +97,20 @@ class TileDiagonal final : public Preconditioner<double> {
   TileShape shape_;
   const Array<double>& inverse_;
 };
+
+/// The largest of scale / D over the rows, at least 1.
+double largest_share(const TileShape& shape, const Array<double>& inverse,
+                     std::span<const double> scale) {
+  double largest = 1;
+  const Offset height = shape.height, ring = shape.ring;
+  for (std::size_t row = 0; row < scale.size(); ++row) {
+    const double* const tile = inverse.data() + static_cast<Offset>(row) * shape.scalars();
+    for (Offset i = 0; i < height; ++i) {
+      largest = std::max(largest, scale[row] * tile[i * (height + 1) * ring]);
+    }
+  }
+  return largest;
+}
 
 }  // namespace
 
@@ -97,8 +127,8 @@ SpectrumRoom::SpectrumRoom(const TileMatrix& a, const Device& host)
     : storage(4 * static_cast<std::size_t>(Offset(a.rows()) * a.shape.height * a.shape.ring)),
       reduction(a.rows(), host) {}
 
-double largest_eigenvalue(const TileMatrix& a, const Array<double>& inverse, SpectrumRoom& room,
-                          const Device& host) {
+double largest_eigenvalue(const TileMatrix& a, const Array<double>& inverse,
+                          std::span<const double> scale, SpectrumRoom& room, const Device& host) {
   const TileOperator matrix(a, host);
   const TileDiagonal diagonal(a.shape, inverse);
   const int components = matrix.row_components();
@@ -111,13 +141,14 @@ double largest_eigenvalue(const TileMatrix& a, const Array<double>& inverse, Spe
       LanczosFields<double>{field(0), field(1), field(2), field(3)}, room.reduction, host.stream());
   if (!found.is_positive) refuse_indefinite();
   if (!std::isfinite(found.smallest + found.largest)) refuse_not_finite();
-  if (!(found.largest > 0) || found.smallest < least_energy * found.largest) refuse_indefinite();
+  const double size = found.largest * largest_share(a.shape, inverse, scale);
+  if (!(found.largest > 0) || found.smallest < least_energy * size) refuse_indefinite();
   return found.largest;
 }
 
 double largest_eigenvalue(const TileMatrix& a, const Array<double>& inverse, const Device& host) {
   SpectrumRoom room(a, host);
-  return largest_eigenvalue(a, inverse, room, host);
+  return largest_eigenvalue(a, inverse, {}, room, host);
 }
 
 }  // namespace heddle::detail

@@ -1,6 +1,8 @@
 // The largest eigenvalue of D^-1 A on a level of a multigrid, D the diagonal of A, on the host.
 #pragma once
 
+#include <span>
+
 #include "heddle/detail/reduction.hpp"
 #include "tile_matrix.hpp"
 
@@ -19,10 +21,12 @@ struct SpectrumRoom {
 };
 
 /// From 12 steps of Lanczos' method, so that it lies below the eigenvalue; the same bits for any
-/// number of threads. `inverse`: the tiles of D^-1. Throws `Error`: unsupported where A or D is
-/// not positive semidefinite, as far as the steps see; not_finite.
-double largest_eigenvalue(const TileMatrix& a, const Array<double>& inverse, SpectrumRoom& room,
-                          const Device& host);
+/// number of threads. `inverse`: the tiles of D^-1. `scale`: what the energies of each row were
+/// made of (`energy_scales`), empty for D: how far below zero rounding may have brought an
+/// eigenvalue. Throws `Error`: unsupported where A or D is not positive semidefinite, as far as the
+/// steps see; not_finite.
+double largest_eigenvalue(const TileMatrix& a, const Array<double>& inverse,
+                          std::span<const double> scale, SpectrumRoom& room, const Device& host);
 double largest_eigenvalue(const TileMatrix& a, const Array<double>& inverse, const Device& host);
 
 [[noreturn]] void refuse_indefinite();

@@ -27,6 +27,10 @@ void Multigrid<S>::refresh() {
   hierarchy_->refresh();
 }
 template <class S>
+bool Multigrid<S>::is_constant() const {
+  return hierarchy_->cycle().is_constant();
+}
+template <class S>
 bool Multigrid<S>::is_symmetric() const {
   // Restriction conjugates.
   return hierarchy_->matrix().ring() == Ring::real;

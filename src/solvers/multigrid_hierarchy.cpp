@@ -8,6 +8,7 @@
 
 #include "aggregates.hpp"
 #include "coarse_inverse.hpp"
+#include "flexible_cycle.hpp"
 #include "heddle/composed_preconditioner.hpp"
 #include "heddle/operator.hpp"
 #include "level_spectrum.hpp"
@@ -48,12 +49,11 @@ EntryTiles tiles_in_order(int numbers, int size) {
   return tiles;
 }
 
-/// Of the bounds between which the smoother damps: these took the least iterations on Poisson's
-/// equation and elasticity (docs/performance-notes.md).
-double ratio_of(int degree) { return degree == 0 ? 3 : degree == 1 ? 6 : 10; }
-
 void check(const MultigridOptions& options) {
   if (options.degree < 0) refuse(ErrorKind::usage, "the smoother's degree is 0 or more");
+  if (options.degree == 0 && options.smoother != Smoother::chebyshev) {
+    refuse(ErrorKind::usage, "this smoother takes 1 sweep or more");
+  }
   if (!(options.strength >= 0 && options.strength < 1)) {
     refuse(ErrorKind::usage, "the strength of a connection is at least 0 and below 1");
   }
@@ -182,6 +182,13 @@ std::shared_ptr<SlicedOperator<S>> Hierarchy<S>::make_operator(
                                              std::move(column_basis));
 }
 
+/// What the energies of the level's rows were made of; empty on the finest one.
+template <class S>
+std::span<const double> Hierarchy<S>::scales_below(const Level& level) const {
+  if (level.number == 0) return {};
+  return levels_[static_cast<std::size_t>(level.number) - 1]->scales.span();
+}
+
 template <class S>
 bool Hierarchy<S>::is_solved(const Level& level) const {
   const TileMatrix& a = level.matrix;
@@ -248,6 +255,7 @@ void Hierarchy<S>::extend(Level& level, Array<double>& candidates, double streng
   level.diagonal = Array<double>(static_cast<std::size_t>(a.rows()));
   level.scales = Array<double>(static_cast<std::size_t>(aggregates.count));
   auto coarse = std::make_unique<Level>();
+  coarse->number = level.number + 1;
   coarse->entry = coarse_;
   coarse->matrix = product_pattern(level.restriction, level.image, host);
   const UserRows& pattern = coarse->matrix.pattern;
@@ -257,35 +265,6 @@ void Hierarchy<S>::extend(Level& level, Array<double>& candidates, double streng
                                     is_finest ? between_.table : coarse_.table,
                                     level.product->row_basis(), coarse->product->row_basis());
   levels_.push_back(std::move(coarse));
-}
-
-/// D^-1, Jacobi and the polynomial of the level's matrix as it is now.
-template <class S>
-void Hierarchy<S>::smooth(Level& level, bool estimates) {
-  const SlicedOperator<S>& a = *level.product;
-  if (level.inverses.empty()) {
-    level.inverses = Array<double>(
-        static_cast<std::size_t>(Offset(level.matrix.rows()) * level.matrix.shape.scalars()));
-  }
-  invert_diagonal(level.matrix, level.inverses, scratch_, host_.stream());
-  if (level.jacobi) {
-    level.jacobi->refresh();
-  } else {
-    level.jacobi = std::make_shared<SlicedJacobi<S>>(a);
-  }
-  if (!level.room) level.room.emplace(level.matrix, host_);
-  const double largest = largest_eigenvalue(level.matrix, level.inverses, *level.room, host_);
-  // Beyond its interval the smoother amplifies.
-  if (!estimates && largest <= level.largest) return;
-  level.largest = largest;
-  const double upper = safety_of_estimate * level.largest;
-  const SpectralInterval interval{upper / ratio_of(options_.degree), upper};
-  if (level.smoother) {
-    level.smoother->replace_interval(interval);
-  } else {
-    level.smoother = std::make_shared<Chebyshev<S>>(
-        a, level.jacobi, ChebyshevOptions{.degree = options_.degree, .interval = interval});
-  }
 }
 
 /// P = (1 - omega D^-1 A) T, and P* A P.
@@ -300,7 +279,7 @@ void Hierarchy<S>::transfer(Level& level, Level& coarse) {
   conjugate_transpose(p, level.place, level.restriction, host);
   multiply(a, p, level.image, scratch_.places, host);
   multiply(level.restriction, level.image, coarse.matrix, scratch_.places, host);
-  energy_scales(a, level.restriction, level.diagonal, level.scales, host);
+  energy_scales(a, scales_below(level), level.restriction, level.diagonal, level.scales, host);
   mend_diagonal(coarse.matrix, level.scales.span(), rounding_, scratch_, host);
   const bool is_finest = &level == levels_.front().get();
   put_values(p, is_finest ? between_ : coarse_, *level.interpolate);
@@ -310,7 +289,7 @@ void Hierarchy<S>::transfer(Level& level, Level& coarse) {
 template <class S>
 void Hierarchy<S>::solve(Level& level) {
   TileMatrix& inverse = level.inverse_tiles;
-  invert(level.matrix, rounding_, inverse, scratch_);
+  invert(level.matrix, scales_below(level), rounding_, inverse, scratch_);
   if (!level.inverse) {
     const auto basis = level.product->row_basis();
     level.inverse =
@@ -329,7 +308,10 @@ void Hierarchy<S>::make_cycle() {
       if (level.inverse) {
         cycle_ = std::make_shared<InverseOperator<S>>(*level.inverse);
       } else {
-        cycle_ = level.smoother;
+        cycle_ = level.before == level.after
+                     ? level.before
+                     : std::make_shared<MultiplicativePreconditioner<S>>(
+                           *level.product, Parts{level.before, level.after});
       }
       continue;
     }
@@ -337,10 +319,13 @@ void Hierarchy<S>::make_cycle() {
       cycle_ = std::make_shared<MultiplicativePreconditioner<S>>(*levels_[l]->product,
                                                                  Parts{cycle_, cycle_});
     }
+    if (options_.cycle == Cycle::k && l + 1 < levels_.size()) {
+      cycle_ = std::make_shared<FlexibleCycle<S>>(*levels_[l]->product, cycle_);
+    }
     cycle_ = std::make_shared<MultiplicativePreconditioner<S>>(
         *level.product,
-        Parts{level.smoother, std::make_shared<CoarseCorrection<S>>(*level.interpolate, cycle_),
-              level.smoother});
+        Parts{level.before, std::make_shared<CoarseCorrection<S>>(*level.interpolate, cycle_),
+              level.after});
   }
 }
 

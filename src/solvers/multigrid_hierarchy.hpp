@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "coloured_rows.hpp"
 #include "entry_tiles.hpp"
 #include "heddle/detail/sliced_jacobi.hpp"
 #include "heddle/multigrid.hpp"
@@ -39,12 +40,18 @@ class Hierarchy {
 
  private:
   struct Level {
+    int number = 0;  // from the finest
     LevelEntry<S> entry;
     TileMatrix matrix;
     std::shared_ptr<SlicedOperator<S>> product;
     // Of a level that is smoothed.
     std::shared_ptr<SlicedJacobi<S>> jacobi;
-    std::shared_ptr<Chebyshev<S>> smoother;
+    std::shared_ptr<Preconditioner<S>> before, after;  // each the adjoint of the other
+    std::shared_ptr<Chebyshev<S>> polynomial;          // that they are made of, or null
+    ColouredRows colours;                              // of Gauss-Seidel
+    std::shared_ptr<ColouredOperators<S>> sweeps;
+    TileMatrix norms, norm_inverses;  // D and the norms beside it, of l1-Jacobi
+    std::shared_ptr<SlicedOperator<S>> by_norms;
     Array<double> inverses;  // of the diagonal's tiles
     double largest = 0;      // eigenvalue of D^-1 A
     std::optional<SpectrumRoom> room;
@@ -67,8 +74,15 @@ class Hierarchy {
   void read_matrix(Level& finest);
   void check_hermitian();
   void smooth(Level& level, bool estimates);
+  void smooth_by_polynomial(Level& level, int degree, int sweeps);
+  void smooth_by_norms(Level& level);
+  bool smooth_by_colours(Level& level);
+  std::shared_ptr<Preconditioner<S>> repeated(const Level& level,
+                                              std::shared_ptr<Preconditioner<S>> part,
+                                              int sweeps) const;
   void transfer(Level& level, Level& coarse);
   void solve(Level& level);
+  std::span<const double> scales_below(const Level& level) const;
   bool is_solved(const Level& level) const;
   void make_cycle();
   long long host_bytes(const Level& level) const;

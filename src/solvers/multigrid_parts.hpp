@@ -50,6 +50,7 @@ class CoarseCorrection final : public Preconditioner<S> {
     return FieldShape{interpolate_.rows(), interpolate_.row_components(), interpolate_.row_basis(),
                       interpolate_.vector_layout(), interpolate_.device().stream().gpu};
   }
+  bool is_constant() const override { return coarse_->is_constant(); }
   bool is_capturable() const override {
     return interpolate_.device().on_gpu() && applies_in_graph<S>(interpolate_) &&
            applies_in_graph<S>(*restrict_) && coarse_->is_capturable();

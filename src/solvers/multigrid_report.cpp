@@ -17,9 +17,11 @@ long long bytes_of(const UserRows& rows) { return bytes_of(rows.offsets) + bytes
 template <class S>
 long long Hierarchy<S>::host_bytes(const Level& level) const {
   long long bytes = bytes_of(level.place) + bytes_of(level.inverses) + bytes_of(level.diagonal) +
-                    bytes_of(level.scales) + (level.room ? bytes_of(level.room->storage) : 0);
-  for (const TileMatrix* matrix : {&level.matrix, &level.tentative, &level.prolongation,
-                                   &level.image, &level.restriction, &level.inverse_tiles}) {
+                    bytes_of(level.scales) + (level.room ? bytes_of(level.room->storage) : 0) +
+                    level.colours.bytes();
+  for (const TileMatrix* matrix :
+       {&level.matrix, &level.tentative, &level.prolongation, &level.image, &level.restriction,
+        &level.inverse_tiles, &level.norms, &level.norm_inverses}) {
     bytes += bytes_of(matrix->pattern) + bytes_of(matrix->values);
   }
   return bytes;
@@ -31,6 +33,10 @@ long long Hierarchy<S>::device_bytes(const Level& level) const {
   long long bytes = is_finest ? 0 : level.product->memory().total();
   if (level.jacobi) bytes += level.jacobi->bytes_of_application();
   if (level.inverse) bytes += level.inverse->memory().total();
+  if (level.by_norms) bytes += level.by_norms->memory().total();
+  if (level.sweeps) {
+    for (const auto& part : level.sweeps->of_colour) bytes += part->memory().total();
+  }
   if (level.interpolate) {
     bytes += level.interpolate->memory().total();
     const auto turned = level.interpolate->adjoint();
@@ -56,7 +62,8 @@ MultigridReport Hierarchy<S>::report() const {
                              .scalars = scalars,
                              .largest = level->largest,
                              .strength = level->strength,
-                             .is_solved = level->inverse != nullptr});
+                             .is_solved = level->inverse != nullptr,
+                             .colours = level->colours.count()});
     sum += static_cast<double>(scalars);
     report.host_bytes += host_bytes(*level);
     report.device_bytes += device_bytes(*level);

@@ -65,6 +65,21 @@ constexpr PreconditionerInfo table[] = {
      .is_symmetric = false},
 };
 
+struct CycleName {
+  Cycle cycle;
+  std::string_view name;
+};
+constexpr CycleName cycles[] = {{Cycle::v, "v"}, {Cycle::w, "w"}, {Cycle::k, "k"}};
+
+struct SmootherName {
+  Smoother smoother;
+  std::string_view name;
+};
+constexpr SmootherName smoothers[] = {{Smoother::chebyshev, "chebyshev"},
+                                      {Smoother::jacobi, "jacobi"},
+                                      {Smoother::l1_jacobi, "l1-jacobi"},
+                                      {Smoother::gauss_seidel, "gauss-seidel"}};
+
 [[noreturn]] void refuse(const std::string& why) { throw Error(ErrorKind::usage, why); }
 
 void check_needs_no_entries(const PreconditionerChoice& choice) {
@@ -189,6 +204,49 @@ PreconditionerChoice parse_preconditioner(std::string_view text) {
   return {row->kind, number};
 }
 
+std::optional<Cycle> find_cycle(std::string_view name) {
+  for (const CycleName& row : cycles) {
+    if (row.name == name) return row.cycle;
+  }
+  return std::nullopt;
+}
+std::optional<Smoother> find_smoother(std::string_view name) {
+  for (const SmootherName& row : smoothers) {
+    if (row.name == name) return row.smoother;
+  }
+  return std::nullopt;
+}
+std::string_view name(Cycle cycle) { return cycles[static_cast<std::size_t>(cycle)].name; }
+std::string_view name(Smoother smoother) {
+  return smoothers[static_cast<std::size_t>(smoother)].name;
+}
+
+namespace {
+
+/// A part, whose cycle and smoother go to `multigrid`.
+PreconditionerChoice parse_part(std::string_view text, MultigridChoice& multigrid) {
+  const std::vector<std::string_view> pieces = pieces_of(text, ':');
+  if (pieces.front() != "multigrid") return parse_preconditioner(text);
+  std::string rest(pieces.front());
+  for (std::size_t k = 1; k < pieces.size(); ++k) {
+    if (const auto cycle = find_cycle(pieces[k])) {
+      multigrid.cycle = *cycle;
+    } else if (const auto smoother = find_smoother(pieces[k])) {
+      multigrid.smoother = *smoother;
+    } else if (k > 1 || pieces[k].find_first_not_of("0123456789") != std::string_view::npos) {
+      refuse(
+          "the preconditioner multigrid takes the degree first, then a cycle (v, w, k) and a "
+          "smoother (chebyshev, jacobi, l1-jacobi, gauss-seidel), not '" +
+          std::string(pieces[k]) + "'");
+    } else {
+      rest += ":" + std::string(pieces[k]);
+    }
+  }
+  return parse_preconditioner(rest);
+}
+
+}  // namespace
+
 ComposedChoice ComposedChoice::parse(std::string_view text) {
   ComposedChoice choice;
   const bool is_composed = text.find_first_of("*,") != text.npos;
@@ -198,7 +256,7 @@ ComposedChoice ComposedChoice::parse(std::string_view text) {
     for (const std::string_view part : pieces_of(product, '*')) {
       ++number;
       try {
-        factors.push_back(parse_preconditioner(part));
+        factors.push_back(parse_part(part, choice.multigrid));
         if (is_composed && factors.back().kind == PreconditionerKind::none) {
           refuse("none is no part of a composition: leave it out");
         }
@@ -218,6 +276,11 @@ std::string ComposedChoice::text() const {
     if (&product != &terms_.front()) text += ',';
     for (const PreconditionerChoice& part : product) {
       text += (&part != &product.front() ? "*" : "") + part.text();
+      if (part.kind != PreconditionerKind::multigrid) continue;
+      if (multigrid.cycle != Cycle::v) text += ":" + std::string(name(multigrid.cycle));
+      if (multigrid.smoother != Smoother::chebyshev) {
+        text += ":" + std::string(name(multigrid.smoother));
+      }
     }
   }
   return text;
@@ -235,6 +298,7 @@ bool ComposedChoice::has(PreconditionerKind kind) const {
   return !all_parts(terms_, [&](const PreconditionerInfo& info) { return info.kind != kind; });
 }
 bool ComposedChoice::varies() const {
+  if (multigrid.cycle == Cycle::k && has(PreconditionerKind::multigrid)) return true;
   return !all_parts(terms_, [](const PreconditionerInfo& info) { return !info.varies; });
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "heddle/detail/wide_loop.hpp"
 #include "heddle/tools/team.hpp"
 #include "level_spectrum.hpp"
 #include "local_systems.hpp"
@@ -15,18 +16,35 @@ namespace heddle::detail {
 
 namespace {
 
-/// The rows for tiles of H x M and M x W numbers; sizes of 0 are those of the shapes.
-template <Ring R, int H, int M, int W>
-void multiply_tiles(const TileMatrix& a, const TileMatrix& b, TileMatrix& c, ColumnPlaces& places,
-                    const Stream& host) {
+/// The rows, where `add(c, a, b)` is c += a b for one tile each.
+template <class Add>
+void multiply_tiles_by(const TileMatrix& a, const TileMatrix& b, TileMatrix& c,
+                       ColumnPlaces& places, const Stream& host, const Add& add) {
   const long long work = c.pattern.entries() * c.shape.scalars() * 8LL;
   multiply_rows(
       a.pattern.view(a.columns), b.pattern.view(b.columns), c.pattern.view(c.columns), work, host,
       places, [&](Offset first, Offset end) { std::fill(c.tile(first), c.tile(end), double(0)); },
-      [&](Offset k, Offset i, Offset j) {
-        add_product_of_tiles<R>(c.tile(k), a.tile(i), b.tile(j), H > 0 ? H : a.shape.height,
-                                M > 0 ? M : a.shape.width, W > 0 ? W : b.shape.width);
-      });
+      [&](Offset k, Offset i, Offset j) { add(c.tile(k), a.tile(i), b.tile(j)); });
+}
+
+/// For tiles of H x M and M x W numbers; sizes of 0 are those of the shapes.
+template <Ring R, int H, int M, int W>
+void multiply_tiles(const TileMatrix& a, const TileMatrix& b, TileMatrix& c, ColumnPlaces& places,
+                    const Stream& host) {
+  const auto add = [height = H > 0 ? H : a.shape.height, middle = M > 0 ? M : a.shape.width,
+                    width = W > 0 ? W : b.shape.width](double* to, const double* left,
+                                                       const double* right) {
+    add_product_of_tiles<R>(to, left, right, H > 0 ? H : height, M > 0 ? M : middle,
+                            W > 0 ? W : width);
+  };
+  constexpr bool is_wide = R == Ring::real && H * M * W > 1;
+  if (is_wide && has_avx2()) {
+    return multiply_tiles_by(a, b, c, places, host,
+                             [&](double* to, const double* left, const double* right) {
+                               run_by_avx2_fused([&] { add(to, left, right); });
+                             });
+  }
+  multiply_tiles_by(a, b, c, places, host, add);
 }
 
 /// The rows with the sizes of tiles that occur most as constants.

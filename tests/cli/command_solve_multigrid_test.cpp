@@ -58,6 +58,23 @@ TEST_F(SolveMultigrid, TellsItsLevels) {
       EXPECT_GT(of["setup"], 0.0);
     }
   }
+  for (const std::string smoother : {"jacobi", "l1-jacobi", "gauss-seidel"}) {
+    const json report =
+        solve({"p.npz", "--preconditioner", "multigrid", "--smoother", smoother, "--json"}).json();
+    EXPECT_LE(report["iterations"], 25) << smoother;
+    EXPECT_EQ(report["multigrid"]["smoother"], smoother);
+    EXPECT_EQ(report["multigrid"]["levels"][0]["colours"], smoother == "gauss-seidel" ? 2 : 0);
+  }
+  // By the name alone, as C and Python have it, and options in its place.
+  for (const std::string cycle : {"k", "v"}) {
+    const json report = solve({"p.npz", "--preconditioner", "multigrid:2:k:gauss-seidel", "--cycle",
+                               cycle, "--json"})
+                            .json();
+    EXPECT_EQ(report["solver"], cycle == "k" ? "fgmres" : "cg");
+    EXPECT_EQ(report["multigrid"]["cycle"], cycle);
+    EXPECT_EQ(report["multigrid"]["smoother"], "gauss-seidel");
+    EXPECT_LE(report["iterations"], 12);
+  }
   const std::string text = solve({"p.npz", "--preconditioner", "multigrid"}).out;
   EXPECT_NE(text.find("levels     8 000, "), std::string::npos) << text;
   EXPECT_NE(text.find(" rows, the last solved exactly; operator complexity "), std::string::npos);
@@ -129,6 +146,13 @@ TEST_F(SolveMultigrid, RefusesWhatDoesNotSuit) {
   ASSERT_EQ(run({"generate", "elasticity", "--size", "200", "-o", "e.npz", "-q"}).status, 0);
   folder.write("points.mtx", "%%MatrixMarket matrix array real general\n2 3\n0\n1\n0\n0\n0\n0\n");
   expect_refused({"p.npz", "--cycle", "w"}, "--cycle is for --preconditioner multigrid");
+  expect_refused({"p.npz", "--smoother", "jacobi"}, "--smoother is for --preconditioner multigrid");
+  expect_refused({"p.npz", "--preconditioner", "multigrid", "--cycle", "k", "--solver", "cg"},
+                 "conjugate gradient needs a constant preconditioner, and this one says that it "
+                 "varies; use FGMRES");
+  expect_refused({"p.npz", "--preconditioner", "multigrid:k:2"},
+                 "the preconditioner multigrid takes the degree first, then a cycle (v, w, k) and "
+                 "a smoother (chebyshev, jacobi, l1-jacobi, gauss-seidel), not '2'");
   expect_refused({"p.npz", "--strength", "0"}, "--strength is for --preconditioner multigrid");
   expect_refused({"p.npz", "--preconditioner", "multigrid", "--strength", "1"},
                  "multigrid: the strength of a connection is at least 0 and below 1");

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "heddle/conjugate_gradient.hpp"
+#include "heddle/fgmres.hpp"
 #include "heddle/problems.hpp"
 #include "support/distance.hpp"
 #include "support/gpu.hpp"
@@ -93,6 +94,53 @@ void expect_same(const Device& device, const CsrMatrix<E>& matrix, std::uint64_t
     EXPECT_TRUE(renewed.converged()) << renewed;
     EXPECT_LE(std::abs(renewed.iterations - report.iterations), 1 + (is_single ? 10 : 0));
   }
+}
+
+/// Cycles of every kind and smoother, and solves with them in a graph.
+template <class E>
+void expect_same_smoothers(const Device& device, const CsrMatrix<E>& matrix, std::uint64_t number) {
+  Seed seed(number);
+  const Field<E> b = random_field<E>(matrix.rows(), seed.generator);
+  for (const std::string plan : {"pJDS,loop=graph", "Sl-32,vector=soa,inner=soa,loop=graph"}) {
+    for (const Smoother smoother :
+         {Smoother::jacobi, Smoother::l1_jacobi, Smoother::gauss_seidel}) {
+      for (const Cycle cycle : {Cycle::v, Cycle::k}) {
+        SCOPED_TRACE(plan + ", smoother " + std::to_string(static_cast<int>(smoother)) +
+                     ", cycle " + std::to_string(static_cast<int>(cycle)));
+        const MultigridOptions options{
+            .cycle = cycle, .smoother = smoother, .degree = 2, .coarsest = 30};
+        const Operator<E> on_cpu(matrix, parse_plan(plan));
+        const Operator<E> A(matrix, parse_plan(plan), device);
+        const Multigrid<double> here(on_cpu, options);
+        auto there = std::make_shared<Multigrid<double>>(A, options);
+        EXPECT_GE(there->report().levels.size(), 3U);
+        EXPECT_TRUE(there->is_capturable());
+        Field<E> r = on_cpu.field(), z = on_cpu.field(), r_there = A.field(), z_there = A.field();
+        permute<double>(b.view(), r.view(), 1, on_cpu.device().stream());
+        here.apply(r.view(), z.view(), on_cpu.device().stream());
+        permute<double>(b.view(), r_there.view(), 1, device.stream());
+        there->apply(r_there.view(), z_there.view(), device.stream());
+        const Field<E> found = z_there.to_host();
+        const std::vector<double> expected(z.scalars().begin(), z.scalars().end());
+        const std::vector<double> cycled(found.scalars().begin(), found.scalars().end());
+        EXPECT_FALSE(!(distance(cycled, expected) <= 1e-9)) << distance(cycled, expected);
+        Fgmres<double> solver(A, std::shared_ptr<Preconditioner<double>>(there));
+        Field<E> x(matrix.rows()), again(matrix.rows());
+        const Report report = solver.solve(b.view(), x.view());
+        EXPECT_TRUE(report.converged()) << report;
+        EXPECT_EQ(report.loop, "graph");
+        solver.solve(b.view(), again.view());
+        EXPECT_TRUE(std::equal(x.scalars().begin(), x.scalars().end(), again.scalars().begin()));
+      }
+    }
+  }
+}
+
+TEST_F(MultigridOnGpu, SmoothsAndCyclesAsOnTheCpu) {
+  Seed seed(6703);
+  expect_same_smoothers(device, poisson(9000), 5);
+  expect_same_smoothers(
+      device, random_system<block<double, 3, 3>>(2000, 2, 0.05, 0, seed.generator).matrix, 6);
 }
 
 TEST_F(MultigridOnGpu, SolvesAsOnTheCpu) {

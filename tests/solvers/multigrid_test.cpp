@@ -8,6 +8,7 @@
 #include <cmath>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "heddle/conjugate_gradient.hpp"
@@ -42,13 +43,24 @@ TYPED_TEST(MultigridOf, HasAHermitianPositiveCycle) {
   using S = vector_scalar_t<E>;
   Seed seed(11);
   const auto system = random_system<E>(40, 2, 0.2, 0, seed.generator);
+  constexpr std::pair<Smoother, int> smoothers[] = {
+      {Smoother::chebyshev, 0},    {Smoother::chebyshev, 1},   {Smoother::chebyshev, 3},
+      {Smoother::jacobi, 2},       {Smoother::l1_jacobi, 1},   {Smoother::l1_jacobi, 2},
+      {Smoother::gauss_seidel, 1}, {Smoother::gauss_seidel, 2}};
   for (const char* plan : {"CSR", "order=rcm,C=4,sigma=16,vector=soa"}) {
     const Operator<E> A(system.matrix, parse_plan(plan));
     for (const Cycle cycle : {Cycle::v, Cycle::w}) {
-      for (const int degree : {0, 1, 3}) {
-        SCOPED_TRACE(std::string(plan) + ", degree " + std::to_string(degree));
-        const auto preconditioner =
-            make(A, {.cycle = cycle, .degree = degree, .strength = 0.02, .coarsest = 16});
+      for (const auto& [smoother, degree] : smoothers) {
+        SCOPED_TRACE(std::string(plan) + ", smoother " +
+                     std::to_string(static_cast<int>(smoother)) + " of degree " +
+                     std::to_string(degree));
+        const auto preconditioner = make(A, {.cycle = cycle,
+                                             .smoother = smoother,
+                                             .degree = degree,
+                                             .strength = 0.02,
+                                             .coarsest = 16});
+        EXPECT_EQ(preconditioner.report().levels.front().colours > 0,
+                  smoother == Smoother::gauss_seidel);
         EXPECT_GE(preconditioner.report().levels.size(), 2U);
         const DenseMap dense = dense_of(A, preconditioner);
         const long double rounding = 1e3L * std::numeric_limits<S>::epsilon();
@@ -75,22 +87,30 @@ TYPED_TEST(MultigridOf, IsTheSameForAnyNumberOfThreadsAndForNewValues) {
     return std::vector<S>(z.scalars().begin(), z.scalars().end());
   };
   const Operator<E> one(system.matrix, Plan{}, Device::cpu(1));
-  const auto expected = image(one, make(one, {}));
-  for (const int threads : {2, 3}) {
-    const Operator<E> A(system.matrix, Plan{}, Device::cpu(threads));
-    EXPECT_EQ(image(A, make(A, {})), expected);
+  for (const MultigridOptions& options :
+       {MultigridOptions{},
+        {.cycle = Cycle::k, .smoother = Smoother::gauss_seidel, .coarsest = 50},
+        {.smoother = Smoother::l1_jacobi}}) {
+    const auto expected = image(one, make(one, options));
+    for (const int threads : {2, 3}) {
+      const Operator<E> A(system.matrix, Plan{}, Device::cpu(threads));
+      EXPECT_EQ(image(A, make(A, options)), expected);
+    }
   }
   // From multiples back to these: by a power of 4 the estimates have the same bits.
-  const Operator<E> plain(system.matrix, Plan{}, Device::cpu(1));
-  const auto unscaled = image(plain, make(plain, {.strength = 0}));
-  for (const bool estimates_again : {false, true}) {
-    auto other = system.matrix;
-    for (auto& value : other.values()) value *= estimates_again ? 3 : 4;
-    Operator<E> A(other, Plan{}, Device::cpu(2));
-    auto preconditioner = make(A, {.strength = 0, .estimates_again = estimates_again});
-    A.update_values(system.matrix.values().span());
-    preconditioner.refresh();
-    EXPECT_EQ(image(A, preconditioner), unscaled);
+  for (const Smoother smoother :
+       {Smoother::chebyshev, Smoother::l1_jacobi, Smoother::gauss_seidel}) {
+    const auto unscaled = image(one, make(one, {.smoother = smoother, .strength = 0}));
+    for (const bool estimates_again : {false, true}) {
+      auto other = system.matrix;
+      for (auto& value : other.values()) value *= estimates_again ? 3 : 4;
+      Operator<E> A(other, Plan{}, Device::cpu(2));
+      auto preconditioner =
+          make(A, {.smoother = smoother, .strength = 0, .estimates_again = estimates_again});
+      A.update_values(system.matrix.values().span());
+      preconditioner.refresh();
+      EXPECT_EQ(image(A, preconditioner), unscaled);
+    }
   }
 }
 
@@ -328,6 +348,8 @@ TEST(MultigridRefusals, NameWhatDoesNotSuit) {
          [&] { make(A, {}, two); });
   refuse(ErrorKind::usage, ": the smoother's degree is 0 or more",
          [&] { make(A, {.degree = -1}); });
+  refuse(ErrorKind::usage, ": this smoother takes 1 sweep or more",
+         [&] { make(A, {.smoother = Smoother::gauss_seidel, .degree = 0}); });
   refuse(ErrorKind::usage, ": the strength of a connection is at least 0 and below 1",
          [&] { make(A, {.strength = 1}); });
   refuse(ErrorKind::usage, ": the coarsest level has 1 to 4096 scalars",

@@ -130,6 +130,10 @@ TEST(MultigridFloats, RoundEnergiesThatVanish) {
   for (const double contrast : {1e3, 1e4}) {  // solved exactly
     EXPECT_LE(iterations_of(free_paths<real<float>>(60, contrast), {}, "CSR", 1e-5), 15);
   }
+  for (const double contrast : {1e2, 1e3, 1e6}) {  // of several levels
+    EXPECT_LE(iterations_of(free_paths<real<float>>(300, contrast), {.coarsest = 60}, "CSR", 1e-4),
+              15);
+  }
   const auto paths = free_paths<real<double>>(300);
   EXPECT_LE(iterations_of(paths, {}), 15);
   EXPECT_LE(iterations_of(paths, {}, "CSR,iteration-precision=single"), 20);

@@ -43,7 +43,8 @@ TEST(ComposedChoice, HasTermsAndFactors) {
   EXPECT_EQ(choice.terms()[0], product);
   EXPECT_EQ(choice.terms()[1], ComposedChoice::Product{PreconditionerKind::fsai});
   for (const char* text : {"none", "jacobi", "isai:2", "jacobi*chebyshev:2,fsai",
-                           "cr:3,jacobi*block-jacobi:2*jacobi,gmres:4"}) {
+                           "cr:3,jacobi*block-jacobi:2*jacobi,gmres:4", "multigrid:2:w",
+                           "multigrid:k:l1-jacobi,fsai"}) {
     EXPECT_EQ(ComposedChoice::parse(text).text(), text);
   }
   EXPECT_EQ(ComposedChoice(PreconditionerKind::fsai).text(), "fsai");
@@ -66,6 +67,8 @@ TEST(ComposedChoice, IsHermitianWhereItReadsTheSameFromBothEnds) {
   EXPECT_TRUE(ComposedChoice::parse("jacobi*neumann*jacobi").is_symmetric());
   EXPECT_FALSE(ComposedChoice::parse("jacobi*fsai*jacobi").is_symmetric());
   EXPECT_TRUE(ComposedChoice::parse("jacobi,gmres:3").varies());
+  EXPECT_TRUE(ComposedChoice::parse("multigrid:k").varies());
+  EXPECT_FALSE(ComposedChoice::parse("multigrid:w:gauss-seidel").varies());
 }
 
 TEST(ComposedChoice, NamesThePartThatIsWrong) {

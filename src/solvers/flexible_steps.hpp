@@ -1,0 +1,37 @@
+// The numbers of two steps of flexible conjugate gradient from 0 (Notay 2000, SIAM J. Sci. Comput.
+// 22(4)), for host and GPU.
+#pragma once
+
+#include "heddle/entries/annotations.hpp"
+
+namespace heddle::detail {
+
+/// Real parts of inner products: of the directions c and d, their images v = A c and w = A d, the
+/// right-hand side r, and what the first step leaves of it.
+struct FlexibleSums {
+  enum Place { c_v, c_r, d_v, d_w, d_rest, count };
+};
+
+/// x = c first, and rest = r - v first. A direction without energy is taken as it is, as a V-cycle
+/// would take it.
+HEDDLE_HD inline double first_step(const double* sums) {
+  const double energy = sums[FlexibleSums::c_v];
+  return energy > 0 ? sums[FlexibleSums::c_r] / energy : 1;
+}
+
+struct TwoSteps {
+  double c, d;
+};
+/// x = c steps.c + d steps.d. Of a second direction that depends on the first to rounding, as where
+/// one step is exact, nothing is taken.
+HEDDLE_HD inline TwoSteps both_steps(const double* sums) {
+  constexpr double rounding = 1e-12;
+  const double first = first_step(sums), energy = sums[FlexibleSums::c_v];
+  const double along = energy > 0 ? sums[FlexibleSums::d_v] / energy : 0;
+  const double left = sums[FlexibleSums::d_w] - along * sums[FlexibleSums::d_v];
+  if (!(left > rounding * sums[FlexibleSums::d_w])) return {first, 0};
+  const double second = sums[FlexibleSums::d_rest] / left;
+  return {first - along * second, second};
+}
+
+}  // namespace heddle::detail

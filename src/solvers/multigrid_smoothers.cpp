@@ -1,0 +1,138 @@
+// The smoothers of a hierarchy's levels, of the values that these have.
+#include <utility>
+#include <vector>
+
+#include "heddle/composed_preconditioner.hpp"
+#include "level_spectrum.hpp"
+#include "multigrid_hierarchy.hpp"
+#include "multigrid_parts.hpp"
+#include "spectrum.hpp"
+
+namespace heddle::detail {
+
+namespace {
+
+/// A colour is a product, which a GPU launches for itself.
+constexpr int most_colours = 64;
+
+/// Of the bounds between which the polynomial damps: these took the least iterations on Poisson's
+/// equation and elasticity (docs/performance-notes.md).
+double ratio_of(int degree) { return degree == 0 ? 3 : degree == 1 ? 6 : 10; }
+
+}  // namespace
+
+/// D^-1, Jacobi and the smoother of the level's matrix as it is now.
+template <class S>
+void Hierarchy<S>::smooth(Level& level, bool estimates) {
+  if (level.inverses.empty()) {
+    level.inverses = Array<double>(
+        static_cast<std::size_t>(Offset(level.matrix.rows()) * level.matrix.shape.scalars()));
+  }
+  invert_diagonal(level.matrix, level.inverses, scratch_, host_.stream());
+  if (level.jacobi) {
+    level.jacobi->refresh();
+  } else {
+    level.jacobi = std::make_shared<SlicedJacobi<S>>(*level.product);
+  }
+  if (!level.room) level.room.emplace(level.matrix, host_);
+  const double largest =
+      largest_eigenvalue(level.matrix, level.inverses, scales_below(level), *level.room, host_);
+  // Beyond its interval the polynomial amplifies.
+  if (estimates || largest > level.largest) level.largest = largest;
+  switch (options_.smoother) {
+    case Smoother::chebyshev:
+      return smooth_by_polynomial(level, options_.degree, 1);
+    case Smoother::jacobi:
+      return smooth_by_polynomial(level, 0, options_.degree);
+    case Smoother::l1_jacobi:
+      return smooth_by_norms(level);
+    case Smoother::gauss_seidel:
+      if (!smooth_by_colours(level)) smooth_by_polynomial(level, options_.degree, 1);
+  }
+}
+
+template <class S>
+std::shared_ptr<Preconditioner<S>> Hierarchy<S>::repeated(const Level& level,
+                                                          std::shared_ptr<Preconditioner<S>> part,
+                                                          int sweeps) const {
+  if (sweeps == 1) return part;
+  using Parts = std::vector<std::shared_ptr<Preconditioner<S>>>;
+  return std::make_shared<MultiplicativePreconditioner<S>>(
+      *level.product, Parts(static_cast<std::size_t>(sweeps), std::move(part)));
+}
+
+template <class S>
+void Hierarchy<S>::smooth_by_polynomial(Level& level, int degree, int sweeps) {
+  const double upper = safety_of_estimate * level.largest;
+  const SpectralInterval interval{upper / ratio_of(degree), upper};
+  if (level.polynomial) {
+    const SpectralInterval& known = level.polynomial->interval();
+    if (known.upper != interval.upper) level.polynomial->replace_interval(interval);
+    return;
+  }
+  level.polynomial = std::make_shared<Chebyshev<S>>(
+      *level.product, level.jacobi, ChebyshevOptions{.degree = degree, .interval = interval});
+  level.before = level.after = repeated(level, level.polynomial, sweeps);
+}
+
+template <class S>
+void Hierarchy<S>::smooth_by_norms(Level& level) {
+  l1_diagonal(level.matrix, level.norms, host_.stream());
+  if (!level.by_norms) {
+    const auto basis = level.product->row_basis();
+    level.norm_inverses = level.norms;
+    level.by_norms =
+        make_operator(level.norms.pattern, level.matrix.rows(), level.entry.table, basis, basis);
+    level.before = level.after =
+        repeated(level, std::make_shared<InverseOperator<S>>(*level.by_norms), options_.degree);
+  }
+  invert_diagonal(level.norms, level.norm_inverses.values, scratch_, host_.stream());
+  put_values(level.norm_inverses, level.entry, *level.by_norms);
+}
+
+/// False where there are too many colours.
+template <class S>
+bool Hierarchy<S>::smooth_by_colours(Level& level) {
+  if (!level.before) {
+    level.colours = colour_rows(level.matrix, most_colours);
+    if (level.colours.count() == 0) return false;
+    level.sweeps =
+        std::make_shared<ColouredOperators<S>>(*level.product, level.jacobi, level.colours);
+    Plan plan = plan_;
+    plan.layout.order = RowOrder::natural;
+    plan.layout.sort_window = 1;
+    plan.layout.basis = BasisUse::permuted;
+    plan.layout.vector = VectorLayout::aos;
+    const auto places = Basis::natural(level.matrix.rows());
+    for (const TileMatrix& part : level.colours.of_colour) {
+      level.sweeps->of_colour.push_back(std::make_shared<SlicedOperator<S>>(
+          level.entry.table, part.pattern.view(part.columns), ComponentOrder::row_major, plan,
+          matrix_.device(), Basis::natural(part.rows()), places));
+    }
+    const auto sweeps_of = [&](bool is_forward) {
+      return std::make_shared<GaussSeidel<S>>(*level.product, level.sweeps, options_.degree,
+                                              is_forward);
+    };
+    level.before = sweeps_of(true);
+    level.after = sweeps_of(false);
+  }
+  if (level.colours.count() == 0) return false;
+  scale_rows(level.matrix, level.inverses, level.colours, host_.stream());
+  for (std::size_t k = 0; k < level.colours.of_colour.size(); ++k) {
+    put_values(level.colours.of_colour[k], level.entry, *level.sweeps->of_colour[k]);
+  }
+  return true;
+}
+
+#define HEDDLE_MULTIGRID_SMOOTHERS(S)                                 \
+  template void Hierarchy<S>::smooth(Level&, bool);                   \
+  template std::shared_ptr<Preconditioner<S>> Hierarchy<S>::repeated( \
+      const Level&, std::shared_ptr<Preconditioner<S>>, int) const;   \
+  template void Hierarchy<S>::smooth_by_polynomial(Level&, int, int); \
+  template void Hierarchy<S>::smooth_by_norms(Level&);                \
+  template bool Hierarchy<S>::smooth_by_colours(Level&);
+HEDDLE_MULTIGRID_SMOOTHERS(float)
+HEDDLE_MULTIGRID_SMOOTHERS(double)
+#undef HEDDLE_MULTIGRID_SMOOTHERS
+
+}  // namespace heddle::detail
