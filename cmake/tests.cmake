@@ -157,8 +157,12 @@ add_test(NAME entries.include_nothing
     -include heddle/entries.hpp -include heddle/entries/row_product.hpp -x c++ /dev/null)
 set_tests_properties(entries.include_nothing PROPERTIES LABELS entries)
 
-# The inputs that fuzzing starts from, read once each without libFuzzer.
-file(GLOB fuzz_sources CONFIGURE_DEPENDS tests/fuzz/*_fuzz.cpp)
+# The inputs that fuzzing starts from, read once each without libFuzzer. Where there are fuzzers,
+# scripts/fuzz begins with them.
+set(fuzz_sources "")
+if(NOT HEDDLE_BUILD_FUZZERS)
+  file(GLOB fuzz_sources CONFIGURE_DEPENDS tests/fuzz/*_fuzz.cpp)
+endif()
 if(NOT TARGET heddle_mesh)
   list(FILTER fuzz_sources EXCLUDE REGEX "(_mesh|image)_fuzz")
 endif()
