@@ -111,6 +111,10 @@ foreach(label ${test_labels})
     add_dependencies(${name} heddle_${label}_program)
   endif()
   heddle_test_options(${name})
+  if(label STREQUAL spmv)
+    # Compiled last of all: small enough batches keep every core busy until the end.
+    set_target_properties(${name} PROPERTIES UNITY_BUILD_BATCH_SIZE 5)
+  endif()
   set(cost 0)
   if(label IN_LIST long_tests)
     set(cost 100)
@@ -157,8 +161,12 @@ add_test(NAME entries.include_nothing
     -include heddle/entries.hpp -include heddle/entries/row_product.hpp -x c++ /dev/null)
 set_tests_properties(entries.include_nothing PROPERTIES LABELS entries)
 
-# The inputs that fuzzing starts from, read once each without libFuzzer.
-file(GLOB fuzz_sources CONFIGURE_DEPENDS tests/fuzz/*_fuzz.cpp)
+# The inputs that fuzzing starts from, read once each without libFuzzer. Where there are fuzzers,
+# scripts/fuzz begins with them.
+set(fuzz_sources "")
+if(NOT HEDDLE_BUILD_FUZZERS)
+  file(GLOB fuzz_sources CONFIGURE_DEPENDS tests/fuzz/*_fuzz.cpp)
+endif()
 if(NOT TARGET heddle_mesh)
   list(FILTER fuzz_sources EXCLUDE REGEX "(_mesh|image)_fuzz")
 endif()
