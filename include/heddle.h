@@ -78,6 +78,13 @@ typedef HEDDLE_ENUM(heddle_entry) {
   HEDDLE_COMPLEX_BLOCK3 = 8   /* 18 /  6 */
 } heddle_entry;
 
+/* An entry that `json` defines (docs/file-formats.md): `entry` gets a number, 1024 or more, that this
+ * context and what is made with it know; the same text has the same number. The other two get the
+ * scalars of an entry and of a row of a vector, and may be NULL. */
+HEDDLE_API heddle_status heddle_define_entry(heddle_context *context, const char *json,
+                                             heddle_entry *entry, int32_t *entry_scalars,
+                                             int32_t *row_scalars);
+
 typedef HEDDLE_ENUM(heddle_precision) { HEDDLE_SINGLE = 0, HEDDLE_DOUBLE = 1 } heddle_precision;
 
 typedef HEDDLE_ENUM(heddle_layout) {
@@ -127,9 +134,9 @@ HEDDLE_API size_t heddle_message(const heddle_context *context, char *buffer, si
 HEDDLE_API const char *heddle_version(void);
 /* "usage", "no device", ...; NULL for a number that is no status. */
 HEDDLE_API const char *heddle_status_name(heddle_status status);
-/* "real", "quaternion", ...; NULL for a number that is no entry. */
+/* "real", "quaternion", ...; NULL for a number that is no entry of the library's own. */
 HEDDLE_API const char *heddle_entry_name(heddle_entry entry);
-/* Scalars of an entry, and of a row of a vector; 0 for a number that is no entry. */
+/* Scalars of an entry, and of a row of a vector; 0 for a number that is no entry of the library's. */
 HEDDLE_API int32_t heddle_entry_scalars(heddle_entry entry);
 HEDDLE_API int32_t heddle_row_scalars(heddle_entry entry);
 

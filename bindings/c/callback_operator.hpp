@@ -16,13 +16,13 @@ namespace heddle::c {
 struct Callback {
   heddle_apply function;
   void* user;
-  EntryKind kind;
+  NamedEntry entry;
   const char* name;
 
   /// Fields of the host's, one row after the other. Throws `CallbackFailed`.
   template <class S>
   void operator()(const FieldView<const S>& x, const FieldView<S>& y) const {
-    const heddle_view from = view_of(x, kind), to = view_of(y, kind);
+    const heddle_view from = view_of(x, entry.number), to = view_of(y, entry.number);
     const int code = function(user, &from, &to);
     if (code != 0) {
       throw CallbackFailed(std::string("the callback of the ") + name + " returned " +
@@ -36,7 +36,13 @@ template <class S>
 class CallbackOperator final : public LinearOperator<S> {
  public:
   CallbackOperator(Index rows, const Callback& callback) : rows_(rows), callback_(callback) {
-    visit_entry<S>(callback.kind, [&]<class E>() {
+    if (const auto& definition = callback.entry.entry.definition()) {
+      components_ = definition->vector_size();
+      ring_ = definition->ring;
+      has_adjoint_ = definition->has_adjoint();
+      return;
+    }
+    visit_entry<S>(callback.entry.entry.kind(), [&]<class E>() {
       components_ = vector_entry_t<E>::components;
       ring_ = arithmetic_t<E>::ring;
       has_adjoint_ = heddle::has_adjoint<E>;

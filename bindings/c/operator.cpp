@@ -65,7 +65,8 @@ heddle_status heddle_operator_create(const heddle_matrix* matrix,
         device_named(options.device, options.threads, options.stream, memory.get());
     AnyOperator stored(matrix->matrix, plan_of(options, matrix->matrix, device), device);
     const AnyLinearOperator any(stored);
-    out = new_operator(matrix->messages, {std::move(memory), any, std::move(stored)});
+    out =
+        new_operator(matrix->messages, {std::move(memory), any, matrix->entry, std::move(stored)});
   });
 }
 
@@ -76,15 +77,15 @@ heddle_status heddle_operator_from_callback(heddle_context* context, int64_t row
   return guarded_by(context, [&] {
     heddle_operator*& out = required(result, "result");
     if (apply == nullptr) throw Error(ErrorKind::usage, "apply is a null pointer");
-    const Callback callback{apply, user, kind_of(entry), "operator"};
+    const Callback callback{apply, user, context->definitions.find(entry), "operator"};
     const Index size = checked_index(rows);
     const auto make = [&]<class S>() -> AnyLinearOperator::Matrix {
       return std::make_shared<const CallbackOperator<S>>(size, callback);
     };
     const bool single = precision_of(precision) == Precision::single_precision;
-    const AnyLinearOperator any(callback.kind, single ? make.template operator()<float>()
-                                                      : make.template operator()<double>());
-    out = new_operator(context->messages, {nullptr, any, std::nullopt});
+    const AnyLinearOperator any(callback.entry.entry, single ? make.template operator()<float>()
+                                                             : make.template operator()<double>());
+    out = new_operator(context->messages, {nullptr, any, callback.entry, std::nullopt});
   });
 }
 
@@ -95,7 +96,8 @@ heddle_status heddle_operator_adjoint(const heddle_operator* A, heddle_operator*
                                 A->parts->matrix.visit([](const auto& matrix) {
                                   return AnyLinearOperator::Matrix(matrix->adjoint());
                                 }));
-    out = new_operator(A->messages, {A->parts->memory, any, std::nullopt, A->parts});
+    out =
+        new_operator(A->messages, {A->parts->memory, any, A->parts->entry, std::nullopt, A->parts});
   });
 }
 
@@ -113,13 +115,13 @@ heddle_status heddle_operator_update_values(heddle_operator* A, const heddle_vie
                   "this operator stores no values: it is a callback or an adjoint");
     }
     A->parts->stored->visit([&]<class S>(const detail::SlicedOperator<S>& matrix) {
-      check_view<S>(values, A->parts->kind(), "values");
+      check_view<S>(values, A->parts->entry, "values");
       if (values.layout != HEDDLE_ROW_MAJOR && values.layout != HEDDLE_COLUMN_MAJOR) {
         throw Error(ErrorKind::usage,
                     "values.layout: those of a matrix are HEDDLE_ROW_MAJOR or HEDDLE_COLUMN_MAJOR");
       }
       check_location(values, matrix.device().stream(), "values");
-      const auto bytes = static_cast<std::size_t>(heddle_entry_scalars(values.entry)) * sizeof(S);
+      const auto bytes = static_cast<std::size_t>(matrix.entry().sizes.components) * sizeof(S);
       if (values.count < 0) throw Error(ErrorKind::size_mismatch, "values.count is negative");
       detail::SlicedOperator<S> handle = matrix;
       handle.update_values({static_cast<const std::byte*>(values.data),
@@ -139,8 +141,8 @@ heddle_status heddle_operator_apply(const heddle_operator* A, const heddle_view*
       const Device& device = matrix->device();
       multiply<S>(
           *matrix,
-          field_of<const S>(x, parts.kind(), matrix->column_components(), device.stream(), "x"),
-          field_of<S>(y, parts.kind(), matrix->row_components(), device.stream(), "y"));
+          field_of<const S>(x, parts.entry, matrix->column_components(), device.stream(), "x"),
+          field_of<S>(y, parts.entry, matrix->row_components(), device.stream(), "y"));
       device.synchronize();
     });
   });
@@ -184,7 +186,7 @@ heddle_status heddle_preconditioner_from_callback(const heddle_operator* A, hedd
   return guarded_by(A, [&] {
     heddle_preconditioner*& out = required(result, "result");
     if (apply == nullptr) throw Error(ErrorKind::usage, "apply is a null pointer");
-    const Callback callback{apply, user, A->parts->kind(), "preconditioner"};
+    const Callback callback{apply, user, A->parts->entry, "preconditioner"};
     PreconditionerParts made;
     A->parts->matrix.visit([&]<class S>(const std::shared_ptr<const LinearOperator<S>>& matrix) {
       made.made = SharedPreconditioner<S>(
