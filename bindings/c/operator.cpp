@@ -28,6 +28,10 @@ Plan plan_of(const heddle_operator_options& options, const AnyMatrix& matrix,
   return choose_plan(matrix, device, Profiles::for_device(device));
 }
 
+heddle_location location_on(const Device& device) {
+  return device.on_gpu() ? HEDDLE_DEVICE : HEDDLE_HOST;
+}
+
 heddle_operator* new_operator(const SharedMessages& messages, OperatorParts parts) {
   return new heddle_operator{messages, std::make_shared<OperatorParts>(std::move(parts))};
 }
@@ -74,18 +78,35 @@ heddle_status heddle_operator_from_callback(heddle_context* context, int64_t row
                                             heddle_entry entry, heddle_precision precision,
                                             heddle_apply apply, void* user,
                                             heddle_operator** result) {
+  return heddle_operator_from_callback_on(context, nullptr, rows, entry, precision, apply, user,
+                                          result);
+}
+
+heddle_status heddle_operator_from_callback_on(heddle_context* context,
+                                               const heddle_operator_options* given, int64_t rows,
+                                               heddle_entry entry, heddle_precision precision,
+                                               heddle_apply apply, void* user,
+                                               heddle_operator** result) {
   return guarded_by(context, [&] {
     heddle_operator*& out = required(result, "result");
     if (apply == nullptr) throw Error(ErrorKind::usage, "apply is a null pointer");
-    const Callback callback{apply, user, context->definitions.find(entry), "operator"};
+    const auto options = read_struct(given, default_operator_options, "heddle_operator_options");
+    if (options.plan != nullptr) {
+      throw Error(ErrorKind::usage, "a plan stores a matrix, and a callback has none");
+    }
+    auto memory = memory_of(options.allocator);
+    const Device device =
+        device_named(options.device, options.threads, options.stream, memory.get());
+    const Callback callback{apply, user, context->definitions.find(entry), "operator",
+                            location_on(device)};
     const Index size = checked_index(rows);
     const auto make = [&]<class S>() -> AnyLinearOperator::Matrix {
-      return std::make_shared<const CallbackOperator<S>>(size, callback);
+      return std::make_shared<const CallbackOperator<S>>(size, device, callback);
     };
     const bool single = precision_of(precision) == Precision::single_precision;
     const AnyLinearOperator any(callback.entry.entry, single ? make.template operator()<float>()
                                                              : make.template operator()<double>());
-    out = new_operator(context->messages, {nullptr, any, callback.entry, std::nullopt});
+    out = new_operator(context->messages, {std::move(memory), any, callback.entry, std::nullopt});
   });
 }
 
@@ -186,7 +207,8 @@ heddle_status heddle_preconditioner_from_callback(const heddle_operator* A, hedd
   return guarded_by(A, [&] {
     heddle_preconditioner*& out = required(result, "result");
     if (apply == nullptr) throw Error(ErrorKind::usage, "apply is a null pointer");
-    const Callback callback{apply, user, A->parts->entry, "preconditioner"};
+    const Callback callback{apply, user, A->parts->entry, "preconditioner",
+                            location_on(A->parts->device())};
     PreconditionerParts made;
     A->parts->matrix.visit([&]<class S>(const std::shared_ptr<const LinearOperator<S>>& matrix) {
       made.made = SharedPreconditioner<S>(

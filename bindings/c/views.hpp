@@ -93,12 +93,12 @@ FieldView<S> field_of(const heddle_view* given, const NamedEntry& entry, int com
           view.layout == HEDDLE_ROW_MAJOR ? VectorLayout::aos : VectorLayout::soa};
 }
 
-/// A field of the host's, one row after the other, as callbacks get it.
+/// One row after the other, as callbacks get it.
 template <class S>
-heddle_view view_of(const FieldView<S>& field, heddle_entry entry) {
+heddle_view view_of(const FieldView<S>& field, heddle_entry entry, heddle_location location) {
   using T = std::remove_const_t<S>;
   return {const_cast<T*>(field.data),           field.size,       entry,
-          precision_of(precision_of_scalar<T>), HEDDLE_ROW_MAJOR, HEDDLE_HOST};
+          precision_of(precision_of_scalar<T>), HEDDLE_ROW_MAJOR, location};
 }
 
 }  // namespace heddle::c
