@@ -78,6 +78,13 @@ typedef HEDDLE_ENUM(heddle_entry) {
   HEDDLE_COMPLEX_BLOCK3 = 8   /* 18 /  6 */
 } heddle_entry;
 
+/* An entry that `json` defines (docs/file-formats.md): `entry` gets a number, 1024 or more, that this
+ * context and what is made with it know; the same text has the same number. The other two get the
+ * scalars of an entry and of a row of a vector, and may be NULL. */
+HEDDLE_API heddle_status heddle_define_entry(heddle_context *context, const char *json,
+                                             heddle_entry *entry, int32_t *entry_scalars,
+                                             int32_t *row_scalars);
+
 typedef HEDDLE_ENUM(heddle_precision) { HEDDLE_SINGLE = 0, HEDDLE_DOUBLE = 1 } heddle_precision;
 
 typedef HEDDLE_ENUM(heddle_layout) {
@@ -127,9 +134,9 @@ HEDDLE_API size_t heddle_message(const heddle_context *context, char *buffer, si
 HEDDLE_API const char *heddle_version(void);
 /* "usage", "no device", ...; NULL for a number that is no status. */
 HEDDLE_API const char *heddle_status_name(heddle_status status);
-/* "real", "quaternion", ...; NULL for a number that is no entry. */
+/* "real", "quaternion", ...; NULL for a number that is no entry of the library's own. */
 HEDDLE_API const char *heddle_entry_name(heddle_entry entry);
-/* Scalars of an entry, and of a row of a vector; 0 for a number that is no entry. */
+/* Scalars of an entry, and of a row of a vector; 0 for a number that is no entry of the library's. */
 HEDDLE_API int32_t heddle_entry_scalars(heddle_entry entry);
 HEDDLE_API int32_t heddle_row_scalars(heddle_entry entry);
 
@@ -215,9 +222,13 @@ HEDDLE_API heddle_status heddle_operator_create(const heddle_matrix *matrix,
                                                 const heddle_operator_options *options,
                                                 heddle_operator **result);
 
-/* y = A x, or z = M^-1 r, by the caller: views of the host's memory, HEDDLE_ROW_MAJOR, that alias
- * the solver's own memory where its order is the caller's. Returns 0, or another number, which ends
- * the call that led here with HEDDLE_ERROR_CALLBACK.
+/* y = A x, or z = M^-1 r, by the caller: views, HEDDLE_ROW_MAJOR, that alias the solver's own memory
+ * where its order is the caller's. Returns 0, or another number, which ends the call that led here
+ * with HEDDLE_ERROR_CALLBACK.
+ *
+ * For an operator on a GPU the views are of its memory, in the order of the operator's stream
+ * (heddle_operator_stream): x is ready for what is queued there, and so must y be. The host drives
+ * such solves; they cannot be enqueued.
  *
  * The library calls it in the thread that solves or multiplies, hence in several at once where
  * several use the operator. `user` must outlive every object made with the callback and every
@@ -232,6 +243,12 @@ HEDDLE_API heddle_status heddle_operator_from_callback(heddle_context *context, 
                                                        heddle_precision precision,
                                                        heddle_apply apply, void *user,
                                                        heddle_operator **result);
+/* The same on the device that `options` name, in their stream and by their allocator; without a
+ * plan. */
+HEDDLE_API heddle_status heddle_operator_from_callback_on(
+    heddle_context *context, const heddle_operator_options *options, int64_t rows,
+    heddle_entry entry, heddle_precision precision, heddle_apply apply, void *user,
+    heddle_operator **result);
 /* A*, of the values that A has whenever it multiplies. */
 HEDDLE_API heddle_status heddle_operator_adjoint(const heddle_operator *A,
                                                  heddle_operator **adjoint);
@@ -255,7 +272,7 @@ HEDDLE_API size_t heddle_operator_plan(const heddle_operator *A, char *buffer, s
 /* As --preconditioner of the command line: "jacobi", "block-jacobi:2", "jacobi*fsai", "none". */
 HEDDLE_API heddle_status heddle_preconditioner_create(const heddle_operator *A, const char *text,
                                                       heddle_preconditioner **result);
-/* The caller's own, for an operator on the CPU. `varies`: not 0 where an application may be
+/* The caller's own. `varies`: not 0 where an application may be
  * another map than the one before; then only flexible methods take it. Methods for Hermitian
  * matrices need one that is Hermitian. */
 HEDDLE_API heddle_status heddle_preconditioner_from_callback(const heddle_operator *A,

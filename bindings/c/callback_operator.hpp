@@ -16,13 +16,15 @@ namespace heddle::c {
 struct Callback {
   heddle_apply function;
   void* user;
-  EntryKind kind;
+  NamedEntry entry;
   const char* name;
+  heddle_location location;  // of the fields
 
-  /// Fields of the host's, one row after the other. Throws `CallbackFailed`.
+  /// Fields of one row after the other. Throws `CallbackFailed`.
   template <class S>
   void operator()(const FieldView<const S>& x, const FieldView<S>& y) const {
-    const heddle_view from = view_of(x, kind), to = view_of(y, kind);
+    const heddle_view from = view_of(x, entry.number, location),
+                      to = view_of(y, entry.number, location);
     const int code = function(user, &from, &to);
     if (code != 0) {
       throw CallbackFailed(std::string("the callback of the ") + name + " returned " +
@@ -31,12 +33,19 @@ struct Callback {
   }
 };
 
-/// Of the CPU, in the user's order.
+/// In the user's order. On a GPU the host drives its loops: functions may do more than queue work.
 template <class S>
 class CallbackOperator final : public LinearOperator<S> {
  public:
-  CallbackOperator(Index rows, const Callback& callback) : rows_(rows), callback_(callback) {
-    visit_entry<S>(callback.kind, [&]<class E>() {
+  CallbackOperator(Index rows, Device device, const Callback& callback)
+      : rows_(rows), device_(std::move(device)), callback_(callback) {
+    if (const auto& definition = callback.entry.entry.definition()) {
+      components_ = definition->vector_size();
+      ring_ = definition->ring;
+      has_adjoint_ = definition->has_adjoint();
+      return;
+    }
+    visit_entry<S>(callback.entry.entry.kind(), [&]<class E>() {
       components_ = vector_entry_t<E>::components;
       ring_ = arithmetic_t<E>::ring;
       has_adjoint_ = heddle::has_adjoint<E>;
@@ -45,6 +54,7 @@ class CallbackOperator final : public LinearOperator<S> {
 
   Index rows() const override { return rows_; }
   int row_components() const override { return components_; }
+  Device device() const override { return device_; }
   Ring ring() const override { return ring_; }
   bool has_adjoint() const override { return has_adjoint_; }
 
@@ -56,14 +66,12 @@ class CallbackOperator final : public LinearOperator<S> {
     }
     const detail::OperatorField<S> image = detail::row_field_of<S>(*this);
     callback_(x, image.view);
-    for (Offset i = 0; i < y.scalars(); ++i) {
-      y.data[i] = alpha * image.view.data[i] + (beta == S(0) ? S(0) : beta * y.data[i]);
-    }
-    static_cast<void>(stream);
+    axpby<S>(alpha, image.view, beta, y, stream);
   }
 
  private:
   Index rows_;
+  Device device_;
   int components_ = 1;
   Ring ring_ = Ring::real;
   bool has_adjoint_ = false;
@@ -78,19 +86,16 @@ class CallbackPreconditioner final : public Preconditioner<S> {
       : callback_(callback),
         varies_(varies),
         basis_(matrix.row_basis()),
-        shape_{matrix.rows(), matrix.row_components(), basis_, matrix.vector_layout(), -1} {
-    if (matrix.device().on_gpu()) {
-      throw Error(ErrorKind::unsupported,
-                  "a callback preconditions operators on the CPU, and this one is on a GPU");
-    }
+        shape_{matrix.rows(), matrix.row_components(), basis_, matrix.vector_layout(),
+               matrix.device().stream().gpu} {
     if ((basis_ == nullptr || basis_->is_natural()) &&
         (matrix.vector_layout() == VectorLayout::aos || shape_.components == 1)) {
       return;
     }
     const auto scalars =
         static_cast<std::size_t>(shape_.rows) * static_cast<std::size_t>(shape_.components);
-    r_ = Array<S>(scalars);
-    z_ = Array<S>(scalars);
+    r_ = Array<S>(scalars, matrix.device());
+    z_ = Array<S>(scalars, matrix.device());
     passes_through_ = true;
   }
 

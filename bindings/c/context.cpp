@@ -54,6 +54,18 @@ const char* heddle_outcome_name(heddle_outcome outcome) {
   return number <= HEDDLE_NOT_SYMMETRIC ? name(static_cast<Status>(number)).data() : nullptr;
 }
 
+heddle_status heddle_define_entry(heddle_context* context, const char* json, heddle_entry* entry,
+                                  int32_t* entry_scalars, int32_t* row_scalars) {
+  return guarded_by(context, [&] {
+    heddle_entry& out = required(entry, "entry");
+    const NamedEntry defined = context->definitions.define(&required(json, "json"));
+    const EntryDefinition& definition = *defined.entry.definition();
+    out = defined.number;
+    if (entry_scalars != nullptr) *entry_scalars = definition.size();
+    if (row_scalars != nullptr) *row_scalars = definition.vector_size();
+  });
+}
+
 namespace {
 
 struct Scalars {

@@ -18,6 +18,7 @@
 #include "heddle/runtime/any_matrix.hpp"
 #include "heddle/runtime/any_solver.hpp"
 #include "heddle/tuning/profile.hpp"
+#include "named_entry.hpp"
 
 namespace heddle::c {
 
@@ -33,10 +34,10 @@ struct OperatorParts {
   std::shared_ptr<std::pmr::memory_resource>
       memory;  // of the caller's, or null; it outlives the rest
   AnyLinearOperator matrix;
+  NamedEntry entry;                   // of `matrix`
   std::optional<AnyOperator> stored;  // in sliced storage
   std::shared_ptr<const OperatorParts> adjoint_of = nullptr;
 
-  EntryKind kind() const { return matrix.entry().kind(); }
   Device device() const {
     return matrix.visit([](const auto& A) { return A->device(); });
   }
@@ -54,11 +55,13 @@ struct PreconditionerParts {
 
 struct heddle_context {
   heddle::c::SharedMessages messages = std::make_shared<heddle::c::Messages>();
+  heddle::c::Definitions definitions;
 };
 
 struct heddle_matrix {
   heddle::c::SharedMessages messages;
   heddle::AnyMatrix matrix;
+  heddle::c::NamedEntry entry;  // of `matrix`
 };
 
 struct heddle_operator {

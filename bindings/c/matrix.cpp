@@ -76,11 +76,9 @@ heddle_pattern checked_pattern(const heddle_pattern* given) {
   return pattern;
 }
 
-/// The scalars of a matrix of E, entry by entry, blocks by rows.
-template <class E>
-void copy_values(const heddle_view& values, std::span<stored_scalar_t<E>> to) {
-  using S = stored_scalar_t<E>;
-  check_view<S>(values, kind_of(values.entry), "values");
+template <class S>
+void check_values(const heddle_view& values, const NamedEntry& entry) {
+  check_view<S>(values, entry, "values");
   if (values.location != HEDDLE_HOST) {
     throw Error(ErrorKind::unsupported, "values of a matrix lie in the host's memory");
   }
@@ -88,6 +86,13 @@ void copy_values(const heddle_view& values, std::span<stored_scalar_t<E>> to) {
     throw Error(ErrorKind::usage,
                 "values.layout: those of a matrix are HEDDLE_ROW_MAJOR or HEDDLE_COLUMN_MAJOR");
   }
+}
+
+/// The scalars of a matrix of E, entry by entry, blocks by rows.
+template <class E>
+void copy_values(const heddle_view& values, std::span<stored_scalar_t<E>> to) {
+  using S = stored_scalar_t<E>;
+  check_values<S>(values, kind_of(values.entry));
   const S* const from = static_cast<const S*>(values.data);
   if constexpr (requires { E::block_rows; }) {
     if (values.layout == HEDDLE_COLUMN_MAJOR) {
@@ -112,8 +117,9 @@ void check_count(const heddle_view& values, std::int64_t entries) {
                                             std::to_string(values.count));
 }
 
-template <class E>
-CsrMatrix<E> from_csr(const heddle_pattern& pattern, const heddle_view& values) {
+/// Offsets and columns of a pattern in compressed sparse rows, around its values.
+template <class S>
+detail::CsrArrays<S> csr_arrays(const heddle_pattern& pattern, Array<S> scalars) {
   const Indices row(pattern.row, pattern.rows + 1, pattern.row_bits, pattern.base, "row");
   const Indices column(pattern.column, pattern.entries, pattern.column_bits, pattern.base,
                        "column");
@@ -126,26 +132,83 @@ CsrMatrix<E> from_csr(const heddle_pattern& pattern, const heddle_view& values) 
                 "the last row offset is " + std::to_string(row[pattern.rows]) + ", and there are " +
                     std::to_string(pattern.entries) + " entries");
   }
-  Array<stored_scalar_t<E>> scalars(static_cast<std::size_t>(pattern.entries) * E::components);
-  copy_values<E>(values, scalars.span());
   return {static_cast<Index>(pattern.rows), static_cast<Index>(pattern.columns), std::move(offsets),
           column.narrowed(pattern.entries, "column"), std::move(scalars)};
 }
 
 template <class E>
-CsrMatrix<E> from_triplets(const heddle_pattern& pattern, const heddle_view& values) {
-  const std::int64_t count = pattern.entries;
-  const Array<Index> row =
-      Indices(pattern.row, count, pattern.row_bits, pattern.base, "row").narrowed(count, "row");
-  const Array<Index> column =
-      Indices(pattern.column, count, pattern.column_bits, pattern.base, "column")
-          .narrowed(count, "column");
-  Array<stored_scalar_t<E>> scalars(static_cast<std::size_t>(count) * E::components);
+Array<stored_scalar_t<E>> scalars_of(const heddle_view& values) {
+  Array<stored_scalar_t<E>> scalars(static_cast<std::size_t>(values.count) * E::components);
   copy_values<E>(values, scalars.span());
-  return assemble<E>(pattern.rows, pattern.columns, row.span(), column.span(),
-                     std::as_const(scalars).span())
-      .matrix;
+  return scalars;
 }
+template <class S>
+Array<S> scalars_of(const heddle_view& values, const NamedEntry& defined) {
+  check_values<S>(values, defined);
+  Array<S> scalars(static_cast<std::size_t>(values.count * defined.entry.definition()->size()));
+  std::copy_n(static_cast<const S*>(values.data), scalars.size(), scalars.data());
+  return scalars;
+}
+
+struct TripletPlaces {
+  explicit TripletPlaces(const heddle_pattern& pattern)
+      : row(Indices(pattern.row, pattern.entries, pattern.row_bits, pattern.base, "row")
+                .narrowed(pattern.entries, "row")),
+        column(Indices(pattern.column, pattern.entries, pattern.column_bits, pattern.base, "column")
+                   .narrowed(pattern.entries, "column")) {}
+  Array<Index> row, column;
+};
+
+struct FromCsr {
+  template <class E>
+  AnyMatrix operator()(const heddle_pattern& pattern, const heddle_view& values) const {
+    auto own = csr_arrays(pattern, scalars_of<E>(values));
+    return AnyMatrix(CsrMatrix<E>(own.rows, own.columns, std::move(own.offsets),
+                                  std::move(own.column), std::move(own.values)));
+  }
+  template <class S>
+  AnyMatrix operator()(const heddle_pattern& pattern, const heddle_view& values,
+                       const NamedEntry& defined) const {
+    return AnyMatrix(DefinedMatrix<S>(defined.entry.definition(),
+                                      csr_arrays(pattern, scalars_of<S>(values, defined))));
+  }
+};
+
+struct FromTriplets {
+  template <class E>
+  AnyMatrix operator()(const heddle_pattern& pattern, const heddle_view& values) const {
+    const TripletPlaces at(pattern);
+    const auto scalars = scalars_of<E>(values);
+    return AnyMatrix(
+        assemble<E>(pattern.rows, pattern.columns, at.row.span(), at.column.span(), scalars.span())
+            .matrix);
+  }
+  template <class S>
+  AnyMatrix operator()(const heddle_pattern& pattern, const heddle_view& values,
+                       const NamedEntry& defined) const {
+    const TripletPlaces at(pattern);
+    const Array<S> given = scalars_of<S>(values, defined);
+    const auto rows = static_cast<Index>(pattern.rows),
+               columns = static_cast<Index>(pattern.columns);
+    detail::OrderedTriplets ordered =
+        detail::order_triplets(rows, columns, at.row.size(), {at.row.data(), sizeof(Index)},
+                               {at.column.data(), sizeof(Index)}, Device::cpu());
+    const auto size = static_cast<std::size_t>(defined.entry.definition()->size());
+    Array<S> sums(ordered.column.size() * size);
+    for (std::size_t i = 0; i < ordered.column.size(); ++i) {
+      for (std::size_t k = 0; k < size; ++k) {
+        S sum = given[ordered.triplet[ordered.first[i]] * size + k];
+        for (std::uint32_t j = ordered.first[i] + 1; j < ordered.first[i + 1]; ++j) {
+          sum += given[ordered.triplet[j] * size + k];
+        }
+        sums[i * size + k] = sum;
+      }
+    }
+    return AnyMatrix(DefinedMatrix<S>(defined.entry.definition(), rows, columns,
+                                      std::move(ordered.offsets), std::move(ordered.column),
+                                      std::move(sums)));
+  }
+};
 
 heddle_status assembled(heddle_context* context, const heddle_pattern* given,
                         const heddle_view* given_values, heddle_matrix** matrix, const auto& make) {
@@ -154,11 +217,20 @@ heddle_status assembled(heddle_context* context, const heddle_pattern* given,
     const heddle_pattern pattern = checked_pattern(given);
     const heddle_view& values = required(given_values, "values");
     check_count(values, pattern.entries);
+    const NamedEntry entry = context->definitions.find(values.entry);
+    const Precision precision = precision_of(values.precision);
+    const auto defined = [&] {
+      return precision == Precision::single_precision
+                 ? make.template operator()<float>(pattern, values, entry)
+                 : make.template operator()<double>(pattern, values, entry);
+    };
     try {
-      out = visit_entry(kind_of(values.entry), precision_of(values.precision), [&]<class E>() {
-        AnyMatrix any(make.template operator()<E>(pattern, values));
-        return new heddle_matrix{context->messages, std::move(any)};
-      });
+      AnyMatrix any = entry.entry.definition()
+                          ? defined()
+                          : visit_entry(entry.entry.kind(), precision, [&]<class E>() {
+                              return make.template operator()<E>(pattern, values);
+                            });
+      out = new heddle_matrix{context->messages, std::move(any), entry};
     } catch (const Error& error) {
       // So the library calls faults of a pattern, wherever it came from.
       if (error.kind() != ErrorKind::malformed_file) throw;
@@ -180,26 +252,22 @@ AnyMatrix generated(const std::string& problem, Index size, std::uint64_t seed) 
 
 heddle_status heddle_matrix_from_csr(heddle_context* context, const heddle_pattern* pattern,
                                      const heddle_view* values, heddle_matrix** matrix) {
-  return assembled(
-      context, pattern, values, matrix,
-      []<class E>(const heddle_pattern& p, const heddle_view& v) { return from_csr<E>(p, v); });
+  return assembled(context, pattern, values, matrix, FromCsr());
 }
 
 heddle_status heddle_matrix_from_triplets(heddle_context* context, const heddle_pattern* pattern,
                                           const heddle_view* values, heddle_matrix** matrix) {
-  return assembled(context, pattern, values, matrix,
-                   []<class E>(const heddle_pattern& p, const heddle_view& v) {
-                     return from_triplets<E>(p, v);
-                   });
+  return assembled(context, pattern, values, matrix, FromTriplets());
 }
 
 heddle_status heddle_matrix_read(heddle_context* context, const char* path, heddle_entry entry,
                                  heddle_precision precision, heddle_matrix** matrix) {
   return guarded_by(context, [&] {
     heddle_matrix*& out = required(matrix, "matrix");
+    const NamedEntry named = context->definitions.find(entry);
     out = new heddle_matrix{
         context->messages,
-        AnyMatrix::read(&required(path, "path"), kind_of(entry), precision_of(precision))};
+        AnyMatrix::read(&required(path, "path"), named.entry, precision_of(precision)), named};
   });
 }
 
@@ -207,12 +275,17 @@ heddle_status heddle_matrix_write(const heddle_matrix* matrix, const char* path)
   return guarded_by(matrix, [&] {
     const std::string name = &required(path, "path");
     check_entries_path("the path", name);
+    if (matrix->matrix.precision() != Precision::double_precision) {
+      throw Error(ErrorKind::unsupported, "files hold matrices in double precision only");
+    }
+    if (matrix->matrix.is_defined()) {
+      matrix->matrix.visit_defined([&]<class S>(const DefinedMatrix<S>& m) {
+        if constexpr (std::is_same_v<S, double>) write_entries(name, m, nullptr);
+      });
+      return;
+    }
     matrix->matrix.visit([&]<class E>(const CsrMatrix<E>& m) {
-      if constexpr (std::is_same_v<stored_scalar_t<E>, double>) {
-        write_entries(name, m, nullptr);
-      } else {
-        throw Error(ErrorKind::unsupported, "files hold matrices in double precision only");
-      }
+      if constexpr (std::is_same_v<stored_scalar_t<E>, double>) write_entries(name, m, nullptr);
     });
   });
 }
@@ -225,8 +298,9 @@ heddle_status heddle_matrix_generate(heddle_context* context, const char* proble
       throw Error(ErrorKind::usage,
                   "the size of a problem is 1 to " + std::to_string(largest_problem) + " rows");
     }
-    out = new heddle_matrix{context->messages, generated(&required(problem, "problem"),
-                                                         static_cast<Index>(size), seed)};
+    AnyMatrix made = generated(&required(problem, "problem"), static_cast<Index>(size), seed);
+    const EntryKind kind = made.kind();
+    out = new heddle_matrix{context->messages, std::move(made), kind};
   });
 }
 
@@ -240,9 +314,17 @@ heddle_status heddle_matrix_update_values(heddle_matrix* matrix, const heddle_vi
   return guarded_by(matrix, [&] {
     const heddle_view& values = required(given, "values");
     check_count(values, matrix->matrix.entries());
+    // `visit` is of what does not change; the matrix is ours, and not const.
+    if (matrix->matrix.is_defined()) {
+      matrix->matrix.visit_defined([&]<class S>(const DefinedMatrix<S>& kept) {
+        check_values<S>(values, matrix->entry);
+        auto& to = const_cast<Array<S>&>(kept.values());
+        std::copy_n(static_cast<const S*>(values.data), to.size(), to.data());
+      });
+      return;
+    }
     matrix->matrix.visit([&]<class E>(const CsrMatrix<E>& kept) {
-      check_view<stored_scalar_t<E>>(values, matrix->matrix.kind(), "values");
-      // `visit` is of what does not change; the matrix is ours, and not const.
+      check_values<stored_scalar_t<E>>(values, matrix->entry);
       copy_values<E>(values, const_cast<CsrMatrix<E>&>(kept).values().span());
     });
   });
@@ -265,7 +347,7 @@ heddle_status heddle_matrix_arrays(const heddle_matrix* matrix, heddle_pattern* 
     write_struct(&required(pattern, "pattern"), told, "heddle_pattern");
     own_values = {const_cast<std::byte*>(m.values().data()),
                   m.entries(),
-                  entry_of(m.kind()),
+                  matrix->entry.number,
                   precision_of(m.precision()),
                   HEDDLE_ROW_MAJOR,
                   HEDDLE_HOST};
@@ -281,7 +363,7 @@ heddle_status heddle_matrix_info(const heddle_matrix* matrix, heddle_info* info)
     told.rows = found.rows;
     told.columns = found.columns;
     told.entries = found.entries;
-    told.entry = entry_of(m.kind());
+    told.entry = matrix->entry.number;
     told.precision = precision_of(m.precision());
     told.shortest_row = found.shortest_row;
     told.longest_row = found.longest_row;

@@ -28,6 +28,10 @@ Plan plan_of(const heddle_operator_options& options, const AnyMatrix& matrix,
   return choose_plan(matrix, device, Profiles::for_device(device));
 }
 
+heddle_location location_on(const Device& device) {
+  return device.on_gpu() ? HEDDLE_DEVICE : HEDDLE_HOST;
+}
+
 heddle_operator* new_operator(const SharedMessages& messages, OperatorParts parts) {
   return new heddle_operator{messages, std::make_shared<OperatorParts>(std::move(parts))};
 }
@@ -65,7 +69,8 @@ heddle_status heddle_operator_create(const heddle_matrix* matrix,
         device_named(options.device, options.threads, options.stream, memory.get());
     AnyOperator stored(matrix->matrix, plan_of(options, matrix->matrix, device), device);
     const AnyLinearOperator any(stored);
-    out = new_operator(matrix->messages, {std::move(memory), any, std::move(stored)});
+    out =
+        new_operator(matrix->messages, {std::move(memory), any, matrix->entry, std::move(stored)});
   });
 }
 
@@ -73,18 +78,35 @@ heddle_status heddle_operator_from_callback(heddle_context* context, int64_t row
                                             heddle_entry entry, heddle_precision precision,
                                             heddle_apply apply, void* user,
                                             heddle_operator** result) {
+  return heddle_operator_from_callback_on(context, nullptr, rows, entry, precision, apply, user,
+                                          result);
+}
+
+heddle_status heddle_operator_from_callback_on(heddle_context* context,
+                                               const heddle_operator_options* given, int64_t rows,
+                                               heddle_entry entry, heddle_precision precision,
+                                               heddle_apply apply, void* user,
+                                               heddle_operator** result) {
   return guarded_by(context, [&] {
     heddle_operator*& out = required(result, "result");
     if (apply == nullptr) throw Error(ErrorKind::usage, "apply is a null pointer");
-    const Callback callback{apply, user, kind_of(entry), "operator"};
+    const auto options = read_struct(given, default_operator_options, "heddle_operator_options");
+    if (options.plan != nullptr) {
+      throw Error(ErrorKind::usage, "a plan stores a matrix, and a callback has none");
+    }
+    auto memory = memory_of(options.allocator);
+    const Device device =
+        device_named(options.device, options.threads, options.stream, memory.get());
+    const Callback callback{apply, user, context->definitions.find(entry), "operator",
+                            location_on(device)};
     const Index size = checked_index(rows);
     const auto make = [&]<class S>() -> AnyLinearOperator::Matrix {
-      return std::make_shared<const CallbackOperator<S>>(size, callback);
+      return std::make_shared<const CallbackOperator<S>>(size, device, callback);
     };
     const bool single = precision_of(precision) == Precision::single_precision;
-    const AnyLinearOperator any(callback.kind, single ? make.template operator()<float>()
-                                                      : make.template operator()<double>());
-    out = new_operator(context->messages, {nullptr, any, std::nullopt});
+    const AnyLinearOperator any(callback.entry.entry, single ? make.template operator()<float>()
+                                                             : make.template operator()<double>());
+    out = new_operator(context->messages, {std::move(memory), any, callback.entry, std::nullopt});
   });
 }
 
@@ -95,7 +117,8 @@ heddle_status heddle_operator_adjoint(const heddle_operator* A, heddle_operator*
                                 A->parts->matrix.visit([](const auto& matrix) {
                                   return AnyLinearOperator::Matrix(matrix->adjoint());
                                 }));
-    out = new_operator(A->messages, {A->parts->memory, any, std::nullopt, A->parts});
+    out =
+        new_operator(A->messages, {A->parts->memory, any, A->parts->entry, std::nullopt, A->parts});
   });
 }
 
@@ -113,13 +136,13 @@ heddle_status heddle_operator_update_values(heddle_operator* A, const heddle_vie
                   "this operator stores no values: it is a callback or an adjoint");
     }
     A->parts->stored->visit([&]<class S>(const detail::SlicedOperator<S>& matrix) {
-      check_view<S>(values, A->parts->kind(), "values");
+      check_view<S>(values, A->parts->entry, "values");
       if (values.layout != HEDDLE_ROW_MAJOR && values.layout != HEDDLE_COLUMN_MAJOR) {
         throw Error(ErrorKind::usage,
                     "values.layout: those of a matrix are HEDDLE_ROW_MAJOR or HEDDLE_COLUMN_MAJOR");
       }
       check_location(values, matrix.device().stream(), "values");
-      const auto bytes = static_cast<std::size_t>(heddle_entry_scalars(values.entry)) * sizeof(S);
+      const auto bytes = static_cast<std::size_t>(matrix.entry().sizes.components) * sizeof(S);
       if (values.count < 0) throw Error(ErrorKind::size_mismatch, "values.count is negative");
       detail::SlicedOperator<S> handle = matrix;
       handle.update_values({static_cast<const std::byte*>(values.data),
@@ -139,8 +162,8 @@ heddle_status heddle_operator_apply(const heddle_operator* A, const heddle_view*
       const Device& device = matrix->device();
       multiply<S>(
           *matrix,
-          field_of<const S>(x, parts.kind(), matrix->column_components(), device.stream(), "x"),
-          field_of<S>(y, parts.kind(), matrix->row_components(), device.stream(), "y"));
+          field_of<const S>(x, parts.entry, matrix->column_components(), device.stream(), "x"),
+          field_of<S>(y, parts.entry, matrix->row_components(), device.stream(), "y"));
       device.synchronize();
     });
   });
@@ -184,7 +207,8 @@ heddle_status heddle_preconditioner_from_callback(const heddle_operator* A, hedd
   return guarded_by(A, [&] {
     heddle_preconditioner*& out = required(result, "result");
     if (apply == nullptr) throw Error(ErrorKind::usage, "apply is a null pointer");
-    const Callback callback{apply, user, A->parts->kind(), "preconditioner"};
+    const Callback callback{apply, user, A->parts->entry, "preconditioner",
+                            location_on(A->parts->device())};
     PreconditionerParts made;
     A->parts->matrix.visit([&]<class S>(const std::shared_ptr<const LinearOperator<S>>& matrix) {
       made.made = SharedPreconditioner<S>(

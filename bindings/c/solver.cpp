@@ -130,8 +130,8 @@ heddle_status heddle_solver_solve(heddle_solver* solver, const heddle_view* b, c
         [&]<class S>(const OwnedSolver<S>& krylov) {
           const int components = krylov->matrix().row_components();
           const Device device = krylov->matrix().device();
-          return krylov->solve(field_of<const S>(b, parts.kind(), components, device.stream(), "b"),
-                               field_of<S>(x, parts.kind(), components, device.stream(), "x"));
+          return krylov->solve(field_of<const S>(b, parts.entry, components, device.stream(), "b"),
+                               field_of<S>(x, parts.entry, components, device.stream(), "x"));
         },
         solver->solver);
     forget_own_report(*solver);
@@ -161,9 +161,9 @@ heddle_status heddle_solver_solve_all(heddle_solver* solver, int64_t systems, co
           std::vector<FieldView<S>> left;
           for (std::size_t k = 0; k < count; ++k) {
             const std::string number = "[" + std::to_string(k) + "]";
-            right.push_back(field_of<const S>(&first_b + k, parts.kind(), components,
+            right.push_back(field_of<const S>(&first_b + k, parts.entry, components,
                                               device.stream(), ("b" + number).c_str()));
-            left.push_back(field_of<S>(&first_x + k, parts.kind(), components, device.stream(),
+            left.push_back(field_of<S>(&first_x + k, parts.entry, components, device.stream(),
                                        ("x" + number).c_str()));
           }
           return krylov->solve(std::span<const FieldView<const S>>(right),
@@ -192,7 +192,7 @@ heddle_status heddle_solver_set_null_space(heddle_solver* solver, int64_t count,
           std::vector<FieldView<const S>> fields;
           fields.reserve(static_cast<std::size_t>(count));
           for (std::int64_t k = 0; k < count; ++k) {
-            fields.push_back(field_of<const S>(&required(vectors, "vectors") + k, parts.kind(),
+            fields.push_back(field_of<const S>(&required(vectors, "vectors") + k, parts.entry,
                                                krylov->matrix().row_components(), device.stream(),
                                                ("vectors[" + std::to_string(k) + "]").c_str()));
           }
@@ -241,7 +241,7 @@ heddle_status heddle_choose_method(const heddle_matrix* matrix, const heddle_ope
     }
     if (A != nullptr && (A->parts->matrix.rows() != matrix->matrix.rows() ||
                          A->parts->matrix.columns() != matrix->matrix.columns() ||
-                         A->parts->kind() != matrix->matrix.kind())) {
+                         A->parts->entry.number != matrix->entry.number)) {
       throw Error(ErrorKind::size_mismatch, "the operator is not one of the matrix");
     }
     MethodChoice chosen = choose_method("auto", matrix->matrix, choice, Device::cpu());

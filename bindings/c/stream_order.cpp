@@ -109,8 +109,8 @@ void with_target(heddle_solver& solver, const heddle_view* b, const heddle_view*
       [&]<class S>(const OwnedSolver<S>& krylov) {
         const int components = krylov->matrix().row_components();
         const Device device = krylov->matrix().device();
-        f(*krylov, field_of<const S>(b, parts.kind(), components, device.stream(), "b"),
-          field_of<S>(x, parts.kind(), components, device.stream(), "x"), report);
+        f(*krylov, field_of<const S>(b, parts.entry, components, device.stream(), "b"),
+          field_of<S>(x, parts.entry, components, device.stream(), "x"), report);
       },
       solver.solver);
 }
@@ -163,10 +163,10 @@ heddle_status heddle_operator_copy(const heddle_operator* A, const heddle_view* 
     const OperatorParts& parts = *A->parts;
     parts.matrix.visit([&]<class S>(const std::shared_ptr<const LinearOperator<S>>& matrix) {
       const Device device = matrix->device();
-      const int components = heddle_row_scalars(entry_of(parts.kind()));
-      const FieldView<S> written = field_of<S>(to, parts.kind(), components, device.stream(), "to");
+      const int components = matrix->row_components();
+      const FieldView<S> written = field_of<S>(to, parts.entry, components, device.stream(), "to");
       if (from != nullptr) {
-        copy<S>(field_of<const S>(from, parts.kind(), components, device.stream(), "from"), written,
+        copy<S>(field_of<const S>(from, parts.entry, components, device.stream(), "from"), written,
                 device.stream());
       } else if (to->location == HEDDLE_HOST) {
         fill<S>(S(0), written, Stream{.threads = device.threads()});

@@ -10,26 +10,19 @@
 #include "heddle/config.hpp"
 #include "heddle/detail/index.hpp"
 #include "heddle/field.hpp"
-#include "heddle/runtime/entry_kind.hpp"
+#include "named_entry.hpp"
 
 namespace heddle::c {
 
-/// Throw `Error` (usage) for a number that is none.
-inline EntryKind kind_of(heddle_entry entry) {
-  const auto number = static_cast<unsigned>(entry);
-  if (number < entry_kind_names.size()) return static_cast<EntryKind>(number);
-  throw Error(ErrorKind::usage, "there is no entry of number " + std::to_string(number));
-}
+/// Throws `Error` (usage) for a number that is none.
 inline Precision precision_of(heddle_precision precision) {
   const auto number = static_cast<unsigned>(precision);
   if (number < precision_names.size()) return static_cast<Precision>(number);
   throw Error(ErrorKind::usage, "there is no precision of number " + std::to_string(number));
 }
-inline heddle_entry entry_of(EntryKind kind) { return static_cast<heddle_entry>(kind); }
 inline heddle_precision precision_of(Precision precision) {
   return static_cast<heddle_precision>(precision);
 }
-static_assert(static_cast<int>(EntryKind::complex_block3) == HEDDLE_COMPLEX_BLOCK3);
 static_assert(static_cast<int>(Precision::double_precision) == HEDDLE_DOUBLE);
 
 template <class S>
@@ -39,12 +32,15 @@ constexpr Precision precision_of_scalar =
 /// Throws `Error`: usage for a null pointer to anything, or one that no S can lie at; size_mismatch
 /// for another entry or precision.
 template <class S>
-void check_view(const heddle_view& view, EntryKind kind, const char* name) {
+void check_view(const heddle_view& view, const NamedEntry& entry, const char* name) {
   const std::string what(name);
-  if (kind_of(view.entry) != kind) {
-    throw Error(ErrorKind::size_mismatch,
-                what + " has entries " + std::string(heddle::name(kind_of(view.entry))) +
-                    ", and the operator or matrix " + std::string(heddle::name(kind)));
+  if (view.entry != entry.number) {
+    const std::string given = static_cast<int>(view.entry) >= first_defined
+                                  ? "of the definition of number " + std::to_string(view.entry)
+                                  : std::string(heddle::name(kind_of(view.entry)));
+    throw Error(ErrorKind::size_mismatch, what + " has entries " + given +
+                                              ", and the operator or matrix " +
+                                              std::string(entry.entry.name()));
   }
   if (precision_of(view.precision) != precision_of_scalar<S>) {
     throw Error(ErrorKind::size_mismatch,
@@ -83,10 +79,10 @@ inline void check_location(const heddle_view& view, const Stream& stream, const 
 /// A vector for an operator of so many scalars a row that works on `stream`. Throws `Error` as
 /// `check_view` and `check_location`.
 template <class S>
-FieldView<S> field_of(const heddle_view* given, EntryKind kind, int components,
+FieldView<S> field_of(const heddle_view* given, const NamedEntry& entry, int components,
                       const Stream& stream, const char* name) {
   const heddle_view& view = required(given, name);
-  check_view<std::remove_const_t<S>>(view, kind, name);
+  check_view<std::remove_const_t<S>>(view, entry, name);
   if (view.layout != HEDDLE_ROW_MAJOR && view.layout != HEDDLE_BY_COMPONENT) {
     throw Error(ErrorKind::usage, std::string(name) +
                                       ".layout: vectors are HEDDLE_ROW_MAJOR or "
@@ -97,12 +93,12 @@ FieldView<S> field_of(const heddle_view* given, EntryKind kind, int components,
           view.layout == HEDDLE_ROW_MAJOR ? VectorLayout::aos : VectorLayout::soa};
 }
 
-/// A field of the host's, one row after the other, as callbacks get it.
+/// One row after the other, as callbacks get it.
 template <class S>
-heddle_view view_of(const FieldView<S>& field, EntryKind kind) {
+heddle_view view_of(const FieldView<S>& field, heddle_entry entry, heddle_location location) {
   using T = std::remove_const_t<S>;
-  return {const_cast<T*>(field.data),           field.size,       entry_of(kind),
-          precision_of(precision_of_scalar<T>), HEDDLE_ROW_MAJOR, HEDDLE_HOST};
+  return {const_cast<T*>(field.data),           field.size,       entry,
+          precision_of(precision_of_scalar<T>), HEDDLE_ROW_MAJOR, location};
 }
 
 }  // namespace heddle::c

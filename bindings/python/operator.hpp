@@ -19,13 +19,19 @@
 
 namespace heddle_python {
 
-/// `function(x, y)` of Python's writes y; x and y are the solver's own memory.
+/// `function(x, y)` of Python's writes y; x and y are the solver's own memory. On a GPU it gets their
+/// addresses.
 inline int call_python(void* user, const heddle_view* x, const heddle_view* y) {
   if (Absence::is_over()) return 1;
   const nb::gil_scoped_acquire held;
   try {
     const std::int32_t scalars = heddle_row_scalars(x->entry);
     const nb::handle function(static_cast<PyObject*>(user));
+    if (x->location == HEDDLE_DEVICE) {
+      function(reinterpret_cast<std::uintptr_t>(x->data),
+               reinterpret_cast<std::uintptr_t>(y->data));
+      return 0;
+    }
     const nb::object none = nb::none();
     function(array_over(x->data, x->count, scalars, x->entry, x->precision, none, false),
              array_over(y->data, y->count, scalars, y->entry, y->precision, none, true));
@@ -64,15 +70,19 @@ struct Operator {
     return made;
   }
   static Operator of_function(std::int64_t rows, const std::string& entry,
-                              const std::string& precision, nb::object function) {
+                              const std::string& precision, nb::object function,
+                              const std::string& device) {
     Operator made;
     made.context = std::make_shared<Context>();
     made.entry = entry_named(entry);
     made.precision = precision_named(precision);
     made.function = std::move(function);
-    check(made.context,
-          heddle_operator_from_callback(made.context->own, rows, made.entry, made.precision,
-                                        call_python, made.function.ptr(), &made.A.own));
+    heddle_operator_options options;
+    heddle_operator_options_init(&options, sizeof options);
+    options.device = device.c_str();
+    check(made.context, heddle_operator_from_callback_on(made.context->own, &options, rows,
+                                                         made.entry, made.precision, call_python,
+                                                         made.function.ptr(), &made.A.own));
     made.find_size();
     return made;
   }

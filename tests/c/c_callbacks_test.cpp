@@ -72,6 +72,32 @@ TEST(CCallbacks, CallsTheCallersOperatorAndPreconditioner) {
 }
 
 /// A sorted basis: the callback still sees the caller's order.
+TEST(CCallbacks, OperatorsAreOnTheDeviceOfTheOptions) {
+  Context context;
+  Operator A, none;
+  Line line;
+  heddle_operator_options options;
+  heddle_operator_options_init(&options, sizeof options);
+  options.threads = 1;
+  const auto make = [&](Operator& of) {
+    return heddle_operator_from_callback_on(context, &options, 3, HEDDLE_REAL, HEDDLE_DOUBLE,
+                                            apply_line, &line, &of);
+  };
+  ASSERT_EQ(heddle_context_create(&context), HEDDLE_OK);
+  ASSERT_EQ(make(A), HEDDLE_OK) << message(context);
+  EXPECT_EQ(heddle_operator_gpu(A), -1);
+  std::vector<double> x{1, 2, 3}, y(3);
+  const heddle_view from = view(x, HEDDLE_REAL), to = view(y, HEDDLE_REAL);
+  ASSERT_EQ(heddle_operator_apply(A, &from, &to), HEDDLE_OK);
+  EXPECT_EQ(y, (std::vector<double>{1, 2, 7}));
+  options.device = "toaster";
+  EXPECT_EQ(make(none), HEDDLE_ERROR_USAGE);
+  options.device = nullptr;
+  options.plan = "CSR";
+  EXPECT_EQ(make(none), HEDDLE_ERROR_USAGE);
+  EXPECT_EQ(message(context), "a plan stores a matrix, and a callback has none");
+}
+
 TEST(CCallbacks, CallbacksSeeTheCallersOrder) {
   Context context;
   Matrix matrix;

@@ -40,7 +40,15 @@ class Session {
   /// Begins with a solver in each slot, of a small system of some entry.
   explicit Session(Bytes bytes) : bytes_(bytes) {
     check(heddle_context_create(&context_));
-    entry_ = static_cast<heddle_entry>(bytes_.below(9));
+    check(heddle_define_entry(context_,
+                              R"({"name": "split", "members": ["x", "y"], "multiply":
+                              {"x": "a.x * x.x + a.y * x.y", "y": "a.x * x.y + a.y * x.x"}})",
+                              &entry_, &entry_scalars_, &row_scalars_));
+    if (const int kind = bytes_.below(10); kind < 9) {
+      entry_ = static_cast<heddle_entry>(kind);
+      entry_scalars_ = heddle_entry_scalars(entry_);
+      row_scalars_ = heddle_row_scalars(entry_);
+    }
     a_.fill(1);
     b_.fill(1);
     constexpr int rows = 5;
@@ -50,7 +58,7 @@ class Session {
     pattern.rows = pattern.columns = pattern.entries = rows;
     pattern.row = pattern.column = places.data();
     pattern.row_bits = pattern.column_bits = 64;
-    const int scalars = heddle_entry_scalars(entry_);
+    const int scalars = entry_scalars_;
     for (int k = 0; k < rows; ++k) a_[static_cast<std::size_t>(k * scalars)] = 2 * scalars;
     const heddle_view values{a_.data(), rows, entry_, HEDDLE_DOUBLE, HEDDLE_ROW_MAJOR, HEDDLE_HOST};
     for (int k = 0; k < slots; ++k) {
@@ -126,7 +134,9 @@ class Session {
   }
   static int apply(void* user, const heddle_view* x, const heddle_view* y) {
     auto& session = *static_cast<Session*>(user);
-    const auto scalars = static_cast<std::size_t>(x->count * heddle_row_scalars(x->entry));
+    const int of_row =
+        x->entry == session.entry_ ? session.row_scalars_ : heddle_row_scalars(x->entry);
+    const auto scalars = static_cast<std::size_t>(x->count * of_row);
     // The field of a system without rows may be null, which memcpy does not take.
     if (scalars > 0)
       std::memcpy(y->data, x->data,
@@ -273,6 +283,7 @@ class Session {
   Bytes bytes_;
   heddle_context* context_ = nullptr;
   heddle_entry entry_ = HEDDLE_REAL;
+  std::int32_t entry_scalars_ = 1, row_scalars_ = 1;
   std::array<heddle_matrix*, slots> matrices_{};
   std::array<heddle_operator*, slots> operators_{};
   std::array<heddle_preconditioner*, slots> preconditioners_{};

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -9,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _heddle
-from ._errors import SizeError, UnsupportedError
+from ._errors import SizeError, UnsupportedError, UsageError
+from ._gpu import one_name
 from ._matrix import check_form, dtype_of, numbers
 
 
@@ -32,13 +34,53 @@ def writing(function: Callable[[NDArray[Any]], Any]) -> Callable[..., None]:
     return write
 
 
+class OnGpu:
+    """As the library calls functions on a GPU: by addresses of its memory, which the function gets
+    as an array of CuPy, on the operator's stream."""
+
+    def __init__(
+        self, function: Callable[[Any], Any], shape: tuple[int, ...], dtype: np.dtype, gpu: int
+    ) -> None:
+        try:
+            import cupy
+        except ImportError:
+            raise UsageError(
+                "functions for a GPU get arrays of CuPy, which is not installed"
+            ) from None
+        self._cupy, self._function, self._gpu = cupy, function, gpu
+        self._shape, self._dtype = shape, dtype
+        self.stream = 0  # of the operator
+
+    def _array(self, address: int) -> Any:
+        cuda = self._cupy.cuda
+        size = math.prod(self._shape) * self._dtype.itemsize
+        memory = cuda.UnownedMemory(address, size, None, self._gpu)
+        return self._cupy.ndarray(self._shape, self._dtype, cuda.MemoryPointer(memory, 0))
+
+    def __call__(self, x: int, y: int) -> None:
+        cuda = self._cupy.cuda
+        with cuda.Device(self._gpu), cuda.ExternalStream(self.stream, self._gpu):
+            image = self._cupy.asarray(self._function(self._array(x)))
+            if not np.can_cast(image.dtype, self._dtype, "safe"):
+                raise UnsupportedError(
+                    f"the function's result is of {image.dtype}, and the matrix of {self._dtype}"
+                )
+            check_form(image, self._shape, "the function's result")
+            self._array(y)[...] = image.reshape(self._shape)
+
+
+def calling(
+    function: Callable[[Any], Any], shape: tuple[int, ...], dtype: np.dtype, gpu: int
+) -> Callable[..., None]:
+    """As the library calls functions, on a GPU or, -1, the CPU."""
+    return writing(function) if gpu < 0 else OnGpu(function, shape, dtype, gpu)
+
+
 def is_operator(A: Any) -> bool:
     return hasattr(A, "matvec") and not hasattr(A, "tocsr")
 
 
 def operator_of(A: Any, device: str) -> tuple[_heddle.Operator, str, np.dtype]:
-    if device != "cpu":
-        raise UnsupportedError("an operator in Python works on the CPU")
     rows, columns = A.shape
     if rows != columns:
         raise SizeError(f"A x = b needs a square operator, not {rows} x {columns}")
@@ -49,5 +91,10 @@ def operator_of(A: Any, device: str) -> tuple[_heddle.Operator, str, np.dtype]:
         raise UnsupportedError(f"an operator of {given}; there are single and double precision")
     entry = "complex" if given.kind == "c" else "real"
     precision = "single" if given.char in "fF" else "double"
-    operator = _heddle.Operator.of_function(rows, entry, precision, writing(A.matvec))
-    return operator, entry, dtype_of(entry, precision)
+    dtype, place = dtype_of(entry, precision), one_name(device)
+    gpu = int(place.removeprefix("cuda:")) if place.startswith("cuda:") else -1
+    function = calling(A.matvec, (rows,), dtype, gpu)
+    operator = _heddle.Operator.of_function(rows, entry, precision, function, place)
+    if isinstance(function, OnGpu):
+        function.stream = operator.stream
+    return operator, entry, dtype

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _heddle
 from ._errors import SizeError, UnsupportedError, UsageError
-from ._functions import is_operator, matvec_of, operator_of, writing
+from ._functions import OnGpu, calling, is_operator, matvec_of, operator_of
 from ._gpu import empty_like, gpu_array, on_gpu, stream_number
 from ._matrix import Adjoint, Matrix, _row_shapes, check_form, forms, numbers
 from ._result import Result
@@ -29,8 +29,9 @@ class Solver:
     Parameters
     ----------
     A
-        A ``Matrix``; what makes one; the adjoint ``A.H`` of one; or a SciPy ``LinearOperator`` (an
-        object with ``shape``, ``dtype`` and ``matvec``) of real or complex numbers, on the CPU.
+        A ``Matrix``; what makes one; the adjoint ``A.H`` of one; or a ``LinearOperator`` of SciPy
+        or, on a GPU, CuPy (an object with ``shape``, ``dtype`` and ``matvec``) of real or complex
+        numbers.
     method
         ``"auto"``: one that the matrix allows; or ``"cg"``, ``"minres"``, ``"cr"``, ``"bicgstab"``,
         ``"bicgstab2"``, ``"gmres"``, ``"fgmres"``, ``"cocg"``, ``"cocr"``, ``"chebyshev"``,
@@ -39,7 +40,7 @@ class Solver:
         A text such as ``"jacobi"``, ``"block-jacobi:2"``, ``"jacobi*fsai"``, see
         docs/command-line.md; ``None``; or z = M^-1 r of your own: a function, a SciPy
         ``LinearOperator``, or a matrix that stands for M^-1. Functions get an array of the solver's
-        own memory, which must not be kept.
+        own memory, which must not be kept; on a GPU it is of CuPy.
     device
         ``"cpu"``, ``"cuda"``, ``"cuda:N"`` or ``"auto"``: a GPU where one works.
     threads
@@ -133,9 +134,15 @@ class Solver:
                 text = preconditioner if named else "none"
                 method = _heddle.choose_method(matrix._own, operator, text)
         if not named:
-            own = _heddle.Preconditioner.of_function(
-                operator, writing(matvec_of(preconditioner)), varies
+            function = calling(
+                matvec_of(preconditioner),
+                (operator.rows, *_row_shapes[self.entry]),
+                self.dtype,
+                operator.gpu,
             )
+            if isinstance(function, OnGpu):
+                function.stream = operator.stream
+            own = _heddle.Preconditioner.of_function(operator, function, varies)
         elif preconditioner == "none":
             own = None
         else:

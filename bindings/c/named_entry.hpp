@@ -1,0 +1,67 @@
+// Entries by the numbers of heddle.h: the library's own, and those that a context has definitions
+// of.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "heddle.h"
+#include "heddle/error.hpp"
+#include "heddle/runtime/any_entry.hpp"
+
+namespace heddle::c {
+
+/// Defined entries have numbers from here on.
+inline constexpr int first_defined = 1024;
+
+/// Throws `Error` (usage) for a number that is none.
+inline EntryKind kind_of(heddle_entry entry) {
+  const auto number = static_cast<unsigned>(entry);
+  if (number < entry_kind_names.size()) return static_cast<EntryKind>(number);
+  throw Error(ErrorKind::usage, "there is no entry of number " + std::to_string(number));
+}
+inline heddle_entry entry_of(EntryKind kind) { return static_cast<heddle_entry>(kind); }
+static_assert(static_cast<int>(EntryKind::complex_block3) == HEDDLE_COMPLEX_BLOCK3);
+
+struct NamedEntry {
+  NamedEntry(EntryKind kind) : number(entry_of(kind)), entry(kind) {}
+  NamedEntry(heddle_entry defined, AnyEntry of) : number(defined), entry(std::move(of)) {}
+
+  heddle_entry number;
+  AnyEntry entry;
+};
+
+/// Those of a context. Several threads may use it.
+class Definitions {
+ public:
+  /// A text that is known keeps its number. Throws `Error` as `parse_entry_definition`.
+  NamedEntry define(const std::string& json) {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [text, known] : known_) {
+      if (text == json) return known;
+    }
+    auto definition =
+        std::make_shared<const EntryDefinition>(parse_entry_definition(json, "the definition"));
+    const auto number = static_cast<heddle_entry>(first_defined + static_cast<int>(known_.size()));
+    known_.emplace_back(json, NamedEntry(number, std::move(definition)));
+    return known_.back().second;
+  }
+  /// Throws `Error` (usage) for a number that is none.
+  NamedEntry find(heddle_entry entry) const {
+    const std::lock_guard lock(mutex_);
+    const int at = static_cast<int>(entry) - first_defined;
+    if (at >= 0 && static_cast<std::size_t>(at) < known_.size()) {
+      return known_[static_cast<std::size_t>(at)].second;
+    }
+    return kind_of(entry);
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::vector<std::pair<std::string, NamedEntry>> known_;
+};
+
+}  // namespace heddle::c
