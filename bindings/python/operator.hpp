@@ -19,8 +19,8 @@
 
 namespace heddle_python {
 
-/// `function(x, y)` of Python's writes y; x and y are the solver's own memory. On a GPU it gets their
-/// addresses.
+/// `function(x, y)` of Python's writes y; x and y are the solver's own memory. On a GPU it gets
+/// their addresses.
 inline int call_python(void* user, const heddle_view* x, const heddle_view* y) {
   if (Absence::is_over()) return 1;
   const nb::gil_scoped_acquire held;
