@@ -18,10 +18,10 @@ class CopyGain {
  public:
   CopyGain() = default;
   HEDDLE_INLINE explicit CopyGain(StoredScalar kept) {
-    if (kept == StoredScalar::half || kept == StoredScalar::scaled) {
+    if (kept == StoredScalar::scaled) {
       gain_ = T(1e-2);
       most_ = T(2e-3);
-    } else if (kept == StoredScalar::bfloat) {
+    } else if (kept == StoredScalar::half || kept == StoredScalar::bfloat) {
       gain_ = 1 / digit;
       most_ = T(2e-2);
     }
