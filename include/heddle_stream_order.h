@@ -27,7 +27,7 @@ HEDDLE_API heddle_status heddle_operator_copy(const heddle_operator *A, const he
 /* As heddle_report, written by the GPU when the solve is over. */
 typedef struct heddle_device_report {
   heddle_outcome outcome;
-  int32_t used_floats; /* not 0: the last iterations read a copy of the matrix in floats */
+  int32_t used_floats; /* not 0: the last iterations read a narrower copy of the matrix */
   int32_t restarts;
   int64_t iterations;
   double residual, residual_norm, baseline_norm, target_norm;

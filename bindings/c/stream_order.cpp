@@ -118,7 +118,9 @@ void with_target(heddle_solver& solver, const heddle_view* b, const heddle_view*
 Report report_of(const DeviceReport& there) {
   Report report;
   report.status = there.status;
-  report.stored = there.stored == StoredScalar::own ? "own" : "float";
+  report.stored = there.stored == StoredScalar::own      ? "own"
+                  : there.stored == StoredScalar::single ? "float"
+                                                         : name(there.stored);
   report.loop = "graph";
   report.iterations = there.iterations;
   report.residual = there.residual;

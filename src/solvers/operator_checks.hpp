@@ -40,6 +40,11 @@ inline void check_steps(const SolverOptions& options, bool takes_interval, bool 
 inline void check_options(const SolverOptions& options, bool takes_interval = false,
                           bool takes_omega = false) {
   check_steps(options, takes_interval, takes_omega);
+  if (options.basis_precision != StoredScalar::own &&
+      options.basis_precision != StoredScalar::single) {
+    throw Error(ErrorKind::usage,
+                "solver options: a basis is kept in full or in single precision, not in 16 bits");
+  }
   const bool is_tolerance = options.tolerance == SolverOptions::by_precision ||
                             (options.tolerance >= 0 && options.tolerance < 1);
   if (is_tolerance && options.absolute_tolerance >= 0 && options.max_iterations >= 0 &&

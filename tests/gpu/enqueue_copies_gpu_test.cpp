@@ -150,10 +150,11 @@ TEST_F(EnqueuedOnACopy, BecomePartOfACallersGraph) {
       EXPECT_FALSE(!(found.residual <= 1e-12));
     }
     const OwnGraph refused(stream.get(), [&] {
-      expect_error(ErrorKind::unsupported,
-                   "new values under iteration-precision=single cannot become part of a graph: "
-                   "take them before its launch, or leave it out of the plan",
-                   [&] { A.update_values(values); });
+      expect_error(
+          ErrorKind::unsupported,
+          "new values under an iteration-precision other than full cannot become part of a "
+          "graph: take them before its launch, or leave it out of the plan",
+          [&] { A.update_values(values); });
     });
   }
 }
