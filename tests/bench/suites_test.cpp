@@ -382,7 +382,7 @@ TEST_P(SuitesOfTrees, MeasureRightly) {
   std::vector<const Record*> records;
   for (const Record& record : run.records) records.push_back(&record);
   const std::vector<TitledMatrix> tables = hierarchical_tables(records);
-  EXPECT_EQ(tables.size(), name.starts_with("edits") ? 2U : 5U);
+  EXPECT_EQ(tables.size(), name.starts_with("edits") ? 3U : 6U);
   const Matrix& edits = tables.back().matrix;
   EXPECT_EQ(edits.columns,
             (std::vector<std::string>(expected.begin() + static_cast<std::ptrdiff_t>(first_edit),
