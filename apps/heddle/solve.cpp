@@ -86,6 +86,7 @@ int run_solve(const SolveOptions& options) {
   outcome.path = options.matrix.path;
   outcome.preconditioner = preconditioner_of(options);
   outcome.output = options.output;
+  outcome.has_guess = !options.guess.empty();
 
   Stopwatch reading;
   AnyMatrix matrix = options.matrix.read(progress.get());

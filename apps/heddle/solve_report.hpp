@@ -35,6 +35,7 @@ struct SolveOutcome {
   std::optional<RankSummary> ranks;  // that share the rows
   double shift = 0;
   std::string right_hand_side;
+  bool has_guess = false;       // x began elsewhere than at 0
   std::vector<Report> reports;  // of each right-hand side
   std::vector<double> errors;   // |x - x*| / |x*| of each whose solution x* is known
   std::size_t reported = 0;     // the system that the report tells most of
