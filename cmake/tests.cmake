@@ -138,6 +138,10 @@ if(TARGET heddle_cli AND NOT HEDDLE_SANITIZE)
   add_test(NAME methods.as_elsewhere
     COMMAND ${PROJECT_SOURCE_DIR}/scripts/compare-methods --quick --heddle $<TARGET_FILE:heddle_cli>)
   set_tests_properties(methods.as_elsewhere PROPERTIES LABELS solvers SKIP_RETURN_CODE 77 TIMEOUT 600)
+  # Convergence factors beside PyAMG's: skips where that is not there.
+  add_test(NAME multigrid.as_elsewhere
+    COMMAND ${PROJECT_SOURCE_DIR}/scripts/compare-multigrid --heddle $<TARGET_FILE:heddle_cli>)
+  set_tests_properties(multigrid.as_elsewhere PROPERTIES LABELS solvers SKIP_RETURN_CODE 77 TIMEOUT 120)
 endif()
 
 # Entries and kernels that GPUs get as text.

@@ -36,6 +36,7 @@ struct SolveOutcome {
   std::string rank_choice;           // why so many or none, where the options leave that open
   double shift = 0;
   std::string right_hand_side;
+  bool has_guess = false;       // x began elsewhere than at 0
   std::vector<Report> reports;  // of each right-hand side
   std::vector<double> errors;   // |x - x*| / |x*| of each whose solution x* is known
   std::size_t reported = 0;     // the system that the report tells most of

@@ -126,6 +126,7 @@ SolveOutcome outcome_of(const SolveOptions& options, const AnyMatrix& matrix) {
   outcome.path = options.matrix.path;
   outcome.preconditioner = preconditioner_of(options);
   outcome.output = options.output;
+  outcome.has_guess = !options.guess.empty();
   outcome.shift = options.shift;
   outcome.entry = matrix.entry();
   outcome.precision = matrix.precision();

@@ -73,14 +73,40 @@ TEST_F(Help, ShowsWhatIsDocumented) {
                         "--precision", "--device", "--json",
                         "--threads",   "--quiet",  "-q"};
   std::map<std::string, Names> documented = {
-      {"solve", {"--rhs",         "--guess",          "--output",     "-o",
-                 "--solver",      "--preconditioner", "--cycle",      "--strength",
-                 "--coordinates", "--candidates",     "--tolerance",  "--max-iterations",
-                 "--repetitions", "--restart",        "--time-limit", "--plan",
-                 "--profile",     "--history",        "--plot",       "--monitor",
-                 "--seed",        "--shift",          "--damping",    "--right-hand-sides",
-                 "--interval",    "--omega",          "--storage",    "--node",
-                 "--ranks",       "--partition",      "--exchange",   "--basis-precision"}},
+      {"solve",
+       {"--rhs",
+        "--guess",
+        "--output",
+        "-o",
+        "--solver",
+        "--preconditioner",
+        "--cycle",
+        "--smoother",
+        "--strength",
+        "--coordinates",
+        "--candidates",
+        "--tolerance",
+        "--max-iterations",
+        "--repetitions",
+        "--restart",
+        "--time-limit",
+        "--plan",
+        "--profile",
+        "--history",
+        "--plot",
+        "--monitor",
+        "--seed",
+        "--shift",
+        "--damping",
+        "--right-hand-sides",
+        "--interval",
+        "--omega",
+        "--storage",
+        "--node",
+        "--ranks",
+        "--partition",
+        "--exchange",
+        "--basis-precision"}},
       {"eigen",
        {"--mass", "--count", "--guard", "--output", "-o", "--preconditioner", "--tolerance",
         "--max-iterations", "--time-limit", "--plan", "--profile", "--seed", "--storage",
@@ -133,6 +159,7 @@ TEST_F(Help, EveryOptionIsAccepted) {
       {"--solver", "cg"},
       {"--preconditioner", "none"},
       {"--cycle", "w"},
+      {"--smoother", "l1-jacobi"},
       {"--strength", "0.01"},
       {"--coordinates", "points.mtx"},
       {"--candidates", "adaptive"},
@@ -189,8 +216,8 @@ TEST_F(Help, EveryOptionIsAccepted) {
       if (option == "--interval") {
         arguments.insert(arguments.end(), {"4", "--solver", "chebyshev"});
       }
-      if (option == "--cycle" || option == "--strength" || option == "--coordinates" ||
-          option == "--candidates") {
+      if (option == "--cycle" || option == "--smoother" || option == "--strength" ||
+          option == "--coordinates" || option == "--candidates") {
         arguments.insert(arguments.end(), {"--preconditioner", "multigrid", "--entry", "block3"});
       }
       if (option == "--omega") arguments.insert(arguments.end(), {"--solver", "richardson"});

@@ -56,6 +56,7 @@ TEST_F(SolveMultigrid, TellsItsLevels) {
       EXPECT_GT(of["operator_complexity"], 1.0);
       EXPECT_LT(of["operator_complexity"], 2.5);
       EXPECT_GT(of["setup"], 0.0);
+      EXPECT_LT(of["factor"], 0.25);
     }
   }
   for (const std::string smoother : {"jacobi", "l1-jacobi", "gauss-seidel"}) {
@@ -77,6 +78,8 @@ TEST_F(SolveMultigrid, TellsItsLevels) {
   }
   const std::string text = solve({"p.npz", "--preconditioner", "multigrid"}).out;
   EXPECT_NE(text.find("levels     8 000, "), std::string::npos) << text;
+  EXPECT_NE(text.find("factor     an iteration left 0."), std::string::npos) << text;
+  EXPECT_EQ(text.find("do not suit"), std::string::npos) << text;
   EXPECT_NE(text.find(" rows, the last solved exactly; operator complexity "), std::string::npos);
   // Beyond it no connection is strong, and weaker ones take their place.
   const json weak =
@@ -139,6 +142,12 @@ TEST_F(SolveMultigrid, TakesCandidatesOfFilesAndFindsThem) {
   EXPECT_LE(given, 20);
   EXPECT_GT(constants, 10 * given);
   EXPECT_LT(iterations({"--candidates", "adaptive"}), constants / 4);
+  const Result poor = solve(
+      {"g.mtx", "--entry", "complex", "--preconditioner", "multigrid", "--max-iterations", "2000"});
+  EXPECT_NE(poor.out.find(": multigrid, or its candidates, do not suit this matrix; compare "
+                          "--preconditioner jacobi\n"),
+            std::string::npos)
+      << poor.out;
 }
 
 TEST_F(SolveMultigrid, RefusesWhatDoesNotSuit) {
@@ -147,7 +156,8 @@ TEST_F(SolveMultigrid, RefusesWhatDoesNotSuit) {
   folder.write("points.mtx", "%%MatrixMarket matrix array real general\n2 3\n0\n1\n0\n0\n0\n0\n");
   expect_refused({"p.npz", "--cycle", "w"}, "--cycle is for --preconditioner multigrid");
   expect_refused({"p.npz", "--smoother", "jacobi"}, "--smoother is for --preconditioner multigrid");
-  expect_refused({"p.npz", "--preconditioner", "multigrid", "--cycle", "k", "--solver", "cg"},
+  ASSERT_EQ(run({"generate", "poisson", "--size", "8000", "-o", "q.npz", "-q"}).status, 0);
+  expect_refused({"q.npz", "--preconditioner", "multigrid", "--cycle", "k", "--solver", "cg"},
                  "conjugate gradient needs a constant preconditioner, and this one says that it "
                  "varies; use FGMRES");
   expect_refused({"p.npz", "--preconditioner", "multigrid:k:2"},
