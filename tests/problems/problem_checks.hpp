@@ -15,6 +15,7 @@
 #include "heddle/expansion.hpp"
 #include "heddle/problems.hpp"
 #include "heddle/tools/team.hpp"
+#include "support/dense_factors.hpp"
 
 namespace heddle::test {
 
@@ -100,8 +101,8 @@ Eigen::MatrixXd dense(const CsrMatrix<E>& matrix) {
 
 /// Smallest and largest eigenvalue of a symmetric matrix.
 inline std::pair<double, double> spectrum(const Eigen::MatrixXd& matrix) {
-  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(matrix, Eigen::EigenvaluesOnly);
-  return {solver.eigenvalues().minCoeff(), solver.eigenvalues().maxCoeff()};
+  const Eigen::VectorXd values = eigenvalues_of(matrix);
+  return {values.minCoeff(), values.maxCoeff()};
 }
 
 struct RowLengths {

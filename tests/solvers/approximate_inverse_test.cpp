@@ -9,6 +9,7 @@
 #include "heddle/jacobi.hpp"
 #include "heddle/problems.hpp"
 #include "heddle/runtime/defined_operator.hpp"
+#include "support/dense_factors.hpp"
 #include "support/dense_map.hpp"
 #include "support/entry_definitions.hpp"
 #include "support/expect_error.hpp"
@@ -75,11 +76,9 @@ Dense expected_inverse(const CsrMatrix<E>& matrix, int power, bool is_factor) {
     const auto place = std::find(columns.begin(), columns.end(), i) - columns.begin();
     const Dense local = A(J, J);
     if (is_factor) {
-      const Eigen::LLT<Dense> factored(local);
-      const Dense L = factored.matrixL();
-      inverse(own, J) = Dense(L.inverse()).bottomRows(K);
+      inverse(own, J) = CholeskyFactors(local).inverse_of_lower().bottomRows(K);
     } else {
-      inverse(own, J) = Dense(local.fullPivLu().inverse()).middleRows(place * K, K);
+      inverse(own, J) = inverse_by_full_pivots(local).middleRows(place * K, K);
     }
   }
   return inverse;
@@ -168,7 +167,8 @@ TEST(Isai, EntriesThatCancelAreEntries) {
     for (Index i = 0; i < 3; ++i) {
       for (Index j = 0; j < 3; ++j) tiles.at(i, j) = random_tile<E>(seed.generator, 2);
     }
-    const Eigen::MatrixXd product = tiles.at(0, 1) * tiles.at(1, 1).inverse() * tiles.at(1, 2);
+    const Eigen::MatrixXd product =
+        tiles.at(0, 1) * LuFactors(tiles.at(1, 1)).inverse() * tiles.at(1, 2);
     tiles.at(0, 2) = tile_of(entry_of<E>(product));
     const auto matrix = tiles.assemble();
     const Operator<E> A(matrix, Plan{});

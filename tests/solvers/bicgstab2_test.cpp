@@ -8,6 +8,7 @@
 
 #include "heddle/bicgstab.hpp"
 #include "heddle/jacobi.hpp"
+#include "support/dense_factors.hpp"
 #include "support/few_entries.hpp"
 #include "support/row_weights.hpp"
 #include "support/systems.hpp"
@@ -18,7 +19,7 @@ namespace {
 
 constexpr int steps = 4;  // of recurrences that are compared
 
-using Factors = Eigen::PartialPivLU<Eigen::MatrixXd>;
+using Factors = LuFactors<double>;
 
 /// Ours and the solution by `factors` are as far apart as their true residuals allow.
 template <class E>
@@ -92,7 +93,7 @@ struct Textbook {
         r.leftCols(j + 1) -= alpha * u.middleCols(1, j + 1);
         r.col(j + 1) = A * r.col(j);
       }
-      const Vector<T> gamma = r.rightCols(2).householderQr().solve(Vector<T>(r.col(0)));
+      const Vector<T> gamma = solution_by_qr<T>(r.rightCols(2), r.col(0));
       r.col(0) -= r.rightCols(2) * gamma;
       u.col(0) -= u.rightCols(2) * gamma;
       omega = gamma[1];

@@ -10,6 +10,7 @@
 #include "heddle/fgmres.hpp"
 #include "heddle/jacobi.hpp"
 #include "heddle/solver_preconditioner.hpp"
+#include "support/dense_factors.hpp"
 #include "support/few_entries.hpp"
 #include "support/systems.hpp"
 
@@ -29,14 +30,13 @@ struct Textbook {
       : A(expansion<long double>(matrix)), inverse(Dense::Identity(A.rows(), A.cols())) {
     constexpr int K = vector_entry_t<E>::components;
     for (Eigen::Index i = 0; jacobi && i < A.rows(); i += K) {
-      inverse.block(i, i, K, K) = Dense(A.block(i, i, K, K)).inverse();
+      inverse.block(i, i, K, K) = LuFactors<long double>(A.block(i, i, K, K)).inverse();
     }
   }
 
   /// Of M^-1 A.
   Eigenvalues eigenvalues() const {
-    const Eigen::MatrixXd matrix = A.cast<double>(), M = inverse.inverse().cast<double>();
-    return Eigen::GeneralizedSelfAdjointEigenSolver<Eigen::MatrixXd>(matrix, M).eigenvalues();
+    return eigenvalues_of(A.cast<double>(), LuFactors(inverse).inverse().cast<double>());
   }
   SpectralInterval bounds() const {
     const Eigenvalues all = eigenvalues();

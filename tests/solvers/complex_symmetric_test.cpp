@@ -11,6 +11,7 @@
 #include "heddle/conjugate_gradient.hpp"
 #include "heddle/gmres.hpp"
 #include "heddle/jacobi.hpp"
+#include "heddle/triplets.hpp"
 #include "support/complex_symmetric_matrix.hpp"
 #include "support/eigen_preconditioners.hpp"
 #include "support/expect_error.hpp"

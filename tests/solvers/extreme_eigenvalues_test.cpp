@@ -7,6 +7,7 @@
 
 #include "heddle/jacobi.hpp"
 #include "solvers/operator_field.hpp"
+#include "support/dense_factors.hpp"
 #include "support/few_entries.hpp"
 #include "support/systems.hpp"
 
@@ -33,7 +34,7 @@ Eigen::VectorXd eigenvalues(const CsrMatrix<E>& matrix, bool jacobi) {
   for (Eigen::Index i = 0; jacobi && i < A.rows(); i += K) {
     M.block(i, i, K, K) = A.block(i, i, K, K);
   }
-  return Eigen::GeneralizedSelfAdjointEigenSolver<Eigen::MatrixXd>(A, M).eigenvalues();
+  return eigenvalues_of(A, M);
 }
 
 template <class E>

@@ -21,6 +21,7 @@
 #include "heddle/polynomial.hpp"
 #include "heddle/problems.hpp"
 #include "heddle/triplets.hpp"
+#include "support/dense_factors.hpp"
 #include "support/least_squares.hpp"
 #include "support/systems.hpp"
 
@@ -103,8 +104,7 @@ TEST(ShiftedDirac, TakesFewerProductsByMinresThanItsSquareByConjugateGradient) {
   const Eigen::MatrixXd dense =
       Eigen::MatrixXd(expansion<double>(matrix)) -
       sigma * Eigen::MatrixXd::Identity(4 * Eigen::Index(D.rows()), 4 * Eigen::Index(D.rows()));
-  const auto values =
-      Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(dense, Eigen::EigenvaluesOnly).eigenvalues();
+  const Eigen::VectorXd values = eigenvalues_of(dense);
   ASSERT_LT(values(0), 0);
   const double least = values.cwiseAbs().minCoeff(), largest = values.cwiseAbs().maxCoeff();
   const auto right = components_of<double>(b), of_square = components_of<double>(image);
@@ -207,7 +207,7 @@ TEST(BundleAdjustment, ByLsmrIsThatOfDenseQr) {
   const RealMatrix dense = expansion<double>(matrix);
   ASSERT_GT(dense.rows(), dense.cols());
   const auto b = random_vector<real<double>>(matrix.rows(), generator);
-  const RealVector expected = dense.householderQr().solve(components_of<double>(b));
+  const RealVector expected = solution_by_qr(dense, components_of<double>(b));
   const Operator<real<double>> A(matrix, Plan{});
   Field<real<double>> x(matrix.columns()), y(matrix.columns());
   const LeastSquaresOptions options{.tolerance = 1e-13, .max_iterations = 100000};

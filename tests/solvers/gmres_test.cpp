@@ -9,6 +9,7 @@
 
 #include "heddle/bicgstab.hpp"
 #include "heddle/jacobi.hpp"
+#include "support/dense_factors.hpp"
 #include "support/eigen_preconditioners.hpp"
 #include "support/expect_error.hpp"
 #include "support/few_entries.hpp"
@@ -39,7 +40,7 @@ std::vector<double> smallest_residuals(const Eigen::MatrixXd& A, const Eigen::Ve
       basis.rightCols(1) = times_unit(newest, ring, u);
     }
     const Long image = B * basis;
-    const LongVector y = image.householderQr().solve(rhs);
+    const LongVector y = solution_by_qr(image, rhs);
     residuals.push_back(static_cast<double>((rhs - image * y).norm() / rhs.norm()));
     newest = B * newest;
   }

@@ -13,6 +13,7 @@
 
 #include "heddle/operator.hpp"
 #include "heddle/operator_algebra.hpp"
+#include "support/dense_factors.hpp"
 #include "support/few_entries.hpp"
 #include "support/least_squares.hpp"
 
@@ -55,7 +56,7 @@ TYPED_TEST(LeastSquares, SolveWhatEigenSolves) {
         const RealVector b = fields.dense_b(), x = fields.dense_x();
         expect_true_report<S>(report, dense, b, x, damping);
         const RealVector expected = least_squares(dense, b, damping);
-        const auto values = dense.jacobiSvd().singularValues();
+        const RealVector values = singular_values_of(dense);
         const double rank = 1e-9 * values(0);
         double least = values(0);
         for (const double value : values) {
@@ -99,7 +100,7 @@ TEST(LeastSquaresIterates, AreThoseThatMinimizeTheGradient) {
         basis.conservativeResize(Eigen::NoChange, k);
         basis.col(k - 1) = next.normalized();
         const RealMatrix image = normal * basis;
-        const RealVector expected = first + basis * image.colPivHouseholderQr().solve(start);
+        const RealVector expected = first + basis * solution_by_pivoted_qr(image, start);
         fields.x = guess;
         Lsmr solver(A, {.damping = damping, .tolerance = 0, .max_iterations = k});
         const auto report = solver.solve(fields.right(), fields.solution());

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "heddle/jacobi.hpp"
+#include "support/dense_factors.hpp"
 #include "support/eigen_preconditioners.hpp"
 #include "support/few_entries.hpp"
 #include "support/row_weights.hpp"
@@ -64,7 +65,7 @@ std::vector<double> smallest_residuals(const Eigen::MatrixXd& A, const Eigen::Ve
     // In the norm of the preconditioner.
     const Long weighted = scale.cwiseSqrt().asDiagonal() * image;
     const Eigen::Matrix<long double, -1, 1> target = scale.cwiseSqrt().cwiseProduct(rhs);
-    const Eigen::Matrix<long double, -1, 1> y = weighted.householderQr().solve(target);
+    const Eigen::Matrix<long double, -1, 1> y = solution_by_qr(weighted, target);
     residuals.push_back(static_cast<double>((target - weighted * y).norm() / target.norm()));
   }
   return residuals;

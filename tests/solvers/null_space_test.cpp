@@ -4,6 +4,7 @@
 #include "heddle/bicgstab.hpp"
 #include "heddle/conjugate_gradient.hpp"
 #include "heddle/jacobi.hpp"
+#include "support/dense_factors.hpp"
 #include "support/systems.hpp"
 
 namespace heddle::test::null_space {
@@ -58,8 +59,7 @@ void expect_projected(const CsrMatrix<E>& matrix, const std::vector<Field<E>>& n
     all.middleCols(columns, span.cols()) = span;
     columns += span.cols();
   }
-  const Eigen::MatrixXd Q = Eigen::HouseholderQR<Eigen::MatrixXd>(all).householderQ() *
-                            Eigen::MatrixXd::Identity(all.rows(), all.cols());
+  const Eigen::MatrixXd Q = orthogonal_factor(all).leftCols(all.cols());
   const Vector<double> rhs = components_of<double>(b);
   const Vector<double> within = rhs - Q * (Q.transpose() * rhs);
   Vector<double> residual = within - expansion<double>(matrix) * components_of<double>(x);

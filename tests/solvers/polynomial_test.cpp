@@ -15,6 +15,7 @@
 #include "heddle/operator_algebra.hpp"
 #include "heddle/runtime/any_solver.hpp"
 #include "support/complex_symmetric_matrix.hpp"
+#include "support/dense_factors.hpp"
 #include "support/expect_error.hpp"
 #include "support/few_entries.hpp"
 #include "support/systems.hpp"
@@ -30,7 +31,7 @@ constexpr const char* plans[] = {"CSR", "pJDS", "K1rs,C=8", "order=rcm", "CSR,ve
 /// The expansion A of a matrix, and the M^-1 that scales it: of Jacobi, or the identity.
 struct System {
   Dense A, inverse;
-  Eigen::PartialPivLU<Dense> factors;
+  LuFactors<long double> factors;
 
   template <class E>
   System(const CsrMatrix<E>& matrix, bool jacobi)
@@ -39,7 +40,7 @@ struct System {
         factors(A) {
     constexpr int K = vector_entry_t<E>::components;
     for (Eigen::Index i = 0; jacobi && i < A.rows(); i += K) {
-      inverse.block(i, i, K, K) = Dense(A.block(i, i, K, K)).inverse();
+      inverse.block(i, i, K, K) = LuFactors<long double>(A.block(i, i, K, K)).inverse();
     }
   }
 

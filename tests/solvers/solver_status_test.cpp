@@ -6,6 +6,7 @@
 #include "heddle/bicgstab.hpp"
 #include "heddle/conjugate_gradient.hpp"
 #include "heddle/jacobi.hpp"
+#include "support/dense_factors.hpp"
 #include "support/few_entries.hpp"
 #include "support/row_weights.hpp"
 #include "support/systems.hpp"
@@ -177,7 +178,7 @@ TEST(SolverStatus, ANegativeEigenvalueIsIndefinite) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Generator generator(seed);
     Eigen::MatrixXd G = random_dense(20, generator);
-    const Eigen::MatrixXd Q = Eigen::HouseholderQR<Eigen::MatrixXd>(G).householderQ();
+    const Eigen::MatrixXd Q = orthogonal_factor(G);
     Eigen::VectorXd values(20);
     for (double& value : values) value = uniform(generator, 1, 5);
     values[3] = -0.5;
@@ -338,10 +339,8 @@ TEST(SolverStatus, ConvergenceIsNeverClaimedFalsely) {
     Generator generator(seed);
     const auto n = static_cast<Index>(1 + generator() % 40);
     // Singular values spread over up to 1e16; general, symmetric or definite.
-    const Eigen::MatrixXd U =
-        Eigen::HouseholderQR<Eigen::MatrixXd>(random_dense(n, generator)).householderQ();
-    const Eigen::MatrixXd V =
-        Eigen::HouseholderQR<Eigen::MatrixXd>(random_dense(n, generator)).householderQ();
+    const Eigen::MatrixXd U = orthogonal_factor(random_dense(n, generator));
+    const Eigen::MatrixXd V = orthogonal_factor(random_dense(n, generator));
     const double spread = uniform(generator, 0, 16);
     Eigen::VectorXd values(n);
     for (double& value : values) value = std::pow(10, -uniform(generator, 0, spread));

@@ -6,6 +6,7 @@
 #include <Eigen/Dense>
 #include <vector>
 
+#include "support/dense_factors.hpp"
 #include "support/eigen_systems.hpp"
 #include "support/systems.hpp"
 
@@ -31,7 +32,7 @@ void expect_solutions(const System<E>& system, const std::vector<Field<E>>& b,
   using S = vector_scalar_t<E>;
   using Dense = Eigen::Matrix<long double, Eigen::Dynamic, Eigen::Dynamic>;
   const Dense dense = expansion<long double>(system.matrix);
-  const Eigen::LLT<Dense> factor(dense);
+  const CholeskyFactors<long double> factor(dense);
   ASSERT_EQ(reports.size(), b.size());
   for (std::size_t k = 0; k < b.size(); ++k) {
     SCOPED_TRACE("column " + std::to_string(k));

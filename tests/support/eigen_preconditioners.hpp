@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "support/dense_factors.hpp"
 #include "support/systems.hpp"
 
 namespace heddle::test {
@@ -27,7 +28,7 @@ class EigenBlockJacobi {
       for (int i = 0; i < size; ++i) {
         for (int j = 0; j < size; ++j) tile(i, j) = matrix.coeff(first + i, first + j);
       }
-      inverses_.push_back(tile.inverse());
+      inverses_.push_back(LuFactors<T>(tile).inverse());
     }
     return *this;
   }

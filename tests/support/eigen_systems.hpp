@@ -12,12 +12,13 @@
 #include "heddle/csr.hpp"
 #include "heddle/field.hpp"
 #include "heddle/lobpcg.hpp"
+#include "support/dense_factors.hpp"
 #include "support/random_matrix.hpp"
 #include "support/systems.hpp"
 
 namespace heddle::test {
 
-/// The real expansion.
+/// The real expansion: each eigenvalue stands there once for every scalar of a number of the ring.
 template <class E>
 Eigen::MatrixXd expansion_of(const CsrMatrix<E>& matrix) {
   constexpr int size = vector_entry_t<E>::components;
@@ -32,18 +33,6 @@ Eigen::MatrixXd expansion_of(const CsrMatrix<E>& matrix) {
     }
   }
   return dense;
-}
-
-/// All eigenvalues of the expansion, ascending: each stands there once for every scalar of a
-/// number of the ring.
-inline Eigen::VectorXd eigenvalues_of(const Eigen::MatrixXd& matrix) {
-  return Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(matrix, Eigen::EigenvaluesOnly)
-      .eigenvalues();
-}
-inline Eigen::VectorXd eigenvalues_of(const Eigen::MatrixXd& matrix, const Eigen::MatrixXd& mass) {
-  return Eigen::GeneralizedSelfAdjointEigenSolver<Eigen::MatrixXd>(matrix, mass,
-                                                                   Eigen::EigenvaluesOnly)
-      .eigenvalues();
 }
 
 /// Hermitian, with a diagonal of real numbers uniform in [from, to].
