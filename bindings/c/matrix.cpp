@@ -145,7 +145,8 @@ Array<stored_scalar_t<E>> scalars_of(const heddle_view& values) {
 template <class S>
 Array<S> scalars_of(const heddle_view& values, const NamedEntry& defined) {
   check_values<S>(values, defined);
-  Array<S> scalars(static_cast<std::size_t>(values.count * defined.entry.definition()->size()));
+  Array<S> scalars(static_cast<std::size_t>(values.count) *
+                   static_cast<std::size_t>(defined.entry.definition()->size()));
   std::copy_n(static_cast<const S*>(values.data), scalars.size(), scalars.data());
   return scalars;
 }

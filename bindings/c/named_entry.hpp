@@ -2,6 +2,8 @@
 // of.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -52,10 +54,9 @@ class Definitions {
   /// Throws `Error` (usage) for a number that is none.
   NamedEntry find(heddle_entry entry) const {
     const std::lock_guard lock(mutex_);
-    const int at = static_cast<int>(entry) - first_defined;
-    if (at >= 0 && static_cast<std::size_t>(at) < known_.size()) {
-      return known_[static_cast<std::size_t>(at)].second;
-    }
+    const auto number = static_cast<std::int64_t>(entry);
+    const auto at = static_cast<std::size_t>(number - first_defined);
+    if (number >= first_defined && at < known_.size()) return known_[at].second;
     return kind_of(entry);
   }
 

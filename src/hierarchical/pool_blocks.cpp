@@ -1,6 +1,7 @@
 #include "hierarchical/pool_blocks.hpp"
 
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -16,6 +17,12 @@ constexpr std::size_t huge_page = std::size_t(2) << 20;
 
 std::size_t rounded_up(std::size_t value, std::size_t multiple) {
   return (value + multiple - 1) / multiple * multiple;
+}
+
+std::size_t eighth_of_memory() {
+  static const std::size_t bytes = static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) *
+                                   static_cast<std::size_t>(sysconf(_SC_PAGESIZE)) / 8;
+  return bytes;
 }
 
 /// Aligned to huge pages, which it asks for where it fills some; null where there is none.
@@ -75,7 +82,7 @@ bool PoolBlocks::give_back(std::byte* data) noexcept {
   bytes_taken_ -= at->size;
   bytes_kept_ += at->size;
   taken_.erase(at);
-  drop_until(bytes_taken_);
+  drop_until(std::min(bytes_taken_, eighth_of_memory()));
   return true;
 }
 

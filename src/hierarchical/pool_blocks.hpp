@@ -10,7 +10,8 @@ namespace heddle::detail {
 /// Pages of the system's own. Edits that follow one another write pools of about one size, and
 /// pages that the system gives anew cost several times what is written to them; the C library,
 /// which keeps freed memory in pieces, would grow with every edit. What is kept is at most what
-/// live pools hold, and nothing once there is none.
+/// live pools hold, which is nothing once there is none, and an eighth of the machine's memory:
+/// whoever asks how much is available does not know of it.
 class PoolBlocks {
  public:
   /// Smaller pools are left to the C library.

@@ -125,11 +125,13 @@ void check_tree_memory(const HierarchicalMemory& needed, long long available) {
 
 namespace {
 
-/// What pools that are gone have left makes room for the next.
-long long available_for_pools(const Device& device) {
-  const auto kept = static_cast<long long>(PoolBlocks::of_process().kept_bytes());
+/// What pools that are gone have left makes room for the next, of so many bytes, and for nothing
+/// else.
+long long available_for_pool(long long bytes, const Device& device) {
   const long long available = device.available_memory();
-  return available + std::min(kept, std::numeric_limits<long long>::max() - available);
+  if (device.on_gpu() || device.memory() != default_memory()) return available;
+  const auto kept = static_cast<long long>(PoolBlocks::of_process().kept_bytes());
+  return available + std::min({kept, bytes, std::numeric_limits<long long>::max() - available});
 }
 
 }  // namespace
@@ -151,7 +153,7 @@ TreeBuilder::TreeBuilder(Index rows, Index columns, const NodeShape& leaf, NodeL
   HierarchicalMemory needed = tree_.memory;
   needed.schedule =
       LeafSchedule::bytes(levels_.front().rows, static_cast<Offset>(needed.leaves.nodes()));
-  check_tree_memory(needed, limit.value_or(available_for_pools(device)));
+  check_tree_memory(needed, limit.value_or(available_for_pool(bytes, device)));
   pool_ = std::make_shared<Pool>(static_cast<std::size_t>(bytes), device);
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/device_cuda.hpp"
 #include "base/launch_cuda.cuh"
+#include "base/returned_memory_cuda.hpp"
 #include "heddle/detail/slice_arithmetic.hpp"
 #include "heddle/detail/tree_building_cuda.hpp"
 #include "heddle/error.hpp"
@@ -47,6 +48,7 @@ void find_rows(const T* offsets, Index rows, UnsetArray<Index>& row, const Devic
         const Index begin = first[i / chunk], end = first[i / chunk + 1];
         row[i] = begin + last_not_above(offsets + begin, end - begin + 1, static_cast<T>(i));
       });
+  wait_before_memory_goes_back(device);
 }
 
 UnsetArray<Index> rows_of_entries(const PatternView& pattern, Offset entries,

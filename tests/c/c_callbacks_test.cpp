@@ -71,7 +71,6 @@ TEST(CCallbacks, CallsTheCallersOperatorAndPreconditioner) {
   EXPECT_EQ(jacobi.own, nullptr);
 }
 
-/// A sorted basis: the callback still sees the caller's order.
 TEST(CCallbacks, OperatorsAreOnTheDeviceOfTheOptions) {
   Context context;
   Operator A, none;
@@ -98,6 +97,7 @@ TEST(CCallbacks, OperatorsAreOnTheDeviceOfTheOptions) {
   EXPECT_EQ(message(context), "a plan stores a matrix, and a callback has none");
 }
 
+/// A sorted basis: the callback still sees the caller's order.
 TEST(CCallbacks, CallbacksSeeTheCallersOrder) {
   Context context;
   Matrix matrix;

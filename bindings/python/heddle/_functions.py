@@ -41,15 +41,19 @@ class OnGpu:
     def __init__(
         self, function: Callable[[Any], Any], shape: tuple[int, ...], dtype: np.dtype, gpu: int
     ) -> None:
+        self._function, self._gpu = function, gpu
+        self._shape, self._dtype = shape, dtype
+
+    def begin(self, operator: _heddle.Operator) -> None:
+        """Once there is one, so that a device that does not work is refused first."""
         try:
             import cupy
         except ImportError:
             raise UsageError(
                 "functions for a GPU get arrays of CuPy, which is not installed"
             ) from None
-        self._cupy, self._function, self._gpu = cupy, function, gpu
-        self._shape, self._dtype = shape, dtype
-        self.stream = 0  # of the operator
+        self._cupy = cupy
+        self._stream = operator.stream
 
     def _array(self, address: int) -> Any:
         cuda = self._cupy.cuda
@@ -59,7 +63,7 @@ class OnGpu:
 
     def __call__(self, x: int, y: int) -> None:
         cuda = self._cupy.cuda
-        with cuda.Device(self._gpu), cuda.ExternalStream(self.stream, self._gpu):
+        with cuda.Device(self._gpu), cuda.ExternalStream(self._stream, self._gpu):
             image = self._cupy.asarray(self._function(self._array(x)))
             if not np.can_cast(image.dtype, self._dtype, "safe"):
                 raise UnsupportedError(
@@ -92,9 +96,10 @@ def operator_of(A: Any, device: str) -> tuple[_heddle.Operator, str, np.dtype]:
     entry = "complex" if given.kind == "c" else "real"
     precision = "single" if given.char in "fF" else "double"
     dtype, place = dtype_of(entry, precision), one_name(device)
-    gpu = int(place.removeprefix("cuda:")) if place.startswith("cuda:") else -1
+    number = place.removeprefix("cuda:")
+    gpu = int(number) if place != number and number.isdigit() else -1
     function = calling(A.matvec, (rows,), dtype, gpu)
     operator = _heddle.Operator.of_function(rows, entry, precision, function, place)
     if isinstance(function, OnGpu):
-        function.stream = operator.stream
+        function.begin(operator)
     return operator, entry, dtype

@@ -141,7 +141,7 @@ class Solver:
                 operator.gpu,
             )
             if isinstance(function, OnGpu):
-                function.stream = operator.stream
+                function.begin(operator)
             own = _heddle.Preconditioner.of_function(operator, function, varies)
         elif preconditioner == "none":
             own = None
