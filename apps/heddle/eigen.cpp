@@ -38,9 +38,10 @@ void check(const EigenCommand& options, const Device& device) {
   }
   if (const auto choice = ComposedChoice::parse(options.preconditioner);
       !choice.is_hermitian() || choice.varies()) {
-    throw Error(ErrorKind::usage, "LOBPCG needs a Hermitian preconditioner, not " +
-                                      options.preconditioner + "; there are " +
-                                      suitable_preconditioners() +
+    throw Error(ErrorKind::usage, std::string("LOBPCG needs a ") +
+                                      (choice.varies() ? "constant " : "") +
+                                      "Hermitian preconditioner, not " + options.preconditioner +
+                                      "; there are " + suitable_preconditioners() +
                                       ", and compositions that read the same from both ends");
   }
   check_plan_text(options.plan, device);

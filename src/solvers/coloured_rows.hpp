@@ -49,7 +49,8 @@ struct ColouredOperators {
   std::shared_ptr<SlicedJacobi<S>> jacobi;
   std::shared_ptr<const Basis> basis;  // of the places
   OperatorField<S> scaled;             // D^-1 r in the basis of the matrix
-  Array<S> right, left, result;        // in that of the places, row by row
+  Array<S> right, result;              // in that of the places, row by row
+  Array<S> image;                      // of a colour: products on a GPU write to its beginning
 
   ColouredOperators(const SlicedOperator<S>& matrix, std::shared_ptr<SlicedJacobi<S>> jacobi,
                     const ColouredRows& rows)
@@ -58,8 +59,8 @@ struct ColouredOperators {
         basis(Basis::from_order(rows.row, Device::cpu())),
         scaled(row_field_of<S>(matrix)),
         right(scaled.scalars.size(), matrix.device()),
-        left(scaled.scalars.size(), matrix.device()),
-        result(scaled.scalars.size(), matrix.device()) {
+        result(scaled.scalars.size(), matrix.device()),
+        image(scaled.scalars.size(), matrix.device()) {
     if (!matrix.device().on_gpu()) return;
     // The first call copies them, which a graph cannot.
     for (const Basis* one : {basis.get(), scaled.view.basis.get()}) {
@@ -92,25 +93,25 @@ class GaussSeidel final : public Preconditioner<S> {
   void apply(const FieldView<const S>& r, const FieldView<S>& z,
              const Stream& stream) const override {
     ColouredOperators<S>& all = *colours_;
-    const FieldView<S> right = at_places(all.right), left = at_places(all.left),
-                       result = at_places(all.result);
+    const FieldView<S> right = at_places(all.right), result = at_places(all.result);
+    FieldView<const S> known = result;
+    known.basis = nullptr;
     all.jacobi->apply(r, all.scaled.view, stream);
     move<S>(all.scaled.view, right, stream);
     fill<S>(S(0), result, stream);
     const auto count = all.of_colour.size();
     for (int sweep = 0; sweep < sweeps_; ++sweep) {
-      const bool is_last = sweep + 1 == sweeps_;
-      if (!is_last) copy<S>(right, left, stream);
       for (std::size_t k = 0; k < count; ++k) {
         const std::size_t colour = is_forward_ ? k : count - 1 - k;
-        const FieldView<S> own = of_colour(is_last ? right : left, colour);
-        // The first one has nothing yet to subtract.
-        if (sweep > 0 || k > 0) {
-          FieldView<const S> known = result;
-          known.basis = nullptr;
-          all.of_colour[colour]->apply(S(-1), known, S(1), own, stream);
+        const FieldView<S> own = of_colour(right, colour), to = of_colour(result, colour);
+        if (sweep == 0 && k == 0) {  // there is nothing yet to subtract
+          copy<S>(own, to, stream);
+          continue;
         }
-        copy<S>(own, of_colour(result, colour), stream);
+        const FieldView<S> image(all.image.data(), own.size, own.components);
+        copy<S>(own, image, stream);
+        all.of_colour[colour]->apply(S(-1), known, S(1), image, stream);
+        copy<S>(image, to, stream);
       }
     }
     move<S>(result, z, stream);

@@ -72,7 +72,7 @@ class FlexibleCycle final : public Preconditioner<S> {
       sums[FlexibleSums::d_w] = multiply(d, w);
       sums[FlexibleSums::d_v] = sum(d, v);
       sums[FlexibleSums::d_rest] = sum(d, rest);
-      const TwoSteps steps = both_steps(sums.data());
+      const TwoSteps steps = both_steps<S>(sums.data());
       axpby<S>(static_cast<S>(steps.c), c, S(0), z, stream);
       axpby<S>(static_cast<S>(steps.d), d, S(1), z, stream);
       return;

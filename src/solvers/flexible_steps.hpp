@@ -2,6 +2,8 @@
 // 22(4)), for host and GPU.
 #pragma once
 
+#include <type_traits>
+
 #include "heddle/entries/annotations.hpp"
 
 namespace heddle::detail {
@@ -22,10 +24,11 @@ HEDDLE_HD inline double first_step(const double* sums) {
 struct TwoSteps {
   double c, d;
 };
-/// x = c steps.c + d steps.d. Of a second direction that depends on the first to rounding, as where
-/// one step is exact, nothing is taken.
-HEDDLE_HD inline TwoSteps both_steps(const double* sums) {
-  constexpr double rounding = 1e-12;
+/// x = c steps.c + d steps.d. Of a second direction that depends on the first to the rounding of
+/// fields of S, as where one step is exact, nothing is taken.
+template <class S>
+HEDDLE_HD TwoSteps both_steps(const double* sums) {
+  constexpr double rounding = std::is_same_v<S, float> ? 1e-6 : 1e-12;
   const double first = first_step(sums), energy = sums[FlexibleSums::c_v];
   const double along = energy > 0 ? sums[FlexibleSums::d_v] / energy : 0;
   const double left = sums[FlexibleSums::d_w] - along * sums[FlexibleSums::d_v];

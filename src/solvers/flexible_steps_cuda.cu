@@ -14,7 +14,7 @@ __global__ void first(const double* sums, Coefficient<Ring::real, S>* number) {
 
 template <class S>
 __global__ void both(const double* sums, Coefficient<Ring::real, S>* numbers) {
-  const detail::TwoSteps steps = detail::both_steps(sums);
+  const detail::TwoSteps steps = detail::both_steps<S>(sums);
   numbers[0].component[0] = static_cast<S>(steps.c);
   numbers[1].component[0] = static_cast<S>(steps.d);
 }

@@ -36,6 +36,7 @@ long long Hierarchy<S>::device_bytes(const Level& level) const {
   if (level.by_norms) bytes += level.by_norms->memory().total();
   if (level.sweeps) {
     for (const auto& part : level.sweeps->of_colour) bytes += part->memory().total();
+    if (matrix_.device().on_gpu()) bytes += level.sweeps->basis->bytes();  // its copy there
   }
   if (level.interpolate) {
     bytes += level.interpolate->memory().total();

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <charconv>
+#include <optional>
+#include <tuple>
+#include <utility>
 
 #include "heddle/error.hpp"
 
@@ -223,16 +226,29 @@ std::string_view name(Smoother smoother) {
 
 namespace {
 
-/// A part, whose cycle and smoother go to `multigrid`.
-PreconditionerChoice parse_part(std::string_view text, MultigridChoice& multigrid) {
+/// The cycle and smoother that all parts of multigrid have, as far as they were read.
+using CycleAndSmoother = std::optional<std::pair<Cycle, Smoother>>;
+
+/// A part, whose cycle and smoother `multigrid` has, or gets.
+PreconditionerChoice parse_part(std::string_view text, CycleAndSmoother& multigrid) {
   const std::vector<std::string_view> pieces = pieces_of(text, ':');
   if (pieces.front() != "multigrid") return parse_preconditioner(text);
   std::string rest(pieces.front());
+  std::optional<Cycle> own_cycle;
+  std::optional<Smoother> own_smoother;
   for (std::size_t k = 1; k < pieces.size(); ++k) {
     if (const auto cycle = find_cycle(pieces[k])) {
-      multigrid.cycle = *cycle;
+      if (own_cycle) {
+        refuse("the preconditioner multigrid has one cycle, not a second one '" +
+               std::string(pieces[k]) + "'");
+      }
+      own_cycle = cycle;
     } else if (const auto smoother = find_smoother(pieces[k])) {
-      multigrid.smoother = *smoother;
+      if (own_smoother) {
+        refuse("the preconditioner multigrid has one smoother, not a second one '" +
+               std::string(pieces[k]) + "'");
+      }
+      own_smoother = smoother;
     } else if (k > 1 || pieces[k].find_first_not_of("0123456789") != std::string_view::npos) {
       refuse(
           "the preconditioner multigrid takes the degree first, then a cycle (v, w, k) and a "
@@ -242,6 +258,12 @@ PreconditionerChoice parse_part(std::string_view text, MultigridChoice& multigri
       rest += ":" + std::string(pieces[k]);
     }
   }
+  const std::pair own(own_cycle.value_or(MultigridChoice().cycle),
+                      own_smoother.value_or(MultigridChoice().smoother));
+  if (multigrid.value_or(own) != own) {
+    refuse("the parts that are multigrid have one cycle and one smoother");
+  }
+  multigrid = own;
   return parse_preconditioner(rest);
 }
 
@@ -250,13 +272,14 @@ PreconditionerChoice parse_part(std::string_view text, MultigridChoice& multigri
 ComposedChoice ComposedChoice::parse(std::string_view text) {
   ComposedChoice choice;
   const bool is_composed = text.find_first_of("*,") != text.npos;
+  CycleAndSmoother multigrid;
   int number = 0;
   for (const std::string_view product : pieces_of(text, ',')) {
     Product& factors = choice.terms_.emplace_back();
     for (const std::string_view part : pieces_of(product, '*')) {
       ++number;
       try {
-        factors.push_back(parse_part(part, choice.multigrid));
+        factors.push_back(parse_part(part, multigrid));
         if (is_composed && factors.back().kind == PreconditionerKind::none) {
           refuse("none is no part of a composition: leave it out");
         }
@@ -267,6 +290,7 @@ ComposedChoice ComposedChoice::parse(std::string_view text) {
       }
     }
   }
+  if (multigrid) std::tie(choice.multigrid.cycle, choice.multigrid.smoother) = *multigrid;
   return choice;
 }
 

@@ -44,7 +44,7 @@ TEST(ComposedChoice, HasTermsAndFactors) {
   EXPECT_EQ(choice.terms()[1], ComposedChoice::Product{PreconditionerKind::fsai});
   for (const char* text : {"none", "jacobi", "isai:2", "jacobi*chebyshev:2,fsai",
                            "cr:3,jacobi*block-jacobi:2*jacobi,gmres:4", "multigrid:2:w",
-                           "multigrid:k:l1-jacobi,fsai"}) {
+                           "multigrid:k:l1-jacobi,fsai", "multigrid:2:k,jacobi,multigrid:k"}) {
     EXPECT_EQ(ComposedChoice::parse(text).text(), text);
   }
   EXPECT_EQ(ComposedChoice(PreconditionerKind::fsai).text(), "fsai");
@@ -88,6 +88,14 @@ TEST(ComposedChoice, NamesThePartThatIsWrong) {
          "part 2 of the preconditioner 'jacobi*none': none is no part of a composition: leave it "
          "out");
   expect("ilu", "no preconditioner is named 'ilu'; there are " + preconditioners_in_words());
+  expect("multigrid:v:k", "the preconditioner multigrid has one cycle, not a second one 'k'");
+  expect("multigrid:2:jacobi:w:jacobi",
+         "the preconditioner multigrid has one smoother, not a second one 'jacobi'");
+  for (const std::string text : {"multigrid:2:k,multigrid:1:v", "multigrid*multigrid:jacobi",
+                                 "multigrid:gauss-seidel,multigrid"}) {
+    expect(text, "part 2 of the preconditioner '" + text +
+                     "': the parts that are multigrid have one cycle and one smoother");
+  }
   test::expect_error(ErrorKind::usage,
                      "the preconditioner fsai is made of the matrix's entries, and would not be "
                      "that of A + sigma I; there are none, chebyshev, neumann",
