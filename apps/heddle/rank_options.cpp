@@ -98,7 +98,11 @@ std::vector<Device> RankOptions::devices(const DeviceOption& option, bool quiet)
   std::vector<Device> devices;
   std::istringstream names(option.device + ",");  // so that nothing behind a comma is a name too
   for (DeviceOption one = option; std::getline(names, one.device, ',');) {
-    devices.push_back(one.on(quiet));
+    const Device named = one.on(quiet);
+    const bool is_again = std::any_of(devices.begin(), devices.end(), [&](const Device& other) {
+      return named.on_gpu() && other.stream().gpu == named.stream().gpu;
+    });
+    if (!is_automatic || !is_again) devices.push_back(named);
   }
   const std::size_t count = is_automatic ? devices.size() : static_cast<std::size_t>(ranks);
   if (devices.size() != 1 && devices.size() != count) {

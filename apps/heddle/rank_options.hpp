@@ -27,7 +27,7 @@ struct RankOptions {
   void check_use(const std::string& device) const;
 
   /// Of each rank: those that `--device` names with commas between them, or the one for all; where
-  /// the number of ranks is to be chosen, those that are named.
+  /// the number of ranks is to be chosen, those that are named, and each GPU once.
   /// Throws `Error`: usage for another number of them, unsupported where only some are GPUs.
   std::vector<Device> devices(const DeviceOption& option, bool quiet) const;
 
