@@ -120,6 +120,10 @@ TEST_F(Ranks, RefuseWhatTheyDoNotShare) {
       "--preconditioner fsai is made of the entries of all rows, which no rank has; ranks "
       "take none, jacobi, chebyshev, neumann, cr and gmres");
   expect_refused({"--ranks", "2", "--cycle", "w"}, "--cycle is for --preconditioner multigrid");
+  folder.write("wide.mtx", "%%MatrixMarket matrix coordinate real general\n2 3 2\n1 1 2\n2 3 2\n");
+  EXPECT_EQ(run({"solve", "wide.mtx", "--ranks", "2"}).error,
+            "heddle: ranks share square matrices, not one of 2 rows and 3 columns\n");
+  EXPECT_EQ(run({"solve", "wide.mtx", "--ranks", "auto"}).status, 0);
 }
 
 }  // namespace
