@@ -79,8 +79,8 @@ Network parse_network(std::string_view text) {
   const std::vector<double> numbers = numbers_in(text, 2);
   if (numbers.empty()) {
     throw Error(ErrorKind::usage, "networks are " + names_of(named_networks()) +
-                                      "or microseconds and GB/s such as 2.5,25, not " +
-                                      std::string(text));
+                                      "or microseconds and GB/s such as 2.5,25, not '" +
+                                      std::string(text) + "'");
   }
   return {std::string(text), numbers[0] * micro, numbers[1] * giga, false};
 }
@@ -92,8 +92,8 @@ DeviceRates parse_device_rates(std::string_view text) {
     throw Error(ErrorKind::usage,
                 "rates are " + names_of(named_rates()) +
                     "or microseconds and GB/s of an iteration alone and on ranks such as "
-                    "16,2900,70,2300, not " +
-                    std::string(text));
+                    "16,2900,70,2300, not '" +
+                    std::string(text) + "'");
   }
   DeviceRates made = named_rates().front();
   made.name = text;
