@@ -12,6 +12,35 @@
 
 namespace heddle::cli {
 
+namespace {
+
+/// Not by first rows: for any number of ranks.
+bool is_named(const std::string& partition) {
+  return partition == "entries" || partition == "rows" || partition == "metis";
+}
+
+std::vector<long long> first_rows_in(const std::string& text) {
+  std::vector<long long> rows;
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  while (true) {
+    long long row = 0;
+    const auto [behind, error] = std::from_chars(at, end, row);
+    const bool is_good = error == std::errc() && (behind == end || *behind == ',');
+    if (!is_good) {
+      throw Error(ErrorKind::usage,
+                  "--partition " + text +
+                      " is neither entries, rows nor metis, nor first rows with commas between "
+                      "them");
+    }
+    rows.push_back(row);
+    if (behind == end) return rows;
+    at = behind + 1;
+  }
+}
+
+}  // namespace
+
 void RankOptions::add_to(CLI::App& command, bool in_processes) {
   if (!in_processes) {
     const auto number_or_auto = [number = whole_number(1, 1024)](std::string& text) {
@@ -50,6 +79,11 @@ void RankOptions::add_to(CLI::App& command, bool in_processes) {
 }
 
 void RankOptions::check_use(const std::string& device) const {
+  if (is_automatic && !is_named(partition)) {
+    (void)first_rows_in(partition);
+    throw Error(ErrorKind::usage,
+                "--partition with first rows names the ranks: give their number, not auto");
+  }
   if (is_given()) return;
   if (device.find(',') != std::string::npos) {
     throw Error(ErrorKind::usage, "--device " + device + " is for ranks: give --ranks too");
@@ -64,7 +98,11 @@ std::vector<Device> RankOptions::devices(const DeviceOption& option, bool quiet)
   std::vector<Device> devices;
   std::istringstream names(option.device + ",");  // so that nothing behind a comma is a name too
   for (DeviceOption one = option; std::getline(names, one.device, ',');) {
-    devices.push_back(one.on(quiet));
+    const Device named = one.on(quiet);
+    const bool is_again = std::any_of(devices.begin(), devices.end(), [&](const Device& other) {
+      return named.on_gpu() && other.stream().gpu == named.stream().gpu;
+    });
+    if (!is_automatic || !is_again) devices.push_back(named);
   }
   const std::size_t count = is_automatic ? devices.size() : static_cast<std::size_t>(ranks);
   if (devices.size() != 1 && devices.size() != count) {
@@ -81,30 +119,6 @@ std::vector<Device> RankOptions::devices(const DeviceOption& option, bool quiet)
   devices.resize(count, Device(devices.front()));
   return devices;
 }
-
-namespace {
-
-std::vector<long long> first_rows_in(const std::string& text) {
-  std::vector<long long> rows;
-  const char* at = text.data();
-  const char* const end = at + text.size();
-  while (true) {
-    long long row = 0;
-    const auto [behind, error] = std::from_chars(at, end, row);
-    const bool is_good = error == std::errc() && (behind == end || *behind == ',');
-    if (!is_good) {
-      throw Error(ErrorKind::usage,
-                  "--partition " + text +
-                      " is neither entries, rows nor metis, nor first rows with commas between "
-                      "them");
-    }
-    rows.push_back(row);
-    if (behind == end) return rows;
-    at = behind + 1;
-  }
-}
-
-}  // namespace
 
 Partition RankOptions::make_partition(const AnyMatrix& matrix, int count) const {
   const Index rows = matrix.rows();

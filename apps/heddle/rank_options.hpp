@@ -22,11 +22,12 @@ struct RankOptions {
   void add_to(CLI::App& command, bool in_processes);
   /// Whether ranks are to be threads of this process.
   bool is_given() const { return ranks_ != nullptr && ranks_->count() > 0; }
-  /// Throws `Error` (usage) for options of ranks without ranks, several devices among them.
+  /// Throws `Error` (usage) for options of ranks without ranks, several devices among them, and for
+  /// first rows where the number of ranks is to be chosen.
   void check_use(const std::string& device) const;
 
   /// Of each rank: those that `--device` names with commas between them, or the one for all; where
-  /// the number of ranks is to be chosen, those that are named.
+  /// the number of ranks is to be chosen, those that are named, and each GPU once.
   /// Throws `Error`: usage for another number of them, unsupported where only some are GPUs.
   std::vector<Device> devices(const DeviceOption& option, bool quiet) const;
 

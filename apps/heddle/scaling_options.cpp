@@ -13,11 +13,12 @@
 namespace heddle::cli {
 
 void ScalingOptions::add_to(CLI::App& command) {
-  command
-      .add_option("--scaling", network_,
-                  "predict products and iterations on ranks of this network: nvlink, ndr, hdr, "
-                  "qdr, ethernet, or the microseconds of a message and GB/s")
-      ->type_name("NETWORK");
+  given_ =
+      command
+          .add_option("--scaling", network_,
+                      "predict products and iterations on ranks of this network: nvlink, ndr, hdr, "
+                      "qdr, ethernet, or the microseconds of a message and GB/s")
+          ->type_name("NETWORK");
   others_ = {
       command
           .add_option("--ranks", ranks_,

@@ -31,7 +31,7 @@ struct Scaling {
 class ScalingOptions {
  public:
   void add_to(CLI::App& command);
-  bool is_given() const { return !network_.empty(); }
+  bool is_given() const { return given_ != nullptr && given_->count() > 0; }
   /// Throws `Error` (usage) for texts that name nothing, and for options without --scaling.
   void check() const;
   void add_outputs(RunFiles& files) const;
@@ -46,6 +46,7 @@ class ScalingOptions {
   std::vector<int> ranks_;
   int unknowns_ = 0;  // of a row, in place of those of its entries
   std::optional<std::string> picture_;
+  const CLI::Option* given_ = nullptr;
   std::vector<const CLI::Option*> others_;
 };
 

@@ -88,9 +88,10 @@ int solve_alone(const SolveOptions& options, std::optional<ReadMatrix> read,
   const Profiles profiles = options.profile.profiles_for({options.plan}, device);
   Stopwatch reading;
   AnyMatrix matrix = read ? std::move(read->matrix) : options.matrix.read(progress.get());
+  const double read_before = read ? read->seconds : 0;
   if (const auto reason = reason_for_least_squares(options, matrix)) {
-    return solve_least_squares(
-        options, {matrix, *reason, device, profiles, progress.get(), reading.seconds()});
+    return solve_least_squares(options, {matrix, *reason, device, profiles, progress.get(),
+                                         reading.seconds() + read_before, rank_choice});
   }
   check_square(matrix, options);
   SolveOutcome outcome = outcome_of(options, matrix);
@@ -101,7 +102,7 @@ int solve_alone(const SolveOptions& options, std::optional<ReadMatrix> read,
   }
   outcome.multigrid =
       options.multigrid.read(preconditioner.multigrid, matrix, device, progress.get());
-  outcome.read_seconds = reading.seconds() + (read ? read->seconds : 0);
+  outcome.read_seconds = reading.seconds() + read_before;
 
   Stopwatch building;
   const double tolerance = tolerance_of(options, outcome.precision);

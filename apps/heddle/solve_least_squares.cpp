@@ -51,9 +51,10 @@ void refuse_other_options(const SolveOptions& options, const std::string& reason
   if (options.right_hand_sides != 1) refuse("--right-hand-sides", "it solves one at a time");
 }
 
-nlohmann::ordered_json to_json(const SolveOptions& options, const AnyMatrix& matrix,
+nlohmann::ordered_json to_json(const SolveOptions& options, const LeastSquaresProblem& problem,
                                const Solved& solved) {
   const LeastSquaresReport& report = solved.report;
+  const AnyMatrix& matrix = problem.matrix;
   nlohmann::ordered_json json;
   json["status"] = name(report.status);
   if (!report.detail.empty()) json["detail"] = report.detail;
@@ -80,6 +81,7 @@ nlohmann::ordered_json to_json(const SolveOptions& options, const AnyMatrix& mat
   json["restarts"] = report.restarts;
   json["memory"] = solved.tree.empty() ? solved.memory.total() : solved.tree_memory.total();
   json["solver_memory"] = solved.solver_memory;
+  if (!problem.rank_choice.empty()) json["rank_choice"] = problem.rank_choice;
   json["times"] = {{"read", solved.read_seconds},
                    {"build", solved.build_seconds},
                    {"permute", report.permute_seconds},
@@ -107,6 +109,7 @@ void print(const SolveOptions& options, const LeastSquaresProblem& problem, cons
   std::printf("plan       %s\n",
               (solved.tree.empty() ? solved.choice.text() : solved.tree).c_str());
   std::printf("reason     %s\n", io::printable(solved.choice.reason).c_str());
+  if (!problem.rank_choice.empty()) std::printf("ranks      %s\n", problem.rank_choice.c_str());
   std::printf(
       "memory     %s, solver with the adjoint %s\n",
       (solved.tree.empty() ? to_string(solved.memory) : to_string(solved.tree_memory)).c_str(),
@@ -207,7 +210,7 @@ std::optional<std::string> reason_for_least_squares(const SolveOptions& options,
 }
 
 int solve_least_squares(const SolveOptions& options, const LeastSquaresProblem& problem) {
-  const auto& [matrix, reason, device, profiles, progress, read_seconds] = problem;
+  const auto& [matrix, reason, device, profiles, progress, read_seconds, rank_choice] = problem;
   check_adjoint(matrix);
   Solved solved;
   solved.reason = reason;
@@ -282,7 +285,7 @@ int solve_least_squares(const SolveOptions& options, const LeastSquaresProblem& 
   if (tree) solved.tree_memory = tree->memory();
   if (progress != nullptr) progress->erase();
   if (options.json) {
-    std::cout << text_of(to_json(options, matrix, solved));
+    std::cout << text_of(to_json(options, problem, solved));
   } else if (!options.matrix.quiet) {
     print(options, problem, solved);
   }

@@ -25,6 +25,7 @@ struct LeastSquaresProblem {
   const Profiles& profiles;
   TerminalProgress* progress;  // may be null
   double read_seconds;
+  std::string rank_choice;  // as in `SolveOutcome`
 };
 
 /// Solves, writes and reports; the exit status.

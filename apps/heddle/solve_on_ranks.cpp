@@ -28,6 +28,13 @@ namespace heddle::cli {
 
 namespace {
 
+/// The matrix of checked options, and what method and plan are chosen by.
+struct ReadSystem {
+  ReadMatrix read;
+  ComposedChoice preconditioner;
+  Profiles profiles;
+};
+
 /// The whole system, which every rank reads.
 struct WholeSystem {
   AnyMatrix matrix;
@@ -69,31 +76,37 @@ void distribute(PlanChoice& choice) {
   choice.reason += ", with rows in their own order for ranks";
 }
 
-/// Reads the matrix, and chooses method and plan for it.
-WholeSystem read_system(const SolveOptions& options, const Device& device) {
+ReadSystem read_system(const SolveOptions& options, const Device& device) {
   check_method(options.method);
-  const ComposedChoice preconditioner = ComposedChoice::parse(preconditioner_of(options));
+  ComposedChoice preconditioner = ComposedChoice::parse(preconditioner_of(options));
   if (options.shift != 0) check_needs_no_entries(preconditioner);
   check(options, device);
   check_for_ranks(options, preconditioner, device);
-  const Profiles profiles = options.profile.profiles_for({options.plan}, device);
+  Profiles profiles = options.profile.profiles_for({options.plan}, device);
   Stopwatch reading;
   const auto progress = options.matrix.progress();
   AnyMatrix matrix = options.matrix.read(progress.get());
   if (progress) progress->erase();
+  return {{std::move(matrix), reading.seconds()}, std::move(preconditioner), std::move(profiles)};
+}
+
+/// Chooses method and plan. Throws `Error` (unsupported) unless the matrix is square.
+WholeSystem whole_system(const SolveOptions& options, ReadSystem system, const Device& device) {
+  const AnyMatrix& matrix = system.read.matrix;
   if (matrix.rows() != matrix.columns()) {
     throw Error(ErrorKind::unsupported, "ranks share square matrices, not one of " +
                                             std::to_string(matrix.rows()) + " rows and " +
                                             std::to_string(matrix.columns()) + " columns");
   }
-
+  Stopwatch choosing;
   SolveOutcome outcome = outcome_of(options, matrix);
-  outcome.method = choose_method(options.method, matrix, preconditioner, device);
-  outcome.choice = choose(options, matrix, *outcome.method.method, device, profiles);
+  outcome.method = choose_method(options.method, matrix, system.preconditioner, device);
+  outcome.choice = choose(options, matrix, *outcome.method.method, device, system.profiles);
   if (is_chosen(options.plan)) distribute(outcome.choice);
   if (!outcome.choice.warning.empty() && !options.matrix.quiet) warn(outcome.choice.warning);
-  outcome.read_seconds = reading.seconds();
-  return {std::move(matrix), preconditioner, device, std::move(outcome)};
+  outcome.read_seconds = system.read.seconds + choosing.seconds();
+  return {std::move(system.read.matrix), std::move(system.preconditioner), device,
+          std::move(outcome)};
 }
 
 /// A rank's part of it.
@@ -304,10 +317,6 @@ class SolveOfRank {
   std::vector<AnyField> exact_;  // of all ranks' rows
 };
 
-}  // namespace
-
-namespace {
-
 /// On the first of the devices that the options name.
 SolveOptions without_ranks(const SolveOptions& options) {
   SolveOptions alone = options;
@@ -337,7 +346,12 @@ int solve_on_ranks(const SolveOptions& options) {
   if (is_automatic && devices.size() == 1) {
     return solve_alone(without_ranks(options), {}, "none: --device names one GPU");
   }
-  WholeSystem system = read_system(options, devices.front());
+  ReadSystem given = read_system(options, devices.front());
+  if (is_automatic && given.read.matrix.rows() != given.read.matrix.columns()) {
+    return solve_alone(without_ranks(options), std::move(given.read),
+                       "none: ranks share square matrices");
+  }
+  WholeSystem system = whole_system(options, std::move(given), devices.front());
   int count = options.ranks.ranks;
   if (is_automatic) {
     const RankChoice choice = choose_ranks(options.ranks, system.matrix, devices);
@@ -368,7 +382,7 @@ int solve_on_ranks(const SolveOptions& options, Communicator& ranks) {
       throw Error(ErrorKind::unsupported,
                   "ranks that are processes work on the CPU: leave --device out");
     }
-    system.emplace(read_system(options, device));
+    system.emplace(whole_system(options, read_system(options, device), device));
   });
   int status = 0;
   guard(ranks, [&] {

@@ -29,9 +29,10 @@ const std::vector<Network>& named_networks() {
 }
 
 // h100: docs/gpu-runs/2026-11-26-h100-two-gpus.md, start and bandwidth from two sizes of quaternion
-// matrices without ranks and on one, and from 3 x 3 blocks on one. h200: bandwidths from 103 us
-// (docs/results.md, 543 524 quaternions) and 169 us on a rank, the rest as on the H100. c2050: 91
-// GB/s of Kreutzer et al. (2012, section 1.2); there the host drives, with ranks and without.
+// matrices without ranks and on one, and 0.876 from 3 x 3 blocks on one: (786 - 70) us for 1.468
+// GB. h200: bandwidths from 103 us (docs/results.md, 543 524 quaternions) and 169 us on a rank, the
+// rest as on the H100. c2050: 91 GB/s of Kreutzer et al. (2012, section 1.2); there the host
+// drives, with ranks and without.
 const std::vector<DeviceRates>& named_rates() {
   static const std::vector<DeviceRates> rates = {
       {"h100", 3 * micro, 50 * giga, {16 * micro, 2900 * giga}, {70 * micro, 2340 * giga}, 0.876},
@@ -79,8 +80,8 @@ Network parse_network(std::string_view text) {
   const std::vector<double> numbers = numbers_in(text, 2);
   if (numbers.empty()) {
     throw Error(ErrorKind::usage, "networks are " + names_of(named_networks()) +
-                                      "or microseconds and GB/s such as 2.5,25, not " +
-                                      std::string(text));
+                                      "or microseconds and GB/s such as 2.5,25, not '" +
+                                      std::string(text) + "'");
   }
   return {std::string(text), numbers[0] * micro, numbers[1] * giga, false};
 }
@@ -92,8 +93,8 @@ DeviceRates parse_device_rates(std::string_view text) {
     throw Error(ErrorKind::usage,
                 "rates are " + names_of(named_rates()) +
                     "or microseconds and GB/s of an iteration alone and on ranks such as "
-                    "16,2900,70,2300, not " +
-                    std::string(text));
+                    "16,2900,70,2300, not '" +
+                    std::string(text) + "'");
   }
   DeviceRates made = named_rates().front();
   made.name = text;
@@ -109,7 +110,8 @@ DeviceRates rates_of_device(std::string_view full_name) {
 
 ScalingModel::ScalingModel(DeviceRates rates, Network network, EntryBytes bytes)
     : rates_(std::move(rates)), network_(std::move(network)), bytes_(bytes) {
-  if (bytes_.entry >= 52) rates_.ranks.bandwidth *= rates_.of_large;
+  const bool is_large = bytes_.entry - EntryBytes::column >= DeviceRates::large_entry;
+  if (is_large) rates_.ranks.bandwidth *= rates_.of_large;
 }
 
 double ScalingModel::iteration_alone(long long rows, long long entries) const {

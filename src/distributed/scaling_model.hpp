@@ -40,15 +40,20 @@ struct DeviceRates {
   double kernel = 0;  // seconds in which a kernel begins behind another
   double link = 0;    // bytes a second to the host
   WorkRate alone;
-  WorkRate ranks;       // of entries of up to 32 bytes
-  double of_large = 1;  // of that bandwidth with entries of 72 bytes and more
+  WorkRate ranks;       // of entries of less than `large_entry` bytes
+  double of_large = 1;  // of that bandwidth with the others
+
+  /// Bytes of an entry without its column. Measured are quaternions (32) and blocks of 3 x 3 (72):
+  /// the step lies between them.
+  static constexpr int large_entry = 48;
 };
 
 /// "nvlink", "ndr", "hdr", "qdr", "ethernet", or microseconds and GB/s: "2.5,25". Throws `Error`
 /// (usage) for another text.
 HEDDLE_EXPORT Network parse_network(std::string_view text);
 /// "h100", "h200", "c2050", or four numbers: microseconds and GB/s of an iteration alone, and of
-/// one on ranks. Throws `Error` (usage) for another text.
+/// one on ranks, of entries of any size. What numbers do not tell, `kernel` and `link`, is that of
+/// h100. Throws `Error` (usage) for another text.
 HEDDLE_EXPORT DeviceRates parse_device_rates(std::string_view text);
 /// Of a device by its full name. Where nobody has measured it, of the fastest that is known: ranks
 /// gain least there.
@@ -56,16 +61,19 @@ HEDDLE_EXPORT DeviceRates rates_of_device(std::string_view full_name);
 
 /// Bytes in memory of an entry with its column, and of a row of x or y.
 struct EntryBytes {
+  static constexpr int column = 4;
+
   int entry = 0;
   int row = 0;
 
-  /// x and y once: alpha is the inverse of a row's length in equation 1.
+  /// x and y once, and 8 bytes of a row's offset. For real numbers in double precision that is
+  /// equation 1, in which alpha is the inverse of a row's length and y is loaded and stored.
   double of_product(double rows, double entries) const {
     return entries * entry + rows * (2.0 * row + 8);
   }
   /// Nine passes over vectors and the inverse of the diagonal.
   double of_iteration(double rows, double entries) const {
-    return of_product(rows, entries) + rows * (9.0 * row + entry - 4);
+    return of_product(rows, entries) + rows * (9.0 * row + entry - column);
   }
 };
 

@@ -138,7 +138,13 @@ TEST_F(Info, PredictsRanks) {
   expect_refused({"--ranks", "2"}, "--ranks is for --scaling: give that too");
   expect_refused({"--scaling", "token-ring"},
                  "networks are nvlink, ndr, hdr, qdr, ethernet, or microseconds and GB/s such as "
-                 "2.5,25, not token-ring");
+                 "2.5,25, not 'token-ring'");
+  expect_refused({"--scaling", ""},
+                 "networks are nvlink, ndr, hdr, qdr, ethernet, or microseconds and GB/s such as "
+                 "2.5,25, not ''");
+  expect_refused({"--scaling", "ndr", "--rates", "1,2"},
+                 "rates are h100, h200, c2050, or microseconds and GB/s of an iteration alone and "
+                 "on ranks such as 16,2900,70,2300, not '1,2'");
   expect_refused({"--scaling", "ndr", "--plot", "s.png"},
                  "--plot s.png: the picture is written as .svg");
   folder.write("r.mtx", banner + "2 3 2\n1 1 2\n2 3 2\n");

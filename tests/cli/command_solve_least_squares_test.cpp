@@ -80,9 +80,19 @@ TEST_F(SolveLeastSquares, IsChosenForRectangularMatricesAndSaysSo) {
   EXPECT_GE(report["residual"], 0.1);
   EXPECT_TRUE(report["error"].is_null());
   expect_solution("x.mtx", 0);
+  EXPECT_FALSE(report.contains("rank_choice"));
   const std::string out = run({"solve", "tall.mtx"}).out;
   EXPECT_NE(out.find("solver     lsmr: the matrix is rectangular\n"), std::string::npos) << out;
   EXPECT_NE(out.find("error      |x - x*| / |x*|"), std::string::npos) << out;
+}
+
+TEST_F(SolveLeastSquares, SaysWhyThereAreNoRanks) {
+  const std::string why = "none: threads of one process share the processor's cores and memory";
+  const json report = run({"solve", "tall.mtx", "--ranks", "auto", "--json"}).json();
+  EXPECT_EQ(report["solver"], "lsmr");
+  EXPECT_EQ(report["rank_choice"], why);
+  const std::string out = run({"solve", "tall.mtx", "--ranks", "auto"}).out;
+  EXPECT_NE(out.find("\nranks      " + why + "\n"), std::string::npos) << out;
 }
 
 TEST_F(SolveLeastSquares, TakesDampingAndAGuess) {

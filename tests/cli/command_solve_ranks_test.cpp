@@ -105,6 +105,11 @@ TEST_F(Ranks, RefuseWhatTheyDoNotShare) {
   expect_refused({"--ranks", "2", "--partition", "halves"},
                  "--partition halves is neither entries, rows nor metis, nor first rows with "
                  "commas between them");
+  expect_refused({"--ranks", "auto", "--partition", "0,512"},
+                 "--partition with first rows names the ranks: give their number, not auto");
+  expect_refused({"--ranks", "auto", "--partition", "halves"},
+                 "--partition halves is neither entries, rows nor metis, nor first rows with "
+                 "commas between them");
   expect_refused({"--device", "cpu,cpu"}, "--device cpu,cpu is for ranks: give --ranks too");
   expect_refused({"--ranks", "3", "--device", "cpu,cpu"},
                  "--device cpu,cpu names 2 devices for 3 ranks: one for each, or one for all");
@@ -115,6 +120,10 @@ TEST_F(Ranks, RefuseWhatTheyDoNotShare) {
       "--preconditioner fsai is made of the entries of all rows, which no rank has; ranks "
       "take none, jacobi, chebyshev, neumann, cr and gmres");
   expect_refused({"--ranks", "2", "--cycle", "w"}, "--cycle is for --preconditioner multigrid");
+  folder.write("wide.mtx", "%%MatrixMarket matrix coordinate real general\n2 3 2\n1 1 2\n2 3 2\n");
+  EXPECT_EQ(run({"solve", "wide.mtx", "--ranks", "2"}).error,
+            "heddle: ranks share square matrices, not one of 2 rows and 3 columns\n");
+  EXPECT_EQ(run({"solve", "wide.mtx", "--ranks", "auto"}).status, 0);
 }
 
 }  // namespace

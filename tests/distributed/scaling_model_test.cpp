@@ -131,6 +131,22 @@ TEST(ScalingModel, TaskHidesWhatInteriorRowsTake) {
               1e-15);
 }
 
+TEST(ScalingModel, KnowsALowerRateOfLargeEntries) {
+  RankVolume volume;
+  volume.rows = volume.interior_rows = 1000;
+  volume.entries = volume.interior_entries = 5000;
+  const auto bandwidth = [&](const char* rates, int entry) {
+    const detail::EntryBytes bytes{entry + detail::EntryBytes::column, 24};
+    const detail::ScalingModel model(detail::parse_device_rates(rates),
+                                     detail::parse_network("ndr"), bytes);
+    const double seconds = model.predict({volume}, 1).iteration_task - model.rates().ranks.start;
+    return bytes.of_iteration(1000, 5000) / seconds / 1e9;
+  };
+  EXPECT_NEAR(bandwidth("h100", 47), 2340, 1e-6);
+  EXPECT_NEAR(bandwidth("h100", 48), 0.876 * 2340, 1e-6);
+  EXPECT_NEAR(bandwidth("16,2900,70,2340", 72), 2340, 1e-6);
+}
+
 TEST(ScalingModel, HalosGrowAsPartitionsShow) {
   const detail::ScalingModel model(detail::parse_device_rates("h100"), detail::parse_network("ndr"),
                                    {12, 8});
