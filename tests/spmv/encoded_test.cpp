@@ -223,6 +223,10 @@ TEST(EncodedMatrix, IsRefusedOfEntriesThatDecodeThemselves) {
                "plan: iteration-precision=scaled needs an entry that is the numbers it computes "
                "with, and this one is encoded; leave it out",
                [&] { Operator<E>(matrix, parse_plan("iteration-precision=scaled")); });
+  expect_error(ErrorKind::unsupported,
+               "entries in 16 bits are for the copies that plans make: build the operator of the "
+               "matrix itself, with iteration-precision=half, bfloat or scaled",
+               [&] { Operator<E>(matrix, Plan{}); });
 }
 
 /// Programs of GPUs compile, of each encoding, each inner layout, and each kind of product and
