@@ -45,7 +45,7 @@ void check_is_distributed(const Plan& plan) {
   if (distributed_plan(plan) == plan) return;
   throw Error(ErrorKind::bad_plan,
               "plan: ranks share rows in their own order, in slices of one shape, with fields of "
-              "type aos and no copy in floats: " +
+              "type aos and no narrower copy: " +
                   to_string(distributed_plan(plan)) + ", not " + to_string(plan));
 }
 

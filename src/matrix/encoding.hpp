@@ -102,7 +102,9 @@ struct Encoding {
         per_unit = power_of_two(-unit - b);
       }
       for (int k = 0; k < K; ++k) {
-        const int integer = static_cast<int>(per_unit > 0 ? ::rint(value(k) * per_unit) : 0.0);
+        // A component that is no number is 0, and so are all of an entry without a unit.
+        const double units = value(k) * per_unit;
+        const int integer = std::fabs(units) < 65536 ? static_cast<int>(::rint(units)) : 0;
         const unsigned of_exponent =
             k * b < scaled_code::exponent_bits ? (unsigned(field) >> (k * b)) & ((1u << b) - 1) : 0;
         to[rule(step, lane, k)] =

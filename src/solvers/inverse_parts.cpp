@@ -111,11 +111,12 @@ void InverseParts<S>::check_room(Offset entries, Index longest) const {
                   ", or jacobi");
 }
 
-/// The floats of mixed precision suffice where iterations read such a copy of the matrix.
+/// Floats suffice where iterations read a copy in them: only that plan has refused values outside
+/// their range.
 template <class S>
 void InverseParts<S>::make_entry() {
   const bool is_narrow =
-      matrix_.plan().layout.stored != StoredScalar::own && matrix_.entry().narrow != nullptr;
+      matrix_.plan().layout.stored == StoredScalar::single && matrix_.entry().narrow != nullptr;
   entry_ =
       is_narrow ? matrix_.entry().narrow : std::make_shared<const EntryTable<S>>(matrix_.entry());
 }

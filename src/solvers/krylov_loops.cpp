@@ -126,6 +126,35 @@ Workspace KrylovSolver<S>::workspace_of_loop(const LinearOperator<S>& matrix,
 }
 
 template <class S>
+bool KrylovSolver<S>::has_narrow_basis() const {
+  return most_basis_ > 0 && options_.basis_precision == StoredScalar::single &&
+         std::is_same_v<S, double>;
+}
+
+template <class S>
+long long KrylovSolver<S>::basis_bytes() const {
+  return Offset(matrix_.rows()) * matrix_.row_components() * most_basis_ * method_.program.bases() *
+         static_cast<long long>(has_narrow_basis() ? sizeof(float) : sizeof(S));
+}
+
+template <class S>
+detail::BasisRoom KrylovSolver<S>::make_basis() {
+  detail::BasisRoom room;
+  if (most_basis_ == 0) return room;
+  room.most = most_basis_;
+  room.stride = room.stride_of(Offset(matrix_.rows()) * matrix_.row_components());
+  room.scalar_bytes = static_cast<int>(has_narrow_basis() ? sizeof(float) : sizeof(S));
+  const auto scalars = static_cast<std::size_t>(room.stride * room.most) *
+                       static_cast<std::size_t>(method_.program.bases());
+  if (has_narrow_basis()) {
+    room.data = narrow_storage_.emplace_back(scalars, device_).data();
+  } else {
+    room.data = storage_.emplace_back(scalars, device_).data();
+  }
+  return room;
+}
+
+template <class S>
 std::unique_ptr<detail::MethodLoop<S>> KrylovSolver<S>::make_loop(const LinearOperator<S>& matrix,
                                                                   std::size_t systems) {
   std::vector<detail::LoopVectors<S>> vectors;
@@ -274,6 +303,9 @@ bool KrylovSolver<S>::suits_method() {
   template FieldView<S> KrylovSolver<S>::spare(const Place&) const;                            \
   template Workspace KrylovSolver<S>::workspace_of_loop(const LinearOperator<S>&, std::size_t) \
       const;                                                                                   \
+  template bool KrylovSolver<S>::has_narrow_basis() const;                                     \
+  template long long KrylovSolver<S>::basis_bytes() const;                                     \
+  template detail::BasisRoom KrylovSolver<S>::make_basis();                                    \
   template std::unique_ptr<detail::MethodLoop<S>> KrylovSolver<S>::make_loop(                  \
       const LinearOperator<S>&, std::size_t);                                                  \
   template detail::MethodLoop<S>& KrylovSolver<S>::loop_over(const LinearOperator<S>&,         \

@@ -250,35 +250,6 @@ FieldView<S> KrylovSolver<S>::make_work() {
 }
 
 template <class S>
-bool KrylovSolver<S>::has_narrow_basis() const {
-  return most_basis_ > 0 && options_.basis_precision == StoredScalar::single &&
-         std::is_same_v<S, double>;
-}
-
-template <class S>
-long long KrylovSolver<S>::basis_bytes() const {
-  return Offset(matrix_.rows()) * matrix_.row_components() * most_basis_ * method_.program.bases() *
-         static_cast<long long>(has_narrow_basis() ? sizeof(float) : sizeof(S));
-}
-
-template <class S>
-detail::BasisRoom KrylovSolver<S>::make_basis() {
-  detail::BasisRoom room;
-  if (most_basis_ == 0) return room;
-  room.most = most_basis_;
-  room.stride = room.stride_of(Offset(matrix_.rows()) * matrix_.row_components());
-  room.scalar_bytes = static_cast<int>(has_narrow_basis() ? sizeof(float) : sizeof(S));
-  const auto scalars = static_cast<std::size_t>(room.stride * room.most) *
-                       static_cast<std::size_t>(method_.program.bases());
-  if (has_narrow_basis()) {
-    room.data = narrow_storage_.emplace_back(scalars, device_).data();
-  } else {
-    room.data = storage_.emplace_back(scalars, device_).data();
-  }
-  return room;
-}
-
-template <class S>
 FieldView<S>& KrylovSolver<S>::own(std::optional<FieldView<S>>& field) {
   if (!field) field = make_work();
   return *field;
@@ -386,7 +357,18 @@ void KrylovSolver<S>::solve_side_by_side(std::span<const FieldView<const S>> b,
   };
   bool has_failed = false;
   for (std::size_t k = 0; k < b.size(); ++k) has_failed = solves[k]->failed_on_copy() || has_failed;
-  if (has_failed && take_floats()) go_on(*in_floats_.matrix, StoredScalar::single);
+  // Others may have taken the memory that floats, or a loop over them, would need.
+  const auto has_loop_over_floats = [&] {
+    try {
+      if (!take_floats()) return false;
+      loop_over(*in_floats_.matrix, b.size());
+      return true;
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::memory) throw;
+      return false;
+    }
+  };
+  if (has_failed && has_loop_over_floats()) go_on(*in_floats_.matrix, StoredScalar::single);
   go_on(matrix_, StoredScalar::own);
   for (std::size_t k = 0; k < b.size(); ++k) solves[k]->end();
 }

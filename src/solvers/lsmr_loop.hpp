@@ -126,9 +126,17 @@ class LsmrLoop {
     return true;
   }
 
+  /// What runs multiply by until one has not helped. A run goes on until its own recurrence meets
+  /// the tolerance: a copy in 16 bits has left the true residual long before.
+  static const LinearOperator<S>* read_first(const LinearOperator<S>& matrix) {
+    const StoredScalar kept = matrix.iterated_as();
+    const bool in_words = kept != StoredScalar::own && kept != StoredScalar::single;
+    return in_words ? &matrix : &matrix.iterated();
+  }
+
   void iterate() {
-    const LinearOperator<S>* by = &matrix_->iterated();
-    const LinearOperator<S>* by_adjoint = &adjoint_->iterated();
+    const LinearOperator<S>* by = read_first(*matrix_);
+    const LinearOperator<S>* by_adjoint = read_first(*adjoint_);
     bytes_ = 0;
     matrix_norm_ = 0;
     int fruitless = 0;

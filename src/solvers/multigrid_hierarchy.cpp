@@ -95,8 +95,9 @@ void Hierarchy<S>::check_matrix() const {
 /// Those of the finest level, of P from the next one to it, and of the coarser levels.
 template <class S>
 void Hierarchy<S>::make_entries(std::size_t candidates) {
+  // Only that plan has refused values outside the range of a float.
   const bool is_narrow =
-      matrix_.plan().layout.stored != StoredScalar::own && matrix_.entry().narrow != nullptr;
+      matrix_.plan().layout.stored == StoredScalar::single && matrix_.entry().narrow != nullptr;
   const auto stored = [&](const EntryTableHandle<S>& table) {
     return is_narrow && table->narrow ? table->narrow : table;
   };

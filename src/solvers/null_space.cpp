@@ -74,6 +74,8 @@ void KrylovSolver<S>::set_null_space(const std::vector<FieldView<const S>>& vect
   // First: not both at once.
   of_one_ = {};
   of_all_ = {};
+  in_floats_.of_one = nullptr;  // made again by the solve that needs it
+  in_floats_.of_all = nullptr;
   of_one_.iterated = make_loop(matrix_.iterated(), 1);
 }
 

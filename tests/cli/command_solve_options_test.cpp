@@ -207,6 +207,7 @@ TEST_F(SolveOptions, IterationsInFloatsReachTheResidualOfDouble) {
     EXPECT_LT(narrow["bytes_per_iteration"], own["bytes_per_iteration"]);
     EXPECT_GT(narrow["memory"], own["memory"]);
     const auto words = report("iteration-precision=scaled");
+    EXPECT_EQ(words["stored"], "scaled");
     EXPECT_LE(words["residual"].get<double>(), 1e-12);
     EXPECT_LT(words["memory"], narrow["memory"]);
   }

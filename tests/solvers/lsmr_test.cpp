@@ -275,5 +275,23 @@ TEST(LeastSquaresOfACopyInFloats, EndOnTheMatrix) {
   }
 }
 
+TEST(LeastSquaresOfACopyInSixteenBits, ReadTheMatrix) {
+  using E = quaternion<double>;
+  Seed seed(7210);
+  const auto matrix = random_matrix<E>({.rows = 120, .columns = 30, .per_row = 4}, seed.generator);
+  const SystemFields<E> fields(matrix, seed.generator);
+  const auto solved = [&](const char* plan) {
+    const Operator<E> A(matrix, parse_plan(plan));
+    SystemFields<E> own = fields;
+    const auto report = Lsmr(A, {.tolerance = 1e-12}).solve(own.right(), own.solution());
+    EXPECT_TRUE(report.converged()) << name(report.status);
+    return std::pair(report.iterations, RealVector(own.dense_x()));
+  };
+  const auto expected = solved("CSR");
+  for (const char* kept : {"half", "bfloat", "scaled"}) {
+    EXPECT_EQ(solved(("CSR,iteration-precision=" + std::string(kept)).c_str()), expected) << kept;
+  }
+}
+
 }  // namespace
 }  // namespace lsmr_test

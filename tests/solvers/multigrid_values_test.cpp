@@ -167,6 +167,11 @@ TEST(MultigridScale, ChangesNothing) {
     EXPECT_EQ(iterations(exponent, 0), expected);
     EXPECT_EQ(iterations(0, exponent), expected);
   }
+  // Only the finest level is in 16 bits, which fit any range: floats would overflow, or vanish.
+  for (const int exponent : {-170, 140}) {
+    EXPECT_LE(iterations_of(scaled(matrix, exponent), options, "CSR,iteration-precision=half"),
+              5 * expected);
+  }
 }
 
 void expect_indefinite(const CsrMatrix<real<double>>& matrix, const MultigridOptions& options) {

@@ -208,5 +208,24 @@ TEST(NullSpace, ARefusalLeavesTheOneBefore) {
   EXPECT_EQ(bits_of(x), bits_of(again));
 }
 
+/// Also by loops over floats, that an earlier solve of a copy in 16 bits stepped up to.
+TEST(NullSpace, ReachesWhatEarlierSolvesHaveMade) {
+  using E = quaternion<double>;
+  Generator generator(64);
+  const auto [matrix, null_vector] = random_laplacian<E>(120, 3, generator);
+  const Field<E> b = image_of(matrix, random_vector<E>(120, generator));
+  const Operator<E> A(matrix, parse_plan("iteration-precision=bfloat"));
+  const SolverOptions options{.tolerance = 1e-9};
+  ConjugateGradient<double> used(A, Jacobi<E>(A), options), fresh(A, Jacobi<E>(A), options);
+  Field<E> before(120), x(120), expected(120);
+  used.solve(b, before);
+  used.set_null_space({null_vector});
+  fresh.set_null_space({null_vector});
+  const Report report = fresh.solve(b, expected);
+  EXPECT_TRUE(report.converged()) << report;
+  EXPECT_EQ(used.solve(b, x).stored, report.stored);
+  EXPECT_EQ(bits_of(x), bits_of(expected));
+}
+
 }  // namespace
 }  // namespace heddle::test::null_space

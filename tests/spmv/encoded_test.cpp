@@ -198,6 +198,16 @@ TEST(EncodedMatrix, OfZerosIsZeroAndOfWhatIsNotFiniteIsNoNumber) {
       A.update_values(other);
       for (const double value : decoded(A)) EXPECT_TRUE(std::isnan(value));
     }
+    for (Offset i = 0; i < matrix.entries(); ++i) {  // beside ones in the same entry
+      for (const double odd :
+           {std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN()}) {
+        CsrMatrix<E> other = matrix;
+        for (double& value : other.values()) value = 1;
+        other.values()[static_cast<std::size_t>(4 * i + 2)] = odd;
+        A.update_values(other);
+        for (const double value : decoded(A)) ASSERT_TRUE(std::isnan(value));
+      }
+    }
     A.update_values(matrix);
     for (const double value : decoded(A)) EXPECT_EQ(value, 0);
   }
@@ -213,6 +223,10 @@ TEST(EncodedMatrix, IsRefusedOfEntriesThatDecodeThemselves) {
                "plan: iteration-precision=scaled needs an entry that is the numbers it computes "
                "with, and this one is encoded; leave it out",
                [&] { Operator<E>(matrix, parse_plan("iteration-precision=scaled")); });
+  expect_error(ErrorKind::unsupported,
+               "entries in 16 bits are for the copies that plans make: build the operator of the "
+               "matrix itself, with iteration-precision=half, bfloat or scaled",
+               [&] { Operator<E>(matrix, Plan{}); });
 }
 
 /// Programs of GPUs compile, of each encoding, each inner layout, and each kind of product and
