@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "edits_of_arrays.hpp"
 #include "heddle/editable_matrix.hpp"
 #include "hierarchical/trees.hpp"
 #include "support/expect_error.hpp"
@@ -24,61 +25,7 @@ namespace {
 
 using namespace heddle;
 using namespace heddle::test;
-
-/// Edits in the host's memory, and as arrays of a GPU's.
-template <class E>
-struct Edits {
-  using S = stored_scalar_t<E>;
-  struct Part {
-    std::vector<Index> row, column;
-    std::vector<S> values;
-    Array<Index> row_there, column_there;
-    Array<S> values_there;
-
-    void append(Index r, Index c, const E& value) {
-      row.push_back(r);
-      column.push_back(c);
-      values.insert(values.end(), value.component, value.component + E::components);
-    }
-    CooView<E> view(Index rows, Index columns, const Device& gpu) {
-      row_there = Array<Index>(std::span<const Index>(row), gpu);
-      column_there = Array<Index>(std::span<const Index>(column), gpu);
-      values_there = Array<S>(std::span<const S>(values), gpu);
-      return {rows,
-              columns,
-              static_cast<Offset>(row.size()),
-              row_there.data(),
-              column_there.data(),
-              values_there.data(),
-              row_major,
-              gpu};
-    }
-  };
-  Part set, add, remove;
-
-  EditViews<E> views(Index rows, Index columns, const Device& gpu) {
-    return {set.view(rows, columns, gpu), add.view(rows, columns, gpu),
-            remove.view(rows, columns, gpu)};
-  }
-  EditBatch<E> batch() const {
-    EditBatch<E> all;
-    const auto entry = [](const Part& part, std::size_t i) {
-      E value{};
-      std::copy_n(part.values.data() + i * E::components, E::components, value.component);
-      return value;
-    };
-    for (std::size_t i = 0; i < set.row.size(); ++i) {
-      all.set(set.row[i], set.column[i], entry(set, i));
-    }
-    for (std::size_t i = 0; i < add.row.size(); ++i) {
-      all.add(add.row[i], add.column[i], entry(add, i));
-    }
-    for (std::size_t i = 0; i < remove.row.size(); ++i) {
-      all.remove(remove.row[i], remove.column[i]);
-    }
-    return all;
-  }
-};
+using gpu_test::Edits;
 
 /// Of distinct places, some near one another; also carried out on `map`.
 template <class E>
