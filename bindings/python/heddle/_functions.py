@@ -53,7 +53,7 @@ class OnGpu:
                 "functions for a GPU get arrays of CuPy, which is not installed"
             ) from None
         self._cupy = cupy
-        self._stream = operator.stream
+        self._stream = cupy.cuda.ExternalStream(operator.stream, self._gpu)
 
     def _array(self, address: int) -> Any:
         cuda = self._cupy.cuda
@@ -63,7 +63,7 @@ class OnGpu:
 
     def __call__(self, x: int, y: int) -> None:
         cuda = self._cupy.cuda
-        with cuda.Device(self._gpu), cuda.ExternalStream(self._stream, self._gpu):
+        with cuda.Device(self._gpu), self._stream:
             image = self._cupy.asarray(self._function(self._array(x)))
             if not np.can_cast(image.dtype, self._dtype, "safe"):
                 raise UnsupportedError(
