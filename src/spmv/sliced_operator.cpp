@@ -92,13 +92,6 @@ std::shared_ptr<const SlicedPattern> build(const EntryTable<S>& entry, const Pat
                                            std::shared_ptr<const Basis> row_basis,
                                            std::shared_ptr<const Basis> column_basis,
                                            const std::optional<long long>& memory_limit) {
-  // The word with the matrix's scale comes from the operator that makes such a copy. Where the plan
-  // asks for a copy of the copy, `make_narrow` refuses.
-  if (entry.is_encoded && plan.layout.stored == StoredScalar::own) {
-    throw Error(ErrorKind::unsupported,
-                "entries in 16 bits are for the copies that plans make: build the operator of the "
-                "matrix itself, with iteration-precision=half, bfloat or scaled");
-  }
   check_sizes(matrix);
   check_least_memory(matrix, plan, entry.bytes(), device, memory_limit);
   check_pattern(matrix, device);

@@ -139,9 +139,7 @@ TEST_F(Info, PredictsRanks) {
   expect_refused({"--scaling", "token-ring"},
                  "networks are nvlink, ndr, hdr, qdr, ethernet, or microseconds and GB/s such as "
                  "2.5,25, not 'token-ring'");
-  expect_refused({"--scaling", ""},
-                 "networks are nvlink, ndr, hdr, qdr, ethernet, or microseconds and GB/s such as "
-                 "2.5,25, not ''");
+  expect_refused({"--scaling", ""}, "--scaling: it is empty (--help shows what there is)");
   expect_refused({"--scaling", "ndr", "--rates", "1,2"},
                  "rates are h100, h200, c2050, or microseconds and GB/s of an iteration alone and "
                  "on ranks such as 16,2900,70,2300, not '1,2'");

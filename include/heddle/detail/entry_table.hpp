@@ -232,6 +232,8 @@ EntryTableHandle<vector_scalar_t<A>> encoded_table() {
 
 template <class E>
 EntryTable<vector_scalar_t<E>> make_entry_table() {
+  // Behind its entries lies a scale, which the operator writes that makes such a copy.
+  static_assert(!is_encoded<E>, "heddle entry: a plan makes copies in 16 bits, of another entry");
   using A = arithmetic_t<E>;
   using S = vector_scalar_t<E>;
   using P = typename promoted<E>::type;
