@@ -10,7 +10,6 @@
 #include "heddle/jacobi.hpp"
 #include "matrix/encoding.hpp"
 #include "spmv/nvrtc.hpp"
-#include "support/expect_error.hpp"
 #include "support/kernel_variants.hpp"
 #include "support/product_check.hpp"
 
@@ -211,18 +210,6 @@ TEST(EncodedMatrix, OfZerosIsZeroAndOfWhatIsNotFiniteIsNoNumber) {
     A.update_values(matrix);
     for (const double value : decoded(A)) EXPECT_EQ(value, 0);
   }
-}
-
-TEST(EncodedMatrix, IsRefusedOfEntriesThatDecodeThemselves) {
-  using E = stored_as<float, quaternion<double>>;
-  const Offset offsets[] = {0, 1};
-  const Index columns[] = {0};
-  const CsrMatrix<E> matrix(1, 1, Array<Offset>(std::span<const Offset>(offsets)),
-                            Array<Index>(std::span<const Index>(columns)), Array<float>(4));
-  expect_error(ErrorKind::bad_plan,
-               "plan: iteration-precision=scaled needs an entry that is the numbers it computes "
-               "with, and this one is encoded; leave it out",
-               [&] { Operator<E>(matrix, parse_plan("iteration-precision=scaled")); });
 }
 
 /// Programs of GPUs compile, of each encoding, each inner layout, and each kind of product and
