@@ -20,7 +20,7 @@ class Hierarchy;
 }
 
 /// How often the cycle of a level applies that of the next coarser one. V: once. W: twice, on all
-/// levels but the finest and the last two, so that it is a V with two levels. K: by two steps of
+/// levels but the last two, so that it is a V with two levels. K: by two steps of
 /// flexible conjugate gradient (Notay and Vassilevski 2008, Numer. Linear Algebra Appl. 15) on the
 /// levels on which W does it twice: another map in each application, for FGMRES alone.
 enum class Cycle { v, w, k };
