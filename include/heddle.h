@@ -227,8 +227,8 @@ HEDDLE_API heddle_status heddle_operator_create(const heddle_matrix *matrix,
  * with HEDDLE_ERROR_CALLBACK.
  *
  * For an operator on a GPU the views are of its memory, in the order of the operator's stream
- * (heddle_operator_stream): x is ready for what is queued there, and so must y be. The host drives
- * such solves; they cannot be enqueued.
+ * (heddle_operator_stream): x is ready for what is queued there, and so must y be. The callback sets
+ * CUDA's current device itself. The host drives such solves; they cannot be enqueued.
  *
  * The library calls it in the thread that solves or multiplies, hence in several at once where
  * several use the operator. `user` must outlive every object made with the callback and every
