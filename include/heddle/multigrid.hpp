@@ -47,12 +47,13 @@ struct HEDDLE_EXPORT MultigridOptions {
   /// A level of up to so many scalars in its rows is solved exactly, 1 to 4096. Its dense inverse
   /// takes the cube of them, on one thread.
   int coarsest = 500;
-  /// New values of the matrix: `refresh` estimates the largest eigenvalue of D^-1 A by 12 products
-  /// on the CPU with each level. True: it takes all estimates. False: only those above the largest
-  /// one so far, so that else the interval of the smoothers and the weight of the smoothed
-  /// interpolation stay. An estimate lies below the eigenvalue, and the interval reaches beyond it
-  /// by a tenth: what a few of very many rows add to the eigenvalue is seen where it is isolated,
-  /// and may be missed where it is little more than that tenth.
+  /// New values of the matrix: true: `refresh` estimates the largest eigenvalue of D^-1 A of each
+  /// level again, by 12 products on the CPU. False: the first estimates stay, and with them the
+  /// interval of the smoothers and the weight of the smoothed interpolation, unless the sum of the
+  /// norms of a row of D^-1/2 A D^-1/2 has grown by more than a twentieth, beyond the interval:
+  /// then it estimates that level again, and takes what is larger. An estimate lies below the
+  /// eigenvalue, and the interval reaches beyond it by a tenth. Values that keep their sizes and
+  /// change their signs may raise the eigenvalue unseen.
   bool estimates_again = false;
 };
 

@@ -26,7 +26,21 @@ void place_adjoint_of(const SlicedPattern& A, const T* from, const SlicedPattern
       return cuda::place_adjoint(adjoint.entry_of_slot, adjoint.slots, places, stream);
     }
   }
-  parallel_for(team_size(stream, adjoint.entries * K), adjoint.slots, [&](Offset slot) {
+  const int team = team_size(stream, adjoint.entries * K);
+  // Where entries lie whole there is nothing to divide.
+  if (keeps_entries_whole(places.from_rule) && keeps_entries_whole(places.to_rule)) {
+    return parallel_for(team, adjoint.slots, [&](Offset slot) {
+      const Offset entry = adjoint.entry_of_slot[slot];
+      if (entry == EntryMap::padding) return;
+      const T* const taken = from + places.source[entry] * K;
+      T* const put = to + slot * K;
+      for (int k = 0; k < K; ++k) {
+        const int of = places.component[k];
+        put[k] = of < 0 ? -taken[-of - 1] : taken[of - 1];
+      }
+    });
+  }
+  parallel_for(team, adjoint.slots, [&](Offset slot) {
     const Offset entry = adjoint.entry_of_slot[slot];
     if (entry != EntryMap::padding) places.place(slot, entry);
   });

@@ -16,6 +16,11 @@ struct AdjointMap {
   Array<int> component;  // of A's entry, for each of A*: k is component k - 1, -k its negative
 };
 
+/// Whether component k of the entry in a slot is scalar slot * components + k.
+inline bool keeps_entries_whole(const SlotRule& rule) {
+  return !rule.planes && (rule.C == 1 || rule.piece >= rule.components);
+}
+
 /// What the CPU and a GPU's kernel do with one slot.
 template <class T>
 struct AdjointPlaces {

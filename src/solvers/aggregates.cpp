@@ -224,6 +224,18 @@ void smooth_tile(const double* inverse, double omega, const double* t, const Til
 
 void smooth_prolongation(const Array<double>& inverse, double omega, const TileMatrix& t,
                          TileMatrix& p, SetupScratch& scratch, const Stream& host) {
+  if (p.shape.scalars() == 1) {
+    return parallel_for(team_size(host, p.pattern.entries()), p.rows(), [&](Index row) {
+      const std::span<const Index> own = t.pattern.row(row);
+      const double factor = omega * inverse[static_cast<std::size_t>(row)];
+      for (Offset e = p.pattern.begin(row); e < p.pattern.begin(row + 1); ++e) {
+        double& number = *p.tile(e);
+        const bool is_own =
+            !own.empty() && own.front() == p.pattern.column[static_cast<std::size_t>(e)];
+        number = (is_own ? *t.tile(t.pattern.begin(row)) : 0) - factor * number;
+      }
+    });
+  }
   const auto smooth = p.shape.ring == ring_size(Ring::real)      ? smooth_tile<Ring::real>
                       : p.shape.ring == ring_size(Ring::complex) ? smooth_tile<Ring::complex>
                                                                  : smooth_tile<Ring::quaternion>;

@@ -133,19 +133,22 @@ HEDDLE_INLINE void invert_numbers(Offset n, double rounding, SetupScratch& scrat
   double *const dense = scratch.dense.data(), *const inverse = scratch.inverse.data();
   double *const column = scratch.work.data(), *const adjoint = column + n * r;
   factorize<R>(dense, n, rounding, adjoint + n * r, order);
+  // U^-1 in place of U, from the last row up.
+  for (Offset q = n - 1; q >= 0; --q) {
+    double *const row = dense + q * n * r, *const old = column;
+    std::copy(row + q * r, row + n * r, old + q * r);
+    std::fill(row + (q + 1) * r, row + n * r, double(0));
+    for (Offset t = q + 1; t < n; ++t) {
+      add_multiple_of_row<R>(row + t * r, -number_at<R>(old, t), dense + (t * n + t) * r,
+                             static_cast<Index>(n - t));
+    }
+    for (Offset t = (q + 1) * r; t < n * r; ++t) row[t] *= row[q * r];
+  }
   std::fill(inverse, inverse + n * n * r, double(0));
   for (Offset c = 0; c < n; ++c) {
-    // Column c of U^-1, and its part of the sum, in the lower triangle.
-    std::fill(column, column + n * r, double(0));
-    column[c * r] = dense[(c * n + c) * r];
-    for (Offset q = c - 1; q >= 0; --q) {
-      const double* const row = dense + q * n * r;
-      Coefficient<R, double> sum{};
-      for (Offset t = q + 1; t <= c; ++t) {
-        multiply_add_at<R>(sum.component, row + t * r, column + t * r);
-      }
-      scale(sum, -row[q * r]);
-      put_number(sum, column, q);
+    // What column c adds to the lower triangle of the product.
+    for (Offset i = 0; i <= c; ++i) {
+      put_number(number_at<R>(dense + i * n * r, c), column, i);
     }
     for (Offset j = 0; j <= c; ++j) put_number(conj(number_at<R>(column, j)), adjoint, j);
     for (Offset i = 0; i <= c; ++i) {

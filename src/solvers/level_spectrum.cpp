@@ -123,9 +123,46 @@ void refuse_not_finite() {
   throw Error(ErrorKind::not_finite, "multigrid: a value of the matrix is no number, or too large");
 }
 
+namespace {
+
+double norm_of(const double* numbers, Offset count) {
+  if (count == 1) return std::abs(*numbers);
+  double sum = 0;
+  for (Offset k = 0; k < count; ++k) sum += numbers[k] * numbers[k];
+  return std::sqrt(sum);
+}
+
+}  // namespace
+
+bool may_exceed(const TileMatrix& a, const Array<double>& inverse, double bound, bool is_new,
+                SpectrumRoom& room, const Device& host) {
+  constexpr double growth = 1.05;
+  const Offset scalars = a.shape.scalars();
+  const int team = team_size(host.stream(), a.pattern.entries() * scalars);
+  double* const roots = room.storage.data();
+  parallel_for(team, a.rows(), [&](Index row) {
+    roots[row] = std::sqrt(norm_of(inverse.data() + row * scalars, scalars));
+  });
+  return parallel_reduce(
+      team, a.rows(), is_new,
+      [&](Index row, bool& exceeds) {
+        double sum = 0;
+        for (Offset e = a.pattern.begin(row); e < a.pattern.begin(row + 1); ++e) {
+          const Index column = a.pattern.column[static_cast<std::size_t>(e)];
+          sum += norm_of(a.tile(e), scalars) * roots[column];
+        }
+        sum *= roots[row];
+        double& known = room.reach[static_cast<std::size_t>(row)];
+        if (!(sum <= std::max(bound, growth * known))) exceeds = true;
+        if (is_new) known = sum;
+      },
+      [](bool& exceeds, bool other) { exceeds = exceeds || other; });
+}
+
 SpectrumRoom::SpectrumRoom(const TileMatrix& a, const Device& host)
     : storage(4 * static_cast<std::size_t>(Offset(a.rows()) * a.shape.height * a.shape.ring)),
-      reduction(a.rows(), host) {}
+      reduction(a.rows(), host),
+      reach(static_cast<std::size_t>(a.rows())) {}
 
 double largest_eigenvalue(const TileMatrix& a, const Array<double>& inverse,
                           std::span<const double> scale, SpectrumRoom& room, const Device& host) {

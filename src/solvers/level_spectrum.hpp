@@ -16,6 +16,7 @@ inline constexpr double least_energy = -1e-5;
 struct SpectrumRoom {
   Array<double> storage;  // of four fields
   Reduction<double> reduction;
+  Array<double> reach;  // of each row, when the eigenvalue was last estimated
 
   SpectrumRoom(const TileMatrix& a, const Device& host);
 };
@@ -28,6 +29,13 @@ struct SpectrumRoom {
 double largest_eigenvalue(const TileMatrix& a, const Array<double>& inverse,
                           std::span<const double> scale, SpectrumRoom& room, const Device& host);
 double largest_eigenvalue(const TileMatrix& a, const Array<double>& inverse, const Device& host);
+
+/// Whether D^-1 A may have an eigenvalue above `bound` by new values: whether the reach of a row,
+/// sum_j d_i |a_ij| d_j with d_i^2 = |D_i^-1| in Frobenius norms, exceeds that and has grown by
+/// more than a twentieth since `room.reach` was set. No eigenvalue exceeds the largest reach
+/// (Gershgorin 1931). One product's bytes. With `is_new` it sets `room.reach` and says true.
+bool may_exceed(const TileMatrix& a, const Array<double>& inverse, double bound, bool is_new,
+                SpectrumRoom& room, const Device& host);
 
 [[noreturn]] void refuse_indefinite();
 [[noreturn]] void refuse_not_finite();

@@ -251,7 +251,10 @@ void Hierarchy<S>::extend(Level& level, Array<double>& candidates, double streng
   const TileShape shape{a.shape.height, k, a.shape.ring};
   level.tentative = tentative_prolongation(aggregates, shape, candidates, host);
   level.prolongation = product_pattern(a, level.tentative, host);
+  level.to_prolongation =
+      product_terms(a, level.tentative, level.prolongation, /*is_hermitian=*/false, host);
   level.image = product_pattern(a, level.prolongation, host);
+  level.to_image = product_terms(a, level.prolongation, level.image, /*is_hermitian=*/false, host);
   level.restriction = adjoint_pattern(level.prolongation, level.place);
   level.diagonal = Array<double>(static_cast<std::size_t>(a.rows()));
   level.scales = Array<double>(static_cast<std::size_t>(aggregates.count));
@@ -259,6 +262,8 @@ void Hierarchy<S>::extend(Level& level, Array<double>& candidates, double streng
   coarse->number = level.number + 1;
   coarse->entry = coarse_;
   coarse->matrix = product_pattern(level.restriction, level.image, host);
+  level.to_coarse = product_terms(level.restriction, level.image, coarse->matrix,
+                                  /*is_hermitian=*/true, host);
   const UserRows& pattern = coarse->matrix.pattern;
   coarse->product = make_operator(pattern, aggregates.count, coarse_.table, nullptr, nullptr);
   const bool is_finest = levels_.size() == 1;
@@ -275,11 +280,11 @@ void Hierarchy<S>::transfer(Level& level, Level& coarse) {
   const TileMatrix& a = level.matrix;
   TileMatrix& p = level.prolongation;
   const double omega = 4 / (3 * level.largest);
-  multiply(a, level.tentative, p, scratch_.places, host);
+  multiply(a, level.tentative, level.to_prolongation, p, host);
   smooth_prolongation(level.inverses, omega, level.tentative, p, scratch_, host);
   conjugate_transpose(p, level.place, level.restriction, host);
-  multiply(a, p, level.image, scratch_.places, host);
-  multiply(level.restriction, level.image, coarse.matrix, scratch_.places, host);
+  multiply(a, p, level.to_image, level.image, host);
+  multiply(level.restriction, level.image, level.to_coarse, coarse.matrix, host);
   energy_scales(a, scales_below(level), level.restriction, level.diagonal, level.scales, host);
   mend_diagonal(coarse.matrix, level.scales.span(), rounding_, scratch_, host);
   const bool is_finest = &level == levels_.front().get();

@@ -14,7 +14,7 @@
 #include "heddle/polynomial.hpp"
 #include "level_spectrum.hpp"
 #include "operator_field.hpp"
-#include "tile_matrix.hpp"
+#include "tile_products.hpp"
 
 namespace heddle::detail {
 
@@ -58,6 +58,7 @@ class Hierarchy {
     double strength = 0;  // that aggregated its rows
     // Between it and the next level, where there is one.
     TileMatrix tentative, prolongation, image, restriction;  // image: A P
+    ProductTerms to_prolongation, to_image, to_coarse;       // of A T, A P and P* A P
     Array<Offset> place;                                     // of P's tiles in the restriction
     Array<double> diagonal, scales;                          // of energies
     std::shared_ptr<SlicedOperator<S>> interpolate;
@@ -74,6 +75,7 @@ class Hierarchy {
   void read_matrix(Level& finest);
   void check_hermitian();
   void smooth(Level& level, bool estimates);
+  void estimate_largest(Level& level, bool estimates);
   void smooth_by_polynomial(Level& level, int degree, int sweeps);
   void smooth_by_norms(Level& level);
   bool smooth_by_colours(Level& level);

@@ -34,11 +34,7 @@ void Hierarchy<S>::smooth(Level& level, bool estimates) {
   } else {
     level.jacobi = std::make_shared<SlicedJacobi<S>>(*level.product);
   }
-  if (!level.room) level.room.emplace(level.matrix, host_);
-  const double largest =
-      largest_eigenvalue(level.matrix, level.inverses, scales_below(level), *level.room, host_);
-  // Beyond its interval the polynomial amplifies.
-  if (estimates || largest > level.largest) level.largest = largest;
+  estimate_largest(level, estimates);
   switch (options_.smoother) {
     case Smoother::chebyshev:
       return smooth_by_polynomial(level, options_.degree, 1);
@@ -49,6 +45,20 @@ void Hierarchy<S>::smooth(Level& level, bool estimates) {
     case Smoother::gauss_seidel:
       if (!smooth_by_colours(level)) smooth_by_polynomial(level, options_.degree, 1);
   }
+}
+
+/// Of the values as they are now, where `estimates`; else where it may have grown: beyond its
+/// interval the polynomial amplifies.
+template <class S>
+void Hierarchy<S>::estimate_largest(Level& level, bool estimates) {
+  if (!level.room) level.room.emplace(level.matrix, host_);
+  SpectrumRoom& room = *level.room;
+  const double bound = safety_of_estimate * level.largest;
+  if (!estimates && !may_exceed(level.matrix, level.inverses, bound, false, room, host_)) return;
+  const double largest =
+      largest_eigenvalue(level.matrix, level.inverses, scales_below(level), room, host_);
+  may_exceed(level.matrix, level.inverses, bound, true, room, host_);
+  if (estimates || largest > level.largest) level.largest = largest;
 }
 
 template <class S>
@@ -126,6 +136,7 @@ bool Hierarchy<S>::smooth_by_colours(Level& level) {
 
 #define HEDDLE_MULTIGRID_SMOOTHERS(S)                                 \
   template void Hierarchy<S>::smooth(Level&, bool);                   \
+  template void Hierarchy<S>::estimate_largest(Level&, bool);         \
   template std::shared_ptr<Preconditioner<S>> Hierarchy<S>::repeated( \
       const Level&, std::shared_ptr<Preconditioner<S>>, int) const;   \
   template void Hierarchy<S>::smooth_by_polynomial(Level&, int, int); \

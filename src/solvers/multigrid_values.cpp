@@ -3,6 +3,7 @@
 
 #include "heddle/tools/team.hpp"
 #include "level_spectrum.hpp"
+#include "matrix/adjoint_values.hpp"
 #include "multigrid_hierarchy.hpp"
 #include "operator_checks.hpp"
 #include "stored_scalars.hpp"
@@ -29,6 +30,7 @@ void Hierarchy<S>::read_matrix(Level& finest) {
   const int K = matrix_.entry().sizes.components, bytes = matrix_.entry().sizes.stored_bytes;
   const std::byte* const from = readable_values(matrix_, scratch_.stored);
   const SlotRule rule = slot_rule(matrix_.plan().layout.inner, K, pattern.C, pattern.slots, bytes);
+  const bool is_whole = keeps_entries_whole(rule);
   const auto& places = finest.entry.tiles.component_of;
   TileMatrix& a = finest.matrix;
   const int team = team_size(host_.stream(), static_cast<long long>(a.values.size()));
@@ -36,6 +38,14 @@ void Hierarchy<S>::read_matrix(Level& finest) {
       team, rows_.entries(), true,
       [&](Offset i, bool& all) {
         const Offset slot = rows_.slot[static_cast<std::size_t>(i)];
+        if (is_whole) {
+          double* to = a.tile(i);
+          for (const auto& [at, sign] : places) {
+            *to = sign * get_stored<double>(from, bytes, slot * K + at);
+            all = all && std::isfinite(*to++);
+          }
+          return;
+        }
         const Offset lane = slot % pattern.C;
         double* to = a.tile(i);
         for (const auto& [at, sign] : places) {

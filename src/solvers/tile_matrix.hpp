@@ -1,5 +1,5 @@
-// Sparse matrices of small dense tiles over a ring, on the host: the products that set a hierarchy
-// up. Entries below their types are such tiles (entry_tiles.hpp).
+// Sparse matrices of small dense tiles over a ring, on the host, of which a hierarchy is set up.
+// Entries below their types are such tiles (entry_tiles.hpp).
 #pragma once
 
 #include <cstddef>
@@ -39,14 +39,17 @@ struct TileMatrix {
   }
 };
 
-/// A zero matrix on the pattern of the product.
-TileMatrix product_pattern(const TileMatrix& a, const TileMatrix& b, const Stream& host);
-
-/// c = a b on the pattern that `product_pattern` made; the same bits for any number of threads.
-/// With `places` of an earlier product it allocates nothing.
-void multiply(const TileMatrix& a, const TileMatrix& b, TileMatrix& c, ColumnPlaces& places,
-              const Stream& host);
-void multiply(const TileMatrix& a, const TileMatrix& b, TileMatrix& c, const Stream& host);
+/// Of a tile of this shape, into one of the turned shape.
+inline void put_conjugate_transpose(const TileShape& shape, const double* from, double* to) {
+  const Offset height = shape.height, width = shape.width, ring = shape.ring;
+  for (Offset row = 0; row < height; ++row) {
+    for (Offset column = 0; column < width; ++column) {
+      double* const number = to + (column * height + row) * ring;
+      number[0] = *from++;
+      for (Offset part = 1; part < ring; ++part) number[part] = -*from++;
+    }
+  }
+}
 
 /// A zero matrix on the pattern of a*; `place` gets the place of each tile of a.
 TileMatrix adjoint_pattern(const TileMatrix& a, Array<Offset>& place);
@@ -57,14 +60,13 @@ void conjugate_transpose(const TileMatrix& a, const Array<Offset>& place, TileMa
 
 /// What the set-up of a hierarchy works in, kept so that new values of its matrix allocate nothing.
 struct SetupScratch {
-  ColumnPlaces places;
   ThreadScratch<double> numbers;
   ThreadScratch<Index> order;
   std::vector<std::byte> stored;             // values on their way from an operator, and to one
   std::vector<double> dense, work, inverse;  // of the level that is solved exactly
 
   long long bytes() const {
-    return places.bytes() + numbers.bytes() + order.bytes() +
+    return numbers.bytes() + order.bytes() +
            static_cast<long long>(stored.size() +
                                   (dense.size() + work.size() + inverse.size()) * sizeof(double));
   }

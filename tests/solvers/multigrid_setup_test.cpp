@@ -14,7 +14,7 @@
 #include "solvers/aggregates.hpp"
 #include "solvers/coarse_inverse.hpp"
 #include "solvers/level_spectrum.hpp"
-#include "solvers/tile_matrix.hpp"
+#include "solvers/tile_products.hpp"
 #include "support/dense_factors.hpp"
 #include "support/random_matrix.hpp"
 #include "support/systems.hpp"
@@ -88,6 +88,15 @@ bool same_values(const TileMatrix& a, const TileMatrix& b) {
   return std::equal(a.values.begin(), a.values.end(), b.values.begin(), b.values.end());
 }
 
+TileMatrix product_of(const TileMatrix& a, const TileMatrix& b, bool is_hermitian = false,
+                      int threads = 1) {
+  TileMatrix c = product_pattern(a, b, host(threads));
+  const auto terms = product_terms(a, b, c, is_hermitian, host(threads));
+  multiply(a, b, terms, c, host(threads));
+  multiply(a, b, terms, c, host(threads));  // values that were there do not count
+  return c;
+}
+
 TEST(TileProducts, AreThoseOfDenseMatrices) {
   Seed seed(1);
   Generator& generator = seed.generator;
@@ -99,20 +108,29 @@ TEST(TileProducts, AreThoseOfDenseMatrices) {
                    std::to_string(width) + ", ring " + std::to_string(ring));
       const TileMatrix a = random_tiles(37, 23, 6, {height, middle, ring}, generator);
       const TileMatrix b = random_tiles(23, 41, 6, {middle, width, ring}, generator);
-      TileMatrix c = product_pattern(a, b, host(1));
-      multiply(a, b, c, host(1));
+      const TileMatrix c = product_of(a, b);
       const Eigen::MatrixXd expected = dense_of(a) * dense_of(b);
       EXPECT_LE((dense_of(c) - expected).norm(), 1e-14 * expected.norm());
       for (const int threads : {2, 5}) {
-        TileMatrix again = product_pattern(a, b, host(threads));
-        multiply(a, b, again, host(threads));
-        multiply(a, b, again, host(threads));  // values that were there do not count
-        EXPECT_TRUE(same_values(c, again));
+        EXPECT_TRUE(same_values(c, product_of(a, b, false, threads)));
       }
       Array<Offset> place;
       TileMatrix adjoint = adjoint_pattern(a, place);
       conjugate_transpose(a, place, adjoint, host(2));
       EXPECT_EQ(dense_of(adjoint), dense_of(a).transpose());
+      // Of a Hermitian product half is summed.
+      const TileMatrix whole = product_of(a, adjoint), half = product_of(a, adjoint, true);
+      const Eigen::MatrixXd dense = dense_of(half);
+      EXPECT_LE((dense - dense_of(whole)).norm(), 1e-14 * dense.norm());
+      EXPECT_TRUE(same_values(half, product_of(a, adjoint, true, 3)));
+      for (Index row = 0; row < half.rows(); ++row) {
+        for (const Index column : half.pattern.row(row)) {
+          if (row == column) continue;
+          const Eigen::Index h = Eigen::Index(height) * ring;
+          EXPECT_EQ(dense.block(row * h, column * h, h, h),
+                    dense.block(column * h, row * h, h, h).transpose());
+        }
+      }
     }
   }
 }
@@ -213,8 +231,7 @@ TEST(CoarseInverse, IsTheInverseOrAGeneralizedOne) {
     for (const bool is_singular : {false, true}) {
       // B B* is definite but for rows that are empty; B* B has 9 rows' rank of 12.
       const TileMatrix &left = is_singular ? turned : b, &right = is_singular ? b : turned;
-      TileMatrix a = product_pattern(left, right, host(1));
-      multiply(left, right, a, host(1));
+      const TileMatrix a = product_of(left, right);
       const Eigen::MatrixXd dense = dense_of(a);
       const Eigen::MatrixXd inverse = dense_of(coarse_inverse(a, 1e-10));
       EXPECT_LE((dense * inverse * dense - dense).norm(), 1e-9 * dense.norm());
@@ -298,8 +315,7 @@ TEST(LargestEigenvalue, IsThatOfTheMatrixScaledByItsDiagonal) {
     Array<Offset> place;
     TileMatrix turned = adjoint_pattern(b, place);
     conjugate_transpose(b, place, turned, host(1));
-    TileMatrix a = product_pattern(turned, b, host(1));
-    multiply(turned, b, a, host(1));
+    const TileMatrix a = product_of(turned, b);
     const Eigen::MatrixXd dense = dense_of(a);
     const Eigen::Index size = 2 * ring;
     Eigen::MatrixXd diagonal = Eigen::MatrixXd::Zero(dense.rows(), dense.cols());
