@@ -280,11 +280,11 @@ void Hierarchy<S>::transfer(Level& level, Level& coarse) {
   const TileMatrix& a = level.matrix;
   TileMatrix& p = level.prolongation;
   const double omega = 4 / (3 * level.largest);
-  multiply(a, level.tentative, level.to_prolongation, p, host);
+  multiply(a, level.tentative, level.to_prolongation, p, scratch_, host);
   smooth_prolongation(level.inverses, omega, level.tentative, p, scratch_, host);
   conjugate_transpose(p, level.place, level.restriction, host);
-  multiply(a, p, level.to_image, level.image, host);
-  multiply(level.restriction, level.image, level.to_coarse, coarse.matrix, host);
+  multiply(a, p, level.to_image, level.image, scratch_, host);
+  multiply(level.restriction, level.image, level.to_coarse, coarse.matrix, scratch_, host);
   energy_scales(a, scales_below(level), level.restriction, level.diagonal, level.scales, host);
   mend_diagonal(coarse.matrix, level.scales.span(), rounding_, scratch_, host);
   const bool is_finest = &level == levels_.front().get();

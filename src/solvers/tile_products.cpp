@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
+#include <span>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -67,83 +68,131 @@ struct RowInRegisters {
   }
 };
 
+/// Where terms of a row of C find their tiles.
+struct RowBegins {
+  Offset of_left;          // of A's row
+  const Offset* of_right;  // of B's row for each tile in it
+};
+
+HEDDLE_INLINE Offset left_of(const ProductTerms::Term& term, const RowBegins& begins) {
+  return begins.of_left + term.left;
+}
+HEDDLE_INLINE Offset right_of(const ProductTerms::Term& term, const RowBegins& begins) {
+  return begins.of_right[term.left] + term.right;
+}
+HEDDLE_INLINE Offset left_of(const ProductTerms::WideTerm& term, const RowBegins&) {
+  return term.left;
+}
+HEDDLE_INLINE Offset right_of(const ProductTerms::WideTerm& term, const RowBegins&) {
+  return term.right;
+}
+
 /// The sum of the terms of one tile, for tiles of H x M and M x W numbers; sizes of 0 are those of
 /// the shapes.
-template <Ring R, int H, int M, int W>
-HEDDLE_INLINE void sum_terms(const TileMatrix& a, const TileMatrix& b,
-                             const ProductTerms::Term* begin, const ProductTerms::Term* end,
-                             double* to) {
+template <Ring R, int H, int M, int W, class Term>
+HEDDLE_INLINE void sum_terms(const TileMatrix& a, const TileMatrix& b, const RowBegins& begins,
+                             const Term* begin, const Term* end, double* to) {
   constexpr int r = ring_size(R);
+  const auto left = [&](const Term& term) {
+    const Offset of_tile = H > 0 ? Offset{H} * M * r : Offset{a.shape.scalars()};
+    return a.values.data() + left_of(term, begins) * of_tile;
+  };
+  const auto right = [&](const Term& term) {
+    const Offset of_tile = H > 0 ? Offset{M} * W * r : Offset{b.shape.scalars()};
+    return b.values.data() + right_of(term, begins) * of_tile;
+  };
   if constexpr (R == Ring::real && (W == 3 || W == 6)) {
     RowInRegisters<W> sum[H] = {};
-    for (const ProductTerms::Term* term = begin; term != end; ++term) {
-      const double* const left = a.values.data() + term->left * Offset{H * M};
-      const double* const right = b.values.data() + term->right * Offset{M * W};
+    for (const Term* term = begin; term != end; ++term) {
+      const double *const of_a = left(*term), *const of_b = right(*term);
 #pragma GCC unroll 6
       for (int m = 0; m < M; ++m) {
-        const auto row = RowInRegisters<W>::at(right + m * W);
+        const auto row = RowInRegisters<W>::at(of_b + m * W);
 #pragma GCC unroll 6
-        for (int i = 0; i < H; ++i) sum[i].add(left[i * M + m], row);
+        for (int i = 0; i < H; ++i) sum[i].add(of_a[i * M + m], row);
       }
     }
 #pragma GCC unroll 6
     for (int i = 0; i < H; ++i) sum[i].put(to + i * W);
+  } else if constexpr (R == Ring::real && H * M * W == 1) {
+    // Four sums: one would wait for each addition.
+    double sum[4] = {};
+    const Term* term = begin;
+    for (; term + 4 <= end; term += 4) {
+#pragma GCC unroll 4
+      for (int k = 0; k < 4; ++k) sum[k] += *left(term[k]) * *right(term[k]);
+    }
+    for (int k = 0; term != end; ++term, ++k) sum[k] += *left(*term) * *right(*term);
+    *to = (sum[0] + sum[1]) + (sum[2] + sum[3]);
   } else if constexpr (H > 0) {
     double sum[H * W * r] = {};
-    for (const ProductTerms::Term* term = begin; term != end; ++term) {
-      add_product_of_tiles<R>(sum, a.values.data() + term->left * Offset{H * M * r},
-                              b.values.data() + term->right * Offset{M * W * r}, H, M, W);
+    for (const Term* term = begin; term != end; ++term) {
+      add_product_of_tiles<R>(sum, left(*term), right(*term), H, M, W);
     }
     std::copy_n(sum, H * W * r, to);
   } else {
     std::fill_n(to, a.shape.height * b.shape.width * r, double(0));
-    for (const ProductTerms::Term* term = begin; term != end; ++term) {
-      add_product_of_tiles<R>(to, a.tile(term->left), b.tile(term->right), a.shape.height,
-                              a.shape.width, b.shape.width);
+    for (const Term* term = begin; term != end; ++term) {
+      add_product_of_tiles<R>(to, left(*term), right(*term), a.shape.height, a.shape.width,
+                              b.shape.width);
     }
   }
 }
 
-template <Ring R, int H, int M, int W>
-void multiply_tiles(const TileMatrix& a, const TileMatrix& b, const ProductTerms& terms,
-                    TileMatrix& c, const Stream& host) {
-  const Offset* const first = terms.first.data();
-  const bool is_mirrored = !terms.mirror.empty();
-  const auto sum_row = [&](Index row) {
+template <Ring R, int H, int M, int W, class Term>
+void multiply_tiles(const TileMatrix& a, const TileMatrix& b, const ProductTerms& found,
+                    std::span<const Term> terms, TileMatrix& c, SetupScratch& scratch,
+                    const Stream& host) {
+  const Offset* const first = found.first.data();
+  const bool is_mirrored = !found.mirror.empty();
+  const auto sum_row = [&](Index row, Offset* begins) {
+    const Offset begin = a.pattern.begin(row);
+    if constexpr (std::is_same_v<Term, ProductTerms::Term>) {
+      for (const Index middle : a.pattern.row(row)) *begins++ = b.pattern.begin(middle);
+      begins -= a.pattern.row(row).size();
+    }
     const Offset end = c.pattern.begin(row + 1);
     for (Offset k = is_mirrored ? begin_in(c, row, row) : c.pattern.begin(row); k < end; ++k) {
-      sum_terms<R, H, M, W>(a, b, terms.terms.data() + first[k], terms.terms.data() + first[k + 1],
-                            c.tile(k));
+      sum_terms<R, H, M, W>(a, b, RowBegins{begin, begins}, terms.data() + first[k],
+                            terms.data() + first[k + 1], c.tile(k));
       if (!is_mirrored) continue;
-      const Offset other = terms.mirror[static_cast<std::size_t>(k)];
+      const Offset other = found.mirror[static_cast<std::size_t>(k)];
       if (other != k) put_conjugate_transpose(c.shape, c.tile(k), c.tile(other));
     }
   };
-  const auto work = static_cast<long long>(terms.terms.size()) * c.shape.scalars() * a.shape.width;
+  const auto work = static_cast<long long>(terms.size()) * c.shape.scalars() * a.shape.width;
   const int team = team_size(host, work + c.pattern.entries());
+  scratch.begins.reserve(team, found.longest_row);
   constexpr bool is_wide = R != Ring::real || H * M * W != 1;
-  if (is_wide && has_avx2()) {
-    return parallel_for(team, c.rows(), product_rows_at_once,
-                        [&](Index row) { run_by_avx2_fused([&] { sum_row(row); }); });
-  }
-  parallel_for(team, c.rows(), product_rows_at_once, sum_row);
+  numbered_shares(team, c.rows(), product_rows_at_once, [&](int thread, auto&& for_each) {
+    Offset* const begins = scratch.begins.of_thread(thread);
+    if (is_wide && has_avx2()) {
+      for_each([&](Index row) { run_by_avx2_fused([&] { sum_row(row, begins); }); });
+    } else {
+      for_each([&](Index row) { sum_row(row, begins); });
+    }
+  });
 }
 
 /// With the sizes of tiles that occur most as constants.
 template <Ring R>
-void multiply_over(const TileMatrix& a, const TileMatrix& b, const ProductTerms& terms,
-                   TileMatrix& c, const Stream& host) {
+void multiply_over(const TileMatrix& a, const TileMatrix& b, const ProductTerms& found,
+                   TileMatrix& c, SetupScratch& scratch, const Stream& host) {
+  const auto run = [&]<int H, int M, int W, class Term>(const Array<Term>& terms) {
+    multiply_tiles<R, H, M, W, Term>(a, b, found, terms.span(), c, scratch, host);
+  };
+  if (!found.wide_terms.empty()) return run.template operator()<0, 0, 0>(found.wide_terms);
   const auto are = [&](int height, int middle, int width) {
     return a.shape.height == height && a.shape.width == middle && b.shape.width == width;
   };
-  if (are(1, 1, 1)) return multiply_tiles<R, 1, 1, 1>(a, b, terms, c, host);
+  if (are(1, 1, 1)) return run.template operator()<1, 1, 1>(found.terms);
   if constexpr (R == Ring::real) {
-    if (are(3, 3, 3)) return multiply_tiles<R, 3, 3, 3>(a, b, terms, c, host);
-    if (are(3, 3, 6)) return multiply_tiles<R, 3, 3, 6>(a, b, terms, c, host);
-    if (are(6, 3, 6)) return multiply_tiles<R, 6, 3, 6>(a, b, terms, c, host);
-    if (are(6, 6, 6)) return multiply_tiles<R, 6, 6, 6>(a, b, terms, c, host);
+    if (are(3, 3, 3)) return run.template operator()<3, 3, 3>(found.terms);
+    if (are(3, 3, 6)) return run.template operator()<3, 3, 6>(found.terms);
+    if (are(6, 3, 6)) return run.template operator()<6, 3, 6>(found.terms);
+    if (are(6, 6, 6)) return run.template operator()<6, 6, 6>(found.terms);
   }
-  multiply_tiles<R, 0, 0, 0>(a, b, terms, c, host);
+  run.template operator()<0, 0, 0>(found.terms);
 }
 
 }  // namespace
@@ -158,20 +207,18 @@ TileMatrix product_pattern(const TileMatrix& a, const TileMatrix& b, const Strea
   return c;
 }
 
-ProductTerms product_terms(const TileMatrix& a, const TileMatrix& b, const TileMatrix& c,
-                           bool is_hermitian, const Stream& host) {
-  constexpr Offset most = std::numeric_limits<std::uint32_t>::max();
-  if (a.pattern.entries() > most || b.pattern.entries() > most) {
-    throw Error(ErrorKind::memory, "multigrid: a level has more than 2^32 entries");
-  }
-  ProductTerms found;
-  if (is_hermitian && c.rows() == c.columns) {
-    const UserRows turned = transposed(c.pattern, c.columns, found.mirror);
-    if (!is_same(turned, c.pattern)) found.mirror = {};
-  }
-  const bool is_upper = !found.mirror.empty();
-  const int team =
-      team_beside(team_size(host, a.pattern.entries() * 8LL), c.pattern.entries(), b.columns);
+namespace {
+
+std::size_t longest_row(const TileMatrix& a) {
+  std::size_t longest = 0;
+  for (Index row = 0; row < a.rows(); ++row) longest = std::max(longest, a.pattern.row(row).size());
+  return longest;
+}
+
+/// Those of each row of C, and where each of its tiles begins.
+template <class Term, class MakeTerm>
+void list_terms(const TileMatrix& a, const TileMatrix& b, const TileMatrix& c, bool is_upper,
+                int team, ProductTerms& found, Array<Term>& terms, const MakeTerm& make_term) {
   Array<Offset> of_row(static_cast<std::size_t>(c.rows()) + 1);
   parallel_for(team, c.rows(), product_rows_at_once, [&](Index row) {
     Offset count = 0;
@@ -179,9 +226,10 @@ ProductTerms product_terms(const TileMatrix& a, const TileMatrix& b, const TileM
     of_row[static_cast<std::size_t>(row) + 1] = count;
   });
   sum_up(of_row);
+  const Offset all = of_row[of_row.size() - 1];
   found.first = Array<Offset>(static_cast<std::size_t>(c.pattern.entries()) + 1);
-  found.terms = Array<ProductTerms::Term>(static_cast<std::size_t>(of_row[of_row.size() - 1]));
-  found.first[found.first.size() - 1] = of_row[of_row.size() - 1];
+  terms = Array<Term>(static_cast<std::size_t>(all));
+  found.first[found.first.size() - 1] = all;
   ColumnPlaces places;
   places.reserve(team, static_cast<std::size_t>(b.columns));
   numbered_shares(team, c.rows(), product_rows_at_once, [&](int thread, auto&& for_each) {
@@ -201,23 +249,55 @@ ProductTerms product_terms(const TileMatrix& a, const TileMatrix& b, const TileM
         begin += std::exchange(next[k], begin);
       }
       for_each_term(a, b, row, is_upper, [&](Offset i, Offset j) {
-        found.terms[static_cast<std::size_t>(next[place_of(j)]++)] = {
-            static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(j)};
+        terms[static_cast<std::size_t>(next[place_of(j)]++)] = make_term(row, i, j);
       });
     });
+  });
+}
+
+}  // namespace
+
+ProductTerms product_terms(const TileMatrix& a, const TileMatrix& b, const TileMatrix& c,
+                           bool is_hermitian, const Stream& host) {
+  ProductTerms found;
+  if (is_hermitian && c.rows() == c.columns) {
+    const UserRows turned = transposed(c.pattern, c.columns, found.mirror);
+    if (!is_same(turned, c.pattern)) found.mirror = {};
+  }
+  const bool is_upper = !found.mirror.empty();
+  const int team =
+      team_beside(team_size(host, a.pattern.entries() * 8LL), c.pattern.entries(), b.columns);
+  found.longest_row = longest_row(a);
+  constexpr std::size_t most_in_row = std::size_t{1} << 16;
+  if (std::max(found.longest_row, longest_row(b)) <= most_in_row) {
+    list_terms(a, b, c, is_upper, team, found, found.terms, [&](Index row, Offset i, Offset j) {
+      const Index middle = a.pattern.column[static_cast<std::size_t>(i)];
+      return ProductTerms::Term{static_cast<std::uint16_t>(i - a.pattern.begin(row)),
+                                static_cast<std::uint16_t>(j - b.pattern.begin(middle))};
+    });
+    return found;
+  }
+  constexpr Offset most = std::numeric_limits<std::uint32_t>::max();
+  if (std::max(a.pattern.entries(), b.pattern.entries()) > most) {
+    throw Error(ErrorKind::memory,
+                "multigrid: a level with a row of more than 2^16 entries has "
+                "more than 2^32");
+  }
+  list_terms(a, b, c, is_upper, team, found, found.wide_terms, [](Index, Offset i, Offset j) {
+    return ProductTerms::WideTerm{static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(j)};
   });
   return found;
 }
 
 void multiply(const TileMatrix& a, const TileMatrix& b, const ProductTerms& terms, TileMatrix& c,
-              const Stream& host) {
+              SetupScratch& scratch, const Stream& host) {
   switch (a.shape.ring) {
     case ring_size(Ring::real):
-      return multiply_over<Ring::real>(a, b, terms, c, host);
+      return multiply_over<Ring::real>(a, b, terms, c, scratch, host);
     case ring_size(Ring::complex):
-      return multiply_over<Ring::complex>(a, b, terms, c, host);
+      return multiply_over<Ring::complex>(a, b, terms, c, scratch, host);
     default:
-      return multiply_over<Ring::quaternion>(a, b, terms, c, host);
+      return multiply_over<Ring::quaternion>(a, b, terms, c, scratch, host);
   }
 }
 

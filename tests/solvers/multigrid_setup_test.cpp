@@ -92,8 +92,9 @@ TileMatrix product_of(const TileMatrix& a, const TileMatrix& b, bool is_hermitia
                       int threads = 1) {
   TileMatrix c = product_pattern(a, b, host(threads));
   const auto terms = product_terms(a, b, c, is_hermitian, host(threads));
-  multiply(a, b, terms, c, host(threads));
-  multiply(a, b, terms, c, host(threads));  // values that were there do not count
+  detail::SetupScratch scratch;
+  multiply(a, b, terms, c, scratch, host(threads));
+  multiply(a, b, terms, c, scratch, host(threads));  // values that were there do not count
   return c;
 }
 
@@ -142,6 +143,33 @@ TileMatrix tiles_of(const CsrMatrix<real<double>>& matrix) {
   a.pattern.column = matrix.column();
   a.values = Array<double>(std::span<const double>(matrix.values().data(), matrix.values().size()));
   return a;
+}
+
+TEST(TileProducts, TakeRowsOfAnyLength) {
+  // One row of 70000 entries times a column.
+  constexpr Index n = 70000;
+  TileMatrix a, b;
+  a.columns = n, b.columns = 1;
+  const auto fill_pattern = [](TileMatrix& matrix, Index rows, Index columns) {
+    matrix.pattern.offsets = Array<Offset>(static_cast<std::size_t>(rows) + 1);
+    matrix.pattern.column =
+        Array<Index>(static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns));
+    for (Index row = 0; row <= rows; ++row) {
+      matrix.pattern.offsets[static_cast<std::size_t>(row)] = Offset(row) * columns;
+    }
+    for (std::size_t e = 0; e < matrix.pattern.column.size(); ++e) {
+      matrix.pattern.column[e] = static_cast<Index>(e) % columns;
+    }
+    matrix.make_values();
+  };
+  fill_pattern(a, 1, n);
+  fill_pattern(b, n, 1);
+  for (std::size_t e = 0; e < std::size_t{n}; ++e) {
+    a.values[e] = static_cast<double>(e % 7), b.values[e] = static_cast<double>(e % 5);
+  }
+  double expected = 0;
+  for (Index e = 0; e < n; ++e) expected += (e % 7) * (e % 5);
+  EXPECT_EQ(product_of(a, b).values[0], expected);
 }
 
 /// A path of rows whose neighbours are as strong as `strong` says.
