@@ -12,7 +12,7 @@ endfunction()
 
 # What several commands share.
 set(shared_sources ${app_sources})
-list(FILTER shared_sources INCLUDE REGEX "/(matrix_options|on_interrupt|companion)\\.cpp$")
+list(FILTER shared_sources INCLUDE REGEX "/(matrix_options|multigrid_options|on_interrupt|companion)\\.cpp$")
 add_library(heddle_options STATIC ${shared_sources})
 target_link_libraries(heddle_options PUBLIC heddle_command heddle CLI11::CLI11 nlohmann_json::nlohmann_json)
 heddle_compiler_options(heddle_options)

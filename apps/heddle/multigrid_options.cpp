@@ -29,6 +29,10 @@ void MultigridOption::add_to(CLI::App& command) {
                   "sqrt(|a_ii a_jj|), from 0 to below 1, and by less where that aggregates too few "
                   "[0.08]")
       ->type_name("NUMBER");
+  add_candidates_to(command);
+}
+
+void MultigridOption::add_candidates_to(CLI::App& command) {
   command
       .add_option(
           "--coordinates", coordinates_,
@@ -58,12 +62,15 @@ void MultigridOption::add_inputs(RunFiles& files) const {
   if (!is_adaptive(candidates_)) files.reads("--candidates", candidates_);
 }
 
+void MultigridOption::check_candidates() const {
+  if (coordinates_.empty() || candidates_.empty()) return;
+  throw Error(ErrorKind::usage,
+              "--coordinates are where candidates come from, and --candidates names others: give "
+              "one of them");
+}
+
 void MultigridOption::check(const ComposedChoice& preconditioner) const {
-  if (!coordinates_.empty() && !candidates_.empty()) {
-    throw Error(ErrorKind::usage,
-                "--coordinates are where candidates come from, and --candidates names others: give "
-                "one of them");
-  }
+  check_candidates();
   if (preconditioner.has(PreconditionerKind::multigrid)) return;
   if (!cycle_ && !smoother_ && !strength_ && coordinates_.empty() && candidates_.empty()) return;
   throw Error(ErrorKind::usage, std::string(cycle_                  ? "--cycle"

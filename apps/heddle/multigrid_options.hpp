@@ -17,10 +17,17 @@ namespace heddle::cli {
 class MultigridOption {
  public:
   void add_to(CLI::App& command);
+  /// Of these --coordinates and --candidates.
+  void add_candidates_to(CLI::App& command);
   void add_inputs(RunFiles& files) const;
 
   /// Throws `Error` (usage) for options without multigrid among the parts of the preconditioner.
   void check(const ComposedChoice& preconditioner) const;
+  /// The part of that which is about candidates.
+  void check_candidates() const;
+  bool names_candidates() const { return !coordinates_.empty() || !candidates_.empty(); }
+  /// Whether --cycle, --smoother or --strength says what a profile could.
+  bool names_settings() const { return cycle_ || smoother_ || strength_; }
   /// What the options say in place of what the preconditioner's name does.
   void apply_to(MultigridChoice& choice) const;
   /// The same with points and candidates read. Throws `Error` for a file or a matrix that does not

@@ -73,6 +73,21 @@ BuiltSystem build(const SolveOptions& options, const AnyMatrix& matrix, const De
   return built;
 }
 
+/// What a profile knows of multigrid for the matrix, where the options leave its settings open.
+void take_tuned_settings(const SolveOptions& options, const AnyMatrix& matrix, const Device& device,
+                         const Profiles& profiles, SolveOutcome& outcome) {
+  if (outcome.preconditioner != "multigrid" || options.multigrid.names_settings()) return;
+  const auto tuned = profiles.choose_multigrid(subject_of(matrix), device,
+                                               origin_of_candidates(outcome.multigrid));
+  if (!tuned) return;
+  const MultigridChoice named = ComposedChoice::parse(tuned->preconditioner).multigrid;
+  outcome.preconditioner = tuned->preconditioner;
+  outcome.multigrid.cycle = named.cycle;
+  outcome.multigrid.smoother = named.smoother;
+  outcome.multigrid.strength = tuned->strength;
+  outcome.multigrid_reason = tuned->reason;
+}
+
 }  // namespace
 
 int solve_alone(const SolveOptions& options, std::optional<ReadMatrix> read,
@@ -102,6 +117,7 @@ int solve_alone(const SolveOptions& options, std::optional<ReadMatrix> read,
   }
   outcome.multigrid =
       options.multigrid.read(preconditioner.multigrid, matrix, device, progress.get());
+  take_tuned_settings(options, matrix, device, profiles, outcome);
   outcome.read_seconds = reading.seconds() + read_before;
 
   Stopwatch building;

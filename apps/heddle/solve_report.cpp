@@ -106,6 +106,8 @@ nlohmann::ordered_json to_json(const SolveOutcome& outcome) {
     json["multigrid"] = to_json(*outcome.hierarchy);
     json["multigrid"]["cycle"] = name(outcome.multigrid.cycle);
     json["multigrid"]["smoother"] = name(outcome.multigrid.smoother);
+    json["multigrid"]["reason"] =
+        outcome.multigrid_reason.empty() ? "as named" : outcome.multigrid_reason;
     const std::optional<double> factor = factor_of(outcome);
     json["multigrid"]["factor"] = factor ? nlohmann::ordered_json(*factor) : nullptr;
   }
@@ -175,6 +177,9 @@ void print(const SolveOutcome& outcome, const Device& device) {
   }
   std::printf("solver     %s: %s\n", std::string(outcome.method.method->name).c_str(),
               outcome.method.reason.c_str());
+  if (!outcome.multigrid_reason.empty()) {
+    std::printf("multigrid  %s\n", io::printable(outcome.multigrid_reason).c_str());
+  }
   if (outcome.hierarchy) std::printf("levels     %s\n", text_of(*outcome.hierarchy).c_str());
   if (const auto factor = factor_of(outcome)) {
     std::printf("factor     an iteration left %.2f of the residual%s\n", *factor,

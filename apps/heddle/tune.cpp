@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "../tune/evaluation_table.hpp"
+#include "../tune/multigrid_table.hpp"
 #include "../tune/node_table.hpp"
 #include "../tune/space_listing.hpp"
 #include "../tune/tune_output.hpp"
@@ -72,7 +73,7 @@ TuneOptions settings_of(const TuneCommand& options, const Device& device) {
   TuneOptions settings = options.limits;
   settings.search = parse_search(options.search);
   settings.seconds_limit = options.seconds.value_or(usual_seconds(settings.search, device));
-  settings.objective = parse_objective(options.objective);
+  if (!options.is_of_multigrid()) settings.objective = parse_objective(options.objective);
   settings.least_runs = std::min(settings.least_runs, settings.most_runs);
   return settings;
 }
@@ -273,11 +274,47 @@ int tune_trees(const TuneCommand& options, const Device& device) {
   });
 }
 
+/// The settings of multigrid.
+int tune_multigrids(const TuneCommand& options, const Device& device) {
+  const ProfileDestination destination(options.output, options.append, device);
+  check_tune_files(options, destination.path());
+  const auto progress = options.matrix.progress();
+  const Matrices matrices = read_all(options, progress.get());
+  TuneOptions settings = settings_of(options, device);
+  if (!options.seconds) settings.seconds_limit = std::numeric_limits<double>::infinity();
+  settings.known = Profiles::for_device(device);
+  std::vector<MatrixReport> reports;
+  for (const NamedMatrix& matrix : matrices.named) reports.emplace_back().name = matrix.name;
+  TuneWatch watch(reports, progress.get());
+  watch.listen(settings);
+  return interruptible(watch, [&] {
+    Profile found = Profile::of(device);
+    for (const NamedMatrix& matrix : matrices.named) {
+      if (watch.is_stopping()) break;
+      const MultigridChoice candidates =
+          options.multigrid.read({}, *matrix.matrix, device, progress.get());
+      found.merge(tune_multigrid(matrix, candidates, device, settings));
+    }
+    if (progress) progress->erase();
+    const bool any = !found.multigrids.empty();
+    if (any) destination.write(found);
+    if (options.json) {
+      auto json = tuning::multigrids_json(found.multigrids, device.description());
+      json["profile"] = any ? nlohmann::ordered_json(destination.path()) : nlohmann::ordered_json();
+      std::cout << text_of(json);
+    } else if (!options.matrix.quiet) {
+      tuning::print_multigrids(found.multigrids, device.description(), std::cout);
+      if (any) std::cout << "\nwritten    " << io::printable(destination.path()) << "\n";
+    }
+  });
+}
+
 int run(const TuneCommand& options) {
   check_tune_options(options);
   const Device device = options.matrix.on();
   if (options.list) return list(options, device);
   if (!options.evaluate.empty()) return evaluate_all(options, device);
+  if (options.is_of_multigrid()) return tune_multigrids(options, device);
   return options.hierarchical ? tune_trees(options, device) : tune_all(options, device);
 }
 

@@ -34,6 +34,25 @@ void check_paths(const TuneCommand& options) {
   }
 }
 
+/// What is about candidates needs multigrid, which has no plans to choose from.
+void check_multigrid(const TuneCommand& options) {
+  options.multigrid.check_candidates();
+  if (!options.is_of_multigrid()) {
+    if (options.multigrid.names_candidates()) {
+      refuse("--coordinates and --candidates are for --objective multigrid");
+    }
+    return;
+  }
+  for (const CLI::Option* option : options.of_plans) {
+    if (option->get_name() != "--objective" && option->count() > 0) {
+      refuse(option->get_name() + " is of plans, not of --objective multigrid");
+    }
+  }
+  if (options.multigrid.names_candidates() && options.paths.size() > 1) {
+    refuse("--coordinates and --candidates are of one matrix");
+  }
+}
+
 }  // namespace
 
 void check_tune_files(const TuneCommand& options, const std::optional<std::string>& profile) {
@@ -42,6 +61,7 @@ void check_tune_files(const TuneCommand& options, const std::optional<std::strin
   };
   RunFiles files;
   options.matrix.add_inputs(files);
+  options.multigrid.add_inputs(files);
   files.reads("the command", options.paths);
   files.reads("--evaluate", options.evaluate);
   files.writes("--html", given(options.html));
@@ -55,7 +75,7 @@ void check_tune_files(const TuneCommand& options, const std::optional<std::strin
 
 void check_tune_options(const TuneCommand& options) {
   const Search search = parse_search(options.search);
-  parse_objective(options.objective);
+  if (!options.is_of_multigrid()) parse_objective(options.objective);
   check_numbers(options);
   check_paths(options);
   for (const CLI::Option* option : options.of_plans) {
@@ -64,6 +84,7 @@ void check_tune_options(const TuneCommand& options) {
              " is of plans of sliced storage: --storage hisparse tunes sizes of nodes");
     }
   }
+  check_multigrid(options);
   if (options.list) {
     if (options.paths.size() > 1) refuse("--list takes one matrix, or none");
     check_tune_files(options, std::nullopt);
@@ -109,7 +130,9 @@ void add_tune_options(CLI::App& command, TuneCommand& options) {
   CLI::Option* const objective =
       command
           .add_option("--objective", options.objective,
-                      "what is timed: product, or the iteration in which it will run:" + solvers)
+                      "what is timed: product, or the iteration in which it will run:" + solvers +
+                          "; or multigrid: the smoother, its steps, the cycle and the strength of "
+                          "connections that solve fastest, set-up included")
           ->capture_default_str()
           ->type_name("NAME");
   CLI::Option* const ratio =
@@ -172,6 +195,7 @@ void add_tune_options(CLI::App& command, TuneCommand& options) {
     evaluation->excludes(other);
   }
   list->excludes(evaluation);
+  options.multigrid.add_candidates_to(command);
   options.of_plans = {search, objective, ratio, weight, domain, html, trials, list, evaluation};
   command.footer(
       "Example: heddle tune a.mtx b.mtx --entry quaternion --domain surfaces -o profile.json\n"

@@ -8,6 +8,7 @@
 
 #include "heddle/tune.hpp"
 #include "matrix_options.hpp"
+#include "multigrid_options.hpp"
 
 namespace heddle::cli {
 
@@ -25,9 +26,13 @@ struct TuneCommand {
   std::string trials;
   bool json = false;
   bool list = false;
+  MultigridOption multigrid;  // candidates
   bool hierarchical = false;  // storage, of which only the nodes have a size to tune
   std::string evaluate;
   std::vector<const CLI::Option*> of_plans;  // that hierarchical storage has no use for
+
+  /// Whether settings of multigrid are tuned, not a plan.
+  bool is_of_multigrid() const { return objective == "multigrid"; }
 };
 
 void add_tune_options(CLI::App& command, TuneCommand& options);

@@ -68,6 +68,13 @@ struct HEDDLE_EXPORT NodeChoice {
   std::string reason = "default";
 };
 
+/// What multigrid is told, and the reason.
+struct HEDDLE_EXPORT MultigridSettings {
+  std::string preconditioner;  // as `ComposedChoice::parse` takes it
+  double strength = 0;
+  std::string reason;
+};
+
 /// Profiles in the order of search: a named file, that of HEDDLE_PROFILE, those of the user's cache
 /// folder (`profile_folder`), and those that come with the library. A record of the same pattern
 /// comes before all others, wherever it is; else the first that knows a similar one wins. The files
@@ -99,6 +106,12 @@ class HEDDLE_EXPORT Profiles {
   /// its prediction.
   NodeChoice choose_node(const PlanSubject& subject, const Device& device, TreeUse use) const;
 
+  /// The settings of multigrid with such candidates (`MultigridRecord`) that solve fastest with the
+  /// matrix, or with the nearest one within half a doubling; none where no profile knows any.
+  std::optional<MultigridSettings> choose_multigrid(const PlanSubject& subject,
+                                                    const Device& device,
+                                                    std::string_view candidates) const;
+
   /// One line each.
   const std::vector<std::string>& warnings() const { return warnings_; }
 
@@ -119,6 +132,13 @@ class HEDDLE_EXPORT Profiles {
   std::optional<Answer> first(const PlanQuery& query, Ask&& ask) const;
   std::optional<Answer> ask(const PlanSubject& subject, const Device& device, Objective objective,
                             const Plan& predicted) const;
+
+  /// Of the records that `is_wanted` takes the one of the same pattern, else the nearest within
+  /// half a doubling, and the reason; null where there is none.
+  template <class Record, class IsWanted>
+  std::pair<const Record*, std::string> nearest(std::vector<Record> Profile::* records,
+                                                const PlanSubject& subject, const Device& device,
+                                                const IsWanted& is_wanted) const;
 
   DeviceProperties here_;
   std::vector<Source> sources_;

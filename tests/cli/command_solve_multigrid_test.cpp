@@ -191,4 +191,44 @@ TEST_F(SolveMultigrid, RefusesWhatDoesNotSuit) {
                  "multigrid: the matrix is not Hermitian; take jacobi, or none");
 }
 
+TEST_F(SolveMultigrid, TakesTheSettingsOfAProfile) {
+  ASSERT_EQ(run({"generate", "elasticity", "--size", "300", "-o", "e.npz", "--points", "points.mtx",
+                 "-q"})
+                .status,
+            0);
+  const Result tuned =
+      run({"tune", "e.npz", "--entry", "block3", "--objective", "multigrid", "--coordinates",
+           "points.mtx", "--max-runs", "1", "-o", "p.json", "--json"});
+  ASSERT_EQ(tuned.status, 0) << tuned.error;
+  const auto found = tuned.json()["matrices"][0];
+  EXPECT_EQ(found["candidates"], "rigid-body");
+  EXPECT_EQ(tuned.json()["profile"], "p.json");
+  const auto solved = [&](std::vector<std::string> options) {
+    options.insert(options.begin(),
+                   {"e.npz", "--entry", "block3", "--profile", "p.json", "--json"});
+    return solve(options).json();
+  };
+  const auto with = solved({"--preconditioner", "multigrid", "--coordinates", "points.mtx"});
+  EXPECT_EQ(with["preconditioner"], found["preconditioner"]);
+  EXPECT_EQ(with["multigrid"]["reason"], "tuned for this pattern (profile p.json)");
+  EXPECT_EQ(with["iterations"], found["iterations"]);
+  // Settings that are named, and other candidates, take nothing from it.
+  for (const std::vector<std::string>& options :
+       {std::vector<std::string>{"--preconditioner", "multigrid"},
+        {"--preconditioner", "multigrid:1:v", "--coordinates", "points.mtx"},
+        {"--preconditioner", "multigrid", "--coordinates", "points.mtx", "--strength", "0.1"}}) {
+    EXPECT_EQ(solved(options)["multigrid"]["reason"], "as named");
+  }
+  const auto expect_no_tuning = [this](std::vector<std::string> options, const std::string& why) {
+    options.insert(options.begin(), {"tune", "e.npz", "--entry", "block3"});
+    const Result refused = run(options);
+    EXPECT_EQ(refused.status, 2);
+    EXPECT_NE(refused.error.find(why), std::string::npos) << refused.error;
+  };
+  expect_no_tuning({"--coordinates", "points.mtx"},
+                   "--coordinates and --candidates are for --objective multigrid");
+  expect_no_tuning({"--objective", "multigrid", "--domain", "solids"},
+                   "--domain is of plans, not of --objective multigrid");
+}
+
 }  // namespace

@@ -82,6 +82,22 @@ inline TreeRecord some_tree(const std::string& matrix, const std::string& digits
           .date = "2026-11-26"};
 }
 
+inline MultigridRecord some_multigrid(const std::string& matrix, const std::string& digits,
+                                      Index rows = 10000) {
+  return {.matrix = matrix,
+          .entry = "quaternion",
+          .precision = "double",
+          .fingerprint = some_fingerprint(digits),
+          .features = some_features(rows),
+          .candidates = "constant",
+          .preconditioner = "multigrid:2:w:jacobi",
+          .strength = 0.02,
+          .iterations = 9,
+          .seconds = some_statistics(0.1),
+          .usual_seconds = some_statistics(0.2),
+          .date = "2026-11-27"};
+}
+
 /// Of the CPU that runs the test.
 inline Profile some_profile() {
   Profile profile;

@@ -44,6 +44,8 @@ Profile full_profile() {
   profile.trees[0].sizes.resize(1);
   profile.trees[1].sizes.resize(2);
   profile.trees[0].sizes[0].adjoint_product.reset();
+  profile.multigrids = {some_multigrid("b", "b"), some_multigrid("a", "a")};
+  profile.multigrids[1].candidates = "rigid-body";
   return profile;
 }
 
@@ -93,6 +95,9 @@ TEST(ProfileJson, GivesTheSameProfileBack) {
     }
     for (const DomainRecord& domain : profile.domains) {
       EXPECT_NE(std::find(back.domains.begin(), back.domains.end(), domain), back.domains.end());
+    }
+    for (const MultigridRecord& record : profile.multigrids) {
+      EXPECT_NE(std::ranges::find(back.multigrids, record), back.multigrids.end());
     }
     ASSERT_EQ(back.trees.size(), profile.trees.size());
     for (const TreeRecord& tree : profile.trees) {
@@ -184,7 +189,7 @@ TEST(ProfileJson, NamesThePathOfAFault) {
       {"/schema", nullptr, "p.json: schema: must be an integer, not negative"},
       {"/speed", 1,
        "p.json: 'speed': no such key; there are schema version kernels device ceilings records "
-       "domains trees"},
+       "domains trees multigrids"},
       {"/device/kind", "tpu", "p.json: device.kind: 'tpu' is none of cpu gpu"},
       {"/device/warp", 32,
        "p.json: device: 'warp': no such key; there are kind name memory last_cache threads "
@@ -227,6 +232,13 @@ TEST(ProfileJson, NamesThePathOfAFault) {
       {"/trees/0/sizes", json::array(), "p.json: trees[0].sizes: must not be empty"},
       {"/trees/0/sizes/1/node", 100, "p.json: trees[0].sizes[1].node: must be 4, 8, ..., 256"},
       {"/trees/1/sizes/0/product", nullptr, "p.json: trees[1].sizes[0].product: must be an object"},
+      {"/multigrids/0/strength", 1, "p.json: multigrids[0].strength: must be below 1"},
+      {"/multigrids/1/preconditioner", "jacobi",
+       "p.json: multigrids[1].preconditioner: must be multigrid, as --preconditioner takes it"},
+      {"/multigrids/1/preconditioner", "multigrid*multigrid",
+       "p.json: multigrids[1].preconditioner: must be multigrid, as --preconditioner takes it"},
+      {"/multigrids/0/candidates", "guessed",
+       "p.json: multigrids[0].candidates: 'guessed' is none of constant rigid-body adaptive given"},
       {"/domains/0/domain", "", "p.json: domains[0].domain: must not be empty"},
       {"/domains/1/regret", json::array(), "p.json: domains[1].regret: must be a number"},
       {"/domains/1/fingerprints", "a", "p.json: domains[1].fingerprints: must be an array"},
@@ -363,11 +375,13 @@ TEST(ProfileSchema, AndReaderAgreeOnEveryKey) {
       const std::string name = place.empty() ? "" : place.back();
       // What the reader knows beyond the schema: plans, and what values mean together.
       const bool reader_knows_more = name == "plan" || name == "natural" || name == "entry" ||
-                                     name == "records" || name == "fingerprints";
+                                     name == "records" || name == "fingerprints" ||
+                                     name == "preconditioner";
       if (!place.empty() && good[place.parent_pointer()].is_object()) {
         json without = good;
         without[place.parent_pointer()].erase(place.back());
-        const bool may_be_absent = name == "left_out" || name == "use" || name == "trees";
+        const bool may_be_absent =
+            name == "left_out" || name == "use" || name == "trees" || name == "multigrids";
         EXPECT_EQ(rules.accepts(without), may_be_absent);
         EXPECT_EQ(message_of(without) == "accepted", may_be_absent);
       }

@@ -11,6 +11,7 @@
 #include "heddle/export.hpp"
 #include "heddle/plan.hpp"
 #include "heddle/tuning/device_properties.hpp"
+#include "heddle/tuning/multigrid_record.hpp"
 #include "heddle/tuning/pattern_features.hpp"
 #include "heddle/tuning/predict.hpp"
 #include "heddle/tuning/search_space.hpp"
@@ -93,6 +94,7 @@ struct HEDDLE_EXPORT Profile {
   std::vector<ProfileRecord> records;
   std::vector<DomainRecord> domains;
   std::vector<TreeRecord> trees;  // hierarchical storage
+  std::vector<MultigridRecord> multigrids;
 
   /// An empty one for a device and this library; its ceilings are typical ones.
   static Profile of(const Device& device);
@@ -113,9 +115,9 @@ struct HEDDLE_EXPORT Profile {
   void merge_into(const std::string& path) const;
 
   /// Takes over the content of the other, newer one. Where both have a matrix (fingerprint), entry,
-  /// precision, structure and objective, or a tree of a matrix, or a domain, the other's wins.
-  /// Device, version and kernels become the other's. Throws `Error` (bad_plan) for one of another
-  /// device.
+  /// precision, structure and objective, or a tree or a multigrid of a matrix, or a domain, the
+  /// other's wins. Device, version and kernels become the other's. Throws `Error` (bad_plan) for
+  /// one of another device.
   void merge(const Profile& other);
 
   bool operator==(const Profile&) const = default;

@@ -252,33 +252,53 @@ PlanChoice Profiles::choose(const PlanSubject& subject, const Device& device,
   return choice;
 }
 
-NodeChoice Profiles::choose_node(const PlanSubject& subject, const Device& device,
-                                 TreeUse use) const {
-  // As records of plans: sizes of nodes go by the size of the matrix.
+template <class Record, class IsWanted>
+std::pair<const Record*, std::string> Profiles::nearest(std::vector<Record> Profile::* records,
+                                                        const PlanSubject& subject,
+                                                        const Device& device,
+                                                        const IsWanted& is_wanted) const {
   constexpr double farthest = 0.5;
   const Device host = Device::cpu(device.threads());
   std::string digits;
   std::optional<PatternFeatures> features;
   double least = std::numeric_limits<double>::infinity();
-  NodeChoice choice;
+  std::pair<const Record*, std::string> found = {nullptr, ""};
   for (const Source& source : sources_) {
-    for (const TreeRecord& tree : source.profile.trees) {
-      if (tree.entry != subject.entry || tree.precision != subject.precision) continue;
-      if (has_shape(tree.features, subject.pattern)) {
+    for (const Record& record : source.profile.*records) {
+      if (record.entry != subject.entry || record.precision != subject.precision) continue;
+      if (!is_wanted(record)) continue;
+      if (has_shape(record.features, subject.pattern)) {
         if (digits.empty()) digits = fingerprint(subject.pattern, host);
-        if (tree.fingerprint == digits) {
-          return {tree.best(use).node, "tuned for this pattern (profile " + source.path + ")"};
+        if (record.fingerprint == digits) {
+          return {&record, "tuned for this pattern (profile " + source.path + ")"};
         }
       }
       if (!features) features = pattern_features(subject.pattern, host);
-      const double away = distance(tree.features, *features);
+      const double away = distance(record.features, *features);
       if (!(away <= farthest && away < least)) continue;
       least = away;
-      choice = {tree.best(use).node,
-                tuned_for(tree.matrix, away) + " (profile " + source.path + ")"};
+      found = {&record, tuned_for(record.matrix, away) + " (profile " + source.path + ")"};
     }
   }
-  return choice;
+  return found;
+}
+
+NodeChoice Profiles::choose_node(const PlanSubject& subject, const Device& device,
+                                 TreeUse use) const {
+  // As records of plans: sizes of nodes go by the size of the matrix.
+  const auto [tree, reason] =
+      nearest(&Profile::trees, subject, device, [](const TreeRecord&) { return true; });
+  return tree != nullptr ? NodeChoice{tree->best(use).node, reason} : NodeChoice();
+}
+
+std::optional<MultigridSettings> Profiles::choose_multigrid(const PlanSubject& subject,
+                                                            const Device& device,
+                                                            std::string_view candidates) const {
+  const auto [record, reason] =
+      nearest(&Profile::multigrids, subject, device,
+              [&](const MultigridRecord& of) { return of.candidates == candidates; });
+  if (record == nullptr) return std::nullopt;
+  return MultigridSettings{record->preconditioner, record->strength, reason};
 }
 
 std::string profile_folder() {

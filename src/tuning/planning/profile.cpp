@@ -30,6 +30,11 @@ bool replaces(const TreeRecord& a, const TreeRecord& b) {
   return a.fingerprint == b.fingerprint && a.entry == b.entry && a.precision == b.precision;
 }
 
+bool replaces(const MultigridRecord& a, const MultigridRecord& b) {
+  return a.fingerprint == b.fingerprint && a.entry == b.entry && a.precision == b.precision &&
+         a.candidates == b.candidates;
+}
+
 template <class T>
 void take_over(std::vector<T>& records, const std::vector<T>& others) {
   for (const T& other : others) {
@@ -131,6 +136,7 @@ void Profile::merge(const Profile& other) {
   take_over(records, other.records);
   take_over(domains, other.domains);
   take_over(trees, other.trees);
+  take_over(multigrids, other.multigrids);
   device = other.device;
   ceilings = other.ceilings;
   version = other.version;

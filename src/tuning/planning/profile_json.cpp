@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "device_json.hpp"
+#include "heddle/runtime/preconditioner_choice.hpp"
 #include "heddle/tuning/profile.hpp"
 #include "matrix/json_object.hpp"
 #include "matrix/strict_json.hpp"
@@ -98,6 +99,21 @@ json written(const TreeRecord& tree) {
           {"features", written(tree.features)},
           {"sizes", std::move(sizes)},
           {"date", text(tree.date)}};
+}
+
+json written(const MultigridRecord& record) {
+  return {{"matrix", text(record.matrix)},
+          {"entry", text(record.entry)},
+          {"precision", text(record.precision)},
+          {"fingerprint", text(record.fingerprint)},
+          {"features", written(record.features)},
+          {"candidates", text(record.candidates)},
+          {"preconditioner", text(record.preconditioner)},
+          {"strength", number(record.strength, "a strength")},
+          {"iterations", record.iterations},
+          {"seconds", written(record.seconds)},
+          {"usual_seconds", written(record.usual_seconds)},
+          {"date", text(record.date)}};
 }
 
 template <class T, class Key>
@@ -270,6 +286,42 @@ TreeRecord read_tree(const JsonObject& object) {
   return tree;
 }
 
+/// Of multigrid alone, and no more than one.
+std::string multigrid_of(const JsonObject& object) {
+  const std::string text = object.text("preconditioner");
+  try {
+    const ComposedChoice choice = ComposedChoice::parse(text);
+    if (choice.terms().size() == 1 && choice.terms().front().size() == 1 &&
+        choice.has(PreconditionerKind::multigrid)) {
+      return text;
+    }
+  } catch (const Error&) {
+  }
+  refuse_json(object.path_of("preconditioner"), "must be multigrid, as --preconditioner takes it");
+}
+
+MultigridRecord read_multigrid(const JsonObject& object) {
+  object.check_keys({"matrix", "entry", "precision", "fingerprint", "features", "candidates",
+                     "preconditioner", "strength", "iterations", "seconds", "usual_seconds",
+                     "date"});
+  MultigridRecord record;
+  record.matrix = object.text("matrix");
+  record.entry = name_of(object, "entry");
+  record.precision = object.text_of("precision", {"single", "double"});
+  record.fingerprint = object.text("fingerprint");
+  check_fingerprint(record.fingerprint, object.path_of("fingerprint"));
+  record.features = read_features(object.object("features"));
+  record.candidates = object.text_of("candidates", {"constant", "rigid-body", "adaptive", "given"});
+  record.preconditioner = multigrid_of(object);
+  record.strength = object.number("strength");
+  if (record.strength >= 1) refuse_json(object.path_of("strength"), "must be below 1");
+  record.iterations = object.count("iterations");
+  record.seconds = read_statistics(object.object("seconds"));
+  record.usual_seconds = read_statistics(object.object("usual_seconds"));
+  record.date = date_of(object);
+  return record;
+}
+
 /// A domain is near a matrix if one of its records is: all of them must be there.
 void check_domains(const Profile& profile) {
   std::set<std::tuple<std::string, std::string, std::string>> known;
@@ -294,8 +346,8 @@ Profile read_profile(const JsonObject& object) {
                        (version > Profile::schema ? "newer" : "older") + " than " +
                        std::to_string(Profile::schema) + ", the one that is known here");
   }
-  object.check_keys(
-      {"schema", "version", "kernels", "device", "ceilings", "records", "domains", "trees"});
+  object.check_keys({"schema", "version", "kernels", "device", "ceilings", "records", "domains",
+                     "trees", "multigrids"});
   Profile profile;
   profile.version = object.text("version");
   profile.kernels = object.text("kernels");
@@ -304,6 +356,7 @@ Profile read_profile(const JsonObject& object) {
   profile.records = object.objects("records", read_record);
   profile.domains = object.objects("domains", read_domain);
   if (object.has("trees")) profile.trees = object.objects("trees", read_tree);
+  if (object.has("multigrids")) profile.multigrids = object.objects("multigrids", read_multigrid);
   check_domains(profile);
   return profile;
 }
@@ -322,10 +375,15 @@ std::string Profile::to_json() const {
   object["domains"] = sorted(domains, [](const DomainRecord& d) {
     return std::tie(d.entry, d.precision, d.objective, d.domain);
   });
-  // Readers that do not know trees can go on where there are none.
+  // Readers that do not know these can go on where there are none.
   if (!trees.empty()) {
     object["trees"] = sorted(trees, [](const TreeRecord& t) {
       return std::tie(t.entry, t.precision, t.matrix, t.fingerprint);
+    });
+  }
+  if (!multigrids.empty()) {
+    object["multigrids"] = sorted(multigrids, [](const MultigridRecord& m) {
+      return std::tie(m.entry, m.precision, m.matrix, m.candidates, m.fingerprint);
     });
   }
   return object.dump(1) + "\n";
