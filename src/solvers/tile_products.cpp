@@ -106,14 +106,14 @@ HEDDLE_INLINE void sum_terms(const TileMatrix& a, const TileMatrix& b, const Row
     for (const Term* term = begin; term != end; ++term) {
       const double *const of_a = left(*term), *const of_b = right(*term);
 #pragma GCC unroll 6
-      for (int m = 0; m < M; ++m) {
+      for (Offset m = 0; m < M; ++m) {
         const auto row = RowInRegisters<W>::at(of_b + m * W);
 #pragma GCC unroll 6
-        for (int i = 0; i < H; ++i) sum[i].add(of_a[i * M + m], row);
+        for (Offset i = 0; i < H; ++i) sum[i].add(of_a[i * M + m], row);
       }
     }
 #pragma GCC unroll 6
-    for (int i = 0; i < H; ++i) sum[i].put(to + i * W);
+    for (Offset i = 0; i < H; ++i) sum[i].put(to + i * W);
   } else if constexpr (R == Ring::real && H * M * W == 1) {
     // Four sums: one would wait for each addition.
     double sum[4] = {};
