@@ -2,6 +2,7 @@
 
 #include "base/device_value.hpp"
 #include "base/launch_cuda.cuh"
+#include "base/returned_memory_cuda.hpp"
 #include "base/sort_cuda.hpp"
 #include "touched_levels_cuda.cuh"
 
@@ -54,13 +55,15 @@ UnsetArray<Offset> find_nodes(const TreeView& tree, TouchedLevel& level, const D
 
 __global__ void __launch_bounds__(block_size)
     count_nodes(TreeView tree, int level, const NodeReference* before, const int* held,
-                Offset nodes, CountedNodes* counted, unsigned long long* freed_of_pool) {
+                const Offset* byte, Offset nodes, CountedNodes* counted,
+                unsigned long long* freed_of_pool) {
   __shared__ int more[node_kinds];
   __shared__ unsigned long long more_items, bytes_before;
   if (threadIdx.x < node_kinds) more[threadIdx.x] = 0;
   if (threadIdx.x == 0) more_items = bytes_before = 0;
   __syncthreads();
   const Offset node = Offset(blockIdx.x) * block_size + threadIdx.x;
+  if (node == 0) counted->bytes_after = byte[nodes];
   if (node < nodes) {
     const NodeShape shape = tree.shape(level);
     // Modulo 2^64, where a negative number is one as well.
@@ -148,7 +151,7 @@ TouchedLevel sorted_edits(const Tree& tree, int levels, const Array<PlacedEdit>&
                    source[i] = order[i];
                    action[i] = edits[order[i]].action;
                  });
-  device.synchronize();  // before memory goes back
+  wait_before_memory_goes_back(device);
   return level;
 }
 
@@ -160,10 +163,9 @@ CountedNodes count_level(const TreeView& tree, TouchedLevel& level, EditFaults* 
   const OnGpu here(device.stream());
   launch_kernel(count_nodes, static_cast<unsigned>((level.nodes() + block_size - 1) / block_size),
                 block_size, false, device.stream(), tree, level.level, level.before.data(),
-                level.held.data(), level.nodes(), counted.data(), freed_of_pool);
-  CountedNodes found = read_value(counted.data(), device);
-  found.bytes_after = read_value(level.byte.data() + level.nodes(), device);
-  return found;
+                level.held.data(), static_cast<const Offset*>(level.byte.data()), level.nodes(),
+                counted.data(), freed_of_pool);
+  return read_value(counted.data(), device);
 }
 
 TouchedLevel changes_above(const TouchedLevel& touched, const NodeShape& shape_above, int pool,

@@ -6,6 +6,7 @@
 
 #include "base/device_value.hpp"
 #include "base/launch_cuda.cuh"
+#include "base/returned_memory_cuda.hpp"
 #include "base/sort_cuda.hpp"
 #include "base/unset_array.hpp"
 #include "heddle/error.hpp"
@@ -73,7 +74,7 @@ WalkedNodes children_of(WalkedNodes& nodes, const NodeShape& shape,
   const OnGpu here(device.stream());
   launch_kernel(list_children, static_cast<unsigned>(count), block_size, false, device.stream(),
                 walk, shape, static_cast<const Offset*>(first.data()), Walk(children, pools));
-  device.synchronize();  // before memory goes back
+  wait_before_memory_goes_back(device);
   return children;
 }
 
@@ -131,10 +132,19 @@ void cut_pieces(TreeSchedule& schedule, const NodeShape& leaf, int run, const De
   for (UnsetArray<Offset>* const sum : {&pieces, &places, &counters}) {
     exclusive_sum(sum->data(), blocks + 1, device);
   }
-  const auto all = static_cast<std::size_t>(read_value(pieces.data() + blocks, device));
-  schedule.cut.places = static_cast<int>(read_value(places.data() + blocks, device));
-  schedule.cut.counters = static_cast<int>(read_value(counters.data() + blocks, device));
-  schedule.cut.pieces = Array<heddle::device::TreePiece>(all, device);
+  // One wait for all three.
+  UnsetArray<Taken> all(1, device);
+  for_each_index(stream, 1,
+                 [blocks, all = all.data(), pieces = pieces.data(), places = places.data(),
+                  counters = counters.data()] __device__(Offset) {
+                   *all = {static_cast<int>(pieces[blocks]), static_cast<int>(places[blocks]),
+                           static_cast<int>(counters[blocks])};
+                 });
+  const Taken found = read_value(all.data(), device);
+  schedule.cut.places = found.places;
+  schedule.cut.counters = found.counters;
+  schedule.cut.pieces =
+      Array<heddle::device::TreePiece>(static_cast<std::size_t>(found.pieces), device);
   for_each_index(
       stream, blocks,
       [=, first = schedule.first.data(), taken = taken.data(), pieces = pieces.data(),
@@ -145,7 +155,7 @@ void cut_pieces(TreeSchedule& schedule, const NodeShape& leaf, int run, const De
                            static_cast<int>(counters[block])};
         cutter.write(static_cast<Index>(block), before, taken[block], all_places, to);
       });
-  device.synchronize();  // before memory goes back
+  wait_before_memory_goes_back(device);
 }
 
 }  // namespace

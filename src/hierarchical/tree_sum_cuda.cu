@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/launch_cuda.cuh"
+#include "base/returned_memory_cuda.hpp"
 #include "entry_terms.hpp"
 #include "heddle/detail/slice_arithmetic.hpp"
 #include "heddle/detail/tree_building_cuda.hpp"
@@ -287,7 +288,7 @@ LevelOnGpu leaves_of_sum(const TreeSchedule& A, const TreeSchedule& B, const Nod
                    (i < in_a ? a : b)[number[i]] = static_cast<Index>(i < in_a ? i : i - in_a);
                  });
   leaves.held = Array<int>(leaves.row.size(), device);
-  device.synchronize();  // before memory goes back
+  wait_before_memory_goes_back(device);
   return leaves;
 }
 
@@ -326,7 +327,7 @@ void write_sum(const PairsOfLeaves& pairs, const EntrySum& sum, TreeBuilderOnGpu
     launch_kernel(write_large<S>, static_cast<unsigned>(larges), block_size, false, stream, of,
                   large.data());
   }
-  device.synchronize();  // before memory goes back
+  wait_before_memory_goes_back(device);
 }
 
 }  // namespace
