@@ -19,6 +19,10 @@ for exchange in vector naive task; do
   cmp x.mtx alone.mtx || fail "$exchange: another x than one process has"
   rm x.mtx
 done
+# Method and plan named: each process reads its rows alone.
+on_ranks solve A.npz --entry quaternion --plan CSR --solver cg --quiet --output x.mtx
+cmp x.mtx alone.mtx || fail "rows read apart: another x than one process has"
+rm x.mtx
 on_ranks solve A.npz --entry quaternion --json > report.json
 grep -q '"communicator": "mpi"' report.json || fail "the report does not name MPI"
 
