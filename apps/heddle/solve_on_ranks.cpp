@@ -274,8 +274,7 @@ int solve_on_ranks(const SolveOptions& options) {
     return solve_alone(without_ranks(options), std::move(given.read),
                        "none: ranks share square matrices");
   }
-  const Index rows = given.read.matrix.rows();
-  SystemOnRanks system = system_of(options, std::move(given), rows, devices.front());
+  SystemOnRanks system = system_of(options, std::move(given), devices.front());
   int count = options.ranks.ranks;
   if (is_automatic) {
     const RankChoice choice = choose_ranks(options.ranks, system.matrix, devices);
@@ -314,9 +313,7 @@ int solve_on_ranks(const SolveOptions& options, Communicator& ranks) {
                                                ranks.size());
       system.emplace(read_own_rows(options, *file, *partition, ranks.rank(), device));
     } else {
-      ReadSystem given = read_system(options, device);
-      const Index rows = given.read.matrix.rows();
-      system.emplace(system_of(options, std::move(given), rows, device));
+      system.emplace(system_of(options, read_system(options, device), device));
       partition = options.ranks.make_partition(system->matrix, ranks.size());
     }
   });

@@ -34,6 +34,28 @@ ReadSystem read_system(const SolveOptions& options, const Device& device, const 
   return {{std::move(matrix), reading.seconds()}, std::move(preconditioner), std::move(profiles)};
 }
 
+/// `rows`: of all ranks. `subject`: of all rows, too; null where another rank chooses the plan.
+SystemOnRanks system_by(const SolveOptions& options, ReadSystem system, Index rows,
+                        const PlanSubject* subject, const Device& device) {
+  const AnyMatrix& matrix = system.read.matrix;
+  if (rows != matrix.columns()) {
+    throw Error(ErrorKind::unsupported, "ranks share square matrices, not one of " +
+                                            std::to_string(rows) + " rows and " +
+                                            std::to_string(matrix.columns()) + " columns");
+  }
+  Stopwatch choosing;
+  SolveOutcome outcome = outcome_of(options, matrix);
+  outcome.method = choose_method(options.method, matrix, system.preconditioner, device);
+  if (subject != nullptr) {
+    outcome.choice = choose(options, *subject, *outcome.method.method, device, system.profiles);
+  }
+  if (is_chosen(options.plan)) distribute(outcome.choice);
+  if (!outcome.choice.warning.empty() && !options.matrix.quiet) warn(outcome.choice.warning);
+  outcome.read_seconds = system.read.seconds + choosing.seconds();
+  return {std::move(system.read.matrix), std::move(system.preconditioner), device,
+          std::move(outcome)};
+}
+
 }  // namespace
 
 void check_for_ranks(const SolveOptions& options, const ComposedChoice& preconditioner,
@@ -67,29 +89,15 @@ ReadSystem read_system(const SolveOptions& options, const Device& device) {
                      [&](Progress* progress) { return options.matrix.read(progress); });
 }
 
-SystemOnRanks system_of(const SolveOptions& options, ReadSystem system, Index rows,
-                        const Device& device) {
-  const AnyMatrix& matrix = system.read.matrix;
-  if (rows != matrix.columns()) {
-    throw Error(ErrorKind::unsupported, "ranks share square matrices, not one of " +
-                                            std::to_string(rows) + " rows and " +
-                                            std::to_string(matrix.columns()) + " columns");
-  }
-  Stopwatch choosing;
-  SolveOutcome outcome = outcome_of(options, matrix);
-  outcome.method = choose_method(options.method, matrix, system.preconditioner, device);
-  outcome.choice = choose(options, matrix, *outcome.method.method, device, system.profiles);
-  if (is_chosen(options.plan)) distribute(outcome.choice);
-  if (!outcome.choice.warning.empty() && !options.matrix.quiet) warn(outcome.choice.warning);
-  outcome.read_seconds = system.read.seconds + choosing.seconds();
-  return {std::move(system.read.matrix), std::move(system.preconditioner), device,
-          std::move(outcome)};
+SystemOnRanks system_of(const SolveOptions& options, ReadSystem system, const Device& device) {
+  const PlanSubject subject = subject_of(system.read.matrix);
+  const Index rows = system.read.matrix.rows();
+  return system_by(options, std::move(system), rows, &subject, device);
 }
 
 std::optional<NpzRows> file_by_rows(const SolveOptions& options) {
   const std::string& path = options.matrix.path;
-  const bool is_named = options.method != "auto" && !is_chosen(options.plan);
-  if (!is_named || !options.ranks.is_by_entries_of_rows() || !path.ends_with(".npz"))
+  if (options.method == "auto" || !options.ranks.is_by_entries_of_rows() || !path.ends_with(".npz"))
     return std::nullopt;
   NpzRows file(path);
   if (!file.are_rows_of(options.matrix.chosen_entry())) return std::nullopt;
@@ -104,8 +112,15 @@ SystemOnRanks read_own_rows(const SolveOptions& options, const NpzRows& file,
     return file.read(first, end, options.matrix.chosen_entry(), options.matrix.scalar(),
                      Device::cpu(device.threads()));
   };
+  ReadSystem own = read_system(options, device, read);
+  PlanSubject subject = subject_of(own.read.matrix);
+  std::optional<NpzRows::Pattern> pattern;
+  if (rank == 0 && is_chosen(options.plan)) {
+    pattern.emplace(file.read_pattern(Device::cpu(device.threads())));
+    subject.pattern = pattern->view();
+  }
   SystemOnRanks system =
-      system_of(options, read_system(options, device, read), file.rows(), device);
+      system_by(options, std::move(own), file.rows(), rank == 0 ? &subject : nullptr, device);
   system.first_row = first;
   system.outcome.rows = file.rows();
   return system;

@@ -34,16 +34,15 @@ void check_for_ranks(const SolveOptions& options, const ComposedChoice& precondi
 /// All rows. Checks the options.
 ReadSystem read_system(const SolveOptions& options, const Device& device);
 
-/// Chooses method and plan. `rows`: of all ranks. Throws `Error` (unsupported) unless the matrix is
-/// square.
-SystemOnRanks system_of(const SolveOptions& options, ReadSystem system, Index rows,
-                        const Device& device);
+/// Chooses method and plan. Throws `Error` (unsupported) unless the matrix is square.
+SystemOnRanks system_of(const SolveOptions& options, ReadSystem system, const Device& device);
 
-/// The file, if each rank can read its rows of it: where method and plan are named, which are
-/// chosen by all entries otherwise, and rows of entries are rows of the file.
+/// The file, if each rank can read its rows of it: where the method is named, which is chosen by
+/// all entries otherwise, and rows of entries are rows of the file.
 std::optional<NpzRows> file_by_rows(const SolveOptions& options);
 
-/// The rows of this rank, which calls no other. Checks the options.
+/// The rows of this rank, which calls no other. Checks the options. Rank 0 reads where all entries
+/// lie, too, if a plan is to be chosen; the plan of others is to be that of rank 0.
 SystemOnRanks read_own_rows(const SolveOptions& options, const NpzRows& file,
                             const Partition& partition, int rank, const Device& device);
 

@@ -125,6 +125,22 @@ BlockMatrix NpzRows::read_blocks(Index first, Index end, const Device& device) c
   return matrix;
 }
 
+NpzRows::Pattern NpzRows::read_pattern(const Device& device) const {
+  (void)entries_of_groups(std::max(rows(), 1));  // checks the offsets
+  return detail::naming_file(path_, [&]() -> Pattern {
+    Pattern pattern{rows(), columns(), {}, {}};
+    Member offsets(archive_, "indptr.npy");
+    pattern.offsets = io::read_integers<Offset>(offsets, 0, offsets.items(),
+                                                static_cast<Offset>(entries_), device);
+    Member column(archive_, "indices.npy");
+    pattern.column = io::read_integers<Index>(column, 0, column.items(),
+                                              std::max(pattern.columns - 1, 0), device);
+    Array<double> none;
+    io::sort_and_sum_rows(pattern.offsets, pattern.column, none, 0, device);
+    return pattern;
+  });
+}
+
 AnyMatrix NpzRows::read(Index first, Index end, const AnyEntry& entry, Precision precision,
                         const Device& device) const {
   return detail::naming_file(path_, [&] {

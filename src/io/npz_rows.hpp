@@ -29,6 +29,16 @@ class NpzRows {
   /// Entries in each so many rows. Reads the offsets, and checks them.
   std::vector<long long> entries_of_groups(Index rows_of_group) const;
 
+  /// Where the rows of all entries lie, as `AnyMatrix::read` has them: what a plan is chosen by.
+  struct Pattern {
+    Index rows, columns;
+    Array<Offset> offsets;
+    Array<Index> column;
+
+    PatternView view() const { return {rows, columns, OffsetsView(offsets.data()), column.data()}; }
+  };
+  Pattern read_pattern(const Device& device) const;
+
   /// Rows [first, end), with the columns of all: what `AnyMatrix::read` has there. Reads no more
   /// than these of columns and values where the file stores them uncompressed. Throws `Error` as
   /// that, with the file's name in front.

@@ -19,11 +19,16 @@ for exchange in vector naive task; do
   cmp x.mtx alone.mtx || fail "$exchange: another x than one process has"
   rm x.mtx
 done
-# Method and plan named: each process reads its rows alone.
+# A method that is named: each process reads its rows alone, and rank 0 chooses the plan of all.
 on_ranks solve A.npz --entry quaternion --plan CSR --solver cg --quiet --output x.mtx
 cmp x.mtx alone.mtx || fail "rows read apart: another x than one process has"
 rm x.mtx
-on_ranks solve A.npz --entry quaternion --json > report.json
+on_ranks solve A.npz --entry quaternion --plan chosen,prefetch-x=7 --solver cg --json > own.json
+on_ranks solve A.npz --entry quaternion --plan chosen,prefetch-x=7 --json > report.json
+for key in plan entries residual; do
+  [ "$(grep "\"$key\":" own.json)" = "$(grep "\"$key\":" report.json)" ] ||
+    fail "rows read apart: another $key"
+done
 grep -q '"communicator": "mpi"' report.json || fail "the report does not name MPI"
 
 expect_fault() {

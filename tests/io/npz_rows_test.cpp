@@ -57,6 +57,10 @@ void expect_rows_of_file(const CsrMatrix<E>& matrix, EntryKind kind, EntryKind o
       const Index end = std::min(matrix.rows(), first + rows_of_group);
       EXPECT_EQ(groups[g], matrix.offsets()[end] - matrix.offsets()[first]);
     }
+    const NpzRows::Pattern pattern = file.read_pattern(Device::cpu(2));
+    const PatternView all = matrix.view().pattern();
+    ASSERT_EQ(pattern.view().entries(), all.entries());
+    EXPECT_TRUE(std::equal(all.column, all.column + all.entries(), pattern.column.data()));
     for (const Precision precision : {Precision::double_precision, Precision::single_precision}) {
       const AnyMatrix whole = AnyMatrix::read(path, kind, precision);
       const Index n = matrix.rows();
