@@ -320,7 +320,8 @@ class DeviceLoop final : public detail::MethodLoop<S> {
       const bool overlapped = is_overlapped_ && !queued_.is_first;
       const device::PartialSums sums =
           walk_.by_groups
-              ? joined_by_ranks(place.numbers, place.partials[from], place.total[from], stream)
+              ? joined_by_ranks(place.numbers, place.left[from].parts, place.partials[from],
+                                place.total[from], stream)
               : for_every_block(place.numbers, place.left[from], blocks, place.total[from],
                                 {static_cast<unsigned>(queued_.count), places_.stride()},
                                 overlapped, stream);
