@@ -1,7 +1,10 @@
 // `heddle-mpi`: what several processes of MPI do together.
 #include <cstdio>
+#include <functional>
 #include <memory>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "commands.hpp"
 #include "heddle/mpi.hpp"
@@ -17,6 +20,19 @@ void silence(const heddle::Communicator& ranks) {
   }
 }
 
+/// Ranks of several command lines would wait for one another for ever. Collective: the first rank
+/// whose one is not that of rank 0, else 0.
+int rank_of_another_line(heddle::Communicator& ranks, int argc, char** argv) {
+  std::string line;
+  for (int k = 1; k < argc; ++k) line += argv[k] + std::string(1, '\0');
+  const auto hash = static_cast<long long>(std::hash<std::string>()(line));
+  const std::vector<long long> hashes = heddle::gather(ranks, hash);
+  for (std::size_t r = 1; r < hashes.size(); ++r) {
+    if (hashes[r] != hashes[0]) return static_cast<int>(r);
+  }
+  return 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -26,8 +42,10 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
   int status = 0;
   std::unique_ptr<heddle::Communicator> ranks;
+  int other = 0;
   try {
     ranks = heddle::make_mpi_communicator(MPI_COMM_WORLD);
+    other = rank_of_another_line(*ranks, argc, argv);
   } catch (const heddle::Error& error) {
     int rank = 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -36,8 +54,14 @@ int main(int argc, char** argv) {
     return heddle::cli::bad_input;
   }
   silence(*ranks);
-  heddle::cli::add_solve(app, status, ranks.get());
-  const int end = heddle::cli::run_program("heddle-mpi", app, argc, argv, status);
+  int end = heddle::cli::bad_input;
+  if (other != 0) {
+    std::fprintf(stderr, "heddle-mpi: ranks disagree about the command line: rank 0 and rank %d\n",
+                 other);
+  } else {
+    heddle::cli::add_solve(app, status, ranks.get());
+    end = heddle::cli::run_program("heddle-mpi", app, argc, argv, status);
+  }
   std::fflush(nullptr);
   heddle::finalize_mpi(std::move(ranks), end);
   return end;

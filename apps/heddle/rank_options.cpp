@@ -121,18 +121,20 @@ std::vector<Device> RankOptions::devices(const DeviceOption& option, bool quiet)
 }
 
 Partition RankOptions::make_partition(const AnyMatrix& matrix, int count) const {
-  const Index rows = matrix.rows();
-  if (partition == "rows") return Partition::even(rows, count);
-  if (partition == "metis") return Partition::by_metis(matrix.pattern(), count);
-  if (partition == "entries") {
-    const PatternView pattern = matrix.pattern();
-    std::vector<long long> weights;
-    for (Offset row = 0; row < rows; row += rows_of_group) {
-      const Offset end = std::min<Offset>(rows, row + rows_of_group);
-      weights.push_back(pattern.offsets[end] - pattern.offsets[row]);
-    }
-    return Partition::by_weight(rows, count, weights);
+  const PatternView pattern = matrix.pattern();
+  if (!is_by_entries_of_rows()) return Partition::by_metis(pattern, count);
+  std::vector<long long> entries;
+  for (Offset row = 0; row < pattern.rows; row += rows_of_group) {
+    const Offset end = std::min<Offset>(pattern.rows, row + rows_of_group);
+    entries.push_back(pattern.offsets[end] - pattern.offsets[row]);
   }
+  return make_partition(pattern.rows, entries, count);
+}
+
+Partition RankOptions::make_partition(Index rows, std::span<const long long> entries_of_groups,
+                                      int count) const {
+  if (partition == "rows") return Partition::even(rows, count);
+  if (partition == "entries") return Partition::by_weight(rows, count, entries_of_groups);
   std::vector<long long> first_rows = first_rows_in(partition);
   if (static_cast<int>(first_rows.size()) != count) {
     throw Error(ErrorKind::usage, "--partition " + partition + " is for " +

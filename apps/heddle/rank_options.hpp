@@ -2,6 +2,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -34,6 +35,10 @@ struct RankOptions {
   ExchangeMode mode() const { return parse_exchange_mode(exchange); }
   /// Throws `Error` (usage) for a text that is none, or one of another number of ranks.
   Partition make_partition(const AnyMatrix& matrix, int count) const;
+  /// Whether that needs no more than the entries of each group of 256 rows, and by those.
+  bool is_by_entries_of_rows() const { return partition != "metis"; }
+  Partition make_partition(Index rows, std::span<const long long> entries_of_groups,
+                           int count) const;
 
  private:
   const CLI::Option* ranks_ = nullptr;

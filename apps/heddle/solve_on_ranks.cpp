@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "gathered_rows.hpp"
+#include "heddle/detail/reduction.hpp"
 #include "heddle/distributed_operator.hpp"
 #include "message.hpp"
 #include "plan_text.hpp"
@@ -22,100 +23,21 @@
 #include "solve_alone.hpp"
 #include "solve_settings.hpp"
 #include "stopwatch.hpp"
+#include "system_on_ranks.hpp"
 #include "system_solver.hpp"
 
 namespace heddle::cli {
 
 namespace {
 
-/// The matrix of checked options, and what method and plan are chosen by.
-struct ReadSystem {
-  ReadMatrix read;
-  ComposedChoice preconditioner;
-  Profiles profiles;
-};
-
-/// The whole system, which every rank reads.
-struct WholeSystem {
-  AnyMatrix matrix;
-  ComposedChoice preconditioner;
-  Device device;  // of all ranks on a CPU, or of the first one
-  SolveOutcome outcome;
-};
-
-void check_for_ranks(const SolveOptions& options, const ComposedChoice& preconditioner,
-                     const Device& device) {
-  const auto refuse = [](const std::string& why) { throw Error(ErrorKind::unsupported, why); };
-  const std::string taken = device.on_gpu() ? "none, jacobi, chebyshev and neumann"
-                                            : "none, jacobi, chebyshev, neumann, cr and gmres";
-  if (device.on_gpu() && has_method(options.method, &MethodInfo::restarts)) {
-    refuse("--solver " + options.method + " keeps a basis, whose sums ranks on GPUs do not join");
-  }
-  if (device.on_gpu() && preconditioner.varies()) {
-    refuse("--preconditioner " + preconditioner.text() +
-           " varies, which needs FGMRES; ranks on GPUs take " + taken);
-  }
-  if (options.storage.is_hierarchical()) {
-    refuse("ranks share matrices in sliced storage, not in --storage hisparse");
-  }
-  if (options.damping) refuse("ranks share square systems: --damping is of least squares");
-  if (options.method == block_cg_method.info.name || options.method == lsmr_method.info.name) {
-    refuse("--solver " + options.method + " is not for ranks: leave it out or name another");
-  }
-  options.multigrid.check(preconditioner);
-  if (needed_entries(preconditioner) == NeededEntries::all) {
-    refuse("--preconditioner " + preconditioner.text() +
-           " is made of the entries of all rows, which no rank has; ranks take " + taken);
-  }
-}
-
-void distribute(PlanChoice& choice) {
-  const Plan plan = distributed_plan(choice.plan);
-  if (plan == choice.plan) return;
-  choice.plan = plan;
-  choice.reason += ", with rows in their own order for ranks";
-}
-
-ReadSystem read_system(const SolveOptions& options, const Device& device) {
-  check_method(options.method);
-  ComposedChoice preconditioner = ComposedChoice::parse(preconditioner_of(options));
-  if (options.shift != 0) check_needs_no_entries(preconditioner);
-  check(options, device);
-  check_for_ranks(options, preconditioner, device);
-  Profiles profiles = options.profile.profiles_for({options.plan}, device);
-  Stopwatch reading;
-  const auto progress = options.matrix.progress();
-  AnyMatrix matrix = options.matrix.read(progress.get());
-  if (progress) progress->erase();
-  return {{std::move(matrix), reading.seconds()}, std::move(preconditioner), std::move(profiles)};
-}
-
-/// Chooses method and plan. Throws `Error` (unsupported) unless the matrix is square.
-WholeSystem whole_system(const SolveOptions& options, ReadSystem system, const Device& device) {
-  const AnyMatrix& matrix = system.read.matrix;
-  if (matrix.rows() != matrix.columns()) {
-    throw Error(ErrorKind::unsupported, "ranks share square matrices, not one of " +
-                                            std::to_string(matrix.rows()) + " rows and " +
-                                            std::to_string(matrix.columns()) + " columns");
-  }
-  Stopwatch choosing;
-  SolveOutcome outcome = outcome_of(options, matrix);
-  outcome.method = choose_method(options.method, matrix, system.preconditioner, device);
-  outcome.choice = choose(options, matrix, *outcome.method.method, device, system.profiles);
-  if (is_chosen(options.plan)) distribute(outcome.choice);
-  if (!outcome.choice.warning.empty() && !options.matrix.quiet) warn(outcome.choice.warning);
-  outcome.read_seconds = system.read.seconds + choosing.seconds();
-  return {std::move(system.read.matrix), std::move(system.preconditioner), device,
-          std::move(outcome)};
-}
-
 /// A rank's part of it.
 class SolveOfRank {
  public:
-  SolveOfRank(const SolveOptions& options, const WholeSystem& system, const Partition& partition,
+  SolveOfRank(const SolveOptions& options, const SystemOnRanks& system, const Partition& partition,
               Communicator& ranks, const Device& device)
       : options_(options),
         matrix_(system.matrix),
+        first_row_of_matrix_(system.first_row),
         preconditioner_(system.preconditioner),
         ranks_(ranks),
         device_(device),
@@ -164,7 +86,7 @@ class SolveOfRank {
     RankRows rows;
     std::vector<std::byte> values;
     for (long long own = 0; own < partition_.rows_of(ranks_.rank()); ++own) {
-      const Offset row = row_at(own);
+      const Offset row = row_at(own) - first_row_of_matrix_;
       const Offset begin = pattern.offsets[row], end = pattern.offsets[row + 1];
       rows.columns.insert(rows.columns.end(), pattern.column + begin, pattern.column + end);
       rows.offsets.push_back(static_cast<Offset>(rows.columns.size()));
@@ -302,6 +224,7 @@ class SolveOfRank {
 
   const SolveOptions& options_;
   const AnyMatrix& matrix_;
+  Offset first_row_of_matrix_;
   const ComposedChoice& preconditioner_;
   Communicator& ranks_;
   Device device_;  // of this rank
@@ -351,7 +274,7 @@ int solve_on_ranks(const SolveOptions& options) {
     return solve_alone(without_ranks(options), std::move(given.read),
                        "none: ranks share square matrices");
   }
-  WholeSystem system = whole_system(options, std::move(given), devices.front());
+  SystemOnRanks system = system_of(options, std::move(given), devices.front());
   int count = options.ranks.ranks;
   if (is_automatic) {
     const RankChoice choice = choose_ranks(options.ranks, system.matrix, devices);
@@ -375,24 +298,39 @@ int solve_on_ranks(const SolveOptions& options) {
 }
 
 int solve_on_ranks(const SolveOptions& options, Communicator& ranks) {
-  std::optional<WholeSystem> system;
+  std::optional<SystemOnRanks> system;
+  std::optional<Partition> partition;
+  bool reads_own_rows = false;
   together(ranks, [&] {
     const Device device = options.matrix.on();
     if (device.on_gpu()) {
       throw Error(ErrorKind::unsupported,
                   "ranks that are processes work on the CPU: leave --device out");
     }
-    system.emplace(whole_system(options, read_system(options, device), device));
+    if (const auto file = file_by_rows(options)) {
+      reads_own_rows = true;
+      partition = options.ranks.make_partition(file->rows(), file->entries_of_groups(rows_of_group),
+                                               ranks.size());
+      system.emplace(read_own_rows(options, *file, *partition, ranks.rank(), device));
+    } else {
+      system.emplace(system_of(options, read_system(options, device), device));
+      partition = options.ranks.make_partition(system->matrix, ranks.size());
+    }
   });
   int status = 0;
   guard(ranks, [&] {
     // Processes may have other threads, memory and profiles: one chooses.
     Plan& plan = system->outcome.choice.plan;
     plan = parse_plan(text_of_rank(ranks, 0, to_full_string(plan)));
-    const Partition partition = options.ranks.make_partition(system->matrix, ranks.size());
+    if (reads_own_rows) {
+      // Entries of one place are one.
+      const auto own = static_cast<long long>(system->matrix.entries());
+      const std::vector<long long> entries = gather(ranks, own);
+      system->outcome.entries = std::accumulate(entries.begin(), entries.end(), 0LL);
+    }
     // A process keeps its part, not the whole.
     const auto forget = [&] { system->matrix = AnyMatrix(CsrMatrix<real<double>>()); };
-    status = SolveOfRank(options, *system, partition, ranks, system->device).run(forget);
+    status = SolveOfRank(options, *system, *partition, ranks, system->device).run(forget);
   });
   return status;
 }

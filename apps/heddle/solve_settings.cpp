@@ -115,6 +115,11 @@ SolverOptions settings_of(const SolveOptions& options, SolveWatch& watch) {
 
 PlanChoice choose(const SolveOptions& options, const AnyMatrix& matrix, const MethodInfo& method,
                   const Device& device, const Profiles& profiles) {
+  return choose(options, subject_of(matrix), method, device, profiles);
+}
+
+PlanChoice choose(const SolveOptions& options, const PlanSubject& matrix, const MethodInfo& method,
+                  const Device& device, const Profiles& profiles) {
   const Objective objective = objective_of(method, options.right_hand_sides);
   PlanChoice choice = choice_for(options.plan, matrix, device, objective, profiles);
   if (options.shift != 0 || !is_listed(method)) choice.plan.layout.stored = StoredScalar::own;

@@ -25,6 +25,8 @@ SolverOptions settings_of(const SolveOptions& options, SolveWatch& watch);
 /// matrix itself: a copy in floats would serve nobody.
 PlanChoice choose(const SolveOptions& options, const AnyMatrix& matrix, const MethodInfo& method,
                   const Device& device, const Profiles& profiles);
+PlanChoice choose(const SolveOptions& options, const PlanSubject& matrix, const MethodInfo& method,
+                  const Device& device, const Profiles& profiles);
 
 /// What is known of a solve before it has a method.
 SolveOutcome outcome_of(const SolveOptions& options, const AnyMatrix& matrix);

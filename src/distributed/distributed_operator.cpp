@@ -141,6 +141,7 @@ DistributedOperator<S>::DistributedOperator(Communicator& ranks, const Partition
     guard(ranks, [&] {
       state.on_gpu = cuda::make_device_product(ranks, state.halo, state.copied_rows,
                                                state.of_rows(1) * sizeof(S), device);
+      state.shared->connect(device, this, state);
     });
   }
 }
@@ -213,6 +214,7 @@ long long DistributedOperator<S>::memory() const {
   auto bytes =
       static_cast<long long>((state_->boundary_x.size() + state_->sent.size()) * sizeof(S));
   if (state_->on_gpu) bytes += state_->on_gpu->memory();
+  bytes += state_->shared->memory();
   for (const auto* part : {&state_->interior, &state_->boundary, &state_->diagonal}) {
     if (!part->matrix) continue;
     bytes += part->matrix->memory().total() +

@@ -14,15 +14,17 @@
 #include "device_product.hpp"
 #include "exchange_task.hpp"
 #include "halo.hpp"
+#include "heddle/detail/product_cuda.hpp"
 #include "heddle/distributed_operator.hpp"
 #include "heddle/tools/team.hpp"
 #include "row_parts.hpp"
 #include "shared_rows.hpp"
+#include "solvers/ranks_in_loop.hpp"
 
 namespace heddle {
 
 template <class S>
-struct DistributedOperator<S>::State {
+struct DistributedOperator<S>::State final : cuda::RankProduct {
   using Clock = std::chrono::steady_clock;
   static double seconds_since(Clock::time_point start) {
     return std::chrono::duration<double>(Clock::now() - start).count();
@@ -168,6 +170,45 @@ struct DistributedOperator<S>::State {
       multiply(boundary,
                FieldView<const S>(boundary_x.data(), boundary.rows.columns, components()));
     });
+  }
+
+  /// Where each row has a thread, groups of threads are groups of rows.
+  int parts() const override {
+    const Plan& plan = diagonal.matrix->plan();
+    return plan.layout.threads_per_row == 1 ? device::parts_of_group(plan.gpu.block_size) : 0;
+  }
+  static cuda::Product::Call call_in_loop(const cuda::LoopProduct& multiplies) {
+    cuda::Product::Call call;
+    call.epilogue = multiplies.epilogue;
+    call.ring = multiplies.ring;
+    call.in_loop = true;
+    return call;
+  }
+  void prepare(const cuda::LoopProduct& multiplies) override {
+    if constexpr (has_cuda) {
+      for (const Part* part : {&interior, &boundary}) {
+        if (part->matrix) part->matrix->product_on_gpu()->prepare(call_in_loop(multiplies));
+      }
+    }
+  }
+  void queue(const cuda::LoopProduct& multiplies, const device::ProductOperands& operands,
+             const Stream& stream) override {
+    if constexpr (has_cuda) {
+      const int numbers = device::sums_of(multiplies.epilogue, multiplies.ring);
+      const FieldView<const S> x(static_cast<const S*>(operands.x), basis->size(), components());
+      run_on_gpu(mode, x, stream, [&](const Part& part, const FieldView<const S>& of_part) {
+        const auto first = of_rows(part.rows.first_row);
+        device::ProductOperands own = operands;
+        own.x = of_part.data;
+        own.y = static_cast<S*>(operands.y) + first;
+        own.with = static_cast<const S*>(operands.with) + first;
+        own.partials =
+            operands.partials + Offset(part.rows.first_row / rows_of_group) * parts() * numbers;
+        cuda::Product::Call call = call_in_loop(multiplies);
+        call.systems = {&own, 1};
+        part.matrix->product_on_gpu()->launch(call, stream);
+      });
+    }
   }
 
   /// The same with a sum over each group's rows. `finish(part, x)` is what its kernel does.

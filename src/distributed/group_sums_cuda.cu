@@ -17,10 +17,11 @@ __device__ double joined(double a, double b, bool adds) {
 }
 
 /// A block joins a node's groups, of which the rank has `groups`: each thread a subtree, then the
-/// threads theirs. Numbers of threads and groups of a node are powers of two.
+/// threads theirs. Numbers of threads, of groups of a node and of parts of a group are powers of
+/// two.
 __global__ void __launch_bounds__(most_threads_of_node)
     join_nodes(const detail::GroupNode* nodes, long long groups, const Index* group_at,
-               double* partials, int count, bool adds, double* results) {
+               double* partials, int parts, int count, bool adds, double* results) {
   __shared__ double of_thread[most_threads_of_node];
   const detail::GroupNode node = nodes[blockIdx.x];
   const int thread = static_cast<int>(threadIdx.x), threads = static_cast<int>(blockDim.x);
@@ -30,8 +31,14 @@ __global__ void __launch_bounds__(most_threads_of_node)
   const long long behind = min(first + of_each, end);
   for (int v = 0; v < count; ++v) {
     const auto partial = [&](long long group) -> double& {
-      return partials[static_cast<long long>(group_at[group]) * count + v];
+      return partials[static_cast<long long>(group_at[group]) * parts * count + v];
     };
+    for (int half = 1; half < parts; half *= 2) {
+      for (long long group = first; group < behind; ++group) {
+        double* const part = &partial(group);
+        for (int p = 0; p < parts; p += 2 * half) part[p * count] += part[(p + half) * count];
+      }
+    }
     for (long long half = 1; half < of_each; half *= 2) {
       for (long long group = first; group + half < behind; group += 2 * half) {
         partial(group) = joined(partial(group), partial(group + half), adds);
@@ -85,15 +92,19 @@ GroupSums::GroupSums(const std::vector<detail::GroupNode>& nodes,
 
 GroupSums::~GroupSums() = default;
 
+void GroupSums::queue(double* partials, int parts, int count, RowShare::Join how, double* to,
+                      const Stream& stream) {
+  if (nodes_.empty()) return;
+  const OnGpu here(stream);
+  join_nodes<<<static_cast<unsigned>(nodes_.size()), threads_, 0, stream.queue>>>(
+      nodes_.data(), static_cast<long long>(group_at_.size()), group_at_.data(), partials, parts,
+      count, how == RowShare::Join::sum, to);
+  check(cudaGetLastError(), "launch of the join of partial sums");
+}
+
 std::span<const double> GroupSums::join(double* partials, int count, RowShare::Join how,
                                         const Stream& stream) {
-  const OnGpu here(stream);
-  if (!nodes_.empty()) {
-    join_nodes<<<static_cast<unsigned>(nodes_.size()), threads_, 0, stream.queue>>>(
-        nodes_.data(), static_cast<long long>(group_at_.size()), group_at_.data(), partials, count,
-        how == RowShare::Join::sum, results_->numbers);
-    check(cudaGetLastError(), "launch of the join of partial sums");
-  }
+  queue(partials, 1, count, how, results_->numbers, stream);
   check(cudaStreamSynchronize(stream.queue), "cudaStreamSynchronize");
   return {results_->numbers, nodes_.size() * static_cast<std::size_t>(count)};
 }

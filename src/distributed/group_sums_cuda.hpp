@@ -23,7 +23,10 @@ class GroupSums {
   ~GroupSums();
 
   /// `count` numbers of each node, one node behind the other, from partial sums on the GPU, which
-  /// it overwrites. Waits for the stream; valid until the next call.
+  /// it overwrites, into `to`, in stream order. `parts`: of a group, 1, 2 or 4.
+  void queue(double* partials, int parts, int count, RowShare::Join how, double* to,
+             const Stream& stream);
+  /// The same. Waits for the stream; valid until the next call.
   std::span<const double> join(double* partials, int count, RowShare::Join how,
                                const Stream& stream);
 

@@ -10,6 +10,7 @@
 #include "heddle/config.hpp"
 #include "heddle/detail/index.hpp"
 #include "heddle/detail/reduction.hpp"
+#include "rank_sums_cuda.hpp"
 
 namespace heddle::detail {
 
@@ -70,6 +71,32 @@ void SharedRows::join_on_gpu(double* partials, int count, double* to, Join how,
     const auto start = Clock::now();
     join_nodes([&](std::size_t n) { return nodes.data() + n * static_cast<std::size_t>(count); },
                count, to, how);
+    seconds_ += seconds_since(start);
+  }
+}
+
+void SharedRows::connect(const Device& device, const void* matrix, cuda::RankProduct& product) {
+  matrix_ = matrix;
+  product_ = &product;
+  if constexpr (has_cuda) of_ranks_ = std::make_shared<cuda::RankSums>(ranks_, tree_, device);
+}
+
+long long SharedRows::memory() const {
+  if constexpr (has_cuda) {
+    if (of_ranks_) return of_ranks_->memory();
+  }
+  return 0;
+}
+
+void SharedRows::queue_join(double* partials, int parts, int count, double* to,
+                            const Stream& stream) {
+  if constexpr (has_cuda) {
+    const auto start = Clock::now();
+    on_gpu_->queue(partials, parts, count, Join::sum, of_ranks_->mine(), stream);
+    of_ranks_->tell(stream);
+    const std::vector<long long> ends = gather(ranks_, static_cast<long long>(own_end_));
+    end_of_all_ = static_cast<device::LoopEnd>(*std::max_element(ends.begin(), ends.end()));
+    of_ranks_->join(count, to, stream);
     seconds_ += seconds_since(start);
   }
 }

@@ -10,16 +10,18 @@
 #include "heddle/device.hpp"
 #include "heddle/partition.hpp"
 #include "heddle/row_share.hpp"
+#include "solvers/ranks_in_loop.hpp"
 
 namespace heddle {
 
 namespace cuda {
 class GroupSums;
-}
+class RankSums;
+}  // namespace cuda
 
 namespace detail {
 
-class SharedRows final : public RowShare {
+class SharedRows final : public RowShare, public cuda::RanksInLoop {
  public:
   /// `places`: of each group of this rank's fields, its place among the groups of all ranks.
   SharedRows(Communicator& ranks, const Partition& partition, std::vector<long long> places,
@@ -44,6 +46,16 @@ class SharedRows final : public RowShare {
   void join_on_gpu(double* partials, int count, double* to, Join how,
                    const Stream& stream) override;
 
+  /// Before the first `queue_join`. `product`: of `matrix`, and as long-lived. Collective.
+  void connect(const Device& device, const void* matrix, cuda::RankProduct& product);
+  void queue_join(double* partials, int parts, int count, double* to,
+                  const Stream& stream) override;
+
+  cuda::RankProduct* product_of(const void* matrix) const override {
+    return matrix == matrix_ ? product_ : nullptr;
+  }
+
+  long long memory() const;                    // of what joins sums in loops on a GPU
   double seconds() const { return seconds_; }  // in joins, those on a GPU without its work
 
  private:
@@ -65,7 +77,11 @@ class SharedRows final : public RowShare {
   device::LoopEnd own_end_ = device::loop_runs;
   device::LoopEnd end_of_all_ = device::loop_runs;
   double seconds_ = 0;
-  std::shared_ptr<cuda::GroupSums> on_gpu_;  // shared, as its destructor is built with CUDA only
+  // Shared, as their destructors are built with CUDA only.
+  std::shared_ptr<cuda::GroupSums> on_gpu_;
+  std::shared_ptr<cuda::RankSums> of_ranks_;
+  const void* matrix_ = nullptr;
+  cuda::RankProduct* product_ = nullptr;
 };
 
 }  // namespace detail

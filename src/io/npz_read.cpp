@@ -1,201 +1,19 @@
-#include <zip.h>
-
 #include <algorithm>
-#include <array>
-#include <cmath>
-#include <cstring>
-#include <filesystem>
 #include <limits>
-#include <memory>
 
 #include "assemble.hpp"
 #include "heddle/npz.hpp"
 #include "heddle/read.hpp"
 #include "heddle/tools/team.hpp"
-#include "npy.hpp"
+#include "npz_member.hpp"
 
 namespace heddle {
 
 namespace {
 
-using io::NpyHeader;
+using io::Archive;
+using io::Member;
 using io::NpyType;
-
-struct CloseArchive {
-  void operator()(zip_t* archive) const { zip_discard(archive); }
-};
-struct CloseMember {
-  void operator()(zip_file_t* member) const { zip_fclose(member); }
-};
-
-struct Archive {
-  std::unique_ptr<zip_t, CloseArchive> zip;
-  std::uintmax_t bytes = 0;
-};
-
-/// One array of the archive, read from front to back.
-class Member {
- public:
-  Member(const Archive& archive, const std::string& name) : name_(name) {
-    zip_stat_t status;
-    zip_stat_init(&status);
-    if (zip_stat(archive.zip.get(), name.c_str(), 0, &status) != 0) {
-      detail::malformed_file("no member '" + name + "': not a sparse matrix that SciPy saved");
-    }
-    constexpr zip_uint64_t needed = ZIP_STAT_SIZE | ZIP_STAT_COMP_SIZE;
-    if ((status.valid & needed) != needed) fail("has no size");
-    // Nothing is allocated for more than deflate could make of the bytes that are there.
-    constexpr zip_uint64_t best_deflate = 1032, slack = 1024;
-    if (status.comp_size > archive.bytes || status.size > best_deflate * status.comp_size + slack) {
-      fail("promises an impossible size");
-    }
-    file_.reset(zip_fopen(archive.zip.get(), name.c_str(), 0));
-    if (!file_) fail(std::string("cannot be read: ") + zip_strerror(archive.zip.get()));
-    read_header(status.size);
-  }
-
-  const NpyHeader& header() const { return header_; }
-  std::size_t items() const { return items_; }
-
-  /// The next `count` items, as they are stored.
-  void read(void* to, std::size_t count) { read_bytes(to, count * header_.item_bytes); }
-
-  /// A number of type From after the other.
-  template <class From, class Take>
-  void for_each(std::size_t count, const Take& take) {
-    std::array<From, 4096> some;
-    for (std::size_t done = 0; done < count;) {
-      const std::size_t now = std::min(count - done, some.size());
-      read_bytes(some.data(), now * sizeof(From));
-      for (std::size_t k = 0; k < now; ++k) take(done + k, some[k]);
-      done += now;
-    }
-  }
-
-  bool holds_integers() const {
-    return header_.type == NpyType::int32 || header_.type == NpyType::int64;
-  }
-  bool holds_numbers() const {
-    return holds_integers() || (header_.type != NpyType::bytes && header_.type != NpyType::text);
-  }
-
-  [[noreturn]] void fail(const std::string& what) const {
-    detail::malformed_file("member '" + name_ + "' " + what);
-  }
-
- private:
-  void read_header(zip_uint64_t size) {
-    std::array<unsigned char, 12> start{};
-    read_bytes(start.data(), 10);
-    if (std::memcmp(start.data(), "\x93NUMPY", 6) != 0) fail("is no NumPy array");
-    std::size_t length = start[8] + 256u * start[9];
-    std::size_t prefix = 10;
-    if (start[6] >= 2) {
-      read_bytes(start.data() + 10, 2);
-      length += std::size_t(65536) * (start[10] + 256u * start[11]);
-      prefix = 12;
-    }
-    constexpr std::size_t longest = 65536;
-    if (length > longest) fail("has an impossible header");
-    std::string literal(length, '\0');
-    read_bytes(literal.data(), length);
-    try {
-      header_ = io::parse_npy_header(literal);
-      items_ = static_cast<std::size_t>(header_.items());
-    } catch (const Error& error) {
-      fail(std::string("holds ") + error.what());
-    }
-    const auto data =
-        static_cast<std::int64_t>(size - std::min<zip_uint64_t>(size, prefix + length));
-    std::int64_t bytes = 0;
-    if (__builtin_mul_overflow(header_.items(), static_cast<std::int64_t>(header_.item_bytes),
-                               &bytes) ||
-        bytes != data) {
-      fail("has " + std::to_string(data) + " bytes, which is not what its header promises");
-    }
-  }
-
-  void read_bytes(void* to, std::size_t bytes) {
-    auto* at = static_cast<char*>(to);
-    while (bytes > 0) {
-      const zip_int64_t count = zip_fread(file_.get(), at, bytes);
-      if (count < 0) fail(std::string("cannot be read: ") + zip_file_strerror(file_.get()));
-      if (count == 0) fail("is truncated");
-      at += count;
-      bytes -= static_cast<std::size_t>(count);
-    }
-  }
-
-  std::string name_;
-  std::unique_ptr<zip_file_t, CloseMember> file_;
-  NpyHeader header_;
-  std::size_t items_ = 0;
-};
-
-/// The text of a scalar array of strings, 'csr' or 'bsr'.
-std::string read_format(const Archive& archive) {
-  Member member(archive, "format.npy");
-  const NpyType type = member.header().type;
-  if (member.items() != 1 || (type != NpyType::bytes && type != NpyType::text)) {
-    member.fail("is no name");
-  }
-  std::vector<char> raw(member.header().item_bytes);
-  member.read(raw.data(), 1);
-  std::string format;
-  for (const char c : raw) {
-    if (c > ' ' && c < 127) format += c;
-  }
-  return format;
-}
-
-/// Integers of either width, each in 0 to `most`.
-template <class T>
-Array<T> read_integers(Member& member, T most, const Device& device) {
-  if (!member.holds_integers()) member.fail("holds no integers");
-  Array<T> integers(member.items(), device);
-  const auto take = [&](std::size_t i, std::int64_t value) {
-    if (value < 0 || value > most) {
-      member.fail("holds " + std::to_string(value) + " at place " + std::to_string(i) +
-                  ", outside 0 to " + std::to_string(most));
-    }
-    integers[i] = static_cast<T>(value);
-  };
-  if (member.header().type == NpyType::int32) {
-    member.for_each<std::int32_t>(member.items(), take);
-  } else {
-    member.for_each<std::int64_t>(member.items(), take);
-  }
-  return integers;
-}
-
-Array<double> read_numbers(Member& member, bool is_complex, const Device& device) {
-  if (!member.holds_numbers()) member.fail("holds no numbers");
-  const std::size_t count = member.items() * (is_complex ? 2 : 1);
-  Array<double> numbers(count, device);
-  const auto take = [&](std::size_t i, auto value) { numbers[i] = static_cast<double>(value); };
-  switch (member.header().type) {
-    case NpyType::float64:
-    case NpyType::complex128:
-      member.read(numbers.data(), member.items());
-      break;
-    case NpyType::float32:
-    case NpyType::complex64:
-      member.for_each<float>(count, take);
-      break;
-    case NpyType::int32:
-      member.for_each<std::int32_t>(count, take);
-      break;
-    default:
-      member.for_each<std::int64_t>(count, take);
-  }
-  for (std::size_t i = 0; i < count; ++i) {
-    if (!std::isfinite(numbers[i])) {
-      throw Error(ErrorKind::not_finite, "member 'data.npy' holds a non-finite value at place " +
-                                             std::to_string(i / (is_complex ? 2 : 1)));
-    }
-  }
-  return numbers;
-}
 
 /// Blocks whose first index runs fastest, put in the order in which ours stand.
 Array<double> to_row_order(const Array<double>& from, std::size_t blocks, std::size_t rows,
@@ -212,41 +30,6 @@ Array<double> to_row_order(const Array<double>& from, std::size_t blocks, std::s
     }
   }
   return to;
-}
-
-/// Sizes of the matrix in blocks.
-void set_sizes(const Archive& archive, const NpyHeader& data, const std::string& format,
-               BlockMatrix& matrix) {
-  constexpr std::int64_t most = std::numeric_limits<Index>::max();
-  Member member(archive, "shape.npy");
-  if (member.items() != 2) member.fail("does not hold two sizes");
-  const Array<Offset> shape = read_integers<Offset>(member, most, Device::cpu(1));
-  std::int64_t block_rows = 1, block_columns = 1;
-  if (format == "bsr") {
-    if (data.shape.size() != 3)
-      detail::malformed_file("a BSR matrix whose 'data.npy' is not three-dimensional");
-    block_rows = data.shape[1];
-    block_columns = data.shape[2];
-    constexpr std::int64_t largest_block = 1024;
-    if (block_rows < 1 || block_columns < 1 || block_rows > largest_block ||
-        block_columns > largest_block) {
-      detail::malformed_file("blocks of " + std::to_string(block_rows) + " by " +
-                             std::to_string(block_columns) + " numbers, where 1 to " +
-                             std::to_string(largest_block) + " are possible");
-    }
-    if (shape[0] % block_rows != 0 || shape[1] % block_columns != 0) {
-      detail::malformed_file("a size of " + std::to_string(shape[0]) + " by " +
-                             std::to_string(shape[1]) + " that blocks of " +
-                             std::to_string(block_rows) + " by " + std::to_string(block_columns) +
-                             " do not divide");
-    }
-  } else if (data.shape.size() != 1) {
-    detail::malformed_file("a CSR matrix whose 'data.npy' is not one-dimensional");
-  }
-  matrix.rows = static_cast<Index>(shape[0] / block_rows);
-  matrix.columns = static_cast<Index>(shape[1] / block_columns);
-  matrix.block_rows = static_cast<int>(block_rows);
-  matrix.block_columns = static_cast<int>(block_columns);
 }
 
 void check_offsets(const BlockMatrix& matrix) {
@@ -268,25 +51,27 @@ BlockMatrix read_archive(const Archive& archive, const Device& device, Progress*
     if (progress != nullptr) progress->report(fraction, "reading");
   };
   report(0);
-  const std::string format = read_format(archive);
-  if (format != "csr" && format != "bsr") {
-    detail::malformed_file("a matrix in format '" + format +
-                           "'; save matrix.tocsr() or matrix.tobsr()");
-  }
+  const std::string format = io::read_format(archive);
   BlockMatrix matrix;
   Member data(archive, "data.npy");
-  set_sizes(archive, data.header(), format, matrix);
+  const io::BlockSizes sizes = io::read_sizes(archive, data.header(), format);
+  matrix.rows = static_cast<Index>(sizes.rows);
+  matrix.columns = static_cast<Index>(sizes.columns);
+  matrix.block_rows = sizes.block_rows;
+  matrix.block_columns = sizes.block_columns;
   Member offsets(archive, "indptr.npy");
-  matrix.offsets = read_integers<Offset>(offsets, std::numeric_limits<Offset>::max(), device);
+  matrix.offsets = io::read_integers<Offset>(offsets, 0, offsets.items(),
+                                             std::numeric_limits<Offset>::max(), device);
   check_offsets(matrix);
   report(0.1);
   Member column(archive, "indices.npy");
-  matrix.column = read_integers<Index>(column, std::max(matrix.columns - 1, 0), device);
+  matrix.column =
+      io::read_integers<Index>(column, 0, column.items(), std::max(matrix.columns - 1, 0), device);
   report(0.3);
   const NpyType type = data.header().type;
   matrix.is_complex = type == NpyType::complex64 || type == NpyType::complex128;
   const int components = matrix.block_rows * matrix.block_columns * (matrix.is_complex ? 2 : 1);
-  matrix.values = read_numbers(data, matrix.is_complex, device);
+  matrix.values = io::read_numbers(data, 0, data.items(), matrix.is_complex, device);
   const Offset entries = matrix.offsets[matrix.offsets.size() - 1];
   if (static_cast<std::size_t>(entries) != matrix.column.size() ||
       static_cast<std::size_t>(data.header().shape[0]) != matrix.column.size()) {
@@ -325,19 +110,7 @@ ScalarMatrix of_scalars(bool is_complex, Index rows, Index columns, Array<Offset
 }  // namespace
 
 BlockMatrix read_npz(const std::string& path, const Device& device, Progress* progress) {
-  int code = 0;
-  Archive archive;
-  archive.zip.reset(zip_open(path.c_str(), ZIP_RDONLY, &code));
-  if (!archive.zip) {
-    zip_error_t error;
-    zip_error_init_with_code(&error, code);
-    const std::string what = zip_error_strerror(&error);
-    zip_error_fini(&error);
-    const bool is_damaged = code == ZIP_ER_NOZIP || code == ZIP_ER_INCONS;
-    throw Error(is_damaged ? ErrorKind::malformed_file : ErrorKind::io, path + ": " + what);
-  }
-  std::error_code unknown;
-  archive.bytes = std::filesystem::file_size(path, unknown);
+  const Archive archive = io::open_archive(path);
   return detail::naming_file(path, [&] { return read_archive(archive, device, progress); });
 }
 

@@ -49,6 +49,7 @@ class DeviceLoop final : public detail::MethodLoop<S> {
         program_(parts_.program),
         product_(make_queued_product(*parts_.matrix, product_of_loop(program_))),
         walk_(program_, product_->shape(), has_ranks(*parts_.matrix)),
+        walk_without_sums_(program_, product_->shape()),
         rows_(parts_.preconditioner.rows),
         graph_(parts_.device, parts_.form, parts_.systems.size()),
         tickets_(2, parts_.device),
@@ -267,9 +268,11 @@ class DeviceLoop final : public detail::MethodLoop<S> {
     const bool decides = facts.decides_before(i);
     device::StepArguments arguments = arguments_of(place, start);
     const Index rows = product_->shape().size;
+    const StepWalk<S>& walk = has_sums(program_, facts, i) ? walk_ : walk_without_sums_;
+    arguments.walk = walk.walk;
     const unsigned blocks = is_together(start, i) ? together_.blocks
                             : joins(facts, i)     ? blocks_over_rows(rows)
-                                                  : walk_.blocks;
+                                                  : walk.blocks;
     if (decides) add_sources(facts, start, i - 1, blocks, arguments, stream);
     const std::string name = name_of_step(start, i);
     if (is_together(start, i)) {
@@ -320,7 +323,8 @@ class DeviceLoop final : public detail::MethodLoop<S> {
       const bool overlapped = is_overlapped_ && !queued_.is_first;
       const device::PartialSums sums =
           walk_.by_groups
-              ? joined_by_ranks(place.numbers, place.partials[from], place.total[from], stream)
+              ? joined_by_ranks(place.numbers, place.left[from].parts, place.partials[from],
+                                place.total[from], stream)
               : for_every_block(place.numbers, place.left[from], blocks, place.total[from],
                                 {static_cast<unsigned>(queued_.count), places_.stride()},
                                 overlapped, stream);
@@ -355,6 +359,7 @@ class DeviceLoop final : public detail::MethodLoop<S> {
   const MethodProgram& program_;
   std::unique_ptr<QueuedProduct<S>> product_;
   StepWalk<S> walk_;
+  StepWalk<S> walk_without_sums_;  // of updates: sums alone ask for groups of rows
   const RowPreconditioner* rows_;  // whose work is joined with updates; may be null
   GraphLoop graph_;
   Array<unsigned> tickets_;  // of a dynamic schedule

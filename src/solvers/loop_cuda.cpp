@@ -15,7 +15,10 @@ constexpr double longest_deadline = 1e9;  // seconds; beyond it there is none
 }  // namespace
 
 LoopRun::LoopRun(const Device& device, std::size_t systems)
-    : device_(device), states_(systems, device), histories_(systems * room, device) {
+    : device_(device),
+      states_(systems, device),
+      histories_(systems * room, device),
+      notes_(device.stream()) {
   const OnGpu here(device.stream());
   systems_.reserve(systems);
   for (std::size_t k = 0; k < systems; ++k) {
@@ -127,16 +130,11 @@ void LoopRun::wait(LimitsOfRun limits, std::span<RunResult> results) {
 void LoopRun::repeat(const std::function<void()>& queue, bool ahead, LimitsOfRun limits) {
   const Range range("bodies of the loop");
   const OnGpu here(device_.stream());
+  if (has_ranks()) return repeat_on_ranks(queue, *limits.front());
   observed_ = Clock::now();
   const auto runs = [&](const System& system) { return system.watch->end == device::loop_runs; };
   const std::span running(systems_.data(), limits.size());
   try {
-    // The start may end a run, and its kernels are under way: a rank that saw the end while another
-    // did not yet would leave the other alone with the sums of a body.
-    if (has_ranks()) {
-      record(events_[0].get());
-      await(events_[0].get(), limits);
-    }
     for (std::size_t launched = 0;; ++launched) {
       // Of the last launch but one: what its kernels wrote is visible once the event has happened.
       const cudaEvent_t event = events_[ahead ? launched % 2 : 0].get();
@@ -146,6 +144,40 @@ void LoopRun::repeat(const std::function<void()>& queue, bool ahead, LimitsOfRun
       observe(limits);  // also where no launch is ever waited for
       queue();
       record(event);
+    }
+  } catch (...) {
+    stop();
+    throw;
+  }
+}
+
+/// All ranks queue as many bodies: each looks at the note behind the last one but one, which is the
+/// same on all of them, before it queues the next. A body has sums and exchanges, in which a rank
+/// would be alone otherwise. Of one system: ranks take one after the other.
+void LoopRun::repeat_on_ranks(const std::function<void()>& queue, const RunLimits& limits) {
+  System& system = systems_.front();
+  const Stream& stream = device_.stream();
+  const auto take_note = [&](std::size_t turn) {
+    note(states_.data(), &(*notes_)[turn], stream);
+    record(events_[turn].get());
+  };
+  try {
+    take_note(0);
+    for (std::size_t launched = 0;; ++launched) {
+      const std::size_t before = (launched + 1) % 2;
+      if (launched > 0) {
+        const RunLimits* const of_all[] = {&limits};
+        await(events_[before].get(), of_all);
+        const LoopNote last = (*notes_)[before];
+        if (last.end != device::loop_runs) break;
+        if (limits.observe && last.iteration != system.told) {
+          system.told = last.iteration;
+          const device::LoopEnd wish = limits.observe(last.iteration, last.squared_norm);
+          if (wish != device::loop_runs) ask_for(wish, system.watch.get(), stream);
+        }
+      }
+      queue();
+      take_note(before);
     }
   } catch (...) {
     stop();

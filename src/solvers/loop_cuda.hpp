@@ -12,6 +12,7 @@
 #include "base/cuda_call.hpp"
 #include "heddle/array.hpp"
 #include "heddle/detail/run.hpp"
+#include "loop_note_cuda.hpp"
 
 namespace heddle::cuda {
 
@@ -40,7 +41,7 @@ class LoopRun {
 
   /// Calls `queue`, which queues iterations of a loop, until all have ended; `wait` is to follow.
   /// `ahead`: one more of them is queued while one is under way, which does nothing if that ends
-  /// the run. Otherwise each is waited for, and observed.
+  /// the run. Otherwise each is waited for, and observed. Ranks are always ahead, and observe each.
   void repeat(const std::function<void()>& queue, bool ahead, LimitsOfRun limits);
 
  private:
@@ -49,6 +50,7 @@ class LoopRun {
   /// Lets time pass, and the caller of the solve have its say, until the event has happened.
   /// Calls the observer when it is time again.
   void observe(LimitsOfRun limits);
+  void repeat_on_ranks(const std::function<void()>& queue, const RunLimits& limits);
   /// Ranks end a run together, behind one iteration: none looks at its clock or its observer but
   /// between two of them.
   bool has_ranks() const { return device_.stream().share != nullptr; }
@@ -78,6 +80,7 @@ class LoopRun {
   };
   std::array<std::unique_ptr<CUevent_st, DestroyEvent>, 2> events_;
   Clock::time_point observed_;
+  Mapped<std::array<LoopNote, 2>> notes_;  // of ranks, by turns
 };
 
 }  // namespace heddle::cuda

@@ -1,11 +1,11 @@
 #include "loop_sums_cuda.hpp"
 
-#include <array>
-
 #include "base/launch_cuda.cuh"
-#include "heddle/detail/reduction.hpp"
+#include "heddle/error.hpp"
 #include "heddle/kernels/loop.cuh"
 #include "heddle/kernels/reduce.cuh"
+#include "heddle/row_share.hpp"
+#include "ranks_in_loop.hpp"
 
 namespace heddle::cuda {
 
@@ -26,14 +26,13 @@ __global__ void __launch_bounds__(threads)
 
 }  // namespace
 
-device::PartialSums joined_by_ranks(int numbers, double* partials, double* room,
+device::PartialSums joined_by_ranks(int numbers, int parts, double* partials, double* room,
                                     const Stream& stream) {
-  std::array<double, Reduction<double>::width> sums;
-  stream.share->join_on_gpu(partials, numbers, sums.data(), RowShare::Join::sum, stream);
-  const OnGpu here(stream);
-  check(cudaMemcpyAsync(room, sums.data(), static_cast<std::size_t>(numbers) * sizeof(double),
-                        cudaMemcpyHostToDevice, stream.queue),
-        "cudaMemcpyAsync");
+  auto* const ranks = dynamic_cast<RanksInLoop*>(stream.share);
+  if (ranks == nullptr) {
+    throw Error(ErrorKind::unsupported, "the ranks' share of rows joins no sums on a GPU");
+  }
+  ranks->queue_join(partials, parts, numbers, room, stream);
   return {room, 1, 1};
 }
 

@@ -19,9 +19,9 @@ device::PartialSums for_every_block(int numbers, const device::PartialSums& sums
                                     double* room, const SystemsOfSums& systems, bool overlapped,
                                     const Stream& stream);
 
-/// The sums over the rows of all ranks, of partial sums that belong to groups of 256 rows, in
-/// `room`: the host waits for them, since other ranks are to come.
-device::PartialSums joined_by_ranks(int numbers, double* partials, double* room,
+/// The sums over the rows of all ranks, of `parts` partial sums of each group of 256 rows, in
+/// `room`. Collective: the host meets those of the other ranks, and waits for no GPU.
+device::PartialSums joined_by_ranks(int numbers, int parts, double* partials, double* room,
                                     const Stream& stream);
 
 /// Whether that kernel waits for the one before it, see kernels/loop.cuh.

@@ -7,6 +7,7 @@
 #include "fields/vector_operations_cuda.hpp"
 #include "heddle/kernels/loop.cuh"
 #include "heddle/kernels/step.cuh"
+#include "ranks_in_loop.hpp"
 #include "step_walk.hpp"
 
 namespace heddle::cuda {
@@ -111,7 +112,13 @@ __global__ void __launch_bounds__(device::threads_of_step, device::resident_bloc
 template <Ring R, device::Epilogue epilogue, class S>
 class OperatorProduct final : public QueuedProduct<S> {
  public:
-  explicit OperatorProduct(const LinearOperator<S>& matrix) : matrix_(matrix) {}
+  OperatorProduct(const LinearOperator<S>& matrix, const LoopProduct& multiplies)
+      : matrix_(matrix), multiplies_(multiplies) {
+    const auto* const ranks = dynamic_cast<RanksInLoop*>(matrix.device().stream().share);
+    if (ranks == nullptr || epilogue == device::store_scaled) return;
+    RankProduct* const product = ranks->product_of(&matrix);
+    if (product != nullptr && product->parts() > 0) of_ranks_ = product;
+  }
 
   FieldView<S> shape() const override {
     auto shape = FieldView<S>::unallocated(matrix_.rows(), matrix_.row_components(),
@@ -120,19 +127,31 @@ class OperatorProduct final : public QueuedProduct<S> {
     return shape;
   }
   Offset partials(int) const override {
-    return std::max<Offset>(left_by(walk(), nullptr).count, partials_of<R>(shape()));
+    // The last block of a rank's product may leave those of rows that there are not.
+    constexpr Offset most_of_block = 8;
+    const Offset of_ranks =
+        of_ranks_ != nullptr ? Offset(groups_of(matrix_.rows())) * of_ranks_->parts() : 0;
+    return std::max<Offset>(
+        {left_by(walk(), nullptr).count, partials_of<R>(shape()), of_ranks + most_of_block});
   }
   int parts(int) const override { return 1; }
   Plan plan() const override { return {}; }
   bool ends_with_loop() const override { return false; }
 
   // Its user has called it before, see `KrylovSolver`.
-  void prepare_loop(int) override {}
+  void prepare_loop(int) override {
+    if (of_ranks_ != nullptr) of_ranks_->prepare(multiplies_);
+  }
   void prepare_checks(bool) override {}
 
   device::PartialSums multiply(const typename QueuedProduct<S>::Call& call,
                                const Stream& stream) override {
     for (const device::ProductOperands& system : call.systems) multiply(system, stream);
+    if (of_ranks_ != nullptr) {
+      const int parts = of_ranks_->parts();
+      return {call.systems.front().partials,
+              static_cast<unsigned>(groups_of(matrix_.rows()) * parts), parts};
+    }
     if constexpr (epilogue == device::store_scaled) {
       return {};
     } else {
@@ -154,6 +173,7 @@ class OperatorProduct final : public QueuedProduct<S> {
 
  private:
   void multiply(const device::ProductOperands& of, const Stream& stream) const {
+    if (of_ranks_ != nullptr) return of_ranks_->queue(multiplies_, of, stream);
     const S* const with = static_cast<const S*>(of.with);
     S* const y = static_cast<S*>(of.y);
     matrix_.apply(S(1), at(static_cast<const S*>(of.x)), S(0), at(y), stream);
@@ -193,6 +213,8 @@ class OperatorProduct final : public QueuedProduct<S> {
   }
 
   const LinearOperator<S>& matrix_;
+  LoopProduct multiplies_;
+  RankProduct* of_ranks_ = nullptr;  // which leaves sums; null: there is none
 };
 
 }  // namespace
@@ -205,7 +227,7 @@ std::unique_ptr<QueuedProduct<S>> make_queued_product(const LinearOperator<S>& m
   }
   using enum device::Epilogue;
   const auto over = [&]<Ring R, device::Epilogue epilogue>() -> std::unique_ptr<QueuedProduct<S>> {
-    return std::make_unique<OperatorProduct<R, epilogue, S>>(matrix);
+    return std::make_unique<OperatorProduct<R, epilogue, S>>(matrix, multiplies);
   };
   switch (multiplies.epilogue) {
     case store_scaled:

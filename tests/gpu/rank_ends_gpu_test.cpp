@@ -53,8 +53,9 @@ TEST_F(RankEndsOnGpu, EndTogether) {
   for (const Report& report : reports([](int rank, SolverOptions& options) {
          if (rank == 1) options.time_limit = 0;
        })) {
+    // A host sees an iteration when the next is queued, and its wish travels with the one behind.
     EXPECT_EQ(report.status, Status::time_limit);
-    EXPECT_LE(report.iterations, 3);
+    EXPECT_LE(report.iterations, 5);
   }
   for (const Report& report : reports([](int rank, SolverOptions& options) {
          if (rank == 2) {
@@ -63,7 +64,7 @@ TEST_F(RankEndsOnGpu, EndTogether) {
        })) {
     EXPECT_EQ(report.status, Status::cancelled);
     EXPECT_GE(report.iterations, 4);
-    EXPECT_LE(report.iterations, 6);
+    EXPECT_LE(report.iterations, 8);
   }
 }
 

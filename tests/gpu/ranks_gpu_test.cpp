@@ -237,6 +237,43 @@ TEST_F(RanksOnGpu, PreconditionByProducts) {
   EXPECT_EQ(found[1], found[0]);
 }
 
+/// Products of a thread a row leave their sums, of a group of rows in up to four parts.
+TEST_F(RanksOnGpu, PlansHaveTheBitsOfOneRank) {
+  Seed seed(183);
+  const auto matrix = dirac(7000);
+  const auto b = random_scalars<E>(matrix.rows(), seed.generator);
+  const OwnStreams streams;
+  for (const char* text :
+       {"block-size=64", "block-size=192,C=32", "block-size=512", "C=32,T=2",
+        "block-size=1024,schedule=dynamic,chunk=2", "C=32,block-size=128,entry-layout=aosoa"}) {
+    SCOPED_TRACE(text);
+    const Plan plan = parse_plan(text);
+    const auto on = [&](const Partition& partition, ExchangeMode mode) {
+      return solve_on_ranks<ConjugateGradient>(matrix, b, partition, mode, {}, streams.devices(),
+                                               plan);
+    };
+    const auto expected = on(Partition::even(matrix.rows(), 1), ExchangeMode::vector);
+    EXPECT_TRUE(expected.report.solved()) << name(expected.report.status);
+    expect_same(on(Partition::even(matrix.rows(), 2), ExchangeMode::task), expected);
+    expect_same(on(random_owners(matrix.rows(), 3, seed.generator), ExchangeMode::naive), expected);
+  }
+}
+
+/// More subtrees than shared memory holds.
+TEST_F(RanksOnGpu, JoinManySubtreesInLoops) {
+  Seed seed(184);
+  const auto matrix = poisson(600'000);
+  const auto b = random_scalars<real<double>>(matrix.rows(), seed.generator);
+  SolverOptions options;
+  options.max_iterations = 20;
+  const auto on = [&](const Partition& partition) {
+    return solve_on_ranks<ConjugateGradient>(matrix, b, partition, ExchangeMode::task, options,
+                                             all_on(device));
+  };
+  expect_same(on(random_owners(matrix.rows(), 3, seed.generator)),
+              on(Partition::even(matrix.rows(), 1)));
+}
+
 TEST_F(RanksOnGpu, SomeHaveNoRows) {
   Seed seed(177);
   const auto matrix = random_system<E>(rows, 2, 0.05, 0, seed.generator).matrix;

@@ -36,12 +36,13 @@ template <template <class> class Solver, class E, class S = vector_scalar_t<E>>
 SolveOutcome<S> solve_on_ranks(const CsrMatrix<E>& matrix, const std::vector<S>& b,
                                const Partition& partition, ExchangeMode mode,
                                SolverOptions options = {},
-                               const std::vector<Device>& devices = {Device::cpu(1)}) {
+                               const std::vector<Device>& devices = {Device::cpu(1)},
+                               const Plan& plan = {}) {
   options.record_history = true;
   SolveOutcome<S> made{std::vector<S>(b.size()), {}, {}};
   run_on_ranks(partition.ranks(), [&](Communicator& ranks) {
     const Device& device = devices[static_cast<std::size_t>(ranks.rank()) % devices.size()];
-    const auto A = part_of(matrix, partition, ranks, Plan{}, mode, device);
+    const auto A = part_of(matrix, partition, ranks, plan, mode, device);
     Solver<S> solver(std::shared_ptr<const LinearOperator<S>>(A), A->jacobi(), options);
     const int width = A->row_components();
     const std::vector<S> own_b = take_rows(b, width, partition, ranks.rank());

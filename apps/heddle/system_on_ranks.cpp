@@ -1,0 +1,129 @@
+#include "system_on_ranks.hpp"
+
+#include <string>
+#include <utility>
+
+#include "heddle/distributed_operator.hpp"
+#include "message.hpp"
+#include "plan_text.hpp"
+#include "stopwatch.hpp"
+
+namespace heddle::cli {
+
+namespace {
+
+void distribute(PlanChoice& choice) {
+  const Plan plan = distributed_plan(choice.plan);
+  if (plan == choice.plan) return;
+  choice.plan = plan;
+  choice.reason += ", with rows in their own order for ranks";
+}
+
+template <class Read>
+ReadSystem read_system(const SolveOptions& options, const Device& device, const Read& read) {
+  check_method(options.method);
+  ComposedChoice preconditioner = ComposedChoice::parse(preconditioner_of(options));
+  if (options.shift != 0) check_needs_no_entries(preconditioner);
+  check(options, device);
+  check_for_ranks(options, preconditioner, device);
+  Profiles profiles = options.profile.profiles_for({options.plan}, device);
+  Stopwatch reading;
+  const auto progress = options.matrix.progress();
+  AnyMatrix matrix = read(progress.get());
+  if (progress) progress->erase();
+  return {{std::move(matrix), reading.seconds()}, std::move(preconditioner), std::move(profiles)};
+}
+
+/// `rows`: of all ranks. `subject`: of all rows, too; null where another rank chooses the plan.
+SystemOnRanks system_by(const SolveOptions& options, ReadSystem system, Index rows,
+                        const PlanSubject* subject, const Device& device) {
+  const AnyMatrix& matrix = system.read.matrix;
+  if (rows != matrix.columns()) {
+    throw Error(ErrorKind::unsupported, "ranks share square matrices, not one of " +
+                                            std::to_string(rows) + " rows and " +
+                                            std::to_string(matrix.columns()) + " columns");
+  }
+  Stopwatch choosing;
+  SolveOutcome outcome = outcome_of(options, matrix);
+  outcome.method = choose_method(options.method, matrix, system.preconditioner, device);
+  if (subject != nullptr) {
+    outcome.choice = choose(options, *subject, *outcome.method.method, device, system.profiles);
+  }
+  if (is_chosen(options.plan)) distribute(outcome.choice);
+  if (!outcome.choice.warning.empty() && !options.matrix.quiet) warn(outcome.choice.warning);
+  outcome.read_seconds = system.read.seconds + choosing.seconds();
+  return {std::move(system.read.matrix), std::move(system.preconditioner), device,
+          std::move(outcome)};
+}
+
+}  // namespace
+
+void check_for_ranks(const SolveOptions& options, const ComposedChoice& preconditioner,
+                     const Device& device) {
+  const auto refuse = [](const std::string& why) { throw Error(ErrorKind::unsupported, why); };
+  const std::string taken = device.on_gpu() ? "none, jacobi, chebyshev and neumann"
+                                            : "none, jacobi, chebyshev, neumann, cr and gmres";
+  if (device.on_gpu() && has_method(options.method, &MethodInfo::restarts)) {
+    refuse("--solver " + options.method + " keeps a basis, whose sums ranks on GPUs do not join");
+  }
+  if (device.on_gpu() && preconditioner.varies()) {
+    refuse("--preconditioner " + preconditioner.text() +
+           " varies, which needs FGMRES; ranks on GPUs take " + taken);
+  }
+  if (options.storage.is_hierarchical()) {
+    refuse("ranks share matrices in sliced storage, not in --storage hisparse");
+  }
+  if (options.damping) refuse("ranks share square systems: --damping is of least squares");
+  if (options.method == block_cg_method.info.name || options.method == lsmr_method.info.name) {
+    refuse("--solver " + options.method + " is not for ranks: leave it out or name another");
+  }
+  options.multigrid.check(preconditioner);
+  if (needed_entries(preconditioner) == NeededEntries::all) {
+    refuse("--preconditioner " + preconditioner.text() +
+           " is made of the entries of all rows, which no rank has; ranks take " + taken);
+  }
+}
+
+ReadSystem read_system(const SolveOptions& options, const Device& device) {
+  return read_system(options, device,
+                     [&](Progress* progress) { return options.matrix.read(progress); });
+}
+
+SystemOnRanks system_of(const SolveOptions& options, ReadSystem system, const Device& device) {
+  const PlanSubject subject = subject_of(system.read.matrix);
+  const Index rows = system.read.matrix.rows();
+  return system_by(options, std::move(system), rows, &subject, device);
+}
+
+std::optional<NpzRows> file_by_rows(const SolveOptions& options) {
+  const std::string& path = options.matrix.path;
+  if (options.method == "auto" || !options.ranks.is_by_entries_of_rows() || !path.ends_with(".npz"))
+    return std::nullopt;
+  NpzRows file(path);
+  if (!file.are_rows_of(options.matrix.chosen_entry())) return std::nullopt;
+  return file;
+}
+
+SystemOnRanks read_own_rows(const SolveOptions& options, const NpzRows& file,
+                            const Partition& partition, int rank, const Device& device) {
+  const auto first = static_cast<Index>(partition.first_row(rank));
+  const auto end = static_cast<Index>(first + partition.rows_of(rank));
+  const auto read = [&](Progress*) {
+    return file.read(first, end, options.matrix.chosen_entry(), options.matrix.scalar(),
+                     Device::cpu(device.threads()));
+  };
+  ReadSystem own = read_system(options, device, read);
+  PlanSubject subject = subject_of(own.read.matrix);
+  std::optional<NpzRows::Pattern> pattern;
+  if (rank == 0 && is_chosen(options.plan)) {
+    pattern.emplace(file.read_pattern(Device::cpu(device.threads())));
+    subject.pattern = pattern->view();
+  }
+  SystemOnRanks system =
+      system_by(options, std::move(own), file.rows(), rank == 0 ? &subject : nullptr, device);
+  system.first_row = first;
+  system.outcome.rows = file.rows();
+  return system;
+}
+
+}  // namespace heddle::cli

@@ -1,0 +1,49 @@
+// A system that ranks share, as it is read.
+#pragma once
+
+#include <optional>
+
+#include "heddle/partition.hpp"
+#include "io/npz_rows.hpp"
+#include "solve_alone.hpp"
+#include "solve_settings.hpp"
+#include "system_solver.hpp"
+
+namespace heddle::cli {
+
+/// The matrix of checked options, and what method and plan are chosen by.
+struct ReadSystem {
+  ReadMatrix read;
+  ComposedChoice preconditioner;
+  Profiles profiles;
+};
+
+/// A system, of which a rank has read all rows, or its own.
+struct SystemOnRanks {
+  AnyMatrix matrix;
+  ComposedChoice preconditioner;
+  Device device;  // of all ranks on a CPU, or of the first one
+  SolveOutcome outcome;
+  Offset first_row = 0;  // of the matrix
+};
+
+/// Throws `Error` (unsupported) for what ranks on such a device do not take.
+void check_for_ranks(const SolveOptions& options, const ComposedChoice& preconditioner,
+                     const Device& device);
+
+/// All rows. Checks the options.
+ReadSystem read_system(const SolveOptions& options, const Device& device);
+
+/// Chooses method and plan. Throws `Error` (unsupported) unless the matrix is square.
+SystemOnRanks system_of(const SolveOptions& options, ReadSystem system, const Device& device);
+
+/// The file, if each rank can read its rows of it: where the method is named, which is chosen by
+/// all entries otherwise, and rows of entries are rows of the file.
+std::optional<NpzRows> file_by_rows(const SolveOptions& options);
+
+/// The rows of this rank, which calls no other. Checks the options. Rank 0 reads where all entries
+/// lie, too, if a plan is to be chosen; the plan of others is to be that of rank 0.
+SystemOnRanks read_own_rows(const SolveOptions& options, const NpzRows& file,
+                            const Partition& partition, int rank, const Device& device);
+
+}  // namespace heddle::cli

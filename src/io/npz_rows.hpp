@@ -1,0 +1,59 @@
+// A SciPy `.npz` file of which each rank reads its rows.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "heddle/npz.hpp"
+#include "heddle/runtime/any_matrix.hpp"
+#include "npz_member.hpp"
+
+namespace heddle {
+
+/// Rows are counted in the file's blocks.
+class NpzRows {
+ public:
+  /// Reads the sizes. Throws `Error` as `read_npz`.
+  explicit NpzRows(const std::string& path);
+
+  Index rows() const { return static_cast<Index>(sizes_.rows); }
+  Index columns() const { return static_cast<Index>(sizes_.columns); }
+  /// Duplicates count for themselves.
+  long long entries() const { return entries_; }
+
+  /// Whether rows of the file are rows of such entries, which its blocks tell: one by one where
+  /// they are numbers, else blocks of an entry's size. Not where an entry is a definition, nor in
+  /// Fortran order, where the numbers of a block lie apart.
+  bool are_rows_of(const AnyEntry& entry) const;
+
+  /// Entries in each so many rows. Reads the offsets, and checks them.
+  std::vector<long long> entries_of_groups(Index rows_of_group) const;
+
+  /// Where the rows of all entries lie, as `AnyMatrix::read` has them: what a plan is chosen by.
+  struct Pattern {
+    Index rows, columns;
+    Array<Offset> offsets;
+    Array<Index> column;
+
+    PatternView view() const { return {rows, columns, OffsetsView(offsets.data()), column.data()}; }
+  };
+  Pattern read_pattern(const Device& device) const;
+
+  /// Rows [first, end), with the columns of all: what `AnyMatrix::read` has there. Reads no more
+  /// than these of columns and values where the file stores them uncompressed. Throws `Error` as
+  /// that, with the file's name in front.
+  AnyMatrix read(Index first, Index end, const AnyEntry& entry, Precision precision,
+                 const Device& device) const;
+
+ private:
+  BlockMatrix read_blocks(Index first, Index end, const Device& device) const;
+
+  std::string path_;
+  io::Archive archive_;
+  io::BlockSizes sizes_;
+  bool is_complex_ = false;
+  bool is_in_fortran_order_ = false;
+  long long entries_ = 0;
+};
+
+}  // namespace heddle
