@@ -50,6 +50,8 @@ module heddle
     real(c_double) :: time_limit
     type(c_funptr) :: observer
     type(c_ptr) :: user
+    real(c_double) :: lower, upper, omega
+    integer(c_int32_t) :: basis_in_single
   end type
 
   type, bind(c) :: heddle_report

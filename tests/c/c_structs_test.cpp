@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <cstring>
 #include <limits>
+#include <string>
+#include <vector>
 
 #include "c_objects.hpp"
 #include "heddle.h"
@@ -40,6 +42,9 @@ TEST(CStructs, InitTakesTheSizeOfTheProgram) {
     expect_init_of_size(heddle_operator_options_init, sizeof(heddle_operator_options) + more);
     expect_init_of_size(heddle_solver_options_init, sizeof(heddle_solver_options) + more);
     expect_init_of_size(heddle_tune_options_init, sizeof(heddle_tune_options) + more);
+    expect_init_of_size(heddle_multigrid_options_init, sizeof(heddle_multigrid_options) + more);
+    expect_init_of_size(heddle_least_squares_options_init,
+                        sizeof(heddle_least_squares_options) + more);
   }
   heddle_solver_options options;
   heddle_solver_options_init(&options, sizeof options);
@@ -81,8 +86,22 @@ TEST(CStructs, SizesOfNoVersionAreRefused) {
   expect_refused(storage, [&] { return heddle_operator_create(matrix, &storage, &other); }, 40);
   heddle_solver_options options;
   heddle_solver_options_init(&options, sizeof options);
-  expect_refused(options,
-                 [&] { return heddle_solver_create(A, "cg", nullptr, &options, &solver); });
+  expect_refused(
+      options, [&] { return heddle_solver_create(A, "cg", nullptr, &options, &solver); }, 64);
+  heddle_multigrid_options levels;
+  heddle_multigrid_options_init(&levels, sizeof levels);
+  Preconditioner multigrid;
+  expect_refused(levels, [&] {
+    return heddle_preconditioner_create_multigrid(A, "multigrid", &levels, &multigrid);
+  });
+  heddle_least_squares_options limits;
+  heddle_least_squares_options_init(&limits, sizeof limits);
+  LeastSquares lsmr;
+  expect_refused(limits, [&] { return heddle_least_squares_create(A, &limits, &lsmr); });
+  std::vector<double> numbers(8), solution(8);
+  const heddle_view b = view(numbers, HEDDLE_REAL), x = view(solution, HEDDLE_REAL);
+  heddle_least_squares_report told{};
+  expect_refused(told, [&] { return heddle_least_squares_solve(lsmr, &b, &x, &told); });
   heddle_info info{};
   expect_refused(info, [&] { return heddle_matrix_info(matrix, &info); });
   heddle_pattern own{};
