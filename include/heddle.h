@@ -125,14 +125,12 @@ typedef struct heddle_pattern {
 
 HEDDLE_API heddle_status heddle_context_create(heddle_context **context);
 HEDDLE_API void heddle_context_destroy(heddle_context **context);
-
 /* Copies the message of the last call of this context that failed in the calling thread, or, if
  * none failed there, in any thread; with a terminating zero, as far as `capacity` has room. Returns
  * its length without the zero: 0 where none failed. */
 HEDDLE_API size_t heddle_message(const heddle_context *context, char *buffer, size_t capacity);
 
-/* "0.1.0" */
-HEDDLE_API const char *heddle_version(void);
+HEDDLE_API const char *heddle_version(void); /* "0.1.0" */
 /* "usage", "no device", ...; NULL for a number that is no status. */
 HEDDLE_API const char *heddle_status_name(heddle_status status);
 /* "real", "quaternion", ...; NULL for a number that is no entry of the library's own. */
@@ -213,6 +211,8 @@ typedef struct heddle_operator_options {
                          library's own */
   const char *plan;   /* see docs/plans.md; NULL: chosen for the matrix, by profiles or a rule */
   const heddle_allocator *allocator; /* copied; NULL: the library's own */
+  const char *storage; /* "sliced", under a plan, or "hisparse", docs/hierarchical.md; NULL: sliced */
+  int32_t node;        /* rows of a node of hisparse: 4, 8, ..., 256; 0: by profiles */
 } heddle_operator_options;
 /* Sets struct_size to `size`, which is sizeof(heddle_operator_options), and the defaults named
  * above. Writes `size` bytes at most. */

@@ -43,6 +43,8 @@ struct OperatorParts {
   NamedEntry entry;                                        // of `matrix`
   std::optional<AnyOperator> stored;                       // in sliced storage
   std::shared_ptr<const OperatorParts> made_of = nullptr;  // an adjoint, or a shifted one
+  /// Of a matrix in other storage: the entries that a preconditioner is made of; else empty.
+  std::function<AnyOperator(NeededEntries)> entries = {};
 
   Device device() const {
     return matrix.visit([](const auto& A) { return A->device(); });

@@ -1,6 +1,7 @@
 // Operators of heddle.h.
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "callback_operator.hpp"
@@ -11,6 +12,7 @@
 #include "heddle/multiply.hpp"
 #include "heddle/operator_algebra.hpp"
 #include "heddle/plan_choice.hpp"
+#include "hierarchical.hpp"
 #include "sized_struct.hpp"
 #include "views.hpp"
 
@@ -20,12 +22,27 @@ using namespace heddle::c;
 namespace {
 
 const heddle_operator_options default_operator_options{
-    sizeof(heddle_operator_options), nullptr, 0, nullptr, nullptr, nullptr};
+    sizeof(heddle_operator_options), nullptr, 0, nullptr, nullptr, nullptr, nullptr, 0};
 
 Plan plan_of(const heddle_operator_options& options, const AnyMatrix& matrix,
              const Device& device) {
   if (options.plan != nullptr) return parse_plan(options.plan);
   return choose_plan(matrix, device, Profiles::for_device(device));
+}
+
+bool is_hierarchical(const heddle_operator_options& options) {
+  const std::string_view storage = options.storage == nullptr ? "sliced" : options.storage;
+  if (storage != "sliced" && storage != "hisparse") {
+    throw Error(ErrorKind::usage, "the storage is sliced or hisparse, not " + std::string(storage));
+  }
+  const bool is_tree = storage == "hisparse";
+  if (is_tree && options.plan != nullptr) {
+    throw Error(ErrorKind::usage, "a plan is of sliced storage, and the storage is hisparse");
+  }
+  if (!is_tree && options.node != 0) {
+    throw Error(ErrorKind::usage, "node is of the storage hisparse, not of sliced storage");
+  }
+  return is_tree;
 }
 
 heddle_operator* new_operator(const SharedMessages& messages, OperatorParts parts) {
@@ -47,6 +64,11 @@ heddle_status heddle_operator_create(const heddle_matrix* matrix,
     auto memory = memory_of(options.allocator);
     const Device device =
         device_named(options.device, options.threads, options.stream, memory.get());
+    if (is_hierarchical(options)) {
+      out =
+          new_operator(matrix->messages, tree_of(*matrix, options.node, device, std::move(memory)));
+      return;
+    }
     AnyOperator stored(matrix->matrix, plan_of(options, matrix->matrix, device), device);
     const AnyLinearOperator any(stored);
     out =
@@ -71,8 +93,9 @@ heddle_status heddle_operator_from_callback_on(heddle_context* context,
     heddle_operator*& out = required(result, "result");
     if (apply == nullptr) throw Error(ErrorKind::usage, "apply is a null pointer");
     const auto options = read_struct(given, default_operator_options, "heddle_operator_options");
-    if (options.plan != nullptr) {
-      throw Error(ErrorKind::usage, "a plan stores a matrix, and a callback has none");
+    if (options.plan != nullptr || options.storage != nullptr) {
+      throw Error(ErrorKind::usage, std::string(options.plan != nullptr ? "a plan" : "a storage") +
+                                        " stores a matrix, and a callback has none");
     }
     auto memory = memory_of(options.allocator);
     const Device device =
@@ -128,8 +151,9 @@ heddle_status heddle_operator_update_values(heddle_operator* A, const heddle_vie
   return guarded_by(A, [&] {
     const heddle_view& values = required(given, "values");
     if (!A->parts->stored) {
-      throw Error(ErrorKind::unsupported,
-                  "this operator stores no values: it is a callback, an adjoint or a shifted one");
+      throw Error(
+          ErrorKind::unsupported,
+          "this operator stores no values: it is a tree, a callback, an adjoint or a shifted one");
     }
     A->parts->stored->visit([&]<class S>(const detail::SlicedOperator<S>& matrix) {
       check_view<S>(values, A->parts->entry, "values");

@@ -26,11 +26,17 @@ template <class S>
 SharedPreconditioner<S> preconditioner_by_name(const OperatorParts& parts,
                                                std::shared_ptr<const LinearOperator<S>> matrix,
                                                const ComposedChoice& choice) {
-  if (!parts.stored) return make_preconditioner_of_products<S>(std::move(matrix), choice);
-  return parts.stored->visit(
+  const NeededEntries needed = needed_entries(choice);
+  const bool reads_tree = parts.entries && needed != NeededEntries::none;
+  if (!parts.stored && !reads_tree) {
+    return make_preconditioner_of_products<S>(std::move(matrix), choice);
+  }
+  const AnyOperator entries = reads_tree ? parts.entries(needed) : *parts.stored;
+  return entries.visit(
       [&]<class T>(const detail::SlicedOperator<T>& sliced) -> SharedPreconditioner<S> {
         if constexpr (std::is_same_v<S, T>) {
-          return make_preconditioner<S>(sliced, choice);
+          if (!reads_tree) return make_preconditioner<S>(sliced, choice);
+          return make_preconditioner<S>(MatrixInParts<S>(std::move(matrix), sliced), choice);
         } else {
           throw Error(ErrorKind::internal, "an operator of two precisions");
         }

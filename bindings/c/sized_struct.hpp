@@ -19,7 +19,7 @@ inline constexpr std::size_t sizes_of_versions<heddle_pattern>[] = {64};
 template <>
 inline constexpr std::size_t sizes_of_versions<heddle_info>[] = {112};
 template <>
-inline constexpr std::size_t sizes_of_versions<heddle_operator_options>[] = {40, 48};
+inline constexpr std::size_t sizes_of_versions<heddle_operator_options>[] = {40, 48, 64};
 template <>
 inline constexpr std::size_t sizes_of_versions<heddle_solver_options>[] = {64, 96};
 template <>

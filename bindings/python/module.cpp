@@ -104,7 +104,7 @@ NB_MODULE(_heddle, m) {
       .def_prop_ro("json", &Profile::json);
   nb::class_<Operator>(m, "Operator", nb::type_slots(collected<Operator>))
       .def_static("of_matrix", &Operator::of_matrix, "matrix"_a, "device"_a, "threads"_a,
-                  "stream"_a, "plan"_a.none())
+                  "stream"_a, "plan"_a.none(), "storage"_a = "sliced", "node"_a = 0)
       .def_static("of_function", &Operator::of_function)
       .def("adjoint", &Operator::adjoint)
       .def("shifted", &Operator::shifted)

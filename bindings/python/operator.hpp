@@ -53,7 +53,8 @@ struct Operator {
 
   std::array<nb::object*, 1> references() { return {&function}; }
   static Operator of_matrix(const Matrix& matrix, const std::string& device, int threads,
-                            std::uintptr_t stream, const std::optional<std::string>& plan) {
+                            std::uintptr_t stream, const std::optional<std::string>& plan,
+                            const std::string& storage, int node) {
     Operator made;
     made.context = matrix.context;
     const heddle_view values = matrix.arrays().second;
@@ -65,6 +66,8 @@ struct Operator {
     options.threads = threads;
     options.stream = reinterpret_cast<void*>(stream);
     options.plan = plan ? plan->c_str() : nullptr;
+    options.storage = storage.c_str();
+    options.node = node;
     call(made.context,
          [&] { return heddle_operator_create(matrix.matrix.own, &options, &made.A.own); });
     made.find_size();

@@ -152,6 +152,56 @@ TEST(CMethods, MultigridTakesCandidates) {
             HEDDLE_ERROR_SIZE_MISMATCH);
 }
 
+/// Beside sliced storage, with preconditioners of the diagonal, of all entries and of products.
+TEST(CMethods, ATreeMultipliesAndSolves) {
+  const System s("dirac", 200, HEDDLE_QUATERNION);
+  heddle_operator_options options;
+  heddle_operator_options_init(&options, sizeof options);
+  options.storage = "hisparse";
+  options.node = 8;
+  Operator tree, adjoint;
+  ASSERT_EQ(heddle_operator_create(s.matrix, &options, &tree), HEDDLE_OK) << message(s.context);
+  ASSERT_EQ(heddle_operator_adjoint(tree, &adjoint), HEDDLE_OK) << message(s.context);
+  EXPECT_EQ(heddle_operator_plan(tree, nullptr, 0), 0U);
+  std::vector<double> x = s.field(1), y(x.size()), z(x.size()), plain(x.size());
+  const heddle_view from = view(x, s.entry), to = view(y, s.entry), other = view(plain, s.entry),
+                    third = view(z, s.entry);
+  ASSERT_EQ(heddle_operator_apply(s.A, &from, &other), HEDDLE_OK);
+  ASSERT_EQ(heddle_operator_apply(tree, &from, &to), HEDDLE_OK);
+  ASSERT_EQ(heddle_operator_apply(adjoint, &from, &third), HEDDLE_OK);  // Hermitian
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    EXPECT_NEAR(y[i], plain[i], 1e-12);
+    EXPECT_NEAR(z[i], plain[i], 1e-12);
+  }
+  const std::vector<double> b = s.field(2);
+  for (const char* const text : {"none", "jacobi", "fsai", "chebyshev:3", "multigrid"}) {
+    Preconditioner of_tree, of_sliced;
+    ASSERT_EQ(heddle_preconditioner_create(tree, text, &of_tree), HEDDLE_OK) << message(s.context);
+    ASSERT_EQ(heddle_preconditioner_create(s.A, text, &of_sliced), HEDDLE_OK);
+    heddle_report told = report(), expected = report();
+    s.solve(tree, "cg", of_tree, nullptr, b, &told);
+    s.solve(s.A, "cg", of_sliced, nullptr, b, &expected);
+    EXPECT_NEAR(double(told.iterations), double(expected.iterations), 1) << text;
+  }
+  const heddle_view values{x.data(), 1, s.entry, HEDDLE_DOUBLE, HEDDLE_ROW_MAJOR, HEDDLE_HOST};
+  EXPECT_EQ(heddle_operator_update_values(tree, &values), HEDDLE_ERROR_UNSUPPORTED);
+  const auto expect_usage = [&] {
+    Operator none;
+    EXPECT_EQ(heddle_operator_create(s.matrix, &options, &none), HEDDLE_ERROR_USAGE);
+    EXPECT_EQ(none, nullptr);
+  };
+  options.node = 7;
+  expect_usage();
+  options.node = 8;
+  options.plan = "CSR";
+  expect_usage();
+  options.plan = nullptr;
+  options.storage = "sliced";
+  expect_usage();
+  options.storage = "tree";
+  expect_usage();
+}
+
 TEST(CMethods, BlockCgHasTheBitsOfCpp) {
   const System s("dirac", 300, HEDDLE_QUATERNION);
   Preconditioner jacobi;

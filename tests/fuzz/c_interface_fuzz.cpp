@@ -205,11 +205,12 @@ class Session {
     heddle_operator*& made = any(operators_);
     heddle_operator* fresh = nullptr;
     const int byte = bytes_.next();
-    switch (byte >= 250 ? 3 : byte % 3) {
+    switch (byte >= 250 ? 3 : byte >= 246 ? 0 : byte % 3) {
       case 0: {
         heddle_operator_options options;
         heddle_operator_options_init(&options, sizeof options);
         options.device = "cpu";
+        if (byte >= 246) options.storage = "hisparse";
         options.struct_size = bytes_.mostly(options.struct_size);
         if (bytes_.below(8) == 0) {
           options.struct_size =

@@ -99,6 +99,23 @@ def test_multigrid_is_told_of_motions_and_candidates():
         heddle.Solver(A, "cg", lambda r: r, strength=0.1)
 
 
+@pytest.mark.parametrize("preconditioner", [None, "jacobi", "fsai"])
+def test_a_tree_solves(preconditioner):
+    A = heddle.generate("dirac", 300)
+    b = np.random.default_rng(1).standard_normal((A.shape[0], 4))
+    solver = heddle.Solver(A, "auto", preconditioner, storage="hisparse", node=16, rtol=1e-9)
+    assert solver.plan == ""
+    x = solver.solve(b).x
+    assert np.linalg.norm(b - A @ x) <= 1.01e-9 * np.linalg.norm(b)
+    heddle.Solver(A, storage="hisparse")
+    for wrong in ({"storage": "tree"}, {"node": 16}, {"storage": "hisparse", "plan": "CSR"},
+                  {"storage": "hisparse", "node": 3}):  # fmt: skip
+        with pytest.raises(heddle.UsageError):
+            heddle.Solver(A, "cg", **wrong)
+    with pytest.raises(heddle.UsageError):
+        heddle.Solver(A.H, "cg", storage="hisparse")
+
+
 @pytest.mark.parametrize("plan", ["iteration-precision=half", "iteration-precision=bfloat",
                                   "iteration-precision=scaled", "iteration-precision=single"])  # fmt: skip
 def test_iterations_in_fewer_bits_reach_the_same_residual(plan):

@@ -50,6 +50,9 @@ class Solver:
         On the CPU; 0 takes every core that the process may use.
     plan
         See docs/plans.md; ``None``: chosen for the matrix.
+    storage, node
+        ``"hisparse"``: a tree of nodes of so many rows, see docs/hierarchical.md, of the entries
+        that A has now; new values do not reach it.
     profile
         From which the plan is chosen: a ``Profile``, or the path of one. ``None``: those that
         docs/profiles.md names.
@@ -68,18 +71,15 @@ class Solver:
         Vectors v with A v = 0 and v* A = 0, of b's shape, or several, one after the other: the
         system is solved in the space orthogonal to them, and b is projected into it.
     shift
-        Solve (A + shift I) x = b with this real number; that matrix is not stored, and has
-        preconditioners of products alone.
+        Solve (A + shift I) x = b, real; that matrix has preconditioners of products alone.
     interval, omega
-        Of ``"chebyshev"`` and ``"richardson"``: the least and the greatest eigenvalue of M^-1 A,
-        else an estimate; of the latter the step.
+        Of chebyshev and richardson: the extreme eigenvalues of M^-1 A; of the latter the step.
     basis_precision
-        ``"single"``: gmres and fgmres keep their vectors as floats; else ``"full"``.
+        ``"single"``: gmres and fgmres keep their vectors as floats.
     strength, coordinates, candidates
-        Of the preconditioner multigrid, as docs/multigrid.md has them: the threshold of strong
-        entries; a point for each row of ``block2`` or ``block3`` entries, shape ``(n, 2)`` or
-        ``(n, 3)``; fields that A nearly maps to zero, one or several, or ``"adaptive"``. Cycle and
-        smoother are in the text: ``"multigrid:k:gauss-seidel"``.
+        Of multigrid, as docs/multigrid.md has them: the threshold of strong entries; a point for
+        each row of ``block2`` or ``block3`` entries; fields that A nearly maps to zero, or
+        ``"adaptive"``. Cycle and smoother are in the text: ``"multigrid:k:gauss-seidel"``.
     varies
         Whether a function as preconditioner may be another map each time; then only fgmres takes it.
 
@@ -99,9 +99,9 @@ class Solver:
         method: str = "auto",
         preconditioner: Any = "jacobi",
         *,
-        device: str = "cpu",
-        threads: int = 0,
+        device: str = "cpu", threads: int = 0,
         plan: str | None = None,
+        storage: str = "sliced", node: int = 0,
         profile: Profile | str | os.PathLike[str] | None = None,
         rtol: float | None = None,
         atol: float = 0.0,
@@ -122,6 +122,7 @@ class Solver:
         named = isinstance(preconditioner, str)
         is_matrix = isinstance(A, Matrix) or not (isinstance(A, Adjoint) or is_operator(A))
         has_entries = is_matrix and shift == 0
+        planned = plan is not None or profile is not None or storage != "sliced"
         if preconditioner is None or (named and preconditioner == "jacobi" and not has_entries):
             preconditioner, named = "none", True
         if basis_precision not in ("full", "single"):
@@ -129,7 +130,7 @@ class Solver:
         if omega == 0:
             raise UsageError("omega is finite and not 0")
         if isinstance(A, Adjoint):
-            if plan is not None or profile is not None:
+            if planned:
                 raise UsageError("an adjoint has the plan of its matrix")
             operator = A.operator(device, index(threads))
             self.A = A
@@ -137,7 +138,7 @@ class Solver:
             if method == "auto":
                 raise UsageError("method='auto' looks at entries, which an adjoint does not show")
         elif not is_matrix:
-            if plan is not None or profile is not None:
+            if planned:
                 raise UsageError("a plan stores a matrix, and this operator has none")
             operator, self.entry, self.dtype = operator_of(A, device)
             self.A = A
@@ -152,7 +153,11 @@ class Solver:
                     profile = Profile.read(profile)
                 of = "cg" if method == "auto" else method
                 plan = profile.plan_for(matrix, method=of, device=device, threads=threads)
-            operator = matrix.operator(device, index(threads), 0, plan)
+            if storage == "sliced" and node == 0:
+                operator = matrix.operator(device, index(threads), 0, plan)
+            else:
+                operator = _heddle.Operator.of_matrix(
+                    matrix._own, device, index(threads), 0, plan, storage, index(node))  # fmt: skip
             self.A = matrix
             self.entry, self.dtype = matrix.entry, matrix.dtype
         if shift != 0:
