@@ -1,5 +1,6 @@
 /* Heddle from C: sparse linear systems with compound entries. C99; docs/c.md is the guide. This
- * header includes heddle_stream_order.h, work in the order of a GPU's streams, and heddle_tuning.h.
+ * header includes heddle_stream_order.h, work in the order of a GPU's streams, heddle_methods.h, what
+ * some methods and preconditioners take beside the rest, and heddle_tuning.h.
  *
  * Calls return a `heddle_status`. The context keeps the message of the last failure, one line, for
  * each thread (`heddle_message`). No call ends the process, and no C++ exception leaves one. An
@@ -124,14 +125,12 @@ typedef struct heddle_pattern {
 
 HEDDLE_API heddle_status heddle_context_create(heddle_context **context);
 HEDDLE_API void heddle_context_destroy(heddle_context **context);
-
 /* Copies the message of the last call of this context that failed in the calling thread, or, if
  * none failed there, in any thread; with a terminating zero, as far as `capacity` has room. Returns
  * its length without the zero: 0 where none failed. */
 HEDDLE_API size_t heddle_message(const heddle_context *context, char *buffer, size_t capacity);
 
-/* "0.1.0" */
-HEDDLE_API const char *heddle_version(void);
+HEDDLE_API const char *heddle_version(void); /* "0.1.0" */
 /* "usage", "no device", ...; NULL for a number that is no status. */
 HEDDLE_API const char *heddle_status_name(heddle_status status);
 /* "real", "quaternion", ...; NULL for a number that is no entry of the library's own. */
@@ -212,6 +211,8 @@ typedef struct heddle_operator_options {
                          library's own */
   const char *plan;   /* see docs/plans.md; NULL: chosen for the matrix, by profiles or a rule */
   const heddle_allocator *allocator; /* copied; NULL: the library's own */
+  const char *storage; /* "sliced", under a plan, or "hisparse", docs/hierarchical.md; NULL: sliced */
+  int32_t node;        /* rows of a node of hisparse: 4, 8, ..., 256; 0: by profiles */
 } heddle_operator_options;
 /* Sets struct_size to `size`, which is sizeof(heddle_operator_options), and the defaults named
  * above. Writes `size` bytes at most. */
@@ -252,11 +253,15 @@ HEDDLE_API heddle_status heddle_operator_from_callback_on(
 /* A*, of the values that A has whenever it multiplies. */
 HEDDLE_API heddle_status heddle_operator_adjoint(const heddle_operator *A,
                                                  heddle_operator **adjoint);
+/* A + sigma I, likewise; its preconditioners by name are those that need no entries. */
+HEDDLE_API heddle_status heddle_operator_shifted(const heddle_operator *A, double sigma,
+                                                 heddle_operator **shifted);
 HEDDLE_API void heddle_operator_destroy(heddle_operator **A);
 
 /* New values for all entries, row by row, in the order of the matrix. Solvers and preconditioners
  * of this operator take them at their next solve. Never beside a solve or a product. Values in the
- * GPU's memory are read in the order of the operator's stream, maybe after this returns. */
+ * GPU's memory are read in the order of the operator's stream, maybe after this returns:
+ * heddle_operator_synchronize waits for that. */
 HEDDLE_API heddle_status heddle_operator_update_values(heddle_operator *A,
                                                        const heddle_view *values);
 /* y = A x; writes y. */
@@ -304,12 +309,16 @@ typedef struct heddle_solver_options {
   double time_limit;         /* seconds; infinity */
   heddle_observer observer;  /* NULL */
   void *user;                /* for the observer */
+  double lower, upper;       /* of M^-1 A, for chebyshev and richardson; both 0: an estimate */
+  double omega;              /* the step of richardson, for any matrix; 0: 2 / (lower + upper) */
+  int32_t basis_in_single;   /* not 0: gmres and fgmres keep their vectors as floats; 0 */
 } heddle_solver_options;
 /* As heddle_operator_options_init, with sizeof(heddle_solver_options). */
 HEDDLE_API void heddle_solver_options_init(heddle_solver_options *options, size_t size);
 
 /* `method`: cg, bicgstab, bicgstab2, minres, gmres, fgmres, cocg, cocr, cr, chebyshev, richardson;
- * for a choice see `heddle_choose_method`.
+ * or block-cg, which solves up to 16 systems in one Krylov space, and neither enqueues nor has a
+ * null space. For a choice see `heddle_choose_method`.
  * The solver shares operator and preconditioner, which may be NULL for none; both handles may go.
  * `options` may be NULL. */
 HEDDLE_API heddle_status heddle_solver_create(const heddle_operator *A, const char *method,
@@ -384,6 +393,7 @@ HEDDLE_API heddle_status heddle_choose_method(const heddle_matrix *matrix, const
 }
 #endif
 
+#include "heddle_methods.h"
 #include "heddle_stream_order.h"
 #include "heddle_tuning.h"
 

@@ -18,6 +18,8 @@ HEDDLE_API void *heddle_operator_stream(const heddle_operator *A);
 /* What the operator's stream gets from here on waits for what `stream`, a cudaStream_t of that GPU,
  * holds now; the host does not wait. cudaStreamLegacy names the default stream, not NULL. */
 HEDDLE_API heddle_status heddle_operator_wait_for(const heddle_operator *A, void *stream);
+/* Waits for what the operator's stream holds. */
+HEDDLE_API heddle_status heddle_operator_synchronize(const heddle_operator *A);
 /* to = from, two vectors of the operator in either memory and layout; zero where `from` is NULL. In
  * the order of the operator's stream. Where one of them lies in the host's memory it returns when
  * that is done; else, as for zeros in the GPU's memory, maybe before. */

@@ -13,6 +13,11 @@
 
 namespace heddle::c {
 
+/// Of the fields of callbacks.
+inline heddle_location location_on(const Device& device) {
+  return device.on_gpu() ? HEDDLE_DEVICE : HEDDLE_HOST;
+}
+
 struct Callback {
   heddle_apply function;
   void* user;

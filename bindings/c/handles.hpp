@@ -12,7 +12,9 @@
 
 #include "guard.hpp"
 #include "heddle.h"
+#include "heddle/block_conjugate_gradient.hpp"
 #include "heddle/krylov_solver.hpp"
+#include "heddle/lsmr.hpp"
 #include "heddle/preconditioner.hpp"
 #include "heddle/report.hpp"
 #include "heddle/runtime/any_matrix.hpp"
@@ -29,14 +31,20 @@ template <class S>
 using SharedPreconditioner = std::shared_ptr<Preconditioner<S>>;
 template <class S>
 using OwnedSolver = std::unique_ptr<KrylovSolver<S>>;
+template <class S>
+using OwnedBlockSolver = std::unique_ptr<BlockConjugateGradient<S>>;
+template <class S>
+using OwnedLsmr = std::unique_ptr<Lsmr<S>>;
 
 struct OperatorParts {
   std::shared_ptr<std::pmr::memory_resource>
       memory;  // of the caller's, or null; it outlives the rest
   AnyLinearOperator matrix;
-  NamedEntry entry;                   // of `matrix`
-  std::optional<AnyOperator> stored;  // in sliced storage
-  std::shared_ptr<const OperatorParts> adjoint_of = nullptr;
+  NamedEntry entry;                                        // of `matrix`
+  std::optional<AnyOperator> stored;                       // in sliced storage
+  std::shared_ptr<const OperatorParts> made_of = nullptr;  // an adjoint, or a shifted one
+  /// Of a matrix in other storage: the entries that a preconditioner is made of; else empty.
+  std::function<AnyOperator(NeededEntries)> entries = {};
 
   Device device() const {
     return matrix.visit([](const auto& A) { return A->device(); });
@@ -89,6 +97,8 @@ struct heddle_solver {
   heddle::c::InEither<heddle::c::OwnedSolver> solver;
   /// The caller's, which the solver has while it does not enqueue; null for none.
   std::function<bool(const heddle::SolveProgress&)> observer;
+  /// Of block-cg, in the place of `solver`, which is null then.
+  std::optional<heddle::c::InEither<heddle::c::OwnedBlockSolver>> block = std::nullopt;
   std::optional<heddle::Report> last = std::nullopt;
   /// Of enqueued solves for which the caller has none, in pinned memory: a status below 0 until one
   /// has ended, and again behind a `solve`. Null before the first.
@@ -97,4 +107,11 @@ struct heddle_solver {
   /// Of the last one that was waited for.
   std::optional<std::vector<double>> enqueued_history = std::nullopt;
   mutable std::atomic_flag at_work = ATOMIC_FLAG_INIT;
+};
+
+struct heddle_least_squares {
+  heddle::c::SharedMessages messages;
+  std::shared_ptr<const heddle::c::OperatorParts> of;
+  heddle::c::InEither<heddle::c::OwnedLsmr> solver;
+  std::atomic_flag at_work = ATOMIC_FLAG_INIT;
 };

@@ -1,6 +1,7 @@
-// Operators and preconditioners of heddle.h.
+// Operators of heddle.h.
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "callback_operator.hpp"
@@ -9,9 +10,10 @@
 #include "guard.hpp"
 #include "handles.hpp"
 #include "heddle/multiply.hpp"
+#include "heddle/operator_algebra.hpp"
 #include "heddle/plan_choice.hpp"
+#include "hierarchical.hpp"
 #include "sized_struct.hpp"
-#include "solvers/any_preconditioner.hpp"
 #include "views.hpp"
 
 using namespace heddle;
@@ -20,7 +22,7 @@ using namespace heddle::c;
 namespace {
 
 const heddle_operator_options default_operator_options{
-    sizeof(heddle_operator_options), nullptr, 0, nullptr, nullptr, nullptr};
+    sizeof(heddle_operator_options), nullptr, 0, nullptr, nullptr, nullptr, nullptr, 0};
 
 Plan plan_of(const heddle_operator_options& options, const AnyMatrix& matrix,
              const Device& device) {
@@ -28,28 +30,23 @@ Plan plan_of(const heddle_operator_options& options, const AnyMatrix& matrix,
   return choose_plan(matrix, device, Profiles::for_device(device));
 }
 
-heddle_location location_on(const Device& device) {
-  return device.on_gpu() ? HEDDLE_DEVICE : HEDDLE_HOST;
+bool is_hierarchical(const heddle_operator_options& options) {
+  const std::string_view storage = options.storage == nullptr ? "sliced" : options.storage;
+  if (storage != "sliced" && storage != "hisparse") {
+    throw Error(ErrorKind::usage, "the storage is sliced or hisparse, not " + std::string(storage));
+  }
+  const bool is_tree = storage == "hisparse";
+  if (is_tree && options.plan != nullptr) {
+    throw Error(ErrorKind::usage, "a plan is of sliced storage, and the storage is hisparse");
+  }
+  if (!is_tree && options.node != 0) {
+    throw Error(ErrorKind::usage, "node is of the storage hisparse, not of sliced storage");
+  }
+  return is_tree;
 }
 
 heddle_operator* new_operator(const SharedMessages& messages, OperatorParts parts) {
   return new heddle_operator{messages, std::make_shared<OperatorParts>(std::move(parts))};
-}
-
-/// The parts of an operator from which preconditioners by name are made.
-template <class S>
-SharedPreconditioner<S> preconditioner_by_name(const OperatorParts& parts,
-                                               std::shared_ptr<const LinearOperator<S>> matrix,
-                                               const ComposedChoice& choice) {
-  if (!parts.stored) return make_preconditioner_of_products<S>(std::move(matrix), choice);
-  return parts.stored->visit(
-      [&]<class T>(const detail::SlicedOperator<T>& sliced) -> SharedPreconditioner<S> {
-        if constexpr (std::is_same_v<S, T>) {
-          return make_preconditioner<S>(sliced, choice);
-        } else {
-          throw Error(ErrorKind::internal, "an operator of two precisions");
-        }
-      });
 }
 
 }  // namespace
@@ -67,6 +64,11 @@ heddle_status heddle_operator_create(const heddle_matrix* matrix,
     auto memory = memory_of(options.allocator);
     const Device device =
         device_named(options.device, options.threads, options.stream, memory.get());
+    if (is_hierarchical(options)) {
+      out =
+          new_operator(matrix->messages, tree_of(*matrix, options.node, device, std::move(memory)));
+      return;
+    }
     AnyOperator stored(matrix->matrix, plan_of(options, matrix->matrix, device), device);
     const AnyLinearOperator any(stored);
     out =
@@ -91,8 +93,9 @@ heddle_status heddle_operator_from_callback_on(heddle_context* context,
     heddle_operator*& out = required(result, "result");
     if (apply == nullptr) throw Error(ErrorKind::usage, "apply is a null pointer");
     const auto options = read_struct(given, default_operator_options, "heddle_operator_options");
-    if (options.plan != nullptr) {
-      throw Error(ErrorKind::usage, "a plan stores a matrix, and a callback has none");
+    if (options.plan != nullptr || options.storage != nullptr) {
+      throw Error(ErrorKind::usage, std::string(options.plan != nullptr ? "a plan" : "a storage") +
+                                        " stores a matrix, and a callback has none");
     }
     auto memory = memory_of(options.allocator);
     const Device device =
@@ -122,6 +125,22 @@ heddle_status heddle_operator_adjoint(const heddle_operator* A, heddle_operator*
   });
 }
 
+heddle_status heddle_operator_shifted(const heddle_operator* A, double sigma,
+                                      heddle_operator** shifted) {
+  return guarded_by(A, [&] {
+    heddle_operator*& out = required(shifted, "shifted");
+    const AnyLinearOperator any(
+        A->parts->matrix.entry(),
+        A->parts->matrix.visit([&]<class S>(const std::shared_ptr<const LinearOperator<S>>& matrix)
+                                   -> AnyLinearOperator::Matrix {
+          return std::make_shared<const ShiftedOperator<S>>(OperatorReference<S>(matrix),
+                                                            static_cast<S>(sigma));
+        }));
+    out =
+        new_operator(A->messages, {A->parts->memory, any, A->parts->entry, std::nullopt, A->parts});
+  });
+}
+
 void heddle_operator_destroy(heddle_operator** A) {
   if (A == nullptr) return;
   delete *A;
@@ -132,8 +151,9 @@ heddle_status heddle_operator_update_values(heddle_operator* A, const heddle_vie
   return guarded_by(A, [&] {
     const heddle_view& values = required(given, "values");
     if (!A->parts->stored) {
-      throw Error(ErrorKind::unsupported,
-                  "this operator stores no values: it is a callback or an adjoint");
+      throw Error(
+          ErrorKind::unsupported,
+          "this operator stores no values: it is a tree, a callback, an adjoint or a shifted one");
     }
     A->parts->stored->visit([&]<class S>(const detail::SlicedOperator<S>& matrix) {
       check_view<S>(values, A->parts->entry, "values");
@@ -185,41 +205,4 @@ size_t heddle_operator_plan(const heddle_operator* A, char* buffer, size_t capac
   });
   if (length == 0) copy_text("", buffer, capacity);
   return length;
-}
-
-heddle_status heddle_preconditioner_create(const heddle_operator* A, const char* text,
-                                           heddle_preconditioner** result) {
-  return guarded_by(A, [&] {
-    heddle_preconditioner*& out = required(result, "result");
-    const ComposedChoice choice = ComposedChoice::parse(&required(text, "text"));
-    const OperatorParts& parts = *A->parts;
-    PreconditionerParts made;
-    parts.matrix.visit([&]<class S>(const std::shared_ptr<const LinearOperator<S>>& matrix) {
-      made.made = preconditioner_by_name<S>(parts, matrix, choice);
-    });
-    out = new heddle_preconditioner{A->messages, A->parts, std::move(made)};
-  });
-}
-
-heddle_status heddle_preconditioner_from_callback(const heddle_operator* A, heddle_apply apply,
-                                                  void* user, int32_t varies,
-                                                  heddle_preconditioner** result) {
-  return guarded_by(A, [&] {
-    heddle_preconditioner*& out = required(result, "result");
-    if (apply == nullptr) throw Error(ErrorKind::usage, "apply is a null pointer");
-    const Callback callback{apply, user, A->parts->entry, "preconditioner",
-                            location_on(A->parts->device())};
-    PreconditionerParts made;
-    A->parts->matrix.visit([&]<class S>(const std::shared_ptr<const LinearOperator<S>>& matrix) {
-      made.made = SharedPreconditioner<S>(
-          std::make_shared<CallbackPreconditioner<S>>(*matrix, callback, varies != 0));
-    });
-    out = new heddle_preconditioner{A->messages, A->parts, std::move(made)};
-  });
-}
-
-void heddle_preconditioner_destroy(heddle_preconditioner** preconditioner) {
-  if (preconditioner == nullptr) return;
-  delete *preconditioner;
-  *preconditioner = nullptr;
 }

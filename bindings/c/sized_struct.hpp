@@ -19,13 +19,19 @@ inline constexpr std::size_t sizes_of_versions<heddle_pattern>[] = {64};
 template <>
 inline constexpr std::size_t sizes_of_versions<heddle_info>[] = {112};
 template <>
-inline constexpr std::size_t sizes_of_versions<heddle_operator_options>[] = {40, 48};
+inline constexpr std::size_t sizes_of_versions<heddle_operator_options>[] = {40, 48, 64};
 template <>
-inline constexpr std::size_t sizes_of_versions<heddle_solver_options>[] = {64};
+inline constexpr std::size_t sizes_of_versions<heddle_solver_options>[] = {64, 96};
 template <>
 inline constexpr std::size_t sizes_of_versions<heddle_report>[] = {72};
 template <>
 inline constexpr std::size_t sizes_of_versions<heddle_tune_options>[] = {72};
+template <>
+inline constexpr std::size_t sizes_of_versions<heddle_multigrid_options>[] = {48};
+template <>
+inline constexpr std::size_t sizes_of_versions<heddle_least_squares_options>[] = {56};
+template <>
+inline constexpr std::size_t sizes_of_versions<heddle_least_squares_report>[] = {88};
 
 /// Throws `Error` (usage) for a size of no version of T.
 template <class T>

@@ -42,6 +42,12 @@ inline heddle_report told(const Report& report) {
   return c;
 }
 
+/// Throws `Error` (unsupported) for block-cg, which is no `KrylovSolver`.
+inline void refuse_block(const heddle_solver& solver) {
+  if (!solver.block) return;
+  throw Error(ErrorKind::unsupported, "block-cg neither enqueues nor has a null space");
+}
+
 /// Until another enqueued solve has ended there is none to tell of.
 inline void forget_own_report(heddle_solver& solver) {
   if (solver.own_report) solver.own_report->status = static_cast<Status>(-1);
@@ -50,7 +56,7 @@ inline void forget_own_report(heddle_solver& solver) {
 /// The solver asks the caller's observer, or, as `enqueue` needs it, does not. That leaves what was
 /// prepared as it is: graphs of the caller's go on using it.
 inline void set_observed(heddle_solver& solver, bool observed) {
-  if (!solver.observer) return;
+  if (!solver.observer || solver.block) return;
   std::visit(
       [&](const auto& krylov) {
         if (static_cast<bool>(krylov->options().observer) == observed) return;

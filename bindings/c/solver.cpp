@@ -1,4 +1,5 @@
 // Solvers of heddle.h.
+#include <cmath>
 #include <cstddef>
 #include <cstring>
 #include <limits>
@@ -6,6 +7,7 @@
 #include <span>
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -34,9 +36,34 @@ const heddle_solver_options default_solver_options{sizeof(heddle_solver_options)
                                                    0,
                                                    std::numeric_limits<double>::infinity(),
                                                    nullptr,
-                                                   nullptr};
+                                                   nullptr,
+                                                   0,
+                                                   0,
+                                                   0,
+                                                   0};
 
-SolverOptions options_of(const heddle_solver_options* given) {
+/// Of methods that go by an interval or a step.
+void take_steps(const heddle_solver_options& c, const MethodInfo& method, SolverOptions& options) {
+  const bool has_interval = c.lower != 0 || c.upper != 0;
+  if (has_interval && !method.takes_interval) {
+    throw Error(ErrorKind::usage, "lower and upper are for chebyshev and richardson, not for " +
+                                      std::string(method.name));
+  }
+  if (c.omega != 0 && !method.takes_omega) {
+    throw Error(ErrorKind::usage, "omega is for richardson, not for " + std::string(method.name));
+  }
+  if (has_interval && c.omega != 0) {
+    throw Error(ErrorKind::usage, "omega, and lower and upper: give one of them");
+  }
+  if (has_interval && !(0 < c.lower && c.lower < c.upper && std::isfinite(c.upper))) {
+    throw Error(ErrorKind::usage, "an interval needs 0 < lower < upper, both finite");
+  }
+  if (!std::isfinite(c.omega)) throw Error(ErrorKind::usage, "omega is not finite");
+  if (has_interval) options.interval = {c.lower, c.upper};
+  if (c.omega != 0) options.omega = c.omega;
+}
+
+SolverOptions options_of(const heddle_solver_options* given, const MethodInfo& method) {
   const auto c = read_struct(given, default_solver_options, "heddle_solver_options");
   SolverOptions options;
   const bool by_precision = c.tolerance == SolverOptions::by_precision;
@@ -55,6 +82,8 @@ SolverOptions options_of(const heddle_solver_options* given) {
   options.restart = c.restart;
   options.record_history = c.record_history != 0;
   options.time_limit = c.time_limit;
+  if (c.basis_in_single != 0) options.basis_precision = StoredScalar::single;
+  take_steps(c, method, options);
   if (c.observer != nullptr) {
     options.observer = [observer = c.observer, user = c.user](const SolveProgress& now) {
       const heddle_progress progress{now.iteration, now.relative_residual, now.seconds};
@@ -62,6 +91,39 @@ SolverOptions options_of(const heddle_solver_options* given) {
     };
   }
   return options;
+}
+
+/// Null for none.
+template <class S>
+SharedPreconditioner<S> preconditioner_for(const heddle_preconditioner* given) {
+  if (given == nullptr) return nullptr;
+  const auto* const fitting = std::get_if<SharedPreconditioner<S>>(&given->parts.made);
+  if (fitting == nullptr) {
+    throw Error(ErrorKind::size_mismatch, "operator and preconditioner are of different precision");
+  }
+  return *fitting;
+}
+
+/// Calls `f(solver, components, device)` with what solves, of whatever kind and precision.
+template <class F>
+auto with_solver(const heddle_solver& solver, const F& f) {
+  return solver.of->matrix.visit([&]<class S>(const std::shared_ptr<const LinearOperator<S>>& A) {
+    const int components = A->row_components();
+    if (solver.block) {
+      return f(*std::get<OwnedBlockSolver<S>>(*solver.block), components, A->device(), S());
+    }
+    return f(*std::get<OwnedSolver<S>>(solver.solver), components, A->device(), S());
+  });
+}
+
+/// Of the first system.
+const std::vector<double>& history_of(const heddle_solver& solver) {
+  if (solver.block) {
+    return std::visit([](const auto& block) -> const auto& { return block->history(0); },
+                      *solver.block);
+  }
+  return std::visit([](const auto& krylov) -> const auto& { return krylov->history(); },
+                    solver.solver);
 }
 
 }  // namespace
@@ -75,27 +137,23 @@ heddle_status heddle_solver_create(const heddle_operator* A, const char* method,
                                    const heddle_solver_options* given, heddle_solver** solver) {
   return guarded_by(A, [&] {
     heddle_solver*& out = required(solver, "solver");
-    const SolverOptions options = options_of(given);
-    const MethodInfo& info = find_method(&required(method, "method"));
+    const std::string_view name = &required(method, "method");
+    const bool is_block = name == block_cg_method.info.name;
+    const MethodInfo& info = is_block ? block_cg_method.info : find_method(name);
+    const SolverOptions options = options_of(given, info);
     out = A->parts->matrix.visit(
         [&]<class S>(const std::shared_ptr<const LinearOperator<S>>& matrix) {
-          SharedPreconditioner<S> shared;
-          if (preconditioner != nullptr) {
-            const auto* const fitting =
-                std::get_if<SharedPreconditioner<S>>(&preconditioner->parts.made);
-            if (fitting == nullptr) {
-              throw Error(ErrorKind::size_mismatch,
-                          "operator and preconditioner are of different precision");
-            }
-            shared = *fitting;
-          }
-          return new heddle_solver{
-              A->messages,
-              A->parts,
-              preconditioner != nullptr ? preconditioner->of : nullptr,
+          const OperatorReference<S> reference(matrix);
+          auto shared = preconditioner_for<S>(preconditioner);
+          auto made = std::make_unique<heddle_solver>(
+              A->messages, A->parts, preconditioner != nullptr ? preconditioner->of : nullptr,
               preconditioner != nullptr ? preconditioner->parts.at_work : nullptr,
-              listed_solver<S>(info, OperatorReference<S>(matrix), std::move(shared), options),
-              options.observer};
+              is_block ? OwnedSolver<S>() : listed_solver<S>(info, reference, shared, options),
+              options.observer);
+          if (is_block) {
+            made->block = std::make_unique<BlockConjugateGradient<S>>(reference, shared, options);
+          }
+          return made.release();
         });
   });
 }
@@ -126,14 +184,11 @@ heddle_status heddle_solver_solve(heddle_solver* solver, const heddle_view* b, c
     const OperatorParts& parts = *solver->of;
     set_observed(*solver, true);
     solver->enqueued_history.reset();
-    solver->last = std::visit(
-        [&]<class S>(const OwnedSolver<S>& krylov) {
-          const int components = krylov->matrix().row_components();
-          const Device device = krylov->matrix().device();
-          return krylov->solve(field_of<const S>(b, parts.entry, components, device.stream(), "b"),
-                               field_of<S>(x, parts.entry, components, device.stream(), "x"));
-        },
-        solver->solver);
+    solver->last =
+        with_solver(*solver, [&]<class S>(auto& krylov, int components, const Device& device, S) {
+          return krylov.solve(field_of<const S>(b, parts.entry, components, device.stream(), "b"),
+                              field_of<S>(x, parts.entry, components, device.stream(), "x"));
+        });
     forget_own_report(*solver);
     if (report != nullptr) write_struct(report, told(*solver->last), "heddle_report");
   });
@@ -153,10 +208,8 @@ heddle_status heddle_solver_solve_all(heddle_solver* solver, int64_t systems, co
     const auto count = static_cast<std::size_t>(systems);
     set_observed(*solver, true);
     solver->enqueued_history.reset();
-    const std::vector<Report> all = std::visit(
-        [&]<class S>(const OwnedSolver<S>& krylov) {
-          const int components = krylov->matrix().row_components();
-          const Device device = krylov->matrix().device();
+    const std::vector<Report> all =
+        with_solver(*solver, [&]<class S>(auto& krylov, int components, const Device& device, S) {
           std::vector<FieldView<const S>> right;
           std::vector<FieldView<S>> left;
           for (std::size_t k = 0; k < count; ++k) {
@@ -166,10 +219,9 @@ heddle_status heddle_solver_solve_all(heddle_solver* solver, int64_t systems, co
             left.push_back(field_of<S>(&first_x + k, parts.entry, components, device.stream(),
                                        ("x" + number).c_str()));
           }
-          return krylov->solve(std::span<const FieldView<const S>>(right),
-                               std::span<const FieldView<S>>(left));
-        },
-        solver->solver);
+          return krylov.solve(std::span<const FieldView<const S>>(right),
+                              std::span<const FieldView<S>>(left));
+        });
     solver->last = all.front();
     forget_own_report(*solver);
     for (std::size_t k = 0; k < count && reports != nullptr; ++k) {
@@ -184,6 +236,7 @@ heddle_status heddle_solver_set_null_space(heddle_solver* solver, int64_t count,
                                            const heddle_view* vectors) {
   return guarded_by(solver, [&] {
     if (count < 0) throw Error(ErrorKind::usage, "the number of vectors is negative");
+    refuse_block(*solver);
     const AtWork here(&solver->at_work, "solver");
     const OperatorParts& parts = *solver->of;
     std::visit(
@@ -209,10 +262,7 @@ heddle_status heddle_solver_history(const heddle_solver* solver, const double** 
     std::int64_t& size = required(count, "count");
     const AtWork here(&solver->at_work, "solver");
     const auto& history =
-        solver->enqueued_history
-            ? *solver->enqueued_history
-            : std::visit([](const auto& krylov) -> const auto& { return krylov->history(); },
-                         solver->solver);
+        solver->enqueued_history ? *solver->enqueued_history : history_of(*solver);
     first = history.data();
     size = static_cast<std::int64_t>(history.size());
   });

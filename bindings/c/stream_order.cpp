@@ -102,6 +102,7 @@ DeviceReport* report_for(heddle_solver& solver, heddle_device_report* given) {
 template <class F>
 void with_target(heddle_solver& solver, const heddle_view* b, const heddle_view* x,
                  heddle_device_report* given, const F& f) {
+  refuse_block(solver);
   const OperatorParts& parts = *solver.of;
   DeviceReport* const report = report_for(solver, given);
   set_observed(solver, false);
@@ -157,6 +158,10 @@ heddle_status heddle_operator_wait_for(const heddle_operator* A, void* stream) {
     check_stream(earlier, own.gpu);
     queue_behind(own.queue, earlier, own.gpu);
   });
+}
+
+heddle_status heddle_operator_synchronize(const heddle_operator* A) {
+  return guarded_by(A, [&] { A->parts->device().synchronize(); });
 }
 
 heddle_status heddle_operator_copy(const heddle_operator* A, const heddle_view* from,
@@ -217,6 +222,7 @@ heddle_status heddle_solver_enqueue(heddle_solver* solver, const heddle_view* b,
 heddle_status heddle_solver_wait(heddle_solver* solver, heddle_report* report) {
   return guarded_by(solver, [&] {
     if (report != nullptr) known_size(*report, "heddle_report");
+    refuse_block(*solver);
     const AtWork here(&solver->at_work, "solver");
     const Device device = solver->of->device();
     device.synchronize();
@@ -236,6 +242,8 @@ heddle_status heddle_solver_wait(heddle_solver* solver, heddle_report* report) {
 }
 
 heddle_status heddle_solver_cancel(heddle_solver* solver) {
-  return guarded_by(
-      solver, [&] { std::visit([](const auto& krylov) { krylov->cancel(); }, solver->solver); });
+  return guarded_by(solver, [&] {
+    refuse_block(*solver);
+    std::visit([](const auto& krylov) { krylov->cancel(); }, solver->solver);
+  });
 }

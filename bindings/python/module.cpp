@@ -104,10 +104,12 @@ NB_MODULE(_heddle, m) {
       .def_prop_ro("json", &Profile::json);
   nb::class_<Operator>(m, "Operator", nb::type_slots(collected<Operator>))
       .def_static("of_matrix", &Operator::of_matrix, "matrix"_a, "device"_a, "threads"_a,
-                  "stream"_a, "plan"_a.none())
+                  "stream"_a, "plan"_a.none(), "storage"_a = "sliced", "node"_a = 0)
       .def_static("of_function", &Operator::of_function)
       .def("adjoint", &Operator::adjoint)
+      .def("shifted", &Operator::shifted)
       .def("update_values", &Operator::update_values)
+      .def("update_values_at", &Operator::update_values_at)
       .def("apply", &Operator::apply, nb::arg().noconvert(), nb::arg().noconvert())
       .def("apply_at", &Operator::apply_at)
       .def("wait_for", &Operator::wait_for)
@@ -118,11 +120,14 @@ NB_MODULE(_heddle, m) {
       .def_prop_ro("plan", &Operator::plan);
   nb::class_<Preconditioner>(m, "Preconditioner", nb::type_slots(collected<Preconditioner>))
       .def_static("named", &Preconditioner::named)
+      .def_static("multigrid", &Preconditioner::multigrid, nb::arg(), nb::arg(), nb::arg(),
+                  nb::arg().none(), nb::arg().none(), nb::arg())
       .def_static("of_function", &Preconditioner::of_function);
   nb::class_<Solver>(m, "Solver", nb::type_slots(collected<Solver>))
       .def_static("make", &Solver::make, "A"_a, "method"_a, "preconditioner"_a.none(),
                   "tolerance"_a, "absolute_tolerance"_a, "max_iterations"_a, "restart"_a,
-                  "time_limit"_a, "record_history"_a)
+                  "time_limit"_a, "record_history"_a, "lower"_a, "upper"_a, "omega"_a,
+                  "basis_in_single"_a)
       .def("solve", &Solver::solve, nb::arg().noconvert(), nb::arg().noconvert(), nb::arg(),
            nb::arg().none())
       .def("solve_at", &Solver::solve_at, nb::arg(), nb::arg(), nb::arg().none(), nb::arg(),
@@ -135,4 +140,7 @@ NB_MODULE(_heddle, m) {
       .def("wait", &Solver::wait)
       .def("cancel", &Solver::cancel)
       .def("summary", &Solver::summary);
+  nb::class_<LeastSquares>(m, "LeastSquares")
+      .def_static("make", &LeastSquares::make)
+      .def("solve", &LeastSquares::solve, nb::arg(), nb::arg(), nb::arg().none());
 }

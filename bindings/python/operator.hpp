@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "arrays.hpp"
 #include "call.hpp"
@@ -52,7 +53,8 @@ struct Operator {
 
   std::array<nb::object*, 1> references() { return {&function}; }
   static Operator of_matrix(const Matrix& matrix, const std::string& device, int threads,
-                            std::uintptr_t stream, const std::optional<std::string>& plan) {
+                            std::uintptr_t stream, const std::optional<std::string>& plan,
+                            const std::string& storage, int node) {
     Operator made;
     made.context = matrix.context;
     const heddle_view values = matrix.arrays().second;
@@ -64,6 +66,8 @@ struct Operator {
     options.threads = threads;
     options.stream = reinterpret_cast<void*>(stream);
     options.plan = plan ? plan->c_str() : nullptr;
+    options.storage = storage.c_str();
+    options.node = node;
     call(made.context,
          [&] { return heddle_operator_create(matrix.matrix.own, &options, &made.A.own); });
     made.find_size();
@@ -96,10 +100,28 @@ struct Operator {
     made.find_size();
     return made;
   }
+  Operator shifted(double sigma) const {
+    Operator made;
+    made.context = context;
+    made.function = function;
+    made.entry = entry;
+    made.precision = precision;
+    call(context, [&] { return heddle_operator_shifted(A.own, sigma, &made.A.own); });
+    made.find_size();
+    return made;
+  }
   void find_size() { check(context, heddle_operator_size(A.own, &rows, &columns)); }
   void update_values(const Contiguous& data) {
     const heddle_view values = values_of(data, entry);
     call(context, [&] { return heddle_operator_update_values(A.own, &values); });
+  }
+  /// So many entries in the GPU's memory, which are read when this returns.
+  void update_values_at(const Place& data, std::int64_t entries) {
+    const heddle_view values = view_at(data, entries, entry, precision);
+    call(context, [&] {
+      const heddle_status status = heddle_operator_update_values(A.own, &values);
+      return status != HEDDLE_OK ? status : heddle_operator_synchronize(A.own);
+    });
   }
   void apply(const Contiguous& x, const Writable& y) const {
     const std::int32_t scalars = heddle_row_scalars(entry);
@@ -136,6 +158,35 @@ struct Preconditioner {
     made.context = A.context;
     call(made.context, [&] {
       return heddle_preconditioner_create(A.A.own, text.c_str(), &made.preconditioner.own);
+    });
+    return made;
+  }
+  /// As `named`, of a text with multigrid, which is told the rest; `coordinates` and `candidates`
+  /// are None or arrays, and each candidate is a row of the latter.
+  static Preconditioner multigrid(const Operator& A, const std::string& text, double strength,
+                                  const std::optional<Contiguous>& coordinates,
+                                  const std::optional<Contiguous>& candidates, bool adaptive) {
+    Preconditioner made;
+    made.context = A.context;
+    heddle_multigrid_options options;
+    heddle_multigrid_options_init(&options, sizeof options);
+    options.strength = strength;
+    options.adaptive = adaptive ? 1 : 0;
+    if (coordinates) options.coordinates = static_cast<const double*>(coordinates->data());
+    std::vector<heddle_view> fields;
+    if (candidates) {
+      const auto count = static_cast<std::size_t>(candidates->shape(0));
+      const std::size_t bytes = count == 0 ? 0 : candidates->nbytes() / count;
+      const auto first = reinterpret_cast<std::uintptr_t>(candidates->data());
+      for (std::size_t k = 0; k < count; ++k) {
+        fields.push_back(view_at({first + k * bytes, false}, A.rows, A.entry, A.precision));
+      }
+      options.candidates = fields.data();
+      options.candidate_count = static_cast<std::int64_t>(count);
+    }
+    call(made.context, [&] {
+      return heddle_preconditioner_create_multigrid(A.A.own, text.c_str(), &options,
+                                                    &made.preconditioner.own);
     });
     return made;
   }

@@ -83,7 +83,8 @@ struct Solver {
   std::array<nb::object*, 2> references() { return {&of, &preconditioner}; }
   static Solver make(nb::handle_t<Operator> A, const std::string& method, nb::handle preconditioner,
                      double tolerance, double absolute_tolerance, std::int64_t max_iterations,
-                     int restart, double time_limit, bool record_history) {
+                     int restart, double time_limit, bool record_history, double lower,
+                     double upper, double omega, bool basis_in_single) {
     Solver made;
     const auto& matrix = nb::cast<const Operator&>(A);
     made.context = matrix.context;
@@ -101,6 +102,10 @@ struct Solver {
     options.restart = restart;
     options.time_limit = time_limit;
     options.record_history = record_history ? 1 : 0;
+    options.lower = lower;
+    options.upper = upper;
+    options.omega = omega;
+    options.basis_in_single = basis_in_single ? 1 : 0;
     options.observer = Watch::observe;
     options.user = made.watch.get();
     const heddle_preconditioner* const own =
@@ -249,6 +254,52 @@ struct Solver {
     std::string text(heddle_solver_summary(solver.own, nullptr, 0), '\0');
     heddle_solver_summary(solver.own, text.data(), text.size() + 1);
     return text;
+  }
+};
+
+/// Least squares by LSMR.
+struct LeastSquares {
+  SharedContext context;
+  std::unique_ptr<Watch> watch = std::make_unique<Watch>();
+  nb::object of;  // whose function must live as long
+  std::int64_t rows = 0, columns = 0;
+  heddle_entry entry = HEDDLE_REAL;
+  heddle_precision precision = HEDDLE_DOUBLE;
+  Owned<heddle_least_squares, heddle_least_squares_destroy> solver;
+
+  static LeastSquares make(nb::handle_t<Operator> A, double damping, double tolerance,
+                           std::int64_t max_iterations, double time_limit) {
+    LeastSquares made;
+    const auto& matrix = nb::cast<const Operator&>(A);
+    made.context = matrix.context;
+    made.of = nb::borrow(A);
+    made.rows = matrix.rows;
+    made.columns = matrix.columns;
+    made.entry = matrix.entry;
+    made.precision = matrix.precision;
+    heddle_least_squares_options options;
+    heddle_least_squares_options_init(&options, sizeof options);
+    options.damping = damping;
+    options.tolerance = tolerance;
+    options.max_iterations = max_iterations;
+    options.time_limit = time_limit;
+    options.observer = Watch::observe;
+    options.user = made.watch.get();
+    call(made.context,
+         [&] { return heddle_least_squares_create(matrix.A.own, &options, &made.solver.own); });
+    return made;
+  }
+  /// From the guess in x. Outcome, iterations, and norms: of r, A* r, A, the condition, x.
+  nb::tuple solve(const Place& b, const Place& x, nb::handle callback) {
+    const heddle_view from = view_at(b, rows, entry, precision),
+                      to = view_at(x, columns, entry, precision);
+    heddle_least_squares_report report{};
+    report.struct_size = sizeof report;
+    const AtWork here(*watch, callback);
+    call(context, [&] { return heddle_least_squares_solve(solver.own, &from, &to, &report); });
+    return nb::make_tuple(heddle_outcome_name(report.outcome), report.iterations,
+                          report.residual_norm, report.gradient_norm, report.matrix_norm,
+                          report.condition, report.solution_norm);
   }
 };
 

@@ -39,7 +39,8 @@ module heddle
     integer(c_size_t) :: struct_size
     type(c_ptr) :: device
     integer(c_int32_t) :: threads
-    type(c_ptr) :: stream, plan, allocator
+    type(c_ptr) :: stream, plan, allocator, storage
+    integer(c_int32_t) :: node
   end type
 
   type, bind(c) :: heddle_solver_options
@@ -50,6 +51,8 @@ module heddle
     real(c_double) :: time_limit
     type(c_funptr) :: observer
     type(c_ptr) :: user
+    real(c_double) :: lower, upper, omega
+    integer(c_int32_t) :: basis_in_single
   end type
 
   type, bind(c) :: heddle_report

@@ -13,6 +13,7 @@ namespace {
 constexpr int shared_of_block = 48 << 10;
 constexpr int shared_of_others = 6 << 10;  // the state of a run, and sums of warps
 constexpr Offset least_chunks_of_block = 128;
+constexpr Offset chunks_of_line = 8;  // of 128 bytes or more, of which two blocks would load one
 
 int numbers_kept(const detail::MethodProgram& program, int most) {
   return static_cast<int>(program.kept_numbers(most)) * ring_size(program.ring);
@@ -42,7 +43,8 @@ DeviceBasis<S>::DeviceBasis(const detail::MethodProgram& program, const detail::
   // A multiprocessor is left for the block that decides.
   const Offset others = multiprocessors(device.stream()) - 1;
   const Offset blocks = std::clamp<Offset>(others, 1, device::most_blocks_of_basis);
-  const Offset share = std::max<Offset>((a.chunks + blocks - 1) / blocks, least_chunks_of_block);
+  const Offset lines = (a.chunks + blocks * chunks_of_line - 1) / (blocks * chunks_of_line);
+  const Offset share = std::max(lines * chunks_of_line, least_chunks_of_block);
   a.chunks_of_block = static_cast<int>(share);
   a.blocks = static_cast<int>(std::max<Offset>((a.chunks + share - 1) / share, 1));
   a.most = room.most;

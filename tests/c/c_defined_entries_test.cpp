@@ -108,6 +108,16 @@ TEST_F(DefinedEntries, MultiplyAndSolveAndTakeNewValues) {
     EXPECT_DOUBLE_EQ(parts(y, i).difference, 0.5 * expected.difference);
   }
 
+  heddle_operator_options storage;
+  heddle_operator_options_init(&storage, sizeof storage);
+  storage.storage = "hisparse";
+  Operator tree;
+  ASSERT_EQ(heddle_operator_create(matrix, &storage, &tree), HEDDLE_OK) << message(context);
+  std::vector<double> by_tree(6);
+  const heddle_view from_tree = view_of(by_tree);
+  ASSERT_EQ(heddle_operator_apply(tree, &from, &from_tree), HEDDLE_OK);
+  for (std::size_t k = 0; k < 6; ++k) EXPECT_NEAR(by_tree[k], y[k], 1e-12);
+
   ASSERT_EQ(heddle_solver_create(A, "cg", nullptr, nullptr, &cg), HEDDLE_OK) << message(context);
   std::vector<double> solution(6);
   const heddle_view b = view_of(y), found = view_of(solution);

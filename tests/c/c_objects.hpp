@@ -25,6 +25,7 @@ using Matrix = Held<heddle_matrix, heddle_matrix_destroy>;
 using Operator = Held<heddle_operator, heddle_operator_destroy>;
 using Preconditioner = Held<heddle_preconditioner, heddle_preconditioner_destroy>;
 using Solver = Held<heddle_solver, heddle_solver_destroy>;
+using LeastSquares = Held<heddle_least_squares, heddle_least_squares_destroy>;
 
 inline std::string message(const heddle_context* context) {
   std::array<char, 512> text{};

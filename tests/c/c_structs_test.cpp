@@ -1,10 +1,14 @@
 // The structs of heddle.h in memory: programs that were compiled before keep working.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstring>
+#include <initializer_list>
 #include <limits>
+#include <string>
+#include <vector>
 
 #include "c_objects.hpp"
 #include "heddle.h"
@@ -40,6 +44,9 @@ TEST(CStructs, InitTakesTheSizeOfTheProgram) {
     expect_init_of_size(heddle_operator_options_init, sizeof(heddle_operator_options) + more);
     expect_init_of_size(heddle_solver_options_init, sizeof(heddle_solver_options) + more);
     expect_init_of_size(heddle_tune_options_init, sizeof(heddle_tune_options) + more);
+    expect_init_of_size(heddle_multigrid_options_init, sizeof(heddle_multigrid_options) + more);
+    expect_init_of_size(heddle_least_squares_options_init,
+                        sizeof(heddle_least_squares_options) + more);
   }
   heddle_solver_options options;
   heddle_solver_options_init(&options, sizeof options);
@@ -62,9 +69,10 @@ TEST(CStructs, SizesOfNoVersionAreRefused) {
   ASSERT_EQ(heddle_context_create(&context), HEDDLE_OK);
   ASSERT_EQ(heddle_matrix_generate(context, "poisson", 8, 1, &matrix), HEDDLE_OK);
   ASSERT_EQ(heddle_operator_create(matrix, nullptr, &A), HEDDLE_OK);
-  const auto expect_refused = [&](auto& given, const auto& call, std::size_t older = 0) {
+  const auto expect_refused = [&](auto& given, const auto& call,
+                                  std::initializer_list<std::size_t> older = {}) {
     for (std::size_t size = 0; size <= sizeof given + 16; ++size) {
-      if (size == sizeof given || (size == older && older > 0)) continue;
+      if (size == sizeof given || std::ranges::find(older, size) != older.end()) continue;
       given.struct_size = size;
       ASSERT_EQ(call(), HEDDLE_ERROR_USAGE) << size;
       ASSERT_NE(message(context).find("struct_size is " + std::to_string(size)), std::string::npos)
@@ -78,11 +86,26 @@ TEST(CStructs, SizesOfNoVersionAreRefused) {
   storage.device = "cpu";
   storage.plan = "CSR";
   Operator other;
-  expect_refused(storage, [&] { return heddle_operator_create(matrix, &storage, &other); }, 40);
+  expect_refused(storage, [&] { return heddle_operator_create(matrix, &storage, &other); },
+                 {40, 48});
   heddle_solver_options options;
   heddle_solver_options_init(&options, sizeof options);
-  expect_refused(options,
-                 [&] { return heddle_solver_create(A, "cg", nullptr, &options, &solver); });
+  expect_refused(options, [&] { return heddle_solver_create(A, "cg", nullptr, &options, &solver); },
+                 {64});
+  heddle_multigrid_options levels;
+  heddle_multigrid_options_init(&levels, sizeof levels);
+  Preconditioner multigrid;
+  expect_refused(levels, [&] {
+    return heddle_preconditioner_create_multigrid(A, "multigrid", &levels, &multigrid);
+  });
+  heddle_least_squares_options limits;
+  heddle_least_squares_options_init(&limits, sizeof limits);
+  LeastSquares lsmr;
+  expect_refused(limits, [&] { return heddle_least_squares_create(A, &limits, &lsmr); });
+  std::vector<double> numbers(8), solution(8);
+  const heddle_view b = view(numbers, HEDDLE_REAL), x = view(solution, HEDDLE_REAL);
+  heddle_least_squares_report told{};
+  expect_refused(told, [&] { return heddle_least_squares_solve(lsmr, &b, &x, &told); });
   heddle_info info{};
   expect_refused(info, [&] { return heddle_matrix_info(matrix, &info); });
   heddle_pattern own{};

@@ -161,7 +161,16 @@ class Session {
     options.user = this;
     heddle_solver*& solver = any(solvers_);
     heddle_solver_destroy(&solver);
-    const char* const method = methods[static_cast<std::size_t>(bytes_.below(12))];
+    // From 250 on bytes mean what is newer than kept inputs.
+    const int byte = bytes_.next();
+    if (byte >= 250) {
+      options.lower = bytes_.below(3);
+      options.upper = bytes_.below(5);
+      options.omega = bytes_.below(2);
+      options.basis_in_single = bytes_.below(2);
+    }
+    const char* const method =
+        byte >= 254 ? "block-cg" : methods[static_cast<std::size_t>(byte % 12)];
     check(heddle_solver_create(any(operators_), method, any(preconditioners_), &options, &solver));
   }
   void make_preconditioner() {
@@ -169,7 +178,22 @@ class Session {
         "none", "jacobi", "block-jacobi:2", "chebyshev:2", "neumann", "fsai", "isai", "gmres:2"};
     heddle_preconditioner*& made = any(preconditioners_);
     heddle_preconditioner_destroy(&made);
-    if (bytes_.below(3) == 0) {
+    const int byte = bytes_.next();
+    if (byte >= 250) {
+      heddle_operator* const A = any(operators_);
+      heddle_multigrid_options options;
+      heddle_multigrid_options_init(&options, sizeof options);
+      options.struct_size = bytes_.mostly(options.struct_size);
+      options.strength = bytes_.below(5) / 4.0;
+      options.coordinates = bytes_.below(2) == 0 ? nullptr : a_.data();
+      const std::array<heddle_view, 2> fields{view(b_, static_cast<int>(rows_of(A))),
+                                              view(c_, static_cast<int>(rows_of(A)))};
+      options.candidates = fields.data();
+      options.candidate_count = bytes_.below(3);
+      options.adaptive = bytes_.below(2);
+      check(heddle_preconditioner_create_multigrid(A, byte == 255 ? "jacobi" : "multigrid",
+                                                   &options, &made));
+    } else if (byte % 3 == 0) {
       check(heddle_preconditioner_from_callback(any(operators_), apply, this, bytes_.below(2),
                                                 &made));
     } else {
@@ -180,11 +204,13 @@ class Session {
   void make_operator() {
     heddle_operator*& made = any(operators_);
     heddle_operator* fresh = nullptr;
-    switch (bytes_.below(3)) {
+    const int byte = bytes_.next();
+    switch (byte >= 250 ? 3 : byte >= 246 ? 0 : byte % 3) {
       case 0: {
         heddle_operator_options options;
         heddle_operator_options_init(&options, sizeof options);
         options.device = "cpu";
+        if (byte >= 246) options.storage = "hisparse";
         options.struct_size = bytes_.mostly(options.struct_size);
         if (bytes_.below(8) == 0) {
           options.struct_size =
@@ -195,6 +221,9 @@ class Session {
       }
       case 1:
         check(heddle_operator_adjoint(any(operators_), &fresh));
+        break;
+      case 3:
+        check(heddle_operator_shifted(any(operators_), bytes_.below(5) - 2, &fresh));
         break;
       default:
         check(heddle_operator_from_callback(context_, bytes_.below(most_rows), entry_,
@@ -232,6 +261,25 @@ class Session {
     }
     heddle_solver_summary(solver, nullptr, 0);
   }
+  void minimize(const heddle_operator* A, const heddle_view& b) {
+    heddle_least_squares_options options;
+    heddle_least_squares_options_init(&options, sizeof options);
+    options.struct_size = bytes_.mostly(options.struct_size);
+    options.max_iterations = 20;
+    options.damping = bytes_.mostly(0.0);
+    options.observer = observe;
+    options.user = this;
+    heddle_least_squares* solver = nullptr;
+    check(heddle_least_squares_create(A, &options, &solver));
+    std::int64_t rows = 0, columns = 0;
+    check(heddle_operator_size(A, &rows, &columns));
+    const heddle_view x = view(b_, static_cast<int>(columns));
+    heddle_least_squares_report report{};
+    report.struct_size = bytes_.mostly(sizeof report);
+    check(heddle_least_squares_solve(solver, &b, &x, &report));
+    check(heddle_operator_synchronize(A));
+    heddle_least_squares_destroy(&solver);
+  }
   void use() {
     heddle_operator* const A = any(operators_);
     const auto rows = static_cast<int>(rows_of(A));
@@ -239,7 +287,10 @@ class Session {
     heddle_info info{};
     info.struct_size = sizeof info;
     const char* method = nullptr;
-    switch (bytes_.below(6)) {
+    const int byte = bytes_.next();
+    switch (byte >= 250 ? 6 : byte % 6) {
+      case 6:
+        return minimize(A, x);
       case 0:
         check(heddle_operator_apply(A, &x, &y));
         break;

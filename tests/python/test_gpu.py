@@ -161,3 +161,25 @@ def test_matrices_of_cupy():
     x, info = heddle.bicgstab(A.tocsr(), cupy.ones(50), rtol=1e-10)
     assert info == 0
     np.testing.assert_allclose((A @ x).get(), np.ones(50), rtol=1e-8)
+
+
+@pytest.mark.parametrize(("problem", "method", "dtype"), systems)
+def test_new_values_come_from_the_gpu(package, problem, method, dtype):
+    A, b = system(problem, dtype)
+    B, _ = system(problem, dtype)
+    solver = heddle.Solver(A, method, device="cuda", rtol=1e-9)
+    expected = heddle.Solver(B, method, device="cuda", rtol=1e-9)
+    there = package.array(b)
+    for factor in (2.0, 0.5):
+        data = package.array(factor * A.data)
+        A.update_values(data)
+        package.copy(data, package.array(np.full_like(B.data, np.nan)))  # its owner's again
+        B.update_values(factor * B.data)
+        np.testing.assert_array_equal(
+            package.numbers(solver.solve(there).x), package.numbers(expected.solve(there).x))  # fmt: skip
+        np.testing.assert_array_equal(A.data, B.data)
+        np.testing.assert_array_equal(package.numbers(A.H @ there), package.numbers(B.H @ there))
+    with pytest.raises(heddle.SizeError, match="data has the shape"):
+        A.update_values(package.array(A.data[:-1]))
+    with pytest.raises(heddle.UnsupportedError, match="convert one of them"):
+        A.update_values(package.array(A.data.astype(np.complex64)))

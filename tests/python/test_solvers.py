@@ -327,6 +327,7 @@ def test_the_interpreters_lock_is_given_up():
 
 
 def test_ctrl_c_interrupts():
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # which jobs in the background lack
     A = heddle.generate("helmholtz", 100_000)
     solver = heddle.Solver(A, "gmres", None, rtol=1e-14, maxiter=10**9, time_limit=120)
     timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))

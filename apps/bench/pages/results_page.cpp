@@ -213,7 +213,8 @@ std::string results_page(const std::vector<Run>& runs) {
       "# Results\n\nMeasured by `heddle bench` and written from the files in `docs/results`; "
       "[benchmarks](benchmarks.md) says how. Every record of a run is here, also those that other "
       "libraries win. [Performance notes](performance-notes.md) have what no run of it measures: "
-      "building and testing, and small systems beside other work.\n";
+      "building and testing, and small systems beside other work; [from Python](python.md) has "
+      "CuPy's solvers.\n";
   for (const Run& run : runs) page += section(run);
   return page;
 }

@@ -24,12 +24,12 @@ from ._errors import (
 from ._heddle import version as __version__
 from ._matrix import Adjoint, Matrix, generate, read, write
 from ._result import Result
-from ._scipy import bicgstab, cg, gmres, minres, solve
+from ._scipy import bicgstab, cg, gmres, lsmr, minres, solve
 from ._solvers import Solver
 from ._tune import Profile, tune
 
 __all__ = [
     "Adjoint", "BusyError", "DeviceError", "Error", "FileError", "Matrix", "MissingFileError",
     "OutOfMemoryError", "Profile", "Result", "SingularError", "SizeError", "Solver",
-    "UnsupportedError", "UsageError", "bicgstab", "cg", "generate", "gmres", "minres", "read",
-    "solve", "tune", "write"]  # fmt: skip
+    "UnsupportedError", "UsageError", "bicgstab", "cg", "generate", "gmres", "lsmr", "minres",
+    "read", "solve", "tune", "write"]  # fmt: skip

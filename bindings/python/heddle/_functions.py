@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _heddle
+from ._arrays import check_form, dtype_of, numbers
 from ._errors import SizeError, UnsupportedError, UsageError
 from ._gpu import one_name
-from ._matrix import check_form, dtype_of, numbers
 
 
 def matvec_of(M: Any) -> Callable[[NDArray[Any]], Any]:

@@ -212,6 +212,38 @@ def empty_like(array: Any, shape: tuple[int, ...]) -> Any:
     raise UsageError("out is missing: an array of CuPy, PyTorch or Numba in b's GPU")
 
 
+def _known_package(array: Any) -> str:
+    package = package_of(array)
+    if not package:
+        raise UnsupportedError("entries in a GPU's memory are an array of CuPy, PyTorch or JAX")
+    return package
+
+
+def copy_there(array: Any) -> Any:
+    """A copy in the same memory, which its package has queued; an array that nobody can change
+    itself. Raises ``UnsupportedError`` for packages that are not known here."""
+    package = _known_package(array)
+    if package == "torch":
+        return array.detach().clone()
+    if package in _immutable:
+        return array
+    with array.device:
+        return array.copy()
+
+
+def to_host(array: Any) -> np.ndarray:
+    """A copy in NumPy's memory. Raises ``UnsupportedError`` as ``copy_there``."""
+    package = _known_package(array)
+    if package == "torch":
+        sys.modules["torch"].cuda.synchronize(array.device)  # which may have another stream by now
+        return array.detach().cpu().numpy()
+    if package in _immutable:
+        return np.asarray(array)
+    with array.device as device:
+        device.synchronize()
+        return array.get()
+
+
 def package_of(array: Any) -> str:
     """The package that made the array's type, or one that the type is derived from; "" for one that
     is not known here."""

@@ -1,8 +1,7 @@
-"""Matrices of compound entries, and the arrays that stand for their vectors."""
+"""Matrices of compound entries."""
 
 from __future__ import annotations
 
-import math
 import os
 import threading
 from operator import index
@@ -12,91 +11,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _heddle, _pictures
-from ._errors import SizeError, UnsupportedError, UsageError
-from ._gpu import device_of, empty_like, gpu_array, on_gpu, one_name, package_of
-
-_real = {"single": np.dtype(np.float32), "double": np.dtype(np.float64)}
-_complex = {"single": np.dtype(np.complex64), "double": np.dtype(np.complex128)}
-_over_complex = ("complex", "complex-block3")
-# The shape of an entry, and of a row of a vector, in numbers.
-_entry_shapes = {
-    "real": (), "complex": (), "quaternion": (4,), "dual-quaternion": (8,), "block2": (2, 2),
-    "block3": (3, 3), "block4": (4, 4), "block6": (6, 6), "complex-block3": (3, 3)}  # fmt: skip
-_row_shapes = {
-    "real": (), "complex": (), "quaternion": (4,), "dual-quaternion": (8,), "block2": (2,),
-    "block3": (3,), "block4": (4,), "block6": (6,), "complex-block3": (3,)}  # fmt: skip
-
-
-def dtype_of(entry: str, precision: str) -> np.dtype:
-    """Of the numbers of an entry."""
-    return (_complex if entry in _over_complex else _real)[precision]
-
-
-def _plain(array: ArrayLike) -> NDArray[Any]:
-    """Quaternions of the package numpy-quaternion as rows of w, x, y, z, by a view."""
-    given = np.asarray(array)
-    if given.dtype.name == "quaternion":
-        return np.ascontiguousarray(given).view(np.float64).reshape(*given.shape, 4)
-    return given
-
-
-def numbers(array: ArrayLike, dtype: np.dtype, name: str) -> NDArray[Any]:
-    """The array itself where it is contiguous and of that type; else a copy, where NumPy takes the
-    conversion for safe: integers become doubles, floats doubles, real numbers complex ones, never
-    the reverse."""
-    given = _plain(array)
-    if given.dtype == dtype and given.flags.c_contiguous and given.flags.aligned:
-        return given
-    if not np.can_cast(given.dtype, dtype, "safe"):
-        raise UnsupportedError(
-            f"{name} is of {given.dtype}, and the matrix of {dtype}: convert one of them"
-        )
-    return np.require(given, dtype, ["C", "A"])
-
-
-def forms(shape: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
-    """The shapes that a vector or the entries of that shape may have: this one, all of it flat, and
-    a column of numbers."""
-    return (shape, (math.prod(shape),)) if len(shape) > 1 else (shape, (*shape, 1))
-
-
-def check_form(given: Any, shape: tuple[int, ...], name: str) -> None:
-    if given.shape not in forms(shape):
-        allowed = " or ".join(map(str, forms(shape)))
-        raise SizeError(f"{name} has the shape {given.shape}, not {allowed}")
-
-
-def _entry_of(data: NDArray[Any]) -> str:
-    """What the shape of an array of entries says."""
-    shape, is_complex = data.shape[1:], data.dtype.kind == "c"
-    for entry, own in _entry_shapes.items():
-        if own == shape and (entry in _over_complex) == is_complex:
-            return entry
-    kind = "complex" if is_complex else "real"
-    raise UsageError(
-        f"no entry has the shape {shape} of {kind} numbers; there are: () real and complex, (4,) "
-        "quaternion, (8,) dual-quaternion, (2, 2), (3, 3), (4, 4), (6, 6) blocks, (3, 3) of "
-        "complex numbers"
-    )
-
-
-def _stored(data: ArrayLike) -> NDArray[Any]:
-    """Entries in a type that matrices hold."""
-    given = _plain(data)
-    if given.dtype.kind in "bui":
-        given = given.astype(np.float64)
-    if given.dtype.char not in "fdFD":
-        raise UnsupportedError(f"entries of {given.dtype}; there are single and double precision")
-    return np.require(given, given.dtype.newbyteorder("="), ["C", "A"])
-
-
-def _indices(array: ArrayLike) -> NDArray[Any]:
-    given = np.asarray(array)
-    if given.size and given.dtype.kind not in "ui":
-        raise UnsupportedError(f"indices are of {given.dtype}, not integers")
-    dtype = np.int32 if given.dtype == np.int32 else np.int64
-    return np.require(given, dtype, ["C", "A"])
-
+from ._arrays import (
+    _entry_shapes, _row_shapes, check_form, dtype_of, entry_of, forms, indices_of, numbers,
+    stored)  # fmt: skip
+from ._errors import SizeError, UsageError
+from ._gpu import (
+    copy_there, device_of, empty_like, gpu_array, on_gpu, one_name, package_of, to_host)  # fmt: skip
 
 class Matrix:
     """A sparse matrix of compound entries, in compressed sparse rows.
@@ -148,15 +68,17 @@ class Matrix:
         entry: str | None = None,
     ) -> None:
         if isinstance(source, _heddle.Matrix):
-            self._own = source
+            self._stored = source
         elif isinstance(source, tuple):
-            self._own = _of_arrays(source, shape)
+            self._stored = _of_arrays(source, shape)
         else:
-            self._own = _of_object(source)
+            self._stored = _of_object(source)
+        # Entries that a GPU has and the host has not asked for; else None.
+        self._newer: Any = None
         self._operators: dict[Any, _heddle.Operator] = {}
         # Held while operators are made and given new values: none misses them.
-        self._lock = threading.Lock()
-        self._entry, self._precision = self._own.entry, self._own.precision
+        self._lock = threading.RLock()
+        self._entry, self._precision = self._stored.entry, self._stored.precision
         if entry is not None and entry != self._entry:
             raise UsageError(f"the entries are {self._entry}, not {entry}")
 
@@ -164,9 +86,19 @@ class Matrix:
     precision = property(lambda self: self._precision, doc="``'single'`` or ``'double'``.")
 
     @property
+    def _own(self) -> _heddle.Matrix:
+        """With the entries that it has by now."""
+        if self._newer is not None:
+            with self._lock:
+                if self._newer is not None:
+                    self._stored.update_values(numbers(to_host(self._newer), self.dtype, "data"))
+                    self._newer = None
+        return self._stored
+
+    @property
     def shape(self) -> tuple[int, int]:
         """Rows and columns, counted in entries."""
-        return self._own.shape
+        return self._stored.shape
 
     @property
     def dtype(self) -> np.dtype:
@@ -181,12 +113,12 @@ class Matrix:
     @property
     def indptr(self) -> NDArray[np.int64]:
         """Row offsets; a view that cannot be written to."""
-        return self._own.arrays()[0]
+        return self._stored.arrays()[0]
 
     @property
     def indices(self) -> NDArray[np.int32]:
         """The column of each entry; a view that cannot be written to."""
-        return self._own.arrays()[1]
+        return self._stored.arrays()[1]
 
     @property
     def data(self) -> NDArray[Any]:
@@ -209,6 +141,10 @@ class Matrix:
         from their next call on, and allocate nothing for it. No other thread may multiply or solve
         meanwhile.
 
+        An array of CuPy, PyTorch or JAX in a GPU's memory, which is contiguous and of the matrix's
+        type, reaches what multiplies and solves there without the host. A copy of it stays in that
+        memory until the host needs the entries: for ``A.data``, and for storage elsewhere.
+
         >>> import numpy as np
         >>> import heddle
         >>> A = heddle.Matrix(np.diag([1.0, 2.0]))
@@ -217,14 +153,27 @@ class Matrix:
         >>> solver.solve([1.0, 1.0]).x
         array([0.25, 0.25])
         """
-        if on_gpu(data):
-            raise UnsupportedError("data lies in a GPU's memory: copy it to the host first")
-        values = numbers(data, self.dtype, "data")
-        check_form(values, (self.nnz, *_entry_shapes[self._entry]), "data")
+        shape = self.nnz, *_entry_shapes[self._entry]
         with self._lock:
-            self._own.update_values(values)
-            for operator in self._operators.values():
-                operator.update_values(values)
+            elsewhere, newer = list(self._operators.values()), None
+            if on_gpu(data):
+                place = one_name(device_of(data))
+                there = [own for (device, *_), own in self._operators.items() if device == place]
+                if there:
+                    newer = copy_there(data)
+                    given = [gpu_array(newer, own, self.dtype, "data") for own in there]
+                    check_form(given[0], shape, "data")
+                    for own, entries in zip(there, given):
+                        own.update_values_at(entries.place, self.nnz)
+                    elsewhere = [own for own in elsewhere if own not in there]
+            if newer is None or elsewhere:
+                values = numbers(to_host(data) if on_gpu(data) else data, self.dtype, "data")
+                check_form(values, shape, "data")
+                self._stored.update_values(values)
+                for own in elsewhere:
+                    own.update_values(values)
+                newer = None
+            self._newer = newer
 
     def operator(
         self, device: str = "cpu", threads: int = 0, stream: int = 0, plan: str | None = None
@@ -322,24 +271,24 @@ def _of_arrays(source: tuple, shape: tuple[int, int] | None) -> _heddle.Matrix:
     rows, columns = map(index, shape)
     if max(abs(rows), abs(columns)) >= 2**63:
         raise SizeError(f"a matrix of {rows} x {columns} does not fit")
-    data = _stored(source[0])
+    data = stored(source[0])
     if len(source) == 3:
         places, make = (source[2], source[1]), _heddle.Matrix.from_csr
     elif len(source) == 2:
         places, make = source[1], _heddle.Matrix.from_triplets
     else:
         raise UsageError("arrays are (data, indices, indptr) or (data, (row, col))")
-    row, column = map(_indices, places)
+    row, column = map(indices_of, places)
     if data.shape[:1] != column.shape:
         raise SizeError(f"data has the shape {data.shape}, and there are {column.size} columns")
-    return make(_entry_of(data), rows, columns, row, column, data)
+    return make(entry_of(data), rows, columns, row, column, data)
 
 
 def _of_object(source: Any) -> _heddle.Matrix:
     if package_of(source) in ("cupy", "cupyx"):
         source = source.get()  # CuPy's, to the host
     if not hasattr(source, "tocsr"):
-        dense = _stored(source)
+        dense = stored(source)
         if dense.ndim != 2:
             raise UsageError(f"a dense matrix has two dimensions, not {dense.ndim}")
         row, column = np.nonzero(dense)

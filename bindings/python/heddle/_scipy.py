@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from . import _heddle
+from ._arrays import _row_shapes, check_form, forms, numbers
 from ._errors import UsageError
 from ._functions import is_operator, matvec_of
 from ._gpu import device_of, dtype_of_array, on_gpu
@@ -149,6 +151,55 @@ def gmres(A: Any, b: ArrayLike, x0: ArrayLike | None = None, *, rtol: float = 1e
     iterations = None if maxiter is None else maxiter * length
     return _in_scipys_manner("gmres", A, b, x0, rtol, atol, iterations, M, callback,
                              restart=length)  # fmt: skip
+
+
+def lsmr(
+    A: Any, b: ArrayLike, damp: float = 0.0, atol: float = 1e-6, btol: float = 1e-6,
+    maxiter: int | None = None, x0: ArrayLike | None = None, *, callback: Callback | None = None,
+) -> tuple[NDArray[Any], int, int, float, float, float, float, float]:  # fmt: skip
+    """LSMR: the x that minimizes |b - A x|^2 + damp^2 |x|^2, for a matrix A of any shape; of those
+    the one of the least norm, where x0 is not given.
+
+    Takes the arguments of ``scipy.sparse.linalg.lsmr`` but ``conlim`` and ``show``; of the two
+    tolerances the smaller one counts. ``callback(iteration, |A^H r| / (|A| |r|))``.
+
+    Returns ``(x, istop, itn, normr, normar, norma, conda, normx)``. istop is 1 where A x = b is
+    solved, 2 where |A^H r| is small, 5 where rounding let it go no further, 7 after ``maxiter``
+    iterations (the smaller side of A without it), -1 where the status was another.
+
+    >>> import numpy as np
+    >>> import heddle
+    >>> x, istop, *_ = heddle.lsmr(np.array([[1.0, 0], [0, 1], [1, 1]]), [1.0, 0, 1])
+    >>> np.round(x, 6) + 0.0, istop
+    (array([1., 0.]), 1)
+    """
+    matrix = _promoted(A, b)
+    if not isinstance(matrix, (Matrix, Adjoint)):
+        matrix = Matrix(matrix)
+    operator = matrix.operator()
+    held = matrix.H if isinstance(matrix, Adjoint) else matrix
+    tolerance = min(atol, btol, _loosest)
+    row = _row_shapes[held.entry]
+    b_shape, x_shape = (operator.rows, *row), (operator.columns, *row)
+    given = numbers(b, held.dtype, "b")
+    check_form(given, b_shape, "b")
+    x = np.zeros(forms(x_shape)[forms(b_shape).index(given.shape)], held.dtype)
+    if x0 is not None:
+        start = numbers(x0, held.dtype, "x0")
+        check_form(start, x_shape, "x0")
+        x[...] = start.reshape(x.shape)
+    if maxiter is None:
+        maxiter = min(math.prod(b_shape), math.prod(x_shape))
+    own = _heddle.LeastSquares.make(operator, float(damp), float(tolerance), maxiter, math.inf)
+    places = ((array.ctypes.data, False) for array in (given, x))
+    status, iterations, *norms = own.solve(*places, callback)
+    normr, normar, norma, conda, normx = norms
+    if status == "converged":
+        solved = normr <= tolerance * (float(np.linalg.norm(given)) + norma * normx)
+        istop = 1 if solved else 2
+    else:
+        istop = {"accuracy limit": 5, "iteration limit": 7}.get(status, -1)
+    return x, istop, iterations, normr, normar, norma, conda, normx
 
 
 for _function in (cg, minres, bicgstab, gmres):

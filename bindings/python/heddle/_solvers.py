@@ -12,10 +12,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _heddle
+from ._arrays import _row_shapes, check_form, forms, numbers
 from ._errors import SizeError, UnsupportedError, UsageError
-from ._functions import OnGpu, calling, is_operator, matvec_of, operator_of
+from ._functions import is_operator, operator_of
 from ._gpu import empty_like, gpu_array, on_gpu, stream_number
-from ._matrix import Adjoint, Matrix, _row_shapes, check_form, forms, numbers
+from ._matrix import Adjoint, Matrix
+from ._preconditioners import preconditioner_of
 from ._result import Result
 from ._tune import Profile
 
@@ -35,7 +37,8 @@ class Solver:
     method
         ``"auto"``: one that the matrix allows; or ``"cg"``, ``"minres"``, ``"cr"``, ``"bicgstab"``,
         ``"bicgstab2"``, ``"gmres"``, ``"fgmres"``, ``"cocg"``, ``"cocr"``, ``"chebyshev"``,
-        ``"richardson"``.
+        ``"richardson"``, ``"block-cg"``, which solves the up to 16 systems of ``solve_all`` in one
+        Krylov space.
     preconditioner
         A text such as ``"jacobi"``, ``"block-jacobi:2"``, ``"jacobi*fsai"``, see
         docs/command-line.md; ``None``; or z = M^-1 r of your own: a function, a SciPy
@@ -47,6 +50,9 @@ class Solver:
         On the CPU; 0 takes every core that the process may use.
     plan
         See docs/plans.md; ``None``: chosen for the matrix.
+    storage, node
+        ``"hisparse"``: a tree of nodes of so many rows, see docs/hierarchical.md, of the entries
+        that A has now; new values do not reach it.
     profile
         From which the plan is chosen: a ``Profile``, or the path of one. ``None``: those that
         docs/profiles.md names.
@@ -64,6 +70,16 @@ class Solver:
     null_space
         Vectors v with A v = 0 and v* A = 0, of b's shape, or several, one after the other: the
         system is solved in the space orthogonal to them, and b is projected into it.
+    shift
+        Solve (A + shift I) x = b, real; that matrix has preconditioners of products alone.
+    interval, omega
+        Of chebyshev and richardson: the extreme eigenvalues of M^-1 A; of the latter the step.
+    basis_precision
+        ``"single"``: gmres and fgmres keep their vectors as floats.
+    strength, coordinates, candidates
+        Of multigrid, as docs/multigrid.md has them: the threshold of strong entries; a point for
+        each row of ``block2`` or ``block3`` entries; fields that A nearly maps to zero, or
+        ``"adaptive"``. Cycle and smoother are in the text: ``"multigrid:k:gauss-seidel"``.
     varies
         Whether a function as preconditioner may be another map each time; then only fgmres takes it.
 
@@ -83,9 +99,9 @@ class Solver:
         method: str = "auto",
         preconditioner: Any = "jacobi",
         *,
-        device: str = "cpu",
-        threads: int = 0,
+        device: str = "cpu", threads: int = 0,
         plan: str | None = None,
+        storage: str = "sliced", node: int = 0,
         profile: Profile | str | os.PathLike[str] | None = None,
         rtol: float | None = None,
         atol: float = 0.0,
@@ -94,30 +110,40 @@ class Solver:
         time_limit: float = math.inf,
         record_history: bool = False,
         null_space: ArrayLike | None = None,
+        shift: float = 0.0,
+        interval: tuple[float, float] | None = None,
+        omega: float | None = None,
+        basis_precision: str = "full",
+        strength: float | None = None,
+        coordinates: ArrayLike | None = None,
+        candidates: ArrayLike | str | None = None,
         varies: bool = False,
     ) -> None:
-        if preconditioner is None:
-            preconditioner = "none"
         named = isinstance(preconditioner, str)
+        is_matrix = isinstance(A, Matrix) or not (isinstance(A, Adjoint) or is_operator(A))
+        has_entries = is_matrix and shift == 0
+        planned = plan is not None or profile is not None or storage != "sliced"
+        if preconditioner is None or (named and preconditioner == "jacobi" and not has_entries):
+            preconditioner, named = "none", True
+        if basis_precision not in ("full", "single"):
+            raise UsageError(f"basis_precision is 'full' or 'single', not {basis_precision!r}")
+        if omega == 0:
+            raise UsageError("omega is finite and not 0")
         if isinstance(A, Adjoint):
-            if plan is not None or profile is not None:
+            if planned:
                 raise UsageError("an adjoint has the plan of its matrix")
             operator = A.operator(device, index(threads))
             self.A = A
             self.entry, self.dtype = A.H.entry, A.H.dtype
             if method == "auto":
                 raise UsageError("method='auto' looks at entries, which an adjoint does not show")
-            if preconditioner == "jacobi":
-                preconditioner = "none"  # without entries
-        elif not isinstance(A, Matrix) and is_operator(A):
-            if plan is not None or profile is not None:
+        elif not is_matrix:
+            if planned:
                 raise UsageError("a plan stores a matrix, and this operator has none")
             operator, self.entry, self.dtype = operator_of(A, device)
             self.A = A
             if method == "auto":
                 raise UsageError("method='auto' looks at entries, which this operator has not")
-            if preconditioner == "jacobi":
-                preconditioner = "none"  # without entries
         else:
             matrix = A if isinstance(A, Matrix) else Matrix(A)
             if profile is not None:
@@ -127,26 +153,21 @@ class Solver:
                     profile = Profile.read(profile)
                 of = "cg" if method == "auto" else method
                 plan = profile.plan_for(matrix, method=of, device=device, threads=threads)
-            operator = matrix.operator(device, index(threads), 0, plan)
+            if storage == "sliced" and node == 0:
+                operator = matrix.operator(device, index(threads), 0, plan)
+            else:
+                operator = _heddle.Operator.of_matrix(
+                    matrix._own, device, index(threads), 0, plan, storage, index(node))  # fmt: skip
             self.A = matrix
             self.entry, self.dtype = matrix.entry, matrix.dtype
-            if method == "auto":
-                text = preconditioner if named else "none"
-                method = _heddle.choose_method(matrix._own, operator, text)
-        if not named:
-            function = calling(
-                matvec_of(preconditioner),
-                (operator.rows, *_row_shapes[self.entry]),
-                self.dtype,
-                operator.gpu,
-            )
-            if isinstance(function, OnGpu):
-                function.begin(operator)
-            own = _heddle.Preconditioner.of_function(operator, function, varies)
-        elif preconditioner == "none":
-            own = None
-        else:
-            own = _heddle.Preconditioner.named(operator, preconditioner)
+        if shift != 0:
+            operator = operator.shifted(float(shift))
+        if method == "auto":
+            text = preconditioner if named else "none"
+            method = _heddle.choose_method(self.A._own, operator, text)
+        own = preconditioner_of(
+            operator, self.entry, self.dtype, preconditioner, varies,
+            strength=strength, coordinates=coordinates, candidates=candidates)  # fmt: skip
         self.method = method
         self._operator = operator
         self._shape = (operator.rows, *_row_shapes[self.entry])
@@ -161,6 +182,10 @@ class Solver:
             restart=min(index(restart), 2**31 - 1),
             time_limit=float(time_limit),
             record_history=record_history,
+            lower=float(interval[0]) if interval is not None else 0.0,
+            upper=float(interval[1]) if interval is not None else 0.0,
+            omega=0.0 if omega is None else float(omega),
+            basis_in_single=basis_precision == "single",
         )
         # x and what each enqueued solve uses, by addresses, the last one last. Behind `_own`, which
         # waits for these solves when it goes: attributes go in their order.

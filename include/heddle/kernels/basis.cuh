@@ -171,7 +171,7 @@ __device__ __forceinline__ void basis_append(const BasisArguments& a) {
   const S inverse = S(turn.inverse);
   Coefficient<M::ring, S> minus_t;
   for (int n = 0; n < block.size; ++n) minus_t.component[n] = -S(turn.t.component[n]);
-  block.for_each_chunk([&](const Chunk& chunk) {
+  block.for_each_chunk_backwards([&](const Chunk& chunk) {
     typename Chunk::Values v[2] = {chunk.load(static_cast<const S*>(a.out)),
                                    chunk.load(static_cast<const S*>(a.in))};
     block.template add_combination<2>(0, chunk, S(-1), v);

@@ -42,6 +42,15 @@ class BasisBlock {
     for (int i = threadIdx.x; i < chunks_; i += threads_of_basis) body(chunk_at(i));
   }
 
+  /// The same from the last chunk on: what a kernel before has read last is in L2.
+  template <class Body>
+  __device__ void for_each_chunk_backwards(const Body& body) const {
+    const int last_round = (chunks_ - 1) / threads_of_basis * threads_of_basis;
+    for (int i = last_round + int(threadIdx.x); i >= 0; i -= threads_of_basis) {
+      if (i < chunks_) body(chunk_at(i));
+    }
+  }
+
   /// values_j += V numbers_j, times `sign`, where `apart` numbers lie side by side; `behind` the
   /// first vector: 0 for V, `most` for Z.
   template <int apart, int fields>

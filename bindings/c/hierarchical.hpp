@@ -1,0 +1,15 @@
+// Operators in hierarchical storage.
+#pragma once
+
+#include <memory>
+#include <memory_resource>
+
+#include "handles.hpp"
+
+namespace heddle::c {
+
+/// `node`: 0 is what profiles have, or the rule.
+OperatorParts tree_of(const heddle_matrix& matrix, int node, const Device& device,
+                      std::shared_ptr<std::pmr::memory_resource> memory);
+
+}  // namespace heddle::c

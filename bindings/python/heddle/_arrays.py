@@ -1,0 +1,93 @@
+"""The arrays that stand for entries and vectors."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ._errors import SizeError, UnsupportedError, UsageError
+
+_real = {"single": np.dtype(np.float32), "double": np.dtype(np.float64)}
+_complex = {"single": np.dtype(np.complex64), "double": np.dtype(np.complex128)}
+_over_complex = ("complex", "complex-block3")
+# The shape of an entry, and of a row of a vector, in numbers.
+_entry_shapes = {
+    "real": (), "complex": (), "quaternion": (4,), "dual-quaternion": (8,), "block2": (2, 2),
+    "block3": (3, 3), "block4": (4, 4), "block6": (6, 6), "complex-block3": (3, 3)}  # fmt: skip
+_row_shapes = {
+    "real": (), "complex": (), "quaternion": (4,), "dual-quaternion": (8,), "block2": (2,),
+    "block3": (3,), "block4": (4,), "block6": (6,), "complex-block3": (3,)}  # fmt: skip
+
+
+def dtype_of(entry: str, precision: str) -> np.dtype:
+    """Of the numbers of an entry."""
+    return (_complex if entry in _over_complex else _real)[precision]
+
+
+def _plain(array: ArrayLike) -> NDArray[Any]:
+    """Quaternions of the package numpy-quaternion as rows of w, x, y, z, by a view."""
+    given = np.asarray(array)
+    if given.dtype.name == "quaternion":
+        return np.ascontiguousarray(given).view(np.float64).reshape(*given.shape, 4)
+    return given
+
+
+def numbers(array: ArrayLike, dtype: np.dtype, name: str) -> NDArray[Any]:
+    """The array itself where it is contiguous and of that type; else a copy, where NumPy takes the
+    conversion for safe: integers become doubles, floats doubles, real numbers complex ones, never
+    the reverse."""
+    given = _plain(array)
+    if given.dtype == dtype and given.flags.c_contiguous and given.flags.aligned:
+        return given
+    if not np.can_cast(given.dtype, dtype, "safe"):
+        raise UnsupportedError(
+            f"{name} is of {given.dtype}, and the matrix of {dtype}: convert one of them"
+        )
+    return np.require(given, dtype, ["C", "A"])
+
+
+def forms(shape: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
+    """The shapes that a vector or the entries of that shape may have: this one, all of it flat, and
+    a column of numbers."""
+    return (shape, (math.prod(shape),)) if len(shape) > 1 else (shape, (*shape, 1))
+
+
+def check_form(given: Any, shape: tuple[int, ...], name: str) -> None:
+    if given.shape not in forms(shape):
+        allowed = " or ".join(map(str, forms(shape)))
+        raise SizeError(f"{name} has the shape {given.shape}, not {allowed}")
+
+
+def entry_of(data: NDArray[Any]) -> str:
+    """What the shape of an array of entries says."""
+    shape, is_complex = data.shape[1:], data.dtype.kind == "c"
+    for entry, own in _entry_shapes.items():
+        if own == shape and (entry in _over_complex) == is_complex:
+            return entry
+    kind = "complex" if is_complex else "real"
+    raise UsageError(
+        f"no entry has the shape {shape} of {kind} numbers; there are: () real and complex, (4,) "
+        "quaternion, (8,) dual-quaternion, (2, 2), (3, 3), (4, 4), (6, 6) blocks, (3, 3) of "
+        "complex numbers"
+    )
+
+
+def stored(data: ArrayLike) -> NDArray[Any]:
+    """Entries in a type that matrices hold."""
+    given = _plain(data)
+    if given.dtype.kind in "bui":
+        given = given.astype(np.float64)
+    if given.dtype.char not in "fdFD":
+        raise UnsupportedError(f"entries of {given.dtype}; there are single and double precision")
+    return np.require(given, given.dtype.newbyteorder("="), ["C", "A"])
+
+
+def indices_of(array: ArrayLike) -> NDArray[Any]:
+    given = np.asarray(array)
+    if given.size and given.dtype.kind not in "ui":
+        raise UnsupportedError(f"indices are of {given.dtype}, not integers")
+    dtype = np.int32 if given.dtype == np.int32 else np.int64
+    return np.require(given, dtype, ["C", "A"])

@@ -1,0 +1,85 @@
+/* What some methods and preconditioners take beside the rest: multigrid, and least squares.
+ *
+ * heddle.h includes this file.
+ */
+#ifndef HEDDLE_METHODS_H
+#define HEDDLE_METHODS_H
+
+#include "heddle.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Multigrid ---------------------------------------------------------------------------------- */
+
+/* Cycle and smoother are said by the preconditioner's text: "multigrid:k:gauss-seidel". One of
+ * coordinates, candidates and adaptive. */
+typedef struct heddle_multigrid_options {
+  size_t struct_size;
+  double strength;           /* rows are aggregated where |a_ij| is larger than so much of
+                                sqrt(|a_ii a_jj|), and by less where that aggregates too few; 0.08 */
+  const double *coordinates; /* of each row of block2 or block3 entries, so many numbers: coarse
+                                levels have the motions of a rigid body; NULL */
+  int64_t candidate_count;   /* up to 6; 0: constants */
+  const heddle_view *candidates; /* fields that A nearly maps to 0, in the host's memory */
+  int32_t adaptive;              /* not 0: such fields are found from random ones */
+} heddle_multigrid_options;
+/* As heddle_operator_options_init, with sizeof(heddle_multigrid_options). */
+HEDDLE_API void heddle_multigrid_options_init(heddle_multigrid_options *options, size_t size);
+
+/* As heddle_preconditioner_create, of a text that names multigrid; copies what the options name. */
+HEDDLE_API heddle_status heddle_preconditioner_create_multigrid(
+    const heddle_operator *A, const char *text, const heddle_multigrid_options *options,
+    heddle_preconditioner **result);
+
+/* Least squares ------------------------------------------------------------------------------ */
+
+typedef struct heddle_least_squares heddle_least_squares;
+
+typedef struct heddle_least_squares_options {
+  size_t struct_size;
+  double damping;   /* d of |A x - b|^2 + d^2 |x|^2; 0 */
+  double tolerance; /* on |A* r - d^2 x| / (|A| |r|), or on |r| / (|b| + |A| |x|), r = b - A x;
+                       -1: 1e-8 in double, 1e-5 in single precision */
+  int64_t max_iterations;   /* 10000 */
+  double time_limit;        /* seconds; infinity */
+  heddle_observer observer; /* of |A* r - d^2 x| / (|A| |r|), before each iteration; NULL */
+  void *user;               /* for the observer */
+} heddle_least_squares_options;
+/* As heddle_operator_options_init, with sizeof(heddle_least_squares_options). */
+HEDDLE_API void heddle_least_squares_options_init(heddle_least_squares_options *options,
+                                                  size_t size);
+
+typedef struct heddle_least_squares_report {
+  size_t struct_size; /* sizeof(heddle_least_squares_report), set by the caller */
+  heddle_outcome outcome;
+  int32_t restarts;
+  int64_t iterations;
+  double residual_norm; /* |b - A x|, true, as the next three */
+  double gradient_norm; /* |A* r - d^2 x| */
+  double residual;      /* |r| / |b|, where |r| counts d x */
+  double gradient;      /* |A* r - d^2 x| / (|A| |r|) */
+  double solution_norm; /* |x| */
+  double matrix_norm;   /* |A|, from below; with damping, as the next, of A over d */
+  double condition;     /* an estimate */
+  double seconds;       /* of the iterations */
+} heddle_least_squares_report;
+
+/* LSMR: minimizes |A x - b|^2 + d^2 |x|^2 for an A of any shape that has an adjoint. Shares the
+ * operator, whose handle may go; `options` may be NULL. */
+HEDDLE_API heddle_status heddle_least_squares_create(const heddle_operator *A,
+                                                     const heddle_least_squares_options *options,
+                                                     heddle_least_squares **solver);
+/* b has a row for each row of A, x for each of its columns: from the guess in x, and writes x.
+ * `report` may be NULL. */
+HEDDLE_API heddle_status heddle_least_squares_solve(heddle_least_squares *solver,
+                                                    const heddle_view *b, const heddle_view *x,
+                                                    heddle_least_squares_report *report);
+HEDDLE_API void heddle_least_squares_destroy(heddle_least_squares **solver);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
