@@ -27,7 +27,7 @@ detail::MethodOver<S> method_of(const LinearOperator<S>& matrix,
                                 const Preconditioner<S>* preconditioner) {
   const bool preconditioned = preconditioner != nullptr;
   const bool on_copy = &matrix.iterated() != &matrix;
-  const MethodInfo& row = method_rows::row_of_loop(
+  const MethodInfo row = method_rows::row_of_loop(
       method_rows::conjugate_gradient, on_copy ? matrix.iterated_as() : StoredScalar::own,
       has_single_reduction(matrix, preconditioner));
   if (row.type == method_rows::continued_conjugate_gradient.type) {

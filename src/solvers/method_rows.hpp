@@ -39,7 +39,7 @@ inline constexpr MethodInfo continued_conjugate_gradient = [] {
 /// The row of which a loop is made. `kept`: by the copy that its iterations read, `own` without
 /// one. `once`: the sums are to meet once an iteration, where the method has such a form. Copies in
 /// 16 bits end many runs: what these keep is worth more than a sum saved.
-constexpr const MethodInfo& row_of_loop(const MethodInfo& method, StoredScalar kept, bool once) {
+constexpr MethodInfo row_of_loop(const MethodInfo& method, StoredScalar kept, bool once) {
   if (method.single_reduction == nullptr) return method;
   if (once && (kept == StoredScalar::own || kept == StoredScalar::single)) {
     return *method.single_reduction;
