@@ -27,7 +27,7 @@ class CopyGain {
     const bool in_words =
         kept == StoredScalar::scaled || kept == StoredScalar::half || kept == StoredScalar::bfloat;
     if (continues) {
-      gain_ = most_ = in_words ? T(1) / 3 : T(1e-2);
+      gain_ = most_ = in_words ? T(0.45) : T(1e-2);
       learns_ = false;
       left_ = T(0.9);
     } else if (kept == StoredScalar::scaled) {
