@@ -64,10 +64,7 @@ PlanChoice choice_for(const std::string& text, const PlanSubject& matrix, const 
   const bool is_double = parse_precision(matrix.precision) == Precision::double_precision;
   const bool in_words = stored != StoredScalar::own && stored != StoredScalar::single;
   if (!choice.tuned && stored != StoredScalar::own && (is_double || in_words)) {
-    EntrySize size = matrix.size();
-    // The choice for a GPU takes numbers to be doubles, of which 16 bits are a quarter.
-    if (!is_double && device.on_gpu()) size.bytes *= 2;
-    choice.plan = choose_plan(matrix.pattern, size, device, stored, objective);
+    choice.plan = choose_plan(matrix.pattern, matrix.size(), device, stored, objective);
   }
   choice.plan = parse_plan(*changes, choice.plan);
   choice.reason += ", changed by --plan";

@@ -38,7 +38,10 @@ struct HEDDLE_EXPORT PlanSubject {
   int entry_bytes = 0;
   int result_bytes = 0;  // of a row of y, and of solvers' vectors
 
-  EntrySize size() const { return {entry_bytes, result_bytes}; }
+  EntrySize size() const {
+    const bool single = precision == precision_names[0];
+    return {entry_bytes, result_bytes, single ? 4 : 8};
+  }
 };
 HEDDLE_EXPORT PlanSubject subject_of(const AnyMatrix& matrix);
 template <class E>

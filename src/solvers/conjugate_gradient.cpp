@@ -2,6 +2,7 @@
 
 #include "heddle/detail/product_cuda.hpp"
 #include "heddle/methods/conjugate_gradient.hpp"
+#include "heddle/methods/continued_conjugate_gradient.hpp"
 #include "heddle/methods/single_reduction_conjugate_gradient.hpp"
 #include "method_rows.hpp"
 
@@ -25,12 +26,19 @@ template <class S>
 detail::MethodOver<S> method_of(const LinearOperator<S>& matrix,
                                 const Preconditioner<S>* preconditioner) {
   const bool preconditioned = preconditioner != nullptr;
-  if (has_single_reduction(matrix, preconditioner)) {
-    return detail::method_over<methods::SingleReductionConjugateGradient, false, S>(
-        method_rows::single_reduction_conjugate_gradient, Ring::real, preconditioned);
+  const bool on_copy = &matrix.iterated() != &matrix;
+  const MethodInfo row = method_rows::row_of_loop(
+      method_rows::conjugate_gradient, on_copy ? matrix.iterated_as() : StoredScalar::own,
+      has_single_reduction(matrix, preconditioner));
+  if (row.type == method_rows::continued_conjugate_gradient.type) {
+    return detail::method_over<methods::ContinuedConjugateGradient, false, S>(row, Ring::real,
+                                                                              preconditioned);
   }
-  return detail::method_over<methods::ConjugateGradient, false, S>(method_rows::conjugate_gradient,
-                                                                   Ring::real, preconditioned);
+  if (row.type == method_rows::single_reduction_conjugate_gradient.type) {
+    return detail::method_over<methods::SingleReductionConjugateGradient, false, S>(row, Ring::real,
+                                                                                    preconditioned);
+  }
+  return detail::method_over<methods::ConjugateGradient, false, S>(row, Ring::real, preconditioned);
 }
 
 }  // namespace

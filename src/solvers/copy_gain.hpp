@@ -8,34 +8,47 @@ namespace heddle::detail {
 
 /// On a copy that is off by dA, a run leaves the true residual by dA (x - x0): on floats by up to
 /// 6e-8 cond(A) of the residual that it began from, on 16 bits by up to 2e-3 cond(A). Beyond that
-/// its own residual says nothing. How much that is shows when the true one is taken: a run that
-/// followed it lets the next gain two digits more, one that did not lets the next gain what it did
-/// itself. The first is short, because what a restart forgets of the spectrum, a short run has not
-/// learnt yet. A run that misses its aim by far and gains less than a digit is the last one on the
-/// copy.
+/// its own residual says nothing.
+///
+/// Where a run begins anew, it forgets the spectrum, so that runs are long. How far one followed
+/// the true residual shows when that is taken: a run that followed it lets the next gain two digits
+/// more, one that did not lets the next gain what it did itself. The first is short, because what a
+/// restart forgets of the spectrum, a short run has not learnt yet. A run that misses its aim by
+/// far and gains less than a digit is the last one on the copy.
+///
+/// Where runs go on from one another they may be short, and all gain alike: what is lost is what
+/// the copy was off by.
 template <class T>
 class CopyGain {
  public:
   CopyGain() = default;
-  HEDDLE_INLINE explicit CopyGain(StoredScalar kept) {
-    if (kept == StoredScalar::scaled) {
+  /// `continues`: see methods/continued_conjugate_gradient.hpp.
+  HEDDLE_INLINE CopyGain(StoredScalar kept, bool continues) {
+    const bool in_words =
+        kept == StoredScalar::scaled || kept == StoredScalar::half || kept == StoredScalar::bfloat;
+    if (continues) {
+      gain_ = most_ = in_words ? T(0.45) : T(1e-2);
+      learns_ = false;
+      left_ = T(0.9);
+    } else if (kept == StoredScalar::scaled) {
       gain_ = T(1e-2);
       most_ = T(2e-3);
-    } else if (kept == StoredScalar::half || kept == StoredScalar::bfloat) {
+    } else if (in_words) {
       gain_ = 1 / digit;
       most_ = T(2e-2);
     }
   }
 
-  /// The norm at which a run is over that begins at `norm`. Half the target: what the copy is off
-  /// by must not deny a run that only just arrives.
+  /// The norm at which a run is over that begins at `norm`. Less than the target: what the copy is
+  /// off by must not deny a run that only just arrives.
   HEDDLE_INLINE T aim(T target, T norm) const {
     const T gained = gain_ * norm;
-    return gained > target / 2 ? gained : target / 2;
+    return gained > left_ * target ? gained : left_ * target;
   }
 
   /// After a run that took the true residual from `before` to `norm`.
   HEDDLE_INLINE void learn(T norm, T before) {
+    if (!learns_) return;
     const T gained = norm / before;
     gain_ = gained <= 2 * gain_ ? gain_ / (digit * digit) : gained;
     if (gain_ < most_) gain_ = most_;
@@ -50,6 +63,8 @@ class CopyGain {
 
   T gain_ = T(1e-4);
   T most_ = T(1e-6);  // about 16 times what an entry is off by; half: 40, bfloat: 5
+  T left_ = T(0.5);   // of the target
+  bool learns_ = true;
 };
 
 }  // namespace heddle::detail

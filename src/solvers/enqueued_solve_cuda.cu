@@ -103,6 +103,7 @@ class GraphSolve final : public EnqueuedSolve<S> {
     }
     goal.unwatched = parts.unwatched;
     goal.looks_at_direction = parts.needs_positive_matrix;
+    goal.continues_runs = parts.continues_runs;
     if (!goal.keeps_all) goal.room = std::min(options.max_iterations, room_of_run);
     return goal;
   }

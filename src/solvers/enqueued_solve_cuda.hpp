@@ -39,6 +39,7 @@ struct SolveParts {
   FieldView<S> kept;         // for the best iterate that a run began from
   FieldView<S> scratch;
   bool needs_positive_matrix = false;
+  bool continues_runs = false;                      // those over a copy
   long long unwatched = device::usually_unwatched;  // of a device::LoopLimits
   const double* given = nullptr;                    // to runs, on the device; null for none
   std::shared_ptr<device::LoopWatch> watch;         // its flag cancels

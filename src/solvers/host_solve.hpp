@@ -13,6 +13,7 @@
 #include "base/range.hpp"
 #include "heddle/krylov_solver.hpp"
 #include "known_image.hpp"
+#include "method_rows.hpp"
 #include "told_report.hpp"
 
 namespace heddle::detail {
@@ -37,6 +38,8 @@ class HostSolve {
         goal_(goal_of<S>(solver.options_, solver.all_scalars(), copy_)) {
     goal_.keeps_all = true;
     goal_.looks_at_direction = solver.method_.info.needs_positive;
+    goal_.continues_runs =
+        method_rows::continues_runs(solver.method_.info, solver.form_of_loop(solver.iterated()));
   }
 
   /// Up to the first run, unless that is none. `systems`: that run side by side.
@@ -238,6 +241,7 @@ class HostSolve {
     limits_.seconds = std::max(0.0, solver_.options_.time_limit - elapsed());
     limits_.unwatched = solver_.unwatched_iterations(report_.bytes_per_iteration);
     limits_.given = solver_.steps_.given;
+    if (goal_.continues_runs) limits_.given[0] = sum(state_.continues);
     limits_.observe = nullptr;
     drop_squared_ = state_.squared_norm;
     has_drop_ = false;
@@ -286,6 +290,7 @@ class HostSolve {
     if (solver_.method_.info.takes_interval && end_of_run_ == device::loop_limit) return;
     if (!(state_.squared_residual <= true_residual(place_.kept))) {
       copy<S>(place_.kept, x_, stream());
+      state_.continues = 0;
     }
     state_.squared_residual = true_residual(x_);
   }

@@ -6,6 +6,7 @@
 #include "enqueued_solve_cuda.hpp"
 #include "heddle/config.hpp"
 #include "heddle/krylov_solver.hpp"
+#include "method_rows.hpp"
 #include "queued_product_cuda.hpp"
 
 namespace heddle {
@@ -79,6 +80,8 @@ cuda::SolveTarget<S> KrylovSolver<S>::target_of(const FieldView<const S>& b, con
       parts.kept = place.verified;
       parts.scratch = place.kept;
       parts.needs_positive_matrix = method_.info.needs_positive;
+      parts.continues_runs =
+          method_rows::continues_runs(method_.info, form_of_loop(matrix_.iterated()));
       parts.unwatched = unwatched_iterations(bytes_per_iteration());
       parts.given = steps_.on_device.data();
       parts.watch = watch_;

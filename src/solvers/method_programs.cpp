@@ -9,6 +9,7 @@
 #include "heddle/methods/cocg.hpp"
 #include "heddle/methods/conjugate_gradient.hpp"
 #include "heddle/methods/conjugate_residual.hpp"
+#include "heddle/methods/continued_conjugate_gradient.hpp"
 #include "heddle/methods/fgmres.hpp"
 #include "heddle/methods/gmres.hpp"
 #include "heddle/methods/minres.hpp"
@@ -71,6 +72,9 @@ detail::MethodProgram program_of_method(const MethodInfo& info, Ring ring, bool 
   }
   if (info.type == method_rows::single_reduction_conjugate_gradient.type) {
     return program_in<methods::SingleReductionConjugateGradient, Ring::real>(info, preconditioned);
+  }
+  if (info.type == method_rows::continued_conjugate_gradient.type) {
+    return program_in<methods::ContinuedConjugateGradient, Ring::real>(info, preconditioned);
   }
   if (info.type == method_rows::minres.type) {
     return program_in<methods::Minres, Ring::real>(info, preconditioned);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "heddle/method_info.hpp"
+#include "heddle/plan.hpp"
 
 namespace heddle::method_rows {
 
@@ -27,6 +28,28 @@ inline constexpr MethodInfo conjugate_gradient = [] {
   row.single_reduction = &single_reduction_conjugate_gradient;
   return row;
 }();
+
+/// Conjugate gradient whose runs go on from one another's directions.
+inline constexpr MethodInfo continued_conjugate_gradient = [] {
+  MethodInfo row = conjugate_gradient;
+  row.type = "heddle::methods::ContinuedConjugateGradient";
+  row.header = "heddle/methods/continued_conjugate_gradient.hpp";
+  return row;
+}();
+/// The row of which a loop is made. `kept`: by the copy that its iterations read, `own` without
+/// one. `once`: the sums are to meet once an iteration, where the method has such a form. Copies in
+/// 16 bits end many runs: what these keep is worth more than a sum saved.
+constexpr MethodInfo row_of_loop(const MethodInfo& method, StoredScalar kept, bool once) {
+  if (method.single_reduction == nullptr) return method;
+  if (once && (kept == StoredScalar::own || kept == StoredScalar::single)) {
+    return *method.single_reduction;
+  }
+  return kept == StoredScalar::own ? method : continued_conjugate_gradient;
+}
+/// Whether that is done by loops of this form: one kernel for all begins every run anew.
+constexpr bool continues_runs(const MethodInfo& row, LoopForm form) {
+  return row.type == continued_conjugate_gradient.type && form != LoopForm::persistent;
+}
 
 inline constexpr MethodInfo bicgstab{
     .name = "bicgstab",

@@ -28,6 +28,7 @@ struct SolveGoal {
   bool keeps_all = false;                 // of that history, also across runs
   bool looks_at_direction = false;        // where p* A p is not positive; else that is a breakdown
   StoredScalar copy = StoredScalar::own;  // of the matrix, which runs read as long as it does
+  bool continues_runs = false;  // over a copy, see methods/continued_conjugate_gradient.hpp
   long long unwatched = device::usually_unwatched;  // of a device::LoopLimits
 };
 

@@ -79,6 +79,23 @@ TEST(ChosenPlan, CountsVectorsInDoubleBesideAMatrixInFloats) {
   EXPECT_EQ(plan_for(140000, 140000, 7, StoredScalar::single).loop.form, LoopForm::graph);
 }
 
+TEST(ChosenPlan, CountsTheBytesOfACopyWhateverItIsOf) {
+  // Copies in 16 bits of quaternions of doubles and of floats are alike, and so are their layouts.
+  const Rows rows(300000, 7);
+  const PatternView pattern = rows.view();
+  for (const StoredScalar kept : {StoredScalar::half, StoredScalar::bfloat, StoredScalar::scaled}) {
+    const Plan of_doubles = choose_plan_for_gpu(pattern, {32, 32}, kept);
+    const Plan of_floats = choose_plan_for_gpu(pattern, EntrySize::of<quaternion<float>>(), kept);
+    EXPECT_EQ(of_floats.layout.stored, kept);
+    EXPECT_TRUE(of_floats.layout == of_doubles.layout) << to_string(of_floats);
+  }
+  // 3x3 blocks of 18 bytes.
+  const auto inner = [&](const EntrySize& entry) {
+    return choose_plan_for_gpu(pattern, entry, StoredScalar::scaled).layout.inner;
+  };
+  EXPECT_EQ(inner(EntrySize::of<block<float, 3, 3>>()), inner({72, 24}));
+}
+
 TEST(ChosenPlan, CountsTheRowsOfEachBlock) {
   // Real entries on quaternions, all rows alike or a sixth of them short: those come together where
   // all are sorted.
@@ -109,6 +126,8 @@ TEST(EntrySize, SaysWhatVectorsTake) {
   EXPECT_EQ(typed.bytes, 8);
   EXPECT_EQ(typed.vector_bytes, 32);
   EXPECT_EQ(typed.most_vector_bytes, 32);
+  EXPECT_EQ(typed.scalar_bytes, 8);
+  EXPECT_EQ(EntrySize::of<quaternion<float>>().scalar_bytes, 4);
 }
 
 TEST(ChosenPlan, SharesOutFewSmallEntriesByTheirNumber) {

@@ -13,6 +13,7 @@ struct HEDDLE_EXPORT EntrySize {
   int bytes;              // as it is given
   int vector_bytes;       // of a row of x
   int most_vector_bytes;  // the same, or an upper bound if that is a guess
+  int scalar_bytes = 8;   // of a number of the entry
 
   /// A guess: a number, or a square block of doubles or complex numbers, that acts on its like.
   EntrySize(int entry_bytes)  // NOLINT(google-explicit-constructor): where nothing else is known
@@ -22,14 +23,18 @@ struct HEDDLE_EXPORT EntrySize {
     vector_bytes = static_cast<int>(std::sqrt(8.0 * entry_bytes));                   // of doubles
     most_vector_bytes = static_cast<int>(std::ceil(std::sqrt(16.0 * entry_bytes)));  // of complex
   }
-  EntrySize(int entry_bytes, int bytes_of_vector)
-      : bytes(entry_bytes), vector_bytes(bytes_of_vector), most_vector_bytes(bytes_of_vector) {}
+  EntrySize(int entry_bytes, int bytes_of_vector, int bytes_of_scalar = 8)
+      : bytes(entry_bytes),
+        vector_bytes(bytes_of_vector),
+        most_vector_bytes(bytes_of_vector),
+        scalar_bytes(bytes_of_scalar) {}
 
   template <class E>
   static EntrySize of() {
     using V = vector_entry_t<E>;
     return {static_cast<int>(sizeof(E)),
-            V::components * static_cast<int>(sizeof(typename V::scalar))};
+            V::components * static_cast<int>(sizeof(typename V::scalar)),
+            static_cast<int>(sizeof(stored_scalar_t<E>))};
   }
 };
 

@@ -7,6 +7,7 @@
 #include "operator_trials.hpp"
 #include "solvers/diagonal_program.hpp"
 #include "solvers/method_programs.hpp"
+#include "solvers/method_rows.hpp"
 #include "solvers/persistent_program.hpp"
 #include "solvers/step_program.hpp"
 #include "spmv/product_program.hpp"
@@ -105,9 +106,10 @@ std::vector<KernelSource> kernels_of_plan(const AnyMatrix& matrix, const Plan& p
   if (jacobi) kernels.push_back(diagonal_source(own, given.arithmetic_bytes));
   add_product(program(given, device::store_residual));
   const bool once = plan.loop.form != LoopForm::stepped && plan.loop.single_reduction;
-  const auto steps =
-      program_of_method(once && method.single_reduction ? *method.single_reduction : method,
-                        ring_of(method, plan, own.shape.ring), jacobi);
+  const bool on_copy = iterated.text.type != given.text.type;
+  const auto steps = program_of_method(
+      method_rows::row_of_loop(method, on_copy ? plan.layout.stored : StoredScalar::own, once),
+      ring_of(method, plan, own.shape.ring), jacobi);
   const LoopProduct multiplies = product_of_loop(steps);
   ProductProgram in_loop = program(iterated, multiplies.epilogue);
   if (multiplies.ring != 0) in_loop.ring = multiplies.ring;
