@@ -115,7 +115,9 @@ TEST_F(CapturedSolves, OutliveOtherSolvesWithAnObserver) {
       solve_observed();
     }
     // Of a loop in a graph nobody hears that ends before it is time to tell.
-    if (std::string_view(plan).find("loop=graph") == std::string_view::npos) EXPECT_GT(calls, 0);
+    if (std::string_view(plan).find("loop=graph") == std::string_view::npos) {
+      EXPECT_GT(calls, 0);
+    }
   }
 }
 
