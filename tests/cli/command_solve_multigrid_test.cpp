@@ -229,6 +229,8 @@ TEST_F(SolveMultigrid, TakesTheSettingsOfAProfile) {
                    "--coordinates and --candidates are for --objective multigrid");
   expect_no_tuning({"--objective", "multigrid", "--domain", "solids"},
                    "--domain is of plans, not of --objective multigrid");
+  expect_no_tuning({"--objective", "multigrid", "--tightness", "0.1"},
+                   "--tightness is of medians of plans, not of --objective multigrid");
 }
 
 }  // namespace
