@@ -13,18 +13,20 @@ using json = nlohmann::ordered_json;
 
 namespace {
 
-/// Of multigrid alone, and no more than one.
+/// Of multigrid alone, no more than one, and not a K-cycle: the settings are those of conjugate
+/// gradient, which refuses what varies.
 std::string multigrid_of(const JsonObject& object) {
   const std::string text = object.text("preconditioner");
   try {
     const ComposedChoice choice = ComposedChoice::parse(text);
     if (choice.terms().size() == 1 && choice.terms().front().size() == 1 &&
-        choice.has(PreconditionerKind::multigrid)) {
+        choice.has(PreconditionerKind::multigrid) && !choice.varies()) {
       return text;
     }
   } catch (const Error&) {
   }
-  refuse_json(object.path_of("preconditioner"), "must be multigrid, as --preconditioner takes it");
+  refuse_json(object.path_of("preconditioner"),
+              "must be multigrid, as --preconditioner takes it, without a K-cycle");
 }
 
 }  // namespace
