@@ -217,7 +217,7 @@ TEST_F(SolveMultigrid, TakesTheSettingsOfAProfile) {
        {std::vector<std::string>{"--preconditioner", "multigrid"},
         {"--preconditioner", "multigrid:1:v", "--coordinates", "points.mtx"},
         {"--preconditioner", "multigrid", "--coordinates", "points.mtx", "--strength", "0.1"}}) {
-    EXPECT_EQ(solved(options)["multigrid"]["reason"], "as named");
+    EXPECT_EQ(solved(options)["multigrid"]["reason"], options.size() == 2 ? "default" : "as named");
   }
   const auto expect_no_tuning = [this](std::vector<std::string> options, const std::string& why) {
     options.insert(options.begin(), {"tune", "e.npz", "--entry", "block3"});
