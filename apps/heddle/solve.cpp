@@ -79,7 +79,10 @@ void take_tuned_settings(const SolveOptions& options, const AnyMatrix& matrix, c
   if (outcome.preconditioner != "multigrid" || options.multigrid.names_settings()) return;
   const auto tuned = profiles.choose_multigrid(subject_of(matrix), device,
                                                origin_of_candidates(outcome.multigrid));
-  if (!tuned) return;
+  if (!tuned) {
+    outcome.multigrid_reason = "default";
+    return;
+  }
   const MultigridChoice named = ComposedChoice::parse(tuned->preconditioner).multigrid;
   outcome.preconditioner = tuned->preconditioner;
   outcome.multigrid.cycle = named.cycle;

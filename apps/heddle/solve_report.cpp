@@ -177,7 +177,7 @@ void print(const SolveOutcome& outcome, const Device& device) {
   }
   std::printf("solver     %s: %s\n", std::string(outcome.method.method->name).c_str(),
               outcome.method.reason.c_str());
-  if (!outcome.multigrid_reason.empty()) {
+  if (!outcome.multigrid_reason.empty() && outcome.multigrid_reason != "default") {
     std::printf("multigrid  %s\n", io::printable(outcome.multigrid_reason).c_str());
   }
   if (outcome.hierarchy) std::printf("levels     %s\n", text_of(*outcome.hierarchy).c_str());

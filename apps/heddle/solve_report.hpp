@@ -21,7 +21,7 @@ struct SolveOutcome {
   std::string path;
   std::string preconditioner;
   MultigridChoice multigrid;                 // of the preconditioner
-  std::string multigrid_reason;              // of its settings, where a profile has them
+  std::string multigrid_reason;              // of its settings; empty where they are named
   std::optional<MultigridReport> hierarchy;  // that it made
   std::optional<std::string> output;
   AnyEntry entry = EntryKind::real;

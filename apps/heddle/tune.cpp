@@ -1,6 +1,7 @@
 // `heddle tune`: the best plan for a matrix, or for a set of them, on this device.
 #include <algorithm>
 #include <deque>
+#include <exception>
 #include <filesystem>
 #include <future>
 #include <iostream>
@@ -190,18 +191,45 @@ void take_over(const Profile& found, TuneReport& report) {
   if (!found.domains.empty()) report.domain = found.domains.front();
 }
 
+/// What `work` throws of an `Error`: what was found before it is written and shown all the same.
+template <class Work>
+std::exception_ptr failure_of(Work&& work) {
+  try {
+    work();
+  } catch (const Error&) {
+    return std::current_exception();
+  }
+  return nullptr;
+}
+
+/// Where it was written; empty without anything, or where that fails. The first failure stays.
+std::string write_found(const ProfileDestination& destination, const Profile& found, bool any,
+                        std::exception_ptr& failure) {
+  if (!any) return "";
+  const std::exception_ptr of_file = failure_of([&] { destination.write(found); });
+  if (!failure) failure = of_file;
+  return of_file ? "" : destination.path();
+}
+
+void put_out_json(nlohmann::ordered_json json, const std::string& written) {
+  json["profile"] = written.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(written);
+  std::cout << text_of(json);
+}
+
+void print_written(const std::string& written) {
+  if (!written.empty()) std::cout << "\nwritten    " << io::printable(written) << "\n";
+}
+
 void put_out(const TuneCommand& options, const TuneReport& report, const std::string& written) {
   if (!options.trials.empty()) {
     write_file(options.trials, text_of(tuning::trials_json(report), 1));
   }
   if (!options.html.empty()) write_file(options.html, tuning::html_page(report));
   if (options.json) {
-    auto json = tuning::summary_json(report);
-    json["profile"] = written.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(written);
-    std::cout << text_of(json);
+    put_out_json(tuning::summary_json(report), written);
   } else if (!options.matrix.quiet) {
     tuning::print_table(report, std::cout);
-    if (!written.empty()) std::cout << "\nwritten    " << io::printable(written) << "\n";
+    print_written(written);
   }
 }
 
@@ -230,13 +258,8 @@ int tune_all(const TuneCommand& options, const Device& device) {
     take_over(found, report);
     if (progress) progress->erase();
     const bool any = !found.records.empty();
-    std::exception_ptr failure;  // what was measured is shown all the same
-    try {
-      if (any) destination.write(found);
-    } catch (const Error&) {
-      failure = std::current_exception();
-    }
-    put_out(options, report, any && !failure ? destination.path() : "");
+    std::exception_ptr failure;
+    put_out(options, report, write_found(destination, found, any, failure));
     if (failure) std::rethrow_exception(failure);
   });
 }
@@ -255,22 +278,23 @@ int tune_trees(const TuneCommand& options, const Device& device) {
   watch.listen(settings);
   return interruptible(watch, [&] {
     Profile found = Profile::of(device);
-    for (const NamedMatrix& matrix : matrices.named) {
-      if (!watch.is_stopping()) found.merge(tune_nodes(matrix, device, settings));
-    }
+    std::exception_ptr failure = failure_of([&] {
+      for (const NamedMatrix& matrix : matrices.named) {
+        if (!watch.is_stopping()) found.merge(tune_nodes(matrix, device, settings));
+      }
+    });
     if (progress) progress->erase();
-    if (!found.trees.empty()) destination.write(found);
-    if (options.json) {
-      auto json = tuning::nodes_json(found.trees, device.description());
-      json["profile"] = found.trees.empty() ? nlohmann::ordered_json()
-                                            : nlohmann::ordered_json(destination.path());
-      std::cout << text_of(json);
-    } else if (!options.matrix.quiet) {
-      tuning::print_nodes(found.trees, device.description(), std::cout);
-      if (!found.trees.empty()) {
-        std::cout << "\nwritten    " << io::printable(destination.path()) << "\n";
+    const bool any = !found.trees.empty();
+    const std::string written = write_found(destination, found, any, failure);
+    if (any || !failure) {
+      if (options.json) {
+        put_out_json(tuning::nodes_json(found.trees, device.description()), written);
+      } else if (!options.matrix.quiet) {
+        tuning::print_nodes(found.trees, device.description(), std::cout);
+        print_written(written);
       }
     }
+    if (failure) std::rethrow_exception(failure);
   });
 }
 
@@ -289,23 +313,26 @@ int tune_multigrids(const TuneCommand& options, const Device& device) {
   watch.listen(settings);
   return interruptible(watch, [&] {
     Profile found = Profile::of(device);
-    for (const NamedMatrix& matrix : matrices.named) {
-      if (watch.is_stopping()) break;
-      const MultigridChoice candidates =
-          options.multigrid.read({}, *matrix.matrix, device, progress.get());
-      found.merge(tune_multigrid(matrix, candidates, device, settings));
-    }
+    std::exception_ptr failure = failure_of([&] {
+      for (const NamedMatrix& matrix : matrices.named) {
+        if (watch.is_stopping()) break;
+        const MultigridChoice candidates =
+            options.multigrid.read({}, *matrix.matrix, device, progress.get());
+        found.merge(tune_multigrid(matrix, candidates, device, settings));
+      }
+    });
     if (progress) progress->erase();
     const bool any = !found.multigrids.empty();
-    if (any) destination.write(found);
-    if (options.json) {
-      auto json = tuning::multigrids_json(found.multigrids, device.description());
-      json["profile"] = any ? nlohmann::ordered_json(destination.path()) : nlohmann::ordered_json();
-      std::cout << text_of(json);
-    } else if (!options.matrix.quiet) {
-      tuning::print_multigrids(found.multigrids, device.description(), std::cout);
-      if (any) std::cout << "\nwritten    " << io::printable(destination.path()) << "\n";
+    const std::string written = write_found(destination, found, any, failure);
+    if (any || !failure) {
+      if (options.json) {
+        put_out_json(tuning::multigrids_json(found.multigrids, device.description()), written);
+      } else if (!options.matrix.quiet) {
+        tuning::print_multigrids(found.multigrids, device.description(), std::cout);
+        print_written(written);
+      }
     }
+    if (failure) std::rethrow_exception(failure);
   });
 }
 

@@ -48,6 +48,11 @@ void check_multigrid(const TuneCommand& options) {
       refuse(option->get_name() + " is of plans, not of --objective multigrid");
     }
   }
+  for (const CLI::Option* option : options.of_medians) {
+    if (option->count() > 0) {
+      refuse(option->get_name() + " is of medians of plans, not of --objective multigrid");
+    }
+  }
   if (options.multigrid.names_candidates() && options.paths.size() > 1) {
     refuse("--coordinates and --candidates are of one matrix");
   }
@@ -197,6 +202,7 @@ void add_tune_options(CLI::App& command, TuneCommand& options) {
   list->excludes(evaluation);
   options.multigrid.add_candidates_to(command);
   options.of_plans = {search, objective, ratio, weight, domain, html, trials, list, evaluation};
+  options.of_medians = {command.get_option("--confidence"), command.get_option("--tightness")};
   command.footer(
       "Example: heddle tune a.mtx b.mtx --entry quaternion --domain surfaces -o profile.json\n"
       "         heddle solve c.mtx --entry quaternion --profile profile.json\n"

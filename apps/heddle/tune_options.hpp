@@ -29,7 +29,8 @@ struct TuneCommand {
   MultigridOption multigrid;  // candidates
   bool hierarchical = false;  // storage, of which only the nodes have a size to tune
   std::string evaluate;
-  std::vector<const CLI::Option*> of_plans;  // that hierarchical storage has no use for
+  std::vector<const CLI::Option*> of_plans;    // that hierarchical storage has no use for
+  std::vector<const CLI::Option*> of_medians;  // that multigrid has no use for
 
   /// Whether settings of multigrid are tuned, not a plan.
   bool is_of_multigrid() const { return objective == "multigrid"; }

@@ -49,11 +49,11 @@ struct HEDDLE_EXPORT MultigridOptions {
   int coarsest = 500;
   /// New values of the matrix: true: `refresh` estimates the largest eigenvalue of D^-1 A of each
   /// level again, by 12 products on the CPU. False: the first estimates stay, and with them the
-  /// interval of the smoothers and the weight of the smoothed interpolation, unless the sum of the
-  /// norms of a row of D^-1/2 A D^-1/2 has grown by more than a twentieth, beyond the interval:
-  /// then it estimates that level again, and takes what is larger. An estimate lies below the
-  /// eigenvalue, and the interval reaches beyond it by a tenth. Values that keep their sizes and
-  /// change their signs may raise the eigenvalue unseen.
+  /// interval of the smoothers and the weight of the smoothed interpolation, unless 1 and the
+  /// norms of the others in a row of D^-1 A have grown by more than a twentieth, beyond the
+  /// interval: then it estimates that level again, and takes what is larger. An estimate lies below
+  /// the eigenvalue, and the interval reaches beyond it by a tenth. Values that keep their sizes
+  /// and change their signs may raise the eigenvalue unseen.
   bool estimates_again = false;
 };
 

@@ -125,11 +125,21 @@ void refuse_not_finite() {
 
 namespace {
 
-double norm_of(const double* numbers, Offset count) {
-  if (count == 1) return std::abs(*numbers);
-  double sum = 0;
-  for (Offset k = 0; k < count; ++k) sum += numbers[k] * numbers[k];
-  return std::sqrt(sum);
+/// |a b|_F, of square tiles.
+template <Ring R>
+HEDDLE_INLINE double norm_of_product(const double* a, const double* b, int size) {
+  constexpr Offset r = ring_size(R);
+  double squares = 0;
+  for (int i = 0; i < size; ++i) {
+    for (int j = 0; j < size; ++j) {
+      double sum[r] = {};
+      for (int k = 0; k < size; ++k) {
+        multiply_add_at<R>(sum, a + (i * size + k) * r, b + (k * size + j) * r);
+      }
+      for (const double part : sum) squares += part * part;
+    }
+  }
+  return std::sqrt(squares);
 }
 
 }  // namespace
@@ -137,26 +147,26 @@ double norm_of(const double* numbers, Offset count) {
 bool may_exceed(const TileMatrix& a, const Array<double>& inverse, double bound, bool is_new,
                 SpectrumRoom& room, const Device& host) {
   constexpr double growth = 1.05;
-  const Offset scalars = a.shape.scalars();
-  const int team = team_size(host.stream(), a.pattern.entries() * scalars);
-  double* const roots = room.storage.data();
-  parallel_for(team, a.rows(), [&](Index row) {
-    roots[row] = std::sqrt(norm_of(inverse.data() + row * scalars, scalars));
+  const int team = team_size(host.stream(), a.pattern.entries() * a.shape.scalars());
+  bool result = is_new;
+  with_tile(a.shape, [&]<Ring R, int N>() {
+    const int size = N > 0 ? N : a.shape.height;
+    const Offset scalars = a.shape.scalars();
+    result = parallel_reduce(
+        team, a.rows(), is_new,
+        [&](Index row, bool& exceeds) {
+          double sum = 1;
+          for (Offset e = a.pattern.begin(row); e < a.pattern.begin(row + 1); ++e) {
+            if (a.pattern.column[static_cast<std::size_t>(e)] == row) continue;
+            sum += norm_of_product<R>(inverse.data() + row * scalars, a.tile(e), size);
+          }
+          double& known = room.reach[static_cast<std::size_t>(row)];
+          if (!(sum <= std::max(bound, growth * known))) exceeds = true;
+          if (is_new) known = sum;
+        },
+        [](bool& exceeds, bool other) { exceeds = exceeds || other; });
   });
-  return parallel_reduce(
-      team, a.rows(), is_new,
-      [&](Index row, bool& exceeds) {
-        double sum = 0;
-        for (Offset e = a.pattern.begin(row); e < a.pattern.begin(row + 1); ++e) {
-          const Index column = a.pattern.column[static_cast<std::size_t>(e)];
-          sum += norm_of(a.tile(e), scalars) * roots[column];
-        }
-        sum *= roots[row];
-        double& known = room.reach[static_cast<std::size_t>(row)];
-        if (!(sum <= std::max(bound, growth * known))) exceeds = true;
-        if (is_new) known = sum;
-      },
-      [](bool& exceeds, bool other) { exceeds = exceeds || other; });
+  return result;
 }
 
 SpectrumRoom::SpectrumRoom(const TileMatrix& a, const Device& host)

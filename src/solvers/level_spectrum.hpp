@@ -31,9 +31,9 @@ double largest_eigenvalue(const TileMatrix& a, const Array<double>& inverse,
 double largest_eigenvalue(const TileMatrix& a, const Array<double>& inverse, const Device& host);
 
 /// Whether D^-1 A may have an eigenvalue above `bound` by new values: whether the reach of a row,
-/// sum_j d_i |a_ij| d_j with d_i^2 = |D_i^-1| in Frobenius norms, exceeds that and has grown by
-/// more than a twentieth since `room.reach` was set. No eigenvalue exceeds the largest reach
-/// (Gershgorin 1931). One product's bytes. With `is_new` it sets `room.reach` and says true.
+/// 1 + sum_{j != i} |D_i^-1 a_ij| in Frobenius norms, exceeds that and has grown by more than a
+/// twentieth since `room.reach` was set. No eigenvalue exceeds the largest reach (Gershgorin's
+/// circles, of blocks). A tile product an entry. With `is_new` it sets `room.reach` and says true.
 bool may_exceed(const TileMatrix& a, const Array<double>& inverse, double bound, bool is_new,
                 SpectrumRoom& room, const Device& host);
 

@@ -357,5 +357,32 @@ TEST(MultigridRefusals, NameWhatDoesNotSuit) {
          [&] { make(A, {.coarsest = 0}); });
 }
 
+/// A path whose diagonal tiles are diag(1, 1, 0.1): `coupling` of the third number is that of D.
+CsrMatrix<block<double, 3, 3>> uneven_path(double coupling) {
+  TileRows tiles(3, 200);
+  for (Index i = 0; i < tiles.count(); ++i) {
+    for (int k = 0; k < 3; ++k) {
+      const double own = k == 2 ? 0.1 : 1;
+      tiles.at(i, i)(k, k) = own;
+      if (i == 0) continue;
+      tiles.at(i, i - 1)(k, k) = tiles.at(i - 1, i)(k, k) = -own * (k == 2 ? coupling : 0.2);
+    }
+  }
+  return assemble<block<double, 3, 3>>(tiles);
+}
+
+TEST(MultigridNewValues, ShowAnEigenvalueThatGrowsBesideUnevenDiagonalTiles) {
+  Operator<block<double, 3, 3>> A(uneven_path(0.2), Plan{});
+  auto multigrid = std::make_shared<Multigrid<double>>(make(A, {.coarsest = 50}));
+  EXPECT_LE(multigrid->report().levels.front().largest, 1.4);
+  ConjugateGradient<double> solver(A, std::shared_ptr<Preconditioner<double>>(multigrid));
+  A.update_values(uneven_path(0.49).values().span());
+  Seed seed(28);
+  const auto b = random_vector<block<double, 3, 3>>(A.rows(), seed.generator);
+  Field<block<double, 3, 3>> x(A.rows());
+  EXPECT_TRUE(solver.solve(b, x).converged());
+  EXPECT_GE(multigrid->report().levels.front().largest, 0.95 * 1.98);
+}
+
 }  // namespace
 }  // namespace heddle::test::multigrid

@@ -53,6 +53,7 @@ class JsonSchema {
     if (keyword == "minimum") return !value.is_number() || value >= wanted;
     if (keyword == "maximum") return !value.is_number() || value <= wanted;
     if (keyword == "exclusiveMinimum") return !value.is_number() || value > wanted;
+    if (keyword == "exclusiveMaximum") return !value.is_number() || value < wanted;
     if (keyword == "minItems") return !value.is_array() || value.size() >= wanted;
     if (keyword == "maxItems") return !value.is_array() || value.size() <= wanted;
     if (keyword == "minLength") {

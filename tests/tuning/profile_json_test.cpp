@@ -234,9 +234,14 @@ TEST(ProfileJson, NamesThePathOfAFault) {
       {"/trees/1/sizes/0/product", nullptr, "p.json: trees[1].sizes[0].product: must be an object"},
       {"/multigrids/0/strength", 1, "p.json: multigrids[0].strength: must be below 1"},
       {"/multigrids/1/preconditioner", "jacobi",
-       "p.json: multigrids[1].preconditioner: must be multigrid, as --preconditioner takes it"},
+       "p.json: multigrids[1].preconditioner: must be multigrid, as --preconditioner takes it, "
+       "without a K-cycle"},
       {"/multigrids/1/preconditioner", "multigrid*multigrid",
-       "p.json: multigrids[1].preconditioner: must be multigrid, as --preconditioner takes it"},
+       "p.json: multigrids[1].preconditioner: must be multigrid, as --preconditioner takes it, "
+       "without a K-cycle"},
+      {"/multigrids/1/preconditioner", "multigrid:2:k",
+       "p.json: multigrids[1].preconditioner: must be multigrid, as --preconditioner takes it, "
+       "without a K-cycle"},
       {"/multigrids/0/candidates", "guessed",
        "p.json: multigrids[0].candidates: 'guessed' is none of constant rigid-body adaptive given"},
       {"/domains/0/domain", "", "p.json: domains[0].domain: must not be empty"},

@@ -5,10 +5,13 @@
 // these take are PETSc's own options. Prints a line.
 #include <petscksp.h>
 
+#include <algorithm>
+#include <charconv>
 #include <cstdio>
-#include <cstdlib>
-#include <cstring>
+#include <span>
 #include <string>
+#include <string_view>
+#include <system_error>
 #include <vector>
 
 #include "../../command/stopwatch.hpp"
@@ -72,10 +75,13 @@ void set_motions(Mat matrix, const TetrahedronMesh& mesh) {
   MatNullSpace space = nullptr;
   check(MatNullSpaceCreate(PETSC_COMM_SELF, PETSC_FALSE, static_cast<PetscInt>(fields.size()),
                            fields.data(), &space));
-  check(MatSetNearNullSpace(matrix, space));
+  check(MatSetNearNullSpace(matrix, space));  // which keeps it
+  check(MatNullSpaceDestroy(&space));
+  for (Vec& field : fields) check(VecDestroy(&field));
 }
 
-void solve(Mat matrix, const std::string& name, Index rows) {
+/// Destroys the matrix. Whether it converged.
+bool solve(Mat matrix, const std::string& name, Index rows) {
   Vec exact = nullptr, b = nullptr, x = nullptr;
   check(MatCreateVecs(matrix, &exact, &b));
   check(VecDuplicate(exact, &x));
@@ -110,28 +116,41 @@ void solve(Mat matrix, const std::string& name, Index rows) {
       "%s, %d rows, %s: %s after %d iterations, residual %.1e, set-up %.3f s, solve %.3f s\n",
       name.c_str(), rows, type, reason > 0 ? "converged" : "failed", static_cast<int>(iterations),
       residual / size, setup, seconds);
+  check(KSPDestroy(&solver));
+  for (Vec* field : {&exact, &b, &x}) check(VecDestroy(field));
+  check(MatDestroy(&matrix));
+  return reason > 0;
+}
+
+/// All of it a whole number; 0 for what is none.
+Index rows_of(std::string_view text) {
+  Index rows = 0;
+  const char* const end = text.data() + text.size();
+  const auto [behind, error] = std::from_chars(text.data(), end, rows);
+  return error == std::errc() && behind == end ? rows : 0;
 }
 
 int run(int count, char** arguments) {
   const std::string name = count > 2 ? arguments[1] : "";
-  const auto size = static_cast<Index>(count > 2 ? std::atoi(arguments[2]) : 0);
+  const Index size = count > 2 ? rows_of(arguments[2]) : 0;
   if ((name != "poisson" && name != "elasticity") || size < 4) {
     std::fputs("usage: heddle_petsc_multigrid poisson|elasticity ROWS [PETSC OPTIONS]\n", stderr);
     return 2;
   }
   check(PetscInitialize(&count, &arguments, nullptr, nullptr));
+  bool converged = false;
   if (name == "poisson") {
     const auto matrix = poisson(size, 1, {.contrast = 0});
-    solve(matrix_of<real<double>, 1>(matrix), name, matrix.rows());
+    converged = solve(matrix_of<real<double>, 1>(matrix), name, matrix.rows());
   } else {
     const TetrahedronMesh mesh = random_solid(size);
     const auto made = elasticity(mesh);
     const Mat matrix = matrix_of<block<double, 3, 3>, 3>(made);
     set_motions(matrix, mesh);
-    solve(matrix, name, made.rows());
+    converged = solve(matrix, name, made.rows());
   }
   check(PetscFinalize());
-  return 0;
+  return converged ? 0 : 1;
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The measured device as JSON of a profile, and what all parts of a profile are written with.
+// The measured device as JSON of a profile, and what all parts of a profile are made of.
 #pragma once
 
 #include <limits>
@@ -7,6 +7,7 @@
 
 #include "heddle/tuning/device_properties.hpp"
 #include "heddle/tuning/predict.hpp"
+#include "heddle/tuning/profile.hpp"
 #include "matrix/json_object.hpp"
 
 namespace heddle::profile_json {
@@ -22,5 +23,14 @@ nlohmann::ordered_json written(const DeviceProperties& device);
 nlohmann::ordered_json written(const Ceilings& ceilings);
 DeviceProperties read_device(const detail::JsonObject& object);
 Ceilings read_ceilings(const detail::JsonObject& object);
+
+nlohmann::ordered_json written(const Statistics& seconds);
+nlohmann::ordered_json written(const PatternFeatures& features);
+Statistics read_statistics(const detail::JsonObject& object);
+PatternFeatures read_features(const detail::JsonObject& object);
+/// Not empty.
+std::string name_of(const detail::JsonObject& object, const char* key);
+std::string date_of(const detail::JsonObject& object);
+void check_fingerprint(const std::string& digits, const std::string& path);
 
 }  // namespace heddle::profile_json

@@ -1,16 +1,14 @@
 // Profiles as JSON: written in one order of keys, read with every fault named by its path.
 #include <algorithm>
-#include <cmath>
 #include <initializer_list>
-#include <limits>
 #include <set>
 #include <tuple>
 
 #include "device_json.hpp"
-#include "heddle/runtime/preconditioner_choice.hpp"
 #include "heddle/tuning/profile.hpp"
 #include "matrix/json_object.hpp"
 #include "matrix/strict_json.hpp"
+#include "multigrid_json.hpp"
 
 namespace heddle {
 
@@ -19,32 +17,12 @@ namespace {
 using detail::JsonObject;
 using detail::refuse_json;
 using namespace profile_json;
+using profile_json::written;  // beside those below
 using json = nlohmann::ordered_json;
 
 constexpr int most_levels = 6;  // of the format
-constexpr long long most_rows = std::numeric_limits<Index>::max();
 
 // ---- writing ----
-
-json written(const Statistics& seconds) {
-  return {{"runs", seconds.runs},
-          {"least", number(seconds.least, "a time")},
-          {"lower_quartile", number(seconds.lower_quartile, "a time")},
-          {"median", number(seconds.median, "a time")},
-          {"upper_quartile", number(seconds.upper_quartile, "a time")},
-          {"greatest", number(seconds.greatest, "a time")},
-          {"mean", number(seconds.mean, "a time")}};
-}
-
-json written(const PatternFeatures& features) {
-  return {{"rows", features.rows},
-          {"columns", features.columns},
-          {"entries", features.entries},
-          {"mean_row", number(features.mean_row, "a feature")},
-          {"deviation_of_rows", number(features.deviation_of_rows, "a feature")},
-          {"longest_row", features.longest_row},
-          {"mean_distance", number(features.mean_distance, "a feature")}};
-}
 
 json written(const ProfileRecord& record) {
   return {{"matrix", text(record.matrix)},
@@ -101,21 +79,6 @@ json written(const TreeRecord& tree) {
           {"date", text(tree.date)}};
 }
 
-json written(const MultigridRecord& record) {
-  return {{"matrix", text(record.matrix)},
-          {"entry", text(record.entry)},
-          {"precision", text(record.precision)},
-          {"fingerprint", text(record.fingerprint)},
-          {"features", written(record.features)},
-          {"candidates", text(record.candidates)},
-          {"preconditioner", text(record.preconditioner)},
-          {"strength", number(record.strength, "a strength")},
-          {"iterations", record.iterations},
-          {"seconds", written(record.seconds)},
-          {"usual_seconds", written(record.usual_seconds)},
-          {"date", text(record.date)}};
-}
-
 template <class T, class Key>
 json sorted(const std::vector<T>& records, Key&& key) {
   std::vector<const T*> order;
@@ -148,63 +111,6 @@ Plan plan_of(const JsonObject& object, const char* key) {
 
 Objective objective_of(const JsonObject& object) {
   return parse_objective(object.text_of("objective", objective_names()));
-}
-
-std::string name_of(const JsonObject& object, const char* key) {
-  const std::string name = object.text(key);
-  if (name.empty()) refuse_json(object.path_of(key), "must not be empty");
-  return name;
-}
-
-void check_fingerprint(const std::string& digits, const std::string& path) {
-  constexpr std::size_t length = 32;
-  if (digits.size() == length &&
-      digits.find_first_not_of("0123456789abcdef") == std::string::npos) {
-    return;
-  }
-  refuse_json(path, "must be 32 digits of 0123456789abcdef");
-}
-
-std::string date_of(const JsonObject& object) {
-  const std::string date = object.text("date");
-  constexpr std::string_view form = "0000-00-00";
-  const auto fits = [](char c, char as) { return as == '0' ? c >= '0' && c <= '9' : c == as; };
-  if (date.size() != form.size() || !std::equal(date.begin(), date.end(), form.begin(), fits)) {
-    refuse_json(object.path_of("date"), "must be a day such as 2026-11-21");
-  }
-  return date;
-}
-
-Statistics read_statistics(const JsonObject& object) {
-  object.check_keys(
-      {"runs", "least", "lower_quartile", "median", "upper_quartile", "greatest", "mean"});
-  Statistics seconds;
-  seconds.runs = static_cast<int>(object.count("runs", most_count));
-  double before = 0;
-  for (const auto& [key, value] :
-       {std::pair("least", &seconds.least), std::pair("lower_quartile", &seconds.lower_quartile),
-        std::pair("median", &seconds.median), std::pair("upper_quartile", &seconds.upper_quartile),
-        std::pair("greatest", &seconds.greatest)}) {
-    *value = object.number(key);
-    if (*value < before) refuse_json(object.path_of(key), "is less than what stands before it");
-    before = *value;
-  }
-  seconds.mean = object.number("mean");
-  return seconds;
-}
-
-PatternFeatures read_features(const JsonObject& object) {
-  object.check_keys({"rows", "columns", "entries", "mean_row", "deviation_of_rows", "longest_row",
-                     "mean_distance"});
-  PatternFeatures features;
-  features.rows = static_cast<Index>(object.count("rows", most_rows));
-  features.columns = static_cast<Index>(object.count("columns", most_rows));
-  features.entries = object.count("entries");
-  features.mean_row = object.number("mean_row");
-  features.deviation_of_rows = object.number("deviation_of_rows");
-  features.longest_row = static_cast<Index>(object.count("longest_row", features.columns));
-  features.mean_distance = object.number("mean_distance");
-  return features;
 }
 
 ProfileRecord read_record(const JsonObject& object) {
@@ -284,42 +190,6 @@ TreeRecord read_tree(const JsonObject& object) {
   if (tree.sizes.empty()) refuse_json(object.path_of("sizes"), "must not be empty");
   tree.date = date_of(object);
   return tree;
-}
-
-/// Of multigrid alone, and no more than one.
-std::string multigrid_of(const JsonObject& object) {
-  const std::string text = object.text("preconditioner");
-  try {
-    const ComposedChoice choice = ComposedChoice::parse(text);
-    if (choice.terms().size() == 1 && choice.terms().front().size() == 1 &&
-        choice.has(PreconditionerKind::multigrid)) {
-      return text;
-    }
-  } catch (const Error&) {
-  }
-  refuse_json(object.path_of("preconditioner"), "must be multigrid, as --preconditioner takes it");
-}
-
-MultigridRecord read_multigrid(const JsonObject& object) {
-  object.check_keys({"matrix", "entry", "precision", "fingerprint", "features", "candidates",
-                     "preconditioner", "strength", "iterations", "seconds", "usual_seconds",
-                     "date"});
-  MultigridRecord record;
-  record.matrix = object.text("matrix");
-  record.entry = name_of(object, "entry");
-  record.precision = object.text_of("precision", {"single", "double"});
-  record.fingerprint = object.text("fingerprint");
-  check_fingerprint(record.fingerprint, object.path_of("fingerprint"));
-  record.features = read_features(object.object("features"));
-  record.candidates = object.text_of("candidates", {"constant", "rigid-body", "adaptive", "given"});
-  record.preconditioner = multigrid_of(object);
-  record.strength = object.number("strength");
-  if (record.strength >= 1) refuse_json(object.path_of("strength"), "must be below 1");
-  record.iterations = object.count("iterations");
-  record.seconds = read_statistics(object.object("seconds"));
-  record.usual_seconds = read_statistics(object.object("usual_seconds"));
-  record.date = date_of(object);
-  return record;
 }
 
 /// A domain is near a matrix if one of its records is: all of them must be there.

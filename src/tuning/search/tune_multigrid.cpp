@@ -131,11 +131,20 @@ class MultigridSearch {
   }
 
   /// Seconds of set-up and solve, and iterations; none where it does not converge within the limit.
+  /// A set-up is not cut: it counts, and what it leaves is the solver's.
   std::optional<std::pair<double, long long>> run_once(const Setting& setting, double limit) {
     const auto begin = Clock::now();
-    SolverOptions of_solver;
-    of_solver.time_limit = limit;
-    AnySolver solver(A_, cg_, choice_of(setting, candidates_), of_solver);
+    AnySolver solver(A_, cg_, choice_of(setting, candidates_), {});
+    const auto leave = [&]<class S>(KrylovSolver<S>& of) {
+      SolverOptions options = of.options();
+      options.time_limit = std::max(0.0, limit - seconds_since(begin));
+      of.set_options(std::move(options));
+    };
+    if (A_.precision() == Precision::single_precision) {
+      leave(solver.solver<float>());
+    } else {
+      leave(solver.solver<double>());
+    }
     AnyField x = A_.column_field();
     const Report report = solver.solve(b_, x);
     if (!report.converged()) return std::nullopt;
@@ -166,7 +175,8 @@ class MultigridSearch {
     } catch (const Error& error) {
       // Of this setting: the default has been set up.
       const bool is_of_setting =
-          error.kind() == ErrorKind::unsupported || error.kind() == ErrorKind::memory;
+          error.kind() == ErrorKind::unsupported || error.kind() == ErrorKind::memory ||
+          error.kind() == ErrorKind::singular || error.kind() == ErrorKind::not_finite;
       if (!is_of_setting) throw;
     }
   }
