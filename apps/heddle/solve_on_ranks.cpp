@@ -307,7 +307,7 @@ int solve_on_ranks(const SolveOptions& options, Communicator& ranks) {
       throw Error(ErrorKind::unsupported,
                   "ranks that are processes work on the CPU: leave --device out");
     }
-    if (const auto file = file_by_rows(options)) {
+    if (const auto file = file_by_rows(options, device)) {
       reads_own_rows = true;
       partition = options.ranks.make_partition(file->rows(), file->entries_of_groups(rows_of_group),
                                                ranks.size());

@@ -19,13 +19,19 @@ void distribute(PlanChoice& choice) {
   choice.reason += ", with rows in their own order for ranks";
 }
 
-template <class Read>
-ReadSystem read_system(const SolveOptions& options, const Device& device, const Read& read) {
+/// Checks the options.
+ComposedChoice checked_preconditioner(const SolveOptions& options, const Device& device) {
   check_method(options.method);
   ComposedChoice preconditioner = ComposedChoice::parse(preconditioner_of(options));
   if (options.shift != 0) check_needs_no_entries(preconditioner);
   check(options, device);
   check_for_ranks(options, preconditioner, device);
+  return preconditioner;
+}
+
+template <class Read>
+ReadSystem read_system(const SolveOptions& options, const Device& device, const Read& read) {
+  ComposedChoice preconditioner = checked_preconditioner(options, device);
   Profiles profiles = options.profile.profiles_for({options.plan}, device);
   Stopwatch reading;
   const auto progress = options.matrix.progress();
@@ -95,10 +101,11 @@ SystemOnRanks system_of(const SolveOptions& options, ReadSystem system, const De
   return system_by(options, std::move(system), rows, &subject, device);
 }
 
-std::optional<NpzRows> file_by_rows(const SolveOptions& options) {
+std::optional<NpzRows> file_by_rows(const SolveOptions& options, const Device& device) {
   const std::string& path = options.matrix.path;
   if (options.method == "auto" || !options.ranks.is_by_entries_of_rows() || !path.ends_with(".npz"))
     return std::nullopt;
+  checked_preconditioner(options, device);
   NpzRows file(path);
   if (!file.are_rows_of(options.matrix.chosen_entry())) return std::nullopt;
   return file;

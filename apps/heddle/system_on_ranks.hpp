@@ -38,8 +38,9 @@ ReadSystem read_system(const SolveOptions& options, const Device& device);
 SystemOnRanks system_of(const SolveOptions& options, ReadSystem system, const Device& device);
 
 /// The file, if each rank can read its rows of it: where the method is named, which is chosen by
-/// all entries otherwise, and rows of entries are rows of the file.
-std::optional<NpzRows> file_by_rows(const SolveOptions& options);
+/// all entries otherwise, and rows of entries are rows of the file. Checks the options before it
+/// reads the file's sizes.
+std::optional<NpzRows> file_by_rows(const SolveOptions& options, const Device& device);
 
 /// The rows of this rank, which calls no other. Checks the options. Rank 0 reads where all entries
 /// lie, too, if a plan is to be chosen; the plan of others is to be that of rank 0.

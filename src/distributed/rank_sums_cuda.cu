@@ -185,9 +185,11 @@ void RankSums::join(int count, double* to, const Stream& stream) {
 }
 
 long long RankSums::memory() const {
+  const std::size_t places = places_[0].size() + places_[1].size();
   return static_cast<long long>((rank_of_node_.size() + first_node_.size() + levels_.size()) *
                                     sizeof(int) +
-                                joinings_.size() * sizeof(Joining) + room_.size() * sizeof(double));
+                                joinings_.size() * sizeof(Joining) + room_.size() * sizeof(double) +
+                                places * sizeof(const double*));
 }
 
 }  // namespace heddle::cuda

@@ -39,7 +39,9 @@ SharedRows::SharedRows(Communicator& ranks, const Partition& partition,
       group_at_(places_.size()),
       tree_(partition),
       own_nodes_(tree_.own_nodes(ranks.rank())),
-      sizes_(static_cast<std::size_t>(ranks.size())) {
+      sizes_(static_cast<std::size_t>(ranks.size())),
+      ends_(sizes_.size()),
+      sizes_of_ends_(sizes_.size(), static_cast<int>(sizeof(long long))) {
   std::iota(group_at_.begin(), group_at_.end(), 0);
   std::sort(group_at_.begin(), group_at_.end(),
             [this](Index a, Index b) { return place_of_group(a) < place_of_group(b); });
@@ -94,8 +96,10 @@ void SharedRows::queue_join(double* partials, int parts, int count, double* to,
     const auto start = Clock::now();
     on_gpu_->queue(partials, parts, count, Join::sum, of_ranks_->mine(), stream);
     of_ranks_->tell(stream);
-    const std::vector<long long> ends = gather(ranks_, static_cast<long long>(own_end_));
-    end_of_all_ = static_cast<device::LoopEnd>(*std::max_element(ends.begin(), ends.end()));
+    const auto own = static_cast<long long>(own_end_);
+    ranks_.all_gather(std::as_bytes(std::span(&own, 1)), std::as_writable_bytes(std::span(ends_)),
+                      sizes_of_ends_);
+    end_of_all_ = static_cast<device::LoopEnd>(*std::max_element(ends_.begin(), ends_.end()));
     of_ranks_->join(count, to, stream);
     seconds_ += seconds_since(start);
   }

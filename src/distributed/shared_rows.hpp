@@ -74,6 +74,8 @@ class SharedRows final : public RowShare, public cuda::RanksInLoop {
   std::vector<GroupNode> own_nodes_;  // of groups in that order
   std::vector<std::byte> mine_, all_;
   std::vector<int> sizes_;
+  std::vector<long long> ends_;  // why each rank wants to end
+  std::vector<int> sizes_of_ends_;
   device::LoopEnd own_end_ = device::loop_runs;
   device::LoopEnd end_of_all_ = device::loop_runs;
   double seconds_ = 0;

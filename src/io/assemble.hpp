@@ -6,8 +6,9 @@
 
 namespace heddle::io {
 
-/// Sorts every row by column; numbers of entries with the same column, `components` each (0 of a pattern), are added
-/// in the order in which they stand. Returns the first row whose sum is not finite, else -1.
+/// Sorts every row by column; numbers of entries with the same column, `components` each (0 of a
+/// pattern), are added in the order in which they stand. Returns the first row whose sum is not
+/// finite, else -1.
 Index sort_and_sum_rows(Array<Offset>& offsets, Array<Index>& column, Array<double>& values,
                         int components, const Device& device);
 

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <filesystem>
 #include <limits>
+#include <vector>
 
 #include "heddle/error.hpp"
 #include "heddle/read.hpp"

@@ -34,7 +34,7 @@ NpzRows::NpzRows(const std::string& path) : path_(path), archive_(io::open_archi
     is_complex_ = type == NpyType::complex64 || type == NpyType::complex128;
     is_in_fortran_order_ = data.header().fortran_order && data.header().shape.size() == 3;
     entries_ = data.header().shape[0];
-    const auto columns = static_cast<long long>(Member(archive_, "indices.npy").items());
+    columns_of_entries_ = static_cast<long long>(Member(archive_, "indices.npy").items());
     const std::size_t offsets = Member(archive_, "indptr.npy").items();
     if (offsets != static_cast<std::size_t>(sizes_.rows) + 1) {
       detail::malformed_file("member 'indptr.npy' has " + std::to_string(offsets) +
@@ -42,10 +42,6 @@ NpzRows::NpzRows(const std::string& path) : path_(path), archive_(io::open_archi
     }
     if (sizes_.columns == 0 && entries_ > 0) {
       detail::malformed_file("entries in a matrix without columns");
-    }
-    if (columns != entries_) {
-      detail::malformed_file(std::to_string(columns) + " columns and " + std::to_string(entries_) +
-                             " values");
     }
   });
 }
@@ -79,9 +75,10 @@ std::vector<long long> NpzRows::entries_of_groups(Index rows_of_group) const {
       last = offset;
     };
     offsets.for_each_integer(0, offsets.items(), std::numeric_limits<Offset>::max(), take);
-    if (last != entries_) {
+    if (last != columns_of_entries_ || entries_ != columns_of_entries_) {
       detail::malformed_file("offsets for " + std::to_string(last) + " entries, with " +
-                             std::to_string(entries_) + " columns and values");
+                             std::to_string(columns_of_entries_) + " columns and " +
+                             std::to_string(entries_) + " values");
     }
   });
   return entries;
@@ -146,7 +143,13 @@ AnyMatrix NpzRows::read(Index first, Index end, const AnyEntry& entry, Precision
   return detail::naming_file(path_, [&] {
     ScalarMatrix file = expand_blocks(read_blocks(first, end, device), device);
     return visit_entry(entry.kind(), precision, [&]<class E>() {
-      return AnyMatrix(fold<E>(std::move(file), Tiling::automatic, device));
+      try {
+        return AnyMatrix(fold<E>(std::move(file), Tiling::automatic, device));
+      } catch (const Error& error) {
+        if (first == 0) throw;
+        throw Error(error.kind(), "in rows from block row " + std::to_string(first) +
+                                      " on, counted from there: " + error.what());
+      }
     });
   });
 }

@@ -26,7 +26,8 @@ class NpzRows {
   /// Fortran order, where the numbers of a block lie apart.
   bool are_rows_of(const AnyEntry& entry) const;
 
-  /// Entries in each so many rows. Reads the offsets, and checks them.
+  /// Entries in each so many rows. Reads the offsets, and checks that
+  /// columns and values are as many.
   std::vector<long long> entries_of_groups(Index rows_of_group) const;
 
   /// Where the rows of all entries lie, as `AnyMatrix::read` has them: what a plan is chosen by.
@@ -53,7 +54,8 @@ class NpzRows {
   io::BlockSizes sizes_;
   bool is_complex_ = false;
   bool is_in_fortran_order_ = false;
-  long long entries_ = 0;
+  long long entries_ = 0;  // of which there are values
+  long long columns_of_entries_ = 0;
 };
 
 }  // namespace heddle

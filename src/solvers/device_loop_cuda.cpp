@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "basis_cuda.hpp"
@@ -37,9 +38,6 @@ PartialCounts counts_of(const MethodProgram& program, const QueuedProduct<S>& pr
           Offset(StepWalk<S>(program, product.shape(), by_groups).partials()),
           joins ? blocks_over_rows(product.shape().size) : 0};
 }
-
-constexpr std::size_t packets_of_meeting =
-    std::size_t{device::most_groups} * Reduction<double>::width;
 
 template <class S>
 class DeviceLoop final : public detail::MethodLoop<S> {
@@ -234,7 +232,7 @@ class DeviceLoop final : public detail::MethodLoop<S> {
     if (sums_alone(program_, facts, i, rows_ != nullptr)) {
       launch_steps("sum_" + name_of_step(start, i), arguments_of(places_.at(start, i), start),
                    walk_.blocks, stream);
-      leave(places_.at(start, i), start, walk_.partials());
+      places_.at(start, i).leave(turn(start), walk_.partials());
     }
   }
 
@@ -291,10 +289,10 @@ class DeviceLoop final : public detail::MethodLoop<S> {
             return {queued_.of_system(arguments, k), rows_->data(), rows};
           },
           stream);
-      leave(place, start, blocks);
+      place.leave(turn(start), blocks);
     } else {
       launch_steps(name, arguments, blocks, stream);
-      leave(place, start, walk_.partials());
+      place.leave(turn(start), walk_.partials());
     }
     if (decides) queued_.side = 1 - queued_.side;
   }
@@ -341,9 +339,6 @@ class DeviceLoop final : public detail::MethodLoop<S> {
     arguments.side = queued_.side;
     arguments.partials = place.partials[turn(start)];
     return queued_.of_system(arguments, 0);
-  }
-  void leave(StepPlace& place, bool start, unsigned partials) {
-    place.left[turn(start)] = {place.partials[turn(start)], partials, 1};
   }
 
   /// `arguments`: of the first system.

@@ -26,10 +26,18 @@ void GraphLoop::run(const LoopKernels& kernels, std::span<const void* const> fie
   const Stream& stream = device_.stream();
   device::LoopState* const states = run_.begin(limits);
   const OnGpu here(stream);
+  const auto queue = [&](const auto& part) {
+    try {
+      part(states, stream);
+    } catch (...) {
+      run_.stop();
+      throw;
+    }
+  };
   if (form_ == LoopForm::stepped) {
-    kernels.start(states, stream);
+    queue(kernels.start);
     run_.repeat([&] { kernels.body(states, stream); }, false, limits);
-    kernels.finish(states, stream);
+    queue(kernels.finish);
     return run_.wait(limits, results);
   }
   if (!graph_ || !std::equal(fields.begin(), fields.end(), captured_.begin(), captured_.end())) {
@@ -46,9 +54,9 @@ void GraphLoop::run(const LoopKernels& kernels, std::span<const void* const> fie
     graph_->launch(stream);
     return run_.wait(limits, results);
   }
-  kernels.start(states, stream);
+  queue(kernels.start);
   run_.repeat([&] { graph_->launch(stream); }, true, limits);
-  kernels.finish(states, stream);
+  queue(kernels.finish);
   run_.wait(limits, results);
 }
 

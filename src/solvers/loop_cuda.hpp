@@ -44,6 +44,10 @@ class LoopRun {
   /// the run. Otherwise each is waited for, and observed. Ranks are always ahead, and observe each.
   void repeat(const std::function<void()>& queue, bool ahead, LimitsOfRun limits);
 
+  /// After an error: returns not before the kernels are done with what the caller may now take
+  /// away.
+  void stop();
+
  private:
   using Clock = std::chrono::steady_clock;
 
@@ -54,8 +58,6 @@ class LoopRun {
   /// Ranks end a run together, behind one iteration: none looks at its clock or its observer but
   /// between two of them.
   bool has_ranks() const { return device_.stream().share != nullptr; }
-  /// After an error: not before the kernels are done with what the caller may now take away.
-  void stop();
   void await(cudaEvent_t event, LimitsOfRun limits);
   void record(cudaEvent_t event);
 

@@ -26,6 +26,9 @@ struct StepPlace {
   double* partials[2] = {};
   double* total[2] = {};  // for those that are added by a kernel of their own
   device::PartialSums left[2] = {};
+
+  /// A kernel has left so many of each number, one for each group.
+  void leave(int turn, unsigned count) { left[turn] = {partials[turn], count, 1}; }
 };
 
 class StepPlaces {

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "fields/chunks.hpp"
+#include "heddle/detail/reduction.hpp"
 #include "heddle/kernels/arguments.hpp"
 #include "heddle/kernels/row_arguments.hpp"
 #include "heddle/kernels/step_arguments.hpp"
@@ -79,6 +80,10 @@ struct JoinedUpdates {
   Walk walk;
   unsigned blocks = 0;
 };
+
+/// In which their blocks meet.
+inline constexpr std::size_t packets_of_meeting =
+    std::size_t{device::most_groups} * Reduction<double>::width;
 
 /// As few chunks a thread as that needs, and as registers hold.
 inline JoinedUpdates joined_updates(const detail::MethodProgram& program, const Walk& walk,

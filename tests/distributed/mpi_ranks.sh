@@ -43,6 +43,8 @@ expect_fault() {
 expect_fault "nothing.npz: No such file" solve nothing.npz
 expect_fault "partition: rank 1 begins at row 100, which is no multiple of 256" \
   solve A.npz --entry quaternion --partition 0,100,512
+# Options are checked before the sizes of a file whose rows each rank reads.
+expect_fault "--solver lsmr is not for ranks" solve nothing.npz --solver lsmr
 # Rank 2 alone has an entry without inverse, while messages beyond MPI's eager ones are under way.
 awk 'BEGIN {
   n = 60000

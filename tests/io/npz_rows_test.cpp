@@ -12,6 +12,7 @@
 
 #include "heddle/detail/reduction.hpp"
 #include "heddle/problems.hpp"
+#include "npz_by_hand.hpp"
 #include "support/expect_error.hpp"
 #include "temporary_folder.hpp"
 
@@ -73,7 +74,42 @@ void expect_rows_of_file(const CsrMatrix<E>& matrix, EntryKind kind, EntryKind o
   }
 }
 
+CsrMatrix<complex<double>> complex_numbers(Index size) {
+  const CsrMatrix<real<double>> numbers = poisson(size);
+  const PatternView pattern = numbers.view().pattern();
+  const auto entries = static_cast<std::size_t>(pattern.entries());
+  Array<Offset> offsets(static_cast<std::size_t>(pattern.rows) + 1);
+  for (std::size_t row = 0; row < offsets.size(); ++row) offsets[row] = pattern.offsets[row];
+  Array<Index> column(entries);
+  Array<double> values(2 * entries);
+  for (std::size_t i = 0; i < entries; ++i) {
+    column[i] = pattern.column[i];
+    values[2 * i] = static_cast<double>(i);
+    values[2 * i + 1] = -0.5;
+  }
+  return {pattern.rows, pattern.columns, std::move(offsets), std::move(column), std::move(values)};
+}
+
+/// Two rows of a 2 x 2 block each, in real numbers.
+std::string two_blocks(const TemporaryFolder& folder, const std::vector<double>& values,
+                       const std::string& fortran) {
+  return archive(folder,
+                 {{"indices.npy", npy<std::int32_t>("<i4", "(2,)", {0, 1})},
+                  {"indptr.npy", npy<std::int32_t>("<i4", "(3,)", {0, 1, 2})},
+                  {"format.npy", npy<char>("|S3", "()", {'b', 's', 'r'})},
+                  {"shape.npy", npy<std::int64_t>("<i8", "(2,)", {4, 4})},
+                  {"data.npy", npy<double>("<f8", "(2, 2, 2)", values, fortran)}},
+                 ZIP_CM_STORE);
+}
+
 TEST(NpzRows, AreThoseOfTheWhole) {
+  expect_rows_of_file(complex_numbers(600), EntryKind::complex, EntryKind::real);
+  const TemporaryFolder folder;
+  // In Fortran order the numbers of a block lie apart.
+  for (const std::string fortran : {"False", "True"}) {
+    const std::string path = two_blocks(folder, {1, -2, 2, 1, 3, -4, 4, 3}, fortran);
+    EXPECT_EQ(NpzRows(path).are_rows_of(EntryKind::complex), fortran == "False");
+  }
   expect_rows_of_file(poisson(700), EntryKind::real, EntryKind::complex);
   expect_rows_of_file(dirac(600), EntryKind::quaternion, EntryKind::real);
   expect_rows_of_file(elasticity(500), EntryKind::block3, EntryKind::quaternion);
@@ -94,6 +130,21 @@ TEST(NpzRows, NameWhatIsWrongInThem) {
                path + ": member 'data.npy' holds a non-finite value at place " +
                    std::to_string(matrix.entries() - 1),
                [&] { read(matrix.rows() - 1, matrix.rows()); });
+}
+
+TEST(NpzRows, SayWhereTheyCountFrom) {
+  const TemporaryFolder folder;
+  const NpzRows file(two_blocks(folder, {1, -2, 2, 1, 3, 5, 4, 3}, "False"));
+  try {
+    file.read(1, 2, EntryKind::complex, Precision::double_precision, Device::cpu(1));
+    FAIL() << "was read";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::malformed_file);
+    EXPECT_NE(std::string(error.what())
+                  .find(": in rows from block row 1 on, counted from there: tile (0, 1) is not"),
+              std::string::npos)
+        << error.what();
+  }
 }
 
 }  // namespace
