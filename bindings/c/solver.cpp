@@ -82,6 +82,10 @@ SolverOptions options_of(const heddle_solver_options* given, const MethodInfo& m
   options.restart = c.restart;
   options.record_history = c.record_history != 0;
   options.time_limit = c.time_limit;
+  if (c.basis_in_single != 0 && !method.restarts) {
+    throw Error(ErrorKind::usage,
+                "a basis in single is for gmres and fgmres, not for " + std::string(method.name));
+  }
   if (c.basis_in_single != 0) options.basis_precision = StoredScalar::single;
   take_steps(c, method, options);
   if (c.observer != nullptr) {

@@ -336,6 +336,8 @@ TEST(CMethods, StepsAndBasesAreOfTheirMethods) {
   expect_usage("chebyshev");
   options = usual();
   options.basis_in_single = 1;
+  expect_usage("cg");
+  expect_usage("block-cg");
   const std::vector<double> x = s.solve(s.A, "gmres", nullptr, &options, b, &told);
   EXPECT_NE(x, s.solve(s.A, "gmres", nullptr, nullptr, b, &of_estimate));
 }
