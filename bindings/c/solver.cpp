@@ -120,9 +120,11 @@ auto with_solver(const heddle_solver& solver, const F& f) {
   });
 }
 
-/// Of the first system.
+/// Of the first system; empty before the first solve.
 const std::vector<double>& history_of(const heddle_solver& solver) {
+  static const std::vector<double> none;
   if (solver.block) {
+    if (!solver.last) return none;
     return std::visit([](const auto& block) -> const auto& { return block->history(0); },
                       *solver.block);
   }
