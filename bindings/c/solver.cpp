@@ -301,7 +301,11 @@ heddle_status heddle_choose_method(const heddle_matrix* matrix, const heddle_ope
       throw Error(ErrorKind::size_mismatch, "the operator is not one of the matrix");
     }
     MethodChoice chosen = choose_method("auto", matrix->matrix, choice, Device::cpu());
-    if (A != nullptr) chosen.looks_ahead(matrix->matrix, A->parts->matrix, choice, 0);
+    if (A != nullptr) {
+      const OperatorParts* stored = A->parts.get();
+      while (stored->made_of != nullptr) stored = stored->made_of.get();
+      chosen.looks_ahead(matrix->matrix, stored->matrix, choice, A->parts->shift);
+    }
     out = chosen.method->name.data();
   });
 }
