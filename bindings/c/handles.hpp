@@ -45,6 +45,7 @@ struct OperatorParts {
   std::shared_ptr<const OperatorParts> made_of = nullptr;  // an adjoint, or a shifted one
   /// Of a matrix in other storage: the entries that a preconditioner is made of; else empty.
   std::function<AnyOperator(NeededEntries)> entries = {};
+  double shift = 0;  // of the matrix that it was made of, in all
 
   Device device() const {
     return matrix.visit([](const auto& A) { return A->device(); });

@@ -120,8 +120,9 @@ heddle_status heddle_operator_adjoint(const heddle_operator* A, heddle_operator*
                                 A->parts->matrix.visit([](const auto& matrix) {
                                   return AnyLinearOperator::Matrix(matrix->adjoint());
                                 }));
-    out =
-        new_operator(A->messages, {A->parts->memory, any, A->parts->entry, std::nullopt, A->parts});
+    OperatorParts made{A->parts->memory, any, A->parts->entry, std::nullopt, A->parts};
+    made.shift = A->parts->shift;  // real
+    out = new_operator(A->messages, std::move(made));
   });
 }
 
@@ -136,8 +137,9 @@ heddle_status heddle_operator_shifted(const heddle_operator* A, double sigma,
           return std::make_shared<const ShiftedOperator<S>>(OperatorReference<S>(matrix),
                                                             static_cast<S>(sigma));
         }));
-    out =
-        new_operator(A->messages, {A->parts->memory, any, A->parts->entry, std::nullopt, A->parts});
+    OperatorParts made{A->parts->memory, any, A->parts->entry, std::nullopt, A->parts};
+    made.shift = A->parts->shift + sigma;
+    out = new_operator(A->messages, std::move(made));
   });
 }
 

@@ -82,6 +82,10 @@ SolverOptions options_of(const heddle_solver_options* given, const MethodInfo& m
   options.restart = c.restart;
   options.record_history = c.record_history != 0;
   options.time_limit = c.time_limit;
+  if (c.basis_in_single != 0 && !method.restarts) {
+    throw Error(ErrorKind::usage,
+                "a basis in single is for gmres and fgmres, not for " + std::string(method.name));
+  }
   if (c.basis_in_single != 0) options.basis_precision = StoredScalar::single;
   take_steps(c, method, options);
   if (c.observer != nullptr) {
@@ -116,9 +120,11 @@ auto with_solver(const heddle_solver& solver, const F& f) {
   });
 }
 
-/// Of the first system.
+/// Of the first system; empty before the first solve.
 const std::vector<double>& history_of(const heddle_solver& solver) {
+  static const std::vector<double> none;
   if (solver.block) {
+    if (!solver.last) return none;
     return std::visit([](const auto& block) -> const auto& { return block->history(0); },
                       *solver.block);
   }
@@ -295,7 +301,11 @@ heddle_status heddle_choose_method(const heddle_matrix* matrix, const heddle_ope
       throw Error(ErrorKind::size_mismatch, "the operator is not one of the matrix");
     }
     MethodChoice chosen = choose_method("auto", matrix->matrix, choice, Device::cpu());
-    if (A != nullptr) chosen.looks_ahead(matrix->matrix, A->parts->matrix, choice, 0);
+    if (A != nullptr) {
+      const OperatorParts* stored = A->parts.get();
+      while (stored->made_of != nullptr) stored = stored->made_of.get();
+      chosen.looks_ahead(matrix->matrix, stored->matrix, choice, A->parts->shift);
+    }
     out = chosen.method->name.data();
   });
 }

@@ -29,7 +29,7 @@ class AccuracyLimit {
   HEDDLE_INLINE T least() const { return epsilon_ * size_ / 10; }
 
   /// Whether a solve may end at this true residual, above its target, after so many runs in a row
-  /// that did not halve it. `is_last`: nothing else is left to try.
+  /// that gained too little. `is_last`: nothing else is left to try.
   HEDDLE_INLINE bool is_reached(T norm, T target, int fruitless, bool is_last) const {
     const T level = epsilon_ * size_;
     if (!(norm <= most * level)) return false;

@@ -17,7 +17,7 @@ namespace heddle::detail {
 /// far and gains less than a digit is the last one on the copy.
 ///
 /// Where runs go on from one another they may be short, and all gain alike: what is lost is what
-/// the copy was off by.
+/// the copy was off by. One that aims at less than a digit is the last if it gains nothing.
 template <class T>
 class CopyGain {
  public:
@@ -54,7 +54,8 @@ class CopyGain {
     if (gain_ < most_) gain_ = most_;
     if (gain_ > 1 / digit) gain_ = 1 / digit;
   }
-  HEDDLE_INLINE static bool is_worthless(T norm, T aim, T before) {
+  HEDDLE_INLINE bool is_worthless(T norm, T aim, T before) const {
+    if (gain_ > 1 / digit) return norm > aim && norm >= before;
     return norm > digit * aim && norm * digit > before;
   }
 

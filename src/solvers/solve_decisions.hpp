@@ -308,13 +308,14 @@ HEDDLE_INLINE void judge_iterate(SolveState<T>& state, const SolveGoal<T>& goal)
   const T norm = std::sqrt(state.squared_residual);
   if (!is_finite(norm)) return end_runs(state, Status::not_finite);
   if (norm <= state.target) return end_runs(state, Status::converged);
-  state.fruitless = norm <= state.best_norm / 2 ? 0 : state.fruitless + 1;
+  // Runs that go on from one another may aim at no more than 0.45 of the residual.
+  const T enough = goal.continues_runs && state.on_copy ? T(0.8) : T(0.5);
+  state.fruitless = norm <= enough * state.best_norm ? 0 : state.fruitless + 1;
   if (state.in_doubt != 0) {
     state.limit.learn(state.squared_rounding, mean_square_of_factors);
     state.backward_error = state.limit.backward_error(norm);
   }
-  const bool worthless =
-      state.on_copy && CopyGain<T>::is_worthless(norm, state.aim, state.best_norm);
+  const bool worthless = state.on_copy && state.gain.is_worthless(norm, state.aim, state.best_norm);
   state.gain.learn(norm, state.best_norm);
   if (norm < state.best_norm) state.best_norm = norm;
   if (state.in_doubt != 0 &&

@@ -211,6 +211,10 @@ TEST(CMethods, BlockCgHasTheBitsOfCpp) {
   ASSERT_EQ(heddle_preconditioner_create(s.A, "jacobi", &jacobi), HEDDLE_OK);
   ASSERT_EQ(heddle_solver_create(s.A, "block-cg", jacobi, &options, &solver), HEDDLE_OK)
       << message(s.context);
+  const double* history = nullptr;
+  std::int64_t count = -1;
+  ASSERT_EQ(heddle_solver_history(solver, &history, &count), HEDDLE_OK) << message(s.context);
+  EXPECT_EQ(count, 0);
   std::vector<std::vector<double>> b, x;
   std::vector<heddle_view> from, to;
   for (unsigned k = 0; k < 3; ++k) {
@@ -224,8 +228,6 @@ TEST(CMethods, BlockCgHasTheBitsOfCpp) {
   std::vector<heddle_report> reports(3, report());
   ASSERT_EQ(heddle_solver_solve_all(solver, 3, from.data(), to.data(), reports.data()), HEDDLE_OK)
       << message(s.context);
-  const double* history = nullptr;
-  std::int64_t count = 0;
   ASSERT_EQ(heddle_solver_history(solver, &history, &count), HEDDLE_OK);
   EXPECT_EQ(count, reports[0].iterations + 1);
 
@@ -336,6 +338,8 @@ TEST(CMethods, StepsAndBasesAreOfTheirMethods) {
   expect_usage("chebyshev");
   options = usual();
   options.basis_in_single = 1;
+  expect_usage("cg");
+  expect_usage("block-cg");
   const std::vector<double> x = s.solve(s.A, "gmres", nullptr, &options, b, &told);
   EXPECT_NE(x, s.solve(s.A, "gmres", nullptr, nullptr, b, &of_estimate));
 }

@@ -70,6 +70,8 @@ def test_intervals_steps_and_bases():
         heddle.Solver(A, "cg", None, interval=(1, 2))
     with pytest.raises(heddle.UsageError, match="basis_precision"):
         heddle.Solver(A, "gmres", basis_precision="half")
+    with pytest.raises(heddle.UsageError, match="fgmres, not for cg"):
+        heddle.Solver(A, "cg", basis_precision="single")
 
 
 def test_multigrid_is_told_of_motions_and_candidates():

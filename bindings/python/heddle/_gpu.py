@@ -220,13 +220,13 @@ def _known_package(array: Any) -> str:
 
 
 def copy_there(array: Any) -> Any:
-    """A copy in the same memory, which its package has queued; an array that nobody can change
-    itself. Raises ``UnsupportedError`` for packages that are not known here."""
+    """A copy in the same memory, which its package has queued. Raises ``UnsupportedError`` for
+    packages that are not known here."""
     package = _known_package(array)
     if package == "torch":
         return array.detach().clone()
     if package in _immutable:
-        return array
+        return array.copy()  # a function that it is donated to deletes the array
     with array.device:
         return array.copy()
 

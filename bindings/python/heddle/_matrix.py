@@ -18,6 +18,7 @@ from ._errors import SizeError, UsageError
 from ._gpu import (
     copy_there, device_of, empty_like, gpu_array, on_gpu, one_name, package_of, to_host)  # fmt: skip
 
+
 class Matrix:
     """A sparse matrix of compound entries, in compressed sparse rows.
 
@@ -163,6 +164,8 @@ class Matrix:
                     newer = copy_there(data)
                     given = [gpu_array(newer, own, self.dtype, "data") for own in there]
                     check_form(given[0], shape, "data")
+                    # Before the first that may refuse them: entries of before must not come back.
+                    self._newer = newer
                     for own, entries in zip(there, given):
                         own.update_values_at(entries.place, self.nnz)
                     elsewhere = [own for own in elsewhere if own not in there]
@@ -170,10 +173,9 @@ class Matrix:
                 values = numbers(to_host(data) if on_gpu(data) else data, self.dtype, "data")
                 check_form(values, shape, "data")
                 self._stored.update_values(values)
+                self._newer = None
                 for own in elsewhere:
                     own.update_values(values)
-                newer = None
-            self._newer = newer
 
     def operator(
         self, device: str = "cpu", threads: int = 0, stream: int = 0, plan: str | None = None
