@@ -110,6 +110,11 @@ def test_a_tree_solves(preconditioner):
     x = solver.solve(b).x
     assert np.linalg.norm(b - A @ x) <= 1.01e-9 * np.linalg.norm(b)
     heddle.Solver(A, storage="hisparse")
+    with pytest.raises(heddle.UsageError, match="profile"):
+        heddle.Solver(A, storage="hisparse", profile="none.json")
+    A.update_values(2 * A.data)
+    with pytest.raises(heddle.UsageError, match="new values"):
+        solver.solve(b)
     for wrong in ({"storage": "tree"}, {"node": 16}, {"storage": "hisparse", "plan": "CSR"},
                   {"storage": "hisparse", "node": 3}):  # fmt: skip
         with pytest.raises(heddle.UsageError):

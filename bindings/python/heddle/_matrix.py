@@ -77,6 +77,7 @@ class Matrix:
         # Entries that a GPU has and the host has not asked for; else None.
         self._newer: Any = None
         self._operators: dict[Any, _heddle.Operator] = {}
+        self._generation = 0  # grows with each update of the entries
         # Held while operators are made and given new values: none misses them.
         self._lock = threading.RLock()
         self._entry, self._precision = self._stored.entry, self._stored.precision
@@ -166,6 +167,7 @@ class Matrix:
                     check_form(given[0], shape, "data")
                     # Before the first that may refuse them: entries of before must not come back.
                     self._newer = newer
+                    self._generation += 1
                     for own, entries in zip(there, given):
                         own.update_values_at(entries.place, self.nnz)
                     elsewhere = [own for own in elsewhere if own not in there]
@@ -174,6 +176,7 @@ class Matrix:
                 check_form(values, shape, "data")
                 self._stored.update_values(values)
                 self._newer = None
+                self._generation += 1
                 for own in elsewhere:
                     own.update_values(values)
 

@@ -52,7 +52,7 @@ class Solver:
         See docs/plans.md; ``None``: chosen for the matrix.
     storage, node
         ``"hisparse"``: a tree of nodes of so many rows, see docs/hierarchical.md, of the entries
-        that A has now; new values do not reach it.
+        that A has now; after ``update_values`` its solves raise ``UsageError``.
     profile
         From which the plan is chosen: a ``Profile``, or the path of one. ``None``: those that
         docs/profiles.md names.
@@ -119,6 +119,7 @@ class Solver:
         candidates: ArrayLike | str | None = None,
         varies: bool = False,
     ) -> None:
+        self._generation: int | None = None  # of the entries in a tree, which keeps them
         named = isinstance(preconditioner, str)
         is_matrix = isinstance(A, Matrix) or not (isinstance(A, Adjoint) or is_operator(A))
         has_entries = is_matrix and shift == 0
@@ -146,6 +147,8 @@ class Solver:
                 raise UsageError("method='auto' looks at entries, which this operator has not")
         else:
             matrix = A if isinstance(A, Matrix) else Matrix(A)
+            if storage == "hisparse" and profile is not None:
+                raise UsageError("a profile is of sliced storage, not of storage='hisparse'")
             if profile is not None:
                 if plan is not None:
                     raise UsageError("a plan and a profile to choose one from")
@@ -156,6 +159,7 @@ class Solver:
             if storage == "sliced" and node == 0:
                 operator = matrix.operator(device, index(threads), 0, plan)
             else:
+                self._generation = matrix._generation
                 operator = _heddle.Operator.of_matrix(
                     matrix._own, device, index(threads), 0, plan, storage, index(node))  # fmt: skip
             self.A = matrix
@@ -231,6 +235,7 @@ class Solver:
             ``callback(iteration, relative_residual)`` after each iteration but the last. What it
             raises ends the solve and is raised here.
         """
+        self._check_entries()
         dtype = self.dtype
         if type(b) is not np.ndarray or (out is not None and type(out) is not np.ndarray):
             if on_gpu(b) or on_gpu(out):
@@ -291,6 +296,7 @@ class Solver:
         >>> [result.x for result in solver.solve_all(np.array([[2.0, 2.0], [4.0, 4.0]]))]
         [array([2., 1.]), array([4., 2.])]
         """
+        self._check_entries()
         if not on_gpu(b):
             b = numbers(b, self.dtype, "b")
         count = len(b) if len(b.shape) > 0 else 0
@@ -339,6 +345,10 @@ class Solver:
         self._check_shape(given, shape, name)
         return given, given.place
 
+    def _check_entries(self) -> None:
+        if self._generation is not None and self._generation != self.A._generation:
+            raise UsageError("the matrix has new values, which a tree does not take: make it anew")
+
     def _check_shape(self, given: Any, shape: tuple[int, ...] | None, name: str) -> None:
         if shape is None:
             check_form(given, self._shape, name)
@@ -378,6 +388,7 @@ class Solver:
         self._own.prepare_enqueue(kept[0][1], kept[1][1])
 
     def _places_of(self, b: Any, x: Any, stream: int) -> tuple[Any, Any]:
+        self._check_entries()
         if self._operator.gpu < 0:
             raise UnsupportedError("enqueue needs a solver on a GPU: device='cuda'")
         return self._place(b, "b", stream), self._place(x, "x", stream, writable=True)
