@@ -91,8 +91,9 @@ class HostSolve {
   /// A run, and what its x is worth.
   void take(const RunResult<sum_t<S>>& run) {
     for (const sum squared : run.history) record(squared);
-    end_of_run_ = run.end;
-    decisions::take_run(state_, goal_, run.end, run.iterations);
+    end_of_run_ =
+        goal_.continues_runs && run.end == device::loop_reached ? end_behind_run() : run.end;
+    decisions::take_run(state_, goal_, end_of_run_, run.iterations);
     state_.squared_residual = true_residual(x_);
     if (state_.not_positive != 0) look_at_direction();
     take_iterate_at_drop();
@@ -230,6 +231,14 @@ class HostSolve {
                                                                         : Status::not_hermitian);
     }
     report_.iterate_seconds = elapsed();
+  }
+
+  /// Runs that go on from one another may be too short to look at the clock themselves. Ranks look
+  /// at it in each iteration, together.
+  device::LoopEnd end_behind_run() const {
+    if (stream().share != nullptr) return device::loop_reached;
+    if (was_cancelled_) return device::loop_cancelled;
+    return elapsed() >= solver_.options_.time_limit ? device::loop_time : device::loop_reached;
   }
 
   void set_limits() {

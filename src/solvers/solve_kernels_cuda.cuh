@@ -103,7 +103,13 @@ __global__ void begin_round(SolveArguments a, cudaGraphConditionalHandle goes_on
 /// After a run and the true residual behind it.
 __device__ void judge_run(const SolveArguments& a) {
   SolveState& state = *a.state;
-  decisions::take_run(state, a.goal, a.run->end, a.run->iteration);
+  int end = a.run->end;
+  // Runs that go on from one another may be too short to look at the clock themselves.
+  if (a.goal.continues_runs && end == device::loop_reached) {
+    const int wish = device::requested_end(*a.run, a.run->limits.deadline, 0);
+    if (wish != device::loop_runs) end = wish;
+  }
+  decisions::take_run(state, a.goal, end, a.run->iteration);
   state.in_question = state.not_positive;
   if (state.in_question == 0) {
     decisions::choose_iterate(state);

@@ -13,6 +13,7 @@
 #include "heddle/jacobi.hpp"
 #include "heddle/krylov_solver.hpp"
 #include "heddle/operator.hpp"
+#include "solvers/told_report.hpp"
 #include "support/gpu.hpp"
 
 // Of CUDA's run-time library, whose headers are not the tests'.
@@ -89,7 +90,7 @@ void expect_as_solve(const CsrMatrix<E>& matrix, const std::string& plan, bool j
     other->enqueue(b_there.view(), x.view(), pinned.get());
     const DeviceReport enqueued = pinned.after(device);
     EXPECT_EQ(name(enqueued.status), name(report.status)) << report;
-    EXPECT_EQ(enqueued.stored, report.stored == "float" ? StoredScalar::single : StoredScalar::own);
+    EXPECT_EQ(detail::told_copy(enqueued.stored), report.stored);
     EXPECT_EQ(enqueued.iterations, report.iterations);
     EXPECT_EQ(enqueued.restarts, report.restarts);
     EXPECT_FALSE(!(std::abs(enqueued.residual - report.residual) <= 1e-6 * report.residual));
