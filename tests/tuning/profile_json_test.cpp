@@ -1,20 +1,16 @@
-// Profiles as files: the same bits back, every fault named, nothing half-written, and the schema
-// that the documentation holds.
+// Profiles as JSON: the same bits back, every fault named, and the schema that the documentation
+// holds.
 #include <gtest/gtest.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
 #include <fstream>
-#include <functional>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "heddle/tuning/profile.hpp"
-#include "io/temporary_folder.hpp"
 #include "support/json_schema.hpp"
 #include "support/profiles.hpp"
 
@@ -292,53 +288,6 @@ TEST(ProfileJson, IsRefusedWhereItIsNoJson) {
   for (std::size_t size = 0; size + 2 < text.size(); size += 7) {
     EXPECT_NE(message_of_text(text.substr(0, size)), "accepted") << size;
   }
-}
-
-// ---- files ----
-
-TEST(ProfileFile, AppearsWholeOrNotAtAll) {
-  const TemporaryFolder folder;
-  const std::string path = folder / "p.json";
-  full_profile().save(path);
-  EXPECT_EQ(contents(path), full_profile().to_json());
-  EXPECT_EQ(Profile::load(path).to_json(), full_profile().to_json());
-  profile_of_gpu().save(path);
-  EXPECT_EQ(Profile::load(path).device, some_gpu());
-  Profile bad = full_profile();
-  bad.records[0].speedup = std::nan("");
-  EXPECT_THROW(bad.save(path), Error);
-  EXPECT_EQ(Profile::load(path).device, some_gpu());
-  EXPECT_EQ(folder.files(), 1u);
-}
-
-ErrorKind kind_of(const std::function<void()>& act, const std::string& name) {
-  try {
-    act();
-  } catch (const Error& error) {
-    EXPECT_NE(std::string(error.what()).find(name), std::string::npos) << error.what();
-    EXPECT_EQ(std::string(error.what()).find('\n'), std::string::npos) << error.what();
-    return error.kind();
-  }
-  ADD_FAILURE() << "no error";
-  return ErrorKind::internal;
-}
-
-TEST(ProfileFile, ThatCannotBeReadOrWrittenIsNamed) {
-  const TemporaryFolder folder;
-  const std::string missing = folder / "missing.json";
-  EXPECT_EQ(kind_of([&] { Profile::load(missing); }, missing), ErrorKind::io);
-  EXPECT_EQ(kind_of([&] { Profile::load(folder / ""); }, folder / ""), ErrorKind::io);
-  const std::string nowhere = folder / "no/such/folder/p.json";
-  EXPECT_EQ(kind_of([&] { some_profile().save(nowhere); }, nowhere), ErrorKind::io);
-  EXPECT_EQ(kind_of([&] { some_profile().save(folder / ""); }, "heddle-test"), ErrorKind::io);
-  if (geteuid() != 0) {  // who may write everywhere
-    const std::string unwritable = folder / "closed";
-    mkdir(unwritable.c_str(), 0500);
-    EXPECT_EQ(kind_of([&] { some_profile().save(unwritable + "/p.json"); }, unwritable),
-              ErrorKind::io);
-  }
-  const std::string broken = folder.write("broken.json", "{");
-  EXPECT_EQ(kind_of([&] { Profile::load(broken); }, broken), ErrorKind::bad_plan);
 }
 
 // ---- the schema ----

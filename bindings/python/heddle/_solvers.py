@@ -14,9 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 from . import _heddle
 from ._arrays import _row_shapes, check_form, forms, numbers
 from ._errors import SizeError, UnsupportedError, UsageError
-from ._functions import is_operator, operator_of
 from ._gpu import empty_like, gpu_array, on_gpu, stream_number
-from ._matrix import Adjoint, Matrix
+from ._planned import is_matrix, operator_for
 from ._preconditioners import preconditioner_of
 from ._result import Result
 from ._tune import Profile
@@ -119,51 +118,16 @@ class Solver:
         candidates: ArrayLike | str | None = None,
         varies: bool = False,
     ) -> None:
-        self._generation: int | None = None  # of the entries in a tree, which keeps them
         named = isinstance(preconditioner, str)
-        is_matrix = isinstance(A, Matrix) or not (isinstance(A, Adjoint) or is_operator(A))
-        has_entries = is_matrix and shift == 0
-        planned = plan is not None or profile is not None or storage != "sliced"
+        has_entries = is_matrix(A) and shift == 0
         if preconditioner is None or (named and preconditioner == "jacobi" and not has_entries):
             preconditioner, named = "none", True
         if basis_precision not in ("full", "single"):
             raise UsageError(f"basis_precision is 'full' or 'single', not {basis_precision!r}")
         if omega == 0:
             raise UsageError("omega is finite and not 0")
-        if isinstance(A, Adjoint):
-            if planned:
-                raise UsageError("an adjoint has the plan of its matrix")
-            operator = A.operator(device, index(threads))
-            self.A = A
-            self.entry, self.dtype = A.H.entry, A.H.dtype
-            if method == "auto":
-                raise UsageError("method='auto' looks at entries, which an adjoint does not show")
-        elif not is_matrix:
-            if planned:
-                raise UsageError("a plan stores a matrix, and this operator has none")
-            operator, self.entry, self.dtype = operator_of(A, device)
-            self.A = A
-            if method == "auto":
-                raise UsageError("method='auto' looks at entries, which this operator has not")
-        else:
-            matrix = A if isinstance(A, Matrix) else Matrix(A)
-            if storage == "hisparse" and profile is not None:
-                raise UsageError("a profile is of sliced storage, not of storage='hisparse'")
-            if profile is not None:
-                if plan is not None:
-                    raise UsageError("a plan and a profile to choose one from")
-                if not isinstance(profile, Profile):
-                    profile = Profile.read(profile)
-                of = "cg" if method == "auto" else method
-                plan = profile.plan_for(matrix, method=of, device=device, threads=threads)
-            if storage == "sliced" and node == 0:
-                operator = matrix.operator(device, index(threads), 0, plan)
-            else:
-                self._generation = matrix._generation
-                operator = _heddle.Operator.of_matrix(
-                    matrix._own, device, index(threads), 0, plan, storage, index(node))  # fmt: skip
-            self.A = matrix
-            self.entry, self.dtype = matrix.entry, matrix.dtype
+        operator, self.A, self.entry, self.dtype, self._generation = operator_for(
+            A, method, device, index(threads), plan, storage, index(node), profile)  # fmt: skip
         if shift != 0:
             operator = operator.shifted(float(shift))
         if method == "auto":
