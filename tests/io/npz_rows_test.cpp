@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstring>
 #include <limits>
 #include <string>
 #include <utility>
@@ -33,10 +32,9 @@ void expect_rows(const AnyMatrix& part, const AnyMatrix& whole, Index first, Ind
   EXPECT_TRUE(std::equal(found.column, found.column + count, expected.column + begin));
   const auto bytes = static_cast<std::size_t>(whole.entry_bytes());
   ASSERT_EQ(part.values().size(), static_cast<std::size_t>(count) * bytes);
-  EXPECT_EQ(std::memcmp(part.values().data(),
-                        whole.values().data() + static_cast<std::size_t>(begin) * bytes,
-                        part.values().size()),
-            0);
+  EXPECT_TRUE(std::ranges::equal(
+      part.values(),
+      whole.values().subspan(static_cast<std::size_t>(begin) * bytes, part.values().size())));
 }
 
 template <class E>
