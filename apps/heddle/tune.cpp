@@ -264,8 +264,12 @@ int tune_all(const TuneCommand& options, const Device& device) {
   });
 }
 
-/// The sizes of nodes of hierarchical storage.
-int tune_trees(const TuneCommand& options, const Device& device) {
+/// What is tuned beside plans, a matrix at a time: what was found stays where one is refused.
+/// `tune_one(matrix, settings, progress)`: a profile with `records`, which `told` and `print` show.
+template <class Record, class TuneOne, class Told, class Print>
+int tune_each(const TuneCommand& options, const Device& device,
+              std::vector<Record> Profile::* records, const TuneOne& tune_one, const Told& told,
+              const Print& print) {
   const ProfileDestination destination(options.output, options.append, device);
   check_tune_files(options, destination.path());
   const auto progress = options.matrix.progress();
@@ -280,17 +284,17 @@ int tune_trees(const TuneCommand& options, const Device& device) {
     Profile found = Profile::of(device);
     std::exception_ptr failure = failure_of([&] {
       for (const NamedMatrix& matrix : matrices.named) {
-        if (!watch.is_stopping()) found.merge(tune_nodes(matrix, device, settings));
+        if (!watch.is_stopping()) found.merge(tune_one(matrix, settings, progress.get()));
       }
     });
     if (progress) progress->erase();
-    const bool any = !found.trees.empty();
+    const bool any = !(found.*records).empty();
     const std::string written = write_found(destination, found, any, failure);
     if (any || !failure) {
       if (options.json) {
-        put_out_json(tuning::nodes_json(found.trees, device.description()), written);
+        put_out_json(told(found.*records, device.description()), written);
       } else if (!options.matrix.quiet) {
-        tuning::print_nodes(found.trees, device.description(), std::cout);
+        print(found.*records, device.description(), std::cout);
         print_written(written);
       }
     }
@@ -298,42 +302,25 @@ int tune_trees(const TuneCommand& options, const Device& device) {
   });
 }
 
+/// The sizes of nodes of hierarchical storage.
+int tune_trees(const TuneCommand& options, const Device& device) {
+  const auto tune_one = [&](const NamedMatrix& matrix, const TuneOptions& settings, Progress*) {
+    return tune_nodes(matrix, device, settings);
+  };
+  return tune_each(options, device, &Profile::trees, tune_one, tuning::nodes_json,
+                   tuning::print_nodes);
+}
+
 /// The settings of multigrid.
 int tune_multigrids(const TuneCommand& options, const Device& device) {
-  const ProfileDestination destination(options.output, options.append, device);
-  check_tune_files(options, destination.path());
-  const auto progress = options.matrix.progress();
-  const Matrices matrices = read_all(options, progress.get());
-  TuneOptions settings = settings_of(options, device);
-  if (!options.seconds) settings.seconds_limit = std::numeric_limits<double>::infinity();
-  settings.known = Profiles::for_device(device);
-  std::vector<MatrixReport> reports;
-  for (const NamedMatrix& matrix : matrices.named) reports.emplace_back().name = matrix.name;
-  TuneWatch watch(reports, progress.get());
-  watch.listen(settings);
-  return interruptible(watch, [&] {
-    Profile found = Profile::of(device);
-    std::exception_ptr failure = failure_of([&] {
-      for (const NamedMatrix& matrix : matrices.named) {
-        if (watch.is_stopping()) break;
-        const MultigridChoice candidates =
-            options.multigrid.read({}, *matrix.matrix, device, progress.get());
-        found.merge(tune_multigrid(matrix, candidates, device, settings));
-      }
-    });
-    if (progress) progress->erase();
-    const bool any = !found.multigrids.empty();
-    const std::string written = write_found(destination, found, any, failure);
-    if (any || !failure) {
-      if (options.json) {
-        put_out_json(tuning::multigrids_json(found.multigrids, device.description()), written);
-      } else if (!options.matrix.quiet) {
-        tuning::print_multigrids(found.multigrids, device.description(), std::cout);
-        print_written(written);
-      }
-    }
-    if (failure) std::rethrow_exception(failure);
-  });
+  const Profiles known = Profiles::for_device(device);
+  const auto tune_one = [&](const NamedMatrix& matrix, TuneOptions settings, Progress* progress) {
+    settings.known = known;
+    const MultigridChoice candidates = options.multigrid.read({}, *matrix.matrix, device, progress);
+    return tune_multigrid(matrix, candidates, device, settings);
+  };
+  return tune_each(options, device, &Profile::multigrids, tune_one, tuning::multigrids_json,
+                   tuning::print_multigrids);
 }
 
 int run(const TuneCommand& options) {
