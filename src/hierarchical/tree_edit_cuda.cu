@@ -56,8 +56,7 @@ class EditOnGpu {
  private:
   static constexpr EditFaults no_faults{no_edit, 0};
 
-  void refuse_faults() {
-    const EditFaults faults = read_value(faults_.data(), work_);
+  void refuse(const EditFaults& faults) {
     if (faults.malformed != 0) {
       heddle::detail::check_edits(before_, edits_.to_host());
       throw Error(ErrorKind::internal, "GPU and CPU disagree on whether edits are well formed");
@@ -69,14 +68,13 @@ class EditOnGpu {
 
   void count() {
     touched_.push_back(sorted_edits(before_, levels_, edits_, faults_.data(), work_));
-    refuse_faults();
     Offset end = 0;
     for (int level = 0; level < levels_; ++level) {
       TouchedLevel& touched = touched_.back();
       touched.begin = end;
       const CountedNodes counted =
           count_level(view_, touched, faults_.data(), freed_.data(), work_);
-      if (level == 0) refuse_faults();
+      if (level == 0) refuse(counted.faults);  // nothing was written
       take(counted, level == 0 ? result_.memory.leaves : result_.memory.inner);
       end += counted.bytes_after;
       children_.emplace_back();
