@@ -45,9 +45,13 @@ class Workspace final : public std::pmr::memory_resource {
     std::size_t bytes;
   };
 
+  /// Throws `Error` (memory), which tells what the owner has.
+  void* allocated(std::size_t bytes) {
+    return heddle::detail::allocate_values(bytes, 1, alignment, owner_);
+  }
   void* take(std::size_t bytes) {
     blocks_.reserve(blocks_.size() + 1);
-    void* const data = owner_.memory()->allocate(bytes, alignment);
+    void* const data = allocated(bytes);
     blocks_.push_back({data, bytes});
     return data;
   }
@@ -56,8 +60,7 @@ class Workspace final : public std::pmr::memory_resource {
   }
 
   void* do_allocate(std::size_t bytes, std::size_t) override {
-    if (bytes >= large)
-      return is_in_order_ ? owner_.memory()->allocate(bytes, alignment) : take(bytes);
+    if (bytes >= large) return is_in_order_ ? allocated(bytes) : take(bytes);
     if (next_ == nullptr || used_ + bytes > block_bytes) {
       next_ = static_cast<std::byte*>(take(block_bytes));
       used_ = 0;
