@@ -5,6 +5,7 @@
 #include <cub/device/device_scan.cuh>
 
 #include "cuda_call.hpp"
+#include "unset_array.hpp"
 
 namespace heddle::cuda {
 
@@ -36,7 +37,8 @@ void sort_by_key(SortBuffers& buffers, Offset count, int key_bits, const Device&
   cub::DoubleBuffer<unsigned long long> key(buffers.key[current].data(),
                                             buffers.key[1 - current].data());
   cub::DoubleBuffer<Index> value(buffers.value[current].data(), buffers.value[1 - current].data());
-  Array<std::byte> work(sort(nullptr, 0, key, value, count, key_bits, device.stream()), device);
+  UnsetArray<std::byte> work(sort(nullptr, 0, key, value, count, key_bits, device.stream()),
+                             device);
   sort(work.data(), work.size(), key, value, count, key_bits, device.stream());
   if (key.selector != 0) buffers.current = 1 - current;
 }
@@ -55,7 +57,7 @@ long long sort_bytes(Offset count, const Stream& stream) {
 void exclusive_sum(Offset* values, Offset count, const Device& device) {
   if (count == 0) return;
   const OnGpu here(device.stream());
-  Array<std::byte> work(sum(nullptr, 0, values, count, device.stream()), device);
+  UnsetArray<std::byte> work(sum(nullptr, 0, values, count, device.stream()), device);
   sum(work.data(), work.size(), values, count, device.stream());
 }
 

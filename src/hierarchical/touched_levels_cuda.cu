@@ -55,7 +55,7 @@ UnsetArray<Offset> find_nodes(const TreeView& tree, TouchedLevel& level, const D
 
 __global__ void __launch_bounds__(block_size)
     count_nodes(TreeView tree, int level, const NodeReference* before, const int* held,
-                const Offset* byte, Offset nodes, CountedNodes* counted,
+                const Offset* byte, Offset nodes, const EditFaults* faults, CountedNodes* counted,
                 unsigned long long* freed_of_pool) {
   __shared__ int more[node_kinds];
   __shared__ unsigned long long more_items, bytes_before;
@@ -63,7 +63,10 @@ __global__ void __launch_bounds__(block_size)
   if (threadIdx.x == 0) more_items = bytes_before = 0;
   __syncthreads();
   const Offset node = Offset(blockIdx.x) * block_size + threadIdx.x;
-  if (node == 0) counted->bytes_after = byte[nodes];
+  if (node == 0) {
+    counted->bytes_after = byte[nodes];
+    counted->faults = *faults;
+  }
   if (node < nodes) {
     const NodeShape shape = tree.shape(level);
     // Modulo 2^64, where a negative number is one as well.
@@ -164,7 +167,7 @@ CountedNodes count_level(const TreeView& tree, TouchedLevel& level, EditFaults* 
   launch_kernel(count_nodes, static_cast<unsigned>((level.nodes() + block_size - 1) / block_size),
                 block_size, false, device.stream(), tree, level.level, level.before.data(),
                 level.held.data(), static_cast<const Offset*>(level.byte.data()), level.nodes(),
-                counted.data(), freed_of_pool);
+                static_cast<const EditFaults*>(faults), counted.data(), freed_of_pool);
   return read_value(counted.data(), device);
 }
 

@@ -21,8 +21,9 @@ struct EditFaults {
   unsigned long long malformed;
 };
 
-/// What the nodes of a level hold more than before, and their bytes.
+/// What the nodes of a level hold more than before, and their bytes; and what is wrong so far.
 struct CountedNodes {
+  EditFaults faults;
   int more[node_kinds];
   long long more_items;
   long long bytes_before;
@@ -67,8 +68,8 @@ TouchedLevel sorted_edits(const heddle::detail::Tree& tree, int levels,
                           const Device& device);
 
 /// Finds the nodes that the changes of a level touch, and counts what they hold afterwards and more
-/// than before; `faults` tells of what is missing. Adds the bytes of the nodes before to those that
-/// each pool frees.
+/// than before; `faults` takes down what is missing. Adds the bytes of the nodes before to those
+/// that each pool frees.
 CountedNodes count_level(const TreeView& tree, TouchedLevel& level, EditFaults* faults,
                          unsigned long long* freed_of_pool, const Device& device);
 

@@ -10,6 +10,7 @@
 #include "base/device_value.hpp"
 #include "base/launch_cuda.cuh"
 #include "base/returned_memory_cuda.hpp"
+#include "base/workspace_cuda.hpp"
 #include "heddle/detail/tree_building_cuda.hpp"
 #include "heddle/error.hpp"
 #include "merged_nodes_cuda.hpp"
@@ -29,14 +30,16 @@ using heddle::detail::Tree;
 /// An edit of a tree, level by level.
 class EditOnGpu {
  public:
-  EditOnGpu(const TreeOnGpu& matrix, const Array<PlacedEdit>& edits)
+  /// `work`: for temporary arrays, on the stream of the matrix.
+  EditOnGpu(const TreeOnGpu& matrix, const Array<PlacedEdit>& edits, const Device& work)
       : device_(matrix.device()),
+        work_(work),
         before_(matrix.matrix().tree()),
         edits_(edits),
         levels_(heddle::detail::levels_of(before_.rows, before_.columns, before_.leaf.log2_size)),
-        pools_(matrix.addresses(), device_),
-        freed_(matrix.addresses().size(), device_),
-        faults_(std::span(&no_faults, 1), device_),
+        pools_(matrix.addresses(), work),
+        freed_(matrix.addresses().size(), work),
+        faults_(std::span(&no_faults, 1), work),
         view_{pools_.data(), before_.root, before_.leaf, levels_, before_.entries == 0},
         result_(before_),
         addresses_(matrix.addresses().begin(), matrix.addresses().end()) {}
@@ -53,33 +56,31 @@ class EditOnGpu {
  private:
   static constexpr EditFaults no_faults{no_edit, 0};
 
-  void refuse_faults() {
-    const EditFaults faults = read_value(faults_.data(), device_);
+  void refuse(const EditFaults& faults) {
     if (faults.malformed != 0) {
       heddle::detail::check_edits(before_, edits_.to_host());
       throw Error(ErrorKind::internal, "GPU and CPU disagree on whether edits are well formed");
     }
     if (faults.missing == no_edit) return;
     const auto number = static_cast<std::size_t>(faults.missing);
-    heddle::detail::refuse_missing(number, read_value(edits_.data() + number, device_));
+    heddle::detail::refuse_missing(number, read_value(edits_.data() + number, work_));
   }
 
   void count() {
-    touched_.push_back(sorted_edits(before_, levels_, edits_, faults_.data(), device_));
-    refuse_faults();
+    touched_.push_back(sorted_edits(before_, levels_, edits_, faults_.data(), work_));
     Offset end = 0;
     for (int level = 0; level < levels_; ++level) {
       TouchedLevel& touched = touched_.back();
       touched.begin = end;
       const CountedNodes counted =
-          count_level(view_, touched, faults_.data(), freed_.data(), device_);
-      if (level == 0) refuse_faults();
+          count_level(view_, touched, faults_.data(), freed_.data(), work_);
+      if (level == 0) refuse(counted.faults);  // nothing was written
       take(counted, level == 0 ? result_.memory.leaves : result_.memory.inner);
       end += counted.bytes_after;
       children_.emplace_back();
       touched_.push_back(changes_above(touched, before_.shape(level + 1),
                                        static_cast<int>(before_.pools.size()), children_.back(),
-                                       device_));
+                                       work_));
     }
     bytes_ = end;
   }
@@ -98,10 +99,10 @@ class EditOnGpu {
       const auto k = static_cast<std::size_t>(level);
       const void* const payloads = level == 0 ? values : children_[k - 1].data();
       write_merged(touched_[k], pools_.data(), payloads, level == 0 ? word : PayloadWord::reference,
-                   bytes->data(), device_);
+                   bytes->data(), work_);
     }
     result_.entries = result_.memory.leaves.items;
-    if (result_.entries > 0) result_.root = read_value(children_.back().data(), device_);
+    if (result_.entries > 0) result_.root = read_value(children_.back().data(), work_);
     const std::vector<unsigned long long> freed = freed_.to_host();
     for (std::size_t pool = 0; pool < freed.size(); ++pool) {
       heddle::detail::PoolShare& share = result_.pools[pool];
@@ -117,6 +118,7 @@ class EditOnGpu {
   }
 
   Device device_;
+  Device work_;
   const Tree& before_;
   const Array<PlacedEdit>& edits_;
   int levels_;
@@ -184,38 +186,40 @@ class StagedIndices {
 }  // namespace
 
 Tree edited_tree(const TreeOnGpu& matrix, std::span<const EditsToMake> edits) {
-  const Device& device = matrix.device();
   const int entry_bytes = matrix.matrix().tree().leaf.payload_bytes;
   Offset count = 0;
   for (const EditsToMake& part : edits) count += part.count;
   if (count == 0) return matrix.matrix().tree();
   refuse_many(count);
-  Array<PlacedEdit> places(static_cast<std::size_t>(count), device);
-  UnsetArray<std::byte> values(static_cast<std::size_t>(count * entry_bytes), device);
+  const Workspace space(matrix.device());
+  const Device& work = space.device();
+  Array<PlacedEdit> places(static_cast<std::size_t>(count), work);
+  UnsetArray<std::byte> values(static_cast<std::size_t>(count * entry_bytes), work);
   Offset first = 0;
   for (const EditsToMake& part : edits) {
-    const StagedIndices row(part.row, part.count, device), column(part.column, part.count, device);
+    const StagedIndices row(part.row, part.count, work), column(part.column, part.count, work);
     for_each_index(
-        device.stream(), part.count,
+        work.stream(), part.count,
         [row = row.data(), column = column.data(), action = part.action,
          to = places.data() + first] __device__(Offset i) { to[i] = {row[i], column[i], action}; });
-    copy_values(part, entry_bytes, values.data() + first * entry_bytes, device);
-    wait_before_memory_goes_back(device);
+    copy_values(part, entry_bytes, values.data() + first * entry_bytes, work);
+    wait_before_memory_goes_back(work);
     first += part.count;
   }
   const int scalar_bytes = edits.front().entries.scalar_bytes;
-  return EditOnGpu(matrix, places).carry_out(values.data(), word_of(scalar_bytes));
+  return EditOnGpu(matrix, places, work).carry_out(values.data(), word_of(scalar_bytes));
 }
 
 Tree edited_tree(const TreeOnGpu& matrix, std::span<const PlacedEdit> edits,
                  const std::byte* values, int scalar_bytes) {
-  const Device& device = matrix.device();
   if (edits.empty()) return matrix.matrix().tree();
   refuse_many(static_cast<Offset>(edits.size()));
+  const Workspace space(matrix.device());
+  const Device& work = space.device();
   const auto bytes = static_cast<std::size_t>(matrix.matrix().tree().leaf.payload_bytes);
-  const Array<PlacedEdit> places(edits, device);
-  const Array<std::byte> there(std::span(values, edits.size() * bytes), device);
-  return EditOnGpu(matrix, places).carry_out(there.data(), word_of(scalar_bytes));
+  const Array<PlacedEdit> places(edits, work);
+  const Array<std::byte> there(std::span(values, edits.size() * bytes), work);
+  return EditOnGpu(matrix, places, work).carry_out(there.data(), word_of(scalar_bytes));
 }
 
 }  // namespace heddle::cuda

@@ -245,8 +245,9 @@ LevelOnGpu level_of(const PlacesOnGpu& places, const NodeShape& shape, bool& ins
 }
 
 TreeBuilderOnGpu::TreeBuilderOnGpu(Index rows, Index columns, LevelOnGpu leaves,
-                                   const Device& device, const std::optional<long long>& limit)
-    : device_(device) {
+                                   const Device& device, const Device& work,
+                                   const std::optional<long long>& limit)
+    : work_(work) {
   tree_.rows = rows;
   tree_.columns = columns;
   tree_.leaf = leaves.shape;
@@ -259,7 +260,7 @@ TreeBuilderOnGpu::TreeBuilderOnGpu(Index rows, Index columns, LevelOnGpu leaves,
     bool inside = true;
     LevelOnGpu level =
         level_of({below.row.data(), below.column.data(), below.nodes(), below.rows, below.columns},
-                 tree_.shape(1), inside, device);
+                 tree_.shape(1), inside, work);
     level.begin = below.begin + below.counts.bytes;
     NodeCounts& inner = tree_.memory.inner;
     for (std::size_t kind = 0; kind < inner.of_kind.size(); ++kind) {
@@ -280,25 +281,25 @@ TreeBuilderOnGpu::TreeBuilderOnGpu(Index rows, Index columns, LevelOnGpu leaves,
 heddle::detail::Tree TreeBuilderOnGpu::finish() {
   for (std::size_t above = 1; above < levels_.size(); ++above) {
     const LevelOnGpu& children = levels_[above - 1];
-    UnsetArray<NodeReference> reference(static_cast<std::size_t>(children.nodes()), device_);
+    UnsetArray<NodeReference> reference(static_cast<std::size_t>(children.nodes()), work_);
     for_each_index(
-        device_.stream(), children.nodes(),
+        work_.stream(), children.nodes(),
         [shape = children.shape, held = children.held.data(), byte = children.byte.data(),
          begin = children.begin, reference = reference.data()] __device__(Offset child) {
           reference[child] =
               NodeReference::make(shape.kind_of(held[child]), 0, begin + byte[child]);
         });
     write_level(levels_[above], {reference.data(), int{sizeof(NodeReference)}}, pool(), nullptr,
-                device_);
-    wait_before_memory_goes_back(device_);
+                work_);
+    wait_before_memory_goes_back(work_);
   }
   if (tree_.entries > 0) {
     const LevelOnGpu& top = levels_.back();
     tree_.root =
-        NodeReference::make(top.shape.kind_of(read_value(top.held.data(), device_)), 0, top.begin);
+        NodeReference::make(top.shape.kind_of(read_value(top.held.data(), work_)), 0, top.begin);
     tree_.pools = {{std::make_shared<heddle::detail::Pool>(std::move(pool_)), tree_.memory.tree()}};
   }
-  device_.synchronize();  // so that other streams find it there too
+  work_.synchronize();  // so that other streams find it there too
   return std::move(tree_);
 }
 

@@ -104,8 +104,9 @@ void write_level(const LevelOnGpu& level, const PayloadsOnGpu& payloads, unsigne
 /// As `detail::TreeBuilder`: of leaves that are counted, in a GPU's memory.
 class TreeBuilderOnGpu {
  public:
+  /// The tree lies in the memory of `device`, all else in that of `work`, on the same stream.
   TreeBuilderOnGpu(Index rows, Index columns, LevelOnGpu leaves, const Device& device,
-                   const std::optional<long long>& limit = {});
+                   const Device& work, const std::optional<long long>& limit = {});
 
   const LevelOnGpu& leaves() const { return levels_.front(); }
   unsigned char* pool() { return reinterpret_cast<unsigned char*>(pool_->data()); }
@@ -113,7 +114,7 @@ class TreeBuilderOnGpu {
   detail::Tree finish();
 
  private:
-  Device device_;
+  Device work_;
   detail::Tree tree_;
   std::vector<LevelOnGpu> levels_;
   std::shared_ptr<Array<std::byte>> pool_;

@@ -5,6 +5,7 @@
 #include "base/device_cuda.hpp"
 #include "base/launch_cuda.cuh"
 #include "base/returned_memory_cuda.hpp"
+#include "base/workspace_cuda.hpp"
 #include "heddle/detail/slice_arithmetic.hpp"
 #include "heddle/detail/tree_building_cuda.hpp"
 #include "heddle/error.hpp"
@@ -67,16 +68,16 @@ enum class Fault { none, outside, twice };
 /// The tree, unless there is a fault.
 std::optional<heddle::detail::Tree> tree_of(const PlacesOnGpu& places, const NodeShape& leaf,
                                             const EntriesToStore& entries, Fault& fault,
-                                            const Device& device,
+                                            const Device& device, const Device& work,
                                             const std::optional<long long>& limit) {
   bool inside = true;
-  LevelOnGpu leaves = level_of(places, leaf, inside, device);
+  LevelOnGpu leaves = level_of(places, leaf, inside, work);
   fault = inside ? Fault::none : Fault::outside;
   if (!inside) return {};
-  TreeBuilderOnGpu builder(places.rows, places.columns, std::move(leaves), device, limit);
-  const StagedEntries staged(entries, places.count, leaf.payload_bytes, device);
-  Array<int> twice(1, device);
-  write_level(builder.leaves(), staged.payloads(), builder.pool(), twice.data(), device);
+  TreeBuilderOnGpu builder(places.rows, places.columns, std::move(leaves), device, work, limit);
+  const StagedEntries staged(entries, places.count, leaf.payload_bytes, work);
+  Array<int> twice(1, work);
+  write_level(builder.leaves(), staged.payloads(), builder.pool(), twice.data(), work);
   if (twice.to_host()[0] != 0) {
     fault = Fault::twice;
     return {};
@@ -100,11 +101,12 @@ heddle::detail::Tree tree_of_rows(const PatternView& pattern, const NodeShape& l
   if (!are_offsets_good(staged.view(), device)) report(pattern, false, device);
   refuse_many(staged.entries());
   staged.stage_columns();
-  const UnsetArray<Index> row = rows_of_entries(staged.view(), staged.entries(), device);
+  const Workspace space(device);
+  const UnsetArray<Index> row = rows_of_entries(staged.view(), staged.entries(), space.device());
   const PlacesOnGpu places{row.data(), staged.view().column, staged.entries(), pattern.rows,
                            pattern.columns};
   Fault fault = Fault::none;
-  auto tree = tree_of(places, leaf, entries, fault, device, limit);
+  auto tree = tree_of(places, leaf, entries, fault, device, space.device(), limit);
   if (!tree) report(pattern, true, device);
   return std::move(*tree);
 }
@@ -119,7 +121,9 @@ heddle::detail::Tree tree_of_places(Index rows, Index columns, Offset entries, c
     static_cast<void>(is_device_memory(column, device.stream()));
   }
   Fault fault = Fault::none;
-  auto tree = tree_of({row, column, entries, rows, columns}, leaf, values, fault, device, limit);
+  const Workspace space(device);
+  auto tree = tree_of({row, column, entries, rows, columns}, leaf, values, fault, device,
+                      space.device(), limit);
   if (tree) return std::move(*tree);
   if (fault == Fault::outside) {
     throw Error(ErrorKind::out_of_range, "an entry is beyond a matrix of " + std::to_string(rows) +

@@ -9,6 +9,7 @@
 #include "base/returned_memory_cuda.hpp"
 #include "base/sort_cuda.hpp"
 #include "base/unset_array.hpp"
+#include "base/workspace_cuda.hpp"
 #include "heddle/error.hpp"
 #include "piece_cutter.hpp"
 #include "place_bits.cuh"
@@ -112,12 +113,13 @@ void find_blocks(const unsigned long long* key, Offset leaves, int bits_of_x, Ar
 }
 
 /// Cuts the leaves into pieces: counts those of each block of y, and then writes them.
-void cut_pieces(TreeSchedule& schedule, const NodeShape& leaf, int run, const Device& device) {
+void cut_pieces(TreeSchedule& schedule, const NodeShape& leaf, int run, const Device& device,
+                const Device& work) {
   const Stream& stream = device.stream();
   const auto blocks = static_cast<Offset>(schedule.first.size()) - 1;
-  UnsetArray<Taken> taken(static_cast<std::size_t>(blocks), device);
+  UnsetArray<Taken> taken(static_cast<std::size_t>(blocks), work);
   const auto sums = static_cast<std::size_t>(blocks) + 1;
-  UnsetArray<Offset> pieces(sums, device), places(sums, device), counters(sums, device);
+  UnsetArray<Offset> pieces(sums, work), places(sums, work), counters(sums, work);
   const auto* const leaves = schedule.cut.leaves.data();
   for_each_index(stream, blocks,
                  [=, first = schedule.first.data(), taken = taken.data(), pieces = pieces.data(),
@@ -130,10 +132,10 @@ void cut_pieces(TreeSchedule& schedule, const NodeShape& leaf, int run, const De
                    counters[block] = own.counters;
                  });
   for (UnsetArray<Offset>* const sum : {&pieces, &places, &counters}) {
-    exclusive_sum(sum->data(), blocks + 1, device);
+    exclusive_sum(sum->data(), blocks + 1, work);
   }
   // One wait for all three.
-  UnsetArray<Taken> all(1, device);
+  UnsetArray<Taken> all(1, work);
   for_each_index(stream, 1,
                  [blocks, all = all.data(), pieces = pieces.data(), places = places.data(),
                   counters = counters.data()] __device__(Offset) {
@@ -155,7 +157,6 @@ void cut_pieces(TreeSchedule& schedule, const NodeShape& leaf, int run, const De
                            static_cast<int>(counters[block])};
         cutter.write(static_cast<Index>(block), before, taken[block], all_places, to);
       });
-  wait_before_memory_goes_back(device);
 }
 
 }  // namespace
@@ -164,8 +165,10 @@ TreeSchedule schedule_on_gpu(const heddle::detail::Tree& tree,
                              std::span<const unsigned long long> addresses, bool by_columns,
                              const Device& device) {
   const Stream& stream = device.stream();
-  const Array<unsigned long long> pools(addresses, device);
-  WalkedNodes nodes = leaves_of(tree, pools, device);
+  const Workspace space(device);
+  const Device& work = space.device();
+  const Array<unsigned long long> pools(addresses, work);
+  WalkedNodes nodes = leaves_of(tree, pools, work);
   const auto count = static_cast<Offset>(nodes.node.size());
   const NodeShape shape = tree.leaf;
   const auto blocks =
@@ -175,7 +178,7 @@ TreeSchedule schedule_on_gpu(const heddle::detail::Tree& tree,
   };
   const int bits_of_x = bits_of(by_columns ? tree.rows : tree.columns);
   const int bits_of_y = bits_of(by_columns ? tree.columns : tree.rows);
-  SortBuffers buffers(nodes.node.size(), device);
+  SortBuffers buffers(nodes.node.size(), work);
   for_each_index(
       stream, count,
       [=, row = nodes.row.data(), column = nodes.column.data(), key = buffers.key[0].data(),
@@ -185,7 +188,7 @@ TreeSchedule schedule_on_gpu(const heddle::detail::Tree& tree,
         key[i] = y << bits_of_x | x;
         value[i] = static_cast<Index>(i);
       });
-  sort_by_key(buffers, count, bits_of_x + bits_of_y, device);
+  sort_by_key(buffers, count, bits_of_x + bits_of_y, work);
   const unsigned long long* const key = buffers.key[buffers.current].data();
   const Index* const order = buffers.value[buffers.current].data();
 
@@ -193,14 +196,14 @@ TreeSchedule schedule_on_gpu(const heddle::detail::Tree& tree,
   schedule.first = Array<Offset>(blocks + 1, device);
   find_blocks(key, count, bits_of_x, schedule.first, stream);
   schedule.cut.leaves = Array<heddle::device::TreeLeaf>(nodes.node.size(), device);
-  UnsetArray<Offset> runs(nodes.node.size() + 1, device);
+  UnsetArray<Offset> runs(nodes.node.size() + 1, work);
   const int run = run_of(tree);
   const Walk walk(nodes, pools);
   for_each_index(stream, count, [=, runs = runs.data()] __device__(Offset i) {
     const NodeView leaf = walk.view(order[i], shape);
     runs[i] = leaf.kind == NodeKind::dense ? 0 : runs_of_entries(leaf.count(), run);
   });
-  exclusive_sum(runs.data(), count + 1, device);
+  exclusive_sum(runs.data(), count + 1, work);
   for_each_index(stream, count,
                  [=, runs = runs.data(), first = schedule.first.data(),
                   leaves = schedule.cut.leaves.data()] __device__(Offset i) {
@@ -209,7 +212,7 @@ TreeSchedule schedule_on_gpu(const heddle::detail::Tree& tree,
                    const auto sparse = static_cast<unsigned>(runs[i] - runs[first[y]]);
                    leaves[i] = scheduled_leaf(walk.view(order[i], shape), x, sparse, run);
                  });
-  cut_pieces(schedule, shape, run, device);
+  cut_pieces(schedule, shape, run, device, work);
   return schedule;
 }
 

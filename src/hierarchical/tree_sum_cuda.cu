@@ -1,5 +1,5 @@
-// Sums of trees on a GPU: the blocks of both are numbered, which makes the leaves, and a warp or a
-// block of threads merges each pair of leaves by the ranks of its places.
+// Sums of trees on a GPU: the blocks of both are numbered, which makes the leaves, and a thread, a
+// warp or a block of threads merges each pair of leaves by the ranks of its places.
 #include <algorithm>
 #include <limits>
 #include <string>
@@ -7,10 +7,12 @@
 
 #include "base/launch_cuda.cuh"
 #include "base/returned_memory_cuda.hpp"
+#include "base/workspace_cuda.hpp"
 #include "entry_terms.hpp"
 #include "heddle/detail/slice_arithmetic.hpp"
 #include "heddle/detail/tree_building_cuda.hpp"
 #include "heddle/error.hpp"
+#include "pairs_of_leaves_cuda.cuh"
 #include "place_bits.cuh"
 #include "tree_levels_cuda.hpp"
 #include "tree_schedule_cuda.hpp"
@@ -19,78 +21,28 @@ namespace heddle::cuda {
 
 namespace {
 
-using heddle::device::TreeLeaf;
-
-/// The leaves of both trees behind the leaves of a sum, by numbers; -1 for none.
-struct PairsOfLeaves {
-  const TreeLeaf* a;
-  const TreeLeaf* b;
-  const Index* of_a;
-  const Index* of_b;
-  NodeShape shape;
-  bool turns_b;
-
-  __device__ NodeView view(const TreeLeaf* leaves, Index i) const {
-    if (i < 0) return {nullptr, NodeKind::coo1, shape};
-    return {reinterpret_cast<const unsigned char*>(leaves[i].address()), leaves[i].kind(), shape};
-  }
-  __device__ NodeView in_a(Offset leaf) const { return view(a, of_a[leaf]); }
-  __device__ NodeView in_b(Offset leaf) const { return view(b, of_b[leaf]); }
+/// Leaves that warps merge stand at the front of a list, those of blocks of threads at its end.
+struct Listed {
+  int of_warps;
+  int of_blocks;
 };
 
-__device__ int count_of(const NodeView& leaf) { return leaf.data == nullptr ? 0 : leaf.count(); }
-/// Entries of a leaf, or places of a dense one.
-__device__ int slots_of(const NodeView& leaf) {
-  return leaf.data != nullptr && leaf.kind == NodeKind::dense
-             ? static_cast<int>(leaf.shape.positions())
-             : count_of(leaf);
-}
-/// Where the entry of a slot lies, or -1 where a dense leaf has none there.
-__device__ int position_at(const NodeView& leaf, int slot, bool turns) {
-  if (leaf.kind == NodeKind::dense && !leaf.has(slot)) return -1;
-  LocalPlace place = leaf.kind == NodeKind::dense ? leaf.shape.place_at(slot) : leaf.places()[slot];
-  if (turns) place = {place.column, place.row};
-  return leaf.shape.position_of(place);
-}
-
-/// A warp merges leaves of few entries, a lane each.
-__device__ bool fits_in_warp(const NodeView& a, const NodeView& b) {
-  const auto is_dense = [](const NodeView& leaf) {
-    return leaf.data != nullptr && leaf.kind == NodeKind::dense;
-  };
-  return !is_dense(a) && !is_dense(b) && count_of(a) + count_of(b) <= entries_of_warp;
-}
-
-/// What lanes know of the entries of a pair: those of a come first.
-struct LanePair {
-  int position;
-  int partner = -1;      // the lane of the entry of the other leaf in this place
-  unsigned smaller = 0;  // lanes of earlier places
-  unsigned repeats = 0;  // lanes of b whose place a has too
-
-  __device__ LanePair(const NodeView& a, const NodeView& b, bool turns_b, int lane) {
-    const int in_a = count_of(a), all = in_a + count_of(b);
-    position = lane < in_a  ? position_at(a, lane, false)
-               : lane < all ? position_at(b, lane - in_a, turns_b)
-                            : -1 - lane;
-    for (int k = 0; k < all; ++k) {
-      const int other = __shfl_sync(~0U, position, k);
-      if (other < position) smaller |= 1U << k;
-      if (other == position && k != lane) partner = k;
-    }
-    repeats = __ballot_sync(~0U, lane >= in_a && lane < all && partner >= 0);
-  }
-};
-
-/// Counts the entries of leaves of the sum, but of those that a block of threads merges, which it
-/// lists.
-__device__ void count_by_warp(const PairsOfLeaves& pairs, Offset leaf, int lane, int* held,
-                              Index* large, int* larges) {
+/// Counts the entries of a leaf of the sum, or lists it.
+__device__ void count_by_thread(const PairsOfLeaves& pairs, Offset leaf, Offset leaves, int* held,
+                                Index* list, Listed* listed) {
   const NodeView a = pairs.in_a(leaf), b = pairs.in_b(leaf);
-  if (!fits_in_warp(a, b)) {
-    if (lane == 0) large[atomicAdd(larges, 1)] = static_cast<Index>(leaf);
-    return;
+  if (fits_in_thread(a, b)) {
+    const ThreadPair pair(a, b, pairs.turns_b);
+    held[leaf] = pair.all - __popc(pair.repeats);
+  } else if (fits_in_warp(a, b)) {
+    list[atomicAdd(&listed->of_warps, 1)] = static_cast<Index>(leaf);
+  } else {
+    list[leaves - 1 - atomicAdd(&listed->of_blocks, 1)] = static_cast<Index>(leaf);
   }
+}
+
+__device__ void count_by_warp(const PairsOfLeaves& pairs, Offset leaf, int lane, int* held) {
+  const NodeView a = pairs.in_a(leaf), b = pairs.in_b(leaf);
   const LanePair pair(a, b, pairs.turns_b, lane);
   if (lane == 0) held[leaf] = count_of(a) + count_of(b) - __popc(pair.repeats);
 }
@@ -170,9 +122,35 @@ struct LeafToWrite {
 };
 
 template <class S>
+__device__ void write_by_thread(const SumToWrite<S>& of, Offset leaf) {
+  const NodeView a = of.pairs.in_a(leaf), b = of.pairs.in_b(leaf);
+  if (!fits_in_thread(a, b)) return;
+  const ThreadPair pair(a, b, of.pairs.turns_b);
+  const LeafToWrite<S> to(of, leaf);
+  to.put_count();
+#pragma unroll
+  for (int k = 0; k < entries_of_thread; ++k) {
+    if (k >= pair.all || (pair.repeats >> k & 1U) != 0) continue;
+    const int rank = pair.rank(k), position = pair.position[k], partner = pair.partner(k);
+    if (to.kind == NodeKind::dense) {
+      to.bits()[position / PlaceBits::bits_of_word] |= PlaceBits::bit_of(position);
+    } else {
+      to.put_place(rank, position);
+    }
+    const bool is_of_a = k < pair.in_a;
+    const S* const own = is_of_a ? of.payload(a, k) : of.payload(b, k - pair.in_a);
+    const S* const other = partner < 0 ? nullptr : of.payload(b, partner - pair.in_a);
+    S* const payload = to.payload(rank, position);
+    for (int c = 0; c < of.components; ++c) {
+      const S first = is_of_a ? of.of_a(own, c) : of.of_b(own, c);
+      payload[c] = other == nullptr ? first : rounded_sum(first, of.of_b(other, c));
+    }
+  }
+}
+
+template <class S>
 __device__ void write_by_warp(const SumToWrite<S>& of, Offset leaf, int lane) {
   const NodeView a = of.pairs.in_a(leaf), b = of.pairs.in_b(leaf);
-  if (!fits_in_warp(a, b)) return;
   const LanePair pair(a, b, of.pairs.turns_b, lane);
   const int in_a = count_of(a), all = in_a + count_of(b);
   const S* own = nullptr;
@@ -292,20 +270,20 @@ LevelOnGpu leaves_of_sum(const TreeSchedule& A, const TreeSchedule& B, const Nod
   return leaves;
 }
 
-/// Calls `body(leaf, lane)` with a warp for each leaf.
+/// Calls `body(leaf, lane)` with a warp for each leaf of a list.
 template <class Body>
-void for_each_warp(Offset leaves, const Stream& stream, const Body& body) {
+void for_each_warp(const Index* list, int leaves, const Stream& stream, const Body& body) {
   constexpr int warps = block_size / 32;
-  for_each_thread(stream, (leaves + warps - 1) / warps,
-                  [leaves, body] __device__(Offset block, unsigned thread) {
-                    const Offset leaf = block * warps + thread / 32;
-                    if (leaf < leaves) body(leaf, static_cast<int>(thread % 32));
+  for_each_thread(stream, (Offset(leaves) + warps - 1) / warps,
+                  [list, leaves, body] __device__(Offset block, unsigned thread) {
+                    const Offset k = block * warps + thread / 32;
+                    if (k < leaves) body(list[k], static_cast<int>(thread % 32));
                   });
 }
 
 template <class S>
 void write_sum(const PairsOfLeaves& pairs, const EntrySum& sum, TreeBuilderOnGpu& builder,
-               const UnsetArray<Index>& large, int larges, const Device& device) {
+               const UnsetArray<Index>& list, const Listed& listed, const Device& device) {
   const Array<int> adjoint(sum.adjoint, device);
   const auto term = [&](const double* factor, const int* turned) {
     return EntryTerm<S>{static_cast<S>(factor[0]), static_cast<S>(factor[1]), sum.is_complex,
@@ -320,12 +298,14 @@ void write_sum(const PairsOfLeaves& pairs, const EntrySum& sum, TreeBuilderOnGpu
                          term(sum.alpha, nullptr),
                          term(sum.beta, adjoint.data())};
   const Stream& stream = device.stream();
-  for_each_warp(leaves.nodes(), stream,
+  for_each_index(stream, leaves.nodes(),
+                 [of] __device__(Offset leaf) { write_by_thread(of, leaf); });
+  for_each_warp(list.data(), listed.of_warps, stream,
                 [of] __device__(Offset leaf, int lane) { write_by_warp(of, leaf, lane); });
   const OnGpu here(stream);
-  if (larges > 0) {
-    launch_kernel(write_large<S>, static_cast<unsigned>(larges), block_size, false, stream, of,
-                  large.data());
+  if (listed.of_blocks > 0) {
+    launch_kernel(write_large<S>, static_cast<unsigned>(listed.of_blocks), block_size, false,
+                  stream, of, list.data() + leaves.nodes() - listed.of_blocks);
   }
   wait_before_memory_goes_back(device);
 }
@@ -336,36 +316,44 @@ heddle::detail::Tree sum_of_trees(const TreeOnGpu& A, const TreeOnGpu& B, bool t
                                   const EntrySum& sum) {
   const Device& device = A.device();
   const Stream& stream = device.stream();
+  const Workspace space(device);
+  const Device& work = space.device();
   const heddle::detail::Tree& tree = A.matrix().tree();
   const TreeSchedule &of_a = A.schedule(false), &of_b = B.schedule(turns_b);
   SourcesOfLeaves sources;
-  LevelOnGpu leaves =
-      leaves_of_sum(of_a, of_b, tree.leaf, static_cast<Index>(tree.leaf.blocks_of(tree.columns)),
-                    sources, device);
+  LevelOnGpu leaves = leaves_of_sum(
+      of_a, of_b, tree.leaf, static_cast<Index>(tree.leaf.blocks_of(tree.columns)), sources, work);
   const PairsOfLeaves pairs{of_a.cut.leaves.data(),
                             of_b.cut.leaves.data(),
                             sources.a.data(),
                             sources.b.data(),
                             tree.leaf,
                             turns_b};
-  UnsetArray<Index> large(leaves.row.size(), device);
-  Array<int> larges(1, device);
-  for_each_warp(
-      leaves.nodes(), stream,
-      [pairs, held = leaves.held.data(), large = large.data(), larges = larges.data()] __device__(
-          Offset leaf, int lane) { count_by_warp(pairs, leaf, lane, held, large, larges); });
-  const int found = larges.to_host()[0];
-  if (found > 0) {
+  const Offset nodes = leaves.nodes();
+  UnsetArray<Index> list(leaves.row.size(), work);
+  Array<Listed> listed(1, work);
+  for_each_index(stream, nodes,
+                 [pairs, nodes, held = leaves.held.data(), list = list.data(),
+                  listed = listed.data()] __device__(Offset leaf) {
+                   count_by_thread(pairs, leaf, nodes, held, list, listed);
+                 });
+  const Listed found = listed.to_host()[0];
+  for_each_warp(list.data(), found.of_warps, stream,
+                [pairs, held = leaves.held.data()] __device__(Offset leaf, int lane) {
+                  count_by_warp(pairs, leaf, lane, held);
+                });
+  if (found.of_blocks > 0) {
     const OnGpu here(stream);
-    launch_kernel(count_large, static_cast<unsigned>(found), block_size, false, stream, pairs,
-                  static_cast<const Index*>(large.data()), leaves.held.data());
+    launch_kernel(count_large, static_cast<unsigned>(found.of_blocks), block_size, false, stream,
+                  pairs, static_cast<const Index*>(list.data() + nodes - found.of_blocks),
+                  leaves.held.data());
   }
-  count_level(leaves, device);
-  TreeBuilderOnGpu builder(tree.rows, tree.columns, std::move(leaves), device);
+  count_level(leaves, work);
+  TreeBuilderOnGpu builder(tree.rows, tree.columns, std::move(leaves), device, work);
   if (sum.scalar_bytes == int{sizeof(float)}) {
-    write_sum<float>(pairs, sum, builder, large, found, device);
+    write_sum<float>(pairs, sum, builder, list, found, work);
   } else {
-    write_sum<double>(pairs, sum, builder, large, found, device);
+    write_sum<double>(pairs, sum, builder, list, found, work);
   }
   return builder.finish();
 }
