@@ -9,6 +9,7 @@
 #include "heddle/detail/tree_building_cuda.hpp"
 #include "heddle/error.hpp"
 #include "matrix/gpu_pattern.hpp"
+#include "sorted_rows_cuda.hpp"
 #include "staged_entries_cuda.hpp"
 #include "tree_levels_cuda.hpp"
 
@@ -100,6 +101,14 @@ heddle::detail::Tree tree_of_rows(const PatternView& pattern, const NodeShape& l
   if (!are_offsets_good(staged.view(), device)) report(pattern, false, device);
   refuse_many(staged.entries());
   staged.stage_columns();
+  if (auto leaves = leaves_of_sorted_rows(staged.view(), staged.entries(), leaf, device)) {
+    TreeBuilderOnGpu builder(pattern.rows, pattern.columns, std::move(leaves->level), device,
+                             limit);
+    const StagedEntries there(entries, staged.entries(), leaf.payload_bytes, device);
+    write_leaves(builder.leaves(), leaves->before, staged.view(), there.payloads(), builder.pool(),
+                 device);
+    return builder.finish();
+  }
   const UnsetArray<Index> row = rows_of_entries(staged.view(), staged.entries(), device);
   const PlacesOnGpu places{row.data(), staged.view().column, staged.entries(), pattern.rows,
                            pattern.columns};
