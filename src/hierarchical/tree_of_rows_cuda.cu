@@ -10,6 +10,7 @@
 #include "heddle/detail/tree_building_cuda.hpp"
 #include "heddle/error.hpp"
 #include "matrix/gpu_pattern.hpp"
+#include "sorted_rows_cuda.hpp"
 #include "staged_entries_cuda.hpp"
 #include "tree_levels_cuda.hpp"
 
@@ -102,11 +103,20 @@ heddle::detail::Tree tree_of_rows(const PatternView& pattern, const NodeShape& l
   refuse_many(staged.entries());
   staged.stage_columns();
   const Workspace space(device);
-  const UnsetArray<Index> row = rows_of_entries(staged.view(), staged.entries(), space.device());
+  const Device& work = space.device();
+  if (auto leaves = leaves_of_sorted_rows(staged.view(), staged.entries(), leaf, work)) {
+    TreeBuilderOnGpu builder(pattern.rows, pattern.columns, std::move(leaves->level), device, work,
+                             limit);
+    const StagedEntries there(entries, staged.entries(), leaf.payload_bytes, work);
+    write_leaves(builder.leaves(), leaves->before, staged.view(), there.payloads(), builder.pool(),
+                 work);
+    return builder.finish();
+  }
+  const UnsetArray<Index> row = rows_of_entries(staged.view(), staged.entries(), work);
   const PlacesOnGpu places{row.data(), staged.view().column, staged.entries(), pattern.rows,
                            pattern.columns};
   Fault fault = Fault::none;
-  auto tree = tree_of(places, leaf, entries, fault, device, space.device(), limit);
+  auto tree = tree_of(places, leaf, entries, fault, device, work, limit);
   if (!tree) report(pattern, true, device);
   return std::move(*tree);
 }

@@ -221,6 +221,35 @@ void expect_same_schedules(const HierarchicalMatrix<E>& tree) {
   }
 }
 
+TEST_F(TreesOnOneGpu, OfSortedRowsAreThoseOfTheCpu) {
+  Seed seed(77);
+  const auto check = [&]<class E>(const CsrMatrix<E>& matrix, std::initializer_list<int> sizes) {
+    for (const int d : sizes) {
+      SCOPED_TRACE(testing::Message() << matrix.rows() << " x " << matrix.columns() << ", " << d);
+      const RowsThere<E> there(matrix, device, nullptr);
+      expect_same_trees(tree_there(HierarchicalMatrix<E>(there.view(), d, device)),
+                        tree_there(HierarchicalMatrix<E>(matrix, d, device)));
+    }
+  };
+  using Request = PatternRequest;
+  // A long row with more leaves than shared memory counts, blocks, and block rows that go entry by
+  // entry.
+  check(
+      random_matrix<real<double>>(
+          Request{.rows = 3000, .columns = 30000, .per_row = 6, .dense_row = true}, seed.generator),
+      {4, 16, 128});
+  check(random_matrix<block<double, 3, 3>>(Request{.rows = 700, .columns = 900, .per_row = 100},
+                                           seed.generator),
+        {128, 256});
+  check(random_matrix<real<float>>(Request{.rows = 900, .columns = 900, .per_row = 600},
+                                   seed.generator),
+        {64, 128, 256});
+  // More block columns than have bits there, and rows of them that nobody has.
+  check(random_matrix<real<float>>(Request{.rows = 300, .columns = 3000000, .per_row = 5},
+                                   seed.generator),
+        {4, 32});
+}
+
 TEST_F(TreesOnOneGpu, HaveTheSchedulesOfTheHost) {
   Seed seed(74);
   const auto check = [&]<class E>(const CsrMatrix<E>& matrix) {

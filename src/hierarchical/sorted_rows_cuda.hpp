@@ -1,0 +1,28 @@
+// Leaves of compressed rows whose columns are sorted: a block of threads takes a block row, whose
+// entries lie together, and in the order of every leaf.
+#pragma once
+
+#include <optional>
+
+#include "tree_levels_cuda.hpp"
+
+namespace heddle::cuda {
+
+/// The leaves of compressed rows.
+struct LeavesOfRows {
+  LevelOnGpu level;           // `first`, `position` and `source` stay empty
+  UnsetArray<Offset> before;  // leaves before each block row; one more for the end
+};
+
+/// The leaves of rows that lie in a GPU's memory, with good offsets and fewer than 2^31 entries.
+/// None where a column is beyond the matrix or not above the one before it in its row, and where
+/// block rows do not suit a block of threads: then `level_of` takes entry by entry.
+std::optional<LeavesOfRows> leaves_of_sorted_rows(const PatternView& pattern, Offset entries,
+                                                  const NodeShape& shape, const Device& device);
+
+/// Writes all leaves into a pool of zeros.
+void write_leaves(const LevelOnGpu& leaves, const UnsetArray<Offset>& before,
+                  const PatternView& pattern, const PayloadsOnGpu& payloads, unsigned char* pool,
+                  const Device& device);
+
+}  // namespace heddle::cuda
