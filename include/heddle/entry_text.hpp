@@ -84,9 +84,11 @@ struct entry_text_of<stored_as<Stored, A>> {
 
 template <class Code>
 std::string code_name() {
-  return std::is_same_v<Code, half_code>     ? "half_code"
-         : std::is_same_v<Code, bfloat_code> ? "bfloat_code"
-                                             : "scaled_code";
+  return std::is_same_v<Code, half_code>         ? "half_code"
+         : std::is_same_v<Code, bfloat_code>     ? "bfloat_code"
+         : std::is_same_v<Code, scaled_code>     ? "scaled_code"
+         : std::is_same_v<Code, dictionary_code> ? "dictionary_code"
+                                                 : "unit_code";
 }
 template <class Code, class A>
   requires requires { entry_text_of<A>::text(); }

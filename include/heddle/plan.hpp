@@ -15,7 +15,7 @@ enum class ColumnOrder { sorted, given };
 enum class BasisUse { permuted, user };
 enum class InnerLayout { aos, soa, aosoa_component, aosoa_16 };
 enum class VectorLayout { aos, soa };
-enum class StoredScalar { own, single, half, bfloat, scaled };
+enum class StoredScalar { own, single, half, bfloat, scaled, dictionary, unit };
 enum class ScheduleKind { fixed, dynamic, full };
 enum class LoadHint { normal, streaming, no_allocate, evict_first };
 enum class LoopForm { stepped, graph, replay, persistent };
@@ -81,6 +81,16 @@ struct Loop {
 
   bool operator==(const Loop&) const = default;
 };
+
+/// Whether a copy is the matrix itself, to the last digits, so that runs on it go to the end.
+constexpr bool is_exact(StoredScalar stored) {
+  return stored == StoredScalar::dictionary || stored == StoredScalar::unit;
+}
+/// Whether a copy has words of 16 bits.
+constexpr bool is_in_words(StoredScalar stored) {
+  return stored == StoredScalar::half || stored == StoredScalar::bfloat ||
+         stored == StoredScalar::scaled;
+}
 
 struct Plan {
   Layout layout = {};

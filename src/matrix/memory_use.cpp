@@ -4,7 +4,6 @@
 #include "gpu_pattern.hpp"
 #include "heddle/config.hpp"
 #include "heddle/detail/sliced.hpp"
-#include "heddle/entries/encoded.hpp"
 #include "heddle/tools/team.hpp"
 #include "slice_shapes.hpp"
 
@@ -55,11 +54,7 @@ MemoryUse account_of(Index rows, Offset entries, const Plan& plan, Index C, Offs
   MemoryUse use;
   use.slots = slots;
   use.values = slots * entry_bytes.own;
-  use.copy = slots * entry_bytes.copy;
-  // Behind words of 16 bits lies their scale (entries/encoded.hpp).
-  const StoredScalar stored = plan.layout.stored;
-  const bool in_words = stored != StoredScalar::own && stored != StoredScalar::single;
-  if (in_words && entry_bytes.copy > 0) use.copy += sizeof(CodeWord);
+  use.copy = entry_bytes.copy > 0 ? entry_bytes.copies(slots) : 0;
   use.columns = (slots + SlicedPattern::column_slack) * static_cast<long long>(sizeof(Index));
   use.slices = (slices + 1) * static_cast<long long>(sizeof(Offset));
   if (plan.layout.threshold != 0) {

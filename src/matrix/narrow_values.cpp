@@ -41,8 +41,9 @@ T element(const Array<T>& array, Offset i, const Stream& stream) {
   return value;
 }
 
-/// "the entry of row 3, column 5"; rows and columns as the user counts them.
-std::string entry_on(Offset slot, const SlicedPattern& A, const Stream& stream) {
+}  // namespace
+
+std::string detail::entry_on(Offset slot, const SlicedPattern& A, const Stream& stream) {
   Index slice = 0;
   for (Index end = A.slices(); end - slice > 1;) {
     const Index middle = slice + (end - slice) / 2;
@@ -58,6 +59,8 @@ std::string entry_on(Offset slot, const SlicedPattern& A, const Stream& stream) 
          std::to_string(A.column_basis->user_row(element(A.column, slot, stream)));
 }
 
+namespace {
+
 void check(const Narrowed& narrowed, const SlotRule& rule, const SlicedPattern& A,
            const Stream& stream) {
   const bool overflows = narrowed.first_overflow != Narrowed::none;
@@ -65,11 +68,12 @@ void check(const Narrowed& narrowed, const SlotRule& rule, const SlicedPattern& 
   if (!overflows && !vanishes) return;
   const Offset at = overflows ? narrowed.first_overflow : narrowed.first_underflow;
   const detail::ScalarPlace place = detail::place_of(rule, at);
-  throw Error(ErrorKind::bad_plan,
-              "plan: iteration-precision=single: " + entry_on(place.step + place.lane, A, stream) +
-                  " (counted from 0) is beyond the range of a float" +
-                  (overflows ? "" : ", as small as all others are") +
-                  "; scale the matrix, or leave iteration-precision=single out");
+  throw Error(
+      ErrorKind::bad_plan,
+      "plan: iteration-precision=single: " + detail::entry_on(place.step + place.lane, A, stream) +
+          " (counted from 0) is beyond the range of a float" +
+          (overflows ? "" : ", as small as all others are") +
+          "; scale the matrix, or leave iteration-precision=single out");
 }
 
 }  // namespace

@@ -1,9 +1,14 @@
 // How one scalar of a matrix becomes a float: what the CPU and a GPU's kernel share.
 #pragma once
 
+#include <string>
+
 #include "heddle/detail/sliced.hpp"
 
 namespace heddle::detail {
+
+/// "the entry of row 3, column 5"; rows and columns as the user counts them, from 0.
+std::string entry_on(Offset slot, const SlicedPattern& A, const Stream& stream);
 
 /// A scalar of the matrix: its slot is step + lane.
 struct ScalarPlace {

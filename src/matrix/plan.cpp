@@ -29,11 +29,11 @@ const Names<InnerLayout> inner_names = {{"aos", InnerLayout::aos},
                                         {"aosoa", InnerLayout::aosoa_component},
                                         {"aosoa16", InnerLayout::aosoa_16}};
 const Names<VectorLayout> vector_names = {{"aos", VectorLayout::aos}, {"soa", VectorLayout::soa}};
-const Names<StoredScalar> stored_names = {{"full", StoredScalar::own},
-                                          {"single", StoredScalar::single},
-                                          {"half", StoredScalar::half},
-                                          {"bfloat", StoredScalar::bfloat},
-                                          {"scaled", StoredScalar::scaled}};
+const Names<StoredScalar> stored_names = {
+    {"full", StoredScalar::own},      {"single", StoredScalar::single},
+    {"half", StoredScalar::half},     {"bfloat", StoredScalar::bfloat},
+    {"scaled", StoredScalar::scaled}, {"dictionary", StoredScalar::dictionary},
+    {"unit", StoredScalar::unit}};
 const Names<ScheduleKind> schedule_names = {{"static", ScheduleKind::fixed},
                                             {"dynamic", ScheduleKind::dynamic},
                                             {"full", ScheduleKind::full}};

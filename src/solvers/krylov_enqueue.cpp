@@ -96,7 +96,7 @@ cuda::SolveTarget<S> KrylovSolver<S>::target_of(const FieldView<const S>& b, con
                                   loop.can_be_skipped()};
       };
       parts.runs = runs_over(matrix_.iterated());
-      if (iterated_ != &matrix_) {
+      if (iterated_ != &matrix_ && matrix_.iterated_as() != StoredScalar::own) {
         parts.copy = matrix_.iterated_as();
         parts.runs_on_matrix = runs_over(matrix_);
       }

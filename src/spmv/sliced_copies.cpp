@@ -1,8 +1,10 @@
 // The narrower copies of a matrix in sliced storage that iterations read.
 #include <string>
+#include <vector>
 
 #include "heddle/detail/narrow_values.hpp"
 #include "heddle/detail/sliced_operator.hpp"
+#include "matrix/exact_encoding.hpp"
 
 namespace heddle::detail {
 
@@ -21,6 +23,13 @@ void SlicedOperator<S>::make_narrow() {
   const StoredScalar kept = plan().layout.stored;
   if (kept == StoredScalar::own || (kept == StoredScalar::single && entry().holds_floats)) return;
   const auto& table = entry().copy(kept);
+  if (!table && is_exact(kept)) {
+    throw Error(ErrorKind::bad_plan,
+                "plan: iteration-precision=" + std::string(name(kept)) +
+                    (kept == StoredScalar::unit ? " is for quaternions of floats or doubles"
+                                                : " is for built-in entries of floats or doubles") +
+                    "; leave it out");
+  }
   if (!table) {
     throw Error(ErrorKind::bad_plan,
                 "plan: iteration-precision=" + std::string(name(kept)) +
@@ -35,6 +44,7 @@ template <class S>
 std::shared_ptr<const LinearOperator<S>> SlicedOperator<S>::iterated_in_floats() const {
   Schedule& own = schedule();
   if (!own.narrow || !own.narrow->entry().is_encoded || !entry().narrow) return nullptr;
+  if (is_exact(plan().layout.stored)) return nullptr;  // the matrix itself comes no further
   const std::lock_guard lock(own.making_floats);
   if (!own.in_floats) {
     const long long bytes = pattern().slots * entry().narrow->bytes();
@@ -65,7 +75,12 @@ void SlicedOperator<S>::narrow_values_into(const SlicedOperator& copy) const {
   const int K = entry().sizes.components;
   void* const to = copy.stored_values().data();
   const auto narrow = [&]<class T>(const T* from) {
-    if (copy.entry().is_encoded) {
+    if (copy.entry().is_encoded && is_exact(plan().layout.stored)) {
+      if constexpr (!std::is_same_v<T, long double>) {
+        encode_exactly(pattern(), inner, K, plan().layout.stored, from, copy.stored_values(),
+                       device_.stream());
+      }
+    } else if (copy.entry().is_encoded) {
       encode_values(pattern(), inner, K, plan().layout.stored, from, static_cast<CodeWord*>(to),
                     device_.stream());
     } else if constexpr (!std::is_same_v<T, float>) {
@@ -83,10 +98,31 @@ void SlicedOperator<S>::narrow_values_into(const SlicedOperator& copy) const {
   }
 }
 
+template <class S>
+void SlicedOperator<S>::place_listed_values(std::span<const std::byte> values,
+                                            ComponentOrder order) {
+  const std::span<std::byte> own = stored_values();
+  const Stream& stream = device_.stream();
+  std::vector<std::byte> before;
+  if (generation() > 0 && !own.empty()) {
+    before.resize(own.size());
+    copy_bytes(before.data(), own.data(), own.size(), stream);
+  }
+  place_values(values, order, stream);
+  try {
+    narrow_own_values();
+  } catch (...) {
+    if (!before.empty()) copy_bytes(own.data(), before.data(), before.size(), stream);
+    throw;
+  }
+}
+
 #define HEDDLE_SLICED_COPIES(S)                                                                    \
   template void SlicedOperator<S>::make_narrow();                                                  \
   template std::shared_ptr<const LinearOperator<S>> SlicedOperator<S>::iterated_in_floats() const; \
   template void SlicedOperator<S>::narrow_own_values();                                            \
+  template void SlicedOperator<S>::place_listed_values(std::span<const std::byte>,                 \
+                                                       ComponentOrder);                            \
   template void SlicedOperator<S>::narrow_values_into(const SlicedOperator<S>& copy) const;
 HEDDLE_SLICED_COPIES(float)
 HEDDLE_SLICED_COPIES(double)

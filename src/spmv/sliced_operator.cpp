@@ -80,10 +80,7 @@ void check_y(const SlicedOperator<S>& A, const FieldView<U>& y) {
 template <class S>
 Array<std::byte> room_for_values(const EntryTable<S>& entry, const SlicedPattern& pattern,
                                  const Device& device) {
-  return Array<std::byte>(
-      static_cast<std::size_t>(pattern.slots) * static_cast<std::size_t>(entry.bytes()) +
-          static_cast<std::size_t>(entry.bytes_beside()),
-      device);
+  return Array<std::byte>(static_cast<std::size_t>(entry.bytes_of(pattern.slots)), device);
 }
 
 template <class S>
@@ -181,8 +178,14 @@ void SlicedOperator<S>::make_product() {
 template <class S>
 void SlicedOperator<S>::update_values(std::span<const std::byte> values, ComponentOrder order) {
   if (schedule().narrow) check_can_narrow(device_.stream());
-  place_values(values, order, device_.stream());
-  values_changed();
+  if (schedule().narrow && is_exact(plan().layout.stored)) {
+    place_listed_values(values, order);
+  } else {
+    place_values(values, order, device_.stream());
+    narrow_own_values();
+  }
+  ++state().generation;
+  if (state().adjoint) update_adjoint();
 }
 
 template <class S>

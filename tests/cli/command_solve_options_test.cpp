@@ -234,7 +234,8 @@ TEST_F(SolveOptions, ChosenPlansCanBeChanged) {
       {"chosen,threads-per-row=4", "plan: threads-per-row=4 does not divide C=1"},
       {"chosen,colour=red", "plan: there is no key 'colour'"},
       {"chosen,iteration-precision=quarter",
-       "plan: iteration-precision=quarter is none of full single half bfloat scaled"}};
+       "plan: iteration-precision=quarter is none of full single half bfloat scaled dictionary "
+       "unit"}};
   for (const auto& [plan, complaint] : refused) {
     SCOPED_TRACE(plan);
     const Result result = solve({"--plan", plan});

@@ -51,9 +51,10 @@ Plan random_plan(Generator& generator) {
       {InnerLayout::aos, InnerLayout::soa, InnerLayout::aosoa_component, InnerLayout::aosoa_16},
       generator);
   layout.vector = one_of({VectorLayout::aos, VectorLayout::soa}, generator);
-  layout.stored = one_of({StoredScalar::own, StoredScalar::single, StoredScalar::half,
-                          StoredScalar::bfloat, StoredScalar::scaled},
-                         generator);
+  layout.stored =
+      one_of({StoredScalar::own, StoredScalar::single, StoredScalar::half, StoredScalar::bfloat,
+              StoredScalar::scaled, StoredScalar::dictionary, StoredScalar::unit},
+             generator);
   schedule.kind =
       one_of({ScheduleKind::fixed, ScheduleKind::dynamic, ScheduleKind::full}, generator);
   schedule.chunk = random_between(1, 1 << 20, generator);
@@ -266,8 +267,9 @@ TEST(Plan, RefusesWhatItDoesNotKnow) {
   expect_refused("basis=both", "plan: basis=both is none of permuted user");
   expect_refused("entry-layout=AOS", "plan: entry-layout=AOS is none of aos soa aosoa aosoa16");
   expect_refused("vector-layout=aosoa", "plan: vector-layout=aosoa is none of aos soa");
-  expect_refused("iteration-precision=double",
-                 "plan: iteration-precision=double is none of full single half bfloat scaled");
+  expect_refused(
+      "iteration-precision=double",
+      "plan: iteration-precision=double is none of full single half bfloat scaled dictionary unit");
   expect_refused("schedule=guided", "plan: schedule=guided is none of static dynamic full");
   expect_refused("load=cached",
                  "plan: load=cached is none of default streaming no-allocate evict-first");
@@ -311,7 +313,8 @@ TEST(Plan, UnderstandsEarlierSpellings) {
   EXPECT_EQ(parse_plan("threads=256", parse_plan("block-size=512,blocks=3")), Plan{});
   expect_refused("C=8,T=2,threads-per-row=2", "plan: 'threads-per-row' is given twice");
   expect_refused("stored=quarter",
-                 "plan: iteration-precision=quarter is none of full single half bfloat scaled");
+                 "plan: iteration-precision=quarter is none of full single half bfloat scaled "
+                 "dictionary unit");
   expect_refused("reductions=3", "plan: cg=3 is none of standard single-reduction");
   expect_refused("passes=0", "plan: fused-updates=0 is none of off on");
 }

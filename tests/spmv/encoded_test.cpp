@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <span>
 #include <string>
@@ -225,7 +226,9 @@ TEST(EncodedPrograms, Compile) {
       variant_entry<heddle::encoded<scaled_code, block<double, 3, 3>>>(),
       variant_entry<heddle::encoded<bfloat_code, real<float>>>(),
       variant_entry<heddle::encoded<scaled_code, complex<double>>>(),
-      variant_entry<heddle::encoded<half_code, dual_quaternion<float>>>()};
+      variant_entry<heddle::encoded<half_code, dual_quaternion<float>>>(),
+      variant_entry<heddle::encoded<dictionary_code, quaternion<float>>>(),
+      variant_entry<heddle::encoded<unit_code, quaternion<double>>>()};
   const char* const plans[] = {
       "C=32,inner=aosoa16,load=no-allocate,schedule=full", "C=1,load=streaming",
       "C=16,T=2,inner=soa,vector=soa,load=evict-first,schedule=dynamic",
@@ -235,7 +238,7 @@ TEST(EncodedPrograms, Compile) {
   for (const VariantProgram& program : variant_programs()) {
     const bool is_product = program.kind == ProgramKind::product;
     if (!is_product && (program.kind != ProgramKind::persistent || program.jacobi)) continue;
-    const VariantEntry& entry = entries[number % 5];
+    const VariantEntry& entry = entries[number % std::size(entries)];
     // Loops in one kernel have rules of their own for plans.
     const char* const plan = is_product          ? plans[(number * 2 + number / 5) % 5]
                              : program.in_shared ? "C=32,threads=512"

@@ -30,7 +30,7 @@ struct promoted<E> {
 };
 template <class Code, class A>
   requires(!std::is_same_v<vector_scalar_t<A>, sum_t<vector_scalar_t<A>>>) &&
-          requires { typename A::template with_scalar<double>; }
+          requires { typename A::template with_scalar<double>; } && has_scale<encoded<Code, A>>
 struct promoted<encoded<Code, A>> {
   using type = encoded<Code, typename A::template with_scalar<sum_t<vector_scalar_t<A>>>>;
 };
@@ -41,6 +41,18 @@ struct promoted<encoded<Code, A>> {
 template <class E>
 inline constexpr bool can_narrow = std::is_same_v<arithmetic_t<E>, E> &&
                                    sizeof(stored_scalar_t<E>) > sizeof(float);
+
+/// Entries that a dictionary may hold as they are, and those that may be a real times a unit.
+template <class E>
+inline constexpr bool can_list =
+    std::is_same_v<arithmetic_t<E>, E> &&
+    (std::is_same_v<stored_scalar_t<E>, float> || std::is_same_v<stored_scalar_t<E>, double>);
+template <class E>
+inline constexpr bool can_be_unit = false;
+template <>
+inline constexpr bool can_be_unit<quaternion<float>> = true;
+template <>
+inline constexpr bool can_be_unit<quaternion<double>> = true;
 
 /// Entries whose copy in 16 bits they may read: also those that hold floats.
 template <class E>
@@ -222,11 +234,14 @@ EntryTable<vector_scalar_t<E>> make_plain_table() {
   return table;
 }
 
-/// Of a copy in 16 bits: what iterations need.
+/// Of an encoded copy: what iterations need.
 template <class Code, class A>
 EntryTableHandle<vector_scalar_t<A>> encoded_table() {
-  auto table = make_plain_table<encoded<Code, A>>();
+  using E = encoded<Code, A>;
+  auto table = make_plain_table<E>();
   table.is_encoded = true;
+  table.bytes_behind = static_cast<int>(sizeof(CodeWord));
+  if constexpr (has_table<E>) table.bytes_behind = E::table_bytes;
   return std::make_shared<const EntryTable<vector_scalar_t<A>>>(std::move(table));
 }
 
@@ -244,6 +259,8 @@ EntryTable<vector_scalar_t<E>> make_entry_table() {
     table.encoded = {encoded_table<half_code, A>(), encoded_table<bfloat_code, A>(),
                      encoded_table<scaled_code, A>()};
   }
+  if constexpr (can_list<E>) table.encoded[3] = encoded_table<dictionary_code, A>();
+  if constexpr (can_be_unit<E>) table.encoded[4] = encoded_table<unit_code, A>();
   table.holds_floats = std::is_same_v<stored, float>;
   table.residual = product_cpu<P, S, StoreResidual<S>>;
   table.place = place_values_on_cpu<stored, E::components>;

@@ -331,7 +331,7 @@ void product_cpu(const SlicedOperator<S>& matrix, std::span<const FieldView<cons
                                        Index end, const Finish& finishing) {
       const auto all = [&]<class Finishing>(const Finishing& by) {
         // Layouts of a GPU's lanes are not worth a second body of each encoding.
-        constexpr bool has_two = !is_encoded<E> || std::is_same_v<Values, PackedValues<E>>;
+        constexpr bool has_two = !has_scale<E> || std::is_same_v<Values, PackedValues<E>>;
         if constexpr (has_two) {
           if (has_avx2()) {
             return product_rows_avx2<E, Values, Vector, Ahead, Finishing>(A, values_of, field,
@@ -341,7 +341,7 @@ void product_cpu(const SlicedOperator<S>& matrix, std::span<const FieldView<cons
         return product_rows_baseline<E, Values, Vector, Ahead, Finishing>(A, values_of, field,
                                                                           ahead, begin, end, by);
       };
-      if constexpr (is_encoded<E>) {
+      if constexpr (has_scale<E>) {
         return all(ScaledRows<Finish>{finishing, values[A.slots * E::components]});
       } else {
         return all(finishing);
@@ -381,14 +381,22 @@ void product_cpu(const SlicedOperator<S>& matrix, std::span<const FieldView<cons
         });
   };
   using V = vector_entry_t<E>;
+  const auto decoded = [&]<class Values>(const Values& kept) {
+    if constexpr (has_table<E>) {
+      return DecodedValues<E, Values>{kept, values, table_behind<E>(values, A.slots)};
+    } else {
+      return kept;
+    }
+  };
   if (packed) {
     run(
-        PackedValues<E>{values},
+        decoded(PackedValues<E>{values}),
         +[](const FieldView<const S>& field) { return PackedVector<V, S>{field.data}; });
   } else {
     run(
-        StridedValues<E>{values, slot_formula<E::components>(plan.layout.inner, A.C, A.slots,
-                                                             sizeof(stored_scalar_t<E>))},
+        decoded(
+            StridedValues<E>{values, slot_formula<E::components>(plan.layout.inner, A.C, A.slots,
+                                                                 sizeof(stored_scalar_t<E>))}),
         +[](const FieldView<const S>& field) {
           return StridedVector<V, S>{field.data, field.entry_stride, field.component_stride};
         });

@@ -62,9 +62,18 @@ class HEDDLE_EXPORT EntryMap {
 /// Bytes of a stored entry, and of the narrower copy of it that a plan with another
 /// iteration-precision than full adds.
 struct HEDDLE_EXPORT EntryBytes {
-  EntryBytes(int bytes, int of_copy = 0) : own(bytes), copy(of_copy) {}
+  EntryBytes(int bytes, int of_copy = 0, int behind_copy = 0)
+      : own(bytes), copy(of_copy), behind(behind_copy) {}
   int own;
   int copy;
+  int behind;  // the copy's last slot: a scale, or from the next 16 bytes on a table
+
+  long long copies(Offset slots) const {
+    constexpr long long alignment = 16;
+    const long long entries = slots * copy;
+    return behind < alignment ? entries + behind
+                              : (entries + alignment - 1) / alignment * alignment + behind;
+  }
 };
 
 /// Bytes of each part of a matrix in some layout, known before it is built.

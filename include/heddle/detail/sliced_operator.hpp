@@ -64,9 +64,10 @@ struct HEDDLE_EXPORT EntryTable {
   /// The table of a* where that is another entry, as for rectangular blocks; else null.
   std::shared_ptr<const EntryTable> (*adjoint_entry)() = nullptr;
 
-  /// In 16 bits: half, bfloat, scaled; null where it cannot be.
-  std::array<std::shared_ptr<const EntryTable>, 3> encoded = {};
-  bool is_encoded = false;  // so that a word with the matrix's scale lies behind the entries
+  /// As half, bfloat, scaled, dictionary, unit; null where it cannot be.
+  std::array<std::shared_ptr<const EntryTable>, 5> encoded = {};
+  bool is_encoded = false;
+  int bytes_behind = 0;  // the entries: an encoded one's scale of the matrix, or its table
 
   EntryShape stored(ComponentOrder order = ComponentOrder::row_major) const {
     EntryShape shape{sizes.components, sizes.stored_bytes};
@@ -77,8 +78,10 @@ struct HEDDLE_EXPORT EntryTable {
     return shape;
   }
   int bytes() const { return sizes.components * sizes.stored_bytes; }
-  /// Of all values beside those of entries.
-  int bytes_beside() const { return is_encoded ? sizes.stored_bytes : 0; }
+  /// Of the values on so many slots, and what lies behind them.
+  long long bytes_of(Offset slots) const {
+    return EntryBytes(0, bytes(), bytes_behind).copies(slots);
+  }
   /// The entry as a copy keeps it; null where there is none, or need be none.
   const std::shared_ptr<const EntryTable>& copy(StoredScalar kept) const {
     static const std::shared_ptr<const EntryTable> none;
@@ -93,13 +96,17 @@ struct HEDDLE_EXPORT EntryTable {
         return encoded[1];
       case StoredScalar::scaled:
         return encoded[2];
+      case StoredScalar::dictionary:
+        return encoded[3];
+      case StoredScalar::unit:
+        return encoded[4];
     }
     return none;
   }
   /// What `plan` keeps of an entry, for `memory_use`.
   EntryBytes bytes(const Plan& plan) const {
     const auto& kept = copy(plan.layout.stored);
-    return {bytes(), kept ? kept->bytes() : 0};
+    return {bytes(), kept ? kept->bytes() : 0, kept ? kept->bytes_behind : 0};
   }
 };
 
@@ -179,7 +186,9 @@ class HEDDLE_EXPORT SlicedOperator : public LinearOperator<S> {
   const SlicedOperator& iterated() const override {
     return schedule().narrow ? *schedule().narrow : *this;
   }
-  StoredScalar iterated_as() const override { return plan().layout.stored; }
+  StoredScalar iterated_as() const override {
+    return is_exact(plan().layout.stored) ? StoredScalar::own : plan().layout.stored;
+  }
   std::shared_ptr<const LinearOperator<S>> iterated_in_floats() const override;
 
   void apply(S alpha, const FieldView<const S>& x, S beta, const FieldView<S>& y,
@@ -223,6 +232,8 @@ class HEDDLE_EXPORT SlicedOperator : public LinearOperator<S> {
   void make_narrow();
   void narrow_own_values();
   void narrow_values_into(const SlicedOperator& copy) const;
+  /// `place_values`, and the exact copy; a refusal leaves both as they were.
+  void place_listed_values(std::span<const std::byte> values, ComponentOrder order);
   std::shared_ptr<Adjoint> make_adjoint() const;
   /// The values of the adjoint that was made, from those of this matrix.
   void update_adjoint() const;

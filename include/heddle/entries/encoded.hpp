@@ -4,6 +4,9 @@
 // Words hold the entries divided by 2^s, one power of two for the whole matrix, which brings its
 // largest component to [2^14, 2^15). A product multiplies the sums of its rows by 2^s, exactly; s
 // is the word behind the last slot.
+//
+// Two more encodings keep the entries themselves in fewer bytes, `dictionary_code` and `unit_code`.
+// A table of values lies behind their last slot.
 #pragma once
 
 #include "heddle/entries/slots.hpp"
@@ -159,6 +162,25 @@ struct scaled_code {
   }
 };
 
+#if defined(__CUDACC__)
+namespace detail {
+template <int Bytes>
+struct table_piece;
+template <>
+struct table_piece<16> {
+  using type = uint4;
+};
+template <>
+struct table_piece<8> {
+  using type = uint2;
+};
+template <>
+struct table_piece<4> {
+  using type = unsigned;
+};
+}  // namespace detail
+#endif
+
 /// `encoded<half_code, quaternion<double>>` holds four words and acts as a quaternion<double>, but
 /// for the scale of the matrix.
 template <class Code, class A>
@@ -177,10 +199,152 @@ struct HEDDLE_EXPORT encoded {
   }
 };
 
+/// Entries that are one of at most 256: the number of it, in a table of them.
+struct dictionary_code {
+  static constexpr int most_values = 256;
+};
+
+template <class A>
+struct HEDDLE_EXPORT encoded<dictionary_code, A> {
+  using stored_scalar = unsigned char;
+  using arithmetic = A;
+  using code = dictionary_code;
+  static constexpr int components = 1;
+  static constexpr int table_bytes = dictionary_code::most_values * int(sizeof(A));
+
+  stored_scalar component[components];
+
+  HEDDLE_INLINE A load(const stored_scalar* table) const {
+    A a;
+    const stored_scalar* const from = table + int(component[0]) * int(sizeof(A));
+#if defined(__CUDA_ARCH__)
+    using P = detail::table_piece<sizeof(A) % 16 == 0 ? 16 : sizeof(A) % 8 == 0 ? 8 : 4>;
+    constexpr int pieces = int(sizeof(A) / sizeof(typename P::type));
+    typename P::type piece[pieces];
+#pragma unroll
+    for (int i = 0; i < pieces; ++i) {
+      piece[i] = __ldg(reinterpret_cast<const typename P::type*>(from) + i);
+    }
+    memcpy(&a, piece, sizeof a);
+#else
+    __builtin_memcpy(&a, from, sizeof a);
+#endif
+    return a;
+  }
+};
+
+/// Quaternions r u with |u| = 1, where r is one of at most 16 reals: three of four components. The
+/// largest is r / |r| sqrt(r^2 - a^2 - b^2 - c^2). Its number, and that of r, are the two lowest
+/// bits of a, b and c, which are thereby off by at most 2 ulp.
+struct unit_code {
+  static constexpr int most_values = 16;
+};
+
+template <class A>
+struct HEDDLE_EXPORT encoded<unit_code, A> {
+  using stored_scalar = typename A::stored_scalar;
+  using arithmetic = A;
+  using code = unit_code;
+  static constexpr int components = 3;
+  static constexpr int table_bytes = unit_code::most_values * int(sizeof(stored_scalar));
+
+  stored_scalar component[components];
+
+  HEDDLE_INLINE A load(const stored_scalar* table) const {
+    stored_scalar kept[components];
+    int number = 0;
+    for (int k = 0; k < components; ++k) {
+      number |= split(component[k], kept[k]) << (2 * k);
+    }
+    const int largest = number & 3;
+    const stored_scalar r = table[number >> 2];
+    stored_scalar square = r * r;
+    for (int k = 0; k < components; ++k) square -= kept[k] * kept[k];
+    const stored_scalar restored = root(square > 0 ? square : 0);
+    const stored_scalar left_out = r < 0 ? -restored : restored;
+    A a;
+    a.component[0] = largest == 0 ? left_out : kept[0];
+    a.component[1] = largest == 1 ? left_out : largest < 1 ? kept[0] : kept[1];
+    a.component[2] = largest == 2 ? left_out : largest < 2 ? kept[1] : kept[2];
+    a.component[3] = largest == 3 ? left_out : kept[2];
+    return a;
+  }
+
+ private:
+  /// The two lowest bits of `value`, and what it is without.
+  HEDDLE_INLINE static int split(double value, double& without) {
+#if defined(__CUDA_ARCH__)
+    const auto bits = static_cast<unsigned long long>(__double_as_longlong(value));
+#else
+    unsigned long long bits;
+    __builtin_memcpy(&bits, &value, sizeof bits);
+#endif
+    without = double_of_bits(bits & ~3ull);
+    return static_cast<int>(bits & 3);
+  }
+  HEDDLE_INLINE static int split(float value, float& without) {
+#if defined(__CUDA_ARCH__)
+    const unsigned bits = __float_as_uint(value);
+#else
+    unsigned bits;
+    __builtin_memcpy(&bits, &value, sizeof bits);
+#endif
+    without = float_of_bits(bits & ~3u);
+    return static_cast<int>(bits & 3);
+  }
+#if defined(__CUDA_ARCH__)
+  HEDDLE_INLINE static double root(double square) { return __dsqrt_rn(square); }
+  HEDDLE_INLINE static float root(float square) { return __fsqrt_rn(square); }
+#else
+  HEDDLE_INLINE static double root(double square) { return __builtin_sqrt(square); }
+  HEDDLE_INLINE static float root(float square) { return __builtin_sqrtf(square); }
+#endif
+};
+
 template <class E>
 inline constexpr bool is_encoded = false;
 template <class Code, class A>
 inline constexpr bool is_encoded<encoded<Code, A>> = true;
+
+/// Whether a table lies behind the entries that decodes them.
+template <class E>
+inline constexpr bool has_table = requires { E::table_bytes; };
+/// Whether a word does by which sums are multiplied.
+template <class E>
+inline constexpr bool has_scale = is_encoded<E> && !has_table<E>;
+
+/// Tables begin on so many bytes.
+inline constexpr Offset table_alignment = 16;
+
+/// Where the table lies of E that has one.
+template <class E>
+HEDDLE_INLINE const stored_scalar_t<E>* table_behind(const stored_scalar_t<E>* values,
+                                                     Offset slots) {
+  const Offset bytes = slots * Offset(sizeof(E)) + table_alignment - 1;
+  return values + bytes / table_alignment * (table_alignment / Offset(sizeof(*values)));
+}
+
+/// The entry as numbers to compute with; `table` for those that have one.
+template <class E>
+HEDDLE_INLINE arithmetic_t<E> load_by(const E& entry, const stored_scalar_t<E>* table) {
+  if constexpr (has_table<E>) {
+    return entry.load(table);
+  } else {
+    return load(entry);
+  }
+}
+
+/// Entries of E as `values` yields them, decoded by a table.
+template <class E, class Values>
+struct DecodedValues {
+  Values values;
+  const stored_scalar_t<E>* data;
+  const stored_scalar_t<E>* table;
+
+  HEDDLE_INLINE arithmetic_t<E> operator()(Offset step, int lane) const {
+    return values(step, lane).load(table);
+  }
+};
 
 /// s of a matrix with an entry that is not finite.
 inline constexpr int scale_of_no_number = 32767;
@@ -200,7 +364,7 @@ HEDDLE_INLINE S scale_of_word(CodeWord word) {
 /// The sum of a row of an encoded matrix, in the matrix's own scale; of any other as it is.
 template <class E, class V>
 HEDDLE_INLINE void scale_sum(V& sum, const stored_scalar_t<E>* values, Offset slots) {
-  if constexpr (is_encoded<E>) {
+  if constexpr (has_scale<E>) {
     const auto scale = scale_of_word<typename V::scalar>(values[slots * E::components]);
     for (int k = 0; k < V::components; ++k) sum.component[k] *= scale;
   }

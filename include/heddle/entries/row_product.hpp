@@ -57,7 +57,7 @@ HEDDLE_INLINE result_entry_t<E> row_product(const Values& values, const Index* c
                                             const Vector& x, Offset step, Offset C, int lane,
                                             int count, const Ahead& ahead = {}) {
   row_sum_t<E> sum{};
-  if constexpr (E::components <= 2) {
+  if constexpr (arithmetic_t<E>::components <= 2) {
     // A turn of the loop takes as many instructions as a real number.
     HEDDLE_TWO_TURNS_ON_CPU
     for (int j = 0; j < count; ++j, step += C) {

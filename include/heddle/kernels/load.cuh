@@ -101,6 +101,29 @@ __device__ __forceinline__ void load_piece(unsigned short& v, const unsigned sho
   }
 }
 
+/// Of one byte.
+template <int How>
+__device__ __forceinline__ void load_piece(unsigned char& v, const unsigned char* p,
+                                           CachePolicy policy) {
+  if constexpr (How == load_default) {
+    v = __ldg(p);
+  } else if constexpr (How == load_streaming) {
+    v = __ldcs(p);
+  } else if constexpr (How == load_no_allocate || How == load_by_policy) {
+    unsigned short wide;  // the narrowest register
+    if constexpr (How == load_no_allocate) {
+      asm("ld.global.nc.L1::no_allocate.u8 %0, [%1];" : "=h"(wide) : "l"(p));
+    } else {
+      asm("ld.global.nc.L1::no_allocate.L2::cache_hint.u8 %0, [%1], %2;"
+          : "=h"(wide)
+          : "l"(p), "l"(policy));
+    }
+    v = static_cast<unsigned char>(wide);
+  } else {
+    v = *p;
+  }
+}
+
 template <int Bytes>
 struct Piece;
 template <>
@@ -119,10 +142,14 @@ template <>
 struct Piece<2> {
   using type = unsigned short;
 };
+template <>
+struct Piece<1> {
+  using type = unsigned char;
+};
 
-/// The widest of 16, 8, 4 and 2 bytes that divides `bytes`.
+/// The widest of 16, 8, 4, 2 and 1 bytes that divides `bytes`.
 constexpr int piece_bytes(int bytes) {
-  return bytes % 16 == 0 ? 16 : bytes % 8 == 0 ? 8 : bytes % 4 == 0 ? 4 : 2;
+  return bytes % 16 == 0 ? 16 : bytes % 8 == 0 ? 8 : bytes % 4 == 0 ? 4 : bytes % 2 == 0 ? 2 : 1;
 }
 
 /// `Count` scalars at an address aligned to `Align` bytes.

@@ -153,12 +153,14 @@ __device__ __forceinline__ Share share_of(const Matrix<S>& A, Offset g) {
 }
 
 /// This thread's part of a row: sum over j = t, t + T, ... of a_j x(column_j), where `x` yields
-/// rows of x. `How` and `policy` for the matrix. `Plan::unroll` entries are loaded before the first
+/// rows of x. `How` and `policy` for the matrix, whose encoding may need the `table` behind its
+/// values. `Plan::unroll` entries are loaded before the first
 /// is needed.
 template <class Plan, int How, class X>
 __device__ __forceinline__ result_entry_t<typename Plan::entry> product_of_share(
-    const stored_scalar_t<typename Plan::entry>* values, const Index* column, Offset C,
-    Offset slots, const Share& share, const X& x, CachePolicy policy = 0) {
+    const stored_scalar_t<typename Plan::entry>* values,
+    const stored_scalar_t<typename Plan::entry>* table, const Index* column, Offset C, Offset slots,
+    const Share& share, const X& x, CachePolicy policy = 0) {
   using E = typename Plan::entry;
   using V = vector_entry_t<E>;
   constexpr int U = Plan::unroll;
@@ -180,7 +182,7 @@ __device__ __forceinline__ result_entry_t<typename Plan::entry> product_of_share
 #pragma unroll
     for (int u = 0; u < U; ++u) with[u] = x(at[u]);
 #pragma unroll
-    for (int u = 0; u < U; ++u) multiply_add(sum, load(a[u]), with[u]);
+    for (int u = 0; u < U; ++u) multiply_add(sum, load_by<E>(a[u], table), with[u]);
     step += U * C;
   }
   if constexpr (U > 1) {
@@ -189,7 +191,7 @@ __device__ __forceinline__ result_entry_t<typename Plan::entry> product_of_share
       Index at;
       load_scalars<How, 1, 4>(&at, column + step + share.lane, policy);
       const E a = load_entry<Plan, How>(values, step, share.lane, C, slots, policy);
-      multiply_add(sum, load(a), x(at));
+      multiply_add(sum, load_by<E>(a, table), x(at));
     }
   }
   return sum;
@@ -201,9 +203,10 @@ __device__ __forceinline__ result_entry_t<typename Plan::entry> product_of_share
     const stored_scalar_t<typename Plan::entry>* values, const Index* column, Offset C,
     Offset slots, const Share& share, const typename Plan::scalar* x, Offset x_component_stride,
     CachePolicy policy) {
-  using V = vector_entry_t<typename Plan::entry>;
+  using E = typename Plan::entry;
+  using V = vector_entry_t<E>;
   return product_of_share<Plan, How>(
-      values, column, C, slots, share,
+      values, table_behind<E>(values, slots), column, C, slots, share,
       [=](Index row) { return load_row<Plan, HowX, V>(x, x_component_stride, row); }, policy);
 }
 

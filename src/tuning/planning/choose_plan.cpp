@@ -264,7 +264,10 @@ Plan choose_plan_for_gpu(const PatternView& pattern, const EntrySize& entry, Sto
   }
   // What a layout suits is the entry as iterations read it; vectors and registers are as ever.
   const int stored_bytes = stored == StoredScalar::single ? 4 : 2;
-  const int bytes = entry.bytes * stored_bytes / entry.scalar_bytes;
+  const int bytes = stored == StoredScalar::dictionary ? 1
+                    : stored == StoredScalar::unit
+                        ? entry.bytes / 4 * 3
+                        : entry.bytes * stored_bytes / entry.scalar_bytes;
   Plan plan = plan_for_entries(pattern, bytes, entry, objective, memory);
   plan.gpu.blocks = 0;
   plan.layout.stored = stored;

@@ -56,8 +56,12 @@ EntryBytes bytes_of(StoredScalar stored, const PlanSubject& subject) {
       return {own};
     case StoredScalar::single:
       return {own, in_doubles ? own / 2 : 0};
+    case StoredScalar::dictionary:
+      return {own, 1, 256 * own};
+    case StoredScalar::unit:
+      return {own, own / 4 * 3, 4 * own};
     default:
-      return {own, own / (in_doubles ? 4 : 2)};
+      return {own, own / (in_doubles ? 4 : 2), 2};
   }
 }
 

@@ -107,10 +107,7 @@ AnyField random_x(const AnyMatrix& matrix) {
 }
 
 /// Whether iterations read 16 bits.
-bool in_words(const Plan& plan) {
-  const StoredScalar stored = plan.layout.stored;
-  return stored != StoredScalar::own && stored != StoredScalar::single;
-}
+bool in_words(const Plan& plan) { return is_in_words(plan.layout.stored); }
 
 }  // namespace
 

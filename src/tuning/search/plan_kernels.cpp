@@ -106,7 +106,7 @@ std::vector<KernelSource> kernels_of_plan(const AnyMatrix& matrix, const Plan& p
   if (jacobi) kernels.push_back(diagonal_source(own, given.arithmetic_bytes));
   add_product(program(given, device::store_residual));
   const bool once = plan.loop.form != LoopForm::stepped && plan.loop.single_reduction;
-  const bool on_copy = iterated.text.type != given.text.type;
+  const bool on_copy = iterated.text.type != given.text.type && !is_exact(plan.layout.stored);
   const auto steps = program_of_method(
       method_rows::row_of_loop(method, on_copy ? plan.layout.stored : StoredScalar::own, once),
       ring_of(method, plan, own.shape.ring), jacobi);

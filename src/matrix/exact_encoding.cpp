@@ -1,0 +1,283 @@
+#include "exact_encoding.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "heddle/array.hpp"
+#include "heddle/entries/encoded.hpp"
+#include "heddle/entries/quaternion.hpp"
+#include "heddle/error.hpp"
+#include "heddle/tools/team.hpp"
+#include "narrowing.hpp"
+
+namespace heddle {
+
+namespace {
+
+template <class T>
+std::vector<T> on_host(const T* from, Offset count, const Stream& stream) {
+  std::vector<T> there(from == nullptr ? 0 : static_cast<std::size_t>(count));
+  if (!there.empty()) detail::copy_bytes(there.data(), from, there.size() * sizeof(T), stream);
+  return there;
+}
+
+/// The entries on slots, on the host.
+template <class T>
+class SlotEntries {
+ public:
+  SlotEntries(const SlicedPattern& A, InnerLayout inner, int K, const T* from, const Stream& stream)
+      : rule_(slot_rule(inner, K, A.C, A.slots, sizeof(T))), from_(from) {
+    narrow_ = A.entry_of_slot.narrow();
+    wide_ = A.entry_of_slot.wide();
+    if (!stream.on_gpu()) return;
+    values_ = on_host(from, A.slots * K, stream);
+    own_narrow_ = on_host(narrow_, A.slots, stream);
+    own_wide_ = on_host(wide_, A.slots, stream);
+    from_ = values_.data();
+    narrow_ = own_narrow_.empty() ? nullptr : own_narrow_.data();
+    wide_ = own_wide_.empty() ? nullptr : own_wide_.data();
+  }
+
+  bool is_padding(Offset slot) const {
+    if (narrow_ != nullptr) return narrow_[slot] == ~0u;
+    return wide_ != nullptr && wide_[slot] == EntryMap::padding;
+  }
+  void take(Offset slot, T* entry) const {
+    const int lane = static_cast<int>(slot % rule_.C);
+    for (int k = 0; k < rule_.components; ++k) entry[k] = from_[rule_(slot - lane, lane, k)];
+  }
+
+ private:
+  SlotRule rule_;
+  const T* from_;
+  const unsigned* narrow_;
+  const Offset* wide_;
+  std::vector<T> values_;
+  std::vector<unsigned> own_narrow_;
+  std::vector<Offset> own_wide_;
+};
+
+[[noreturn]] void refuse(StoredScalar kept, Offset slot, const SlicedPattern& A,
+                         const std::string& why, const Stream& stream) {
+  throw Error(ErrorKind::bad_plan, "plan: iteration-precision=" + std::string(name(kept)) + ": " +
+                                       detail::entry_on(slot, A, stream) + " (counted from 0) " +
+                                       why + "; leave it out");
+}
+
+/// Different values, compared by their bits, by a table of numbers that is open.
+template <class T>
+class Dictionary {
+ public:
+  static constexpr int most = dictionary_code::most_values;
+  Dictionary(int K, T* table) : K_(K), table_(table), number_of_(places, -1) {}
+
+  /// -1 where there is no room for it.
+  int number_of(const T* entry) {
+    const std::size_t bytes = static_cast<std::size_t>(K_) * sizeof(T);
+    std::uint64_t hash = 0;
+    for (int k = 0; k < K_; ++k) {
+      std::uint64_t bits = 0;
+      std::memcpy(&bits, entry + k, sizeof(T));
+      hash = (hash ^ bits) * 0x9e3779b97f4a7c15ull;
+      hash ^= hash >> 29;
+    }
+    for (std::size_t at = hash % places;; at = (at + 1) % places) {
+      int& number = number_of_[at];
+      if (number < 0) {
+        if (count_ == most) return -1;
+        std::memcpy(table_ + Offset(count_) * K_, entry, bytes);
+        return number = count_++;
+      }
+      if (std::memcmp(table_ + Offset(number) * K_, entry, bytes) == 0) return number;
+    }
+  }
+
+ private:
+  static constexpr std::size_t places = 1024;
+  int K_;
+  T* table_;
+  int count_ = 0;
+  std::vector<int> number_of_;
+};
+
+template <class T>
+void encode_as_dictionary(const SlicedPattern& A, const SlotEntries<T>& entries, int K,
+                          std::vector<std::byte>& words, std::size_t table, const Stream& stream) {
+  Dictionary<T> dictionary(K, reinterpret_cast<T*>(words.data() + table));
+  std::vector<T> entry(static_cast<std::size_t>(K));
+  Offset read = 0;
+  for (Offset slot = 0; slot < A.slots; ++slot) {
+    if (entries.is_padding(slot)) continue;
+    entries.take(slot, entry.data());
+    ++read;
+    const int number = dictionary.number_of(entry.data());
+    if (number < 0) {
+      refuse(StoredScalar::dictionary, slot, A,
+             "is another value than the 256 of the " + std::to_string(read - 1) +
+                 " entries before it, and a dictionary has no more",
+             stream);
+    }
+    words[static_cast<std::size_t>(slot)] = static_cast<std::byte>(number);
+  }
+}
+
+/// Reals times units, with a list of the reals found so far.
+template <class T>
+class Units {
+ public:
+  using Kept = encoded<unit_code, quaternion<T>>;
+  static constexpr int most = unit_code::most_values;
+  explicit Units(T* table) : table_(table) {}
+
+  /// Encodes the quaternion by a real that is listed.
+  bool encode(const T* q, Kept& kept) const {
+    const auto norm = norm_of(q);
+    if (!(norm <= static_cast<long double>(std::numeric_limits<T>::max()))) return false;
+    const int largest = largest_of(q);
+    for (int i = 0; i < count_; ++i) {
+      if (std::signbit(table_[i]) != std::signbit(q[largest])) continue;
+      if (std::abs(std::abs(static_cast<long double>(table_[i])) - norm) > 8 * ulp(norm)) continue;
+      if (encode_by(q, largest, i, norm, kept)) return true;
+    }
+    return false;
+  }
+  /// Lists the quaternion's real; false where it has no place, or none would help.
+  bool list(const T* q) {
+    const auto norm = norm_of(q);
+    if (count_ == most || !(norm <= static_cast<long double>(std::numeric_limits<T>::max()))) {
+      return false;
+    }
+    // A round number near by is rather meant than one that some rounding has left.
+    const T unit = std::ldexp(T(1), norm > 0 ? std::ilogb(static_cast<T>(norm)) - digits / 2 : 0);
+    const T round = static_cast<T>(std::nearbyint(static_cast<T>(norm) / unit)) * unit;
+    const bool is_round = std::abs(static_cast<long double>(round) - norm) <= 2 * ulp(norm);
+    const T r = is_round ? round : static_cast<T>(norm);
+    table_[count_++] = std::copysign(r, q[largest_of(q)]);
+    Kept kept;
+    if (encode(q, kept)) return true;
+    --count_;
+    return false;
+  }
+
+ private:
+  static constexpr int digits = std::numeric_limits<T>::digits;
+  using Bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
+
+  static long double norm_of(const T* q) {
+    long double squares = 0;
+    for (int k = 0; k < 4; ++k) squares += static_cast<long double>(q[k]) * q[k];
+    return std::sqrt(squares);
+  }
+  static int largest_of(const T* q) {
+    int largest = 0;
+    for (int k = 1; k < 4; ++k) {
+      if (std::abs(q[k]) > std::abs(q[largest])) largest = k;
+    }
+    return largest;
+  }
+  /// Of one, times the norm.
+  static long double ulp(long double norm) { return std::ldexp(norm, 1 - digits); }
+
+  /// The nearest multiples of four ulp, or where these err to one side their neighbours.
+  bool encode_by(const T* q, int largest, int number, long double norm, Kept& kept) const {
+    const unsigned bits = static_cast<unsigned>(largest | number << 2);
+    Bits nearest[3], other[3];
+    for (int k = 0, from = 0; k < 3; ++k, ++from) {
+      if (from == largest) ++from;
+      Bits value;
+      std::memcpy(&value, q + from, sizeof value);
+      const Bits below = value & ~Bits(3);
+      const bool up = (value & 3) > 2;
+      nearest[k] = up ? below + 4 : below;
+      other[k] = up ? below : below + 4;
+    }
+    for (unsigned turned = 0; turned < 8; ++turned) {
+      for (int k = 0; k < 3; ++k) {
+        const Bits value = (turned >> k & 1 ? other[k] : nearest[k]) | (bits >> (2 * k) & 3);
+        std::memcpy(kept.component + k, &value, sizeof value);
+      }
+      const quaternion<T> is = kept.load(table_);
+      long double squares = 0;
+      for (int k = 0; k < 4; ++k) {
+        const auto off = static_cast<long double>(is.component[k]) - q[k];
+        squares += off * off;
+      }
+      // Half an ulp is for machines that round the squares in another way.
+      if (std::sqrt(squares) <= 3.5L * ulp(norm)) return true;
+    }
+    return false;
+  }
+
+  T* table_;
+  int count_ = 0;
+};
+
+template <class T>
+void encode_as_units(const SlicedPattern& A, InnerLayout inner, const SlotEntries<T>& entries,
+                     std::vector<std::byte>& words, std::size_t table, const Stream& stream) {
+  using Kept = typename Units<T>::Kept;
+  Units<T> units(reinterpret_cast<T*>(words.data() + table));
+  T* const to = reinterpret_cast<T*>(words.data());
+  const auto rule = slot_rule(inner, Kept::components, A.C, A.slots, sizeof(T));
+  // Pieces, so that little is done again once a real has been found.
+  constexpr Offset piece = 1 << 16;
+  for (Offset begin = 0; begin < A.slots;) {
+    const Offset end = std::min(A.slots, (begin / piece + 1) * piece);
+    const auto encode = [&](Offset i, Offset& first_unlisted) {
+      const Offset slot = begin + i;
+      if (entries.is_padding(slot)) return;
+      T q[4];
+      entries.take(slot, q);
+      Kept kept;
+      if (!units.encode(q, kept)) {
+        first_unlisted = std::min(first_unlisted, slot);
+        return;
+      }
+      const int lane = static_cast<int>(slot % rule.C);
+      for (int k = 0; k < Kept::components; ++k) to[rule(slot - lane, lane, k)] = kept.component[k];
+    };
+    const auto join = [](Offset& first, Offset other) { first = std::min(first, other); };
+    const Offset unlisted = parallel_reduce(team_size(Stream{stream.threads}, end - begin),
+                                            end - begin, Offset{end}, encode, join);
+    if (unlisted < end) {
+      T q[4];
+      entries.take(unlisted, q);
+      if (!units.list(q)) {
+        refuse(StoredScalar::unit, unlisted, A,
+               "is no unit times one of 16 reals (those of the entries before it among them)",
+               stream);
+      }
+    }
+    begin = unlisted;
+  }
+}
+
+}  // namespace
+
+template <class T>
+void encode_exactly(const SlicedPattern& pattern, InnerLayout inner, int K, StoredScalar kept,
+                    const T* from, std::span<std::byte> to, const Stream& stream) {
+  const SlotEntries<T> entries(pattern, inner, K, from, stream);
+  std::vector<std::byte> words(to.size());
+  if (kept == StoredScalar::dictionary) {
+    const std::size_t table =
+        to.size() - static_cast<std::size_t>(dictionary_code::most_values * K) * sizeof(T);
+    encode_as_dictionary(pattern, entries, K, words, table, stream);
+  } else {
+    const std::size_t table = to.size() - unit_code::most_values * sizeof(T);
+    encode_as_units(pattern, inner, entries, words, table, stream);
+  }
+  detail::copy_bytes(to.data(), words.data(), words.size(), stream);
+}
+template void encode_exactly(const SlicedPattern&, InnerLayout, int, StoredScalar, const float*,
+                             std::span<std::byte>, const Stream&);
+template void encode_exactly(const SlicedPattern&, InnerLayout, int, StoredScalar, const double*,
+                             std::span<std::byte>, const Stream&);
+
+}  // namespace heddle
