@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <vector>
 
 #include "base/readable.hpp"
 #include "gpu_pattern.hpp"
@@ -6,6 +7,7 @@
 #include "heddle/detail/sliced.hpp"
 #include "heddle/entries/encoded.hpp"
 #include "heddle/tools/team.hpp"
+#include "short_columns.hpp"
 #include "slice_shapes.hpp"
 
 namespace heddle {
@@ -25,11 +27,19 @@ MemoryUse memory_use(const PatternView& pattern, const Plan& plan, EntryBytes en
   }
   const Array<Index> order = storage_order(pattern, plan, device);
   const bool permuted = plan.layout.basis == BasisUse::permuted;
-  return detail::memory_of(
-      pattern, plan, order.span(), entry_bytes,
-      permuted ? 2 * static_cast<long long>(order.size() * sizeof(Index)) : 0,
-      !permuted && !order.empty(),
-      !detail::keeps_order(pattern, plan, !order.empty(), true, device.stream()));
+  MemoryUse use =
+      detail::memory_of(pattern, plan, order.span(), entry_bytes,
+                        permuted ? 2 * static_cast<long long>(order.size() * sizeof(Index)) : 0,
+                        !permuted && !order.empty(),
+                        !detail::keeps_order(pattern, plan, !order.empty(), true, device.stream()));
+  if (plan.layout.column_bits == 16) {
+    std::vector<Index> position(permuted ? order.size() : 0);
+    for (std::size_t i = 0; i < position.size(); ++i) {
+      position[static_cast<std::size_t>(order[i])] = static_cast<Index>(i);
+    }
+    use.short_slots = detail::short_slots(pattern, plan, order.span(), position);
+  }
+  return use;
 }
 
 namespace detail {
@@ -61,6 +71,10 @@ MemoryUse account_of(Index rows, Offset entries, const Plan& plan, Index C, Offs
   const bool in_words = stored != StoredScalar::own && stored != StoredScalar::single;
   if (in_words && entry_bytes.copy > 0) use.copy += sizeof(CodeWord);
   use.columns = (slots + SlicedPattern::column_slack) * static_cast<long long>(sizeof(Index));
+  if (plan.layout.column_bits == 16) {
+    use.short_columns = slots * static_cast<long long>(sizeof(unsigned short)) +
+                        slices * static_cast<long long>(sizeof(Index));
+  }
   use.slices = (slices + 1) * static_cast<long long>(sizeof(Offset));
   if (plan.layout.threshold != 0) {
     use.slices += (slices + 1) * static_cast<long long>(sizeof(Index)) + slices;
@@ -76,7 +90,9 @@ MemoryUse account_of(Index rows, Offset entries, const Plan& plan, Index C, Offs
 std::string to_string(const MemoryUse& use) {
   return readable_bytes(use.total()) + " (values " + readable_bytes(use.values) +
          (use.copy > 0 ? ", copy of values " + readable_bytes(use.copy) : "") + ", columns " +
-         readable_bytes(use.columns) + ", slices " + readable_bytes(use.slices) + ", row lengths " +
+         readable_bytes(use.columns) +
+         (use.short_columns > 0 ? ", short columns " + readable_bytes(use.short_columns) : "") +
+         ", slices " + readable_bytes(use.slices) + ", row lengths " +
          readable_bytes(use.row_lengths) + ", permutation " + readable_bytes(use.permutation) +
          ", value map " + readable_bytes(use.value_map) + ")" +
          (use.peak() > use.total()
