@@ -247,7 +247,8 @@ void expect_refused(const std::string& text, const std::string& message) {
 TEST(Plan, RefusesWhatItDoesNotKnow) {
   const std::string keys =
       "C sigma threads-per-row threshold order columns basis entry-layout vector-layout "
-      "iteration-precision schedule chunk prefetch-x prefetch-matrix block-size blocks unroll load "
+      "iteration-precision column-bits schedule chunk prefetch-x prefetch-matrix block-size "
+      "blocks unroll load "
       "l2-percent loop launch cg fused-updates recurrence";
   const std::string names = "CSR ELL Sl-16 Sl-32 pJDS K1 K1r K1rs K2 K2r K2rs";
   expect_refused("colour=red", "plan: there is no key 'colour'; there are " + keys);
