@@ -100,6 +100,25 @@ void print(const TreeMemory& tree, int node) {
       tree.csr(), tree.coo());
 }
 
+/// What columns of 16 bits save a product in the layout that GPUs begin with.
+struct ShortColumns {
+  static constexpr const char* layout = "Sl-32";
+  double share = 0;            // of slots
+  double wide = 0, mixed = 0;  // bytes an entry that a product reads of the matrix
+
+  explicit ShortColumns(const AnyMatrix& matrix) {
+    const auto use_under = [&](const std::string& plan) {
+      return memory_use(matrix.pattern(), parse_plan(plan), matrix.entry_bytes(), Device::cpu());
+    };
+    const MemoryUse use = use_under(std::string(layout) + ",column-bits=16");
+    const auto entries = static_cast<double>(matrix.pattern().entries());
+    if (entries == 0) return;
+    share = static_cast<double>(use.short_slots) / static_cast<double>(use.slots);
+    wide = static_cast<double>(use_under(layout).product()) / entries;
+    mixed = static_cast<double>(use.product()) / entries;
+  }
+};
+
 void print_json(const AnyMatrix& matrix, const Features& f,
                 const std::vector<LayoutMemory>& layouts, const TreeMemory& tree, int node,
                 const CodeBalance& balance, const std::optional<Scaling>& scaling) {
@@ -128,6 +147,11 @@ void print_json(const AnyMatrix& matrix, const Features& f,
     json["layouts"].push_back(
         {{"plan", layout.plan}, {"bytes", layout.use.product()}, {"of_csr", layout.of_csr}});
   }
+  const ShortColumns columns(matrix);
+  json["short_columns"] = {{"plan", std::string(ShortColumns::layout) + ",column-bits=16"},
+                           {"share_of_slots", columns.share},
+                           {"bytes_an_entry", columns.mixed},
+                           {"with_32_bits", columns.wide}};
   json["hisparse"] = to_json(tree, node);
   json["code_balance"] = to_json(balance);
   if (scaling) json["scaling"] = to_json(*scaling);
@@ -165,6 +189,9 @@ void print(const std::string& path, const AnyMatrix& matrix, const Features& f,
     std::printf("%-10s %12s %7.2fx\n", layout.plan.c_str(),
                 readable_bytes(static_cast<double>(layout.use.product())).c_str(), layout.of_csr);
   }
+  const ShortColumns columns(matrix);
+  std::printf("column-bits=16 in %s: %.1f%% of slots, %.2f bytes an entry, with 32 bits %.2f\n",
+              ShortColumns::layout, 100 * columns.share, columns.mixed, columns.wide);
 }
 
 std::string picture_title(const std::string& path) {

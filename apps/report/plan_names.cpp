@@ -61,6 +61,7 @@ std::string layout_name(const Plan& plan) {
   if (layout.order == RowOrder::reverse_cuthill_mckee) text += ", order=rcm";
   if (layout.columns == ColumnOrder::given) text += ", columns=given";
   if (layout.basis == BasisUse::user) text += ", basis=user";
+  if (layout.column_bits != 32) text += ", column-bits=" + std::to_string(layout.column_bits);
   if (layout.stored != StoredScalar::own) {
     text += ", iteration-precision=" + std::string(name(layout.stored));
   }

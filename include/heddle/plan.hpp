@@ -38,6 +38,7 @@ struct Layout {
   InnerLayout inner = InnerLayout::aos;
   VectorLayout vector = VectorLayout::aos;
   StoredScalar stored = StoredScalar::own;  // in which a solver's iterations read the entries
+  int column_bits = 32;  // of a column, as products read it: 16 where all of a slice allow it
 
   bool operator==(const Layout&) const = default;
 };

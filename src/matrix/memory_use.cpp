@@ -1,10 +1,12 @@
 #include <algorithm>
+#include <vector>
 
 #include "base/readable.hpp"
 #include "gpu_pattern.hpp"
 #include "heddle/config.hpp"
 #include "heddle/detail/sliced.hpp"
 #include "heddle/tools/team.hpp"
+#include "short_columns.hpp"
 #include "slice_shapes.hpp"
 
 namespace heddle {
@@ -24,11 +26,19 @@ MemoryUse memory_use(const PatternView& pattern, const Plan& plan, EntryBytes en
   }
   const Array<Index> order = storage_order(pattern, plan, device);
   const bool permuted = plan.layout.basis == BasisUse::permuted;
-  return detail::memory_of(
-      pattern, plan, order.span(), entry_bytes,
-      permuted ? 2 * static_cast<long long>(order.size() * sizeof(Index)) : 0,
-      !permuted && !order.empty(),
-      !detail::keeps_order(pattern, plan, !order.empty(), true, device.stream()));
+  MemoryUse use =
+      detail::memory_of(pattern, plan, order.span(), entry_bytes,
+                        permuted ? 2 * static_cast<long long>(order.size() * sizeof(Index)) : 0,
+                        !permuted && !order.empty(),
+                        !detail::keeps_order(pattern, plan, !order.empty(), true, device.stream()));
+  if (plan.layout.column_bits == 16) {
+    std::vector<Index> position(permuted ? order.size() : 0);
+    for (std::size_t i = 0; i < position.size(); ++i) {
+      position[static_cast<std::size_t>(order[i])] = static_cast<Index>(i);
+    }
+    use.short_slots = detail::short_slots(pattern, plan, order.span(), position);
+  }
+  return use;
 }
 
 namespace detail {
@@ -56,6 +66,10 @@ MemoryUse account_of(Index rows, Offset entries, const Plan& plan, Index C, Offs
   use.values = slots * entry_bytes.own;
   use.copy = entry_bytes.copy > 0 ? entry_bytes.copies(slots) : 0;
   use.columns = (slots + SlicedPattern::column_slack) * static_cast<long long>(sizeof(Index));
+  if (plan.layout.column_bits == 16) {
+    use.short_columns = slots * static_cast<long long>(sizeof(unsigned short)) +
+                        slices * static_cast<long long>(sizeof(Index));
+  }
   use.slices = (slices + 1) * static_cast<long long>(sizeof(Offset));
   if (plan.layout.threshold != 0) {
     use.slices += (slices + 1) * static_cast<long long>(sizeof(Index)) + slices;
@@ -71,7 +85,9 @@ MemoryUse account_of(Index rows, Offset entries, const Plan& plan, Index C, Offs
 std::string to_string(const MemoryUse& use) {
   return readable_bytes(use.total()) + " (values " + readable_bytes(use.values) +
          (use.copy > 0 ? ", copy of values " + readable_bytes(use.copy) : "") + ", columns " +
-         readable_bytes(use.columns) + ", slices " + readable_bytes(use.slices) + ", row lengths " +
+         readable_bytes(use.columns) +
+         (use.short_columns > 0 ? ", short columns " + readable_bytes(use.short_columns) : "") +
+         ", slices " + readable_bytes(use.slices) + ", row lengths " +
          readable_bytes(use.row_lengths) + ", permutation " + readable_bytes(use.permutation) +
          ", value map " + readable_bytes(use.value_map) + ")" +
          (use.peak() > use.total()

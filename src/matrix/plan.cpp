@@ -34,6 +34,7 @@ const Names<StoredScalar> stored_names = {
     {"half", StoredScalar::half},     {"bfloat", StoredScalar::bfloat},
     {"scaled", StoredScalar::scaled}, {"dictionary", StoredScalar::dictionary},
     {"unit", StoredScalar::unit}};
+const Names<int> column_bits_names = {{"32", 32}, {"16", 16}};
 const Names<ScheduleKind> schedule_names = {{"static", ScheduleKind::fixed},
                                             {"dynamic", ScheduleKind::dynamic},
                                             {"full", ScheduleKind::full}};
@@ -118,7 +119,7 @@ struct Key {
   Value value;
 };
 
-constexpr std::array<Key, 24> keys = {{
+constexpr std::array<Key, 25> keys = {{
     {"C", row_count<&Plan::layout, &Layout::lanes>},
     {"sigma", row_count<&Plan::layout, &Layout::sort_window>},
     {"threads-per-row", whole_number<&Plan::layout, &Layout::threads_per_row, 1>},
@@ -129,6 +130,7 @@ constexpr std::array<Key, 24> keys = {{
     {"entry-layout", one_of<&Plan::layout, &Layout::inner, inner_names>},
     {"vector-layout", one_of<&Plan::layout, &Layout::vector, vector_names>},
     {"iteration-precision", one_of<&Plan::layout, &Layout::stored, stored_names>},
+    {"column-bits", one_of<&Plan::layout, &Layout::column_bits, column_bits_names>},
     {"schedule", one_of<&Plan::schedule, &Schedule::kind, schedule_names>},
     {"chunk", whole_number<&Plan::schedule, &Schedule::chunk, 1>},
     {"prefetch-x", whole_number<&Plan::cpu, &CpuSchedule::prefetch_x, 0>},
@@ -258,6 +260,9 @@ void check_plan(const Plan& plan) {
   if (cpu.prefetch_x > CpuSchedule::furthest_prefetch_x) {
     refuse("plan: prefetch-x=" + std::to_string(cpu.prefetch_x) + " is more than " +
            std::to_string(CpuSchedule::furthest_prefetch_x));
+  }
+  if (layout.column_bits != 32 && layout.column_bits != 16) {
+    refuse("plan: column-bits=" + std::to_string(layout.column_bits) + " is none of 32 16");
   }
   if (layout.sort_window < 0 || layout.threshold < 0 || schedule.chunk < 1 || cpu.prefetch_x < 0 ||
       cpu.prefetch_matrix < 0 || gpu.blocks < 0) {

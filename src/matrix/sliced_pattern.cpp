@@ -7,6 +7,7 @@
 #include "heddle/config.hpp"
 #include "heddle/detail/sliced.hpp"
 #include "heddle/tools/team.hpp"
+#include "short_columns.hpp"
 #include "slice_shapes.hpp"
 
 namespace heddle {
@@ -138,6 +139,7 @@ std::shared_ptr<const SlicedPattern> SlicedPattern::build(
   if (!identity) sliced.entry_of_slot = EntryMap(sliced.entries, sliced.slots, device);
 
   place_columns(sliced, pattern, plan, order, shapes, team_size(stream, pattern.entries()));
+  detail::shorten_columns(sliced, plan, device);
   return built;
 }
 

@@ -6,6 +6,7 @@
 #include "base/sort_cuda.hpp"
 #include "gpu_pattern.hpp"
 #include "long_rows_cuda.hpp"
+#include "short_columns.hpp"
 #include "slice_shapes.hpp"
 
 namespace heddle::cuda {
@@ -265,6 +266,7 @@ std::shared_ptr<const SlicedPattern> build_sliced(const PatternView& given, cons
   const bool sorts = plan.layout.columns == ColumnOrder::sorted && !identity;
   place_rows(places, rows, position, sorts, device.stream());
   place_long_rows(places, rows, position, sorts, statistics, device);
+  heddle::detail::shorten_columns(sliced, plan, device);
   device.synchronize();  // an error of a kernel is this call's; and before memory goes back
   return built;
 }

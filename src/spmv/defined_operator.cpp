@@ -34,7 +34,7 @@ HEDDLE_INLINE Finish product_rows(const Rows<Stored>& matrix, const FieldView<co
   const SlicedPattern& A = *matrix.pattern;
   const Offset* const offset = A.offset.data();
   const int K = matrix.definition->size(), V = matrix.definition->vector_size();
-  const Index* const column = A.column.data();
+  const Index* const column = columns_of_rows(A, begin, end, matrix.prefetch_x);
   Batch batch{};
   Offset slot_in[Batch::width];
   Index row_of[Batch::width];

@@ -130,9 +130,11 @@ Product::Product(EntryText text, EntryText exact, const EntryShape& shape,
 Product::~Product() = default;
 
 ProductProgram Product::program(device::Epilogue epilogue, int ring, bool in_loop) const {
+  Plan plan = plan_of_product(plan_, epilogue);
+  if (pattern_->short_column.empty()) plan.layout.column_bits = 32;
   return {epilogue == device::store_residual ? exact_ : text_,
           shape_,
-          plan_of_product(plan_, epilogue),
+          plan,
           pattern_->C,
           epilogue,
           ring != 0 ? ring : shape_.ring,
@@ -152,7 +154,9 @@ device::Matrix<char> Product::matrix() const {
           A.slots,
           A.rows,
           A.slices(),
-          A.C};
+          A.C,
+          given(A.short_column),
+          given(A.column_base)};
 }
 
 Offset Product::partials_of(int threads) const {

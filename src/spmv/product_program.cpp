@@ -43,7 +43,8 @@ std::string plan_text(const ProductProgram& program) {
        << ", schedule = " << schedule << ";\n"
        << "  static constexpr bool soa = "
        << (plan.layout.vector == VectorLayout::soa ? "true" : "false")
-       << ", in_loop = " << (program.in_loop ? "true" : "false") << ";\n"
+       << ", in_loop = " << (program.in_loop ? "true" : "false")
+       << ", short_columns = " << (plan.layout.column_bits == 16 ? "true" : "false") << ";\n"
        << "};\n"
        << entry_assertions(program.shape);
   return text.str();

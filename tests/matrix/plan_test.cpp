@@ -121,21 +121,21 @@ TEST(Plan, CanonicalTextSaysWhatIsNotTheDefault) {
 
 TEST(Plan, FullText) {
   EXPECT_EQ(to_full_string(Plan{}),
-            "C=1,sigma=1,threads-per-row=1,threshold=0,order=natural,columns=sorted,basis=permuted,"
-            "entry-layout=aos,vector-layout=aos,iteration-precision=full,schedule=static,chunk=16,"
-            "prefetch-x=48,prefetch-matrix=4096,block-size=256,blocks=0,unroll=2,load=default,"
-            "l2-percent=0,loop=stepped,launch=serial,cg=standard,fused-updates=off,"
-            "recurrence=ring");
+            "C=1,sigma=1,threads-per-row=1,threshold=0,order=natural,columns=sorted,"
+            "basis=permuted,entry-layout=aos,vector-layout=aos,iteration-precision=full,"
+            "column-bits=32,schedule=static,chunk=16,prefetch-x=48,prefetch-matrix=4096,"
+            "block-size=256,blocks=0,unroll=2,load=default,l2-percent=0,loop=stepped,"
+            "launch=serial,cg=standard,fused-updates=off,recurrence=ring");
   EXPECT_EQ(to_full_string(parse_plan(
                 "ELL,sigma=n,order=rcm,columns=given,basis=user,entry-layout=aosoa16,"
                 "vector-layout=soa,iteration-precision=single,schedule=dynamic,block-size=1024,"
                 "blocks=3,unroll=8,load=evict-first,loop=graph,launch=overlapped,"
                 "cg=single-reduction,fused-updates=on,recurrence=real")),
             "C=n,sigma=n,threads-per-row=1,threshold=0,order=rcm,columns=given,basis=user,"
-            "entry-layout=aosoa16,vector-layout=soa,iteration-precision=single,schedule=dynamic,"
-            "chunk=16,prefetch-x=48,prefetch-matrix=4096,block-size=1024,blocks=3,unroll=8,"
-            "load=evict-first,l2-percent=0,loop=graph,launch=overlapped,cg=single-reduction,"
-            "fused-updates=on,recurrence=real");
+            "entry-layout=aosoa16,vector-layout=soa,iteration-precision=single,column-bits=32,"
+            "schedule=dynamic,chunk=16,prefetch-x=48,prefetch-matrix=4096,block-size=1024,"
+            "blocks=3,unroll=8,load=evict-first,l2-percent=0,loop=graph,launch=overlapped,"
+            "cg=single-reduction,fused-updates=on,recurrence=real");
   EXPECT_EQ(parse_plan("threads-per-row=4,C=8"), parse_plan("C=8,threads-per-row=4"));
   EXPECT_EQ(parse_plan("entry-layout=aosoa").layout.inner, InnerLayout::aosoa_component);
 }
@@ -248,7 +248,8 @@ void expect_refused(const std::string& text, const std::string& message) {
 TEST(Plan, RefusesWhatItDoesNotKnow) {
   const std::string keys =
       "C sigma threads-per-row threshold order columns basis entry-layout vector-layout "
-      "iteration-precision schedule chunk prefetch-x prefetch-matrix block-size blocks unroll load "
+      "iteration-precision column-bits schedule chunk prefetch-x prefetch-matrix block-size "
+      "blocks unroll load "
       "l2-percent loop launch cg fused-updates recurrence";
   const std::string names = "CSR ELL Sl-16 Sl-32 pJDS K1 K1r K1rs K2 K2r K2rs";
   expect_refused("colour=red", "plan: there is no key 'colour'; there are " + keys);

@@ -151,7 +151,8 @@ void apply_baseline(const Operator<E>& matrix, vector_scalar_t<E> alpha,
     const PackedValues<E> packed{values};
     const PackedVector<V, S> vector{x.data};
     in_pieces([&](Index begin, Index end) {
-      detail::product_rows_baseline<E>(A, packed, vector, ahead_of(vector), begin, end, store);
+      detail::product_rows_baseline<E>(A, A.column.data(), packed, vector, ahead_of(vector), begin,
+                                       end, store);
     });
   } else {
     const StridedValues<E> strided{
@@ -159,7 +160,8 @@ void apply_baseline(const Operator<E>& matrix, vector_scalar_t<E> alpha,
         slot_formula<E::components>(matrix.plan().layout.inner, A.C, A.slots, sizeof(*values))};
     const StridedVector<V, S> vector{x.data, x.entry_stride, x.component_stride};
     in_pieces([&](Index begin, Index end) {
-      detail::product_rows_baseline<E>(A, strided, vector, NothingAhead{}, begin, end, store);
+      detail::product_rows_baseline<E>(A, A.column.data(), strided, vector, NothingAhead{}, begin,
+                                       end, store);
     });
   }
 }

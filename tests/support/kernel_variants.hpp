@@ -205,6 +205,7 @@ inline const std::vector<std::vector<std::string>>& variant_settings() {
       {"unroll=2", "unroll=1", "unroll=3", "unroll=4", "unroll=8"},
       {"load=default", "load=streaming", "load=no-allocate", "load=evict-first"},
       {"schedule=full", "schedule=static", "schedule=dynamic"},
+      {"column-bits=32", "column-bits=16"},
   };
   return settings;
 }

@@ -92,9 +92,9 @@ inline constexpr bool is_small_entry = sizeof(E) <= 16;
 /// Stored rows [begin, end): `finish(row of y, sum)` takes what each yields, and is returned. All
 /// comes by value: a store to y could change what a reference reads, and would cost reloads.
 template <class E, class Values, class Vector, class Ahead, class Finish>
-HEDDLE_INLINE Finish product_rows(const SlicedPattern& A, const Values values, const Vector x,
-                                  const Ahead ahead, Index begin, Index end, Finish finish) {
-  const Index* column = A.column.data();
+HEDDLE_INLINE Finish product_rows(const SlicedPattern& A, const Index* column, const Values values,
+                                  const Vector x, const Ahead ahead, Index begin, Index end,
+                                  Finish finish) {
   const Offset* offset = A.offset.data();
   const Index* target = A.target.empty() ? nullptr : A.target.data();
   if (A.C == 1) {
@@ -137,9 +137,8 @@ inline constexpr int fields_at_once = is_encoded<E> || E::components > 16 ? 1
 /// `product_rows`.
 template <class E, int N, class Values, class Vector, class Finish>
 HEDDLE_INLINE std::array<Finish, N> product_rows_of_fields(
-    const SlicedPattern& A, const Values values, const std::array<Vector, N> x,
+    const SlicedPattern& A, const Index* column, const Values values, const std::array<Vector, N> x,
     const Prefetch distance, Index begin, Index end, std::array<Finish, N> finish) {
-  const Index* column = A.column.data();
   const PrefetchAhead<E, Vector> ahead{column, x[0], reinterpret_cast<const char*>(values.data),
                                        distance};
   const Offset* offset = A.offset.data();
@@ -173,29 +172,32 @@ HEDDLE_INLINE std::array<Finish, N> product_rows_of_fields(
 
 // One body, compiled twice: for every x86-64 machine, and for those with AVX2 and FMA.
 template <class E, class Values, class Vector, class Ahead, class Finish>
-__attribute__((flatten)) Finish product_rows_baseline(const SlicedPattern& A, const Values& values,
-                                                      const Vector& x, const Ahead& ahead,
-                                                      Index begin, Index end, Finish finish) {
-  return product_rows<E>(A, values, x, ahead, begin, end, finish);
+__attribute__((flatten)) Finish product_rows_baseline(const SlicedPattern& A, const Index* column,
+                                                      const Values& values, const Vector& x,
+                                                      const Ahead& ahead, Index begin, Index end,
+                                                      Finish finish) {
+  return product_rows<E>(A, column, values, x, ahead, begin, end, finish);
 }
 template <class E, class Values, class Vector, class Ahead, class Finish>
 __attribute__((target("avx2,fma"), flatten)) Finish
-product_rows_avx2(const SlicedPattern& A, const Values& values, const Vector& x, const Ahead& ahead,
-                  Index begin, Index end, Finish finish) {
-  return product_rows<E>(A, values, x, ahead, begin, end, finish);
+product_rows_avx2(const SlicedPattern& A, const Index* column, const Values& values,
+                  const Vector& x, const Ahead& ahead, Index begin, Index end, Finish finish) {
+  return product_rows<E>(A, column, values, x, ahead, begin, end, finish);
 }
 
 template <class E, int N, class Values, class Vector, class Finish>
 __attribute__((flatten)) std::array<Finish, N> product_rows_of_fields_baseline(
-    const SlicedPattern& A, const Values& values, const std::array<Vector, N>& x,
-    const Prefetch& distance, Index begin, Index end, const std::array<Finish, N>& finish) {
-  return product_rows_of_fields<E, N>(A, values, x, distance, begin, end, finish);
+    const SlicedPattern& A, const Index* column, const Values& values,
+    const std::array<Vector, N>& x, const Prefetch& distance, Index begin, Index end,
+    const std::array<Finish, N>& finish) {
+  return product_rows_of_fields<E, N>(A, column, values, x, distance, begin, end, finish);
 }
 template <class E, int N, class Values, class Vector, class Finish>
 __attribute__((target("avx2,fma"), flatten)) std::array<Finish, N> product_rows_of_fields_avx2(
-    const SlicedPattern& A, const Values& values, const std::array<Vector, N>& x,
-    const Prefetch& distance, Index begin, Index end, const std::array<Finish, N>& finish) {
-  return product_rows_of_fields<E, N>(A, values, x, distance, begin, end, finish);
+    const SlicedPattern& A, const Index* column, const Values& values,
+    const std::array<Vector, N>& x, const Prefetch& distance, Index begin, Index end,
+    const std::array<Finish, N>& finish) {
+  return product_rows_of_fields<E, N>(A, column, values, x, distance, begin, end, finish);
 }
 
 inline bool has_avx2() {
@@ -327,19 +329,19 @@ void product_cpu(const SlicedOperator<S>& matrix, std::span<const FieldView<cons
   const Prefetch distance{plan.cpu.prefetch_x, one_stream ? plan.cpu.prefetch_matrix : 0};
   const auto run = [&]<class Values, class Vector>(const Values& values_of,
                                                    Vector (*vector_of)(const FieldView<const S>&)) {
-    const auto rows = [&]<class Ahead>(const Vector& field, const Ahead& ahead, Index begin,
-                                       Index end, const Finish& finishing) {
+    const auto rows = [&]<class Ahead>(const Index* column, const Vector& field, const Ahead& ahead,
+                                       Index begin, Index end, const Finish& finishing) {
       const auto all = [&]<class Finishing>(const Finishing& by) {
         // Layouts of a GPU's lanes are not worth a second body of each encoding.
         constexpr bool has_two = !has_scale<E> || std::is_same_v<Values, PackedValues<E>>;
         if constexpr (has_two) {
           if (has_avx2()) {
-            return product_rows_avx2<E, Values, Vector, Ahead, Finishing>(A, values_of, field,
-                                                                          ahead, begin, end, by);
+            return product_rows_avx2<E, Values, Vector, Ahead, Finishing>(
+                A, column, values_of, field, ahead, begin, end, by);
           }
         }
-        return product_rows_baseline<E, Values, Vector, Ahead, Finishing>(A, values_of, field,
-                                                                          ahead, begin, end, by);
+        return product_rows_baseline<E, Values, Vector, Ahead, Finishing>(
+            A, column, values_of, field, ahead, begin, end, by);
       };
       if constexpr (has_scale<E>) {
         return all(ScaledRows<Finish>{finishing, values[A.slots * E::components]});
@@ -352,6 +354,7 @@ void product_cpu(const SlicedOperator<S>& matrix, std::span<const FieldView<cons
     for_each_product_group(
         matrix, x.size(), reduction, stream,
         [&](Index begin, Index end, std::size_t k, const auto& take) {
+          const Index* const column = columns_of_rows(A, begin, end, distance.x);
           if constexpr (N > 1) {
             if (k < together) {
               const auto all = has_avx2()
@@ -363,7 +366,8 @@ void product_cpu(const SlicedOperator<S>& matrix, std::span<const FieldView<cons
                 fields[n] = vector_of(x[k + n]);
                 finishes[n] = finish[k + n];
               }
-              for (const Finish& done : all(A, values_of, fields, distance, begin, end, finishes)) {
+              for (const Finish& done :
+                   all(A, column, values_of, fields, distance, begin, end, finishes)) {
                 take(done);
               }
               return;
@@ -372,12 +376,12 @@ void product_cpu(const SlicedOperator<S>& matrix, std::span<const FieldView<cons
           const Vector field = vector_of(x[k]);
           if constexpr (is_small_entry<E> && !is_encoded<E>) {
             if (distance.x == 0 && distance.matrix == 0) {
-              return take(rows(field, TurnsApart{}, begin, end, finish[k]));
+              return take(rows(column, field, TurnsApart{}, begin, end, finish[k]));
             }
           }
           const auto* const entries = reinterpret_cast<const char*>(values_of.data);
-          const PrefetchAhead<E, Vector> ahead{A.column.data(), field, entries, distance};
-          take(rows(field, ahead, begin, end, finish[k]));
+          const PrefetchAhead<E, Vector> ahead{column, field, entries, distance};
+          take(rows(column, field, ahead, begin, end, finish[k]));
         });
   };
   using V = vector_entry_t<E>;

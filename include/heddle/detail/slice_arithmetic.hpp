@@ -61,6 +61,10 @@ struct HEDDLE_EXPORT SlicesView {
     int T;
     Index r;
   };
+  HEDDLE_INLINE Index slice_of(Index stored_row) const {
+    return first_row == nullptr ? stored_row / (C / T)
+                                : last_not_above(first_row, slices, stored_row);
+  }
   HEDDLE_INLINE RowPlace place_of(Index stored_row) const {
     if (first_row == nullptr) {
       const Index rows_of_slice = C / T;

@@ -81,17 +81,27 @@ struct HEDDLE_EXPORT MemoryUse {
   long long values = 0;
   long long copy = 0;  // of the values, narrower
   long long columns = 0;
-  long long slices = 0;       // offsets, and rows and threads of each slice where they vary
-  long long row_lengths = 0;  // none for C = 1, where the offsets say it
-  long long permutation = 0;  // the basis, or the rows that a scatter stores to
-  long long value_map = 0;    // for update_values; none where the user's order is kept
-  long long building = 0;     // beside the columns while they are built, on a GPU; then free again
-  long long sorting = 0;      // before all that, while rows are sorted, on a GPU
-  Offset slots = 0;           // entries with padding
+  long long short_columns = 0;  // beside them: 16 bits a slot, and the base of each slice
+  long long slices = 0;         // offsets, and rows and threads of each slice where they vary
+  long long row_lengths = 0;    // none for C = 1, where the offsets say it
+  long long permutation = 0;    // the basis, or the rows that a scatter stores to
+  long long value_map = 0;      // for update_values; none where the user's order is kept
+  long long building = 0;  // beside the columns while they are built, on a GPU; then free again
+  long long sorting = 0;   // before all that, while rows are sorted, on a GPU
+  Offset slots = 0;        // entries with padding
+  Offset short_slots = 0;  // those whose column a product reads in 16 bits
 
-  /// What a product reads, one that is not of the copy.
-  long long product() const { return values + columns + slices + row_lengths; }
-  long long total() const { return product() + copy + permutation + value_map; }
+  /// What a product reads, one that is not of the copy: of each slot one of its columns.
+  long long product() const {
+    const long long unread = short_columns > 0
+                                 ? short_slots * static_cast<long long>(sizeof(Index)) +
+                                       (slots - short_slots) * static_cast<long long>(sizeof(short))
+                                 : 0;
+    return values + columns + short_columns - unread + slices + row_lengths;
+  }
+  long long total() const {
+    return values + columns + short_columns + slices + row_lengths + copy + permutation + value_map;
+  }
   /// At any time; values come after the building. On a GPU those of the host's memory pass through
   /// a buffer of up to 64 MiB or a 32nd of them, which is the host's where the GPU's memory is
   /// short.
@@ -142,13 +152,15 @@ class HEDDLE_EXPORT SlicedPattern {
   std::shared_ptr<const Basis> row_basis;
   std::shared_ptr<const Basis> column_basis;
 
-  Array<Offset> offset;          // slices + 1, in slots
-  Array<Index> first_row;        // slices + 1; only where T varies
-  Array<unsigned char> threads;  // T of each slice; only where it varies
-  Array<Index> row_length;       // of each stored row; empty for C = 1
-  Array<Index> column;           // of each slot, in the column basis; padding holds 0
-  Array<Index> target;           // row of y for each stored row; empty where it is the row itself
-  EntryMap entry_of_slot;        // the user's entry that lies there
+  Array<Offset> offset;                // slices + 1, in slots
+  Array<Index> first_row;              // slices + 1; only where T varies
+  Array<unsigned char> threads;        // T of each slice; only where it varies
+  Array<Index> row_length;             // of each stored row; empty for C = 1
+  Array<Index> column;                 // of each slot, in the column basis; padding holds 0
+  Array<unsigned short> short_column;  // of each slot, from its slice's base; empty for 32 bits
+  Array<Index> column_base;            // of each slice, its least column; see short_columns.hpp
+  Array<Index> target;     // row of y for each stored row; empty where it is the row itself
+  EntryMap entry_of_slot;  // the user's entry that lies there
   MemoryUse memory;
 
   Index slices() const { return static_cast<Index>(offset.size()) - 1; }
@@ -170,6 +182,12 @@ class HEDDLE_EXPORT SlicedPattern {
   /// Columns readable past the last slot, so that a prefetch may look ahead without a test.
   static constexpr Index column_slack = CpuSchedule::furthest_prefetch_x;
 };
+
+/// Columns for a product of the stored rows [begin, end) on a CPU: [slot] is that of a slot of
+/// theirs, or of one up to `ahead` behind, which may be any. Columns of 16 bits are written out as
+/// 32 into memory of the calling thread, which lasts until its next call.
+HEDDLE_EXPORT const Index* columns_of_rows(const SlicedPattern& A, Index begin, Index end,
+                                           Index ahead);
 
 /// The slot of the diagonal entry of each row, -1 where there is none; rows as the row basis
 /// numbers them, in the memory in which the pattern lies. Throws where the pattern is not square.

@@ -19,7 +19,9 @@ struct Matrix {
   Offset slots;
   Index rows;
   Index slices;
-  Index lanes;  // C
+  Index lanes;                         // C
+  const unsigned short* short_column;  // null, as `column_base`, where columns take 32 bits
+  const Index* column_base;            // of each slice: negative where its columns take 32 bits
 };
 
 /// Threads whose sums make one partial sum.

@@ -90,9 +90,8 @@ __device__ __forceinline__ void product_of_lane(const ArgumentsOf<Plan>& a, cons
   using R = result_entry_t<typename Plan::entry>;
   R sum = zero_vector<R>();
   if (share.row < a.A.rows) {
-    sum = product_of_share<Plan, Plan::load, load_of_x<Plan>>(
-        a.A.values, a.A.column, lanes_of<Plan>(a.A.lanes), a.A.slots, share, a.x,
-        a.x_component_stride, policy);
+    sum = product_of_share<Plan, Plan::load, load_of_x<Plan>>(a.A, share, a.x, a.x_component_stride,
+                                                              policy);
     scale_sum<typename Plan::entry>(sum, a.A.values, a.A.slots);
   }
   add_parts<Plan>(sum, share.threads);

@@ -46,8 +46,15 @@ __device__ __forceinline__ void products_of_lane(const FieldsArgumentsOf<Plan>& 
     Offset step = share.step;
     Index next_column = 0;
     E next_entry;
+    const auto column_of_slot = [&](Offset slot) {
+      if constexpr (Plan::short_columns) {
+        const ShortColumns columns{all.A.short_column, share.column_base};
+        if (columns.base >= 0) return columns.template load<load_default>(slot);
+      }
+      return WideColumns{all.A.column}.template load<load_default>(slot);
+    };
     const auto fetch = [&] {
-      load_scalars<load_default, 1, 4>(&next_column, all.A.column + step + share.lane);
+      next_column = column_of_slot(step + share.lane);
       next_entry = load_entry<Plan, load_default>(all.A.values, step, share.lane, C, all.A.slots);
     };
     if (count > 0) fetch();

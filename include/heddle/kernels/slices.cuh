@@ -12,7 +12,7 @@ enum Inner { inner_aos, inner_soa, inner_aosoa, inner_aosoa16 };
 
 // `Plan` below is a struct of constants that the host writes into the program:
 //   entry, scalar (of fields in memory), lanes (C; 0: known when run), threads (T; 0: by slice),
-//   inner, soa (fields), unroll, load, block.
+//   inner, soa (fields), unroll, load, block, short_columns.
 
 template <class Plan>
 __device__ __forceinline__ Offset lanes_of(Index lanes) {
@@ -108,6 +108,7 @@ struct Share {
   int threads;  // T
   Offset step;  // first slot of the slice
   int lane;
+  Index column_base;  // of the slice: negative where its columns take 32 bits
 };
 
 /// The share of lane `g` of all slices' lanes; `row` is out of range where there is none.
@@ -126,6 +127,7 @@ __device__ __forceinline__ Share share_of(const Matrix<S>& A, Offset g) {
     }
     share.step = __ldg(A.offset + g);
     share.length = static_cast<int>(__ldg(A.offset + g + 1) - share.step);
+    if constexpr (Plan::short_columns) share.column_base = __ldg(A.column_base + g);
     return share;
   }
   const Index slice = Plan::lanes == 0 ? 0 : static_cast<Index>(g / C);
@@ -149,18 +151,43 @@ __device__ __forceinline__ Share share_of(const Matrix<S>& A, Offset g) {
   }
   share.step = __ldg(A.offset + slice);
   share.length = __ldg(A.row_length + share.row);
+  if constexpr (Plan::short_columns) share.column_base = __ldg(A.column_base + slice);
   return share;
 }
+
+/// Columns of 32 bits.
+struct WideColumns {
+  const Index* column;  // of each slot
+
+  template <int How>
+  __device__ __forceinline__ Index load(Offset slot, CachePolicy policy = 0) const {
+    Index at;
+    load_scalars<How, 1, 4>(&at, column + slot, policy);
+    return at;
+  }
+};
+/// Columns of one slice in 16 bits.
+struct ShortColumns {
+  const unsigned short* column;  // of each slot, counted from the base
+  Index base;
+
+  template <int How>
+  __device__ __forceinline__ Index load(Offset slot, CachePolicy policy = 0) const {
+    unsigned short at;
+    load_scalars<How, 1, 2>(&at, column + slot, policy);
+    return base + at;
+  }
+};
 
 /// This thread's part of a row: sum over j = t, t + T, ... of a_j x(column_j), where `x` yields
 /// rows of x. `How` and `policy` for the matrix, whose encoding may need the `table` behind its
 /// values. `Plan::unroll` entries are loaded before the first
 /// is needed.
-template <class Plan, int How, class X>
+template <class Plan, int How, class Columns, class X>
 __device__ __forceinline__ result_entry_t<typename Plan::entry> product_of_share(
     const stored_scalar_t<typename Plan::entry>* values,
-    const stored_scalar_t<typename Plan::entry>* table, const Index* column, Offset C, Offset slots,
-    const Share& share, const X& x, CachePolicy policy = 0) {
+    const stored_scalar_t<typename Plan::entry>* table, const Columns& columns, Offset C,
+    Offset slots, const Share& share, const X& x, CachePolicy policy = 0) {
   using E = typename Plan::entry;
   using V = vector_entry_t<E>;
   constexpr int U = Plan::unroll;
@@ -174,7 +201,7 @@ __device__ __forceinline__ result_entry_t<typename Plan::entry> product_of_share
     V with[U];
 #pragma unroll
     for (int u = 0; u < U; ++u) {
-      load_scalars<How, 1, 4>(at + u, column + step + u * C + share.lane, policy);
+      at[u] = columns.template load<How>(step + u * C + share.lane, policy);
     }
 #pragma unroll
     for (int u = 0; u < U; ++u)
@@ -188,8 +215,7 @@ __device__ __forceinline__ result_entry_t<typename Plan::entry> product_of_share
   if constexpr (U > 1) {
 #pragma unroll 1
     for (; j < count; ++j, step += C) {
-      Index at;
-      load_scalars<How, 1, 4>(&at, column + step + share.lane, policy);
+      const Index at = columns.template load<How>(step + share.lane, policy);
       const E a = load_entry<Plan, How>(values, step, share.lane, C, slots, policy);
       multiply_add(sum, load_by<E>(a, table), x(at));
     }
@@ -197,17 +223,27 @@ __device__ __forceinline__ result_entry_t<typename Plan::entry> product_of_share
   return sum;
 }
 
-/// The same for a field in memory, loaded by `HowX`.
+/// The same for a field in memory, loaded by `HowX`, with columns as the slice has them.
 template <class Plan, int How, int HowX>
 __device__ __forceinline__ result_entry_t<typename Plan::entry> product_of_share(
-    const stored_scalar_t<typename Plan::entry>* values, const Index* column, Offset C,
-    Offset slots, const Share& share, const typename Plan::scalar* x, Offset x_component_stride,
-    CachePolicy policy) {
+    const Matrix<stored_scalar_t<typename Plan::entry>>& A, const Share& share,
+    const typename Plan::scalar* x, Offset x_component_stride, CachePolicy policy) {
   using E = typename Plan::entry;
   using V = vector_entry_t<E>;
-  return product_of_share<Plan, How>(
-      values, table_behind<E>(values, slots), column, C, slots, share,
-      [=](Index row) { return load_row<Plan, HowX, V>(x, x_component_stride, row); }, policy);
+  const auto* const table = table_behind<E>(A.values, A.slots);
+  const Offset C = lanes_of<Plan>(A.lanes);
+  const auto row_of_x = [=](Index row) {
+    return load_row<Plan, HowX, V>(x, x_component_stride, row);
+  };
+  if constexpr (Plan::short_columns) {
+    if (share.column_base >= 0) {
+      return product_of_share<Plan, How>(A.values, table,
+                                         ShortColumns{A.short_column, share.column_base}, C,
+                                         A.slots, share, row_of_x, policy);
+    }
+  }
+  return product_of_share<Plan, How>(A.values, table, WideColumns{A.column}, C, A.slots, share,
+                                     row_of_x, policy);
 }
 
 /// The T parts of a row, added by the tree of the CPU's product; every one of its threads gets it.

@@ -130,8 +130,12 @@ double predicted_seconds(const Plan& plan, const PatternView& pattern, const Ent
   const auto cache = static_cast<double>(device.last_cache);
   const double slots = device.gpu ? static_cast<double>(walked.slots)
                                   : moved_slots(plan, pattern, walked, entry_bytes);
-  const double matrix = slots * (entry_bytes + static_cast<double>(sizeof(Index))) +
-                        static_cast<double>(walked.slices) * sizeof(Offset) +
+  // As if all slices could have short columns.
+  const bool is_short = plan.layout.column_bits == 16;
+  const double column_bytes = is_short ? sizeof(unsigned short) : sizeof(Index);
+  const double slice_bytes = sizeof(Offset) + (is_short ? sizeof(Index) : 0);
+  const double matrix = slots * (entry_bytes + column_bytes) +
+                        static_cast<double>(walked.slices) * slice_bytes +
                         (lanes > 1 ? static_cast<double>(pattern.rows) * sizeof(Index) : 0);
   // On a CPU a line of y is read before it is written.
   const double y = (device.gpu ? 1 : 2) * vector_bytes * pattern.rows;

@@ -111,6 +111,7 @@ SearchSpace SearchSpace::whole(const TuningSubject& subject, const DevicePropert
     } else if (method != nullptr) {
       axes.push_back({"loop", {"loop=graph", "loop=replay"}});
     }
+    axes.push_back({"bits of a column", {"column-bits=32", "column-bits=16"}});
     axes.push_back(window);
     axes.push_back(vector);
     axes.push_back({"schedule", {"schedule=full", "schedule=static", "schedule=dynamic"}});

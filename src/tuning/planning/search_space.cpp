@@ -98,6 +98,7 @@ Plan SearchSpace::reduced(const Plan& plan) const {
   if (!moves_rows(least)) layout.basis = BasisUse::permuted;
 
   if (!device_.gpu) {
+    layout.column_bits = base_.layout.column_bits;
     gpu = base_.gpu;
     loop.form = base_.loop.form;
     if (schedule.kind == ScheduleKind::full || device_.threads == 1) {
@@ -112,7 +113,8 @@ Plan SearchSpace::reduced(const Plan& plan) const {
   const MethodInfo* const method = subject_.objective.method;
   if (method == nullptr) loop.form = base_.loop.form;
   if (method != nullptr && loop.form == LoopForm::persistent) {
-    // One kernel, which shares rows out by itself.
+    // One kernel, which shares rows out by itself and reads columns of 32 bits.
+    layout.column_bits = base_.layout.column_bits;
     const int unroll = gpu.unroll;
     schedule.kind = base_.schedule.kind;
     gpu = base_.gpu;
