@@ -328,10 +328,8 @@ void Hierarchy<S>::make_cycle() {
     if (options_.cycle == Cycle::k && l + 1 < levels_.size()) {
       cycle_ = std::make_shared<FlexibleCycle<S>>(*levels_[l]->product, cycle_);
     }
-    cycle_ = std::make_shared<MultiplicativePreconditioner<S>>(
-        *level.product,
-        Parts{level.before, std::make_shared<CoarseCorrection<S>>(*level.interpolate, cycle_),
-              level.after});
+    cycle_ = std::make_shared<LevelCycle<S>>(*level.product, level.before, *level.interpolate,
+                                             cycle_, level.after);
   }
 }
 

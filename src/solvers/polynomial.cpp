@@ -41,6 +41,25 @@ long long bytes_moved(const LinearOperator<S>& matrix, const Preconditioner<S>* 
   throw Error(kind, "Chebyshev: " + why);
 }
 
+/// The polynomial of degree 1 is z = residual b_1 + (1 + a_1) z behind the first step: z is its
+/// direction.
+bool is_direction_solution(int degree) { return degree <= 1; }
+
+/// direction = residual b + direction a; the numbers a, b lie where the fields are.
+template <class S>
+void combine(const Coefficient<Ring::real, S>* numbers, const FieldView<const S>& residual,
+             const FieldView<S>& direction, const Stream& stream) {
+  if constexpr (has_cuda && !std::is_same_v<S, long double>) {
+    // Read when the kernel runs: a graph then has those of the last refresh.
+    if (stream.on_gpu()) {
+      using Place = cuda::Operand<Coefficient<Ring::real, S>>;
+      return cuda::axpby<Ring::real, S>(Place(numbers + 1), residual, Place(numbers), direction,
+                                        stream);
+    }
+  }
+  axpby<S>(numbers[1].real(), residual, numbers[0].real(), direction, stream);
+}
+
 std::string text_of(double number) {
   char text[32];
   std::snprintf(text, sizeof text, "%.3g", number);
@@ -115,8 +134,10 @@ bool Chebyshev<S>::is_capturable() const {
 
 template <class S>
 long long Chebyshev<S>::bytes_of_application() const {
-  // d from r and z += d first; then r, d and z for each product.
-  return polynomial::bytes_moved(*matrix_, inner_.get(), options_.degree, 4 + 7 * options_.degree);
+  // d from r and z += d first; then r, d and z for each product; r and d alone where d is z.
+  const int degree = options_.degree;
+  const int passes = polynomial::is_direction_solution(degree) ? 2 + 6 * degree : 4 + 7 * degree;
+  return polynomial::bytes_moved(*matrix_, inner_.get(), degree, passes);
 }
 
 template <class S>
@@ -206,7 +227,8 @@ void Chebyshev<S>::set_interval(const SpectralInterval& interval) {
   set(0, 0, 1 / centre);
   for (int k = 1; k <= options_.degree; ++k) {
     const double next = 1 / (2 * sigma - rho);
-    set(k, next * rho, 2 * next / radius);
+    const double kept = polynomial::is_direction_solution(options_.degree) ? 1 : 0;
+    set(k, kept + next * rho, 2 * next / radius);
     rho = next;
   }
   detail::copy_bytes(coefficients_.data(), numbers_.data(), numbers_.size() * sizeof(Number),
@@ -216,31 +238,31 @@ void Chebyshev<S>::set_interval(const SpectralInterval& interval) {
 
 template <class S>
 void Chebyshev<S>::combine(int k, const FieldView<const S>& residual, const Stream& stream) const {
-  const Number* const a = coefficients_.data() + 2 * static_cast<std::ptrdiff_t>(k);
-  if constexpr (has_cuda && !std::is_same_v<S, long double>) {
-    // Read when the kernel runs: a graph then has those of the last refresh.
-    if (stream.on_gpu()) {
-      using Place = cuda::Operand<Number>;
-      return cuda::axpby<Ring::real, S>(Place(a + 1), residual, Place(a), direction_, stream);
-    }
-  }
-  axpby<S>(a[1].real(), residual, a[0].real(), direction_, stream);
+  polynomial::combine<S>(coefficients_.data() + 2 * static_cast<std::ptrdiff_t>(k), residual,
+                         direction_, stream);
 }
 
 template <class S>
 void Chebyshev<S>::apply(const FieldView<const S>& r, const FieldView<S>& z,
                          const Stream& stream) const {
   detail::check_fields(r, z, direction_, "Chebyshev");
+  const bool in_place = polynomial::is_direction_solution(options_.degree);
+  const FieldView<const S> direction = in_place ? z : direction_;
   for (int k = 0; k <= options_.degree; ++k) {
     if (k == 1) axpby<S>(S(1), r, S(0), residual_, stream);
-    if (k > 0) matrix_->iterated().apply(S(-1), direction_, S(1), residual_, stream);
+    if (k > 0) matrix_->iterated().apply(S(-1), direction, S(1), residual_, stream);
     FieldView<const S> image = k > 0 ? FieldView<const S>(residual_) : r;
     if (inner_) {
       inner_->apply(image, preconditioned_, stream);
       image = preconditioned_;
     }
+    if (in_place) {
+      const Number* const numbers = coefficients_.data() + 2 * static_cast<std::ptrdiff_t>(k);
+      polynomial::combine<S>(numbers, image, z, stream);
+      continue;
+    }
     combine(k, image, stream);
-    axpby<S>(S(1), direction_, S(k > 0 ? 1 : 0), z, stream);
+    axpby<S>(S(1), direction, S(k > 0 ? 1 : 0), z, stream);
   }
 }
 
