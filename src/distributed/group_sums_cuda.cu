@@ -9,51 +9,90 @@ namespace heddle::cuda {
 
 namespace {
 
-constexpr unsigned most_threads_of_node = 1024;
+constexpr int warp = 32;
+constexpr int groups_of_tile = 256;  // and threads of a block
 
 __device__ double joined(double a, double b, bool adds) {
   if (adds) return a + b;
   return a > b || isnan(a) ? a : b;
 }
 
-/// A block joins a node's groups, of which the rank has `groups`: each thread a subtree, then the
-/// threads theirs. Numbers of threads, of groups of a node and of parts of a group are powers of
-/// two.
-__global__ void __launch_bounds__(most_threads_of_node)
-    join_nodes(const detail::GroupNode* nodes, long long groups, const Index* group_at,
-               double* partials, int parts, int count, bool adds, double* results) {
-  __shared__ double of_thread[most_threads_of_node];
-  const detail::GroupNode node = nodes[blockIdx.x];
-  const int thread = static_cast<int>(threadIdx.x), threads = static_cast<int>(blockDim.x);
-  const long long end = min(node.first + node.width, groups);
-  const long long of_each = max(node.width / threads, 1LL);
-  const long long first = node.first + thread * of_each;
-  const long long behind = min(first + of_each, end);
+/// The pairwise tree over the first `present` threads' values; the result is that of thread 0.
+__device__ double join_over_block(double value, int present, bool adds) {
+  constexpr int warps = groups_of_tile / warp;
+  __shared__ double of_warp[warps];
+  const int thread = static_cast<int>(threadIdx.x);
+  for (int half = 1; half < warp; half *= 2) {
+    const double behind = __shfl_down_sync(~0u, value, half);
+    if (thread % (2 * half) == 0 && thread + half < present) value = joined(value, behind, adds);
+  }
+  __syncthreads();  // the numbers before are read
+  if (thread % warp == 0) of_warp[thread / warp] = value;
+  __syncthreads();
+  if (thread >= warp) return value;
+  value = of_warp[thread % warps];
+  for (int half = 1; half < warps; half *= 2) {
+    const double behind = __shfl_down_sync(~0u, value, half);
+    if (thread % (2 * half) == 0 && (thread + half) * warp < present) {
+      value = joined(value, behind, adds);
+    }
+  }
+  return value;
+}
+
+__device__ double sum_of_parts(const double* from, int parts, int count) {
+  if (parts == 1) return from[0];
+  if (parts == 2) return from[0] + from[count];
+  return (from[0] + from[count]) + (from[2 * count] + from[3 * count]);
+}
+
+/// A block joins the groups of a tile, and the last block of a node its tiles: those are so few
+/// that a kernel of their own would take longer to begin.
+__global__ void __launch_bounds__(groups_of_tile)
+    join_nodes(const GroupTile* tiles, const NodeTiles* nodes, const Index* group_at,
+               const double* partials, int parts, int count, bool adds, double* of_tiles,
+               unsigned* finished, double* results) {
+  __shared__ bool is_last;
+  const GroupTile tile = tiles[blockIdx.x];
+  const NodeTiles node = nodes[tile.node];
+  const int thread = static_cast<int>(threadIdx.x);
+  const double* const from =
+      thread < tile.groups
+          ? partials + static_cast<long long>(group_at[tile.first + thread]) * parts * count
+          : nullptr;
+  double* const to = node.tiles == 1 ? results + static_cast<long long>(tile.node) * count
+                                     : of_tiles + static_cast<long long>(blockIdx.x) * count;
   for (int v = 0; v < count; ++v) {
-    const auto partial = [&](long long group) -> double& {
-      return partials[static_cast<long long>(group_at[group]) * parts * count + v];
-    };
-    for (int half = 1; half < parts; half *= 2) {
-      for (long long group = first; group < behind; ++group) {
-        double* const part = &partial(group);
-        for (int p = 0; p < parts; p += 2 * half) part[p * count] += part[(p + half) * count];
+    const double own = from != nullptr ? sum_of_parts(from + v, parts, count) : 0;
+    const double sum = join_over_block(own, tile.groups, adds);
+    if (thread == 0) to[v] = sum;
+  }
+  if (node.tiles == 1) return;
+  if (thread == 0) {
+    __threadfence();
+    is_last = atomicAdd(finished + tile.node, 1u) + 1 == static_cast<unsigned>(node.tiles);
+    if (is_last) finished[tile.node] = 0;
+    __threadfence();
+  }
+  __syncthreads();
+  if (!is_last) return;
+  // A thread joins a subtree of tiles, where there are more of them than threads.
+  const int of_each = max(node.width / groups_of_tile, 1);
+  const int first = thread * of_each, end = min(first + of_each, node.tiles);
+  const int present = (node.tiles + of_each - 1) / of_each;
+  for (int v = 0; v < count; ++v) {
+    double* const of_node = of_tiles + static_cast<long long>(node.first) * count + v;
+    for (int half = 1; half < of_each; half *= 2) {
+      for (int at = first; at + half < end; at += 2 * half) {
+        double* const a = of_node + static_cast<long long>(at) * count;
+        const double* const b = of_node + static_cast<long long>(at + half) * count;
+        __stcg(a, joined(__ldcg(a), __ldcg(b), adds));
       }
     }
-    for (long long half = 1; half < of_each; half *= 2) {
-      for (long long group = first; group + half < behind; group += 2 * half) {
-        partial(group) = joined(partial(group), partial(group + half), adds);
-      }
-    }
-    of_thread[thread] = first < end ? partial(first) : 0;
-    __syncthreads();
-    for (int half = 1; half < threads; half *= 2) {
-      if (thread % (2 * half) == 0 && first + half * of_each < end) {
-        of_thread[thread] = joined(of_thread[thread], of_thread[thread + half], adds);
-      }
-      __syncthreads();
-    }
-    if (thread == 0) results[blockIdx.x * count + v] = of_thread[0];
-    __syncthreads();
+    const double own =
+        thread < present ? __ldcg(of_node + static_cast<long long>(first) * count) : 0;
+    const double sum = join_over_block(own, present, adds);
+    if (thread == 0) results[static_cast<long long>(tile.node) * count + v] = sum;
   }
 }
 
@@ -81,32 +120,45 @@ struct GroupSums::Results {
 
 GroupSums::GroupSums(const std::vector<detail::GroupNode>& nodes,
                      const std::vector<Index>& group_at, const Device& device)
-    : nodes_(std::span<const detail::GroupNode>(nodes), device),
+    : nodes_(nodes.size()),
       group_at_(std::span<const Index>(group_at), device),
-      threads_(32),
       results_(std::make_unique<Results>(nodes.size(), device.stream())) {
+  const auto groups = static_cast<long long>(group_at.size());
+  std::vector<GroupTile> tiles;
+  std::vector<NodeTiles> tiles_of_node;
   for (const detail::GroupNode& node : nodes) {
-    while (threads_ < most_threads_of_node && threads_ < node.width) threads_ *= 2;
+    const long long end = std::min(node.first + node.width, groups);
+    const auto first_tile = static_cast<int>(tiles.size());
+    for (long long first = node.first; first < end; first += groups_of_tile) {
+      tiles.push_back({first, static_cast<int>(std::min<long long>(groups_of_tile, end - first)),
+                       static_cast<int>(tiles_of_node.size())});
+    }
+    tiles_of_node.push_back({first_tile, static_cast<int>(tiles.size()) - first_tile,
+                             static_cast<int>(node.width / groups_of_tile)});
   }
+  tiles_ = Array<GroupTile>(std::span<const GroupTile>(tiles), device);
+  tiles_of_node_ = Array<NodeTiles>(std::span<const NodeTiles>(tiles_of_node), device);
+  of_tiles_ = Array<double>(tiles.size() * Reduction<double>::width, device);
+  finished_ = Array<unsigned>(nodes.size(), device);
 }
 
 GroupSums::~GroupSums() = default;
 
-void GroupSums::queue(double* partials, int parts, int count, RowShare::Join how, double* to,
+void GroupSums::queue(const double* partials, int parts, int count, RowShare::Join how, double* to,
                       const Stream& stream) {
-  if (nodes_.empty()) return;
+  if (nodes_ == 0) return;
   const OnGpu here(stream);
-  join_nodes<<<static_cast<unsigned>(nodes_.size()), threads_, 0, stream.queue>>>(
-      nodes_.data(), static_cast<long long>(group_at_.size()), group_at_.data(), partials, parts,
-      count, how == RowShare::Join::sum, to);
+  join_nodes<<<static_cast<unsigned>(tiles_.size()), groups_of_tile, 0, stream.queue>>>(
+      tiles_.data(), tiles_of_node_.data(), group_at_.data(), partials, parts, count,
+      how == RowShare::Join::sum, of_tiles_.data(), finished_.data(), to);
   check(cudaGetLastError(), "launch of the join of partial sums");
 }
 
-std::span<const double> GroupSums::join(double* partials, int count, RowShare::Join how,
+std::span<const double> GroupSums::join(const double* partials, int count, RowShare::Join how,
                                         const Stream& stream) {
   queue(partials, 1, count, how, results_->numbers, stream);
   check(cudaStreamSynchronize(stream.queue), "cudaStreamSynchronize");
-  return {results_->numbers, nodes_.size() * static_cast<std::size_t>(count)};
+  return {results_->numbers, nodes_ * static_cast<std::size_t>(count)};
 }
 
 }  // namespace heddle::cuda

@@ -12,6 +12,17 @@
 
 namespace heddle::cuda {
 
+/// Groups next to each other, in the order of all rows: up to 256, a subtree of a node.
+struct GroupTile {
+  long long first;
+  int groups;
+  int node;
+};
+/// Of a node; `width`: that it would have if it were full, 0 for less than a tile.
+struct NodeTiles {
+  int first, tiles, width;
+};
+
 /// Joins what lies within the subtrees of one rank, in the tree that `detail::join_node` walks
 /// over. Defined in builds with CUDA.
 class GroupSums {
@@ -22,20 +33,23 @@ class GroupSums {
             const Device& device);
   ~GroupSums();
 
-  /// `count` numbers of each node, one node behind the other, from partial sums on the GPU, which
-  /// it overwrites, into `to`, in stream order. `parts`: of a group, 1, 2 or 4.
-  void queue(double* partials, int parts, int count, RowShare::Join how, double* to,
+  /// `count` numbers of each node, one node behind the other, from partial sums on the GPU, into
+  /// `to`, in stream order: one call at a time. `parts`: of a group, 1, 2 or 4.
+  void queue(const double* partials, int parts, int count, RowShare::Join how, double* to,
              const Stream& stream);
   /// The same. Waits for the stream; valid until the next call.
-  std::span<const double> join(double* partials, int count, RowShare::Join how,
+  std::span<const double> join(const double* partials, int count, RowShare::Join how,
                                const Stream& stream);
 
  private:
   struct Results;
 
-  Array<detail::GroupNode> nodes_;
+  std::size_t nodes_;
   Array<Index> group_at_;
-  unsigned threads_;  // of a node
+  Array<GroupTile> tiles_;
+  Array<NodeTiles> tiles_of_node_;
+  Array<double> of_tiles_;    // their sums
+  Array<unsigned> finished_;  // tiles of each node; zero between calls
   std::unique_ptr<Results> results_;
 };
 

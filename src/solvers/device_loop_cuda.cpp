@@ -47,7 +47,6 @@ class DeviceLoop final : public detail::MethodLoop<S> {
         program_(parts_.program),
         product_(make_queued_product(*parts_.matrix, product_of_loop(program_))),
         walk_(program_, product_->shape(), has_ranks(*parts_.matrix)),
-        walk_without_sums_(program_, product_->shape()),
         rows_(parts_.preconditioner.rows),
         graph_(parts_.device, parts_.form, parts_.systems.size()),
         tickets_(2, parts_.device),
@@ -266,11 +265,9 @@ class DeviceLoop final : public detail::MethodLoop<S> {
     const bool decides = facts.decides_before(i);
     device::StepArguments arguments = arguments_of(place, start);
     const Index rows = product_->shape().size;
-    const StepWalk<S>& walk = has_sums(program_, facts, i) ? walk_ : walk_without_sums_;
-    arguments.walk = walk.walk;
     const unsigned blocks = is_together(start, i) ? together_.blocks
                             : joins(facts, i)     ? blocks_over_rows(rows)
-                                                  : walk.blocks;
+                                                  : walk_.blocks;
     if (decides) add_sources(facts, start, i - 1, blocks, arguments, stream);
     const std::string name = name_of_step(start, i);
     if (is_together(start, i)) {
@@ -354,7 +351,6 @@ class DeviceLoop final : public detail::MethodLoop<S> {
   const MethodProgram& program_;
   std::unique_ptr<QueuedProduct<S>> product_;
   StepWalk<S> walk_;
-  StepWalk<S> walk_without_sums_;  // of updates: sums alone ask for groups of rows
   const RowPreconditioner* rows_;  // whose work is joined with updates; may be null
   GraphLoop graph_;
   Array<unsigned> tickets_;  // of a dynamic schedule

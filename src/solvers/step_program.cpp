@@ -97,10 +97,6 @@ std::string method_definition(const detail::MethodProgram& program, int parts_of
          ";\n};\n";
 }
 
-bool has_sums(const detail::MethodProgram& program, const methods::Facts& facts, int i) {
-  return facts.own_numbers(i, program.ring) > 0;
-}
-
 void add_header_of(const detail::MethodProgram& program, KernelSource& source) {
   const std::string& header = program.text.header;
   if (header.starts_with("heddle/methods/")) return;
@@ -153,8 +149,7 @@ class StepPrograms {
       }
       if (facts.step[i].kind == methods::StepKind::update &&
           !(form_.joined && joins_next(program_, facts, i))) {
-        add(name_of_step(start, i), "update" + step + ", " + truth(form_.joined) + ">", of_step,
-            form_.by_groups && has_sums(program_, facts, i));
+        add(name_of_step(start, i), "update" + step + ", " + truth(form_.joined) + ">");
       }
       if (sums_alone(program_, facts, i, form_.joined)) {
         add("sum_" + name_of_step(start, i), "sum" + step + ">");
@@ -162,9 +157,9 @@ class StepPrograms {
       if (facts.step[i].kind == methods::StepKind::orthogonalize) add_basis(start, i);
     }
   }
-  std::string chunk(bool by_groups) const {
+  std::string chunk() const {
     if (!form_.contiguous) return "PlanarChunk<Method::ring, " + scalar_ + ">";
-    return (by_groups ? "GroupedChunk<Method::ring, " : "ContiguousChunk<Method::ring, ") +
+    return (form_.by_groups ? "GroupedChunk<Method::ring, " : "ContiguousChunk<Method::ring, ") +
            scalar_ + ", true>";
   }
   std::string basis_scalar() const { return form_.basis_bytes == 4 ? "float" : scalar_; }
@@ -191,16 +186,13 @@ class StepPrograms {
                                   "heddle::device::threads_of_basis"};
 
   void add(const std::string& name, const std::string& call, const Frame& frame = of_step) {
-    add(name, call, frame, form_.by_groups);
-  }
-  void add(const std::string& name, const std::string& call, const Frame& frame, bool by_groups) {
     const Parameter parameter(frame.arguments, form_.systems);
     KernelSource source;
     source.name = name + " of " + program_.text.type;
     add_header_of(program_, source);
     source.text =
         method_definition(program_, form_.parts_of_product) + "#include \"heddle/kernels/" +
-        frame.header + "\"\nusing Chunk = heddle::cuda::" + chunk(by_groups) +
+        frame.header + "\"\nusing Chunk = heddle::cuda::" + chunk() +
         ";\nextern \"C\" __global__ void __launch_bounds__(" + frame.bounds + ")\n" + step_kernel +
         parameter.declared + " {\n  heddle::device::" + call + parameter.taken + ";\n}\n";
     programs_.push_back({name, std::move(source)});

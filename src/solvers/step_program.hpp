@@ -21,9 +21,6 @@ LoopProduct product_of_loop(const detail::MethodProgram& program);
 /// Whether one kernel does the update at step i and the preconditioner behind it, if that acts by
 /// rows. Over other rings than the real numbers a thread has no row.
 bool joins_next(const detail::MethodProgram& program, const methods::Facts& facts, int i);
-/// Whether step i, an update, leaves sums. Where partial sums are those of groups of rows, one that
-/// leaves none takes the chunks of the field as they come.
-bool has_sums(const detail::MethodProgram& program, const methods::Facts& facts, int i);
 /// Whether the sums of step i need a kernel of their own, behind work that is not the loop's.
 /// `joined`: updates and preconditioner are one kernel.
 bool sums_alone(const detail::MethodProgram& program, const methods::Facts& facts, int i,
