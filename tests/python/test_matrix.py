@@ -261,3 +261,69 @@ def test_refuses_files_and_names(tmp_path):
         heddle.Matrix(np.eye(2)) @ np.ones(2, complex)
     with pytest.raises(heddle.UnsupportedError, match="no adjoint"):
         heddle.Matrix((np.ones((1, 8)), ([0], [0])), shape=(1, 1)).H  # noqa: B018
+
+
+def edits_of(rng, taken, n, entry):
+    """Places of a matrix and beside it: values and places to set and to add, places to remove."""
+    there = rng.permutation(np.argwhere(taken))
+    free = rng.permutation(np.argwhere(~taken))
+    set_at, add_at = np.vstack([there[:5], free[:4]]).T, np.vstack([there[5:9], free[4:9]]).T
+    return set_at, add_at, there[9:15].T, rng.standard_normal((9, *entry)), rng.standard_normal(
+        (9, *entry)
+    )
+
+
+@pytest.mark.parametrize("entry", [(), (4,), (3, 3)])
+def test_edits_are_those_of_a_dense_array(entry):
+    rng = np.random.default_rng()
+    n, columns = 13, 17
+    dense = rng.standard_normal((n, columns, *entry))
+    taken = rng.random((n, columns)) < 0.3
+    row, column = np.nonzero(taken)
+    mixed = rng.permutation(len(row))  # rows of a matrix need not be in the order of columns
+    row, column = row[mixed], column[mixed]
+    A = heddle.Matrix((dense[row, column], (row, column)), shape=(n, columns))
+    set_at, add_at, gone, to_set, to_add = edits_of(rng, taken, n, entry)
+    B = A.edited(set=(to_set, tuple(set_at)), add=(to_add, tuple(add_at)), remove=tuple(gone))
+
+    dense[~taken] = 0
+    before = dense.copy()
+    dense[tuple(set_at)] = to_set
+    dense[tuple(add_at)] += to_add
+    dense[tuple(gone)] = 0
+    taken[tuple(set_at)] = taken[tuple(add_at)] = True
+    taken[tuple(gone)] = False
+    for matrix, expected in ((A, before), (B, dense)):
+        at = np.repeat(np.arange(n), np.diff(matrix.indptr)), matrix.indices
+        again = np.zeros_like(dense)
+        again[at] = matrix.data
+        assert (again == expected).all()
+    assert B.nnz == taken.sum() and B.entry == A.entry and B.dtype == A.dtype
+
+
+def test_edited_matrix_solves_in_a_tree():
+    A = heddle.generate("poisson", 400)
+    n = A.shape[0]
+    every = np.arange(n)
+    B = A.edited(add=(np.ones(n), (every, every)))
+    b = np.ones(n)
+    x = heddle.Solver(B, "cg", storage="hisparse", rtol=1e-12).solve(b).x
+    assert np.linalg.norm(A @ x + x - b) <= 1e-11 * np.linalg.norm(b)
+
+
+def test_bad_edits_are_refused():
+    A = heddle.Matrix(np.diag([1.0, 2.0]))
+    one = np.ones(1)
+    for edits, error, message in (
+        ({"remove": ([0], [1])}, heddle.UsageError, "no entry at row 0, column 1"),
+        ({"remove": ([0], [2])}, heddle.SizeError, "column 2 is beyond"),
+        ({"set": (one, ([-1], [0]))}, heddle.SizeError, "row -1"),
+        ({"set": (one, ([0], [0])), "remove": ([0], [0])}, heddle.UsageError, "edited twice"),
+        ({"add": (one, ([0, 1], [0, 1]))}, heddle.SizeError, "shape"),
+        ({"add": (one * 1j, ([0], [0]))}, heddle.UnsupportedError, "complex128"),
+        ({"add": one}, heddle.UsageError, "edits are"),
+    ):
+        with pytest.raises(error, match=message):
+            A.edited(**edits)
+    assert A.edited().nnz == 2
+    assert heddle.Matrix(np.ones((1, 1), np.float32)).edited(remove=([0], [0])).precision == "single"

@@ -14,6 +14,8 @@ from . import _heddle, _pictures
 from ._arrays import (
     _entry_shapes, _row_shapes, check_form, dtype_of, entry_of, forms, indices_of, numbers,
     stored)  # fmt: skip
+from ._edits import edited_triplets
+from ._edits import edited_triplets
 from ._errors import SizeError, UsageError
 from ._gpu import (
     copy_there, device_of, empty_like, gpu_array, on_gpu, one_name, package_of, to_host)  # fmt: skip
@@ -179,6 +181,36 @@ class Matrix:
                 self._generation += 1
                 for own in elsewhere:
                     own.update_values(values)
+
+    def edited(
+        self,
+        *,
+        set: tuple[ArrayLike, tuple[ArrayLike, ArrayLike]] | None = None,
+        add: tuple[ArrayLike, tuple[ArrayLike, ArrayLike]] | None = None,
+        remove: tuple[ArrayLike, ArrayLike] | None = None,
+    ) -> Matrix:
+        """Another matrix of this size, with entries set, added and removed; this one stays as it
+        is, and so do its solvers. All is made anew, in time and memory of the whole matrix.
+
+        Parameters
+        ----------
+        set, add
+            ``(data, (row, col))``: the entry there is ``data``, or is more by ``data``, whether
+            there was one or not. ``data`` has the shape of ``A.data``, with a row for each place.
+        remove
+            ``(row, col)``: no entry there any more; there must be one.
+
+        A place may be named once among all. Raises ``UsageError`` for one that is named twice or
+        not there to remove, ``SizeError`` for one beyond the matrix.
+
+        >>> import numpy as np
+        >>> import heddle
+        >>> A = heddle.Matrix(np.diag([1.0, 2.0]))
+        >>> B = A.edited(add=([1.0], ([0], [0])), set=([5.0], ([0], [1])), remove=([1], [1]))
+        >>> B.data, B.indices, A.nnz
+        (array([2., 5.]), array([0, 1], dtype=int32), 2)
+        """
+        return Matrix(edited_triplets(self, set, add, remove), self.shape)
 
     def operator(
         self, device: str = "cpu", threads: int = 0, stream: int = 0, plan: str | None = None
