@@ -1,4 +1,4 @@
-/* Which plan is best for a matrix, by measuring; docs/tuning.md.
+/* Which plan is best for a matrix, by measuring (docs/tuning.md), and what memory plans take.
  *
  * heddle.h includes this file.
  */
@@ -55,6 +55,12 @@ HEDDLE_API heddle_status heddle_profile_choose(const heddle_profile *profile,
                                                int32_t threads, const char *objective,
                                                char *buffer, size_t capacity, size_t *length);
 HEDDLE_API void heddle_profile_destroy(heddle_profile **profile);
+
+/* Bytes of the matrix that a product reads, and all that an operator of these options would keep of
+ * it, without making one: `options` as of heddle_operator_create. Either result may be NULL. */
+HEDDLE_API heddle_status heddle_matrix_memory(const heddle_matrix *matrix,
+                                              const heddle_operator_options *options,
+                                              int64_t *product, int64_t *total);
 
 #ifdef __cplusplus
 }

@@ -16,13 +16,16 @@ AnyOperator sliced(const AnyMatrix& matrix, const Device& device) {
 
 }  // namespace
 
+int node_of(const heddle_matrix& matrix, int node, const Device& device) {
+  if (node != 0) return node;
+  const Profiles profiles = Profiles::for_device(device);
+  return profiles.choose_node(subject_of(matrix.matrix), device, TreeUse::product).node;
+}
+
 OperatorParts tree_of(const heddle_matrix& given, int node, const Device& device,
                       std::shared_ptr<std::pmr::memory_resource> memory) {
   const AnyMatrix& matrix = given.matrix;
-  const int size = node != 0 ? node
-                             : Profiles::for_device(device)
-                                   .choose_node(subject_of(matrix), device, TreeUse::product)
-                                   .node;
+  const int size = node_of(given, node, device);
   OperatorParts made{std::move(memory), AnyLinearOperator(matrix.entry(), {}), given.entry,
                      std::nullopt};
   if (matrix.is_defined()) {

@@ -8,7 +8,10 @@
 
 namespace heddle::c {
 
-/// `node`: 0 is what profiles have, or the rule.
+/// Rows of a node; 0 is what profiles have, or the rule.
+int node_of(const heddle_matrix& matrix, int node, const Device& device);
+
+/// `node`: as `node_of`.
 OperatorParts tree_of(const heddle_matrix& matrix, int node, const Device& device,
                       std::shared_ptr<std::pmr::memory_resource> memory);
 

@@ -9,6 +9,7 @@
 #include "device_named.hpp"
 #include "guard.hpp"
 #include "handles.hpp"
+#include "heddle/hierarchical_memory.hpp"
 #include "heddle/multiply.hpp"
 #include "heddle/operator_algebra.hpp"
 #include "heddle/plan_choice.hpp"
@@ -73,6 +74,29 @@ heddle_status heddle_operator_create(const heddle_matrix* matrix,
     const AnyLinearOperator any(stored);
     out =
         new_operator(matrix->messages, {std::move(memory), any, matrix->entry, std::move(stored)});
+  });
+}
+
+heddle_status heddle_matrix_memory(const heddle_matrix* matrix,
+                                   const heddle_operator_options* given, int64_t* product,
+                                   int64_t* total) {
+  return guarded_by(matrix, [&] {
+    const auto options = read_struct(given, default_operator_options, "heddle_operator_options");
+    const Device device = device_named(options.device, options.threads, options.stream);
+    const AnyMatrix& m = matrix->matrix;
+    const auto tell = [&](const auto& memory) {
+      if (product != nullptr) *product = memory.product();
+      if (total != nullptr) *total = memory.total();
+    };
+    if (is_hierarchical(options)) {
+      const int node = node_of(*matrix, options.node, device);
+      tell(hierarchical_memory(m.pattern(), node, m.entry_bytes(), device));
+      return;
+    }
+    const Plan plan = plan_of(options, m, device);
+    const EntryBytes bytes = std::visit([&](const auto& entry) { return entry->bytes(plan); },
+                                        detail::entry_table_of(m));
+    tell(memory_use(m.pattern(), plan, bytes, device));
   });
 }
 

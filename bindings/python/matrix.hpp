@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -78,6 +79,20 @@ struct Matrix {
     heddle_view values{};
     check(context, heddle_matrix_arrays(matrix.own, &pattern, &values));
     return {pattern, values};
+  }
+  /// Bytes that a product reads, and all that is kept.
+  std::pair<std::int64_t, std::int64_t> memory(const std::string& device,
+                                               const std::optional<std::string>& plan,
+                                               const std::string& storage, int node) const {
+    heddle_operator_options options;
+    heddle_operator_options_init(&options, sizeof options);
+    options.device = device.c_str();
+    options.plan = plan ? plan->c_str() : nullptr;
+    options.storage = storage.c_str();
+    options.node = node;
+    std::int64_t product = 0, total = 0;
+    call(context, [&] { return heddle_matrix_memory(matrix.own, &options, &product, &total); });
+    return {product, total};
   }
   nb::dict info() const {
     heddle_info info{};

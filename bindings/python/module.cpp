@@ -83,6 +83,7 @@ NB_MODULE(_heddle, m) {
       .def_static("generate", &Matrix::generate)
       .def("write", &Matrix::write)
       .def("update_values", &Matrix::update_values)
+      .def("memory", &Matrix::memory, "device"_a, "plan"_a.none(), "storage"_a, "node"_a)
       .def("arrays", &arrays_of)
       .def("info", &Matrix::info)
       .def_prop_ro("entry",

@@ -206,4 +206,33 @@ TEST(CInterface, ChoosesAMethodAsTheCommandLine) {
   }
 }
 
+TEST(CInterface, MemoryIsToldWithoutAnOperator) {
+  Context context;
+  ASSERT_EQ(heddle_context_create(&context), HEDDLE_OK);
+  Matrix matrix;
+  ASSERT_EQ(heddle_matrix_generate(context, "dirac", 200, 1, &matrix), HEDDLE_OK);
+  heddle_info info{};
+  info.struct_size = sizeof info;
+  ASSERT_EQ(heddle_matrix_info(matrix, &info), HEDDLE_OK);
+  heddle_operator_options options;
+  heddle_operator_options_init(&options, sizeof options);
+  options.plan = "CSR";
+  std::int64_t product = 0, total = 0;
+  ASSERT_EQ(heddle_matrix_memory(matrix, &options, &product, &total), HEDDLE_OK);
+  // Four doubles and a column of 4 bytes for each quaternion, an offset of 8 bytes a row, and columns
+  // for 256 entries behind the last.
+  EXPECT_EQ(product, info.entries * (4 * 8 + 4) + 256 * 4 + (info.rows + 1) * 8);
+  EXPECT_EQ(total, product);
+
+  options.plan = nullptr;
+  options.storage = "hisparse";
+  options.node = 16;
+  ASSERT_EQ(heddle_matrix_memory(matrix, &options, &product, &total), HEDDLE_OK);
+  EXPECT_GE(product, info.entries * 4 * 8);
+  EXPECT_GT(total, product);
+  options.node = 5;
+  EXPECT_EQ(heddle_matrix_memory(matrix, &options, &product, nullptr), HEDDLE_ERROR_USAGE);
+  EXPECT_EQ(heddle_matrix_memory(matrix, nullptr, nullptr, nullptr), HEDDLE_OK);
+}
+
 }  // namespace

@@ -285,6 +285,7 @@ class Session {
     const auto rows = static_cast<int>(rows_of(A));
     const heddle_view x = view(a_, rows), y = view(b_, rows);
     heddle_info info{};
+    int64_t bytes = 0;
     info.struct_size = sizeof info;
     const char* method = nullptr;
     const int byte = bytes_.next();
@@ -306,6 +307,7 @@ class Session {
         break;
       case 3:
         check(heddle_matrix_info(any(matrices_), &info));
+        check(heddle_matrix_memory(any(matrices_), nullptr, &bytes, nullptr));
         break;
       default:
         check(heddle_choose_method(any(matrices_), A, "jacobi", &method));

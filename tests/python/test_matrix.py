@@ -327,3 +327,18 @@ def test_bad_edits_are_refused():
             A.edited(**edits)
     assert A.edited().nnz == 2
     assert heddle.Matrix(np.ones((1, 1), np.float32)).edited(remove=([0], [0])).precision == "single"
+
+
+def test_memory_is_told():
+    A = heddle.generate("elasticity", 300)
+    slack = 256 * 4  # columns behind the last entry
+    csr = A.nnz * (9 * 8 + 4) + slack + (A.shape[0] + 1) * 8
+    assert A.memory("CSR") == (csr, csr)
+    assert A.memory("ELL")[0] >= A.nnz * (9 * 8 + 4)
+    product, total = A.memory(storage="hisparse", node=16)
+    assert A.nnz * 9 * 8 < product < total
+    for bad in ({"plan": "nonsense"}, {"storage": "heap"}, {"plan": "CSR", "storage": "hisparse"}):
+        with pytest.raises(heddle.UsageError):
+            A.memory(**bad)
+    wide = heddle.Matrix(np.ones((2, 3)))
+    assert wide.memory("CSR") == (6 * 12 + slack + 3 * 8,) * 2

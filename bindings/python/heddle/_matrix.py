@@ -139,6 +139,19 @@ class Matrix:
         """
         return self._own.info()
 
+    def memory(
+        self, plan: str | None = None, *, device: str = "cpu", storage: str = "sliced", node: int = 0
+    ) -> tuple[int, int]:
+        """Bytes of the matrix that a product reads, and all that a solver keeps of it, in the
+        storage of a plan, or of a tree with ``storage="hisparse"``; told without storing it.
+
+        >>> import numpy as np
+        >>> import heddle
+        >>> heddle.Matrix(np.eye(4)).memory("CSR")   # 4 entries, 260 columns for reads ahead, 5 offsets
+        (1112, 1112)
+        """
+        return self._stored.memory(one_name(device), plan, storage, node)
+
     def update_values(self, data: ArrayLike) -> None:
         """New entries for the same places, row by row in the order of ``A.data``, in its shape or
         flat. CSC and triplets have another order. Products and solvers of this matrix take them
