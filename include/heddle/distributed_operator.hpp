@@ -34,8 +34,9 @@ struct RankRows {
 };
 
 /// A plan in which a distributed matrix can be stored, as near to `plan` as may be: rows in their
-/// own order, one length of slice and number of threads for all of them, fields of type aos, no
-/// copy in floats. Its rows have the bits that they have in one process under the same plan.
+/// own order or sorted by length within at most 256 of them, then with entries as given; one length
+/// of slice and number of threads for all rows, fields of type aos, no copy in floats. Its rows
+/// have the bits that they have in one process under the same plan.
 HEDDLE_EXPORT Plan distributed_plan(Plan plan);
 
 /// Where the time of products and sums has gone, in seconds since the operator was made; of

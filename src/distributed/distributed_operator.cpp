@@ -1,6 +1,8 @@
 #include "heddle/distributed_operator.hpp"
 
 #include <algorithm>
+#include <bit>
+#include <cstdint>
 #include <functional>
 #include <iterator>
 #include <string>
@@ -8,6 +10,7 @@
 
 #include "distributed_state.hpp"
 #include "heddle/config.hpp"
+#include "heddle/detail/reduction.hpp"
 #include "heddle/detail/sliced_jacobi.hpp"
 
 namespace heddle {
@@ -44,8 +47,9 @@ long long hash_of(const std::string& text) {
 void check_is_distributed(const Plan& plan) {
   if (distributed_plan(plan) == plan) return;
   throw Error(ErrorKind::bad_plan,
-              "plan: ranks share rows in their own order, in slices of one shape, with fields of "
-              "type aos and no narrower copy: " +
+              "plan: ranks share rows in their own order or sorted within 256 (sigma) with their "
+              "entries as given (columns), in slices of one "
+              "shape, with fields of type aos and no narrower copy: " +
                   to_string(distributed_plan(plan)) + ", not " + to_string(plan));
 }
 
@@ -65,7 +69,14 @@ ExchangeMode parse_exchange_mode(std::string_view name) {
 Plan distributed_plan(Plan plan) {
   Layout& layout = plan.layout;
   layout.order = RowOrder::natural;
-  layout.sort_window = 1;
+  const bool sorts_more =
+      layout.sort_window == Layout::all_rows || layout.sort_window > rows_of_group;
+  layout.sort_window =
+      sorts_more
+          ? rows_of_group
+          : static_cast<Index>(std::bit_floor(static_cast<std::uint32_t>(layout.sort_window)));
+  // By column they would lie as the sort of rows has it, which is known of a rank's own alone.
+  if (layout.sort_window != 1) layout.columns = ColumnOrder::given;
   layout.threshold = 0;
   layout.basis = BasisUse::permuted;
   layout.vector = VectorLayout::aos;
@@ -94,7 +105,7 @@ DistributedOperator<S>::DistributedOperator(Communicator& ranks, const Partition
                                         " ranks meets " + std::to_string(ranks.size()));
     }
     parts = detail::split_rows(partition, ranks.rank(), rows,
-                               plan.layout.columns == ColumnOrder::sorted);
+                               plan.layout.columns == ColumnOrder::sorted, plan.layout.sort_window);
     if (values.size() != rows.columns.size() * static_cast<std::size_t>(state.entry->bytes())) {
       throw Error(ErrorKind::size_mismatch,
                   "rank " + std::to_string(ranks.rank()) + " has " +
@@ -123,6 +134,7 @@ DistributedOperator<S>::DistributedOperator(Communicator& ranks, const Partition
         std::make_unique<detail::SharedRows>(ranks, partition, std::move(parts.places), device);
     Plan of_parts = plan;
     of_parts.layout.columns = ColumnOrder::given;
+    of_parts.layout.sort_window = 1;
     state.make_part(state.interior, std::move(parts.interior), of_parts);
     state.make_part(state.boundary, std::move(parts.boundary), of_parts);
     state.make_part(state.diagonal, std::move(parts.diagonal), of_parts, state.basis);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <numeric>
 #include <string>
 #include <utility>
 
@@ -128,20 +129,33 @@ std::vector<Index> order_of_groups(const GivenRows& given, Index& interior_group
   return groups;
 }
 
+/// In the order of `Basis::make`: that of one process.
+Index* put_window(const GivenRows& given, Index first, Index end, Index* to) {
+  Index* const behind = to + (end - first);
+  std::iota(to, behind, first);
+  const auto length = [&](Index row) { return given.end(row) - given.begin(row); };
+  std::stable_sort(to, behind, [&](Index a, Index b) { return length(a) > length(b); });
+  return behind;
+}
+
 }  // namespace
 
-RowParts split_rows(const Partition& partition, int rank, const RankRows& rows, bool sorts) {
+RowParts split_rows(const Partition& partition, int rank, const RankRows& rows, bool sorts,
+                    Index sort_window) {
   const GivenRows given(partition, rank, rows);
   RowParts parts;
   Index interior_groups = 0;
   const std::vector<Index> groups = order_of_groups(given, interior_groups);
   Array<Index> order(static_cast<std::size_t>(given.rows()));
-  std::size_t next = 0;
+  Index* next = order.data();
   for (const Index group : groups) {
     parts.places.push_back(partition.place_of_group(rank, group));
-    for (Index row = given.first_of(group); row < given.end_of(group); ++row) order[next++] = row;
+    const Index end = given.end_of(group);
+    for (Index row = given.first_of(group); row < end; row += sort_window) {
+      next = put_window(given, row, std::min(end, row + sort_window), next);
+    }
   }
-  parts.basis = std::is_sorted(groups.begin(), groups.end())
+  parts.basis = std::is_sorted(order.begin(), order.end())
                     ? Basis::natural(given.rows())
                     : Basis::from_order(std::move(order), Device::cpu());
   const Basis& basis = *parts.basis;

@@ -31,7 +31,7 @@ struct RowPart {
 };
 
 struct RowParts {
-  std::shared_ptr<const Basis> basis;   // groups of interior rows, then the others
+  std::shared_ptr<const Basis> basis;   // groups of interior rows, then the others; sorted
   std::vector<long long> places;        // of those groups among all ranks'
   RowPart interior;                     // its columns are the rank's rows, in the basis
   RowPart boundary;                     // its columns: `copied_rows`, then the halo
@@ -42,6 +42,9 @@ struct RowParts {
 
 /// Throws `Error`: size_mismatch unless offsets and columns are of the partition's rows of this
 /// rank, out_of_range for a column that there is not. `sorts`: entries of a row by column.
-RowParts split_rows(const Partition& partition, int rank, const RankRows& rows, bool sorts);
+/// `sort_window`: rows are sorted by length within so many, a power of two up to 256, so that each
+/// group of rows has an order of its own.
+RowParts split_rows(const Partition& partition, int rank, const RankRows& rows, bool sorts,
+                    Index sort_window);
 
 }  // namespace heddle::detail

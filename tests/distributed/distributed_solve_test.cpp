@@ -20,9 +20,10 @@ namespace heddle::test::distributed_solve {
 namespace {
 
 template <template <class> class Solver, class E, class S = vector_scalar_t<E>>
-SolveOutcome<S> alone(const CsrMatrix<E>& matrix, const std::vector<S>& b, SolverOptions options) {
+SolveOutcome<S> alone(const CsrMatrix<E>& matrix, const std::vector<S>& b, SolverOptions options,
+                      const Plan& plan = {}) {
   options.record_history = true;
-  const Operator<E> A(matrix, Plan{}, Device::cpu(1));
+  const Operator<E> A(matrix, plan, Device::cpu(1));
   Solver<S> solver(A, std::make_shared<detail::SlicedJacobi<S>>(A), options);
   SolveOutcome<S> made{std::vector<S>(b.size()), {}, {}};
   made.report = solver.solve(FieldView<const S>(b.data(), A.rows(), A.row_components()),
@@ -33,9 +34,9 @@ SolveOutcome<S> alone(const CsrMatrix<E>& matrix, const std::vector<S>& b, Solve
 
 template <template <class> class Solver, class E>
 void expect_bits_of_one_process(const CsrMatrix<E>& matrix, Generator& generator,
-                                const SolverOptions& options = {}) {
+                                const SolverOptions& options = {}, const Plan& plan = {}) {
   const auto b = random_scalars<E>(matrix.rows(), generator);
-  const auto expected = alone<Solver>(matrix, b, options);
+  const auto expected = alone<Solver>(matrix, b, options, plan);
   EXPECT_TRUE(expected.report.solved()) << name(expected.report.status);
   for (const int ranks : {1, 2, 3, 4, 8}) {
     const Partition partition = ranks == 2   ? random_owners(matrix.rows(), ranks, generator)
@@ -43,7 +44,8 @@ void expect_bits_of_one_process(const CsrMatrix<E>& matrix, Generator& generator
                                              : Partition::even(matrix.rows(), ranks);
     const auto mode = static_cast<ExchangeMode>(ranks % 3);
     SCOPED_TRACE(std::to_string(ranks) + " ranks, " + std::string(name(mode)));
-    expect_same(solve_on_ranks<Solver>(matrix, b, partition, mode, options), expected);
+    expect_same(solve_on_ranks<Solver>(matrix, b, partition, mode, options, {Device::cpu(1)}, plan),
+                expected);
   }
 }
 
@@ -65,10 +67,13 @@ TYPED_TEST(DistributedSolve, HermitianMethodsHaveTheBitsOfOneProcess) {
 TYPED_TEST(DistributedSolve, OtherMethodsHaveTheBitsOfOneProcess) {
   Seed seed(66);
   const auto system = random_system<TypeParam>(rows, 2, 0.2, 0.6, seed.generator);
-  expect_bits_of_one_process<BiCGStab>(system.matrix, seed.generator);
+  // Rows sorted within the groups of sums, and within parts of them.
+  expect_bits_of_one_process<BiCGStab>(system.matrix, seed.generator, {},
+                                       distributed_plan(parse_plan("C=8,sigma=1024")));
   SolverOptions options;
   options.restart = 12;
-  expect_bits_of_one_process<Gmres>(system.matrix, seed.generator, options);
+  expect_bits_of_one_process<Gmres>(system.matrix, seed.generator, options,
+                                    distributed_plan(parse_plan("C=4,sigma=32")));
 }
 
 /// Its level of rounding, random vectors among its means, decides.

@@ -6,10 +6,12 @@
 #include <array>
 #include <cmath>
 #include <memory>
+#include <numeric>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "distributed/group_sums_cuda.hpp"
 #include "heddle/bicgstab.hpp"
 #include "heddle/conjugate_gradient.hpp"
 #include "heddle/jacobi.hpp"
@@ -174,7 +176,51 @@ TEST_F(RanksOnGpu, MeshesHaveTheBitsOfOneRank) {
   expect_bits_of_one_rank<ConjugateGradient>(elasticity(5000), seed.generator);
 }
 
-/// The sums of a large partition are joined by threads of many groups each.
+/// Against the tree of one process: nodes of one tile, of many, and of more than a block's threads.
+TEST_F(RanksOnGpu, JoinGroupsInTheOrderOfTheTree) {
+  Seed seed(185);
+  for (const long long groups : {1LL, 77LL, 256LL, 300LL, 70'001LL}) {
+    for (const int parts : {1, 2, 4}) {
+      SCOPED_TRACE(std::to_string(groups) + " groups, parts " + std::to_string(parts));
+      constexpr int count = 3;
+      const auto values =
+          random_scalars<real<double>>(static_cast<Index>(groups) * parts * count, seed.generator);
+      std::vector<Index> group_at(static_cast<std::size_t>(groups));
+      std::iota(group_at.rbegin(), group_at.rend(), 0);
+      long long width = 1;
+      while (width < groups) width *= 2;
+      const detail::GroupNode node{0, width};
+      std::vector<double> expected(values.size() / static_cast<std::size_t>(parts));
+      const auto at = [&](long long group, int v) -> double& {
+        return expected[static_cast<std::size_t>(group * count + v)];
+      };
+      for (long long group = 0; group < groups; ++group) {
+        for (int v = 0; v < count; ++v) {
+          const auto part = [&](int p) {
+            return values[static_cast<std::size_t>(((groups - 1 - group) * parts + p) * count + v)];
+          };
+          at(group, v) = parts == 1   ? part(0)
+                         : parts == 2 ? part(0) + part(1)
+                                      : (part(0) + part(1)) + (part(2) + part(3));
+        }
+      }
+      detail::join_node(node, groups, [&](long long g, long long h) {
+        for (int v = 0; v < count; ++v) at(g, v) += at(h, v);
+      });
+      cuda::GroupSums sums({node}, group_at, device);
+      const Array<double> partials(std::span<const double>(values), device);
+      Array<double> joined(count, device);
+      for (int round = 0; round < 2; ++round) {
+        sums.queue(partials.data(), parts, count, RowShare::Join::sum, joined.data(),
+                   device.stream());
+        EXPECT_EQ(joined.to_host(),
+                  std::vector<double>(expected.begin(), expected.begin() + count));
+      }
+    }
+  }
+}
+
+/// The sums of a large partition are joined by blocks of many groups each.
 TEST_F(RanksOnGpu, JoinManyGroups) {
   Seed seed(172);
   constexpr Index many = 2100 * 256 + 5;
@@ -244,10 +290,10 @@ TEST_F(RanksOnGpu, PlansHaveTheBitsOfOneRank) {
   const auto b = random_scalars<E>(matrix.rows(), seed.generator);
   const OwnStreams streams;
   for (const char* text :
-       {"block-size=64", "block-size=192,C=32", "block-size=512", "C=32,T=2",
+       {"block-size=64", "block-size=192,C=32", "block-size=512", "C=32,T=2", "C=32,sigma=256",
         "block-size=1024,schedule=dynamic,chunk=2", "C=32,block-size=128,entry-layout=aosoa"}) {
     SCOPED_TRACE(text);
-    const Plan plan = parse_plan(text);
+    const Plan plan = distributed_plan(parse_plan(text));
     const auto on = [&](const Partition& partition, ExchangeMode mode) {
       return solve_on_ranks<ConjugateGradient>(matrix, b, partition, mode, {}, streams.devices(),
                                                plan);
