@@ -219,8 +219,8 @@ TEST(CInterface, MemoryIsToldWithoutAnOperator) {
   options.plan = "CSR";
   std::int64_t product = 0, total = 0;
   ASSERT_EQ(heddle_matrix_memory(matrix, &options, &product, &total), HEDDLE_OK);
-  // Four doubles and a column of 4 bytes for each quaternion, an offset of 8 bytes a row, and columns
-  // for 256 entries behind the last.
+  // Four doubles and a column of 4 bytes for each quaternion, an offset of 8 bytes a row, and
+  // columns for 256 entries behind the last.
   EXPECT_EQ(product, info.entries * (4 * 8 + 4) + 256 * 4 + (info.rows + 1) * 8);
   EXPECT_EQ(total, product);
 
