@@ -7,6 +7,7 @@
 
 #include "code_balance.hpp"
 #include "commands.hpp"
+#include "exact_copies.hpp"
 #include "heddle/hierarchical_memory.hpp"
 #include "heddle/tools/text.hpp"
 #include "heddle/tuning/features.hpp"
@@ -120,8 +121,9 @@ struct ShortColumns {
 };
 
 void print_json(const AnyMatrix& matrix, const Features& f,
-                const std::vector<LayoutMemory>& layouts, const TreeMemory& tree, int node,
-                const CodeBalance& balance, const std::optional<Scaling>& scaling) {
+                const std::vector<LayoutMemory>& layouts, const std::vector<ExactCopy>& copies,
+                const TreeMemory& tree, int node, const CodeBalance& balance,
+                const std::optional<Scaling>& scaling) {
   nlohmann::ordered_json json;
   json["entry"] = matrix.entry().name();
   json["precision"] = name(matrix.precision());
@@ -152,6 +154,7 @@ void print_json(const AnyMatrix& matrix, const Features& f,
                            {"share_of_slots", columns.share},
                            {"bytes_an_entry", columns.mixed},
                            {"with_32_bits", columns.wide}};
+  json["exact_copies"] = to_json(copies);
   json["hisparse"] = to_json(tree, node);
   json["code_balance"] = to_json(balance);
   if (scaling) json["scaling"] = to_json(*scaling);
@@ -220,6 +223,8 @@ int run_info(const InfoOptions& options) {
   const TreeMemory tree =
       tree_memory(matrix, options.node.node, Device::cpu(options.matrix.processor.threads));
   const CodeBalance balance = code_balance(matrix, options.balance, device);
+  const std::vector<ExactCopy> copies =
+      exact_copies(matrix, Device::cpu(options.matrix.processor.threads));
   std::optional<Scaling> scaling;
   if (options.scaling.is_given()) {
     scaling = options.scaling.predict(matrix, balance);
@@ -227,9 +232,10 @@ int run_info(const InfoOptions& options) {
   }
   if (progress) progress->erase();
   if (options.json) {
-    print_json(matrix, f, layouts, tree, options.node.node, balance, scaling);
+    print_json(matrix, f, layouts, copies, tree, options.node.node, balance, scaling);
   } else if (!options.matrix.quiet) {
     print(options.matrix.path, matrix, f, layouts);
+    print(copies);
     print(tree, options.node.node);
     print(balance, options.balance);
     if (scaling) print(*scaling);

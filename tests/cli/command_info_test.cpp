@@ -56,6 +56,21 @@ TEST_F(Info, KnowsHermitianMatricesOfEveryEntry) {
   }
 }
 
+TEST_F(Info, TellsWhichExactCopiesThereAre) {
+  const auto laplacian = info(banner + "2 2 4\n1 1 2\n2 2 2\n1 2 -1\n2 1 -1\n", "real");
+  ASSERT_EQ(laplacian["exact_copies"].size(), 1u);
+  EXPECT_EQ(laplacian["exact_copies"][0]["fits"], true);
+  // A byte and a column each, and a quarter of 256 doubles from the next 16 bytes on.
+  EXPECT_EQ(laplacian["exact_copies"][0]["bytes_an_entry"], (16 + 256 * 8) / 4 + 4);
+  EXPECT_EQ(laplacian["exact_copies"][0]["in_full"], 12);
+
+  std::string many = banner + "1 257 257\n";
+  for (int i = 1; i <= 257; ++i) many += "1 " + std::to_string(i) + " " + std::to_string(i) + "\n";
+  const auto other = info(many, "real")["exact_copies"][0];
+  EXPECT_EQ(other["fits"], false);
+  EXPECT_NE(other["why_not"].get<std::string>().find("256"), std::string::npos);
+}
+
 TEST_F(Info, MeasuresADefect) {
   const auto json = info(banner + "2 2 4\n1 1 2\n2 2 2\n1 2 1\n2 1 -1\n", "real");
   EXPECT_EQ(json["symmetric_pattern"], true);
