@@ -32,6 +32,10 @@ MemoryUse memory_use(const PatternView& pattern, const Plan& plan, EntryBytes en
                         !permuted && !order.empty(),
                         !detail::keeps_order(pattern, plan, !order.empty(), true, device.stream()));
   if (plan.layout.column_bits == 16) {
+    // As building it would refuse it: its columns cannot follow the order of its rows.
+    if (permuted && !order.empty() && pattern.rows != pattern.columns) {
+      static_cast<void>(Basis::make(pattern, plan, Device::cpu()));
+    }
     std::vector<Index> position(permuted ? order.size() : 0);
     for (std::size_t i = 0; i < position.size(); ++i) {
       position[static_cast<std::size_t>(order[i])] = static_cast<Index>(i);

@@ -49,10 +49,11 @@ class GraphSolve final : public EnqueuedSolve<S> {
     const Offset room =
         std::max(parts_.product->partials(1), 2 * partials_of<Ring::real>(FieldView<S>(parts_.r)));
     partials_ = Array<double>(static_cast<std::size_t>(std::max<Offset>(1, room)), device_);
-    parts_.product->prepare_checks(goal_.checks);
+    parts_.product->prepare_residual();
+    if (goal_.checks) parts_.product->prepare_dot();
     if (parts_.needs_positive_matrix) {
-      parts_.runs.product->prepare_checks(true);
-      if (parts_.runs_on_matrix) parts_.runs_on_matrix->product->prepare_checks(true);
+      parts_.runs.product->prepare_dot();
+      if (parts_.runs_on_matrix) parts_.runs_on_matrix->product->prepare_dot();
     }
   }
 

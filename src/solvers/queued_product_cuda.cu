@@ -32,10 +32,8 @@ class StoredProduct final : public QueuedProduct<S> {
   bool ends_with_loop() const override { return true; }
 
   void prepare_loop(int most_systems) override { product_.prepare(in_loop(most_systems)); }
-  void prepare_checks(bool with_dot) override {
-    product_.prepare({.epilogue = device::store_residual});
-    if (with_dot) product_.prepare({.epilogue = device::store_and_dot});
-  }
+  void prepare_residual() override { product_.prepare({.epilogue = device::store_residual}); }
+  void prepare_dot() override { product_.prepare({.epilogue = device::store_and_dot}); }
 
   device::PartialSums multiply(const typename QueuedProduct<S>::Call& of,
                                const Stream& stream) override {
@@ -142,7 +140,8 @@ class OperatorProduct final : public QueuedProduct<S> {
   void prepare_loop(int) override {
     if (of_ranks_ != nullptr) of_ranks_->prepare(multiplies_);
   }
-  void prepare_checks(bool) override {}
+  void prepare_residual() override {}
+  void prepare_dot() override {}
 
   device::PartialSums multiply(const typename QueuedProduct<S>::Call& call,
                                const Stream& stream) override {

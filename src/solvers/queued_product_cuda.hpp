@@ -28,8 +28,10 @@ class QueuedProduct {
   virtual bool ends_with_loop() const = 0;
   /// Makes and compiles what `multiply` needs, before a graph records it.
   virtual void prepare_loop(int most_systems) = 0;
-  /// The same for `residual`, and for `apply_dot` if asked.
-  virtual void prepare_checks(bool with_dot) = 0;
+  /// The same for `residual`.
+  virtual void prepare_residual() = 0;
+  /// The same for `apply_dot`.
+  virtual void prepare_dot() = 0;
 
   /// In a loop.
   struct Call {

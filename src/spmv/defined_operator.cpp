@@ -219,6 +219,7 @@ EntryTableHandle<S> encoded_table(const std::shared_ptr<const EntryDefinition>& 
   table->text = kept_as(code, "encoded", text_of<S>(*definition));
   table->exact = kept_as(code, "encoded", text_of<sum_t<S>>(*definition));
   table->is_encoded = true;
+  table->bytes_behind = static_cast<int>(sizeof(CodeWord));
   return table;
 }
 

@@ -180,12 +180,12 @@ void SlicedOperator<S>::update_values(std::span<const std::byte> values, Compone
   if (schedule().narrow) check_can_narrow(device_.stream());
   if (schedule().narrow && is_exact(plan().layout.stored)) {
     place_listed_values(values, order);
+    ++state().generation;
+    if (state().adjoint) update_adjoint();
   } else {
     place_values(values, order, device_.stream());
-    narrow_own_values();
+    values_changed();  // the values are the new ones also where the copy is refused
   }
-  ++state().generation;
-  if (state().adjoint) update_adjoint();
 }
 
 template <class S>

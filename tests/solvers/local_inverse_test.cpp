@@ -75,7 +75,9 @@ device::Matrix<S> matrix_on_host(const detail::SlicedOperator<double>& of) {
           A.slots,
           A.rows,
           A.slices(),
-          A.C};
+          A.C,
+          given(A.short_column),
+          given(A.column_base)};
 }
 
 template <class S>

@@ -15,7 +15,6 @@ from ._arrays import (
     _entry_shapes, _row_shapes, check_form, dtype_of, entry_of, forms, indices_of, numbers,
     stored)  # fmt: skip
 from ._edits import edited_triplets
-from ._edits import edited_triplets
 from ._errors import SizeError, UsageError
 from ._gpu import (
     copy_there, device_of, empty_like, gpu_array, on_gpu, one_name, package_of, to_host)  # fmt: skip
