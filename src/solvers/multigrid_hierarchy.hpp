@@ -62,6 +62,8 @@ class Hierarchy {
     Array<Offset> place;                                     // of P's tiles in the restriction
     Array<double> diagonal, scales;                          // of energies
     std::shared_ptr<SlicedOperator<S>> interpolate;
+    std::shared_ptr<SlicedOperator<S>> restrict;  // on a GPU; elsewhere the adjoint of P
+    LevelEntry<S> adjoint_entry;                  // of `restrict`
     // Of a level that is solved.
     TileMatrix inverse_tiles;
     std::shared_ptr<SlicedOperator<S>> inverse;
@@ -85,6 +87,7 @@ class Hierarchy {
   void transfer(Level& level, Level& coarse);
   void solve(Level& level);
   std::span<const double> scales_below(const Level& level) const;
+  std::shared_ptr<const LinearOperator<S>> restriction_of(const Level& level) const;
   bool is_solved(const Level& level) const;
   void make_cycle();
   long long host_bytes(const Level& level) const;

@@ -41,11 +41,12 @@ template <class S>
 class LevelCycle final : public Preconditioner<S> {
  public:
   LevelCycle(const SlicedOperator<S>& matrix, std::shared_ptr<Preconditioner<S>> before,
-             const SlicedOperator<S>& interpolate, std::shared_ptr<Preconditioner<S>> coarse,
-             std::shared_ptr<Preconditioner<S>> after)
+             const SlicedOperator<S>& interpolate,
+             std::shared_ptr<const LinearOperator<S>> restricts,
+             std::shared_ptr<Preconditioner<S>> coarse, std::shared_ptr<Preconditioner<S>> after)
       : matrix_(matrix),
         interpolate_(interpolate),
-        restrict_(interpolate.adjoint()),
+        restrict_(std::move(restricts)),
         before_(std::move(before)),
         coarse_(std::move(coarse)),
         after_(std::move(after)),

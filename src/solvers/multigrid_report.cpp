@@ -42,7 +42,7 @@ long long Hierarchy<S>::device_bytes(const Level& level) const {
   }
   if (level.interpolate) {
     bytes += level.interpolate->memory().total();
-    const auto turned = level.interpolate->adjoint();
+    const auto turned = restriction_of(level);
     const auto* const sliced = dynamic_cast<const SlicedOperator<S>*>(turned.get());
     if (sliced != nullptr) bytes += sliced->memory().total();
   }
