@@ -16,7 +16,7 @@ void distribute(PlanChoice& choice) {
   const Plan plan = distributed_plan(choice.plan);
   if (plan == choice.plan) return;
   choice.plan = plan;
-  choice.reason += ", with rows sorted within 256 at most for ranks";
+  choice.reason += ", changed to what ranks can store";
 }
 
 /// Checks the options.

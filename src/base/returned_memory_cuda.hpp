@@ -2,14 +2,14 @@
 #pragma once
 
 #include "device_cuda.hpp"
-#include "workspace_cuda.hpp"
+#include "temporary_memory_cuda.hpp"
 
 namespace heddle::cuda {
 
-/// The library's own memory goes back in the order of the stream, and a workspace sees to its own.
-/// A caller's resource may give it to others at once: that waits for the stream.
+/// The library's own memory goes back in the order of the stream, and temporary memory sees to its
+/// own. A caller's resource may give it to others at once: that waits for the stream.
 inline void wait_before_memory_goes_back(const Device& device) {
-  if (dynamic_cast<const Workspace*>(device.memory()) != nullptr) return;
+  if (dynamic_cast<const TemporaryMemory*>(device.memory()) != nullptr) return;
   if (device.memory() != stream_memory(device.stream())) device.synchronize();
 }
 

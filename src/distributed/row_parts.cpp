@@ -133,6 +133,7 @@ std::vector<Index> order_of_groups(const GivenRows& given, Index& interior_group
 Index* put_window(const GivenRows& given, Index first, Index end, Index* to) {
   Index* const behind = to + (end - first);
   std::iota(to, behind, first);
+  if (end - first == 1) return behind;
   const auto length = [&](Index row) { return given.end(row) - given.begin(row); };
   std::stable_sort(to, behind, [&](Index a, Index b) { return length(a) > length(b); });
   return behind;
@@ -151,8 +152,10 @@ RowParts split_rows(const Partition& partition, int rank, const RankRows& rows, 
   for (const Index group : groups) {
     parts.places.push_back(partition.place_of_group(rank, group));
     const Index end = given.end_of(group);
-    for (Index row = given.first_of(group); row < end; row += sort_window) {
-      next = put_window(given, row, std::min(end, row + sort_window), next);
+    for (Index row = given.first_of(group); row < end;) {
+      const Index last = end - row > sort_window ? row + sort_window : end;
+      next = put_window(given, row, last, next);
+      row = last;
     }
   }
   parts.basis = std::is_sorted(order.begin(), order.end())

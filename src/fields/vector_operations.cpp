@@ -168,10 +168,8 @@ void randomize_shared(unsigned long long seed, const FieldView<S>& y, const Stre
     const Offset first_of_all = stream.share->place_of_group(group) * rows_of_group;
     const auto last = static_cast<Index>(std::min<Offset>(y.size, first + rows_of_group));
     for (auto row = static_cast<Index>(first); row < last; ++row) {
-      // Within a group the basis may have an order of its own.
-      const Offset of_group =
-          y.basis ? y.basis->user_row(row) % rows_of_group : static_cast<Offset>(row) - first;
-      const Offset row_of_all = first_of_all + of_group;
+      // By its place in storage, as in one process, whose groups have the same order.
+      const Offset row_of_all = first_of_all + row - first;
       for (int k = 0; k < y.components; ++k) {
         const Offset place = y.is_aos() ? row_of_all * y.components + k : k * all + row_of_all;
         y.at(row, k) *=

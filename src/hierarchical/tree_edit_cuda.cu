@@ -10,7 +10,7 @@
 #include "base/device_value.hpp"
 #include "base/launch_cuda.cuh"
 #include "base/returned_memory_cuda.hpp"
-#include "base/workspace_cuda.hpp"
+#include "base/temporary_memory_cuda.hpp"
 #include "heddle/detail/tree_building_cuda.hpp"
 #include "heddle/error.hpp"
 #include "merged_nodes_cuda.hpp"
@@ -191,7 +191,7 @@ Tree edited_tree(const TreeOnGpu& matrix, std::span<const EditsToMake> edits) {
   for (const EditsToMake& part : edits) count += part.count;
   if (count == 0) return matrix.matrix().tree();
   refuse_many(count);
-  const Workspace space(matrix.device());
+  const TemporaryMemory space(matrix.device());
   const Device& work = space.device();
   Array<PlacedEdit> places(static_cast<std::size_t>(count), work);
   UnsetArray<std::byte> values(static_cast<std::size_t>(count * entry_bytes), work);
@@ -214,7 +214,7 @@ Tree edited_tree(const TreeOnGpu& matrix, std::span<const PlacedEdit> edits,
                  const std::byte* values, int scalar_bytes) {
   if (edits.empty()) return matrix.matrix().tree();
   refuse_many(static_cast<Offset>(edits.size()));
-  const Workspace space(matrix.device());
+  const TemporaryMemory space(matrix.device());
   const Device& work = space.device();
   const auto bytes = static_cast<std::size_t>(matrix.matrix().tree().leaf.payload_bytes);
   const Array<PlacedEdit> places(edits, work);

@@ -5,7 +5,7 @@
 #include "base/device_cuda.hpp"
 #include "base/launch_cuda.cuh"
 #include "base/returned_memory_cuda.hpp"
-#include "base/workspace_cuda.hpp"
+#include "base/temporary_memory_cuda.hpp"
 #include "heddle/detail/slice_arithmetic.hpp"
 #include "heddle/detail/tree_building_cuda.hpp"
 #include "heddle/error.hpp"
@@ -102,7 +102,7 @@ heddle::detail::Tree tree_of_rows(const PatternView& pattern, const NodeShape& l
   if (!are_offsets_good(staged.view(), device)) report(pattern, false, device);
   refuse_many(staged.entries());
   staged.stage_columns();
-  const Workspace space(device);
+  const TemporaryMemory space(device);
   const Device& work = space.device();
   if (auto leaves = leaves_of_sorted_rows(staged.view(), staged.entries(), leaf, work)) {
     TreeBuilderOnGpu builder(pattern.rows, pattern.columns, std::move(leaves->level), device, work,
@@ -131,7 +131,7 @@ heddle::detail::Tree tree_of_places(Index rows, Index columns, Offset entries, c
     static_cast<void>(is_device_memory(column, device.stream()));
   }
   Fault fault = Fault::none;
-  const Workspace space(device);
+  const TemporaryMemory space(device);
   auto tree = tree_of({row, column, entries, rows, columns}, leaf, values, fault, device,
                       space.device(), limit);
   if (tree) return std::move(*tree);

@@ -9,7 +9,7 @@
 #include "base/returned_memory_cuda.hpp"
 #include "base/sort_cuda.hpp"
 #include "base/unset_array.hpp"
-#include "base/workspace_cuda.hpp"
+#include "base/temporary_memory_cuda.hpp"
 #include "heddle/error.hpp"
 #include "piece_cutter.hpp"
 #include "place_bits.cuh"
@@ -165,7 +165,7 @@ TreeSchedule schedule_on_gpu(const heddle::detail::Tree& tree,
                              std::span<const unsigned long long> addresses, bool by_columns,
                              const Device& device) {
   const Stream& stream = device.stream();
-  const Workspace space(device);
+  const TemporaryMemory space(device);
   const Device& work = space.device();
   const Array<unsigned long long> pools(addresses, work);
   WalkedNodes nodes = leaves_of(tree, pools, work);

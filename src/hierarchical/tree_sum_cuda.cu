@@ -7,7 +7,7 @@
 
 #include "base/launch_cuda.cuh"
 #include "base/returned_memory_cuda.hpp"
-#include "base/workspace_cuda.hpp"
+#include "base/temporary_memory_cuda.hpp"
 #include "entry_terms.hpp"
 #include "heddle/detail/slice_arithmetic.hpp"
 #include "heddle/detail/tree_building_cuda.hpp"
@@ -316,7 +316,7 @@ heddle::detail::Tree sum_of_trees(const TreeOnGpu& A, const TreeOnGpu& B, bool t
                                   const EntrySum& sum) {
   const Device& device = A.device();
   const Stream& stream = device.stream();
-  const Workspace space(device);
+  const TemporaryMemory space(device);
   const Device& work = space.device();
   const heddle::detail::Tree& tree = A.matrix().tree();
   const TreeSchedule &of_a = A.schedule(false), &of_b = B.schedule(turns_b);

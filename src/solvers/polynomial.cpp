@@ -6,6 +6,7 @@
 #include <string>
 
 #include "applies_in_graph.hpp"
+#include "base/device_cuda.hpp"
 #include "fields/vector_operations_cuda.hpp"
 #include "heddle/config.hpp"
 #include "heddle/detail/sliced_operator.hpp"
@@ -44,6 +45,21 @@ long long bytes_moved(const LinearOperator<S>& matrix, const Preconditioner<S>* 
 /// The polynomial of degree 1 is z = residual b_1 + (1 + a_1) z behind the first step: z is its
 /// direction.
 bool is_direction_solution(int degree) { return degree <= 1; }
+
+/// Such a z is walked over with the index of the matrix's own fields, by kernels.
+template <class S>
+void check_in_place(const FieldView<S>& z, const FieldView<S>& own, const Stream& stream) {
+  if (z.entry_stride != own.entry_stride || z.component_stride != own.component_stride) {
+    throw Error(ErrorKind::size_mismatch, "Chebyshev: the fields differ in layout; copy one first");
+  }
+  if constexpr (has_cuda) {
+    if (stream.on_gpu() && z.scalars() > 0 && !cuda::is_device_memory(z.data, stream)) {
+      throw Error(ErrorKind::usage,
+                  "Chebyshev: a field in the host's memory meets a GPU's stream; copy it there "
+                  "first");
+    }
+  }
+}
 
 /// direction = residual b + direction a; the numbers a, b lie where the fields are.
 template <class S>
@@ -247,6 +263,7 @@ void Chebyshev<S>::apply(const FieldView<const S>& r, const FieldView<S>& z,
                          const Stream& stream) const {
   detail::check_fields(r, z, direction_, "Chebyshev");
   const bool in_place = polynomial::is_direction_solution(options_.degree);
+  if (in_place) polynomial::check_in_place(z, direction_, stream);
   const FieldView<const S> direction = in_place ? z : direction_;
   for (int k = 0; k <= options_.degree; ++k) {
     if (k == 1) axpby<S>(S(1), r, S(0), residual_, stream);

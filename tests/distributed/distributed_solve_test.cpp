@@ -83,12 +83,15 @@ TEST(DistributedSolves, EndAtTheSameAccuracyLimit) {
   SolverOptions options;
   options.tolerance = 0;
   const auto b = random_scalars<quaternion<double>>(rows, seed.generator);
-  const auto expected = alone<ConjugateGradient>(system.matrix, b, options);
-  EXPECT_EQ(expected.report.status, Status::accuracy_limit);
-  const auto found = solve_on_ranks<ConjugateGradient>(system.matrix, b, Partition::even(rows, 3),
-                                                       ExchangeMode::naive, options);
-  expect_same(found, expected);
-  EXPECT_EQ(found.report.backward_error, expected.report.backward_error);
+  for (const Plan& plan : {Plan{}, distributed_plan(parse_plan("C=8,sigma=1024"))}) {
+    const auto expected = alone<ConjugateGradient>(system.matrix, b, options, plan);
+    EXPECT_EQ(expected.report.status, Status::accuracy_limit);
+    const auto found =
+        solve_on_ranks<ConjugateGradient>(system.matrix, b, Partition::even(rows, 3),
+                                          ExchangeMode::naive, options, {Device::cpu(1)}, plan);
+    expect_same(found, expected);
+    EXPECT_EQ(found.report.backward_error, expected.report.backward_error);
+  }
 }
 
 TEST(DistributedSolves, ScaleAndRefuseAsOneProcess) {

@@ -79,6 +79,7 @@ template <class E>
 Field<E> applied(const Preconditioner<double>& preconditioner, const Operator<E>& A,
                  const Field<E>& r) {
   Field<E> z = A.field();
+  fill<double>(std::nan(""), z, A.device().stream());  // a preconditioner reads nothing of it
   preconditioner.apply(r, z, A.device().stream());
   return z;
 }

@@ -13,15 +13,15 @@ namespace heddle::cuda {
 
 /// Small arrays lie in blocks that go back together, large ones by themselves: to take and give
 /// back an array of a few bytes takes the host as long as to queue a kernel.
-class Workspace final : public std::pmr::memory_resource {
+class TemporaryMemory final : public std::pmr::memory_resource {
  public:
-  explicit Workspace(const Device& owner)
+  explicit TemporaryMemory(const Device& owner)
       : owner_(owner),
         is_in_order_(owner.memory() == stream_memory(owner.stream())),
         device_(Device::cuda(owner.stream().gpu, owner.stream().queue, this)) {}
-  Workspace(const Workspace&) = delete;
-  Workspace& operator=(const Workspace&) = delete;
-  ~Workspace() override {
+  TemporaryMemory(const TemporaryMemory&) = delete;
+  TemporaryMemory& operator=(const TemporaryMemory&) = delete;
+  ~TemporaryMemory() override {
     if (!is_in_order_ && !blocks_.empty()) {
       try {
         owner_.synchronize();  // a caller's resource may give memory to others at once
@@ -32,7 +32,7 @@ class Workspace final : public std::pmr::memory_resource {
     for (const Block& block : blocks_) give_back(block.data, block.bytes);
   }
 
-  /// The owner's stream, with memory from here: for arrays that end before the workspace does.
+  /// The owner's stream, with memory from here: for arrays that end before it does.
   const Device& device() const { return device_; }
 
  private:
