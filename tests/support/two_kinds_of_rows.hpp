@@ -10,7 +10,9 @@ inline constexpr Index columns_of_two_kinds = 200'003;
 /// Rows whose columns lie near those of their neighbours, but for every `far`-th one, which reaches
 /// all over.
 inline Pattern pattern_of_two_kinds(Index rows, Index far, Generator& generator) {
-  Pattern pattern{.rows = rows, .columns = columns_of_two_kinds};
+  Pattern pattern;
+  pattern.rows = rows;
+  pattern.columns = columns_of_two_kinds;
   for (Index row = 0; row < rows; ++row) {
     const int length = random_between(0, 9, generator);
     const bool reaches = row % far == 0;
