@@ -111,7 +111,6 @@ SearchSpace SearchSpace::whole(const TuningSubject& subject, const DevicePropert
     } else if (method != nullptr) {
       axes.push_back({"loop", {"loop=graph", "loop=replay"}});
     }
-    axes.push_back({"bits of a column", {"column-bits=32", "column-bits=16"}});
     axes.push_back(window);
     axes.push_back(vector);
     axes.push_back({"schedule", {"schedule=full", "schedule=static", "schedule=dynamic"}});
@@ -130,6 +129,7 @@ SearchSpace SearchSpace::whole(const TuningSubject& subject, const DevicePropert
       }
     }
     axes.push_back(std::move(load));
+    axes.push_back({"bits of a column", {"column-bits=32", "column-bits=16"}});
     axes.push_back({"threshold", {"threshold=0", "threshold=4", "threshold=8", "threshold=16"}});
     if (method != nullptr) axes.push_back({"launch", {"launch=serial", "launch=overlapped"}});
     if (method != nullptr && method->single_reduction != nullptr) {
