@@ -76,8 +76,9 @@ class HEDDLE_EXPORT Operator final : public detail::SlicedOperator<vector_scalar
   /// of a pointer `{data, count}`. No allocation, no analysis. Throws `Error` (size_mismatch) for
   /// another number of them, and changes nothing then. With iteration-precision=single it waits for
   /// a GPU's stream, and throws `Error` (bad_plan) that names an entry beyond the range of a float;
-  /// the values are the new ones then too. A stream that is being captured cannot be waited for:
-  /// `Error` (unsupported), and nothing is queued.
+  /// the values are the new ones then too. With `dictionary` or `unit` it allocates and waits, and
+  /// where an entry does not fit (bad_plan, as well), the values of an earlier call stay. A stream
+  /// that is being captured cannot be waited for: `Error` (unsupported), and nothing is queued.
   void update_values(const EntryValues<E>& values) {
     values.check_fit(rows(), columns(), pattern().entries);
     Base::update_values(std::as_bytes(values.scalars()), values.order(this->order()));
