@@ -9,7 +9,9 @@ target_link_libraries(heddle_spin
   PUBLIC heddle heddle_command heddle_mesh nlohmann_json::nlohmann_json PRIVATE Eigen3::Eigen PNG::PNG ZLIB::ZLIB)
 heddle_compiler_options(heddle_spin)
 
-add_executable(heddle_spin_program apps/spin/main.cpp)
-set_target_properties(heddle_spin_program PROPERTIES OUTPUT_NAME heddle-spin)
-target_link_libraries(heddle_spin_program PRIVATE heddle_spin)
-heddle_compiler_options(heddle_spin_program)
+if(NOT HEDDLE_SANITIZE_SOME)
+  add_executable(heddle_spin_program apps/spin/main.cpp)
+  set_target_properties(heddle_spin_program PROPERTIES OUTPUT_NAME heddle-spin)
+  target_link_libraries(heddle_spin_program PRIVATE heddle_spin)
+  heddle_compiler_options(heddle_spin_program)
+endif()

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "heddle/operator.hpp"
+#include "support/few_entries.hpp"
 #include "support/on_ranks.hpp"
 #include "support/random_matrix.hpp"
 
@@ -87,7 +88,7 @@ template <class E>
 class DistributedProduct : public ::testing::Test {};
 using Entries =
     ::testing::Types<real<double>, complex<float>, quaternion<double>, block<double, 3, 3>>;
-TYPED_TEST_SUITE(DistributedProduct, Entries);
+TYPED_TEST_SUITE(DistributedProduct, FewWhereSanitized<Entries>);
 
 /// Random columns: every rank may need every other's. With a band, neighbours alone; without
 /// neighbours, blocks of 256 rows.

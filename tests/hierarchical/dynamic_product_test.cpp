@@ -9,6 +9,7 @@
 #include "heddle/lsmr.hpp"
 #include "hierarchical/trees.hpp"
 #include "support/expect_error.hpp"
+#include "support/few_entries.hpp"
 
 namespace hierarchical_walk {
 namespace {
@@ -20,7 +21,7 @@ template <class E>
 class DynamicProducts : public testing::Test {};
 using Entries = testing::Types<real<double>, complex<float>, quaternion<double>,
                                dual_quaternion<double>, block<double, 3, 3>>;
-TYPED_TEST_SUITE(DynamicProducts, Entries);
+TYPED_TEST_SUITE(DynamicProducts, FewWhereSanitized<Entries>);
 
 TYPED_TEST(DynamicProducts, AgreeWithTheReference) {
   using E = TypeParam;

@@ -10,6 +10,7 @@
 #include "heddle/hierarchical_jacobi.hpp"
 #include "hierarchical/trees.hpp"
 #include "support/expect_error.hpp"
+#include "support/few_entries.hpp"
 
 namespace hierarchical_pencil {
 namespace {
@@ -21,7 +22,7 @@ template <class E>
 class MatrixPencils : public testing::Test {};
 using Entries =
     testing::Types<real<double>, complex<float>, quaternion<double>, block<double, 3, 3>>;
-TYPED_TEST_SUITE(MatrixPencils, Entries);
+TYPED_TEST_SUITE(MatrixPencils, FewWhereSanitized<Entries>);
 
 /// And that products of both agree in every bit.
 template <class E>

@@ -16,6 +16,7 @@
 #include "support/dense_factors.hpp"
 #include "support/dense_map.hpp"
 #include "support/expect_error.hpp"
+#include "support/few_entries.hpp"
 #include "support/random_matrix.hpp"
 #include "support/systems.hpp"
 
@@ -37,7 +38,7 @@ template <class E>
 class MultigridOf : public ::testing::Test {};
 using Entries =
     ::testing::Types<real<double>, complex<float>, quaternion<double>, block<double, 3, 3>>;
-TYPED_TEST_SUITE(MultigridOf, Entries);
+TYPED_TEST_SUITE(MultigridOf, FewWhereSanitized<Entries>);
 
 TYPED_TEST(MultigridOf, HasAHermitianPositiveCycle) {
   using E = TypeParam;

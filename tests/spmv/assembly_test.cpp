@@ -34,7 +34,7 @@ using Entries =
                    quaternion<float>, quaternion<double>, dual_quaternion<float>,
                    dual_quaternion<double>, block<float, 3, 3>, block<double, 3, 3>,
                    block<double, 2, 3>, block<complex<double>, 3, 3>>;
-TYPED_TEST_SUITE(AssemblyTest, FewWhereSanitized<Entries>);
+TYPED_TEST_SUITE(AssemblyTest, FewOf<Entries>);
 
 /// A copy of all that is stored: as text, which is compared fast in an unoptimised build too.
 std::string text_of(std::span<const std::byte> bytes) {

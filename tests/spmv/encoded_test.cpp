@@ -11,6 +11,7 @@
 #include "heddle/jacobi.hpp"
 #include "matrix/encoding.hpp"
 #include "spmv/nvrtc.hpp"
+#include "support/few_entries.hpp"
 #include "support/kernel_variants.hpp"
 #include "support/product_check.hpp"
 
@@ -98,7 +99,7 @@ template <class E>
 class EncodedEntry : public testing::Test {};
 using Entries = testing::Types<real<double>, complex<float>, quaternion<double>,
                                block<double, 3, 3>, dual_quaternion<double>>;
-TYPED_TEST_SUITE(EncodedEntry, Entries);
+TYPED_TEST_SUITE(EncodedEntry, FewWhereSanitized<Entries>);
 
 /// Rows of entries whose components are of one size, or nearly equal, or of all sizes, or zero.
 template <class E>

@@ -41,11 +41,11 @@ TEST(InverseProgram, CompilesForEveryTileTeamAndLayout) {
   const cuda::InverseTeam teams[] = {{4, true},  {8, true},   {16, true},
                                      {32, true}, {256, true}, {256, false}};
   std::vector<cuda::KernelSource> sources;
-  // Each tile in two of the six layouts, and all layouts and teams over the tiles: all of them take
+  // Each tile in one of the six layouts, and all layouts and teams over the tiles: all of them take
   // a minute.
   const bool deeply = std::getenv("HEDDLE_DEEP_CHECK") != nullptr;
   for (std::size_t i = 0; i < tiles.size() * 6; ++i) {
-    if (!deeply && (i + 2 * (i / 6)) % 3 != 0) continue;
+    if (!deeply && i % 6 != i / 6 % 6) continue;
     const Layout layout = parse_plan(plans[i % 6]).layout;
     const Index lanes = layout.lanes == Layout::all_rows ? 1000 : layout.lanes;
     const cuda::StoredMatrix matrix{layout, lanes, i % 4 == 0 ? 4 : 8};

@@ -28,12 +28,29 @@ inline constexpr EntryGroup group_of_entry<block<Element, size, size>> = EntryGr
 
 constexpr bool is_sanitized = HEDDLE_TEST_ADDRESS_SANITIZER || HEDDLE_TEST_THREAD_SANITIZER;
 
-/// Whether one of the two stands for the other: they are of a group and, but under a sanitizer, of
-/// a precision.
 template <class E, class Other>
-inline constexpr bool are_alike =
-    group_of_entry<E> == group_of_entry<Other> &&
-    (is_sanitized || std::is_same_v<vector_scalar_t<E>, vector_scalar_t<Other>>);
+inline constexpr bool are_of_a_group = group_of_entry<E> == group_of_entry<Other>;
+template <class E, class Other>
+inline constexpr bool are_of_a_precision =
+    std::is_same_v<vector_scalar_t<E>, vector_scalar_t<Other>>;
+/// What a sanitizer sees the same code of: numbers of several components.
+template <class E>
+inline constexpr bool is_wide_number =
+    group_of_entry<E> == EntryGroup::complex || group_of_entry<E> == EntryGroup::quaternion;
+
+/// Whether those that are taken stand for E: one is of its group, and one of its precision. To a
+/// sanitizer precisions are alike, numbers of several components too, and a real number, before
+/// others, is what they are made of.
+template <class E, bool is_last, class... Taken>
+constexpr bool is_stood_for() {
+  if constexpr (is_sanitized) {
+    return (group_of_entry<E> == EntryGroup::real && (!is_last || sizeof...(Taken) > 0)) ||
+           (are_of_a_group<E, Taken> || ...) ||
+           (is_wide_number<E> && (is_wide_number<Taken> || ...));
+  } else {
+    return (are_of_a_group<E, Taken> || ...) && (are_of_a_precision<E, Taken> || ...);
+  }
+}
 
 template <class Taken, class Left>
 struct FirstOfEach {
@@ -41,8 +58,8 @@ struct FirstOfEach {
 };
 template <class... Taken, class E, class... Left>
 struct FirstOfEach<testing::Types<Taken...>, testing::Types<E, Left...>>
-    : FirstOfEach<std::conditional_t<(are_alike<E, Taken> || ...), testing::Types<Taken...>,
-                                     testing::Types<Taken..., E>>,
+    : FirstOfEach<std::conditional_t<is_stood_for<E, sizeof...(Left) == 0, Taken...>(),
+                                     testing::Types<Taken...>, testing::Types<Taken..., E>>,
                   testing::Types<Left...>> {};
 
 /// What stands for a list's entries, all of which a build with HEDDLE_TEST_EVERY_ENTRY takes.

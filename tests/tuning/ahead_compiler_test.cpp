@@ -159,7 +159,7 @@ TEST(AheadCompiler, CompilesTheKernelsOfPlans) {
   int compiled = 0;
   std::atomic<int> asked{0};
   // All of them take a minute of a core.
-  const int every = std::getenv("HEDDLE_DEEP_CHECK") != nullptr ? 1 : 4;
+  const int every = std::getenv("HEDDLE_DEEP_CHECK") != nullptr ? 1 : 8;
   const auto compile = [&](const cuda::KernelSource& source) {
     std::string failure;
     try {
