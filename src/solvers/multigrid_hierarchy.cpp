@@ -21,10 +21,8 @@
 namespace heddle::detail {
 
 // In multigrid_entries.cpp.
-extern template EntryTableHandle<float> entry_table<block<float, 3, 6>>();
-extern template EntryTableHandle<double> entry_table<block<double, 3, 6>>();
-extern template EntryTableHandle<float> entry_table<block<float, 2, 3>>();
-extern template EntryTableHandle<double> entry_table<block<double, 2, 3>>();
+template <class E>
+EntryTableHandle<vector_scalar_t<E>> interpolation_table();
 
 namespace {
 
@@ -134,10 +132,10 @@ void Hierarchy<S>::make_entries(std::size_t candidates) {
   if (!is_wide) {
     between_ = coarse_ = finest_;
   } else if (v == 3 && candidates == 6 && finest_.tiles.ring == 1) {
-    between_ = {stored(entry_table<block<S, 3, 6>>()), tiles_in_order(18, 1)};
+    between_ = {stored(interpolation_table<block<S, 3, 6>>()), tiles_in_order(18, 1)};
     coarse_ = {stored(entry_table<block<S, 6, 6>>()), tiles_in_order(36, 6)};
   } else if (v == 2 && candidates == 3 && finest_.tiles.ring == 1) {
-    between_ = {stored(entry_table<block<S, 2, 3>>()), tiles_in_order(6, 1)};
+    between_ = {stored(interpolation_table<block<S, 2, 3>>()), tiles_in_order(6, 1)};
     coarse_ = {stored(entry_table<block<S, 3, 3>>()), tiles_in_order(9, 3)};
   } else {
     refuse(ErrorKind::unsupported, std::to_string(candidates) + " candidates over entries of " +
