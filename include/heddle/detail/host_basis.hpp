@@ -19,24 +19,28 @@
 
 namespace heddle::detail {
 
-/// V: what the vectors of the basis are stored in; all other numbers are S and wider.
-template <class M, class S, class V>
+/// V: what the vectors of the basis are stored in; all other numbers are S and wider. Methods of
+/// one ring share it: its loops take long to compile.
+template <Ring R, class S, class V>
 class HostBasis {
  public:
-  static constexpr Ring R = M::ring;
   static constexpr int size = ring_size(R);
   using T = sum_t<S>;
   using Number = Coefficient<R, T>;
 
-  HostBasis(const BasisRoom& room, Index rows, const Stream& stream)
+  /// `is_flexible`: a second basis, of what was preconditioned, lies behind the first. `kept`:
+  /// numbers that the method's decisions keep.
+  HostBasis(const BasisRoom& room, bool is_flexible, long long kept, Index rows,
+            const Stream& stream)
       : room_(room),
+        first_combined_(is_flexible ? room.most : 0),
         stream_(stream),
         reduction_(rows, Device::cpu().sharing(stream.share), room.most * size + 1),
         sums_(static_cast<std::size_t>(room.most * size + 1)),
         column_(static_cast<std::size_t>(room.most)),
         multiples_(column_.size()),
         overlaps_(column_.size() * (column_.size() + 1) + 1),
-        kept_(static_cast<std::size_t>(M::kept_numbers(room.most))) {
+        kept_(static_cast<std::size_t>(kept)) {
     basis_.most = room.most;
     basis_.column = column_.data();
     basis_.kept = kept_.data();
@@ -92,7 +96,7 @@ class HostBasis {
           set_element<R>(z.data, run, i, keep(kept, run, i, element<R>(z.data, run, i)));
         }
       };
-      run_widely_fused([&] { for_each_run<R>(z, group, over_run); });
+      run_widely_fused<S>([&] { for_each_run<R>(z, group, over_run); });
     });
   }
 
@@ -104,9 +108,9 @@ class HostBasis {
     for_each_group(to, stream_, [&](Index group) {
       const auto over_run = [&](const auto& run) {
         for (Offset i = 0; i < run.count; ++i) set_element<R>(to.data, run, i, Multiple{});
-        subtract(run, to.data, to.data, basis_.count, methods::is_flexible<M> ? room_.most : 0);
+        subtract(run, to.data, to.data, basis_.count, first_combined_);
       };
-      run_widely_fused([&] { for_each_run<R>(to, group, over_run); });
+      run_widely_fused<S>([&] { for_each_run<R>(to, group, over_run); });
     });
   }
 
@@ -267,7 +271,7 @@ class HostBasis {
             },
             [](Offset) {})[0];
       };
-      run_widely_fused([&] { for_each_run<R>(from, group, over_run); });
+      run_widely_fused<S>([&] { for_each_run<R>(from, group, over_run); });
     });
     reduction_.finish(count * size + 1, sums_.data());
   }
@@ -296,12 +300,13 @@ class HostBasis {
           set_element<R>(worked_on, run, i, e);
         }
       };
-      run_widely_fused([&] { for_each_run<R>(from, group, over_run); });
+      run_widely_fused<S>([&] { for_each_run<R>(from, group, over_run); });
     });
     ++basis_.count;
   }
 
   BasisRoom room_;
+  int first_combined_;  // of the vectors that a solution is formed of
   Stream stream_;
   Reduction<S> reduction_;
   std::vector<T> sums_;

@@ -19,10 +19,7 @@
 namespace heddle::detail {
 
 /// In place of a basis where a method keeps none.
-struct NoBasis {
-  template <class... T>
-  explicit NoBasis(const T&...) {}
-};
+struct NoBasis {};
 
 template <class M, class S, class StoredBasis = S>
 class HostLoop final : public MethodLoop<S> {
@@ -32,7 +29,7 @@ class HostLoop final : public MethodLoop<S> {
   explicit HostLoop(LoopParts<S> parts)
       : parts_(std::move(parts)), stream_(parts_.matrix->device().stream()) {
     for (const LoopVectors<S>& vectors : parts_.systems) {
-      systems_.push_back({.basis = Basis(vectors.basis, parts_.matrix->rows(), stream_)});
+      systems_.push_back({.basis = make_basis(vectors.basis)});
     }
   }
 
@@ -70,7 +67,7 @@ class HostLoop final : public MethodLoop<S> {
       methods::is_flexible<M> && std::is_same_v<S, StoredBasis>;
   using Number = Coefficient<R, T>;
   using Numbers = std::array<T, Reduction<S>::width>;
-  using Basis = std::conditional_t<has_basis, HostBasis<M, S, StoredBasis>, NoBasis>;
+  using Basis = std::conditional_t<has_basis, HostBasis<R, S, StoredBasis>, NoBasis>;
 
   using Walk = HostWalk<M, S>;
   using Data = typename Walk::Data;
@@ -97,6 +94,15 @@ class HostLoop final : public MethodLoop<S> {
       return data;
     }
   };
+
+  Basis make_basis([[maybe_unused]] const BasisRoom& room) const {
+    if constexpr (has_basis) {
+      return Basis(room, methods::is_flexible<M>, M::kept_numbers(room.most), parts_.matrix->rows(),
+                   stream_);
+    } else {
+      return {};
+    }
+  }
 
   template <class Body>
   void for_each_running(const Body& body) {

@@ -4,12 +4,54 @@
 
 #include <algorithm>
 #include <array>
+#include <type_traits>
 
 #include "heddle/detail/groups.hpp"
 #include "heddle/detail/wide_loop.hpp"
 #include "heddle/methods/listing.hpp"
 
 namespace heddle::detail {
+
+/// The same sum of a vector 0, and of 1 where there is another one.
+template <class Sum, int right = Sum::left == Sum::right ? 0 : 1>
+using SumOfTwo = std::conditional_t<
+    !Sum::in_ring, methods::RealDot<0, right>,
+    std::conditional_t<Sum::conjugates, methods::Dot<0, right>, methods::PlainDot<0, right>>>;
+
+/// The terms of such a sum over a run. It is a function by itself: sums that are formed alike, of
+/// all steps and methods in a file, are compiled once.
+template <Ring R, class S, class Sum>
+struct SumTerms {
+  using T = sum_t<S>;
+  static constexpr int size = Sum::in_ring ? ring_size(R) : 1;
+  static constexpr int lanes = lanes_of_sums<size>;
+  using Lanes = std::array<std::array<T, size>, lanes>;
+
+  template <class Run>
+  __attribute__((noinline)) static void add(const Run& run, Offset begin, Offset end, const S* left,
+                                            const S* right, Lanes& sums) {
+    run_widely<S>([&] { add_terms(run, begin, end, left, right, sums); });
+  }
+
+ private:
+  template <class Run>
+  static HEDDLE_INLINE void add_terms(const Run& run, Offset begin, Offset end, const S* left,
+                                      const S* right, Lanes& sums) {
+    auto own = sums;  // in registers
+    const auto add_term = [&](Offset i, int lane) __attribute__((always_inline)) {
+      Coefficient<R, S> e[2];
+      e[0] = element<R>(left, run, i);
+      if constexpr (Sum::right == 1) e[1] = element<R>(right, run, i);
+      methods::add_term<Sum>(e, own[static_cast<std::size_t>(lane)].data());
+    };
+    Offset i = begin;
+    for (; i + lanes <= end; i += lanes) {
+      for (int lane = 0; lane < lanes; ++lane) add_term(i + lane, lane);
+    }
+    for (int lane = 0; i + lane < end; ++lane) add_term(i + lane, lane);
+    sums = own;
+  }
+};
 
 template <class M, class S>
 struct HostWalk {
@@ -103,25 +145,14 @@ struct HostWalk {
   template <class Sum, class... Rest>
   struct Lanes<Sum, Rest...> {
     static constexpr int size = size_of_sum<Sum>;
-    static constexpr int lanes = lanes_of_sums<size>;
-    std::array<std::array<T, size>, lanes> sums = {};
+    using Terms = SumTerms<R, S, SumOfTwo<Sum>>;
+    static constexpr int lanes = Terms::lanes;
+    typename Terms::Lanes sums = {};
     Lanes<Rest...> rest;
 
     template <class Run>
     HEDDLE_INLINE void add(const Run& run, Offset begin, Offset end, const Data& data) {
-      auto own = sums;  // in registers
-      const auto add_term = [&](Offset i, int lane) __attribute__((always_inline)) {
-        Coefficient<R, S> e[M::vectors];
-        e[Sum::left] = element<R>(data.at[Sum::left], run, i);
-        e[Sum::right] = element<R>(data.at[Sum::right], run, i);
-        methods::add_term<Sum>(e, own[static_cast<std::size_t>(lane)].data());
-      };
-      Offset i = begin;
-      for (; i + lanes <= end; i += lanes) {
-        for (int lane = 0; lane < lanes; ++lane) add_term(i + lane, lane);
-      }
-      for (int lane = 0; i + lane < end; ++lane) add_term(i + lane, lane);
-      sums = own;
+      Terms::add(run, begin, end, data.at[Sum::left], data.at[Sum::right], sums);
       rest.add(run, begin, end, data);
     }
     HEDDLE_INLINE void join(T* to) {

@@ -26,21 +26,29 @@ __attribute__((target("avx2,fma"), flatten)) void run_by_avx2_fused(const Loop& 
   loop();
 }
 
+/// Whether a loop over scalars S has a copy by AVX2: long double has no vectors, and a build that
+/// checks itself compiles one copy.
+template <class S>
+inline constexpr bool has_wide_copy = !HEDDLE_ASSERTIONS && !std::is_same_v<S, long double>;
+
 /// `loop()` by AVX2 and FMA where the machine has them.
-template <class Loop>
+template <class S = double, class Loop>
 void run_widely_fused(const Loop& loop) {
-  has_avx2() ? run_by_avx2_fused(loop) : loop();
+  if constexpr (has_wide_copy<S>) {
+    has_avx2() ? run_by_avx2_fused(loop) : loop();
+  } else {
+    loop();
+  }
 }
 
-/// `loop()` over scalars S, by AVX2 without fused operations where the machine has it: they would
-/// round otherwise, so the bits are those of every x86-64 machine. Long double has no vectors, and
-/// a build that checks itself compiles one copy.
+/// `loop()` by AVX2 without fused operations where the machine has it: they would round otherwise,
+/// so the bits are those of every x86-64 machine.
 template <class S, class Loop>
 void run_widely(const Loop& loop) {
-  if constexpr (HEDDLE_ASSERTIONS || std::is_same_v<S, long double>) {
-    loop();
-  } else {
+  if constexpr (has_wide_copy<S>) {
     has_avx2() ? run_by_avx2(loop) : loop();
+  } else {
+    loop();
   }
 }
 
