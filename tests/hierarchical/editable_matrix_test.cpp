@@ -134,7 +134,7 @@ TEST(EditableMatrix, RefusesWhatDoesNotFit) {
 
 template <class E>
 class Diagonals : public testing::Test {};
-TYPED_TEST_SUITE(Diagonals, FewWhereSanitized<TreeEntries>);
+TYPED_TEST_SUITE(Diagonals, FewOf<TreeEntries>);
 
 /// Against `Jacobi` of the same matrix in sliced storage, bit by bit, while it changes.
 TYPED_TEST(Diagonals, AreInvertedAsThoseOfSlicedStorage) {

@@ -18,7 +18,7 @@ using namespace heddle::test;
 
 template <class E>
 class Edits : public testing::Test {};
-TYPED_TEST_SUITE(Edits, FewWhereSanitized<TreeEntries>);
+TYPED_TEST_SUITE(Edits, FewOf<TreeEntries>);
 
 /// Edits of distinct places, carried out on `map` too; most of them near one another.
 template <class E>

@@ -15,7 +15,7 @@ using namespace heddle::test;
 
 template <class E>
 class Sums : public testing::Test {};
-TYPED_TEST_SUITE(Sums, FewWhereSanitized<TreeEntries>);
+TYPED_TEST_SUITE(Sums, FewOf<TreeEntries>);
 
 template <class E>
 E scaled(E entry, vector_scalar_t<E> factor) {

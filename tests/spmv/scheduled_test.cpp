@@ -44,7 +44,7 @@ template <class E>
 class Scheduled : public testing::Test {};
 using Entries = testing::Types<real<float>, complex<double>, quaternion<double>,
                                block<double, 3, 3>, dual_quaternion<float>>;
-TYPED_TEST_SUITE(Scheduled, FewWhereSanitized<Entries>);
+TYPED_TEST_SUITE(Scheduled, FewOf<Entries>);
 
 TYPED_TEST(Scheduled, YieldsWhatABuildWouldAndBuildsNothing) {
   using E = TypeParam;
