@@ -33,8 +33,8 @@ struct Variants {
   SelectionSpace space = variant_space();
   std::map<ValuePair, Selection> pairs = valid_pairs(space);
   std::vector<Selection> array;
-  /// What is compiled unless HEDDLE_DEEP_CHECK is set: a program meets a fifth of the kinds of
-  /// entries, each in one precision, and all over the programs; entries and programs meet a fifth
+  /// What is compiled unless HEDDLE_DEEP_CHECK is set: a program meets a seventh of the kinds of
+  /// entries, each in one precision, and all over the programs; entries and programs meet a seventh
   /// of what a plan chooses, and all over the entries and programs. Choices of a plan meet as it
   /// happens.
   std::map<ValuePair, Selection> fewer_pairs = pairs;
@@ -43,7 +43,7 @@ struct Variants {
     std::mt19937_64 generator(seed);
     array = covering_array(space, pairs, pairs, generator);
     std::erase_if(fewer_pairs, [](const auto& pair) {
-      constexpr int part = 5;
+      constexpr int part = 7;
       const auto& [one, other] = pair.first;
       if (one.first > 1) return true;
       if (other.first > 1) return (one.second + other.second) % part != 0;
