@@ -70,15 +70,15 @@ TEST(RankVolumes, AreThoseOfRanks) {
   }
 }
 
-/// docs/gpu-runs/2026-11-26-h100-two-gpus.md: microseconds of an iteration.
+/// docs/gpu-runs/2026-11-27-h100-sorted-ranks.md: microseconds of an iteration.
 struct Measured {
   long long rows, entries, halo;
   detail::EntryBytes bytes;
   double alone, on_one, on_two;
 };
-const std::array<Measured, 3> runs = {{{542892, 3800232, 1532, {36, 32}, 136, 219, 172},
-                                       {1001775, 14786199, 17431, {76, 24}, 541, 786, 460},
-                                       {6006252, 42043752, 5115, {36, 32}, 1348, 1721, 889}}};
+const std::array<Measured, 3> runs = {{{542892, 3800232, 1532, {36, 32}, 136.4, 174.8, 137.5},
+                                       {1001775, 14786907, 17431, {76, 24}, 540.6, 609.5, 370.2},
+                                       {6006252, 42043752, 5115, {36, 32}, 1350.6, 1371.1, 750.5}}};
 
 std::vector<RankVolume> halves(const Measured& run) {
   RankVolume half;
@@ -142,9 +142,9 @@ TEST(ScalingModel, KnowsALowerRateOfLargeEntries) {
     const double seconds = model.predict({volume}, 1).iteration_task - model.rates().ranks.start;
     return bytes.of_iteration(1000, 5000) / seconds / 1e9;
   };
-  EXPECT_NEAR(bandwidth("h100", 47), 2340, 1e-6);
-  EXPECT_NEAR(bandwidth("h100", 48), 0.876 * 2340, 1e-6);
-  EXPECT_NEAR(bandwidth("16,2900,70,2340", 72), 2340, 1e-6);
+  EXPECT_NEAR(bandwidth("h100", 47), 2940, 1e-6);
+  EXPECT_NEAR(bandwidth("h100", 48), 0.902 * 2940, 1e-6);
+  EXPECT_NEAR(bandwidth("16,2900,56,2940", 72), 2940, 1e-6);
 }
 
 TEST(ScalingModel, HalosGrowAsPartitionsShow) {
