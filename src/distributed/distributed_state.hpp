@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "device_product.hpp"
+#include "distributed_adjoint.hpp"
 #include "exchange_task.hpp"
 #include "halo.hpp"
 #include "heddle/detail/product_cuda.hpp"
@@ -31,12 +32,15 @@ struct DistributedOperator<S>::State final : cuda::RankProduct {
   }
 
   State(Communicator& communicator, const Partition& partition_of_all,
-        detail::EntryTableHandle<S> table, ExchangeMode exchange, const Device& of_rank)
+        detail::EntryTableHandle<S> table, ExchangeMode exchange, const Device& of_rank,
+        BoundaryStorage boundary_storage, const Plan& of_rows_in_storage)
       : ranks(communicator),
         partition(partition_of_all),
         entry(std::move(table)),
         mode(exchange),
-        device(of_rank) {}
+        device(of_rank),
+        splits(boundary_storage == BoundaryStorage::split),
+        plan(of_rows_in_storage) {}
 
   /// A part of the rows in sliced storage, and room for the sums of its groups.
   struct Part {
@@ -172,8 +176,20 @@ struct DistributedOperator<S>::State final : cuda::RankProduct {
     });
   }
 
-  /// Where each row has a thread, groups of threads are groups of rows.
+  /// Of what is there before a part's product: the remote part of split rows is added.
+  S factor_of_sum(const Part& part, S beta) const {
+    return splits && &part == &boundary ? S(1) : beta;
+  }
+
+  FieldView<const S> minuend(const Part& part, const FieldView<const S>& b,
+                             const FieldView<S>& r) const {
+    return splits && &part == &boundary ? FieldView<const S>(r) : b;
+  }
+
+  /// Where each row has a thread, groups of threads are groups of rows. Split rows are whole behind
+  /// both parts alone.
   int parts() const override {
+    if (splits) return 0;
     const Plan& plan = diagonal.matrix->plan();
     return plan.layout.threads_per_row == 1 ? device::parts_of_group(plan.gpu.block_size) : 0;
   }
@@ -270,6 +286,9 @@ struct DistributedOperator<S>::State final : cuda::RankProduct {
   detail::EntryTableHandle<S> entry;
   ExchangeMode mode;
   Device device;  // of parts, whose sums are not joined
+  bool splits;
+  Plan plan;
+  Index interior_rows = 0;
   Recurrence recurrence = Recurrence::ring;
   std::shared_ptr<const Basis> basis;
   std::unique_ptr<detail::SharedRows> shared;
@@ -283,6 +302,7 @@ struct DistributedOperator<S>::State final : cuda::RankProduct {
   std::unique_ptr<detail::ExchangeTask> task;
   std::shared_ptr<cuda::DeviceProduct> on_gpu;  // null on the CPU
   RankTimes times;
+  std::shared_ptr<detail::DistributedAdjoint<S>> adjoint;  // null unless it is kept
 };
 
 }  // namespace heddle
