@@ -22,7 +22,6 @@ Mat read(const char* path, int block) {
   check(MatSetType(matrix, block > 1 ? MATBAIJ : MATAIJ));
   check(MatLoad(matrix, viewer));
   check(PetscViewerDestroy(&viewer));
-  check(MatSetOption(matrix, MAT_SPD, PETSC_TRUE));
   return matrix;
 }
 
