@@ -325,9 +325,9 @@ void DistributedOperator<S>::apply(S alpha, const FieldView<const S>& x, S beta,
   check_apart(x, y, "x", "y");
   if (state.on_gpu) {
     return state.run_on_gpu(state.mode, x, stream,
-                            [&](auto& part, const FieldView<const S>& of_part) {
+                            [&](auto& part, const FieldView<const S>& of_part, const Stream& on) {
                               part.matrix->apply(alpha, of_part, state.factor_of_sum(part, beta),
-                                                 state.rows_of(y, part), stream);
+                                                 state.rows_of(y, part), on);
                             });
   }
   state.run(x, stream, [&](auto& part, const FieldView<const S>& of_part) {
@@ -369,10 +369,11 @@ sum_t<S> DistributedOperator<S>::residual(const FieldView<const S>& b, const Fie
     // Parts sum for themselves, in another tree than that of all ranks. The host waits for the sum
     // of the interior: copies beside it are to be queued before.
     const ExchangeMode how = state.mode == ExchangeMode::task ? ExchangeMode::naive : state.mode;
-    state.run_on_gpu(how, x, stream, [&](auto& part, const FieldView<const S>& of_part) {
-      part.matrix->residual(state.rows_of(state.minuend(part, b, r), part), of_part,
-                            state.rows_of(r, part), *part.sums, stream);
-    });
+    state.run_on_gpu(how, x, stream,
+                     [&](auto& part, const FieldView<const S>& of_part, const Stream& on) {
+                       part.matrix->residual(state.rows_of(state.minuend(part, b, r), part),
+                                             of_part, state.rows_of(r, part), *part.sums, on);
+                     });
     return real_dot<S>(r, r, reduction, stream);
   }
   if (state.splits) {

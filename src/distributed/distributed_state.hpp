@@ -161,19 +161,25 @@ struct DistributedOperator<S>::State final : cuda::RankProduct {
     times.product += seconds_since(start);
   }
 
+  /// On a GPU: a block of more rows than a group leaves sums of groups behind the interior too.
+  bool may_overlap() const {
+    return !splits && diagonal.matrix->plan().gpu.block_size <= rows_of_group;
+  }
   /// The same on a GPU, whose stream orders kernels and copies.
   template <class Multiply>
   void run_on_gpu(ExchangeMode how, const FieldView<const S>& x, const Stream& stream,
                   const Multiply& multiply) {
-    const auto multiply_interior = [&] {
+    const auto multiply_interior = [&](const Stream& on) {
       // Its fields are the operator's; the part knows no basis.
-      if (interior.matrix) multiply(interior, FieldView<const S>(x.data, x.size, x.components));
+      if (interior.matrix) multiply(interior, FieldView<const S>(x.data, x.size, x.components), on);
     };
-    on_gpu->run(how, x.data, boundary_x.data(), stream, multiply_interior, [&] {
-      if (!boundary.matrix) return;
-      multiply(boundary,
-               FieldView<const S>(boundary_x.data(), boundary.rows.columns, components()));
-    });
+    on_gpu->run(
+        how, may_overlap(), x.data, boundary_x.data(), stream, multiply_interior,
+        [&](const Stream& on) {
+          if (!boundary.matrix) return;
+          multiply(boundary,
+                   FieldView<const S>(boundary_x.data(), boundary.rows.columns, components()), on);
+        });
   }
 
   /// Of what is there before a part's product: the remote part of split rows is added.
@@ -212,18 +218,19 @@ struct DistributedOperator<S>::State final : cuda::RankProduct {
     if constexpr (has_cuda) {
       const int numbers = device::sums_of(multiplies.epilogue, multiplies.ring);
       const FieldView<const S> x(static_cast<const S*>(operands.x), basis->size(), components());
-      run_on_gpu(mode, x, stream, [&](const Part& part, const FieldView<const S>& of_part) {
-        const auto first = of_rows(part.rows.first_row);
-        device::ProductOperands own = operands;
-        own.x = of_part.data;
-        own.y = static_cast<S*>(operands.y) + first;
-        own.with = static_cast<const S*>(operands.with) + first;
-        own.partials =
-            operands.partials + Offset(part.rows.first_row / rows_of_group) * parts() * numbers;
-        cuda::Product::Call call = call_in_loop(multiplies);
-        call.systems = {&own, 1};
-        part.matrix->product_on_gpu()->launch(call, stream);
-      });
+      run_on_gpu(mode, x, stream,
+                 [&](const Part& part, const FieldView<const S>& of_part, const Stream& on) {
+                   const auto first = of_rows(part.rows.first_row);
+                   device::ProductOperands own = operands;
+                   own.x = of_part.data;
+                   own.y = static_cast<S*>(operands.y) + first;
+                   own.with = static_cast<const S*>(operands.with) + first;
+                   own.partials = operands.partials +
+                                  Offset(part.rows.first_row / rows_of_group) * parts() * numbers;
+                   cuda::Product::Call call = call_in_loop(multiplies);
+                   call.systems = {&own, 1};
+                   part.matrix->product_on_gpu()->launch(call, on);
+                 });
     }
   }
 
