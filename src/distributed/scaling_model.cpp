@@ -30,13 +30,13 @@ const std::vector<Network>& named_networks() {
 
 // h100: docs/gpu-runs/2026-11-27-h100-sorted-ranks.md, start and bandwidth from two sizes of
 // quaternion matrices without ranks and on one, and 0.902 from 3 x 3 blocks on one: (609.5 - 56) us
-// for 1.468 GB. h200: the bandwidth alone from 103 us (docs/results.md, 543 524 quaternions), the
-// rest as on the H100, on which ranks lose none of it. c2050: 91 GB/s of Kreutzer et al. (2012,
-// section 1.2); there the host drives, with ranks and without.
+// for 1.468 GB. h200: docs/gpu-runs/2026-11-27-h200-ranks.md, in the same way, with a boundary that
+// is multiplied beside the interior, as that of the h100 was not yet. c2050: 91 GB/s of Kreutzer et
+// al. (2012, section 1.2); there the host drives, with ranks and without.
 const std::vector<DeviceRates>& named_rates() {
   static const std::vector<DeviceRates> rates = {
       {"h100", 3 * micro, 50 * giga, {16 * micro, 2900 * giga}, {56 * micro, 2940 * giga}, 0.902},
-      {"h200", 3 * micro, 50 * giga, {16 * micro, 4000 * giga}, {56 * micro, 4000 * giga}, 0.902},
+      {"h200", 3 * micro, 50 * giga, {19 * micro, 4100 * giga}, {51 * micro, 4140 * giga}, 0.916},
       {"c2050", 7 * micro, 5 * giga, {70 * micro, 91 * giga}, {70 * micro, 91 * giga}, 1}};
   return rates;
 }
