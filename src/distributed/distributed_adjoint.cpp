@@ -21,14 +21,11 @@ std::vector<Place> turned_places(const Partition& partition, int rank, const Ran
   return places;
 }
 
-/// `act(T())` with the type of a stored scalar.
+/// `act.operator()<T>()` with the type T of a stored scalar.
 template <class S, class Act>
 void with_stored_scalar(const EntryTable<S>& entry, const Act& act) {
-  if (entry.sizes.stored_bytes == static_cast<int>(sizeof(float))) {
-    act(float());
-  } else {
-    act(double());
-  }
+  const bool is_float = entry.sizes.stored_bytes == static_cast<int>(sizeof(float));
+  is_float ? act.template operator()<float>() : act.template operator()<double>();
 }
 
 /// Adjoints of so many entries.
@@ -36,8 +33,7 @@ template <class S>
 std::vector<std::byte> adjoints(const EntryTable<S>& entry, std::span<const std::byte> values) {
   std::vector<std::byte> turned(values.size());
   const auto components = static_cast<std::size_t>(entry.sizes.components);
-  with_stored_scalar(entry, [&](auto zero) {
-    using T = decltype(zero);
+  with_stored_scalar(entry, [&]<class T>() {
     std::vector<T> of(components);
     std::vector<S> own(components), result(components);
     const std::size_t bytes = components * sizeof(T);
@@ -105,8 +101,7 @@ std::vector<std::byte> DistributedAdjoint<S>::values_of_rows(
   const std::size_t entries = ordered_.column.size();
   std::vector<std::byte> sums(entries * bytes);
   const auto components = static_cast<std::size_t>(entry_->sizes.components);
-  with_stored_scalar(*entry_, [&](auto zero) {
-    using T = decltype(zero);
+  with_stored_scalar(*entry_, [&]<class T>() {
     std::vector<T> sum(components), more(components);
     for (std::size_t k = 0; k < entries; ++k) {
       const auto load = [&](std::size_t at, std::vector<T>& to) {
