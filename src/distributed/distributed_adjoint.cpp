@@ -133,8 +133,14 @@ template <class S>
 void DistributedAdjoint<S>::apply(S alpha, const FieldView<const S>& x, S beta,
                                   const FieldView<S>& y, const Stream& stream) const {
   const Stream own = turned_->device().stream();
-  // Bases that are equal are the same to fields, too.
-  if (!permutes_) return turned_->apply(alpha, x, beta, y, own);
+  if (!permutes_) {
+    // To compare bases row by row would take longer than the product.
+    const auto named = [&](auto field) {
+      if (field.basis == of_.row_basis()) field.basis = turned_->row_basis();
+      return field;
+    };
+    return turned_->apply(alpha, named(x), beta, named(y), own);
+  }
   permute<S>(x, x_, S(1), stream);
   if (beta != S(0)) permute<S>(FieldView<const S>(y), y_, S(1), stream);
   turned_->apply(alpha, x_, beta, y_, own);
