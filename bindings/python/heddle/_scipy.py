@@ -173,7 +173,8 @@ def lsmr(
 
     Takes the arguments of ``scipy.sparse.linalg.lsmr`` but ``conlim`` and ``show``; of the two
     tolerances the smaller one counts. As SciPy's it works in double precision, except with a
-    ``heddle.Matrix`` in single. A b in a GPU's memory is solved there. ``callback(iteration, |A^H r| / (|A| |r|))``.
+    ``heddle.Matrix`` in single. A b in a GPU's memory is solved there. ``callback(iteration,
+    |A^H r| / (|A| |r|))``.
 
     Returns ``(x, istop, itn, normr, normar, norma, conda, normx)``. istop is 1 where A x = b is
     solved, 2 where |A^H r| is small, 5 where rounding let it go no further, 7 after ``maxiter``
