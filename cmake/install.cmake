@@ -17,7 +17,8 @@ install(DIRECTORY data/profiles DESTINATION ${CMAKE_INSTALL_DATADIR}/heddle
   FILES_MATCHING PATTERN "*.json")
 if(NOT HEDDLE_SANITIZE)
   install(TARGETS heddle_c EXPORT heddle_c_targets)
-  install(FILES include/heddle.h include/heddle_methods.h include/heddle_stream_order.h
+  install(FILES include/heddle.h include/heddle_edits.h include/heddle_methods.h
+    include/heddle_ranks.h include/heddle_stream_order.h
     include/heddle_tuning.h
     DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
   install(EXPORT heddle_c_targets FILE heddle-c-targets.cmake NAMESPACE heddle::

@@ -1,6 +1,7 @@
 /* Heddle from C: sparse linear systems with compound entries. C99; docs/c.md is the guide. This
  * header includes heddle_stream_order.h, work in the order of a GPU's streams, heddle_methods.h, what
- * some methods and preconditioners take beside the rest, and heddle_tuning.h.
+ * some methods and preconditioners take beside the rest, heddle_edits.h, heddle_ranks.h, ranks that
+ * share a matrix, and heddle_tuning.h.
  *
  * Calls return a `heddle_status`. The context keeps the message of the last failure, one line, for
  * each thread (`heddle_message`). No call ends the process, and no C++ exception leaves one. An
@@ -393,7 +394,9 @@ HEDDLE_API heddle_status heddle_choose_method(const heddle_matrix *matrix, const
 }
 #endif
 
+#include "heddle_edits.h"
 #include "heddle_methods.h"
+#include "heddle_ranks.h"
 #include "heddle_stream_order.h"
 #include "heddle_tuning.h"
 

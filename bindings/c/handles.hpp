@@ -36,6 +36,8 @@ using OwnedBlockSolver = std::unique_ptr<BlockConjugateGradient<S>>;
 template <class S>
 using OwnedLsmr = std::unique_ptr<Lsmr<S>>;
 
+class RanksInReach;
+
 struct OperatorParts {
   std::shared_ptr<std::pmr::memory_resource>
       memory;  // of the caller's, or null; it outlives the rest
@@ -46,6 +48,12 @@ struct OperatorParts {
   /// Of a matrix in other storage: the entries that a preconditioner is made of; else empty.
   std::function<AnyOperator(NeededEntries)> entries = {};
   double shift = 0;  // of the matrix that it was made of, in all
+  /// Of a tree: one that shares its nodes.
+  std::function<std::shared_ptr<OperatorParts>(const heddle_edits&)> edited = {};
+  /// Of one whose rows several ranks share; else null and empty.
+  std::shared_ptr<RanksInReach> ranks = nullptr;
+  std::function<void(const heddle_view&)> update = {};
+  std::function<void(std::int64_t*)> rows_of_rank = {};
 
   Device device() const {
     return matrix.visit([](const auto& A) { return A->device(); });

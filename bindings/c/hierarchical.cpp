@@ -1,10 +1,14 @@
 #include "hierarchical.hpp"
 
+#include <optional>
+#include <string>
 #include <utility>
 
+#include "heddle/edit_batch.hpp"
 #include "heddle/hierarchical_matrix.hpp"
 #include "heddle/plan_choice.hpp"
 #include "heddle/runtime/defined_tree.hpp"
+#include "patterns.hpp"
 
 namespace heddle::c {
 
@@ -12,6 +16,56 @@ namespace {
 
 AnyOperator sliced(const AnyMatrix& matrix, const Device& device) {
   return {matrix, parse_plan("CSR"), device};
+}
+
+/// One kind of edits: a view of the caller's values, and of places that this keeps.
+template <class E>
+class EditsOfKind {
+ public:
+  EditsOfKind(const heddle_pattern* given, const heddle_view* values, bool has_values,
+              const NamedEntry& entry, const char* kind) {
+    if (given == nullptr && values == nullptr) return;
+    try {
+      const heddle_pattern pattern = checked_pattern(given);
+      places_.emplace(pattern);
+      view_ = {static_cast<Index>(pattern.rows), static_cast<Index>(pattern.columns),
+               static_cast<Offset>(pattern.entries), places_->row.data(), places_->column.data()};
+      if (!has_values) return;
+      check_count(required(values, "values"), pattern.entries);
+      check_values<stored_scalar_t<E>>(*values, entry);
+      view_.values = static_cast<const stored_scalar_t<E>*>(values->data);
+      if (values->layout == HEDDLE_COLUMN_MAJOR) view_.order = ComponentOrder::column_major;
+    } catch (const Error& error) {
+      throw Error(error.kind(), std::string("edits.") + kind + ": " + error.what());
+    }
+  }
+  const CooView<E>& view() const { return view_; }
+
+ private:
+  std::optional<TripletPlaces> places_;
+  CooView<E> view_;
+};
+
+template <class E>
+OperatorParts parts_of_tree(HierarchicalMatrix<E> made_tree, const NamedEntry& entry,
+                            const std::shared_ptr<std::pmr::memory_resource>& memory) {
+  const auto tree = std::make_shared<const HierarchicalMatrix<E>>(std::move(made_tree));
+  OperatorParts made{memory,
+                     {entry.entry, std::shared_ptr<const LinearOperator<vector_scalar_t<E>>>(tree)},
+                     entry,
+                     std::nullopt};
+  made.entries = [tree](NeededEntries needed) {
+    const bool takes_all = needed == NeededEntries::all;
+    return sliced(AnyMatrix(takes_all ? tree->to_csr() : tree->diagonal()), tree->device());
+  };
+  made.edited = [tree, entry, memory](const heddle_edits& edits) {
+    const EditsOfKind<E> set(edits.set, edits.set_values, true, entry, "set"),
+        add(edits.add, edits.add_values, true, entry, "add"),
+        remove(edits.remove, nullptr, false, entry, "remove");
+    return std::make_shared<OperatorParts>(parts_of_tree<E>(
+        tree->edited(EditViews<E>{set.view(), add.view(), remove.view()}), entry, memory));
+  };
+  return made;
 }
 
 }  // namespace
@@ -26,27 +80,22 @@ OperatorParts tree_of(const heddle_matrix& given, int node, const Device& device
                       std::shared_ptr<std::pmr::memory_resource> memory) {
   const AnyMatrix& matrix = given.matrix;
   const int size = node_of(given, node, device);
-  OperatorParts made{std::move(memory), AnyLinearOperator(matrix.entry(), {}), given.entry,
-                     std::nullopt};
   if (matrix.is_defined()) {
-    matrix.visit_defined([&]<class S>(const DefinedMatrix<S>& m) {
+    return matrix.visit_defined([&]<class S>(const DefinedMatrix<S>& m) {
       const auto tree = std::make_shared<const DefinedTree<S>>(m, size, device);
-      made.matrix = {matrix.entry(), std::shared_ptr<const LinearOperator<S>>(tree)};
+      OperatorParts made{std::move(memory),
+                         {matrix.entry(), std::shared_ptr<const LinearOperator<S>>(tree)},
+                         given.entry,
+                         std::nullopt};
       made.entries = [tree, device](NeededEntries) {
         return sliced(AnyMatrix(tree->to_rows()), device);
       };
+      return made;
     });
-    return made;
   }
-  matrix.visit([&]<class E>(const CsrMatrix<E>& m) {
-    const auto tree = std::make_shared<const HierarchicalMatrix<E>>(m, size, device);
-    made.matrix = {matrix.entry(), std::shared_ptr<const LinearOperator<vector_scalar_t<E>>>(tree)};
-    made.entries = [tree, device](NeededEntries needed) {
-      const bool takes_all = needed == NeededEntries::all;
-      return sliced(AnyMatrix(takes_all ? tree->to_csr() : tree->diagonal()), device);
-    };
+  return matrix.visit([&]<class E>(const CsrMatrix<E>& m) {
+    return parts_of_tree<E>(HierarchicalMatrix<E>(m, size, device), given.entry, memory);
   });
-  return made;
 }
 
 }  // namespace heddle::c

@@ -12,7 +12,7 @@ namespace heddle::c {
 int node_of(const heddle_matrix& matrix, int node, const Device& device);
 
 /// `node`: as `node_of`.
-OperatorParts tree_of(const heddle_matrix& matrix, int node, const Device& device,
+OperatorParts tree_of(const heddle_matrix& given, int node, const Device& device,
                       std::shared_ptr<std::pmr::memory_resource> memory);
 
 }  // namespace heddle::c

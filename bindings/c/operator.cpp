@@ -14,6 +14,7 @@
 #include "heddle/operator_algebra.hpp"
 #include "heddle/plan_choice.hpp"
 #include "hierarchical.hpp"
+#include "ranks.hpp"
 #include "sized_struct.hpp"
 #include "views.hpp"
 
@@ -163,6 +164,7 @@ heddle_status heddle_operator_shifted(const heddle_operator* A, double sigma,
         }));
     OperatorParts made{A->parts->memory, any, A->parts->entry, std::nullopt, A->parts};
     made.shift = A->parts->shift + sigma;
+    made.ranks = A->parts->ranks;
     out = new_operator(A->messages, std::move(made));
   });
 }
@@ -176,6 +178,7 @@ void heddle_operator_destroy(heddle_operator** A) {
 heddle_status heddle_operator_update_values(heddle_operator* A, const heddle_view* given) {
   return guarded_by(A, [&] {
     const heddle_view& values = required(given, "values");
+    if (A->parts->update) return on_all_ranks(*A->parts, [&] { A->parts->update(values); });
     if (!A->parts->stored) {
       throw Error(
           ErrorKind::unsupported,
@@ -200,18 +203,32 @@ heddle_status heddle_operator_update_values(heddle_operator* A, const heddle_vie
   });
 }
 
+heddle_status heddle_operator_edited(const heddle_operator* A, const heddle_edits* given,
+                                     heddle_operator** edited) {
+  return guarded_by(A, [&] {
+    heddle_operator*& out = required(edited, "edited");
+    const auto edits = read_struct(&required(given, "edits"), heddle_edits{}, "heddle_edits");
+    if (!A->parts->edited) {
+      throw Error(ErrorKind::unsupported,
+                  "this operator takes no edits: trees of the library's own entries do");
+    }
+    out = new heddle_operator{A->messages, A->parts->edited(edits)};
+  });
+}
+
 heddle_status heddle_operator_apply(const heddle_operator* A, const heddle_view* x,
                                     const heddle_view* y) {
   return guarded_by(A, [&] {
     const OperatorParts& parts = *A->parts;
-    parts.matrix.visit([&]<class S>(const std::shared_ptr<const LinearOperator<S>>& matrix) {
+    const auto apply = [&]<class S>(const std::shared_ptr<const LinearOperator<S>>& matrix) {
       const Device& device = matrix->device();
       multiply<S>(
           *matrix,
           field_of<const S>(x, parts.entry, matrix->column_components(), device.stream(), "x"),
           field_of<S>(y, parts.entry, matrix->row_components(), device.stream(), "y"));
       device.synchronize();
-    });
+    };
+    on_all_ranks(parts, [&] { parts.matrix.visit(apply); });
   });
 }
 

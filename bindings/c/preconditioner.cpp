@@ -8,6 +8,7 @@
 #include "callback_operator.hpp"
 #include "guard.hpp"
 #include "handles.hpp"
+#include "ranks.hpp"
 #include "sized_struct.hpp"
 #include "solvers/any_preconditioner.hpp"
 #include "views.hpp"
@@ -108,9 +109,10 @@ heddle_preconditioner* named_preconditioner(const heddle_operator* A,
                                             const ComposedChoice& choice) {
   const OperatorParts& parts = *A->parts;
   PreconditionerParts made;
-  parts.matrix.visit([&]<class S>(const std::shared_ptr<const LinearOperator<S>>& matrix) {
+  const auto make = [&]<class S>(const std::shared_ptr<const LinearOperator<S>>& matrix) {
     made.made = preconditioner_by_name<S>(parts, matrix, choice);
-  });
+  };
+  on_all_ranks(parts, [&] { parts.matrix.visit(make); });
   return new heddle_preconditioner{A->messages, A->parts, std::move(made)};
 }
 

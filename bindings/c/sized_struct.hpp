@@ -21,6 +21,10 @@ inline constexpr std::size_t sizes_of_versions<heddle_info>[] = {112};
 template <>
 inline constexpr std::size_t sizes_of_versions<heddle_operator_options>[] = {40, 48, 64};
 template <>
+inline constexpr std::size_t sizes_of_versions<heddle_edits>[] = {48};
+template <>
+inline constexpr std::size_t sizes_of_versions<heddle_rank_options>[] = {48};
+template <>
 inline constexpr std::size_t sizes_of_versions<heddle_solver_options>[] = {64, 96};
 template <>
 inline constexpr std::size_t sizes_of_versions<heddle_report>[] = {72};

@@ -17,6 +17,7 @@
 #include "heddle/config.hpp"
 #include "heddle/method_info.hpp"
 #include "heddle/report.hpp"
+#include "ranks.hpp"
 #include "sized_struct.hpp"
 #include "solve_calls.hpp"
 #include "solvers/listed_solver.hpp"
@@ -147,20 +148,27 @@ heddle_status heddle_solver_create(const heddle_operator* A, const char* method,
     const bool is_block = name == block_cg_method.info.name;
     const MethodInfo& info = is_block ? block_cg_method.info : find_method(name);
     const SolverOptions options = options_of(given, info);
-    out = A->parts->matrix.visit(
-        [&]<class S>(const std::shared_ptr<const LinearOperator<S>>& matrix) {
-          const OperatorReference<S> reference(matrix);
-          auto shared = preconditioner_for<S>(preconditioner);
-          auto made = std::make_unique<heddle_solver>(
-              A->messages, A->parts, preconditioner != nullptr ? preconditioner->of : nullptr,
-              preconditioner != nullptr ? preconditioner->parts.at_work : nullptr,
-              is_block ? OwnedSolver<S>() : listed_solver<S>(info, reference, shared, options),
-              options.observer);
-          if (is_block) {
-            made->block = std::make_unique<BlockConjugateGradient<S>>(reference, shared, options);
-          }
-          return made.release();
-        });
+    if (A->parts->ranks && info.restarts && A->parts->device().on_gpu()) {
+      throw Error(ErrorKind::unsupported,
+                  std::string(info.name) + " keeps a basis, whose sums ranks on GPUs do not join");
+    }
+    if (A->parts->ranks && is_block) {
+      throw Error(ErrorKind::unsupported, "block-cg is not for ranks");
+    }
+    const auto make = [&]<class S>(const std::shared_ptr<const LinearOperator<S>>& matrix) {
+      const OperatorReference<S> reference(matrix);
+      auto shared = preconditioner_for<S>(preconditioner);
+      auto made = std::make_unique<heddle_solver>(
+          A->messages, A->parts, preconditioner != nullptr ? preconditioner->of : nullptr,
+          preconditioner != nullptr ? preconditioner->parts.at_work : nullptr,
+          is_block ? OwnedSolver<S>() : listed_solver<S>(info, reference, shared, options),
+          options.observer);
+      if (is_block) {
+        made->block = std::make_unique<BlockConjugateGradient<S>>(reference, shared, options);
+      }
+      return made.release();
+    };
+    on_all_ranks(*A->parts, [&] { out = A->parts->matrix.visit(make); });
   });
 }
 
@@ -190,11 +198,11 @@ heddle_status heddle_solver_solve(heddle_solver* solver, const heddle_view* b, c
     const OperatorParts& parts = *solver->of;
     set_observed(*solver, true);
     solver->enqueued_history.reset();
-    solver->last =
-        with_solver(*solver, [&]<class S>(auto& krylov, int components, const Device& device, S) {
-          return krylov.solve(field_of<const S>(b, parts.entry, components, device.stream(), "b"),
-                              field_of<S>(x, parts.entry, components, device.stream(), "x"));
-        });
+    const auto solve = [&]<class S>(auto& krylov, int components, const Device& device, S) {
+      return krylov.solve(field_of<const S>(b, parts.entry, components, device.stream(), "b"),
+                          field_of<S>(x, parts.entry, components, device.stream(), "x"));
+    };
+    on_all_ranks(parts, [&] { solver->last = with_solver(*solver, solve); });
     forget_own_report(*solver);
     if (report != nullptr) write_struct(report, told(*solver->last), "heddle_report");
   });
@@ -214,20 +222,21 @@ heddle_status heddle_solver_solve_all(heddle_solver* solver, int64_t systems, co
     const auto count = static_cast<std::size_t>(systems);
     set_observed(*solver, true);
     solver->enqueued_history.reset();
-    const std::vector<Report> all =
-        with_solver(*solver, [&]<class S>(auto& krylov, int components, const Device& device, S) {
-          std::vector<FieldView<const S>> right;
-          std::vector<FieldView<S>> left;
-          for (std::size_t k = 0; k < count; ++k) {
-            const std::string number = "[" + std::to_string(k) + "]";
-            right.push_back(field_of<const S>(&first_b + k, parts.entry, components,
-                                              device.stream(), ("b" + number).c_str()));
-            left.push_back(field_of<S>(&first_x + k, parts.entry, components, device.stream(),
-                                       ("x" + number).c_str()));
-          }
-          return krylov.solve(std::span<const FieldView<const S>>(right),
-                              std::span<const FieldView<S>>(left));
-        });
+    const auto solve = [&]<class S>(auto& krylov, int components, const Device& device, S) {
+      std::vector<FieldView<const S>> right;
+      std::vector<FieldView<S>> left;
+      for (std::size_t k = 0; k < count; ++k) {
+        const std::string number = "[" + std::to_string(k) + "]";
+        right.push_back(field_of<const S>(&first_b + k, parts.entry, components, device.stream(),
+                                          ("b" + number).c_str()));
+        left.push_back(field_of<S>(&first_x + k, parts.entry, components, device.stream(),
+                                   ("x" + number).c_str()));
+      }
+      return krylov.solve(std::span<const FieldView<const S>>(right),
+                          std::span<const FieldView<S>>(left));
+    };
+    std::vector<Report> all;
+    on_all_ranks(parts, [&] { all = with_solver(*solver, solve); });
     solver->last = all.front();
     forget_own_report(*solver);
     for (std::size_t k = 0; k < count && reports != nullptr; ++k) {
@@ -245,19 +254,18 @@ heddle_status heddle_solver_set_null_space(heddle_solver* solver, int64_t count,
     refuse_block(*solver);
     const AtWork here(&solver->at_work, "solver");
     const OperatorParts& parts = *solver->of;
-    std::visit(
-        [&]<class S>(const OwnedSolver<S>& krylov) {
-          const Device device = krylov->matrix().device();
-          std::vector<FieldView<const S>> fields;
-          fields.reserve(static_cast<std::size_t>(count));
-          for (std::int64_t k = 0; k < count; ++k) {
-            fields.push_back(field_of<const S>(&required(vectors, "vectors") + k, parts.entry,
-                                               krylov->matrix().row_components(), device.stream(),
-                                               ("vectors[" + std::to_string(k) + "]").c_str()));
-          }
-          krylov->set_null_space(fields);
-        },
-        solver->solver);
+    const auto set = [&]<class S>(const OwnedSolver<S>& krylov) {
+      const Device device = krylov->matrix().device();
+      std::vector<FieldView<const S>> fields;
+      fields.reserve(static_cast<std::size_t>(count));
+      for (std::int64_t k = 0; k < count; ++k) {
+        fields.push_back(field_of<const S>(&required(vectors, "vectors") + k, parts.entry,
+                                           krylov->matrix().row_components(), device.stream(),
+                                           ("vectors[" + std::to_string(k) + "]").c_str()));
+      }
+      krylov->set_null_space(fields);
+    };
+    on_all_ranks(parts, [&] { std::visit(set, solver->solver); });
   });
 }
 

@@ -5,6 +5,7 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
 #include <cstdint>
 #include <string>
@@ -17,6 +18,7 @@
 #include "matrix.hpp"
 #include "operator.hpp"
 #include "profile.hpp"
+#include "rank_solver.hpp"
 #include "solver.hpp"
 
 using namespace heddle_python;
@@ -57,7 +59,7 @@ NB_MODULE(_heddle, m) {
     const char* const name = heddle_status_name(static_cast<heddle_status>(status));
     return name == nullptr ? "unknown" : name;
   });
-  m.def("choose_method", &choose_method);
+  m.def("choose_method", &choose_method, nb::arg(), nb::arg().none(), nb::arg());
 
   nb::class_<Exported>(m, "Exported")
       .def(nb::init<nb::handle>())
@@ -109,6 +111,7 @@ NB_MODULE(_heddle, m) {
       .def_static("of_function", &Operator::of_function)
       .def("adjoint", &Operator::adjoint)
       .def("shifted", &Operator::shifted)
+      .def("edited", &Operator::edited)
       .def("update_values", &Operator::update_values)
       .def("update_values_at", &Operator::update_values_at)
       .def("apply", &Operator::apply, nb::arg().noconvert(), nb::arg().noconvert())
@@ -141,6 +144,16 @@ NB_MODULE(_heddle, m) {
       .def("wait", &Solver::wait)
       .def("cancel", &Solver::cancel)
       .def("summary", &Solver::summary);
+  nb::class_<RankSolver>(m, "RankSolver", nb::type_slots(collected<RankSolver>))
+      .def_static("make", &RankSolver::make, nb::arg(), nb::arg(), nb::arg(), nb::arg(),
+                  nb::arg().none(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(),
+                  "tolerance"_a, "absolute_tolerance"_a, "max_iterations"_a, "restart"_a,
+                  "time_limit"_a, "record_history"_a, "lower"_a, "upper"_a, "omega"_a,
+                  "basis_in_single"_a)
+      .def("solve", &RankSolver::solve, nb::arg().noconvert(), nb::arg().noconvert(), nb::arg(),
+           nb::arg().none())
+      .def("solve_at", &RankSolver::solve_at, nb::arg(), nb::arg(), nb::arg().none(), nb::arg(),
+           nb::arg().none());
   nb::class_<LeastSquares>(m, "LeastSquares")
       .def_static("make", &LeastSquares::make)
       .def("solve", &LeastSquares::solve, nb::arg(), nb::arg(), nb::arg().none());

@@ -110,6 +110,36 @@ struct Operator {
     made.find_size();
     return made;
   }
+  /// Of a tree: with entries set, added and removed, each kind by rows, columns and, but the last,
+  /// entries.
+  Operator edited(const Contiguous& set_row, const Contiguous& set_column,
+                  const Contiguous& set_data, const Contiguous& add_row,
+                  const Contiguous& add_column, const Contiguous& add_data,
+                  const Contiguous& remove_row, const Contiguous& remove_column) const {
+    const auto places = [&](const Contiguous& row, const Contiguous& column) {
+      heddle_pattern pattern{};
+      pattern.struct_size = sizeof pattern;
+      pattern.rows = rows;
+      pattern.columns = columns;
+      pattern.entries = static_cast<std::int64_t>(row.size());
+      pattern.row = row.data();
+      pattern.column = column.data();
+      pattern.row_bits = index_bits(row, "row");
+      pattern.column_bits = index_bits(column, "col");
+      return pattern;
+    };
+    const heddle_pattern set = places(set_row, set_column), add = places(add_row, add_column),
+                         remove = places(remove_row, remove_column);
+    const heddle_view to = values_of(set_data, entry), more = values_of(add_data, entry);
+    const heddle_edits edits{sizeof edits, &set, &to, &add, &more, &remove};
+    Operator made;
+    made.context = context;
+    made.entry = entry;
+    made.precision = precision;
+    call(context, [&] { return heddle_operator_edited(A.own, &edits, &made.A.own); });
+    made.find_size();
+    return made;
+  }
   void find_size() { check(context, heddle_operator_size(A.own, &rows, &columns)); }
   void update_values(const Contiguous& data) {
     const heddle_view values = values_of(data, entry);

@@ -303,11 +303,13 @@ struct LeastSquares {
   }
 };
 
-inline std::string choose_method(const Matrix& matrix, const Operator& A,
+/// `A` may be null.
+inline std::string choose_method(const Matrix& matrix, const Operator* A,
                                  const std::string& preconditioner) {
   const char* method = nullptr;
+  const heddle_operator* const own = A != nullptr ? A->A.own : nullptr;
   call(matrix.context, [&] {
-    return heddle_choose_method(matrix.matrix.own, A.A.own, preconditioner.c_str(), &method);
+    return heddle_choose_method(matrix.matrix.own, own, preconditioner.c_str(), &method);
   });
   return method;
 }

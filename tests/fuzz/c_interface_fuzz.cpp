@@ -205,7 +205,7 @@ class Session {
     heddle_operator*& made = any(operators_);
     heddle_operator* fresh = nullptr;
     const int byte = bytes_.next();
-    switch (byte >= 250 ? 3 : byte >= 246 ? 0 : byte % 3) {
+    switch (byte >= 254 ? 4 : byte >= 250 ? 3 : byte >= 246 ? 0 : byte % 3) {
       case 0: {
         heddle_operator_options options;
         heddle_operator_options_init(&options, sizeof options);
@@ -225,12 +225,37 @@ class Session {
       case 3:
         check(heddle_operator_shifted(any(operators_), bytes_.below(5) - 2, &fresh));
         break;
+      case 4:
+        check(edited(&fresh));
+        break;
       default:
         check(heddle_operator_from_callback(context_, bytes_.below(most_rows), entry_,
                                             bytes_.mostly(HEDDLE_DOUBLE), apply, this, &fresh));
     }
     heddle_operator_destroy(&made);
     made = fresh;
+  }
+  heddle_status edited(heddle_operator** made) {
+    const heddle_operator* const A = any(operators_);
+    std::array<std::int64_t, 2> row{}, column{};
+    for (std::int64_t& place : row) place = bytes_.below(most_rows);
+    for (std::int64_t& place : column) place = bytes_.below(most_rows);
+    heddle_pattern at{};
+    at.struct_size = bytes_.mostly(sizeof at);
+    at.rows = at.columns = rows_of(A);
+    at.entries = bytes_.below(3);
+    at.row = row.data();
+    at.column = column.data();
+    at.row_bits = at.column_bits = bytes_.mostly(64);
+    heddle_pattern one = at;
+    one.entries = bytes_.below(2);
+    const heddle_view values{a_.data(),     at.entries,       entry_,
+                             HEDDLE_DOUBLE, HEDDLE_ROW_MAJOR, HEDDLE_HOST};
+    const bool adds = bytes_.below(2) == 1;
+    const heddle_edits edits{bytes_.mostly(sizeof edits), adds ? nullptr : &at,
+                             adds ? nullptr : &values,    adds ? &at : nullptr,
+                             adds ? &values : nullptr,    &one};
+    return heddle_operator_edited(A, &edits, made);
   }
   std::int64_t rows_of(const heddle_operator* A) const {
     std::int64_t rows = 0, columns = 0;

@@ -181,3 +181,24 @@ def test_new_values_come_from_the_gpu(package, problem, method, dtype):
         A.update_values(package.array(A.data[:-1]))
     with pytest.raises(heddle.UnsupportedError, match="convert one of them"):
         A.update_values(package.array(A.data.astype(np.complex64)))
+
+
+def test_ranks_on_one_gpu():
+    A, b = system("dirac", np.float64)
+    for device in ("cuda", "cuda:0,cuda:0"):
+        result = heddle.Solver(A, "cg", ranks=2, device=device, rtol=1e-8).solve(b)
+        assert result.converged
+        assert np.linalg.norm(A @ result.x - b) <= 1.01e-8 * np.linalg.norm(b)
+    with pytest.raises(heddle.UnsupportedError, match="keeps a basis"):
+        heddle.Solver(A, "gmres", ranks=2, device="cuda")
+
+
+def test_edited_trees():
+    A, b = system("poisson", np.float64)
+    solver = heddle.Solver(A, "cg", storage="hisparse", device="cuda", rtol=1e-8)
+    edited = solver.edited(add=([2.0, 3.0], ([5, 70], [5, 70])), remove=([1, 0], [0, 1]))
+    B = A.edited(add=([2.0, 3.0], ([5, 70], [5, 70])), remove=([1, 0], [0, 1]))
+    for own, matrix in ((edited, B), (solver, A)):
+        result = own.solve(b)
+        assert result.converged
+        assert np.linalg.norm(matrix @ result.x - b) <= 1.01e-8 * np.linalg.norm(b)

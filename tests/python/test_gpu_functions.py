@@ -77,3 +77,19 @@ def test_functions_that_fail():
     with pytest.raises(heddle.UnsupportedError):
         solver.enqueue(there, x)
     assert solver.solve(there, x).converged
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.complex64])
+def test_lsmr_of_cupy(dtype):
+    rng = np.random.default_rng(3)
+    A = rng.standard_normal((60, 40)).astype(dtype)
+    b = rng.standard_normal(60).astype(dtype)
+    there, start = cupy.asarray(b), cupy.zeros(40, np.result_type(dtype, np.float64))
+    for x0 in (None, start):
+        x, istop, *_ = heddle.lsmr(
+            cupy.asarray(A), there, atol=1e-10, btol=1e-10, maxiter=400, x0=x0)  # fmt: skip
+        assert istop == 2 and x.dtype == start.dtype and isinstance(x, cupy.ndarray)
+        expected = np.linalg.lstsq(A.astype(start.dtype), b.astype(start.dtype))[0]
+        np.testing.assert_allclose(x.get(), expected, rtol=1e-7, atol=1e-9)
+    with pytest.raises(heddle.UsageError):
+        heddle.lsmr(A, there, x0=np.zeros(40))

@@ -167,3 +167,15 @@ def test_lsmr_of_compound_entries_and_bad_input():
         heddle.lsmr(A, b[:-1])
     with pytest.raises(heddle.UsageError, match="damping"):
         heddle.lsmr(A, b, damp=-1)
+
+
+def test_functions_give_what_scipys_give():
+    A, column = np.diag([1.0, 2.0, 4.0]), np.ones((3, 1))
+    for ours, theirs in ((heddle.cg, spla.cg), (heddle.minres, spla.minres),
+                         (heddle.bicgstab, spla.bicgstab), (heddle.gmres, spla.gmres)):  # fmt: skip
+        x, info = ours(A, column)
+        assert info == 0 and x.shape == theirs(A, column)[0].shape == (3,)
+        assert ours(np.empty((0, 0)), np.empty(0))[1] == 0
+    single = A.astype(np.float32)
+    assert heddle.lsmr(single, np.ones(3, np.float32))[0].dtype == np.float64
+    assert heddle.lsmr(heddle.Matrix(single), np.ones(3, np.float32))[0].dtype == np.float32

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from . import _heddle
 from ._arrays import _entry_shapes, check_form, indices_of, numbers
 from ._errors import SizeError, UsageError
 
@@ -41,6 +43,18 @@ def edited_triplets(A: Any, set: Any, add: Any, remove: Any) -> tuple[Any, tuple
         places.append(keys[~there])
     keys = np.concatenate([old[keep], *places])
     return np.concatenate([data[keep], *more]), (keys // columns, keys % columns)
+
+
+def edited_tree(
+    tree: _heddle.Operator, entry: str, dtype: np.dtype, set: Any, add: Any, remove: Any
+) -> _heddle.Operator:
+    """The operator of an edited tree, which shares its nodes."""
+    A = SimpleNamespace(shape=(tree.rows, tree.columns), entry=entry, dtype=dtype)
+    columns, given = max(tree.columns, 1), []
+    for keys, values in (_batch(A, set, "set"), _batch(A, add, "add")):
+        given += [keys // columns, keys % columns, values]
+    keys = _keys(A, remove, "remove")
+    return tree.edited(*given, keys // columns, keys % columns)
 
 
 def _keys(A: Any, places: Any, name: str) -> Places:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from . import _heddle
+from ._arrays import numbers
 from ._errors import UnsupportedError, UsageError
 
 # Device types of DLPack: a GPU's memory, and memory that it shares with the host.
@@ -138,6 +139,25 @@ def gpu_array(
     if writable and (not given.writable or package_of(array) in _immutable):
         raise UnsupportedError(f"{name} cannot be written to")
     return given
+
+
+def place_of(
+    array: Any, operator: _heddle.Operator, dtype: np.dtype, name: str, *, stream: int | None,
+    writable: bool,
+) -> tuple[Any, tuple[int, bool]]:  # fmt: skip
+    """An array of either memory as work of ``operator`` takes it: what keeps it alive, and where it
+    lies. ``stream``: of a GPU's arrays alone."""
+    if on_gpu(array):
+        given = gpu_array(array, operator, dtype, name, stream=stream, writable=writable)
+        return given, given.place
+    if stream is not None:
+        raise UsageError(f"{name} lies in the host's memory; enqueue takes a GPU's")
+    if writable and not (isinstance(array, np.ndarray) and array.flags.carray):
+        raise UnsupportedError(f"{name} is not a contiguous, writable array")
+    here = array if writable else numbers(array, dtype, name)
+    if here.dtype != dtype:
+        raise UnsupportedError(f"{name} is of {here.dtype}, not of {dtype}")
+    return here, (here.ctypes.data, False)
 
 
 def _by_dlpack(array: Any, stream: int) -> GpuArray:

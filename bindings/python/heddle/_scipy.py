@@ -15,7 +15,7 @@ from . import _heddle
 from ._arrays import _row_shapes, check_form, forms, numbers
 from ._errors import UsageError
 from ._functions import is_operator, matvec_of
-from ._gpu import device_of, dtype_of_array, on_gpu
+from ._gpu import device_of, dtype_of_array, empty_like, gpu_array, on_gpu, package_of
 from ._matrix import Adjoint, Matrix
 from ._result import Result
 from ._solvers import Callback, Solver
@@ -49,19 +49,27 @@ def solve(
     return solver.solve(b, x0=x0, callback=callback)
 
 
-def _promoted(A: Any, b: ArrayLike) -> Any:
-    """A in a type that holds b as well, as SciPy's solvers have it. A ``heddle.Matrix`` stays as it
-    is."""
+def _promoted(A: Any, b: ArrayLike, *least: Any) -> Any:
+    """A in a type that holds b as well, and ``least``, as SciPy's solvers have it. A
+    ``heddle.Matrix`` stays as it is."""
     if isinstance(A, (Matrix, Adjoint)):
         return A
     dtype_of_b = dtype_of_array(b) if on_gpu(b) else np.asarray(b).dtype
     if is_operator(A):
-        wanted = np.result_type(getattr(A, "dtype", None) or np.float64, dtype_of_b)
+        wanted = np.result_type(getattr(A, "dtype", None) or np.float64, dtype_of_b, *least)
         return SimpleNamespace(shape=A.shape, dtype=wanted, matvec=A.matvec)
     if not hasattr(A, "dtype"):
         A = np.asarray(A)
-    wanted = np.result_type(A.dtype, dtype_of_b)
+    wanted = np.result_type(A.dtype, dtype_of_b, *least)
     return A if wanted == A.dtype else A.astype(wanted)
+
+
+def _in_double(b: Any, dtype: np.dtype) -> Any:
+    """An array of CuPy in the matrix's type; single precision alone is converted."""
+    single = {np.dtype(np.float64): np.float32, np.dtype(np.complex128): np.complex64}
+    if package_of(b) == "cupy" and b.dtype == single.get(dtype):
+        return b.astype(dtype)
+    return b
 
 
 # A relative tolerance of SciPy's may be any number; 1 is met by x = 0.
@@ -94,10 +102,13 @@ def _in_scipys_manner(
         **options,
     )
     result = solver.solve(given, x0=x0, callback=callback)
+    x = result.x
+    if solver.entry in ("real", "complex"):  # SciPy gives no column back
+        x = x.reshape(-1)
     if result.converged:
-        return result.x, 0
+        return x, 0
     limits = "iteration limit", "time limit", "accuracy limit", "stagnated"
-    return result.x, max(result.iterations, 1) if result.status in limits else -1
+    return x, max(result.iterations, 1) if result.status in limits else -1
 
 
 _manner = """
@@ -147,7 +158,7 @@ def gmres(A: Any, b: ArrayLike, x0: ArrayLike | None = None, *, rtol: float = 1e
     """GMRES, restarted after ``restart`` iterations (20 without it, as in SciPy), for any square
     matrix; ``maxiter`` counts restarts."""
     size = math.prod(b.shape if on_gpu(b) else np.shape(b))
-    length = min(20, size) if restart is None else restart
+    length = max(1, min(20, size)) if restart is None else restart
     iterations = None if maxiter is None else maxiter * length
     return _in_scipys_manner("gmres", A, b, x0, rtol, atol, iterations, M, callback,
                              restart=length)  # fmt: skip
@@ -161,7 +172,9 @@ def lsmr(
     the one of the least norm, where x0 is not given.
 
     Takes the arguments of ``scipy.sparse.linalg.lsmr`` but ``conlim`` and ``show``; of the two
-    tolerances the smaller one counts. ``callback(iteration, |A^H r| / (|A| |r|))``.
+    tolerances the smaller one counts. As SciPy's it works in double precision, except with a
+    ``heddle.Matrix`` in single. A b in a GPU's memory is solved there. ``callback(iteration,
+    |A^H r| / (|A| |r|))``.
 
     Returns ``(x, istop, itn, normr, normar, norma, conda, normx)``. istop is 1 where A x = b is
     solved, 2 where |A^H r| is small, 5 where rounding let it go no further, 7 after ``maxiter``
@@ -173,29 +186,41 @@ def lsmr(
     >>> np.round(x, 6) + 0.0, istop
     (array([1., 0.]), 1)
     """
-    matrix = _promoted(A, b)
+    matrix = _promoted(A, b, np.float64)
     if not isinstance(matrix, (Matrix, Adjoint)):
         matrix = Matrix(matrix)
-    operator = matrix.operator()
+    in_place = on_gpu(b)
+    operator = matrix.operator(device_of(b) if in_place else "cpu")
     held = matrix.H if isinstance(matrix, Adjoint) else matrix
     tolerance = min(atol, btol, _loosest)
     row = _row_shapes[held.entry]
     b_shape, x_shape = (operator.rows, *row), (operator.columns, *row)
-    given = numbers(b, held.dtype, "b")
+    given = _in_double(b, held.dtype) if in_place else numbers(b, held.dtype, "b")
     check_form(given, b_shape, "b")
-    x = np.zeros(forms(x_shape)[forms(b_shape).index(given.shape)], held.dtype)
-    if x0 is not None:
-        start = numbers(x0, held.dtype, "x0")
+    form = forms(x_shape)[forms(b_shape).index(tuple(given.shape))]
+    x = empty_like(given, form) if in_place else np.empty(form, held.dtype)
+    if x0 is None:
+        x[...] = 0
+    elif on_gpu(x0) != in_place:
+        raise UsageError("x0 and b lie in different memories")
+    else:
+        start = x0 if in_place else numbers(x0, held.dtype, "x0")
         check_form(start, x_shape, "x0")
-        x[...] = start.reshape(x.shape)
+        x[...] = start.reshape(form)
     if maxiter is None:
         maxiter = min(math.prod(b_shape), math.prod(x_shape))
     own = _heddle.LeastSquares.make(operator, float(damp), float(tolerance), maxiter, math.inf)
-    places = ((array.ctypes.data, False) for array in (given, x))
+    if in_place:
+        kept = [gpu_array(array, operator, held.dtype, name)
+                for array, name in ((given, "b"), (x, "x"))]  # fmt: skip
+        places = [array.place for array in kept]
+    else:
+        places = [(array.ctypes.data, False) for array in (given, x)]
     status, iterations, *norms = own.solve(*places, callback)
     normr, normar, norma, conda, normx = norms
     if status == "converged":
-        solved = normr <= tolerance * (float(np.linalg.norm(given)) + norma * normx)
+        norm_of_b = math.sqrt(float((abs(given) ** 2).sum()))
+        solved = normr <= tolerance * (norm_of_b + norma * normx)
         istop = 1 if solved else 2
     else:
         istop = {"accuracy limit": 5, "iteration limit": 7}.get(status, -1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 import os
 from collections.abc import Callable
@@ -13,11 +14,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _heddle
 from ._arrays import _row_shapes, check_form, forms, numbers
+from ._edits import edited_tree
 from ._errors import SizeError, UnsupportedError, UsageError
-from ._gpu import empty_like, gpu_array, on_gpu, stream_number
+from ._gpu import empty_like, on_gpu, place_of, stream_number
 from ._planned import is_matrix, operator_for
 from ._preconditioners import preconditioner_of
+from ._ranks import OnRanks, refuse_for_ranks
 from ._result import Result
+from ._settings import settings_of
 from ._tune import Profile
 
 Callback = Callable[[int, float], Any]
@@ -81,6 +85,10 @@ class Solver:
         ``"adaptive"``. Cycle and smoother are in the text: ``"multigrid:k:gauss-seidel"``.
     varies
         Whether a function as preconditioner may be another map each time; then only fgmres takes it.
+    ranks, partition, exchange
+        Solve on so many ranks, threads that share the rows, as ``heddle solve --ranks`` and
+        docs/distributed.md have it; ``device`` names one for all of them or, with commas, one for
+        each. Each solve shares the matrix out anew, and takes arrays in the host's memory.
 
     >>> import numpy as np
     >>> import heddle
@@ -117,44 +125,51 @@ class Solver:
         coordinates: ArrayLike | None = None,
         candidates: ArrayLike | str | None = None,
         varies: bool = False,
+        ranks: int | None = None, partition: str = "entries", exchange: str = "task",
     ) -> None:
         named = isinstance(preconditioner, str)
         has_entries = is_matrix(A) and shift == 0
         if preconditioner is None or (named and preconditioner == "jacobi" and not has_entries):
             preconditioner, named = "none", True
-        if basis_precision not in ("full", "single"):
-            raise UsageError(f"basis_precision is 'full' or 'single', not {basis_precision!r}")
-        if omega == 0:
-            raise UsageError("omega is finite and not 0")
-        operator, self.A, self.entry, self.dtype, self._generation = operator_for(
-            A, method, device, index(threads), plan, storage, index(node), profile)  # fmt: skip
-        if shift != 0:
-            operator = operator.shifted(float(shift))
+        self._settings = settings_of(
+            rtol=rtol, atol=atol, maxiter=maxiter, restart=restart, time_limit=time_limit,
+            record_history=record_history, interval=interval, omega=omega,
+            basis_precision=basis_precision)  # fmt: skip
+        told = {"strength": strength, "coordinates": coordinates, "candidates": candidates}
+        self._given = preconditioner, varies, told, null_space, float(shift)
+        if ranks is None:
+            self._base, self.A, self.entry, self.dtype, self._generation = operator_for(
+                A, method, device, index(threads), plan, storage, index(node), profile)  # fmt: skip
+        else:
+            refuse_for_ranks(storage=storage, profile=profile, null_space=null_space, **told)
+            self._base = OnRanks(A, ranks, device, index(threads), plan, partition, exchange)
+            self.A, self._generation = self._base.matrix, None
+            self.entry, self.dtype = self.A.entry, self.A.dtype
+        self._is_tree = storage == "hisparse"
         if method == "auto":
+            stored = self._shifted() if ranks is None else None
             text = preconditioner if named else "none"
-            method = _heddle.choose_method(self.A._own, operator, text)
-        own = preconditioner_of(
-            operator, self.entry, self.dtype, preconditioner, varies,
-            strength=strength, coordinates=coordinates, candidates=candidates)  # fmt: skip
+            method = _heddle.choose_method(self.A._own, stored, text)
         self.method = method
-        self._operator = operator
-        self._shape = (operator.rows, *_row_shapes[self.entry])
+        self._shape = (self._base.rows, *_row_shapes[self.entry])
         self._forms = forms(self._shape)
-        self._own = _heddle.Solver.make(
-            operator,
-            method,
-            own,
-            tolerance=-1.0 if rtol is None else float(rtol),
-            absolute_tolerance=float(atol),
-            max_iterations=min(index(maxiter), 2**63 - 1),
-            restart=min(index(restart), 2**31 - 1),
-            time_limit=float(time_limit),
-            record_history=record_history,
-            lower=float(interval[0]) if interval is not None else 0.0,
-            upper=float(interval[1]) if interval is not None else 0.0,
-            omega=0.0 if omega is None else float(omega),
-            basis_in_single=basis_precision == "single",
-        )
+        self._begin()
+
+    def _shifted(self) -> _heddle.Operator:
+        shift = self._given[-1]
+        return self._base.shifted(shift) if shift != 0 else self._base
+
+    def _begin(self) -> None:
+        """Makes what solves, of ``_base``."""
+        preconditioner, varies, told, null_space, shift = self._given
+        if isinstance(self._base, OnRanks):
+            self._operator = self._base
+            self._own = self._base.solver(self.method, preconditioner, shift, self._settings)
+        else:
+            self._operator = self._shifted()
+            own = preconditioner_of(
+                self._operator, self.entry, self.dtype, preconditioner, varies, **told)  # fmt: skip
+            self._own = _heddle.Solver.make(self._operator, self.method, own, **self._settings)
         # x and what each enqueued solve uses, by addresses, the last one last. Behind `_own`, which
         # waits for these solves when it goes: attributes go in their order.
         self._queued: dict[Any, tuple[Any, Any]] = {}
@@ -164,11 +179,29 @@ class Solver:
                 vectors = numbers(vectors, self.dtype, "null_space")
             if vectors.shape in self._forms:
                 vectors = vectors.reshape(1, *self._shape)
-            keeps, place = self._place(
-                vectors, "null_space", shape=(len(vectors), *self._shape)
-            )
+            shape = len(vectors), *self._shape
+            _kept, place = self._place(vectors, "null_space", shape=shape)
             self._own.set_null_space(len(vectors), place)
-            del keeps
+
+    def edited(self, *, set: Any = None, add: Any = None, remove: Any = None) -> Solver:
+        """A solver of the edited matrix, where the storage is ``"hisparse"``: its tree shares all
+        nodes with this one's but those that the edits, as of ``Matrix.edited``, touch. This solver
+        stays as it is; the other has its options, and no ``A``.
+
+        >>> import numpy as np
+        >>> import heddle
+        >>> solver = heddle.Solver(np.diag([2.0, 4.0]), storage="hisparse")
+        >>> solver.edited(set=([8.0], ([1], [1]))).solve([2.0, 8.0]).x
+        array([1., 1.])
+        """
+        if not self._is_tree:
+            raise UsageError("the edits of a solver are those of a tree: storage='hisparse'")
+        self._check_entries()
+        other = copy.copy(self)
+        other.A = other._generation = None
+        other._base = edited_tree(self._base, self.entry, self.dtype, set, add, remove)
+        other._begin()
+        return other
 
     def solve(
         self,
@@ -261,6 +294,8 @@ class Solver:
         [array([2., 1.]), array([4., 2.])]
         """
         self._check_entries()
+        if isinstance(self._base, OnRanks):
+            raise UnsupportedError("ranks solve one system at a time")
         if not on_gpu(b):
             b = numbers(b, self.dtype, "b")
         count = len(b) if len(b.shape) > 0 else 0
@@ -293,23 +328,13 @@ class Solver:
         shape: tuple[int, ...] | None = None,
     ) -> tuple[Any, tuple[int, bool]]:  # fmt: skip
         """What keeps the array alive, and where it lies. ``shape``: of several vectors."""
-        if not on_gpu(array):
-            if stream is not None:
-                raise UsageError(f"{name} lies in the host's memory; enqueue takes a GPU's")
-            if writable and not (isinstance(array, np.ndarray) and array.flags.carray):
-                raise UnsupportedError(f"{name} is not a contiguous, writable array")
-            given = array if writable else numbers(array, self.dtype, name)
-            if given.dtype != self.dtype:
-                raise UnsupportedError(f"{name} is of {given.dtype}, not of {self.dtype}")
-            self._check_shape(given, shape, name)
-            return given, (given.ctypes.data, False)
-        given = gpu_array(
-            array, self._operator, self.dtype, name, stream=stream, writable=writable
-        )
-        self._check_shape(given, shape, name)
-        return given, given.place
+        given = place_of(array, self._operator, self.dtype, name, stream=stream, writable=writable)
+        self._check_shape(given[0], shape, name)
+        return given
 
     def _check_entries(self) -> None:
+        if isinstance(self._base, OnRanks):
+            self.A._own  # noqa: B018  with the newest entries
         if self._generation is not None and self._generation != self.A._generation:
             raise UsageError("the matrix has new values, which a tree does not take: make it anew")
 

@@ -1,0 +1,195 @@
+// Ranks of heddle.h: threads of one process, and matrices that they share.
+#include "ranks.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "device_named.hpp"
+#include "guard.hpp"
+#include "heddle/detail/reduction.hpp"
+#include "heddle/distributed_operator.hpp"
+#include "heddle/plan_choice.hpp"
+#include "patterns.hpp"
+#include "sized_struct.hpp"
+#include "views.hpp"
+
+using namespace heddle;
+using namespace heddle::c;
+
+namespace {
+
+const heddle_rank_options default_rank_options{
+    sizeof(heddle_rank_options), nullptr, 0, nullptr, nullptr, nullptr};
+
+Device device_of(const heddle_rank_options& options, int ranks) {
+  const Device named = device_named(options.device, options.threads);
+  if (named.on_gpu() || options.threads != 0) return named;
+  return Device::cpu(std::max(1, named.threads() / ranks));
+}
+
+Plan plan_of(const heddle_rank_options& options, const AnyMatrix& matrix, const Device& device,
+             Communicator& ranks) {
+  if (options.plan != nullptr) return parse_plan(options.plan);
+  // As for all ranks' threads together.
+  const Device all = device.on_gpu() ? device : Device::cpu();
+  const Plan plan = distributed_plan(choose_plan(matrix, all, Profiles::for_device(all)));
+  return parse_plan(text_of_rank(ranks, 0, to_full_string(plan)));
+}
+
+Partition partition_of(const heddle_rank_options& options, const PatternView& pattern, int ranks) {
+  const std::string_view by = options.partition == nullptr ? "entries" : options.partition;
+  if (by == "rows") return Partition::even(pattern.rows, ranks);
+  if (by == "metis") return Partition::by_metis(pattern, ranks);
+  if (by != "entries") {
+    throw Error(ErrorKind::usage,
+                "the partition is entries, rows or metis, not " + std::string(by));
+  }
+  std::vector<long long> entries;
+  for (Offset row = 0; row < pattern.rows; row += rows_of_group) {
+    const Offset end = std::min<Offset>(pattern.rows, row + rows_of_group);
+    entries.push_back(pattern.offsets[end] - pattern.offsets[row]);
+  }
+  return Partition::by_weight(pattern.rows, ranks, entries);
+}
+
+/// The rows of one rank and their values.
+std::pair<RankRows, std::vector<std::byte>> rows_of(const AnyMatrix& matrix,
+                                                    const Partition& partition, int rank) {
+  const PatternView pattern = matrix.pattern();
+  const Offset bytes = matrix.entry_bytes();
+  RankRows rows;
+  std::vector<std::byte> values;
+  for (long long own = 0; own < partition.rows_of(rank); ++own) {
+    const long long row = partition.row(partition.first_row(rank) + own);
+    const Offset begin = pattern.offsets[row], end = pattern.offsets[row + 1];
+    rows.columns.insert(rows.columns.end(), pattern.column + begin, pattern.column + end);
+    rows.offsets.push_back(static_cast<Offset>(rows.columns.size()));
+    const std::byte* const of_row = matrix.values().data() + begin * bytes;
+    values.insert(values.end(), of_row, of_row + (end - begin) * bytes);
+  }
+  return {std::move(rows), std::move(values)};
+}
+
+template <class S>
+OperatorParts parts_of_rank(const std::shared_ptr<DistributedOperator<S>>& made,
+                            const NamedEntry& entry, const std::shared_ptr<RanksInReach>& ranks) {
+  OperatorParts parts{
+      nullptr, {entry.entry, std::shared_ptr<const LinearOperator<S>>(made)}, entry, std::nullopt};
+  parts.entries = [made, entry](NeededEntries needed) {
+    if (needed == NeededEntries::all) {
+      throw Error(ErrorKind::unsupported,
+                  "this preconditioner is made of the entries of all rows, which no rank has");
+    }
+    return AnyOperator(entry.entry, made->diagonal());
+  };
+  parts.update = [made, entry](const heddle_view& values) {
+    check_values<S>(values, entry);
+    if (values.layout != HEDDLE_ROW_MAJOR) {
+      throw Error(ErrorKind::unsupported, "values.layout: ranks take HEDDLE_ROW_MAJOR");
+    }
+    const auto bytes =
+        static_cast<std::size_t>(made->diagonal().entry().sizes.components) * sizeof(S);
+    made->update_values({static_cast<const std::byte*>(values.data),
+                         static_cast<std::size_t>(values.count) * bytes});
+    made->device().synchronize();
+  };
+  parts.rows_of_rank = [made, ranks](std::int64_t* rows) {
+    const Partition& partition = made->partition();
+    const long long first = partition.first_row(ranks->now().rank());
+    for (Index own = 0; own < made->rows(); ++own) rows[own] = partition.row(first + own);
+  };
+  parts.ranks = ranks;
+  return parts;
+}
+
+}  // namespace
+
+heddle_status heddle_run_on_ranks(heddle_context* context, int32_t ranks, heddle_rank_body body,
+                                  void* user) {
+  return guarded_by(context, [&] {
+    if (body == nullptr) throw Error(ErrorKind::usage, "body is a null pointer");
+    std::atomic<int> failed = -1;
+    const auto run = [&](Communicator& all) {
+      heddle_communicator own{context->messages, std::make_shared<RanksInReach>(all)};
+      const int returned = body(user, &own);
+      own.ranks->end();
+      if (returned == 0) return;
+      int none = -1;
+      failed.compare_exchange_strong(none, all.rank());
+      throw Error(ErrorKind::usage, "the body of rank " + std::to_string(all.rank()) +
+                                        " returned " + std::to_string(returned));
+    };
+    try {
+      run_on_ranks(ranks, run);
+    } catch (const Error& error) {
+      if (failed < 0) throw;
+      throw CallbackFailed(error.what());
+    }
+  });
+}
+
+int32_t heddle_communicator_rank(const heddle_communicator* ranks) {
+  int rank = -1;
+  guarded_by(ranks, [&] { rank = ranks->ranks->now().rank(); });
+  return rank;
+}
+
+int32_t heddle_communicator_size(const heddle_communicator* ranks) {
+  int size = 0;
+  guarded_by(ranks, [&] { size = ranks->ranks->now().size(); });
+  return size;
+}
+
+void heddle_rank_options_init(heddle_rank_options* options, size_t size) {
+  init_struct(options, size, default_rank_options);
+}
+
+heddle_status heddle_operator_distribute(heddle_communicator* ranks, const heddle_matrix* matrix,
+                                         const heddle_rank_options* given,
+                                         heddle_operator** result) {
+  return guarded_by(ranks, [&] {
+    Communicator& all = ranks->ranks->now();
+    guard(all, [&] {
+      heddle_operator*& out = required(result, "result");
+      const NamedEntry entry = required(matrix, "matrix").entry;
+      const AnyMatrix& m = matrix->matrix;
+      const auto options = read_struct(given, default_rank_options, "heddle_rank_options");
+      const ExchangeMode mode =
+          parse_exchange_mode(options.exchange == nullptr ? "task" : options.exchange);
+      if (m.rows() != m.columns()) {
+        throw Error(ErrorKind::unsupported, "ranks share square matrices, not one of " +
+                                                std::to_string(m.rows()) + " rows and " +
+                                                std::to_string(m.columns()) + " columns");
+      }
+      const Device device = device_of(options, all.size());
+      const Plan plan = plan_of(options, m, device, all);
+      const Partition partition = partition_of(options, m.pattern(), all.size());
+      const auto [rows, values] = rows_of(m, partition, all.rank());
+      out = new heddle_operator{
+          ranks->messages, std::visit(
+                               [&]<class S>(const detail::EntryTableHandle<S>& table) {
+                                 return std::make_shared<OperatorParts>(parts_of_rank<S>(
+                                     std::make_shared<DistributedOperator<S>>(
+                                         all, partition, table, rows, values, plan, mode, device),
+                                     entry, ranks->ranks));
+                               },
+                               detail::entry_table_of(m))};
+    });
+  });
+}
+
+heddle_status heddle_operator_rows_of_rank(const heddle_operator* A, int64_t* rows) {
+  return guarded_by(A, [&] {
+    if (!A->parts->rows_of_rank) throw Error(ErrorKind::usage, "no ranks share this operator");
+    A->parts->rows_of_rank(&required(rows, "rows"));
+  });
+}

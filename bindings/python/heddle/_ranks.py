@@ -1,0 +1,55 @@
+"""Ranks: threads of the process that share a matrix's rows, each maybe with a GPU of its own."""
+
+from __future__ import annotations
+
+from operator import index
+from typing import Any
+
+from . import _heddle
+from ._errors import UnsupportedError, UsageError
+from ._functions import is_operator
+from ._gpu import one_name
+from ._matrix import Adjoint, Matrix
+
+
+def refuse_for_ranks(*, storage: str, **given: Any) -> None:
+    """Raises ``UnsupportedError`` for what ranks do not take."""
+    if storage != "sliced":
+        raise UnsupportedError(f"ranks share matrices in sliced storage, not in {storage!r}")
+    for name, value in given.items():
+        if value is not None:
+            raise UnsupportedError(f"{name} is not for ranks")
+
+
+class OnRanks:
+    """In an operator's place: a matrix whose rows ranks share, anew for each solve."""
+
+    plan = ""
+
+    def __init__(
+        self, A: Any, ranks: int, device: str, threads: int, plan: str | None, partition: str,
+        exchange: str,
+    ) -> None:  # fmt: skip
+        if isinstance(A, Adjoint) or is_operator(A):
+            raise UnsupportedError("ranks share a matrix, not an adjoint or an operator")
+        self.matrix = A if isinstance(A, Matrix) else Matrix(A)
+        self.rows = self.matrix.shape[0]
+        devices = [one_name(name) for name in device.split(",")]
+        if len(devices) not in (1, index(ranks)):
+            raise UsageError(
+                f"device={device!r} names {len(devices)} devices for {ranks} ranks: one for each, "
+                "or one for all"
+            )
+        self._choice = index(ranks), devices, threads, plan, partition, exchange
+
+    @property
+    def gpu(self) -> int:
+        raise UsageError("ranks take arrays in the host's memory")
+
+    def solver(
+        self, method: str, preconditioner: Any, shift: float, options: dict[str, Any]
+    ) -> _heddle.RankSolver:
+        if not isinstance(preconditioner, str):
+            raise UnsupportedError("ranks take preconditioners by their text")
+        return _heddle.RankSolver.make(
+            self.matrix._own, *self._choice, method, preconditioner, shift, **options)  # fmt: skip

@@ -1,0 +1,117 @@
+"""Ranks that are threads, and solvers of edited trees."""
+
+import numpy as np
+import pytest
+
+import heddle
+
+A = heddle.generate("dirac", 1500)
+b = np.random.default_rng(1).standard_normal((A.shape[0], 4))
+
+
+def test_ranks_have_the_bits_of_one():
+    alone = heddle.Solver(A, "cg", plan="CSR", record_history=True).solve(b)
+    for ranks in (1, 2, 3):
+        for partition, exchange in (("entries", "task"), ("rows", "vector")):
+            solver = heddle.Solver(
+                A, "cg", plan="CSR", ranks=ranks, partition=partition, exchange=exchange,
+                record_history=True)  # fmt: skip
+            result = solver.solve(b)
+            assert result.converged and (result.x == alone.x).all()
+            assert (result.history == alone.history).all()
+            again = solver.solve(b, out=result.x, x0=result.x)
+            assert again.iterations == 0 and again.x is result.x
+    assert heddle.solve(A, b, ranks=2).converged
+
+
+def test_ranks_take_new_values_and_a_shift():
+    B = heddle.Matrix((A.data, A.indices, A.indptr), A.shape)
+    solver = heddle.Solver(B, "cg", ranks=2, rtol=1e-10)
+    first = solver.solve(b).x
+    B.update_values(2 * B.data)
+    np.testing.assert_allclose(solver.solve(b).x, first / 2, rtol=1e-7, atol=1e-9)
+    x = heddle.Solver(A, "cg", ranks=2, shift=0.5).solve(b).x
+    assert np.linalg.norm(A @ x + 0.5 * x - b) <= 1e-9 * np.linalg.norm(b)
+
+
+def test_callbacks_of_ranks_may_raise():
+    told = []
+    solver = heddle.Solver(A, "cg", ranks=3)
+    result = solver.solve(b, callback=lambda *now: told.append(now))
+    assert len(told) == result.iterations - 1
+    with pytest.raises(ZeroDivisionError):
+        solver.solve(b, callback=lambda *_: 1 / 0)
+    with pytest.raises(heddle.BusyError):
+        solver.solve(b, callback=lambda *_: solver.solve(b))
+    assert solver.solve(b).converged
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "words"),
+    [
+        ({"ranks": 0}, heddle.UsageError, "1 to 1024"),
+        ({"device": "cpu,cpu,cpu"}, heddle.UsageError, "names 3 devices"),
+        ({"device": "gpu"}, heddle.UsageError, "gpu"),
+        ({"partition": "halves"}, heddle.UsageError, "halves"),
+        ({"exchange": "never"}, heddle.UsageError, "never"),
+        ({"plan": "C=4,sigma=n"}, heddle.UsageError, "sigma=256"),
+        ({"preconditioner": "multigrid"}, heddle.UnsupportedError, "which no rank has"),
+        ({"preconditioner": lambda r: r}, heddle.UnsupportedError, "by their text"),
+        ({"method": "block-cg"}, heddle.UnsupportedError, "block-cg"),
+        ({"storage": "hisparse"}, heddle.UnsupportedError, "sliced"),
+        ({"null_space": np.ones(b.shape)}, heddle.UnsupportedError, "null_space"),
+    ],
+)
+def test_what_ranks_do_not_take(options, error, words):
+    with pytest.raises(error, match=words):
+        heddle.Solver(A, **{"method": "cg", "ranks": 2, **options})
+
+
+def test_ranks_share_square_matrices_alone():
+    with pytest.raises(heddle.UnsupportedError, match="square"):
+        heddle.Solver(np.ones((2, 3)), "cg", ranks=2)
+    with pytest.raises(heddle.UnsupportedError, match="adjoint"):
+        heddle.Solver(A.H, "cg", None, ranks=2)
+    singular = heddle.Matrix(([1.0, 1.0], ([0, 1], [1, 0])), (2, 2))
+    with pytest.raises(ArithmeticError, match="row 0"):
+        heddle.Solver(singular, "minres", ranks=1)
+    solver = heddle.Solver(A, "cg", ranks=2)
+    for use in (lambda: solver.solve_all(b[None]), lambda: solver.enqueue(b, b)):
+        with pytest.raises((heddle.UnsupportedError, heddle.UsageError), match="ranks"):
+            use()
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_edited_trees(dtype):
+    rng = np.random.default_rng(2)
+    dense = np.diag(np.full(200, 4.0)) + np.diag(np.ones(199), 1) + np.diag(np.ones(199), -1)
+    dense = dense.astype(dtype)
+    solver = heddle.Solver(heddle.Matrix(dense), "minres", storage="hisparse", rtol=1e-5)
+    right = rng.standard_normal(200).astype(dtype)
+    before = solver.solve(right).x
+    edits = {
+        "set": (np.array([7, 7], dtype), ([3, 150], [3, 150])),
+        "add": (np.array([1, 1], dtype), ([0, 199], [199, 0])),
+        "remove": ([10, 11], [11, 10]),
+    }
+    edited = solver.edited(**edits)
+    for row, column, value in ((3, 3, 7), (150, 150, 7), (0, 199, 1), (199, 0, 1)):
+        dense[row, column] = value
+    dense[10, 11] = dense[11, 10] = 0
+    x = edited.solve(right).x
+    assert edited.A is None and edited.method == "minres" and x.dtype == dtype
+    assert np.linalg.norm(dense @ x - right) <= 2e-5 * np.linalg.norm(right)
+    assert (solver.solve(right).x == before).all()
+    again = edited.edited(add=(np.array([1], dtype), ([3], [3])))
+    dense[3, 3] += 1
+    x = again.solve(right).x
+    assert np.linalg.norm(dense @ x - right) <= 2e-5 * np.linalg.norm(right)
+    with pytest.raises(heddle.SizeError, match="row 10, column 11"):
+        edited.edited(remove=([10], [11]))
+    with pytest.raises(heddle.UsageError, match="row 1, column 1"):
+        solver.edited(remove=([1], [1]), add=(np.ones(1, dtype), ([1], [1])))
+    with pytest.raises(heddle.UsageError, match="storage='hisparse'"):
+        heddle.Solver(dense, "minres").edited()
+    solver.A.update_values(solver.A.data)
+    with pytest.raises(heddle.UsageError, match="anew"):
+        solver.edited()
