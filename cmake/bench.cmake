@@ -6,7 +6,8 @@ set(HEDDLE_AMGCL_INCLUDE_DIR "" CACHE PATH "Folder that holds amgcl/amg.hpp, for
 file(GLOB bench_sources CONFIGURE_DEPENDS apps/bench/*/*.cpp)
 list(REMOVE_ITEM bench_sources ${PROJECT_SOURCE_DIR}/apps/bench/peers/petsc_program.cpp
   ${PROJECT_SOURCE_DIR}/apps/bench/peers/petsc_multigrid.cpp
-  ${PROJECT_SOURCE_DIR}/apps/bench/peers/petsc_conjugate_gradient.cpp)
+  ${PROJECT_SOURCE_DIR}/apps/bench/peers/petsc_conjugate_gradient.cpp
+  ${PROJECT_SOURCE_DIR}/apps/bench/peers/amgcl_multigrid.cpp)
 # Headers of cuSPARSE and cuBLAS come with most toolkits.
 find_path(HEDDLE_CUSPARSE_INCLUDE_DIR cusparse.h HINTS ${CUDAToolkit_INCLUDE_DIRS} NO_DEFAULT_PATH)
 find_path(HEDDLE_CUBLAS_INCLUDE_DIR cublas_v2.h HINTS ${CUDAToolkit_INCLUDE_DIRS} NO_DEFAULT_PATH)
@@ -62,6 +63,10 @@ if(HEDDLE_AMGCL_INCLUDE_DIR)
   target_include_directories(heddle_bench SYSTEM PRIVATE ${HEDDLE_AMGCL_INCLUDE_DIR})
   target_link_libraries(heddle_bench PRIVATE Boost::headers)
   target_compile_definitions(heddle_bench PRIVATE HEDDLE_BENCH_AMGCL)
+  # Made when it is asked for: `ninja heddle_amgcl_multigrid`.
+  add_executable(heddle_amgcl_multigrid EXCLUDE_FROM_ALL apps/bench/peers/amgcl_multigrid.cpp)
+  target_include_directories(heddle_amgcl_multigrid SYSTEM PRIVATE ${HEDDLE_AMGCL_INCLUDE_DIR})
+  target_link_libraries(heddle_amgcl_multigrid PRIVATE heddle Boost::headers OpenMP::OpenMP_CXX)
 endif()
 
 heddle_petsc_program(heddle_petsc_peer apps/bench/peers/petsc_program.cpp heddle)

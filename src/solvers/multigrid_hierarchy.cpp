@@ -11,6 +11,7 @@
 #include "coarse_inverse.hpp"
 #include "flexible_cycle.hpp"
 #include "heddle/composed_preconditioner.hpp"
+#include "heddle/config.hpp"
 #include "heddle/operator.hpp"
 #include "level_spectrum.hpp"
 #include "multigrid_parts.hpp"
@@ -343,6 +344,9 @@ void Hierarchy<S>::solve(Level& level) {
 /// From the coarsest level up.
 template <class S>
 void Hierarchy<S>::make_cycle() {
+  if constexpr (has_cuda) {
+    if (make_cycle_of_steps()) return;
+  }
   using Parts = std::vector<std::shared_ptr<Preconditioner<S>>>;
   for (std::size_t l = levels_.size(); l > 0; --l) {
     const Level& level = *levels_[l - 1];

@@ -48,6 +48,7 @@ class Hierarchy {
     std::shared_ptr<SlicedJacobi<S>> jacobi;
     std::shared_ptr<Preconditioner<S>> before, after;  // each the adjoint of the other
     std::shared_ptr<Chebyshev<S>> polynomial;          // that they are made of, or null
+    Array<Coefficient<Ring::real, S>> numbers;         // of its recurrence, where A is
     ColouredRows colours;                              // of Gauss-Seidel
     std::shared_ptr<ColouredOperators<S>> sweeps;
     TileMatrix norms, norm_inverses;  // D and the norms beside it, of l1-Jacobi
@@ -78,6 +79,7 @@ class Hierarchy {
   void check_hermitian();
   void smooth(Level& level, bool estimates);
   void estimate_largest(Level& level, bool estimates);
+  void place_numbers(Level& level, int degree);
   void smooth_by_polynomial(Level& level, int degree, int sweeps);
   void smooth_by_norms(Level& level);
   bool smooth_by_colours(Level& level);
@@ -90,6 +92,7 @@ class Hierarchy {
   std::shared_ptr<const LinearOperator<S>> restriction_of(const Level& level) const;
   bool is_solved(const Level& level) const;
   void make_cycle();
+  bool make_cycle_of_steps();
   long long host_bytes(const Level& level) const;
   long long device_bytes(const Level& level) const;
   void put_values(const TileMatrix& from, const LevelEntry<S>& entry, SlicedOperator<S>& to);

@@ -2,6 +2,7 @@
 #include <utility>
 #include <vector>
 
+#include "chebyshev_numbers.hpp"
 #include "heddle/composed_preconditioner.hpp"
 #include "level_spectrum.hpp"
 #include "multigrid_hierarchy.hpp"
@@ -71,17 +72,32 @@ std::shared_ptr<Preconditioner<S>> Hierarchy<S>::repeated(const Level& level,
       *level.product, Parts(static_cast<std::size_t>(sweeps), std::move(part)));
 }
 
+/// Those of the polynomial's interval, for a cycle in steps: in memory that stays.
+template <class S>
+void Hierarchy<S>::place_numbers(Level& level, int degree) {
+  if (!matrix_.device().on_gpu()) return;
+  std::vector<Coefficient<Ring::real, S>> numbers(2 * (static_cast<std::size_t>(degree) + 1));
+  set_chebyshev_numbers<S>(level.polynomial->interval(), degree, numbers);
+  if (level.numbers.empty()) {
+    level.numbers = Array<Coefficient<Ring::real, S>>(numbers.size(), matrix_.device());
+  }
+  copy_bytes(level.numbers.data(), numbers.data(), numbers.size() * sizeof numbers[0],
+             matrix_.device().stream());
+}
+
 template <class S>
 void Hierarchy<S>::smooth_by_polynomial(Level& level, int degree, int sweeps) {
   const double upper = safety_of_estimate * level.largest;
   const SpectralInterval interval{upper / ratio_of(degree), upper};
   if (level.polynomial) {
     const SpectralInterval& known = level.polynomial->interval();
-    if (known.upper != interval.upper) level.polynomial->replace_interval(interval);
-    return;
+    if (known.upper == interval.upper) return;
+    level.polynomial->replace_interval(interval);
+    return place_numbers(level, degree);
   }
   level.polynomial = std::make_shared<Chebyshev<S>>(
       *level.product, level.jacobi, ChebyshevOptions{.degree = degree, .interval = interval});
+  place_numbers(level, degree);
   level.before = level.after = repeated(level, level.polynomial, sweeps);
 }
 

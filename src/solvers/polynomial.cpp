@@ -7,6 +7,7 @@
 
 #include "applies_in_graph.hpp"
 #include "base/device_cuda.hpp"
+#include "chebyshev_numbers.hpp"
 #include "fields/vector_operations_cuda.hpp"
 #include "heddle/config.hpp"
 #include "heddle/detail/sliced_operator.hpp"
@@ -41,10 +42,6 @@ long long bytes_moved(const LinearOperator<S>& matrix, const Preconditioner<S>* 
 [[noreturn]] void refuse(ErrorKind kind, const std::string& why) {
   throw Error(kind, "Chebyshev: " + why);
 }
-
-/// The polynomial of degree 1 is z = residual b_1 + (1 + a_1) z behind the first step: z is its
-/// direction.
-bool is_direction_solution(int degree) { return degree <= 1; }
 
 /// Such a z is walked over with the index of the matrix's own fields, by kernels.
 template <class S>
@@ -152,7 +149,7 @@ template <class S>
 long long Chebyshev<S>::bytes_of_application() const {
   // d from r and z += d first; then r, d and z for each product; r and d alone where d is z.
   const int degree = options_.degree;
-  const int passes = polynomial::is_direction_solution(degree) ? 2 + 6 * degree : 4 + 7 * degree;
+  const int passes = detail::is_direction_solution(degree) ? 2 + 6 * degree : 4 + 7 * degree;
   return polynomial::bytes_moved(*matrix_, inner_.get(), degree, passes);
 }
 
@@ -224,28 +221,11 @@ SpectralInterval Chebyshev<S>::estimate() {
   return {upper / polynomial::ratio, upper};
 }
 
-/// The recurrence of Saad's algorithm 12.1, from the guess 0.
 template <class S>
 void Chebyshev<S>::set_interval(const SpectralInterval& interval) {
-  const double centre = (interval.upper + interval.lower) / 2;
-  const double radius = (interval.upper - interval.lower) / 2;
-  const double sigma = centre / radius;
-  const auto set = [&](int k, double a, double b) {
-    Number* const at = numbers_.data() + 2 * static_cast<std::ptrdiff_t>(k);
-    at[0] = {{static_cast<S>(a)}};
-    at[1] = {{static_cast<S>(b)}};
-    if (!std::isfinite(at[1].real())) {
-      polynomial::refuse(ErrorKind::not_finite,
-                         "the eigenvalues are too small for the numbers of a field");
-    }
-  };
-  double rho = 1 / sigma;
-  set(0, 0, 1 / centre);
-  for (int k = 1; k <= options_.degree; ++k) {
-    const double next = 1 / (2 * sigma - rho);
-    const double kept = polynomial::is_direction_solution(options_.degree) ? 1 : 0;
-    set(k, kept + next * rho, 2 * next / radius);
-    rho = next;
+  if (!detail::set_chebyshev_numbers<S>(interval, options_.degree, numbers_)) {
+    polynomial::refuse(ErrorKind::not_finite,
+                       "the eigenvalues are too small for the numbers of a field");
   }
   detail::copy_bytes(coefficients_.data(), numbers_.data(), numbers_.size() * sizeof(Number),
                      device_.stream());
@@ -262,7 +242,7 @@ template <class S>
 void Chebyshev<S>::apply(const FieldView<const S>& r, const FieldView<S>& z,
                          const Stream& stream) const {
   detail::check_fields(r, z, direction_, "Chebyshev");
-  const bool in_place = polynomial::is_direction_solution(options_.degree);
+  const bool in_place = detail::is_direction_solution(options_.degree);
   if (in_place) polynomial::check_in_place(z, direction_, stream);
   const FieldView<const S> direction = in_place ? z : direction_;
   for (int k = 0; k <= options_.degree; ++k) {

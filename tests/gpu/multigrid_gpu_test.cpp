@@ -136,6 +136,55 @@ void expect_same_smoothers(const Device& device, const CsrMatrix<E>& matrix, std
   }
 }
 
+/// A V-cycle joins what operators and vector operations do one by one in a W-cycle, which is the
+/// same on two levels.
+template <class E>
+void expect_same_bits(const Device& device, const CsrMatrix<E>& matrix, const char* plan,
+                      const MultigridOptions& options) {
+  SCOPED_TRACE(std::string(plan) + ", degree " + std::to_string(options.degree));
+  Seed seed(6704);
+  const Operator<E> A(matrix, parse_plan(plan), device);
+  Field<E> r = A.field(), joined = A.field(), one_by_one = A.field();
+  const Field<E> b = random_field<E>(matrix.rows(), seed.generator);
+  permute<double>(b.view(), r.view(), 1, device.stream());
+  MultigridOptions composed = options;
+  composed.cycle = Cycle::w;
+  const Multigrid<double> steps(A, options), parts(A, composed);
+  ASSERT_EQ(steps.report().levels.size(), 2U);
+  EXPECT_LT(steps.bytes_of_application(), parts.bytes_of_application());
+  parts.apply(r.view(), one_by_one.view(), device.stream());
+  for (int again = 0; again < 3; ++again) {
+    fill<double>(0, joined.view(), device.stream());
+    steps.apply(r.view(), joined.view(), device.stream());
+    EXPECT_EQ(joined.to_host().scalars().to_host(), one_by_one.to_host().scalars().to_host());
+  }
+}
+
+TEST_F(MultigridOnGpu, StepsHaveTheBitsOfTheOperators) {
+  Seed seed(6705);
+  // Of more rows than levels that are cycled in one kernel, and of fewer.
+  for (const bool is_large : {true, false}) {
+    const Index rows = is_large ? 900 : 300;
+    const auto grid = poisson(is_large ? 3000 : 350);
+    const auto blocks = random_system<block<double, 3, 3>>(rows, 2, 0.05, 0, seed.generator).matrix;
+    const auto turns = random_system<quaternion<double>>(rows, 2, 0.05, 0, seed.generator).matrix;
+    const int coarsest = is_large ? 700 : 300;
+    for (const int degree : {0, 1, 3}) {
+      const MultigridOptions options{.degree = degree, .coarsest = coarsest};
+      expect_same_bits(device, grid, "C=32,sigma=n,T=2", options);
+      expect_same_bits(device, blocks, "C=16,threshold=4,vector=soa,inner=soa", options);
+      expect_same_bits(device, turns, "CSR", options);
+      expect_same_bits(device, turns, "K1rs,iteration-precision=single", options);
+    }
+    const MultigridOptions sweeps{.smoother = Smoother::jacobi, .degree = 3, .coarsest = coarsest};
+    expect_same_bits(device, grid, "pJDS", sweeps);
+    expect_same_bits(device, blocks, "C=1", sweeps);
+  }
+}
+
+/// Steps of two levels have kernels to themselves, those of the others one together.
+TEST_F(MultigridOnGpu, CyclesLargeLevelsStepByStep) { expect_same(device, poisson(30000), 7); }
+
 TEST_F(MultigridOnGpu, SmoothsAndCyclesAsOnTheCpu) {
   Seed seed(6703);
   expect_same_smoothers(device, poisson(9000), 5);

@@ -102,11 +102,12 @@ __device__ __forceinline__ double receive(const Packet* from, unsigned long long
 __device__ __forceinline__ void announce(unsigned long long* flag, unsigned long long round) {
   asm volatile("st.release.gpu.global.u64 [%0], %1;" : : "l"(flag), "l"(round) : "memory");
 }
+/// For that round or a later one: rounds grow, and whoever announced one may be ahead already.
 __device__ __forceinline__ void await(const unsigned long long* flag, unsigned long long round) {
   unsigned long long seen;
   do {
     asm volatile("ld.acquire.gpu.global.u64 %0, [%1];" : "=l"(seen) : "l"(flag) : "memory");
-  } while (seen != round);
+  } while (seen < round);
 }
 
 /// What all blocks wrote before is visible to all of them after. One thread a block announces, as

@@ -1,0 +1,81 @@
+#include "cycle_program.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "spmv/entry_program.hpp"
+
+namespace heddle::cuda {
+
+namespace {
+
+/// Scalars of entries that a thread holds at a time: more than these leave no registers.
+constexpr int most_scalars_ahead = 32;
+
+const std::string& rows_type(const CycleForm& form) {
+  static const std::string none = "heddle::device::NoRows";
+  return form.rows ? form.rows->type : none;
+}
+
+/// Headers of an entry and of its rows, each once.
+void add_text(const EntryText& text, EntryText& to) {
+  for (const std::string& header : text.headers) {
+    if (std::ranges::find(to.headers, header) == to.headers.end()) to.headers.push_back(header);
+  }
+  to.texts.insert(text.texts.begin(), text.texts.end());
+}
+
+void add_text(const CycleForm& form, EntryText& to) {
+  add_text(form.product.entry, to);
+  if (form.rows) add_text(*form.rows, to);
+}
+
+ProductProgram without_schedule(const ProductProgram& product) {
+  ProductProgram plain = product;
+  plain.plan = with_plain_schedule(product.plan);
+  plain.plan.gpu.unroll = std::clamp(most_scalars_ahead / std::max(1, product.shape.components), 1,
+                                     product.plan.gpu.unroll);
+  return plain;
+}
+
+}  // namespace
+
+KernelSource step_source(const CycleForm& form) {
+  EntryText headers = form.product.entry;
+  add_text(form, headers);
+  const std::string text = "#include \"heddle/kernels/cycle.cuh\"\n" + plan_text(form.product) +
+                           "extern \"C\" __global__ void __launch_bounds__(Plan::block)\n"
+                           "heddle_step(const __grid_constant__ heddle::device::CycleStep step) {\n"
+                           "  heddle::device::cycle_step<Plan, " +
+                           rows_type(form) + ">(step);\n}\n";
+  return program_over(headers, "step of a cycle over " + form.product.entry.type, text);
+}
+
+KernelSource cycle_source(std::span<const CycleForm> forms) {
+  EntryText headers;
+  std::string plans, cases;
+  for (std::size_t i = 0; i < forms.size(); ++i) {
+    add_text(forms[i], headers);
+    const std::string number = std::to_string(i), name = "form" + number;
+    plans.append("namespace ").append(name).append(" {\n");
+    plans.append(plan_text(without_schedule(forms[i].product))).append("}\n");
+    cases.append("      case ").append(number);
+    cases.append(":\n        return heddle::device::step_of_grid<").append(name);
+    cases.append("::Plan, ").append(rows_type(forms[i])).append(">(step, meet);\n");
+  }
+  const std::string text =
+      "#include \"heddle/kernels/cycle.cuh\"\n" + plans +
+      "struct Forms {\n"
+      "  template <class Meet>\n"
+      "  static __device__ __forceinline__ void run(const heddle::device::CycleStep& step,\n"
+      "                                             const Meet& meet) {\n"
+      "    switch (step.form) {\n" +
+      cases +
+      "    }\n  }\n};\n"
+      "extern \"C\" __global__ void __launch_bounds__(heddle::device::threads_of_cycle)\n"
+      "heddle_cycle(const __grid_constant__ heddle::device::CycleArguments a) {\n"
+      "  heddle::device::cycle<Forms>(a);\n}\n";
+  return program_over(headers, "cycle over " + forms.front().product.entry.type, text);
+}
+
+}  // namespace heddle::cuda
