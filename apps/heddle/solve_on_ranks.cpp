@@ -117,9 +117,12 @@ class SolveOfRank {
       solver_.emplace(*tree_, *outcome_.method.method, preconditioner_, settings_, options_.shift);
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::singular) throw;
+      const std::string advice = "; use --preconditioner none";
+      if (preconditioner_.has(PreconditionerKind::multigrid)) {
+        throw Error(error.kind(), error.what() + advice);  // it counts the rows of all
+      }
       throw Error(error.kind(), "rank " + std::to_string(ranks_.rank()) + ", whose rows begin at " +
-                                    std::to_string(row_at(0)) + ": " + error.what() +
-                                    "; use --preconditioner none");
+                                    std::to_string(row_at(0)) + ": " + error.what() + advice);
     }
   }
 
@@ -194,6 +197,7 @@ class SolveOfRank {
 
   int finish() {
     outcome_.ranks = summary_();
+    outcome_.hierarchy = solver_->multigrid();
     const std::vector<long long> bytes = gather(ranks_, outcome_.report().bytes_per_iteration);
     outcome_.reports[outcome_.reported].bytes_per_iteration =
         std::accumulate(bytes.begin(), bytes.end(), 0LL);
@@ -259,8 +263,13 @@ int solve_on_ranks(const SolveOptions& options) {
                        "none: threads of one process share the processor's cores and memory");
   }
   if (is_automatic) {
+    const auto preconditioner = ComposedChoice::parse(preconditioner_of(options));
+    if (preconditioner.has(PreconditionerKind::multigrid)) {
+      return solve_alone(without_ranks(options), {},
+                         "none: iterations of multigrid on ranks are not predicted");
+    }
     try {
-      check_for_ranks(options, ComposedChoice::parse(preconditioner_of(options)), devices.front());
+      check_for_ranks(options, preconditioner, devices.front());
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::unsupported) throw;
       return solve_alone(without_ranks(options), {}, std::string("none: ") + error.what());

@@ -24,6 +24,8 @@ ComposedChoice checked_preconditioner(const SolveOptions& options, const Device&
   check_method(options.method);
   ComposedChoice preconditioner = ComposedChoice::parse(preconditioner_of(options));
   if (options.shift != 0) check_needs_no_entries(preconditioner);
+  options.multigrid.check(preconditioner);
+  options.multigrid.apply_to(preconditioner.multigrid);
   check(options, device);
   check_for_ranks(options, preconditioner, device);
   return preconditioner;
@@ -38,6 +40,17 @@ ReadSystem read_system(const SolveOptions& options, const Device& device, const 
   AnyMatrix matrix = read(progress.get());
   if (progress) progress->erase();
   return {{std::move(matrix), reading.seconds()}, std::move(preconditioner), std::move(profiles)};
+}
+
+/// Profiles have settings for one process, smoothers among them that ranks do not take.
+void read_multigrid(const SolveOptions& options, SolveOutcome& outcome, ReadSystem& system,
+                    const Device& device) {
+  MultigridChoice& choice = system.preconditioner.multigrid;
+  choice = options.multigrid.read(choice, system.read.matrix, device, nullptr);
+  outcome.multigrid = choice;
+  if (outcome.preconditioner == "multigrid" && !options.multigrid.names_settings()) {
+    outcome.multigrid_reason = "default";
+  }
 }
 
 /// `rows`: of all ranks. `subject`: of all rows, too; null where another rank chooses the plan.
@@ -57,9 +70,20 @@ SystemOnRanks system_by(const SolveOptions& options, ReadSystem system, Index ro
   }
   if (is_chosen(options.plan)) distribute(outcome.choice);
   if (!outcome.choice.warning.empty() && !options.matrix.quiet) warn(outcome.choice.warning);
+  read_multigrid(options, outcome, system, device);
   outcome.read_seconds = system.read.seconds + choosing.seconds();
   return {std::move(system.read.matrix), std::move(system.preconditioner), device,
           std::move(outcome)};
+}
+
+void check_for_ranks(const MultigridChoice& multigrid) {
+  if (multigrid.cycle == Cycle::k) {
+    throw Error(ErrorKind::unsupported, "ranks take V- and W-cycles of multigrid, not --cycle k");
+  }
+  if (multigrid.smoother != Smoother::chebyshev && multigrid.smoother != Smoother::jacobi) {
+    throw Error(ErrorKind::unsupported, "ranks take the smoothers chebyshev and jacobi, not " +
+                                            std::string(name(multigrid.smoother)));
+  }
 }
 
 }  // namespace
@@ -67,8 +91,9 @@ SystemOnRanks system_by(const SolveOptions& options, ReadSystem system, Index ro
 void check_for_ranks(const SolveOptions& options, const ComposedChoice& preconditioner,
                      const Device& device) {
   const auto refuse = [](const std::string& why) { throw Error(ErrorKind::unsupported, why); };
-  const std::string taken = device.on_gpu() ? "none, jacobi, chebyshev and neumann"
-                                            : "none, jacobi, chebyshev, neumann, cr and gmres";
+  const std::string taken = device.on_gpu()
+                                ? "none, jacobi, chebyshev, neumann and multigrid"
+                                : "none, jacobi, chebyshev, neumann, cr, gmres and multigrid";
   if (device.on_gpu() && has_method(options.method, &MethodInfo::restarts)) {
     refuse("--solver " + options.method + " keeps a basis, whose sums ranks on GPUs do not join");
   }
@@ -83,8 +108,9 @@ void check_for_ranks(const SolveOptions& options, const ComposedChoice& precondi
   if (options.method == block_cg_method.info.name || options.method == lsmr_method.info.name) {
     refuse("--solver " + options.method + " is not for ranks: leave it out or name another");
   }
-  options.multigrid.check(preconditioner);
-  if (needed_entries(preconditioner) == NeededEntries::all) {
+  using enum PreconditionerKind;
+  if (preconditioner.has(multigrid)) check_for_ranks(preconditioner.multigrid);
+  if (preconditioner.has(block_jacobi) || preconditioner.has(fsai) || preconditioner.has(isai)) {
     refuse("--preconditioner " + preconditioner.text() +
            " is made of the entries of all rows, which no rank has; ranks take " + taken);
   }
@@ -103,7 +129,9 @@ SystemOnRanks system_of(const SolveOptions& options, ReadSystem system, const De
 
 std::optional<NpzRows> file_by_rows(const SolveOptions& options, const Device& device) {
   const std::string& path = options.matrix.path;
-  if (options.method == "auto" || !options.ranks.is_by_entries_of_rows() || !path.ends_with(".npz"))
+  // Candidates are read beside all rows.
+  const bool needs_all = options.method == "auto" || options.multigrid.names_candidates();
+  if (needs_all || !options.ranks.is_by_entries_of_rows() || !path.ends_with(".npz"))
     return std::nullopt;
   checked_preconditioner(options, device);
   NpzRows file(path);

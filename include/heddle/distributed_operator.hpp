@@ -9,6 +9,7 @@
 
 #include "heddle/communicator.hpp"
 #include "heddle/detail/entry_table.hpp"
+#include "heddle/detail/multigrid_maker.hpp"
 #include "heddle/detail/sliced_operator.hpp"
 #include "heddle/export.hpp"
 #include "heddle/linear_operator.hpp"
@@ -31,6 +32,12 @@ HEDDLE_EXPORT ExchangeMode parse_exchange_mode(std::string_view name);
 struct RankRows {
   std::vector<Offset> offsets{0};
   std::vector<long long> columns;
+};
+
+/// Rows of one rank and a value of each entry, in their order.
+struct RankEntries {
+  RankRows rows;
+  std::vector<std::byte> values;
 };
 
 /// A plan in which a distributed matrix can be stored, as near to `plan` as may be: rows in their
@@ -60,7 +67,8 @@ struct RankTimes {
 /// one thread of a rank at a time. Several fields are multiplied one after the other, and there is
 /// no adjoint product. LOBPCG, block CG, deflation and guesses of earlier solutions refuse it.
 template <class S>
-class HEDDLE_EXPORT DistributedOperator final : public LinearOperator<S> {
+class HEDDLE_EXPORT DistributedOperator final : public LinearOperator<S>,
+                                                public detail::MultigridMaker<S> {
  public:
   /// Collective: ranks pass equal partitions, entries, plans and modes. `values`: of all entries,
   /// in the order of `rows`. Copies rows and values. Throws one `Error` on all ranks: usage or
@@ -86,6 +94,13 @@ class HEDDLE_EXPORT DistributedOperator final : public LinearOperator<S> {
   /// of its own, unsupported for entries without an inverse.
   std::shared_ptr<Preconditioner<S>> jacobi() const;
 
+  /// `DistributedMultigrid` of it. Collective.
+  detail::MadeMultigrid<S> make_multigrid(int degree, const MultigridChoice& choice) const override;
+
+  /// This rank's entries as they are now, the columns of each row growing.
+  RankEntries entries() const;
+
+  Communicator& ranks() const;
   const Partition& partition() const;
   ExchangeMode mode() const;
   Index interior_rows() const;

@@ -34,7 +34,8 @@ TEST_F(Ranks, WriteTheSolutionOfOneProcess) {
        {std::vector<std::string>{"--solver", "auto"},
         {"--solver", "fgmres", "--preconditioner", "cr"},
         {"--solver", "cr", "--preconditioner", "none", "--shift", "0.5"},
-        {"--solver", "cg", "--preconditioner", "chebyshev", "--right-hand-sides", "2"}}) {
+        {"--solver", "cg", "--preconditioner", "chebyshev", "--right-hand-sides", "2"},
+        {"--preconditioner", "multigrid", "--candidates", "adaptive", "--cycle", "w"}}) {
     const std::string alone = solution(method);
     for (const std::string exchange : {"vector", "naive", "task"}) {
       std::vector<std::string> on_ranks = method;
@@ -77,6 +78,14 @@ TEST_F(Ranks, AreReported) {
   EXPECT_GT(json["ranks"]["halo"][1].get<int>(), 0);
   EXPECT_EQ(json["ranks"]["times"].size(), 4u);
   EXPECT_GT(json["memory"].get<long long>(), 0);
+  const auto levels = [&](const char* ranks) {
+    return run({"solve", "a.npz", "--ranks", ranks, "--preconditioner", "multigrid", "--json"})
+        .json()["multigrid"];
+  };
+  const auto multigrid = levels("3");
+  EXPECT_EQ(multigrid["levels"], levels("1")["levels"]);
+  EXPECT_EQ(multigrid["reason"], "default");
+  EXPECT_EQ(multigrid["smoother"], "chebyshev");
   const Result text = run({"solve", "a.npz", "--ranks", "3"});
   EXPECT_NE(text.out.find("\nranks      3 (threads), exchange task: "), std::string::npos);
 }
@@ -118,7 +127,12 @@ TEST_F(Ranks, RefuseWhatTheyDoNotShare) {
   expect_refused(
       {"--ranks", "2", "--preconditioner", "fsai"},
       "--preconditioner fsai is made of the entries of all rows, which no rank has; ranks "
-      "take none, jacobi, chebyshev, neumann, cr and gmres");
+      "take none, jacobi, chebyshev, neumann, cr, gmres and multigrid");
+  expect_refused({"--ranks", "2", "--preconditioner", "multigrid:k", "--solver", "fgmres"},
+                 "ranks take V- and W-cycles of multigrid, not --cycle k");
+  expect_refused(
+      {"--ranks", "2", "--preconditioner", "jacobi*multigrid*jacobi", "--smoother", "l1-jacobi"},
+      "ranks take the smoothers chebyshev and jacobi, not l1-jacobi");
   expect_refused({"--ranks", "2", "--cycle", "w"}, "--cycle is for --preconditioner multigrid");
   folder.write("wide.mtx", "%%MatrixMarket matrix coordinate real general\n2 3 2\n1 1 2\n2 3 2\n");
   EXPECT_EQ(run({"solve", "wide.mtx", "--ranks", "2"}).error,
