@@ -116,13 +116,11 @@ class SolveOfRank {
     try {
       solver_.emplace(*tree_, *outcome_.method.method, preconditioner_, settings_, options_.shift);
     } catch (const Error& error) {
+      if (preconditioner_.has(PreconditionerKind::multigrid)) throw;  // it counts the rows of all
       if (error.kind() != ErrorKind::singular) throw;
-      const std::string advice = "; use --preconditioner none";
-      if (preconditioner_.has(PreconditionerKind::multigrid)) {
-        throw Error(error.kind(), error.what() + advice);  // it counts the rows of all
-      }
       throw Error(error.kind(), "rank " + std::to_string(ranks_.rank()) + ", whose rows begin at " +
-                                    std::to_string(row_at(0)) + ": " + error.what() + advice);
+                                    std::to_string(row_at(0)) + ": " + error.what() +
+                                    "; use --preconditioner none");
     }
   }
 
@@ -184,6 +182,7 @@ class SolveOfRank {
           return true;
         },
         outcome_);
+    outcome_.hierarchy = solver_->multigrid();
   }
 
   /// On GPUs not to a method that keeps a basis, see `check_for_ranks`.
@@ -197,7 +196,6 @@ class SolveOfRank {
 
   int finish() {
     outcome_.ranks = summary_();
-    outcome_.hierarchy = solver_->multigrid();
     const std::vector<long long> bytes = gather(ranks_, outcome_.report().bytes_per_iteration);
     outcome_.reports[outcome_.reported].bytes_per_iteration =
         std::accumulate(bytes.begin(), bytes.end(), 0LL);

@@ -24,7 +24,6 @@ ComposedChoice checked_preconditioner(const SolveOptions& options, const Device&
   check_method(options.method);
   ComposedChoice preconditioner = ComposedChoice::parse(preconditioner_of(options));
   if (options.shift != 0) check_needs_no_entries(preconditioner);
-  options.multigrid.check(preconditioner);
   options.multigrid.apply_to(preconditioner.multigrid);
   check(options, device);
   check_for_ranks(options, preconditioner, device);
@@ -80,9 +79,10 @@ void check_for_ranks(const MultigridChoice& multigrid) {
   if (multigrid.cycle == Cycle::k) {
     throw Error(ErrorKind::unsupported, "ranks take V- and W-cycles of multigrid, not --cycle k");
   }
-  if (multigrid.smoother != Smoother::chebyshev && multigrid.smoother != Smoother::jacobi) {
-    throw Error(ErrorKind::unsupported, "ranks take the smoothers chebyshev and jacobi, not " +
-                                            std::string(name(multigrid.smoother)));
+  if (multigrid.smoother == Smoother::gauss_seidel) {
+    throw Error(ErrorKind::unsupported,
+                "ranks take the smoothers chebyshev, jacobi and l1-jacobi, "
+                "not gauss-seidel");
   }
 }
 
@@ -108,6 +108,7 @@ void check_for_ranks(const SolveOptions& options, const ComposedChoice& precondi
   if (options.method == block_cg_method.info.name || options.method == lsmr_method.info.name) {
     refuse("--solver " + options.method + " is not for ranks: leave it out or name another");
   }
+  options.multigrid.check(preconditioner);
   using enum PreconditionerKind;
   if (preconditioner.has(multigrid)) check_for_ranks(preconditioner.multigrid);
   if (preconditioner.has(block_jacobi) || preconditioner.has(fsai) || preconditioner.has(isai)) {
@@ -128,10 +129,9 @@ SystemOnRanks system_of(const SolveOptions& options, ReadSystem system, const De
 }
 
 std::optional<NpzRows> file_by_rows(const SolveOptions& options, const Device& device) {
+  if (options.multigrid.names_candidates()) return std::nullopt;  // of all rows
   const std::string& path = options.matrix.path;
-  // Candidates are read beside all rows.
-  const bool needs_all = options.method == "auto" || options.multigrid.names_candidates();
-  if (needs_all || !options.ranks.is_by_entries_of_rows() || !path.ends_with(".npz"))
+  if (options.method == "auto" || !options.ranks.is_by_entries_of_rows() || !path.ends_with(".npz"))
     return std::nullopt;
   checked_preconditioner(options, device);
   NpzRows file(path);

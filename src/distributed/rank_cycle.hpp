@@ -23,7 +23,7 @@ Stream stream_on(const DistributedOperator<S>& level, const Stream& stream) {
 template <class S>
 class RankInverse final : public Preconditioner<S> {
  public:
-  explicit RankInverse(std::shared_ptr<const DistributedOperator<S>> inverse)
+  explicit RankInverse(std::shared_ptr<const RankTransfer<S>> inverse)
       : inverse_(std::move(inverse)) {}
 
   std::optional<FieldShape> shape() const override { return shape_of<S>(*inverse_); }
@@ -32,11 +32,11 @@ class RankInverse final : public Preconditioner<S> {
   }
   void apply(const FieldView<const S>& r, const FieldView<S>& z,
              const Stream& stream) const override {
-    inverse_->apply(S(1), r, S(0), z, stream_on(*inverse_, stream));
+    inverse_->apply(S(1), r, S(0), z, stream);
   }
 
  private:
-  std::shared_ptr<const DistributedOperator<S>> inverse_;
+  std::shared_ptr<const RankTransfer<S>> inverse_;
 };
 
 /// z = B r, then z += P M P* (r - A z) and z += B (r - A z), where M is a cycle of the next coarser

@@ -1,6 +1,5 @@
 // A rank's entries out of the sliced storage of its parts.
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "distributed_state.hpp"
@@ -30,6 +29,8 @@ PartRows rows_of(const detail::SlicedOperator<S>& matrix, const Stream& host) {
 }  // namespace
 }  // namespace rank_entries
 
+using rank_entries::PartRows;
+
 template <class S>
 RankEntries DistributedOperator<S>::entries() const {
   const State& state = *state_;
@@ -43,36 +44,39 @@ RankEntries DistributedOperator<S>::entries() const {
     if (column < copied) return of_own(state.copied_rows[static_cast<std::size_t>(column)]);
     return state.partition.row(state.halo.columns[static_cast<std::size_t>(column - copied)]);
   };
-  std::array<rank_entries::PartRows, 2> parts;
+  PartRows interior, boundary;
   if (state.interior.matrix)
-    parts[0] = rank_entries::rows_of(*state.interior.matrix, host.stream());
+    interior = rank_entries::rows_of(*state.interior.matrix, host.stream());
   if (state.boundary.matrix)
-    parts[1] = rank_entries::rows_of(*state.boundary.matrix, host.stream());
+    boundary = rank_entries::rows_of(*state.boundary.matrix, host.stream());
 
   const int bytes = state.entry->sizes.stored_bytes;
   const Offset width = state.entry->sizes.components;
   RankEntries entries;
   entries.rows.columns.reserve(state.entries);
   entries.values.resize(state.entries * static_cast<std::size_t>(state.entry->bytes()));
-  std::vector<std::pair<long long, Offset>> order;  // columns, and entries of the part
+  std::vector<std::pair<long long, const double*>> order;  // columns, and components
   Offset at = 0;
   for (Index row = 0; row < rows(); ++row) {
     const Index position = state.basis->position(row);
-    const bool is_interior = position < state.interior.rows.rows;
-    const rank_entries::PartRows& part = parts[is_interior ? 0 : 1];
-    const Index of_part = position - (is_interior ? 0 : state.boundary.rows.first_row);
     order.clear();
-    for (Offset e = part.rows.begin(of_part); e < part.rows.begin(of_part + 1); ++e) {
-      const Index column = part.rows.column[static_cast<std::size_t>(e)];
-      order.emplace_back(is_interior ? of_own(column) : of_boundary(column), e);
+    for (const bool is_interior : {true, false}) {
+      const PartRows& part = is_interior ? interior : boundary;
+      const detail::RowPart& place = (is_interior ? state.interior : state.boundary).rows;
+      const Index of_part = position - place.first_row;
+      if (of_part < 0 || of_part >= place.rows) continue;
+      for (Offset e = part.rows.begin(of_part); e < part.rows.begin(of_part + 1); ++e) {
+        const Index column = part.rows.column[static_cast<std::size_t>(e)];
+        const double* const from = part.components.data() + e * width;
+        order.emplace_back(is_interior ? of_own(column) : of_boundary(column), from);
+      }
     }
     std::sort(order.begin(), order.end());
-    for (const auto& [column, e] : order) {
+    for (const auto& [column, from] : order) {
       if (entries.rows.columns.size() == state.entries) break;  // refused below
       entries.rows.columns.push_back(column);
       for (Offset k = 0; k < width; ++k) {
-        detail::set_stored(entries.values.data(), bytes, at++,
-                           part.components[static_cast<std::size_t>(e * width + k)]);
+        detail::set_stored(entries.values.data(), bytes, at++, from[k]);
       }
     }
     entries.rows.offsets.push_back(static_cast<Offset>(entries.rows.columns.size()));

@@ -52,10 +52,12 @@ RankHierarchy<S>::RankHierarchy(const DistributedOperator<S>& matrix,
     if (l > 0) add_transfers(l - 1);
   }
   for (std::size_t l = 0; l < outlines_.size(); ++l) {
-    if (outlines_[l].is_solved != 0) {
-      add_inverse(levels_[l], whole_level(l));
+    const WholeLevel* const whole = whole_level(l);
+    if (outlines_[l].is_solved == 0) {
+      smooth(l);
     } else {
-      smooth(levels_[l], outlines_[l]);
+      levels_[l].inverse =
+          square_on(levels_[l], whole != nullptr ? &whole->inverse_tiles : nullptr);
     }
   }
   make_cycle();
@@ -71,8 +73,8 @@ void RankHierarchy<S>::check_options() const {
   if (options_.cycle == Cycle::k) {
     refuse("multigrid: ranks take V- and W-cycles; the sums of a K-cycle are not theirs");
   }
-  if (options_.smoother != Smoother::chebyshev && options_.smoother != Smoother::jacobi) {
-    refuse("multigrid: ranks take the smoothers chebyshev and jacobi");
+  if (options_.smoother == Smoother::gauss_seidel) {
+    refuse("multigrid: ranks take the smoothers chebyshev, jacobi and l1-jacobi");
   }
 }
 
@@ -180,49 +182,56 @@ LevelEntry<S> RankHierarchy<S>::entry_above(std::size_t number) const {
 }
 
 template <class S>
+std::shared_ptr<RankTransfer<S>> RankHierarchy<S>::make_transfer(
+    const TileMatrix* whole, const LevelEntry<S>& entry, const DistributedOperator<S>& of_rows,
+    const DistributedOperator<S>& of_columns) {
+  const RankRows rows = rows_of(whole, of_rows.partition());
+  auto made = std::make_shared<RankTransfer<S>>(of_rows, of_columns, entry.table, rows,
+                                                plan_of(whole), device_);
+  const auto values = values_of(whole, entry, of_rows.partition());
+  together(ranks_, [&] { made->update_values(values); });
+  return made;
+}
+
+template <class S>
 void RankHierarchy<S>::add_transfers(std::size_t number) {
   Level& fine = levels_[number];
   const DistributedOperator<S>& coarse = *levels_[number + 1].matrix;
   const WholeLevel* const whole = whole_level(number);
-  const auto make = [&](const TileMatrix* rows, const LevelEntry<S>& entry,
-                        const DistributedOperator<S>& of_rows,
-                        const DistributedOperator<S>& of_columns) {
-    auto made = std::make_shared<RankTransfer<S>>(of_rows, of_columns, entry.table,
-                                                  rows_of(rows, of_rows.partition()), plan_of(rows),
-                                                  device_);
-    const auto values = values_of(rows, entry, of_rows.partition());
-    together(ranks_, [&] { made->update_values(values); });
-    return made;
-  };
-  fine.interpolate = make(whole != nullptr ? &whole->prolongation : nullptr, entry_below(number),
-                          *fine.matrix, coarse);
-  fine.restrict = make(whole != nullptr ? &whole->restriction : nullptr, entry_above(number),
-                       coarse, *fine.matrix);
+  fine.interpolate = make_transfer(whole != nullptr ? &whole->prolongation : nullptr,
+                                   entry_below(number), *fine.matrix, coarse);
+  fine.restrict = make_transfer(whole != nullptr ? &whole->restriction : nullptr,
+                                entry_above(number), coarse, *fine.matrix);
 }
 
-/// In the rows of the level, which are on rank 0 alone where there are few.
+/// A matrix of rank 0 between fields of the level, in its basis.
 template <class S>
-void RankHierarchy<S>::add_inverse(Level& level, const WholeLevel* whole) {
-  const TileMatrix* const tiles = whole != nullptr ? &whole->inverse_tiles : nullptr;
-  const LevelEntry<S>& entry = level.own ? entries_.coarse : entries_.finest;
-  const Partition& partition = level.matrix->partition();
-  const RankRows rows = rows_of(tiles, partition);
-  const auto values = values_of(tiles, entry, partition);
-  level.inverse = std::make_shared<DistributedOperator<S>>(ranks_, partition, entry.table, rows,
-                                                           values, plan_of(tiles), mode_, device_);
+std::shared_ptr<RankTransfer<S>> RankHierarchy<S>::square_on(const Level& level,
+                                                             const TileMatrix* tiles) {
+  return make_transfer(tiles, entry_on(level), *level.matrix, *level.matrix);
 }
 
 template <class S>
-void RankHierarchy<S>::smooth(Level& level, const Outline& outline) {
-  const bool sweeps = options_.smoother == Smoother::jacobi;
-  level.polynomial = std::make_shared<Chebyshev<S>>(
-      *level.matrix, level.matrix->jacobi(),
-      ChebyshevOptions{.degree = sweeps ? 0 : options_.degree,
-                       .interval = SpectralInterval{outline.lower, outline.upper}});
-  level.smoother = level.polynomial;
-  if (!sweeps || options_.degree == 1) return;
-  const std::vector<std::shared_ptr<Preconditioner<S>>> parts(
-      static_cast<std::size_t>(options_.degree), level.polynomial);
+void RankHierarchy<S>::smooth(std::size_t number) {
+  Level& level = levels_[number];
+  int sweeps = options_.degree;
+  if (options_.smoother == Smoother::l1_jacobi) {
+    const WholeLevel* const whole = whole_level(number);
+    level.by_norms = square_on(level, whole != nullptr ? &whole->norm_inverses : nullptr);
+    level.smoother = std::make_shared<RankInverse<S>>(level.by_norms);
+  } else {
+    const bool is_jacobi = options_.smoother == Smoother::jacobi;
+    if (!is_jacobi) sweeps = 1;
+    level.polynomial = std::make_shared<Chebyshev<S>>(
+        *level.matrix, level.matrix->jacobi(),
+        ChebyshevOptions{
+            .degree = is_jacobi ? 0 : options_.degree,
+            .interval = SpectralInterval{outlines_[number].lower, outlines_[number].upper}});
+    level.smoother = level.polynomial;
+  }
+  if (sweeps == 1) return;
+  const std::vector<std::shared_ptr<Preconditioner<S>>> parts(static_cast<std::size_t>(sweeps),
+                                                              level.smoother);
   level.smoother = std::make_shared<MultiplicativePreconditioner<S>>(*level.matrix, parts);
 }
 
@@ -287,10 +296,14 @@ void RankHierarchy<S>::give_values() {
            levels_[l + 1].matrix->partition(), *level.restrict);
     }
     if (level.inverse) {
-      give(whole != nullptr ? &whole->inverse_tiles : nullptr,
-           level.own ? entries_.coarse : entries_.finest, partition, *level.inverse);
-      continue;
+      give(whole != nullptr ? &whole->inverse_tiles : nullptr, entry_on(level), partition,
+           *level.inverse);
     }
+    if (level.by_norms) {
+      give(whole != nullptr ? &whole->norm_inverses : nullptr, entry_on(level), partition,
+           *level.by_norms);
+    }
+    if (!level.polynomial) continue;
     const SpectralInterval interval{outlines_[l].lower, outlines_[l].upper};
     together(ranks_, [&] {
       level.polynomial->refresh();
@@ -307,6 +320,7 @@ void RankHierarchy<S>::count_bytes() {
   for (const Level& level : levels_) {
     if (level.own) own += level.own->memory();
     if (level.inverse) own += level.inverse->memory();
+    if (level.by_norms) own += level.by_norms->memory();
     if (level.interpolate) own += level.interpolate->memory() + level.restrict->memory();
   }
   const std::vector<long long> bytes = gather(ranks_, own);

@@ -46,9 +46,10 @@ class RankHierarchy {
     std::unique_ptr<DistributedOperator<S>> own;  // null on the finest level
     const DistributedOperator<S>* matrix = nullptr;
     std::shared_ptr<Chebyshev<S>> polynomial;
-    std::shared_ptr<Preconditioner<S>> smoother;  // of sweeps of it; null where it is solved
+    std::shared_ptr<RankTransfer<S>> by_norms;    // of l1-Jacobi
+    std::shared_ptr<Preconditioner<S>> smoother;  // of sweeps of one; null where it is solved
     std::shared_ptr<RankTransfer<S>> interpolate, restrict;  // between it and the next one
-    std::shared_ptr<DistributedOperator<S>> inverse;
+    std::shared_ptr<RankTransfer<S>> inverse;
   };
   using WholeLevel = typename Hierarchy<S>::Level;
 
@@ -62,14 +63,21 @@ class RankHierarchy {
   std::vector<int> owners_below(const WholeLevel& level, const Partition& partition) const;
   void add_level(std::size_t number, const Partition& partition);
   void add_transfers(std::size_t number);
-  void add_inverse(Level& level, const WholeLevel* whole);
-  void smooth(Level& level, const Outline& outline);
+  std::shared_ptr<RankTransfer<S>> make_transfer(const TileMatrix* whole,
+                                                 const LevelEntry<S>& entry,
+                                                 const DistributedOperator<S>& of_rows,
+                                                 const DistributedOperator<S>& of_columns);
+  std::shared_ptr<RankTransfer<S>> square_on(const Level& level, const TileMatrix* tiles);
+  void smooth(std::size_t number);
   void make_cycle();
   void give_values();
   void count_bytes();
 
   const WholeLevel* whole_level(std::size_t number) const {
     return is_root() ? hierarchy_->levels()[number].get() : nullptr;
+  }
+  const LevelEntry<S>& entry_on(const Level& level) const {
+    return level.own ? entries_.coarse : entries_.finest;
   }
   const LevelEntry<S>& entry_below(std::size_t number) const {
     return number == 0 ? entries_.between : entries_.coarse;

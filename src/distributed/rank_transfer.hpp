@@ -1,4 +1,5 @@
-// Interpolations and restrictions between levels whose rows ranks share.
+// What a multigrid on ranks multiplies with beside the matrices of its levels: interpolations,
+// restrictions, and inverses on a level.
 #pragma once
 
 #include <algorithm>
@@ -27,7 +28,6 @@ class RankTransfer final : public LinearOperator<S> {
                const Device& device)
       : ranks_(of_rows.ranks()),
         device_(device),
-        entries_(rows.columns.size()),
         column_basis_(of_columns.row_basis()),
         width_(entry->sizes.vector_components) {
     const Partition& partition = of_columns.partition();
@@ -161,7 +161,6 @@ class RankTransfer final : public LinearOperator<S> {
 
   Communicator& ranks_;
   Device device_;
-  std::size_t entries_;
   std::shared_ptr<const Basis> column_basis_;
   int width_;
   std::vector<Index> copied_rows_;

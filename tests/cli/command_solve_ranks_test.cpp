@@ -34,8 +34,7 @@ TEST_F(Ranks, WriteTheSolutionOfOneProcess) {
        {std::vector<std::string>{"--solver", "auto"},
         {"--solver", "fgmres", "--preconditioner", "cr"},
         {"--solver", "cr", "--preconditioner", "none", "--shift", "0.5"},
-        {"--solver", "cg", "--preconditioner", "chebyshev", "--right-hand-sides", "2"},
-        {"--preconditioner", "multigrid", "--candidates", "adaptive", "--cycle", "w"}}) {
+        {"--solver", "cg", "--preconditioner", "chebyshev", "--right-hand-sides", "2"}}) {
     const std::string alone = solution(method);
     for (const std::string exchange : {"vector", "naive", "task"}) {
       std::vector<std::string> on_ranks = method;
@@ -45,7 +44,8 @@ TEST_F(Ranks, WriteTheSolutionOfOneProcess) {
   }
   EXPECT_EQ(solution({"--ranks", "4", "--partition", "0,0,512,1024"}), solution({}));
   EXPECT_EQ(solution({"--ranks", "2", "--partition", "rows"}), solution({}));
-  for (const std::string preconditioner : {"jacobi", "chebyshev", "neumann", "gmres"}) {
+  for (const std::string preconditioner :
+       {"jacobi", "chebyshev", "neumann", "gmres", "multigrid:2:w:l1-jacobi"}) {
     const std::string alone = solution({"--preconditioner", preconditioner});
     for (const std::string partition : {"0,0", "0,1452"}) {
       EXPECT_EQ(
@@ -54,6 +54,22 @@ TEST_F(Ranks, WriteTheSolutionOfOneProcess) {
           << preconditioner << " " << partition;
     }
   }
+}
+
+TEST_F(Ranks, SetAMultigridUpAsOneProcess) {
+  const std::vector<std::string> adaptive = {"--preconditioner", "multigrid:2", "--candidates",
+                                             "adaptive"};
+  std::vector<std::string> on_ranks = adaptive;
+  on_ranks.insert(on_ranks.end(), {"--ranks", "3"});
+  EXPECT_EQ(solution(on_ranks), solution(adaptive));
+  const auto multigrid = [&](const char* ranks) {
+    return run({"solve", "a.npz", "--ranks", ranks, "--preconditioner", "multigrid", "--json"})
+        .json()["multigrid"];
+  };
+  const auto found = multigrid("3");
+  EXPECT_EQ(found["levels"], multigrid("1")["levels"]);
+  EXPECT_EQ(found["reason"], "default");
+  EXPECT_EQ(found["smoother"], "chebyshev");
 }
 
 TEST_F(Ranks, TakeGroupsOfRowsByMetis) {
@@ -78,14 +94,6 @@ TEST_F(Ranks, AreReported) {
   EXPECT_GT(json["ranks"]["halo"][1].get<int>(), 0);
   EXPECT_EQ(json["ranks"]["times"].size(), 4u);
   EXPECT_GT(json["memory"].get<long long>(), 0);
-  const auto levels = [&](const char* ranks) {
-    return run({"solve", "a.npz", "--ranks", ranks, "--preconditioner", "multigrid", "--json"})
-        .json()["multigrid"];
-  };
-  const auto multigrid = levels("3");
-  EXPECT_EQ(multigrid["levels"], levels("1")["levels"]);
-  EXPECT_EQ(multigrid["reason"], "default");
-  EXPECT_EQ(multigrid["smoother"], "chebyshev");
   const Result text = run({"solve", "a.npz", "--ranks", "3"});
   EXPECT_NE(text.out.find("\nranks      3 (threads), exchange task: "), std::string::npos);
 }
@@ -131,8 +139,8 @@ TEST_F(Ranks, RefuseWhatTheyDoNotShare) {
   expect_refused({"--ranks", "2", "--preconditioner", "multigrid:k", "--solver", "fgmres"},
                  "ranks take V- and W-cycles of multigrid, not --cycle k");
   expect_refused(
-      {"--ranks", "2", "--preconditioner", "jacobi*multigrid*jacobi", "--smoother", "l1-jacobi"},
-      "ranks take the smoothers chebyshev and jacobi, not l1-jacobi");
+      {"--ranks", "2", "--preconditioner", "jacobi*multigrid*jacobi", "--smoother", "gauss-seidel"},
+      "ranks take the smoothers chebyshev, jacobi and l1-jacobi, not gauss-seidel");
   expect_refused({"--ranks", "2", "--cycle", "w"}, "--cycle is for --preconditioner multigrid");
   folder.write("wide.mtx", "%%MatrixMarket matrix coordinate real general\n2 3 2\n1 1 2\n2 3 2\n");
   EXPECT_EQ(run({"solve", "wide.mtx", "--ranks", "2"}).error,
