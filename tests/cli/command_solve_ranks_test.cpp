@@ -56,22 +56,6 @@ TEST_F(Ranks, WriteTheSolutionOfOneProcess) {
   }
 }
 
-TEST_F(Ranks, SetAMultigridUpAsOneProcess) {
-  const std::vector<std::string> adaptive = {"--preconditioner", "multigrid:2", "--candidates",
-                                             "adaptive"};
-  std::vector<std::string> on_ranks = adaptive;
-  on_ranks.insert(on_ranks.end(), {"--ranks", "3"});
-  EXPECT_EQ(solution(on_ranks), solution(adaptive));
-  const auto multigrid = [&](const char* ranks) {
-    return run({"solve", "a.npz", "--ranks", ranks, "--preconditioner", "multigrid", "--json"})
-        .json()["multigrid"];
-  };
-  const auto found = multigrid("3");
-  EXPECT_EQ(found["levels"], multigrid("1")["levels"]);
-  EXPECT_EQ(found["reason"], "default");
-  EXPECT_EQ(found["smoother"], "chebyshev");
-}
-
 TEST_F(Ranks, TakeGroupsOfRowsByMetis) {
   const Result result = run({"solve", "a.npz", "--plan", "CSR", "--output", "x.mtx", "--ranks", "3",
                              "--partition", "metis"});
@@ -96,6 +80,22 @@ TEST_F(Ranks, AreReported) {
   EXPECT_GT(json["memory"].get<long long>(), 0);
   const Result text = run({"solve", "a.npz", "--ranks", "3"});
   EXPECT_NE(text.out.find("\nranks      3 (threads), exchange task: "), std::string::npos);
+}
+
+TEST_F(Ranks, SetAMultigridUpAsOneProcess) {
+  const std::vector<std::string> adaptive = {"--preconditioner", "multigrid:2", "--candidates",
+                                             "adaptive"};
+  std::vector<std::string> on_ranks = adaptive;
+  on_ranks.insert(on_ranks.end(), {"--ranks", "3"});
+  EXPECT_EQ(solution(on_ranks), solution(adaptive));
+  const auto multigrid = [&](const char* ranks) {
+    return run({"solve", "a.npz", "--ranks", ranks, "--preconditioner", "multigrid", "--json"})
+        .json()["multigrid"];
+  };
+  const auto found = multigrid("3");
+  EXPECT_EQ(found["levels"], multigrid("1")["levels"]);
+  EXPECT_EQ(found["reason"], "default");
+  EXPECT_EQ(found["smoother"], "chebyshev");
 }
 
 TEST_F(Ranks, AreNoneWhereTheyShareAProcessor) {
