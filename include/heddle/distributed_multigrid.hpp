@@ -32,7 +32,7 @@ class HEDDLE_EXPORT DistributedMultigrid final : public Preconditioner<S> {
  public:
   /// `candidates`: fields of this rank's rows, in its order or in A's basis. The options are those
   /// of rank 0. The matrix must outlive it. Throws one `Error` on all ranks, as `Multigrid` does;
-  /// unsupported for K-cycles and Gauss-Seidel too.
+  /// unsupported for K-cycles and Gauss-Seidel too, usage for other numbers of candidates.
   explicit DistributedMultigrid(const DistributedOperator<S>& matrix,
                                 const MultigridOptions& options = {},
                                 std::span<const FieldView<const S>> candidates = {});

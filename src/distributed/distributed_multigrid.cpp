@@ -1,5 +1,6 @@
 #include "heddle/distributed_multigrid.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 #include <vector>
@@ -69,6 +70,10 @@ DistributedMultigrid<S>::DistributedMultigrid(const DistributedOperator<S>& matr
                                               const MultigridOptions& options,
                                               std::span<const FieldView<const S>> candidates) {
   std::vector<std::vector<S>> fields;
+  const auto counts = gather(matrix.ranks(), static_cast<long long>(candidates.size()));
+  if (std::any_of(counts.begin(), counts.end(), [&](long long c) { return c != counts[0]; })) {
+    throw Error(ErrorKind::usage, "ranks disagree about the number of multigrid's candidates");
+  }
   for (const FieldView<const S>& field : candidates) {
     fields.push_back(distributed_multigrid::field_of_all(matrix, field));
   }

@@ -250,6 +250,19 @@ TEST(DistributedMultigrids, RefuseOnAllRanks) {
   EXPECT_EQ(made(matrix, {}), "multigrid: a value of the matrix is no number, or too large");
 }
 
+TEST(DistributedMultigrids, RefuseAnotherNumberOfCandidates) {
+  const auto matrix = poisson(600);
+  const std::vector<double> ones(600, 1);
+  expect_error(ErrorKind::usage, "ranks disagree about the number of multigrid's candidates", [&] {
+    run_on_ranks(2, [&](Communicator& ranks) {
+      const auto A = part_of(matrix, Partition::even(matrix.rows(), 2), ranks);
+      const FieldView<const double> own(ones.data(), A->rows());
+      DistributedMultigrid<double> multigrid(
+          *A, {}, std::span(&own, ranks.rank() == 0 ? std::size_t(1) : std::size_t(0)));
+    });
+  });
+}
+
 /// A level's set-up on rank 0 ends while the others wait for it.
 TEST(DistributedMultigrids, EndWhereOneRankThrows) {
   const auto matrix = poisson(1500);
