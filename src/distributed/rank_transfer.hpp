@@ -38,8 +38,12 @@ class RankTransfer final : public LinearOperator<S> {
     });
     together(ranks_, [&] {
       for (Index& row : halo_.sent_rows) row = column_basis_->position(row);
+      if (is_alone()) {  // it reads x where that lies
+        for (Index& column : columns) column = copied_rows_[static_cast<std::size_t>(column)];
+        copied_rows_.clear();
+      }
       const auto read = static_cast<Offset>(copied_rows_.size() + halo_.columns.size());
-      const auto of_x = Basis::natural(checked_index(read));
+      const auto of_x = Basis::natural(is_alone() ? column_basis_->size() : checked_index(read));
       const PatternView pattern{of_rows.rows(), of_x->size(), OffsetsView(rows.offsets.data()),
                                 columns.data()};
       matrix_ = std::make_shared<SlicedOperator<S>>(entry, pattern, ComponentOrder::row_major, plan,
@@ -79,6 +83,10 @@ class RankTransfer final : public LinearOperator<S> {
   void apply(S alpha, const FieldView<const S>& x, S beta, const FieldView<S>& y,
              const Stream& stream) const override {
     check_operand(x, columns(), width_, *column_basis_, "x");
+    if (is_alone()) {
+      const FieldView<const S> own(x.data, x.size, width_);  // the matrix knows no basis of it
+      return matrix_->apply(alpha, own, beta, y, stream);
+    }
     const FieldView<const S> read(x_.data(), matrix_->columns(), width_);
     if (on_gpu_) {
       return on_gpu_->run(
@@ -86,14 +94,15 @@ class RankTransfer final : public LinearOperator<S> {
           [&] { matrix_->apply(alpha, read, beta, y, stream); });
     }
     gather_rows(halo_.sent_rows, x.data, sent_.data(), stream);
-    const bool exchanges = !sends_.empty() || !receives_.empty();
-    if (exchanges) ranks_.begin_exchange(sends_, receives_);
+    ranks_.begin_exchange(sends_, receives_);
     gather_rows(copied_rows_, x.data, x_.data(), stream);
-    if (exchanges) ranks_.end_exchange();
+    ranks_.end_exchange();
     matrix_->apply(alpha, read, beta, y, stream);
   }
 
  private:
+  /// Whether it exchanges nothing with other ranks.
+  bool is_alone() const { return halo_.sends.empty() && halo_.receives.empty(); }
   std::size_t scalars(Offset rows) const {
     return static_cast<std::size_t>(rows) * static_cast<std::size_t>(width_);
   }
