@@ -5,7 +5,8 @@ set(HEDDLE_AMGCL_INCLUDE_DIR "" CACHE PATH "Folder that holds amgcl/amg.hpp, for
 
 file(GLOB bench_sources CONFIGURE_DEPENDS apps/bench/*/*.cpp)
 list(REMOVE_ITEM bench_sources ${PROJECT_SOURCE_DIR}/apps/bench/peers/petsc_program.cpp
-  ${PROJECT_SOURCE_DIR}/apps/bench/peers/petsc_multigrid.cpp)
+  ${PROJECT_SOURCE_DIR}/apps/bench/peers/petsc_multigrid.cpp
+  ${PROJECT_SOURCE_DIR}/apps/bench/peers/petsc_conjugate_gradient.cpp)
 # Headers of cuSPARSE and cuBLAS come with most toolkits.
 find_path(HEDDLE_CUSPARSE_INCLUDE_DIR cusparse.h HINTS ${CUDAToolkit_INCLUDE_DIRS} NO_DEFAULT_PATH)
 find_path(HEDDLE_CUBLAS_INCLUDE_DIR cublas_v2.h HINTS ${CUDAToolkit_INCLUDE_DIRS} NO_DEFAULT_PATH)
@@ -64,8 +65,10 @@ if(HEDDLE_AMGCL_INCLUDE_DIR)
 endif()
 
 heddle_petsc_program(heddle_petsc_peer apps/bench/peers/petsc_program.cpp heddle)
-# Made when it is asked for: `ninja heddle_petsc_multigrid`.
-heddle_petsc_program(heddle_petsc_multigrid apps/bench/peers/petsc_multigrid.cpp heddle)
-if(TARGET heddle_petsc_multigrid)
-  set_target_properties(heddle_petsc_multigrid PROPERTIES EXCLUDE_FROM_ALL ON)
-endif()
+# Made when they are asked for: `ninja heddle_petsc_multigrid`.
+foreach(name multigrid conjugate_gradient)
+  heddle_petsc_program(heddle_petsc_${name} apps/bench/peers/petsc_${name}.cpp heddle)
+  if(TARGET heddle_petsc_${name})
+    set_target_properties(heddle_petsc_${name} PROPERTIES EXCLUDE_FROM_ALL ON)
+  endif()
+endforeach()

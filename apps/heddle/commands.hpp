@@ -13,7 +13,7 @@ namespace heddle::cli {
 
 /// On `ranks`, where there are any: then every rank calls, and reports are of rank 0.
 void add_solve(CLI::App& app, int& status, Communicator* ranks = nullptr);
-void add_eigen(CLI::App& app, int& status);
+void add_eigen(CLI::App& app, int& status, Communicator* ranks = nullptr);
 void add_spmv(CLI::App& app, int& status);
 void add_info(CLI::App& app, int& status);
 void add_add(CLI::App& app, int& status);

@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "commands.hpp"
-#include "eigen_report.hpp"
+#include "eigen_settings.hpp"
 #include "heddle/tools/text.hpp"
 #include "json_report.hpp"
 #include "matrix_options.hpp"
@@ -28,7 +28,8 @@ std::string suitable_preconditioners() {
   return words;
 }
 
-/// What is wrong with the options is said before a long read and a longer solve.
+}  // namespace
+
 void check(const EigenCommand& options, const Device& device) {
   if (options.tolerance && !(*options.tolerance >= 0 && *options.tolerance < 1)) {
     throw Error(ErrorKind::usage, "--tolerance is at least 0 and below 1");
@@ -91,10 +92,10 @@ AnyMatrix read_square(const EigenCommand& options, const std::string& path, Prog
                                             " entries; eigenvalues are those of a square matrix");
 }
 
-/// As vectors have them over the entry's ring; at least 1.
 int dimensions_of(const AnyLinearOperator& matrix) {
   return matrix.visit([](const auto& A) {
-    const Offset dimensions = Offset(A->rows()) * A->row_components() / ring_size(A->ring());
+    const Offset dimensions =
+        all_rows(A->rows(), A->device().stream()) * A->row_components() / ring_size(A->ring());
     return static_cast<int>(std::clamp<Offset>(dimensions, 1, std::numeric_limits<int>::max()));
   });
 }
@@ -102,6 +103,34 @@ int dimensions_of(const AnyLinearOperator& matrix) {
 Objective product_objective(const EigenCommand& options) {
   return Objective::product(options.count.value_or(options.usual_count));
 }
+
+FoundPairs found_in(const AnyMatrix& matrix) {
+  FoundPairs found;
+  found.entry = matrix.entry();
+  found.precision = matrix.precision();
+  found.rows = matrix.rows();
+  found.entries = matrix.entries();
+  return found;
+}
+
+void write_and_tell(const EigenCommand& options, std::vector<AnyField>& x, const Device& device,
+                    TerminalProgress* progress, FoundPairs& found) {
+  Stopwatch writing;
+  if (options.output && !found.report.eigenvalues.empty()) {
+    for (int k = 0; k < found.count; ++k) {
+      x[static_cast<std::size_t>(k)].write(numbered(*options.output, k + 1), found.entry, progress);
+    }
+  }
+  found.write_seconds = writing.seconds();
+  if (progress != nullptr) progress->erase();
+  if (options.json) {
+    std::cout << text_of(to_json(options, found));
+  } else if (!options.matrix.quiet) {
+    print(options, found, device);
+  }
+}
+
+namespace {
 
 /// The matrix and its solver; trees where that is the storage.
 struct EigenProblem {
@@ -155,19 +184,14 @@ int run_eigen(const EigenCommand& options) {
   check(options, device);
   const auto progress = options.matrix.progress();
   const Profiles profiles = options.profile.profiles_for({options.plan}, device);
-  FoundPairs found;
-
   Stopwatch reading;
   const AnyMatrix matrix = read_square(options, options.matrix.path, progress.get());
+  FoundPairs found = found_in(matrix);
   std::optional<AnyMatrix> mass;
   if (!options.mass.empty()) {
     mass.emplace(read_square(options, options.mass, progress.get()));
     found.mass_entries = mass->entries();
   }
-  found.entry = matrix.entry();
-  found.precision = matrix.precision();
-  found.rows = matrix.rows();
-  found.entries = matrix.entries();
   if (!options.storage.is_hierarchical()) {
     found.choice = choice_for(options.plan, matrix, device, product_objective(options), profiles);
   }
@@ -194,27 +218,13 @@ int run_eigen(const EigenCommand& options) {
   if (problem.tree) found.tree_memory = problem.tree->memory();
   if (problem.tree_of_mass) found.solver_memory += problem.tree_of_mass->memory().total();
 
-  Stopwatch writing;
-  if (options.output && !found.report.eigenvalues.empty()) {
-    for (int k = 0; k < found.count; ++k) {
-      x[static_cast<std::size_t>(k)].write(numbered(*options.output, k + 1), matrix.entry(),
-                                           progress.get());
-    }
-  }
-  found.write_seconds = writing.seconds();
-  if (progress) progress->erase();
-
-  if (options.json) {
-    std::cout << text_of(to_json(options, found));
-  } else if (!options.matrix.quiet) {
-    print(options, found, device);
-  }
+  write_and_tell(options, x, device, progress.get(), found);
   return found.report.converged() ? 0 : 1;
 }
 
 }  // namespace
 
-void add_eigen(CLI::App& app, int& status) {
+void add_eigen(CLI::App& app, int& status, Communicator* ranks) {
   auto options = std::make_shared<EigenCommand>();
   CLI::App* command =
       app.add_subcommand("eigen", "The smallest eigenvalues of a Hermitian matrix, by LOBPCG");
@@ -261,6 +271,7 @@ void add_eigen(CLI::App& app, int& status) {
       ->type_name("SECONDS");
   add_plan_option(*command, options->plan);
   options->storage.add_to(*command);
+  options->ranks.add_to(*command, ranks != nullptr, false);
   options->profile.add_to(*command, options->matrix.quiet);
   command->add_option("--seed", options->seed, "of the first vectors")
       ->capture_default_str()
@@ -270,7 +281,14 @@ void add_eigen(CLI::App& app, int& status) {
       "Example: heddle eigen dirac.mtx.gz --entry quaternion --count 2 --tolerance 1e-6 --output "
       "v.mtx\n"
       "Exit status: 0 converged, 1 not converged, 2 bad input, 3 resources, 130 interrupted.");
-  command->callback([options, &status] { status = run_eigen(*options); });
+  command->callback([options, &status, ranks] {
+    if (ranks != nullptr) {
+      status = eigen_on_ranks(*options, *ranks);
+    } else {
+      options->ranks.check_use(options->matrix.processor.device);
+      status = options->ranks.is_given() ? eigen_on_ranks(*options) : run_eigen(*options);
+    }
+  });
 }
 
 }  // namespace heddle::cli

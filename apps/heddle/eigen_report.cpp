@@ -47,7 +47,9 @@ nlohmann::ordered_json to_json(const EigenCommand& options, const FoundPairs& fo
       found.mass_entries ? nlohmann::ordered_json(*found.mass_entries) : nlohmann::ordered_json();
   json["products"] = report.products;
   json["restarts"] = report.restarts;
-  json["memory"] = found.memory.total() + found.tree_memory.total();
+  json["memory"] =
+      found.memory.total() + found.tree_memory.total() + (found.ranks ? found.ranks->memory : 0);
+  if (found.ranks) json["ranks"] = to_json(*found.ranks);
   json["solver_memory"] = found.solver_memory;
   json["times"] = {{"read", found.read_seconds},
                    {"build", found.build_seconds},
@@ -83,12 +85,17 @@ void print(const EigenCommand& options, const FoundPairs& found, const Device& d
   std::printf("device     %s\n", device.description().c_str());
   std::printf("plan       %s\n", found.plan().c_str());
   std::printf("reason     %s\n", io::printable(found.choice.reason).c_str());
+  if (found.ranks) print(*found.ranks);
   const bool has_entries = found.tree.empty() || found.memory.total() > 0;
-  std::printf("memory     %s%s%s, solver%s %s\n",
-              found.tree.empty() ? "" : to_string(found.tree_memory).c_str(),
-              found.tree.empty() || !has_entries ? "" : ", preconditioner ",
-              has_entries ? to_string(found.memory).c_str() : "",
-              found.mass_entries ? " and mass" : "", readable_bytes(found.solver_memory).c_str());
+  if (found.ranks) {
+    std::printf("solver     %s of a rank\n", readable_bytes(found.solver_memory).c_str());
+  } else {
+    std::printf("memory     %s%s%s, solver%s %s\n",
+                found.tree.empty() ? "" : to_string(found.tree_memory).c_str(),
+                found.tree.empty() || !has_entries ? "" : ", preconditioner ",
+                has_entries ? to_string(found.memory).c_str() : "",
+                found.mass_entries ? " and mass" : "", readable_bytes(found.solver_memory).c_str());
+  }
   std::printf("problem    A x = %sx lambda, the %d smallest, LOBPCG, preconditioner %s\n",
               found.mass_entries ? "M " : "", found.count, options.preconditioner.c_str());
   std::printf("status     %s after %lld iterations%s%s%s\n",

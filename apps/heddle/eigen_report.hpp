@@ -9,6 +9,8 @@
 #include "heddle/runtime/any_eigen_solver.hpp"
 #include "matrix_options.hpp"
 #include "profile_option.hpp"
+#include "rank_options.hpp"
+#include "rank_report.hpp"
 #include "storage_option.hpp"
 
 namespace heddle::cli {
@@ -27,6 +29,7 @@ struct EigenCommand {
   std::string plan;
   ProfileOption profile;
   StorageOption storage;
+  RankOptions ranks;
   std::uint64_t seed = EigenOptions{}.seed;
   bool json = false;
 };
@@ -42,6 +45,7 @@ struct FoundPairs {
   MemoryUse memory;  // of the matrix, of a tree's preconditioner
   std::string tree;  // as the plan of hierarchical storage is written, else empty
   HierarchicalMemory tree_memory;
+  std::optional<RankSummary> ranks;  // that share the rows
   long long solver_memory = 0;
   int count = 0;
   EigenReport report;

@@ -60,6 +60,7 @@ int main(int argc, char** argv) {
                  other);
   } else {
     heddle::cli::add_solve(app, status, ranks.get());
+    heddle::cli::add_eigen(app, status, ranks.get());
     end = heddle::cli::run_program("heddle-mpi", app, argc, argv, status);
   }
   std::fflush(nullptr);

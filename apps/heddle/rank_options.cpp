@@ -41,25 +41,30 @@ std::vector<long long> first_rows_in(const std::string& text) {
 
 }  // namespace
 
-void RankOptions::add_to(CLI::App& command, bool in_processes) {
-  if (!in_processes) {
-    const auto number_or_auto = [number = whole_number(1, 1024)](std::string& text) {
-      return text == "auto" ? std::string() : number(text);
-    };
-    const auto take = [this](const std::string& text) {
-      is_automatic = text == "auto";
-      if (!is_automatic) ranks = std::stoi(text);
-    };
-    ranks_ = command
-                 .add_option_function<std::string>(
-                     "--ranks", take,
-                     "solve on so many ranks, threads of this process that each have a "
-                     "part of the rows; --threads of the device are shared among them, "
-                     "and --device may name a GPU for each: cuda:0,cuda:1; auto takes as many of "
-                     "those GPUs as are predicted to be worth it")
-                 ->transform(CLI::Validator(number_or_auto, "1 to 1024 or auto"))
-                 ->type_name("N|auto");
-  }
+void RankOptions::add_number_to(CLI::App& command, bool predicts) {
+  const auto number_or_auto = [predicts, number = whole_number(1, 1024)](std::string& text) {
+    return predicts && text == "auto" ? std::string() : number(text);
+  };
+  const auto take = [this](const std::string& text) {
+    is_automatic = text == "auto";
+    if (!is_automatic) ranks = std::stoi(text);
+  };
+  ranks_ =
+      command
+          .add_option_function<std::string>(
+              "--ranks", take,
+              std::string("solve on so many ranks, threads of this process that each have a "
+                          "part of the rows; --threads of the device are shared among them, "
+                          "and --device may name a GPU for each: cuda:0,cuda:1") +
+                  (predicts ? "; auto takes as many of those GPUs as are predicted to be "
+                              "worth it"
+                            : ""))
+          ->transform(CLI::Validator(number_or_auto, predicts ? "1 to 1024 or auto" : "1 to 1024"))
+          ->type_name(predicts ? "N|auto" : "N");
+}
+
+void RankOptions::add_to(CLI::App& command, bool in_processes, bool predicts) {
+  if (!in_processes) add_number_to(command, predicts);
   partition_ =
       command
           .add_option("--partition", partition,
@@ -76,6 +81,14 @@ void RankOptions::add_to(CLI::App& command, bool in_processes) {
                   ->capture_default_str()
                   ->check(CLI::IsMember({"vector", "naive", "task"}))
                   ->type_name("MODE");
+  boundary_ = command
+                  .add_option("--boundary", boundary,
+                              "rows that need columns of other ranks: whole, with the same bits "
+                              "for any number of ranks; or split into own columns, multiplied "
+                              "beside the exchange, and the others, added behind it")
+                  ->capture_default_str()
+                  ->check(CLI::IsMember({"whole", "split"}))
+                  ->type_name("STORAGE");
 }
 
 void RankOptions::check_use(const std::string& device) const {
@@ -88,7 +101,7 @@ void RankOptions::check_use(const std::string& device) const {
   if (device.find(',') != std::string::npos) {
     throw Error(ErrorKind::usage, "--device " + device + " is for ranks: give --ranks too");
   }
-  for (const CLI::Option* option : {partition_, exchange_}) {
+  for (const CLI::Option* option : {partition_, exchange_, boundary_}) {
     if (option == nullptr || option->count() == 0) continue;
     throw Error(ErrorKind::usage, option->get_name() + " is for ranks: give --ranks too");
   }

@@ -1,4 +1,4 @@
-// --ranks, --partition and --exchange: how ranks share the rows of a matrix.
+// --ranks, --partition, --exchange and --boundary: how ranks share the rows of a matrix.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -18,9 +18,10 @@ struct RankOptions {
   bool is_automatic = false;  // as many of the devices as are predicted to be worth it
   std::string partition = "entries";
   std::string exchange = "task";
+  std::string boundary = "whole";
 
-  /// `in_processes`: the number of ranks is not asked for.
-  void add_to(CLI::App& command, bool in_processes);
+  /// `in_processes`: the number of ranks is not asked for. `predicts`: it may be left open.
+  void add_to(CLI::App& command, bool in_processes, bool predicts = true);
   /// Whether ranks are to be threads of this process.
   bool is_given() const { return ranks_ != nullptr && ranks_->count() > 0; }
   /// Throws `Error` (usage) for options of ranks without ranks, several devices among them, and for
@@ -33,6 +34,7 @@ struct RankOptions {
   std::vector<Device> devices(const DeviceOption& option, bool quiet) const;
 
   ExchangeMode mode() const { return parse_exchange_mode(exchange); }
+  BoundaryStorage boundary_storage() const { return parse_boundary_storage(boundary); }
   /// Throws `Error` (usage) for a text that is none, or one of another number of ranks.
   Partition make_partition(const AnyMatrix& matrix, int count) const;
   /// Whether that needs no more than the entries of each group of 256 rows, and by those.
@@ -41,9 +43,12 @@ struct RankOptions {
                            int count) const;
 
  private:
+  void add_number_to(CLI::App& command, bool predicts);
+
   const CLI::Option* ranks_ = nullptr;
   const CLI::Option* partition_ = nullptr;
   const CLI::Option* exchange_ = nullptr;
+  const CLI::Option* boundary_ = nullptr;
 };
 
 }  // namespace heddle::cli

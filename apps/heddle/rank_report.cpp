@@ -45,6 +45,7 @@ RankSummary summary_of(Communicator& ranks, const DistributedOperator<S>& matrix
   summary.ranks = ranks.size();
   summary.communicator = ranks.name();
   summary.exchange = name(matrix.mode());
+  summary.boundary = name(matrix.boundary());
   const std::vector<long long> memory = gather(ranks, matrix.memory());
   summary.memory = std::accumulate(memory.begin(), memory.end(), 0LL);
   summary.rows = extremes_of(ranks, matrix.rows());
@@ -64,6 +65,7 @@ nlohmann::ordered_json to_json(const RankSummary& summary) {
   return {{"count", summary.ranks},
           {"communicator", summary.communicator},
           {"exchange", summary.exchange},
+          {"boundary", summary.boundary},
           {"rows", both_counts(summary.rows)},
           {"interior_rows", both_counts(summary.interior_rows)},
           {"halo", both_counts(summary.halo)},
@@ -76,8 +78,9 @@ nlohmann::ordered_json to_json(const RankSummary& summary) {
 }
 
 void print(const RankSummary& summary) {
-  std::printf("ranks      %d (%s), exchange %s: %s rows, %s of them interior\n", summary.ranks,
-              summary.communicator.c_str(), summary.exchange.c_str(), counts(summary.rows).c_str(),
+  std::printf("ranks      %d (%s), exchange %s, boundary %s: %s rows, %s of them interior\n",
+              summary.ranks, summary.communicator.c_str(), summary.exchange.c_str(),
+              summary.boundary.c_str(), counts(summary.rows).c_str(),
               counts(summary.interior_rows).c_str());
   std::printf("halo       %s rows of %s neighbours\n", counts(summary.halo).c_str(),
               counts(summary.neighbours).c_str());

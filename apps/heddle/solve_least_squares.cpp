@@ -35,6 +35,7 @@ struct Solved {
   std::string right_hand_side;
   LeastSquaresReport report;
   std::optional<double> error;  // against x*, where that is the only solution
+  std::optional<RankSummary> ranks;
   double read_seconds = 0, build_seconds = 0, write_seconds = 0;
 };
 
@@ -79,9 +80,11 @@ nlohmann::ordered_json to_json(const SolveOptions& options, const LeastSquaresPr
   json["columns"] = matrix.columns();
   json["entries"] = matrix.entries();
   json["restarts"] = report.restarts;
-  json["memory"] = solved.tree.empty() ? solved.memory.total() : solved.tree_memory.total();
+  json["memory"] = (solved.tree.empty() ? solved.memory.total() : solved.tree_memory.total()) +
+                   (solved.ranks ? solved.ranks->memory : 0);
   json["solver_memory"] = solved.solver_memory;
   if (!problem.rank_choice.empty()) json["rank_choice"] = problem.rank_choice;
+  if (solved.ranks) json["ranks"] = to_json(*solved.ranks);
   json["times"] = {{"read", solved.read_seconds},
                    {"build", solved.build_seconds},
                    {"permute", report.permute_seconds},
@@ -110,10 +113,14 @@ void print(const SolveOptions& options, const LeastSquaresProblem& problem, cons
               (solved.tree.empty() ? solved.choice.text() : solved.tree).c_str());
   std::printf("reason     %s\n", io::printable(solved.choice.reason).c_str());
   if (!problem.rank_choice.empty()) std::printf("ranks      %s\n", problem.rank_choice.c_str());
-  std::printf(
-      "memory     %s, solver with the adjoint %s\n",
-      (solved.tree.empty() ? to_string(solved.memory) : to_string(solved.tree_memory)).c_str(),
-      readable_bytes(solved.solver_memory).c_str());
+  if (solved.ranks) {
+    print(*solved.ranks);
+  } else {
+    std::printf(
+        "memory     %s, solver with the adjoint %s\n",
+        (solved.tree.empty() ? to_string(solved.memory) : to_string(solved.tree_memory)).c_str(),
+        readable_bytes(solved.solver_memory).c_str());
+  }
   std::printf("system     min |A x - b|%s, b = %s\n", damping != 0 ? "^2 + D^2 |x|^2" : "",
               io::printable(solved.right_hand_side).c_str());
   if (damping != 0) std::printf("damping    D = %s\n", nlohmann::json(damping).dump().c_str());
@@ -209,85 +216,143 @@ std::optional<std::string> reason_for_least_squares(const SolveOptions& options,
   return reason;
 }
 
-int solve_least_squares(const SolveOptions& options, const LeastSquaresProblem& problem) {
-  const auto& [matrix, reason, device, profiles, progress, read_seconds, rank_choice] = problem;
-  check_adjoint(matrix);
-  Solved solved;
-  solved.reason = reason;
-  Stopwatch choosing;
-  const Objective objective = Objective::product();
-  const bool is_tree = options.storage.is_hierarchical();
-  if (!is_tree) solved.choice = choice_for(options.plan, matrix, device, objective, profiles);
-  solved.read_seconds = read_seconds + choosing.seconds();
+namespace {
 
-  Stopwatch building;
-  const double tolerance =
-      options.tolerance.value_or(matrix.precision() == Precision::single_precision ? 1e-5 : 1e-8);
-  SolveWatch watch(progress);
-  if (options.monitor) watch.show_table(tolerance, table_names(options.damping.value_or(0) != 0));
-  const LeastSquaresOptions settings = least_squares_settings(options, watch);
-  if (progress != nullptr) progress->erase();
+/// The operator and its solver, as they are stored.
+struct BuiltLeastSquares {
   std::optional<StoredTree> tree;
   std::optional<AnyLinearOperator> A;
   std::optional<AnyLeastSquares> solver;
-  if (is_tree) {
+};
+
+/// Tells `solved` of the storage.
+BuiltLeastSquares build(const SolveOptions& options, const LeastSquaresProblem& problem,
+                        const LeastSquaresOptions& settings, Solved& solved) {
+  const AnyMatrix& matrix = problem.matrix;
+  const Device& device = problem.device;
+  BuiltLeastSquares built;
+  if (problem.on_rank != nullptr) {
+    built.A.emplace(problem.on_rank->matrix());
+    built.solver.emplace(*built.A, settings);
+  } else if (options.storage.is_hierarchical()) {
     const NodeChoice choice =
         options.storage.choose(matrix, device, options.profile, TreeUse::both);
-    tree.emplace(store_as_tree(matrix, choice, device));
+    built.tree.emplace(store_as_tree(matrix, choice, device));
     solved.tree = text_of(choice);
     solved.choice.reason = choice.reason;
-    A.emplace(tree->matrix);
-    solver.emplace(*A, settings);
+    built.A.emplace(built.tree->matrix);
+    built.solver.emplace(*built.A, settings);
   } else {
     options.profile.build(
         solved.choice,
         [&](const Plan& plan) {
-          solver.reset();
+          built.solver.reset();
           const AnyOperator sliced(matrix, plan, device);
           solved.memory = sliced.memory();
-          A.emplace(sliced);
-          solver.emplace(sliced, settings);
+          built.A.emplace(sliced);
+          built.solver.emplace(sliced, settings);
         },
-        [&] { return choice_for(options.plan, matrix, device, objective, Profiles()); });
+        [&] { return choice_for(options.plan, matrix, device, Objective::product(), Profiles()); });
   }
-  solved.solver_memory = solver->memory();
-  solved.build_seconds = building.seconds();
+  solved.solver_memory = built.solver->memory();
+  return built;
+}
 
-  const RightHandSide given =
-      right_hand_side(options.rhs, 1, options.seed, *A, 0, device, progress);
-  solved.right_hand_side = given.text;
-  solved.read_seconds += given.read_seconds;
-  AnyField x = A->column_field();
-  if (!options.guess.empty()) {
-    x = read_fields_for(*A, "--guess", options.guess, A->columns(), 1, device, progress).front();
+RightHandSide right_hand_side_of(const SolveOptions& options, const LeastSquaresProblem& problem,
+                                 const AnyLinearOperator& A) {
+  if (problem.on_rank != nullptr) {
+    return problem.on_rank->right_hand_side(options.rhs, 1, options.seed, 0);
   }
-  const AnyField guess = x;
-  std::vector<double> seconds;
-  for (int repetition = 0; repetition < options.repetitions; ++repetition) {
-    x = guess;
-    watch.begin(*solver);
-    solved.report = solver->solve(given.b.front(), x);
-    watch.end(solved.report);
-    seconds.push_back(solved.report.iterate_seconds);
-  }
-  solved.report.iterate_seconds = median(std::move(seconds));
-  const bool has_one_solution = matrix.rows() >= matrix.columns() && settings.damping == 0;
-  if (!given.exact.empty() && has_one_solution) {
-    solved.error = relative_error(x, given.exact.front());
-  }
+  return right_hand_side(options.rhs, 1, options.seed, A, 0, problem.device, problem.progress);
+}
 
+AnyField guess_of(const SolveOptions& options, const LeastSquaresProblem& problem,
+                  const AnyLinearOperator& A) {
+  if (options.guess.empty()) return A.column_field();
+  const std::vector<AnyField> read = problem.on_rank != nullptr
+                                         ? problem.on_rank->read_fields("--guess", options.guess, 1)
+                                         : read_fields_for(A, "--guess", options.guess, A.columns(),
+                                                           1, problem.device, problem.progress);
+  return read.front();
+}
+
+/// `x`: of all rows.
+void write_and_tell(const SolveOptions& options, const LeastSquaresProblem& problem,
+                    const AnyField& x, double tolerance, BuiltLeastSquares& built, Solved& solved) {
   Stopwatch writing;
   if (options.output && solved.report.status != Status::not_finite) {
-    x.write(*options.output, matrix.entry(), progress);
+    x.write(*options.output, problem.matrix.entry(), problem.progress);
   }
-  write_history(options, matrix, solved, solver->history(), tolerance);
+  write_history(options, problem.matrix, solved, built.solver->history(), tolerance);
   solved.write_seconds = writing.seconds();
-  if (tree) solved.tree_memory = tree->memory();
-  if (progress != nullptr) progress->erase();
+  if (built.tree) solved.tree_memory = built.tree->memory();
+  if (problem.progress != nullptr) problem.progress->erase();
   if (options.json) {
     std::cout << text_of(to_json(options, problem, solved));
   } else if (!options.matrix.quiet) {
     print(options, problem, solved);
+  }
+}
+
+}  // namespace
+
+int solve_least_squares(const SolveOptions& options, const LeastSquaresProblem& problem) {
+  const AnyMatrix& matrix = problem.matrix;
+  const MatrixOfRank* const on_rank = problem.on_rank;
+  check_adjoint(matrix);
+  Solved solved;
+  solved.reason = problem.reason;
+  Stopwatch choosing;
+  if (on_rank != nullptr) {
+    solved.choice = problem.choice;
+  } else if (!options.storage.is_hierarchical()) {
+    solved.choice =
+        choice_for(options.plan, matrix, problem.device, Objective::product(), problem.profiles);
+  }
+  solved.read_seconds = problem.read_seconds + choosing.seconds();
+
+  Stopwatch building;
+  const double tolerance =
+      options.tolerance.value_or(matrix.precision() == Precision::single_precision ? 1e-5 : 1e-8);
+  SolveWatch watch(problem.progress);
+  const bool is_first = on_rank == nullptr || on_rank->ranks().rank() == 0;
+  if (options.monitor && is_first) {
+    watch.show_table(tolerance, table_names(options.damping.value_or(0) != 0));
+  }
+  const LeastSquaresOptions settings = least_squares_settings(options, watch);
+  if (problem.progress != nullptr) problem.progress->erase();
+  BuiltLeastSquares built = build(options, problem, settings, solved);
+  solved.build_seconds = building.seconds();
+
+  const RightHandSide given = right_hand_side_of(options, problem, *built.A);
+  solved.right_hand_side = given.text;
+  solved.read_seconds += given.read_seconds;
+  const AnyField guess = guess_of(options, problem, *built.A);
+  AnyField x = guess;
+  std::vector<double> seconds;
+  for (int repetition = 0; repetition < options.repetitions; ++repetition) {
+    x = guess;
+    watch.begin(*built.solver);
+    solved.report = built.solver->solve(given.b.front(), x);
+    watch.end(solved.report);
+    seconds.push_back(solved.report.iterate_seconds);
+  }
+  solved.report.iterate_seconds = median(std::move(seconds));
+  if (on_rank != nullptr) {
+    solved.ranks = on_rank->summary();
+    x = on_rank->gathered(x);
+  }
+  const bool has_one_solution = matrix.rows() >= matrix.columns() && settings.damping == 0;
+  if (!given.exact.empty() && has_one_solution) {
+    solved.error = relative_error(x, given.exact.front());
+  }
+  const auto finish = [&] { write_and_tell(options, problem, x, tolerance, built, solved); };
+  if (on_rank == nullptr) {
+    finish();
+  } else {
+    together(on_rank->ranks(), [&] {
+      if (is_first) finish();
+    });
   }
   return solved.report.converged() ? 0 : 1;
 }

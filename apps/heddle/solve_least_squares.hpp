@@ -6,6 +6,7 @@
 
 #include "heddle/runtime/any_matrix.hpp"
 #include "heddle/tools/progress.hpp"
+#include "matrix_of_rank.hpp"
 #include "plan_text.hpp"
 #include "solve_options.hpp"
 
@@ -25,10 +26,12 @@ struct LeastSquaresProblem {
   const Profiles& profiles;
   TerminalProgress* progress;  // may be null
   double read_seconds;
-  std::string rank_choice;  // as in `SolveOutcome`
+  std::string rank_choice;                // as in `SolveOutcome`
+  const MatrixOfRank* on_rank = nullptr;  // with an adjoint, where ranks share the rows
+  PlanChoice choice = {};                 // of its storage
 };
 
-/// Solves, writes and reports; the exit status.
+/// Solves, writes and reports; the exit status. Collective on ranks, of which the first one writes.
 int solve_least_squares(const SolveOptions& options, const LeastSquaresProblem& problem);
 
 }  // namespace heddle::cli

@@ -13,14 +13,14 @@
 #include <variant>
 #include <vector>
 
-#include "gathered_rows.hpp"
 #include "heddle/detail/reduction.hpp"
-#include "heddle/distributed_operator.hpp"
+#include "matrix_of_rank.hpp"
 #include "message.hpp"
 #include "plan_text.hpp"
 #include "rank_choice.hpp"
 #include "right_hand_side.hpp"
 #include "solve_alone.hpp"
+#include "solve_least_squares.hpp"
 #include "solve_settings.hpp"
 #include "stopwatch.hpp"
 #include "system_on_ranks.hpp"
@@ -64,46 +64,10 @@ class SolveOfRank {
   }
 
  private:
-  /// Among all rows, of this rank's.
-  Offset row_at(long long own) const {
-    return partition_.row(partition_.first_row(ranks_.rank()) + own);
-  }
-
-  /// This rank's rows of a field that all ranks have.
-  AnyField part_of(const AnyField& all) const {
-    AnyField part = tree_->matrix.row_field();
-    const Offset width = part.components();
-    for (Offset own = 0; own < part.rows(); ++own) {
-      const Offset row = row_at(own);
-      for (Offset k = 0; k < width; ++k) part.set(own * width + k, all.get(row * width + k));
-    }
-    return part;
-  }
-
   void build() {
-    const PatternView pattern = matrix_.pattern();
-    const Offset bytes = matrix_.entry_bytes();
-    RankRows rows;
-    std::vector<std::byte> values;
-    for (long long own = 0; own < partition_.rows_of(ranks_.rank()); ++own) {
-      const Offset row = row_at(own) - first_row_of_matrix_;
-      const Offset begin = pattern.offsets[row], end = pattern.offsets[row + 1];
-      rows.columns.insert(rows.columns.end(), pattern.column + begin, pattern.column + end);
-      rows.offsets.push_back(static_cast<Offset>(rows.columns.size()));
-      const std::byte* const of_row = matrix_.values().data() + begin * bytes;
-      values.insert(values.end(), of_row, of_row + (end - begin) * bytes);
-    }
-    std::visit(
-        [&]<class S>(const detail::EntryTableHandle<S>& entry) {
-          auto made = std::make_shared<DistributedOperator<S>>(ranks_, partition_, entry, rows,
-                                                               values, outcome_.choice.plan,
-                                                               options_.ranks.mode(), device_);
-          tree_.emplace(StoredTree{{outcome_.entry, std::shared_ptr<const LinearOperator<S>>(made)},
-                                   AnyOperator(outcome_.entry, made->diagonal()),
-                                   {}});
-          summary_ = [this, made] { return summary_of(ranks_, *made); };
-        },
-        detail::entry_table_of(matrix_));
+    rows_.emplace(ranks_, partition_, matrix_, first_row_of_matrix_, outcome_.choice.plan,
+                  options_.ranks, device_);
+    tree_.emplace(StoredTree{rows_->matrix(), rows_->diagonal(), {}});
     make_solver();
     if (outcome_.method.looks_ahead(matrix_, tree_->matrix, preconditioner_, options_.shift)) {
       make_solver();
@@ -118,59 +82,26 @@ class SolveOfRank {
     } catch (const Error& error) {
       if (preconditioner_.has(PreconditionerKind::multigrid)) throw;  // it counts the rows of all
       if (error.kind() != ErrorKind::singular) throw;
-      throw Error(error.kind(), "rank " + std::to_string(ranks_.rank()) + ", whose rows begin at " +
-                                    std::to_string(row_at(0)) + ": " + error.what() +
-                                    "; use --preconditioner none");
+      throw Error(error.kind(),
+                  "rank " + std::to_string(ranks_.rank()) + ", whose rows begin at " +
+                      std::to_string(partition_.row(partition_.first_row(ranks_.rank()))) + ": " +
+                      error.what() + "; use --preconditioner none");
     }
   }
 
   void make_right_hand_sides() {
-    const int count = options_.right_hand_sides;
-    const AnyLinearOperator& A = tree_->matrix;
-    if (options_.rhs == "ones") {
-      b_ = right_hand_side(options_.rhs, count, options_.seed, A, 0, device_, nullptr).b;
-      outcome_.right_hand_side = "ones";
-      return;
-    }
-    if (!options_.rhs.empty()) {
-      Stopwatch reading;
-      for (const AnyField& all :
-           read_fields_for(A, "--rhs", options_.rhs, outcome_.rows, count, device_, nullptr)) {
-        b_.push_back(part_of(all));
-      }
-      outcome_.right_hand_side = options_.rhs;
-      outcome_.read_seconds += reading.seconds();
-      return;
-    }
-    for (int k = 0; k < count; ++k) {
-      AnyField& exact = exact_.emplace_back(whole_field());
-      fill_random(exact, options_.seed + static_cast<std::uint64_t>(k));
-      const AnyField part = part_of(exact);
-      AnyField& b = b_.emplace_back(A.row_field());
-      A.apply(part, b);
-      const Offset scalars = Offset(b.rows()) * b.components();
-      for (Offset i = 0; options_.shift != 0 && i < scalars; ++i) {
-        b.set(i, b.get(i) + options_.shift * part.get(i));
-      }
-    }
-    outcome_.right_hand_side = random_system_in_words(options_.shift, options_.seed, count);
-  }
-
-  AnyField whole_field() const {
-    return AnyField(outcome_.rows, tree_->matrix.row_field().components(), outcome_.precision,
-                    device_);
+    RightHandSide given = rows_->right_hand_side(options_.rhs, options_.right_hand_sides,
+                                                 options_.seed, options_.shift);
+    b_ = std::move(given.b);
+    exact_ = std::move(given.exact);
+    outcome_.right_hand_side = given.text;
+    outcome_.read_seconds += given.read_seconds;
   }
 
   void make_guess() {
-    if (options_.guess.empty()) {
-      guess_.assign(b_.size(), tree_->matrix.row_field());
-      return;
-    }
-    for (const AnyField& all :
-         read_fields_for(tree_->matrix, "--guess", options_.guess, outcome_.rows,
-                         options_.right_hand_sides, device_, nullptr)) {
-      guess_.push_back(part_of(all));
-    }
+    guess_ = options_.guess.empty()
+                 ? std::vector<AnyField>(b_.size(), tree_->matrix.row_field())
+                 : rows_->read_fields("--guess", options_.guess, options_.right_hand_sides);
   }
 
   void solve(SolveWatch& watch) {
@@ -195,16 +126,14 @@ class SolveOfRank {
   }
 
   int finish() {
-    outcome_.ranks = summary_();
+    outcome_.ranks = rows_->summary();
     const std::vector<long long> bytes = gather(ranks_, outcome_.report().bytes_per_iteration);
     outcome_.reports[outcome_.reported].bytes_per_iteration =
         std::accumulate(bytes.begin(), bytes.end(), 0LL);
     std::vector<AnyField> x;
     const bool is_wanted = options_.output.has_value() || !exact_.empty();
     for (AnyField& part : x_) {
-      if (!is_wanted) continue;
-      x.push_back(whole_field());
-      gather_rows(ranks_, partition_, part, x.back());
+      if (is_wanted) x.push_back(rows_->gathered(part));
     }
     for (std::size_t k = 0; k < exact_.size(); ++k) {
       outcome_.errors.push_back(relative_error(x[k], exact_[k]));
@@ -235,12 +164,29 @@ class SolveOfRank {
   const Partition& partition_;
   std::unique_ptr<TerminalProgress> progress_;
   SolverOptions settings_;
+  std::optional<MatrixOfRank> rows_;
   std::optional<StoredTree> tree_;  // matrix and diagonal, as solvers take them
-  std::function<RankSummary()> summary_;
   std::optional<SystemSolver> solver_;
   std::vector<AnyField> b_, guess_, x_;
   std::vector<AnyField> exact_;  // of all ranks' rows
 };
+
+/// `built` as for `SolveOfRank::run`; least squares look at the matrix for their report.
+int solve_of_rank(const SolveOptions& options, const SystemOnRanks& system,
+                  const Partition& partition, Communicator& ranks, const Device& device,
+                  const std::function<void()>& built) {
+  if (!system.least_squares) {
+    return SolveOfRank(options, system, partition, ranks, device).run(built);
+  }
+  const SolveOutcome& outcome = system.outcome;
+  const auto progress = ranks.rank() == 0 ? options.matrix.progress() : nullptr;
+  const MatrixOfRank rows(ranks, partition, system.matrix, system.first_row, outcome.choice.plan,
+                          options.ranks, device, true);
+  const Profiles none;
+  return solve_least_squares(
+      options, {system.matrix, *system.least_squares, system.device, none, progress.get(),
+                outcome.read_seconds, outcome.rank_choice, &rows, outcome.choice});
+}
 
 /// On the first of the devices that the options name.
 SolveOptions without_ranks(const SolveOptions& options) {
@@ -298,7 +244,7 @@ int solve_on_ranks(const SolveOptions& options) {
   std::atomic<int> status = 0;
   run_on_ranks(count, [&](Communicator& ranks) {
     const Device& device = system.device.on_gpu() ? devices.begin()[ranks.rank()] : part_of_cpu;
-    const int of_rank = SolveOfRank(options, system, partition, ranks, device).run([] {});
+    const int of_rank = solve_of_rank(options, system, partition, ranks, device, [] {});
     if (ranks.rank() == 0) status = of_rank;
   });
   return status;
@@ -337,7 +283,7 @@ int solve_on_ranks(const SolveOptions& options, Communicator& ranks) {
     }
     // A process keeps its part, not the whole.
     const auto forget = [&] { system->matrix = AnyMatrix(CsrMatrix<real<double>>()); };
-    status = SolveOfRank(options, *system, *partition, ranks, system->device).run(forget);
+    status = solve_of_rank(options, *system, *partition, ranks, system->device, forget);
   });
   return status;
 }

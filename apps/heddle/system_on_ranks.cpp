@@ -4,20 +4,15 @@
 #include <utility>
 
 #include "heddle/distributed_operator.hpp"
+#include "matrix_of_rank.hpp"
 #include "message.hpp"
 #include "plan_text.hpp"
+#include "solve_least_squares.hpp"
 #include "stopwatch.hpp"
 
 namespace heddle::cli {
 
 namespace {
-
-void distribute(PlanChoice& choice) {
-  const Plan plan = distributed_plan(choice.plan);
-  if (plan == choice.plan) return;
-  choice.plan = plan;
-  choice.reason += ", changed to what ranks can store";
-}
 
 /// Checks the options.
 ComposedChoice checked_preconditioner(const SolveOptions& options, const Device& device) {
@@ -63,16 +58,26 @@ SystemOnRanks system_by(const SolveOptions& options, ReadSystem system, Index ro
   }
   Stopwatch choosing;
   SolveOutcome outcome = outcome_of(options, matrix);
-  outcome.method = choose_method(options.method, matrix, system.preconditioner, device);
+  auto least_squares = reason_for_least_squares(options, matrix);
+  if (!least_squares) {
+    outcome.method = choose_method(options.method, matrix, system.preconditioner, device);
+  }
   if (subject != nullptr) {
-    outcome.choice = choose(options, *subject, *outcome.method.method, device, system.profiles);
+    outcome.choice =
+        least_squares
+            ? choice_for(options.plan, *subject, device, Objective::product(), system.profiles)
+            : choose(options, *subject, *outcome.method.method, device, system.profiles);
   }
   if (is_chosen(options.plan)) distribute(outcome.choice);
   if (!outcome.choice.warning.empty() && !options.matrix.quiet) warn(outcome.choice.warning);
   read_multigrid(options, outcome, system, device);
   outcome.read_seconds = system.read.seconds + choosing.seconds();
-  return {std::move(system.read.matrix), std::move(system.preconditioner), device,
-          std::move(outcome)};
+  return {std::move(system.read.matrix),
+          std::move(system.preconditioner),
+          device,
+          std::move(outcome),
+          0,
+          std::move(least_squares)};
 }
 
 void check_for_ranks(const MultigridChoice& multigrid) {
@@ -104,10 +109,6 @@ void check_for_ranks(const SolveOptions& options, const ComposedChoice& precondi
   if (options.storage.is_hierarchical()) {
     refuse("ranks share matrices in sliced storage, not in --storage hisparse");
   }
-  if (options.damping) refuse("ranks share square systems: --damping is of least squares");
-  if (options.method == block_cg_method.info.name || options.method == lsmr_method.info.name) {
-    refuse("--solver " + options.method + " is not for ranks: leave it out or name another");
-  }
   options.multigrid.check(preconditioner);
   using enum PreconditionerKind;
   if (preconditioner.has(multigrid)) check_for_ranks(preconditioner.multigrid);
@@ -131,7 +132,9 @@ SystemOnRanks system_of(const SolveOptions& options, ReadSystem system, const De
 std::optional<NpzRows> file_by_rows(const SolveOptions& options, const Device& device) {
   if (options.multigrid.names_candidates()) return std::nullopt;  // of all rows
   const std::string& path = options.matrix.path;
-  if (options.method == "auto" || !options.ranks.is_by_entries_of_rows() || !path.ends_with(".npz"))
+  // The report of least squares is of the whole matrix.
+  if (options.method == "auto" || options.method == lsmr_method.info.name ||
+      !options.ranks.is_by_entries_of_rows() || !path.ends_with(".npz"))
     return std::nullopt;
   checked_preconditioner(options, device);
   NpzRows file(path);

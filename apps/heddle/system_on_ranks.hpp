@@ -25,6 +25,8 @@ struct SystemOnRanks {
   Device device;  // of all ranks on a CPU, or of the first one
   SolveOutcome outcome;
   Offset first_row = 0;  // of the matrix
+  /// Why least squares solve it; none where they do not, and where there is a method.
+  std::optional<std::string> least_squares = {};
 };
 
 /// Throws `Error` (unsupported) for what ranks on such a device do not take.

@@ -27,6 +27,15 @@ HEDDLE_EXPORT std::string_view name(ExchangeMode mode);
 /// Throws `Error` (usage) for another name.
 HEDDLE_EXPORT ExchangeMode parse_exchange_mode(std::string_view name);
 
+/// Rows of the boundary `whole`, with the bits of one process; or, as Kreutzer et al. store them,
+/// `split` into entries of the rank's own columns, multiplied beside the exchange, and those of
+/// other ranks' columns, added behind it. What `split` rows sum up to depends on the partition.
+enum class BoundaryStorage { whole, split };
+
+HEDDLE_EXPORT std::string_view name(BoundaryStorage storage);
+/// Throws `Error` (usage) for another name.
+HEDDLE_EXPORT BoundaryStorage parse_boundary_storage(std::string_view name);
+
 /// The rows of one rank in their order: `rows + 1` offsets from 0, and a column of each entry,
 /// counted among those of all ranks.
 struct RankRows {
@@ -59,31 +68,40 @@ struct RankTimes {
 /// rows, are stored whole behind the others, the interior rows, with their entries in the order of
 /// all ranks' columns. So a product has the same bits for any number of ranks and in every mode,
 /// under the same plan. So have sums, and with them solves, whose every decision is that of all
-/// ranks.
+/// ranks. A `split` boundary has the same bits in every mode and for any number of threads, not for
+/// any number of ranks.
 ///
 /// Fields are this rank's rows. Solvers take them in their own order too; products, and sums with
 /// the stream of `device()`, want them in its basis. Products, solves and whatever sums are
 /// collective: a caller of them that may throw on one rank alone runs them in `guard`. It serves
-/// one thread of a rank at a time. Several fields are multiplied one after the other, and there is
-/// no adjoint product. LOBPCG, block CG, deflation and guesses of earlier solutions refuse it.
+/// one thread of a rank at a time. Several fields are multiplied one after the other, and the
+/// adjoint product is one of another matrix, see `keep_adjoint`.
 template <class S>
 class HEDDLE_EXPORT DistributedOperator final : public LinearOperator<S>,
                                                 public detail::MultigridMaker<S> {
  public:
-  /// Collective: ranks pass equal partitions, entries, plans and modes. `values`: of all entries,
-  /// in the order of `rows`. Copies rows and values. Throws one `Error` on all ranks: usage or
-  /// size_mismatch where they disagree, where the partition is of another number of ranks, or the
-  /// rows are not those of the partition; out_of_range for columns that there are not; bad_plan
-  /// unless `distributed_plan` leaves the plan as it is; unsupported for GPUs of ranks that are no
-  /// threads of one process; else as `Operator<E>`. All ranks are on GPUs, or none. `ranks` must
-  /// outlive it.
+  /// Collective: ranks pass equal partitions, entries, plans, modes and storages. `values`: of all
+  /// entries, in the order of `rows`. Copies rows and values. Throws one `Error` on all ranks:
+  /// usage or size_mismatch where they disagree, where the partition is of another number of ranks,
+  /// or the rows are not those of the partition; out_of_range for columns that there are not;
+  /// bad_plan unless `distributed_plan` leaves the plan as it is; unsupported for GPUs of ranks
+  /// that are no threads of one process; else as `Operator<E>`. All ranks are on GPUs, or none.
+  /// `ranks` must outlive it.
   DistributedOperator(Communicator& ranks, const Partition& partition,
                       detail::EntryTableHandle<S> entry, const RankRows& rows,
                       std::span<const std::byte> values, const Plan& plan,
-                      ExchangeMode mode = ExchangeMode::task, const Device& device = Device::cpu());
+                      ExchangeMode mode = ExchangeMode::task, const Device& device = Device::cpu(),
+                      BoundaryStorage boundary = BoundaryStorage::whole);
   ~DistributedOperator() override;
 
-  /// As `Operator<E>::update_values`, of this rank's entries in the order of its rows.
+  /// Makes A*, which least squares multiply by, of the rows and values that A was made of: another
+  /// distributed matrix, as large as this one. `adjoint()` returns it from then on. Collective.
+  /// Throws one `Error` on all ranks: unsupported for entries without an adjoint, size_mismatch for
+  /// other rows or values.
+  void keep_adjoint(const RankRows& rows, std::span<const std::byte> values);
+
+  /// As `Operator<E>::update_values`, of this rank's entries in the order of its rows. Collective
+  /// where an adjoint is kept, which gets them too.
   void update_values(std::span<const std::byte> values);
 
   /// This rank's diagonal entries as a sliced matrix in the operator's basis, which new values
@@ -103,12 +121,13 @@ class HEDDLE_EXPORT DistributedOperator final : public LinearOperator<S>,
   Communicator& ranks() const;
   const Partition& partition() const;
   ExchangeMode mode() const;
+  BoundaryStorage boundary() const;
   Index interior_rows() const;
   /// Rows of x that come from other ranks, and the ranks that send them.
   Index halo() const;
   int neighbours() const;
   RankTimes times() const;
-  /// Bytes of this rank's storage and buffers.
+  /// Bytes of this rank's storage and buffers, those of an adjoint among them.
   long long memory() const;
 
   Index rows() const override;
@@ -119,7 +138,8 @@ class HEDDLE_EXPORT DistributedOperator final : public LinearOperator<S>,
   Recurrence recurrence() const override;
   /// That of the entries, which a Hermitian matrix needs.
   bool has_adjoint() const override;
-  /// Throws `Error` (unsupported): its rows are on other ranks.
+  /// The one that is kept, which this operator must outlive. Throws `Error` (unsupported) where
+  /// there is none: its rows are on other ranks.
   std::shared_ptr<const LinearOperator<S>> adjoint() const override;
   long long bytes_of_product() const override;
 
@@ -143,9 +163,10 @@ template <class E>
 std::shared_ptr<DistributedOperator<vector_scalar_t<E>>> distribute(
     Communicator& ranks, const Partition& partition, const RankRows& rows,
     std::span<const E> values, const Plan& plan = {}, ExchangeMode mode = ExchangeMode::task,
-    const Device& device = Device::cpu()) {
+    const Device& device = Device::cpu(), BoundaryStorage boundary = BoundaryStorage::whole) {
   return std::make_shared<DistributedOperator<vector_scalar_t<E>>>(
-      ranks, partition, detail::entry_table<E>(), rows, std::as_bytes(values), plan, mode, device);
+      ranks, partition, detail::entry_table<E>(), rows, std::as_bytes(values), plan, mode, device,
+      boundary);
 }
 
 }  // namespace heddle

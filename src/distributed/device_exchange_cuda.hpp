@@ -39,6 +39,11 @@ class DeviceExchange {
   void fetch(std::byte* halo, bool beside, const Stream& main);
   /// What `main` does from here on finds the halo there.
   void await(const Stream& main);
+  /// In place of that: `main` has its interior rows behind it here, what is queued on `beside`
+  /// finds x, and the halo behind `fetch`, and `main` has all that behind `join`.
+  void mark_interior(const Stream& main);
+  Stream beside(const Stream& main);
+  void join(const Stream& main);
   /// What `main` did so far is all that reads it.
   void finish(const Stream& main);
 

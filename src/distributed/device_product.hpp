@@ -17,11 +17,13 @@ class DeviceProduct {
  public:
   virtual ~DeviceProduct() = default;
 
+  using Queue = std::function<void(const Stream& stream)>;
+
   /// `interior` and `boundary` queue the products of the two parts; x and `boundary_x` are their
-  /// fields.
-  virtual void run(ExchangeMode mode, const void* x, void* boundary_x, const Stream& stream,
-                   const std::function<void()>& interior,
-                   const std::function<void()>& boundary) = 0;
+  /// fields. `may_overlap`: neither needs what the other writes, so that mode `task` has the
+  /// boundary on a stream of its own, on which the halo comes.
+  virtual void run(ExchangeMode mode, bool may_overlap, const void* x, void* boundary_x,
+                   const Stream& stream, const Queue& interior, const Queue& boundary) = 0;
 
   /// Adds seconds on the GPU of all products.
   virtual void add_times(RankTimes& times) = 0;

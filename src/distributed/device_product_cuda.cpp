@@ -20,21 +20,33 @@ class ExchangedProduct final : public DeviceProduct {
 
   /// In mode `task` the host meets other ranks once its GPU has work, in mode `naive` before; both
   /// copy beside the interior rows. In mode `vector` these wait for the copies.
-  void run(ExchangeMode mode, const void* x, void* boundary_x, const Stream& stream,
-           const std::function<void()>& interior, const std::function<void()>& boundary) override {
+  void run(ExchangeMode mode, bool may_overlap, const void* x, void* boundary_x,
+           const Stream& stream, const Queue& interior, const Queue& boundary) override {
     std::byte* const halo = static_cast<std::byte*>(boundary_x) + copied_rows_.size() * row_bytes_;
     const bool beside = mode != ExchangeMode::vector;
     const auto fetch = [&] {
       exchange_.meet();
       exchange_.fetch(halo, beside, stream);
     };
+    const auto copy_rows = [&](const Stream& on) {
+      if (!copied_rows_.empty()) gather_rows(copied_rows_, row_bytes_, x, boundary_x, on);
+    };
     exchange_.gather(x, stream);
     if (mode != ExchangeMode::task) fetch();
-    interior();
-    if (!copied_rows_.empty()) gather_rows(copied_rows_, row_bytes_, x, boundary_x, stream);
-    if (mode == ExchangeMode::task) fetch();
-    if (beside) exchange_.await(stream);
-    boundary();
+    interior(stream);
+    if (mode == ExchangeMode::task && may_overlap) {
+      exchange_.mark_interior(stream);
+      const Stream other = exchange_.beside(stream);
+      copy_rows(other);
+      fetch();
+      boundary(other);
+      exchange_.join(stream);
+    } else {
+      copy_rows(stream);
+      if (mode == ExchangeMode::task) fetch();
+      if (beside) exchange_.await(stream);
+      boundary(stream);
+    }
     exchange_.finish(stream);
   }
 

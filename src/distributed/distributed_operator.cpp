@@ -18,6 +18,7 @@ namespace heddle {
 namespace {
 
 constexpr std::string_view mode_names[] = {"vector", "naive", "task"};
+constexpr std::string_view storage_names[] = {"whole", "split"};
 
 /// Throws the same `Error` on all ranks unless they have the same number.
 void check_agree(Communicator& ranks, long long mine, ErrorKind kind, const std::string& what) {
@@ -66,6 +67,19 @@ ExchangeMode parse_exchange_mode(std::string_view name) {
   return static_cast<ExchangeMode>(found - std::begin(mode_names));
 }
 
+std::string_view name(BoundaryStorage storage) {
+  return storage_names[static_cast<std::size_t>(storage)];
+}
+
+BoundaryStorage parse_boundary_storage(std::string_view name) {
+  const auto found = std::find(std::begin(storage_names), std::end(storage_names), name);
+  if (found == std::end(storage_names)) {
+    throw Error(ErrorKind::usage,
+                "rows of the boundary are stored whole or split, not " + std::string(name));
+  }
+  return static_cast<BoundaryStorage>(found - std::begin(storage_names));
+}
+
 Plan distributed_plan(Plan plan) {
   Layout& layout = plan.layout;
   layout.order = RowOrder::natural;
@@ -88,8 +102,10 @@ template <class S>
 DistributedOperator<S>::DistributedOperator(Communicator& ranks, const Partition& partition,
                                             detail::EntryTableHandle<S> entry, const RankRows& rows,
                                             std::span<const std::byte> values, const Plan& plan,
-                                            ExchangeMode mode, const Device& device)
-    : state_(std::make_unique<State>(ranks, partition, std::move(entry), mode, device)) {
+                                            ExchangeMode mode, const Device& device,
+                                            BoundaryStorage boundary)
+    : state_(std::make_unique<State>(ranks, partition, std::move(entry), mode, device, boundary,
+                                     plan)) {
   State& state = *state_;
   detail::RowParts parts;
   together(ranks, [&] {
@@ -105,7 +121,8 @@ DistributedOperator<S>::DistributedOperator(Communicator& ranks, const Partition
                                         " ranks meets " + std::to_string(ranks.size()));
     }
     parts = detail::split_rows(partition, ranks.rank(), rows,
-                               plan.layout.columns == ColumnOrder::sorted, plan.layout.sort_window);
+                               plan.layout.columns == ColumnOrder::sorted, plan.layout.sort_window,
+                               boundary);
     if (values.size() != rows.columns.size() * static_cast<std::size_t>(state.entry->bytes())) {
       throw Error(ErrorKind::size_mismatch,
                   "rank " + std::to_string(ranks.rank()) + " has " +
@@ -120,6 +137,8 @@ DistributedOperator<S>::DistributedOperator(Communicator& ranks, const Partition
               ErrorKind::size_mismatch, "the entries");
   check_agree(ranks, hash_of(to_full_string(plan)), ErrorKind::usage, "the plan");
   check_agree(ranks, static_cast<long long>(mode), ErrorKind::usage, "the mode of exchange");
+  check_agree(ranks, static_cast<long long>(boundary), ErrorKind::usage,
+              "how rows of the boundary are stored");
   check_agree(ranks, device.on_gpu() ? 1 : 0, ErrorKind::usage, "whether they work on GPUs");
   // Exchanges of lists lie between what may fail on one rank.
   guard(ranks,
@@ -127,6 +146,7 @@ DistributedOperator<S>::DistributedOperator(Communicator& ranks, const Partition
   together(ranks, [&] {
     state.recurrence = plan.loop.recurrence;
     state.basis = parts.basis;
+    state.interior_rows = parts.interior_rows;
     state.entries = rows.columns.size();
     state.copied_rows = std::move(parts.copied_rows);
     for (Index& row : state.halo.sent_rows) row = state.basis->position(row);
@@ -170,6 +190,15 @@ void DistributedOperator<S>::update_values(std::span<const std::byte> values) {
                                               std::to_string(bytes));
   }
   state_->update(values);
+  if (state_->adjoint) state_->adjoint->update_values(values);
+}
+
+template <class S>
+void DistributedOperator<S>::keep_adjoint(const RankRows& rows, std::span<const std::byte> values) {
+  State& state = *state_;
+  const detail::DistributedForm form{state.plan, state.mode, state.device, boundary()};
+  state.adjoint = std::make_shared<detail::DistributedAdjoint<S>>(*this, state.ranks, state.entry,
+                                                                  rows, values, form);
 }
 
 template <class S>
@@ -207,8 +236,12 @@ ExchangeMode DistributedOperator<S>::mode() const {
   return state_->mode;
 }
 template <class S>
+BoundaryStorage DistributedOperator<S>::boundary() const {
+  return state_->splits ? BoundaryStorage::split : BoundaryStorage::whole;
+}
+template <class S>
 Index DistributedOperator<S>::interior_rows() const {
-  return state_->interior.rows.rows;
+  return state_->interior_rows;
 }
 template <class S>
 Index DistributedOperator<S>::halo() const {
@@ -231,6 +264,7 @@ long long DistributedOperator<S>::memory() const {
       static_cast<long long>((state_->boundary_x.size() + state_->sent.size()) * sizeof(S));
   if (state_->on_gpu) bytes += state_->on_gpu->memory();
   bytes += state_->shared->memory();
+  if (state_->adjoint) bytes += state_->adjoint->stored().memory();
   for (const auto* part : {&state_->interior, &state_->boundary, &state_->diagonal}) {
     if (!part->matrix) continue;
     bytes += part->matrix->memory().total() +
@@ -269,8 +303,10 @@ bool DistributedOperator<S>::has_adjoint() const {
 }
 template <class S>
 std::shared_ptr<const LinearOperator<S>> DistributedOperator<S>::adjoint() const {
+  if (state_->adjoint) return state_->adjoint;
   throw Error(ErrorKind::unsupported,
-              "a matrix whose rows several ranks share has no product with its adjoint");
+              "a matrix whose rows several ranks share has no product with its adjoint, unless it "
+              "keeps that: keep_adjoint");
 }
 template <class S>
 long long DistributedOperator<S>::bytes_of_product() const {
@@ -292,14 +328,15 @@ void DistributedOperator<S>::apply(S alpha, const FieldView<const S>& x, S beta,
   state.check(y, "y");
   check_apart(x, y, "x", "y");
   if (state.on_gpu) {
-    return state.run_on_gpu(
-        state.mode, x, stream, [&](auto& part, const FieldView<const S>& of_part) {
-          part.matrix->apply(alpha, of_part, beta, state.rows_of(y, part), stream);
-        });
+    return state.run_on_gpu(state.mode, x, stream,
+                            [&](auto& part, const FieldView<const S>& of_part, const Stream& on) {
+                              part.matrix->apply(alpha, of_part, state.factor_of_sum(part, beta),
+                                                 state.rows_of(y, part), on);
+                            });
   }
   state.run(x, stream, [&](auto& part, const FieldView<const S>& of_part) {
-    const detail::StoreScaled<S> store{alpha, beta, state.from(y, part), y.entry_stride,
-                                       y.component_stride};
+    const detail::StoreScaled<S> store{alpha, state.factor_of_sum(part, beta), state.from(y, part),
+                                       y.entry_stride, y.component_stride};
     state.entry->multiply(*part.matrix, {&of_part, 1}, {&store, 1}, nullptr, stream);
   });
 }
@@ -311,7 +348,9 @@ sum_t<S> DistributedOperator<S>::apply_dot(const FieldView<const S>& x, const Fi
   state.check(x, "x");
   state.check(y, "y");
   check_apart(x, y, "x", "y");
-  if (state.on_gpu) return LinearOperator<S>::apply_dot(x, y, reduction, stream);
+  if (state.on_gpu || state.splits) {
+    return LinearOperator<S>::apply_dot(x, y, reduction, stream);
+  }
   // Both parts begin their columns with their own rows.
   return state.sum(state.entry->multiply_and_dot, x, reduction, stream,
                    [&](const auto& part, const FieldView<const S>& of_part) {
@@ -334,9 +373,19 @@ sum_t<S> DistributedOperator<S>::residual(const FieldView<const S>& b, const Fie
     // Parts sum for themselves, in another tree than that of all ranks. The host waits for the sum
     // of the interior: copies beside it are to be queued before.
     const ExchangeMode how = state.mode == ExchangeMode::task ? ExchangeMode::naive : state.mode;
-    state.run_on_gpu(how, x, stream, [&](auto& part, const FieldView<const S>& of_part) {
-      part.matrix->residual(state.rows_of(b, part), of_part, state.rows_of(r, part), *part.sums,
-                            stream);
+    state.run_on_gpu(how, x, stream,
+                     [&](auto& part, const FieldView<const S>& of_part, const Stream& on) {
+                       part.matrix->residual(state.rows_of(state.minuend(part, b, r), part),
+                                             of_part, state.rows_of(r, part), *part.sums, on);
+                     });
+    return real_dot<S>(r, r, reduction, stream);
+  }
+  if (state.splits) {
+    state.run(x, stream, [&](auto& part, const FieldView<const S>& of_part) {
+      const detail::StoreResidual<S> store{state.from(r, part),
+                                           state.from(state.minuend(part, b, r), part),
+                                           r.entry_stride, r.component_stride};
+      state.entry->residual(*part.matrix, {&of_part, 1}, {&store, 1}, &*part.sums, stream);
     });
     return real_dot<S>(r, r, reduction, stream);
   }

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "device_product.hpp"
+#include "distributed_adjoint.hpp"
 #include "exchange_task.hpp"
 #include "halo.hpp"
 #include "heddle/detail/product_cuda.hpp"
@@ -31,12 +32,15 @@ struct DistributedOperator<S>::State final : cuda::RankProduct {
   }
 
   State(Communicator& communicator, const Partition& partition_of_all,
-        detail::EntryTableHandle<S> table, ExchangeMode exchange, const Device& of_rank)
+        detail::EntryTableHandle<S> table, ExchangeMode exchange, const Device& of_rank,
+        BoundaryStorage boundary_storage, const Plan& of_rows_in_storage)
       : ranks(communicator),
         partition(partition_of_all),
         entry(std::move(table)),
         mode(exchange),
-        device(of_rank) {}
+        device(of_rank),
+        splits(boundary_storage == BoundaryStorage::split),
+        plan(of_rows_in_storage) {}
 
   /// A part of the rows in sliced storage, and room for the sums of its groups.
   struct Part {
@@ -157,23 +161,41 @@ struct DistributedOperator<S>::State final : cuda::RankProduct {
     times.product += seconds_since(start);
   }
 
+  /// On a GPU: a block of more rows than a group leaves sums of groups behind the interior too.
+  bool may_overlap() const {
+    return !splits && diagonal.matrix->plan().gpu.block_size <= rows_of_group;
+  }
   /// The same on a GPU, whose stream orders kernels and copies.
   template <class Multiply>
   void run_on_gpu(ExchangeMode how, const FieldView<const S>& x, const Stream& stream,
                   const Multiply& multiply) {
-    const auto multiply_interior = [&] {
+    const auto multiply_interior = [&](const Stream& on) {
       // Its fields are the operator's; the part knows no basis.
-      if (interior.matrix) multiply(interior, FieldView<const S>(x.data, x.size, x.components));
+      if (interior.matrix) multiply(interior, FieldView<const S>(x.data, x.size, x.components), on);
     };
-    on_gpu->run(how, x.data, boundary_x.data(), stream, multiply_interior, [&] {
-      if (!boundary.matrix) return;
-      multiply(boundary,
-               FieldView<const S>(boundary_x.data(), boundary.rows.columns, components()));
-    });
+    on_gpu->run(
+        how, may_overlap(), x.data, boundary_x.data(), stream, multiply_interior,
+        [&](const Stream& on) {
+          if (!boundary.matrix) return;
+          multiply(boundary,
+                   FieldView<const S>(boundary_x.data(), boundary.rows.columns, components()), on);
+        });
   }
 
-  /// Where each row has a thread, groups of threads are groups of rows.
+  /// Of what is there before a part's product: the remote part of split rows is added.
+  S factor_of_sum(const Part& part, S beta) const {
+    return splits && &part == &boundary ? S(1) : beta;
+  }
+
+  FieldView<const S> minuend(const Part& part, const FieldView<const S>& b,
+                             const FieldView<S>& r) const {
+    return splits && &part == &boundary ? FieldView<const S>(r) : b;
+  }
+
+  /// Where each row has a thread, groups of threads are groups of rows. Split rows are whole behind
+  /// both parts alone.
   int parts() const override {
+    if (splits) return 0;
     const Plan& plan = diagonal.matrix->plan();
     return plan.layout.threads_per_row == 1 ? device::parts_of_group(plan.gpu.block_size) : 0;
   }
@@ -196,18 +218,19 @@ struct DistributedOperator<S>::State final : cuda::RankProduct {
     if constexpr (has_cuda) {
       const int numbers = device::sums_of(multiplies.epilogue, multiplies.ring);
       const FieldView<const S> x(static_cast<const S*>(operands.x), basis->size(), components());
-      run_on_gpu(mode, x, stream, [&](const Part& part, const FieldView<const S>& of_part) {
-        const auto first = of_rows(part.rows.first_row);
-        device::ProductOperands own = operands;
-        own.x = of_part.data;
-        own.y = static_cast<S*>(operands.y) + first;
-        own.with = static_cast<const S*>(operands.with) + first;
-        own.partials =
-            operands.partials + Offset(part.rows.first_row / rows_of_group) * parts() * numbers;
-        cuda::Product::Call call = call_in_loop(multiplies);
-        call.systems = {&own, 1};
-        part.matrix->product_on_gpu()->launch(call, stream);
-      });
+      run_on_gpu(mode, x, stream,
+                 [&](const Part& part, const FieldView<const S>& of_part, const Stream& on) {
+                   const auto first = of_rows(part.rows.first_row);
+                   device::ProductOperands own = operands;
+                   own.x = of_part.data;
+                   own.y = static_cast<S*>(operands.y) + first;
+                   own.with = static_cast<const S*>(operands.with) + first;
+                   own.partials = operands.partials +
+                                  Offset(part.rows.first_row / rows_of_group) * parts() * numbers;
+                   cuda::Product::Call call = call_in_loop(multiplies);
+                   call.systems = {&own, 1};
+                   part.matrix->product_on_gpu()->launch(call, on);
+                 });
     }
   }
 
@@ -270,6 +293,9 @@ struct DistributedOperator<S>::State final : cuda::RankProduct {
   detail::EntryTableHandle<S> entry;
   ExchangeMode mode;
   Device device;  // of parts, whose sums are not joined
+  bool splits;
+  Plan plan;
+  Index interior_rows = 0;
   Recurrence recurrence = Recurrence::ring;
   std::shared_ptr<const Basis> basis;
   std::unique_ptr<detail::SharedRows> shared;
@@ -283,6 +309,7 @@ struct DistributedOperator<S>::State final : cuda::RankProduct {
   std::unique_ptr<detail::ExchangeTask> task;
   std::shared_ptr<cuda::DeviceProduct> on_gpu;  // null on the CPU
   RankTimes times;
+  std::shared_ptr<detail::DistributedAdjoint<S>> adjoint;  // null unless it is kept
 };
 
 }  // namespace heddle

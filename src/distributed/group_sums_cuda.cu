@@ -11,6 +11,7 @@ namespace {
 
 constexpr int warp = 32;
 constexpr int groups_of_tile = 256;  // and threads of a block
+constexpr int numbers_of_block = Reduction<double>::width;
 
 __device__ double joined(double a, double b, bool adds) {
   if (adds) return a + b;
@@ -47,12 +48,15 @@ __device__ double sum_of_parts(const double* from, int parts, int count) {
 }
 
 /// A block joins the groups of a tile, and the last block of a node its tiles: those are so few
-/// that a kernel of their own would take longer to begin.
+/// that a kernel of their own would take longer to begin. The grid's y are `numbers_of_block` of
+/// the numbers each.
 __global__ void __launch_bounds__(groups_of_tile)
     join_nodes(const GroupTile* tiles, const NodeTiles* nodes, const Index* group_at,
                const double* partials, int parts, int count, bool adds, double* of_tiles,
                unsigned* finished, double* results) {
   __shared__ bool is_last;
+  const int first_number = static_cast<int>(blockIdx.y) * numbers_of_block;
+  const int end_number = min(count, first_number + numbers_of_block);
   const GroupTile tile = tiles[blockIdx.x];
   const NodeTiles node = nodes[tile.node];
   const int thread = static_cast<int>(threadIdx.x);
@@ -62,7 +66,7 @@ __global__ void __launch_bounds__(groups_of_tile)
           : nullptr;
   double* const to = node.tiles == 1 ? results + static_cast<long long>(tile.node) * count
                                      : of_tiles + static_cast<long long>(blockIdx.x) * count;
-  for (int v = 0; v < count; ++v) {
+  for (int v = first_number; v < end_number; ++v) {
     const double own = from != nullptr ? sum_of_parts(from + v, parts, count) : 0;
     const double sum = join_over_block(own, tile.groups, adds);
     if (thread == 0) to[v] = sum;
@@ -70,8 +74,9 @@ __global__ void __launch_bounds__(groups_of_tile)
   if (node.tiles == 1) return;
   if (thread == 0) {
     __threadfence();
-    is_last = atomicAdd(finished + tile.node, 1u) + 1 == static_cast<unsigned>(node.tiles);
-    if (is_last) finished[tile.node] = 0;
+    unsigned* const of_node = finished + static_cast<long long>(tile.node) * gridDim.y + blockIdx.y;
+    is_last = atomicAdd(of_node, 1u) + 1 == static_cast<unsigned>(node.tiles);
+    if (is_last) *of_node = 0;
     __threadfence();
   }
   __syncthreads();
@@ -80,7 +85,7 @@ __global__ void __launch_bounds__(groups_of_tile)
   const int of_each = max(node.width / groups_of_tile, 1);
   const int first = thread * of_each, end = min(first + of_each, node.tiles);
   const int present = (node.tiles + of_each - 1) / of_each;
-  for (int v = 0; v < count; ++v) {
+  for (int v = first_number; v < end_number; ++v) {
     double* const of_node = of_tiles + static_cast<long long>(node.first) * count + v;
     for (int half = 1; half < of_each; half *= 2) {
       for (int at = first; at + half < end; at += 2 * half) {
@@ -100,12 +105,11 @@ __global__ void __launch_bounds__(groups_of_tile)
 
 /// In pinned memory of the host.
 struct GroupSums::Results {
-  Results(std::size_t nodes, const Stream& stream) {
-    if (nodes == 0) return;
+  Results(std::size_t count, const Stream& stream) {
+    if (count == 0) return;
     const OnGpu here(stream);
     void* data = nullptr;
-    check(cudaHostAlloc(&data, nodes * Reduction<double>::width * sizeof(double),
-                        cudaHostAllocMapped | cudaHostAllocPortable),
+    check(cudaHostAlloc(&data, count * sizeof(double), cudaHostAllocMapped | cudaHostAllocPortable),
           "cudaHostAlloc");
     numbers = static_cast<double*>(data);
   }
@@ -120,9 +124,7 @@ struct GroupSums::Results {
 
 GroupSums::GroupSums(const std::vector<detail::GroupNode>& nodes,
                      const std::vector<Index>& group_at, const Device& device)
-    : nodes_(nodes.size()),
-      group_at_(std::span<const Index>(group_at), device),
-      results_(std::make_unique<Results>(nodes.size(), device.stream())) {
+    : nodes_(nodes.size()), device_(device), group_at_(std::span<const Index>(group_at), device) {
   const auto groups = static_cast<long long>(group_at.size());
   std::vector<GroupTile> tiles;
   std::vector<NodeTiles> tiles_of_node;
@@ -138,17 +140,30 @@ GroupSums::GroupSums(const std::vector<detail::GroupNode>& nodes,
   }
   tiles_ = Array<GroupTile>(std::span<const GroupTile>(tiles), device);
   tiles_of_node_ = Array<NodeTiles>(std::span<const NodeTiles>(tiles_of_node), device);
-  of_tiles_ = Array<double>(tiles.size() * Reduction<double>::width, device);
-  finished_ = Array<unsigned>(nodes.size(), device);
+  reserve(numbers_of_block);
 }
 
 GroupSums::~GroupSums() = default;
+
+void GroupSums::reserve(int count) {
+  if (count <= most_numbers_) return;
+  const auto numbers = static_cast<std::size_t>(count);
+  const std::size_t blocks = (numbers + numbers_of_block - 1) / numbers_of_block;
+  device_.synchronize();
+  results_ = std::make_unique<Results>(nodes_ * numbers, device_.stream());
+  of_tiles_ = Array<double>(tiles_.size() * numbers, device_);
+  finished_ = Array<unsigned>(nodes_ * blocks, device_);
+  most_numbers_ = count;
+}
 
 void GroupSums::queue(const double* partials, int parts, int count, RowShare::Join how, double* to,
                       const Stream& stream) {
   if (nodes_ == 0) return;
   const OnGpu here(stream);
-  join_nodes<<<static_cast<unsigned>(tiles_.size()), groups_of_tile, 0, stream.queue>>>(
+  reserve(count);
+  const dim3 grid(static_cast<unsigned>(tiles_.size()),
+                  static_cast<unsigned>((count + numbers_of_block - 1) / numbers_of_block));
+  join_nodes<<<grid, groups_of_tile, 0, stream.queue>>>(
       tiles_.data(), tiles_of_node_.data(), group_at_.data(), partials, parts, count,
       how == RowShare::Join::sum, of_tiles_.data(), finished_.data(), to);
   check(cudaGetLastError(), "launch of the join of partial sums");
@@ -156,6 +171,7 @@ void GroupSums::queue(const double* partials, int parts, int count, RowShare::Jo
 
 std::span<const double> GroupSums::join(const double* partials, int count, RowShare::Join how,
                                         const Stream& stream) {
+  reserve(count);
   queue(partials, 1, count, how, results_->numbers, stream);
   check(cudaStreamSynchronize(stream.queue), "cudaStreamSynchronize");
   return {results_->numbers, nodes_ * static_cast<std::size_t>(count)};

@@ -34,7 +34,8 @@ class GroupSums {
   ~GroupSums();
 
   /// `count` numbers of each node, one node behind the other, from partial sums on the GPU, into
-  /// `to`, in stream order: one call at a time. `parts`: of a group, 1, 2 or 4.
+  /// `to`, in stream order: one call at a time. `parts`: of a group, 1, 2 or 4. Of more numbers
+  /// than ever before it allocates, and waits.
   void queue(const double* partials, int parts, int count, RowShare::Join how, double* to,
              const Stream& stream);
   /// The same. Waits for the stream; valid until the next call.
@@ -43,8 +44,11 @@ class GroupSums {
 
  private:
   struct Results;
+  void reserve(int count);
 
   std::size_t nodes_;
+  int most_numbers_ = 0;
+  Device device_;
   Array<Index> group_at_;
   Array<GroupTile> tiles_;
   Array<NodeTiles> tiles_of_node_;

@@ -90,8 +90,8 @@ class RankTransfer final : public LinearOperator<S> {
     const FieldView<const S> read(x_.data(), matrix_->columns(), width_);
     if (on_gpu_) {
       return on_gpu_->run(
-          ExchangeMode::vector, x.data, x_.data(), stream, [] {},
-          [&] { matrix_->apply(alpha, read, beta, y, stream); });
+          ExchangeMode::vector, false, x.data, x_.data(), stream, [](const Stream&) {},
+          [&](const Stream& on) { matrix_->apply(alpha, read, beta, y, on); });
     }
     gather_rows(halo_.sent_rows, x.data, sent_.data(), stream);
     ranks_.begin_exchange(sends_, receives_);

@@ -81,7 +81,8 @@ class GivenRows {
   Index rows_;
 };
 
-/// Rows [first, first + rows) of the basis; `compact` numbers their columns.
+/// Rows [first, first + rows) of the basis; `compact` numbers their columns, -1 for one whose
+/// entries are of another part.
 template <class Compact>
 RowPart make_part(const GivenRows& given, const Basis& basis, Index first, Index rows,
                   Index columns, bool sorts, const Compact& compact) {
@@ -93,7 +94,9 @@ RowPart make_part(const GivenRows& given, const Basis& basis, Index first, Index
   for (Index i = 0; i < rows; ++i) {
     const Index row = basis.user_row(first + i);
     const auto at = static_cast<std::ptrdiff_t>(part.entry.size());
-    for (Offset k = given.begin(row); k < given.end(row); ++k) part.entry.push_back(k);
+    for (Offset k = given.begin(row); k < given.end(row); ++k) {
+      if (compact(given.column(k)) >= 0) part.entry.push_back(k);
+    }
     const auto by_column = [&](Offset a, Offset b) { return given.column(a) < given.column(b); };
     if (sorts) std::sort(part.entry.begin() + at, part.entry.end(), by_column);
     part.offsets.push_back(static_cast<Offset>(part.entry.size()));
@@ -142,7 +145,7 @@ Index* put_window(const GivenRows& given, Index first, Index end, Index* to) {
 }  // namespace
 
 RowParts split_rows(const Partition& partition, int rank, const RankRows& rows, bool sorts,
-                    Index sort_window) {
+                    Index sort_window, BoundaryStorage boundary) {
   const GivenRows given(partition, rank, rows);
   RowParts parts;
   Index interior_groups = 0;
@@ -164,9 +167,13 @@ RowParts split_rows(const Partition& partition, int rank, const RankRows& rows, 
   const Basis& basis = *parts.basis;
 
   const Index interior = interior_groups * rows_of_group;
-  parts.interior = make_part(given, basis, 0, interior, given.rows(), sorts, [&](long long column) {
-    return basis.position(given.row_of(column));
-  });
+  const bool splits = boundary == BoundaryStorage::split;
+  parts.interior_rows = interior;
+  parts.interior =
+      make_part(given, basis, 0, splits ? given.rows() : interior, given.rows(), sorts,
+                [&](long long column) {
+                  return given.owns(column) ? basis.position(given.row_of(column)) : Index(-1);
+                });
 
   // The boundary's columns: its own rows, those of the interior that it needs, the halo.
   std::vector<Index> place(static_cast<std::size_t>(given.rows()), -1);
@@ -176,7 +183,7 @@ RowParts split_rows(const Partition& partition, int rank, const RankRows& rows, 
     at = static_cast<Index>(parts.copied_rows.size());
     parts.copied_rows.push_back(position);
   };
-  for (Index i = interior; i < given.rows(); ++i) copy_row(i);
+  for (Index i = interior; i < given.rows() && !splits; ++i) copy_row(i);
   std::vector<Index> needed;
   for (Index i = interior; i < given.rows(); ++i) {
     const Index row = basis.user_row(i);
@@ -195,12 +202,15 @@ RowParts split_rows(const Partition& partition, int rank, const RankRows& rows, 
   };
   make_unique(needed);
   make_unique(parts.halo_columns);
-  for (const Index position : needed) copy_row(position);
+  for (const Index position : needed) {
+    if (!splits) copy_row(position);
+  }
   const auto copied = static_cast<Offset>(parts.copied_rows.size());
   const auto& halo = parts.halo_columns;
   parts.boundary = make_part(
       given, basis, interior, given.rows() - interior,
       checked_index(copied + static_cast<Offset>(halo.size())), sorts, [&](long long column) {
+        // -1 where rows are split.
         if (given.owns(column)) {
           return place[static_cast<std::size_t>(basis.position(given.row_of(column)))];
         }

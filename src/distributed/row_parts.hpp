@@ -33,6 +33,7 @@ struct RowPart {
 struct RowParts {
   std::shared_ptr<const Basis> basis;   // groups of interior rows, then the others; sorted
   std::vector<long long> places;        // of those groups among all ranks'
+  Index interior_rows = 0;              // the boundary's are behind them
   RowPart interior;                     // its columns are the rank's rows, in the basis
   RowPart boundary;                     // its columns: `copied_rows`, then the halo
   std::vector<Index> copied_rows;       // in the basis; first the boundary's own
@@ -43,8 +44,9 @@ struct RowParts {
 /// Throws `Error`: size_mismatch unless offsets and columns are of the partition's rows of this
 /// rank, out_of_range for a column that there is not. `sorts`: entries of a row by column.
 /// `sort_window`: rows are sorted by length within so many, a power of two up to 256, so that each
-/// group of rows has an order of its own.
+/// group of rows has an order of its own. Under `BoundaryStorage::split` the interior has all rows,
+/// with their entries in the rank's columns, and the boundary the others, of the halo alone.
 RowParts split_rows(const Partition& partition, int rank, const RankRows& rows, bool sorts,
-                    Index sort_window);
+                    Index sort_window, BoundaryStorage boundary);
 
 }  // namespace heddle::detail

@@ -28,15 +28,15 @@ const std::vector<Network>& named_networks() {
   return networks;
 }
 
-// h100: docs/gpu-runs/2026-11-26-h100-two-gpus.md, start and bandwidth from two sizes of quaternion
-// matrices without ranks and on one, and 0.876 from 3 x 3 blocks on one: (786 - 70) us for 1.468
-// GB. h200: bandwidths from 103 us (docs/results.md, 543 524 quaternions) and 169 us on a rank, the
-// rest as on the H100. c2050: 91 GB/s of Kreutzer et al. (2012, section 1.2); there the host
-// drives, with ranks and without.
+// h100: docs/gpu-runs/2026-11-27-h100-sorted-ranks.md, start and bandwidth from two sizes of
+// quaternion matrices without ranks and on one, and 0.902 from 3 x 3 blocks on one: (609.5 - 56) us
+// for 1.468 GB. h200: docs/gpu-runs/2026-11-27-h200-ranks.md, in the same way, with a boundary that
+// is multiplied beside the interior, as that of the h100 was not yet. c2050: 91 GB/s of Kreutzer et
+// al. (2012, section 1.2); there the host drives, with ranks and without.
 const std::vector<DeviceRates>& named_rates() {
   static const std::vector<DeviceRates> rates = {
-      {"h100", 3 * micro, 50 * giga, {16 * micro, 2900 * giga}, {70 * micro, 2340 * giga}, 0.876},
-      {"h200", 3 * micro, 50 * giga, {16 * micro, 4000 * giga}, {70 * micro, 3530 * giga}, 0.876},
+      {"h100", 3 * micro, 50 * giga, {16 * micro, 2900 * giga}, {56 * micro, 2940 * giga}, 0.902},
+      {"h200", 3 * micro, 50 * giga, {19 * micro, 4100 * giga}, {51 * micro, 4140 * giga}, 0.916},
       {"c2050", 7 * micro, 5 * giga, {70 * micro, 91 * giga}, {70 * micro, 91 * giga}, 1}};
   return rates;
 }
@@ -93,7 +93,7 @@ DeviceRates parse_device_rates(std::string_view text) {
     throw Error(ErrorKind::usage,
                 "rates are " + names_of(named_rates()) +
                     "or microseconds and GB/s of an iteration alone and on ranks such as "
-                    "16,2900,70,2300, not '" +
+                    "16,2900,56,2940, not '" +
                     std::string(text) + "'");
   }
   DeviceRates made = named_rates().front();

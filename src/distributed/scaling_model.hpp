@@ -33,8 +33,8 @@ struct WorkRate {
   double seconds(double bytes) const { return start + bytes / bandwidth; }
 };
 
-/// As measured on one device. On ranks products form no sums and the host waits for them, so that
-/// an iteration has other rates than alone.
+/// As measured on one device. On ranks each iteration has more kernels, and the hosts meet, so that
+/// it has other rates than alone.
 struct DeviceRates {
   std::string name;
   double kernel = 0;  // seconds in which a kernel begins behind another

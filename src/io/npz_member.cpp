@@ -1,5 +1,7 @@
 #include "npz_member.hpp"
 
+#include <zip.h>
+
 #include <cmath>
 #include <cstring>
 #include <filesystem>
@@ -10,6 +12,9 @@
 #include "heddle/read.hpp"
 
 namespace heddle::io {
+
+void CloseArchive::operator()(::zip* archive) const { zip_discard(archive); }
+void CloseMember::operator()(::zip_file* member) const { zip_fclose(member); }
 
 Archive open_archive(const std::string& path) {
   int code = 0;
@@ -50,7 +55,7 @@ void Member::fail(const std::string& what) const {
   detail::malformed_file("member '" + name_ + "' " + what);
 }
 
-void Member::read_header(zip_uint64_t size) {
+void Member::read_header(std::uint64_t size) {
   std::array<unsigned char, 12> start{};
   read_bytes(start.data(), 10);
   if (std::memcmp(start.data(), "\x93NUMPY", 6) != 0) fail("is no NumPy array");

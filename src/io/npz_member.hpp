@@ -1,8 +1,6 @@
 // The arrays of a NumPy archive, and numbers of one of them.
 #pragma once
 
-#include <zip.h>
-
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -12,17 +10,21 @@
 #include "heddle/array.hpp"
 #include "npy.hpp"
 
+// Of libzip, whose header only `npz_member.cpp` needs.
+struct zip;
+struct zip_file;
+
 namespace heddle::io {
 
 struct CloseArchive {
-  void operator()(zip_t* archive) const { zip_discard(archive); }
+  void operator()(::zip* archive) const;
 };
 struct CloseMember {
-  void operator()(zip_file_t* member) const { zip_fclose(member); }
+  void operator()(::zip_file* member) const;
 };
 
 struct Archive {
-  std::unique_ptr<zip_t, CloseArchive> zip;
+  std::unique_ptr<::zip, CloseArchive> zip;
   std::uintmax_t bytes = 0;
 };
 
@@ -84,11 +86,11 @@ class Member {
   [[noreturn]] void fail(const std::string& what) const;
 
  private:
-  void read_header(zip_uint64_t size);
+  void read_header(std::uint64_t size);
   void read_bytes(void* to, std::size_t bytes);
 
   std::string name_;
-  std::unique_ptr<zip_file_t, CloseMember> file_;
+  std::unique_ptr<::zip_file, CloseMember> file_;
   NpyHeader header_;
   std::size_t items_ = 0;
 };

@@ -62,7 +62,7 @@ long long check_memory(const detail::BlockSystem<S>& system, int columns, long l
   const long long fields =
       columns * detail::BlockConjugateGradientLoop<Ring::real, S>::fields_of_column;
   const long long own = fields * field + detail::BlockOperations<Ring::quaternion, S>::bytes(
-                                             columns, matrix.device().on_gpu());
+                                             columns, matrix.rows(), matrix.device().stream());
   long long needed = own;
   if (system.preconditioner && held == 0) {
     const Workspace later = system.preconditioner->workspace();

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "agreed_end.hpp"
 #include "base/range.hpp"
 #include "block_conjugate_gradient_basis.hpp"
 #include "block_solve.hpp"
@@ -46,8 +47,12 @@ class BlockConjugateGradientLoop final : public BlockSolve<S> {
   std::vector<Report> solve(std::span<const FieldView<const S>> b,
                             std::span<const FieldView<S>> x) override {
     const Range range("block solve");
+    AgreedEnd agreed(stream_.share);
+    agreed_ = &agreed;
     start_ = Clock::now();
-    goal_ = goal_of<S>(this->system().options, x_.front().scalars(), StoredScalar::own);
+    goal_ = goal_of<S>(this->system().options,
+                       all_rows(matrix_.rows(), stream_) * matrix_.row_components(),
+                       StoredScalar::own);
     iterations_ = 0;
     end_of_run_ = device::loop_runs;
     recurrence_->forget_norm();
@@ -254,6 +259,7 @@ class BlockConjugateGradientLoop final : public BlockSolve<S> {
         halved_ = iterations_;
       }
     }
+    const device::LoopEnd wished = (*agreed_)(wish(worst));
     if (has_arrived) return device::loop_reached;
     if (has_grown) return device::loop_grew;
     // Where A is singular along a direction, what lies there stays.
@@ -261,6 +267,10 @@ class BlockConjugateGradientLoop final : public BlockSolve<S> {
     if (!recurrence_->has_full_rank() && iterations_ - halved_ > patience) {
       return device::loop_lost;
     }
+    return wished;
+  }
+  /// Of this rank.
+  device::LoopEnd wish(double worst) const {
     const SolverOptions& options = this->system().options;
     const double seconds = elapsed();
     if (seconds >= options.time_limit) return device::loop_time;
@@ -333,6 +343,7 @@ class BlockConjugateGradientLoop final : public BlockSolve<S> {
   long long halved_ = 0;  // when some residual of this run was, last
   device::LoopEnd end_of_run_ = device::loop_runs;
   Clock::time_point start_;
+  AgreedEnd* agreed_ = nullptr;  // of the solve that goes on
 };
 
 }  // namespace heddle::detail

@@ -55,7 +55,7 @@ void check_memory(const LinearOperator<S>& matrix, std::size_t vectors) {
                            detail::CoarseSpaceOver<Ring::real, S>::spare_fields(vectors);
   const long long needed =
       fields * field + detail::BlockOperations<Ring::quaternion, S>::bytes(
-                           static_cast<int>(vectors), matrix.device().on_gpu());
+                           static_cast<int>(vectors), matrix.rows(), matrix.device().stream());
   detail::check_available(matrix, "deflation on " + std::to_string(vectors) + " vectors needs",
                           fields, needed);
 }

@@ -41,8 +41,9 @@ long long memory_for(const LinearOperator<S>& matrix, std::size_t most) {
   check_operator(matrix, most);
   const long long field = detail::bytes_of_field(matrix);
   const long long fields = 2 * static_cast<long long>(most) + 1;
-  const long long needed = fields * field + detail::BlockOperations<Ring::real, S>::bytes(
-                                                static_cast<int>(most), matrix.device().on_gpu());
+  const long long needed =
+      fields * field + detail::BlockOperations<Ring::real, S>::bytes(
+                           static_cast<int>(most), matrix.rows(), matrix.device().stream());
   detail::check_available(matrix, std::to_string(most) + " earlier solutions need", fields, needed);
   return needed;
 }

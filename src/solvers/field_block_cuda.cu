@@ -38,10 +38,13 @@ struct Tile {
 /// Where a call leaves <u_i, v_j>: a warp each of the grid's y for a tile of products, a part of
 /// the elements each of its x.
 struct Sums {
-  double* partials;  // component c of number k of all parts from (k * size + c) * parts on
+  double* partials;  // of a part and a component of a number
   unsigned parts;
   bool hermitian;
-  bool diagonal;  // only <u_k, v_k>, whose number is k
+  bool diagonal;              // only <u_k, v_k>, whose number is k
+  Offset of_part = 1;         // to the next part
+  Offset of_number = 0;       // to the next component; `parts` where parts are not groups of rows
+  Offset chunks_of_part = 0;  // where they are, those next to each other; 0: parts take turns
 };
 
 template <Ring R, int I, int J, class Chunk, class S>
@@ -57,8 +60,11 @@ __global__ void __launch_bounds__(threads_of_block)
   double sums[I * J * size] = {};
   const Offset chunks = (walk.elements + Chunk::elements - 1) / Chunk::elements;
   for (unsigned plane = 0; plane < walk.planes; ++plane) {
-    for (Offset at = Offset(blockIdx.x) * 32 + threadIdx.x % 32; at < chunks;
-         at += Offset(to.parts) * 32) {
+    const bool in_groups = to.chunks_of_part > 0;
+    const Offset first = Offset(blockIdx.x) * (in_groups ? to.chunks_of_part : 32);
+    const Offset end = in_groups ? min(chunks, first + to.chunks_of_part) : chunks;
+    const Offset step = in_groups ? 32 : Offset(to.parts) * 32;
+    for (Offset at = first + threadIdx.x % 32; at < end; at += step) {
       const Chunk chunk(walk, plane, at);
       typename Chunk::Values left[I], right[J];
 #pragma unroll
@@ -88,7 +94,7 @@ __global__ void __launch_bounds__(threads_of_block)
       const int number = to.diagonal ? i0 : (j0 + j) * u.count + i0 + i;
 #pragma unroll
       for (int c = 0; c < size; ++c) {
-        to.partials[Offset(number * size + c) * to.parts + blockIdx.x] =
+        to.partials[Offset(number * size + c) * to.of_number + Offset(blockIdx.x) * to.of_part] =
             sums[(j * I + i) * size + c];
       }
     }
@@ -178,23 +184,56 @@ unsigned parts_of(Offset numbers, Offset elements) {
 }
 
 template <Ring R, int I, int J, class S>
-void launch_sums(std::span<const FieldView<S>> u, std::span<const FieldView<S>> v, Sums sums,
-                 double* results, const Stream& stream) {
+void launch_products(std::span<const FieldView<S>> u, std::span<const FieldView<S>> v,
+                     const Walk& walk, const Sums& sums, const Stream& stream) {
   const auto rows = static_cast<Offset>(u.size()), columns = static_cast<Offset>(v.size());
-  const Offset numbers = (sums.diagonal ? rows : rows * columns) * ring_size(R);
-  const Walk walk = walk_over<R>(u.front(), 1);
-  sums.parts = parts_of(numbers, walk.elements * walk.planes);
   const Offset tiles = sums.diagonal ? rows : Offset(divided_up(rows, I)) * divided_up(columns, J);
   const dim3 grid(sums.parts, divided_up(tiles, warps_of_block));
-  const OnGpu here(stream);
   const auto launch = [&]<class Chunk>() {
     sum_products<R, I, J, Chunk, S><<<grid, threads_of_block, 0, stream.queue>>>(
         walk, block_of<const S>(u), block_of<const S>(v), sums);
   };
   with_chunk<R>(u.front(), are_aligned(u) && are_aligned(v), launch);
+  check(cudaGetLastError(), "launch of a Gram matrix");
+}
+
+/// Of `sums`, whether it is Hermitian, or the diagonal alone.
+template <Ring R, class S>
+Offset numbers_of(std::span<const FieldView<S>> u, std::span<const FieldView<S>> v,
+                  const Sums& sums) {
+  const auto rows = static_cast<Offset>(u.size()), columns = static_cast<Offset>(v.size());
+  return (sums.diagonal ? rows : rows * columns) * ring_size(R);
+}
+
+template <Ring R, int I, int J, class S>
+void launch_sums(std::span<const FieldView<S>> u, std::span<const FieldView<S>> v, Sums sums,
+                 double* results, const Stream& stream) {
+  const Offset numbers = numbers_of<R>(u, v, sums);
+  const Walk walk = walk_over<R>(u.front(), 1);
+  sums.parts = parts_of(numbers, walk.elements * walk.planes);
+  sums.of_number = sums.parts;
+  const OnGpu here(stream);
+  launch_products<R, I, J>(u, v, walk, sums, stream);
   add_parts<<<divided_up(numbers, warps_of_block), threads_of_block, 0, stream.queue>>>(
       sums.partials, sums.parts, numbers, results);
-  check(cudaGetLastError(), "launch of a Gram matrix");
+  check(cudaGetLastError(), "launch of the sums of a Gram matrix");
+}
+
+/// A part is a group of 256 rows, whose elements are whole chunks.
+template <Ring R, int I, int J, class S>
+void launch_sums_of_groups(std::span<const FieldView<S>> u, std::span<const FieldView<S>> v,
+                           Sums sums, const Stream& stream) {
+  const FieldView<S>& shape = u.front();
+  if (!shape.is_aos()) throw Error(ErrorKind::usage, "ranks on GPUs share fields of type aos");
+  if (shape.size == 0) return;
+  constexpr int elements = ChunkValues<R, S>::elements;
+  static_assert(rows_of_group % elements == 0);
+  sums.parts = static_cast<unsigned>(groups_of(shape.size));
+  sums.of_part = numbers_of<R>(u, v, sums);
+  sums.of_number = 1;
+  sums.chunks_of_part = Offset(rows_of_group) * (shape.components / ring_size(R)) / elements;
+  const OnGpu here(stream);
+  launch_products<R, I, J>(u, v, walk_over<R>(shape, 1), sums, stream);
 }
 
 }  // namespace
@@ -207,6 +246,18 @@ template <Ring R, class S>
 void gram(std::span<const FieldView<S>> u, std::span<const FieldView<S>> v, bool hermitian,
           double* partials, double* results, const Stream& stream) {
   launch_sums<R, Tile<R>::I, Tile<R>::J>(u, v, {partials, 0, hermitian, false}, results, stream);
+}
+
+template <Ring R, class S>
+void gram_of_groups(std::span<const FieldView<S>> u, std::span<const FieldView<S>> v,
+                    bool hermitian, double* partials, const Stream& stream) {
+  launch_sums_of_groups<R, Tile<R>::I, Tile<R>::J>(u, v, {partials, 0, hermitian, false}, stream);
+}
+
+template <class S>
+void squared_norms_of_groups(std::span<const FieldView<S>> u, double* partials,
+                             const Stream& stream) {
+  launch_sums_of_groups<Ring::real, 1, 1>(u, u, {partials, 0, false, true}, stream);
 }
 
 template <class S>
@@ -232,15 +283,18 @@ void combine(std::span<const FieldView<S>> from, const S* c, std::span<const Fie
   check(cudaGetLastError(), "launch of a combination of fields");
 }
 
-#define HEDDLE_INSTANTIATE_RING(R, S)                                                          \
-  template void gram<R, S>(std::span<const FieldView<S>>, std::span<const FieldView<S>>, bool, \
-                           double*, double*, const Stream&);                                   \
-  template void combine<R, S>(std::span<const FieldView<S>>, const S*,                         \
+#define HEDDLE_INSTANTIATE_RING(R, S)                                                              \
+  template void gram<R, S>(std::span<const FieldView<S>>, std::span<const FieldView<S>>, bool,     \
+                           double*, double*, const Stream&);                                       \
+  template void gram_of_groups<R, S>(std::span<const FieldView<S>>, std::span<const FieldView<S>>, \
+                                     bool, double*, const Stream&);                                \
+  template void combine<R, S>(std::span<const FieldView<S>>, const S*,                             \
                               std::span<const FieldView<S>>, bool, const Stream&);
-#define HEDDLE_INSTANTIATE(S)                                                                     \
-  template void squared_norms<S>(std::span<const FieldView<S>>, double*, double*, const Stream&); \
-  HEDDLE_INSTANTIATE_RING(Ring::real, S)                                                          \
-  HEDDLE_INSTANTIATE_RING(Ring::complex, S)                                                       \
+#define HEDDLE_INSTANTIATE(S)                                                                      \
+  template void squared_norms<S>(std::span<const FieldView<S>>, double*, double*, const Stream&);  \
+  template void squared_norms_of_groups<S>(std::span<const FieldView<S>>, double*, const Stream&); \
+  HEDDLE_INSTANTIATE_RING(Ring::real, S)                                                           \
+  HEDDLE_INSTANTIATE_RING(Ring::complex, S)                                                        \
   HEDDLE_INSTANTIATE_RING(Ring::quaternion, S)
 HEDDLE_INSTANTIATE(float)
 HEDDLE_INSTANTIATE(double)

@@ -24,6 +24,16 @@ template <Ring R, class S>
 void gram(std::span<const FieldView<S>> u, std::span<const FieldView<S>> v, bool hermitian,
           double* partials, double* results, const Stream& stream);
 
+/// The same as partial sums of each group of 256 rows, one group behind the other, of fields of
+/// type AoS: for ranks that share the rows. `partials` has room for u.size() v.size() ring_size(R)
+/// of each.
+template <Ring R, class S>
+void gram_of_groups(std::span<const FieldView<S>> u, std::span<const FieldView<S>> v,
+                    bool hermitian, double* partials, const Stream& stream);
+template <class S>
+void squared_norms_of_groups(std::span<const FieldView<S>> u, double* partials,
+                             const Stream& stream);
+
 /// results = |u|^2 over all components, of each field.
 template <class S>
 void squared_norms(std::span<const FieldView<S>> u, double* partials, double* results,

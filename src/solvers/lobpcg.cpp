@@ -81,7 +81,8 @@ void resolve(EigenOptions& options, const LinearOperator<S>& matrix, Ring ring) 
   if (options.guard != EigenOptions::by_count && (options.guard < 0 || options.guard > most)) {
     refuse("guard vectors are 0 to " + std::to_string(most));
   }
-  const Offset dimensions = Offset(matrix.rows()) * matrix.row_components() / ring_size(ring);
+  const Offset dimensions = all_rows(matrix.rows(), matrix.device().stream()) *
+                            matrix.row_components() / ring_size(ring);
   if (options.count > dimensions) {
     refuse("a space of " + std::to_string(dimensions) + " dimensions has no " +
            std::to_string(options.count) + " eigenpairs");
@@ -98,7 +99,7 @@ long long check_memory(const detail::EigenSystem<S>& system) {
   const long long field = detail::bytes_of_field(matrix);
   static_assert(6 * EigenOptions::most_pairs <= cuda::most_fields, "X, W and P, with guards");
   const long long sums = detail::BlockOperations<Ring::quaternion, S>::bytes(
-      3 * system.vectors(), matrix.device().on_gpu());
+      3 * system.vectors(), matrix.rows(), matrix.device().stream());
   long long needed = system.fields() * field + sums;
   const long long own = needed;
   if (system.preconditioner) {

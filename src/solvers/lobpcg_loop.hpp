@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "agreed_end.hpp"
 #include "base/range.hpp"
 #include "eigen_loop.hpp"
 #include "lobpcg_basis.hpp"
@@ -34,6 +35,8 @@ class LobpcgLoop final : public EigenLoop<S> {
 
   EigenReport solve(std::span<const FieldView<S>> x) override {
     const Range range("eigenpairs");
+    AgreedEnd agreed(stream_.share);
+    agreed_ = &agreed;
     start_ = Clock::now();
     report_ = {};
     const auto& preconditioner = this->system().preconditioner;
@@ -233,12 +236,17 @@ class LobpcgLoop final : public EigenLoop<S> {
 
   bool is_over(T worst) {
     const double seconds = elapsed();
-    if (options_.observer &&
-        !options_.observer({report_.iterations, static_cast<double>(worst), seconds})) {
+    const bool is_cancelled =
+        options_.observer &&
+        !options_.observer({report_.iterations, static_cast<double>(worst), seconds});
+    const device::LoopEnd wished = (*agreed_)(is_cancelled ? device::loop_cancelled
+                                              : seconds >= options_.time_limit ? device::loop_time
+                                                                               : device::loop_runs);
+    if (wished == device::loop_cancelled) {
       end(Status::cancelled);
     } else if (report_.iterations >= options_.max_iterations) {
       end(Status::iteration_limit);
-    } else if (seconds >= options_.time_limit) {
+    } else if (wished == device::loop_time) {
       end(Status::time_limit);
     }
     return report_.status != Status::converged;
@@ -276,7 +284,8 @@ class LobpcgLoop final : public EigenLoop<S> {
   T error_of(std::size_t k) const {
     const T value = basis_.values[k], unit = std::sqrt(static_cast<T>(report_.mass_norm));
     const auto error_by_residual = [&](std::size_t of) { return norms_[of] / unit; };
-    const Offset dimensions = Offset(matrix_.rows()) * matrix_.row_components() / ring_size(R);
+    const Offset dimensions =
+        all_rows(matrix_.rows(), stream_) * matrix_.row_components() / ring_size(R);
     T gap = std::numeric_limits<T>::infinity();
     bool is_last = true;
     for (std::size_t other = 0; other < basis_.values.size(); ++other) {
@@ -323,6 +332,7 @@ class LobpcgLoop final : public EigenLoop<S> {
   T least_ = 0;             // of the worst residuals, when it last was halved
   long long improved_ = 0;  // the iteration then
   Clock::time_point start_;
+  AgreedEnd* agreed_ = nullptr;  // of the solve that goes on
   EigenReport report_;
 };
 

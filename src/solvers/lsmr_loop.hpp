@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "agreed_end.hpp"
 #include "base/range.hpp"
 #include "fields/fits_in_place.hpp"
 #include "heddle/lsmr.hpp"
@@ -46,6 +47,8 @@ class LsmrLoop {
 
   LeastSquaresReport solve(const FieldView<const S>& b, const FieldView<S>& x) {
     const Range range("least squares");
+    AgreedEnd agreed(stream_.share);
+    agreed_ = &agreed;
     const auto entered = Clock::now();
     report_ = {};
     history_ = run_history_ = {};
@@ -295,13 +298,18 @@ class LsmrLoop {
       return false;
     }
     const double now = elapsed();
-    if (options_.observer &&
+    const bool is_cancelled =
+        options_.observer &&
         !options_.observer({{report_.iterations, relative_gradient(gradient, residual), now},
-                            relative_residual(residual)})) {
+                            relative_residual(residual)});
+    const device::LoopEnd wished = (*agreed_)(is_cancelled                 ? device::loop_cancelled
+                                              : now >= options_.time_limit ? device::loop_time
+                                                                           : device::loop_runs);
+    if (wished == device::loop_cancelled) {
       end(Status::cancelled);
     } else if (report_.iterations >= options_.max_iterations) {
       end(Status::iteration_limit);
-    } else if (now >= options_.time_limit) {
+    } else if (wished == device::loop_time) {
       end(Status::time_limit);
     }
     return !is_over_;
@@ -350,6 +358,7 @@ class LsmrLoop {
   bool is_over_ = false;
   long long bytes_ = 0;
   Clock::time_point start_;
+  AgreedEnd* agreed_ = nullptr;  // of the solve that goes on
   LeastSquaresReport report_;
   LeastSquaresHistory history_, run_history_;  // the latter of the run that goes on
 };

@@ -106,11 +106,12 @@ TEST_F(Help, ShowsWhatIsDocumented) {
         "--ranks",
         "--partition",
         "--exchange",
+        "--boundary",
         "--basis-precision"}},
       {"eigen",
        {"--mass", "--count", "--guard", "--output", "-o", "--preconditioner", "--tolerance",
-        "--max-iterations", "--time-limit", "--plan", "--profile", "--seed", "--storage",
-        "--node"}},
+        "--max-iterations", "--time-limit", "--plan", "--profile", "--seed", "--storage", "--node",
+        "--ranks", "--partition", "--exchange", "--boundary"}},
       {"spmv",
        {"--plan", "--profile", "--update-values", "--cold", "--repetitions", "--seed", "--storage",
         "--node", "--adjoint"}},
@@ -187,6 +188,7 @@ TEST_F(Help, EveryOptionIsAccepted) {
       {"--ranks", "2"},
       {"--partition", "rows"},
       {"--exchange", "naive"},
+      {"--boundary", "split"},
       {"--cache", "1000000"},
       {"--bandwidth", "900"},
       {"--link", "25"},
@@ -232,7 +234,7 @@ TEST_F(Help, EveryOptionIsAccepted) {
                                  option == "--plot";
       if (command == "info" && is_of_scaling) {
         arguments.insert(arguments.end(), {"--scaling", "nvlink"});
-      } else if (option == "--partition" || option == "--exchange") {
+      } else if (option == "--partition" || option == "--exchange" || option == "--boundary") {
         arguments.insert(arguments.end(), {"--ranks", "2"});
       }
       if (command == "spmv" && option != "--repetitions") {

@@ -157,7 +157,7 @@ TEST_F(Info, PredictsRanks) {
   expect_refused({"--scaling", ""}, "--scaling: it is empty (--help shows what there is)");
   expect_refused({"--scaling", "ndr", "--rates", "1,2"},
                  "rates are h100, h200, c2050, or microseconds and GB/s of an iteration alone and "
-                 "on ranks such as 16,2900,70,2300, not '1,2'");
+                 "on ranks such as 16,2900,56,2940, not '1,2'");
   expect_refused({"--scaling", "ndr", "--plot", "s.png"},
                  "--plot s.png: the picture is written as .svg");
   folder.write("r.mtx", banner + "2 3 2\n1 1 2\n2 3 2\n");

@@ -34,6 +34,9 @@ TEST_F(Ranks, WriteTheSolutionOfOneProcess) {
        {std::vector<std::string>{"--solver", "auto"},
         {"--solver", "fgmres", "--preconditioner", "cr"},
         {"--solver", "cr", "--preconditioner", "none", "--shift", "0.5"},
+        {"--solver", "block-cg", "--right-hand-sides", "3"},
+        {"--solver", "lsmr", "--tolerance", "1e-6"},
+        {"--damping", "0.1"},
         {"--solver", "cg", "--preconditioner", "chebyshev", "--right-hand-sides", "2"}}) {
     const std::string alone = solution(method);
     for (const std::string exchange : {"vector", "naive", "task"}) {
@@ -56,6 +59,25 @@ TEST_F(Ranks, WriteTheSolutionOfOneProcess) {
   }
 }
 
+TEST_F(Ranks, FindTheVectorsOfOneProcess) {
+  const auto vectors = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> arguments{"eigen",       "a.npz", "--plan", "CSR",      "--count", "2",
+                                       "--tolerance", "1e-4",  "--json", "--output", "v.mtx"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const Result result = run(arguments);
+    EXPECT_EQ(result.status, 0) << result.error;
+    const auto json = result.json();
+    EXPECT_EQ(json.contains("ranks"), !more.empty());
+    return text_of("v-1.mtx") + text_of("v-2.mtx") + json["eigenvalues"].dump();
+  };
+  EXPECT_EQ(vectors({"--ranks", "3"}), vectors({}));
+  const Result refused = run({"eigen", "a.npz", "--mass", "a.npz", "--ranks", "2"});
+  EXPECT_EQ(refused.status, 2);
+  EXPECT_EQ(refused.error,
+            "heddle: ranks share one matrix: a --mass has another interior, and so rows in "
+            "another order\n");
+}
+
 TEST_F(Ranks, TakeGroupsOfRowsByMetis) {
   const Result result = run({"solve", "a.npz", "--plan", "CSR", "--output", "x.mtx", "--ranks", "3",
                              "--partition", "metis"});
@@ -74,12 +96,19 @@ TEST_F(Ranks, AreReported) {
   EXPECT_EQ(json["ranks"]["count"], 3);
   EXPECT_EQ(json["ranks"]["communicator"], "threads");
   EXPECT_EQ(json["ranks"]["exchange"], "task");
+  EXPECT_EQ(json["ranks"]["boundary"], "whole");
+  const auto split =
+      run({"solve", "a.npz", "--ranks", "3", "--boundary", "split", "--json"}).json();
+  EXPECT_EQ(split["ranks"]["boundary"], "split");
+  EXPECT_EQ(split["ranks"]["interior_rows"], json["ranks"]["interior_rows"]);
+  EXPECT_LT(split["error"].get<double>(), 1e-6);
   EXPECT_LE(json["ranks"]["rows"][0].get<int>(), json["ranks"]["rows"][1].get<int>());
   EXPECT_GT(json["ranks"]["halo"][1].get<int>(), 0);
   EXPECT_EQ(json["ranks"]["times"].size(), 4u);
   EXPECT_GT(json["memory"].get<long long>(), 0);
   const Result text = run({"solve", "a.npz", "--ranks", "3"});
-  EXPECT_NE(text.out.find("\nranks      3 (threads), exchange task: "), std::string::npos);
+  EXPECT_NE(text.out.find("\nranks      3 (threads), exchange task, boundary whole: "),
+            std::string::npos);
 }
 
 TEST_F(Ranks, SetAMultigridUpAsOneProcess) {
@@ -115,8 +144,6 @@ TEST_F(Ranks, RefuseWhatTheyDoNotShare) {
   expect_refused({"--exchange", "naive"}, "--exchange is for ranks: give --ranks too");
   expect_refused({"--ranks", "2", "--storage", "hisparse"},
                  "ranks share matrices in sliced storage, not in --storage hisparse");
-  expect_refused({"--ranks", "2", "--solver", "lsmr"},
-                 "--solver lsmr is not for ranks: leave it out or name another");
   expect_refused({"--ranks", "2", "--partition", "0,5"},
                  "partition: rank 1 begins at row 5, which is no multiple of 256");
   expect_refused({"--ranks", "2", "--partition", "halves"},

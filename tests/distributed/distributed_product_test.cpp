@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <set>
 #include <span>
 #include <string>
@@ -39,11 +40,12 @@ Products<S> alone(const CsrMatrix<E>& matrix, const Plan& plan, const std::vecto
 
 template <class E, class S = vector_scalar_t<E>>
 Products<S> on_ranks(const CsrMatrix<E>& matrix, const Plan& plan, const std::vector<S>& x,
-                     const Partition& partition, ExchangeMode mode) {
+                     const Partition& partition, ExchangeMode mode,
+                     BoundaryStorage boundary = BoundaryStorage::whole, int threads = 1) {
   Products<S> made{x, x, x};
   std::vector<sum_t<S>> dots(static_cast<std::size_t>(partition.ranks())), squares = dots;
   run_on_ranks(partition.ranks(), [&](Communicator& ranks) {
-    const auto A = part_of(matrix, partition, ranks, plan, mode);
+    const auto A = part_of(matrix, partition, ranks, plan, mode, Device::cpu(threads), boundary);
     const Device device = A->device();
     const Stream stream = device.stream();
     const int width = A->row_components();
@@ -150,6 +152,47 @@ TYPED_TEST(DistributedProduct, HasTheBitsOfOneProcess) {
   }
 }
 
+/// Rows that are added up in another order, which modes and threads do not change.
+TYPED_TEST(DistributedProduct, OfSplitRowsIsNearThatOfOneProcess) {
+  using E = TypeParam;
+  using S = vector_scalar_t<E>;
+  Seed seed(76);
+  for (const int ranks : {1, 2, 4}) {
+    for (int kind = 0; kind < 3; ++kind) {
+      const Index rows = random_between(700, 9 * 256, seed.generator);
+      const CsrMatrix<E> matrix = matrix_of<E>(rows, kind, seed.generator);
+      std::vector<S> x(static_cast<std::size_t>(rows) * vector_entry_t<E>::components);
+      for (S& c : x) {
+        c = static_cast<S>(random_components<real<double>>(seed.generator).component[0]);
+      }
+      const Plan plan = distributed_plan(parse_plan(kind == 0 ? "CSR" : "C=8,sigma=1024"));
+      const Products<S> expected = alone(matrix, parse_plan("CSR"), x);
+      const Partition partition = random_owners(rows, ranks, seed.generator);
+      const auto split = [&](ExchangeMode mode, int threads) {
+        return on_ranks(matrix, plan, x, partition, mode, BoundaryStorage::split, threads);
+      };
+      const Products<S> made = split(ExchangeMode::task, 1);
+      constexpr double rounding = 64 * static_cast<double>(std::numeric_limits<S>::epsilon());
+      const auto expect_near = [&](const std::vector<S>& found, const std::vector<S>& wanted) {
+        for (std::size_t i = 0; i < wanted.size(); ++i) {
+          ASSERT_NEAR(double(found[i]), double(wanted[i]), rounding) << i;
+        }
+      };
+      expect_near(made.y, expected.y);
+      expect_near(made.scaled, expected.scaled);
+      expect_near(made.r, expected.r);
+      EXPECT_NEAR(made.dot, expected.dot, rounding * rows);
+      EXPECT_NEAR(made.squared, expected.squared, rounding * rows);
+      for (const auto& again : {split(ExchangeMode::vector, 2), split(ExchangeMode::naive, 1)}) {
+        EXPECT_EQ(again.y, made.y);
+        EXPECT_EQ(again.scaled, made.scaled);
+        EXPECT_EQ(again.r, made.r);
+        EXPECT_EQ(again.dot, made.dot);
+      }
+    }
+  }
+}
+
 TEST(DistributedOperator, TellsItsParts) {
   Seed seed(63);
   const auto matrix = matrix_of<real<double>>(4 * 256, 1, seed.generator);
@@ -157,6 +200,12 @@ TEST(DistributedOperator, TellsItsParts) {
     const auto A = part_of(matrix, Partition({0, 512, 1024}), ranks);
     EXPECT_EQ(A->rows(), 512);
     EXPECT_EQ(A->interior_rows(), 256);
+    EXPECT_EQ(A->boundary(), BoundaryStorage::whole);
+    const auto split = part_of(matrix, Partition({0, 512, 1024}), ranks, {}, ExchangeMode::naive,
+                               Device::cpu(1), BoundaryStorage::split);
+    EXPECT_EQ(split->interior_rows(), 256);
+    EXPECT_EQ(split->boundary(), BoundaryStorage::split);
+    EXPECT_EQ(split->halo(), A->halo());
     EXPECT_EQ(A->neighbours(), 1);
     EXPECT_GT(A->halo(), 0);
     EXPECT_LE(A->halo(), 5);

@@ -19,6 +19,15 @@ for exchange in vector naive task; do
   cmp x.mtx alone.mtx || fail "$exchange: another x than one process has"
   rm x.mtx
 done
+# Products by the adjoint, and blocks of fields.
+"$heddle" eigen A.npz --entry quaternion --plan CSR --count 1 --tolerance 1e-3 --quiet --output v.mtx
+mv v-1.mtx alone-1.mtx
+on_ranks eigen A.npz --entry quaternion --plan CSR --count 1 --tolerance 1e-3 --quiet --output v.mtx
+cmp v-1.mtx alone-1.mtx || fail "another vector than one process has"
+"$heddle" solve A.npz --entry quaternion --plan CSR --solver lsmr --tolerance 1e-3 --quiet --output l.mtx
+on_ranks solve A.npz --entry quaternion --plan CSR --solver lsmr --tolerance 1e-3 --quiet --output x.mtx
+cmp x.mtx l.mtx || fail "least squares: another x than one process has"
+rm x.mtx
 # A method that is named: each process reads its rows alone, and rank 0 chooses the plan of all.
 on_ranks solve A.npz --entry quaternion --plan CSR --solver cg --quiet --output x.mtx
 cmp x.mtx alone.mtx || fail "rows read apart: another x than one process has"
@@ -51,7 +60,8 @@ expect_fault "nothing.npz: No such file" solve nothing.npz
 expect_fault "partition: rank 1 begins at row 100, which is no multiple of 256" \
   solve A.npz --entry quaternion --partition 0,100,512
 # Options are checked before the sizes of a file whose rows each rank reads.
-expect_fault "--solver lsmr is not for ranks" solve nothing.npz --solver lsmr
+expect_fault "--preconditioner fsai is made of the entries of all rows" \
+  solve nothing.npz --solver cg --preconditioner fsai
 # Rank 2 alone has an entry without inverse, while messages beyond MPI's eager ones are under way.
 awk 'BEGIN {
   n = 60000

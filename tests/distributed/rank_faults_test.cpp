@@ -13,8 +13,8 @@
 #include <utility>
 #include <vector>
 
+#include "heddle/block_conjugate_gradient.hpp"
 #include "heddle/conjugate_gradient.hpp"
-#include "heddle/earlier_solutions.hpp"
 #include "heddle/jacobi.hpp"
 #include "heddle/lobpcg.hpp"
 #include "heddle/operator.hpp"
@@ -217,21 +217,37 @@ TEST(RankFault, LeavesNobodyWithTheMemoryOfARankThatLeft) {
   }
 }
 
-TEST(BlocksOfFields, AreNotShared) {
+/// As of conjugate gradient: what one rank's observer says ends all.
+TEST(BlocksOfRanks, EndTogether) {
   const CsrMatrix<E> matrix = matrix_for_tests();
-  const std::string why =
-      "blocks of fields, as in LOBPCG, block CG, deflation and guesses of earlier solutions, have "
-      "no "
-      "sums over rows that several ranks share";
-  expect_on_all(ErrorKind::unsupported, why, [&](Communicator& ranks) {
+  std::array<Status, 3> of_block, of_pairs;
+  std::array<long long, 3> iterations;
+  run_on_ranks(3, [&](Communicator& ranks) {
     const auto A = part_of(matrix, Partition::even(rows, 3), ranks);
-    std::vector<double> x(static_cast<std::size_t>(A->rows()), 1);
+    const OperatorReference<double> matrix_of_rank(
+        std::shared_ptr<const LinearOperator<double>>{A});
+    const auto rank = static_cast<std::size_t>(ranks.rank());
+    std::vector<double> b(static_cast<std::size_t>(A->rows()), 1), x(b.size());
+    const FieldView<const double> right(b.data(), A->rows());
     const FieldView<double> field(x.data(), A->rows());
-    Lobpcg<double>(A).solve({&field, 1});
+    SolverOptions options;
+    options.tolerance = 0;
+    if (rank == 1) options.observer = [](const SolveProgress& now) { return now.iteration < 3; };
+    BlockConjugateGradient<double> block(matrix_of_rank, nullptr, options);
+    const Report report = block.solve(std::span(&right, 1), std::span(&field, 1)).front();
+    of_block[rank] = report.status;
+    iterations[rank] = report.iterations;
+    EigenOptions pairs;
+    pairs.count = 1;
+    pairs.tolerance = 0;
+    if (rank == 2) pairs.time_limit = 0;
+    of_pairs[rank] = Lobpcg<double>(matrix_of_rank, {}, nullptr, pairs).solve({&field, 1}).status;
   });
-  expect_on_all(ErrorKind::unsupported, why, [&](Communicator& ranks) {
-    EarlierSolutions<double>(part_of(matrix, Partition::even(rows, 3), ranks), 4);
-  });
+  for (std::size_t rank = 0; rank < 3; ++rank) {
+    EXPECT_EQ(of_block[rank], Status::cancelled);
+    EXPECT_EQ(iterations[rank], 4);
+    EXPECT_EQ(of_pairs[rank], Status::time_limit);
+  }
 }
 
 /// The second half's rows are alone, the first's need them: the basis begins with the second.
@@ -282,7 +298,8 @@ TEST(SumsOfRanks, WantFieldsInTheBasis) {
                    A->apply(1, field, 0, image, Device::cpu(1).stream());
                  });
     expect_error(ErrorKind::unsupported,
-                 "a matrix whose rows several ranks share has no product with its adjoint",
+                 "a matrix whose rows several ranks share has no product with its adjoint, "
+                 "unless it keeps that: keep_adjoint",
                  [&] { A->adjoint(); });
   });
 }

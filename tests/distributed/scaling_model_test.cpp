@@ -70,15 +70,21 @@ TEST(RankVolumes, AreThoseOfRanks) {
   }
 }
 
-/// docs/gpu-runs/2026-11-26-h100-two-gpus.md: microseconds of an iteration.
+/// docs/gpu-runs/2026-11-27-h100-sorted-ranks.md and 2026-11-27-h200-ranks.md: microseconds of an
+/// iteration.
 struct Measured {
+  const char* rates;
   long long rows, entries, halo;
   detail::EntryBytes bytes;
   double alone, on_one, on_two;
 };
-const std::array<Measured, 3> runs = {{{542892, 3800232, 1532, {36, 32}, 136, 219, 172},
-                                       {1001775, 14786199, 17431, {76, 24}, 541, 786, 460},
-                                       {6006252, 42043752, 5115, {36, 32}, 1348, 1721, 889}}};
+const std::array<Measured, 6> runs = {
+    {{"h100", 542892, 3800232, 1532, {36, 32}, 136.4, 174.8, 137.5},
+     {"h100", 1001775, 14786907, 17431, {76, 24}, 540.6, 609.5, 370.2},
+     {"h100", 6006252, 42043752, 5115, {36, 32}, 1350.6, 1371.1, 750.5},
+     {"h200", 542892, 3800232, 1532, {36, 32}, 104.8, 135.2, 114.3},
+     {"h200", 1001775, 14786907, 17431, {76, 24}, 382.6, 438.0, 270.0},
+     {"h200", 6006252, 42043752, 5115, {36, 32}, 963.3, 984.7, 547.4}}};
 
 std::vector<RankVolume> halves(const Measured& run) {
   RankVolume half;
@@ -94,7 +100,7 @@ std::vector<RankVolume> halves(const Measured& run) {
 TEST(ScalingModel, SaysWhatTwoGpusShowed) {
   for (const Measured& run : runs) {
     SCOPED_TRACE(run.rows);
-    const detail::ScalingModel model(detail::parse_device_rates("h100"),
+    const detail::ScalingModel model(detail::parse_device_rates(run.rates),
                                      detail::parse_network("nvlink"), run.bytes);
     RankVolume all;
     all.rows = all.interior_rows = run.rows;
@@ -142,9 +148,9 @@ TEST(ScalingModel, KnowsALowerRateOfLargeEntries) {
     const double seconds = model.predict({volume}, 1).iteration_task - model.rates().ranks.start;
     return bytes.of_iteration(1000, 5000) / seconds / 1e9;
   };
-  EXPECT_NEAR(bandwidth("h100", 47), 2340, 1e-6);
-  EXPECT_NEAR(bandwidth("h100", 48), 0.876 * 2340, 1e-6);
-  EXPECT_NEAR(bandwidth("16,2900,70,2340", 72), 2340, 1e-6);
+  EXPECT_NEAR(bandwidth("h100", 47), 2940, 1e-6);
+  EXPECT_NEAR(bandwidth("h100", 48), 0.902 * 2940, 1e-6);
+  EXPECT_NEAR(bandwidth("16,2900,56,2940", 72), 2940, 1e-6);
 }
 
 TEST(ScalingModel, HalosGrowAsPartitionsShow) {

@@ -6,13 +6,11 @@
 #include <array>
 #include <cmath>
 #include <memory>
-#include <numeric>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "distributed/group_sums_cuda.hpp"
 #include "heddle/bicgstab.hpp"
 #include "heddle/conjugate_gradient.hpp"
 #include "heddle/distributed_multigrid.hpp"
@@ -22,6 +20,7 @@
 #include "heddle/operator.hpp"
 #include "heddle/polynomial.hpp"
 #include "heddle/problems.hpp"
+#include "support/blocks_on_ranks.hpp"
 #include "support/gpu.hpp"
 #include "support/random_matrix.hpp"
 #include "support/solve_on_ranks.hpp"
@@ -119,13 +118,14 @@ TYPED_TEST(RanksOnGpuOf, MultiplyAsTheRowsSay) {
   // More than two, since buffers take turns, each with another x, and no wait between them.
   constexpr std::size_t products = 5;
   for (const int count : {1, 2, 5}) {
-    for (const ExchangeMode mode :
-         {ExchangeMode::vector, ExchangeMode::naive, ExchangeMode::task}) {
+    for (int kind = 0; kind < 6; ++kind) {
+      const auto mode = static_cast<ExchangeMode>(kind % 3);
+      const auto boundary = static_cast<BoundaryStorage>(kind / 3);
       const Partition partition = Partition::even(rows, count);
       std::vector<std::vector<S>> y(products, std::vector<S>(x.size()));
       run_on_ranks(count, [&](Communicator& ranks) {
         const auto A = part_of(matrix, partition, ranks, Plan{}, mode,
-                               devices[static_cast<std::size_t>(ranks.rank())]);
+                               devices[static_cast<std::size_t>(ranks.rank())], boundary);
         std::vector<S> own = take_rows(x, width, partition, ranks.rank());
         std::vector<Array<S>> own_x, own_y;
         for (std::size_t k = 0; k < products; ++k) {
@@ -148,7 +148,8 @@ TYPED_TEST(RanksOnGpuOf, MultiplyAsTheRowsSay) {
         for (std::size_t i = 0; i < x.size(); ++i) {
           ASSERT_LE(std::abs(double(y[k][i]) - factor * expected[i]),
                     factor * rounding * (1 + sizes[i]))
-              << count << " ranks, " << name(mode) << ", product " << k << ", scalar " << i;
+              << count << " ranks, " << name(mode) << ", " << name(boundary) << ", product " << k
+              << ", scalar " << i;
         }
       }
     }
@@ -168,6 +169,51 @@ TYPED_TEST(RanksOnGpuOf, BiCGStabHasTheBitsOfOneRank) {
   this->template expect_bits_of_one_rank<BiCGStab>(system.matrix, seed.generator);
 }
 
+TYPED_TEST(RanksOnGpuOf, BlocksHaveTheBitsOfOneRank) {
+  Seed seed(167);
+  using S = vector_scalar_t<TypeParam>;
+  const auto matrix = random_system<TypeParam>(rows, 2, 0.05, 0, seed.generator).matrix;
+  const OwnStreams streams;
+  const auto expect = [&](int count, bool compares, const auto& solve) {
+    Fields<S> fields;
+    for (int k = 0; k < count; ++k) {
+      fields.push_back(random_scalars<TypeParam>(rows, seed.generator));
+    }
+    const auto on = [&](int ranks) {
+      const Partition partition =
+          ranks == 3 ? random_owners(rows, ranks, seed.generator) : Partition::even(rows, ranks);
+      return on_ranks(matrix, fields, partition, static_cast<ExchangeMode>(ranks % 3),
+                      streams.devices(), solve);
+    };
+    const Found<S> expected = on(1);
+    for (const int ranks : {2, 3, 4}) {
+      const Found<S> found = on(ranks);
+      EXPECT_EQ(found.x, expected.x) << ranks;
+      EXPECT_EQ(found.numbers, expected.numbers) << ranks;
+    }
+    const Found<S> on_cpu = on_ranks(matrix, fields, Partition::even(rows, 2), ExchangeMode::task,
+                                     {Device::cpu(1)}, solve);
+    // Solutions: eigenvectors have no length and sign of their own.
+    for (std::size_t k = 0; compares && k < fields.size(); ++k) {
+      double difference = 0, size = 0;
+      for (std::size_t i = 0; i < fields[k].size(); ++i) {
+        difference += std::pow(double(expected.x[k][i]) - double(on_cpu.x[k][i]), 2);
+        size += std::pow(double(on_cpu.x[k][i]), 2);
+      }
+      constexpr double bound = std::is_same_v<S, float> ? 1e-3 : 1e-6;
+      EXPECT_LE(std::sqrt(difference / size), bound) << k;
+    }
+    if (compares) return;
+    for (std::size_t k = 0; k < fields.size(); ++k) {
+      EXPECT_NEAR(expected.numbers[k], on_cpu.numbers[k],
+                  (std::is_same_v<S, float> ? 1e-2 : 1e-6) * std::abs(on_cpu.numbers[k]));
+    }
+  };
+  expect(3, true, SolveByBlocks());
+  expect(1, true, SolveLeastSquares());
+  expect(2, false, SolveForEigenpairs());
+}
+
 using E = quaternion<double>;
 
 /// Interior rows hide the exchange of the others.
@@ -179,87 +225,24 @@ TEST_F(RanksOnGpu, MeshesHaveTheBitsOfOneRank) {
 }
 
 /// Against the tree of one process: nodes of one tile, of many, and of more than a block's threads.
-TEST_F(RanksOnGpu, JoinGroupsInTheOrderOfTheTree) {
-  Seed seed(185);
-  for (const long long groups : {1LL, 77LL, 256LL, 300LL, 70'001LL}) {
-    for (const int parts : {1, 2, 4}) {
-      SCOPED_TRACE(std::to_string(groups) + " groups, parts " + std::to_string(parts));
-      constexpr int count = 3;
-      const auto values =
-          random_scalars<real<double>>(static_cast<Index>(groups) * parts * count, seed.generator);
-      std::vector<Index> group_at(static_cast<std::size_t>(groups));
-      std::iota(group_at.rbegin(), group_at.rend(), 0);
-      long long width = 1;
-      while (width < groups) width *= 2;
-      const detail::GroupNode node{0, width};
-      std::vector<double> expected(values.size() / static_cast<std::size_t>(parts));
-      const auto at = [&](long long group, int v) -> double& {
-        return expected[static_cast<std::size_t>(group * count + v)];
-      };
-      for (long long group = 0; group < groups; ++group) {
-        for (int v = 0; v < count; ++v) {
-          const auto part = [&](int p) {
-            return values[static_cast<std::size_t>(((groups - 1 - group) * parts + p) * count + v)];
-          };
-          at(group, v) = parts == 1   ? part(0)
-                         : parts == 2 ? part(0) + part(1)
-                                      : (part(0) + part(1)) + (part(2) + part(3));
-        }
-      }
-      detail::join_node(node, groups, [&](long long g, long long h) {
-        for (int v = 0; v < count; ++v) at(g, v) += at(h, v);
-      });
-      cuda::GroupSums sums({node}, group_at, device);
-      const Array<double> partials(std::span<const double>(values), device);
-      Array<double> joined(count, device);
-      for (int round = 0; round < 2; ++round) {
-        sums.queue(partials.data(), parts, count, RowShare::Join::sum, joined.data(),
-                   device.stream());
-        EXPECT_EQ(joined.to_host(),
-                  std::vector<double>(expected.begin(), expected.begin() + count));
-      }
-    }
-  }
-}
-
-/// The sums of a large partition are joined by blocks of many groups each.
-TEST_F(RanksOnGpu, JoinManyGroups) {
-  Seed seed(172);
-  constexpr Index many = 2100 * 256 + 5;
-  const auto x = random_scalars<real<double>>(many, seed.generator);
-  std::vector<double> norms, largest;
-  long double squared = 0;
-  for (const double c : x) squared += static_cast<long double>(c) * c;
-  for (const int count : {1, 2, 3}) {
-    const Partition partition = Partition::even(many, count);
-    run_on_ranks(count, [&](Communicator& ranks) {
-      const long long first = partition.first_row(ranks.rank());
-      const auto own = static_cast<std::size_t>(partition.rows_of(ranks.rank()));
-      RankRows diagonal;
-      for (std::size_t i = 0; i < own; ++i) {
-        diagonal.columns.push_back(first + static_cast<long long>(i));
-        diagonal.offsets.push_back(static_cast<Offset>(i) + 1);
-      }
-      const std::vector<real<double>> ones(own, real<double>{{1}});
-      const auto A = distribute<real<double>>(ranks, partition, diagonal, ones, Plan{},
-                                              ExchangeMode::task, this->device);
-      const Device device = A->device();
-      const Array<double> data(std::span(x.data() + first, own), device);
-      const FieldView<const double> field(data.data(), static_cast<Index>(own));
-      Reduction<double> reduction(A->rows(), device);
-      const double norm_here =
-          std::sqrt(real_dot<double>(field, field, reduction, device.stream()));
-      const double largest_here = largest_magnitude<double>(field, reduction, device.stream());
-      if (ranks.rank() != 0) return;
-      norms.push_back(norm_here);
-      largest.push_back(largest_here);
-    });
-  }
-  EXPECT_NEAR(norms[0], std::sqrt(static_cast<double>(squared)), 1e-9);
-  double most = 0;
-  for (const double c : x) most = std::max(most, std::abs(c));
-  for (const double found : largest) EXPECT_EQ(found, most);
-  for (const double found : norms) EXPECT_EQ(found, norms[0]);
+/// Sums of split rows are formed behind both parts, and residuals in double.
+TEST_F(RanksOnGpu, SolveWithSplitRows) {
+  Seed seed(168);
+  const auto matrix = dirac(7000);
+  const auto b = random_scalars<E>(matrix.rows(), seed.generator);
+  const OwnStreams streams;
+  const std::vector<Device> devices = streams.devices();
+  run_on_ranks(3, [&](Communicator& ranks) {
+    const Partition partition = Partition::even(matrix.rows(), 3);
+    const auto A = part_of(matrix, partition, ranks, {}, ExchangeMode::task,
+                           devices[static_cast<std::size_t>(ranks.rank())], BoundaryStorage::split);
+    ConjugateGradient<double> solver(std::shared_ptr<const LinearOperator<double>>(A), A->jacobi());
+    const auto own = take_rows(b, 4, partition, ranks.rank());
+    std::vector<double> x(own.size());
+    const Report report = solver.solve(FieldView<const double>(own.data(), A->rows(), 4),
+                                       FieldView<double>(x.data(), A->rows(), 4));
+    EXPECT_TRUE(report.converged()) << report;
+  });
 }
 
 TEST_F(RanksOnGpu, PreconditionByProducts) {

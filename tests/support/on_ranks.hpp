@@ -24,24 +24,35 @@ inline Partition random_partition(Index rows, int ranks, Generator& generator) {
   return Partition(std::move(first));
 }
 
+/// A rank's rows, as `distribute` takes them.
+template <class E>
+struct PartOfRank {
+  RankRows rows;
+  std::vector<E> values;
+};
+template <class E>
+PartOfRank<E> rows_of_rank(const CsrMatrix<E>& matrix, const Partition& partition, int rank) {
+  PartOfRank<E> part;
+  const long long end = partition.first_row(rank + 1);
+  for (long long number = partition.first_row(rank); number < end; ++number) {
+    const long long row = partition.row(number);
+    for (Offset k = matrix.offsets()[row]; k < matrix.offsets()[row + 1]; ++k) {
+      part.rows.columns.push_back(matrix.column()[k]);
+      part.values.push_back(matrix.entry(k));
+    }
+    part.rows.offsets.push_back(static_cast<Offset>(part.values.size()));
+  }
+  return part;
+}
+
 template <class E>
 std::shared_ptr<DistributedOperator<vector_scalar_t<E>>> part_of(
     const CsrMatrix<E>& matrix, const Partition& partition, Communicator& ranks,
     const Plan& plan = {}, ExchangeMode mode = ExchangeMode::task,
-    const Device& device = Device::cpu(1)) {
-  const long long begin = partition.first_row(ranks.rank());
-  const long long end = partition.first_row(ranks.rank() + 1);
-  RankRows rows;
-  std::vector<E> values;
-  for (long long number = begin; number < end; ++number) {
-    const long long row = partition.row(number);
-    for (Offset k = matrix.offsets()[row]; k < matrix.offsets()[row + 1]; ++k) {
-      rows.columns.push_back(matrix.column()[k]);
-      values.push_back(matrix.entry(k));
-    }
-    rows.offsets.push_back(static_cast<Offset>(values.size()));
-  }
-  return distribute<E>(ranks, partition, rows, values, plan, mode, device);
+    const Device& device = Device::cpu(1), BoundaryStorage boundary = BoundaryStorage::whole) {
+  const PartOfRank<E> part = rows_of_rank(matrix, partition, ranks.rank());
+  return distribute<E>(ranks, partition, part.rows, std::span<const E>(part.values), plan, mode,
+                       device, boundary);
 }
 
 /// Groups of rows of random ranks, some of which have none.

@@ -1,0 +1,109 @@
+#include "matrix_of_rank.hpp"
+
+#include <cstddef>
+#include <memory>
+#include <variant>
+
+#include "gathered_rows.hpp"
+#include "heddle/distributed_operator.hpp"
+#include "matrix_options.hpp"
+#include "stopwatch.hpp"
+
+namespace heddle::cli {
+
+void distribute(PlanChoice& choice) {
+  const Plan plan = distributed_plan(choice.plan);
+  if (plan == choice.plan) return;
+  choice.plan = plan;
+  choice.reason += ", changed to what ranks can store";
+}
+
+MatrixOfRank::MatrixOfRank(Communicator& ranks, const Partition& partition, const AnyMatrix& matrix,
+                           Offset first_row, const Plan& plan, const RankOptions& options,
+                           const Device& device, bool keeps_adjoint)
+    : ranks_(ranks), partition_(partition), precision_(matrix.precision()) {
+  const PatternView pattern = matrix.pattern();
+  const Offset bytes = matrix.entry_bytes();
+  RankRows rows;
+  std::vector<std::byte> values;
+  for (long long own = 0; own < partition.rows_of(ranks.rank()); ++own) {
+    const Offset row = row_at(own) - first_row;
+    const Offset begin = pattern.offsets[row], end = pattern.offsets[row + 1];
+    rows.columns.insert(rows.columns.end(), pattern.column + begin, pattern.column + end);
+    rows.offsets.push_back(static_cast<Offset>(rows.columns.size()));
+    const std::byte* const of_row = matrix.values().data() + begin * bytes;
+    values.insert(values.end(), of_row, of_row + (end - begin) * bytes);
+  }
+  std::visit(
+      [&]<class S>(const detail::EntryTableHandle<S>& entry) {
+        auto made = std::make_shared<DistributedOperator<S>>(ranks, partition, entry, rows, values,
+                                                             plan, options.mode(), device,
+                                                             options.boundary_storage());
+        if (keeps_adjoint) made->keep_adjoint(rows, values);
+        matrix_.emplace(matrix.entry(), std::shared_ptr<const LinearOperator<S>>(made));
+        diagonal_.emplace(matrix.entry(), made->diagonal());
+        summary_ = [&ranks, made] { return summary_of(ranks, *made); };
+      },
+      detail::entry_table_of(matrix));
+}
+
+AnyField MatrixOfRank::part_of(const AnyField& all) const {
+  AnyField part = matrix_->row_field();
+  const Offset width = part.components();
+  for (Offset own = 0; own < part.rows(); ++own) {
+    const Offset row = row_at(own);
+    for (Offset k = 0; k < width; ++k) part.set(own * width + k, all.get(row * width + k));
+  }
+  return part;
+}
+
+AnyField MatrixOfRank::whole_field() const {
+  return AnyField(static_cast<Index>(partition_.rows()), matrix_->row_field().components(),
+                  precision_, Device::cpu());
+}
+
+AnyField MatrixOfRank::gathered(AnyField& part) const {
+  AnyField all = whole_field();
+  gather_rows(ranks_, partition_, part, all);
+  return all;
+}
+
+std::vector<AnyField> MatrixOfRank::read_fields(const std::string& option, const std::string& path,
+                                                int count) const {
+  std::vector<AnyField> parts;
+  for (const AnyField& all :
+       read_fields_for(*matrix_, option, path, static_cast<Index>(partition_.rows()), count,
+                       Device::cpu(), nullptr)) {
+    parts.push_back(part_of(all));
+  }
+  return parts;
+}
+
+RightHandSide MatrixOfRank::right_hand_side(const std::string& rhs, int count, std::uint64_t seed,
+                                            double shift) const {
+  if (rhs == "ones")
+    return cli::right_hand_side(rhs, count, seed, *matrix_, 0, Device::cpu(), nullptr);
+  RightHandSide made;
+  if (!rhs.empty()) {
+    Stopwatch reading;
+    made.b = read_fields("--rhs", rhs, count);
+    made.text = rhs;
+    made.read_seconds = reading.seconds();
+    return made;
+  }
+  for (int k = 0; k < count; ++k) {
+    AnyField& exact = made.exact.emplace_back(whole_field());
+    fill_random(exact, seed + static_cast<std::uint64_t>(k));
+    const AnyField part = part_of(exact);
+    AnyField& b = made.b.emplace_back(matrix_->row_field());
+    matrix_->apply(part, b);
+    const Offset scalars = Offset(b.rows()) * b.components();
+    for (Offset i = 0; shift != 0 && i < scalars; ++i) {
+      b.set(i, b.get(i) + shift * part.get(i));
+    }
+  }
+  made.text = random_system_in_words(shift, seed, count);
+  return made;
+}
+
+}  // namespace heddle::cli

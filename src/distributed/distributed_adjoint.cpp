@@ -1,0 +1,153 @@
+#include "distributed_adjoint.hpp"
+
+#include <cstring>
+#include <type_traits>
+#include <utility>
+
+namespace heddle::detail {
+
+namespace {
+
+/// A column of A is a row of A*.
+std::vector<Place> turned_places(const Partition& partition, int rank, const RankRows& rows) {
+  std::vector<Place> places;
+  places.reserve(rows.columns.size());
+  for (std::size_t row = 0; row + 1 < rows.offsets.size(); ++row) {
+    const long long of_all = partition.row(partition.first_row(rank) + static_cast<long long>(row));
+    for (Offset k = rows.offsets[row]; k < rows.offsets[row + 1]; ++k) {
+      places.push_back({rows.columns[static_cast<std::size_t>(k)], of_all});
+    }
+  }
+  return places;
+}
+
+/// `act.operator()<T>()` with the type T of a stored scalar.
+template <class S, class Act>
+void with_stored_scalar(const EntryTable<S>& entry, const Act& act) {
+  const bool is_float = entry.sizes.stored_bytes == static_cast<int>(sizeof(float));
+  is_float ? act.template operator()<float>() : act.template operator()<double>();
+}
+
+/// Adjoints of so many entries.
+template <class S>
+std::vector<std::byte> adjoints(const EntryTable<S>& entry, std::span<const std::byte> values) {
+  std::vector<std::byte> turned(values.size());
+  const auto components = static_cast<std::size_t>(entry.sizes.components);
+  with_stored_scalar(entry, [&]<class T>() {
+    std::vector<T> of(components);
+    std::vector<S> own(components), result(components);
+    const std::size_t bytes = components * sizeof(T);
+    for (std::size_t at = 0; at < values.size(); at += bytes) {
+      std::memcpy(of.data(), values.data() + at, bytes);
+      for (std::size_t c = 0; c < components; ++c) own[c] = static_cast<S>(of[c]);
+      entry.adjoint(entry, own.data(), result.data());
+      for (std::size_t c = 0; c < components; ++c) of[c] = static_cast<T>(result[c]);
+      std::memcpy(turned.data() + at, of.data(), bytes);
+    }
+  });
+  return turned;
+}
+
+}  // namespace
+
+template <class S>
+DistributedAdjoint<S>::DistributedAdjoint(const DistributedOperator<S>& of, Communicator& ranks,
+                                          const EntryTableHandle<S>& entry, const RankRows& rows,
+                                          std::span<const std::byte> values,
+                                          const DistributedForm& form)
+    : of_(of), entry_(entry) {
+  const Partition& partition = of.partition();
+  together(ranks, [&] {
+    if (entry_->adjoint == nullptr) {
+      throw Error(ErrorKind::unsupported,
+                  "no adjoint: the entry has none of its kind, or is encoded");
+    }
+    const std::size_t bytes = rows.columns.size() * static_cast<std::size_t>(entry_->bytes());
+    if (rows.offsets.size() != static_cast<std::size_t>(of.rows()) + 1 || values.size() != bytes) {
+      throw Error(ErrorKind::size_mismatch,
+                  "an adjoint of other rows or values than the matrix was made of");
+    }
+  });
+  exchange_.emplace(ranks, partition, turned_places(partition, ranks.rank(), rows));
+  RankRows of_adjoint;
+  together(ranks, [&] {
+    ordered_ = order_for_rank(partition, ranks.rank(), exchange_->received(), of_adjoint);
+  });
+  const EntryTableHandle<S> kept = entry_->adjoint_entry ? entry_->adjoint_entry() : entry_;
+  guard(ranks, [&] {
+    turned_.emplace(ranks, partition, kept, of_adjoint, values_of_rows(values), form.plan,
+                    form.mode, form.device, form.boundary);
+  });
+  together(ranks, [&] {
+    permutes_ = !same_basis(*of.row_basis(), *turned_->row_basis());
+    if (!permutes_) return;
+    const auto count =
+        static_cast<std::size_t>(of.rows()) * static_cast<std::size_t>(of.row_components());
+    constexpr std::size_t line = 64 / sizeof(S);
+    const std::size_t apart = (count + line - 1) / line * line;
+    scalars_ = Array<S>(apart + count, form.device);
+    x_ = {scalars_.data(), of.rows(), of.row_components(), VectorLayout::aos, turned_->row_basis()};
+    y_ = x_;
+    y_.data += apart;
+  });
+}
+
+template <class S>
+std::vector<std::byte> DistributedAdjoint<S>::values_of_rows(
+    std::span<const std::byte> values) const {
+  const std::vector<std::byte> turned = adjoints(*entry_, values);
+  const auto bytes = static_cast<std::size_t>(entry_->bytes());
+  const std::vector<std::byte> received = exchange_->send(turned.data(), bytes, bytes);
+  const std::size_t entries = ordered_.column.size();
+  std::vector<std::byte> sums(entries * bytes);
+  const auto components = static_cast<std::size_t>(entry_->sizes.components);
+  with_stored_scalar(*entry_, [&]<class T>() {
+    std::vector<T> sum(components), more(components);
+    for (std::size_t k = 0; k < entries; ++k) {
+      const auto load = [&](std::size_t at, std::vector<T>& to) {
+        std::memcpy(to.data(), received.data() + ordered_.triplet[at] * bytes, bytes);
+      };
+      load(ordered_.first[k], sum);
+      // Entries of one place.
+      for (std::size_t at = ordered_.first[k] + 1; at < ordered_.first[k + 1]; ++at) {
+        load(at, more);
+        for (std::size_t c = 0; c < components; ++c) sum[c] += more[c];
+      }
+      std::memcpy(sums.data() + k * bytes, sum.data(), bytes);
+    }
+  });
+  return sums;
+}
+
+template <class S>
+void DistributedAdjoint<S>::update_values(std::span<const std::byte> values) {
+  turned_->update_values(values_of_rows(values));
+}
+
+template <class S>
+long long DistributedAdjoint<S>::bytes_of_product() const {
+  return turned_->bytes_of_product();
+}
+
+template <class S>
+void DistributedAdjoint<S>::apply(S alpha, const FieldView<const S>& x, S beta,
+                                  const FieldView<S>& y, const Stream& stream) const {
+  const Stream own = turned_->device().stream();
+  if (!permutes_) {
+    // To compare bases row by row would take longer than the product.
+    const auto named = [&](auto field) {
+      if (field.basis == of_.row_basis()) field.basis = turned_->row_basis();
+      return field;
+    };
+    return turned_->apply(alpha, named(x), beta, named(y), own);
+  }
+  permute<S>(x, x_, S(1), stream);
+  if (beta != S(0)) permute<S>(FieldView<const S>(y), y_, S(1), stream);
+  turned_->apply(alpha, x_, beta, y_, own);
+  permute<S>(FieldView<const S>(y_), y, S(1), stream);
+}
+
+template class DistributedAdjoint<float>;
+template class DistributedAdjoint<double>;
+
+}  // namespace heddle::detail

@@ -1,0 +1,64 @@
+// The adjoint of a matrix whose rows ranks share: another such matrix.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "heddle/distributed_operator.hpp"
+#include "heddle/rank_triplets.hpp"
+
+namespace heddle::detail {
+
+/// How a distributed matrix is stored.
+struct DistributedForm {
+  Plan plan;
+  ExchangeMode mode;
+  Device device;
+  BoundaryStorage boundary;
+};
+
+/// Its rows are A's columns: every entry has been sent to the rank that has the row of its column.
+/// Which of its rows are interior is another matter than in A, so fields come in A's basis and are
+/// permuted into its own where the two differ.
+template <class S>
+class DistributedAdjoint final : public LinearOperator<S> {
+ public:
+  /// Collective. `rows`, `values`: as A was made of. `of` must outlive it. Throws one `Error`
+  /// (unsupported) on all ranks for entries without a stored adjoint.
+  DistributedAdjoint(const DistributedOperator<S>& of, Communicator& ranks,
+                     const EntryTableHandle<S>& entry, const RankRows& rows,
+                     std::span<const std::byte> values, const DistributedForm& form);
+
+  /// Of A. Collective.
+  void update_values(std::span<const std::byte> values);
+
+  const DistributedOperator<S>& stored() const { return *turned_; }
+
+  Index rows() const override { return of_.rows(); }
+  int row_components() const override { return of_.row_components(); }
+  std::shared_ptr<const Basis> row_basis() const override { return of_.row_basis(); }
+  Device device() const override { return of_.device(); }
+  Ring ring() const override { return of_.ring(); }
+  Recurrence recurrence() const override { return of_.recurrence(); }
+  long long bytes_of_product() const override;
+
+  void apply(S alpha, const FieldView<const S>& x, S beta, const FieldView<S>& y,
+             const Stream& stream) const override;
+
+ private:
+  std::vector<std::byte> values_of_rows(std::span<const std::byte> values) const;
+
+  const DistributedOperator<S>& of_;
+  EntryTableHandle<S> entry_;  // of A
+  std::optional<TripletExchange> exchange_;
+  OrderedTriplets ordered_;
+  std::optional<DistributedOperator<S>> turned_;
+  bool permutes_ = false;
+  Array<S> scalars_;
+  FieldView<S> x_, y_;  // in its basis, where that is another
+};
+
+}  // namespace heddle::detail
