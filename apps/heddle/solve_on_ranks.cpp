@@ -80,6 +80,7 @@ class SolveOfRank {
     try {
       solver_.emplace(*tree_, *outcome_.method.method, preconditioner_, settings_, options_.shift);
     } catch (const Error& error) {
+      if (preconditioner_.has(PreconditionerKind::multigrid)) throw;  // it counts the rows of all
       if (error.kind() != ErrorKind::singular) throw;
       throw Error(error.kind(),
                   "rank " + std::to_string(ranks_.rank()) + ", whose rows begin at " +
@@ -112,6 +113,7 @@ class SolveOfRank {
           return true;
         },
         outcome_);
+    outcome_.hierarchy = solver_->multigrid();
   }
 
   /// On GPUs not to a method that keeps a basis, see `check_for_ranks`.
@@ -205,8 +207,13 @@ int solve_on_ranks(const SolveOptions& options) {
                        "none: threads of one process share the processor's cores and memory");
   }
   if (is_automatic) {
+    const auto preconditioner = ComposedChoice::parse(preconditioner_of(options));
+    if (preconditioner.has(PreconditionerKind::multigrid)) {
+      return solve_alone(without_ranks(options), {},
+                         "none: iterations of multigrid on ranks are not predicted");
+    }
     try {
-      check_for_ranks(options, ComposedChoice::parse(preconditioner_of(options)), devices.front());
+      check_for_ranks(options, preconditioner, devices.front());
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::unsupported) throw;
       return solve_alone(without_ranks(options), {}, std::string("none: ") + error.what());

@@ -19,6 +19,7 @@ ComposedChoice checked_preconditioner(const SolveOptions& options, const Device&
   check_method(options.method);
   ComposedChoice preconditioner = ComposedChoice::parse(preconditioner_of(options));
   if (options.shift != 0) check_needs_no_entries(preconditioner);
+  options.multigrid.apply_to(preconditioner.multigrid);
   check(options, device);
   check_for_ranks(options, preconditioner, device);
   return preconditioner;
@@ -33,6 +34,17 @@ ReadSystem read_system(const SolveOptions& options, const Device& device, const 
   AnyMatrix matrix = read(progress.get());
   if (progress) progress->erase();
   return {{std::move(matrix), reading.seconds()}, std::move(preconditioner), std::move(profiles)};
+}
+
+/// Profiles have settings for one process, smoothers among them that ranks do not take.
+void read_multigrid(const SolveOptions& options, SolveOutcome& outcome, ReadSystem& system,
+                    const Device& device) {
+  MultigridChoice& choice = system.preconditioner.multigrid;
+  choice = options.multigrid.read(choice, system.read.matrix, device, nullptr);
+  outcome.multigrid = choice;
+  if (outcome.preconditioner == "multigrid" && !options.multigrid.names_settings()) {
+    outcome.multigrid_reason = "default";
+  }
 }
 
 /// `rows`: of all ranks. `subject`: of all rows, too; null where another rank chooses the plan.
@@ -58,6 +70,7 @@ SystemOnRanks system_by(const SolveOptions& options, ReadSystem system, Index ro
   }
   if (is_chosen(options.plan)) distribute(outcome.choice);
   if (!outcome.choice.warning.empty() && !options.matrix.quiet) warn(outcome.choice.warning);
+  read_multigrid(options, outcome, system, device);
   outcome.read_seconds = system.read.seconds + choosing.seconds();
   return {std::move(system.read.matrix),
           std::move(system.preconditioner),
@@ -67,13 +80,25 @@ SystemOnRanks system_by(const SolveOptions& options, ReadSystem system, Index ro
           std::move(least_squares)};
 }
 
+void check_for_ranks(const MultigridChoice& multigrid) {
+  if (multigrid.cycle == Cycle::k) {
+    throw Error(ErrorKind::unsupported, "ranks take V- and W-cycles of multigrid, not --cycle k");
+  }
+  if (multigrid.smoother == Smoother::gauss_seidel) {
+    throw Error(ErrorKind::unsupported,
+                "ranks take the smoothers chebyshev, jacobi and l1-jacobi, "
+                "not gauss-seidel");
+  }
+}
+
 }  // namespace
 
 void check_for_ranks(const SolveOptions& options, const ComposedChoice& preconditioner,
                      const Device& device) {
   const auto refuse = [](const std::string& why) { throw Error(ErrorKind::unsupported, why); };
-  const std::string taken = device.on_gpu() ? "none, jacobi, chebyshev and neumann"
-                                            : "none, jacobi, chebyshev, neumann, cr and gmres";
+  const std::string taken = device.on_gpu()
+                                ? "none, jacobi, chebyshev, neumann and multigrid"
+                                : "none, jacobi, chebyshev, neumann, cr, gmres and multigrid";
   if (device.on_gpu() && has_method(options.method, &MethodInfo::restarts)) {
     refuse("--solver " + options.method + " keeps a basis, whose sums ranks on GPUs do not join");
   }
@@ -85,7 +110,9 @@ void check_for_ranks(const SolveOptions& options, const ComposedChoice& precondi
     refuse("ranks share matrices in sliced storage, not in --storage hisparse");
   }
   options.multigrid.check(preconditioner);
-  if (needed_entries(preconditioner) == NeededEntries::all) {
+  using enum PreconditionerKind;
+  if (preconditioner.has(multigrid)) check_for_ranks(preconditioner.multigrid);
+  if (preconditioner.has(block_jacobi) || preconditioner.has(fsai) || preconditioner.has(isai)) {
     refuse("--preconditioner " + preconditioner.text() +
            " is made of the entries of all rows, which no rank has; ranks take " + taken);
   }
@@ -103,6 +130,7 @@ SystemOnRanks system_of(const SolveOptions& options, ReadSystem system, const De
 }
 
 std::optional<NpzRows> file_by_rows(const SolveOptions& options, const Device& device) {
+  if (options.multigrid.names_candidates()) return std::nullopt;  // of all rows
   const std::string& path = options.matrix.path;
   // The report of least squares is of the whole matrix.
   if (options.method == "auto" || options.method == lsmr_method.info.name ||

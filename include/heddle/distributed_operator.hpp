@@ -9,6 +9,7 @@
 
 #include "heddle/communicator.hpp"
 #include "heddle/detail/entry_table.hpp"
+#include "heddle/detail/multigrid_maker.hpp"
 #include "heddle/detail/sliced_operator.hpp"
 #include "heddle/export.hpp"
 #include "heddle/linear_operator.hpp"
@@ -42,6 +43,12 @@ struct RankRows {
   std::vector<long long> columns;
 };
 
+/// Rows of one rank and a value of each entry, in their order.
+struct RankEntries {
+  RankRows rows;
+  std::vector<std::byte> values;
+};
+
 /// A plan in which a distributed matrix can be stored, as near to `plan` as may be: rows in their
 /// own order or sorted by length within at most 256 of them, then with entries as given; one length
 /// of slice and number of threads for all rows, fields of type aos, no copy in floats. Its rows
@@ -70,7 +77,8 @@ struct RankTimes {
 /// one thread of a rank at a time. Several fields are multiplied one after the other, and the
 /// adjoint product is one of another matrix, see `keep_adjoint`.
 template <class S>
-class HEDDLE_EXPORT DistributedOperator final : public LinearOperator<S> {
+class HEDDLE_EXPORT DistributedOperator final : public LinearOperator<S>,
+                                                public detail::MultigridMaker<S> {
  public:
   /// Collective: ranks pass equal partitions, entries, plans, modes and storages. `values`: of all
   /// entries, in the order of `rows`. Copies rows and values. Throws one `Error` on all ranks:
@@ -104,6 +112,13 @@ class HEDDLE_EXPORT DistributedOperator final : public LinearOperator<S> {
   /// of its own, unsupported for entries without an inverse.
   std::shared_ptr<Preconditioner<S>> jacobi() const;
 
+  /// `DistributedMultigrid` of it. Collective.
+  detail::MadeMultigrid<S> make_multigrid(int degree, const MultigridChoice& choice) const override;
+
+  /// This rank's entries as they are now, the columns of each row growing.
+  RankEntries entries() const;
+
+  Communicator& ranks() const;
   const Partition& partition() const;
   ExchangeMode mode() const;
   BoundaryStorage boundary() const;

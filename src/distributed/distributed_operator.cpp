@@ -224,6 +224,10 @@ std::shared_ptr<Preconditioner<S>> DistributedOperator<S>::jacobi() const {
 }
 
 template <class S>
+Communicator& DistributedOperator<S>::ranks() const {
+  return state_->ranks;
+}
+template <class S>
 const Partition& DistributedOperator<S>::partition() const {
   return state_->partition;
 }

@@ -11,6 +11,7 @@
 #include "heddle/block_jacobi.hpp"
 #include "heddle/composed_preconditioner.hpp"
 #include "heddle/conjugate_residual.hpp"
+#include "heddle/detail/multigrid_maker.hpp"
 #include "heddle/detail/sliced_jacobi.hpp"
 #include "heddle/gmres.hpp"
 #include "heddle/multigrid.hpp"
@@ -18,6 +19,7 @@
 #include "heddle/polynomial.hpp"
 #include "heddle/runtime/preconditioner_choice.hpp"
 #include "heddle/solver_preconditioner.hpp"
+#include "multigrid_candidates.hpp"
 
 namespace heddle {
 
@@ -48,32 +50,19 @@ std::shared_ptr<Preconditioner<S>> make_inner_solver(const MatrixInParts<S>& par
 using MultigridReporter = std::function<MultigridReport()>;
 
 template <class S>
-std::shared_ptr<Preconditioner<S>> make_multigrid(const detail::SlicedOperator<S>& matrix,
-                                                  int degree, const MultigridChoice& choice,
+std::shared_ptr<Preconditioner<S>> make_multigrid(const MatrixInParts<S>& parts, int degree,
+                                                  const MultigridChoice& choice,
                                                   MultigridReporter* reporter) {
-  const MultigridOptions options{.cycle = choice.cycle,
-                                 .smoother = choice.smoother,
-                                 .degree = degree,
-                                 .strength = choice.strength};
-  const int dimension = matrix.row_components();
-  std::vector<std::vector<S>> fields;
-  if (choice.points) {
-    if (matrix.ring() != Ring::real || (dimension != 2 && dimension != 3)) {
-      throw Error(ErrorKind::unsupported,
-                  "the motions of a rigid body are candidates over real blocks of 2 x 2 or 3 x 3");
-    }
-    fields = rigid_body_modes<S>(*choice.points, dimension);
-  } else if (choice.candidates) {
-    for (const auto& given : *choice.candidates) fields.emplace_back(given.begin(), given.end());
-  } else if (choice.is_adaptive) {
-    fields = adaptive_candidates<S>(matrix, 0, options);
+  if (const auto* maker = dynamic_cast<const detail::MultigridMaker<S>*>(&*parts.matrix)) {
+    detail::MadeMultigrid<S> made = maker->make_multigrid(degree, choice);
+    if (reporter != nullptr) *reporter = std::move(made.report);
+    return std::move(made.preconditioner);
   }
-  std::vector<FieldView<const S>> candidates;
-  for (const std::vector<S>& field : fields) {
-    const auto rows = static_cast<Index>(field.size() / static_cast<std::size_t>(dimension));
-    candidates.emplace_back(field.data(), rows, dimension);
-  }
-  auto made = std::make_shared<Multigrid<S>>(matrix, options, candidates);
+  const detail::SlicedOperator<S>& matrix = parts.entries;
+  const MultigridOptions options = detail::multigrid_options(degree, choice);
+  const auto fields = detail::candidate_fields(matrix, options, choice);
+  auto made =
+      std::make_shared<Multigrid<S>>(matrix, options, detail::candidate_views(matrix, fields));
   if (reporter != nullptr) {
     *reporter = [known = std::weak_ptr<Multigrid<S>>(made)] {
       const auto there = known.lock();
@@ -112,7 +101,7 @@ std::shared_ptr<Preconditioner<S>> make_part(const MatrixInParts<S>& parts,
     case PreconditionerKind::gmres:
       return make_inner_solver<Gmres>(parts, choice.number);
     case PreconditionerKind::multigrid:
-      return make_multigrid(parts.entries, choice.number, of_multigrid, reporter);
+      return make_multigrid(parts, choice.number, of_multigrid, reporter);
   }
   return nullptr;
 }

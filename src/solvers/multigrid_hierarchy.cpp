@@ -38,9 +38,8 @@ constexpr double least_strength = 0.005;
   throw Error(kind, "multigrid: " + why);
 }
 
-/// Of a part of the hierarchy, on a GPU: rows of its own number and length, where A's plan would
-/// leave most multiprocessors idle. Layout of vectors and order of entries are A's. On an H200 P*
-/// to a coarsest level of 14 rows took 0.24 ms with two threads a row.
+}  // namespace
+
 Plan plan_of_rows(const UserRows& rows, const Plan& of_matrix) {
   constexpr int warp = 32;
   constexpr double threads_to_fill = 400e3, rows_to_stream = 1 << 17;
@@ -58,6 +57,8 @@ Plan plan_of_rows(const UserRows& rows, const Plan& of_matrix) {
   return plan;
 }
 
+namespace {
+
 /// Real numbers that are the components in their order; `size` is that of square tiles.
 EntryTiles tiles_in_order(int numbers, int size) {
   EntryTiles tiles;
@@ -67,6 +68,12 @@ EntryTiles tiles_in_order(int numbers, int size) {
     tiles.number_of.push_back({k, 1});
   }
   return tiles;
+}
+
+/// Only that plan has refused values outside the range of a float.
+template <class S>
+bool keeps_floats(const SlicedOperator<S>& matrix) {
+  return matrix.plan().layout.stored == StoredScalar::single && matrix.entry().narrow != nullptr;
 }
 
 void check(const MultigridOptions& options) {
@@ -97,7 +104,9 @@ Hierarchy<S>::Hierarchy(const SlicedOperator<S>& matrix, const MultigridOptions&
   plan_.layout.stored = StoredScalar::own;
   // A product that counts what its blocks have taken allocates for each stream that it meets.
   if (matrix_.device().on_gpu()) plan_.schedule.kind = ScheduleKind::full;
-  make_entries(candidates.size());
+  const LevelEntries<S> entries = level_entries(matrix_, candidates.size());
+  finest_ = entries.finest, between_ = entries.between, coarse_ = entries.coarse;
+  rounding_ = keeps_floats(matrix_) || std::is_same_v<S, float> ? 1e-5 : 1e-10;
   Array<double> tiles = read_candidates(candidates);
   compute(&tiles);
   make_cycle();
@@ -112,38 +121,35 @@ void Hierarchy<S>::check_matrix() const {
   }
 }
 
-/// Those of the finest level, of P from the next one to it, and of the coarser levels.
 template <class S>
-void Hierarchy<S>::make_entries(std::size_t candidates) {
-  // Only that plan has refused values outside the range of a float.
-  const bool is_narrow =
-      matrix_.plan().layout.stored == StoredScalar::single && matrix_.entry().narrow != nullptr;
+LevelEntries<S> level_entries(const SlicedOperator<S>& matrix, std::size_t candidates) {
   const auto stored = [&](const EntryTableHandle<S>& table) {
-    return is_narrow && table->narrow ? table->narrow : table;
+    return keeps_floats(matrix) && table->narrow ? table->narrow : table;
   };
-  rounding_ = is_narrow || std::is_same_v<S, float> ? 1e-5 : 1e-10;
-  finest_ = {stored(std::make_shared<const EntryTable<S>>(matrix_.entry())),
-             tiles_of(matrix_.entry(), "multigrid")};
-  if (!is_full(finest_.tiles)) {
+  LevelEntries<S> entries;
+  entries.finest = {stored(std::make_shared<const EntryTable<S>>(matrix.entry())),
+                    tiles_of(matrix.entry(), "multigrid")};
+  if (!is_full(entries.finest.tiles)) {
     refuse(ErrorKind::unsupported,
            "products of these entries are other entries; take block entries of all their numbers");
   }
-  const int v = finest_.tiles.size;
+  const int v = entries.finest.tiles.size;
   const bool is_wide = candidates > static_cast<std::size_t>(v);
   if (!is_wide) {
-    between_ = coarse_ = finest_;
-  } else if (v == 3 && candidates == 6 && finest_.tiles.ring == 1) {
-    between_ = {stored(interpolation_table<block<S, 3, 6>>()), tiles_in_order(18, 1)};
-    coarse_ = {stored(entry_table<block<S, 6, 6>>()), tiles_in_order(36, 6)};
-  } else if (v == 2 && candidates == 3 && finest_.tiles.ring == 1) {
-    between_ = {stored(interpolation_table<block<S, 2, 3>>()), tiles_in_order(6, 1)};
-    coarse_ = {stored(entry_table<block<S, 3, 3>>()), tiles_in_order(9, 3)};
+    entries.between = entries.coarse = entries.finest;
+  } else if (v == 3 && candidates == 6 && entries.finest.tiles.ring == 1) {
+    entries.between = {stored(interpolation_table<block<S, 3, 6>>()), tiles_in_order(18, 1)};
+    entries.coarse = {stored(entry_table<block<S, 6, 6>>()), tiles_in_order(36, 6)};
+  } else if (v == 2 && candidates == 3 && entries.finest.tiles.ring == 1) {
+    entries.between = {stored(interpolation_table<block<S, 2, 3>>()), tiles_in_order(6, 1)};
+    entries.coarse = {stored(entry_table<block<S, 3, 3>>()), tiles_in_order(9, 3)};
   } else {
     refuse(ErrorKind::unsupported, std::to_string(candidates) + " candidates over entries of " +
                                        std::to_string(v) + " x " + std::to_string(v) +
                                        " numbers; there are up to " + std::to_string(v) +
                                        ", 6 over real blocks of 3 x 3, and 3 over those of 2 x 2");
   }
+  return entries;
 }
 
 /// A tile for each row, whose columns are the candidates; those that are missing are 0.
@@ -373,6 +379,8 @@ void Hierarchy<S>::make_cycle() {
   }
 }
 
+template LevelEntries<float> level_entries(const SlicedOperator<float>&, std::size_t);
+template LevelEntries<double> level_entries(const SlicedOperator<double>&, std::size_t);
 template class Hierarchy<float>;
 template class Hierarchy<double>;
 

@@ -47,7 +47,8 @@ TEST_F(Ranks, WriteTheSolutionOfOneProcess) {
   }
   EXPECT_EQ(solution({"--ranks", "4", "--partition", "0,0,512,1024"}), solution({}));
   EXPECT_EQ(solution({"--ranks", "2", "--partition", "rows"}), solution({}));
-  for (const std::string preconditioner : {"jacobi", "chebyshev", "neumann", "gmres"}) {
+  for (const std::string preconditioner :
+       {"jacobi", "chebyshev", "neumann", "gmres", "multigrid:2:w:l1-jacobi"}) {
     const std::string alone = solution({"--preconditioner", preconditioner});
     for (const std::string partition : {"0,0", "0,1452"}) {
       EXPECT_EQ(
@@ -110,6 +111,22 @@ TEST_F(Ranks, AreReported) {
             std::string::npos);
 }
 
+TEST_F(Ranks, SetAMultigridUpAsOneProcess) {
+  const std::vector<std::string> adaptive = {"--preconditioner", "multigrid:2", "--candidates",
+                                             "adaptive"};
+  std::vector<std::string> on_ranks = adaptive;
+  on_ranks.insert(on_ranks.end(), {"--ranks", "3"});
+  EXPECT_EQ(solution(on_ranks), solution(adaptive));
+  const auto multigrid = [&](const char* ranks) {
+    return run({"solve", "a.npz", "--ranks", ranks, "--preconditioner", "multigrid", "--json"})
+        .json()["multigrid"];
+  };
+  const auto found = multigrid("3");
+  EXPECT_EQ(found["levels"], multigrid("1")["levels"]);
+  EXPECT_EQ(found["reason"], "default");
+  EXPECT_EQ(found["smoother"], "chebyshev");
+}
+
 TEST_F(Ranks, AreNoneWhereTheyShareAProcessor) {
   const std::string alone = solution({});
   EXPECT_EQ(solution({"--ranks", "auto"}), alone);
@@ -145,7 +162,12 @@ TEST_F(Ranks, RefuseWhatTheyDoNotShare) {
   expect_refused(
       {"--ranks", "2", "--preconditioner", "fsai"},
       "--preconditioner fsai is made of the entries of all rows, which no rank has; ranks "
-      "take none, jacobi, chebyshev, neumann, cr and gmres");
+      "take none, jacobi, chebyshev, neumann, cr, gmres and multigrid");
+  expect_refused({"--ranks", "2", "--preconditioner", "multigrid:k", "--solver", "fgmres"},
+                 "ranks take V- and W-cycles of multigrid, not --cycle k");
+  expect_refused(
+      {"--ranks", "2", "--preconditioner", "jacobi*multigrid*jacobi", "--smoother", "gauss-seidel"},
+      "ranks take the smoothers chebyshev, jacobi and l1-jacobi, not gauss-seidel");
   expect_refused({"--ranks", "2", "--cycle", "w"}, "--cycle is for --preconditioner multigrid");
   folder.write("wide.mtx", "%%MatrixMarket matrix coordinate real general\n2 3 2\n1 1 2\n2 3 2\n");
   EXPECT_EQ(run({"solve", "wide.mtx", "--ranks", "2"}).error,

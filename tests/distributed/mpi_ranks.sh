@@ -40,6 +40,13 @@ for key in plan entries residual; do
 done
 grep -q '"communicator": "mpi"' report.json || fail "the report does not name MPI"
 
+on_ranks solve A.npz --entry quaternion --plan CSR --solver cg --preconditioner multigrid --quiet \
+  --output x.mtx
+"$heddle" solve A.npz --entry quaternion --plan CSR --solver cg --preconditioner multigrid \
+  --ranks 1 --quiet --output alone.mtx
+cmp x.mtx alone.mtx || fail "multigrid: another x than one rank has"
+rm x.mtx
+
 expect_fault() {
   line=$1
   shift

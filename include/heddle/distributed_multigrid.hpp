@@ -1,0 +1,65 @@
+// Algebraic multigrid for matrices whose rows several ranks share.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+
+#include "heddle/distributed_operator.hpp"
+#include "heddle/export.hpp"
+#include "heddle/multigrid.hpp"
+#include "heddle/preconditioner.hpp"
+#include "heddle/runtime/preconditioner_choice.hpp"
+
+namespace heddle {
+
+namespace detail {
+template <class S>
+class RankHierarchy;
+}
+
+/// z = M r by one cycle of `Multigrid`, with the same bits for any number of ranks: rank 0 gathers
+/// the matrix, sets its hierarchy up as one process does, and gives each rank its rows of all
+/// levels. So rank 0 needs room for the whole matrix and its hierarchy, on its host, and keeps both
+/// for new values. A rank has the rows of a coarse level that were made of most of its own, in
+/// whole groups of 256; a level of fewer than two groups for each rank is on rank 0 alone, the
+/// exact one too. V- and W-cycles, with any smoother but Gauss-Seidel.
+///
+/// Set-up, `refresh` and applications are collective. `refresh` takes new values where some rank
+/// has them. One application at a time.
+template <class S>
+class HEDDLE_EXPORT DistributedMultigrid final : public Preconditioner<S> {
+ public:
+  /// `candidates`: fields of this rank's rows, in its order or in A's basis. The options are those
+  /// of rank 0. The matrix must outlive it. Throws one `Error` on all ranks, as `Multigrid` does;
+  /// unsupported for K-cycles and Gauss-Seidel too, usage for other numbers of candidates.
+  explicit DistributedMultigrid(const DistributedOperator<S>& matrix,
+                                const MultigridOptions& options = {},
+                                std::span<const FieldView<const S>> candidates = {});
+  /// What options name: points and candidates of the choice are those of the rows of all ranks, and
+  /// rank 0's are taken.
+  DistributedMultigrid(const DistributedOperator<S>& matrix, int degree,
+                       const MultigridChoice& choice);
+  DistributedMultigrid(DistributedMultigrid&&) noexcept;
+  ~DistributedMultigrid() override;
+
+  std::optional<FieldShape> shape() const override;
+  void refresh() override;
+  bool is_symmetric() const override;
+  long long bytes_of_application() const override;
+  /// Throws `Error` (size_mismatch) for fields that are not the operator's.
+  void apply(const FieldView<const S>& r, const FieldView<S>& z,
+             const Stream& stream) const override;
+
+  /// Of the levels of all ranks, the same on each. `host_bytes`: of rank 0; `device_bytes`: of all
+  /// ranks together.
+  MultigridReport report() const;
+
+ private:
+  std::unique_ptr<detail::RankHierarchy<S>> hierarchy_;
+};
+
+extern template class DistributedMultigrid<float>;
+extern template class DistributedMultigrid<double>;
+
+}  // namespace heddle

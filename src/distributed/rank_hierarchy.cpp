@@ -1,0 +1,333 @@
+#include "rank_hierarchy.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <numeric>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "heddle/composed_preconditioner.hpp"
+#include "heddle/detail/reduction.hpp"
+#include "rank_cycle.hpp"
+#include "root_exchange.hpp"
+#include "rows_in_order.hpp"
+
+namespace heddle::detail {
+
+namespace {
+
+/// Of 256 rows for each rank, below which a level is on rank 0 alone: a rank's product would take
+/// less than the exchange.
+constexpr Index least_groups = 2;
+
+using Clock = std::chrono::steady_clock;
+
+/// The rank that has most of these votes, the first of several.
+int most_voted(std::span<const Offset> votes) {
+  return static_cast<int>(std::max_element(votes.begin(), votes.end()) - votes.begin());
+}
+
+}  // namespace
+
+template <class S>
+RankHierarchy<S>::RankHierarchy(const DistributedOperator<S>& matrix,
+                                const MultigridOptions& options, const Make& make)
+    : matrix_(matrix),
+      ranks_(matrix.ranks()),
+      options_(told_by_root(ranks_, std::vector{options}).front()),
+      device_(matrix.device().sharing(nullptr)),
+      host_(Device::cpu(device_.threads() * (ranks_.is_one_process() ? ranks_.size() : 1))),
+      plan_(matrix.diagonal().plan()),
+      // A thread of its own for each small level would be woken for each product.
+      mode_(matrix.mode() == ExchangeMode::vector ? ExchangeMode::vector : ExchangeMode::naive) {
+  const auto begin = Clock::now();
+  if (device_.on_gpu()) plan_.schedule.kind = ScheduleKind::full;
+  check_options();
+  set_up(make);
+  tell();
+  const std::vector<Partition> partitions = make_partitions();
+  for (std::size_t l = 0; l < outlines_.size(); ++l) {
+    add_level(l, partitions[l]);
+    if (l > 0) add_transfers(l - 1);
+  }
+  for (std::size_t l = 0; l < outlines_.size(); ++l) {
+    const WholeLevel* const whole = whole_level(l);
+    if (outlines_[l].is_solved == 0) {
+      smooth(l);
+    } else {
+      levels_[l].inverse =
+          square_on(levels_[l], whole != nullptr ? &whole->inverse_tiles : nullptr);
+    }
+  }
+  make_cycle();
+  count_bytes();
+  generation_ = matrix_.diagonal().generation();
+  report_.setup_seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+/// Of rank 0, so that all ranks throw.
+template <class S>
+void RankHierarchy<S>::check_options() const {
+  const auto refuse = [](const char* why) { throw Error(ErrorKind::unsupported, why); };
+  if (options_.cycle == Cycle::k) {
+    refuse("multigrid: ranks take V- and W-cycles; the sums of a K-cycle are not theirs");
+  }
+  if (options_.smoother == Smoother::gauss_seidel) {
+    refuse("multigrid: ranks take the smoothers chebyshev, jacobi and l1-jacobi");
+  }
+}
+
+template <class S>
+void RankHierarchy<S>::set_up(const Make& make) {
+  gather_whole();
+  together(ranks_, [&] {
+    if (!is_root()) return;
+    Made made = make(*whole_, options_);
+    hierarchy_ = std::move(made.hierarchy);
+    candidates_ = made.candidates;
+  });
+  candidates_ = told_by_root(ranks_, std::vector{candidates_}).front();
+  together(ranks_, [&] { entries_ = level_entries(matrix_.diagonal(), candidates_); });
+}
+
+/// What rank 0 knows of the levels.
+template <class S>
+void RankHierarchy<S>::tell() {
+  std::vector<Outline> outlines;
+  MultigridReport report;
+  if (is_root()) {
+    for (const auto& level : hierarchy_->levels()) {
+      Outline& outline = outlines.emplace_back();
+      outline.rows = level->matrix.rows();
+      outline.is_solved = level->inverse != nullptr ? 1 : 0;
+      if (!level->polynomial) continue;
+      outline.lower = level->polynomial->interval().lower;
+      outline.upper = level->polynomial->interval().upper;
+    }
+    report = hierarchy_->report();
+  }
+  outlines_ = told_by_root(ranks_, outlines);
+  report_.levels = told_by_root(ranks_, report.levels);
+  report_.operator_complexity =
+      told_by_root(ranks_, std::vector{report.operator_complexity}).front();
+  report_.host_bytes = told_by_root(ranks_, std::vector{report.host_bytes}).front();
+}
+
+/// The owners of the groups of the next coarser level, whose rows are the level's aggregates.
+template <class S>
+std::vector<int> RankHierarchy<S>::owners_below(const WholeLevel& level,
+                                                const Partition& partition) const {
+  const TileMatrix& tentative = level.tentative;
+  const Index groups = groups_of(tentative.columns);
+  std::vector<int> owners(static_cast<std::size_t>(groups), 0);
+  const auto size = static_cast<std::size_t>(ranks_.size());
+  if (groups < least_groups * ranks_.size()) return owners;
+  std::vector<Offset> votes(owners.size() * size);
+  for_each_row(partition, [&](std::size_t r, long long row) {
+    for (const Index column : tentative.pattern.row(static_cast<Index>(row))) {
+      ++votes[static_cast<std::size_t>(column / rows_of_group) * size + r];
+    }
+  });
+  for (std::size_t g = 0; g < owners.size(); ++g) {
+    owners[g] = most_voted(std::span(votes).subspan(g * size, size));
+  }
+  return owners;
+}
+
+template <class S>
+std::vector<Partition> RankHierarchy<S>::make_partitions() {
+  std::vector<Partition> partitions{matrix_.partition()};
+  for (std::size_t l = 1; l < outlines_.size(); ++l) {
+    std::vector<int> owners;
+    together(ranks_, [&] {
+      if (is_root()) owners = owners_below(*whole_level(l - 1), partitions.back());
+    });
+    owners = told_by_root(ranks_, owners);
+    partitions.push_back(Partition::by_owner(outlines_[l].rows, ranks_.size(), owners));
+  }
+  return partitions;
+}
+
+template <class S>
+Plan RankHierarchy<S>::plan_of(const TileMatrix* whole) const {
+  if (!device_.on_gpu()) return plan_;
+  const std::string text =
+      whole != nullptr ? to_full_string(plan_of_rows(whole->pattern, plan_)) : "";
+  return parse_plan(text_of_rank(ranks_, 0, text));
+}
+
+template <class S>
+void RankHierarchy<S>::add_level(std::size_t number, const Partition& partition) {
+  Level& level = levels_.emplace_back();
+  if (number == 0) {
+    level.matrix = &matrix_;
+    return;
+  }
+  const WholeLevel* const known = whole_level(number);
+  const TileMatrix* const whole = known != nullptr ? &known->matrix : nullptr;
+  const RankRows rows = rows_of(whole, partition);
+  const auto values = values_of(whole, entries_.coarse, partition);
+  level.own = std::make_unique<DistributedOperator<S>>(ranks_, partition, entries_.coarse.table,
+                                                       rows, values, plan_, mode_, device_);
+  level.matrix = level.own.get();
+}
+
+/// That of P*, to the next coarser level.
+template <class S>
+LevelEntry<S> RankHierarchy<S>::entry_above(std::size_t number) const {
+  LevelEntry<S> entry = entry_below(number);
+  if (entry.table->adjoint_entry != nullptr) entry.table = entry.table->adjoint_entry();
+  return entry;
+}
+
+template <class S>
+std::shared_ptr<RankTransfer<S>> RankHierarchy<S>::make_transfer(
+    const TileMatrix* whole, const LevelEntry<S>& entry, const DistributedOperator<S>& of_rows,
+    const DistributedOperator<S>& of_columns) {
+  const RankRows rows = rows_of(whole, of_rows.partition());
+  auto made = std::make_shared<RankTransfer<S>>(of_rows, of_columns, entry.table, rows,
+                                                plan_of(whole), device_);
+  const auto values = values_of(whole, entry, of_rows.partition());
+  together(ranks_, [&] { made->update_values(values); });
+  return made;
+}
+
+template <class S>
+void RankHierarchy<S>::add_transfers(std::size_t number) {
+  Level& fine = levels_[number];
+  const DistributedOperator<S>& coarse = *levels_[number + 1].matrix;
+  const WholeLevel* const whole = whole_level(number);
+  fine.interpolate = make_transfer(whole != nullptr ? &whole->prolongation : nullptr,
+                                   entry_below(number), *fine.matrix, coarse);
+  fine.restrict = make_transfer(whole != nullptr ? &whole->restriction : nullptr,
+                                entry_above(number), coarse, *fine.matrix);
+}
+
+/// A matrix of rank 0 between fields of the level, in its basis.
+template <class S>
+std::shared_ptr<RankTransfer<S>> RankHierarchy<S>::square_on(const Level& level,
+                                                             const TileMatrix* tiles) {
+  return make_transfer(tiles, entry_on(level), *level.matrix, *level.matrix);
+}
+
+template <class S>
+void RankHierarchy<S>::smooth(std::size_t number) {
+  Level& level = levels_[number];
+  int sweeps = options_.degree;
+  if (options_.smoother == Smoother::l1_jacobi) {
+    const WholeLevel* const whole = whole_level(number);
+    level.by_norms = square_on(level, whole != nullptr ? &whole->norm_inverses : nullptr);
+    level.smoother = std::make_shared<RankInverse<S>>(level.by_norms);
+  } else {
+    const bool is_jacobi = options_.smoother == Smoother::jacobi;
+    if (!is_jacobi) sweeps = 1;
+    level.polynomial = std::make_shared<Chebyshev<S>>(
+        *level.matrix, level.matrix->jacobi(),
+        ChebyshevOptions{
+            .degree = is_jacobi ? 0 : options_.degree,
+            .interval = SpectralInterval{outlines_[number].lower, outlines_[number].upper}});
+    level.smoother = level.polynomial;
+  }
+  if (sweeps == 1) return;
+  const std::vector<std::shared_ptr<Preconditioner<S>>> parts(static_cast<std::size_t>(sweeps),
+                                                              level.smoother);
+  level.smoother = std::make_shared<MultiplicativePreconditioner<S>>(*level.matrix, parts);
+}
+
+/// From the coarsest level up, as `Hierarchy` does.
+template <class S>
+void RankHierarchy<S>::make_cycle() {
+  using Parts = std::vector<std::shared_ptr<Preconditioner<S>>>;
+  together(ranks_, [&] {
+    const Level& last = levels_.back();
+    cycle_ = last.smoother;
+    if (last.inverse) cycle_ = std::make_shared<RankInverse<S>>(last.inverse);
+    for (std::size_t l = levels_.size() - 1; l > 0; --l) {
+      const Level &fine = levels_[l - 1], &coarse = levels_[l];
+      if (options_.cycle == Cycle::w && l + 1 < levels_.size()) {
+        cycle_ = std::make_shared<MultiplicativePreconditioner<S>>(*coarse.matrix,
+                                                                   Parts{cycle_, cycle_});
+      }
+      cycle_ = std::make_shared<RankCycle<S>>(*fine.matrix, fine.smoother, fine.interpolate,
+                                              fine.restrict, cycle_, *coarse.matrix);
+    }
+  });
+}
+
+template <class S>
+void RankHierarchy<S>::refresh() {
+  const long long now = matrix_.diagonal().generation();
+  const std::vector<long long> changed = gather(ranks_, now != generation_ ? 1 : 0);
+  if (std::none_of(changed.begin(), changed.end(), [](long long c) { return c != 0; })) return;
+  const auto begin = Clock::now();
+  const std::vector<std::byte> values = values_of_all(matrix_.entries().values);
+  together(ranks_, [&] {
+    if (!is_root()) return;
+    whole_->update_values(values);
+    hierarchy_->refresh();
+  });
+  tell();
+  give_values();
+  count_bytes();
+  generation_ = now;
+  report_.setup_seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+/// Those of rank 0's hierarchy, to all levels.
+template <class S>
+void RankHierarchy<S>::give_values() {
+  for (std::size_t l = 0; l < levels_.size(); ++l) {
+    Level& level = levels_[l];
+    const WholeLevel* const whole = whole_level(l);
+    const auto give = [&](const TileMatrix* tiles, const LevelEntry<S>& entry,
+                          const Partition& partition, auto& to) {
+      const auto values = values_of(tiles, entry, partition);
+      together(ranks_, [&] { to.update_values(values); });
+    };
+    const Partition& partition = level.matrix->partition();
+    if (level.own) {
+      give(whole != nullptr ? &whole->matrix : nullptr, entries_.coarse, partition, *level.own);
+    }
+    if (level.interpolate) {
+      give(whole != nullptr ? &whole->prolongation : nullptr, entry_below(l), partition,
+           *level.interpolate);
+      give(whole != nullptr ? &whole->restriction : nullptr, entry_above(l),
+           levels_[l + 1].matrix->partition(), *level.restrict);
+    }
+    if (level.inverse) {
+      give(whole != nullptr ? &whole->inverse_tiles : nullptr, entry_on(level), partition,
+           *level.inverse);
+    }
+    if (level.by_norms) {
+      give(whole != nullptr ? &whole->norm_inverses : nullptr, entry_on(level), partition,
+           *level.by_norms);
+    }
+    if (!level.polynomial) continue;
+    const SpectralInterval interval{outlines_[l].lower, outlines_[l].upper};
+    together(ranks_, [&] {
+      level.polynomial->refresh();
+      if (level.polynomial->interval().upper != interval.upper) {
+        level.polynomial->replace_interval(interval);
+      }
+    });
+  }
+}
+
+template <class S>
+void RankHierarchy<S>::count_bytes() {
+  long long own = 0;
+  for (const Level& level : levels_) {
+    if (level.own) own += level.own->memory();
+    if (level.inverse) own += level.inverse->memory();
+    if (level.by_norms) own += level.by_norms->memory();
+    if (level.interpolate) own += level.interpolate->memory() + level.restrict->memory();
+  }
+  const std::vector<long long> bytes = gather(ranks_, own);
+  report_.device_bytes = std::accumulate(bytes.begin(), bytes.end(), 0LL);
+}
+
+template class RankHierarchy<float>;
+template class RankHierarchy<double>;
+
+}  // namespace heddle::detail

@@ -1,0 +1,278 @@
+// Multigrid on ranks: the bits of one rank and the iterations of one process.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "heddle/conjugate_gradient.hpp"
+#include "heddle/distributed_multigrid.hpp"
+#include "heddle/operator.hpp"
+#include "heddle/problems.hpp"
+#include "support/expect_error.hpp"
+#include "support/solve_on_ranks.hpp"
+
+namespace heddle::test::distributed_multigrid {
+namespace {
+
+template <class S>
+using Fields = std::vector<std::vector<S>>;
+
+template <class E>
+struct Problem {
+  CsrMatrix<E> matrix;
+  MultigridOptions options = {};
+  Fields<vector_scalar_t<E>> candidates = {};
+  std::vector<vector_scalar_t<E>> b = {};
+};
+
+template <class S>
+std::vector<FieldView<const S>> views_of(const Fields<S>& fields, int width) {
+  std::vector<FieldView<const S>> views;
+  for (const auto& field : fields) {
+    views.emplace_back(field.data(), static_cast<Index>(field.size()) / width, width);
+  }
+  return views;
+}
+
+template <class E, class S = vector_scalar_t<E>>
+SolveOutcome<S> alone(const Problem<E>& problem, MultigridReport& told) {
+  const Operator<E> A(problem.matrix, Plan{}, Device::cpu(1));
+  const int width = A.row_components();
+  auto multigrid =
+      std::make_shared<Multigrid<S>>(A, problem.options, views_of(problem.candidates, width));
+  told = multigrid->report();
+  ConjugateGradient<S> solver(A, multigrid);
+  SolveOutcome<S> made{std::vector<S>(problem.b.size()), {}, {}};
+  made.report = solver.solve(FieldView<const S>(problem.b.data(), A.rows(), width),
+                             FieldView<S>(made.x.data(), A.rows(), width));
+  return made;
+}
+
+/// `watch`: sees the operator and the preconditioner of each rank before the solve.
+template <class E, class S = vector_scalar_t<E>>
+SolveOutcome<S> on_ranks(
+    const Problem<E>& problem, const Partition& partition, MultigridReport& told,
+    const std::type_identity_t<
+        std::function<void(DistributedOperator<S>&, DistributedMultigrid<S>&)>>& watch = {}) {
+  SolveOutcome<S> made{std::vector<S>(problem.b.size()), {}, {}};
+  run_on_ranks(partition.ranks(), [&](Communicator& ranks) {
+    const int rank = ranks.rank();
+    const auto mode = static_cast<ExchangeMode>(ranks.size() % 3);
+    const auto A = part_of(problem.matrix, partition, ranks, Plan{}, mode);
+    const int width = A->row_components();
+    Fields<S> candidates;
+    for (const auto& field : problem.candidates) {
+      candidates.push_back(take_rows(field, width, partition, rank));
+    }
+    auto multigrid =
+        std::make_shared<DistributedMultigrid<S>>(*A, problem.options, views_of(candidates, width));
+    if (watch) watch(*A, *multigrid);
+    ConjugateGradient<S> solver(std::shared_ptr<const LinearOperator<S>>(A), multigrid,
+                                {.record_history = true});
+    const std::vector<S> own_b = take_rows(problem.b, width, partition, rank);
+    std::vector<S> own_x(own_b.size());
+    const Report report = solver.solve(FieldView<const S>(own_b.data(), A->rows(), width),
+                                       FieldView<S>(own_x.data(), A->rows(), width));
+    put_rows(own_x, width, partition, rank, made.x);
+    if (rank != 0) return;
+    made.report = report;
+    made.history = solver.history();
+    told = multigrid->report();
+  });
+  return made;
+}
+
+template <class E>
+void expect_bits_of_one_rank(Problem<E> problem) {
+  Seed seed(81);
+  const Index rows = problem.matrix.rows();
+  problem.b = random_scalars<E>(rows, seed.generator);
+  MultigridReport told, of_one;
+  const auto of_process = alone(problem, told);
+  const auto expected = on_ranks(problem, Partition::even(rows, 1), of_one);
+  EXPECT_TRUE(expected.report.converged()) << name(expected.report.status);
+  EXPECT_EQ(expected.report.iterations, of_process.report.iterations);
+  EXPECT_GT(told.levels.size(), 1U);
+  for (const int ranks : {2, 3, 4}) {
+    SCOPED_TRACE(ranks);
+    const Partition partition = ranks == 2   ? random_owners(rows, ranks, seed.generator)
+                                : ranks == 3 ? random_partition(rows, ranks, seed.generator)
+                                             : Partition::even(rows, ranks);
+    MultigridReport found;
+    expect_same(on_ranks(problem, partition, found), expected);
+    EXPECT_EQ(found.operator_complexity, told.operator_complexity);
+    EXPECT_EQ(found.levels.size(), told.levels.size());
+    for (std::size_t l = 0; l < std::min(found.levels.size(), told.levels.size()); ++l) {
+      EXPECT_EQ(found.levels[l].rows, told.levels[l].rows);
+      EXPECT_EQ(found.levels[l].largest, told.levels[l].largest);
+      EXPECT_EQ(found.levels[l].is_solved, told.levels[l].is_solved);
+    }
+    EXPECT_GT(found.device_bytes, 0);
+  }
+}
+
+/// Its second level is shared, too.
+TEST(DistributedMultigridOf, Poisson) { expect_bits_of_one_rank<real<double>>({poisson(12000)}); }
+
+TEST(DistributedMultigridOf, DiracByWCyclesAndSweeps) {
+  expect_bits_of_one_rank<quaternion<double>>(
+      {dirac(5000),
+       {.cycle = Cycle::w, .smoother = Smoother::jacobi, .degree = 2, .coarsest = 60}});
+}
+
+TEST(DistributedMultigridOf, ElasticityWithTheMotionsOfARigidBody) {
+  const TetrahedronMesh mesh = random_solid(2500);
+  expect_bits_of_one_rank<block<double, 3, 3>>(
+      {elasticity(mesh),
+       {.degree = 2},
+       rigid_body_modes<double>(
+           std::span(mesh.position.data(), static_cast<std::size_t>(mesh.free_vertices)))});
+}
+
+/// One group of rows, of which all ranks but one have none, and one level, which is solved.
+TEST(DistributedMultigridOf, FewRows) {
+  Seed seed(82);
+  const auto matrix = random_system<complex<float>>(100, 2, 0.2, 0, seed.generator).matrix;
+  Problem<complex<float>> problem{
+      matrix, {}, {}, random_scalars<complex<float>>(100, seed.generator)};
+  MultigridReport told;
+  const auto expected = on_ranks(problem, Partition({0, 100}), told);
+  EXPECT_TRUE(expected.report.converged());
+  EXPECT_TRUE(told.levels.front().is_solved);
+  expect_same(on_ranks(problem, Partition({0, 0, 100, 100}), told), expected);
+}
+
+/// Its rows are on three ranks, which all need those of the others.
+TEST(DistributedMultigridOf, AFinestLevelThatIsSolved) {
+  Seed seed(85);
+  const auto matrix = poisson(600);
+  Problem<real<double>> problem{
+      matrix, {.coarsest = 700}, {}, random_scalars<real<double>>(matrix.rows(), seed.generator)};
+  MultigridReport told;
+  const auto expected = on_ranks(problem, Partition::even(matrix.rows(), 1), told);
+  EXPECT_LE(expected.report.iterations, 2);
+  const auto found = on_ranks(problem, random_owners(matrix.rows(), 3, seed.generator), told);
+  expect_same(found, expected);
+}
+
+/// Of multiples, and back to the values that it was made of.
+TEST(DistributedMultigrids, TakeNewValues) {
+  using E = real<double>;
+  Seed seed(83);
+  Problem<E> problem{poisson(5000)};
+  problem.b = random_scalars<E>(problem.matrix.rows(), seed.generator);
+  const Partition partition = Partition::even(problem.matrix.rows(), 3);
+  const auto scaled = [](DistributedOperator<double>& A, double factor) {
+    RankEntries own = A.entries();
+    double* const values = reinterpret_cast<double*>(own.values.data());
+    for (std::size_t k = 0; k < own.rows.columns.size(); ++k) values[k] *= factor;
+    A.update_values(own.values);
+  };
+  for (const Smoother smoother : {Smoother::chebyshev, Smoother::l1_jacobi}) {
+    problem.options.smoother = smoother;
+    MultigridReport told;
+    const auto expected = on_ranks(problem, partition, told);
+    EXPECT_TRUE(expected.report.converged());
+    // By a power of 4 the estimates have the same bits.
+    const auto found =
+        on_ranks<E>(problem, partition, told,
+                    [&](DistributedOperator<double>& A, DistributedMultigrid<double>& multigrid) {
+                      scaled(A, 4);
+                      multigrid.refresh();
+                      scaled(A, 0.25);
+                    });
+    expect_same(found, expected);
+  }
+}
+
+TEST(DistributedMultigrids, GiveBackTheEntriesOfARank) {
+  using E = quaternion<double>;
+  Seed seed(84);
+  const auto matrix = random_system<E>(1000, 3, 0.2, 0.3, seed.generator).matrix;
+  const Partition partition = random_owners(1000, 3, seed.generator);
+  const Plan plan = distributed_plan(parse_plan("C=8,sigma=64"));
+  run_on_ranks(3, [&](Communicator& ranks) {
+    const auto A = part_of(matrix, partition, ranks, plan);
+    const RankEntries found = A->entries();
+    ASSERT_EQ(found.rows.offsets.size(), static_cast<std::size_t>(A->rows()) + 1);
+    const E* value = reinterpret_cast<const E*>(found.values.data());
+    auto column = found.rows.columns.begin();
+    for (long long i = 0; i < A->rows(); ++i) {
+      const long long row = partition.row(partition.first_row(ranks.rank()) + i);
+      for (Offset k = matrix.offsets()[row]; k < matrix.offsets()[row + 1]; ++k) {
+        EXPECT_EQ(*column++, matrix.column()[k]);
+        const E expected = matrix.entry(k);
+        EXPECT_TRUE(std::ranges::equal(expected.component, (value++)->component));
+      }
+      EXPECT_EQ(found.rows.offsets[static_cast<std::size_t>(i) + 1],
+                column - found.rows.columns.begin());
+    }
+  });
+}
+
+TEST(DistributedMultigrids, RefuseOnAllRanks) {
+  using E = real<double>;
+  const auto made = [](const CsrMatrix<E>& matrix, const MultigridOptions& options) {
+    const Partition partition = Partition::even(matrix.rows(), 3);
+    // Each rank goes on after the error that all have.
+    std::vector<std::string> errors(3);
+    run_on_ranks(3, [&](Communicator& ranks) {
+      const auto A = part_of(matrix, partition, ranks);
+      try {
+        DistributedMultigrid<double> multigrid(*A, options);
+      } catch (const Error& error) {
+        errors[static_cast<std::size_t>(ranks.rank())] = error.what();
+      }
+      gather(ranks, 0);
+    });
+    EXPECT_EQ(errors[1], errors[0]);
+    EXPECT_EQ(errors[2], errors[0]);
+    return errors[0];
+  };
+  auto matrix = poisson(1500);
+  EXPECT_EQ(made(matrix, {.cycle = Cycle::k}),
+            "multigrid: ranks take V- and W-cycles; the sums of a K-cycle are not theirs");
+  EXPECT_EQ(made(matrix, {.smoother = Smoother::gauss_seidel}),
+            "multigrid: ranks take the smoothers chebyshev, jacobi and l1-jacobi");
+  EXPECT_EQ(made(matrix, {.coarsest = 0}), "multigrid: the coarsest level has 1 to 4096 scalars");
+  for (auto& value : matrix.values()) value = -value;
+  EXPECT_EQ(made(matrix, {}),
+            "multigrid: the matrix is not positive semidefinite; take jacobi, or none");
+  matrix.values()[1300] = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_EQ(made(matrix, {}), "multigrid: a value of the matrix is no number, or too large");
+}
+
+TEST(DistributedMultigrids, RefuseAnotherNumberOfCandidates) {
+  const auto matrix = poisson(600);
+  const std::vector<double> ones(600, 1);
+  expect_error(ErrorKind::usage, "ranks disagree about the number of multigrid's candidates", [&] {
+    run_on_ranks(2, [&](Communicator& ranks) {
+      const auto A = part_of(matrix, Partition::even(matrix.rows(), 2), ranks);
+      const FieldView<const double> own(ones.data(), A->rows());
+      DistributedMultigrid<double> multigrid(
+          *A, {}, std::span(&own, ranks.rank() == 0 ? std::size_t(1) : std::size_t(0)));
+    });
+  });
+}
+
+/// A level's set-up on rank 0 ends while the others wait for it.
+TEST(DistributedMultigrids, EndWhereOneRankThrows) {
+  const auto matrix = poisson(1500);
+  expect_error(ErrorKind::internal, "the second rank", [&] {
+    run_on_ranks(3, [&](Communicator& ranks) {
+      const auto A = part_of(matrix, Partition::even(matrix.rows(), 3), ranks);
+      if (ranks.rank() == 1) throw std::runtime_error("the second rank");
+      DistributedMultigrid<double> multigrid(*A);
+    });
+  });
+}
+
+}  // namespace
+}  // namespace heddle::test::distributed_multigrid
