@@ -139,11 +139,10 @@ class Units {
   bool encode(const T* q, Kept& kept) const {
     const auto norm = norm_of(q);
     if (!(norm <= static_cast<long double>(std::numeric_limits<T>::max()))) return false;
-    const int largest = largest_of(q);
     for (int i = 0; i < count_; ++i) {
-      if (std::signbit(table_[i]) != std::signbit(q[largest])) continue;
+      if (std::signbit(table_[i]) != std::signbit(q[0])) continue;
       if (std::abs(std::abs(static_cast<long double>(table_[i])) - norm) > 8 * ulp(norm)) continue;
-      if (encode_by(q, largest, i, norm, kept)) return true;
+      if (encode_by(q, i, norm, kept)) return true;
     }
     return false;
   }
@@ -158,7 +157,7 @@ class Units {
     const T round = static_cast<T>(std::nearbyint(static_cast<T>(norm) / unit)) * unit;
     const bool is_round = std::abs(static_cast<long double>(round) - norm) <= 2 * ulp(norm);
     const T r = is_round ? round : static_cast<T>(norm);
-    table_[count_++] = std::copysign(r, q[largest_of(q)]);
+    table_[count_++] = std::copysign(r, q[0]);
     Kept kept;
     if (encode(q, kept)) return true;
     --count_;
@@ -174,44 +173,57 @@ class Units {
     for (int k = 0; k < 4; ++k) squares += static_cast<long double>(q[k]) * q[k];
     return std::sqrt(squares);
   }
-  static int largest_of(const T* q) {
-    int largest = 0;
-    for (int k = 1; k < 4; ++k) {
-      if (std::abs(q[k]) > std::abs(q[largest])) largest = k;
-    }
-    return largest;
-  }
   /// Of one, times the norm.
   static long double ulp(long double norm) { return std::ldexp(norm, 1 - digits); }
 
-  /// The nearest multiples of four ulp, or where these err to one side their neighbours.
-  bool encode_by(const T* q, int largest, int number, long double norm, Kept& kept) const {
-    const unsigned bits = static_cast<unsigned>(largest | number << 2);
-    Bits nearest[3], other[3];
-    for (int k = 0, from = 0; k < 3; ++k, ++from) {
-      if (from == largest) ++from;
-      Bits value;
-      std::memcpy(&value, q + from, sizeof value);
-      const Bits below = value & ~Bits(3);
-      const bool up = (value & 3) > 2;
-      nearest[k] = up ? below + 4 : below;
-      other[k] = up ? below : below + 4;
+  /// Of the point t the first two coordinates to multiples of four ulp.
+  bool encode_by(const T* q, int number, long double norm, Kept& kept) const {
+    const long double real = std::abs(static_cast<long double>(q[0]));
+    const long double per_part = norm > 0 ? 2 / (norm + real) : 1;
+    T t[3];
+    for (int k = 0; k < 3; ++k) {
+      const long double exact = per_part * q[k + 1];
+      t[k] = static_cast<T>(std::signbit(q[0]) ? -exact : exact);
+      kept.component[k] = t[k];
+      if (k == 2) continue;
+      Bits bits;
+      std::memcpy(&bits, &t[k], sizeof bits);
+      bits = (bits + 2) & ~Bits(3);
+      std::memcpy(&t[k], &bits, sizeof bits);
+      bits |= static_cast<Bits>(number >> (2 * k) & 3);
+      std::memcpy(&kept.component[k], &bits, sizeof bits);
     }
-    for (unsigned turned = 0; turned < 8; ++turned) {
-      for (int k = 0; k < 3; ++k) {
-        const Bits value = (turned >> k & 1 ? other[k] : nearest[k]) | (bits >> (2 * k) & 3);
-        std::memcpy(kept.component + k, &value, sizeof value);
+    return is_near(q, t, table_[number], norm);
+  }
+
+  /// Whether whoever decodes comes within four ulp of the norm, however he rounds |t|^2: compilers
+  /// may fuse each product with the sum before or behind it.
+  static bool is_near(const T* q, const T* t, T r, long double norm) {
+    const T square[] = {t[0] * t[0], t[1] * t[1], t[2] * t[2]};
+    const T of_two[] = {square[0] + square[1], std::fma(t[0], t[0], square[1]),
+                        std::fma(t[1], t[1], square[0])};
+    T last = 0;
+    for (const T sum : of_two) {
+      for (const T squares : {sum + square[2], std::fma(t[2], t[2], sum)}) {
+        const T d = 1 + squares / 4;
+        if (d == last) continue;
+        last = d;
+        if (!is_near(q, t, d, r * (1 / d), norm)) return false;
+        // What a GPU takes for the reciprocal there.
+        if (d == std::nextafter(T(2), T(0)) && !is_near(q, t, d, r / 2, norm)) return false;
       }
-      const quaternion<T> is = kept.load(table_);
-      long double squares = 0;
-      for (int k = 0; k < 4; ++k) {
-        const auto off = static_cast<long double>(is.component[k]) - q[k];
-        squares += off * off;
-      }
-      // Half an ulp is for machines that round the squares in another way.
-      if (std::sqrt(squares) <= 3.5L * ulp(norm)) return true;
     }
-    return false;
+    return true;
+  }
+  static bool is_near(const T* q, const T* t, T d, T factor, long double norm) {
+    T is[4];
+    unit_code::restore(t, d, factor, is);
+    long double off = 0;
+    for (int k = 0; k < 4; ++k) {
+      const auto by = static_cast<long double>(is[k]) - q[k];
+      off += by * by;
+    }
+    return std::sqrt(off) <= 4 * ulp(norm);
   }
 
   T* table_;
