@@ -127,21 +127,20 @@ void encode_as_dictionary(const SlicedPattern& A, const SlotEntries<T>& entries,
   }
 }
 
-/// Reals times units, with a list of the reals found so far.
+/// Reals times units, with a list of the reals found so far, and 1.
 template <class T>
 class Units {
  public:
   using Kept = encoded<unit_code, quaternion<T>>;
   static constexpr int most = unit_code::most_values;
-  explicit Units(T* table) : table_(table) {}
+  explicit Units(T* table) : table_(table) { table_[count_++] = 1; }
 
   /// Encodes the quaternion by a real that is listed.
   bool encode(const T* q, Kept& kept) const {
     const auto norm = norm_of(q);
     if (!(norm <= static_cast<long double>(std::numeric_limits<T>::max()))) return false;
     for (int i = 0; i < count_; ++i) {
-      if (std::signbit(table_[i]) != std::signbit(q[0])) continue;
-      if (std::abs(std::abs(static_cast<long double>(table_[i])) - norm) > 8 * ulp(norm)) continue;
+      if (std::abs(static_cast<long double>(table_[i]) - norm) > 8 * ulp(norm)) continue;
       if (encode_by(q, i, norm, kept)) return true;
     }
     return false;
@@ -156,8 +155,7 @@ class Units {
     const T unit = std::ldexp(T(1), norm > 0 ? std::ilogb(static_cast<T>(norm)) - digits / 2 : 0);
     const T round = static_cast<T>(std::nearbyint(static_cast<T>(norm) / unit)) * unit;
     const bool is_round = std::abs(static_cast<long double>(round) - norm) <= 2 * ulp(norm);
-    const T r = is_round ? round : static_cast<T>(norm);
-    table_[count_++] = std::copysign(r, q[0]);
+    table_[count_++] = is_round ? round : static_cast<T>(norm);
     Kept kept;
     if (encode(q, kept)) return true;
     --count_;
@@ -176,24 +174,24 @@ class Units {
   /// Of one, times the norm.
   static long double ulp(long double norm) { return std::ldexp(norm, 1 - digits); }
 
-  /// Of the point t the first two coordinates to multiples of four ulp.
+  /// The point t, rounded to what its bits for the number and the sign leave.
   bool encode_by(const T* q, int number, long double norm, Kept& kept) const {
     const long double real = std::abs(static_cast<long double>(q[0]));
     const long double per_part = norm > 0 ? 2 / (norm + real) : 1;
+    const int given[] = {number & 3, number >> 2, std::signbit(q[0]) ? 1 : 0};
     T t[3];
     for (int k = 0; k < 3; ++k) {
       const long double exact = per_part * q[k + 1];
-      t[k] = static_cast<T>(std::signbit(q[0]) ? -exact : exact);
-      kept.component[k] = t[k];
-      if (k == 2) continue;
+      t[k] = static_cast<T>(given[2] != 0 ? -exact : exact);
+      const Bits unit = Bits(1) << unit_code::bits_of(k);
       Bits bits;
       std::memcpy(&bits, &t[k], sizeof bits);
-      bits = (bits + 2) & ~Bits(3);
+      bits = (bits + unit / 2) & ~(unit - 1);
       std::memcpy(&t[k], &bits, sizeof bits);
-      bits |= static_cast<Bits>(number >> (2 * k) & 3);
+      bits |= static_cast<Bits>(given[k]);
       std::memcpy(&kept.component[k], &bits, sizeof bits);
     }
-    return is_near(q, t, table_[number], norm);
+    return is_near(q, t, given[2] != 0 ? -table_[number] : table_[number], norm);
   }
 
   /// Whether whoever decodes comes within four ulp of the norm, however he rounds |t|^2: compilers
@@ -262,7 +260,7 @@ void encode_as_units(const SlicedPattern& A, InnerLayout inner, const SlotEntrie
       entries.take(unlisted, q);
       if (!units.list(q)) {
         refuse(StoredScalar::unit, unlisted, A,
-               "is no unit times one of 16 reals (those of the entries before it among them)",
+               "is no unit times one of 16 reals (1 and those of the entries before it among them)",
                stream);
       }
     }

@@ -239,39 +239,60 @@ HEDDLE_INLINE float reciprocal_from(float d, float estimate) {
   return fused(estimate, fused(-d, estimate, 1.0f), estimate);
 }
 
-/// Quaternions r u with |u| = 1 and Re u >= 0, where r is one of at most 16 reals: the point t =
-/// 2 Im u / (1 + Re u) in which the line from -1 through u meets the plane of real part 1
-/// (stereographic projection). With d = 1 + |t|^2 / 4, q = r / d (2 - d, t). The number of r are
-/// the two lowest bits of the first two of t, which are thereby off by at most 2 ulp.
+/// Quaternions +-r u with |u| = 1 and Re u >= 0, where r is one of 16 reals that are not negative:
+/// the point t = 2 Im u / (1 + Re u) in which the line from -1 through u meets the plane of real
+/// part 1 (stereographic projection). With d = 1 + |t|^2 / 4, q = +-r / d (2 - d, t). The number of
+/// r are the two lowest bits of t1 and of t2, which are thereby off by at most 2 ulp, and the
+/// lowest of t3 is the sign. Number 0 is r = 1.
 struct unit_code {
   static constexpr int most_values = 16;
+  /// Bits that each of t gives.
+  HEDDLE_HD static constexpr int bits_of(int k) { return k < 2 ? 2 : 1; }
 
-  /// r u from t, d and r / d.
+  /// From t, d and +-r / d.
   template <class S>
   HEDDLE_INLINE static void restore(const S* t, S d, S factor, S* q) {
     q[0] = (2 - d) * factor;
     for (int k = 0; k < 3; ++k) q[k + 1] = t[k] * factor;
   }
-  /// The two lowest bits of `value`, and what it is without.
-  HEDDLE_INLINE static int split(double value, double& without) {
+
+  HEDDLE_INLINE static unsigned long long bits_of_number(double value) {
 #if defined(__CUDA_ARCH__)
-    const auto bits = static_cast<unsigned long long>(__double_as_longlong(value));
+    return static_cast<unsigned long long>(__double_as_longlong(value));
 #else
     unsigned long long bits;
     __builtin_memcpy(&bits, &value, sizeof bits);
+    return bits;
 #endif
-    without = double_of_bits(bits & ~3ull);
-    return static_cast<int>(bits & 3);
   }
-  HEDDLE_INLINE static int split(float value, float& without) {
+  HEDDLE_INLINE static unsigned bits_of_number(float value) {
 #if defined(__CUDA_ARCH__)
-    const unsigned bits = __float_as_uint(value);
+    return __float_as_uint(value);
 #else
     unsigned bits;
     __builtin_memcpy(&bits, &value, sizeof bits);
+    return bits;
 #endif
-    without = float_of_bits(bits & ~3u);
-    return static_cast<int>(bits & 3);
+  }
+  HEDDLE_INLINE static double number_of_bits(unsigned long long bits) {
+    return double_of_bits(bits);
+  }
+  HEDDLE_INLINE static float number_of_bits(unsigned bits) { return float_of_bits(bits); }
+
+  /// The lowest bits of `value`, and what it is without.
+  template <int count, class S>
+  HEDDLE_INLINE static int split(S value, S& without) {
+    auto bits = bits_of_number(value);
+    constexpr decltype(bits) mask = (1 << count) - 1;
+    without = number_of_bits(bits & ~mask);
+    return static_cast<int>(bits & mask);
+  }
+  /// `value`, or where `is_negative` is 1 what is opposite.
+  template <class S>
+  HEDDLE_INLINE static S with_sign(S value, int is_negative) {
+    auto bits = bits_of_number(value);
+    bits ^= static_cast<decltype(bits)>(is_negative) << (8 * int(sizeof bits) - 1);
+    return number_of_bits(bits);
   }
 
 #if defined(__CUDA_ARCH__)
@@ -305,13 +326,20 @@ struct HEDDLE_EXPORT encoded<unit_code, A> {
 
   HEDDLE_INLINE A load(const stored_scalar* table) const {
     stored_scalar t[components];
-    const int low = unit_code::split(component[0], t[0]);
-    const int number = low | unit_code::split(component[1], t[1]) << 2;
-    t[2] = component[2];
+    const int low = unit_code::split<2>(component[0], t[0]);
+    const int number = low | unit_code::split<2>(component[1], t[1]) << 2;
+    const int is_negative = unit_code::split<1>(component[2], t[2]);
     const stored_scalar squares = t[0] * t[0] + t[1] * t[1] + t[2] * t[2];
-    A a;
     const stored_scalar d = 1 + squares / 4;
-    unit_code::restore(t, d, table[number] * unit_code::reciprocal(d), a.component);
+    stored_scalar factor = unit_code::reciprocal(d);
+#if defined(__CUDA_ARCH__)
+    // One would wait for the table.
+    if (number != 0) factor *= table[number];
+#else
+    factor *= table[number];
+#endif
+    A a;
+    unit_code::restore(t, d, unit_code::with_sign(factor, is_negative), a.component);
     return a;
   }
 };
