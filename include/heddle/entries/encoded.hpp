@@ -331,13 +331,7 @@ struct HEDDLE_EXPORT encoded<unit_code, A> {
     const int is_negative = unit_code::split<1>(component[2], t[2]);
     const stored_scalar squares = t[0] * t[0] + t[1] * t[1] + t[2] * t[2];
     const stored_scalar d = 1 + squares / 4;
-    stored_scalar factor = unit_code::reciprocal(d);
-#if defined(__CUDA_ARCH__)
-    // One would wait for the table.
-    if (number != 0) factor *= table[number];
-#else
-    factor *= table[number];
-#endif
+    const stored_scalar factor = table[number] * unit_code::reciprocal(d);
     A a;
     unit_code::restore(t, d, unit_code::with_sign(factor, is_negative), a.component);
     return a;
@@ -352,6 +346,11 @@ inline constexpr bool is_encoded<encoded<Code, A>> = true;
 /// Whether a table lies behind the entries that decodes them.
 template <class E>
 inline constexpr bool has_table = requires { E::table_bytes; };
+/// Whether that is a few numbers.
+template <class E>
+inline constexpr bool has_small_table = false;
+template <class A>
+inline constexpr bool has_small_table<encoded<unit_code, A>> = true;
 /// Whether a word does by which sums are multiplied.
 template <class E>
 inline constexpr bool has_scale = is_encoded<E> && !has_table<E>;
