@@ -35,21 +35,14 @@ HEDDLE_INLINE double double_of_bits(unsigned long long bits) {
 #endif
 }
 
-/// a b + c, rounded once.
-HEDDLE_INLINE double fused(double a, double b, double c) {
+// a b + c, rounded once.
 #if defined(__CUDA_ARCH__)
-  return __fma_rn(a, b, c);
+HEDDLE_INLINE double fused(double a, double b, double c) { return __fma_rn(a, b, c); }
+HEDDLE_INLINE float fused(float a, float b, float c) { return __fmaf_rn(a, b, c); }
 #else
-  return __builtin_fma(a, b, c);
+HEDDLE_INLINE double fused(double a, double b, double c) { return __builtin_fma(a, b, c); }
+HEDDLE_INLINE float fused(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
 #endif
-}
-HEDDLE_INLINE float fused(float a, float b, float c) {
-#if defined(__CUDA_ARCH__)
-  return __fmaf_rn(a, b, c);
-#else
-  return __builtin_fmaf(a, b, c);
-#endif
-}
 
 #if defined(__GNUC__) && !defined(__CUDACC__)
 #define HEDDLE_HAS_WORD_LANES 1
@@ -257,22 +250,10 @@ struct unit_code {
   }
 
   HEDDLE_INLINE static unsigned long long bits_of_number(double value) {
-#if defined(__CUDA_ARCH__)
-    return static_cast<unsigned long long>(__double_as_longlong(value));
-#else
-    unsigned long long bits;
-    __builtin_memcpy(&bits, &value, sizeof bits);
-    return bits;
-#endif
+    return __builtin_bit_cast(unsigned long long, value);
   }
   HEDDLE_INLINE static unsigned bits_of_number(float value) {
-#if defined(__CUDA_ARCH__)
-    return __float_as_uint(value);
-#else
-    unsigned bits;
-    __builtin_memcpy(&bits, &value, sizeof bits);
-    return bits;
-#endif
+    return __builtin_bit_cast(unsigned, value);
   }
   HEDDLE_INLINE static double number_of_bits(unsigned long long bits) {
     return double_of_bits(bits);
