@@ -71,7 +71,8 @@ bool streams(const TuningSubject& subject, const DeviceProperties& device) {
 
 bool admits(const AnyMatrix& matrix, StoredScalar exact, int threads) {
   try {
-    AnyOperator(matrix, Plan{.layout = {.stored = exact}}, Device::cpu(threads));
+    [[maybe_unused]] const AnyOperator built(matrix, Plan{.layout = {.stored = exact}},
+                                             Device::cpu(threads));
     return true;
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::bad_plan && error.kind() != ErrorKind::memory) throw;
