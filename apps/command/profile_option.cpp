@@ -54,7 +54,14 @@ void ProfileOption::build(PlanChoice& choice, const std::function<void(const Pla
     const bool is_of_the_plan =
         error.kind() == ErrorKind::bad_plan || error.kind() == ErrorKind::memory;
     if (!choice.tuned || !is_of_the_plan) throw;
-    warn_of("a plan is not used, " + choice.reason + ": " + error.what());
+    const bool is_of_the_values =
+        error.kind() == ErrorKind::bad_plan && is_exact(choice.plan.layout.stored);
+    warn_of(std::string(is_of_the_values ? "an exact copy" : "a plan") + " is not used, " +
+            choice.reason + ": " + error.what());
+    if (is_of_the_values) {
+      choice.plan.layout.stored = StoredScalar::own;
+      return build(choice, act, predict);
+    }
   }
   choice = predict();
   act(choice.plan);

@@ -39,9 +39,11 @@ ExactCopy tried(const AnyMatrix& matrix, const std::string& precision, const Dev
 
 std::vector<ExactCopy> exact_copies(const AnyMatrix& matrix, const Device& device) {
   std::vector<ExactCopy> copies;
-  if (matrix.is_defined() || matrix.entries() == 0) return copies;
+  if (matrix.entries() == 0) return copies;
   copies.push_back(tried(matrix, "dictionary", device));
-  if (matrix.kind() == EntryKind::quaternion) copies.push_back(tried(matrix, "unit", device));
+  if (!matrix.is_defined() && matrix.kind() == EntryKind::quaternion) {
+    copies.push_back(tried(matrix, "unit", device));
+  }
   return copies;
 }
 

@@ -114,10 +114,7 @@ int list(const TuneCommand& options, const Device& device) {
   } else {
     const auto progress = options.matrix.progress();
     const AnyMatrix matrix = options.matrix.read(options.paths.front(), progress.get());
-    subject.rows = matrix.rows();
-    subject.columns = matrix.columns();
-    subject.entries = matrix.entries();
-    subject.entry_bytes = matrix.entry_bytes();
+    subject = tuning_subject(matrix, subject.objective, device.threads());
     words = options.paths.front() + ": " + readable_count(subject.rows) + " x " +
             readable_count(subject.columns) + ", " + readable_count(subject.entries) + " entries";
   }

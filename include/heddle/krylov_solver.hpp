@@ -285,9 +285,9 @@ class HEDDLE_EXPORT KrylovSolver {
   bool is_complex_symmetric_ = false;  // seen where it is not Hermitian
   std::vector<Place> places_;          // the first is always there
   FieldView<const S> image_of_guess_;
-  /// Over `matrix_.iterated()`; and where that is a copy also over `matrix_`, once it is needed.
+  /// Over a copy that is `matrix_.iterated()`, and over `matrix_`; once they are needed.
   struct Loops {
-    std::unique_ptr<detail::MethodLoop<S>> iterated, on_matrix;
+    std::unique_ptr<detail::MethodLoop<S>> on_copy, on_matrix;
   };
   Loops of_one_, of_all_;  // of the first place, and of all that there are
   std::vector<std::vector<double>> histories_{1};

@@ -112,7 +112,8 @@ class HEDDLE_EXPORT LinearOperator {
     return real_dot<S>(r, r, reduction, stream);
   }
 
-  /// What `iterated` keeps the entries as, where it is another operator.
+  /// What `iterated` keeps the entries as, where it is another operator. Where it is this one, an
+  /// exact encoding that is named here has refused the values.
   virtual StoredScalar iterated_as() const { return StoredScalar::single; }
   /// The matrix in floats, for iterations that do not come further on one of 16 bits: made when it
   /// is first asked for. Null where `iterated` is none of these, or where it would not fit.

@@ -127,23 +127,21 @@ void encode_as_dictionary(const SlicedPattern& A, const SlotEntries<T>& entries,
   }
 }
 
-/// Reals times units, with a list of the reals found so far.
+/// Reals times units, with a list of the reals found so far, and 1.
 template <class T>
 class Units {
  public:
   using Kept = encoded<unit_code, quaternion<T>>;
   static constexpr int most = unit_code::most_values;
-  explicit Units(T* table) : table_(table) {}
+  explicit Units(T* table) : table_(table) { table_[count_++] = 1; }
 
   /// Encodes the quaternion by a real that is listed.
   bool encode(const T* q, Kept& kept) const {
     const auto norm = norm_of(q);
     if (!(norm <= static_cast<long double>(std::numeric_limits<T>::max()))) return false;
-    const int largest = largest_of(q);
     for (int i = 0; i < count_; ++i) {
-      if (std::signbit(table_[i]) != std::signbit(q[largest])) continue;
-      if (std::abs(std::abs(static_cast<long double>(table_[i])) - norm) > 8 * ulp(norm)) continue;
-      if (encode_by(q, largest, i, norm, kept)) return true;
+      if (std::abs(static_cast<long double>(table_[i]) - norm) > 8 * ulp(norm)) continue;
+      if (encode_by(q, i, norm, kept)) return true;
     }
     return false;
   }
@@ -157,8 +155,7 @@ class Units {
     const T unit = std::ldexp(T(1), norm > 0 ? std::ilogb(static_cast<T>(norm)) - digits / 2 : 0);
     const T round = static_cast<T>(std::nearbyint(static_cast<T>(norm) / unit)) * unit;
     const bool is_round = std::abs(static_cast<long double>(round) - norm) <= 2 * ulp(norm);
-    const T r = is_round ? round : static_cast<T>(norm);
-    table_[count_++] = std::copysign(r, q[largest_of(q)]);
+    table_[count_++] = is_round ? round : static_cast<T>(norm);
     Kept kept;
     if (encode(q, kept)) return true;
     --count_;
@@ -174,44 +171,57 @@ class Units {
     for (int k = 0; k < 4; ++k) squares += static_cast<long double>(q[k]) * q[k];
     return std::sqrt(squares);
   }
-  static int largest_of(const T* q) {
-    int largest = 0;
-    for (int k = 1; k < 4; ++k) {
-      if (std::abs(q[k]) > std::abs(q[largest])) largest = k;
-    }
-    return largest;
-  }
   /// Of one, times the norm.
   static long double ulp(long double norm) { return std::ldexp(norm, 1 - digits); }
 
-  /// The nearest multiples of four ulp, or where these err to one side their neighbours.
-  bool encode_by(const T* q, int largest, int number, long double norm, Kept& kept) const {
-    const unsigned bits = static_cast<unsigned>(largest | number << 2);
-    Bits nearest[3], other[3];
-    for (int k = 0, from = 0; k < 3; ++k, ++from) {
-      if (from == largest) ++from;
-      Bits value;
-      std::memcpy(&value, q + from, sizeof value);
-      const Bits below = value & ~Bits(3);
-      const bool up = (value & 3) > 2;
-      nearest[k] = up ? below + 4 : below;
-      other[k] = up ? below : below + 4;
+  /// The point t, rounded to what its bits for the number and the sign leave.
+  bool encode_by(const T* q, int number, long double norm, Kept& kept) const {
+    const long double real = std::abs(static_cast<long double>(q[0]));
+    const long double per_part = norm > 0 ? 2 / (norm + real) : 1;
+    const int given[] = {number & 3, number >> 2, std::signbit(q[0]) ? 1 : 0};
+    T t[3];
+    for (int k = 0; k < 3; ++k) {
+      const long double exact = per_part * q[k + 1];
+      t[k] = static_cast<T>(given[2] != 0 ? -exact : exact);
+      const Bits unit = Bits(1) << unit_code::bits_of(k);
+      Bits bits;
+      std::memcpy(&bits, &t[k], sizeof bits);
+      bits = (bits + unit / 2) & ~(unit - 1);
+      std::memcpy(&t[k], &bits, sizeof bits);
+      bits |= static_cast<Bits>(given[k]);
+      std::memcpy(&kept.component[k], &bits, sizeof bits);
     }
-    for (unsigned turned = 0; turned < 8; ++turned) {
-      for (int k = 0; k < 3; ++k) {
-        const Bits value = (turned >> k & 1 ? other[k] : nearest[k]) | (bits >> (2 * k) & 3);
-        std::memcpy(kept.component + k, &value, sizeof value);
+    return is_near(q, t, given[2] != 0 ? -table_[number] : table_[number], norm);
+  }
+
+  /// Whether whoever decodes comes within four ulp of the norm, however he rounds |t|^2: compilers
+  /// may fuse each product with the sum before or behind it.
+  static bool is_near(const T* q, const T* t, T r, long double norm) {
+    const T square[] = {t[0] * t[0], t[1] * t[1], t[2] * t[2]};
+    const T of_two[] = {square[0] + square[1], std::fma(t[0], t[0], square[1]),
+                        std::fma(t[1], t[1], square[0])};
+    T last = 0;
+    for (const T sum : of_two) {
+      for (const T squares : {sum + square[2], std::fma(t[2], t[2], sum)}) {
+        const T d = 1 + squares / 4;
+        if (d == last) continue;
+        last = d;
+        if (!is_near(q, t, d, r * (1 / d), norm)) return false;
+        // What a GPU takes for the reciprocal there.
+        if (d == std::nextafter(T(2), T(0)) && !is_near(q, t, d, r / 2, norm)) return false;
       }
-      const quaternion<T> is = kept.load(table_);
-      long double squares = 0;
-      for (int k = 0; k < 4; ++k) {
-        const auto off = static_cast<long double>(is.component[k]) - q[k];
-        squares += off * off;
-      }
-      // Half an ulp is for machines that round the squares in another way.
-      if (std::sqrt(squares) <= 3.5L * ulp(norm)) return true;
     }
-    return false;
+    return true;
+  }
+  static bool is_near(const T* q, const T* t, T d, T factor, long double norm) {
+    T is[4];
+    unit_code::restore(t, d, factor, is);
+    long double off = 0;
+    for (int k = 0; k < 4; ++k) {
+      const auto by = static_cast<long double>(is[k]) - q[k];
+      off += by * by;
+    }
+    return std::sqrt(off) <= 4 * ulp(norm);
   }
 
   T* table_;
@@ -250,7 +260,7 @@ void encode_as_units(const SlicedPattern& A, InnerLayout inner, const SlotEntrie
       entries.take(unlisted, q);
       if (!units.list(q)) {
         refuse(StoredScalar::unit, unlisted, A,
-               "is no unit times one of 16 reals (those of the entries before it among them)",
+               "is no unit times one of 16 reals (1 and those of the entries before it among them)",
                stream);
       }
     }

@@ -11,26 +11,18 @@
 
 namespace heddle {
 
-MemoryUse memory_use(const PatternView& pattern, const Plan& plan, EntryBytes entry_bytes,
-                     const Device& device) {
-  check_plan(plan);
-  if constexpr (has_cuda) {
-    if (device.on_gpu()) {
-      const cuda::HostPattern host(pattern, device.stream());
-      MemoryUse use = memory_use(host.view(), plan, entry_bytes, Device::cpu(device.threads()));
-      const long long order_bytes = plan.layout.basis == BasisUse::user ? use.permutation : 0;
-      use.building = cuda::building_bytes(pattern, host.view(), order_bytes, device.stream());
-      use.sorting = cuda::sorting_bytes(pattern, plan, device.stream());
-      return use;
-    }
-  }
-  const Array<Index> order = storage_order(pattern, plan, device);
+namespace {
+
+/// Of a pattern in the host's memory.
+MemoryUse use_from_host(const PatternView& pattern, const Plan& plan, EntryBytes entry_bytes,
+                        const Device& cpu, bool for_gpu) {
+  const Array<Index> order = storage_order(pattern, plan, cpu);
   const bool permuted = plan.layout.basis == BasisUse::permuted;
   MemoryUse use =
       detail::memory_of(pattern, plan, order.span(), entry_bytes,
                         permuted ? 2 * static_cast<long long>(order.size() * sizeof(Index)) : 0,
                         !permuted && !order.empty(),
-                        !detail::keeps_order(pattern, plan, !order.empty(), true, device.stream()));
+                        !detail::keeps_order(pattern, plan, !order.empty(), true, cpu.stream()));
   if (plan.layout.column_bits == 16) {
     // As building it would refuse it: its columns cannot follow the order of its rows.
     if (permuted && !order.empty() && pattern.rows != pattern.columns) {
@@ -40,9 +32,28 @@ MemoryUse memory_use(const PatternView& pattern, const Plan& plan, EntryBytes en
     for (std::size_t i = 0; i < position.size(); ++i) {
       position[static_cast<std::size_t>(order[i])] = static_cast<Index>(i);
     }
-    use.short_slots = detail::short_slots(pattern, plan, order.span(), position);
+    use.short_slots = detail::short_slots(pattern, plan, order.span(), position, for_gpu);
   }
   return use;
+}
+
+}  // namespace
+
+MemoryUse memory_use(const PatternView& pattern, const Plan& plan, EntryBytes entry_bytes,
+                     const Device& device) {
+  check_plan(plan);
+  if constexpr (has_cuda) {
+    if (device.on_gpu()) {
+      const cuda::HostPattern host(pattern, device.stream());
+      MemoryUse use =
+          use_from_host(host.view(), plan, entry_bytes, Device::cpu(device.threads()), true);
+      const long long order_bytes = plan.layout.basis == BasisUse::user ? use.permutation : 0;
+      use.building = cuda::building_bytes(pattern, host.view(), order_bytes, device.stream());
+      use.sorting = cuda::sorting_bytes(pattern, plan, device.stream());
+      return use;
+    }
+  }
+  return use_from_host(pattern, plan, entry_bytes, device, false);
 }
 
 namespace detail {

@@ -69,15 +69,19 @@ void shorten_columns(SlicedPattern& sliced, const Plan& plan, const Device& devi
   parallel_for(team_size(device.stream(), sliced.entries), slices, 0, [&](Index slice) {
     fits[static_cast<std::size_t>(slice)] = shorten_slice(sliced, slice) ? 1 : 0;
   });
-  for (std::size_t s = 0; s < fits.size(); ++s) {
-    if (fits[s] != 0) sliced.memory.short_slots += sliced.offset[s + 1] - sliced.offset[s];
+  ShortSlots read(sliced.C, false);
+  for (Index slice = 0; slice < slices; ++slice) {
+    const auto s = static_cast<std::size_t>(slice);
+    read.add(sliced.C == 1 ? slice : sliced.first_row_of(slice),
+             sliced.offset[s + 1] - sliced.offset[s], fits[s] != 0);
   }
+  sliced.memory.short_slots = read.count();
 }
 
 Offset short_slots(const PatternView& pattern, const Plan& plan, std::span<const Index> order,
-                   std::span<const Index> position) {
+                   std::span<const Index> position, bool on_gpu) {
   const Index C = lanes_of(pattern, plan);
-  Offset slots = 0;
+  ShortSlots read(C, on_gpu);
   for_each_slice(pattern, plan, order, [&](const SliceShape& shape) {
     Index least = none, greatest = -1;
     for (Index stored = shape.first_row; stored < shape.first_row + shape.rows; ++stored) {
@@ -89,21 +93,23 @@ Offset short_slots(const PatternView& pattern, const Plan& plan, std::span<const
         greatest = std::max(greatest, at);
       }
     }
-    if (base_of_columns(least, greatest) >= 0) slots += static_cast<Offset>(shape.steps) * C;
+    read.add(shape.first_row, static_cast<Offset>(shape.steps) * C,
+             base_of_columns(least, greatest) >= 0);
   });
-  return slots;
+  return read.count();
 }
 
 }  // namespace detail
 
 const Index* columns_of_rows(const SlicedPattern& A, Index begin, Index end, Index ahead) {
-  constexpr Index most_lanes = 64;
-  constexpr Offset most_slots = 1 << 16;  // of what is written out, to stay near the core
-  if (A.short_column.empty() || A.C > most_lanes || begin >= end) return A.column.data();
+  using detail::ShortSlots;
+  if (A.short_column.empty() || A.C > ShortSlots::most_lanes || begin >= end) {
+    return A.column.data();
+  }
   const Offset* const offset = A.offset.data();
   const Index first_slice = A.slice_of(begin), last_slice = A.slice_of(end - 1);
   const Offset first = offset[first_slice];
-  if (offset[last_slice + 1] - first > most_slots) return A.column.data();
+  if (offset[last_slice + 1] - first > ShortSlots::most_of_group) return A.column.data();
   const Offset last = offset[last_slice + 1] + ahead;
   thread_local std::vector<Index> written;
   if (written.size() < static_cast<std::size_t>(last - first)) {

@@ -22,13 +22,45 @@ HEDDLE_INLINE Index base_of_columns(Index least, Index greatest) {
   return greatest - least < short_reach ? least : least | wide_mark;
 }
 
+/// Counts the slots whose columns a product reads in 16 bits, slice by slice in their order: on a
+/// GPU all of slices that fit, on a CPU those of groups of rows that it writes out as 32 bits.
+class ShortSlots {
+ public:
+  static constexpr Index most_lanes = 64;
+  static constexpr Offset most_of_group = 1 << 16;  // of what is written out, to stay near the core
+
+  ShortSlots(Index lanes, bool on_gpu) : on_gpu_(on_gpu), none_(!on_gpu && lanes > most_lanes) {}
+  void add(Index first_row, Offset slots, bool fits) {
+    if (first_row / rows_of_group != group_) finish_group();
+    group_ = first_row / rows_of_group;
+    of_group_ += slots;
+    if (fits) short_ += slots;
+  }
+  Offset count() {
+    finish_group();
+    return count_;
+  }
+
+ private:
+  static constexpr Index rows_of_group = 256;
+  void finish_group() {
+    if (on_gpu_ || (!none_ && of_group_ <= most_of_group)) count_ += short_;
+    of_group_ = short_ = 0;
+  }
+
+  bool on_gpu_, none_;
+  Index group_ = 0;
+  Offset of_group_ = 0, short_ = 0, count_ = 0;
+};
+
 /// Makes the short columns of a built pattern, where the plan has them, and counts their slots.
 void shorten_columns(SlicedPattern& sliced, const Plan& plan, const Device& device);
 
 /// MemoryUse::short_slots of a pattern that is not built: `order` is the storage order, empty for
-/// the natural one, `position` that of each column in its basis, empty for the user's.
+/// the natural one, `position` that of each column in its basis, empty for the user's; `on_gpu`:
+/// where it would be multiplied.
 Offset short_slots(const PatternView& pattern, const Plan& plan, std::span<const Index> order,
-                   std::span<const Index> position);
+                   std::span<const Index> position, bool on_gpu);
 
 }  // namespace detail
 

@@ -71,6 +71,8 @@ class EnqueuedSolve {
   virtual void enqueue(const SolveTarget<S>& target) = 0;
   /// Relative residuals of the last solve; waits for the stream.
   virtual std::vector<double> history() const = 0;
+
+  const LinearOperator<S>* iterated = nullptr;  // what its runs read
 };
 
 /// In memory that host and device both read and write.

@@ -350,6 +350,10 @@ class HostSolve {
     if (left_copy_ && report_.detail.empty()) {
       report_.detail = told_end_of_copy(copy_, state_.copy);
     }
+    const LinearOperator<S>& matrix = solver_.matrix_;
+    if (report_.detail.empty() && &matrix.iterated() == &matrix && is_exact(matrix.iterated_as())) {
+      report_.detail = told_refusal(matrix.iterated_as());
+    }
   }
 
   double elapsed() const { return seconds_since(start_); }

@@ -51,6 +51,7 @@ cuda::SolveTarget<S> KrylovSolver<S>::target_of(const FieldView<const S>& b, con
     }
     const bool in_place = fits_in_place(x);
     const bool captured = cuda::is_being_captured(stream_);
+    if (!captured && enqueued_ && enqueued_->iterated != iterated_) forget_enqueued();
     if (captured && !(enqueued_ && (in_place || place.own_x))) {
       throw Error(ErrorKind::usage, cuda::not_prepared);
     }
@@ -101,6 +102,7 @@ cuda::SolveTarget<S> KrylovSolver<S>::target_of(const FieldView<const S>& b, con
         parts.runs_on_matrix = runs_over(matrix_);
       }
       enqueued_ = cuda::make_enqueued_solve<S>(std::move(parts));
+      enqueued_->iterated = iterated_;
       watched_.store(watch_.get());
     }
     return {b, x, in_place ? x : own(place.own_x), report};

@@ -196,9 +196,9 @@ detail::MethodLoop<S>& KrylovSolver<S>::loop_over(const LinearOperator<S>& matri
                                                   std::size_t systems) {
   Loops& loops = systems == 1 ? of_one_ : of_all_;
   auto& in_floats = systems == 1 ? in_floats_.of_one : in_floats_.of_all;
-  auto& loop = &matrix == &matrix_.iterated()       ? loops.iterated
+  auto& loop = &matrix == &matrix_                  ? loops.on_matrix
                : &matrix == in_floats_.matrix.get() ? in_floats
-                                                    : loops.on_matrix;
+                                                    : loops.on_copy;
   if (!loop) loop = make_loop(matrix, systems == 1 ? 1 : places_.size());
   return *loop;
 }

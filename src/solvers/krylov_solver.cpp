@@ -197,7 +197,7 @@ KrylovSolver<S>::KrylovSolver(OperatorReference<S> matrix,
   }
   set_options(std::move(options));
   places_.push_back(make_place());
-  of_one_.iterated = make_loop(*iterated_, 1);
+  loop_over(*iterated_);
 }
 
 template <class S>

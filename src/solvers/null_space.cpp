@@ -76,7 +76,7 @@ void KrylovSolver<S>::set_null_space(const std::vector<FieldView<const S>>& vect
   of_all_ = {};
   in_floats_.of_one = nullptr;  // made again by the solve that needs it
   in_floats_.of_all = nullptr;
-  of_one_.iterated = make_loop(matrix_.iterated(), 1);
+  loop_over(matrix_.iterated());
 }
 
 #define HEDDLE_NULL_SPACE(S)                                   \

@@ -24,6 +24,14 @@ inline std::string_view told_end_of_copy(StoredScalar kept, StoredScalar at_the_
              : "the copy in 16 bits did not suffice, the last iterations read the matrix itself";
 }
 
+/// Where an exact copy holds older values than the matrix.
+inline std::string_view told_refusal(StoredScalar kept) {
+  return kept == StoredScalar::unit
+             ? "iteration-precision=unit refuses the newest values, iterations read the matrix"
+             : "iteration-precision=dictionary refuses the newest values, iterations read the "
+               "matrix";
+}
+
 /// All but times, bytes, the loop's form, and details.
 template <class T>
 void tell(const SolveState<T>& state, Index rows, Report& report) {

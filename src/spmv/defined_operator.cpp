@@ -23,7 +23,12 @@ struct Rows {
   Index prefetch_x;
   Offset prefetch_matrix;                 // in scalars
   StoredScalar kept = StoredScalar::own;  // of words
+  const void* table = nullptr;            // of a dictionary
 };
+
+/// Numbers of values in a table.
+template <class Stored>
+inline constexpr bool is_listed = std::is_same_v<Stored, unsigned char>;
 
 /// Stored rows [begin, end), computed in T: entries of consecutive rows fill batches together, and
 /// each row adds up its own in order, so that no row depends on where a batch began.
@@ -34,6 +39,7 @@ HEDDLE_INLINE Finish product_rows(const Rows<Stored>& matrix, const FieldView<co
   const SlicedPattern& A = *matrix.pattern;
   const Offset* const offset = A.offset.data();
   const int K = matrix.definition->size(), V = matrix.definition->vector_size();
+  const int stored = is_listed<Stored> ? 1 : K;
   const Index* const column = columns_of_rows(A, begin, end, matrix.prefetch_x);
   Batch batch{};
   Offset slot_in[Batch::width];
@@ -49,12 +55,14 @@ HEDDLE_INLINE Finish product_rows(const Rows<Stored>& matrix, const FieldView<co
   const auto add_batch = [&](int filled) {
     for (int w = 0; w < filled; ++w) {
       const Offset slot = slot_in[w];
-      const Stored* const entry = matrix.values + slot * K;
+      const Stored* const entry = matrix.values + slot * stored;
       if (matrix.prefetch_x > 0) {
         __builtin_prefetch(x.data + column[slot + matrix.prefetch_x] * x.entry_stride);
       }
       __builtin_prefetch(entry + matrix.prefetch_matrix);
-      if constexpr (std::is_same_v<Stored, CodeWord>) {
+      if constexpr (is_listed<Stored>) {
+        batch.set_entry(w, static_cast<const T*>(matrix.table) + Offset(*entry) * K, K);
+      } else if constexpr (std::is_same_v<Stored, CodeWord>) {
         const auto lane = static_cast<int>(slot % A.C);
         decode_entry(
             matrix.kept, K, [&](int k) { return matrix.values[matrix.rule(slot - lane, lane, k)]; },
@@ -127,14 +135,17 @@ void multiply(const SlicedOperator<S>& matrix, std::span<const FieldView<const S
   const SlicedPattern& A = matrix.pattern();
   const EntryDefinition& definition = *matrix.entry().definition;
   const InnerLayout inner = matrix.plan().layout.inner;
-  const Rows<Stored> of{&definition,
-                        &A,
-                        slot_rule(inner, definition.size(), A.C, A.slots, sizeof(Stored)),
-                        inner == InnerLayout::aos || (A.C == 1 && inner != InnerLayout::soa),
-                        reinterpret_cast<const Stored*>(matrix.stored_values().data()),
-                        matrix.plan().cpu.prefetch_x,
-                        matrix.plan().cpu.prefetch_matrix / static_cast<Offset>(sizeof(Stored)),
-                        kept};
+  const std::span<std::byte> bytes = matrix.stored_values();
+  const Rows<Stored> of{
+      &definition,
+      &A,
+      slot_rule(inner, definition.size(), A.C, A.slots, sizeof(Stored)),
+      inner == InnerLayout::aos || (A.C == 1 && inner != InnerLayout::soa),
+      reinterpret_cast<const Stored*>(bytes.data()),
+      matrix.plan().cpu.prefetch_x,
+      matrix.plan().cpu.prefetch_matrix / static_cast<Offset>(sizeof(Stored)),
+      kept,
+      bytes.data() + (bytes.size() - static_cast<std::size_t>(matrix.entry().bytes_behind))};
   const auto rows = [&]<class Finishing>(std::size_t k, Index begin, Index end,
                                          const Finishing& finishing) {
     const auto product = has_avx2() ? product_rows_avx2<T, Stored, S, Finishing>
@@ -201,7 +212,8 @@ std::shared_ptr<EntryTable<S>> make_plain_table(
     const std::shared_ptr<const EntryDefinition>& definition) {
   const int K = definition->size(), V = definition->vector_size();
   auto table = std::make_shared<EntryTable<S>>();
-  table->sizes = {K, sizeof(Stored), V, V, sizeof(S), ring_size(definition->ring)};
+  table->sizes = {is_listed<Stored> ? 1 : K,  sizeof(Stored), V, V, sizeof(S),
+                  ring_size(definition->ring)};
   table->ring = definition->ring;
   table->has_adjoint = definition->has_adjoint();
   table->arithmetic = {K, sizeof(S)};
@@ -211,15 +223,19 @@ std::shared_ptr<EntryTable<S>> make_plain_table(
   return table;
 }
 
-/// Of a copy in 16 bits: what iterations need.
+/// Of a copy: what iterations need.
 template <StoredScalar kept, class Code, class S>
 EntryTableHandle<S> encoded_table(const std::shared_ptr<const EntryDefinition>& definition) {
-  auto table = make_plain_table<kept, CodeWord, S>(definition);
+  constexpr bool is_dictionary = kept == StoredScalar::dictionary;
+  using Stored = std::conditional_t<is_dictionary, unsigned char, CodeWord>;
+  auto table = make_plain_table<kept, Stored, S>(definition);
   const std::string code = "heddle::" + code_name<Code>();
   table->text = kept_as(code, "encoded", text_of<S>(*definition));
   table->exact = kept_as(code, "encoded", text_of<sum_t<S>>(*definition));
   table->is_encoded = true;
-  table->bytes_behind = static_cast<int>(sizeof(CodeWord));
+  table->bytes_behind = is_dictionary ? dictionary_code::most_values * definition->size() *
+                                            static_cast<int>(sizeof(S))
+                                      : static_cast<int>(sizeof(CodeWord));
   return table;
 }
 
@@ -232,7 +248,8 @@ EntryTableHandle<S> make_table(const std::shared_ptr<const EntryDefinition>& def
   if constexpr (std::is_same_v<Stored, S>) {
     table->encoded = {encoded_table<StoredScalar::half, half_code, S>(definition),
                       encoded_table<StoredScalar::bfloat, bfloat_code, S>(definition),
-                      encoded_table<StoredScalar::scaled, scaled_code, S>(definition)};
+                      encoded_table<StoredScalar::scaled, scaled_code, S>(definition),
+                      encoded_table<StoredScalar::dictionary, dictionary_code, S>(definition)};
   }
   table->holds_floats = std::is_same_v<Stored, float>;
   table->residual = multiply<StoredScalar::own, sum_t<S>, Stored, S, StoreResidual<S>>;

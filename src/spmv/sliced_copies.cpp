@@ -27,7 +27,7 @@ void SlicedOperator<S>::make_narrow() {
     throw Error(ErrorKind::bad_plan,
                 "plan: iteration-precision=" + std::string(name(kept)) +
                     (kept == StoredScalar::unit ? " is for quaternions of floats or doubles"
-                                                : " is for built-in entries of floats or doubles") +
+                                                : " is for entries of floats or doubles") +
                     "; leave it out");
   }
   if (!table) {
@@ -66,7 +66,9 @@ std::shared_ptr<const LinearOperator<S>> SlicedOperator<S>::iterated_in_floats()
 
 template <class S>
 void SlicedOperator<S>::narrow_own_values() {
-  if (schedule().narrow) narrow_values_into(*schedule().narrow);
+  if (!schedule().narrow) return;
+  narrow_values_into(*schedule().narrow);
+  state().is_refused = false;
 }
 
 template <class S>

@@ -156,7 +156,8 @@ SlicedOperator<S> SlicedOperator<S>::scheduled(const Plan& plan) const {
   if (schedule().narrow) {
     Plan of_copy = plan;
     of_copy.layout.stored = StoredScalar::own;
-    same.schedule_->narrow = std::make_shared<SlicedOperator>(iterated().scheduled(of_copy));
+    same.schedule_->narrow =
+        std::make_shared<SlicedOperator>(schedule().narrow->scheduled(of_copy));
   }
   return same;
 }
@@ -205,7 +206,13 @@ void SlicedOperator<S>::place_values(std::span<const std::byte> values, Componen
 template <class S>
 void SlicedOperator<S>::values_changed() {
   ++state().generation;
-  narrow_own_values();
+  try {
+    narrow_own_values();
+  } catch (const Error& error) {
+    // The values are there, and whoever wrote them cannot take them back.
+    if (error.kind() != ErrorKind::bad_plan || !is_exact(plan().layout.stored)) throw;
+    state().is_refused = true;
+  }
   if (state().adjoint) update_adjoint();
 }
 

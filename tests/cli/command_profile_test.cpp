@@ -181,6 +181,20 @@ TEST_F(CommandProfile, APlanThatIsRefusedWhereItIsBuiltIsLeftForAPrediction) {
       << result.error;
 }
 
+/// Of the same pattern, with other values than those that were tuned.
+TEST_F(CommandProfile, AnExactCopyThatTheValuesRefuseIsLeftOut) {
+  save(folder / "p.json", {record("C=4,iteration-precision=unit")});
+  const Result result = solve({"--profile", "p.json", "--json"});
+  EXPECT_EQ(result.status, 0) << result.out;
+  EXPECT_EQ(result.json()["plan"], to_string(parse_plan("C=4")));
+  EXPECT_EQ(result.json()["plan_reason"], "tuned for this pattern (profile p.json)");
+  EXPECT_EQ(result.error_lines(), 1u);
+  EXPECT_TRUE(result.error.starts_with(
+      "heddle: warning: an exact copy is not used, tuned for this pattern (profile p.json): plan: "
+      "iteration-precision=unit: the entry of row "))
+      << result.error;
+}
+
 TEST_F(CommandProfile, ComesWithAnInstallation) {
   namespace fs = std::filesystem;
   fs::create_directories(folder / "bin");

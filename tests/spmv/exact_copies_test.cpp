@@ -141,6 +141,7 @@ CsrMatrix<E> of_units(Generator& generator) {
       if (i % 5 == 1) q[k] = 1 + 1e-9 * q[k];
       if (i % 5 == 2 && k != i % 4) q[k] = i % 2 == 0 ? 0.0 : -0.0;
       if (i % 5 == 3 && k != i % 4) q[k] *= 1e-320;
+      if (i % 5 == 4 && k == 0) q[k] = 0;
       squares += q[k] * q[k];
     }
     const double real = reals[generator() % 7];
@@ -175,7 +176,8 @@ void expect_units(unsigned number) {
     const long double ulp = std::ldexp(std::sqrt(norm), 1 - std::numeric_limits<S>::digits);
     ASSERT_FALSE(!(std::sqrt(off) <= 4 * ulp)) << i;
     for (int k = 0; k < 4; ++k) {
-      if (own[k] != 0 || norm == 0) continue;
+      if (own[k] != 0 || i % 5 == 4) continue;
+      EXPECT_EQ(is.component[k], 0) << i;
       EXPECT_EQ(std::signbit(own[k]), std::signbit(is.component[k])) << i;
     }
   }
@@ -198,6 +200,26 @@ void expect_units(unsigned number) {
 TEST(Units, AreWithinFourUlpOfTheEntryAndMultiplyInAllLayouts) {
   expect_units<double>(2314);
   expect_units<float>(2315);
+}
+
+/// A GPU's reciprocal, from the worst estimates, but for the number before 2.
+template <class S>
+void expect_reciprocals(unsigned number, double estimate_off) {
+  Seed seed(number);
+  std::uniform_real_distribution<S> anywhere(1, 2), off(S(-estimate_off), S(estimate_off));
+  const S eps = std::numeric_limits<S>::epsilon();
+  for (int i = 0; i < 100000; ++i) {
+    const S d = i % 3 == 0   ? 2 - S(i / 3 + 2) * eps
+                : i % 3 == 1 ? 1 + S(i / 3) * eps
+                             : anywhere(seed.generator);
+    const S estimate = static_cast<S>(1 / d * (1 + off(seed.generator)));
+    ASSERT_EQ(reciprocal_from(d, estimate), 1 / d) << i << " " << d;
+  }
+}
+
+TEST(Units, HaveTheReciprocalOfADivisionOnAGpu) {
+  expect_reciprocals<double>(2319, std::ldexp(1.0, -18));
+  expect_reciprocals<float>(2320, std::ldexp(1.0, -24));
 }
 
 TEST(Units, RefuseTheSeventeenthRealAndLeaveThingsAsTheyWere) {
@@ -255,6 +277,37 @@ TEST(ExactCopies, TakeTheIterationsOfTheMatrix) {
     EXPECT_EQ(reports[i].restarts, 0) << kept[i];
   }
   EXPECT_EQ(reports[1].residual, reports[0].residual);
+}
+
+/// Values that come without a chance to refuse them, as an assembly's do.
+TEST(ExactCopies, StepAsideForValuesThatTheyRefuse) {
+  using E = real<double>;
+  Seed seed(2321);
+  auto good = random_positive_definite_matrix<E>(300, 5, seed.generator);
+  auto bad = good;
+  for (Index row = 0; row < 300; ++row) {
+    for (Offset i = good.view().offsets[row]; i < good.view().offsets[row + 1]; ++i) {
+      const auto at = static_cast<std::size_t>(i);
+      good.values()[at] = bad.values()[at] = good.view().column[i] == row ? 40 : -1;
+      if (good.view().column[i] == row) bad.values()[at] += 0.1 * row;
+    }
+  }
+  const Field<E> b = random_field<E>(300, seed.generator);
+  Operator<E> A(good, parse_plan("iteration-precision=dictionary"));
+  ConjugateGradient<double> solver(A, Jacobi<E>(A), {.tolerance = 1e-9});
+  for (const auto* matrix : {&good, &bad, &good}) {
+    const bool fits = matrix == &good;
+    A.place_values(std::as_bytes(std::span(matrix->values())), ComponentOrder::row_major, Stream{});
+    A.values_changed();
+    EXPECT_EQ(&A.iterated() != &A, fits);
+    Field<E> x(300);
+    const Report report = solver.solve(b.view(), x.view());
+    EXPECT_TRUE(report.converged()) << report;
+    EXPECT_EQ(report.detail, fits ? ""
+                                  : "iteration-precision=dictionary refuses the newest values, "
+                                    "iterations read the matrix");
+  }
+  EXPECT_THROW(A.update_values(bad), Error);
 }
 
 }  // namespace

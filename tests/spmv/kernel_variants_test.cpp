@@ -22,7 +22,7 @@
 namespace heddle::test {
 namespace {
 
-/// Each entry meets each program once, and few pairs need more: 700 for 24 programs, 795 for 28.
+/// Each entry meets each program once, and few pairs need more: 700 for 24 programs, 795 for 30.
 constexpr std::size_t most_variants = 800;
 constexpr std::size_t most_in_ci = 150;
 constexpr unsigned long long seed = 2601;

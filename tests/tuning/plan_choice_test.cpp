@@ -99,6 +99,9 @@ TEST_F(PlanChoiceTest, SaysWhatItIsFrom) {
   EXPECT_EQ(choice.reason, "tuned for a neighbour, 0.4 away (profile " + path + ")");
   EXPECT_EQ(choose_plan(matrix, device, Profiles::for_device(device, path)), parse_plan("C=16"));
 
+  save(path, {record_near_it("C=16,iteration-precision=dictionary", 1.3)});
+  EXPECT_EQ(choose(path).plan, parse_plan("C=16"));  // of the other's values
+
   Profile profile = Profile::load(path);
   profile.domains = {some_domain("surfaces", "C=4", {"a"})};
   profile.save(path);

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <bit>
 #include <cstdlib>
 #include <map>
@@ -44,6 +45,15 @@ std::vector<Case> cases() {
       all.push_back({title + ", small", device, {900, 900, 9000, 72, 8, objective}});
       all.push_back({title + ", numbers", device, {100000, 100000, 1500000, 4, 4, objective}});
     }
+    all.push_back({name + ", exact copies",
+                   device,
+                   {.rows = 100000,
+                    .columns = 100000,
+                    .entries = 1500000,
+                    .entry_bytes = 32,
+                    .scalar_bytes = 8,
+                    .objective = parse_objective("cg"),
+                    .exact = {StoredScalar::dictionary, StoredScalar::unit}}});
     all.push_back(
         {name + ", rectangular", device, {3000, 5000, 90000, 16, 8, Objective::product()}});
   }
@@ -59,7 +69,9 @@ void check(const Plan& plan, const SearchSpace& space) {
   EXPECT_EQ(plan_from_json(to_json(plan)), plan);
   EXPECT_NO_THROW(check_plan(plan));
   EXPECT_EQ(space.reduced(plan), plan);
-  EXPECT_EQ(plan.layout.stored, StoredScalar::own);
+  const auto& exact = subject.exact;
+  EXPECT_TRUE(plan.layout.stored == StoredScalar::own ||
+              std::find(exact.begin(), exact.end(), plan.layout.stored) != exact.end());
   EXPECT_EQ(plan.loop.recurrence, Recurrence::ring);
   const bool moves_rows = plan.layout.sort_window != 1 || plan.layout.order != RowOrder::natural;
   if (subject.rows != subject.columns) {

@@ -182,12 +182,13 @@ class HEDDLE_EXPORT SlicedOperator : public LinearOperator<S> {
   }
 
   /// Under another iteration-precision than full the copy, which computes in the entry's own
-  /// scalar.
+  /// scalar; the matrix itself while an exact copy refuses its values.
   const SlicedOperator& iterated() const override {
-    return schedule().narrow ? *schedule().narrow : *this;
+    return schedule().narrow && !state().is_refused ? *schedule().narrow : *this;
   }
   StoredScalar iterated_as() const override {
-    return is_exact(plan().layout.stored) ? StoredScalar::own : plan().layout.stored;
+    return is_exact(plan().layout.stored) && !state().is_refused ? StoredScalar::own
+                                                                 : plan().layout.stored;
   }
   std::shared_ptr<const LinearOperator<S>> iterated_in_floats() const override;
 
@@ -216,6 +217,7 @@ class HEDDLE_EXPORT SlicedOperator : public LinearOperator<S> {
     std::shared_ptr<Adjoint> adjoint;      // once somebody has asked for it
     std::weak_ptr<State> adjoint_of;       // the matrix that this one is the adjoint of
     std::weak_ptr<Schedule> its_schedule;  // and one under which it runs
+    bool is_refused = false;               // by the exact copy, which has older values
   };
   struct Schedule {
     Plan plan;

@@ -35,6 +35,15 @@ HEDDLE_INLINE double double_of_bits(unsigned long long bits) {
 #endif
 }
 
+// a b + c, rounded once.
+#if defined(__CUDA_ARCH__)
+HEDDLE_INLINE double fused(double a, double b, double c) { return __fma_rn(a, b, c); }
+HEDDLE_INLINE float fused(float a, float b, float c) { return __fmaf_rn(a, b, c); }
+#else
+HEDDLE_INLINE double fused(double a, double b, double c) { return __builtin_fma(a, b, c); }
+HEDDLE_INLINE float fused(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
+#endif
+
 #if defined(__GNUC__) && !defined(__CUDACC__)
 #define HEDDLE_HAS_WORD_LANES 1
 namespace detail {
@@ -162,25 +171,6 @@ struct scaled_code {
   }
 };
 
-#if defined(__CUDACC__)
-namespace detail {
-template <int Bytes>
-struct table_piece;
-template <>
-struct table_piece<16> {
-  using type = uint4;
-};
-template <>
-struct table_piece<8> {
-  using type = uint2;
-};
-template <>
-struct table_piece<4> {
-  using type = unsigned;
-};
-}  // namespace detail
-#endif
-
 /// `encoded<half_code, quaternion<double>>` holds four words and acts as a quaternion<double>, but
 /// for the scale of the matrix.
 template <class Code, class A>
@@ -215,17 +205,13 @@ struct HEDDLE_EXPORT encoded<dictionary_code, A> {
   stored_scalar component[components];
 
   HEDDLE_INLINE A load(const stored_scalar* table) const {
+    // Pieces as wide as values are aligned.
+    constexpr int align = sizeof(A) % 16 == 0 ? 16 : sizeof(A) % 8 == 0 ? 8 : 4;
+    const void* const from =
+        __builtin_assume_aligned(table + int(component[0]) * int(sizeof(A)), align);
     A a;
-    const stored_scalar* const from = table + int(component[0]) * int(sizeof(A));
 #if defined(__CUDA_ARCH__)
-    using P = detail::table_piece<sizeof(A) % 16 == 0 ? 16 : sizeof(A) % 8 == 0 ? 8 : 4>;
-    constexpr int pieces = int(sizeof(A) / sizeof(typename P::type));
-    typename P::type piece[pieces];
-#pragma unroll
-    for (int i = 0; i < pieces; ++i) {
-      piece[i] = __ldg(reinterpret_cast<const typename P::type*>(from) + i);
-    }
-    memcpy(&a, piece, sizeof a);
+    memcpy(&a, from, sizeof a);
 #else
     __builtin_memcpy(&a, from, sizeof a);
 #endif
@@ -233,11 +219,80 @@ struct HEDDLE_EXPORT encoded<dictionary_code, A> {
   }
 };
 
-/// Quaternions r u with |u| = 1, where r is one of at most 16 reals: three of four components. The
-/// largest is r / |r| sqrt(r^2 - a^2 - b^2 - c^2). Its number, and that of r, are the two lowest
-/// bits of a, b and c, which are thereby off by at most 2 ulp.
+/// 1/d of 1 <= d <= 2, rounded as a division rounds it, from an estimate that is off by 2^-18 at
+/// most: a step of third order and one that rounds (Markstein 1990). Only of the number before 2 it
+/// is 1/2, one ulp less. A GPU's own division takes branches.
+HEDDLE_INLINE double reciprocal_from(double d, double estimate) {
+  const double error = fused(-d, estimate, 1.0);
+  const double near = fused(estimate, fused(error, error, error), estimate);
+  return fused(near, fused(-d, near, 1.0), near);
+}
+/// The same from an ulp.
+HEDDLE_INLINE float reciprocal_from(float d, float estimate) {
+  return fused(estimate, fused(-d, estimate, 1.0f), estimate);
+}
+
+/// Quaternions +-r u with |u| = 1 and Re u >= 0, where r is one of 16 reals that are not negative:
+/// the point t = 2 Im u / (1 + Re u) in which the line from -1 through u meets the plane of real
+/// part 1 (stereographic projection). With d = 1 + |t|^2 / 4, q = +-r / d (2 - d, t). The number of
+/// r are the two lowest bits of t1 and of t2, which are thereby off by at most 2 ulp, and the
+/// lowest of t3 is the sign. Number 0 is r = 1.
 struct unit_code {
   static constexpr int most_values = 16;
+  /// Bits that each of t gives.
+  HEDDLE_HD static constexpr int bits_of(int k) { return k < 2 ? 2 : 1; }
+
+  /// From t, d and +-r / d.
+  template <class S>
+  HEDDLE_INLINE static void restore(const S* t, S d, S factor, S* q) {
+    q[0] = (2 - d) * factor;
+    for (int k = 0; k < 3; ++k) q[k + 1] = t[k] * factor;
+  }
+
+  HEDDLE_INLINE static unsigned long long bits_of_number(double value) {
+    return __builtin_bit_cast(unsigned long long, value);
+  }
+  HEDDLE_INLINE static unsigned bits_of_number(float value) {
+    return __builtin_bit_cast(unsigned, value);
+  }
+  HEDDLE_INLINE static double number_of_bits(unsigned long long bits) {
+    return double_of_bits(bits);
+  }
+  HEDDLE_INLINE static float number_of_bits(unsigned bits) { return float_of_bits(bits); }
+
+  /// The lowest bits of `value`, and what it is without.
+  template <int count, class S>
+  HEDDLE_INLINE static int split(S value, S& without) {
+    auto bits = bits_of_number(value);
+    constexpr decltype(bits) mask = (1 << count) - 1;
+    without = number_of_bits(bits & ~mask);
+    return static_cast<int>(bits & mask);
+  }
+  /// `value`, or where `is_negative` is 1 what is opposite.
+  template <class S>
+  HEDDLE_INLINE static S with_sign(S value, int is_negative) {
+    auto bits = bits_of_number(value);
+    bits ^= static_cast<decltype(bits)>(is_negative) << (8 * int(sizeof bits) - 1);
+    return number_of_bits(bits);
+  }
+
+#if defined(__CUDA_ARCH__)
+  HEDDLE_INLINE static double reciprocal(double d) {
+    double estimate;
+    asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(estimate) : "d"(d));
+    return reciprocal_from(d, estimate);
+  }
+  HEDDLE_INLINE static float reciprocal(float d) {
+    float estimate;
+    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(estimate) : "f"(d));
+    return reciprocal_from(d, estimate);
+  }
+#else
+  template <class S>
+  HEDDLE_INLINE static S reciprocal(S d) {
+    return 1 / d;
+  }
+#endif
 };
 
 template <class A>
@@ -251,54 +306,17 @@ struct HEDDLE_EXPORT encoded<unit_code, A> {
   stored_scalar component[components];
 
   HEDDLE_INLINE A load(const stored_scalar* table) const {
-    stored_scalar kept[components];
-    int number = 0;
-    for (int k = 0; k < components; ++k) {
-      number |= split(component[k], kept[k]) << (2 * k);
-    }
-    const int largest = number & 3;
-    const stored_scalar r = table[number >> 2];
-    stored_scalar square = r * r;
-    for (int k = 0; k < components; ++k) square -= kept[k] * kept[k];
-    const stored_scalar restored = root(square > 0 ? square : 0);
-    const stored_scalar left_out = r < 0 ? -restored : restored;
+    stored_scalar t[components];
+    const int low = unit_code::split<2>(component[0], t[0]);
+    const int number = low | unit_code::split<2>(component[1], t[1]) << 2;
+    const int is_negative = unit_code::split<1>(component[2], t[2]);
+    const stored_scalar squares = t[0] * t[0] + t[1] * t[1] + t[2] * t[2];
+    const stored_scalar d = 1 + squares / 4;
+    const stored_scalar factor = table[number] * unit_code::reciprocal(d);
     A a;
-    a.component[0] = largest == 0 ? left_out : kept[0];
-    a.component[1] = largest == 1 ? left_out : largest < 1 ? kept[0] : kept[1];
-    a.component[2] = largest == 2 ? left_out : largest < 2 ? kept[1] : kept[2];
-    a.component[3] = largest == 3 ? left_out : kept[2];
+    unit_code::restore(t, d, unit_code::with_sign(factor, is_negative), a.component);
     return a;
   }
-
- private:
-  /// The two lowest bits of `value`, and what it is without.
-  HEDDLE_INLINE static int split(double value, double& without) {
-#if defined(__CUDA_ARCH__)
-    const auto bits = static_cast<unsigned long long>(__double_as_longlong(value));
-#else
-    unsigned long long bits;
-    __builtin_memcpy(&bits, &value, sizeof bits);
-#endif
-    without = double_of_bits(bits & ~3ull);
-    return static_cast<int>(bits & 3);
-  }
-  HEDDLE_INLINE static int split(float value, float& without) {
-#if defined(__CUDA_ARCH__)
-    const unsigned bits = __float_as_uint(value);
-#else
-    unsigned bits;
-    __builtin_memcpy(&bits, &value, sizeof bits);
-#endif
-    without = float_of_bits(bits & ~3u);
-    return static_cast<int>(bits & 3);
-  }
-#if defined(__CUDA_ARCH__)
-  HEDDLE_INLINE static double root(double square) { return __dsqrt_rn(square); }
-  HEDDLE_INLINE static float root(float square) { return __fsqrt_rn(square); }
-#else
-  HEDDLE_INLINE static double root(double square) { return __builtin_sqrt(square); }
-  HEDDLE_INLINE static float root(float square) { return __builtin_sqrtf(square); }
-#endif
 };
 
 template <class E>
@@ -309,6 +327,11 @@ inline constexpr bool is_encoded<encoded<Code, A>> = true;
 /// Whether a table lies behind the entries that decodes them.
 template <class E>
 inline constexpr bool has_table = requires { E::table_bytes; };
+/// Whether that is a few numbers.
+template <class E>
+inline constexpr bool has_small_table = false;
+template <class A>
+inline constexpr bool has_small_table<encoded<unit_code, A>> = true;
 /// Whether a word does by which sums are multiplied.
 template <class E>
 inline constexpr bool has_scale = is_encoded<E> && !has_table<E>;

@@ -84,14 +84,19 @@ __device__ __forceinline__ Index row_of(const ArgumentsOf<Plan>& a, const Share&
   return a.A.target != nullptr ? __ldg(a.A.target + share.row) : share.row;
 }
 
+/// Of A, as `near_table` has it.
+template <class Plan>
+using TableOf = const stored_scalar_t<typename Plan::entry>*;
+
 template <class Plan, int N>
 __device__ __forceinline__ void product_of_lane(const ArgumentsOf<Plan>& a, const Share& share,
-                                                CachePolicy policy, double (&sums)[N]) {
+                                                TableOf<Plan> table, CachePolicy policy,
+                                                double (&sums)[N]) {
   using R = result_entry_t<typename Plan::entry>;
   R sum = zero_vector<R>();
   if (share.row < a.A.rows) {
-    sum = product_of_share<Plan, Plan::load, load_of_x<Plan>>(a.A, share, a.x, a.x_component_stride,
-                                                              policy);
+    sum = product_of_share<Plan, Plan::load, load_of_x<Plan>>(a.A, share, table, a.x,
+                                                              a.x_component_stride, policy);
     scale_sum<typename Plan::entry>(sum, a.A.values, a.A.slots);
   }
   add_parts<Plan>(sum, share.threads);
@@ -107,16 +112,17 @@ __device__ __forceinline__ Share share_in_block(const ArgumentsOf<Plan>& a, unsi
 
 template <class Plan>
 __device__ __forceinline__ void product_of_block(const ArgumentsOf<Plan>& a, unsigned block,
-                                                 const Share& share) {
+                                                 const Share& share, TableOf<Plan> table) {
   constexpr int N = sums_of(Plan::epilogue, Plan::ring);
   double sums[N == 0 ? 1 : N] = {};
   const CachePolicy policy = policy_of_piece(block, a.kept);
-  product_of_lane<Plan>(a, share, policy, sums);
+  product_of_lane<Plan>(a, share, table, policy, sums);
   if constexpr (N != 0) store_partials<N, Plan::block>(a.sums, sums, block);
 }
 template <class Plan>
-__device__ __forceinline__ void product_of_block(const ArgumentsOf<Plan>& a, unsigned block) {
-  product_of_block<Plan>(a, block, share_in_block<Plan>(a, block));
+__device__ __forceinline__ void product_of_block(const ArgumentsOf<Plan>& a, unsigned block,
+                                                 TableOf<Plan> table) {
+  product_of_block<Plan>(a, block, share_in_block<Plan>(a, block), table);
 }
 
 /// `Plan::schedule`: 0 a block of the grid for each block of lanes, 1 static strides, 2 dynamic.
@@ -132,11 +138,12 @@ __device__ __forceinline__ void product(const ArgumentsOf<Plan>& a) {
     await_kernel_before();
     if (is_over(*a.state)) return;
   }
+  const TableOf<Plan> table = near_table<typename Plan::entry>(a.A);
   if constexpr (Plan::schedule == 0) {
-    product_of_block<Plan>(a, blockIdx.x, share);
+    product_of_block<Plan>(a, blockIdx.x, share, table);
   } else if constexpr (Plan::schedule == 1) {
     for (unsigned block = blockIdx.x; block < a.blocks; block += gridDim.x) {
-      product_of_block<Plan>(a, block);
+      product_of_block<Plan>(a, block, table);
     }
   } else {
     __shared__ unsigned taken;
@@ -147,7 +154,9 @@ __device__ __forceinline__ void product(const ArgumentsOf<Plan>& a) {
       const unsigned first = taken;
       if (first >= a.blocks) break;
       const unsigned last = min(a.blocks, first + unsigned(a.chunk));
-      for (unsigned block = first; block < last; ++block) product_of_block<Plan>(a, block);
+      for (unsigned block = first; block < last; ++block) {
+        product_of_block<Plan>(a, block, table);
+      }
     }
     // The last block to leave sets the counters back.
     if (threadIdx.x == 0 && atomicAdd(a.ticket + 1, 1u) == gridDim.x - 1) {

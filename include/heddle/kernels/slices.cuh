@@ -195,7 +195,7 @@ __device__ __forceinline__ result_entry_t<typename Plan::entry> product_of_share
   const int count = share_of_row(share.length, share.thread, share.threads);
   Offset step = share.step;
   int j = 0;
-  for (; j + U <= count; j += U) {
+  const auto add_some = [&] {
     Index at[U];
     E a[U];
     V with[U];
@@ -211,6 +211,13 @@ __device__ __forceinline__ result_entry_t<typename Plan::entry> product_of_share
 #pragma unroll
     for (int u = 0; u < U; ++u) multiply_add(sum, load_by<E>(a[u], table), with[u]);
     step += U * C;
+  };
+  if constexpr (has_small_table<E>) {
+    // Decoding leaves no registers for more entries than the plan says.
+#pragma unroll 1
+    for (; j + U <= count; j += U) add_some();
+  } else {
+    for (; j + U <= count; j += U) add_some();
   }
   if constexpr (U > 1) {
 #pragma unroll 1
@@ -223,14 +230,31 @@ __device__ __forceinline__ result_entry_t<typename Plan::entry> product_of_share
   return sum;
 }
 
+/// The table of A's encoding, for all threads of a block, which call it together: a small one in
+/// shared memory, since a load would come behind those of entries and of x.
+template <class E>
+__device__ __forceinline__ const stored_scalar_t<E>* near_table(
+    const Matrix<stored_scalar_t<E>>& A) {
+  const auto* const behind = table_behind<E>(A.values, A.slots);
+  if constexpr (has_small_table<E>) {
+    constexpr int most = E::table_bytes / int(sizeof(stored_scalar_t<E>));
+    __shared__ stored_scalar_t<E> near[most];
+    if (threadIdx.x < most) near[threadIdx.x] = behind[threadIdx.x];
+    __syncthreads();
+    return near;
+  } else {
+    return behind;
+  }
+}
+
 /// The same for a field in memory, loaded by `HowX`, with columns as the slice has them.
 template <class Plan, int How, int HowX>
 __device__ __forceinline__ result_entry_t<typename Plan::entry> product_of_share(
     const Matrix<stored_scalar_t<typename Plan::entry>>& A, const Share& share,
-    const typename Plan::scalar* x, Offset x_component_stride, CachePolicy policy) {
+    const stored_scalar_t<typename Plan::entry>* table, const typename Plan::scalar* x,
+    Offset x_component_stride, CachePolicy policy) {
   using E = typename Plan::entry;
   using V = vector_entry_t<E>;
-  const auto* const table = table_behind<E>(A.values, A.slots);
   const Offset C = lanes_of<Plan>(A.lanes);
   const auto row_of_x = [=](Index row) {
     return load_row<Plan, HowX, V>(x, x_component_stride, row);

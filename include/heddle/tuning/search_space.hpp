@@ -12,6 +12,8 @@
 
 namespace heddle {
 
+class AnyMatrix;
+
 /// The conditions of the choices, beside the device.
 struct HEDDLE_EXPORT TuningSubject {
   Index rows = 0;
@@ -20,7 +22,11 @@ struct HEDDLE_EXPORT TuningSubject {
   int entry_bytes = 0;
   int scalar_bytes = 8;
   Objective objective;
+  std::vector<StoredScalar> exact = {};  // copies that iterations may read: dictionary, unit
 };
+/// For iterations the matrix is built once for each exact copy that it may have.
+HEDDLE_EXPORT TuningSubject tuning_subject(const AnyMatrix& matrix, Objective objective,
+                                           int threads);
 
 struct HEDDLE_EXPORT Axis {
   std::string name;                  // "outer layout"
@@ -41,7 +47,8 @@ class HEDDLE_EXPORT SearchSpace {
   /// multiprocessor within its bounds, on a CPU chunk and prefetch distances instead.
   static SearchSpace papers(const TuningSubject& subject, const DeviceProperties& device);
   /// Every setting of a plan that keeps a solve's accuracy: also windows of the sort, orders,
-  /// threads a row and thresholds, unrolling, loads, and for iterations the loop.
+  /// threads a row and thresholds, unrolling, loads, exact copies that the subject has, and for
+  /// iterations the loop.
   static SearchSpace whole(const TuningSubject& subject, const DeviceProperties& device);
 
   /// `base` holds the settings that no axis sets. Combinations that `check_plan`, the device or the

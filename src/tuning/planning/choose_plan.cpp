@@ -262,12 +262,19 @@ Plan choose_plan_for_gpu(const PatternView& pattern, const EntrySize& entry, Sto
   if (stored == StoredScalar::own) {
     return plan_for_entries(pattern, entry.bytes, entry, objective, memory);
   }
+  if (stored == StoredScalar::unit) {
+    // Planes of its three numbers. Decoding takes registers: several entries on their way are worth
+    // less than the threads that those of one leave room for.
+    Plan plan = plan_for_entries(pattern, entry.bytes, entry, objective, memory);
+    plan.layout.stored = stored;
+    plan.layout.inner = InnerLayout::aosoa_component;
+    plan.gpu.unroll = 1;
+    return plan;
+  }
   // What a layout suits is the entry as iterations read it; vectors and registers are as ever.
   const int stored_bytes = stored == StoredScalar::single ? 4 : 2;
-  const int bytes = stored == StoredScalar::dictionary ? 1
-                    : stored == StoredScalar::unit
-                        ? entry.bytes / 4 * 3
-                        : entry.bytes * stored_bytes / entry.scalar_bytes;
+  const int bytes =
+      stored == StoredScalar::dictionary ? 1 : entry.bytes * stored_bytes / entry.scalar_bytes;
   Plan plan = plan_for_entries(pattern, bytes, entry, objective, memory);
   plan.gpu.blocks = 0;
   plan.layout.stored = stored;

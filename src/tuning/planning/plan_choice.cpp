@@ -246,6 +246,10 @@ PlanChoice Profiles::choose(const PlanSubject& subject, const Device& device,
     const bool is_one_kernel = plan.loop.form == LoopForm::persistent;
     if (is_one_kernel && !why_not(plan).empty()) plan.loop.form = LoopForm::graph;
   }
+  // Other values than those that were measured are rarely few, or units.
+  if (match.kind != ProfileMatch::Kind::same_pattern && is_exact(plan.layout.stored)) {
+    plan.layout.stored = StoredScalar::own;
+  }
   const std::string why = why_not(plan);
   if (why.empty()) return {.plan = plan, .reason = found, .tuned = true, .warning = ""};
   choice.warning = "a plan is not used, " + found + ": " + why;

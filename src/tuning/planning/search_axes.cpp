@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "heddle/error.hpp"
+#include "heddle/runtime/any_solver.hpp"
 #include "heddle/tuning/search_space.hpp"
 
 namespace heddle {
@@ -68,7 +69,40 @@ bool streams(const TuningSubject& subject, const DeviceProperties& device) {
   return 2 * bytes > static_cast<double>(device.last_cache);
 }
 
+bool admits(const AnyMatrix& matrix, StoredScalar exact, int threads) {
+  try {
+    [[maybe_unused]] const AnyOperator built(matrix, Plan{.layout = {.stored = exact}},
+                                             Device::cpu(threads));
+    return true;
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::bad_plan && error.kind() != ErrorKind::memory) throw;
+    return false;
+  }
+}
+
+Axis exact_copies(const std::vector<StoredScalar>& exact) {
+  Axis axis{"exact copy", {"iteration-precision=full"}};
+  for (const StoredScalar kept : exact) {
+    axis.choices.push_back("iteration-precision=" + std::string(name(kept)));
+  }
+  return axis;
+}
+
 }  // namespace
+
+TuningSubject tuning_subject(const AnyMatrix& matrix, Objective objective, int threads) {
+  TuningSubject subject{.rows = matrix.rows(),
+                        .columns = matrix.columns(),
+                        .entries = matrix.entries(),
+                        .entry_bytes = matrix.entry_bytes(),
+                        .scalar_bytes = matrix.precision() == Precision::single_precision ? 4 : 8,
+                        .objective = objective};
+  if (objective.is_product()) return subject;
+  for (const StoredScalar kept : {StoredScalar::dictionary, StoredScalar::unit}) {
+    if (admits(matrix, kept, threads)) subject.exact.push_back(kept);
+  }
+  return subject;
+}
 
 SearchSpace SearchSpace::papers(const TuningSubject& subject, const DeviceProperties& device) {
   std::vector<Axis> axes = {
@@ -149,6 +183,10 @@ SearchSpace SearchSpace::whole(const TuningSubject& subject, const DevicePropert
             {"schedule", {"schedule=static", "schedule=dynamic"}},
             window,
             axis_of("chunk", "chunk", {1, 4, 16, 64})};
+  }
+  constexpr std::ptrdiff_t behind_layouts = 3;
+  if (!subject.exact.empty()) {
+    axes.insert(axes.begin() + behind_layouts, exact_copies(subject.exact));
   }
   if (is_square) {
     axes.push_back({"order", {"order=natural", "order=rcm"}});

@@ -90,6 +90,8 @@ Plan SearchSpace::reduced(const Plan& plan) const {
   if (subject_.entry_bytes <= piece && layout.inner == InnerLayout::aosoa_16) {
     layout.inner = InnerLayout::aos;
   }
+  // All components of one are one number.
+  if (layout.stored == StoredScalar::dictionary) layout.inner = InnerLayout::aos;
   if (layout.lanes == 1) {
     layout.threshold = 0;
     if (layout.inner != InnerLayout::soa) layout.inner = InnerLayout::aos;

@@ -17,15 +17,6 @@ namespace {
 /// Where matrices to be tuned lie.
 Device host_of(const Device& device) { return Device::cpu(device.threads()); }
 
-TuningSubject subject_of(const AnyMatrix& matrix, Objective objective) {
-  return {.rows = matrix.rows(),
-          .columns = matrix.columns(),
-          .entries = matrix.entries(),
-          .entry_bytes = matrix.entry_bytes(),
-          .scalar_bytes = matrix.precision() == Precision::single_precision ? 4 : 8,
-          .objective = objective};
-}
-
 }  // namespace
 
 std::string today() {
@@ -69,7 +60,7 @@ TunedMatrix::TunedMatrix(const NamedMatrix& matrix, const TuningDevice& on,
                          const TuneOptions& options)
     : matrix_(matrix), on_(on), options_(options) {
   const PatternView pattern = matrix.matrix->pattern();
-  subject_ = subject_of(*matrix.matrix, options.objective);
+  subject_ = tuning_subject(*matrix.matrix, options.objective, on.device.threads());
   features_ = pattern_features(pattern, host_of(on.device));
   const EntrySize size = heddle::subject_of(*matrix.matrix).size();
   starts_ = predicted_plans(pattern, size, on.properties, on.ceilings, options.objective);
