@@ -14,6 +14,7 @@
 #include "heddle/detail/tree_sum_again.hpp"
 #include "heddle/error.hpp"
 #include "pairs_of_leaves_cuda.cuh"
+#include "tree_builder_cuda.hpp"
 #include "tree_levels_cuda.hpp"
 #include "tree_schedule_cuda.hpp"
 
