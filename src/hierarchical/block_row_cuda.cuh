@@ -94,9 +94,13 @@ __device__ inline void count_entries(const BlockRow& row, const NodeShape& shape
                                      const BlockColumns& leaves, int begin, int end, int step,
                                      int* count) {
   const unsigned lane = threadIdx.x % 32;
+  const int own = begin + static_cast<int>(lane);
+  Index next = own < end ? row.column[own] : 0;
   for (int base = begin; base < end; base += step) {
     const int e = base + static_cast<int>(lane);
-    const int leaf = e < end ? leaves.number_of(shape.block_of(row.column[e])) : -1;
+    const Index column = next;
+    next = e + step < end ? row.column[e + step] : 0;
+    const int leaf = e < end ? leaves.number_of(shape.block_of(column)) : -1;
     const int other = __shfl_up_sync(all_lanes, leaf, 1);
     const bool is_head = lane == 0 || other != leaf;
     const unsigned heads = __ballot_sync(all_lanes, is_head);

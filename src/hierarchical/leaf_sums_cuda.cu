@@ -1,11 +1,10 @@
 // The leaves of a sum: a thread, a warp or a block of threads merges each pair of leaves by the
 // ranks of its places.
-#include "base/device_value.hpp"
 #include "base/launch_cuda.cuh"
 #include "base/returned_memory_cuda.hpp"
 #include "entry_terms.hpp"
 #include "pairs_of_leaves_cuda.cuh"
-#include "place_bits.cuh"
+#include "side_by_side_cuda.cuh"
 
 namespace heddle::cuda {
 
@@ -41,11 +40,9 @@ __device__ void mark_places(const NodeView& leaf, bool turns, unsigned thread, u
   }
 }
 
-__global__ void __launch_bounds__(block_size)
-    count_large(PairsOfLeaves pairs, const Index* large, int* held) {
-  __shared__ PlaceRoom room;
+__device__ void count_by_block(const PairsOfLeaves& pairs, Offset leaf, PlaceRoom& room,
+                               int* held) {
   const unsigned thread = threadIdx.x;
-  const Index leaf = large[blockIdx.x];
   const NodeView a = pairs.in_a(leaf), b = pairs.in_b(leaf);
   if (a.data == nullptr || b.data == nullptr) {
     if (thread == 0) held[leaf] = count_of(a) + count_of(b);
@@ -59,6 +56,18 @@ __global__ void __launch_bounds__(block_size)
   __syncthreads();
   const unsigned all = number_places(room, words, thread);
   if (thread == block_size - 1) held[leaf] = static_cast<int>(all);
+}
+
+/// Blocks of threads take the pairs at the end of a list in turn.
+__global__ void __launch_bounds__(block_size)
+    count_large(PairsOfLeaves pairs, const Index* end_of_list, const ListedPairs::Counts* listed,
+                int* held) {
+  __shared__ PlaceRoom room;
+  for (int k = static_cast<int>(blockIdx.x); k < listed->of_blocks;
+       k += static_cast<int>(gridDim.x)) {
+    count_by_block(pairs, end_of_list[-1 - k], room, held);
+    __syncthreads();
+  }
 }
 
 /// What writes the leaves of a sum.
@@ -166,12 +175,16 @@ __device__ void write_by_warp(const SumToWrite<S>& of, Offset leaf, int lane) {
   }
 }
 
+struct SumRoom {
+  PlaceRoom places;
+  unsigned bits_of_a[PlaceBits::most_words];
+};
+
 template <class S>
-__global__ void __launch_bounds__(block_size) write_large(SumToWrite<S> of, const Index* large) {
-  __shared__ PlaceRoom room;
-  __shared__ unsigned bits_of_a[PlaceBits::most_words];
+__device__ void write_by_block(const SumToWrite<S>& of, Offset leaf, SumRoom& space) {
+  PlaceRoom& room = space.places;
+  unsigned* const bits_of_a = space.bits_of_a;
   const unsigned thread = threadIdx.x;
-  const Index leaf = large[blockIdx.x];
   const NodeView a = of.pairs.in_a(leaf), b = of.pairs.in_b(leaf);
   const int words = PlaceBits::words_of(of.pairs.shape.positions());
   for (int word = static_cast<int>(thread); word < words; word += block_size) bits_of_a[word] = 0;
@@ -216,14 +229,36 @@ __global__ void __launch_bounds__(block_size) write_large(SumToWrite<S> of, cons
   write(b, false);
 }
 
-/// Calls `body(leaf, lane)` with a warp for each leaf of a list.
+template <class S>
+__global__ void __launch_bounds__(block_size)
+    write_large(const __grid_constant__ SumToWrite<S> of, const Index* end_of_list,
+                const ListedPairs::Counts* listed) {
+  __shared__ SumRoom room;
+  for (int k = static_cast<int>(blockIdx.x); k < listed->of_blocks;
+       k += static_cast<int>(gridDim.x)) {
+    write_by_block(of, end_of_list[-1 - k], room);
+    __syncthreads();
+  }
+}
+
+/// Blocks of threads that take the pairs of a list in turn: the host does not know how many there
+/// are, and does not wait to learn it.
+unsigned blocks_in_turn(Offset blocks, const Stream& stream) {
+  return 2 * blocks_side_by_side(blocks * block_size, stream);
+}
+
+/// Calls `body(leaf, lane)` with a warp for each leaf at the front of a list.
 template <class Body>
-void for_each_warp(const Index* list, int leaves, const Stream& stream, const Body& body) {
+void for_each_warp(const ListedPairs& listed, const Stream& stream, const Body& body) {
   constexpr int warps = block_size / 32;
-  for_each_thread(stream, (Offset(leaves) + warps - 1) / warps,
-                  [list, leaves, body] __device__(Offset block, unsigned thread) {
-                    const Offset k = block * warps + thread / 32;
-                    if (k < leaves) body(list[k], static_cast<int>(thread % 32));
+  const Offset blocks = blocks_in_turn((listed.leaves() + warps - 1) / warps, stream);
+  for_each_thread(stream, blocks,
+                  [list = listed.list.data(), counts = listed.counts.data(), blocks,
+                   body] __device__(Offset block, unsigned thread) {
+                    for (Offset k = block * warps + thread / 32; k < counts->of_warps;
+                         k += blocks * warps) {
+                      body(list[k], static_cast<int>(thread % 32));
+                    }
                   });
 }
 
@@ -245,13 +280,11 @@ void write_words(const PairsOfLeaves& pairs, const ListedPairs& listed, const En
   const Stream& stream = device.stream();
   for_each_index(stream, listed.leaves(),
                  [of] __device__(Offset leaf) { write_by_thread(of, leaf); });
-  for_each_warp(listed.list.data(), listed.counts.of_warps, stream,
+  for_each_warp(listed, stream,
                 [of] __device__(Offset leaf, int lane) { write_by_warp(of, leaf, lane); });
   const OnGpu here(stream);
-  if (listed.counts.of_blocks > 0) {
-    launch_kernel(write_large<S>, static_cast<unsigned>(listed.counts.of_blocks), block_size, false,
-                  stream, of, listed.of_blocks());
-  }
+  launch_kernel(write_large<S>, blocks_in_turn(listed.leaves(), stream), block_size, false, stream,
+                of, listed.list.data() + listed.leaves(), listed.counts.data());
   wait_before_memory_goes_back(device);
 }
 
@@ -262,20 +295,18 @@ ListedPairs count_pairs(const PairsOfLeaves& pairs, Offset leaves, int* held,
   const Stream& stream = device.stream();
   ListedPairs listed;
   listed.list = UnsetArray<Index>(static_cast<std::size_t>(leaves), device);
-  Array<ListedPairs::Counts> counts(1, device);
+  listed.counts = Array<ListedPairs::Counts>(1, device);
   for_each_index(
       stream, leaves,
-      [pairs, leaves, held, list = listed.list.data(), counts = counts.data()] __device__(
+      [pairs, leaves, held, list = listed.list.data(), counts = listed.counts.data()] __device__(
           Offset leaf) { count_by_thread(pairs, leaf, leaves, held, list, counts); });
-  listed.counts = read_value(counts.data(), device);
-  for_each_warp(
-      listed.list.data(), listed.counts.of_warps, stream,
-      [pairs, held] __device__(Offset leaf, int lane) { count_by_warp(pairs, leaf, lane, held); });
-  if (listed.counts.of_blocks > 0) {
-    const OnGpu here(stream);
-    launch_kernel(count_large, static_cast<unsigned>(listed.counts.of_blocks), block_size, false,
-                  stream, pairs, listed.of_blocks(), held);
-  }
+  for_each_warp(listed, stream, [pairs, held] __device__(Offset leaf, int lane) {
+    count_by_warp(pairs, leaf, lane, held);
+  });
+  const OnGpu here(stream);
+  launch_kernel(count_large, blocks_in_turn(leaves, stream), block_size, false, stream, pairs,
+                static_cast<const Index*>(listed.list.data() + leaves),
+                static_cast<const ListedPairs::Counts*>(listed.counts.data()), held);
   return listed;
 }
 

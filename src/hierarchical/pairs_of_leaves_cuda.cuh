@@ -126,10 +126,9 @@ struct ListedPairs {
     int of_blocks;
   };
   UnsetArray<Index> list;
-  Counts counts{};
+  Array<Counts> counts;  // one
 
   Offset leaves() const { return static_cast<Offset>(list.size()); }
-  const Index* of_blocks() const { return list.data() + (leaves() - counts.of_blocks); }
 };
 
 /// Counts the entries of the leaves of a sum.
