@@ -18,8 +18,9 @@ namespace heddle {
 /// Makes A + sigma M as a tree again and again. The first has the places that A or M has; those
 /// after it share its schedules, and are written where a matrix was that nobody holds any more:
 /// `K = pencil.at(sigma)` goes back and forth between two blocks of memory. The values of A and M
-/// may change too, and so may their patterns, which costs a new sum. On a GPU each sum is copied
-/// there as a whole. One thread at a time.
+/// may change too, and so may their patterns, which costs a new sum. Where both lie on one GPU it
+/// writes the sums, and keeps which leaves meet; each block of memory has a schedule of its own.
+/// Sums whose entries mix components are the host's, and are copied there. One thread at a time.
 template <class E>
 class HEDDLE_EXPORT MatrixPencil {
   using S = vector_scalar_t<E>;
@@ -36,13 +37,18 @@ class HEDDLE_EXPORT MatrixPencil {
     A_ = std::move(A);
     M_ = std::move(M);
     is_known_ = false;
+    kept_.reset();
   }
 
   /// A + sigma M; its bits are those of `add(1, A, sigma, M)`. Throws `Error` as that.
   HierarchicalMatrix<E> at(S sigma) {
     if (sum_) {
-      if (auto again = again_at(sigma)) return *std::move(again);
+      if (auto again = is_summed_on_gpu() ? again_on_gpu(sigma) : again_at(sigma)) {
+        return *std::move(again);
+      }
       pools_ = {};
+      before_.reset();
+      kept_.reset();
     }
     sum_.emplace(add(S(1), A_, sigma, M_));
     is_known_ = true;
@@ -53,11 +59,21 @@ class HEDDLE_EXPORT MatrixPencil {
   long long memory() const {
     long long bytes = 0;
     for (const auto& pool : pools_) bytes += pool ? static_cast<long long>(pool->size()) : 0;
+    if (before_) bytes += before_->memory().tree() + sum_->memory().tree();
     return bytes;
   }
 
  private:
   std::optional<HierarchicalMatrix<E>> again_at(S sigma);
+  std::optional<HierarchicalMatrix<E>> again_on_gpu(S sigma);
+  bool is_summed_on_gpu() const;
+  /// Whether nobody but this pencil has a matrix of a GPU, its pool, or a copy of that on the host.
+  static bool is_free(const HierarchicalMatrix<E>& matrix) {
+    constexpr int of_operator_and_gpu = 2;
+    const auto& pool = matrix.tree().pools.front().pool;
+    return matrix.shared().use_count() == of_operator_and_gpu && pool.use_count() == 1 &&
+           !pool->is_on_host();
+  }
   std::shared_ptr<detail::Pool> owned_pool() const {
     return std::const_pointer_cast<detail::Pool>(sum_->tree().pools.front().pool);
   }
@@ -66,7 +82,48 @@ class HEDDLE_EXPORT MatrixPencil {
   std::optional<HierarchicalMatrix<E>> sum_;            // the newest
   bool is_known_ = false;                               // that A and M have its pattern
   std::array<std::shared_ptr<detail::Pool>, 2> pools_;  // of the newest sums; they are alike
+  // On a GPU:
+  std::optional<HierarchicalMatrix<E>> before_;  // the sum before the newest
+  std::optional<cuda::KeptSum> kept_;
 };
+
+template <class E>
+bool MatrixPencil<E>::is_summed_on_gpu() const {
+  if constexpr (has_cuda) {
+    const auto a = A_.on_gpu(), m = M_.on_gpu();
+    return a && m && a->device().stream().gpu == m->device().stream().gpu &&
+           detail::adds_components<E>();
+  } else {
+    return false;
+  }
+}
+
+template <class E>
+std::optional<HierarchicalMatrix<E>> MatrixPencil<E>::again_on_gpu(S sigma) {
+  if constexpr (has_cuda) {
+    if (sum_->entries() == 0 || !sum_->on_gpu()) return {};
+    detail::check_sum(A_.tree(), M_.tree(), false);
+    if (!kept_) kept_.emplace(*sum_->on_gpu(), A_.on_gpu(), M_.on_gpu());
+    if (!kept_->fits()) return {};
+    pools_ = {};  // the matrices hold them
+    if (!before_ || !is_free(*before_)) {
+      // Another pool with the same inner nodes, whose references hold no address.
+      const Device device = sum_->device();
+      detail::Tree tree = sum_->tree();
+      auto& pool = tree.pools.front().pool;
+      pool = std::make_shared<detail::Pool>(
+          std::make_shared<const Array<std::byte>>(*pool->on(device)));
+      before_.emplace(HierarchicalMatrix<E>(std::move(tree), *sum_));
+    }
+    const cuda::EntrySum sum{
+        int{sizeof(S)}, E::components, false, {1, 0}, {static_cast<double>(sigma), 0}, {}};
+    kept_->write(*before_->on_gpu(), sum);
+    std::swap(sum_, before_);
+    return sum_;
+  } else {
+    return {};
+  }
+}
 
 template <class E>
 std::optional<HierarchicalMatrix<E>> MatrixPencil<E>::again_at(S sigma) {

@@ -1,19 +1,20 @@
 // Sorts and sums over arrays in a GPU's memory; the one place that compiles CUB.
 #pragma once
 
-#include "heddle/array.hpp"
 #include "heddle/entries/slots.hpp"
+#include "unset_array.hpp"
 
 namespace heddle::cuda {
 
 /// Keys with values, and room for the same once more; `current` says which of the two holds them.
 struct SortBuffers {
   SortBuffers(std::size_t most, const Device& device)
-      : key{Array<unsigned long long>(most, device), Array<unsigned long long>(most, device)},
-        value{Array<Index>(most, device), Array<Index>(most, device)} {}
+      : key{UnsetArray<unsigned long long>(most, device),
+            UnsetArray<unsigned long long>(most, device)},
+        value{UnsetArray<Index>(most, device), UnsetArray<Index>(most, device)} {}
 
-  Array<unsigned long long> key[2];
-  Array<Index> value[2];
+  UnsetArray<unsigned long long> key[2];
+  UnsetArray<Index> value[2];
   int current = 0;
 };
 

@@ -1,40 +1,44 @@
 // Nodes that edits make of others, in a GPU's memory.
 #pragma once
 
-#include "base/unset_array.hpp"
+#include <span>
+
 #include "heddle/detail/tree.hpp"
 #include "heddle/detail/tree_edit.hpp"
 
 namespace heddle::cuda {
 
-/// Changes to the entries of a level's nodes, in the order of a walk, and the nodes that they
-/// touch.
-struct TouchedLevel {
-  NodeShape shape;
-  int level = 0;
+inline constexpr NodeReference no_node{~0ULL};
+/// Of a tree of nodes of four rows.
+inline constexpr int most_levels = 16;
 
-  UnsetArray<unsigned long long> key;  // as `place_in_walk`, from the bits of this level on
-  UnsetArray<detail::EditAction> action;
-  UnsetArray<Index> source;  // which payload a change puts there
+/// Changes to the entries of a level's nodes, in the order of a walk, and the nodes that they
+/// touch: arrays in a GPU's memory.
+struct TouchedNodes {
+  NodeShape shape;
+  int level;
+
+  unsigned long long* key;  // as `place_in_walk`, from the bits of this level on
+  detail::EditAction* action;
+  Index* source;  // which payload a change puts there
+  Index* number;  // of the node that it touches
 
   // Of the nodes.
-  UnsetArray<Offset> first;          // of its changes; one more for the end
-  UnsetArray<NodeReference> before;  // `no_node` for none
-  UnsetArray<int> held;              // entries afterwards
-  UnsetArray<Offset> byte;           // behind `begin`; one more for the end
-  Offset begin = 0;                  // of the level in the new pool
-
-  Offset changes() const { return static_cast<Offset>(key.size()); }
-  Offset nodes() const { return static_cast<Offset>(before.size()); }
+  Index* first;           // of its changes; one more for the end
+  NodeReference* before;  // `no_node` for none
+  NodeReference* after;
+  int* held;     // entries afterwards
+  Offset* byte;  // in the new pool
 };
-inline constexpr NodeReference no_node{~0ULL};
 
-/// Payloads of changes: scalars that may be added, or references.
-enum class PayloadWord { single, real, reference };
+/// Scalars of entries that may be added.
+enum class PayloadWord { single, real };
 
-/// Writes the nodes of a level that hold something into a pool of zeros. `pools` are the addresses
-/// of the pools that nodes before lie in, in the GPU's memory.
-void write_merged(const TouchedLevel& level, const unsigned long long* pools, const void* payloads,
-                  PayloadWord word, std::byte* pool, const Device& device);
+/// Writes the nodes that hold something into a pool of zeros: level k has count[k] of them. `pools`
+/// are the addresses of the pools that nodes before lie in, in the GPU's memory, and `values` those
+/// of the entries.
+void write_merged(std::span<const TouchedNodes> levels, std::span<const Offset> count,
+                  const unsigned long long* pools, const void* values, PayloadWord word,
+                  std::byte* pool, const Device& device);
 
 }  // namespace heddle::cuda

@@ -1,6 +1,7 @@
 // The leaves of two trees that make a leaf of their sum, and how threads tell which entries meet.
 #pragma once
 
+#include "heddle/detail/tree_building_cuda.hpp"
 #include "heddle/kernels/tree_arguments.hpp"
 #include "tree_levels_cuda.hpp"
 
@@ -116,5 +117,31 @@ struct ThreadPair {
     return __popc(smaller & ~repeats);
   }
 };
+
+/// Pairs that threads do not merge alone: those of warps stand at the front of the list, those of
+/// blocks of threads at its end.
+struct ListedPairs {
+  struct Counts {
+    int of_warps;
+    int of_blocks;
+  };
+  UnsetArray<Index> list;
+  Array<Counts> counts;  // one
+
+  Offset leaves() const { return static_cast<Offset>(list.size()); }
+};
+
+/// Counts the entries of the leaves of a sum.
+ListedPairs count_pairs(const PairsOfLeaves& pairs, Offset leaves, int* held, const Device& device);
+
+/// Where the leaves of a sum are written: byte[i] behind `pool`, which may be null.
+struct LeavesOfSum {
+  const int* held;
+  const Offset* byte;
+  unsigned char* pool;
+};
+/// Writes all of them, where zeros lie or leaves of as many entries each.
+void write_pairs(const PairsOfLeaves& pairs, const ListedPairs& listed, const EntrySum& sum,
+                 const LeavesOfSum& leaves, const Device& device);
 
 }  // namespace heddle::cuda

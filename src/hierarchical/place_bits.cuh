@@ -15,35 +15,54 @@ struct PlaceRoom {
 };
 
 /// What the threads of a block before this one have; all threads take part.
-__device__ inline unsigned sum_before(unsigned value, unsigned thread, unsigned* of_warp) {
+template <class T>
+__device__ T sum_before(T value, unsigned thread, T* of_warp) {
   const unsigned lane = thread % 32, warp = thread / 32;
-  unsigned sum = value;
+  T sum = value;
   for (unsigned step = 1; step < 32; step *= 2) {
-    const unsigned other = __shfl_up_sync(~0U, sum, step);
+    const T other = __shfl_up_sync(~0U, sum, step);
     if (lane >= step) sum += other;
   }
   if (lane == 31) of_warp[warp] = sum;
   __syncthreads();
-  unsigned before = sum - value;
+  T before = sum - value;
   for (unsigned w = 0; w < warp; ++w) before += of_warp[w];
   __syncthreads();
   return before;
 }
 
-/// Fills in `before` of bits that are set and visible, and returns the ones of this thread's words.
-__device__ inline unsigned number_places(PlaceRoom& room, int words, unsigned thread) {
+/// Fills in `before` of bits that are set and visible. Returns how many are set up to the end of
+/// this thread's words: all of them for the last thread of the block.
+__device__ inline unsigned number_bits(const unsigned* bits, unsigned* before, int words,
+                                       unsigned thread, unsigned* of_warp) {
   const int each = (words + block_size - 1) / block_size;
-  const int first = static_cast<int>(thread) * each;
+  const int begin = static_cast<int>(thread) * each;
+  const int first = begin < words ? begin : words;
   const int end = first + each < words ? first + each : words;
   unsigned own = 0;
-  for (int word = first; word < end; ++word) own += __popc(room.bits[word]);
-  unsigned sum = sum_before(own, thread, room.of_warp);
+  for (int word = first; word < end; ++word) own += __popc(bits[word]);
+  unsigned sum = sum_before(own, thread, of_warp);
   for (int word = first; word < end; ++word) {
-    room.before[word] = sum;
-    sum += __popc(room.bits[word]);
+    before[word] = sum;
+    sum += __popc(bits[word]);
   }
   __syncthreads();
-  return own;
+  return sum;
+}
+__device__ inline unsigned number_places(PlaceRoom& room, int words, unsigned thread) {
+  return number_bits(room.bits, room.before, words, thread, room.of_warp);
+}
+
+/// How many threads of a warp before this one, and how many in all, come with the same number; all
+/// of those that are there come together. Returns what the counter was before this thread.
+__device__ inline int take_number(int* counter, unsigned number) {
+  const unsigned peers = __match_any_sync(__activemask(), number);
+  const unsigned lane = threadIdx.x % 32;
+  const int leader = __ffs(static_cast<int>(peers)) - 1;
+  int before = 0;
+  if (static_cast<int>(lane) == leader) before = atomicAdd(counter, __popc(peers));
+  before = __shfl_sync(peers, before, leader);
+  return before + __popc(peers & ((1U << lane) - 1));
 }
 
 /// Calls `body(number, place, payload)` with the entries of a node, by rows, shared out among a

@@ -9,108 +9,17 @@
 #include "base/launch_cuda.cuh"
 #include "base/returned_memory_cuda.hpp"
 #include "base/sort_cuda.hpp"
+#include "block_row_cuda.cuh"
 #include "heddle/detail/slice_arithmetic.hpp"
-#include "place_bits.cuh"
 
 namespace heddle::cuda {
 
 namespace {
 
-constexpr unsigned all_lanes = ~0U;
 constexpr int most_columns = 1 << 17;  // of blocks: their bits are in shared memory
-constexpr int most_counts = 2048;      // there too
 constexpr int most_of_part = 1 << 15;  // entries that a warp takes one after the other
 /// Block rows of so many entries in the mean are faster entry by entry.
 constexpr int long_block_row = 1 << 13;
-
-/// What a block of threads knows of its block row.
-struct BlockRowRoom {
-  unsigned bits[most_columns / PlaceBits::bits_of_word];
-  unsigned before[most_columns / PlaceBits::bits_of_word];
-  int begin[NodeShape{8, 0}.size() + 1];  // of each row
-  int count[most_counts];
-  unsigned of_warp[block_size / 32];
-};
-
-/// The entries of a block row.
-struct BlockRow {
-  const Index* column;
-  Offset first;
-  int entries;
-  int rows;
-};
-
-/// Warps that share out a block row: each counts its own entries of every leaf.
-__device__ int parts_of(int leaves) {
-  return leaves > most_counts ? 1 : min(block_size / 32, most_counts / max(leaves, 1));
-}
-
-/// Also clears the bits of `words` words. All threads take part.
-__device__ BlockRow open(BlockRowRoom& room, const PatternView& pattern, const NodeShape& shape,
-                         int words) {
-  const auto thread = static_cast<int>(threadIdx.x);
-  const Offset row = Offset(blockIdx.x) << shape.log2_size;
-  const int rows = static_cast<int>(min(Offset(shape.size()), pattern.rows - row));
-  const Offset first = pattern.offsets[row];
-  for (int r = thread; r <= rows; r += block_size) {
-    room.begin[r] = static_cast<int>(pattern.offsets[row + r] - first);
-  }
-  for (int word = thread; word < words; word += block_size) room.bits[word] = 0;
-  __syncthreads();
-  return {pattern.column + first, first, room.begin[rows], rows};
-}
-
-/// Numbers the marked block columns, and returns how many there are. All threads take part.
-__device__ int number_leaves(BlockRowRoom& room, int words) {
-  __syncthreads();
-  const auto thread = static_cast<int>(threadIdx.x), lane = thread % 32;
-  const int each = (words + block_size - 1) / block_size;
-  const int first = min(words, thread * each), end = min(words, first + each);
-  unsigned own = 0;
-  for (int word = first; word < end; ++word) own += __popc(room.bits[word]);
-  unsigned sum = own;
-  for (int step = 1; step < 32; step *= 2) {
-    const unsigned other = __shfl_up_sync(all_lanes, sum, step);
-    if (lane >= step) sum += other;
-  }
-  if (lane == 31) room.of_warp[thread / 32] = sum;
-  __syncthreads();
-  unsigned before = sum - own, all = 0;
-  for (int warp = 0; warp < block_size / 32; ++warp) {
-    if (warp == thread / 32) before += all;
-    all += room.of_warp[warp];
-  }
-  for (int word = first; word < end; ++word) {
-    room.before[word] = before;
-    before += __popc(room.bits[word]);
-  }
-  __syncthreads();
-  return static_cast<int>(all);
-}
-
-__device__ void mark(BlockRowRoom& room, Index block) {
-  unsigned& word = room.bits[block / PlaceBits::bits_of_word];
-  if ((word & PlaceBits::bit_of(block)) == 0) atomicOr(&word, PlaceBits::bit_of(block));
-}
-
-/// Adds the entries [begin, end) to the counts of their leaves; all lanes of a warp take part, and
-/// a warp takes `step` entries on after its 32. One addition for neighbors in one leaf.
-__device__ void count_entries(const BlockRow& row, const NodeShape& shape, const PlaceBits& leaves,
-                              int begin, int end, int step, int* count) {
-  const unsigned lane = threadIdx.x % 32;
-  for (int base = begin; base < end; base += step) {
-    const int e = base + static_cast<int>(lane);
-    const int leaf = e < end ? leaves.number_of(shape.block_of(row.column[e])) : -1;
-    const int other = __shfl_up_sync(all_lanes, leaf, 1);
-    const bool is_head = lane == 0 || other != leaf;
-    const unsigned heads = __ballot_sync(all_lanes, is_head);
-    if (!is_head || leaf < 0) continue;
-    const unsigned behind = heads & (~1U << lane);
-    const unsigned next =
-        behind != 0 ? static_cast<unsigned>(__ffs(static_cast<int>(behind))) - 1 : 32;
-    atomicAdd(count + leaf, static_cast<int>(next - lane));
-  }
-}
 
 /// The leaves of block rows, before anybody knows how many there are in all: those of a block row
 /// lie from its first entry on.
@@ -120,29 +29,74 @@ struct FoundLeaves {
   Offset* leaves;  // of each block row; behind them what is not 0 where something does not suit
 };
 
-__global__ void __launch_bounds__(block_size)
-    find_leaves(PatternView pattern, NodeShape shape, int words, FoundLeaves to) {
-  __shared__ BlockRowRoom room;
+/// Between which block columns a block row lies, where its rows are sorted; and how often columns
+/// fall from one row to the next, less in `room.falls`. All threads take part.
+__device__ BlockColumns find_range(BlockRowRoom& room, const BlockRow& row,
+                                   const PatternView& pattern, const NodeShape& shape) {
   const auto thread = static_cast<int>(threadIdx.x);
-  const BlockRow row = open(room, pattern, shape, words);
-  bool is_bad = false;
-  for (int e = thread; e < row.entries; e += block_size) {
-    const Index column = row.column[e], last = e > 0 ? row.column[e - 1] : -1;
-    if (column < 0 || column >= pattern.columns) {
-      is_bad = true;
-      continue;
-    }
-    // Columns fall only where a row begins.
-    if (column <= last && room.begin[last_not_above(room.begin, row.rows, e)] != e) {
-      is_bad = true;
-    }
-    if (e == 0 || shape.block_of(last) != shape.block_of(column)) {
-      mark(room, shape.block_of(column));
+  if (thread == 0) {
+    room.least = pattern.columns;
+    room.greatest = -1;
+    room.falls = 0;
+  }
+  __syncthreads();
+  for (int r = thread; r < row.rows; r += block_size) {
+    const int begin = room.begin[r], end = room.begin[r + 1];
+    if (begin == end) continue;
+    const Index first = row.column[begin];
+    atomicMin(&room.least, first);
+    atomicMax(&room.greatest, row.column[end - 1]);
+    if (begin > 0 && first <= row.column[begin - 1]) atomicSub(&room.falls, 1);
+  }
+  __syncthreads();
+  const auto inside = [&](Index column) { return min(max(column, 0), pattern.columns - 1); };
+  const Index least = shape.block_of(inside(room.least));
+  return BlockColumns::between(least, max(least, shape.block_of(inside(room.greatest))));
+}
+
+/// Marks the block columns of a block row. False where a column is beyond the matrix or not above
+/// the one before it in its row. All threads take part.
+__device__ bool mark_leaves(BlockRowRoom& room, const BlockRow& row, const PatternView& pattern,
+                            const NodeShape& shape, const BlockColumns& columns) {
+  const auto thread = static_cast<int>(threadIdx.x), lane = thread % 32;
+  bool is_good = true;
+  int falls = 0;
+  Index next = thread < row.entries ? row.column[thread] : 0;
+  for (int base = thread - lane; base < row.entries; base += block_size) {
+    const int e = base + lane;
+    const Index column = next;
+    next = e + block_size < row.entries ? row.column[e + block_size] : 0;
+    Index last = __shfl_up_sync(all_lanes, column, 1);
+    if (lane == 0) last = e > 0 ? row.column[e - 1] : -1;
+    if (e >= row.entries) continue;
+    // Columns fall only where a row begins, which `find_range` has counted.
+    if (e > 0 && column <= last) ++falls;
+    if (column < 0 || column >= pattern.columns || !columns.covers(shape.block_of(column))) {
+      is_good = false;
+    } else if (e == 0 || shape.block_of(last) != shape.block_of(column)) {
+      columns.mark(shape.block_of(column));
     }
   }
-  is_bad = __syncthreads_or(is_bad ? 1 : 0) != 0;
-  const int leaves = number_leaves(room, words);
-  if (is_bad || row.entries > Offset(parts_of(leaves)) * most_of_part) {
+  if (falls != 0) atomicAdd(&room.falls, falls);
+  is_good = __syncthreads_and(is_good ? 1 : 0) != 0;
+  return is_good && room.falls == 0;
+}
+
+__global__ void __launch_bounds__(block_size)
+    find_leaves(PatternView pattern, NodeShape shape, FoundLeaves to) {
+  __shared__ BlockRowRoom room;
+  const auto thread = static_cast<int>(threadIdx.x);
+  const BlockRow row = open(room, pattern, shape);
+  if (row.entries == 0) {
+    if (thread == 0) to.leaves[blockIdx.x] = 0;
+    return;
+  }
+  const BlockColumns columns = find_range(room, row, pattern, shape);
+  columns.clear();
+  __syncthreads();
+  const bool is_good = mark_leaves(room, row, pattern, shape, columns);
+  const int leaves = number_leaves(room, columns);
+  if (!is_good || row.entries > Offset(parts_of(leaves)) * most_of_part) {
     if (thread == 0) to.leaves[gridDim.x + 1] = 1;
     return;
   }
@@ -151,14 +105,13 @@ __global__ void __launch_bounds__(block_size)
   int* const count = leaves <= most_counts ? room.count : held;
   for (int leaf = thread; leaf < leaves; leaf += block_size) count[leaf] = 0;
   __syncthreads();
-  count_entries(row, shape, {room.bits, room.before}, thread / 32 * 32, row.entries, block_size,
-                count);
+  count_entries(row, shape, columns, thread / 32 * 32, row.entries, block_size, count);
   __syncthreads();
-  for (int word = thread; word < words; word += block_size) {
-    unsigned leaf = room.before[word];
-    for (unsigned left = room.bits[word]; left != 0; left &= left - 1) {
+  for (int word = thread; word < columns.words; word += block_size) {
+    unsigned leaf = columns.before()[word];
+    for (unsigned left = columns.bits()[word]; left != 0; left &= left - 1) {
       to.column[row.first + leaf++] =
-          word * PlaceBits::bits_of_word + __ffs(static_cast<int>(left)) - 1;
+          columns.first + word * PlaceBits::bits_of_word + __ffs(static_cast<int>(left)) - 1;
     }
   }
   if (count == held) return;
@@ -170,7 +123,6 @@ template <class Word>
 struct LeavesToWrite {
   PatternView pattern;
   NodeShape shape;
-  int bit_words;
   const Offset* before;  // leaves
   const Index* column;
   const int* held;
@@ -207,14 +159,11 @@ __device__ Slot write_place(const LeavesToWrite<Word>& of, Offset leaf, int rank
           static_cast<unsigned long long>(index) * of.shape.payload_bytes};
 }
 
-/// Writes the payloads of up to 32 entries that follow one another; all lanes take part.
+/// Writes the payloads of up to 32 entries of several words that follow one another; all lanes take
+/// part.
 template <class Word>
 __device__ void write_payloads(const LeavesToWrite<Word>& of, Offset first, int count, Slot slot) {
   const int lane = static_cast<int>(threadIdx.x % 32);
-  if (of.words == 1) {
-    if (lane < count) *reinterpret_cast<Word*>(slot.address) = of.values[first + lane];
-    return;
-  }
   for (int begin = 0; begin < count * of.words; begin += 32) {
     const int at = begin + lane, entry = at / of.words, k = at - entry * of.words;
     const unsigned long long to = __shfl_sync(all_lanes, slot.address, entry % 32);
@@ -225,18 +174,31 @@ __device__ void write_payloads(const LeavesToWrite<Word>& of, Offset first, int 
   }
 }
 
+/// The row of entry e, which is not above row r: mostly one of the next few.
+__device__ int row_of_entry(const int* begin, int rows, int e, int r) {
+  int step = 1;
+  while (r + step < rows && begin[r + step] <= e) step *= 2;
+  const int from = r + step / 2;
+  return from + static_cast<int>(last_not_above(begin + from, min(rows - from, step), e));
+}
+
 /// A warp's part of a block row. `taken` counts the entries of each leaf before this one.
 template <class Word>
 __device__ void write_part(const LeavesToWrite<Word>& of, const BlockRow& row,
-                           const BlockRowRoom& room, Offset first_leaf, int begin, int end,
-                           int* taken) {
+                           const BlockRowRoom& room, const BlockColumns& leaves, Offset first_leaf,
+                           int begin, int end, int* taken) {
   const int lane = static_cast<int>(threadIdx.x % 32);
-  const PlaceBits leaves{room.bits, room.before};
+  const Word* const values = of.values + row.first;
+  const bool is_word = of.words == 1;
+  int r = 0;
   Index next = begin + lane < end ? row.column[begin + lane] : 0;
+  Word next_value = is_word && begin + lane < end ? values[begin + lane] : Word(0);
   for (int base = begin; base < end; base += 32) {
     const int e = base + lane;
     const Index column = next;
+    const Word value = next_value;
     next = e + 32 < end ? row.column[e + 32] : 0;
+    if (is_word && e + 32 < end) next_value = values[e + 32];
     const int leaf = e < end ? leaves.number_of(of.shape.block_of(column)) : -1;
     const unsigned peers = __match_any_sync(all_lanes, leaf);
     const unsigned earlier = peers & ((1U << lane) - 1);
@@ -246,10 +208,14 @@ __device__ void write_part(const LeavesToWrite<Word>& of, const BlockRow& row,
     __syncwarp();
     Slot slot;
     if (leaf >= 0) {
-      const Index r = last_not_above(room.begin, row.rows, e);
+      r = row_of_entry(room.begin, row.rows, e, r);
       slot = write_place(of, first_leaf + leaf, rank, of.shape.place_of(r, column));
     }
-    write_payloads(of, row.first + base, min(32, end - base), slot);
+    if (!is_word) {
+      write_payloads(of, row.first + base, min(32, end - base), slot);
+    } else if (leaf >= 0) {
+      *reinterpret_cast<Word*>(slot.address) = value;
+    }
   }
 }
 
@@ -257,16 +223,20 @@ template <class Word>
 __global__ void __launch_bounds__(block_size) write_block_rows(LeavesToWrite<Word> of) {
   __shared__ BlockRowRoom room;
   const auto thread = static_cast<int>(threadIdx.x), warp = thread / 32;
-  const BlockRow row = open(room, of.pattern, of.shape, of.bit_words);
+  const BlockRow row = open(room, of.pattern, of.shape);
   if (row.entries == 0) return;
   const Offset first_leaf = of.before[blockIdx.x];
   const auto leaves = static_cast<int>(of.before[blockIdx.x + 1] - first_leaf);
+  const auto columns =
+      BlockColumns::between(of.column[first_leaf], of.column[first_leaf + leaves - 1]);
+  columns.clear();
+  __syncthreads();
   for (int leaf = thread; leaf < leaves; leaf += block_size) {
     const Offset node = first_leaf + leaf;
-    mark(room, of.column[node]);
+    columns.mark(of.column[node]);
     *reinterpret_cast<unsigned*>(of.pool + of.byte[node]) = static_cast<unsigned>(of.held[node]);
   }
-  number_leaves(room, of.bit_words);
+  number_leaves(room, columns);
   const int parts = parts_of(leaves);
   int* const taken = leaves <= most_counts ? room.count : of.taken + first_leaf;
   for (int k = thread; k < parts * leaves; k += block_size) taken[k] = 0;
@@ -275,7 +245,7 @@ __global__ void __launch_bounds__(block_size) write_block_rows(LeavesToWrite<Wor
     return static_cast<int>(Offset(row.entries) * part / parts);
   };
   if (parts > 1 && warp < parts) {
-    count_entries(row, of.shape, {room.bits, room.before}, begin_of(warp), begin_of(warp + 1), 32,
+    count_entries(row, of.shape, columns, begin_of(warp), begin_of(warp + 1), 32,
                   taken + warp * leaves);
   }
   __syncthreads();
@@ -289,14 +259,21 @@ __global__ void __launch_bounds__(block_size) write_block_rows(LeavesToWrite<Wor
   }
   __syncthreads();
   if (warp < parts) {
-    write_part(of, row, room, first_leaf, begin_of(warp), begin_of(warp + 1),
+    write_part(of, row, room, columns, first_leaf, begin_of(warp), begin_of(warp + 1),
                taken + warp * leaves);
   }
 }
 
-int words_of_blocks(Index columns, const NodeShape& shape) {
-  return static_cast<int>((shape.blocks_of(columns) + PlaceBits::bits_of_word - 1) /
-                          PlaceBits::bits_of_word);
+/// Queues a kernel with a block of threads for each block row, with room for `BlockColumns`.
+template <class... Parameters, class... Arguments>
+void launch_by_block_rows(void (*kernel)(Parameters...), Index columns, const LevelOnGpu& leaves,
+                          const Stream& stream, const Arguments&... arguments) {
+  const Offset words =
+      (leaves.shape.blocks_of(columns) + PlaceBits::bits_of_word - 1) / PlaceBits::bits_of_word;
+  const OnGpu here(stream);
+  kernel<<<static_cast<unsigned>(leaves.rows), block_size,
+           2 * static_cast<std::size_t>(words) * sizeof(unsigned), stream.queue>>>(arguments...);
+  check(cudaGetLastError(), "the launch of a kernel");
 }
 
 /// The leaves of all block rows one behind the other.
@@ -327,7 +304,6 @@ void write_words(const LevelOnGpu& leaves, const UnsetArray<Offset>& before,
   UnsetArray<int> taken(static_cast<std::size_t>(leaves.nodes()), device);
   const LeavesToWrite<Word> of{pattern,
                                leaves.shape,
-                               words_of_blocks(pattern.columns, leaves.shape),
                                before.data(),
                                leaves.column.data(),
                                leaves.held.data(),
@@ -337,9 +313,7 @@ void write_words(const LevelOnGpu& leaves, const UnsetArray<Offset>& before,
                                payloads.order,
                                leaves.shape.payload_bytes / int{sizeof(Word)},
                                pool + leaves.begin};
-  const OnGpu here(device.stream());
-  launch_kernel(write_block_rows<Word>, static_cast<unsigned>(leaves.rows), block_size, false,
-                device.stream(), of);
+  launch_by_block_rows(write_block_rows<Word>, pattern.columns, leaves, device.stream(), of);
   wait_before_memory_goes_back(device);
 }
 
@@ -362,9 +336,7 @@ std::optional<LeavesOfRows> leaves_of_sorted_rows(const PatternView& pattern, Of
   heddle::detail::fill_bytes(leaves.before.data() + block_rows, 0, 2 * sizeof(Offset),
                              device.stream());
   const FoundLeaves found{column.data(), held.data(), leaves.before.data()};
-  const OnGpu here(device.stream());
-  launch_kernel(find_leaves, static_cast<unsigned>(level.rows), block_size, false, device.stream(),
-                pattern, shape, words_of_blocks(pattern.columns, shape), found);
+  launch_by_block_rows(find_leaves, pattern.columns, level, device.stream(), pattern, shape, found);
   exclusive_sum(leaves.before.data(), level.rows + Offset(1), device);
   struct Result {
     Offset count;

@@ -1,10 +1,12 @@
-#include <algorithm>
+// One kernel finds and counts the nodes that edits touch, level by level: its blocks of threads run
+// side by side, and wait for one another between the steps of a level.
+#include "touched_levels_cuda.cuh"
 
-#include "base/device_value.hpp"
+#include <cstring>
+
 #include "base/launch_cuda.cuh"
 #include "base/returned_memory_cuda.hpp"
-#include "base/sort_cuda.hpp"
-#include "touched_levels_cuda.cuh"
+#include "side_by_side_cuda.cuh"
 
 namespace heddle::cuda {
 
@@ -14,124 +16,212 @@ using heddle::detail::EditAction;
 using heddle::detail::PlacedEdit;
 using heddle::detail::Tree;
 
-/// Which nodes the changes of a level touch. Returns for each change the number of its node, and
-/// one more for the end.
-UnsetArray<Offset> find_nodes(const TreeView& tree, TouchedLevel& level, const Device& device) {
-  const Stream& stream = device.stream();
-  const Offset changes = level.changes();
-  const int log2_size = level.shape.log2_size;
-  UnsetArray<Offset> number(level.key.size() + 1, device);
-  for_each_index(
-      stream, changes + 1,
-      [changes, log2_size, key = level.key.data(), number = number.data()] __device__(Offset i) {
-        const auto node_of = [&](Offset change) {
-          return heddle::detail::node_in_walk(key[change], log2_size);
-        };
-        number[i] = i < changes && (i == 0 || node_of(i - 1) != node_of(i)) ? 1 : 0;
-      });
-  exclusive_sum(number.data(), changes + 1, device);
-  const auto nodes = static_cast<std::size_t>(read_value(number.data() + changes, device));
-  level.first = UnsetArray<Offset>(nodes + 1, device);
-  level.before = UnsetArray<NodeReference>(nodes, device);
-  level.held = UnsetArray<int>(nodes, device);
-  level.byte = UnsetArray<Offset>(nodes + 1, device);
-  for_each_index(stream, changes + 1,
-                 [tree, changes, log2_size, at = level.level, key = level.key.data(),
-                  number = number.data(), first = level.first.data(), before = level.before.data(),
-                  held = level.held.data()] __device__(Offset i) {
-                   if (i == changes) {
-                     first[number[i]] = changes;
-                     return;
-                   }
-                   const Offset node = number[i];
-                   if (number[i + 1] == node) return;  // not the first one of its node
-                   first[node] = i;
-                   before[node] = tree.find(heddle::detail::node_in_walk(key[i], log2_size), at);
-                   held[node] =
-                       before[node].bits == no_node.bits ? 0 : tree.view(before[node], at).count();
-                 });
-  return number;
+static_assert(sizeof(CountedLevels) % sizeof(unsigned long long) == 0);
+
+struct LevelsToCount {
+  TreeView tree;
+  TouchedNodes level[most_levels];
+  Offset edits;
+  int pool;
+  Offset* of_block;  // two sums of each block of threads
+  CountedLevels* counted;
+  unsigned long long* freed_of_pool;
+};
+
+/// Numbers the nodes that changes touch, and looks for them in the tree. Returns how many there
+/// are.
+__device__ Offset find_nodes(const LevelsToCount& of, const TouchedNodes& level, Offset changes) {
+  const Share own = share_of_block(changes);
+  const auto node_of = [&](Offset change) {
+    return heddle::detail::node_in_walk(level.key[change], level.shape.log2_size);
+  };
+  const auto begins = [&](Offset change) {
+    return change < own.end && (change == 0 || node_of(change - 1) != node_of(change));
+  };
+  Offset found = 0;
+  for (Offset change = own.begin + threadIdx.x; change < own.end; change += block_size) {
+    found += begins(change) ? 1 : 0;
+  }
+  found = sums_of_block(found).all;
+  if (threadIdx.x == 0) of.of_block[blockIdx.x] = found;
+  wait_for_all();
+  auto [before, all] = sums_of_all_blocks(of.of_block);
+  for (Offset base = own.begin; base < own.end; base += block_size) {
+    const Offset change = base + threadIdx.x;
+    const bool is_first = begins(change);
+    const Sums sums = sums_of_block(is_first ? 1 : 0);
+    const Offset node = before + sums.before - (is_first ? 0 : 1);
+    before += sums.all;
+    if (change >= own.end) continue;
+    level.number[change] = static_cast<Index>(node);
+    if (!is_first) continue;
+    level.first[node] = static_cast<Index>(change);
+    const NodeReference old = of.tree.find(node_of(change), level.level);
+    level.before[node] = old;
+    level.held[node] = old.bits == no_node.bits ? 0 : of.tree.view(old, level.level).count();
+  }
+  if (blockIdx.x == 0 && threadIdx.x == 0) level.first[all] = static_cast<Index>(changes);
+  wait_for_all();
+  return all;
 }
 
-__global__ void __launch_bounds__(block_size)
-    count_nodes(TreeView tree, int level, const NodeReference* before, const int* held,
-                const Offset* byte, Offset nodes, const EditFaults* faults, CountedNodes* counted,
-                unsigned long long* freed_of_pool) {
-  __shared__ int more[node_kinds];
-  __shared__ unsigned long long more_items, bytes_before;
-  if (threadIdx.x < node_kinds) more[threadIdx.x] = 0;
-  if (threadIdx.x == 0) more_items = bytes_before = 0;
-  __syncthreads();
-  const Offset node = Offset(blockIdx.x) * block_size + threadIdx.x;
-  if (node == 0) {
-    counted->bytes_after = byte[nodes];
-    counted->faults = *faults;
-  }
-  if (node < nodes) {
-    const NodeShape shape = tree.shape(level);
-    // Modulo 2^64, where a negative number is one as well.
-    auto items = static_cast<unsigned long long>(held[node]);
-    if (held[node] > 0) atomicAdd(&more[static_cast<int>(shape.kind_of(held[node]))], 1);
-    if (before[node].bits != no_node.bits) {
-      const NodeView old = tree.view(before[node], level);
-      const auto bytes = static_cast<unsigned long long>(old.bytes());
-      atomicAdd(&more[static_cast<int>(old.kind)], -1);
-      atomicAdd(&bytes_before, bytes);
-      atomicAdd(freed_of_pool + before[node].pool(), bytes);
-      items -= static_cast<unsigned long long>(old.count());
+/// How many entries the nodes hold afterwards.
+__device__ void count_entries(const LevelsToCount& of, const TouchedNodes& level, Offset changes) {
+  const Offset threads = Offset(gridDim.x) * block_size;
+  for (Offset change = Offset(blockIdx.x) * block_size + threadIdx.x; change < changes;
+       change += threads) {
+    const Index node = level.number[change];
+    const NodeReference old = level.before[node];
+    const int position =
+        heddle::detail::position_in_node(level.key[change], level.level, level.shape.log2_size);
+    const bool is_there = old.bits != no_node.bits &&
+                          of.tree.view(old, level.level).find(level.shape.place_at(position)) >= 0;
+    const bool goes = level.action[change] == EditAction::remove;
+    if (goes && !is_there && level.level == 0) {
+      atomicMax(&of.counted->faults.missing,
+                ~static_cast<unsigned long long>(level.source[change]));
     }
-    atomicAdd(&more_items, items);
+    const int more = (goes ? 0 : 1) - (is_there ? 1 : 0);
+    if (more != 0) atomicAdd(level.held + node, more);
   }
+  wait_for_all();
+}
+
+__device__ Offset bytes_of(const TouchedNodes& level, Offset node) {
+  return level.held[node] > 0 ? level.shape.bytes(level.held[node]) : 0;
+}
+
+/// Adds bytes of nodes of one pool, which mostly all threads of a block have.
+__device__ void free_bytes(unsigned long long* freed_of_pool, int pool, Offset bytes) {
+  __shared__ int any_pool;
+  if (threadIdx.x == 0) any_pool = -1;
   __syncthreads();
-  if (threadIdx.x < node_kinds && more[threadIdx.x] != 0) {
-    atomicAdd(&counted->more[threadIdx.x], more[threadIdx.x]);
-  }
-  if (threadIdx.x == 0) {
-    atomicAdd(reinterpret_cast<unsigned long long*>(&counted->more_items), more_items);
-    atomicAdd(reinterpret_cast<unsigned long long*>(&counted->bytes_before), bytes_before);
+  if (pool >= 0) any_pool = pool;  // one of them
+  __syncthreads();
+  const bool is_alone = __syncthreads_and(pool < 0 || pool == any_pool ? 1 : 0) != 0;
+  if (is_alone) bytes = sums_of_block(bytes).all;
+  if (is_alone ? threadIdx.x == 0 && any_pool >= 0 : pool >= 0) {
+    atomicAdd(freed_of_pool + (is_alone ? any_pool : pool), static_cast<unsigned long long>(bytes));
   }
 }
 
-/// How many entries the nodes of a level hold afterwards, and where they go.
-void count_entries(const TreeView& tree, TouchedLevel& level, const UnsetArray<Offset>& number,
-                   EditFaults* faults, const Device& device) {
-  const Stream& stream = device.stream();
-  for_each_index(
-      stream, level.changes(),
-      [tree, at = level.level, shape = level.shape, number = number.data(), key = level.key.data(),
-       action = level.action.data(), source = level.source.data(), before = level.before.data(),
-       held = level.held.data(), faults] __device__(Offset i) {
-        const Offset node = number[i + 1] - 1;
-        const int position = heddle::detail::position_in_node(key[i], at, shape.log2_size);
-        const bool is_there = before[node].bits != no_node.bits &&
-                              tree.view(before[node], at).find(shape.place_at(position)) >= 0;
-        const bool goes = action[i] == EditAction::remove;
-        if (goes && !is_there) {
-          atomicMin(&faults->missing, static_cast<unsigned long long>(source[i]));
-        }
-        const int more = (goes ? 0 : 1) - (is_there ? 1 : 0);
-        if (more != 0) atomicAdd(held + node, more);
-      });
-  for_each_index(stream, level.nodes() + 1,
-                 [nodes = level.nodes(), shape = level.shape, held = level.held.data(),
-                  byte = level.byte.data()] __device__(Offset node) {
-                   byte[node] = node < nodes && held[node] > 0 ? shape.bytes(held[node]) : 0;
-                 });
-  exclusive_sum(level.byte.data(), level.nodes() + 1, device);
+/// Adds up what the nodes hold. Returns the bytes of this block's.
+__device__ Offset count_nodes(const LevelsToCount& of, const TouchedNodes& level,
+                              const Share& own) {
+  if (own.begin >= own.end) return 0;
+  int more[node_kinds] = {};
+  Offset more_items = 0, bytes_before = 0, bytes = 0, freed = 0;
+  int pool = -1;
+  for (Offset node = own.begin + threadIdx.x; node < own.end; node += block_size) {
+    const int held = level.held[node];
+    const auto kind = held > 0 ? static_cast<int>(level.shape.kind_of(held)) : -1;
+    const NodeReference at = level.before[node];
+    const bool has_old = at.bits != no_node.bits;
+    const auto kind_before = has_old ? static_cast<int>(at.kind()) : -1;
+#pragma unroll
+    for (int k = 0; k < node_kinds; ++k)
+      more[k] += (k == kind ? 1 : 0) - (k == kind_before ? 1 : 0);
+    bytes += bytes_of(level, node);
+    more_items += held;
+    if (!has_old) continue;
+    const NodeView old = of.tree.view(at, level.level);
+    more_items -= old.count();
+    bytes_before += old.bytes();
+    if (pool >= 0 && pool != at.pool()) {
+      atomicAdd(of.freed_of_pool + pool, static_cast<unsigned long long>(freed));
+      freed = 0;
+    }
+    pool = at.pool();
+    freed += old.bytes();
+  }
+  free_bytes(of.freed_of_pool, pool, freed);
+  CountedNodes& counted = of.counted->level[level.level];
+  // Modulo 2^64, where a negative number is one as well.
+  const auto add = [](long long* to, Offset sum) {
+    if (threadIdx.x == 0 && sum != 0) {
+      atomicAdd(reinterpret_cast<unsigned long long*>(to), static_cast<unsigned long long>(sum));
+    }
+  };
+#pragma unroll
+  for (int k = 0; k < node_kinds; ++k) {
+    const auto sum = static_cast<int>(sums_of_block(more[k]).all);
+    if (threadIdx.x == 0 && sum != 0) atomicAdd(&counted.more[k], sum);
+  }
+  add(&counted.more_items, sums_of_block(more_items).all);
+  add(&counted.bytes_before, sums_of_block(bytes_before).all);
+  return sums_of_block(bytes).all;
 }
 
-}  // namespace
+/// Gives the nodes their places behind `begin`, and makes them changes of the level above. Returns
+/// the bytes of all.
+__device__ Offset place_nodes(const LevelsToCount& of, const TouchedNodes& level, Offset nodes,
+                              Offset begin) {
+  const Share own = share_of_block(nodes);
+  const Offset bytes = count_nodes(of, level, own);
+  Offset* const of_block = of.of_block + gridDim.x;
+  if (threadIdx.x == 0) of_block[blockIdx.x] = bytes;
+  wait_for_all();
+  const Sums blocks = sums_of_all_blocks(of_block);
+  const bool is_root = level.level == of.tree.levels - 1;
+  const TouchedNodes& above = of.level[is_root ? level.level : level.level + 1];
+  Offset before = begin + blocks.before;
+  for (Offset base = own.begin; base < own.end; base += block_size) {
+    const Offset node = base + threadIdx.x;
+    const Sums sums = sums_of_block(node < own.end ? bytes_of(level, node) : 0);
+    const Offset byte = before + sums.before;
+    before += sums.all;
+    if (node >= own.end) continue;
+    const int held = level.held[node];
+    const auto after = NodeReference::make(level.shape.kind_of(held), of.pool, byte);
+    level.byte[node] = byte;
+    level.after[node] = after;
+    if (is_root) {
+      of.counted->root = after;
+      continue;
+    }
+    above.key[node] =
+        heddle::detail::node_in_walk(level.key[level.first[node]], level.shape.log2_size);
+    above.action[node] = held > 0 ? EditAction::set : EditAction::remove;
+    above.source[node] = static_cast<Index>(node);
+  }
+  if (blockIdx.x == 0 && threadIdx.x == 0) {
+    CountedNodes& counted = of.counted->level[level.level];
+    counted.nodes = nodes;
+    counted.bytes_after = blocks.all;
+  }
+  wait_for_all();
+  return blocks.all;
+}
 
-TouchedLevel sorted_edits(const Tree& tree, int levels, const Array<PlacedEdit>& edits,
-                          EditFaults* faults, const Device& device) {
-  const auto count = static_cast<Offset>(edits.size());
-  const Stream& stream = device.stream();
-  const int log2_size = tree.leaf.log2_size;
-  SortBuffers buffers(edits.size(), device);
+__global__ void __launch_bounds__(block_size, blocks_of_multiprocessor)
+    count_levels(const __grid_constant__ LevelsToCount of) {
+  Offset changes = of.edits, end = 0;
+  for (int k = 0; k < of.tree.levels; ++k) {
+    const TouchedNodes& level = of.level[k];
+    const Offset nodes = find_nodes(of, level, changes);
+    count_entries(of, level, changes);
+    end += place_nodes(of, level, nodes, end);
+    changes = nodes;
+  }
+}
+
+/// Nodes of a level that there can be.
+Offset most_nodes(const Tree& tree, int level) {
+  const auto blocks = [&](Index size) {
+    const int shift = tree.leaf.log2_size * (level + 1);
+    return ((Offset(size) - 1) >> shift) + 1;
+  };
+  return std::max<Offset>(1, blocks(tree.rows) * blocks(tree.columns));
+}
+
+/// Keys that sort edits into the order of a walk.
+void find_keys(const UnsetArray<PlacedEdit>& edits, const Tree& tree, SortBuffers& to,
+               EditFaults* faults, const Stream& stream) {
   for_each_index(
-      stream, count,
-      [rows = tree.rows, columns = tree.columns, log2_size, edits = edits.data(), faults,
-       key = buffers.key[0].data(), value = buffers.value[0].data()] __device__(Offset i) {
+      stream, static_cast<Offset>(edits.size()),
+      [rows = tree.rows, columns = tree.columns, log2_size = tree.leaf.log2_size,
+       edits = edits.data(), faults, key = to.key[0].data(),
+       value = to.value[0].data()] __device__(Offset i) {
         const PlacedEdit edit = edits[i];
         const bool is_inside =
             edit.row >= 0 && edit.row < rows && edit.column >= 0 && edit.column < columns;
@@ -139,60 +229,76 @@ TouchedLevel sorted_edits(const Tree& tree, int levels, const Array<PlacedEdit>&
         key[i] = is_inside ? heddle::detail::place_in_walk(edit.row, edit.column, log2_size) : 0;
         value[i] = static_cast<Index>(i);
       });
-  sort_by_key(buffers, count, std::min(62, 2 * log2_size * levels), device);
-  TouchedLevel level;
-  level.shape = tree.leaf;
-  level.key = UnsetArray<unsigned long long>(edits.size(), device);
-  level.action = UnsetArray<EditAction>(edits.size(), device);
-  level.source = UnsetArray<Index>(edits.size(), device);
-  for_each_index(stream, count,
-                 [edits = edits.data(), faults, from = buffers.key[buffers.current].data(),
-                  order = buffers.value[buffers.current].data(), key = level.key.data(),
-                  action = level.action.data(), source = level.source.data()] __device__(Offset i) {
-                   if (i > 0 && from[i - 1] == from[i]) faults->malformed = 1;
-                   key[i] = from[i];
-                   source[i] = order[i];
-                   action[i] = edits[order[i]].action;
-                 });
-  wait_before_memory_goes_back(device);
-  return level;
 }
 
-CountedNodes count_level(const TreeView& tree, TouchedLevel& level, EditFaults* faults,
-                         unsigned long long* freed_of_pool, const Device& device) {
-  const UnsetArray<Offset> number = find_nodes(tree, level, device);
-  count_entries(tree, level, number, faults, device);
-  Array<CountedNodes> counted(1, device);
-  const OnGpu here(device.stream());
-  launch_kernel(count_nodes, static_cast<unsigned>((level.nodes() + block_size - 1) / block_size),
-                block_size, false, device.stream(), tree, level.level, level.before.data(),
-                level.held.data(), static_cast<const Offset*>(level.byte.data()), level.nodes(),
-                static_cast<const EditFaults*>(faults), counted.data(), freed_of_pool);
-  return read_value(counted.data(), device);
+void find_actions(const UnsetArray<PlacedEdit>& edits, const TouchedNodes& leaves,
+                  EditFaults* faults, const Stream& stream) {
+  for_each_index(stream, static_cast<Offset>(edits.size()),
+                 [edits = edits.data(), faults, key = leaves.key, source = leaves.source,
+                  action = leaves.action] __device__(Offset i) {
+                   if (i > 0 && key[i - 1] == key[i]) faults->malformed = 1;
+                   action[i] = edits[source[i]].action;
+                 });
 }
 
-TouchedLevel changes_above(const TouchedLevel& touched, const NodeShape& shape_above, int pool,
-                           UnsetArray<NodeReference>& child, const Device& device) {
-  const auto nodes = static_cast<std::size_t>(touched.nodes());
-  TouchedLevel above;
-  above.level = touched.level + 1;
-  above.shape = shape_above;
-  above.key = UnsetArray<unsigned long long>(nodes, device);
-  above.action = UnsetArray<EditAction>(nodes, device);
-  above.source = UnsetArray<Index>(nodes, device);
-  child = UnsetArray<NodeReference>(nodes, device);
-  for_each_index(device.stream(), touched.nodes(),
-                 [shape = touched.shape, pool, begin = touched.begin, from = touched.key.data(),
-                  first = touched.first.data(), held = touched.held.data(),
-                  byte = touched.byte.data(), key = above.key.data(), action = above.action.data(),
-                  source = above.source.data(), child = child.data()] __device__(Offset node) {
-                   key[node] = heddle::detail::node_in_walk(from[first[node]], shape.log2_size);
-                   source[node] = static_cast<Index>(node);
-                   action[node] = held[node] > 0 ? EditAction::set : EditAction::remove;
-                   child[node] =
-                       NodeReference::make(shape.kind_of(held[node]), pool, begin + byte[node]);
-                 });
-  return above;
+}  // namespace
+
+TouchedLevels::TouchedLevels(const Tree& tree, int levels, const UnsetArray<PlacedEdit>& edits,
+                             const Device& device)
+    : device_(device),
+      edits_(static_cast<Offset>(edits.size())),
+      sorted_(edits.size(), device),
+      counted_(sizeof(CountedLevels) / sizeof(unsigned long long) + tree.pools.size(), device) {
+  EditFaults* const faults = &reinterpret_cast<CountedLevels*>(counted_.data())->faults;
+  find_keys(edits, tree, sorted_, faults, device.stream());
+  sort_by_key(sorted_, edits_, std::min(62, 2 * tree.leaf.log2_size * levels), device);
+  Offset changes = edits_;
+  for (int level = 0; level < levels; ++level) {
+    const Offset nodes = std::min(changes, most_nodes(tree, level));
+    const auto of_changes = static_cast<std::size_t>(changes);
+    const auto of_nodes = static_cast<std::size_t>(nodes);
+    Room& room = rooms_.emplace_back();
+    if (level > 0) {
+      room.key = UnsetArray<unsigned long long>(of_changes, device);
+      room.source = UnsetArray<Index>(of_changes, device);
+    }
+    room.action = UnsetArray<EditAction>(of_changes, device);
+    room.number = UnsetArray<Index>(of_changes, device);
+    room.first = UnsetArray<Index>(of_nodes + 1, device);
+    room.before = UnsetArray<NodeReference>(of_nodes, device);
+    room.after = UnsetArray<NodeReference>(of_nodes, device);
+    room.held = UnsetArray<int>(of_nodes, device);
+    room.byte = UnsetArray<Offset>(of_nodes, device);
+    nodes_.push_back({tree.shape(level), level,
+                      level > 0 ? room.key.data() : sorted_.key[sorted_.current].data(),
+                      room.action.data(),
+                      level > 0 ? room.source.data() : sorted_.value[sorted_.current].data(),
+                      room.number.data(), room.first.data(), room.before.data(), room.after.data(),
+                      room.held.data(), room.byte.data()});
+    changes = nodes;
+  }
+  find_actions(edits, nodes_.front(), faults, device.stream());
+}
+
+std::pair<CountedLevels, std::vector<unsigned long long>> TouchedLevels::count(const TreeView& tree,
+                                                                               int pool,
+                                                                               std::size_t pools) {
+  const Stream& stream = device_.stream();
+  const unsigned blocks = blocks_side_by_side(edits_, stream);
+  UnsetArray<Offset> of_block(2 * std::size_t(blocks), device_);
+  LevelsToCount of{};
+  of.tree = tree;
+  std::ranges::copy(nodes_, of.level);
+  of.edits = edits_;
+  of.pool = pool;
+  of.of_block = of_block.data();
+  of.counted = reinterpret_cast<CountedLevels*>(counted_.data());
+  of.freed_of_pool = counted_.data() + (counted_.size() - pools);
+  launch_side_by_side(count_levels, blocks, stream, of);
+  const std::vector<unsigned long long> words = counted_.to_host();
+  CountedLevels counted{};
+  std::memcpy(static_cast<void*>(&counted), words.data(), sizeof counted);
+  return {counted, {words.end() - static_cast<std::ptrdiff_t>(pools), words.end()}};
 }
 
 }  // namespace heddle::cuda

@@ -1,10 +1,11 @@
 // How edits touch the nodes of a tree on a GPU, level by level.
 #pragma once
 
-#include <limits>
+#include <algorithm>
+#include <vector>
 
+#include "base/sort_cuda.hpp"
 #include "base/unset_array.hpp"
-#include "heddle/array.hpp"
 #include "heddle/detail/tree.hpp"
 #include "heddle/detail/tree_edit.hpp"
 #include "merged_nodes_cuda.hpp"
@@ -12,22 +13,26 @@
 
 namespace heddle::cuda {
 
-inline constexpr auto no_edit = std::numeric_limits<unsigned long long>::max();
-
-/// What is wrong with edits: the first one that removes what is not there, or `no_edit`; whether
-/// one is beyond the matrix, or two name one place, which the host words.
+/// What is wrong with edits; zeros for nothing.
 struct EditFaults {
-  unsigned long long missing;
-  unsigned long long malformed;
+  unsigned long long missing;    // ~ of the first edit that removes what is not there
+  unsigned long long malformed;  // one is beyond the matrix, or two name one place: the host says
 };
 
-/// What the nodes of a level hold more than before, and their bytes; and what is wrong so far.
+/// What the nodes of a level hold more than before, and their bytes.
 struct CountedNodes {
-  EditFaults faults;
+  Offset nodes;
   int more[node_kinds];
   long long more_items;
   long long bytes_before;
   long long bytes_after;
+};
+
+/// What one kernel counts of all levels. Behind it lie the bytes that each pool frees.
+struct CountedLevels {
+  EditFaults faults;
+  NodeReference root;  // afterwards, where it holds something
+  CountedNodes level[most_levels];
 };
 
 /// A tree as kernels see it.
@@ -62,20 +67,38 @@ struct TreeView {
   }
 };
 
-/// The edits of entries, in the order of a walk. `faults` tells what is malformed.
-TouchedLevel sorted_edits(const heddle::detail::Tree& tree, int levels,
-                          const Array<heddle::detail::PlacedEdit>& edits, EditFaults* faults,
-                          const Device& device);
+/// The changes of all levels, and room for the nodes that they touch.
+class TouchedLevels {
+ public:
+  /// Of edits of entries, which it sorts into the order of a walk.
+  TouchedLevels(const heddle::detail::Tree& tree, int levels,
+                const UnsetArray<heddle::detail::PlacedEdit>& edits, const Device& device);
 
-/// Finds the nodes that the changes of a level touch, and counts what they hold afterwards and more
-/// than before; `faults` takes down what is missing. Adds the bytes of the nodes before to those
-/// that each pool frees.
-CountedNodes count_level(const TreeView& tree, TouchedLevel& level, EditFaults* faults,
-                         unsigned long long* freed_of_pool, const Device& device);
+  /// Finds the nodes, counts what they hold afterwards, and names them as nodes of a pool of
+  /// `pool`, one level behind the other, in one kernel: the host waits for it once. Returns what it
+  /// counts, and the bytes that each of `pools` pools frees.
+  std::pair<CountedLevels, std::vector<unsigned long long>> count(const TreeView& tree, int pool,
+                                                                  std::size_t pools);
 
-/// What changes in the level above where the nodes of this one lie in pool `pool`; `child` names
-/// them.
-TouchedLevel changes_above(const TouchedLevel& touched, const NodeShape& shape_above, int pool,
-                           UnsetArray<NodeReference>& child, const Device& device);
+  /// By level.
+  const std::vector<TouchedNodes>& nodes() const { return nodes_; }
+
+ private:
+  struct Room {
+    UnsetArray<unsigned long long> key;
+    UnsetArray<heddle::detail::EditAction> action;
+    UnsetArray<Index> source, number, first;
+    UnsetArray<NodeReference> before, after;
+    UnsetArray<int> held;
+    UnsetArray<Offset> byte;
+  };
+
+  Device device_;
+  Offset edits_;
+  SortBuffers sorted_;
+  Array<unsigned long long> counted_;  // `CountedLevels`, and what pools free
+  std::vector<Room> rooms_;
+  std::vector<TouchedNodes> nodes_;
+};
 
 }  // namespace heddle::cuda

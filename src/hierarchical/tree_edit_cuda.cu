@@ -1,5 +1,6 @@
 // Edits on a GPU: sorted into the order of a walk over the tree, as on a CPU. Those of entries make
 // new leaves, and each new leaf is an edit of its parent.
+#include <algorithm>
 #include <limits>
 #include <memory>
 #include <span>
@@ -27,20 +28,40 @@ using heddle::detail::EditAction;
 using heddle::detail::PlacedEdit;
 using heddle::detail::Tree;
 
-/// An edit of a tree, level by level.
+struct FewAddresses {
+  static constexpr std::size_t most = 64;
+  unsigned long long of_pool[most];
+};
+
+/// In a GPU's memory. A few come with a kernel's arguments, for which the host does not wait.
+UnsetArray<unsigned long long> on_gpu(std::span<const unsigned long long> addresses,
+                                      const Device& device) {
+  UnsetArray<unsigned long long> there(addresses.size(), device);
+  if (addresses.size() > FewAddresses::most) {
+    heddle::detail::copy_bytes(there.data(), addresses.data(), addresses.size_bytes(),
+                               device.stream());
+    return there;
+  }
+  FewAddresses few{};
+  std::ranges::copy(addresses, few.of_pool);
+  for_each_index(device.stream(), static_cast<Offset>(addresses.size()),
+                 [few, to = there.data()] __device__(Offset i) { to[i] = few.of_pool[i]; });
+  return there;
+}
+
+/// An edit of a tree: all levels are counted, which tells the bytes of the new pool, and then
+/// written.
 class EditOnGpu {
  public:
   /// `work`: for temporary arrays, on the stream of the matrix.
-  EditOnGpu(const TreeOnGpu& matrix, const Array<PlacedEdit>& edits, const Device& work)
+  EditOnGpu(const TreeOnGpu& matrix, const UnsetArray<PlacedEdit>& edits, const Device& work)
       : device_(matrix.device()),
         work_(work),
         before_(matrix.matrix().tree()),
         edits_(edits),
         levels_(heddle::detail::levels_of(before_.rows, before_.columns, before_.leaf.log2_size)),
-        pools_(matrix.addresses(), work),
-        freed_(matrix.addresses().size(), work),
-        faults_(std::span(&no_faults, 1), work),
-        view_{pools_.data(), before_.root, before_.leaf, levels_, before_.entries == 0},
+        pools_(on_gpu(matrix.addresses(), work)),
+        touched_(before_, levels_, edits, work),
         result_(before_),
         addresses_(matrix.addresses().begin(), matrix.addresses().end()) {}
 
@@ -54,35 +75,33 @@ class EditOnGpu {
   }
 
  private:
-  static constexpr EditFaults no_faults{no_edit, 0};
-
   void refuse(const EditFaults& faults) {
     if (faults.malformed != 0) {
-      heddle::detail::check_edits(before_, edits_.to_host());
+      std::vector<PlacedEdit> edits(edits_.size());
+      heddle::detail::copy_bytes(edits.data(), edits_.data(), edits.size() * sizeof(PlacedEdit),
+                                 work_.stream());
+      heddle::detail::check_edits(before_, edits);
       throw Error(ErrorKind::internal, "GPU and CPU disagree on whether edits are well formed");
     }
-    if (faults.missing == no_edit) return;
-    const auto number = static_cast<std::size_t>(faults.missing);
+    if (faults.missing == 0) return;
+    const auto number = static_cast<std::size_t>(~faults.missing);
     heddle::detail::refuse_missing(number, read_value(edits_.data() + number, work_));
   }
 
   void count() {
-    touched_.push_back(sorted_edits(before_, levels_, edits_, faults_.data(), work_));
-    Offset end = 0;
+    const TreeView view{pools_.data(), before_.root, before_.leaf, levels_, before_.entries == 0};
+    const auto [counted, freed] =
+        touched_.count(view, static_cast<int>(before_.pools.size()), before_.pools.size());
+    refuse(counted.faults);  // nothing was written
     for (int level = 0; level < levels_; ++level) {
-      TouchedLevel& touched = touched_.back();
-      touched.begin = end;
-      const CountedNodes counted =
-          count_level(view_, touched, faults_.data(), freed_.data(), work_);
-      if (level == 0) refuse(counted.faults);  // nothing was written
-      take(counted, level == 0 ? result_.memory.leaves : result_.memory.inner);
-      end += counted.bytes_after;
-      children_.emplace_back();
-      touched_.push_back(changes_above(touched, before_.shape(level + 1),
-                                       static_cast<int>(before_.pools.size()), children_.back(),
-                                       work_));
+      const CountedNodes& nodes = counted.level[level];
+      take(nodes, level == 0 ? result_.memory.leaves : result_.memory.inner);
+      bytes_ += nodes.bytes_after;
+      nodes_.push_back(nodes.nodes);
     }
-    bytes_ = end;
+    result_.entries = result_.memory.leaves.items;
+    if (result_.entries > 0) result_.root = counted.root;
+    freed_ = freed;
   }
 
   static void take(const CountedNodes& counted, NodeCounts& counts) {
@@ -95,22 +114,13 @@ class EditOnGpu {
 
   void write(const void* values, PayloadWord word) {
     auto bytes = std::make_shared<Array<std::byte>>(static_cast<std::size_t>(bytes_), device_);
-    for (int level = 0; level < levels_; ++level) {
-      const auto k = static_cast<std::size_t>(level);
-      const void* const payloads = level == 0 ? values : children_[k - 1].data();
-      write_merged(touched_[k], pools_.data(), payloads, level == 0 ? word : PayloadWord::reference,
-                   bytes->data(), work_);
-    }
-    result_.entries = result_.memory.leaves.items;
-    if (result_.entries > 0) result_.root = read_value(children_.back().data(), work_);
-    const std::vector<unsigned long long> freed = freed_.to_host();
-    for (std::size_t pool = 0; pool < freed.size(); ++pool) {
+    write_merged(touched_.nodes(), nodes_, pools_.data(), values, word, bytes->data(), work_);
+    for (std::size_t pool = 0; pool < freed_.size(); ++pool) {
       heddle::detail::PoolShare& share = result_.pools[pool];
-      share.used -= static_cast<long long>(freed[pool]);
+      share.used -= static_cast<long long>(freed_[pool]);
       if (share.used == 0) share.pool = nullptr;
     }
     addresses_.push_back(reinterpret_cast<unsigned long long>(bytes->data()));
-    device_.synchronize();  // before memory goes back
     result_.pools.push_back({nullptr, bytes_});
     if (bytes_ > 0) {
       result_.pools.back().pool = std::make_shared<heddle::detail::Pool>(std::move(bytes));
@@ -120,15 +130,13 @@ class EditOnGpu {
   Device device_;
   Device work_;
   const Tree& before_;
-  const Array<PlacedEdit>& edits_;
+  const UnsetArray<PlacedEdit>& edits_;
   int levels_;
-  Array<unsigned long long> pools_;
-  Array<unsigned long long> freed_;  // bytes of each pool
-  Array<EditFaults> faults_;
-  TreeView view_;
-  std::vector<TouchedLevel> touched_;
-  std::vector<UnsetArray<NodeReference>> children_;  // nodes of each level as those above name them
-  Offset bytes_ = 0;                                 // of the new pool
+  UnsetArray<unsigned long long> pools_;
+  TouchedLevels touched_;
+  std::vector<Offset> nodes_;              // that are touched, of each level
+  std::vector<unsigned long long> freed_;  // bytes of each pool
+  Offset bytes_ = 0;                       // of the new pool
   Tree result_;
   std::vector<unsigned long long> addresses_;
 };
@@ -193,7 +201,7 @@ Tree edited_tree(const TreeOnGpu& matrix, std::span<const EditsToMake> edits) {
   refuse_many(count);
   const TemporaryMemory space(matrix.device());
   const Device& work = space.device();
-  Array<PlacedEdit> places(static_cast<std::size_t>(count), work);
+  UnsetArray<PlacedEdit> places(static_cast<std::size_t>(count), work);
   UnsetArray<std::byte> values(static_cast<std::size_t>(count * entry_bytes), work);
   Offset first = 0;
   for (const EditsToMake& part : edits) {
@@ -217,7 +225,8 @@ Tree edited_tree(const TreeOnGpu& matrix, std::span<const PlacedEdit> edits,
   const TemporaryMemory space(matrix.device());
   const Device& work = space.device();
   const auto bytes = static_cast<std::size_t>(matrix.matrix().tree().leaf.payload_bytes);
-  const Array<PlacedEdit> places(edits, work);
+  UnsetArray<PlacedEdit> places(edits.size(), work);
+  heddle::detail::copy_bytes(places.data(), edits.data(), edits.size_bytes(), work.stream());
   const Array<std::byte> there(std::span(values, edits.size() * bytes), work);
   return EditOnGpu(matrix, places, work).carry_out(there.data(), word_of(scalar_bytes));
 }

@@ -5,7 +5,7 @@
 #include "base/launch_cuda.cuh"
 #include "base/returned_memory_cuda.hpp"
 #include "base/sort_cuda.hpp"
-#include "heddle/kernels/tree_arguments.hpp"
+#include "place_bits.cuh"
 #include "tree_levels_cuda.hpp"
 
 namespace heddle::cuda {
@@ -14,18 +14,6 @@ namespace {
 
 /// Bits of blocks take this much memory at most, but for long rows or more entries.
 constexpr Offset words_of_batch = Offset(1) << 23;
-
-/// How many threads of a warp before this one, and how many in all, come with the same number; all
-/// of those that are there come together. Returns what the counter was before this thread.
-__device__ int take_number(int* counter, unsigned number) {
-  const unsigned peers = __match_any_sync(__activemask(), number);
-  const unsigned lane = threadIdx.x % 32;
-  const int leader = __ffs(static_cast<int>(peers)) - 1;
-  int before = 0;
-  if (static_cast<int>(lane) == leader) before = atomicAdd(counter, __popc(peers));
-  before = __shfl_sync(peers, before, leader);
-  return before + __popc(peers & ((1U << lane) - 1));
-}
 
 /// Nodes by kind, and those that a warp does not write.
 struct Counted {
@@ -242,65 +230,6 @@ LevelOnGpu level_of(const PlacesOnGpu& places, const NodeShape& shape, bool& ins
   count_level(level, device);
   wait_before_memory_goes_back(device);
   return level;
-}
-
-TreeBuilderOnGpu::TreeBuilderOnGpu(Index rows, Index columns, LevelOnGpu leaves,
-                                   const Device& device, const Device& work,
-                                   const std::optional<long long>& limit)
-    : work_(work) {
-  tree_.rows = rows;
-  tree_.columns = columns;
-  tree_.leaf = leaves.shape;
-  tree_.memory.leaves = leaves.counts;
-  tree_.entries = leaves.counts.items;
-  levels_.push_back(std::move(leaves));
-  const int levels = heddle::detail::levels_of(rows, columns, tree_.leaf.log2_size);
-  while (static_cast<int>(levels_.size()) < levels) {
-    const LevelOnGpu& below = levels_.back();
-    bool inside = true;
-    LevelOnGpu level =
-        level_of({below.row.data(), below.column.data(), below.nodes(), below.rows, below.columns},
-                 tree_.shape(1), inside, work);
-    level.begin = below.begin + below.counts.bytes;
-    NodeCounts& inner = tree_.memory.inner;
-    for (std::size_t kind = 0; kind < inner.of_kind.size(); ++kind) {
-      inner.of_kind[kind] += level.counts.of_kind[kind];
-    }
-    inner.bytes += level.counts.bytes;
-    inner.items += level.counts.items;
-    levels_.push_back(std::move(level));
-  }
-  HierarchicalMemory needed = tree_.memory;
-  needed.schedule =
-      levels_.front().nodes() * static_cast<long long>(sizeof(heddle::device::TreeLeaf)) +
-      levels_.front().rows * static_cast<long long>(sizeof(heddle::device::TreePiece));
-  heddle::detail::check_tree_memory(needed, limit.value_or(device.available_memory()));
-  pool_ = std::make_shared<Array<std::byte>>(static_cast<std::size_t>(tree_.memory.tree()), device);
-}
-
-heddle::detail::Tree TreeBuilderOnGpu::finish() {
-  for (std::size_t above = 1; above < levels_.size(); ++above) {
-    const LevelOnGpu& children = levels_[above - 1];
-    UnsetArray<NodeReference> reference(static_cast<std::size_t>(children.nodes()), work_);
-    for_each_index(
-        work_.stream(), children.nodes(),
-        [shape = children.shape, held = children.held.data(), byte = children.byte.data(),
-         begin = children.begin, reference = reference.data()] __device__(Offset child) {
-          reference[child] =
-              NodeReference::make(shape.kind_of(held[child]), 0, begin + byte[child]);
-        });
-    write_level(levels_[above], {reference.data(), int{sizeof(NodeReference)}}, pool(), nullptr,
-                work_);
-    wait_before_memory_goes_back(work_);
-  }
-  if (tree_.entries > 0) {
-    const LevelOnGpu& top = levels_.back();
-    tree_.root =
-        NodeReference::make(top.shape.kind_of(read_value(top.held.data(), work_)), 0, top.begin);
-    tree_.pools = {{std::make_shared<heddle::detail::Pool>(std::move(pool_)), tree_.memory.tree()}};
-  }
-  work_.synchronize();  // so that other streams find it there too
-  return std::move(tree_);
 }
 
 }  // namespace heddle::cuda

@@ -1,8 +1,6 @@
 // The levels of a tree, made in a GPU's memory of places that lie there.
 #pragma once
 
-#include <memory>
-#include <optional>
 #include <vector>
 
 #include "base/unset_array.hpp"
@@ -100,24 +98,5 @@ struct PayloadsOnGpu {
 /// Writes all nodes of a level into a pool of zeros. Sets `twice` where two entries have one place.
 void write_level(const LevelOnGpu& level, const PayloadsOnGpu& payloads, unsigned char* pool,
                  int* twice, const Device& device);
-
-/// As `detail::TreeBuilder`: of leaves that are counted, in a GPU's memory.
-class TreeBuilderOnGpu {
- public:
-  /// The tree lies in the memory of `device`, all else in that of `work`, on the same stream.
-  TreeBuilderOnGpu(Index rows, Index columns, LevelOnGpu leaves, const Device& device,
-                   const Device& work, const std::optional<long long>& limit = {});
-
-  const LevelOnGpu& leaves() const { return levels_.front(); }
-  unsigned char* pool() { return reinterpret_cast<unsigned char*>(pool_->data()); }
-  /// Writes all other nodes, and waits for them.
-  detail::Tree finish();
-
- private:
-  Device work_;
-  detail::Tree tree_;
-  std::vector<LevelOnGpu> levels_;
-  std::shared_ptr<Array<std::byte>> pool_;
-};
 
 }  // namespace heddle::cuda

@@ -12,6 +12,7 @@
 #include "matrix/gpu_pattern.hpp"
 #include "sorted_rows_cuda.hpp"
 #include "staged_entries_cuda.hpp"
+#include "tree_builder_cuda.hpp"
 #include "tree_levels_cuda.hpp"
 
 namespace heddle::cuda {

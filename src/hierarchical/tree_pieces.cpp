@@ -21,7 +21,7 @@ int run_of(const Tree& tree) {
 }
 
 TreePieces tree_pieces(const Tree& tree, const LeafSchedule& schedule, const Device& device,
-                       int entries) {
+                       const std::optional<int>& entries) {
   const int run = run_of(tree);
   const int team = team_size(device.stream(), tree.entries);
   const Index blocks = schedule.blocks();
@@ -38,7 +38,8 @@ TreePieces tree_pieces(const Tree& tree, const LeafSchedule& schedule, const Dev
       sparse = cut.leaves[at].end;
     }
   });
-  const PieceCutter cutter(cut.leaves.data(), first.data(), tree.leaf, run, entries);
+  const PieceCutter cutter(cut.leaves.data(), first.data(), tree.leaf, run,
+                           entries.value_or(entries_of_piece(tree.leaf)));
   std::vector<Taken> taken(static_cast<std::size_t>(blocks));
   parallel_for(team, blocks, [&](Index block) {
     taken[static_cast<std::size_t>(block)] = cutter.taken_by(block);

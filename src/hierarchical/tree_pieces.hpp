@@ -1,6 +1,8 @@
 // A schedule cut into pieces for blocks of a GPU's threads. Needs no GPU.
 #pragma once
 
+#include <optional>
+
 #include "heddle/array.hpp"
 #include "heddle/detail/leaf_schedule.hpp"
 #include "heddle/kernels/tree_arguments.hpp"
@@ -20,14 +22,16 @@ struct TreePieces {
 int run_of(const detail::Tree& tree);
 
 /// A piece should have so many: a GPU has work for all of its multiprocessors, and none is left
-/// with a long piece.
-inline constexpr int entries_of_piece = 1024;
+/// with a long piece. Nodes of few rows have more blocks of y, and shorter pieces suit them.
+HEDDLE_INLINE constexpr int entries_of_piece(const NodeShape& leaf) {
+  return leaf.size() <= 64 ? 512 : 1024;
+}
 
 /// Of a tree in the host's memory, as `schedule_on_gpu` makes them of one in a GPU's. A block of y
-/// with more than twice `entries` is cut into nearly equal pieces of about as many, also within
-/// leaves. An entry of a dense leaf counts as half of one, and one of a tree with short runs as
-/// two.
+/// with more than twice `entries`, by default `entries_of_piece`, is cut into nearly equal pieces
+/// of about as many, also within leaves. An entry of a dense leaf counts as half of one, and one of
+/// a tree with short runs as two.
 TreePieces tree_pieces(const detail::Tree& tree, const detail::LeafSchedule& schedule,
-                       const Device& device, int entries = entries_of_piece);
+                       const Device& device, const std::optional<int>& entries = {});
 
 }  // namespace heddle::cuda

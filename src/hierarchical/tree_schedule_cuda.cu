@@ -8,8 +8,8 @@
 #include "base/launch_cuda.cuh"
 #include "base/returned_memory_cuda.hpp"
 #include "base/sort_cuda.hpp"
-#include "base/unset_array.hpp"
 #include "base/temporary_memory_cuda.hpp"
+#include "base/unset_array.hpp"
 #include "heddle/error.hpp"
 #include "piece_cutter.hpp"
 #include "place_bits.cuh"
@@ -116,6 +116,7 @@ void find_blocks(const unsigned long long* key, Offset leaves, int bits_of_x, Ar
 void cut_pieces(TreeSchedule& schedule, const NodeShape& leaf, int run, const Device& device,
                 const Device& work) {
   const Stream& stream = device.stream();
+  const int entries = entries_of_piece(leaf);
   const auto blocks = static_cast<Offset>(schedule.first.size()) - 1;
   UnsetArray<Taken> taken(static_cast<std::size_t>(blocks), work);
   const auto sums = static_cast<std::size_t>(blocks) + 1;
@@ -124,7 +125,7 @@ void cut_pieces(TreeSchedule& schedule, const NodeShape& leaf, int run, const De
   for_each_index(stream, blocks,
                  [=, first = schedule.first.data(), taken = taken.data(), pieces = pieces.data(),
                   places = places.data(), counters = counters.data()] __device__(Offset block) {
-                   const PieceCutter cutter(leaves, first, leaf, run, entries_of_piece);
+                   const PieceCutter cutter(leaves, first, leaf, run, entries);
                    const Taken own = cutter.taken_by(static_cast<Index>(block));
                    taken[block] = own;
                    pieces[block] = own.pieces;
@@ -152,7 +153,7 @@ void cut_pieces(TreeSchedule& schedule, const NodeShape& leaf, int run, const De
       [=, first = schedule.first.data(), taken = taken.data(), pieces = pieces.data(),
        places = places.data(), counters = counters.data(), all_places = schedule.cut.places,
        to = schedule.cut.pieces.data()] __device__(Offset block) {
-        const PieceCutter cutter(leaves, first, leaf, run, entries_of_piece);
+        const PieceCutter cutter(leaves, first, leaf, run, entries);
         const Taken before{static_cast<int>(pieces[block]), static_cast<int>(places[block]),
                            static_cast<int>(counters[block])};
         cutter.write(static_cast<Index>(block), before, taken[block], all_places, to);

@@ -1,4 +1,5 @@
 #include <bit>
+#include <span>
 #include <utility>
 
 #include "base/launch_cuda.cuh"
@@ -37,7 +38,9 @@ Array<Index> sorted_by_length(const PatternView& pattern, Index window, Array<In
                    });
     const auto last_window = static_cast<unsigned>((n - 1) / window);
     sort_by_key(buffers, n, 32 + static_cast<int>(std::bit_width(last_window)), device);
-    order = std::move(buffers.value[buffers.current]);
+    order = Array<Index>(
+        std::span<const Index>(buffers.value[buffers.current].data(), static_cast<std::size_t>(n)),
+        device);
     // The buffers go back when this returns, and not every memory resource waits for the stream.
     device.synchronize();
   }

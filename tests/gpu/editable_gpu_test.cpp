@@ -1,6 +1,7 @@
 // A matrix on a GPU that changes under its solvers.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "heddle/editable_matrix.hpp"
 #include "heddle/hierarchical_jacobi.hpp"
 #include "heddle/lsmr.hpp"
+#include "heddle/matrix_pencil.hpp"
 #include "heddle/problems.hpp"
 #include "hierarchical/trees.hpp"
 #include "support/expect_error.hpp"
@@ -96,6 +98,73 @@ TEST_F(EditableOnGpu, JacobiLeavesTheHostAlone) {
   expect_error(ErrorKind::singular,
                "Jacobi: the diagonal entry of row 1234 (counted from 0) is missing or singular",
                [&] { jacobi.refresh(); });
+}
+
+/// A + sigma M has the bits of a sum made anew, in memory and with schedules that are kept.
+template <class E>
+void add_pencils(const Device& device, int node) {
+  using S = vector_scalar_t<E>;
+  Seed seed(78);
+  const auto random = [&](int per_row) {
+    return random_matrix<E>({.rows = 700, .columns = 500, .per_row = per_row}, seed.generator);
+  };
+  const HierarchicalMatrix<E> A(random(5), node, device), M(random(2), node, device);
+  MatrixPencil<E> pencil(A, M);
+  const auto x = random_field<E>(500, seed.generator);
+  const auto there = on_gpu(x, device);
+  const auto expect_same = [&](const HierarchicalMatrix<E>& sum,
+                               const HierarchicalMatrix<E>& expected) {
+    expect_same_bits(sum.to_csr(), expected.to_csr());
+    Field<E> y(700, device), z(700, device);
+    sum.apply(S(1), std::as_const(there).view(), S(0), y.view(), device.stream());
+    expected.apply(S(1), std::as_const(there).view(), S(0), z.view(), device.stream());
+    const Field<E> of_sum = y.to_host(), of_expected = z.to_host();
+    EXPECT_TRUE(std::ranges::equal(of_sum.scalars(), of_expected.scalars()));
+  };
+  std::vector<std::pair<S, HierarchicalMatrix<E>>> kept;
+  for (const S sigma : {S(0.5), S(-2), S(0), S(3), S(7), S(-1)}) {
+    const auto sum = pencil.at(sigma);
+    expect_same(sum, add(S(1), A, sigma, M));
+    if (sigma == S(0)) kept.emplace_back(sigma, sum);
+  }
+  EXPECT_EQ(pencil.memory(), 2 * pencil.at(S(4)).memory().tree());
+  for (const auto& [sigma, sum] : kept) expect_same(sum, add(S(1), A, sigma, M));
+  // Other values of the same places, then other places with as many entries in each leaf, and then
+  // one more.
+  EditBatch<E> values, moved, pattern;
+  const auto map = map_of(A.to_csr());
+  for (const auto& [place, entry] : map) {
+    if (place.first % 3 == 0) {
+      values.set(place.first, place.second, random_components<E>(seed.generator));
+    }
+  }
+  const auto changed = A.edited(values);
+  pencil.set(changed, M);
+  expect_same(pencil.at(S(2)), add(S(1), changed, S(2), M));
+  const auto place = map.begin()->first;
+  const Index other = place.second ^ 1;
+  if (map.find({place.first, other}) == map.end() && other < 500) {
+    moved.remove(place.first, place.second);
+    moved.set(place.first, other, random_components<E>(seed.generator));
+  }
+  const auto turned = changed.edited(moved);
+  pencil.set(turned, M);
+  expect_same(pencil.at(S(2)), add(S(1), turned, S(2), M));
+  pattern.set(699, 499, random_components<E>(seed.generator));
+  const auto more = turned.edited(pattern);
+  pencil.set(more, M);
+  for (const S sigma : {S(2), S(5), S(6)}) {
+    expect_same(pencil.at(sigma), add(S(1), more, sigma, M));
+  }
+}
+
+TEST_F(EditableOnGpu, PencilsKeepWhatMeets) {
+  for (const int node : {4, 64}) {
+    SCOPED_TRACE(node);
+    add_pencils<Real>(device, node);
+    add_pencils<complex<float>>(device, node);
+    add_pencils<quaternion<double>>(device, node);
+  }
 }
 
 TEST_F(EditableOnGpu, RefuseGraphsAndOtherDevices) {

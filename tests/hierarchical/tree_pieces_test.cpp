@@ -124,7 +124,7 @@ void expect_every_entry_once(const Pattern& pattern, Generator& generator) {
         reinterpret_cast<const std::byte*>(matrix.values().data()), Device::cpu(), {});
     for (const bool by_columns : {false, true}) {
       const auto schedule = detail::leaf_schedule(tree, by_columns, Device::cpu());
-      for (const int entries : {1, 100, cuda::entries_of_piece}) {
+      for (const int entries : {1, 100, cuda::entries_of_piece(tree.leaf)}) {
         const auto cut = cuda::tree_pieces(tree, schedule, Device::cpu(), entries);
         EntryMapOf<E> found;
         play<E>(tree, schedule, cut, by_columns,
@@ -223,7 +223,8 @@ void expect_even_pieces(Generator& generator) {
     const auto cut = cuda::tree_pieces(tree, detail::leaf_schedule(tree, by_columns, Device::cpu()),
                                        Device::cpu());
     // Two warps with windows of 32 runs.
-    const long long step = 128LL * cuda::run_of(tree), planned = 2LL * cuda::entries_of_piece;
+    const long long step = 128LL * cuda::run_of(tree),
+                    planned = 2LL * cuda::entries_of_piece(tree.leaf);
     long long all = 0, least = 0, most = 0;
     for (const device::TreePiece& piece : cut.pieces) {
       if (piece.number == 0) all = 0, most = 0, least = std::numeric_limits<long long>::max();

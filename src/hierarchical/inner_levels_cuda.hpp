@@ -1,0 +1,69 @@
+// The levels above the leaves of a tree, made in a GPU's memory where few nodes can be there.
+#pragma once
+
+#include <vector>
+
+#include "merged_nodes_cuda.hpp"
+#include "tree_levels_cuda.hpp"
+
+namespace heddle::cuda {
+
+/// The nodes of a level above the leaves, and their children, the nodes of the level below: arrays
+/// in a GPU's memory.
+struct NodesAbove {
+  BlockBits blocks;  // of the nodes
+  Offset* before;    // as in `blocks`
+  // Of the nodes, in the order of their block rows.
+  Index* row;
+  Index* column;
+  int* held;
+  int* taken;
+  Offset* first;  // child; one more for the end
+  Offset* byte;   // in the pool
+  // The children of each node together, in any order.
+  unsigned short* position;
+  unsigned* child;
+};
+
+/// What one kernel counts of all these levels.
+struct CountedInner {
+  Offset nodes[most_levels];
+  int of_kind[node_kinds];
+  long long items;
+  long long bytes;
+  int held_by_root;
+};
+
+/// One kernel counts all levels and the host waits for it once, where `LevelOnGpu` waits twice a
+/// level.
+class InnerLevels {
+ public:
+  /// Whether the levels of a matrix are small enough.
+  static bool suit(Index rows, Index columns, int log2_size);
+  /// Of leaves with their bytes, which begin the pool.
+  InnerLevels(const LevelOnGpu& leaves, int levels, const Device& device);
+
+  const NodeCounts& counts() const { return counts_; }
+  /// The root's reference; the tree has one level more than the leaves, or several.
+  NodeReference root() const;
+  /// Writes all nodes into a pool of zeros.
+  void write(const LevelOnGpu& leaves, unsigned char* pool, const Device& device) const;
+
+ private:
+  struct Room {
+    UnsetArray<Index> row, column;
+    UnsetArray<Offset> before, first, byte;
+    UnsetArray<unsigned short> position;
+    UnsetArray<unsigned> child;
+  };
+
+  Array<unsigned long long> zeros_;  // counts, bits, and what nodes hold
+  std::vector<Room> rooms_;
+  std::vector<NodesAbove> levels_;  // from the one above the leaves on
+  CountedInner counted_{};
+  NodeCounts counts_;
+  NodeShape shape_;
+  long long begin_ = 0;
+};
+
+}  // namespace heddle::cuda

@@ -1,0 +1,75 @@
+// Kernels of several steps whose blocks of threads run side by side and wait for one another.
+#pragma once
+
+#include <cooperative_groups.h>
+
+#include <algorithm>
+
+#include "base/launch_cuda.cuh"
+#include "place_bits.cuh"
+
+namespace heddle::cuda {
+
+/// So many on a multiprocessor, which all GPUs have room for.
+inline constexpr int blocks_of_multiprocessor = 4;
+
+/// As many as can run side by side, or fewer where there is less to do.
+inline unsigned blocks_side_by_side(Offset count, const Stream& stream) {
+  int multiprocessors = 0;
+  check(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, stream.gpu),
+        "cudaDeviceGetAttribute");
+  const Offset most = Offset(multiprocessors) * blocks_of_multiprocessor;
+  return static_cast<unsigned>(std::clamp<Offset>((count + block_size - 1) / block_size, 1, most));
+}
+
+/// Queues a kernel with bounds of `block_size` threads and `blocks_of_multiprocessor`.
+template <class Arguments>
+void launch_side_by_side(void (*kernel)(Arguments), unsigned blocks, const Stream& stream,
+                         Arguments& arguments) {
+  const OnGpu here(stream);
+  void* pointers[] = {&arguments};
+  check(cudaLaunchCooperativeKernel(reinterpret_cast<const void*>(kernel), dim3(blocks),
+                                    dim3(block_size), pointers, 0, stream.queue),
+        "cudaLaunchCooperativeKernel");
+}
+
+__device__ inline void wait_for_all() { cooperative_groups::this_grid().sync(); }
+
+/// Neighbours, which a block of threads takes.
+struct Share {
+  Offset begin, end;
+};
+__device__ inline Share share_of_block(Offset count) {
+  const Offset each = (count + gridDim.x - 1) / gridDim.x;
+  const Offset begin = min(count, each * blockIdx.x);
+  return {begin, min(count, begin + each)};
+}
+
+/// What is before a thread, or before a block of threads, and in all.
+struct Sums {
+  Offset before, all;
+};
+
+/// All threads of a block take part.
+__device__ inline Sums sums_of_block(Offset own) {
+  __shared__ Offset of_warp[block_size / 32 + 1];
+  __shared__ Offset all;
+  const Offset before = sum_before(own, threadIdx.x, of_warp);
+  if (threadIdx.x == block_size - 1) all = before + own;
+  __syncthreads();
+  const Sums sums{before, all};
+  __syncthreads();
+  return sums;
+}
+
+__device__ inline Sums sums_of_all_blocks(const Offset* of_block) {
+  Offset before = 0, all = 0;
+  for (unsigned block = threadIdx.x; block < gridDim.x; block += block_size) {
+    const Offset own = of_block[block];
+    all += own;
+    if (block < blockIdx.x) before += own;
+  }
+  return {sums_of_block(before).all, sums_of_block(all).all};
+}
+
+}  // namespace heddle::cuda
