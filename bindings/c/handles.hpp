@@ -54,6 +54,7 @@ struct OperatorParts {
   std::shared_ptr<RanksInReach> ranks = nullptr;
   std::function<void(const heddle_view&)> update = {};
   std::function<void(std::int64_t*)> rows_of_rank = {};
+  std::optional<std::int64_t> rows_of_all = std::nullopt;  // those of all ranks
 
   Device device() const {
     return matrix.visit([](const auto& A) { return A->device(); });

@@ -53,7 +53,8 @@ std::shared_ptr<const std::vector<std::array<double, 3>>> points_of(const Operat
                                       std::string(parts.entry.entry.name()));
   }
   const std::size_t dimension = entry == HEDDLE_BLOCK2 ? 2 : 3;
-  std::vector<std::array<double, 3>> points(static_cast<std::size_t>(parts.matrix.rows()));
+  std::vector<std::array<double, 3>> points(
+      static_cast<std::size_t>(parts.rows_of_all.value_or(parts.matrix.rows())));
   for (std::array<double, 3>& point : points) {
     for (std::size_t c = 0; c < dimension; ++c) point[c] = *coordinates++;
   }
@@ -65,14 +66,14 @@ std::shared_ptr<const std::vector<std::vector<double>>> candidates_of(
   const heddle_view& first = required(options.candidates, "candidates");
   std::vector<std::vector<double>> fields;
   parts.matrix.visit([&]<class S>(const std::shared_ptr<const LinearOperator<S>>& matrix) {
+    const std::int64_t rows = parts.rows_of_all.value_or(matrix->rows());
     for (std::int64_t k = 0; k < options.candidate_count; ++k) {
       const std::string name = "candidates[" + std::to_string(k) + "]";
       const auto field =
           field_of<const S>(&first + k, parts.entry, matrix->row_components(), {}, name.c_str());
-      if (field.size != matrix->rows()) {
+      if (field.size != rows) {
         throw Error(ErrorKind::size_mismatch, name + " has " + std::to_string(field.size) +
-                                                  " rows, and the matrix " +
-                                                  std::to_string(matrix->rows()));
+                                                  " rows, and the matrix " + std::to_string(rows));
       }
       auto& numbers = fields.emplace_back();
       for (Index i = 0; i < field.size; ++i) {
@@ -105,9 +106,21 @@ MultigridChoice told(MultigridChoice choice, const OperatorParts& parts,
   return choice;
 }
 
+void check_for_ranks(const ComposedChoice& choice) {
+  for (const PreconditionerKind kind :
+       {PreconditionerKind::block_jacobi, PreconditionerKind::fsai, PreconditionerKind::isai}) {
+    if (choice.has(kind)) {
+      throw Error(ErrorKind::unsupported,
+                  "the preconditioner " + choice.text() +
+                      " is made of the entries of all rows, which no rank has");
+    }
+  }
+}
+
 heddle_preconditioner* named_preconditioner(const heddle_operator* A,
                                             const ComposedChoice& choice) {
   const OperatorParts& parts = *A->parts;
+  if (parts.ranks != nullptr) check_for_ranks(choice);
   PreconditionerParts made;
   const auto make = [&]<class S>(const std::shared_ptr<const LinearOperator<S>>& matrix) {
     made.made = preconditioner_by_name<S>(parts, matrix, choice);

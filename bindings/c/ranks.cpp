@@ -84,11 +84,8 @@ OperatorParts parts_of_rank(const std::shared_ptr<DistributedOperator<S>>& made,
                             const NamedEntry& entry, const std::shared_ptr<RanksInReach>& ranks) {
   OperatorParts parts{
       nullptr, {entry.entry, std::shared_ptr<const LinearOperator<S>>(made)}, entry, std::nullopt};
-  parts.entries = [made, entry](NeededEntries needed) {
-    if (needed == NeededEntries::all) {
-      throw Error(ErrorKind::unsupported,
-                  "this preconditioner is made of the entries of all rows, which no rank has");
-    }
+  // The diagonal is all that a rank gives by itself: multigrid asks the ranks for the rest.
+  parts.entries = [made, entry](NeededEntries) {
     return AnyOperator(entry.entry, made->diagonal());
   };
   parts.update = [made, entry](const heddle_view& values) {
@@ -108,6 +105,7 @@ OperatorParts parts_of_rank(const std::shared_ptr<DistributedOperator<S>>& made,
     for (Index own = 0; own < made->rows(); ++own) rows[own] = partition.row(first + own);
   };
   parts.ranks = ranks;
+  parts.rows_of_all = made->partition().rows();
   return parts;
 }
 
