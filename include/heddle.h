@@ -1,7 +1,5 @@
 /* Heddle from C: sparse linear systems with compound entries. C99; docs/c.md is the guide. This
- * header includes heddle_stream_order.h, work in the order of a GPU's streams, heddle_methods.h, what
- * some methods and preconditioners take beside the rest, heddle_edits.h, heddle_ranks.h, ranks that
- * share a matrix, and heddle_tuning.h.
+ * header includes those of streams, methods, edits, ranks and tuning.
  *
  * Calls return a `heddle_status`. The context keeps the message of the last failure, one line, for
  * each thread (`heddle_message`). No call ends the process, and no C++ exception leaves one. An
@@ -29,8 +27,7 @@ extern "C" {
 #define HEDDLE_API
 #endif
 
-/* In C an enumeration may hold any number, which a call then refuses. In C++ it may where its type is
- * named. */
+/* In C an enumeration may hold any number, which a call then refuses; in C++ where it has a type. */
 #ifdef __cplusplus
 #define HEDDLE_ENUM(name) enum name : int
 #else

@@ -1,10 +1,8 @@
 #include "heddle/distributed_operator.hpp"
 
-#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <functional>
-#include <iterator>
 #include <string>
 #include <utility>
 
@@ -16,9 +14,6 @@
 namespace heddle {
 
 namespace {
-
-constexpr std::string_view mode_names[] = {"vector", "naive", "task"};
-constexpr std::string_view storage_names[] = {"whole", "split"};
 
 /// Throws the same `Error` on all ranks unless they have the same number.
 void check_agree(Communicator& ranks, long long mine, ErrorKind kind, const std::string& what) {
@@ -55,30 +50,6 @@ void check_is_distributed(const Plan& plan) {
 }
 
 }  // namespace
-
-std::string_view name(ExchangeMode mode) { return mode_names[static_cast<std::size_t>(mode)]; }
-
-ExchangeMode parse_exchange_mode(std::string_view name) {
-  const auto found = std::find(std::begin(mode_names), std::end(mode_names), name);
-  if (found == std::end(mode_names)) {
-    throw Error(ErrorKind::usage,
-                "modes of exchange are vector, naive and task, not " + std::string(name));
-  }
-  return static_cast<ExchangeMode>(found - std::begin(mode_names));
-}
-
-std::string_view name(BoundaryStorage storage) {
-  return storage_names[static_cast<std::size_t>(storage)];
-}
-
-BoundaryStorage parse_boundary_storage(std::string_view name) {
-  const auto found = std::find(std::begin(storage_names), std::end(storage_names), name);
-  if (found == std::end(storage_names)) {
-    throw Error(ErrorKind::usage,
-                "rows of the boundary are stored whole or split, not " + std::string(name));
-  }
-  return static_cast<BoundaryStorage>(found - std::begin(storage_names));
-}
 
 Plan distributed_plan(Plan plan) {
   Layout& layout = plan.layout;
