@@ -10,12 +10,13 @@
 #include "matrix_of_rank.hpp"
 #include "plan_text.hpp"
 #include "stopwatch.hpp"
+#include "system_on_ranks.hpp"
 
 namespace heddle::cli {
 
 namespace {
 
-void check_for_ranks(const EigenCommand& options) {
+void check_for_ranks(const EigenCommand& options, const Device& device) {
   const auto refuse = [](const std::string& why) { throw Error(ErrorKind::unsupported, why); };
   if (options.storage.is_hierarchical()) {
     refuse("ranks share matrices in sliced storage, not in --storage hisparse");
@@ -23,11 +24,7 @@ void check_for_ranks(const EigenCommand& options) {
   if (!options.mass.empty()) {
     refuse("ranks share one matrix: a --mass has another interior, and so rows in another order");
   }
-  if (needed_entries(ComposedChoice::parse(options.preconditioner)) == NeededEntries::all) {
-    refuse("--preconditioner " + options.preconditioner +
-           " is made of the entries of all rows, which no rank has; ranks take none, jacobi, "
-           "chebyshev and neumann");
-  }
+  cli::check_for_ranks(ComposedChoice::parse(options.preconditioner), device);
 }
 
 /// What all ranks begin with.
@@ -39,7 +36,7 @@ struct EigenOnRanks {
 /// Checks the options.
 EigenOnRanks read_problem(const EigenCommand& options, const Device& device) {
   check(options, device);
-  check_for_ranks(options);
+  check_for_ranks(options, device);
   const Profiles profiles = options.profile.profiles_for({options.plan}, device);
   Stopwatch reading;
   const auto progress = options.matrix.progress();
@@ -50,6 +47,18 @@ EigenOnRanks read_problem(const EigenCommand& options, const Device& device) {
   if (is_chosen(options.plan)) distribute(found.choice);
   found.read_seconds = reading.seconds();
   return {std::move(matrix), std::move(found)};
+}
+
+AnyEigenSolver make_solver(const EigenCommand& options, const MatrixOfRank& rows,
+                           const Partition& partition, const EigenOptions& settings) {
+  const ComposedChoice preconditioner = ComposedChoice::parse(options.preconditioner);
+  try {
+    return {rows.matrix(), nullptr, rows.diagonal(), preconditioner, settings};
+  } catch (const Error& error) {
+    const bool counts_all = preconditioner.has(PreconditionerKind::multigrid);
+    if (counts_all || error.kind() != ErrorKind::singular) throw;
+    throw singular_on(rows.ranks(), partition, error);
+  }
 }
 
 /// Returns the exit status.
@@ -64,8 +73,7 @@ int eigen_of_rank(const EigenCommand& options, const EigenOnRanks& problem,
   EigenOptions settings = settings_of(options, progress.get());
   if (!options.count) settings.count = std::min(settings.count, dimensions_of(rows.matrix()));
   found.count = settings.count;
-  AnyEigenSolver solver(rows.matrix(), nullptr, rows.diagonal(),
-                        ComposedChoice::parse(options.preconditioner), settings);
+  AnyEigenSolver solver = make_solver(options, rows, partition, settings);
   found.solver_memory = solver.memory();
   found.build_seconds = building.seconds();
   std::vector<AnyField> parts, x;

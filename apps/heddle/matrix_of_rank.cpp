@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <string>
 #include <variant>
 
 #include "gathered_rows.hpp"
@@ -16,6 +17,13 @@ void distribute(PlanChoice& choice) {
   if (plan == choice.plan) return;
   choice.plan = plan;
   choice.reason += ", changed to what ranks can store";
+}
+
+Error singular_on(const Communicator& ranks, const Partition& partition, const Error& error) {
+  const int rank = ranks.rank();
+  return {error.kind(), "rank " + std::to_string(rank) + ", whose rows begin at " +
+                            std::to_string(partition.row(partition.first_row(rank))) + ": " +
+                            error.what() + "; use --preconditioner none"};
 }
 
 MatrixOfRank::MatrixOfRank(Communicator& ranks, const Partition& partition, const AnyMatrix& matrix,

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "heddle/communicator.hpp"
+#include "heddle/error.hpp"
 #include "heddle/partition.hpp"
 #include "heddle/plan_choice.hpp"
 #include "heddle/runtime/any_matrix.hpp"
@@ -20,6 +21,9 @@ namespace heddle::cli {
 
 /// Changes a chosen plan to one that ranks can store.
 void distribute(PlanChoice& choice);
+
+/// A diagonal entry without inverse, found on this rank, whose rows the message counts.
+Error singular_on(const Communicator& ranks, const Partition& partition, const Error& error);
 
 class MatrixOfRank {
  public:

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <iostream>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <utility>
@@ -340,6 +341,12 @@ int solve_least_squares(const SolveOptions& options, const LeastSquaresProblem& 
   solved.report.iterate_seconds = median(std::move(seconds));
   if (on_rank != nullptr) {
     solved.ranks = on_rank->summary();
+    const auto of_all = [&](long long own) {
+      const std::vector<long long> all = gather(on_rank->ranks(), own);
+      return std::accumulate(all.begin(), all.end(), 0LL);
+    };
+    solved.report.bytes_per_iteration = of_all(solved.report.bytes_per_iteration);
+    solved.solver_memory = of_all(solved.solver_memory);
     x = on_rank->gathered(x);
   }
   const bool has_one_solution = matrix.rows() >= matrix.columns() && settings.damping == 0;

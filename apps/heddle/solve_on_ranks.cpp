@@ -82,10 +82,7 @@ class SolveOfRank {
     } catch (const Error& error) {
       if (preconditioner_.has(PreconditionerKind::multigrid)) throw;  // it counts the rows of all
       if (error.kind() != ErrorKind::singular) throw;
-      throw Error(error.kind(),
-                  "rank " + std::to_string(ranks_.rank()) + ", whose rows begin at " +
-                      std::to_string(partition_.row(partition_.first_row(ranks_.rank()))) + ": " +
-                      error.what() + "; use --preconditioner none");
+      throw singular_on(ranks_, partition_, error);
     }
   }
 

@@ -96,20 +96,25 @@ void check_for_ranks(const MultigridChoice& multigrid) {
 void check_for_ranks(const SolveOptions& options, const ComposedChoice& preconditioner,
                      const Device& device) {
   const auto refuse = [](const std::string& why) { throw Error(ErrorKind::unsupported, why); };
-  const std::string taken = device.on_gpu()
-                                ? "none, jacobi, chebyshev, neumann and multigrid"
-                                : "none, jacobi, chebyshev, neumann, cr, gmres and multigrid";
   if (device.on_gpu() && has_method(options.method, &MethodInfo::restarts)) {
     refuse("--solver " + options.method + " keeps a basis, whose sums ranks on GPUs do not join");
-  }
-  if (device.on_gpu() && preconditioner.varies()) {
-    refuse("--preconditioner " + preconditioner.text() +
-           " varies, which needs FGMRES; ranks on GPUs take " + taken);
   }
   if (options.storage.is_hierarchical()) {
     refuse("ranks share matrices in sliced storage, not in --storage hisparse");
   }
   options.multigrid.check(preconditioner);
+  check_for_ranks(preconditioner, device);
+}
+
+void check_for_ranks(const ComposedChoice& preconditioner, const Device& device) {
+  const auto refuse = [](const std::string& why) { throw Error(ErrorKind::unsupported, why); };
+  const std::string taken = device.on_gpu()
+                                ? "none, jacobi, chebyshev, neumann and multigrid"
+                                : "none, jacobi, chebyshev, neumann, cr, gmres and multigrid";
+  if (device.on_gpu() && preconditioner.varies()) {
+    refuse("--preconditioner " + preconditioner.text() +
+           " varies, which needs FGMRES; ranks on GPUs take " + taken);
+  }
   using enum PreconditionerKind;
   if (preconditioner.has(multigrid)) check_for_ranks(preconditioner.multigrid);
   if (preconditioner.has(block_jacobi) || preconditioner.has(fsai) || preconditioner.has(isai)) {

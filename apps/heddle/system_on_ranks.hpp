@@ -32,6 +32,7 @@ struct SystemOnRanks {
 /// Throws `Error` (unsupported) for what ranks on such a device do not take.
 void check_for_ranks(const SolveOptions& options, const ComposedChoice& preconditioner,
                      const Device& device);
+void check_for_ranks(const ComposedChoice& preconditioner, const Device& device);
 
 /// All rows. Checks the options.
 ReadSystem read_system(const SolveOptions& options, const Device& device);

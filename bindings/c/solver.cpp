@@ -153,7 +153,7 @@ heddle_status heddle_solver_create(const heddle_operator* A, const char* method,
                   std::string(info.name) + " keeps a basis, whose sums ranks on GPUs do not join");
     }
     if (A->parts->ranks && is_block) {
-      throw Error(ErrorKind::unsupported, "block-cg is not for ranks");
+      throw Error(ErrorKind::unsupported, "block-cg on ranks is for C++ and the command line");
     }
     const auto make = [&]<class S>(const std::shared_ptr<const LinearOperator<S>>& matrix) {
       const OperatorReference<S> reference(matrix);

@@ -62,8 +62,12 @@ DistributedAdjoint<S>::DistributedAdjoint(const DistributedOperator<S>& of, Comm
       throw Error(ErrorKind::unsupported,
                   "no adjoint: the entry has none of its kind, or is encoded");
     }
-    const std::size_t bytes = rows.columns.size() * static_cast<std::size_t>(entry_->bytes());
-    if (rows.offsets.size() != static_cast<std::size_t>(of.rows()) + 1 || values.size() != bytes) {
+    const std::size_t entries = rows.columns.size();
+    const bool is_of_rows = rows.offsets.size() == static_cast<std::size_t>(of.rows()) + 1 &&
+                            rows.offsets.front() == 0 && std::ranges::is_sorted(rows.offsets) &&
+                            static_cast<std::size_t>(rows.offsets.back()) == entries;
+    if (!is_of_rows || entries != form.entries ||
+        values.size() != entries * static_cast<std::size_t>(entry_->bytes())) {
       throw Error(ErrorKind::size_mismatch,
                   "an adjoint of other rows or values than the matrix was made of");
     }
@@ -132,7 +136,8 @@ long long DistributedAdjoint<S>::bytes_of_product() const {
 template <class S>
 void DistributedAdjoint<S>::apply(S alpha, const FieldView<const S>& x, S beta,
                                   const FieldView<S>& y, const Stream& stream) const {
-  const Stream own = turned_->device().stream();
+  Stream own = stream;
+  own.share = turned_->device().stream().share;
   if (!permutes_) {
     // To compare bases row by row would take longer than the product.
     const auto named = [&](auto field) {

@@ -18,6 +18,7 @@ struct DistributedForm {
   ExchangeMode mode;
   Device device;
   BoundaryStorage boundary;
+  std::size_t entries;  // of a rank
 };
 
 /// Its rows are A's columns: every entry has been sent to the rank that has the row of its column.

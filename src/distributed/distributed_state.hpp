@@ -161,9 +161,13 @@ struct DistributedOperator<S>::State final : cuda::RankProduct {
     times.product += seconds_since(start);
   }
 
-  /// On a GPU: a block of more rows than a group leaves sums of groups behind the interior too.
+  /// On a GPU: where blocks or slices end within the last group, the interior leaves sums behind it
+  /// too.
   bool may_overlap() const {
-    return !splits && diagonal.matrix->plan().gpu.block_size <= rows_of_group;
+    const Plan& plan = diagonal.matrix->plan();
+    const Index lanes = plan.layout.lanes;  // all_rows: whole groups
+    return !splits && rows_of_group % plan.gpu.block_size == 0 &&
+           (lanes == Layout::all_rows || rows_of_group % lanes == 0);
   }
   /// The same on a GPU, whose stream orders kernels and copies.
   template <class Multiply>

@@ -261,7 +261,9 @@ void RankHierarchy<S>::refresh() {
   const std::vector<long long> changed = gather(ranks_, now != generation_ ? 1 : 0);
   if (std::none_of(changed.begin(), changed.end(), [](long long c) { return c != 0; })) return;
   const auto begin = Clock::now();
-  const std::vector<std::byte> values = values_of_all(matrix_.entries().values);
+  RankEntries own;
+  together(ranks_, [&] { own = matrix_.entries(); });
+  const std::vector<std::byte> values = values_of_all(own.values);
   together(ranks_, [&] {
     if (!is_root()) return;
     whole_->update_values(values);

@@ -36,13 +36,17 @@ std::vector<std::byte> RankHierarchy<S>::values_of_all(std::span<const std::byte
 template <class S>
 void RankHierarchy<S>::gather_whole() {
   checked_index(matrix_.partition().rows());
-  const RankEntries own = matrix_.entries();
-  const RankRows& rows = own.rows;
-  std::vector<Index> lengths(rows.offsets.size() - 1);
-  for (std::size_t i = 0; i < lengths.size(); ++i) {
-    lengths[i] = static_cast<Index>(rows.offsets[i + 1] - rows.offsets[i]);
-  }
-  const std::vector<Index> columns(rows.columns.begin(), rows.columns.end());
+  RankEntries own;
+  std::vector<Index> lengths, columns;
+  together(ranks_, [&] {
+    own = matrix_.entries();
+    const RankRows& rows = own.rows;
+    lengths.resize(rows.offsets.size() - 1);
+    for (std::size_t i = 0; i < lengths.size(); ++i) {
+      lengths[i] = static_cast<Index>(rows.offsets[i + 1] - rows.offsets[i]);
+    }
+    columns.assign(rows.columns.begin(), rows.columns.end());
+  });
   const auto all_lengths = bytes_to_root(ranks_, std::as_bytes(std::span(lengths)));
   const auto all_columns = bytes_to_root(ranks_, std::as_bytes(std::span(columns)));
   std::vector<Index> column;

@@ -94,8 +94,8 @@ class RankTransfer final : public LinearOperator<S> {
           [&](const Stream& on) { matrix_->apply(alpha, read, beta, y, on); });
     }
     gather_rows(halo_.sent_rows, x.data, sent_.data(), stream);
-    ranks_.begin_exchange(sends_, receives_);
     gather_rows(copied_rows_, x.data, x_.data(), stream);
+    ranks_.begin_exchange(sends_, receives_);
     ranks_.end_exchange();
     matrix_->apply(alpha, read, beta, y, stream);
   }
