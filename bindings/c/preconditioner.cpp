@@ -120,12 +120,14 @@ void check_for_ranks(const ComposedChoice& choice) {
 heddle_preconditioner* named_preconditioner(const heddle_operator* A,
                                             const ComposedChoice& choice) {
   const OperatorParts& parts = *A->parts;
-  if (parts.ranks != nullptr) check_for_ranks(choice);
   PreconditionerParts made;
   const auto make = [&]<class S>(const std::shared_ptr<const LinearOperator<S>>& matrix) {
     made.made = preconditioner_by_name<S>(parts, matrix, choice);
   };
-  on_all_ranks(parts, [&] { parts.matrix.visit(make); });
+  on_all_ranks(parts, [&] {
+    if (parts.ranks != nullptr) check_for_ranks(choice);
+    parts.matrix.visit(make);
+  });
   return new heddle_preconditioner{A->messages, A->parts, std::move(made)};
 }
 

@@ -118,8 +118,11 @@ heddle_status heddle_run_on_ranks(heddle_context* context, int32_t ranks, heddle
     std::atomic<int> failed = -1;
     const auto run = [&](Communicator& all) {
       heddle_communicator own{context->messages, std::make_shared<RanksInReach>(all)};
+      struct End {
+        RanksInReach& ranks;
+        ~End() { ranks.end(); }
+      } const at_the_end{*own.ranks};
       const int returned = body(user, &own);
-      own.ranks->end();
       if (returned == 0) return;
       int none = -1;
       failed.compare_exchange_strong(none, all.rank());

@@ -51,8 +51,9 @@ cuda::SolveTarget<S> KrylovSolver<S>::target_of(const FieldView<const S>& b, con
     }
     const bool in_place = fits_in_place(x);
     const bool captured = cuda::is_being_captured(stream_);
-    if (!captured && enqueued_ && enqueued_->iterated != iterated_) forget_enqueued();
-    if (captured && !(enqueued_ && (in_place || place.own_x))) {
+    const bool is_of_another = enqueued_ && enqueued_->iterated != iterated_;
+    if (!captured && is_of_another) forget_enqueued();
+    if (captured && (is_of_another || !(enqueued_ && (in_place || place.own_x)))) {
       throw Error(ErrorKind::usage, cuda::not_prepared);
     }
     if (!captured) {

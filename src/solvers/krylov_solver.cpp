@@ -175,9 +175,7 @@ KrylovSolver<S>::KrylovSolver(OperatorReference<S> matrix,
   }
   check_suits(matrix_, preconditioner_.get(), method_.info,
               method_.info.needs_hermitian && !options.omega);
-  if (iterated_ != &matrix_ && matrix_.iterated_as() != StoredScalar::own) {
-    later = later + workspace_of_loop(matrix_);
-  }
+  if (iterated_ != &matrix_) later = later + workspace_of_loop(matrix_);
   const Offset partials = partials_of_sums<S>(matrix_);
   const long long sums = partials * Reduction<S>::width * static_cast<long long>(sizeof(sum_t<S>));
   const Workspace workspace =

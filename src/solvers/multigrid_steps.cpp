@@ -26,7 +26,9 @@ bool Hierarchy<S>::make_cycle_of_steps() {
         return matrix.product_on_gpu();
       };
       cuda::CycleLevel parts;
-      parts.matrix = product_of(level->product->iterated());
+      // An exact copy may step aside for later values, which steps do not see.
+      const bool is_exact_copy = is_exact(level->product->plan().layout.stored);
+      parts.matrix = product_of(is_exact_copy ? *level->product : level->product->iterated());
       if (level->inverse) {
         parts.inverse = product_of(*level->inverse);
       } else {

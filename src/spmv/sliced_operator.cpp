@@ -206,14 +206,15 @@ void SlicedOperator<S>::place_values(std::span<const std::byte> values, Componen
 template <class S>
 void SlicedOperator<S>::values_changed() {
   ++state().generation;
+  if (state().adjoint) update_adjoint();
+  // The values are there, and whoever wrote them cannot take them back: until an exact copy has
+  // them, it steps aside.
+  state().is_refused = schedule().narrow && is_exact(plan().layout.stored);
   try {
     narrow_own_values();
   } catch (const Error& error) {
-    // The values are there, and whoever wrote them cannot take them back.
-    if (error.kind() != ErrorKind::bad_plan || !is_exact(plan().layout.stored)) throw;
-    state().is_refused = true;
+    if (error.kind() != ErrorKind::bad_plan || !state().is_refused) throw;
   }
-  if (state().adjoint) update_adjoint();
 }
 
 template <class S>

@@ -26,10 +26,9 @@ __attribute__((target("avx2,fma"), flatten)) void run_by_avx2_fused(const Loop& 
   loop();
 }
 
-/// Whether a loop over scalars S has a copy by AVX2: long double has no vectors, and a build that
-/// checks itself compiles one copy.
+/// Whether a loop over scalars S has a copy by AVX2: long double has no vectors.
 template <class S>
-inline constexpr bool has_wide_copy = !HEDDLE_ASSERTIONS && !std::is_same_v<S, long double>;
+inline constexpr bool has_wide_copy = !std::is_same_v<S, long double>;
 
 /// `loop()` by AVX2 and FMA where the machine has them.
 template <class S = double, class Loop>
@@ -42,10 +41,10 @@ void run_widely_fused(const Loop& loop) {
 }
 
 /// `loop()` by AVX2 without fused operations where the machine has it: they would round otherwise,
-/// so the bits are those of every x86-64 machine.
+/// so the bits are those of every x86-64 machine, and a build that checks itself has one copy.
 template <class S, class Loop>
 void run_widely(const Loop& loop) {
-  if constexpr (has_wide_copy<S>) {
+  if constexpr (has_wide_copy<S> && !HEDDLE_ASSERTIONS) {
     has_avx2() ? run_by_avx2(loop) : loop();
   } else {
     loop();

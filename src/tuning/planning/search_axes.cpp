@@ -1,5 +1,6 @@
 // The axes of the two spaces. Bounds are the device's, by what it says of itself.
 #include <algorithm>
+#include <new>
 #include <string>
 #include <utility>
 #include <vector>
@@ -76,6 +77,8 @@ bool admits(const AnyMatrix& matrix, StoredScalar exact, int threads) {
     return true;
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::bad_plan && error.kind() != ErrorKind::memory) throw;
+    return false;
+  } catch (const std::bad_alloc&) {
     return false;
   }
 }
