@@ -18,7 +18,7 @@ struct NodesAbove {
   Index* column;
   int* held;
   int* taken;
-  Offset* first;  // child; one more for the end
+  Offset* first;  // child
   Offset* byte;   // in the pool
   // The children of each node together, in any order.
   unsigned short* position;

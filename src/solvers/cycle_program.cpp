@@ -35,6 +35,7 @@ ProductProgram without_schedule(const ProductProgram& product) {
   plain.plan = with_plain_schedule(product.plan);
   plain.plan.gpu.unroll = std::clamp(most_scalars_ahead / std::max(1, product.shape.components), 1,
                                      product.plan.gpu.unroll);
+  plain.plan.gpu.load = Plan().gpu.load;  // there are no pieces that a policy would be for
   return plain;
 }
 

@@ -48,9 +48,11 @@ TEST(CycleProgram, CompilesForTheLevelsOfAHierarchy) {
   const std::string apart = "C=n,vector=soa,inner=soa";
   using Narrow = stored_as<float, complex<double>>;
   using Turn = quaternion<float>;
+  using Scaled = encoded<scaled_code, Fine>;
   const std::vector<cuda::KernelSource> sources = {
       cuda::cycle_source(solid),
       cuda::step_source(smoothing<complex<double>>(apart, product_of<Narrow>(apart))),
+      cuda::step_source(smoothing<Fine>("C=32", product_of<Scaled>("C=32"))),
       cuda::step_source(smoothing<Turn>("C=1", product_of<Turn>("C=1,load=evict-first")))};
   for (const cuda::KernelImage& image : cuda::compile_kernels(sources, 90)) {
     EXPECT_FALSE(image.data.empty());
