@@ -30,24 +30,14 @@ MatrixOfRank::MatrixOfRank(Communicator& ranks, const Partition& partition, cons
                            Offset first_row, const Plan& plan, const RankOptions& options,
                            const Device& device, bool keeps_adjoint)
     : ranks_(ranks), partition_(partition), precision_(matrix.precision()) {
-  const PatternView pattern = matrix.pattern();
-  const Offset bytes = matrix.entry_bytes();
-  RankRows rows;
-  std::vector<std::byte> values;
-  for (long long own = 0; own < partition.rows_of(ranks.rank()); ++own) {
-    const Offset row = row_at(own) - first_row;
-    const Offset begin = pattern.offsets[row], end = pattern.offsets[row + 1];
-    rows.columns.insert(rows.columns.end(), pattern.column + begin, pattern.column + end);
-    rows.offsets.push_back(static_cast<Offset>(rows.columns.size()));
-    const std::byte* const of_row = matrix.values().data() + begin * bytes;
-    values.insert(values.end(), of_row, of_row + (end - begin) * bytes);
-  }
+  const RankEntries own =
+      entries_of_rank(matrix.pattern(), matrix.values(), partition, ranks.rank(), first_row);
   std::visit(
       [&]<class S>(const detail::EntryTableHandle<S>& entry) {
-        auto made = std::make_shared<DistributedOperator<S>>(ranks, partition, entry, rows, values,
-                                                             plan, options.mode(), device,
-                                                             options.boundary_storage());
-        if (keeps_adjoint) made->keep_adjoint(rows, values);
+        auto made = std::make_shared<DistributedOperator<S>>(ranks, partition, entry, own.rows,
+                                                             own.values, plan, options.mode(),
+                                                             device, options.boundary_storage());
+        if (keeps_adjoint) made->keep_adjoint(own.rows, own.values);
         matrix_.emplace(matrix.entry(), std::shared_ptr<const LinearOperator<S>>(made));
         diagonal_.emplace(matrix.entry(), made->diagonal());
         summary_ = [&ranks, made] { return summary_of(ranks, *made); };

@@ -136,12 +136,8 @@ std::vector<Device> RankOptions::devices(const DeviceOption& option, bool quiet)
 Partition RankOptions::make_partition(const AnyMatrix& matrix, int count) const {
   const PatternView pattern = matrix.pattern();
   if (!is_by_entries_of_rows()) return Partition::by_metis(pattern, count);
-  std::vector<long long> entries;
-  for (Offset row = 0; row < pattern.rows; row += rows_of_group) {
-    const Offset end = std::min<Offset>(pattern.rows, row + rows_of_group);
-    entries.push_back(pattern.offsets[end] - pattern.offsets[row]);
-  }
-  return make_partition(pattern.rows, entries, count);
+  if (partition == "entries") return Partition::by_entries(pattern, count);
+  return make_partition(pattern.rows, {}, count);
 }
 
 Partition RankOptions::make_partition(Index rows, std::span<const long long> entries_of_groups,

@@ -53,30 +53,7 @@ Partition partition_of(const heddle_rank_options& options, const PatternView& pa
     throw Error(ErrorKind::usage,
                 "the partition is entries, rows or metis, not " + std::string(by));
   }
-  std::vector<long long> entries;
-  for (Offset row = 0; row < pattern.rows; row += rows_of_group) {
-    const Offset end = std::min<Offset>(pattern.rows, row + rows_of_group);
-    entries.push_back(pattern.offsets[end] - pattern.offsets[row]);
-  }
-  return Partition::by_weight(pattern.rows, ranks, entries);
-}
-
-/// The rows of one rank and their values.
-std::pair<RankRows, std::vector<std::byte>> rows_of(const AnyMatrix& matrix,
-                                                    const Partition& partition, int rank) {
-  const PatternView pattern = matrix.pattern();
-  const Offset bytes = matrix.entry_bytes();
-  RankRows rows;
-  std::vector<std::byte> values;
-  for (long long own = 0; own < partition.rows_of(rank); ++own) {
-    const long long row = partition.row(partition.first_row(rank) + own);
-    const Offset begin = pattern.offsets[row], end = pattern.offsets[row + 1];
-    rows.columns.insert(rows.columns.end(), pattern.column + begin, pattern.column + end);
-    rows.offsets.push_back(static_cast<Offset>(rows.columns.size()));
-    const std::byte* const of_row = matrix.values().data() + begin * bytes;
-    values.insert(values.end(), of_row, of_row + (end - begin) * bytes);
-  }
-  return {std::move(rows), std::move(values)};
+  return Partition::by_entries(pattern, ranks);
 }
 
 template <class S>
@@ -174,16 +151,17 @@ heddle_status heddle_operator_distribute(heddle_communicator* ranks, const heddl
       const Device device = device_of(options, all.size());
       const Plan plan = plan_of(options, m, device, all);
       const Partition partition = partition_of(options, m.pattern(), all.size());
-      const auto [rows, values] = rows_of(m, partition, all.rank());
+      const RankEntries own = entries_of_rank(m.pattern(), m.values(), partition, all.rank());
       out = new heddle_operator{
-          ranks->messages, std::visit(
-                               [&]<class S>(const detail::EntryTableHandle<S>& table) {
-                                 return std::make_shared<OperatorParts>(parts_of_rank<S>(
-                                     std::make_shared<DistributedOperator<S>>(
-                                         all, partition, table, rows, values, plan, mode, device),
-                                     entry, ranks->ranks));
-                               },
-                               detail::entry_table_of(m))};
+          ranks->messages,
+          std::visit(
+              [&]<class S>(const detail::EntryTableHandle<S>& table) {
+                return std::make_shared<OperatorParts>(parts_of_rank<S>(
+                    std::make_shared<DistributedOperator<S>>(all, partition, table, own.rows,
+                                                             own.values, plan, mode, device),
+                    entry, ranks->ranks));
+              },
+              detail::entry_table_of(m))};
     });
   });
 }

@@ -49,6 +49,13 @@ struct RankEntries {
   std::vector<std::byte> values;
 };
 
+/// Those of a rank in a matrix of equal entries, of which `values` are all. Row 0 of the pattern is
+/// row `first_row` of all ranks'.
+HEDDLE_EXPORT RankEntries entries_of_rank(const PatternView& pattern,
+                                          std::span<const std::byte> values,
+                                          const Partition& partition, int rank,
+                                          Offset first_row = 0);
+
 /// A plan in which a distributed matrix can be stored, as near to `plan` as may be: rows in their
 /// own order or sorted by length within at most 256 of them, then with entries as given; one length
 /// of slice and number of threads for all rows, fields of type aos, no copy in floats. Its rows

@@ -23,6 +23,8 @@ class HEDDLE_EXPORT Partition {
 
   /// Ranges of about equal weight. `group_weights`: of each group of 256 rows, such as its entries.
   static Partition by_weight(long long rows, int ranks, std::span<const long long> group_weights);
+  /// Ranges of about equal numbers of entries.
+  static Partition by_entries(const PatternView& pattern, int ranks);
   /// Ranges of about equal numbers of rows.
   static Partition even(long long rows, int ranks);
   /// The rank of each group. Throws `Error`: usage for a rank that there is not, size_mismatch for

@@ -56,6 +56,15 @@ Partition Partition::by_weight(long long rows, int ranks,
   return Partition(std::move(first_rows));
 }
 
+Partition Partition::by_entries(const PatternView& pattern, int ranks) {
+  std::vector<long long> entries;
+  for (Offset row = 0; row < pattern.rows; row += rows_of_group) {
+    const Offset end = std::min<Offset>(pattern.rows, row + rows_of_group);
+    entries.push_back(pattern.offsets[end] - pattern.offsets[row]);
+  }
+  return by_weight(pattern.rows, ranks, entries);
+}
+
 Partition Partition::even(long long rows, int ranks) {
   const long long groups = (rows + rows_of_group - 1) / rows_of_group;
   const std::vector<long long> weights(static_cast<std::size_t>(groups), 1);

@@ -40,9 +40,7 @@ void expect_bits_of_one_process(const CsrMatrix<E>& matrix, int count, Generator
   for (int k = 0; k < count; ++k) fields.push_back(random_scalars<E>(matrix.rows(), generator));
   const Found<S> expected = alone(matrix, fields, solve);
   for (const int ranks : {1, 2, 3, 4, 8}) {
-    const Partition partition = ranks == 2   ? random_owners(matrix.rows(), ranks, generator)
-                                : ranks == 3 ? random_partition(matrix.rows(), ranks, generator)
-                                             : Partition::even(matrix.rows(), ranks);
+    const Partition partition = some_partition(matrix.rows(), ranks, generator);
     const auto mode = static_cast<ExchangeMode>(ranks % 3);
     SCOPED_TRACE(std::to_string(ranks) + " ranks, " + std::string(name(mode)));
     const Found<S> found = on_ranks(matrix, fields, partition, mode, {Device::cpu(1)}, solve);

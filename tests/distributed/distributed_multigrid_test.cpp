@@ -102,9 +102,7 @@ void expect_bits_of_one_rank(Problem<E> problem) {
   EXPECT_GT(told.levels.size(), 1U);
   for (const int ranks : {2, 3, 4}) {
     SCOPED_TRACE(ranks);
-    const Partition partition = ranks == 2   ? random_owners(rows, ranks, seed.generator)
-                                : ranks == 3 ? random_partition(rows, ranks, seed.generator)
-                                             : Partition::even(rows, ranks);
+    const Partition partition = some_partition(rows, ranks, seed.generator);
     MultigridReport found;
     expect_same(on_ranks(problem, partition, found), expected);
     EXPECT_EQ(found.operator_complexity, told.operator_complexity);

@@ -40,9 +40,7 @@ void expect_bits_of_one_process(const CsrMatrix<E>& matrix, Generator& generator
   const auto expected = alone<Solver>(matrix, b, options, plan);
   EXPECT_TRUE(expected.report.solved()) << name(expected.report.status);
   for (const int ranks : {1, 2, 3, 4, 8}) {
-    const Partition partition = ranks == 2   ? random_owners(matrix.rows(), ranks, generator)
-                                : ranks == 3 ? random_partition(matrix.rows(), ranks, generator)
-                                             : Partition::even(matrix.rows(), ranks);
+    const Partition partition = some_partition(matrix.rows(), ranks, generator);
     const auto mode = static_cast<ExchangeMode>(ranks % 3);
     SCOPED_TRACE(std::to_string(ranks) + " ranks, " + std::string(name(mode)));
     expect_same(solve_on_ranks<Solver>(matrix, b, partition, mode, options, {Device::cpu(1)}, plan),

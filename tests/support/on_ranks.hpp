@@ -62,6 +62,13 @@ inline Partition random_owners(Index rows, int ranks, Generator& generator) {
   return Partition::by_owner(rows, ranks, owners);
 }
 
+/// One of another kind for 2, for 3 and for other numbers of ranks.
+inline Partition some_partition(Index rows, int ranks, Generator& generator) {
+  if (ranks == 2) return random_owners(rows, ranks, generator);
+  if (ranks == 3) return random_partition(rows, ranks, generator);
+  return Partition::even(rows, ranks);
+}
+
 /// A copy of this rank's rows of a field in the order of all rows, and back.
 template <class S>
 std::vector<S> take_rows(const std::vector<S>& all, int width, const Partition& partition,
