@@ -96,8 +96,8 @@ struct RankSolver {
 
   nb::tuple solve(const Contiguous& b, const Writable& x, bool from_zero, nb::handle callback) {
     const std::int32_t scalars = heddle_row_scalars(entry);
-    return solved(view_of(b, entry, scalars, "b"), view_of(x, entry, scalars, "x"),
-                  std::nullopt, from_zero, callback);
+    return solved(view_of(b, entry, scalars, "b"), view_of(x, entry, scalars, "x"), std::nullopt,
+                  from_zero, callback);
   }
   /// In the host's memory; from `guess`, which may be absent or x itself, or zero.
   nb::tuple solve_at(const Place& b, const Place& x, const std::optional<Place>& guess,
@@ -152,9 +152,9 @@ struct RankSolver {
     nb::object history = nb::none();
     if (options.record_history != 0) {
       const std::size_t size = task.history.size();
-      history = nb::cast(nb::ndarray<nb::numpy, const double>(task.history.data(), 1, &size,
-                                                              nb::none()),
-                         nb::rv_policy::copy);
+      history =
+          nb::cast(nb::ndarray<nb::numpy, const double>(task.history.data(), 1, &size, nb::none()),
+                   nb::rv_policy::copy);
     }
     return Solver::told(task.report, history);
   }

@@ -6,8 +6,8 @@
 #include "base/device_cuda.hpp"
 #include "base/launch_cuda.cuh"
 #include "base/range.hpp"
-#include "heddle/error.hpp"
 #include "heddle/detail/place_values.hpp"
+#include "heddle/error.hpp"
 #include "value_tiles.hpp"
 
 namespace heddle {

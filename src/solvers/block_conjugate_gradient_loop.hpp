@@ -50,9 +50,9 @@ class BlockConjugateGradientLoop final : public BlockSolve<S> {
     AgreedEnd agreed(stream_.share);
     agreed_ = &agreed;
     start_ = Clock::now();
-    goal_ = goal_of<S>(this->system().options,
-                       all_rows(matrix_.rows(), stream_) * matrix_.row_components(),
-                       StoredScalar::own);
+    goal_ =
+        goal_of<S>(this->system().options,
+                   all_rows(matrix_.rows(), stream_) * matrix_.row_components(), StoredScalar::own);
     iterations_ = 0;
     end_of_run_ = device::loop_runs;
     recurrence_->forget_norm();

@@ -81,8 +81,8 @@ void resolve(EigenOptions& options, const LinearOperator<S>& matrix, Ring ring) 
   if (options.guard != EigenOptions::by_count && (options.guard < 0 || options.guard > most)) {
     refuse("guard vectors are 0 to " + std::to_string(most));
   }
-  const Offset dimensions = all_rows(matrix.rows(), matrix.device().stream()) *
-                            matrix.row_components() / ring_size(ring);
+  const Offset dimensions =
+      all_rows(matrix.rows(), matrix.device().stream()) * matrix.row_components() / ring_size(ring);
   if (options.count > dimensions) {
     refuse("a space of " + std::to_string(dimensions) + " dimensions has no " +
            std::to_string(options.count) + " eigenpairs");
