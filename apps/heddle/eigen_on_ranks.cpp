@@ -55,7 +55,7 @@ AnyEigenSolver make_solver(const EigenCommand& options, const MatrixOfRank& rows
   try {
     return {rows.matrix(), nullptr, rows.diagonal(), preconditioner, settings};
   } catch (const Error& error) {
-    const bool counts_all = preconditioner.has(PreconditionerKind::multigrid);
+    const bool counts_all = needed_entries(preconditioner) == NeededEntries::all;
     if (counts_all || error.kind() != ErrorKind::singular) throw;
     throw singular_on(rows.ranks(), partition, error);
   }

@@ -80,7 +80,8 @@ class SolveOfRank {
     try {
       solver_.emplace(*tree_, *outcome_.method.method, preconditioner_, settings_, options_.shift);
     } catch (const Error& error) {
-      if (preconditioner_.has(PreconditionerKind::multigrid)) throw;  // it counts the rows of all
+      if (needed_entries(preconditioner_) == NeededEntries::all)
+        throw;  // it counts the rows of all
       if (error.kind() != ErrorKind::singular) throw;
       throw singular_on(ranks_, partition_, error);
     }
@@ -205,9 +206,10 @@ int solve_on_ranks(const SolveOptions& options) {
   }
   if (is_automatic) {
     const auto preconditioner = ComposedChoice::parse(preconditioner_of(options));
-    if (preconditioner.has(PreconditionerKind::multigrid)) {
-      return solve_alone(without_ranks(options), {},
-                         "none: iterations of multigrid on ranks are not predicted");
+    if (needed_entries(preconditioner) == NeededEntries::all) {
+      return solve_alone(
+          without_ranks(options), {},
+          "none: iterations of " + preconditioner.text() + " on ranks are not predicted");
     }
     try {
       check_for_ranks(options, preconditioner, devices.front());

@@ -106,17 +106,6 @@ MultigridChoice told(MultigridChoice choice, const OperatorParts& parts,
   return choice;
 }
 
-void check_for_ranks(const ComposedChoice& choice) {
-  for (const PreconditionerKind kind :
-       {PreconditionerKind::block_jacobi, PreconditionerKind::fsai, PreconditionerKind::isai}) {
-    if (choice.has(kind)) {
-      throw Error(ErrorKind::unsupported,
-                  "the preconditioner " + choice.text() +
-                      " is made of the entries of all rows, which no rank has");
-    }
-  }
-}
-
 heddle_preconditioner* named_preconditioner(const heddle_operator* A,
                                             const ComposedChoice& choice) {
   const OperatorParts& parts = *A->parts;
@@ -124,10 +113,7 @@ heddle_preconditioner* named_preconditioner(const heddle_operator* A,
   const auto make = [&]<class S>(const std::shared_ptr<const LinearOperator<S>>& matrix) {
     made.made = preconditioner_by_name<S>(parts, matrix, choice);
   };
-  on_all_ranks(parts, [&] {
-    if (parts.ranks != nullptr) check_for_ranks(choice);
-    parts.matrix.visit(make);
-  });
+  on_all_ranks(parts, [&] { parts.matrix.visit(make); });
   return new heddle_preconditioner{A->messages, A->parts, std::move(made)};
 }
 

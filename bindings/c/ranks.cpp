@@ -61,7 +61,7 @@ OperatorParts parts_of_rank(const std::shared_ptr<DistributedOperator<S>>& made,
                             const NamedEntry& entry, const std::shared_ptr<RanksInReach>& ranks) {
   OperatorParts parts{
       nullptr, {entry.entry, std::shared_ptr<const LinearOperator<S>>(made)}, entry, std::nullopt};
-  // The diagonal is all that a rank gives by itself: multigrid asks the ranks for the rest.
+  // The diagonal is all that a rank gives by itself: preconditioners ask the ranks for the rest.
   parts.entries = [made, entry](NeededEntries) {
     return AnyOperator(entry.entry, made->diagonal());
   };

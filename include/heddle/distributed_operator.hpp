@@ -9,7 +9,7 @@
 
 #include "heddle/communicator.hpp"
 #include "heddle/detail/entry_table.hpp"
-#include "heddle/detail/multigrid_maker.hpp"
+#include "heddle/detail/preconditioner_maker.hpp"
 #include "heddle/detail/sliced_operator.hpp"
 #include "heddle/export.hpp"
 #include "heddle/linear_operator.hpp"
@@ -85,7 +85,7 @@ struct RankTimes {
 /// adjoint product is one of another matrix, see `keep_adjoint`.
 template <class S>
 class HEDDLE_EXPORT DistributedOperator final : public LinearOperator<S>,
-                                                public detail::MultigridMaker<S> {
+                                                public detail::PreconditionerMaker<S> {
  public:
   /// Collective: ranks pass equal partitions, entries, plans, modes and storages. `values`: of all
   /// entries, in the order of `rows`. Copies rows and values. Throws one `Error` on all ranks:
@@ -121,6 +121,9 @@ class HEDDLE_EXPORT DistributedOperator final : public LinearOperator<S>,
 
   /// `DistributedMultigrid` of it. Collective.
   detail::MadeMultigrid<S> make_multigrid(int degree, const MultigridChoice& choice) const override;
+  /// `DistributedInverse` of it. Collective.
+  std::shared_ptr<Preconditioner<S>> make_inverse(
+      const PreconditionerChoice& choice) const override;
 
   /// This rank's entries as they are now, the columns of each row growing.
   RankEntries entries() const;

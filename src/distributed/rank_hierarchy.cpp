@@ -37,7 +37,6 @@ RankHierarchy<S>::RankHierarchy(const DistributedOperator<S>& matrix,
       ranks_(matrix.ranks()),
       options_(told_by_root(ranks_, std::vector{options}).front()),
       device_(matrix.device().sharing(nullptr)),
-      host_(Device::cpu(device_.threads() * (ranks_.is_one_process() ? ranks_.size() : 1))),
       plan_(matrix.diagonal().plan()),
       // A thread of its own for each small level would be woken for each product.
       mode_(matrix.mode() == ExchangeMode::vector ? ExchangeMode::vector : ExchangeMode::naive) {
@@ -62,7 +61,6 @@ RankHierarchy<S>::RankHierarchy(const DistributedOperator<S>& matrix,
   }
   make_cycle();
   count_bytes();
-  generation_ = matrix_.diagonal().generation();
   report_.setup_seconds = std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
@@ -80,10 +78,10 @@ void RankHierarchy<S>::check_options() const {
 
 template <class S>
 void RankHierarchy<S>::set_up(const Make& make) {
-  gather_whole();
+  whole_.emplace(matrix_, plan_);
   together(ranks_, [&] {
     if (!is_root()) return;
-    Made made = make(*whole_, options_);
+    Made made = make(whole_->stored(), options_);
     hierarchy_ = std::move(made.hierarchy);
     candidates_ = made.candidates;
   });
@@ -257,23 +255,16 @@ void RankHierarchy<S>::make_cycle() {
 
 template <class S>
 void RankHierarchy<S>::refresh() {
-  const long long now = matrix_.diagonal().generation();
-  const std::vector<long long> changed = gather(ranks_, now != generation_ ? 1 : 0);
-  if (std::none_of(changed.begin(), changed.end(), [](long long c) { return c != 0; })) return;
   const auto begin = Clock::now();
-  RankEntries own;
-  together(ranks_, [&] { own = matrix_.entries(); });
-  const std::vector<std::byte> values = values_of_all(own.values);
-  together(ranks_, [&] {
-    if (!is_root()) return;
-    whole_->update_values(values);
-    hierarchy_->refresh();
+  whole_->refresh([&] {
+    together(ranks_, [&] {
+      if (is_root()) hierarchy_->refresh();
+    });
+    tell();
+    give_values();
+    count_bytes();
+    report_.setup_seconds = std::chrono::duration<double>(Clock::now() - begin).count();
   });
-  tell();
-  give_values();
-  count_bytes();
-  generation_ = now;
-  report_.setup_seconds = std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
 /// Those of rank 0's hierarchy, to all levels.

@@ -12,6 +12,7 @@
 #include "heddle/polynomial.hpp"
 #include "rank_transfer.hpp"
 #include "solvers/multigrid_hierarchy.hpp"
+#include "whole_matrix.hpp"
 
 namespace heddle::detail {
 
@@ -55,8 +56,6 @@ class RankHierarchy {
 
   bool is_root() const { return ranks_.rank() == 0; }
   void check_options() const;
-  void gather_whole();
-  std::vector<std::byte> values_of_all(std::span<const std::byte> own);
   void set_up(const Make& make);
   void tell();
   std::vector<Partition> make_partitions();
@@ -94,20 +93,16 @@ class RankHierarchy {
   Communicator& ranks_;
   MultigridOptions options_;
   Device device_;  // of this rank alone
-  Device host_;
   Plan plan_;
   ExchangeMode mode_;
   LevelEntries<S> entries_;
-  // On rank 0.
-  std::vector<Offset> offsets_;
-  std::optional<SlicedOperator<S>> whole_;
-  std::unique_ptr<Hierarchy<S>> hierarchy_;
+  std::optional<WholeMatrix<S>> whole_;
+  std::unique_ptr<Hierarchy<S>> hierarchy_;  // on rank 0
 
   std::size_t candidates_ = 0;
   std::vector<Outline> outlines_;
   std::vector<Level> levels_;
   std::shared_ptr<Preconditioner<S>> cycle_;
-  long long generation_ = -1;
   MultigridReport report_;
 };
 

@@ -11,7 +11,7 @@
 #include "heddle/block_jacobi.hpp"
 #include "heddle/composed_preconditioner.hpp"
 #include "heddle/conjugate_residual.hpp"
-#include "heddle/detail/multigrid_maker.hpp"
+#include "heddle/detail/preconditioner_maker.hpp"
 #include "heddle/detail/sliced_jacobi.hpp"
 #include "heddle/gmres.hpp"
 #include "heddle/multigrid.hpp"
@@ -53,7 +53,7 @@ template <class S>
 std::shared_ptr<Preconditioner<S>> make_multigrid(const MatrixInParts<S>& parts, int degree,
                                                   const MultigridChoice& choice,
                                                   MultigridReporter* reporter) {
-  if (const auto* maker = dynamic_cast<const detail::MultigridMaker<S>*>(&*parts.matrix)) {
+  if (const auto* maker = dynamic_cast<const detail::PreconditionerMaker<S>*>(&*parts.matrix)) {
     detail::MadeMultigrid<S> made = maker->make_multigrid(degree, choice);
     if (reporter != nullptr) *reporter = std::move(made.report);
     return std::move(made.preconditioner);
@@ -72,6 +72,16 @@ std::shared_ptr<Preconditioner<S>> make_multigrid(const MatrixInParts<S>& parts,
   return made;
 }
 
+/// Block Jacobi or an approximate inverse.
+template <class Inverse, class S>
+std::shared_ptr<Preconditioner<S>> make_inverse(const MatrixInParts<S>& parts,
+                                                const PreconditionerChoice& choice) {
+  if (const auto* maker = dynamic_cast<const detail::PreconditionerMaker<S>*>(&*parts.matrix)) {
+    return maker->make_inverse(choice);
+  }
+  return std::make_shared<Inverse>(parts.entries, choice.number);
+}
+
 /// Null for none. Polynomials are of the matrix scaled by Jacobi.
 template <class S>
 std::shared_ptr<Preconditioner<S>> make_part(const MatrixInParts<S>& parts,
@@ -86,16 +96,16 @@ std::shared_ptr<Preconditioner<S>> make_part(const MatrixInParts<S>& parts,
     case PreconditionerKind::jacobi:
       return jacobi();
     case PreconditionerKind::block_jacobi:
-      return std::make_shared<BlockJacobi<S>>(parts.entries, choice.number);
+      return make_inverse<BlockJacobi<S>>(parts, choice);
     case PreconditionerKind::chebyshev:
       return std::make_shared<Chebyshev<S>>(matrix, jacobi(),
                                             ChebyshevOptions{.degree = choice.number});
     case PreconditionerKind::neumann:
       return std::make_shared<Neumann<S>>(matrix, jacobi(), choice.number);
     case PreconditionerKind::fsai:
-      return std::make_shared<Fsai<S>>(parts.entries, choice.number);
+      return make_inverse<Fsai<S>>(parts, choice);
     case PreconditionerKind::isai:
-      return std::make_shared<Isai<S>>(parts.entries, choice.number);
+      return make_inverse<Isai<S>>(parts, choice);
     case PreconditionerKind::cr:
       return make_inner_solver<ConjugateResidual>(parts, choice.number);
     case PreconditionerKind::gmres:

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -39,6 +40,9 @@ class InverseParts {
     if (form_ == InverseForm::blocks) return "block Jacobi";
     return form_ == InverseForm::factorized ? "FSAI" : "ISAI";
   }
+  /// Their values, in the order of their rows; on the CPU.
+  std::span<const std::byte> first_values() const { return first_values_.span(); }
+  std::span<const std::byte> second_values() const { return second_values_.span(); }
   /// Only of blocks.
   const GroupStarts& groups() const { return groups_; }
 

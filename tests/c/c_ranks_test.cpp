@@ -1,9 +1,11 @@
 // Ranks that are threads, and edits of trees, through heddle.h.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "c_objects.hpp"
@@ -18,6 +20,7 @@ struct Shared {
   Context context;
   Matrix matrix;
   heddle_rank_options options;
+  const char* preconditioner = "jacobi";
   std::vector<double> b, x;
   heddle_report report{};
   std::array<heddle_status, 3> told{};
@@ -36,7 +39,7 @@ heddle_view double_view(double* data, std::int64_t rows, heddle_entry entry) {
 int solve_part(void* user, heddle_communicator* ranks) {
   Shared& all = *static_cast<Shared*>(user);
   Operator A;
-  Preconditioner jacobi;
+  Preconditioner made;
   Solver cg;
   if (heddle_operator_distribute(ranks, all.matrix, &all.options, &A) != HEDDLE_OK) return 1;
   std::int64_t rows = 0, columns = 0;
@@ -49,8 +52,8 @@ int solve_part(void* user, heddle_communicator* ranks) {
   }
   const heddle_view right = double_view(b.data(), rows, HEDDLE_QUATERNION),
                     left = double_view(x.data(), rows, HEDDLE_QUATERNION);
-  if (heddle_preconditioner_create(A, "jacobi", &jacobi) != HEDDLE_OK) return 3;
-  if (heddle_solver_create(A, "cg", jacobi, nullptr, &cg) != HEDDLE_OK) return 4;
+  if (heddle_preconditioner_create(A, all.preconditioner, &made) != HEDDLE_OK) return 3;
+  if (heddle_solver_create(A, "cg", made, nullptr, &cg) != HEDDLE_OK) return 4;
   heddle_report report = heddle::c_test::report();
   if (heddle_solver_solve(cg, &right, &left, &report) != HEDDLE_OK) return 5;
   for (std::size_t i = 0; i < x.size(); ++i) {
@@ -64,8 +67,6 @@ TEST(CRanks, HaveTheBitsOfOne) {
   Shared all("dirac", 1500);
   std::int64_t rows = 0, columns = 0;
   Operator A;
-  Preconditioner jacobi;
-  Solver cg;
   all.options.plan = "CSR";
   heddle_operator_options storage;
   heddle_operator_options_init(&storage, sizeof storage);
@@ -76,13 +77,18 @@ TEST(CRanks, HaveTheBitsOfOne) {
   std::vector<double> alone(all.b.size());
   const heddle_view b = double_view(all.b.data(), rows, HEDDLE_QUATERNION),
                     x = double_view(alone.data(), rows, HEDDLE_QUATERNION);
-  ASSERT_EQ(heddle_preconditioner_create(A, "jacobi", &jacobi), HEDDLE_OK);
-  ASSERT_EQ(heddle_solver_create(A, "cg", jacobi, nullptr, &cg), HEDDLE_OK);
-  heddle_report report = heddle::c_test::report();
-  ASSERT_EQ(heddle_solver_solve(cg, &b, &x, &report), HEDDLE_OK);
-  for (const int ranks : {1, 2, 3}) {
-    for (const char* const partition : {"entries", "rows"}) {
-      all.options.partition = partition;
+  for (const auto& [preconditioner, partition] :
+       {std::pair("jacobi", "entries"), {"fsai", "rows"}}) {
+    Preconditioner made;
+    Solver cg;
+    ASSERT_EQ(heddle_preconditioner_create(A, preconditioner, &made), HEDDLE_OK);
+    ASSERT_EQ(heddle_solver_create(A, "cg", made, nullptr, &cg), HEDDLE_OK);
+    heddle_report report = heddle::c_test::report();
+    std::fill(alone.begin(), alone.end(), 0);
+    ASSERT_EQ(heddle_solver_solve(cg, &b, &x, &report), HEDDLE_OK);
+    all.preconditioner = preconditioner;
+    all.options.partition = partition;
+    for (const int ranks : {1, 2, 3}) {
       all.x.assign(all.b.size(), 0);
       ASSERT_EQ(heddle_run_on_ranks(all.context, ranks, solve_part, &all), HEDDLE_OK)
           << message(all.context);

@@ -47,8 +47,8 @@ TEST_F(Ranks, WriteTheSolutionOfOneProcess) {
   }
   EXPECT_EQ(solution({"--ranks", "4", "--partition", "0,0,512,1024"}), solution({}));
   EXPECT_EQ(solution({"--ranks", "2", "--partition", "rows"}), solution({}));
-  for (const std::string preconditioner :
-       {"jacobi", "chebyshev", "neumann", "gmres", "multigrid:2:w:l1-jacobi"}) {
+  for (const std::string preconditioner : {"jacobi", "block-jacobi", "chebyshev", "neumann", "fsai",
+                                           "isai*jacobi", "gmres", "multigrid:2:w:l1-jacobi"}) {
     const std::string alone = solution({"--preconditioner", preconditioner});
     for (const std::string partition : {"0,0", "0,1452"}) {
       EXPECT_EQ(
@@ -159,10 +159,6 @@ TEST_F(Ranks, RefuseWhatTheyDoNotShare) {
                  "--device cpu,cpu names 2 devices for 3 ranks: one for each, or one for all");
   expect_refused({"--ranks", "2", "--device", "cpu,"},
                  "no device is named ''; there are: cpu, cuda, cuda:N, auto");
-  expect_refused(
-      {"--ranks", "2", "--preconditioner", "fsai"},
-      "--preconditioner fsai is made of the entries of all rows, which no rank has; ranks "
-      "take none, jacobi, chebyshev, neumann, cr, gmres and multigrid");
   expect_refused({"--ranks", "2", "--preconditioner", "multigrid:k", "--solver", "fgmres"},
                  "ranks take V- and W-cycles of multigrid, not --cycle k");
   expect_refused(

@@ -40,12 +40,14 @@ for key in plan entries residual; do
 done
 grep -q '"communicator": "mpi"' report.json || fail "the report does not name MPI"
 
-on_ranks solve A.npz --entry quaternion --plan CSR --solver cg --preconditioner multigrid --quiet \
-  --output x.mtx
-"$heddle" solve A.npz --entry quaternion --plan CSR --solver cg --preconditioner multigrid \
-  --ranks 1 --quiet --output alone.mtx
-cmp x.mtx alone.mtx || fail "multigrid: another x than one rank has"
-rm x.mtx
+for made_of_all in multigrid fsai; do
+  on_ranks solve A.npz --entry quaternion --plan CSR --solver cg --preconditioner $made_of_all \
+    --quiet --output x.mtx
+  "$heddle" solve A.npz --entry quaternion --plan CSR --solver cg --preconditioner $made_of_all \
+    --quiet --output alone.mtx
+  cmp x.mtx alone.mtx || fail "$made_of_all: another x than one process has"
+  rm x.mtx
+done
 
 expect_fault() {
   line=$1
@@ -60,8 +62,8 @@ expect_fault "nothing.npz: No such file" solve nothing.npz
 expect_fault "partition: rank 1 begins at row 100, which is no multiple of 256" \
   solve A.npz --entry quaternion --partition 0,100,512
 # Options are checked before the sizes of a file whose rows each rank reads.
-expect_fault "--preconditioner fsai is made of the entries of all rows" \
-  solve nothing.npz --solver cg --preconditioner fsai
+expect_fault "ranks take V- and W-cycles of multigrid, not --cycle k" \
+  solve nothing.npz --solver cg --preconditioner multigrid:k
 # Rank 2 alone has an entry without inverse, while messages beyond MPI's eager ones are under way.
 awk 'BEGIN {
   n = 60000

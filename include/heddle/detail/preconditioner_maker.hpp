@@ -1,4 +1,5 @@
-// How an operator whose entries lie in no sliced matrix of its own has a multigrid set up.
+// How an operator whose entries lie in no sliced matrix of its own has a preconditioner set up that
+// is made of the entries of all rows.
 #pragma once
 
 #include <functional>
@@ -11,6 +12,7 @@ namespace heddle {
 
 struct MultigridChoice;
 struct MultigridReport;
+struct PreconditionerChoice;
 
 namespace detail {
 
@@ -22,18 +24,21 @@ struct MadeMultigrid {
 
 /// A base of operators, beside `LinearOperator`.
 template <class S>
-class HEDDLE_EXPORT MultigridMaker {
+class HEDDLE_EXPORT PreconditionerMaker {
  public:
-  virtual ~MultigridMaker() = default;
+  virtual ~PreconditionerMaker() = default;
 
   /// `degree`: of the smoother. Candidates and points of the choice are those of the rows of all
   /// ranks. Throws `Error` as `Multigrid` does, and as its class says.
   virtual MadeMultigrid<S> make_multigrid(int degree, const MultigridChoice& choice) const = 0;
+  /// Block Jacobi, FSAI or ISAI. Throws `Error` as their classes do; usage for another kind.
+  virtual std::shared_ptr<Preconditioner<S>> make_inverse(
+      const PreconditionerChoice& choice) const = 0;
 
  protected:
-  MultigridMaker() = default;
-  MultigridMaker(const MultigridMaker&) = default;
-  MultigridMaker& operator=(const MultigridMaker&) = default;
+  PreconditionerMaker() = default;
+  PreconditionerMaker(const PreconditionerMaker&) = default;
+  PreconditionerMaker& operator=(const PreconditionerMaker&) = default;
 };
 
 }  // namespace detail

@@ -1,0 +1,51 @@
+// Block Jacobi and sparse approximate inverses for matrices whose rows several ranks share.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "heddle/distributed_operator.hpp"
+#include "heddle/export.hpp"
+#include "heddle/preconditioner.hpp"
+#include "heddle/runtime/preconditioner_choice.hpp"
+
+namespace heddle {
+
+/// z = M^-1 r by `BlockJacobi`, `Fsai` or `Isai`, with the bits of one process for any number of
+/// ranks: rank 0 gathers the matrix, computes M^-1 as one process does, on its host, and gives each
+/// rank its rows. Each factor multiplies as a matrix of its own, with an exchange before it. So
+/// rank 0 needs room for the whole matrix and its inverse, and keeps both for new values.
+///
+/// Set-up, `refresh` and applications are collective. `refresh` takes new values where some rank
+/// has them. One application at a time.
+template <class S>
+class HEDDLE_EXPORT DistributedInverse final : public Preconditioner<S> {
+ public:
+  /// `choice` is that of rank 0; a block may have rows of several ranks. The matrix must outlive
+  /// it. Throws one `Error` on all ranks, with rows counted among those of all ranks, as the three
+  /// classes do; usage for other kinds.
+  DistributedInverse(const DistributedOperator<S>& matrix, const PreconditionerChoice& choice);
+  DistributedInverse(DistributedInverse&&) noexcept;
+  ~DistributedInverse() override;
+
+  std::optional<FieldShape> shape() const override;
+  void refresh() override;
+  bool is_hermitian() const override;
+  bool is_symmetric() const override;
+  long long bytes_of_application() const override;
+  /// Throws `Error` (size_mismatch) for fields that are not the operator's.
+  void apply(const FieldView<const S>& r, const FieldView<S>& z,
+             const Stream& stream) const override;
+
+  /// Bytes of this rank's rows and buffers; not of what rank 0 keeps.
+  long long memory() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+extern template class DistributedInverse<float>;
+extern template class DistributedInverse<double>;
+
+}  // namespace heddle
