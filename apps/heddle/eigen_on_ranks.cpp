@@ -1,6 +1,7 @@
 // `heddle eigen` of a matrix whose rows ranks share.
 #include <algorithm>
 #include <atomic>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "heddle/distributed_operator.hpp"
 #include "matrix_of_rank.hpp"
 #include "plan_text.hpp"
+#include "solvers/mass_checks.hpp"
 #include "stopwatch.hpp"
 #include "system_on_ranks.hpp"
 
@@ -21,9 +23,6 @@ void check_for_ranks(const EigenCommand& options, const Device& device) {
   if (options.storage.is_hierarchical()) {
     refuse("ranks share matrices in sliced storage, not in --storage hisparse");
   }
-  if (!options.mass.empty()) {
-    refuse("ranks share one matrix: a --mass has another interior, and so rows in another order");
-  }
   cli::check_for_ranks(ComposedChoice::parse(options.preconditioner), device);
 }
 
@@ -31,6 +30,7 @@ void check_for_ranks(const EigenCommand& options, const Device& device) {
 struct EigenOnRanks {
   AnyMatrix matrix;
   FoundPairs found;
+  std::optional<AnyMatrix> mass;
 };
 
 /// Checks the options.
@@ -41,19 +41,26 @@ EigenOnRanks read_problem(const EigenCommand& options, const Device& device) {
   Stopwatch reading;
   const auto progress = options.matrix.progress();
   AnyMatrix matrix = read_square(options, options.matrix.path, progress.get());
-  if (progress) progress->erase();
   FoundPairs found = found_in(matrix);
+  std::optional<AnyMatrix> mass;
+  if (!options.mass.empty()) {
+    mass.emplace(read_square(options, options.mass, progress.get()));
+    detail::check_mass(matrix, *mass);
+    found.mass_entries = mass->entries();
+  }
+  if (progress) progress->erase();
   found.choice = choice_for(options.plan, matrix, device, product_objective(options), profiles);
   if (is_chosen(options.plan)) distribute(found.choice);
   found.read_seconds = reading.seconds();
-  return {std::move(matrix), std::move(found)};
+  return {std::move(matrix), std::move(found), std::move(mass)};
 }
 
 AnyEigenSolver make_solver(const EigenCommand& options, const MatrixOfRank& rows,
-                           const Partition& partition, const EigenOptions& settings) {
+                           const AnyLinearOperator* mass, const Partition& partition,
+                           const EigenOptions& settings) {
   const ComposedChoice preconditioner = ComposedChoice::parse(options.preconditioner);
   try {
-    return {rows.matrix(), nullptr, rows.diagonal(), preconditioner, settings};
+    return {rows.matrix(), mass, rows.diagonal(), preconditioner, settings};
   } catch (const Error& error) {
     const bool counts_all = needed_entries(preconditioner) == NeededEntries::all;
     if (counts_all || error.kind() != ErrorKind::singular) throw;
@@ -70,10 +77,17 @@ int eigen_of_rank(const EigenCommand& options, const EigenOnRanks& problem,
   FoundPairs found = problem.found;
   const MatrixOfRank rows(ranks, partition, problem.matrix, 0, found.choice.plan, options.ranks,
                           device);
+  std::optional<MatrixOfRank> rows_of_mass;
+  std::optional<AnyLinearOperator> mass;
+  if (problem.mass) {
+    rows_of_mass.emplace(ranks, partition, *problem.mass, 0, found.choice.plan, options.ranks,
+                         device);
+    mass.emplace(rows.in_own_basis(*rows_of_mass));
+  }
   EigenOptions settings = settings_of(options, progress.get());
   if (!options.count) settings.count = std::min(settings.count, dimensions_of(rows.matrix()));
   found.count = settings.count;
-  AnyEigenSolver solver = make_solver(options, rows, partition, settings);
+  AnyEigenSolver solver = make_solver(options, rows, mass ? &*mass : nullptr, partition, settings);
   found.solver_memory = solver.memory();
   found.build_seconds = building.seconds();
   std::vector<AnyField> parts, x;

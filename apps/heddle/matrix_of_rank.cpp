@@ -45,6 +45,17 @@ MatrixOfRank::MatrixOfRank(Communicator& ranks, const Partition& partition, cons
       detail::entry_table_of(matrix));
 }
 
+AnyLinearOperator MatrixOfRank::in_own_basis(const MatrixOfRank& other) const {
+  return matrix_->visit([&]<class S>(const std::shared_ptr<const LinearOperator<S>>& own) {
+    const auto theirs = std::get<std::shared_ptr<const LinearOperator<S>>>(
+        other.matrix_->visit([](const auto& M) -> AnyLinearOperator::Matrix { return M; }));
+    using Distributed = DistributedOperator<S>;
+    return AnyLinearOperator(other.matrix_->entry(),
+                             static_cast<const Distributed&>(*own).in_own_basis(
+                                 std::static_pointer_cast<const Distributed>(theirs)));
+  });
+}
+
 AnyField MatrixOfRank::part_of(const AnyField& all) const {
   AnyField part = matrix_->row_field();
   const Offset width = part.components();

@@ -34,6 +34,9 @@ class MatrixOfRank {
                bool keeps_adjoint = false);
 
   const AnyLinearOperator& matrix() const { return *matrix_; }
+  /// Another one of the same ranks and partition, of equal entries and precision, for fields of
+  /// this one, which must outlive it. Collective.
+  AnyLinearOperator in_own_basis(const MatrixOfRank& other) const;
   /// In sliced storage, for preconditioners of these rows alone.
   const AnyOperator& diagonal() const { return *diagonal_; }
   Communicator& ranks() const { return ranks_; }

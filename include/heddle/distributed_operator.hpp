@@ -125,6 +125,12 @@ class HEDDLE_EXPORT DistributedOperator final : public LinearOperator<S>,
   std::shared_ptr<Preconditioner<S>> make_inverse(
       const PreconditionerChoice& choice) const override;
 
+  /// Another matrix of the same ranks, partition and row, such as the mass of an eigenproblem, for
+  /// fields in the basis of this one, which it permutes on their way where the two differ. This
+  /// operator must outlive it. Collective. Throws one `Error` (size_mismatch) on all ranks.
+  std::shared_ptr<const LinearOperator<S>> in_own_basis(
+      std::shared_ptr<const DistributedOperator> other) const;
+
   /// This rank's entries as they are now, the columns of each row growing.
   RankEntries entries() const;
 

@@ -79,21 +79,11 @@ DistributedAdjoint<S>::DistributedAdjoint(const DistributedOperator<S>& of, Comm
   });
   const EntryTableHandle<S> kept = entry_->adjoint_entry ? entry_->adjoint_entry() : entry_;
   guard(ranks, [&] {
-    turned_.emplace(ranks, partition, kept, of_adjoint, values_of_rows(values), form.plan,
-                    form.mode, form.device, form.boundary);
+    turned_ = std::make_shared<DistributedOperator<S>>(ranks, partition, kept, of_adjoint,
+                                                       values_of_rows(values), form.plan, form.mode,
+                                                       form.device, form.boundary);
   });
-  together(ranks, [&] {
-    permutes_ = !same_basis(*of.row_basis(), *turned_->row_basis());
-    if (!permutes_) return;
-    const auto count =
-        static_cast<std::size_t>(of.rows()) * static_cast<std::size_t>(of.row_components());
-    constexpr std::size_t line = 64 / sizeof(S);
-    const std::size_t apart = (count + line - 1) / line * line;
-    scalars_ = Array<S>(apart + count, form.device);
-    x_ = {scalars_.data(), of.rows(), of.row_components(), VectorLayout::aos, turned_->row_basis()};
-    y_ = x_;
-    y_.data += apart;
-  });
+  together(ranks, [&] { in_basis_.emplace(of, turned_); });
 }
 
 template <class S>
@@ -136,20 +126,7 @@ long long DistributedAdjoint<S>::bytes_of_product() const {
 template <class S>
 void DistributedAdjoint<S>::apply(S alpha, const FieldView<const S>& x, S beta,
                                   const FieldView<S>& y, const Stream& stream) const {
-  Stream own = stream;
-  own.share = turned_->device().stream().share;
-  if (!permutes_) {
-    // To compare bases row by row would take longer than the product.
-    const auto named = [&](auto field) {
-      if (field.basis == of_.row_basis()) field.basis = turned_->row_basis();
-      return field;
-    };
-    return turned_->apply(alpha, named(x), beta, named(y), own);
-  }
-  permute<S>(x, x_, S(1), stream);
-  if (beta != S(0)) permute<S>(FieldView<const S>(y), y_, S(1), stream);
-  turned_->apply(alpha, x_, beta, y_, own);
-  permute<S>(FieldView<const S>(y_), y, S(1), stream);
+  in_basis_->apply(alpha, x, beta, y, stream);
 }
 
 template class DistributedAdjoint<float>;

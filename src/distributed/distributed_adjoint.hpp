@@ -9,6 +9,7 @@
 
 #include "heddle/distributed_operator.hpp"
 #include "heddle/rank_triplets.hpp"
+#include "operator_in_basis.hpp"
 
 namespace heddle::detail {
 
@@ -22,8 +23,7 @@ struct DistributedForm {
 };
 
 /// Its rows are A's columns: every entry has been sent to the rank that has the row of its column.
-/// Which of its rows are interior is another matter than in A, so fields come in A's basis and are
-/// permuted into its own where the two differ.
+/// Fields come in A's basis.
 template <class S>
 class DistributedAdjoint final : public LinearOperator<S> {
  public:
@@ -56,10 +56,8 @@ class DistributedAdjoint final : public LinearOperator<S> {
   EntryTableHandle<S> entry_;  // of A
   std::optional<TripletExchange> exchange_;
   OrderedTriplets ordered_;
-  std::optional<DistributedOperator<S>> turned_;
-  bool permutes_ = false;
-  Array<S> scalars_;
-  FieldView<S> x_, y_;  // in its basis, where that is another
+  std::shared_ptr<DistributedOperator<S>> turned_;
+  std::optional<OperatorInBasis<S>> in_basis_;
 };
 
 }  // namespace heddle::detail

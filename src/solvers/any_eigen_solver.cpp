@@ -10,28 +10,11 @@
 #include "any_preconditioner.hpp"
 #include "any_views.hpp"
 #include "heddle/runtime/defined_operator.hpp"
+#include "mass_checks.hpp"
 
 namespace heddle {
 
 namespace {
-
-/// Throws `Error` (size_mismatch) unless it is a matrix of the same kind.
-template <class Matrix, class Mass>
-void check_mass(const Matrix& matrix, const Mass& mass) {
-  const auto refuse = [](const std::string& why) {
-    throw Error(ErrorKind::size_mismatch, "the mass " + why);
-  };
-  if (mass.entry().name() != matrix.entry().name()) {
-    refuse("has entries " + std::string(mass.entry().name()) + ", the matrix " +
-           std::string(matrix.entry().name()));
-  }
-  if (mass.precision() != matrix.precision()) refuse("is in another precision than the matrix");
-  if (mass.rows() != matrix.rows() || mass.columns() != matrix.columns()) {
-    refuse("is " + std::to_string(mass.rows()) + " x " + std::to_string(mass.columns()) +
-           ", the matrix " + std::to_string(matrix.rows()) + " x " +
-           std::to_string(matrix.columns()));
-  }
-}
 
 /// In the basis and layout of `matrix`.
 template <class S>
@@ -52,7 +35,7 @@ AnyEigenSolver::AnyEigenSolver(const AnyOperator& matrix, const AnyMatrix* mass,
     : solver_(matrix.visit([&]<class S>(const detail::SlicedOperator<S>& A) -> decltype(solver_) {
         std::optional<OperatorReference<S>> of_mass;
         if (mass != nullptr) {
-          check_mass(matrix, *mass);
+          detail::check_mass(matrix, *mass);
           auto built = mass_operator(A, *mass);
           mass_memory_ = built.memory().total();
           of_mass.emplace(std::move(built));
@@ -68,7 +51,7 @@ AnyEigenSolver::AnyEigenSolver(const AnyLinearOperator& matrix, const AnyLinearO
           [&]<class S>(const std::shared_ptr<const LinearOperator<S>>& A) -> decltype(solver_) {
             std::optional<OperatorReference<S>> of_mass;
             if (mass != nullptr) {
-              check_mass(matrix, *mass);
+              detail::check_mass(matrix, *mass);
               of_mass.emplace(std::get<std::shared_ptr<const LinearOperator<S>>>(
                   mass->visit([](const auto& M) -> AnyLinearOperator::Matrix { return M; })));
             }

@@ -67,15 +67,22 @@ TEST_F(Ranks, FindTheVectorsOfOneProcess) {
     const Result result = run(arguments);
     EXPECT_EQ(result.status, 0) << result.error;
     const auto json = result.json();
-    EXPECT_EQ(json.contains("ranks"), !more.empty());
+    EXPECT_EQ(json.contains("ranks"), !more.empty() && more.front() == "--ranks");
     return text_of("v-1.mtx") + text_of("v-2.mtx") + json["eigenvalues"].dump();
   };
   EXPECT_EQ(vectors({"--ranks", "3"}), vectors({}));
-  const Result refused = run({"eigen", "a.npz", "--mass", "a.npz", "--ranks", "2"});
+  // Its rows are interior ones on all ranks.
+  std::string mass = "%%MatrixMarket matrix coordinate real symmetric\n1452 1452 1452\n";
+  for (int row = 1; row <= 1452; ++row) {
+    const std::string number = std::to_string(row);
+    mass += number + " " + number + " " + std::to_string(1 + row % 3) + "\n";
+  }
+  folder.write("mass.mtx", mass);
+  EXPECT_EQ(vectors({"--ranks", "3", "--mass", "mass.mtx"}), vectors({"--mass", "mass.mtx"}));
+  folder.write("small.mtx", "%%MatrixMarket matrix coordinate real symmetric\n1 1 1\n1 1 2\n");
+  const Result refused = run({"eigen", "a.npz", "--mass", "small.mtx", "--ranks", "2"});
   EXPECT_EQ(refused.status, 2);
-  EXPECT_EQ(refused.error,
-            "heddle: ranks share one matrix: a --mass has another interior, and so rows in "
-            "another order\n");
+  EXPECT_EQ(refused.error, "heddle: the mass is 1 x 1, the matrix 1452 x 1452\n");
 }
 
 TEST_F(Ranks, TakeGroupsOfRowsByMetis) {
