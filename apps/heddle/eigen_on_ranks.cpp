@@ -10,6 +10,7 @@
 #include "heddle/distributed_operator.hpp"
 #include "matrix_of_rank.hpp"
 #include "plan_text.hpp"
+#include "read_by_first.hpp"
 #include "solvers/mass_checks.hpp"
 #include "stopwatch.hpp"
 #include "system_on_ranks.hpp"
@@ -31,6 +32,7 @@ struct EigenOnRanks {
   AnyMatrix matrix;
   FoundPairs found;
   std::optional<AnyMatrix> mass;
+  bool has_all_rows = true;
 };
 
 /// Checks the options.
@@ -55,6 +57,20 @@ EigenOnRanks read_problem(const EigenCommand& options, const Device& device) {
   return {std::move(matrix), std::move(found), std::move(mass)};
 }
 
+/// Each rank gets its rows of what rank 0 has read, and the partition. Collective.
+void share_problem(const EigenCommand& options, EigenOnRanks& problem,
+                   std::optional<Partition>& partition, Communicator& ranks) {
+  const bool is_first = ranks.rank() == 0;
+  partition = partition_of_first(ranks, partition);
+  const auto share = [&](const AnyMatrix& whole) {
+    return rows_of_first(ranks, *partition, is_first ? &whole : nullptr,
+                         options.matrix.chosen_entry(), options.matrix.scalar());
+  };
+  problem.matrix = share(problem.matrix);
+  if (!options.mass.empty()) problem.mass = share(is_first ? *problem.mass : problem.matrix);
+  problem.has_all_rows = false;
+}
+
 AnyEigenSolver make_solver(const EigenCommand& options, const MatrixOfRank& rows,
                            const AnyLinearOperator* mass, const Partition& partition,
                            const EigenOptions& settings) {
@@ -75,13 +91,13 @@ int eigen_of_rank(const EigenCommand& options, const EigenOnRanks& problem,
   Stopwatch building;
   const auto progress = ranks.rank() == 0 ? options.matrix.progress() : nullptr;
   FoundPairs found = problem.found;
-  const MatrixOfRank rows(ranks, partition, problem.matrix, 0, found.choice.plan, options.ranks,
-                          device);
+  const MatrixOfRank rows(ranks, partition, problem.matrix, problem.has_all_rows, found.choice.plan,
+                          options.ranks, device);
   std::optional<MatrixOfRank> rows_of_mass;
   std::optional<AnyLinearOperator> mass;
   if (problem.mass) {
-    rows_of_mass.emplace(ranks, partition, *problem.mass, 0, found.choice.plan, options.ranks,
-                         device);
+    rows_of_mass.emplace(ranks, partition, *problem.mass, problem.has_all_rows, found.choice.plan,
+                         options.ranks, device);
     mass.emplace(rows.in_own_basis(*rows_of_mass));
   }
   EigenOptions settings = settings_of(options, progress.get());
@@ -132,11 +148,19 @@ int eigen_on_ranks(const EigenCommand& options, Communicator& ranks) {
       throw Error(ErrorKind::unsupported,
                   "ranks that are processes work on the CPU: leave --device out");
     }
-    problem.emplace(read_problem(options, *device));
-    partition = options.ranks.make_partition(problem->matrix, ranks.size());
+    if (ranks.rank() == 0) {
+      problem.emplace(read_problem(options, *device));
+      partition = options.ranks.make_partition(problem->matrix, ranks.size());
+    } else {
+      check(options, *device);
+      check_for_ranks(options, *device);
+      const AnyMatrix none{CsrMatrix<real<double>>()};
+      problem.emplace(EigenOnRanks{none, found_in(none), std::nullopt});
+    }
   });
   int status = 0;
   guard(ranks, [&] {
+    share_problem(options, *problem, partition, ranks);
     // Processes may have other threads, memory and profiles: one chooses.
     Plan& plan = problem->found.choice.plan;
     plan = parse_plan(text_of_rank(ranks, 0, to_full_string(plan)));

@@ -26,12 +26,22 @@ Error singular_on(const Communicator& ranks, const Partition& partition, const E
                             error.what() + "; use --preconditioner none"};
 }
 
+namespace {
+
+RankEntries entries_of(const AnyMatrix& matrix, bool has_all_rows, const Partition& partition,
+                       int rank) {
+  const PatternView pattern = matrix.pattern();
+  if (has_all_rows) return entries_of_rank(pattern, matrix.values(), partition, rank);
+  return entries_of_rank(pattern, matrix.values(), Partition({0, pattern.rows}), 0);
+}
+
+}  // namespace
+
 MatrixOfRank::MatrixOfRank(Communicator& ranks, const Partition& partition, const AnyMatrix& matrix,
-                           Offset first_row, const Plan& plan, const RankOptions& options,
+                           bool has_all_rows, const Plan& plan, const RankOptions& options,
                            const Device& device, bool keeps_adjoint)
     : ranks_(ranks), partition_(partition), precision_(matrix.precision()) {
-  const RankEntries own =
-      entries_of_rank(matrix.pattern(), matrix.values(), partition, ranks.rank(), first_row);
+  const RankEntries own = entries_of(matrix, has_all_rows, partition, ranks.rank());
   std::visit(
       [&]<class S>(const detail::EntryTableHandle<S>& entry) {
         auto made = std::make_shared<DistributedOperator<S>>(ranks, partition, entry, own.rows,

@@ -27,11 +27,12 @@ Error singular_on(const Communicator& ranks, const Partition& partition, const E
 
 class MatrixOfRank {
  public:
-  /// The rank's rows of `matrix`, whose own begin at row `first_row` of all ranks'; with an adjoint
-  /// if least squares are to multiply by it. Collective. `ranks` and `partition` must outlive it.
+  /// The rank's rows of `matrix`, which has all rows, or those of the rank alone in its order; with
+  /// an adjoint if least squares are to multiply by it. Collective. `ranks` and `partition` must
+  /// outlive it.
   MatrixOfRank(Communicator& ranks, const Partition& partition, const AnyMatrix& matrix,
-               Offset first_row, const Plan& plan, const RankOptions& options, const Device& device,
-               bool keeps_adjoint = false);
+               bool has_all_rows, const Plan& plan, const RankOptions& options,
+               const Device& device, bool keeps_adjoint = false);
 
   const AnyLinearOperator& matrix() const { return *matrix_; }
   /// Another one of the same ranks and partition, of equal entries and precision, for fields of

@@ -77,9 +77,9 @@ nlohmann::ordered_json to_json(const SolveOptions& options, const LeastSquaresPr
   json["plan_reason"] = solved.choice.reason;
   json["entry"] = matrix.entry().name();
   json["precision"] = name(matrix.precision());
-  json["rows"] = matrix.rows();
+  json["rows"] = problem.rows();
   json["columns"] = matrix.columns();
-  json["entries"] = matrix.entries();
+  json["entries"] = problem.entries();
   json["restarts"] = report.restarts;
   json["memory"] = (solved.tree.empty() ? solved.memory.total() : solved.tree_memory.total()) +
                    (solved.ranks ? solved.ranks->memory : 0);
@@ -105,10 +105,10 @@ void print(const SolveOptions& options, const LeastSquaresProblem& problem, cons
   const AnyMatrix& matrix = problem.matrix;
   const double damping = options.damping.value_or(0);
   std::printf("matrix     %s: %s x %s %s entries (%s), %s stored\n",
-              io::printable(options.matrix.path).c_str(), readable_count(matrix.rows()).c_str(),
+              io::printable(options.matrix.path).c_str(), readable_count(problem.rows()).c_str(),
               readable_count(matrix.columns()).c_str(), std::string(matrix.entry().name()).c_str(),
               std::string(name(matrix.precision())).c_str(),
-              readable_count(matrix.entries()).c_str());
+              readable_count(problem.entries()).c_str());
   std::printf("device     %s\n", problem.device.description().c_str());
   std::printf("plan       %s\n",
               (solved.tree.empty() ? solved.choice.text() : solved.tree).c_str());
@@ -170,12 +170,13 @@ report::ConvergenceNames table_names(bool is_damped) {
   return {"gradient", "|r| / |b|", gradient_in_words(is_damped)};
 }
 
-void write_history(const SolveOptions& options, const AnyMatrix& matrix, const Solved& solved,
-                   const LeastSquaresHistory& history, double tolerance) {
+void write_history(const SolveOptions& options, const LeastSquaresProblem& problem,
+                   const Solved& solved, const LeastSquaresHistory& history, double tolerance) {
   const LeastSquaresReport& report = solved.report;
+  const AnyMatrix& matrix = problem.matrix;
   const std::string gradient = gradient_in_words(options.damping.value_or(0) != 0);
   const std::string size =
-      readable_count(matrix.rows()) + " x " + readable_count(matrix.columns()) + " ";
+      readable_count(problem.rows()) + " x " + readable_count(matrix.columns()) + " ";
   options.history.write({{{"relative_gradient", "gradient " + gradient + " of the recurrence",
                            &history.gradients, gradient, report.gradient},
                           {"relative_residual", "residual |r| / |b| of the recurrence",
@@ -233,7 +234,7 @@ BuiltLeastSquares build(const SolveOptions& options, const LeastSquaresProblem& 
   const Device& device = problem.device;
   BuiltLeastSquares built;
   if (problem.on_rank != nullptr) {
-    built.A.emplace(problem.on_rank->matrix());
+    built.A.emplace(problem.on_rank->rows.matrix());
     built.solver.emplace(*built.A, settings);
   } else if (options.storage.is_hierarchical()) {
     const NodeChoice choice =
@@ -262,7 +263,7 @@ BuiltLeastSquares build(const SolveOptions& options, const LeastSquaresProblem& 
 RightHandSide right_hand_side_of(const SolveOptions& options, const LeastSquaresProblem& problem,
                                  const AnyLinearOperator& A) {
   if (problem.on_rank != nullptr) {
-    return problem.on_rank->right_hand_side(options.rhs, 1, options.seed, 0);
+    return problem.on_rank->rows.right_hand_side(options.rhs, 1, options.seed, 0);
   }
   return right_hand_side(options.rhs, 1, options.seed, A, 0, problem.device, problem.progress);
 }
@@ -270,10 +271,10 @@ RightHandSide right_hand_side_of(const SolveOptions& options, const LeastSquares
 AnyField guess_of(const SolveOptions& options, const LeastSquaresProblem& problem,
                   const AnyLinearOperator& A) {
   if (options.guess.empty()) return A.column_field();
-  const std::vector<AnyField> read = problem.on_rank != nullptr
-                                         ? problem.on_rank->read_fields("--guess", options.guess, 1)
-                                         : read_fields_for(A, "--guess", options.guess, A.columns(),
-                                                           1, problem.device, problem.progress);
+  const std::vector<AnyField> read =
+      problem.on_rank != nullptr ? problem.on_rank->rows.read_fields("--guess", options.guess, 1)
+                                 : read_fields_for(A, "--guess", options.guess, A.columns(), 1,
+                                                   problem.device, problem.progress);
   return read.front();
 }
 
@@ -284,7 +285,7 @@ void write_and_tell(const SolveOptions& options, const LeastSquaresProblem& prob
   if (options.output && solved.report.status != Status::not_finite) {
     x.write(*options.output, problem.matrix.entry(), problem.progress);
   }
-  write_history(options, problem.matrix, solved, built.solver->history(), tolerance);
+  write_history(options, problem, solved, built.solver->history(), tolerance);
   solved.write_seconds = writing.seconds();
   if (built.tree) solved.tree_memory = built.tree->memory();
   if (problem.progress != nullptr) problem.progress->erase();
@@ -299,13 +300,13 @@ void write_and_tell(const SolveOptions& options, const LeastSquaresProblem& prob
 
 int solve_least_squares(const SolveOptions& options, const LeastSquaresProblem& problem) {
   const AnyMatrix& matrix = problem.matrix;
-  const MatrixOfRank* const on_rank = problem.on_rank;
+  const MatrixOfRank* const on_rank = problem.on_rank != nullptr ? &problem.on_rank->rows : nullptr;
   check_adjoint(matrix);
   Solved solved;
   solved.reason = problem.reason;
   Stopwatch choosing;
   if (on_rank != nullptr) {
-    solved.choice = problem.choice;
+    solved.choice = problem.on_rank->choice;
   } else if (!options.storage.is_hierarchical()) {
     solved.choice =
         choice_for(options.plan, matrix, problem.device, Objective::product(), problem.profiles);
@@ -349,7 +350,7 @@ int solve_least_squares(const SolveOptions& options, const LeastSquaresProblem& 
     solved.solver_memory = of_all(solved.solver_memory);
     x = on_rank->gathered(x);
   }
-  const bool has_one_solution = matrix.rows() >= matrix.columns() && settings.damping == 0;
+  const bool has_one_solution = problem.rows() >= matrix.columns() && settings.damping == 0;
   if (!given.exact.empty() && has_one_solution) {
     solved.error = relative_error(x, given.exact.front());
   }

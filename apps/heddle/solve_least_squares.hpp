@@ -19,6 +19,14 @@ void check_least_squares(const SolveOptions& options);
 std::optional<std::string> reason_for_least_squares(const SolveOptions& options,
                                                     const AnyMatrix& matrix);
 
+/// Of ranks that share the rows.
+struct OnRank {
+  const MatrixOfRank& rows;  // with an adjoint
+  const PlanChoice& choice;  // of its storage
+  Index rows_of_all;
+  Offset entries_of_all;
+};
+
 struct LeastSquaresProblem {
   const AnyMatrix& matrix;
   std::string reason;
@@ -26,9 +34,11 @@ struct LeastSquaresProblem {
   const Profiles& profiles;
   TerminalProgress* progress;  // may be null
   double read_seconds;
-  std::string rank_choice;                // as in `SolveOutcome`
-  const MatrixOfRank* on_rank = nullptr;  // with an adjoint, where ranks share the rows
-  PlanChoice choice = {};                 // of its storage
+  std::string rank_choice;          // as in `SolveOutcome`
+  const OnRank* on_rank = nullptr;  // where ranks share the rows, of which `matrix` may have some
+
+  Index rows() const { return on_rank != nullptr ? on_rank->rows_of_all : matrix.rows(); }
+  Offset entries() const { return on_rank != nullptr ? on_rank->entries_of_all : matrix.entries(); }
 };
 
 /// Solves, writes and reports; the exit status. Collective on ranks, of which the first one writes.

@@ -37,7 +37,7 @@ class SolveOfRank {
               Communicator& ranks, const Device& device)
       : options_(options),
         matrix_(system.matrix),
-        first_row_of_matrix_(system.first_row),
+        has_all_rows_(system.has_all_rows),
         preconditioner_(system.preconditioner),
         ranks_(ranks),
         device_(device),
@@ -65,13 +65,11 @@ class SolveOfRank {
 
  private:
   void build() {
-    rows_.emplace(ranks_, partition_, matrix_, first_row_of_matrix_, outcome_.choice.plan,
-                  options_.ranks, device_);
+    rows_.emplace(ranks_, partition_, matrix_, has_all_rows_, outcome_.choice.plan, options_.ranks,
+                  device_);
     tree_.emplace(StoredTree{rows_->matrix(), rows_->diagonal(), {}});
     make_solver();
-    if (outcome_.method.looks_ahead(matrix_, tree_->matrix, preconditioner_, options_.shift)) {
-      make_solver();
-    }
+    if (outcome_.method.looks_at_products(tree_->matrix, options_.shift)) make_solver();
   }
 
   /// A diagonal entry without inverse is one rank's, and all ranks' end.
@@ -153,7 +151,7 @@ class SolveOfRank {
 
   const SolveOptions& options_;
   const AnyMatrix& matrix_;
-  Offset first_row_of_matrix_;
+  bool has_all_rows_;
   const ComposedChoice& preconditioner_;
   Communicator& ranks_;
   Device device_;  // of this rank
@@ -169,7 +167,7 @@ class SolveOfRank {
   std::vector<AnyField> exact_;  // of all ranks' rows
 };
 
-/// `built` as for `SolveOfRank::run`; least squares look at the matrix for their report.
+/// `built` as for `SolveOfRank::run`; least squares tell of the matrix.
 int solve_of_rank(const SolveOptions& options, const SystemOnRanks& system,
                   const Partition& partition, Communicator& ranks, const Device& device,
                   const std::function<void()>& built) {
@@ -178,12 +176,13 @@ int solve_of_rank(const SolveOptions& options, const SystemOnRanks& system,
   }
   const SolveOutcome& outcome = system.outcome;
   const auto progress = ranks.rank() == 0 ? options.matrix.progress() : nullptr;
-  const MatrixOfRank rows(ranks, partition, system.matrix, system.first_row, outcome.choice.plan,
+  const MatrixOfRank rows(ranks, partition, system.matrix, system.has_all_rows, outcome.choice.plan,
                           options.ranks, device, true);
   const Profiles none;
+  const OnRank of_all{rows, outcome.choice, static_cast<Index>(partition.rows()), outcome.entries};
   return solve_least_squares(
       options, {system.matrix, *system.least_squares, system.device, none, progress.get(),
-                outcome.read_seconds, outcome.rank_choice, &rows, outcome.choice});
+                outcome.read_seconds, outcome.rank_choice, &of_all});
 }
 
 /// On the first of the devices that the options name.
@@ -264,13 +263,16 @@ int solve_on_ranks(const SolveOptions& options, Communicator& ranks) {
       partition = options.ranks.make_partition(file->rows(), file->entries_of_groups(rows_of_group),
                                                ranks.size());
       system.emplace(read_own_rows(options, *file, *partition, ranks.rank(), device));
-    } else {
+    } else if (ranks.rank() == 0) {
       system.emplace(system_of(options, read_system(options, device), device));
       partition = options.ranks.make_partition(system->matrix, ranks.size());
+    } else {
+      system.emplace(system_of_others(options, device));
     }
   });
   int status = 0;
   guard(ranks, [&] {
+    if (!reads_own_rows) share_system(*system, partition, ranks);
     // Processes may have other threads, memory and profiles: one chooses.
     Plan& plan = system->outcome.choice.plan;
     plan = parse_plan(text_of_rank(ranks, 0, to_full_string(plan)));

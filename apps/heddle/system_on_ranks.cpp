@@ -7,6 +7,7 @@
 #include "matrix_of_rank.hpp"
 #include "message.hpp"
 #include "plan_text.hpp"
+#include "read_by_first.hpp"
 #include "solve_least_squares.hpp"
 #include "stopwatch.hpp"
 
@@ -61,6 +62,7 @@ SystemOnRanks system_by(const SolveOptions& options, ReadSystem system, Index ro
   auto least_squares = reason_for_least_squares(options, matrix);
   if (!least_squares) {
     outcome.method = choose_method(options.method, matrix, system.preconditioner, device);
+    outcome.method.looks_at_diagonal(matrix, system.preconditioner, options.shift);
   }
   if (subject != nullptr) {
     outcome.choice =
@@ -76,7 +78,7 @@ SystemOnRanks system_by(const SolveOptions& options, ReadSystem system, Index ro
           std::move(system.preconditioner),
           device,
           std::move(outcome),
-          0,
+          true,
           std::move(least_squares)};
 }
 
@@ -127,12 +129,40 @@ SystemOnRanks system_of(const SolveOptions& options, ReadSystem system, const De
   return system_by(options, std::move(system), rows, &subject, device);
 }
 
+SystemOnRanks system_of_others(const SolveOptions& options, const Device& device) {
+  ComposedChoice preconditioner = checked_preconditioner(options, device);
+  AnyMatrix none{CsrMatrix<real<double>>()};
+  SolveOutcome outcome = outcome_of(options, none);
+  outcome.entry = options.matrix.chosen_entry();
+  outcome.precision = options.matrix.scalar();
+  return {std::move(none), std::move(preconditioner), device, std::move(outcome)};
+}
+
+void share_system(SystemOnRanks& system, std::optional<Partition>& partition, Communicator& ranks) {
+  const bool is_first = ranks.rank() == 0;
+  SolveOutcome& outcome = system.outcome;
+  partition = partition_of_first(ranks, partition);
+  const MethodChoice& chosen = outcome.method;
+  const std::string told = text_of_rank(
+      ranks, 0,
+      system.least_squares
+          ? std::string()
+          : std::string(chosen.is_free ? "1" : "0") + std::string(chosen.method->name));
+  if (!is_first && told.empty()) system.least_squares = "by rank 0";
+  if (!is_first && !told.empty()) {
+    outcome.method =
+        choose_method(told.substr(1), system.matrix, system.preconditioner, system.device);
+    outcome.method.is_free = told.front() == '1';
+  }
+  system.matrix = rows_of_first(ranks, *partition, is_first ? &system.matrix : nullptr,
+                                outcome.entry, outcome.precision);
+  system.has_all_rows = false;
+}
+
 std::optional<NpzRows> file_by_rows(const SolveOptions& options, const Device& device) {
   if (options.multigrid.names_candidates()) return std::nullopt;  // of all rows
   const std::string& path = options.matrix.path;
-  // The report of least squares is of the whole matrix.
-  if (options.method == "auto" || options.method == lsmr_method.info.name ||
-      !options.ranks.is_by_entries_of_rows() || !path.ends_with(".npz"))
+  if (options.method == "auto" || !options.ranks.is_by_entries_of_rows() || !path.ends_with(".npz"))
     return std::nullopt;
   checked_preconditioner(options, device);
   NpzRows file(path);
@@ -157,7 +187,7 @@ SystemOnRanks read_own_rows(const SolveOptions& options, const NpzRows& file,
   }
   SystemOnRanks system =
       system_by(options, std::move(own), file.rows(), rank == 0 ? &subject : nullptr, device);
-  system.first_row = first;
+  system.has_all_rows = false;
   system.outcome.rows = file.rows();
   return system;
 }

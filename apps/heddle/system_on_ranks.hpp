@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "heddle/communicator.hpp"
 #include "heddle/partition.hpp"
 #include "io/npz_rows.hpp"
 #include "solve_alone.hpp"
@@ -18,13 +19,13 @@ struct ReadSystem {
   Profiles profiles;
 };
 
-/// A system, of which a rank has read all rows, or its own.
+/// A system, of which a rank has all rows, or its own.
 struct SystemOnRanks {
   AnyMatrix matrix;
   ComposedChoice preconditioner;
   Device device;  // of all ranks on a CPU, or of the first one
   SolveOutcome outcome;
-  Offset first_row = 0;  // of the matrix
+  bool has_all_rows = true;
   /// Why least squares solve it; none where they do not, and where there is a method.
   std::optional<std::string> least_squares = {};
 };
@@ -39,6 +40,13 @@ ReadSystem read_system(const SolveOptions& options, const Device& device);
 
 /// Chooses method and plan. Throws `Error` (unsupported) unless the matrix is square.
 SystemOnRanks system_of(const SolveOptions& options, ReadSystem system, const Device& device);
+
+/// What a rank knows before rank 0 shares a system that it alone has read. Checks the options.
+SystemOnRanks system_of_others(const SolveOptions& options, const Device& device);
+
+/// Each rank gets its rows, and what rank 0 has chosen: `system` is `system_of` there, and
+/// `system_of_others` elsewhere. `partition` is that of rank 0. Collective.
+void share_system(SystemOnRanks& system, std::optional<Partition>& partition, Communicator& ranks);
 
 /// The file, if each rank can read its rows of it: where the method is named, which is chosen by
 /// all entries otherwise, and rows of entries are rows of the file. Checks the options before it

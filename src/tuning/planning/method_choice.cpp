@@ -41,21 +41,29 @@ const MethodInfo* method_for_all() {
 
 bool MethodChoice::looks_ahead(const AnyMatrix& entries, const AnyLinearOperator& matrix,
                                const ComposedChoice& preconditioner, double shift) {
+  return looks_at_diagonal(entries, preconditioner, shift) || looks_at_products(matrix, shift);
+}
+
+bool MethodChoice::looks_at_diagonal(const AnyMatrix& entries, const ComposedChoice& preconditioner,
+                                     double shift) {
   if (!is_free || !method->needs_positive) return false;
-  const MethodInfo& for_indefinite = find_method("minres");
-  if (const auto signs = diagonal_signs(entries, shift); signs && signs->has_negative) {
-    // Jacobi, and what is made with it, has the signs of the diagonal.
-    const bool is_bare = preconditioner.text() == "none";
-    reason = signs->has_positive ? "the diagonal has both signs" : "the diagonal is negative";
-    if (!is_bare) reason += ", so that the preconditioner is indefinite";
-    method = is_bare ? &for_indefinite : method_for_all();
-    return true;
-  }
+  const auto signs = diagonal_signs(entries, shift);
+  if (!signs || !signs->has_negative) return false;
+  // Jacobi, and what is made with it, has the signs of the diagonal.
+  const bool is_bare = preconditioner.text() == "none";
+  reason = signs->has_positive ? "the diagonal has both signs" : "the diagonal is negative";
+  if (!is_bare) reason += ", so that the preconditioner is indefinite";
+  method = is_bare ? &find_method("minres") : method_for_all();
+  return true;
+}
+
+bool MethodChoice::looks_at_products(const AnyLinearOperator& matrix, double shift) {
+  if (!is_free || !method->needs_positive) return false;
   const auto seen = smallest_seen(matrix, shift);
   if (!seen || !seen->is_negative) return false;
   char text[32];
   std::snprintf(text, sizeof text, "%.2g", seen->value);
-  method = &for_indefinite;
+  method = &find_method("minres");
   reason = "the matrix is indefinite: " + std::to_string(seen->products) +
            " steps of Lanczos' method saw an eigenvalue of " + text;
   return true;

@@ -34,6 +34,10 @@ struct MethodChoice {
   /// A + shift I is none. `matrix` is A.
   bool looks_ahead(const AnyMatrix& entries, const AnyLinearOperator& matrix,
                    const ComposedChoice& preconditioner, double shift);
+  /// One of them alone; the second one looks no more where the first one has found another method.
+  bool looks_at_diagonal(const AnyMatrix& entries, const ComposedChoice& preconditioner,
+                         double shift);
+  bool looks_at_products(const AnyLinearOperator& matrix, double shift);
 
   /// After a solve: true where the method turns out not to be for this matrix and nobody has named
   /// it. The choice is then another.
