@@ -1,6 +1,7 @@
 #include "heddle/detail/row_products.hpp"
 
 #include <algorithm>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,6 +16,22 @@ namespace {
 
 std::string text_of_size(Index rows, Index columns) {
   return std::to_string(rows) + " x " + std::to_string(columns);
+}
+
+/// Different numbers, growing. Counting what is less takes no branches, and is faster up to some
+/// hundred of them.
+void put_sorted(std::span<Index> numbers, Index* to) {
+  constexpr std::size_t few = 64;
+  if (numbers.size() > few) {
+    std::sort(numbers.begin(), numbers.end());
+    std::copy(numbers.begin(), numbers.end(), to);
+    return;
+  }
+  for (const Index number : numbers) {
+    Index less = 0;
+    for (const Index other : numbers) less += other < number ? 1 : 0;
+    to[less] = number;
+  }
 }
 
 }  // namespace
@@ -55,9 +72,7 @@ void product_pattern(const PatternView& a, const PatternView& b, const Stream& h
   sum_up(offsets);
   column = Array<Index>(static_cast<std::size_t>(offsets[static_cast<std::size_t>(a.rows)]));
   for_each_row([&](Index row, std::vector<Index>& reached) {
-    std::sort(reached.begin(), reached.end());
-    std::copy(reached.begin(), reached.end(),
-              column.data() + offsets[static_cast<std::size_t>(row)]);
+    put_sorted(reached, column.data() + offsets[static_cast<std::size_t>(row)]);
   });
 }
 

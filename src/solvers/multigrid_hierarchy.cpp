@@ -286,9 +286,9 @@ void Hierarchy<S>::extend(Level& level, Array<double>& candidates, double streng
   level.tentative = tentative_prolongation(aggregates, shape, candidates, host);
   level.prolongation = product_pattern(a, level.tentative, host);
   level.to_prolongation =
-      product_terms(a, level.tentative, level.prolongation, /*is_hermitian=*/false, host);
+      product_places(a, level.tentative, level.prolongation, /*is_hermitian=*/false, host);
   level.image = product_pattern(a, level.prolongation, host);
-  level.to_image = product_terms(a, level.prolongation, level.image, /*is_hermitian=*/false, host);
+  level.to_image = product_places(a, level.prolongation, level.image, /*is_hermitian=*/false, host);
   level.restriction = adjoint_pattern(level.prolongation, level.place);
   level.diagonal = Array<double>(static_cast<std::size_t>(a.rows()));
   level.scales = Array<double>(static_cast<std::size_t>(aggregates.count));
@@ -296,8 +296,8 @@ void Hierarchy<S>::extend(Level& level, Array<double>& candidates, double streng
   coarse->number = level.number + 1;
   coarse->entry = coarse_;
   coarse->matrix = product_pattern(level.restriction, level.image, host);
-  level.to_coarse = product_terms(level.restriction, level.image, coarse->matrix,
-                                  /*is_hermitian=*/true, host);
+  level.to_coarse = product_places(level.restriction, level.image, coarse->matrix,
+                                   /*is_hermitian=*/true, host);
   const UserRows& pattern = coarse->matrix.pattern;
   coarse->product = make_operator(pattern, aggregates.count, coarse_.table, nullptr, nullptr);
   const bool is_finest = levels_.size() == 1;
@@ -322,11 +322,11 @@ void Hierarchy<S>::transfer(Level& level, Level& coarse) {
   const TileMatrix& a = level.matrix;
   TileMatrix& p = level.prolongation;
   const double omega = 4 / (3 * level.largest);
-  multiply(a, level.tentative, level.to_prolongation, p, scratch_, host);
+  multiply(a, level.tentative, level.to_prolongation, p, host);
   smooth_prolongation(level.inverses, omega, level.tentative, p, scratch_, host);
   conjugate_transpose(p, level.place, level.restriction, host);
-  multiply(a, p, level.to_image, level.image, scratch_, host);
-  multiply(level.restriction, level.image, level.to_coarse, coarse.matrix, scratch_, host);
+  multiply(a, p, level.to_image, level.image, host);
+  multiply(level.restriction, level.image, level.to_coarse, coarse.matrix, host);
   energy_scales(a, scales_below(level), level.restriction, level.diagonal, level.scales, host);
   mend_diagonal(coarse.matrix, level.scales.span(), rounding_, scratch_, host);
   const bool is_finest = &level == levels_.front().get();

@@ -74,7 +74,7 @@ class Hierarchy {
     double strength = 0;  // that aggregated its rows
     // Between it and the next level, where there is one.
     TileMatrix tentative, prolongation, image, restriction;  // image: A P
-    ProductTerms to_prolongation, to_image, to_coarse;       // of A T, A P and P* A P
+    ProductPlaces to_prolongation, to_image, to_coarse;      // of A T, A P and P* A P
     Array<Offset> place;                                     // of P's tiles in the restriction
     Array<double> diagonal, scales;                          // of energies
     std::shared_ptr<SlicedOperator<S>> interpolate;

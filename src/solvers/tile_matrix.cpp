@@ -25,11 +25,15 @@ TileMatrix adjoint_pattern(const TileMatrix& a, Array<Offset>& place) {
 
 void conjugate_transpose(const TileMatrix& a, const Array<Offset>& place, TileMatrix& adjoint,
                          const Stream& host) {
-  parallel_for(team_size(host, a.pattern.entries() * a.shape.scalars()), a.pattern.entries(),
-               [&](Offset i) {
-                 put_conjugate_transpose(a.shape, a.tile(i),
-                                         adjoint.tile(place[static_cast<std::size_t>(i)]));
-               });
+  const int team = team_size(host, a.pattern.entries() * a.shape.scalars());
+  if (a.shape.scalars() == 1) {
+    return parallel_for(team, a.pattern.entries(),
+                        [from = a.values.data(), to = place.data(),
+                         numbers = adjoint.values.data()](Offset i) { numbers[to[i]] = from[i]; });
+  }
+  parallel_for(team, a.pattern.entries(), [&](Offset i) {
+    put_conjugate_transpose(a.shape, a.tile(i), adjoint.tile(place[static_cast<std::size_t>(i)]));
+  });
 }
 
 void invert_diagonal(const TileMatrix& a, Array<double>& inverses, SetupScratch& scratch,

@@ -62,12 +62,11 @@ void conjugate_transpose(const TileMatrix& a, const Array<Offset>& place, TileMa
 struct SetupScratch {
   ThreadScratch<double> numbers;
   ThreadScratch<Index> order;
-  ThreadScratch<Offset> begins;              // of rows, of products
   std::vector<std::byte> stored;             // values on their way from an operator, and to one
   std::vector<double> dense, work, inverse;  // of the level that is solved exactly
 
   long long bytes() const {
-    return numbers.bytes() + order.bytes() + begins.bytes() +
+    return numbers.bytes() + order.bytes() +
            static_cast<long long>(stored.size() +
                                   (dense.size() + work.size() + inverse.size()) * sizeof(double));
   }

@@ -1,5 +1,5 @@
-// Products of tile matrices on kept patterns. What each tile is a sum of is found once, so that new
-// values are gathered and added: no pattern is searched, and nothing is cleared.
+// Products of tile matrices on kept patterns. Where each term is added is found once, so that new
+// values are multiplied and added: no pattern is searched.
 #pragma once
 
 #include <cstdint>
@@ -8,32 +8,24 @@
 
 namespace heddle::detail {
 
-/// The terms of C = A B: tile k of C is the sum of products of two tiles over the terms first[k],
-/// ..., first[k + 1] - 1, in the order of A's row.
-struct ProductTerms {
-  /// Places of a tile in A's row, and of one in the row of B that belongs to it.
-  struct Term {
-    std::uint16_t left = 0;
-    std::uint16_t right = 0;
-  };
-  /// Places in all of A and B, for rows of more than 2^16 tiles.
-  struct WideTerm {
-    std::uint32_t left = 0;
-    std::uint32_t right = 0;
-  };
-
-  Array<Offset> first;
-  Array<Term> terms;
-  Array<WideTerm> wide_terms;   // in place of these
-  std::size_t longest_row = 0;  // of A
+/// Where the terms of C = A B are added: the place in C's row of each term, in the order of A's row
+/// and of the rows of B that belong to it.
+struct ProductPlaces {
+  std::size_t longest = 0;  // row of B or C
+  Array<Offset> first;      // of each row of C
+  // One of these, by the longest row.
+  Array<std::uint8_t> bytes;
+  Array<std::uint16_t> halves;
+  Array<std::uint32_t> words;
   /// Of a Hermitian C on a symmetric pattern: the place of the conjugate transpose of each tile.
-  /// Tiles below the diagonal have no terms then, and are copied. Empty otherwise.
+  /// Tiles below the diagonal have no terms then, and are copied; places of a row of B come behind
+  /// the number of its tiles that are left out. Empty otherwise.
   Array<Offset> mirror;
 
-  long long bytes() const {
-    return static_cast<long long>((first.size() + mirror.size()) * sizeof(Offset) +
-                                  terms.size() * sizeof(Term) +
-                                  wide_terms.size() * sizeof(WideTerm));
+  long long memory() const {
+    return static_cast<long long>((first.size() + mirror.size()) * sizeof(Offset) + bytes.size() +
+                                  halves.size() * sizeof halves[0] +
+                                  words.size() * sizeof words[0]);
   }
 };
 
@@ -41,14 +33,12 @@ struct ProductTerms {
 TileMatrix product_pattern(const TileMatrix& a, const TileMatrix& b, const Stream& host);
 
 /// Of a product on the pattern that `product_pattern` made. `is_hermitian`: A B is, to rounding.
-/// Throws `Error` (memory): the terms do not fit, or a factor with a row of more than 2^16 tiles
-/// has more than 2^32.
-ProductTerms product_terms(const TileMatrix& a, const TileMatrix& b, const TileMatrix& c,
-                           bool is_hermitian, const Stream& host);
+/// Throws `Error` (memory): they do not fit.
+ProductPlaces product_places(const TileMatrix& a, const TileMatrix& b, const TileMatrix& c,
+                             bool is_hermitian, const Stream& host);
 
-/// c = a b; the same bits for any number of threads. With the scratch of an earlier product it
-/// allocates nothing.
-void multiply(const TileMatrix& a, const TileMatrix& b, const ProductTerms& terms, TileMatrix& c,
-              SetupScratch& scratch, const Stream& host);
+/// c = a b; the same bits for any number of threads. Allocates nothing.
+void multiply(const TileMatrix& a, const TileMatrix& b, const ProductPlaces& places, TileMatrix& c,
+              const Stream& host);
 
 }  // namespace heddle::detail

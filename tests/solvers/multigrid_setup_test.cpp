@@ -91,10 +91,9 @@ bool same_values(const TileMatrix& a, const TileMatrix& b) {
 TileMatrix product_of(const TileMatrix& a, const TileMatrix& b, bool is_hermitian = false,
                       int threads = 1) {
   TileMatrix c = product_pattern(a, b, host(threads));
-  const auto terms = product_terms(a, b, c, is_hermitian, host(threads));
-  detail::SetupScratch scratch;
-  multiply(a, b, terms, c, scratch, host(threads));
-  multiply(a, b, terms, c, scratch, host(threads));  // values that were there do not count
+  const auto places = product_places(a, b, c, is_hermitian, host(threads));
+  multiply(a, b, places, c, host(threads));
+  multiply(a, b, places, c, host(threads));  // values that were there do not count
   return c;
 }
 
@@ -119,14 +118,14 @@ TEST(TileProducts, AreThoseOfDenseMatrices) {
       TileMatrix adjoint = adjoint_pattern(a, place);
       conjugate_transpose(a, place, adjoint, host(2));
       EXPECT_EQ(dense_of(adjoint), dense_of(a).transpose());
-      // Of a Hermitian product half is summed.
+      // Of a Hermitian product half is summed, but for single real numbers.
       const TileMatrix whole = product_of(a, adjoint), half = product_of(a, adjoint, true);
       const Eigen::MatrixXd dense = dense_of(half);
       EXPECT_LE((dense - dense_of(whole)).norm(), 1e-14 * dense.norm());
       EXPECT_TRUE(same_values(half, product_of(a, adjoint, true, 3)));
       for (Index row = 0; row < half.rows(); ++row) {
         for (const Index column : half.pattern.row(row)) {
-          if (row == column) continue;
+          if (row == column || a.shape.scalars() == 1) continue;
           const Eigen::Index h = Eigen::Index(height) * ring;
           EXPECT_EQ(dense.block(row * h, column * h, h, h),
                     dense.block(column * h, row * h, h, h).transpose());
@@ -170,6 +169,18 @@ TEST(TileProducts, TakeRowsOfAnyLength) {
   double expected = 0;
   for (Index e = 0; e < n; ++e) expected += (e % 7) * (e % 5);
   EXPECT_EQ(product_of(a, b).values[0], expected);
+  // Rows of the product that are as long.
+  for (const Index columns : {255, 256, 65535, 65536, n}) {
+    TileMatrix number, row;
+    number.columns = 1, row.columns = columns;
+    fill_pattern(number, 1, 1);
+    fill_pattern(row, 1, columns);
+    number.values[0] = 2;
+    for (std::size_t e = 0; e < row.values.size(); ++e) row.values[e] = static_cast<double>(e);
+    const TileMatrix twice = product_of(number, row);
+    ASSERT_EQ(twice.values.size(), row.values.size());
+    for (std::size_t e = 0; e < row.values.size(); ++e) EXPECT_EQ(twice.values[e], 2.0 * e);
+  }
 }
 
 /// A path of rows whose neighbours are as strong as `strong` says.
