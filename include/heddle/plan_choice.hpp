@@ -2,7 +2,9 @@
 // prediction.
 #pragma once
 
+#include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -100,9 +102,18 @@ class HEDDLE_EXPORT Profiles {
   /// Costs as much as a prediction, and two passes over the pattern if a profile has the entry and
   /// precision. A prediction replaces a plan that cannot run here.
   PlanChoice choose(const PlanSubject& subject, const Device& device, Objective objective) const;
+  /// The same for the values of a matrix: where they refuse the exact copy of a tuned plan, it is
+  /// left out with a warning. That takes a pass over them, where a plan has such a copy.
   PlanChoice choose(const AnyMatrix& matrix, const Device& device, Objective objective) const {
-    return choose(subject_of(matrix), device, objective);
+    return choose(subject_of(matrix), matrix.values(), device, objective);
   }
+  template <class E>
+  PlanChoice choose(const CsrMatrix<E>& matrix, const Device& device, Objective objective) const {
+    return choose(subject_of(matrix), std::as_bytes(matrix.values().span()), device, objective);
+  }
+  /// `values` are all the entries' scalars in the host's memory, in the order of the pattern.
+  PlanChoice choose(const PlanSubject& subject, std::span<const std::byte> values,
+                    const Device& device, Objective objective) const;
 
   /// The size of nodes that was fastest for the matrix's products of this use, or for those of the
   /// nearest matrix within half a doubling; else the default. Costs as much as `choose` does beside
@@ -152,7 +163,7 @@ class HEDDLE_EXPORT Profiles {
 template <class E>
 Plan choose_plan(const CsrMatrix<E>& matrix, const Device& device, const Profiles& profiles,
                  Objective objective = {}) {
-  return profiles.choose(subject_of(matrix), device, objective).plan;
+  return profiles.choose(matrix, device, objective).plan;
 }
 inline Plan choose_plan(const AnyMatrix& matrix, const Device& device, const Profiles& profiles,
                         Objective objective = {}) {

@@ -63,11 +63,19 @@ class SlotEntries {
   std::vector<Offset> own_wide_;
 };
 
-[[noreturn]] void refuse(StoredScalar kept, Offset slot, const SlicedPattern& A,
-                         const std::string& why, const Stream& stream) {
+/// The entries of a list, one after the other.
+template <class T>
+struct ListedEntries {
+  int K;
+  const T* from;
+
+  static bool is_padding(Offset) { return false; }
+  void take(Offset i, T* entry) const { std::copy_n(from + i * K, K, entry); }
+};
+
+[[noreturn]] void refuse(StoredScalar kept, const std::string& entry, const std::string& why) {
   throw Error(ErrorKind::bad_plan, "plan: iteration-precision=" + std::string(name(kept)) + ": " +
-                                       detail::entry_on(slot, A, stream) + " (counted from 0) " +
-                                       why + "; leave it out");
+                                       entry + " (counted from 0) " + why + "; leave it out");
 }
 
 /// Different values, compared by their bits, by a table of numbers that is open.
@@ -106,24 +114,24 @@ class Dictionary {
   std::vector<int> number_of_;
 };
 
-template <class T>
-void encode_as_dictionary(const SlicedPattern& A, const SlotEntries<T>& entries, int K,
-                          std::vector<std::byte>& words, std::size_t table, const Stream& stream) {
-  Dictionary<T> dictionary(K, reinterpret_cast<T*>(words.data() + table));
+/// Calls `number(slot, its value's number)` for `count` slots, or `refuse(slot, why)` of the first
+/// that has none. The table has room for `Dictionary::most` values.
+template <class T, class Entries, class Number, class Refuse>
+void number_values(Offset count, const Entries& entries, int K, T* table, const Number& number,
+                   const Refuse& refuse) {
+  Dictionary<T> dictionary(K, table);
   std::vector<T> entry(static_cast<std::size_t>(K));
   Offset read = 0;
-  for (Offset slot = 0; slot < A.slots; ++slot) {
+  for (Offset slot = 0; slot < count; ++slot) {
     if (entries.is_padding(slot)) continue;
     entries.take(slot, entry.data());
     ++read;
-    const int number = dictionary.number_of(entry.data());
-    if (number < 0) {
-      refuse(StoredScalar::dictionary, slot, A,
-             "is another value than the 256 of the " + std::to_string(read - 1) +
-                 " entries before it, and a dictionary has no more",
-             stream);
+    const int found = dictionary.number_of(entry.data());
+    if (found < 0) {
+      refuse(slot, "is another value than the 256 of the " + std::to_string(read - 1) +
+                       " entries before it, and a dictionary has no more");
     }
-    words[static_cast<std::size_t>(slot)] = static_cast<std::byte>(number);
+    number(slot, found);
   }
 }
 
@@ -228,29 +236,28 @@ class Units {
   int count_ = 0;
 };
 
-template <class T>
-void encode_as_units(const SlicedPattern& A, InnerLayout inner, const SlotEntries<T>& entries,
-                     std::vector<std::byte>& words, std::size_t table, const Stream& stream) {
+/// Calls `keep(slot, kept)` for `count` slots, by several threads, or `refuse(slot, why)` of the
+/// first that is no unit times a real of the table, which has room for `Units::most`.
+template <class T, class Entries, class Keep, class Refuse>
+void find_units(Offset count, const Entries& entries, T* table, const Stream& stream,
+                const Keep& keep, const Refuse& refuse) {
   using Kept = typename Units<T>::Kept;
-  Units<T> units(reinterpret_cast<T*>(words.data() + table));
-  T* const to = reinterpret_cast<T*>(words.data());
-  const auto rule = slot_rule(inner, Kept::components, A.C, A.slots, sizeof(T));
+  Units<T> units(table);
   // Pieces, so that little is done again once a real has been found.
   constexpr Offset piece = 1 << 16;
-  for (Offset begin = 0; begin < A.slots;) {
-    const Offset end = std::min(A.slots, (begin / piece + 1) * piece);
+  for (Offset begin = 0; begin < count;) {
+    const Offset end = std::min(count, (begin / piece + 1) * piece);
     const auto encode = [&](Offset i, Offset& first_unlisted) {
       const Offset slot = begin + i;
       if (entries.is_padding(slot)) return;
       T q[4];
       entries.take(slot, q);
       Kept kept;
-      if (!units.encode(q, kept)) {
+      if (units.encode(q, kept)) {
+        keep(slot, kept);
+      } else {
         first_unlisted = std::min(first_unlisted, slot);
-        return;
       }
-      const int lane = static_cast<int>(slot % rule.C);
-      for (int k = 0; k < Kept::components; ++k) to[rule(slot - lane, lane, k)] = kept.component[k];
     };
     const auto join = [](Offset& first, Offset other) { first = std::min(first, other); };
     const Offset unlisted = parallel_reduce(team_size(Stream{stream.threads}, end - begin),
@@ -259,9 +266,9 @@ void encode_as_units(const SlicedPattern& A, InnerLayout inner, const SlotEntrie
       T q[4];
       entries.take(unlisted, q);
       if (!units.list(q)) {
-        refuse(StoredScalar::unit, unlisted, A,
-               "is no unit times one of 16 reals (1 and those of the entries before it among them)",
-               stream);
+        refuse(
+            unlisted,
+            "is no unit times one of 16 reals (1 and those of the entries before it among them)");
       }
     }
     begin = unlisted;
@@ -275,13 +282,32 @@ void encode_exactly(const SlicedPattern& pattern, InnerLayout inner, int K, Stor
                     const T* from, std::span<std::byte> to, const Stream& stream) {
   const SlotEntries<T> entries(pattern, inner, K, from, stream);
   std::vector<std::byte> words(to.size());
+  const auto refuse_slot = [&](Offset slot, const std::string& why) {
+    refuse(kept, detail::entry_on(slot, pattern, stream), why);
+  };
+  const auto table_of = [&](int values, int scalars) {
+    const std::size_t bytes = static_cast<std::size_t>(values * scalars) * sizeof(T);
+    return reinterpret_cast<T*>(words.data() + (to.size() - bytes));
+  };
   if (kept == StoredScalar::dictionary) {
-    const std::size_t table =
-        to.size() - static_cast<std::size_t>(dictionary_code::most_values * K) * sizeof(T);
-    encode_as_dictionary(pattern, entries, K, words, table, stream);
+    number_values(
+        pattern.slots, entries, K, table_of(dictionary_code::most_values, K),
+        [&](Offset slot, int number) {
+          words[static_cast<std::size_t>(slot)] = static_cast<std::byte>(number);
+        },
+        refuse_slot);
   } else {
-    const std::size_t table = to.size() - unit_code::most_values * sizeof(T);
-    encode_as_units(pattern, inner, entries, words, table, stream);
+    using Kept = typename Units<T>::Kept;
+    T* const scalars = reinterpret_cast<T*>(words.data());
+    const auto rule = slot_rule(inner, Kept::components, pattern.C, pattern.slots, sizeof(T));
+    const auto keep = [&](Offset slot, const Kept& unit) {
+      const int lane = static_cast<int>(slot % rule.C);
+      for (int k = 0; k < Kept::components; ++k) {
+        scalars[rule(slot - lane, lane, k)] = unit.component[k];
+      }
+    };
+    find_units(pattern.slots, entries, table_of(unit_code::most_values, 1), stream, keep,
+               refuse_slot);
   }
   detail::copy_bytes(to.data(), words.data(), words.size(), stream);
 }
@@ -289,5 +315,29 @@ template void encode_exactly(const SlicedPattern&, InnerLayout, int, StoredScala
                              std::span<std::byte>, const Stream&);
 template void encode_exactly(const SlicedPattern&, InnerLayout, int, StoredScalar, const double*,
                              std::span<std::byte>, const Stream&);
+
+template <class T>
+void check_exact_copy(const PatternView& pattern, int K, const T* values, StoredScalar kept,
+                      int threads) {
+  const ListedEntries<T> entries{K, values};
+  const auto refuse_entry = [&](Offset i, const std::string& why) {
+    Index row = 0;
+    while (pattern.offsets[row + 1] <= i) ++row;
+    refuse(
+        kept,
+        "the entry of row " + std::to_string(row) + ", column " + std::to_string(pattern.column[i]),
+        why);
+  };
+  if (kept == StoredScalar::dictionary) {
+    std::vector<T> table(static_cast<std::size_t>(dictionary_code::most_values * K));
+    number_values(pattern.entries(), entries, K, table.data(), [](Offset, int) {}, refuse_entry);
+  } else if (kept == StoredScalar::unit && K == 4) {
+    T table[unit_code::most_values];
+    const auto keep = [](Offset, const typename Units<T>::Kept&) {};
+    find_units(pattern.entries(), entries, table, Stream{threads}, keep, refuse_entry);
+  }
+}
+template void check_exact_copy(const PatternView&, int, const float*, StoredScalar, int);
+template void check_exact_copy(const PatternView&, int, const double*, StoredScalar, int);
 
 }  // namespace heddle

@@ -16,4 +16,10 @@ template <class T>
 void encode_exactly(const SlicedPattern& pattern, InnerLayout inner, int K, StoredScalar kept,
                     const T* from, std::span<std::byte> to, const Stream& stream);
 
+/// Throws as `encode_exactly` where the values of a matrix, K scalars an entry, do not fit: the
+/// first entry in the matrix's own order. All is in the host's memory.
+template <class T>
+void check_exact_copy(const PatternView& pattern, int K, const T* values, StoredScalar kept,
+                      int threads);
+
 }  // namespace heddle

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "heddle/runtime/any_solver.hpp"
 #include "io/temporary_folder.hpp"
 #include "support/profiles.hpp"
 #include "support/random_matrix.hpp"
@@ -129,6 +130,43 @@ TEST_F(PlanChoiceTest, SaysWhatItIsFrom) {
   EXPECT_FALSE(choice.tuned);
   EXPECT_EQ(choice.plan, predicted);
   EXPECT_EQ(choice.reason, "predicted, best for domain surfaces (profile " + path + ")");
+}
+
+TEST_F(PlanChoiceTest, LeavesOutAnExactCopyThatTheValuesRefuse) {
+  using E = quaternion<double>;
+  CsrMatrix<E> values = random_matrix<E>({.rows = 60, .columns = 60, .diagonal = true}, generator);
+  ASSERT_GT(values.entries(), 256);
+  ProfileRecord record = record_of_it("CSR");
+  record.fingerprint = fingerprint(values.view().pattern());
+  record.features = pattern_features(values.view().pattern());
+  for (const std::string precision : {"dictionary", "unit"}) {
+    record.plan = parse_plan("C=8,iteration-precision=" + precision);
+    const std::string path = save(folder / "p.json", {record});
+    const Profiles profiles = Profiles::of_file(device, path);
+    const PlanChoice choice = profiles.choose(values, device, parse_objective("cg"));
+    EXPECT_EQ(choice.plan, parse_plan("C=8"));
+    EXPECT_TRUE(choice.tuned);
+    const std::string says = "an exact copy is not used, tuned for this pattern (profile " + path +
+                             "): plan: iteration-precision=" + precision + ": the entry of row ";
+    EXPECT_TRUE(choice.warning.starts_with(says)) << choice.warning;
+    EXPECT_EQ(choose_plan(AnyMatrix(values), device, profiles), parse_plan("C=8"));
+    // As the operator itself would say it.
+    const std::string why = choice.warning.substr(choice.warning.find("plan: "));
+    try {
+      AnyOperator(AnyMatrix(values), parse_plan("CSR,iteration-precision=" + precision), device);
+      ADD_FAILURE() << precision;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.what(), why);
+    }
+    CsrMatrix<E> few = values;
+    for (Offset i = 0; i < few.entries(); ++i) {
+      for (int k = 0; k < 4; ++k) few.values()[i * 4 + k] = k == i % 4 ? (i % 3 == 0 ? 2 : -1) : 0;
+    }
+    const PlanChoice kept = profiles.choose(few, device, parse_objective("cg"));
+    EXPECT_EQ(kept.plan, record.plan);
+    EXPECT_EQ(kept.warning, "");
+    EXPECT_EQ(choose_plan(few, device, profiles), record.plan);
+  }
 }
 
 TEST_F(PlanChoiceTest, AsksTheNamedFileThenTheEnvironmentThenTheCache) {

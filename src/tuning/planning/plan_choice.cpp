@@ -12,6 +12,7 @@
 #include "base/environment.hpp"
 #include "heddle/choose_plan.hpp"
 #include "heddle/runtime/any_solver.hpp"
+#include "matrix/exact_encoding.hpp"
 #include "plan_fits.hpp"
 
 namespace heddle {
@@ -253,6 +254,26 @@ PlanChoice Profiles::choose(const PlanSubject& subject, const Device& device,
   const std::string why = why_not(plan);
   if (why.empty()) return {.plan = plan, .reason = found, .tuned = true, .warning = ""};
   choice.warning = "a plan is not used, " + found + ": " + why;
+  return choice;
+}
+
+PlanChoice Profiles::choose(const PlanSubject& subject, std::span<const std::byte> values,
+                            const Device& device, Objective objective) const {
+  PlanChoice choice = choose(subject, device, objective);
+  StoredScalar& stored = choice.plan.layout.stored;
+  if (!is_exact(stored) || values.empty()) return choice;
+  const auto check = [&]<class T>(const T* scalars) {
+    const auto K = static_cast<int>(subject.entry_bytes / static_cast<int>(sizeof(T)));
+    check_exact_copy(subject.pattern, K, scalars, stored, device.threads());
+  };
+  try {
+    subject.precision == precision_names[0] ? check(reinterpret_cast<const float*>(values.data()))
+                                            : check(reinterpret_cast<const double*>(values.data()));
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::bad_plan) throw;
+    choice.warning = "an exact copy is not used, " + choice.reason + ": " + error.what();
+    stored = StoredScalar::own;
+  }
   return choice;
 }
 
