@@ -124,7 +124,8 @@ std::string Device::description() const {
     if (on_gpu()) return cuda::description(stream_);
   }
   const std::string model = proc_value("/proc/cpuinfo", "model name");
-  const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+  const bool avx2 =
+      has_avx2_copies && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
   return (model.empty() ? std::string("CPU") : model) + ", " + std::to_string(threads()) +
          (threads() == 1 ? " thread" : " threads") + (avx2 ? ", AVX2" : ", baseline instructions");
 }

@@ -7,6 +7,7 @@
 #include <span>
 #include <utility>
 
+#include "heddle/config.hpp"
 #include "heddle/detail/reduction.hpp"
 #include "heddle/detail/row_finishers.hpp"
 #include "heddle/detail/sliced.hpp"
@@ -201,9 +202,19 @@ __attribute__((target("avx2,fma"), flatten)) std::array<Finish, N> product_rows_
   return product_rows_of_fields<E, N>(A, column, values, x, distance, begin, end, finish);
 }
 
-inline bool has_avx2() {
+inline bool machine_has_avx2() {
   static const bool has = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
   return has;
+}
+/// Whether loops take their copies for AVX2 and FMA. Known to compilers, so that they make none,
+/// where the library has none.
+template <bool copies = has_avx2_copies>
+constexpr bool has_avx2() {
+  if constexpr (copies) {
+    return machine_has_avx2();
+  } else {
+    return false;
+  }
 }
 
 /// Calls `body(group)` for every group of 256 stored rows under the plan's schedule; `work` is the
