@@ -10,7 +10,7 @@
 namespace heddle::methods {
 
 /// A run that is given 1 goes on from the p of the run before, which ended behind its last update;
-/// one that is given 0 begins along z.
+/// one that is given 0 begins along z, and so does one whose r has little to do with that p.
 template <Ring R, bool preconditioned>
 struct ContinuedConjugateGradient : ConjugateGradient<R, preconditioned> {
   using Plain = ConjugateGradient<R, preconditioned>;
@@ -24,12 +24,14 @@ struct ContinuedConjugateGradient : ConjugateGradient<R, preconditioned> {
     HEDDLE_INLINE static void at(V&, const C&) {}
   };
   /// Decides from r* M^-1 r and r* p. In exact arithmetic they are equal where p goes on, and p*
-  /// A p is the steepest way down only if they are: z makes up for what r has changed by.
+  /// A p is the steepest way down only if they are: z makes up for what r has changed by. Where
+  /// that is more than half of z, p is mostly what the copy was off by, as behind a preconditioner
+  /// near A^-1. Such a part never leaves p again: each later iteration gains the same little.
   struct Join {
     template <class C, class N, class T>
     HEDDLE_INLINE static void decide(C& c, const N* sum, Judge<T>& judge) {
       const T now = sum[0].real(), along = sum[1].real();
-      const bool goes_on = c[given].real() != 0 && is_finite(along);
+      const bool goes_on = c[given].real() != 0 && along >= now / 2 && along <= 3 * now / 2;
       judge.stop(judge.why_not_positive(now, device::loop_not_definite));
       c[stays] = N::from_real(goes_on ? T(1) : T(0));
       c[turn] = N::from_real(goes_on ? 1 - along / now : T(1));
