@@ -12,6 +12,7 @@
 #include "json_report.hpp"
 #include "matrix_options.hpp"
 #include "output_path.hpp"
+#include "singular_advice.hpp"
 #include "whole_number.hpp"
 
 namespace heddle::cli {
@@ -204,8 +205,7 @@ int run_eigen(const EigenCommand& options) {
   try {
     problem = build(options, matrix, mass, device, settings, found);
   } catch (const Error& error) {
-    if (error.kind() != ErrorKind::singular) throw;
-    throw Error(error.kind(), std::string(error.what()) + "; use --preconditioner none");
+    throw_with_advice(error);
   }
   found.count = settings.count;
   found.build_seconds = building.seconds();

@@ -1,6 +1,7 @@
 // `heddle eigen` of a matrix whose rows ranks share.
 #include <algorithm>
 #include <atomic>
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -11,6 +12,7 @@
 #include "matrix_of_rank.hpp"
 #include "plan_text.hpp"
 #include "read_by_first.hpp"
+#include "singular_advice.hpp"
 #include "solvers/mass_checks.hpp"
 #include "stopwatch.hpp"
 #include "system_on_ranks.hpp"
@@ -72,22 +74,19 @@ void share_problem(const EigenCommand& options, EigenOnRanks& problem,
 }
 
 AnyEigenSolver make_solver(const EigenCommand& options, const MatrixOfRank& rows,
-                           const AnyLinearOperator* mass, const Partition& partition,
-                           const EigenOptions& settings) {
+                           const AnyLinearOperator* mass, const EigenOptions& settings) {
   const ComposedChoice preconditioner = ComposedChoice::parse(options.preconditioner);
   try {
     return {rows.matrix(), mass, rows.diagonal(), preconditioner, settings};
   } catch (const Error& error) {
-    const bool counts_all = needed_entries(preconditioner) == NeededEntries::all;
-    if (counts_all || error.kind() != ErrorKind::singular) throw;
-    throw singular_on(rows.ranks(), partition, error);
+    throw_with_advice(error);
   }
 }
 
-/// Returns the exit status.
+/// `built`: what to do once it has its rows. Returns the exit status.
 int eigen_of_rank(const EigenCommand& options, const EigenOnRanks& problem,
                   const Partition& partition, Communicator& ranks, const Device& device,
-                  const Device& of_all) {
+                  const Device& of_all, const std::function<void()>& built) {
   Stopwatch building;
   const auto progress = ranks.rank() == 0 ? options.matrix.progress() : nullptr;
   FoundPairs found = problem.found;
@@ -100,10 +99,11 @@ int eigen_of_rank(const EigenCommand& options, const EigenOnRanks& problem,
                          options.ranks, device);
     mass.emplace(rows.in_own_basis(*rows_of_mass));
   }
+  built();
   EigenOptions settings = settings_of(options, progress.get());
   if (!options.count) settings.count = std::min(settings.count, dimensions_of(rows.matrix()));
   found.count = settings.count;
-  AnyEigenSolver solver = make_solver(options, rows, mass ? &*mass : nullptr, partition, settings);
+  AnyEigenSolver solver = make_solver(options, rows, mass ? &*mass : nullptr, settings);
   found.solver_memory = solver.memory();
   found.build_seconds = building.seconds();
   std::vector<AnyField> parts, x;
@@ -132,7 +132,7 @@ int eigen_on_ranks(const EigenCommand& options) {
   std::atomic<int> status = 0;
   run_on_ranks(count, [&](Communicator& ranks) {
     const Device& device = of_all.on_gpu() ? devices.begin()[ranks.rank()] : part_of_cpu;
-    const int of_rank = eigen_of_rank(options, problem, partition, ranks, device, of_all);
+    const int of_rank = eigen_of_rank(options, problem, partition, ranks, device, of_all, [] {});
     if (ranks.rank() == 0) status = of_rank;
   });
   return status;
@@ -160,11 +160,18 @@ int eigen_on_ranks(const EigenCommand& options, Communicator& ranks) {
   });
   int status = 0;
   guard(ranks, [&] {
+    Stopwatch sharing;
     share_problem(options, *problem, partition, ranks);
+    problem->found.read_seconds += sharing.seconds();
     // Processes may have other threads, memory and profiles: one chooses.
     Plan& plan = problem->found.choice.plan;
     plan = parse_plan(text_of_rank(ranks, 0, to_full_string(plan)));
-    status = eigen_of_rank(options, *problem, *partition, ranks, *device, *device);
+    // A process keeps its rows in the storage of products alone.
+    const auto forget = [&] {
+      problem->matrix = AnyMatrix(CsrMatrix<real<double>>());
+      problem->mass.reset();
+    };
+    status = eigen_of_rank(options, *problem, *partition, ranks, *device, *device, forget);
   });
   return status;
 }

@@ -19,13 +19,6 @@ void distribute(PlanChoice& choice) {
   choice.reason += ", changed to what ranks can store";
 }
 
-Error singular_on(const Communicator& ranks, const Partition& partition, const Error& error) {
-  const int rank = ranks.rank();
-  return {error.kind(), "rank " + std::to_string(rank) + ", whose rows begin at " +
-                            std::to_string(partition.row(partition.first_row(rank))) + ": " +
-                            error.what() + "; use --preconditioner none"};
-}
-
 namespace {
 
 RankEntries entries_of(const AnyMatrix& matrix, bool has_all_rows, const Partition& partition,

@@ -22,9 +22,6 @@ namespace heddle::cli {
 /// Changes a chosen plan to one that ranks can store.
 void distribute(PlanChoice& choice);
 
-/// A diagonal entry without inverse, found on this rank, whose rows the message counts.
-Error singular_on(const Communicator& ranks, const Partition& partition, const Error& error);
-
 class MatrixOfRank {
  public:
   /// The rank's rows of `matrix`, which has all rows, or those of the rank alone in its order; with

@@ -6,6 +6,7 @@
 
 #include "commands.hpp"
 #include "right_hand_side.hpp"
+#include "singular_advice.hpp"
 #include "solve_alone.hpp"
 #include "solve_least_squares.hpp"
 #include "solve_on_ranks.hpp"
@@ -67,8 +68,7 @@ BuiltSystem build(const SolveOptions& options, const AnyMatrix& matrix, const De
         [&] { return choose(options, matrix, *outcome.method.method, device, Profiles()); });
     outcome.memory = built.sliced->memory();
   } catch (const Error& error) {
-    if (error.kind() != ErrorKind::singular) throw;
-    throw Error(error.kind(), std::string(error.what()) + "; use --preconditioner none");
+    throw_with_advice(error);
   }
   return built;
 }

@@ -19,6 +19,7 @@
 #include "plan_text.hpp"
 #include "rank_choice.hpp"
 #include "right_hand_side.hpp"
+#include "singular_advice.hpp"
 #include "solve_alone.hpp"
 #include "solve_least_squares.hpp"
 #include "solve_settings.hpp"
@@ -72,16 +73,12 @@ class SolveOfRank {
     if (outcome_.method.looks_at_products(tree_->matrix, options_.shift)) make_solver();
   }
 
-  /// A diagonal entry without inverse is one rank's, and all ranks' end.
   void make_solver() {
     solver_.reset();
     try {
       solver_.emplace(*tree_, *outcome_.method.method, preconditioner_, settings_, options_.shift);
     } catch (const Error& error) {
-      if (needed_entries(preconditioner_) == NeededEntries::all)
-        throw;  // it counts the rows of all
-      if (error.kind() != ErrorKind::singular) throw;
-      throw singular_on(ranks_, partition_, error);
+      throw_with_advice(error);
     }
   }
 
@@ -272,7 +269,11 @@ int solve_on_ranks(const SolveOptions& options, Communicator& ranks) {
   });
   int status = 0;
   guard(ranks, [&] {
-    if (!reads_own_rows) share_system(*system, partition, ranks);
+    if (!reads_own_rows) {
+      Stopwatch sharing;
+      share_system(*system, partition, ranks);
+      system->outcome.read_seconds += sharing.seconds();
+    }
     // Processes may have other threads, memory and profiles: one chooses.
     Plan& plan = system->outcome.choice.plan;
     plan = parse_plan(text_of_rank(ranks, 0, to_full_string(plan)));

@@ -62,13 +62,16 @@ SystemOnRanks system_by(const SolveOptions& options, ReadSystem system, Index ro
   auto least_squares = reason_for_least_squares(options, matrix);
   if (!least_squares) {
     outcome.method = choose_method(options.method, matrix, system.preconditioner, device);
-    outcome.method.looks_at_diagonal(matrix, system.preconditioner, options.shift);
   }
   if (subject != nullptr) {
     outcome.choice =
         least_squares
             ? choice_for(options.plan, *subject, device, Objective::product(), system.profiles)
             : choose(options, *subject, *outcome.method.method, device, system.profiles);
+  }
+  // Behind the choice of a plan, as without ranks, so that the plan and the bits are the same.
+  if (!least_squares) {
+    outcome.method.looks_at_diagonal(matrix, system.preconditioner, options.shift);
   }
   if (is_chosen(options.plan)) distribute(outcome.choice);
   if (!outcome.choice.warning.empty() && !options.matrix.quiet) warn(outcome.choice.warning);

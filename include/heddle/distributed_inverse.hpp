@@ -11,10 +11,10 @@
 
 namespace heddle {
 
-/// z = M^-1 r by `BlockJacobi`, `Fsai` or `Isai`, with the bits of one process for any number of
-/// ranks: rank 0 gathers the matrix, computes M^-1 as one process does, on its host, and gives each
+/// z = M^-1 r by `BlockJacobi`, `Fsai` or `Isai`, with the same bits for any number of ranks, on
+/// CPUs those of one process: rank 0 gathers the matrix, computes M^-1 on its host, and gives each
 /// rank its rows. Each factor multiplies as a matrix of its own, with an exchange before it. So
-/// rank 0 needs room for the whole matrix and its inverse, and keeps both for new values.
+/// rank 0 needs room for the whole matrix and twice for its inverse, and keeps them for new values.
 ///
 /// Set-up, `refresh` and applications are collective. `refresh` takes new values where some rank
 /// has them. One application at a time.

@@ -49,12 +49,10 @@ struct RankEntries {
   std::vector<std::byte> values;
 };
 
-/// Those of a rank in a matrix of equal entries, of which `values` are all. Row 0 of the pattern is
-/// row `first_row` of all ranks'.
+/// Those of a rank in a matrix of all rows and of equal entries, of which `values` are all.
 HEDDLE_EXPORT RankEntries entries_of_rank(const PatternView& pattern,
                                           std::span<const std::byte> values,
-                                          const Partition& partition, int rank,
-                                          Offset first_row = 0);
+                                          const Partition& partition, int rank);
 
 /// A plan in which a distributed matrix can be stored, as near to `plan` as may be: rows in their
 /// own order or sorted by length within at most 256 of them, then with entries as given; one length
@@ -117,7 +115,7 @@ class HEDDLE_EXPORT DistributedOperator final : public LinearOperator<S>,
 
   /// Jacobi of it. Collective; throws one `Error` on all ranks: singular, with the rank and the row
   /// of its own, unsupported for entries without an inverse.
-  std::shared_ptr<Preconditioner<S>> jacobi() const;
+  std::shared_ptr<Preconditioner<S>> jacobi() const override;
 
   /// `DistributedMultigrid` of it. Collective.
   detail::MadeMultigrid<S> make_multigrid(int degree, const MultigridChoice& choice) const override;

@@ -26,6 +26,11 @@ OperatorInBasis<S>::OperatorInBasis(const DistributedOperator<S>& of,
 template <class S>
 void OperatorInBasis<S>::apply(S alpha, const FieldView<const S>& x, S beta, const FieldView<S>& y,
                                const Stream& stream) const {
+  check_operand(x, rows(), row_components(), *row_basis(), "x");
+  if (!x.is_aos() || !y.is_aos()) {  // all ranks refuse it, those that permute too
+    throw Error(ErrorKind::size_mismatch, "x, y: one row lies behind the other");
+  }
+  check_apart(x, y, "x", "y");
   Stream own = stream;
   own.share = stored_->device().stream().share;
   if (!permutes_) {
@@ -52,10 +57,12 @@ std::shared_ptr<const LinearOperator<S>> DistributedOperator<S>::in_own_basis(
     std::shared_ptr<const DistributedOperator> other) const {
   std::shared_ptr<const LinearOperator<S>> made;
   together(ranks(), [&] {
-    if (&other->ranks() != &ranks() || other->partition() != partition() ||
-        other->row_components() != row_components()) {
-      throw Error(ErrorKind::size_mismatch,
-                  "operators of other ranks, partitions or entries have no basis in common");
+    if (other == nullptr || &other->ranks() != &ranks() || other->partition() != partition() ||
+        other->row_components() != row_components() ||
+        other->device().stream().gpu != device().stream().gpu) {
+      throw Error(
+          ErrorKind::size_mismatch,
+          "operators of other ranks, partitions, entries or devices have no basis in common");
     }
     made = std::make_shared<detail::OperatorInBasis<S>>(*this, std::move(other));
   });

@@ -9,12 +9,12 @@
 namespace heddle {
 
 RankEntries entries_of_rank(const PatternView& pattern, std::span<const std::byte> values,
-                            const Partition& partition, int rank, Offset first_row) {
+                            const Partition& partition, int rank) {
   const Offset bytes =
       pattern.entries() == 0 ? 0 : static_cast<Offset>(values.size()) / pattern.entries();
   RankEntries own;
   for (long long number = 0; number < partition.rows_of(rank); ++number) {
-    const Offset row = partition.row(partition.first_row(rank) + number) - first_row;
+    const Offset row = partition.row(partition.first_row(rank) + number);
     const Offset begin = pattern.offsets[row], end = pattern.offsets[row + 1];
     own.rows.columns.insert(own.rows.columns.end(), pattern.column + begin, pattern.column + end);
     own.rows.offsets.push_back(static_cast<Offset>(own.rows.columns.size()));

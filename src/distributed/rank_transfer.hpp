@@ -1,5 +1,4 @@
-// What a multigrid on ranks multiplies with beside the matrices of its levels: interpolations,
-// restrictions, and inverses on a level.
+// What ranks multiply by beside their matrix: interpolations, restrictions, and inverses.
 #pragma once
 
 #include <algorithm>
@@ -83,6 +82,9 @@ class RankTransfer final : public LinearOperator<S> {
   void apply(S alpha, const FieldView<const S>& x, S beta, const FieldView<S>& y,
              const Stream& stream) const override {
     check_operand(x, columns(), width_, *column_basis_, "x");
+    // Here, so that ranks that exchange nothing refuse no more and no less than the others.
+    if (!x.is_aos()) throw Error(ErrorKind::size_mismatch, "x: one row lies behind the other");
+    check_apart(x, y, "x", "y");
     if (is_alone()) {
       const FieldView<const S> own(x.data, x.size, width_);  // the matrix knows no basis of it
       return matrix_->apply(alpha, own, beta, y, stream);

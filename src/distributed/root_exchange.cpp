@@ -1,6 +1,7 @@
 #include "root_exchange.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace heddle::detail {
 
@@ -60,7 +61,7 @@ std::vector<std::vector<std::byte>> bytes_to_root(Communicator& ranks,
 }
 
 std::vector<std::byte> bytes_from_root(Communicator& ranks,
-                                       const std::vector<std::vector<std::byte>>& of_ranks) {
+                                       std::vector<std::vector<std::byte>> of_ranks) {
   std::vector<std::size_t> sizes(static_cast<std::size_t>(ranks.size()));
   const auto rank = static_cast<std::size_t>(ranks.rank());
   if (rank == 0) {
@@ -71,14 +72,14 @@ std::vector<std::byte> bytes_from_root(Communicator& ranks,
   std::vector<std::byte> mine;
   together(ranks, [&] {
     if (rank == 0) {
-      mine = of_ranks.front();
+      mine = std::move(of_ranks.front());
     } else {
       mine.resize(sizes[rank]);
     }
   });
   exchange_parts(
       ranks, sizes, std::span(mine),
-      [&](int r) { return std::span(of_ranks[static_cast<std::size_t>(r)]); },
+      [&](int r) { return std::span<const std::byte>(of_ranks[static_cast<std::size_t>(r)]); },
       [&](const auto& receives, const auto& sends) { ranks.begin_exchange(sends, receives); });
   return mine;
 }

@@ -17,7 +17,7 @@ std::vector<std::vector<std::byte>> bytes_to_root(Communicator& ranks,
                                                   std::span<const std::byte> mine);
 /// The bytes that rank 0 has for this one. Collective.
 std::vector<std::byte> bytes_from_root(Communicator& ranks,
-                                       const std::vector<std::vector<std::byte>>& of_ranks);
+                                       std::vector<std::vector<std::byte>> of_ranks);
 
 template <class T>
 std::vector<T> array_of(std::span<const std::byte> bytes) {

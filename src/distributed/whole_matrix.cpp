@@ -4,6 +4,7 @@
 #include <cstring>
 #include <memory>
 #include <numeric>
+#include <utility>
 
 #include "heddle/detail/index.hpp"
 #include "root_exchange.hpp"
@@ -108,24 +109,55 @@ void WholeMatrix<S>::refresh(const std::function<void()>& follow) {
   generation_ = now;
 }
 
+namespace {
+
+/// Of each rank its rows, one behind the other; `bytes_of(row)` are those of a row.
+template <class BytesOfRow>
+std::vector<std::vector<std::byte>> packed(const Partition& partition, const BytesOfRow& bytes_of) {
+  std::vector<std::size_t> sizes(static_cast<std::size_t>(partition.ranks()));
+  for_each_row(partition,
+               [&](std::size_t r, long long row) { sizes[r] += bytes_of(row).size_bytes(); });
+  std::vector<std::vector<std::byte>> of_ranks(sizes.size());
+  for (std::size_t r = 0; r < sizes.size(); ++r) of_ranks[r].reserve(sizes[r]);
+  for_each_row(partition,
+               [&](std::size_t r, long long row) { append(of_ranks[r], bytes_of(row)); });
+  return of_ranks;
+}
+
+}  // namespace
+
 RankRows rows_from_root(Communicator& ranks, const Partition& partition, const PatternView* whole) {
-  std::vector<std::vector<std::byte>> lengths, columns;
+  std::vector<std::vector<std::byte>> of_ranks;
   together(ranks, [&] {
     if (whole == nullptr) return;
-    lengths.resize(static_cast<std::size_t>(ranks.size()));
-    columns.resize(lengths.size());
-    for_each_row(partition, [&](std::size_t r, long long row) {
-      const Offset begin = whole->offsets[row], end = whole->offsets[row + 1];
-      const auto length = static_cast<Index>(end - begin);
-      append<Index>(lengths[r], {&length, 1});
-      append<Index>(columns[r], {whole->column + begin, static_cast<std::size_t>(length)});
+    std::vector<Index> lengths(static_cast<std::size_t>(whole->rows));
+    for (Index row = 0; row < whole->rows; ++row) {
+      lengths[static_cast<std::size_t>(row)] =
+          static_cast<Index>(whole->offsets[row + 1] - whole->offsets[row]);
+    }
+    of_ranks = packed(partition, [&](long long row) {
+      return std::span<const Index>(lengths).subspan(static_cast<std::size_t>(row), 1);
     });
   });
-  const auto own_lengths = array_of<Index>(bytes_from_root(ranks, lengths));
-  const auto own_columns = array_of<Index>(bytes_from_root(ranks, columns));
+  const auto lengths = bytes_from_root(ranks, std::move(of_ranks));
+  of_ranks = {};
+  together(ranks, [&] {
+    if (whole == nullptr) return;
+    of_ranks = packed(partition, [&](long long row) {
+      const Offset begin = whole->offsets[row];
+      return std::span<const Index>(whole->column + begin,
+                                    static_cast<std::size_t>(whole->offsets[row + 1] - begin));
+    });
+  });
+  const auto columns = bytes_from_root(ranks, std::move(of_ranks));
   RankRows rows;
-  for (const Index length : own_lengths) rows.offsets.push_back(rows.offsets.back() + length);
-  rows.columns.assign(own_columns.begin(), own_columns.end());
+  together(ranks, [&] {
+    for (const Index length : array_of<Index>(lengths)) {
+      rows.offsets.push_back(rows.offsets.back() + length);
+    }
+    const auto own = array_of<Index>(columns);
+    rows.columns.assign(own.begin(), own.end());
+  });
   return rows;
 }
 
@@ -135,14 +167,13 @@ std::vector<std::byte> values_from_root(Communicator& ranks, const Partition& pa
   std::vector<std::vector<std::byte>> of_ranks;
   together(ranks, [&] {
     if (whole == nullptr) return;
-    of_ranks.resize(static_cast<std::size_t>(ranks.size()));
-    for_each_row(partition, [&](std::size_t r, long long row) {
+    of_ranks = packed(partition, [&](long long row) {
       const auto begin = static_cast<std::size_t>(whole->offsets[row]) * bytes;
       const auto end = static_cast<std::size_t>(whole->offsets[row + 1]) * bytes;
-      append<std::byte>(of_ranks[r], values.subspan(begin, end - begin));
+      return values.subspan(begin, end - begin);
     });
   });
-  return bytes_from_root(ranks, of_ranks);
+  return bytes_from_root(ranks, std::move(of_ranks));
 }
 
 template class WholeMatrix<float>;

@@ -35,14 +35,25 @@ struct MatrixInParts {
       : matrix(A), entries(entries_of_A) {}
 };
 
+/// Null for a matrix in sliced storage.
+template <class S>
+const detail::PreconditionerMaker<S>* maker_of(const MatrixInParts<S>& parts) {
+  return dynamic_cast<const detail::PreconditionerMaker<S>*>(&*parts.matrix);
+}
+
+template <class S>
+std::shared_ptr<Preconditioner<S>> make_jacobi(const MatrixInParts<S>& parts) {
+  if (const auto* maker = maker_of(parts)) return maker->jacobi();
+  return std::make_shared<detail::SlicedJacobi<S>>(parts.entries);
+}
+
 /// So many iterations of a solver with Jacobi.
 template <template <class> class Solver, class S>
 std::shared_ptr<Preconditioner<S>> make_inner_solver(const MatrixInParts<S>& parts,
                                                      int iterations) {
   SolverOptions options;
   options.max_iterations = options.restart = iterations;
-  auto jacobi = std::make_shared<detail::SlicedJacobi<S>>(parts.entries);
-  auto solver = std::make_shared<Solver<S>>(parts.matrix, std::move(jacobi), std::move(options));
+  auto solver = std::make_shared<Solver<S>>(parts.matrix, make_jacobi(parts), std::move(options));
   return std::make_shared<SolverPreconditioner<S>>(std::move(solver));
 }
 
@@ -53,7 +64,7 @@ template <class S>
 std::shared_ptr<Preconditioner<S>> make_multigrid(const MatrixInParts<S>& parts, int degree,
                                                   const MultigridChoice& choice,
                                                   MultigridReporter* reporter) {
-  if (const auto* maker = dynamic_cast<const detail::PreconditionerMaker<S>*>(&*parts.matrix)) {
+  if (const auto* maker = maker_of(parts)) {
     detail::MadeMultigrid<S> made = maker->make_multigrid(degree, choice);
     if (reporter != nullptr) *reporter = std::move(made.report);
     return std::move(made.preconditioner);
@@ -76,9 +87,7 @@ std::shared_ptr<Preconditioner<S>> make_multigrid(const MatrixInParts<S>& parts,
 template <class Inverse, class S>
 std::shared_ptr<Preconditioner<S>> make_inverse(const MatrixInParts<S>& parts,
                                                 const PreconditionerChoice& choice) {
-  if (const auto* maker = dynamic_cast<const detail::PreconditionerMaker<S>*>(&*parts.matrix)) {
-    return maker->make_inverse(choice);
-  }
+  if (const auto* maker = maker_of(parts)) return maker->make_inverse(choice);
   return std::make_shared<Inverse>(parts.entries, choice.number);
 }
 
@@ -89,7 +98,7 @@ std::shared_ptr<Preconditioner<S>> make_part(const MatrixInParts<S>& parts,
                                              const MultigridChoice& of_multigrid,
                                              MultigridReporter* reporter) {
   const OperatorReference<S>& matrix = parts.matrix;
-  const auto jacobi = [&] { return std::make_shared<detail::SlicedJacobi<S>>(parts.entries); };
+  const auto jacobi = [&] { return make_jacobi(parts); };
   switch (choice.kind) {
     case PreconditionerKind::none:
       return nullptr;

@@ -1,5 +1,4 @@
-// How an operator whose entries lie in no sliced matrix of its own has a preconditioner set up that
-// is made of the entries of all rows.
+// How an operator whose entries lie in no sliced matrix of its own has a preconditioner set up.
 #pragma once
 
 #include <functional>
@@ -28,6 +27,8 @@ class HEDDLE_EXPORT PreconditionerMaker {
  public:
   virtual ~PreconditionerMaker() = default;
 
+  /// Throws `Error` (singular, unsupported) as its class says.
+  virtual std::shared_ptr<Preconditioner<S>> jacobi() const = 0;
   /// `degree`: of the smoother. Candidates and points of the choice are those of the rows of all
   /// ranks. Throws `Error` as `Multigrid` does, and as its class says.
   virtual MadeMultigrid<S> make_multigrid(int degree, const MultigridChoice& choice) const = 0;

@@ -1,0 +1,16 @@
+// What the command line adds where a preconditioner meets an entry without inverse.
+#pragma once
+
+#include <string>
+
+#include "heddle/error.hpp"
+
+namespace heddle::cli {
+
+/// For a handler of `error`, which it throws again.
+[[noreturn]] inline void throw_with_advice(const Error& error) {
+  if (error.kind() != ErrorKind::singular) throw error;
+  throw Error(error.kind(), std::string(error.what()) + "; use --preconditioner none");
+}
+
+}  // namespace heddle::cli
