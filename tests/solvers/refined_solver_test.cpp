@@ -7,14 +7,13 @@
 #include <limits>
 #include <memory>
 #include <string>
-#include <utility>
 
 #include "heddle/conjugate_gradient.hpp"
 #include "heddle/jacobi.hpp"
 #include "heddle/operator.hpp"
 #include "heddle/problems.hpp"
 #include "support/expect_error.hpp"
-#include "support/random_matrix.hpp"
+#include "support/in_floats.hpp"
 
 namespace refined_solver {
 namespace {
@@ -24,15 +23,6 @@ using namespace heddle::test;
 
 using E = quaternion<double>;
 using F = quaternion<float>;
-
-CsrMatrix<F> in_floats(const CsrMatrix<E>& matrix) {
-  Array<float> values(matrix.values().size());
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    values[i] = static_cast<float>(matrix.values()[i]);
-  }
-  return {matrix.rows(), matrix.columns(), Array<Offset>(matrix.offsets().span()),
-          Array<Index>(matrix.column().span()), std::move(values)};
-}
 
 /// With a right-hand side, both solvers over plans.
 struct Refined {
