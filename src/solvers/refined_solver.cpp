@@ -93,14 +93,13 @@ Report RefinedSolver::solve(const FieldView<const double>& b, const FieldView<do
   SolverOptions of_residual = *wide;
   of_residual.max_iterations = 0;
   of_residual.observer = nullptr;
-  FieldView<double> solution = x;
   Report best;
   best.residual_norm = std::numeric_limits<double>::infinity();
   long long iterations = 0;
   Status end = Status::converged;  // of the last run
   for (int runs = 0;; ++runs) {
     wide_->set_options(of_residual);
-    Report now = wide_->solve(b, solution);
+    Report now = wide_->solve(b, x);
     if (runs == 0 && wide->baseline == Baseline::initial_residual) {
       of_residual.baseline = Baseline::right_hand_side;
       of_residual.tolerance = 0;
@@ -116,8 +115,7 @@ Report RefinedSolver::solve(const FieldView<const double>& b, const FieldView<do
     if (now.residual_norm < best.residual_norm) {
       best = now;
     } else {
-      permute<double>(users_view(best_, wide_->matrix()), solution, 1,
-                      wide_->matrix().device().stream());
+      permute<double>(users_view(best_, wide_->matrix()), x, 1, wide_->matrix().device().stream());
     }
     const double seconds = wide->time_limit - seconds_since(begin);
     best.iterations = iterations;
@@ -134,14 +132,14 @@ Report RefinedSolver::solve(const FieldView<const double>& b, const FieldView<do
     of_run.max_iterations = std::min(of_run.max_iterations, wide->max_iterations - iterations);
     of_run.time_limit = std::min(of_run.time_limit, seconds);
     of_run.observer = wide->observer;
-    const Report report = run(best.residual_norm, of_run, solution);
+    const Report report = run(best.residual_norm, of_run, x);
     iterations += report.iterations;
     end = report.status;
   }
   of_residual.max_iterations = wide->max_iterations - iterations;
   of_residual.observer = wide->observer;
   wide_->set_options(of_residual);
-  Report report = wide_->solve(b, solution);
+  Report report = wide_->solve(b, x);
   if (report.detail.empty()) {
     report.detail = "floats came no further, the last iterations ran in double";
   }
