@@ -52,6 +52,7 @@
 #include "heddle/polynomial.hpp"
 #include "heddle/problems.hpp"
 #include "heddle/read.hpp"
+#include "heddle/refined_solver.hpp"
 #include "heddle/report.hpp"
 #include "heddle/row_share.hpp"
 #include "heddle/runtime/any_eigen_solver.hpp"

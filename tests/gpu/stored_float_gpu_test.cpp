@@ -3,14 +3,17 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "heddle/bicgstab.hpp"
 #include "heddle/conjugate_gradient.hpp"
 #include "heddle/jacobi.hpp"
+#include "heddle/refined_solver.hpp"
 #include "support/expect_error.hpp"
 #include "support/gpu.hpp"
+#include "support/in_floats.hpp"
 #include "support/random_matrix.hpp"
 
 namespace stored_float_gpu {
@@ -287,6 +290,40 @@ TEST_F(StoredFloatEndsOnGpu, AsDoubleDoes) {
     EXPECT_EQ(undecided.loop, name(plan.loop.form));
     EXPECT_EQ(undecided.status, Status::indefinite);
     EXPECT_EQ(solve(matrix, {.tolerance = 1e-300}).status, Status::accuracy_limit);
+  }
+}
+
+TEST_F(StoredFloatEndsOnGpu, FieldsInFloatsAreRefined) {
+  using E = quaternion<double>;
+  Seed seed(2706);
+  const auto matrix = random_positive_definite_matrix<E>(2000, 7, seed.generator);
+  const auto floats = in_floats(matrix);
+  const Field<E> b = random_field<E>(2000, seed.generator);
+  for (const char* loop : loops) {
+    for (const char* narrow_plan : {"Sl-32,", "pJDS,iteration-precision=scaled,"}) {
+      SCOPED_TRACE(std::string(narrow_plan) + loop);
+      const Operator<E> A(matrix, parse_plan(std::string("pJDS,") + loop), device);
+      const Operator<quaternion<float>> narrow_A(
+          floats, parse_plan(std::string(narrow_plan) + loop), device);
+      RefinedSolver solver(std::make_shared<ConjugateGradient<float>>(narrow_A, Jacobi(narrow_A)),
+                           std::make_shared<ConjugateGradient<double>>(
+                               A, Jacobi(A), SolverOptions{.tolerance = 1e-12}));
+      Field<E> x(2000), there(2000, device, A.vector_layout(), A.row_basis());
+      const Report report = solver.solve(b.view(), x.view());
+      EXPECT_TRUE(report.converged()) << report;
+      EXPECT_EQ(report.stored, "float");
+      EXPECT_EQ(report.detail, "");
+      fill<double>(0, there.view(), device.stream());
+      EXPECT_TRUE(solver.solve(b.view(), there.view()).converged());
+      Field<E> back(2000);
+      permute<double>(there.view(), back.view(), 1, device.stream());
+      double apart = 0;
+      for (std::size_t i = 0; i < x.scalars().size(); ++i) {
+        apart = std::hypot(apart, back.scalars()[i] - x.scalars()[i]);
+      }
+      // As above.
+      EXPECT_FALSE(!(apart <= 2.1e-12 * norm_of<double>(b.scalars()))) << apart;
+    }
   }
 }
 
