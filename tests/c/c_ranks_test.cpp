@@ -81,7 +81,9 @@ TEST(CRanks, HaveTheBitsOfOne) {
   heddle_report report = heddle::c_test::report();
   ASSERT_EQ(heddle_solver_solve(cg, &b, &x, &report), HEDDLE_OK);
   for (const int ranks : {1, 2, 3}) {
-    for (const char* const partition : {"entries", "rows"}) {
+    std::string first_rows = "0";
+    for (int rank = 1; rank < ranks; ++rank) first_rows += "," + std::to_string(256 * rank);
+    for (const char* const partition : {"entries", "rows", first_rows.c_str()}) {
       all.options.partition = partition;
       all.x.assign(all.b.size(), 0);
       ASSERT_EQ(heddle_run_on_ranks(all.context, ranks, solve_part, &all), HEDDLE_OK)
@@ -91,6 +93,12 @@ TEST(CRanks, HaveTheBitsOfOne) {
       EXPECT_EQ(all.x, alone) << ranks;
     }
   }
+  all.options.partition = nullptr;
+  all.options.boundary = "split";  // other bits, and as good an x
+  ASSERT_EQ(heddle_run_on_ranks(all.context, 3, solve_part, &all), HEDDLE_OK);
+  EXPECT_EQ(all.report.outcome, HEDDLE_CONVERGED);
+  all.options.boundary = "thin";
+  EXPECT_EQ(heddle_run_on_ranks(all.context, 1, solve_part, &all), HEDDLE_ERROR_CALLBACK);
 }
 
 /// What one rank does wrong, the others hear of, and none waits for ever.
@@ -115,7 +123,8 @@ TEST(CRanks, WhatFailsOnOneFailsOnAll) {
                 }),
             HEDDLE_ERROR_USAGE);
   for (const heddle_status status : all.told) EXPECT_EQ(status, HEDDLE_ERROR_USAGE);
-  EXPECT_NE(message(all.context).find("not halves"), std::string::npos) << message(all.context);
+  EXPECT_NE(message(all.context).find("partition: halves is neither"), std::string::npos)
+      << message(all.context);
   EXPECT_EQ(run(2,
                 [](void*, heddle_communicator* ranks) {
                   return heddle_communicator_rank(ranks) == 1 ? 7 : 0;
