@@ -38,7 +38,7 @@ if(HEDDLE_BUILD_TESTS)
   set_tests_properties(examples.readme_shows_quick_start PROPERTIES LABELS examples)
 endif()
 
-# From C and Fortran, where the compilers are there; a sanitized library only links to sanitized
+# From C, Fortran and Julia, where these are there; a sanitized library only links to sanitized
 # programs.
 include(CheckLanguage)
 set(c_interface_examples "")
@@ -68,8 +68,15 @@ foreach(example ${c_interface_examples})
   list(APPEND programs $<TARGET_FILE:${example}>)
 endforeach()
 if(HEDDLE_BUILD_TESTS AND programs)
+  # Debian 12 has no Julia.
+  find_program(HEDDLE_JULIA julia)
+  if(HEDDLE_JULIA)
+    list(APPEND programs ${HEDDLE_JULIA})
+  endif()
   add_test(NAME examples.c_and_fortran
-    COMMAND ${CMAKE_COMMAND} "-Dprograms=${programs}"
+    COMMAND ${CMAKE_COMMAND} -E env HEDDLE_LIBRARY=$<TARGET_FILE:heddle_c>
+      ${CMAKE_COMMAND} "-Dprograms=${programs}"
+      -D julia_script=${PROJECT_SOURCE_DIR}/examples/julia/quick_start.jl
       -D matrix=${PROJECT_SOURCE_DIR}/data/dirac-sphere.mtx.gz
       -P ${PROJECT_SOURCE_DIR}/tests/c/examples_print_the_same.cmake)
   set_tests_properties(examples.c_and_fortran PROPERTIES LABELS examples)

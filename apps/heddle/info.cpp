@@ -3,75 +3,50 @@
 #include <filesystem>
 #include <iostream>
 #include <nlohmann/json.hpp>
-#include <optional>
 
-#include "code_balance.hpp"
 #include "commands.hpp"
-#include "exact_copies.hpp"
-#include "heddle/hierarchical_memory.hpp"
+#include "description/matrix_description.hpp"
 #include "heddle/tools/text.hpp"
-#include "heddle/tuning/features.hpp"
 #include "json_report.hpp"
 #include "matrix_options.hpp"
 #include "scaling_options.hpp"
 #include "storage_option.hpp"
+#include "whole_number.hpp"
 
 namespace heddle::cli {
 
 namespace {
 
+using detail::CodeBalance;
+using detail::ExactCopy;
+using detail::MatrixDescription;
+using detail::ShortColumns;
+using detail::TreeMemory;
+
 struct InfoOptions {
   MatrixOptions matrix;
   NodeOption node;
-  BalanceOptions balance;
+  detail::BalanceAssumptions balance;
   ScalingOptions scaling;
   bool json = false;
 };
 
-/// The tree of hierarchical storage, and bytes an entry as others count them.
-struct TreeMemory {
-  HierarchicalMemory memory;
-  double paper_formula = 0;
-  double entries = 0, rows = 0;
-  int entry_bytes = 0;
-
-  double of(long long bytes) const {
-    return entries == 0 ? 0 : static_cast<double>(bytes) / entries;
-  }
-  double coo() const { return entry_bytes + 8; }
-  /// With offsets of 4 bytes, as the paper counts.
-  double csr() const { return entries == 0 ? 0 : entry_bytes + 4 + 4 * (rows + 1) / entries; }
-};
-
-TreeMemory tree_memory(const AnyMatrix& matrix, int node, const Device& device) {
-  TreeMemory tree;
-  tree.entry_bytes = matrix.entry_bytes();
-  tree.memory = hierarchical_memory(matrix.pattern(), node, tree.entry_bytes, device);
-  tree.paper_formula = tree.memory.paper_formula(node, tree.entry_bytes);
-  tree.entries = static_cast<double>(matrix.entries());
-  tree.rows = matrix.rows();
-  return tree;
-}
-
-nlohmann::ordered_json to_json(const NodeCounts& nodes) {
-  return {{"dense", nodes.of_kind[0]}, {"coo1", nodes.of_kind[1]}, {"coo2", nodes.of_kind[2]},
-          {"coo4", nodes.of_kind[3]},  {"items", nodes.items},     {"bytes", nodes.bytes}};
-}
-
-nlohmann::ordered_json to_json(const TreeMemory& tree, int node) {
-  const HierarchicalMemory& memory = tree.memory;
-  return {{"node", node},
-          {"leaves", to_json(memory.leaves)},
-          {"inner_nodes", to_json(memory.inner)},
-          {"schedule_bytes", memory.schedule},
-          {"adjoint_schedule_bytes", memory.adjoint_schedule},
-          {"paper_formula_bytes", tree.paper_formula},
-          {"bytes_per_entry",
-           {{"tree", tree.of(memory.tree())},
-            {"with_schedule", tree.of(memory.tree() + memory.schedule)},
-            {"with_both_schedules", tree.of(memory.total())},
-            {"csr", tree.csr()},
-            {"coo", tree.coo()}}}};
+void add_balance_options(CLI::App& command, detail::BalanceAssumptions& balance) {
+  command
+      .add_option("--cache", balance.cache,
+                  "of the model of a product: bytes of x that a cache keeps; 0 for the size of the "
+                  "device's last one")
+      ->capture_default_str()
+      ->transform(whole_number())
+      ->type_name("BYTES");
+  const auto add_rate = [&](const char* name, double& rate, const char* what) {
+    command.add_option(name, rate, what)
+        ->capture_default_str()
+        ->check(CLI::PositiveNumber)
+        ->type_name("GB/s");
+  };
+  add_rate("--bandwidth", balance.bandwidth, "of that model: between a device and its memory");
+  add_rate("--link", balance.link, "of that model: between the device and the host");
 }
 
 void print(const NodeCounts& nodes, const char* label, const char* items) {
@@ -84,9 +59,9 @@ void print(const NodeCounts& nodes, const char* label, const char* items) {
               items, readable_bytes(static_cast<double>(nodes.bytes)).c_str());
 }
 
-void print(const TreeMemory& tree, int node) {
+void print(const TreeMemory& tree) {
   const HierarchicalMemory& memory = tree.memory;
-  std::printf("\nhisparse    nodes of %d x %d\n", node, node);
+  std::printf("\nhisparse    nodes of %d x %d\n", tree.node, tree.node);
   print(memory.leaves, "leaves", "entries");
   print(memory.inner, "inner nodes", "children");
   std::printf("tree        %s, %.2f of the paper's formula; schedules %s for A x, %s for A* x\n",
@@ -101,72 +76,41 @@ void print(const TreeMemory& tree, int node) {
       tree.csr(), tree.coo());
 }
 
-/// What columns of 16 bits save a product in the layout that GPUs begin with.
-struct ShortColumns {
-  static constexpr const char* layout = "Sl-32";
-  double share = 0;            // of slots
-  double wide = 0, mixed = 0;  // bytes an entry that a product reads of the matrix
-
-  explicit ShortColumns(const AnyMatrix& matrix) {
-    const auto use_under = [&](const std::string& plan) {
-      return memory_use(matrix.pattern(), parse_plan(plan), matrix.entry_bytes(), Device::cpu());
-    };
-    const MemoryUse use = use_under(std::string(layout) + ",column-bits=16");
-    const auto entries = static_cast<double>(matrix.pattern().entries());
-    if (entries == 0) return;
-    share = static_cast<double>(use.short_slots) / static_cast<double>(use.slots);
-    wide = static_cast<double>(use_under(layout).product()) / entries;
-    mixed = static_cast<double>(use.product()) / entries;
+void print(const std::vector<ExactCopy>& copies) {
+  for (const ExactCopy& copy : copies) {
+    if (copy.why_not.empty()) {
+      std::printf("iteration-precision=%s: %.2f bytes an entry with its column, in full %.2f\n",
+                  copy.precision.c_str(), copy.bytes, copy.full);
+    } else {
+      std::printf("iteration-precision=%s: none, %s\n", copy.precision.c_str(),
+                  copy.why_not.c_str());
+    }
   }
-};
-
-void print_json(const AnyMatrix& matrix, const Features& f,
-                const std::vector<LayoutMemory>& layouts, const std::vector<ExactCopy>& copies,
-                const TreeMemory& tree, int node, const CodeBalance& balance,
-                const std::optional<Scaling>& scaling) {
-  nlohmann::ordered_json json;
-  json["entry"] = matrix.entry().name();
-  json["precision"] = name(matrix.precision());
-  json["rows"] = f.rows;
-  json["columns"] = f.columns;
-  json["entries"] = f.entries;
-  json["row_length"] = {{"shortest", f.shortest_row},
-                        {"mean", f.mean_row},
-                        {"deviation", f.deviation_of_rows},
-                        {"longest", f.longest_row},
-                        {"empty_rows", f.empty_rows}};
-  json["bandwidth"] = f.bandwidth;
-  json["mean_distance"] = f.mean_distance;
-  if (f.square) {
-    json["symmetric_pattern"] = f.symmetric_pattern;
-    json["hermitian_defect"] = f.symmetric_pattern && f.has_adjoint
-                                   ? nlohmann::ordered_json(f.hermitian_defect)
-                                   : nlohmann::ordered_json();
-    json["missing_diagonal"] = f.missing_diagonal;
-    json["singular_diagonal"] = f.singular_diagonal;
-  }
-  for (const LayoutMemory& layout : layouts) {
-    json["layouts"].push_back(
-        {{"plan", layout.plan}, {"bytes", layout.use.product()}, {"of_csr", layout.of_csr}});
-  }
-  const ShortColumns columns(matrix);
-  json["short_columns"] = {{"plan", std::string(ShortColumns::layout) + ",column-bits=16"},
-                           {"share_of_slots", columns.share},
-                           {"bytes_an_entry", columns.mixed},
-                           {"with_32_bits", columns.wide}};
-  json["exact_copies"] = to_json(copies);
-  json["hisparse"] = to_json(tree, node);
-  json["code_balance"] = to_json(balance);
-  if (scaling) json["scaling"] = to_json(*scaling);
-  std::cout << text_of(json);
 }
 
-void print(const std::string& path, const AnyMatrix& matrix, const Features& f,
-           const std::vector<LayoutMemory>& layouts) {
+void print(const CodeBalance& balance, const detail::BalanceAssumptions& assumed) {
+  std::printf("\nbalance     %.2f bytes a flop, %.2f without a cache; an entry takes %d flops\n",
+              balance.bytes_per_flop, balance.worst_bytes_per_flop, balance.flops);
+  std::printf(
+      "x           %.3f of its loads go to memory with %s of cache, %.3f with room for "
+      "all of x\n",
+      balance.alpha, readable_bytes(static_cast<double>(balance.cache)).c_str(),
+      balance.least_alpha);
+  std::printf("transfer    of x and y %s at %g GB/s, a product %s at %g GB/s\n",
+              readable_seconds(balance.transfer_seconds).c_str(), assumed.link,
+              readable_seconds(balance.product_seconds).c_str(), assumed.bandwidth);
+  std::printf(
+      "rows        of up to %.1f entries take less time than their transfer, from %.1f on "
+      "ten times as much; here %.1f\n",
+      balance.favours_host_up_to, balance.hides_transfer_from, balance.row_length);
+}
+
+void print(const std::string& path, const MatrixDescription& matrix) {
+  const Features& f = matrix.features;
   std::printf("matrix     %s: %s x %s %s entries (%s), %s stored\n", io::printable(path).c_str(),
               readable_count(f.rows).c_str(), readable_count(f.columns).c_str(),
-              std::string(matrix.entry().name()).c_str(),
-              std::string(name(matrix.precision())).c_str(), readable_count(f.entries).c_str());
+              std::string(matrix.entry.name()).c_str(), std::string(name(matrix.precision)).c_str(),
+              readable_count(f.entries).c_str());
   std::printf("rows       %d to %d entries, mean %.2f, standard deviation %.2f, %s empty\n",
               f.shortest_row, f.longest_row, f.mean_row, f.deviation_of_rows,
               readable_count(f.empty_rows).c_str());
@@ -188,11 +132,11 @@ void print(const std::string& path, const AnyMatrix& matrix, const Features& f,
   }
   std::printf("\n%-10s %12s %8s   what a product reads of the matrix\n", "layout", "memory",
               "of CSR");
-  for (const LayoutMemory& layout : layouts) {
+  for (const LayoutMemory& layout : matrix.layouts) {
     std::printf("%-10s %12s %7.2fx\n", layout.plan.c_str(),
                 readable_bytes(static_cast<double>(layout.use.product())).c_str(), layout.of_csr);
   }
-  const ShortColumns columns(matrix);
+  const ShortColumns& columns = matrix.short_columns;
   std::printf("column-bits=16 in %s: %.1f%% of slots, %.2f bytes an entry, with 32 bits %.2f\n",
               ShortColumns::layout, 100 * columns.share, columns.mixed, columns.wide);
 }
@@ -200,7 +144,7 @@ void print(const std::string& path, const AnyMatrix& matrix, const Features& f,
 std::string picture_title(const std::string& path) {
   return std::filesystem::path(path).filename().string() + " on ranks, predicted";
 }
-std::string words_of(const AnyMatrix& matrix, const Scaling& scaling) {
+std::string words_of(const AnyMatrix& matrix, const detail::Scaling& scaling) {
   const std::string unknowns = std::to_string(scaling.unknowns);
   const std::string entry = scaling.unknowns > 0 ? "blocks of " + unknowns + " x " + unknowns
                                                  : std::string(matrix.entry().name());
@@ -217,28 +161,21 @@ int run_info(const InfoOptions& options) {
   files.check();
   const auto progress = options.matrix.progress();
   const AnyMatrix matrix = options.matrix.read(progress.get());
-  const Device device = options.matrix.on();
-  const Features f = features(matrix, device);
-  const std::vector<LayoutMemory> layouts = layout_memory(matrix, device);
-  const TreeMemory tree =
-      tree_memory(matrix, options.node.node, Device::cpu(options.matrix.processor.threads));
-  const CodeBalance balance = code_balance(matrix, options.balance, device);
-  const std::vector<ExactCopy> copies =
-      exact_copies(matrix, Device::cpu(options.matrix.processor.threads));
-  std::optional<Scaling> scaling;
-  if (options.scaling.is_given()) {
-    scaling = options.scaling.predict(matrix, balance);
+  const MatrixDescription description =
+      detail::describe(matrix, {options.node.node, options.balance, options.scaling.question()},
+                       options.matrix.on());
+  if (const auto& scaling = description.scaling) {
     options.scaling.draw(*scaling, picture_title(options.matrix.path), words_of(matrix, *scaling));
   }
   if (progress) progress->erase();
   if (options.json) {
-    print_json(matrix, f, layouts, copies, tree, options.node.node, balance, scaling);
+    std::cout << text_of(to_json(description));
   } else if (!options.matrix.quiet) {
-    print(options.matrix.path, matrix, f, layouts);
-    print(copies);
-    print(tree, options.node.node);
-    print(balance, options.balance);
-    if (scaling) print(*scaling);
+    print(options.matrix.path, description);
+    print(description.copies);
+    print(description.tree);
+    print(description.balance, options.balance);
+    if (description.scaling) cli::print(*description.scaling);
   }
   return 0;
 }
@@ -251,7 +188,7 @@ void add_info(CLI::App& app, int& status) {
       app.add_subcommand("info", "Features of a matrix, and the memory that each layout takes");
   options->matrix.add_to(*command);
   options->node.add_to(*command);
-  options->balance.add_to(*command);
+  add_balance_options(*command, options->balance);
   options->scaling.add_to(*command);
   command->add_flag("--json", options->json, "the result as one JSON object");
   command->footer("Example: heddle info dirac.mtx.gz --entry quaternion");

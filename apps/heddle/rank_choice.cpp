@@ -1,15 +1,14 @@
 #include "rank_choice.hpp"
 
-#include "distributed/scaling_model.hpp"
+#include "description/scaling.hpp"
 #include "readable.hpp"
-#include "scaling_options.hpp"
 
 namespace heddle::cli {
 
 RankChoice choose_ranks(const RankOptions& options, const AnyMatrix& matrix,
                         const std::vector<Device>& devices) {
   const detail::ScalingModel model(detail::rates_of_device(devices.front().description()),
-                                   detail::parse_network("nvlink"), entry_bytes_of(matrix));
+                                   detail::parse_network("nvlink"), detail::bytes_on_ranks(matrix));
   const double alone = model.iteration_alone(matrix.rows(), matrix.entries());
   RankChoice choice;
   choice.reason = "predicted for an iteration of conjugate gradient: " + readable_seconds(alone) +

@@ -1,45 +1,13 @@
 #include "rank_options.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <sstream>
-#include <system_error>
-#include <utility>
 #include <vector>
 
-#include "heddle/detail/reduction.hpp"
+#include "distributed/named_partition.hpp"
 #include "whole_number.hpp"
 
 namespace heddle::cli {
-
-namespace {
-
-/// Not by first rows: for any number of ranks.
-bool is_named(const std::string& partition) {
-  return partition == "entries" || partition == "rows" || partition == "metis";
-}
-
-std::vector<long long> first_rows_in(const std::string& text) {
-  std::vector<long long> rows;
-  const char* at = text.data();
-  const char* const end = at + text.size();
-  while (true) {
-    long long row = 0;
-    const auto [behind, error] = std::from_chars(at, end, row);
-    const bool is_good = error == std::errc() && (behind == end || *behind == ',');
-    if (!is_good) {
-      throw Error(ErrorKind::usage,
-                  "--partition " + text +
-                      " is neither entries, rows nor metis, nor first rows with commas between "
-                      "them");
-    }
-    rows.push_back(row);
-    if (behind == end) return rows;
-    at = behind + 1;
-  }
-}
-
-}  // namespace
 
 void RankOptions::add_number_to(CLI::App& command, bool predicts) {
   const auto number_or_auto = [predicts, number = whole_number(1, 1024)](std::string& text) {
@@ -92,8 +60,7 @@ void RankOptions::add_to(CLI::App& command, bool in_processes, bool predicts) {
 }
 
 void RankOptions::check_use(const std::string& device) const {
-  if (is_automatic && !is_named(partition)) {
-    (void)first_rows_in(partition);
+  if (is_automatic && !detail::names_any_ranks(partition)) {
     throw Error(ErrorKind::usage,
                 "--partition with first rows names the ranks: give their number, not auto");
   }
@@ -134,24 +101,12 @@ std::vector<Device> RankOptions::devices(const DeviceOption& option, bool quiet)
 }
 
 Partition RankOptions::make_partition(const AnyMatrix& matrix, int count) const {
-  const PatternView pattern = matrix.pattern();
-  if (!is_by_entries_of_rows()) return Partition::by_metis(pattern, count);
-  if (partition == "entries") return Partition::by_entries(pattern, count);
-  return make_partition(pattern.rows, {}, count);
+  return detail::named_partition(partition, matrix.pattern(), count);
 }
 
 Partition RankOptions::make_partition(Index rows, std::span<const long long> entries_of_groups,
                                       int count) const {
-  if (partition == "rows") return Partition::even(rows, count);
-  if (partition == "entries") return Partition::by_weight(rows, count, entries_of_groups);
-  std::vector<long long> first_rows = first_rows_in(partition);
-  if (static_cast<int>(first_rows.size()) != count) {
-    throw Error(ErrorKind::usage, "--partition " + partition + " is for " +
-                                      std::to_string(first_rows.size()) + " ranks, not for " +
-                                      std::to_string(count));
-  }
-  first_rows.push_back(rows);
-  return Partition(std::move(first_rows));
+  return detail::named_partition(partition, rows, entries_of_groups, count);
 }
 
 }  // namespace heddle::cli

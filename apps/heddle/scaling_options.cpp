@@ -1,11 +1,8 @@
 #include "scaling_options.hpp"
 
-#include <algorithm>
 #include <cstdio>
 
-#include "heddle/detail/reduction.hpp"
 #include "output_path.hpp"
-#include "rank_options.hpp"
 #include "readable.hpp"
 #include "svg_picture.hpp"
 #include "whole_number.hpp"
@@ -15,30 +12,31 @@ namespace heddle::cli {
 void ScalingOptions::add_to(CLI::App& command) {
   given_ =
       command
-          .add_option("--scaling", network_,
+          .add_option("--scaling", question_.network,
                       "predict products and iterations on ranks of this network: nvlink, ndr, hdr, "
                       "qdr, ethernet, or the microseconds of a message and GB/s")
           ->type_name("NETWORK");
   others_ = {
       command
-          .add_option("--ranks", ranks_,
+          .add_option("--ranks", question_.ranks,
                       "of --scaling: numbers of ranks with commas between them [1,2,4 and so on up "
                       "to 1024, or the groups of 256 rows]")
           ->delimiter(',')
           ->transform(whole_number(1, 1024))
           ->type_name("N,..."),
-      command.add_option("--partition", partition_, "of --scaling: the rows of each rank")
+      command.add_option("--partition", question_.partition, "of --scaling: the rows of each rank")
           ->capture_default_str()
           ->check(CLI::IsMember({"entries", "rows", "metis"}))
           ->type_name("NAME"),
       command
-          .add_option("--rates", rates_,
-                      "of --scaling: how fast a device is: h100, h200, c2050, or the microseconds "
-                      "and GB/s of an iteration without ranks, and of one on ranks")
+          .add_option("--rates", question_.rates,
+                      "of --scaling: how fast a device is: h100, h200, c2050, device for that of "
+                      "--device, or the microseconds and GB/s of an iteration without ranks, and "
+                      "of one on ranks")
           ->capture_default_str()
           ->type_name("RATES"),
       command
-          .add_option("--unknowns", unknowns_,
+          .add_option("--unknowns", question_.unknowns,
                       "of --scaling: predict for blocks of so many rows and columns in place of "
                       "the entries")
           ->transform(whole_number(1, 64))
@@ -49,8 +47,7 @@ void ScalingOptions::add_to(CLI::App& command) {
 
 void ScalingOptions::check() const {
   if (is_given()) {
-    (void)detail::parse_network(network_);
-    (void)detail::parse_device_rates(rates_);
+    question_.check();
     return;
   }
   for (const CLI::Option* option : others_) {
@@ -66,53 +63,11 @@ void ScalingOptions::add_outputs(RunFiles& files) const {
   }
 }
 
-detail::EntryBytes entry_bytes_of(const AnyMatrix& matrix) {
-  return {matrix.entry_bytes() + static_cast<int>(sizeof(Index)), row_bytes_of(matrix)};
+std::optional<detail::ScalingQuestion> ScalingOptions::question() const {
+  return is_given() ? std::optional(question_) : std::nullopt;
 }
 
-Scaling ScalingOptions::predict(const AnyMatrix& matrix, const CodeBalance& balance) const {
-  if (matrix.rows() != matrix.columns()) {
-    throw Error(ErrorKind::unsupported, "--scaling: ranks share square matrices, not one of " +
-                                            std::to_string(matrix.rows()) + " rows and " +
-                                            std::to_string(matrix.columns()) + " columns");
-  }
-  Scaling made;
-  made.network = detail::parse_network(network_);
-  made.rates = detail::parse_device_rates(rates_);
-  made.partition = partition_;
-  made.unknowns = unknowns_;
-  detail::EntryBytes bytes = entry_bytes_of(matrix);
-  int flops = balance.flops;
-  if (unknowns_ > 0) {
-    const int scalar = matrix.precision() == Precision::double_precision ? 8 : 4;
-    bytes = {unknowns_ * unknowns_ * scalar + static_cast<int>(sizeof(Index)), unknowns_ * scalar};
-    flops = 2 * unknowns_ * unknowns_;
-  }
-  const detail::ScalingModel model(made.rates, made.network, bytes);
-  const Offset rows = matrix.rows(), entries = matrix.entries();
-  made.alone = model.iteration_alone(rows, entries);
-  made.product_alone = model.product_alone(rows, entries);
-  made.flops = static_cast<double>(flops) * static_cast<double>(entries);
-  std::vector<int> counts = ranks_;
-  if (counts.empty()) {
-    for (int count = 1; count <= std::clamp<Offset>(groups_of(matrix.rows()), 1, 1024);
-         count *= 2) {
-      counts.push_back(count);
-    }
-  }
-  std::sort(counts.begin(), counts.end());
-  counts.erase(std::unique(counts.begin(), counts.end()), counts.end());
-  RankOptions ranks;
-  ranks.partition = partition_;
-  for (const int count : counts) {
-    made.points.push_back(model.predict(matrix.pattern(), ranks.make_partition(matrix, count)));
-  }
-  made.weak = detail::weak_scaling(model, rows, entries, made.points);
-  made.best = detail::best_number_of_ranks(made.alone, made.points);
-  return made;
-}
-
-void ScalingOptions::draw(const Scaling& scaling, const std::string& title,
+void ScalingOptions::draw(const detail::Scaling& scaling, const std::string& title,
                           const std::string& words) const {
   if (!picture_) return;
   report::Chart chart;

@@ -17,48 +17,9 @@ std::string with_two_digits(double number) {
   return text;
 }
 
-const detail::ScalingPoint* weak_point(const Scaling& scaling, int ranks) {
-  for (const detail::ScalingPoint& point : scaling.weak.points) {
-    if (point.ranks == ranks) return &point;
-  }
-  return nullptr;
-}
-
 }  // namespace
 
-nlohmann::ordered_json to_json(const Scaling& scaling) {
-  nlohmann::ordered_json json = {{"network", scaling.network.name},
-                                 {"latency", scaling.network.latency},
-                                 {"bandwidth", scaling.network.bandwidth},
-                                 {"rates", scaling.rates.name},
-                                 {"partition", scaling.partition},
-                                 {"unknowns", scaling.unknowns},
-                                 {"product_alone", scaling.product_alone},
-                                 {"iteration_alone", scaling.alone},
-                                 {"best_ranks", scaling.best},
-                                 {"points", nlohmann::ordered_json::array()}};
-  if (!scaling.weak.points.empty()) json["halo_exponent"] = scaling.weak.exponent;
-  for (const detail::ScalingPoint& point : scaling.points) {
-    nlohmann::ordered_json of_point = {{"ranks", point.ranks},
-                                       {"rows", point.worst.rows},
-                                       {"interior_rows", point.worst.interior_rows},
-                                       {"halo", point.worst.received},
-                                       {"neighbours", point.worst.senders},
-                                       {"exchange", point.exchange},
-                                       {"sums", point.sums},
-                                       {"product_vector", point.product_vector},
-                                       {"product_task", point.product_task},
-                                       {"iteration_vector", point.iteration_vector},
-                                       {"iteration_task", point.iteration_task}};
-    if (const auto* weak = weak_point(scaling, point.ranks)) {
-      of_point["weak_iteration_task"] = weak->iteration_task;
-    }
-    json["points"].push_back(of_point);
-  }
-  return json;
-}
-
-void print(const Scaling& scaling) {
+void print(const detail::Scaling& scaling) {
   std::printf("\nscaling     on %s at %s, messages of %s and %g GB/s; rows by %s%s\n",
               scaling.rates.name.c_str(), scaling.network.name.c_str(),
               readable_seconds(scaling.network.latency).c_str(), scaling.network.bandwidth * 1e-9,
@@ -83,7 +44,7 @@ void print(const Scaling& scaling) {
                            {.title = "weak"}});
   for (const detail::ScalingPoint& point : scaling.points) {
     const double speedup = scaling.alone / point.iteration_task;
-    const auto* weak = weak_point(scaling, point.ranks);
+    const auto* weak = scaling.weak_point(point.ranks);
     table.add({std::to_string(point.ranks), readable_count(point.worst.rows),
                readable_count(point.worst.received), std::to_string(point.worst.senders),
                readable_seconds(point.exchange), readable_seconds(point.product_vector),

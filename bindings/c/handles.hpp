@@ -59,6 +59,11 @@ struct OperatorParts {
   Device device() const {
     return matrix.visit([](const auto& A) { return A->device(); });
   }
+  Precision precision() const {
+    return matrix.visit([]<class S>(const std::shared_ptr<const LinearOperator<S>>&) {
+      return sizeof(S) == sizeof(float) ? Precision::single_precision : Precision::double_precision;
+    });
+  }
 };
 
 /// At work in one thread.

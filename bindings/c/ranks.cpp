@@ -6,14 +6,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <span>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
 
 #include "device_named.hpp"
+#include "distributed/named_partition.hpp"
 #include "guard.hpp"
 #include "heddle/detail/reduction.hpp"
 #include "heddle/distributed_operator.hpp"
@@ -28,7 +27,7 @@ using namespace heddle::c;
 namespace {
 
 const heddle_rank_options default_rank_options{
-    sizeof(heddle_rank_options), nullptr, 0, nullptr, nullptr, nullptr};
+    sizeof(heddle_rank_options), nullptr, 0, nullptr, nullptr, nullptr, nullptr};
 
 Device device_of(const heddle_rank_options& options, int ranks) {
   const Device named = device_named(options.device, options.threads);
@@ -43,17 +42,6 @@ Plan plan_of(const heddle_rank_options& options, const AnyMatrix& matrix, const 
   const Device all = device.on_gpu() ? device : Device::cpu();
   const Plan plan = distributed_plan(choose_plan(matrix, all, Profiles::for_device(all)));
   return parse_plan(text_of_rank(ranks, 0, to_full_string(plan)));
-}
-
-Partition partition_of(const heddle_rank_options& options, const PatternView& pattern, int ranks) {
-  const std::string_view by = options.partition == nullptr ? "entries" : options.partition;
-  if (by == "rows") return Partition::even(pattern.rows, ranks);
-  if (by == "metis") return Partition::by_metis(pattern, ranks);
-  if (by != "entries") {
-    throw Error(ErrorKind::usage,
-                "the partition is entries, rows or metis, not " + std::string(by));
-  }
-  return Partition::by_entries(pattern, ranks);
 }
 
 template <class S>
@@ -150,15 +138,18 @@ heddle_status heddle_operator_distribute(heddle_communicator* ranks, const heddl
       }
       const Device device = device_of(options, all.size());
       const Plan plan = plan_of(options, m, device, all);
-      const Partition partition = partition_of(options, m.pattern(), all.size());
+      const BoundaryStorage boundary =
+          parse_boundary_storage(options.boundary == nullptr ? "whole" : options.boundary);
+      const Partition partition = detail::named_partition(
+          options.partition == nullptr ? "entries" : options.partition, m.pattern(), all.size());
       const RankEntries own = entries_of_rank(m.pattern(), m.values(), partition, all.rank());
       out = new heddle_operator{
           ranks->messages,
           std::visit(
               [&]<class S>(const detail::EntryTableHandle<S>& table) {
                 return std::make_shared<OperatorParts>(parts_of_rank<S>(
-                    std::make_shared<DistributedOperator<S>>(all, partition, table, own.rows,
-                                                             own.values, plan, mode, device),
+                    std::make_shared<DistributedOperator<S>>(
+                        all, partition, table, own.rows, own.values, plan, mode, device, boundary),
                     entry, ranks->ranks));
               },
               detail::entry_table_of(m))};

@@ -23,13 +23,17 @@ inline constexpr std::size_t sizes_of_versions<heddle_operator_options>[] = {40,
 template <>
 inline constexpr std::size_t sizes_of_versions<heddle_edits>[] = {48};
 template <>
-inline constexpr std::size_t sizes_of_versions<heddle_rank_options>[] = {48};
+inline constexpr std::size_t sizes_of_versions<heddle_rank_options>[] = {48, 56};
 template <>
 inline constexpr std::size_t sizes_of_versions<heddle_solver_options>[] = {64, 96};
 template <>
 inline constexpr std::size_t sizes_of_versions<heddle_report>[] = {72};
 template <>
-inline constexpr std::size_t sizes_of_versions<heddle_tune_options>[] = {72};
+inline constexpr std::size_t sizes_of_versions<heddle_tune_options>[] = {72, 120};
+template <>
+inline constexpr std::size_t sizes_of_versions<heddle_description_options>[] = {96};
+template <>
+inline constexpr std::size_t sizes_of_versions<heddle_product_times>[] = {72};
 template <>
 inline constexpr std::size_t sizes_of_versions<heddle_multigrid_options>[] = {48};
 template <>

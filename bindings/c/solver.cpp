@@ -154,9 +154,6 @@ heddle_status heddle_solver_create(const heddle_operator* A, const char* method,
             ErrorKind::unsupported,
             std::string(info.name) + " keeps a basis, whose sums ranks on GPUs do not join");
       }
-      if (A->parts->ranks && is_block) {
-        throw Error(ErrorKind::unsupported, "block-cg on ranks is for C++ and the command line");
-      }
       return options;
     };
     const auto make = [&]<class S>(const std::shared_ptr<const LinearOperator<S>>& matrix) {

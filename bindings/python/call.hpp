@@ -11,6 +11,7 @@
 #include <exception>
 #include <memory>
 #include <new>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -34,6 +35,17 @@ inline void raise_again() {
       nb::module_::import_("heddle._errors").attr("of_status")(static_cast<int>(status), message);
   PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(error.ptr())), error.ptr());
   throw nb::python_error();
+}
+
+/// A text for C, which ends at its first zero. Throws what becomes a ValueError, with or without
+/// the interpreter's lock.
+inline const char* c_text(const std::string& text) {
+  if (text.find('\0') != std::string::npos) throw std::invalid_argument("embedded null character");
+  return text.c_str();
+}
+/// Null for none.
+inline const char* c_text(const std::optional<std::string>& text) {
+  return text ? c_text(*text) : nullptr;
 }
 
 /// Daemon threads may be at work in the library when the interpreter ends. Python then ends a

@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "arrays.hpp"
 #include "call.hpp"
@@ -54,20 +55,20 @@ struct Matrix {
     const heddle_entry kind = entry_named(entry);
     const heddle_precision width = precision_named(precision);
     call(made.context, [&] {
-      return heddle_matrix_read(made.context->own, path.c_str(), kind, width, &made.matrix.own);
+      return heddle_matrix_read(made.context->own, c_text(path), kind, width, &made.matrix.own);
     });
     return made;
   }
   static Matrix generate(const std::string& problem, std::int64_t size, std::uint64_t seed) {
     Matrix made;
     call(made.context, [&] {
-      return heddle_matrix_generate(made.context->own, problem.c_str(), size, seed,
+      return heddle_matrix_generate(made.context->own, c_text(problem), size, seed,
                                     &made.matrix.own);
     });
     return made;
   }
   void write(const std::string& path) const {
-    call(context, [&] { return heddle_matrix_write(matrix.own, path.c_str()); });
+    call(context, [&] { return heddle_matrix_write(matrix.own, c_text(path)); });
   }
   void update_values(const Contiguous& data) {
     const heddle_view values = values_of(data, arrays().second.entry);
@@ -86,13 +87,46 @@ struct Matrix {
                                                const std::string& storage, int node) const {
     heddle_operator_options options;
     heddle_operator_options_init(&options, sizeof options);
-    options.device = device.c_str();
-    options.plan = plan ? plan->c_str() : nullptr;
-    options.storage = storage.c_str();
+    options.device = c_text(device);
+    options.plan = c_text(plan);
+    options.storage = c_text(storage);
     options.node = node;
     std::int64_t product = 0, total = 0;
     call(context, [&] { return heddle_matrix_memory(matrix.own, &options, &product, &total); });
     return {product, total};
+  }
+  /// The JSON text of `heddle info`.
+  std::string describe(const std::string& device, int threads, int node, std::int64_t cache,
+                       double bandwidth, double link, const std::optional<std::string>& scaling,
+                       const std::optional<std::string>& rates,
+                       const std::optional<std::string>& partition,
+                       const std::vector<std::int32_t>& ranks, int unknowns) const {
+    heddle_description_options options;
+    heddle_description_options_init(&options, sizeof options);
+    options.device = c_text(device);
+    options.threads = threads;
+    options.node = node;
+    options.cache = cache;
+    options.bandwidth = bandwidth;
+    options.link = link;
+    options.scaling = c_text(scaling);
+    options.rates = c_text(rates);
+    options.partition = c_text(partition);
+    options.ranks = ranks.data();
+    options.rank_count = static_cast<std::int64_t>(ranks.size());
+    options.unknowns = unknowns;
+    std::string text((std::size_t(32) + ranks.size()) << 10, '\0');
+    std::size_t length = 0;
+    const auto describe = [&] {
+      return heddle_matrix_describe(matrix.own, &options, text.data(), text.size() + 1, &length);
+    };
+    call(context, describe);
+    if (length > text.size()) {
+      text.resize(length);
+      call(context, describe);
+    }
+    text.resize(length);
+    return text;
   }
   nb::dict info() const {
     heddle_info info{};

@@ -87,6 +87,9 @@ NB_MODULE(_heddle, m) {
       .def("update_values", &Matrix::update_values)
       .def("memory", &Matrix::memory, "device"_a, "plan"_a.none(), "storage"_a, "node"_a)
       .def("arrays", &arrays_of)
+      .def("describe", &Matrix::describe, "device"_a, "threads"_a, "node"_a, "cache"_a,
+           "bandwidth"_a, "link"_a, "scaling"_a.none(), "rates"_a.none(), "partition"_a.none(),
+           "ranks"_a, "unknowns"_a)
       .def("info", &Matrix::info)
       .def_prop_ro("entry",
                    [](const Matrix& self) { return heddle_entry_name(self.arrays().second.entry); })
@@ -98,9 +101,15 @@ NB_MODULE(_heddle, m) {
         const auto pattern = self.arrays().first;
         return nb::make_tuple(pattern.rows, pattern.columns);
       });
+  nb::class_<TuneOptions>(m, "TuneOptions")
+      .def(nb::init<std::string, int, std::string, std::string, std::string, double, double, double,
+                    double, double, int>(),
+           "device"_a, "threads"_a, "objective"_a, "search"_a, "storage"_a, "seconds"_a,
+           "max_memory_ratio"_a, "memory_weight"_a, "confidence"_a, "tightness"_a, "max_runs"_a);
   nb::class_<Profile>(m, "Profile")
-      .def_static("tune", &Profile::tune, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(),
-                  nb::arg(), nb::arg(), nb::arg().none())
+      .def_static("tune", &Profile::tune, nb::arg(), nb::arg().none(), nb::arg().none(), nb::arg(),
+                  nb::arg().none())
+      .def("evaluate", &Profile::evaluate, nb::arg(), nb::arg(), nb::arg().none())
       .def_static("read", &Profile::read)
       .def("write", &Profile::write)
       .def("choose", &Profile::choose)
@@ -116,6 +125,7 @@ NB_MODULE(_heddle, m) {
       .def("update_values_at", &Operator::update_values_at)
       .def("apply", &Operator::apply, nb::arg().noconvert(), nb::arg().noconvert())
       .def("apply_at", &Operator::apply_at)
+      .def("measure", &Operator::measure)
       .def("wait_for", &Operator::wait_for)
       .def_prop_ro("gpu", &Operator::gpu)
       .def_prop_ro("stream", &Operator::stream)
@@ -127,11 +137,13 @@ NB_MODULE(_heddle, m) {
       .def_static("multigrid", &Preconditioner::multigrid, nb::arg(), nb::arg(), nb::arg(),
                   nb::arg().none(), nb::arg().none(), nb::arg())
       .def_static("of_function", &Preconditioner::of_function);
+  nb::class_<SolverOptions>(m, "SolverOptions")
+      .def(
+          nb::init<double, double, std::int64_t, int, double, bool, double, double, double, bool>(),
+          "tolerance"_a, "absolute_tolerance"_a, "max_iterations"_a, "restart"_a, "time_limit"_a,
+          "record_history"_a, "lower"_a, "upper"_a, "omega"_a, "basis_in_single"_a);
   nb::class_<Solver>(m, "Solver", nb::type_slots(collected<Solver>))
-      .def_static("make", &Solver::make, "A"_a, "method"_a, "preconditioner"_a.none(),
-                  "tolerance"_a, "absolute_tolerance"_a, "max_iterations"_a, "restart"_a,
-                  "time_limit"_a, "record_history"_a, "lower"_a, "upper"_a, "omega"_a,
-                  "basis_in_single"_a)
+      .def_static("make", &Solver::make, nb::arg(), nb::arg(), nb::arg().none(), nb::arg())
       .def("solve", &Solver::solve, nb::arg().noconvert(), nb::arg().noconvert(), nb::arg(),
            nb::arg().none())
       .def("solve_at", &Solver::solve_at, nb::arg(), nb::arg(), nb::arg().none(), nb::arg(),
@@ -147,13 +159,13 @@ NB_MODULE(_heddle, m) {
   nb::class_<RankSolver>(m, "RankSolver", nb::type_slots(collected<RankSolver>))
       .def_static("make", &RankSolver::make, nb::arg(), nb::arg(), nb::arg(), nb::arg(),
                   nb::arg().none(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(),
-                  "tolerance"_a, "absolute_tolerance"_a, "max_iterations"_a, "restart"_a,
-                  "time_limit"_a, "record_history"_a, "lower"_a, "upper"_a, "omega"_a,
-                  "basis_in_single"_a)
+                  nb::arg(), nb::arg())
       .def("solve", &RankSolver::solve, nb::arg().noconvert(), nb::arg().noconvert(), nb::arg(),
            nb::arg().none())
       .def("solve_at", &RankSolver::solve_at, nb::arg(), nb::arg(), nb::arg().none(), nb::arg(),
-           nb::arg().none());
+           nb::arg().none())
+      .def("solve_all", &RankSolver::solve_all, nb::arg(), nb::arg(), nb::arg(), nb::arg().none(),
+           nb::arg(), nb::arg().none());
   nb::class_<LeastSquares>(m, "LeastSquares")
       .def_static("make", &LeastSquares::make)
       .def("solve", &LeastSquares::solve, nb::arg(), nb::arg(), nb::arg().none());

@@ -62,11 +62,11 @@ struct Operator {
     made.precision = values.precision;
     heddle_operator_options options;
     heddle_operator_options_init(&options, sizeof options);
-    options.device = device.c_str();
+    options.device = c_text(device);
     options.threads = threads;
     options.stream = reinterpret_cast<void*>(stream);
-    options.plan = plan ? plan->c_str() : nullptr;
-    options.storage = storage.c_str();
+    options.plan = c_text(plan);
+    options.storage = c_text(storage);
     options.node = node;
     call(made.context,
          [&] { return heddle_operator_create(matrix.matrix.own, &options, &made.A.own); });
@@ -83,7 +83,7 @@ struct Operator {
     made.function = std::move(function);
     heddle_operator_options options;
     heddle_operator_options_init(&options, sizeof options);
-    options.device = device.c_str();
+    options.device = c_text(device);
     check(made.context, heddle_operator_from_callback_on(made.context->own, &options, rows,
                                                          made.entry, made.precision, call_python,
                                                          made.function.ptr(), &made.A.own));
@@ -167,6 +167,17 @@ struct Operator {
   std::uintptr_t stream() const {
     return reinterpret_cast<std::uintptr_t>(heddle_operator_stream(A.own));
   }
+  /// Quartiles of seconds, the same with cold caches, bytes moved, and the triad's bandwidth.
+  nb::tuple measure(int repetitions, bool cold, bool triad) const {
+    heddle_product_times times{};
+    times.struct_size = sizeof times;
+    call(context, [&] {
+      return heddle_operator_measure(A.own, repetitions, cold ? 1 : 0, triad ? 1 : 0, &times);
+    });
+    return nb::make_tuple(times.lower_quartile, times.median, times.upper_quartile,
+                          times.cold_lower_quartile, times.cold_median, times.cold_upper_quartile,
+                          times.moved_bytes, times.triad_bandwidth);
+  }
   void wait_for(std::uintptr_t stream) const {
     call(context, [&] { return heddle_operator_wait_for(A.own, reinterpret_cast<void*>(stream)); });
   }
@@ -187,7 +198,7 @@ struct Preconditioner {
     Preconditioner made;
     made.context = A.context;
     call(made.context, [&] {
-      return heddle_preconditioner_create(A.A.own, text.c_str(), &made.preconditioner.own);
+      return heddle_preconditioner_create(A.A.own, c_text(text), &made.preconditioner.own);
     });
     return made;
   }
@@ -215,7 +226,7 @@ struct Preconditioner {
       options.candidate_count = static_cast<std::int64_t>(count);
     }
     call(made.context, [&] {
-      return heddle_preconditioner_create_multigrid(A.A.own, text.c_str(), &options,
+      return heddle_preconditioner_create_multigrid(A.A.own, c_text(text), &options,
                                                     &made.preconditioner.own);
     });
     return made;

@@ -40,7 +40,7 @@ struct RankChoice {
   int ranks = 1, threads = 0;
   std::vector<std::string> devices;
   std::optional<std::string> plan;
-  std::string partition, exchange;
+  std::string partition, exchange, boundary;
 };
 
 struct RankSolver {
@@ -60,35 +60,28 @@ struct RankSolver {
   static RankSolver make(nb::handle_t<Matrix> A, int ranks, const std::vector<std::string>& devices,
                          int threads, const std::optional<std::string>& plan,
                          const std::string& partition, const std::string& exchange,
-                         const std::string& method, const std::string& preconditioner, double shift,
-                         double tolerance, double absolute_tolerance, std::int64_t max_iterations,
-                         int restart, double time_limit, bool record_history, double lower,
-                         double upper, double omega, bool basis_in_single) {
+                         const std::string& boundary, const std::string& method,
+                         const std::string& preconditioner, double shift,
+                         const SolverOptions& given) {
     RankSolver made;
-    const auto& given = nb::cast<const Matrix&>(A);
-    const auto [pattern, values] = given.arrays();
-    made.context = given.context;
+    const auto& own = nb::cast<const Matrix&>(A);
+    const auto [pattern, values] = own.arrays();
+    made.context = own.context;
     made.of = nb::borrow(A);
-    made.matrix = given.matrix.own;
+    made.matrix = own.matrix.own;
     made.entry = values.entry;
     made.precision = values.precision;
     made.rows = pattern.rows;
-    made.choice = {ranks, threads, devices, plan, partition, exchange};
+    made.choice = {ranks, threads, devices, plan, partition, exchange, boundary};
     made.method = method;
     made.preconditioner = preconditioner;
     made.shift = shift;
-    heddle_solver_options& options = made.options;
-    heddle_solver_options_init(&options, sizeof options);
-    options.tolerance = tolerance;
-    options.absolute_tolerance = absolute_tolerance;
-    options.max_iterations = max_iterations;
-    options.restart = restart;
-    options.time_limit = time_limit;
-    options.record_history = record_history ? 1 : 0;
-    options.lower = lower;
-    options.upper = upper;
-    options.omega = omega;
-    options.basis_in_single = basis_in_single ? 1 : 0;
+    made.options = given.own;
+    for (const std::string& text : devices) (void)c_text(text);
+    for (const std::string* text : {&partition, &exchange, &boundary, &method, &preconditioner}) {
+      (void)c_text(*text);
+    }
+    (void)c_text(plan);
     Task nothing{&made};
     made.run(nothing, nb::none());  // so that what they cannot do is refused here
     return made;
@@ -96,23 +89,31 @@ struct RankSolver {
 
   nb::tuple solve(const Contiguous& b, const Writable& x, bool from_zero, nb::handle callback) {
     const std::int32_t scalars = heddle_row_scalars(entry);
-    return solved(view_of(b, entry, scalars, "b"), view_of(x, entry, scalars, "x"), std::nullopt,
-                  from_zero, callback);
+    const nb::list one = solved(1, view_of(b, entry, scalars, "b").data,
+                                view_of(x, entry, scalars, "x").data, nullptr, from_zero, callback);
+    return nb::borrow<nb::tuple>(one[0]);
   }
   /// In the host's memory; from `guess`, which may be absent or x itself, or zero.
   nb::tuple solve_at(const Place& b, const Place& x, const std::optional<Place>& guess,
                      bool from_zero, nb::handle callback) {
-    return solved(at(b), at(x), guess ? std::optional(at(*guess)) : std::nullopt, from_zero,
+    const nb::list one = solve_all(1, b, x, guess, from_zero, callback);
+    return nb::borrow<nb::tuple>(one[0]);
+  }
+  /// The same of systems whose vectors follow each other.
+  nb::list solve_all(std::int64_t systems, const Place& b, const Place& x,
+                     const std::optional<Place>& guess, bool from_zero, nb::handle callback) {
+    return solved(systems, at(b).data, at(x).data, guess ? at(*guess).data : nullptr, from_zero,
                   callback);
   }
 
  private:
-  /// One solve, or, without b, none. What is not of one rank is rank 0's alone.
+  /// Solves, or, without b, none. What is not of one rank is rank 0's alone.
   struct Task {
     RankSolver* self;
+    std::size_t systems = 1;
     const std::byte *b = nullptr, *guess = nullptr;  // no guess: zero
     std::byte* x = nullptr;
-    heddle_report report{};
+    std::vector<heddle_report> reports{};
     std::vector<double> history{};
     std::mutex mutex{};
     heddle_status failed = HEDDLE_OK;  // the first
@@ -135,28 +136,30 @@ struct RankSolver {
            (precision == HEDDLE_SINGLE ? sizeof(float) : sizeof(double));
   }
 
-  nb::tuple solved(const heddle_view& b, const heddle_view& x,
-                   const std::optional<heddle_view>& guess, bool from_zero, nb::handle callback) {
-    Task task{this};
-    const std::size_t bytes = static_cast<std::size_t>(rows) * row_bytes();
-    Solver::check_apart(b.data, x.data, bytes, "b and out share memory");
-    if (guess && guess->data != x.data) {
-      Solver::check_apart(guess->data, x.data, bytes,
-                          "x0 and out share memory, and are not one array");
+  nb::list solved(std::int64_t systems, const void* b, void* x, const void* guess, bool from_zero,
+                  nb::handle callback) {
+    nb::list all;
+    if (systems == 0) return all;
+    Task task{this, static_cast<std::size_t>(systems)};
+    const std::size_t bytes = task.systems * static_cast<std::size_t>(rows) * row_bytes();
+    Solver::check_apart(b, x, bytes, "b and out share memory");
+    if (guess != nullptr && guess != x) {
+      Solver::check_apart(guess, x, bytes, "x0 and out share memory, and are not one array");
     }
-    task.b = static_cast<const std::byte*>(b.data);
-    task.x = static_cast<std::byte*>(x.data);
-    const void* const start = guess ? guess->data : from_zero ? nullptr : x.data;
+    task.b = static_cast<const std::byte*>(b);
+    task.x = static_cast<std::byte*>(x);
+    const void* const start = guess != nullptr ? guess : from_zero ? nullptr : x;
     task.guess = static_cast<const std::byte*>(start);
     run(task, callback);
     nb::object history = nb::none();
-    if (options.record_history != 0) {
+    if (options.record_history != 0 && systems == 1) {
       const std::size_t size = task.history.size();
       history =
           nb::cast(nb::ndarray<nb::numpy, const double>(task.history.data(), 1, &size, nb::none()),
                    nb::rv_policy::copy);
     }
-    return Solver::told(task.report, history);
+    for (const heddle_report& report : task.reports) all.append(Solver::told(report, history));
+    return all;
   }
 
   void run(Task& task, nb::handle callback) {
@@ -192,6 +195,7 @@ struct RankSolver {
     part.plan = choice.plan ? choice.plan->c_str() : nullptr;
     part.partition = choice.partition.c_str();
     part.exchange = choice.exchange.c_str();
+    part.boundary = choice.boundary.c_str();
     OfRank<heddle_operator, heddle_operator_destroy> A, shifted;
     OfRank<heddle_preconditioner, heddle_preconditioner_destroy> M;
     OfRank<heddle_solver, heddle_solver_destroy> solver;
@@ -221,25 +225,38 @@ struct RankSolver {
     std::vector<std::int64_t> row(static_cast<std::size_t>(count) + 1);
     if (!task.is_fine(heddle_operator_rows_of_rank(A, row.data()))) return false;
     row.pop_back();
-    const std::size_t bytes = row_bytes();
-    std::vector<std::byte> b(row.size() * bytes), x(row.size() * bytes);
-    const auto place = [&](std::size_t i) { return static_cast<std::size_t>(row[i]) * bytes; };
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      std::memcpy(b.data() + i * bytes, task.b + place(i), bytes);
-      if (task.guess != nullptr) std::memcpy(x.data() + i * bytes, task.guess + place(i), bytes);
+    const std::size_t bytes = row_bytes(), own = row.size() * bytes,
+                      all = static_cast<std::size_t>(rows) * bytes;
+    std::vector<std::byte> b(task.systems * own), x(task.systems * own);
+    // `f(of_all, of_rank)`, in bytes, for each row of each system.
+    const auto for_rows = [&](const auto& f) {
+      for (std::size_t k = 0; k < task.systems; ++k) {
+        for (std::size_t i = 0; i < row.size(); ++i) {
+          f(k * all + static_cast<std::size_t>(row[i]) * bytes, k * own + i * bytes);
+        }
+      }
+    };
+    for_rows([&](std::size_t of_all, std::size_t of_rank) {
+      std::memcpy(b.data() + of_rank, task.b + of_all, bytes);
+      if (task.guess == nullptr) return;
+      std::memcpy(x.data() + of_rank, task.guess + of_all, bytes);
+    });
+    std::vector<heddle_view> from, to;
+    for (std::size_t k = 0; k < task.systems; ++k) {
+      from.push_back({b.data() + k * own, count, entry, precision, HEDDLE_ROW_MAJOR, HEDDLE_HOST});
+      to.push_back({x.data() + k * own, count, entry, precision, HEDDLE_ROW_MAJOR, HEDDLE_HOST});
     }
-    heddle_view from = at({}), to = at({});
-    from.data = b.data();
-    to.data = x.data();
-    from.count = to.count = count;
-    heddle_report report{};
-    report.struct_size = sizeof report;
-    if (!task.is_fine(heddle_solver_solve(solver, &from, &to, &report))) return false;
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      std::memcpy(task.x + place(i), x.data() + i * bytes, bytes);
+    std::vector<heddle_report> reports(task.systems);
+    reports.front().struct_size = sizeof(heddle_report);
+    if (!task.is_fine(heddle_solver_solve_all(solver, static_cast<std::int64_t>(task.systems),
+                                              from.data(), to.data(), reports.data()))) {
+      return false;
     }
+    for_rows([&](std::size_t of_all, std::size_t of_rank) {
+      std::memcpy(task.x + of_all, x.data() + of_rank, bytes);
+    });
     if (rank != 0) return true;
-    task.report = report;
+    task.reports = std::move(reports);
     const double* values = nullptr;
     if (!task.is_fine(heddle_solver_history(solver, &values, &count))) return false;
     task.history.assign(values, values + count);

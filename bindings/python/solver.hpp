@@ -70,6 +70,27 @@ class AtWork {
   Watch& watch_;
 };
 
+/// What a solver is told beside operator, method and preconditioner. heddle/_settings.py makes it.
+struct SolverOptions {
+  heddle_solver_options own{};
+
+  SolverOptions(double tolerance, double absolute_tolerance, std::int64_t max_iterations,
+                int restart, double time_limit, bool record_history, double lower, double upper,
+                double omega, bool basis_in_single) {
+    heddle_solver_options_init(&own, sizeof own);
+    own.tolerance = tolerance;
+    own.absolute_tolerance = absolute_tolerance;
+    own.max_iterations = max_iterations;
+    own.restart = restart;
+    own.time_limit = time_limit;
+    own.record_history = record_history ? 1 : 0;
+    own.lower = lower;
+    own.upper = upper;
+    own.omega = omega;
+    own.basis_in_single = basis_in_single ? 1 : 0;
+  }
+};
+
 struct Solver {
   SharedContext context;
   std::unique_ptr<Watch> watch = std::make_unique<Watch>();
@@ -82,9 +103,7 @@ struct Solver {
 
   std::array<nb::object*, 2> references() { return {&of, &preconditioner}; }
   static Solver make(nb::handle_t<Operator> A, const std::string& method, nb::handle preconditioner,
-                     double tolerance, double absolute_tolerance, std::int64_t max_iterations,
-                     int restart, double time_limit, bool record_history, double lower,
-                     double upper, double omega, bool basis_in_single) {
+                     const SolverOptions& given) {
     Solver made;
     const auto& matrix = nb::cast<const Operator&>(A);
     made.context = matrix.context;
@@ -93,19 +112,8 @@ struct Solver {
     made.entry = matrix.entry;
     made.precision = matrix.precision;
     made.rows = matrix.rows;
-    made.records_history = record_history;
-    heddle_solver_options options;
-    heddle_solver_options_init(&options, sizeof options);
-    options.tolerance = tolerance;
-    options.absolute_tolerance = absolute_tolerance;
-    options.max_iterations = max_iterations;
-    options.restart = restart;
-    options.time_limit = time_limit;
-    options.record_history = record_history ? 1 : 0;
-    options.lower = lower;
-    options.upper = upper;
-    options.omega = omega;
-    options.basis_in_single = basis_in_single ? 1 : 0;
+    heddle_solver_options options = given.own;
+    made.records_history = options.record_history != 0;
     options.observer = Watch::observe;
     options.user = made.watch.get();
     const heddle_preconditioner* const own =
@@ -113,7 +121,7 @@ struct Solver {
             ? nullptr
             : nb::cast<const Preconditioner&>(preconditioner).preconditioner.own;
     call(made.context, [&] {
-      return heddle_solver_create(matrix.A.own, method.c_str(), own, &options, &made.solver.own);
+      return heddle_solver_create(matrix.A.own, c_text(method), own, &options, &made.solver.own);
     });
     return made;
   }
@@ -309,7 +317,7 @@ inline std::string choose_method(const Matrix& matrix, const Operator* A,
   const char* method = nullptr;
   const heddle_operator* const own = A != nullptr ? A->A.own : nullptr;
   call(matrix.context, [&] {
-    return heddle_choose_method(matrix.matrix.own, own, preconditioner.c_str(), &method);
+    return heddle_choose_method(matrix.matrix.own, own, c_text(preconditioner), &method);
   });
   return method;
 }

@@ -77,8 +77,7 @@ TEST(CRanks, HaveTheBitsOfOne) {
   std::vector<double> alone(all.b.size());
   const heddle_view b = double_view(all.b.data(), rows, HEDDLE_QUATERNION),
                     x = double_view(alone.data(), rows, HEDDLE_QUATERNION);
-  for (const auto& [preconditioner, partition] :
-       {std::pair("jacobi", "entries"), {"fsai", "rows"}}) {
+  for (const char* const preconditioner : {"jacobi", "fsai"}) {
     Preconditioner made;
     Solver cg;
     ASSERT_EQ(heddle_preconditioner_create(A, preconditioner, &made), HEDDLE_OK);
@@ -87,8 +86,10 @@ TEST(CRanks, HaveTheBitsOfOne) {
     std::fill(alone.begin(), alone.end(), 0);
     ASSERT_EQ(heddle_solver_solve(cg, &b, &x, &report), HEDDLE_OK);
     all.preconditioner = preconditioner;
-    all.options.partition = partition;
     for (const int ranks : {1, 2, 3}) {
+      std::string first_rows = "0";
+      for (int rank = 1; rank < ranks; ++rank) first_rows += "," + std::to_string(256 * rank);
+      all.options.partition = ranks == 1 ? "rows" : ranks == 2 ? first_rows.c_str() : "entries";
       all.x.assign(all.b.size(), 0);
       ASSERT_EQ(heddle_run_on_ranks(all.context, ranks, solve_part, &all), HEDDLE_OK)
           << message(all.context);
@@ -97,6 +98,12 @@ TEST(CRanks, HaveTheBitsOfOne) {
       EXPECT_EQ(all.x, alone) << ranks;
     }
   }
+  all.options.partition = nullptr;
+  all.options.boundary = "split";  // other bits, and as good an x
+  ASSERT_EQ(heddle_run_on_ranks(all.context, 3, solve_part, &all), HEDDLE_OK);
+  EXPECT_EQ(all.report.outcome, HEDDLE_CONVERGED);
+  all.options.boundary = "thin";
+  EXPECT_EQ(heddle_run_on_ranks(all.context, 1, solve_part, &all), HEDDLE_ERROR_CALLBACK);
 }
 
 /// What one rank does wrong, the others hear of, and none waits for ever.
@@ -121,7 +128,8 @@ TEST(CRanks, WhatFailsOnOneFailsOnAll) {
                 }),
             HEDDLE_ERROR_USAGE);
   for (const heddle_status status : all.told) EXPECT_EQ(status, HEDDLE_ERROR_USAGE);
-  EXPECT_NE(message(all.context).find("not halves"), std::string::npos) << message(all.context);
+  EXPECT_NE(message(all.context).find("partition: halves is neither"), std::string::npos)
+      << message(all.context);
   EXPECT_EQ(run(2,
                 [](void*, heddle_communicator* ranks) {
                   return heddle_communicator_rank(ranks) == 1 ? 7 : 0;

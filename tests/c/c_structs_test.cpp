@@ -44,6 +44,7 @@ TEST(CStructs, InitTakesTheSizeOfTheProgram) {
     expect_init_of_size(heddle_operator_options_init, sizeof(heddle_operator_options) + more);
     expect_init_of_size(heddle_solver_options_init, sizeof(heddle_solver_options) + more);
     expect_init_of_size(heddle_tune_options_init, sizeof(heddle_tune_options) + more);
+    expect_init_of_size(heddle_description_options_init, sizeof(heddle_description_options) + more);
     expect_init_of_size(heddle_multigrid_options_init, sizeof(heddle_multigrid_options) + more);
     expect_init_of_size(heddle_least_squares_options_init,
                         sizeof(heddle_least_squares_options) + more);

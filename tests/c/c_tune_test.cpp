@@ -76,6 +76,31 @@ TEST_F(CTune, FindsAPlanThatOperatorsTake) {
   std::filesystem::remove(path);
 }
 
+TEST_F(CTune, TunesADomainAndWhatIsNoPlan) {
+  options.seconds = 0.05;
+  options.max_runs = 3;
+  options.objective = "product";
+  Matrix other;
+  ASSERT_EQ(heddle_matrix_generate(context, "dirac", 300, 1, &other), HEDDLE_OK);
+  const heddle_matrix* const matrices[] = {matrix, other};
+  const char* const names[] = {"a", nullptr};
+  Profile profile, nodes;
+  EXPECT_EQ(heddle_tune_domain(matrices, names, 2, "d", &options, &profile), HEDDLE_ERROR_USAGE);
+  EXPECT_EQ(message(context), "names[1] is a null pointer");
+  EXPECT_EQ(heddle_tune_domain(nullptr, nullptr, 2, "d", &options, &profile), HEDDLE_ERROR_USAGE);
+  ASSERT_EQ(heddle_tune_domain(matrices, nullptr, 2, "d", &options, &profile), HEDDLE_OK)
+      << message(context);
+  EXPECT_NE(json_of(profile).find("\"d\""), std::string::npos);
+  double loss = -2;
+  ASSERT_EQ(heddle_profile_evaluate(profile, other, &options, &loss), HEDDLE_OK)
+      << message(context);
+  EXPECT_GT(loss, -1);
+  options.storage = "hisparse";
+  ASSERT_EQ(heddle_tune(matrix, &options, &nodes), HEDDLE_OK) << message(context);
+  EXPECT_NE(json_of(nodes).find("\"trees\""), std::string::npos);
+  EXPECT_EQ(heddle_profile_evaluate(profile, other, &options, &loss), HEDDLE_ERROR_USAGE);
+}
+
 TEST_F(CTune, EndsWhereTheObserverSays) {
   options.observer = [](void*, const heddle_tune_progress*) { return 1; };
   Profile profile;
@@ -102,6 +127,14 @@ TEST_F(CTune, RefusesWhatIsNoSearchOrProfile) {
   given = options;
   given.max_memory_ratio = 0.5;
   expect_refused(given, "max_memory_ratio");
+  given = options;
+  given.storage = "tree";
+  expect_refused(given, "sliced or hisparse, not tree");
+  given = options;
+  heddle_multigrid_options multigrid;
+  heddle_multigrid_options_init(&multigrid, sizeof multigrid);
+  given.multigrid = &multigrid;
+  expect_refused(given, "multigrid is for that objective, not for cg");
   given = options;
   given.struct_size = 12;
   expect_refused(given, "heddle_tune_options.struct_size is 12");

@@ -1,6 +1,11 @@
-# The examples in C and Fortran print the same bits, which are those of C++ (c_interface_test.cpp).
+# The examples in C, Fortran and, where it is, Julia print the same bits, which are those of C++
+# (c_interface_test.cpp).
 foreach(program ${programs})
-  execute_process(COMMAND ${program} ${matrix} OUTPUT_VARIABLE output COMMAND_ERROR_IS_FATAL ANY)
+  set(script "")
+  if(program MATCHES "/julia$")
+    set(script ${julia_script})
+  endif()
+  execute_process(COMMAND ${program} ${script} ${matrix} OUTPUT_VARIABLE output COMMAND_ERROR_IS_FATAL ANY)
   if(NOT output MATCHES "^converged in [1-9]")
     message(FATAL_ERROR "${program} printed:\n${output}")
   endif()

@@ -162,7 +162,7 @@ TEST_F(Info, PredictsRanks) {
                  "--plot s.png: the picture is written as .svg");
   folder.write("r.mtx", banner + "2 3 2\n1 1 2\n2 3 2\n");
   EXPECT_EQ(run({"info", "r.mtx", "--scaling", "ndr"}).error,
-            "heddle: --scaling: ranks share square matrices, not one of 2 rows and 3 columns\n");
+            "heddle: scaling: ranks share square matrices, not one of 2 rows and 3 columns\n");
 }
 
 TEST_F(Info, TextForPeople) {

@@ -154,12 +154,12 @@ TEST_F(Ranks, RefuseWhatTheyDoNotShare) {
   expect_refused({"--ranks", "2", "--partition", "0,5"},
                  "partition: rank 1 begins at row 5, which is no multiple of 256");
   expect_refused({"--ranks", "2", "--partition", "halves"},
-                 "--partition halves is neither entries, rows nor metis, nor first rows with "
+                 "partition: halves is neither entries, rows nor metis, nor first rows with "
                  "commas between them");
   expect_refused({"--ranks", "auto", "--partition", "0,512"},
                  "--partition with first rows names the ranks: give their number, not auto");
   expect_refused({"--ranks", "auto", "--partition", "halves"},
-                 "--partition halves is neither entries, rows nor metis, nor first rows with "
+                 "partition: halves is neither entries, rows nor metis, nor first rows with "
                  "commas between them");
   expect_refused({"--device", "cpu,cpu"}, "--device cpu,cpu is for ranks: give --ranks too");
   expect_refused({"--ranks", "3", "--device", "cpu,cpu"},

@@ -305,6 +305,14 @@ class Session {
     check(heddle_operator_synchronize(A));
     heddle_least_squares_destroy(&solver);
   }
+  void describe(const heddle_matrix* matrix, int byte) {
+    heddle_description_options options;
+    heddle_description_options_init(&options, sizeof options);
+    options.node = byte % 64;
+    if (byte % 5 == 0) options.scaling = "nvlink";
+    char text[64];
+    check(heddle_matrix_describe(matrix, &options, text, sizeof text, nullptr));
+  }
   void use() {
     heddle_operator* const A = any(operators_);
     const auto rows = static_cast<int>(rows_of(A));
@@ -333,6 +341,7 @@ class Session {
       case 3:
         check(heddle_matrix_info(any(matrices_), &info));
         check(heddle_matrix_memory(any(matrices_), nullptr, &bytes, nullptr));
+        describe(any(matrices_), byte);
         break;
       default:
         check(heddle_choose_method(any(matrices_), A, "jacobi", &method));

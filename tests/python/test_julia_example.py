@@ -1,4 +1,4 @@
-"""The example in Julia, which nothing here runs: its calls and structs are those of heddle.h."""
+"""The example in Julia, which most machines cannot run: its calls and structs are those of heddle.h."""
 
 import pathlib
 import re

@@ -92,6 +92,15 @@ def test_takes_quaternions_of_numpy_quaternion():
     np.testing.assert_allclose(result.x, x, rtol=1e-8)
 
 
+def test_takes_rotations_of_scipy():
+    rotation = pytest.importorskip("scipy.spatial.transform").Rotation
+    q = rotation.from_rotvec([[0, 0, np.pi / 2], [np.pi, 0, 0]])
+    A = heddle.Matrix((q, ([0, 1], [0, 1])), (2, 2))  # x, y, z, w there
+    np.testing.assert_allclose(A.data[0], [np.sqrt(0.5), 0, 0, np.sqrt(0.5)], atol=1e-15)
+    np.testing.assert_allclose(np.roll(A.data, -1, axis=-1), q.as_quat())
+    np.testing.assert_allclose(heddle.solve(A, q, method="bicgstab").x, [[1, 0, 0, 0]] * 2, atol=1e-9)
+
+
 def test_numbers_of_one_place_are_added_and_order_is_free():
     A = sp.coo_array(([1.0, 2.0, 4.0], ([0, 0, 1], [1, 1, 0])), shape=(2, 2))
     B = heddle.Matrix(A)

@@ -43,6 +43,31 @@ def test_ranks_take_new_values_and_a_shift():
     assert np.linalg.norm(A @ x + 0.5 * x - b) <= 1e-9 * np.linalg.norm(b)
 
 
+def test_ranks_solve_several_systems():
+    systems = np.stack([b, -b[::-1], b + 1])
+    for method, ranks in (("cg", 2), ("block-cg", 3)):
+        alone = heddle.Solver(A, method, plan="CSR").solve_all(systems)
+        solver = heddle.Solver(A, method, plan="CSR", ranks=ranks)
+        shared = solver.solve_all(systems)
+        assert [one.iterations for one in shared] == [one.iterations for one in alone]
+        assert all(one.converged and (one.x == of.x).all() for one, of in zip(shared, alone))
+        x = np.stack([one.x for one in shared])
+        assert all(one.iterations == 0 for one in solver.solve_all(systems, x, x0=x))
+
+
+def test_ranks_split_the_boundary_and_take_first_rows():
+    for options in ({"boundary": "split"}, {"partition": "0,512"}):
+        result = heddle.Solver(A, "cg", ranks=2, **options).solve(b)
+        assert result.converged and np.linalg.norm(A @ result.x - b) <= 2e-10 * np.linalg.norm(b)
+
+
+def test_the_number_of_ranks_may_be_chosen():
+    result = heddle.Solver(A, "cg", ranks="auto").solve(b)  # one processor has one memory
+    assert result.converged
+    with pytest.raises(heddle.UnsupportedError, match="adjoint"):
+        heddle.Solver(A.H, "cg", None, ranks="auto")
+
+
 def test_callbacks_of_ranks_may_raise():
     told = []
     solver = heddle.Solver(A, "cg", ranks=3)
@@ -65,7 +90,8 @@ def test_callbacks_of_ranks_may_raise():
         ({"exchange": "never"}, heddle.UsageError, "never"),
         ({"plan": "C=4,sigma=n"}, heddle.UsageError, "sigma=256"),
         ({"preconditioner": lambda r: r}, heddle.UnsupportedError, "by their text"),
-        ({"method": "block-cg"}, heddle.UnsupportedError, "block-cg"),
+        ({"boundary": "thin"}, heddle.UsageError, "thin"),
+        ({"partition": "0,5"}, heddle.UsageError, "no multiple of 256"),
         ({"storage": "hisparse"}, heddle.UnsupportedError, "sliced"),
         ({"null_space": np.ones(b.shape)}, heddle.UnsupportedError, "null_space"),
     ],
@@ -84,9 +110,8 @@ def test_ranks_share_square_matrices_alone():
     with pytest.raises(ArithmeticError, match="row 0"):
         heddle.Solver(singular, "minres", ranks=1)
     solver = heddle.Solver(A, "cg", ranks=2)
-    for use in (lambda: solver.solve_all(b[None]), lambda: solver.enqueue(b, b)):
-        with pytest.raises((heddle.UnsupportedError, heddle.UsageError), match="ranks"):
-            use()
+    with pytest.raises((heddle.UnsupportedError, heddle.UsageError), match="ranks"):
+        solver.enqueue(b, b)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

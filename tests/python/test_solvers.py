@@ -276,6 +276,23 @@ def test_refuses_devices_methods_and_options():
         heddle.Solver(np.ones((2, 3)))
 
 
+def test_texts_end_where_they_end():
+    A = heddle.Matrix(np.eye(3))
+    calls = [
+        lambda: heddle.Solver(A, "cg\0"),
+        lambda: heddle.Solver(A, device="cpu\0x"),
+        lambda: heddle.Solver(A, plan="CSR\0"),
+        lambda: heddle.Solver(A, "cg", "none\0", ranks=1),
+        lambda: heddle.read("a\0b"),
+        lambda: heddle.generate("poisson\0", 10),
+        lambda: A.describe(scaling="nvlink\0"),
+        lambda: heddle.tune(A, "cg\0"),
+    ]
+    for call in calls:
+        with pytest.raises(ValueError, match="null character"):
+            call()
+
+
 def test_auto_is_a_gpu_or_the_cpu():
     assert heddle.Solver(np.eye(3), device="auto").solve(np.ones(3)).converged
 

@@ -38,6 +38,34 @@ def test_prediction_measures_nothing():
     assert profile.content["records"][0]["search"] == "predict"
 
 
+def test_what_is_tuned_beside_the_plan_of_one_matrix():
+    A, B = heddle.generate("poisson", 600), heddle.generate("poisson", 900)
+    short = {"threads": 1, "seconds": 0.1, "max_runs": 3}
+    domain = heddle.tune({"a": A, "b": B}, "product", domain="grids", tightness=0.2, **short)
+    assert [record["matrix"] for record in domain.content["records"]] == ["a", "b"]
+    assert domain.content["domains"][0]["domain"] == "grids"
+    assert domain.loss(A, method="product", threads=1, seconds=0.1) > -1
+    nodes = heddle.tune(A, "product", storage="hisparse", **short).content
+    assert nodes["trees"] and not nodes["records"]
+    multigrid = heddle.tune(A, "multigrid", **short).content["multigrids"]
+    assert multigrid[0]["preconditioner"].startswith("multigrid")
+    for refused in ({"storage": "tree"}, {"max_runs": 0}, {"confidence": 2}, {"tightness": -1}):
+        with pytest.raises(heddle.UsageError):
+            heddle.tune(A, **refused)
+    with pytest.raises(heddle.UsageError, match="domain"):
+        heddle.tune({"a": A, "b": B}, "multigrid")
+    with pytest.raises(heddle.UsageError, match="no matrix"):
+        heddle.tune({})
+
+
+def test_products_are_measured():
+    A = heddle.generate("dirac", 500)
+    told = A.measure("CSR", threads=1, repetitions=1, adjoint=True, triad=False)
+    assert told["seconds"]["median"] > 0 and told["moved_bytes"] > A.data.nbytes
+    with pytest.raises(heddle.UsageError, match="repetitions"):
+        A.measure("CSR", threads=1, repetitions=0)
+
+
 def test_searches_end_by_what_a_callback_raises():
     class Enough(Exception):
         pass

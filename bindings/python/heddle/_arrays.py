@@ -28,7 +28,10 @@ def dtype_of(entry: str, precision: str) -> np.dtype:
 
 
 def _plain(array: ArrayLike) -> NDArray[Any]:
-    """Quaternions of the package numpy-quaternion as rows of w, x, y, z, by a view."""
+    """Quaternions of the package numpy-quaternion as rows of w, x, y, z, by a view, and those of
+    SciPy's ``Rotation``, which has x, y, z, w."""
+    if hasattr(array, "as_quat"):
+        return np.roll(array.as_quat(), 1, axis=-1)
     given = np.asarray(array)
     if given.dtype.name == "quaternion":
         return np.ascontiguousarray(given).view(np.float64).reshape(*given.shape, 4)
@@ -47,6 +50,20 @@ def numbers(array: ArrayLike, dtype: np.dtype, name: str) -> NDArray[Any]:
             f"{name} is of {given.dtype}, and the matrix of {dtype}: convert one of them"
         )
     return np.require(given, dtype, ["C", "A"])
+
+
+def writable(array: Any, dtype: np.dtype, name: str) -> NDArray[Any]:
+    """The array itself, or a view by DLPack of another package's in the host's memory. Raises
+    ``UnsupportedError`` unless it is contiguous, of that type, and may be written to."""
+    given = array
+    if not isinstance(array, np.ndarray) and hasattr(array, "__dlpack__"):
+        try:
+            given = np.from_dlpack(array)
+        except (BufferError, RuntimeError, TypeError, ValueError):
+            pass  # it is refused below
+    if not isinstance(given, np.ndarray) or given.dtype != dtype or not given.flags.carray:
+        raise UnsupportedError(f"{name} is not a contiguous, writable array of {dtype}")
+    return given
 
 
 def forms(shape: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:

@@ -11,6 +11,7 @@ import numpy as np
 
 from . import _heddle
 from ._arrays import numbers
+from ._arrays import writable as writable_here
 from ._errors import UnsupportedError, UsageError
 
 # Device types of DLPack: a GPU's memory, and memory that it shares with the host.
@@ -152,11 +153,7 @@ def place_of(
         return given, given.place
     if stream is not None:
         raise UsageError(f"{name} lies in the host's memory; enqueue takes a GPU's")
-    if writable and not (isinstance(array, np.ndarray) and array.flags.carray):
-        raise UnsupportedError(f"{name} is not a contiguous, writable array")
-    here = array if writable else numbers(array, dtype, name)
-    if here.dtype != dtype:
-        raise UnsupportedError(f"{name} is of {here.dtype}, not of {dtype}")
+    here = writable_here(array, dtype, name) if writable else numbers(array, dtype, name)
     return here, (here.ctypes.data, False)
 
 

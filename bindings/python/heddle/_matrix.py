@@ -14,13 +14,14 @@ from . import _heddle, _pictures
 from ._arrays import (
     _entry_shapes, _row_shapes, check_form, dtype_of, entry_of, forms, indices_of, numbers,
     stored)  # fmt: skip
+from ._description import Described
 from ._edits import edited_triplets
 from ._errors import SizeError, UsageError
 from ._gpu import (
     copy_there, device_of, empty_like, gpu_array, on_gpu, one_name, package_of, to_host)  # fmt: skip
 
 
-class Matrix:
+class Matrix(Described):
     """A sparse matrix of compound entries, in compressed sparse rows.
 
     Parameters
@@ -128,28 +129,6 @@ class Matrix:
         """The entries, shape ``(nnz, ...)``; a view that cannot be written to, see
         ``update_values``."""
         return self._own.arrays()[2].reshape((-1, *_entry_shapes[self._entry]))
-
-    def info(self) -> dict[str, Any]:
-        """Features of the matrix: lengths of rows, bandwidth, symmetry.
-
-        >>> import heddle
-        >>> heddle.generate("poisson", 1000).info()["symmetric_pattern"]
-        True
-        """
-        return self._own.info()
-
-    def memory(
-        self, plan: str | None = None, *, device: str = "cpu", storage: str = "sliced", node: int = 0
-    ) -> tuple[int, int]:
-        """Bytes of the matrix that a product reads, and all that a solver keeps of it, in the
-        storage of a plan, or of a tree with ``storage="hisparse"``; told without storing it.
-
-        >>> import numpy as np
-        >>> import heddle
-        >>> heddle.Matrix(np.eye(4)).memory("CSR")   # 4 entries, 260 columns for reads ahead, 5 offsets
-        (1112, 1112)
-        """
-        return self._stored.memory(one_name(device), plan, storage, node)
 
     def update_values(self, data: ArrayLike) -> None:
         """New entries for the same places, row by row in the order of ``A.data``, in its shape or

@@ -21,6 +21,21 @@ def refuse_for_ranks(*, storage: str, **given: Any) -> None:
             raise UnsupportedError(f"{name} is not for ranks")
 
 
+def ranks_worth_it(A: Any, device: str, partition: str) -> tuple[int | None, str]:
+    """Of the devices that are named, all GPUs of one host or none, as many as ``heddle solve --ranks
+    auto`` takes, and their names; no ranks where one device is predicted to be as good."""
+    if not isinstance(A, Matrix):
+        raise UnsupportedError("ranks share a matrix, not an adjoint or an operator")
+    devices = list(dict.fromkeys(one_name(name) for name in device.split(",")))
+    counts = range(2, len(devices) + 1) if devices[0] != "cpu" else ()
+    if not counts:
+        return None, devices[0]
+    told = A.describe(
+        device=devices[0], scaling="nvlink", rates="device", partition=partition, ranks=counts)  # fmt: skip
+    best = told["scaling"]["best_ranks"]
+    return (None, devices[0]) if best == 1 else (best, ",".join(devices[:best]))
+
+
 class OnRanks:
     """In an operator's place: a matrix whose rows ranks share, anew for each solve."""
 
@@ -28,7 +43,7 @@ class OnRanks:
 
     def __init__(
         self, A: Any, ranks: int, device: str, threads: int, plan: str | None, partition: str,
-        exchange: str,
+        exchange: str, boundary: str,
     ) -> None:  # fmt: skip
         if isinstance(A, Adjoint) or is_operator(A):
             raise UnsupportedError("ranks share a matrix, not an adjoint or an operator")
@@ -40,16 +55,16 @@ class OnRanks:
                 f"device={device!r} names {len(devices)} devices for {ranks} ranks: one for each, "
                 "or one for all"
             )
-        self._choice = index(ranks), devices, threads, plan, partition, exchange
+        self._choice = index(ranks), devices, threads, plan, partition, exchange, boundary
 
     @property
     def gpu(self) -> int:
         raise UsageError("ranks take arrays in the host's memory")
 
     def solver(
-        self, method: str, preconditioner: Any, shift: float, options: dict[str, Any]
+        self, method: str, preconditioner: Any, shift: float, options: _heddle.SolverOptions
     ) -> _heddle.RankSolver:
         if not isinstance(preconditioner, str):
             raise UnsupportedError("ranks take preconditioners by their text")
         return _heddle.RankSolver.make(
-            self.matrix._own, *self._choice, method, preconditioner, shift, **options)  # fmt: skip
+            self.matrix._own, *self._choice, method, preconditioner, shift, options)  # fmt: skip

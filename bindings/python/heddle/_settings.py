@@ -1,10 +1,9 @@
-"""The options of solvers as the library takes them."""
+"""The options of solvers and searches as the library takes them."""
 
 from __future__ import annotations
 
 from operator import index
-from typing import Any
-
+from . import _heddle
 from ._errors import UsageError
 
 
@@ -12,20 +11,20 @@ def settings_of(
     *, rtol: float | None, atol: float, maxiter: int, restart: int, time_limit: float,
     record_history: bool, interval: tuple[float, float] | None, omega: float | None,
     basis_precision: str,
-) -> dict[str, Any]:  # fmt: skip
+) -> _heddle.SolverOptions:  # fmt: skip
     if basis_precision not in ("full", "single"):
         raise UsageError(f"basis_precision is 'full' or 'single', not {basis_precision!r}")
     if omega == 0:
         raise UsageError("omega is finite and not 0")
-    return {
-        "tolerance": -1.0 if rtol is None else float(rtol),
-        "absolute_tolerance": float(atol),
-        "max_iterations": min(index(maxiter), 2**63 - 1),
-        "restart": min(index(restart), 2**31 - 1),
-        "time_limit": float(time_limit),
-        "record_history": record_history,
-        "lower": float(interval[0]) if interval is not None else 0.0,
-        "upper": float(interval[1]) if interval is not None else 0.0,
-        "omega": 0.0 if omega is None else float(omega),
-        "basis_in_single": basis_precision == "single",
-    }
+    return _heddle.SolverOptions(
+        tolerance=-1.0 if rtol is None else float(rtol),
+        absolute_tolerance=float(atol),
+        max_iterations=min(index(maxiter), 2**63 - 1),
+        restart=min(index(restart), 2**31 - 1),
+        time_limit=float(time_limit),
+        record_history=record_history,
+        lower=float(interval[0]) if interval is not None else 0.0,
+        upper=float(interval[1]) if interval is not None else 0.0,
+        omega=0.0 if omega is None else float(omega),
+        basis_in_single=basis_precision == "single",
+    )

@@ -13,13 +13,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _heddle
-from ._arrays import _row_shapes, check_form, forms, numbers
+from ._arrays import _row_shapes, check_form, forms, numbers, writable
 from ._edits import edited_tree
 from ._errors import SizeError, UnsupportedError, UsageError
 from ._gpu import empty_like, on_gpu, place_of, stream_number
+from ._matrix import Matrix
 from ._planned import is_matrix, operator_for
 from ._preconditioners import preconditioner_of
-from ._ranks import OnRanks, refuse_for_ranks
+from ._ranks import OnRanks, ranks_worth_it, refuse_for_ranks
 from ._result import Result
 from ._settings import settings_of
 from ._tune import Profile
@@ -85,10 +86,11 @@ class Solver:
         ``"adaptive"``. Cycle and smoother are in the text: ``"multigrid:k:gauss-seidel"``.
     varies
         Whether a function as preconditioner may be another map each time; then only fgmres takes it.
-    ranks, partition, exchange
+    ranks, partition, exchange, boundary
         Solve on so many ranks, threads that share the rows, as ``heddle solve --ranks`` and
         docs/distributed.md have it; ``device`` names one for all of them or, with commas, one for
-        each. Each solve shares the matrix out anew, and takes arrays in the host's memory.
+        each. ``"auto"`` takes as many of these as are predicted to be worth it. Each solve shares
+        the matrix out anew, and takes arrays in the host's memory.
 
     >>> import numpy as np
     >>> import heddle
@@ -110,22 +112,18 @@ class Solver:
         plan: str | None = None,
         storage: str = "sliced", node: int = 0,
         profile: Profile | str | os.PathLike[str] | None = None,
-        rtol: float | None = None,
-        atol: float = 0.0,
-        maxiter: int = 10000,
-        restart: int = 30,
+        rtol: float | None = None, atol: float = 0.0,
+        maxiter: int = 10000, restart: int = 30,
         time_limit: float = math.inf,
         record_history: bool = False,
         null_space: ArrayLike | None = None,
         shift: float = 0.0,
-        interval: tuple[float, float] | None = None,
-        omega: float | None = None,
-        basis_precision: str = "full",
-        strength: float | None = None,
-        coordinates: ArrayLike | None = None,
-        candidates: ArrayLike | str | None = None,
+        interval: tuple[float, float] | None = None, omega: float | None = None,
+        basis_precision: str = "full", strength: float | None = None,
+        coordinates: ArrayLike | None = None, candidates: ArrayLike | str | None = None,
         varies: bool = False,
-        ranks: int | None = None, partition: str = "entries", exchange: str = "task",
+        ranks: int | str | None = None, partition: str = "entries", exchange: str = "task",
+        boundary: str = "whole",
     ) -> None:
         named = isinstance(preconditioner, str)
         has_entries = is_matrix(A) and shift == 0
@@ -137,12 +135,16 @@ class Solver:
             basis_precision=basis_precision)  # fmt: skip
         told = {"strength": strength, "coordinates": coordinates, "candidates": candidates}
         self._given = preconditioner, varies, told, null_space, float(shift)
+        if ranks == "auto":
+            A = A if not is_matrix(A) or isinstance(A, Matrix) else Matrix(A)
+            ranks, device = ranks_worth_it(A, device, partition)
         if ranks is None:
             self._base, self.A, self.entry, self.dtype, self._generation = operator_for(
                 A, method, device, index(threads), plan, storage, index(node), profile)  # fmt: skip
         else:
             refuse_for_ranks(storage=storage, profile=profile, null_space=null_space, **told)
-            self._base = OnRanks(A, ranks, device, index(threads), plan, partition, exchange)
+            self._base = OnRanks(
+                A, ranks, device, index(threads), plan, partition, exchange, boundary)  # fmt: skip
             self.A, self._generation = self._base.matrix, None
             self.entry, self.dtype = self.A.entry, self.A.dtype
         self._is_tree = storage == "hisparse"
@@ -169,7 +171,7 @@ class Solver:
             self._operator = self._shifted()
             own = preconditioner_of(
                 self._operator, self.entry, self.dtype, preconditioner, varies, **told)  # fmt: skip
-            self._own = _heddle.Solver.make(self._operator, self.method, own, **self._settings)
+            self._own = _heddle.Solver.make(self._operator, self.method, own, self._settings)
         # x and what each enqueued solve uses, by addresses, the last one last. Behind `_own`, which
         # waits for these solves when it goes: attributes go in their order.
         self._queued: dict[Any, tuple[Any, Any]] = {}
@@ -223,8 +225,9 @@ class Solver:
             in that GPU, which is contiguous and of the matrix's type.
         out
             Where x goes: a contiguous array of the matrix's type, which is never copied, in either
-            memory, and shares none with b. Without it x is an array of NumPy, or, of a b in a GPU's
-            memory, of CuPy or PyTorch; of JAX's and Numba's b's it cannot be left out.
+            memory, of NumPy or by DLPack (PyTorch's tensors), and shares none with b. Without it x
+            is an array of NumPy, or, of a b in a GPU's memory, of CuPy or PyTorch; of JAX's and
+            Numba's b's there it cannot be left out.
         x0
             Where to start from, of the types and shapes that b may have; zero without it.
             ``x0=out`` starts from what ``out`` holds.
@@ -244,13 +247,11 @@ class Solver:
         if given.shape not in self._forms:
             check_form(given, self._shape, "b")
         if out is None:
-            x = np.empty(given.shape, dtype)
+            out = x = np.empty(given.shape, dtype)
         else:
-            if not isinstance(out, np.ndarray) or out.dtype != dtype or not out.flags.carray:
-                raise UnsupportedError(f"out is not a contiguous, writable array of {dtype}")
-            check_form(out, self._shape, "out")
-            x = out
-        if x0 is None or x0 is x:
+            x = writable(out, dtype, "out")
+            check_form(x, self._shape, "out")
+        if x0 is None or x0 is out:
             *told, history = self._own.solve(given, x, x0 is None, callback)
         else:
             if on_gpu(x0):
@@ -259,7 +260,7 @@ class Solver:
             check_form(start, self._shape, "x0")
             places = ((array.ctypes.data, False) for array in (given, x, start))
             *told, history = self._own.solve_at(*places, False, callback)
-        return Result(x, self.method, told, history)
+        return Result(out, self.method, told, history)
 
     @property
     def plan(self) -> str:
@@ -294,8 +295,6 @@ class Solver:
         [array([2., 1.]), array([4., 2.])]
         """
         self._check_entries()
-        if isinstance(self._base, OnRanks):
-            raise UnsupportedError("ranks solve one system at a time")
         if not on_gpu(b):
             b = numbers(b, self.dtype, "b")
         count = len(b) if len(b.shape) > 0 else 0

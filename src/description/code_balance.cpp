@@ -1,32 +1,11 @@
 #include "code_balance.hpp"
 
 #include <algorithm>
-#include <cstdio>
 #include <vector>
 
 #include "heddle/tuning/device_properties.hpp"
-#include "readable.hpp"
-#include "whole_number.hpp"
 
-namespace heddle::cli {
-
-void BalanceOptions::add_to(CLI::App& command) {
-  command
-      .add_option("--cache", cache,
-                  "of the model of a product: bytes of x that a cache keeps; 0 for the size of the "
-                  "device's last one")
-      ->capture_default_str()
-      ->transform(whole_number())
-      ->type_name("BYTES");
-  const auto add_rate = [&](const char* name, double& rate, const char* what) {
-    command.add_option(name, rate, what)
-        ->capture_default_str()
-        ->check(CLI::PositiveNumber)
-        ->type_name("GB/s");
-  };
-  add_rate("--bandwidth", bandwidth, "of that model: between a device and its memory");
-  add_rate("--link", link, "of that model: between the device and the host");
-}
+namespace heddle::detail {
 
 namespace {
 
@@ -139,14 +118,14 @@ int row_bytes_of(const AnyMatrix& matrix) {
   return components_of_row(matrix) * (matrix.precision() == Precision::double_precision ? 8 : 4);
 }
 
-CodeBalance code_balance(const AnyMatrix& matrix, const BalanceOptions& options,
+CodeBalance code_balance(const AnyMatrix& matrix, const BalanceAssumptions& assumptions,
                          const Device& device) {
   const PatternView pattern = matrix.pattern();
   CodeBalance made;
   made.entry_bytes = matrix.entry_bytes() + static_cast<int>(sizeof(Index));
   made.x_bytes = made.y_bytes = row_bytes_of(matrix);
   made.flops = flops_of(matrix);
-  made.cache = options.cache > 0 ? options.cache : properties_of(device).last_cache;
+  made.cache = assumptions.cache > 0 ? assumptions.cache : properties_of(device).last_cache;
   const auto entries = static_cast<double>(pattern.entries());
   if (entries == 0) return made;
   const double rows = pattern.rows, columns = pattern.columns;
@@ -160,7 +139,7 @@ CodeBalance code_balance(const AnyMatrix& matrix, const BalanceOptions& options,
   const double y = 2.0 * made.y_bytes;
   made.bytes_per_flop = (bytes_of_entry(made.alpha) + y / N) / made.flops;
   made.worst_bytes_per_flop = (bytes_of_entry(1) + y / N) / made.flops;
-  const double memory_rate = options.bandwidth * 1e9, link_rate = options.link * 1e9;
+  const double memory_rate = assumptions.bandwidth * 1e9, link_rate = assumptions.link * 1e9;
   // Of a row, on average.
   const double transferred = made.x_bytes * columns / rows + made.y_bytes;
   made.product_seconds = rows * (N * bytes_of_entry(made.alpha) + y) / memory_rate;
@@ -174,37 +153,4 @@ CodeBalance code_balance(const AnyMatrix& matrix, const BalanceOptions& options,
   return made;
 }
 
-nlohmann::ordered_json to_json(const CodeBalance& balance) {
-  return {{"entry_bytes", balance.entry_bytes},
-          {"x_bytes", balance.x_bytes},
-          {"y_bytes", balance.y_bytes},
-          {"flops", balance.flops},
-          {"cache", balance.cache},
-          {"alpha", balance.alpha},
-          {"least_alpha", balance.least_alpha},
-          {"bytes_per_flop", balance.bytes_per_flop},
-          {"worst_bytes_per_flop", balance.worst_bytes_per_flop},
-          {"product_seconds", balance.product_seconds},
-          {"transfer_seconds", balance.transfer_seconds},
-          {"favours_host_up_to", balance.favours_host_up_to},
-          {"hides_transfer_from", balance.hides_transfer_from}};
-}
-
-void print(const CodeBalance& balance, const BalanceOptions& options) {
-  std::printf("\nbalance     %.2f bytes a flop, %.2f without a cache; an entry takes %d flops\n",
-              balance.bytes_per_flop, balance.worst_bytes_per_flop, balance.flops);
-  std::printf(
-      "x           %.3f of its loads go to memory with %s of cache, %.3f with room for "
-      "all of x\n",
-      balance.alpha, readable_bytes(static_cast<double>(balance.cache)).c_str(),
-      balance.least_alpha);
-  std::printf("transfer    of x and y %s at %g GB/s, a product %s at %g GB/s\n",
-              readable_seconds(balance.transfer_seconds).c_str(), options.link,
-              readable_seconds(balance.product_seconds).c_str(), options.bandwidth);
-  std::printf(
-      "rows        of up to %.1f entries take less time than their transfer, from %.1f on "
-      "ten times as much; here %.1f\n",
-      balance.favours_host_up_to, balance.hides_transfer_from, balance.row_length);
-}
-
-}  // namespace heddle::cli
+}  // namespace heddle::detail

@@ -1,11 +1,8 @@
 #include "exact_copies.hpp"
 
-#include <cstdio>
-#include <nlohmann/json.hpp>
-
 #include "heddle/runtime/any_solver.hpp"
 
-namespace heddle::cli {
+namespace heddle::detail {
 
 namespace {
 
@@ -47,32 +44,4 @@ std::vector<ExactCopy> exact_copies(const AnyMatrix& matrix, const Device& devic
   return copies;
 }
 
-void print(const std::vector<ExactCopy>& copies) {
-  for (const ExactCopy& copy : copies) {
-    if (copy.why_not.empty()) {
-      std::printf("iteration-precision=%s: %.2f bytes an entry with its column, in full %.2f\n",
-                  copy.precision.c_str(), copy.bytes, copy.full);
-    } else {
-      std::printf("iteration-precision=%s: none, %s\n", copy.precision.c_str(),
-                  copy.why_not.c_str());
-    }
-  }
-}
-
-nlohmann::ordered_json to_json(const std::vector<ExactCopy>& copies) {
-  auto json = nlohmann::ordered_json::array();
-  for (const ExactCopy& copy : copies) {
-    nlohmann::ordered_json one = {{"iteration_precision", copy.precision},
-                                  {"fits", copy.why_not.empty()}};
-    if (copy.why_not.empty()) {
-      one["bytes_an_entry"] = copy.bytes;
-      one["in_full"] = copy.full;
-    } else {
-      one["why_not"] = copy.why_not;
-    }
-    json.push_back(std::move(one));
-  }
-  return json;
-}
-
-}  // namespace heddle::cli
+}  // namespace heddle::detail

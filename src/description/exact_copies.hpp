@@ -1,13 +1,12 @@
-// `heddle info`: whether a matrix has copies that hold its entries themselves in fewer bytes.
+// Whether a matrix has copies that hold its entries themselves in fewer bytes.
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
 #include "heddle/runtime/any_matrix.hpp"
 
-namespace heddle::cli {
+namespace heddle::detail {
 
 /// A copy by `iteration-precision=`, which the matrix admits where `why_not` is empty.
 struct ExactCopy {
@@ -19,7 +18,5 @@ struct ExactCopy {
 
 /// Of the encodings that are for such entries; tried in compressed rows.
 std::vector<ExactCopy> exact_copies(const AnyMatrix& matrix, const Device& device);
-void print(const std::vector<ExactCopy>& copies);
-nlohmann::ordered_json to_json(const std::vector<ExactCopy>& copies);
 
-}  // namespace heddle::cli
+}  // namespace heddle::detail

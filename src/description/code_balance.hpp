@@ -2,20 +2,15 @@
 // x and y are worth the way to a device and back.
 #pragma once
 
-#include <CLI/CLI.hpp>
-#include <nlohmann/json.hpp>
-
 #include "heddle/device.hpp"
 #include "heddle/runtime/any_matrix.hpp"
 
-namespace heddle::cli {
+namespace heddle::detail {
 
-/// --cache, --bandwidth and --link.
-struct BalanceOptions {
-  long long cache = 0;                 // bytes; 0: as the device's last one
-  double bandwidth = 3000, link = 50;  // GB/s
-
-  void add_to(CLI::App& command);
+/// What the model assumes.
+struct BalanceAssumptions {
+  long long cache = 0;                 // bytes of x that one keeps; 0: as the device's last one
+  double bandwidth = 3000, link = 50;  // GB/s of a device and its memory, and to the host
 };
 
 struct CodeBalance {
@@ -38,10 +33,7 @@ struct CodeBalance {
 int row_bytes_of(const AnyMatrix& matrix);
 
 /// Zero for a matrix without entries.
-CodeBalance code_balance(const AnyMatrix& matrix, const BalanceOptions& options,
+CodeBalance code_balance(const AnyMatrix& matrix, const BalanceAssumptions& assumptions,
                          const Device& device);
 
-nlohmann::ordered_json to_json(const CodeBalance& balance);
-void print(const CodeBalance& balance, const BalanceOptions& options);
-
-}  // namespace heddle::cli
+}  // namespace heddle::detail

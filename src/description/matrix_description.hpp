@@ -1,0 +1,67 @@
+// What a matrix looks like, what each layout of it would take, and what its products would cost.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "code_balance.hpp"
+#include "exact_copies.hpp"
+#include "heddle/hierarchical_memory.hpp"
+#include "heddle/runtime/any_matrix.hpp"
+#include "heddle/tuning/features.hpp"
+#include "scaling.hpp"
+
+namespace heddle::detail {
+
+struct DescriptionOptions {
+  int node = default_node_size;  // of a tree
+  BalanceAssumptions balance;
+  std::optional<ScalingQuestion> scaling;
+};
+
+/// The tree of hierarchical storage, and bytes an entry as others count them.
+struct TreeMemory {
+  HierarchicalMemory memory;
+  int node = default_node_size;
+  double paper_formula = 0;
+  double entries = 0, rows = 0;
+  int entry_bytes = 0;
+
+  double of(long long bytes) const {
+    return entries == 0 ? 0 : static_cast<double>(bytes) / entries;
+  }
+  double coo() const { return entry_bytes + 8; }
+  /// With offsets of 4 bytes, as the paper counts.
+  double csr() const { return entries == 0 ? 0 : entry_bytes + 4 + 4 * (rows + 1) / entries; }
+};
+
+/// What columns of 16 bits save a product in the layout that GPUs begin with.
+struct ShortColumns {
+  static constexpr const char* layout = "Sl-32";
+  double share = 0;            // of slots
+  double wide = 0, mixed = 0;  // bytes an entry that a product reads of the matrix
+};
+
+struct MatrixDescription {
+  AnyEntry entry;
+  Precision precision = Precision::double_precision;
+  Features features;
+  std::vector<LayoutMemory> layouts;
+  ShortColumns short_columns;
+  std::vector<ExactCopy> copies;
+  TreeMemory tree;
+  CodeBalance balance;
+  std::optional<Scaling> scaling;
+};
+
+/// Looks at all entries, and stores some of it in the host's memory. Throws `Error` as
+/// `hierarchical_memory` and `predict_scaling`.
+MatrixDescription describe(const AnyMatrix& matrix, const DescriptionOptions& options,
+                           const Device& device);
+
+/// docs/command-line.md has its keys, `heddle info --json`.
+nlohmann::ordered_json to_json(const MatrixDescription& description);
+
+}  // namespace heddle::detail

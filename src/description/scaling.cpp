@@ -1,0 +1,94 @@
+#include "scaling.hpp"
+
+#include <algorithm>
+
+#include "code_balance.hpp"
+#include "distributed/named_partition.hpp"
+#include "heddle/detail/reduction.hpp"
+#include "heddle/error.hpp"
+
+namespace heddle::detail {
+
+namespace {
+
+constexpr int most_ranks = 1024, most_unknowns = 64;
+
+DeviceRates rates_named(const std::string& text, const Device& device) {
+  return text == "device" ? rates_of_device(device.description()) : parse_device_rates(text);
+}
+
+/// Ascending, each once.
+std::vector<int> numbers_of_ranks(std::vector<int> asked, Index rows) {
+  if (asked.empty()) {
+    const Offset most = std::clamp<Offset>(groups_of(rows), 1, most_ranks);
+    for (int count = 1; count <= most; count *= 2) asked.push_back(count);
+  }
+  std::sort(asked.begin(), asked.end());
+  asked.erase(std::unique(asked.begin(), asked.end()), asked.end());
+  return asked;
+}
+
+}  // namespace
+
+void ScalingQuestion::check() const {
+  (void)parse_network(network);
+  if (rates != "device") (void)parse_device_rates(rates);
+  if (!names_any_ranks(partition)) {
+    throw Error(ErrorKind::usage, "partition: " + partition + " is for one number of ranks");
+  }
+  for (const int count : ranks) {
+    if (count >= 1 && count <= most_ranks) continue;
+    throw Error(ErrorKind::usage,
+                "ranks are 1 to " + std::to_string(most_ranks) + ", not " + std::to_string(count));
+  }
+  if (unknowns < 0 || unknowns > most_unknowns) {
+    throw Error(ErrorKind::usage, "unknowns are 1 to " + std::to_string(most_unknowns) + ", not " +
+                                      std::to_string(unknowns));
+  }
+}
+
+const ScalingPoint* Scaling::weak_point(int ranks) const {
+  const auto of = [ranks](const ScalingPoint& point) { return point.ranks == ranks; };
+  const auto found = std::find_if(weak.points.begin(), weak.points.end(), of);
+  return found == weak.points.end() ? nullptr : &*found;
+}
+
+BytesOnRanks bytes_on_ranks(const AnyMatrix& matrix) {
+  return {matrix.entry_bytes() + static_cast<int>(sizeof(Index)), row_bytes_of(matrix)};
+}
+
+Scaling predict_scaling(const AnyMatrix& matrix, const ScalingQuestion& question, int flops,
+                        const Device& device) {
+  question.check();
+  if (matrix.rows() != matrix.columns()) {
+    throw Error(ErrorKind::unsupported, "scaling: ranks share square matrices, not one of " +
+                                            std::to_string(matrix.rows()) + " rows and " +
+                                            std::to_string(matrix.columns()) + " columns");
+  }
+  Scaling made;
+  made.network = parse_network(question.network);
+  made.rates = rates_named(question.rates, device);
+  made.partition = question.partition;
+  made.unknowns = question.unknowns;
+  BytesOnRanks bytes = bytes_on_ranks(matrix);
+  if (const int unknowns = question.unknowns; unknowns > 0) {
+    const int scalar = matrix.precision() == Precision::double_precision ? 8 : 4;
+    bytes = {unknowns * unknowns * scalar + static_cast<int>(sizeof(Index)), unknowns * scalar};
+    flops = 2 * unknowns * unknowns;
+  }
+  const ScalingModel model(made.rates, made.network, bytes);
+  const Offset rows = matrix.rows(), entries = matrix.entries();
+  made.alone = model.iteration_alone(rows, entries);
+  made.product_alone = model.product_alone(rows, entries);
+  made.flops = static_cast<double>(flops) * static_cast<double>(entries);
+  const PatternView pattern = matrix.pattern();
+  for (const int count : numbers_of_ranks(question.ranks, matrix.rows())) {
+    made.points.push_back(
+        model.predict(pattern, named_partition(question.partition, pattern, count)));
+  }
+  made.weak = weak_scaling(model, rows, entries, made.points);
+  made.best = best_number_of_ranks(made.alone, made.points);
+  return made;
+}
+
+}  // namespace heddle::detail
