@@ -161,6 +161,13 @@ HEDDLE_API heddle_status heddle_matrix_generate(heddle_context *context, const c
                                                 heddle_matrix **matrix);
 HEDDLE_API void heddle_matrix_destroy(heddle_matrix **matrix);
 
+/* Vectors in array files, .mtx or .mtx.gz: fills the view, or writes what it holds, of as many rows
+ * and in the host's memory. */
+HEDDLE_API heddle_status heddle_vector_read(heddle_context *context, const char *path,
+                                            const heddle_view *x);
+HEDDLE_API heddle_status heddle_vector_write(heddle_context *context, const heddle_view *x,
+                                             const char *path);
+
 /* New values for all entries, row by row; operators that were made before keep theirs. */
 HEDDLE_API heddle_status heddle_matrix_update_values(heddle_matrix *matrix,
                                                      const heddle_view *values);
@@ -378,14 +385,6 @@ HEDDLE_API heddle_status heddle_solver_history(const heddle_solver *solver, cons
 HEDDLE_API size_t heddle_solver_summary(const heddle_solver *solver, char *buffer, size_t capacity);
 /* "converged", "iteration limit", ...; NULL for a number that is no outcome. */
 HEDDLE_API const char *heddle_outcome_name(heddle_outcome outcome);
-
-/* A choice of method -------------------------------------------------------------------------- */
-
-/* A method that suits the matrix, as the command line's `--solver auto` chooses: looks at all
- * entries, and where `A`, the operator of `matrix`, is not NULL also at some products. `method`
- * gets a name that lasts. */
-HEDDLE_API heddle_status heddle_choose_method(const heddle_matrix *matrix, const heddle_operator *A,
-                                              const char *preconditioner, const char **method);
 
 #ifdef __cplusplus
 }

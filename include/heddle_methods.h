@@ -1,4 +1,5 @@
-/* What some methods and preconditioners take beside the rest: multigrid, and least squares.
+/* What some methods and preconditioners take beside the rest: multigrid, and least squares; and a
+ * choice of method.
  *
  * heddle.h includes this file.
  */
@@ -10,6 +11,14 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* A choice of method -------------------------------------------------------------------------- */
+
+/* A method that suits the matrix, as the command line's `--solver auto` chooses: looks at all
+ * entries, and where `A`, the operator of `matrix`, is not NULL also at some products. `method`
+ * gets a name that lasts. */
+HEDDLE_API heddle_status heddle_choose_method(const heddle_matrix *matrix, const heddle_operator *A,
+                                              const char *preconditioner, const char **method);
 
 /* Multigrid ---------------------------------------------------------------------------------- */
 

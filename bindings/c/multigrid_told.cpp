@@ -34,11 +34,6 @@ std::shared_ptr<const std::vector<std::array<double, 3>>> points_of(const double
   return std::make_shared<const std::vector<std::array<double, 3>>>(std::move(points));
 }
 
-int components_of(const NamedEntry& entry) {
-  const auto& definition = entry.entry.definition();
-  return definition ? definition->vector_size() : heddle_row_scalars(entry.number);
-}
-
 template <class S>
 std::shared_ptr<const std::vector<std::vector<double>>> candidates_of(
     const heddle_multigrid_options& options, const NamedEntry& entry, std::int64_t rows) {
@@ -46,7 +41,7 @@ std::shared_ptr<const std::vector<std::vector<double>>> candidates_of(
   std::vector<std::vector<double>> fields;
   for (std::int64_t k = 0; k < options.candidate_count; ++k) {
     const std::string name = "candidates[" + std::to_string(k) + "]";
-    const auto field = field_of<const S>(&first + k, entry, components_of(entry), {}, name.c_str());
+    const auto field = field_of<const S>(&first + k, entry, entry.row_scalars(), {}, name.c_str());
     if (field.size != rows) {
       throw Error(ErrorKind::size_mismatch, name + " has " + std::to_string(field.size) +
                                                 " rows, and the matrix " + std::to_string(rows));

@@ -32,6 +32,12 @@ struct NamedEntry {
   NamedEntry(EntryKind kind) : number(entry_of(kind)), entry(kind) {}
   NamedEntry(heddle_entry defined, AnyEntry of) : number(defined), entry(std::move(of)) {}
 
+  /// Scalars of a row of a vector.
+  int row_scalars() const {
+    const auto& definition = entry.definition();
+    return definition ? definition->vector_size() : heddle_row_scalars(number);
+  }
+
   heddle_entry number;
   AnyEntry entry;
 };

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <cstdlib>
+#include <filesystem>
 #include <numeric>
 #include <string>
 #include <vector>
@@ -79,6 +80,29 @@ TEST_F(CSystems, EachHasTheBitsThatItHasAlone) {
 }
 
 /// A ring of springs is singular: constants are its null space.
+TEST_F(CSystems, VectorsGoThroughFiles) {
+  const std::string path =
+      (std::filesystem::temp_directory_path() / "heddle_c_systems_test.mtx").string();
+  std::vector<double> x = random_numbers(4 * 3, 1), y(x.size());
+  std::vector<float> narrow(x.size());
+  heddle_view from = view(x, HEDDLE_BLOCK3), to = view(y, HEDDLE_BLOCK3);
+  heddle_view single = view(narrow, HEDDLE_BLOCK3, false, HEDDLE_BY_COMPONENT);
+  ASSERT_EQ(heddle_vector_write(context, &from, path.c_str()), HEDDLE_OK) << message(context);
+  ASSERT_EQ(heddle_vector_read(context, path.c_str(), &to), HEDDLE_OK) << message(context);
+  EXPECT_EQ(y, x);
+  ASSERT_EQ(heddle_vector_read(context, path.c_str(), &single), HEDDLE_OK) << message(context);
+  EXPECT_EQ(narrow[4], static_cast<float>(x[1]));  // component 1 of row 0
+  --to.count;
+  EXPECT_EQ(heddle_vector_read(context, path.c_str(), &to), HEDDLE_ERROR_SIZE_MISMATCH);
+  EXPECT_NE(message(context).find("has 4 rows, and x 3"), std::string::npos) << message(context);
+  to.location = HEDDLE_DEVICE;
+  EXPECT_EQ(heddle_vector_read(context, path.c_str(), &to), HEDDLE_ERROR_USAGE);
+  EXPECT_EQ(heddle_vector_read(context, "/nowhere/x.mtx", &from), HEDDLE_ERROR_IO);
+  EXPECT_EQ(heddle_vector_write(context, &from, "/nowhere/x.mtx"), HEDDLE_ERROR_IO);
+  EXPECT_EQ(heddle_vector_write(context, nullptr, path.c_str()), HEDDLE_ERROR_USAGE);
+  std::filesystem::remove(path);
+}
+
 TEST_F(CSystems, NullSpacesAreProjectedOut) {
   constexpr int n = 40;
   std::vector<std::int32_t> row, column;

@@ -1,0 +1,58 @@
+// Vectors in files, for heddle.h.
+#include <string>
+
+#include "guard.hpp"
+#include "handles.hpp"
+#include "views.hpp"
+
+using namespace heddle;
+using namespace heddle::c;
+
+namespace {
+
+/// Calls `f(S(), entry, precision)` for a view whose numbers are of S.
+template <class F>
+void with_scalar(const heddle_context& context, const heddle_view& x, const F& f) {
+  const NamedEntry entry = context.definitions.find(x.entry);
+  const Precision precision = precision_of(x.precision);
+  if (precision == Precision::double_precision) return f(double(), entry, precision);
+  f(float(), entry, precision);
+}
+
+template <class From, class To>
+void copy_field(const From& from, const To& to) {
+  for (Index i = 0; i < from.size; ++i) {
+    for (int c = 0; c < from.components; ++c) to.at(i, c) = from.at(i, c);
+  }
+}
+
+}  // namespace
+
+heddle_status heddle_vector_read(heddle_context* context, const char* path, const heddle_view* x) {
+  return guarded_by(context, [&] {
+    const std::string name = &required(path, "path");
+    with_scalar(
+        *context, required(x, "x"), [&]<class S>(S, const auto& entry, Precision precision) {
+          const FieldView<S> to = field_of<S>(x, entry, entry.row_scalars(), {}, "x");
+          const AnyField file = AnyField::read(name, entry.entry, precision);
+          if (file.rows() != to.size) {
+            throw Error(ErrorKind::size_mismatch, name + " has " + std::to_string(file.rows()) +
+                                                      " rows, and x " + std::to_string(to.size));
+          }
+          copy_field(file.view<S>(), to);
+        });
+  });
+}
+
+heddle_status heddle_vector_write(heddle_context* context, const heddle_view* x, const char* path) {
+  return guarded_by(context, [&] {
+    const std::string name = &required(path, "path");
+    with_scalar(
+        *context, required(x, "x"), [&]<class S>(S, const auto& entry, Precision precision) {
+          const FieldView<const S> from = field_of<const S>(x, entry, entry.row_scalars(), {}, "x");
+          AnyField file(checked_index(from.size), from.components, precision, Device::cpu());
+          copy_field(from, file.view<S>());
+          file.write(name, entry.entry);
+        });
+  });
+}
