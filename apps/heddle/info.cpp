@@ -13,6 +13,7 @@
 #include "heddle/tuning/features.hpp"
 #include "json_report.hpp"
 #include "matrix_options.hpp"
+#include "multigrid_advice.hpp"
 #include "scaling_options.hpp"
 #include "storage_option.hpp"
 
@@ -123,6 +124,7 @@ struct ShortColumns {
 void print_json(const AnyMatrix& matrix, const Features& f,
                 const std::vector<LayoutMemory>& layouts, const std::vector<ExactCopy>& copies,
                 const TreeMemory& tree, int node, const CodeBalance& balance,
+                const std::optional<MultigridAdvice>& advice,
                 const std::optional<Scaling>& scaling) {
   nlohmann::ordered_json json;
   json["entry"] = matrix.entry().name();
@@ -157,6 +159,7 @@ void print_json(const AnyMatrix& matrix, const Features& f,
   json["exact_copies"] = to_json(copies);
   json["hisparse"] = to_json(tree, node);
   json["code_balance"] = to_json(balance);
+  if (advice) json["multigrid"] = to_json(*advice);
   if (scaling) json["scaling"] = to_json(*scaling);
   std::cout << text_of(json);
 }
@@ -225,6 +228,7 @@ int run_info(const InfoOptions& options) {
   const CodeBalance balance = code_balance(matrix, options.balance, device);
   const std::vector<ExactCopy> copies =
       exact_copies(matrix, Device::cpu(options.matrix.processor.threads));
+  const auto advice = multigrid_advice(matrix, Device::cpu(options.matrix.processor.threads));
   std::optional<Scaling> scaling;
   if (options.scaling.is_given()) {
     scaling = options.scaling.predict(matrix, balance);
@@ -232,12 +236,13 @@ int run_info(const InfoOptions& options) {
   }
   if (progress) progress->erase();
   if (options.json) {
-    print_json(matrix, f, layouts, copies, tree, options.node.node, balance, scaling);
+    print_json(matrix, f, layouts, copies, tree, options.node.node, balance, advice, scaling);
   } else if (!options.matrix.quiet) {
     print(options.matrix.path, matrix, f, layouts);
     print(copies);
     print(tree, options.node.node);
     print(balance, options.balance);
+    if (advice) print(*advice);
     if (scaling) print(*scaling);
   }
   return 0;
