@@ -1,5 +1,6 @@
 #include "multigrid_advice.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <random>
