@@ -100,13 +100,14 @@ typedef struct heddle_description_options {
   const int32_t *ranks;   /* numbers of ranks; NULL: 1, 2, 4 and so on */
   int64_t rank_count;     /* how many `ranks` there are */
   int32_t unknowns;       /* of a row, in place of those of the entries; 0 */
+  int32_t multigrid;      /* not 0: solves with and without multigrid, to advise it or not; 0 */
 } heddle_description_options;
 /* As heddle_operator_options_init, with sizeof(heddle_description_options). */
 HEDDLE_API void heddle_description_options_init(heddle_description_options *options, size_t size);
 
 /* The JSON text of `heddle info --json` (docs/command-line.md): features, the memory of layouts and
- * of a tree, which exact copies there are, the code balance of a product, and the prediction on
- * ranks. Copies as `heddle_message`; `options` and `length` may be NULL. Works anew at each call:
+ * of a tree, which exact copies there are, the code balance of a product, the advice on multigrid,
+ * and the prediction on ranks. Copies as `heddle_message`; `options` and `length` may be NULL. Works anew at each call:
  * 8 KiB have room for the text, and 1 KiB more for each number of ranks. */
 HEDDLE_API heddle_status heddle_matrix_describe(const heddle_matrix *matrix,
                                                 const heddle_description_options *options,

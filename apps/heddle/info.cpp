@@ -20,6 +20,7 @@ namespace {
 using detail::CodeBalance;
 using detail::ExactCopy;
 using detail::MatrixDescription;
+using detail::MultigridAdvice;
 using detail::ShortColumns;
 using detail::TreeMemory;
 
@@ -105,6 +106,28 @@ void print(const CodeBalance& balance, const detail::BalanceAssumptions& assumed
       balance.favours_host_up_to, balance.hides_transfer_from, balance.row_length);
 }
 
+void print(const MultigridAdvice& advice) {
+  if (!advice.why_not.empty()) {
+    std::printf("\nmultigrid   no: %s\n", advice.why_not.c_str());
+    return;
+  }
+  std::printf(
+      "\nmultigrid   an iteration leaves %.2f of the residual, and reads what %.1f of jacobi "
+      "read\n",
+      advice.factor, advice.iterations_of_jacobi);
+  if (advice.most_of_jacobi == 0) {
+    std::printf("advice      no multigrid of constants: not done to %.0e after %lld iterations\n",
+                advice.tolerance, advice.iterations);
+    return;
+  }
+  const std::string jacobi = advice.jacobi_iterations
+                                 ? std::to_string(*advice.jacobi_iterations)
+                                 : "more than " + std::to_string(advice.most_of_jacobi);
+  std::printf("advice      %s: %lld iterations to %.0e, jacobi %s\n",
+              advice.is_advised ? "--preconditioner multigrid" : "--preconditioner jacobi",
+              advice.iterations, advice.tolerance, jacobi.c_str());
+}
+
 void print(const std::string& path, const MatrixDescription& matrix) {
   const Features& f = matrix.features;
   std::printf("matrix     %s: %s x %s %s entries (%s), %s stored\n", io::printable(path).c_str(),
@@ -161,9 +184,9 @@ int run_info(const InfoOptions& options) {
   files.check();
   const auto progress = options.matrix.progress();
   const AnyMatrix matrix = options.matrix.read(progress.get());
-  const MatrixDescription description =
-      detail::describe(matrix, {options.node.node, options.balance, options.scaling.question()},
-                       options.matrix.on());
+  const MatrixDescription description = detail::describe(
+      matrix, {options.node.node, options.balance, true, options.scaling.question()},
+      options.matrix.on());
   if (const auto& scaling = description.scaling) {
     options.scaling.draw(*scaling, picture_title(options.matrix.path), words_of(matrix, *scaling));
   }
@@ -175,6 +198,7 @@ int run_info(const InfoOptions& options) {
     print(description.copies);
     print(description.tree);
     print(description.balance, options.balance);
+    if (description.multigrid) print(*description.multigrid);
     if (description.scaling) cli::print(*description.scaling);
   }
   return 0;

@@ -36,6 +36,7 @@ const heddle_description_options default_description_options{sizeof(heddle_descr
                                                              nullptr,
                                                              nullptr,
                                                              0,
+                                                             0,
                                                              0};
 
 double rate_of(double given, const char* name) {
@@ -62,6 +63,7 @@ detail::DescriptionOptions options_of(const heddle_description_options& c) {
   if (c.node != 0) options.node = c.node;
   if (c.cache < 0) throw Error(ErrorKind::usage, "the cache has 0 or more bytes");
   options.balance = {c.cache, rate_of(c.bandwidth, "bandwidth"), rate_of(c.link, "link")};
+  options.tries_multigrid = c.multigrid != 0;
   if (c.scaling != nullptr) {
     options.scaling = question_of(c);
   } else if (c.rates != nullptr || c.partition != nullptr || c.rank_count != 0 || c.unknowns != 0) {

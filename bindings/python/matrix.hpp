@@ -100,7 +100,7 @@ struct Matrix {
                        double bandwidth, double link, const std::optional<std::string>& scaling,
                        const std::optional<std::string>& rates,
                        const std::optional<std::string>& partition,
-                       const std::vector<std::int32_t>& ranks, int unknowns) const {
+                       const std::vector<std::int32_t>& ranks, int unknowns, bool multigrid) const {
     heddle_description_options options;
     heddle_description_options_init(&options, sizeof options);
     options.device = c_text(device);
@@ -115,6 +115,7 @@ struct Matrix {
     options.ranks = ranks.data();
     options.rank_count = static_cast<std::int64_t>(ranks.size());
     options.unknowns = unknowns;
+    options.multigrid = multigrid;
     std::string text((std::size_t(32) + ranks.size()) << 10, '\0');
     std::size_t length = 0;
     const auto describe = [&] {

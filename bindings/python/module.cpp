@@ -89,7 +89,7 @@ NB_MODULE(_heddle, m) {
       .def("arrays", &arrays_of)
       .def("describe", &Matrix::describe, "device"_a, "threads"_a, "node"_a, "cache"_a,
            "bandwidth"_a, "link"_a, "scaling"_a.none(), "rates"_a.none(), "partition"_a.none(),
-           "ranks"_a, "unknowns"_a)
+           "ranks"_a, "unknowns"_a, "multigrid"_a)
       .def("info", &Matrix::info)
       .def_prop_ro("entry",
                    [](const Matrix& self) { return heddle_entry_name(self.arrays().second.entry); })

@@ -35,6 +35,8 @@ MatrixDescription describe(const AnyMatrix& matrix, const DescriptionOptions& op
                            const Device& device) {
   const Device host = device.on_gpu() ? Device::cpu() : device;
   const CodeBalance balance = code_balance(matrix, options.balance, device);
+  std::optional<MultigridAdvice> multigrid;
+  if (options.tries_multigrid) multigrid = multigrid_advice(matrix, host);
   std::optional<Scaling> scaling;
   if (options.scaling) {
     scaling = predict_scaling(matrix, *options.scaling, balance.flops, device);
@@ -47,6 +49,7 @@ MatrixDescription describe(const AnyMatrix& matrix, const DescriptionOptions& op
           exact_copies(matrix, host),
           tree_memory(matrix, options.node, host),
           balance,
+          std::move(multigrid),
           std::move(scaling)};
 }
 

@@ -11,6 +11,7 @@
 #include "heddle/hierarchical_memory.hpp"
 #include "heddle/runtime/any_matrix.hpp"
 #include "heddle/tuning/features.hpp"
+#include "multigrid_advice.hpp"
 #include "scaling.hpp"
 
 namespace heddle::detail {
@@ -18,6 +19,7 @@ namespace heddle::detail {
 struct DescriptionOptions {
   int node = default_node_size;  // of a tree
   BalanceAssumptions balance;
+  bool tries_multigrid = false;  // which takes solves
   std::optional<ScalingQuestion> scaling;
 };
 
@@ -53,6 +55,7 @@ struct MatrixDescription {
   std::vector<ExactCopy> copies;
   TreeMemory tree;
   CodeBalance balance;
+  std::optional<MultigridAdvice> multigrid;
   std::optional<Scaling> scaling;
 };
 

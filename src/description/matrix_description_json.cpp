@@ -61,6 +61,18 @@ Json to_json(const CodeBalance& balance) {
           {"hides_transfer_from", balance.hides_transfer_from}};
 }
 
+Json to_json(const MultigridAdvice& advice) {
+  if (!advice.why_not.empty()) return {{"advised", false}, {"why_not", advice.why_not}};
+  return {
+      {"advised", advice.is_advised},
+      {"tolerance", advice.tolerance},
+      {"iterations", advice.iterations},
+      {"factor", advice.factor},
+      {"iterations_of_jacobi", advice.iterations_of_jacobi},
+      {"most_of_jacobi", advice.most_of_jacobi},
+      {"jacobi_iterations", advice.jacobi_iterations ? Json(*advice.jacobi_iterations) : Json()}};
+}
+
 Json to_json(const Scaling& scaling) {
   Json json = {{"network", scaling.network.name},
                {"latency", scaling.network.latency},
@@ -129,6 +141,7 @@ Json to_json(const MatrixDescription& description) {
   json["exact_copies"] = to_json(description.copies);
   json["hisparse"] = to_json(description.tree);
   json["code_balance"] = to_json(description.balance);
+  if (description.multigrid) json["multigrid"] = to_json(*description.multigrid);
   if (description.scaling) json["scaling"] = to_json(*description.scaling);
   return json;
 }

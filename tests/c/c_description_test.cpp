@@ -57,6 +57,9 @@ TEST_F(CDescription, TellsFeaturesMemoryAndBalance) {
   EXPECT_EQ(json["code_balance"]["cache"], 1 << 20);
   EXPECT_EQ(json["code_balance"]["flops"], 32);
   EXPECT_FALSE(json.contains("scaling"));
+  EXPECT_FALSE(json.contains("multigrid"));
+  options.multigrid = 1;
+  EXPECT_TRUE(described()["multigrid"].contains("advised"));
 }
 
 TEST_F(CDescription, PredictsRanks) {

@@ -56,6 +56,32 @@ TEST_F(Info, KnowsHermitianMatricesOfEveryEntry) {
   }
 }
 
+TEST_F(Info, AdvisesMultigrid) {
+  const auto advice_on = [&](const std::vector<std::string>& made, const std::string& entry) {
+    std::vector<std::string> arguments{"generate"};
+    arguments.insert(arguments.end(), made.begin(), made.end());
+    arguments.insert(arguments.end(), {"-o", "g.mtx"});
+    EXPECT_EQ(run(arguments).status, 0);
+    return run({"info", "g.mtx", "--entry", entry, "--json"}).json()["multigrid"];
+  };
+  const auto poisson = advice_on({"poisson", "--size", "30000", "--contrast", "0"}, "real");
+  EXPECT_EQ(poisson["advised"], true);
+  EXPECT_LE(poisson["iterations"], 8);
+  EXPECT_LT(poisson["factor"], 0.2);
+  EXPECT_TRUE(poisson["jacobi_iterations"].is_null());
+  EXPECT_NE(run({"info", "g.mtx"}).out.find("advice      --preconditioner multigrid: "),
+            std::string::npos);
+  const auto waves = advice_on({"helmholtz", "--size", "512"}, "complex");
+  EXPECT_EQ(waves["advised"], false);
+  EXPECT_EQ(waves["why_not"], "the matrix is not Hermitian");
+  const auto indefinite = info(banner + "2 2 4\n1 1 1\n1 2 2\n2 1 2\n2 2 1\n", "real");
+  EXPECT_EQ(indefinite["multigrid"]["why_not"], "the matrix is not positive semidefinite");
+  const auto alone = info(banner + "2 2 2\n1 1 1\n2 2 2\n", "real");
+  EXPECT_EQ(alone["multigrid"]["advised"], false);
+  EXPECT_EQ(alone["multigrid"]["jacobi_iterations"], 1);
+  EXPECT_FALSE(info(banner + "2 3 1\n1 1 1\n", "real").contains("multigrid"));
+}
+
 TEST_F(Info, TellsWhichExactCopiesThereAre) {
   const auto laplacian = info(banner + "2 2 4\n1 1 2\n2 2 2\n1 2 -1\n2 1 -1\n", "real");
   ASSERT_EQ(laplacian["exact_copies"].size(), 1u);

@@ -31,7 +31,7 @@ class Described:
         self, *, device: str = "cpu", threads: int = 0, node: int = 0, cache: int = 0,
         bandwidth: float = 3000.0, link: float = 50.0, scaling: str | None = None,
         rates: str | None = None, partition: str | None = None, ranks: Iterable[int] = (),
-        unknowns: int = 0,
+        unknowns: int = 0, multigrid: bool = False,
     ) -> dict[str, Any]:  # fmt: skip
         """All that ``heddle info --json`` tells, docs/command-line.md has its keys: features, the
         memory of layouts and of a tree, exact copies, and the bytes a flop of a product.
@@ -47,6 +47,8 @@ class Described:
             The network (``"nvlink"``, ``"ndr"``, ..., docs/distributed.md) for which products and
             iterations on ``ranks`` are predicted; the rest as the options of that page;
             ``rates="device"`` are those of ``device``.
+        multigrid
+            Whether to try multigrid and Jacobi, which takes solves, and advise one.
 
         >>> import heddle
         >>> A = heddle.generate("dirac", 1000)
@@ -58,7 +60,7 @@ class Described:
         return json.loads(self._own.describe(
             one_name(device), index(threads), index(node), index(cache), float(bandwidth),
             float(link), scaling, rates, partition, [index(count) for count in ranks],
-            index(unknowns)))  # fmt: skip
+            index(unknowns), bool(multigrid)))  # fmt: skip
 
     def measure(
         self, plan: str | None = None, *, device: str = "cpu", threads: int = 0,
