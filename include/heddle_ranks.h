@@ -32,7 +32,7 @@ typedef struct heddle_rank_options {
   const char *device;    /* of this rank: "cpu", or "cuda:N": all ranks are on GPUs, or none; "cpu" */
   int32_t threads;       /* of this rank, on the CPU; 0: its part of what the process may use */
   const char *plan;      /* one that ranks can store; NULL: chosen, by rank 0 */
-  const char *partition; /* rows of a rank by "entries", "rows" or "metis"; NULL: entries */
+  const char *partition; /* rows by "entries", "rows", "metis" or "scotch"; NULL: entries */
   const char *exchange;  /* "vector", "naive" or "task", docs/distributed.md; NULL: task */
 } heddle_rank_options;
 /* As heddle_operator_options_init, with sizeof(heddle_rank_options). */

@@ -16,7 +16,8 @@ namespace {
 
 /// Not by first rows: for any number of ranks.
 bool is_named(const std::string& partition) {
-  return partition == "entries" || partition == "rows" || partition == "metis";
+  return partition == "entries" || partition == "rows" || partition == "metis" ||
+         partition == "scotch";
 }
 
 std::vector<long long> first_rows_in(const std::string& text) {
@@ -30,8 +31,8 @@ std::vector<long long> first_rows_in(const std::string& text) {
     if (!is_good) {
       throw Error(ErrorKind::usage,
                   "--partition " + text +
-                      " is neither entries, rows nor metis, nor first rows with commas between "
-                      "them");
+                      " is neither entries, rows, metis nor scotch, nor first rows with commas "
+                      "between them");
     }
     rows.push_back(row);
     if (behind == end) return rows;
@@ -67,12 +68,13 @@ void RankOptions::add_to(CLI::App& command, bool in_processes, bool predicts) {
   if (!in_processes) add_number_to(command, predicts);
   partition_ =
       command
-          .add_option("--partition", partition,
-                      "the rows of each rank: about as many entries, or rows, for each; by "
-                      "metis, with few entries between ranks; or first rows from 0 on, multiples "
-                      "of 256 with commas between them")
+          .add_option(
+              "--partition", partition,
+              "the rows of each rank: about as many entries, or rows, for each; by "
+              "metis or scotch, with few entries between ranks; or first rows from 0 on, multiples "
+              "of 256 with commas between them")
           ->capture_default_str()
-          ->type_name("entries|rows|metis|FIRST,...");
+          ->type_name("entries|rows|metis|scotch|FIRST,...");
   exchange_ = command
                   .add_option("--exchange", exchange,
                               "how x reaches other ranks: vector, before the product; naive, by "
@@ -135,7 +137,8 @@ std::vector<Device> RankOptions::devices(const DeviceOption& option, bool quiet)
 
 Partition RankOptions::make_partition(const AnyMatrix& matrix, int count) const {
   const PatternView pattern = matrix.pattern();
-  if (!is_by_entries_of_rows()) return Partition::by_metis(pattern, count);
+  if (partition == "metis") return Partition::by_metis(pattern, count);
+  if (partition == "scotch") return Partition::by_scotch(pattern, count);
   if (partition == "entries") return Partition::by_entries(pattern, count);
   return make_partition(pattern.rows, {}, count);
 }

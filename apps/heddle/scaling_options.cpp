@@ -29,7 +29,7 @@ void ScalingOptions::add_to(CLI::App& command) {
           ->type_name("N,..."),
       command.add_option("--partition", partition_, "of --scaling: the rows of each rank")
           ->capture_default_str()
-          ->check(CLI::IsMember({"entries", "rows", "metis"}))
+          ->check(CLI::IsMember({"entries", "rows", "metis", "scotch"}))
           ->type_name("NAME"),
       command
           .add_option("--rates", rates_,
@@ -66,7 +66,7 @@ void ScalingOptions::add_outputs(RunFiles& files) const {
   }
 }
 
-detail::EntryBytes entry_bytes_of(const AnyMatrix& matrix) {
+detail::ModelBytes entry_bytes_of(const AnyMatrix& matrix) {
   return {matrix.entry_bytes() + static_cast<int>(sizeof(Index)), row_bytes_of(matrix)};
 }
 
@@ -81,7 +81,7 @@ Scaling ScalingOptions::predict(const AnyMatrix& matrix, const CodeBalance& bala
   made.rates = detail::parse_device_rates(rates_);
   made.partition = partition_;
   made.unknowns = unknowns_;
-  detail::EntryBytes bytes = entry_bytes_of(matrix);
+  detail::ModelBytes bytes = entry_bytes_of(matrix);
   int flops = balance.flops;
   if (unknowns_ > 0) {
     const int scalar = matrix.precision() == Precision::double_precision ? 8 : 4;

@@ -51,7 +51,7 @@ class ScalingOptions {
 };
 
 /// What ranks of a matrix read and write.
-detail::EntryBytes entry_bytes_of(const AnyMatrix& matrix);
+detail::ModelBytes entry_bytes_of(const AnyMatrix& matrix);
 
 nlohmann::ordered_json to_json(const Scaling& scaling);
 void print(const Scaling& scaling);

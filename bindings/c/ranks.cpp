@@ -49,9 +49,10 @@ Partition partition_of(const heddle_rank_options& options, const PatternView& pa
   const std::string_view by = options.partition == nullptr ? "entries" : options.partition;
   if (by == "rows") return Partition::even(pattern.rows, ranks);
   if (by == "metis") return Partition::by_metis(pattern, ranks);
+  if (by == "scotch") return Partition::by_scotch(pattern, ranks);
   if (by != "entries") {
     throw Error(ErrorKind::usage,
-                "the partition is entries, rows or metis, not " + std::string(by));
+                "the partition is entries, rows, metis or scotch, not " + std::string(by));
   }
   return Partition::by_entries(pattern, ranks);
 }

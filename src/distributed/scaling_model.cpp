@@ -108,9 +108,9 @@ DeviceRates rates_of_device(std::string_view full_name) {
   return parse_device_rates(full_name.find("H100") != std::string_view::npos ? "h100" : "h200");
 }
 
-ScalingModel::ScalingModel(DeviceRates rates, Network network, EntryBytes bytes)
+ScalingModel::ScalingModel(DeviceRates rates, Network network, ModelBytes bytes)
     : rates_(std::move(rates)), network_(std::move(network)), bytes_(bytes) {
-  const bool is_large = bytes_.entry - EntryBytes::column >= DeviceRates::large_entry;
+  const bool is_large = bytes_.entry - ModelBytes::column >= DeviceRates::large_entry;
   if (is_large) rates_.ranks.bandwidth *= rates_.of_large;
 }
 

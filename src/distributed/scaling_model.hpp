@@ -60,7 +60,7 @@ HEDDLE_EXPORT DeviceRates parse_device_rates(std::string_view text);
 HEDDLE_EXPORT DeviceRates rates_of_device(std::string_view full_name);
 
 /// Bytes in memory of an entry with its column, and of a row of x or y.
-struct EntryBytes {
+struct ModelBytes {
   static constexpr int column = 4;
 
   int entry = 0;
@@ -91,7 +91,7 @@ struct ScalingPoint {
 
 class HEDDLE_EXPORT ScalingModel {
  public:
-  ScalingModel(DeviceRates rates, Network network, EntryBytes bytes);
+  ScalingModel(DeviceRates rates, Network network, ModelBytes bytes);
 
   const DeviceRates& rates() const { return rates_; }
   const Network& network() const { return network_; }
@@ -110,7 +110,7 @@ class HEDDLE_EXPORT ScalingModel {
 
   DeviceRates rates_;
   Network network_;
-  EntryBytes bytes_;
+  ModelBytes bytes_;
 };
 
 /// As many ranks as are predicted to take the least time, 1 for a solve without ranks. Ranks count

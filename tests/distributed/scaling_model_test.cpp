@@ -75,7 +75,7 @@ TEST(RankVolumes, AreThoseOfRanks) {
 struct Measured {
   const char* rates;
   long long rows, entries, halo;
-  detail::EntryBytes bytes;
+  detail::ModelBytes bytes;
   double alone, on_one, on_two;
 };
 const std::array<Measured, 6> runs = {
@@ -142,7 +142,7 @@ TEST(ScalingModel, KnowsALowerRateOfLargeEntries) {
   volume.rows = volume.interior_rows = 1000;
   volume.entries = volume.interior_entries = 5000;
   const auto bandwidth = [&](const char* rates, int entry) {
-    const detail::EntryBytes bytes{entry + detail::EntryBytes::column, 24};
+    const detail::ModelBytes bytes{entry + detail::ModelBytes::column, 24};
     const detail::ScalingModel model(detail::parse_device_rates(rates),
                                      detail::parse_network("ndr"), bytes);
     const double seconds = model.predict({volume}, 1).iteration_task - model.rates().ranks.start;
