@@ -32,8 +32,8 @@ typedef struct heddle_rank_options {
   const char *device;    /* of this rank: "cpu", or "cuda:N": all ranks are on GPUs, or none; "cpu" */
   int32_t threads;       /* of this rank, on the CPU; 0: its part of what the process may use */
   const char *plan;      /* one that ranks can store; NULL: chosen, by rank 0 */
-  const char *partition; /* rows of a rank by "entries", "rows" or "metis", or first rows, multiples
-                            of 256, "0,512"; NULL: entries */
+  const char *partition; /* rows of a rank by "entries", "rows", "metis" or "scotch", or first rows,
+                            multiples of 256, "0,512"; NULL: entries */
   const char *exchange;  /* "vector", "naive" or "task", docs/distributed.md; NULL: task */
   const char *boundary;  /* rows that need others' columns "whole", with the bits of one rank, or
                             "split"; NULL: whole */

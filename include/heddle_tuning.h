@@ -96,7 +96,7 @@ typedef struct heddle_description_options {
   double link;            /* GB/s between device and host, assumed; 50 */
   const char *scaling;    /* the network for a prediction on ranks, docs/distributed.md; NULL: none */
   const char *rates;      /* of --rates of the command line, "device" that of `device`; NULL: h100 */
-  const char *partition;  /* of the rows by "entries", "rows" or "metis"; NULL: entries */
+  const char *partition;  /* of the rows by "entries", "rows", "metis" or "scotch"; NULL: entries */
   const int32_t *ranks;   /* numbers of ranks; NULL: 1, 2, 4 and so on */
   int64_t rank_count;     /* how many `ranks` there are */
   int32_t unknowns;       /* of a row, in place of those of the entries; 0 */

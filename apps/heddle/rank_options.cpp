@@ -35,12 +35,13 @@ void RankOptions::add_to(CLI::App& command, bool in_processes, bool predicts) {
   if (!in_processes) add_number_to(command, predicts);
   partition_ =
       command
-          .add_option("--partition", partition,
-                      "the rows of each rank: about as many entries, or rows, for each; by "
-                      "metis, with few entries between ranks; or first rows from 0 on, multiples "
-                      "of 256 with commas between them")
+          .add_option(
+              "--partition", partition,
+              "the rows of each rank: about as many entries, or rows, for each; by "
+              "metis or scotch, with few entries between ranks; or first rows from 0 on, multiples "
+              "of 256 with commas between them")
           ->capture_default_str()
-          ->type_name("entries|rows|metis|FIRST,...");
+          ->type_name("entries|rows|metis|scotch|FIRST,...");
   exchange_ = command
                   .add_option("--exchange", exchange,
                               "how x reaches other ranks: vector, before the product; naive, by "

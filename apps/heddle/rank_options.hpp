@@ -38,7 +38,7 @@ struct RankOptions {
   /// Throws `Error` (usage) for a text that is none, or one of another number of ranks.
   Partition make_partition(const AnyMatrix& matrix, int count) const;
   /// Whether that needs no more than the entries of each group of 256 rows, and by those.
-  bool is_by_entries_of_rows() const { return partition != "metis"; }
+  bool is_by_entries_of_rows() const { return partition != "metis" && partition != "scotch"; }
   Partition make_partition(Index rows, std::span<const long long> entries_of_groups,
                            int count) const;
 

@@ -26,7 +26,7 @@ void ScalingOptions::add_to(CLI::App& command) {
           ->type_name("N,..."),
       command.add_option("--partition", question_.partition, "of --scaling: the rows of each rank")
           ->capture_default_str()
-          ->check(CLI::IsMember({"entries", "rows", "metis"}))
+          ->check(CLI::IsMember({"entries", "rows", "metis", "scotch"}))
           ->type_name("NAME"),
       command
           .add_option("--rates", question_.rates,

@@ -35,6 +35,8 @@ class HEDDLE_EXPORT Partition {
   /// unsupported where heddle was built without it, size_mismatch unless the matrix is square,
   /// memory.
   static Partition by_metis(const PatternView& pattern, int ranks);
+  /// The same by SCOTCH (Pellegrini and Roman 1996).
+  static Partition by_scotch(const PatternView& pattern, int ranks);
 
   int ranks() const { return static_cast<int>(first_rows_.size()) - 1; }
   long long rows() const { return first_rows_.back(); }

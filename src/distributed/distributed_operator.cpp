@@ -133,6 +133,8 @@ DistributedOperator<S>::DistributedOperator(Communicator& ranks, const Partition
         state.of_rows(static_cast<Offset>(state.copied_rows.size() + state.halo.columns.size())),
         device);
     if (!device.on_gpu()) {
+      state.copied_runs = detail::RowRuns(state.copied_rows);
+      state.sent_runs = detail::RowRuns(state.halo.sent_rows);
       state.sent = Array<S>(state.of_rows(static_cast<Offset>(state.halo.sent_rows.size())));
       state.make_messages();
       if (mode == ExchangeMode::task) state.task = std::make_unique<detail::ExchangeTask>();

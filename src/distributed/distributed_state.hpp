@@ -19,6 +19,7 @@
 #include "heddle/distributed_operator.hpp"
 #include "heddle/tools/team.hpp"
 #include "row_parts.hpp"
+#include "row_runs.hpp"
 #include "shared_rows.hpp"
 #include "solvers/ranks_in_loop.hpp"
 
@@ -87,22 +88,6 @@ struct DistributedOperator<S>::State final : cuda::RankProduct {
     }
   }
 
-  /// Rows of x, by their place in the basis, into an array.
-  void gather_rows(const std::vector<Index>& rows, const S* x, Array<S>& to,
-                   const Stream& stream) const {
-    const auto width = static_cast<std::size_t>(components());
-    constexpr Offset chunk = 1024;
-    const auto count = static_cast<Offset>(rows.size());
-    parallel_for(team_size(stream, count * components()), (count + chunk - 1) / chunk,
-                 [&](Offset c) {
-                   const Offset end = std::min(count, (c + 1) * chunk);
-                   for (auto k = static_cast<std::size_t>(c * chunk);
-                        k < static_cast<std::size_t>(end); ++k) {
-                     std::copy_n(x + of_rows(rows[k]), width, to.data() + k * width);
-                   }
-                 });
-  }
-
   void exchange() {
     const auto start = Clock::now();
     ranks.begin_exchange(sends, receives);
@@ -114,10 +99,11 @@ struct DistributedOperator<S>::State final : cuda::RankProduct {
   template <class Multiply>
   void run(const FieldView<const S>& x, const Stream& stream, const Multiply& multiply) {
     const auto start = Clock::now();
-    gather_rows(halo.sent_rows, x.data, sent, stream);
+    const auto width = static_cast<std::size_t>(components());
+    sent_runs.gather(x.data, width, sent.data(), stream);
     const auto multiply_interior = [&] {
       if (interior.matrix) multiply(interior, x);
-      gather_rows(copied_rows, x.data, boundary_x, stream);
+      copied_runs.gather(x.data, width, boundary_x.data(), stream);
     };
     const bool exchanges = ranks.size() > 1 && (!sends.empty() || !receives.empty());
     if (!exchanges) {
@@ -305,6 +291,7 @@ struct DistributedOperator<S>::State final : cuda::RankProduct {
   std::unique_ptr<detail::SharedRows> shared;
   Part interior, boundary, diagonal;
   std::vector<Index> copied_rows;
+  detail::RowRuns copied_runs, sent_runs;  // of the basis; on the CPU
   detail::Halo halo;
   std::size_t entries = 0;
   Array<S> boundary_x, sent;

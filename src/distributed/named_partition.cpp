@@ -20,9 +20,10 @@ std::vector<long long> first_rows_in(const std::string& text) {
     const auto [behind, error] = std::from_chars(at, end, row);
     const bool is_good = error == std::errc() && (behind == end || *behind == ',');
     if (!is_good) {
-      throw Error(ErrorKind::usage, "partition: " + text +
-                                        " is neither entries, rows nor metis, nor first rows with "
-                                        "commas between them");
+      throw Error(ErrorKind::usage,
+                  "partition: " + text +
+                      " is neither entries, rows, metis nor scotch, nor first rows "
+                      "with commas between them");
     }
     rows.push_back(row);
     if (behind == end) return rows;
@@ -33,13 +34,14 @@ std::vector<long long> first_rows_in(const std::string& text) {
 }  // namespace
 
 bool names_any_ranks(const std::string& text) {
-  if (text == "entries" || text == "rows" || text == "metis") return true;
+  if (text == "entries" || text == "rows" || text == "metis" || text == "scotch") return true;
   (void)first_rows_in(text);
   return false;
 }
 
 Partition named_partition(const std::string& text, const PatternView& pattern, int ranks) {
   if (text == "metis") return Partition::by_metis(pattern, ranks);
+  if (text == "scotch") return Partition::by_scotch(pattern, ranks);
   if (text == "entries") return Partition::by_entries(pattern, ranks);
   return named_partition(text, pattern.rows, {}, ranks);
 }

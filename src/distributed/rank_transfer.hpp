@@ -11,7 +11,7 @@
 #include "heddle/config.hpp"
 #include "heddle/detail/index.hpp"
 #include "heddle/distributed_operator.hpp"
-#include "heddle/tools/team.hpp"
+#include "row_runs.hpp"
 
 namespace heddle::detail {
 
@@ -95,8 +95,8 @@ class RankTransfer final : public LinearOperator<S> {
           ExchangeMode::vector, false, x.data, x_.data(), stream, [](const Stream&) {},
           [&](const Stream& on) { matrix_->apply(alpha, read, beta, y, on); });
     }
-    gather_rows(halo_.sent_rows, x.data, sent_.data(), stream);
-    gather_rows(copied_rows_, x.data, x_.data(), stream);
+    sent_runs_.gather(x.data, scalars(1), sent_.data(), stream);
+    copied_runs_.gather(x.data, scalars(1), x_.data(), stream);
     ranks_.begin_exchange(sends_, receives_);
     ranks_.end_exchange();
     matrix_->apply(alpha, read, beta, y, stream);
@@ -148,6 +148,8 @@ class RankTransfer final : public LinearOperator<S> {
   }
 
   void make_messages() {
+    copied_runs_ = RowRuns(copied_rows_);
+    sent_runs_ = RowRuns(halo_.sent_rows);
     sent_ = Array<S>(scalars(static_cast<Offset>(halo_.sent_rows.size())), device_);
     const auto rows_of = [this](Array<S>& array, std::size_t first, const HaloPart& part) {
       return std::span(array.data() + first + scalars(part.first), scalars(part.count));
@@ -161,20 +163,12 @@ class RankTransfer final : public LinearOperator<S> {
     }
   }
 
-  void gather_rows(const std::vector<Index>& rows, const S* x, S* to, const Stream& stream) const {
-    const auto width = static_cast<std::size_t>(width_);
-    const auto count = static_cast<Offset>(rows.size());
-    parallel_for(team_size(stream, count * width_), count, [&](Offset k) {
-      const auto at = static_cast<std::size_t>(k);
-      std::copy_n(x + scalars(rows[at]), width, to + at * width);
-    });
-  }
-
   Communicator& ranks_;
   Device device_;
   std::shared_ptr<const Basis> column_basis_;
   int width_;
   std::vector<Index> copied_rows_;
+  RowRuns copied_runs_, sent_runs_;      // on the CPU
   std::vector<long long> halo_columns_;  // until `halo_` has them
   Halo halo_;
   std::shared_ptr<SlicedOperator<S>> matrix_;

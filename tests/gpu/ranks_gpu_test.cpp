@@ -20,6 +20,7 @@
 #include "heddle/operator.hpp"
 #include "heddle/polynomial.hpp"
 #include "heddle/problems.hpp"
+#include "heddle/runtime/preconditioner_choice.hpp"
 #include "support/blocks_on_ranks.hpp"
 #include "support/gpu.hpp"
 #include "support/random_matrix.hpp"
@@ -268,36 +269,47 @@ TEST_F(RanksOnGpu, PreconditionByProducts) {
   EXPECT_EQ(found[1], found[0]);
 }
 
-/// The second level is shared by two ranks, and on rank 0 alone among three.
-TEST_F(RanksOnGpu, MultigridHasTheBitsOfOneRank) {
+/// What rank 0 sets up for all: each factor, and each level, has the bits of one rank.
+TEST_F(RanksOnGpu, PreconditionersOfAllRowsHaveTheBitsOfOneRank) {
+  using Made = std::shared_ptr<Preconditioner<double>>;
   Seed seed(186);
+  // The second level of multigrid is shared by two ranks, and on rank 0 alone among three.
   const auto matrix = poisson(14000);
   const auto b = random_scalars<real<double>>(matrix.rows(), seed.generator);
   const OwnStreams streams;
-  const auto on = [&](int count, ExchangeMode mode, const std::vector<Device>& devices) {
-    const Partition partition = Partition::even(matrix.rows(), count);
-    std::pair<std::vector<double>, long long> made{std::vector<double>(b.size()), 0};
-    run_on_ranks(count, [&](Communicator& ranks) {
-      const auto A = part_of(matrix, partition, ranks, Plan{}, mode,
-                             devices[static_cast<std::size_t>(ranks.rank()) % devices.size()]);
-      auto multigrid =
-          std::make_shared<DistributedMultigrid<double>>(*A, MultigridOptions{.cycle = Cycle::w});
-      EXPECT_GE(multigrid->report().levels.size(), 3U);
-      ConjugateGradient<double> solver(std::shared_ptr<const LinearOperator<double>>(A), multigrid);
-      const FieldView<const double> all_b(b.data(), A->partition().rows(), 1);
-      const FieldView<double> all_x(made.first.data(), A->partition().rows(), 1);
-      const Report report = solver.solve(rows_of(all_b, partition, ranks.rank()),
-                                         rows_of(all_x, partition, ranks.rank()));
-      EXPECT_TRUE(report.converged()) << name(report.status);
-      if (ranks.rank() == 0) made.second = report.iterations;
-    });
-    return made;
-  };
-  const auto expected = on(1, ExchangeMode::task, streams.devices());
-  EXPECT_EQ(on(2, ExchangeMode::naive, streams.devices()), expected);
-  EXPECT_EQ(on(3, ExchangeMode::task, streams.devices()), expected);
-  EXPECT_EQ(on(2, ExchangeMode::vector, all_on(device)), expected);
-  EXPECT_EQ(on(2, ExchangeMode::task, all_on(Device::cpu(1))).second, expected.second);
+  for (const auto kind : {PreconditionerKind::multigrid, PreconditionerKind::fsai,
+                          PreconditionerKind::block_jacobi}) {
+    SCOPED_TRACE(PreconditionerChoice(kind).text());
+    const auto make = [kind](const DistributedOperator<double>& A) -> Made {
+      if (kind != PreconditionerKind::multigrid) return A.make_inverse(kind);
+      auto made =
+          std::make_shared<DistributedMultigrid<double>>(A, MultigridOptions{.cycle = Cycle::w});
+      EXPECT_GE(made->report().levels.size(), 3U);
+      return made;
+    };
+    const auto on = [&](int count, ExchangeMode mode, const std::vector<Device>& devices) {
+      const Partition partition = Partition::even(matrix.rows(), count);
+      std::pair<std::vector<double>, long long> made{std::vector<double>(b.size()), 0};
+      run_on_ranks(count, [&](Communicator& ranks) {
+        const auto A = part_of(matrix, partition, ranks, Plan{}, mode,
+                               devices[static_cast<std::size_t>(ranks.rank()) % devices.size()]);
+        ConjugateGradient<double> solver(std::shared_ptr<const LinearOperator<double>>(A),
+                                         make(*A));
+        const FieldView<const double> all_b(b.data(), A->partition().rows(), 1);
+        const FieldView<double> all_x(made.first.data(), A->partition().rows(), 1);
+        const Report report = solver.solve(rows_of(all_b, partition, ranks.rank()),
+                                           rows_of(all_x, partition, ranks.rank()));
+        EXPECT_TRUE(report.converged()) << name(report.status);
+        if (ranks.rank() == 0) made.second = report.iterations;
+      });
+      return made;
+    };
+    const auto expected = on(1, ExchangeMode::task, streams.devices());
+    EXPECT_EQ(on(2, ExchangeMode::naive, streams.devices()), expected);
+    EXPECT_EQ(on(3, ExchangeMode::task, streams.devices()), expected);
+    EXPECT_EQ(on(2, ExchangeMode::vector, all_on(device)), expected);
+    EXPECT_EQ(on(2, ExchangeMode::task, all_on(Device::cpu(1))).second, expected.second);
+  }
 }
 
 /// Products of a thread a row leave their sums, of a group of rows in up to four parts.
