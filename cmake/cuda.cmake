@@ -45,7 +45,7 @@ set(HEDDLE_KERNELS_ALONE
   short_columns sliced_pattern inner_levels leaf_sums merged_nodes tree_of_rows write_level rank_sums)
 
 # heddle_unite_kernels(list): in a build that compiles files together, those of a folder are one file:
-# of a short one, headers are 4 of 5 core-seconds. CMake does so itself from 3.31 on.
+# headers are most of a short one. CMake does so itself from 3.31 on.
 function(heddle_unite_kernels list)
   if(NOT CMAKE_UNITY_BUILD)
     return()
@@ -55,7 +55,7 @@ function(heddle_unite_kernels list)
   foreach(source ${${list}})
     cmake_path(GET source PARENT_PATH folder)
     cmake_path(GET folder FILENAME folder)
-    if(source MATCHES "/(${alone})_cuda\\.cu$")
+    if(NOT source MATCHES "\\.cu$" OR source MATCHES "/(${alone})_cuda\\.cu$")
       list(APPEND united ${source})
       continue()
     endif()
