@@ -7,6 +7,8 @@ if(NOT HEDDLE_HAS_CUDA)
   set(heart_passes ${heart_sources})
   list(FILTER heart_passes INCLUDE REGEX "\\.cu$")
   set_source_files_properties(${heart_passes} PROPERTIES LANGUAGE CXX)
+else()
+  heddle_unite_kernels(heart_sources)
 endif()
 set(lane_options -fno-math-errno)
 if(HEDDLE_SANITIZE MATCHES undefined)  # a check for each operand of thousands: a minute and a half to compile

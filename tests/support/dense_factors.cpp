@@ -39,9 +39,28 @@ Eigen::MatrixX<T> inverse_by_full_pivots(const Eigen::MatrixX<T>& A) {
 }
 template Eigen::MatrixX<long double> inverse_by_full_pivots(const Eigen::MatrixX<long double>&);
 
+// Over complex numbers by the real matrix that A is, which spares Eigen's templates for these.
 template <class T>
 Eigen::VectorX<T> solution_by_qr(const Eigen::MatrixX<T>& A, const Eigen::VectorX<T>& b) {
-  return A.householderQr().solve(b);
+  if constexpr (Eigen::NumTraits<T>::IsComplex) {
+    using Real = typename Eigen::NumTraits<T>::Real;
+    const Eigen::Index rows = A.rows(), columns = A.cols();
+    Eigen::MatrixX<Real> real(2 * rows, 2 * columns);
+    real.topLeftCorner(rows, columns) = A.real();
+    real.topRightCorner(rows, columns) = -A.imag();
+    real.bottomLeftCorner(rows, columns) = A.imag();
+    real.bottomRightCorner(rows, columns) = A.real();
+    Eigen::VectorX<Real> right(2 * rows);
+    right.head(rows) = b.real();
+    right.tail(rows) = b.imag();
+    const Eigen::VectorX<Real> solution = solution_by_qr<Real>(real, right);
+    Eigen::VectorX<T> x(columns);
+    x.real() = solution.head(columns);
+    x.imag() = solution.tail(columns);
+    return x;
+  } else {
+    return A.householderQr().solve(b);
+  }
 }
 template Eigen::VectorX<double> solution_by_qr(const Eigen::MatrixX<double>&,
                                                const Eigen::VectorX<double>&);
