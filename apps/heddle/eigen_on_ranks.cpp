@@ -43,7 +43,8 @@ EigenOnRanks read_problem(const EigenCommand& options, const Device& device) {
   AnyMatrix matrix = read_square(options, options.matrix.path, progress.get());
   if (progress) progress->erase();
   FoundPairs found = found_in(matrix);
-  found.choice = choice_for(options.plan, matrix, device, product_objective(options), profiles);
+  found.choice =
+      choice_without_copy(options.plan, matrix, device, product_objective(options), profiles);
   if (is_chosen(options.plan)) distribute(found.choice);
   found.read_seconds = reading.seconds();
   return {std::move(matrix), std::move(found)};

@@ -64,9 +64,9 @@ SystemOnRanks system_by(const SolveOptions& options, ReadSystem system, Index ro
   }
   if (subject != nullptr) {
     outcome.choice =
-        least_squares
-            ? choice_for(options.plan, *subject, device, Objective::product(), system.profiles)
-            : choose(options, *subject, *outcome.method.method, device, system.profiles);
+        least_squares ? choice_without_copy(options.plan, *subject, device, Objective::product(),
+                                            system.profiles)
+                      : choose(options, *subject, *outcome.method.method, device, system.profiles);
   }
   if (is_chosen(options.plan)) distribute(outcome.choice);
   if (!outcome.choice.warning.empty() && !options.matrix.quiet) warn(outcome.choice.warning);
