@@ -21,7 +21,7 @@ void BalanceOptions::add_to(CLI::App& command) {
   const auto add_rate = [&](const char* name, double& rate, const char* what) {
     command.add_option(name, rate, what)
         ->capture_default_str()
-        ->check(CLI::PositiveNumber)
+        ->check(positive_number())
         ->type_name("GB/s");
   };
   add_rate("--bandwidth", bandwidth, "of that model: between a device and its memory");
