@@ -36,7 +36,7 @@ std::string readable_seconds(double seconds) {
 }
 
 std::string readable_iterations(double seconds, long long iterations) {
-  const std::string all = readable_seconds(seconds);
+  std::string all = readable_seconds(seconds);
   if (iterations == 0) return all;
   const double each = seconds / static_cast<double>(iterations);
   return all + " (" + readable_seconds(each) + " an iteration)";
