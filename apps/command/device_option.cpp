@@ -6,6 +6,7 @@
 #include "heddle/tools/team.hpp"
 #include "message.hpp"
 #include "spmv/kernel_cache.hpp"
+#include "whole_number.hpp"
 
 namespace heddle::cli {
 
@@ -28,7 +29,7 @@ void DeviceOption::add_to(CLI::App& command) {
       ->type_name("DEVICE");
   command.add_option("--threads", threads, "threads to use; 0 takes every core")
       ->capture_default_str()
-      ->check(CLI::Range(0, most_threads))
+      ->transform(whole_number(0, most_threads))
       ->type_name("N");
 }
 

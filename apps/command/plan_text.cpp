@@ -71,6 +71,14 @@ PlanChoice choice_for(const std::string& text, const PlanSubject& matrix, const 
   return choice;
 }
 
+PlanChoice choice_without_copy(const std::string& text, const PlanSubject& matrix,
+                               const Device& device, Objective objective,
+                               const Profiles& profiles) {
+  PlanChoice choice = choice_for(text, matrix, device, objective, profiles);
+  choice.plan.layout.stored = StoredScalar::own;
+  return choice;
+}
+
 Plan plan_for(const std::string& text, const AnyMatrix& matrix, const Device& device,
               Objective objective) {
   return choice_for(text, subject_of(matrix), device, objective, Profiles()).plan;

@@ -23,7 +23,15 @@ inline PlanChoice choice_for(const std::string& text, const AnyMatrix& matrix, c
                              Objective objective, const Profiles& profiles) {
   return choice_for(text, subject_of(matrix), device, objective, profiles);
 }
-/// The same without any profile.
+/// The same for solvers whose iterations read the entries as they are: no copy is kept beside them.
+PlanChoice choice_without_copy(const std::string& text, const PlanSubject& matrix,
+                               const Device& device, Objective objective, const Profiles& profiles);
+inline PlanChoice choice_without_copy(const std::string& text, const AnyMatrix& matrix,
+                                      const Device& device, Objective objective,
+                                      const Profiles& profiles) {
+  return choice_without_copy(text, subject_of(matrix), device, objective, profiles);
+}
+/// As `choice_for`, without any profile.
 Plan plan_for(const std::string& text, const AnyMatrix& matrix, const Device& device,
               Objective objective);
 

@@ -35,6 +35,13 @@ std::string readable_seconds(double seconds) {
   return number("%.2f %s", seconds, "s");
 }
 
+std::string readable_iterations(double seconds, long long iterations) {
+  std::string all = readable_seconds(seconds);
+  if (iterations == 0) return all;
+  const double each = seconds / static_cast<double>(iterations);
+  return all + " (" + readable_seconds(each) + " an iteration)";
+}
+
 std::string readable_minutes(double seconds) {
   constexpr double minute = 60;
   return seconds < 2 * minute ? std::to_string(static_cast<int>(seconds)) + " s"

@@ -1,6 +1,7 @@
 #include "whole_number.hpp"
 
 #include <charconv>
+#include <cmath>
 #include <string>
 
 namespace heddle::cli {
@@ -18,6 +19,17 @@ CLI::Validator whole_number(std::uint64_t least, std::uint64_t most) {
     return "";
   };
   return {check, most == std::numeric_limits<std::uint64_t>::max() ? "" : range};
+}
+
+CLI::Validator positive_number(bool or_zero) {
+  const std::string range = or_zero ? "0 or more" : "above 0";
+  const auto check = [or_zero, range](const std::string& text) -> std::string {
+    double number = 0;
+    const bool is_number = CLI::detail::lexical_cast(text, number) && std::isfinite(number);
+    if (is_number && (number > 0 || (or_zero && number == 0))) return "";
+    return "'" + text + "' is no number " + (or_zero ? "from 0 on" : range);
+  };
+  return {check, range};
 }
 
 }  // namespace heddle::cli

@@ -80,7 +80,9 @@ ConductivityCase read_conductivity(const CaseObject& object) {
 std::string read_word(const CaseObject& object, const char* key) {
   const json& value = object.at(key);
   if (!value.is_string()) object.refuse(object.path_of(key), "must be a string");
-  return value.get<std::string>();
+  auto word = value.get<std::string>();
+  if (word.empty()) object.refuse(object.path_of(key), "is empty");
+  return word;
 }
 
 bool read_flag(const CaseObject& object, const char* key) {

@@ -67,7 +67,7 @@ void add_bench_options(CLI::App& command, BenchOptions& options) {
       .add_option("--threshold", options.threshold,
                   "relative difference from which --compare counts a time as changed")
       ->capture_default_str()
-      ->check(CLI::NonNegativeNumber)
+      ->check(positive_number(true))
       ->type_name("T");
   command
       .add_option(

@@ -175,7 +175,8 @@ EigenProblem build(const EigenCommand& options, const AnyMatrix& matrix,
         problem.solver.emplace(sliced, mass ? &*mass : nullptr, preconditioner, settings);
       },
       [&] {
-        return choice_for(options.plan, matrix, device, product_objective(options), Profiles());
+        return choice_without_copy(options.plan, matrix, device, product_objective(options),
+                                   Profiles());
       });
   return problem;
 }
@@ -194,7 +195,8 @@ int run_eigen(const EigenCommand& options) {
     found.mass_entries = mass->entries();
   }
   if (!options.storage.is_hierarchical()) {
-    found.choice = choice_for(options.plan, matrix, device, product_objective(options), profiles);
+    found.choice =
+        choice_without_copy(options.plan, matrix, device, product_objective(options), profiles);
   }
   found.read_seconds = reading.seconds();
 

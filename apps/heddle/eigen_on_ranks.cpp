@@ -53,7 +53,8 @@ EigenOnRanks read_problem(const EigenCommand& options, const Device& device) {
     found.mass_entries = mass->entries();
   }
   if (progress) progress->erase();
-  found.choice = choice_for(options.plan, matrix, device, product_objective(options), profiles);
+  found.choice =
+      choice_without_copy(options.plan, matrix, device, product_objective(options), profiles);
   if (is_chosen(options.plan)) distribute(found.choice);
   found.read_seconds = reading.seconds();
   return {std::move(matrix), std::move(found), std::move(mass)};

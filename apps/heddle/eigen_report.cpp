@@ -106,14 +106,10 @@ void print(const EigenCommand& options, const FoundPairs& found, const Device& d
       "residual   |A x - M x lambda| / ((|A| + |lambda| |M|) |x|), computed from x; |A| is "
       "about %.2e%s\n",
       report.matrix_norm, found.mass_entries ? "" : ", M = 1");
-  std::printf(
-      "time       read %s, build %s, iterate %s", readable_seconds(found.read_seconds).c_str(),
-      readable_seconds(found.build_seconds).c_str(), readable_seconds(report.seconds).c_str());
-  if (report.iterations > 0) {
-    std::printf(" (%s an iteration)",
-                readable_seconds(report.seconds / static_cast<double>(report.iterations)).c_str());
-  }
-  std::printf("\n");
+  std::printf("time       read %s, build %s, iterate %s\n",
+              readable_seconds(found.read_seconds).c_str(),
+              readable_seconds(found.build_seconds).c_str(),
+              readable_iterations(report.seconds, report.iterations).c_str());
   if (options.output) {
     const std::string files =
         numbered(*options.output, 1) +

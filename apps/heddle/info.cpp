@@ -43,7 +43,7 @@ void add_balance_options(CLI::App& command, detail::BalanceAssumptions& balance)
   const auto add_rate = [&](const char* name, double& rate, const char* what) {
     command.add_option(name, rate, what)
         ->capture_default_str()
-        ->check(CLI::PositiveNumber)
+        ->check(positive_number())
         ->type_name("GB/s");
   };
   add_rate("--bandwidth", balance.bandwidth, "of that model: between a device and its memory");

@@ -11,7 +11,9 @@ namespace heddle::cli {
 
 void RankOptions::add_number_to(CLI::App& command, bool predicts) {
   const auto number_or_auto = [predicts, number = whole_number(1, 1024)](std::string& text) {
-    return predicts && text == "auto" ? std::string() : number(text);
+    if (predicts && text == "auto") return std::string();
+    const std::string fault = number(text);
+    return fault.empty() || !predicts ? fault : fault + ", nor auto";
   };
   const auto take = [this](const std::string& text) {
     is_automatic = text == "auto";

@@ -137,17 +137,11 @@ void print(const SolveOptions& options, const LeastSquaresProblem& problem, cons
                   ? (", after " + std::to_string(report.restarts) + " restarts").c_str()
                   : "");
   if (solved.error) std::printf("error      |x - x*| / |x*| = %.3e\n", *solved.error);
-  std::printf("time       read %s, build %s, permute %s, iterate %s",
+  std::printf("time       read %s, build %s, permute %s, iterate %s\n",
               readable_seconds(solved.read_seconds).c_str(),
               readable_seconds(solved.build_seconds).c_str(),
               readable_seconds(report.permute_seconds).c_str(),
-              readable_seconds(report.iterate_seconds).c_str());
-  if (report.iterations > 0) {
-    std::printf(
-        " (%s an iteration)",
-        readable_seconds(report.iterate_seconds / static_cast<double>(report.iterations)).c_str());
-  }
-  std::printf("\n");
+              readable_iterations(report.iterate_seconds, report.iterations).c_str());
   if (options.output) {
     std::printf("written    %s\n", report.status == Status::not_finite
                                        ? "nothing: the solve was not finite"
@@ -254,7 +248,10 @@ BuiltLeastSquares build(const SolveOptions& options, const LeastSquaresProblem& 
           built.A.emplace(sliced);
           built.solver.emplace(sliced, settings);
         },
-        [&] { return choice_for(options.plan, matrix, device, Objective::product(), Profiles()); });
+        [&] {
+          return choice_without_copy(options.plan, matrix, device, Objective::product(),
+                                     Profiles());
+        });
   }
   solved.solver_memory = built.solver->memory();
   return built;
@@ -308,8 +305,8 @@ int solve_least_squares(const SolveOptions& options, const LeastSquaresProblem& 
   if (on_rank != nullptr) {
     solved.choice = problem.on_rank->choice;
   } else if (!options.storage.is_hierarchical()) {
-    solved.choice =
-        choice_for(options.plan, matrix, problem.device, Objective::product(), problem.profiles);
+    solved.choice = choice_without_copy(options.plan, matrix, problem.device, Objective::product(),
+                                        problem.profiles);
   }
   solved.read_seconds = problem.read_seconds + choosing.seconds();
 

@@ -206,17 +206,12 @@ void print(const SolveOutcome& outcome, const Device& device) {
   if (outcome.reported < outcome.errors.size()) {
     std::printf("error      |x - x*| / |x*| = %.3e\n", outcome.errors[outcome.reported]);
   }
-  std::printf("time       read %s, build %s, permute %s, iterate %s",
+  std::printf("time       read %s, build %s, permute %s, iterate %s\n",
               readable_seconds(outcome.read_seconds).c_str(),
               readable_seconds(outcome.build_seconds).c_str(),
               readable_seconds(report.permute_seconds).c_str(),
-              readable_seconds(report.iterate_seconds).c_str());
-  if (report.iterations > 0) {
-    std::printf(
-        " (%s an iteration)",
-        readable_seconds(report.iterate_seconds / static_cast<double>(report.iterations)).c_str());
-  }
-  std::printf("\nbandwidth  %.1f GB/s: %s an iteration, modelled\n", report.bandwidth() / 1e9,
+              readable_iterations(report.iterate_seconds, report.iterations).c_str());
+  std::printf("bandwidth  %.1f GB/s: %s an iteration, modelled\n", report.bandwidth() / 1e9,
               readable_bytes(static_cast<double>(report.bytes_per_iteration)).c_str());
   if (outcome.output) {
     std::printf("written    %s\n", outcome.all_refused() ? "nothing: the system was refused"

@@ -18,7 +18,7 @@ void NodeOption::add_to(CLI::App& command) {
                 .add_option("--node", node,
                             "rows and columns of a node of hierarchical storage: 4, 8, ..., 256")
                 ->capture_default_str()
-                ->transform(whole_number(0, 1 << 20))
+                ->transform(whole_number(0, 1 << 20).description(""))
                 ->type_name("N");
 }
 

@@ -65,9 +65,9 @@ SystemOnRanks system_by(const SolveOptions& options, ReadSystem system, Index ro
   }
   if (subject != nullptr) {
     outcome.choice =
-        least_squares
-            ? choice_for(options.plan, *subject, device, Objective::product(), system.profiles)
-            : choose(options, *subject, *outcome.method.method, device, system.profiles);
+        least_squares ? choice_without_copy(options.plan, *subject, device, Objective::product(),
+                                            system.profiles)
+                      : choose(options, *subject, *outcome.method.method, device, system.profiles);
   }
   // Behind the choice of a plan, as without ranks, so that the plan and the bits are the same.
   if (!least_squares) {

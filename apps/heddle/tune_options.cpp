@@ -78,9 +78,22 @@ void check_tune_files(const TuneCommand& options, const std::optional<std::strin
   others.check();
 }
 
+namespace {
+
+void check_objective(const TuneCommand& options) {
+  if (options.is_of_multigrid()) return;
+  try {
+    parse_objective(options.objective);
+  } catch (const Error& error) {
+    throw Error(error.kind(), std::string(error.what()) + " multigrid");
+  }
+}
+
+}  // namespace
+
 void check_tune_options(const TuneCommand& options) {
   const Search search = parse_search(options.search);
-  if (!options.is_of_multigrid()) parse_objective(options.objective);
+  check_objective(options);
   check_numbers(options);
   check_paths(options);
   for (const CLI::Option* option : options.of_plans) {

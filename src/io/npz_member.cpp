@@ -17,6 +17,10 @@ void CloseArchive::operator()(::zip* archive) const { zip_discard(archive); }
 void CloseMember::operator()(::zip_file* member) const { zip_fclose(member); }
 
 Archive open_archive(const std::string& path) {
+  std::error_code unknown;
+  if (std::filesystem::is_directory(path, unknown)) {
+    throw Error(ErrorKind::io, path + ": is a directory");
+  }
   int code = 0;
   Archive archive;
   archive.zip.reset(zip_open(path.c_str(), ZIP_RDONLY, &code));
@@ -28,7 +32,6 @@ Archive open_archive(const std::string& path) {
     const bool is_damaged = code == ZIP_ER_NOZIP || code == ZIP_ER_INCONS;
     throw Error(is_damaged ? ErrorKind::malformed_file : ErrorKind::io, path + ": " + what);
   }
-  std::error_code unknown;
   archive.bytes = std::filesystem::file_size(path, unknown);
   return archive;
 }

@@ -22,6 +22,20 @@ class EigenPairs : public CommandLine {
   }
 };
 
+/// Products of these solvers read the entries as they are.
+TEST_F(EigenPairs, AndLeastSquaresKeepNoCopyForIterations) {
+  folder.write("a.mtx", matrix_market(real_matrix(12)));
+  for (const std::vector<std::string>& command :
+       {std::vector<std::string>{"eigen", "a.mtx"}, {"solve", "a.mtx", "--solver", "lsmr"}}) {
+    const auto memory = [&](const std::string& plan) {
+      std::vector<std::string> arguments = command;
+      arguments.insert(arguments.end(), {"--plan", plan, "--json"});
+      return run(arguments).json()["memory"];
+    };
+    EXPECT_EQ(memory("CSR,iteration-precision=scaled"), memory("CSR")) << command.front();
+  }
+}
+
 TEST_F(EigenPairs, ReportsAndWritesPairsOfEveryEntry) {
   for (const SmallSystem& system : small_systems()) {
     if (system.entry == "dual-quaternion") continue;

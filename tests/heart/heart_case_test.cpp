@@ -180,6 +180,8 @@ TEST(HeartCase, RefusesWhatMeansNothing) {
             "aliev-panfilov, fitzhugh-nagumo, ten-tusscher-panfilov");
   EXPECT_EQ(why_not(with(good, "/regions/0/membrane/type", 3)),
             "case.json: regions[0].membrane.type must be a string");
+  EXPECT_EQ(why_not(with(good, "/regions/0/membrane/type", "")),
+            "case.json: regions[0].membrane.type is empty");
   EXPECT_EQ(why_not(with(good, "/stimuli/0/duration", 0.02)),
             "case.json: stimuli[0].duration is shorter than a step of the membranes, 0.05 ms");
   EXPECT_EQ(why_not(with(good, "/regions/0/group", "atrium")),

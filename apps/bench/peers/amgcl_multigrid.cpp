@@ -12,21 +12,19 @@
 #include <amgcl/relaxation/runtime.hpp>
 #include <amgcl/solver/runtime.hpp>
 #include <boost/property_tree/ptree.hpp>
-#include <charconv>
 #include <cstddef>
 #include <cstdio>
 #include <exception>
 #include <random>
 #include <span>
 #include <string>
-#include <string_view>
-#include <system_error>
 #include <tuple>
 #include <vector>
 
 #include "../../command/stopwatch.hpp"
 #include "heddle/multigrid.hpp"
 #include "heddle/problems.hpp"
+#include "model_problem.hpp"
 
 namespace {
 
@@ -102,21 +100,11 @@ bool solve(const Scalars& matrix, const std::string& name, Index rows,
   return converged;
 }
 
-/// All of it a whole number; 0 for what is none.
-Index rows_of(std::string_view text) {
-  Index rows = 0;
-  const char* const end = text.data() + text.size();
-  const auto [behind, error] = std::from_chars(text.data(), end, rows);
-  return error == std::errc() && behind == end ? rows : 0;
-}
-
 int run(int count, char** arguments) {
-  const std::string name = count > 2 ? arguments[1] : "";
-  const Index size = count > 2 ? rows_of(arguments[2]) : 0;
-  if ((name != "poisson" && name != "elasticity") || size < 4) {
-    std::fputs("usage: heddle_amgcl_multigrid poisson|elasticity ROWS [KEY=VALUE...]\n", stderr);
-    return 2;
-  }
+  const auto problem =
+      bench::model_problem_of(count, arguments, "heddle_amgcl_multigrid", "KEY=VALUE");
+  if (!problem) return 2;
+  const auto& [name, size] = *problem;
   boost::property_tree::ptree parameters;
   parameters.put("solver.type", "cg");
   parameters.put("solver.tol", 1e-10);

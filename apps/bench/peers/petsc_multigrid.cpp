@@ -6,18 +6,16 @@
 #include <petscksp.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstdio>
 #include <span>
 #include <string>
-#include <string_view>
-#include <system_error>
 #include <vector>
 
 #include "../../command/stopwatch.hpp"
 #include "heddle/error.hpp"
 #include "heddle/multigrid.hpp"
 #include "heddle/problems.hpp"
+#include "model_problem.hpp"
 
 namespace {
 
@@ -122,21 +120,11 @@ bool solve(Mat matrix, const std::string& name, Index rows) {
   return reason > 0;
 }
 
-/// All of it a whole number; 0 for what is none.
-Index rows_of(std::string_view text) {
-  Index rows = 0;
-  const char* const end = text.data() + text.size();
-  const auto [behind, error] = std::from_chars(text.data(), end, rows);
-  return error == std::errc() && behind == end ? rows : 0;
-}
-
 int run(int count, char** arguments) {
-  const std::string name = count > 2 ? arguments[1] : "";
-  const Index size = count > 2 ? rows_of(arguments[2]) : 0;
-  if ((name != "poisson" && name != "elasticity") || size < 4) {
-    std::fputs("usage: heddle_petsc_multigrid poisson|elasticity ROWS [PETSC OPTIONS]\n", stderr);
-    return 2;
-  }
+  const auto problem =
+      bench::model_problem_of(count, arguments, "heddle_petsc_multigrid", "PETSC OPTIONS");
+  if (!problem) return 2;
+  const auto& [name, size] = *problem;
   check(PetscInitialize(&count, &arguments, nullptr, nullptr));
   bool converged = false;
   if (name == "poisson") {

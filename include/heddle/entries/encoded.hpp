@@ -207,8 +207,8 @@ struct HEDDLE_EXPORT encoded<dictionary_code, A> {
   HEDDLE_INLINE A load(const stored_scalar* table) const {
     // Pieces as wide as values are aligned.
     constexpr int align = sizeof(A) % 16 == 0 ? 16 : sizeof(A) % 8 == 0 ? 8 : 4;
-    const void* const from =
-        __builtin_assume_aligned(table + int(component[0]) * int(sizeof(A)), align);
+    const int at = int(component[0]) * int(sizeof(A));
+    const void* const from = __builtin_assume_aligned(table + at, align);
     A a;
 #if defined(__CUDA_ARCH__)
     memcpy(&a, from, sizeof a);

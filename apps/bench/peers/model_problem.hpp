@@ -1,0 +1,36 @@
+// `PROGRAM poisson|elasticity ROWS ...`: what the programs of other libraries' multigrids solve.
+#pragma once
+
+#include <charconv>
+#include <cstdio>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <system_error>
+
+#include "heddle/problems.hpp"
+
+namespace heddle::bench {
+
+struct ModelProblem {
+  std::string name;
+  Index rows = 0;
+};
+
+/// The problem that the first two arguments name; else none, and a line that says how `program` is
+/// called on standard error.
+inline std::optional<ModelProblem> model_problem_of(int count, char** arguments,
+                                                    const char* program, const char* others) {
+  if (count > 2) {
+    ModelProblem problem{arguments[1], 0};
+    const std::string_view size = arguments[2];
+    const char* const end = size.data() + size.size();
+    const auto [behind, error] = std::from_chars(size.data(), end, problem.rows);
+    const bool is_number = error == std::errc() && behind == end && problem.rows >= 4;
+    if (is_number && (problem.name == "poisson" || problem.name == "elasticity")) return problem;
+  }
+  std::fprintf(stderr, "usage: %s poisson|elasticity ROWS [%s...]\n", program, others);
+  return std::nullopt;
+}
+
+}  // namespace heddle::bench
