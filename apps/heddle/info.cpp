@@ -43,11 +43,11 @@ struct TreeMemory {
   double csr() const { return entries == 0 ? 0 : entry_bytes + 4 + 4 * (rows + 1) / entries; }
 };
 
-TreeMemory tree_memory(const AnyMatrix& matrix, int node, const Device& device) {
+TreeMemory tree_memory(const AnyMatrix& matrix, const NodeLayout& nodes, const Device& device) {
   TreeMemory tree;
   tree.entry_bytes = matrix.entry_bytes();
-  tree.memory = hierarchical_memory(matrix.pattern(), node, tree.entry_bytes, device);
-  tree.paper_formula = tree.memory.paper_formula(node, tree.entry_bytes);
+  tree.memory = hierarchical_memory(matrix.pattern(), nodes, tree.entry_bytes, device);
+  tree.paper_formula = tree.memory.paper_formula(nodes.size, tree.entry_bytes);
   tree.entries = static_cast<double>(matrix.entries());
   tree.rows = matrix.rows();
   return tree;
@@ -58,9 +58,10 @@ nlohmann::ordered_json to_json(const NodeCounts& nodes) {
           {"coo4", nodes.of_kind[3]},  {"items", nodes.items},     {"bytes", nodes.bytes}};
 }
 
-nlohmann::ordered_json to_json(const TreeMemory& tree, int node) {
+nlohmann::ordered_json to_json(const TreeMemory& tree, const NodeLayout& nodes) {
   const HierarchicalMemory& memory = tree.memory;
-  return {{"node", node},
+  return {{"node", nodes.size},
+          {"dense", name_of_dense(nodes)},
           {"leaves", to_json(memory.leaves)},
           {"inner_nodes", to_json(memory.inner)},
           {"schedule_bytes", memory.schedule},
@@ -84,9 +85,12 @@ void print(const NodeCounts& nodes, const char* label, const char* items) {
               items, readable_bytes(static_cast<double>(nodes.bytes)).c_str());
 }
 
-void print(const TreeMemory& tree, int node) {
+void print(const TreeMemory& tree, const NodeLayout& nodes) {
   const HierarchicalMemory& memory = tree.memory;
-  std::printf("\nhisparse    nodes of %d x %d\n", node, node);
+  std::printf("\nhisparse    nodes of %d x %d", nodes.size, nodes.size);
+  if (nodes.dense == NodeLayout::never) std::printf(", no leaf dense");
+  if (nodes.dense > 0 && nodes.dense <= 100) std::printf(", leaves dense from %d%%", nodes.dense);
+  std::printf("\n");
   print(memory.leaves, "leaves", "entries");
   print(memory.inner, "inner nodes", "children");
   std::printf("tree        %s, %.2f of the paper's formula; schedules %s for A x, %s for A* x\n",
@@ -122,7 +126,7 @@ struct ShortColumns {
 
 void print_json(const AnyMatrix& matrix, const Features& f,
                 const std::vector<LayoutMemory>& layouts, const std::vector<ExactCopy>& copies,
-                const TreeMemory& tree, int node, const CodeBalance& balance,
+                const TreeMemory& tree, const NodeLayout& nodes, const CodeBalance& balance,
                 const std::optional<Scaling>& scaling) {
   nlohmann::ordered_json json;
   json["entry"] = matrix.entry().name();
@@ -155,7 +159,7 @@ void print_json(const AnyMatrix& matrix, const Features& f,
                            {"bytes_an_entry", columns.mixed},
                            {"with_32_bits", columns.wide}};
   json["exact_copies"] = to_json(copies);
-  json["hisparse"] = to_json(tree, node);
+  json["hisparse"] = to_json(tree, nodes);
   json["code_balance"] = to_json(balance);
   if (scaling) json["scaling"] = to_json(*scaling);
   std::cout << text_of(json);
@@ -211,6 +215,7 @@ std::string words_of(const AnyMatrix& matrix, const Scaling& scaling) {
 
 int run_info(const InfoOptions& options) {
   options.scaling.check();
+  const NodeLayout nodes = options.node.nodes();
   RunFiles files;
   options.matrix.add_inputs(files);
   options.scaling.add_outputs(files);
@@ -220,8 +225,7 @@ int run_info(const InfoOptions& options) {
   const Device device = options.matrix.on();
   const Features f = features(matrix, device);
   const std::vector<LayoutMemory> layouts = layout_memory(matrix, device);
-  const TreeMemory tree =
-      tree_memory(matrix, options.node.node, Device::cpu(options.matrix.processor.threads));
+  const TreeMemory tree = tree_memory(matrix, nodes, Device::cpu(options.matrix.processor.threads));
   const CodeBalance balance = code_balance(matrix, options.balance, device);
   const std::vector<ExactCopy> copies =
       exact_copies(matrix, Device::cpu(options.matrix.processor.threads));
@@ -232,11 +236,11 @@ int run_info(const InfoOptions& options) {
   }
   if (progress) progress->erase();
   if (options.json) {
-    print_json(matrix, f, layouts, copies, tree, options.node.node, balance, scaling);
+    print_json(matrix, f, layouts, copies, tree, nodes, balance, scaling);
   } else if (!options.matrix.quiet) {
     print(options.matrix.path, matrix, f, layouts);
     print(copies);
-    print(tree, options.node.node);
+    print(tree, nodes);
     print(balance, options.balance);
     if (scaling) print(*scaling);
   }
