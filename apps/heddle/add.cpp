@@ -159,7 +159,7 @@ void run_add(const AddOptions& options) {
   files.writes("--output", options.output);
   files.check();
   const auto progress = options.quiet ? nullptr : std::make_unique<TerminalProgress>();
-  const int node = options.node.node;
+  const NodeLayout nodes = options.node.nodes();
   if (!options.entry_definition.empty()) {
     const auto definition =
         std::make_shared<const EntryDefinition>(read_entry_definition(options.entry_definition));
@@ -169,7 +169,7 @@ void run_add(const AddOptions& options) {
         [&](const std::string& path) {
           return read_defined_matrix<double>(path, definition, Device::cpu(), progress.get());
         },
-        [&](const DefinedMatrix<double>& matrix) { return DefinedTree<double>(matrix, node); },
+        [&](const DefinedMatrix<double>& matrix) { return DefinedTree<double>(matrix, nodes); },
         [](const DefinedTree<double>& tree) { return tree.to_rows(); });
   }
   visit_entry<double>(kind, [&]<class E>() {
@@ -178,7 +178,7 @@ void run_add(const AddOptions& options) {
         [&](const std::string& path) {
           return read_matrix<E>(path, Device::cpu(), Tiling::automatic, progress.get());
         },
-        [&](const CsrMatrix<E>& matrix) { return HierarchicalMatrix<E>(matrix, node); },
+        [&](const CsrMatrix<E>& matrix) { return HierarchicalMatrix<E>(matrix, nodes); },
         [](const HierarchicalMatrix<E>& tree) { return tree.to_csr(); });
   });
 }

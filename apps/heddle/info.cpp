@@ -62,7 +62,11 @@ void print(const NodeCounts& nodes, const char* label, const char* items) {
 
 void print(const TreeMemory& tree) {
   const HierarchicalMemory& memory = tree.memory;
-  std::printf("\nhisparse    nodes of %d x %d\n", tree.node, tree.node);
+  const NodeLayout& nodes = tree.nodes;
+  std::printf("\nhisparse    nodes of %d x %d", nodes.size, nodes.size);
+  if (nodes.dense == NodeLayout::never) std::printf(", no leaf dense");
+  if (nodes.dense > 0 && nodes.dense <= 100) std::printf(", leaves dense from %d%%", nodes.dense);
+  std::printf("\n");
   print(memory.leaves, "leaves", "entries");
   print(memory.inner, "inner nodes", "children");
   std::printf("tree        %s, %.2f of the paper's formula; schedules %s for A x, %s for A* x\n",
@@ -178,6 +182,7 @@ std::string words_of(const AnyMatrix& matrix, const detail::Scaling& scaling) {
 
 int run_info(const InfoOptions& options) {
   options.scaling.check();
+  const NodeLayout nodes = options.node.nodes();
   RunFiles files;
   options.matrix.add_inputs(files);
   options.scaling.add_outputs(files);
@@ -185,8 +190,7 @@ int run_info(const InfoOptions& options) {
   const auto progress = options.matrix.progress();
   const AnyMatrix matrix = options.matrix.read(progress.get());
   const MatrixDescription description = detail::describe(
-      matrix, {options.node.node, options.balance, true, options.scaling.question()},
-      options.matrix.on());
+      matrix, {nodes, options.balance, true, options.scaling.question()}, options.matrix.on());
   if (const auto& scaling = description.scaling) {
     options.scaling.draw(*scaling, picture_title(options.matrix.path), words_of(matrix, *scaling));
   }

@@ -1,6 +1,7 @@
 #include "storage_option.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <memory>
 #include <span>
 #include <utility>
@@ -14,12 +15,35 @@
 namespace heddle::cli {
 
 void NodeOption::add_to(CLI::App& command) {
-  option_ = command
-                .add_option("--node", node,
-                            "rows and columns of a node of hierarchical storage: 4, 8, ..., 256")
-                ->capture_default_str()
-                ->transform(whole_number(0, 1 << 20).description(""))
-                ->type_name("N");
+  node_ = command
+              .add_option("--node", node,
+                          "rows and columns of a node of hierarchical storage: 4, 8, ..., 256")
+              ->capture_default_str()
+              ->transform(whole_number(0, 1 << 20).description(""))
+              ->type_name("N");
+  dense_ = command
+               .add_option("--dense", dense,
+                           "percent of its places from which a leaf of hierarchical storage is "
+                           "dense, 1 to 100, never, or bytes: where that takes fewer")
+               ->capture_default_str()
+               ->type_name("PERCENT");
+}
+
+bool NodeOption::is_given() const {
+  return (node_ != nullptr && node_->count() > 0) || (dense_ != nullptr && dense_->count() > 0);
+}
+
+std::string NodeOption::reason() const { return node_->count() > 0 ? "by --node" : "by --dense"; }
+
+NodeLayout NodeOption::nodes() const {
+  if (dense == "bytes") return {node, NodeLayout::by_bytes};
+  if (dense == "never") return {node, NodeLayout::never};
+  int percent = 0;
+  const auto [end, error] = std::from_chars(dense.data(), dense.data() + dense.size(), percent);
+  if (error != std::errc() || end != dense.data() + dense.size() || percent < 1 || percent > 100) {
+    throw Error(ErrorKind::usage, "--dense is 1 to 100, never or bytes, not " + dense);
+  }
+  return {node, percent};
 }
 
 void StorageOption::add_to(CLI::App& command) {
@@ -49,7 +73,8 @@ void StorageOption::check_use(const std::vector<std::string>& plans, const Profi
   }
   if (!is_hierarchical()) {
     if (node.is_given()) {
-      throw Error(ErrorKind::usage, "--node is of --storage hisparse, not of sliced storage");
+      throw Error(ErrorKind::usage,
+                  "--node and --dense are of --storage hisparse, not of sliced storage");
     }
     return profile.check_use(plans);
   }
@@ -57,13 +82,14 @@ void StorageOption::check_use(const std::vector<std::string>& plans, const Profi
   if (has_plan) return profile.check_use(plans);
   if (profile.is_given() && node.is_given()) {
     throw Error(ErrorKind::usage,
-                "--profile chooses a size of nodes, and --node names one: give one of them");
+                "--profile chooses the nodes of a tree, and --node or --dense names them: give one "
+                "of them");
   }
 }
 
 NodeChoice StorageOption::choose(const AnyMatrix& matrix, const Device& device,
                                  const ProfileOption& profile, TreeUse use) const {
-  if (node.is_given()) return {node.node, "by --node"};
+  if (node.is_given()) return {node.nodes(), node.reason()};
   return profile.profiles_for({""}, device).choose_node(subject_of(matrix), device, use);
 }
 
@@ -97,7 +123,7 @@ DefinedMatrix<S> diagonal_of(const DefinedMatrix<S>& matrix) {
 template <class S>
 StoredTree store_defined(const DefinedMatrix<S>& matrix, const NodeChoice& choice,
                          const Device& device, NeededEntries needed) {
-  const auto tree = std::make_shared<DefinedTree<S>>(matrix, choice.node, device);
+  const auto tree = std::make_shared<DefinedTree<S>>(matrix, choice.nodes, device);
   const auto entries = [&]() -> DefinedMatrix<S> {
     if (needed == NeededEntries::all) return matrix;
     if (needed == NeededEntries::diagonal) return diagonal_of(matrix);
@@ -120,7 +146,7 @@ AnyLinearOperator dynamic_product(const AnyMatrix& matrix, const NodeChoice& cho
   }
   return matrix.visit([&]<class E>(const CsrMatrix<E>& m) -> AnyLinearOperator {
     using S = vector_scalar_t<E>;
-    const HierarchicalMatrix<E> tree(m, choice.node, device);
+    const HierarchicalMatrix<E> tree(m, choice.nodes, device);
     return {matrix.entry(),
             std::shared_ptr<const LinearOperator<S>>(std::make_shared<DynamicProduct<E>>(tree))};
   });
@@ -134,7 +160,7 @@ StoredTree store_as_tree(const AnyMatrix& matrix, const NodeChoice& choice, cons
   }
   return matrix.visit([&]<class E>(const CsrMatrix<E>& m) -> StoredTree {
     using S = vector_scalar_t<E>;
-    const auto tree = std::make_shared<HierarchicalMatrix<E>>(m, choice.node, device);
+    const auto tree = std::make_shared<HierarchicalMatrix<E>>(m, choice.nodes, device);
     const auto sliced = [&](const AnyMatrix& entries) {
       return AnyOperator(entries, parse_plan("CSR"), device);
     };

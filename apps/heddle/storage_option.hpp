@@ -1,4 +1,4 @@
-// --storage and --node: how a command keeps its matrix.
+// --storage, --node and --dense: how a command keeps its matrix.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -15,17 +15,22 @@ namespace heddle::cli {
 
 struct NodeOption {
   int node = default_node_size;
+  std::string dense = "bytes";
 
   void add_to(CLI::App& command);
-  bool is_given() const { return option_ != nullptr && option_->count() > 0; }
+  bool is_given() const;
+  /// Throws `Error` (usage) for a share of places that there is none of.
+  NodeLayout nodes() const;
+  /// By which option nodes are named.
+  std::string reason() const;
 
  private:
-  const CLI::Option* option_ = nullptr;
+  const CLI::Option *node_ = nullptr, *dense_ = nullptr;
 };
 
 /// As reports name it.
 inline std::string text_of(const NodeChoice& choice, bool is_dynamic = false) {
-  return "hisparse,node=" + std::to_string(choice.node) + (is_dynamic ? ",schedule=tree" : "");
+  return "hisparse," + to_string(choice.nodes) + (is_dynamic ? ",schedule=tree" : "");
 }
 
 /// A matrix as a tree.
@@ -57,7 +62,7 @@ struct StorageOption {
   /// given, an empty text where one is to be chosen; and for schedule=tree where it is to solve.
   void check_use(const std::vector<std::string>& plans, const ProfileOption& profile,
                  bool solves = true) const;
-  /// The size of --node, or that of a profile, or the default.
+  /// The nodes of --node and --dense, or those of a profile, or the default.
   NodeChoice choose(const AnyMatrix& matrix, const Device& device, const ProfileOption& profile,
                     TreeUse use) const;
 };

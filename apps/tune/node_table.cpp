@@ -25,7 +25,7 @@ std::string two_digits(double value) {
 
 std::string median_of(const TreeRecord& tree, const NodeTrial& size, TreeUse use) {
   return report::readable_seconds(size.seconds(use)) +
-         (tree.best(use).node == size.node ? " *" : "  ");
+         (tree.best(use).nodes == size.nodes ? " *" : "  ");
 }
 
 }  // namespace
@@ -34,14 +34,15 @@ void print_nodes(const std::vector<TreeRecord>& trees, const std::string& device
                  std::ostream& out) {
   out << report::wrapped("device     " + device, 11) << "\n";
   report::TextTable table(
-      {{"matrix", true, 12}, {"node"}, {"bytes an entry"}, {"A x"}, {"A* x"}, {"both"}});
+      {{"matrix", true, 12}, {"node"}, {"dense"}, {"bytes an entry"}, {"A x"}, {"A* x"}, {"both"}});
   for (const TreeRecord& tree : trees) {
     for (const NodeTrial& size : tree.sizes) {
       const bool turns = size.adjoint_product.has_value();
       const double bytes = static_cast<double>(size.bytes) /
                            static_cast<double>(std::max<Offset>(1, tree.features.entries));
-      table.add({&size == &tree.sizes.front() ? tree.matrix : "", std::to_string(size.node),
-                 two_digits(bytes), median_of(tree, size, TreeUse::product),
+      table.add({&size == &tree.sizes.front() ? tree.matrix : "", std::to_string(size.nodes.size),
+                 name_of_dense(size.nodes), two_digits(bytes),
+                 median_of(tree, size, TreeUse::product),
                  turns ? median_of(tree, size, TreeUse::adjoint_product) : "",
                  turns ? median_of(tree, size, TreeUse::both) : ""});
     }
@@ -49,8 +50,10 @@ void print_nodes(const std::vector<TreeRecord>& trees, const std::string& device
   table.print(out);
   out << "\n"
       << report::wrapped(
-             "medians of one product; *: taken, which is 128 where no other is faster by 1%; bytes "
-             "of the tree and its schedules",
+             "medians of one product; *: taken, which is 128 where no other is faster by 1%; "
+             "dense: "
+             "percent of its places from which a leaf is dense, or where that takes fewer bytes; "
+             "bytes of the tree and its schedules",
              0);
 }
 
@@ -61,20 +64,27 @@ nlohmann::ordered_json nodes_json(const std::vector<TreeRecord>& trees, const st
     nlohmann::ordered_json sizes = nlohmann::ordered_json::array();
     for (const NodeTrial& size : tree.sizes) {
       sizes.push_back(
-          {{"node", size.node},
+          {{"node", size.nodes.size},
+           {"dense", name_of_dense(size.nodes)},
            {"bytes", size.bytes},
            {"product", quartiles_of(size.product)},
            {"adjoint_product", size.adjoint_product ? quartiles_of(*size.adjoint_product)
                                                     : nlohmann::ordered_json()}});
     }
+    const NodeLayout &product = tree.best(TreeUse::product).nodes,
+                     &adjoint = tree.best(TreeUse::adjoint_product).nodes,
+                     &both = tree.best(TreeUse::both).nodes;
     all.push_back({{"name", tree.matrix},
                    {"entry", tree.entry},
                    {"precision", tree.precision},
                    {"entries", tree.features.entries},
                    {"sizes", std::move(sizes)},
-                   {"node", tree.best(TreeUse::product).node},
-                   {"node_of_adjoint", tree.best(TreeUse::adjoint_product).node},
-                   {"node_of_both", tree.best(TreeUse::both).node}});
+                   {"node", product.size},
+                   {"dense", name_of_dense(product)},
+                   {"node_of_adjoint", adjoint.size},
+                   {"dense_of_adjoint", name_of_dense(adjoint)},
+                   {"node_of_both", both.size},
+                   {"dense_of_both", name_of_dense(both)}});
   }
   return json;
 }

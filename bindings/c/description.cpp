@@ -60,7 +60,7 @@ detail::ScalingQuestion question_of(const heddle_description_options& c) {
 
 detail::DescriptionOptions options_of(const heddle_description_options& c) {
   detail::DescriptionOptions options;
-  if (c.node != 0) options.node = c.node;
+  if (c.node != 0) options.nodes.size = c.node;
   if (c.cache < 0) throw Error(ErrorKind::usage, "the cache has 0 or more bytes");
   options.balance = {c.cache, rate_of(c.bandwidth, "bandwidth"), rate_of(c.link, "link")};
   options.tries_multigrid = c.multigrid != 0;

@@ -70,19 +70,19 @@ OperatorParts parts_of_tree(HierarchicalMatrix<E> made_tree, const NamedEntry& e
 
 }  // namespace
 
-int node_of(const heddle_matrix& matrix, int node, const Device& device) {
+NodeLayout nodes_of(const heddle_matrix& matrix, int node, const Device& device) {
   if (node != 0) return node;
   const Profiles profiles = Profiles::for_device(device);
-  return profiles.choose_node(subject_of(matrix.matrix), device, TreeUse::product).node;
+  return profiles.choose_node(subject_of(matrix.matrix), device, TreeUse::product).nodes;
 }
 
 OperatorParts tree_of(const heddle_matrix& given, int node, const Device& device,
                       std::shared_ptr<std::pmr::memory_resource> memory) {
   const AnyMatrix& matrix = given.matrix;
-  const int size = node_of(given, node, device);
+  const NodeLayout nodes = nodes_of(given, node, device);
   if (matrix.is_defined()) {
     return matrix.visit_defined([&]<class S>(const DefinedMatrix<S>& m) {
-      const auto tree = std::make_shared<const DefinedTree<S>>(m, size, device);
+      const auto tree = std::make_shared<const DefinedTree<S>>(m, nodes, device);
       OperatorParts made{std::move(memory),
                          {matrix.entry(), std::shared_ptr<const LinearOperator<S>>(tree)},
                          given.entry,
@@ -94,7 +94,7 @@ OperatorParts tree_of(const heddle_matrix& given, int node, const Device& device
     });
   }
   return matrix.visit([&]<class E>(const CsrMatrix<E>& m) {
-    return parts_of_tree<E>(HierarchicalMatrix<E>(m, size, device), given.entry, memory);
+    return parts_of_tree<E>(HierarchicalMatrix<E>(m, nodes, device), given.entry, memory);
   });
 }
 

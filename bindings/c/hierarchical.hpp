@@ -9,9 +9,9 @@
 namespace heddle::c {
 
 /// Rows of a node; 0 is what profiles have, or the rule.
-int node_of(const heddle_matrix& matrix, int node, const Device& device);
+NodeLayout nodes_of(const heddle_matrix& matrix, int node, const Device& device);
 
-/// `node`: as `node_of`.
+/// `node`: as `nodes_of`.
 OperatorParts tree_of(const heddle_matrix& given, int node, const Device& device,
                       std::shared_ptr<std::pmr::memory_resource> memory);
 

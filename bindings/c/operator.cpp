@@ -90,8 +90,8 @@ heddle_status heddle_matrix_memory(const heddle_matrix* matrix,
       if (total != nullptr) *total = memory.total();
     };
     if (is_hierarchical(options)) {
-      const int node = node_of(*matrix, options.node, device);
-      tell(hierarchical_memory(m.pattern(), node, m.entry_bytes(), device));
+      const NodeLayout nodes = nodes_of(*matrix, options.node, device);
+      tell(hierarchical_memory(m.pattern(), nodes, m.entry_bytes(), device));
       return;
     }
     const Plan plan = plan_of(options, m, device);

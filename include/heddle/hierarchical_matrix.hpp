@@ -70,37 +70,36 @@ class HEDDLE_EXPORT HierarchicalMatrix final
 
   /// Of assembled rows, which are copied; columns need not be sorted. The GPU builds it of arrays
   /// in its memory, all on the host a team builds it; the tree is the same for any. Throws `Error`:
-  /// usage for a node size that is no power of two from 4 to 256, malformed_file and out_of_range
-  /// for a pattern as `check_pattern`, memory, before the tree is allocated, where it and the
+  /// usage for nodes that there are none of, malformed_file and out_of_range for a pattern as
+  /// `check_pattern`, memory, before the tree is allocated, where it and the
   /// schedule of a product exceed `memory_limit` bytes, by default what there is. Building takes
   /// some bytes a node more.
-  explicit HierarchicalMatrix(const CsrView<E>& matrix, int node_size = default_node_size,
+  explicit HierarchicalMatrix(const CsrView<E>& matrix, const NodeLayout& nodes = {},
                               const Device& device = Device::cpu(),
                               const std::optional<long long>& memory_limit = {})
-      : Base(build(matrix, node_size, device, memory_limit), device) {}
-  explicit HierarchicalMatrix(const CsrMatrix<E>& matrix, int node_size = default_node_size,
+      : Base(build(matrix, nodes, device, memory_limit), device) {}
+  explicit HierarchicalMatrix(const CsrMatrix<E>& matrix, const NodeLayout& nodes = {},
                               const Device& device = Device::cpu())
-      : HierarchicalMatrix(matrix.view(), node_size, device) {}
+      : HierarchicalMatrix(matrix.view(), nodes, device) {}
   /// Of entries in any order, each in a place of its own, as above.
-  explicit HierarchicalMatrix(const CooView<E>& matrix, int node_size = default_node_size,
+  explicit HierarchicalMatrix(const CooView<E>& matrix, const NodeLayout& nodes = {},
                               const Device& device = Device::cpu(),
                               const std::optional<long long>& memory_limit = {})
-      : Base(build(matrix, node_size, device, memory_limit), device) {}
+      : Base(build(matrix, nodes, device, memory_limit), device) {}
   /// Without entries, to be filled by edits: it takes memory for them alone. Throws `Error`:
   /// out_of_range for sizes below 0, usage as above.
-  HierarchicalMatrix(Index rows, Index columns, int node_size = default_node_size,
+  HierarchicalMatrix(Index rows, Index columns, const NodeLayout& nodes = {},
                      const Device& device = Device::cpu())
       : Base(std::make_shared<detail::ScheduledTree>(
-                 detail::empty_tree(rows, columns,
-                                    {detail::checked_log2_size(node_size), int{sizeof(E)}}),
+                 detail::empty_tree(rows, columns, detail::leaf_shape(nodes, int{sizeof(E)})),
                  detail::team_of(device)),
              device) {}
   /// Of triplets in any order, which add up in one place as they come; no compressed rows are made.
   /// Throws `Error` too: out_of_range for a triplet beyond the matrix, usage for two encoded
   /// entries in one place, memory.
   HierarchicalMatrix(Index rows, Index columns, std::span<const Triplet<E>> triplets,
-                     int node_size = default_node_size, const Device& device = Device::cpu())
-      : HierarchicalMatrix(HierarchicalMatrix(rows, columns, node_size, device)
+                     const NodeLayout& nodes = {}, const Device& device = Device::cpu())
+      : HierarchicalMatrix(HierarchicalMatrix(rows, columns, nodes, device)
                                .edited(detail::batch_of(rows, columns, triplets))) {}
 
   /// The same matrix with another team for its work, or on a GPU, to whose memory its nodes are
@@ -139,8 +138,9 @@ class HEDDLE_EXPORT HierarchicalMatrix final
   /// unsupported for 2^31 edits or more on a GPU.
   HierarchicalMatrix edited(const EditViews<E>& edits) const;
 
-  /// alpha A + beta B at every place that either has, also where the sum is 0. Throws `Error`:
-  /// size_mismatch for matrices of other sizes, usage for nodes of another size, memory.
+  /// alpha A + beta B at every place that either has, also where the sum is 0. Its leaves are dense
+  /// where A's are. Throws `Error`: size_mismatch for matrices of other sizes, usage for nodes of
+  /// another size, memory.
   friend HierarchicalMatrix add(scalar alpha, const HierarchicalMatrix& A, scalar beta,
                                 const HierarchicalMatrix& B)
     requires can_add
@@ -199,10 +199,10 @@ class HEDDLE_EXPORT HierarchicalMatrix final
                            before) {}
 
   static std::shared_ptr<const detail::ScheduledTree> build(
-      const CsrView<E>& matrix, int node_size, const Device& device,
+      const CsrView<E>& matrix, const NodeLayout& nodes, const Device& device,
       const std::optional<long long>& memory_limit);
   static std::shared_ptr<const detail::ScheduledTree> build(
-      const CooView<E>& matrix, int node_size, const Device& device,
+      const CooView<E>& matrix, const NodeLayout& nodes, const Device& device,
       const std::optional<long long>& memory_limit);
   static cuda::EntriesToStore entries_to_store(const stored_scalar_t<E>* values,
                                                ComponentOrder order) {

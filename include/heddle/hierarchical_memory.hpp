@@ -10,6 +10,30 @@
 
 namespace heddle {
 
+/// That of the paper; docs/hierarchical.md compares others.
+inline constexpr int default_node_size = 128;
+
+/// What a tree leaves open: rows and columns of a node, a power of two from 4 to 256, and how many
+/// percent of a leaf's places hold entries where it is dense.
+struct HEDDLE_EXPORT NodeLayout {
+  /// Dense where that takes fewer bytes, or no leaf at all.
+  static constexpr int by_bytes = 0, never = 101;
+
+  int size = default_node_size;
+  int dense = by_bytes;
+
+  constexpr NodeLayout() = default;
+  /// A size alone is a layout.
+  constexpr NodeLayout(int size_of_nodes, int dense_from = by_bytes)
+      : size(size_of_nodes), dense(dense_from) {}
+  bool operator==(const NodeLayout&) const = default;
+};
+
+/// As reports name it: node=128, or node=128,dense=50.
+HEDDLE_EXPORT std::string to_string(const NodeLayout& nodes);
+/// bytes, never, or the percents.
+HEDDLE_EXPORT std::string name_of_dense(const NodeLayout& nodes);
+
 /// Nodes of one use by their kinds, and their bytes.
 struct HEDDLE_EXPORT NodeCounts {
   std::array<long long, node_kinds> of_kind = {};
@@ -47,17 +71,13 @@ struct HEDDLE_EXPORT HierarchicalMemory {
   double paper_formula(int node_size, int entry_bytes) const;
 };
 
-/// Of a matrix with this pattern in the host's memory and nodes of `node_size` rows and columns.
-/// Throws `Error`: usage for a node size that is no power of two from 4 to 256, out_of_range or
-/// usage as `check_pattern` does.
-HEDDLE_EXPORT HierarchicalMemory hierarchical_memory(const PatternView& pattern, int node_size,
-                                                     int entry_bytes,
+/// Of a matrix with this pattern in the host's memory. Throws `Error`: usage for nodes that there
+/// are none of, out_of_range or usage as `check_pattern` does.
+HEDDLE_EXPORT HierarchicalMemory hierarchical_memory(const PatternView& pattern,
+                                                     const NodeLayout& nodes, int entry_bytes,
                                                      const Device& device = Device::cpu());
 
 /// One line: the parts in readable units.
 HEDDLE_EXPORT std::string to_string(const HierarchicalMemory& memory);
-
-/// That of the paper; docs/hierarchical.md compares others.
-inline constexpr int default_node_size = 128;
 
 }  // namespace heddle

@@ -43,9 +43,9 @@ class HEDDLE_EXPORT MatrixPencil {
   /// A + sigma M; its bits are those of `add(1, A, sigma, M)`. Throws `Error` as that.
   HierarchicalMatrix<E> at(S sigma) {
     if (sum_) {
-      if (auto again = is_summed_on_gpu() ? again_on_gpu(sigma) : again_at(sigma)) {
-        return *std::move(again);
-      }
+      std::optional<HierarchicalMatrix<E>> again;
+      if (has_leaves_of_sum()) again = is_summed_on_gpu() ? again_on_gpu(sigma) : again_at(sigma);
+      if (again) return *std::move(again);
       pools_ = {};
       before_.reset();
       kept_.reset();
@@ -64,6 +64,11 @@ class HEDDLE_EXPORT MatrixPencil {
   }
 
  private:
+  /// Whether leaves of A's size and kinds are those of the newest sum.
+  bool has_leaves_of_sum() const {
+    const NodeShape &a = A_.tree().leaf, &c = sum_->tree().leaf;
+    return a.log2_size == c.log2_size && a.dense_from == c.dense_from;
+  }
   std::optional<HierarchicalMatrix<E>> again_at(S sigma);
   std::optional<HierarchicalMatrix<E>> again_on_gpu(S sigma);
   bool is_summed_on_gpu() const;

@@ -67,9 +67,9 @@ struct HEDDLE_EXPORT PlanChoice {
   std::string text() const { return in_full ? to_full_string(plan) : to_string(plan); }
 };
 
-/// The size of a tree's nodes, and the reason.
+/// A tree's nodes, and the reason.
 struct HEDDLE_EXPORT NodeChoice {
-  int node = default_node_size;
+  NodeLayout nodes;
   std::string reason = "default";
 };
 
@@ -115,7 +115,7 @@ class HEDDLE_EXPORT Profiles {
   PlanChoice choose(const PlanSubject& subject, std::span<const std::byte> values,
                     const Device& device, Objective objective) const;
 
-  /// The size of nodes that was fastest for the matrix's products of this use, or for those of the
+  /// The nodes that were fastest for the matrix's products of this use, or for those of the
   /// nearest matrix within half a doubling; else the default. Costs as much as `choose` does beside
   /// its prediction.
   NodeChoice choose_node(const PlanSubject& subject, const Device& device, TreeUse use) const;

@@ -121,11 +121,12 @@ HEDDLE_EXPORT Profile tune_domain(const std::string& domain,
                                   const TuneOptions& options = {});
 
 /// Measures the products A x and A* x of hierarchical storage (docs/hierarchical.md) under each
-/// size of nodes, from 128 on upwards and then downwards until both take clearly longer; the
-/// profile has one tree. Of the options it takes those of medians, the limit of seconds and the
-/// observers. A cancelled search keeps the sizes that were measured, or none. Throws `Error`: usage
-/// for options without meaning or a matrix without entries, unsupported for entries of a
-/// definition, memory where no tree fits, internal where two trees have different products.
+/// size of nodes, from 128 on upwards and then downwards until both take clearly longer, and then
+/// with the fastest sizes where more leaves are dense, and none. The profile has one tree. Of the
+/// options it takes those of medians, the limit of seconds and the observers. A cancelled search
+/// keeps what was measured, or none. Throws `Error`: usage for options without meaning or a matrix
+/// without entries, unsupported for entries of a definition, memory where no tree fits, internal
+/// where two trees have different products.
 HEDDLE_EXPORT Profile tune_nodes(const NamedMatrix& matrix, const Device& device,
                                  const TuneOptions& options = {});
 

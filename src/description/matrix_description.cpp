@@ -4,12 +4,12 @@ namespace heddle::detail {
 
 namespace {
 
-TreeMemory tree_memory(const AnyMatrix& matrix, int node, const Device& device) {
+TreeMemory tree_memory(const AnyMatrix& matrix, const NodeLayout& nodes, const Device& device) {
   TreeMemory tree;
-  tree.node = node;
+  tree.nodes = nodes;
   tree.entry_bytes = matrix.entry_bytes();
-  tree.memory = hierarchical_memory(matrix.pattern(), node, tree.entry_bytes, device);
-  tree.paper_formula = tree.memory.paper_formula(node, tree.entry_bytes);
+  tree.memory = hierarchical_memory(matrix.pattern(), nodes, tree.entry_bytes, device);
+  tree.paper_formula = tree.memory.paper_formula(nodes.size, tree.entry_bytes);
   tree.entries = static_cast<double>(matrix.entries());
   tree.rows = matrix.rows();
   return tree;
@@ -47,7 +47,7 @@ MatrixDescription describe(const AnyMatrix& matrix, const DescriptionOptions& op
           layout_memory(matrix, device),
           short_columns(matrix),
           exact_copies(matrix, host),
-          tree_memory(matrix, options.node, host),
+          tree_memory(matrix, options.nodes, host),
           balance,
           std::move(multigrid),
           std::move(scaling)};

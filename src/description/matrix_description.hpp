@@ -17,7 +17,7 @@
 namespace heddle::detail {
 
 struct DescriptionOptions {
-  int node = default_node_size;  // of a tree
+  NodeLayout nodes;  // of a tree
   BalanceAssumptions balance;
   bool tries_multigrid = false;  // which takes solves
   std::optional<ScalingQuestion> scaling;
@@ -26,7 +26,7 @@ struct DescriptionOptions {
 /// The tree of hierarchical storage, and bytes an entry as others count them.
 struct TreeMemory {
   HierarchicalMemory memory;
-  int node = default_node_size;
+  NodeLayout nodes;
   double paper_formula = 0;
   double entries = 0, rows = 0;
   int entry_bytes = 0;

@@ -16,7 +16,8 @@ Json to_json(const NodeCounts& nodes) {
 
 Json to_json(const TreeMemory& tree) {
   const HierarchicalMemory& memory = tree.memory;
-  return {{"node", tree.node},
+  return {{"node", tree.nodes.size},
+          {"dense", name_of_dense(tree.nodes)},
           {"leaves", to_json(memory.leaves)},
           {"inner_nodes", to_json(memory.inner)},
           {"schedule_bytes", memory.schedule},

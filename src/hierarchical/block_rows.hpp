@@ -13,25 +13,33 @@ namespace heddle::detail {
 /// How many entries of a block row lie in each block column; a thread has one for all its rows.
 class BlockColumns {
  public:
+  /// Block columns, which grow, and their entries.
+  using Counts = std::vector<std::pair<Index, int>>;
+
   explicit BlockColumns(Index columns) : entries_(static_cast<std::size_t>(columns)) {}
 
-  void count(const PatternView& pattern, int log2_size, Index block_row) {
+  Counts counts(const PatternView& pattern, int log2_size, Index block_row) {
     const Offset first = Offset(block_row) << log2_size;
     const Offset end = std::min<Offset>(pattern.rows, first + (Offset(1) << log2_size));
-    for (Offset i = pattern.offsets[first]; i < pattern.offsets[end]; ++i) {
-      const Index block = pattern.column[i] >> log2_size;
-      if (entries_[static_cast<std::size_t>(block)]++ == 0) blocks_.push_back(block);
-    }
-  }
-  const std::vector<Index>& blocks() const { return blocks_; }
-  const std::vector<Index>& sorted_blocks() {
-    std::sort(blocks_.begin(), blocks_.end());
-    return blocks_;
-  }
-  int of(Index block) const { return entries_[static_cast<std::size_t>(block)]; }
-  void clear() {
-    for (const Index block : blocks_) entries_[static_cast<std::size_t>(block)] = 0;
+    const Offset behind = pattern.offsets[end];
     blocks_.clear();
+    for (Offset i = pattern.offsets[first]; i < behind;) {
+      // Entries of one block that lie together are counted at once: a counter waits for itself.
+      const Offset run = i;
+      const Index block = pattern.column[i] >> log2_size;
+      do ++i;
+      while (i < behind && pattern.column[i] >> log2_size == block);
+      int& entries = entries_[static_cast<std::size_t>(block)];
+      if (entries == 0) blocks_.push_back(block);
+      entries += static_cast<int>(i - run);
+    }
+    std::sort(blocks_.begin(), blocks_.end());
+    Counts counts;
+    counts.reserve(blocks_.size());
+    for (const Index block : blocks_) {
+      counts.emplace_back(block, std::exchange(entries_[static_cast<std::size_t>(block)], 0));
+    }
+    return counts;
   }
 
  private:

@@ -110,9 +110,9 @@ template class DefinedTreeOperator<double>;
 namespace {
 
 template <class S>
-std::shared_ptr<const ScheduledTree> build_tree(const DefinedMatrix<S>& matrix, int node_size,
-                                                const Device& device) {
-  const NodeShape leaf{checked_log2_size(node_size), matrix.entry_bytes()};
+std::shared_ptr<const ScheduledTree> build_tree(const DefinedMatrix<S>& matrix,
+                                                const NodeLayout& nodes, const Device& device) {
+  const NodeShape leaf = leaf_shape(nodes, matrix.entry_bytes());
   const Device team = team_of(device);
   const auto* const values = reinterpret_cast<const std::byte*>(matrix.values().data());
   return std::make_shared<ScheduledTree>(tree_of(matrix.pattern(), leaf, values, team, {}), team);
@@ -123,10 +123,10 @@ std::shared_ptr<const ScheduledTree> build_tree(const DefinedMatrix<S>& matrix, 
 }  // namespace detail
 
 template <class S>
-DefinedTree<S>::DefinedTree(const DefinedMatrix<S>& matrix, int node_size, const Device& device)
-    : detail::DefinedTreeOperator<S>(matrix.definition(),
-                                     detail::build_tree(matrix, node_size, device), device,
-                                     detail::TreeForm::direct) {}
+DefinedTree<S>::DefinedTree(const DefinedMatrix<S>& matrix, const NodeLayout& nodes,
+                            const Device& device)
+    : detail::DefinedTreeOperator<S>(matrix.definition(), detail::build_tree(matrix, nodes, device),
+                                     device, detail::TreeForm::direct) {}
 
 template <class S>
 DefinedTree<S>::DefinedTree(detail::Tree tree, const DefinedTree& before)

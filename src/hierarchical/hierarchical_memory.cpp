@@ -17,9 +17,21 @@ double HierarchicalMemory::paper_formula(int node_size, int entry_bytes) const {
   return (1 + N / L) * (static_cast<double>(leaves.items) * bits + 32 * L) / 8;
 }
 
-HierarchicalMemory hierarchical_memory(const PatternView& pattern, int node_size, int entry_bytes,
-                                       const Device& device) {
-  const int log2_size = detail::checked_log2_size(node_size);
+std::string name_of_dense(const NodeLayout& nodes) {
+  return nodes.dense == NodeLayout::by_bytes ? "bytes"
+         : nodes.dense == NodeLayout::never  ? "never"
+                                             : std::to_string(nodes.dense);
+}
+
+std::string to_string(const NodeLayout& nodes) {
+  return "node=" + std::to_string(nodes.size) +
+         (nodes.dense == NodeLayout::by_bytes ? "" : ",dense=" + name_of_dense(nodes));
+}
+
+HierarchicalMemory hierarchical_memory(const PatternView& pattern, const NodeLayout& nodes,
+                                       int entry_bytes, const Device& device) {
+  const NodeShape leaf = detail::leaf_shape(nodes, entry_bytes);
+  const int log2_size = leaf.log2_size;
   check_sizes(pattern);
   check_pattern(pattern, device);
   std::vector<detail::NodeLevel> levels;
@@ -28,7 +40,7 @@ HierarchicalMemory hierarchical_memory(const PatternView& pattern, int node_size
          detail::levels_of(pattern.rows, pattern.columns, log2_size)) {
     levels.push_back(detail::group_into_nodes(levels.back().pattern(), log2_size, device));
   }
-  HierarchicalMemory memory = detail::count_nodes(levels, {log2_size, entry_bytes}, device);
+  HierarchicalMemory memory = detail::count_nodes(levels, leaf, device);
   const Offset leaves = memory.leaves.nodes();
   memory.schedule = detail::LeafSchedule::bytes(levels.front().rows, leaves);
   memory.adjoint_schedule = detail::LeafSchedule::bytes(levels.front().columns, leaves);

@@ -37,14 +37,26 @@ int levels_of(Index rows, Index columns, int log2_size) {
   return levels;
 }
 
-int checked_log2_size(int node_size) {
+NodeShape leaf_shape(const NodeLayout& nodes, int entry_bytes) {
+  if (nodes.dense < NodeLayout::by_bytes || nodes.dense > NodeLayout::never) {
+    throw Error(ErrorKind::usage,
+                "leaves of hierarchical storage are dense from 1 to 100 percent of their places, "
+                "not " +
+                    std::to_string(nodes.dense));
+  }
   for (int log2_size = 2; log2_size <= 8; ++log2_size) {
-    if (node_size == 1 << log2_size) return log2_size;
+    if (nodes.size != 1 << log2_size) continue;
+    NodeShape leaf{log2_size, entry_bytes};
+    if (nodes.dense != NodeLayout::by_bytes) {
+      const auto places = static_cast<int>(leaf.positions());
+      leaf.dense_from = std::max(3, (places * nodes.dense + 99) / 100);
+    }
+    return leaf;
   }
   throw Error(ErrorKind::usage,
               "nodes of hierarchical storage have 4, 8, 16, 32, 64, 128 or 256 "
               "rows and columns, not " +
-                  std::to_string(node_size));
+                  std::to_string(nodes.size));
 }
 
 std::optional<NodeReference> find_node(const Tree& tree, int level, Index block_row,
@@ -69,12 +81,13 @@ NodeLevel group_into_nodes(const PatternView& pattern, int log2_size, const Devi
   level.columns = static_cast<Index>(shape.blocks_of(pattern.columns));
   level.offsets = Array<Offset>(static_cast<std::size_t>(level.rows) + 1, device);
   const int team = team_size(device.stream(), pattern.entries() + pattern.rows);
+  std::vector<BlockColumns::Counts> counted(static_cast<std::size_t>(level.rows));
   parallel_shares(team, level.rows, 0, [&](auto&& for_each) {
     BlockColumns seen(level.columns);
     for_each([&](Index row) {
-      seen.count(pattern, log2_size, row);
-      level.offsets[static_cast<std::size_t>(row) + 1] = static_cast<Offset>(seen.blocks().size());
-      seen.clear();
+      auto& counts = counted[static_cast<std::size_t>(row)];
+      counts = seen.counts(pattern, log2_size, row);
+      level.offsets[static_cast<std::size_t>(row) + 1] = static_cast<Offset>(counts.size());
     });
   });
   for (std::size_t row = 1; row < level.offsets.size(); ++row) {
@@ -83,17 +96,12 @@ NodeLevel group_into_nodes(const PatternView& pattern, int log2_size, const Devi
   const auto nodes = static_cast<std::size_t>(level.pattern().entries());
   level.column = Array<Index>(nodes, device);
   level.held = Array<int>(nodes, device);
-  parallel_shares(team, level.rows, 0, [&](auto&& for_each) {
-    BlockColumns seen(level.columns);
-    for_each([&](Index row) {
-      seen.count(pattern, log2_size, row);
-      auto node = static_cast<std::size_t>(level.offsets[static_cast<std::size_t>(row)]);
-      for (const Index column : seen.sorted_blocks()) {
-        level.column[node] = column;
-        level.held[node++] = seen.of(column);
-      }
-      seen.clear();
-    });
+  parallel_for(team, level.rows, [&](Index row) {
+    auto node = static_cast<std::size_t>(level.offsets[static_cast<std::size_t>(row)]);
+    for (const auto& [column, held] : counted[static_cast<std::size_t>(row)]) {
+      level.column[node] = column;
+      level.held[node++] = held;
+    }
   });
   return level;
 }
@@ -189,13 +197,34 @@ Tree tree_of(const PatternView& pattern, const NodeShape& leaf, const std::byte*
              const Device& device, const std::optional<long long>& limit) {
   TreeBuilder builder(pattern.rows, pattern.columns, leaf,
                       group_into_nodes(pattern, leaf.log2_size, device), device, limit);
-  for_each_entry_by_nodes(
-      pattern, builder.leaves(), leaf, device.stream(),
-      [&](Offset node) { return builder.writer(node); },
-      [&](Offset i, std::byte* to) {
+  const auto write_leaves = [&](const auto& write) {
+    for_each_entry_by_nodes(
+        pattern, builder.leaves(), leaf, device.stream(),
+        [&](Offset node) { return builder.writer(node); }, write);
+  };
+  // Copies of a size that the compiler knows are no calls.
+  const auto write_entries_of = [&]<int bytes>() {
+    write_leaves([values](Offset i, std::byte* to) { std::memcpy(to, values + i * bytes, bytes); });
+  };
+  switch (leaf.payload_bytes) {
+    case 4:
+      write_entries_of.template operator()<4>();
+      break;
+    case 8:
+      write_entries_of.template operator()<8>();
+      break;
+    case 16:
+      write_entries_of.template operator()<16>();
+      break;
+    case 32:
+      write_entries_of.template operator()<32>();
+      break;
+    default:
+      write_leaves([&](Offset i, std::byte* to) {
         std::memcpy(to, values + i * leaf.payload_bytes,
                     static_cast<std::size_t>(leaf.payload_bytes));
       });
+  }
   return builder.finish();
 }
 

@@ -103,6 +103,7 @@ TEST_F(Help, ShowsWhatIsDocumented) {
         "--omega",
         "--storage",
         "--node",
+        "--dense",
         "--ranks",
         "--partition",
         "--exchange",
@@ -111,13 +112,13 @@ TEST_F(Help, ShowsWhatIsDocumented) {
       {"eigen",
        {"--mass", "--count", "--guard", "--output", "-o", "--preconditioner", "--tolerance",
         "--max-iterations", "--time-limit", "--plan", "--profile", "--seed", "--storage", "--node",
-        "--ranks", "--partition", "--exchange", "--boundary"}},
+        "--dense", "--ranks", "--partition", "--exchange", "--boundary"}},
       {"spmv",
        {"--plan", "--profile", "--update-values", "--cold", "--repetitions", "--seed", "--storage",
-        "--node", "--adjoint"}},
+        "--node", "--dense", "--adjoint"}},
       {"info",
-       {"--node", "--cache", "--bandwidth", "--link", "--scaling", "--ranks", "--partition",
-        "--rates", "--unknowns", "--plot"}}};
+       {"--node", "--dense", "--cache", "--bandwidth", "--link", "--scaling", "--ranks",
+        "--partition", "--rates", "--unknowns", "--plot"}}};
   for (auto& [command, names] : documented) {
     names.insert(matrix.begin(), matrix.end());
     names.insert("-h");
@@ -129,7 +130,7 @@ TEST_F(Help, ShowsWhatIsDocumented) {
                    "--poisson-ratio", "--irregularity", "--points", "--potential", "--shift"}));
   EXPECT_EQ(options(help("add")),
             (Names{"-h", "--help", "--entry", "--entry-definition", "--alpha", "--beta",
-                   "--adjoint", "--node", "-o", "--output", "-q", "--quiet"}));
+                   "--adjoint", "--node", "--dense", "-o", "--output", "-q", "--quiet"}));
   EXPECT_EQ(options(help("multiply")),
             (Names{"-h", "--help", "--entry", "--adjoint", "--left-adjoint", "-o", "--output", "-q",
                    "--quiet"}));
@@ -185,6 +186,7 @@ TEST_F(Help, EveryOptionIsAccepted) {
       {"--cold", ""},
       {"--storage", "hisparse"},
       {"--node", "16"},
+      {"--dense", "never"},
       {"--ranks", "2"},
       {"--partition", "rows"},
       {"--exchange", "naive"},
@@ -226,7 +228,7 @@ TEST_F(Help, EveryOptionIsAccepted) {
       if (option == "--restart" || option == "--basis-precision") {
         arguments.insert(arguments.end(), {"--solver", "gmres"});
       }
-      if (option == "--node" && command != "info") {
+      if ((option == "--node" || option == "--dense") && command != "info") {
         arguments.insert(arguments.end(), {"--storage", "hisparse"});
       }
       const bool is_of_scaling = option == "--ranks" || option == "--partition" ||

@@ -137,22 +137,24 @@ TEST_F(Hierarchical, TakesTunedSizesOfNodes) {
       EXPECT_GT(size["bytes"].get<long long>(), 0);
     }
   }
-  const auto plan_of = [](const nlohmann::json& node) {
-    return "hisparse,node=" + std::to_string(node.get<int>());
+  const auto plan_of = [](const nlohmann::json& matrix, const std::string& of) {
+    const std::string dense = matrix["dense" + of];
+    return "hisparse,node=" + std::to_string(matrix["node" + of].get<int>()) +
+           (dense == "bytes" ? "" : ",dense=" + dense);
   };
   const auto& of_a = json["matrices"][0];
   const Result solved =
       run({"solve", "a.mtx", "--storage", "hisparse", "--profile", "p.json", "--json"});
   ASSERT_EQ(solved.status, 0) << solved.error;
-  EXPECT_EQ(solved.json()["plan"], plan_of(of_a["node"]));
+  EXPECT_EQ(solved.json()["plan"], plan_of(of_a, ""));
   EXPECT_EQ(solved.json()["plan_reason"], "tuned for this pattern (profile p.json)");
   const Result measured = run({"spmv", "a.mtx", "--storage", "hisparse", "--adjoint", "--profile",
                                "p.json", "--repetitions", "1", "--json"});
   ASSERT_EQ(measured.status, 0) << measured.error;
-  EXPECT_EQ(measured.json()["products"][0]["plan"], plan_of(of_a["node_of_adjoint"]));
+  EXPECT_EQ(measured.json()["products"][0]["plan"], plan_of(of_a, "_of_adjoint"));
   const Result squares =
       run({"solve", "b.mtx", "--storage", "hisparse", "--profile", "p.json", "--json"});
-  EXPECT_EQ(squares.json()["plan"], plan_of(json["matrices"][1]["node_of_both"]));
+  EXPECT_EQ(squares.json()["plan"], plan_of(json["matrices"][1], "_of_both"));
   const Result text = run(
       {"tune", "a.mtx", "--storage", "hisparse", "--max-runs", "2", "-o", "p.json", "--append"});
   EXPECT_EQ(text.status, 0) << text.error;
@@ -233,6 +235,13 @@ TEST_F(Hierarchical, InfoCountsNodesAndBytes) {
   EXPECT_EQ(tree["inner_nodes"]["bytes"], 16 + 32);
   EXPECT_EQ(tree["bytes_per_entry"]["tree"].get<double>(), (64 + 48) / 4.0);
   EXPECT_EQ(tree["bytes_per_entry"]["coo"], 16);
+  EXPECT_EQ(tree["dense"], "bytes");
+  const auto dense = [&](const std::string& from) {
+    return run({"info", "a.mtx", "--node", "8", "--dense", from, "--json"}).json()["hisparse"];
+  };
+  EXPECT_EQ(dense("6")["leaves"]["dense"], 1);  // 4 of 64 places
+  EXPECT_EQ(dense("7")["leaves"]["dense"], 0);
+  EXPECT_EQ(dense("never")["dense"], "never");
   const Result text = run({"info", "a.mtx"});
   for (const char* part : {"hisparse    nodes of 128 x 128", "leaves      0 dense, 0 COO1",
                            "inner nodes ", "of the paper's formula", "an entry    "}) {
@@ -310,12 +319,16 @@ TEST_F(Hierarchical, RefusesInOneLine) {
   expect_refused({"tune", "a.mtx", "--storage", "tree"}, 2, "--storage");
   expect_refused({"info", "a.mtx", "--node", "100"}, 2, "not 100");
   expect_refused({"solve", "a.mtx", "--storage", "hisparse", "--node", "3"}, 2, "not 3");
+  for (const char* const dense : {"0", "101", "half", "5%"}) {
+    expect_refused({"info", "a.mtx", "--dense", dense}, 2, "--dense is 1 to 100, never or bytes");
+  }
   expect_refused({"solve", "a.mtx", "--storage", "hisparse", "--plan", "CSR"}, 2,
                  "--plan is of sliced storage");
   for (const char* const command : {"solve", "spmv", "eigen"}) {
     expect_refused({command, "a.mtx", "--storage", "hisparse", "--node", "8", "--profile", "none"},
-                   2, "--profile chooses a size of nodes, and --node names one: give one of them");
-    expect_refused({command, "a.mtx", "--node", "64"}, 2, "--node is of --storage hisparse");
+                   2, "--profile chooses the nodes of a tree, and --node or --dense names them");
+    expect_refused({command, "a.mtx", "--node", "64"}, 2,
+                   "--node and --dense are of --storage hisparse");
     expect_refused({command, "a.mtx", "--profile", "none", "--plan", "CSR"}, 2,
                    "--profile chooses a plan, and --plan names one");
   }

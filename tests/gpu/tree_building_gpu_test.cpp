@@ -96,18 +96,19 @@ TYPED_TEST(TreesMadeOnGpu, OfRowsAreThoseOfTheCpu) {
   for (const Pattern& pattern : tree_patterns(seed.generator)) {
     SCOPED_TRACE(testing::Message() << pattern.rows << " x " << pattern.columns);
     const CsrMatrix<E> matrix = random_matrix_of<E>(pattern, seed.generator);
-    for (const int d : {4, 32, 128, 256}) {
-      SCOPED_TRACE(d);
-      const RowsThere<E> there(matrix, this->device, d == 32 ? nullptr : &seed.generator);
-      const HierarchicalMatrix<E> tree(there.view(), d, this->device);
+    for (const NodeLayout& nodes :
+         {NodeLayout(4, 30), NodeLayout(32), NodeLayout(128), NodeLayout(256, 1)}) {
+      SCOPED_TRACE(to_string(nodes));
+      const RowsThere<E> there(matrix, this->device, nodes.size == 32 ? nullptr : &seed.generator);
+      const HierarchicalMatrix<E> tree(there.view(), nodes, this->device);
       EXPECT_EQ(tree.memory().host, 0);
       if (pattern.rows <= 1000) expect_products_of_all_forms(tree, matrix, seed.generator);
       const auto back = tree.to_rows();
       EXPECT_TRUE(back.values.device().on_gpu());
-      expect_same_bits(tree.to_csr(), CsrMatrix<E>(HierarchicalMatrix<E>(matrix, d).to_csr()));
+      expect_same_bits(tree.to_csr(), CsrMatrix<E>(HierarchicalMatrix<E>(matrix, nodes).to_csr()));
       EXPECT_EQ(tree.memory().host, 0);
       expect_same_trees(tree_there(tree),
-                        tree_there(HierarchicalMatrix<E>(matrix, d, this->device)));
+                        tree_there(HierarchicalMatrix<E>(matrix, nodes, this->device)));
       if (testing::Test::HasFailure()) return;
     }
   }

@@ -60,17 +60,20 @@ EditBatch<E> random_edits(Index rows, Index columns, int count, EntryMapOf<E>& m
 TYPED_TEST(Edits, FollowAMapThroughLongSequences) {
   using E = TypeParam;
   Seed seed(31);
-  for (const auto& [rows, columns, d] :
-       {std::tuple{40, 40, 4}, {300, 90, 16}, {70, 333, 128}, {1, 1, 4}, {65, 64, 64}}) {
-    SCOPED_TRACE(testing::Message() << rows << " x " << columns << " in nodes of " << d);
+  for (const auto& [rows, columns, nodes] : {std::tuple{40, 40, NodeLayout(4, 20)},
+                                             {300, 90, NodeLayout(16)},
+                                             {70, 333, NodeLayout(128)},
+                                             {1, 1, NodeLayout(4)},
+                                             {65, 64, NodeLayout(64, NodeLayout::never)}}) {
+    SCOPED_TRACE(testing::Message() << rows << " x " << columns << " in " << to_string(nodes));
     EntryMapOf<E> map;
-    HierarchicalMatrix<E> matrix(matrix_of(rows, columns, map), d);
+    HierarchicalMatrix<E> matrix(matrix_of(rows, columns, map), nodes);
     // Filled, changed, and emptied in the end.
     for (int step = 0; step < 30; ++step) {
       const auto edits = random_edits(rows, columns, 1 << (step % 10), map, seed.generator);
       matrix = matrix.edited(edits);
       expect_same_bits(matrix.to_csr(), matrix_of(rows, columns, map));
-      expect_true_account(matrix);
+      expect_true_account(matrix, nodes.dense);
       ASSERT_FALSE(testing::Test::HasFailure()) << "step " << step;
     }
     EditBatch<E> all;

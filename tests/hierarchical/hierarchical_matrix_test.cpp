@@ -26,14 +26,15 @@ TYPED_TEST(Hierarchical, ConvertsWithoutLoss) {
     SCOPED_TRACE(testing::Message() << pattern.rows << " x " << pattern.columns);
     const CsrMatrix<E> matrix = random_matrix_of<E>(pattern, seed.generator);
     const CsrMatrix<E> sorted = matrix_of(matrix.rows(), matrix.columns(), map_of(matrix));
-    for (const int d : {4, 16, 128, 256}) {
-      SCOPED_TRACE(d);
-      const HierarchicalMatrix<E> tree(matrix, d);
-      EXPECT_EQ(tree.node_size(), d);
+    for (const NodeLayout& nodes :
+         {NodeLayout(4), NodeLayout(16, 20), NodeLayout(128), NodeLayout(256, NodeLayout::never)}) {
+      SCOPED_TRACE(to_string(nodes));
+      const HierarchicalMatrix<E> tree(matrix, nodes);
+      EXPECT_EQ(tree.node_size(), nodes.size);
       EXPECT_EQ(tree.rows(), matrix.rows());
       EXPECT_EQ(tree.columns(), matrix.columns());
       expect_same_bits(tree.to_csr(), sorted);
-      expect_true_account(tree);
+      expect_true_account(tree, nodes.dense);
     }
   }
 }

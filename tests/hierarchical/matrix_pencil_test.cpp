@@ -74,6 +74,12 @@ TYPED_TEST(MatrixPencils, AreSumsBitByBit) {
     pencil.set(other, M);
     expect_same(pencil.at(S(2)), add(S(1), other, S(2), M), seed.generator);
     expect_same(pencil.at(S(1)), add(S(1), other, S(1), M), seed.generator);
+    // Leaves of another kind, and nodes of another size.
+    for (const NodeLayout& nodes : {NodeLayout(node, 1), NodeLayout(16)}) {
+      const HierarchicalMatrix<E> of_nodes(other.to_csr(), nodes), mass(M.to_csr(), nodes.size);
+      pencil.set(of_nodes, mass);
+      expect_same(pencil.at(S(2)), add(S(1), of_nodes, S(2), mass), seed.generator);
+    }
   }
 }
 

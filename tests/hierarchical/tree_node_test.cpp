@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <string>
 #include <vector>
 
 #include "heddle/detail/tree.hpp"
+#include "support/expect_error.hpp"
 
 namespace tree_node {
 namespace {
@@ -49,6 +51,30 @@ TEST(TreeNode, KindsFollowFromTheCount) {
         EXPECT_GE(shape.bytes(count), payload_byte + count * payload);
       }
     }
+  }
+}
+
+TEST(TreeNode, LeavesAreDenseFromAShareOfTheirPlaces) {
+  const NodeShape half = detail::leaf_shape({16, 50}, 8);
+  EXPECT_EQ(half.dense_from, 128);
+  EXPECT_EQ(half.kind_of(127), NodeKind::coo4);
+  EXPECT_EQ(half.kind_of(128), NodeKind::dense);
+  const NodeShape never = detail::leaf_shape({16, NodeLayout::never}, 8);
+  EXPECT_EQ(never.kind_of(never.positions()), NodeKind::coo4);
+  // One and two entries have kinds of their own.
+  const NodeShape least = detail::leaf_shape({4, 1}, 8);
+  EXPECT_EQ(least.kind_of(2), NodeKind::coo2);
+  EXPECT_EQ(least.kind_of(3), NodeKind::dense);
+  EXPECT_EQ(detail::leaf_shape({128, 100}, 8).dense_from, 16384);
+  EXPECT_EQ(to_string(NodeLayout(128)), "node=128");
+  EXPECT_EQ(to_string(NodeLayout(64, 50)), "node=64,dense=50");
+  EXPECT_EQ(to_string(NodeLayout(4, NodeLayout::never)), "node=4,dense=never");
+  for (const int dense : {-1, 102}) {
+    test::expect_error(ErrorKind::usage,
+                       "leaves of hierarchical storage are dense from 1 to 100 percent of their "
+                       "places, not " +
+                           std::to_string(dense),
+                       [&] { static_cast<void>(detail::leaf_shape({128, dense}, 8)); });
   }
 }
 

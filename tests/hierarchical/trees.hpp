@@ -145,10 +145,10 @@ void expect_products_of_all_forms(const HierarchicalMatrix<E>& tree, const CsrMa
 
 /// The account of a matrix counts what walking over its tree finds, and what building it counted.
 template <class E>
-void expect_true_account(const HierarchicalMatrix<E>& matrix) {
+void expect_true_account(const HierarchicalMatrix<E>& matrix, int dense = NodeLayout::by_bytes) {
   const CsrMatrix<E> csr = matrix.to_csr();
   const HierarchicalMemory counted =
-      hierarchical_memory(csr.view().pattern(), matrix.node_size(), sizeof(E));
+      hierarchical_memory(csr.view().pattern(), {matrix.node_size(), dense}, sizeof(E));
   const HierarchicalMemory memory = matrix.memory();
   EXPECT_EQ(matrix.entries(), csr.entries());
   EXPECT_EQ(memory.leaves.of_kind, counted.leaves.of_kind);
@@ -202,16 +202,18 @@ inline std::vector<Pattern> tree_patterns(Generator& generator) {
   return patterns;
 }
 
-/// Of trees on a device, for all shapes and nodes of three sizes.
+/// Of trees on a device, for all shapes and nodes of three sizes, of which one has more dense
+/// leaves than the least bytes ask for, and one none.
 template <class E>
 void expect_products_of_all_shapes(const Device& device, Generator& generator) {
   for (const Pattern& pattern : tree_patterns(generator)) {
     if (pattern.rows > 1000) continue;
     SCOPED_TRACE(testing::Message() << pattern.rows << " x " << pattern.columns);
     const CsrMatrix<E> matrix = random_matrix_of<E>(pattern, generator);
-    for (const int d : {4, 32, 256}) {
-      SCOPED_TRACE(d);
-      expect_products_of_all_forms(HierarchicalMatrix<E>(matrix, d, device), matrix, generator);
+    for (const NodeLayout& nodes :
+         {NodeLayout(4, 30), NodeLayout(32), NodeLayout(256, NodeLayout::never)}) {
+      SCOPED_TRACE(to_string(nodes));
+      expect_products_of_all_forms(HierarchicalMatrix<E>(matrix, nodes, device), matrix, generator);
       if (testing::Test::HasFatalFailure()) return;
     }
   }

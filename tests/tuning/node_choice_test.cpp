@@ -1,6 +1,8 @@
 // The size of a tree's nodes, by measurement and from profiles.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "heddle/plan_choice.hpp"
 #include "heddle/tune.hpp"
 #include "io/temporary_folder.hpp"
@@ -30,14 +32,14 @@ TEST(NodeChoice, TakesTheFastestOfTheUse) {
     return Profiles::of_file(device, path).choose_node(subject_of(matrix), device, use);
   };
   Profile profile = some_profile();
-  EXPECT_EQ(choose(profile, TreeUse::both).node, default_node_size);
+  EXPECT_EQ(choose(profile, TreeUse::both).nodes, NodeLayout());
   EXPECT_EQ(choose(profile, TreeUse::both).reason, "default");
   TreeRecord tree = some_tree("other", "a");
   tree.features = pattern_features(matrix.pattern());
   profile.trees = {tree};
-  EXPECT_EQ(choose(profile, TreeUse::product).node, 64);
-  EXPECT_EQ(choose(profile, TreeUse::adjoint_product).node, 256);
-  EXPECT_EQ(choose(profile, TreeUse::both).node, 256);
+  EXPECT_EQ(choose(profile, TreeUse::product).nodes.size, 64);
+  EXPECT_EQ(choose(profile, TreeUse::adjoint_product).nodes.size, 256);
+  EXPECT_EQ(choose(profile, TreeUse::both).nodes.size, 256);
   EXPECT_EQ(choose(profile, TreeUse::both).reason,
             "tuned for other, 0.0 away (profile " + (folder / "p.json") + ")");
   // The same pattern comes before a near one.
@@ -45,19 +47,19 @@ TEST(NodeChoice, TakesTheFastestOfTheUse) {
   tree.fingerprint = fingerprint(matrix.pattern());
   tree.sizes = {{32, 1, some_statistics(1e-5), {}}};
   profile.trees.push_back(tree);
-  EXPECT_EQ(choose(profile, TreeUse::both).node, 32);
+  EXPECT_EQ(choose(profile, TreeUse::both).nodes.size, 32);
   EXPECT_EQ(choose(profile, TreeUse::both).reason,
             "tuned for this pattern (profile " + (folder / "p.json") + ")");
   // Others are too far away, or of other entries.
   profile.trees = {some_tree("far", "a", 100000), tree};
   profile.trees.back().entry = "real";
-  EXPECT_EQ(choose(profile, TreeUse::product).node, default_node_size);
+  EXPECT_EQ(choose(profile, TreeUse::product).nodes, NodeLayout());
 }
 
 TEST(NodeChoice, KeepsTheDefaultWhereNothingIsClearlyFaster) {
   TreeRecord tree = some_tree("a", "a");
   tree.sizes[0].product = some_statistics(1.995e-5);
-  EXPECT_EQ(tree.best(TreeUse::product).node, 128);
+  EXPECT_EQ(tree.best(TreeUse::product).nodes.size, 128);
 }
 
 TEST(TuneNodes, MeasuresSizesAndMerges) {
@@ -78,7 +80,7 @@ TEST(TuneNodes, MeasuresSizesAndMerges) {
   EXPECT_EQ(tree.fingerprint, fingerprint(matrix.pattern()));
   ASSERT_GE(tree.sizes.size(), 2U);
   for (std::size_t k = 1; k < tree.sizes.size(); ++k) {
-    EXPECT_LT(tree.sizes[k - 1].node, tree.sizes[k].node);
+    EXPECT_LT(tree.sizes[k - 1].nodes.size, tree.sizes[k].nodes.size);
     EXPECT_TRUE(tree.sizes[k].adjoint_product);
   }
   Profile before = profile;
@@ -87,6 +89,33 @@ TEST(TuneNodes, MeasuresSizesAndMerges) {
   EXPECT_EQ(before.trees, profile.trees);
   options.observer = [](const TuneProgress&) { return false; };
   EXPECT_TRUE(tune_nodes({"a", &matrix}, device, options).trees.empty());
+}
+
+/// Blocks of 4 x 4 places with eleven entries: more than half, and dense takes more bytes.
+TEST(TuneNodes, TriesOtherSharesOfPlacesWhereLeavesChange) {
+  Seed seed(93);
+  Pattern pattern{64, 64, {0}, {}};
+  for (Index row = 0; row < 64; ++row) {
+    for (Index column = row / 4 * 4; column < row / 4 * 4 + (row % 4 == 3 ? 2 : 3); ++column) {
+      pattern.column.push_back(column);
+    }
+    pattern.offsets.push_back(static_cast<Offset>(pattern.column.size()));
+  }
+  const AnyMatrix matrix(random_matrix_of<E>(pattern, seed.generator));
+  TuneOptions options;
+  options.least_runs = options.most_runs = 1;
+  const Profile profile = tune_nodes({"a", &matrix}, Device::cpu(1), options);
+  const TreeRecord& tree = profile.trees.at(0);
+  std::vector<NodeLayout> others;
+  for (const NodeTrial& trial : tree.sizes) {
+    if (trial.nodes.dense != NodeLayout::by_bytes) others.push_back(trial.nodes);
+    EXPECT_TRUE(std::ranges::count(tree.sizes, NodeLayout(trial.nodes.size), &NodeTrial::nodes));
+  }
+  // Which size is fastest is not known; of larger nodes than 4 no leaf changes.
+  for (const NodeLayout& nodes : others) EXPECT_EQ(nodes, NodeLayout(4, 50));
+  const TemporaryFolder folder;
+  profile.save(folder / "p.json");
+  EXPECT_EQ(Profile::load(folder / "p.json").trees, profile.trees);
 }
 
 TEST(TuneNodes, LeavesOutTheAdjointThatEntriesHaveNot) {

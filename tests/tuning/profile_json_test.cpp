@@ -226,6 +226,7 @@ TEST(ProfileJson, NamesThePathOfAFault) {
        "p.json: records[0].date: must be a day such as 2026-11-21"},
       {"/trees/0/sizes", json::array(), "p.json: trees[0].sizes: must not be empty"},
       {"/trees/0/sizes/1/node", 100, "p.json: trees[0].sizes[1].node: must be 4, 8, ..., 256"},
+      {"/trees/0/sizes/0/dense", 102, "p.json: trees[0].sizes[0].dense: is too large"},
       {"/trees/1/sizes/0/product", nullptr, "p.json: trees[1].sizes[0].product: must be an object"},
       {"/multigrids/0/strength", 1, "p.json: multigrids[0].strength: must be below 1"},
       {"/multigrids/1/preconditioner", "jacobi",

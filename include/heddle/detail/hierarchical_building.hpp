@@ -25,9 +25,9 @@ inline Device device_of_building(const Device& of_view, const Device& device) {
 
 template <class E>
 std::shared_ptr<const detail::ScheduledTree> HierarchicalMatrix<E>::build(
-    const CsrView<E>& matrix, int node_size, const Device& device,
+    const CsrView<E>& matrix, const NodeLayout& nodes, const Device& device,
     const std::optional<long long>& memory_limit) {
-  const NodeShape leaf{detail::checked_log2_size(node_size), int{sizeof(E)}};
+  const NodeShape leaf = detail::leaf_shape(nodes, int{sizeof(E)});
   check_sizes(matrix.pattern());
   const Device team = detail::team_of(device);
   if constexpr (has_cuda) {
@@ -52,9 +52,9 @@ std::shared_ptr<const detail::ScheduledTree> HierarchicalMatrix<E>::build(
 
 template <class E>
 std::shared_ptr<const detail::ScheduledTree> HierarchicalMatrix<E>::build(
-    const CooView<E>& matrix, int node_size, const Device& device,
+    const CooView<E>& matrix, const NodeLayout& nodes, const Device& device,
     const std::optional<long long>& memory_limit) {
-  const NodeShape leaf{detail::checked_log2_size(node_size), int{sizeof(E)}};
+  const NodeShape leaf = detail::leaf_shape(nodes, int{sizeof(E)});
   detail::Tree tree = detail::empty_tree(matrix.rows, matrix.columns, leaf);
   const Device team = detail::team_of(device);
   if constexpr (has_cuda) {

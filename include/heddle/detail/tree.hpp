@@ -50,8 +50,9 @@ struct HEDDLE_EXPORT Tree {
 /// Levels that a matrix of so many rows and columns takes, 1 or more.
 int levels_of(Index rows, Index columns, int log2_size);
 
-/// Throws `Error` (usage) for a size of nodes that there is none of.
-int checked_log2_size(int node_size);
+/// Of leaves with entries of so many bytes. Throws `Error` (usage) for nodes that there are none
+/// of.
+HEDDLE_EXPORT NodeShape leaf_shape(const NodeLayout& nodes, int entry_bytes);
 
 /// The reference that an inner node holds at this place in its payload.
 inline NodeReference child_at(const NodeView& inner, int payload) {

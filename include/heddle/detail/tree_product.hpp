@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstring>
 
 #include "heddle/detail/leaf_schedule.hpp"
 #include "heddle/detail/product_cpu.hpp"
@@ -92,6 +93,25 @@ HEDDLE_INLINE void add_sparse_leaf(const NodeView leaf, const NodeView next, con
   }
 }
 
+/// Calls `body(column)` with the entries of a dense leaf's row.
+template <class Body>
+HEDDLE_INLINE void for_each_of_row(const NodeView& leaf, int row, const Body& body) {
+  const int d = leaf.shape.size(), step = std::min(d, 64);
+  const unsigned char* const bits = leaf.data + NodeShape::places_byte(NodeKind::dense);
+  const unsigned long long all = ~0ULL >> (64 - step);
+  for (int begin = 0; begin < d; begin += step) {
+    const int first = (row << leaf.shape.log2_size) + begin;
+    unsigned long long left = 0;
+    std::memcpy(&left, bits + first / 8, static_cast<std::size_t>(std::max(1, step / 8)));
+    left = left >> (first % 8) & all;
+    if (left == all) {
+      for (int column = begin; column < begin + step; ++column) body(column);
+      continue;
+    }
+    for (; left != 0; left &= left - 1) body(begin + __builtin_ctzll(left));
+  }
+}
+
 template <class E, TreeForm form, class Vector, class Sum>
 HEDDLE_INLINE void add_dense_leaf(const NodeView leaf, const Vector x, Sum* sums) {
   using A = applied_entry_t<form, E>;
@@ -101,13 +121,17 @@ HEDDLE_INLINE void add_dense_leaf(const NodeView leaf, const Vector x, Sum* sums
   for (int row = 0; row < d; ++row) {
     const int first = row << leaf.shape.log2_size;
     [[maybe_unused]] row_sum_t<A> sum{};
-    for (int column = 0; column < d; ++column) {
-      if (!is_full && !leaf.has(first + column)) continue;
+    const auto add = [&](int column) {
       if constexpr (form == TreeForm::direct) {
         multiply_add(sum, load(entries(first, column)), x(column));
       } else {
         multiply_add(sums[column], as_applied<form>(load(entries(first, column))), x(row));
       }
+    };
+    if (is_full) {
+      for (int column = 0; column < d; ++column) add(column);
+    } else {
+      for_each_of_row(leaf, row, add);
     }
     if constexpr (form == TreeForm::direct) {
       sums[row] = add_components(sums[row], result_of(sum));

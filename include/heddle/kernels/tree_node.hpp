@@ -55,6 +55,8 @@ HEDDLE_INLINE constexpr Offset rounded_up(Offset value, Offset multiple) {
 struct NodeShape {
   int log2_size = 7;
   int payload_bytes = 8;
+  /// Entries from which a leaf is dense, at least three; 0: where that takes fewer bytes.
+  int dense_from = 0;
 
   HEDDLE_INLINE constexpr int size() const { return 1 << log2_size; }
   HEDDLE_INLINE constexpr Offset positions() const { return Offset(1) << (2 * log2_size); }
@@ -94,12 +96,14 @@ struct NodeShape {
     const Offset kept = kind == NodeKind::dense ? positions() : count;
     return rounded_up(payload_byte(kind, count) + kept * payload_bytes, NodeReference::alignment);
   }
-  /// COO1 and COO2 for one entry and two, as in the paper; dense where it takes fewer bytes than
-  /// COO4.
+  /// COO1 and COO2 for one entry and two, as in the paper; dense from `dense_from` entries on, or
+  /// where it takes fewer bytes than COO4.
   HEDDLE_INLINE constexpr NodeKind kind_of(Offset count) const {
     if (count <= 2) return count == 2 ? NodeKind::coo2 : NodeKind::coo1;
-    return bytes(NodeKind::dense, count) < bytes(NodeKind::coo4, count) ? NodeKind::dense
-                                                                        : NodeKind::coo4;
+    const bool is_dense = dense_from > 0
+                              ? count >= dense_from
+                              : bytes(NodeKind::dense, count) < bytes(NodeKind::coo4, count);
+    return is_dense ? NodeKind::dense : NodeKind::coo4;
   }
   HEDDLE_INLINE constexpr Offset bytes(Offset count) const { return bytes(kind_of(count), count); }
 };

@@ -53,9 +53,8 @@ class HEDDLE_EXPORT DefinedTreeOperator : public TreeOperatorBase<S> {
 template <class S>
 class HEDDLE_EXPORT DefinedTree final : public detail::DefinedTreeOperator<S> {
  public:
-  /// The matrix is copied. Throws `Error`: usage for a node size that is no power of two from 4 to
-  /// 256, memory.
-  explicit DefinedTree(const DefinedMatrix<S>& matrix, int node_size = default_node_size,
+  /// The matrix is copied. Throws `Error`: usage for nodes that there are none of, memory.
+  explicit DefinedTree(const DefinedMatrix<S>& matrix, const NodeLayout& nodes = {},
                        const Device& device = Device::cpu());
 
   /// By rows, columns sorted.

@@ -1,4 +1,4 @@
-// What tuning found of hierarchical storage for one matrix: its products under each size of nodes.
+// What tuning found of hierarchical storage for one matrix: its products under each kind of nodes.
 #pragma once
 
 #include <optional>
@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "heddle/export.hpp"
+#include "heddle/hierarchical_memory.hpp"
 #include "heddle/tuning/pattern_features.hpp"
 #include "heddle/tuning/statistics.hpp"
 
@@ -14,9 +15,9 @@ namespace heddle {
 /// Which products of a tree a program makes: A x, A* x, or one of each in turn.
 enum class TreeUse { product, adjoint_product, both };
 
-/// Products of a tree with nodes of one size, in seconds.
+/// Products of a tree with such nodes, in seconds.
 struct HEDDLE_EXPORT NodeTrial {
-  int node = 0;
+  NodeLayout nodes;
   long long bytes = 0;  // of the tree and its schedules
   Statistics product;
   std::optional<Statistics> adjoint_product;  // none for entries without an adjoint
@@ -35,7 +36,7 @@ struct HEDDLE_EXPORT TreeRecord {
   std::vector<NodeTrial> sizes;  // of nodes, the smallest first; at least one
   std::string date;              // 2026-11-26
 
-  /// The fastest one, or the default size where none is faster by 1%.
+  /// The fastest one, or the default nodes where none is faster by 1%.
   const NodeTrial& best(TreeUse use) const;
   bool operator==(const TreeRecord&) const = default;
 };

@@ -313,7 +313,7 @@ NodeChoice Profiles::choose_node(const PlanSubject& subject, const Device& devic
   // As records of plans: sizes of nodes go by the size of the matrix.
   const auto [tree, reason] =
       nearest(&Profile::trees, subject, device, [](const TreeRecord&) { return true; });
-  return tree != nullptr ? NodeChoice{tree->best(use).node, reason} : NodeChoice();
+  return tree != nullptr ? NodeChoice{tree->best(use).nodes, reason} : NodeChoice();
 }
 
 std::optional<MultigridSettings> Profiles::choose_multigrid(const PlanSubject& subject,

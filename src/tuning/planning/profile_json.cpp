@@ -64,11 +64,13 @@ json written(const DomainRecord& domain) {
 json written(const TreeRecord& tree) {
   json sizes = json::array();
   for (const NodeTrial& size : tree.sizes) {
-    sizes.push_back(
-        {{"node", size.node},
-         {"bytes", size.bytes},
-         {"product", written(size.product)},
-         {"adjoint_product", size.adjoint_product ? written(*size.adjoint_product) : json()}});
+    json object = {
+        {"node", size.nodes.size},
+        {"bytes", size.bytes},
+        {"product", written(size.product)},
+        {"adjoint_product", size.adjoint_product ? written(*size.adjoint_product) : json()}};
+    if (size.nodes.dense != NodeLayout::by_bytes) object["dense"] = size.nodes.dense;
+    sizes.push_back(std::move(object));
   }
   return {{"matrix", text(tree.matrix)},
           {"entry", text(tree.entry)},
@@ -162,12 +164,16 @@ DomainRecord read_domain(const JsonObject& object) {
 }
 
 NodeTrial read_size(const JsonObject& object) {
-  object.check_keys({"node", "bytes", "product", "adjoint_product"});
+  object.check_keys({"node", "dense", "bytes", "product", "adjoint_product"});
   NodeTrial size;
   constexpr long long largest = 256;
-  size.node = static_cast<int>(object.count("node", largest));
-  if (size.node < 4 || (size.node & (size.node - 1)) != 0) {
+  const int node = static_cast<int>(object.count("node", largest));
+  if (node < 4 || (node & (node - 1)) != 0) {
     refuse_json(object.path_of("node"), "must be 4, 8, ..., 256");
+  }
+  size.nodes.size = node;
+  if (object.has("dense")) {
+    size.nodes.dense = static_cast<int>(object.count("dense", NodeLayout::never));
   }
   size.bytes = object.count("bytes");
   size.product = read_statistics(object.object("product"));

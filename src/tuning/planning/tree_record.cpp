@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "heddle/hierarchical_memory.hpp"
-
 namespace heddle {
 
 double NodeTrial::seconds(TreeUse use) const {
@@ -23,7 +21,7 @@ const NodeTrial& TreeRecord::best(TreeUse use) const {
   constexpr double clearly = 0.99;
   const auto fastest = std::ranges::min_element(
       sizes, {}, [&](const NodeTrial& trial) { return trial.seconds(use); });
-  const auto usual = std::ranges::find(sizes, default_node_size, &NodeTrial::node);
+  const auto usual = std::ranges::find(sizes, NodeLayout(), &NodeTrial::nodes);
   const bool is_faster =
       usual == sizes.end() || fastest->seconds(use) < clearly * usual->seconds(use);
   return is_faster ? *fastest : *usual;

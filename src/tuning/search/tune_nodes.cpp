@@ -1,4 +1,5 @@
-// The size of a tree's nodes: each is measured in turn with the default.
+// A tree's nodes: each size, and share of places from which leaves are dense, is measured in turn
+// with the default.
 #include <algorithm>
 #include <chrono>
 #include <functional>
@@ -52,7 +53,7 @@ void add_product(const AnyMatrix& matrix, std::shared_ptr<const LinearOperator<S
       timed_runs([work](const Stream& stream) { work->run(stream); }, bytes, device));
 }
 
-TreeInTrial tree_in_trial(const AnyMatrix& matrix, int node, const Device& device) {
+TreeInTrial tree_in_trial(const AnyMatrix& matrix, const NodeLayout& nodes, const Device& device) {
   const auto try_out =
       [&]<class S>(const std::shared_ptr<const detail::TreeOperatorBase<S>>& tree) {
         TreeInTrial trial;
@@ -63,12 +64,12 @@ TreeInTrial tree_in_trial(const AnyMatrix& matrix, int node, const Device& devic
       };
   if (matrix.is_defined()) {
     return matrix.visit_defined([&]<class S>(const DefinedMatrix<S>& m) {
-      return try_out.template operator()<S>(std::make_shared<DefinedTree<S>>(m, node, device));
+      return try_out.template operator()<S>(std::make_shared<DefinedTree<S>>(m, nodes, device));
     });
   }
   return matrix.visit([&]<class E>(const CsrMatrix<E>& m) {
     return try_out.template operator()<vector_scalar_t<E>>(
-        std::make_shared<HierarchicalMatrix<E>>(m, node, device));
+        std::make_shared<HierarchicalMatrix<E>>(m, nodes, device));
   });
 }
 
@@ -86,7 +87,15 @@ class NodeSearch {
     if (!try_default()) return {};
     try_from(default_node_size * 2, [](int node) { return node * 2; });
     try_from(default_node_size / 2, [](int node) { return node / 2; });
-    std::ranges::sort(found_, {}, &NodeTrial::node);
+    if (!stopped_) {
+      for (const NodeLayout& nodes : other_leaves()) {
+        if (!goes_on()) break;
+        try_nodes(nodes);
+      }
+    }
+    std::ranges::sort(found_, {}, [](const NodeTrial& trial) {
+      return std::pair(trial.nodes.size, trial.nodes.dense);
+    });
     return std::move(found_);
   }
 
@@ -96,7 +105,7 @@ class NodeSearch {
   bool goes_on() {
     TuneProgress progress;
     progress.tried = static_cast<int>(found_.size());
-    progress.expected = number_of_sizes;
+    progress.expected = std::max(number_of_sizes, expected_);
     progress.seconds = std::chrono::duration<double>(Clock::now() - began_).count();
     if (progress.tried > 0) {
       progress.seconds_left =
@@ -108,16 +117,15 @@ class NodeSearch {
   }
 
   void check(std::size_t k, const AnyField& y, const std::vector<double>& reference,
-             int node) const {
+             const NodeLayout& nodes) const {
     const bool is_single = matrix_.precision() == Precision::single_precision;
     if (relative_difference(y, reference) <= (is_single ? 1e-5 : 1e-12)) return;
-    throw Error(ErrorKind::internal, std::string(k == 0 ? "A x" : "A* x") +
-                                         " of a tree with nodes of " + std::to_string(node) +
-                                         " differs from the reference's");
+    throw Error(ErrorKind::internal, std::string(k == 0 ? "A x" : "A* x") + " of a tree with " +
+                                         to_string(nodes) + " differs from the reference's");
   }
 
-  void keep(int node, long long bytes, const std::vector<Measurement>& measured) {
-    NodeTrial trial{node, bytes, measured.front().seconds, {}};
+  void keep(const NodeLayout& nodes, long long bytes, const std::vector<Measurement>& measured) {
+    NodeTrial trial{nodes, bytes, measured.front().seconds, {}};
     if (measured.size() > 1) trial.adjoint_product = measured[1].seconds;
     found_.push_back(trial);
   }
@@ -141,29 +149,62 @@ class NodeSearch {
   /// Until every product takes half as long again as the fastest.
   template <class Next>
   void try_from(int node, const Next& next) {
-    constexpr double far_slower = 1.5;
     for (; node >= least_node && node <= greatest_node && goes_on(); node = next(node)) {
-      TreeInTrial trial = tree_in_trial(matrix_, node, device_);
-      std::vector<Measurement> measured;
-      bool is_far_slower = true;
-      for (std::size_t k = 0; k < trial.products.size(); ++k) {
-        check(k, trial.results[k], references_[k], node);
-        const double best = fastest(k);
-        const auto seconds = races_[k]->run(*trial.products[k], effort_, far_slower * best);
-        if (!seconds) return;
-        measured.push_back(*seconds);
-        is_far_slower = is_far_slower && seconds->seconds.median > far_slower * best;
-      }
-      keep(node, trial.bytes(), measured);
-      if (is_far_slower) return;
+      if (!try_nodes(node)) return;
     }
   }
 
-  double fastest(std::size_t k) const {
-    const TreeUse use = k == 0 ? TreeUse::product : TreeUse::adjoint_product;
-    double least = found_.front().seconds(use);
-    for (const NodeTrial& trial : found_) least = std::min(least, trial.seconds(use));
-    return least;
+  /// False where every product takes half as long again as the fastest, or the search has ended.
+  bool try_nodes(const NodeLayout& nodes) {
+    constexpr double far_slower = 1.5;
+    TreeInTrial trial = tree_in_trial(matrix_, nodes, device_);
+    std::vector<Measurement> measured;
+    bool is_far_slower = true;
+    for (std::size_t k = 0; k < trial.products.size(); ++k) {
+      check(k, trial.results[k], references_[k], nodes);
+      const double best = fastest(use_of(k)).seconds(use_of(k));
+      const auto seconds = races_[k]->run(*trial.products[k], effort_, far_slower * best);
+      if (!seconds) {
+        stopped_ = true;
+        return false;
+      }
+      measured.push_back(*seconds);
+      is_far_slower = is_far_slower && seconds->seconds.median > far_slower * best;
+    }
+    keep(nodes, trial.bytes(), measured);
+    return !is_far_slower;
+  }
+
+  /// Nodes of the fastest sizes with more dense leaves, from half of their places on, or none;
+  /// where that makes other leaves.
+  std::vector<NodeLayout> other_leaves() {
+    std::vector<int> sizes;
+    for (const TreeUse use : {TreeUse::product, TreeUse::adjoint_product, TreeUse::both}) {
+      const int size = fastest(use).nodes.size;
+      if (!std::ranges::count(sizes, size)) sizes.push_back(size);
+    }
+    std::vector<NodeLayout> layouts;
+    for (const int size : sizes) {
+      const auto dense_leaves = [&](const NodeLayout& nodes) {
+        return hierarchical_memory(matrix_.pattern(), nodes, matrix_.entry_bytes(),
+                                   Device::cpu(device_.threads()))
+            .leaves.of_kind[static_cast<std::size_t>(NodeKind::dense)];
+      };
+      const long long usual = dense_leaves(size);
+      for (const int dense : {50, NodeLayout::never}) {
+        if (dense_leaves({size, dense}) != usual) layouts.emplace_back(size, dense);
+      }
+    }
+    expected_ = static_cast<int>(found_.size() + layouts.size());
+    return layouts;
+  }
+
+  static TreeUse use_of(std::size_t k) {
+    return k == 0 ? TreeUse::product : TreeUse::adjoint_product;
+  }
+  const NodeTrial& fastest(TreeUse use) const {
+    return *std::ranges::min_element(found_, {},
+                                     [&](const NodeTrial& trial) { return trial.seconds(use); });
   }
 
   const AnyMatrix& matrix_;
@@ -172,6 +213,7 @@ class NodeSearch {
   Effort effort_;
   Clock::time_point began_;
   bool stopped_ = false;
+  int expected_ = 0;  // of trials, once all are known
   std::vector<std::vector<double>> references_;
   std::vector<std::unique_ptr<Race>> races_;
   std::vector<NodeTrial> found_;
