@@ -94,7 +94,10 @@ template <class Place>
     Offset j = begins[*middle];
     const Offset end = begins[*middle + 1];
     if (is_upper) j += *place++;
-    for (; j < end; ++j) sums[*place++] += factor * right[j];
+    for (; j < end; ++j) {
+      const auto at = static_cast<Offset>(*place++);
+      sums[at] += factor * right[j];
+    }
   }
 }
 
