@@ -45,13 +45,14 @@ set(HEDDLE_KERNELS_ALONE
   short_columns sliced_pattern inner_levels leaf_sums merged_nodes tree_of_rows write_level rank_sums)
 
 # heddle_unite_kernels(list): in a build that compiles files together, those of a folder are one file:
-# headers are most of a short one. CMake does so itself from 3.31 on.
+# headers are most of a short one.
 function(heddle_unite_kernels list)
   if(NOT CMAKE_UNITY_BUILD)
     return()
   endif()
   list(JOIN HEDDLE_KERNELS_ALONE "|" alone)
   set(united "")
+  set(folders "")
   foreach(source ${${list}})
     cmake_path(GET source PARENT_PATH folder)
     cmake_path(GET folder FILENAME folder)

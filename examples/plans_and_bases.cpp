@@ -13,8 +13,8 @@ int main() {
   using E = heddle::block<double, 3, 3>;
   const auto matrix = heddle::elasticity(300);
   const auto device = heddle::Device::cpu();
-  const auto choice = heddle::Profiles::for_device(device).choose(
-      heddle::subject_of(matrix), device, heddle::Objective::product());
+  const auto choice =
+      heddle::Profiles::for_device(device).choose(matrix, device, heddle::Objective::product());
   std::cout << "chosen: " << heddle::to_string(choice.plan) << "\n  " << choice.reason << "\n";
 
   std::vector<double> x(static_cast<std::size_t>(matrix.rows()) * 3, 1.0), y(x.size());

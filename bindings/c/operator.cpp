@@ -32,6 +32,21 @@ Plan plan_of(const heddle_operator_options& options, const AnyMatrix& matrix,
   return choose_plan(matrix, device, Profiles::for_device(device));
 }
 
+/// Units that a matrix shows in its own order may be too many in that of its slots.
+AnyOperator stored_by(const heddle_operator_options& options, const AnyMatrix& matrix,
+                      const Device& device) {
+  Plan plan = plan_of(options, matrix, device);
+  try {
+    return {matrix, plan, device};
+  } catch (const Error& error) {
+    const bool is_of_the_values =
+        error.kind() == ErrorKind::bad_plan && is_exact(plan.layout.stored);
+    if (options.plan != nullptr || !is_of_the_values) throw;
+  }
+  plan.layout.stored = StoredScalar::own;
+  return {matrix, plan, device};
+}
+
 bool is_hierarchical(const heddle_operator_options& options) {
   const std::string_view storage = options.storage == nullptr ? "sliced" : options.storage;
   if (storage != "sliced" && storage != "hisparse") {
@@ -71,7 +86,7 @@ heddle_status heddle_operator_create(const heddle_matrix* matrix,
           new_operator(matrix->messages, tree_of(*matrix, options.node, device, std::move(memory)));
       return;
     }
-    AnyOperator stored(matrix->matrix, plan_of(options, matrix->matrix, device), device);
+    AnyOperator stored = stored_by(options, matrix->matrix, device);
     const AnyLinearOperator any(stored);
     out =
         new_operator(matrix->messages, {std::move(memory), any, matrix->entry, std::move(stored)});

@@ -95,6 +95,13 @@ TuneOptions options_of_plans(const heddle_tune_options& c, const Device& device)
 Profile tuned(const heddle_matrix& given, const heddle_tune_options& c, const Device& device) {
   const NamedMatrix matrix{"matrix", &given.matrix};
   const TuneOptions options = options_of(c, device);
+  if (is_of_multigrid(c) || is_of_nodes(c)) {
+    if (options.search != Search::pruned || c.memory_weight != 0) {
+      throw Error(ErrorKind::usage,
+                  "search and memory_weight are of plans, not of trees or multigrid");
+    }
+    if (c.max_runs < 1) throw Error(ErrorKind::usage, "max_runs is at least 1");
+  }
   if (is_of_multigrid(c)) {
     if (is_of_nodes(c)) throw Error(ErrorKind::usage, "multigrid is tuned in sliced storage");
     const MultigridChoice candidates =

@@ -103,7 +103,8 @@ class HEDDLE_EXPORT Profiles {
   /// precision. A prediction replaces a plan that cannot run here.
   PlanChoice choose(const PlanSubject& subject, const Device& device, Objective objective) const;
   /// The same for the values of a matrix: where they refuse the exact copy of a tuned plan, it is
-  /// left out with a warning. That takes a pass over them, where a plan has such a copy.
+  /// left out with a warning. That takes a pass over them, where a plan has such a copy. Units are
+  /// looked at in the matrix's order: an operator may still refuse some in that of its slots.
   PlanChoice choose(const AnyMatrix& matrix, const Device& device, Objective objective) const {
     return choose(subject_of(matrix), matrix.values(), device, objective);
   }

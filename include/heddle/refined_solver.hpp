@@ -21,9 +21,10 @@ class HEDDLE_EXPORT RefinedSolver {
   /// The same matrix twice. The options of `narrow` say what a run gains, by its tolerance (1e-2
   /// where that is by precision), and how many iterations it takes; those of `wide` say what a
   /// solve comes to, and its limits of all iterations and of time. Its observer is asked by runs
-  /// too. A plan may keep a copy of 16 bits of the matrix over floats (docs/encodings.md). Nobody
-  /// else uses the two while this object solves. Throws `Error`: usage for null, size_mismatch for
-  /// other sizes.
+  /// too, with the numbers of the whole solve. A plan may keep a copy of 16 bits of the matrix over
+  /// floats (docs/encodings.md). Nobody else uses the two while this object solves. Histories are
+  /// those of the last run of each. Throws `Error`: usage for null, size_mismatch for other sizes,
+  /// unsupported for ranks, whose clocks differ.
   RefinedSolver(std::shared_ptr<KrylovSolver<float>> narrow,
                 std::shared_ptr<KrylovSolver<double>> wide);
 

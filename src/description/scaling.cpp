@@ -14,7 +14,11 @@ namespace {
 constexpr int most_ranks = 1024, most_unknowns = 64;
 
 DeviceRates rates_named(const std::string& text, const Device& device) {
-  return text == "device" ? rates_of_device(device.description()) : parse_device_rates(text);
+  if (text != "device") return parse_device_rates(text);
+  if (!device.on_gpu()) {
+    throw Error(ErrorKind::usage, "rates: those of a CPU are not known; give four numbers");
+  }
+  return rates_of_device(device.description());
 }
 
 /// Ascending, each once.

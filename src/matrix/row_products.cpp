@@ -18,8 +18,7 @@ std::string text_of_size(Index rows, Index columns) {
   return std::to_string(rows) + " x " + std::to_string(columns);
 }
 
-/// Different numbers, growing. Counting what is less takes no branches, and is faster up to some
-/// hundred of them.
+/// Different numbers, growing. Counting what is less takes no branches, which is faster for few.
 void put_sorted(std::span<Index> numbers, Index* to) {
   constexpr std::size_t few = 64;
   if (numbers.size() > few) {

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <limits>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 #include "heddle/error.hpp"
@@ -57,6 +59,9 @@ RefinedSolver::RefinedSolver(std::shared_ptr<KrylovSolver<float>> narrow,
                                               " rows of " + std::to_string(A.row_components()) +
                                               " doubles");
   }
+  if (A.device().stream().share != nullptr || F.device().stream().share != nullptr) {
+    throw Error(ErrorKind::unsupported, "ranks refine no solves over floats");
+  }
   const auto scalars =
       static_cast<std::size_t>(A.rows()) * static_cast<std::size_t>(A.row_components());
   best_.resize(scalars);
@@ -96,10 +101,32 @@ Report RefinedSolver::solve(const FieldView<const double>& b, const FieldView<do
   Report best;
   best.residual_norm = std::numeric_limits<double>::infinity();
   long long iterations = 0;
+  double baseline_norm = 0;        // of the whole solve
   Status end = Status::converged;  // of the last run
+  // The numbers of the whole solve, for a run that begins with a residual of `scale`.
+  const auto observer_of = [&](double scale) {
+    const auto& whole = wide->observer;
+    using Observer = std::remove_cvref_t<decltype(whole)>;
+    if (!whole) return Observer();
+    return Observer([&whole, begin, done = iterations, scale](const SolveProgress& run) {
+      SolveProgress progress = run;
+      progress.iteration += done;
+      progress.relative_residual *= scale;
+      progress.seconds = seconds_since(begin);
+      return whole(progress);
+    });
+  };
+  const auto told = [&](Report report) {
+    report.baseline_norm = baseline_norm;
+    if (baseline_norm > 0) report.residual = report.residual_norm / baseline_norm;
+    report.iterate_seconds = seconds_since(begin);
+    report.bytes_per_iteration = 0;
+    return report;
+  };
   for (int runs = 0;; ++runs) {
     wide_->set_options(of_residual);
     Report now = wide_->solve(b, x);
+    if (runs == 0) baseline_norm = now.baseline_norm;
     if (runs == 0 && wide->baseline == Baseline::initial_residual) {
       of_residual.baseline = Baseline::right_hand_side;
       of_residual.tolerance = 0;
@@ -107,14 +134,12 @@ Report RefinedSolver::solve(const FieldView<const double>& b, const FieldView<do
     }
     now.iterations = iterations;
     now.restarts = runs;
-    now.iterate_seconds = seconds_since(begin);
-    now.bytes_per_iteration = 0;
     if (runs > 0) now.stored = "float";
-    if (now.status != Status::iteration_limit) return now;
+    if (now.status != Status::iteration_limit) return told(now);
     const bool gains = now.residual_norm <= 0.5 * best.residual_norm;
     if (now.residual_norm < best.residual_norm) {
       best = now;
-    } else {
+    } else if (runs > 0) {
       permute<double>(users_view(best_, wide_->matrix()), x, 1, wide_->matrix().device().stream());
     }
     const double seconds = wide->time_limit - seconds_since(begin);
@@ -123,21 +148,23 @@ Report RefinedSolver::solve(const FieldView<const double>& b, const FieldView<do
     best.status = end == Status::cancelled || end == Status::time_limit ? end
                   : seconds <= 0                                        ? Status::time_limit
                                                                         : Status::iteration_limit;
-    if (best.status != Status::iteration_limit || iterations >= wide->max_iterations) return best;
-    if (!gains) break;
+    if (best.status != Status::iteration_limit || iterations >= wide->max_iterations)
+      return told(best);
+    if (!gains || !std::isfinite(now.residual_norm)) break;
     SolverOptions of_run = *narrow;
     of_run.baseline = Baseline::right_hand_side;
     if (of_run.tolerance < 0) of_run.tolerance = usual_gain;
     of_run.tolerance = std::max(of_run.tolerance, 0.5 * best.target_norm / best.residual_norm);
     of_run.max_iterations = std::min(of_run.max_iterations, wide->max_iterations - iterations);
-    of_run.time_limit = std::min(of_run.time_limit, seconds);
-    of_run.observer = wide->observer;
+    of_run.time_limit = seconds;
+    of_run.observer = observer_of(baseline_norm > 0 ? best.residual_norm / baseline_norm : 1);
     const Report report = run(best.residual_norm, of_run, x);
     iterations += report.iterations;
     end = report.status;
   }
   of_residual.max_iterations = wide->max_iterations - iterations;
-  of_residual.observer = wide->observer;
+  of_residual.time_limit = std::max(0.0, wide->time_limit - seconds_since(begin));
+  of_residual.observer = observer_of(1);
   wide_->set_options(of_residual);
   Report report = wide_->solve(b, x);
   if (report.detail.empty()) {
@@ -145,8 +172,7 @@ Report RefinedSolver::solve(const FieldView<const double>& b, const FieldView<do
   }
   report.iterations += iterations;
   report.restarts += best.restarts;
-  report.iterate_seconds = seconds_since(begin);
-  return report;
+  return told(report);
 }
 
 }  // namespace heddle

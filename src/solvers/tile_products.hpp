@@ -19,7 +19,8 @@ struct ProductPlaces {
   Array<std::uint32_t> words;
   /// Of a Hermitian C on a symmetric pattern: the place of the conjugate transpose of each tile.
   /// Tiles below the diagonal have no terms then, and are copied; places of a row of B come behind
-  /// the number of its tiles that are left out. Empty otherwise.
+  /// the number of its tiles that are left out. Empty otherwise, and for single real numbers,
+  /// which are all summed.
   Array<Offset> mirror;
 
   long long memory() const {

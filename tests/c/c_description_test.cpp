@@ -65,7 +65,7 @@ TEST_F(CDescription, TellsFeaturesMemoryAndBalance) {
 TEST_F(CDescription, PredictsRanks) {
   const std::int32_t ranks[] = {1, 3};
   options.scaling = "nvlink";
-  options.rates = "device";
+  options.rates = "h200";
   options.ranks = ranks;
   options.rank_count = 2;
   const auto json = described()["scaling"];
@@ -80,6 +80,9 @@ TEST_F(CDescription, RefusesWhatHasNoMeaning) {
   options.scaling = "tin cans";
   expect_usage("tin cans");
   options.scaling = "nvlink";
+  options.rates = "device";
+  expect_usage("those of a CPU are not known");
+  options.rates = "h100";
   options.rank_count = 1;
   expect_usage("ranks is a null pointer");
   const std::int32_t none = 0;

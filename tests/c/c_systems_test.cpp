@@ -79,7 +79,6 @@ TEST_F(CSystems, EachHasTheBitsThatItHasAlone) {
             HEDDLE_ERROR_USAGE);
 }
 
-/// A ring of springs is singular: constants are its null space.
 TEST_F(CSystems, VectorsGoThroughFiles) {
   const std::string path =
       (std::filesystem::temp_directory_path() / "heddle_c_systems_test.mtx").string();
@@ -103,6 +102,7 @@ TEST_F(CSystems, VectorsGoThroughFiles) {
   std::filesystem::remove(path);
 }
 
+/// A ring of springs is singular: constants are its null space.
 TEST_F(CSystems, NullSpacesAreProjectedOut) {
   constexpr int n = 40;
   std::vector<std::int32_t> row, column;

@@ -148,5 +148,34 @@ TEST(RefinedSolver, RefusesWhatIsNotTheSameMatrix) {
                [&] { RefinedSolver(nullptr, large.wide); });
 }
 
+TEST(RefinedSolver, HasTheLimitsAndNumbersOfOneSolve) {
+  const CsrMatrix<E> matrix = dirac(642);
+  SolverOptions options{.tolerance = 1e-10, .time_limit = 0};
+  Refined stopped(matrix, "CSR", "CSR", options);
+  const Report none = stopped.solve();
+  EXPECT_EQ(none.status, Status::time_limit);
+  EXPECT_EQ(none.iterations, 0);
+  options.time_limit = std::numeric_limits<double>::infinity();
+  options.baseline = Baseline::initial_residual;
+  long long last = 0;
+  double residual = 1;
+  options.observer = [&](const SolveProgress& progress) {
+    EXPECT_GE(progress.iteration, last);
+    last = progress.iteration;
+    residual = progress.relative_residual;
+    return true;
+  };
+  Refined refined(matrix, "CSR", "CSR", options);
+  const double first = refined.solver.solve(refined.b, refined.x).baseline_norm;
+  EXPECT_LE(residual, 1e-8);
+  refined.b.set(0, {{2, 0, 1, 1}});  // a good guess: the baseline is its residual
+  last = 0;
+  const Report again = refined.solve();
+  EXPECT_TRUE(again.converged()) << again;
+  EXPECT_LT(again.baseline_norm, 0.5 * first);
+  EXPECT_DOUBLE_EQ(again.residual, again.residual_norm / again.baseline_norm);
+  EXPECT_LE(again.residual, 1e-10);
+}
+
 }  // namespace
 }  // namespace refined_solver

@@ -58,8 +58,10 @@ def writable(array: Any, dtype: np.dtype, name: str) -> NDArray[Any]:
     given = array
     if not isinstance(array, np.ndarray) and hasattr(array, "__dlpack__"):
         try:
-            given = np.from_dlpack(array)
-        except (BufferError, RuntimeError, TypeError, ValueError):
+            given, same = np.asarray(array), np.from_dlpack(array)
+            if given.ctypes.data != same.ctypes.data:  # a copy; NumPy 1's from_dlpack is read-only
+                given = same
+        except (AttributeError, BufferError, RuntimeError, TypeError, ValueError):
             pass  # it is refused below
     if not isinstance(given, np.ndarray) or given.dtype != dtype or not given.flags.carray:
         raise UnsupportedError(f"{name} is not a contiguous, writable array of {dtype}")

@@ -25,8 +25,9 @@ struct ContinuedConjugateGradient : ConjugateGradient<R, preconditioned> {
   };
   /// Decides from r* M^-1 r and r* p. In exact arithmetic they are equal where p goes on, and p*
   /// A p is the steepest way down only if they are: z makes up for what r has changed by. Where
-  /// that is more than half of z, p is mostly what the copy was off by, as behind a preconditioner
-  /// near A^-1. Such a part never leaves p again: each later iteration gains the same little.
+  /// that is more than half of z, p may be mostly what the copy was off by, as behind a
+  /// preconditioner near A^-1. Such a part never leaves p again: each later iteration gains the
+  /// same little.
   struct Join {
     template <class C, class N, class T>
     HEDDLE_INLINE static void decide(C& c, const N* sum, Judge<T>& judge) {

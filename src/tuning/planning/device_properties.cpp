@@ -41,7 +41,8 @@ std::string why_another_class(const DeviceProperties& measured, const DeviceProp
   if (measured.gpu != here.gpu) return measured.gpu ? "it is of a GPU" : "it is of a CPU";
   if (!here.gpu) {
     if (measured.instructions == here.instructions) return "";
-    return "it is of a CPU with " + measured.instructions + ", this one has " + here.instructions;
+    return "it is of products for CPUs with " + measured.instructions + ", these are for " +
+           here.instructions;
   }
   if (measured.name != here.name) return "it is of " + measured.name + ", this is " + here.name;
   if (measured.architecture == here.architecture) return "";
