@@ -2,10 +2,8 @@
 #include <gtest/gtest.h>
 
 #include <cstddef>
-#include <cstring>
 #include <set>
 
-#include "hierarchical/pool_blocks.hpp"
 #include "hierarchical/trees.hpp"
 #include "support/expect_error.hpp"
 #include "support/few_entries.hpp"
@@ -60,11 +58,12 @@ EditBatch<E> random_edits(Index rows, Index columns, int count, EntryMapOf<E>& m
 TYPED_TEST(Edits, FollowAMapThroughLongSequences) {
   using E = TypeParam;
   Seed seed(31);
-  for (const auto& [rows, columns, nodes] : {std::tuple{40, 40, NodeLayout(4, 20)},
-                                             {300, 90, NodeLayout(16)},
-                                             {70, 333, NodeLayout(128)},
-                                             {1, 1, NodeLayout(4)},
-                                             {65, 64, NodeLayout(64, NodeLayout::never)}}) {
+  const std::tuple<Index, Index, NodeLayout> cases[] = {{40, 40, {4, 20}},
+                                                        {300, 90, 16},
+                                                        {70, 333, 128},
+                                                        {1, 1, 4},
+                                                        {65, 64, {64, NodeLayout::never}}};
+  for (const auto& [rows, columns, nodes] : cases) {
     SCOPED_TRACE(testing::Message() << rows << " x " << columns << " in " << to_string(nodes));
     EntryMapOf<E> map;
     HierarchicalMatrix<E> matrix(matrix_of(rows, columns, map), nodes);
@@ -368,34 +367,6 @@ TEST(TreeEdits, ThatFailChangeNothing) {
                [&] { uneven.set(rows, columns, values); });
   EXPECT_TRUE(uneven.empty());
   expect_same_bits(A.edited(EditBatch<E>()).to_csr(), matrix);
-}
-
-TEST(PoolBlocks, ServeTheNextPoolAndKeepNoMoreThanIsTaken) {
-  constexpr std::size_t size = std::size_t(4) << 20;
-  detail::PoolBlocks blocks;
-  std::byte* const a = blocks.take(size);
-  std::byte* const b = blocks.take(size - 5);
-  ASSERT_NE(a, nullptr);
-  ASSERT_NE(b, nullptr);
-  std::memset(a, 1, size);
-  std::memset(b, 2, size - 5);
-  EXPECT_EQ(blocks.kept_bytes(), 0U);
-  EXPECT_TRUE(blocks.give_back(b));
-  EXPECT_GE(blocks.kept_bytes(), size - 5);
-  EXPECT_EQ(blocks.take(size - 1000), b);
-  EXPECT_EQ(blocks.kept_bytes(), 0U);
-  EXPECT_TRUE(blocks.give_back(b));
-  EXPECT_FALSE(blocks.give_back(b));
-  // Others make room for a block that none of them serves.
-  std::byte* const large = blocks.take(3 * size);
-  ASSERT_NE(large, nullptr);
-  EXPECT_EQ(blocks.kept_bytes(), 0U);
-  EXPECT_EQ(a[size - 1], std::byte{1});
-  EXPECT_TRUE(blocks.give_back(a));
-  EXPECT_GE(blocks.kept_bytes(), size);
-  EXPECT_TRUE(blocks.give_back(large));
-  EXPECT_EQ(blocks.kept_bytes(), 0U);
-  EXPECT_EQ(blocks.take(std::size_t(1) << 60), nullptr);
 }
 
 }  // namespace

@@ -148,17 +148,16 @@ TEST(TileProducts, TakeRowsOfAnyLength) {
   // One row of 70000 entries times a column.
   constexpr Index n = 70000;
   TileMatrix a, b;
-  a.columns = n, b.columns = 1;
   const auto fill_pattern = [](TileMatrix& matrix, Index rows, Index columns) {
     matrix.pattern.offsets = Array<Offset>(static_cast<std::size_t>(rows) + 1);
-    matrix.pattern.column =
-        Array<Index>(static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns));
+    matrix.pattern.column = Array<Index>(static_cast<std::size_t>(Offset(rows) * columns));
     for (Index row = 0; row <= rows; ++row) {
       matrix.pattern.offsets[static_cast<std::size_t>(row)] = Offset(row) * columns;
     }
     for (std::size_t e = 0; e < matrix.pattern.column.size(); ++e) {
       matrix.pattern.column[e] = static_cast<Index>(e) % columns;
     }
+    matrix.columns = columns;
     matrix.make_values();
   };
   fill_pattern(a, 1, n);
@@ -169,10 +168,8 @@ TEST(TileProducts, TakeRowsOfAnyLength) {
   double expected = 0;
   for (Index e = 0; e < n; ++e) expected += (e % 7) * (e % 5);
   EXPECT_EQ(product_of(a, b).values[0], expected);
-  // Rows of the product that are as long.
   for (const Index columns : {255, 256, 65535, 65536, n}) {
     TileMatrix number, row;
-    number.columns = 1, row.columns = columns;
     fill_pattern(number, 1, 1);
     fill_pattern(row, 1, columns);
     number.values[0] = 2;
