@@ -95,7 +95,7 @@ typedef struct heddle_description_options {
   double bandwidth;       /* GB/s of a device and its memory, assumed; 3000 */
   double link;            /* GB/s between device and host, assumed; 50 */
   const char *scaling;    /* the network for a prediction on ranks, docs/distributed.md; NULL: none */
-  const char *rates;      /* of --rates of the command line, "device" that of `device`; NULL: h100 */
+  const char *rates;      /* of --rates of the command line, "device" of that GPU; NULL: h100 */
   const char *partition;  /* of the rows by "entries", "rows", "metis" or "scotch"; NULL: entries */
   const int32_t *ranks;   /* numbers of ranks; NULL: 1, 2, 4 and so on */
   int64_t rank_count;     /* how many `ranks` there are */
@@ -106,9 +106,10 @@ typedef struct heddle_description_options {
 HEDDLE_API void heddle_description_options_init(heddle_description_options *options, size_t size);
 
 /* The JSON text of `heddle info --json` (docs/command-line.md): features, the memory of layouts and
- * of a tree, which exact copies there are, the code balance of a product, the advice on multigrid,
- * and the prediction on ranks. Copies as `heddle_message`; `options` and `length` may be NULL. Works anew at each call:
- * 8 KiB have room for the text, and 1 KiB more for each number of ranks. */
+ * of a tree, which exact copies there are, the code balance of a product, and on request the advice
+ * on multigrid and the prediction on ranks. Copies as `heddle_message`; `options` and `length` may
+ * be NULL. Works anew at each call: 8 KiB have room for the text, and 1 KiB more for each number of
+ * ranks. */
 HEDDLE_API heddle_status heddle_matrix_describe(const heddle_matrix *matrix,
                                                 const heddle_description_options *options,
                                                 char *buffer, size_t capacity, size_t *length);

@@ -7,9 +7,9 @@
 
 namespace heddle::cli {
 
-/// For a handler of `error`, which it throws again.
+/// Only in a handler of `error`, which it throws again.
 [[noreturn]] inline void throw_with_advice(const Error& error) {
-  if (error.kind() != ErrorKind::singular) throw error;
+  if (error.kind() != ErrorKind::singular) throw;
   throw Error(error.kind(), std::string(error.what()) + "; use --preconditioner none");
 }
 

@@ -102,6 +102,7 @@ Report RefinedSolver::solve(const FieldView<const double>& b, const FieldView<do
   best.residual_norm = std::numeric_limits<double>::infinity();
   long long iterations = 0;
   double baseline_norm = 0;        // of the whole solve
+  double wide_baseline = 0;        // of the solver over doubles since
   Status end = Status::converged;  // of the last run
   // The numbers of the whole solve, for a run that begins with a residual of `scale`.
   const auto observer_of = [&](double scale) {
@@ -126,6 +127,7 @@ Report RefinedSolver::solve(const FieldView<const double>& b, const FieldView<do
   for (int runs = 0;; ++runs) {
     wide_->set_options(of_residual);
     Report now = wide_->solve(b, x);
+    wide_baseline = now.baseline_norm;
     if (runs == 0) baseline_norm = now.baseline_norm;
     if (runs == 0 && wide->baseline == Baseline::initial_residual) {
       of_residual.baseline = Baseline::right_hand_side;
@@ -164,7 +166,7 @@ Report RefinedSolver::solve(const FieldView<const double>& b, const FieldView<do
   }
   of_residual.max_iterations = wide->max_iterations - iterations;
   of_residual.time_limit = std::max(0.0, wide->time_limit - seconds_since(begin));
-  of_residual.observer = observer_of(1);
+  of_residual.observer = observer_of(baseline_norm > 0 ? wide_baseline / baseline_norm : 1);
   wide_->set_options(of_residual);
   Report report = wide_->solve(b, x);
   if (report.detail.empty()) {

@@ -32,7 +32,7 @@ TEST(DeviceProperties, OfOneClassAreKindAndNameOrInstructions) {
   narrow.instructions = "x86-64";
   wide.instructions = "AVX2 and FMA";
   EXPECT_EQ(why_another_class(narrow, wide),
-            "it is of a CPU with x86-64, this one has AVX2 and FMA");
+            "it is of products for CPUs with x86-64, these are for AVX2 and FMA");
   DeviceProperties other = wide;
   other.name = "another";
   other.threads = 64;

@@ -46,7 +46,7 @@ class Described:
         scaling, rates, partition, ranks, unknowns
             The network (``"nvlink"``, ``"ndr"``, ..., docs/distributed.md) for which products and
             iterations on ``ranks`` are predicted; the rest as the options of that page;
-            ``rates="device"`` are those of ``device``.
+            ``rates="device"`` are those of the GPU ``device``.
         multigrid
             Whether to try multigrid and Jacobi, which takes solves, and advise one.
 

@@ -27,6 +27,8 @@ def ranks_worth_it(A: Any, device: str, partition: str) -> tuple[int | None, str
     if not isinstance(A, Matrix):
         raise UnsupportedError("ranks share a matrix, not an adjoint or an operator")
     devices = list(dict.fromkeys(one_name(name) for name in device.split(",")))
+    if "cpu" in devices and len(devices) > 1:
+        raise UsageError(f"device={device!r}: ranks are all on GPUs, or all on the CPU")
     counts = range(2, len(devices) + 1) if devices[0] != "cpu" else ()
     if not counts:
         return None, devices[0]
