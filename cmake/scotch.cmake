@@ -1,14 +1,17 @@
-# Partitions by SCOTCH (Debian: libscotch-dev), where that is: a shared library of a licence of its own
-# (CeCILL-C).
+# Partitions by SCOTCH 7 (Debian: libscotch-dev), where that is: a shared library of a licence of its
+# own (CeCILL-C). Older ones have no contexts.
 option(HEDDLE_SCOTCH "Partitions by SCOTCH where it is found" ON)
 if(HEDDLE_SCOTCH)
   find_path(HEDDLE_SCOTCH_INCLUDE_DIR scotch.h PATH_SUFFIXES scotch)
   find_library(HEDDLE_SCOTCH_LIBRARY scotch)
   find_library(HEDDLE_SCOTCH_ERROR_LIBRARY scotcherr)
   mark_as_advanced(HEDDLE_SCOTCH_INCLUDE_DIR HEDDLE_SCOTCH_LIBRARY HEDDLE_SCOTCH_ERROR_LIBRARY)
+  set(has_contexts "")
+  if(HEDDLE_SCOTCH_INCLUDE_DIR)
+    file(STRINGS ${HEDDLE_SCOTCH_INCLUDE_DIR}/scotch.h has_contexts REGEX "SCOTCH_contextInit" LIMIT_COUNT 1)
+  endif()
 endif()
-if(HEDDLE_SCOTCH AND HEDDLE_SCOTCH_INCLUDE_DIR AND HEDDLE_SCOTCH_LIBRARY
-    AND HEDDLE_SCOTCH_ERROR_LIBRARY)
+if(HEDDLE_SCOTCH AND has_contexts AND HEDDLE_SCOTCH_LIBRARY AND HEDDLE_SCOTCH_ERROR_LIBRARY)
   set(HEDDLE_HAS_SCOTCH true)
   set_source_files_properties(src/distributed/scotch_partition.cpp PROPERTIES
     COMPILE_DEFINITIONS HEDDLE_SCOTCH)

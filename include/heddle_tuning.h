@@ -36,7 +36,7 @@ typedef struct heddle_tune_options {
   double confidence;    /* with which a median is known within `tightness`; 0.95 */
   double tightness;     /* relative half width of that interval; 0.01 */
   int32_t max_runs;     /* of a plan; 101 */
-  const char *storage;  /* "sliced": plans; "hisparse": the size of a tree's nodes, for A x and
+  const char *storage;  /* "sliced": plans; "hisparse": the nodes of a tree, for A x and
                            A* x; NULL is "sliced" */
   const heddle_multigrid_options *multigrid; /* of the objective "multigrid": its coordinates and
                                                 candidates, or adaptive; NULL: constants */

@@ -78,6 +78,7 @@ void StorageOption::check_use(const std::vector<std::string>& plans, const Profi
     }
     return profile.check_use(plans);
   }
+  (void)node.nodes();  // refuses what is none before a file is read
   const bool has_plan = std::ranges::any_of(plans, [](const auto& plan) { return !plan.empty(); });
   if (has_plan) return profile.check_use(plans);
   if (profile.is_given() && node.is_given()) {

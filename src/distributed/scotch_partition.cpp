@@ -17,9 +17,8 @@ namespace heddle {
 
 namespace {
 
-/// SCOTCH writes on stderr what is wrong; of a graph that is right only memory may be short.
 void check_status(int status) {
-  if (status != 0) throw Error(ErrorKind::memory, "SCOTCH has no memory for a partition");
+  if (status != 0) throw Error(ErrorKind::internal, "SCOTCH fails: it said on stderr why");
 }
 
 /// What SCOTCH keeps for a graph.

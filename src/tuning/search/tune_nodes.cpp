@@ -4,6 +4,7 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -154,10 +155,22 @@ class NodeSearch {
     }
   }
 
+  /// None where there is no memory for it beside the default.
+  std::optional<TreeInTrial> tree_that_fits(const NodeLayout& nodes) const {
+    try {
+      return tree_in_trial(matrix_, nodes, device_);
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::memory) throw;
+    }
+    return std::nullopt;
+  }
+
   /// False where every product takes half as long again as the fastest, or the search has ended.
   bool try_nodes(const NodeLayout& nodes) {
     constexpr double far_slower = 1.5;
-    TreeInTrial trial = tree_in_trial(matrix_, nodes, device_);
+    std::optional<TreeInTrial> made = tree_that_fits(nodes);
+    if (!made) return false;
+    TreeInTrial& trial = *made;
     std::vector<Measurement> measured;
     bool is_far_slower = true;
     for (std::size_t k = 0; k < trial.products.size(); ++k) {
