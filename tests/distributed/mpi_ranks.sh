@@ -93,5 +93,5 @@ for other in --no-such-option "--solver minres"; do
     { cat errors.txt >&2; fail "another line where a rank has another command line"; }
   [ "$(grep -c '^heddle-mpi: ' errors.txt)" -eq 1 ] || fail "not one line"
 done
-expect_fault "--partition 0,512 is for 2 ranks, not for 3" \
+expect_fault "partition: 0,512 is for 2 ranks, not for 3" \
   solve A.npz --entry quaternion --partition 0,512
