@@ -40,6 +40,18 @@ for key in plan entries residual; do
 done
 grep -q '"communicator": "mpi"' report.json || fail "the report does not name MPI"
 
+# Rank 0 reads Matrix Market, and has a library part the rows, where there is one.
+"$heddle" generate poisson --size 3000 --quiet --output P.mtx
+"$heddle" solve P.mtx --plan CSR --quiet --output alone.mtx
+for by in metis scotch; do
+  if on_ranks solve P.mtx --plan CSR --partition $by --quiet --output x.mtx 2> errors.txt; then
+    cmp x.mtx alone.mtx || fail "$by: another x than one process has"
+    rm x.mtx
+  else
+    grep -q "was built without" errors.txt || fail "no x with a partition by $by"
+  fi
+done
+
 for made_of_all in multigrid fsai; do
   on_ranks solve A.npz --entry quaternion --plan CSR --solver cg --preconditioner $made_of_all \
     --quiet --output x.mtx
