@@ -121,9 +121,10 @@ PlanChoice choose(const SolveOptions& options, const AnyMatrix& matrix, const Me
 PlanChoice choose(const SolveOptions& options, const PlanSubject& matrix, const MethodInfo& method,
                   const Device& device, const Profiles& profiles) {
   const Objective objective = objective_of(method, options.right_hand_sides);
-  PlanChoice choice = choice_for(options.plan, matrix, device, objective, profiles);
-  if (options.shift != 0 || !is_listed(method)) choice.plan.layout.stored = StoredScalar::own;
-  return choice;
+  if (options.shift != 0 || !is_listed(method)) {
+    return choice_without_copy(options.plan, matrix, device, objective, profiles);
+  }
+  return choice_for(options.plan, matrix, device, objective, profiles);
 }
 
 SolveOutcome outcome_of(const SolveOptions& options, const AnyMatrix& matrix) {

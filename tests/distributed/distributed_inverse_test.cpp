@@ -108,19 +108,8 @@ TEST(DistributedInverseOf, CompoundEntries) {
 TEST(DistributedInverses, RefuseOnAllRanks) {
   auto matrix = poisson(1500);
   const auto made = [&](const PreconditionerChoice& choice) {
-    std::vector<std::string> errors(3);
-    run_on_ranks(3, [&](Communicator& ranks) {
-      const auto A = part_of(matrix, Partition::even(matrix.rows(), 3), ranks);
-      try {
-        DistributedInverse<double> inverse(*A, choice);
-      } catch (const Error& error) {
-        errors[static_cast<std::size_t>(ranks.rank())] = error.what();
-      }
-      gather(ranks, 0);
-    });
-    EXPECT_EQ(errors[1], errors[0]);
-    EXPECT_EQ(errors[2], errors[0]);
-    return errors[0];
+    return error_of_three_ranks(
+        matrix, [&](const auto& A) { DistributedInverse<double> inverse(A, choice); });
   };
   EXPECT_EQ(made(PreconditionerKind::jacobi),
             "an inverse on ranks is block-jacobi, fsai or isai, not jacobi");

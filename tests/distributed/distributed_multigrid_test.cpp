@@ -236,21 +236,8 @@ TEST(DistributedMultigrids, GiveBackTheEntriesOfARank) {
 TEST(DistributedMultigrids, RefuseOnAllRanks) {
   using E = real<double>;
   const auto made = [](const CsrMatrix<E>& matrix, const MultigridOptions& options) {
-    const Partition partition = Partition::even(matrix.rows(), 3);
-    // Each rank goes on after the error that all have.
-    std::vector<std::string> errors(3);
-    run_on_ranks(3, [&](Communicator& ranks) {
-      const auto A = part_of(matrix, partition, ranks);
-      try {
-        DistributedMultigrid<double> multigrid(*A, options);
-      } catch (const Error& error) {
-        errors[static_cast<std::size_t>(ranks.rank())] = error.what();
-      }
-      gather(ranks, 0);
-    });
-    EXPECT_EQ(errors[1], errors[0]);
-    EXPECT_EQ(errors[2], errors[0]);
-    return errors[0];
+    return error_of_three_ranks(
+        matrix, [&](const auto& A) { DistributedMultigrid<double> multigrid(A, options); });
   };
   auto matrix = poisson(1500);
   EXPECT_EQ(made(matrix, {.cycle = Cycle::k}),

@@ -1,12 +1,16 @@
 // Matrices whose rows ranks share, for tests: a rank's part of a matrix that all have.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <algorithm>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "heddle/distributed_operator.hpp"
+#include "heddle/error.hpp"
 #include "support/random_matrix.hpp"
 
 namespace heddle::test {
@@ -53,6 +57,24 @@ std::shared_ptr<DistributedOperator<vector_scalar_t<E>>> part_of(
   const PartOfRank<E> part = rows_of_rank(matrix, partition, ranks.rank());
   return distribute<E>(ranks, partition, part.rows, std::span<const E>(part.values), plan, mode,
                        device, boundary);
+}
+
+/// What `make` says of the matrix to each of three ranks, which go on together after it.
+template <class E, class Make>
+std::string error_of_three_ranks(const CsrMatrix<E>& matrix, const Make& make) {
+  std::vector<std::string> errors(3);
+  run_on_ranks(3, [&](Communicator& ranks) {
+    const auto A = part_of(matrix, Partition::even(matrix.rows(), 3), ranks);
+    try {
+      make(*A);
+    } catch (const Error& error) {
+      errors[static_cast<std::size_t>(ranks.rank())] = error.what();
+    }
+    gather(ranks, 0);
+  });
+  EXPECT_EQ(errors[1], errors[0]);
+  EXPECT_EQ(errors[2], errors[0]);
+  return errors[0];
 }
 
 /// Groups of rows of random ranks, some of which have none.
