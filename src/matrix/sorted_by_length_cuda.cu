@@ -38,10 +38,14 @@ Array<Index> sorted_by_length(const PatternView& pattern, Index window, Array<In
                    });
     const auto last_window = static_cast<unsigned>((n - 1) / window);
     sort_by_key(buffers, n, 32 + static_cast<int>(std::bit_width(last_window)), device);
+    // The keys go back before the order takes its room, as `sorting_bytes` counts. Not every memory
+    // resource waits for the stream.
+    device.synchronize();
+    buffers.key[0] = {};
+    buffers.key[1] = {};
     order = Array<Index>(
         std::span<const Index>(buffers.value[buffers.current].data(), static_cast<std::size_t>(n)),
         device);
-    // The buffers go back when this returns, and not every memory resource waits for the stream.
     device.synchronize();
   }
   if (is_natural(order, device)) return {};

@@ -12,9 +12,8 @@ template <class S>
 bool Hierarchy<S>::make_cycle_of_steps() {
   const bool is_polynomial =
       options_.smoother == Smoother::chebyshev || options_.smoother == Smoother::jacobi;
-  const bool is_of_v =
-      options_.cycle == Cycle::v || (options_.cycle == Cycle::w && levels_.size() == 2);
-  if (!matrix_.device().on_gpu() || !is_of_v || !is_polynomial || levels_.size() < 2) {
+  if (!matrix_.device().on_gpu() || options_.cycle != Cycle::v || !is_polynomial ||
+      levels_.size() < 2) {
     return false;
   }
   if constexpr (has_cuda) {
