@@ -6,6 +6,8 @@
 #include <chrono>
 #include <cmath>
 #include <limits>
+#include <span>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -18,13 +20,42 @@
 
 namespace heddle::detail {
 
+/// Throws `Error` (size_mismatch).
+inline void check_as_many(std::size_t right_hand_sides, std::size_t solutions) {
+  if (right_hand_sides == solutions) return;
+  throw Error(ErrorKind::size_mismatch, std::to_string(right_hand_sides) +
+                                            " right-hand sides meet " + std::to_string(solutions) +
+                                            " solutions");
+}
+/// Throws `Error`: size_mismatch for fields of other sizes than `like`, usage for an x that shares
+/// memory with another field.
+template <class S>
+void check_systems(std::span<const FieldView<const S>> b, std::span<const FieldView<S>> x,
+                   const FieldView<S>& like) {
+  for (std::size_t k = 0; k < x.size(); ++k) {
+    check_same_shape(b[k], like, "the right-hand side");
+    check_same_shape(x[k], like, "the solution");
+    for (const auto& other : b) check_apart(other, x[k], "the right-hand side", "the solution");
+    for (const auto& other : x.first(k)) check_apart(other, x[k], "a solution", "another");
+  }
+}
+
+/// Runs over other fields than the solver's own, until these come no further: see
+/// refined_solver.cpp.
+struct OtherRuns {
+  StoredScalar copy;  // what they read, as decisions take it
+  bool continues;     // see methods/continued_conjugate_gradient.hpp
+  long long bytes_per_iteration;
+};
+
 template <class S>
 class HostSolve {
  public:
-  /// `system`: of those of the whole solve. `place`: of the solver's.
+  /// `system`: of those of the whole solve. `place`: of the solver's. `others`: null for none.
   HostSolve(KrylovSolver<S>& solver, const FieldView<const S>& b, const FieldView<S>& x, int place,
-            int system, Report& report)
+            int system, Report& report, const OtherRuns* others = nullptr)
       : solver_(solver),
+        others_(others),
         place_(solver.places_[static_cast<std::size_t>(place)]),
         number_of_place_(place),
         system_(system),
@@ -33,13 +64,16 @@ class HostSolve {
         x_(x),
         user_b_(b),
         user_x_(x),
-        copy_(&solver.matrix_.iterated() != &solver.matrix_ ? solver.matrix_.iterated_as()
-                                                            : StoredScalar::own),
+        copy_(others != nullptr                               ? others->copy
+              : &solver.matrix_.iterated() != &solver.matrix_ ? solver.matrix_.iterated_as()
+                                                              : StoredScalar::own),
         goal_(goal_of<S>(solver.options_, solver.all_scalars(), copy_)) {
     goal_.keeps_all = true;
     goal_.looks_at_direction = solver.method_.info.needs_positive;
-    goal_.continues_runs =
-        method_rows::continues_runs(solver.method_.info, solver.form_of_loop(solver.iterated()));
+    goal_.continues_runs = others != nullptr
+                               ? others->continues
+                               : method_rows::continues_runs(
+                                     solver.method_.info, solver.form_of_loop(solver.iterated()));
   }
 
   /// Up to the first run, unless that is none. `systems`: that run side by side.
@@ -57,7 +91,7 @@ class HostSolve {
       bring_in();
     }
     report_.permute_seconds = seconds_since(entered);
-    report_.bytes_per_iteration = solver_.bytes_per_iteration(systems_);
+    report_.bytes_per_iteration = bytes_of_next_run();
     if (state_.end != 0) {
       report_.status = state_.status;
       report_.detail = "the right-hand side is not finite";
@@ -82,7 +116,7 @@ class HostSolve {
 
   RunOf<S> next_run(LoopForm form) {
     report_.loop = name(form);
-    bytes_of_iteration_ = solver_.bytes_per_iteration(systems_);
+    bytes_of_iteration_ = bytes_of_next_run();
     if (state_.keep_iterate != 0) copy<S>(x_, place_.verified, stream());
     set_limits();
     return {number_of_place_, x_, r(), &limits_};
@@ -146,6 +180,11 @@ class HostSolve {
   using Clock = std::chrono::steady_clock;
 
   Index rows() const { return place_.residual.size; }
+  /// Until others have failed the solve goes by them.
+  bool has_other_runs() const { return others_ != nullptr && state_.on_copy; }
+  long long bytes_of_next_run() const {
+    return has_other_runs() ? others_->bytes_per_iteration : solver_.bytes_per_iteration(systems_);
+  }
   const FieldView<S>& r() const { return place_.residual; }
   const Stream& stream() const { return solver_.stream_; }
   sum squared_norm_of(const FieldView<const S>& field) const {
@@ -258,8 +297,8 @@ class HostSolve {
     // a CPU the iterate as well.
     const bool on_gpu = solver_.device_.on_gpu();
     if (!on_gpu || stream().share != nullptr) {
-      limits_.observe = [this, keeps = !on_gpu && !solver_.method_.info.restarts](
-                            long long iteration, sum squared) {
+      const bool keeps = !on_gpu && !has_other_runs() && !solver_.method_.info.restarts;
+      limits_.observe = [this, keeps](long long iteration, sum squared) {
         if (keeps) keep_at_drop(state_.iterations + iteration, squared);
         const bool is_late = elapsed() >= solver_.options_.time_limit;
         return agreed_(is_late ? device::loop_time : ask(iteration, squared));
@@ -324,13 +363,15 @@ class HostSolve {
     return squared_norm_of(image);
   }
 
-  /// Along the last direction; on a GPU the run may leave none: along M^-1 r, where the next run
-  /// would begin.
+  /// Along the last direction; on a GPU, or over other fields, the run may leave none: along
+  /// M^-1 r, where the next run would begin.
   void look_at_direction() {
     const auto place = static_cast<std::size_t>(solver_.method_.info.direction - 2);
     const FieldView<S>&p = place_.vectors.work[place], q = solver_.spare(place_);
     const LinearOperator<S>& matrix = solver_.iterated();
-    if (solver_.device_.on_gpu()) copy<S>(solver_.precondition(r(), q), p, stream());
+    if (solver_.device_.on_gpu() || has_other_runs()) {
+      copy<S>(solver_.precondition(r(), q), p, stream());
+    }
     state_.p_q = matrix.apply_dot(p, q, solver_.reduction_, stream());
     state_.squared_p = squared_norm_of(p);
     // |A v| / |v| for v without pattern estimates |A|; A p cannot serve: where A is singular along
@@ -348,7 +389,9 @@ class HostSolve {
                                  {solver_.method_.info, end_of_run_, solver_.is_complex_symmetric_,
                                   state_.take_kept != 0, state_.p_q > 0});
     if (left_copy_ && report_.detail.empty()) {
-      report_.detail = told_end_of_copy(copy_, state_.copy);
+      report_.detail = others_ != nullptr
+                           ? "floats came no further, the last iterations ran in double"
+                           : told_end_of_copy(copy_, state_.copy);
     }
     const LinearOperator<S>& matrix = solver_.matrix_;
     if (report_.detail.empty() && &matrix.iterated() == &matrix && is_exact(matrix.iterated_as())) {
@@ -369,6 +412,7 @@ class HostSolve {
   static constexpr unsigned long long seed = 1;
 
   KrylovSolver<S>& solver_;
+  const OtherRuns* others_;
   typename KrylovSolver<S>::Place& place_;
   int number_of_place_;
   int system_;
