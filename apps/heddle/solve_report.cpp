@@ -128,8 +128,7 @@ nlohmann::ordered_json to_json(const SolveOutcome& outcome) {
   json["entries"] = outcome.entries;
   json["restarts"] = report.restarts;
   json["memory"] = outcome.memory.total() + (outcome.ranks ? outcome.ranks->memory : 0) +
-                   (outcome.tree.empty() ? 0 : outcome.tree_memory.total()) +
-                   outcome.narrow_memory;
+                   (outcome.tree.empty() ? 0 : outcome.tree_memory.total()) + outcome.narrow_memory;
   if (outcome.ranks) json["ranks"] = to_json(*outcome.ranks);
   if (!outcome.rank_choice.empty()) json["rank_choice"] = outcome.rank_choice;
   json["times"] = {{"read", outcome.read_seconds},
@@ -177,12 +176,13 @@ void print(const SolveOutcome& outcome, const Device& device) {
                 (outcome.tree.empty() ? to_string(outcome.memory) : of_tree).c_str(),
                 in_floats.c_str());
   }
-  std::printf("system     b = %s, %s, preconditioner %s, loop %s, stored %s%s%s\n",
-              io::printable(outcome.right_hand_side).c_str(),
-              std::string(outcome.method.method->name).c_str(), outcome.preconditioner.c_str(),
-              std::string(report.loop).c_str(), std::string(report.stored).c_str(),
-              report.basis == "float" ? ", basis float" : "",
-              outcome.narrow_memory > 0 ? (", fields " + fields_of_last_runs(outcome)).c_str() : "");
+  std::printf(
+      "system     b = %s, %s, preconditioner %s, loop %s, stored %s%s%s\n",
+      io::printable(outcome.right_hand_side).c_str(),
+      std::string(outcome.method.method->name).c_str(), outcome.preconditioner.c_str(),
+      std::string(report.loop).c_str(), std::string(report.stored).c_str(),
+      report.basis == "float" ? ", basis float" : "",
+      outcome.narrow_memory > 0 ? (", fields " + fields_of_last_runs(outcome)).c_str() : "");
   if (outcome.shift != 0) {
     std::printf("shift      A + sigma I is not stored, sigma = %s\n",
                 nlohmann::json(outcome.shift).dump().c_str());

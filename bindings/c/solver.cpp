@@ -123,13 +123,14 @@ std::unique_ptr<AnyRefinedSolver> refined(const heddle_solver_options* given,
   };
   if (!is_listed(method)) refuse("are not for " + std::string(method.name));
   if (!parts.stored) refuse("are of a matrix in sliced storage that no ranks share");
-  if (parts.precision() == Precision::single_precision) refuse("are of a solve in double precision");
+  if (parts.precision() == Precision::single_precision)
+    refuse("are of a solve in double precision");
   if (preconditioner != nullptr &&
       (!preconditioner->parts.choice || preconditioner->of.get() != &parts)) {
     refuse("take a preconditioner by its text, of the same operator");
   }
-  const ComposedChoice choice = preconditioner != nullptr ? *preconditioner->parts.choice
-                                                          : ComposedChoice::parse("none");
+  const ComposedChoice choice =
+      preconditioner != nullptr ? *preconditioner->parts.choice : ComposedChoice::parse("none");
   // It goes before `solver`, which it does not own.
   const std::shared_ptr<KrylovSolver<double>> wide(std::shared_ptr<void>(),
                                                    std::get<OwnedSolver<double>>(solver).get());

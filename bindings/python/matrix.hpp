@@ -129,8 +129,8 @@ struct Matrix {
                        const std::optional<std::string>& rates,
                        const std::optional<std::string>& partition,
                        const std::vector<std::int32_t>& ranks, int unknowns, bool multigrid) const {
-    heddle_description_options options = scaling_options(device, threads, scaling, rates, partition,
-                                                         ranks, unknowns);
+    heddle_description_options options =
+        scaling_options(device, threads, scaling, rates, partition, ranks, unknowns);
     options.node = node;
     options.cache = cache;
     options.bandwidth = bandwidth;

@@ -284,8 +284,8 @@ struct RankSolver {
       vectors.push_back({to, static_cast<std::int64_t>(row.size()), entry, precision,
                          HEDDLE_ROW_MAJOR, HEDDLE_HOST});
     }
-    return task.is_fine(heddle_solver_set_null_space(solver, static_cast<std::int64_t>(count),
-                                                     vectors.data()));
+    return task.is_fine(
+        heddle_solver_set_null_space(solver, static_cast<std::int64_t>(count), vectors.data()));
   }
 
   bool solve_part(Task& task, const heddle_operator* A, heddle_solver* solver, int rank) const {

@@ -62,9 +62,9 @@ class HEDDLE_EXPORT RefinedSolver {
 
   std::shared_ptr<KrylovSolver<double>> wide_;
   std::unique_ptr<KrylovSolver<float>> narrow_;
-  bool lie_alike_ = false;      // fields of the two
-  Array<float> between_;        // where they do not
-  double scale_ = 0;            // of a solve's residuals in floats: a power of two
+  bool lie_alike_ = false;       // fields of the two
+  Array<float> between_;         // where they do not
+  double scale_ = 0;             // of a solve's residuals in floats: a power of two
   std::vector<double> history_;  // of the last run
 };
 

@@ -10,8 +10,10 @@ void narrow_field(double factor, const FieldView<const double>& x, const FieldVi
   if constexpr (has_cuda) {
     if (stream.on_gpu()) return cuda::narrow_field(factor, x.data, y.data, x.scalars(), stream);
   }
-  parallel_for(team_size(stream, x.scalars()), x.scalars(), [factor, from = x.data, to = y.data](
-      Offset i) { to[i] = static_cast<float>(factor * from[i]); });
+  parallel_for(team_size(stream, x.scalars()), x.scalars(),
+               [factor, from = x.data, to = y.data](Offset i) {
+                 to[i] = static_cast<float>(factor * from[i]);
+               });
 }
 
 void add_widened(double factor, const FieldView<const float>& x, const FieldView<double>& y,
@@ -19,8 +21,10 @@ void add_widened(double factor, const FieldView<const float>& x, const FieldView
   if constexpr (has_cuda) {
     if (stream.on_gpu()) return cuda::add_widened(factor, x.data, y.data, x.scalars(), stream);
   }
-  parallel_for(team_size(stream, x.scalars()), x.scalars(), [factor, from = x.data, to = y.data](
-      Offset i) { to[i] += factor * static_cast<double>(from[i]); });
+  parallel_for(team_size(stream, x.scalars()), x.scalars(),
+               [factor, from = x.data, to = y.data](Offset i) {
+                 to[i] += factor * static_cast<double>(from[i]);
+               });
 }
 
 }  // namespace heddle::detail

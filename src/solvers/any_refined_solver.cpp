@@ -29,10 +29,10 @@ const detail::SlicedOperator<double>& in_doubles(const AnyOperator& matrix) {
 /// Without values yet. 16 bits serve the runs too; an exact copy might refuse the floats.
 detail::SlicedOperator<float> in_floats(const detail::SlicedOperator<double>& A,
                                         const AnyEntry& entry) {
-  const auto table = entry.definition() ? detail::defined_entry_table<float>(entry.definition())
-                                        : visit_entry<float>(entry.kind(), []<class E>() {
-                                            return detail::entry_table<E>();
-                                          });
+  const auto table =
+      entry.definition()
+          ? detail::defined_entry_table<float>(entry.definition())
+          : visit_entry<float>(entry.kind(), []<class E>() { return detail::entry_table<E>(); });
   Plan plan = A.plan();
   const StoredScalar kept = plan.layout.stored;
   if (is_exact(kept) || kept == StoredScalar::single) plan.layout.stored = StoredScalar::own;
@@ -51,8 +51,8 @@ AnyRefinedSolver::AnyRefinedSolver(const AnyOperator& matrix, const ComposedChoi
 
 AnyRefinedSolver::AnyRefinedSolver(const AnyOperator& matrix, const ComposedChoice& preconditioner,
                                    std::shared_ptr<AnySolver> own)
-    : AnyRefinedSolver(matrix, preconditioner, std::shared_ptr<KrylovSolver<double>>(
-                                                   own, &own->solver<double>())) {
+    : AnyRefinedSolver(matrix, preconditioner,
+                       std::shared_ptr<KrylovSolver<double>>(own, &own->solver<double>())) {
   own_ = std::move(own);
 }
 
@@ -60,8 +60,8 @@ AnyRefinedSolver::AnyRefinedSolver(const AnyOperator& matrix, const MethodInfo& 
                                    const ComposedChoice& preconditioner,
                                    const SolverOptions& options)
     : AnyRefinedSolver(matrix, preconditioner,
-                       (in_doubles(matrix), std::make_shared<AnySolver>(
-                                                matrix, method, preconditioner, options))) {}
+                       (in_doubles(matrix),
+                        std::make_shared<AnySolver>(matrix, method, preconditioner, options))) {}
 
 AnyRefinedSolver::AnyRefinedSolver(AnyRefinedSolver&&) noexcept = default;
 AnyRefinedSolver& AnyRefinedSolver::operator=(AnyRefinedSolver&&) noexcept = default;
@@ -77,11 +77,10 @@ void AnyRefinedSolver::set_null_space(const std::vector<FieldView<const double>>
 
 void AnyRefinedSolver::refresh() {
   if (generation_ == matrix_.generation()) return;
-  narrow_values<double>(matrix_.pattern(), matrix_.plan().layout.inner,
-                        matrix_.entry().sizes.components,
-                        reinterpret_cast<const double*>(matrix_.stored_values().data()),
-                        reinterpret_cast<float*>(in_floats_.stored_values().data()),
-                        matrix_.device().stream());
+  narrow_values<double>(
+      matrix_.pattern(), matrix_.plan().layout.inner, matrix_.entry().sizes.components,
+      reinterpret_cast<const double*>(matrix_.stored_values().data()),
+      reinterpret_cast<float*>(in_floats_.stored_values().data()), matrix_.device().stream());
   in_floats_.values_changed();
   generation_ = matrix_.generation();
 }

@@ -59,10 +59,11 @@ class ContinuedSolver final : public KrylovSolver<float> {
  public:
   ContinuedSolver(OperatorReference<float> matrix,
                   std::shared_ptr<Preconditioner<float>> preconditioner, SolverOptions options)
-      : KrylovSolver<float>(matrix, preconditioner, std::move(options),
-                            detail::method_over<methods::ContinuedConjugateGradient, false, float>(
-                                method_rows::continued_conjugate_gradient, Ring::real,
-                                preconditioner != nullptr)) {}
+      : KrylovSolver<float>(
+            matrix, preconditioner, std::move(options),
+            detail::method_over<methods::ContinuedConjugateGradient, false, float>(
+                method_rows::continued_conjugate_gradient, Ring::real, preconditioner != nullptr)) {
+  }
 };
 
 }  // namespace

@@ -17,12 +17,11 @@ namespace {
 
 void check_same_system(const LinearOperator<float>& narrow, const LinearOperator<double>& wide) {
   if (narrow.rows() != wide.rows() || narrow.row_components() != wide.row_components()) {
-    throw Error(ErrorKind::size_mismatch, "a matrix of " + std::to_string(narrow.rows()) +
-                                              " rows of " +
-                                              std::to_string(narrow.row_components()) +
-                                              " floats refines one of " +
-                                              std::to_string(wide.rows()) + " rows of " +
-                                              std::to_string(wide.row_components()) + " doubles");
+    throw Error(ErrorKind::size_mismatch,
+                "a matrix of " + std::to_string(narrow.rows()) + " rows of " +
+                    std::to_string(narrow.row_components()) + " floats refines one of " +
+                    std::to_string(wide.rows()) + " rows of " +
+                    std::to_string(wide.row_components()) + " doubles");
   }
   const Stream &of_narrow = narrow.device().stream(), &of_wide = wide.device().stream();
   if (of_narrow.share != nullptr || of_wide.share != nullptr) {
@@ -55,8 +54,8 @@ RefinedSolver::RefinedSolver(OperatorReference<float> narrow,
   SolverOptions options = wide_->options();
   options.observer = nullptr;
   options.basis_precision = StoredScalar::own;  // floats
-  narrow_ = detail::narrow_solver(wide_->method_.info, std::move(narrow),
-                                  std::move(preconditioner), std::move(options));
+  narrow_ = detail::narrow_solver(wide_->method_.info, std::move(narrow), std::move(preconditioner),
+                                  std::move(options));
   if (!lie_alike_) {
     between_ = Array<float>(static_cast<std::size_t>(wide_->residual().scalars()), A.device());
   }
@@ -68,8 +67,7 @@ long long RefinedSolver::memory() const {
 
 FieldView<float> RefinedSolver::beside_wide(const FieldView<float>& own) {
   if (lie_alike_) return own;
-  return {between_.data(), own.size, own.components, wide_->matrix_.vector_layout(),
-          wide_->basis_};
+  return {between_.data(), own.size, own.components, wide_->matrix_.vector_layout(), wide_->basis_};
 }
 
 void RefinedSolver::set_null_space(const std::vector<FieldView<const double>>& vectors) {
@@ -96,7 +94,8 @@ detail::RunResult<double> RefinedSolver::run_over_floats(const detail::RunOf<dou
   limits.squared_norm *= squared_scale;
   // Of the correction, whose rounding errors are those of its largest residual.
   constexpr double epsilon = std::numeric_limits<float>::epsilon();
-  limits.growth = std::min(limits.growth * squared_scale, limits.squared_norm / (epsilon * epsilon));
+  limits.growth =
+      std::min(limits.growth * squared_scale, limits.squared_norm / (epsilon * epsilon));
   if (limits.observe) {
     limits.observe = [&run, squared_scale](long long iteration, double squared) {
       return run.limits->observe(iteration, squared / squared_scale);

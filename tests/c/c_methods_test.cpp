@@ -372,8 +372,8 @@ TEST(CMethods, FieldsMayBeInSingle) {
   EXPECT_EQ(message(s.context),
             "fields in single precision are of a matrix in sliced storage that no ranks share");
   ASSERT_EQ(heddle_solver_create(s.A, "cg", jacobi, &options, &none), HEDDLE_OK);
-  std::vector<double> to = b;
-  const heddle_view from = view(x, s.entry), out = view(to, s.entry);
+  std::vector<double> right = b, left = x;
+  const heddle_view from = view(right, s.entry), out = view(left, s.entry);
   EXPECT_EQ(heddle_solver_enqueue(none, &from, &out, nullptr, nullptr), HEDDLE_ERROR_UNSUPPORTED);
 }
 

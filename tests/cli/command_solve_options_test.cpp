@@ -35,10 +35,9 @@ TEST_F(SolveOptions, FieldsMayBeInSingle) {
   const Result full = solve({"--rhs", "ones", "--json"});
   for (const std::string kept : {"full", "single", "scaled"}) {
     SCOPED_TRACE(kept);
-    const Result made =
-        solve({"--rhs", "ones", "--json", "--field-precision", "single", "--plan",
-               "chosen,iteration-precision=" + kept, "--right-hand-sides", "2", "--history",
-               "h.csv"});
+    const Result made = solve({"--rhs", "ones", "--json", "--field-precision", "single", "--plan",
+                               "chosen,iteration-precision=" + kept, "--right-hand-sides", "2",
+                               "--history", "h.csv"});
     ASSERT_EQ(made.status, 0) << made.error;
     const auto json = made.json();
     EXPECT_EQ(json["fields"], "float");
@@ -49,18 +48,26 @@ TEST_F(SolveOptions, FieldsMayBeInSingle) {
     EXPECT_EQ(json["systems"].size(), 2U);
   }
   EXPECT_NE(solve({"--field-precision", "single"}).out.find("fields float"), std::string::npos);
-  // Floats come to nothing where the matrix is singular for them.
-  folder.write("d.mtx",
-               "%%MatrixMarket matrix coordinate real symmetric\n"
-               "3 3 5\n1 1 1\n2 1 1\n2 2 1.000000000001\n3 3 2\n3 2 1e-7\n");
-  const Result hard = run({"solve", "d.mtx", "--rhs", "ones", "--solver", "cg", "--json",
-                           "--field-precision", "single", "--tolerance", "1e-3"});
+  // A chain of springs, held by less than floats resolve.
+  std::ostringstream chain;
+  chain.precision(17);
+  chain << "%%MatrixMarket matrix coordinate real symmetric\n99 99 197\n";
+  for (int i = 1; i <= 99; ++i) {
+    chain << i << " " << i << " " << (i == 1 || i == 99 ? 1 : 2) + 1e-8 << "\n";
+    if (i < 99) chain << i + 1 << " " << i << " -1\n";
+  }
+  folder.write("h.mtx", chain.str());
+  const Result hard = run({"solve", "h.mtx", "--rhs", "ones", "--solver", "cg", "--json",
+                           "--field-precision", "single", "--tolerance", "1e-6"});
   EXPECT_EQ(hard.status, 0) << hard.out;
   EXPECT_EQ(hard.json()["stored"], "own");
+  EXPECT_EQ(hard.json()["fields"], "double");
   EXPECT_EQ(hard.json()["detail"], "floats came no further, the last iterations ran in double");
-  for (const auto& [option, value] : std::map<std::string, std::string>{
-           {"--precision", "single"}, {"--shift", "1"}, {"--storage", "hisparse"},
-           {"--ranks", "2"}, {"--solver", "block-cg"}}) {
+  for (const auto& [option, value] : std::map<std::string, std::string>{{"--precision", "single"},
+                                                                        {"--shift", "1"},
+                                                                        {"--storage", "hisparse"},
+                                                                        {"--ranks", "2"},
+                                                                        {"--solver", "block-cg"}}) {
     const Result refused = solve({"--field-precision", "single", option, value});
     EXPECT_EQ(refused.status, 2);
     EXPECT_NE(refused.error.find("--field-precision single is not for " + option),

@@ -155,7 +155,7 @@ TEST(RefinedSolver, HasTheLimitsAndNumbersOfOneSolve) {
   Refined stopped(matrix, "CSR", "CSR", options);
   const Report none = stopped.solve();
   EXPECT_EQ(none.status, Status::time_limit);
-  EXPECT_EQ(none.iterations, 0);
+  EXPECT_LE(none.iterations, 1);  // each is followed by a look at the clock
   options.time_limit = std::numeric_limits<double>::infinity();
   options.baseline = Baseline::initial_residual;
   long long last = 0;
