@@ -6,8 +6,6 @@
 #include <chrono>
 #include <cmath>
 #include <limits>
-#include <span>
-#include <string>
 #include <string_view>
 #include <utility>
 
@@ -16,37 +14,10 @@
 #include "heddle/krylov_solver.hpp"
 #include "known_image.hpp"
 #include "method_rows.hpp"
+#include "other_runs.hpp"
 #include "told_report.hpp"
 
 namespace heddle::detail {
-
-/// Throws `Error` (size_mismatch).
-inline void check_as_many(std::size_t right_hand_sides, std::size_t solutions) {
-  if (right_hand_sides == solutions) return;
-  throw Error(ErrorKind::size_mismatch, std::to_string(right_hand_sides) +
-                                            " right-hand sides meet " + std::to_string(solutions) +
-                                            " solutions");
-}
-/// Throws `Error`: size_mismatch for fields of other sizes than `like`, usage for an x that shares
-/// memory with another field.
-template <class S>
-void check_systems(std::span<const FieldView<const S>> b, std::span<const FieldView<S>> x,
-                   const FieldView<S>& like) {
-  for (std::size_t k = 0; k < x.size(); ++k) {
-    check_same_shape(b[k], like, "the right-hand side");
-    check_same_shape(x[k], like, "the solution");
-    for (const auto& other : b) check_apart(other, x[k], "the right-hand side", "the solution");
-    for (const auto& other : x.first(k)) check_apart(other, x[k], "a solution", "another");
-  }
-}
-
-/// Runs over other fields than the solver's own, until these come no further: see
-/// refined_solver.cpp.
-struct OtherRuns {
-  StoredScalar copy;  // what they read, as decisions take it
-  bool continues;     // see methods/continued_conjugate_gradient.hpp
-  long long bytes_per_iteration;
-};
 
 template <class S>
 class HostSolve {
@@ -116,7 +87,7 @@ class HostSolve {
 
   RunOf<S> next_run(LoopForm form) {
     report_.loop = name(form);
-    bytes_of_iteration_ = bytes_of_next_run();
+    moved_.of_iteration = bytes_of_next_run();
     if (state_.keep_iterate != 0) copy<S>(x_, place_.verified, stream());
     set_limits();
     return {number_of_place_, x_, r(), &limits_};
@@ -150,9 +121,7 @@ class HostSolve {
   /// keeps `kept`, or over the matrix.
   bool leaves_copy(StoredScalar kept) {
     if (!failed_on_copy()) return false;
-    bytes_before_ += static_cast<double>(state_.iterations - iterations_before_) *
-                     static_cast<double>(bytes_of_iteration_);
-    iterations_before_ = state_.iterations;
+    moved_.leave(state_.iterations);
     decisions::begin_on_matrix(state_, goal_, kept);
     left_copy_ = true;
     return true;
@@ -160,13 +129,7 @@ class HostSolve {
 
   void end() {
     if (is_refused_) return;
-    if (left_copy_) {
-      // What all kinds of iterations move, on average.
-      const double others = static_cast<double>(state_.iterations - iterations_before_) *
-                            static_cast<double>(bytes_of_iteration_);
-      report_.bytes_per_iteration = static_cast<long long>(
-          (bytes_before_ + others) / static_cast<double>(std::max(1LL, state_.iterations)));
-    }
+    if (left_copy_) report_.bytes_per_iteration = moved_.mean(state_.iterations);
     tell();
     const auto left = Clock::now();
     const Range phase("permute out");
@@ -180,7 +143,6 @@ class HostSolve {
   using Clock = std::chrono::steady_clock;
 
   Index rows() const { return place_.residual.size; }
-  /// Until others have failed the solve goes by them.
   bool has_other_runs() const { return others_ != nullptr && state_.on_copy; }
   long long bytes_of_next_run() const {
     return has_other_runs() ? others_->bytes_per_iteration : solver_.bytes_per_iteration(systems_);
@@ -304,9 +266,7 @@ class HostSolve {
         return agreed_(is_late ? device::loop_time : ask(iteration, squared));
       };
     } else if (solver_.options_.observer || solver_.outer_ != nullptr) {
-      limits_.observe = [this](long long iteration, sum squared) {
-        return ask(iteration, squared);
-      };
+      limits_.observe = [this](auto iteration, sum squared) { return ask(iteration, squared); };
     }
     told_ = {state_.iterations, relative(state_.squared_norm), elapsed(), system_};
   }
@@ -389,9 +349,7 @@ class HostSolve {
                                  {solver_.method_.info, end_of_run_, solver_.is_complex_symmetric_,
                                   state_.take_kept != 0, state_.p_q > 0});
     if (left_copy_ && report_.detail.empty()) {
-      report_.detail = others_ != nullptr
-                           ? "floats came no further, the last iterations ran in double"
-                           : told_end_of_copy(copy_, state_.copy);
+      report_.detail = told_end_of_copy(copy_, state_.copy, others_ != nullptr);
     }
     const LinearOperator<S>& matrix = solver_.matrix_;
     if (report_.detail.empty() && &matrix.iterated() == &matrix && is_exact(matrix.iterated_as())) {
@@ -434,9 +392,7 @@ class HostSolve {
   bool has_drop_ = false;    // it is one of this run
   bool is_refused_ = false;  // b is not finite
   bool left_copy_ = false;
-  long long bytes_of_iteration_ = 0;  // of the last run
-  double bytes_before_ = 0;           // that iterations over copies moved which it has left
-  long long iterations_before_ = 0;
+  MovedBytes moved_;
   long long looked_at_ = 0;  // iterations, when rounding was
   AgreedEnd agreed_{stream().share};
 };

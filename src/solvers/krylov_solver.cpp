@@ -16,6 +16,7 @@
 #include "host_solve.hpp"
 #include "matrix/slice_shapes.hpp"
 #include "operator_checks.hpp"
+#include "system_checks.hpp"
 #include "watched_preconditioner.hpp"
 
 namespace heddle {

@@ -9,6 +9,7 @@
 #include "fields/fits_in_place.hpp"
 #include "host_solve.hpp"
 #include "narrow_solver.hpp"
+#include "system_checks.hpp"
 #include "watched_preconditioner.hpp"
 
 namespace heddle {
@@ -120,7 +121,6 @@ detail::RunResult<double> RefinedSolver::run_over_floats(const detail::RunOf<dou
 
 void RefinedSolver::begin(std::size_t systems) {
   wide_->iterated_ = &wide_->matrix_;
-  narrow_->iterated_ = &narrow_->matrix_.iterated();
   wide_->histories_.resize(std::max<std::size_t>(1, systems));
   for (auto& history : wide_->histories_) history.clear();
   const auto prepare = [](auto& solver) {
@@ -137,10 +137,11 @@ void RefinedSolver::begin(std::size_t systems) {
 
 void RefinedSolver::solve_system(const FieldView<const double>& b, const FieldView<double>& x,
                                  int system, Report& report) {
-  const LoopForm form = narrow_->form_of_loop(narrow_->iterated());
-  const detail::OtherRuns over_floats{copy_in(narrow_->matrix_),
-                                      method_rows::continues_runs(narrow_->method_.info, form),
-                                      narrow_->bytes_per_iteration()};
+  narrow_->iterated_ = &narrow_->matrix_.iterated();
+  LoopForm form = narrow_->form_of_loop(narrow_->iterated());
+  detail::OtherRuns over_floats{copy_in(narrow_->matrix_),
+                                method_rows::continues_runs(narrow_->method_.info, form),
+                                narrow_->bytes_per_iteration()};
   scale_ = 0;
   detail::HostSolve<double> solve(*wide_, b, x, 0, system, report, &over_floats);
   solve.begin(1);
@@ -149,7 +150,16 @@ void RefinedSolver::solve_system(const FieldView<const double>& b, const FieldVi
     const bool varies = narrow_->method_.info.takes_varying;
     const detail::WatchedPreconditioner<float> watched(
         varies ? narrow_->preconditioner_.get() : nullptr, goes_on);
-    while (solve.runs()) solve.take(run_over_floats(solve.next_run(form)));
+    const auto run_on = [&] {
+      while (solve.runs()) solve.take(run_over_floats(solve.next_run(form)));
+    };
+    run_on();
+    if (over_floats.copy != StoredScalar::single && solve.leaves_copy(StoredScalar::single)) {
+      narrow_->iterated_ = &narrow_->matrix_;
+      form = narrow_->form_of_loop(narrow_->matrix_);
+      over_floats.bytes_per_iteration = narrow_->bytes_per_iteration();
+      run_on();
+    }
   }
   if (solve.leaves_copy(StoredScalar::own)) {
     const bool varies = wide_->method_.info.takes_varying;
