@@ -26,10 +26,9 @@ int main(int count, char** arguments) {
   const heddle::Operator<E> A(matrix, heddle::Plan{});
   const heddle::Operator<F> narrow_A(in_floats(matrix),
                                      heddle::parse_plan("CSR,iteration-precision=scaled"));
-  using heddle::ConjugateGradient;
   heddle::RefinedSolver solver(
-      std::make_shared<ConjugateGradient<float>>(narrow_A, heddle::Jacobi(narrow_A)),
-      std::make_shared<ConjugateGradient<double>>(A, heddle::Jacobi(A)));
+      narrow_A, heddle::Jacobi(narrow_A),
+      std::make_shared<heddle::ConjugateGradient<double>>(A, heddle::Jacobi(A)));
   heddle::Field<E> b(A.rows()), x(A.rows());
   for (heddle::Index i = 0; i < b.size(); ++i) b.set(i, {{1, 0, 0, 0}});
   const heddle::Report report = solver.solve(b, x);

@@ -317,6 +317,10 @@ typedef struct heddle_solver_options {
   double lower, upper;       /* of M^-1 A, for chebyshev and richardson; both 0: an estimate */
   double omega;              /* the step of richardson, for any matrix; 0: 2 / (lower + upper) */
   int32_t basis_in_single;   /* not 0: gmres and fgmres keep their vectors as floats; 0 */
+  int64_t fields_in_single;  /* not 0: iterations have every field and the matrix in floats, refined
+                                by residuals in double; doubles go on where floats come no further.
+                                Of operators in double and sliced storage, with preconditioners by
+                                text; the host drives such solves; 0 */
 } heddle_solver_options;
 /* As heddle_operator_options_init, with sizeof(heddle_solver_options). */
 HEDDLE_API void heddle_solver_options_init(heddle_solver_options *options, size_t size);

@@ -114,6 +114,13 @@ HEDDLE_API heddle_status heddle_matrix_describe(const heddle_matrix *matrix,
                                                 const heddle_description_options *options,
                                                 char *buffer, size_t capacity, size_t *length);
 
+/* How many ranks, one device each, are worth it of the numbers `options->ranks`; 1 where none is. As
+ * `best_ranks` of that text, and looks at nothing else: the options name the network in `scaling`,
+ * and all but those of scaling, device and threads are left aside. */
+HEDDLE_API heddle_status heddle_matrix_best_ranks(const heddle_matrix *matrix,
+                                                  const heddle_description_options *options,
+                                                  int32_t *ranks);
+
 /* Seconds, of products one after the other, and of those that find nothing in the caches. */
 typedef struct heddle_product_times {
   size_t struct_size; /* sizeof(heddle_product_times), set by the caller */

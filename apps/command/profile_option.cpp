@@ -5,6 +5,7 @@
 
 #include "base/environment.hpp"
 #include "message.hpp"
+#include "tuning/planning/plan_attempt.hpp"
 
 namespace heddle::cli {
 
@@ -48,23 +49,7 @@ Profiles ProfileOption::profiles_for(const std::vector<std::string>& plans,
 void ProfileOption::build(PlanChoice& choice, const std::function<void(const Plan&)>& act,
                           const std::function<PlanChoice()>& predict) const {
   if (!choice.warning.empty()) warn_of(choice.warning);
-  try {
-    return act(choice.plan);
-  } catch (const Error& error) {
-    const bool is_of_the_plan =
-        error.kind() == ErrorKind::bad_plan || error.kind() == ErrorKind::memory;
-    if (!choice.tuned || !is_of_the_plan) throw;
-    const bool is_of_the_values =
-        error.kind() == ErrorKind::bad_plan && is_exact(choice.plan.layout.stored);
-    warn_of(std::string(is_of_the_values ? "an exact copy" : "a plan") + " is not used, " +
-            choice.reason + ": " + error.what());
-    if (is_of_the_values) {
-      choice.plan.layout.stored = StoredScalar::own;
-      return build(choice, act, predict);
-    }
-  }
-  choice = predict();
-  act(choice.plan);
+  act_on(choice, act, predict, [this](const std::string& text) { warn_of(text); });
 }
 
 void ProfileOption::warn_of(const std::string& text) const {

@@ -28,8 +28,7 @@ class ProfileOption {
   /// standard error.
   Profiles profiles_for(const std::vector<std::string>& plans, const Device& device) const;
 
-  /// Warns of what the choice warns of, and runs `act` with its plan. Where that was tuned and does
-  /// not suit or fit after all (bad_plan, memory), warns and takes what `predict` says instead.
+  /// Warns of what the choice warns of, and acts on it (tuning/planning/plan_attempt.hpp).
   void build(PlanChoice& choice, const std::function<void(const Plan&)>& act,
              const std::function<PlanChoice()>& predict) const;
 

@@ -36,7 +36,11 @@ void make_solver(const SolveOptions& options, const SolveOutcome& outcome,
   const auto make = [&](const auto& matrix) {
     built.solver.emplace(matrix, *outcome.method.method, preconditioner, settings, options.shift);
   };
-  built.tree ? make(*built.tree) : make(*built.sliced);
+  if (options.has_narrow_fields()) {
+    built.solver.emplace(*built.sliced, *outcome.method.method, preconditioner, settings, 0, true);
+  } else {
+    built.tree ? make(*built.tree) : make(*built.sliced);
+  }
 }
 
 /// Tells `outcome` of the storage.
@@ -155,6 +159,7 @@ int solve_alone(const SolveOptions& options, std::optional<ReadMatrix> read,
       options, watch, given.b, guess, [&]() -> SystemSolver& { return *built.solver; }, gives_way,
       outcome);
   outcome.hierarchy = built.solver->multigrid();
+  outcome.narrow_memory = built.solver->narrow_memory();
   for (std::size_t k = 0; k < given.exact.size(); ++k) {
     outcome.errors.push_back(relative_error(x[k], given.exact[k]));
   }
@@ -229,6 +234,14 @@ void add_solve(CLI::App& app, int& status, Communicator* ranks) {
       ->add_option("--basis-precision", options->basis_precision,
                    "full, or single: gmres and fgmres keep their vectors as floats, which halves "
                    "their memory in double; the residual is still that of the matrix")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"full", "single"}))
+      ->type_name("PRECISION");
+  command
+      ->add_option("--field-precision", options->field_precision,
+                   "full, or single: iterations have every field in floats, and the matrix too, or "
+                   "in 16 bits under a plan with them; runs are refined by residuals in double, "
+                   "and doubles go on where floats come no further")
       ->capture_default_str()
       ->check(CLI::IsMember({"full", "single"}))
       ->type_name("PRECISION");

@@ -50,6 +50,7 @@ void refuse_other_options(const SolveOptions& options, const std::string& reason
     refuse("--preconditioner " + *options.preconditioner, "it takes none");
   }
   if (options.shift != 0) refuse("--shift", "see --damping");
+  if (options.has_narrow_fields()) refuse("--field-precision single", "it keeps its own fields");
   if (options.right_hand_sides != 1) refuse("--right-hand-sides", "it solves one at a time");
 }
 

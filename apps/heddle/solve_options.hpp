@@ -32,6 +32,8 @@ struct SolveOptions {
   long long max_iterations = SolverOptions{}.max_iterations;
   std::optional<int> restart;
   std::string basis_precision = "full";
+  std::string field_precision = "full";
+  bool has_narrow_fields() const { return field_precision == "single"; }
   StepOptions steps;
   std::optional<double> time_limit;
   std::string plan;

@@ -54,6 +54,11 @@ void print_systems(const SolveOutcome& outcome) {
       outcome.reports.size(), converged, least, most, outcome.reported + 1);
 }
 
+/// Of a solve that began with floats.
+std::string fields_of_last_runs(const SolveOutcome& outcome) {
+  return outcome.report().stored == "own" ? "double" : "float";
+}
+
 }  // namespace
 
 bool is_refused(const Report& report) {
@@ -116,13 +121,14 @@ nlohmann::ordered_json to_json(const SolveOutcome& outcome) {
   json["loop"] = report.loop;
   json["stored"] = report.stored;
   if (!report.basis.empty()) json["basis"] = report.basis;
+  if (outcome.narrow_memory > 0) json["fields"] = fields_of_last_runs(outcome);
   json["entry"] = outcome.entry.name();
   json["precision"] = name(outcome.precision);
   json["rows"] = outcome.rows;
   json["entries"] = outcome.entries;
   json["restarts"] = report.restarts;
   json["memory"] = outcome.memory.total() + (outcome.ranks ? outcome.ranks->memory : 0) +
-                   (outcome.tree.empty() ? 0 : outcome.tree_memory.total());
+                   (outcome.tree.empty() ? 0 : outcome.tree_memory.total()) + outcome.narrow_memory;
   if (outcome.ranks) json["ranks"] = to_json(*outcome.ranks);
   if (!outcome.rank_choice.empty()) json["rank_choice"] = outcome.rank_choice;
   json["times"] = {{"read", outcome.read_seconds},
@@ -163,14 +169,20 @@ void print(const SolveOutcome& outcome, const Device& device) {
   if (outcome.ranks) {
     print(*outcome.ranks);
   } else {
-    std::printf("memory     %s\n",
-                (outcome.tree.empty() ? to_string(outcome.memory) : of_tree).c_str());
+    const std::string in_floats = outcome.narrow_memory > 0
+                                      ? ", in floats " + readable_bytes(outcome.narrow_memory)
+                                      : std::string();
+    std::printf("memory     %s%s\n",
+                (outcome.tree.empty() ? to_string(outcome.memory) : of_tree).c_str(),
+                in_floats.c_str());
   }
-  std::printf("system     b = %s, %s, preconditioner %s, loop %s, stored %s%s\n",
-              io::printable(outcome.right_hand_side).c_str(),
-              std::string(outcome.method.method->name).c_str(), outcome.preconditioner.c_str(),
-              std::string(report.loop).c_str(), std::string(report.stored).c_str(),
-              report.basis == "float" ? ", basis float" : "");
+  std::printf(
+      "system     b = %s, %s, preconditioner %s, loop %s, stored %s%s%s\n",
+      io::printable(outcome.right_hand_side).c_str(),
+      std::string(outcome.method.method->name).c_str(), outcome.preconditioner.c_str(),
+      std::string(report.loop).c_str(), std::string(report.stored).c_str(),
+      report.basis == "float" ? ", basis float" : "",
+      outcome.narrow_memory > 0 ? (", fields " + fields_of_last_runs(outcome)).c_str() : "");
   if (outcome.shift != 0) {
     std::printf("shift      A + sigma I is not stored, sigma = %s\n",
                 nlohmann::json(outcome.shift).dump().c_str());

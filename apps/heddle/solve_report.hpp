@@ -30,8 +30,9 @@ struct SolveOutcome {
   Offset entries;
   MethodChoice method;
   PlanChoice choice;
-  MemoryUse memory;  // of a tree its diagonal, where the preconditioner keeps that
-  std::string tree;  // hierarchical storage as text; empty for sliced storage
+  long long narrow_memory = 0;  // of the matrix in floats whose fields are in floats too; else 0
+  MemoryUse memory;             // of a tree its diagonal, where the preconditioner keeps that
+  std::string tree;             // hierarchical storage as text; empty for sliced storage
   HierarchicalMemory tree_memory;
   std::optional<RankSummary> ranks;  // that share the rows
   std::string rank_choice;           // why so many or none, where the options leave that open

@@ -20,6 +20,19 @@ std::string picture_title(const SolveOutcome& outcome) {
   return std::filesystem::path(outcome.path).filename().string() + ": " +
          std::string(outcome.method.method->name) + ", preconditioner " + outcome.preconditioner;
 }
+/// Fields in floats are of solves in double, of a stored matrix that one device has.
+void check_field_precision(const SolveOptions& options) {
+  if (!options.has_narrow_fields()) return;
+  const auto refuse = [](const std::string& what) {
+    throw Error(ErrorKind::usage, "--field-precision single is not for " + what);
+  };
+  if (options.matrix.precision == "single") refuse("--precision single, whose fields are floats");
+  if (options.shift != 0) refuse("--shift");
+  if (options.ranks.is_given()) refuse("--ranks");
+  if (options.storage.is_hierarchical()) refuse("--storage hisparse");
+  if (options.method == block_cg_method.info.name) refuse("--solver " + options.method);
+}
+
 std::string system_in_words(const SolveOutcome& outcome) {
   const std::string rows = readable_count(outcome.rows);
   return rows + " x " + rows + " " + std::string(outcome.entry.name()) + " entries (" +
@@ -50,6 +63,7 @@ void check(const SolveOptions& options, const Device& device) {
     throw Error(ErrorKind::usage,
                 "--basis-precision is for a --solver that keeps a basis: gmres, fgmres");
   }
+  check_field_precision(options);
   options.steps.check(options.method);
   check_least_squares(options);
   if (options.method == block_cg_method.info.name &&

@@ -4,7 +4,9 @@ namespace heddle::cli {
 
 SystemSolver::Solver SystemSolver::make(const AnyOperator& matrix, const MethodInfo& method,
                                         const ComposedChoice& preconditioner,
-                                        const SolverOptions& options, double shift) {
+                                        const SolverOptions& options, double shift,
+                                        bool fields_in_single) {
+  if (fields_in_single) return AnyRefinedSolver(matrix, method, preconditioner, options);
   if (is_listed(method)) return AnySolver(matrix, method, preconditioner, options, shift);
   return AnyBlockConjugateGradient(matrix, preconditioner, options, shift);
 }

@@ -1,10 +1,12 @@
-// Solves A x = b by the method that was chosen: one of the table, or block conjugate gradient.
+// Solves A x = b by the method that was chosen, one of the table, over fields in double or single
+// precision, or block conjugate gradient.
 #pragma once
 
 #include <variant>
 #include <vector>
 
 #include "heddle/runtime/any_block_conjugate_gradient.hpp"
+#include "heddle/runtime/any_refined_solver.hpp"
 #include "heddle/runtime/any_solver.hpp"
 #include "storage_option.hpp"
 #include "tuning/planning/method_choice.hpp"
@@ -14,8 +16,9 @@ namespace heddle::cli {
 class SystemSolver {
  public:
   SystemSolver(const AnyOperator& matrix, const MethodInfo& method,
-               const ComposedChoice& preconditioner, const SolverOptions& options, double shift)
-      : solver_(make(matrix, method, preconditioner, options, shift)) {}
+               const ComposedChoice& preconditioner, const SolverOptions& options, double shift,
+               bool fields_in_single = false)
+      : solver_(make(matrix, method, preconditioner, options, shift, fields_in_single)) {}
   SystemSolver(const StoredTree& tree, const MethodInfo& method,
                const ComposedChoice& preconditioner, const SolverOptions& options, double shift)
       : solver_(make(tree, method, preconditioner, options, shift)) {}
@@ -32,16 +35,21 @@ class SystemSolver {
   std::optional<MultigridReport> multigrid() const {
     return std::visit([](const auto& solver) { return solver.multigrid(); }, solver_);
   }
+  /// Of the matrix in floats beside the operator's own; 0 without one.
+  long long narrow_memory() const {
+    const auto* const refined = std::get_if<AnyRefinedSolver>(&solver_);
+    return refined != nullptr ? refined->matrix_memory() : 0;
+  }
   /// During a solve, of what the observer is told: of the first system, or in a block of the one
   /// that has most of it, and the largest residual.
   const std::vector<double>& history_of_progress() const;
 
  private:
-  using Solver = std::variant<AnySolver, AnyBlockConjugateGradient>;
+  using Solver = std::variant<AnySolver, AnyBlockConjugateGradient, AnyRefinedSolver>;
 
   static Solver make(const AnyOperator& matrix, const MethodInfo& method,
                      const ComposedChoice& preconditioner, const SolverOptions& options,
-                     double shift);
+                     double shift, bool fields_in_single);
   static Solver make(const StoredTree& tree, const MethodInfo& method,
                      const ComposedChoice& preconditioner, const SolverOptions& options,
                      double shift);

@@ -92,6 +92,18 @@ heddle_status heddle_matrix_describe(const heddle_matrix* matrix,
   });
 }
 
+heddle_status heddle_matrix_best_ranks(const heddle_matrix* matrix,
+                                       const heddle_description_options* given, int32_t* ranks) {
+  return guarded_by(matrix, [&] {
+    const auto c = read_struct(given, default_description_options, "heddle_description_options");
+    if (c.scaling == nullptr) throw Error(ErrorKind::usage, "scaling names no network");
+    const Device device = device_named(c.device, c.threads);
+    constexpr int no_flops = 0;  // the time of an iteration is that of its bytes
+    required(ranks, "ranks") =
+        detail::predict_scaling(matrix->matrix, question_of(c), no_flops, device).best;
+  });
+}
+
 heddle_status heddle_operator_measure(const heddle_operator* A, int32_t repetitions, int32_t cold,
                                       int32_t triad, heddle_product_times* times) {
   return guarded_by(A, [&] {

@@ -18,6 +18,7 @@
 #include "heddle/preconditioner.hpp"
 #include "heddle/report.hpp"
 #include "heddle/runtime/any_matrix.hpp"
+#include "heddle/runtime/any_refined_solver.hpp"
 #include "heddle/runtime/any_solver.hpp"
 #include "heddle/tuning/profile.hpp"
 #include "named_entry.hpp"
@@ -71,6 +72,7 @@ using WorkFlag = std::shared_ptr<std::atomic_flag>;
 
 struct PreconditionerParts {
   InEither<SharedPreconditioner> made;
+  std::optional<ComposedChoice> choice = std::nullopt;  // of what was made by its text
   WorkFlag at_work = std::make_shared<std::atomic_flag>();
 };
 
@@ -114,6 +116,8 @@ struct heddle_solver {
   std::function<bool(const heddle::SolveProgress&)> observer;
   /// Of block-cg, in the place of `solver`, which is null then.
   std::optional<heddle::c::InEither<heddle::c::OwnedBlockSolver>> block = std::nullopt;
+  /// Around `solver`, where its iterations have their fields in floats; else null.
+  std::unique_ptr<heddle::AnyRefinedSolver> refined = nullptr;
   std::optional<heddle::Report> last = std::nullopt;
   /// Of enqueued solves for which the caller has none, in pinned memory: a status below 0 until one
   /// has ended, and again behind a `solve`. Null before the first.

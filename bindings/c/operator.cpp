@@ -1,5 +1,6 @@
 // Operators of heddle.h.
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -16,6 +17,7 @@
 #include "hierarchical.hpp"
 #include "ranks.hpp"
 #include "sized_struct.hpp"
+#include "tuning/planning/plan_attempt.hpp"
 #include "views.hpp"
 
 using namespace heddle;
@@ -32,19 +34,15 @@ Plan plan_of(const heddle_operator_options& options, const AnyMatrix& matrix,
   return choose_plan(matrix, device, Profiles::for_device(device));
 }
 
-/// Units that a matrix shows in its own order may be too many in that of its slots.
 AnyOperator stored_by(const heddle_operator_options& options, const AnyMatrix& matrix,
                       const Device& device) {
-  Plan plan = plan_of(options, matrix, device);
-  try {
-    return {matrix, plan, device};
-  } catch (const Error& error) {
-    const bool is_of_the_values =
-        error.kind() == ErrorKind::bad_plan && is_exact(plan.layout.stored);
-    if (options.plan != nullptr || !is_of_the_values) throw;
-  }
-  plan.layout.stored = StoredScalar::own;
-  return {matrix, plan, device};
+  if (options.plan != nullptr) return {matrix, parse_plan(options.plan), device};
+  PlanChoice choice = Profiles::for_device(device).choose(matrix, device, {});
+  std::optional<AnyOperator> stored;
+  act_on(
+      choice, [&](const Plan& plan) { stored.emplace(matrix, plan, device); },
+      [&] { return Profiles().choose(matrix, device, {}); }, [](const std::string&) {});
+  return *std::move(stored);
 }
 
 bool is_hierarchical(const heddle_operator_options& options) {

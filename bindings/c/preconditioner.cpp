@@ -46,6 +46,7 @@ heddle_preconditioner* named_preconditioner(const heddle_operator* A,
     made.made = preconditioner_by_name<S>(parts, matrix, choice);
   };
   on_all_ranks(parts, [&] { parts.matrix.visit(make); });
+  made.choice = choice;
   return new heddle_preconditioner{A->messages, A->parts, std::move(made)};
 }
 

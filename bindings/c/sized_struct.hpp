@@ -25,7 +25,7 @@ inline constexpr std::size_t sizes_of_versions<heddle_edits>[] = {48};
 template <>
 inline constexpr std::size_t sizes_of_versions<heddle_rank_options>[] = {48, 56};
 template <>
-inline constexpr std::size_t sizes_of_versions<heddle_solver_options>[] = {64, 96};
+inline constexpr std::size_t sizes_of_versions<heddle_solver_options>[] = {64, 96, 104};
 template <>
 inline constexpr std::size_t sizes_of_versions<heddle_report>[] = {72};
 template <>

@@ -47,6 +47,12 @@ inline void refuse_block(const heddle_solver& solver) {
   if (!solver.block) return;
   throw Error(ErrorKind::unsupported, "block-cg neither enqueues nor has a null space");
 }
+/// Throws `Error` (unsupported) for what the host drives.
+inline void check_enqueues(const heddle_solver& solver) {
+  refuse_block(solver);
+  if (!solver.refined) return;
+  throw Error(ErrorKind::unsupported, "solves with fields in single precision are not enqueued");
+}
 
 /// Until another enqueued solve has ended there is none to tell of.
 inline void forget_own_report(heddle_solver& solver) {

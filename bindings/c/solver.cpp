@@ -8,6 +8,7 @@
 #include <sstream>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -38,6 +39,7 @@ const heddle_solver_options default_solver_options{sizeof(heddle_solver_options)
                                                    std::numeric_limits<double>::infinity(),
                                                    nullptr,
                                                    nullptr,
+                                                   0,
                                                    0,
                                                    0,
                                                    0,
@@ -109,6 +111,32 @@ SharedPreconditioner<S> preconditioner_for(const heddle_preconditioner* given) {
   return *fitting;
 }
 
+/// What solves with fields in floats around `solver`; null unless the options ask for that.
+std::unique_ptr<AnyRefinedSolver> refined(const heddle_solver_options* given,
+                                          const OperatorParts& parts, const MethodInfo& method,
+                                          const heddle_preconditioner* preconditioner,
+                                          InEither<OwnedSolver>& solver) {
+  const auto c = read_struct(given, default_solver_options, "heddle_solver_options");
+  if (c.fields_in_single == 0) return nullptr;
+  const auto refuse = [](const std::string& why) {
+    throw Error(ErrorKind::unsupported, "fields in single precision " + why);
+  };
+  if (!is_listed(method)) refuse("are not for " + std::string(method.name));
+  if (!parts.stored) refuse("are of a matrix in sliced storage that no ranks share");
+  if (parts.precision() == Precision::single_precision)
+    refuse("are of a solve in double precision");
+  if (preconditioner != nullptr &&
+      (!preconditioner->parts.choice || preconditioner->of.get() != &parts)) {
+    refuse("take a preconditioner by its text, of the same operator");
+  }
+  const ComposedChoice choice =
+      preconditioner != nullptr ? *preconditioner->parts.choice : ComposedChoice::parse("none");
+  // It goes before `solver`, which it does not own.
+  const std::shared_ptr<KrylovSolver<double>> wide(std::shared_ptr<void>(),
+                                                   std::get<OwnedSolver<double>>(solver).get());
+  return std::make_unique<AnyRefinedSolver>(*parts.stored, choice, wide);
+}
+
 /// Calls `f(solver, components, device)` with what solves, of whatever kind and precision.
 template <class F>
 auto with_solver(const heddle_solver& solver, const F& f) {
@@ -116,6 +144,9 @@ auto with_solver(const heddle_solver& solver, const F& f) {
     const int components = A->row_components();
     if (solver.block) {
       return f(*std::get<OwnedBlockSolver<S>>(*solver.block), components, A->device(), S());
+    }
+    if constexpr (std::is_same_v<S, double>) {
+      if (solver.refined) return f(*solver.refined, components, A->device(), S());
     }
     return f(*std::get<OwnedSolver<S>>(solver.solver), components, A->device(), S());
   });
@@ -168,6 +199,7 @@ heddle_status heddle_solver_create(const heddle_operator* A, const char* method,
       if (is_block) {
         made->block = std::make_unique<BlockConjugateGradient<S>>(reference, shared, options);
       }
+      made->refined = refined(given, *A->parts, info, preconditioner, made->solver);
       return made.release();
     };
     on_all_ranks(*A->parts, [&] { out = A->parts->matrix.visit(make); });
@@ -264,6 +296,9 @@ heddle_status heddle_solver_set_null_space(heddle_solver* solver, int64_t count,
         fields.push_back(field_of<const S>(&required(vectors, "vectors") + k, parts.entry,
                                            krylov->matrix().row_components(), device.stream(),
                                            ("vectors[" + std::to_string(k) + "]").c_str()));
+      }
+      if constexpr (std::is_same_v<S, double>) {
+        if (solver->refined) return solver->refined->set_null_space(fields);
       }
       krylov->set_null_space(fields);
     };

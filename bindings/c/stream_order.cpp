@@ -102,7 +102,7 @@ DeviceReport* report_for(heddle_solver& solver, heddle_device_report* given) {
 template <class F>
 void with_target(heddle_solver& solver, const heddle_view* b, const heddle_view* x,
                  heddle_device_report* given, const F& f) {
-  refuse_block(solver);
+  check_enqueues(solver);
   const OperatorParts& parts = *solver.of;
   DeviceReport* const report = report_for(solver, given);
   set_observed(solver, false);

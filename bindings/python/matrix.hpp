@@ -95,26 +95,46 @@ struct Matrix {
     call(context, [&] { return heddle_matrix_memory(matrix.own, &options, &product, &total); });
     return {product, total};
   }
-  /// The JSON text of `heddle info`.
-  std::string describe(const std::string& device, int threads, int node, std::int64_t cache,
-                       double bandwidth, double link, const std::optional<std::string>& scaling,
-                       const std::optional<std::string>& rates,
-                       const std::optional<std::string>& partition,
-                       const std::vector<std::int32_t>& ranks, int unknowns, bool multigrid) const {
+  /// Views the arguments.
+  static heddle_description_options scaling_options(const std::string& device, int threads,
+                                                    const std::optional<std::string>& scaling,
+                                                    const std::optional<std::string>& rates,
+                                                    const std::optional<std::string>& partition,
+                                                    const std::vector<std::int32_t>& ranks,
+                                                    int unknowns) {
     heddle_description_options options;
     heddle_description_options_init(&options, sizeof options);
     options.device = c_text(device);
     options.threads = threads;
-    options.node = node;
-    options.cache = cache;
-    options.bandwidth = bandwidth;
-    options.link = link;
     options.scaling = c_text(scaling);
     options.rates = c_text(rates);
     options.partition = c_text(partition);
     options.ranks = ranks.data();
     options.rank_count = static_cast<std::int64_t>(ranks.size());
     options.unknowns = unknowns;
+    return options;
+  }
+  /// Of these numbers, on GPUs like `device` in one host.
+  std::int32_t best_ranks(const std::string& device, const std::string& partition,
+                          const std::vector<std::int32_t>& ranks) const {
+    const std::optional<std::string> network = "nvlink", rates = "device", shares = partition;
+    const auto options = scaling_options(device, 0, network, rates, shares, ranks, 0);
+    std::int32_t best = 1;
+    call(context, [&] { return heddle_matrix_best_ranks(matrix.own, &options, &best); });
+    return best;
+  }
+  /// The JSON text of `heddle info`.
+  std::string describe(const std::string& device, int threads, int node, std::int64_t cache,
+                       double bandwidth, double link, const std::optional<std::string>& scaling,
+                       const std::optional<std::string>& rates,
+                       const std::optional<std::string>& partition,
+                       const std::vector<std::int32_t>& ranks, int unknowns, bool multigrid) const {
+    heddle_description_options options =
+        scaling_options(device, threads, scaling, rates, partition, ranks, unknowns);
+    options.node = node;
+    options.cache = cache;
+    options.bandwidth = bandwidth;
+    options.link = link;
     options.multigrid = multigrid;
     std::string text((std::size_t(32) + ranks.size()) << 10, '\0');
     std::size_t length = 0;

@@ -90,6 +90,7 @@ NB_MODULE(_heddle, m) {
       .def("describe", &Matrix::describe, "device"_a, "threads"_a, "node"_a, "cache"_a,
            "bandwidth"_a, "link"_a, "scaling"_a.none(), "rates"_a.none(), "partition"_a.none(),
            "ranks"_a, "unknowns"_a, "multigrid"_a)
+      .def("best_ranks", &Matrix::best_ranks)
       .def("info", &Matrix::info)
       .def_prop_ro("entry",
                    [](const Matrix& self) { return heddle_entry_name(self.arrays().second.entry); })
@@ -138,10 +139,11 @@ NB_MODULE(_heddle, m) {
                   nb::arg().none(), nb::arg().none(), nb::arg())
       .def_static("of_function", &Preconditioner::of_function);
   nb::class_<SolverOptions>(m, "SolverOptions")
-      .def(
-          nb::init<double, double, std::int64_t, int, double, bool, double, double, double, bool>(),
-          "tolerance"_a, "absolute_tolerance"_a, "max_iterations"_a, "restart"_a, "time_limit"_a,
-          "record_history"_a, "lower"_a, "upper"_a, "omega"_a, "basis_in_single"_a);
+      .def(nb::init<double, double, std::int64_t, int, double, bool, double, double, double, bool,
+                    bool>(),
+           "tolerance"_a, "absolute_tolerance"_a, "max_iterations"_a, "restart"_a, "time_limit"_a,
+           "record_history"_a, "lower"_a, "upper"_a, "omega"_a, "basis_in_single"_a,
+           "fields_in_single"_a);
   nb::class_<Solver>(m, "Solver", nb::type_slots(collected<Solver>))
       .def_static("make", &Solver::make, nb::arg(), nb::arg(), nb::arg().none(), nb::arg())
       .def("solve", &Solver::solve, nb::arg().noconvert(), nb::arg().noconvert(), nb::arg(),
@@ -156,10 +158,13 @@ NB_MODULE(_heddle, m) {
       .def("wait", &Solver::wait)
       .def("cancel", &Solver::cancel)
       .def("summary", &Solver::summary);
+  nb::class_<MultigridOptions>(m, "MultigridOptions")
+      .def(nb::init<double, std::optional<Contiguous>, std::optional<Contiguous>, bool>(),
+           nb::arg(), nb::arg().none(), nb::arg().none(), nb::arg());
   nb::class_<RankSolver>(m, "RankSolver", nb::type_slots(collected<RankSolver>))
       .def_static("make", &RankSolver::make, nb::arg(), nb::arg(), nb::arg(), nb::arg(),
                   nb::arg().none(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(),
-                  nb::arg(), nb::arg())
+                  nb::arg(), nb::arg(), nb::arg().none(), nb::arg().none())
       .def("solve", &RankSolver::solve, nb::arg().noconvert(), nb::arg().noconvert(), nb::arg(),
            nb::arg().none())
       .def("solve_at", &RankSolver::solve_at, nb::arg(), nb::arg(), nb::arg().none(), nb::arg(),

@@ -188,6 +188,34 @@ struct Operator {
   }
 };
 
+/// A view of each vector of an array that has several, one after the other.
+inline std::vector<heddle_view> rows_of(const Contiguous& vectors, std::int64_t rows,
+                                        heddle_entry entry, heddle_precision precision) {
+  std::vector<heddle_view> views;
+  const auto count = static_cast<std::size_t>(vectors.shape(0));
+  const std::size_t bytes = count == 0 ? 0 : vectors.nbytes() / count;
+  const auto first = reinterpret_cast<std::uintptr_t>(vectors.data());
+  for (std::size_t k = 0; k < count; ++k) {
+    views.push_back(view_at({first + k * bytes, false}, rows, entry, precision));
+  }
+  return views;
+}
+
+/// `candidates` must live as long.
+inline heddle_multigrid_options multigrid_options(double strength,
+                                                  const std::optional<Contiguous>& coordinates,
+                                                  const std::vector<heddle_view>& candidates,
+                                                  bool adaptive) {
+  heddle_multigrid_options options;
+  heddle_multigrid_options_init(&options, sizeof options);
+  options.strength = strength;
+  options.adaptive = adaptive ? 1 : 0;
+  if (coordinates) options.coordinates = static_cast<const double*>(coordinates->data());
+  options.candidates = candidates.empty() ? nullptr : candidates.data();
+  options.candidate_count = static_cast<std::int64_t>(candidates.size());
+  return options;
+}
+
 struct Preconditioner {
   SharedContext context;
   Owned<heddle_preconditioner, heddle_preconditioner_destroy> preconditioner;
@@ -209,22 +237,10 @@ struct Preconditioner {
                                   const std::optional<Contiguous>& candidates, bool adaptive) {
     Preconditioner made;
     made.context = A.context;
-    heddle_multigrid_options options;
-    heddle_multigrid_options_init(&options, sizeof options);
-    options.strength = strength;
-    options.adaptive = adaptive ? 1 : 0;
-    if (coordinates) options.coordinates = static_cast<const double*>(coordinates->data());
     std::vector<heddle_view> fields;
-    if (candidates) {
-      const auto count = static_cast<std::size_t>(candidates->shape(0));
-      const std::size_t bytes = count == 0 ? 0 : candidates->nbytes() / count;
-      const auto first = reinterpret_cast<std::uintptr_t>(candidates->data());
-      for (std::size_t k = 0; k < count; ++k) {
-        fields.push_back(view_at({first + k * bytes, false}, A.rows, A.entry, A.precision));
-      }
-      options.candidates = fields.data();
-      options.candidate_count = static_cast<std::int64_t>(count);
-    }
+    if (candidates) fields = rows_of(*candidates, A.rows, A.entry, A.precision);
+    const heddle_multigrid_options options =
+        multigrid_options(strength, coordinates, fields, adaptive);
     call(made.context, [&] {
       return heddle_preconditioner_create_multigrid(A.A.own, c_text(text), &options,
                                                     &made.preconditioner.own);

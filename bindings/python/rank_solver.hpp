@@ -43,6 +43,20 @@ struct RankChoice {
   std::string partition, exchange, boundary;
 };
 
+/// What multigrid is told beside its text. Arrays are of all rows.
+struct MultigridOptions {
+  double strength = 0;
+  std::optional<Contiguous> coordinates, candidates;
+  bool adaptive = false;
+
+  MultigridOptions(double strength, std::optional<Contiguous> coordinates,
+                   std::optional<Contiguous> candidates, bool adaptive)
+      : strength(strength),
+        coordinates(std::move(coordinates)),
+        candidates(std::move(candidates)),
+        adaptive(adaptive) {}
+};
+
 struct RankSolver {
   SharedContext context;
   std::unique_ptr<Watch> watch = std::make_unique<Watch>();
@@ -55,14 +69,19 @@ struct RankSolver {
   std::string method, preconditioner;
   double shift = 0;
   heddle_solver_options options{};
+  nb::object kept_of_multigrid;  // its arrays, and those of `candidates`
+  std::vector<heddle_view> candidates;
+  std::optional<heddle_multigrid_options> multigrid;
+  std::vector<std::byte> null_space;  // vectors of all rows, one after the other
 
-  std::array<nb::object*, 1> references() { return {&of}; }
+  std::array<nb::object*, 2> references() { return {&of, &kept_of_multigrid}; }
   static RankSolver make(nb::handle_t<Matrix> A, int ranks, const std::vector<std::string>& devices,
                          int threads, const std::optional<std::string>& plan,
                          const std::string& partition, const std::string& exchange,
                          const std::string& boundary, const std::string& method,
                          const std::string& preconditioner, double shift,
-                         const SolverOptions& given) {
+                         const SolverOptions& given, nb::handle multigrid,
+                         const std::optional<Contiguous>& null_space) {
     RankSolver made;
     const auto& own = nb::cast<const Matrix&>(A);
     const auto [pattern, values] = own.arrays();
@@ -77,6 +96,11 @@ struct RankSolver {
     made.preconditioner = preconditioner;
     made.shift = shift;
     made.options = given.own;
+    made.take(multigrid);
+    if (null_space) {
+      const auto* const first = static_cast<const std::byte*>(null_space->data());
+      made.null_space.assign(first, first + null_space->nbytes());
+    }
     for (const std::string& text : devices) (void)c_text(text);
     for (const std::string* text : {&partition, &exchange, &boundary, &method, &preconditioner}) {
       (void)c_text(*text);
@@ -129,6 +153,15 @@ struct RankSolver {
       return false;
     }
   };
+
+  /// `given`: None or MultigridOptions.
+  void take(nb::handle given) {
+    if (given.is_none()) return;
+    kept_of_multigrid = nb::borrow(given);
+    const auto& told = nb::cast<const MultigridOptions&>(given);
+    if (told.candidates) candidates = rows_of(*told.candidates, rows, entry, precision);
+    multigrid = multigrid_options(told.strength, told.coordinates, candidates, told.adaptive);
+  }
 
   heddle_view at(const Place& place) const { return view_at(place, rows, entry, precision); }
   std::size_t row_bytes() const {
@@ -209,22 +242,56 @@ struct RankSolver {
       return false;
     }
     const heddle_operator* const system = shift != 0 ? shifted.own : A.own;
-    if (preconditioner != "none" &&
-        !task.is_fine(heddle_preconditioner_create(system, preconditioner.c_str(), &M.own))) {
-      return false;
-    }
+    if (!precondition(task, system, M.own)) return false;
     if (!task.is_fine(heddle_solver_create(system, method.c_str(), M.own, &own, &solver.own))) {
       return false;
     }
+    if (!null_space.empty() && !set_null_space(task, A.own, solver.own)) return false;
     return task.b == nullptr || solve_part(task, A.own, solver.own, rank);
   }
 
-  bool solve_part(Task& task, const heddle_operator* A, heddle_solver* solver, int rank) const {
+  bool precondition(Task& task, const heddle_operator* A, heddle_preconditioner*& M) const {
+    const char* const text = preconditioner.c_str();
+    if (multigrid) {
+      return task.is_fine(heddle_preconditioner_create_multigrid(A, text, &*multigrid, &M));
+    }
+    return preconditioner == "none" || task.is_fine(heddle_preconditioner_create(A, text, &M));
+  }
+
+  /// The rows of the whole matrix that a rank has.
+  static bool find_rows(Task& task, const heddle_operator* A, std::vector<std::int64_t>& row) {
     std::int64_t count = 0, columns = 0;
     heddle_operator_size(A, &count, &columns);
-    std::vector<std::int64_t> row(static_cast<std::size_t>(count) + 1);
+    row.resize(static_cast<std::size_t>(count) + 1);
     if (!task.is_fine(heddle_operator_rows_of_rank(A, row.data()))) return false;
     row.pop_back();
+    return true;
+  }
+
+  bool set_null_space(Task& task, const heddle_operator* A, heddle_solver* solver) const {
+    std::vector<std::int64_t> row;
+    if (!find_rows(task, A, row)) return false;
+    const std::size_t bytes = row_bytes(), all = static_cast<std::size_t>(rows) * bytes;
+    const std::size_t count = null_space.size() / all;
+    std::vector<std::byte> own(count * row.size() * bytes);
+    std::vector<heddle_view> vectors;
+    for (std::size_t k = 0; k < count; ++k) {
+      std::byte* const to = own.data() + k * row.size() * bytes;
+      for (std::size_t i = 0; i < row.size(); ++i) {
+        const std::size_t from = k * all + static_cast<std::size_t>(row[i]) * bytes;
+        std::memcpy(to + i * bytes, null_space.data() + from, bytes);
+      }
+      vectors.push_back({to, static_cast<std::int64_t>(row.size()), entry, precision,
+                         HEDDLE_ROW_MAJOR, HEDDLE_HOST});
+    }
+    return task.is_fine(
+        heddle_solver_set_null_space(solver, static_cast<std::int64_t>(count), vectors.data()));
+  }
+
+  bool solve_part(Task& task, const heddle_operator* A, heddle_solver* solver, int rank) const {
+    std::vector<std::int64_t> row;
+    if (!find_rows(task, A, row)) return false;
+    auto count = static_cast<std::int64_t>(row.size());
     const std::size_t bytes = row_bytes(), own = row.size() * bytes,
                       all = static_cast<std::size_t>(rows) * bytes;
     std::vector<std::byte> b(task.systems * own), x(task.systems * own);

@@ -76,7 +76,7 @@ struct SolverOptions {
 
   SolverOptions(double tolerance, double absolute_tolerance, std::int64_t max_iterations,
                 int restart, double time_limit, bool record_history, double lower, double upper,
-                double omega, bool basis_in_single) {
+                double omega, bool basis_in_single, bool fields_in_single) {
     heddle_solver_options_init(&own, sizeof own);
     own.tolerance = tolerance;
     own.absolute_tolerance = absolute_tolerance;
@@ -88,6 +88,7 @@ struct SolverOptions {
     own.upper = upper;
     own.omega = omega;
     own.basis_in_single = basis_in_single ? 1 : 0;
+    own.fields_in_single = fields_in_single ? 1 : 0;
   }
 };
 

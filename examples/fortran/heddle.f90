@@ -53,6 +53,7 @@ module heddle
     type(c_ptr) :: user
     real(c_double) :: lower, upper, omega
     integer(c_int32_t) :: basis_in_single
+    integer(c_int64_t) :: fields_in_single
   end type
 
   type, bind(c) :: heddle_report

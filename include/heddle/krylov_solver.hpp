@@ -23,6 +23,7 @@ namespace heddle {
 
 template <class S>
 class SolverPreconditioner;
+class RefinedSolver;
 
 namespace detail {
 template <class S>
@@ -156,6 +157,7 @@ class HEDDLE_EXPORT KrylovSolver {
  private:
   friend class detail::HostSolve<S>;
   friend class SolverPreconditioner<S>;
+  friend class RefinedSolver;
 
   /// What a solver has for each system that it solves side by side with others.
   static constexpr int most_side_by_side = Reduction<S>::width;

@@ -4,7 +4,9 @@
 #include "heddle/methods/conjugate_gradient.hpp"
 #include "heddle/methods/continued_conjugate_gradient.hpp"
 #include "heddle/methods/single_reduction_conjugate_gradient.hpp"
+#include "listed_solver.hpp"
 #include "method_rows.hpp"
+#include "narrow_solver.hpp"
 
 namespace heddle {
 
@@ -49,6 +51,32 @@ ConjugateGradient<S>::ConjugateGradient(OperatorReference<S> matrix,
                                         SolverOptions options)
     : KrylovSolver<S>(matrix, preconditioner, std::move(options),
                       method_of(*matrix, preconditioner.get())) {}
+
+namespace {
+
+/// Whatever the plan says of its sums and copies: many runs end.
+class ContinuedSolver final : public KrylovSolver<float> {
+ public:
+  ContinuedSolver(OperatorReference<float> matrix,
+                  std::shared_ptr<Preconditioner<float>> preconditioner, SolverOptions options)
+      : KrylovSolver<float>(
+            matrix, preconditioner, std::move(options),
+            detail::method_over<methods::ContinuedConjugateGradient, false, float>(
+                method_rows::continued_conjugate_gradient, Ring::real, preconditioner != nullptr)) {
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<KrylovSolver<float>> detail::narrow_solver(
+    const MethodInfo& method, OperatorReference<float> matrix,
+    std::shared_ptr<Preconditioner<float>> preconditioner, SolverOptions options) {
+  if (method.name != method_rows::conjugate_gradient.name) {
+    return listed_solver<float>(method, std::move(matrix), std::move(preconditioner), options);
+  }
+  return std::make_unique<ContinuedSolver>(std::move(matrix), std::move(preconditioner),
+                                           std::move(options));
+}
 
 template class ConjugateGradient<float>;
 template class ConjugateGradient<double>;

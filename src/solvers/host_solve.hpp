@@ -14,6 +14,7 @@
 #include "heddle/krylov_solver.hpp"
 #include "known_image.hpp"
 #include "method_rows.hpp"
+#include "other_runs.hpp"
 #include "told_report.hpp"
 
 namespace heddle::detail {
@@ -21,10 +22,11 @@ namespace heddle::detail {
 template <class S>
 class HostSolve {
  public:
-  /// `system`: of those of the whole solve. `place`: of the solver's.
+  /// `system`: of those of the whole solve. `place`: of the solver's. `others`: null for none.
   HostSolve(KrylovSolver<S>& solver, const FieldView<const S>& b, const FieldView<S>& x, int place,
-            int system, Report& report)
+            int system, Report& report, const OtherRuns* others = nullptr)
       : solver_(solver),
+        others_(others),
         place_(solver.places_[static_cast<std::size_t>(place)]),
         number_of_place_(place),
         system_(system),
@@ -33,13 +35,16 @@ class HostSolve {
         x_(x),
         user_b_(b),
         user_x_(x),
-        copy_(&solver.matrix_.iterated() != &solver.matrix_ ? solver.matrix_.iterated_as()
-                                                            : StoredScalar::own),
+        copy_(others != nullptr                               ? others->copy
+              : &solver.matrix_.iterated() != &solver.matrix_ ? solver.matrix_.iterated_as()
+                                                              : StoredScalar::own),
         goal_(goal_of<S>(solver.options_, solver.all_scalars(), copy_)) {
     goal_.keeps_all = true;
     goal_.looks_at_direction = solver.method_.info.needs_positive;
-    goal_.continues_runs =
-        method_rows::continues_runs(solver.method_.info, solver.form_of_loop(solver.iterated()));
+    goal_.continues_runs = others != nullptr
+                               ? others->continues
+                               : method_rows::continues_runs(
+                                     solver.method_.info, solver.form_of_loop(solver.iterated()));
   }
 
   /// Up to the first run, unless that is none. `systems`: that run side by side.
@@ -57,7 +62,7 @@ class HostSolve {
       bring_in();
     }
     report_.permute_seconds = seconds_since(entered);
-    report_.bytes_per_iteration = solver_.bytes_per_iteration(systems_);
+    report_.bytes_per_iteration = bytes_of_next_run();
     if (state_.end != 0) {
       report_.status = state_.status;
       report_.detail = "the right-hand side is not finite";
@@ -82,7 +87,7 @@ class HostSolve {
 
   RunOf<S> next_run(LoopForm form) {
     report_.loop = name(form);
-    bytes_of_iteration_ = solver_.bytes_per_iteration(systems_);
+    moved_.of_iteration = bytes_of_next_run();
     if (state_.keep_iterate != 0) copy<S>(x_, place_.verified, stream());
     set_limits();
     return {number_of_place_, x_, r(), &limits_};
@@ -116,9 +121,7 @@ class HostSolve {
   /// keeps `kept`, or over the matrix.
   bool leaves_copy(StoredScalar kept) {
     if (!failed_on_copy()) return false;
-    bytes_before_ += static_cast<double>(state_.iterations - iterations_before_) *
-                     static_cast<double>(bytes_of_iteration_);
-    iterations_before_ = state_.iterations;
+    moved_.leave(state_.iterations);
     decisions::begin_on_matrix(state_, goal_, kept);
     left_copy_ = true;
     return true;
@@ -126,13 +129,7 @@ class HostSolve {
 
   void end() {
     if (is_refused_) return;
-    if (left_copy_) {
-      // What all kinds of iterations move, on average.
-      const double others = static_cast<double>(state_.iterations - iterations_before_) *
-                            static_cast<double>(bytes_of_iteration_);
-      report_.bytes_per_iteration = static_cast<long long>(
-          (bytes_before_ + others) / static_cast<double>(std::max(1LL, state_.iterations)));
-    }
+    if (left_copy_) report_.bytes_per_iteration = moved_.mean(state_.iterations);
     tell();
     const auto left = Clock::now();
     const Range phase("permute out");
@@ -146,6 +143,10 @@ class HostSolve {
   using Clock = std::chrono::steady_clock;
 
   Index rows() const { return place_.residual.size; }
+  bool has_other_runs() const { return others_ != nullptr && state_.on_copy; }
+  long long bytes_of_next_run() const {
+    return has_other_runs() ? others_->bytes_per_iteration : solver_.bytes_per_iteration(systems_);
+  }
   const FieldView<S>& r() const { return place_.residual; }
   const Stream& stream() const { return solver_.stream_; }
   sum squared_norm_of(const FieldView<const S>& field) const {
@@ -258,16 +259,14 @@ class HostSolve {
     // a CPU the iterate as well.
     const bool on_gpu = solver_.device_.on_gpu();
     if (!on_gpu || stream().share != nullptr) {
-      limits_.observe = [this, keeps = !on_gpu && !solver_.method_.info.restarts](
-                            long long iteration, sum squared) {
+      const bool keeps = !on_gpu && !has_other_runs() && !solver_.method_.info.restarts;
+      limits_.observe = [this, keeps](long long iteration, sum squared) {
         if (keeps) keep_at_drop(state_.iterations + iteration, squared);
         const bool is_late = elapsed() >= solver_.options_.time_limit;
         return agreed_(is_late ? device::loop_time : ask(iteration, squared));
       };
     } else if (solver_.options_.observer || solver_.outer_ != nullptr) {
-      limits_.observe = [this](long long iteration, sum squared) {
-        return ask(iteration, squared);
-      };
+      limits_.observe = [this](auto iteration, sum squared) { return ask(iteration, squared); };
     }
     told_ = {state_.iterations, relative(state_.squared_norm), elapsed(), system_};
   }
@@ -324,13 +323,15 @@ class HostSolve {
     return squared_norm_of(image);
   }
 
-  /// Along the last direction; on a GPU the run may leave none: along M^-1 r, where the next run
-  /// would begin.
+  /// Along the last direction; on a GPU, or over other fields, the run may leave none: along
+  /// M^-1 r, where the next run would begin.
   void look_at_direction() {
     const auto place = static_cast<std::size_t>(solver_.method_.info.direction - 2);
     const FieldView<S>&p = place_.vectors.work[place], q = solver_.spare(place_);
     const LinearOperator<S>& matrix = solver_.iterated();
-    if (solver_.device_.on_gpu()) copy<S>(solver_.precondition(r(), q), p, stream());
+    if (solver_.device_.on_gpu() || has_other_runs()) {
+      copy<S>(solver_.precondition(r(), q), p, stream());
+    }
     state_.p_q = matrix.apply_dot(p, q, solver_.reduction_, stream());
     state_.squared_p = squared_norm_of(p);
     // |A v| / |v| for v without pattern estimates |A|; A p cannot serve: where A is singular along
@@ -348,7 +349,7 @@ class HostSolve {
                                  {solver_.method_.info, end_of_run_, solver_.is_complex_symmetric_,
                                   state_.take_kept != 0, state_.p_q > 0});
     if (left_copy_ && report_.detail.empty()) {
-      report_.detail = told_end_of_copy(copy_, state_.copy);
+      report_.detail = told_end_of_copy(copy_, state_.copy, others_ != nullptr);
     }
     const LinearOperator<S>& matrix = solver_.matrix_;
     if (report_.detail.empty() && &matrix.iterated() == &matrix && is_exact(matrix.iterated_as())) {
@@ -369,6 +370,7 @@ class HostSolve {
   static constexpr unsigned long long seed = 1;
 
   KrylovSolver<S>& solver_;
+  const OtherRuns* others_;
   typename KrylovSolver<S>::Place& place_;
   int number_of_place_;
   int system_;
@@ -390,9 +392,7 @@ class HostSolve {
   bool has_drop_ = false;    // it is one of this run
   bool is_refused_ = false;  // b is not finite
   bool left_copy_ = false;
-  long long bytes_of_iteration_ = 0;  // of the last run
-  double bytes_before_ = 0;           // that iterations over copies moved which it has left
-  long long iterations_before_ = 0;
+  MovedBytes moved_;
   long long looked_at_ = 0;  // iterations, when rounding was
   AgreedEnd agreed_{stream().share};
 };

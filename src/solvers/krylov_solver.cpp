@@ -16,6 +16,7 @@
 #include "host_solve.hpp"
 #include "matrix/slice_shapes.hpp"
 #include "operator_checks.hpp"
+#include "system_checks.hpp"
 #include "watched_preconditioner.hpp"
 
 namespace heddle {
@@ -283,10 +284,7 @@ Report KrylovSolver<S>::solve(const FieldView<const S>& b, const FieldView<S>& x
 template <class S>
 std::vector<Report> KrylovSolver<S>::solve(std::span<const FieldView<const S>> b,
                                            std::span<const FieldView<S>> x) {
-  if (b.size() != x.size()) {
-    throw Error(ErrorKind::size_mismatch, std::to_string(b.size()) + " right-hand sides meet " +
-                                              std::to_string(x.size()) + " solutions");
-  }
+  detail::check_as_many(b.size(), x.size());
   std::vector<Report> reports(b.size());
   solve_all(b, x, reports);
   return reports;
@@ -295,12 +293,7 @@ std::vector<Report> KrylovSolver<S>::solve(std::span<const FieldView<const S>> b
 template <class S>
 void KrylovSolver<S>::solve_all(std::span<const FieldView<const S>> b,
                                 std::span<const FieldView<S>> x, std::span<Report> reports) {
-  for (std::size_t k = 0; k < x.size(); ++k) {
-    check_same_shape(b[k], places_.front().residual, "the right-hand side");
-    check_same_shape(x[k], places_.front().residual, "the solution");
-    for (const auto& other : b) check_apart(other, x[k], "the right-hand side", "the solution");
-    for (const auto& other : x.first(k)) check_apart(other, x[k], "a solution", "another");
-  }
+  detail::check_systems<S>(b, x, places_.front().residual);
   const Range range("solve");
   iterated_ = &matrix_.iterated();
   make_places(systems_at_once(b.size()));

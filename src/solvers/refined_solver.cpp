@@ -1,180 +1,195 @@
 #include "heddle/refined_solver.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <limits>
 #include <string>
-#include <type_traits>
-#include <utility>
 
-#include "heddle/error.hpp"
-#include "heddle/vector_operations.hpp"
+#include "fields/field_precision.hpp"
+#include "fields/fits_in_place.hpp"
+#include "host_solve.hpp"
+#include "narrow_solver.hpp"
+#include "system_checks.hpp"
+#include "watched_preconditioner.hpp"
 
 namespace heddle {
 
 namespace {
 
-/// Of a run. A longer one forgets less of the spectrum, and ends where floats do.
-constexpr double usual_gain = 1e-2;
-
-/// Gives a solver its options back.
-template <class S>
-class KeptOptions {
- public:
-  explicit KeptOptions(KrylovSolver<S>& solver) : solver_(solver), options_(solver.options()) {}
-  KeptOptions(const KeptOptions&) = delete;
-  KeptOptions& operator=(const KeptOptions&) = delete;
-  ~KeptOptions() { solver_.set_options(options_); }
-
-  const SolverOptions& operator*() const { return options_; }
-  const SolverOptions* operator->() const { return &options_; }
-
- private:
-  KrylovSolver<S>& solver_;
-  SolverOptions options_;
-};
-
-template <class T>
-FieldView<T> users_view(std::vector<T>& scalars, const LinearOperator<double>& A) {
-  return {scalars.data(), A.rows(), A.row_components()};
+void check_same_system(const LinearOperator<float>& narrow, const LinearOperator<double>& wide) {
+  if (narrow.rows() != wide.rows() || narrow.row_components() != wide.row_components()) {
+    throw Error(ErrorKind::size_mismatch,
+                "a matrix of " + std::to_string(narrow.rows()) + " rows of " +
+                    std::to_string(narrow.row_components()) + " floats refines one of " +
+                    std::to_string(wide.rows()) + " rows of " +
+                    std::to_string(wide.row_components()) + " doubles");
+  }
+  const Stream &of_narrow = narrow.device().stream(), &of_wide = wide.device().stream();
+  if (of_narrow.share != nullptr || of_wide.share != nullptr) {
+    throw Error(ErrorKind::unsupported, "ranks refine no solves over floats");
+  }
+  if (of_narrow.gpu != of_wide.gpu || of_narrow.queue != of_wide.queue) {
+    throw Error(ErrorKind::usage,
+                "a matrix of floats refines one of doubles on the same device and stream");
+  }
 }
 
-double seconds_since(std::chrono::steady_clock::time_point begin) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+/// What decisions take the copy for: fields are floats where the matrix is one of floats.
+StoredScalar copy_in(const LinearOperator<float>& matrix) {
+  const bool in_words = &matrix.iterated() != &matrix && !is_exact(matrix.iterated_as()) &&
+                        matrix.iterated_as() != StoredScalar::own;
+  return in_words ? matrix.iterated_as() : StoredScalar::single;
 }
 
 }  // namespace
 
-RefinedSolver::RefinedSolver(std::shared_ptr<KrylovSolver<float>> narrow,
+RefinedSolver::RefinedSolver(OperatorReference<float> narrow,
+                             std::shared_ptr<Preconditioner<float>> preconditioner,
                              std::shared_ptr<KrylovSolver<double>> wide)
-    : narrow_(std::move(narrow)), wide_(std::move(wide)) {
-  if (!narrow_ || !wide_) throw Error(ErrorKind::usage, "a null pointer to a solver");
-  const auto& F = narrow_->matrix();
-  const auto& A = wide_->matrix();
-  if (F.rows() != A.rows() || F.row_components() != A.row_components()) {
-    throw Error(ErrorKind::size_mismatch, "a matrix of " + std::to_string(F.rows()) + " rows of " +
-                                              std::to_string(F.row_components()) +
-                                              " floats refines one of " + std::to_string(A.rows()) +
-                                              " rows of " + std::to_string(A.row_components()) +
-                                              " doubles");
+    : wide_(std::move(wide)) {
+  if (!wide_) throw Error(ErrorKind::usage, "a null pointer to a solver");
+  const LinearOperator<double>& A = wide_->matrix();
+  check_same_system(*narrow, A);
+  lie_alike_ = narrow->vector_layout() == A.vector_layout() &&
+               detail::in_basis(narrow->row_basis(), A.row_basis());
+  SolverOptions options = wide_->options();
+  options.observer = nullptr;
+  options.basis_precision = StoredScalar::own;  // floats
+  narrow_ = detail::narrow_solver(wide_->method_.info, std::move(narrow), std::move(preconditioner),
+                                  std::move(options));
+  if (!lie_alike_) {
+    between_ = Array<float>(static_cast<std::size_t>(wide_->residual().scalars()), A.device());
   }
-  if (A.device().stream().share != nullptr || F.device().stream().share != nullptr) {
-    throw Error(ErrorKind::unsupported, "ranks refine no solves over floats");
-  }
-  const auto scalars =
-      static_cast<std::size_t>(A.rows()) * static_cast<std::size_t>(A.row_components());
-  best_.resize(scalars);
-  scratch_.resize(scalars);
-  right_hand_side_.resize(scalars);
-  correction_.resize(scalars);
 }
 
-Report RefinedSolver::run(double norm, const SolverOptions& options, const FieldView<double>& x) {
-  const LinearOperator<double>& A = wide_->matrix();
-  const Stream& stream = A.device().stream();
-  const FieldView<double> scratch = users_view(scratch_, A);
-  permute<double>(wide_->residual(), scratch, 1, stream);
-  for (std::size_t i = 0; i < scratch_.size(); ++i) {
-    right_hand_side_[i] = static_cast<float>(scratch_[i] / norm);  // fits floats, whatever its size
+long long RefinedSolver::memory() const {
+  return narrow_->memory() + static_cast<long long>(between_.size() * sizeof(float));
+}
+
+FieldView<float> RefinedSolver::beside_wide(const FieldView<float>& own) {
+  if (lie_alike_) return own;
+  return {between_.data(), own.size, own.components, wide_->matrix_.vector_layout(), wide_->basis_};
+}
+
+void RefinedSolver::set_null_space(const std::vector<FieldView<const double>>& vectors) {
+  wide_->set_null_space(vectors);
+  std::vector<Array<float>> storage;
+  std::vector<FieldView<const float>> narrow;
+  for (const FieldView<double>& vector : wide_->null_space_.vectors) {
+    storage.emplace_back(static_cast<std::size_t>(vector.scalars()), wide_->device_);
+    const FieldView<float> field(storage.back().data(), vector.size, vector.components,
+                                 wide_->matrix_.vector_layout(), wide_->basis_);
+    detail::narrow_field(1, vector, field, wide_->stream_);
+    narrow.push_back(field);
   }
-  std::ranges::fill(correction_, 0.0f);
-  narrow_->set_options(options);
-  FieldView<float> correction = users_view(correction_, A);
-  const Report report = narrow_->solve(users_view(right_hand_side_, A), correction);
-  permute<double>(x, users_view(best_, A), 1, stream);
-  if (!(report.residual < 1)) return report;
-  for (std::size_t i = 0; i < scratch_.size(); ++i) {
-    scratch_[i] = best_[i] + norm * static_cast<double>(correction_[i]);
+  narrow_->set_null_space(narrow);
+  wide_->device_.synchronize();
+}
+
+detail::RunResult<double> RefinedSolver::run_over_floats(const detail::RunOf<double>& run) {
+  const Stream& stream = wide_->stream_;
+  detail::RunLimits<double> limits = *run.limits;
+  if (scale_ == 0) scale_ = std::exp2(-std::ilogb(std::sqrt(limits.squared_norm)));
+  const double squared_scale = scale_ * scale_;
+  limits.target *= squared_scale;
+  limits.squared_norm *= squared_scale;
+  // Of the correction, whose rounding errors are those of its largest residual.
+  constexpr double epsilon = std::numeric_limits<float>::epsilon();
+  limits.growth =
+      std::min(limits.growth * squared_scale, limits.squared_norm / (epsilon * epsilon));
+  if (limits.observe) {
+    limits.observe = [&run, squared_scale](long long iteration, double squared) {
+      return run.limits->observe(iteration, squared / squared_scale);
+    };
   }
-  permute<double>(scratch, x, 1, stream);
-  return report;
+  auto& place = narrow_->places_.front();
+  const FieldView<float>&r = place.residual, x = place.kept;
+  const FieldView<float> r_beside = beside_wide(r), x_beside = beside_wide(x);
+  detail::narrow_field(scale_, run.r, r_beside, stream);
+  if (!lie_alike_) permute<float>(r_beside, r, 1, stream);
+  fill<float>(0, x, stream);
+  const detail::RunOf<float> narrow{0, x, r, &limits};
+  detail::RunResult<double> result;
+  narrow_->loop_over(narrow_->iterated()).run({&narrow, 1}, {&result, 1});
+  if (!lie_alike_) permute<float>(x, x_beside, 1, stream);
+  detail::add_widened(1 / scale_, x_beside, run.x, stream);
+  history_.assign(result.history.begin(), result.history.end());
+  for (double& squared : history_) squared /= squared_scale;
+  result.history = history_;
+  return result;
+}
+
+void RefinedSolver::begin(std::size_t systems) {
+  wide_->iterated_ = &wide_->matrix_;
+  wide_->histories_.resize(std::max<std::size_t>(1, systems));
+  for (auto& history : wide_->histories_) history.clear();
+  const auto prepare = [](auto& solver) {
+    if (solver.compiling_.valid()) solver.compiling_.get();
+    if (solver.preconditioner_) solver.preconditioner_->refresh();
+    solver.apply_foreign_work_once();
+  };
+  prepare(*wide_);
+  prepare(*narrow_);
+  if (wide_->method_.info.takes_interval && (!wide_->options_.checks || wide_->suits_method())) {
+    wide_->refresh_steps();
+  }
+}
+
+void RefinedSolver::solve_system(const FieldView<const double>& b, const FieldView<double>& x,
+                                 int system, Report& report) {
+  narrow_->iterated_ = &narrow_->matrix_.iterated();
+  LoopForm form = narrow_->form_of_loop(narrow_->iterated());
+  detail::OtherRuns over_floats{copy_in(narrow_->matrix_),
+                                method_rows::continues_runs(narrow_->method_.info, form),
+                                narrow_->bytes_per_iteration()};
+  scale_ = 0;
+  detail::HostSolve<double> solve(*wide_, b, x, 0, system, report, &over_floats);
+  solve.begin(1);
+  const auto goes_on = [&](long long iterations) { return solve.goes_on_inside(iterations); };
+  {
+    const bool varies = narrow_->method_.info.takes_varying;
+    const detail::WatchedPreconditioner<float> watched(
+        varies ? narrow_->preconditioner_.get() : nullptr, goes_on);
+    const auto run_on = [&] {
+      while (solve.runs()) solve.take(run_over_floats(solve.next_run(form)));
+    };
+    run_on();
+    if (over_floats.copy != StoredScalar::single && solve.leaves_copy(StoredScalar::single)) {
+      narrow_->iterated_ = &narrow_->matrix_;
+      form = narrow_->form_of_loop(narrow_->matrix_);
+      over_floats.bytes_per_iteration = narrow_->bytes_per_iteration();
+      run_on();
+    }
+  }
+  if (solve.leaves_copy(StoredScalar::own)) {
+    const bool varies = wide_->method_.info.takes_varying;
+    const detail::WatchedPreconditioner<double> watched(
+        varies ? wide_->preconditioner_.get() : nullptr, goes_on);
+    auto& loop = wide_->loop_over(wide_->matrix_);
+    while (solve.runs()) {
+      const detail::RunOf<double> run = solve.next_run(wide_->form_of_loop(wide_->matrix_));
+      detail::RunResult<double> result;
+      loop.run({&run, 1}, {&result, 1});
+      solve.take(result);
+    }
+  }
+  solve.end();
 }
 
 Report RefinedSolver::solve(const FieldView<const double>& b, const FieldView<double>& x) {
-  const auto begin = std::chrono::steady_clock::now();
-  const KeptOptions wide(*wide_);
-  const KeptOptions narrow(*narrow_);
-  SolverOptions of_residual = *wide;
-  of_residual.max_iterations = 0;
-  of_residual.observer = nullptr;
-  Report best;
-  best.residual_norm = std::numeric_limits<double>::infinity();
-  long long iterations = 0;
-  double baseline_norm = 0;        // of the whole solve
-  double wide_baseline = 0;        // of the solver over doubles since
-  Status end = Status::converged;  // of the last run
-  // The numbers of the whole solve, for a run that begins with a residual of `scale`.
-  const auto observer_of = [&](double scale) {
-    const auto& whole = wide->observer;
-    using Observer = std::remove_cvref_t<decltype(whole)>;
-    if (!whole) return Observer();
-    return Observer([&whole, begin, done = iterations, scale](const SolveProgress& run) {
-      SolveProgress progress = run;
-      progress.iteration += done;
-      progress.relative_residual *= scale;
-      progress.seconds = seconds_since(begin);
-      return whole(progress);
-    });
-  };
-  const auto told = [&](Report report) {
-    report.baseline_norm = baseline_norm;
-    if (baseline_norm > 0) report.residual = report.residual_norm / baseline_norm;
-    report.iterate_seconds = seconds_since(begin);
-    report.bytes_per_iteration = 0;
-    return report;
-  };
-  for (int runs = 0;; ++runs) {
-    wide_->set_options(of_residual);
-    Report now = wide_->solve(b, x);
-    wide_baseline = now.baseline_norm;
-    if (runs == 0) baseline_norm = now.baseline_norm;
-    if (runs == 0 && wide->baseline == Baseline::initial_residual) {
-      of_residual.baseline = Baseline::right_hand_side;
-      of_residual.tolerance = 0;
-      of_residual.absolute_tolerance = now.target_norm;
-    }
-    now.iterations = iterations;
-    now.restarts = runs;
-    if (runs > 0) now.stored = "float";
-    if (now.status != Status::iteration_limit) return told(now);
-    const bool gains = now.residual_norm <= 0.5 * best.residual_norm;
-    if (now.residual_norm < best.residual_norm) {
-      best = now;
-    } else if (runs > 0) {
-      permute<double>(users_view(best_, wide_->matrix()), x, 1, wide_->matrix().device().stream());
-    }
-    const double seconds = wide->time_limit - seconds_since(begin);
-    best.iterations = iterations;
-    best.restarts = runs;
-    best.status = end == Status::cancelled || end == Status::time_limit ? end
-                  : seconds <= 0                                        ? Status::time_limit
-                                                                        : Status::iteration_limit;
-    if (best.status != Status::iteration_limit || iterations >= wide->max_iterations)
-      return told(best);
-    if (!gains || !std::isfinite(now.residual_norm)) break;
-    SolverOptions of_run = *narrow;
-    of_run.baseline = Baseline::right_hand_side;
-    if (of_run.tolerance < 0) of_run.tolerance = usual_gain;
-    of_run.tolerance = std::max(of_run.tolerance, 0.5 * best.target_norm / best.residual_norm);
-    of_run.max_iterations = std::min(of_run.max_iterations, wide->max_iterations - iterations);
-    of_run.time_limit = seconds;
-    of_run.observer = observer_of(baseline_norm > 0 ? best.residual_norm / baseline_norm : 1);
-    const Report report = run(best.residual_norm, of_run, x);
-    iterations += report.iterations;
-    end = report.status;
+  return solve({&b, 1}, {&x, 1}).front();
+}
+
+std::vector<Report> RefinedSolver::solve(std::span<const FieldView<const double>> b,
+                                         std::span<const FieldView<double>> x) {
+  detail::check_as_many(b.size(), x.size());
+  detail::check_systems<double>(b, x, wide_->residual());
+  begin(b.size());
+  std::vector<Report> reports(b.size());
+  for (std::size_t k = 0; k < b.size(); ++k) {
+    solve_system(b[k], x[k], static_cast<int>(k), reports[k]);
   }
-  of_residual.max_iterations = wide->max_iterations - iterations;
-  of_residual.time_limit = std::max(0.0, wide->time_limit - seconds_since(begin));
-  of_residual.observer = observer_of(baseline_norm > 0 ? wide_baseline / baseline_norm : 1);
-  wide_->set_options(of_residual);
-  Report report = wide_->solve(b, x);
-  if (report.detail.empty()) {
-    report.detail = "floats came no further, the last iterations ran in double";
-  }
-  report.iterations += iterations;
-  report.restarts += best.restarts;
-  return told(report);
+  return reports;
 }
 
 }  // namespace heddle

@@ -14,8 +14,12 @@ inline std::string_view told_copy(StoredScalar kept) {
   return kept == StoredScalar::own ? "own" : kept == StoredScalar::single ? "float" : name(kept);
 }
 
-/// Of a solve that left its copy, where the status alone does not say it.
-inline std::string_view told_end_of_copy(StoredScalar kept, StoredScalar at_the_end) {
+/// Of a solve that left its copy, or its fields in floats, where the status alone does not say it.
+inline std::string_view told_end_of_copy(StoredScalar kept, StoredScalar at_the_end,
+                                         bool fields_in_floats) {
+  if (fields_in_floats && at_the_end == StoredScalar::own) {
+    return "floats came no further, the last iterations ran in double";
+  }
   if (kept == StoredScalar::single) {
     return "the copy in float did not suffice, the last iterations read the matrix itself";
   }

@@ -344,4 +344,37 @@ TEST(CMethods, StepsAndBasesAreOfTheirMethods) {
   EXPECT_NE(x, s.solve(s.A, "gmres", nullptr, nullptr, b, &of_estimate));
 }
 
+/// The residual of doubles, in any memory of options that is newer than the program's.
+TEST(CMethods, FieldsMayBeInSingle) {
+  const System s("dirac", 200, HEDDLE_QUATERNION);
+  Preconditioner jacobi;
+  ASSERT_EQ(heddle_preconditioner_create(s.A, "jacobi", &jacobi), HEDDLE_OK);
+  heddle_solver_options options = usual();
+  options.tolerance = 1e-11;
+  options.record_history = 1;
+  options.fields_in_single = 1;
+  heddle_report told = report();
+  const std::vector<double> b = s.field(1);
+  const std::vector<double> x = s.solve(s.A, "cg", jacobi, &options, b, &told);
+  EXPECT_LE(told.residual, 1e-11);
+  EXPECT_GE(told.restarts, 3);
+  options.struct_size = 96;  // of a program that knows nothing of it
+  EXPECT_NE(x, s.solve(s.A, "cg", jacobi, &options, b, &told));
+  options = usual();
+  options.fields_in_single = 1;
+  Solver none;
+  EXPECT_EQ(heddle_solver_create(s.A, "block-cg", jacobi, &options, &none),
+            HEDDLE_ERROR_UNSUPPORTED);
+  Operator shifted;
+  ASSERT_EQ(heddle_operator_shifted(s.A, 1, &shifted), HEDDLE_OK);
+  EXPECT_EQ(heddle_solver_create(shifted, "cg", nullptr, &options, &none),
+            HEDDLE_ERROR_UNSUPPORTED);
+  EXPECT_EQ(message(s.context),
+            "fields in single precision are of a matrix in sliced storage that no ranks share");
+  ASSERT_EQ(heddle_solver_create(s.A, "cg", jacobi, &options, &none), HEDDLE_OK);
+  std::vector<double> right = b, left = x;
+  const heddle_view from = view(right, s.entry), out = view(left, s.entry);
+  EXPECT_EQ(heddle_solver_enqueue(none, &from, &out, nullptr, nullptr), HEDDLE_ERROR_UNSUPPORTED);
+}
+
 }  // namespace

@@ -31,6 +31,51 @@ TEST_F(SolveOptions, OutputServesAsGuess) {
   EXPECT_EQ(files(), (Names{"a.mtx", "x.mtx", "y.mtx"}));
 }
 
+TEST_F(SolveOptions, FieldsMayBeInSingle) {
+  const Result full = solve({"--rhs", "ones", "--json"});
+  for (const std::string kept : {"full", "single", "scaled"}) {
+    SCOPED_TRACE(kept);
+    const Result made = solve({"--rhs", "ones", "--json", "--field-precision", "single", "--plan",
+                               "chosen,iteration-precision=" + kept, "--right-hand-sides", "2",
+                               "--history", "h.csv"});
+    ASSERT_EQ(made.status, 0) << made.error;
+    const auto json = made.json();
+    EXPECT_EQ(json["fields"], "float");
+    EXPECT_EQ(json["stored"], kept == "scaled" ? "scaled" : "float");
+    EXPECT_LE(json["residual"].get<double>(), 1e-10);
+    EXPECT_GT(json["memory"], full.json()["memory"]);
+    EXPECT_LT(json["bytes_per_iteration"], full.json()["bytes_per_iteration"]);
+    EXPECT_EQ(json["systems"].size(), 2U);
+  }
+  EXPECT_NE(solve({"--field-precision", "single"}).out.find("fields float"), std::string::npos);
+  // A chain of springs, held by less than floats resolve.
+  std::ostringstream chain;
+  chain.precision(17);
+  chain << "%%MatrixMarket matrix coordinate real symmetric\n99 99 197\n";
+  for (int i = 1; i <= 99; ++i) {
+    chain << i << " " << i << " " << (i == 1 || i == 99 ? 1 : 2) + 1e-8 << "\n";
+    if (i < 99) chain << i + 1 << " " << i << " -1\n";
+  }
+  folder.write("h.mtx", chain.str());
+  const Result hard = run({"solve", "h.mtx", "--rhs", "ones", "--solver", "cg", "--json",
+                           "--field-precision", "single", "--tolerance", "1e-6"});
+  EXPECT_EQ(hard.status, 0) << hard.out;
+  EXPECT_EQ(hard.json()["stored"], "own");
+  EXPECT_EQ(hard.json()["fields"], "double");
+  EXPECT_EQ(hard.json()["detail"], "floats came no further, the last iterations ran in double");
+  for (const auto& [option, value] : std::map<std::string, std::string>{{"--precision", "single"},
+                                                                        {"--shift", "1"},
+                                                                        {"--storage", "hisparse"},
+                                                                        {"--ranks", "2"},
+                                                                        {"--solver", "block-cg"}}) {
+    const Result refused = solve({"--field-precision", "single", option, value});
+    EXPECT_EQ(refused.status, 2);
+    EXPECT_NE(refused.error.find("--field-precision single is not for " + option),
+              std::string::npos)
+        << refused.error;
+  }
+}
+
 TEST_F(SolveOptions, RightHandSidesLieOneBehindTheOther) {
   const Result alone = solve({"--rhs", "ones", "-o", "x.mtx", "--json"});
   ASSERT_EQ(alone.status, 0) << alone.error;

@@ -168,6 +168,7 @@ class Session {
       options.upper = bytes_.below(5);
       options.omega = bytes_.below(2);
       options.basis_in_single = bytes_.below(2);
+      options.fields_in_single = byte == 253 ? 1 : 0;
     }
     const char* const method =
         byte >= 254 ? "block-cg" : methods[static_cast<std::size_t>(byte % 12)];

@@ -305,13 +305,13 @@ TEST_F(StoredFloatEndsOnGpu, FieldsInFloatsAreRefined) {
       const Operator<E> A(matrix, parse_plan(std::string("pJDS,") + loop), device);
       const Operator<quaternion<float>> narrow_A(
           floats, parse_plan(std::string(narrow_plan) + loop), device);
-      RefinedSolver solver(std::make_shared<ConjugateGradient<float>>(narrow_A, Jacobi(narrow_A)),
+      RefinedSolver solver(narrow_A, Jacobi(narrow_A),
                            std::make_shared<ConjugateGradient<double>>(
                                A, Jacobi(A), SolverOptions{.tolerance = 1e-12}));
       Field<E> x(2000), there(2000, device, A.vector_layout(), A.row_basis());
       const Report report = solver.solve(b.view(), x.view());
       EXPECT_TRUE(report.converged()) << report;
-      EXPECT_EQ(report.stored, "float");
+      EXPECT_EQ(report.stored, narrow_plan[0] == 'S' ? "float" : "scaled");
       EXPECT_EQ(report.detail, "");
       fill<double>(0, there.view(), device.stream());
       EXPECT_TRUE(solver.solve(b.view(), there.view()).converged());

@@ -36,6 +36,21 @@ def test_arrays_of_the_gpu_give_the_bits_of_the_hosts(package, problem, method, 
     np.testing.assert_array_equal(package.numbers(flat.x), expected.x.reshape(-1))
 
 
+def test_fields_in_single_have_the_residual_of_double(package):
+    A, b = system("dirac", np.float64)
+    for plan in (None, "pJDS,iteration-precision=scaled,loop=graph"):
+        solver = heddle.Solver(
+            A, "cg", device="cuda", plan=plan, field_precision="single", rtol=1e-11)  # fmt: skip
+        there = package.array(b)
+        found = solver.solve(there)
+        assert found.converged and type(found.x) is type(there)
+        x = package.numbers(found.x)
+        assert np.linalg.norm(b - A @ x) <= 1.01e-11 * np.linalg.norm(b)
+        np.testing.assert_array_equal(solver.solve(b).x, x)
+        with pytest.raises(heddle.UnsupportedError, match="enqueued"):
+            solver.enqueue(there, found.x)
+
+
 @pytest.mark.parametrize(("problem", "method", "dtype"), systems)
 def test_products_stay_on_the_gpu(package, problem, method, dtype):
     A, x = system(problem, dtype)

@@ -1,5 +1,6 @@
 """heddle.Matrix beside SciPy, and beside products of quaternions written out."""
 
+import math
 import pathlib
 import threading
 
@@ -351,3 +352,30 @@ def test_memory_is_told():
             A.memory(**bad)
     wide = heddle.Matrix(np.ones((2, 3)))
     assert wide.memory("CSR") == (6 * 12 + slack + 3 * 8,) * 2
+
+
+@pytest.mark.parametrize("kind", list(heddle._arrays._entry_shapes))
+def test_expansions_are_folded(kind):
+    rng = np.random.default_rng(7)
+    row, column = np.array([0, 0, 1, 2]), np.array([0, 2, 1, 2])
+    shape = heddle._arrays._entry_shapes[kind]
+    data = rng.standard_normal((4, *shape))
+    if "complex" in kind:
+        data = data + 1j * rng.standard_normal((4, *shape))
+    A = heddle.Matrix((data, (row, column)), (3, 3))
+    assert A.entry == kind
+    scalars = A.dtype.kind == "c" and 2 or 1
+    size = scalars * math.prod(heddle._arrays._row_shapes[kind])
+    units = np.eye(3 * size)
+    images = [A @ (unit.view(complex) if scalars == 2 else unit) for unit in units]
+    dense = np.stack([np.ascontiguousarray(image).view(float).ravel() for image in images], axis=1)
+    for whole in (dense, sp.csr_array(dense), sp.coo_array(dense.astype(np.float32))):
+        folded = heddle.fold(whole, kind)
+        assert folded.entry == kind and folded.shape == (3, 3) and folded.nnz == 4
+        np.testing.assert_allclose(folded.data, data, rtol=1e-6)
+    if shape not in ((), *((n, n) for n in (2, 3, 4, 6))) or kind == "complex":
+        dense[0, 1 if kind == "complex" else 3] += 1
+        with pytest.raises(heddle.UnsupportedError, match=f"row 0, column 0 is no {kind} entry"):
+            heddle.fold(dense, kind)
+    with pytest.raises(heddle.SizeError if size > 1 else heddle.UsageError):
+        heddle.fold(dense[1:], kind if size > 1 else "number")

@@ -74,6 +74,35 @@ def test_intervals_steps_and_bases():
         heddle.Solver(A, "cg", basis_precision="single")
 
 
+def test_fields_in_single_have_the_residual_of_double():
+    A = heddle.generate("dirac", 2000)
+    A = heddle.Matrix((A.data, A.indices, A.indptr), A.shape)
+    b = np.random.default_rng(1).standard_normal((A.shape[0], 4))
+    for method, preconditioner in (("cg", "jacobi"), ("bicgstab", None), ("cg", "multigrid")):
+        solver = heddle.Solver(
+            A, method, preconditioner, field_precision="single", rtol=1e-12, record_history=True)  # fmt: skip
+        result = solver.solve(b)
+        assert result.converged and len(result.history) == result.iterations + 1
+        assert np.linalg.norm(b - A @ result.x) <= 1.01e-12 * np.linalg.norm(b)
+        assert all(one.converged for one in solver.solve_all(np.stack([b, 2 * b])))
+    full = heddle.Solver(A, "cg", rtol=1e-12).solve(b).x
+    A.update_values(2 * A.data)
+    np.testing.assert_allclose(
+        heddle.Solver(A, "cg", field_precision="single", rtol=1e-12).solve(b).x, full / 2,
+        rtol=1e-7, atol=1e-10)  # fmt: skip
+    A.update_values(A.data / 2)
+    np.testing.assert_allclose(solver.solve(b).x, full, rtol=1e-7, atol=1e-10)
+    with pytest.raises(heddle.UsageError, match="field_precision is 'full' or 'single'"):
+        heddle.Solver(A, "cg", field_precision="half")
+    for wrong in ({"shift": 1.0}, {"storage": "hisparse"}, {"ranks": 2}, {"method": "block-cg"},
+                  {"preconditioner": lambda r: r}):  # fmt: skip
+        with pytest.raises(heddle.UnsupportedError, match="fields in single precision"):
+            heddle.Solver(A, **{"method": "cg", "field_precision": "single", **wrong})
+    ring = np.array([[2.0, -1, -1], [-1, 2, -1], [-1, -1, 2]])
+    singular = heddle.Solver(ring, "cg", null_space=np.ones(3), field_precision="single")
+    assert singular.solve([1.0, -1, 0]).converged
+
+
 def test_multigrid_is_told_of_motions_and_candidates():
     A = heddle.generate("elasticity", 1000)
     b = np.random.default_rng(1).standard_normal((A.shape[0], 3))

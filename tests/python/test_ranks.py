@@ -68,6 +68,37 @@ def test_the_number_of_ranks_may_be_chosen():
         heddle.Solver(A.H, "cg", None, ranks="auto")
 
 
+def test_ranks_know_the_null_space():
+    n = 1200
+    ring = heddle.Matrix(
+        (np.r_[np.full(n, 2.0), np.full(2 * n, -1.0)],
+         (np.tile(np.arange(n), 3), np.r_[np.arange(n), np.roll(np.arange(n), 1), np.roll(np.arange(n), -1)])),
+        (n, n))  # fmt: skip
+    right = np.random.default_rng(3).standard_normal(n)
+    alone = heddle.Solver(ring, "cg", plan="CSR", null_space=np.ones(n)).solve(right)
+    assert alone.converged
+    for ranks in (1, 3):
+        solver = heddle.Solver(ring, "cg", plan="CSR", null_space=np.ones(n), ranks=ranks)
+        result = solver.solve(right)
+        assert result.converged and (result.x == alone.x).all()
+
+
+@pytest.mark.parametrize("told", ["coordinates", "candidates", "adaptive"])
+def test_multigrid_of_ranks_is_told_what_it_is_alone(told):
+    B = heddle.generate("elasticity", 1500)
+    right = np.random.default_rng(4).standard_normal((B.shape[0], 3))
+    fields = np.stack([np.tile(row, (B.shape[0], 1)) for row in np.eye(3)])
+    given = {
+        "coordinates": {"coordinates": np.random.default_rng(5).random((B.shape[0], 3))},
+        "candidates": {"candidates": fields, "strength": 0.05},
+        "adaptive": {"candidates": "adaptive"},
+    }[told]
+    alone = heddle.Solver(B, "cg", "multigrid", plan="CSR", **given).solve(right)
+    shared = heddle.Solver(B, "cg", "multigrid", plan="CSR", ranks=2, **given).solve(right)
+    assert shared.converged and shared.iterations == alone.iterations
+    assert (shared.x == alone.x).all()
+
+
 def test_callbacks_of_ranks_may_raise():
     told = []
     solver = heddle.Solver(A, "cg", ranks=3)
@@ -93,7 +124,8 @@ def test_callbacks_of_ranks_may_raise():
         ({"boundary": "thin"}, heddle.UsageError, "thin"),
         ({"partition": "0,5"}, heddle.UsageError, "no multiple of 256"),
         ({"storage": "hisparse"}, heddle.UnsupportedError, "sliced"),
-        ({"null_space": np.ones(b.shape)}, heddle.UnsupportedError, "null_space"),
+        ({"null_space": np.ones(3)}, heddle.SizeError, "null_space"),
+        ({"candidates": np.ones(b.shape)}, heddle.UsageError, "multigrid"),
     ],
 )
 def test_what_ranks_do_not_take(options, error, words):

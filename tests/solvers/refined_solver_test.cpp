@@ -24,11 +24,10 @@ using namespace heddle::test;
 using E = quaternion<double>;
 using F = quaternion<float>;
 
-/// With a right-hand side, both solvers over plans.
+/// With a right-hand side, both matrices over plans.
 struct Refined {
   Operator<E> A;
   Operator<F> narrow_A;
-  std::shared_ptr<ConjugateGradient<float>> narrow;
   std::shared_ptr<ConjugateGradient<double>> wide;
   RefinedSolver solver;
   Field<E> b, x;
@@ -37,9 +36,8 @@ struct Refined {
           const SolverOptions& options)
       : A(matrix, parse_plan(plan), Device::cpu(2)),
         narrow_A(in_floats(matrix), parse_plan(narrow_plan), Device::cpu(2)),
-        narrow(std::make_shared<ConjugateGradient<float>>(narrow_A, Jacobi(narrow_A))),
         wide(std::make_shared<ConjugateGradient<double>>(A, Jacobi(A), options)),
-        solver(narrow, wide),
+        solver(narrow_A, Jacobi(narrow_A), wide),
         b(matrix.rows()),
         x(matrix.rows()) {
     for (Index i = 0; i < b.size(); ++i) b.set(i, {{std::sin(i), 0, std::cos(i), 1}});
@@ -76,15 +74,18 @@ TEST(RefinedSolver, ComesToTheResidualOfDoubles) {
     Refined refined(matrix, "C=8,sigma=n", narrow, {.tolerance = 1e-12});
     const Report report = refined.solve();
     EXPECT_TRUE(report.converged()) << report;
-    EXPECT_EQ(report.stored, "float");
+    EXPECT_EQ(report.stored, std::string(narrow) == "CSR" ? "float" : "scaled");
     EXPECT_EQ(report.detail, "");
-    EXPECT_GE(report.restarts, 5);
+    EXPECT_GE(report.restarts, 4);
     EXPECT_LT(refined.residual(matrix), 1.01e-12);
+    EXPECT_EQ(report.residual_norm, report.residual * report.baseline_norm);
+    Refined alone(matrix, "C=8,sigma=n", "CSR", {.tolerance = 1e-12});
+    const Report in_double = alone.wide->solve(alone.b, alone.x);
+    EXPECT_LT(report.iterations, 13 * in_double.iterations / 10);
+    EXPECT_LT(report.bytes_per_iteration, 6 * in_double.bytes_per_iteration / 10);
     const Report again = refined.solve();  // from the solution
     EXPECT_TRUE(again.converged());
     EXPECT_EQ(again.iterations, 0);
-    EXPECT_EQ(refined.wide->options().max_iterations, SolverOptions().max_iterations);
-    EXPECT_EQ(refined.narrow->options().tolerance, SolverOptions().tolerance);
   }
 }
 
@@ -143,9 +144,9 @@ TEST(RefinedSolver, RefusesWhatIsNotTheSameMatrix) {
   const Refined large(dirac(642), "CSR", "CSR", {}), small(matrix, "CSR", "CSR", {});
   expect_error(ErrorKind::size_mismatch,
                "a matrix of 162 rows of 4 floats refines one of 642 rows of 4 doubles",
-               [&] { RefinedSolver(small.narrow, large.wide); });
+               [&] { RefinedSolver(small.narrow_A, Jacobi(small.narrow_A), large.wide); });
   expect_error(ErrorKind::usage, "a null pointer to a solver",
-               [&] { RefinedSolver(nullptr, large.wide); });
+               [&] { RefinedSolver(small.narrow_A, Jacobi(small.narrow_A), nullptr); });
 }
 
 TEST(RefinedSolver, HasTheLimitsAndNumbersOfOneSolve) {
@@ -154,7 +155,7 @@ TEST(RefinedSolver, HasTheLimitsAndNumbersOfOneSolve) {
   Refined stopped(matrix, "CSR", "CSR", options);
   const Report none = stopped.solve();
   EXPECT_EQ(none.status, Status::time_limit);
-  EXPECT_EQ(none.iterations, 0);
+  EXPECT_LE(none.iterations, 1);  // each is followed by a look at the clock
   options.time_limit = std::numeric_limits<double>::infinity();
   options.baseline = Baseline::initial_residual;
   long long last = 0;

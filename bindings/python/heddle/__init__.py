@@ -21,6 +21,7 @@ from ._errors import (
     UnsupportedError,
     UsageError,
 )
+from ._expansion import fold
 from ._heddle import version as __version__
 from ._matrix import Adjoint, Matrix, generate, read, write
 from ._result import Result
@@ -31,5 +32,5 @@ from ._tune import Profile, tune
 __all__ = [
     "Adjoint", "BusyError", "DeviceError", "Error", "FileError", "Matrix", "MissingFileError",
     "OutOfMemoryError", "Profile", "Result", "SingularError", "SizeError", "Solver",
-    "UnsupportedError", "UsageError", "bicgstab", "cg", "generate", "gmres", "lsmr", "minres",
-    "read", "solve", "tune", "write"]  # fmt: skip
+    "UnsupportedError", "UsageError", "bicgstab", "cg", "fold", "generate", "gmres", "lsmr",
+    "minres", "read", "solve", "tune", "write"]  # fmt: skip

@@ -27,16 +27,18 @@ def preconditioner_of(
             function.begin(operator)
         return _heddle.Preconditioner.of_function(operator, function, varies)
     if told:
-        return _multigrid(operator, entry, dtype, given, **told)
+        made = multigrid_told(operator.rows, entry, dtype, **told)
+        return _heddle.Preconditioner.multigrid(operator, given, *made)
     return None if given == "none" else _heddle.Preconditioner.named(operator, given)
 
 
-def _multigrid(
-    operator: _heddle.Operator, entry: str, dtype: np.dtype, text: str, strength: float = 0.08,
+def multigrid_told(
+    rows: int, entry: str, dtype: np.dtype, strength: float | None = None,
     coordinates: ArrayLike | None = None, candidates: ArrayLike | str | None = None,
-) -> _heddle.Preconditioner:  # fmt: skip
+) -> tuple[float, Any, Any, bool]:  # fmt: skip
+    """What the library takes: the strength, points, fields, and whether these are adaptive."""
     points = fields = None
-    shape = operator.rows, *_row_shapes[entry]
+    shape = rows, *_row_shapes[entry]
     if coordinates is not None:
         if entry not in ("block2", "block3"):
             raise UsageError(f"coordinates are of block2 or block3 entries, not of {entry}")
@@ -51,6 +53,4 @@ def _multigrid(
             fields = fields.reshape(1, *shape)
         if fields.shape[1:] != shape:
             raise SizeError(f"candidates has the shape {fields.shape}, not (k, {shape})")
-    return _heddle.Preconditioner.multigrid(
-        operator, text, float(strength), points, fields, adaptive
-    )
+    return 0.08 if strength is None else float(strength), points, fields, adaptive

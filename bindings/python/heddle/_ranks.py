@@ -5,11 +5,14 @@ from __future__ import annotations
 from operator import index
 from typing import Any
 
+from numpy.typing import NDArray
+
 from . import _heddle
 from ._errors import UnsupportedError, UsageError
 from ._functions import is_operator
 from ._gpu import one_name
 from ._matrix import Adjoint, Matrix
+from ._preconditioners import multigrid_told
 
 
 def refuse_for_ranks(*, storage: str, **given: Any) -> None:
@@ -32,9 +35,7 @@ def ranks_worth_it(A: Any, device: str, partition: str) -> tuple[int | None, str
     counts = range(2, len(devices) + 1) if devices[0] != "cpu" else ()
     if not counts:
         return None, devices[0]
-    told = A.describe(
-        device=devices[0], scaling="nvlink", rates="device", partition=partition, ranks=counts)  # fmt: skip
-    best = told["scaling"]["best_ranks"]
+    best = A._own.best_ranks(devices[0], partition, list(counts))
     return (None, devices[0]) if best == 1 else (best, ",".join(devices[:best]))
 
 
@@ -64,9 +65,17 @@ class OnRanks:
         raise UsageError("ranks take arrays in the host's memory")
 
     def solver(
-        self, method: str, preconditioner: Any, shift: float, options: _heddle.SolverOptions
-    ) -> _heddle.RankSolver:
+        self, method: str, preconditioner: Any, shift: float, options: _heddle.SolverOptions,
+        null_space: NDArray[Any] | None, **told: Any,
+    ) -> _heddle.RankSolver:  # fmt: skip
+        """``null_space``: several vectors, one after the other. ``told``: what multigrid is."""
         if not isinstance(preconditioner, str):
             raise UnsupportedError("ranks take preconditioners by their text")
+        multigrid = None
+        if any(value is not None for value in told.values()):
+            matrix = self.matrix
+            multigrid = _heddle.MultigridOptions(
+                *multigrid_told(self.rows, matrix.entry, matrix.dtype, **told))  # fmt: skip
         return _heddle.RankSolver.make(
-            self.matrix._own, *self._choice, method, preconditioner, shift, options)  # fmt: skip
+            self.matrix._own, *self._choice, method, preconditioner, shift, options, multigrid,
+            null_space)  # fmt: skip

@@ -10,10 +10,11 @@ from ._errors import UsageError
 def settings_of(
     *, rtol: float | None, atol: float, maxiter: int, restart: int, time_limit: float,
     record_history: bool, interval: tuple[float, float] | None, omega: float | None,
-    basis_precision: str,
+    basis_precision: str, field_precision: str,
 ) -> _heddle.SolverOptions:  # fmt: skip
-    if basis_precision not in ("full", "single"):
-        raise UsageError(f"basis_precision is 'full' or 'single', not {basis_precision!r}")
+    for name, kind in (("basis_precision", basis_precision), ("field_precision", field_precision)):
+        if kind not in ("full", "single"):
+            raise UsageError(f"{name} is 'full' or 'single', not {kind!r}")
     if omega == 0:
         raise UsageError("omega is finite and not 0")
     return _heddle.SolverOptions(
@@ -27,4 +28,5 @@ def settings_of(
         upper=float(interval[1]) if interval is not None else 0.0,
         omega=0.0 if omega is None else float(omega),
         basis_in_single=basis_precision == "single",
+        fields_in_single=field_precision == "single",
     )

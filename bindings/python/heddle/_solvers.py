@@ -80,6 +80,10 @@ class Solver:
         Of chebyshev and richardson: the extreme eigenvalues of M^-1 A; of the latter the step.
     basis_precision
         ``"single"``: gmres and fgmres keep their vectors as floats.
+    field_precision
+        ``"single"``: iterations have every field and the matrix in floats, or the matrix in 16 bits
+        under such a plan, and are refined by residuals in double; doubles go on where floats come
+        no further (docs/encodings.md). Of matrices in double, with preconditioners by their text.
     strength, coordinates, candidates
         Of multigrid, as docs/multigrid.md has them: the threshold of strong entries; a point for
         each row of ``block2`` or ``block3`` entries; fields that A nearly maps to zero, or
@@ -119,7 +123,8 @@ class Solver:
         null_space: ArrayLike | None = None,
         shift: float = 0.0,
         interval: tuple[float, float] | None = None, omega: float | None = None,
-        basis_precision: str = "full", strength: float | None = None,
+        basis_precision: str = "full", field_precision: str = "full",
+        strength: float | None = None,
         coordinates: ArrayLike | None = None, candidates: ArrayLike | str | None = None,
         varies: bool = False,
         ranks: int | str | None = None, partition: str = "entries", exchange: str = "task",
@@ -132,7 +137,7 @@ class Solver:
         self._settings = settings_of(
             rtol=rtol, atol=atol, maxiter=maxiter, restart=restart, time_limit=time_limit,
             record_history=record_history, interval=interval, omega=omega,
-            basis_precision=basis_precision)  # fmt: skip
+            basis_precision=basis_precision, field_precision=field_precision)  # fmt: skip
         told = {"strength": strength, "coordinates": coordinates, "candidates": candidates}
         self._given = preconditioner, varies, told, null_space, float(shift)
         if ranks == "auto":
@@ -142,7 +147,7 @@ class Solver:
             self._base, self.A, self.entry, self.dtype, self._generation = operator_for(
                 A, method, device, index(threads), plan, storage, index(node), profile)  # fmt: skip
         else:
-            refuse_for_ranks(storage=storage, profile=profile, null_space=null_space, **told)
+            refuse_for_ranks(storage=storage, profile=profile)
             self._base = OnRanks(
                 A, ranks, device, index(threads), plan, partition, exchange, boundary)  # fmt: skip
             self.A, self._generation = self._base.matrix, None
@@ -164,9 +169,13 @@ class Solver:
     def _begin(self) -> None:
         """Makes what solves, of ``_base``."""
         preconditioner, varies, told, null_space, shift = self._given
+        vectors = self._null_vectors(null_space)
         if isinstance(self._base, OnRanks):
+            if on_gpu(vectors):
+                raise UsageError("ranks take arrays in the host's memory, and null_space is another")
             self._operator = self._base
-            self._own = self._base.solver(self.method, preconditioner, shift, self._settings)
+            self._own = self._base.solver(
+                self.method, preconditioner, shift, self._settings, vectors, **told)  # fmt: skip
         else:
             self._operator = self._shifted()
             own = preconditioner_of(
@@ -175,15 +184,20 @@ class Solver:
         # x and what each enqueued solve uses, by addresses, the last one last. Behind `_own`, which
         # waits for these solves when it goes: attributes go in their order.
         self._queued: dict[Any, tuple[Any, Any]] = {}
-        if null_space is not None:
-            vectors = null_space
-            if not on_gpu(vectors):
-                vectors = numbers(vectors, self.dtype, "null_space")
-            if vectors.shape in self._forms:
-                vectors = vectors.reshape(1, *self._shape)
+        if vectors is not None and not isinstance(self._base, OnRanks):
             shape = len(vectors), *self._shape
             _kept, place = self._place(vectors, "null_space", shape=shape)
             self._own.set_null_space(len(vectors), place)
+
+    def _null_vectors(self, given: Any) -> Any:
+        """Of shape ``(k, *self._shape)``, or None."""
+        if given is None:
+            return None
+        vectors = given if on_gpu(given) else numbers(given, self.dtype, "null_space")
+        if tuple(vectors.shape) in self._forms:
+            vectors = vectors.reshape(1, *self._shape)
+        self._check_shape(vectors, (len(vectors), *self._shape), "null_space")
+        return vectors
 
     def edited(self, *, set: Any = None, add: Any = None, remove: Any = None) -> Solver:
         """A solver of the edited matrix, where the storage is ``"hisparse"``: its tree shares all

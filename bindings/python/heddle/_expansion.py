@@ -1,0 +1,95 @@
+"""The entries behind a matrix of the real numbers by which they act."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ._arrays import _entry_shapes, stored
+from ._errors import SizeError, UnsupportedError, UsageError
+from ._matrix import Matrix
+
+_complex = np.array([[[1, 0], [0, 1]], [[0, -1], [1, 0]]])
+_quaternion = np.array([
+    np.eye(4),
+    [[0, -1, 0, 0], [1, 0, 0, 0], [0, 0, 0, -1], [0, 0, 1, 0]],
+    [[0, 0, -1, 0], [0, 0, 0, 1], [1, 0, 0, 0], [0, -1, 0, 0]],
+    [[0, 0, 0, -1], [0, 0, -1, 0], [0, 1, 0, 0], [1, 0, 0, 0]]])  # fmt: skip
+
+
+def _tiles(entry: str) -> NDArray[Any]:
+    """The tile of each real component of an entry."""
+    if entry == "complex":
+        return _complex
+    if entry == "quaternion":
+        return _quaternion
+    if entry == "dual-quaternion":  # the dual part of the product is r s' + d s
+        return np.concatenate([np.kron(part, _quaternion) for part in (np.eye(2), [[0, 0], [1, 0]])])
+    size = _entry_shapes[entry][0] if _entry_shapes[entry] else 1
+    places = np.eye(size * size).reshape(-1, size, size)
+    if entry == "complex-block3":
+        return np.array([np.kron(place, tile) for place in places for tile in _complex])
+    return places
+
+
+def fold(A: Any, entry: str) -> Matrix:
+    """A matrix of entries from its real expansion, in which each entry is the tile of real numbers
+    that acts as it does: 2 x 2 of a complex number, 4 x 4 of a quaternion w, x, y, z, 8 x 8 of a
+    dual quaternion, R x R of a block, 6 x 6 of a complex 3 x 3 block.
+
+    Parameters
+    ----------
+    A
+        A SciPy sparse matrix or array, or a dense array, real. A tile with any number that is
+        stored, or not zero, is an entry.
+    entry
+        Of the result.
+
+    Raises ``SizeError`` where A is no whole tiles, and ``UnsupportedError`` for the first tile that
+    is no such entry, to 1e-12 of its largest number.
+
+    >>> import numpy as np
+    >>> import heddle
+    >>> A = heddle.fold(np.array([[1.0, -2], [2, 1]]), "complex")
+    >>> A.data
+    array([1.+2.j])
+    """
+    if entry not in _entry_shapes:
+        raise UsageError(f"no entry is named {entry!r}; there are: {', '.join(_entry_shapes)}")
+    tiles = _tiles(entry)
+    size = tiles.shape[1]
+    if len(A.shape) != 2 or A.shape[0] % size or A.shape[1] % size:
+        raise SizeError(f"a matrix of shape {tuple(A.shape)} is no whole tiles of {size} x {size}")
+    shape = A.shape[0] // size, A.shape[1] // size
+    if hasattr(A, "tobsr"):
+        found = A.tobsr(blocksize=(size, size))
+        found.sum_duplicates()
+        data, column = found.data, found.indices
+        row = np.repeat(np.arange(shape[0]), np.diff(found.indptr))
+    else:
+        apart = np.asarray(A).reshape(shape[0], size, shape[1], size).swapaxes(1, 2)
+        row, column = np.nonzero(apart.any(axis=(2, 3)))
+        data = apart[row, column]
+    if data.dtype.kind == "c":
+        raise UnsupportedError("the expansion of a matrix has real numbers")
+    return Matrix((_folded(stored(data), tiles, entry, row, column), (row, column)), shape)
+
+
+def _folded(
+    data: NDArray[Any], tiles: NDArray[Any], entry: str, row: ArrayLike, column: ArrayLike
+) -> NDArray[Any]:
+    flat = tiles.reshape(len(tiles), -1)
+    first = np.abs(flat).argmax(axis=1)  # where a component shows, and its sign
+    components = data.reshape(len(data), -1)[:, first] * flat[np.arange(len(flat)), first]
+    off = np.abs(data - np.tensordot(components, tiles, 1)).max(axis=(1, 2), initial=0)
+    wrong = np.flatnonzero(~(off <= 1e-12 * np.abs(data).max(axis=(1, 2), initial=0)))
+    if wrong.size:
+        place = np.asarray(row)[wrong[0]], np.asarray(column)[wrong[0]]
+        raise UnsupportedError(f"the tile at row {place[0]}, column {place[1]} is no {entry} entry")
+    components = components.astype(data.dtype, copy=False)
+    if entry in ("complex", "complex-block3"):
+        components = np.ascontiguousarray(components).view(np.result_type(data, np.complex64))
+    return np.ascontiguousarray(components.reshape(len(data), *_entry_shapes[entry]))
+

@@ -1,0 +1,17 @@
+// The solver whose runs over floats a solve in double takes.
+#pragma once
+
+#include <memory>
+
+#include "heddle/krylov_solver.hpp"
+#include "heddle/method_info.hpp"
+
+namespace heddle::detail {
+
+/// Of the method's name, in the form whose runs go on from one another where there is one.
+/// `preconditioner`: null for none.
+std::unique_ptr<KrylovSolver<float>> narrow_solver(
+    const MethodInfo& method, OperatorReference<float> matrix,
+    std::shared_ptr<Preconditioner<float>> preconditioner, SolverOptions options);
+
+}  // namespace heddle::detail
