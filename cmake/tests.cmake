@@ -33,7 +33,10 @@ if(HEDDLE_PRECOMPILE_HEADERS)
 endif()
 
 # What several folders' tests share.
-add_library(heddle_test_support STATIC tests/support/dense_factors.cpp tests/support/systems.cpp)
+add_library(heddle_test_support STATIC
+  tests/support/dense_factors.cpp tests/support/rare_entries.cpp tests/support/systems.cpp)
+# Each of the first two takes a minute.
+set_target_properties(heddle_test_support PROPERTIES UNITY_BUILD OFF)
 target_include_directories(heddle_test_support PUBLIC ${PROJECT_SOURCE_DIR}/tests ${PROJECT_SOURCE_DIR}/src)
 target_compile_definitions(heddle_test_support PUBLIC
   HEDDLE_TEST_EVERY_ENTRY=$<BOOL:${HEDDLE_DEEP_CHECK}>)
