@@ -1,6 +1,7 @@
 # The files tests/<folder>/*_test.cpp are one executable, <folder>_test; its tests carry the folder as
 # their label.
 include(GoogleTest)
+include(cmake/grouped_tests.cmake)
 
 # Threads of OpenMP, which other libraries use, sleep instead of spinning: tests share the cores.
 set(test_environment OMP_WAIT_POLICY=passive)
@@ -132,6 +133,7 @@ foreach(label ${test_labels})
   gtest_discover_tests(${name}
     DISCOVERY_MODE PRE_TEST
     PROPERTIES LABELS ${label} ENVIRONMENT "${test_environment}" TIMEOUT 1200 COST ${cost})
+  heddle_group_tests(${name} ${label} ${cost})
 endforeach()
 
 # Processes of MPI beside threads of one, more of them than there are cores.
