@@ -1,19 +1,28 @@
-# heddle_unite(list folder EXCEPT regex): in a build that compiles files together, those of one of the
-# library's folders are one file, but for what the regex finds: names of helpers that two files share,
-# files with options of their own. The folder's name stays in the path, by which files get options.
+# heddle_unite(list folder [NAME name] [ONLY regex] [EXCEPT regex]): in a build that compiles files
+# together, those of one of the library's folders that `ONLY` finds are few files, but for what
+# `EXCEPT` finds: names of helpers that two files share, files with options of their own, loops that
+# take long alone. The folder's name stays in the path, by which files get options.
 function(heddle_unite list folder)
-  cmake_parse_arguments(PARSE_ARGV 2 arg "" "EXCEPT" "")
+  cmake_parse_arguments(PARSE_ARGV 2 arg "" "NAME;ONLY;EXCEPT" "")
   if(NOT CMAKE_UNITY_BUILD)
     return()
   endif()
   set(members ${${list}})
-  list(FILTER members INCLUDE REGEX "/${folder}/[^/]*\\.cpp$")
-  list(FILTER members EXCLUDE REGEX "/[^/]*(${arg_EXCEPT}|_cuda)[^/]*\\.cpp$")
-  list(TRANSFORM members REPLACE "(.+)" "#include \"\\1\"" OUTPUT_VARIABLE lines)
-  list(JOIN lines "\n" text)
-  set(unit ${PROJECT_BINARY_DIR}/${folder}/Unity/all.cpp)
-  file(CONFIGURE OUTPUT ${unit} CONTENT "${text}\n")
+  list(FILTER members INCLUDE REGEX "/${folder}/[^/]*(${arg_ONLY})[^/]*\\.cpp$")
+  list(FILTER members EXCLUDE REGEX "/[^/]*(_cuda${arg_EXCEPT})[^/]*\\.cpp$")
   list(REMOVE_ITEM ${list} ${members})
-  list(APPEND ${list} ${unit})
+  # As many in each, and at most 16.
+  list(LENGTH members count)
+  math(EXPR batches "(${count} + 15) / 16")
+  foreach(batch RANGE 1 ${batches})
+    math(EXPR begin "(${batch} - 1) * ${count} / ${batches}")
+    math(EXPR length "${batch} * ${count} / ${batches} - ${begin}")
+    list(SUBLIST members ${begin} ${length} files)
+    list(TRANSFORM files REPLACE "(.+)" "#include \"\\1\"")
+    list(JOIN files "\n" text)
+    set(unit ${PROJECT_BINARY_DIR}/${folder}/Unity/${arg_NAME}all_${batch}.cpp)
+    file(CONFIGURE OUTPUT ${unit} CONTENT "${text}\n")
+    list(APPEND ${list} ${unit})
+  endforeach()
   set(${list} ${${list}} PARENT_SCOPE)
 endfunction()

@@ -10,6 +10,7 @@
 #include "support/gpu.hpp"
 #include "support/random_matrix.hpp"
 #include "support/refusing_memory.hpp"
+#include "support/stored_shape.hpp"
 
 namespace sliced_values_gpu {
 namespace {
@@ -51,7 +52,7 @@ void expect_same_values(const Stored& pattern, InnerLayout inner, ComponentOrder
   for (const std::size_t first : {0, 1}) {
     std::vector<S> expected = poison;
     const std::size_t scalars = at(entries) * K;
-    const EntryShape shape = detail::entry_table<E>()->stored(order);
+    const EntryShape shape = stored_shape<E>(order);
     place_values_on_cpu<S, E::components>(
         *pattern.on_cpu, inner, shape,
         std::as_bytes(std::span<const S>(given).subspan(first, scalars)),

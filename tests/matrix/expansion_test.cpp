@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -93,13 +94,19 @@ CsrMatrix<real<S>> dense_matrix(Index rows, Index columns, const std::vector<S>&
   return {rows, columns, Array<Offset>(offsets), Array<Index>(column), Array<S>(values)};
 }
 
+/// Floats fold as doubles do: one entry stands for the others where not all are taken.
+template <class E>
+constexpr bool is_taken = HEDDLE_TEST_EVERY_ENTRY || std::is_same_v<stored_scalar_t<E>, double> ||
+                          std::is_same_v<E, quaternion<float>>;
+
 template <class F>
 void for_every_entry(F&& check) {
   for (const std::string_view kind : entry_kind_names) {
     for (const std::string_view precision : precision_names) {
       SCOPED_TRACE(std::string(kind) + " " + std::string(precision));
-      visit_entry(parse_entry_kind(kind), parse_precision(precision),
-                  [&]<class E>() { check.template operator()<E>(); });
+      visit_entry(parse_entry_kind(kind), parse_precision(precision), [&]<class E>() {
+        if constexpr (is_taken<E>) check.template operator()<E>();
+      });
     }
   }
   SCOPED_TRACE("an entry not built in");

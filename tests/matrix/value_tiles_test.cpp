@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "heddle/detail/entry_table.hpp"
 #include "heddle/operator.hpp"
 #include "support/random_matrix.hpp"
+#include "support/stored_shape.hpp"
 
 namespace {
 
@@ -72,7 +72,7 @@ std::vector<Array<stored_scalar_t<E>>> placed(const SlicedPattern& pattern, Inne
       place(given, values.data() + first * K, results.back().data());
     }
   };
-  const EntryShape shape = detail::entry_table<E>()->stored(order);
+  const EntryShape shape = stored_shape<E>(order);
   const int together = shape.block_rows > 1 ? shape.scalars_of_element() : K;
   const auto by_units = [&]<class U>(U /*one*/) {
     if constexpr (sizeof(U) >= sizeof(S)) {
@@ -111,7 +111,7 @@ void expect_as_on_cpu(const SlicedPattern& pattern, const Plan& plan, ComponentO
   for (S& value : values) value = next++;
   for (S& value : poisoned) value = -7;
   Array<S> expected = poisoned;
-  place_values_on_cpu<S, K>(pattern, plan.layout.inner, detail::entry_table<E>()->stored(order),
+  place_values_on_cpu<S, K>(pattern, plan.layout.inner, stored_shape<E>(order),
                             std::as_bytes(values.span()), std::as_writable_bytes(expected.span()),
                             Stream{});
 

@@ -13,6 +13,7 @@
 #include "heddle/lsmr.hpp"
 #include "support/dense_factors.hpp"
 #include "support/random_matrix.hpp"
+#include "support/rare_entries.hpp"
 
 namespace heddle::test {
 

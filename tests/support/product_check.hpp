@@ -13,6 +13,7 @@
 
 #include "heddle/operator.hpp"
 #include "support/random_matrix.hpp"
+#include "support/rare_entries.hpp"
 
 namespace heddle::test {
 

@@ -13,6 +13,7 @@
 
 #include "heddle/field.hpp"
 #include "heddle/operator.hpp"
+#include "support/rare_entries.hpp"
 
 namespace heddle::test {
 
