@@ -144,9 +144,10 @@ DistributedOperator<S>::DistributedOperator(Communicator& ranks, const Partition
   if constexpr (has_cuda) {
     if (!device.on_gpu()) return;
     guard(ranks, [&] {
-      state.on_gpu = cuda::make_device_product(ranks, state.halo, state.copied_rows,
-                                               state.of_rows(1) * sizeof(S), device);
       state.shared->connect(device, this, state);
+      const int* const given_up = state.may_be_captured() ? state.shared->given_up() : nullptr;
+      state.on_gpu = cuda::make_device_product(ranks, state.halo, state.copied_rows,
+                                               state.of_rows(1) * sizeof(S), device, given_up);
     });
   }
 }

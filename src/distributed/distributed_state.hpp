@@ -182,6 +182,10 @@ struct DistributedOperator<S>::State final : cuda::RankProduct {
     return splits && &part == &boundary ? FieldView<const S>(r) : b;
   }
 
+  /// Not under a dynamic schedule, whose counters are those of the stream.
+  bool may_be_captured() const override {
+    return plan.loop.form != LoopForm::stepped && plan.schedule.kind != ScheduleKind::dynamic;
+  }
   /// Where each row has a thread, groups of threads are groups of rows. Split rows are whole behind
   /// both parts alone.
   int parts() const override {
