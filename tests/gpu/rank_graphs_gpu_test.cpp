@@ -34,7 +34,7 @@ Plan in_graphs(Plan plan = {}) {
 
 class RankGraphsOnGpu : public OnGpu {
  protected:
-  /// On one rank, and on one for each GPU in all modes.
+  /// On one rank for each GPU, in all modes.
   template <template <class> class Solver, class E>
   void expect_bits_of_launches(const CsrMatrix<E>& matrix, Generator& generator,
                                const Plan& plan = {}, const SolverOptions& options = {}) const {
@@ -43,13 +43,13 @@ class RankGraphsOnGpu : public OnGpu {
                                                  ExchangeMode::task, options, {device}, plan);
     EXPECT_EQ(expected.report.loop, "stepped");
     const std::vector<Device> gpus = all_gpus();
+    if (gpus.size() < 2) GTEST_SKIP() << "one GPU is here";
     const auto most = static_cast<int>(gpus.size());
-    for (int k = 0; k < 5; ++k) {
-      const int ranks = k == 0 ? 1 : most;
+    for (int k = 0; k < 4; ++k) {
       const auto mode = static_cast<ExchangeMode>(k % 3);
-      SCOPED_TRACE(std::to_string(ranks) + " ranks, " + std::string(name(mode)));
-      const Partition partition = k == 4 ? random_owners(matrix.rows(), ranks, generator)
-                                         : Partition::even(matrix.rows(), ranks);
+      SCOPED_TRACE(std::string(name(mode)));
+      const Partition partition = k == 3 ? random_owners(matrix.rows(), most, generator)
+                                         : Partition::even(matrix.rows(), most);
       const auto found =
           solve_on_ranks<Solver>(matrix, b, partition, mode, options, gpus, in_graphs(plan));
       EXPECT_EQ(found.report.loop,
