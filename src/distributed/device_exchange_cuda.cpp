@@ -7,6 +7,7 @@
 
 #include "base/cuda_call.hpp"
 #include "gather_rows_cuda.hpp"
+#include "peer_memory_cuda.hpp"
 
 namespace heddle::cuda {
 
@@ -38,25 +39,6 @@ double seconds_between(const Event& begin, const Event& end) {
   float milliseconds = 0;
   check(cudaEventElapsedTime(&milliseconds, begin.get(), end.get()), "cudaEventElapsedTime");
   return milliseconds * 1e-3;
-}
-
-/// So that copies between two GPUs go past the host, if they can; by way of it they go anyway.
-void reach(int other, const Stream& stream) {
-  if (other == stream.gpu) return;
-  int can = 0;
-  check(cudaDeviceCanAccessPeer(&can, stream.gpu, other), "cudaDeviceCanAccessPeer");
-  if (can == 0) return;
-  const OnGpu here(stream);
-  const cudaError_t status = cudaDeviceEnablePeerAccess(other, 0);
-  switch (status) {
-    case cudaErrorPeerAccessAlreadyEnabled:
-    case cudaErrorPeerAccessUnsupported:
-    case cudaErrorTooManyPeers:
-      cudaGetLastError();  // so that the next call does not report it
-      return;
-    default:
-      check(status, "cudaDeviceEnablePeerAccess");
-  }
 }
 
 }  // namespace

@@ -19,6 +19,8 @@ class DeviceProduct {
 
   using Queue = std::function<void(const Stream& stream)>;
 
+  /// On a stream that is being captured no hosts meet: kernels wait for those of other ranks.
+  ///
   /// `interior` and `boundary` queue the products of the two parts; x and `boundary_x` are their
   /// fields. `may_overlap`: neither needs what the other writes, so that mode `task` has the
   /// boundary on a stream of its own, on which the halo comes.
@@ -31,9 +33,11 @@ class DeviceProduct {
 };
 
 /// Collective. `copied_rows`: of x, in front of the halo in `boundary_x`; rows of so many bytes.
-/// Defined in builds with CUDA.
+/// `given_up`: of `RankSums`, for products that may be captured; or null. Defined in builds with
+/// CUDA.
 std::shared_ptr<DeviceProduct> make_device_product(Communicator& ranks, const detail::Halo& halo,
                                                    const std::vector<Index>& copied_rows,
-                                                   std::size_t row_bytes, const Device& device);
+                                                   std::size_t row_bytes, const Device& device,
+                                                   const int* given_up = nullptr);
 
 }  // namespace heddle::cuda

@@ -1,9 +1,12 @@
 #include "device_product.hpp"
 
+#include <optional>
 #include <span>
 
 #include "device_exchange_cuda.hpp"
 #include "gather_rows_cuda.hpp"
+#include "peer_exchange_cuda.hpp"
+#include "peer_memory_cuda.hpp"
 
 namespace heddle::cuda {
 
@@ -13,15 +16,23 @@ class ExchangedProduct final : public DeviceProduct {
  public:
   ExchangedProduct(Communicator& ranks, const detail::Halo& halo,
                    const std::vector<Index>& copied_rows, std::size_t row_bytes,
-                   const Device& device)
+                   const Device& device, const int* given_up)
       : row_bytes_(row_bytes),
         copied_rows_(std::span<const Index>(copied_rows), device),
-        exchange_(ranks, halo, row_bytes, device) {}
+        exchange_(ranks, halo, row_bytes, device) {
+    if (given_up == nullptr) return;
+    peers_.emplace(ranks, halo, copied_rows_, row_bytes, given_up, device);
+  }
 
   /// In mode `task` the host meets other ranks once its GPU has work, in mode `naive` before; both
   /// copy beside the interior rows. In mode `vector` these wait for the copies.
   void run(ExchangeMode mode, bool may_overlap, const void* x, void* boundary_x,
            const Stream& stream, const Queue& interior, const Queue& boundary) override {
+    if (peers_ && is_captured(stream)) {
+      const bool overlaps = mode == ExchangeMode::task && may_overlap;
+      return run_captured(mode == ExchangeMode::vector, overlaps, x, boundary_x, stream, interior,
+                          boundary);
+    }
     std::byte* const halo = static_cast<std::byte*>(boundary_x) + copied_rows_.size() * row_bytes_;
     const bool beside = mode != ExchangeMode::vector;
     const auto fetch = [&] {
@@ -50,23 +61,50 @@ class ExchangedProduct final : public DeviceProduct {
     exchange_.finish(stream);
   }
 
-  void add_times(RankTimes& times) override { exchange_.add_times(times); }
+  void add_times(RankTimes& times) override {
+    exchange_.add_times(times);
+    if (peers_) peers_->add_times(times);
+  }
   long long memory() const override {
-    return exchange_.memory() + static_cast<long long>(copied_rows_.size() * sizeof(Index));
+    return exchange_.memory() + static_cast<long long>(copied_rows_.size() * sizeof(Index)) +
+           (peers_ ? peers_->memory() : 0);
   }
 
  private:
+  /// Modes `naive` and `task` differ where the boundary `overlaps` the interior alone.
+  void run_captured(bool waits, bool overlaps, const void* x, void* boundary_x,
+                    const Stream& stream, const Queue& interior, const Queue& boundary) {
+    if (waits) {
+      peers_->begin(stream);
+      peers_->mark_interior(stream);
+      peers_->exchange(x, boundary_x, stream);
+      interior(stream);
+    } else {
+      const Stream beside = peers_->fork(stream);
+      peers_->exchange(x, boundary_x, beside);
+      peers_->begin(stream);
+      interior(stream);
+      peers_->mark_interior(stream);
+      if (overlaps) boundary(beside);
+      peers_->join(stream);
+    }
+    if (!overlaps) boundary(stream);
+    peers_->finish(stream);
+  }
+
   std::size_t row_bytes_;
   Array<Index> copied_rows_;
   DeviceExchange exchange_;
+  std::optional<PeerExchange> peers_;
 };
 
 }  // namespace
 
 std::shared_ptr<DeviceProduct> make_device_product(Communicator& ranks, const detail::Halo& halo,
                                                    const std::vector<Index>& copied_rows,
-                                                   std::size_t row_bytes, const Device& device) {
-  return std::make_shared<ExchangedProduct>(ranks, halo, copied_rows, row_bytes, device);
+                                                   std::size_t row_bytes, const Device& device,
+                                                   const int* given_up) {
+  return std::make_shared<ExchangedProduct>(ranks, halo, copied_rows, row_bytes, device, given_up);
 }
 
 }  // namespace heddle::cuda

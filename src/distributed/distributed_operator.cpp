@@ -1,5 +1,6 @@
 #include "heddle/distributed_operator.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <functional>
@@ -144,9 +145,13 @@ DistributedOperator<S>::DistributedOperator(Communicator& ranks, const Partition
   if constexpr (has_cuda) {
     if (!device.on_gpu()) return;
     guard(ranks, [&] {
-      state.on_gpu = cuda::make_device_product(ranks, state.halo, state.copied_rows,
-                                               state.of_rows(1) * sizeof(S), device);
+      const std::vector<long long> exchange =
+          gather(ranks, state.halo.columns.empty() && state.halo.sent_rows.empty() ? 0 : 1);
+      state.all_exchange = std::find(exchange.begin(), exchange.end(), 0) == exchange.end();
       state.shared->connect(device, this, state);
+      const int* const given_up = state.may_be_captured() ? state.shared->given_up() : nullptr;
+      state.on_gpu = cuda::make_device_product(ranks, state.halo, state.copied_rows,
+                                               state.of_rows(1) * sizeof(S), device, given_up);
     });
   }
 }

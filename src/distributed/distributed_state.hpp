@@ -182,6 +182,12 @@ struct DistributedOperator<S>::State final : cuda::RankProduct {
     return splits && &part == &boundary ? FieldView<const S>(r) : b;
   }
 
+  /// Not under a dynamic schedule, whose counters are those of the stream, nor where a rank is
+  /// without neighbours.
+  bool may_be_captured() const override {
+    return all_exchange && plan.loop.form != LoopForm::stepped &&
+           plan.schedule.kind != ScheduleKind::dynamic;
+  }
   /// Where each row has a thread, groups of threads are groups of rows. Split rows are whole behind
   /// both parts alone.
   int parts() const override {
@@ -294,6 +300,7 @@ struct DistributedOperator<S>::State final : cuda::RankProduct {
   detail::RowRuns copied_runs, sent_runs;  // of the basis; on the CPU
   detail::Halo halo;
   std::size_t entries = 0;
+  bool all_exchange = false;  // each rank with another; on GPUs
   Array<S> boundary_x, sent;
   std::vector<Message<const std::byte>> sends;
   std::vector<Message<std::byte>> receives;

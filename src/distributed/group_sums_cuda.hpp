@@ -23,6 +23,18 @@ struct NodeTiles {
   int first, tiles, width;
 };
 
+/// What a kernel joins a rank's groups by, see group_sums_cuda.cuh.
+struct GroupJoin {
+  const GroupTile* tiles;
+  const NodeTiles* nodes;
+  const Index* group_at;
+  const double* partials;
+  int parts, count;
+  bool adds;  // or takes the largest
+  double* of_tiles;
+  unsigned* finished;
+};
+
 /// Joins what lies within the subtrees of one rank, in the tree that `detail::join_node` walks
 /// over. Defined in builds with CUDA.
 class GroupSums {
@@ -38,7 +50,11 @@ class GroupSums {
   /// than ever before it allocates, and waits.
   void queue(const double* partials, int parts, int count, RowShare::Join how, double* to,
              const Stream& stream);
-  /// The same. Waits for the stream; valid until the next call.
+  /// The same as a part of another kernel, of up to `Reduction::width` numbers, with a block for
+  /// each of `tiles()`.
+  GroupJoin join_of(const double* partials, int parts, int count, RowShare::Join how);
+  unsigned tiles() const { return static_cast<unsigned>(tiles_.size()); }
+  /// As `queue`. Waits for the stream; valid until the next call.
   std::span<const double> join(const double* partials, int count, RowShare::Join how,
                                const Stream& stream);
 

@@ -4,7 +4,12 @@
 #include <utility>
 
 #include "base/cuda_call.hpp"
+#include "group_sums_cuda.cuh"
 #include "heddle/detail/reduction.hpp"
+#include "heddle/kernels/loop.cuh"
+#include "peer_memory_cuda.hpp"
+#include "peer_words_cuda.cuh"
+#include "ports_of_ranks.hpp"
 #include "rank_sums_cuda.hpp"
 
 namespace heddle::cuda {
@@ -13,7 +18,7 @@ namespace {
 
 constexpr int width = Reduction<double>::width;
 constexpr unsigned threads_of_join = 512;
-constexpr std::size_t most_shared = 48 << 10;  // bytes
+constexpr std::size_t most_shared = 32 << 10;  // bytes of numbers; the tree lies behind them
 
 struct DestroyEvent {
   void operator()(cudaEvent_t event) const { cudaEventDestroy(event); }
@@ -22,37 +27,111 @@ struct FreePinned {
   void operator()(double* data) const { cudaFreeHost(data); }
 };
 
+using NodeTree = RankSums::NodeTree;
+
+/// Shared memory of a block: the numbers of all nodes, where there is no room elsewhere, and behind
+/// them the tree, of which a load from far away would be waited for at every level.
+__device__ __forceinline__ double* load_tree(NodeTree& tree, int count, double* shared) {
+  if (tree.room != nullptr) return tree.room;
+  const auto thread = static_cast<int>(threadIdx.x), threads = static_cast<int>(blockDim.x);
+  auto* const joinings = reinterpret_cast<RankSums::Joining*>(shared + tree.nodes * count);
+  auto* const levels = reinterpret_cast<int*>(joinings + tree.nodes);
+  for (int i = thread; i < tree.nodes - 1; i += threads) joinings[i] = tree.joinings[i];
+  for (int i = thread; i <= tree.level_count; i += threads) levels[i] = tree.levels[i];
+  tree.joinings = joinings;
+  tree.levels = levels;
+  return shared;
+}
+
+/// By a block, which has left `count` numbers of each node in `nodes`: level after level.
+__device__ __forceinline__ void join_levels(const NodeTree& tree, int count, double* nodes,
+                                            double* to) {
+  const auto thread = static_cast<int>(threadIdx.x), threads = static_cast<int>(blockDim.x);
+  __syncthreads();
+  for (int level = 0; level < tree.level_count; ++level) {
+    const int end = tree.levels[level + 1] * count;
+    for (int i = tree.levels[level] * count + thread; i < end; i += threads) {
+      const RankSums::Joining joining = tree.joinings[i / count];
+      const int v = i % count;
+      nodes[joining.to * count + v] += nodes[joining.from * count + v];
+    }
+    __syncthreads();
+  }
+  if (thread < count) to[thread] = tree.nodes == 0 ? 0.0 : nodes[tree.root * count + thread];
+}
+
 struct JoinArguments {
+  NodeTree tree;
   const double* const* places;
-  const int *rank_of_node, *first_node, *levels;
-  const int2* joinings;
-  int nodes, level_count, root, count;
-  double *room, *to;
+  const int *rank_of_node, *first_node;
+  int count;
+  double* to;
 };
 
-/// One block: loads the sums of all ranks' nodes, and joins level after level of the tree.
+/// One block: loads the sums of all ranks' nodes, and joins them.
 __global__ void __launch_bounds__(threads_of_join) join_ranks(const JoinArguments a) {
   extern __shared__ double shared[];
-  double* const nodes = a.room != nullptr ? a.room : shared;
-  for (int i = static_cast<int>(threadIdx.x); i < a.nodes * a.count; i += threads_of_join) {
+  NodeTree tree = a.tree;
+  double* const nodes = load_tree(tree, a.count, shared);
+  for (int i = static_cast<int>(threadIdx.x); i < a.tree.nodes * a.count; i += threads_of_join) {
     const int rank = a.rank_of_node[i / a.count];
     // Of another GPU, by way of the host: no cache is to hold what was there two sums before.
     nodes[i] = __ldcv(a.places[rank] + i - a.first_node[rank] * a.count);
   }
-  __syncthreads();
-  for (int level = 0; level < a.level_count; ++level) {
-    const int end = a.levels[level + 1] * a.count;
-    for (int i = a.levels[level] * a.count + static_cast<int>(threadIdx.x); i < end;
-         i += threads_of_join) {
-      const int2 joining = a.joinings[i / a.count];
-      const int v = i % a.count;
-      nodes[joining.x * a.count + v] += nodes[joining.y * a.count + v];
-    }
+  join_levels(tree, a.count, nodes, a.to);
+}
+
+struct PeerJoinArguments {
+  GroupJoin groups;
+  NodeTree tree;
+  PeerPacket* const* inboxes;  // of all ranks: `width` numbers of each node, twice by turns
+  int ranks, rank, first_node;
+  unsigned* last_round;
+  const int* given_up;
+  double* to;
+
+  __device__ Offset at(unsigned round, int node, int v) const {
+    return (Offset(round % 2) * tree.nodes + node) * width + v;
+  }
+};
+
+/// Blocks behind the first join a tile each, and who completes a node sends its numbers to all
+/// ranks. The first block waits for those of all nodes, and joins them.
+__global__ void __launch_bounds__(groups_of_tile) join_with_peers(const PeerJoinArguments a) {
+  extern __shared__ double shared[];
+  __shared__ double sums[width];
+  __shared__ int complete;
+  const auto thread = static_cast<int>(threadIdx.x);
+  const int count = a.groups.count;
+  device::let_next_kernel_come();
+  NodeTree tree = a.tree;
+  double* const nodes =
+      blockIdx.x == 0 && tree.room == nullptr ? load_tree(tree, count, shared) : tree.room;
+  device::await_kernel_before();
+  if (blockIdx.x > 0) {
+    if (thread == 0) complete = -1;
+    join_tile(a.groups, blockIdx.x - 1, [&](int node, int v, double sum) {
+      complete = node;
+      sums[v] = sum;
+    });
     __syncthreads();
+    if (complete < 0) return;
+    const unsigned round = round_of_launch(a.last_round);
+    for (int i = thread; i < a.ranks * count; i += groups_of_tile) {
+      const int v = i % count;
+      send_to_peer(a.inboxes[i / count] + a.at(round, a.first_node + complete, v), sums[v], round);
+    }
+    return;
   }
-  if (threadIdx.x < a.count) {
-    a.to[threadIdx.x] = a.nodes == 0 ? 0.0 : nodes[a.root * a.count + threadIdx.x];
+  const unsigned round = round_of_launch(a.last_round);
+  for (int i = thread; i < a.tree.nodes * count; i += groups_of_tile) {
+    const PeerPacket* const from = a.inboxes[a.rank] + a.at(round, i / count, i % count);
+    double number = 0;
+    await_peer([&] { return look_at_packet(from, round, number); }, a.given_up);
+    nodes[i] = number;
   }
+  join_levels(tree, count, nodes, a.to);
+  if (thread == 0) *a.last_round = round;
 }
 
 /// Sorted so that those of a level have the joins that they need on levels before.
@@ -82,7 +161,10 @@ std::vector<int> sort_by_level(std::vector<std::pair<int, int>>& joinings, std::
 
 /// What a rank shows to the others, who keep it for as long as they may read it.
 struct RankSums::Port {
-  Port(int nodes, const Stream& stream) {
+  Port(int nodes, int nodes_of_all, const Stream& stream)
+      : gpu(stream.gpu),
+        inbox(2 * sizeof(PeerPacket) * width * static_cast<std::size_t>(nodes_of_all), stream),
+        given_up(stream) {
     const OnGpu here(stream);
     for (int p = 0; p < 2; ++p) {
       void* data = nullptr;
@@ -99,6 +181,9 @@ struct RankSums::Port {
 
   std::unique_ptr<double, FreePinned> numbers[2];
   std::unique_ptr<CUevent_st, DestroyEvent> told[2];
+  int gpu;
+  PeerMemory inbox;
+  Mapped<int> given_up;
 };
 
 RankSums::RankSums(Communicator& ranks, const detail::GroupTree& tree, const Device& device)
@@ -107,7 +192,8 @@ RankSums::RankSums(Communicator& ranks, const detail::GroupTree& tree, const Dev
   const auto own = static_cast<std::size_t>(rank_);
   std::shared_ptr<Port> port;
   together(ranks, [&] {
-    port = std::make_shared<Port>(tree.nodes_of_rank[own], device.stream());
+    port = std::make_shared<Port>(tree.nodes_of_rank[own], static_cast<int>(tree.nodes.size()),
+                                  device.stream());
     std::vector<int> rank_of_node, first_node;
     for (std::size_t r = 0; r < count; ++r) {
       first_node.push_back(static_cast<int>(rank_of_node.size()));
@@ -118,6 +204,7 @@ RankSums::RankSums(Communicator& ranks, const detail::GroupTree& tree, const Dev
     const std::vector<int> levels = sort_by_level(pairs, tree.nodes.size());
     std::vector<Joining> joinings;
     for (const auto& [to, from] : pairs) joinings.push_back({to, from});
+    first_own_node_ = first_node[own];
     rank_of_node_ = Array<int>(std::span<const int>(rank_of_node), device);
     first_node_ = Array<int>(std::span<const int>(first_node), device);
     joinings_ = Array<Joining>(std::span<const Joining>(joinings), device);
@@ -126,24 +213,29 @@ RankSums::RankSums(Communicator& ranks, const detail::GroupTree& tree, const Dev
       room_ = Array<double>(tree.nodes.size() * width, device);
     }
   });
-  // The receiver owns the handle that it gets: its sender may be gone by then. Where the exchange
-  // fails, handles are lost, see `DeviceExchange::connect`.
-  using Handle = std::shared_ptr<Port>*;
-  std::vector<Handle> mine, all(count * count);
-  for (std::size_t r = 0; r < count; ++r) mine.push_back(new std::shared_ptr<Port>(port));
-  const std::vector<int> sizes(count, static_cast<int>(count * sizeof(Handle)));
-  ranks.all_gather(std::as_bytes(std::span(mine)), std::as_writable_bytes(std::span(all)), sizes);
-  for (std::size_t r = 0; r < count; ++r) {
-    const std::unique_ptr<std::shared_ptr<Port>> handle(all[r * count + own]);
-    ports_.push_back(*handle);
-  }
+  share(ranks, port);
+}
+
+void RankSums::share(Communicator& ranks, const std::shared_ptr<Port>& own) {
+  ports_ = detail::gather_ports(ranks, own);
+  bool reaches_all = true;
   together(ranks, [&] {
     for (int p = 0; p < 2; ++p) {
       std::vector<const double*> places;
-      for (const auto& of_rank : ports_) places.push_back(of_rank->numbers[p].get());
-      places_[p] = Array<const double*>(std::span<const double* const>(places), device);
+      for (const auto& port : ports_) places.push_back(port->numbers[p].get());
+      places_[p] = Array<const double*>(std::span<const double* const>(places), device_);
     }
+    std::vector<PeerPacket*> inboxes;
+    for (const auto& port : ports_) {
+      const bool is_other = port == own || port->gpu != own->gpu;
+      reaches_all = reaches_all && is_other && reach(port->gpu, device_.stream());
+      inboxes.push_back(reinterpret_cast<PeerPacket*>(port->inbox.data()));
+    }
+    inboxes_ = Array<PeerPacket*>(std::span<PeerPacket* const>(inboxes), device_);
+    last_round_ = Array<unsigned>(1, device_);
   });
+  const std::vector<long long> all = gather(ranks, reaches_all ? 1 : 0);
+  meet_in_kernels_ = std::all_of(all.begin(), all.end(), [](auto reaches) { return reaches != 0; });
 }
 
 RankSums::~RankSums() { cudaStreamSynchronize(device_.stream().queue); }
@@ -165,31 +257,75 @@ void RankSums::join(int count, double* to, const Stream& stream) {
     if (static_cast<int>(r) == rank_) continue;
     check(cudaStreamWaitEvent(stream.queue, ports_[r]->told[p].get(), 0), "cudaStreamWaitEvent");
   }
-  static_assert(sizeof(Joining) == sizeof(int2));
-  const auto nodes = static_cast<int>(rank_of_node_.size());
-  const std::size_t bytes =
-      static_cast<std::size_t>(nodes) * static_cast<std::size_t>(count) * sizeof(double);
-  const JoinArguments arguments{places_[p].data(),
-                                rank_of_node_.data(),
-                                first_node_.data(),
-                                levels_.data(),
-                                reinterpret_cast<const int2*>(joinings_.data()),
-                                nodes,
-                                static_cast<int>(levels_.size()) - 1,
-                                root_,
-                                count,
-                                room_.empty() ? nullptr : room_.data(),
-                                to};
-  join_ranks<<<1, threads_of_join, room_.empty() ? bytes : 0, stream.queue>>>(arguments);
+  const NodeTree tree = node_tree();
+  const JoinArguments arguments{
+      tree, places_[p].data(), rank_of_node_.data(), first_node_.data(), count, to};
+  join_ranks<<<1, threads_of_join, shared_bytes(count), stream.queue>>>(arguments);
   check(cudaGetLastError(), "launch of the join of the ranks' sums");
 }
 
+RankSums::NodeTree RankSums::node_tree() {
+  return {levels_.data(),
+          joinings_.data(),
+          static_cast<int>(rank_of_node_.size()),
+          static_cast<int>(levels_.size()) - 1,
+          root_,
+          room_.empty() ? nullptr : room_.data()};
+}
+
+std::size_t RankSums::shared_bytes(int count) const {
+  if (!room_.empty()) return 0;
+  return rank_of_node_.size() *
+             (static_cast<std::size_t>(count) * sizeof(double) + sizeof(Joining)) +
+         levels_.size() * sizeof(int);
+}
+
+bool RankSums::joins_captured(const Stream& stream) const {
+  return meet_in_kernels_ && is_captured(stream);
+}
+
+void RankSums::join_captured(GroupSums& groups, const double* partials, int parts, int count,
+                             double* to, bool overlapped, const Stream& stream) {
+  const OnGpu here(stream);
+  const PeerJoinArguments arguments{groups.join_of(partials, parts, count, RowShare::Join::sum),
+                                    node_tree(),
+                                    inboxes_.data(),
+                                    static_cast<int>(ports_.size()),
+                                    rank_,
+                                    first_own_node_,
+                                    last_round_.data(),
+                                    given_up(),
+                                    to};
+  cudaLaunchAttribute attribute{};
+  attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  attribute.val.programmaticStreamSerializationAllowed = 1;
+  cudaLaunchConfig_t config{};
+  config.gridDim = {1 + groups.tiles(), 1, 1};
+  config.blockDim = {groups_of_tile, 1, 1};
+  config.dynamicSmemBytes = shared_bytes(count);
+  config.stream = stream.queue;
+  config.attrs = &attribute;
+  config.numAttrs = overlapped ? 1 : 0;
+  check(cudaLaunchKernelEx(&config, join_with_peers, arguments), "cudaLaunchKernelEx");
+}
+
+const int* RankSums::given_up() const {
+  return meet_in_kernels_ ? ports_[static_cast<std::size_t>(rank_)]->given_up.get() : nullptr;
+}
+
+void RankSums::give_up() noexcept {
+  for (const auto& port : ports_) {
+    *static_cast<volatile int*>(port->given_up.get()) = 1;
+  }
+}
+
 long long RankSums::memory() const {
-  const std::size_t places = places_[0].size() + places_[1].size();
+  const std::size_t pointers = places_[0].size() + places_[1].size() + inboxes_.size();
+  const std::size_t packets = 2 * rank_of_node_.size() * width;
   return static_cast<long long>((rank_of_node_.size() + first_node_.size() + levels_.size()) *
                                     sizeof(int) +
                                 joinings_.size() * sizeof(Joining) + room_.size() * sizeof(double) +
-                                places * sizeof(const double*));
+                                pointers * sizeof(const double*) + packets * sizeof(PeerPacket));
 }
 
 }  // namespace heddle::cuda

@@ -4,16 +4,24 @@
 #include <memory>
 #include <vector>
 
+#include "group_sums_cuda.hpp"
 #include "group_tree.hpp"
 #include "heddle/array.hpp"
 #include "heddle/communicator.hpp"
 
 namespace heddle::cuda {
 
+struct PeerPacket;
+
 /// Each rank leaves the sums of its subtrees in pinned memory of the host, and joins those of all
 /// ranks itself, in the order of the tree. GPUs wait for one another by events, the hosts for none:
 /// they only tell that an event is recorded. Two places take turns: who writes one again has
-/// waited, one sum before, for all that read it two sums before. Defined in builds with CUDA.
+/// waited, one sum before, for all that read it two sums before.
+///
+/// Where each rank has a GPU of its own, and these reach each other, a kernel does it alone, so
+/// that a graph may hold it: it stores the numbers in the memory of all others, and waits for
+/// theirs. Ranks of one GPU might wait there for one another's kernels to begin. Defined in builds
+/// with CUDA.
 class RankSums {
  public:
   /// Collective.
@@ -32,24 +40,52 @@ class RankSums {
   /// `count` sums over all ranks into `to`, in the GPU's memory.
   void join(int count, double* to, const Stream& stream);
 
+  /// Whether a stream is being captured, where that kernel takes part.
+  bool joins_captured(const Stream& stream) const;
+  /// All of the above by it, of partial sums on the GPU.
+  void join_captured(GroupSums& groups, const double* partials, int parts, int count, double* to,
+                     bool overlapped, const Stream& stream);
+  /// Not 0 once a rank has given up; null where kernels cannot wait for other ranks. The same on
+  /// all ranks.
+  const int* given_up() const;
+  /// No kernel of any rank waits for others any more.
+  void give_up() noexcept;
+
   /// On the GPU.
   long long memory() const;
 
- private:
-  struct Port;
+  /// Of nodes.
   struct Joining {
     int to, from;
   };
+  /// The tree over the nodes of all ranks, as kernels join it.
+  struct NodeTree {
+    const int* levels;
+    const Joining* joinings;
+    int nodes, level_count, root;
+    double* room;  // null: shared memory holds the nodes
+  };
+
+ private:
+  struct Port;
+
+  NodeTree node_tree();
+  std::size_t shared_bytes(int count) const;
+  void share(Communicator& ranks, const std::shared_ptr<Port>& own);
 
   Device device_;
   int rank_;
   int root_;
+  int first_own_node_ = 0;
   std::vector<std::shared_ptr<Port>> ports_;  // of all ranks
   Array<int> rank_of_node_, first_node_;      // of a node; of a rank
   Array<Joining> joinings_;                   // those that need no other of them first, and so on
   Array<int> levels_;                         // where these begin, and the end
   Array<const double*> places_[2];            // of each rank
   Array<double> room_;                        // for nodes that shared memory does not hold
+  bool meet_in_kernels_ = false;
+  Array<PeerPacket*> inboxes_;  // of all ranks
+  Array<unsigned> last_round_;  // of those kernels
   unsigned round_ = 0;
 };
 

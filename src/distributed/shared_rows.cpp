@@ -90,19 +90,39 @@ long long SharedRows::memory() const {
   return 0;
 }
 
-void SharedRows::queue_join(double* partials, int parts, int count, double* to,
+void SharedRows::queue_join(double* partials, int parts, int count, double* to, bool overlapped,
                             const Stream& stream) {
   if constexpr (has_cuda) {
+    if (of_ranks_->joins_captured(stream)) {
+      return of_ranks_->join_captured(*on_gpu_, partials, parts, count, to, overlapped, stream);
+    }
     const auto start = Clock::now();
     on_gpu_->queue(partials, parts, count, Join::sum, of_ranks_->mine(), stream);
     of_ranks_->tell(stream);
-    const auto own = static_cast<long long>(own_end_);
-    ranks_.all_gather(std::as_bytes(std::span(&own, 1)), std::as_writable_bytes(std::span(ends_)),
-                      sizes_of_ends_);
-    end_of_all_ = static_cast<device::LoopEnd>(*std::max_element(ends_.begin(), ends_.end()));
+    meet();
     of_ranks_->join(count, to, stream);
     seconds_ += seconds_since(start);
   }
+}
+
+void SharedRows::meet() {
+  const auto own = static_cast<long long>(own_end_);
+  ranks_.all_gather(std::as_bytes(std::span(&own, 1)), std::as_writable_bytes(std::span(ends_)),
+                    sizes_of_ends_);
+  end_of_all_ = static_cast<device::LoopEnd>(*std::max_element(ends_.begin(), ends_.end()));
+}
+
+void SharedRows::give_up() noexcept {
+  if constexpr (has_cuda) {
+    if (of_ranks_) of_ranks_->give_up();
+  }
+}
+
+const int* SharedRows::given_up() const {
+  if constexpr (has_cuda) {
+    if (of_ranks_) return of_ranks_->given_up();
+  }
+  return nullptr;
 }
 
 template <class T, class Node>

@@ -48,12 +48,20 @@ class SharedRows final : public RowShare, public cuda::RanksInLoop {
 
   /// Before the first `queue_join`. `product`: of `matrix`, and as long-lived. Collective.
   void connect(const Device& device, const void* matrix, cuda::RankProduct& product);
-  void queue_join(double* partials, int parts, int count, double* to,
+  void queue_join(double* partials, int parts, int count, double* to, bool overlapped,
                   const Stream& stream) override;
 
   cuda::RankProduct* product_of(const void* matrix) const override {
     return matrix == matrix_ ? product_ : nullptr;
   }
+  bool may_be_captured(const void* matrix) const override {
+    const cuda::RankProduct* const product = product_of(matrix);
+    return product != nullptr && given_up() != nullptr && product->may_be_captured();
+  }
+  void meet() override;
+  void give_up() noexcept override;
+  /// As `RankSums`, behind `connect`.
+  const int* given_up() const;
 
   long long memory() const;                    // of what joins sums in loops on a GPU
   double seconds() const { return seconds_; }  // in joins, those on a GPU without its work

@@ -134,7 +134,8 @@ class DeviceLoop final : public detail::MethodLoop<S> {
 
   int iterations_of_body() const {
     if (parts_.form == LoopForm::stepped) return 1;
-    return cuda::iterations_of_body(program_.iteration, has_foreign_work(), room().most);
+    return cuda::iterations_of_body(program_.iteration, has_foreign_work(), room().most,
+                                    walk_.by_groups);
   }
   void queue_iterations(int count, const Stream& stream) {
     for (int i = 0; i < count; ++i) {
@@ -214,6 +215,7 @@ class DeviceLoop final : public detail::MethodLoop<S> {
     call.ticket = tickets_.data();
     call.overlapped = overlaps();
     place.left[turn(start)] = product_->multiply(call, stream);
+    if (walk_.by_groups) queued_.is_first = true;  // work on another stream is behind it, too
   }
 
   void queue_preconditioner(const Facts& facts, bool start, int i, const Stream& stream) {
@@ -319,7 +321,7 @@ class DeviceLoop final : public detail::MethodLoop<S> {
       const device::PartialSums sums =
           walk_.by_groups
               ? joined_by_ranks(place.numbers, place.left[from].parts, place.partials[from],
-                                place.total[from], stream)
+                                place.total[from], overlapped, stream)
               : for_every_block(place.numbers, place.left[from], blocks, place.total[from],
                                 {static_cast<unsigned>(queued_.count), places_.stride()},
                                 overlapped, stream);

@@ -38,6 +38,9 @@ long long KrylovSolver<S>::unwatched_iterations(long long bytes_of_iteration) co
   // Clock and host are far away, but not where an iteration takes a fraction of a millisecond or,
   // on slow GPUs, more.
   constexpr long long worth_watching = 1LL << 30;
+  // What ranks ask for, they ask for between two bodies.
+  constexpr long long unwatched_on_ranks = 7;
+  if (cuda::are_captured(*iterated_)) return unwatched_on_ranks;
   const bool is_watched = has_foreign_work() || bytes_of_iteration >= worth_watching ||
                           form_of_loop(*iterated_) == LoopForm::stepped;
   return is_watched ? 0 : device::usually_unwatched;

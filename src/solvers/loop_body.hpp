@@ -12,13 +12,15 @@ namespace heddle::cuda {
 /// is not the loop's own goes on to the end of the body though the run has ended, and may take
 /// long: cycles of multigrids took 0.15 to 1.6 ms on an H200. So such a body is as short as it may
 /// be. A run over a basis of `most_basis` vectors, which is as long as that, should leave little of
-/// its last body.
+/// its last body. Nor is one of ranks long, which goes on to its end too.
 inline int iterations_of_body(const methods::Facts& iteration, bool has_foreign_work,
-                              int most_basis) {
+                              int most_basis, bool has_ranks = false) {
   const auto products = static_cast<int>(
       std::count_if(iteration.step, iteration.step + iteration.steps,
                     [](const auto& step) { return step.kind == methods::StepKind::product; }));
-  const int most = has_foreign_work ? 2 : std::max(2, 20 / std::max(1, products) / 2 * 2);
+  const int most_products = has_ranks ? 8 : 20;
+  const int most =
+      has_foreign_work ? 2 : std::max(2, most_products / std::max(1, products) / 2 * 2);
   int best = most;
   // The last column of a basis is complete one iteration later.
   const int run = most_basis > 0 ? most_basis + 1 : 0;

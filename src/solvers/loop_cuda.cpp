@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "base/range.hpp"
+#include "ranks_in_loop.hpp"
 
 namespace heddle::cuda {
 
@@ -97,6 +98,7 @@ void LoopRun::await(cudaEvent_t event, LimitsOfRun limits) {
 }
 
 void LoopRun::stop() {
+  if (auto* const ranks = dynamic_cast<RanksInLoop*>(device_.stream().share)) ranks->give_up();
   for (System& system : systems_) system.watch->cancel = device::loop_cancelled;
   cudaStreamSynchronize(device_.stream().queue);
 }
@@ -130,7 +132,7 @@ void LoopRun::wait(LimitsOfRun limits, std::span<RunResult> results) {
 void LoopRun::repeat(const std::function<void()>& queue, bool ahead, LimitsOfRun limits) {
   const Range range("bodies of the loop");
   const OnGpu here(device_.stream());
-  if (has_ranks()) return repeat_on_ranks(queue, *limits.front());
+  if (has_ranks()) return repeat_on_ranks(queue, ahead, *limits.front());
   observed_ = Clock::now();
   const auto runs = [&](const System& system) { return system.watch->end == device::loop_runs; };
   const std::span running(systems_.data(), limits.size());
@@ -154,15 +156,20 @@ void LoopRun::repeat(const std::function<void()>& queue, bool ahead, LimitsOfRun
 /// All ranks queue as many bodies: each looks at the note behind the last one but one, which is the
 /// same on all of them, before it queues the next. A body has sums and exchanges, in which a rank
 /// would be alone otherwise. Of one system: ranks take one after the other.
-void LoopRun::repeat_on_ranks(const std::function<void()>& queue, const RunLimits& limits) {
+void LoopRun::repeat_on_ranks(const std::function<void()>& queue, bool meets,
+                              const RunLimits& limits) {
   System& system = systems_.front();
   const Stream& stream = device_.stream();
   const auto take_note = [&](std::size_t turn) {
     note(states_.data(), &(*notes_)[turn], stream);
     record(events_[turn].get());
   };
+  const auto meet = [&] {
+    if (meets) dynamic_cast<RanksInLoop&>(*stream.share).meet();
+  };
   try {
     take_note(0);
+    meet();  // nobody captures or compiles any more, which may wait for GPUs
     for (std::size_t launched = 0;; ++launched) {
       const std::size_t before = (launched + 1) % 2;
       if (launched > 0) {
@@ -178,6 +185,7 @@ void LoopRun::repeat_on_ranks(const std::function<void()>& queue, const RunLimit
       }
       queue();
       take_note(before);
+      meet();
     }
   } catch (...) {
     stop();

@@ -41,7 +41,8 @@ class LoopRun {
 
   /// Calls `queue`, which queues iterations of a loop, until all have ended; `wait` is to follow.
   /// `ahead`: one more of them is queued while one is under way, which does nothing if that ends
-  /// the run. Otherwise each is waited for, and observed. Ranks are always ahead, and observe each.
+  /// the run. Otherwise each is waited for, and observed. Ranks are always ahead, and observe each;
+  /// `ahead`: they meet behind each launch, see `RanksInLoop::meet`.
   void repeat(const std::function<void()>& queue, bool ahead, LimitsOfRun limits);
 
   /// After an error: returns not before the kernels are done with what the caller may now take
@@ -54,7 +55,7 @@ class LoopRun {
   /// Lets time pass, and the caller of the solve have its say, until the event has happened.
   /// Calls the observer when it is time again.
   void observe(LimitsOfRun limits);
-  void repeat_on_ranks(const std::function<void()>& queue, const RunLimits& limits);
+  void repeat_on_ranks(const std::function<void()>& queue, bool meets, const RunLimits& limits);
   /// Ranks end a run together, behind one iteration: none looks at its clock or its observer but
   /// between two of them.
   bool has_ranks() const { return device_.stream().share != nullptr; }

@@ -8,6 +8,7 @@
 #include "heddle/plan.hpp"
 #include "heddle/preconditioner.hpp"
 #include "heddle/row_preconditioner.hpp"
+#include "ranks_in_loop.hpp"
 
 namespace heddle {
 
@@ -44,7 +45,8 @@ LoopForm form_of_loop(LoopForm planned, const Preconditioner<S>* preconditioner,
   return is_diagonal ? planned : LoopForm::graph;
 }
 
-/// The same over an operator: its plan's, or a graph where it has none and only queues work.
+/// The same over an operator: its plan's, or a graph where it has none and only queues work. Hosts
+/// of ranks meet behind each launch of a graph.
 template <class S>
 LoopForm form_of_loop(const LinearOperator<S>& matrix, const Preconditioner<S>* preconditioner,
                       bool has_null_space) {
@@ -53,6 +55,10 @@ LoopForm form_of_loop(const LinearOperator<S>& matrix, const Preconditioner<S>* 
     planned = product->plan().loop.form;
   } else if (matrix.device().on_gpu() && matrix.is_capturable()) {
     planned = LoopForm::graph;
+  } else if (cuda::are_captured(matrix)) {
+    // Other preconditioners, and what projects a null space out, meet on the hosts.
+    const bool is_bare = preconditioner == nullptr || is_fused(*preconditioner, has_null_space);
+    planned = is_bare ? LoopForm::replay : LoopForm::stepped;
   }
   return form_of_loop(planned, preconditioner, has_null_space);
 }

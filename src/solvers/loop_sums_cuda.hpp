@@ -20,9 +20,9 @@ device::PartialSums for_every_block(int numbers, const device::PartialSums& sums
                                     const Stream& stream);
 
 /// The sums over the rows of all ranks, of `parts` partial sums of each group of 256 rows, in
-/// `room`. Collective: the host meets those of the other ranks, and waits for no GPU.
+/// `room`. Collective, see `RanksInLoop::queue_join`.
 device::PartialSums joined_by_ranks(int numbers, int parts, double* partials, double* room,
-                                    const Stream& stream);
+                                    bool overlapped, const Stream& stream);
 
 /// Whether that kernel waits for the one before it, see kernels/loop.cuh.
 bool can_overlap_sums(const Stream& stream);

@@ -3,6 +3,7 @@
 
 #include "heddle/device.hpp"
 #include "heddle/kernels/arguments.hpp"
+#include "heddle/linear_operator.hpp"
 #include "step_program.hpp"
 
 namespace heddle::cuda {
@@ -12,6 +13,8 @@ class RankProduct {
  public:
   virtual ~RankProduct() = default;
 
+  /// Whether a graph may hold `queue` and `apply`, if kernels can wait for those of other ranks.
+  virtual bool may_be_captured() const = 0;
   /// Partial sums that its kernels leave of each group of 256 rows; 0: they form none.
   virtual int parts() const = 0;
   /// Compiles what `queue` needs.
@@ -29,12 +32,29 @@ class RanksInLoop {
 
   /// As `RowShare::join_on_gpu`, of sums, with `parts` of them for a group and `to` in the memory
   /// of the GPU. Collective: meets the hosts of the other ranks, and returns before any GPU has
-  /// come so far.
-  virtual void queue_join(double* partials, int parts, int count, double* to,
+  /// come so far. On a stream that is being captured no hosts meet: the kernel waits for those of
+  /// the other ranks. `overlapped`, there: as in `Product::Call`.
+  virtual void queue_join(double* partials, int parts, int count, double* to, bool overlapped,
                           const Stream& stream) = 0;
 
   /// Of the operator whose share this is; null for any other.
   virtual RankProduct* product_of(const void* matrix) const = 0;
+
+  /// Whether a graph may hold iterations over that operator: each rank has a GPU of its own, which
+  /// reaches the others' memory.
+  virtual bool may_be_captured(const void* matrix) const = 0;
+  /// The hosts of all ranks, behind each launch of such a graph: whatever a host then waits for, no
+  /// GPU waits for a launch. Wishes for an end travel with it.
+  virtual void meet() = 0;
+  /// After an error: no kernel of any rank waits for another rank any more.
+  virtual void give_up() noexcept = 0;
 };
+
+/// Whether ranks share the rows of a matrix and a graph may hold iterations over it.
+template <class S>
+bool are_captured(const LinearOperator<S>& matrix) {
+  const auto* const ranks = dynamic_cast<const RanksInLoop*>(matrix.device().stream().share);
+  return ranks != nullptr && ranks->may_be_captured(&matrix);
+}
 
 }  // namespace heddle::cuda

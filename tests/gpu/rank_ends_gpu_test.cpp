@@ -1,6 +1,7 @@
 // Ranks on GPUs end together: by a decision, by what one of them alone knows, or by its error.
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -16,6 +17,8 @@
 #include "support/random_matrix.hpp"
 #include "support/systems.hpp"
 
+extern "C" int cudaGetDeviceCount(int* count);
+
 namespace heddle::test::rank_ends_gpu {
 namespace {
 
@@ -28,7 +31,16 @@ std::vector<double> random_scalars(Generator& generator) {
   return b;
 }
 
-class RankEndsOnGpu : public OnGpu {};
+class RankEndsOnGpu : public OnGpu {
+ protected:
+  /// In graphs, a rank on each GPU: what ranks want is seen between bodies, and travels behind the
+  /// next one.
+  static void on_all_gpus(const std::function<void(Communicator&, const Device&)>& body) {
+    int gpus = 0;
+    ASSERT_EQ(cudaGetDeviceCount(&gpus), 0);
+    run_on_ranks(gpus, [&](Communicator& ranks) { body(ranks, Device::cuda(ranks.rank())); });
+  }
+};
 
 TEST_F(RankEndsOnGpu, EndTogether) {
   Seed seed(174);
@@ -66,6 +78,54 @@ TEST_F(RankEndsOnGpu, EndTogether) {
     EXPECT_GE(report.iterations, 4);
     EXPECT_LE(report.iterations, 8);
   }
+}
+
+/// A mesh whose solve takes more iterations than that, and an error within the observer.
+TEST_F(RankEndsOnGpu, GraphsEndTogether) {
+  int gpus = 0;
+  ASSERT_EQ(cudaGetDeviceCount(&gpus), 0);
+  if (gpus < 2) GTEST_SKIP() << "one GPU is here";
+  const auto matrix = poisson(60'000);
+  Plan plan;
+  plan.loop.form = LoopForm::graph;
+  const auto solve = [&](Communicator& ranks, const Device& on, const SolverOptions& options) {
+    const Partition partition = Partition::even(matrix.rows(), ranks.size());
+    const auto A = part_of(matrix, partition, ranks, plan, ExchangeMode::task, on);
+    ConjugateGradient<double> solver(std::shared_ptr<const LinearOperator<double>>(A), A->jacobi(),
+                                     options);
+    std::vector<double> b(static_cast<std::size_t>(A->rows()), 1), x(b.size());
+    const Report report = solver.solve(FieldView<const double>(b.data(), A->rows()),
+                                       FieldView<double>(x.data(), A->rows()));
+    EXPECT_EQ(report.loop, "replay");
+    return report;
+  };
+  on_all_gpus([&](Communicator& ranks, const Device& on) {
+    const bool is_last = ranks.rank() == ranks.size() - 1;
+    SolverOptions options;
+    if (is_last) options.time_limit = 0;
+    const Report late = solve(ranks, on, options);
+    EXPECT_EQ(late.status, Status::time_limit);
+    EXPECT_LE(late.iterations, 48);
+    options = {};
+    if (is_last) options.observer = [](const SolveProgress& now) { return now.iteration < 4; };
+    const Report cancelled = solve(ranks, on, options);
+    EXPECT_EQ(cancelled.status, Status::cancelled);
+    EXPECT_LE(cancelled.iterations, 48);
+    const Report solved = solve(ranks, on, {});
+    EXPECT_TRUE(solved.solved()) << solved;
+  });
+  expect_error(ErrorKind::usage, "the observer had enough", [&] {
+    on_all_gpus([&](Communicator& ranks, const Device& on) {
+      SolverOptions options;
+      if (ranks.rank() == ranks.size() - 1) {
+        options.observer = [](const SolveProgress& now) -> bool {
+          if (now.iteration > 0) throw Error(ErrorKind::usage, "the observer had enough");
+          return true;
+        };
+      }
+      solve(ranks, on, options);
+    });
+  });
 }
 
 /// The first kernels of a run find that there is no interval: no rank begins an iteration, whose

@@ -22,6 +22,9 @@ TEST(LoopBody, HoldsTwentyProductsOrTwoIterationsWithForeignWork) {
   EXPECT_EQ(iterations_of_body(of_bicgstab, false, 0), 10);
   EXPECT_EQ(iterations_of_body(of_conjugate_gradient, true, 0), 2);
   EXPECT_EQ(iterations_of_body(of_bicgstab, true, 0), 2);
+  constexpr bool has_ranks = true;
+  EXPECT_EQ(iterations_of_body(of_conjugate_gradient, false, 0, has_ranks), 8);
+  EXPECT_EQ(iterations_of_body(of_bicgstab, false, 0, has_ranks), 4);
 }
 
 TEST(LoopBody, IsEvenAndLeavesLeastOfARunOverABasis) {

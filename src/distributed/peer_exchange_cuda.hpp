@@ -1,0 +1,97 @@
+// The exchange of halos by kernels alone, so that a graph may hold it.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "base/cuda_call.hpp"
+#include "halo.hpp"
+#include "heddle/array.hpp"
+#include "heddle/distributed_operator.hpp"
+
+namespace heddle::cuda {
+
+/// The rows for one neighbour.
+struct PeerPart {
+  Index first, count;
+  std::byte* to[2];  // in its memory
+  unsigned* flag;    // of this rank's rounds, there too
+};
+
+/// Nanoseconds of the GPU's clock.
+struct ExchangeClock {
+  unsigned long long begin, arrived, multiplied;
+  unsigned long long of_products, of_exchanges, of_waits;  // sums
+};
+
+/// A kernel stores the rows that others need in their memory, and then a number of the round there.
+/// Then it waits for those of all neighbours. Two buffers take turns: who fills one again has seen,
+/// one exchange before, that each neighbour had read it. So neighbours tell one another their
+/// rounds, also where one has no rows for the other. Defined in builds with CUDA.
+class PeerExchange {
+ public:
+  /// Collective. `copied_rows`: of x, in front of the halo in a field that the boundary reads.
+  /// `given_up`: of `RankSums`.
+  PeerExchange(Communicator& ranks, const detail::Halo& halo, const Array<Index>& copied_rows,
+               std::size_t row_bytes, const int* given_up, const Device& device);
+  ~PeerExchange();
+  PeerExchange(const PeerExchange&) = delete;
+  PeerExchange& operator=(const PeerExchange&) = delete;
+
+  // Of one product, in this order, on streams that are being captured.
+
+  /// What is queued there finds what `main` did before.
+  Stream fork(const Stream& main);
+  /// The rows of x that other ranks need go to these; rows of x, and the halo behind them, come
+  /// into `boundary_x`.
+  void exchange(const void* x, void* boundary_x, const Stream& stream);
+  /// In front of the interior rows: a kernel of one thread, so that what `fork` gave, which is to
+  /// go first, finds room on the GPU.
+  void begin(const Stream& main);
+  /// `main` has its interior rows behind it here.
+  void mark_interior(const Stream& main);
+  /// `main` goes on behind what `fork` gave.
+  void join(const Stream& main);
+  void finish(const Stream& main);
+
+  /// Adds seconds on the GPU: of one product in each launch of a graph, which stands for all of
+  /// them.
+  void add_times(RankTimes& times) const;
+  long long memory() const;
+
+ private:
+  struct Port;
+  struct DestroyStream {
+    void operator()(cudaStream_t stream) const { cudaStreamDestroy(stream); }
+  };
+  struct DestroyEvent {
+    void operator()(cudaEvent_t event) const { cudaEventDestroy(event); }
+  };
+  using Event = std::unique_ptr<CUevent_st, DestroyEvent>;
+
+  void connect(Communicator& ranks, const detail::Halo& halo);
+  bool is_timed() const { return *products_ == 1; }
+
+  Device device_;
+  std::size_t row_bytes_;
+  const Array<Index>& copied_rows_;
+  const int* given_up_;
+  Index halo_rows_;
+  Array<Index> sent_rows_;
+  std::vector<std::shared_ptr<Port>> ports_;  // of all ranks
+  int rank_;
+  Index most_sent_ = 0;  // to one neighbour
+  Array<PeerPart> parts_;
+  Array<int> neighbours_;
+  Array<unsigned> rounds_;  // the last one, and the blocks that have stored rows
+  Array<ExchangeClock> clock_;
+  Mapped<int> products_;  // of the graph that is being captured, or was last
+  unsigned long long capture_ = 0;
+  std::unique_ptr<CUstream_st, DestroyStream> beside_;
+  Event forked_, joined_;
+};
+
+}  // namespace heddle::cuda

@@ -1,0 +1,67 @@
+// Memory of a GPU that kernels on other GPUs of the process read and write.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <memory>
+
+#include "base/cuda_call.hpp"
+
+namespace heddle::cuda {
+
+/// Memory of its own, of zeros: a pool's is not for other GPUs.
+class PeerMemory {
+ public:
+  PeerMemory() = default;
+  PeerMemory(std::size_t bytes, const Stream& stream) {
+    if (bytes == 0) return;
+    const OnGpu here(stream);
+    void* data = nullptr;
+    check(cudaMalloc(&data, bytes), "cudaMalloc");
+    data_.reset(static_cast<std::byte*>(data));
+    check(cudaMemsetAsync(data, 0, bytes, stream.queue), "cudaMemsetAsync");
+    check(cudaStreamSynchronize(stream.queue), "cudaStreamSynchronize");
+  }
+
+  std::byte* data() const { return data_.get(); }
+
+ private:
+  struct Free {
+    void operator()(std::byte* data) const { cudaFree(data); }
+  };
+  std::unique_ptr<std::byte, Free> data_;
+};
+
+/// So that kernels and copies of the stream's GPU go past the host to another's memory. False where
+/// they cannot; copies go by way of the host then.
+inline bool reach(int other, const Stream& stream) {
+  if (other == stream.gpu) return true;
+  int can = 0;
+  check(cudaDeviceCanAccessPeer(&can, stream.gpu, other), "cudaDeviceCanAccessPeer");
+  if (can == 0) return false;
+  const OnGpu here(stream);
+  const cudaError_t status = cudaDeviceEnablePeerAccess(other, 0);
+  switch (status) {
+    case cudaErrorPeerAccessAlreadyEnabled:
+      cudaGetLastError();  // so that the next call does not report it
+      return true;
+    case cudaErrorPeerAccessUnsupported:
+    case cudaErrorTooManyPeers:
+      cudaGetLastError();
+      return false;
+    default:
+      check(status, "cudaDeviceEnablePeerAccess");
+      return true;
+  }
+}
+
+/// Whether a stream is being captured: what is queued then runs again and again, without hosts that
+/// meet.
+inline bool is_captured(const Stream& stream) {
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+  check(cudaStreamIsCapturing(stream.queue, &status), "cudaStreamIsCapturing");
+  return status != cudaStreamCaptureStatusNone;
+}
+
+}  // namespace heddle::cuda

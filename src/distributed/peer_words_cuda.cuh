@@ -1,0 +1,64 @@
+// What kernels of several GPUs tell one another while they run: numbers, and that something is
+// there. Each word carries its round, so that none is ever taken back.
+#pragma once
+
+#include "heddle/entries/slots.hpp"
+
+namespace heddle::cuda {
+
+/// A number in halves, each with its round: 16 bytes that are stored at once arrive as two times 8
+/// at worst (as NCCL's protocol LL has it). So no fence stands between a number and its round.
+struct alignas(16) PeerPacket {
+  unsigned low, round_of_low, high, round_of_high;
+};
+
+__device__ __forceinline__ void send_to_peer(PeerPacket* to, double value, unsigned round) {
+  const auto bits = static_cast<unsigned long long>(__double_as_longlong(value));
+  asm volatile("st.volatile.global.v4.u32 [%0], {%1, %2, %3, %4};"
+               :
+               : "l"(to), "r"(static_cast<unsigned>(bits)), "r"(round),
+                 "r"(static_cast<unsigned>(bits >> 32)), "r"(round)
+               : "memory");
+}
+/// Whether the packet is that of `round`; `value` is then its number.
+__device__ __forceinline__ bool look_at_packet(const PeerPacket* from, unsigned round,
+                                               double& value) {
+  PeerPacket packet;
+  asm volatile("ld.volatile.global.v4.u32 {%0, %1, %2, %3}, [%4];"
+               : "=r"(packet.low), "=r"(packet.round_of_low), "=r"(packet.high),
+                 "=r"(packet.round_of_high)
+               : "l"(from)
+               : "memory");
+  value = __longlong_as_double(
+      static_cast<long long>(static_cast<unsigned long long>(packet.high) << 32 | packet.low));
+  return packet.round_of_low == round && packet.round_of_high == round;
+}
+
+/// What this thread and, behind a barrier, its block wrote before is there for whoever sees the
+/// round.
+__device__ __forceinline__ void announce_to_peer(unsigned* flag, unsigned round) {
+  asm volatile("st.release.sys.global.u32 [%0], %1;" : : "l"(flag), "r"(round) : "memory");
+}
+/// Of that round or a later one: rounds grow, and wrap around.
+__device__ __forceinline__ bool is_announced(const unsigned* flag, unsigned round) {
+  unsigned seen;
+  asm volatile("ld.acquire.sys.global.u32 %0, [%1];" : "=r"(seen) : "l"(flag) : "memory");
+  return static_cast<int>(seen - round) >= 0;
+}
+
+/// Until it has arrived, or the host has given the run up: another GPU may never come so far then.
+template <class Arrived>
+__device__ __forceinline__ void await_peer(const Arrived& has_arrived, const int* given_up) {
+  constexpr unsigned looks = 1024;  // between those at the host's memory, which is far away
+  for (unsigned k = 1; !has_arrived(); ++k) {
+    if (k % looks == 0 && *static_cast<const volatile int*>(given_up) != 0) return;
+  }
+}
+
+/// The round that a launch is of: one behind the last that ended. Read before `end_round`, by
+/// whoever the launch cannot end without.
+__device__ __forceinline__ unsigned round_of_launch(const unsigned* last) {
+  return *static_cast<const volatile unsigned*>(last) + 1;
+}
+
+}  // namespace heddle::cuda

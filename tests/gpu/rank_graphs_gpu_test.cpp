@@ -1,0 +1,98 @@
+// Ranks that have a GPU each iterate in graphs: with the bits of launches one by one on one rank.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "heddle/bicgstab.hpp"
+#include "heddle/conjugate_gradient.hpp"
+#include "heddle/minres.hpp"
+#include "heddle/problems.hpp"
+#include "support/gpu.hpp"
+#include "support/random_matrix.hpp"
+#include "support/solve_on_ranks.hpp"
+#include "support/systems.hpp"
+
+extern "C" int cudaGetDeviceCount(int* count);
+
+namespace heddle::test::rank_graphs_gpu {
+namespace {
+
+constexpr Index rows = 5 * 256 + 77;
+
+std::vector<Device> all_gpus() {
+  int count = 0;
+  EXPECT_EQ(cudaGetDeviceCount(&count), 0);
+  std::vector<Device> devices;
+  for (int gpu = 0; gpu < count; ++gpu) devices.push_back(Device::cuda(gpu));
+  return devices;
+}
+Plan in_graphs(Plan plan = {}) {
+  plan.loop.form = LoopForm::graph;
+  return plan;
+}
+
+class RankGraphsOnGpu : public OnGpu {
+ protected:
+  /// On one rank for each GPU, in all modes.
+  template <template <class> class Solver, class E>
+  void expect_bits_of_launches(const CsrMatrix<E>& matrix, Generator& generator,
+                               const Plan& plan = {}, const SolverOptions& options = {}) const {
+    const auto b = random_scalars<E>(matrix.rows(), generator);
+    const auto expected = solve_on_ranks<Solver>(matrix, b, Partition::even(matrix.rows(), 1),
+                                                 ExchangeMode::task, options, {device}, plan);
+    EXPECT_EQ(expected.report.loop, "stepped");
+    const std::vector<Device> gpus = all_gpus();
+    if (gpus.size() < 2) GTEST_SKIP() << "one GPU is here";
+    const auto most = static_cast<int>(gpus.size());
+    for (int k = 0; k < 4; ++k) {
+      const auto mode = static_cast<ExchangeMode>(k % 3);
+      SCOPED_TRACE(std::string(name(mode)));
+      const Partition partition = k == 3 ? random_owners(matrix.rows(), most, generator)
+                                         : Partition::even(matrix.rows(), most);
+      const auto found =
+          solve_on_ranks<Solver>(matrix, b, partition, mode, options, gpus, in_graphs(plan));
+      EXPECT_EQ(found.report.loop,
+                plan.schedule.kind == ScheduleKind::dynamic ? "stepped" : "replay");
+      expect_same(found, expected);
+    }
+  }
+};
+
+template <class E>
+class RankGraphsOnGpuOf : public RankGraphsOnGpu {};
+using Entries =
+    ::testing::Types<real<float>, complex<double>, quaternion<double>, block<double, 3, 3>>;
+TYPED_TEST_SUITE(RankGraphsOnGpuOf, Entries);
+
+TYPED_TEST(RankGraphsOnGpuOf, HaveTheBitsOfLaunches) {
+  Seed seed(191);
+  const auto hermitian = random_system<TypeParam>(rows, 2, 0.05, 0, seed.generator).matrix;
+  this->template expect_bits_of_launches<ConjugateGradient>(hermitian, seed.generator);
+  this->template expect_bits_of_launches<Minres>(hermitian, seed.generator);
+  const auto any = random_system<TypeParam>(rows, 2, 0.2, 0.6, seed.generator).matrix;
+  this->template expect_bits_of_launches<BiCGStab>(any, seed.generator);
+}
+
+TEST_F(RankGraphsOnGpu, HaveThoseBitsUnderOtherPlans) {
+  Seed seed(192);
+  const auto matrix = dirac(7000);
+  for (const char* text :
+       {"block-size=64", "C=48", "C=32,T=2", "C=32,sigma=256", "schedule=dynamic,chunk=2"}) {
+    SCOPED_TRACE(text);
+    expect_bits_of_launches<ConjugateGradient>(matrix, seed.generator,
+                                               distributed_plan(parse_plan(text)));
+  }
+}
+
+/// Kernels and copies of several GPUs overlap, and the last partition has more subtrees than shared
+/// memory holds.
+TEST_F(RankGraphsOnGpu, HaveThoseBitsOnMeshes) {
+  Seed seed(193);
+  SolverOptions options;
+  options.max_iterations = 60;
+  expect_bits_of_launches<ConjugateGradient>(poisson(600'000), seed.generator, {}, options);
+}
+
+}  // namespace
+}  // namespace heddle::test::rank_graphs_gpu
