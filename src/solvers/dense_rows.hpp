@@ -59,8 +59,10 @@ HEDDLE_INLINE bool factorize(const Team& team, const DenseInverse& d, double* ma
     }
   });
   for (int k = 0; k < n; ++k) {
-    // Parts of the lanes take parts of the sums of row k.
-    const int width = n - k, parts = team.lanes > width ? team.lanes / width : 1;
+    // Parts of the lanes take parts of the sums of row k. A lane adds up those of a number.
+    constexpr int most_parts = 8;
+    const int width = n - k, rest = team.lanes / width;
+    const int parts = rest < 1 ? 1 : rest > most_parts ? most_parts : rest;
     double* const row = matrix + Offset(k) * n * r;
     team.each([&](int lane) {
       const int part = lane / width;

@@ -197,7 +197,8 @@ TEST_F(MultigridValuesOnGpu, LeavesDoubtfulValuesToTheCpu) {
             "");
   EXPECT_FALSE(there.report().is_refreshed_on_gpu);
   EXPECT_LE(distance(cycled(A, there, b), cycled(on_cpu, here, b)), 1e-9);
-  EXPECT_EQ(update(matrix), "");
+  // Sums that were as small are known once more.
+  for (int k = 0; k < 2; ++k) EXPECT_EQ(update(matrix), "");
   EXPECT_TRUE(there.report().is_refreshed_on_gpu);
   EXPECT_LE(distance(cycled(A, there, b), cycled(on_cpu, here, b)), 1e-9);
 }
