@@ -22,7 +22,8 @@ nlohmann::ordered_json to_json(const MultigridReport& report) {
           {"operator_complexity", report.operator_complexity},
           {"setup", report.setup_seconds},
           {"host_memory", report.host_bytes},
-          {"device_memory", report.device_bytes}};
+          {"device_memory", report.device_bytes},
+          {"refresh_memory", report.refresh_bytes}};
 }
 
 std::string text_of(const MultigridReport& report) {
@@ -40,7 +41,11 @@ std::string text_of(const MultigridReport& report) {
          "; operator complexity " + complexity + ", " +
          readable_bytes(static_cast<double>(report.device_bytes)) + " beside A and " +
          readable_bytes(static_cast<double>(report.host_bytes)) + " of the host, set up in " +
-         readable_seconds(report.setup_seconds);
+         readable_seconds(report.setup_seconds) +
+         (report.refresh_bytes > 0
+              ? "; new values take " + readable_bytes(static_cast<double>(report.refresh_bytes)) +
+                    " of the GPU"
+              : "");
 }
 
 }  // namespace heddle::cli

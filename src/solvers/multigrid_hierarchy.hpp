@@ -16,6 +16,11 @@
 #include "operator_field.hpp"
 #include "tile_products.hpp"
 
+namespace heddle::cuda {
+template <class S>
+class LevelValues;
+}
+
 namespace heddle::detail {
 
 /// An entry of a level, and its numbers.
@@ -47,9 +52,7 @@ class Hierarchy {
   Hierarchy(const SlicedOperator<S>& matrix, const MultigridOptions& options,
             std::span<const FieldView<const S>> candidates);
 
-  void refresh() {
-    if (generation_ != matrix_.generation()) compute(nullptr);
-  }
+  void refresh();
   const Preconditioner<S>& cycle() const { return *cycle_; }
   const SlicedOperator<S>& matrix() const { return matrix_; }
   MultigridReport report() const;
@@ -94,7 +97,10 @@ class Hierarchy {
   void compute(Array<double>* candidates);
   void extend(Level& level, Array<double>& candidates, double strength);
   void read_matrix(Level& finest);
+  bool is_hermitian();
   void check_hermitian();
+  long long bytes_of_refresh() const;
+  bool refresh_on_gpu();
   void smooth(Level& level, bool estimates);
   void estimate_largest(Level& level, bool estimates);
   void place_numbers(Level& level, int degree);
@@ -131,6 +137,9 @@ class Hierarchy {
   Reduction<S> reduction_;
   std::vector<std::unique_ptr<Level>> levels_;
   std::shared_ptr<Preconditioner<S>> cycle_;
+  std::shared_ptr<cuda::LevelValues<S>> on_gpu_;  // made when new values first come
+  bool fits_gpu_ = true;                          // as far as that was tried
+  bool is_refreshed_on_gpu_ = false;
   long long generation_ = -1;
   double setup_seconds_ = 0;
 };

@@ -1,4 +1,5 @@
 // What a hierarchy tells of its levels and their memory.
+#include "heddle/config.hpp"
 #include "multigrid_hierarchy.hpp"
 
 namespace heddle::detail {
@@ -55,6 +56,8 @@ MultigridReport Hierarchy<S>::report() const {
   report.setup_seconds = setup_seconds_;
   report.host_bytes =
       bytes_of(static_cast<const UserRows&>(rows_)) + bytes_of(rows_.slot) + scratch_.bytes();
+  if constexpr (has_cuda) report.refresh_bytes = bytes_of_refresh();
+  report.is_refreshed_on_gpu = is_refreshed_on_gpu_;
   double sum = 0;
   for (const auto& level : levels_) {
     const TileMatrix& a = level->matrix;

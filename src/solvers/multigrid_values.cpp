@@ -1,6 +1,7 @@
 // Values of a hierarchy on their way from the user's matrix, and to the operators of its levels.
 #include <cmath>
 
+#include "heddle/config.hpp"
 #include "heddle/tools/team.hpp"
 #include "level_spectrum.hpp"
 #include "matrix/adjoint_values.hpp"
@@ -12,16 +13,31 @@
 namespace heddle::detail {
 
 template <class S>
-void Hierarchy<S>::check_hermitian() {
+bool Hierarchy<S>::is_hermitian() {
   if (probes_.empty()) {
     for (int k = 0; k < 4; ++k) probes_.push_back(row_field_of<S>(matrix_));
   }
   const ProbeFields<S> probes{probes_[0].view, probes_[1].view, probes_[2].view, probes_[3].view};
-  if (!has_symmetry<S>(Symmetry::hermitian, matrix_, probes, reduction_,
-                       matrix_.device().stream())) {
-    throw Error(ErrorKind::unsupported,
-                "multigrid: the matrix is not Hermitian; take jacobi, or none");
+  return has_symmetry<S>(Symmetry::hermitian, matrix_, probes, reduction_,
+                         matrix_.device().stream());
+}
+
+template <class S>
+void Hierarchy<S>::check_hermitian() {
+  if (is_hermitian()) return;
+  throw Error(ErrorKind::unsupported,
+              "multigrid: the matrix is not Hermitian; take jacobi, or none");
+}
+
+/// By the GPU where it can, and where that leaves no doubt; else by the CPU, in whose words a
+/// refusal is.
+template <class S>
+void Hierarchy<S>::refresh() {
+  if (generation_ == matrix_.generation()) return;
+  if constexpr (has_cuda) {
+    if (refresh_on_gpu()) return;
   }
+  compute(nullptr);
 }
 
 template <class S>
@@ -76,6 +92,8 @@ void Hierarchy<S>::put_values(const TileMatrix& from, const LevelEntry<S>& entry
 }
 
 #define HEDDLE_MULTIGRID_VALUES(S)                                                \
+  template bool Hierarchy<S>::is_hermitian();                                     \
+  template void Hierarchy<S>::refresh();                                          \
   template void Hierarchy<S>::check_hermitian();                                  \
   template void Hierarchy<S>::read_matrix(Level& finest);                         \
   template void Hierarchy<S>::put_values(const TileMatrix&, const LevelEntry<S>&, \

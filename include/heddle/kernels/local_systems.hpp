@@ -6,7 +6,7 @@
 #include "heddle/kernels/inverse_arguments.hpp"
 #include "heddle/methods/coefficient.hpp"
 
-#if defined(__CUDACC__)
+#if defined(__CUDA_ARCH__)
 #define HEDDLE_UNROLL _Pragma("unroll")
 #else
 #define HEDDLE_UNROLL

@@ -1,0 +1,344 @@
+// The numeric part of a hierarchy on kept patterns, row by row, by the lanes of a team: threads of
+// a GPU, one after the other in tests of the CPU. Phases meet in memory alone, and `Team::each`
+// ends one. Every sum adds its terms in the order of the CPU's (tile_products.cpp).
+#pragma once
+
+#include <cstdint>
+
+#include "heddle/kernels/local_systems.hpp"
+
+namespace heddle::device {
+
+/// Compressed rows in the user's order; `column` is null where nobody walks them.
+struct TilePattern {
+  Index rows = 0;
+  const Offset* offsets = nullptr;
+  const Index* column = nullptr;
+};
+
+/// `detail::ProductPlaces`.
+struct TermPlaces {
+  const void* of_terms = nullptr;
+  int bytes = 1;                   // of a place
+  const Offset* first = nullptr;   // of each row of C
+  const Offset* mirror = nullptr;  // null unless C is Hermitian and half of it is summed
+
+  HEDDLE_INLINE Offset operator[](Offset i) const {
+    switch (bytes) {
+      case 1:
+        return static_cast<const std::uint8_t*>(of_terms)[i];
+      case 2:
+        return static_cast<const std::uint16_t*>(of_terms)[i];
+      default:
+        return static_cast<const std::uint32_t*>(of_terms)[i];
+    }
+  }
+};
+
+/// C = A B, of tiles of height x middle and middle x width numbers.
+struct TileProduct {
+  TilePattern a, b, c;
+  const double* left = nullptr;
+  const double* right = nullptr;
+  double* result = nullptr;
+  TermPlaces places;
+  const Offset* diagonal = nullptr;  // C's entries on it, where there is a mirror
+  int height = 1, middle = 1, width = 1;
+};
+
+/// A row of C, added up at `sums`, which has room for it; null: in C itself. H, M and W are the
+/// tiles' sizes, or 0.
+template <Ring R, int H, int M, int W, class Team>
+HEDDLE_INLINE void multiply_row(const Team& team, const TileProduct& p, Index row, double* sums) {
+  constexpr int r = ring_size(R);
+  const int height = H > 0 ? H : p.height, middle = M > 0 ? M : p.middle,
+            width = W > 0 ? W : p.width;
+  const int numbers = height * width;
+  const Offset first = p.c.offsets[row], end = p.c.offsets[row + 1];
+  double* const target = p.result + first * numbers * r;
+  if (sums == nullptr) sums = target;
+  const bool is_upper = p.places.mirror != nullptr;
+  const Offset own = is_upper ? p.diagonal[row] - first : 0;
+  const Offset begin_of_sums = own * numbers * r, end_of_sums = (end - first) * numbers * r;
+  team.each([&](int lane) {
+    for (Offset t = begin_of_sums + lane; t < end_of_sums; t += team.lanes) sums[t] = 0;
+  });
+  Offset place = p.places.first[row];
+  const Offset stop = p.a.offsets[row + 1];
+  // Where the next row of B lies is read while the last one is added.
+  Offset next_begin = 0, next_end = 0;
+  const auto look = [&](Offset e) {
+    if (e >= stop) return;
+    const Index other = p.a.column[e];
+    next_begin = p.b.offsets[other];
+    next_end = p.b.offsets[other + 1];
+  };
+  look(p.a.offsets[row]);
+  for (Offset e = p.a.offsets[row]; e < stop; ++e) {
+    Offset begin = next_begin;
+    const Offset last = next_end;
+    look(e + 1);
+    if (is_upper) begin += p.places[place++];
+    const double* const left = p.left + e * height * middle * r;
+    const int items = static_cast<int>(last - begin) * numbers;
+    team.each([&](int lane) {
+      for (int t = lane; t < items; t += team.lanes) {
+        const int j = t / numbers, at = t - j * numbers, i = at / width;
+        const double* const right = p.right + ((begin + j) * middle * width + (at - i * width)) * r;
+        double* const to = sums + (p.places[place + j] * numbers + at) * r;
+        auto sum = loaded<R>(to);
+        HEDDLE_UNROLL for (int m = 0; m < middle; ++m) {
+          multiply_add_at<R>(sum.component, left + (i * middle + m) * r, right + m * width * r);
+        }
+        stored(sum, to);
+      }
+    });
+    place += last - begin;
+  }
+  team.each([&](int lane) {
+    if (sums != target) {
+      for (Offset t = begin_of_sums + lane; t < end_of_sums; t += team.lanes) target[t] = sums[t];
+    }
+    if (!is_upper) return;
+    for (Offset t = own * numbers + lane; t < (end - first) * numbers; t += team.lanes) {
+      const Offset k = t / numbers, other = p.places.mirror[first + k];
+      if (other == first + k) continue;
+      const int at = static_cast<int>(t - k * numbers), i = at / width, w = at - i * width;
+      stored(conj(loaded<R>(sums + t * r)), p.result + (other * numbers + w * height + i) * r);
+    }
+  });
+}
+
+/// P = T - omega D^-1 (A T), and its adjoint.
+struct SmoothedRows {
+  TilePattern p, t;
+  const double* image = nullptr;  // A T, on the pattern of P
+  const double* tentative = nullptr;
+  const double* inverses = nullptr;  // tiles of D^-1
+  double omega = 0;
+  double* smoothed = nullptr;  // P
+  double* adjoint = nullptr;
+  const Offset* place = nullptr;  // of P's tiles in it
+  int height = 1, width = 1;
+};
+
+template <Ring R, class Team>
+HEDDLE_INLINE void smooth_row(const Team& team, const SmoothedRows& s, Index row) {
+  constexpr int r = ring_size(R);
+  const int height = s.height, width = s.width, numbers = height * width;
+  const Offset first = s.p.offsets[row], end = s.p.offsets[row + 1];
+  const Offset of_t = s.t.offsets[row];
+  const Index own = of_t < s.t.offsets[row + 1] ? s.t.column[of_t] : -1;
+  const double* const inverse = s.inverses + Offset(row) * height * height * r;
+  team.each([&](int lane) {
+    for (Offset t = lane; t < (end - first) * numbers; t += team.lanes) {
+      const Offset e = first + t / numbers;
+      const int at = static_cast<int>(t % numbers), i = at / width, w = at - i * width;
+      const double* const image = s.image + (e * numbers + w) * r;
+      Coefficient<R, double> product{};
+      for (int m = 0; m < height; ++m) {
+        multiply_add_at<R>(product.component, inverse + (i * height + m) * r,
+                           image + m * width * r);
+      }
+      const bool is_own = s.p.column[e] == own;
+      double* const to = s.smoothed + (e * numbers + at) * r;
+      double* const turned = s.adjoint + (s.place[e] * numbers + w * height + i) * r;
+      HEDDLE_UNROLL for (int part = 0; part < r; ++part) {
+        const double value = (is_own ? s.tentative[(of_t * numbers + at) * r + part] : 0) -
+                             s.omega * product.component[part];
+        to[part] = value;
+        turned[part] = part == 0 ? value : -value;
+      }
+    }
+  });
+}
+
+/// Of square tiles on the diagonal of a matrix.
+struct DiagonalRows {
+  const double* values = nullptr;    // of the matrix
+  const Offset* diagonal = nullptr;  // entry on it of each row, -1 for none
+  const double* below = nullptr;     // what energies were made of; null on the finest level
+  double* inverses = nullptr;
+  double* energies = nullptr;  // the largest number on each tile's diagonal, and that of `below`
+  int size = 1;
+};
+
+/// Inverts `tile` in place, without pivoting, as it is positive definite. False where it is not, up
+/// to rounding. V is its size, or 0.
+template <Ring R, int V>
+HEDDLE_INLINE bool invert_in_place(double* tile, int size) {
+  constexpr int r = ring_size(R);
+  const int v = V > 0 ? V : size;
+  bool is_positive = true;
+  const auto at = [&](int i, int j) { return tile + (i * v + j) * r; };
+  HEDDLE_UNROLL for (int k = 0; k < v; ++k) {
+    const double pivot = at(k, k)[0];
+    is_positive = is_positive && pivot > 0 && is_finite(pivot);
+    const double scale = 1 / pivot;
+    stored(Coefficient<R, double>::from_real(1), at(k, k));
+    HEDDLE_UNROLL for (int t = 0; t < v * r; ++t) at(k, 0)[t] *= scale;
+    HEDDLE_UNROLL for (int i = 0; i < v; ++i) {
+      if (i == k) continue;
+      const auto factor = -loaded<R>(at(i, k));
+      stored(Coefficient<R, double>{}, at(i, k));
+      HEDDLE_UNROLL for (int j = 0; j < v; ++j) {
+        multiply_add_at<R>(at(i, j), factor.component, at(k, j));
+      }
+    }
+  }
+  return is_positive;
+}
+
+/// False for a tile that is missing, or may be singular or not definite: an inverse as large as
+/// rounding makes them is in doubt.
+template <Ring R, int V>
+HEDDLE_INLINE bool invert_row(const DiagonalRows& d, Index row) {
+  constexpr int r = ring_size(R);
+  const int v = V > 0 ? V : d.size;
+  if (d.diagonal[row] < 0) return false;
+  const double* const from = d.values + d.diagonal[row] * v * v * r;
+  double* const to = d.inverses + Offset(row) * v * v * r;
+  double largest = d.below != nullptr ? d.below[row] : 0;
+  for (int i = 0; i < v; ++i) {
+    const double size = absolute(from[(i * v + i) * r]);
+    largest = size > largest ? size : largest;
+  }
+  d.energies[row] = largest;
+  bool is_good = true;
+  if constexpr (V > 0) {
+    double tile[V * V * r];
+    HEDDLE_UNROLL for (int k = 0; k < V * V * r; ++k) tile[k] = from[k];
+    is_good = invert_in_place<R, V>(tile, V);
+    HEDDLE_UNROLL for (int k = 0; k < V * V * r; ++k) to[k] = tile[k];
+  } else {
+    for (int k = 0; k < v * v * r; ++k) to[k] = from[k];
+    is_good = invert_in_place<R, 0>(to, v);
+  }
+  const double most = 1 / (1e3 * v * epsilon_of_double);
+  for (int i = 0; i < v; ++i) {
+    const double growth = to[(i * v + i) * r] * from[(i * v + i) * r];
+    is_good = is_good && growth < most;  // false for what is no number
+  }
+  return is_good;
+}
+
+/// 1 and the norms of the other tiles in a row of D^-1 A (`detail::may_exceed`).
+struct ReachRows {
+  TilePattern a;
+  const double* values = nullptr;
+  const double* inverses = nullptr;
+  const double* reach = nullptr;  // when the eigenvalue was last estimated
+  double bound = 0;
+  int size = 1;
+};
+
+/// Whether the row's sum lets an eigenvalue exceed the bound.
+template <Ring R, int V, class Team>
+HEDDLE_INLINE bool exceeds(const Team& team, const ReachRows& q, Index row) {
+  constexpr int r = ring_size(R);
+  constexpr double growth = 1.05;
+  const int v = V > 0 ? V : q.size;
+  const double* const inverse = q.inverses + Offset(row) * v * v * r;
+  const double sum = 1 + team.sum([&](int lane) {
+    double part = 0;
+    for (Offset e = q.a.offsets[row] + lane; e < q.a.offsets[row + 1]; e += team.lanes) {
+      if (q.a.column[e] == row) continue;
+      const double* const tile = q.values + e * v * v * r;
+      if (r * v == 1) {
+        part += absolute(*inverse * *tile);
+        continue;
+      }
+      double squares = 0;
+      for (int i = 0; i < v; ++i) {
+        for (int j = 0; j < v; ++j) {
+          Coefficient<R, double> number{};
+          HEDDLE_UNROLL for (int k = 0; k < v; ++k) {
+            multiply_add_at<R>(number.component, inverse + (i * v + k) * r, tile + (k * v + j) * r);
+          }
+          squares += squared_norm(number);
+        }
+      }
+      part += __builtin_sqrt(squares);
+    }
+    return part;
+  });
+  const double known = growth * q.reach[row];
+  return !(sum <= (q.bound > known ? q.bound : known));
+}
+
+/// What energies of the coarse rows were made of, and their diagonals made invertible
+/// (`detail::energy_scales`, `detail::mend_diagonal`).
+struct MendedRows {
+  TilePattern restriction;
+  const double* adjoint = nullptr;   // its values
+  const double* energies = nullptr;  // of the fine rows
+  double* scales = nullptr;
+  double* values = nullptr;  // of the coarse matrix
+  const Offset* diagonal = nullptr;
+  double* scratch = nullptr;  // a tile and its pivots for each coarse row
+  double rounding = 0, least = 0;
+  int size = 1, of_tile = 1;  // numbers of the coarse tiles; scalars of the restriction's
+};
+
+/// A = L D L*, with numbers and pivots in `scratch`. False where an energy is negative.
+template <Ring R>
+HEDDLE_INLINE bool mend_tile(double* tile, int k, double scale, double rounding, double least,
+                             double* scratch) {
+  constexpr int r = ring_size(R);
+  double *const lower = scratch, *const pivot = scratch + Offset(k) * k * r;
+  for (int j = 0; j < k; ++j) {
+    const auto reduced = [&](int i) {
+      auto left = loaded<R>(tile + (Offset(i) * k + j) * r);
+      for (int m = 0; m < j; ++m) {
+        auto factor = conj(loaded<R>(lower + (Offset(j) * k + m) * r));
+        heddle::scale(factor, -pivot[m]);
+        multiply_add_at<R>(left.component, lower + (Offset(i) * k + m) * r, factor.component);
+      }
+      return left;
+    };
+    double own = reduced(j).real();
+    if (own < least * scale) return false;
+    if (!(own > rounding * scale)) {
+      tile[(j * k + j) * r] += scale;
+      own += scale;
+    }
+    pivot[j] = own;
+    for (int i = j + 1; i < k; ++i) {
+      auto below = reduced(i);
+      heddle::scale(below, 1 / own);
+      stored(below, lower + (Offset(i) * k + j) * r);
+    }
+  }
+  return true;
+}
+
+/// False where an energy is negative.
+template <Ring R, class Team>
+HEDDLE_INLINE bool mend_row(const Team& team, const MendedRows& m, Index row) {
+  constexpr int r = ring_size(R);
+  const double scale = team.sum([&](int lane) {
+    double part = 0;
+    for (Offset e = m.restriction.offsets[row] + lane; e < m.restriction.offsets[row + 1];
+         e += team.lanes) {
+      double squared = 0;
+      for (int t = 0; t < m.of_tile; ++t) {
+        const double number = m.adjoint[e * m.of_tile + t];
+        squared += number * number;
+      }
+      part += squared * m.energies[m.restriction.column[e]];
+    }
+    return part;
+  });
+  bool is_good = true;
+  team.each([&](int lane) {
+    if (lane != 0) return;
+    m.scales[row] = scale;
+    const Offset k = m.size;
+    is_good = m.diagonal[row] >= 0 &&
+              mend_tile<R>(m.values + m.diagonal[row] * k * k * r, m.size, scale, m.rounding,
+                           m.least, m.scratch + row * (k * k * r + k));
+  });
+  return is_good;
+}
+
+}  // namespace heddle::device

@@ -1,0 +1,336 @@
+#include "tile_values_cuda.hpp"
+
+#include <algorithm>
+
+#include "base/launch_cuda.cuh"
+#include "heddle/kernels/local_inverse.cuh"
+
+namespace heddle::cuda {
+
+namespace tile_values {
+
+constexpr int threads = 128;          // of a block of rows
+constexpr int factor_threads = 1024;  // of the block that factorizes
+
+/// A power of two of lanes of a warp, or a block, for each row.
+struct RowTeam {
+  int lanes, lane;
+  double* shared;  // of a block
+
+  template <class F>
+  __device__ __forceinline__ void each(const F& f) const {
+    f(lane);
+    meet();
+  }
+  template <class F>
+  __device__ __forceinline__ double sum(const F& f) const {
+    double value = f(lane);
+    for (int distance = min(lanes, 32) / 2; distance > 0; distance /= 2) {
+      value += __shfl_xor_sync(mask(), value, distance);
+    }
+    if (lanes <= 32) return value;
+    if (lane % 32 == 0) shared[lane / 32] = value;
+    __syncthreads();
+    value = 0;
+    for (int warp = 0; warp < threads / 32; ++warp) value += shared[warp];
+    __syncthreads();
+    return value;
+  }
+
+ private:
+  __device__ __forceinline__ unsigned mask() const {
+    if (lanes >= 32) return 0xffffffffu;
+    const int first = static_cast<int>(threadIdx.x) % 32 / lanes * lanes;
+    return ((1u << lanes) - 1) << first;
+  }
+  __device__ __forceinline__ void meet() const {
+    if (lanes > 32) {
+      __syncthreads();
+    } else if (lanes > 1) {
+      __syncwarp(mask());
+    }
+  }
+};
+
+/// Calls `body(team, row, number of the team in its block)`. A team leaves as a whole.
+template <class Body>
+__global__ void __launch_bounds__(threads) run_rows(Index rows, int lanes, const Body body) {
+  __shared__ double shared[threads / 32];
+  const int number = static_cast<int>(threadIdx.x) / lanes;
+  const Offset row = Offset(blockIdx.x) * (threads / lanes) + number;
+  if (row >= rows) return;
+  body(RowTeam{lanes, static_cast<int>(threadIdx.x) % lanes, shared}, static_cast<Index>(row),
+       number);
+}
+
+template <class Body>
+void for_each_row(Index rows, int lanes, unsigned shared_bytes, const Stream& stream,
+                  const Body& body) {
+  if (rows <= 0) return;
+  const OnGpu here(stream);
+  const int rows_of_block = threads / lanes;
+  const auto blocks = static_cast<unsigned>((Offset(rows) + rows_of_block - 1) / rows_of_block);
+  run_rows<<<blocks, threads, shared_bytes, stream.queue>>>(rows, lanes, body);
+  check(cudaGetLastError(), "the launch of a kernel");
+}
+
+/// As many lanes as there is work for side by side; a block where few rows have much.
+int lanes_for(Index rows, double work) {
+  constexpr Index few_rows = 4096;
+  constexpr double much_work = 64;
+  if (rows <= few_rows && work >= much_work) return threads;
+  int lanes = 1;
+  while (lanes < 32 && 2 * lanes <= work) lanes *= 2;
+  return lanes;
+}
+
+template <class Run>
+void with_ring(int ring, const Run& run) {
+  switch (ring) {
+    case ring_size(Ring::real):
+      return run.template operator()<Ring::real>();
+    case ring_size(Ring::complex):
+      return run.template operator()<Ring::complex>();
+    default:
+      return run.template operator()<Ring::quaternion>();
+  }
+}
+
+/// With the sizes of square tiles that occur most as constants, 0 for others.
+template <class Run>
+void with_tile(int ring, int size, const Run& run) {
+  with_ring(ring, [&]<Ring R>() {
+    if (size == 1) return run.template operator()<R, 1>();
+    if constexpr (R == Ring::real) {
+      if (size == 3) return run.template operator()<R, 3>();
+      if (size == 6) return run.template operator()<R, 6>();
+    }
+    run.template operator()<R, 0>();
+  });
+}
+
+template <class Scalar>
+void read_as(const StoredTiles& tiles, int* doubt, const Stream& stream) {
+  for_each_index(stream, tiles.entries * tiles.scalars, [=] __device__(Offset t) {
+    const Offset entry = t / tiles.scalars, slot = tiles.slot[entry];
+    const TileComponent component = tiles.components[t - entry * tiles.scalars];
+    const auto lane = static_cast<int>(slot % tiles.rule.C);
+    const double value =
+        component.sign *
+        double(static_cast<const Scalar*>(tiles.from)[tiles.rule(slot - lane, lane, component.at)]);
+    tiles.to[t] = value;
+    if (!device::is_finite(value)) *doubt = 1;
+  });
+}
+
+template <Ring R, int H, int M, int W>
+void multiply_rows(const device::TileProduct& product, int lanes, Offset room,
+                   const Stream& stream) {
+  for_each_row(product.c.rows, lanes, static_cast<unsigned>(room * (threads / lanes)), stream,
+               [=] __device__(const RowTeam& team, Index row, int number) {
+                 extern __shared__ double sums_of_block[];
+                 double* const sums =
+                     room > 0 ? sums_of_block + number * (room / Offset(sizeof(double))) : nullptr;
+                 device::multiply_row<R, H, M, W>(team, product, row, sums);
+               });
+}
+
+template <Ring R>
+void multiply_over(const device::TileProduct& product, int lanes, Offset room,
+                   const Stream& stream) {
+  const auto are = [&](int height, int middle, int width) {
+    return product.height == height && product.middle == middle && product.width == width;
+  };
+  if (are(1, 1, 1)) return multiply_rows<R, 1, 1, 1>(product, lanes, room, stream);
+  if constexpr (R == Ring::real) {
+    if (are(3, 3, 3)) return multiply_rows<R, 3, 3, 3>(product, lanes, room, stream);
+    if (are(3, 3, 6)) return multiply_rows<R, 3, 3, 6>(product, lanes, room, stream);
+    if (are(6, 3, 6)) return multiply_rows<R, 6, 3, 6>(product, lanes, room, stream);
+    if (are(6, 6, 6)) return multiply_rows<R, 6, 6, 6>(product, lanes, room, stream);
+  }
+  multiply_rows<R, 0, 0, 0>(product, lanes, room, stream);
+}
+
+/// In shared memory where that has room.
+template <Ring R>
+__global__ void __launch_bounds__(factor_threads)
+    factorize_dense(device::DenseInverse d, bool in_shared, int* doubt) {
+  extern __shared__ double room[];
+  constexpr int r = ring_size(R);
+  double* matrix = d.dense;
+  if (in_shared) {
+    matrix = room + device::room_of_factor(d.n, r, factor_threads);
+    for (int t = static_cast<int>(threadIdx.x); t < d.n * d.n * r; t += factor_threads) {
+      matrix[t] = d.dense[t];
+    }
+    __syncthreads();
+  }
+  const device::BlockTeam<factor_threads> team{static_cast<int>(threadIdx.x)};
+  if (device::factorize<R>(team, d, matrix, room)) return;
+  __syncthreads();
+  if (threadIdx.x != 0) return;
+  d.pivots[0] = -1;
+  *doubt = 1;
+}
+
+/// A column a block, which reads those of V that it needs at once where they fit.
+template <Ring R>
+__global__ void __launch_bounds__(threads) invert_columns(device::DenseInverse d, bool in_shared) {
+  extern __shared__ double rest[];
+  if (!(d.pivots[0] > 0)) return;
+  constexpr int r = ring_size(R);
+  const int j = static_cast<int>(blockIdx.x);
+  const double* turned = d.turned;
+  if (in_shared) {
+    double* const copy = rest + Offset(d.n) * r;
+    for (int t = static_cast<int>(threadIdx.x); t < (j + 1) * d.n * r; t += threads) {
+      copy[t] = d.turned[t];
+    }
+    turned = copy;
+  }
+  device::invert_column<R>(device::BlockTeam<threads>{static_cast<int>(threadIdx.x)}, d, turned, j,
+                           rest);
+}
+
+template <class Kernel>
+void allow_shared(const Kernel& kernel, int bytes) {
+  check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes),
+        "cudaFuncSetAttribute");
+}
+
+template <Ring R>
+void invert_over(const device::DenseInverse& dense, int* doubt, const Stream& stream) {
+  const OnGpu here(stream);
+  constexpr int r = ring_size(R);
+  const int n = dense.n;
+  for_each_row(dense.a.rows, threads, 0, stream,
+               [=] __device__(const RowTeam& team, Index row, int) {
+                 device::fill_dense(team, dense, r, row);
+               });
+  int most = 0;
+  check(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, stream.gpu),
+        "cudaDeviceGetAttribute");
+  constexpr auto scalar = static_cast<Offset>(sizeof(double));
+  constexpr int static_shared = 1024;
+  most -= static_shared;
+  const Offset matrix = Offset(n) * n * r * scalar, of_column = Offset(n) * r * scalar;
+  const Offset room = device::room_of_factor(n, r, factor_threads) * scalar;
+  const bool in_shared = room + matrix <= most;
+  allow_shared(factorize_dense<R>, most);
+  factorize_dense<R>
+      <<<1, factor_threads, static_cast<unsigned>(room + (in_shared ? matrix : 0)), stream.queue>>>(
+          dense, in_shared, doubt);
+  check(cudaGetLastError(), "the launch of a kernel");
+  allow_shared(invert_columns<R>, most);
+  invert_columns<R><<<static_cast<unsigned>(n), threads,
+                      static_cast<unsigned>(of_column + (in_shared ? matrix : 0)), stream.queue>>>(
+      dense, in_shared);
+  check(cudaGetLastError(), "the launch of a kernel");
+  for_each_index(stream, Offset(n) * n, [=] __device__(Offset t) {
+    const auto i = static_cast<int>(t / n), j = static_cast<int>(t % n);
+    if (j <= i && dense.pivots[0] > 0) device::put_inverse<R>(dense, i, j);
+  });
+}
+
+template <class Scalar>
+void write_as(const TileEntries& entries, const Stream& stream) {
+  for_each_index(stream, entries.entries * entries.scalars, [=] __device__(Offset t) {
+    const Offset entry = t / entries.scalars;
+    const TileComponent number = entries.numbers[t - entry * entries.scalars];
+    static_cast<Scalar*>(entries.to)[t] =
+        static_cast<Scalar>(number.sign * entries.from[entry * entries.scalars + number.at]);
+  });
+}
+
+template <Ring R>
+void smooth_over(const device::SmoothedRows& rows, int lanes, const Stream& stream) {
+  for_each_row(rows.p.rows, lanes, 0, stream, [=] __device__(const RowTeam& team, Index row, int) {
+    device::smooth_row<R>(team, rows, row);
+  });
+}
+
+template <Ring R, int V>
+void invert_diagonal_over(const device::DiagonalRows& rows, Index count, int* doubt,
+                          const Stream& stream) {
+  for_each_index(stream, count, [=] __device__(Offset row) {
+    if (!device::invert_row<R, V>(rows, static_cast<Index>(row))) *doubt = 1;
+  });
+}
+
+template <Ring R, int V>
+void look_over(const device::ReachRows& rows, int lanes, int* doubt, const Stream& stream) {
+  for_each_row(rows.a.rows, lanes, 0, stream, [=] __device__(const RowTeam& team, Index row, int) {
+    if (device::exceeds<R, V>(team, rows, row)) *doubt = 1;
+  });
+}
+
+template <Ring R>
+void mend_over(const device::MendedRows& rows, int lanes, int* doubt, const Stream& stream) {
+  for_each_row(rows.restriction.rows, lanes, 0, stream,
+               [=] __device__(const RowTeam& team, Index row, int) {
+                 if (!device::mend_row<R>(team, rows, row)) *doubt = 1;
+               });
+}
+
+}  // namespace tile_values
+
+void read_tiles(const StoredTiles& tiles, int* doubt, const Stream& stream) {
+  if (tiles.scalar_bytes == sizeof(float)) {
+    return tile_values::read_as<float>(tiles, doubt, stream);
+  }
+  tile_values::read_as<double>(tiles, doubt, stream);
+}
+
+void write_entries(const TileEntries& entries, const Stream& stream) {
+  if (entries.scalar_bytes == sizeof(float)) return tile_values::write_as<float>(entries, stream);
+  tile_values::write_as<double>(entries, stream);
+}
+
+void multiply(const device::TileProduct& product, int ring, double length, Offset longest,
+              const Stream& stream) {
+  constexpr Offset usual_room = 24 << 10, most_room = 48 << 10;
+  constexpr int warp = 32, block = tile_values::threads;
+  const int numbers = product.height * product.width;
+  int lanes = tile_values::lanes_for(product.c.rows, length * numbers);
+  Offset room = longest * numbers * ring * Offset(sizeof(double));
+  while (lanes < block && room * (block / lanes) > usual_room) {
+    lanes = lanes == warp ? block : 2 * lanes;
+  }
+  if (room > most_room) room = 0;
+  tile_values::with_ring(
+      ring, [&]<Ring R>() { tile_values::multiply_over<R>(product, lanes, room, stream); });
+}
+
+void smooth(const device::SmoothedRows& rows, int ring, double length, const Stream& stream) {
+  const int lanes = tile_values::lanes_for(rows.p.rows, length * rows.height * rows.width);
+  tile_values::with_ring(ring, [&]<Ring R>() { tile_values::smooth_over<R>(rows, lanes, stream); });
+}
+
+void invert_diagonal(const device::DiagonalRows& rows, int ring, Index count, int* doubt,
+                     const Stream& stream) {
+  tile_values::with_tile(ring, rows.size, [&]<Ring R, int V>() {
+    tile_values::invert_diagonal_over<R, V>(rows, count, doubt, stream);
+  });
+}
+
+void look_for_growth(const device::ReachRows& rows, int ring, double length, int* doubt,
+                     const Stream& stream) {
+  const int lanes = tile_values::lanes_for(rows.a.rows, length);
+  tile_values::with_tile(ring, rows.size, [&]<Ring R, int V>() {
+    tile_values::look_over<R, V>(rows, lanes, doubt, stream);
+  });
+}
+
+void mend(const device::MendedRows& rows, int ring, double length, int* doubt,
+          const Stream& stream) {
+  const int lanes = tile_values::lanes_for(rows.restriction.rows, length);
+  tile_values::with_ring(ring,
+                         [&]<Ring R>() { tile_values::mend_over<R>(rows, lanes, doubt, stream); });
+}
+
+void invert_dense(const device::DenseInverse& dense, int ring, int* doubt, const Stream& stream) {
+  tile_values::with_ring(ring,
+                         [&]<Ring R>() { tile_values::invert_over<R>(dense, doubt, stream); });
+}
+
+}  // namespace heddle::cuda
