@@ -204,12 +204,13 @@ __attribute__((target("avx2,fma"), flatten)) void add_blocks_avx2(const Tree& tr
   add_blocks<E, form>(tree, schedule, by_rows, x, begin, end, sums);
 }
 
-/// Groups of rows of y in a strip, whose sums stay in a core's second cache.
-constexpr Index groups_of_strip(std::size_t bytes_of_sum) {
-  constexpr std::size_t bytes_of_strip = 128 << 10;
-  return static_cast<Index>(
-      std::bit_floor(std::max<std::size_t>(1, bytes_of_strip / (rows_of_group * bytes_of_sum))));
-}
+/// Groups of rows of y that a thread sums at once at most: one, or in A* x and A^T x a strip whose
+/// sums stay in a core's second cache.
+template <class Sum, TreeForm form>
+inline constexpr Index most_groups =
+    form == TreeForm::direct ? 1
+                             : static_cast<Index>(std::bit_floor(std::max<std::size_t>(
+                                   1, (128 << 10) / (rows_of_group * sizeof(Sum)))));
 
 /// Groups of rows of y = A* x, at most so many, that a thread sums at once in the order of A's
 /// leaves; 0 where the schedule by block columns serves better. Along a block column of a matrix
@@ -235,8 +236,7 @@ void tree_product(const ScheduledTree& matrix, const S* x, const Finish& finish,
   const Tree& tree = matrix.tree();
   const Index rows = turned ? tree.columns : tree.rows;
   const int team = team_size(stream, tree.entries + rows);
-  constexpr Index most_groups = turned ? groups_of_strip(sizeof(Sum)) : 1;
-  const Index groups_at_once = turned ? groups_by_rows(tree, most_groups, team) : 0;
+  const Index groups_at_once = turned ? groups_by_rows(tree, most_groups<Sum, form>, team) : 0;
   const bool by_rows = groups_at_once > 0;
   const LeafSchedule& schedule = matrix.schedule(turned && !by_rows);
   const auto add =
@@ -245,7 +245,7 @@ void tree_product(const ScheduledTree& matrix, const S* x, const Finish& finish,
   const Index blocks_of_group = rows_of_group >> tree.leaf.log2_size;
   const auto blocks = static_cast<Index>(tree.leaf.blocks_of(rows));
   parallel_for(team, (groups + step - 1) / step, 1, [&](Index strip) {
-    Sum sums[most_groups * rows_of_group];
+    Sum sums[most_groups<Sum, form> * rows_of_group];
     const Index first_group = strip * step, last_group = std::min(groups, first_group + step);
     std::fill_n(sums, (last_group - first_group) * rows_of_group, zero_vector<Sum>());
     add(tree, schedule, by_rows, x, first_group * blocks_of_group,
