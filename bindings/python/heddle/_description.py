@@ -75,9 +75,9 @@ class Described:
 
         ``plan``, ``device``, ``threads``, ``storage``, ``node``, ``dense`` and ``launch`` are as
         for ``Solver``. Tells the quartiles of ``seconds``, with ``cold`` also those of products
-        that find nothing in the caches; ``moved_bytes``, which the storage reads and writes; ``bandwidth``, these bytes a
-        second; with ``triad`` also ``triad_bandwidth``, that of STREAM's triad, on a GPU of a copy,
-        beside it, which takes 1.5 GB and a while.
+        that find nothing in the caches; ``moved_bytes``, which the storage reads and writes;
+        ``bandwidth``, these bytes a second; with ``triad`` also ``triad_bandwidth``, that of
+        STREAM's triad, on a GPU of a copy, beside it, which takes 1.5 GB and a while.
         """
         if storage == "sliced" and node == 0 and dense is None and launch is None:
             operator = self.operator(device, index(threads), 0, plan)
