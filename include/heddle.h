@@ -217,7 +217,11 @@ typedef struct heddle_operator_options {
   const char *plan;   /* see docs/plans.md; NULL: chosen for the matrix, by profiles or a rule */
   const heddle_allocator *allocator; /* copied; NULL: the library's own */
   const char *storage; /* "sliced", under a plan, or "hisparse", docs/hierarchical.md; NULL: sliced */
-  int32_t node;        /* rows of a node of hisparse: 4, 8, ..., 256; 0: by profiles */
+  /* Of hisparse, docs/hierarchical.md; by profiles where none of the three is given: */
+  int32_t node;       /* rows of a node: 4, 8, ..., 256; 0: 128 */
+  const char *launch; /* on a GPU, "run=1,warps=4,piece=512", each or none; NULL: by a rule */
+  const char *dense;  /* percent of its places from which a leaf is dense, "1" to "100", "never" or
+                         "bytes": where that takes fewer; NULL: bytes */
 } heddle_operator_options;
 /* Sets struct_size to `size`, which is sizeof(heddle_operator_options), and the defaults named
  * above. Writes `size` bytes at most. */

@@ -101,6 +101,7 @@ typedef struct heddle_description_options {
   int64_t rank_count;     /* how many `ranks` there are */
   int32_t unknowns;       /* of a row, in place of those of the entries; 0 */
   int32_t multigrid;      /* not 0: solves with and without multigrid, to advise it or not; 0 */
+  const char *dense;      /* as in heddle_operator_options; NULL: bytes */
 } heddle_description_options;
 /* As heddle_operator_options_init, with sizeof(heddle_description_options). */
 HEDDLE_API void heddle_description_options_init(heddle_description_options *options, size_t size);

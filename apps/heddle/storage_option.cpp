@@ -1,7 +1,6 @@
 #include "storage_option.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <memory>
 #include <span>
 #include <utility>
@@ -29,21 +28,32 @@ void NodeOption::add_to(CLI::App& command) {
                ->type_name("PERCENT");
 }
 
-bool NodeOption::is_given() const {
-  return (node_ != nullptr && node_->count() > 0) || (dense_ != nullptr && dense_->count() > 0);
+void NodeOption::add_launch_to(CLI::App& command) {
+  launch_ =
+      command
+          .add_option("--launch", launch,
+                      "how a GPU's threads share out products of hierarchical storage, as "
+                      "run=1,warps=4,piece=512: entries of a thread at once, warps of a block "
+                      "of threads, its entries")
+          ->type_name("TEXT");
 }
 
-std::string NodeOption::reason() const { return node_->count() > 0 ? "by --node" : "by --dense"; }
+namespace {
+
+bool has_come(const CLI::Option* option) { return option != nullptr && option->count() > 0; }
+
+}  // namespace
+
+bool NodeOption::is_given() const {
+  return has_come(node_) || has_come(dense_) || has_come(launch_);
+}
+
+std::string NodeOption::reason() const {
+  return has_come(node_) ? "by --node" : has_come(dense_) ? "by --dense" : "by --launch";
+}
 
 NodeLayout NodeOption::nodes() const {
-  if (dense == "bytes") return {node, NodeLayout::by_bytes};
-  if (dense == "never") return {node, NodeLayout::never};
-  int percent = 0;
-  const auto [end, error] = std::from_chars(dense.data(), dense.data() + dense.size(), percent);
-  if (error != std::errc() || end != dense.data() + dense.size() || percent < 1 || percent > 100) {
-    throw Error(ErrorKind::usage, "--dense is 1 to 100, never or bytes, not " + dense);
-  }
-  return {node, percent};
+  return {node, parse_dense(dense), parse_tree_launch(launch)};
 }
 
 void StorageOption::add_to(CLI::App& command) {
@@ -55,6 +65,7 @@ void StorageOption::add_to(CLI::App& command) {
       ->capture_default_str()
       ->type_name("NAME");
   node.add_to(command);
+  node.add_launch_to(command);
 }
 
 bool StorageOption::is_hierarchical() const {
@@ -74,23 +85,33 @@ void StorageOption::check_use(const std::vector<std::string>& plans, const Profi
   if (!is_hierarchical()) {
     if (node.is_given()) {
       throw Error(ErrorKind::usage,
-                  "--node and --dense are of --storage hisparse, not of sliced storage");
+                  "--node, --dense and --launch are of --storage hisparse, not of sliced storage");
     }
     return profile.check_use(plans);
   }
-  (void)node.nodes();  // refuses what is none before a file is read
+  const NodeLayout nodes = node.nodes();  // refuses what is none before a file is read
+  if (is_dynamic() && nodes.launch != TreeLaunch()) {
+    throw Error(ErrorKind::usage, "--launch is of the kept schedule, not of schedule=tree");
+  }
   const bool has_plan = std::ranges::any_of(plans, [](const auto& plan) { return !plan.empty(); });
   if (has_plan) return profile.check_use(plans);
   if (profile.is_given() && node.is_given()) {
-    throw Error(ErrorKind::usage,
-                "--profile chooses the nodes of a tree, and --node or --dense names them: give one "
-                "of them");
+    throw Error(
+        ErrorKind::usage,
+        "--profile chooses the nodes of a tree, and --node, --dense or --launch names them: "
+        "give one of them");
   }
 }
 
 NodeChoice StorageOption::choose(const AnyMatrix& matrix, const Device& device,
                                  const ProfileOption& profile, TreeUse use) const {
-  if (node.is_given()) return {node.nodes(), node.reason()};
+  if (node.is_given()) {
+    const NodeLayout nodes = node.nodes();
+    if (nodes.launch != TreeLaunch() && !device.on_gpu()) {
+      throw Error(ErrorKind::usage, "--launch is of products on a GPU, not on a CPU");
+    }
+    return {nodes, node.reason()};
+  }
   return profile.profiles_for({""}, device).choose_node(subject_of(matrix), device, use);
 }
 

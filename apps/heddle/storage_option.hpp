@@ -1,4 +1,4 @@
-// --storage, --node and --dense: how a command keeps its matrix.
+// --storage, --node, --dense and --launch: how a command keeps its matrix.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -16,16 +16,19 @@ namespace heddle::cli {
 struct NodeOption {
   int node = default_node_size;
   std::string dense = "bytes";
+  std::string launch;
 
   void add_to(CLI::App& command);
+  /// Where products run.
+  void add_launch_to(CLI::App& command);
   bool is_given() const;
-  /// Throws `Error` (usage) for a share of places that there is none of.
+  /// Throws `Error` (usage) for a share of places or a launch that there is none of.
   NodeLayout nodes() const;
   /// By which option nodes are named.
   std::string reason() const;
 
  private:
-  const CLI::Option *node_ = nullptr, *dense_ = nullptr;
+  const CLI::Option *node_ = nullptr, *dense_ = nullptr, *launch_ = nullptr;
 };
 
 /// As reports name it.
@@ -62,7 +65,8 @@ struct StorageOption {
   /// given, an empty text where one is to be chosen; and for schedule=tree where it is to solve.
   void check_use(const std::vector<std::string>& plans, const ProfileOption& profile,
                  bool solves = true) const;
-  /// The nodes of --node and --dense, or those of a profile, or the default.
+  /// The nodes of --node, --dense and --launch, or those of a profile, or the default. Throws
+  /// `Error` (usage) for a launch on a CPU.
   NodeChoice choose(const AnyMatrix& matrix, const Device& device, const ProfileOption& profile,
                     TreeUse use) const;
 };

@@ -33,15 +33,21 @@ std::string median_of(const TreeRecord& tree, const NodeTrial& size, TreeUse use
 void print_nodes(const std::vector<TreeRecord>& trees, const std::string& device,
                  std::ostream& out) {
   out << report::wrapped("device     " + device, 11) << "\n";
-  report::TextTable table(
-      {{"matrix", true, 12}, {"node"}, {"dense"}, {"bytes an entry"}, {"A x"}, {"A* x"}, {"both"}});
+  report::TextTable table({{"matrix", true, 12},
+                           {"node"},
+                           {"dense"},
+                           {"launch"},
+                           {"bytes an entry"},
+                           {"A x"},
+                           {"A* x"},
+                           {"both"}});
   for (const TreeRecord& tree : trees) {
     for (const NodeTrial& size : tree.sizes) {
       const bool turns = size.adjoint_product.has_value();
       const double bytes = static_cast<double>(size.bytes) /
                            static_cast<double>(std::max<Offset>(1, tree.features.entries));
       table.add({&size == &tree.sizes.front() ? tree.matrix : "", std::to_string(size.nodes.size),
-                 name_of_dense(size.nodes), two_digits(bytes),
+                 name_of_dense(size.nodes), to_string(size.nodes.launch), two_digits(bytes),
                  median_of(tree, size, TreeUse::product),
                  turns ? median_of(tree, size, TreeUse::adjoint_product) : "",
                  turns ? median_of(tree, size, TreeUse::both) : ""});
@@ -53,6 +59,7 @@ void print_nodes(const std::vector<TreeRecord>& trees, const std::string& device
              "medians of one product; *: taken, which is 128 where no other is faster by 1%; "
              "dense: "
              "percent of its places from which a leaf is dense, or where that takes fewer bytes; "
+             "launch: what differs from the rule on a GPU; "
              "bytes of the tree and its schedules",
              0);
 }
@@ -66,6 +73,7 @@ nlohmann::ordered_json nodes_json(const std::vector<TreeRecord>& trees, const st
       sizes.push_back(
           {{"node", size.nodes.size},
            {"dense", name_of_dense(size.nodes)},
+           {"launch", to_string(size.nodes.launch)},
            {"bytes", size.bytes},
            {"product", quartiles_of(size.product)},
            {"adjoint_product", size.adjoint_product ? quartiles_of(*size.adjoint_product)
@@ -81,10 +89,13 @@ nlohmann::ordered_json nodes_json(const std::vector<TreeRecord>& trees, const st
                    {"sizes", std::move(sizes)},
                    {"node", product.size},
                    {"dense", name_of_dense(product)},
+                   {"launch", to_string(product.launch)},
                    {"node_of_adjoint", adjoint.size},
                    {"dense_of_adjoint", name_of_dense(adjoint)},
+                   {"launch_of_adjoint", to_string(adjoint.launch)},
                    {"node_of_both", both.size},
-                   {"dense_of_both", name_of_dense(both)}});
+                   {"dense_of_both", name_of_dense(both)},
+                   {"launch_of_both", to_string(both.launch)}});
   }
   return json;
 }

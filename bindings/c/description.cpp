@@ -37,7 +37,8 @@ const heddle_description_options default_description_options{sizeof(heddle_descr
                                                              nullptr,
                                                              0,
                                                              0,
-                                                             0};
+                                                             0,
+                                                             nullptr};
 
 double rate_of(double given, const char* name) {
   if (given > 0 && std::isfinite(given)) return given;
@@ -61,6 +62,7 @@ detail::ScalingQuestion question_of(const heddle_description_options& c) {
 detail::DescriptionOptions options_of(const heddle_description_options& c) {
   detail::DescriptionOptions options;
   if (c.node != 0) options.nodes.size = c.node;
+  if (c.dense != nullptr) options.nodes.dense = parse_dense(c.dense);
   if (c.cache < 0) throw Error(ErrorKind::usage, "the cache has 0 or more bytes");
   options.balance = {c.cache, rate_of(c.bandwidth, "bandwidth"), rate_of(c.link, "link")};
   options.tries_multigrid = c.multigrid != 0;

@@ -70,16 +70,25 @@ OperatorParts parts_of_tree(HierarchicalMatrix<E> made_tree, const NamedEntry& e
 
 }  // namespace
 
-NodeLayout nodes_of(const heddle_matrix& matrix, int node, const Device& device) {
-  if (node != 0) return node;
+NodeLayout nodes_of(const heddle_matrix& matrix, const heddle_operator_options& options,
+                    const Device& device) {
+  if (options.node != 0 || options.dense != nullptr || options.launch != nullptr) {
+    NodeLayout nodes;
+    if (options.node != 0) nodes.size = options.node;
+    if (options.dense != nullptr) nodes.dense = parse_dense(options.dense);
+    if (options.launch != nullptr) nodes.launch = parse_tree_launch(options.launch);
+    if (nodes.launch != TreeLaunch() && !device.on_gpu()) {
+      throw Error(ErrorKind::usage, "launch is of products on a GPU, not on a CPU");
+    }
+    return nodes;
+  }
   const Profiles profiles = Profiles::for_device(device);
   return profiles.choose_node(subject_of(matrix.matrix), device, TreeUse::product).nodes;
 }
 
-OperatorParts tree_of(const heddle_matrix& given, int node, const Device& device,
+OperatorParts tree_of(const heddle_matrix& given, const NodeLayout& nodes, const Device& device,
                       std::shared_ptr<std::pmr::memory_resource> memory) {
   const AnyMatrix& matrix = given.matrix;
-  const NodeLayout nodes = nodes_of(given, node, device);
   if (matrix.is_defined()) {
     return matrix.visit_defined([&]<class S>(const DefinedMatrix<S>& m) {
       const auto tree = std::make_shared<const DefinedTree<S>>(m, nodes, device);

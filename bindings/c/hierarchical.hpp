@@ -8,11 +8,12 @@
 
 namespace heddle::c {
 
-/// Rows of a node; 0 is what profiles have, or the rule.
-NodeLayout nodes_of(const heddle_matrix& matrix, int node, const Device& device);
+/// As options name them, else what profiles have, or the rule. Throws `Error` (usage) for a text
+/// that names none, and for a launch on a CPU.
+NodeLayout nodes_of(const heddle_matrix& matrix, const heddle_operator_options& options,
+                    const Device& device);
 
-/// `node`: as `nodes_of`.
-OperatorParts tree_of(const heddle_matrix& given, int node, const Device& device,
+OperatorParts tree_of(const heddle_matrix& given, const NodeLayout& nodes, const Device& device,
                       std::shared_ptr<std::pmr::memory_resource> memory);
 
 }  // namespace heddle::c

@@ -25,8 +25,16 @@ using namespace heddle::c;
 
 namespace {
 
-const heddle_operator_options default_operator_options{
-    sizeof(heddle_operator_options), nullptr, 0, nullptr, nullptr, nullptr, nullptr, 0};
+const heddle_operator_options default_operator_options{sizeof(heddle_operator_options),
+                                                       nullptr,
+                                                       0,
+                                                       nullptr,
+                                                       nullptr,
+                                                       nullptr,
+                                                       nullptr,
+                                                       0,
+                                                       nullptr,
+                                                       nullptr};
 
 Plan plan_of(const heddle_operator_options& options, const AnyMatrix& matrix,
              const Device& device) {
@@ -54,8 +62,13 @@ bool is_hierarchical(const heddle_operator_options& options) {
   if (is_tree && options.plan != nullptr) {
     throw Error(ErrorKind::usage, "a plan is of sliced storage, and the storage is hisparse");
   }
-  if (!is_tree && options.node != 0) {
-    throw Error(ErrorKind::usage, "node is of the storage hisparse, not of sliced storage");
+  const char* const given = options.node != 0           ? "node"
+                            : options.launch != nullptr ? "launch"
+                            : options.dense != nullptr  ? "dense"
+                                                        : nullptr;
+  if (!is_tree && given != nullptr) {
+    throw Error(ErrorKind::usage,
+                std::string(given) + " is of the storage hisparse, not of sliced storage");
   }
   return is_tree;
 }
@@ -80,8 +93,8 @@ heddle_status heddle_operator_create(const heddle_matrix* matrix,
     const Device device =
         device_named(options.device, options.threads, options.stream, memory.get());
     if (is_hierarchical(options)) {
-      out =
-          new_operator(matrix->messages, tree_of(*matrix, options.node, device, std::move(memory)));
+      out = new_operator(matrix->messages, tree_of(*matrix, nodes_of(*matrix, options, device),
+                                                   device, std::move(memory)));
       return;
     }
     AnyOperator stored = stored_by(options, matrix->matrix, device);
@@ -103,7 +116,7 @@ heddle_status heddle_matrix_memory(const heddle_matrix* matrix,
       if (total != nullptr) *total = memory.total();
     };
     if (is_hierarchical(options)) {
-      const NodeLayout nodes = nodes_of(*matrix, options.node, device);
+      const NodeLayout nodes = nodes_of(*matrix, options, device);
       tell(hierarchical_memory(m.pattern(), nodes, m.entry_bytes(), device));
       return;
     }

@@ -19,7 +19,7 @@ inline constexpr std::size_t sizes_of_versions<heddle_pattern>[] = {64};
 template <>
 inline constexpr std::size_t sizes_of_versions<heddle_info>[] = {112};
 template <>
-inline constexpr std::size_t sizes_of_versions<heddle_operator_options>[] = {40, 48, 64};
+inline constexpr std::size_t sizes_of_versions<heddle_operator_options>[] = {40, 48, 64, 80};
 template <>
 inline constexpr std::size_t sizes_of_versions<heddle_edits>[] = {48};
 template <>
@@ -31,7 +31,7 @@ inline constexpr std::size_t sizes_of_versions<heddle_report>[] = {72};
 template <>
 inline constexpr std::size_t sizes_of_versions<heddle_tune_options>[] = {72, 120};
 template <>
-inline constexpr std::size_t sizes_of_versions<heddle_description_options>[] = {96};
+inline constexpr std::size_t sizes_of_versions<heddle_description_options>[] = {96, 104};
 template <>
 inline constexpr std::size_t sizes_of_versions<heddle_product_times>[] = {72};
 template <>

@@ -84,13 +84,15 @@ struct Matrix {
   /// Bytes that a product reads, and all that is kept.
   std::pair<std::int64_t, std::int64_t> memory(const std::string& device,
                                                const std::optional<std::string>& plan,
-                                               const std::string& storage, int node) const {
+                                               const std::string& storage, int node,
+                                               const std::optional<std::string>& dense) const {
     heddle_operator_options options;
     heddle_operator_options_init(&options, sizeof options);
     options.device = c_text(device);
     options.plan = c_text(plan);
     options.storage = c_text(storage);
     options.node = node;
+    options.dense = c_text(dense);
     std::int64_t product = 0, total = 0;
     call(context, [&] { return heddle_matrix_memory(matrix.own, &options, &product, &total); });
     return {product, total};
@@ -128,7 +130,8 @@ struct Matrix {
                        double bandwidth, double link, const std::optional<std::string>& scaling,
                        const std::optional<std::string>& rates,
                        const std::optional<std::string>& partition,
-                       const std::vector<std::int32_t>& ranks, int unknowns, bool multigrid) const {
+                       const std::vector<std::int32_t>& ranks, int unknowns, bool multigrid,
+                       const std::optional<std::string>& dense) const {
     heddle_description_options options =
         scaling_options(device, threads, scaling, rates, partition, ranks, unknowns);
     options.node = node;
@@ -136,6 +139,7 @@ struct Matrix {
     options.bandwidth = bandwidth;
     options.link = link;
     options.multigrid = multigrid;
+    options.dense = c_text(dense);
     std::string text((std::size_t(32) + ranks.size()) << 10, '\0');
     std::size_t length = 0;
     const auto describe = [&] {

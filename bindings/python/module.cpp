@@ -85,11 +85,12 @@ NB_MODULE(_heddle, m) {
       .def_static("generate", &Matrix::generate)
       .def("write", &Matrix::write)
       .def("update_values", &Matrix::update_values)
-      .def("memory", &Matrix::memory, "device"_a, "plan"_a.none(), "storage"_a, "node"_a)
+      .def("memory", &Matrix::memory, "device"_a, "plan"_a.none(), "storage"_a, "node"_a,
+           "dense"_a.none())
       .def("arrays", &arrays_of)
       .def("describe", &Matrix::describe, "device"_a, "threads"_a, "node"_a, "cache"_a,
            "bandwidth"_a, "link"_a, "scaling"_a.none(), "rates"_a.none(), "partition"_a.none(),
-           "ranks"_a, "unknowns"_a, "multigrid"_a)
+           "ranks"_a, "unknowns"_a, "multigrid"_a, "dense"_a.none())
       .def("best_ranks", &Matrix::best_ranks)
       .def("info", &Matrix::info)
       .def_prop_ro("entry",
@@ -117,7 +118,8 @@ NB_MODULE(_heddle, m) {
       .def_prop_ro("json", &Profile::json);
   nb::class_<Operator>(m, "Operator", nb::type_slots(collected<Operator>))
       .def_static("of_matrix", &Operator::of_matrix, "matrix"_a, "device"_a, "threads"_a,
-                  "stream"_a, "plan"_a.none(), "storage"_a = "sliced", "node"_a = 0)
+                  "stream"_a, "plan"_a.none(), "storage"_a = "sliced", "node"_a = 0,
+                  "dense"_a.none() = nb::none(), "launch"_a.none() = nb::none())
       .def_static("of_function", &Operator::of_function)
       .def("adjoint", &Operator::adjoint)
       .def("shifted", &Operator::shifted)

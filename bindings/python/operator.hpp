@@ -54,7 +54,9 @@ struct Operator {
   std::array<nb::object*, 1> references() { return {&function}; }
   static Operator of_matrix(const Matrix& matrix, const std::string& device, int threads,
                             std::uintptr_t stream, const std::optional<std::string>& plan,
-                            const std::string& storage, int node) {
+                            const std::string& storage, int node,
+                            const std::optional<std::string>& dense,
+                            const std::optional<std::string>& launch) {
     Operator made;
     made.context = matrix.context;
     const heddle_view values = matrix.arrays().second;
@@ -68,6 +70,8 @@ struct Operator {
     options.plan = c_text(plan);
     options.storage = c_text(storage);
     options.node = node;
+    options.dense = c_text(dense);
+    options.launch = c_text(launch);
     call(made.context,
          [&] { return heddle_operator_create(matrix.matrix.own, &options, &made.A.own); });
     made.find_size();

@@ -90,9 +90,9 @@ class HEDDLE_EXPORT HierarchicalMatrix final
   /// out_of_range for sizes below 0, usage as above.
   HierarchicalMatrix(Index rows, Index columns, const NodeLayout& nodes = {},
                      const Device& device = Device::cpu())
-      : Base(std::make_shared<detail::ScheduledTree>(
+      : Base(detail::scheduled(
                  detail::empty_tree(rows, columns, detail::leaf_shape(nodes, int{sizeof(E)})),
-                 detail::team_of(device)),
+                 nodes.launch, detail::team_of(device)),
              device) {}
   /// Of triplets in any order, which add up in one place as they come; no compressed rows are made.
   /// Throws `Error` too: out_of_range for a triplet beyond the matrix, usage for two encoded
@@ -195,7 +195,7 @@ class HEDDLE_EXPORT HierarchicalMatrix final
                      const HierarchicalMatrix& before)
       : Base(std::move(matrix), before.device(), before.on_gpu()) {}
   HierarchicalMatrix(detail::Tree tree, const HierarchicalMatrix& before)
-      : HierarchicalMatrix(std::make_shared<detail::ScheduledTree>(std::move(tree), before.team()),
+      : HierarchicalMatrix(detail::scheduled(std::move(tree), before.tree().launch, before.team()),
                            before) {}
 
   static std::shared_ptr<const detail::ScheduledTree> build(

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <string>
+#include <string_view>
 
 #include "heddle/csr.hpp"
 #include "heddle/export.hpp"
@@ -13,26 +14,44 @@ namespace heddle {
 /// That of the paper; docs/hierarchical.md compares others.
 inline constexpr int default_node_size = 128;
 
-/// What a tree leaves open: rows and columns of a node, a power of two from 4 to 256, and how many
-/// percent of a leaf's places hold entries where it is dense.
+/// How a GPU's threads share out the products of a tree; 0 leaves a number to the rule. A CPU has
+/// no use for it.
+struct HEDDLE_EXPORT TreeLaunch {
+  int run = 0;    // entries of a leaf that a thread takes at once: 1, 2 or 4, as their bytes allow
+  int warps = 0;  // of a block of threads: 1, 2, 4 or 8, as shared memory allows
+  int piece = 0;  // about so many entries for a block of threads: 64 to 65536
+
+  bool operator==(const TreeLaunch&) const = default;
+};
+
+/// What a tree leaves open: rows and columns of a node, a power of two from 4 to 256, how many
+/// percent of a leaf's places hold entries where it is dense, and the launch of its products.
 struct HEDDLE_EXPORT NodeLayout {
   /// Dense where that takes fewer bytes, or no leaf at all.
   static constexpr int by_bytes = 0, never = 101;
 
   int size = default_node_size;
   int dense = by_bytes;
+  TreeLaunch launch;
 
   constexpr NodeLayout() = default;
   /// A size alone is a layout.
-  constexpr NodeLayout(int size_of_nodes, int dense_from = by_bytes)
-      : size(size_of_nodes), dense(dense_from) {}
+  constexpr NodeLayout(int size_of_nodes, int dense_from = by_bytes,
+                       const TreeLaunch& launch_of_products = {})
+      : size(size_of_nodes), dense(dense_from), launch(launch_of_products) {}
   bool operator==(const NodeLayout&) const = default;
 };
 
-/// As reports name it: node=128, or node=128,dense=50.
+/// As reports name it: node=128, or node=128,dense=50,warps=4.
 HEDDLE_EXPORT std::string to_string(const NodeLayout& nodes);
 /// bytes, never, or the percents.
 HEDDLE_EXPORT std::string name_of_dense(const NodeLayout& nodes);
+/// Of `name_of_dense`. Throws `Error` (usage) for a share of places that there is none of.
+HEDDLE_EXPORT int parse_dense(std::string_view text);
+/// run=1,warps=4,piece=512: the numbers that are given; empty where the rule has all.
+HEDDLE_EXPORT std::string to_string(const TreeLaunch& launch);
+/// Throws `Error` (usage) for other keys, and for numbers that there are none of.
+HEDDLE_EXPORT TreeLaunch parse_tree_launch(std::string_view text);
 
 /// Nodes of one use by their kinds, and their bytes.
 struct HEDDLE_EXPORT NodeCounts {

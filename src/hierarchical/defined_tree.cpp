@@ -115,7 +115,7 @@ std::shared_ptr<const ScheduledTree> build_tree(const DefinedMatrix<S>& matrix,
   const NodeShape leaf = leaf_shape(nodes, matrix.entry_bytes());
   const Device team = team_of(device);
   const auto* const values = reinterpret_cast<const std::byte*>(matrix.values().data());
-  return std::make_shared<ScheduledTree>(tree_of(matrix.pattern(), leaf, values, team, {}), team);
+  return scheduled(tree_of(matrix.pattern(), leaf, values, team, {}), nodes.launch, team);
 }
 
 }  // namespace
@@ -132,7 +132,7 @@ template <class S>
 DefinedTree<S>::DefinedTree(detail::Tree tree, const DefinedTree& before)
     : detail::DefinedTreeOperator<S>(
           before.definition(),
-          std::make_shared<detail::ScheduledTree>(std::move(tree), before.team()), before.device(),
+          detail::scheduled(std::move(tree), before.tree().launch, before.team()), before.device(),
           detail::TreeForm::direct) {}
 
 template <class S>

@@ -33,9 +33,11 @@ void for_each_leaf_of(const Tree& tree, bool by_columns, Index group, NodeRefere
 LeafSchedule leaf_schedule(const Tree& tree, bool by_columns, const Device& device) {
   const auto blocks =
       static_cast<std::size_t>(tree.leaf.blocks_of(by_columns ? tree.columns : tree.rows));
+  const auto blocks_of_x =
+      static_cast<Index>(tree.leaf.blocks_of(by_columns ? tree.rows : tree.columns));
   const auto leaves = static_cast<std::size_t>(tree.memory.leaves.nodes());
   auto places = std::make_shared<LeafPlaces>(
-      LeafPlaces{Array<Offset>(blocks + 1, device), Array<Index>(leaves, device)});
+      LeafPlaces{Array<Offset>(blocks + 1, device), BlockNumbers(blocks_of_x, leaves, device)});
   auto references = std::make_shared<Array<NodeReference>>(leaves, device);
   if (leaves == 0) return {std::move(places), std::move(references)};
   Array<Offset>& first = places->first;
@@ -53,7 +55,7 @@ LeafSchedule leaf_schedule(const Tree& tree, bool by_columns, const Device& devi
   Array<Offset> next(first);
   for_each([&](Index y, Index x, NodeReference leaf) {
     const auto to = static_cast<std::size_t>(next[static_cast<std::size_t>(y)]++);
-    places->block[to] = x;
+    places->block.set(to, x);
     (*references)[to] = leaf;
   });
   return {std::move(places), std::move(references)};

@@ -84,9 +84,9 @@ struct TouchedBlock {
 /// The place of the leaf that a change is of, or -1 where there was none.
 Offset place_before(const LeafPlaces& before, const Mend& mend) {
   const auto y = static_cast<std::size_t>(mend.y);
-  const auto end = before.block.begin() + before.first[y + 1];
-  const auto at = std::lower_bound(before.block.begin() + before.first[y], end, mend.x);
-  return at != end && *at == mend.x ? at - before.block.begin() : -1;
+  const Offset end = before.first[y + 1];
+  const Offset at = before.block.first_from(mend.x, before.first[y], end);
+  return at != end && before.block[static_cast<std::size_t>(at)] == mend.x ? at : -1;
 }
 
 /// Calls `copy(begin, end, leaves more before them)` with runs of blocks of y that no change
@@ -145,7 +145,7 @@ LeafSchedule mended_schedule(const LeafSchedule& before,
   const auto leaves =
       leaf.size() + static_cast<std::size_t>(touched.back().earlier_more + touched.back().more);
   auto after = std::make_shared<LeafPlaces>(
-      LeafPlaces{Array<Offset>(places.first.size(), device), Array<Index>(leaves, device)});
+      LeafPlaces{Array<Offset>(places.first.size(), device), places.block.sized(leaves, device)});
   auto references = std::make_shared<Array<NodeReference>>(leaves, device);
   const auto copy = [&](Index begin, Index end, Offset more) {
     const Offset from = places.first[static_cast<std::size_t>(begin)];
@@ -153,7 +153,7 @@ LeafSchedule mended_schedule(const LeafSchedule& before,
     for (auto y = static_cast<std::size_t>(begin); y < static_cast<std::size_t>(end); ++y) {
       after->first[y + 1] = places.first[y + 1] + more;
     }
-    std::copy_n(places.block.data() + from, count, after->block.data() + from + more);
+    after->block.copy(places.block, from, count, from + more);
     std::copy_n(leaf.data() + from, count, references->data() + from + more);
   };
   const auto merge = [&](const TouchedBlock& block) {
@@ -161,7 +161,7 @@ LeafSchedule mended_schedule(const LeafSchedule& before,
     auto to = static_cast<std::size_t>(places.first[y] + block.earlier_more);
     after->first[y + 1] = places.first[y + 1] + block.earlier_more + block.more;
     for_each_merged(before, block.y, block.mends, [&](Index x, NodeReference of_x) {
-      after->block[to] = x;
+      after->block.set(to, x);
       (*references)[to] = of_x;
       ++to;
     });

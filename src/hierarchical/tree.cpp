@@ -38,6 +38,7 @@ int levels_of(Index rows, Index columns, int log2_size) {
 }
 
 NodeShape leaf_shape(const NodeLayout& nodes, int entry_bytes) {
+  check_launch(nodes.launch);
   if (nodes.dense < NodeLayout::by_bytes || nodes.dense > NodeLayout::never) {
     throw Error(ErrorKind::usage,
                 "leaves of hierarchical storage are dense from 1 to 100 percent of their places, "
@@ -159,8 +160,8 @@ TreeBuilder::TreeBuilder(Index rows, Index columns, const NodeShape& leaf, NodeL
   tree_.entries = tree_.memory.leaves.items;
   const long long bytes = tree_.memory.tree();
   HierarchicalMemory needed = tree_.memory;
-  needed.schedule =
-      LeafSchedule::bytes(levels_.front().rows, static_cast<Offset>(needed.leaves.nodes()));
+  needed.schedule = LeafSchedule::bytes(levels_.front().rows, levels_.front().columns,
+                                        static_cast<Offset>(needed.leaves.nodes()));
   check_tree_memory(needed, limit.value_or(available_for_pool(bytes, device)));
   pool_ = std::make_shared<Pool>(static_cast<std::size_t>(bytes), device);
 }

@@ -14,6 +14,7 @@ using detail::Tree;
 
 int run_of(const Tree& tree) {
   const int longest = device::longest_run(tree.leaf.payload_bytes);
+  if (tree.launch.run > 0) return std::min(tree.launch.run, longest);
   const Offset blocks = tree.leaf.blocks_of(std::max(tree.rows, tree.columns));
   const Offset leaves = tree.memory.leaves.nodes();
   return 2 * tree.entries < longest * leaves || tree.entries <= 64LL * longest * blocks ? 1
@@ -39,7 +40,7 @@ TreePieces tree_pieces(const Tree& tree, const LeafSchedule& schedule, const Dev
     }
   });
   const PieceCutter cutter(cut.leaves.data(), first.data(), tree.leaf, run,
-                           entries.value_or(entries_of_piece(tree.leaf)));
+                           entries.value_or(entries_of_piece(tree)));
   std::vector<Taken> taken(static_cast<std::size_t>(blocks));
   parallel_for(team, blocks, [&](Index block) {
     taken[static_cast<std::size_t>(block)] = cutter.taken_by(block);

@@ -16,15 +16,19 @@ struct TreePieces {
   int counters = 0;                 // of such blocks, see `counters_of_pieces`
 };
 
-/// Entries of a run in products of this tree: one, so that more warps run side by side, where
-/// leaves have few or blocks of y have no more than two warps' windows. It depends on the tree
-/// alone, so that every GPU adds in the same order.
+/// Entries of a run in products of this tree, where its launch leaves that open: one, so that more
+/// warps run side by side, where leaves have few or blocks of y have no more than two warps'
+/// windows. It depends on the tree alone, so that every GPU adds in the same order.
 int run_of(const detail::Tree& tree);
 
 /// A piece should have so many: a GPU has work for all of its multiprocessors, and none is left
 /// with a long piece. Nodes of few rows have more blocks of y, and shorter pieces suit them.
 HEDDLE_INLINE constexpr int entries_of_piece(const NodeShape& leaf) {
   return leaf.size() <= 64 ? 512 : 1024;
+}
+/// The same, or what the tree's launch says.
+inline int entries_of_piece(const detail::Tree& tree) {
+  return tree.launch.piece > 0 ? tree.launch.piece : entries_of_piece(tree.leaf);
 }
 
 /// Of a tree in the host's memory, as `schedule_on_gpu` makes them of one in a GPU's. A block of y

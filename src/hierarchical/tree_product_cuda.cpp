@@ -81,7 +81,12 @@ const TreeProduct::Room& TreeProduct::room_on(const Stream& stream) const {
 
 TreeProgram TreeProduct::program_of(device::Epilogue epilogue) const {
   const detail::Tree& tree = matrix_->matrix().tree();
-  return tree_program(entry_, tree.leaf.log2_size, run_of(tree), epilogue);
+  return tree_program(entry_, tree.leaf.log2_size, run_of(tree), epilogue, tree.launch.warps);
+}
+
+TreeLaunch TreeProduct::launch_in_full() const {
+  const detail::Tree& tree = matrix_->matrix().tree();
+  return {run_of(tree), warps_of(program_of(device::store_scaled)), entries_of_piece(tree)};
 }
 
 TreeProduct::Loaded TreeProduct::load(device::Epilogue epilogue, const Stream& stream) const {

@@ -45,8 +45,8 @@ std::string plan_text(const TreeProgram& program, int warps) {
 
 }  // namespace
 
-TreeProgram tree_program(const TreeEntry& entry, int log2_size, int run,
-                         device::Epilogue epilogue) {
+TreeProgram tree_program(const TreeEntry& entry, int log2_size, int run, device::Epilogue epilogue,
+                         int warps) {
   const bool is_exact = epilogue == device::store_residual;
   return {is_exact ? entry.exact : entry.text,
           entry.shape,
@@ -54,7 +54,8 @@ TreeProgram tree_program(const TreeEntry& entry, int log2_size, int run,
           log2_size,
           entry.row_components * (is_exact ? int{sizeof(double)} : entry.shape.scalar_bytes),
           epilogue,
-          run};
+          run,
+          warps};
 }
 
 int warps_of(const TreeProgram& program) {
@@ -62,7 +63,7 @@ int warps_of(const TreeProgram& program) {
   const bool is_small = program.sum_bytes <= int{sizeof(double)};
   const int of_row = program.sum_bytes + (is_small ? program.run * int{sizeof(unsigned)} : 0);
   const int of_warp = (of_row << program.log2_size) + 32 * 32;
-  int warps = is_small ? 2 : 4;
+  int warps = program.warps > 0 ? program.warps : is_small ? 2 : 4;
   while (warps > 1 && warps * of_warp > most_shared_bytes) warps /= 2;
   if (of_warp > most_shared_bytes) {
     throw Error(ErrorKind::unsupported,

@@ -13,11 +13,14 @@ struct TreeProgram {
   int log2_size;
   int sum_bytes;  // of a row of y as it is summed
   device::Epilogue epilogue;
-  int run;  // entries that a thread takes at once
+  int run;    // entries that a thread takes at once
+  int warps;  // of a block of threads, as far as these find room; 0: by the rule
 };
 
-/// What `entry`'s products with this epilogue are written for. `run` as `run_of` a tree tells.
-TreeProgram tree_program(const TreeEntry& entry, int log2_size, int run, device::Epilogue epilogue);
+/// What `entry`'s products with this epilogue are written for. `run` as `run_of` a tree tells,
+/// `warps` as its launch.
+TreeProgram tree_program(const TreeEntry& entry, int log2_size, int run, device::Epilogue epilogue,
+                         int warps = 0);
 
 /// Warps of a block of threads, each of which keeps sums of a block of y. Throws `Error`
 /// (unsupported) where not even those of one warp find room.

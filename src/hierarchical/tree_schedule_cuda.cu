@@ -113,10 +113,9 @@ void find_blocks(const unsigned long long* key, Offset leaves, int bits_of_x, Ar
 }
 
 /// Cuts the leaves into pieces: counts those of each block of y, and then writes them.
-void cut_pieces(TreeSchedule& schedule, const NodeShape& leaf, int run, const Device& device,
-                const Device& work) {
+void cut_pieces(TreeSchedule& schedule, const NodeShape& leaf, int run, int entries,
+                const Device& device, const Device& work) {
   const Stream& stream = device.stream();
-  const int entries = entries_of_piece(leaf);
   const auto blocks = static_cast<Offset>(schedule.first.size()) - 1;
   UnsetArray<Taken> taken(static_cast<std::size_t>(blocks), work);
   const auto sums = static_cast<std::size_t>(blocks) + 1;
@@ -213,7 +212,7 @@ TreeSchedule schedule_on_gpu(const heddle::detail::Tree& tree,
                    const auto sparse = static_cast<unsigned>(runs[i] - runs[first[y]]);
                    leaves[i] = scheduled_leaf(walk.view(order[i], shape), x, sparse, run);
                  });
-  cut_pieces(schedule, shape, run, device, work);
+  cut_pieces(schedule, shape, run, entries_of_piece(tree), device, work);
   return schedule;
 }
 

@@ -45,6 +45,7 @@ TEST_F(CDescription, TellsFeaturesMemoryAndBalance) {
   options.cache = 1 << 20;
   options.bandwidth = 100;
   options.node = 32;
+  options.dense = "50";
   const auto json = described();
   heddle_info info{};
   info.struct_size = sizeof info;
@@ -54,6 +55,7 @@ TEST_F(CDescription, TellsFeaturesMemoryAndBalance) {
   EXPECT_EQ(json["entries"], info.entries);
   EXPECT_EQ(json["hermitian_defect"], info.hermitian_defect);
   EXPECT_EQ(json["hisparse"]["node"], 32);
+  EXPECT_EQ(json["hisparse"]["dense"], "50");
   EXPECT_EQ(json["code_balance"]["cache"], 1 << 20);
   EXPECT_EQ(json["code_balance"]["flops"], 32);
   EXPECT_FALSE(json.contains("scaling"));
@@ -97,6 +99,8 @@ TEST_F(CDescription, RefusesWhatHasNoMeaning) {
   options.bandwidth = 1;
   options.node = 5;
   expect_usage("5");
+  options.dense = "half";
+  expect_usage("dense is 1 to 100, never or bytes, not half");
   EXPECT_EQ(heddle_matrix_describe(nullptr, nullptr, nullptr, 0, nullptr), HEDDLE_ERROR_USAGE);
 }
 

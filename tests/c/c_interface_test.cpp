@@ -230,6 +230,14 @@ TEST(CInterface, MemoryIsToldWithoutAnOperator) {
   ASSERT_EQ(heddle_matrix_memory(matrix, &options, &product, &total), HEDDLE_OK);
   EXPECT_GE(product, info.entries * 4 * 8);
   EXPECT_GT(total, product);
+  const std::int64_t by_bytes = product;
+  options.dense = "1";  // percent of its places: every leaf
+  ASSERT_EQ(heddle_matrix_memory(matrix, &options, &product, nullptr), HEDDLE_OK);
+  EXPECT_GT(product, by_bytes);
+  options.dense = "bytes";
+  ASSERT_EQ(heddle_matrix_memory(matrix, &options, &product, nullptr), HEDDLE_OK);
+  EXPECT_EQ(product, by_bytes);
+  options.dense = nullptr;
   options.node = 5;
   EXPECT_EQ(heddle_matrix_memory(matrix, &options, &product, nullptr), HEDDLE_ERROR_USAGE);
   EXPECT_EQ(heddle_matrix_memory(matrix, nullptr, nullptr, nullptr), HEDDLE_OK);

@@ -159,6 +159,7 @@ TEST(CMethods, ATreeMultipliesAndSolves) {
   heddle_operator_options_init(&options, sizeof options);
   options.storage = "hisparse";
   options.node = 8;
+  options.dense = "never";
   Operator tree, adjoint;
   ASSERT_EQ(heddle_operator_create(s.matrix, &options, &tree), HEDDLE_OK) << message(s.context);
   ASSERT_EQ(heddle_operator_adjoint(tree, &adjoint), HEDDLE_OK) << message(s.context);
@@ -196,7 +197,21 @@ TEST(CMethods, ATreeMultipliesAndSolves) {
   options.plan = "CSR";
   expect_usage();
   options.plan = nullptr;
+  for (const char* const dense : {"0", "101", "half", ""}) {
+    options.dense = dense;
+    expect_usage();
+  }
+  options.dense = "never";
+  for (const char* const launch : {"warps=3", "warps=4,", "blocks=2", "warps=4"}) {
+    options.launch = launch;  // the last one is for a GPU
+    expect_usage();
+  }
+  options.launch = nullptr;
   options.storage = "sliced";
+  options.node = 0;
+  expect_usage();  // dense
+  options.dense = nullptr;
+  options.node = 8;
   expect_usage();
   options.storage = "tree";
   expect_usage();

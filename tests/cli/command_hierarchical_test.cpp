@@ -320,15 +320,24 @@ TEST_F(Hierarchical, RefusesInOneLine) {
   expect_refused({"info", "a.mtx", "--node", "100"}, 2, "not 100");
   expect_refused({"solve", "a.mtx", "--storage", "hisparse", "--node", "3"}, 2, "not 3");
   for (const char* const dense : {"0", "101", "half", "5%"}) {
-    expect_refused({"info", "a.mtx", "--dense", dense}, 2, "--dense is 1 to 100, never or bytes");
+    expect_refused({"info", "a.mtx", "--dense", dense}, 2, "dense is 1 to 100, never or bytes");
   }
+  for (const auto& [launch, message] :
+       {std::pair{"warps=3", "the launch of a tree's products has warps=1, 2, 4 or 8, not 3"},
+        {"blocks=2", "a launch is run=N, warps=N and piece=N"},
+        {"warps=4,piece=512", "--launch is of products on a GPU, not on a CPU"}}) {
+    expect_refused({"spmv", "a.mtx", "--storage", "hisparse", "--launch", launch}, 2, message);
+  }
+  expect_refused({"spmv", "a.mtx", "--storage", "hisparse,schedule=tree", "--launch", "run=1"}, 2,
+                 "--launch is of the kept schedule");
   expect_refused({"solve", "a.mtx", "--storage", "hisparse", "--plan", "CSR"}, 2,
                  "--plan is of sliced storage");
   for (const char* const command : {"solve", "spmv", "eigen"}) {
-    expect_refused({command, "a.mtx", "--storage", "hisparse", "--node", "8", "--profile", "none"},
-                   2, "--profile chooses the nodes of a tree, and --node or --dense names them");
+    expect_refused(
+        {command, "a.mtx", "--storage", "hisparse", "--node", "8", "--profile", "none"}, 2,
+        "--profile chooses the nodes of a tree, and --node, --dense or --launch names them");
     expect_refused({command, "a.mtx", "--node", "64"}, 2,
-                   "--node and --dense are of --storage hisparse");
+                   "--node, --dense and --launch are of --storage hisparse");
     expect_refused({command, "a.mtx", "--profile", "none", "--plan", "CSR"}, 2,
                    "--profile chooses a plan, and --plan names one");
   }

@@ -283,6 +283,38 @@ TEST_F(TreeProductsOnGpu, OfFewEntriesALeafAgreeWithTheReference) {
   }
 }
 
+/// Long rows, dense leaves with gaps, and leaves of a few entries.
+TEST_F(TreeProductsOnGpu, OfEveryLaunchHaveTheSameBitsTwice) {
+  Seed seed(54);
+  const auto check = [&]<class E>(int size, const TreeLaunch& launch, const TreeLaunch& in_full) {
+    SCOPED_TRACE(to_string(launch));
+    using S = vector_scalar_t<E>;
+    EntryMapOf<E> map = map_of(with_long_rows<E>(9000, seed.generator));
+    for (Index i = 0; i < 200 * 200; ++i) {
+      if (i % 11 != 5) map[{i / 200, i % 200}] = random_components<E>(seed.generator);
+    }
+    const auto matrix = matrix_of(9000, 9000, map);
+    const HierarchicalMatrix<E> tree(matrix, NodeLayout(size, 60, launch), device);
+    EXPECT_EQ(tree.launch(), in_full);
+    const auto x = random_scalars<S>(matrix.columns() * E::components, seed.generator);
+    const std::vector<S> nothing(x.size());
+    const auto first = product<S>(tree, 1, x, 0, nothing);
+    EXPECT_EQ(product<S>(tree, 1, x, 0, nothing), first);
+    expect_products_of_all_forms(tree, matrix, seed.generator);
+    // Edits and sums keep it.
+    EditBatch<E> edits;
+    edits.set(3, 8000, random_components<E>(seed.generator));
+    EXPECT_EQ(tree.edited(edits).launch(), in_full);
+    EXPECT_EQ(add(S(1), tree, S(2), tree).launch(), in_full);
+  };
+  check.operator()<real<double>>(128, {.run = 1, .warps = 4, .piece = 64}, {1, 4, 64});
+  check.operator()<real<double>>(64, {.run = 2, .warps = 1, .piece = 4096}, {2, 1, 4096});
+  check.operator()<real<float>>(32, {.warps = 8}, {4, 8, 512});
+  check.operator()<complex<double>>(128, {.run = 4, .warps = 8}, {2, 8, 1024});
+  check.operator()<complex<double>>(8, {.run = 1, .piece = 128}, {1, 4, 128});
+  check.operator()<quaternion<double>>(128, {.warps = 2, .piece = 300}, {1, 2, 300});
+}
+
 /// Dense leaves are cut by rows.
 TEST_F(TreeProductsOnGpu, OfFullMatricesAgreeWithTheReference) {
   Seed seed(52);

@@ -4,8 +4,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
+#include "heddle/hierarchical_matrix.hpp"
 #include "heddle/operator.hpp"
 #include "heddle/problems.hpp"
 #include "heddle/runtime/any_solver.hpp"
@@ -127,6 +129,34 @@ TEST_F(TuneOnGpu, FindsAPlanThatSolves) {
     b.set(i, std::cos(static_cast<double>(i)));
   }
   EXPECT_TRUE(solver.solve(b, x).converged());
+}
+
+TEST_F(TuneOnGpu, TriesLaunchesOfTreesAndTakesThem) {
+  using E = quaternion<double>;
+  Seed seed(5605);
+  const CsrMatrix<E> rows =
+      random_matrix<E>({.rows = 4000, .columns = 4000, .per_row = 20}, seed.generator);
+  const AnyMatrix matrix(rows);
+  TuneOptions options;
+  options.least_runs = options.most_runs = 3;
+  const Profile profile = tune_nodes({"a", &matrix}, device, options);
+  const TreeRecord& tree = profile.trees.at(0);
+  int launches = 0;
+  for (const NodeTrial& trial : tree.sizes) {
+    if (trial.nodes.launch == TreeLaunch()) continue;
+    ++launches;
+    // Each is as it was asked for.
+    const TreeLaunch wanted = trial.nodes.launch,
+                     made = HierarchicalMatrix<E>(rows, trial.nodes, device).launch();
+    EXPECT_TRUE(wanted.run == 0 || wanted.run == made.run) << to_string(wanted);
+    EXPECT_TRUE(wanted.warps == 0 || wanted.warps == made.warps) << to_string(wanted);
+    EXPECT_TRUE(wanted.piece == 0 || wanted.piece == made.piece) << to_string(wanted);
+    EXPECT_EQ(std::ranges::count(tree.sizes, trial.nodes, &NodeTrial::nodes), 1);
+  }
+  EXPECT_GE(launches, 4);
+  const NodeChoice choice = Profiles::for_device(device, profile, "it")
+                                .choose_node(subject_of(matrix), device, TreeUse::product);
+  EXPECT_EQ(choice.nodes, tree.best(TreeUse::product).nodes);
 }
 
 }  // namespace

@@ -42,8 +42,9 @@ std::vector<cuda::KernelSource> variants(bool deeply, int architecture) {
         const int longest = device::longest_run(entry.shape.components * entry.shape.stored_bytes);
         const int run = number % 4 == 1 ? 1 : longest;
         try {
-          sources.push_back(
-              cuda::tree_source(cuda::tree_program(entry, log2_size, run, epilogue), architecture));
+          const int warps = number % 5 == 2 ? 8 : number % 5 == 3 ? 1 : 0;
+          sources.push_back(cuda::tree_source(
+              cuda::tree_program(entry, log2_size, run, epilogue, warps), architecture));
         } catch (const Error& error) {
           EXPECT_EQ(error.kind(), ErrorKind::unsupported) << error.what();
         }
@@ -139,11 +140,13 @@ TEST(TreeKernelVariants, OfWalksCompile) {
 }
 
 TEST(TreeKernelVariants, RefuseWhatSharedMemoryCannotHold) {
-  const auto warps = [](int log2_size) {
+  const auto warps = [](int log2_size, int wanted = 0) {
     return cuda::warps_of(cuda::tree_program(tree_entry<real<double, 30>>(detail::TreeForm::direct),
-                                             log2_size, 1, device::store_scaled));
+                                             log2_size, 1, device::store_scaled, wanted));
   };
   EXPECT_EQ(warps(2), 4);
+  EXPECT_EQ(warps(2, 8), 8);
+  EXPECT_EQ(warps(5, 8), 4);
   EXPECT_EQ(warps(7), 1);
   expect_error(ErrorKind::unsupported,
                "nodes of 256 rows of so large entries exceed a GPU's shared memory; take smaller "

@@ -347,6 +347,8 @@ def test_memory_is_told():
     assert A.memory("ELL")[0] >= A.nnz * (9 * 8 + 4)
     product, total = A.memory(storage="hisparse", node=16)
     assert A.nnz * 9 * 8 < product < total
+    assert A.memory(storage="hisparse", node=16, dense=1)[0] > product
+    assert A.memory(storage="hisparse", node=16, dense="bytes") == (product, total)
     for bad in ({"plan": "nonsense"}, {"storage": "heap"}, {"plan": "CSR", "storage": "hisparse"}):
         with pytest.raises(heddle.UsageError):
             A.memory(**bad)

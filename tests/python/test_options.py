@@ -134,7 +134,7 @@ def test_multigrid_is_told_of_motions_and_candidates():
 def test_a_tree_solves(preconditioner):
     A = heddle.generate("dirac", 300)
     b = np.random.default_rng(1).standard_normal((A.shape[0], 4))
-    solver = heddle.Solver(A, "auto", preconditioner, storage="hisparse", node=16, rtol=1e-9)
+    solver = heddle.Solver(A, "auto", preconditioner, storage="hisparse", node=16, dense=50, rtol=1e-9)
     assert solver.plan == ""
     x = solver.solve(b).x
     assert np.linalg.norm(b - A @ x) <= 1.01e-9 * np.linalg.norm(b)
@@ -145,7 +145,9 @@ def test_a_tree_solves(preconditioner):
     with pytest.raises(heddle.UsageError, match="new values"):
         solver.solve(b)
     for wrong in ({"storage": "tree"}, {"node": 16}, {"storage": "hisparse", "plan": "CSR"},
-                  {"storage": "hisparse", "node": 3}):  # fmt: skip
+                  {"storage": "hisparse", "node": 3}, {"dense": 50}, {"launch": "warps=4"},
+                  {"storage": "hisparse", "dense": 0}, {"storage": "hisparse", "dense": "half"},
+                  {"storage": "hisparse", "launch": "warps=3"}):  # fmt: skip
         with pytest.raises(heddle.UsageError):
             heddle.Solver(A, "cg", **wrong)
     with pytest.raises(heddle.UsageError):

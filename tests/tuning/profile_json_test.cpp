@@ -39,6 +39,8 @@ Profile full_profile() {
   profile.trees[0].sizes.resize(1);
   profile.trees[1].sizes.resize(2);
   profile.trees[0].sizes[0].adjoint_product.reset();
+  profile.trees[1].sizes[1].nodes.dense = 50;
+  profile.trees[1].sizes[1].nodes.launch = {1, 4, 512};
   profile.multigrids = {some_multigrid("b", "b"), some_multigrid("a", "a")};
   profile.multigrids[1].candidates = "rigid-body";
   return profile;
@@ -227,6 +229,7 @@ TEST(ProfileJson, NamesThePathOfAFault) {
       {"/trees/0/sizes", json::array(), "p.json: trees[0].sizes: must not be empty"},
       {"/trees/0/sizes/1/node", 100, "p.json: trees[0].sizes[1].node: must be 4, 8, ..., 256"},
       {"/trees/0/sizes/0/dense", 102, "p.json: trees[0].sizes[0].dense: is too large"},
+      {"/trees/0/sizes/0/launch", 4, "p.json: trees[0].sizes[0].launch: must be a string"},
       {"/trees/1/sizes/0/product", nullptr, "p.json: trees[1].sizes[0].product: must be an object"},
       {"/multigrids/0/strength", 1, "p.json: multigrids[0].strength: must be below 1"},
       {"/multigrids/1/preconditioner", "jacobi",

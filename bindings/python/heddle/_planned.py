@@ -9,6 +9,7 @@ from . import _heddle
 from ._errors import UsageError
 from ._functions import is_operator, operator_of
 from ._matrix import Adjoint, Matrix
+from ._settings import text_or_none
 from ._tune import Profile
 
 
@@ -24,6 +25,8 @@ def operator_for(
     plan: str | None,
     storage: str,
     node: int,
+    dense: int | str | None,
+    launch: str | None,
     profile: Profile | str | os.PathLike[str] | None,
 ) -> tuple[Any, Any, str, Any, int | None]:
     """The operator, what it was made of, entry and dtype; and of a tree, which keeps them, the
@@ -53,10 +56,10 @@ def operator_for(
             profile = Profile.read(profile)
         of = "cg" if method == "auto" else method
         plan = profile.plan_for(matrix, method=of, device=device, threads=threads)
-    if storage == "sliced" and node == 0:
+    if storage == "sliced" and node == 0 and dense is None and launch is None:
         operator, generation = matrix.operator(device, threads, 0, plan), None
     else:
         generation = matrix._generation
         operator = _heddle.Operator.of_matrix(
-            matrix._own, device, threads, 0, plan, storage, node)  # fmt: skip
+            matrix._own, device, threads, 0, plan, storage, node, text_or_none(dense), launch)  # fmt: skip
     return operator, matrix, matrix.entry, matrix.dtype, generation

@@ -7,6 +7,10 @@ from . import _heddle
 from ._errors import UsageError
 
 
+def text_or_none(value: int | str | None) -> str | None:
+    return None if value is None else str(value)
+
+
 def settings_of(
     *, rtol: float | None, atol: float, maxiter: int, restart: int, time_limit: float,
     record_history: bool, interval: tuple[float, float] | None, omega: float | None,

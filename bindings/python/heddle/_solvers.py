@@ -54,9 +54,12 @@ class Solver:
         On the CPU; 0 takes every core that the process may use.
     plan
         See docs/plans.md; ``None``: chosen for the matrix.
-    storage, node
+    storage, node, dense, launch
         ``"hisparse"``: a tree of nodes of so many rows, see docs/hierarchical.md, of the entries
-        that A has now; after ``update_values`` its solves raise ``UsageError``.
+        that A has now; after ``update_values`` its solves raise ``UsageError``. A leaf is dense from
+        so many percent of its places, ``"never"``, or by ``"bytes"``. On a GPU ``launch`` may share
+        out its products as ``"run=1,warps=4,piece=512"``. Without any of the three a profile has
+        them.
     profile
         From which the plan is chosen: a ``Profile``, or the path of one. ``None``: those that
         docs/profiles.md names.
@@ -115,6 +118,7 @@ class Solver:
         device: str = "cpu", threads: int = 0,
         plan: str | None = None,
         storage: str = "sliced", node: int = 0,
+        dense: int | str | None = None, launch: str | None = None,
         profile: Profile | str | os.PathLike[str] | None = None,
         rtol: float | None = None, atol: float = 0.0,
         maxiter: int = 10000, restart: int = 30,
@@ -145,9 +149,10 @@ class Solver:
             ranks, device = ranks_worth_it(A, device, partition)
         if ranks is None:
             self._base, self.A, self.entry, self.dtype, self._generation = operator_for(
-                A, method, device, index(threads), plan, storage, index(node), profile)  # fmt: skip
+                A, method, device, index(threads), plan, storage, index(node), dense, launch,
+                profile)  # fmt: skip
         else:
-            refuse_for_ranks(storage=storage, profile=profile)
+            refuse_for_ranks(storage=storage, dense=dense, launch=launch, profile=profile)
             self._base = OnRanks(
                 A, ranks, device, index(threads), plan, partition, exchange, boundary)  # fmt: skip
             self.A, self._generation = self._base.matrix, None

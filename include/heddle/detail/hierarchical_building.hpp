@@ -32,10 +32,10 @@ std::shared_ptr<const detail::ScheduledTree> HierarchicalMatrix<E>::build(
   const Device team = detail::team_of(device);
   if constexpr (has_cuda) {
     if (matrix.device.on_gpu()) {
-      return std::make_shared<detail::ScheduledTree>(
+      return detail::scheduled(
           cuda::tree_of_rows(matrix.pattern(), leaf, entries_to_store(matrix.values, matrix.order),
                              detail::device_of_building(matrix.device, device), memory_limit),
-          team);
+          nodes.launch, team);
     }
   }
   check_pattern(matrix.pattern(), team);
@@ -46,8 +46,8 @@ std::shared_ptr<const detail::ScheduledTree> HierarchicalMatrix<E>::build(
     for (Offset i = 0; i < matrix.entries(); ++i) by_rows.push_back(detail::entry_of(matrix, i));
     values = reinterpret_cast<const std::byte*>(by_rows.data());
   }
-  return std::make_shared<detail::ScheduledTree>(
-      detail::tree_of(matrix.pattern(), leaf, values, team, memory_limit), team);
+  return detail::scheduled(detail::tree_of(matrix.pattern(), leaf, values, team, memory_limit),
+                           nodes.launch, team);
 }
 
 template <class E>
@@ -59,11 +59,11 @@ std::shared_ptr<const detail::ScheduledTree> HierarchicalMatrix<E>::build(
   const Device team = detail::team_of(device);
   if constexpr (has_cuda) {
     if (matrix.device.on_gpu()) {
-      return std::make_shared<detail::ScheduledTree>(
+      return detail::scheduled(
           cuda::tree_of_places(matrix.rows, matrix.columns, matrix.entries, matrix.row,
                                matrix.column, leaf, entries_to_store(matrix.values, matrix.order),
                                detail::device_of_building(matrix.device, device), memory_limit),
-          team);
+          nodes.launch, team);
     }
   }
   CsrView<E> values;
@@ -75,8 +75,8 @@ std::shared_ptr<const detail::ScheduledTree> HierarchicalMatrix<E>::build(
     batch.set(matrix.row[i], matrix.column[i], detail::entry_of(values, i));
   }
   const auto bytes = reinterpret_cast<const std::byte*>(batch.values().data());
-  return std::make_shared<detail::ScheduledTree>(
-      detail::edited(tree, batch.places(), bytes, nullptr, false, team).tree, team);
+  return detail::scheduled(detail::edited(tree, batch.places(), bytes, nullptr, false, team).tree,
+                           nodes.launch, team);
 }
 
 }  // namespace heddle

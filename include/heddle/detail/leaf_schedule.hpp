@@ -2,7 +2,11 @@
 // block columns.
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -17,14 +21,66 @@
 
 namespace heddle::detail {
 
+/// Numbers of blocks of x: in 16 bits where a matrix has no more than these can tell, else in 32.
+class HEDDLE_EXPORT BlockNumbers {
+ public:
+  BlockNumbers(Index blocks, std::size_t leaves, const Device& device)
+      : is_narrow_(is_narrow(blocks)),
+        narrow_(is_narrow_ ? leaves : 0, device),
+        wide_(is_narrow_ ? 0 : leaves, device) {}
+
+  /// Room for others of the same matrix.
+  BlockNumbers sized(std::size_t leaves, const Device& device) const {
+    return {is_narrow_ ? 0 : std::numeric_limits<Index>::max(), leaves, device};
+  }
+
+  std::size_t size() const { return is_narrow_ ? narrow_.size() : wide_.size(); }
+  Index operator[](std::size_t i) const { return is_narrow_ ? Index{narrow_[i]} : wide_[i]; }
+  void set(std::size_t i, Index block) {
+    if (is_narrow_) {
+      narrow_[i] = static_cast<std::uint16_t>(block);
+    } else {
+      wide_[i] = block;
+    }
+  }
+  /// Others of the same matrix.
+  void copy(const BlockNumbers& others, Offset from, Offset count, Offset to) {
+    if (is_narrow_) {
+      std::copy_n(others.narrow_.data() + from, count, narrow_.data() + to);
+    } else {
+      std::copy_n(others.wide_.data() + from, count, wide_.data() + to);
+    }
+  }
+  /// The first place in [begin, end), where numbers grow, of one that is at least `block`.
+  Offset first_from(Index block, Offset begin, Offset end) const {
+    const auto in = [&](const auto* numbers) {
+      return std::lower_bound(numbers + begin, numbers + end, block) - numbers;
+    };
+    return is_narrow_ ? in(narrow_.data()) : in(wide_.data());
+  }
+  long long bytes() const { return static_cast<long long>(size()) * bytes_of(is_narrow_); }
+  /// Of one number.
+  static long long bytes(Index blocks) { return bytes_of(is_narrow(blocks)); }
+
+ private:
+  static bool is_narrow(Index blocks) { return blocks <= 1 << 16; }
+  static long long bytes_of(bool narrow) {
+    return static_cast<long long>(narrow ? sizeof(std::uint16_t) : sizeof(Index));
+  }
+
+  bool is_narrow_;
+  Array<std::uint16_t> narrow_;
+  Array<Index> wide_;
+};
+
 /// Where leaves are: edits that make no leaf and empty none leave that as it is.
 struct HEDDLE_EXPORT LeafPlaces {
   Array<Offset> first;  // of each block of y; blocks + 1
-  Array<Index> block;   // of x, for each leaf; they grow within a block of y
+  BlockNumbers block;   // of x, for each leaf; they grow within a block of y
 
   Index blocks() const { return first.empty() ? 0 : static_cast<Index>(first.size()) - 1; }
   long long bytes() const {
-    return static_cast<long long>(first.size() * sizeof(Offset) + block.size() * sizeof(Index));
+    return static_cast<long long>(first.size() * sizeof(Offset)) + block.bytes();
   }
 };
 
@@ -33,11 +89,15 @@ struct HEDDLE_EXPORT LeafSchedule {
   std::shared_ptr<const Array<NodeReference>> references;  // of the leaf at each place
 
   Index blocks() const { return places->blocks(); }
-  static long long bytes(Index blocks, Offset leaves) {
+  /// With so many blocks of y, and of x.
+  static long long bytes(Index blocks, Index blocks_of_x, Offset leaves) {
     return (blocks + 1LL) * static_cast<long long>(sizeof(Offset)) +
-           leaves * static_cast<long long>(sizeof(Index) + sizeof(NodeReference));
+           leaves *
+               (BlockNumbers::bytes(blocks_of_x) + static_cast<long long>(sizeof(NodeReference)));
   }
-  long long bytes() const { return bytes(blocks(), static_cast<Offset>(references->size())); }
+  long long bytes() const {
+    return places->bytes() + static_cast<long long>(references->size() * sizeof(NodeReference));
+  }
 };
 
 /// Bytes of parts that trees hold together, each once.
@@ -84,5 +144,12 @@ class HEDDLE_EXPORT ScheduledTree {
   mutable std::mutex reading_;                // never held for long: edits do not wait for making
   mutable std::array<Schedule, 2> schedules_;
 };
+
+/// A tree that is new, under a launch.
+inline std::shared_ptr<const ScheduledTree> scheduled(Tree tree, const TreeLaunch& launch,
+                                                      const Device& device) {
+  tree.launch = launch;
+  return std::make_shared<const ScheduledTree>(std::move(tree), device);
+}
 
 }  // namespace heddle::detail

@@ -28,6 +28,7 @@ struct HEDDLE_EXPORT Tree {
   Index rows = 0;
   Index columns = 0;
   NodeShape leaf;
+  TreeLaunch launch;  // of its products on a GPU; edits and sums keep it
   Offset entries = 0;
   NodeReference root;  // where there are entries
   /// Older ones first: the parent of a node lies in its pool or in a newer one.
@@ -50,8 +51,11 @@ struct HEDDLE_EXPORT Tree {
 /// Levels that a matrix of so many rows and columns takes, 1 or more.
 int levels_of(Index rows, Index columns, int log2_size);
 
-/// Of leaves with entries of so many bytes. Throws `Error` (usage) for nodes that there are none
-/// of.
+/// Throws `Error` (usage) for numbers that there are none of.
+void check_launch(const TreeLaunch& launch);
+
+/// Of leaves with entries of so many bytes. Throws `Error` (usage) for nodes and launches that
+/// there are none of.
 HEDDLE_EXPORT NodeShape leaf_shape(const NodeLayout& nodes, int entry_bytes);
 
 /// The reference that an inner node holds at this place in its payload.

@@ -39,11 +39,12 @@ class HEDDLE_EXPORT TreeOperatorBase : public LinearOperator<S> {
   bool is_capturable() const override { return product_ != nullptr; }
   long long bytes_of_product() const override {
     const Index blocks = static_cast<Index>(tree().leaf.blocks_of(rows()));
+    const Index blocks_of_x = static_cast<Index>(tree().leaf.blocks_of(columns()));
     const Offset leaves = tree().memory.leaves.nodes();
     const long long of_schedule =
         product_ != nullptr ? leaves * static_cast<long long>(sizeof(device::TreeLeaf)) +
                                   blocks * static_cast<long long>(sizeof(device::TreePiece))
-                            : LeafSchedule::bytes(blocks, leaves);
+                            : LeafSchedule::bytes(blocks, blocks_of_x, leaves);
     return tree().memory.leaves.bytes + of_schedule +
            (static_cast<long long>(rows()) * this->row_components() +
             static_cast<long long>(columns()) * this->column_components()) *
@@ -52,6 +53,14 @@ class HEDDLE_EXPORT TreeOperatorBase : public LinearOperator<S> {
 
   Offset entries() const { return tree().entries; }
   int node_size() const { return tree().leaf.size(); }
+  /// How a GPU's threads share out its products, with what `NodeLayout::launch` leaves to the rule;
+  /// zeros on a CPU.
+  TreeLaunch launch() const {
+    if constexpr (may_be_on_gpu) {
+      if (product_) return product_->launch_in_full();
+    }
+    return {};
+  }
   /// Of this matrix's own nodes, shared ones too, of the schedules that products have made and, on
   /// a GPU, of their sums. There `total()` is what lies in the GPU's memory of a matrix that shares
   /// no nodes, and `host` what the host keeps beside it.

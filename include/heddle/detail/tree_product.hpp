@@ -1,8 +1,10 @@
-// The product of a tree with a field on the CPU: each group of 256 rows of y is summed by one
-// thread, leaf after leaf in the order of the schedule, so that every run has the same bits.
+// The product of a tree with a field on the CPU: each group of 256 rows of y, or a strip of some,
+// is summed by one thread, leaf after leaf in the order of the schedule, so that every run has the
+// same bits.
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 #include "heddle/detail/leaf_schedule.hpp"
@@ -139,20 +141,30 @@ HEDDLE_INLINE void add_dense_leaf(const NodeView leaf, const Vector x, Sum* sums
   }
 }
 
-/// The blocks [begin, end) of y, without what was there.
+/// The blocks [begin, end) of y, without what was there. `goes_by_rows`: the schedule is that of A
+/// x, and A* x or A^T x meets the leaves of these block columns in its order. Entries of a column
+/// come by rows either way.
 template <class E, TreeForm form, class S, class Sum>
-HEDDLE_INLINE void add_blocks(const Tree& tree, const LeafSchedule& schedule, const S* x,
-                              Index begin, Index end, Sum* sums) {
+HEDDLE_INLINE void add_blocks(const Tree& tree, const LeafSchedule& schedule, bool goes_by_rows,
+                              const S* x, Index begin, Index end, Sum* sums) {
+  const bool by_rows = form != TreeForm::direct && goes_by_rows;
   using V = vector_entry_t<applied_entry_t<form, E>>;
   const int log2_size = tree.leaf.log2_size;
   const LeafPlaces& places = *schedule.places;
   const NodeReference* const references = schedule.references->data();
   const auto last_leaf = static_cast<Offset>(schedule.references->size()) - 1;
-  for (Index block = begin; block < end; ++block) {
-    Sum* const own_sums = sums + (Offset(block - begin) << log2_size);
-    const Offset last = places.first[static_cast<std::size_t>(block) + 1];
-    for (Offset i = places.first[static_cast<std::size_t>(block)]; i < last; ++i) {
-      const Offset first_of_x = Offset(places.block[static_cast<std::size_t>(i)]) << log2_size;
+  const Index last_outer = by_rows ? schedule.blocks() : end;
+  for (Index outer = by_rows ? 0 : begin; outer < last_outer; ++outer) {
+    Offset i = places.first[static_cast<std::size_t>(outer)];
+    Offset last = places.first[static_cast<std::size_t>(outer) + 1];
+    if (by_rows) {
+      i = places.block.first_from(begin, i, last);
+      last = places.block.first_from(end, i, last);
+    }
+    for (; i < last; ++i) {
+      const Index inner = places.block[static_cast<std::size_t>(i)];
+      Sum* const own_sums = sums + (Offset((by_rows ? inner : outer) - begin) << log2_size);
+      const Offset first_of_x = Offset(by_rows ? outer : inner) << log2_size;
       const PackedVector<V, S> own_x{x + first_of_x * V::components};
       const NodeView leaf = tree.node(references[i], 0);
       const NodeView next = tree.node(references[std::min(i + 1, last_leaf)], 0);
@@ -160,10 +172,12 @@ HEDDLE_INLINE void add_blocks(const Tree& tree, const LeafSchedule& schedule, co
         const auto* const far =
             tree.node(references[std::min(i + leaves_ahead, last_leaf)], 0).data;
         for (Offset byte = 0; byte < bytes_of_beginning; byte += 64) __builtin_prefetch(far + byte);
-        const Offset soon = std::min(i + leaves_ahead / 2, last_leaf);
-        const Index row = tree.node(references[soon], 0).places()[0].row;
-        const Offset block_of_x = places.block[static_cast<std::size_t>(soon)];
-        __builtin_prefetch(x + ((block_of_x << log2_size) + row) * V::components);
+        if (!by_rows) {
+          const Offset soon = std::min(i + leaves_ahead / 2, last_leaf);
+          const Index row = tree.node(references[soon], 0).places()[0].row;
+          const Offset block_of_x = places.block[static_cast<std::size_t>(soon)];
+          __builtin_prefetch(x + ((block_of_x << log2_size) + row) * V::components);
+        }
       }
       if (leaf.kind == NodeKind::dense) {
         add_dense_leaf<E, form>(leaf, own_x, own_sums);
@@ -177,15 +191,39 @@ HEDDLE_INLINE void add_blocks(const Tree& tree, const LeafSchedule& schedule, co
 // As `product_rows`: for every x86-64 machine, and for those with AVX2 and FMA.
 template <class E, TreeForm form, class S, class Sum>
 __attribute__((flatten)) void add_blocks_baseline(const Tree& tree, const LeafSchedule& schedule,
-                                                  const S* x, Index begin, Index end, Sum* sums) {
-  add_blocks<E, form>(tree, schedule, x, begin, end, sums);
+                                                  bool by_rows, const S* x, Index begin, Index end,
+                                                  Sum* sums) {
+  add_blocks<E, form>(tree, schedule, by_rows, x, begin, end, sums);
 }
 template <class E, TreeForm form, class S, class Sum>
 __attribute__((target("avx2,fma"), flatten)) void add_blocks_avx2(const Tree& tree,
                                                                   const LeafSchedule& schedule,
-                                                                  const S* x, Index begin,
-                                                                  Index end, Sum* sums) {
-  add_blocks<E, form>(tree, schedule, x, begin, end, sums);
+                                                                  bool by_rows, const S* x,
+                                                                  Index begin, Index end,
+                                                                  Sum* sums) {
+  add_blocks<E, form>(tree, schedule, by_rows, x, begin, end, sums);
+}
+
+/// Groups of rows of y that a thread sums at once at most: one, or in A* x and A^T x a strip whose
+/// sums stay in a core's second cache.
+template <class Sum, TreeForm form>
+inline constexpr Index most_groups =
+    form == TreeForm::direct ? 1
+                             : static_cast<Index>(std::bit_floor(std::max<std::size_t>(
+                                   1, (128 << 10) / (rows_of_group * sizeof(Sum)))));
+
+/// Groups of rows of y = A* x, at most so many, that a thread sums at once in the order of A's
+/// leaves; 0 where the schedule by block columns serves better. Along a block column of a matrix
+/// with few entries a leaf each leaf is a jump in memory; along a block row a strip has many that
+/// lie together.
+inline Index groups_by_rows(const Tree& tree, Index most, int team) {
+  constexpr Offset least_together = 16;
+  const Offset leaves = tree.memory.leaves.nodes();
+  if (tree.entries > few_entries * leaves) return 0;
+  const Index groups = groups_of(tree.columns);
+  const Index strip = team == 1 ? most : std::clamp<Index>(groups / (4 * team), 1, most);
+  const Offset strips = (groups + strip - 1) / strip;
+  return leaves >= least_together * strips * tree.leaf.blocks_of(tree.rows) ? strip : 0;
 }
 
 /// The tree's matrix in this form times x, an AoS field; `finish(row of y, sum)` takes what each
@@ -196,21 +234,31 @@ void tree_product(const ScheduledTree& matrix, const S* x, const Finish& finish,
   using Sum = result_entry_t<applied_entry_t<form, E>>;
   constexpr bool turned = form != TreeForm::direct;
   const Tree& tree = matrix.tree();
-  const LeafSchedule& schedule = matrix.schedule(turned);
   const Index rows = turned ? tree.columns : tree.rows;
-  const Index blocks_of_group = rows_of_group >> tree.leaf.log2_size;
+  const int team = team_size(stream, tree.entries + rows);
+  const Index groups_at_once = turned ? groups_by_rows(tree, most_groups<Sum, form>, team) : 0;
+  const bool by_rows = groups_at_once > 0;
+  const LeafSchedule& schedule = matrix.schedule(turned && !by_rows);
   const auto add =
       has_avx2() ? add_blocks_avx2<E, form, S, Sum> : add_blocks_baseline<E, form, S, Sum>;
-  parallel_for(team_size(stream, tree.entries + rows), groups_of(rows), 1, [&](Index group) {
-    Sum sums[rows_of_group];
-    std::fill_n(sums, rows_of_group, zero_vector<Sum>());
-    const auto first = static_cast<Index>(group * blocks_of_group);
-    add(tree, schedule, x, first, std::min(schedule.blocks(), first + blocks_of_group), sums);
-    Finish own = finish;
-    const Offset begin = Offset(group) * rows_of_group;
-    const Offset end = std::min<Offset>(rows, begin + rows_of_group);
-    for (Offset row = begin; row < end; ++row) own(static_cast<Index>(row), sums[row - begin]);
-    if (reduction != nullptr) reduction->partials(group)[0] = own.partial();
+  const Index groups = groups_of(rows), step = by_rows ? groups_at_once : 1;
+  const Index blocks_of_group = rows_of_group >> tree.leaf.log2_size;
+  const auto blocks = static_cast<Index>(tree.leaf.blocks_of(rows));
+  parallel_for(team, (groups + step - 1) / step, 1, [&](Index strip) {
+    Sum sums[most_groups<Sum, form> * rows_of_group];
+    const Index first_group = strip * step, last_group = std::min(groups, first_group + step);
+    std::fill_n(sums, (last_group - first_group) * rows_of_group, zero_vector<Sum>());
+    add(tree, schedule, by_rows, x, first_group * blocks_of_group,
+        std::min(blocks, last_group * blocks_of_group), sums);
+    const Offset first_row = Offset(first_group) * rows_of_group;
+    for (Index group = first_group; group < last_group; ++group) {
+      Finish own = finish;
+      const Offset begin = Offset(group) * rows_of_group;
+      const Offset end = std::min<Offset>(rows, begin + rows_of_group);
+      for (Offset row = begin; row < end; ++row)
+        own(static_cast<Index>(row), sums[row - first_row]);
+      if (reduction != nullptr) reduction->partials(group)[0] = own.partial();
+    }
   });
 }
 

@@ -83,6 +83,8 @@ class HEDDLE_EXPORT TreeProduct {
   };
   void launch(const Call& call, const Stream& stream) const;
 
+  /// The tree's own, with what it leaves to the rule.
+  TreeLaunch launch_in_full() const;
   /// The partial sums that a launch leaves.
   Offset partials() const;
   /// As `Product::check_operand`.

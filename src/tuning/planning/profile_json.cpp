@@ -70,6 +70,7 @@ json written(const TreeRecord& tree) {
         {"product", written(size.product)},
         {"adjoint_product", size.adjoint_product ? written(*size.adjoint_product) : json()}};
     if (size.nodes.dense != NodeLayout::by_bytes) object["dense"] = size.nodes.dense;
+    if (size.nodes.launch != TreeLaunch()) object["launch"] = to_string(size.nodes.launch);
     sizes.push_back(std::move(object));
   }
   return {{"matrix", text(tree.matrix)},
@@ -95,11 +96,12 @@ json sorted(const std::vector<T>& records, Key&& key) {
 
 // ---- reading ----
 
-/// A plan that does not parse may be one of a newer Heddle's.
-Plan plan_of(const JsonObject& object, const char* key) {
+/// A text that does not parse may be one of a newer Heddle's.
+template <class Parse>
+auto parsed(const JsonObject& object, const char* key, const Parse& parse) {
   const std::string text = object.text(key);
   try {
-    return parse_plan(text);
+    return parse(text);
   } catch (const Error& error) {
     std::string message = error.what();
     constexpr std::string_view prefix = "plan: ";
@@ -109,6 +111,13 @@ Plan plan_of(const JsonObject& object, const char* key) {
     if (message.size() > longest) message = message.substr(0, longest) + "...";
     throw OtherVersion(object.path_of(key) + ": " + message);
   }
+}
+
+Plan plan_of(const JsonObject& object, const char* key) {
+  return parsed(object, key, [](const std::string& text) { return parse_plan(text); });
+}
+TreeLaunch launch_of(const JsonObject& object, const char* key) {
+  return parsed(object, key, parse_tree_launch);
 }
 
 Objective objective_of(const JsonObject& object) {
@@ -164,7 +173,7 @@ DomainRecord read_domain(const JsonObject& object) {
 }
 
 NodeTrial read_size(const JsonObject& object) {
-  object.check_keys({"node", "dense", "bytes", "product", "adjoint_product"});
+  object.check_keys({"node", "dense", "launch", "bytes", "product", "adjoint_product"});
   NodeTrial size;
   constexpr long long largest = 256;
   const int node = static_cast<int>(object.count("node", largest));
@@ -175,6 +184,7 @@ NodeTrial read_size(const JsonObject& object) {
   if (object.has("dense")) {
     size.nodes.dense = static_cast<int>(object.count("dense", NodeLayout::never));
   }
+  if (object.has("launch")) size.nodes.launch = launch_of(object, "launch");
   size.bytes = object.count("bytes");
   size.product = read_statistics(object.object("product"));
   if (!object.at("adjoint_product").is_null()) {

@@ -1,15 +1,18 @@
-// A tree's nodes: each size, and share of places from which leaves are dense, is measured in turn
-// with the default.
+// A tree's nodes: each size, share of places from which leaves are dense and, on a GPU, launch of
+// the products is measured in turn with the default.
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "heddle/hierarchical_matrix.hpp"
+#include "heddle/kernels/tree_arguments.hpp"
 #include "heddle/runtime/defined_tree.hpp"
 #include "linear_work.hpp"
 #include "race.hpp"
@@ -23,9 +26,13 @@ namespace {
 
 constexpr int least_node = 4, greatest_node = 256, number_of_sizes = 7;
 
+/// Numbers of a launch that a search tries, and about how many launches that are.
+constexpr int most_warps = 8, least_piece = 256, greatest_piece = 16384, number_of_launches = 8;
+
 /// A x and, where entries have an adjoint, A* x.
 struct TreeInTrial {
   std::function<long long()> bytes;
+  TreeLaunch launch;  // in full
   std::vector<std::unique_ptr<PreparedPlan>> products;
   std::vector<AnyField> x, results;
 };
@@ -61,6 +68,7 @@ TreeInTrial tree_in_trial(const AnyMatrix& matrix, const NodeLayout& nodes, cons
         trial.bytes = [tree] { return tree->memory().total(); };
         add_product<S>(matrix, tree, trial);
         if (tree->has_adjoint()) add_product<S>(matrix, tree->adjoint(), trial);
+        trial.launch = tree->launch();
         return trial;
       };
   if (matrix.is_defined()) {
@@ -94,19 +102,24 @@ class NodeSearch {
         try_nodes(nodes);
       }
     }
+    if (device_.on_gpu()) {
+      for (const TreeUse use : uses) try_launches(use);
+    }
     std::ranges::sort(found_, {}, [](const NodeTrial& trial) {
-      return std::pair(trial.nodes.size, trial.nodes.dense);
+      const auto& [size, dense, launch] = trial.nodes;
+      return std::tuple(size, dense, launch.run, launch.warps, launch.piece);
     });
     return std::move(found_);
   }
 
  private:
   using Clock = std::chrono::steady_clock;
+  static constexpr std::array uses = {TreeUse::product, TreeUse::adjoint_product, TreeUse::both};
 
   bool goes_on() {
     TuneProgress progress;
     progress.tried = static_cast<int>(found_.size());
-    progress.expected = std::max(number_of_sizes, expected_);
+    progress.expected = std::max({number_of_sizes, expected_, progress.tried});
     progress.seconds = std::chrono::duration<double>(Clock::now() - began_).count();
     if (progress.tried > 0) {
       progress.seconds_left =
@@ -125,10 +138,12 @@ class NodeSearch {
                                          to_string(nodes) + " differs from the reference's");
   }
 
-  void keep(const NodeLayout& nodes, long long bytes, const std::vector<Measurement>& measured) {
-    NodeTrial trial{nodes, bytes, measured.front().seconds, {}};
+  void keep(const NodeLayout& nodes, const TreeInTrial& tree,
+            const std::vector<Measurement>& measured) {
+    NodeTrial trial{nodes, tree.bytes(), measured.front().seconds, {}};
     if (measured.size() > 1) trial.adjoint_product = measured[1].seconds;
     found_.push_back(trial);
+    launches_.push_back({nodes.size, nodes.dense, tree.launch});
   }
 
   /// False where it was cancelled before all products ran.
@@ -143,7 +158,7 @@ class NodeSearch {
       if (!races_.back()->reference()) return false;
       measured.push_back(*races_.back()->reference());
     }
-    keep(default_node_size, usual.bytes(), measured);
+    keep(default_node_size, usual, measured);
     return true;
   }
 
@@ -169,7 +184,7 @@ class NodeSearch {
   bool try_nodes(const NodeLayout& nodes) {
     constexpr double far_slower = 1.5;
     std::optional<TreeInTrial> made = tree_that_fits(nodes);
-    if (!made) return false;
+    if (!made || is_known({nodes.size, nodes.dense, made->launch})) return false;
     TreeInTrial& trial = *made;
     std::vector<Measurement> measured;
     bool is_far_slower = true;
@@ -184,7 +199,7 @@ class NodeSearch {
       measured.push_back(*seconds);
       is_far_slower = is_far_slower && seconds->seconds.median > far_slower * best;
     }
-    keep(nodes, trial.bytes(), measured);
+    keep(nodes, trial, measured);
     return !is_far_slower;
   }
 
@@ -192,7 +207,7 @@ class NodeSearch {
   /// where that makes other leaves.
   std::vector<NodeLayout> other_leaves() {
     std::vector<int> sizes;
-    for (const TreeUse use : {TreeUse::product, TreeUse::adjoint_product, TreeUse::both}) {
+    for (const TreeUse use : uses) {
       const int size = fastest(use).nodes.size;
       if (!std::ranges::count(sizes, size)) sizes.push_back(size);
     }
@@ -208,8 +223,46 @@ class NodeSearch {
         if (dense_leaves({size, dense}) != usual) layouts.emplace_back(size, dense);
       }
     }
-    expected_ = static_cast<int>(found_.size() + layouts.size());
+    expected_ = static_cast<int>(found_.size() + layouts.size()) +
+                (device_.on_gpu() ? number_of_launches : 0);
     return layouts;
+  }
+
+  /// From the nodes that are fastest for a use: one number of the launch at a time, half or twice
+  /// as many, on while that gains.
+  void try_launches(TreeUse use) {
+    const int longest = device::longest_run(matrix_.entry_bytes());
+    try_numbers(use, &TreeLaunch::warps, 1, most_warps);
+    try_numbers(use, &TreeLaunch::piece, least_piece, greatest_piece);
+    try_numbers(use, &TreeLaunch::run, 1, longest);
+  }
+  void try_numbers(TreeUse use, int TreeLaunch::* number, int least, int most) {
+    const NodeTrial begin = fastest(use);
+    const int usual = launches_[index_of(begin.nodes)].launch.*number;
+    for (const bool doubles : {true, false}) {
+      double best = begin.seconds(use);
+      for (int next = usual; !stopped_;) {
+        next = doubles ? 2 * next : next / 2;
+        NodeLayout nodes = begin.nodes;
+        nodes.launch.*number = next;
+        NodeLayout in_full = launches_[index_of(begin.nodes)];
+        in_full.launch.*number = next;
+        if (next < least || next > most || is_known(in_full) || !goes_on()) break;
+        try_nodes(nodes);
+        if (found_.back().nodes != nodes || found_.back().seconds(use) >= best) break;
+        best = found_.back().seconds(use);
+      }
+      if (best < begin.seconds(use)) break;
+    }
+  }
+  std::size_t index_of(const NodeLayout& nodes) const {
+    return static_cast<std::size_t>(std::ranges::find(found_, nodes, &NodeTrial::nodes) -
+                                    found_.begin());
+  }
+  /// Whether it has run: launches are told in full, and shared memory may have room for fewer warps
+  /// than were asked for.
+  bool is_known(const NodeLayout& in_full) const {
+    return std::ranges::count(launches_, in_full) != 0;
   }
 
   static TreeUse use_of(std::size_t k) {
@@ -230,6 +283,7 @@ class NodeSearch {
   std::vector<std::vector<double>> references_;
   std::vector<std::unique_ptr<Race>> races_;
   std::vector<NodeTrial> found_;
+  std::vector<NodeLayout> launches_;  // of the same, in full
 };
 
 }  // namespace
