@@ -37,7 +37,7 @@ ReadSystem read_system(const SolveOptions& options, const Device& device, const 
   return {{std::move(matrix), reading.seconds()}, std::move(preconditioner), std::move(profiles)};
 }
 
-/// Profiles have settings for one process, smoothers among them that ranks do not take.
+/// Profiles have settings for one process.
 void read_multigrid(const SolveOptions& options, SolveOutcome& outcome, ReadSystem& system,
                     const Device& device) {
   MultigridChoice& choice = system.preconditioner.multigrid;
@@ -85,17 +85,6 @@ SystemOnRanks system_by(const SolveOptions& options, ReadSystem system, Index ro
           std::move(least_squares)};
 }
 
-void check_for_ranks(const MultigridChoice& multigrid) {
-  if (multigrid.cycle == Cycle::k) {
-    throw Error(ErrorKind::unsupported, "ranks take V- and W-cycles of multigrid, not --cycle k");
-  }
-  if (multigrid.smoother == Smoother::gauss_seidel) {
-    throw Error(ErrorKind::unsupported,
-                "ranks take the smoothers chebyshev, jacobi and l1-jacobi, "
-                "not gauss-seidel");
-  }
-}
-
 }  // namespace
 
 void check_for_ranks(const SolveOptions& options, const ComposedChoice& preconditioner,
@@ -118,7 +107,6 @@ void check_for_ranks(const ComposedChoice& preconditioner, const Device& device)
            " varies, which needs FGMRES; ranks on GPUs take none, jacobi, block-jacobi, chebyshev, "
            "neumann, fsai, isai and multigrid");
   }
-  if (preconditioner.has(PreconditionerKind::multigrid)) check_for_ranks(preconditioner.multigrid);
 }
 
 ReadSystem read_system(const SolveOptions& options, const Device& device) {
