@@ -48,9 +48,8 @@ HEDDLE_API void heddle_rank_options_init(heddle_rank_options *options, size_t si
  * This call, and all that make, multiply or solve with what is made of it, are collective: every rank
  * makes them in the same order. One that fails on a rank fails on all, and so do later ones. When the
  * body has returned they are refused. There is no adjoint, and no enqueuing. Preconditioners are
- * multigrid and those that need no entries but the diagonal's, and methods on GPUs those that keep no
- * basis. Coordinates and candidates of multigrid are those of the rows of all ranks, in the matrix's
- * order. */
+ * multigrid and those that need no entries but the diagonal's. Coordinates and candidates of multigrid
+ * are those of the rows of all ranks, in the matrix's order. */
 HEDDLE_API heddle_status heddle_operator_distribute(heddle_communicator *ranks,
                                                     const heddle_matrix *matrix,
                                                     const heddle_rank_options *options,

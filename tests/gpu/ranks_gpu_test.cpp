@@ -14,6 +14,8 @@
 #include "heddle/bicgstab.hpp"
 #include "heddle/conjugate_gradient.hpp"
 #include "heddle/distributed_multigrid.hpp"
+#include "heddle/fgmres.hpp"
+#include "heddle/gmres.hpp"
 #include "heddle/jacobi.hpp"
 #include "heddle/minres.hpp"
 #include "heddle/multiply.hpp"
@@ -21,6 +23,7 @@
 #include "heddle/polynomial.hpp"
 #include "heddle/problems.hpp"
 #include "heddle/runtime/preconditioner_choice.hpp"
+#include "heddle/solver_preconditioner.hpp"
 #include "support/blocks_on_ranks.hpp"
 #include "support/gpu.hpp"
 #include "support/random_matrix.hpp"
@@ -56,14 +59,15 @@ class OwnStreams {
 class RanksOnGpu : public OnGpu {
  protected:
   template <template <class> class Solver, class E>
-  void expect_bits_of_one_rank(const CsrMatrix<E>& matrix, Generator& generator) const {
+  void expect_bits_of_one_rank(const CsrMatrix<E>& matrix, Generator& generator,
+                               const SolverOptions& options = {}) const {
     using S = vector_scalar_t<E>;
     const auto b = random_scalars<E>(matrix.rows(), generator);
     const OwnStreams streams;
     const auto on = [&](int ranks, ExchangeMode mode) {
       const Partition partition = ranks == 3 ? random_owners(matrix.rows(), ranks, generator)
                                              : Partition::even(matrix.rows(), ranks);
-      return solve_on_ranks<Solver>(matrix, b, partition, mode, {}, streams.devices());
+      return solve_on_ranks<Solver>(matrix, b, partition, mode, options, streams.devices());
     };
     const auto expected = on(1, ExchangeMode::task);
     EXPECT_TRUE(expected.report.solved()) << name(expected.report.status);
@@ -75,7 +79,7 @@ class RanksOnGpu : public OnGpu {
     }
     // Against the CPU, whose sums have other trees.
     const auto on_cpu = solve_on_ranks<Solver>(matrix, b, Partition::even(matrix.rows(), 2),
-                                               ExchangeMode::task, {}, all_on(Device::cpu(1)));
+                                               ExchangeMode::task, options, all_on(Device::cpu(1)));
     double difference = 0, size = 0;
     for (std::size_t i = 0; i < b.size(); ++i) {
       difference += std::pow(double(expected.x[i]) - double(on_cpu.x[i]), 2);
@@ -168,6 +172,18 @@ TYPED_TEST(RanksOnGpuOf, BiCGStabHasTheBitsOfOneRank) {
   Seed seed(166);
   const auto system = random_system<TypeParam>(rows, 2, 0.2, 0.6, seed.generator);
   this->template expect_bits_of_one_rank<BiCGStab>(system.matrix, seed.generator);
+}
+
+/// A cycle ends, and the next one begins: the last group of rows is a short one.
+TYPED_TEST(RanksOnGpuOf, MethodsWithABasisHaveTheBitsOfOneRank) {
+  Seed seed(187);
+  const auto system = random_system<TypeParam>(rows, 2, 0.2, 0.6, seed.generator);
+  SolverOptions options;
+  options.restart = 7;
+  if (std::is_same_v<vector_scalar_t<TypeParam>, double>) options.tolerance = 1e-9;
+  this->template expect_bits_of_one_rank<Gmres>(system.matrix, seed.generator, options);
+  options.basis_precision = StoredScalar::single;
+  this->template expect_bits_of_one_rank<Fgmres>(system.matrix, seed.generator, options);
 }
 
 TYPED_TEST(RanksOnGpuOf, BlocksHaveTheBitsOfOneRank) {
@@ -277,13 +293,20 @@ TEST_F(RanksOnGpu, PreconditionersOfAllRowsHaveTheBitsOfOneRank) {
   const auto matrix = poisson(14000);
   const auto b = random_scalars<real<double>>(matrix.rows(), seed.generator);
   const OwnStreams streams;
-  for (const auto kind : {PreconditionerKind::multigrid, PreconditionerKind::fsai,
-                          PreconditionerKind::block_jacobi}) {
-    SCOPED_TRACE(PreconditionerChoice(kind).text());
-    const auto make = [kind](const DistributedOperator<double>& A) -> Made {
-      if (kind != PreconditionerKind::multigrid) return A.make_inverse(kind);
-      auto made =
-          std::make_shared<DistributedMultigrid<double>>(A, MultigridOptions{.cycle = Cycle::w});
+  for (const char* const text :
+       {"multigrid:2:w", "multigrid:1:k:gauss-seidel", "fsai", "block-jacobi", "gmres"}) {
+    SCOPED_TRACE(text);
+    const auto choice = ComposedChoice::parse(text);
+    const PreconditionerChoice part = choice.terms().front().front();
+    const auto make = [&](const std::shared_ptr<DistributedOperator<double>>& A) -> Made {
+      if (part.kind == PreconditionerKind::gmres) {
+        SolverOptions inner;
+        inner.tolerance = 0.1;
+        return std::make_shared<SolverPreconditioner<double>>(std::make_shared<Gmres<double>>(
+            std::shared_ptr<const LinearOperator<double>>(A), A->jacobi(), inner));
+      }
+      if (part.kind != PreconditionerKind::multigrid) return A->make_inverse(part);
+      auto made = std::make_shared<DistributedMultigrid<double>>(*A, part.number, choice.multigrid);
       EXPECT_GE(made->report().levels.size(), 3U);
       return made;
     };
@@ -293,8 +316,8 @@ TEST_F(RanksOnGpu, PreconditionersOfAllRowsHaveTheBitsOfOneRank) {
       run_on_ranks(count, [&](Communicator& ranks) {
         const auto A = part_of(matrix, partition, ranks, Plan{}, mode,
                                devices[static_cast<std::size_t>(ranks.rank()) % devices.size()]);
-        ConjugateGradient<double> solver(std::shared_ptr<const LinearOperator<double>>(A),
-                                         make(*A));
+        // Some vary, and some are not Hermitian.
+        Fgmres<double> solver(std::shared_ptr<const LinearOperator<double>>(A), make(A));
         const FieldView<const double> all_b(b.data(), A->partition().rows(), 1);
         const FieldView<double> all_x(made.first.data(), A->partition().rows(), 1);
         const Report report = solver.solve(rows_of(all_b, partition, ranks.rank()),
@@ -353,11 +376,14 @@ TEST_F(RanksOnGpu, SomeHaveNoRows) {
   Seed seed(177);
   const auto matrix = random_system<E>(rows, 2, 0.05, 0, seed.generator).matrix;
   const auto b = random_scalars<E>(rows, seed.generator);
-  const auto on = [&](const Partition& partition) {
-    return solve_on_ranks<ConjugateGradient>(matrix, b, partition, ExchangeMode::task, {},
-                                             all_on(device));
+  const auto expect_bits = [&]<template <class> class Solver>() {
+    const auto on = [&](const Partition& partition) {
+      return solve_on_ranks<Solver>(matrix, b, partition, ExchangeMode::task, {}, all_on(device));
+    };
+    expect_same(on(Partition({0, 0, 512, 512, rows})), on(Partition({0, rows})));
   };
-  expect_same(on(Partition({0, 0, 512, 512, rows})), on(Partition({0, rows})));
+  expect_bits.template operator()<ConjugateGradient>();
+  expect_bits.template operator()<Gmres>();
 }
 
 TEST_F(RanksOnGpu, SeveralGpusHaveTheBitsOfOne) {
