@@ -34,7 +34,8 @@ typedef struct heddle_rank_options {
   const char *plan;      /* one that ranks can store; NULL: chosen, by rank 0 */
   const char *partition; /* rows of a rank by "entries", "rows", "metis" or "scotch", or first rows,
                             multiples of 256, "0,512"; NULL: entries */
-  const char *exchange;  /* "vector", "naive" or "task", docs/distributed.md; NULL: task */
+  const char *exchange;  /* "vector", "naive" or "task", docs/distributed.md; "auto" or NULL: one
+                            that is chosen */
   const char *boundary;  /* rows that need others' columns "whole", with the bits of one rank, or
                             "split"; NULL: whole */
 } heddle_rank_options;

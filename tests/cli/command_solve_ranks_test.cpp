@@ -112,7 +112,8 @@ TEST_F(Ranks, AreReported) {
   const auto json = run({"solve", "a.npz", "--ranks", "3", "--json"}).json();
   EXPECT_EQ(json["ranks"]["count"], 3);
   EXPECT_EQ(json["ranks"]["communicator"], "threads");
-  EXPECT_EQ(json["ranks"]["exchange"], "task");
+  const auto exchange = json["ranks"]["exchange"].get<std::string>();
+  EXPECT_EQ(json["ranks"]["exchange_reason"].get<std::string>().find("ranks of one host"), 0u);
   EXPECT_EQ(json["ranks"]["boundary"], "whole");
   const auto split =
       run({"solve", "a.npz", "--ranks", "3", "--boundary", "split", "--json"}).json();
@@ -124,8 +125,12 @@ TEST_F(Ranks, AreReported) {
   EXPECT_EQ(json["ranks"]["times"].size(), 4u);
   EXPECT_GT(json["memory"].get<long long>(), 0);
   const Result text = run({"solve", "a.npz", "--ranks", "3"});
-  EXPECT_NE(text.out.find("\nranks      3 (threads), exchange task, boundary whole: "),
+  EXPECT_NE(text.out.find("\nranks      3 (threads), exchange " + exchange + ", boundary whole: "),
             std::string::npos);
+  const auto named =
+      run({"solve", "a.npz", "--ranks", "3", "--exchange", "naive", "--json"}).json();
+  EXPECT_EQ(named["ranks"]["exchange"], "naive");
+  EXPECT_EQ(named["ranks"]["exchange_reason"], "by --exchange");
 }
 
 TEST_F(Ranks, SetAMultigridUpAsOneProcess) {
