@@ -168,11 +168,11 @@ TEST(DistributedMultigridOf, ElasticityByColoursAndKCycles) {
            std::span(mesh.position.data(), static_cast<std::size_t>(mesh.free_vertices)))});
 }
 
-/// Sweeps forward and backward are all that there is.
-TEST(DistributedMultigridOf, OneLevelByColours) {
+/// Weak connections, and levels of few rows, which are on rank 0 alone.
+TEST(DistributedMultigridOf, FewRowsOfALevelByColours) {
   Seed seed(86);
   auto matrix = poisson(1500);
-  for (auto& value : matrix.values()) value *= value > 0 ? 4 : 1e-3;  // no strong connection
+  for (auto& value : matrix.values()) value *= value > 0 ? 4 : 1e-3;
   Problem<real<double>> problem{matrix,
                                 {.smoother = Smoother::gauss_seidel, .coarsest = 1},
                                 {},
@@ -180,7 +180,7 @@ TEST(DistributedMultigridOf, OneLevelByColours) {
   MultigridReport told;
   const auto expected = alone(problem, told);
   EXPECT_TRUE(expected.report.converged());
-  EXPECT_EQ(told.levels.size(), 1U);
+  EXPECT_GT(told.levels.size(), 1U);
   EXPECT_GT(told.levels.front().colours, 1);
   const auto found = on_ranks(problem, random_owners(matrix.rows(), 3, seed.generator), told);
   EXPECT_EQ(found.x, expected.x);

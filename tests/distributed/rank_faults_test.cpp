@@ -1,13 +1,11 @@
 // What goes wrong on one rank ends all of them, with one error or one status.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstddef>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -15,13 +13,11 @@
 #include <utility>
 #include <vector>
 
-#include "distributed/rank_volumes.hpp"
 #include "heddle/block_conjugate_gradient.hpp"
 #include "heddle/conjugate_gradient.hpp"
 #include "heddle/jacobi.hpp"
 #include "heddle/lobpcg.hpp"
 #include "heddle/operator.hpp"
-#include "heddle/problems.hpp"
 #include "heddle/vector_operations.hpp"
 #include "support/expect_error.hpp"
 #include "support/on_ranks.hpp"
@@ -349,41 +345,6 @@ TEST(Partitions, RefuseWhatIsNone) {
   }
   const std::vector<long long> weights{100, 1, 1, 98};
   EXPECT_EQ(Partition::by_weight(1000, 2, weights).first_row(1), 256);
-}
-
-/// The same each time, on any thread, with about equal numbers of entries and short borders.
-TEST(Partitions, OfLibrariesAreEvenAndRepeat) {
-  const auto matrix = elasticity(12'000);
-  const PatternView pattern = matrix.view().pattern();
-  constexpr int ranks = 4;
-  const auto received = [&](const Partition& partition) {
-    long long sum = 0;
-    for (const auto& volume : detail::rank_volumes(pattern, partition)) sum += volume.received;
-    return sum;
-  };
-  std::vector<int> taking_turns;
-  long long heaviest = 0;
-  for (Index row = 0; row < matrix.rows(); row += rows_of_group) {
-    taking_turns.push_back(static_cast<int>(taking_turns.size()) % ranks);
-    const Index end = std::min(matrix.rows(), row + rows_of_group);
-    heaviest = std::max<long long>(heaviest, matrix.offsets()[end] - matrix.offsets()[row]);
-  }
-  const Partition worst = Partition::by_owner(matrix.rows(), ranks, taking_turns);
-  for (const auto partition : {&Partition::by_metis, &Partition::by_scotch}) {
-    try {
-      const Partition made = partition(pattern, ranks);
-      std::optional<Partition> again;
-      std::thread([&] { again = partition(pattern, ranks); }).join();
-      EXPECT_EQ(*again, made);
-      EXPECT_LT(received(made), received(worst));
-      const double even = static_cast<double>(matrix.entries()) / ranks;
-      for (const auto& volume : detail::rank_volumes(pattern, made)) {
-        EXPECT_LE(static_cast<double>(volume.entries), 1.03 * even + static_cast<double>(heaviest));
-      }
-    } catch (const Error& error) {
-      if (error.kind() != ErrorKind::unsupported) throw;  // as in builds without them
-    }
-  }
 }
 
 TEST(Communicators, SayWhenNumbersOfBytesDiffer) {
