@@ -34,7 +34,8 @@ typedef struct heddle_rank_options {
   const char *plan;      /* one that ranks can store; NULL: chosen, by rank 0 */
   const char *partition; /* rows of a rank by "entries", "rows", "metis" or "scotch", or first rows,
                             multiples of 256, "0,512"; NULL: entries */
-  const char *exchange;  /* "vector", "naive" or "task", docs/distributed.md; NULL: task */
+  const char *exchange;  /* "vector", "naive" or "task", docs/distributed.md; "auto" or NULL: one
+                            that is chosen */
   const char *boundary;  /* rows that need others' columns "whole", with the bits of one rank, or
                             "split"; NULL: whole */
 } heddle_rank_options;
@@ -48,9 +49,8 @@ HEDDLE_API void heddle_rank_options_init(heddle_rank_options *options, size_t si
  * This call, and all that make, multiply or solve with what is made of it, are collective: every rank
  * makes them in the same order. One that fails on a rank fails on all, and so do later ones. When the
  * body has returned they are refused. There is no adjoint, and no enqueuing. Preconditioners are
- * multigrid and those that need no entries but the diagonal's, and methods on GPUs those that keep no
- * basis. Coordinates and candidates of multigrid are those of the rows of all ranks, in the matrix's
- * order. */
+ * multigrid and those that need no entries but the diagonal's. Coordinates and candidates of multigrid
+ * are those of the rows of all ranks, in the matrix's order. */
 HEDDLE_API heddle_status heddle_operator_distribute(heddle_communicator *ranks,
                                                     const heddle_matrix *matrix,
                                                     const heddle_rank_options *options,

@@ -21,14 +21,6 @@ namespace heddle::cli {
 
 namespace {
 
-void check_for_ranks(const EigenCommand& options, const Device& device) {
-  const auto refuse = [](const std::string& why) { throw Error(ErrorKind::unsupported, why); };
-  if (options.storage.is_hierarchical()) {
-    refuse("ranks share matrices in sliced storage, not in --storage hisparse");
-  }
-  cli::check_for_ranks(ComposedChoice::parse(options.preconditioner), device);
-}
-
 /// What all ranks begin with.
 struct EigenOnRanks {
   AnyMatrix matrix;
@@ -40,7 +32,7 @@ struct EigenOnRanks {
 /// Checks the options.
 EigenOnRanks read_problem(const EigenCommand& options, const Device& device) {
   check(options, device);
-  check_for_ranks(options, device);
+  check_storage_for_ranks(options.storage);
   const Profiles profiles = options.profile.profiles_for({options.plan}, device);
   Stopwatch reading;
   const auto progress = options.matrix.progress();
@@ -154,7 +146,7 @@ int eigen_on_ranks(const EigenCommand& options, Communicator& ranks) {
       partition = options.ranks.make_partition(problem->matrix, ranks.size());
     } else {
       check(options, *device);
-      check_for_ranks(options, *device);
+      check_storage_for_ranks(options.storage);
       const AnyMatrix none{CsrMatrix<real<double>>()};
       problem.emplace(EigenOnRanks{none, found_in(none), std::nullopt});
     }

@@ -5,6 +5,7 @@
 #include <string>
 #include <variant>
 
+#include "description/scaling.hpp"
 #include "gathered_rows.hpp"
 #include "heddle/distributed_operator.hpp"
 #include "matrix_options.hpp"
@@ -35,15 +36,25 @@ MatrixOfRank::MatrixOfRank(Communicator& ranks, const Partition& partition, cons
                            const Device& device, bool keeps_adjoint)
     : ranks_(ranks), partition_(partition), precision_(matrix.precision()) {
   const RankEntries own = entries_of(matrix, has_all_rows, partition, ranks.rank());
+  detail::ExchangeChoice exchange;
+  if (const auto named = options.mode()) {
+    exchange = {*named, "by --exchange"};
+  } else {
+    exchange = detail::choose_exchange(ranks, partition, matrix, device);
+  }
   std::visit(
       [&]<class S>(const detail::EntryTableHandle<S>& entry) {
         auto made = std::make_shared<DistributedOperator<S>>(ranks, partition, entry, own.rows,
-                                                             own.values, plan, options.mode(),
+                                                             own.values, plan, exchange.mode,
                                                              device, options.boundary_storage());
         if (keeps_adjoint) made->keep_adjoint(own.rows, own.values);
         matrix_.emplace(matrix.entry(), std::shared_ptr<const LinearOperator<S>>(made));
         diagonal_.emplace(matrix.entry(), made->diagonal());
-        summary_ = [&ranks, made] { return summary_of(ranks, *made); };
+        summary_ = [&ranks, made, reason = exchange.reason] {
+          RankSummary summary = summary_of(ranks, *made);
+          summary.exchange_reason = reason;
+          return summary;
+        };
       },
       detail::entry_table_of(matrix));
 }

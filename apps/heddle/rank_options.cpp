@@ -48,9 +48,9 @@ void RankOptions::add_to(CLI::App& command, bool in_processes, bool predicts) {
                   .add_option("--exchange", exchange,
                               "how x reaches other ranks: vector, before the product; naive, by "
                               "nonblocking calls around it; task, by a thread beside it, or on "
-                              "GPUs by a stream")
+                              "GPUs by a stream; auto: the one that is predicted to be faster")
                   ->capture_default_str()
-                  ->check(CLI::IsMember({"vector", "naive", "task"}))
+                  ->check(CLI::IsMember({"auto", "vector", "naive", "task"}))
                   ->type_name("MODE");
   boundary_ = command
                   .add_option("--boundary", boundary,

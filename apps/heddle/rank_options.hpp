@@ -2,6 +2,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -17,7 +18,7 @@ struct RankOptions {
   int ranks = 1;
   bool is_automatic = false;  // as many of the devices as are predicted to be worth it
   std::string partition = "entries";
-  std::string exchange = "task";
+  std::string exchange = "auto";
   std::string boundary = "whole";
 
   /// `in_processes`: the number of ranks is not asked for. `predicts`: it may be left open.
@@ -33,7 +34,10 @@ struct RankOptions {
   /// Throws `Error`: usage for another number of them, unsupported where only some are GPUs.
   std::vector<Device> devices(const DeviceOption& option, bool quiet) const;
 
-  ExchangeMode mode() const { return parse_exchange_mode(exchange); }
+  /// None: it is to be chosen.
+  std::optional<ExchangeMode> mode() const {
+    return exchange == "auto" ? std::nullopt : std::optional(parse_exchange_mode(exchange));
+  }
   BoundaryStorage boundary_storage() const { return parse_boundary_storage(boundary); }
   /// Throws `Error` (usage) for a text that is none, or one of another number of ranks.
   Partition make_partition(const AnyMatrix& matrix, int count) const;

@@ -65,6 +65,7 @@ nlohmann::ordered_json to_json(const RankSummary& summary) {
   return {{"count", summary.ranks},
           {"communicator", summary.communicator},
           {"exchange", summary.exchange},
+          {"exchange_reason", summary.exchange_reason},
           {"boundary", summary.boundary},
           {"rows", both_counts(summary.rows)},
           {"interior_rows", both_counts(summary.interior_rows)},

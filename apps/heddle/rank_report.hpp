@@ -18,6 +18,7 @@ struct RankSummary {
   int ranks = 1;
   std::string communicator;
   std::string exchange;  // the mode
+  std::string exchange_reason;
   std::string boundary;  // its storage
   long long memory = 0;  // of all
   Extremes rows, interior_rows, halo, neighbours;

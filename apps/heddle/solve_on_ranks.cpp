@@ -101,21 +101,12 @@ class SolveOfRank {
     x_ = solve_repeatedly(
         options_, watch, b_, guess_, [this]() -> SystemSolver& { return *solver_; },
         [this] {
-          if (!gives_way()) return false;
+          if (!outcome_.method.gives_way(outcome_.report())) return false;
           make_solver();
           return true;
         },
         outcome_);
     outcome_.hierarchy = solver_->multigrid();
-  }
-
-  /// On GPUs not to a method that keeps a basis, see `check_for_ranks`.
-  bool gives_way() {
-    const MethodChoice before = outcome_.method;
-    if (!outcome_.method.gives_way(outcome_.report())) return false;
-    if (!device_.on_gpu() || !outcome_.method.method->restarts) return true;
-    outcome_.method = before;
-    return false;
   }
 
   int finish() {
@@ -208,7 +199,7 @@ int solve_on_ranks(const SolveOptions& options) {
           "none: iterations of " + preconditioner.text() + " on ranks are not predicted");
     }
     try {
-      check_for_ranks(options, preconditioner, devices.front());
+      check_for_ranks(options, preconditioner);
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::unsupported) throw;
       return solve_alone(without_ranks(options), {}, std::string("none: ") + error.what());

@@ -22,7 +22,7 @@ ComposedChoice checked_preconditioner(const SolveOptions& options, const Device&
   if (options.shift != 0) check_needs_no_entries(preconditioner);
   options.multigrid.apply_to(preconditioner.multigrid);
   check(options, device);
-  check_for_ranks(options, preconditioner, device);
+  check_for_ranks(options, preconditioner);
   return preconditioner;
 }
 
@@ -37,7 +37,7 @@ ReadSystem read_system(const SolveOptions& options, const Device& device, const 
   return {{std::move(matrix), reading.seconds()}, std::move(preconditioner), std::move(profiles)};
 }
 
-/// Profiles have settings for one process, smoothers among them that ranks do not take.
+/// Profiles have settings for one process.
 void read_multigrid(const SolveOptions& options, SolveOutcome& outcome, ReadSystem& system,
                     const Device& device) {
   MultigridChoice& choice = system.preconditioner.multigrid;
@@ -85,40 +85,17 @@ SystemOnRanks system_by(const SolveOptions& options, ReadSystem system, Index ro
           std::move(least_squares)};
 }
 
-void check_for_ranks(const MultigridChoice& multigrid) {
-  if (multigrid.cycle == Cycle::k) {
-    throw Error(ErrorKind::unsupported, "ranks take V- and W-cycles of multigrid, not --cycle k");
-  }
-  if (multigrid.smoother == Smoother::gauss_seidel) {
-    throw Error(ErrorKind::unsupported,
-                "ranks take the smoothers chebyshev, jacobi and l1-jacobi, "
-                "not gauss-seidel");
-  }
-}
-
 }  // namespace
 
-void check_for_ranks(const SolveOptions& options, const ComposedChoice& preconditioner,
-                     const Device& device) {
-  const auto refuse = [](const std::string& why) { throw Error(ErrorKind::unsupported, why); };
-  if (device.on_gpu() && has_method(options.method, &MethodInfo::restarts)) {
-    refuse("--solver " + options.method + " keeps a basis, whose sums ranks on GPUs do not join");
-  }
-  if (options.storage.is_hierarchical()) {
-    refuse("ranks share matrices in sliced storage, not in --storage hisparse");
-  }
+void check_for_ranks(const SolveOptions& options, const ComposedChoice& preconditioner) {
+  check_storage_for_ranks(options.storage);
   options.multigrid.check(preconditioner);
-  check_for_ranks(preconditioner, device);
 }
 
-void check_for_ranks(const ComposedChoice& preconditioner, const Device& device) {
-  const auto refuse = [](const std::string& why) { throw Error(ErrorKind::unsupported, why); };
-  if (device.on_gpu() && preconditioner.varies()) {
-    refuse("--preconditioner " + preconditioner.text() +
-           " varies, which needs FGMRES; ranks on GPUs take none, jacobi, block-jacobi, chebyshev, "
-           "neumann, fsai, isai and multigrid");
-  }
-  if (preconditioner.has(PreconditionerKind::multigrid)) check_for_ranks(preconditioner.multigrid);
+void check_storage_for_ranks(const StorageOption& storage) {
+  if (!storage.is_hierarchical()) return;
+  throw Error(ErrorKind::unsupported,
+              "ranks share matrices in sliced storage, not in --storage hisparse");
 }
 
 ReadSystem read_system(const SolveOptions& options, const Device& device) {

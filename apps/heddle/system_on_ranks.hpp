@@ -30,10 +30,9 @@ struct SystemOnRanks {
   std::optional<std::string> least_squares = {};
 };
 
-/// Throws `Error` (unsupported) for what ranks on such a device do not take.
-void check_for_ranks(const SolveOptions& options, const ComposedChoice& preconditioner,
-                     const Device& device);
-void check_for_ranks(const ComposedChoice& preconditioner, const Device& device);
+/// Throws `Error` (unsupported) for what ranks do not take.
+void check_for_ranks(const SolveOptions& options, const ComposedChoice& preconditioner);
+void check_storage_for_ranks(const StorageOption& storage);
 
 /// All rows. Checks the options.
 ReadSystem read_system(const SolveOptions& options, const Device& device);

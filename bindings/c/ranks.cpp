@@ -7,10 +7,12 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
 
+#include "description/scaling.hpp"
 #include "device_named.hpp"
 #include "distributed/named_partition.hpp"
 #include "guard.hpp"
@@ -129,8 +131,6 @@ heddle_status heddle_operator_distribute(heddle_communicator* ranks, const heddl
       const NamedEntry entry = required(matrix, "matrix").entry;
       const AnyMatrix& m = matrix->matrix;
       const auto options = read_struct(given, default_rank_options, "heddle_rank_options");
-      const ExchangeMode mode =
-          parse_exchange_mode(options.exchange == nullptr ? "task" : options.exchange);
       if (m.rows() != m.columns()) {
         throw Error(ErrorKind::unsupported, "ranks share square matrices, not one of " +
                                                 std::to_string(m.rows()) + " rows and " +
@@ -142,6 +142,10 @@ heddle_status heddle_operator_distribute(heddle_communicator* ranks, const heddl
           parse_boundary_storage(options.boundary == nullptr ? "whole" : options.boundary);
       const Partition partition = detail::named_partition(
           options.partition == nullptr ? "entries" : options.partition, m.pattern(), all.size());
+      const std::string_view exchange = options.exchange == nullptr ? "auto" : options.exchange;
+      const ExchangeMode mode = exchange == "auto"
+                                    ? detail::choose_exchange(all, partition, m, device).mode
+                                    : parse_exchange_mode(exchange);
       const RankEntries own = entries_of_rank(m.pattern(), m.values(), partition, all.rank());
       out = new heddle_operator{
           ranks->messages,

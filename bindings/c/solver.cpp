@@ -178,17 +178,8 @@ heddle_status heddle_solver_create(const heddle_operator* A, const char* method,
     const std::string_view name = &required(method, "method");
     const bool is_block = name == block_cg_method.info.name;
     const MethodInfo& info = is_block ? block_cg_method.info : find_method(name);
-    const auto options_for_ranks = [&] {
-      SolverOptions options = options_of(given, info);
-      if (A->parts->ranks && info.restarts && A->parts->device().on_gpu()) {
-        throw Error(
-            ErrorKind::unsupported,
-            std::string(info.name) + " keeps a basis, whose sums ranks on GPUs do not join");
-      }
-      return options;
-    };
     const auto make = [&]<class S>(const std::shared_ptr<const LinearOperator<S>>& matrix) {
-      const SolverOptions options = options_for_ranks();
+      const SolverOptions options = options_of(given, info);
       const OperatorReference<S> reference(matrix);
       auto shared = preconditioner_for<S>(preconditioner);
       auto made = std::make_unique<heddle_solver>(

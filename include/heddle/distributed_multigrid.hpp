@@ -23,7 +23,7 @@ class RankHierarchy;
 /// levels. So rank 0 needs room for the whole matrix and its hierarchy, on its host, and keeps both
 /// for new values. A rank has the rows of a coarse level that were made of most of its own, in
 /// whole groups of 256; a level of fewer than two groups for each rank is on rank 0 alone, the
-/// exact one too. V- and W-cycles, with any smoother but Gauss-Seidel.
+/// exact one too. A sweep of Gauss-Seidel exchanges rows behind each of its colours.
 ///
 /// Set-up, `refresh` and applications are collective. `refresh` takes new values where some rank
 /// has them. One application at a time.
@@ -32,7 +32,7 @@ class HEDDLE_EXPORT DistributedMultigrid final : public Preconditioner<S> {
  public:
   /// `candidates`: fields of this rank's rows, in its order or in A's basis. The options are those
   /// of rank 0. The matrix must outlive it. Throws one `Error` on all ranks, as `Multigrid` does;
-  /// unsupported for K-cycles and Gauss-Seidel too, usage for other numbers of candidates.
+  /// usage for other numbers of candidates too.
   explicit DistributedMultigrid(const DistributedOperator<S>& matrix,
                                 const MultigridOptions& options = {},
                                 std::span<const FieldView<const S>> candidates = {});
@@ -45,6 +45,7 @@ class HEDDLE_EXPORT DistributedMultigrid final : public Preconditioner<S> {
 
   std::optional<FieldShape> shape() const override;
   void refresh() override;
+  bool is_constant() const override;
   bool is_symmetric() const override;
   long long bytes_of_application() const override;
   /// Throws `Error` (size_mismatch) for fields that are not the operator's.

@@ -61,6 +61,22 @@ BytesOnRanks bytes_on_ranks(const AnyMatrix& matrix) {
   return {matrix.entry_bytes() + static_cast<int>(sizeof(Index)), row_bytes_of(matrix)};
 }
 
+ExchangeChoice choose_exchange(Communicator& ranks, const Partition& partition,
+                               const AnyMatrix& matrix, const Device& device) {
+  if (!device.on_gpu()) return choose_exchange(ranks);
+  std::string told;
+  together(ranks, [&] {
+    if (ranks.rank() != 0) return;
+    const ScalingModel model(rates_of_device(device.description()), parse_network("nvlink"),
+                             bytes_on_ranks(matrix));
+    const auto choice = choose_exchange(model, rank_volumes(matrix.pattern(), partition));
+    told = std::string(name(choice.mode)) + " " + choice.reason;
+  });
+  told = text_of_rank(ranks, 0, told);
+  const std::size_t space = told.find(' ');
+  return {parse_exchange_mode(told.substr(0, space)), told.substr(space + 1)};
+}
+
 Scaling predict_scaling(const AnyMatrix& matrix, const ScalingQuestion& question, int flops,
                         const Device& device) {
   question.check();

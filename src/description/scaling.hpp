@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "distributed/exchange_choice.hpp"
 #include "distributed/scaling_model.hpp"
 #include "heddle/device.hpp"
 #include "heddle/runtime/any_matrix.hpp"
@@ -40,6 +41,11 @@ struct Scaling {
 
 /// What ranks of a matrix read and write.
 BytesOnRanks bytes_on_ranks(const AnyMatrix& matrix);
+
+/// Where nobody names a mode of exchange. On GPUs, whose ranks are threads, by the rows of all that
+/// rank 0 has in `matrix`. Collective.
+ExchangeChoice choose_exchange(Communicator& ranks, const Partition& partition,
+                               const AnyMatrix& matrix, const Device& device);
 
 /// `flops` of an entry with x. Throws `Error`: unsupported unless the matrix is square, else as
 /// `check` and `Partition`.

@@ -104,6 +104,10 @@ void DistributedMultigrid<S>::refresh() {
   hierarchy_->refresh();
 }
 template <class S>
+bool DistributedMultigrid<S>::is_constant() const {
+  return hierarchy_->cycle().is_constant();
+}
+template <class S>
 bool DistributedMultigrid<S>::is_symmetric() const {
   return hierarchy_->matrix().ring() == Ring::real;
 }

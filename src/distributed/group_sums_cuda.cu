@@ -60,6 +60,7 @@ GroupSums::~GroupSums() = default;
 
 void GroupSums::reserve(int count) {
   if (count <= most_numbers_) return;
+  count = std::max(count, 2 * most_numbers_);  // bases grow, vector by vector
   const auto numbers = static_cast<std::size_t>(count);
   const std::size_t blocks = (numbers + numbers_of_block - 1) / numbers_of_block;
   device_.synchronize();

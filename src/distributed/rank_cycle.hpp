@@ -39,19 +39,21 @@ class RankInverse final : public Preconditioner<S> {
   std::shared_ptr<const RankTransfer<S>> inverse_;
 };
 
-/// z = B r, then z += P M P* (r - A z) and z += B (r - A z), where M is a cycle of the next coarser
-/// level and B smooths, step by step as `LevelCycle`.
+/// z = B r, then z += P M P* (r - A z) and z += C (r - A z), where M is a cycle of the next coarser
+/// level, B smooths before it and C behind it, step by step as `LevelCycle`.
 template <class S>
 class RankCycle final : public Preconditioner<S> {
  public:
-  RankCycle(const DistributedOperator<S>& matrix, std::shared_ptr<Preconditioner<S>> smoother,
+  RankCycle(const DistributedOperator<S>& matrix, std::shared_ptr<Preconditioner<S>> before,
             std::shared_ptr<const RankTransfer<S>> interpolate,
             std::shared_ptr<const RankTransfer<S>> restricts,
-            std::shared_ptr<Preconditioner<S>> coarse, const DistributedOperator<S>& coarse_matrix)
+            std::shared_ptr<Preconditioner<S>> coarse, const DistributedOperator<S>& coarse_matrix,
+            std::shared_ptr<Preconditioner<S>> after)
       : matrix_(matrix),
         coarse_matrix_(coarse_matrix),
-        smoother_(std::move(smoother)),
+        before_(std::move(before)),
         coarse_(std::move(coarse)),
+        after_(std::move(after)),
         interpolate_(std::move(interpolate)),
         restrict_(std::move(restricts)),
         rest_(row_field_of<S>(matrix)),
@@ -60,24 +62,25 @@ class RankCycle final : public Preconditioner<S> {
         correction_(row_field_of<S>(coarse_matrix)) {}
 
   std::optional<FieldShape> shape() const override { return shape_of<S>(matrix_); }
+  bool is_constant() const override { return coarse_->is_constant(); }
   long long bytes_of_application() const override {
     // The passes of `LevelCycle`.
-    return 2 * smoother_->bytes_of_application() + 2 * matrix_.bytes_of_product() +
-           interpolate_->bytes_of_product() + restrict_->bytes_of_product() +
-           coarse_->bytes_of_application() + 2 * bytes_of_field<S>(coarse_matrix_) +
-           12 * bytes_of_field<S>(matrix_);
+    return before_->bytes_of_application() + after_->bytes_of_application() +
+           2 * matrix_.bytes_of_product() + interpolate_->bytes_of_product() +
+           restrict_->bytes_of_product() + coarse_->bytes_of_application() +
+           2 * bytes_of_field<S>(coarse_matrix_) + 12 * bytes_of_field<S>(matrix_);
   }
   void apply(const FieldView<const S>& r, const FieldView<S>& z,
              const Stream& given) const override {
     check_fields(r, z, rest_.view, "multigrid");
     const Stream stream = stream_on(matrix_, given), on_coarse = stream_on(coarse_matrix_, given);
-    smoother_->apply(r, z, stream);
+    before_->apply(r, z, stream);
     leave(r, z, stream);
     restrict_->apply(S(1), rest_.view, S(0), right_.view, on_coarse);
     coarse_->apply(right_.view, correction_.view, on_coarse);
     interpolate_->apply(S(1), correction_.view, S(1), z, stream);
     leave(r, z, stream);
-    smoother_->apply(rest_.view, smoothed_.view, stream);
+    after_->apply(rest_.view, smoothed_.view, stream);
     axpby<S>(S(1), smoothed_.view, S(1), z, stream);
   }
 
@@ -89,7 +92,7 @@ class RankCycle final : public Preconditioner<S> {
   }
 
   const DistributedOperator<S>&matrix_, &coarse_matrix_;
-  std::shared_ptr<Preconditioner<S>> smoother_, coarse_;
+  std::shared_ptr<Preconditioner<S>> before_, coarse_, after_;
   std::shared_ptr<const RankTransfer<S>> interpolate_, restrict_;
   OperatorField<S> rest_, smoothed_, right_, correction_;
 };

@@ -12,6 +12,7 @@
 #include "rank_cycle.hpp"
 #include "root_exchange.hpp"
 #include "rows_in_order.hpp"
+#include "solvers/flexible_cycle.hpp"
 
 namespace heddle::detail {
 
@@ -42,7 +43,6 @@ RankHierarchy<S>::RankHierarchy(const DistributedOperator<S>& matrix,
       mode_(matrix.mode() == ExchangeMode::vector ? ExchangeMode::vector : ExchangeMode::naive) {
   const auto begin = Clock::now();
   if (device_.on_gpu()) plan_.schedule.kind = ScheduleKind::full;
-  check_options();
   set_up(make);
   tell();
   const std::vector<Partition> partitions = make_partitions();
@@ -62,18 +62,6 @@ RankHierarchy<S>::RankHierarchy(const DistributedOperator<S>& matrix,
   make_cycle();
   count_bytes();
   report_.setup_seconds = std::chrono::duration<double>(Clock::now() - begin).count();
-}
-
-/// Of rank 0, so that all ranks throw.
-template <class S>
-void RankHierarchy<S>::check_options() const {
-  const auto refuse = [](const char* why) { throw Error(ErrorKind::unsupported, why); };
-  if (options_.cycle == Cycle::k) {
-    refuse("multigrid: ranks take V- and W-cycles; the sums of a K-cycle are not theirs");
-  }
-  if (options_.smoother == Smoother::gauss_seidel) {
-    refuse("multigrid: ranks take the smoothers chebyshev, jacobi and l1-jacobi");
-  }
 }
 
 template <class S>
@@ -99,6 +87,7 @@ void RankHierarchy<S>::tell() {
       Outline& outline = outlines.emplace_back();
       outline.rows = level->matrix.rows();
       outline.is_solved = level->inverse != nullptr ? 1 : 0;
+      outline.colours = level->colours.count();
       if (!level->polynomial) continue;
       outline.lower = level->polynomial->interval().lower;
       outline.upper = level->polynomial->interval().upper;
@@ -211,12 +200,13 @@ std::shared_ptr<RankTransfer<S>> RankHierarchy<S>::square_on(const Level& level,
 
 template <class S>
 void RankHierarchy<S>::smooth(std::size_t number) {
+  if (outlines_[number].colours > 0) return smooth_by_colours(number);
   Level& level = levels_[number];
   int sweeps = options_.degree;
   if (options_.smoother == Smoother::l1_jacobi) {
     const WholeLevel* const whole = whole_level(number);
     level.by_norms = square_on(level, whole != nullptr ? &whole->norm_inverses : nullptr);
-    level.smoother = std::make_shared<RankInverse<S>>(level.by_norms);
+    level.before = std::make_shared<RankInverse<S>>(level.by_norms);
   } else {
     const bool is_jacobi = options_.smoother == Smoother::jacobi;
     if (!is_jacobi) sweeps = 1;
@@ -225,12 +215,42 @@ void RankHierarchy<S>::smooth(std::size_t number) {
         ChebyshevOptions{
             .degree = is_jacobi ? 0 : options_.degree,
             .interval = SpectralInterval{outlines_[number].lower, outlines_[number].upper}});
-    level.smoother = level.polynomial;
+    level.before = level.polynomial;
   }
-  if (sweeps == 1) return;
-  const std::vector<std::shared_ptr<Preconditioner<S>>> parts(static_cast<std::size_t>(sweeps),
-                                                              level.smoother);
-  level.smoother = std::make_shared<MultiplicativePreconditioner<S>>(*level.matrix, parts);
+  if (sweeps > 1) {
+    const std::vector<std::shared_ptr<Preconditioner<S>>> parts(static_cast<std::size_t>(sweeps),
+                                                                level.before);
+    level.before = std::make_shared<MultiplicativePreconditioner<S>>(*level.matrix, parts);
+  }
+  level.after = level.before;
+}
+
+template <class S>
+void RankHierarchy<S>::smooth_by_colours(std::size_t number) {
+  Level& level = levels_[number];
+  const Partition& partition = level.matrix->partition();
+  const WholeLevel* const whole = whole_level(number);
+  TileMatrix tiles, colours;
+  together(ranks_, [&] {
+    if (whole == nullptr) return;
+    tiles = in_user_rows(whole->colours);
+    colours = colour_of_rows(whole->colours);
+  });
+  const RankRows rows = rows_of(whole != nullptr ? &tiles : nullptr, partition);
+  RankRows of_rows = rows_of(whole != nullptr ? &colours : nullptr, partition);
+  level.colours = std::make_shared<RankColours<S>>(*level.matrix, entry_on(level).table, rows,
+                                                   std::move(of_rows.columns),
+                                                   outlines_[number].colours, plan_, device_);
+  const auto values = values_of(whole != nullptr ? &tiles : nullptr, entry_on(level), partition);
+  together(ranks_, [&] {
+    level.colours->update_values(values);
+    const auto sweeps_of = [&](bool is_forward) {
+      return std::make_shared<GaussSeidel<S>>(*level.matrix, level.colours->operators(),
+                                              options_.degree, is_forward);
+    };
+    level.before = sweeps_of(true);
+    level.after = sweeps_of(false);
+  });
 }
 
 /// From the coarsest level up, as `Hierarchy` does.
@@ -239,7 +259,11 @@ void RankHierarchy<S>::make_cycle() {
   using Parts = std::vector<std::shared_ptr<Preconditioner<S>>>;
   together(ranks_, [&] {
     const Level& last = levels_.back();
-    cycle_ = last.smoother;
+    cycle_ = last.before;
+    if (last.before != last.after) {
+      cycle_ = std::make_shared<MultiplicativePreconditioner<S>>(*last.matrix,
+                                                                 Parts{last.before, last.after});
+    }
     if (last.inverse) cycle_ = std::make_shared<RankInverse<S>>(last.inverse);
     for (std::size_t l = levels_.size() - 1; l > 0; --l) {
       const Level &fine = levels_[l - 1], &coarse = levels_[l];
@@ -247,8 +271,11 @@ void RankHierarchy<S>::make_cycle() {
         cycle_ = std::make_shared<MultiplicativePreconditioner<S>>(*coarse.matrix,
                                                                    Parts{cycle_, cycle_});
       }
-      cycle_ = std::make_shared<RankCycle<S>>(*fine.matrix, fine.smoother, fine.interpolate,
-                                              fine.restrict, cycle_, *coarse.matrix);
+      if (options_.cycle == Cycle::k && l + 1 < levels_.size()) {
+        cycle_ = std::make_shared<FlexibleCycle<S>>(*coarse.matrix, cycle_);
+      }
+      cycle_ = std::make_shared<RankCycle<S>>(*fine.matrix, fine.before, fine.interpolate,
+                                              fine.restrict, cycle_, *coarse.matrix, fine.after);
     }
   });
 }
@@ -296,6 +323,13 @@ void RankHierarchy<S>::give_values() {
       give(whole != nullptr ? &whole->norm_inverses : nullptr, entry_on(level), partition,
            *level.by_norms);
     }
+    if (level.colours) {
+      TileMatrix tiles;
+      together(ranks_, [&] {
+        if (whole != nullptr) tiles = in_user_rows(whole->colours);
+      });
+      give(whole != nullptr ? &tiles : nullptr, entry_on(level), partition, *level.colours);
+    }
     if (!level.polynomial) continue;
     const SpectralInterval interval{outlines_[l].lower, outlines_[l].upper};
     together(ranks_, [&] {
@@ -314,6 +348,7 @@ void RankHierarchy<S>::count_bytes() {
     if (level.own) own += level.own->memory();
     if (level.inverse) own += level.inverse->memory();
     if (level.by_norms) own += level.by_norms->memory();
+    if (level.colours) own += level.colours->memory();
     if (level.interpolate) own += level.interpolate->memory() + level.restrict->memory();
   }
   const std::vector<long long> bytes = gather(ranks_, own);

@@ -10,6 +10,7 @@
 
 #include "heddle/distributed_multigrid.hpp"
 #include "heddle/polynomial.hpp"
+#include "rank_colours.hpp"
 #include "rank_transfer.hpp"
 #include "solvers/multigrid_hierarchy.hpp"
 #include "whole_matrix.hpp"
@@ -41,21 +42,23 @@ class RankHierarchy {
   struct Outline {
     Index rows = 0;
     int is_solved = 0;
+    int colours = 0;              // of Gauss-Seidel, 0 for another smoother
     double lower = 0, upper = 0;  // of the smoother's interval
   };
   struct Level {
     std::unique_ptr<DistributedOperator<S>> own;  // null on the finest level
     const DistributedOperator<S>* matrix = nullptr;
     std::shared_ptr<Chebyshev<S>> polynomial;
-    std::shared_ptr<RankTransfer<S>> by_norms;    // of l1-Jacobi
-    std::shared_ptr<Preconditioner<S>> smoother;  // of sweeps of one; null where it is solved
+    std::shared_ptr<RankTransfer<S>> by_norms;  // of l1-Jacobi
+    std::shared_ptr<RankColours<S>> colours;    // of Gauss-Seidel
+    // Each the adjoint of the other; null where it is solved.
+    std::shared_ptr<Preconditioner<S>> before, after;
     std::shared_ptr<RankTransfer<S>> interpolate, restrict;  // between it and the next one
     std::shared_ptr<RankTransfer<S>> inverse;
   };
   using WholeLevel = typename Hierarchy<S>::Level;
 
   bool is_root() const { return ranks_.rank() == 0; }
-  void check_options() const;
   void set_up(const Make& make);
   void tell();
   std::vector<Partition> make_partitions();
@@ -68,6 +71,7 @@ class RankHierarchy {
                                                  const DistributedOperator<S>& of_columns);
   std::shared_ptr<RankTransfer<S>> square_on(const Level& level, const TileMatrix* tiles);
   void smooth(std::size_t number);
+  void smooth_by_colours(std::size_t number);
   void make_cycle();
   void give_values();
   void count_bytes();

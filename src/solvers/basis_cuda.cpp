@@ -1,7 +1,9 @@
 #include "basis_cuda.hpp"
 
 #include <algorithm>
+#include <utility>
 
+#include "heddle/detail/reduction.hpp"
 #include "heddle/error.hpp"
 #include "spmv/kernel_library_cuda.hpp"
 
@@ -19,6 +21,17 @@ int numbers_kept(const detail::MethodProgram& program, int most) {
   return static_cast<int>(program.kept_numbers(most)) * ring_size(program.ring);
 }
 
+std::size_t products_of(const detail::MethodProgram& program, int most) {
+  return static_cast<std::size_t>(device::products_of_basis(most, ring_size(program.ring)));
+}
+
+/// Of blocks; or of groups of rows, and behind them of all ranks.
+Offset doubles_of_sums(const detail::MethodProgram& program, int most,
+                       std::optional<Index> groups) {
+  return static_cast<Offset>(products_of(program, most)) *
+         (groups ? Offset(*groups) + 1 : Offset{device::most_blocks_of_basis});
+}
+
 Offset numbers_of_hessenberg(int most, int ring) { return Offset(most + 1) * most * ring; }
 
 int front_bytes(int most, int ring) {
@@ -32,7 +45,10 @@ DeviceBasis<S>::DeviceBasis(const detail::MethodProgram& program, const detail::
                             const StepWalk<S>& walk, const Device& device)
     : program_(program),
       ring_(ring_size(program.ring)),
-      numbers_(static_cast<std::size_t>(doubles(program, room.most)), device),
+      share_(walk.by_groups ? device.stream().share : nullptr),
+      groups_(share_ != nullptr ? std::optional(groups_of(share_->rows())) : std::nullopt),
+      joined_(share_ != nullptr ? products_of(program, room.most) : 0),
+      numbers_(static_cast<std::size_t>(doubles(program, room.most, groups_)), device),
       count_(1, device) {
   const int elements =
       walk.is_contiguous ? std::max(1, 16 / (ring_ * static_cast<int>(sizeof(S)))) : 1;
@@ -40,6 +56,10 @@ DeviceBasis<S>::DeviceBasis(const detail::MethodProgram& program, const detail::
   a.walk = walk.walk;
   a.chunks_of_plane = (walk.walk.elements + elements - 1) / elements;
   a.chunks = a.chunks_of_plane * walk.walk.planes;
+  if (walk.by_groups) {  // the last of them may be shorter
+    const Offset of_last = (walk.walk.elements_of_last + elements - 1) / elements;
+    a.chunks += of_last - a.chunks_of_plane;
+  }
   // A multiprocessor is left for the block that decides.
   const Offset others = multiprocessors(device.stream()) - 1;
   const Offset blocks = std::clamp<Offset>(others, 1, device::most_blocks_of_basis);
@@ -62,7 +82,10 @@ DeviceBasis<S>::DeviceBasis(const detail::MethodProgram& program, const detail::
   a.staged = fits ? kept : 0;
   double* next = numbers_.data();
   const auto take = [&](Offset count) { return std::exchange(next, next + count); };
-  a.sums = take(device::products_of_basis(room.most, ring_) * device::most_blocks_of_basis);
+  a.of_product = a.blocks;
+  a.of_block = 1;
+  a.summed = a.blocks;
+  a.sums = take(doubles_of_sums(program, room.most, groups_));
   a.hessenberg = take(numbers_of_hessenberg(room.most, ring_));
   a.column = take(room.most * ring_);
   a.kept = take(kept);
@@ -70,10 +93,11 @@ DeviceBasis<S>::DeviceBasis(const detail::MethodProgram& program, const detail::
 }
 
 template <class S>
-Offset DeviceBasis<S>::doubles(const detail::MethodProgram& program, int most) {
+Offset DeviceBasis<S>::doubles(const detail::MethodProgram& program, int most,
+                               std::optional<Index> groups) {
   const int ring = ring_size(program.ring);
-  return Offset(device::products_of_basis(most, ring)) * device::most_blocks_of_basis +
-         numbers_of_hessenberg(most, ring) + Offset(most) * ring + numbers_kept(program, most);
+  return doubles_of_sums(program, most, groups) + numbers_of_hessenberg(most, ring) +
+         Offset(most) * ring + numbers_kept(program, most);
 }
 
 template <class S>
@@ -98,8 +122,7 @@ void DeviceBasis<S>::launch_basis(cudaKernel_t kernel, device::BasisArguments& a
 template <class S>
 void DeviceBasis<S>::orthogonalize(const Kernels& kernels, bool start, int i,
                                    const StateSide& state, S* from, S* to, const S* z,
-                                   const std::function<bool()>& overlaps,
-                                   const Stream& stream) const {
+                                   const std::function<bool()>& overlaps, const Stream& stream) {
   const auto blocks = static_cast<unsigned>(arguments_.blocks);
   const std::string name = name_of_step(start, i);
   device::BasisArguments a = arguments_;
@@ -108,10 +131,37 @@ void DeviceBasis<S>::orthogonalize(const Kernels& kernels, bool start, int i,
   a.in = from;
   a.out = to;
   a.z = z;
-  if (!start) {
+  if (start) {
+    vectors_ = 0;
+  } else if (share_ != nullptr) {
+    join_products(kernels, name, a, stream);
+  } else {
     launch_basis(kernels.at("products_" + name), a, blocks, false, overlaps(), stream);
   }
   launch_basis(kernels.at(name), a, blocks + 1, true, overlaps(), stream);
+}
+
+/// A block for each group of 256 rows, whose sums the ranks join. Where a run has ended the kernel
+/// leaves what was there, and the next one does nothing.
+template <class S>
+void DeviceBasis<S>::join_products(const Kernels& kernels, const std::string& name,
+                                   device::BasisArguments& a, const Stream& stream) {
+  const int numbers = device::products_of_basis(std::min(vectors_++, a.most), ring_);
+  device::BasisArguments of_groups = a;
+  of_groups.blocks = static_cast<int>(*groups_);
+  of_groups.chunks_of_block = static_cast<int>(a.chunks_of_plane);
+  of_groups.of_product = 1;
+  of_groups.of_block = numbers;
+  if (*groups_ > 0) {
+    launch_basis(kernels.at("products_" + name), of_groups, static_cast<unsigned>(*groups_), false,
+                 false, stream);
+  }
+  share_->join_on_gpu(a.sums, numbers, joined_.data(), RowShare::Join::sum, stream);
+  a.sums += Offset(*groups_) * device::products_of_basis(a.most, ring_);
+  a.of_product = 1;
+  a.summed = 1;
+  detail::copy_bytes(a.sums, joined_.data(), static_cast<std::size_t>(numbers) * sizeof(double),
+                     stream);
 }
 
 template <class S>

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <utility>
 
 #include "heddle/tools/team.hpp"
@@ -122,6 +123,57 @@ void scale_rows(const TileMatrix& a, const Array<double>& inverses, ColouredRows
       }
     });
   }
+}
+
+TileMatrix in_user_rows(const ColouredRows& rows) {
+  TileMatrix all;
+  const auto n = rows.row.size();
+  all.columns = static_cast<Index>(n);
+  all.pattern.offsets = Array<Offset>(n + 1);
+  const auto for_each_row = [&rows](const auto& visit) {
+    for (std::size_t k = 0; k < rows.of_colour.size(); ++k) {
+      const TileMatrix& part = rows.of_colour[k];
+      for (Index at = 0; at < part.rows(); ++at) {
+        visit(part, at,
+              static_cast<std::size_t>(rows.row[static_cast<std::size_t>(rows.begin[k] + at)]));
+      }
+    }
+  };
+  for_each_row([&](const TileMatrix& part, Index at, std::size_t row) {
+    all.shape = part.shape;
+    all.pattern.offsets[row + 1] = part.pattern.begin(at + 1) - part.pattern.begin(at);
+  });
+  for (std::size_t row = 0; row < n; ++row) {
+    all.pattern.offsets[row + 1] += all.pattern.offsets[row];
+  }
+  all.pattern.column = Array<Index>(static_cast<std::size_t>(all.pattern.offsets[n]));
+  all.make_values();
+  for_each_row([&](const TileMatrix& part, Index at, std::size_t row) {
+    Offset to = all.pattern.offsets[row];
+    for (Offset e = part.pattern.begin(at); e < part.pattern.begin(at + 1); ++e, ++to) {
+      const Index place = part.pattern.column[static_cast<std::size_t>(e)];
+      all.pattern.column[static_cast<std::size_t>(to)] = rows.row[static_cast<std::size_t>(place)];
+      std::copy_n(part.tile(e), all.shape.scalars(), all.tile(to));
+    }
+  });
+  return all;
+}
+
+TileMatrix colour_of_rows(const ColouredRows& rows) {
+  TileMatrix colours;
+  const auto n = rows.row.size();
+  colours.columns = static_cast<Index>(rows.count());
+  colours.pattern.offsets = Array<Offset>(n + 1);
+  colours.pattern.column = Array<Index>(n);
+  std::iota(colours.pattern.offsets.begin(), colours.pattern.offsets.end(), Offset{0});
+  for (int k = 0; k < rows.count(); ++k) {
+    const auto colour = static_cast<std::size_t>(k);
+    for (Index at = rows.begin[colour]; at < rows.begin[colour + 1]; ++at) {
+      const Index row = rows.row[static_cast<std::size_t>(at)];
+      colours.pattern.column[static_cast<std::size_t>(row)] = k;
+    }
+  }
+  return colours;
 }
 
 void l1_diagonal(const TileMatrix& a, TileMatrix& m, const Stream& host) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <functional>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -9,7 +10,7 @@
 #include "applies_in_graph.hpp"
 #include "fields/vector_operations_cuda.hpp"
 #include "heddle/config.hpp"
-#include "heddle/detail/sliced_jacobi.hpp"
+#include "heddle/detail/sliced_operator.hpp"
 #include "operator_field.hpp"
 #include "preconditioner_fields.hpp"
 #include "tile_matrix.hpp"
@@ -37,6 +38,13 @@ ColouredRows colour_rows(const TileMatrix& a, int most);
 void scale_rows(const TileMatrix& a, const Array<double>& inverses, ColouredRows& rows,
                 const Stream& host);
 
+/// The same matrix with the user's rows, and their numbers for columns, entries in the order of
+/// their places.
+TileMatrix in_user_rows(const ColouredRows& rows);
+/// The pattern alone of a matrix whose only entry in each of the user's rows is in the column that
+/// has the number of the row's colour.
+TileMatrix colour_of_rows(const ColouredRows& rows);
+
 /// The row sums of norms: D and the off-diagonal Frobenius norms of each row, of which 1 - M^-1 A
 /// has no eigenvalue below 0. M as tiles of a diagonal matrix, which `m` holds or is to become.
 void l1_diagonal(const TileMatrix& a, TileMatrix& m, const Stream& host);
@@ -46,20 +54,25 @@ template <class S>
 struct ColouredOperators {
   std::vector<Index> begin;
   std::vector<std::shared_ptr<SlicedOperator<S>>> of_colour;
-  std::shared_ptr<SlicedJacobi<S>> jacobi;
+  std::shared_ptr<Preconditioner<S>> jacobi;
   std::shared_ptr<const Basis> basis;  // of the places
   OperatorField<S> scaled;             // D^-1 r in the basis of the matrix
   Array<S> right, result;              // in that of the places, row by row
   Array<S> image;                      // of a colour: products on a GPU write to its beginning
+  /// Where ranks share the rows: brings what others have made of a colour into `result`.
+  std::function<void(std::size_t colour, const Stream& stream)> exchange;
 
-  ColouredOperators(const SlicedOperator<S>& matrix, std::shared_ptr<SlicedJacobi<S>> jacobi,
-                    const ColouredRows& rows)
-      : begin(rows.begin),
+  /// `row`: the user's at each place. `halo`: rows of other ranks, behind the places in `result`.
+  ColouredOperators(const LinearOperator<S>& matrix, std::shared_ptr<Preconditioner<S>> jacobi,
+                    const Array<Index>& row, std::vector<Index> begin_of_colour, Index halo = 0)
+      : begin(std::move(begin_of_colour)),
         jacobi(std::move(jacobi)),
-        basis(Basis::from_order(rows.row, Device::cpu())),
+        basis(Basis::from_order(row, Device::cpu())),
         scaled(row_field_of<S>(matrix)),
         right(scaled.scalars.size(), matrix.device()),
-        result(scaled.scalars.size(), matrix.device()),
+        result(scaled.scalars.size() + static_cast<std::size_t>(halo) *
+                                           static_cast<std::size_t>(matrix.row_components()),
+               matrix.device()),
         image(scaled.scalars.size(), matrix.device()) {
     if (!matrix.device().on_gpu()) return;
     // The first call copies them, which a graph cannot.
@@ -74,7 +87,8 @@ struct ColouredOperators {
 template <class S>
 class GaussSeidel final : public Preconditioner<S> {
  public:
-  GaussSeidel(const SlicedOperator<S>& matrix, std::shared_ptr<ColouredOperators<S>> colours,
+  /// The matrix must outlive it.
+  GaussSeidel(const LinearOperator<S>& matrix, std::shared_ptr<ColouredOperators<S>> colours,
               int sweeps, bool is_forward)
       : matrix_(matrix), colours_(std::move(colours)), sweeps_(sweeps), is_forward_(is_forward) {}
 
@@ -94,30 +108,38 @@ class GaussSeidel final : public Preconditioner<S> {
              const Stream& stream) const override {
     ColouredOperators<S>& all = *colours_;
     const FieldView<S> right = at_places(all.right), result = at_places(all.result);
-    FieldView<const S> known = result;
-    known.basis = nullptr;
+    const int width = matrix_.row_components();
+    const FieldView<S> known(
+        all.result.data(), static_cast<Index>(all.result.size() / static_cast<std::size_t>(width)),
+        width);
     all.jacobi->apply(r, all.scaled.view, stream);
     move<S>(all.scaled.view, right, stream);
-    fill<S>(S(0), result, stream);
+    fill<S>(S(0), known, stream);
     const auto count = all.of_colour.size();
     for (int sweep = 0; sweep < sweeps_; ++sweep) {
       for (std::size_t k = 0; k < count; ++k) {
         const std::size_t colour = is_forward_ ? k : count - 1 - k;
-        const FieldView<S> own = of_colour(right, colour), to = of_colour(result, colour);
-        if (sweep == 0 && k == 0) {  // there is nothing yet to subtract
-          copy<S>(own, to, stream);
-          continue;
-        }
-        const FieldView<S> image(all.image.data(), own.size, own.components);
-        copy<S>(own, image, stream);
-        all.of_colour[colour]->apply(S(-1), known, S(1), image, stream);
-        copy<S>(image, to, stream);
+        const bool is_first = sweep == 0 && k == 0;  // there is nothing yet to subtract
+        solve_colour(colour, is_first, of_colour(right, colour), known, of_colour(result, colour),
+                     stream);
+        const bool is_last = sweep + 1 == sweeps_ && k + 1 == count;
+        if (all.exchange && !is_last) all.exchange(colour, stream);
       }
     }
     move<S>(result, z, stream);
   }
 
  private:
+  void solve_colour(std::size_t colour, bool is_first, const FieldView<S>& own,
+                    const FieldView<const S>& known, const FieldView<S>& to,
+                    const Stream& stream) const {
+    if (own.size == 0) return;  // of a rank
+    if (is_first) return copy<S>(own, to, stream);
+    const FieldView<S> image(colours_->image.data(), own.size, own.components);
+    copy<S>(own, image, stream);
+    colours_->of_colour[colour]->apply(S(-1), known, S(1), image, stream);
+    copy<S>(image, to, stream);
+  }
   FieldView<S> at_places(Array<S>& scalars) const {
     return {scalars.data(), matrix_.rows(), matrix_.row_components(), VectorLayout::aos,
             colours_->basis};
@@ -139,7 +161,7 @@ class GaussSeidel final : public Preconditioner<S> {
     permute<T>(x, y, T(1), stream);
   }
 
-  SlicedOperator<S> matrix_;
+  const LinearOperator<S>& matrix_;
   std::shared_ptr<ColouredOperators<S>> colours_;
   int sweeps_;
   bool is_forward_;

@@ -377,8 +377,11 @@ template <class S>
 Workspace workspace_of_device_loop(const MethodProgram& program, const LinearOperator<S>& matrix,
                                    bool joins, int most_basis, std::size_t systems) {
   const auto product = make_queued_product(matrix, product_of_loop(program));
-  const Offset of_basis = most_basis > 0 ? DeviceBasis<S>::doubles(program, most_basis) : Offset(0);
-  const auto counts = counts_of(program, *product, joins, systems, has_ranks(matrix));
+  const bool shares = has_ranks(matrix);
+  const auto groups = shares ? std::optional(groups_of(matrix.rows())) : std::nullopt;
+  const Offset of_basis =
+      most_basis > 0 ? DeviceBasis<S>::doubles(program, most_basis, groups) : Offset(0);
+  const auto counts = counts_of(program, *product, joins, systems, shares);
   const Offset doubles = StepPlaces::doubles(program, counts) + of_basis;
   const bool meets = product->plan().loop.fused_updates;
   const std::size_t meeting = meets ? packets_of_meeting * sizeof(device::Packet) : 0;

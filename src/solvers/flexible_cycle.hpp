@@ -24,7 +24,8 @@ namespace heddle::detail {
 template <class S>
 class FlexibleCycle final : public Preconditioner<S> {
  public:
-  FlexibleCycle(const SlicedOperator<S>& matrix, std::shared_ptr<Preconditioner<S>> cycle)
+  /// The matrix must outlive it.
+  FlexibleCycle(const LinearOperator<S>& matrix, std::shared_ptr<Preconditioner<S>> cycle)
       : matrix_(matrix),
         cycle_(std::move(cycle)),
         first_(row_field_of<S>(matrix)),
@@ -33,7 +34,7 @@ class FlexibleCycle final : public Preconditioner<S> {
         rest_(row_field_of<S>(matrix)),
         reduction_(matrix.rows(), matrix.device()) {
     if constexpr (has_cuda) {
-      if (!matrix.device().on_gpu()) return;
+      if (!stays_on_gpu(matrix.device().stream())) return;
       reduction_.reserve(cuda::partials_of<Ring::real, S>(rest_.view));
       sums_ = Array<double>(FlexibleSums::count, matrix.device());
       numbers_ = Array<Number>(2, matrix.device());
@@ -43,7 +44,7 @@ class FlexibleCycle final : public Preconditioner<S> {
   std::optional<FieldShape> shape() const override { return shape_of<S>(matrix_); }
   bool is_constant() const override { return false; }
   bool is_capturable() const override {
-    return matrix_.device().on_gpu() && applies_in_graph<S>(matrix_.iterated()) &&
+    return stays_on_gpu(matrix_.device().stream()) && applies_in_graph<S>(matrix_.iterated()) &&
            cycle_->is_capturable();
   }
   long long bytes_of_application() const override {
@@ -57,7 +58,7 @@ class FlexibleCycle final : public Preconditioner<S> {
           &rest = rest_.view;
     cycle_->apply(r, c, stream);
     axpby<S>(S(1), r, S(0), rest, stream);
-    if (!stream.on_gpu()) {
+    if (!stays_on_gpu(stream)) {
       std::array<double, FlexibleSums::count> sums{};
       const auto multiply = [&](const FieldView<S>& x, const FieldView<S>& image) {
         return static_cast<double>(matrix_.iterated().apply_dot(x, image, reduction_, stream));
@@ -78,7 +79,7 @@ class FlexibleCycle final : public Preconditioner<S> {
       return;
     }
     if constexpr (has_cuda) {
-      const SlicedOperator<S>& a = matrix_.iterated();
+      const LinearOperator<S>& a = matrix_.iterated();
       a.apply(S(1), c, S(0), v, stream);
       queue_sum(FlexibleSums::c_v, c, v, stream);
       queue_sum(FlexibleSums::c_r, c, r, stream);
@@ -101,6 +102,11 @@ class FlexibleCycle final : public Preconditioner<S> {
  private:
   using Number = Coefficient<Ring::real, S>;
 
+  /// Ranks that share the rows join their sums on the host.
+  static bool stays_on_gpu(const Stream& stream) {
+    return stream.on_gpu() && stream.share == nullptr;
+  }
+
   /// Left on the GPU, by way of the partial sums of the reduction.
   void queue_sum(FlexibleSums::Place place, const FieldView<const S>& x,
                  const FieldView<const S>& y, const Stream& stream) const {
@@ -109,7 +115,7 @@ class FlexibleCycle final : public Preconditioner<S> {
     cuda::dot<Ring::real, S>(x, y, to, stream);
   }
 
-  SlicedOperator<S> matrix_;
+  const LinearOperator<S>& matrix_;
   std::shared_ptr<Preconditioner<S>> cycle_;
   OperatorField<S> first_, first_image_, second_, rest_;
   mutable Reduction<S> reduction_;

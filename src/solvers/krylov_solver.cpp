@@ -158,11 +158,6 @@ KrylovSolver<S>::KrylovSolver(OperatorReference<S> matrix,
                                               " components are no whole numbers of a ring of " +
                                               std::to_string(ring_size(ring_)));
   }
-  if (most_basis_ > 0 && device_.on_gpu() && stream_.share != nullptr) {
-    throw Error(ErrorKind::unsupported,
-                std::string(method_.info.title) +
-                    " keeps a basis, whose sums ranks on GPUs do not join; take BiCGStab there");
-  }
   options_.basis_precision = options.basis_precision;
   if (std::is_same_v<S, long double> && method_.info.restarts &&
       options.basis_precision == StoredScalar::single) {

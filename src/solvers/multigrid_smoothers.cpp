@@ -122,8 +122,8 @@ bool Hierarchy<S>::smooth_by_colours(Level& level) {
   if (!level.before) {
     level.colours = colour_rows(level.matrix, most_colours);
     if (level.colours.count() == 0) return false;
-    level.sweeps =
-        std::make_shared<ColouredOperators<S>>(*level.product, level.jacobi, level.colours);
+    level.sweeps = std::make_shared<ColouredOperators<S>>(*level.product, level.jacobi,
+                                                          level.colours.row, level.colours.begin);
     Plan plan = plan_;
     plan.layout.order = RowOrder::natural;
     plan.layout.sort_window = 1;

@@ -47,8 +47,9 @@ TEST_F(Ranks, WriteTheSolutionOfOneProcess) {
   }
   EXPECT_EQ(solution({"--ranks", "4", "--partition", "0,0,512,1024"}), solution({}));
   EXPECT_EQ(solution({"--ranks", "2", "--partition", "rows"}), solution({}));
-  for (const std::string preconditioner : {"jacobi", "block-jacobi", "chebyshev", "neumann", "fsai",
-                                           "isai*jacobi", "gmres", "multigrid:2:w:l1-jacobi"}) {
+  for (const std::string preconditioner :
+       {"jacobi", "block-jacobi", "chebyshev", "neumann", "fsai", "isai*jacobi", "gmres",
+        "multigrid:2:w:l1-jacobi", "multigrid:1:k:gauss-seidel"}) {
     const std::string alone = solution({"--preconditioner", preconditioner});
     for (const std::string partition : {"0,0", "0,1452"}) {
       EXPECT_EQ(
@@ -86,16 +87,24 @@ TEST_F(Ranks, FindTheVectorsOfOneProcess) {
 }
 
 TEST_F(Ranks, TakeGroupsOfRowsOfOtherLibraries) {
-  const std::string alone = solution({});
-  for (const std::string by : {"metis", "scotch"}) {
-    const Result result = run({"solve", "a.npz", "--plan", "CSR", "--output", "x.mtx", "--ranks",
-                               "3", "--partition", by});
-    if (result.status == 2) {
-      EXPECT_NE(result.error.find("heddle: this heddle was built without "), std::string::npos);
-      continue;
+  EXPECT_EQ(run({"generate", "elasticity", "--size", "3000", "--output", "e.npz"}).status, 0);
+  for (const std::vector<std::string>& matrix :
+       {std::vector<std::string>{"a.npz"}, {"e.npz", "--entry", "block3"}}) {
+    std::vector<std::string> arguments{"solve", "--plan", "CSR", "--output", "x.mtx"};
+    arguments.insert(arguments.end(), matrix.begin(), matrix.end());
+    EXPECT_EQ(run(arguments).status, 0);
+    const std::string alone = text_of("x.mtx");
+    arguments.insert(arguments.end(), {"--ranks", "3", "--partition", ""});
+    for (const std::string by : {"metis", "scotch"}) {
+      arguments.back() = by;
+      const Result result = run(arguments);
+      if (result.status == 2) {
+        EXPECT_NE(result.error.find("heddle: this heddle was built without "), std::string::npos);
+        continue;
+      }
+      EXPECT_EQ(result.status, 0) << result.error;
+      EXPECT_EQ(text_of("x.mtx"), alone) << matrix.front() << " " << by;
     }
-    EXPECT_EQ(result.status, 0) << result.error;
-    EXPECT_EQ(text_of("x.mtx"), alone) << by;
   }
 }
 
@@ -103,7 +112,8 @@ TEST_F(Ranks, AreReported) {
   const auto json = run({"solve", "a.npz", "--ranks", "3", "--json"}).json();
   EXPECT_EQ(json["ranks"]["count"], 3);
   EXPECT_EQ(json["ranks"]["communicator"], "threads");
-  EXPECT_EQ(json["ranks"]["exchange"], "task");
+  const auto exchange = json["ranks"]["exchange"].get<std::string>();
+  EXPECT_EQ(json["ranks"]["exchange_reason"].get<std::string>().find("ranks of one host"), 0u);
   EXPECT_EQ(json["ranks"]["boundary"], "whole");
   const auto split =
       run({"solve", "a.npz", "--ranks", "3", "--boundary", "split", "--json"}).json();
@@ -115,8 +125,12 @@ TEST_F(Ranks, AreReported) {
   EXPECT_EQ(json["ranks"]["times"].size(), 4u);
   EXPECT_GT(json["memory"].get<long long>(), 0);
   const Result text = run({"solve", "a.npz", "--ranks", "3"});
-  EXPECT_NE(text.out.find("\nranks      3 (threads), exchange task, boundary whole: "),
+  EXPECT_NE(text.out.find("\nranks      3 (threads), exchange " + exchange + ", boundary whole: "),
             std::string::npos);
+  const auto named =
+      run({"solve", "a.npz", "--ranks", "3", "--exchange", "naive", "--json"}).json();
+  EXPECT_EQ(named["ranks"]["exchange"], "naive");
+  EXPECT_EQ(named["ranks"]["exchange_reason"], "by --exchange");
 }
 
 TEST_F(Ranks, SetAMultigridUpAsOneProcess) {
@@ -167,11 +181,6 @@ TEST_F(Ranks, RefuseWhatTheyDoNotShare) {
                  "--device cpu,cpu names 2 devices for 3 ranks: one for each, or one for all");
   expect_refused({"--ranks", "2", "--device", "cpu,"},
                  "no device is named ''; there are: cpu, cuda, cuda:N, auto");
-  expect_refused({"--ranks", "2", "--preconditioner", "multigrid:k", "--solver", "fgmres"},
-                 "ranks take V- and W-cycles of multigrid, not --cycle k");
-  expect_refused(
-      {"--ranks", "2", "--preconditioner", "jacobi*multigrid*jacobi", "--smoother", "gauss-seidel"},
-      "ranks take the smoothers chebyshev, jacobi and l1-jacobi, not gauss-seidel");
   expect_refused({"--ranks", "2", "--cycle", "w"}, "--cycle is for --preconditioner multigrid");
   folder.write("wide.mtx", "%%MatrixMarket matrix coordinate real general\n2 3 2\n1 1 2\n2 3 2\n");
   EXPECT_EQ(run({"solve", "wide.mtx", "--ranks", "2"}).error,

@@ -13,6 +13,7 @@
 
 #include "heddle/conjugate_gradient.hpp"
 #include "heddle/distributed_multigrid.hpp"
+#include "heddle/fgmres.hpp"
 #include "heddle/operator.hpp"
 #include "heddle/problems.hpp"
 #include "support/expect_error.hpp"
@@ -41,6 +42,17 @@ std::vector<FieldView<const S>> views_of(const Fields<S>& fields, int width) {
   return views;
 }
 
+/// A K-cycle varies.
+template <class S>
+std::unique_ptr<KrylovSolver<S>> solver_of(OperatorReference<S> matrix,
+                                           std::shared_ptr<Preconditioner<S>> multigrid,
+                                           SolverOptions options = {}) {
+  if (multigrid->is_constant()) {
+    return std::make_unique<ConjugateGradient<S>>(matrix, multigrid, options);
+  }
+  return std::make_unique<Fgmres<S>>(matrix, multigrid, options);
+}
+
 template <class E, class S = vector_scalar_t<E>>
 SolveOutcome<S> alone(const Problem<E>& problem, MultigridReport& told) {
   const Operator<E> A(problem.matrix, Plan{}, Device::cpu(1));
@@ -48,10 +60,10 @@ SolveOutcome<S> alone(const Problem<E>& problem, MultigridReport& told) {
   auto multigrid =
       std::make_shared<Multigrid<S>>(A, problem.options, views_of(problem.candidates, width));
   told = multigrid->report();
-  ConjugateGradient<S> solver(A, multigrid);
+  const auto solver = solver_of<S>(A, multigrid);
   SolveOutcome<S> made{std::vector<S>(problem.b.size()), {}, {}};
-  made.report = solver.solve(FieldView<const S>(problem.b.data(), A.rows(), width),
-                             FieldView<S>(made.x.data(), A.rows(), width));
+  made.report = solver->solve(FieldView<const S>(problem.b.data(), A.rows(), width),
+                              FieldView<S>(made.x.data(), A.rows(), width));
   return made;
 }
 
@@ -74,16 +86,16 @@ SolveOutcome<S> on_ranks(
     auto multigrid =
         std::make_shared<DistributedMultigrid<S>>(*A, problem.options, views_of(candidates, width));
     if (watch) watch(*A, *multigrid);
-    ConjugateGradient<S> solver(std::shared_ptr<const LinearOperator<S>>(A), multigrid,
-                                {.record_history = true});
+    const auto solver = solver_of<S>(std::shared_ptr<const LinearOperator<S>>(A), multigrid,
+                                     {.record_history = true});
     const std::vector<S> own_b = take_rows(problem.b, width, partition, rank);
     std::vector<S> own_x(own_b.size());
-    const Report report = solver.solve(FieldView<const S>(own_b.data(), A->rows(), width),
-                                       FieldView<S>(own_x.data(), A->rows(), width));
+    const Report report = solver->solve(FieldView<const S>(own_b.data(), A->rows(), width),
+                                        FieldView<S>(own_x.data(), A->rows(), width));
     put_rows(own_x, width, partition, rank, made.x);
     if (rank != 0) return;
     made.report = report;
-    made.history = solver.history();
+    made.history = solver->history();
     told = multigrid->report();
   });
   return made;
@@ -99,6 +111,7 @@ void expect_bits_of_one_rank(Problem<E> problem) {
   const auto expected = on_ranks(problem, Partition::even(rows, 1), of_one);
   EXPECT_TRUE(expected.report.converged()) << name(expected.report.status);
   EXPECT_EQ(expected.report.iterations, of_process.report.iterations);
+  EXPECT_EQ(expected.x, of_process.x);
   EXPECT_GT(told.levels.size(), 1U);
   for (const int ranks : {2, 3, 4}) {
     SCOPED_TRACE(ranks);
@@ -111,6 +124,7 @@ void expect_bits_of_one_rank(Problem<E> problem) {
       EXPECT_EQ(found.levels[l].rows, told.levels[l].rows);
       EXPECT_EQ(found.levels[l].largest, told.levels[l].largest);
       EXPECT_EQ(found.levels[l].is_solved, told.levels[l].is_solved);
+      EXPECT_EQ(found.levels[l].colours, told.levels[l].colours);
     }
     EXPECT_GT(found.device_bytes, 0);
   }
@@ -132,6 +146,44 @@ TEST(DistributedMultigridOf, ElasticityWithTheMotionsOfARigidBody) {
        {.degree = 2},
        rigid_body_modes<double>(
            std::span(mesh.position.data(), static_cast<std::size_t>(mesh.free_vertices)))});
+}
+
+/// Its second level is shared, its third is solved: sums of two kinds of levels.
+TEST(DistributedMultigridOf, PoissonByKCycles) {
+  expect_bits_of_one_rank<real<double>>({poisson(12000), {.cycle = Cycle::k, .coarsest = 60}});
+}
+
+TEST(DistributedMultigridOf, DiracByColours) {
+  expect_bits_of_one_rank<quaternion<double>>(
+      {dirac(5000), {.smoother = Smoother::gauss_seidel, .degree = 2, .coarsest = 60}});
+}
+
+/// A matrix of wider entries on its second level.
+TEST(DistributedMultigridOf, ElasticityByColoursAndKCycles) {
+  const TetrahedronMesh mesh = random_solid(2500);
+  expect_bits_of_one_rank<block<double, 3, 3>>(
+      {elasticity(mesh),
+       {.cycle = Cycle::k, .smoother = Smoother::gauss_seidel, .coarsest = 60},
+       rigid_body_modes<double>(
+           std::span(mesh.position.data(), static_cast<std::size_t>(mesh.free_vertices)))});
+}
+
+/// Weak connections, and levels of few rows, which are on rank 0 alone.
+TEST(DistributedMultigridOf, FewRowsOfALevelByColours) {
+  Seed seed(86);
+  auto matrix = poisson(1500);
+  for (auto& value : matrix.values()) value *= value > 0 ? 4 : 1e-3;
+  Problem<real<double>> problem{matrix,
+                                {.smoother = Smoother::gauss_seidel, .coarsest = 1},
+                                {},
+                                random_scalars<real<double>>(matrix.rows(), seed.generator)};
+  MultigridReport told;
+  const auto expected = alone(problem, told);
+  EXPECT_TRUE(expected.report.converged());
+  EXPECT_GT(told.levels.size(), 1U);
+  EXPECT_GT(told.levels.front().colours, 1);
+  const auto found = on_ranks(problem, random_owners(matrix.rows(), 3, seed.generator), told);
+  EXPECT_EQ(found.x, expected.x);
 }
 
 /// One group of rows, of which all ranks but one have none, and one level, which is solved.
@@ -188,7 +240,8 @@ TEST(DistributedMultigrids, TakeNewValues) {
       values.push_back(matrix.entry(k).component[0] * factor(row) * factor(matrix.column()[k]));
     }
   }
-  for (const Smoother smoother : {Smoother::chebyshev, Smoother::l1_jacobi}) {
+  for (const Smoother smoother :
+       {Smoother::chebyshev, Smoother::l1_jacobi, Smoother::gauss_seidel}) {
     problem.options.smoother = smoother;
     Operator<E> A(matrix, Plan{}, Device::cpu(1));
     auto levels = std::make_shared<Multigrid<double>>(A, problem.options);
@@ -240,10 +293,6 @@ TEST(DistributedMultigrids, RefuseOnAllRanks) {
         matrix, [&](const auto& A) { DistributedMultigrid<double> multigrid(A, options); });
   };
   auto matrix = poisson(1500);
-  EXPECT_EQ(made(matrix, {.cycle = Cycle::k}),
-            "multigrid: ranks take V- and W-cycles; the sums of a K-cycle are not theirs");
-  EXPECT_EQ(made(matrix, {.smoother = Smoother::gauss_seidel}),
-            "multigrid: ranks take the smoothers chebyshev, jacobi and l1-jacobi");
   EXPECT_EQ(made(matrix, {.coarsest = 0}), "multigrid: the coarsest level has 1 to 4096 scalars");
   for (auto& value : matrix.values()) value = -value;
   EXPECT_EQ(made(matrix, {}),

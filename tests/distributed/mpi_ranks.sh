@@ -24,6 +24,17 @@ done
 mv v-1.mtx alone-1.mtx
 on_ranks eigen A.npz --entry quaternion --plan CSR --count 1 --tolerance 1e-3 --quiet --output v.mtx
 cmp v-1.mtx alone-1.mtx || fail "another vector than one process has"
+"$heddle" generate poisson --size 3000 --quiet --output P.mtx
+awk '!/^%/ {
+  print "%%MatrixMarket matrix coordinate real symmetric"
+  print $1, $1, $1
+  for (i = 1; i <= $1; ++i) print i, i, 1 + i % 3
+  exit
+}' P.mtx > mass.mtx
+"$heddle" eigen P.mtx --plan CSR --mass mass.mtx --count 1 --tolerance 1e-3 --quiet --output v.mtx
+mv v-1.mtx alone-1.mtx
+on_ranks eigen P.mtx --plan CSR --mass mass.mtx --count 1 --tolerance 1e-3 --quiet --output v.mtx
+cmp v-1.mtx alone-1.mtx || fail "a mass: another vector than one process has"
 "$heddle" solve A.npz --entry quaternion --plan CSR --solver lsmr --tolerance 1e-3 --quiet --output l.mtx
 on_ranks solve A.npz --entry quaternion --plan CSR --solver lsmr --tolerance 1e-3 --quiet --output x.mtx
 cmp x.mtx l.mtx || fail "least squares: another x than one process has"
@@ -41,7 +52,6 @@ done
 grep -q '"communicator": "mpi"' report.json || fail "the report does not name MPI"
 
 # Rank 0 reads Matrix Market, and has a library part the rows, where there is one.
-"$heddle" generate poisson --size 3000 --quiet --output P.mtx
 "$heddle" solve P.mtx --plan CSR --quiet --output alone.mtx
 for by in metis scotch; do
   if on_ranks solve P.mtx --plan CSR --partition $by --quiet --output x.mtx 2> errors.txt; then
@@ -52,10 +62,11 @@ for by in metis scotch; do
   fi
 done
 
-for made_of_all in multigrid fsai; do
-  on_ranks solve A.npz --entry quaternion --plan CSR --solver cg --preconditioner $made_of_all \
+# The first varies, and exchanges behind each colour.
+for made_of_all in multigrid:1:k:gauss-seidel multigrid fsai; do
+  on_ranks solve A.npz --entry quaternion --plan CSR --preconditioner $made_of_all \
     --quiet --output x.mtx
-  "$heddle" solve A.npz --entry quaternion --plan CSR --solver cg --preconditioner $made_of_all \
+  "$heddle" solve A.npz --entry quaternion --plan CSR --preconditioner $made_of_all \
     --quiet --output alone.mtx
   cmp x.mtx alone.mtx || fail "$made_of_all: another x than one process has"
   rm x.mtx
@@ -74,8 +85,7 @@ expect_fault "nothing.npz: No such file" solve nothing.npz
 expect_fault "partition: rank 1 begins at row 100, which is no multiple of 256" \
   solve A.npz --entry quaternion --partition 0,100,512
 # Options are checked before the sizes of a file whose rows each rank reads.
-expect_fault "ranks take V- and W-cycles of multigrid, not --cycle k" \
-  solve nothing.npz --solver cg --preconditioner multigrid:k
+expect_fault "--cycle is for --preconditioner multigrid" solve nothing.npz --solver cg --cycle k
 # Rank 2 alone has an entry without inverse, while messages beyond MPI's eager ones are under way.
 awk 'BEGIN {
   n = 60000

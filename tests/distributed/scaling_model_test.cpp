@@ -3,12 +3,15 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <set>
 #include <span>
+#include <thread>
 #include <vector>
 
 #include "distributed/scaling_model.hpp"
 #include "heddle/error.hpp"
+#include "heddle/problems.hpp"
 #include "support/on_ranks.hpp"
 #include "support/random_matrix.hpp"
 
@@ -185,6 +188,41 @@ TEST(ScalingModel, RefusesOtherNames) {
   }
   EXPECT_EQ(detail::rates_of_device("NVIDIA H100 80GB HBM3").name, "h100");
   EXPECT_EQ(detail::rates_of_device("another").name, "h200");
+}
+
+/// The same each time, on any thread, with about equal numbers of entries and short borders.
+TEST(Partitions, OfLibrariesAreEvenAndRepeat) {
+  const auto matrix = elasticity(12'000);
+  const PatternView pattern = matrix.view().pattern();
+  constexpr int ranks = 4;
+  const auto received = [&](const Partition& partition) {
+    long long sum = 0;
+    for (const auto& volume : detail::rank_volumes(pattern, partition)) sum += volume.received;
+    return sum;
+  };
+  std::vector<int> taking_turns;
+  long long heaviest = 0;
+  for (Index row = 0; row < matrix.rows(); row += rows_of_group) {
+    taking_turns.push_back(static_cast<int>(taking_turns.size()) % ranks);
+    const Index end = std::min(matrix.rows(), row + rows_of_group);
+    heaviest = std::max<long long>(heaviest, matrix.offsets()[end] - matrix.offsets()[row]);
+  }
+  const Partition worst = Partition::by_owner(matrix.rows(), ranks, taking_turns);
+  for (const auto partition : {&Partition::by_metis, &Partition::by_scotch}) {
+    try {
+      const Partition made = partition(pattern, ranks);
+      std::optional<Partition> again;
+      std::thread([&] { again = partition(pattern, ranks); }).join();
+      EXPECT_EQ(*again, made);
+      EXPECT_LT(received(made), received(worst));
+      const double even = static_cast<double>(matrix.entries()) / ranks;
+      for (const auto& volume : detail::rank_volumes(pattern, made)) {
+        EXPECT_LE(static_cast<double>(volume.entries), 1.03 * even + static_cast<double>(heaviest));
+      }
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::unsupported) throw;  // as in builds without them
+    }
+  }
 }
 
 }  // namespace

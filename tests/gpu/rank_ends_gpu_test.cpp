@@ -1,20 +1,29 @@
 // Ranks on GPUs end together: by a decision, by what one of them alone knows, or by its error.
+// Their preconditioners of all rows have the bits of one rank.
 #include <gtest/gtest.h>
 
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "heddle/chebyshev_iteration.hpp"
 #include "heddle/conjugate_gradient.hpp"
+#include "heddle/distributed_multigrid.hpp"
+#include "heddle/fgmres.hpp"
 #include "heddle/gmres.hpp"
 #include "heddle/jacobi.hpp"
 #include "heddle/operator.hpp"
+#include "heddle/problems.hpp"
+#include "heddle/runtime/preconditioner_choice.hpp"
+#include "heddle/solver_preconditioner.hpp"
 #include "support/expect_error.hpp"
 #include "support/on_gpu.hpp"
 #include "support/on_ranks.hpp"
+#include "support/own_streams.hpp"
 #include "support/random_matrix.hpp"
+#include "support/solve_on_ranks.hpp"
 #include "support/systems.hpp"
 
 extern "C" int cudaGetDeviceCount(int* count);
@@ -172,17 +181,23 @@ TEST_F(RankEndsOnGpu, OneFailsAndAllEnd) {
   });
 }
 
-TEST_F(RankEndsOnGpu, RefuseMethodsThatKeepABasis) {
+/// The wish of one rank travels with the sums of a basis.
+TEST_F(RankEndsOnGpu, EndMethodsWithABasisTogether) {
   Seed seed(176);
   const auto matrix = random_system<E>(rows, 2, 0.05, 0, seed.generator).matrix;
-  const std::string why =
-      "GMRES keeps a basis, whose sums ranks on GPUs do not join; take BiCGStab there";
-  expect_error(ErrorKind::unsupported, why, [&] {
-    run_on_ranks(2, [&](Communicator& ranks) {
-      const std::shared_ptr<const LinearOperator<double>> A =
-          part_of(matrix, Partition::even(rows, 2), ranks, Plan{}, ExchangeMode::task, device);
-      Gmres<double> solver(A);
-    });
+  const auto b = random_scalars(seed.generator);
+  const Partition partition = Partition::even(rows, 2);
+  run_on_ranks(2, [&](Communicator& ranks) {
+    SolverOptions options;
+    if (ranks.rank() == 1) options.time_limit = 0;
+    const auto A = part_of(matrix, partition, ranks, Plan{}, ExchangeMode::task, device);
+    Gmres<double> solver(std::shared_ptr<const LinearOperator<double>>(A), nullptr, options);
+    std::vector<double> x(static_cast<std::size_t>(A->rows()) * 4);
+    const FieldView<const double> all_b(b.data(), rows, 4);
+    const Report report = solver.solve(rows_of(all_b, partition, ranks.rank()),
+                                       FieldView<double>(x.data(), A->rows(), 4));
+    EXPECT_EQ(report.status, Status::time_limit);
+    EXPECT_LE(report.iterations, 5);
   });
 }
 
@@ -212,6 +227,58 @@ TEST_F(RankEndsOnGpu, AreAllOnGpus) {
                            ranks.rank() == 2 ? Device::cpu(1) : device);
                  });
                });
+}
+
+class RankPreconditionersOnGpu : public OnGpu {};
+
+/// What rank 0 sets up for all: each factor, and each level, has the bits of one rank.
+TEST_F(RankPreconditionersOnGpu, OfAllRowsHaveTheBitsOfOneRank) {
+  using Made = std::shared_ptr<Preconditioner<double>>;
+  Seed seed(186);
+  // The second level of multigrid is shared by two ranks, and on rank 0 alone among three.
+  const auto matrix = poisson(14000);
+  const auto b = heddle::test::random_scalars<real<double>>(matrix.rows(), seed.generator);
+  const OwnStreams streams;
+  for (const char* const text :
+       {"multigrid:2:w", "multigrid:1:k:gauss-seidel", "fsai", "block-jacobi", "gmres"}) {
+    SCOPED_TRACE(text);
+    const auto choice = ComposedChoice::parse(text);
+    const PreconditionerChoice part = choice.terms().front().front();
+    const auto make = [&](const std::shared_ptr<DistributedOperator<double>>& A) -> Made {
+      if (part.kind == PreconditionerKind::gmres) {
+        SolverOptions inner;
+        inner.tolerance = 0.1;
+        return std::make_shared<SolverPreconditioner<double>>(std::make_shared<Gmres<double>>(
+            std::shared_ptr<const LinearOperator<double>>(A), A->jacobi(), inner));
+      }
+      if (part.kind != PreconditionerKind::multigrid) return A->make_inverse(part);
+      auto made = std::make_shared<DistributedMultigrid<double>>(*A, part.number, choice.multigrid);
+      EXPECT_GE(made->report().levels.size(), 3U);
+      return made;
+    };
+    const auto on = [&](int count, ExchangeMode mode, const std::vector<Device>& devices) {
+      const Partition partition = Partition::even(matrix.rows(), count);
+      std::pair<std::vector<double>, long long> made{std::vector<double>(b.size()), 0};
+      run_on_ranks(count, [&](Communicator& ranks) {
+        const auto A = part_of(matrix, partition, ranks, Plan{}, mode,
+                               devices[static_cast<std::size_t>(ranks.rank()) % devices.size()]);
+        // Some vary, and some are not Hermitian.
+        Fgmres<double> solver(std::shared_ptr<const LinearOperator<double>>(A), make(A));
+        const FieldView<const double> all_b(b.data(), A->partition().rows(), 1);
+        const FieldView<double> all_x(made.first.data(), A->partition().rows(), 1);
+        const Report report = solver.solve(rows_of(all_b, partition, ranks.rank()),
+                                           rows_of(all_x, partition, ranks.rank()));
+        EXPECT_TRUE(report.converged()) << name(report.status);
+        if (ranks.rank() == 0) made.second = report.iterations;
+      });
+      return made;
+    };
+    const auto expected = on(1, ExchangeMode::task, streams.devices());
+    EXPECT_EQ(on(2, ExchangeMode::naive, streams.devices()), expected);
+    EXPECT_EQ(on(3, ExchangeMode::task, streams.devices()), expected);
+    EXPECT_EQ(on(2, ExchangeMode::vector, all_on(device)), expected);
+    EXPECT_EQ(on(2, ExchangeMode::task, all_on(Device::cpu(1))).second, expected.second);
+  }
 }
 
 }  // namespace

@@ -131,7 +131,7 @@ class Solver:
         strength: float | None = None,
         coordinates: ArrayLike | None = None, candidates: ArrayLike | str | None = None,
         varies: bool = False,
-        ranks: int | str | None = None, partition: str = "entries", exchange: str = "task",
+        ranks: int | str | None = None, partition: str = "entries", exchange: str = "auto",
         boundary: str = "whole",
     ) -> None:
         named = isinstance(preconditioner, str)

@@ -24,7 +24,10 @@ struct BasisArguments {
   const void* in;      // w: the image of u
   void* out;           // u: the newest vector
   const void* z;       // M^-1 u, of a flexible method
-  double* sums;        // of each block one behind the other
+  double* sums;        // of blocks; or, where ranks share the rows, of all of these
+  Offset of_product;   // doubles from those of one product to those of the next
+  Offset of_block;     // from one block's to the next one's
+  int summed;          // of each product, that the next kernel adds
   double* hessenberg;  // columns of `most` + 1 numbers
   double* column;      // the one that a decision turns, or the coefficients of a solution
   double* kept;        // numbers that decisions keep

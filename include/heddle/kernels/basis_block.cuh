@@ -99,15 +99,15 @@ class BasisBlock {
       const double* const of_warps = sums_ + k / numbers * warps_of_group * numbers + k % numbers;
       double sum = 0;
       for (int part = 0; part < warps_of_group; ++part) sum += of_warps[part * numbers];
-      a_.sums[k * a_.blocks + block_] = sum;
+      a_.sums[k * a_.of_product + block_ * a_.of_block] = sum;
     }
   }
   /// Those of all blocks, as the numbers of each.
   __device__ void add_products_of_blocks() {
     for (int k = warp(); k < (count_ + 1) * numbers_of_vector; k += warps) {
       double sum[1] = {};
-      for (int block = lane(); block < a_.blocks; block += 32) {
-        sum[0] += a_.sums[k * a_.blocks + block];
+      for (int block = lane(); block < a_.summed; block += 32) {
+        sum[0] += a_.sums[k * a_.of_product + block * a_.of_block];
       }
       add_over_lanes(sum);
       if (lane() == 0) numbers_[k] = sum[0];

@@ -1,0 +1,50 @@
+#include "exchange_choice.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <functional>
+#include <string_view>
+
+namespace heddle::detail {
+
+namespace {
+
+std::string in_microseconds(double seconds) {
+  return std::to_string(std::llround(seconds * 1e6)) + " us";
+}
+
+/// The same number on every rank of a host.
+long long number_of_host() {
+  std::array<char, 256> name{};
+  if (gethostname(name.data(), name.size() - 1) != 0) return 0;
+  return static_cast<long long>(std::hash<std::string_view>()(name.data()));
+}
+
+}  // namespace
+
+ExchangeChoice choose_exchange(const ScalingModel& model, const std::vector<RankVolume>& volumes) {
+  const ScalingPoint point = model.predict(volumes, 0);
+  if (point.exchange == 0) return {ExchangeMode::vector, "ranks exchange nothing"};
+  const double beside = point.product_task + model.rates().kernel;
+  const bool is_worth_it = beside < point.product_vector;
+  return {is_worth_it ? ExchangeMode::task : ExchangeMode::vector,
+          "a product is predicted to take " + in_microseconds(beside) +
+              " with the exchange beside it, " + in_microseconds(point.product_vector) +
+              " behind it"};
+}
+
+ExchangeChoice choose_exchange(Communicator& ranks) {
+  const std::vector<long long> hosts = gather(ranks, ranks.is_one_process() ? 0 : number_of_host());
+  const bool is_one = std::all_of(hosts.begin(), hosts.end(),
+                                  [&](long long host) { return host == hosts.front(); });
+  if (is_one) {
+    return {ExchangeMode::vector,
+            "ranks of one host: the cores that would copy x beside a product multiply"};
+  }
+  return {ExchangeMode::task, "ranks of several hosts: messages are on their way meanwhile"};
+}
+
+}  // namespace heddle::detail
