@@ -34,7 +34,7 @@ struct ColouredRows {
 ColouredRows colour_rows(const TileMatrix& a, int most);
 
 /// Their values, with the inverses of the diagonal's tiles.
-void scale_rows(const TileMatrix& a, const Array<double>& inverses, ColouredRows& rows,
+void scale_rows(const TileMatrix& a, const UnsetArray<double>& inverses, ColouredRows& rows,
                 const Stream& host);
 
 /// The row sums of norms: D and the off-diagonal Frobenius norms of each row, of which 1 - M^-1 A

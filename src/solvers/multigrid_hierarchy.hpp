@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "aggregates.hpp"
 #include "coloured_rows.hpp"
 #include "entry_tiles.hpp"
 #include "heddle/detail/sliced_jacobi.hpp"
@@ -68,8 +69,8 @@ class Hierarchy {
     std::shared_ptr<ColouredOperators<S>> sweeps;
     TileMatrix norms, norm_inverses;  // D and the norms beside it, of l1-Jacobi
     std::shared_ptr<SlicedOperator<S>> by_norms;
-    Array<double> inverses;  // of the diagonal's tiles
-    double largest = 0;      // eigenvalue of D^-1 A
+    UnsetArray<double> inverses;  // of the diagonal's tiles
+    double largest = 0;           // eigenvalue of D^-1 A
     std::optional<SpectrumRoom> room;
     double strength = 0;  // that aggregated its rows
     // Between it and the next level, where there is one.
@@ -77,9 +78,8 @@ class Hierarchy {
     ProductPlaces to_prolongation, to_image, to_coarse;      // of A T, A P and P* A P
     Array<Offset> place;                                     // of P's tiles in the restriction
     Array<double> diagonal, scales;                          // of energies
-    std::shared_ptr<SlicedOperator<S>> interpolate;
-    std::shared_ptr<SlicedOperator<S>> restrict;  // on a GPU; elsewhere the adjoint of P
-    LevelEntry<S> adjoint_entry;                  // of `restrict`
+    std::shared_ptr<SlicedOperator<S>> interpolate, restrict;
+    LevelEntry<S> adjoint_entry;  // of `restrict`
     // Of a level that is solved.
     TileMatrix inverse_tiles;
     std::shared_ptr<SlicedOperator<S>> inverse;
@@ -90,9 +90,11 @@ class Hierarchy {
 
  private:
   void check_matrix() const;
-  Array<double> read_candidates(std::span<const FieldView<const S>> candidates) const;
-  void compute(Array<double>* candidates);
-  void extend(Level& level, Array<double>& candidates, double strength);
+  UnsetArray<double> read_candidates(std::span<const FieldView<const S>> candidates) const;
+  void compute(UnsetArray<double>* candidates);
+  void extend(Level& level, UnsetArray<double>& candidates, double strength);
+  std::optional<Aggregates> aggregate_rows(Level& level, double strength) const;
+  void remember_reach();
   void read_matrix(Level& finest);
   void check_hermitian();
   void smooth(Level& level, bool estimates);
@@ -107,7 +109,6 @@ class Hierarchy {
   void transfer(Level& level, Level& coarse);
   void solve(Level& level);
   std::span<const double> scales_below(const Level& level) const;
-  std::shared_ptr<const LinearOperator<S>> restriction_of(const Level& level) const;
   bool is_solved(const Level& level) const;
   void make_cycle();
   bool make_cycle_of_steps();
@@ -132,6 +133,7 @@ class Hierarchy {
   std::vector<std::unique_ptr<Level>> levels_;
   std::shared_ptr<Preconditioner<S>> cycle_;
   long long generation_ = -1;
+  bool remembers_reach_ = false;
   double setup_seconds_ = 0;
 };
 

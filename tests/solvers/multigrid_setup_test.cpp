@@ -90,8 +90,9 @@ bool same_values(const TileMatrix& a, const TileMatrix& b) {
 
 TileMatrix product_of(const TileMatrix& a, const TileMatrix& b, bool is_hermitian = false,
                       int threads = 1) {
-  TileMatrix c = product_pattern(a, b, host(threads));
-  const auto places = product_places(a, b, c, is_hermitian, host(threads));
+  detail::ProductPlaces places;
+  TileMatrix c = product_pattern(a, b, is_hermitian, host(threads), places);
+  std::fill(c.values.begin(), c.values.end(), std::numeric_limits<double>::quiet_NaN());
   multiply(a, b, places, c, host(threads));
   multiply(a, b, places, c, host(threads));  // values that were there do not count
   return c;
@@ -115,7 +116,7 @@ TEST(TileProducts, AreThoseOfDenseMatrices) {
         EXPECT_TRUE(same_values(c, product_of(a, b, false, threads)));
       }
       Array<Offset> place;
-      TileMatrix adjoint = adjoint_pattern(a, place);
+      TileMatrix adjoint = adjoint_pattern(a, host(1), place);
       conjugate_transpose(a, place, adjoint, host(2));
       EXPECT_EQ(dense_of(adjoint), dense_of(a).transpose());
       // Of a Hermitian product half is summed, but for single real numbers.
@@ -135,12 +136,50 @@ TEST(TileProducts, AreThoseOfDenseMatrices) {
   }
 }
 
+TEST(TilePatterns, DoNotDependOnTheThreads) {
+  Seed seed(5);
+  // Rows of the product have few columns, more than are sorted by counting, near each other or far
+  // apart, and more than a byte numbers.
+  for (const auto& [columns, most] : {std::pair{700, 3}, {700, 12}, {60000, 14}, {290, 40}}) {
+    SCOPED_TRACE(std::to_string(columns) + " columns");
+    const TileMatrix a = random_tiles(1500, 800, most, {1, 1, 1}, seed.generator);
+    const TileMatrix b = random_tiles(800, columns, most, {1, 1, 1}, seed.generator);
+    detail::ProductPlaces places, same_places;
+    const TileMatrix c = product_pattern(a, b, false, host(1), places);
+    const TileMatrix same = product_pattern(a, b, false, host(7), same_places);
+    EXPECT_TRUE(std::ranges::equal(c.pattern.offsets, same.pattern.offsets));
+    EXPECT_TRUE(std::ranges::equal(c.pattern.column, same.pattern.column));
+    EXPECT_TRUE(std::ranges::equal(places.bytes, same_places.bytes));
+    EXPECT_TRUE(std::ranges::equal(places.halves, same_places.halves));
+    for (Index row = 0; row < a.rows(); ++row) {
+      std::set<Index> expected;
+      for (const Index middle : a.pattern.row(row)) {
+        const auto reached = b.pattern.row(middle);
+        expected.insert(reached.begin(), reached.end());
+      }
+      ASSERT_TRUE(std::ranges::equal(c.pattern.row(row), expected)) << "row " << row;
+    }
+    Array<Offset> place, same_place;
+    const TileMatrix turned = adjoint_pattern(b, host(1), place);
+    const TileMatrix same_turned = adjoint_pattern(b, host(7), same_place);
+    EXPECT_TRUE(std::ranges::equal(turned.pattern.offsets, same_turned.pattern.offsets));
+    EXPECT_TRUE(std::ranges::equal(turned.pattern.column, same_turned.pattern.column));
+    EXPECT_TRUE(std::ranges::equal(place, same_place));
+    for (Index row = 0; row < b.rows(); ++row) {
+      for (Offset e = b.pattern.begin(row); e < b.pattern.begin(row + 1); ++e) {
+        const auto at = static_cast<std::size_t>(place[static_cast<std::size_t>(e)]);
+        ASSERT_EQ(turned.pattern.column[at], row);
+      }
+    }
+  }
+}
+
 TileMatrix tiles_of(const CsrMatrix<real<double>>& matrix) {
   TileMatrix a;
   a.columns = matrix.columns();
   a.pattern.offsets = matrix.offsets();
   a.pattern.column = matrix.column();
-  a.values = Array<double>(std::span<const double>(matrix.values().data(), matrix.values().size()));
+  a.values = std::span<const double>(matrix.values().data(), matrix.values().size());
   return a;
 }
 
@@ -194,7 +233,8 @@ TileMatrix path(const std::vector<double>& strong) {
 TEST(Aggregates, AreOfRootsAndOfWhatJoinsThem) {
   // Roots 0 and 3; a root takes neighbours.
   const auto of = [](const std::vector<double>& strong, double strength) {
-    const auto found = aggregate(path(strong), strength, host(2));
+    const TileMatrix a = path(strong);
+    const auto found = aggregate(a, entry_norms(a, host(1)), strength, host(2));
     return std::vector<Index>(found.of.begin(), found.of.end());
   };
   EXPECT_EQ(of({1, 1, 1, 1, 1}, 0), (std::vector<Index>{0, 0, 1, 1, 1, 1}));
@@ -231,7 +271,7 @@ TEST(TentativeProlongation, HasOrthonormalColumnsWithTheCandidatesInItsRange) {
           for (int p = 0; p < ring; ++p) row[(width - 1) * ring + p] = 3 * row[p];
         }
       }
-      Array<double> candidates = given.values;
+      UnsetArray<double> candidates = given.values;
       const TileMatrix t = tentative_prolongation(aggregates, shape, candidates, host(2));
       TileMatrix r = given;
       r.shape = {width, width, ring};
@@ -262,7 +302,7 @@ TEST(CoarseInverse, IsTheInverseOrAGeneralizedOne) {
   for (const int ring : {1, 2, 4}) {
     const TileMatrix b = random_tiles(9, 12, 8, {2, 2, ring}, generator);
     Array<Offset> place;
-    TileMatrix turned = adjoint_pattern(b, place);
+    TileMatrix turned = adjoint_pattern(b, host(1), place);
     conjugate_transpose(b, place, turned, host(1));
     for (const bool is_singular : {false, true}) {
       // B B* is definite but for rows that are empty; B* B has 9 rows' rank of 12.
@@ -349,7 +389,7 @@ TEST(LargestEigenvalue, IsThatOfTheMatrixScaledByItsDiagonal) {
   for (const int ring : {1, 2, 4}) {
     const TileMatrix b = random_tiles(15, 9, 8, {2, 2, ring}, seed.generator);
     Array<Offset> place;
-    TileMatrix turned = adjoint_pattern(b, place);
+    TileMatrix turned = adjoint_pattern(b, host(1), place);
     conjugate_transpose(b, place, turned, host(1));
     const TileMatrix a = product_of(turned, b);
     const Eigen::MatrixXd dense = dense_of(a);
@@ -359,7 +399,7 @@ TEST(LargestEigenvalue, IsThatOfTheMatrixScaledByItsDiagonal) {
       diagonal.block(at, at, size, size) = dense.block(at, at, size, size);
     }
     const double expected = eigenvalues_of(dense, diagonal).maxCoeff();
-    const Array<double> inverse = inverse_diagonal(a, host(1));
+    const UnsetArray<double> inverse = inverse_diagonal(a, host(1));
     const double found = largest_eigenvalue(a, inverse, Device::cpu(1));
     EXPECT_LE(found, expected * (1 + 1e-12));
     EXPECT_GE(found, 0.95 * expected);
@@ -376,6 +416,7 @@ TEST(MendDiagonal, LeavesInvertibleTiles) {
     a.pattern.offsets[1] = 1;
     a.pattern.column = Array<Index>(1);
     a.make_values();
+    std::fill(a.values.begin(), a.values.end(), 0.0);
     // [4 2i 0; conj(2i) 1 0; 0 0 0]: the second pivot vanishes, and the third candidate is none.
     double* const tile = a.tile(0);
     tile[0] = 4;
