@@ -285,7 +285,7 @@ bool RankSums::joins_captured(const Stream& stream) const {
 }
 
 void RankSums::join_captured(GroupSums& groups, const double* partials, int parts, int count,
-                             double* to, bool overlapped, const Stream& stream) {
+                             double* to, const Stream& stream) {
   const OnGpu here(stream);
   const PeerJoinArguments arguments{groups.join_of(partials, parts, count, RowShare::Join::sum),
                                     node_tree(),
@@ -296,17 +296,9 @@ void RankSums::join_captured(GroupSums& groups, const double* partials, int part
                                     last_round_.data(),
                                     given_up(),
                                     to};
-  cudaLaunchAttribute attribute{};
-  attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-  attribute.val.programmaticStreamSerializationAllowed = 1;
-  cudaLaunchConfig_t config{};
-  config.gridDim = {1 + groups.tiles(), 1, 1};
-  config.blockDim = {groups_of_tile, 1, 1};
-  config.dynamicSmemBytes = shared_bytes(count);
-  config.stream = stream.queue;
-  config.attrs = &attribute;
-  config.numAttrs = overlapped ? 1 : 0;
-  check(cudaLaunchKernelEx(&config, join_with_peers, arguments), "cudaLaunchKernelEx");
+  join_with_peers<<<1 + groups.tiles(), groups_of_tile, shared_bytes(count), stream.queue>>>(
+      arguments);
+  check(cudaGetLastError(), "launch of the join with other ranks");
 }
 
 const int* RankSums::given_up() const {

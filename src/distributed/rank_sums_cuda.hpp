@@ -44,7 +44,7 @@ class RankSums {
   bool joins_captured(const Stream& stream) const;
   /// All of the above by it, of partial sums on the GPU.
   void join_captured(GroupSums& groups, const double* partials, int parts, int count, double* to,
-                     bool overlapped, const Stream& stream);
+                     const Stream& stream);
   /// Not 0 once a rank has given up; null where kernels cannot wait for other ranks. The same on
   /// all ranks.
   const int* given_up() const;

@@ -90,11 +90,11 @@ long long SharedRows::memory() const {
   return 0;
 }
 
-void SharedRows::queue_join(double* partials, int parts, int count, double* to, bool overlapped,
+void SharedRows::queue_join(double* partials, int parts, int count, double* to,
                             const Stream& stream) {
   if constexpr (has_cuda) {
     if (of_ranks_->joins_captured(stream)) {
-      return of_ranks_->join_captured(*on_gpu_, partials, parts, count, to, overlapped, stream);
+      return of_ranks_->join_captured(*on_gpu_, partials, parts, count, to, stream);
     }
     const auto start = Clock::now();
     on_gpu_->queue(partials, parts, count, Join::sum, of_ranks_->mine(), stream);

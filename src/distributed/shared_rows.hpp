@@ -48,7 +48,7 @@ class SharedRows final : public RowShare, public cuda::RanksInLoop {
 
   /// Before the first `queue_join`. `product`: of `matrix`, and as long-lived. Collective.
   void connect(const Device& device, const void* matrix, cuda::RankProduct& product);
-  void queue_join(double* partials, int parts, int count, double* to, bool overlapped,
+  void queue_join(double* partials, int parts, int count, double* to,
                   const Stream& stream) override;
 
   cuda::RankProduct* product_of(const void* matrix) const override {

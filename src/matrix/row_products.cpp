@@ -1,6 +1,8 @@
 #include "heddle/detail/row_products.hpp"
 
 #include <algorithm>
+#include <bit>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <utility>
@@ -18,81 +20,255 @@ std::string text_of_size(Index rows, Index columns) {
   return std::to_string(rows) + " x " + std::to_string(columns);
 }
 
-/// Different numbers, growing. Counting what is less takes no branches, which is faster for few.
-void put_sorted(std::span<Index> numbers, Index* to) {
-  constexpr std::size_t few = 64;
-  if (numbers.size() > few) {
-    std::sort(numbers.begin(), numbers.end());
-    std::copy(numbers.begin(), numbers.end(), to);
-    return;
+/// The columns of a row of the product, numbered as they are met.
+class MetColumns {
+ public:
+  struct Last {
+    Index row = -1;  // that met the column last
+    Index number = 0;
+  };
+  /// Of one row. A local object, which compilers keep in registers.
+  struct Row {
+    Last* last;  // of each column
+    Index* met;
+    Index row;
+    Index count = 0;
+
+    /// The number of a column. By masks: a branch would go both ways equally often.
+    HEDDLE_INLINE Index meet(Index column) {
+      const Last known = last[column];
+      const Index is_new = known.row != row ? 1 : 0;
+      const Index number = known.number + ((count - known.number) & -is_new);
+      last[column] = {row, number};
+      met[count] = column;
+      count += is_new;
+      return number;
+    }
+  };
+
+  explicit MetColumns(Index columns)
+      : last_(static_cast<std::size_t>(columns)),
+        bits_(static_cast<std::size_t>(columns) / 64 + 1) {}
+
+  /// The row may have so many terms.
+  Row begin(Index row, Offset terms) {
+    const std::size_t room = std::min(static_cast<std::size_t>(terms), last_.size()) + 1;
+    if (met_.size() < room) met_.resize(room), rank_.resize(room);
+    return {last_.data(), met_.data(), row};
   }
-  for (const Index number : numbers) {
-    Index less = 0;
-    for (const Index other : numbers) less += other < number ? 1 : 0;
-    to[less] = number;
+  /// The columns of a row, growing. The result tells where the number of each has come.
+  const Index* put_sorted(const Row& row, Index* to) {
+    constexpr std::size_t few = 64;
+    const std::span<const Index> met(met_.data(), static_cast<std::size_t>(row.count));
+    if (met.size() > few) {
+      sort_many(met, to);
+      for (Index k = 0; k < row.count; ++k)
+        rank_[static_cast<std::size_t>(last_[static_cast<std::size_t>(to[k])].number)] = k;
+      return rank_.data();
+    }
+    // Counting what is less takes no branches either.
+    for (std::size_t k = 0; k < met.size(); ++k) {
+      Index less = 0;
+      for (const Index other : met) less += other < met[k] ? 1 : 0;
+      to[less] = met[k];
+      rank_[k] = less;
+    }
+    return rank_.data();
   }
+
+ private:
+  /// As bits where these are not many more than the columns.
+  void sort_many(std::span<const Index> met, Index* to) {
+    constexpr std::size_t words_a_column = 4;
+    const auto [least, greatest] = std::minmax_element(met.begin(), met.end());
+    const std::size_t first = static_cast<std::size_t>(*least) / 64,
+                      last = static_cast<std::size_t>(*greatest) / 64;
+    if (last - first > words_a_column * met.size()) {
+      std::copy(met.begin(), met.end(), to);
+      std::sort(to, to + met.size());
+      return;
+    }
+    for (const Index column : met) {
+      bits_[static_cast<std::size_t>(column) / 64] |= std::uint64_t(1) << (column % 64);
+    }
+    for (std::size_t word = first; word <= last; ++word) {
+      for (std::uint64_t bits = std::exchange(bits_[word], 0); bits != 0; bits &= bits - 1) {
+        *to++ = static_cast<Index>(word * 64) + std::countr_zero(bits);
+      }
+    }
+  }
+
+  std::vector<Last> last_;
+  std::vector<std::uint64_t> bits_;  // all 0
+  std::vector<Index> met_, rank_;
+};
+
+/// What a thread has found, of chunks of rows one behind the other.
+struct alignas(64) FoundRows {
+  std::vector<Index> column;
+  std::vector<std::uint8_t> place;
+};
+/// Where those of a chunk begin.
+struct FoundChunk {
+  int thread = 0;
+  std::size_t column = 0, place = 0;
+};
+
+/// `rank` of numbers that are below 256.
+void rename_places(std::span<std::uint8_t> places, const Index* rank) {
+  for (std::uint8_t& place : places) place = static_cast<std::uint8_t>(rank[place]);
+}
+
+/// Adds the columns of a row of C, and the places of its terms where they are wanted.
+void find_row(const PatternView& a, const PatternView& b, Index row, bool lists,
+              MetColumns& columns, FoundRows& found) {
+  const Offset begin = a.offsets[row], end = a.offsets[Offset(row) + 1];
+  Offset terms = 0;
+  for (Offset i = begin; i < end; ++i) {
+    const Offset middle = a.column[i];
+    terms += b.offsets[middle + 1] - b.offsets[middle];
+  }
+  const std::size_t listed = found.place.size();
+  if (lists) found.place.resize(listed + static_cast<std::size_t>(terms));
+  std::uint8_t* place = found.place.data() + listed;
+  MetColumns::Row met = columns.begin(row, terms);
+  for (Offset i = begin; i < end; ++i) {
+    const Offset middle = a.column[i];
+    const Index* column = b.column + b.offsets[middle];
+    const Index* const last = b.column + b.offsets[middle + 1];
+    if (!lists) {
+      while (column != last) met.meet(*column++);
+    } else {
+      while (column != last) *place++ = static_cast<std::uint8_t>(met.meet(*column++));
+    }
+  }
+  const std::size_t known = found.column.size();
+  found.column.resize(known + static_cast<std::size_t>(met.count));
+  const Index* const rank = columns.put_sorted(met, found.column.data() + known);
+  if (lists) rename_places(std::span(found.place).subspan(listed), rank);
+}
+
+/// Returns the longest row.
+Index find_pattern(const PatternView& a, const PatternView& b, const Stream& host,
+                   Array<Offset>& offsets, Array<Index>& column, TermPlaces* terms) {
+  const auto rows = static_cast<std::size_t>(a.rows);
+  constexpr auto chunk = static_cast<Index>(product_rows_at_once);
+  offsets = Array<Offset>(rows + 1);
+  if (terms != nullptr) terms->first = Array<Offset>(rows + 1);
+  std::vector<FoundChunk> chunks(rows / chunk + 1);
+  const int team = team_beside(team_size(host, a.entries() * 8LL), a.entries(), b.columns);
+  std::vector<FoundRows> found(static_cast<std::size_t>(team));
+  numbered_shares(team, a.rows, product_rows_at_once, [&](int thread, auto&& for_each) {
+    MetColumns met(b.columns);
+    FoundRows& own = found[static_cast<std::size_t>(thread)];
+    own.column.reserve(static_cast<std::size_t>(a.entries() / team));
+    for_each([&](Index row) {
+      const std::size_t columns = own.column.size(), places = own.place.size();
+      if (row % chunk == 0) {
+        chunks[static_cast<std::size_t>(row / chunk)] = {thread, columns, places};
+      }
+      find_row(a, b, row, terms != nullptr, met, own);
+      const auto next = static_cast<std::size_t>(row) + 1;
+      offsets[next] = static_cast<Offset>(own.column.size() - columns);
+      if (terms != nullptr) terms->first[next] = static_cast<Offset>(own.place.size() - places);
+    });
+  });
+  const auto longest = static_cast<Index>(*std::max_element(offsets.begin(), offsets.end()));
+  sum_up(offsets);
+  column = Array<Index>(static_cast<std::size_t>(offsets[rows]));
+  if (terms != nullptr) {
+    sum_up(terms->first);
+    terms->place = UnsetArray<std::uint8_t>(static_cast<std::size_t>(terms->first[rows]));
+  }
+  parallel_for(team, static_cast<Index>(rows / chunk + 1), [&](Index k) {
+    const std::size_t first = static_cast<std::size_t>(k) * chunk,
+                      last = std::min(first + chunk, rows);
+    if (first >= last) return;
+    const FoundChunk& from = chunks[static_cast<std::size_t>(k)];
+    const FoundRows& of_thread = found[static_cast<std::size_t>(from.thread)];
+    std::copy_n(of_thread.column.begin() + static_cast<Offset>(from.column),
+                offsets[last] - offsets[first], column.begin() + offsets[first]);
+    if (terms == nullptr) return;
+    const Offset begin = terms->first[first];
+    std::copy_n(of_thread.place.begin() + static_cast<Offset>(from.place),
+                terms->first[last] - begin, terms->place.begin() + begin);
+  });
+  return longest;
 }
 
 }  // namespace
 
 void product_pattern(const PatternView& a, const PatternView& b, const Stream& host,
                      Array<Offset>& offsets, Array<Index>& column) {
+  product_pattern(a, b, host, offsets, column, nullptr);
+}
+
+Index product_pattern(const PatternView& a, const PatternView& b, const Stream& host,
+                      Array<Offset>& offsets, Array<Index>& column, TermPlaces* terms) {
   if (a.columns != b.rows) {
     throw Error(ErrorKind::size_mismatch, "a product of " + text_of_size(a.rows, a.columns) +
                                               " and " + text_of_size(b.rows, b.columns) +
                                               " entries");
   }
-  offsets = Array<Offset>(static_cast<std::size_t>(a.rows) + 1);
-  const int team = team_beside(team_size(host, a.entries() * 8LL), a.entries(), b.columns);
-  const auto for_each_row = [&](const auto& body) {
-    const std::size_t numbers =
-        static_cast<std::size_t>(team) * static_cast<std::size_t>(b.columns);
-    or_refuse_memory("numbers of a team", numbers, sizeof(Index), [&] {
-      parallel_shares(team, a.rows, product_rows_at_once, [&](auto&& for_each) {
-        std::vector<Index> reached_by(static_cast<std::size_t>(b.columns), -1), reached;
-        for_each([&](Index row) {
-          reached.clear();
-          for (Offset i = a.offsets[row]; i < a.offsets[Offset(row) + 1]; ++i) {
-            const Offset middle = a.column[i];
-            for (Offset j = b.offsets[middle]; j < b.offsets[middle + 1]; ++j) {
-              const Index to = b.column[j];
-              if (std::exchange(reached_by[static_cast<std::size_t>(to)], row) == row) continue;
-              reached.push_back(to);
-            }
-          }
-          body(row, reached);
-        });
-      });
-    });
+  return or_refuse_memory("numbers of a team", static_cast<std::size_t>(b.columns),
+                          sizeof(Index) * 4,
+                          [&] { return find_pattern(a, b, host, offsets, column, terms); });
+}
+
+namespace {
+
+/// As `adjoint_pattern` by so many threads, each of which turns as many rows. `before`: of each of
+/// their parts and each column, the entries of the parts before it.
+void turn_by_parts(const PatternView& a, int parts, Array<Offset>& offsets, Array<Index>& column,
+                   Array<Offset>& place) {
+  const auto columns = static_cast<std::size_t>(a.columns);
+  std::vector<Index> before(static_cast<std::size_t>(parts) * columns);
+  const auto for_each_entry = [&](int part, const auto& body) {
+    const auto bound = [&](int k) { return static_cast<Index>(Offset(a.rows) * k / parts); };
+    Index* const counts = before.data() + static_cast<std::size_t>(part) * columns;
+    for (Index row = bound(part); row < bound(part + 1); ++row) {
+      for (Offset i = a.offsets[row]; i < a.offsets[Offset(row) + 1]; ++i) {
+        body(row, i, a.column[i], counts[a.column[i]]);
+      }
+    }
   };
-  for_each_row([&](Index row, const std::vector<Index>& reached) {
-    offsets[static_cast<std::size_t>(row) + 1] = static_cast<Offset>(reached.size());
+  parallel_for(parts, parts, 1, [&](int part) {
+    for_each_entry(part, [](Index, Offset, Index, Index& count) { ++count; });
+  });
+  parallel_for(parts, a.columns, [&](Index c) {
+    Index sum = 0;
+    for (std::size_t k = static_cast<std::size_t>(c); k < before.size(); k += columns) {
+      sum += std::exchange(before[k], sum);
+    }
+    offsets[static_cast<std::size_t>(c) + 1] = sum;
   });
   sum_up(offsets);
-  column = Array<Index>(static_cast<std::size_t>(offsets[static_cast<std::size_t>(a.rows)]));
-  for_each_row([&](Index row, std::vector<Index>& reached) {
-    put_sorted(reached, column.data() + offsets[static_cast<std::size_t>(row)]);
+  parallel_for(parts, parts, 1, [&](int part) {
+    for_each_entry(part, [&](Index row, Offset i, Index c, Index& next) {
+      const Offset to = offsets[static_cast<std::size_t>(c)] + next++;
+      column[static_cast<std::size_t>(to)] = row;
+      place[static_cast<std::size_t>(i)] = to;
+    });
   });
 }
 
-void adjoint_pattern(const PatternView& a, Array<Offset>& offsets, Array<Index>& column,
-                     Array<Offset>& place) {
+}  // namespace
+
+void adjoint_pattern(const PatternView& a, const Stream& host, Array<Offset>& offsets,
+                     Array<Index>& column, Array<Offset>& place) {
   const auto entries = static_cast<std::size_t>(a.entries());
   offsets = Array<Offset>(static_cast<std::size_t>(a.columns) + 1);
   column = Array<Index>(entries);
   place = Array<Offset>(entries);
-  for (std::size_t i = 0; i < entries; ++i) {
-    ++offsets[static_cast<std::size_t>(a.column[i]) + 1];
-  }
-  sum_up(offsets);
-  std::vector<Offset> next(offsets.begin(), offsets.end());
-  for (Index row = 0; row < a.rows; ++row) {
-    for (Offset i = a.offsets[row]; i < a.offsets[Offset(row) + 1]; ++i) {
-      const Offset to = next[static_cast<std::size_t>(a.column[i])]++;
-      column[static_cast<std::size_t>(to)] = row;
-      place[static_cast<std::size_t>(i)] = to;
-    }
-  }
+  const int team = team_beside(team_size(host, a.entries() * 4LL), a.entries(), a.columns);
+  or_refuse_memory("numbers of a team",
+                   static_cast<std::size_t>(team) * static_cast<std::size_t>(a.columns),
+                   sizeof(Index), [&] { turn_by_parts(a, team, offsets, column, place); });
+}
+
+void adjoint_pattern(const PatternView& a, Array<Offset>& offsets, Array<Index>& column,
+                     Array<Offset>& place) {
+  adjoint_pattern(a, Device::cpu(1).stream(), offsets, column, place);
 }
 
 void check_same_size(const MatrixSize& given, const MatrixSize& made, const char* what) {

@@ -37,6 +37,13 @@ void place_columns(SlicedPattern& sliced, const PatternView& pattern, const Plan
                    int team) {
   const Basis& columns_in = *sliced.column_basis;
   const bool maps = !sliced.entry_of_slot.is_identity();
+  if (!maps && sliced.C == 1 && columns_in.is_natural() && sliced.target.empty()) {
+    return parallel_for(team, shapes.size(), [&](std::size_t row) {
+      const Offset begin = pattern.offsets[static_cast<Offset>(row)];
+      std::copy_n(pattern.column + begin, pattern.length(static_cast<Index>(row)),
+                  sliced.column.data() + sliced.offset[row]);
+    });
+  }
   parallel_shares(team, shapes.size(), 0, [&](auto&& for_each) {
     std::vector<std::pair<Index, Offset>> row_entries;  // column in the basis, the user's entry
     for_each([&](std::size_t s) {

@@ -1,6 +1,7 @@
 #include "stored_rows.hpp"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -58,34 +59,38 @@ StoredRows stored_rows(const SlicedPattern& pattern, const Stream& host) {
   rows.offsets = Array<Offset>(static_cast<std::size_t>(n) + 1);
   rows.column = Array<Index>(entries);
   rows.slot = Array<Offset>(entries);
-  for (Index stored = 0; stored < n; ++stored) {
+  const int team = team_size(host, pattern.entries);
+  parallel_for(team, n, [&](Index stored) {
     rows.offsets[static_cast<std::size_t>(row_of(stored)) + 1] = length_of(stored);
-  }
+  });
   sum_up(rows.offsets);
-  parallel_shares(team_size(host, pattern.entries), n, stored_rows_at_once, [&](auto&& for_each) {
+  parallel_shares(team, n, stored_rows_at_once, [&](auto&& for_each) {
     std::vector<std::pair<Index, Offset>> order;
     for_each([&](Index stored) {
       const SlicesView::RowPlace place = slices.place_of(stored);
       const Index count = length_of(stored);
-      order.clear();
+      const Offset first = rows.begin(row_of(stored));
+      Index* const to = rows.column.data() + first;
+      Offset* const slots = rows.slot.data() + first;
       for (Index j = 0; j < count; ++j) {
-        const Offset slot = slot_of(place.offset, slices.C, place.T, place.r, j);
-        order.emplace_back(pattern.column_basis->user_row(column.data()[slot]), slot);
+        slots[j] = slot_of(place.offset, slices.C, place.T, place.r, j);
+        to[j] = pattern.column_basis->user_row(column.data()[slots[j]]);
       }
+      if (std::is_sorted(to, to + count)) return;
+      order.clear();
+      for (Index j = 0; j < count; ++j) order.emplace_back(to[j], slots[j]);
       std::sort(order.begin(), order.end());
-      auto to = static_cast<std::size_t>(rows.begin(row_of(stored)));
-      for (const auto& [user_column, slot] : order) {
-        rows.column[to] = user_column;
-        rows.slot[to++] = slot;
+      for (Index j = 0; j < count; ++j) {
+        std::tie(to[j], slots[j]) = order[static_cast<std::size_t>(j)];
       }
     });
   });
   return rows;
 }
 
-UserRows transposed(const UserRows& rows, Index columns, Array<Offset>& place) {
+UserRows transposed(const UserRows& rows, Index columns, const Stream& host, Array<Offset>& place) {
   UserRows turned;
-  adjoint_pattern(rows.view(columns), turned.offsets, turned.column, place);
+  adjoint_pattern(rows.view(columns), host, turned.offsets, turned.column, place);
   return turned;
 }
 

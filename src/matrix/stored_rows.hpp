@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 
+#include "base/unset_array.hpp"
 #include "heddle/detail/sliced.hpp"
 
 namespace heddle::detail {
@@ -34,6 +36,22 @@ StoredRows stored_rows(const SlicedPattern& pattern, const Stream& host);
 void sum_up(Array<Offset>& offsets);
 
 /// The transpose of a pattern of so many columns; `place` gets the place of each entry in it.
-UserRows transposed(const UserRows& rows, Index columns, Array<Offset>& place);
+UserRows transposed(const UserRows& rows, Index columns, const Stream& host, Array<Offset>& place);
+
+/// As `adjoint_pattern` of heddle/detail/row_products.hpp, by the host's threads.
+void adjoint_pattern(const PatternView& a, const Stream& host, Array<Offset>& offsets,
+                     Array<Index>& column, Array<Offset>& place);
+
+/// For each term of a row of C = A B, from first[row] on, its place in that row: in the order of
+/// the entries of A's row and of the rows of B that belong to them.
+struct TermPlaces {
+  Array<Offset> first;
+  UnsetArray<std::uint8_t> place;
+};
+
+/// As `product_pattern` of heddle/detail/row_products.hpp, and lists the terms where `terms` is not
+/// null. Returns the longest row of C: above 256 entries their places mean nothing.
+Index product_pattern(const PatternView& a, const PatternView& b, const Stream& host,
+                      Array<Offset>& offsets, Array<Index>& column, TermPlaces* terms);
 
 }  // namespace heddle::detail

@@ -12,67 +12,56 @@ namespace heddle::detail {
 
 namespace {
 
-/// Strong connections of each row, that to itself left out, with their squared norms.
-struct StrongRows : UserRows {
-  Array<double> squared;
-  Array<unsigned char> is_coupled;  // neighbours outweigh half of the row's diagonal entry
-};
-
-/// A power of two near the largest entry: squares of entries that are divided by it stay in range.
-double scale_of(const TileMatrix& a) {
-  double largest = 0;
-  for (const double value : a.values) largest = std::max(largest, std::abs(value));
-  return std::ldexp(1, largest > 0 ? std::ilogb(largest) : 0);
+/// A power of two near the largest diagonal entry, by which entries are divided, so that their
+/// squares stay in range: those of a semidefinite matrix are no larger than its diagonal's. None of
+/// the ends, so that a product with its inverse is a quotient.
+double inverse_scale_of(const TileMatrix& a, int team) {
+  const double largest = parallel_reduce(
+      team, a.rows(), double(0),
+      [&](Index row, double& most) {
+        const std::span<const Index> columns = a.pattern.row(row);
+        const auto found = std::lower_bound(columns.begin(), columns.end(), row);
+        if (found == columns.end() || *found != row) return;
+        const Offset entry = a.pattern.begin(row) + (found - columns.begin());
+        for (const double *at = a.tile(entry), *end = a.tile(entry + 1); at != end; ++at) {
+          most = std::max(most, std::abs(*at));
+        }
+      },
+      [](double& most, double other) { most = std::max(most, other); });
+  return std::ldexp(1, largest > 0 ? std::clamp(-std::ilogb(largest), -1000, 1000) : 0);
 }
 
-StrongRows strong_rows(const TileMatrix& a, double strength, const Stream& host) {
-  const Index n = a.rows();
-  const int team = team_size(host, a.pattern.entries() * a.shape.scalars());
-  Array<double> squared(static_cast<std::size_t>(a.pattern.entries()));
-  Array<double> diagonal(static_cast<std::size_t>(n));  // norms
-  const double scale = scale_of(a);
-  StrongRows strong;
-  strong.is_coupled = Array<unsigned char>(static_cast<std::size_t>(n));
-  parallel_for(team, n, [&](Index row) {
-    double around = 0;
-    for (Offset i = a.pattern.begin(row); i < a.pattern.begin(row + 1); ++i) {
-      double sum = 0;
-      for (const double *at = a.tile(i), *end = a.tile(i + 1); at != end; ++at) {
-        const double scaled = *at / scale;
-        sum += scaled * scaled;
-      }
-      squared[static_cast<std::size_t>(i)] = sum;
-      const bool is_own = a.pattern.column[static_cast<std::size_t>(i)] == row;
-      (is_own ? diagonal[static_cast<std::size_t>(row)] : around) += std::sqrt(sum);
+/// Strong connections of each row, that to itself left out: `count[row]` columns from where A's row
+/// begins.
+struct StrongRows {
+  UnsetArray<Index> column;
+  UnsetArray<Index> count;
+};
+
+/// Calls `body(column, squared norm)` for each.
+template <class Body>
+void for_each_strong(const TileMatrix& a, const EntryNorms& norms, double factor, Index row,
+                     const Body& body) {
+  const double own = factor * norms.diagonal[static_cast<std::size_t>(row)];
+  for (Offset i = a.pattern.begin(row); i < a.pattern.begin(row + 1); ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    const Index column = a.pattern.column[at];
+    if (column != row &&
+        norms.squared[at] > own * norms.diagonal[static_cast<std::size_t>(column)]) {
+      body(column, norms.squared[at]);
     }
-    strong.is_coupled[static_cast<std::size_t>(row)] =
-        around > diagonal[static_cast<std::size_t>(row)] / 2 ? 1 : 0;
-  });
-  const double factor = strength * strength;
-  const auto for_each_strong = [&](Index row, const auto& body) {
-    const double own = factor * diagonal[static_cast<std::size_t>(row)];
-    for (Offset i = a.pattern.begin(row); i < a.pattern.begin(row + 1); ++i) {
-      const auto at = static_cast<std::size_t>(i);
-      const Index column = a.pattern.column[at];
-      if (column != row && squared[at] > own * diagonal[static_cast<std::size_t>(column)]) {
-        body(column, squared[at]);
-      }
-    }
-  };
-  strong.offsets = Array<Offset>(static_cast<std::size_t>(n) + 1);
-  parallel_for(team, n, [&](Index row) {
-    Offset& count = strong.offsets[static_cast<std::size_t>(row) + 1];
-    for_each_strong(row, [&](Index, double) { ++count; });
-  });
-  sum_up(strong.offsets);
-  strong.column = Array<Index>(static_cast<std::size_t>(strong.entries()));
-  strong.squared = Array<double>(static_cast<std::size_t>(strong.entries()));
-  parallel_for(team, n, [&](Index row) {
-    auto to = static_cast<std::size_t>(strong.begin(row));
-    for_each_strong(row, [&](Index column, double norm) {
-      strong.column[to] = column;
-      strong.squared[to++] = norm;
-    });
+  }
+}
+
+StrongRows strong_rows(const TileMatrix& a, const EntryNorms& norms, double factor,
+                       const Stream& host) {
+  StrongRows strong{UnsetArray<Index>(static_cast<std::size_t>(a.pattern.entries())),
+                    UnsetArray<Index>(static_cast<std::size_t>(a.rows()))};
+  parallel_for(team_size(host, a.pattern.entries()), a.rows(), [&](Index row) {
+    Index* const first = strong.column.data() + a.pattern.begin(row);
+    Index* to = first;
+    for_each_strong(a, norms, factor, row, [&](Index column, double) { *to++ = column; });
+    strong.count[static_cast<std::size_t>(row)] = static_cast<Index>(to - first);
   });
   return strong;
 }
@@ -128,43 +117,73 @@ void orthonormalize(std::span<double*> members, const TileShape& shape, double* 
 
 }  // namespace
 
-Aggregates aggregate(const TileMatrix& a, double strength, const Stream& host) {
-  const StrongRows strong = strong_rows(a, strength, host);
+EntryNorms entry_norms(const TileMatrix& a, const Stream& host) {
+  const auto n = static_cast<std::size_t>(a.rows());
+  const int team = team_size(host, a.pattern.entries() * a.shape.scalars());
+  const double inverse_scale = inverse_scale_of(a, team_size(host, a.rows()));
+  EntryNorms norms{UnsetArray<double>(static_cast<std::size_t>(a.pattern.entries())),
+                   UnsetArray<double>(n), UnsetArray<unsigned char>(n)};
+  parallel_for(team, a.rows(), [&](Index row) {
+    double around = 0, own = 0;
+    for (Offset i = a.pattern.begin(row); i < a.pattern.begin(row + 1); ++i) {
+      double sum = 0;
+      for (const double *at = a.tile(i), *end = a.tile(i + 1); at != end; ++at) {
+        const double scaled = *at * inverse_scale;
+        sum += scaled * scaled;
+      }
+      norms.squared[static_cast<std::size_t>(i)] = sum;
+      const bool is_own = a.pattern.column[static_cast<std::size_t>(i)] == row;
+      (is_own ? own : around) += std::sqrt(sum);
+    }
+    norms.diagonal[static_cast<std::size_t>(row)] = own;
+    norms.is_coupled[static_cast<std::size_t>(row)] = around > own / 2 ? 1 : 0;
+  });
+  return norms;
+}
+
+Aggregates aggregate(const TileMatrix& a, const EntryNorms& norms, double strength,
+                     const Stream& host) {
+  const double factor = strength * strength;
+  const StrongRows strong = strong_rows(a, norms, factor, host);
   const Index n = a.rows();
   Aggregates result;
-  result.of = Array<Index>(static_cast<std::size_t>(n), Device::cpu(), 0xff);
+  result.of = Array<Index>(static_cast<std::size_t>(n), Device::cpu(host.threads), 0xff);
   const auto is_free = [&](Index row) {
     return result.of[static_cast<std::size_t>(row)] == Aggregates::none;
   };
   for (Index row = 0; row < n; ++row) {
-    const std::span<const Index> neighbours = strong.row(row);
-    if (neighbours.empty() || !is_free(row)) continue;
+    if (!is_free(row)) continue;
+    const std::span<const Index> neighbours(
+        strong.column.data() + a.pattern.begin(row),
+        static_cast<std::size_t>(strong.count[static_cast<std::size_t>(row)]));
+    if (neighbours.empty()) continue;
     if (!std::all_of(neighbours.begin(), neighbours.end(), is_free)) continue;
     result.of[static_cast<std::size_t>(row)] = result.count;
     for (const Index other : neighbours) result.of[static_cast<std::size_t>(other)] = result.count;
     ++result.count;
   }
   // All join what the roots took, so that the order of the rows does not matter.
-  const Array<Index> taken = result.of;
-  parallel_for(team_size(host, strong.entries()), n, [&](Index row) {
-    if (taken[static_cast<std::size_t>(row)] != Aggregates::none) return;
-    double strongest = 0;
-    for (Offset i = strong.begin(row); i < strong.begin(row + 1); ++i) {
-      const auto at = static_cast<std::size_t>(i);
-      const Index other = taken[static_cast<std::size_t>(strong.column[at])];
-      if (other == Aggregates::none || !(strong.squared[at] > strongest)) continue;
-      strongest = strong.squared[at];
-      result.of[static_cast<std::size_t>(row)] = other;
-    }
-  });
-  for (Index row = 0; row < n; ++row) {
-    result.left += is_free(row) ? strong.is_coupled[static_cast<std::size_t>(row)] : 0;
-  }
+  const UnsetArray<Index> taken(result.of.span());
+  result.left = parallel_reduce(
+      team_size(host, a.pattern.entries()), n, Index(0),
+      [&](Index row, Index& left) {
+        if (taken[static_cast<std::size_t>(row)] != Aggregates::none) return;
+        Index& own = result.of[static_cast<std::size_t>(row)];
+        double strongest = 0;
+        for_each_strong(a, norms, factor, row, [&](Index column, double squared) {
+          const Index other = taken[static_cast<std::size_t>(column)];
+          if (other == Aggregates::none || !(squared > strongest)) return;
+          strongest = squared;
+          own = other;
+        });
+        if (own == Aggregates::none) left += norms.is_coupled[static_cast<std::size_t>(row)];
+      },
+      [](Index& left, Index other) { left += other; });
   return result;
 }
 
 TileMatrix tentative_prolongation(const Aggregates& aggregates, const TileShape& shape,
-                                  Array<double>& candidates, const Stream& host) {
+                                  UnsetArray<double>& candidates, const Stream& host) {
   const auto n = static_cast<Index>(aggregates.of.size());
   TileMatrix t;
   t.shape = shape;
@@ -185,9 +204,9 @@ TileMatrix tentative_prolongation(const Aggregates& aggregates, const TileShape&
                 t.tile(entry));
   });
   Array<Offset> place;
-  const UserRows members = transposed(t.pattern, t.columns, place);
+  const UserRows members = transposed(t.pattern, t.columns, host, place);
   const Offset of_coarse = static_cast<Offset>(shape.width) * shape.width * shape.ring;
-  candidates = Array<double>(static_cast<std::size_t>(aggregates.count * of_coarse));
+  candidates = UnsetArray<double>(static_cast<std::size_t>(aggregates.count * of_coarse));
   const long long work = t.pattern.entries() * shape.scalars() * shape.width;
   parallel_shares(team_size(host, work), aggregates.count, 0, [&](auto&& for_each) {
     std::vector<double*> tiles;
@@ -222,7 +241,7 @@ void smooth_tile(const double* inverse, double omega, const double* t, const Til
 
 }  // namespace
 
-void smooth_prolongation(const Array<double>& inverse, double omega, const TileMatrix& t,
+void smooth_prolongation(const UnsetArray<double>& inverse, double omega, const TileMatrix& t,
                          TileMatrix& p, SetupScratch& scratch, const Stream& host) {
   if (p.shape.scalars() == 1) {
     return parallel_for(team_size(host, p.pattern.entries()), p.rows(), [&](Index row) {

@@ -17,22 +17,31 @@ struct Aggregates {
   Array<Index> of;  // of each row; `none` for a row without strong connections
 };
 
+/// Of a level's entries, relative to a power of two, for strengths of any number.
+struct EntryNorms {
+  UnsetArray<double> squared;            // of each entry, in Frobenius' norm
+  UnsetArray<double> diagonal;           // norm of each row's diagonal entry
+  UnsetArray<unsigned char> is_coupled;  // neighbours outweigh half of it
+};
+EntryNorms entry_norms(const TileMatrix& a, const Stream& host);
+
 /// Rows i and j are strongly connected where |a_ij|^2 > strength^2 |a_ii| |a_jj| in Frobenius
 /// norms. Roots are the lexicographically first set of rows that are more than two connections
 /// apart, which is what the greedy pass of Vanek et al. finds. A root takes its neighbours; every
 /// row that is left joins the aggregate to which it is connected most strongly, the one of the
 /// least column where several are as strong. A is Hermitian.
-Aggregates aggregate(const TileMatrix& a, double strength, const Stream& host);
+Aggregates aggregate(const TileMatrix& a, const EntryNorms& norms, double strength,
+                     const Stream& host);
 
 /// T and the candidates of the coarse rows: T R = B, and T* T = 1 but for dropped columns. B has a
 /// tile of `width` columns for each row of the aggregates, and becomes R, of width x width tiles.
 /// A column that depends on others within its aggregate, to rounding, is dropped: it is 0 in T, and
 /// its row in R is 0. Candidates are combined by coefficients from the right.
 TileMatrix tentative_prolongation(const Aggregates& aggregates, const TileShape& shape,
-                                  Array<double>& candidates, const Stream& host);
+                                  UnsetArray<double>& candidates, const Stream& host);
 
 /// P = T - omega D^-1 (A T), where `p` holds A T on its pattern, and `inverse` the tiles of D^-1.
-void smooth_prolongation(const Array<double>& inverse, double omega, const TileMatrix& t,
+void smooth_prolongation(const UnsetArray<double>& inverse, double omega, const TileMatrix& t,
                          TileMatrix& p, SetupScratch& scratch, const Stream& host);
 
 /// For each coarse row, what energy its column of P would have in the diagonal of A alone: what

@@ -123,64 +123,81 @@ HEDDLE_INLINE void factorize(double* dense, Offset n, double rounding, double* o
   }
 }
 
-/// U^-1 U^-*, which is definite, into `scratch.dense`. Where A is singular it inverts A for what A
-/// can yield: it is the inverse of A + D, with D on as many rows as A has null vectors, so that
-/// A Z A = A.
+/// Columns [first, end) of U^-1, from the last row up, for U with 1 / u_kk in place of u_kk.
 template <Ring R>
-HEDDLE_INLINE void invert_numbers(Offset n, double rounding, SetupScratch& scratch) {
+HEDDLE_INLINE void invert_columns(const double* upper, Offset n, Offset first, Offset end,
+                                  double* inverse) {
   constexpr Offset r = ring_size(R);
-  Index* const order = scratch.order.of_thread(0);
-  double *const dense = scratch.dense.data(), *const inverse = scratch.inverse.data();
-  double *const column = scratch.work.data(), *const adjoint = column + n * r;
-  factorize<R>(dense, n, rounding, adjoint + n * r, order);
-  // U^-1 in place of U, from the last row up.
-  for (Offset q = n - 1; q >= 0; --q) {
-    double *const row = dense + q * n * r, *const old = column;
-    std::copy(row + q * r, row + n * r, old + q * r);
-    std::fill(row + (q + 1) * r, row + n * r, double(0));
-    for (Offset t = q + 1; t < n; ++t) {
-      add_multiple_of_row<R>(row + t * r, -number_at<R>(old, t), dense + (t * n + t) * r,
-                             static_cast<Index>(n - t));
+  for (Offset q = end - 1; q >= 0; --q) {
+    const double* const of_u = upper + q * n * r;
+    double* const row = inverse + q * n * r;
+    const Offset begin = std::max(first, q + 1);
+    std::fill(row + first * r, row + end * r, double(0));
+    for (Offset t = q + 1; t < end; ++t) {
+      const Offset from = std::max(first, t);
+      add_multiple_of_row<R>(row + from * r, -number_at<R>(of_u, t), inverse + (t * n + from) * r,
+                             static_cast<Index>(end - from));
     }
-    for (Offset t = (q + 1) * r; t < n * r; ++t) row[t] *= row[q * r];
-  }
-  std::fill(inverse, inverse + n * n * r, double(0));
-  for (Offset c = 0; c < n; ++c) {
-    // What column c adds to the lower triangle of the product.
-    for (Offset i = 0; i <= c; ++i) {
-      put_number(number_at<R>(dense + i * n * r, c), column, i);
-    }
-    for (Offset j = 0; j <= c; ++j) put_number(conj(number_at<R>(column, j)), adjoint, j);
-    for (Offset i = 0; i <= c; ++i) {
-      add_multiple_of_row<R>(inverse + i * n * r, number_at<R>(column, i), adjoint,
-                             static_cast<Index>(i + 1));
-    }
-  }
-  for (Offset i = 0; i < n; ++i) {
-    const Offset row = order[i];
-    for (Offset j = 0; j <= i; ++j) {
-      const Offset other = order[j];
-      const auto number = number_at<R>(inverse + i * n * r, j);
-      put_number(conj(number), dense + other * n * r, row);
-      put_number(number, dense + row * n * r, other);
-    }
+    for (Offset t = begin * r; t < end * r; ++t) row[t] *= of_u[q * r];
+    if (q >= first) std::copy_n(of_u + q * r, r, row + q * r);
   }
 }
 
+/// Row i of U^-1 U^-* up to the diagonal, from U^-*.
+template <Ring R>
+HEDDLE_INLINE void multiply_row(const double* adjoint, Offset n, Offset i, double* row) {
+  constexpr Offset r = ring_size(R);
+  std::fill(row, row + (i + 1) * r, double(0));
+  for (Offset c = i; c < n; ++c) {
+    const double* const of_c = adjoint + c * n * r;
+    add_multiple_of_row<R>(row, conj(number_at<R>(of_c, i)), of_c, static_cast<Index>(i + 1));
+  }
+}
+
+/// U^-1 U^-*, which is definite, into `scratch.inverse`. Where A is singular it inverts A for what
+/// A can yield: it is the inverse of A + D, with D on as many rows as A has null vectors, so that
+/// A Z A = A. Columns and rows are shared in parts that do not depend on the threads.
 template <Ring R>
 void invert_over(const TileMatrix& a, std::span<const double> scale, double rounding,
-                 SetupScratch& scratch) {
-  constexpr Offset r = ring_size(R);
+                 SetupScratch& scratch, const Stream& host) {
+  constexpr Offset r = ring_size(R), columns_at_once = 32;
   const Offset n = static_cast<Offset>(a.rows()) * a.shape.height;
+  const int team = team_size(host, n * n * n / 16 * r * r);
   copy_to_dense(a, scratch.dense);
   scratch.inverse.resize(scratch.dense.size());
-  scratch.work.resize(static_cast<std::size_t>(n * (2 * r + 1)));
+  scratch.work.resize(static_cast<std::size_t>(n));
   scratch.order.reserve(1, static_cast<std::size_t>(n));
-  double* const own = scratch.work.data() + 2 * n * r;
+  scratch.numbers.reserve(team, static_cast<std::size_t>(n * r));
+  double *const dense = scratch.dense.data(), *const inverse = scratch.inverse.data();
+  Index* const order = scratch.order.of_thread(0);
   for (Offset k = 0; k < n; ++k) {
-    own[k] = scale.empty() ? 0 : scale[static_cast<std::size_t>(k / a.shape.height)];
+    scratch.work[static_cast<std::size_t>(k)] =
+        scale.empty() ? 0 : scale[static_cast<std::size_t>(k / a.shape.height)];
   }
-  run_widely_fused([&] { invert_numbers<R>(n, rounding, scratch); });
+  run_widely_fused([&] { factorize<R>(dense, n, rounding, scratch.work.data(), order); });
+  const Offset blocks = (n + columns_at_once - 1) / columns_at_once;
+  parallel_for(team, blocks, 1, [&](Offset block) {
+    // The last ones take longest.
+    const Offset first = (blocks - 1 - block) * columns_at_once;
+    const Offset end = std::min(n, first + columns_at_once);
+    run_widely_fused([&] { invert_columns<R>(dense, n, first, end, inverse); });
+  });
+  parallel_for(team, n, [&](Offset c) {
+    for (Offset j = 0; j <= c; ++j) {
+      put_number(conj(number_at<R>(inverse + j * n * r, c)), dense + c * n * r, j);
+    }
+  });
+  numbered_shares(team, n, columns_at_once, [&](int thread, auto&& for_each) {
+    double* const row = scratch.numbers.of_thread(thread);
+    for_each([&](Offset i) {
+      run_widely_fused([&] { multiply_row<R>(dense, n, i, row); });
+      for (Offset j = 0; j <= i; ++j) {
+        const auto number = number_at<R>(row, j);
+        put_number(conj(number), inverse + order[j] * n * r, order[i]);
+        put_number(number, inverse + order[i] * n * r, order[j]);
+      }
+    });
+  });
 }
 
 /// A = L D L*, with numbers and pivots in `scratch`. False where an energy is negative.
@@ -236,21 +253,21 @@ TileMatrix full_matrix(Index size, const TileShape& shape) {
 }  // namespace
 
 void invert(const TileMatrix& a, std::span<const double> scale, double rounding, TileMatrix& result,
-            SetupScratch& scratch) {
+            SetupScratch& scratch, const Stream& host) {
   const Offset v = a.shape.height, r = a.shape.ring;
   const Offset n = a.rows() * v;
   if (r == ring_size(Ring::real)) {
-    invert_over<Ring::real>(a, scale, rounding, scratch);
+    invert_over<Ring::real>(a, scale, rounding, scratch, host);
   } else if (r == ring_size(Ring::complex)) {
-    invert_over<Ring::complex>(a, scale, rounding, scratch);
+    invert_over<Ring::complex>(a, scale, rounding, scratch, host);
   } else {
-    invert_over<Ring::quaternion>(a, scale, rounding, scratch);
+    invert_over<Ring::quaternion>(a, scale, rounding, scratch, host);
   }
   if (result.values.empty()) result = full_matrix(a.rows(), a.shape);
   for (Offset e = 0; e < result.pattern.entries(); ++e) {
     const Offset row = e / a.rows(), column = e % a.rows();
     for (int i = 0; i < v; ++i) {
-      std::copy_n(scratch.dense.begin() + ((row * v + i) * n + column * v) * r, v * r,
+      std::copy_n(scratch.inverse.begin() + ((row * v + i) * n + column * v) * r, v * r,
                   result.tile(e) + i * v * r);
     }
   }
@@ -259,7 +276,7 @@ void invert(const TileMatrix& a, std::span<const double> scale, double rounding,
 TileMatrix coarse_inverse(const TileMatrix& a, double rounding) {
   TileMatrix result;
   SetupScratch scratch;
-  invert(a, {}, rounding, result, scratch);
+  invert(a, {}, rounding, result, scratch, Device::cpu(1).stream());
   return result;
 }
 

@@ -16,7 +16,7 @@ TileMatrix coarse_inverse(const TileMatrix& a, double rounding);
 /// The same into `result`, which has values of such an inverse, or none yet. Allocates nothing
 /// where it has them and `scratch` is that of an earlier one.
 void invert(const TileMatrix& a, std::span<const double> scale, double rounding, TileMatrix& result,
-            SetupScratch& scratch);
+            SetupScratch& scratch, const Stream& host);
 
 /// Makes the diagonal tiles of a Galerkin product invertible: numbers of dropped candidates, and
 /// those whose energy is at most `rounding` of `scale[row]`, get the energy `scale[row]`. Throws

@@ -104,7 +104,7 @@ ColouredRows colour_rows(const TileMatrix& a, int most) {
   return rows;
 }
 
-void scale_rows(const TileMatrix& a, const Array<double>& inverses, ColouredRows& rows,
+void scale_rows(const TileMatrix& a, const UnsetArray<double>& inverses, ColouredRows& rows,
                 const Stream& host) {
   const auto multiply = a.shape.ring == ring_size(Ring::real) ? multiply_tile<Ring::real>
                         : a.shape.ring == ring_size(Ring::complex)

@@ -35,7 +35,7 @@ struct ColouredRows {
 ColouredRows colour_rows(const TileMatrix& a, int most);
 
 /// Their values, with the inverses of the diagonal's tiles.
-void scale_rows(const TileMatrix& a, const Array<double>& inverses, ColouredRows& rows,
+void scale_rows(const TileMatrix& a, const UnsetArray<double>& inverses, ColouredRows& rows,
                 const Stream& host);
 
 /// The same matrix with the user's rows, and their numbers for columns, entries in the order of

@@ -321,7 +321,7 @@ class DeviceLoop final : public detail::MethodLoop<S> {
       const device::PartialSums sums =
           walk_.by_groups
               ? joined_by_ranks(place.numbers, place.left[from].parts, place.partials[from],
-                                place.total[from], overlapped, stream)
+                                place.total[from], stream)
               : for_every_block(place.numbers, place.left[from], blocks, place.total[from],
                                 {static_cast<unsigned>(queued_.count), places_.stride()},
                                 overlapped, stream);

@@ -75,6 +75,21 @@ RitzValues<S> ritz_values_of(tridiagonal::Matrix<sum_t<S>> matrix, sum_t<S> size
 
 }  // namespace
 
+RitzValues<double> ritz_values(std::span<const double> diagonal,
+                               std::span<const double> couplings) {
+  tridiagonal::Matrix<double> matrix;
+  matrix.size = static_cast<int>(diagonal.size());
+  double size = 0;
+  for (std::size_t k = 0; k < diagonal.size(); ++k) {
+    matrix.alpha[k] = diagonal[k];
+    size = std::max(size, std::abs(diagonal[k]));
+    if (k + 1 == diagonal.size()) break;
+    matrix.beta[k] = couplings[k];
+    size = std::max(size, couplings[k]);
+  }
+  return ritz_values_of<double>(matrix, size, couplings.back());
+}
+
 template <class S>
 RitzValues<S> extreme_ritz_values(const LinearOperator<S>& matrix,
                                   const Preconditioner<S>* preconditioner, int steps,

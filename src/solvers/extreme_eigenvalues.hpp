@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <span>
 
 #include "heddle/linear_operator.hpp"
 #include "heddle/preconditioner.hpp"
@@ -30,6 +31,10 @@ struct RitzValues {
   int steps = 0;
   bool is_positive = true;  // false: <v, M^-1 v> <= 0 for some v, and the values mean nothing
 };
+
+/// Those of a symmetric tridiagonal matrix of at most `most_lanczos_steps` rows: its diagonal, and
+/// the coupling of each row with the next, the last of them `last_beta`.
+RitzValues<double> ritz_values(std::span<const double> diagonal, std::span<const double> couplings);
 
 /// Of M^-1 A in the inner product of M, of A itself without a preconditioner (null), after at most
 /// `steps` steps (1 to `most_lanczos_steps`) from a random start, the same in each call. A and M

@@ -140,7 +140,7 @@ void InverseParts<S>::make_operators() {
   };
   first_ = make(pattern_);
   if (form_ == InverseForm::factorized) {
-    second_ = make(transposed(pattern_, pattern_.rows(), place_in_second_));
+    second_ = make(transposed(pattern_, pattern_.rows(), host_.stream(), place_in_second_));
     between_ = std::make_shared<OperatorField<S>>(row_field_of(*first_));
   }
   if (make_on_gpu()) return;

@@ -40,9 +40,9 @@ long long KrylovSolver<S>::unwatched_iterations(long long bytes_of_iteration) co
   constexpr long long worth_watching = 1LL << 30;
   // What ranks ask for, they ask for between two bodies.
   constexpr long long unwatched_on_ranks = 7;
-  if (cuda::are_captured(*iterated_)) return unwatched_on_ranks;
-  const bool is_watched = has_foreign_work() || bytes_of_iteration >= worth_watching ||
-                          form_of_loop(*iterated_) == LoopForm::stepped;
+  const bool is_stepped = form_of_loop(*iterated_) == LoopForm::stepped;
+  if (!is_stepped && cuda::are_captured(*iterated_)) return unwatched_on_ranks;
+  const bool is_watched = has_foreign_work() || bytes_of_iteration >= worth_watching || is_stepped;
   return is_watched ? 0 : device::usually_unwatched;
 }
 
@@ -63,6 +63,8 @@ void KrylovSolver<S>::apply_foreign_work_once() {
 
 template <class S>
 LoopForm KrylovSolver<S>::form_of_loop(const LinearOperator<S>& matrix) const {
+  // Hosts join the sums of a basis of ranks.
+  if (method_.program.bases() > 0 && cuda::are_captured(matrix)) return LoopForm::stepped;
   const LoopForm form =
       detail::form_of_loop(matrix, preconditioner_.get(), !null_space_.vectors.empty());
   return form == LoopForm::persistent && !method_.info.has_one_kernel ? LoopForm::graph : form;

@@ -1,12 +1,14 @@
 #include "level_spectrum.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <limits>
+#include <utility>
 
 #include "extreme_eigenvalues.hpp"
-#include "heddle/linear_operator.hpp"
-#include "heddle/preconditioner.hpp"
 #include "heddle/tools/team.hpp"
+#include "heddle/vector_operations.hpp"
 
 namespace heddle::detail {
 
@@ -41,65 +43,128 @@ HEDDLE_INLINE void add_product(const double* a, const double* x, double* y, int 
   }
 }
 
-/// y = A x, as no other alpha and beta are asked for.
-class TileOperator final : public LinearOperator<double> {
- public:
-  TileOperator(const TileMatrix& a, const Device& host) : a_(a), host_(host) {}
+/// The vectors of Lanczos' method for D^-1 A in the inner product of D, a row behind the other. v
+/// and the one before it have the norms `norm` and `norm_before`, and z = D^-1 v.
+struct LanczosVectors {
+  double *v, *before, *z, *image;
+  double norm = 1, norm_before = 1;
+};
 
-  Index rows() const override { return a_.rows(); }
-  int row_components() const override { return a_.shape.height * a_.shape.ring; }
-  Device device() const override { return host_; }
-  void apply(double, const FieldView<const double>& x, double, const FieldView<double>& y,
-             const Stream& stream) const override {
-    const long long work = a_.pattern.entries() * a_.shape.scalars();
-    with_tile(a_.shape, [&]<Ring R, int N>() {
-      const int size = N > 0 ? N : a_.shape.height;
-      const Offset components = Offset(size) * ring_size(R), scalars = components * size;
-      const Offset* const offsets = a_.pattern.offsets.data();
-      const Index* const columns = a_.pattern.column.data();
-      const double* const values = a_.values.data();
-      parallel_for(team_size(stream, work), a_.rows(), [=](Index row) {
-        double* const to = y.data + row * components;
+/// `body(first, end)` for each group of rows, which returns its part of a sum.
+template <class Body>
+double sum_of_groups(int team, Index rows, Reduction<double>& reduction, const Body& body) {
+  parallel_for(team, groups_of(rows), [&](Index group) {
+    const Offset first = Offset(group) * rows_of_group;
+    *reduction.partials(group) =
+        body(static_cast<Index>(first),
+             static_cast<Index>(std::min<Offset>(first + rows_of_group, rows)));
+  });
+  return reduction.finish(1)[0];
+}
+
+/// image = A z. Returns <z, A z>.
+double energy_of_image(const TileMatrix& a, const LanczosVectors& at, Reduction<double>& reduction,
+                       const Stream& host) {
+  double result = 0;
+  const int team = team_size(host, a.pattern.entries() * a.shape.scalars());
+  with_tile(a.shape, [&]<Ring R, int N>() {
+    const int size = N > 0 ? N : a.shape.height;
+    const Offset components = Offset(size) * ring_size(R), scalars = components * size;
+    const Offset* const offsets = a.pattern.offsets.data();
+    const Index* const columns = a.pattern.column.data();
+    const double *const values = a.values.data(), *const z = at.z;
+    double* const image = at.image;
+    result = sum_of_groups(team, a.rows(), reduction, [=](Index first, Index end) {
+      double sum = 0;
+      for (Offset row = first; row < end; ++row) {
+        double* const to = image + row * components;
         std::fill_n(to, components, double(0));
-        for (Offset e = offsets[row], end = offsets[Offset(row) + 1]; e < end; ++e) {
-          add_product<R>(values + e * scalars, x.data + columns[e] * components, to, size);
+        for (Offset e = offsets[row], last = offsets[row + 1]; e < last; ++e) {
+          add_product<R>(values + e * scalars, z + columns[e] * components, to, size);
         }
-      });
+        for (Offset k = 0; k < components; ++k) sum += z[row * components + k] * to[k];
+      }
+      return sum;
     });
-  }
+  });
+  return result;
+}
 
- private:
-  const TileMatrix& a_;
-  Device host_;
-};
-
-class TileDiagonal final : public Preconditioner<double> {
- public:
-  TileDiagonal(const TileShape& shape, const Array<double>& inverse)
-      : shape_(shape), inverse_(inverse) {}
-
-  void apply(const FieldView<const double>& r, const FieldView<double>& z,
-             const Stream& stream) const override {
-    const auto rows = static_cast<Index>(static_cast<Offset>(inverse_.size()) / shape_.scalars());
-    with_tile(shape_, [&]<Ring R, int N>() {
-      const int size = N > 0 ? N : shape_.height;
-      const Offset components = Offset(size) * ring_size(R), scalars = components * size;
-      const double* const inverse = inverse_.data();
-      parallel_for(team_size(stream, rows * scalars), rows, [=](Index row) {
-        double* const to = z.data + row * components;
+/// In place of what came before v: the image less its parts along v and that one. Then z of it.
+/// Returns its square. With `is_first` v is the start, of which only z is made.
+double orthogonalize(const TileShape& shape, const UnsetArray<double>& inverse, Index rows,
+                     double alpha, double beta, bool is_first, const LanczosVectors& at,
+                     Reduction<double>& reduction, const Stream& host) {
+  double result = 0;
+  const int team = team_size(host, Offset(rows) * shape.scalars());
+  with_tile(shape, [&]<Ring R, int N>() {
+    const int size = N > 0 ? N : shape.height;
+    const Offset components = Offset(size) * ring_size(R), scalars = components * size;
+    const double along = alpha / at.norm, along_before = beta / at.norm_before, by = 1 / at.norm;
+    const double* const inverses = inverse.data();
+    double* const left = is_first ? at.v : at.before;
+    result = sum_of_groups(team, rows, reduction, [=](Index first, Index end) {
+      double sum = 0;
+      for (Offset k = first * components; !is_first && k < end * components; ++k) {
+        left[k] = by * at.image[k] - along * at.v[k] - along_before * left[k];
+      }
+      for (Offset row = first; row < end; ++row) {
+        const double* const own = left + row * components;
+        double* const to = at.z + row * components;
         std::fill_n(to, components, double(0));
-        add_product<R>(inverse + row * scalars, r.data + row * components, to, size);
-      });
+        add_product<R>(inverses + row * scalars, own, to, size);
+        for (Offset k = 0; k < components; ++k) sum += own[k] * to[k];
+      }
+      return sum;
     });
-  }
+  });
+  return result;
+}
 
- private:
-  TileShape shape_;
-  const Array<double>& inverse_;
-};
+/// As `extreme_ritz_values`, in two walks a step.
+RitzValues<double> lanczos_values(const TileMatrix& a, const UnsetArray<double>& inverse,
+                                  SpectrumRoom& room, const Stream& host) {
+  constexpr double rounding = 16 * std::numeric_limits<double>::epsilon();
+  const int components = a.shape.height * a.shape.ring;
+  const std::size_t of_field = room.storage.size() / 4;
+  const auto field = [&](std::size_t k) { return room.storage.data() + k * of_field; };
+  LanczosVectors at{field(0), field(1), field(2), field(3)};
+  const FieldView<double> start(at.v, a.rows(), components);
+  fill<double>(1, start, host);
+  randomize<double>(start, 1, host);
+  fill<double>(0, FieldView<double>(at.before, a.rows(), components), host);
+  const auto orthogonalized = [&](double alpha, double beta, bool is_first) {
+    return orthogonalize(a.shape, inverse, a.rows(), alpha, beta, is_first, at, room.reduction,
+                         host);
+  };
+  double squared = orthogonalized(0, 0, true), beta = 0, size = 0;
+  std::array<double, eigenvalue_steps> diagonal{}, couplings{};
+  for (std::size_t step = 0; step < diagonal.size(); ++step) {
+    if (!(squared > 0) || !std::isfinite(squared)) break;
+    at.norm = std::sqrt(squared);
+    const double alpha = energy_of_image(a, at, room.reduction, host) / squared;
+    diagonal[step] = alpha;
+    size = std::max({size, std::abs(alpha), beta});
+    squared = orthogonalized(alpha, beta, false);
+    if (!std::isfinite(alpha)) squared = alpha;
+    std::swap(at.v, at.before);
+    at.norm_before = at.norm;
+    beta = std::sqrt(std::max(squared, double(0)));
+    // What is left of v is then rounding.
+    const bool is_over = squared >= 0 && beta <= rounding * size;
+    couplings[step] = is_over ? 0 : beta;
+    if (std::isfinite(squared) && (is_over || (squared >= 0 && step + 1 == diagonal.size()))) {
+      return ritz_values(std::span(diagonal).first(step + 1), std::span(couplings).first(step + 1));
+    }
+  }
+  RitzValues<double> none;
+  none.is_positive = !(squared <= 0);
+  none.smallest = none.largest = std::numeric_limits<double>::quiet_NaN();
+  return none;
+}
 
 /// The largest of scale / D over the rows, at least 1.
-double largest_share(const TileShape& shape, const Array<double>& inverse,
+double largest_share(const TileShape& shape, const UnsetArray<double>& inverse,
                      std::span<const double> scale) {
   double largest = 1;
   const Offset height = shape.height, ring = shape.ring;
@@ -145,7 +210,7 @@ HEDDLE_INLINE double norm_of_product(const double* a, const double* b, int size)
 
 }  // namespace
 
-bool may_exceed(const TileMatrix& a, const Array<double>& inverse, double bound, bool is_new,
+bool may_exceed(const TileMatrix& a, const UnsetArray<double>& inverse, double bound, bool is_new,
                 SpectrumRoom& room, const Device& host) {
   constexpr double growth = 1.05;
   const int team = team_size(host.stream(), a.pattern.entries() * a.shape.scalars());
@@ -172,21 +237,12 @@ bool may_exceed(const TileMatrix& a, const Array<double>& inverse, double bound,
 
 SpectrumRoom::SpectrumRoom(const TileMatrix& a, const Device& host)
     : storage(4 * static_cast<std::size_t>(Offset(a.rows()) * a.shape.height * a.shape.ring)),
-      reduction(a.rows(), host),
+      reduction(a.rows(), host, 1),
       reach(static_cast<std::size_t>(a.rows())) {}
 
-double largest_eigenvalue(const TileMatrix& a, const Array<double>& inverse,
+double largest_eigenvalue(const TileMatrix& a, const UnsetArray<double>& inverse,
                           std::span<const double> scale, SpectrumRoom& room, const Device& host) {
-  const TileOperator matrix(a, host);
-  const TileDiagonal diagonal(a.shape, inverse);
-  const int components = matrix.row_components();
-  const auto field = [&](std::size_t k) {
-    return FieldView<double>(room.storage.data() + k * (room.storage.size() / 4), a.rows(),
-                             components);
-  };
-  const auto found = extreme_ritz_values<double>(
-      matrix, &diagonal, eigenvalue_steps,
-      LanczosFields<double>{field(0), field(1), field(2), field(3)}, room.reduction, host.stream());
+  const auto found = lanczos_values(a, inverse, room, host.stream());
   if (!found.is_positive) refuse_indefinite();
   if (!std::isfinite(found.smallest + found.largest)) refuse_not_finite();
   const double size = found.largest * largest_share(a.shape, inverse, scale);
@@ -194,7 +250,8 @@ double largest_eigenvalue(const TileMatrix& a, const Array<double>& inverse,
   return found.largest;
 }
 
-double largest_eigenvalue(const TileMatrix& a, const Array<double>& inverse, const Device& host) {
+double largest_eigenvalue(const TileMatrix& a, const UnsetArray<double>& inverse,
+                          const Device& host) {
   SpectrumRoom room(a, host);
   return largest_eigenvalue(a, inverse, {}, room, host);
 }

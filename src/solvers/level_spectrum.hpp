@@ -14,9 +14,9 @@ inline constexpr double least_energy = -1e-5;
 
 /// What an estimate works in, for a matrix of this size.
 struct SpectrumRoom {
-  Array<double> storage;  // of four fields
+  UnsetArray<double> storage;  // of four fields
   Reduction<double> reduction;
-  Array<double> reach;  // of each row, when the eigenvalue was last estimated
+  UnsetArray<double> reach;  // of each row, when the eigenvalue was last estimated
 
   SpectrumRoom(const TileMatrix& a, const Device& host);
 };
@@ -26,15 +26,16 @@ struct SpectrumRoom {
 /// made of (`energy_scales`), empty for D: how far below zero rounding may have brought an
 /// eigenvalue. Throws `Error`: unsupported where A or D is not positive semidefinite, as far as the
 /// steps see; not_finite.
-double largest_eigenvalue(const TileMatrix& a, const Array<double>& inverse,
+double largest_eigenvalue(const TileMatrix& a, const UnsetArray<double>& inverse,
                           std::span<const double> scale, SpectrumRoom& room, const Device& host);
-double largest_eigenvalue(const TileMatrix& a, const Array<double>& inverse, const Device& host);
+double largest_eigenvalue(const TileMatrix& a, const UnsetArray<double>& inverse,
+                          const Device& host);
 
 /// Whether D^-1 A may have an eigenvalue above `bound` by new values: whether the reach of a row,
 /// 1 + sum_{j != i} |D_i^-1 a_ij| in Frobenius norms, exceeds that and has grown by more than a
 /// twentieth since `room.reach` was set. No eigenvalue exceeds the largest reach (Gershgorin's
 /// circles, of blocks). A tile product an entry. With `is_new` it sets `room.reach` and says true.
-bool may_exceed(const TileMatrix& a, const Array<double>& inverse, double bound, bool is_new,
+bool may_exceed(const TileMatrix& a, const UnsetArray<double>& inverse, double bound, bool is_new,
                 SpectrumRoom& room, const Device& host);
 
 [[noreturn]] void refuse_indefinite();

@@ -27,12 +27,12 @@ __global__ void __launch_bounds__(threads)
 }  // namespace
 
 device::PartialSums joined_by_ranks(int numbers, int parts, double* partials, double* room,
-                                    bool overlapped, const Stream& stream) {
+                                    const Stream& stream) {
   auto* const ranks = dynamic_cast<RanksInLoop*>(stream.share);
   if (ranks == nullptr) {
     throw Error(ErrorKind::unsupported, "the ranks' share of rows joins no sums on a GPU");
   }
-  ranks->queue_join(partials, parts, numbers, room, overlapped, stream);
+  ranks->queue_join(partials, parts, numbers, room, stream);
   return {room, 1, 1};
 }
 

@@ -22,7 +22,7 @@ device::PartialSums for_every_block(int numbers, const device::PartialSums& sums
 /// The sums over the rows of all ranks, of `parts` partial sums of each group of 256 rows, in
 /// `room`. Collective, see `RanksInLoop::queue_join`.
 device::PartialSums joined_by_ranks(int numbers, int parts, double* partials, double* room,
-                                    bool overlapped, const Stream& stream);
+                                    const Stream& stream);
 
 /// Whether that kernel waits for the one before it, see kernels/loop.cuh.
 bool can_overlap_sums(const Stream& stream);

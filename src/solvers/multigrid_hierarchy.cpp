@@ -6,8 +6,8 @@
 #include <cmath>
 #include <string>
 #include <type_traits>
+#include <utility>
 
-#include "aggregates.hpp"
 #include "coarse_inverse.hpp"
 #include "flexible_cycle.hpp"
 #include "heddle/composed_preconditioner.hpp"
@@ -107,7 +107,7 @@ Hierarchy<S>::Hierarchy(const SlicedOperator<S>& matrix, const MultigridOptions&
   const LevelEntries<S> entries = level_entries(matrix_, candidates.size());
   finest_ = entries.finest, between_ = entries.between, coarse_ = entries.coarse;
   rounding_ = keeps_floats(matrix_) || std::is_same_v<S, float> ? 1e-5 : 1e-10;
-  Array<double> tiles = read_candidates(candidates);
+  UnsetArray<double> tiles = read_candidates(candidates);
   compute(&tiles);
   make_cycle();
 }
@@ -154,17 +154,20 @@ LevelEntries<S> level_entries(const SlicedOperator<S>& matrix, std::size_t candi
 
 /// A tile for each row, whose columns are the candidates; those that are missing are 0.
 template <class S>
-Array<double> Hierarchy<S>::read_candidates(std::span<const FieldView<const S>> candidates) const {
+UnsetArray<double> Hierarchy<S>::read_candidates(
+    std::span<const FieldView<const S>> candidates) const {
   const int v = finest_.tiles.size, r = finest_.tiles.ring, k = coarse_.tiles.size;
   const Index n = matrix_.rows();
-  Array<double> tiles(static_cast<std::size_t>(n) * static_cast<std::size_t>(v * k * r));
+  UnsetArray<double> tiles(static_cast<std::size_t>(n) * static_cast<std::size_t>(v * k * r));
+  const int team = team_size(host_.stream(), static_cast<long long>(tiles.size()));
   const auto at = [&](Index row, int i, int j) {
     return static_cast<std::size_t>(((Offset(row) * v + i) * k + j) * r);
   };
   if (candidates.empty()) {
-    for (Index row = 0; row < n; ++row) {
+    parallel_for(team, n, [&](Index row) {
+      std::fill_n(&tiles[at(row, 0, 0)], v * k * r, double(0));
       for (int i = 0; i < v; ++i) tiles[at(row, i, i)] = 1;
-    }
+    });
     return tiles;
   }
   const int components = matrix_.row_components();
@@ -180,22 +183,23 @@ Array<double> Hierarchy<S>::read_candidates(std::span<const FieldView<const S>> 
     check_same_shape(candidates[j], inside.view, "a candidate of multigrid");
     permute<S>(candidates[j], inside.view, S(1), stream);
     permute<S>(inside.view, user, S(1), stream);
-    double largest = 0;
-    for (const S number : own) {
-      if (!std::isfinite(number)) {
-        refuse(ErrorKind::not_finite, "a candidate has a component that is no number");
-      }
-      largest = std::max(largest, static_cast<double>(std::abs(number)));
+    const auto larger = [](double a, double b) { return Reduction<double>::larger(a, b); };
+    const double largest = parallel_reduce(
+        team, own.size(), 0.0,
+        [&](std::size_t i, double& most) { most = larger(std::abs(double(own[i])), most); },
+        [&](double& most, double other) { most = larger(other, most); });
+    if (!std::isfinite(largest)) {
+      refuse(ErrorKind::not_finite, "a candidate has a component that is no number");
     }
     // So that no square leaves the range; its span stays.
     const int exponent = largest > 0 ? std::ilogb(largest) : 0;
-    for (Index row = 0; row < n; ++row) {
+    parallel_for(team, n, [&](Index row) {
       for (int part = 0; part < v * r; ++part) {
         const auto number = static_cast<double>(user.at(row, part));
         tiles[at(row, part / r, static_cast<int>(j)) + static_cast<std::size_t>(part % r)] =
             std::ldexp(number, -exponent);
       }
-    }
+    });
   }
   return tiles;
 }
@@ -219,12 +223,6 @@ std::span<const double> Hierarchy<S>::scales_below(const Level& level) const {
 }
 
 template <class S>
-std::shared_ptr<const LinearOperator<S>> Hierarchy<S>::restriction_of(const Level& level) const {
-  if (level.restrict) return level.restrict;
-  return level.interpolate->adjoint();
-}
-
-template <class S>
 bool Hierarchy<S>::is_solved(const Level& level) const {
   const TileMatrix& a = level.matrix;
   return static_cast<Offset>(a.rows()) * a.shape.height * a.shape.ring <= options_.coarsest;
@@ -232,8 +230,9 @@ bool Hierarchy<S>::is_solved(const Level& level) const {
 
 /// All values; with candidates of the finest level also the levels, else they stay.
 template <class S>
-void Hierarchy<S>::compute(Array<double>* candidates) {
+void Hierarchy<S>::compute(UnsetArray<double>* candidates) {
   const auto begin = std::chrono::steady_clock::now();
+  if (candidates == nullptr && !options_.estimates_again) remember_reach();
   if (candidates != nullptr) {
     rows_ = stored_rows(matrix_.pattern(), host_.stream());
     levels_.push_back(std::make_unique<Level>());
@@ -263,55 +262,68 @@ void Hierarchy<S>::compute(Array<double>* candidates) {
   setup_seconds_ = seconds.count();
 }
 
-/// Adds the next level, of zero values, where it is worth it: aggregated by the strength, or by a
-/// weaker one.
+/// Before the first new values come: what those are compared with.
 template <class S>
-void Hierarchy<S>::extend(Level& level, Array<double>& candidates, double strength) {
+void Hierarchy<S>::remember_reach() {
+  if (std::exchange(remembers_reach_, true)) return;
+  for (const auto& level : levels_) {
+    if (level->room) may_exceed(level->matrix, level->inverses, 0, true, *level->room, host_);
+  }
+}
+
+/// By the strength, or by a weaker one, which the level gets; none where no coarser level is worth
+/// it.
+template <class S>
+std::optional<Aggregates> Hierarchy<S>::aggregate_rows(Level& level, double strength) const {
   const Stream host = host_.stream();
   const TileMatrix& a = level.matrix;
-  const int k = coarse_.tiles.size;
-  Aggregates aggregates;
-  const auto is_worth_it = [&] {
-    return aggregates.count > 0 && static_cast<double>(aggregates.count) * k <=
-                                       least_gain * static_cast<double>(a.rows()) * a.shape.height;
-  };
+  const EntryNorms norms = entry_norms(a, host);
   while (true) {
-    aggregates = aggregate(a, strength, host);
-    if (strength == 0 || (is_worth_it() && aggregates.left <= most_left * a.rows())) break;
+    Aggregates aggregates = aggregate(a, norms, strength, host);
+    const double coarse = static_cast<double>(aggregates.count) * coarse_.tiles.size;
+    const bool is_worth_it = aggregates.count > 0 &&
+                             coarse <= least_gain * static_cast<double>(a.rows()) * a.shape.height;
+    if (strength == 0 || (is_worth_it && aggregates.left <= most_left * a.rows())) {
+      if (!is_worth_it) return {};
+      level.strength = strength;
+      return aggregates;
+    }
     strength = strength / 4 < least_strength ? 0 : strength / 4;
   }
-  if (!is_worth_it()) return;
-  level.strength = strength;
-  const TileShape shape{a.shape.height, k, a.shape.ring};
-  level.tentative = tentative_prolongation(aggregates, shape, candidates, host);
-  level.prolongation = product_pattern(a, level.tentative, host);
-  level.to_prolongation =
-      product_places(a, level.tentative, level.prolongation, /*is_hermitian=*/false, host);
-  level.image = product_pattern(a, level.prolongation, host);
-  level.to_image = product_places(a, level.prolongation, level.image, /*is_hermitian=*/false, host);
-  level.restriction = adjoint_pattern(level.prolongation, level.place);
+}
+
+/// Adds the next level, without values, where it is worth it.
+template <class S>
+void Hierarchy<S>::extend(Level& level, UnsetArray<double>& candidates, double strength) {
+  const Stream host = host_.stream();
+  const TileMatrix& a = level.matrix;
+  const std::optional<Aggregates> aggregates = aggregate_rows(level, strength);
+  if (!aggregates) return;
+  const Index count = aggregates->count;
+  const TileShape shape{a.shape.height, coarse_.tiles.size, a.shape.ring};
+  level.tentative = tentative_prolongation(*aggregates, shape, candidates, host);
+  level.prolongation =
+      product_pattern(a, level.tentative, /*is_hermitian=*/false, host, level.to_prolongation);
+  level.image =
+      product_pattern(a, level.prolongation, /*is_hermitian=*/false, host, level.to_image);
+  level.restriction = adjoint_pattern(level.prolongation, host, level.place);
   level.diagonal = Array<double>(static_cast<std::size_t>(a.rows()));
-  level.scales = Array<double>(static_cast<std::size_t>(aggregates.count));
+  level.scales = Array<double>(static_cast<std::size_t>(count));
   auto coarse = std::make_unique<Level>();
   coarse->number = level.number + 1;
   coarse->entry = coarse_;
-  coarse->matrix = product_pattern(level.restriction, level.image, host);
-  level.to_coarse = product_places(level.restriction, level.image, coarse->matrix,
-                                   /*is_hermitian=*/true, host);
-  const UserRows& pattern = coarse->matrix.pattern;
-  coarse->product = make_operator(pattern, aggregates.count, coarse_.table, nullptr, nullptr);
-  const bool is_finest = levels_.size() == 1;
-  level.interpolate = make_operator(level.prolongation.pattern, aggregates.count,
-                                    is_finest ? between_.table : coarse_.table,
+  coarse->matrix =
+      product_pattern(level.restriction, level.image, /*is_hermitian=*/true, host, level.to_coarse);
+  coarse->product = make_operator(coarse->matrix.pattern, count, coarse_.table, nullptr, nullptr);
+  const LevelEntry<S>& of_p = levels_.size() == 1 ? between_ : coarse_;
+  level.interpolate = make_operator(level.prolongation.pattern, count, of_p.table,
                                     level.product->row_basis(), coarse->product->row_basis());
-  if (matrix_.device().on_gpu()) {
-    // Its rows are few and long where those of P are many and short: no layout suits both.
-    const EntryTable<S>& of_p = level.interpolate->entry();
-    level.adjoint_entry = is_finest ? between_ : coarse_;
-    if (of_p.adjoint_entry != nullptr) level.adjoint_entry.table = of_p.adjoint_entry();
-    level.restrict = make_operator(level.restriction.pattern, a.rows(), level.adjoint_entry.table,
-                                   coarse->product->row_basis(), level.product->row_basis());
-  }
+  // A matrix of its own: on a GPU its rows are few and long where those of P are many and short,
+  // and no layout suits both.
+  level.adjoint_entry = of_p;
+  if (of_p.table->adjoint_entry != nullptr) level.adjoint_entry.table = of_p.table->adjoint_entry();
+  level.restrict = make_operator(level.restriction.pattern, a.rows(), level.adjoint_entry.table,
+                                 coarse->product->row_basis(), level.product->row_basis());
   levels_.push_back(std::move(coarse));
 }
 
@@ -331,14 +343,14 @@ void Hierarchy<S>::transfer(Level& level, Level& coarse) {
   mend_diagonal(coarse.matrix, level.scales.span(), rounding_, scratch_, host);
   const bool is_finest = &level == levels_.front().get();
   put_values(p, is_finest ? between_ : coarse_, *level.interpolate);
-  if (level.restrict) put_values(level.restriction, level.adjoint_entry, *level.restrict);
+  put_values(level.restriction, level.adjoint_entry, *level.restrict);
   put_values(coarse.matrix, coarse_, *coarse.product);
 }
 
 template <class S>
 void Hierarchy<S>::solve(Level& level) {
   TileMatrix& inverse = level.inverse_tiles;
-  invert(level.matrix, scales_below(level), rounding_, inverse, scratch_);
+  invert(level.matrix, scales_below(level), rounding_, inverse, scratch_, host_.stream());
   if (!level.inverse) {
     const auto basis = level.product->row_basis();
     level.inverse =
@@ -375,7 +387,7 @@ void Hierarchy<S>::make_cycle() {
       cycle_ = std::make_shared<FlexibleCycle<S>>(*levels_[l]->product, cycle_);
     }
     cycle_ = std::make_shared<LevelCycle<S>>(*level.product, level.before, *level.interpolate,
-                                             restriction_of(level), cycle_, level.after);
+                                             level.restrict, cycle_, level.after);
   }
 }
 

@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "aggregates.hpp"
 #include "coloured_rows.hpp"
 #include "entry_tiles.hpp"
 #include "heddle/detail/sliced_jacobi.hpp"
@@ -71,8 +72,8 @@ class Hierarchy {
     std::shared_ptr<ColouredOperators<S>> sweeps;
     TileMatrix norms, norm_inverses;  // D and the norms beside it, of l1-Jacobi
     std::shared_ptr<SlicedOperator<S>> by_norms;
-    Array<double> inverses;  // of the diagonal's tiles
-    double largest = 0;      // eigenvalue of D^-1 A
+    UnsetArray<double> inverses;  // of the diagonal's tiles
+    double largest = 0;           // eigenvalue of D^-1 A
     std::optional<SpectrumRoom> room;
     double strength = 0;  // that aggregated its rows
     // Between it and the next level, where there is one.
@@ -80,9 +81,8 @@ class Hierarchy {
     ProductPlaces to_prolongation, to_image, to_coarse;      // of A T, A P and P* A P
     Array<Offset> place;                                     // of P's tiles in the restriction
     Array<double> diagonal, scales;                          // of energies
-    std::shared_ptr<SlicedOperator<S>> interpolate;
-    std::shared_ptr<SlicedOperator<S>> restrict;  // on a GPU; elsewhere the adjoint of P
-    LevelEntry<S> adjoint_entry;                  // of `restrict`
+    std::shared_ptr<SlicedOperator<S>> interpolate, restrict;
+    LevelEntry<S> adjoint_entry;  // of `restrict`
     // Of a level that is solved.
     TileMatrix inverse_tiles;
     std::shared_ptr<SlicedOperator<S>> inverse;
@@ -93,9 +93,11 @@ class Hierarchy {
 
  private:
   void check_matrix() const;
-  Array<double> read_candidates(std::span<const FieldView<const S>> candidates) const;
-  void compute(Array<double>* candidates);
-  void extend(Level& level, Array<double>& candidates, double strength);
+  UnsetArray<double> read_candidates(std::span<const FieldView<const S>> candidates) const;
+  void compute(UnsetArray<double>* candidates);
+  void extend(Level& level, UnsetArray<double>& candidates, double strength);
+  std::optional<Aggregates> aggregate_rows(Level& level, double strength) const;
+  void remember_reach();
   void read_matrix(Level& finest);
   bool is_hermitian();
   void check_hermitian();
@@ -113,7 +115,6 @@ class Hierarchy {
   void transfer(Level& level, Level& coarse);
   void solve(Level& level);
   std::span<const double> scales_below(const Level& level) const;
-  std::shared_ptr<const LinearOperator<S>> restriction_of(const Level& level) const;
   bool is_solved(const Level& level) const;
   void make_cycle();
   bool make_cycle_of_steps();
@@ -141,6 +142,7 @@ class Hierarchy {
   bool fits_gpu_ = true;                          // as far as that was tried
   bool is_refreshed_on_gpu_ = false;
   long long generation_ = -1;
+  bool remembers_reach_ = false;
   double setup_seconds_ = 0;
 };
 

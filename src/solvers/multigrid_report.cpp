@@ -6,9 +6,9 @@ namespace heddle::detail {
 
 namespace {
 
-template <class T>
-long long bytes_of(const Array<T>& array) {
-  return static_cast<long long>(array.size() * sizeof(T));
+template <class Numbers>
+long long bytes_of(const Numbers& array) {
+  return static_cast<long long>(array.span().size_bytes());
 }
 
 long long bytes_of(const UserRows& rows) { return bytes_of(rows.offsets) + bytes_of(rows.column); }
@@ -43,9 +43,7 @@ long long Hierarchy<S>::device_bytes(const Level& level) const {
   }
   if (level.interpolate) {
     bytes += level.interpolate->memory().total();
-    const auto turned = restriction_of(level);
-    const auto* const sliced = dynamic_cast<const SlicedOperator<S>*>(turned.get());
-    if (sliced != nullptr) bytes += sliced->memory().total();
+    bytes += level.restrict->memory().total();
   }
   return bytes;
 }

@@ -26,7 +26,7 @@ double ratio_of(int degree) { return degree == 0 ? 3 : degree == 1 ? 6 : 10; }
 template <class S>
 void Hierarchy<S>::smooth(Level& level, bool estimates) {
   if (level.inverses.empty()) {
-    level.inverses = Array<double>(
+    level.inverses = UnsetArray<double>(
         static_cast<std::size_t>(Offset(level.matrix.rows()) * level.matrix.shape.scalars()));
   }
   invert_diagonal(level.matrix, level.inverses, scratch_, host_.stream());
@@ -58,7 +58,7 @@ void Hierarchy<S>::estimate_largest(Level& level, bool estimates) {
   if (!estimates && !may_exceed(level.matrix, level.inverses, bound, false, room, host_)) return;
   const double largest =
       largest_eigenvalue(level.matrix, level.inverses, scales_below(level), room, host_);
-  may_exceed(level.matrix, level.inverses, bound, true, room, host_);
+  if (remembers_reach_) may_exceed(level.matrix, level.inverses, bound, true, room, host_);
   if (estimates || largest > level.largest) level.largest = largest;
 }
 

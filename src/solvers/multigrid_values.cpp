@@ -85,7 +85,7 @@ void Hierarchy<S>::put_values(const TileMatrix& from, const LevelEntry<S>& entry
   }
   const std::size_t needed = static_cast<std::size_t>(from.pattern.entries()) *
                              static_cast<std::size_t>(entry.table->bytes());
-  if (scratch_.stored.size() < needed) scratch_.stored.resize(needed);
+  if (scratch_.stored.size() < needed) scratch_.stored = Array<std::byte>(needed, host_);
   const std::span<std::byte> stored(scratch_.stored.data(), needed);
   components_from_tiles(entry.tiles, from.values.span(), stored, bytes, host_.stream());
   to.update_values(stored);

@@ -133,12 +133,7 @@ class OperatorProduct final : public QueuedProduct<S> {
         {left_by(walk(), nullptr).count, partials_of<R>(shape()), of_ranks + most_of_block});
   }
   int parts(int) const override { return 1; }
-  Plan plan() const override {
-    Plan plan;
-    if (are_captured(matrix_))
-      plan.loop.launch = KernelLaunch::overlapped;  // ranks have short ones
-    return plan;
-  }
+  Plan plan() const override { return {}; }
   bool ends_with_loop() const override { return of_ranks_ != nullptr; }
 
   // Its user has called it before, see `KrylovSolver`.

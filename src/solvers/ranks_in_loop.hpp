@@ -33,8 +33,8 @@ class RanksInLoop {
   /// As `RowShare::join_on_gpu`, of sums, with `parts` of them for a group and `to` in the memory
   /// of the GPU. Collective: meets the hosts of the other ranks, and returns before any GPU has
   /// come so far. On a stream that is being captured no hosts meet: the kernel waits for those of
-  /// the other ranks. `overlapped`, there: as in `Product::Call`.
-  virtual void queue_join(double* partials, int parts, int count, double* to, bool overlapped,
+  /// the other ranks.
+  virtual void queue_join(double* partials, int parts, int count, double* to,
                           const Stream& stream) = 0;
 
   /// Of the operator whose share this is; null for any other.

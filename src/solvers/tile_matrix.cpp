@@ -14,11 +14,11 @@
 
 namespace heddle::detail {
 
-TileMatrix adjoint_pattern(const TileMatrix& a, Array<Offset>& place) {
+TileMatrix adjoint_pattern(const TileMatrix& a, const Stream& host, Array<Offset>& place) {
   TileMatrix adjoint;
   adjoint.shape = a.shape.turned();
   adjoint.columns = a.rows();
-  adjoint.pattern = transposed(a.pattern, a.columns, place);
+  adjoint.pattern = transposed(a.pattern, a.columns, host, place);
   adjoint.make_values();
   return adjoint;
 }
@@ -36,7 +36,7 @@ void conjugate_transpose(const TileMatrix& a, const Array<Offset>& place, TileMa
   });
 }
 
-void invert_diagonal(const TileMatrix& a, Array<double>& inverses, SetupScratch& scratch,
+void invert_diagonal(const TileMatrix& a, UnsetArray<double>& inverses, SetupScratch& scratch,
                      const Stream& host) {
   const auto v = static_cast<std::size_t>(a.shape.height),
              r = static_cast<std::size_t>(a.shape.ring);
@@ -94,8 +94,8 @@ void invert_diagonal(const TileMatrix& a, Array<double>& inverses, SetupScratch&
   check();
 }
 
-Array<double> inverse_diagonal(const TileMatrix& a, const Stream& host) {
-  Array<double> inverses(static_cast<std::size_t>(a.rows() * Offset(a.shape.scalars())));
+UnsetArray<double> inverse_diagonal(const TileMatrix& a, const Stream& host) {
+  UnsetArray<double> inverses(static_cast<std::size_t>(a.rows() * Offset(a.shape.scalars())));
   SetupScratch scratch;
   invert_diagonal(a, inverses, scratch, host);
   return inverses;

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "base/unset_array.hpp"
 #include "entry_tiles.hpp"
 #include "heddle/detail/row_products.hpp"
 #include "matrix/stored_rows.hpp"
@@ -27,15 +28,15 @@ struct TileMatrix {
   TileShape shape;
   Index columns = 0;
   UserRows pattern;
-  Array<double> values;  // tile by tile, in the order of the pattern
+  UnsetArray<double> values;  // tile by tile, in the order of the pattern
 
   Index rows() const { return pattern.rows(); }
   double* tile(Offset entry) { return values.data() + entry * shape.scalars(); }
   const double* tile(Offset entry) const { return values.data() + entry * shape.scalars(); }
-  /// Room for the values of the pattern, all 0.
+  /// Room for the values of the pattern, which the caller sets.
   void make_values() {
-    values = Array<double>(static_cast<std::size_t>(pattern.entries()) *
-                           static_cast<std::size_t>(shape.scalars()));
+    values = UnsetArray<double>(static_cast<std::size_t>(pattern.entries()) *
+                                static_cast<std::size_t>(shape.scalars()));
   }
 };
 
@@ -51,8 +52,8 @@ inline void put_conjugate_transpose(const TileShape& shape, const double* from, 
   }
 }
 
-/// A zero matrix on the pattern of a*; `place` gets the place of each tile of a.
-TileMatrix adjoint_pattern(const TileMatrix& a, Array<Offset>& place);
+/// A matrix on the pattern of a*, without values yet; `place` gets the place of each tile of a.
+TileMatrix adjoint_pattern(const TileMatrix& a, const Stream& host, Array<Offset>& place);
 
 /// The conjugate transposes of the tiles of a, at their places.
 void conjugate_transpose(const TileMatrix& a, const Array<Offset>& place, TileMatrix& adjoint,
@@ -62,7 +63,7 @@ void conjugate_transpose(const TileMatrix& a, const Array<Offset>& place, TileMa
 struct SetupScratch {
   ThreadScratch<double> numbers;
   ThreadScratch<Index> order;
-  std::vector<std::byte> stored;             // values on their way from an operator, and to one
+  Array<std::byte> stored;                   // values on their way from an operator, and to one
   std::vector<double> dense, work, inverse;  // of the level that is solved exactly
 
   long long bytes() const {
@@ -74,9 +75,9 @@ struct SetupScratch {
 
 /// The inverses of the diagonal tiles, row by row, into room for them. Throws `Error`: singular for
 /// a row without one, unsupported for one that is not positive definite.
-void invert_diagonal(const TileMatrix& a, Array<double>& inverses, SetupScratch& scratch,
+void invert_diagonal(const TileMatrix& a, UnsetArray<double>& inverses, SetupScratch& scratch,
                      const Stream& host);
-Array<double> inverse_diagonal(const TileMatrix& a, const Stream& host);
+UnsetArray<double> inverse_diagonal(const TileMatrix& a, const Stream& host);
 
 /// Whether every number of a tile is a component of its own: products of such entries are entries.
 bool is_full(const EntryTiles& tiles);

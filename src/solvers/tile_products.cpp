@@ -5,6 +5,7 @@
 #include <limits>
 #include <span>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "heddle/detail/wide_loop.hpp"
@@ -103,7 +104,7 @@ template <class Place>
 
 template <Ring R, int H, int M, int W, class Place>
 void multiply_tiles(const TileMatrix& a, const TileMatrix& b, const ProductPlaces& places,
-                    const Array<Place>& of_terms, TileMatrix& c, const Stream& host) {
+                    const UnsetArray<Place>& of_terms, TileMatrix& c, const Stream& host) {
   constexpr int r = ring_size(R);
   const Offset of_left = H > 0 ? H * M * r : a.shape.scalars();
   [[maybe_unused]] const Offset of_right = H > 0 ? M * W * r : b.shape.scalars(),
@@ -153,7 +154,7 @@ void multiply_tiles(const TileMatrix& a, const TileMatrix& b, const ProductPlace
 /// With the sizes of tiles that occur most as constants.
 template <Ring R, class Place>
 void multiply_over(const TileMatrix& a, const TileMatrix& b, const ProductPlaces& places,
-                   const Array<Place>& of_terms, TileMatrix& c, const Stream& host) {
+                   const UnsetArray<Place>& of_terms, TileMatrix& c, const Stream& host) {
   const auto run = [&]<int H, int M, int W>() {
     multiply_tiles<R, H, M, W>(a, b, places, of_terms, c, host);
   };
@@ -180,44 +181,41 @@ void with_places(Places& places, std::size_t longest, const Run& run) {
 
 }  // namespace
 
-TileMatrix product_pattern(const TileMatrix& a, const TileMatrix& b, const Stream& host) {
-  TileMatrix c;
-  c.shape = {a.shape.height, b.shape.width, a.shape.ring};
-  c.columns = b.columns;
-  product_pattern(a.pattern.view(a.columns), b.pattern.view(b.columns), host, c.pattern.offsets,
-                  c.pattern.column);
-  c.make_values();
-  return c;
-}
-
 namespace {
 
-Offset longest_row(const TileMatrix& a) {
-  Offset longest = 0;
-  for (Index row = 0; row < a.rows(); ++row) {
-    longest = std::max(longest, a.pattern.begin(row + 1) - a.pattern.begin(row));
+/// Calls `body(middle, begin, end)` for the tiles of B that a row of A meets, from the diagonal of
+/// C on where `is_upper`.
+template <class Body>
+void for_each_share(const TileMatrix& a, const TileMatrix& b, Index row, bool is_upper,
+                    const Body& body) {
+  for (const Index middle : a.pattern.row(row)) {
+    body(middle, is_upper ? begin_in(b, middle, row) : b.pattern.begin(middle),
+         b.pattern.begin(middle + 1));
   }
-  return longest;
+}
+
+/// Where the places of each row's terms begin.
+Array<Offset> first_places(const TileMatrix& a, const TileMatrix& b, bool is_upper,
+                           const Stream& host) {
+  Array<Offset> first(static_cast<std::size_t>(a.rows()) + 1);
+  const int team = team_size(host, a.pattern.entries());
+  parallel_for(team, a.rows(), product_rows_at_once, [&](Index row) {
+    Offset count = 0;
+    for_each_share(a, b, row, is_upper,
+                   [&](Index, Offset begin, Offset end) { count += end - begin + is_upper; });
+    first[static_cast<std::size_t>(row) + 1] = count;
+  });
+  sum_up(first);
+  return first;
 }
 
 template <class Place>
-void list_places(const TileMatrix& a, const TileMatrix& b, const TileMatrix& c, int team,
-                 ProductPlaces& places, Array<Place>& of_terms) {
+void list_places(const TileMatrix& a, const TileMatrix& b, const TileMatrix& c, const Stream& host,
+                 ProductPlaces& places, UnsetArray<Place>& of_terms) {
   const bool is_upper = !places.mirror.empty();
-  places.first = Array<Offset>(static_cast<std::size_t>(c.rows()) + 1);
-  const auto for_each_share = [&](Index row, const auto& body) {
-    for (const Index middle : a.pattern.row(row)) {
-      body(middle, is_upper ? begin_in(b, middle, row) : b.pattern.begin(middle),
-           b.pattern.begin(middle + 1));
-    }
-  };
-  parallel_for(team, c.rows(), product_rows_at_once, [&](Index row) {
-    Offset count = 0;
-    for_each_share(row, [&](Index, Offset begin, Offset end) { count += end - begin + is_upper; });
-    places.first[static_cast<std::size_t>(row) + 1] = count;
-  });
-  sum_up(places.first);
-  of_terms = Array<Place>(static_cast<std::size_t>(places.first[places.first.size() - 1]));
+  const int team =
+      team_beside(team_size(host, a.pattern.entries() * 8LL), c.pattern.entries(), b.columns);
+  of_terms = UnsetArray<Place>(static_cast<std::size_t>(places.first[places.first.size() - 1]));
   ColumnPlaces scratch;
   scratch.reserve(team, static_cast<std::size_t>(b.columns));
   numbered_shares(team, c.rows(), product_rows_at_once, [&](int thread, auto&& for_each) {
@@ -226,7 +224,7 @@ void list_places(const TileMatrix& a, const TileMatrix& b, const TileMatrix& c, 
       Index next = 0;
       for (const Index column : c.pattern.row(row)) place[column] = next++;
       Place* to = of_terms.data() + places.first[static_cast<std::size_t>(row)];
-      for_each_share(row, [&](Index middle, Offset begin, Offset end) {
+      for_each_share(a, b, row, is_upper, [&](Index middle, Offset begin, Offset end) {
         if (is_upper) *to++ = static_cast<Place>(begin - b.pattern.begin(middle));
         for (Offset j = begin; j < end; ++j) {
           *to++ = static_cast<Place>(place[b.pattern.column[static_cast<std::size_t>(j)]]);
@@ -238,19 +236,33 @@ void list_places(const TileMatrix& a, const TileMatrix& b, const TileMatrix& c, 
 
 }  // namespace
 
-ProductPlaces product_places(const TileMatrix& a, const TileMatrix& b, const TileMatrix& c,
-                             bool is_hermitian, const Stream& host) {
-  ProductPlaces places;
-  if (is_hermitian && c.rows() == c.columns && c.shape.scalars() > 1) {
-    const UserRows turned = transposed(c.pattern, c.columns, places.mirror);
+TileMatrix product_pattern(const TileMatrix& a, const TileMatrix& b, bool is_hermitian,
+                           const Stream& host, ProductPlaces& places) {
+  TileMatrix c;
+  c.shape = {a.shape.height, b.shape.width, a.shape.ring};
+  c.columns = b.columns;
+  places = {};
+  const bool may_be_half = is_hermitian && a.rows() == b.columns && c.shape.scalars() > 1;
+  TermPlaces terms;  // as if bytes sufficed
+  const Index longest =
+      product_pattern(a.pattern.view(a.columns), b.pattern.view(b.columns), host, c.pattern.offsets,
+                      c.pattern.column, may_be_half ? nullptr : &terms);
+  c.make_values();
+  places.longest = static_cast<std::size_t>(longest);
+  if (may_be_half) {
+    const UserRows turned = transposed(c.pattern, c.columns, host, places.mirror);
     if (!is_same(turned, c.pattern)) places.mirror = {};
+    places.first = first_places(a, b, !places.mirror.empty(), host);
+  } else {
+    places.first = std::move(terms.first);
+    if (places.longest <= std::numeric_limits<std::uint8_t>::max()) {
+      places.bytes = std::move(terms.place);
+      return c;
+    }
   }
-  const int team =
-      team_beside(team_size(host, a.pattern.entries() * 8LL), c.pattern.entries(), b.columns);
-  places.longest = static_cast<std::size_t>(std::max(longest_row(b), longest_row(c)));
   with_places(places, places.longest,
-              [&](auto& of_terms) { list_places(a, b, c, team, places, of_terms); });
-  return places;
+              [&](auto& of_terms) { list_places(a, b, c, host, places, of_terms); });
+  return c;
 }
 
 void multiply(const TileMatrix& a, const TileMatrix& b, const ProductPlaces& places, TileMatrix& c,

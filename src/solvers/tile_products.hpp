@@ -11,12 +11,12 @@ namespace heddle::detail {
 /// Where the terms of C = A B are added: the place in C's row of each term, in the order of A's row
 /// and of the rows of B that belong to it.
 struct ProductPlaces {
-  std::size_t longest = 0;  // row of B or C
+  std::size_t longest = 0;  // row of C
   Array<Offset> first;      // of each row of C
   // One of these, by the longest row.
-  Array<std::uint8_t> bytes;
-  Array<std::uint16_t> halves;
-  Array<std::uint32_t> words;
+  UnsetArray<std::uint8_t> bytes;
+  UnsetArray<std::uint16_t> halves;
+  UnsetArray<std::uint32_t> words;
   /// Of a Hermitian C on a symmetric pattern: the place of the conjugate transpose of each tile.
   /// Tiles below the diagonal have no terms then, and are copied; places of a row of B come behind
   /// the number of its tiles that are left out. Empty otherwise, and for single real numbers,
@@ -30,13 +30,10 @@ struct ProductPlaces {
   }
 };
 
-/// A zero matrix on the pattern of the product.
-TileMatrix product_pattern(const TileMatrix& a, const TileMatrix& b, const Stream& host);
-
-/// Of a product on the pattern that `product_pattern` made. `is_hermitian`: A B is, to rounding.
-/// Throws `Error` (memory): they do not fit.
-ProductPlaces product_places(const TileMatrix& a, const TileMatrix& b, const TileMatrix& c,
-                             bool is_hermitian, const Stream& host);
+/// A matrix on the pattern of A B, without values yet, and where its terms are added.
+/// `is_hermitian`: A B is, to rounding. Throws `Error` (memory): they do not fit.
+TileMatrix product_pattern(const TileMatrix& a, const TileMatrix& b, bool is_hermitian,
+                           const Stream& host, ProductPlaces& places);
 
 /// c = a b; the same bits for any number of threads. Allocates nothing.
 void multiply(const TileMatrix& a, const TileMatrix& b, const ProductPlaces& places, TileMatrix& c,

@@ -122,10 +122,12 @@ class PatternLimits {
 }  // namespace
 
 template <class S>
-const std::byte* readable_values(const SlicedOperator<S>& matrix, std::vector<std::byte>& copied) {
+const std::byte* readable_values(const SlicedOperator<S>& matrix, Array<std::byte>& copied) {
   const std::span<const std::byte> stored = matrix.stored_values();
   if (!matrix.device().on_gpu()) return stored.data();
-  if (copied.size() < stored.size()) copied.resize(stored.size());
+  if (copied.size() < stored.size()) {
+    copied = Array<std::byte>(stored.size(), Device::cpu(matrix.device().threads()));
+  }
   copy_bytes(copied.data(), stored.data(), stored.size(), matrix.device().stream());
   return copied.data();
 }
@@ -135,7 +137,7 @@ void read_values(const SlicedOperator<S>& matrix, const StoredRows& rows, Array<
                  const Stream& host) {
   const SlicedPattern& pattern = matrix.pattern();
   const int K = matrix.entry().sizes.components, bytes = matrix.entry().sizes.stored_bytes;
-  std::vector<std::byte> copied;
+  Array<std::byte> copied;
   const std::byte* const from = readable_values(matrix, copied);
   const SlotRule rule = slot_rule(matrix.plan().layout.inner, K, pattern.C, pattern.slots, bytes);
   parallel_for(team_size(host, rows.entries() * K), rows.entries(), [&](Offset i) {
@@ -190,10 +192,9 @@ Index first_row_without_diagonal(const UserRows& rows) {
   return rows.rows();
 }
 
-template const std::byte* readable_values(const SlicedOperator<float>&, std::vector<std::byte>&);
-template const std::byte* readable_values(const SlicedOperator<double>&, std::vector<std::byte>&);
-template const std::byte* readable_values(const SlicedOperator<long double>&,
-                                          std::vector<std::byte>&);
+template const std::byte* readable_values(const SlicedOperator<float>&, Array<std::byte>&);
+template const std::byte* readable_values(const SlicedOperator<double>&, Array<std::byte>&);
+template const std::byte* readable_values(const SlicedOperator<long double>&, Array<std::byte>&);
 template void read_values(const SlicedOperator<float>&, const StoredRows&, Array<double>&,
                           const Stream&);
 template void read_values(const SlicedOperator<double>&, const StoredRows&, Array<double>&,

@@ -12,9 +12,9 @@
 namespace heddle::detail {
 
 /// All stored values where the host can read them: those of a GPU in `copied`, which grows where it
-/// must. A copy waits for the matrix's stream.
+/// must, by all threads. A copy waits for the matrix's stream.
 template <class S>
-const std::byte* readable_values(const SlicedOperator<S>& matrix, std::vector<std::byte>& copied);
+const std::byte* readable_values(const SlicedOperator<S>& matrix, Array<std::byte>& copied);
 
 /// The components of every entry, in the order of the rows, widened to D. A copy of a GPU's memory
 /// waits for its stream.
@@ -40,12 +40,10 @@ UserRows power_rows(const UserRows& rows, int power, bool lower, const PatternUs
 /// The first row without a diagonal entry; the number of rows if none is.
 Index first_row_without_diagonal(const UserRows& rows);
 
-extern template const std::byte* readable_values(const SlicedOperator<float>&,
-                                                 std::vector<std::byte>&);
-extern template const std::byte* readable_values(const SlicedOperator<double>&,
-                                                 std::vector<std::byte>&);
+extern template const std::byte* readable_values(const SlicedOperator<float>&, Array<std::byte>&);
+extern template const std::byte* readable_values(const SlicedOperator<double>&, Array<std::byte>&);
 extern template const std::byte* readable_values(const SlicedOperator<long double>&,
-                                                 std::vector<std::byte>&);
+                                                 Array<std::byte>&);
 extern template void read_values(const SlicedOperator<float>&, const StoredRows&, Array<double>&,
                                  const Stream&);
 extern template void read_values(const SlicedOperator<double>&, const StoredRows&, Array<double>&,

@@ -5,6 +5,7 @@
 
 #include "heddle/detail/sliced_operator.hpp"
 #include "heddle/runtime/entry_definition.hpp"
+#include "heddle/tools/team.hpp"
 #include "matrix/adjoint_values.hpp"
 #include "matrix/stored_rows.hpp"
 
@@ -58,13 +59,13 @@ struct SlicedOperator<S>::Adjoint {
 template <class S>
 std::shared_ptr<typename SlicedOperator<S>::Adjoint> SlicedOperator<S>::make_adjoint() const {
   const std::vector<int> component = components_of_adjoint(entry());
-  const StoredRows rows = stored_rows(pattern(), Device::cpu(device_.threads()).stream());
+  const Stream host = Device::cpu(device_.threads()).stream();
+  const StoredRows rows = stored_rows(pattern(), host);
   Array<Offset> place;
-  const UserRows turned = transposed(rows, columns(), place);
+  const UserRows turned = transposed(rows, columns(), host, place);
   Array<Offset> slot(place.size());
-  for (std::size_t i = 0; i < place.size(); ++i) {
-    slot[static_cast<std::size_t>(place[i])] = rows.slot[i];
-  }
+  parallel_for(team_size(host, rows.entries()), place.size(),
+               [&](std::size_t i) { slot[static_cast<std::size_t>(place[i])] = rows.slot[i]; });
   const EntryTableHandle<S> of_entry =
       entry().adjoint_entry != nullptr ? entry().adjoint_entry() : state().entry;
   SlicedOperator matrix(of_entry, turned.view(this->rows()), ComponentOrder::row_major, plan(),

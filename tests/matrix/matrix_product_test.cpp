@@ -5,12 +5,17 @@
 
 #include <algorithm>
 #include <limits>
+#include <random>
+#include <set>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "entries/dense.hpp"
 #include "entries/dual_complex.hpp"
 #include "heddle/entries.hpp"
+#include "matrix/stored_rows.hpp"
 #include "support/expect_error.hpp"
 #include "support/random_matrix.hpp"
 
@@ -184,6 +189,68 @@ TEST(MatrixProduct, RefusesWhatDoesNotFit) {
   EXPECT_THROW(product.update_values(b, a), Error);
   MatrixAdjoint turned(a);
   EXPECT_THROW(turned.update_values(b), Error);
+}
+
+TEST(ProductPatterns, DoNotDependOnTheThreads) {
+  Seed seed(5);
+  const auto random_rows = [&](Index rows, Index columns, Index most) {
+    std::vector<Offset> offsets{0};
+    std::vector<Index> column;
+    for (Index row = 0; row < rows; ++row) {
+      std::set<Index> chosen;
+      for (Index k = std::uniform_int_distribution<Index>(0, most)(seed.generator); k > 0; --k) {
+        chosen.insert(std::uniform_int_distribution<Index>(0, columns - 1)(seed.generator));
+      }
+      column.insert(column.end(), chosen.begin(), chosen.end());
+      offsets.push_back(static_cast<Offset>(column.size()));
+    }
+    return detail::UserRows{std::span<const Offset>(offsets), std::span<const Index>(column)};
+  };
+  // Rows of the product have few columns, more than are sorted by counting, near each other or far
+  // apart, and more than a byte numbers.
+  for (const auto& [columns, most] : {std::pair{700, 3}, {700, 12}, {60000, 14}, {290, 40}}) {
+    SCOPED_TRACE(std::to_string(columns) + " columns");
+    const detail::UserRows a = random_rows(1500, 800, most), b = random_rows(800, columns, most);
+    detail::UserRows c, turned;
+    detail::TermPlaces terms;
+    Array<Offset> place;
+    for (const int threads : {7, 1}) {
+      const Stream host = Device::cpu(threads).stream();
+      const detail::UserRows before = c, turned_before = turned;
+      const detail::TermPlaces terms_before = terms;
+      const Index longest =
+          product_pattern(a.view(800), b.view(columns), host, c.offsets, c.column, &terms);
+      turned = transposed(b, columns, host, place);
+      Index expected_longest = 0;
+      for (Index row = 0; row < a.rows(); ++row) {
+        std::set<Index> expected;
+        Offset at = terms.first[static_cast<std::size_t>(row)];
+        for (const Index middle : a.row(row)) {
+          for (const Index column : b.row(middle)) {
+            expected.insert(column);
+            const Offset k = terms.place[static_cast<std::size_t>(at++)];
+            if (c.row(row).size() > 256) continue;
+            ASSERT_EQ(c.row(row)[static_cast<std::size_t>(k)], column);
+          }
+        }
+        ASSERT_TRUE(std::ranges::equal(c.row(row), expected)) << "row " << row;
+        expected_longest = std::max(expected_longest, static_cast<Index>(expected.size()));
+      }
+      EXPECT_EQ(longest, expected_longest);
+      for (Index row = 0; row < b.rows(); ++row) {
+        for (Offset e = b.begin(row); e < b.begin(row + 1); ++e) {
+          const Offset to = place[static_cast<std::size_t>(e)];
+          const Index column = b.column[static_cast<std::size_t>(e)];
+          ASSERT_EQ(turned.column[static_cast<std::size_t>(to)], row);
+          ASSERT_TRUE(to >= turned.begin(column) && to < turned.begin(column + 1));
+        }
+      }
+      if (before.offsets.empty()) continue;
+      EXPECT_TRUE(std::ranges::equal(c.column, before.column));
+      EXPECT_TRUE(std::ranges::equal(terms.first, terms_before.first));
+      EXPECT_TRUE(std::ranges::equal(turned.column, turned_before.column));
+    }
+  }
 }
 
 }  // namespace

@@ -90,9 +90,9 @@ bool same_values(const TileMatrix& a, const TileMatrix& b) {
 
 TileMatrix product_of(const TileMatrix& a, const TileMatrix& b, bool is_hermitian = false,
                       int threads = 1) {
-  TileMatrix c = product_pattern(a, b, host(threads));
-  const auto places = product_places(a, b, c, is_hermitian, host(threads));
-  multiply(a, b, places, c, host(threads));
+  detail::ProductPlaces places;
+  TileMatrix c = product_pattern(a, b, is_hermitian, host(threads), places);
+  std::fill(c.values.begin(), c.values.end(), std::numeric_limits<double>::quiet_NaN());
   multiply(a, b, places, c, host(threads));  // values that were there do not count
   return c;
 }
@@ -115,7 +115,7 @@ TEST(TileProducts, AreThoseOfDenseMatrices) {
         EXPECT_TRUE(same_values(c, product_of(a, b, false, threads)));
       }
       Array<Offset> place;
-      TileMatrix adjoint = adjoint_pattern(a, place);
+      TileMatrix adjoint = adjoint_pattern(a, host(1), place);
       conjugate_transpose(a, place, adjoint, host(2));
       EXPECT_EQ(dense_of(adjoint), dense_of(a).transpose());
       // Of a Hermitian product half is summed, but for single real numbers.
@@ -140,7 +140,7 @@ TileMatrix tiles_of(const CsrMatrix<real<double>>& matrix) {
   a.columns = matrix.columns();
   a.pattern.offsets = matrix.offsets();
   a.pattern.column = matrix.column();
-  a.values = Array<double>(std::span<const double>(matrix.values().data(), matrix.values().size()));
+  a.values = std::span<const double>(matrix.values().data(), matrix.values().size());
   return a;
 }
 
@@ -194,7 +194,8 @@ TileMatrix path(const std::vector<double>& strong) {
 TEST(Aggregates, AreOfRootsAndOfWhatJoinsThem) {
   // Roots 0 and 3; a root takes neighbours.
   const auto of = [](const std::vector<double>& strong, double strength) {
-    const auto found = aggregate(path(strong), strength, host(2));
+    const TileMatrix a = path(strong);
+    const auto found = aggregate(a, entry_norms(a, host(1)), strength, host(2));
     return std::vector<Index>(found.of.begin(), found.of.end());
   };
   EXPECT_EQ(of({1, 1, 1, 1, 1}, 0), (std::vector<Index>{0, 0, 1, 1, 1, 1}));
@@ -231,7 +232,7 @@ TEST(TentativeProlongation, HasOrthonormalColumnsWithTheCandidatesInItsRange) {
           for (int p = 0; p < ring; ++p) row[(width - 1) * ring + p] = 3 * row[p];
         }
       }
-      Array<double> candidates = given.values;
+      UnsetArray<double> candidates = given.values;
       const TileMatrix t = tentative_prolongation(aggregates, shape, candidates, host(2));
       TileMatrix r = given;
       r.shape = {width, width, ring};
@@ -262,7 +263,7 @@ TEST(CoarseInverse, IsTheInverseOrAGeneralizedOne) {
   for (const int ring : {1, 2, 4}) {
     const TileMatrix b = random_tiles(9, 12, 8, {2, 2, ring}, generator);
     Array<Offset> place;
-    TileMatrix turned = adjoint_pattern(b, place);
+    TileMatrix turned = adjoint_pattern(b, host(1), place);
     conjugate_transpose(b, place, turned, host(1));
     for (const bool is_singular : {false, true}) {
       // B B* is definite but for rows that are empty; B* B has 9 rows' rank of 12.
@@ -349,7 +350,7 @@ TEST(LargestEigenvalue, IsThatOfTheMatrixScaledByItsDiagonal) {
   for (const int ring : {1, 2, 4}) {
     const TileMatrix b = random_tiles(15, 9, 8, {2, 2, ring}, seed.generator);
     Array<Offset> place;
-    TileMatrix turned = adjoint_pattern(b, place);
+    TileMatrix turned = adjoint_pattern(b, host(1), place);
     conjugate_transpose(b, place, turned, host(1));
     const TileMatrix a = product_of(turned, b);
     const Eigen::MatrixXd dense = dense_of(a);
@@ -359,7 +360,7 @@ TEST(LargestEigenvalue, IsThatOfTheMatrixScaledByItsDiagonal) {
       diagonal.block(at, at, size, size) = dense.block(at, at, size, size);
     }
     const double expected = eigenvalues_of(dense, diagonal).maxCoeff();
-    const Array<double> inverse = inverse_diagonal(a, host(1));
+    const UnsetArray<double> inverse = inverse_diagonal(a, host(1));
     const double found = largest_eigenvalue(a, inverse, Device::cpu(1));
     EXPECT_LE(found, expected * (1 + 1e-12));
     EXPECT_GE(found, 0.95 * expected);
@@ -375,13 +376,12 @@ TEST(MendDiagonal, LeavesInvertibleTiles) {
     a.pattern.offsets = Array<Offset>(2);
     a.pattern.offsets[1] = 1;
     a.pattern.column = Array<Index>(1);
-    a.make_values();
+    a.values = UnsetArray<double>(std::vector<double>(9 * static_cast<std::size_t>(ring)));
     // [4 2i 0; conj(2i) 1 0; 0 0 0]: the second pivot vanishes, and the third candidate is none.
     double* const tile = a.tile(0);
-    tile[0] = 4;
+    tile[0] = 4, tile[4 * ring] = 1;
     tile[1 * ring + ring - 1] = 2;
     tile[3 * ring + ring - 1] = ring > 1 ? -2 : 2;
-    tile[4 * ring] = 1;
     const double scale = 5;
     detail::SetupScratch scratch;
     mend_diagonal(a, {&scale, 1}, 1e-10, scratch, host(1));
