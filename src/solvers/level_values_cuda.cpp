@@ -1,6 +1,7 @@
 #include "level_values_cuda.hpp"
 
 #include <algorithm>
+#include <type_traits>
 #include <utility>
 
 #include "base/device_cuda.hpp"
@@ -24,9 +25,9 @@ std::size_t numbers_of(const TileMatrix& matrix) {
          static_cast<std::size_t>(matrix.shape.scalars());
 }
 
-template <class T>
-Array<T> on_gpu(const Array<T>& array, const Device& device) {
-  return Array<T>(array.span(), device);
+template <class Values>
+auto on_gpu(const Values& values, const Device& device) {
+  return Array<std::remove_cvref_t<decltype(values[0])>>(values.span(), device);
 }
 
 /// Scalars of a dense level.
@@ -243,7 +244,7 @@ template <class S>
 bool LevelValues<S>::brings_coarsest() {
   if (doubts_->coarsest == 0) return false;
   const std::size_t last = levels_.size() - 1;
-  const auto bring = [&](const Array<double>& from, Array<double>& to) {
+  const auto bring = [&](const Array<double>& from, auto& to) {
     heddle::detail::copy_bytes(to.data(), from.data(), from.size() * sizeof(double),
                                device_.stream());
   };

@@ -38,6 +38,7 @@ bool Hierarchy<S>::refresh_on_gpu() {
       return false;
     }
   }
+  remember_reach();
   on_gpu_->queue(rounding_);
   const bool is_symmetric = is_hermitian();
   if (!on_gpu_->are_good()) {

@@ -68,8 +68,8 @@ device::TermPlaces places_of(const ProductPlaces& places) {
   return view;
 }
 
-template <class Numbers>
-void expect_near(const Numbers& found, const Numbers& expected, double tolerance) {
+template <class Found, class Expected>
+void expect_near(const Found& found, const Expected& expected, double tolerance) {
   ASSERT_EQ(found.size(), expected.size());
   double squared = 0, size = 0;
   for (std::size_t i = 0; i < found.size(); ++i) {
@@ -146,10 +146,11 @@ TileMatrix hermitian_tiles(Index rows, const TileShape& shape, Generator& genera
   b.make_values();
   for (double& value : b.values) value = uniform(generator);
   Array<Offset> place;
-  TileMatrix adjoint = adjoint_pattern(b, place);
+  TileMatrix adjoint = adjoint_pattern(b, host.stream(), place);
   conjugate_transpose(b, place, adjoint, host.stream());
-  TileMatrix a = product_pattern(b, adjoint, host.stream());
-  multiply(b, adjoint, product_places(b, adjoint, a, true, host.stream()), a, host.stream());
+  ProductPlaces places;
+  TileMatrix a = product_pattern(b, adjoint, true, host.stream(), places);
+  multiply(b, adjoint, places, a, host.stream());
   for (const Offset entry : diagonal_of(a)) {
     for (int i = 0; i < shape.height; ++i) a.tile(entry)[(i * shape.height + i) * shape.ring] += 1;
   }
@@ -184,12 +185,14 @@ void expect_level(int size, Index rows, std::uint64_t number) {
   const TileMatrix a = hermitian_tiles(rows, shape, seed.generator);
   const TileMatrix t = aggregated_tiles(rows, rows / 4, shape, seed.generator);
   const Stream stream = host.stream();
-  TileMatrix p = product_pattern(a, t, stream);
-  expect_product<R, V, V, V>(a, t, product_places(a, t, p, false, stream), p);
+  ProductPlaces to_p, to_image, to_coarse;
+  TileMatrix p = product_pattern(a, t, false, stream, to_p);
+  expect_product<R, V, V, V>(a, t, to_p, p);
   const TileMatrix image_of_t = p;
 
   const std::vector<Offset> diagonal = diagonal_of(a);
-  Array<double> inverses = inverse_diagonal(a, host.stream()), by_rows(inverses.size());
+  const UnsetArray<double> inverses = inverse_diagonal(a, host.stream());
+  Array<double> by_rows(inverses.size());
   Array<double> energies(static_cast<std::size_t>(rows)), by_energies(energies.size());
   device::DiagonalRows d{a.values.data(), diagonal.data(),    nullptr,
                          by_rows.data(),  by_energies.data(), size};
@@ -199,13 +202,12 @@ void expect_level(int size, Index rows, std::uint64_t number) {
   detail::SetupScratch scratch;
   smooth_prolongation(inverses, 0.3, t, p, scratch, stream);
   Array<Offset> place;
-  TileMatrix restriction = adjoint_pattern(p, place);
+  TileMatrix restriction = adjoint_pattern(p, stream, place);
   conjugate_transpose(p, place, restriction, stream);
-  TileMatrix image = product_pattern(a, p, stream);
-  expect_product<R, V, V, V>(a, p, product_places(a, p, image, false, stream), image);
-  TileMatrix coarse = product_pattern(restriction, image, stream);
-  expect_product<R, V, V, V>(restriction, image,
-                             product_places(restriction, image, coarse, true, stream), coarse);
+  TileMatrix image = product_pattern(a, p, false, stream, to_image);
+  expect_product<R, V, V, V>(a, p, to_image, image);
+  TileMatrix coarse = product_pattern(restriction, image, true, stream, to_coarse);
+  expect_product<R, V, V, V>(restriction, image, to_coarse, coarse);
 
   Array<double> scales(static_cast<std::size_t>(coarse.rows()));
   energy_scales(a, {}, restriction, energies, scales, stream);
@@ -272,15 +274,14 @@ TEST(TileRows, MultiplyTilesOfManyShapes) {
   Seed seed(7);
   const TileMatrix a = random_tiles(37, 23, 6, {3, 3, 1}, seed.generator);
   const TileMatrix b = random_tiles(23, 41, 6, {3, 6, 1}, seed.generator);
-  TileMatrix c = product_pattern(a, b, host.stream());
-  const auto places = product_places(a, b, c, false, host.stream());
+  ProductPlaces places, halves;
+  TileMatrix c = product_pattern(a, b, false, host.stream(), places);
   expect_product<Ring::real, 3, 3, 6>(a, b, places, c);
   expect_product<Ring::real, 0, 0, 0>(a, b, places, c);
   // More than 255 tiles a row.
   const TileMatrix few = random_tiles(9, 20, 20, {1, 1, 2}, seed.generator);
   const TileMatrix long_rows = random_tiles(20, 700, 400, {1, 1, 2}, seed.generator);
-  TileMatrix wide = product_pattern(few, long_rows, host.stream());
-  const auto halves = product_places(few, long_rows, wide, false, host.stream());
+  TileMatrix wide = product_pattern(few, long_rows, false, host.stream(), halves);
   EXPECT_FALSE(halves.halves.empty());
   expect_product<Ring::complex, 1, 1, 1>(few, long_rows, halves, wide);
 }
