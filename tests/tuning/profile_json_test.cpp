@@ -337,8 +337,8 @@ TEST(ProfileSchema, AndReaderAgreeOnEveryKey) {
       if (!place.empty() && good[place.parent_pointer()].is_object()) {
         json without = good;
         without[place.parent_pointer()].erase(place.back());
-        const bool may_be_absent =
-            name == "left_out" || name == "use" || name == "trees" || name == "multigrids";
+        const bool may_be_absent = name == "left_out" || name == "use" || name == "trees" ||
+                                   name == "multigrids" || name == "dense" || name == "launch";
         EXPECT_EQ(rules.accepts(without), may_be_absent);
         EXPECT_EQ(message_of(without) == "accepted", may_be_absent);
       }

@@ -184,7 +184,12 @@ NodeTrial read_size(const JsonObject& object) {
   if (object.has("dense")) {
     size.nodes.dense = static_cast<int>(object.count("dense", NodeLayout::never));
   }
-  if (object.has("launch")) size.nodes.launch = launch_of(object, "launch");
+  if (object.has("launch")) {
+    size.nodes.launch = launch_of(object, "launch");
+    if (size.nodes.launch == TreeLaunch()) {
+      refuse_json(object.path_of("launch"), "must not be empty");
+    }
+  }
   size.bytes = object.count("bytes");
   size.product = read_statistics(object.object("product"));
   if (!object.at("adjoint_product").is_null()) {
