@@ -188,6 +188,7 @@ void l1_diagonal(const TileMatrix& a, TileMatrix& m, const Stream& host) {
       m.pattern.column[row] = static_cast<Index>(row);
     }
     m.make_values();
+    std::fill_n(m.values.data(), m.values.size(), 0.0);  // of rows without a diagonal entry
   }
   const Offset size = a.shape.scalars(), height = a.shape.height, ring = a.shape.ring;
   parallel_for(team_size(host, a.pattern.entries() * size), a.rows(), [&](Index row) {
