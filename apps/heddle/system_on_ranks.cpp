@@ -89,6 +89,9 @@ SystemOnRanks system_by(const SolveOptions& options, ReadSystem system, Index ro
 
 void check_for_ranks(const SolveOptions& options, const ComposedChoice& preconditioner) {
   check_storage_for_ranks(options.storage);
+  if (options.has_narrow_fields()) {
+    throw Error(ErrorKind::usage, "--field-precision single is not for ranks");
+  }
   options.multigrid.check(preconditioner);
 }
 

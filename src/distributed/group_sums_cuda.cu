@@ -65,6 +65,7 @@ void GroupSums::reserve(int count) {
   const std::size_t blocks = (numbers + numbers_of_block - 1) / numbers_of_block;
   device_.synchronize();
   results_ = std::make_unique<Results>(nodes_ * numbers, device_.stream());
+  if (most_numbers_ > 0) retired_.emplace_back(std::move(of_tiles_), std::move(finished_));
   of_tiles_ = Array<double>(tiles_.size() * numbers, device_);
   finished_ = Array<unsigned>(nodes_ * blocks, device_);
   most_numbers_ = count;

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "group_tree.hpp"
@@ -70,6 +71,7 @@ class GroupSums {
   Array<NodeTiles> tiles_of_node_;
   Array<double> of_tiles_;    // their sums
   Array<unsigned> finished_;  // tiles of each node; zero between calls
+  std::vector<std::pair<Array<double>, Array<unsigned>>> retired_;  // graphs may still hold them
   std::unique_ptr<Results> results_;
 };
 

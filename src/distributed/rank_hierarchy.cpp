@@ -42,7 +42,10 @@ RankHierarchy<S>::RankHierarchy(const DistributedOperator<S>& matrix,
       // A thread of its own for each small level would be woken for each product.
       mode_(matrix.mode() == ExchangeMode::vector ? ExchangeMode::vector : ExchangeMode::naive) {
   const auto begin = Clock::now();
-  if (device_.on_gpu()) plan_.schedule.kind = ScheduleKind::full;
+  if (device_.on_gpu()) {
+    plan_.schedule.kind = ScheduleKind::full;
+    plan_.loop.form = LoopForm::stepped;  // no graph holds a product of a level
+  }
   set_up(make);
   tell();
   const std::vector<Partition> partitions = make_partitions();

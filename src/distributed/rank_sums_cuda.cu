@@ -6,7 +6,6 @@
 #include "base/cuda_call.hpp"
 #include "group_sums_cuda.cuh"
 #include "heddle/detail/reduction.hpp"
-#include "heddle/kernels/loop.cuh"
 #include "peer_memory_cuda.hpp"
 #include "peer_words_cuda.cuh"
 #include "ports_of_ranks.hpp"
@@ -103,11 +102,9 @@ __global__ void __launch_bounds__(groups_of_tile) join_with_peers(const PeerJoin
   __shared__ int complete;
   const auto thread = static_cast<int>(threadIdx.x);
   const int count = a.groups.count;
-  device::let_next_kernel_come();
   NodeTree tree = a.tree;
   double* const nodes =
       blockIdx.x == 0 && tree.room == nullptr ? load_tree(tree, count, shared) : tree.room;
-  device::await_kernel_before();
   if (blockIdx.x > 0) {
     if (thread == 0) complete = -1;
     join_tile(a.groups, blockIdx.x - 1, [&](int node, int v, double sum) {

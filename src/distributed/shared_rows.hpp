@@ -60,6 +60,10 @@ class SharedRows final : public RowShare, public cuda::RanksInLoop {
   }
   void meet() override;
   void give_up() noexcept override;
+  bool has_given_up() const override {
+    const volatile int* const word = given_up();
+    return word != nullptr && *word != 0;
+  }
   /// As `RankSums`, behind `connect`.
   const int* given_up() const;
 

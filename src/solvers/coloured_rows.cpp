@@ -188,12 +188,12 @@ void l1_diagonal(const TileMatrix& a, TileMatrix& m, const Stream& host) {
       m.pattern.column[row] = static_cast<Index>(row);
     }
     m.make_values();
-    std::fill_n(m.values.data(), m.values.size(), 0.0);  // of rows without a diagonal entry
   }
   const Offset size = a.shape.scalars(), height = a.shape.height, ring = a.shape.ring;
   parallel_for(team_size(host, a.pattern.entries() * size), a.rows(), [&](Index row) {
     double sum = 0;
     double* const own = m.tile(row);
+    std::fill_n(own, size, 0.0);
     for (Offset e = a.pattern.begin(row); e < a.pattern.begin(row + 1); ++e) {
       const double* const tile = a.tile(e);
       if (a.pattern.column[static_cast<std::size_t>(e)] == row) {

@@ -215,7 +215,6 @@ class DeviceLoop final : public detail::MethodLoop<S> {
     call.ticket = tickets_.data();
     call.overlapped = overlaps();
     place.left[turn(start)] = product_->multiply(call, stream);
-    if (walk_.by_groups) queued_.is_first = true;  // work on another stream is behind it, too
   }
 
   void queue_preconditioner(const Facts& facts, bool start, int i, const Stream& stream) {

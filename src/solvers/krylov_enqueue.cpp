@@ -26,8 +26,11 @@ cuda::SolveTarget<S> KrylovSolver<S>::target_of(const FieldView<const S>& b, con
     check_same_shape(x, place.residual, "the solution");
     check_apart(b, x, "the right-hand side", "the solution");
     iterated_ = &matrix_.iterated();  // the last `solve` may have left it
-    if (!device_.on_gpu() || stream_.share != nullptr ||
-        form_of_loop(*iterated_) == LoopForm::stepped ||
+    if (stream_.share != nullptr) {
+      throw Error(ErrorKind::unsupported,
+                  "enqueue: hosts of ranks meet within a solve, and leave none to the GPU");
+    }
+    if (!device_.on_gpu() || form_of_loop(*iterated_) == LoopForm::stepped ||
         form_of_loop(matrix_) == LoopForm::stepped) {
       throw Error(ErrorKind::unsupported,
                   "enqueue needs a loop that lives on a GPU: an operator there whose plan says "

@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "base/range.hpp"
+#include "heddle/error.hpp"
 #include "ranks_in_loop.hpp"
 
 namespace heddle::cuda {
@@ -164,12 +165,17 @@ void LoopRun::repeat_on_ranks(const std::function<void()>& queue, bool meets,
     note(states_.data(), &(*notes_)[turn], stream);
     record(events_[turn].get());
   };
+  auto* const ranks = meets ? &dynamic_cast<RanksInLoop&>(*stream.share) : nullptr;
   const auto meet = [&] {
-    if (meets) dynamic_cast<RanksInLoop&>(*stream.share).meet();
+    if (ranks != nullptr) ranks->meet();
   };
   try {
     take_note(0);
     meet();  // nobody captures or compiles any more, which may wait for GPUs
+    if (ranks != nullptr && ranks->has_given_up()) {
+      throw Error(ErrorKind::usage,
+                  "a solve with this matrix failed on a rank before: distribute it anew");
+    }
     for (std::size_t launched = 0;; ++launched) {
       const std::size_t before = (launched + 1) % 2;
       if (launched > 0) {

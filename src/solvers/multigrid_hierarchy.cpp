@@ -175,6 +175,9 @@ UnsetArray<double> Hierarchy<S>::read_candidates(
     refuse(ErrorKind::unsupported,
            "these entries are one number that acts on several components; it takes constants");
   }
+  if (static_cast<int>(candidates.size()) < k) {
+    parallel_for(team, n, [&](Index row) { std::fill_n(&tiles[at(row, 0, 0)], v * k * r, 0.0); });
+  }
   const auto inside = row_field_of<S>(matrix_);
   Array<S> own(static_cast<std::size_t>(n) * static_cast<std::size_t>(components));
   const FieldView<S> user(own.data(), n, components);

@@ -215,6 +215,10 @@ void invert_over(const device::DenseInverse& dense, int* doubt, const Stream& st
   most -= static_shared;
   const Offset matrix = Offset(n) * n * r * scalar, of_column = Offset(n) * r * scalar;
   const Offset room = device::room_of_factor(n, r, factor_threads) * scalar;
+  if (room > most) {  // the host inverts it
+    for_each_index(stream, 1, [=] __device__(Offset) { *doubt = 1; });
+    return;
+  }
   const bool in_shared = room + matrix <= most;
   allow_shared(factorize_dense<R>, most);
   factorize_dense<R>
@@ -288,7 +292,7 @@ void write_entries(const TileEntries& entries, const Stream& stream) {
 
 void multiply(const device::TileProduct& product, int ring, double length, Offset longest,
               const Stream& stream) {
-  constexpr Offset usual_room = 24 << 10, most_room = 48 << 10;
+  constexpr Offset usual_room = 24 << 10, most_room = (48 << 10) - 64;
   constexpr int warp = 32, block = tile_values::threads;
   const int numbers = product.height * product.width;
   int lanes = tile_values::lanes_for(product.c.rows, length * numbers);

@@ -6,6 +6,7 @@
 
 #include "heddle/bicgstab.hpp"
 #include "heddle/conjugate_gradient.hpp"
+#include "heddle/gmres.hpp"
 #include "heddle/minres.hpp"
 #include "heddle/problems.hpp"
 #include "support/gpu.hpp"
@@ -18,7 +19,7 @@ extern "C" int cudaGetDeviceCount(int* count);
 namespace heddle::test::rank_graphs_gpu {
 namespace {
 
-constexpr Index rows = 5 * 256 + 77;
+constexpr Index rows = 40 * 256 + 77;  // of which each rank of some gets groups
 
 std::vector<Device> all_gpus() {
   int count = 0;
@@ -92,6 +93,32 @@ TEST_F(RankGraphsOnGpu, HaveThoseBitsOnMeshes) {
   SolverOptions options;
   options.max_iterations = 60;
   expect_bits_of_launches<ConjugateGradient>(poisson(600'000), seed.generator, {}, options);
+}
+
+/// A basis sums more numbers at once than a graph does: what the graph holds stays where it is.
+TEST_F(RankGraphsOnGpu, HoldTheirPlacesWhereOtherSumsGrow) {
+  const std::vector<Device> gpus = all_gpus();
+  if (gpus.size() < 2) GTEST_SKIP() << "one GPU is here";
+  Seed seed(194);
+  const auto matrix = poisson(300'000);  // subtrees of several tiles
+  const auto b = random_scalars<real<double>>(matrix.rows(), seed.generator);
+  const Partition partition = Partition::even(matrix.rows(), 2);
+  run_on_ranks(2, [&](Communicator& ranks) {
+    const Device& gpu = gpus[static_cast<std::size_t>(ranks.rank())];
+    const auto A = part_of(matrix, partition, ranks, in_graphs(), ExchangeMode::task, gpu);
+    const std::vector<double> own = take_rows(b, 1, partition, ranks.rank());
+    std::vector<double> first(own.size()), between(own.size()), again(own.size());
+    const auto solve = [&](auto& solver, std::vector<double>& x) {
+      return solver.solve(FieldView<const double>(own.data(), A->rows(), 1),
+                          FieldView<double>(x.data(), A->rows(), 1));
+    };
+    ConjugateGradient<double> cg(A, A->jacobi(), {.max_iterations = 40});
+    Gmres<double> gmres(A, A->jacobi(), {.max_iterations = 40, .restart = 20});
+    EXPECT_EQ(solve(cg, first).loop, "replay");
+    EXPECT_EQ(solve(gmres, between).loop, "stepped");
+    solve(cg, again);
+    EXPECT_EQ(first, again);
+  });
 }
 
 }  // namespace

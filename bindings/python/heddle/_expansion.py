@@ -64,7 +64,7 @@ def fold(A: Any, entry: str) -> Matrix:
         raise SizeError(f"a matrix of shape {tuple(A.shape)} is no whole tiles of {size} x {size}")
     shape = A.shape[0] // size, A.shape[1] // size
     if hasattr(A, "tobsr"):
-        found = A.tobsr(blocksize=(size, size))
+        found = A.tobsr(blocksize=(size, size), copy=True)
         found.sum_duplicates()
         data, column = found.data, found.indices
         row = np.repeat(np.arange(shape[0]), np.diff(found.indptr))

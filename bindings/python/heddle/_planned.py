@@ -33,7 +33,8 @@ def operator_for(
     generation of its entries."""
     if not is_matrix(A):
         of_adjoint = isinstance(A, Adjoint)
-        if plan is not None or profile is not None or storage != "sliced":
+        of_storage = storage != "sliced" or node != 0 or dense is not None or launch is not None
+        if plan is not None or profile is not None or of_storage:
             raise UsageError(
                 "an adjoint has the plan of its matrix"
                 if of_adjoint

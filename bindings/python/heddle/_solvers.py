@@ -152,7 +152,8 @@ class Solver:
                 A, method, device, index(threads), plan, storage, index(node), dense, launch,
                 profile)  # fmt: skip
         else:
-            refuse_for_ranks(storage=storage, dense=dense, launch=launch, profile=profile)
+            refuse_for_ranks(
+                storage=storage, node=node or None, dense=dense, launch=launch, profile=profile)  # fmt: skip
             self._base = OnRanks(
                 A, ranks, device, index(threads), plan, partition, exchange, boundary)  # fmt: skip
             self.A, self._generation = self._base.matrix, None
