@@ -15,7 +15,9 @@ namespace heddle::cuda {
 namespace {
 
 constexpr unsigned threads_of_exchange = 256;
-constexpr Offset most_blocks_of_exchange = 32;  // those that wait leave the GPU to the interior
+// Those that wait leave the GPU to the interior. Blocks of 3 x 3 took 262 us an iteration with 32,
+// 260 with 64 and 250 with 128 (docs/gpu-runs/2026-11-27-h200-rank-graphs.md).
+constexpr Offset most_blocks_of_exchange = 128;
 
 /// By all threads: true in the last block to come here. What all blocks wrote before is seen
 /// everywhere before what it writes then.
@@ -30,6 +32,25 @@ __device__ bool is_last_block(unsigned* ended) {
   }
   __syncthreads();
   return is_last;
+}
+
+/// to(i, from(i)) for each `stride`-th i: several loads are on their way at once, since few threads
+/// move all of it.
+template <class P, class From, class To>
+__device__ void move_pieces(Offset first, Offset stride, Offset count, const From& from,
+                            const To& to) {
+  constexpr int at_once = 8;
+  for (Offset i = first; i < count; i += at_once * stride) {
+    P piece[at_once];
+#pragma unroll
+    for (int k = 0; k < at_once; ++k) {
+      if (i + k * stride < count) piece[k] = from(i + k * stride);
+    }
+#pragma unroll
+    for (int k = 0; k < at_once; ++k) {
+      if (i + k * stride < count) to(i + k * stride, piece[k]);
+    }
+  }
 }
 
 template <class P>
@@ -61,9 +82,10 @@ __global__ void __launch_bounds__(threads_of_exchange) exchange_rows(const Excha
   const Offset first = Offset(blockIdx.x) * threads_of_exchange + threadIdx.x;
   const Offset stride = Offset(gridDim.x) * threads_of_exchange;
   P* const to = reinterpret_cast<P*>(part.to[round % 2]);
-  for (Offset i = first; i < Offset(part.count) * a.pieces; i += stride) {
-    to[i] = a.piece(a.sent + part.first, i);
-  }
+  move_pieces<P>(
+      first, stride, Offset(part.count) * a.pieces,
+      [&](Offset i) { return a.piece(a.sent + part.first, i); },
+      [&](Offset i, const P& piece) { to[i] = piece; });
   if (is_last_block(a.ended)) {
     for (unsigned p = threadIdx.x; p < gridDim.y; p += threads_of_exchange) {
       announce_to_peer(a.parts[p].flag, round);
@@ -71,18 +93,18 @@ __global__ void __launch_bounds__(threads_of_exchange) exchange_rows(const Excha
     if (threadIdx.x == 0) *a.last = round;
   }
   const Offset first_here = blockIdx.y * stride + first, stride_of_all = gridDim.y * stride;
-  for (Offset i = first_here; i < a.copied_pieces; i += stride_of_all) {
-    a.to[i] = a.piece(a.copied, i);
-  }
+  move_pieces<P>(
+      first_here, stride_of_all, a.copied_pieces, [&](Offset i) { return a.piece(a.copied, i); },
+      [&](Offset i, const P& piece) { a.to[i] = piece; });
   for (unsigned n = threadIdx.x; n < gridDim.y; n += threads_of_exchange) {
     const unsigned* const flag = a.flags + a.neighbours[n];
     await_peer([&] { return is_announced(flag, round); }, a.given_up);
   }
   __syncthreads();
   const P* const from = a.inbox + (round % 2) * a.halo_pieces;
-  for (Offset i = first_here; i < a.halo_pieces; i += stride_of_all) {
-    a.to[a.copied_pieces + i] = __ldcg(from + i);
-  }
+  move_pieces<P>(
+      first_here, stride_of_all, a.halo_pieces, [&](Offset i) { return __ldcg(from + i); },
+      [&](Offset i, const P& piece) { a.to[a.copied_pieces + i] = piece; });
   if (first_here == 0) a.clock->arrived = device::nanoseconds();
 }
 

@@ -20,24 +20,37 @@ constexpr double micro = 1e-6, giga = 1e9;
 // InfiniBand of 400, 200 and 32 Gbit/s to the memory of a GPU, the last through the host as on the
 // paper's cluster, and Ethernet of 25 Gbit/s.
 const std::vector<Network>& named_networks() {
-  static const std::vector<Network> networks = {{"nvlink", 10 * micro, 50 * giga, false},
-                                                {"ndr", 3 * micro, 45 * giga, false},
-                                                {"hdr", 3 * micro, 22 * giga, false},
-                                                {"qdr", 4 * micro, 3.2 * giga, true},
-                                                {"ethernet", 30 * micro, 2.8 * giga, true}};
+  static const std::vector<Network> networks = {{"nvlink", 10 * micro, 50 * giga, false, true},
+                                                {"ndr", 3 * micro, 45 * giga, false, false},
+                                                {"hdr", 3 * micro, 22 * giga, false, false},
+                                                {"qdr", 4 * micro, 3.2 * giga, true, false},
+                                                {"ethernet", 30 * micro, 2.8 * giga, true, false}};
   return networks;
 }
 
 // h100: docs/gpu-runs/2026-11-27-h100-sorted-ranks.md, start and bandwidth from two sizes of
 // quaternion matrices without ranks and on one, and 0.902 from 3 x 3 blocks on one: (609.5 - 56) us
 // for 1.468 GB. h200: docs/gpu-runs/2026-11-27-h200-ranks.md, in the same way, with a boundary that
-// is multiplied beside the interior, as that of the h100 was not yet. c2050: 91 GB/s of Kreutzer et
+// is multiplied beside the interior, as that of the h100 was not yet. Graphs: from two ranks of
+// 2026-11-27-h100-rank-graphs.md and 2026-11-27-h200-rank-graphs.md. c2050: 91 GB/s of Kreutzer et
 // al. (2012, section 1.2); there the host drives, with ranks and without.
 const std::vector<DeviceRates>& named_rates() {
   static const std::vector<DeviceRates> rates = {
-      {"h100", 3 * micro, 50 * giga, {16 * micro, 2900 * giga}, {56 * micro, 2940 * giga}, 0.902},
-      {"h200", 3 * micro, 50 * giga, {19 * micro, 4100 * giga}, {51 * micro, 4140 * giga}, 0.916},
-      {"c2050", 7 * micro, 5 * giga, {70 * micro, 91 * giga}, {70 * micro, 91 * giga}, 1}};
+      {"h100",
+       3 * micro,
+       50 * giga,
+       {16 * micro, 2900 * giga},
+       {56 * micro, 2940 * giga},
+       0.902,
+       36 * micro},
+      {"h200",
+       3 * micro,
+       50 * giga,
+       {19 * micro, 4100 * giga},
+       {51 * micro, 4140 * giga},
+       0.916,
+       25 * micro},
+      {"c2050", 7 * micro, 5 * giga, {70 * micro, 91 * giga}, {70 * micro, 91 * giga}, 1, 0}};
   return rates;
 }
 
@@ -83,7 +96,7 @@ Network parse_network(std::string_view text) {
                                       "or microseconds and GB/s such as 2.5,25, not '" +
                                       std::string(text) + "'");
   }
-  return {std::string(text), numbers[0] * micro, numbers[1] * giga, false};
+  return {std::string(text), numbers[0] * micro, numbers[1] * giga, false, false};
 }
 
 DeviceRates parse_device_rates(std::string_view text) {
@@ -101,6 +114,7 @@ DeviceRates parse_device_rates(std::string_view text) {
   made.alone = {numbers[0] * micro, numbers[1] * giga};
   made.ranks = {numbers[2] * micro, numbers[3] * giga};
   made.of_large = 1;
+  made.in_graphs = 0;
   return made;
 }
 
@@ -170,7 +184,9 @@ ScalingPoint ScalingModel::predict(const std::vector<RankVolume>& volumes, doubl
     const double task = whole - interior + std::max(interior, exchanged);
     // Kernels that gather, and multiply interior rows, then the others.
     const double kernels = (point.ranks == 1 ? 1 : 3) * rates_.kernel;
-    const double around = rates_.ranks.start + rest + point.sums;
+    const bool has_graphs = network_.has_graphs && point.ranks > 1;
+    const double start = rates_.ranks.start - (has_graphs ? rates_.in_graphs : 0);
+    const double around = start + rest + point.sums;
     const auto keep_longest = [](double& longest, double seconds) {
       longest = std::max(longest, seconds);
     };

@@ -20,6 +20,7 @@ struct Network {
   double latency = 0;         // seconds of a message, whatever its size
   double bandwidth = 0;       // bytes a second, of a rank, in either direction
   bool through_host = false;  // messages pass `DeviceRates::link` on both sides
+  bool has_graphs = false;    // GPUs reach each other's memory, and graphs hold iterations
 
   bool operator==(const Network&) const = default;
 };
@@ -42,6 +43,8 @@ struct DeviceRates {
   WorkRate alone;
   WorkRate ranks;       // of entries of less than `large_entry` bytes
   double of_large = 1;  // of that bandwidth with the others
+  /// Seconds of `ranks.start` that two ranks and more save on a network with graphs.
+  double in_graphs = 0;
 
   /// Bytes of an entry without its column. Measured are quaternions (32) and blocks of 3 x 3 (72):
   /// the step lies between them.
