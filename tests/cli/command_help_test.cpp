@@ -104,6 +104,7 @@ TEST_F(Help, ShowsWhatIsDocumented) {
         "--storage",
         "--node",
         "--dense",
+        "--launch",
         "--ranks",
         "--partition",
         "--exchange",
@@ -111,12 +112,13 @@ TEST_F(Help, ShowsWhatIsDocumented) {
         "--basis-precision",
         "--field-precision"}},
       {"eigen",
-       {"--mass", "--count", "--guard", "--output", "-o", "--preconditioner", "--tolerance",
-        "--max-iterations", "--time-limit", "--plan", "--profile", "--seed", "--storage", "--node",
-        "--dense", "--ranks", "--partition", "--exchange", "--boundary"}},
+       {"--mass",           "--count",     "--guard",          "--output",     "-o",
+        "--preconditioner", "--tolerance", "--max-iterations", "--time-limit", "--plan",
+        "--profile",        "--seed",      "--storage",        "--node",       "--dense",
+        "--launch",         "--ranks",     "--partition",      "--exchange",   "--boundary"}},
       {"spmv",
        {"--plan", "--profile", "--update-values", "--cold", "--repetitions", "--seed", "--storage",
-        "--node", "--dense", "--adjoint"}},
+        "--node", "--dense", "--launch", "--adjoint"}},
       {"info",
        {"--node", "--dense", "--cache", "--bandwidth", "--link", "--scaling", "--ranks",
         "--partition", "--rates", "--unknowns", "--plot"}}};
@@ -189,6 +191,7 @@ TEST_F(Help, EveryOptionIsAccepted) {
       {"--storage", "hisparse"},
       {"--node", "16"},
       {"--dense", "never"},
+      {"--launch", "warps=4"},
       {"--ranks", "2"},
       {"--partition", "rows"},
       {"--exchange", "naive"},
@@ -230,7 +233,8 @@ TEST_F(Help, EveryOptionIsAccepted) {
       if (option == "--restart" || option == "--basis-precision") {
         arguments.insert(arguments.end(), {"--solver", "gmres"});
       }
-      if ((option == "--node" || option == "--dense") && command != "info") {
+      if ((option == "--node" || option == "--dense" || option == "--launch") &&
+          command != "info") {
         arguments.insert(arguments.end(), {"--storage", "hisparse"});
       }
       const bool is_of_scaling = option == "--ranks" || option == "--partition" ||
@@ -245,6 +249,11 @@ TEST_F(Help, EveryOptionIsAccepted) {
         arguments.insert(arguments.end(), {"--repetitions", "1"});
       }
       const Result result = run(arguments);
+      if (option == "--launch") {  // there are none on a CPU
+        EXPECT_EQ(result.status, 2) << result.error;
+        EXPECT_NE(result.error.find("--launch"), std::string::npos) << result.error;
+        continue;
+      }
       EXPECT_EQ(result.status, 0) << result.error;
     }
   }

@@ -11,6 +11,7 @@
 #include "heddle/plan_choice.hpp"
 #include "heddle/read.hpp"
 #include "support/profiles.hpp"
+#include "support/scoped_environment.hpp"
 
 namespace {
 
@@ -49,6 +50,7 @@ class CommandProfile : public CommandLine {
     return run(options);
   }
 
+  const ScopedEnvironment profile{"HEDDLE_PROFILE", nullptr}, cache{"XDG_CACHE_HOME", nullptr};
   TemporaryFolder caches;
   const std::string tuned = to_string(parse_plan("C=4,schedule=dynamic"));
 };

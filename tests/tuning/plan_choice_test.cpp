@@ -16,6 +16,7 @@
 #include "io/temporary_folder.hpp"
 #include "support/profiles.hpp"
 #include "support/random_matrix.hpp"
+#include "support/scoped_environment.hpp"
 
 namespace {
 
@@ -27,7 +28,6 @@ class PlanChoiceTest : public testing::Test {
  protected:
   PlanChoiceTest() {
     setenv("XDG_CACHE_HOME", (caches / "").c_str(), 1);
-    unsetenv("HEDDLE_PROFILE");
     std::filesystem::create_directories(profile_folder());
   }
 
@@ -60,6 +60,7 @@ class PlanChoiceTest : public testing::Test {
   static std::string in_cache(const std::string& name) { return profile_folder() + "/" + name; }
   Plan predicted() const { return Profiles().choose(matrix, device, parse_objective("cg")).plan; }
 
+  const ScopedEnvironment profile{"HEDDLE_PROFILE", nullptr}, cache{"XDG_CACHE_HOME", nullptr};
   TemporaryFolder caches, folder;
   Device device = Device::cpu(2);
   Generator generator{1};
