@@ -1,6 +1,7 @@
 // What a file promises costs no memory and no time: sources without an end, and sizes beyond the
 // memory there is.
 #include <gtest/gtest.h>
+#include <malloc.h>
 #include <zip.h>
 
 #include <algorithm>
