@@ -21,10 +21,6 @@
 
 namespace heddle::detail {
 
-// In multigrid_entries.cpp.
-template <class E>
-EntryTableHandle<vector_scalar_t<E>> interpolation_table();
-
 namespace {
 
 /// Coarse scalars in those of a level, above which a coarser level is not worth it.
@@ -58,23 +54,6 @@ Plan plan_of_rows(const UserRows& rows, const Plan& of_matrix) {
 }
 
 namespace {
-
-/// Real numbers that are the components in their order; `size` is that of square tiles.
-EntryTiles tiles_in_order(int numbers, int size) {
-  EntryTiles tiles;
-  tiles.size = size;
-  for (int k = 0; k < numbers; ++k) {
-    tiles.component_of.push_back({k, 1});
-    tiles.number_of.push_back({k, 1});
-  }
-  return tiles;
-}
-
-/// Only that plan has refused values outside the range of a float.
-template <class S>
-bool keeps_floats(const SlicedOperator<S>& matrix) {
-  return matrix.plan().layout.stored == StoredScalar::single && matrix.entry().narrow != nullptr;
-}
 
 void check(const MultigridOptions& options) {
   if (options.degree < 0) refuse(ErrorKind::usage, "the smoother's degree is 0 or more");
@@ -121,37 +100,6 @@ void Hierarchy<S>::check_matrix() const {
   }
 }
 
-template <class S>
-LevelEntries<S> level_entries(const SlicedOperator<S>& matrix, std::size_t candidates) {
-  const auto stored = [&](const EntryTableHandle<S>& table) {
-    return keeps_floats(matrix) && table->narrow ? table->narrow : table;
-  };
-  LevelEntries<S> entries;
-  entries.finest = {stored(std::make_shared<const EntryTable<S>>(matrix.entry())),
-                    tiles_of(matrix.entry(), "multigrid")};
-  if (!is_full(entries.finest.tiles)) {
-    refuse(ErrorKind::unsupported,
-           "products of these entries are other entries; take block entries of all their numbers");
-  }
-  const int v = entries.finest.tiles.size;
-  const bool is_wide = candidates > static_cast<std::size_t>(v);
-  if (!is_wide) {
-    entries.between = entries.coarse = entries.finest;
-  } else if (v == 3 && candidates == 6 && entries.finest.tiles.ring == 1) {
-    entries.between = {stored(interpolation_table<block<S, 3, 6>>()), tiles_in_order(18, 1)};
-    entries.coarse = {stored(entry_table<block<S, 6, 6>>()), tiles_in_order(36, 6)};
-  } else if (v == 2 && candidates == 3 && entries.finest.tiles.ring == 1) {
-    entries.between = {stored(interpolation_table<block<S, 2, 3>>()), tiles_in_order(6, 1)};
-    entries.coarse = {stored(entry_table<block<S, 3, 3>>()), tiles_in_order(9, 3)};
-  } else {
-    refuse(ErrorKind::unsupported, std::to_string(candidates) + " candidates over entries of " +
-                                       std::to_string(v) + " x " + std::to_string(v) +
-                                       " numbers; there are up to " + std::to_string(v) +
-                                       ", 6 over real blocks of 3 x 3, and 3 over those of 2 x 2");
-  }
-  return entries;
-}
-
 /// A tile for each row, whose columns are the candidates; those that are missing are 0.
 template <class S>
 UnsetArray<double> Hierarchy<S>::read_candidates(
@@ -163,9 +111,11 @@ UnsetArray<double> Hierarchy<S>::read_candidates(
   const auto at = [&](Index row, int i, int j) {
     return static_cast<std::size_t>(((Offset(row) * v + i) * k + j) * r);
   };
+  if (static_cast<int>(candidates.size()) < k) {
+    parallel_for(team, n, [&](Index row) { std::fill_n(&tiles[at(row, 0, 0)], v * k * r, 0.0); });
+  }
   if (candidates.empty()) {
     parallel_for(team, n, [&](Index row) {
-      std::fill_n(&tiles[at(row, 0, 0)], v * k * r, double(0));
       for (int i = 0; i < v; ++i) tiles[at(row, i, i)] = 1;
     });
     return tiles;
@@ -174,9 +124,6 @@ UnsetArray<double> Hierarchy<S>::read_candidates(
   if (components != v * r) {
     refuse(ErrorKind::unsupported,
            "these entries are one number that acts on several components; it takes constants");
-  }
-  if (static_cast<int>(candidates.size()) < k) {
-    parallel_for(team, n, [&](Index row) { std::fill_n(&tiles[at(row, 0, 0)], v * k * r, 0.0); });
   }
   const auto inside = row_field_of<S>(matrix_);
   Array<S> own(static_cast<std::size_t>(n) * static_cast<std::size_t>(components));
@@ -394,8 +341,6 @@ void Hierarchy<S>::make_cycle() {
   }
 }
 
-template LevelEntries<float> level_entries(const SlicedOperator<float>&, std::size_t);
-template LevelEntries<double> level_entries(const SlicedOperator<double>&, std::size_t);
 template class Hierarchy<float>;
 template class Hierarchy<double>;
 

@@ -42,6 +42,12 @@ struct LevelEntries {
 template <class S>
 LevelEntries<S> level_entries(const SlicedOperator<S>& matrix, std::size_t candidates);
 
+/// Only that plan has refused values outside the range of a float.
+template <class S>
+bool keeps_floats(const SlicedOperator<S>& matrix) {
+  return matrix.plan().layout.stored == StoredScalar::single && matrix.entry().narrow != nullptr;
+}
+
 /// Of a part of the hierarchy, on a GPU: rows of its own number and length, where A's plan would
 /// leave most multiprocessors idle. Layout of vectors and order of entries are A's. On an H200 P*
 /// to a coarsest level of 14 rows took 0.24 ms with two threads a row.
