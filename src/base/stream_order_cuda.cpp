@@ -3,36 +3,17 @@
 #include <cstring>
 #include <string>
 
-#include "cuda_call.hpp"
+#include "cuda_handles.hpp"
 #include "heddle/error.hpp"
 
 namespace heddle::cuda {
 
-namespace {
-
-class Event {
- public:
-  Event() {
-    check(cudaEventCreateWithFlags(&event_, cudaEventDisableTiming), "cudaEventCreateWithFlags");
-  }
-  Event(const Event&) = delete;
-  Event& operator=(const Event&) = delete;
-  /// What waits for it goes on waiting.
-  ~Event() { cudaEventDestroy(event_); }
-  operator cudaEvent_t() const { return event_; }
-
- private:
-  cudaEvent_t event_ = nullptr;
-};
-
-}  // namespace
-
 void queue_behind(CUstream_st* later, CUstream_st* earlier, int gpu) {
   if (later == earlier) return;
   const OnGpu here({1, gpu, nullptr, nullptr});
-  const Event event;
-  check(cudaEventRecord(event, earlier), "cudaEventRecord");
-  check(cudaStreamWaitEvent(later, event, 0), "cudaStreamWaitEvent");
+  const Event event = make_event();
+  check(cudaEventRecord(event.get(), earlier), "cudaEventRecord");
+  check(cudaStreamWaitEvent(later, event.get(), 0), "cudaStreamWaitEvent");
 }
 
 void check_stream(CUstream_st* stream, int gpu) {

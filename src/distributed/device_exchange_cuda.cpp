@@ -13,20 +13,9 @@ namespace heddle::cuda {
 
 namespace {
 
-struct DestroyEvent {
-  void operator()(cudaEvent_t event) const { cudaEventDestroy(event); }
-};
-using Event = std::unique_ptr<CUevent_st, DestroyEvent>;
-
 struct FreeMemory {
   void operator()(void* data) const { cudaFree(data); }
 };
-
-Event make_event(unsigned flags) {
-  cudaEvent_t event = nullptr;
-  check(cudaEventCreateWithFlags(&event, flags), "cudaEventCreateWithFlags");
-  return Event(event);
-}
 
 void record(const Event& event, cudaStream_t stream) {
   check(cudaEventRecord(event.get(), stream), "cudaEventRecord");
@@ -54,8 +43,8 @@ struct DeviceExchange::Port {
         check(cudaMalloc(&data, bytes), "cudaMalloc");
         rows[p].reset(data);
       }
-      gathered[p] = make_event(cudaEventDisableTiming);
-      taken[p] = make_event(cudaEventDisableTiming);
+      gathered[p] = make_event();
+      taken[p] = make_event();
     }
   }
 
@@ -90,21 +79,12 @@ DeviceExchange::DeviceExchange(Communicator& ranks, const detail::Halo& halo, st
     turns_ = std::make_unique<Turn[]>(2);
     for (int p = 0; p < 2; ++p) turns_[p].make();
     // Others wait for what is on it.
-    int least = 0, greatest = 0;
-    check(cudaDeviceGetStreamPriorityRange(&least, &greatest), "cudaDeviceGetStreamPriorityRange");
-    cudaStream_t own = nullptr;
-    check(cudaStreamCreateWithPriority(&own, cudaStreamNonBlocking, greatest),
-          "cudaStreamCreateWithPriority");
-    beside_.reset(own);
+    beside_ = make_urgent_stream();
   });
   connect(halo);
   together(ranks, [&] {
     for (const Neighbour& neighbour : neighbours_) reach(neighbour.port->gpu, device_.stream());
   });
-}
-
-void DeviceExchange::DestroyStream::operator()(cudaStream_t stream) const {
-  cudaStreamDestroy(stream);
 }
 
 DeviceExchange::~DeviceExchange() {

@@ -7,6 +7,7 @@
 #include <memory>
 #include <vector>
 
+#include "base/cuda_handles.hpp"
 #include "halo.hpp"
 #include "heddle/array.hpp"
 #include "heddle/distributed_operator.hpp"
@@ -74,10 +75,7 @@ class DeviceExchange {
   std::vector<Message<std::byte>> taken_tokens_;
   std::vector<std::byte> token_bytes_;
   std::unique_ptr<Turn[]> turns_;  // two
-  struct DestroyStream {
-    void operator()(cudaStream_t stream) const;
-  };
-  std::unique_ptr<CUstream_st, DestroyStream> beside_;
+  OwnedStream beside_;
   unsigned round_ = 0;
   RankTimes times_;
 };

@@ -172,17 +172,8 @@ PeerExchange::PeerExchange(Communicator& ranks, const detail::Halo& halo,
     rounds_ = Array<unsigned>(2, device);
     clock_ = Array<ExchangeClock>(1, device);
     const OnGpu here(stream);
-    int least = 0, greatest = 0;
-    check(cudaDeviceGetStreamPriorityRange(&least, &greatest), "cudaDeviceGetStreamPriorityRange");
-    cudaStream_t beside = nullptr;
-    check(cudaStreamCreateWithPriority(&beside, cudaStreamNonBlocking, greatest),
-          "cudaStreamCreateWithPriority");
-    beside_.reset(beside);
-    for (Event* event : {&forked_, &joined_}) {
-      cudaEvent_t made = nullptr;
-      check(cudaEventCreateWithFlags(&made, cudaEventDisableTiming), "cudaEventCreateWithFlags");
-      event->reset(made);
-    }
+    beside_ = make_urgent_stream();
+    for (Event* event : {&forked_, &joined_}) *event = make_event();
   });
   ports_ = detail::gather_ports(ranks, own);
   together(ranks, [&] { connect(ranks, halo); });

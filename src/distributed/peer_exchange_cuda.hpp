@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/cuda_call.hpp"
+#include "base/cuda_handles.hpp"
 #include "halo.hpp"
 #include "heddle/array.hpp"
 #include "heddle/distributed_operator.hpp"
@@ -64,13 +65,6 @@ class PeerExchange {
 
  private:
   struct Port;
-  struct DestroyStream {
-    void operator()(cudaStream_t stream) const { cudaStreamDestroy(stream); }
-  };
-  struct DestroyEvent {
-    void operator()(cudaEvent_t event) const { cudaEventDestroy(event); }
-  };
-  using Event = std::unique_ptr<CUevent_st, DestroyEvent>;
 
   void connect(Communicator& ranks, const detail::Halo& halo);
   bool is_timed() const { return *products_ == 1; }
@@ -90,7 +84,7 @@ class PeerExchange {
   Array<ExchangeClock> clock_;
   Mapped<int> products_;  // of the graph that is being captured, or was last
   unsigned long long capture_ = 0;
-  std::unique_ptr<CUstream_st, DestroyStream> beside_;
+  OwnedStream beside_;
   Event forked_, joined_;
 };
 

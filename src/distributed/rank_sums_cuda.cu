@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/cuda_call.hpp"
+#include "base/cuda_handles.hpp"
 #include "group_sums_cuda.cuh"
 #include "heddle/detail/reduction.hpp"
 #include "peer_memory_cuda.hpp"
@@ -19,9 +20,6 @@ constexpr int width = Reduction<double>::width;
 constexpr unsigned threads_of_join = 512;
 constexpr std::size_t most_shared = 32 << 10;  // bytes of numbers; the tree lies behind them
 
-struct DestroyEvent {
-  void operator()(cudaEvent_t event) const { cudaEventDestroy(event); }
-};
 struct FreePinned {
   void operator()(double* data) const { cudaFreeHost(data); }
 };
@@ -170,14 +168,12 @@ struct RankSums::Port {
                           cudaHostAllocMapped | cudaHostAllocPortable),
             "cudaHostAlloc");
       numbers[p].reset(static_cast<double*>(data));
-      cudaEvent_t event = nullptr;
-      check(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "cudaEventCreateWithFlags");
-      told[p].reset(event);
+      told[p] = make_event();
     }
   }
 
   std::unique_ptr<double, FreePinned> numbers[2];
-  std::unique_ptr<CUevent_st, DestroyEvent> told[2];
+  Event told[2];
   int gpu;
   PeerMemory inbox;
   Mapped<int> given_up;

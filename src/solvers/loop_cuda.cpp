@@ -26,11 +26,7 @@ LoopRun::LoopRun(const Device& device, std::size_t systems)
   for (std::size_t k = 0; k < systems; ++k) {
     systems_.emplace_back(device.stream()).history.reserve(room);
   }
-  for (auto& owned : events_) {
-    cudaEvent_t event = nullptr;
-    check(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "cudaEventCreateWithFlags");
-    owned.reset(event);
-  }
+  for (Event& event : events_) event = make_event();
 }
 
 device::LoopState* LoopRun::begin(LimitsOfRun limits) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/cuda_call.hpp"
+#include "base/cuda_handles.hpp"
 #include "heddle/array.hpp"
 #include "heddle/detail/run.hpp"
 #include "loop_note_cuda.hpp"
@@ -78,10 +79,7 @@ class LoopRun {
   Array<device::LoopState> states_;
   Array<double> histories_;
   std::vector<System> systems_;
-  struct DestroyEvent {
-    void operator()(cudaEvent_t event) const { cudaEventDestroy(event); }
-  };
-  std::array<std::unique_ptr<CUevent_st, DestroyEvent>, 2> events_;
+  std::array<Event, 2> events_;
   Clock::time_point observed_;
   Mapped<std::array<LoopNote, 2>> notes_;  // of ranks, by turns
 };

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <memory>
 
-#include "base/cuda_call.hpp"
+#include "base/cuda_handles.hpp"
 #include "cache_eviction.hpp"
 #include "measure_cuda.hpp"
 
@@ -39,21 +39,16 @@ struct DestroyGraph {
   void operator()(cudaGraphExec_t graph) const { cudaGraphExecDestroy(graph); }
 };
 using Graph = std::unique_ptr<CUgraphExec_st, DestroyGraph>;
-struct DestroyEvent {
-  void operator()(cudaEvent_t event) const { cudaEventDestroy(event); }
-};
-using Event = std::unique_ptr<CUevent_st, DestroyEvent>;
 
-Event make_event(const Stream& stream) {
+Event make_timed_event(const Stream& stream) {
   const OnGpu here(stream);
-  cudaEvent_t event = nullptr;
-  check(cudaEventCreate(&event), "cudaEventCreate");
-  return Event(event);
+  return make_event(cudaEventDefault);
 }
 
 /// What lies between two events.
 struct Timer {
-  explicit Timer(const Stream& stream) : begin(make_event(stream)), end(make_event(stream)) {}
+  explicit Timer(const Stream& stream)
+      : begin(make_timed_event(stream)), end(make_timed_event(stream)) {}
 
   /// Once all that is queued is done.
   double seconds(const Stream& stream) const {
