@@ -9,8 +9,7 @@
  * gives new values; a solver at work in one thread refuses the others (HEDDLE_ERROR_BUSY).
  *
  * Structs that begin with `struct_size` grow at their end: a program keeps working with a newer
- * library, which reads and writes no more than the program's size.
- */
+ * library, which reads and writes no more than the program's size. */
 #ifndef HEDDLE_H
 #define HEDDLE_H
 
@@ -374,16 +373,10 @@ HEDDLE_API heddle_status heddle_solver_solve(heddle_solver *solver, const heddle
                                              const heddle_view *x, heddle_report *report);
 /* Several systems with this matrix, side by side where that is faster: `b`, `x` and `reports` are
  * arrays of so many. Each has the x and the report that it has alone, but for seconds. Every report
- * has the first one's struct_size, and `reports` may be NULL. No x shares memory with another view.
- */
+ * has the first one's struct_size, and `reports` may be NULL. No x shares memory with others. */
 HEDDLE_API heddle_status heddle_solver_solve_all(heddle_solver *solver, int64_t systems,
                                                  const heddle_view *b, const heddle_view *x,
                                                  heddle_report *reports);
-/* Vectors v with A v = 0 and v* A = 0: systems are solved in the space orthogonal to them, and b is
- * projected into it. Copies them; none, `count` = 0, ends that. Waits for an enqueued solve; a
- * graph of the caller's that holds one must not be launched any more. */
-HEDDLE_API heddle_status heddle_solver_set_null_space(heddle_solver *solver, int64_t count,
-                                                      const heddle_view *vectors);
 /* Relative residuals from iteration 0, of the last solve (of several systems, the first), or the
  * last that was waited for; the array is the solver's, until its next solve. Empty unless the
  * options ask for them. HEDDLE_ERROR_BUSY while it solves. */

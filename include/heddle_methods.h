@@ -1,5 +1,5 @@
-/* What some methods and preconditioners take beside the rest: multigrid, and least squares; and a
- * choice of method.
+/* What some methods and preconditioners take beside the rest: null spaces, multigrid, and least
+ * squares; and a choice of method.
  *
  * heddle.h includes this file.
  */
@@ -19,6 +19,14 @@ extern "C" {
  * gets a name that lasts. */
 HEDDLE_API heddle_status heddle_choose_method(const heddle_matrix *matrix, const heddle_operator *A,
                                               const char *preconditioner, const char **method);
+
+/* Singular systems --------------------------------------------------------------------------- */
+
+/* Vectors v with A v = 0 and v* A = 0: systems are solved in the space orthogonal to them, and b is
+ * projected into it. Copies them; none, `count` = 0, ends that. Waits for an enqueued solve; a
+ * graph of the caller's that holds one must not be launched any more. */
+HEDDLE_API heddle_status heddle_solver_set_null_space(heddle_solver *solver, int64_t count,
+                                                      const heddle_view *vectors);
 
 /* Multigrid ---------------------------------------------------------------------------------- */
 

@@ -46,21 +46,7 @@ PyType_Slot collected[] = {{Py_tp_traverse, reinterpret_cast<void*>(traverse<T>)
                            {Py_tp_clear, reinterpret_cast<void*>(clear<T>)},
                            {0, nullptr}};
 
-}  // namespace
-
-NB_MODULE(_heddle, m) {
-  // What the user's modules keep at exit is no leak of ours.
-  nb::set_leak_warnings(false);
-  nb::module_::import_("atexit").attr("register")(nb::cpp_function(&Absence::end));
-  m.attr("version") = heddle_version();
-  m.def("entry_scalars", [](const std::string& e) { return heddle_entry_scalars(entry_named(e)); });
-  m.def("row_scalars", [](const std::string& e) { return heddle_row_scalars(entry_named(e)); });
-  m.def("status_name", [](int status) {
-    const char* const name = heddle_status_name(static_cast<heddle_status>(status));
-    return name == nullptr ? "unknown" : name;
-  });
-  m.def("choose_method", &choose_method, nb::arg(), nb::arg().none(), nb::arg());
-
+void add_matrices(nb::module_& m) {
   nb::class_<Exported>(m, "Exported")
       .def(nb::init<nb::handle>())
       .def_prop_ro("address", &Exported::address)
@@ -103,6 +89,9 @@ NB_MODULE(_heddle, m) {
         const auto pattern = self.arrays().first;
         return nb::make_tuple(pattern.rows, pattern.columns);
       });
+}
+
+void add_profiles(nb::module_& m) {
   nb::class_<TuneOptions>(m, "TuneOptions")
       .def(nb::init<std::string, int, std::string, std::string, std::string, double, double, double,
                     double, double, int>(),
@@ -116,6 +105,9 @@ NB_MODULE(_heddle, m) {
       .def("write", &Profile::write)
       .def("choose", &Profile::choose)
       .def_prop_ro("json", &Profile::json);
+}
+
+void add_operators(nb::module_& m) {
   nb::class_<Operator>(m, "Operator", nb::type_slots(collected<Operator>))
       .def_static("of_matrix", &Operator::of_matrix, "matrix"_a, "device"_a, "threads"_a,
                   "stream"_a, "plan"_a.none(), "storage"_a = "sliced", "node"_a = 0,
@@ -140,6 +132,9 @@ NB_MODULE(_heddle, m) {
       .def_static("multigrid", &Preconditioner::multigrid, nb::arg(), nb::arg(), nb::arg(),
                   nb::arg().none(), nb::arg().none(), nb::arg())
       .def_static("of_function", &Preconditioner::of_function);
+}
+
+void add_solvers(nb::module_& m) {
   nb::class_<SolverOptions>(m, "SolverOptions")
       .def(nb::init<double, double, std::int64_t, int, double, bool, double, double, double, bool,
                     bool>(),
@@ -176,4 +171,25 @@ NB_MODULE(_heddle, m) {
   nb::class_<LeastSquares>(m, "LeastSquares")
       .def_static("make", &LeastSquares::make)
       .def("solve", &LeastSquares::solve, nb::arg(), nb::arg(), nb::arg().none());
+}
+
+}  // namespace
+
+NB_MODULE(_heddle, m) {
+  // What the user's modules keep at exit is no leak of ours.
+  nb::set_leak_warnings(false);
+  nb::module_::import_("atexit").attr("register")(nb::cpp_function(&Absence::end));
+  m.attr("version") = heddle_version();
+  m.def("entry_scalars", [](const std::string& e) { return heddle_entry_scalars(entry_named(e)); });
+  m.def("row_scalars", [](const std::string& e) { return heddle_row_scalars(entry_named(e)); });
+  m.def("status_name", [](int status) {
+    const char* const name = heddle_status_name(static_cast<heddle_status>(status));
+    return name == nullptr ? "unknown" : name;
+  });
+  m.def("choose_method", &choose_method, nb::arg(), nb::arg().none(), nb::arg());
+
+  add_matrices(m);
+  add_profiles(m);
+  add_operators(m);
+  add_solvers(m);
 }

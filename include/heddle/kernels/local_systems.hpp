@@ -250,10 +250,10 @@ HEDDLE_INLINE void solve_factor(const Team& team, const LocalMemory<true, V, R>&
   }
 }
 
-/// Rows [own V, own V + V) of A^-1 as tiles, by elimination with row pivoting, where `own` is the
-/// entry on the diagonal. The result lies in the matrix's place.
+/// P A = L U in A's place, by elimination with row pivoting; `m.order` is the permutation, and
+/// `m.inverse` has the inverses of U's diagonal.
 template <int V, Ring R, class Team>
-HEDDLE_INLINE void solve_rows(const Team& team, const LocalMemory<false, V, R>& m) {
+HEDDLE_INLINE void eliminate_rows(const Team& team, const LocalMemory<false, V, R>& m) {
   constexpr int r = ring_size(R);
   const int n = m.numbers(), most = team.most(n);
   const double smallest = n * epsilon_of_double;
@@ -320,6 +320,15 @@ HEDDLE_INLINE void solve_rows(const Team& team, const LocalMemory<false, V, R>& 
       }
     });
   }
+}
+
+/// Rows [own V, own V + V) of A^-1 as tiles, where `own` is the entry on the diagonal. The result
+/// lies in the matrix's place.
+template <int V, Ring R, class Team>
+HEDDLE_INLINE void solve_rows(const Team& team, const LocalMemory<false, V, R>& m) {
+  constexpr int r = ring_size(R);
+  const int n = m.numbers(), most = team.most(n);
+  eliminate_rows(team, m);
   // m A = e with A = P^T L U: w U = e, u L = w, m = u P. Numbers of w wait for their pivots.
   const int own = n > 0 ? m.failed[row_failures] * V : 0;  // a team without a row has found none
   double* const w = m.result;
