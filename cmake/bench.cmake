@@ -40,6 +40,10 @@ if(HEDDLE_QUICK_CHECK)
   set(measured_sources "")
 endif()
 heddle_compile_quickly(heddle_bench EXCEPT ${measured_sources})
+# There it only parses its options, and refuses them.
+if(HEDDLE_SANITIZE_SOME)
+  target_compile_options(heddle_bench PRIVATE -fno-sanitize=all)
+endif()
 heddle_precompile(heddle_bench <nlohmann/json.hpp> <heddle/heddle.hpp>)
 
 # Eigen's products run on all cores by OpenMP, where it is; AMGCL does not compile without it. The

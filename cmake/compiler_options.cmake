@@ -66,3 +66,10 @@ function(heddle_compile_quickly target)
       COMPILE_OPTIONS $<${release}:${full}>)
   endif()
 endfunction()
+
+# heddle_check_quickly(...): as heddle_compile_quickly, where a release is only checked.
+function(heddle_check_quickly)
+  if(HEDDLE_QUICK_CHECK AND NOT HEDDLE_SANITIZE)
+    heddle_compile_quickly(${ARGV})
+  endif()
+endfunction()

@@ -16,13 +16,15 @@ if(HEDDLE_SANITIZE MATCHES undefined)  # a check for each operand of thousands: 
 endif()
 # Square roots of lanes are one instruction where none of them may set errno. Instructions differ from
 # those of the files that a unity build would put beside these.
-set_source_files_properties(
-  apps/heart/membranes/advance_cells_baseline.cpp apps/heart/membranes/advance_cells_avx2.cpp
+set(lane_sources
+  apps/heart/membranes/advance_cells_baseline.cpp apps/heart/membranes/advance_cells_avx2.cpp)
+set_source_files_properties(${lane_sources}
   PROPERTIES COMPILE_OPTIONS "${lane_options}" SKIP_UNITY_BUILD_INCLUSION ON)
 add_library(heddle_heart STATIC ${heart_sources})
 target_include_directories(heddle_heart PUBLIC apps/heart apps/heart/membranes)
 target_link_libraries(heddle_heart PUBLIC heddle_simulation)
 heddle_compiler_options(heddle_heart)
+heddle_check_quickly(heddle_heart EXCEPT ${lane_sources})
 if(HEDDLE_HAS_CUDA)
   target_include_directories(heddle_heart SYSTEM PRIVATE ${CUDAToolkit_INCLUDE_DIRS})
   heddle_link_cuda(heddle_heart)

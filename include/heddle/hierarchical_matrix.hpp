@@ -322,6 +322,13 @@ CsrMatrix<E> HierarchicalMatrix<E>::diagonal() const {
 HEDDLE_FOR_EACH_ENTRY(HEDDLE_EXTERN_HIERARCHICAL, float)
 HEDDLE_FOR_EACH_ENTRY(HEDDLE_EXTERN_HIERARCHICAL, double)
 #undef HEDDLE_EXTERN_HIERARCHICAL
+#define HEDDLE_EXTERN_ADJOINT(...) \
+  extern template class detail::TreeOperator<__VA_ARGS__, detail::TreeForm::adjoint>;
+HEDDLE_FOR_EACH_ENTRY_WITH_ADJOINT(HEDDLE_EXTERN_ADJOINT, float)
+HEDDLE_FOR_EACH_ENTRY_WITH_ADJOINT(HEDDLE_EXTERN_ADJOINT, double)
+#undef HEDDLE_EXTERN_ADJOINT
+extern template class detail::TreeOperator<complex<float>, detail::TreeForm::transpose>;
+extern template class detail::TreeOperator<complex<double>, detail::TreeForm::transpose>;
 
 }  // namespace heddle
 

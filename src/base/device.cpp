@@ -12,6 +12,7 @@
 #include "device_cuda.hpp"
 #include "heddle/array.hpp"
 #include "heddle/config.hpp"
+#include "heddle/detail/instruction_sets.hpp"
 #include "heddle/error.hpp"
 #include "heddle/tools/team.hpp"
 #include "memory_limits.hpp"
@@ -67,6 +68,11 @@ Device Device::cpu(int threads, std::pmr::memory_resource* memory) {
   if (threads < 0 || threads > most_threads) {
     throw Error(ErrorKind::usage, "a device has 1 to " + std::to_string(most_threads) +
                                       " threads, not " + std::to_string(threads));
+  }
+  if (!has_baseline_copies && !detail::machine_has_avx2()) {
+    throw Error(
+        ErrorKind::unsupported,
+        "this build of heddle needs a CPU with AVX2 and FMA (HEDDLE_INSTRUCTION_SETS=avx2)");
   }
   Device device;
   device.stream_.threads = threads > 0 ? threads : default_threads();
@@ -124,8 +130,7 @@ std::string Device::description() const {
     if (on_gpu()) return cuda::description(stream_);
   }
   const std::string model = proc_value("/proc/cpuinfo", "model name");
-  const bool avx2 =
-      has_avx2_copies && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+  const bool avx2 = has_avx2_copies && detail::machine_has_avx2();
   return (model.empty() ? std::string("CPU") : model) + ", " + std::to_string(threads()) +
          (threads() == 1 ? " thread" : " threads") + (avx2 ? ", AVX2" : ", baseline instructions");
 }

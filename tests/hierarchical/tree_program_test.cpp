@@ -6,13 +6,14 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
-#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "spmv/defined_entry_text.hpp"
 #include "spmv/nvrtc.hpp"
+#include "support/compiled_images.hpp"
 #include "support/entry_definitions.hpp"
 #include "support/expect_error.hpp"
 #include "support/kernel_variants.hpp"
@@ -90,7 +91,7 @@ TEST(TreeKernelVariants, Compile) {
   const auto sources = variants(std::getenv("HEDDLE_DEEP_CHECK") != nullptr, 90);
   EXPECT_GE(sources.size(), 60U);
   try {
-    const auto images = cuda::compile_kernels(sources, 90);
+    const auto images = compiled_images(sources, 90);
     for (std::size_t i = 0; i < images.size(); ++i) {
       const std::string_view image(images[i].data.data(), images[i].data.size());
       EXPECT_NE(image.find("heddle_tree_product"), image.npos) << sources[i].name;
@@ -98,8 +99,9 @@ TEST(TreeKernelVariants, Compile) {
     for (const int architecture : {80, 120}) {
       if (std::binary_search(cuda::nvrtc().architectures.begin(), cuda::nvrtc().architectures.end(),
                              architecture)) {
-        const auto others = variants(false, architecture);
-        cuda::compile_kernels(std::span(others).first(6), architecture);
+        auto others = variants(false, architecture);
+        others.resize(6);
+        compiled_images(std::move(others), architecture);
       }
     }
   } catch (const cuda::CompileError& error) {
@@ -127,7 +129,7 @@ TEST(TreeKernelVariants, OfWalksCompile) {
   add(tree_entry<block<double, 3, 3>>(direct), 6);
   add(tree_entry<stored_as<float, block<double, 3, 3>>>(adjoint), 7);
   try {
-    const auto images = cuda::compile_kernels(sources, 90);
+    const auto images = compiled_images(sources, 90);
     for (std::size_t i = 0; i < images.size(); ++i) {
       const std::string_view image(images[i].data.data(), images[i].data.size());
       for (const char* const kernel : {"heddle_begin_tree_walk", "heddle_tree_walk"}) {

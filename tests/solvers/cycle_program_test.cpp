@@ -10,6 +10,7 @@
 #include "heddle/error.hpp"
 #include "solvers/diagonal_program.hpp"
 #include "spmv/nvrtc.hpp"
+#include "support/compiled_images.hpp"
 
 namespace heddle::test {
 namespace {
@@ -54,7 +55,7 @@ TEST(CycleProgram, CompilesForTheLevelsOfAHierarchy) {
       cuda::step_source(smoothing<complex<double>>(apart, product_of<Narrow>(apart))),
       cuda::step_source(smoothing<Fine>("C=32", product_of<Scaled>("C=32"))),
       cuda::step_source(smoothing<Turn>("C=1", product_of<Turn>("C=1,load=evict-first")))};
-  for (const cuda::KernelImage& image : cuda::compile_kernels(sources, 90)) {
+  for (const cuda::KernelImage& image : compiled_images(sources, 90)) {
     EXPECT_FALSE(image.data.empty());
   }
 }

@@ -10,6 +10,7 @@
 #include "heddle/assembly.hpp"
 #include "spmv/nvrtc.hpp"
 #include "spmv/pass_program.hpp"
+#include "support/compiled_images.hpp"
 #include "support/element_kernel_texts.hpp"
 
 namespace compiled_pass {
@@ -74,7 +75,7 @@ TEST_F(CompiledPasses, OfEveryKindOfEntry) {
               dual_quaternion<double>, block<double, 2, 3>>();
   add_sums<block<double, 3, 3>, PlacesKernel>();
   sources.push_back(cuda::pass_source(functor<AddNumber>(), 4));
-  for (const cuda::KernelImage& image : cuda::compile_kernels(sources, 90)) {
+  for (const cuda::KernelImage& image : compiled_images(sources, 90)) {
     EXPECT_EQ(std::string(image.data.begin() + 1, image.data.begin() + 4), "ELF");
   }
   const std::string tiles = sources[2].text;

@@ -11,6 +11,7 @@
 #include "heddle/jacobi.hpp"
 #include "matrix/encoding.hpp"
 #include "spmv/nvrtc.hpp"
+#include "support/compiled_images.hpp"
 #include "support/few_entries.hpp"
 #include "support/kernel_variants.hpp"
 #include "support/product_check.hpp"
@@ -253,7 +254,7 @@ TEST(EncodedPrograms, Compile) {
   }
   EXPECT_GE(sources.size(), 10u);
   try {
-    const auto images = cuda::compile_kernels(sources, 90);
+    const auto images = compiled_images(sources, 90);
     for (std::size_t i = 0; i < images.size(); ++i) {
       EXPECT_FALSE(images[i].data.empty()) << sources[i].name;
     }

@@ -9,6 +9,7 @@
 
 #include "heddle/error.hpp"
 #include "spmv/nvrtc.hpp"
+#include "support/compiled_images.hpp"
 
 namespace heddle::test {
 namespace {
@@ -56,7 +57,7 @@ TEST(InverseProgram, CompilesForEveryTileTeamAndLayout) {
     }
   }
   try {
-    for (const cuda::KernelImage& image : cuda::compile_kernels(sources, 90)) {
+    for (const cuda::KernelImage& image : compiled_images(sources, 90)) {
       EXPECT_FALSE(image.data.empty());
     }
   } catch (const cuda::CompileError& error) {

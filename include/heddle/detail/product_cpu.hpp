@@ -7,7 +7,7 @@
 #include <span>
 #include <utility>
 
-#include "heddle/config.hpp"
+#include "heddle/detail/instruction_sets.hpp"
 #include "heddle/detail/reduction.hpp"
 #include "heddle/detail/row_finishers.hpp"
 #include "heddle/detail/sliced.hpp"
@@ -200,21 +200,6 @@ __attribute__((target("avx2,fma"), flatten)) std::array<Finish, N> product_rows_
     const std::array<Vector, N>& x, const Prefetch& distance, Index begin, Index end,
     const std::array<Finish, N>& finish) {
   return product_rows_of_fields<E, N>(A, column, values, x, distance, begin, end, finish);
-}
-
-inline bool machine_has_avx2() {
-  static const bool has = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-  return has;
-}
-/// Whether loops take their copies for AVX2 and FMA. Known to compilers, so that they make none,
-/// where the library has none.
-template <bool copies = has_avx2_copies>
-constexpr bool has_avx2() {
-  if constexpr (copies) {
-    return machine_has_avx2();
-  } else {
-    return false;
-  }
 }
 
 /// Calls `body(group)` for every group of 256 stored rows under the plan's schedule; `work` is the

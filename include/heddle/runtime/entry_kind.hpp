@@ -69,11 +69,13 @@ decltype(auto) visit_entry(EntryKind kind, Precision precision, F&& f) {
 
 /// Expands `M(E)` for every built-in entry type of scalar S: explicit instantiations.
 #define HEDDLE_FOR_EACH_ENTRY(M, S) \
-  M(heddle::real<S>)                \
-  M(heddle::complex<S>)             \
-  M(heddle::quaternion<S>)          \
   M(heddle::dual_quaternion<S>)     \
-  M(HEDDLE_BLOCK(S, 2))             \
-  M(HEDDLE_BLOCK(S, 3))             \
+  HEDDLE_FOR_EACH_ENTRY_WITH_ADJOINT(M, S)
+#define HEDDLE_FOR_EACH_ENTRY_WITH_ADJOINT(M, S) \
+  M(heddle::real<S>)                             \
+  M(heddle::complex<S>)                          \
+  M(heddle::quaternion<S>)                       \
+  M(HEDDLE_BLOCK(S, 2))                          \
+  M(HEDDLE_BLOCK(S, 3))                          \
   M(HEDDLE_BLOCK(S, 4)) M(HEDDLE_BLOCK(S, 6)) M(HEDDLE_BLOCK(heddle::complex<S>, 3))
 #define HEDDLE_BLOCK(T, N) heddle::block<T, N, N>

@@ -6,7 +6,7 @@
 #include "base/proc_value.hpp"
 #include "device_properties_cuda.hpp"
 #include "heddle/config.hpp"
-#include "heddle/detail/product_cpu.hpp"
+#include "heddle/detail/instruction_sets.hpp"
 
 namespace heddle {
 
