@@ -9,7 +9,7 @@
 
 namespace heddle::test {
 
-/// Their images, in a third of the time: only deep checks optimise them as those that run.
+/// Their images, in half the time: only deep checks optimise them as those that run.
 inline std::vector<cuda::KernelImage> compiled_images(std::vector<cuda::KernelSource> sources,
                                                       int architecture) {
   const bool has_option = cuda::nvrtc().major >= 13;
