@@ -3,6 +3,7 @@
 
 #include "group_sums_cuda.hpp"
 #include "heddle/detail/reduction.hpp"
+#include "heddle/kernels/rank_sums.cuh"
 
 namespace heddle::cuda {
 
@@ -38,12 +39,6 @@ __device__ __forceinline__ double join_over_block(double value, int present, boo
   return value;
 }
 
-__device__ __forceinline__ double sum_of_parts(const double* from, int parts, int count) {
-  if (parts == 1) return from[0];
-  if (parts == 2) return from[0] + from[count];
-  return (from[0] + from[count]) + (from[2 * count] + from[3 * count]);
-}
-
 /// By block `at` of the tiles: joins the groups of its tile, and the last block of a node its
 /// tiles, which are so few that a kernel of their own would take longer to begin. Thread 0 calls
 /// `deliver(node, v, sum)` for each number of a node that is whole. The grid's y are
@@ -61,7 +56,7 @@ __device__ __forceinline__ void join_tile(const GroupJoin& a, unsigned at, const
           ? a.partials + static_cast<long long>(a.group_at[tile.first + thread]) * a.parts * a.count
           : nullptr;
   for (int v = first_number; v < end_number; ++v) {
-    const double own = from != nullptr ? sum_of_parts(from + v, a.parts, a.count) : 0;
+    const double own = from != nullptr ? device::sum_of_parts(from + v, a.parts, a.count) : 0;
     const double sum = join_over_block(own, tile.groups, a.adds);
     if (thread != 0) continue;
     if (node.tiles == 1) {

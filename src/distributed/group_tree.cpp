@@ -12,16 +12,18 @@ namespace heddle::detail {
 namespace {
 
 /// The largest subtree that begins with group `first` and ends within `end`.
-GroupNode largest_node(long long first, long long end, long long groups) {
+GroupNode largest_node(long long first, long long end, long long groups, long long most_width) {
   long long width = 1;
-  while (first % (2 * width) == 0 && width < groups && std::min(first + 2 * width, groups) <= end) {
+  while (width < most_width && first % (2 * width) == 0 && width < groups &&
+         std::min(first + 2 * width, groups) <= end) {
     width *= 2;
   }
   return {first, width};
 }
 
 /// Of a rank, in the order of its groups.
-std::vector<GroupNode> nodes_of(const Partition& partition, int rank, long long groups) {
+std::vector<GroupNode> nodes_of(const Partition& partition, int rank, long long groups,
+                                long long most_width) {
   const long long own = (partition.rows_of(rank) + rows_of_group - 1) / rows_of_group;
   const auto place = [&](long long group) { return partition.place_of_group(rank, group); };
   std::vector<GroupNode> nodes;
@@ -30,7 +32,7 @@ std::vector<GroupNode> nodes_of(const Partition& partition, int rank, long long 
     while (behind < own && place(behind) == place(behind - 1) + 1) ++behind;
     const long long end = place(behind - 1) + 1;
     for (long long first = place(group); first < end; first += nodes.back().width) {
-      nodes.push_back(largest_node(first, end, groups));
+      nodes.push_back(largest_node(first, end, groups, most_width));
     }
     group = behind;
   }
@@ -39,10 +41,10 @@ std::vector<GroupNode> nodes_of(const Partition& partition, int rank, long long 
 
 }  // namespace
 
-GroupTree::GroupTree(const Partition& partition)
+GroupTree::GroupTree(const Partition& partition, long long most_width)
     : groups((partition.rows() + rows_of_group - 1) / rows_of_group) {
   for (int rank = 0; rank < partition.ranks(); ++rank) {
-    const std::vector<GroupNode> own = nodes_of(partition, rank, groups);
+    const std::vector<GroupNode> own = nodes_of(partition, rank, groups, most_width);
     nodes_of_rank.push_back(static_cast<int>(own.size()));
     nodes.insert(nodes.end(), own.begin(), own.end());
   }
@@ -90,6 +92,40 @@ std::vector<GroupNode> GroupTree::own_nodes(int rank) const {
     behind += count;
   }
   return own;
+}
+
+std::vector<Index> places_of_groups(const std::vector<GroupNode>& own_nodes,
+                                    const std::vector<Index>& group_at, long long most_width) {
+  std::vector<Index> places;
+  for (const GroupNode& node : own_nodes) {
+    for (long long k = 0; k < most_width; ++k) {
+      const auto at = static_cast<std::size_t>(node.first + k);
+      places.push_back(k < node.width && at < group_at.size() ? group_at[at] : -1);
+    }
+  }
+  return places;
+}
+
+std::vector<int> sort_by_level(std::vector<std::pair<int, int>>& joinings, std::size_t nodes) {
+  std::vector<int> level_of_node(nodes, 0);
+  std::vector<std::pair<int, std::pair<int, int>>> with_level;
+  for (const auto& joining : joinings) {
+    int& to = level_of_node[static_cast<std::size_t>(joining.first)];
+    const int level = std::max(to, level_of_node[static_cast<std::size_t>(joining.second)]);
+    with_level.emplace_back(level, joining);
+    to = level + 1;
+  }
+  std::stable_sort(with_level.begin(), with_level.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::vector<int> levels;
+  for (std::size_t j = 0; j < with_level.size(); ++j) {
+    joinings[j] = with_level[j].second;
+    if (with_level[j].first == static_cast<int>(levels.size())) {
+      levels.push_back(static_cast<int>(j));
+    }
+  }
+  levels.push_back(static_cast<int>(joinings.size()));
+  return levels;
 }
 
 }  // namespace heddle::detail

@@ -2,8 +2,11 @@
 // meet.
 #pragma once
 
+#include <limits>
 #include <utility>
 #include <vector>
+
+#include "heddle/entries/slots.hpp"
 
 namespace heddle {
 
@@ -21,7 +24,9 @@ struct GroupNode {
 /// 2 log2(groups) for each range of groups. Joining those in the order of the tree gives the sums
 /// that one process would have, bit for bit.
 struct GroupTree {
-  explicit GroupTree(const Partition& partition);
+  /// `most_width`: of a node, 2^i.
+  explicit GroupTree(const Partition& partition,
+                     long long most_width = std::numeric_limits<long long>::max());
 
   long long groups;
   std::vector<int> nodes_of_rank;
@@ -32,6 +37,15 @@ struct GroupTree {
   /// A rank's nodes, by where their groups lie among the rank's, in its order.
   std::vector<GroupNode> own_nodes(int rank) const;
 };
+
+/// Of each group of a rank's nodes, `most_width` for each of these, where its partial sums lie: -1
+/// for those that there are not. `group_at`: of the rank's groups, in its order.
+std::vector<Index> places_of_groups(const std::vector<GroupNode>& own_nodes,
+                                    const std::vector<Index>& group_at, long long most_width);
+
+/// Sorts joinings of so many nodes by level: those of one have the joins that they need on levels
+/// before. Where each level begins, and the end.
+std::vector<int> sort_by_level(std::vector<std::pair<int, int>>& joinings, std::size_t nodes);
 
 /// Joins a subtree of the first `groups` groups from the leaves up: `join(g, h)` adds what group h
 /// has come to to that of group g. Behind it the node's first group has its join.

@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "heddle/kernels/loop.cuh"
+#include "heddle/kernels/peer_words.cuh"
 #include "peer_exchange_cuda.hpp"
 #include "peer_memory_cuda.hpp"
-#include "peer_words_cuda.cuh"
 #include "ports_of_ranks.hpp"
 
 namespace heddle::cuda {
@@ -77,7 +77,7 @@ struct ExchangeArguments {
 /// waits would find the interior's blocks in its place. The grid's y are neighbours.
 template <class P>
 __global__ void __launch_bounds__(threads_of_exchange) exchange_rows(const ExchangeArguments<P> a) {
-  const unsigned round = round_of_launch(a.last);
+  const unsigned round = device::round_of_launch(a.last);
   const PeerPart part = a.parts[blockIdx.y];
   const Offset first = Offset(blockIdx.x) * threads_of_exchange + threadIdx.x;
   const Offset stride = Offset(gridDim.x) * threads_of_exchange;
@@ -88,7 +88,7 @@ __global__ void __launch_bounds__(threads_of_exchange) exchange_rows(const Excha
       [&](Offset i, const P& piece) { to[i] = piece; });
   if (is_last_block(a.ended)) {
     for (unsigned p = threadIdx.x; p < gridDim.y; p += threads_of_exchange) {
-      announce_to_peer(a.parts[p].flag, round);
+      device::announce_to_peer(a.parts[p].flag, round);
     }
     if (threadIdx.x == 0) *a.last = round;
   }
@@ -98,7 +98,7 @@ __global__ void __launch_bounds__(threads_of_exchange) exchange_rows(const Excha
       [&](Offset i, const P& piece) { a.to[i] = piece; });
   for (unsigned n = threadIdx.x; n < gridDim.y; n += threads_of_exchange) {
     const unsigned* const flag = a.flags + a.neighbours[n];
-    await_peer([&] { return is_announced(flag, round); }, a.given_up);
+    device::await_peer([&] { return device::is_announced(flag, round); }, a.given_up);
   }
   __syncthreads();
   const P* const from = a.inbox + (round % 2) * a.halo_pieces;
@@ -257,10 +257,7 @@ void PeerExchange::exchange(const void* x, void* boundary_x, const Stream& strea
 
 void PeerExchange::begin(const Stream& main) {
   const OnGpu here(main);
-  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
-  unsigned long long capture = 0;
-  check(cudaStreamGetCaptureInfo(main.queue, &status, &capture, nullptr, nullptr, nullptr, nullptr),
-        "cudaStreamGetCaptureInfo");
+  const unsigned long long capture = capture_of(main);
   if (std::exchange(capture_, capture) != capture) *products_ = 0;
   ++*products_;
   mark_begin<<<1, 1, 0, main.queue>>>(clock_.data());

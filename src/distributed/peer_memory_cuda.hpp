@@ -56,12 +56,17 @@ inline bool reach(int other, const Stream& stream) {
   }
 }
 
+/// Of the capture that a stream is in; 0 for none.
+inline unsigned long long capture_of(const Stream& stream) {
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+  unsigned long long capture = 0;
+  check(
+      cudaStreamGetCaptureInfo(stream.queue, &status, &capture, nullptr, nullptr, nullptr, nullptr),
+      "cudaStreamGetCaptureInfo");
+  return status == cudaStreamCaptureStatusNone ? 0 : capture;
+}
 /// Whether a stream is being captured: what is queued then runs again and again, without hosts that
 /// meet.
-inline bool is_captured(const Stream& stream) {
-  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
-  check(cudaStreamIsCapturing(stream.queue, &status), "cudaStreamIsCapturing");
-  return status != cudaStreamCaptureStatusNone;
-}
+inline bool is_captured(const Stream& stream) { return capture_of(stream) != 0; }
 
 }  // namespace heddle::cuda

@@ -7,8 +7,8 @@
 #include "base/cuda_handles.hpp"
 #include "group_sums_cuda.cuh"
 #include "heddle/detail/reduction.hpp"
+#include "heddle/kernels/peer_words.cuh"
 #include "peer_memory_cuda.hpp"
-#include "peer_words_cuda.cuh"
 #include "ports_of_ranks.hpp"
 #include "rank_sums_cuda.hpp"
 
@@ -25,6 +25,7 @@ struct FreePinned {
 };
 
 using NodeTree = RankSums::NodeTree;
+using device::PeerPacket;
 
 /// Shared memory of a block: the numbers of all nodes, where there is no room elsewhere, and behind
 /// them the tree, of which a load from far away would be waited for at every level.
@@ -111,45 +112,23 @@ __global__ void __launch_bounds__(groups_of_tile) join_with_peers(const PeerJoin
     });
     __syncthreads();
     if (complete < 0) return;
-    const unsigned round = round_of_launch(a.last_round);
+    const unsigned round = device::round_of_launch(a.last_round);
     for (int i = thread; i < a.ranks * count; i += groups_of_tile) {
       const int v = i % count;
-      send_to_peer(a.inboxes[i / count] + a.at(round, a.first_node + complete, v), sums[v], round);
+      device::send_to_peer(a.inboxes[i / count] + a.at(round, a.first_node + complete, v), sums[v],
+                           round);
     }
     return;
   }
-  const unsigned round = round_of_launch(a.last_round);
+  const unsigned round = device::round_of_launch(a.last_round);
   for (int i = thread; i < a.tree.nodes * count; i += groups_of_tile) {
     const PeerPacket* const from = a.inboxes[a.rank] + a.at(round, i / count, i % count);
     double number = 0;
-    await_peer([&] { return look_at_packet(from, round, number); }, a.given_up);
+    device::await_peer([&] { return device::look_at_packet(from, round, number); }, a.given_up);
     nodes[i] = number;
   }
   join_levels(tree, count, nodes, a.to);
   if (thread == 0) *a.last_round = round;
-}
-
-/// Sorted so that those of a level have the joins that they need on levels before.
-std::vector<int> sort_by_level(std::vector<std::pair<int, int>>& joinings, std::size_t nodes) {
-  std::vector<int> level_of_node(nodes, 0);
-  std::vector<std::pair<int, std::pair<int, int>>> with_level;
-  for (const auto& joining : joinings) {
-    int& to = level_of_node[static_cast<std::size_t>(joining.first)];
-    const int level = std::max(to, level_of_node[static_cast<std::size_t>(joining.second)]);
-    with_level.emplace_back(level, joining);
-    to = level + 1;
-  }
-  std::stable_sort(with_level.begin(), with_level.end(),
-                   [](const auto& a, const auto& b) { return a.first < b.first; });
-  std::vector<int> levels;
-  for (std::size_t j = 0; j < with_level.size(); ++j) {
-    joinings[j] = with_level[j].second;
-    if (with_level[j].first == static_cast<int>(levels.size())) {
-      levels.push_back(static_cast<int>(j));
-    }
-  }
-  levels.push_back(static_cast<int>(joinings.size()));
-  return levels;
 }
 
 }  // namespace
@@ -194,7 +173,7 @@ RankSums::RankSums(Communicator& ranks, const detail::GroupTree& tree, const Dev
                           static_cast<int>(r));
     }
     std::vector<std::pair<int, int>> pairs = tree.joinings;
-    const std::vector<int> levels = sort_by_level(pairs, tree.nodes.size());
+    const std::vector<int> levels = detail::sort_by_level(pairs, tree.nodes.size());
     std::vector<Joining> joinings;
     for (const auto& [to, from] : pairs) joinings.push_back({to, from});
     first_own_node_ = first_node[own];

@@ -8,10 +8,9 @@
 #include "group_tree.hpp"
 #include "heddle/array.hpp"
 #include "heddle/communicator.hpp"
+#include "heddle/kernels/rank_arguments.hpp"
 
 namespace heddle::cuda {
-
-struct PeerPacket;
 
 /// Each rank leaves the sums of its subtrees in pinned memory of the host, and joins those of all
 /// ranks itself, in the order of the tree. GPUs wait for one another by events, the hosts for none:
@@ -54,10 +53,7 @@ class RankSums {
   /// On the GPU.
   long long memory() const;
 
-  /// Of nodes.
-  struct Joining {
-    int to, from;
-  };
+  using Joining = device::NodeJoining;
   /// The tree over the nodes of all ranks, as kernels join it.
   struct NodeTree {
     const int* levels;
@@ -84,8 +80,8 @@ class RankSums {
   Array<const double*> places_[2];            // of each rank
   Array<double> room_;                        // for nodes that shared memory does not hold
   bool meet_in_kernels_ = false;
-  Array<PeerPacket*> inboxes_;  // of all ranks
-  Array<unsigned> last_round_;  // of those kernels
+  Array<device::PeerPacket*> inboxes_;  // of all ranks
+  Array<unsigned> last_round_;          // of those kernels
   unsigned round_ = 0;
 };
 

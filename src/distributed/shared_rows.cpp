@@ -10,6 +10,7 @@
 #include "heddle/config.hpp"
 #include "heddle/detail/index.hpp"
 #include "heddle/detail/reduction.hpp"
+#include "peer_sums_cuda.hpp"
 #include "rank_sums_cuda.hpp"
 
 namespace heddle::detail {
@@ -38,6 +39,7 @@ SharedRows::SharedRows(Communicator& ranks, const Partition& partition,
       places_(std::move(places)),
       group_at_(places_.size()),
       tree_(partition),
+      tree_of_kernels_(partition, device::groups_of_node),
       own_nodes_(tree_.own_nodes(ranks.rank())),
       sizes_(static_cast<std::size_t>(ranks.size())),
       ends_(sizes_.size()),
@@ -80,12 +82,18 @@ void SharedRows::join_on_gpu(double* partials, int count, double* to, Join how,
 void SharedRows::connect(const Device& device, const void* matrix, cuda::RankProduct& product) {
   matrix_ = matrix;
   product_ = &product;
-  if constexpr (has_cuda) of_ranks_ = std::make_shared<cuda::RankSums>(ranks_, tree_, device);
+  if constexpr (has_cuda) {
+    of_ranks_ = std::make_shared<cuda::RankSums>(ranks_, tree_, device);
+    const int* const given_up = of_ranks_->given_up();
+    if (given_up == nullptr || !cuda::PeerSums::takes(tree_of_kernels_)) return;
+    in_kernels_ =
+        std::make_shared<cuda::PeerSums>(ranks_, tree_of_kernels_, group_at_, given_up, device);
+  }
 }
 
 long long SharedRows::memory() const {
   if constexpr (has_cuda) {
-    if (of_ranks_) return of_ranks_->memory();
+    if (of_ranks_) return of_ranks_->memory() + (in_kernels_ ? in_kernels_->memory() : 0);
   }
   return 0;
 }
@@ -103,6 +111,15 @@ void SharedRows::queue_join(double* partials, int parts, int count, double* to,
     of_ranks_->join(count, to, stream);
     seconds_ += seconds_since(start);
   }
+}
+
+device::SumsOfRanks SharedRows::next_sums(const Stream& stream) {
+  if constexpr (has_cuda) {
+    if (in_kernels_ && of_ranks_->joins_captured(stream)) {
+      return in_kernels_->of_next_kernel(stream);
+    }
+  }
+  return {};
 }
 
 void SharedRows::meet() {

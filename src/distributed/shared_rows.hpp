@@ -16,6 +16,7 @@ namespace heddle {
 
 namespace cuda {
 class GroupSums;
+class PeerSums;
 class RankSums;
 }  // namespace cuda
 
@@ -51,6 +52,8 @@ class SharedRows final : public RowShare, public cuda::RanksInLoop {
   void queue_join(double* partials, int parts, int count, double* to,
                   const Stream& stream) override;
 
+  device::SumsOfRanks next_sums(const Stream& stream) override;
+
   cuda::RankProduct* product_of(const void* matrix) const override {
     return matrix == matrix_ ? product_ : nullptr;
   }
@@ -83,6 +86,7 @@ class SharedRows final : public RowShare, public cuda::RanksInLoop {
   std::vector<long long> places_;
   std::vector<Index> group_at_;  // of fields, in the order of their places
   GroupTree tree_;
+  GroupTree tree_of_kernels_;         // of nodes that a block joins
   std::vector<GroupNode> own_nodes_;  // of groups in that order
   std::vector<std::byte> mine_, all_;
   std::vector<int> sizes_;
@@ -94,6 +98,7 @@ class SharedRows final : public RowShare, public cuda::RanksInLoop {
   // Shared, as their destructors are built with CUDA only.
   std::shared_ptr<cuda::GroupSums> on_gpu_;
   std::shared_ptr<cuda::RankSums> of_ranks_;
+  std::shared_ptr<cuda::PeerSums> in_kernels_;  // null where kernels in front of others join
   const void* matrix_ = nullptr;
   cuda::RankProduct* product_ = nullptr;
 };

@@ -112,9 +112,9 @@ class DeviceLoop final : public detail::MethodLoop<S> {
     const std::vector<std::string> joined =
         rows_ != nullptr ? joined_steps(program_) : std::vector<std::string>{};
     std::optional<KernelSource> with_rows;
-    if (!joined.empty()) {
-      with_rows = preconditioned_step_source(rows_->text(), program_, product_->parts(most), most);
-    }
+    if (!joined.empty())
+      with_rows = preconditioned_step_source(rows_->text(), program_, product_->parts(most), most,
+                                             walk_.by_groups);
     std::vector<std::future<void>> compiling;
     const auto compile = [&](const KernelSource& source) {
       compiling.push_back(std::async(std::launch::async, [&] { load_kernels(source, stream); }));
@@ -314,17 +314,18 @@ class DeviceLoop final : public detail::MethodLoop<S> {
       if (lies_before && facts.step[step - 1].sums > 0) continue;
       StepPlace& place = places_.at(start, lies_before ? step - 1 : step);
       if (place.numbers == 0) continue;
-      const bool is_carried = step > decision;
-      const int from = start ? 0 : is_carried ? 1 - queued_.turn : queued_.turn;
-      const bool overlapped = is_overlapped_ && !queued_.is_first;
+      const int from = start ? 0 : step > decision ? 1 - queued_.turn : queued_.turn;
+      const device::PartialSums& left = place.left[from];
+      if (walk_.by_groups && count == 0) to.ranks = sums_of_next_kernel(stream);
       const device::PartialSums sums =
-          walk_.by_groups
-              ? joined_by_ranks(place.numbers, place.left[from].parts, place.partials[from],
-                                place.total[from], stream)
-              : for_every_block(place.numbers, place.left[from], blocks, place.total[from],
+          to.ranks.group_at != nullptr ? left
+          : walk_.by_groups
+              ? joined_by_ranks(place.numbers, left.parts, place.partials[from], place.total[from],
+                                stream)
+              : for_every_block(place.numbers, left, blocks, place.total[from],
                                 {static_cast<unsigned>(queued_.count), places_.stride()},
-                                overlapped, stream);
-      if (sums.partials != place.left[from].partials) queued_.is_first = false;
+                                is_overlapped_ && !queued_.is_first, stream);
+      if (sums.partials != left.partials) queued_.is_first = false;
       to.before[count++] = sums;
     }
   }

@@ -24,16 +24,22 @@ __global__ void __launch_bounds__(threads)
   if (threadIdx.x < N) to[threadIdx.x] = total[threadIdx.x];
 }
 
+RanksInLoop& ranks_of(const Stream& stream) {
+  auto* const ranks = dynamic_cast<RanksInLoop*>(stream.share);
+  if (ranks != nullptr) return *ranks;
+  throw Error(ErrorKind::unsupported, "the ranks' share of rows joins no sums on a GPU");
+}
+
 }  // namespace
 
 device::PartialSums joined_by_ranks(int numbers, int parts, double* partials, double* room,
                                     const Stream& stream) {
-  auto* const ranks = dynamic_cast<RanksInLoop*>(stream.share);
-  if (ranks == nullptr) {
-    throw Error(ErrorKind::unsupported, "the ranks' share of rows joins no sums on a GPU");
-  }
-  ranks->queue_join(partials, parts, numbers, room, stream);
+  ranks_of(stream).queue_join(partials, parts, numbers, room, stream);
   return {room, 1, 1};
+}
+
+device::SumsOfRanks sums_of_next_kernel(const Stream& stream) {
+  return ranks_of(stream).next_sums(stream);
 }
 
 bool can_overlap_sums(const Stream& stream) { return can_overlap(add_all<1>, stream); }

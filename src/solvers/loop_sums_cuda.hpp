@@ -3,6 +3,7 @@
 
 #include "heddle/device.hpp"
 #include "heddle/kernels/arguments.hpp"
+#include "heddle/kernels/rank_arguments.hpp"
 
 namespace heddle::cuda {
 
@@ -23,6 +24,9 @@ device::PartialSums for_every_block(int numbers, const device::PartialSums& sums
 /// `room`. Collective, see `RanksInLoop::queue_join`.
 device::PartialSums joined_by_ranks(int numbers, int parts, double* partials, double* room,
                                     const Stream& stream);
+
+/// Of a kernel that may join them itself, see `RanksInLoop::next_sums`.
+device::SumsOfRanks sums_of_next_kernel(const Stream& stream);
 
 /// Whether that kernel waits for the one before it, see kernels/loop.cuh.
 bool can_overlap_sums(const Stream& stream);

@@ -3,6 +3,7 @@
 
 #include "heddle/device.hpp"
 #include "heddle/kernels/arguments.hpp"
+#include "heddle/kernels/rank_arguments.hpp"
 #include "heddle/linear_operator.hpp"
 #include "step_program.hpp"
 
@@ -36,6 +37,10 @@ class RanksInLoop {
   /// the other ranks.
   virtual void queue_join(double* partials, int parts, int count, double* to,
                           const Stream& stream) = 0;
+
+  /// What the next kernel on a stream that is being captured joins its sums by, so that none need
+  /// stand before it; or nothing, where `queue_join` is to join them.
+  virtual device::SumsOfRanks next_sums(const Stream& stream) = 0;
 
   /// Of the operator whose share this is; null for any other.
   virtual RankProduct* product_of(const void* matrix) const = 0;

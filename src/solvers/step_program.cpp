@@ -90,11 +90,12 @@ int update_behind(const detail::MethodProgram& program, const methods::Facts& fa
   return is(methods::StepKind::update) && facts.own_numbers(next, program.ring) == 0 ? next : 0;
 }
 
-std::string method_definition(const detail::MethodProgram& program, int parts_of_product) {
+std::string method_definition(const detail::MethodProgram& program, int parts_of_product,
+                              bool has_ranks) {
   return "#include \"" + program.text.header + "\"\nstruct Method : " + program.text.type + "<" +
          name_of(program.ring) + ", " + truth(program.preconditioned) +
          "> {\n  static constexpr unsigned parts_of_product = " + std::to_string(parts_of_product) +
-         ";\n};\n";
+         ";\n  static constexpr bool has_ranks = " + truth(has_ranks) + ";\n};\n";
 }
 
 void add_header_of(const detail::MethodProgram& program, KernelSource& source) {
@@ -191,8 +192,8 @@ class StepPrograms {
     source.name = name + " of " + program_.text.type;
     add_header_of(program_, source);
     source.text =
-        method_definition(program_, form_.parts_of_product) + "#include \"heddle/kernels/" +
-        frame.header + "\"\nusing Chunk = heddle::cuda::" + chunk() +
+        method_definition(program_, form_.parts_of_product, form_.by_groups) +
+        "#include \"heddle/kernels/" + frame.header + "\"\nusing Chunk = heddle::cuda::" + chunk() +
         ";\nextern \"C\" __global__ void __launch_bounds__(" + frame.bounds + ")\n" + step_kernel +
         parameter.declared + " {\n  heddle::device::" + call + parameter.taken + ";\n}\n";
     programs_.push_back({name, std::move(source)});
@@ -215,11 +216,11 @@ std::vector<std::string> joined_steps(const detail::MethodProgram& program) {
 }
 
 KernelSource preconditioned_step_source(const EntryText& rows, const detail::MethodProgram& program,
-                                        int parts_of_product, int systems) {
+                                        int parts_of_product, int systems, bool has_ranks) {
   const Parameter parameter("PreconditionedStepArguments", systems);
   std::string text = "#include \"heddle/kernels/preconditioned_step.cuh\"\n" +
-                     method_definition(program, parts_of_product) + "using Rows = " + rows.type +
-                     ";\n";
+                     method_definition(program, parts_of_product, has_ranks) +
+                     "using Rows = " + rows.type + ";\n";
   for_each_joined_step(program, [&](bool start, int i) {
     text +=
         "extern \"C\" __global__ void __launch_bounds__(heddle::device::threads_of_rows)\nheddle_" +

@@ -31,8 +31,9 @@ bool sums_alone(const detail::MethodProgram& program, const methods::Facts& fact
 int update_behind(const detail::MethodProgram& program, const methods::Facts& facts, int i);
 
 /// The method as a type named `Method`. `parts_of_product`: partial sums of a product that make the
-/// sum of a group of 256 threads, see kernels/arguments.hpp.
-std::string method_definition(const detail::MethodProgram& program, int parts_of_product);
+/// sum of a group of 256 threads, see kernels/arguments.hpp. `has_ranks`: kernels may join them.
+std::string method_definition(const detail::MethodProgram& program, int parts_of_product,
+                              bool has_ranks = false);
 /// Where the method is not the library's: the text that defines it.
 void add_header_of(const detail::MethodProgram& program, KernelSource& source);
 /// "iteration_2", of `StepProgram` and, behind `heddle_`, of kernels joined with a preconditioner.
@@ -60,7 +61,8 @@ std::vector<std::string> joined_steps(const detail::MethodProgram& program);
 /// Kernels `heddle_STEP` for each of them: `rows` is its type as
 /// kernels/rows.cuh describes it.
 KernelSource preconditioned_step_source(const EntryText& rows, const detail::MethodProgram& program,
-                                        int parts_of_product, int systems = 1);
+                                        int parts_of_product, int systems = 1,
+                                        bool has_ranks = false);
 
 /// A program for every update (the first of two together), for sums alone, for a decision at the
 /// end of the start, and for what a method does with its basis.

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <numeric>
+#include <utility>
 #include <vector>
 
 #include "heddle/detail/reduction.hpp"
@@ -52,6 +54,68 @@ TEST(GroupTree, GivesTheSumOfOneProcessBitForBit) {
     for (const Partition& partition : {random_partition(rows, ranks, seed.generator),
                                        random_owners(rows, ranks, seed.generator)}) {
       ASSERT_EQ(sum_over_ranks(sums, partition), whole_sum(sums)) << groups << " groups";
+    }
+  }
+}
+
+/// As kernels join them (kernels/rank_sums.cuh): a thread has a group of a node, and the joinings
+/// of a level come in any order.
+double sum_by_kernels(const std::vector<double>& sums, const Partition& partition,
+                      long long most_width) {
+  const detail::GroupTree tree(partition, most_width);
+  const auto width = static_cast<std::size_t>(most_width);
+  std::vector<double> nodes;
+  for (int rank = 0; rank < partition.ranks(); ++rank) {
+    const long long own_groups = (partition.rows_of(rank) + rows_of_group - 1) / rows_of_group;
+    // Fields have the groups in another order than the tree.
+    std::vector<Index> group_at(static_cast<std::size_t>(own_groups));
+    std::iota(group_at.rbegin(), group_at.rend(), 0);
+    const auto own = tree.own_nodes(rank);
+    const std::vector<Index> places = detail::places_of_groups(own, group_at, most_width);
+    EXPECT_EQ(places.size(), own.size() * width);
+    for (std::size_t n = 0; n < own.size(); ++n) {
+      const Index* const of_node = places.data() + n * width;
+      const auto groups = static_cast<std::size_t>(
+          std::count_if(of_node, of_node + width, [](Index at) { return at >= 0; }));
+      std::vector<double> of_thread;
+      for (std::size_t t = 0; t < groups; ++t) {
+        const long long group = own_groups - 1 - of_node[t];
+        of_thread.push_back(sums[static_cast<std::size_t>(partition.place_of_group(rank, group))]);
+      }
+      for (std::size_t half = 1; half < width; half *= 2) {
+        for (std::size_t t = 0; t + half < groups; t += 2 * half)
+          of_thread[t] += of_thread[t + half];
+      }
+      nodes.push_back(of_thread.at(0));
+    }
+  }
+  std::vector<std::pair<int, int>> joinings = tree.joinings;
+  const std::vector<int> levels = detail::sort_by_level(joinings, nodes.size());
+  for (std::size_t level = 0; level + 1 < levels.size(); ++level) {
+    for (int j = levels[level + 1]; j-- > levels[level];) {
+      const auto& [a, b] = joinings[static_cast<std::size_t>(j)];
+      nodes[static_cast<std::size_t>(a)] += nodes[static_cast<std::size_t>(b)];
+    }
+  }
+  return nodes.empty() ? 0 : nodes[static_cast<std::size_t>(tree.root)];
+}
+
+TEST(GroupTree, GivesThatSumInNodesOfAnyWidth) {
+  Seed seed(62);
+  for (int round = 0; round < 200; ++round) {
+    const int groups = random_between(0, round < 150 ? 20 : 1500, seed.generator);
+    const int ranks = random_between(1, 9, seed.generator);
+    std::vector<double> sums(static_cast<std::size_t>(groups));
+    for (double& sum : sums) sum = random_components<real<double>>(seed.generator).component[0];
+    const Index rows =
+        std::max(0, groups * rows_of_group - random_between(0, rows_of_group - 1, seed.generator));
+    const double expected = whole_sum(sums);
+    for (const Partition& partition : {random_partition(rows, ranks, seed.generator),
+                                       random_owners(rows, ranks, seed.generator)}) {
+      for (const long long most_width : {1LL, 4LL, 256LL}) {
+        ASSERT_EQ(sum_by_kernels(sums, partition, most_width), expected)
+            << groups << " groups, " << most_width << " in a node";
+      }
     }
   }
 }

@@ -74,7 +74,7 @@ TEST(RankVolumes, AreThoseOfRanks) {
 }
 
 /// docs/gpu-runs/2026-11-27-h100-sorted-ranks.md and 2026-11-27-h200-ranks.md: microseconds of an
-/// iteration; of two ranks, 2026-11-27-h100-rank-graphs.md and 2026-11-27-h200-rank-graphs.md.
+/// iteration; of two ranks, 2026-11-27-h100-rank-graphs.md and 2026-11-27-h200-rank-sums.md.
 struct Measured {
   const char* rates;
   long long rows, entries, halo;
@@ -85,9 +85,9 @@ const std::array<Measured, 6> runs = {
     {{"h100", 542892, 3800232, 1532, {36, 32}, 136.4, 174.8, 97.6},
      {"h100", 1001775, 14786907, 17431, {76, 24}, 540.6, 609.5, 329.4},
      {"h100", 6006252, 42043752, 5115, {36, 32}, 1350.6, 1371.1, 704.9},
-     {"h200", 542892, 3800232, 1532, {36, 32}, 104.8, 135.2, 87.5},
-     {"h200", 1001775, 14786907, 17431, {76, 24}, 382.6, 438.0, 249.6},
-     {"h200", 6006252, 42043752, 5115, {36, 32}, 963.3, 984.7, 521.8}}};
+     {"h200", 542892, 3800232, 1532, {36, 32}, 104.8, 135.2, 81.9},
+     {"h200", 1001775, 14786907, 17431, {76, 24}, 382.6, 438.0, 244.0},
+     {"h200", 6006252, 42043752, 5115, {36, 32}, 963.3, 984.7, 503.8}}};
 
 std::vector<RankVolume> halves(const Measured& run) {
   RankVolume half;

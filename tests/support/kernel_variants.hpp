@@ -147,10 +147,10 @@ inline const std::vector<VariantProgram>& variant_programs() {
                  {method_rows::chebyshev_iteration},
                  {method_rows::chebyshev_iteration, true},
                  {method_rows::minres, false, 0, true}}},
-      {.name = "steps with Jacobi",
+      {.name = "steps with Jacobi on ranks",
        .kind = preconditioned_steps,
        .jacobi = true,
-       .steps = {{method_rows::conjugate_gradient, true}}},
+       .steps = {{method_rows::conjugate_gradient, true, 0, true}}},
       {.name = "steps with Jacobi and one reduction",
        .kind = preconditioned_steps,
        .jacobi = true,
@@ -314,7 +314,7 @@ inline cuda::KernelSource source_of(const VariantEntry& entry, const VariantProg
       : program.kind == ProgramKind::preconditioned_steps
           ? cuda::preconditioned_step_source(cuda::diagonal_rows(product.entry, plan.layout.vector),
                                              program_of_method(program.steps[0].method, ring, true),
-                                             parts, program.systems)
+                                             parts, program.systems, program.steps[0].by_groups)
           : cuda::persistent_source(
                 {product, plan.gpu.block_size, program.jacobi, program.in_shared, program.method});
   source.name = std::string(program.name) + " of " + entry.text.type + " under " + to_string(plan);

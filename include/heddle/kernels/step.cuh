@@ -5,6 +5,7 @@
 #pragma once
 
 #include "heddle/kernels/loop.cuh"
+#include "heddle/kernels/rank_sums.cuh"
 #include "heddle/kernels/reduce.cuh"
 #include "heddle/kernels/step_arguments.hpp"
 
@@ -57,11 +58,11 @@ struct DecisionSums {
 
   Number sum[methods::most_sums];
 
-  __device__ __forceinline__ void add(const PartialSums* before) { add_source<0, 0, 0>(before); }
+  __device__ __forceinline__ void add(const StepArguments& a) { add_source<0, 0, 0>(a); }
 
   /// `k`: of the pending steps, `source`: the kernel that left its sums, `next`: of the sums.
   template <int k, int source, int next>
-  __device__ __forceinline__ void add_source(const PartialSums* before) {
+  __device__ __forceinline__ void add_source(const StepArguments& a) {
     if constexpr (k < pending.count) {
       constexpr int i = pending.step[k];
       constexpr bool both = joins_next<M, L, joined, i>();
@@ -74,12 +75,20 @@ struct DecisionSums {
       constexpr unsigned parts =
           methods::facts_of<L>.step[i].kind == methods::StepKind::product ? M::parts_of_product : 1;
       if constexpr (numbers > 0) {
-        add_partials<numbers, Threads, parts, false, most_for_every_block>(
-            before[source].partials, before[source].count, total);
+        const PartialSums& before = a.before[source];
+        bool joins_ranks = false;
+        if constexpr (M::has_ranks) {
+          joins_ranks = a.ranks.group_at != nullptr;
+          if (joins_ranks) add_over_ranks<numbers, Threads>(a.ranks, source, before, total);
+        }
+        if (!joins_ranks) {
+          add_partials<numbers, Threads, parts, false, most_for_every_block>(before.partials,
+                                                                             before.count, total);
+        }
       }
       take<first, first, end, next, 0>(total);
       constexpr bool skips = both && end > first + methods::facts_of<L>.step[i].sums;
-      add_source<k + (skips ? 2 : 1), source + (numbers > 0 ? 1 : 0), next + end - first>(before);
+      add_source<k + (skips ? 2 : 1), source + (numbers > 0 ? 1 : 0), next + end - first>(a);
     }
   }
   template <int s, int first, int end, int next, int at_total>
@@ -181,7 +190,7 @@ __device__ __forceinline__ bool take_decision(const StepArguments& a, BlockState
   if constexpr (methods::facts_of<L>.decides_before(i)) {
     using Sums = DecisionSums<M, start, i - 1, joined, Threads>;
     Sums sums;
-    sums.add(a.before);
+    sums.add(a);
     if constexpr (Sums::pending.count == 0) __syncthreads();
     if (threadIdx.x == 0) {
       block.concluded = 0;

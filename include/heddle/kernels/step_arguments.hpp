@@ -5,6 +5,7 @@
 #include "heddle/kernels/chunks.hpp"
 #include "heddle/kernels/loop_state.hpp"
 #include "heddle/kernels/persistent_arguments.hpp"
+#include "heddle/kernels/rank_arguments.hpp"
 #include "heddle/methods/listing.hpp"
 
 namespace heddle::device {
@@ -15,13 +16,12 @@ inline constexpr int threads_of_step = 2 * cuda::threads_of_block;
 /// Blocks that a multiprocessor has the registers for, at least, whatever the step.
 inline constexpr int resident_blocks_of_step = 2;
 
-inline constexpr int most_sources = 4;
-
 struct StepArguments {
   cuda::Walk walk;
   LoopState* state;
   int side;                          // that was written last
   PartialSums before[most_sources];  // that the decision adds, in the listing's order
+  SumsOfRanks ranks;                 // where they are to be joined with those of other ranks
   double* partials;                  // where the step leaves its own
   void* vector[methods::most_vectors];
 };

@@ -2,15 +2,9 @@
 // there. Each word carries its round, so that none is ever taken back.
 #pragma once
 
-#include "heddle/entries/slots.hpp"
+#include "heddle/kernels/rank_arguments.hpp"
 
-namespace heddle::cuda {
-
-/// A number in halves, each with its round: 16 bytes that are stored at once arrive as two times 8
-/// at worst (as NCCL's protocol LL has it). So no fence stands between a number and its round.
-struct alignas(16) PeerPacket {
-  unsigned low, round_of_low, high, round_of_high;
-};
+namespace heddle::device {
 
 __device__ __forceinline__ void send_to_peer(PeerPacket* to, double value, unsigned round) {
   const auto bits = static_cast<unsigned long long>(__double_as_longlong(value));
@@ -61,4 +55,4 @@ __device__ __forceinline__ unsigned round_of_launch(const unsigned* last) {
   return *static_cast<const volatile unsigned*>(last) + 1;
 }
 
-}  // namespace heddle::cuda
+}  // namespace heddle::device
