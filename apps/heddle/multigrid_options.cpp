@@ -24,6 +24,13 @@ void MultigridOption::add_to(CLI::App& command) {
       ->check(CLI::IsMember({"chebyshev", "jacobi", "l1-jacobi", "gauss-seidel"}))
       ->type_name("SMOOTHER");
   command
+      .add_option(
+          "--interpolation", interpolation_,
+          "of multigrid: smoothed, or plain, whose levels are sparser and cheaper to set up "
+          "and take more iterations, fewest with --cycle k [smoothed]")
+      ->check(CLI::IsMember({"smoothed", "plain"}))
+      ->type_name("KIND");
+  command
       .add_option("--strength", strength_,
                   "of multigrid: rows are aggregated where |a_ij| is larger than so much of "
                   "sqrt(|a_ii a_jj|), from 0 to below 1, and by less where that aggregates too few "
@@ -72,9 +79,10 @@ void MultigridOption::check_candidates() const {
 void MultigridOption::check(const ComposedChoice& preconditioner) const {
   check_candidates();
   if (preconditioner.has(PreconditionerKind::multigrid)) return;
-  if (!cycle_ && !smoother_ && !strength_ && coordinates_.empty() && candidates_.empty()) return;
+  if (!names_settings() && !names_candidates()) return;
   throw Error(ErrorKind::usage, std::string(cycle_                  ? "--cycle"
                                             : smoother_             ? "--smoother"
+                                            : interpolation_        ? "--interpolation"
                                             : strength_             ? "--strength"
                                             : !coordinates_.empty() ? "--coordinates"
                                                                     : "--candidates") +
@@ -84,6 +92,7 @@ void MultigridOption::check(const ComposedChoice& preconditioner) const {
 void MultigridOption::apply_to(MultigridChoice& choice) const {
   if (cycle_) choice.cycle = *find_cycle(*cycle_);
   if (smoother_) choice.smoother = *find_smoother(*smoother_);
+  if (interpolation_) choice.interpolation = *find_interpolation(*interpolation_);
   if (strength_) choice.strength = *strength_;
 }
 

@@ -91,6 +91,7 @@ void take_tuned_settings(const SolveOptions& options, const AnyMatrix& matrix, c
   outcome.preconditioner = tuned->preconditioner;
   outcome.multigrid.cycle = named.cycle;
   outcome.multigrid.smoother = named.smoother;
+  outcome.multigrid.interpolation = named.interpolation;
   outcome.multigrid.strength = tuned->strength;
   outcome.multigrid_reason = tuned->reason;
 }

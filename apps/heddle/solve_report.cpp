@@ -111,6 +111,7 @@ nlohmann::ordered_json to_json(const SolveOutcome& outcome) {
     json["multigrid"] = to_json(*outcome.hierarchy);
     json["multigrid"]["cycle"] = name(outcome.multigrid.cycle);
     json["multigrid"]["smoother"] = name(outcome.multigrid.smoother);
+    json["multigrid"]["interpolation"] = name(outcome.multigrid.interpolation);
     json["multigrid"]["reason"] =
         outcome.multigrid_reason.empty() ? "as named" : outcome.multigrid_reason;
     const std::optional<double> factor = factor_of(outcome);

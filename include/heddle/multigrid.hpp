@@ -32,11 +32,17 @@ enum class Cycle { v, w, k };
 /// colours, forward before and backward after.
 enum class Smoother { chebyshev, jacobi, l1_jacobi, gauss_seidel };
 
+/// How P interpolates a correction. Smoothed: (1 - omega D^-1 A) T, where T has the candidates on
+/// each aggregate. Plain: T itself, whose rows have one entry: levels are sparser, their set-up is
+/// cheaper, and more iterations follow, the fewest by K-cycles (Notay 2010, ETNA 37).
+enum class Interpolation { smoothed, plain };
+
 struct HEDDLE_EXPORT MultigridOptions {
   Cycle cycle = Cycle::v;
   /// A level whose rows need more than 64 colours, no two of one colour having an entry together,
   /// takes Chebyshev's polynomial in place of Gauss-Seidel.
   Smoother smoother = Smoother::chebyshev;
+  Interpolation interpolation = Interpolation::smoothed;
   /// Products with the matrix in Chebyshev's polynomial, sweeps of the others, before and after
   /// each correction. 0 leaves damped Jacobi of that polynomial, and is none of the others.
   int degree = 1;

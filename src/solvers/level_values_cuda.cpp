@@ -140,14 +140,15 @@ void LevelValues<S>::add_transfer(std::size_t number) {
   own.tentative.pattern = pattern_of(level.tentative.pattern, true);
   own.tentative.values = level_values::on_gpu(level.tentative.values, device_);
   own.prolongation.pattern = pattern_of(level.prolongation.pattern, true);
-  own.prolongation.values = Array<double>(level_values::numbers_of(level.prolongation), device_);
+  own.is_smoothed = level.to_prolongation.longest > 0;
+  own.prolongation.values = level_values::on_gpu(level.prolongation.values, device_);
   own.image.pattern = pattern_of(level.image.pattern, false);
   // A T is there before A P, whose pattern has it.
   own.image.values = Array<double>(
       std::max(level_values::numbers_of(level.image), level_values::numbers_of(level.prolongation)),
       device_);
   own.restriction.pattern = pattern_of(level.restriction.pattern, true);
-  own.restriction.values = Array<double>(level_values::numbers_of(level.restriction), device_);
+  own.restriction.values = level_values::on_gpu(level.restriction.values, device_);
   own.to_prolongation = places_of(level.to_prolongation, level.prolongation);
   own.to_image = places_of(level.to_image, level.image);
   own.to_coarse = places_of(level.to_coarse, coarse);
@@ -301,6 +302,25 @@ void LevelValues<S>::smooth(std::size_t number) {
   look_for_growth(reach, shape.ring, own.matrix.pattern.length, &doubts_->values, stream);
 }
 
+/// P and P* of A T.
+template <class S>
+void LevelValues<S>::smooth_transfer(std::size_t number) {
+  const Level& level = *levels_[number];
+  Values& own = values_[number];
+  const auto& shape = level.prolongation.shape;
+  device::SmoothedRows rows;
+  rows.p = own.prolongation.pattern.view(), rows.t = own.tentative.pattern.view();
+  rows.image = own.image.values.data();
+  rows.tentative = own.tentative.values.data();
+  rows.inverses = own.inverses.data();
+  rows.omega = 4 / (3 * level.largest);
+  rows.smoothed = own.prolongation.values.data();
+  rows.adjoint = own.restriction.values.data();
+  rows.place = own.place.data();
+  rows.height = shape.height, rows.width = shape.width;
+  heddle::cuda::smooth(rows, shape.ring, own.prolongation.pattern.length, device_.stream());
+}
+
 template <class S>
 void LevelValues<S>::transfer(std::size_t number, double rounding) {
   const Level &level = *levels_[number], &coarse = *levels_[number + 1];
@@ -317,19 +337,11 @@ void LevelValues<S>::transfer(std::size_t number, double rounding) {
     p.height = height, p.middle = middle, p.width = shape.width;
     multiply(p, shape.ring, b.pattern.length, places.longest, stream);
   };
-  product(own.matrix, own.tentative, own.prolongation.pattern, own.image.values,
-          own.to_prolongation, shape.height, shape.height);
-  device::SmoothedRows rows;
-  rows.p = own.prolongation.pattern.view(), rows.t = own.tentative.pattern.view();
-  rows.image = own.image.values.data();
-  rows.tentative = own.tentative.values.data();
-  rows.inverses = own.inverses.data();
-  rows.omega = 4 / (3 * level.largest);
-  rows.smoothed = own.prolongation.values.data();
-  rows.adjoint = own.restriction.values.data();
-  rows.place = own.place.data();
-  rows.height = shape.height, rows.width = shape.width;
-  heddle::cuda::smooth(rows, shape.ring, own.prolongation.pattern.length, stream);
+  if (own.is_smoothed) {
+    product(own.matrix, own.tentative, own.prolongation.pattern, own.image.values,
+            own.to_prolongation, shape.height, shape.height);
+    smooth_transfer(number);
+  }
   product(own.matrix, own.prolongation, own.image.pattern, own.image.values, own.to_image,
           shape.height, shape.height);
   product(own.restriction, own.image, next.matrix.pattern, next.matrix.values, own.to_coarse,

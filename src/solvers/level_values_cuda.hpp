@@ -72,6 +72,7 @@ class LevelValues {
     Matrix tentative, prolongation, image, restriction;
     Places to_prolongation, to_image, to_coarse;
     Array<Offset> place;
+    bool is_smoothed = true;  // P; else it is T for all values
     Array<double> scales, scratch;
     Stored of_p, of_adjoint, of_matrix;
     // Of a level that is solved.
@@ -90,6 +91,7 @@ class LevelValues {
   void add_inverse(std::size_t number);
   void read_matrix();
   void smooth(std::size_t number);
+  void smooth_transfer(std::size_t number);
   void transfer(std::size_t number, double rounding);
   void solve(std::size_t number);
   void put(const Array<double>& values, const Stored& stored,

@@ -11,6 +11,7 @@ namespace heddle::detail {
 inline MultigridOptions multigrid_options(int degree, const MultigridChoice& choice) {
   return {.cycle = choice.cycle,
           .smoother = choice.smoother,
+          .interpolation = choice.interpolation,
           .degree = degree,
           .strength = choice.strength};
 }

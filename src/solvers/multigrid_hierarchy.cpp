@@ -252,8 +252,10 @@ void Hierarchy<S>::extend(Level& level, UnsetArray<double>& candidates, double s
   const Index count = aggregates->count;
   const TileShape shape{a.shape.height, coarse_.tiles.size, a.shape.ring};
   level.tentative = tentative_prolongation(*aggregates, shape, candidates, host);
-  level.prolongation =
-      product_pattern(a, level.tentative, /*is_hermitian=*/false, host, level.to_prolongation);
+  const bool is_plain = options_.interpolation == Interpolation::plain;
+  level.prolongation = is_plain ? level.tentative
+                                : product_pattern(a, level.tentative, /*is_hermitian=*/false, host,
+                                                  level.to_prolongation);
   level.image =
       product_pattern(a, level.prolongation, /*is_hermitian=*/false, host, level.to_image);
   level.restriction = adjoint_pattern(level.prolongation, host, level.place);
@@ -277,15 +279,17 @@ void Hierarchy<S>::extend(Level& level, UnsetArray<double>& candidates, double s
   levels_.push_back(std::move(coarse));
 }
 
-/// P = (1 - omega D^-1 A) T, and P* A P.
+/// P = (1 - omega D^-1 A) T where it is smoothed, and P* A P.
 template <class S>
 void Hierarchy<S>::transfer(Level& level, Level& coarse) {
   const Stream host = host_.stream();
   const TileMatrix& a = level.matrix;
   TileMatrix& p = level.prolongation;
-  const double omega = 4 / (3 * level.largest);
-  multiply(a, level.tentative, level.to_prolongation, p, host);
-  smooth_prolongation(level.inverses, omega, level.tentative, p, scratch_, host);
+  if (options_.interpolation == Interpolation::smoothed) {
+    const double omega = 4 / (3 * level.largest);
+    multiply(a, level.tentative, level.to_prolongation, p, host);
+    smooth_prolongation(level.inverses, omega, level.tentative, p, scratch_, host);
+  }
   conjugate_transpose(p, level.place, level.restriction, host);
   multiply(a, p, level.to_image, level.image, host);
   multiply(level.restriction, level.image, level.to_coarse, coarse.matrix, host);

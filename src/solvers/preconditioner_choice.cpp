@@ -83,6 +83,13 @@ constexpr SmootherName smoothers[] = {{Smoother::chebyshev, "chebyshev"},
                                       {Smoother::l1_jacobi, "l1-jacobi"},
                                       {Smoother::gauss_seidel, "gauss-seidel"}};
 
+struct InterpolationName {
+  Interpolation interpolation;
+  std::string_view name;
+};
+constexpr InterpolationName interpolations[] = {{Interpolation::smoothed, "smoothed"},
+                                                {Interpolation::plain, "plain"}};
+
 [[noreturn]] void refuse(const std::string& why) { throw Error(ErrorKind::usage, why); }
 
 void check_needs_no_entries(const PreconditionerChoice& choice) {
@@ -219,49 +226,67 @@ std::optional<Smoother> find_smoother(std::string_view name) {
   }
   return std::nullopt;
 }
+std::optional<Interpolation> find_interpolation(std::string_view name) {
+  for (const InterpolationName& row : interpolations) {
+    if (row.name == name) return row.interpolation;
+  }
+  return std::nullopt;
+}
 std::string_view name(Cycle cycle) { return cycles[static_cast<std::size_t>(cycle)].name; }
 std::string_view name(Smoother smoother) {
   return smoothers[static_cast<std::size_t>(smoother)].name;
 }
+std::string_view name(Interpolation interpolation) {
+  return interpolations[static_cast<std::size_t>(interpolation)].name;
+}
 
 namespace {
 
-/// The cycle and smoother that all parts of multigrid have, as far as they were read.
-using CycleAndSmoother = std::optional<std::pair<Cycle, Smoother>>;
+/// What all parts of multigrid have in common, as far as they were read.
+using CycleWords = std::tuple<Cycle, Smoother, Interpolation>;
 
-/// A part, whose cycle and smoother `multigrid` has, or gets.
-PreconditionerChoice parse_part(std::string_view text, CycleAndSmoother& multigrid) {
+/// Whether the piece names such a setting, which `own` becomes.
+template <class Setting>
+bool takes(std::string_view piece, const std::optional<Setting>& found, const std::string& what,
+           std::optional<Setting>& own) {
+  if (!found) return false;
+  if (own) {
+    refuse("the preconditioner multigrid has one " + what + ", not a second one '" +
+           std::string(piece) + "'");
+  }
+  own = found;
+  return true;
+}
+
+/// A part, whose cycle, smoother and interpolation `multigrid` has, or gets.
+PreconditionerChoice parse_part(std::string_view text, std::optional<CycleWords>& multigrid) {
   const std::vector<std::string_view> pieces = pieces_of(text, ':');
   if (pieces.front() != "multigrid") return parse_preconditioner(text);
   std::string rest(pieces.front());
-  std::optional<Cycle> own_cycle;
-  std::optional<Smoother> own_smoother;
+  std::optional<Cycle> cycle;
+  std::optional<Smoother> smoother;
+  std::optional<Interpolation> interpolation;
   for (std::size_t k = 1; k < pieces.size(); ++k) {
-    if (const auto cycle = find_cycle(pieces[k])) {
-      if (own_cycle) {
-        refuse("the preconditioner multigrid has one cycle, not a second one '" +
-               std::string(pieces[k]) + "'");
-      }
-      own_cycle = cycle;
-    } else if (const auto smoother = find_smoother(pieces[k])) {
-      if (own_smoother) {
-        refuse("the preconditioner multigrid has one smoother, not a second one '" +
-               std::string(pieces[k]) + "'");
-      }
-      own_smoother = smoother;
-    } else if (k > 1 || pieces[k].find_first_not_of("0123456789") != std::string_view::npos) {
-      refuse(
-          "the preconditioner multigrid takes the degree first, then a cycle (v, w, k) and a "
-          "smoother (chebyshev, jacobi, l1-jacobi, gauss-seidel), not '" +
-          std::string(pieces[k]) + "'");
-    } else {
-      rest += ":" + std::string(pieces[k]);
+    const std::string_view piece = pieces[k];
+    if (takes(piece, find_cycle(piece), "cycle", cycle) ||
+        takes(piece, find_smoother(piece), "smoother", smoother) ||
+        takes(piece, find_interpolation(piece), "interpolation", interpolation)) {
+      continue;
     }
+    if (k > 1 || piece.find_first_not_of("0123456789") != std::string_view::npos) {
+      refuse(
+          "the preconditioner multigrid takes the degree first, then a cycle (v, w, k), a smoother "
+          "(chebyshev, jacobi, l1-jacobi, gauss-seidel) and an interpolation (smoothed, plain), "
+          "not '" +
+          std::string(piece) + "'");
+    }
+    rest += ":" + std::string(piece);
   }
-  const std::pair own(own_cycle.value_or(MultigridChoice().cycle),
-                      own_smoother.value_or(MultigridChoice().smoother));
+  const MultigridChoice usual;
+  const CycleWords own(cycle.value_or(usual.cycle), smoother.value_or(usual.smoother),
+                       interpolation.value_or(usual.interpolation));
   if (multigrid.value_or(own) != own) {
-    refuse("the parts that are multigrid have one cycle and one smoother");
+    refuse("the parts that are multigrid have one cycle, one smoother and one interpolation");
   }
   multigrid = own;
   return parse_preconditioner(rest);
@@ -272,7 +297,7 @@ PreconditionerChoice parse_part(std::string_view text, CycleAndSmoother& multigr
 ComposedChoice ComposedChoice::parse(std::string_view text) {
   ComposedChoice choice;
   const bool is_composed = text.find_first_of("*,") != text.npos;
-  CycleAndSmoother multigrid;
+  std::optional<CycleWords> multigrid;
   int number = 0;
   for (const std::string_view product : pieces_of(text, ',')) {
     Product& factors = choice.terms_.emplace_back();
@@ -290,7 +315,10 @@ ComposedChoice ComposedChoice::parse(std::string_view text) {
       }
     }
   }
-  if (multigrid) std::tie(choice.multigrid.cycle, choice.multigrid.smoother) = *multigrid;
+  if (multigrid) {
+    std::tie(choice.multigrid.cycle, choice.multigrid.smoother, choice.multigrid.interpolation) =
+        *multigrid;
+  }
   return choice;
 }
 
@@ -304,6 +332,9 @@ std::string ComposedChoice::text() const {
       if (multigrid.cycle != Cycle::v) text += ":" + std::string(name(multigrid.cycle));
       if (multigrid.smoother != Smoother::chebyshev) {
         text += ":" + std::string(name(multigrid.smoother));
+      }
+      if (multigrid.interpolation != Interpolation::smoothed) {
+        text += ":" + std::string(name(multigrid.interpolation));
       }
     }
   }

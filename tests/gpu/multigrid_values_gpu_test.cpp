@@ -67,13 +67,14 @@ std::vector<double> cycled(const Operator<E>& A, const Multigrid<vector_scalar_t
 /// New values, by the GPU and by the CPU.
 template <class E>
 void expect_same_refresh(const Device& device, const CsrMatrix<E>& matrix, const char* plan,
-                         int coarsest, const std::vector<Field<E>>& candidates = {}) {
+                         int coarsest, const std::vector<Field<E>>& candidates = {},
+                         Interpolation interpolation = Interpolation::smoothed) {
   SCOPED_TRACE(plan);
   using S = vector_scalar_t<E>;
   Seed seed(6706);
   const Field<E> b = random_field<E>(matrix.rows(), seed.generator);
   const CsrMatrix<E> scaled = scaled_on_both_sides(matrix, 6707);
-  const MultigridOptions options{.coarsest = coarsest};
+  const MultigridOptions options{.interpolation = interpolation, .coarsest = coarsest};
   Operator<E> on_cpu(matrix, parse_plan(plan)), A(matrix, parse_plan(plan), device);
   Multigrid<S> here(on_cpu, options, views_of(candidates));
   Multigrid<S> there(A, options, views_of(candidates));
@@ -103,6 +104,7 @@ void expect_same_refresh(const Device& device, const CsrMatrix<E>& matrix, const
 TEST_F(MultigridValuesOnGpu, AreThoseOfTheCpu) {
   expect_same_refresh(device, poisson(9000), "pJDS", 30);
   expect_same_refresh(device, poisson(9000), "pJDS", 400);
+  expect_same_refresh(device, poisson(9000), "pJDS", 400, {}, Interpolation::plain);
 }
 
 TEST_F(MultigridValuesOnGpu, AreThoseOfTheCpuOverComplexNumbers) {

@@ -56,11 +56,13 @@ TYPED_TEST(MultigridOf, HasAHermitianPositiveCycle) {
         SCOPED_TRACE(std::string(plan) + ", smoother " +
                      std::to_string(static_cast<int>(smoother)) + " of degree " +
                      std::to_string(degree));
-        const auto preconditioner = make(A, {.cycle = cycle,
-                                             .smoother = smoother,
-                                             .degree = degree,
-                                             .strength = 0.02,
-                                             .coarsest = 16});
+        const auto preconditioner =
+            make(A, {.cycle = cycle,
+                     .smoother = smoother,
+                     .interpolation = degree == 2 ? Interpolation::plain : Interpolation::smoothed,
+                     .degree = degree,
+                     .strength = 0.02,
+                     .coarsest = 16});
         EXPECT_EQ(preconditioner.report().levels.front().colours > 0,
                   smoother == Smoother::gauss_seidel);
         EXPECT_GE(preconditioner.report().levels.size(), 2U);
@@ -92,7 +94,8 @@ TYPED_TEST(MultigridOf, IsTheSameForAnyNumberOfThreadsAndForNewValues) {
   for (const MultigridOptions& options :
        {MultigridOptions{},
         {.cycle = Cycle::k, .smoother = Smoother::gauss_seidel, .coarsest = 50},
-        {.smoother = Smoother::l1_jacobi}}) {
+        {.smoother = Smoother::l1_jacobi},
+        {.interpolation = Interpolation::plain, .coarsest = 50}}) {
     const auto expected = image(one, make(one, options));
     for (const int threads : {2, 3}) {
       const Operator<E> A(system.matrix, Plan{}, Device::cpu(threads));

@@ -42,9 +42,10 @@ TEST(ComposedChoice, HasTermsAndFactors) {
                                            {PreconditionerKind::chebyshev, 2}};
   EXPECT_EQ(choice.terms()[0], product);
   EXPECT_EQ(choice.terms()[1], ComposedChoice::Product{PreconditionerKind::fsai});
-  for (const char* text : {"none", "jacobi", "isai:2", "jacobi*chebyshev:2,fsai",
-                           "cr:3,jacobi*block-jacobi:2*jacobi,gmres:4", "multigrid:2:w",
-                           "multigrid:k:l1-jacobi,fsai", "multigrid:2:k,jacobi,multigrid:k"}) {
+  for (const char* text :
+       {"none", "jacobi", "isai:2", "jacobi*chebyshev:2,fsai",
+        "cr:3,jacobi*block-jacobi:2*jacobi,gmres:4", "multigrid:2:w", "multigrid:k:l1-jacobi,fsai",
+        "multigrid:2:k,jacobi,multigrid:k", "multigrid:3:k:jacobi:plain"}) {
     EXPECT_EQ(ComposedChoice::parse(text).text(), text);
   }
   EXPECT_EQ(ComposedChoice(PreconditionerKind::fsai).text(), "fsai");
@@ -91,10 +92,14 @@ TEST(ComposedChoice, NamesThePartThatIsWrong) {
   expect("multigrid:v:k", "the preconditioner multigrid has one cycle, not a second one 'k'");
   expect("multigrid:2:jacobi:w:jacobi",
          "the preconditioner multigrid has one smoother, not a second one 'jacobi'");
+  expect("multigrid:plain:w:smoothed",
+         "the preconditioner multigrid has one interpolation, not a second one 'smoothed'");
   for (const std::string text : {"multigrid:2:k,multigrid:1:v", "multigrid*multigrid:jacobi",
-                                 "multigrid:gauss-seidel,multigrid"}) {
-    expect(text, "part 2 of the preconditioner '" + text +
-                     "': the parts that are multigrid have one cycle and one smoother");
+                                 "multigrid:gauss-seidel,multigrid", "multigrid,multigrid:plain"}) {
+    expect(
+        text,
+        "part 2 of the preconditioner '" + text +
+            "': the parts that are multigrid have one cycle, one smoother and one interpolation");
   }
   test::expect_error(ErrorKind::usage,
                      "the preconditioner fsai is made of the matrix's entries, and would not be "

@@ -67,6 +67,7 @@ HEDDLE_EXPORT PreconditionerChoice parse_preconditioner(std::string_view text);
 struct HEDDLE_EXPORT MultigridChoice {
   Cycle cycle = Cycle::v;
   Smoother smoother = Smoother::chebyshev;
+  Interpolation interpolation = Interpolation::smoothed;
   double strength = MultigridOptions{}.strength;
   /// Of each row in the user's order: candidates are the motions of a rigid body, over real blocks
   /// of 2 x 2 or 3 x 3. Null: constants.
@@ -80,13 +81,16 @@ struct HEDDLE_EXPORT MultigridChoice {
 /// As options name them. Null for no such name.
 HEDDLE_EXPORT std::optional<Cycle> find_cycle(std::string_view name);
 HEDDLE_EXPORT std::optional<Smoother> find_smoother(std::string_view name);
+HEDDLE_EXPORT std::optional<Interpolation> find_interpolation(std::string_view name);
 HEDDLE_EXPORT std::string_view name(Cycle cycle);
 HEDDLE_EXPORT std::string_view name(Smoother smoother);
+HEDDLE_EXPORT std::string_view name(Interpolation interpolation);
 
 /// One preconditioner or several, as composed_preconditioner.hpp combines them: `a*b` is their
 /// product, of which b comes first, and `a,b` the multiplicative combination, where b takes what a
 /// has left. Products bind tighter, and parts that are written alike are one object. Multigrid's
-/// number may be followed, or replaced, by a cycle and a smoother: `multigrid:k:gauss-seidel`.
+/// number may be followed, or replaced, by a cycle, a smoother and an interpolation:
+/// `multigrid:k:gauss-seidel:plain`.
 class HEDDLE_EXPORT ComposedChoice {
  public:
   using Product = std::vector<PreconditionerChoice>;
