@@ -1,0 +1,256 @@
+// Rows of the pattern of C = A B, by the lanes of a team as in tile_rows.hpp. A row's columns meet
+// in a hash table, or in a bit for each column; both give them in growing order, so that the order
+// in which lanes come leaves no trace.
+#pragma once
+
+#include <limits>
+
+#include "hierarchical/node_bits.hpp"
+#include "tile_rows.hpp"
+
+namespace heddle::device {
+
+struct PatternRows {
+  TilePattern a, b;
+  int lanes_of_b = 1;         // that share a row of B, a power of two
+  Offset* offsets = nullptr;  // of C: lengths of rows while these are counted
+  Index* column = nullptr;    // of C; null while its rows are counted
+
+  HEDDLE_INLINE Offset length_of_b(Index row) const { return b.offsets[row + 1] - b.offsets[row]; }
+};
+
+/// Calls `body(column)` for a lane's terms of a row, until it returns false.
+template <class Body>
+HEDDLE_INLINE void for_each_term(const PatternRows& p, Index row, int lane, int lanes,
+                                 const Body& body) {
+  const int together = p.lanes_of_b < lanes ? p.lanes_of_b : lanes;
+  const int shares = lanes / together, share = lane / together, at = lane % together;
+  for (Offset e = p.a.offsets[row] + share; e < p.a.offsets[row + 1]; e += shares) {
+    const Index middle = p.a.column[e];
+    const Offset end = p.b.offsets[middle + 1];
+    for (Offset j = p.b.offsets[middle] + at; j < end; j += together) {
+      if (!body(p.b.column[j])) return;
+    }
+  }
+}
+
+/// Where a team meets columns: 2 `columns` numbers of a table, and a list of as many as `columns`,
+/// a power of two and no less than lanes + 1. Rows of more terms are left to others.
+struct MeetingRoom {
+  Index* table;
+  Index* list;
+  int* terms;  // a number each
+  int* met;
+  int columns;
+  int most_terms;
+};
+
+inline constexpr Index no_column = -1, last_column = std::numeric_limits<Index>::max();
+
+/// The terms of a row, or more than `most_terms`.
+template <class Team>
+HEDDLE_INLINE int count_terms(const Team& team, const PatternRows& p, Index row,
+                              const MeetingRoom& room) {
+  constexpr Offset most_of_lane = 1 << 20;
+  team.each([&](int lane) {
+    if (lane == 0) *room.terms = *room.met = 0;
+  });
+  team.each([&](int lane) {
+    Offset own = 0;
+    for (Offset e = p.a.offsets[row] + lane; e < p.a.offsets[row + 1]; e += team.lanes) {
+      own += p.length_of_b(p.a.column[e]);
+    }
+    team.add(room.terms, static_cast<int>(own < most_of_lane ? own : most_of_lane));
+  });
+  return *room.terms;
+}
+
+/// Whether nobody met the column before.
+template <class Team>
+HEDDLE_INLINE bool is_first_meeting(const Team& team, Index* table, unsigned size, Index column) {
+  constexpr unsigned golden = 0x9e3779b1u, high = 16;  // Knuth's multiplicative hashing
+  unsigned at = static_cast<unsigned>(column) * golden;
+  at ^= at >> high;
+  while (true) {
+    at &= size - 1;
+    const Index before = team.take(table + at, no_column, column);
+    if (before == no_column) return true;
+    if (before == column) return false;
+    ++at;
+  }
+}
+
+/// Lists the columns of a row, `most` at most. Returns how many, or more than there is room for:
+/// each lane stops at the first that found none, so that the table never gets full.
+template <class Team>
+HEDDLE_INLINE int list_columns(const Team& team, const PatternRows& p, Index row, int most,
+                               const MeetingRoom& room) {
+  if (most > room.columns) most = room.columns;
+  int size = 2;
+  while (size < 2 * most) size *= 2;
+  team.each([&](int lane) {
+    for (int k = lane; k < size; k += team.lanes) room.table[k] = no_column;
+  });
+  team.each([&](int lane) {
+    for_each_term(p, row, lane, team.lanes, [&](Index column) {
+      if (!is_first_meeting(team, room.table, static_cast<unsigned>(size), column)) return true;
+      const int place = team.add(room.met, 1);
+      if (place >= room.columns) return false;
+      room.list[place] = column;
+      return true;
+    });
+  });
+  return *room.met;
+}
+
+/// Batcher's bitonic sort (1968, Proc. AFIPS 32) of `count` columns in a list with room for the
+/// next power of two.
+template <class Team>
+HEDDLE_INLINE void sort_columns(const Team& team, Index* list, int count) {
+  int size = 1;
+  while (size < count) size *= 2;
+  team.each([&](int lane) {
+    for (int k = count + lane; k < size; k += team.lanes) {
+      list[k] = last_column;
+    }
+  });
+  for (int run = 2; run <= size; run *= 2) {
+    for (int distance = run / 2; distance > 0; distance /= 2) {
+      team.each([&](int lane) {
+        for (int t = lane; t < size / 2; t += team.lanes) {
+          const int i = 2 * t - (t & (distance - 1)), j = i + distance;
+          const Index first = list[i], second = list[j];
+          if ((first > second) != ((i & run) == 0)) continue;
+          list[i] = second;
+          list[j] = first;
+        }
+      });
+    }
+  }
+}
+
+/// Counts the columns of a row, or puts them. False where there is no room for that. The team has
+/// to meet before it takes another row.
+template <class Team>
+HEDDLE_INLINE bool find_row(const Team& team, const PatternRows& p, Index row,
+                            const MeetingRoom& room) {
+  const bool puts = p.column != nullptr;
+  const Offset first = puts ? p.offsets[row] : 0, known = puts ? p.offsets[row + 1] - first : 0;
+  if (known > room.columns) return false;
+  const int terms = count_terms(team, p, row, room);
+  if (terms > room.most_terms) return false;
+  const int count = list_columns(team, p, row, puts ? static_cast<int>(known) : terms, room);
+  if (count > room.columns) return false;
+  if (!puts) {
+    team.each([&](int lane) {
+      if (lane == 0) p.offsets[row] = count;
+    });
+    return true;
+  }
+  sort_columns(team, room.list, count);
+  team.each([&](int lane) {
+    for (int k = lane; k < count; k += team.lanes) p.column[first + k] = room.list[k];
+  });
+  return true;
+}
+
+/// A bit for each column, all of them 0 before and after a row, and numbers that a team meets at.
+struct MarkedColumns {
+  unsigned* bits;
+  int* least;     // word that is not 0
+  int* greatest;  // likewise
+  int* counts;    // of each lane
+};
+
+/// As `find_row`, for rows of any length.
+template <class Team>
+HEDDLE_INLINE void find_long_row(const Team& team, const PatternRows& p, Index row,
+                                 const MarkedColumns& marked) {
+  constexpr int word_bits = 32;
+  team.each([&](int lane) {
+    if (lane != 0) return;
+    *marked.least = last_column;
+    *marked.greatest = -1;
+  });
+  team.each([&](int lane) {
+    int least = last_column, greatest = -1;
+    for_each_term(p, row, lane, team.lanes, [&](Index column) {
+      const int word = column / word_bits;
+      team.mark(marked.bits + word, 1u << (column % word_bits));
+      if (word < least) least = word;
+      if (word > greatest) greatest = word;
+      return true;
+    });
+    team.lower(marked.least, least);
+    team.raise(marked.greatest, greatest);
+  });
+  // Lanes have as many words each, one behind the other.
+  const int begin = *marked.least, end = *marked.greatest + 1;
+  const int share = end > begin ? (end - begin - 1) / team.lanes + 1 : 0;
+  const auto for_each_word = [&](int lane, const auto& body) {
+    for (int k = 0; k < share; ++k) {
+      const int word = begin + lane * share + k;
+      if (word < end) body(word);
+    }
+  };
+  team.each([&](int lane) {
+    int count = 0;
+    for_each_word(lane, [&](int word) { count += cuda::ones_of(marked.bits[word]); });
+    marked.counts[lane] = count;
+  });
+  team.each([&](int lane) {
+    Offset before = 0;
+    for (int other = 0; other < lane; ++other) before += marked.counts[other];
+    if (p.column == nullptr && lane == team.lanes - 1)
+      p.offsets[row] = before + marked.counts[lane];
+    Index* to = p.column != nullptr ? p.column + p.offsets[row] + before : nullptr;
+    for_each_word(lane, [&](int word) {
+      unsigned left = marked.bits[word];
+      marked.bits[word] = 0;
+      for (; to != nullptr && left != 0; left &= left - 1) {
+        *to++ = word * word_bits + cuda::ones_of((left & (0u - left)) - 1);
+      }
+    });
+  });
+}
+
+/// Where the terms of C = A B are added (`detail::ProductPlaces`), term by term.
+struct TermSearch {
+  TilePattern a, b, c;
+  const Index* row = nullptr;     // of each entry of A
+  const Offset* first = nullptr;  // of the terms of each entry of A, and of all
+  bool is_upper = false;          // tiles below C's diagonal have no terms
+
+  /// The first entry of a row of sorted columns that is no less.
+  HEDDLE_INLINE static Offset from(const TilePattern& rows, Index row, Index column) {
+    return first_at_least(rows.column, rows.offsets[row], rows.offsets[row + 1], column);
+  }
+  template <class T>
+  HEDDLE_INLINE static Offset first_at_least(const T* values, Offset begin, Offset end, T value) {
+    while (begin < end) {
+      const Offset middle = begin + (end - begin) / 2;
+      if (values[middle] < value) {
+        begin = middle + 1;
+      } else {
+        end = middle;
+      }
+    }
+    return begin;
+  }
+  /// Terms of an entry of A; those of the upper half come behind the number of those left out.
+  HEDDLE_INLINE Offset terms_of(Offset entry) const {
+    const Index middle = a.column[entry];
+    const Offset begin = is_upper ? from(b, middle, row[entry]) : b.offsets[middle];
+    return b.offsets[middle + 1] - begin + (is_upper ? 1 : 0);
+  }
+  HEDDLE_INLINE Offset place_of(Offset term, Offset entries) const {
+    const Offset entry = first_at_least(first, 0, entries + 1, term + 1) - 1;
+    const Index middle = a.column[entry];
+    const Offset end = b.offsets[middle + 1];
+    const Offset j = end - (first[entry + 1] - term);
+    if (is_upper && term == first[entry]) return j + 1 - b.offsets[middle];
+    return from(c, row[entry], b.column[j]) - c.offsets[row[entry]];
+  }
+};
+
+}  // namespace heddle::device
