@@ -19,31 +19,62 @@ struct PatternRows {
   HEDDLE_INLINE Offset length_of_b(Index row) const { return b.offsets[row + 1] - b.offsets[row]; }
 };
 
-/// Calls `body(column)` for a lane's terms of a row, until it returns false.
-template <class Body>
-HEDDLE_INLINE void for_each_term(const PatternRows& p, Index row, int lane, int lanes,
-                                 const Body& body) {
-  const int together = p.lanes_of_b < lanes ? p.lanes_of_b : lanes;
-  const int shares = lanes / together, share = lane / together, at = lane % together;
-  for (Offset e = p.a.offsets[row] + share; e < p.a.offsets[row + 1]; e += shares) {
-    const Index middle = p.a.column[e];
-    const Offset end = p.b.offsets[middle + 1];
-    for (Offset j = p.b.offsets[middle] + at; j < end; j += together) {
-      if (!body(p.b.column[j])) return;
-    }
-  }
-}
-
 /// Where a team meets columns: 2 `columns` numbers of a table, and a list of as many as `columns`,
-/// a power of two and no less than lanes + 1. Rows of more terms are left to others.
+/// a power of two and more than twice the lanes. Rows of more terms are left to others.
 struct MeetingRoom {
   Index* table;
   Index* list;
   int* terms;  // a number each
   int* met;
+  int* has_long;  // whether a row of B is long
   int columns;
   int most_terms;
 };
+
+/// Calls `body(entry of A, first of its entries of B, entry of B)` for the terms of a row from
+/// `begin_of(entry, row of B)` on. A lane stops where it returns false. Few lanes share a row of B,
+/// all of them a long one.
+template <class Team, class Begin, class Body>
+HEDDLE_INLINE void for_each_term(const Team& team, const PatternRows& p, Index row, int* has_long,
+                                 const Begin& begin_of, const Body& body) {
+  constexpr Offset turns_of_long = 32;
+  const int together = p.lanes_of_b < team.lanes ? p.lanes_of_b : team.lanes;
+  const Offset most = turns_of_long * together;
+  const auto walk = [&](Offset e, int at, int step, bool long_ones) {
+    const Index middle = p.a.column[e];
+    const Offset begin = begin_of(e, middle), end = p.b.offsets[middle + 1];
+    if ((end - begin > most) != long_ones) {
+      if (!long_ones) *has_long = 1;
+      return true;
+    }
+    for (Offset j = begin + at; j < end; j += step) {
+      if (!body(e, begin, j)) return false;
+    }
+    return true;
+  };
+  team.each([&](int lane) {
+    const int shares = team.lanes / together, share = lane / together, at = lane % together;
+    for (Offset e = p.a.offsets[row] + share; e < p.a.offsets[row + 1]; e += shares) {
+      if (!walk(e, at, together, false)) return;
+    }
+  });
+  if (*has_long == 0) return;
+  team.each([&](int lane) {
+    for (Offset e = p.a.offsets[row]; e < p.a.offsets[row + 1]; ++e) {
+      if (!walk(e, lane, team.lanes, true)) return;
+    }
+  });
+  team.each([&](int lane) {
+    if (lane == 0) *has_long = 0;
+  });
+}
+template <class Team, class Body>
+HEDDLE_INLINE void for_each_column(const Team& team, const PatternRows& p, Index row, int* has_long,
+                                   const Body& body) {
+  for_each_term(
+      team, p, row, has_long, [&](Offset, Index middle) { return p.b.offsets[middle]; },
+      [&](Offset, Offset, Offset j) { return body(p.b.column[j]); });
+}
 
 inline constexpr Index no_column = -1, last_column = std::numeric_limits<Index>::max();
 
@@ -53,7 +84,7 @@ HEDDLE_INLINE int count_terms(const Team& team, const PatternRows& p, Index row,
                               const MeetingRoom& room) {
   constexpr Offset most_of_lane = 1 << 20;
   team.each([&](int lane) {
-    if (lane == 0) *room.terms = *room.met = 0;
+    if (lane == 0) *room.terms = *room.met = *room.has_long = 0;
   });
   team.each([&](int lane) {
     Offset own = 0;
@@ -91,14 +122,12 @@ HEDDLE_INLINE int list_columns(const Team& team, const PatternRows& p, Index row
   team.each([&](int lane) {
     for (int k = lane; k < size; k += team.lanes) room.table[k] = no_column;
   });
-  team.each([&](int lane) {
-    for_each_term(p, row, lane, team.lanes, [&](Index column) {
-      if (!is_first_meeting(team, room.table, static_cast<unsigned>(size), column)) return true;
-      const int place = team.add(room.met, 1);
-      if (place >= room.columns) return false;
-      room.list[place] = column;
-      return true;
-    });
+  for_each_column(team, p, row, room.has_long, [&](Index column) {
+    if (!is_first_meeting(team, room.table, static_cast<unsigned>(size), column)) return true;
+    const int place = team.add(room.met, 1);
+    if (place >= room.columns) return false;
+    room.list[place] = column;
+    return true;
   });
   return *room.met;
 }
@@ -159,7 +188,8 @@ struct MarkedColumns {
   unsigned* bits;
   int* least;     // word that is not 0
   int* greatest;  // likewise
-  int* counts;    // of each lane
+  int* has_long;
+  int* counts;  // of each lane
 };
 
 /// As `find_row`, for rows of any length.
@@ -171,18 +201,14 @@ HEDDLE_INLINE void find_long_row(const Team& team, const PatternRows& p, Index r
     if (lane != 0) return;
     *marked.least = last_column;
     *marked.greatest = -1;
+    *marked.has_long = 0;
   });
-  team.each([&](int lane) {
-    int least = last_column, greatest = -1;
-    for_each_term(p, row, lane, team.lanes, [&](Index column) {
-      const int word = column / word_bits;
-      team.mark(marked.bits + word, 1u << (column % word_bits));
-      if (word < least) least = word;
-      if (word > greatest) greatest = word;
-      return true;
-    });
-    team.lower(marked.least, least);
-    team.raise(marked.greatest, greatest);
+  for_each_column(team, p, row, marked.has_long, [&](Index column) {
+    const int word = column / word_bits;
+    team.mark(marked.bits + word, 1u << (column % word_bits));
+    team.lower(marked.least, word);
+    team.raise(marked.greatest, word);
+    return true;
   });
   // Lanes have as many words each, one behind the other.
   const int begin = *marked.least, end = *marked.greatest + 1;
@@ -214,43 +240,70 @@ HEDDLE_INLINE void find_long_row(const Team& team, const PatternRows& p, Index r
   });
 }
 
-/// Where the terms of C = A B are added (`detail::ProductPlaces`), term by term.
-struct TermSearch {
-  TilePattern a, b, c;
-  const Index* row = nullptr;     // of each entry of A
-  const Offset* first = nullptr;  // of the terms of each entry of A, and of all
-  bool is_upper = false;          // tiles below C's diagonal have no terms
-
-  /// The first entry of a row of sorted columns that is no less.
-  HEDDLE_INLINE static Offset from(const TilePattern& rows, Index row, Index column) {
-    return first_at_least(rows.column, rows.offsets[row], rows.offsets[row + 1], column);
-  }
-  template <class T>
-  HEDDLE_INLINE static Offset first_at_least(const T* values, Offset begin, Offset end, T value) {
-    while (begin < end) {
-      const Offset middle = begin + (end - begin) / 2;
-      if (values[middle] < value) {
-        begin = middle + 1;
-      } else {
-        end = middle;
-      }
+/// The first of sorted values that is no less.
+template <class T>
+HEDDLE_INLINE Offset first_at_least(const T* values, Offset begin, Offset end, T value) {
+  while (begin < end) {
+    const Offset middle = begin + (end - begin) / 2;
+    if (values[middle] < value) {
+      begin = middle + 1;
+    } else {
+      end = middle;
     }
-    return begin;
   }
-  /// Terms of an entry of A; those of the upper half come behind the number of those left out.
+  return begin;
+}
+/// The same of a row's columns.
+HEDDLE_INLINE Offset first_from(const TilePattern& rows, Index row, Index column) {
+  return first_at_least(rows.column, rows.offsets[row], rows.offsets[row + 1], column);
+}
+
+/// Where the terms of C = A B are added (`detail::ProductPlaces`).
+struct PlaceRows {
+  PatternRows of;
+  TilePattern c;
+  const Index* row = nullptr;  // of each entry of A; only where tiles below C's diagonal have no
+                               // terms: those of an entry come behind the number of those left out
+  const Offset* first = nullptr;  // of the terms of each entry of A
+
+  HEDDLE_INLINE bool is_upper() const { return row != nullptr; }
+  HEDDLE_INLINE Offset begin(Offset entry, Index middle) const {
+    return is_upper() ? first_from(of.b, middle, row[entry]) : of.b.offsets[middle];
+  }
   HEDDLE_INLINE Offset terms_of(Offset entry) const {
-    const Index middle = a.column[entry];
-    const Offset begin = is_upper ? from(b, middle, row[entry]) : b.offsets[middle];
-    return b.offsets[middle + 1] - begin + (is_upper ? 1 : 0);
-  }
-  HEDDLE_INLINE Offset place_of(Offset term, Offset entries) const {
-    const Offset entry = first_at_least(first, 0, entries + 1, term + 1) - 1;
-    const Index middle = a.column[entry];
-    const Offset end = b.offsets[middle + 1];
-    const Offset j = end - (first[entry + 1] - term);
-    if (is_upper && term == first[entry]) return j + 1 - b.offsets[middle];
-    return from(c, row[entry], b.column[j]) - c.offsets[row[entry]];
+    const Index middle = of.a.column[entry];
+    return of.b.offsets[middle + 1] - begin(entry, middle) + (is_upper() ? 1 : 0);
   }
 };
+
+/// Lists the places of a row's terms. False where it is too long, as for `find_row`.
+template <class Place, class Team>
+HEDDLE_INLINE bool place_row(const Team& team, const PlaceRows& p, Index row,
+                             const MeetingRoom& room, Place* places) {
+  const Offset entry = p.of.a.offsets[row], end = p.of.a.offsets[row + 1];
+  if (p.first[end] - p.first[entry] > room.most_terms) return false;
+  const Index* columns = p.c.column + p.c.offsets[row];
+  const Offset count = p.c.offsets[row + 1] - p.c.offsets[row];
+  team.each([&](int lane) {
+    if (lane == 0) *room.has_long = 0;
+    for (Offset k = lane; k < count && count <= room.columns; k += team.lanes) {
+      room.list[k] = columns[k];
+    }
+    for (Offset e = entry + lane; e < end && p.is_upper(); e += team.lanes) {
+      const Index middle = p.of.a.column[e];
+      places[p.first[e]] = static_cast<Place>(p.begin(e, middle) - p.of.b.offsets[middle]);
+    }
+  });
+  if (count <= room.columns) columns = room.list;
+  const int before = p.is_upper() ? 1 : 0;
+  for_each_term(
+      team, p.of, row, room.has_long, [&](Offset e, Index middle) { return p.begin(e, middle); },
+      [&](Offset e, Offset begin, Offset j) {
+        places[p.first[e] + before + (j - begin)] =
+            static_cast<Place>(first_at_least(columns, 0, count, p.of.b.column[j]));
+        return true;
+      });
+  return true;
+}
 
 }  // namespace heddle::device

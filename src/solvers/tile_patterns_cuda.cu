@@ -13,7 +13,7 @@ namespace heddle::cuda {
 
 namespace tile_patterns {
 
-using device::PatternRows, device::TermSearch;
+using device::first_at_least, device::first_from, device::PatternRows, device::PlaceRows;
 
 /// Lanes of a warp, or a block, that find a row of a product together.
 template <int size>
@@ -43,8 +43,12 @@ struct FindingTeam {
   __device__ __forceinline__ void mark(unsigned* word, unsigned bit) const {
     if ((*static_cast<volatile unsigned*>(word) & bit) == 0) atomicOr(word, bit);
   }
-  __device__ __forceinline__ void lower(int* least, int value) const { atomicMin(least, value); }
-  __device__ __forceinline__ void raise(int* most, int value) const { atomicMax(most, value); }
+  __device__ __forceinline__ void lower(int* least, int value) const {
+    if (value < *static_cast<volatile int*>(least)) atomicMin(least, value);
+  }
+  __device__ __forceinline__ void raise(int* most, int value) const {
+    if (value > *static_cast<volatile int*>(most)) atomicMax(most, value);
+  }
 };
 
 /// Rows that are left to a larger team, in the order in which they come.
@@ -72,30 +76,55 @@ using ManyColumns = Team<256, 2048, std::numeric_limits<int>::max()>;
 constexpr int teams_by_length = 3;
 constexpr int threads_of_long_row = 512;
 
-template <class T>
+/// Counts columns of rows, or puts them.
+struct FindRow {
+  PatternRows rows;
+
+  template <class Team>
+  __device__ __forceinline__ bool operator()(const Team& team, Index row,
+                                             const device::MeetingRoom& room) const {
+    return device::find_row(team, rows, row, room);
+  }
+};
+template <class Place>
+struct PlaceRow {
+  PlaceRows rows;
+  Place* places;
+
+  template <class Team>
+  __device__ __forceinline__ bool operator()(const Team& team, Index row,
+                                             const device::MeetingRoom& room) const {
+    return device::place_row(team, rows, row, room, places);
+  }
+};
+
+/// `next` gets the rows that are left, unless it is empty.
+template <class T, class Body>
 __global__ void __launch_bounds__(T::threads)
-    find_rows(const PatternRows rows, const RowList from, const RowList next) {
+    take_rows(const Body body, const RowList from, const RowList next) {
   __shared__ Index meeting[T::teams][3 * T::columns];
-  __shared__ int counts[T::teams][2];
+  __shared__ int counts[T::teams][3];
   const int number = static_cast<int>(threadIdx.x) / T::lanes;
   const FindingTeam<T::lanes> team{static_cast<int>(threadIdx.x) % T::lanes};
-  const device::MeetingRoom room{meeting[number],    meeting[number] + 2 * T::columns,
-                                 &counts[number][0], &counts[number][1],
-                                 T::columns,         T::most_terms};
+  int* const own = counts[number];
+  const device::MeetingRoom room{
+      meeting[number], meeting[number] + 2 * T::columns, own, own + 1, own + 2, T::columns,
+      T::most_terms};
   const Offset stride = Offset(gridDim.x) * T::teams;
   for (Offset k = Offset(blockIdx.x) * T::teams + number; k < from.size(); k += stride) {
     const Index row = from[k];
-    const bool found = device::find_row(team, rows, row, room);
-    if (!found && rows.column == nullptr && team.lane == 0) next.append(row);
+    const bool is_done = body(team, row, room);
+    if (!is_done && next.row != nullptr && team.lane == 0) next.append(row);
     team.meet();
   }
 }
 
 __global__ void __launch_bounds__(threads_of_long_row)
     find_long_rows(const PatternRows rows, const RowList from, unsigned* bits, Offset words) {
-  __shared__ int counts[threads_of_long_row], bounds[2];
+  __shared__ int counts[threads_of_long_row], bounds[3];
   const FindingTeam<threads_of_long_row> team{static_cast<int>(threadIdx.x)};
-  const device::MarkedColumns marked{bits + blockIdx.x * words, &bounds[0], &bounds[1], counts};
+  const device::MarkedColumns marked{bits + blockIdx.x * words, &bounds[0], &bounds[1], &bounds[2],
+                                     counts};
   for (Offset k = blockIdx.x; k < from.size(); k += gridDim.x) {
     device::find_long_row(team, rows, from[k], marked);
     team.meet();
@@ -109,67 +138,85 @@ int processors(const Stream& stream) {
   return count;
 }
 
-/// Finds rows of a product by teams; those that each leaves are the next one's.
-class RowFinder {
+/// Rows by teams; those that each leaves are the next one's.
+class RowsByLength {
  public:
-  RowFinder(const PatternRows& rows, Index columns, const Device& device)
+  RowsByLength(Index rows, const Device& device)
       : rows_(rows),
-        words_(columns / 32 + 1),
         stream_(device.stream()),
-        device_(device),
-        left_(static_cast<std::size_t>(rows.a.rows) * teams_by_length, device),
+        left_(static_cast<std::size_t>(rows) * teams_by_length, device),
         counts_(teams_by_length, device),
         most_blocks_(processors(stream_) * 16) {}
 
+  /// Rows that all teams left, in the order in which they came.
+  RowList left(int team = teams_by_length - 1) {
+    return {left_.data() + Offset(rows_) * team, counts_.data() + team, 0};
+  }
+  Offset count_left() const { return counts_.to_host()[teams_by_length - 1]; }
+
+  /// `again`: each team leaves the rows that it left before.
+  template <class Body>
+  void take(const Body& body, bool again) {
+    const OnGpu here(stream_);
+    const auto next = [&](int team) { return again ? RowList() : left(team); };
+    take_by<FewColumns>(body, {nullptr, nullptr, rows_}, next(0));
+    take_by<SomeColumns>(body, left(0), next(1));
+    take_by<ManyColumns>(body, left(1), next(2));
+  }
+
+ private:
+  template <class T, class Body>
+  void take_by(const Body& body, const RowList& from, const RowList& next) {
+    const Offset blocks = (Offset(rows_) + T::teams - 1) / T::teams;
+    if (blocks == 0) return;
+    take_rows<T><<<static_cast<unsigned>(std::min<Offset>(blocks, most_blocks_)), T::threads, 0,
+                   stream_.queue>>>(body, from, next);
+    check(cudaGetLastError(), "the launch of a kernel");
+  }
+
+  Index rows_;
+  Stream stream_;
+  UnsetArray<Index> left_;
+  Array<unsigned> counts_;
+  int most_blocks_;
+};
+
+/// Finds rows of a product, those that no team takes by bits.
+class RowFinder {
+ public:
+  RowFinder(const PatternRows& rows, Index columns, const Device& device)
+      : rows_(rows), words_(columns / 32 + 1), device_(device), by_length_(rows.a.rows, device) {}
+
   void count() {
-    find();
-    long_rows_ = counts_.to_host()[teams_by_length - 1];
-    if (long_rows_ == 0) return;
+    by_length_.take(FindRow{rows_}, false);
+    const Offset count = by_length_.count_left();
+    if (count == 0) return;
     constexpr Offset most_bytes = Offset(64) << 20;
     const Offset most = std::max<Offset>(most_bytes / (words_ * Offset(sizeof(unsigned))), 1);
-    blocks_of_long_rows_ = std::min({Offset(long_rows_), most, Offset(processors(stream_)) * 2});
-    bits_ = Array<unsigned>(static_cast<std::size_t>(blocks_of_long_rows_ * words_), device_);
+    blocks_ = std::min({count, most, Offset(processors(device_.stream())) * 2});
+    bits_ = Array<unsigned>(static_cast<std::size_t>(blocks_ * words_), device_);
     find_long();
   }
   void put(Index* column) {
     rows_.column = column;
-    find();
-    if (long_rows_ > 0) find_long();
+    by_length_.take(FindRow{rows_}, true);
+    find_long();
   }
 
  private:
-  RowList left(int team) {
-    return {left_.data() + Offset(rows_.a.rows) * team, counts_.data() + team, 0};
-  }
-  void find() {
-    const OnGpu here(stream_);
-    find_by<FewColumns>({nullptr, nullptr, rows_.a.rows}, left(0));
-    find_by<SomeColumns>(left(0), left(1));
-    find_by<ManyColumns>(left(1), left(2));
-  }
-  template <class T>
-  void find_by(const RowList& from, const RowList& next) {
-    const Offset blocks = (Offset(rows_.a.rows) + T::teams - 1) / T::teams;
-    if (blocks == 0) return;
-    find_rows<T><<<static_cast<unsigned>(std::min<Offset>(blocks, most_blocks_)), T::threads, 0,
-                   stream_.queue>>>(rows_, from, next);
-    check(cudaGetLastError(), "the launch of a kernel");
-  }
   void find_long() {
-    const OnGpu here(stream_);
-    find_long_rows<<<static_cast<unsigned>(blocks_of_long_rows_), threads_of_long_row, 0,
-                     stream_.queue>>>(rows_, left(teams_by_length - 1), bits_.data(), words_);
+    if (blocks_ == 0) return;
+    const OnGpu here(device_.stream());
+    find_long_rows<<<static_cast<unsigned>(blocks_), threads_of_long_row, 0,
+                     device_.stream().queue>>>(rows_, by_length_.left(), bits_.data(), words_);
     check(cudaGetLastError(), "the launch of a kernel");
   }
 
   PatternRows rows_;
   Offset words_;
-  Stream stream_;
   Device device_;
-  UnsetArray<Index> left_;
-  Array<unsigned> counts_;
-  int most_blocks_;
-  Offset long_rows_ = 0, blocks_of_long_rows_ = 0;
+  RowsByLength by_length_;
+  Offset blocks_ = 0;
   Array<unsigned> bits_;
 };
 
@@ -193,11 +240,11 @@ Offset longest_row(const Array<Offset>& offsets, Index rows, const Device& devic
 /// The row of each entry.
 UnsetArray<Index> rows_of_entries(const DevicePattern& a, const Device& device) {
   UnsetArray<Index> row(a.column.size(), device);
-  for_each_index(
-      device.stream(), a.entries(), [rows = a.view(), to = row.data()] __device__(Offset entry) {
-        to[entry] = static_cast<Index>(
-            TermSearch::first_at_least(rows.offsets, 0, Offset(rows.rows) + 1, entry + 1) - 1);
-      });
+  for_each_index(device.stream(), a.entries(),
+                 [rows = a.view(), to = row.data()] __device__(Offset entry) {
+                   to[entry] = static_cast<Index>(
+                       first_at_least(rows.offsets, 0, Offset(rows.rows) + 1, entry + 1) - 1);
+                 });
   return row;
 }
 
@@ -211,21 +258,13 @@ Array<Offset> mirror_of(const DevicePattern& c, const Device& temporary, const D
       [pattern = c.view(), row = row.data(), to = mirror.data(),
        misses = misses.data()] __device__(Offset entry) {
         const Index column = pattern.column[entry];
-        const Offset other = TermSearch::from(pattern, column, row[entry]);
+        const Offset other = first_from(pattern, column, row[entry]);
         to[entry] = other;
         if (other == pattern.offsets[column + 1] || pattern.column[other] != row[entry]) {
           *misses = 1;
         }
       });
   return misses.to_host()[0] == 0 ? std::move(mirror) : Array<Offset>();
-}
-
-template <class Place>
-void put_places(const TermSearch& search, Offset entries, Offset terms, unsigned char* places,
-                const Stream& stream) {
-  for_each_index(stream, terms, [=, to = reinterpret_cast<Place*>(places)] __device__(Offset term) {
-    to[term] = static_cast<Place>(search.place_of(term, entries));
-  });
 }
 
 }  // namespace tile_patterns
@@ -260,23 +299,28 @@ DevicePlaces product_places(const DevicePattern& a, const DevicePattern& b, cons
     places.mirror = mirror_of(c, temporary.device(), device);
   }
   const Offset entries = a.entries();
-  const UnsetArray<Index> row = rows_of_entries(a, temporary.device());
+  UnsetArray<Index> row;
+  if (!places.mirror.empty()) row = rows_of_entries(a, temporary.device());
   Array<Offset> first(static_cast<std::size_t>(entries) + 1, temporary.device());
-  TermSearch search{a.view(), b.view(), c.view(), row.data(), first.data(), !places.mirror.empty()};
+  const PlaceRows rows{
+      {a.view(), b.view(), lanes_for(b.mean_length())}, c.view(), row.data(), first.data()};
   for_each_index(stream, entries, [=, to = first.data()] __device__(Offset entry) {
-    to[entry] = search.terms_of(entry);
+    to[entry] = rows.terms_of(entry);
   });
   exclusive_sum(first.data(), entries + 1, temporary.device());
   places.first = Array<Offset>(static_cast<std::size_t>(a.rows) + 1, device);
-  for_each_index(stream, Offset(a.rows) + 1, [=, to = places.first.data()] __device__(Offset at_row) {
-    to[at_row] = search.first[search.a.offsets[at_row]];
-  });
+  for_each_index(stream, Offset(a.rows) + 1,
+                 [=, to = places.first.data()] __device__(Offset of_row) {
+                   to[of_row] = rows.first[rows.of.a.offsets[of_row]];
+                 });
   Offset terms = 0;
   heddle::detail::copy_bytes(&terms, first.data() + entries, sizeof terms, stream);
+  RowsByLength by_length(a.rows, temporary.device());
   const auto put = [&]<class Place>() {
     places.bytes = sizeof(Place);
     places.of_terms = Array<unsigned char>(static_cast<std::size_t>(terms) * sizeof(Place), device);
-    put_places<Place>(search, entries, terms, places.of_terms.data(), stream);
+    const PlaceRow<Place> body{rows, reinterpret_cast<Place*>(places.of_terms.data())};
+    if (terms > 0) by_length.take(body, false);
   };
   if (c.longest <= std::numeric_limits<std::uint8_t>::max()) {
     put.operator()<std::uint8_t>();
@@ -322,20 +366,20 @@ DevicePattern adjoint_pattern(const DevicePattern& a, Array<Offset>& place, cons
   for_each_index(stream, Offset(a.columns) + 1,
                  [key = sorted.key[sorted.current].data(), entries,
                   offset = turned.offsets.data()] __device__(Offset column) {
-                   offset[column] = TermSearch::first_at_least(
-                       key, 0, entries, static_cast<unsigned long long>(column));
+                   offset[column] =
+                       first_at_least(key, 0, entries, static_cast<unsigned long long>(column));
                  });
   turned.longest = longest_row(turned.offsets, turned.rows, temporary.device());
   return turned;
 }
 
 Array<Offset> diagonal_entries(const DevicePattern& a, const Device& device) {
-  using tile_patterns::TermSearch;
+  using device::first_from;
   Array<Offset> diagonal(static_cast<std::size_t>(a.rows), device);
   for_each_index(
       device.stream(), a.rows, [pattern = a.view(), to = diagonal.data()] __device__(Offset i) {
         const auto row = static_cast<Index>(i);
-        const Offset found = TermSearch::from(pattern, row, row);
+        const Offset found = first_from(pattern, row, row);
         const bool is_there = found < pattern.offsets[i + 1] && pattern.column[found] == row;
         to[i] = is_there ? found : -1;
       });

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -61,9 +62,10 @@ void expect_rows(const TileMatrix& a, const TileMatrix& b, const TileMatrix& c,
   std::vector<int> counts(static_cast<std::size_t>(team.lanes));
   std::vector<Offset> offsets(c.pattern.offsets.begin(), c.pattern.offsets.end());
   std::vector<Index> column(c.pattern.column.size() + 1, -7);
-  int terms = 0, met = 0, least = 0, greatest = 0;
-  const device::MeetingRoom room{table.data(), list.data(), &terms, &met, columns, most_terms};
-  const device::MarkedColumns marked{bits.data(), &least, &greatest, counts.data()};
+  int terms = 0, met = 0, has_long = 0, least = 0, greatest = 0;
+  const device::MeetingRoom room{table.data(), list.data(), &terms,    &met,
+                                 &has_long,    columns,     most_terms};
+  const device::MarkedColumns marked{bits.data(), &least, &greatest, &has_long, counts.data()};
   for (const bool puts : {false, true}) {
     device::PatternRows rows{view_of(a), view_of(b), 2, offsets.data(),
                              puts ? column.data() : nullptr};
@@ -86,12 +88,21 @@ void expect_rows(const TileMatrix& a, const TileMatrix& b, const TileMatrix& c,
 }
 
 template <class Expected>
-void expect_places(const device::TermSearch& search, Offset entries, const Expected& expected) {
-  ASSERT_EQ(search.first[entries], static_cast<Offset>(expected.size()));
-  for (Offset term = 0; term < search.first[entries]; ++term) {
-    ASSERT_EQ(search.place_of(term, entries),
-              static_cast<Offset>(expected[static_cast<std::size_t>(term)]))
-        << term;
+void expect_places(const device::PlaceRows& rows, const Expected& expected) {
+  using Place = std::remove_cvref_t<decltype(expected[0])>;
+  constexpr int columns = 32;
+  std::vector<Index> list(columns);
+  int has_long = 0;
+  const device::MeetingRoom room{nullptr,   list.data(), nullptr, nullptr,
+                                 &has_long, columns,     1 << 20};
+  for (const LanesInTurn& team : teams) {
+    std::vector<Place> places(expected.size() + 1, 77);
+    for (Index row = 0; row < rows.c.rows; ++row) {
+      EXPECT_TRUE(device::place_row(team, rows, row, room, places.data()));
+    }
+    EXPECT_EQ(places.back(), 77);
+    places.pop_back();
+    EXPECT_EQ(places, std::vector<Place>(expected.begin(), expected.end()));
   }
 }
 
@@ -99,29 +110,31 @@ void expect_places(const TileMatrix& a, const TileMatrix& b, const TileMatrix& c
                    const ProductPlaces& places) {
   const Offset entries = a.pattern.entries();
   std::vector<Index> row;
-  for (Index i = 0; i < a.rows(); ++i)
+  for (Index i = 0; i < a.rows(); ++i) {
     row.resize(static_cast<std::size_t>(a.pattern.begin(i + 1)), i);
+  }
   std::vector<Offset> first(static_cast<std::size_t>(entries) + 1);
-  const device::TermSearch search{view_of(a), view_of(b),   view_of(c),
-                                  row.data(), first.data(), !places.mirror.empty()};
+  const device::PlaceRows rows{{view_of(a), view_of(b), 2},
+                               view_of(c),
+                               places.mirror.empty() ? nullptr : row.data(),
+                               first.data()};
   for (Offset e = 0; e < entries; ++e) {
-    first[static_cast<std::size_t>(e) + 1] =
-        first[static_cast<std::size_t>(e)] + search.terms_of(e);
+    first[static_cast<std::size_t>(e) + 1] = first[static_cast<std::size_t>(e)] + rows.terms_of(e);
   }
   for (Index i = 0; i <= a.rows(); ++i) {
     EXPECT_EQ(first[static_cast<std::size_t>(a.pattern.begin(i))],
               places.first[static_cast<std::size_t>(i)]);
   }
-  if (places.longest <= 255) return expect_places(search, entries, places.bytes);
-  expect_places(search, entries, places.halves);
+  if (places.longest <= 255) return expect_places(rows, places.bytes);
+  expect_places(rows, places.halves);
 }
 
 void expect_product(const TileMatrix& a, const TileMatrix& b, bool is_hermitian) {
   ProductPlaces places;
   const TileMatrix c = product_pattern(a, b, is_hermitian, host.stream(), places);
   for (const LanesInTurn& team : teams) {
-    expect_rows(a, b, c, team, 16, 1000);
-    expect_rows(a, b, c, team, 16, 20);
+    expect_rows(a, b, c, team, 32, 1000);
+    expect_rows(a, b, c, team, 32, 20);
     expect_rows(a, b, c, team, 512, 100000);
   }
   expect_places(a, b, c, places);
