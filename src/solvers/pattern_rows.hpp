@@ -15,6 +15,8 @@ struct PatternRows {
   int lanes_of_b = 1;         // that share a row of B, a power of two
   Offset* offsets = nullptr;  // of C: lengths of rows while these are counted
   Index* column = nullptr;    // of C; null while its rows are counted
+  Index* kept = nullptr;      // room for `most_kept` columns of each row, if any
+  int most_kept = 0;
 
   HEDDLE_INLINE Offset length_of_b(Index row) const { return b.offsets[row + 1] - b.offsets[row]; }
 };
@@ -29,6 +31,7 @@ struct MeetingRoom {
   int* has_long;  // whether a row of B is long
   int columns;
   int most_terms;
+  bool keeps = false;  // puts columns that it kept while it counted
 };
 
 /// Calls `body(entry of A, first of its entries of B, entry of B)` for the terms of a row from
@@ -159,26 +162,35 @@ HEDDLE_INLINE void sort_columns(const Team& team, Index* list, int count) {
 }
 
 /// Counts the columns of a row, or puts them. False where there is no room for that. The team has
-/// to meet before it takes another row.
+/// to meet before it takes another row. A team that keeps columns also puts what it left to others,
+/// who put it right afterwards.
 template <class Team>
 HEDDLE_INLINE bool find_row(const Team& team, const PatternRows& p, Index row,
                             const MeetingRoom& room) {
   const bool puts = p.column != nullptr;
   const Offset first = puts ? p.offsets[row] : 0, known = puts ? p.offsets[row + 1] - first : 0;
   if (known > room.columns) return false;
+  const int most_kept = room.keeps ? p.most_kept : -1;
+  Index* const kept = p.kept + Offset(row) * p.most_kept;
+  const auto copy = [&](const Index* from, Index* to, Offset count) {
+    team.each([&](int lane) {
+      for (Offset k = lane; k < count; k += team.lanes) to[k] = from[k];
+    });
+  };
+  if (puts && known <= most_kept) {
+    copy(kept, p.column + first, known);
+    return true;
+  }
   const int terms = count_terms(team, p, row, room);
   if (terms > room.most_terms) return false;
   const int count = list_columns(team, p, row, puts ? static_cast<int>(known) : terms, room);
   if (count > room.columns) return false;
-  if (!puts) {
-    team.each([&](int lane) {
-      if (lane == 0) p.offsets[row] = count;
-    });
-    return true;
+  if (puts || count <= most_kept) {
+    sort_columns(team, room.list, count);
+    copy(room.list, puts ? p.column + first : kept, count);
   }
-  sort_columns(team, room.list, count);
   team.each([&](int lane) {
-    for (int k = lane; k < count; k += team.lanes) p.column[first + k] = room.list[k];
+    if (lane == 0 && !puts) p.offsets[row] = count;
   });
   return true;
 }

@@ -109,7 +109,7 @@ __global__ void __launch_bounds__(T::threads)
   int* const own = counts[number];
   const device::MeetingRoom room{
       meeting[number], meeting[number] + 2 * T::columns, own, own + 1, own + 2, T::columns,
-      T::most_terms};
+      T::most_terms,   T::lanes == FewColumns::lanes};
   const Offset stride = Offset(gridDim.x) * T::teams;
   for (Offset k = Offset(blockIdx.x) * T::teams + number; k < from.size(); k += stride) {
     const Index row = from[k];
@@ -184,8 +184,17 @@ class RowsByLength {
 /// Finds rows of a product, those that no team takes by bits.
 class RowFinder {
  public:
-  RowFinder(const PatternRows& rows, Index columns, const Device& device)
-      : rows_(rows), words_(columns / 32 + 1), device_(device), by_length_(rows.a.rows, device) {}
+  RowFinder(const PatternRows& rows, Index columns, double mean_terms, Offset most_bytes,
+            const Device& device)
+      : rows_(rows), words_(columns / 32 + 1), device_(device), by_length_(rows.a.rows, device) {
+    Offset most = 4;
+    while (most < FewColumns::columns && most < mean_terms) most *= 2;
+    const Offset bytes = Offset(rows.a.rows) * most * Offset(sizeof(Index));
+    if (bytes > most_bytes) return;
+    kept_ = UnsetArray<Index>(static_cast<std::size_t>(rows.a.rows * most), device);
+    rows_.kept = kept_.data();
+    rows_.most_kept = static_cast<int>(most);
+  }
 
   void count() {
     by_length_.take(FindRow{rows_}, false);
@@ -216,6 +225,7 @@ class RowFinder {
   Offset words_;
   Device device_;
   RowsByLength by_length_;
+  UnsetArray<Index> kept_;
   Offset blocks_ = 0;
   Array<unsigned> bits_;
 };
@@ -278,7 +288,9 @@ DevicePattern product_pattern(const DevicePattern& a, const DevicePattern& b,
   c.offsets = Array<Offset>(static_cast<std::size_t>(a.rows) + 1, device);
   const TemporaryMemory temporary(device);
   PatternRows rows{a.view(), b.view(), lanes_for(b.mean_length()), c.offsets.data(), nullptr};
-  RowFinder finder(rows, b.columns, temporary.device());
+  constexpr Offset part_of_memory = 8;
+  RowFinder finder(rows, b.columns, a.mean_length() * b.mean_length(),
+                   device.available_memory() / part_of_memory, temporary.device());
   finder.count();
   exclusive_sum(c.offsets.data(), Offset(a.rows) + 1, temporary.device());
   Offset entries = 0;

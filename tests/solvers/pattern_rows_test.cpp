@@ -54,7 +54,7 @@ device::TilePattern view_of(const TileMatrix& a) {
 
 /// Rows of up to `columns` columns in a table, longer ones by bits.
 void expect_rows(const TileMatrix& a, const TileMatrix& b, const TileMatrix& c,
-                 const LanesInTurn& team, int columns, int most_terms) {
+                 const LanesInTurn& team, int columns, int most_terms, bool keeps) {
   SCOPED_TRACE(std::to_string(team.lanes) + " lanes, room for " + std::to_string(columns));
   const auto room_of_table = static_cast<std::size_t>(2 * columns);
   std::vector<Index> table(room_of_table), list(room_of_table / 2);
@@ -63,21 +63,28 @@ void expect_rows(const TileMatrix& a, const TileMatrix& b, const TileMatrix& c,
   std::vector<Offset> offsets(c.pattern.offsets.begin(), c.pattern.offsets.end());
   std::vector<Index> column(c.pattern.column.size() + 1, -7);
   int terms = 0, met = 0, has_long = 0, least = 0, greatest = 0;
-  const device::MeetingRoom room{table.data(), list.data(), &terms,    &met,
-                                 &has_long,    columns,     most_terms};
+  const device::MeetingRoom room{table.data(), list.data(), &terms,     &met,
+                                 &has_long,    columns,     most_terms, keeps};
   const device::MarkedColumns marked{bits.data(), &least, &greatest, &has_long, counts.data()};
+  constexpr int most_kept = 8;
+  std::vector<Index> kept(static_cast<std::size_t>(a.rows()) * most_kept);
+  std::vector<bool> is_left(static_cast<std::size_t>(a.rows()));
   for (const bool puts : {false, true}) {
-    device::PatternRows rows{view_of(a), view_of(b), 2, offsets.data(),
-                             puts ? column.data() : nullptr};
+    device::PatternRows rows{
+        view_of(a),  view_of(b), 2, offsets.data(), puts ? column.data() : nullptr,
+        kept.data(), most_kept};
     for (Index row = 0; row < a.rows(); ++row) {
       const Offset length = c.pattern.begin(row + 1) - c.pattern.begin(row);
-      const Offset kept = offsets[static_cast<std::size_t>(row)];
-      if (!device::find_row(team, rows, row, room)) {
-        EXPECT_TRUE(length > columns || terms > most_terms) << row;
-        device::find_long_row(team, rows, row, marked);
-      }
+      const auto at = static_cast<std::size_t>(row);
+      const Offset offset = offsets[at];
+      const bool is_found = device::find_row(team, rows, row, room);
       if (!puts) {
-        EXPECT_EQ(std::exchange(offsets[static_cast<std::size_t>(row)], kept), length) << row;
+        is_left[at] = !is_found;
+        EXPECT_TRUE(is_found || length > columns || terms > most_terms) << row;
+      }
+      if (is_left[at]) device::find_long_row(team, rows, row, marked);
+      if (!puts) {
+        EXPECT_EQ(std::exchange(offsets[at], offset), length) << row;
       }
     }
   }
@@ -133,9 +140,11 @@ void expect_product(const TileMatrix& a, const TileMatrix& b, bool is_hermitian)
   ProductPlaces places;
   const TileMatrix c = product_pattern(a, b, is_hermitian, host.stream(), places);
   for (const LanesInTurn& team : teams) {
-    expect_rows(a, b, c, team, 32, 1000);
-    expect_rows(a, b, c, team, 32, 20);
-    expect_rows(a, b, c, team, 512, 100000);
+    for (const bool keeps : {false, true}) {
+      expect_rows(a, b, c, team, 32, 1000, keeps);
+      expect_rows(a, b, c, team, 32, 20, keeps);
+      expect_rows(a, b, c, team, 512, 100000, keeps);
+    }
   }
   expect_places(a, b, c, places);
 }
