@@ -293,7 +293,10 @@ template <class Place, class Team>
 HEDDLE_INLINE bool place_row(const Team& team, const PlaceRows& p, Index row,
                              const MeetingRoom& room, Place* places) {
   const Offset entry = p.of.a.offsets[row], end = p.of.a.offsets[row + 1];
-  if (p.first[end] - p.first[entry] > room.most_terms) return false;
+  // The last team takes rows of any number of terms.
+  if (room.most_terms < last_column && p.first[end] - p.first[entry] > room.most_terms) {
+    return false;
+  }
   const Index* columns = p.c.column + p.c.offsets[row];
   const Offset count = p.c.offsets[row + 1] - p.c.offsets[row];
   team.each([&](int lane) {

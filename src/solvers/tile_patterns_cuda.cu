@@ -282,10 +282,8 @@ Array<Offset> mirror_of(const DevicePattern& c, const Device& temporary, const D
 DevicePattern product_pattern(const DevicePattern& a, const DevicePattern& b,
                               const Device& device) {
   using namespace tile_patterns;
-  DevicePattern c;
-  c.rows = a.rows;
-  c.columns = b.columns;
-  c.offsets = Array<Offset>(static_cast<std::size_t>(a.rows) + 1, device);
+  DevicePattern c{
+      Array<Offset>(static_cast<std::size_t>(a.rows) + 1, device), {}, a.rows, b.columns, 0};
   const TemporaryMemory temporary(device);
   PatternRows rows{a.view(), b.view(), lanes_for(b.mean_length()), c.offsets.data(), nullptr};
   constexpr Offset part_of_memory = 8;
@@ -334,12 +332,10 @@ DevicePlaces product_places(const DevicePattern& a, const DevicePattern& b, cons
     const PlaceRow<Place> body{rows, reinterpret_cast<Place*>(places.of_terms.data())};
     if (terms > 0) by_length.take(body, false);
   };
-  if (c.longest <= std::numeric_limits<std::uint8_t>::max()) {
+  if (c.longest <= 0xff) {
     put.operator()<std::uint8_t>();
-  } else if (c.longest <= std::numeric_limits<std::uint16_t>::max()) {
-    put.operator()<std::uint16_t>();
   } else {
-    put.operator()<std::uint32_t>();
+    c.longest <= 0xffff ? put.operator()<std::uint16_t>() : put.operator()<std::uint32_t>();
   }
   device.synchronize();
   return places;
@@ -352,11 +348,8 @@ DevicePattern adjoint_pattern(const DevicePattern& a, Array<Offset>& place, cons
   if (entries > std::numeric_limits<Index>::max()) {
     throw Error(ErrorKind::unsupported, "the adjoint of 2^31 entries and more, on a GPU");
   }
-  DevicePattern turned;
-  turned.rows = a.columns;
-  turned.columns = a.rows;
-  turned.offsets = Array<Offset>(static_cast<std::size_t>(a.columns) + 1, device);
-  turned.column = Array<Index>(a.column.size(), device);
+  DevicePattern turned{Array<Offset>(static_cast<std::size_t>(a.columns) + 1, device),
+                       Array<Index>(a.column.size(), device), a.columns, a.rows, 0};
   place = Array<Offset>(a.column.size(), device);
   const TemporaryMemory temporary(device);
   const UnsetArray<Index> row = rows_of_entries(a, temporary.device());
