@@ -4,6 +4,7 @@
 #include <string>
 
 #include "commands.hpp"
+#include "device_option.hpp"
 #include "finite_entries.hpp"
 #include "heddle/matrix_product.hpp"
 #include "heddle/read.hpp"
@@ -25,17 +26,18 @@ struct MultiplyOptions {
   std::string entry = "real";
   bool adjoint = false;
   bool left_adjoint = false;
+  DeviceOption device;
   std::string output;
   bool quiet = false;
 };
 
 template <class E>
 CsrMatrix<E> adjoint_of(const CsrMatrix<E>& matrix, const char* option,
-                        const MultiplyOptions& options) {
+                        const MultiplyOptions& options, const Device& device) {
   if constexpr (has_adjoint<E>) {
-    return adjoint(matrix);
+    return adjoint(matrix, device);
   } else {
-    static_cast<void>(matrix);
+    static_cast<void>(matrix), static_cast<void>(device);
     throw Error(ErrorKind::unsupported,
                 std::string(option) + ": " + options.entry + " entries have no adjoint");
   }
@@ -49,17 +51,22 @@ void run_multiply(const MultiplyOptions& options) {
   files.writes("--output", options.output);
   files.check();
   const auto progress = options.quiet ? nullptr : std::make_unique<TerminalProgress>();
+  const Device device = options.device.on(options.quiet);
   visit_entry<double>(kind, [&]<class E>() {
+    if (device.on_gpu() && !multiplied_on_gpu<E>) {
+      throw Error(ErrorKind::unsupported,
+                  "--device: products of " + options.entry + " entries are made on the CPU");
+    }
     const auto read = [&](const std::string& path) {
       return read_matrix<E>(path, Device::cpu(), Tiling::automatic, progress.get());
     };
     CsrMatrix<E> A = read(options.left), B = read(options.right);
     const Stopwatch turning;
-    if (options.left_adjoint) A = adjoint_of(A, "--left-adjoint", options);
-    if (options.adjoint) B = adjoint_of(B, "--adjoint", options);
+    if (options.left_adjoint) A = adjoint_of(A, "--left-adjoint", options, device);
+    if (options.adjoint) B = adjoint_of(B, "--adjoint", options, device);
     const double adjoint_seconds = turning.seconds();
     const Stopwatch multiplying;
-    const CsrMatrix<E> C = multiply(A, B);
+    const CsrMatrix<E> C = multiply(A, B, device);
     const double product_seconds = multiplying.seconds();
     check_finite(C, "the product");
     write_entries(options.output, C, progress.get());
@@ -95,6 +102,7 @@ void add_multiply(CLI::App& app, int& status) {
                     "B* in place of B: rows and columns exchanged, with the adjoint of each entry");
   command->add_flag("--left-adjoint", options->left_adjoint,
                     "A* in place of A, as in P* A P, by way of A P");
+  options->device.add_to(*command);
   command
       ->add_option("-o,--output", options->output,
                    "where to write the product: .mtx or .mtx.gz (Matrix Market, entries expanded), "

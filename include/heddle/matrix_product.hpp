@@ -4,9 +4,12 @@
 
 #include <algorithm>
 #include <concepts>
+#include <memory>
+#include <span>
 #include <utility>
 
 #include "heddle/csr.hpp"
+#include "heddle/detail/gpu_product.hpp"
 #include "heddle/detail/row_products.hpp"
 #include "heddle/entries/block.hpp"
 #include "heddle/entries/real.hpp"
@@ -107,7 +110,7 @@ class MatrixProduct {
   using entry = product_entry_t<A, B>;
 
   /// Keeps nothing of A and B. Throws `Error`: size_mismatch unless A has as many columns as B has
-  /// rows; memory.
+  /// rows; memory; unsupported for a GPU, see `ProductOnGpu`.
   explicit MatrixProduct(const CsrMatrix<A>& a, const CsrMatrix<B>& b,
                          const Device& host = Device::cpu())
       : host_(host),
@@ -131,6 +134,7 @@ class MatrixProduct {
  private:
   static CsrMatrix<entry> on_pattern(const CsrMatrix<A>& a, const CsrMatrix<B>& b,
                                      const Device& host) {
+    detail::refuse_gpu(host, "MatrixProduct");
     Array<Offset> offsets;
     Array<Index> column;
     detail::product_pattern(a.view().pattern(), b.view().pattern(), host.stream(), offsets, column);
@@ -154,13 +158,6 @@ class MatrixProduct {
   detail::ColumnPlaces places_;
 };
 
-/// A B, as `MatrixProduct` makes it.
-template <class A, class B>
-CsrMatrix<product_entry_t<A, B>> multiply(const CsrMatrix<A>& a, const CsrMatrix<B>& b,
-                                          const Device& host = Device::cpu()) {
-  return MatrixProduct<A, B>(a, b, host).matrix();
-}
-
 /// A*: rows and columns exchanged, with the adjoint of each entry; columns grow. Of entries that
 /// have an adjoint, and of blocks that are not square.
 template <class E>
@@ -168,9 +165,9 @@ class MatrixAdjoint {
  public:
   using entry = adjoint_entry_t<E>;
 
-  /// Keeps nothing of A. Throws `Error` (memory).
+  /// Keeps nothing of A. Throws `Error`: memory; unsupported for a GPU, see `AdjointOnGpu`.
   explicit MatrixAdjoint(const CsrMatrix<E>& a, const Device& host = Device::cpu())
-      : host_(host), size_of_a_(detail::size_of(a)), matrix_(on_pattern(a, place_)) {
+      : host_(host), size_of_a_(detail::size_of(a)), matrix_(on_pattern(a, host, place_)) {
     turn(a);
   }
 
@@ -185,7 +182,9 @@ class MatrixAdjoint {
   }
 
  private:
-  static CsrMatrix<entry> on_pattern(const CsrMatrix<E>& a, Array<Offset>& place) {
+  static CsrMatrix<entry> on_pattern(const CsrMatrix<E>& a, const Device& host,
+                                     Array<Offset>& place) {
+    detail::refuse_gpu(host, "MatrixAdjoint");
     Array<Offset> offsets;
     Array<Index> column;
     detail::adjoint_pattern(a.view().pattern(), offsets, column, place);
@@ -206,10 +205,121 @@ class MatrixAdjoint {
   CsrMatrix<entry> matrix_;
 };
 
-/// A*, as `MatrixAdjoint` makes it.
+namespace detail {
+
+/// What `ProductOnGpu` and `AdjointOnGpu` give.
 template <class E>
-CsrMatrix<adjoint_entry_t<E>> adjoint(const CsrMatrix<E>& a, const Device& host = Device::cpu()) {
-  return MatrixAdjoint<E>(a, host).matrix();
+class MatrixOnGpu {
+ public:
+  using entry = E;
+
+  /// In the GPU's memory, ready in the order of the device's stream. The arrays are those of this
+  /// object and of its copies.
+  CsrView<E> view() const {
+    const auto& matrix = *computed_;
+    CsrView<E> view{matrix.rows, matrix.columns, matrix.offsets.data(), matrix.column.data(),
+                    values().data()};
+    view.device = matrix.device;
+    return view;
+  }
+  /// `entry::components` scalars an entry, in the GPU's memory.
+  std::span<const stored_scalar_t<E>> values() const {
+    return {reinterpret_cast<const stored_scalar_t<E>*>(computed_->values.data()),
+            computed_->column.size() * E::components};
+  }
+  /// A copy in the host's memory.
+  CsrMatrix<E> to_host() const {
+    const auto& matrix = *computed_;
+    const Stream& stream = matrix.device.stream();
+    Array<Offset> offsets(matrix.offsets.size());
+    Array<Index> column(matrix.column.size());
+    Array<stored_scalar_t<E>> numbers(values().size());
+    copy_bytes(offsets.data(), matrix.offsets.data(), offsets.size() * sizeof(Offset), stream);
+    copy_bytes(column.data(), matrix.column.data(), column.size() * sizeof(Index), stream);
+    copy_bytes(numbers.data(), values().data(), matrix.values.size(), stream);
+    return CsrMatrix<E>(matrix.rows, matrix.columns, std::move(offsets), std::move(column),
+                        std::move(numbers));
+  }
+
+ protected:
+  explicit MatrixOnGpu(std::shared_ptr<ComputedMatrix> computed) : computed_(std::move(computed)) {}
+
+  std::shared_ptr<ComputedMatrix> computed_;
+};
+
+/// Scalars of a view's values; throws `Error` (unsupported) for blocks by columns.
+template <class E>
+const stored_scalar_t<E>* values_by_rows(const CsrView<E>& view) {
+  refuse_columns(view.order);
+  return view.values;
+}
+
+}  // namespace detail
+
+/// C = A B in the memory of a GPU, which finds the pattern and the values: the pattern of
+/// `MatrixProduct`, and its values to rounding, as sums are those of doubles. A and B lie on the
+/// host or on the GPU. P* A P without a copy to the host:
+///
+///     AdjointOnGpu<P> restrict(p, gpu);
+///     ProductOnGpu<A, P> image(a, p, gpu);
+///     ProductOnGpu coarse(restrict.view(), image.view(), gpu);
+///     Operator<E> level(coarse.view(), plan);
+template <multiplied_on_gpu A, multiplied_on_gpu B>
+class ProductOnGpu : public detail::MatrixOnGpu<product_entry_t<A, B>> {
+ public:
+  /// Keeps copies of the patterns of A and B. Throws `Error`: size_mismatch unless A has as many
+  /// columns as B has rows; unsupported for blocks by columns; memory; and as `check_pattern`.
+  ProductOnGpu(const CsrView<A>& a, const CsrView<B>& b, const Device& gpu)
+      : detail::MatrixOnGpu<product_entry_t<A, B>>(detail::product_on_gpu(
+            a.pattern(), detail::tile_of_entry<A>, b.pattern(), detail::tile_of_entry<B>, gpu)) {
+    this->computed_->compute(detail::values_by_rows(a), detail::values_by_rows(b));
+  }
+
+  /// The product of other values on the same patterns, in arrays as long as those of before, on the
+  /// host or on the GPU. Queues work, and allocates nothing.
+  void update_values(const stored_scalar_t<A>* a, const stored_scalar_t<B>* b) {
+    this->computed_->compute(a, b);
+  }
+};
+template <class A, class B>
+ProductOnGpu(const CsrMatrix<A>&, const CsrMatrix<B>&, const Device&) -> ProductOnGpu<A, B>;
+
+/// A* in the memory of a GPU, bit for bit that of `MatrixAdjoint`.
+template <multiplied_on_gpu E>
+class AdjointOnGpu : public detail::MatrixOnGpu<adjoint_entry_t<E>> {
+ public:
+  /// Keeps nothing of A. Throws `Error`: unsupported for blocks by columns, and for 2^31 entries
+  /// and more; memory; and as `check_pattern`.
+  AdjointOnGpu(const CsrView<E>& a, const Device& gpu)
+      : detail::MatrixOnGpu<adjoint_entry_t<E>>(
+            detail::adjoint_on_gpu(a.pattern(), detail::tile_of_entry<E>, gpu)) {
+    this->computed_->compute(detail::values_by_rows(a), nullptr);
+  }
+
+  /// As `ProductOnGpu::update_values`.
+  void update_values(const stored_scalar_t<E>* a) { this->computed_->compute(a, nullptr); }
+};
+template <class E>
+AdjointOnGpu(const CsrMatrix<E>&, const Device&) -> AdjointOnGpu<E>;
+
+/// A B, as `MatrixProduct` makes it, or `ProductOnGpu` where the device is a GPU. Throws `Error`
+/// (unsupported) for entries that a GPU does not multiply.
+template <class A, class B>
+CsrMatrix<product_entry_t<A, B>> multiply(const CsrMatrix<A>& a, const CsrMatrix<B>& b,
+                                          const Device& device = Device::cpu()) {
+  if constexpr (multiplied_on_gpu<A> && multiplied_on_gpu<B>) {
+    if (device.on_gpu()) return ProductOnGpu<A, B>(a, b, device).to_host();
+  }
+  return MatrixProduct<A, B>(a, b, device).matrix();
+}
+
+/// A*, as `MatrixAdjoint` makes it, or `AdjointOnGpu`.
+template <class E>
+CsrMatrix<adjoint_entry_t<E>> adjoint(const CsrMatrix<E>& a, const Device& device = Device::cpu()) {
+  if constexpr (multiplied_on_gpu<E>) {
+    if (device.on_gpu()) return AdjointOnGpu<E>(a, device).to_host();
+  }
+  return MatrixAdjoint<E>(a, device).matrix();
 }
 
 }  // namespace heddle

@@ -205,11 +205,7 @@ void product_pattern(const PatternView& a, const PatternView& b, const Stream& h
 
 Index product_pattern(const PatternView& a, const PatternView& b, const Stream& host,
                       Array<Offset>& offsets, Array<Index>& column, TermPlaces* terms) {
-  if (a.columns != b.rows) {
-    throw Error(ErrorKind::size_mismatch, "a product of " + text_of_size(a.rows, a.columns) +
-                                              " and " + text_of_size(b.rows, b.columns) +
-                                              " entries");
-  }
+  check_factors(a, b);
   return or_refuse_memory("numbers of a team", static_cast<std::size_t>(b.columns),
                           sizeof(Index) * 4,
                           [&] { return find_pattern(a, b, host, offsets, column, terms); });
@@ -269,6 +265,12 @@ void adjoint_pattern(const PatternView& a, const Stream& host, Array<Offset>& of
 void adjoint_pattern(const PatternView& a, Array<Offset>& offsets, Array<Index>& column,
                      Array<Offset>& place) {
   adjoint_pattern(a, Device::cpu(1).stream(), offsets, column, place);
+}
+
+void check_factors(const PatternView& a, const PatternView& b) {
+  if (a.columns == b.rows) return;
+  throw Error(ErrorKind::size_mismatch, "a product of " + text_of_size(a.rows, a.columns) +
+                                            " and " + text_of_size(b.rows, b.columns) + " entries");
 }
 
 void check_same_size(const MatrixSize& given, const MatrixSize& made, const char* what) {

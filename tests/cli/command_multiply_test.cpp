@@ -100,7 +100,7 @@ TEST_F(Multiply, TakesMatricesThatAreNotSquare) {
     ASSERT_EQ(result.status, 0) << result.error;
     EXPECT_EQ(result.out + result.error, "");
   };
-  multiply({"a.mtx", "b.mtx", "-o", "c.mtx"});
+  multiply({"a.mtx", "b.mtx", "-o", "c.mtx", "--device", "cpu", "--threads", "2"});
   EXPECT_EQ(text_of("c.mtx"),
             "%%MatrixMarket matrix coordinate complex general\n2 2 1\n1 1 -9 17\n");
   multiply({"a.mtx", "a.mtx", "--adjoint", "-o", "c.mtx"});
@@ -120,6 +120,7 @@ TEST_F(Multiply, RefusesInOneLine) {
   expect_refused({"multiply", "a.mtx", "a.mtx", "-o", "a.mtx"}, "a.mtx");
   expect_refused({"multiply", "large.mtx", "large.mtx", "-o", "c.mtx"},
                  "the product is not finite in row 1, column 1, counted from 0");
+  expect_refused({"multiply", "a.mtx", "a.mtx", "--device", "tpu", "-o", "c.mtx"}, "tpu");
   expect_refused({"multiply", "a.mtx", "a.mtx", "--entry", "ring", "-o", "c.mtx"}, "ring");
   for (const char* const name : {"c.foo", "c.npz.gz", "c.NPZ", "-"}) {
     expect_refused({"multiply", "none.mtx", "a.mtx", "-o", name},

@@ -1,0 +1,18 @@
+// Products and adjoints of matrices of any entry that is a tile of numbers, on a GPU: defined in
+// builds that have CUDA.
+#pragma once
+
+#include "heddle/detail/gpu_product.hpp"
+
+namespace heddle::cuda {
+
+std::shared_ptr<heddle::detail::ComputedMatrix> make_product(const PatternView& a,
+                                                             const heddle::detail::EntryTile& of_a,
+                                                             const PatternView& b,
+                                                             const heddle::detail::EntryTile& of_b,
+                                                             const Device& device);
+std::shared_ptr<heddle::detail::ComputedMatrix> make_adjoint(const PatternView& a,
+                                                             const heddle::detail::EntryTile& of_a,
+                                                             const Device& device);
+
+}  // namespace heddle::cuda
