@@ -81,9 +81,9 @@ struct HEDDLE_EXPORT MultigridReport {
   long long host_bytes = 0;  // of the matrices that `refresh` computes with
   /// Of the operators of a cycle, where A is; A itself and fields left out.
   long long device_bytes = 0;
-  /// In which A's GPU computes new values; the first of them take it. 0: the CPU computes them.
+  /// In which A's GPU computes new values, since the set-up. 0: the CPU computes them.
   long long refresh_bytes = 0;
-  bool is_refreshed_on_gpu = false;  // the last new values came from there
+  bool is_refreshed_on_gpu = false;  // the last values came from there, of a set-up too
 
   /// Nothing was coarsened, and a cycle is the smoother alone.
   bool is_smoother_alone() const { return levels.size() == 1 && !levels.front().is_solved; }
@@ -99,12 +99,12 @@ struct HEDDLE_EXPORT MultigridReport {
 /// leaves such blocks too. Blocks of 3 x 3 real numbers with 6 candidates have levels of 6 x 6,
 /// those of 2 x 2 with 3 candidates have levels of 3 x 3.
 ///
-/// The hierarchy is set up on the CPU, with the same bits for any number of threads, and the same
-/// aggregates where A is on a GPU. Each level is an operator under the plan of A, on A's device,
-/// and a cycle only queues products and updates. Where A has new values, `refresh` keeps
-/// aggregates, their candidates and all patterns, and computes the values on these anew, where A
-/// is; but for the first time on a GPU it allocates nothing. A new object aggregates anew, which
-/// suits values whose strong connections have changed. Under iteration-precision=single all levels
+/// The hierarchy is set up where A is: on a CPU with the same bits for any number of threads, on a
+/// GPU with the same aggregates and with values to rounding. Each level is an operator under the
+/// plan of A, on A's device, and a cycle only queues products and updates. Where A has new values,
+/// `refresh` keeps aggregates, their candidates and all patterns, and computes the values on these
+/// anew, where A is, and allocates nothing. A new object aggregates anew, which suits values whose
+/// strong connections have changed. Under iteration-precision=single all levels
 /// are read in floats. One application at a time.
 template <class S>
 class HEDDLE_EXPORT Multigrid final : public Preconditioner<S> {

@@ -143,7 +143,9 @@ template <class S>
 Plan RankHierarchy<S>::plan_of(const TileMatrix* whole) const {
   if (!device_.on_gpu()) return plan_;
   const std::string text =
-      whole != nullptr ? to_full_string(plan_of_rows(whole->pattern, plan_)) : "";
+      whole != nullptr
+          ? to_full_string(plan_of_rows(whole->pattern.rows(), whole->pattern.entries(), plan_))
+          : "";
   return parse_plan(text_of_rank(ranks_, 0, text));
 }
 

@@ -12,9 +12,7 @@ namespace heddle::detail {
 
 namespace {
 
-/// A power of two near the largest diagonal entry, by which entries are divided, so that their
-/// squares stay in range: those of a semidefinite matrix are no larger than its diagonal's. None of
-/// the ends, so that a product with its inverse is a quotient.
+/// Of the largest diagonal entry: those of a semidefinite matrix are no larger.
 double inverse_scale_of(const TileMatrix& a, int team) {
   const double largest = parallel_reduce(
       team, a.rows(), double(0),
@@ -28,7 +26,7 @@ double inverse_scale_of(const TileMatrix& a, int team) {
         }
       },
       [](double& most, double other) { most = std::max(most, other); });
-  return std::ldexp(1, largest > 0 ? std::clamp(-std::ilogb(largest), -1000, 1000) : 0);
+  return inverse_scale(largest);
 }
 
 /// Strong connections of each row, that to itself left out: `count[row]` columns from where A's row
@@ -117,6 +115,10 @@ void orthonormalize(std::span<double*> members, const TileShape& shape, double* 
 
 }  // namespace
 
+double inverse_scale(double largest) {
+  return std::ldexp(1, largest > 0 ? std::clamp(-std::ilogb(largest), -1000, 1000) : 0);
+}
+
 EntryNorms entry_norms(const TileMatrix& a, const Stream& host) {
   const auto n = static_cast<std::size_t>(a.rows());
   const int team = team_size(host, a.pattern.entries() * a.shape.scalars());
@@ -143,25 +145,19 @@ EntryNorms entry_norms(const TileMatrix& a, const Stream& host) {
 
 Aggregates aggregate(const TileMatrix& a, const EntryNorms& norms, double strength,
                      const Stream& host) {
-  const double factor = strength * strength;
+  const double factor = std::max(strength * strength, least_squared);
   const StrongRows strong = strong_rows(a, norms, factor, host);
   const Index n = a.rows();
   Aggregates result;
   result.of = Array<Index>(static_cast<std::size_t>(n), Device::cpu(host.threads), 0xff);
-  const auto is_free = [&](Index row) {
-    return result.of[static_cast<std::size_t>(row)] == Aggregates::none;
-  };
-  for (Index row = 0; row < n; ++row) {
-    if (!is_free(row)) continue;
-    const std::span<const Index> neighbours(
-        strong.column.data() + a.pattern.begin(row),
-        static_cast<std::size_t>(strong.count[static_cast<std::size_t>(row)]));
-    if (neighbours.empty()) continue;
-    if (!std::all_of(neighbours.begin(), neighbours.end(), is_free)) continue;
-    result.of[static_cast<std::size_t>(row)] = result.count;
-    for (const Index other : neighbours) result.of[static_cast<std::size_t>(other)] = result.count;
-    ++result.count;
-  }
+  result.count = take_roots(
+      n,
+      [&](Index row) {
+        return std::span<const Index>(
+            strong.column.data() + a.pattern.begin(row),
+            static_cast<std::size_t>(strong.count[static_cast<std::size_t>(row)]));
+      },
+      result.of.data());
   // All join what the roots took, so that the order of the rows does not matter.
   const UnsetArray<Index> taken(result.of.span());
   result.left = parallel_reduce(
@@ -172,7 +168,7 @@ Aggregates aggregate(const TileMatrix& a, const EntryNorms& norms, double streng
         double strongest = 0;
         for_each_strong(a, norms, factor, row, [&](Index column, double squared) {
           const Index other = taken[static_cast<std::size_t>(column)];
-          if (other == Aggregates::none || !(squared > strongest)) return;
+          if (other == Aggregates::none || !(squared > likeness_of_norms * strongest)) return;
           strongest = squared;
           own = other;
         });

@@ -2,6 +2,7 @@
 // tentative prolongation from what near-null candidates are on each.
 #pragma once
 
+#include <algorithm>
 #include <span>
 
 #include "tile_matrix.hpp"
@@ -23,7 +24,32 @@ struct EntryNorms {
   UnsetArray<double> diagonal;           // norm of each row's diagonal entry
   UnsetArray<unsigned char> is_coupled;  // neighbours outweigh half of it
 };
+/// A power of two by which entries of such a size are multiplied, so that their squares stay in
+/// range. None of the ends, so that a product with its inverse is a quotient.
+double inverse_scale(double largest);
 EntryNorms entry_norms(const TileMatrix& a, const Stream& host);
+
+/// A squared norm of less, relative to those of its rows' diagonals, is rounding of what cancels.
+inline constexpr double least_squared = 1e-28;
+/// Norms that are apart by less are alike: the first is taken, whatever rounding says.
+inline constexpr double likeness_of_norms = 1 + 1e-9;
+
+/// Roots and their neighbours in rows that are `none` before. `neighbours(row)`: the columns of its
+/// strong connections. Returns how many aggregates there are.
+template <class Neighbours>
+Index take_roots(Index rows, const Neighbours& neighbours, Index* of) {
+  Index count = 0;
+  const auto is_free = [of](Index row) { return of[row] == Aggregates::none; };
+  for (Index row = 0; row < rows; ++row) {
+    if (!is_free(row)) continue;
+    const std::span<const Index> others = neighbours(row);
+    if (others.empty() || !std::all_of(others.begin(), others.end(), is_free)) continue;
+    of[row] = count;
+    for (const Index other : others) of[other] = count;
+    ++count;
+  }
+  return count;
+}
 
 /// Rows i and j are strongly connected where |a_ij|^2 > strength^2 |a_ii| |a_jj| in Frobenius
 /// norms. Roots are the lexicographically first set of rows that are more than two connections

@@ -232,7 +232,8 @@ bool mend_tile(double* tile, int k, double scale, double rounding, double* scrat
   return true;
 }
 
-/// Of all tiles, row by row, without values.
+}  // namespace
+
 TileMatrix full_matrix(Index size, const TileShape& shape) {
   TileMatrix result;
   result.shape = shape;
@@ -249,8 +250,6 @@ TileMatrix full_matrix(Index size, const TileShape& shape) {
   result.make_values();
   return result;
 }
-
-}  // namespace
 
 void invert(const TileMatrix& a, std::span<const double> scale, double rounding, TileMatrix& result,
             SetupScratch& scratch, const Stream& host) {

@@ -18,6 +18,9 @@ TileMatrix coarse_inverse(const TileMatrix& a, double rounding);
 void invert(const TileMatrix& a, std::span<const double> scale, double rounding, TileMatrix& result,
             SetupScratch& scratch, const Stream& host);
 
+/// Of all tiles of so many rows, row by row, without values yet.
+TileMatrix full_matrix(Index size, const TileShape& shape);
+
 /// Makes the diagonal tiles of a Galerkin product invertible: numbers of dropped candidates, and
 /// those whose energy is at most `rounding` of `scale[row]`, get the energy `scale[row]`. Throws
 /// `Error` (unsupported) where an energy is negative.

@@ -14,8 +14,6 @@ namespace heddle::detail {
 
 namespace {
 
-constexpr int eigenvalue_steps = 12;
-
 /// Calls `run` with the ring and the size of square tiles as constants, 0 for a size that seldom
 /// occurs.
 template <class Run>

@@ -12,6 +12,9 @@ namespace heddle::detail {
 /// of decimals in a file.
 inline constexpr double least_energy = -1e-5;
 
+/// Steps of an estimate.
+inline constexpr int eigenvalue_steps = 12;
+
 /// What an estimate works in, for a matrix of this size.
 struct SpectrumRoom {
   UnsetArray<double> storage;  // of four fields

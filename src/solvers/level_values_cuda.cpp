@@ -1,225 +1,44 @@
 #include "level_values_cuda.hpp"
 
-#include <algorithm>
-#include <type_traits>
 #include <utility>
 
 #include "base/device_cuda.hpp"
+#include "base/returned_memory_cuda.hpp"
 #include "level_spectrum.hpp"
 #include "spectrum.hpp"
 
 namespace heddle::cuda {
 
-using heddle::detail::TileMatrix, heddle::detail::UserRows, heddle::detail::ProductPlaces;
+using heddle::detail::TileMatrix;
 
-namespace level_values {
-
-std::vector<TileComponent> components_of(const std::vector<heddle::detail::SignedPlace>& places) {
-  std::vector<TileComponent> components;
-  for (const auto& [at, sign] : places) components.push_back({at, sign});
-  return components;
-}
-
-std::size_t numbers_of(const TileMatrix& matrix) {
-  return static_cast<std::size_t>(matrix.pattern.entries()) *
-         static_cast<std::size_t>(matrix.shape.scalars());
-}
-
-template <class Values>
-auto on_gpu(const Values& values, const Device& device) {
-  return Array<std::remove_cvref_t<decltype(values[0])>>(values.span(), device);
-}
-
-/// Scalars of a dense level.
-std::size_t dense_scalars(const TileMatrix& a) {
-  const auto n = static_cast<std::size_t>(a.rows()) * static_cast<std::size_t>(a.shape.height);
-  return n * n * static_cast<std::size_t>(a.shape.ring);
-}
-
-/// Of the coarse rows: a tile and its pivots each.
-std::size_t scratch_scalars(const TileMatrix& coarse) {
-  return static_cast<std::size_t>(coarse.rows()) *
-         static_cast<std::size_t>(coarse.shape.scalars() + coarse.shape.height);
-}
-
-double mean_length(const UserRows& rows) {
-  return rows.rows() > 0 ? static_cast<double>(rows.entries()) / rows.rows() : 0;
-}
-
-}  // namespace level_values
-
-template <class S>
-LevelValues<S>::LevelValues(const heddle::detail::SlicedOperator<S>& matrix,
-                            const heddle::detail::StoredRows& rows, const Levels& levels)
-    : matrix_(matrix),
-      levels_(levels),
-      device_(matrix.device()),
-      slot_(level_values::on_gpu(rows.slot, device_)),
-      values_(levels.size()),
-      doubts_(device_.stream()) {
-  const auto components = level_values::components_of(levels.front()->entry.tiles.component_of);
-  components_ = Array<TileComponent>(std::span<const TileComponent>(components), device_);
-  for (std::size_t l = 0; l < levels.size(); ++l) add_level(l);
-  staged_ = Array<std::byte>(staged_bytes_, device_);
-}
-
-template <class S>
-auto LevelValues<S>::pattern_of(const UserRows& rows, bool with_columns) const -> Pattern {
-  Pattern pattern;
-  pattern.rows = rows.rows();
-  pattern.offsets = level_values::on_gpu(rows.offsets, device_);
-  if (with_columns) pattern.column = level_values::on_gpu(rows.column, device_);
-  pattern.length = level_values::mean_length(rows);
-  return pattern;
-}
-
-template <class S>
-auto LevelValues<S>::places_of(const ProductPlaces& places, const TileMatrix& product) const
-    -> Places {
-  Places result;
-  const auto take = [&](const auto& of_terms) {
-    const auto bytes = std::as_bytes(of_terms.span());
-    result.of_terms = Array<unsigned char>(
-        std::span(reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size()), device_);
-    result.bytes = static_cast<int>(sizeof of_terms[0]);
-  };
-  if (!places.bytes.empty()) take(places.bytes);
-  if (!places.halves.empty()) take(places.halves);
-  if (!places.words.empty()) take(places.words);
-  result.first = level_values::on_gpu(places.first, device_);
-  result.mirror = level_values::on_gpu(places.mirror, device_);
-  for (Index row = 0; row < product.rows(); ++row) {
-    result.longest =
-        std::max(result.longest, product.pattern.begin(row + 1) - product.pattern.begin(row));
-  }
-  return result;
-}
-
-template <class S>
-auto LevelValues<S>::stored_of(const heddle::detail::EntryTable<S>& entry,
-                               const heddle::detail::EntryTiles& tiles, const TileMatrix& matrix)
-    -> Stored {
-  Stored stored;
-  stored.scalar_bytes = entry.sizes.stored_bytes;
-  if (stored.scalar_bytes == sizeof(double) && is_in_order(tiles)) return stored;
-  const auto numbers = level_values::components_of(tiles.number_of);
-  stored.numbers = Array<TileComponent>(std::span<const TileComponent>(numbers), device_);
-  staged_bytes_ = std::max(staged_bytes_, level_values::numbers_of(matrix) *
-                                              static_cast<std::size_t>(stored.scalar_bytes));
-  return stored;
-}
-
-template <class S>
-void LevelValues<S>::add_level(std::size_t number) {
-  const Level& level = *levels_[number];
-  const TileMatrix& a = level.matrix;
-  Values& own = values_[number];
-  own.matrix.pattern = pattern_of(a.pattern, true);
-  own.matrix.values = Array<double>(level_values::numbers_of(a), device_);
-  std::vector<Offset> diagonal(static_cast<std::size_t>(a.rows()), -1);
-  for (Index row = 0; row < a.rows(); ++row) {
-    const std::span<const Index> columns = a.pattern.row(row);
-    const auto found = std::lower_bound(columns.begin(), columns.end(), row);
-    if (found == columns.end() || *found != row) continue;
-    diagonal[static_cast<std::size_t>(row)] = a.pattern.begin(row) + (found - columns.begin());
-  }
-  own.diagonal = Array<Offset>(std::span<const Offset>(diagonal), device_);
-  own.of_matrix = stored_of(*level.entry.table, level.entry.tiles, a);
-  if (level.inverse) return add_inverse(number);
-  own.inverses = Array<double>(level.inverses.size(), device_);
-  own.energies = Array<double>(static_cast<std::size_t>(a.rows()), device_);
-  own.reach = Array<double>(static_cast<std::size_t>(a.rows()), device_);
-  if (level.interpolate) add_transfer(number);
-}
-
-template <class S>
-void LevelValues<S>::add_transfer(std::size_t number) {
-  const Level& level = *levels_[number];
-  const TileMatrix& coarse = levels_[number + 1]->matrix;
-  Values& own = values_[number];
-  own.tentative.pattern = pattern_of(level.tentative.pattern, true);
-  own.tentative.values = level_values::on_gpu(level.tentative.values, device_);
-  own.prolongation.pattern = pattern_of(level.prolongation.pattern, true);
-  own.is_smoothed = level.to_prolongation.longest > 0;
-  own.prolongation.values = level_values::on_gpu(level.prolongation.values, device_);
-  own.image.pattern = pattern_of(level.image.pattern, false);
-  // A T is there before A P, whose pattern has it.
-  own.image.values = Array<double>(
-      std::max(level_values::numbers_of(level.image), level_values::numbers_of(level.prolongation)),
-      device_);
-  own.restriction.pattern = pattern_of(level.restriction.pattern, true);
-  own.restriction.values = level_values::on_gpu(level.restriction.values, device_);
-  own.to_prolongation = places_of(level.to_prolongation, level.prolongation);
-  own.to_image = places_of(level.to_image, level.image);
-  own.to_coarse = places_of(level.to_coarse, coarse);
-  own.place = level_values::on_gpu(level.place, device_);
-  own.scales = Array<double>(level.scales.size(), device_);
-  own.scratch = Array<double>(level_values::scratch_scalars(coarse), device_);
-  const heddle::detail::EntryTiles& tiles = level.adjoint_entry.tiles;
-  own.of_p = stored_of(level.interpolate->entry(), tiles, level.prolongation);
-  own.of_adjoint = stored_of(*level.adjoint_entry.table, tiles, level.restriction);
-}
-
-template <class S>
-void LevelValues<S>::add_inverse(std::size_t number) {
-  const TileMatrix& a = levels_[number]->matrix;
-  Values& own = values_[number];
-  const std::size_t scalars = level_values::dense_scalars(a);
-  const auto n = static_cast<std::size_t>(a.rows()) * static_cast<std::size_t>(a.shape.height);
-  for (Array<double>* const array : {&own.dense, &own.turned, &own.inverted, &own.inverse}) {
-    *array = Array<double>(scalars, device_);
-  }
-  own.pivots = Array<double>(n, device_);
-  stored_of(*levels_[number]->entry.table, levels_[number]->entry.tiles,
-            levels_[number]->inverse_tiles);  // its room
-}
-
-/// Of the arrays above.
-template <class S>
-long long LevelValues<S>::bytes(const heddle::detail::StoredRows& rows, const Levels& levels) {
-  std::size_t bytes = rows.slot.size() * sizeof(Offset), staged = 0;
-  const auto pattern = [](const TileMatrix& matrix) {
-    return matrix.pattern.offsets.size() * sizeof(Offset) +
-           matrix.pattern.column.size() * sizeof(Index);
-  };
-  for (std::size_t l = 0; l < levels.size(); ++l) {
-    const Level& level = *levels[l];
-    const TileMatrix& a = level.matrix;
-    const auto count = static_cast<std::size_t>(a.rows());
-    for (const TileMatrix* matrix :
-         {&a, &level.tentative, &level.prolongation, &level.image, &level.restriction}) {
-      if (matrix->pattern.offsets.empty()) continue;
-      bytes += pattern(*matrix) + level_values::numbers_of(*matrix) * sizeof(double);
-      staged = std::max(staged, level_values::numbers_of(*matrix) * sizeof(double));
-    }
-    bytes += count * sizeof(Offset);
-    if (level.inverse) {
-      bytes += 4 * level_values::dense_scalars(a) * sizeof(double);
-      staged = std::max(staged, level_values::dense_scalars(a) * sizeof(double));
-      continue;
-    }
-    bytes += (level.inverses.size() + 2 * count) * sizeof(double);
-    if (!level.interpolate) continue;
-    for (const ProductPlaces* places :
-         {&level.to_prolongation, &level.to_image, &level.to_coarse}) {
-      bytes += static_cast<std::size_t>(places->memory());
-    }
-    bytes += level.place.size() * sizeof(Offset) +
-             (level.scales.size() + level_values::scratch_scalars(levels[l + 1]->matrix)) *
-                 sizeof(double);
-  }
-  return static_cast<long long>(bytes + staged);
-}
-
-/// The sums that were found with the last estimates of eigenvalues.
+/// The sums of the last estimates of eigenvalues.
 template <class S>
 void LevelValues<S>::take_reach() {
   if (std::exchange(has_reach_, true)) return;
   for (std::size_t l = 0; l < levels_.size(); ++l) {
-    if (levels_[l]->inverse) continue;
-    const auto& reach = levels_[l]->room->reach;
+    const Level& level = *levels_[l];
+    if (level.inverse) continue;
+    if (has_values_) {
+      find_reach(reach_rows(l), level.matrix.shape.ring, values_[l].matrix.pattern.mean_length(),
+                 values_[l].reach.data(), device_.stream());
+      continue;
+    }
+    const auto& reach = level.room->reach;
     heddle::detail::copy_bytes(values_[l].reach.data(), reach.data(), reach.size() * sizeof(double),
                                device_.stream());
+  }
+}
+
+template <class S>
+void LevelValues<S>::bring_reach() {
+  if (!has_values_) return;
+  take_reach();
+  for (std::size_t l = 0; l < levels_.size(); ++l) {
+    Level& level = *levels_[l];
+    if (level.inverse) continue;
+    level.room.emplace(level.matrix, Device::cpu(device_.threads()));
+    heddle::detail::copy_bytes(level.room->reach.data(), values_[l].reach.data(),
+                               values_[l].reach.size() * sizeof(double), device_.stream());
   }
 }
 
@@ -236,6 +55,47 @@ void LevelValues<S>::queue(double rounding) {
 }
 
 template <class S>
+void LevelValues<S>::take_candidates(Array<double> candidates) {
+  candidates_ = std::move(candidates);
+}
+
+template <class S>
+void LevelValues<S>::drop_candidates() {
+  wait_before_memory_goes_back(device_);
+  candidates_ = {};
+  norms_ = {};
+}
+
+template <class S>
+void LevelValues<S>::find_norms(std::size_t number) {
+  const Values& own = values_[number];
+  const Stream& stream = device_.stream();
+  const Index count = own.matrix.pattern.rows;
+  const auto n = static_cast<std::size_t>(count);
+  // A power of two near the largest energy, so that squares stay in range.
+  double largest = 0;
+  find_largest(own.energies.data(), count, largest_.data(), stream);
+  heddle::detail::copy_bytes(&largest, largest_.data(), sizeof largest, stream);
+  norms_ = {};
+  norms_ = {UnsetArray<double>(own.matrix.pattern.column.size(), device_),
+            UnsetArray<double>(n, device_), UnsetArray<unsigned char>(n, device_)};
+  device::NormRows rows;
+  rows.a = own.matrix.pattern.view();
+  rows.values = own.matrix.values.data();
+  rows.inverse_scale = heddle::detail::inverse_scale(largest);
+  rows.scalars = levels_[number]->matrix.shape.scalars();
+  rows.squared = norms_.squared.data();
+  rows.diagonal = norms_.diagonal.data();
+  rows.is_coupled = norms_.is_coupled.data();
+  heddle::cuda::find_norms(rows, own.matrix.pattern.mean_length(), stream);
+}
+
+template <class S>
+heddle::detail::Aggregates LevelValues<S>::aggregate(std::size_t number, double strength) const {
+  return heddle::cuda::aggregate(values_[number].matrix.pattern, norms_, strength, device_);
+}
+
+template <class S>
 bool LevelValues<S>::are_good() {
   synchronize(device_.stream());
   return doubts_->values == 0 && doubts_->singular == matrix_.rows();
@@ -245,12 +105,15 @@ template <class S>
 bool LevelValues<S>::brings_coarsest() {
   if (doubts_->coarsest == 0) return false;
   const std::size_t last = levels_.size() - 1;
-  const auto bring = [&](const Array<double>& from, auto& to) {
+  TileMatrix& coarsest = levels_[last]->matrix;
+  const auto copy = [&](const Array<double>& from, auto& to) {
     heddle::detail::copy_bytes(to.data(), from.data(), from.size() * sizeof(double),
                                device_.stream());
   };
-  bring(values_[last].matrix.values, levels_[last]->matrix.values);
-  if (last > 0) bring(values_[last - 1].scales, levels_[last - 1]->scales);
+  if (coarsest.pattern.offsets.empty()) bring(values_[last].matrix.pattern, coarsest.pattern);
+  if (coarsest.values.empty()) coarsest.make_values();
+  copy(values_[last].matrix.values, coarsest.values);
+  if (last > 0) copy(values_[last - 1].scales, levels_[last - 1]->scales);
   return true;
 }
 
@@ -261,6 +124,7 @@ const double* LevelValues<S>::scales_below(std::size_t number) const {
 
 template <class S>
 void LevelValues<S>::read_matrix() {
+  has_values_ = true;
   const SlicedPattern& pattern = matrix_.pattern();
   const auto& sizes = matrix_.entry().sizes;
   StoredTiles tiles;
@@ -271,18 +135,15 @@ void LevelValues<S>::read_matrix() {
   tiles.slot = slot_.data();
   tiles.components = components_.data();
   tiles.scalars = levels_.front()->matrix.shape.scalars();
-  tiles.entries = levels_.front()->matrix.pattern.entries();
+  tiles.entries = levels_.front()->entries;
   tiles.to = values_.front().matrix.values.data();
   read_tiles(tiles, &doubts_->values, device_.stream());
 }
 
-/// D^-1, Jacobi, and whether the eigenvalues may have grown.
 template <class S>
-void LevelValues<S>::smooth(std::size_t number) {
-  const Level& level = *levels_[number];
+void LevelValues<S>::invert_diagonal(std::size_t number) {
+  const auto& shape = levels_[number]->matrix.shape;
   Values& own = values_[number];
-  const auto& shape = level.matrix.shape;
-  const Stream& stream = device_.stream();
   device::DiagonalRows diagonal;
   diagonal.values = own.matrix.values.data();
   diagonal.diagonal = own.diagonal.data();
@@ -290,19 +151,36 @@ void LevelValues<S>::smooth(std::size_t number) {
   diagonal.inverses = own.inverses.data();
   diagonal.energies = own.energies.data();
   diagonal.size = shape.height;
-  invert_diagonal(diagonal, shape.ring, own.matrix.pattern.rows, &doubts_->values, stream);
-  level.jacobi->queue_refresh(&doubts_->singular, stream);
+  heddle::cuda::invert_diagonal(diagonal, shape.ring, own.matrix.pattern.rows, &doubts_->values,
+                                device_.stream());
+}
+
+template <class S>
+device::ReachRows LevelValues<S>::reach_rows(std::size_t number) const {
+  const Level& level = *levels_[number];
+  const Values& own = values_[number];
   device::ReachRows reach;
   reach.a = own.matrix.pattern.view();
   reach.values = own.matrix.values.data();
   reach.inverses = own.inverses.data();
   reach.reach = own.reach.data();
   reach.bound = heddle::detail::safety_of_estimate * level.largest;
-  reach.size = shape.height;
-  look_for_growth(reach, shape.ring, own.matrix.pattern.length, &doubts_->values, stream);
+  reach.size = level.matrix.shape.height;
+  return reach;
 }
 
-/// P and P* of A T.
+/// D^-1, Jacobi, and whether the eigenvalues may have grown.
+template <class S>
+void LevelValues<S>::smooth(std::size_t number) {
+  const Level& level = *levels_[number];
+  const Stream& stream = device_.stream();
+  invert_diagonal(number);
+  level.jacobi->queue_refresh(&doubts_->singular, stream);
+  look_for_growth(reach_rows(number), level.matrix.shape.ring,
+                  values_[number].matrix.pattern.mean_length(), &doubts_->values, stream);
+}
+
+/// P and P* of A T, or of T alone.
 template <class S>
 void LevelValues<S>::smooth_transfer(std::size_t number) {
   const Level& level = *levels_[number];
@@ -310,15 +188,16 @@ void LevelValues<S>::smooth_transfer(std::size_t number) {
   const auto& shape = level.prolongation.shape;
   device::SmoothedRows rows;
   rows.p = own.prolongation.pattern.view(), rows.t = own.tentative.pattern.view();
-  rows.image = own.image.values.data();
+  rows.image = own.is_smoothed ? own.image.values.data() : own.tentative.values.data();
   rows.tentative = own.tentative.values.data();
   rows.inverses = own.inverses.data();
-  rows.omega = 4 / (3 * level.largest);
+  rows.omega = own.is_smoothed ? 4 / (3 * level.largest) : 0;
   rows.smoothed = own.prolongation.values.data();
   rows.adjoint = own.restriction.values.data();
   rows.place = own.place.data();
   rows.height = shape.height, rows.width = shape.width;
-  heddle::cuda::smooth(rows, shape.ring, own.prolongation.pattern.length, device_.stream());
+  heddle::cuda::smooth(rows, shape.ring, own.prolongation.pattern.mean_length(),
+                       device_.stream());
 }
 
 template <class S>
@@ -335,13 +214,13 @@ void LevelValues<S>::transfer(std::size_t number, double rounding) {
     p.places = places.view();
     p.diagonal = next.diagonal.data();
     p.height = height, p.middle = middle, p.width = shape.width;
-    multiply(p, shape.ring, b.pattern.length, places.longest, stream);
+    multiply(p, shape.ring, b.pattern.mean_length(), c.longest, stream);
   };
   if (own.is_smoothed) {
     product(own.matrix, own.tentative, own.prolongation.pattern, own.image.values,
             own.to_prolongation, shape.height, shape.height);
-    smooth_transfer(number);
   }
+  smooth_transfer(number);
   product(own.matrix, own.prolongation, own.image.pattern, own.image.values, own.to_image,
           shape.height, shape.height);
   product(own.restriction, own.image, next.matrix.pattern, next.matrix.values, own.to_coarse,
@@ -358,7 +237,7 @@ void LevelValues<S>::transfer(std::size_t number, double rounding) {
   mended.least = heddle::detail::least_energy;
   mended.size = shape.width;
   mended.of_tile = shape.scalars();
-  mend(mended, shape.ring, own.restriction.pattern.length, &doubts_->values, stream);
+  mend(mended, shape.ring, own.restriction.pattern.mean_length(), &doubts_->values, stream);
   put(own.prolongation.values, own.of_p, *level.interpolate);
   put(own.restriction.values, own.of_adjoint, *level.restrict);
   put(next.matrix.values, next.of_matrix, *coarse.product);

@@ -1,11 +1,15 @@
-// New values of a hierarchy's levels, computed by the GPU on kept patterns: what `Hierarchy` keeps
-// on the host, in the GPU's memory.
+// Values of a hierarchy's levels, computed by the GPU: what `Hierarchy` keeps on the host, in the
+// GPU's memory.
 #pragma once
 
 #include <vector>
 
+#include "aggregates_cuda.hpp"
 #include "base/cuda_call.hpp"
 #include "multigrid_hierarchy.hpp"
+#include "setup_values_cuda.hpp"
+#include "stored_rows_cuda.hpp"
+#include "tile_patterns_cuda.hpp"
 #include "tile_values_cuda.hpp"
 
 namespace heddle::cuda {
@@ -16,45 +20,60 @@ class LevelValues {
   using Level = typename heddle::detail::Hierarchy<S>::Level;
   using Levels = std::vector<std::unique_ptr<Level>>;
 
-  /// Copies patterns and places. Throws `Error` (memory): they do not fit.
-  LevelValues(const heddle::detail::SlicedOperator<S>& matrix,
-              const heddle::detail::StoredRows& rows, const Levels& levels);
+  /// Of the finest level alone. Throws `Error` (memory).
+  LevelValues(const heddle::detail::SlicedOperator<S>& matrix, const Levels& levels);
 
-  /// What it would take.
-  static long long bytes(const heddle::detail::StoredRows& rows, const Levels& levels);
+  /// Of what it keeps.
+  long long bytes() const;
+
+  // Of a set-up, level by level, each as its own values are known.
+  /// A tile for each row of the finest level.
+  void take_candidates(Array<double> candidates);
+  /// Behind the last level.
+  void drop_candidates();
+  void read_matrix();
+  void invert_diagonal(std::size_t number);
+  void find_norms(std::size_t number);
+  /// By the norms that were found last, with `of` on the GPU.
+  heddle::detail::Aggregates aggregate(std::size_t number, double strength) const;
+  /// The tentative prolongation, the patterns of the next level and of all between it and this one.
+  /// Throws as the constructor.
+  void find_patterns(std::size_t number, const heddle::detail::Aggregates& aggregates,
+                     Interpolation interpolation);
+  /// Room for their values, once their operators are there. Throws as the constructor.
+  void extend(std::size_t number);
+  const DevicePattern& prolongation(std::size_t number) const {
+    return values_[number].prolongation.pattern;
+  }
+  const DevicePattern& restriction(std::size_t number) const {
+    return values_[number].restriction.pattern;
+  }
+  const DevicePattern& matrix(std::size_t number) const { return values_[number].matrix.pattern; }
+  void transfer(std::size_t number, double rounding);
+  /// The inverse of a level whose operator for it is there, without values yet. Throws as the
+  /// constructor.
+  void add_inverse(std::size_t number);
+  void solve(std::size_t number);
 
   /// The host estimates eigenvalues anew: the next values take the sums that it has then.
-  void forget_reach() { has_reach_ = false; }
+  void forget_reach() { has_reach_ = has_values_ = false; }
+  /// The sums of the last estimates, and the patterns, to levels that do not have them yet.
+  void bring_reach();
+  void bring_patterns();
 
   /// Queues all values. `rounding`: of energies. Allocates nothing.
   void queue(double rounding);
   /// Waits for them. False where the CPU has to look: nothing is said of the values then.
   bool are_good();
-  /// Whether the coarsest level is left to the host, to which it brings values and scales.
+  /// Whether the coarsest level is left to the host, to which it brings pattern, values and scales.
   bool brings_coarsest();
 
  private:
   template <class T>
   using Array = heddle::Array<T>;
 
-  struct Pattern {
-    Array<Offset> offsets;
-    Array<Index> column;
-    Index rows = 0;
-    double length = 0;  // mean of its rows
-
-    device::TilePattern view() const { return {rows, offsets.data(), column.data()}; }
-  };
-  struct Places {
-    Array<unsigned char> of_terms;
-    int bytes = 1;
-    Array<Offset> first, mirror;
-    Offset longest = 0;  // row of C
-
-    device::TermPlaces view() const {
-      return {of_terms.data(), bytes, first.data(), mirror.empty() ? nullptr : mirror.data()};
-    }
-  };
+  using Pattern = DevicePattern;
+  using Places = DevicePlaces;
   struct Matrix {
     Pattern pattern;
     Array<double> values;
@@ -79,21 +98,19 @@ class LevelValues {
     Array<double> dense, turned, inverted, pivots, inverse;
   };
 
-  Pattern pattern_of(const heddle::detail::UserRows& rows, bool with_columns) const;
-  Places places_of(const heddle::detail::ProductPlaces& places,
-                   const heddle::detail::TileMatrix& product) const;
+  void bring(const Pattern& pattern, heddle::detail::UserRows& rows) const;
+  void bring(const Places& places, const Pattern& product,
+             heddle::detail::ProductPlaces& on_host) const;
   Stored stored_of(const heddle::detail::EntryTable<S>& entry,
-                   const heddle::detail::EntryTiles& tiles,
-                   const heddle::detail::TileMatrix& matrix);
+                   const heddle::detail::EntryTiles& tiles, std::size_t numbers);
+  void make_tentative(std::size_t number, const heddle::detail::Aggregates& aggregates);
   void take_reach();
   void add_level(std::size_t number);
   void add_transfer(std::size_t number);
-  void add_inverse(std::size_t number);
-  void read_matrix();
+  void make_staged();
+  device::ReachRows reach_rows(std::size_t number) const;
   void smooth(std::size_t number);
   void smooth_transfer(std::size_t number);
-  void transfer(std::size_t number, double rounding);
-  void solve(std::size_t number);
   void put(const Array<double>& values, const Stored& stored,
            heddle::detail::SlicedOperator<S>& to);
   const double* scales_below(std::size_t number) const;
@@ -105,8 +122,12 @@ class LevelValues {
   Array<TileComponent> components_;  // of the finest level
   std::vector<Values> values_;
   bool has_reach_ = false;
+  bool has_values_ = false;  // of the last estimates, which were made of the GPU's
   std::size_t staged_bytes_ = 0;
   Array<std::byte> staged_;
+  Array<double> candidates_;  // of the last level's rows
+  DeviceNorms norms_;
+  Array<double> largest_;  // a number that the host asks for
   Mapped<RefreshDoubts> doubts_;
 };
 

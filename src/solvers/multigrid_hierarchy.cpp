@@ -1,7 +1,6 @@
 #include "multigrid_hierarchy.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <chrono>
 #include <cmath>
 #include <string>
@@ -34,27 +33,6 @@ constexpr double least_strength = 0.005;
   throw Error(kind, "multigrid: " + why);
 }
 
-}  // namespace
-
-Plan plan_of_rows(const UserRows& rows, const Plan& of_matrix) {
-  constexpr int warp = 32;
-  constexpr double threads_to_fill = 400e3, rows_to_stream = 1 << 17;
-  const auto count = static_cast<double>(std::max<Index>(1, rows.rows()));
-  const double length = static_cast<double>(rows.entries()) / count;
-  const double wanted = std::clamp(std::min(threads_to_fill / count, length), 1.0, double(warp));
-  Plan plan = of_matrix;
-  plan.layout.lanes = warp;
-  plan.layout.threshold = 0;
-  plan.layout.threads_per_row = static_cast<int>(std::bit_floor(static_cast<unsigned>(wanted)));
-  plan.gpu.block_size = count * plan.layout.threads_per_row < threads_to_fill / 2 ? 64 : 128;
-  plan.gpu.blocks = 0;
-  plan.gpu.l2_percent = 0;  // levels take turns there
-  if (count < rows_to_stream) plan.gpu.load = Plan().gpu.load;
-  return plan;
-}
-
-namespace {
-
 void check(const MultigridOptions& options) {
   if (options.degree < 0) refuse(ErrorKind::usage, "the smoother's degree is 0 or more");
   if (options.degree == 0 && options.smoother != Smoother::chebyshev) {
@@ -86,8 +64,12 @@ Hierarchy<S>::Hierarchy(const SlicedOperator<S>& matrix, const MultigridOptions&
   const LevelEntries<S> entries = level_entries(matrix_, candidates.size());
   finest_ = entries.finest, between_ = entries.between, coarse_ = entries.coarse;
   rounding_ = keeps_floats(matrix_) || std::is_same_v<S, float> ? 1e-5 : 1e-10;
-  UnsetArray<double> tiles = read_candidates(candidates);
-  compute(&tiles);
+  bool is_done = false;
+  if constexpr (has_cuda) is_done = set_up_on_gpu(candidates);
+  if (!is_done) {
+    UnsetArray<double> tiles = read_candidates(candidates);
+    compute(&tiles);
+  }
   make_cycle();
 }
 
@@ -154,17 +136,6 @@ UnsetArray<double> Hierarchy<S>::read_candidates(
   return tiles;
 }
 
-template <class S>
-std::shared_ptr<SlicedOperator<S>> Hierarchy<S>::make_operator(
-    const UserRows& rows, Index columns, const EntryTableHandle<S>& entry,
-    std::shared_ptr<const Basis> row_basis, std::shared_ptr<const Basis> column_basis) const {
-  const bool on_gpu = matrix_.device().on_gpu();
-  return std::make_shared<SlicedOperator<S>>(entry, rows.view(columns), ComponentOrder::row_major,
-                                             on_gpu ? plan_of_rows(rows, plan_) : plan_,
-                                             matrix_.device(), std::move(row_basis),
-                                             std::move(column_basis));
-}
-
 /// What the energies of the level's rows were made of; empty on the finest one.
 template <class S>
 std::span<const double> Hierarchy<S>::scales_below(const Level& level) const {
@@ -175,7 +146,28 @@ std::span<const double> Hierarchy<S>::scales_below(const Level& level) const {
 template <class S>
 bool Hierarchy<S>::is_solved(const Level& level) const {
   const TileMatrix& a = level.matrix;
-  return static_cast<Offset>(a.rows()) * a.shape.height * a.shape.ring <= options_.coarsest;
+  return Offset(level.rows) * a.shape.height * a.shape.ring <= options_.coarsest;
+}
+
+/// Without its pattern.
+template <class S>
+void Hierarchy<S>::add_finest() {
+  levels_.push_back(std::make_unique<Level>());
+  Level& finest = *levels_.back();
+  finest.rows = matrix_.rows();
+  finest.entries = matrix_.pattern().entries;
+  const int v = finest_.tiles.size;
+  finest.entry = finest_;
+  finest.matrix.shape = {v, v, finest_.tiles.ring};
+  finest.matrix.columns = matrix_.columns();
+  finest.product = std::make_shared<SlicedOperator<S>>(matrix_);
+}
+
+/// To the host.
+template <class S>
+void Hierarchy<S>::read_pattern() {
+  rows_ = stored_rows(matrix_.pattern(), host_.stream());
+  levels_.front()->matrix.pattern = static_cast<const UserRows&>(rows_);
 }
 
 /// All values; with candidates of the finest level also the levels, else they stay.
@@ -184,17 +176,10 @@ void Hierarchy<S>::compute(UnsetArray<double>* candidates) {
   const auto begin = std::chrono::steady_clock::now();
   if (candidates == nullptr && !options_.estimates_again) remember_reach();
   if (candidates != nullptr) {
-    rows_ = stored_rows(matrix_.pattern(), host_.stream());
-    levels_.push_back(std::make_unique<Level>());
-    Level& finest = *levels_.back();
-    const int v = finest_.tiles.size;
-    finest.entry = finest_;
-    finest.matrix.shape = {v, v, finest_.tiles.ring};
-    finest.matrix.columns = matrix_.columns();
-    finest.matrix.pattern = static_cast<const UserRows&>(rows_);
-    finest.matrix.make_values();
-    finest.product = std::make_shared<SlicedOperator<S>>(matrix_);
+    add_finest();
+    read_pattern();
   }
+  make_values();
   read_matrix(*levels_.front());
   double strength = options_.strength;
   for (std::size_t l = 0; l < levels_.size(); ++l, strength /= 2) {
@@ -224,16 +209,14 @@ void Hierarchy<S>::remember_reach() {
 /// By the strength, or by a weaker one, which the level gets; none where no coarser level is worth
 /// it.
 template <class S>
-std::optional<Aggregates> Hierarchy<S>::aggregate_rows(Level& level, double strength) const {
-  const Stream host = host_.stream();
-  const TileMatrix& a = level.matrix;
-  const EntryNorms norms = entry_norms(a, host);
+std::optional<Aggregates> Hierarchy<S>::aggregate_rows(
+    Level& level, double strength, const std::function<Aggregates(double)>& aggregate) const {
   while (true) {
-    Aggregates aggregates = aggregate(a, norms, strength, host);
+    Aggregates aggregates = aggregate(strength);
     const double coarse = static_cast<double>(aggregates.count) * coarse_.tiles.size;
-    const bool is_worth_it = aggregates.count > 0 &&
-                             coarse <= least_gain * static_cast<double>(a.rows()) * a.shape.height;
-    if (strength == 0 || (is_worth_it && aggregates.left <= most_left * a.rows())) {
+    const bool is_worth_it =
+        aggregates.count > 0 && coarse <= least_gain * level.rows * level.matrix.shape.height;
+    if (strength == 0 || (is_worth_it && aggregates.left <= most_left * level.rows)) {
       if (!is_worth_it) return {};
       level.strength = strength;
       return aggregates;
@@ -247,36 +230,40 @@ template <class S>
 void Hierarchy<S>::extend(Level& level, UnsetArray<double>& candidates, double strength) {
   const Stream host = host_.stream();
   const TileMatrix& a = level.matrix;
-  const std::optional<Aggregates> aggregates = aggregate_rows(level, strength);
+  const EntryNorms norms = entry_norms(a, host);
+  const auto aggregates = aggregate_rows(
+      level, strength, [&](double least) { return aggregate(a, norms, least, host); });
   if (!aggregates) return;
-  const Index count = aggregates->count;
-  const TileShape shape{a.shape.height, coarse_.tiles.size, a.shape.ring};
-  level.tentative = tentative_prolongation(*aggregates, shape, candidates, host);
-  const bool is_plain = options_.interpolation == Interpolation::plain;
-  level.prolongation = is_plain ? level.tentative
-                                : product_pattern(a, level.tentative, /*is_hermitian=*/false, host,
-                                                  level.to_prolongation);
-  level.image =
-      product_pattern(a, level.prolongation, /*is_hermitian=*/false, host, level.to_image);
-  level.restriction = adjoint_pattern(level.prolongation, host, level.place);
-  level.diagonal = Array<double>(static_cast<std::size_t>(a.rows()));
+  Level& coarse = add_coarse(level, aggregates->count);
+  level.tentative = tentative_prolongation(*aggregates, level.tentative.shape, candidates, host);
+  find_patterns(level, coarse);
+  coarse.entries = coarse.matrix.pattern.entries();
+  make_operators(level, coarse, level.prolongation.pattern.view(coarse.matrix.columns),
+                 level.restriction.pattern.view(a.rows()),
+                 coarse.matrix.pattern.view(coarse.matrix.columns));
+}
+
+/// The next level, of so many rows, and what lies between, without patterns.
+template <class S>
+typename Hierarchy<S>::Level& Hierarchy<S>::add_coarse(Level& level, Index count) {
+  const Index rows = level.rows;
+  const TileShape shape{level.matrix.shape.height, coarse_.tiles.size, level.matrix.shape.ring};
+  for (TileMatrix* const matrix : {&level.tentative, &level.prolongation, &level.image}) {
+    matrix->shape = shape;
+    matrix->columns = count;
+  }
+  level.restriction.shape = shape.turned();
+  level.restriction.columns = rows;
+  level.diagonal = Array<double>(static_cast<std::size_t>(rows));
   level.scales = Array<double>(static_cast<std::size_t>(count));
   auto coarse = std::make_unique<Level>();
   coarse->number = level.number + 1;
+  coarse->rows = count;
   coarse->entry = coarse_;
-  coarse->matrix =
-      product_pattern(level.restriction, level.image, /*is_hermitian=*/true, host, level.to_coarse);
-  coarse->product = make_operator(coarse->matrix.pattern, count, coarse_.table, nullptr, nullptr);
-  const LevelEntry<S>& of_p = levels_.size() == 1 ? between_ : coarse_;
-  level.interpolate = make_operator(level.prolongation.pattern, count, of_p.table,
-                                    level.product->row_basis(), coarse->product->row_basis());
-  // A matrix of its own: on a GPU its rows are few and long where those of P are many and short,
-  // and no layout suits both.
-  level.adjoint_entry = of_p;
-  if (of_p.table->adjoint_entry != nullptr) level.adjoint_entry.table = of_p.table->adjoint_entry();
-  level.restrict = make_operator(level.restriction.pattern, a.rows(), level.adjoint_entry.table,
-                                 coarse->product->row_basis(), level.product->row_basis());
+  coarse->matrix.shape = {shape.width, shape.width, shape.ring};
+  coarse->matrix.columns = count;
   levels_.push_back(std::move(coarse));
+  return *levels_.back();
 }
 
 /// P = (1 - omega D^-1 A) T where it is smoothed, and P* A P.
@@ -285,7 +272,9 @@ void Hierarchy<S>::transfer(Level& level, Level& coarse) {
   const Stream host = host_.stream();
   const TileMatrix& a = level.matrix;
   TileMatrix& p = level.prolongation;
-  if (options_.interpolation == Interpolation::smoothed) {
+  if (options_.interpolation == Interpolation::plain) {
+    std::copy(level.tentative.values.begin(), level.tentative.values.end(), p.values.begin());
+  } else {
     const double omega = 4 / (3 * level.largest);
     multiply(a, level.tentative, level.to_prolongation, p, host);
     smooth_prolongation(level.inverses, omega, level.tentative, p, scratch_, host);
@@ -308,7 +297,7 @@ void Hierarchy<S>::solve(Level& level) {
   if (!level.inverse) {
     const auto basis = level.product->row_basis();
     level.inverse =
-        make_operator(inverse.pattern, inverse.columns, level.entry.table, basis, basis);
+        make_operator(inverse.pattern.view(inverse.columns), level.entry.table, basis, basis);
   }
   put_values(inverse, level.entry, *level.inverse);
 }

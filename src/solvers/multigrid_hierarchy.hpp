@@ -2,6 +2,7 @@
 // on the device that a cycle multiplies with.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -51,7 +52,7 @@ bool keeps_floats(const SlicedOperator<S>& matrix) {
 /// Of a part of the hierarchy, on a GPU: rows of its own number and length, where A's plan would
 /// leave most multiprocessors idle. Layout of vectors and order of entries are A's. On an H200 P*
 /// to a coarsest level of 14 rows took 0.24 ms with two threads a row.
-Plan plan_of_rows(const UserRows& rows, const Plan& of_matrix);
+Plan plan_of_rows(Index rows, Offset entries, const Plan& of_matrix);
 
 template <class S>
 class Hierarchy {
@@ -66,8 +67,10 @@ class Hierarchy {
 
   struct Level {
     int number = 0;  // from the finest
+    Index rows = 0;
+    Offset entries = 0;
     LevelEntry<S> entry;
-    TileMatrix matrix;
+    TileMatrix matrix;  // and those below: with patterns and values where the host computes
     std::shared_ptr<SlicedOperator<S>> product;
     // Of a level that is smoothed.
     std::shared_ptr<SlicedJacobi<S>> jacobi;
@@ -100,14 +103,28 @@ class Hierarchy {
  private:
   void check_matrix() const;
   UnsetArray<double> read_candidates(std::span<const FieldView<const S>> candidates) const;
+  void add_finest();
+  void read_pattern();
   void compute(UnsetArray<double>* candidates);
   void extend(Level& level, UnsetArray<double>& candidates, double strength);
-  std::optional<Aggregates> aggregate_rows(Level& level, double strength) const;
+  Level& add_coarse(Level& level, Index count);
+  void find_patterns(Level& level, Level& coarse);
+  void make_operators(Level& level, Level& coarse, const PatternView& prolongation,
+                      const PatternView& restriction, const PatternView& matrix);
+  std::optional<Aggregates> aggregate_rows(
+      Level& level, double strength, const std::function<Aggregates(double)>& aggregate) const;
   void remember_reach();
+  void make_values();
   void read_matrix(Level& finest);
   bool is_hermitian();
   void check_hermitian();
   long long bytes_of_refresh() const;
+  bool set_up_on_gpu(std::span<const FieldView<const S>> candidates);
+  bool read_candidates_on_gpu(std::span<const FieldView<const S>> candidates);
+  bool make_levels_on_gpu();
+  bool extend_on_gpu(Level& level, double strength);
+  bool smooth_on_gpu(Level& level);
+  void bring_to_host();
   bool refresh_on_gpu();
   void smooth(Level& level, bool estimates);
   void estimate_largest(Level& level, bool estimates);
@@ -127,7 +144,7 @@ class Hierarchy {
   long long host_bytes(const Level& level) const;
   long long device_bytes(const Level& level) const;
   void put_values(const TileMatrix& from, const LevelEntry<S>& entry, SlicedOperator<S>& to);
-  std::shared_ptr<SlicedOperator<S>> make_operator(const UserRows& rows, Index columns,
+  std::shared_ptr<SlicedOperator<S>> make_operator(const PatternView& rows,
                                                    const EntryTableHandle<S>& entry,
                                                    std::shared_ptr<const Basis> row_basis,
                                                    std::shared_ptr<const Basis> column_basis) const;
@@ -144,8 +161,7 @@ class Hierarchy {
   Reduction<S> reduction_;
   std::vector<std::unique_ptr<Level>> levels_;
   std::shared_ptr<Preconditioner<S>> cycle_;
-  std::shared_ptr<cuda::LevelValues<S>> on_gpu_;  // made when new values first come
-  bool fits_gpu_ = true;                          // as far as that was tried
+  std::shared_ptr<cuda::LevelValues<S>> on_gpu_;  // where that has set up
   bool is_refreshed_on_gpu_ = false;
   long long generation_ = -1;
   bool remembers_reach_ = false;

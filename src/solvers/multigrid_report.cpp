@@ -59,9 +59,9 @@ MultigridReport Hierarchy<S>::report() const {
   double sum = 0;
   for (const auto& level : levels_) {
     const TileMatrix& a = level->matrix;
-    const Offset scalars = a.pattern.entries() * a.shape.scalars();
-    report.levels.push_back({.rows = a.rows(),
-                             .entries = a.pattern.entries(),
+    const Offset scalars = level->entries * a.shape.scalars();
+    report.levels.push_back({.rows = level->rows,
+                             .entries = level->entries,
                              .components = level->product->row_components(),
                              .scalars = scalars,
                              .largest = level->largest,

@@ -107,8 +107,8 @@ void Hierarchy<S>::smooth_by_norms(Level& level) {
   if (!level.by_norms) {
     const auto basis = level.product->row_basis();
     level.norm_inverses = level.norms;
-    level.by_norms =
-        make_operator(level.norms.pattern, level.matrix.rows(), level.entry.table, basis, basis);
+    level.by_norms = make_operator(level.norms.pattern.view(level.matrix.rows()), level.entry.table,
+                                   basis, basis);
     level.before = level.after =
         repeated(level, std::make_shared<InverseOperator<S>>(*level.by_norms), options_.degree);
   }

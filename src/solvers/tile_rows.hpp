@@ -232,14 +232,13 @@ struct ReachRows {
   int size = 1;
 };
 
-/// Whether the row's sum lets an eigenvalue exceed the bound.
+/// The row's sum.
 template <Ring R, int V, class Team>
-HEDDLE_INLINE bool exceeds(const Team& team, const ReachRows& q, Index row) {
+HEDDLE_INLINE double reach_of_row(const Team& team, const ReachRows& q, Index row) {
   constexpr int r = ring_size(R);
-  constexpr double growth = 1.05;
   const int v = V > 0 ? V : q.size;
   const double* const inverse = q.inverses + Offset(row) * v * v * r;
-  const double sum = 1 + team.sum([&](int lane) {
+  return 1 + team.sum([&](int lane) {
     double part = 0;
     for (Offset e = q.a.offsets[row] + lane; e < q.a.offsets[row + 1]; e += team.lanes) {
       if (q.a.column[e] == row) continue;
@@ -262,6 +261,13 @@ HEDDLE_INLINE bool exceeds(const Team& team, const ReachRows& q, Index row) {
     }
     return part;
   });
+}
+
+/// Whether it lets an eigenvalue exceed the bound.
+template <Ring R, int V, class Team>
+HEDDLE_INLINE bool exceeds(const Team& team, const ReachRows& q, Index row) {
+  constexpr double growth = 1.05;
+  const double sum = reach_of_row<R, V>(team, q, row);
   const double known = growth * q.reach[row];
   return !(sum <= (q.bound > known ? q.bound : known));
 }

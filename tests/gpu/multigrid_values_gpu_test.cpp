@@ -1,4 +1,4 @@
-// New values of multigrid's levels, computed by a GPU: those of the CPU, which has what it doubts.
+// Values of multigrid's levels, computed by a GPU: those of the CPU, which has what it doubts.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -64,7 +64,21 @@ std::vector<double> cycled(const Operator<E>& A, const Multigrid<vector_scalar_t
   return {scalars.begin(), scalars.end()};
 }
 
-/// New values, by the GPU and by the CPU.
+/// Levels of the same aggregates and patterns, to rounding of the same eigenvalues.
+void expect_same_levels(const MultigridReport& found, const MultigridReport& expected,
+                        double rounding) {
+  ASSERT_EQ(found.levels.size(), expected.levels.size());
+  for (std::size_t l = 0; l < found.levels.size(); ++l) {
+    EXPECT_EQ(found.levels[l].rows, expected.levels[l].rows);
+    EXPECT_EQ(found.levels[l].entries, expected.levels[l].entries);
+    EXPECT_EQ(found.levels[l].strength, expected.levels[l].strength);
+    EXPECT_EQ(found.levels[l].is_solved, expected.levels[l].is_solved);
+    EXPECT_LE(std::abs(found.levels[l].largest - expected.levels[l].largest),
+              rounding * expected.levels[l].largest);
+  }
+}
+
+/// The set-up and new values, by the GPU and by the CPU.
 template <class E>
 void expect_same_refresh(const Device& device, const CsrMatrix<E>& matrix, const char* plan,
                          int coarsest, const std::vector<Field<E>>& candidates = {},
@@ -78,15 +92,19 @@ void expect_same_refresh(const Device& device, const CsrMatrix<E>& matrix, const
   Operator<E> on_cpu(matrix, parse_plan(plan)), A(matrix, parse_plan(plan), device);
   Multigrid<S> here(on_cpu, options, views_of(candidates));
   Multigrid<S> there(A, options, views_of(candidates));
-  EXPECT_FALSE(there.report().is_refreshed_on_gpu);
+  EXPECT_TRUE(there.report().is_refreshed_on_gpu);
   EXPECT_GT(there.report().refresh_bytes, 0);
   EXPECT_EQ(here.report().refresh_bytes, 0);
+  const bool is_single =
+      std::is_same_v<S, float> || std::string(plan).find("single") != std::string::npos;
+  const double rounding = is_single ? 1e-4 : 1e-9;
+  expect_same_levels(there.report(), here.report(), rounding);
   const std::vector<double> before = cycled(A, there, b);
+  const double setups_apart = distance(before, cycled(on_cpu, here, b));
+  EXPECT_FALSE(!(setups_apart <= rounding)) << setups_apart;
   on_cpu.update_values(scaled);
   here.refresh();
   const std::vector<double> expected = cycled(on_cpu, here, b);
-  const bool is_single =
-      std::is_same_v<S, float> || std::string(plan).find("single") != std::string::npos;
   std::vector<double> first;
   for (const CsrMatrix<E>* values : {&scaled, &matrix, &scaled}) {
     A.update_values(*values);
@@ -94,7 +112,7 @@ void expect_same_refresh(const Device& device, const CsrMatrix<E>& matrix, const
     EXPECT_TRUE(there.report().is_refreshed_on_gpu);
     const std::vector<double> found = cycled(A, there, b);
     const double apart = distance(found, values == &scaled ? expected : before);
-    EXPECT_FALSE(!(apart <= (is_single ? 1e-4 : 1e-9))) << apart;
+    EXPECT_FALSE(!(apart <= rounding)) << apart;
     if (values == &matrix) continue;
     if (first.empty()) first = found;
     EXPECT_EQ(found, first);
@@ -167,6 +185,16 @@ TEST_F(MultigridValuesOnGpu, LeavesDoubtfulValuesToTheCpu) {
       }
     }
     EXPECT_EQ(words[0], words[1]);
+    // A set-up refuses what new values do.
+    for (const Operator<E>* const matrix_of : {&on_cpu, &A}) {
+      std::string of_setup;
+      try {
+        const Multigrid<double> M(*matrix_of);
+      } catch (const Error& error) {
+        of_setup = error.what();
+      }
+      EXPECT_EQ(of_setup, words[0]);
+    }
     return words[0];
   };
   const auto with = [&](const auto& change) {

@@ -1,0 +1,99 @@
+// The patterns of a hierarchy's levels on the host, and operators on these or on those of a GPU.
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+#include "heddle/config.hpp"
+#include "matrix/gpu_pattern.hpp"
+#include "multigrid_hierarchy.hpp"
+
+namespace heddle::detail {
+
+Plan plan_of_rows(Index rows, Offset entries, const Plan& of_matrix) {
+  constexpr int warp = 32;
+  constexpr double threads_to_fill = 400e3, rows_to_stream = 1 << 17;
+  const auto count = static_cast<double>(std::max<Index>(1, rows));
+  const double length = static_cast<double>(entries) / count;
+  const double wanted = std::clamp(std::min(threads_to_fill / count, length), 1.0, double(warp));
+  Plan plan = of_matrix;
+  plan.layout.lanes = warp;
+  plan.layout.threshold = 0;
+  plan.layout.threads_per_row = static_cast<int>(std::bit_floor(static_cast<unsigned>(wanted)));
+  plan.gpu.block_size = count * plan.layout.threads_per_row < threads_to_fill / 2 ? 64 : 128;
+  plan.gpu.blocks = 0;
+  plan.gpu.l2_percent = 0;  // levels take turns there
+  if (count < rows_to_stream) plan.gpu.load = Plan().gpu.load;
+  return plan;
+}
+
+template <class S>
+void Hierarchy<S>::find_patterns(Level& level, Level& coarse) {
+  const Stream host = host_.stream();
+  const TileMatrix& a = level.matrix;
+  level.prolongation = options_.interpolation == Interpolation::plain
+                           ? level.tentative
+                           : product_pattern(a, level.tentative, /*is_hermitian=*/false, host,
+                                             level.to_prolongation);
+  level.image =
+      product_pattern(a, level.prolongation, /*is_hermitian=*/false, host, level.to_image);
+  level.restriction = adjoint_pattern(level.prolongation, host, level.place);
+  coarse.matrix =
+      product_pattern(level.restriction, level.image, /*is_hermitian=*/true, host, level.to_coarse);
+}
+
+/// Without values, of P, P* and the coarse matrix; their patterns may lie on the GPU.
+template <class S>
+void Hierarchy<S>::make_operators(Level& level, Level& coarse, const PatternView& prolongation,
+                                  const PatternView& restriction, const PatternView& matrix) {
+  coarse.product = make_operator(matrix, coarse_.table, nullptr, nullptr);
+  const LevelEntry<S>& of_p = level.number == 0 ? between_ : coarse_;
+  level.interpolate = make_operator(prolongation, of_p.table, level.product->row_basis(),
+                                    coarse.product->row_basis());
+  // A matrix of its own: on a GPU its rows are few and long where those of P are many and short,
+  // and no layout suits both.
+  level.adjoint_entry = of_p;
+  if (of_p.table->adjoint_entry != nullptr) level.adjoint_entry.table = of_p.table->adjoint_entry();
+  level.restrict = make_operator(restriction, level.adjoint_entry.table,
+                                 coarse.product->row_basis(), level.product->row_basis());
+}
+
+template <class S>
+std::shared_ptr<SlicedOperator<S>> Hierarchy<S>::make_operator(
+    const PatternView& rows, const EntryTableHandle<S>& entry,
+    std::shared_ptr<const Basis> row_basis, std::shared_ptr<const Basis> column_basis) const {
+  Plan plan = plan_;
+  if constexpr (has_cuda) {
+    const Device device = matrix_.device();
+    if (device.on_gpu()) {
+      plan = plan_of_rows(rows.rows, cuda::entries_of(rows, device.stream()), plan_);
+    }
+  }
+  return std::make_shared<SlicedOperator<S>>(entry, rows, ComponentOrder::row_major, plan,
+                                             matrix_.device(), std::move(row_basis),
+                                             std::move(column_basis));
+}
+
+/// On the host, of all patterns that have none.
+template <class S>
+void Hierarchy<S>::make_values() {
+  for (const auto& level : levels_) {
+    for (TileMatrix* const matrix : {&level->matrix, &level->prolongation, &level->image,
+                                     &level->restriction, &level->inverse_tiles}) {
+      if (matrix->values.empty() && !matrix->pattern.offsets.empty()) matrix->make_values();
+    }
+  }
+}
+
+#define HEDDLE_MULTIGRID_OPERATORS(S)                                                 \
+  template void Hierarchy<S>::find_patterns(Level&, Level&);                          \
+  template void Hierarchy<S>::make_operators(Level&, Level&, const PatternView&,      \
+                                             const PatternView&, const PatternView&); \
+  template std::shared_ptr<SlicedOperator<S>> Hierarchy<S>::make_operator(            \
+      const PatternView&, const EntryTableHandle<S>&, std::shared_ptr<const Basis>,   \
+      std::shared_ptr<const Basis>) const;                                            \
+  template void Hierarchy<S>::make_values();
+HEDDLE_MULTIGRID_OPERATORS(float)
+HEDDLE_MULTIGRID_OPERATORS(double)
+#undef HEDDLE_MULTIGRID_OPERATORS
+
+}  // namespace heddle::detail

@@ -1,0 +1,175 @@
+// The set-up of a hierarchy on a GPU, level by level.
+#include <chrono>
+#include <cmath>
+#include <utility>
+
+#include "coarse_inverse.hpp"
+#include "heddle/vector_operations.hpp"
+#include "level_values_cuda.hpp"
+#include "operator_checks.hpp"
+#include "operator_field.hpp"
+#include "spectrum.hpp"
+
+namespace heddle::detail {
+
+/// False, without levels, where the CPU has to compute all, or to say what is wrong.
+template <class S>
+bool Hierarchy<S>::set_up_on_gpu(std::span<const FieldView<const S>> candidates) {
+  const auto begin = std::chrono::steady_clock::now();
+  const bool is_polynomial =
+      options_.smoother == Smoother::chebyshev || options_.smoother == Smoother::jacobi;
+  // Of an entry that acts on several components the host's estimate takes one.
+  const bool is_whole = matrix_.row_components() == finest_.tiles.size * finest_.tiles.ring;
+  if (!matrix_.device().on_gpu() || matrix_.rows() == 0 || !is_polynomial || !is_whole ||
+      options_.estimates_again) {
+    return false;
+  }
+  bool is_done = false;
+  try {
+    add_finest();
+    on_gpu_ = std::make_shared<cuda::LevelValues<S>>(matrix_, levels_);
+    is_done = read_candidates_on_gpu(candidates) && make_levels_on_gpu();
+  } catch (const Error&) {
+    // Memory, or what the CPU refuses as well.
+  }
+  if (!is_done) {
+    matrix_.device().synchronize();
+    on_gpu_.reset();
+    levels_.clear();
+    return false;
+  }
+  on_gpu_->drop_candidates();
+  // A solver has yet to make its fields.
+  constexpr long long parts_for_levels = 7;
+  if (on_gpu_->bytes() / parts_for_levels > matrix_.device().available_memory()) {
+    bring_to_host();
+    on_gpu_.reset();
+  }
+  is_refreshed_on_gpu_ = true;
+  generation_ = matrix_.generation();
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
+  setup_seconds_ = seconds.count();
+  return true;
+}
+
+/// As `read_candidates`. False where a component is no number.
+template <class S>
+bool Hierarchy<S>::read_candidates_on_gpu(std::span<const FieldView<const S>> candidates) {
+  const int v = finest_.tiles.size, r = finest_.tiles.ring, k = coarse_.tiles.size;
+  const Index n = matrix_.rows();
+  const Device device = matrix_.device();
+  const Stream stream = device.stream();
+  Array<double> tiles(static_cast<std::size_t>(n) * static_cast<std::size_t>(v * k * r), device);
+  if (candidates.empty()) {
+    cuda::put_constants({n, v, k, r}, tiles.data(), stream);
+  } else {
+    const auto inside = row_field_of<S>(matrix_);
+    Array<S> own(static_cast<std::size_t>(n) * static_cast<std::size_t>(v * r), device);
+    const FieldView<S> user(own.data(), n, v * r);
+    for (std::size_t j = 0; j < candidates.size(); ++j) {
+      check_same_shape(candidates[j], inside.view, "a candidate of multigrid");
+      permute<S>(candidates[j], inside.view, S(1), stream);
+      permute<S>(inside.view, user, S(1), stream);
+      const double largest = largest_magnitude<S>(inside.view, reduction_, stream);
+      if (!std::isfinite(largest)) return false;
+      // So that no square leaves the range; its span stays.
+      const int exponent = largest > 0 ? std::ilogb(largest) : 0;
+      cuda::put_candidate(own.data(), {n, v, k, r}, static_cast<int>(j), -exponent, tiles.data(),
+                          stream);
+    }
+  }
+  on_gpu_->take_candidates(std::move(tiles));
+  return true;
+}
+
+template <class S>
+bool Hierarchy<S>::make_levels_on_gpu() {
+  on_gpu_->read_matrix();
+  const bool is_symmetric = is_hermitian();
+  if (!on_gpu_->are_good()) return false;
+  if (!is_symmetric) check_hermitian();
+  double strength = options_.strength;
+  for (std::size_t l = 0; l < levels_.size(); ++l, strength /= 2) {
+    Level& level = *levels_[l];
+    if (is_solved(level)) {
+      level.inverse_tiles = full_matrix(level.rows, level.matrix.shape);
+      const auto basis = level.product->row_basis();
+      level.inverse = make_operator(level.inverse_tiles.pattern.view(level.rows), level.entry.table,
+                                    basis, basis);
+      on_gpu_->add_inverse(l);
+      on_gpu_->solve(l);
+      break;
+    }
+    on_gpu_->invert_diagonal(l);
+    if (!on_gpu_->are_good() || !smooth_on_gpu(level)) return false;
+    if (!extend_on_gpu(level, strength)) break;
+    on_gpu_->transfer(l, rounding_);
+  }
+  if (!on_gpu_->are_good()) return false;
+  if (on_gpu_->brings_coarsest()) solve(*levels_.back());
+  return true;
+}
+
+/// Adds the next level, without values. False where it is not worth it.
+template <class S>
+bool Hierarchy<S>::extend_on_gpu(Level& level, double strength) {
+  const auto number = static_cast<std::size_t>(level.number);
+  on_gpu_->find_norms(number);
+  const auto aggregates = aggregate_rows(
+      level, strength, [&](double least) { return on_gpu_->aggregate(number, least); });
+  if (!aggregates) return false;
+  Level& coarse = add_coarse(level, aggregates->count);
+  on_gpu_->find_patterns(number, *aggregates, options_.interpolation);
+  coarse.entries = on_gpu_->matrix(number + 1).entries();
+  const auto view = [](const cuda::DevicePattern& pattern) {
+    return PatternView{pattern.rows, pattern.columns, pattern.offsets.data(),
+                       pattern.column.data()};
+  };
+  make_operators(level, coarse, view(on_gpu_->prolongation(number)),
+                 view(on_gpu_->restriction(number)), view(on_gpu_->matrix(number + 1)));
+  on_gpu_->extend(number);
+  return true;
+}
+
+/// Jacobi, the largest eigenvalue and the smoother of a level whose diagonal has an inverse. False
+/// where the matrix may not be semidefinite.
+template <class S>
+bool Hierarchy<S>::smooth_on_gpu(Level& level) {
+  const SlicedOperator<S>& a = *level.product;
+  const Device device = matrix_.device();
+  const Stream stream = device.stream();
+  level.jacobi = std::make_shared<SlicedJacobi<S>>(a);
+  OperatorField<S> v = row_field_of<S>(a), before = row_field_of<S>(a), image = row_field_of<S>(a),
+                   z = row_field_of<S>(a);
+  // The host's start: in the user's order.
+  const int components = a.row_components();
+  Array<S> numbers(static_cast<std::size_t>(a.rows()) * static_cast<std::size_t>(components),
+                   device);
+  const FieldView<S> start(numbers.data(), a.rows(), components);
+  fill<S>(S(1), start, stream);
+  randomize<S>(start, 1, stream);
+  Reduction<S> reduction(a.rows(), device);
+  const LanczosFields<S> fields{
+      v.view, before.view, image.view, z.view,
+      [&](const FieldView<S>& to) { permute<S>(start, to, S(1), stream); }};
+  const RitzValues<S> found =
+      extreme_ritz_values<S>(a, level.jacobi.get(), eigenvalue_steps, fields, reduction, stream);
+  if (!found.is_positive || !std::isfinite(found.smallest + found.largest)) return false;
+  if (!(found.largest > 0) || found.smallest < least_energy * found.largest) return false;
+  level.largest = found.largest;
+  const bool sweeps = options_.smoother == Smoother::jacobi;
+  smooth_by_polynomial(level, sweeps ? 0 : options_.degree, sweeps ? options_.degree : 1);
+  return true;
+}
+
+#define HEDDLE_MULTIGRID_SETUP(S)                                                          \
+  template bool Hierarchy<S>::set_up_on_gpu(std::span<const FieldView<const S>>);          \
+  template bool Hierarchy<S>::read_candidates_on_gpu(std::span<const FieldView<const S>>); \
+  template bool Hierarchy<S>::make_levels_on_gpu();                                        \
+  template bool Hierarchy<S>::extend_on_gpu(Level&, double);                               \
+  template bool Hierarchy<S>::smooth_on_gpu(Level&);
+HEDDLE_MULTIGRID_SETUP(float)
+HEDDLE_MULTIGRID_SETUP(double)
+#undef HEDDLE_MULTIGRID_SETUP
+
+}  // namespace heddle::detail
