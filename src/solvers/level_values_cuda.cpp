@@ -61,6 +61,7 @@ LevelValues<S>::LevelValues(const heddle::detail::SlicedOperator<S>& matrix,
   components_ = Array<TileComponent>(std::span<const TileComponent>(components), device_);
   for (std::size_t l = 0; l < levels.size(); ++l) add_level(l);
   staged_ = Array<std::byte>(staged_bytes_, device_);
+  sums_ = Array<double>(scalars_of_pieces_, device_);
 }
 
 template <class S>
@@ -74,8 +75,8 @@ auto LevelValues<S>::pattern_of(const UserRows& rows, bool with_columns) const -
 }
 
 template <class S>
-auto LevelValues<S>::places_of(const ProductPlaces& places, const TileMatrix& product) const
-    -> Places {
+auto LevelValues<S>::places_of(const TileMatrix& a, const TileMatrix& b, const TileMatrix& product,
+                               const ProductPlaces& places) -> Places {
   Places result;
   const auto take = [&](const auto& of_terms) {
     const auto bytes = std::as_bytes(of_terms.span());
@@ -88,10 +89,11 @@ auto LevelValues<S>::places_of(const ProductPlaces& places, const TileMatrix& pr
   if (!places.words.empty()) take(places.words);
   result.first = level_values::on_gpu(places.first, device_);
   result.mirror = level_values::on_gpu(places.mirror, device_);
-  for (Index row = 0; row < product.rows(); ++row) {
-    result.longest =
-        std::max(result.longest, product.pattern.begin(row + 1) - product.pattern.begin(row));
-  }
+  result.longest = static_cast<Offset>(places.longest);
+  result.pieces = product_pieces(a, b, product, places, device_);
+  const auto& sizes = result.pieces.sizes;
+  scalars_of_pieces_ =
+      std::max(scalars_of_pieces_, static_cast<std::size_t>(sizes.count * sizes.room));
   return result;
 }
 
@@ -148,9 +150,10 @@ void LevelValues<S>::add_transfer(std::size_t number) {
       device_);
   own.restriction.pattern = pattern_of(level.restriction.pattern, true);
   own.restriction.values = Array<double>(level_values::numbers_of(level.restriction), device_);
-  own.to_prolongation = places_of(level.to_prolongation, level.prolongation);
-  own.to_image = places_of(level.to_image, level.image);
-  own.to_coarse = places_of(level.to_coarse, coarse);
+  own.to_prolongation =
+      places_of(level.matrix, level.tentative, level.prolongation, level.to_prolongation);
+  own.to_image = places_of(level.matrix, level.prolongation, level.image, level.to_image);
+  own.to_coarse = places_of(level.restriction, level.image, coarse, level.to_coarse);
   own.place = level_values::on_gpu(level.place, device_);
   own.scales = Array<double>(level.scales.size(), device_);
   own.scratch = Array<double>(level_values::scratch_scalars(coarse), device_);
@@ -176,7 +179,7 @@ void LevelValues<S>::add_inverse(std::size_t number) {
 /// Of the arrays above.
 template <class S>
 long long LevelValues<S>::bytes(const heddle::detail::StoredRows& rows, const Levels& levels) {
-  std::size_t bytes = rows.slot.size() * sizeof(Offset), staged = 0;
+  std::size_t bytes = rows.slot.size() * sizeof(Offset), staged = 0, sums = 0;
   const auto pattern = [](const TileMatrix& matrix) {
     return matrix.pattern.offsets.size() * sizeof(Offset) +
            matrix.pattern.column.size() * sizeof(Index);
@@ -199,15 +202,20 @@ long long LevelValues<S>::bytes(const heddle::detail::StoredRows& rows, const Le
     }
     bytes += (level.inverses.size() + 2 * count) * sizeof(double);
     if (!level.interpolate) continue;
-    for (const ProductPlaces* places :
-         {&level.to_prolongation, &level.to_image, &level.to_coarse}) {
-      bytes += static_cast<std::size_t>(places->memory());
-    }
+    const auto product = [&](const TileMatrix& left, const TileMatrix& right,
+                             const TileMatrix& result, const ProductPlaces& places) {
+      const auto sizes = sizes_of_pieces(left, right, result, static_cast<Offset>(places.longest));
+      bytes += static_cast<std::size_t>(places.memory() + sizes.bytes(result.rows()));
+      sums = std::max(sums, static_cast<std::size_t>(sizes.bytes_of_sums()));
+    };
+    product(a, level.tentative, level.prolongation, level.to_prolongation);
+    product(a, level.prolongation, level.image, level.to_image);
+    product(level.restriction, level.image, levels[l + 1]->matrix, level.to_coarse);
     bytes += level.place.size() * sizeof(Offset) +
              (level.scales.size() + level_values::scratch_scalars(levels[l + 1]->matrix)) *
                  sizeof(double);
   }
-  return static_cast<long long>(bytes + staged);
+  return static_cast<long long>(bytes + staged + sums);
 }
 
 /// The sums that were found with the last estimates of eigenvalues.
@@ -312,7 +320,7 @@ void LevelValues<S>::transfer(std::size_t number, double rounding) {
     device::TileProduct p;
     p.a = a.pattern.view(), p.b = b.pattern.view(), p.c = c.view();
     p.left = a.values.data(), p.right = b.values.data(), p.result = result.data();
-    p.places = places.view();
+    p.places = places.view(), p.pieces = places.pieces.view(sums_.data());
     p.diagonal = next.diagonal.data();
     p.height = height, p.middle = middle, p.width = shape.width;
     multiply(p, shape.ring, b.pattern.length, places.longest, stream);

@@ -6,6 +6,7 @@
 
 #include "base/cuda_call.hpp"
 #include "multigrid_hierarchy.hpp"
+#include "product_pieces.hpp"
 #include "tile_values_cuda.hpp"
 
 namespace heddle::cuda {
@@ -50,6 +51,7 @@ class LevelValues {
     int bytes = 1;
     Array<Offset> first, mirror;
     Offset longest = 0;  // row of C
+    heddle::detail::ProductPieces pieces;
 
     device::TermPlaces view() const {
       return {of_terms.data(), bytes, first.data(), mirror.empty() ? nullptr : mirror.data()};
@@ -79,8 +81,9 @@ class LevelValues {
   };
 
   Pattern pattern_of(const heddle::detail::UserRows& rows, bool with_columns) const;
-  Places places_of(const heddle::detail::ProductPlaces& places,
-                   const heddle::detail::TileMatrix& product) const;
+  Places places_of(const heddle::detail::TileMatrix& a, const heddle::detail::TileMatrix& b,
+                   const heddle::detail::TileMatrix& product,
+                   const heddle::detail::ProductPlaces& places);
   Stored stored_of(const heddle::detail::EntryTable<S>& entry,
                    const heddle::detail::EntryTiles& tiles,
                    const heddle::detail::TileMatrix& matrix);
@@ -105,6 +108,8 @@ class LevelValues {
   bool has_reach_ = false;
   std::size_t staged_bytes_ = 0;
   Array<std::byte> staged_;
+  std::size_t scalars_of_pieces_ = 0;
+  Array<double> sums_;  // of the pieces of a product
   Mapped<RefreshDoubts> doubts_;
 };
 

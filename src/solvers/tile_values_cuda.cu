@@ -4,13 +4,16 @@
 
 #include "base/launch_cuda.cuh"
 #include "heddle/kernels/local_inverse.cuh"
+#include "product_pieces.hpp"
 
 namespace heddle::cuda {
 
 namespace tile_values {
 
-constexpr int threads = 128;          // of a block of rows
-constexpr int factor_threads = 1024;  // of the block that factorizes
+using heddle::detail::ProductShares;
+
+constexpr int threads = heddle::detail::lanes_of_products;  // of a block of rows
+constexpr int factor_threads = 1024;                        // of the block that factorizes
 
 /// A power of two of lanes of a warp, or a block, for each row.
 struct RowTeam {
@@ -123,32 +126,62 @@ void read_as(const StoredTiles& tiles, int* doubt, const Stream& stream) {
   });
 }
 
-template <Ring R, int H, int M, int W>
-void multiply_rows(const device::TileProduct& product, int lanes, Offset room,
+/// `device::multiply_row` with its sums in shared memory, where that has `room` bytes for a team.
+template <Ring R, int H, int M, int W, int I, int J>
+struct MultiplyRow {
+  device::TileProduct product;
+  Offset room;
+
+  __device__ void operator()(const RowTeam& team, Index row, int number) const {
+    extern __shared__ double sums_of_block[];
+    double* const sums =
+        room > 0 ? sums_of_block + number * (room / Offset(sizeof(double))) : nullptr;
+    device::multiply_row<R, H, M, W, I, J>(team, product, row, sums);
+  }
+};
+
+template <Ring R, int H, int M, int W, int I, int J>
+void multiply_rows(const device::TileProduct& product, const ProductShares& shares,
                    const Stream& stream) {
-  for_each_row(product.c.rows, lanes, static_cast<unsigned>(room * (threads / lanes)), stream,
-               [=] __device__(const RowTeam& team, Index row, int number) {
-                 extern __shared__ double sums_of_block[];
-                 double* const sums =
-                     room > 0 ? sums_of_block + number * (room / Offset(sizeof(double))) : nullptr;
-                 device::multiply_row<R, H, M, W>(team, product, row, sums);
-               });
+  const bool is_whole = product.pieces.count == 0;
+  for_each_row(is_whole ? product.c.rows : product.pieces.count, shares.lanes,
+               static_cast<unsigned>(shares.room * (threads / shares.lanes)), stream,
+               MultiplyRow<R, H, M, W, I, J>{product, shares.room});
+  if (is_whole) return;
+  const Offset numbers = product.pieces.room / ring_size(R);
+  for_each_index(stream, product.c.rows * numbers, [=] __device__(Offset t) {
+    const auto row = static_cast<Index>(t / numbers);
+    device::join_pieces<R>(product, row, t - row * numbers);
+  });
+}
+
+/// With numbers of tiles together where rows of B have several.
+template <Ring R, int H, int M, int W>
+void multiply_sized(const device::TileProduct& product, const ProductShares& shares,
+                    const Stream& stream) {
+  constexpr int I = device::numbers_down(H), J = device::numbers_across(W);
+  if constexpr (I * J > 1) {
+    if (shares.numbers > 1) {
+      return multiply_rows<R, H, M, W, I, J>(product, shares, stream);
+    }
+  }
+  multiply_rows<R, H, M, W, 1, 1>(product, shares, stream);
 }
 
 template <Ring R>
-void multiply_over(const device::TileProduct& product, int lanes, Offset room,
+void multiply_over(const device::TileProduct& product, const ProductShares& shares,
                    const Stream& stream) {
   const auto are = [&](int height, int middle, int width) {
     return product.height == height && product.middle == middle && product.width == width;
   };
-  if (are(1, 1, 1)) return multiply_rows<R, 1, 1, 1>(product, lanes, room, stream);
+  if (are(1, 1, 1)) return multiply_sized<R, 1, 1, 1>(product, shares, stream);
   if constexpr (R == Ring::real) {
-    if (are(3, 3, 3)) return multiply_rows<R, 3, 3, 3>(product, lanes, room, stream);
-    if (are(3, 3, 6)) return multiply_rows<R, 3, 3, 6>(product, lanes, room, stream);
-    if (are(6, 3, 6)) return multiply_rows<R, 6, 3, 6>(product, lanes, room, stream);
-    if (are(6, 6, 6)) return multiply_rows<R, 6, 6, 6>(product, lanes, room, stream);
+    if (are(3, 3, 3)) return multiply_sized<R, 3, 3, 3>(product, shares, stream);
+    if (are(3, 3, 6)) return multiply_sized<R, 3, 3, 6>(product, shares, stream);
+    if (are(6, 3, 6)) return multiply_sized<R, 6, 3, 6>(product, shares, stream);
+    if (are(6, 6, 6)) return multiply_sized<R, 6, 6, 6>(product, shares, stream);
   }
-  multiply_rows<R, 0, 0, 0>(product, lanes, room, stream);
+  multiply_sized<R, 0, 0, 0>(product, shares, stream);
 }
 
 /// In shared memory where that has room.
@@ -292,17 +325,10 @@ void write_entries(const TileEntries& entries, const Stream& stream) {
 
 void multiply(const device::TileProduct& product, int ring, double length, Offset longest,
               const Stream& stream) {
-  constexpr Offset usual_room = 24 << 10, most_room = (48 << 10) - 64;
-  constexpr int warp = 32, block = tile_values::threads;
-  const int numbers = product.height * product.width;
-  int lanes = tile_values::lanes_for(product.c.rows, length * numbers);
-  Offset room = longest * numbers * ring * Offset(sizeof(double));
-  while (lanes < block && room * (block / lanes) > usual_room) {
-    lanes = lanes == warp ? block : 2 * lanes;
-  }
-  if (room > most_room) room = 0;
-  tile_values::with_ring(
-      ring, [&]<Ring R>() { tile_values::multiply_over<R>(product, lanes, room, stream); });
+  const heddle::detail::ProductShares shares =
+      heddle::detail::shares_of(product.height, product.width, ring, length, longest);
+  tile_values::with_ring(ring,
+                         [&]<Ring R>() { tile_values::multiply_over<R>(product, shares, stream); });
 }
 
 void smooth(const device::SmoothedRows& rows, int ring, double length, const Stream& stream) {

@@ -12,6 +12,7 @@
 #include "solvers/coarse_inverse.hpp"
 #include "solvers/dense_rows.hpp"
 #include "solvers/level_spectrum.hpp"
+#include "solvers/product_pieces.hpp"
 #include "solvers/tile_products.hpp"
 #include "support/random_matrix.hpp"
 #include "support/systems.hpp"
@@ -79,28 +80,56 @@ void expect_near(const Found& found, const Expected& expected, double tolerance)
   EXPECT_TRUE(std::sqrt(squared) <= tolerance * std::sqrt(size)) << squared << " of " << size;
 }
 
-/// C by rows, with sums beside it and in it.
-template <Ring R, int H, int M, int W>
-void expect_product(const TileMatrix& a, const TileMatrix& b, const ProductPlaces& places,
-                    TileMatrix& c) {
-  multiply(a, b, places, c, host.stream());
+/// C by rows and, where these are long, by pieces of them, with sums beside it and in it.
+template <Ring R, class Product>
+void expect_rows(const TileMatrix& a, const TileMatrix& b, const ProductPlaces& places,
+                 const TileMatrix& c, const Product& multiply_row) {
   const std::vector<Offset> diagonal =
       c.rows() == c.columns ? diagonal_of(c) : std::vector<Offset>{};
+  const detail::ProductPieces pieces = product_pieces(a, b, c, places, host);
+  std::vector<double> kept(static_cast<std::size_t>(pieces.sizes.count * pieces.sizes.room));
   for (const LanesInTurn& team : teams) {
     for (const bool is_beside : {true, false}) {
       Array<double> result(c.values.size(), host, 0x7f);
-      const device::TileProduct product{pattern_of(a),     pattern_of(b),   pattern_of(c),
-                                        a.values.data(),   b.values.data(), result.data(),
-                                        places_of(places), diagonal.data(), a.shape.height,
-                                        a.shape.width,     b.shape.width};
+      device::TileProduct product{pattern_of(a),     pattern_of(b),   pattern_of(c),
+                                  a.values.data(),   b.values.data(), result.data(),
+                                  places_of(places), diagonal.data(), a.shape.height,
+                                  a.shape.width,     b.shape.width};
       std::vector<double> sums(static_cast<std::size_t>(c.columns) *
                                static_cast<std::size_t>(c.shape.scalars()));
       for (Index row = 0; row < c.rows(); ++row) {
-        device::multiply_row<R, H, M, W>(team, product, row, is_beside ? sums.data() : nullptr);
+        multiply_row(team, product, row, is_beside ? sums.data() : nullptr);
+      }
+      expect_near(result, c.values, 1e-14);
+      if (pieces.sizes.count == 0) continue;
+      std::fill(result.begin(), result.end(), NAN);
+      product.pieces = pieces.view(kept.data());
+      for (Index piece = 0; piece < pieces.sizes.count; ++piece) {
+        multiply_row(team, product, piece, is_beside ? sums.data() : nullptr);
+      }
+      const Offset numbers = pieces.sizes.room / ring_size(R);
+      for (Offset t = 0; t < c.rows() * numbers; ++t) {
+        device::join_pieces<R>(product, static_cast<Index>(t / numbers), t % numbers);
       }
       expect_near(result, c.values, 1e-14);
     }
   }
+}
+
+template <Ring R, int H, int M, int W>
+void expect_product(const TileMatrix& a, const TileMatrix& b, const ProductPlaces& places,
+                    TileMatrix& c) {
+  multiply(a, b, places, c, host.stream());
+  const auto with = [&]<int I, int J>() {
+    expect_rows<R>(
+        a, b, places, c,
+        [](const LanesInTurn& team, const device::TileProduct& product, Index n, double* sums) {
+          device::multiply_row<R, H, M, W, I, J>(team, product, n, sums);
+        });
+  };
+  with.template operator()<1, 1>();
+  constexpr int I = device::numbers_down(H), J = device::numbers_across(W);
+  if constexpr (I * J > 1) with.template operator()<I, J>();
 }
 
 /// Rows of up to `most` entries, some of none.
@@ -208,6 +237,7 @@ void expect_level(int size, Index rows, std::uint64_t number) {
   expect_product<R, V, V, V>(a, p, to_image, image);
   TileMatrix coarse = product_pattern(restriction, image, true, stream, to_coarse);
   expect_product<R, V, V, V>(restriction, image, to_coarse, coarse);
+  EXPECT_EQ(product_pieces(restriction, image, coarse, to_coarse, host).sizes.count > 0, rows > 20);
 
   Array<double> scales(static_cast<std::size_t>(coarse.rows()));
   energy_scales(a, {}, restriction, energies, scales, stream);
@@ -284,6 +314,24 @@ TEST(TileRows, MultiplyTilesOfManyShapes) {
   TileMatrix wide = product_pattern(few, long_rows, false, host.stream(), halves);
   EXPECT_FALSE(halves.halves.empty());
   expect_product<Ring::complex, 1, 1, 1>(few, long_rows, halves, wide);
+}
+
+/// Of odd lengths, in tiles of one number, of six and of two complex ones.
+TEST(TileRows, MultiplyLongRowsInPieces) {
+  Seed seed(12);
+  const auto expect = [&]<Ring R, int H, int M, int W>(const TileShape& left, int width) {
+    const TileMatrix a = random_tiles(7, 403, 301, left, seed.generator);
+    const TileMatrix b = random_tiles(403, 61, 9, {left.width, width, left.ring}, seed.generator);
+    ProductPlaces places;
+    TileMatrix c = product_pattern(a, b, false, host.stream(), places);
+    const detail::PieceSizes sizes = product_pieces(a, b, c, places, host).sizes;
+    EXPECT_EQ(sizes.entries, 8);
+    EXPECT_GT(sizes.count, 7);
+    expect_product<R, H, M, W>(a, b, places, c);
+  };
+  expect.operator()<Ring::real, 1, 1, 1>({1, 1, 1}, 1);
+  expect.operator()<Ring::real, 6, 3, 6>({6, 3, 1}, 6);
+  expect.operator()<Ring::complex, 0, 0, 0>({2, 2, 2}, 2);
 }
 
 TEST(TileRows, SeeDiagonalsThatHaveNoInverse) {

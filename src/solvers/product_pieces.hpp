@@ -1,0 +1,48 @@
+// How a GPU shares out the sums of a product of tile matrices: few long rows of C are cut in
+// pieces, whose sums are added up apart.
+#pragma once
+
+#include "product_rows.hpp"
+#include "tile_products.hpp"
+
+namespace heddle::detail {
+
+/// What the lanes of a product do. They depend on its matrices alone, and so do its sums.
+struct ProductShares {
+  int lanes = 1;    // of a team
+  int numbers = 1;  // of a tile of C that a lane adds up together
+  Offset room = 0;  // bytes of shared memory for a team's sums
+};
+/// For tiles of height x width numbers. `length`: the mean of B's rows, `longest`: the longest of
+/// C's.
+ProductShares shares_of(int height, int width, int ring, double length, Offset longest);
+/// Lanes of a block of teams.
+inline constexpr int lanes_of_products = 128;
+
+/// Entries of A in a piece, and how many pieces there are; none where rows are added up whole.
+struct PieceSizes {
+  Offset entries = 0;
+  Index count = 0;
+  Offset room = 0;  // scalars of the sums of each
+
+  long long bytes(Index rows) const;  // of `ProductPieces`
+  long long bytes_of_sums() const;
+};
+PieceSizes sizes_of_pieces(const TileMatrix& a, const TileMatrix& b, const TileMatrix& c,
+                           Offset longest);
+
+/// `device::RowPieces` but for the sums.
+struct ProductPieces {
+  PieceSizes sizes;
+  Array<Index> row, first;
+  Array<Offset> entry, place;
+
+  device::RowPieces view(double* sums) const {
+    return {sizes.count, row.data(), entry.data(), place.data(), first.data(), sums, sizes.room};
+  }
+};
+/// In the memory of a device.
+ProductPieces product_pieces(const TileMatrix& a, const TileMatrix& b, const TileMatrix& c,
+                             const ProductPlaces& places, const Device& device);
+
+}  // namespace heddle::detail
