@@ -168,10 +168,10 @@ void LevelValues<S>::add_inverse(std::size_t number) {
   Values& own = values_[number];
   const std::size_t scalars = level_values::dense_scalars(a);
   const auto n = static_cast<std::size_t>(a.rows()) * static_cast<std::size_t>(a.shape.height);
-  for (Array<double>* const array : {&own.dense, &own.turned, &own.inverted, &own.inverse}) {
+  for (Array<double>* const array : {&own.dense, &own.other, &own.panel, &own.inverse}) {
     *array = Array<double>(scalars, device_);
   }
-  own.pivots = Array<double>(n, device_);
+  own.sizes = Array<double>(n, device_);
   stored_of(*levels_[number]->entry.table, levels_[number]->entry.tiles,
             levels_[number]->inverse_tiles);  // its room
 }
@@ -368,12 +368,12 @@ void LevelValues<S>::solve(std::size_t number) {
   dense.a = own.matrix.pattern.view();
   dense.values = own.matrix.values.data();
   dense.scales = scales_below(number);
-  dense.dense = own.dense.data(), dense.turned = own.turned.data();
-  dense.inverted = own.inverted.data(), dense.pivots = own.pivots.data();
+  dense.dense = own.dense.data(), dense.other = own.other.data();
+  dense.panel = own.panel.data(), dense.own = own.sizes.data();
   dense.result = own.inverse.data();
   dense.least = -heddle::detail::least_energy;
   dense.size = level.matrix.shape.height;
-  dense.n = static_cast<int>(own.pivots.size());
+  dense.n = static_cast<int>(own.sizes.size());
   invert_dense(dense, level.matrix.shape.ring, &doubts_->coarsest, device_.stream());
   put(own.inverse, own.of_matrix, *level.inverse);
 }

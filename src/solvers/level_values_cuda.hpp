@@ -77,7 +77,7 @@ class LevelValues {
     Array<double> scales, scratch;
     Stored of_p, of_adjoint, of_matrix;
     // Of a level that is solved.
-    Array<double> dense, turned, inverted, pivots, inverse;
+    Array<double> dense, other, panel, sizes, inverse;
   };
 
   Pattern pattern_of(const heddle::detail::UserRows& rows, bool with_columns) const;

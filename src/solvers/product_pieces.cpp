@@ -11,7 +11,7 @@ namespace {
 constexpr Offset lanes_to_fill = 1 << 18;
 /// A piece of fewer entries costs more to begin and to add than it saves.
 constexpr Offset fewest_entries = 8;
-constexpr Offset most_scalars = 1 << 24;  // of all pieces' sums
+constexpr Offset most_scalars = 1 << 23;  // of all pieces' sums
 
 Offset pieces_of(Offset entries, Offset of_piece) { return (entries + of_piece - 1) / of_piece; }
 
@@ -31,15 +31,12 @@ Offset place_at(const ProductPlaces& places, Offset term) {
 ProductShares shares_of(int height, int width, int ring, double length, Offset longest) {
   constexpr Offset usual_room = 24 << 10, most_room = (48 << 10) - 64;
   constexpr int warp = 32;
-  constexpr double several = 2;  // tiles in a row of B
   const int numbers = height * width;
+  const bool are_together = ring == 1 && height % 3 == 0 && width % 3 == 0;
+  const int together =
+      are_together ? device::numbers_down(height) * device::numbers_across(width) : 1;
   ProductShares shares;
-  if (ring == 1 && height % 3 == 0 && width % 3 == 0 && length >= several) {
-    shares.numbers = device::numbers_down(height) * device::numbers_across(width);
-  }
-  while (shares.lanes < warp && 2 * shares.lanes * shares.numbers <= length * numbers) {
-    shares.lanes *= 2;
-  }
+  while (shares.lanes < warp && shares.lanes * together < length * numbers) shares.lanes *= 2;
   shares.room = longest * numbers * ring * Offset(sizeof(double));
   while (shares.lanes < lanes_of_products &&
          shares.room * (lanes_of_products / shares.lanes) > usual_room) {

@@ -10,7 +10,6 @@ namespace heddle::detail {
 /// What the lanes of a product do. They depend on its matrices alone, and so do its sums.
 struct ProductShares {
   int lanes = 1;    // of a team
-  int numbers = 1;  // of a tile of C that a lane adds up together
   Offset room = 0;  // bytes of shared memory for a team's sums
 };
 /// For tiles of height x width numbers. `length`: the mean of B's rows, `longest`: the longest of

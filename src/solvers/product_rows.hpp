@@ -58,8 +58,8 @@ struct TileProduct {
   RowPieces pieces{};
 };
 
-/// Numbers of a tile of C, one under and beside another, that a lane adds up together where rows of
-/// B are long: it then reads fewer numbers for each product. 1 where sizes are 0.
+/// Numbers of a tile of C, one under and beside another, that a lane adds up together: it then
+/// reads fewer numbers for each product. 1 where sizes are 0.
 HEDDLE_HD constexpr int numbers_down(int height) { return height > 0 && height % 3 == 0 ? 3 : 1; }
 HEDDLE_HD constexpr int numbers_across(int width) { return width > 0 && width % 2 == 0 ? 2 : 1; }
 
@@ -88,12 +88,57 @@ HEDDLE_INLINE void put_sum(const TileProduct& p, Index row, Offset t,
   stored(conj(sum), p.result + (other * numbers + w * p.height + i) * r);
 }
 
+/// N numbers one behind another; in pairs, of an even N, which begin on 16 bytes.
+template <int N>
+HEDDLE_INLINE void load_numbers(const double* from, double* to) {
+#if defined(__CUDA_ARCH__)
+  if constexpr (N % 2 == 0) {
+    HEDDLE_UNROLL for (int k = 0; k < N; k += 2) {
+      const double2 pair = *reinterpret_cast<const double2*>(from + k);
+      to[k] = pair.x, to[k + 1] = pair.y;
+    }
+    return;
+  }
+#endif
+  HEDDLE_UNROLL for (int k = 0; k < N; ++k) to[k] = from[k];
+}
+template <int N>
+HEDDLE_INLINE void store_numbers(const double* from, double* to) {
+#if defined(__CUDA_ARCH__)
+  if constexpr (N % 2 == 0) {
+    HEDDLE_UNROLL for (int k = 0; k < N; k += 2) {
+      *reinterpret_cast<double2*>(to + k) = make_double2(from[k], from[k + 1]);
+    }
+    return;
+  }
+#endif
+  HEDDLE_UNROLL for (int k = 0; k < N; ++k) to[k] = from[k];
+}
+
+/// I x J real numbers of a tile of C, at `to` in rows of W: those of a b are added.
+template <int I, int J, int M, int W>
+HEDDLE_INLINE void add_numbers(const double* left, const double* right, double* to) {
+  double a[I][M], sum[I][J];
+  HEDDLE_UNROLL for (int i = 0; i < I; ++i) {
+    load_numbers<M>(left + i * M, a[i]);
+    load_numbers<J>(to + i * W, sum[i]);
+  }
+  HEDDLE_UNROLL for (int m = 0; m < M; ++m) {
+    double b[J];
+    load_numbers<J>(right + m * W, b);
+    HEDDLE_UNROLL for (int i = 0; i < I; ++i) {
+      HEDDLE_UNROLL for (int j = 0; j < J; ++j) sum[i][j] += a[i][m] * b[j];
+    }
+  }
+  HEDDLE_UNROLL for (int i = 0; i < I; ++i) store_numbers<J>(sum[i], to + i * W);
+}
+
 /// Adds the terms of entries [entry, stop) of A, whose places begin at `place`, to a row of C at
-/// `sums`. H, M and W are the tiles' sizes, or 0; I x J numbers are a lane's at a time.
-template <Ring R, int H, int M, int W, int I, int J, class Team>
+/// `sums`. H, M and W are the tiles' sizes, or 0.
+template <Ring R, int H, int M, int W, class Team>
 HEDDLE_INLINE void add_terms(const Team& team, const TileProduct& p, Offset entry, Offset stop,
                              Offset place, double* sums) {
-  constexpr int r = ring_size(R);
+  constexpr int r = ring_size(R), I = numbers_down(H), J = numbers_across(W);
   const int height = H > 0 ? H : p.height, middle = M > 0 ? M : p.middle,
             width = W > 0 ? W : p.width;
   const int numbers = height * width, across = width / J, shares = numbers / (I * J);
@@ -119,18 +164,14 @@ HEDDLE_INLINE void add_terms(const Team& team, const TileProduct& p, Offset entr
         const double* const left = p.left + (e * height + i) * middle * r;
         const double* const right = p.right + ((begin + j) * middle * width + w) * r;
         double* const to = sums + (p.places[place + j] * numbers + i * width + w) * r;
-        Coefficient<R, double> sum[I * J];
-        HEDDLE_UNROLL for (int k = 0; k < I * J; ++k) {
-          sum[k] = loaded<R>(to + (k / J * width + k % J) * r);
-        }
-        HEDDLE_UNROLL for (int m = 0; m < middle; ++m) {
-          HEDDLE_UNROLL for (int k = 0; k < I * J; ++k) {
-            multiply_add_at<R>(sum[k].component, left + (k / J * middle + m) * r,
-                               right + (m * width + k % J) * r);
+        if constexpr (I * J > 1) {
+          add_numbers<I, J, M, W>(left, right, to);
+        } else {
+          auto sum = loaded<R>(to);
+          HEDDLE_UNROLL for (int m = 0; m < middle; ++m) {
+            multiply_add_at<R>(sum.component, left + m * r, right + m * width * r);
           }
-        }
-        HEDDLE_UNROLL for (int k = 0; k < I * J; ++k) {
-          stored(sum[k], to + (k / J * width + k % J) * r);
+          stored(sum, to);
         }
       }
     });
@@ -140,7 +181,7 @@ HEDDLE_INLINE void add_terms(const Team& team, const TileProduct& p, Offset entr
 
 /// Row n of C, or piece n of its rows where these are in pieces, added up at `sums`, which has room
 /// for a row; null: where the sums go.
-template <Ring R, int H, int M, int W, int I, int J, class Team>
+template <Ring R, int H, int M, int W, class Team>
 HEDDLE_INLINE void multiply_row(const Team& team, const TileProduct& p, Index n, double* sums) {
   constexpr int r = ring_size(R);
   const RowPieces& pieces = p.pieces;
@@ -154,8 +195,8 @@ HEDDLE_INLINE void multiply_row(const Team& team, const TileProduct& p, Index n,
     for (Offset t = of_row.begin * r + lane; t < of_row.end * r; t += team.lanes) sums[t] = 0;
   });
   const Offset* const entry = is_piece ? pieces.entry + n : p.a.offsets + row;
-  add_terms<R, H, M, W, I, J>(team, p, entry[0], entry[1],
-                              is_piece ? pieces.place[n] : p.places.first[row], sums);
+  add_terms<R, H, M, W>(team, p, entry[0], entry[1],
+                        is_piece ? pieces.place[n] : p.places.first[row], sums);
   team.each([&](int lane) {
     for (Offset t = of_row.begin + lane; t < of_row.end; t += team.lanes) {
       const auto sum = loaded<R>(sums + t * r);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "solvers/aggregates.hpp"
@@ -120,16 +121,9 @@ template <Ring R, int H, int M, int W>
 void expect_product(const TileMatrix& a, const TileMatrix& b, const ProductPlaces& places,
                     TileMatrix& c) {
   multiply(a, b, places, c, host.stream());
-  const auto with = [&]<int I, int J>() {
-    expect_rows<R>(
-        a, b, places, c,
-        [](const LanesInTurn& team, const device::TileProduct& product, Index n, double* sums) {
-          device::multiply_row<R, H, M, W, I, J>(team, product, n, sums);
-        });
-  };
-  with.template operator()<1, 1>();
-  constexpr int I = device::numbers_down(H), J = device::numbers_across(W);
-  if constexpr (I * J > 1) with.template operator()<I, J>();
+  expect_rows<R>(a, b, places, c,
+                 [](const LanesInTurn& team, const device::TileProduct& product, Index n,
+                    double* sums) { device::multiply_row<R, H, M, W>(team, product, n, sums); });
 }
 
 /// Rows of up to `most` entries, some of none.
@@ -354,28 +348,42 @@ void expect_inverse(int size, Index rows, std::uint64_t number) {
   const int n = rows * size;
   for (const LanesInTurn& team : teams) {
     const auto scalars = static_cast<std::size_t>(n) * static_cast<std::size_t>(n * r);
-    std::vector<double> dense(scalars), turned(scalars), inverted(scalars),
-        pivots(static_cast<std::size_t>(n)), rest(static_cast<std::size_t>(n * r)),
-        room(static_cast<std::size_t>(device::room_of_factor(n, r, team.lanes)));
+    std::vector<double> dense(scalars), other(scalars), panel(scalars),
+        own(static_cast<std::size_t>(n)), room(device::room_of_panel<R>);
     Array<double> result(scalars);
     device::DenseInverse d;
     d.a = pattern_of(a), d.values = a.values.data();
-    d.dense = dense.data(), d.turned = turned.data();
-    d.inverted = inverted.data(), d.pivots = pivots.data();
+    d.dense = dense.data(), d.other = other.data();
+    d.panel = panel.data(), d.own = own.data();
     d.result = result.data(), d.least = 1e-5, d.size = size, d.n = n;
+    // Columns in two shares; whether all pivots were good.
+    const auto inverted = [&] {
+      const double* matrix = dense.data();
+      double* to = other.data();
+      bool is_good = true;
+      for (int first = 0; first < n; first += device::rows_of_panel<R>) {
+        for (const int begin : {0, n / 3}) {
+          const int end = begin == 0 ? n / 3 : n;
+          is_good = device::eliminate_panel<R>(team, d, matrix, first, begin, end, room.data()) &&
+                    is_good;
+        }
+        for (int t = 0; t < n * n; ++t) device::eliminate<R>(d, matrix, to, first, t / n, t % n);
+        matrix = std::exchange(to, const_cast<double*>(matrix));
+      }
+      for (int i = 0; i < n; ++i) {
+        for (int j = 0; j <= i; ++j) device::put_inverse<R>(d, matrix, i, j);
+      }
+      return is_good;
+    };
     for (Index row = 0; row < rows; ++row) device::fill_dense(team, d, r, row);
     const std::vector<double> kept = dense;
-    ASSERT_TRUE(device::factorize<R>(team, d, dense.data(), room.data()));
-    for (int j = 0; j < n; ++j) device::invert_column<R>(team, d, turned.data(), j, rest.data());
-    for (int i = 0; i < n; ++i) {
-      for (int j = 0; j <= i; ++j) device::put_inverse<R>(d, i, j);
-    }
+    ASSERT_TRUE(inverted());
     expect_near(result, expected.values, 1e-12);
     // What has little left, or no number, is the host's.
     for (const double last : {0.0, -1.0, double(NAN)}) {
       dense = kept;
       dense[scalars - static_cast<std::size_t>(r)] = last;
-      EXPECT_FALSE(device::factorize<R>(team, d, dense.data(), room.data())) << last;
+      EXPECT_FALSE(inverted()) << last;
     }
   }
 }
