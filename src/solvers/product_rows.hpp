@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include "heddle/kernels/local_systems.hpp"
 
@@ -88,49 +89,37 @@ HEDDLE_INLINE void put_sum(const TileProduct& p, Index row, Offset t,
   stored(conj(sum), p.result + (other * numbers + w * p.height + i) * r);
 }
 
-/// N numbers one behind another; in pairs, of an even N, which begin on 16 bytes.
+/// N numbers one behind another; where N is even they begin on 16 bytes, and a GPU takes pairs.
 template <int N>
-HEDDLE_INLINE void load_numbers(const double* from, double* to) {
+HEDDLE_INLINE void copy_numbers(const double* from, double* to) {
 #if defined(__CUDA_ARCH__)
-  if constexpr (N % 2 == 0) {
-    HEDDLE_UNROLL for (int k = 0; k < N; k += 2) {
-      const double2 pair = *reinterpret_cast<const double2*>(from + k);
-      to[k] = pair.x, to[k + 1] = pair.y;
-    }
-    return;
-  }
+  constexpr int step = N % 2 == 0 ? 2 : 1;
+  using Piece = std::conditional_t<step == 2, double2, double>;
+#else
+  constexpr int step = 1;
+  using Piece = double;
 #endif
-  HEDDLE_UNROLL for (int k = 0; k < N; ++k) to[k] = from[k];
-}
-template <int N>
-HEDDLE_INLINE void store_numbers(const double* from, double* to) {
-#if defined(__CUDA_ARCH__)
-  if constexpr (N % 2 == 0) {
-    HEDDLE_UNROLL for (int k = 0; k < N; k += 2) {
-      *reinterpret_cast<double2*>(to + k) = make_double2(from[k], from[k + 1]);
-    }
-    return;
+  HEDDLE_UNROLL for (int k = 0; k < N; k += step) {
+    *reinterpret_cast<Piece*>(to + k) = *reinterpret_cast<const Piece*>(from + k);
   }
-#endif
-  HEDDLE_UNROLL for (int k = 0; k < N; ++k) to[k] = from[k];
 }
 
 /// I x J real numbers of a tile of C, at `to` in rows of W: those of a b are added.
 template <int I, int J, int M, int W>
 HEDDLE_INLINE void add_numbers(const double* left, const double* right, double* to) {
-  double a[I][M], sum[I][J];
+  alignas(16) double a[I][M], sum[I][J];
   HEDDLE_UNROLL for (int i = 0; i < I; ++i) {
-    load_numbers<M>(left + i * M, a[i]);
-    load_numbers<J>(to + i * W, sum[i]);
+    copy_numbers<M>(left + i * M, a[i]);
+    copy_numbers<J>(to + i * W, sum[i]);
   }
   HEDDLE_UNROLL for (int m = 0; m < M; ++m) {
-    double b[J];
-    load_numbers<J>(right + m * W, b);
+    alignas(16) double b[J];
+    copy_numbers<J>(right + m * W, b);
     HEDDLE_UNROLL for (int i = 0; i < I; ++i) {
       HEDDLE_UNROLL for (int j = 0; j < J; ++j) sum[i][j] += a[i][m] * b[j];
     }
   }
-  HEDDLE_UNROLL for (int i = 0; i < I; ++i) store_numbers<J>(sum[i], to + i * W);
+  HEDDLE_UNROLL for (int i = 0; i < I; ++i) copy_numbers<J>(sum[i], to + i * W);
 }
 
 /// Adds the terms of entries [entry, stop) of A, whose places begin at `place`, to a row of C at
