@@ -362,8 +362,7 @@ void expect_inverse(int size, Index rows, std::uint64_t number) {
       double* to = other.data();
       bool is_good = true;
       for (int first = 0; first < n; first += device::rows_of_panel<R>) {
-        for (const int begin : {0, n / 3}) {
-          const int end = begin == 0 ? n / 3 : n;
+        for (const auto& [begin, end] : {std::pair(0, n / 3), std::pair(n / 3, n)}) {
           is_good = device::eliminate_panel<R>(team, d, matrix, first, begin, end, room.data()) &&
                     is_good;
         }
@@ -379,6 +378,7 @@ void expect_inverse(int size, Index rows, std::uint64_t number) {
     const std::vector<double> kept = dense;
     ASSERT_TRUE(inverted());
     expect_near(result, expected.values, 1e-12);
+    if (team.lanes != 1) continue;
     // What has little left, or no number, is the host's.
     for (const double last : {0.0, -1.0, double(NAN)}) {
       dense = kept;
