@@ -10,7 +10,8 @@
 
 namespace heddle::cuda {
 
-using heddle::detail::TileMatrix, heddle::detail::UserRows, heddle::detail::ProductPlaces;
+using heddle::detail::TileMatrix, heddle::detail::TileShape, heddle::detail::UserRows,
+    heddle::detail::ProductPlaces;
 
 namespace level_values {
 
@@ -61,7 +62,7 @@ LevelValues<S>::LevelValues(const heddle::detail::SlicedOperator<S>& matrix,
   components_ = Array<TileComponent>(std::span<const TileComponent>(components), device_);
   for (std::size_t l = 0; l < levels.size(); ++l) add_level(l);
   staged_ = Array<std::byte>(staged_bytes_, device_);
-  sums_ = Array<double>(scalars_of_pieces_, device_);
+  sums_ = Array<double>(static_cast<std::size_t>(staged_sums_) / sizeof(double), device_);
 }
 
 template <class S>
@@ -75,8 +76,8 @@ auto LevelValues<S>::pattern_of(const UserRows& rows, bool with_columns) const -
 }
 
 template <class S>
-auto LevelValues<S>::places_of(const TileMatrix& a, const TileMatrix& b, const TileMatrix& product,
-                               const ProductPlaces& places) -> Places {
+auto LevelValues<S>::places_of(const ProductPlaces& places, const Matrix& a, const Matrix& b,
+                               const UserRows& rows, const TileShape& shape) -> Places {
   Places result;
   const auto take = [&](const auto& of_terms) {
     const auto bytes = std::as_bytes(of_terms.span());
@@ -90,10 +91,12 @@ auto LevelValues<S>::places_of(const TileMatrix& a, const TileMatrix& b, const T
   result.first = level_values::on_gpu(places.first, device_);
   result.mirror = level_values::on_gpu(places.mirror, device_);
   result.longest = static_cast<Offset>(places.longest);
-  result.pieces = product_pieces(a, b, product, places, device_);
-  const auto& sizes = result.pieces.sizes;
-  scalars_of_pieces_ =
-      std::max(scalars_of_pieces_, static_cast<std::size_t>(sizes.count * sizes.room));
+  device::TileProduct p;
+  p.a = a.pattern.view(), p.b = b.pattern.view(), p.places = result.view();
+  p.height = shape.height, p.width = shape.width;
+  result.pieces =
+      cut(p, rows.offsets.span(), shape.ring, b.pattern.length, result.longest, device_);
+  staged_sums_ = std::max(staged_sums_, result.pieces.sizes.bytes_of_sums());
   return result;
 }
 
@@ -150,10 +153,12 @@ void LevelValues<S>::add_transfer(std::size_t number) {
       device_);
   own.restriction.pattern = pattern_of(level.restriction.pattern, true);
   own.restriction.values = Array<double>(level_values::numbers_of(level.restriction), device_);
-  own.to_prolongation =
-      places_of(level.matrix, level.tentative, level.prolongation, level.to_prolongation);
-  own.to_image = places_of(level.matrix, level.prolongation, level.image, level.to_image);
-  own.to_coarse = places_of(level.restriction, level.image, coarse, level.to_coarse);
+  own.to_prolongation = places_of(level.to_prolongation, own.matrix, own.tentative,
+                                  level.matrix.pattern, level.prolongation.shape);
+  own.to_image = places_of(level.to_image, own.matrix, own.prolongation, level.matrix.pattern,
+                           level.prolongation.shape);
+  own.to_coarse = places_of(level.to_coarse, own.restriction, own.image, level.restriction.pattern,
+                            coarse.shape);
   own.place = level_values::on_gpu(level.place, device_);
   own.scales = Array<double>(level.scales.size(), device_);
   own.scratch = Array<double>(level_values::scratch_scalars(coarse), device_);
@@ -204,7 +209,7 @@ long long LevelValues<S>::bytes(const heddle::detail::StoredRows& rows, const Le
     if (!level.interpolate) continue;
     const auto product = [&](const TileMatrix& left, const TileMatrix& right,
                              const TileMatrix& result, const ProductPlaces& places) {
-      const auto sizes = sizes_of_pieces(left, right, result, static_cast<Offset>(places.longest));
+      const auto sizes = sizes_of_pieces(left, right, result, places);
       bytes += static_cast<std::size_t>(places.memory() + sizes.bytes(result.rows()));
       sums = std::max(sums, static_cast<std::size_t>(sizes.bytes_of_sums()));
     };

@@ -6,7 +6,6 @@
 
 #include "base/cuda_call.hpp"
 #include "multigrid_hierarchy.hpp"
-#include "product_pieces.hpp"
 #include "tile_values_cuda.hpp"
 
 namespace heddle::cuda {
@@ -81,9 +80,9 @@ class LevelValues {
   };
 
   Pattern pattern_of(const heddle::detail::UserRows& rows, bool with_columns) const;
-  Places places_of(const heddle::detail::TileMatrix& a, const heddle::detail::TileMatrix& b,
-                   const heddle::detail::TileMatrix& product,
-                   const heddle::detail::ProductPlaces& places);
+  /// Of a product a b whose tiles are of this shape; `rows`: a's.
+  Places places_of(const heddle::detail::ProductPlaces& places, const Matrix& a, const Matrix& b,
+                   const heddle::detail::UserRows& rows, const heddle::detail::TileShape& shape);
   Stored stored_of(const heddle::detail::EntryTable<S>& entry,
                    const heddle::detail::EntryTiles& tiles,
                    const heddle::detail::TileMatrix& matrix);
@@ -108,8 +107,8 @@ class LevelValues {
   bool has_reach_ = false;
   std::size_t staged_bytes_ = 0;
   Array<std::byte> staged_;
-  std::size_t scalars_of_pieces_ = 0;
-  Array<double> sums_;  // of the pieces of a product
+  long long staged_sums_ = 0;  // bytes
+  Array<double> sums_;         // of the pieces of a product
   Mapped<RefreshDoubts> doubts_;
 };
 

@@ -15,17 +15,6 @@ constexpr Offset most_scalars = 1 << 23;  // of all pieces' sums
 
 Offset pieces_of(Offset entries, Offset of_piece) { return (entries + of_piece - 1) / of_piece; }
 
-Offset entries_of_row(const TileMatrix& a, Index row) {
-  return a.pattern.begin(row + 1) - a.pattern.begin(row);
-}
-
-/// Places of all terms, one after the other.
-Offset place_at(const ProductPlaces& places, Offset term) {
-  const auto at = static_cast<std::size_t>(term);
-  if (!places.bytes.empty()) return places.bytes[at];
-  return places.halves.empty() ? Offset(places.words[at]) : Offset(places.halves[at]);
-}
-
 }  // namespace
 
 ProductShares shares_of(int height, int width, int ring, double length, Offset longest) {
@@ -36,7 +25,7 @@ ProductShares shares_of(int height, int width, int ring, double length, Offset l
   const int together =
       are_together ? device::numbers_down(height) * device::numbers_across(width) : 1;
   ProductShares shares;
-  while (shares.lanes < warp && shares.lanes * together < length * numbers) shares.lanes *= 2;
+  while (shares.lanes < warp && 2 * shares.lanes * together <= length * numbers) shares.lanes *= 2;
   shares.room = longest * numbers * ring * Offset(sizeof(double));
   while (shares.lanes < lanes_of_products &&
          shares.room * (lanes_of_products / shares.lanes) > usual_room) {
@@ -54,19 +43,17 @@ long long PieceSizes::bytes(Index rows) const {
 
 long long PieceSizes::bytes_of_sums() const { return count * room * Offset(sizeof(double)); }
 
-PieceSizes sizes_of_pieces(const TileMatrix& a, const TileMatrix& b, const TileMatrix& c,
-                           Offset longest) {
-  const double length = b.rows() > 0 ? static_cast<double>(b.pattern.entries()) / b.rows() : 0;
-  const ProductShares shares =
-      shares_of(c.shape.height, c.shape.width, c.shape.ring, length, longest);
+PieceSizes sizes_of_pieces(std::span<const Offset> rows, int height, int width, int ring,
+                           double length, Offset longest) {
+  const ProductShares shares = shares_of(height, width, ring, length, longest);
   PieceSizes sizes;
-  sizes.room = longest * c.shape.scalars();
-  const Offset entries = a.pattern.entries();
+  sizes.room = longest * height * width * ring;
+  const Offset entries = rows.back();
   sizes.entries = std::max({fewest_entries, pieces_of(entries * shares.lanes, lanes_to_fill),
                             pieces_of(entries * sizes.room, most_scalars)});
   Offset longest_of_a = 0, count = 0;
-  for (Index row = 0; row < a.rows(); ++row) {
-    const Offset own = entries_of_row(a, row);
+  for (std::size_t row = 0; row + 1 < rows.size(); ++row) {
+    const Offset own = rows[row + 1] - rows[row];
     longest_of_a = std::max(longest_of_a, own);
     count += pieces_of(own, sizes.entries);
   }
@@ -75,37 +62,33 @@ PieceSizes sizes_of_pieces(const TileMatrix& a, const TileMatrix& b, const TileM
   return sizes;
 }
 
-ProductPieces product_pieces(const TileMatrix& a, const TileMatrix& b, const TileMatrix& c,
-                             const ProductPlaces& places, const Device& device) {
+PieceSizes sizes_of_pieces(const TileMatrix& a, const TileMatrix& b, const TileMatrix& c,
+                           const ProductPlaces& places) {
+  const double length = b.rows() > 0 ? static_cast<double>(b.pattern.entries()) / b.rows() : 0;
+  return sizes_of_pieces(a.pattern.offsets.span(), c.shape.height, c.shape.width, c.shape.ring,
+                         length, static_cast<Offset>(places.longest));
+}
+
+ProductPieces product_pieces(std::span<const Offset> rows, const PieceSizes& sizes,
+                             const Device& device) {
   ProductPieces pieces;
-  pieces.sizes = sizes_of_pieces(a, b, c, static_cast<Offset>(places.longest));
-  if (pieces.sizes.count == 0) return pieces;
-  const bool is_half = !places.mirror.empty();
+  pieces.sizes = sizes;
+  if (sizes.count == 0) return pieces;
   std::vector<Index> row_of, first{0};
-  std::vector<Offset> entry, place;
-  for (Index row = 0; row < a.rows(); ++row) {
-    const Offset begin = a.pattern.begin(row), own = entries_of_row(a, row);
-    const Offset count = pieces_of(own, pieces.sizes.entries);
-    Offset term = places.first[static_cast<std::size_t>(row)], next = 0;
-    for (Offset e = 0; e < own; ++e) {
-      if (e == own * next / count) {
-        row_of.push_back(row);
-        entry.push_back(begin + e);
-        place.push_back(term);
-        ++next;
-      }
-      const Index middle = a.pattern.column[static_cast<std::size_t>(begin + e)];
-      Offset terms = b.pattern.begin(middle + 1) - b.pattern.begin(middle);
-      if (is_half) terms += 1 - place_at(places, term);
-      term += terms;
+  std::vector<Offset> entry;
+  for (std::size_t row = 0; row + 1 < rows.size(); ++row) {
+    const Offset own = rows[row + 1] - rows[row], count = pieces_of(own, sizes.entries);
+    for (Offset k = 0; k < count; ++k) {
+      row_of.push_back(static_cast<Index>(row));
+      entry.push_back(rows[row] + own * k / count);
     }
     first.push_back(static_cast<Index>(row_of.size()));
   }
-  entry.push_back(a.pattern.entries());
+  entry.push_back(rows.back());
   pieces.row = Array<Index>(std::span<const Index>(row_of), device);
   pieces.first = Array<Index>(std::span<const Index>(first), device);
   pieces.entry = Array<Offset>(std::span<const Offset>(entry), device);
-  pieces.place = Array<Offset>(std::span<const Offset>(place), device);
+  pieces.place = Array<Offset>(row_of.size(), device);
   return pieces;
 }
 

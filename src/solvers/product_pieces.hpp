@@ -2,6 +2,9 @@
 // pieces, whose sums are added up apart.
 #pragma once
 
+#include <span>
+
+#include "heddle/array.hpp"
 #include "product_rows.hpp"
 #include "tile_products.hpp"
 
@@ -27,8 +30,12 @@ struct PieceSizes {
   long long bytes(Index rows) const;  // of `ProductPieces`
   long long bytes_of_sums() const;
 };
+/// `rows`: A's offsets, on the host; else as `shares_of`.
+PieceSizes sizes_of_pieces(std::span<const Offset> rows, int height, int width, int ring,
+                           double length, Offset longest);
+/// Of C = A B on the host.
 PieceSizes sizes_of_pieces(const TileMatrix& a, const TileMatrix& b, const TileMatrix& c,
-                           Offset longest);
+                           const ProductPlaces& places);
 
 /// `device::RowPieces` but for the sums.
 struct ProductPieces {
@@ -40,8 +47,8 @@ struct ProductPieces {
     return {sizes.count, row.data(), entry.data(), place.data(), first.data(), sums, sizes.room};
   }
 };
-/// In the memory of a device.
-ProductPieces product_pieces(const TileMatrix& a, const TileMatrix& b, const TileMatrix& c,
-                             const ProductPlaces& places, const Device& device);
+/// In the memory of a device, where `device::find_places` sets the places.
+ProductPieces product_pieces(std::span<const Offset> rows, const PieceSizes& sizes,
+                             const Device& device);
 
 }  // namespace heddle::detail

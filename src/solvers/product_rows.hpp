@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstdint>
-#include <type_traits>
 
 #include "heddle/kernels/local_systems.hpp"
 
@@ -89,38 +88,45 @@ HEDDLE_INLINE void put_sum(const TileProduct& p, Index row, Offset t,
   stored(conj(sum), p.result + (other * numbers + w * p.height + i) * r);
 }
 
-/// N numbers one behind another; where N is even they begin on 16 bytes, and a GPU takes pairs.
-template <int N>
-HEDDLE_INLINE void copy_numbers(const double* from, double* to) {
+/// Asks for [from, to) of the memory of a GPU ahead of its use, a line for each lane in turn.
+HEDDLE_INLINE void ask_for([[maybe_unused]] const void* from, [[maybe_unused]] const void* to,
+                           [[maybe_unused]] int lane, [[maybe_unused]] int lanes) {
 #if defined(__CUDA_ARCH__)
-  constexpr int step = N % 2 == 0 ? 2 : 1;
-  using Piece = std::conditional_t<step == 2, double2, double>;
-#else
-  constexpr int step = 1;
-  using Piece = double;
-#endif
-  HEDDLE_UNROLL for (int k = 0; k < N; k += step) {
-    *reinterpret_cast<Piece*>(to + k) = *reinterpret_cast<const Piece*>(from + k);
+  constexpr int line = 128;
+  const char* const end = static_cast<const char*>(to);
+  for (const char* at = static_cast<const char*>(from) + lane * line; at < end;
+       at += lanes * line) {
+    asm volatile("prefetch.global.L1 [%0];" : : "l"(at));
   }
+#endif
 }
 
-/// I x J real numbers of a tile of C, at `to` in rows of W: those of a b are added.
-template <int I, int J, int M, int W>
-HEDDLE_INLINE void add_numbers(const double* left, const double* right, double* to) {
-  alignas(16) double a[I][M], sum[I][J];
-  HEDDLE_UNROLL for (int i = 0; i < I; ++i) {
-    copy_numbers<M>(left + i * M, a[i]);
-    copy_numbers<J>(to + i * W, sum[i]);
+/// Which tiles of B an entry of A meets, known some entries ahead: a column, then the row it is.
+struct RowsAhead {
+  const TilePattern &a, &b;
+  Offset stop;
+  Index column = 0;  // of the entry after the next one
+  Offset begin = 0, end = 0, next_begin = 0, next_end = 0;
+
+  HEDDLE_INLINE RowsAhead(const TileProduct& p, Offset entry, Offset end_of_row)
+      : a(p.a), b(p.b), stop(end_of_row) {
+    if (entry < stop) look(a.column[entry]);
+    column = entry + 1 < stop ? a.column[entry + 1] : 0;
+    advance(entry - 1);
   }
-  HEDDLE_UNROLL for (int m = 0; m < M; ++m) {
-    alignas(16) double b[J];
-    copy_numbers<J>(right + m * W, b);
-    HEDDLE_UNROLL for (int i = 0; i < I; ++i) {
-      HEDDLE_UNROLL for (int j = 0; j < J; ++j) sum[i][j] += a[i][m] * b[j];
-    }
+  /// From an entry to the one behind it.
+  HEDDLE_INLINE void advance(Offset entry) {
+    begin = next_begin, end = next_end;
+    if (entry + 2 < stop) look(column);
+    if (entry + 3 < stop) column = a.column[entry + 3];
   }
-  HEDDLE_UNROLL for (int i = 0; i < I; ++i) copy_numbers<J>(sum[i], to + i * W);
-}
+
+ private:
+  HEDDLE_INLINE void look(Index row) {
+    next_begin = b.offsets[row];
+    next_end = b.offsets[row + 1];
+  }
+};
 
 /// Adds the terms of entries [entry, stop) of A, whose places begin at `place`, to a row of C at
 /// `sums`. H, M and W are the tiles' sizes, or 0.
@@ -131,40 +137,42 @@ HEDDLE_INLINE void add_terms(const Team& team, const TileProduct& p, Offset entr
   const int height = H > 0 ? H : p.height, middle = M > 0 ? M : p.middle,
             width = W > 0 ? W : p.width;
   const int numbers = height * width, across = width / J, shares = numbers / (I * J);
-  // Where the next row of B lies is read while the last one is added.
-  Offset next_begin = 0, next_end = 0;
-  const auto look = [&](Offset e) {
-    if (e >= stop) return;
-    const Index other = p.a.column[e];
-    next_begin = p.b.offsets[other];
-    next_end = p.b.offsets[other + 1];
-  };
-  look(entry);
-  for (Offset e = entry; e < stop; ++e) {
-    Offset begin = next_begin;
-    const Offset last = next_end;
-    look(e + 1);
-    if (p.places.mirror != nullptr) begin += p.places[place++];
-    const int items = static_cast<int>(last - begin) * shares;
+  RowsAhead ahead(p, entry, stop);
+  for (Offset e = entry; e < stop; ++e, ahead.advance(e - 1)) {
+    const Offset left_out = p.places.mirror != nullptr ? p.places[place++] : 0;
+    const Offset begin = ahead.begin + left_out, count = ahead.end - begin;
+    const int items = static_cast<int>(count) * shares;
     team.each([&](int lane) {
+      if (e + 1 < stop) {
+        // As many tiles are left out of the next row, more or less.
+        const Offset tile = Offset(middle) * width * r;
+        ask_for(p.right + (ahead.next_begin + left_out) * tile, p.right + ahead.next_end * tile,
+                lane, team.lanes);
+        const double* const next = p.left + (e + 1) * height * middle * r;
+        ask_for(next, next + height * middle * r, lane, team.lanes);
+      }
       for (int t = lane; t < items; t += team.lanes) {
         const int j = t / shares, share = t - j * shares, down = share / across;
         const int i = down * I, w = (share - down * across) * J;
         const double* const left = p.left + (e * height + i) * middle * r;
         const double* const right = p.right + ((begin + j) * middle * width + w) * r;
         double* const to = sums + (p.places[place + j] * numbers + i * width + w) * r;
-        if constexpr (I * J > 1) {
-          add_numbers<I, J, M, W>(left, right, to);
-        } else {
-          auto sum = loaded<R>(to);
-          HEDDLE_UNROLL for (int m = 0; m < middle; ++m) {
-            multiply_add_at<R>(sum.component, left + m * r, right + m * width * r);
+        Coefficient<R, double> sum[I * J];
+        HEDDLE_UNROLL for (int k = 0; k < I * J; ++k) {
+          sum[k] = loaded<R>(to + (k / J * width + k % J) * r);
+        }
+        HEDDLE_UNROLL for (int m = 0; m < middle; ++m) {
+          HEDDLE_UNROLL for (int k = 0; k < I * J; ++k) {
+            multiply_add_at<R>(sum[k].component, left + (k / J * middle + m) * r,
+                               right + (m * width + k % J) * r);
           }
-          stored(sum, to);
+        }
+        HEDDLE_UNROLL for (int k = 0; k < I * J; ++k) {
+          stored(sum[k], to + (k / J * width + k % J) * r);
         }
       }
     });
-    place += last - begin;
+    place += count;
   }
 }
 
@@ -192,6 +200,20 @@ HEDDLE_INLINE void multiply_row(const Team& team, const TileProduct& p, Index n,
       is_piece ? stored(sum, target + t * r) : put_sum<R>(p, row, t, sum);
     }
   });
+}
+
+/// Where the terms of a row's pieces begin, into `place`, of all pieces.
+HEDDLE_INLINE void find_places(const TileProduct& p, Index row, Offset* place) {
+  const bool is_upper = p.places.mirror != nullptr;
+  Offset term = p.places.first[row];
+  for (Index piece = p.pieces.first[row]; piece < p.pieces.first[row + 1]; ++piece) {
+    place[piece] = term;
+    for (Offset e = p.pieces.entry[piece]; e < p.pieces.entry[piece + 1]; ++e) {
+      const Index other = p.a.column[e];
+      const Offset left_out = is_upper ? p.places[term++] : 0;
+      term += p.b.offsets[other + 1] - p.b.offsets[other] - left_out;
+    }
+  }
 }
 
 /// Number t of C's row, of the sums of its pieces.

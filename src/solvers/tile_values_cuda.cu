@@ -5,7 +5,6 @@
 
 #include "base/launch_cuda.cuh"
 #include "heddle/kernels/local_inverse.cuh"
-#include "product_pieces.hpp"
 
 namespace heddle::cuda {
 
@@ -134,7 +133,7 @@ struct MultiplyRow {
   Offset room;
 
   __device__ void operator()(const RowTeam& team, Index row, int number) const {
-    extern __shared__ __align__(16) double sums_of_block[];  // pairs of numbers are loaded
+    extern __shared__ double sums_of_block[];
     double* const sums =
         room > 0 ? sums_of_block + number * (room / Offset(sizeof(double))) : nullptr;
     device::multiply_row<R, H, M, W>(team, product, row, sums);
@@ -277,6 +276,22 @@ void multiply(const device::TileProduct& product, int ring, double length, Offse
       heddle::detail::shares_of(product.height, product.width, ring, length, longest);
   tile_values::with_ring(ring,
                          [&]<Ring R>() { tile_values::multiply_over<R>(product, shares, stream); });
+}
+
+heddle::detail::ProductPieces cut(const device::TileProduct& product, std::span<const Offset> rows,
+                                  int ring, double length, Offset longest, const Device& device) {
+  auto pieces = heddle::detail::product_pieces(
+      rows,
+      heddle::detail::sizes_of_pieces(rows, product.height, product.width, ring, length, longest),
+      device);
+  if (pieces.sizes.count == 0) return pieces;
+  device::TileProduct in_pieces = product;
+  in_pieces.pieces = pieces.view(nullptr);
+  Offset* const place = pieces.place.data();
+  for_each_index(device.stream(), product.a.rows, [=] __device__(Offset row) {
+    device::find_places(in_pieces, static_cast<Index>(row), place);
+  });
+  return pieces;
 }
 
 void smooth(const device::SmoothedRows& rows, int ring, double length, const Stream& stream) {

@@ -87,7 +87,8 @@ void expect_rows(const TileMatrix& a, const TileMatrix& b, const ProductPlaces& 
                  const TileMatrix& c, const Product& multiply_row) {
   const std::vector<Offset> diagonal =
       c.rows() == c.columns ? diagonal_of(c) : std::vector<Offset>{};
-  const detail::ProductPieces pieces = product_pieces(a, b, c, places, host);
+  detail::ProductPieces pieces =
+      product_pieces(a.pattern.offsets.span(), sizes_of_pieces(a, b, c, places), host);
   std::vector<double> kept(static_cast<std::size_t>(pieces.sizes.count * pieces.sizes.room));
   for (const LanesInTurn& team : teams) {
     for (const bool is_beside : {true, false}) {
@@ -105,6 +106,9 @@ void expect_rows(const TileMatrix& a, const TileMatrix& b, const ProductPlaces& 
       if (pieces.sizes.count == 0) continue;
       std::fill(result.begin(), result.end(), NAN);
       product.pieces = pieces.view(kept.data());
+      for (Index row = 0; row < c.rows(); ++row) {
+        device::find_places(product, row, pieces.place.data());
+      }
       for (Index piece = 0; piece < pieces.sizes.count; ++piece) {
         multiply_row(team, product, piece, is_beside ? sums.data() : nullptr);
       }
@@ -231,7 +235,7 @@ void expect_level(int size, Index rows, std::uint64_t number) {
   expect_product<R, V, V, V>(a, p, to_image, image);
   TileMatrix coarse = product_pattern(restriction, image, true, stream, to_coarse);
   expect_product<R, V, V, V>(restriction, image, to_coarse, coarse);
-  EXPECT_EQ(product_pieces(restriction, image, coarse, to_coarse, host).sizes.count > 0, rows > 20);
+  EXPECT_EQ(sizes_of_pieces(restriction, image, coarse, to_coarse).count > 0, rows > 20);
 
   Array<double> scales(static_cast<std::size_t>(coarse.rows()));
   energy_scales(a, {}, restriction, energies, scales, stream);
@@ -318,7 +322,7 @@ TEST(TileRows, MultiplyLongRowsInPieces) {
     const TileMatrix b = random_tiles(403, 61, 9, {left.width, width, left.ring}, seed.generator);
     ProductPlaces places;
     TileMatrix c = product_pattern(a, b, false, host.stream(), places);
-    const detail::PieceSizes sizes = product_pieces(a, b, c, places, host).sizes;
+    const detail::PieceSizes sizes = sizes_of_pieces(a, b, c, places);
     EXPECT_EQ(sizes.entries, 8);
     EXPECT_GT(sizes.count, 7);
     expect_product<R, H, M, W>(a, b, places, c);
