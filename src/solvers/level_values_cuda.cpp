@@ -22,8 +22,7 @@ std::vector<TileComponent> components_of(const std::vector<heddle::detail::Signe
 }
 
 std::size_t numbers_of(const TileMatrix& matrix) {
-  return static_cast<std::size_t>(matrix.pattern.entries()) *
-         static_cast<std::size_t>(matrix.shape.scalars());
+  return static_cast<std::size_t>(matrix.pattern.entries() * matrix.shape.scalars());
 }
 
 template <class Values>
@@ -67,12 +66,9 @@ LevelValues<S>::LevelValues(const heddle::detail::SlicedOperator<S>& matrix,
 
 template <class S>
 auto LevelValues<S>::pattern_of(const UserRows& rows, bool with_columns) const -> Pattern {
-  Pattern pattern;
-  pattern.rows = rows.rows();
-  pattern.offsets = level_values::on_gpu(rows.offsets, device_);
-  if (with_columns) pattern.column = level_values::on_gpu(rows.column, device_);
-  pattern.length = level_values::mean_length(rows);
-  return pattern;
+  return {level_values::on_gpu(rows.offsets, device_),
+          with_columns ? level_values::on_gpu(rows.column, device_) : Array<Index>(), rows.rows(),
+          level_values::mean_length(rows)};
 }
 
 template <class S>
@@ -153,10 +149,10 @@ void LevelValues<S>::add_transfer(std::size_t number) {
       device_);
   own.restriction.pattern = pattern_of(level.restriction.pattern, true);
   own.restriction.values = Array<double>(level_values::numbers_of(level.restriction), device_);
-  own.to_prolongation = places_of(level.to_prolongation, own.matrix, own.tentative,
-                                  level.matrix.pattern, level.prolongation.shape);
-  own.to_image = places_of(level.to_image, own.matrix, own.prolongation, level.matrix.pattern,
-                           level.prolongation.shape);
+  const UserRows& rows = level.matrix.pattern;
+  const TileShape& shape = level.prolongation.shape;
+  own.to_prolongation = places_of(level.to_prolongation, own.matrix, own.tentative, rows, shape);
+  own.to_image = places_of(level.to_image, own.matrix, own.prolongation, rows, shape);
   own.to_coarse = places_of(level.to_coarse, own.restriction, own.image, level.restriction.pattern,
                             coarse.shape);
   own.place = level_values::on_gpu(level.place, device_);
@@ -201,16 +197,15 @@ long long LevelValues<S>::bytes(const heddle::detail::StoredRows& rows, const Le
     }
     bytes += count * sizeof(Offset);
     if (level.inverse) {
-      bytes += 4 * level_values::dense_scalars(a) * sizeof(double);
-      staged = std::max(staged, level_values::dense_scalars(a) * sizeof(double));
+      const std::size_t dense = level_values::dense_scalars(a) * sizeof(double);
+      bytes += 4 * dense, staged = std::max(staged, dense);
       continue;
     }
     bytes += (level.inverses.size() + 2 * count) * sizeof(double);
     if (!level.interpolate) continue;
-    const auto product = [&](const TileMatrix& left, const TileMatrix& right,
-                             const TileMatrix& result, const ProductPlaces& places) {
-      const auto sizes = sizes_of_pieces(left, right, result, places);
-      bytes += static_cast<std::size_t>(places.memory() + sizes.bytes(result.rows()));
+    const auto product = [&](const auto& b, const auto& c, const auto& d, const auto& places) {
+      const auto sizes = sizes_of_pieces(b, c, d, places);
+      bytes += static_cast<std::size_t>(places.memory() + sizes.bytes(d.rows()));
       sums = std::max(sums, static_cast<std::size_t>(sizes.bytes_of_sums()));
     };
     product(a, level.tentative, level.prolongation, level.to_prolongation);

@@ -13,7 +13,7 @@ namespace tile_values {
 using heddle::detail::ProductShares;
 
 constexpr int threads = heddle::detail::lanes_of_products;  // of a block of rows
-constexpr int factor_threads = 1024;                        // of the block that factorizes
+constexpr int factor_threads = 256;  // of a block that eliminates: each of them divides
 
 /// A power of two of lanes of a warp, or a block, for each row.
 struct RowTeam {
