@@ -224,15 +224,27 @@ TileMatrix tentative_prolongation(const Aggregates& aggregates, const TileShape&
 
 namespace {
 
-/// tile = t - omega inverse tile, where t may be null for 0.
-template <Ring R>
+/// tile = t - omega inverse tile, where t may be null for 0. H and W are the tile's sizes, or 0.
+template <Ring R, int H = 0, int W = 0>
 void smooth_tile(const double* inverse, double omega, const double* t, const TileShape& shape,
                  double* tile, double* product) {
-  std::fill_n(product, shape.scalars(), double(0));
-  add_product_of_tiles<R>(product, inverse, tile, shape.height, shape.height, shape.width);
-  for (int k = 0; k < shape.scalars(); ++k) {
-    tile[k] = (t != nullptr ? t[k] : 0) - omega * product[k];
-  }
+  const int height = H > 0 ? H : shape.height, width = W > 0 ? W : shape.width;
+  const int scalars = height * width * ring_size(R);
+  std::fill_n(product, scalars, double(0));
+  add_product_of_tiles<R>(product, inverse, tile, height, height, width);
+  for (int k = 0; k < scalars; ++k) tile[k] = (t != nullptr ? t[k] : 0) - omega * product[k];
+}
+
+using SmoothTile = decltype(&smooth_tile<Ring::real>);
+
+/// With the sizes of tiles that occur most as constants.
+SmoothTile smooth_tile_of(const TileShape& shape) {
+  if (shape.ring == ring_size(Ring::complex)) return smooth_tile<Ring::complex>;
+  if (shape.ring == ring_size(Ring::quaternion)) return smooth_tile<Ring::quaternion>;
+  if (shape.height == 3 && shape.width == 3) return smooth_tile<Ring::real, 3, 3>;
+  if (shape.height == 3 && shape.width == 6) return smooth_tile<Ring::real, 3, 6>;
+  if (shape.height == 6 && shape.width == 6) return smooth_tile<Ring::real, 6, 6>;
+  return smooth_tile<Ring::real>;
 }
 
 }  // namespace
@@ -251,9 +263,7 @@ void smooth_prolongation(const UnsetArray<double>& inverse, double omega, const 
       }
     });
   }
-  const auto smooth = p.shape.ring == ring_size(Ring::real)      ? smooth_tile<Ring::real>
-                      : p.shape.ring == ring_size(Ring::complex) ? smooth_tile<Ring::complex>
-                                                                 : smooth_tile<Ring::quaternion>;
+  const SmoothTile smooth = smooth_tile_of(p.shape);
   const Offset of_diagonal = static_cast<Offset>(p.shape.height) * p.shape.height * p.shape.ring;
   const long long work = p.pattern.entries() * p.shape.scalars() * p.shape.height;
   const int team = team_size(host, work);

@@ -76,21 +76,28 @@ struct Cycle::Parts {
     load(stream);
   }
 
-  static bool is_small(std::span<const CycleLevel> levels, int level) {
-    return levels[static_cast<std::size_t>(level)].matrix->pattern().rows <= most_rows_in_one;
+  /// A level whose rows take several warps each is none: a kernel for each step has more blocks.
+  static bool is_small(std::span<const CycleLevel> levels, int number) {
+    const CycleLevel& level = levels[static_cast<std::size_t>(number)];
+    const Product& product = level.inverse != nullptr ? *level.inverse : *level.matrix;
+    const Index rows = product.pattern().rows;
+    return rows <= most_rows_in_one &&
+           warps_of_row(product.program(device::store_scaled), rows) == 1;
   }
 
   void add_one(const PlacedStep& step) {
     const CycleForm form = form_of(step);
-    const int threads = form.product.plan.gpu.block_size;
+    const int warps =
+        step.multiplies ? warps_of_row(form.product, step.product->pattern().rows) : 1;
+    const int threads = warps > 1 ? 32 * warps : form.product.plan.gpu.block_size;
     Launch launch;
     launch.step = step.step;
     launch.shape.threads = static_cast<unsigned>(threads);
-    launch.shape.blocks = blocks_for(lanes_of(step), threads);
+    launch.shape.blocks = blocks_for(lanes_of(step) * warps, threads);
     launch.shape.overlapped = may_overlap && !launches.empty();
     launch.is_one = true;
     launches.push_back(launch);
-    sources.push_back(step_source(form));
+    sources.push_back(step_source(form, warps));
   }
 
   void add_several(std::span<const PlacedStep> steps) {

@@ -41,14 +41,28 @@ ProductProgram without_schedule(const ProductProgram& product) {
 
 }  // namespace
 
-KernelSource step_source(const CycleForm& form) {
+int warps_of_row(const ProductProgram& product, Index rows) {
+  constexpr int warp = 32, most_warps = 8;
+  constexpr Index few_rows = 4096;  // a warp for each fills no large GPU
+  const Layout& layout = product.plan.layout;
+  const int warps = product.shape.result_components / product.shape.ring;
+  const bool has_long_rows =
+      layout.threads_per_row == warp && layout.lanes == warp && layout.threshold == 0;
+  const bool are_blocks = product.entry.type.starts_with("heddle::block<");
+  return rows <= few_rows && has_long_rows && are_blocks && warps <= most_warps ? warps : 1;
+}
+
+KernelSource step_source(const CycleForm& form, int warps) {
   EntryText headers = form.product.entry;
   add_text(form, headers);
+  const std::string threads = warps > 1 ? std::to_string(32 * warps) : "Plan::block";
   const std::string text = "#include \"heddle/kernels/cycle.cuh\"\n" + plan_text(form.product) +
-                           "extern \"C\" __global__ void __launch_bounds__(Plan::block)\n"
+                           "extern \"C\" __global__ void __launch_bounds__(" + threads +
+                           ")\n"
                            "heddle_step(const __grid_constant__ heddle::device::CycleStep step) {\n"
-                           "  heddle::device::cycle_step<Plan, " +
-                           rows_type(form) + ">(step);\n}\n";
+                           "  heddle::device::cycle_step" +
+                           (warps > 1 ? "_of_blocks" : "") + "<Plan, " + rows_type(form) +
+                           ">(step);\n}\n";
   return program_over(headers, "step of a cycle over " + form.product.entry.type, text);
 }
 

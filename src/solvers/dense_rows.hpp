@@ -5,21 +5,28 @@
 
 namespace heddle::device {
 
-/// A = V* D^-1 V with V upper triangular and D its diagonal, so that A^-1 = W W* with W = V^-1
-/// D^1/2. Rows are taken as they come: where all pivots stay large beside their rows, no order of
-/// theirs is better (Higham 2002, Accuracy and Stability of Numerical Algorithms, 10.1).
+/// A^-1 by the elimination of Gauss and Jordan, a panel of rows and columns after the other. Rows
+/// are taken as they come: where all pivots stay large beside their rows, no order of theirs is
+/// better (Higham 2002, Accuracy and Stability of Numerical Algorithms, 10.1 and 14.4).
 struct DenseInverse {
   TilePattern a;
   const double* values = nullptr;
   const double* scales = nullptr;  // what the rows of tiles were made of; null: their diagonals
-  double* dense = nullptr;         // n x n numbers: A, then V
-  double* turned = nullptr;        // row c of it: column c of V
-  double* inverted = nullptr;      // row j of it: column j of W
-  double* pivots = nullptr;        // 1 / v_kk; the first is -1 where there are none
+  double* dense = nullptr;         // n x n numbers
+  double* other = nullptr;         // as many: an elimination reads one and writes the other
+  double* panel = nullptr;         // rows of a panel, behind its elimination
+  double* own = nullptr;           // what each row was made of
   double* result = nullptr;        // tiles of the inverse, all of them
   double least = 0;                // of a pivot, beside what its row was made of
   int size = 1, n = 1;
 };
+
+/// Rows of a panel: the threads of a block have a number each, or two.
+template <Ring R>
+inline constexpr int rows_of_panel = R == Ring::real ? 32 : 16;
+/// Scalars that `eliminate_panel` works in.
+template <Ring R>
+inline constexpr int room_of_panel = 2 * rows_of_panel<R> * rows_of_panel<R> * ring_size(R);
 
 /// A row of tiles in the dense matrix.
 template <class Team>
@@ -36,108 +43,100 @@ HEDDLE_INLINE void fill_dense(const Team& team, const DenseInverse& d, int ring,
       to[i * width + d.a.column[e] * v * ring + at % (v * ring)] = d.values[first * scalars + t];
     }
   });
-}
-
-/// Scalars that `factorize` works in.
-HEDDLE_HD constexpr Offset room_of_factor(int n, int ring, int lanes) {
-  return 2 * Offset(n) + Offset(n > lanes ? n : lanes) * ring;
-}
-
-/// V in place of A, in `matrix`. False where little is left of a row, which the host then looks at,
-/// or where a number is none.
-template <Ring R, class Team>
-HEDDLE_INLINE bool factorize(const Team& team, const DenseInverse& d, double* matrix,
-                             double* room) {
-  constexpr int r = ring_size(R);
-  const int n = d.n;
-  double *const own = room, *const inverse = own + n, *const partial = inverse + n;
   team.each([&](int lane) {
-    for (int c = lane; c < n; c += team.lanes) {
-      const double diagonal = matrix[(Offset(c) * n + c) * r];
-      const double scale = d.scales != nullptr ? d.scales[c / d.size] : 0;
-      own[c] = scale > diagonal ? scale : diagonal;
+    for (Offset i = lane; i < v; i += team.lanes) {
+      const double diagonal = to[i * width + (row * v + i) * ring];
+      const double scale = d.scales != nullptr ? d.scales[row] : 0;
+      d.own[row * v + i] = scale > diagonal ? scale : diagonal;
     }
   });
-  for (int k = 0; k < n; ++k) {
-    // Parts of the lanes take parts of the sums of row k. A lane adds up those of a number.
-    constexpr int most_parts = 8;
-    const int width = n - k, rest = team.lanes / width;
-    const int parts = rest < 1 ? 1 : rest > most_parts ? most_parts : rest;
-    double* const row = matrix + Offset(k) * n * r;
-    team.each([&](int lane) {
-      const int part = lane / width;
-      if (part >= parts) return;
-      for (int c = k + lane - part * width; c < n; c += team.lanes) {
-        auto sum = part == 0 ? loaded<R>(row + c * r) : Coefficient<R, double>{};
-        for (int t = part; t < k; t += parts) {
-          auto factor = conj(loaded<R>(matrix + (Offset(t) * n + k) * r));
-          heddle::scale(factor, -inverse[t]);
-          multiply_add_at<R>(sum.component, factor.component, matrix + (Offset(t) * n + c) * r);
-        }
-        stored(sum, partial + (part * width + c - k) * r);
-      }
-    });
-    team.each([&](int lane) {
-      for (int c = k + lane; c < n; c += team.lanes) {
-        auto sum = loaded<R>(partial + (c - k) * r);
-        for (int part = 1; part < parts; ++part) {
-          HEDDLE_UNROLL for (int q = 0; q < r; ++q) {
-            sum.component[q] += partial[(part * width + c - k) * r + q];
-          }
-        }
-        stored(sum, row + c * r);
-        stored(sum, d.turned + (Offset(c) * n + k) * r);
-        if (c != k) continue;
-        inverse[k] = sum.real() > d.least * own[k] ? 1 / sum.real() : -1;
-        d.pivots[k] = inverse[k];
-      }
-    });
-    if (!(inverse[k] > 0 && is_finite(own[k]))) return false;
-  }
-  return true;
 }
 
-/// Column j of W, by a team that has room for n numbers. `turned`: of V.
+/// Columns [begin, end) of the panel of rows from `first` on of `matrix`: the inverse P of the tile
+/// on the diagonal in its columns, P times the rows in the others. False where little is left of a
+/// row, which the host then looks at, or where a number is none.
 template <Ring R, class Team>
-HEDDLE_INLINE void invert_column(const Team& team, const DenseInverse& d, const double* turned,
-                                 int j, double* rest) {
+HEDDLE_INLINE bool eliminate_panel(const Team& team, const DenseInverse& d, const double* matrix,
+                                   int first, int begin, int end, double* room) {
   constexpr int r = ring_size(R);
-  double* const to = d.inverted + Offset(j) * d.n * r;
-  const double first = 1 / __builtin_sqrt(d.pivots[j]);
+  const int rest = d.n - first, count = rest < rows_of_panel<R> ? rest : rows_of_panel<R>;
+  double *now = room, *next = room + count * count * r;
   team.each([&](int lane) {
-    for (int t = lane; t < d.n * r; t += team.lanes) rest[t] = t == j * r ? first : 0;
+    for (int t = lane; t < count * count; t += team.lanes) {
+      const int i = t / count, j = t - i * count;
+      stored(loaded<R>(matrix + (Offset(first + i) * d.n + first + j) * r), now + t * r);
+    }
   });
-  for (int t = j; t >= 0; --t) {
-    const double* const column = turned + Offset(t) * d.n * r;
-    const double pivot = d.pivots[t];
+  bool is_good = true;
+  for (int k = 0; k < count; ++k) {
+    const double pivot = now[(k * count + k) * r], own = d.own[first + k];
+    is_good = is_good && pivot > d.least * own && is_finite(own) && is_finite(pivot);
+    const double inverse = 1 / pivot;
     team.each([&](int lane) {
-      auto own = loaded<R>(rest + t * r);
-      heddle::scale(own, pivot);
-      if (lane == 0) stored(own, to + t * r);
-      for (int q = lane; q < t; q += team.lanes) {
-        const auto factor = -loaded<R>(column + q * r);
-        multiply_add_at<R>(rest + q * r, factor.component, own.component);
+      for (int t = lane; t < count * count; t += team.lanes) {
+        const int i = t / count, j = t - i * count;
+        auto sum = i == k || j == k ? Coefficient<R, double>{} : loaded<R>(now + t * r);
+        auto factor =
+            i == k ? Coefficient<R, double>::from_real(1) : -loaded<R>(now + (i * count + k) * r);
+        heddle::scale(factor, inverse);
+        const auto right =
+            j == k ? Coefficient<R, double>::from_real(1) : loaded<R>(now + (k * count + j) * r);
+        multiply_add_at<R>(sum.component, factor.component, right.component);
+        stored(sum, next + t * r);
       }
     });
+    double* const kept = now;
+    now = next, next = kept;
   }
+  team.each([&](int lane) {
+    const int width = end - begin;
+    for (int t = lane; t < count * width; t += team.lanes) {
+      const int i = t / width, j = begin + t - i * width;
+      Coefficient<R, double> sum{};
+      if (j >= first && j < first + count) {
+        sum = loaded<R>(now + (i * count + j - first) * r);
+      } else {
+        for (int m = 0; m < count; ++m) {
+          multiply_add_at<R>(sum.component, now + (i * count + m) * r,
+                             matrix + (Offset(first + m) * d.n + j) * r);
+        }
+      }
+      stored(sum, d.panel + (Offset(i) * d.n + j) * r);
+    }
+  });
+  return is_good;
 }
 
-/// Numbers (i, j) and (j, i) of W W*, j <= i.
+/// Number (i, j) behind the elimination of the panel from `first` on.
 template <Ring R>
-HEDDLE_INLINE void put_inverse(const DenseInverse& d, int i, int j) {
+HEDDLE_INLINE void eliminate(const DenseInverse& d, const double* matrix, double* to, int first,
+                             int i, int j) {
   constexpr int r = ring_size(R);
-  Coefficient<R, double> sum{};
-  for (int c = i; c < d.n; ++c) {
-    const double* const column = d.inverted + Offset(c) * d.n * r;
-    const auto right = conj(loaded<R>(column + j * r));
-    multiply_add_at<R>(sum.component, column + i * r, right.component);
+  const int rest = d.n - first, count = rest < rows_of_panel<R> ? rest : rows_of_panel<R>;
+  const Offset at = (Offset(i) * d.n + j) * r;
+  if (i >= first && i < first + count) {
+    return stored(loaded<R>(d.panel + (Offset(i - first) * d.n + j) * r), to + at);
   }
+  const bool is_of_panel = j >= first && j < first + count;
+  auto sum = is_of_panel ? Coefficient<R, double>{} : loaded<R>(matrix + at);
+  for (int m = 0; m < count; ++m) {
+    const auto factor = -loaded<R>(matrix + (Offset(i) * d.n + first + m) * r);
+    multiply_add_at<R>(sum.component, factor.component, d.panel + (Offset(m) * d.n + j) * r);
+  }
+  stored(sum, to + at);
+}
+
+/// Numbers (i, j) and (j, i) of the inverse, j <= i, of the lower one in `matrix`.
+template <Ring R>
+HEDDLE_INLINE void put_inverse(const DenseInverse& d, const double* matrix, int i, int j) {
+  constexpr int r = ring_size(R);
+  const auto number = loaded<R>(matrix + (Offset(i) * d.n + j) * r);
   const auto at = [&](int from, int to) {
     const Offset tile = Offset(from / d.size) * (d.n / d.size) + to / d.size;
     return d.result + ((tile * d.size + from % d.size) * d.size + to % d.size) * r;
   };
-  stored(conj(sum), at(j, i));
-  stored(sum, at(i, j));
+  stored(conj(number), at(j, i));
+  stored(number, at(i, j));
 }
 
 }  // namespace heddle::device

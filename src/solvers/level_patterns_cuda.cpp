@@ -68,10 +68,14 @@ LevelValues<S>::LevelValues(const heddle::detail::SlicedOperator<S>& matrix, con
 /// As large as the levels need it by now.
 template <class S>
 void LevelValues<S>::make_staged() {
-  if (staged_.size() >= staged_bytes_) return;
-  wait_before_memory_goes_back(device_);
-  staged_ = {};
-  staged_ = Array<std::byte>(staged_bytes_, device_);
+  const auto grow = [&](auto& array, std::size_t size) {
+    if (array.size() >= size) return;
+    wait_before_memory_goes_back(device_);
+    array = {};
+    array = std::remove_cvref_t<decltype(array)>(size, device_);
+  };
+  grow(staged_, staged_bytes_);
+  grow(sums_, static_cast<std::size_t>(staged_sums_) / sizeof(double));
 }
 
 template <class S>
@@ -152,8 +156,7 @@ void LevelValues<S>::make_tentative(std::size_t number,
 }
 
 template <class S>
-void LevelValues<S>::find_patterns(std::size_t number,
-                                   const heddle::detail::Aggregates& aggregates,
+void LevelValues<S>::find_patterns(std::size_t number, const heddle::detail::Aggregates& aggregates,
                                    Interpolation interpolation) {
   values_.resize(levels_.size());
   make_tentative(number, aggregates);
@@ -163,13 +166,13 @@ void LevelValues<S>::find_patterns(std::size_t number,
           &adjoint = own.restriction.pattern, &coarse = next.matrix.pattern;
   own.is_smoothed = interpolation == Interpolation::smoothed;
   p = own.is_smoothed ? product_pattern(a, t, device_) : t;
-  if (own.is_smoothed) own.to_prolongation = product_places(a, t, p, false, device_);
+  if (own.is_smoothed) own.to_prolongation.places = product_places(a, t, p, false, device_);
   image = product_pattern(a, p, device_);
-  own.to_image = product_places(a, p, image, false, device_);
+  own.to_image.places = product_places(a, p, image, false, device_);
   adjoint = adjoint_pattern(p, own.place, device_);
   coarse = product_pattern(adjoint, image, device_);
   const bool may_be_half = levels_[number + 1]->matrix.shape.scalars() > 1;
-  own.to_coarse = product_places(adjoint, image, coarse, may_be_half, device_);
+  own.to_coarse.places = product_places(adjoint, image, coarse, may_be_half, device_);
 }
 
 template <class S>
@@ -177,6 +180,18 @@ void LevelValues<S>::extend(std::size_t number) {
   add_level(number + 1);
   add_transfer(number);
   make_staged();
+}
+
+/// Of C = A B with tiles of this shape; `rows`: A's offsets.
+template <class S>
+void LevelValues<S>::cut_rows(const Array<Offset>& rows, const Matrix& a, const Matrix& b,
+                              const Pattern& c, const heddle::detail::TileShape& shape,
+                              Product& product) {
+  device::TileProduct p;
+  p.a = a.pattern.view(), p.b = b.pattern.view(), p.places = product.places.view();
+  p.height = shape.height, p.width = shape.width;
+  product.pieces = cut(p, rows.span(), shape.ring, b.pattern.mean_length(), c.longest, device_);
+  staged_sums_ = std::max(staged_sums_, product.pieces.sizes.bytes_of_sums());
 }
 
 template <class S>
@@ -191,6 +206,12 @@ void LevelValues<S>::add_transfer(std::size_t number) {
   // A T is there before A P, whose pattern has it.
   own.image.values = Array<double>(std::max(of_image, of_p), device_);
   own.restriction.values = Array<double>(of_p, device_);
+  const Pattern& p = own.prolongation.pattern;
+  const Array<Offset> rows = level_patterns::on_host(own.matrix.pattern.offsets);
+  if (own.is_smoothed) cut_rows(rows, own.matrix, own.tentative, p, shape, own.to_prolongation);
+  cut_rows(rows, own.matrix, own.prolongation, own.image.pattern, shape, own.to_image);
+  cut_rows(level_patterns::on_host(own.restriction.pattern.offsets), own.restriction, own.image,
+           values_[number + 1].matrix.pattern, coarse.matrix.shape, own.to_coarse);
   own.scales = Array<double>(static_cast<std::size_t>(coarse.rows), device_);
   own.scratch =
       Array<double>(level_patterns::scratch_scalars(coarse.rows, coarse.matrix.shape), device_);
@@ -206,10 +227,10 @@ void LevelValues<S>::add_inverse(std::size_t number) {
   const std::size_t scalars = level_patterns::dense_scalars(level.rows, level.matrix.shape);
   const auto n =
       static_cast<std::size_t>(level.rows) * static_cast<std::size_t>(level.matrix.shape.height);
-  for (Array<double>* const array : {&own.dense, &own.turned, &own.inverted, &own.inverse}) {
+  for (Array<double>* const array : {&own.dense, &own.other, &own.panel, &own.inverse}) {
     *array = Array<double>(scalars, device_);
   }
-  own.pivots = Array<double>(n, device_);
+  own.sizes = Array<double>(n, device_);
   stored_of(*levels_[number]->entry.table, levels_[number]->entry.tiles, scalars);  // its room
   make_staged();
 }
@@ -228,9 +249,9 @@ void LevelValues<S>::bring_patterns() {
     bring(own.prolongation.pattern, level.prolongation.pattern);
     bring(own.image.pattern, level.image.pattern);
     bring(own.restriction.pattern, level.restriction.pattern);
-    bring(own.to_prolongation, own.prolongation.pattern, level.to_prolongation);
-    bring(own.to_image, own.image.pattern, level.to_image);
-    bring(own.to_coarse, values_[l + 1].matrix.pattern, level.to_coarse);
+    bring(own.to_prolongation.places, own.prolongation.pattern, level.to_prolongation);
+    bring(own.to_image.places, own.image.pattern, level.to_image);
+    bring(own.to_coarse.places, values_[l + 1].matrix.pattern, level.to_coarse);
     level.place = level_patterns::on_host(own.place);
   }
 }
@@ -238,17 +259,19 @@ void LevelValues<S>::bring_patterns() {
 template <class S>
 long long LevelValues<S>::bytes() const {
   using level_patterns::bytes_of;
-  long long bytes = bytes_of(slot_, components_, staged_);
+  long long bytes = bytes_of(slot_, components_, staged_, sums_);
   for (const Values& own : values_) {
     for (const Matrix* matrix :
          {&own.matrix, &own.tentative, &own.prolongation, &own.image, &own.restriction}) {
       bytes += bytes_of(matrix->pattern.offsets, matrix->pattern.column, matrix->values);
     }
-    for (const Places* places : {&own.to_prolongation, &own.to_image, &own.to_coarse}) {
-      bytes += bytes_of(places->of_terms, places->first, places->mirror);
+    for (const Product* product : {&own.to_prolongation, &own.to_image, &own.to_coarse}) {
+      const auto& [places, pieces] = *product;
+      bytes += bytes_of(places.of_terms, places.first, places.mirror, pieces.row, pieces.first,
+                        pieces.entry, pieces.place);
     }
     bytes += bytes_of(own.diagonal, own.inverses, own.energies, own.reach, own.place, own.scales,
-                      own.scratch, own.dense, own.turned, own.inverted, own.pivots, own.inverse);
+                      own.scratch, own.dense, own.other, own.panel, own.sizes, own.inverse);
   }
   return bytes;
 }

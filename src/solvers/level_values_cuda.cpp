@@ -196,8 +196,7 @@ void LevelValues<S>::smooth_transfer(std::size_t number) {
   rows.adjoint = own.restriction.values.data();
   rows.place = own.place.data();
   rows.height = shape.height, rows.width = shape.width;
-  heddle::cuda::smooth(rows, shape.ring, own.prolongation.pattern.mean_length(),
-                       device_.stream());
+  heddle::cuda::smooth(rows, shape.ring, own.prolongation.pattern.mean_length(), device_.stream());
 }
 
 template <class S>
@@ -207,11 +206,11 @@ void LevelValues<S>::transfer(std::size_t number, double rounding) {
   const Stream& stream = device_.stream();
   const auto& shape = level.prolongation.shape;
   const auto product = [&](const Matrix& a, const Matrix& b, const Pattern& c,
-                           Array<double>& result, const Places& places, int height, int middle) {
+                           Array<double>& result, const Product& sums, int height, int middle) {
     device::TileProduct p;
     p.a = a.pattern.view(), p.b = b.pattern.view(), p.c = c.view();
     p.left = a.values.data(), p.right = b.values.data(), p.result = result.data();
-    p.places = places.view();
+    p.places = sums.places.view(), p.pieces = sums.pieces.view(sums_.data());
     p.diagonal = next.diagonal.data();
     p.height = height, p.middle = middle, p.width = shape.width;
     multiply(p, shape.ring, b.pattern.mean_length(), c.longest, stream);
@@ -251,12 +250,12 @@ void LevelValues<S>::solve(std::size_t number) {
   dense.a = own.matrix.pattern.view();
   dense.values = own.matrix.values.data();
   dense.scales = scales_below(number);
-  dense.dense = own.dense.data(), dense.turned = own.turned.data();
-  dense.inverted = own.inverted.data(), dense.pivots = own.pivots.data();
+  dense.dense = own.dense.data(), dense.other = own.other.data();
+  dense.panel = own.panel.data(), dense.own = own.sizes.data();
   dense.result = own.inverse.data();
   dense.least = -heddle::detail::least_energy;
   dense.size = level.matrix.shape.height;
-  dense.n = static_cast<int>(own.pivots.size());
+  dense.n = static_cast<int>(own.sizes.size());
   invert_dense(dense, level.matrix.shape.ring, &doubts_->coarsest, device_.stream());
   put(own.inverse, own.of_matrix, *level.inverse);
 }

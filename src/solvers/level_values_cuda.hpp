@@ -78,6 +78,11 @@ class LevelValues {
     Pattern pattern;
     Array<double> values;
   };
+  /// Where the terms of a product are added, and the pieces that few long rows are cut in.
+  struct Product {
+    Places places;
+    heddle::detail::ProductPieces pieces;
+  };
   /// Entries in which numbers of tiles are stored otherwise.
   struct Stored {
     Array<TileComponent> numbers;  // empty: as they are
@@ -89,13 +94,13 @@ class LevelValues {
     Array<double> inverses, energies, reach;
     // Between it and the next level.
     Matrix tentative, prolongation, image, restriction;
-    Places to_prolongation, to_image, to_coarse;
+    Product to_prolongation, to_image, to_coarse;
     Array<Offset> place;
     bool is_smoothed = true;  // P; else it is T for all values
     Array<double> scales, scratch;
     Stored of_p, of_adjoint, of_matrix;
     // Of a level that is solved.
-    Array<double> dense, turned, inverted, pivots, inverse;
+    Array<double> dense, other, panel, sizes, inverse;
   };
 
   void bring(const Pattern& pattern, heddle::detail::UserRows& rows) const;
@@ -107,6 +112,8 @@ class LevelValues {
   void take_reach();
   void add_level(std::size_t number);
   void add_transfer(std::size_t number);
+  void cut_rows(const Array<Offset>& rows, const Matrix& a, const Matrix& b, const Pattern& c,
+                const heddle::detail::TileShape& shape, Product& product);
   void make_staged();
   device::ReachRows reach_rows(std::size_t number) const;
   void smooth(std::size_t number);
@@ -127,7 +134,9 @@ class LevelValues {
   Array<std::byte> staged_;
   Array<double> candidates_;  // of the last level's rows
   DeviceNorms norms_;
-  Array<double> largest_;  // a number that the host asks for
+  Array<double> largest_;      // a number that the host asks for
+  long long staged_sums_ = 0;  // bytes
+  Array<double> sums_;         // of the pieces of a product
   Mapped<RefreshDoubts> doubts_;
 };
 

@@ -1,113 +1,11 @@
 // The numeric part of a hierarchy on kept patterns, row by row, by the lanes of a team: threads of
 // a GPU, one after the other in tests of the CPU. Phases meet in memory alone, and `Team::each`
-// ends one. Every sum adds its terms in the order of the CPU's (tile_products.cpp).
+// ends one.
 #pragma once
 
-#include <cstdint>
-
-#include "heddle/kernels/local_systems.hpp"
+#include "product_rows.hpp"
 
 namespace heddle::device {
-
-/// Compressed rows in the user's order; `column` is null where nobody walks them.
-struct TilePattern {
-  Index rows = 0;
-  const Offset* offsets = nullptr;
-  const Index* column = nullptr;
-};
-
-/// `detail::ProductPlaces`.
-struct TermPlaces {
-  const void* of_terms = nullptr;
-  int bytes = 1;                   // of a place
-  const Offset* first = nullptr;   // of each row of C
-  const Offset* mirror = nullptr;  // null unless C is Hermitian and half of it is summed
-
-  HEDDLE_INLINE Offset operator[](Offset i) const {
-    switch (bytes) {
-      case 1:
-        return static_cast<const std::uint8_t*>(of_terms)[i];
-      case 2:
-        return static_cast<const std::uint16_t*>(of_terms)[i];
-      default:
-        return static_cast<const std::uint32_t*>(of_terms)[i];
-    }
-  }
-};
-
-/// C = A B, of tiles of height x middle and middle x width numbers.
-struct TileProduct {
-  TilePattern a, b, c;
-  const double* left = nullptr;
-  const double* right = nullptr;
-  double* result = nullptr;
-  TermPlaces places;
-  const Offset* diagonal = nullptr;  // C's entries on it, where there is a mirror
-  int height = 1, middle = 1, width = 1;
-};
-
-/// A row of C, added up at `sums`, which has room for it; null: in C itself. H, M and W are the
-/// tiles' sizes, or 0.
-template <Ring R, int H, int M, int W, class Team>
-HEDDLE_INLINE void multiply_row(const Team& team, const TileProduct& p, Index row, double* sums) {
-  constexpr int r = ring_size(R);
-  const int height = H > 0 ? H : p.height, middle = M > 0 ? M : p.middle,
-            width = W > 0 ? W : p.width;
-  const int numbers = height * width;
-  const Offset first = p.c.offsets[row], end = p.c.offsets[row + 1];
-  double* const target = p.result + first * numbers * r;
-  if (sums == nullptr) sums = target;
-  const bool is_upper = p.places.mirror != nullptr;
-  const Offset own = is_upper ? p.diagonal[row] - first : 0;
-  const Offset begin_of_sums = own * numbers * r, end_of_sums = (end - first) * numbers * r;
-  team.each([&](int lane) {
-    for (Offset t = begin_of_sums + lane; t < end_of_sums; t += team.lanes) sums[t] = 0;
-  });
-  Offset place = p.places.first[row];
-  const Offset stop = p.a.offsets[row + 1];
-  // Where the next row of B lies is read while the last one is added.
-  Offset next_begin = 0, next_end = 0;
-  const auto look = [&](Offset e) {
-    if (e >= stop) return;
-    const Index other = p.a.column[e];
-    next_begin = p.b.offsets[other];
-    next_end = p.b.offsets[other + 1];
-  };
-  look(p.a.offsets[row]);
-  for (Offset e = p.a.offsets[row]; e < stop; ++e) {
-    Offset begin = next_begin;
-    const Offset last = next_end;
-    look(e + 1);
-    if (is_upper) begin += p.places[place++];
-    const double* const left = p.left + e * height * middle * r;
-    const int items = static_cast<int>(last - begin) * numbers;
-    team.each([&](int lane) {
-      for (int t = lane; t < items; t += team.lanes) {
-        const int j = t / numbers, at = t - j * numbers, i = at / width;
-        const double* const right = p.right + ((begin + j) * middle * width + (at - i * width)) * r;
-        double* const to = sums + (p.places[place + j] * numbers + at) * r;
-        auto sum = loaded<R>(to);
-        HEDDLE_UNROLL for (int m = 0; m < middle; ++m) {
-          multiply_add_at<R>(sum.component, left + (i * middle + m) * r, right + m * width * r);
-        }
-        stored(sum, to);
-      }
-    });
-    place += last - begin;
-  }
-  team.each([&](int lane) {
-    if (sums != target) {
-      for (Offset t = begin_of_sums + lane; t < end_of_sums; t += team.lanes) target[t] = sums[t];
-    }
-    if (!is_upper) return;
-    for (Offset t = own * numbers + lane; t < (end - first) * numbers; t += team.lanes) {
-      const Offset k = t / numbers, other = p.places.mirror[first + k];
-      if (other == first + k) continue;
-      const int at = static_cast<int>(t - k * numbers), i = at / width, w = at - i * width;
-      stored(conj(loaded<R>(sums + t * r)), p.result + (other * numbers + w * height + i) * r);
-    }
-  });
-}
 
 /// P = T - omega D^-1 (A T), and its adjoint.
 struct SmoothedRows {

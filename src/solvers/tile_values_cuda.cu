@@ -1,6 +1,7 @@
 #include "tile_values_cuda.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/launch_cuda.cuh"
 #include "heddle/kernels/local_inverse.cuh"
@@ -10,7 +11,10 @@ namespace heddle::cuda {
 
 namespace tile_values {
 
-constexpr int factor_threads = 1024;  // of the block that factorizes
+using heddle::detail::ProductShares;
+
+static_assert(threads == heddle::detail::lanes_of_products);  // of a block of rows
+constexpr int factor_threads = 256;  // of a block that eliminates: each of them divides
 
 /// With the sizes of square tiles that occur most as constants, 0 for others.
 template <class Run>
@@ -39,116 +43,93 @@ void read_as(const StoredTiles& tiles, int* doubt, const Stream& stream) {
   });
 }
 
+/// `device::multiply_row` with its sums in shared memory, where that has `room` bytes for a team.
 template <Ring R, int H, int M, int W>
-void multiply_rows(const device::TileProduct& product, int lanes, Offset room,
+struct MultiplyRow {
+  device::TileProduct product;
+  Offset room;
+
+  __device__ void operator()(const RowTeam& team, Index row, int number) const {
+    extern __shared__ double sums_of_block[];
+    double* const sums =
+        room > 0 ? sums_of_block + number * (room / Offset(sizeof(double))) : nullptr;
+    device::multiply_row<R, H, M, W>(team, product, row, sums);
+  }
+};
+
+/// The sums of pieces: a thread a number of C.
+template <Ring R>
+void join(const device::TileProduct& product, const Stream& stream) {
+  const Offset numbers = product.pieces.room / ring_size(R);
+  for_each_index(stream, product.c.rows * numbers, [=] __device__(Offset t) {
+    const auto row = static_cast<Index>(t / numbers);
+    device::join_pieces<R>(product, row, t - row * numbers);
+  });
+}
+
+template <Ring R, int H, int M, int W>
+void multiply_rows(const device::TileProduct& product, const ProductShares& shares,
                    const Stream& stream) {
-  for_each_row(product.c.rows, lanes, static_cast<unsigned>(room * (threads / lanes)), stream,
-               [=] __device__(const RowTeam& team, Index row, int number) {
-                 extern __shared__ double sums_of_block[];
-                 double* const sums =
-                     room > 0 ? sums_of_block + number * (room / Offset(sizeof(double))) : nullptr;
-                 device::multiply_row<R, H, M, W>(team, product, row, sums);
-               });
+  const bool is_whole = product.pieces.count == 0;
+  for_each_row(is_whole ? product.c.rows : product.pieces.count, shares.lanes,
+               static_cast<unsigned>(shares.room * (threads / shares.lanes)), stream,
+               MultiplyRow<R, H, M, W>{product, shares.room});
+  if (!is_whole) join<R>(product, stream);
 }
 
 template <Ring R>
-void multiply_over(const device::TileProduct& product, int lanes, Offset room,
+void multiply_over(const device::TileProduct& product, const ProductShares& shares,
                    const Stream& stream) {
   const auto are = [&](int height, int middle, int width) {
     return product.height == height && product.middle == middle && product.width == width;
   };
-  if (are(1, 1, 1)) return multiply_rows<R, 1, 1, 1>(product, lanes, room, stream);
+  if (are(1, 1, 1)) return multiply_rows<R, 1, 1, 1>(product, shares, stream);
   if constexpr (R == Ring::real) {
-    if (are(3, 3, 3)) return multiply_rows<R, 3, 3, 3>(product, lanes, room, stream);
-    if (are(3, 3, 6)) return multiply_rows<R, 3, 3, 6>(product, lanes, room, stream);
-    if (are(6, 3, 6)) return multiply_rows<R, 6, 3, 6>(product, lanes, room, stream);
-    if (are(6, 6, 6)) return multiply_rows<R, 6, 6, 6>(product, lanes, room, stream);
+    if (are(3, 3, 3)) return multiply_rows<R, 3, 3, 3>(product, shares, stream);
+    if (are(3, 3, 6)) return multiply_rows<R, 3, 3, 6>(product, shares, stream);
+    if (are(6, 3, 6)) return multiply_rows<R, 6, 3, 6>(product, shares, stream);
+    if (are(6, 6, 6)) return multiply_rows<R, 6, 6, 6>(product, shares, stream);
   }
-  multiply_rows<R, 0, 0, 0>(product, lanes, room, stream);
+  multiply_rows<R, 0, 0, 0>(product, shares, stream);
 }
 
-/// In shared memory where that has room.
+/// As many columns of a panel a block as it has rows.
 template <Ring R>
 __global__ void __launch_bounds__(factor_threads)
-    factorize_dense(device::DenseInverse d, bool in_shared, int* doubt) {
-  extern __shared__ double room[];
-  constexpr int r = ring_size(R);
-  double* matrix = d.dense;
-  if (in_shared) {
-    matrix = room + device::room_of_factor(d.n, r, factor_threads);
-    for (int t = static_cast<int>(threadIdx.x); t < d.n * d.n * r; t += factor_threads) {
-      matrix[t] = d.dense[t];
-    }
-    __syncthreads();
-  }
+    eliminate_columns(device::DenseInverse d, const double* matrix, int first, int* doubt) {
+  __shared__ double room[device::room_of_panel<R>];
+  constexpr int width = device::rows_of_panel<R>;
+  const int begin = static_cast<int>(blockIdx.x) * width, end = min(begin + width, d.n);
   const device::BlockTeam<factor_threads> team{static_cast<int>(threadIdx.x)};
-  if (device::factorize<R>(team, d, matrix, room)) return;
-  __syncthreads();
-  if (threadIdx.x != 0) return;
-  d.pivots[0] = -1;
-  *doubt = 1;
-}
-
-/// A column a block, which reads those of V that it needs at once where they fit.
-template <Ring R>
-__global__ void __launch_bounds__(threads) invert_columns(device::DenseInverse d, bool in_shared) {
-  extern __shared__ double rest[];
-  if (!(d.pivots[0] > 0)) return;
-  constexpr int r = ring_size(R);
-  const int j = static_cast<int>(blockIdx.x);
-  const double* turned = d.turned;
-  if (in_shared) {
-    double* const copy = rest + Offset(d.n) * r;
-    for (int t = static_cast<int>(threadIdx.x); t < (j + 1) * d.n * r; t += threads) {
-      copy[t] = d.turned[t];
-    }
-    turned = copy;
-  }
-  device::invert_column<R>(device::BlockTeam<threads>{static_cast<int>(threadIdx.x)}, d, turned, j,
-                           rest);
-}
-
-template <class Kernel>
-void allow_shared(const Kernel& kernel, int bytes) {
-  check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes),
-        "cudaFuncSetAttribute");
+  const bool is_good = device::eliminate_panel<R>(team, d, matrix, first, begin, end, room);
+  if (!is_good && threadIdx.x == 0) *doubt = 1;
 }
 
 template <Ring R>
 void invert_over(const device::DenseInverse& dense, int* doubt, const Stream& stream) {
   const OnGpu here(stream);
-  constexpr int r = ring_size(R);
+  constexpr int width = device::rows_of_panel<R>;
   const int n = dense.n;
   for_each_row(dense.a.rows, threads, 0, stream,
                [=] __device__(const RowTeam& team, Index row, int) {
-                 device::fill_dense(team, dense, r, row);
+                 device::fill_dense(team, dense, ring_size(R), row);
                });
-  int most = 0;
-  check(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, stream.gpu),
-        "cudaDeviceGetAttribute");
-  constexpr auto scalar = static_cast<Offset>(sizeof(double));
-  constexpr int static_shared = 1024;
-  most -= static_shared;
-  const Offset matrix = Offset(n) * n * r * scalar, of_column = Offset(n) * r * scalar;
-  const Offset room = device::room_of_factor(n, r, factor_threads) * scalar;
-  if (room > most) {  // the host inverts it
-    for_each_index(stream, 1, [=] __device__(Offset) { *doubt = 1; });
-    return;
+  const double* matrix = dense.dense;
+  double* to = dense.other;
+  for (int first = 0; first < n; first += width) {
+    eliminate_columns<R>
+        <<<static_cast<unsigned>((n + width - 1) / width), factor_threads, 0, stream.queue>>>(
+            dense, matrix, first, doubt);
+    check(cudaGetLastError(), "the launch of a kernel");
+    for_each_index(stream, Offset(n) * n, [=] __device__(Offset t) {
+      device::eliminate<R>(dense, matrix, to, first, static_cast<int>(t / n),
+                           static_cast<int>(t % n));
+    });
+    matrix = std::exchange(to, const_cast<double*>(matrix));
   }
-  const bool in_shared = room + matrix <= most;
-  allow_shared(factorize_dense<R>, most);
-  factorize_dense<R>
-      <<<1, factor_threads, static_cast<unsigned>(room + (in_shared ? matrix : 0)), stream.queue>>>(
-          dense, in_shared, doubt);
-  check(cudaGetLastError(), "the launch of a kernel");
-  allow_shared(invert_columns<R>, most);
-  invert_columns<R><<<static_cast<unsigned>(n), threads,
-                      static_cast<unsigned>(of_column + (in_shared ? matrix : 0)), stream.queue>>>(
-      dense, in_shared);
-  check(cudaGetLastError(), "the launch of a kernel");
   for_each_index(stream, Offset(n) * n, [=] __device__(Offset t) {
     const auto i = static_cast<int>(t / n), j = static_cast<int>(t % n);
-    if (j <= i && dense.pivots[0] > 0) device::put_inverse<R>(dense, i, j);
+    if (j <= i) device::put_inverse<R>(dense, matrix, i, j);
   });
 }
 
@@ -208,17 +189,26 @@ void write_entries(const TileEntries& entries, const Stream& stream) {
 
 void multiply(const device::TileProduct& product, int ring, double length, Offset longest,
               const Stream& stream) {
-  constexpr Offset usual_room = 24 << 10, most_room = (48 << 10) - 64;
-  constexpr int warp = 32, block = tile_values::threads;
-  const int numbers = product.height * product.width;
-  int lanes = tile_values::lanes_for(product.c.rows, length * numbers);
-  Offset room = longest * numbers * ring * Offset(sizeof(double));
-  while (lanes < block && room * (block / lanes) > usual_room) {
-    lanes = lanes == warp ? block : 2 * lanes;
-  }
-  if (room > most_room) room = 0;
-  tile_values::with_ring(
-      ring, [&]<Ring R>() { tile_values::multiply_over<R>(product, lanes, room, stream); });
+  const heddle::detail::ProductShares shares =
+      heddle::detail::shares_of(product.height, product.width, ring, length, longest);
+  tile_values::with_ring(ring,
+                         [&]<Ring R>() { tile_values::multiply_over<R>(product, shares, stream); });
+}
+
+heddle::detail::ProductPieces cut(const device::TileProduct& product, std::span<const Offset> rows,
+                                  int ring, double length, Offset longest, const Device& device) {
+  auto pieces = heddle::detail::product_pieces(
+      rows,
+      heddle::detail::sizes_of_pieces(rows, product.height, product.width, ring, length, longest),
+      device);
+  if (pieces.sizes.count == 0) return pieces;
+  device::TileProduct in_pieces = product;
+  in_pieces.pieces = pieces.view(nullptr);
+  Offset* const place = pieces.place.data();
+  for_each_index(device.stream(), product.a.rows, [=] __device__(Offset row) {
+    device::find_places(in_pieces, static_cast<Index>(row), place);
+  });
+  return pieces;
 }
 
 void smooth(const device::SmoothedRows& rows, int ring, double length, const Stream& stream) {

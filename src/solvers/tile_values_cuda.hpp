@@ -5,6 +5,7 @@
 #include "dense_rows.hpp"
 #include "heddle/device.hpp"
 #include "matrix/adjoint_values.hpp"
+#include "product_pieces.hpp"
 
 namespace heddle::cuda {
 
@@ -48,6 +49,10 @@ void write_entries(const TileEntries& entries, const Stream& stream);
 /// `length`: the mean of B's rows, `longest`: the longest of C's.
 void multiply(const device::TileProduct& product, int ring, double length, Offset longest,
               const Stream& stream);
+/// Few long rows of a product in pieces. `rows`: A's offsets, on the host. Of the product patterns
+/// of A and B, places and sizes of tiles are read.
+heddle::detail::ProductPieces cut(const device::TileProduct& product, std::span<const Offset> rows,
+                                  int ring, double length, Offset longest, const Device& device);
 void smooth(const device::SmoothedRows& rows, int ring, double length, const Stream& stream);
 void invert_diagonal(const device::DiagonalRows& rows, int ring, Index count, int* doubt,
                      const Stream& stream);

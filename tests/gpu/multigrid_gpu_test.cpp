@@ -183,6 +183,20 @@ TEST_F(MultigridOnGpu, StepsHaveTheBitsOfTheOperators) {
   }
 }
 
+/// A warp for each row of their blocks.
+TEST_F(MultigridOnGpu, StepsOverLongRowsOfBlocksHaveTheBitsOfTheOperators) {
+  Seed seed(6711);
+  const auto matrix = random_system<block<double, 3, 3>>(603, 20, 0.05, 0, seed.generator).matrix;
+  const auto complexes =
+      random_system<block<complex<double>, 2, 2>>(401, 20, 0.05, 0, seed.generator).matrix;
+  const MultigridOptions options{.degree = 2, .coarsest = 600};
+  for (const char* plan : {"C=32,T=32", "C=32,T=32,vector=soa,inner=soa",
+                           "C=32,T=32,inner=aosoa,column-bits=16", "C=32,T=32,inner=aosoa16"}) {
+    expect_same_bits(device, matrix, plan, options);
+    expect_same_bits(device, complexes, plan, options);
+  }
+}
+
 /// Steps of two levels have kernels to themselves, those of the others one together.
 TEST_F(MultigridOnGpu, CyclesLargeLevelsStepByStep) { expect_same(device, poisson(30000), 7); }
 

@@ -42,6 +42,7 @@ TEST(CycleProgram, CompilesForTheLevelsOfAHierarchy) {
   using Fine = block<double, 3, 3>;
   using Coarse = block<double, 6, 6>;
   const std::string fine = "C=16,sigma=256,threshold=8,inner=aosoa16", rows = "C=32,T=16";
+  const std::string long_rows = "C=32,T=32,inner=aosoa16,column-bits=16";
   const std::vector<cuda::CycleForm> solid = {
       smoothing<Fine>(fine, product_of<Fine>(fine)),
       {product_of<block<double, 3, 6>>("C=32,T=2"), std::nullopt},
@@ -54,7 +55,9 @@ TEST(CycleProgram, CompilesForTheLevelsOfAHierarchy) {
       cuda::cycle_source(solid),
       cuda::step_source(smoothing<complex<double>>(apart, product_of<Narrow>(apart))),
       cuda::step_source(smoothing<Fine>("C=32", product_of<Scaled>("C=32"))),
-      cuda::step_source(smoothing<Turn>("C=1", product_of<Turn>("C=1,load=evict-first")))};
+      cuda::step_source(smoothing<Turn>("C=1", product_of<Turn>("C=1,load=evict-first"))),
+      cuda::step_source(smoothing<Coarse>(rows, product_of<block<double, 6, 3>>(long_rows)), 6),
+      cuda::step_source(smoothing<Fine>(long_rows, product_of<Fine>(long_rows)), 3)};
   for (const cuda::KernelImage& image : compiled_images(sources, 90)) {
     EXPECT_FALSE(image.data.empty());
   }

@@ -6,12 +6,14 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "solvers/aggregates.hpp"
 #include "solvers/coarse_inverse.hpp"
 #include "solvers/dense_rows.hpp"
 #include "solvers/level_spectrum.hpp"
+#include "solvers/product_pieces.hpp"
 #include "solvers/tile_products.hpp"
 #include "support/random_matrix.hpp"
 #include "support/systems.hpp"
@@ -79,24 +81,39 @@ void expect_near(const Found& found, const Expected& expected, double tolerance)
   EXPECT_TRUE(std::sqrt(squared) <= tolerance * std::sqrt(size)) << squared << " of " << size;
 }
 
-/// C by rows, with sums beside it and in it.
+/// C by rows and, where these are long, by pieces of them, with sums beside it and in it.
 template <Ring R, int H, int M, int W>
 void expect_product(const TileMatrix& a, const TileMatrix& b, const ProductPlaces& places,
                     TileMatrix& c) {
   multiply(a, b, places, c, host.stream());
   const std::vector<Offset> diagonal =
       c.rows() == c.columns ? diagonal_of(c) : std::vector<Offset>{};
+  auto pieces = product_pieces(a.pattern.offsets.span(), sizes_of_pieces(a, b, c, places), host);
+  std::vector<double> kept(static_cast<std::size_t>(pieces.sizes.count * pieces.sizes.room));
   for (const LanesInTurn& team : teams) {
     for (const bool is_beside : {true, false}) {
       Array<double> result(c.values.size(), host, 0x7f);
-      const device::TileProduct product{pattern_of(a),     pattern_of(b),   pattern_of(c),
-                                        a.values.data(),   b.values.data(), result.data(),
-                                        places_of(places), diagonal.data(), a.shape.height,
-                                        a.shape.width,     b.shape.width};
+      device::TileProduct product{pattern_of(a),     pattern_of(b),   pattern_of(c),
+                                  a.values.data(),   b.values.data(), result.data(),
+                                  places_of(places), diagonal.data(), a.shape.height,
+                                  a.shape.width,     b.shape.width};
       std::vector<double> sums(static_cast<std::size_t>(c.columns) *
                                static_cast<std::size_t>(c.shape.scalars()));
       for (Index row = 0; row < c.rows(); ++row) {
         device::multiply_row<R, H, M, W>(team, product, row, is_beside ? sums.data() : nullptr);
+      }
+      expect_near(result, c.values, 1e-14);
+      if (pieces.sizes.count == 0) continue;
+      std::fill(result.begin(), result.end(), NAN);
+      product.pieces = pieces.view(kept.data());
+      Offset* const place = pieces.place.data();
+      for (Index row = 0; row < c.rows(); ++row) device::find_places(product, row, place);
+      for (Index piece = 0; piece < pieces.sizes.count; ++piece) {
+        device::multiply_row<R, H, M, W>(team, product, piece, is_beside ? sums.data() : nullptr);
+      }
+      const Offset room = pieces.sizes.room / ring_size(R);
+      for (Index row = 0; row < c.rows(); ++row) {
+        for (Offset t = 0; t < room; ++t) device::join_pieces<R>(product, row, t);
       }
       expect_near(result, c.values, 1e-14);
     }
@@ -208,6 +225,7 @@ void expect_level(int size, Index rows, std::uint64_t number) {
   expect_product<R, V, V, V>(a, p, to_image, image);
   TileMatrix coarse = product_pattern(restriction, image, true, stream, to_coarse);
   expect_product<R, V, V, V>(restriction, image, to_coarse, coarse);
+  EXPECT_EQ(sizes_of_pieces(restriction, image, coarse, to_coarse).count > 0, rows > 20);
 
   Array<double> scales(static_cast<std::size_t>(coarse.rows()));
   energy_scales(a, {}, restriction, energies, scales, stream);
@@ -286,6 +304,22 @@ TEST(TileRows, MultiplyTilesOfManyShapes) {
   expect_product<Ring::complex, 1, 1, 1>(few, long_rows, halves, wide);
 }
 
+/// Of odd lengths.
+TEST(TileRows, MultiplyLongRowsInPieces) {
+  Seed seed(12);
+  const auto expect = [&]<Ring R, int H, int M, int W>(const TileShape& left, int width) {
+    const TileMatrix a = random_tiles(7, 403, 301, left, seed.generator);
+    const TileMatrix b = random_tiles(403, 61, 9, {left.width, width, left.ring}, seed.generator);
+    ProductPlaces places;
+    TileMatrix c = product_pattern(a, b, false, host.stream(), places);
+    EXPECT_GT(sizes_of_pieces(a, b, c, places).count, 7);
+    expect_product<R, H, M, W>(a, b, places, c);
+  };
+  expect.operator()<Ring::real, 1, 1, 1>({1, 1, 1}, 1);
+  expect.operator()<Ring::real, 6, 3, 6>({6, 3, 1}, 6);
+  expect.operator()<Ring::complex, 0, 0, 0>({2, 2, 2}, 2);
+}
+
 TEST(TileRows, SeeDiagonalsThatHaveNoInverse) {
   const double values[] = {1, 1, 1, 1, 2, 0, 0, -1, 2, 0, 0, NAN, 2, 1, 1, 2};
   const Offset diagonal[] = {0, 1, 2, -1, 3};
@@ -306,28 +340,42 @@ void expect_inverse(int size, Index rows, std::uint64_t number) {
   const int n = rows * size;
   for (const LanesInTurn& team : teams) {
     const auto scalars = static_cast<std::size_t>(n) * static_cast<std::size_t>(n * r);
-    std::vector<double> dense(scalars), turned(scalars), inverted(scalars),
-        pivots(static_cast<std::size_t>(n)), rest(static_cast<std::size_t>(n * r)),
-        room(static_cast<std::size_t>(device::room_of_factor(n, r, team.lanes)));
+    std::vector<double> dense(scalars), other(scalars), panel(scalars),
+        own(static_cast<std::size_t>(n)), room(device::room_of_panel<R>);
     Array<double> result(scalars);
     device::DenseInverse d;
     d.a = pattern_of(a), d.values = a.values.data();
-    d.dense = dense.data(), d.turned = turned.data();
-    d.inverted = inverted.data(), d.pivots = pivots.data();
+    d.dense = dense.data(), d.other = other.data();
+    d.panel = panel.data(), d.own = own.data();
     d.result = result.data(), d.least = 1e-5, d.size = size, d.n = n;
+    // Columns in two shares; whether all pivots were good.
+    const auto inverted = [&] {
+      const double* matrix = dense.data();
+      double* to = other.data();
+      bool is_good = true;
+      for (int first = 0; first < n; first += device::rows_of_panel<R>) {
+        for (const auto& [begin, end] : {std::pair(0, n / 3), std::pair(n / 3, n)}) {
+          is_good = device::eliminate_panel<R>(team, d, matrix, first, begin, end, room.data()) &&
+                    is_good;
+        }
+        for (int t = 0; t < n * n; ++t) device::eliminate<R>(d, matrix, to, first, t / n, t % n);
+        matrix = std::exchange(to, const_cast<double*>(matrix));
+      }
+      for (int i = 0; i < n; ++i) {
+        for (int j = 0; j <= i; ++j) device::put_inverse<R>(d, matrix, i, j);
+      }
+      return is_good;
+    };
     for (Index row = 0; row < rows; ++row) device::fill_dense(team, d, r, row);
     const std::vector<double> kept = dense;
-    ASSERT_TRUE(device::factorize<R>(team, d, dense.data(), room.data()));
-    for (int j = 0; j < n; ++j) device::invert_column<R>(team, d, turned.data(), j, rest.data());
-    for (int i = 0; i < n; ++i) {
-      for (int j = 0; j <= i; ++j) device::put_inverse<R>(d, i, j);
-    }
+    ASSERT_TRUE(inverted());
     expect_near(result, expected.values, 1e-12);
+    if (team.lanes != 1) continue;
     // What has little left, or no number, is the host's.
     for (const double last : {0.0, -1.0, double(NAN)}) {
       dense = kept;
       dense[scalars - static_cast<std::size_t>(r)] = last;
-      EXPECT_FALSE(device::factorize<R>(team, d, dense.data(), room.data())) << last;
+      EXPECT_FALSE(inverted()) << last;
     }
   }
 }

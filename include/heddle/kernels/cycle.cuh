@@ -7,6 +7,11 @@
 #include "heddle/kernels/product.cuh"
 #include "heddle/kernels/rows.cuh"
 
+namespace heddle {
+template <class T, int R, int C>
+struct block;
+}
+
 namespace heddle::device {
 
 /// Forms of steps without a smoother.
@@ -121,6 +126,116 @@ __device__ __forceinline__ void cycle_step(const CycleStep& s) {
   const Share share = share_of<Plan>(A, lane);
   await_kernel_before();
   step_of_share<Plan, P>(s, A, share, policy_of_piece(blockIdx.x, s.kept));
+}
+
+/// The rows of a block as entries of their own.
+template <class E>
+struct BlockRows;
+template <class T, int R, int C>
+struct BlockRows<block<T, R, C>> {
+  using type = block<T, 1, C>;
+  static constexpr int count = R;
+};
+template <class Plan>
+using BlockRowOf = typename BlockRows<typename Plan::entry>::type;
+
+/// Row i of the block on slot `step + lane`, see `load_entry`.
+template <class Plan>
+__device__ __forceinline__ BlockRowOf<Plan> load_block_row(const MatrixOf<Plan>& A, int i,
+                                                           Offset step, int lane) {
+  using S = stored_scalar_t<typename Plan::entry>;
+  constexpr int K = Plan::entry::components, P = BlockRowOf<Plan>::components;
+  constexpr int W = 16 / int(sizeof(S)), in_pieces = K / W * W, C = Plan::lanes;
+  BlockRowOf<Plan> row;
+  const int first = i * P;
+  if constexpr (Plan::inner == inner_aos) {
+    constexpr int align = P % W == 0 ? 16 : int(sizeof(S));
+    load_scalars<load_default, P, align>(row.component, A.values + (step + lane) * K + first);
+  } else if constexpr (Plan::inner == inner_aosoa16 && P % W == 0) {
+#pragma unroll
+    for (int q = 0; q < P; q += W) {
+      load_scalars<load_default, W, 16>(row.component + q,
+                                        A.values + step * K + (first + q) * C + lane * W);
+    }
+  } else {
+#pragma unroll
+    for (int k = 0; k < P; ++k) {
+      const int at = first + k;
+      Offset place = step * K + at * C + lane;
+      if constexpr (Plan::inner == inner_soa) place = at * A.slots + step + lane;
+      if constexpr (Plan::inner == inner_aosoa16) {
+        place = at < in_pieces ? step * K + at / W * W * C + lane * W + at % W
+                               : step * K + in_pieces * C + lane * (K % W) + at - in_pieces;
+      }
+      load_scalars<load_default, 1, int(sizeof(S))>(row.component + k, A.values + place);
+    }
+  }
+  return row;
+}
+
+/// This thread's part of row i of the blocks of a row, in the order of `product_of_share`.
+template <class Plan>
+__device__ __forceinline__ result_entry_t<BlockRowOf<Plan>> product_of_block_row(
+    const CycleStep& s, const MatrixOf<Plan>& A, const Share& share, int i) {
+  using V = vector_entry_t<typename Plan::entry>;
+  constexpr int most_scalars = 24, P = BlockRowOf<Plan>::components;
+  constexpr int U = P < most_scalars ? most_scalars / P : 1;
+  const auto column_at = [&](Offset slot) -> Index {
+    if constexpr (Plan::short_columns) {
+      if (share.column_base >= 0) return share.column_base + __ldg(A.short_column + slot);
+    }
+    return __ldg(A.column + slot);
+  };
+  auto sum = zero_vector<result_entry_t<BlockRowOf<Plan>>>();
+  const int count = share_of_row(share.length, share.thread, share.threads);
+  Offset step = share.step;
+#pragma unroll 1
+  for (int j = 0; j < count; j += U, step += U * Plan::lanes) {
+    BlockRowOf<Plan> a[U];
+    V x[U];
+#pragma unroll
+    for (int u = 0; u < U; ++u) {
+      if (j + u >= count) break;
+      const Offset at = step + u * Plan::lanes;
+      a[u] = load_block_row<Plan>(A, i, at, share.lane);
+      x[u] = load_row<Plan, load_coherent, V>(static_cast<const typename Plan::scalar*>(s.x),
+                                              s.columns, column_at(at + share.lane));
+    }
+#pragma unroll
+    for (int u = 0; u < U; ++u) {
+      if (j + u < count) multiply_add(sum, a[u], x[u]);
+    }
+  }
+  return sum;
+}
+
+/// A step over few long rows of blocks: a kernel whose blocks have a row of the matrix each, and a
+/// warp for each row of its blocks. With the bits of `cycle_step`.
+template <class Plan, class P>
+__device__ __forceinline__ void cycle_step_of_blocks(const CycleStep& s) {
+  using R = result_entry_t<typename Plan::entry>;
+  using Own = result_entry_t<BlockRowOf<Plan>>;
+  constexpr int warp = 32, K = Own::components;
+  static_assert(Plan::lanes == warp && Plan::threads == warp, "a warp has a slice of one row");
+  __shared__ typename R::scalar of_row[R::components];
+  let_next_kernel_come();
+  const auto A = matrix_of_step<Plan>(s);
+  const int i = threadIdx.x / warp;
+  const Share share = share_of<Plan>(A, Offset(blockIdx.x) * warp + threadIdx.x % warp);
+  await_kernel_before();
+  Own sum = zero_vector<Own>();
+  if (share.row < A.rows) sum = product_of_block_row<Plan>(s, A, share, i);
+  add_parts<Plan>(sum, share.threads);
+  if (share.thread == 0) {
+#pragma unroll
+    for (int k = 0; k < K; ++k) of_row[i * K + k] = sum.component[k];
+  }
+  __syncthreads();
+  if (share.row >= A.rows || threadIdx.x != 0) return;
+  R whole;
+#pragma unroll
+  for (int k = 0; k < R::components; ++k) whole.component[k] = of_row[k];
+  finish_step<Plan, P>(s, A.target != nullptr ? __ldg(A.target + share.row) : share.row, whole);
 }
 
 /// The same by all blocks of a kernel that makes several steps, once `meet` has let them; the

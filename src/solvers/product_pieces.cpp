@@ -1,0 +1,95 @@
+#include "product_pieces.hpp"
+
+#include <algorithm>
+#include <vector>
+
+namespace heddle::detail {
+
+namespace {
+
+/// Of the largest GPUs, so that each of their multiprocessors has waits to fill.
+constexpr Offset lanes_to_fill = 1 << 18;
+/// A piece of fewer entries costs more to begin and to add than it saves.
+constexpr Offset fewest_entries = 8;
+constexpr Offset most_scalars = 1 << 23;  // of all pieces' sums
+
+Offset pieces_of(Offset entries, Offset of_piece) { return (entries + of_piece - 1) / of_piece; }
+
+}  // namespace
+
+ProductShares shares_of(int height, int width, int ring, double length, Offset longest) {
+  constexpr Offset usual_room = 24 << 10, most_room = (48 << 10) - 64;
+  constexpr int warp = 32;
+  const int numbers = height * width;
+  const bool are_together = ring == 1 && height % 3 == 0 && width % 3 == 0;
+  const int together =
+      are_together ? device::numbers_down(height) * device::numbers_across(width) : 1;
+  ProductShares shares;
+  while (shares.lanes < warp && 2 * shares.lanes * together <= length * numbers) shares.lanes *= 2;
+  shares.room = longest * numbers * ring * Offset(sizeof(double));
+  while (shares.lanes < lanes_of_products &&
+         shares.room * (lanes_of_products / shares.lanes) > usual_room) {
+    shares.lanes = shares.lanes == warp ? lanes_of_products : 2 * shares.lanes;
+  }
+  if (shares.room > most_room) shares.room = 0;
+  return shares;
+}
+
+long long PieceSizes::bytes(Index rows) const {
+  if (count == 0) return 0;
+  constexpr Offset of_piece = sizeof(Index) + 2 * sizeof(Offset);
+  return count * of_piece + (rows + Offset(1)) * Offset(sizeof(Index)) + Offset(sizeof(Offset));
+}
+
+long long PieceSizes::bytes_of_sums() const { return count * room * Offset(sizeof(double)); }
+
+PieceSizes sizes_of_pieces(std::span<const Offset> rows, int height, int width, int ring,
+                           double length, Offset longest) {
+  const ProductShares shares = shares_of(height, width, ring, length, longest);
+  PieceSizes sizes;
+  sizes.room = longest * height * width * ring;
+  const Offset entries = rows.back();
+  sizes.entries = std::max({fewest_entries, pieces_of(entries * shares.lanes, lanes_to_fill),
+                            pieces_of(entries * sizes.room, most_scalars)});
+  Offset longest_of_a = 0, count = 0;
+  for (std::size_t row = 0; row + 1 < rows.size(); ++row) {
+    const Offset own = rows[row + 1] - rows[row];
+    longest_of_a = std::max(longest_of_a, own);
+    count += pieces_of(own, sizes.entries);
+  }
+  if (longest_of_a < 2 * sizes.entries) return {};
+  sizes.count = static_cast<Index>(count);
+  return sizes;
+}
+
+PieceSizes sizes_of_pieces(const TileMatrix& a, const TileMatrix& b, const TileMatrix& c,
+                           const ProductPlaces& places) {
+  const double length = b.rows() > 0 ? static_cast<double>(b.pattern.entries()) / b.rows() : 0;
+  return sizes_of_pieces(a.pattern.offsets.span(), c.shape.height, c.shape.width, c.shape.ring,
+                         length, static_cast<Offset>(places.longest));
+}
+
+ProductPieces product_pieces(std::span<const Offset> rows, const PieceSizes& sizes,
+                             const Device& device) {
+  ProductPieces pieces;
+  pieces.sizes = sizes;
+  if (sizes.count == 0) return pieces;
+  std::vector<Index> row_of, first{0};
+  std::vector<Offset> entry;
+  for (std::size_t row = 0; row + 1 < rows.size(); ++row) {
+    const Offset own = rows[row + 1] - rows[row], count = pieces_of(own, sizes.entries);
+    for (Offset k = 0; k < count; ++k) {
+      row_of.push_back(static_cast<Index>(row));
+      entry.push_back(rows[row] + own * k / count);
+    }
+    first.push_back(static_cast<Index>(row_of.size()));
+  }
+  entry.push_back(rows.back());
+  pieces.row = Array<Index>(std::span<const Index>(row_of), device);
+  pieces.first = Array<Index>(std::span<const Index>(first), device);
+  pieces.entry = Array<Offset>(std::span<const Offset>(entry), device);
+  pieces.place = Array<Offset>(row_of.size(), device);
+  return pieces;
+}
+
+}  // namespace heddle::detail

@@ -1,0 +1,54 @@
+// How a GPU shares out the sums of a product of tile matrices: few long rows of C are cut in
+// pieces, whose sums are added up apart.
+#pragma once
+
+#include <span>
+
+#include "heddle/array.hpp"
+#include "product_rows.hpp"
+#include "tile_products.hpp"
+
+namespace heddle::detail {
+
+/// What the lanes of a product do. They depend on its matrices alone, and so do its sums.
+struct ProductShares {
+  int lanes = 1;    // of a team
+  Offset room = 0;  // bytes of shared memory for a team's sums
+};
+/// For tiles of height x width numbers. `length`: the mean of B's rows, `longest`: the longest of
+/// C's.
+ProductShares shares_of(int height, int width, int ring, double length, Offset longest);
+/// Lanes of a block of teams.
+inline constexpr int lanes_of_products = 128;
+
+/// Entries of A in a piece, and how many pieces there are; none where rows are added up whole.
+struct PieceSizes {
+  Offset entries = 0;
+  Index count = 0;
+  Offset room = 0;  // scalars of the sums of each
+
+  long long bytes(Index rows) const;  // of `ProductPieces`
+  long long bytes_of_sums() const;
+};
+/// `rows`: A's offsets, on the host; else as `shares_of`.
+PieceSizes sizes_of_pieces(std::span<const Offset> rows, int height, int width, int ring,
+                           double length, Offset longest);
+/// Of C = A B on the host.
+PieceSizes sizes_of_pieces(const TileMatrix& a, const TileMatrix& b, const TileMatrix& c,
+                           const ProductPlaces& places);
+
+/// `device::RowPieces` but for the sums.
+struct ProductPieces {
+  PieceSizes sizes;
+  Array<Index> row, first;
+  Array<Offset> entry, place;
+
+  device::RowPieces view(double* sums) const {
+    return {sizes.count, row.data(), entry.data(), place.data(), first.data(), sums, sizes.room};
+  }
+};
+/// In the memory of a device, where `device::find_places` sets the places.
+ProductPieces product_pieces(std::span<const Offset> rows, const PieceSizes& sizes,
+                             const Device& device);
+
+}  // namespace heddle::detail
