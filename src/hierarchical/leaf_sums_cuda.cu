@@ -33,6 +33,14 @@ __device__ void count_by_warp(const PairsOfLeaves& pairs, Offset leaf, int lane,
 /// Sets the bits of the places of a leaf.
 __device__ void mark_places(const NodeView& leaf, bool turns, unsigned thread, unsigned* bits) {
   const int slots = slots_of(leaf);
+  if (slots > 0 && leaf.kind == NodeKind::dense && !turns) {
+    const auto* const own = reinterpret_cast<const unsigned*>(leaf.places());
+    for (int word = static_cast<int>(thread); word < PlaceBits::words_of(slots);
+         word += block_size) {
+      atomicOr(bits + word, own[word]);
+    }
+    return;
+  }
   for (int slot = static_cast<int>(thread); slot < slots; slot += block_size) {
     const int position = position_at(leaf, slot, turns);
     if (position < 0) continue;
@@ -175,6 +183,15 @@ __device__ void write_by_warp(const SumToWrite<S>& of, Offset leaf, int lane) {
   }
 }
 
+/// Whether a dense leaf of the sum comes of dense leaves alone, where no place has to be searched.
+template <class S>
+__device__ bool is_of_places(const LeafToWrite<S>& to, const NodeView& a, const NodeView& b) {
+  const auto is_direct = [](const NodeView& leaf) {
+    return leaf.data == nullptr || leaf.kind == NodeKind::dense;
+  };
+  return to.kind == NodeKind::dense && is_direct(a) && is_direct(b);
+}
+
 struct SumRoom {
   PlaceRoom places;
   unsigned bits_of_a[PlaceBits::most_words];
@@ -186,6 +203,8 @@ __device__ void write_by_block(const SumToWrite<S>& of, Offset leaf, SumRoom& sp
   unsigned* const bits_of_a = space.bits_of_a;
   const unsigned thread = threadIdx.x;
   const NodeView a = of.pairs.in_a(leaf), b = of.pairs.in_b(leaf);
+  const LeafToWrite<S> to(of, leaf);
+  if (is_of_places(to, a, b)) return;
   const int words = PlaceBits::words_of(of.pairs.shape.positions());
   for (int word = static_cast<int>(thread); word < words; word += block_size) bits_of_a[word] = 0;
   __syncthreads();
@@ -198,7 +217,6 @@ __device__ void write_by_block(const SumToWrite<S>& of, Offset leaf, SumRoom& sp
   mark_places(b, of.pairs.turns_b, thread, room.bits);
   __syncthreads();
   number_places(room, words, thread);
-  const LeafToWrite<S> to(of, leaf);
   const PlaceBits places{room.bits, room.before}, places_of_a{bits_of_a, nullptr};
   if (thread == 0) to.put_count();
   if (to.kind == NodeKind::dense) {
@@ -238,6 +256,46 @@ __global__ void __launch_bounds__(block_size)
        k += static_cast<int>(gridDim.x)) {
     write_by_block(of, end_of_list[-1 - k], room);
     __syncthreads();
+  }
+}
+
+constexpr int parts_of_dense = 4;
+
+/// Each place of a dense leaf of the sum by itself, in parts of a leaf, so that few leaves fill a
+/// GPU.
+template <class S>
+__global__ void __launch_bounds__(block_size)
+    write_dense(const __grid_constant__ SumToWrite<S> of, const Index* end_of_list,
+                const ListedPairs::Counts* listed) {
+  const NodeShape& shape = of.pairs.shape;
+  const int positions = static_cast<int>(shape.positions());
+  const int part = max(positions / parts_of_dense, block_size);
+  const int lane = static_cast<int>(threadIdx.x % 32);
+  for (int item = static_cast<int>(blockIdx.x); item < parts_of_dense * listed->of_blocks;
+       item += static_cast<int>(gridDim.x)) {
+    const Offset leaf = end_of_list[-1 - item / parts_of_dense];
+    const LeafToWrite<S> to(of, leaf);
+    const NodeView a = of.pairs.in_a(leaf), b = of.pairs.in_b(leaf);
+    if (!is_of_places(to, a, b)) continue;
+    const int begin = item % parts_of_dense * part, end = min(begin + part, positions);
+    if (begin == 0 && threadIdx.x == 0) to.put_count();
+    for (int base = begin + static_cast<int>(threadIdx.x) - lane; base < end; base += block_size) {
+      const int position = base + lane;
+      const bool is_inside = position < end;
+      const LocalPlace place = shape.place_at(position);
+      const int in_b = of.pairs.turns_b ? shape.position_of({place.column, place.row}) : position;
+      const bool has_a = is_inside && a.data != nullptr && a.has(position);
+      const bool has_b = is_inside && b.data != nullptr && b.has(in_b);
+      const unsigned there = __ballot_sync(~0U, has_a || has_b);
+      if (lane == 0) to.bits()[base / PlaceBits::bits_of_word] = there;
+      if (!is_inside) continue;
+      S* const payload = to.payload(0, position);
+      for (int k = 0; k < of.components; ++k) {
+        const S first = has_a ? of.of_a(of.payload(a, position), k) : S(0);
+        const S second = has_b ? of.of_b(of.payload(b, in_b), k) : S(0);
+        payload[k] = !has_a ? second : !has_b ? first : rounded_sum(first, second);
+      }
+    }
   }
 }
 
@@ -285,6 +343,11 @@ void write_words(const PairsOfLeaves& pairs, const ListedPairs& listed, const En
   const OnGpu here(stream);
   launch_kernel(write_large<S>, blocks_in_turn(listed.leaves(), stream), block_size, false, stream,
                 of, listed.list.data() + listed.leaves(), listed.counts.data());
+  if (leaves.has_dense) {
+    launch_kernel(write_dense<S>, blocks_in_turn(parts_of_dense * listed.leaves(), stream),
+                  block_size, false, stream, of, listed.list.data() + listed.leaves(),
+                  listed.counts.data());
+  }
   wait_before_memory_goes_back(device);
 }
 

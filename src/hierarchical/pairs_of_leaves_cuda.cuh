@@ -139,6 +139,7 @@ struct LeavesOfSum {
   const int* held;
   const Offset* byte;
   unsigned char* pool;
+  bool has_dense;
 };
 /// Writes all of them, where zeros lie or leaves of as many entries each.
 void write_pairs(const PairsOfLeaves& pairs, const ListedPairs& listed, const EntrySum& sum,

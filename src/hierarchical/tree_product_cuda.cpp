@@ -81,7 +81,12 @@ const TreeProduct::Room& TreeProduct::room_on(const Stream& stream) const {
 
 TreeProgram TreeProduct::program_of(device::Epilogue epilogue) const {
   const detail::Tree& tree = matrix_->matrix().tree();
-  return tree_program(entry_, tree.leaf.log2_size, run_of(tree), epilogue, tree.launch.warps);
+  // Quaternions and larger rows of y do with few warps where many blocks of threads run.
+  constexpr Offset many_blocks = 1024;
+  constexpr int large_row = 4;
+  const bool is_large = entry_.row_components >= large_row && partials() >= many_blocks;
+  const int warps = tree.launch.warps > 0 ? tree.launch.warps : is_large ? 2 : 0;
+  return tree_program(entry_, tree.leaf.log2_size, run_of(tree), epilogue, warps);
 }
 
 TreeLaunch TreeProduct::launch_in_full() const {

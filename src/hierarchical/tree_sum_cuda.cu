@@ -88,6 +88,10 @@ LevelOnGpu leaves_of_sum(const TreeOnGpu& A, const TreeOnGpu& B, bool turns_b,
                        static_cast<Index>(tree.leaf.blocks_of(tree.columns)), sources, device);
 }
 
+bool has_dense(const NodeCounts& counts) {
+  return counts.of_kind[static_cast<std::size_t>(NodeKind::dense)] > 0;
+}
+
 /// Whether the leaves of a sum are those of a schedule by rows, and hold as many entries.
 bool are_leaves_of(const TreeSchedule& schedule, const LevelOnGpu& leaves, const Device& device) {
   if (leaves.nodes() != static_cast<Offset>(schedule.cut.leaves.size())) return false;
@@ -119,8 +123,9 @@ heddle::detail::Tree sum_of_trees(const TreeOnGpu& A, const TreeOnGpu& B, bool t
   const ListedPairs listed = count_pairs(pairs, leaves.nodes(), leaves.held.data(), work);
   count_level(leaves, work);
   TreeBuilderOnGpu builder(tree.rows, tree.columns, std::move(leaves), device, work);
+  const LevelOnGpu& made = builder.leaves();
   write_pairs(pairs, listed, sum,
-              {builder.leaves().held.data(), builder.leaves().byte.data(), builder.pool()}, work);
+              {made.held.data(), made.byte.data(), builder.pool(), has_dense(made.counts)}, work);
   return builder.finish();
 }
 
@@ -154,8 +159,10 @@ void KeptSum::write(const TreeOnGpu& C, const EntrySum& sum) const {
                  [there = there.data(), byte = byte.data()] __device__(Offset i) {
                    byte[i] = static_cast<Offset>(there[i].address());
                  });
-  write_pairs(pairs_of(*A_, *B_, false, leaves_->sources), leaves_->listed, sum,
-              {leaves_->held.data(), byte.data(), nullptr}, work);
+  write_pairs(
+      pairs_of(*A_, *B_, false, leaves_->sources), leaves_->listed, sum,
+      {leaves_->held.data(), byte.data(), nullptr, has_dense(C.matrix().tree().memory.leaves)},
+      work);
   device.synchronize();  // so that other streams find it there too
 }
 
