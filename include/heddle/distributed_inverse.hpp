@@ -12,9 +12,10 @@
 namespace heddle {
 
 /// z = M^-1 r by `BlockJacobi`, `Fsai` or `Isai`, with the same bits for any number of ranks, on
-/// CPUs those of one process: rank 0 gathers the matrix, computes M^-1 on its host, and gives each
-/// rank its rows. Each factor multiplies as a matrix of its own, with an exchange before it. So
-/// rank 0 needs room for the whole matrix and twice for its inverse, and keeps them for new values.
+/// CPUs those of one process. Each rank computes its rows of M^-1 on its host, of its own rows of
+/// the matrix and of those that they reach on other ranks, which it asks for once; of these it gets
+/// new values from then on. Each factor multiplies as a matrix of its own, with an exchange before
+/// it.
 ///
 /// Set-up, `refresh` and applications are collective. `refresh` takes new values where some rank
 /// has them. One application at a time.
@@ -37,7 +38,7 @@ class HEDDLE_EXPORT DistributedInverse final : public Preconditioner<S> {
   void apply(const FieldView<const S>& r, const FieldView<S>& z,
              const Stream& stream) const override;
 
-  /// Bytes of this rank's rows and buffers; not of what rank 0 keeps.
+  /// Bytes of this rank's rows and buffers; not of what it keeps for new values.
   long long memory() const;
 
  private:

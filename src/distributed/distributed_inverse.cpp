@@ -1,16 +1,20 @@
 #include "heddle/distributed_inverse.hpp"
 
+#include <algorithm>
+#include <limits>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "overlapping_rows.hpp"
+#include "rank_groups.hpp"
 #include "rank_transfer.hpp"
 #include "root_exchange.hpp"
-#include "solvers/inverse_parts.hpp"
+#include "solvers/local_inverse.hpp"
 #include "solvers/operator_checks.hpp"
 #include "solvers/operator_field.hpp"
 #include "solvers/preconditioner_fields.hpp"
-#include "whole_matrix.hpp"
 
 namespace heddle {
 
@@ -49,77 +53,135 @@ Plan plan_of(const DistributedOperator<S>& matrix) {
 
 template <class S>
 struct DistributedInverse<S>::State {
+  using D = sum_t<S>;
+
   State(const DistributedOperator<S>& of, const PreconditionerChoice& given)
       : matrix(of),
         choice(distributed_inverse::choice_of_root(of.ranks(), given)),
         form(distributed_inverse::form_of(choice.kind)),
         plan(distributed_inverse::plan_of(of)),
-        whole(of, plan) {
+        entry(std::make_shared<const detail::EntryTable<S>>(of.diagonal().entry())) {
+    RankEntries own;
     together(ranks(), [&] {
-      if (whole.is_root()) parts.emplace(whole.stored(), form, choice.number);
+      const int threads = matrix.device().threads();
+      local.emplace(*entry, entry, form, choice.number, Device::cpu(threads));
+      own = matrix.entries();
     });
-    first = make_factor(parts ? &parts->first() : nullptr);
-    if (form == detail::InverseForm::factorized) {
-      second = make_factor(parts ? &parts->second() : nullptr);
-      together(ranks(), [&] { between.emplace(detail::row_field_of<S>(matrix)); });
-    }
-    give_values();
+    make_pattern(own.rows);
+    own.rows = {};
+    make_factors();
+    compute(own.values);
   }
 
   Communicator& ranks() const { return matrix.ranks(); }
 
-  /// Without values. Of `product` rank 0 keeps the rows, to send new values of them. Collective.
-  struct Factor {
-    detail::UserRows rows;
-    std::shared_ptr<detail::RankTransfer<S>> product;
-  };
-  Factor make_factor(const detail::SlicedOperator<S>* of_all) {
-    Factor factor;
-    together(ranks(), [&] {
-      if (of_all == nullptr) return;
-      factor.rows = detail::stored_rows(of_all->pattern(), whole.host().stream());
-    });
-    PatternView pattern;
-    if (of_all != nullptr) pattern = factor.rows.view();
-    const RankRows own =
-        detail::rows_from_root(ranks(), matrix.partition(), of_all != nullptr ? &pattern : nullptr);
-    factor.product = std::make_shared<detail::RankTransfer<S>>(
-        matrix, matrix, std::make_shared<const detail::EntryTable<S>>(matrix.diagonal().entry()),
-        own, plan, matrix.device().sharing(nullptr));
-    return factor;
+  /// Of the rows that this rank has, and then of all that their systems need. What a caller may
+  /// have asked for in vain is refused by `together`; `guard` has exchanges.
+  void make_pattern(const RankRows& own) {
+    const Partition& partition = matrix.partition();
+    if (form == detail::InverseForm::blocks) {
+      detail::RankGroups groups;
+      guard(ranks(), [&] {
+        groups = detail::groups_of_rank(ranks(), partition, own, choice.number,
+                                        local->most_rows_of_block());
+        overlap.emplace(ranks(), partition, std::move(groups.ghosts));
+        local->choose_rows(overlap->rows_of_rank());
+      });
+      together(ranks(), [&] { local->make_blocks(std::move(groups.starts)); });
+    } else {
+      guard(ranks(), [&] {
+        auto reached = detail::reached_rows(ranks(), partition, own, choice.number);
+        overlap.emplace(ranks(), partition, std::move(reached.numbers));
+        overlap->set_rows(own, reached.known, reached.of_known);
+        local->choose_rows(overlap->rows_of_rank());
+      });
+      const detail::UserRows& rows = overlap->rows();
+      const Index row = local->first_without_diagonal(rows);
+      refuse_first(row, rows.rows(), [&] { local->refuse_without_diagonal(row); });
+      together(ranks(), [&] { local->make_powers(rows); });
+    }
+    guard(ranks(), [&] { overlap->fetch_rows(own, local->pattern()); });
+    together(ranks(), [&] { local->check_room(overlap->rows().entries()); });
   }
 
-  void give(const Factor& factor, std::span<const std::byte> values) {
-    PatternView pattern;
-    if (parts) pattern = factor.rows.view();
-    const auto bytes = static_cast<std::size_t>(matrix.diagonal().entry().bytes());
-    const auto own = detail::values_from_root(ranks(), matrix.partition(),
-                                              parts ? &pattern : nullptr, values, bytes);
-    together(ranks(), [&] { factor.product->update_values(own); });
+  std::shared_ptr<detail::RankTransfer<S>> make_factor(const RankRows& own) {
+    return std::make_shared<detail::RankTransfer<S>>(matrix, matrix, entry, own, plan,
+                                                     matrix.device().sharing(nullptr));
   }
-  void give_values() {
-    const std::span<const std::byte> none;
-    give(first, parts ? parts->first_values() : none);
-    if (second.product) give(second, parts ? parts->second_values() : none);
+  void make_factors() {
+    RankRows rows;
+    together(ranks(), [&] { rows = overlap->rows_among_all(local->pattern()); });
+    first = make_factor(rows);
+    if (form != detail::InverseForm::factorized) return;
+    guard(ranks(), [&] {
+      of_adjoint.emplace(*overlap, local->make_adjoint_pattern());
+      rows = of_adjoint->take_rows();
+    });
+    second = make_factor(rows);
+    together(ranks(), [&] { between.emplace(detail::row_field_of<S>(matrix)); });
+  }
+
+  /// `refuse` throws on the rank whose `row` is the first one of all ranks', if there is any.
+  template <class Refuse>
+  void refuse_first(Index row, Index rows, const Refuse& refuse) {
+    constexpr long long none = std::numeric_limits<long long>::max();
+    const std::vector<long long> all = gather(ranks(), row < rows ? local->row_of_all(row) : none);
+    const auto least = std::min_element(all.begin(), all.end());
+    if (*least == none) return;
+    together(ranks(), [&] {
+      if (least - all.begin() == ranks().rank()) refuse();
+    });
+  }
+
+  void compute(std::span<const std::byte> own) {
+    const int count = entry->sizes.components, bytes = entry->sizes.stored_bytes;
+    const detail::UserRows& rows = overlap->rows();
+    const Index none = rows.rows();
+    detail::FailedRows failed{none, none, none};
+    guard(ranks(), [&] {
+      const Array<D> values = overlap->template components<D>(own, count, bytes);
+      failed = local->compute(rows, values.span());
+    });
+    // As one process does: the first singular row of all, then the other kinds.
+    for (const auto kind : {&detail::FailedRows::singular, &detail::FailedRows::too_large,
+                            &detail::FailedRows::without_entry}) {
+      detail::FailedRows of_kind{none, none, none};
+      of_kind.*kind = failed.*kind;
+      refuse_first(failed.*kind, none, [&] { local->check_rows(of_kind, none); });
+    }
+    std::vector<std::byte> of_second;
+    guard(ranks(), [&] {
+      const auto size = static_cast<std::size_t>(entry->bytes());
+      if (second) of_second = of_adjoint->values(local->second_values(), size);
+    });
+    together(ranks(), [&] {
+      first->update_values(local->first_values());
+      if (second) second->update_values(of_second);
+      local->forget_values();
+    });
+    generation = matrix.diagonal().generation();
   }
 
   void refresh() {
-    whole.refresh([&] {
-      together(ranks(), [&] {
-        if (parts) parts->refresh();
-      });
-      give_values();
-    });
+    const bool has_news = matrix.diagonal().generation() != generation;
+    const std::vector<long long> news = gather(ranks(), has_news ? 1 : 0);
+    if (std::find(news.begin(), news.end(), 1) == news.end()) return;
+    RankEntries own;
+    together(ranks(), [&] { own = matrix.entries(); });
+    compute(own.values);
   }
 
   const DistributedOperator<S>& matrix;
   PreconditionerChoice choice;
   detail::InverseForm form;
   Plan plan;
-  detail::WholeMatrix<S> whole;
-  std::optional<detail::InverseParts<S>> parts;  // on rank 0
-  Factor first, second;                          // G and G*, or the inverse alone
+  detail::EntryTableHandle<S> entry;
+  std::optional<detail::LocalInverse<S>> local;
+  std::optional<detail::OverlappingRows> overlap;
+  std::optional<detail::AdjointRows> of_adjoint;           // only of G*
+  std::shared_ptr<detail::RankTransfer<S>> first, second;  // G and G*, or the inverse alone
   std::optional<detail::OperatorField<S>> between;
+  long long generation = -1;
 };
 
 template <class S>
@@ -149,15 +211,15 @@ bool DistributedInverse<S>::is_symmetric() const {
 }
 template <class S>
 long long DistributedInverse<S>::bytes_of_application() const {
-  long long bytes = state_->first.product->bytes_of_product();
-  if (state_->second.product) bytes += state_->second.product->bytes_of_product();
+  long long bytes = state_->first->bytes_of_product();
+  if (state_->second) bytes += state_->second->bytes_of_product();
   return bytes - 2 * detail::bytes_of_field<S>(state_->matrix);
 }
 template <class S>
 long long DistributedInverse<S>::memory() const {
-  long long bytes = state_->first.product->memory();
-  if (state_->second.product) {
-    bytes += state_->second.product->memory() + detail::bytes_of_field<S>(state_->matrix);
+  long long bytes = state_->first->memory();
+  if (state_->second) {
+    bytes += state_->second->memory() + detail::bytes_of_field<S>(state_->matrix);
   }
   return bytes;
 }
@@ -170,9 +232,9 @@ void DistributedInverse<S>::apply(const FieldView<const S>& r, const FieldView<S
   detail::check_operand(r, state.matrix.rows(), state.matrix.row_components(),
                         *state.matrix.row_basis(), who.c_str());
   check_same_shape(r, z, who.c_str());
-  if (!state.between) return state.first.product->apply(S(1), r, S(0), z, stream);
-  state.first.product->apply(S(1), r, S(0), state.between->view, stream);
-  state.second.product->apply(S(1), FieldView<const S>(state.between->view), S(0), z, stream);
+  if (!state.between) return state.first->apply(S(1), r, S(0), z, stream);
+  state.first->apply(S(1), r, S(0), state.between->view, stream);
+  state.second->apply(S(1), FieldView<const S>(state.between->view), S(0), z, stream);
 }
 
 template <class S>

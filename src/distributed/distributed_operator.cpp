@@ -174,8 +174,9 @@ void DistributedOperator<S>::update_values(std::span<const std::byte> values) {
 template <class S>
 void DistributedOperator<S>::keep_adjoint(const RankRows& rows, std::span<const std::byte> values) {
   State& state = *state_;
-  const detail::DistributedForm form{state.plan, state.mode, state.device, boundary(),
-                                     state.entries};
+  Plan plan = state.plan;
+  plan.loop.form = LoopForm::stepped;  // no graph holds its product
+  const detail::DistributedForm form{plan, state.mode, state.device, boundary(), state.entries};
   state.adjoint = std::make_shared<detail::DistributedAdjoint<S>>(*this, state.ranks, state.entry,
                                                                   rows, values, form);
 }

@@ -1,15 +1,14 @@
 // What approximate inverses refuse, and why.
+#include <algorithm>
 #include <string>
 
 #include "heddle/runtime/entry_definition.hpp"
-#include "inverse_parts.hpp"
-#include "operator_checks.hpp"
+#include "local_inverse.hpp"
 
 namespace heddle::detail {
 
 template <class S>
-void InverseParts<S>::check() const {
-  const EntryTable<S>& entry = matrix_.entry();
+void LocalInverse<S>::check(const EntryTable<S>& entry) const {
   const std::string of_entry = entry.definition ? "entry " + entry.definition->name : "the entry";
   if (entry.invert_diagonal == nullptr) {
     throw Error(ErrorKind::unsupported,
@@ -21,18 +20,22 @@ void InverseParts<S>::check() const {
     throw Error(ErrorKind::unsupported,
                 "FSAI: " + of_entry + " has no adjoint; take the preconditioner isai");
   }
-  check_square(matrix_, name());
 }
 
 template <class S>
-void InverseParts<S>::check_rows(Index singular, Index too_large, Index without_entry) const {
-  const Index n = matrix_.rows();
-  if (singular < n) refuse_singular(singular);
-  if (const Index row = too_large; row < n) {
+void LocalInverse<S>::refuse_without_diagonal(Index row) const {
+  throw Error(ErrorKind::singular,
+              std::string(name()) + ": the diagonal entry of " + row_text(row) + " is missing");
+}
+
+template <class S>
+void LocalInverse<S>::check_rows(const FailedRows& failed, Index n) const {
+  if (failed.singular < n) refuse_singular(failed.singular);
+  if (const Index row = failed.too_large; row < n) {
     throw Error(ErrorKind::singular, std::string(name()) + ": the inverse of " + row_text(row) +
                                          " overflows the scalars it is stored in");
   }
-  if (const Index row = without_entry; row < n) {
+  if (const Index row = failed.without_entry; row < n) {
     throw Error(ErrorKind::unsupported, std::string(name()) + ": the inverse of " + row_text(row) +
                                             " is none of these entries, whose products must be "
                                             "such entries too");
@@ -41,7 +44,7 @@ void InverseParts<S>::check_rows(Index singular, Index too_large, Index without_
 
 /// `row` is the first of its unit.
 template <class S>
-void InverseParts<S>::refuse_singular(Index row) const {
+void LocalInverse<S>::refuse_singular(Index row) const {
   std::string what;
   switch (form_) {
     case InverseForm::factorized:
@@ -52,20 +55,22 @@ void InverseParts<S>::refuse_singular(Index row) const {
       what = "the local matrix of " + row_text(row) + " has no inverse";
       break;
     case InverseForm::blocks:
-      const auto others = static_cast<Index>(pattern_.row(row).size()) - 1;
+      const long long first = of_rank_.row_of_all(row);
+      const long long others = *std::upper_bound(groups_.begin(), groups_.end(), row) - row - 1;
       what = "the block of row" +
-             (others > 0 ? "s " + std::to_string(row) + " to " + std::to_string(row + others)
-                         : " " + std::to_string(row)) +
+             (others > 0 ? "s " + std::to_string(first) + " to " + std::to_string(first + others)
+                         : " " + std::to_string(first)) +
              " (counted from 0) has no inverse";
       break;
   }
   throw Error(ErrorKind::singular, std::string(name()) + ": " + what);
 }
 
-#define HEDDLE_REFUSALS(S)                                              \
-  template void InverseParts<S>::check() const;                         \
-  template void InverseParts<S>::check_rows(Index, Index, Index) const; \
-  template void InverseParts<S>::refuse_singular(Index) const;
+#define HEDDLE_REFUSALS(S)                                                   \
+  template void LocalInverse<S>::check(const EntryTable<S>&) const;          \
+  template void LocalInverse<S>::refuse_without_diagonal(Index) const;       \
+  template void LocalInverse<S>::check_rows(const FailedRows&, Index) const; \
+  template void LocalInverse<S>::refuse_singular(Index) const;
 HEDDLE_REFUSALS(float)
 HEDDLE_REFUSALS(double)
 HEDDLE_REFUSALS(long double)

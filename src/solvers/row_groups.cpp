@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace heddle::detail {
 
@@ -46,18 +47,15 @@ GroupStarts uniform_groups(Index rows, Index size) {
 }
 
 GroupStarts natural_groups(const UserRows& rows, Index most) {
-  const Index n = rows.rows();
-  const auto same = [&](Index row, Index other) {
-    const auto a = rows.row(row), b = rows.row(other);
-    return std::equal(a.begin(), a.end(), b.begin(), b.end());
-  };
   GroupStarts starts{0};
-  for (Index row = 0; row < n;) {
-    const Index first = row++;
-    while (row < n && row - first < most && same(first, row)) ++row;
-    if (row - starts.back() > most) starts.push_back(first);
-  }
-  if (n > 0) starts.push_back(n);
+  const auto repeats = [&](long long row) {
+    const auto own = rows.row(static_cast<Index>(row)),
+               before = rows.row(static_cast<Index>(row) - 1);
+    return std::equal(own.begin(), own.end(), before.begin(), before.end());
+  };
+  for_each_natural_group(rows.rows(), most, repeats, [&](long long, long long end) {
+    starts.push_back(static_cast<Index>(end));
+  });
   return starts;
 }
 
@@ -70,15 +68,24 @@ Offset entries_of(const GroupStarts& groups) {
   return entries;
 }
 
-UserRows group_rows(const GroupStarts& groups) {
+UserRows group_rows(const GroupStarts& groups, const RowsOfRank& of_rank) {
   UserRows pattern;
   pattern.offsets = Array<Offset>(static_cast<std::size_t>(groups.back()) + 1);
-  pattern.column = Array<Index>(static_cast<std::size_t>(entries_of(groups)));
   std::size_t row = 0, to = 0;
   for (std::size_t g = 1; g < groups.size(); ++g) {
+    const auto size = static_cast<std::size_t>(groups[g] - groups[g - 1]);
     for (Index i = groups[g - 1]; i < groups[g]; ++i) {
-      for (Index j = groups[g - 1]; j < groups[g]; ++j) pattern.column[to++] = j;
+      to += of_rank.owns(i) ? size : 0;
       pattern.offsets[++row] = static_cast<Offset>(to);
+    }
+  }
+  pattern.column = Array<Index>(to);
+  for (std::size_t g = 1; g < groups.size(); ++g) {
+    for (Index i = groups[g - 1]; i < groups[g]; ++i) {
+      if (of_rank.owns(i)) {
+        Index* const of_row = pattern.column.data() + pattern.begin(i);
+        std::iota(of_row, of_row + (groups[g] - groups[g - 1]), groups[g - 1]);
+      }
     }
   }
   return pattern;

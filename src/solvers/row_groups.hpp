@@ -17,12 +17,26 @@ GroupStarts uniform_groups(Index rows, Index size);
 /// Consecutive rows with the same columns stay together, and neighbours join, up to `most` rows:
 /// supervariable agglomeration (Anzt, Dongarra, Flegar and Quintana-Orti 2019, Parallel Computing
 /// 81), which begins a new group where the next supervariable does not fit. Longer ones are cut.
+/// Calls `take(first, end)` for each group of rows, `repeats(row)` tells whether a row has the
+/// columns of the one before it.
+template <class Repeats, class Take>
+void for_each_natural_group(long long rows, Index most, const Repeats& repeats, const Take& take) {
+  long long begin = 0;
+  for (long long row = 0; row < rows;) {
+    const long long first = row++;
+    while (row < rows && row - first < most && repeats(row)) ++row;
+    if (row - begin <= most) continue;
+    take(begin, first);
+    begin = first;
+  }
+  if (rows > 0) take(begin, rows);
+}
 GroupStarts natural_groups(const UserRows& rows, Index most);
 
 /// Entries of the block diagonal.
 Offset entries_of(const GroupStarts& groups);
-/// Its pattern: each row has all columns of its group.
-UserRows group_rows(const GroupStarts& groups);
+/// Its pattern: each own row has all columns of its group.
+UserRows group_rows(const GroupStarts& groups, const RowsOfRank& of_rank);
 
 /// What a dense block of numbers over a ring is, up to half of the digits `rounding`.
 enum class BlockSymmetry { none, hermitian, plain };

@@ -64,8 +64,11 @@ struct PatternTotals {
 /// Throws `Error` for what a pattern costs.
 class PatternLimits {
  public:
-  PatternLimits(const PatternUse& use, const Stream& host)
-      : use_(use), threads_(std::max(host.threads, 1)), available_(available_host_memory()) {}
+  PatternLimits(const PatternUse& use, const RowsOfRank& of_rank, const Stream& host)
+      : use_(use),
+        of_rank_(of_rank),
+        threads_(std::max(host.threads, 1)),
+        available_(available_host_memory() / of_rank.sharing_memory) {}
 
   /// Whether `row` need not be counted any more.
   bool are_exceeded(Index row, const PatternTotals& totals) const {
@@ -87,7 +90,7 @@ class PatternLimits {
       const auto longest = static_cast<long long>(
           std::cbrt(most_work_of_thread / (double(use_.ring) * use_.ring)) / use_.numbers);
       throw Error(ErrorKind::unsupported,
-                  who + ": row " + std::to_string(row) +
+                  who + ": row " + std::to_string(of_rank_.row_of_all(row)) +
                       " of the pattern (counted from 0) has more than " + std::to_string(longest) +
                       " entries, whose dense system takes many minutes" + advice);
     }
@@ -115,6 +118,7 @@ class PatternLimits {
   }
 
   PatternUse use_;
+  const RowsOfRank& of_rank_;
   int threads_;
   long long available_;
 };
@@ -151,12 +155,12 @@ void read_values(const SlicedOperator<S>& matrix, const StoredRows& rows, Array<
 }
 
 UserRows power_rows(const UserRows& rows, int power, bool lower, const PatternUse& use,
-                    const Stream& host) {
+                    const RowsOfRank& of_rank, const Stream& host) {
   const Index n = rows.rows();
   const int team = team_size(host, rows.entries() * power * power);
   UserRows powers;
   powers.offsets = Array<Offset>(static_cast<std::size_t>(n) + 1);
-  const PatternLimits limits(use, host);
+  const PatternLimits limits(use, of_rank, host);
   PatternTotals totals;
   const auto for_each_row = [&](const auto& body) {
     parallel_shares(team, n, rows_at_once, [&](auto&& for_each) {
@@ -164,7 +168,7 @@ UserRows power_rows(const UserRows& rows, int power, bool lower, const PatternUs
       // Backwards: the last rows are the longest ones where only what is below the diagonal counts.
       for_each([&](Index behind) {
         const Index row = n - 1 - behind;
-        if (limits.are_exceeded(row, totals)) return;
+        if (!of_rank.owns(row) || limits.are_exceeded(row, totals)) return;
         reach(rows, row, power, lower, scratch);
         body(row, scratch.reached);
       });
@@ -184,8 +188,9 @@ UserRows power_rows(const UserRows& rows, int power, bool lower, const PatternUs
   return powers;
 }
 
-Index first_row_without_diagonal(const UserRows& rows) {
+Index first_row_without_diagonal(const UserRows& rows, const RowsOfRank& of_rank) {
   for (Index row = 0; row < rows.rows(); ++row) {
+    if (!of_rank.owns(row)) continue;
     const std::span<const Index> columns = rows.row(row);
     if (!std::binary_search(columns.begin(), columns.end(), row)) return row;
   }

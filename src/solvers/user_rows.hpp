@@ -22,6 +22,19 @@ template <class S, class D>
 void read_values(const SlicedOperator<S>& matrix, const StoredRows& rows, Array<D>& values,
                  const Stream& host);
 
+/// Where some rows of a matrix are this rank's own, and others those of other ranks: all in the
+/// order of all ranks' rows. Empty lists: all are its own.
+struct RowsOfRank {
+  std::vector<bool> is_own;
+  std::vector<long long> of_all;  // their numbers among the rows of all ranks
+  int sharing_memory = 1;         // ranks
+
+  bool owns(Index row) const { return is_own.empty() || is_own[static_cast<std::size_t>(row)]; }
+  long long row_of_all(Index row) const {
+    return of_all.empty() ? row : of_all[static_cast<std::size_t>(row)];
+  }
+};
+
 /// What the rows of a pattern are to be used for: a dense system each, of `numbers` numbers of
 /// `ring` scalars for an entry, and `bytes` of memory for an entry.
 struct PatternUse {
@@ -31,14 +44,14 @@ struct PatternUse {
   long long bytes = 0;
 };
 
-/// The rows of A^power, A with its diagonal, up to the diagonal if `lower`. Throws `Error` before
-/// it allocates them, and as soon as that is known: memory where what they are for does not fit the
-/// host's memory, unsupported where the dense systems take too long.
+/// The own rows of A^power, A with its diagonal, up to the diagonal if `lower`; others are empty.
+/// Throws `Error` before it allocates them, and as soon as that is known: memory where what they
+/// are for does not fit the host's memory, unsupported where the dense systems take too long.
 UserRows power_rows(const UserRows& rows, int power, bool lower, const PatternUse& use,
-                    const Stream& host);
+                    const RowsOfRank& of_rank, const Stream& host);
 
-/// The first row without a diagonal entry; the number of rows if none is.
-Index first_row_without_diagonal(const UserRows& rows);
+/// The first own row without a diagonal entry; the number of rows if none is.
+Index first_row_without_diagonal(const UserRows& rows, const RowsOfRank& of_rank);
 
 extern template const std::byte* readable_values(const SlicedOperator<float>&, Array<std::byte>&);
 extern template const std::byte* readable_values(const SlicedOperator<double>&, Array<std::byte>&);

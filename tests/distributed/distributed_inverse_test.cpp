@@ -13,6 +13,7 @@
 #include "heddle/problems.hpp"
 #include "support/expect_error.hpp"
 #include "support/solve_on_ranks.hpp"
+#include "support/systems.hpp"
 
 namespace heddle::test::distributed_inverse {
 namespace {
@@ -90,10 +91,15 @@ void expect_bits_of_one_process(const CsrMatrix<E>& matrix, const Preconditioner
 }
 
 TEST(DistributedInverseOf, RealNumbers) {
+  Seed seed(92);
   const auto matrix = poisson(1100);
   expect_bits_of_one_process(matrix, {PreconditionerKind::fsai, 2});
   expect_bits_of_one_process(matrix, PreconditionerKind::isai,
                              distributed_plan(parse_plan("C=8,sigma=64")));
+  // Rows of neighbours' rows, which may be those of further ranks.
+  expect_bits_of_one_process(poisson(800), {PreconditionerKind::isai, 3});
+  expect_bits_of_one_process(random_system<real<float>>(1300, 2, 0.05, 0, seed.generator).matrix,
+                             {PreconditionerKind::fsai, 2});
   // Blocks of 7 rows, which no group of 256 is a multiple of: ranks share some.
   expect_bits_of_one_process(matrix, {PreconditionerKind::block_jacobi, 7});
   expect_bits_of_one_process(matrix, PreconditionerKind::block_jacobi);
@@ -104,7 +110,7 @@ TEST(DistributedInverseOf, CompoundEntries) {
   expect_bits_of_one_process(elasticity(random_solid(700)), {PreconditionerKind::block_jacobi, 3});
 }
 
-/// Rank 0 counts the rows of all.
+/// Rows are counted among those of all ranks, and the first one is named.
 TEST(DistributedInverses, RefuseOnAllRanks) {
   auto matrix = poisson(1500);
   const auto made = [&](const PreconditionerChoice& choice) {
@@ -120,6 +126,14 @@ TEST(DistributedInverses, RefuseOnAllRanks) {
   }
   EXPECT_NE(made(PreconditionerKind::fsai).find("row 1200"), std::string::npos)
       << made(PreconditionerKind::fsai);
+  // Rows 507 to 513 are those of ranks 0 and 1.
+  for (Index singular = 507; singular < 514; ++singular) {
+    for (Offset k = matrix.offsets()[singular]; k < matrix.offsets()[singular + 1]; ++k) {
+      matrix.values()[static_cast<std::size_t>(k)] = 0;
+    }
+  }
+  EXPECT_EQ(made({PreconditionerKind::block_jacobi, 13}),
+            "block Jacobi: the block of rows 507 to 519 (counted from 0) has no inverse");
 }
 
 }  // namespace

@@ -231,7 +231,7 @@ TEST_F(RankEndsOnGpu, AreAllOnGpus) {
 
 class RankPreconditionersOnGpu : public OnGpu {};
 
-/// What rank 0 sets up for all: each factor, and each level, has the bits of one rank.
+/// Made of entries of several ranks: each factor, and each level, has the bits of one rank.
 TEST_F(RankPreconditionersOnGpu, OfAllRowsHaveTheBitsOfOneRank) {
   using Made = std::shared_ptr<Preconditioner<double>>;
   Seed seed(186);
