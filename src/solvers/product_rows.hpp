@@ -88,46 +88,6 @@ HEDDLE_INLINE void put_sum(const TileProduct& p, Index row, Offset t,
   stored(conj(sum), p.result + (other * numbers + w * p.height + i) * r);
 }
 
-/// Asks for [from, to) of the memory of a GPU ahead of its use, a line for each lane in turn.
-HEDDLE_INLINE void ask_for([[maybe_unused]] const void* from, [[maybe_unused]] const void* to,
-                           [[maybe_unused]] int lane, [[maybe_unused]] int lanes) {
-#if defined(__CUDA_ARCH__)
-  constexpr int line = 128;
-  const char* const end = static_cast<const char*>(to);
-  for (const char* at = static_cast<const char*>(from) + lane * line; at < end;
-       at += lanes * line) {
-    asm volatile("prefetch.global.L1 [%0];" : : "l"(at));
-  }
-#endif
-}
-
-/// Which tiles of B an entry of A meets, known some entries ahead: a column, then the row it is.
-struct RowsAhead {
-  const TilePattern &a, &b;
-  Offset stop;
-  Index column = 0;  // of the entry after the next one
-  Offset begin = 0, end = 0, next_begin = 0, next_end = 0;
-
-  HEDDLE_INLINE RowsAhead(const TileProduct& p, Offset entry, Offset end_of_row)
-      : a(p.a), b(p.b), stop(end_of_row) {
-    if (entry < stop) look(a.column[entry]);
-    column = entry + 1 < stop ? a.column[entry + 1] : 0;
-    advance(entry - 1);
-  }
-  /// From an entry to the one behind it.
-  HEDDLE_INLINE void advance(Offset entry) {
-    begin = next_begin, end = next_end;
-    if (entry + 2 < stop) look(column);
-    if (entry + 3 < stop) column = a.column[entry + 3];
-  }
-
- private:
-  HEDDLE_INLINE void look(Index row) {
-    next_begin = b.offsets[row];
-    next_end = b.offsets[row + 1];
-  }
-};
-
 /// Adds the terms of entries [entry, stop) of A, whose places begin at `place`, to a row of C at
 /// `sums`. H, M and W are the tiles' sizes, or 0.
 template <Ring R, int H, int M, int W, class Team>
@@ -137,20 +97,22 @@ HEDDLE_INLINE void add_terms(const Team& team, const TileProduct& p, Offset entr
   const int height = H > 0 ? H : p.height, middle = M > 0 ? M : p.middle,
             width = W > 0 ? W : p.width;
   const int numbers = height * width, across = width / J, shares = numbers / (I * J);
-  RowsAhead ahead(p, entry, stop);
-  for (Offset e = entry; e < stop; ++e, ahead.advance(e - 1)) {
-    const Offset left_out = p.places.mirror != nullptr ? p.places[place++] : 0;
-    const Offset begin = ahead.begin + left_out, count = ahead.end - begin;
-    const int items = static_cast<int>(count) * shares;
+  // Where the next row of B lies is read while the last one is added.
+  Offset next_begin = 0, next_end = 0;
+  const auto look = [&](Offset e) {
+    if (e >= stop) return;
+    const Index other = p.a.column[e];
+    next_begin = p.b.offsets[other];
+    next_end = p.b.offsets[other + 1];
+  };
+  look(entry);
+  for (Offset e = entry; e < stop; ++e) {
+    Offset begin = next_begin;
+    const Offset last = next_end;
+    look(e + 1);
+    if (p.places.mirror != nullptr) begin += p.places[place++];
+    const int items = static_cast<int>(last - begin) * shares;
     team.each([&](int lane) {
-      if (e + 1 < stop) {
-        // As many tiles are left out of the next row, more or less.
-        const Offset tile = Offset(middle) * width * r;
-        ask_for(p.right + (ahead.next_begin + left_out) * tile, p.right + ahead.next_end * tile,
-                lane, team.lanes);
-        const double* const next = p.left + (e + 1) * height * middle * r;
-        ask_for(next, next + height * middle * r, lane, team.lanes);
-      }
       for (int t = lane; t < items; t += team.lanes) {
         const int j = t / shares, share = t - j * shares, down = share / across;
         const int i = down * I, w = (share - down * across) * J;
@@ -172,7 +134,7 @@ HEDDLE_INLINE void add_terms(const Team& team, const TileProduct& p, Offset entr
         }
       }
     });
-    place += count;
+    place += last - begin;
   }
 }
 
