@@ -57,6 +57,12 @@ class HugePageMemory final : public std::pmr::memory_resource {
   std::atomic<std::size_t> blocks_ = 0;
 };
 
+void check_instructions() {
+  if (has_baseline_copies || detail::machine_has_avx2()) return;
+  throw Error(ErrorKind::unsupported,
+              "this build of heddle needs a CPU with AVX2 and FMA (HEDDLE_INSTRUCTION_SETS=avx2)");
+}
+
 }  // namespace
 
 std::pmr::memory_resource* default_memory() {
@@ -69,11 +75,7 @@ Device Device::cpu(int threads, std::pmr::memory_resource* memory) {
     throw Error(ErrorKind::usage, "a device has 1 to " + std::to_string(most_threads) +
                                       " threads, not " + std::to_string(threads));
   }
-  if (!has_baseline_copies && !detail::machine_has_avx2()) {
-    throw Error(
-        ErrorKind::unsupported,
-        "this build of heddle needs a CPU with AVX2 and FMA (HEDDLE_INSTRUCTION_SETS=avx2)");
-  }
+  check_instructions();
   Device device;
   device.stream_.threads = threads > 0 ? threads : default_threads();
   device.memory_ = memory != nullptr ? memory : default_memory();
@@ -88,6 +90,7 @@ Device Device::sharing(RowShare* share) const {
 
 Device Device::cuda(int ordinal, CUstream_st* stream, std::pmr::memory_resource* memory) {
   if constexpr (has_cuda) {
+    check_instructions();  // the host's loops read values
     Device device;
     device.stream_ = {default_threads(), ordinal, cuda::open_stream(ordinal, stream), nullptr};
     device.memory_ = memory != nullptr ? memory : cuda::stream_memory(device.stream_);

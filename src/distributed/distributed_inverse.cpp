@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <limits>
+#include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -138,10 +140,10 @@ struct DistributedInverse<S>::State {
     const detail::UserRows& rows = overlap->rows();
     const Index none = rows.rows();
     detail::FailedRows failed{none, none, none};
-    guard(ranks(), [&] {
-      const Array<D> values = overlap->template components<D>(own, count, bytes);
-      failed = local->compute(rows, values.span());
-    });
+    Array<D> values;
+    guard(ranks(), [&] { values = overlap->template components<D>(own, count, bytes); });
+    together(ranks(), [&] { failed = local->compute(rows, std::as_const(values).span()); });
+    values = {};
     // As one process does: the first singular row of all, then the other kinds.
     for (const auto kind : {&detail::FailedRows::singular, &detail::FailedRows::too_large,
                             &detail::FailedRows::without_entry}) {

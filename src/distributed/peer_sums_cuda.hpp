@@ -28,8 +28,9 @@ class PeerSums {
   PeerSums(const PeerSums&) = delete;
   PeerSums& operator=(const PeerSums&) = delete;
 
-  /// For the next kernel that joins sums, on a stream that is being captured. A graph has an even
-  /// number of these, so that turns go on where it is launched again.
+  /// For the next kernel that joins sums, on a stream that is being captured. Each capture has an
+  /// even number of these, so that turns go on where its graph is launched again: bodies that hosts
+  /// replay, and no start before them.
   device::SumsOfRanks of_next_kernel(const Stream& stream);
   /// On the GPU.
   long long memory() const;

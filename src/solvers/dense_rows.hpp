@@ -21,7 +21,7 @@ struct DenseInverse {
   int size = 1, n = 1;
 };
 
-/// Rows of a panel: the threads of a block have a number each, or two.
+/// Rows of a panel: the 256 threads of a block have four numbers each, or one.
 template <Ring R>
 inline constexpr int rows_of_panel = R == Ring::real ? 32 : 16;
 /// Scalars that `eliminate_panel` works in.

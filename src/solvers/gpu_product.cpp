@@ -4,13 +4,25 @@
 
 #include "gpu_product_cuda.hpp"
 #include "heddle/config.hpp"
+#include "heddle/device.hpp"
 #include "heddle/error.hpp"
 
 namespace heddle::detail {
 
+namespace {
+
+void check_gpu(const Device& device) {
+  if (!device.on_gpu()) {
+    throw Error(ErrorKind::usage, "this product is made on a GPU, and the device is the CPU");
+  }
+}
+
+}  // namespace
+
 std::shared_ptr<ComputedMatrix> product_on_gpu(const PatternView& a, const EntryTile& of_a,
                                                const PatternView& b, const EntryTile& of_b,
                                                const Device& device) {
+  check_gpu(device);
   check_factors(a, b);
   check_pattern(a, device);
   check_pattern(b, device);
@@ -20,6 +32,7 @@ std::shared_ptr<ComputedMatrix> product_on_gpu(const PatternView& a, const Entry
 
 std::shared_ptr<ComputedMatrix> adjoint_on_gpu(const PatternView& a, const EntryTile& of_a,
                                                const Device& device) {
+  check_gpu(device);
   check_pattern(a, device);
   if constexpr (has_cuda) return cuda::make_adjoint(a, of_a, device);
   throw Error(ErrorKind::no_device, Device::why_no_gpu());

@@ -165,8 +165,12 @@ void LevelValues<S>::find_patterns(std::size_t number, const heddle::detail::Agg
   Pattern &p = own.prolongation.pattern, &image = own.image.pattern,
           &adjoint = own.restriction.pattern, &coarse = next.matrix.pattern;
   own.is_smoothed = interpolation == Interpolation::smoothed;
-  p = own.is_smoothed ? product_pattern(a, t, device_) : t;
-  if (own.is_smoothed) own.to_prolongation.places = product_places(a, t, p, false, device_);
+  if (own.is_smoothed) {
+    p = product_pattern(a, t, device_);
+    own.to_prolongation.places = product_places(a, t, p, false, device_);
+  } else {
+    p = t;
+  }
   image = product_pattern(a, p, device_);
   own.to_image.places = product_places(a, p, image, false, device_);
   adjoint = adjoint_pattern(p, own.place, device_);
@@ -227,9 +231,12 @@ void LevelValues<S>::add_inverse(std::size_t number) {
   const std::size_t scalars = level_patterns::dense_scalars(level.rows, level.matrix.shape);
   const auto n =
       static_cast<std::size_t>(level.rows) * static_cast<std::size_t>(level.matrix.shape.height);
-  for (Array<double>* const array : {&own.dense, &own.other, &own.panel, &own.inverse}) {
+  for (Array<double>* const array : {&own.dense, &own.other, &own.inverse}) {
     *array = Array<double>(scalars, device_);
   }
+  constexpr std::size_t most_rows = device::rows_of_panel<Ring::real>;
+  own.panel = Array<double>(
+      std::min(n, most_rows) * n * static_cast<std::size_t>(level.matrix.shape.ring), device_);
   own.sizes = Array<double>(n, device_);
   stored_of(*levels_[number]->entry.table, levels_[number]->entry.tiles, scalars);  // its room
   make_staged();

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <utility>
 
+#include "base/returned_memory_cuda.hpp"
 #include "coarse_inverse.hpp"
 #include "heddle/vector_operations.hpp"
 #include "level_values_cuda.hpp"
@@ -29,7 +30,8 @@ bool Hierarchy<S>::set_up_on_gpu(std::span<const FieldView<const S>> candidates)
     add_finest();
     on_gpu_ = std::make_shared<cuda::LevelValues<S>>(matrix_, levels_);
     is_done = read_candidates_on_gpu(candidates) && make_levels_on_gpu();
-  } catch (const Error&) {
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::internal) throw;
     // Memory, or what the CPU refuses as well.
   }
   if (!is_done) {
@@ -77,6 +79,7 @@ bool Hierarchy<S>::read_candidates_on_gpu(std::span<const FieldView<const S>> ca
       cuda::put_candidate(own.data(), {n, v, k, r}, static_cast<int>(j), -exponent, tiles.data(),
                           stream);
     }
+    cuda::wait_before_memory_goes_back(device);  // `own` and `inside` end here
   }
   on_gpu_->take_candidates(std::move(tiles));
   return true;

@@ -35,12 +35,6 @@ ProductShares shares_of(int height, int width, int ring, double length, Offset l
   return shares;
 }
 
-long long PieceSizes::bytes(Index rows) const {
-  if (count == 0) return 0;
-  constexpr Offset of_piece = sizeof(Index) + 2 * sizeof(Offset);
-  return count * of_piece + (rows + Offset(1)) * Offset(sizeof(Index)) + Offset(sizeof(Offset));
-}
-
 long long PieceSizes::bytes_of_sums() const { return count * room * Offset(sizeof(double)); }
 
 PieceSizes sizes_of_pieces(std::span<const Offset> rows, int height, int width, int ring,
@@ -57,7 +51,7 @@ PieceSizes sizes_of_pieces(std::span<const Offset> rows, int height, int width, 
     longest_of_a = std::max(longest_of_a, own);
     count += pieces_of(own, sizes.entries);
   }
-  if (longest_of_a < 2 * sizes.entries) return {};
+  if (longest_of_a < 2 * sizes.entries || count * sizes.room > 2 * most_scalars) return {};
   sizes.count = static_cast<Index>(count);
   return sizes;
 }

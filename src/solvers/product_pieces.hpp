@@ -27,7 +27,6 @@ struct PieceSizes {
   Index count = 0;
   Offset room = 0;  // scalars of the sums of each
 
-  long long bytes(Index rows) const;  // of `ProductPieces`
   long long bytes_of_sums() const;
 };
 /// `rows`: A's offsets, on the host; else as `shares_of`.

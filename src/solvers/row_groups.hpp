@@ -14,11 +14,8 @@ using GroupStarts = std::vector<Index>;
 /// Groups of `size` rows each; the last one has what is left.
 GroupStarts uniform_groups(Index rows, Index size);
 
-/// Consecutive rows with the same columns stay together, and neighbours join, up to `most` rows:
-/// supervariable agglomeration (Anzt, Dongarra, Flegar and Quintana-Orti 2019, Parallel Computing
-/// 81), which begins a new group where the next supervariable does not fit. Longer ones are cut.
-/// Calls `take(first, end)` for each group of rows, `repeats(row)` tells whether a row has the
-/// columns of the one before it.
+/// Calls `take(first, end)` for each group of `natural_groups`. `repeats(row)`: whether a row has
+/// the columns of the one before it.
 template <class Repeats, class Take>
 void for_each_natural_group(long long rows, Index most, const Repeats& repeats, const Take& take) {
   long long begin = 0;
@@ -31,6 +28,9 @@ void for_each_natural_group(long long rows, Index most, const Repeats& repeats, 
   }
   if (rows > 0) take(begin, rows);
 }
+/// Consecutive rows with the same columns stay together, and neighbours join, up to `most` rows:
+/// supervariable agglomeration (Anzt, Dongarra, Flegar and Quintana-Orti 2019, Parallel Computing
+/// 81), which begins a new group where the next supervariable does not fit. Longer ones are cut.
 GroupStarts natural_groups(const UserRows& rows, Index most);
 
 /// Entries of the block diagonal.

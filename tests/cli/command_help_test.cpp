@@ -82,6 +82,7 @@ TEST_F(Help, ShowsWhatIsDocumented) {
         "--preconditioner",
         "--cycle",
         "--smoother",
+        "--interpolation",
         "--strength",
         "--coordinates",
         "--candidates",
@@ -135,8 +136,8 @@ TEST_F(Help, ShowsWhatIsDocumented) {
             (Names{"-h", "--help", "--entry", "--entry-definition", "--alpha", "--beta",
                    "--adjoint", "--node", "--dense", "-o", "--output", "-q", "--quiet"}));
   EXPECT_EQ(options(help("multiply")),
-            (Names{"-h", "--help", "--entry", "--adjoint", "--left-adjoint", "-o", "--output", "-q",
-                   "--quiet"}));
+            (Names{"-h", "--help", "--entry", "--adjoint", "--left-adjoint", "--device",
+                   "--threads", "-o", "--output", "-q", "--quiet"}));
   EXPECT_EQ(options(help("convert")), (Names{"-h", "--help", "--entry", "--to", "-q", "--quiet"}));
   EXPECT_EQ(options(help("bench")),
             (Names{"-h",        "--help",        "--suite",     "--problem", "--plan",
@@ -165,6 +166,7 @@ TEST_F(Help, EveryOptionIsAccepted) {
       {"--preconditioner", "none"},
       {"--cycle", "w"},
       {"--smoother", "l1-jacobi"},
+      {"--interpolation", "plain"},
       {"--strength", "0.01"},
       {"--coordinates", "points.mtx"},
       {"--candidates", "adaptive"},
@@ -225,8 +227,8 @@ TEST_F(Help, EveryOptionIsAccepted) {
       if (option == "--interval") {
         arguments.insert(arguments.end(), {"4", "--solver", "chebyshev"});
       }
-      if (option == "--cycle" || option == "--smoother" || option == "--strength" ||
-          option == "--coordinates" || option == "--candidates") {
+      if (option == "--cycle" || option == "--smoother" || option == "--interpolation" ||
+          option == "--strength" || option == "--coordinates" || option == "--candidates") {
         arguments.insert(arguments.end(), {"--preconditioner", "multigrid", "--entry", "block3"});
       }
       if (option == "--omega") arguments.insert(arguments.end(), {"--solver", "richardson"});

@@ -156,13 +156,16 @@ TEST_F(SolveMultigrid, RefusesWhatDoesNotSuit) {
   folder.write("points.mtx", "%%MatrixMarket matrix array real general\n2 3\n0\n1\n0\n0\n0\n0\n");
   expect_refused({"p.npz", "--cycle", "w"}, "--cycle is for --preconditioner multigrid");
   expect_refused({"p.npz", "--smoother", "jacobi"}, "--smoother is for --preconditioner multigrid");
+  expect_refused({"p.npz", "--interpolation", "plain"},
+                 "--interpolation is for --preconditioner multigrid");
   ASSERT_EQ(run({"generate", "poisson", "--size", "8000", "-o", "q.npz", "-q"}).status, 0);
   expect_refused({"q.npz", "--preconditioner", "multigrid", "--cycle", "k", "--solver", "cg"},
                  "conjugate gradient needs a constant preconditioner, and this one says that it "
                  "varies; use FGMRES");
   expect_refused({"p.npz", "--preconditioner", "multigrid:k:2"},
-                 "the preconditioner multigrid takes the degree first, then a cycle (v, w, k) and "
-                 "a smoother (chebyshev, jacobi, l1-jacobi, gauss-seidel), not '2'");
+                 "the preconditioner multigrid takes the degree first, then a cycle (v, w, k), a "
+                 "smoother (chebyshev, jacobi, l1-jacobi, gauss-seidel) and an interpolation "
+                 "(smoothed, plain), not '2'");
   expect_refused({"p.npz", "--strength", "0"}, "--strength is for --preconditioner multigrid");
   expect_refused({"p.npz", "--preconditioner", "multigrid", "--strength", "1"},
                  "multigrid: the strength of a connection is at least 0 and below 1");
