@@ -3,9 +3,6 @@ file(GLOB spin_sources CONFIGURE_DEPENDS apps/spin/*.cpp)
 list(REMOVE_ITEM spin_sources ${PROJECT_SOURCE_DIR}/apps/spin/main.cpp)
 set(image_sources ${spin_sources})  # those that read files, for fuzzers
 list(FILTER image_sources INCLUDE REGEX "_image\\.cpp$")
-if(HEDDLE_SANITIZE_SOME)
-  set(spin_sources ${image_sources})
-endif()
 add_library(heddle_spin STATIC ${spin_sources})
 target_include_directories(heddle_spin PUBLIC apps/spin)
 target_link_libraries(heddle_spin
