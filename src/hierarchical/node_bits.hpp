@@ -2,17 +2,10 @@
 // of a sort where a GPU makes trees. Index arithmetic only, which CPU and GPU share.
 #pragma once
 
+#include "base/ones_of.hpp"
 #include "heddle/entries/slots.hpp"
 
 namespace heddle::cuda {
-
-HEDDLE_INLINE int ones_of(unsigned long long bits) {
-#ifdef __CUDA_ARCH__
-  return __popcll(bits);
-#else
-  return __builtin_popcountll(bits);
-#endif
-}
 
 /// The blocks of the block rows [first, end) that hold entries: a bit each, row by row.
 struct BlockBits {

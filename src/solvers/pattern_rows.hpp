@@ -5,7 +5,7 @@
 
 #include <limits>
 
-#include "hierarchical/node_bits.hpp"
+#include "base/ones_of.hpp"
 #include "tile_rows.hpp"
 
 namespace heddle::device {

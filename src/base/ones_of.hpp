@@ -1,0 +1,16 @@
+// How many bits of a word are set, on a CPU and on a GPU.
+#pragma once
+
+#include "heddle/entries/slots.hpp"
+
+namespace heddle::cuda {
+
+HEDDLE_INLINE int ones_of(unsigned long long bits) {
+#ifdef __CUDA_ARCH__
+  return __popcll(bits);
+#else
+  return __builtin_popcountll(bits);
+#endif
+}
+
+}  // namespace heddle::cuda
