@@ -66,6 +66,13 @@ if(HEDDLE_HAS_CUDA AND gpu_sources)
   execute_process(COMMAND nvidia-smi -L OUTPUT_QUIET ERROR_QUIET RESULT_VARIABLE no_gpu)
   if(HEDDLE_CUDA_THIS_MACHINE AND no_gpu AND NOT HEDDLE_DEEP_CHECK)
     set_target_properties(gpu_test PROPERTIES EXCLUDE_FROM_ALL ON)
+    # Kernels that are compiled to be checked alone (cuda.cmake) run for minutes, and round otherwise.
+    if(HEDDLE_QUICK_CHECK)
+      add_custom_target(refuse_gpu_test
+        COMMAND ${CMAKE_COMMAND} -E echo "gpu_test wants a build without HEDDLE_QUICK_CHECK, which leaves kernels unoptimised"
+        COMMAND ${CMAKE_COMMAND} -E false)
+      add_dependencies(gpu_test refuse_gpu_test)
+    endif()
   else()
     add_test(NAME gpu.skips_without_a_gpu COMMAND gpu_test)
     set_tests_properties(gpu.skips_without_a_gpu PROPERTIES LABELS gpu TIMEOUT 600)

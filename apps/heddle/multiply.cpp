@@ -51,8 +51,10 @@ void run_multiply(const MultiplyOptions& options) {
   files.writes("--output", options.output);
   files.check();
   const auto progress = options.quiet ? nullptr : std::make_unique<TerminalProgress>();
-  const Device device = options.device.on(options.quiet);
   visit_entry<double>(kind, [&]<class E>() {
+    DeviceOption where = options.device;
+    if (!multiplied_on_gpu<E> && where.device == "auto") where.device = "cpu";
+    const Device device = where.on(options.quiet);
     if (device.on_gpu() && !multiplied_on_gpu<E>) {
       throw Error(ErrorKind::unsupported,
                   "--device: products of " + options.entry + " entries are made on the CPU");

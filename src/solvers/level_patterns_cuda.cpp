@@ -186,15 +186,19 @@ void LevelValues<S>::extend(std::size_t number) {
   make_staged();
 }
 
-/// Of C = A B with tiles of this shape; `rows`: A's offsets.
+/// Of C = A B with tiles of this shape.
 template <class S>
-void LevelValues<S>::cut_rows(const Array<Offset>& rows, const Matrix& a, const Matrix& b,
-                              const Pattern& c, const heddle::detail::TileShape& shape,
-                              Product& product) {
+void LevelValues<S>::cut_rows(const Matrix& a, const Matrix& b, const Pattern& c,
+                              const heddle::detail::TileShape& shape, Product& product) {
+  const double length = b.pattern.mean_length();
+  const Offset of_piece = heddle::detail::entries_of_piece(
+      a.pattern.entries(), shape.height, shape.width, shape.ring, length, c.longest);
+  if (a.pattern.longest < 2 * of_piece) return;  // before the offsets travel
   device::TileProduct p;
   p.a = a.pattern.view(), p.b = b.pattern.view(), p.places = product.places.view();
   p.height = shape.height, p.width = shape.width;
-  product.pieces = cut(p, rows.span(), shape.ring, b.pattern.mean_length(), c.longest, device_);
+  product.pieces = cut(p, level_patterns::on_host(a.pattern.offsets).span(), shape.ring, length,
+                       c.longest, device_);
   staged_sums_ = std::max(staged_sums_, product.pieces.sizes.bytes_of_sums());
 }
 
@@ -211,11 +215,10 @@ void LevelValues<S>::add_transfer(std::size_t number) {
   own.image.values = Array<double>(std::max(of_image, of_p), device_);
   own.restriction.values = Array<double>(of_p, device_);
   const Pattern& p = own.prolongation.pattern;
-  const Array<Offset> rows = level_patterns::on_host(own.matrix.pattern.offsets);
-  if (own.is_smoothed) cut_rows(rows, own.matrix, own.tentative, p, shape, own.to_prolongation);
-  cut_rows(rows, own.matrix, own.prolongation, own.image.pattern, shape, own.to_image);
-  cut_rows(level_patterns::on_host(own.restriction.pattern.offsets), own.restriction, own.image,
-           values_[number + 1].matrix.pattern, coarse.matrix.shape, own.to_coarse);
+  if (own.is_smoothed) cut_rows(own.matrix, own.tentative, p, shape, own.to_prolongation);
+  cut_rows(own.matrix, own.prolongation, own.image.pattern, shape, own.to_image);
+  cut_rows(own.restriction, own.image, values_[number + 1].matrix.pattern, coarse.matrix.shape,
+           own.to_coarse);
   own.scales = Array<double>(static_cast<std::size_t>(coarse.rows), device_);
   own.scratch =
       Array<double>(level_patterns::scratch_scalars(coarse.rows, coarse.matrix.shape), device_);

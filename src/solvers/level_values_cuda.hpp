@@ -112,7 +112,7 @@ class LevelValues {
   void take_reach();
   void add_level(std::size_t number);
   void add_transfer(std::size_t number);
-  void cut_rows(const Array<Offset>& rows, const Matrix& a, const Matrix& b, const Pattern& c,
+  void cut_rows(const Matrix& a, const Matrix& b, const Pattern& c,
                 const heddle::detail::TileShape& shape, Product& product);
   void make_staged();
   device::ReachRows reach_rows(std::size_t number) const;

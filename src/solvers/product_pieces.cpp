@@ -37,14 +37,18 @@ ProductShares shares_of(int height, int width, int ring, double length, Offset l
 
 long long PieceSizes::bytes_of_sums() const { return count * room * Offset(sizeof(double)); }
 
+Offset entries_of_piece(Offset entries, int height, int width, int ring, double length,
+                        Offset longest) {
+  const ProductShares shares = shares_of(height, width, ring, length, longest);
+  return std::max({fewest_entries, pieces_of(entries * shares.lanes, lanes_to_fill),
+                   pieces_of(entries * (longest * height * width * ring), most_scalars)});
+}
+
 PieceSizes sizes_of_pieces(std::span<const Offset> rows, int height, int width, int ring,
                            double length, Offset longest) {
-  const ProductShares shares = shares_of(height, width, ring, length, longest);
   PieceSizes sizes;
   sizes.room = longest * height * width * ring;
-  const Offset entries = rows.back();
-  sizes.entries = std::max({fewest_entries, pieces_of(entries * shares.lanes, lanes_to_fill),
-                            pieces_of(entries * sizes.room, most_scalars)});
+  sizes.entries = entries_of_piece(rows.back(), height, width, ring, length, longest);
   Offset longest_of_a = 0, count = 0;
   for (std::size_t row = 0; row + 1 < rows.size(); ++row) {
     const Offset own = rows[row + 1] - rows[row];
@@ -54,13 +58,6 @@ PieceSizes sizes_of_pieces(std::span<const Offset> rows, int height, int width, 
   if (longest_of_a < 2 * sizes.entries || count * sizes.room > 2 * most_scalars) return {};
   sizes.count = static_cast<Index>(count);
   return sizes;
-}
-
-PieceSizes sizes_of_pieces(const TileMatrix& a, const TileMatrix& b, const TileMatrix& c,
-                           const ProductPlaces& places) {
-  const double length = b.rows() > 0 ? static_cast<double>(b.pattern.entries()) / b.rows() : 0;
-  return sizes_of_pieces(a.pattern.offsets.span(), c.shape.height, c.shape.width, c.shape.ring,
-                         length, static_cast<Offset>(places.longest));
 }
 
 ProductPieces product_pieces(std::span<const Offset> rows, const PieceSizes& sizes,

@@ -6,7 +6,6 @@
 
 #include "heddle/array.hpp"
 #include "product_rows.hpp"
-#include "tile_products.hpp"
 
 namespace heddle::detail {
 
@@ -29,12 +28,13 @@ struct PieceSizes {
 
   long long bytes_of_sums() const;
 };
-/// `rows`: A's offsets, on the host; else as `shares_of`.
+/// Where A has so many entries, and else as `shares_of`. Where no row of A has twice as many as a
+/// piece, all are added up whole.
+Offset entries_of_piece(Offset entries, int height, int width, int ring, double length,
+                        Offset longest);
+/// `rows`: A's offsets, on the host.
 PieceSizes sizes_of_pieces(std::span<const Offset> rows, int height, int width, int ring,
                            double length, Offset longest);
-/// Of C = A B on the host.
-PieceSizes sizes_of_pieces(const TileMatrix& a, const TileMatrix& b, const TileMatrix& c,
-                           const ProductPlaces& places);
 
 /// `device::RowPieces` but for the sums.
 struct ProductPieces {

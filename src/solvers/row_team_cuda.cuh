@@ -8,6 +8,13 @@ namespace heddle::cuda::tile_values {
 
 inline constexpr int threads = 128;  // of a block of rows
 
+/// Of the lanes of a warp that make a team with this thread: a power of two of them.
+__device__ __forceinline__ unsigned mask_of_team(int lanes) {
+  if (lanes >= 32) return 0xffffffffu;
+  const int first = static_cast<int>(threadIdx.x) % 32 / lanes * lanes;
+  return ((1u << lanes) - 1) << first;
+}
+
 /// A power of two of lanes of a warp, or a block, for each row.
 struct RowTeam {
   int lanes, lane;
@@ -22,7 +29,7 @@ struct RowTeam {
   __device__ __forceinline__ double sum(const F& f) const {
     double value = f(lane);
     for (int distance = min(lanes, 32) / 2; distance > 0; distance /= 2) {
-      value += __shfl_xor_sync(mask(), value, distance);
+      value += __shfl_xor_sync(mask_of_team(lanes), value, distance);
     }
     if (lanes <= 32) return value;
     if (lane % 32 == 0) shared[lane / 32] = value;
@@ -34,16 +41,11 @@ struct RowTeam {
   }
 
  private:
-  __device__ __forceinline__ unsigned mask() const {
-    if (lanes >= 32) return 0xffffffffu;
-    const int first = static_cast<int>(threadIdx.x) % 32 / lanes * lanes;
-    return ((1u << lanes) - 1) << first;
-  }
   __device__ __forceinline__ void meet() const {
     if (lanes > 32) {
       __syncthreads();
     } else if (lanes > 1) {
-      __syncwarp(mask());
+      __syncwarp(mask_of_team(lanes));
     }
   }
 };
@@ -70,14 +72,18 @@ void for_each_row(Index rows, int lanes, unsigned shared_bytes, const Stream& st
   check(cudaGetLastError(), "the launch of a kernel");
 }
 
-/// As many lanes as there is work for side by side; a block where few rows have much.
-inline int lanes_for(Index rows, double work) {
-  constexpr Index few_rows = 4096;
-  constexpr double much_work = 64;
-  if (rows <= few_rows && work >= much_work) return threads;
+/// The largest power of two of a warp's lanes that have work side by side.
+inline int lanes_of_warp(double work) {
   int lanes = 1;
   while (lanes < 32 && 2 * lanes <= work) lanes *= 2;
   return lanes;
+}
+
+/// The same; a block where few rows have much.
+inline int lanes_for(Index rows, double work) {
+  constexpr Index few_rows = 4096;
+  constexpr double much_work = 64;
+  return rows <= few_rows && work >= much_work ? threads : lanes_of_warp(work);
 }
 
 template <class Run>

@@ -8,6 +8,7 @@
 #include "base/sort_cuda.hpp"
 #include "base/temporary_memory_cuda.hpp"
 #include "pattern_rows.hpp"
+#include "row_team_cuda.cuh"
 
 namespace heddle::cuda {
 
@@ -30,8 +31,7 @@ struct FindingTeam {
     if constexpr (lanes > 32) {
       __syncthreads();
     } else {
-      const int first = static_cast<int>(threadIdx.x) % 32 / lanes * lanes;
-      __syncwarp(lanes == 32 ? 0xffffffffu : ((1u << lanes % 32) - 1) << first);
+      __syncwarp(tile_values::mask_of_team(lanes));
     }
   }
   /// What was there; a column takes the place of none.
@@ -230,13 +230,6 @@ class RowFinder {
   Array<unsigned> bits_;
 };
 
-/// The largest power of two of lanes that rows of such a mean length keep at work.
-int lanes_for(double length) {
-  int lanes = 1;
-  while (lanes < 32 && 2 * lanes <= length) lanes *= 2;
-  return lanes;
-}
-
 Offset longest_row(const Array<Offset>& offsets, Index rows, const Device& device) {
   Array<Offset> longest(1, device);
   for_each_index(device.stream(), rows,
@@ -285,7 +278,8 @@ DevicePattern product_pattern(const DevicePattern& a, const DevicePattern& b,
   DevicePattern c{
       Array<Offset>(static_cast<std::size_t>(a.rows) + 1, device), {}, a.rows, b.columns, 0};
   const TemporaryMemory temporary(device);
-  PatternRows rows{a.view(), b.view(), lanes_for(b.mean_length()), c.offsets.data(), nullptr};
+  PatternRows rows{a.view(), b.view(), tile_values::lanes_of_warp(b.mean_length()),
+                   c.offsets.data(), nullptr};
   constexpr Offset part_of_memory = 8;
   RowFinder finder(rows, b.columns, a.mean_length() * b.mean_length(),
                    device.available_memory() / part_of_memory, temporary.device());
@@ -312,8 +306,10 @@ DevicePlaces product_places(const DevicePattern& a, const DevicePattern& b, cons
   UnsetArray<Index> row;
   if (!places.mirror.empty()) row = rows_of_entries(a, temporary.device());
   Array<Offset> first(static_cast<std::size_t>(entries) + 1, temporary.device());
-  const PlaceRows rows{
-      {a.view(), b.view(), lanes_for(b.mean_length())}, c.view(), row.data(), first.data()};
+  const PlaceRows rows{{a.view(), b.view(), tile_values::lanes_of_warp(b.mean_length())},
+                       c.view(),
+                       row.data(),
+                       first.data()};
   for_each_index(stream, entries, [=, to = first.data()] __device__(Offset entry) {
     to[entry] = rows.terms_of(entry);
   });

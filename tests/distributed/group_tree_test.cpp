@@ -41,10 +41,14 @@ double sum_over_ranks(std::vector<double> sums, const Partition& partition) {
   return nodes.empty() ? 0 : nodes[static_cast<std::size_t>(tree.root)];
 }
 
-TEST(GroupTree, GivesTheSumOfOneProcessBitForBit) {
-  Seed seed(61);
-  for (int round = 0; round < 2000; ++round) {
-    const int groups = random_between(0, round < 1000 ? 20 : 300, seed.generator);
+/// Calls `check(sums, partition)` for random sums of groups, in rounds of few of them and of up to
+/// `most`.
+template <class Check>
+void for_random_groups(std::uint64_t number, int few_rounds, int rounds, int most,
+                       const Check& check) {
+  Seed seed(number);
+  for (int round = 0; round < rounds; ++round) {
+    const int groups = random_between(0, round < few_rounds ? 20 : most, seed.generator);
     const int ranks = random_between(1, 9, seed.generator);
     std::vector<double> sums(static_cast<std::size_t>(groups));
     for (double& sum : sums) sum = random_components<real<double>>(seed.generator).component[0];
@@ -53,9 +57,15 @@ TEST(GroupTree, GivesTheSumOfOneProcessBitForBit) {
         std::max(0, groups * rows_of_group - random_between(0, rows_of_group - 1, seed.generator));
     for (const Partition& partition : {random_partition(rows, ranks, seed.generator),
                                        random_owners(rows, ranks, seed.generator)}) {
-      ASSERT_EQ(sum_over_ranks(sums, partition), whole_sum(sums)) << groups << " groups";
+      check(sums, partition);
     }
   }
+}
+
+TEST(GroupTree, GivesTheSumOfOneProcessBitForBit) {
+  for_random_groups(61, 1000, 2000, 300, [](const auto& sums, const Partition& partition) {
+    ASSERT_EQ(sum_over_ranks(sums, partition), whole_sum(sums)) << sums.size() << " groups";
+  });
 }
 
 /// As kernels join them (kernels/rank_sums.cuh): a thread has a group of a node, and the joinings
@@ -101,23 +111,13 @@ double sum_by_kernels(const std::vector<double>& sums, const Partition& partitio
 }
 
 TEST(GroupTree, GivesThatSumInNodesOfAnyWidth) {
-  Seed seed(62);
-  for (int round = 0; round < 200; ++round) {
-    const int groups = random_between(0, round < 150 ? 20 : 1500, seed.generator);
-    const int ranks = random_between(1, 9, seed.generator);
-    std::vector<double> sums(static_cast<std::size_t>(groups));
-    for (double& sum : sums) sum = random_components<real<double>>(seed.generator).component[0];
-    const Index rows =
-        std::max(0, groups * rows_of_group - random_between(0, rows_of_group - 1, seed.generator));
+  for_random_groups(62, 150, 200, 1500, [](const auto& sums, const Partition& partition) {
     const double expected = whole_sum(sums);
-    for (const Partition& partition : {random_partition(rows, ranks, seed.generator),
-                                       random_owners(rows, ranks, seed.generator)}) {
-      for (const long long most_width : {1LL, 4LL, 256LL}) {
-        ASSERT_EQ(sum_by_kernels(sums, partition, most_width), expected)
-            << groups << " groups, " << most_width << " in a node";
-      }
+    for (const long long most_width : {1LL, 4LL, 256LL}) {
+      ASSERT_EQ(sum_by_kernels(sums, partition, most_width), expected)
+          << sums.size() << " groups, " << most_width << " in a node";
     }
-  }
+  });
 }
 
 TEST(GroupTree, HasFewNodesARank) {

@@ -81,6 +81,13 @@ void expect_near(const Found& found, const Expected& expected, double tolerance)
   EXPECT_TRUE(std::sqrt(squared) <= tolerance * std::sqrt(size)) << squared << " of " << size;
 }
 
+detail::PieceSizes sizes_of_pieces(const TileMatrix& a, const TileMatrix& b, const TileMatrix& c,
+                                   const ProductPlaces& places) {
+  const double length = b.rows() > 0 ? static_cast<double>(b.pattern.entries()) / b.rows() : 0;
+  return detail::sizes_of_pieces(a.pattern.offsets.span(), c.shape.height, c.shape.width,
+                                 c.shape.ring, length, static_cast<Offset>(places.longest));
+}
+
 /// C by rows and, where these are long, by pieces of them, with sums beside it and in it.
 template <Ring R, int H, int M, int W>
 void expect_product(const TileMatrix& a, const TileMatrix& b, const ProductPlaces& places,
