@@ -31,6 +31,33 @@ void copy_to_dense(const TileMatrix& a, std::vector<double>& dense) {
   }
 }
 
+/// to += the sum of factor(m) from(m) over m in [first, end), in this order, of `count` numbers
+/// each. Several at once: a number is read and written once for them.
+template <Ring R, class FactorOf, class RowOf>
+HEDDLE_INLINE void add_multiples_of_rows(double* __restrict to, Offset first, Offset end,
+                                         Offset count, const FactorOf& factor, const RowOf& from) {
+  constexpr Offset at_once = 4;
+  if constexpr (R == Ring::real) {
+    for (; first + at_once <= end; first += at_once) {
+      const double a = factor(first).component[0], b = factor(first + 1).component[0],
+                   c = factor(first + 2).component[0], d = factor(first + 3).component[0];
+      const double *const x = from(first), *const y = from(first + 1), *const z = from(first + 2),
+                          *const w = from(first + 3);
+      for (Offset j = 0; j < count; ++j) {
+        double sum = to[j];
+        sum += a * x[j];
+        sum += b * y[j];
+        sum += c * z[j];
+        sum += d * w[j];
+        to[j] = sum;
+      }
+    }
+  }
+  for (; first < end; ++first) {
+    add_multiple_of_row<R>(to, factor(first), from(first), static_cast<Index>(count));
+  }
+}
+
 /// Exchanges rows and columns k < p of a Hermitian matrix from row k on, and the columns of the
 /// rows of U above it. All are in upper triangles.
 template <Ring R>
@@ -71,14 +98,50 @@ HEDDLE_INLINE void check_rest(const double* dense, Offset n, Offset k, const dou
   }
 }
 
+/// What the rows [first, end) of U take from the numbers right of the diagonal in each row from
+/// `end` on. A row is one thread's.
+template <Ring R>
+void subtract_rows(double* dense, Offset n, Offset first, Offset end, int team) {
+  constexpr Offset r = ring_size(R), rows_at_once = 8;
+  parallel_for(team, n - end, rows_at_once, [&](Offset behind) {
+    const Offset i = end + behind;
+    run_widely_fused([&] {
+      add_multiples_of_rows<R>(
+          dense + (i * n + i + 1) * r, first, end, n - i - 1,
+          [&](Offset q) { return -conj(number_at<R>(dense + q * n * r, i)); },
+          [&](Offset q) { return dense + (q * n + i + 1) * r; });
+    });
+  });
+}
+
+/// Row k of U, of which the rows [first, k) have still to be subtracted, and the diagonal below it.
+template <Ring R>
+HEDDLE_INLINE void finish_row(double* dense, Offset n, Offset first, Offset k) {
+  constexpr Offset r = ring_size(R);
+  double* const row = dense + k * n * r;
+  add_multiples_of_rows<R>(
+      row + (k + 1) * r, first, k, n - k - 1,
+      [&](Offset q) { return -conj(number_at<R>(dense + q * n * r, k)); },
+      [&](Offset q) { return dense + (q * n + k + 1) * r; });
+  const double scale = 1 / std::sqrt(row[k * r]);
+  for (Offset t = (k + 1) * r; t < n * r; ++t) row[t] *= scale;
+  put_number(Coefficient<R, double>::from_real(scale), row, k);
+  for (Offset i = k + 1; i < n; ++i) {
+    const auto number = number_at<R>(row, i);
+    add_multiple_of_row<R>(dense + (i * n + i) * r, -conj(number), number.component, 1);
+  }
+}
+
 /// A = U* U by rows, with 1 / u_kk in place of u_kk, of A's rows in the order that `order` gets.
 /// The next row is the one of whose diagonal most is left, the first of several: a small pivot
 /// would amplify A's own rounding (Higham 2002, Accuracy and Stability of Numerical Algorithms,
 /// 10.3). Where no more than `rounding` is left of any, the rest is rounding: these rows get their
-/// diagonal of A in place of it. `own` has what is more than that diagonal, or 0, and gets it.
+/// diagonal of A in place of it. `own` has what is more than that diagonal, or 0, and gets it. Some
+/// rows of U are subtracted from those below together, but for the diagonal (Lucas 2004, LAPACK
+/// Working Note 161).
 template <Ring R>
-HEDDLE_INLINE void factorize(double* dense, Offset n, double rounding, double* own, Index* order) {
-  constexpr Offset r = ring_size(R);
+void factorize(double* dense, Offset n, double rounding, double* own, Index* order, int team) {
+  constexpr Offset r = ring_size(R), rows_together = 32;
   const auto row_of = [&](Offset i) { return dense + i * n * r; };
   double largest = 0;
   for (Offset k = 0; k < n; ++k) {
@@ -90,7 +153,9 @@ HEDDLE_INLINE void factorize(double* dense, Offset n, double rounding, double* o
     largest = std::max(largest, own[k]);
   }
   bool is_checked = false;
+  Offset first = 0;  // row of U that is not subtracted from those below
   for (Offset k = 0; k < n; ++k) {
+    if (k - first == rows_together) subtract_rows<R>(dense, n, std::exchange(first, k), k, team);
     Offset next = k;
     double most_left = 0;
     for (Offset i = k; i < n; ++i) {
@@ -98,6 +163,7 @@ HEDDLE_INLINE void factorize(double* dense, Offset n, double rounding, double* o
       if (left > most_left) next = i, most_left = left;
     }
     if (most_left <= -least_energy && !std::exchange(is_checked, true)) {
+      subtract_rows<R>(dense, n, std::exchange(first, k), k, team);
       check_rest<R>(dense, n, k, own);
     }
     double* const row = row_of(k);
@@ -113,13 +179,7 @@ HEDDLE_INLINE void factorize(double* dense, Offset n, double rounding, double* o
       std::swap(own[k], own[next]);
       std::swap(order[k], order[next]);
     }
-    const double scale = 1 / std::sqrt(row[k * r]);
-    for (Offset t = (k + 1) * r; t < n * r; ++t) row[t] *= scale;
-    put_number(Coefficient<R, double>::from_real(scale), row, k);
-    for (Offset i = k + 1; i < n; ++i) {
-      add_multiple_of_row<R>(row_of(i) + i * r, -conj(number_at<R>(row, i)), row + i * r,
-                             static_cast<Index>(n - i));
-    }
+    run_widely_fused([&] { finish_row<R>(dense, n, first, k); });
   }
 }
 
@@ -133,10 +193,12 @@ HEDDLE_INLINE void invert_columns(const double* upper, Offset n, Offset first, O
     double* const row = inverse + q * n * r;
     const Offset begin = std::max(first, q + 1);
     std::fill(row + first * r, row + end * r, double(0));
-    for (Offset t = q + 1; t < end; ++t) {
-      const Offset from = std::max(first, t);
-      add_multiple_of_row<R>(row + from * r, -number_at<R>(of_u, t), inverse + (t * n + from) * r,
-                             static_cast<Index>(end - from));
+    const auto factor = [&](Offset t) { return -number_at<R>(of_u, t); };
+    add_multiples_of_rows<R>(row + first * r, q + 1, begin, end - first, factor,
+                             [&](Offset t) { return inverse + (t * n + first) * r; });
+    for (Offset t = begin; t < end; ++t) {
+      add_multiple_of_row<R>(row + t * r, factor(t), inverse + (t * n + t) * r,
+                             static_cast<Index>(end - t));
     }
     for (Offset t = begin * r; t < end * r; ++t) row[t] *= of_u[q * r];
     if (q >= first) std::copy_n(of_u + q * r, r, row + q * r);
@@ -148,10 +210,9 @@ template <Ring R>
 HEDDLE_INLINE void multiply_row(const double* adjoint, Offset n, Offset i, double* row) {
   constexpr Offset r = ring_size(R);
   std::fill(row, row + (i + 1) * r, double(0));
-  for (Offset c = i; c < n; ++c) {
-    const double* const of_c = adjoint + c * n * r;
-    add_multiple_of_row<R>(row, conj(number_at<R>(of_c, i)), of_c, static_cast<Index>(i + 1));
-  }
+  add_multiples_of_rows<R>(
+      row, i, n, i + 1, [&](Offset c) { return conj(number_at<R>(adjoint + c * n * r, i)); },
+      [&](Offset c) { return adjoint + c * n * r; });
 }
 
 /// U^-1 U^-*, which is definite, into `scratch.inverse`. Where A is singular it inverts A for what
@@ -174,7 +235,7 @@ void invert_over(const TileMatrix& a, std::span<const double> scale, double roun
     scratch.work[static_cast<std::size_t>(k)] =
         scale.empty() ? 0 : scale[static_cast<std::size_t>(k / a.shape.height)];
   }
-  run_widely_fused([&] { factorize<R>(dense, n, rounding, scratch.work.data(), order); });
+  factorize<R>(dense, n, rounding, scratch.work.data(), order, team);
   const Offset blocks = (n + columns_at_once - 1) / columns_at_once;
   parallel_for(team, blocks, 1, [&](Offset block) {
     // The last ones take longest.
@@ -263,13 +324,13 @@ void invert(const TileMatrix& a, std::span<const double> scale, double rounding,
     invert_over<Ring::quaternion>(a, scale, rounding, scratch, host);
   }
   if (result.values.empty()) result = full_matrix(a.rows(), a.shape);
-  for (Offset e = 0; e < result.pattern.entries(); ++e) {
+  parallel_for(team_size(host, n * n * r), result.pattern.entries(), [&](Offset e) {
     const Offset row = e / a.rows(), column = e % a.rows();
     for (int i = 0; i < v; ++i) {
       std::copy_n(scratch.inverse.begin() + ((row * v + i) * n + column * v) * r, v * r,
                   result.tile(e) + i * v * r);
     }
-  }
+  });
 }
 
 TileMatrix coarse_inverse(const TileMatrix& a, double rounding) {

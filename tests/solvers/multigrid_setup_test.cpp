@@ -8,6 +8,7 @@
 #include <limits>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "heddle/methods/coefficient.hpp"
@@ -259,21 +260,24 @@ TEST(TentativeProlongation, HasOrthonormalColumnsWithTheCandidatesInItsRange) {
 
 TEST(CoarseInverse, IsTheInverseOrAGeneralizedOne) {
   Seed seed(5);
-  Generator& generator = seed.generator;
-  for (const int ring : {1, 2, 4}) {
-    const TileMatrix b = random_tiles(9, 12, 8, {2, 2, ring}, generator);
+  // Rows of the factor are subtracted from others 32 at a time.
+  for (const auto& [ring, rows] : {std::pair{1, 9}, {2, 9}, {4, 9}, {1, 37}, {2, 37}, {4, 37}}) {
+    const TileMatrix b = random_tiles(rows, rows + 3, 8, {2, 2, ring}, seed.generator);
     Array<Offset> place;
     TileMatrix turned = adjoint_pattern(b, host(1), place);
     conjugate_transpose(b, place, turned, host(1));
     for (const bool is_singular : {false, true}) {
-      // B B* is definite but for rows that are empty; B* B has 9 rows' rank of 12.
-      const TileMatrix &left = is_singular ? turned : b, &right = is_singular ? b : turned;
-      const TileMatrix a = product_of(left, right);
-      const Eigen::MatrixXd dense = dense_of(a);
-      const Eigen::MatrixXd inverse = dense_of(coarse_inverse(a, 1e-10));
+      // B B* is definite but for rows that are empty; B* B has a rank of no more than B's rows.
+      const TileMatrix a = is_singular ? product_of(turned, b) : product_of(b, turned);
+      const TileMatrix made = coarse_inverse(a, 1e-10);
+      const Eigen::MatrixXd dense = dense_of(a), inverse = dense_of(made);
       EXPECT_LE((dense * inverse * dense - dense).norm(), 1e-9 * dense.norm());
       EXPECT_LE((inverse - inverse.transpose()).norm(), 1e-14 * inverse.norm());
       EXPECT_TRUE(is_positive_definite(inverse));
+      TileMatrix by_team;
+      detail::SetupScratch scratch;
+      invert(a, {}, 1e-10, by_team, scratch, host(4));
+      EXPECT_TRUE(std::ranges::equal(by_team.values, made.values));
     }
   }
 }
@@ -323,12 +327,10 @@ TEST(CoarseInverse, IsDefiniteWhereAMatrixIsAlmostSingular) {
 }
 
 TEST(CoarseInverse, TellsWhatIsNoNumberFromWhatIsNegative) {
-  const double none = std::numeric_limits<double>::quiet_NaN();
-  const double infinite = std::numeric_limits<double>::infinity();
+  using Limits = std::numeric_limits<double>;
   const auto kind_for = [](double diagonal, double beside) {
     TileMatrix a = tiles_of(from_dense(Eigen::MatrixXd{{1, 1, 1}, {1, 1, 1}, {1, 1, 1}}));
-    a.values[8] = diagonal;
-    a.values[1] = a.values[3] = beside;
+    a.values[8] = diagonal, a.values[1] = a.values[3] = beside;
     try {
       coarse_inverse(a, 1e-10);
     } catch (const Error& error) {
@@ -339,7 +341,7 @@ TEST(CoarseInverse, TellsWhatIsNoNumberFromWhatIsNegative) {
   EXPECT_EQ(kind_for(1, 1), ErrorKind::usage);
   EXPECT_EQ(kind_for(0.9, 1), ErrorKind::unsupported);
   EXPECT_EQ(kind_for(1, 0.9), ErrorKind::unsupported);
-  for (const double value : {none, infinite, -infinite}) {
+  for (const double value : {Limits::quiet_NaN(), Limits::infinity(), -Limits::infinity()}) {
     EXPECT_EQ(kind_for(value, 1), ErrorKind::not_finite);
     EXPECT_EQ(kind_for(1, value), ErrorKind::not_finite);
   }
@@ -373,15 +375,13 @@ TEST(MendDiagonal, LeavesInvertibleTiles) {
     TileMatrix a;
     a.shape = {3, 3, ring};
     a.columns = 1;
-    a.pattern.offsets = Array<Offset>(2);
-    a.pattern.offsets[1] = 1;
+    a.pattern.offsets = Array<Offset>(std::vector<Offset>{0, 1});
     a.pattern.column = Array<Index>(1);
     a.values = UnsetArray<double>(std::vector<double>(9 * static_cast<std::size_t>(ring)));
     // [4 2i 0; conj(2i) 1 0; 0 0 0]: the second pivot vanishes, and the third candidate is none.
     double* const tile = a.tile(0);
     tile[0] = 4, tile[4 * ring] = 1;
-    tile[1 * ring + ring - 1] = 2;
-    tile[3 * ring + ring - 1] = ring > 1 ? -2 : 2;
+    tile[1 * ring + ring - 1] = 2, tile[3 * ring + ring - 1] = ring > 1 ? -2 : 2;
     const double scale = 5;
     detail::SetupScratch scratch;
     mend_diagonal(a, {&scale, 1}, 1e-10, scratch, host(1));
