@@ -346,9 +346,10 @@ std::optional<LeavesOfRows> leaves_of_sorted_rows(const PatternView& pattern, Of
       read_value(reinterpret_cast<const Result*>(leaves.before.data() + block_rows), device);
   if (result.unsuited != 0) return {};
   const auto nodes = static_cast<std::size_t>(result.count);
+  level.count = result.count;
   level.row = UnsetArray<Index>(nodes, device);
   level.column = UnsetArray<Index>(nodes, device);
-  level.held = Array<int>(nodes, device);
+  level.held = UnsetArray<int>(nodes, device);
   pack_leaves(found, pattern, leaves, device);
   count_level(level, device);
   wait_before_memory_goes_back(device);

@@ -149,6 +149,7 @@ UnsetArray<Index> NumberedBlocks::numbers() {
 void write_places(NumberedBlocks& blocks, LevelOnGpu& level, const Device& device) {
   level.rows = blocks.rows();
   level.columns = blocks.columns();
+  level.count = blocks.count();
   level.row = UnsetArray<Index>(static_cast<std::size_t>(blocks.count()), device);
   level.column = UnsetArray<Index>(static_cast<std::size_t>(blocks.count()), device);
   for (int k = 0; k < blocks.batches(); ++k) {
@@ -202,7 +203,8 @@ LevelOnGpu level_of(const PlacesOnGpu& places, const NodeShape& shape, bool& ins
   write_places(blocks, level, device);
   const auto nodes = static_cast<std::size_t>(level.nodes());
   const auto count = static_cast<std::size_t>(places.count);
-  level.held = Array<int>(nodes, device);
+  level.held = UnsetArray<int>(nodes, device);
+  heddle::detail::fill_bytes(level.held.data(), 0, nodes * sizeof(int), stream);
   const int shift = shape.log2_size;
   for_each_place(blocks, places, shift, stream,
                  [held = level.held.data()] __device__(Offset node, Offset) {
