@@ -137,15 +137,6 @@ void NumberedBlocks::mark(int k) {
   count_bits(bits_.data(), before_.data(), static_cast<Offset>(bits_.size()), device_);
 }
 
-UnsetArray<Index> NumberedBlocks::numbers() {
-  UnsetArray<Index> number(static_cast<std::size_t>(places_.count), device_);
-  for_each_place(*this, places_, shift_, device_.stream(),
-                 [number = number.data()] __device__(Offset block, Offset i) {
-                   number[i] = static_cast<Index>(block);
-                 });
-  return number;
-}
-
 void write_places(NumberedBlocks& blocks, LevelOnGpu& level, const Device& device) {
   level.rows = blocks.rows();
   level.columns = blocks.columns();

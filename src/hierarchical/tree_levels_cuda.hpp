@@ -38,8 +38,6 @@ class NumberedBlocks {
   };
   int batches() const { return static_cast<int>(first_.size()); }
   Batch batch(int k);
-  /// The number of the block of each place.
-  UnsetArray<Index> numbers();
 
  private:
   void mark(int k);
