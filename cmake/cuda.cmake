@@ -47,7 +47,7 @@ message(STATUS "heddle: CUDA backend: ${HEDDLE_HAS_CUDA}")
 
 # Files that give a helper of their own the name of a neighbour's.
 set(HEDDLE_KERNELS_ALONE
-  short_columns sliced_pattern inner_levels leaf_sums merged_nodes tree_of_rows write_level rank_sums)
+  short_columns sliced_pattern counted_pairs inner_levels leaf_sums merged_nodes tree_of_rows write_level rank_sums)
 
 # heddle_unite_kernels(list): in a build that compiles files together, those of a folder are one file:
 # headers are most of a short one.

@@ -2,8 +2,10 @@
 // its leaves.
 #pragma once
 
+#include "base/launch_cuda.cuh"
 #include "heddle/csr.hpp"
 #include "place_bits.cuh"
+#include "tree_levels_cuda.hpp"
 
 namespace heddle::cuda {
 
@@ -88,28 +90,73 @@ __device__ inline int number_leaves(BlockRowRoom& room, const BlockColumns& colu
   return room.leaves;
 }
 
-/// Adds the entries [begin, end) to the counts of their leaves; all lanes of a warp take part, and
-/// a warp takes `step` entries on after its 32. One addition for neighbors in one leaf.
-__device__ inline void count_entries(const BlockRow& row, const NodeShape& shape,
-                                     const BlockColumns& leaves, int begin, int end, int step,
-                                     int* count) {
-  const unsigned lane = threadIdx.x % 32;
-  const int own = begin + static_cast<int>(lane);
-  Index next = own < end ? row.column[own] : 0;
-  for (int base = begin; base < end; base += step) {
-    const int e = base + static_cast<int>(lane);
-    const Index column = next;
-    next = e + step < end ? row.column[e + step] : 0;
-    const int leaf = e < end ? leaves.number_of(shape.block_of(column)) : -1;
-    const int other = __shfl_up_sync(all_lanes, leaf, 1);
-    const bool is_head = lane == 0 || other != leaf;
-    const unsigned heads = __ballot_sync(all_lanes, is_head);
-    if (!is_head || leaf < 0) continue;
-    const unsigned behind = heads & (~1U << lane);
-    const unsigned next =
-        behind != 0 ? static_cast<unsigned>(__ffs(static_cast<int>(behind))) - 1 : 32;
-    atomicAdd(count + leaf, static_cast<int>(next - lane));
+/// The entries of a block row that a thread takes: the first few are loaded at once, before anybody
+/// needs them, and others as many at once.
+template <class T>
+struct LoadedEntries {
+  static constexpr int at_once = 6;
+  T value[at_once];
+
+  __device__ void load(const T* from, int first, int end, int step) {
+#pragma unroll
+    for (int k = 0; k < at_once; ++k) {
+      const int e = first + k * step;
+      value[k] = e < end ? from[e] : T(0);
+    }
   }
+};
+
+/// What a warp takes of a block row: 32 entries, and 32 more each `step` entries on.
+struct ShareOfWarp {
+  int begin, end, step;
+
+  template <class T>
+  __device__ void load(const T* from, LoadedEntries<T>& entries, int first) const {
+    entries.load(from, first + static_cast<int>(threadIdx.x % 32), end, step);
+  }
+  /// Calls `load(first)` for entries that have not been loaded, and `body(base, k)` for those that
+  /// have, the k-th of them; all lanes take part.
+  template <class Load, class Body>
+  __device__ void for_each(bool are_first_loaded, const Load& load, const Body& body) const {
+    constexpr int at_once = LoadedEntries<Index>::at_once;
+    for (int first = begin; first < end; first += at_once * step) {
+      if (first != begin || !are_first_loaded) load(first);
+#pragma unroll
+      for (int k = 0; k < at_once; ++k) {
+        if (first + k * step < end) body(first + k * step, k);
+      }
+    }
+  }
+  /// Whether the first entries are all of them.
+  __device__ bool is_loaded_at_once() const {
+    return end - begin <= LoadedEntries<Index>::at_once * step;
+  }
+};
+
+/// Adds one for each lane to the count of its leaf, -1 for none; all lanes of a warp take part. One
+/// addition for neighbors in one leaf.
+__device__ inline void count_entry(int leaf, int* count) {
+  const unsigned lane = threadIdx.x % 32;
+  const int other = __shfl_up_sync(all_lanes, leaf, 1);
+  const bool is_head = lane == 0 || other != leaf;
+  const unsigned heads = __ballot_sync(all_lanes, is_head);
+  if (!is_head || leaf < 0) return;
+  const unsigned behind = heads & (~1U << lane);
+  const unsigned next =
+      behind != 0 ? static_cast<unsigned>(__ffs(static_cast<int>(behind))) - 1 : 32;
+  atomicAdd(count + leaf, static_cast<int>(next - lane));
+}
+
+/// Queues a kernel with a block of threads for each block row, with room for `BlockColumns`.
+template <class... Parameters, class... Arguments>
+void launch_by_block_rows(void (*kernel)(Parameters...), Index columns, const LevelOnGpu& leaves,
+                          const Stream& stream, const Arguments&... arguments) {
+  const Offset words =
+      (leaves.shape.blocks_of(columns) + PlaceBits::bits_of_word - 1) / PlaceBits::bits_of_word;
+  const OnGpu here(stream);
+  kernel<<<static_cast<unsigned>(leaves.rows), block_size,
+           2 * static_cast<std::size_t>(words) * sizeof(unsigned), stream.queue>>>(arguments...);
+  check(cudaGetLastError(), "the launch of a kernel");
 }
 
 }  // namespace heddle::cuda

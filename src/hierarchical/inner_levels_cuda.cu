@@ -5,7 +5,7 @@
 #include "base/device_value.hpp"
 #include "base/launch_cuda.cuh"
 #include "place_bits.cuh"
-#include "side_by_side_cuda.cuh"
+#include "placed_levels_cuda.cuh"
 
 namespace heddle::cuda {
 
@@ -16,145 +16,15 @@ constexpr Offset most_bits = Offset(1) << 20;
 
 static_assert(sizeof(CountedInner) % sizeof(unsigned long long) == 0);
 
-struct LevelsAbove {
-  NodesAbove level[most_levels];
-  int levels;
-  NodeShape shape;
-  // The children of the first one.
-  const Index* row;
-  const Index* column;
-  Offset children;
-  Offset begin;      // of the first node in the pool
-  Offset* of_block;  // three sums of each block of threads
-  CountedInner* counted;
+/// Leaves that are known, and what lies above them.
+struct LevelsToCount {
+  LevelsAbove above;
+  Children leaves;
+  Offset begin;  // of the first node in the pool
 };
-
-/// Where the children of a level are.
-struct Children {
-  const Index* row;
-  const Index* column;
-  Offset count;
-};
-
-/// Calls `body(i)` for all i < count, shared out among all threads.
-template <class Body>
-__device__ void for_all(Offset count, const Body& body) {
-  const Offset threads = Offset(gridDim.x) * block_size;
-  for (Offset i = Offset(blockIdx.x) * block_size + threadIdx.x; i < count; i += threads) body(i);
-}
-
-__device__ void mark_blocks(const NodesAbove& level, int shift, const Children& of) {
-  for_all(of.count, [&](Offset i) {
-    const Index row = of.row[i] >> shift, column = of.column[i] >> shift;
-    // The child before it marks their block.
-    if (i > 0 && of.row[i - 1] >> shift == row && of.column[i - 1] >> shift == column) return;
-    unsigned long long* const word = level.blocks.bits + level.blocks.word_of(row, column);
-    const unsigned long long bit = BlockBits::bit_of(column);
-    if ((*word & bit) == 0) atomicOr(word, bit);
-  });
-  wait_for_all();
-}
-
-/// Numbers the blocks that are marked, and returns how many there are.
-__device__ Offset number_blocks(const LevelsAbove& of, const NodesAbove& level) {
-  const Share own = share_of_block(level.blocks.words());
-  Offset ones = 0;
-  for (Offset word = own.begin + threadIdx.x; word < own.end; word += block_size) {
-    ones += ones_of(level.blocks.bits[word]);
-  }
-  ones = sums_of_block(ones).all;
-  if (threadIdx.x == 0) of.of_block[blockIdx.x] = ones;
-  wait_for_all();
-  auto [before, all] = sums_of_all_blocks(of.of_block);
-  for (Offset base = own.begin; base < own.end; base += block_size) {
-    const Offset word = base + threadIdx.x;
-    const Sums sums = sums_of_block(word < own.end ? ones_of(level.blocks.bits[word]) : 0);
-    if (word < own.end) {
-      level.before[word] = before + sums.before;
-      level.blocks.for_each_of(word, [&](Offset node, Index row, Index column) {
-        level.row[node] = row;
-        level.column[node] = column;
-      });
-    }
-    before += sums.all;
-  }
-  wait_for_all();
-  return all;
-}
-
-__device__ Offset node_of(const NodesAbove& level, int shift, const Children& of, Offset i) {
-  return level.blocks.number_of(of.row[i] >> shift, of.column[i] >> shift);
-}
-
-/// Gives the nodes their places from `begin` on, and returns where they end.
-__device__ Offset place_nodes(const LevelsAbove& of, const NodesAbove& level, Offset nodes,
-                              Offset begin) {
-  const Share own = share_of_block(nodes);
-  Offset held = 0, bytes = 0;
-  for (Offset node = own.begin + threadIdx.x; node < own.end; node += block_size) {
-    held += level.held[node];
-    bytes += of.shape.bytes(level.held[node]);
-    atomicAdd(&of.counted->of_kind[static_cast<int>(of.shape.kind_of(level.held[node]))], 1);
-  }
-  held = sums_of_block(held).all;
-  bytes = sums_of_block(bytes).all;
-  Offset* const held_of_block = of.of_block + gridDim.x;
-  Offset* const bytes_of_block = held_of_block + gridDim.x;
-  if (threadIdx.x == 0) {
-    held_of_block[blockIdx.x] = held;
-    bytes_of_block[blockIdx.x] = bytes;
-  }
-  wait_for_all();
-  Offset first = sums_of_all_blocks(held_of_block).before;
-  const Sums all_bytes = sums_of_all_blocks(bytes_of_block);
-  Offset byte = begin + all_bytes.before;
-  for (Offset base = own.begin; base < own.end; base += block_size) {
-    const Offset node = base + threadIdx.x;
-    const bool is_there = node < own.end;
-    const Sums of_held = sums_of_block(is_there ? level.held[node] : 0);
-    const Sums of_bytes = sums_of_block(is_there ? of.shape.bytes(level.held[node]) : 0);
-    if (is_there) {
-      level.first[node] = first + of_held.before;
-      level.byte[node] = byte + of_bytes.before;
-    }
-    first += of_held.all;
-    byte += of_bytes.all;
-  }
-  wait_for_all();
-  return begin + all_bytes.all;
-}
-
 __global__ void __launch_bounds__(block_size, blocks_of_multiprocessor)
-    count_inner(const __grid_constant__ LevelsAbove of) {
-  const int shift = of.shape.log2_size;
-  Children children{of.row, of.column, of.children};
-  Offset end = of.begin;
-  for (int k = 0; k < of.levels; ++k) {
-    const NodesAbove& level = of.level[k];
-    mark_blocks(level, shift, children);
-    const Offset nodes = number_blocks(of, level);
-    for_all(children.count, [&](Offset i) {
-      const Offset node = node_of(level, shift, children, i);
-      take_number(level.held + node, static_cast<unsigned>(node));
-    });
-    wait_for_all();
-    end = place_nodes(of, level, nodes, end);
-    for_all(children.count, [&](Offset i) {
-      const Offset node = node_of(level, shift, children, i);
-      const Offset to =
-          level.first[node] + take_number(level.taken + node, static_cast<unsigned>(node));
-      level.position[to] = static_cast<unsigned short>(
-          of.shape.position_of(of.shape.place_of(children.row[i], children.column[i])));
-      level.child[to] = static_cast<unsigned>(i);
-    });
-    if (blockIdx.x == 0 && threadIdx.x == 0) {
-      of.counted->nodes[k] = nodes;
-      of.counted->items += children.count;
-      of.counted->bytes = end - of.begin;
-      of.counted->held_by_root = level.held[0];
-    }
-    children = {level.row, level.column, nodes};
-  }
+    count_inner(const __grid_constant__ LevelsToCount of) {
+  count_levels(of.above, of.leaves, of.begin);
 }
 
 /// What writes nodes above leaves.
@@ -233,17 +103,17 @@ bool InnerLevels::suit(Index rows, Index columns, int log2_size) {
   return blocks.words() * BlockBits::bits_of_word <= most_bits;
 }
 
-InnerLevels::InnerLevels(const LevelOnGpu& leaves, int levels, const Device& device)
-    : shape_{leaves.shape.log2_size, int{sizeof(NodeReference)}},
-      begin_(leaves.begin + leaves.counts.bytes) {
+InnerLevels::InnerLevels(Index block_rows, Index block_columns, int log2_size, Offset most_leaves,
+                         int levels, const Device& device)
+    : shape_{log2_size, int{sizeof(NodeReference)}} {
   constexpr std::size_t counted_words = sizeof(CountedInner) / sizeof(unsigned long long);
   std::vector<BlocksOfLevel> blocks;
   std::vector<std::size_t> most_nodes;
   std::size_t zeros = counted_words;
-  auto nodes = static_cast<Offset>(leaves.nodes());
+  Offset nodes = most_leaves;
   for (int k = 1; k < levels; ++k) {
     blocks.push_back(
-        above(k == 1 ? BlocksOfLevel{leaves.rows, leaves.columns} : blocks.back(), shape_));
+        above(k == 1 ? BlocksOfLevel{block_rows, block_columns} : blocks.back(), shape_));
     nodes = std::min(nodes, Offset(blocks.back().rows) * blocks.back().columns);
     most_nodes.push_back(static_cast<std::size_t>(nodes));
     // Two ints of a node lie in a word.
@@ -251,7 +121,7 @@ InnerLevels::InnerLevels(const LevelOnGpu& leaves, int levels, const Device& dev
   }
   zeros_ = Array<unsigned long long>(zeros, device);
   unsigned long long* free = zeros_.data() + counted_words;
-  auto children = static_cast<std::size_t>(leaves.nodes());
+  auto children = static_cast<std::size_t>(most_leaves);
   for (std::size_t k = 0; k < blocks.size(); ++k) {
     const auto words = static_cast<std::size_t>(blocks[k].words());
     Room& room = rooms_.emplace_back();
@@ -277,21 +147,34 @@ InnerLevels::InnerLevels(const LevelOnGpu& leaves, int levels, const Device& dev
     free += words + most_nodes[k];
     children = most_nodes[k];
   }
+}
+
+InnerLevels::InnerLevels(const LevelOnGpu& leaves, int levels, const Device& device)
+    : InnerLevels(leaves.rows, leaves.columns, leaves.shape.log2_size, leaves.nodes(), levels,
+                  device) {
   const Stream& stream = device.stream();
-  const unsigned threads = blocks_side_by_side(leaves.nodes(), stream);
-  UnsetArray<Offset> of_block(3 * std::size_t(threads), device);
+  const unsigned blocks = blocks_side_by_side(leaves.nodes(), stream);
+  UnsetArray<Offset> of_block(sums_of_a_block * std::size_t(blocks), device);
+  LevelsToCount of{to_count(of_block.data()),
+                   {leaves.row.data(), leaves.column.data(), leaves.nodes()},
+                   leaves.begin + leaves.counts.bytes};
+  launch_side_by_side(count_inner, blocks, stream, of);
+  take(read_value(of.above.counted, device), of.begin);
+}
+
+LevelsAbove InnerLevels::to_count(Offset* of_block) {
   LevelsAbove of{};
   std::ranges::copy(levels_, of.level);
   of.levels = static_cast<int>(levels_.size());
   of.shape = shape_;
-  of.row = leaves.row.data();
-  of.column = leaves.column.data();
-  of.children = leaves.nodes();
-  of.begin = begin_;
-  of.of_block = of_block.data();
+  of.of_block = of_block;
   of.counted = reinterpret_cast<CountedInner*>(zeros_.data());
-  launch_side_by_side(count_inner, threads, stream, of);
-  counted_ = read_value(of.counted, device);
+  return of;
+}
+
+void InnerLevels::take(const CountedInner& counted, Offset begin) {
+  counted_ = counted;
+  begin_ = begin;
   for (int kind = 0; kind < node_kinds; ++kind) {
     counts_.of_kind[static_cast<std::size_t>(kind)] = counted_.of_kind[kind];
   }

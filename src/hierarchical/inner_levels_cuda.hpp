@@ -34,6 +34,16 @@ struct CountedInner {
   int held_by_root;
 };
 
+/// All levels, for a kernel that counts them.
+struct LevelsAbove {
+  NodesAbove level[most_levels];
+  int levels;
+  NodeShape shape;
+  Offset* of_block;  // `sums_of_a_block` of each block of threads
+  CountedInner* counted;
+};
+inline constexpr std::size_t sums_of_a_block = 3;
+
 /// One kernel counts all levels and the host waits for it once, where `LevelOnGpu` waits twice a
 /// level.
 class InnerLevels {
@@ -42,6 +52,12 @@ class InnerLevels {
   static bool suit(Index rows, Index columns, int log2_size);
   /// Of leaves with their bytes, which begin the pool.
   InnerLevels(const LevelOnGpu& leaves, int levels, const Device& device);
+  /// Room for the levels above at most so many leaves, which another's kernel counts.
+  InnerLevels(Index block_rows, Index block_columns, int log2_size, Offset most_leaves, int levels,
+              const Device& device);
+  LevelsAbove to_count(Offset* of_block);
+  /// What it has counted. The first node lies at byte `begin` of the pool.
+  void take(const CountedInner& counted, Offset begin);
 
   const NodeCounts& counts() const { return counts_; }
   /// The root's reference; the tree has one level more than the leaves, or several.

@@ -1,87 +1,20 @@
-// The leaves of a sum: a thread, a warp or a block of threads merges each pair of leaves by the
-// ranks of its places.
+// The leaves of a sum: a thread or a warp merges each pair of leaves, or a tile of it, by the ranks
+// of its places.
 #include "base/launch_cuda.cuh"
 #include "base/returned_memory_cuda.hpp"
 #include "entry_terms.hpp"
-#include "pairs_of_leaves_cuda.cuh"
-#include "side_by_side_cuda.cuh"
+#include "tiles_of_leaves_cuda.cuh"
 
 namespace heddle::cuda {
 
 namespace {
 
-/// Counts the entries of a leaf of the sum, or lists it.
-__device__ void count_by_thread(const PairsOfLeaves& pairs, Offset leaf, Offset leaves, int* held,
-                                Index* list, ListedPairs::Counts* listed) {
-  const NodeView a = pairs.in_a(leaf), b = pairs.in_b(leaf);
-  if (fits_in_thread(a, b)) {
-    const ThreadPair pair(a, b, pairs.turns_b);
-    held[leaf] = pair.all - __popc(pair.repeats);
-  } else if (fits_in_warp(a, b)) {
-    list[atomicAdd(&listed->of_warps, 1)] = static_cast<Index>(leaf);
-  } else {
-    list[leaves - 1 - atomicAdd(&listed->of_blocks, 1)] = static_cast<Index>(leaf);
-  }
-}
-
-__device__ void count_by_warp(const PairsOfLeaves& pairs, Offset leaf, int lane, int* held) {
-  const NodeView a = pairs.in_a(leaf), b = pairs.in_b(leaf);
-  const LanePair pair(a, b, pairs.turns_b, lane);
-  if (lane == 0) held[leaf] = count_of(a) + count_of(b) - __popc(pair.repeats);
-}
-
-/// Sets the bits of the places of a leaf.
-__device__ void mark_places(const NodeView& leaf, bool turns, unsigned thread, unsigned* bits) {
-  const int slots = slots_of(leaf);
-  if (slots > 0 && leaf.kind == NodeKind::dense && !turns) {
-    const auto* const own = reinterpret_cast<const unsigned*>(leaf.places());
-    for (int word = static_cast<int>(thread); word < PlaceBits::words_of(slots);
-         word += block_size) {
-      atomicOr(bits + word, own[word]);
-    }
-    return;
-  }
-  for (int slot = static_cast<int>(thread); slot < slots; slot += block_size) {
-    const int position = position_at(leaf, slot, turns);
-    if (position < 0) continue;
-    atomicOr(bits + position / PlaceBits::bits_of_word, PlaceBits::bit_of(position));
-  }
-}
-
-__device__ void count_by_block(const PairsOfLeaves& pairs, Offset leaf, PlaceRoom& room,
-                               int* held) {
-  const unsigned thread = threadIdx.x;
-  const NodeView a = pairs.in_a(leaf), b = pairs.in_b(leaf);
-  if (a.data == nullptr || b.data == nullptr) {
-    if (thread == 0) held[leaf] = count_of(a) + count_of(b);
-    return;
-  }
-  const int words = PlaceBits::words_of(pairs.shape.positions());
-  for (int word = static_cast<int>(thread); word < words; word += block_size) room.bits[word] = 0;
-  __syncthreads();
-  mark_places(a, false, thread, room.bits);
-  mark_places(b, pairs.turns_b, thread, room.bits);
-  __syncthreads();
-  const unsigned all = number_places(room, words, thread);
-  if (thread == block_size - 1) held[leaf] = static_cast<int>(all);
-}
-
-/// Blocks of threads take the pairs at the end of a list in turn.
-__global__ void __launch_bounds__(block_size)
-    count_large(PairsOfLeaves pairs, const Index* end_of_list, const ListedPairs::Counts* listed,
-                int* held) {
-  __shared__ PlaceRoom room;
-  for (int k = static_cast<int>(blockIdx.x); k < listed->of_blocks;
-       k += static_cast<int>(gridDim.x)) {
-    count_by_block(pairs, end_of_list[-1 - k], room, held);
-    __syncthreads();
-  }
-}
-
 /// What writes the leaves of a sum.
 template <class S>
 struct SumToWrite {
   PairsOfLeaves pairs;
+  ListedPairs listed;
+  int small, tiles;
   const int* held;
   const Offset* byte;
   unsigned char* pool;
@@ -108,19 +41,36 @@ struct LeafToWrite {
         held(sum.held[leaf]),
         kind(sum.pairs.shape.kind_of(held)),
         payloads(reinterpret_cast<S*>(to + sum.pairs.shape.payload_byte(kind, held))) {}
-  __device__ void put_count() const { *reinterpret_cast<unsigned*>(to) = unsigned(held); }
   __device__ unsigned* bits() const {
     return reinterpret_cast<unsigned*>(to + NodeShape::places_byte(kind));
   }
-  /// A dense leaf may have held other places; so many threads take part.
-  __device__ void clear(int thread, int threads) const {
+  /// The count, and zeros where neither places nor payloads lie; so many threads take part.
+  __device__ void put_count_and_padding(int thread, int threads) const {
+    const NodeShape& shape = of.pairs.shape;
+    const auto clear = [&](Offset begin, Offset end) {
+      auto* const halves = reinterpret_cast<unsigned short*>(to);
+      for (Offset half = begin / 2 + thread; half < end / 2; half += threads) halves[half] = 0;
+    };
+    if (thread == 0) *reinterpret_cast<unsigned*>(to) = unsigned(held);
+    const Offset places = NodeShape::places_byte(kind), payload = shape.payload_byte(kind, held);
+    clear(Offset{sizeof(unsigned)}, places);
+    if (kind == NodeKind::dense) {
+      clear(places + PlaceBits::words_of(shape.positions()) * Offset{sizeof(unsigned)}, payload);
+    } else {
+      clear(places + Offset{sizeof(LocalPlace)} * held, payload);
+      clear(payload + Offset(held) * shape.payload_bytes, shape.bytes(kind, held));
+    }
+  }
+  /// The bits and payloads of a dense leaf.
+  __device__ void clear_places(int thread, int threads) const {
     auto* const words = reinterpret_cast<uint4*>(to);
     const Offset end = of.pairs.shape.bytes(kind, held) / Offset{sizeof(uint4)};
     for (Offset word = 1 + thread; word < end; word += threads) words[word] = {0, 0, 0, 0};
   }
   __device__ void put_place(int rank, int position) const {
-    reinterpret_cast<LocalPlace*>(to + NodeShape::places_byte(kind))[rank] =
-        of.pairs.shape.place_at(position);
+    const LocalPlace place = of.pairs.shape.place_at(position);
+    reinterpret_cast<unsigned short*>(to + NodeShape::places_byte(kind))[rank] =
+        static_cast<unsigned short>(place.row | place.column << 8);
   }
   __device__ S* payload(int rank, int position) const {
     return payloads + Offset(kind == NodeKind::dense ? position : rank) * of.components;
@@ -129,12 +79,12 @@ struct LeafToWrite {
 
 template <class S>
 __device__ void write_by_thread(const SumToWrite<S>& of, Offset leaf) {
-  const NodeView a = of.pairs.in_a(leaf), b = of.pairs.in_b(leaf);
+  const NodeView a = leaf_of_a(of.pairs, leaf), b = leaf_of_b(of.pairs, leaf);
   if (!fits_in_thread(a, b)) return;
   const ThreadPair pair(a, b, of.pairs.turns_b);
   const LeafToWrite<S> to(of, leaf);
-  to.put_count();
-  if (to.kind == NodeKind::dense) to.clear(0, 1);
+  to.put_count_and_padding(0, 1);
+  if (to.kind == NodeKind::dense) to.clear_places(0, 1);
 #pragma unroll
   for (int k = 0; k < entries_of_thread; ++k) {
     if (k >= pair.all || (pair.repeats >> k & 1U) != 0) continue;
@@ -156,8 +106,8 @@ __device__ void write_by_thread(const SumToWrite<S>& of, Offset leaf) {
 }
 
 template <class S>
-__device__ void write_by_warp(const SumToWrite<S>& of, Offset leaf, int lane) {
-  const NodeView a = of.pairs.in_a(leaf), b = of.pairs.in_b(leaf);
+__device__ void write_small(const SumToWrite<S>& of, Offset leaf, int lane) {
+  const NodeView a = leaf_of_a(of.pairs, leaf), b = leaf_of_b(of.pairs, leaf);
   const LanePair pair(a, b, of.pairs.turns_b, lane);
   const int in_a = count_of(a), all = in_a + count_of(b);
   const S* own = nullptr;
@@ -166,8 +116,8 @@ __device__ void write_by_warp(const SumToWrite<S>& of, Offset leaf, int lane) {
   const auto* const other =
       reinterpret_cast<const S*>(__shfl_sync(~0U, address, pair.partner < 0 ? lane : pair.partner));
   const LeafToWrite<S> to(of, leaf);
-  if (lane == 0) to.put_count();
-  if (to.kind == NodeKind::dense) to.clear(lane, 32);
+  to.put_count_and_padding(lane, 32);
+  if (to.kind == NodeKind::dense) to.clear_places(lane, 32);
   __syncwarp();
   if (lane >= all || (pair.repeats >> lane & 1U) != 0) return;
   const int rank = __popc(pair.smaller & ~pair.repeats);
@@ -183,202 +133,192 @@ __device__ void write_by_warp(const SumToWrite<S>& of, Offset leaf, int lane) {
   }
 }
 
-/// Whether a dense leaf of the sum comes of dense leaves alone, where no place has to be searched.
-template <class S>
-__device__ bool is_of_places(const LeafToWrite<S>& to, const NodeView& a, const NodeView& b) {
-  const auto is_direct = [](const NodeView& leaf) {
-    return leaf.data == nullptr || leaf.kind == NodeKind::dense;
-  };
-  return to.kind == NodeKind::dense && is_direct(a) && is_direct(b);
-}
+/// What a warp knows of its tile.
+struct alignas(16) TileRoom {
+  unsigned bits[most_words_of_tile];
+  unsigned of_a[most_words_of_tile];
+  unsigned short before[most_words_of_tile];
+};
 
-struct SumRoom {
-  PlaceRoom places;
-  unsigned bits_of_a[PlaceBits::most_words];
+/// A tile of a leaf of the sum.
+template <class S>
+struct TileToWrite {
+  const SumToWrite<S>& of;
+  const LeafToWrite<S>& to;
+  TileOfWarp tile;
+  TileRoom& room;
+  NodeView a, b;
+  int first;  // entries of the leaf before it
+
+  static constexpr int at_once = 4;
+
+  __device__ bool has(const unsigned* bits, int position) const {
+    return PlaceBits{bits, nullptr}.has(position - tile.begin);
+  }
+  /// Entries of the tile before this place of it.
+  __device__ int number_of(int local) const {
+    const int word = local / PlaceBits::bits_of_word;
+    return room.before[word] + __popc(room.bits[word] & (PlaceBits::bit_of(local) - 1));
+  }
+  __device__ int slot_of_b(int position) const {
+    return of.pairs.turns_b ? turned(of.pairs.shape, position) : position;
+  }
+  __device__ int item_of(int at) const { return of.components == 1 ? at : at / of.components; }
+
+  /// Every place of a dense leaf: what dense leaves have there, or zeros.
+  __device__ void put_dense() const {
+    const bool with_a = is_dense(a), with_b = is_dense(b);
+    const S* const of_a = with_a ? of.payload(a, 0) : nullptr;
+    const S* const of_b = with_b ? of.payload(b, 0) : nullptr;
+    const int end = tile.end * of.components;
+    for (int base = tile.begin * of.components + tile.lane; base < end; base += 32 * at_once) {
+      S value[at_once];
+#pragma unroll
+      for (int k = 0; k < at_once; ++k) {
+        const int at = base + 32 * k, position = item_of(at), c = at - position * of.components;
+        value[k] = S(0);
+        if (at >= end) continue;
+        const int slot = slot_of_b(position);
+        const bool has_a = with_a && has(room.of_a, position), has_b = with_b && b.has(slot);
+        if (has_a) value[k] = of.of_a(of_a + position * of.components, c);
+        if (!has_b) continue;
+        const S second = of.of_b(of_b + slot * of.components, c);
+        value[k] = has_a ? rounded_sum(value[k], second) : second;
+      }
+#pragma unroll
+      for (int k = 0; k < at_once; ++k) {
+        if (base + 32 * k < end) to.payloads[base + 32 * k] = value[k];
+      }
+    }
+    __syncwarp();
+  }
+
+  /// The entries of one of both leaves. Adds to what is there in places that the other one has.
+  __device__ void put_entries(const NodeView& from, bool is_a) const {
+    if (from.data == nullptr) return;
+    const bool turns = !is_a && of.pairs.turns_b, is_full = is_dense(from);
+    const bool behind_b = is_a && to.kind == NodeKind::dense && is_dense(b);
+    const Slots slots = slots_in(from, turns, tile);
+    const S* const payloads = of.payload(from, 0);
+    const int end = slots.end * of.components;
+    for (int base = slots.begin * of.components + tile.lane; base < end; base += 32 * at_once) {
+      S term[at_once];
+      int position[at_once];
+#pragma unroll
+      for (int k = 0; k < at_once; ++k) {
+        const int at = base + 32 * k, item = item_of(at), c = at - item * of.components;
+        position[k] = -1;
+        if (at >= end) continue;
+        const int slot = is_full && turns ? turned(of.pairs.shape, item) : item;
+        if (is_full && !from.has(slot)) continue;
+        position[k] = is_full ? item : position_at(from, slot, turns);
+        if (!tile.has(position[k])) continue;
+        const S* const entry = payloads + slot * of.components;
+        term[k] = is_a ? of.of_a(entry, c) : of.of_b(entry, c);
+      }
+#pragma unroll
+      for (int k = 0; k < at_once; ++k) {
+        if (!tile.has(position[k])) continue;
+        const int at = base + 32 * k, c = at - item_of(at) * of.components;
+        const bool adds =
+            is_a ? behind_b && b.has(slot_of_b(position[k])) : has(room.of_a, position[k]);
+        int rank = 0;
+        if (to.kind != NodeKind::dense) {
+          rank = first + number_of(position[k] - tile.begin);
+          if (c == 0 && !adds) to.put_place(rank, position[k]);
+        }
+        S& payload = to.payload(rank, position[k])[c];
+        payload = !adds  ? term[k]
+                  : is_a ? rounded_sum(term[k], payload)
+                         : rounded_sum(payload, term[k]);
+      }
+    }
+    __syncwarp();
+  }
 };
 
 template <class S>
-__device__ void write_by_block(const SumToWrite<S>& of, Offset leaf, SumRoom& space) {
-  PlaceRoom& room = space.places;
-  unsigned* const bits_of_a = space.bits_of_a;
-  const unsigned thread = threadIdx.x;
-  const NodeView a = of.pairs.in_a(leaf), b = of.pairs.in_b(leaf);
-  const LeafToWrite<S> to(of, leaf);
-  if (is_of_places(to, a, b)) return;
-  const int words = PlaceBits::words_of(of.pairs.shape.positions());
-  for (int word = static_cast<int>(thread); word < words; word += block_size) bits_of_a[word] = 0;
-  __syncthreads();
-  mark_places(a, false, thread, bits_of_a);
-  __syncthreads();
-  for (int word = static_cast<int>(thread); word < words; word += block_size) {
-    room.bits[word] = bits_of_a[word];
-  }
-  __syncthreads();
-  mark_places(b, of.pairs.turns_b, thread, room.bits);
-  __syncthreads();
-  number_places(room, words, thread);
-  const PlaceBits places{room.bits, room.before}, places_of_a{bits_of_a, nullptr};
-  if (thread == 0) to.put_count();
+__device__ void write_tile(const SumToWrite<S>& of, int number, TileRoom& room) {
+  const Tile listed = of.listed.tiles[number];
+  const TileOfWarp tile(listed, of.pairs.shape);
+  const LeafToWrite<S> to(of, listed.leaf);
+  const NodeView a = leaf_of_a(of.pairs, listed.leaf), b = leaf_of_b(of.pairs, listed.leaf);
+  if (listed.number == 0) to.put_count_and_padding(tile.lane, 32);
+  clear_bits(tile, room.of_a);
+  mark_tile(a, false, tile, room.of_a);
+  copy_bits(tile, room.of_a, room.bits);
+  mark_tile(b, of.pairs.turns_b, tile, room.bits);
+  TileToWrite<S> write{of, to, tile, room, a, b, 0};
   if (to.kind == NodeKind::dense) {
-    to.clear(static_cast<int>(thread), block_size);
-    __syncthreads();
-    for (int word = static_cast<int>(thread); word < words; word += block_size) {
-      to.bits()[word] = room.bits[word];
-    }
+    unsigned* const bits = to.bits() + tile.begin / PlaceBits::bits_of_word;
+    for (int word = tile.lane; word < tile.words(); word += 32) bits[word] = room.bits[word];
+    write.put_dense();
+    if (!is_dense(a)) write.put_entries(a, true);
+    if (!is_dense(b)) write.put_entries(b, false);
+    return;
   }
-  const auto write = [&](const NodeView& from, bool is_a) {
-    const int slots = slots_of(from);
-    for (int slot = static_cast<int>(thread); slot < slots; slot += block_size) {
-      const int position = position_at(from, slot, !is_a && of.pairs.turns_b);
-      if (position < 0) continue;
-      const int rank = places.number_of(position);
-      const bool adds = !is_a && places_of_a.has(position);
-      if (to.kind != NodeKind::dense && !adds) to.put_place(rank, position);
-      const S* const entry = of.payload(from, slot);
-      S* const payload = to.payload(rank, position);
-      for (int k = 0; k < of.components; ++k) {
-        const S term = is_a ? of.of_a(entry, k) : of.of_b(entry, k);
-        payload[k] = adds ? rounded_sum(payload[k], term) : term;
-      }
-    }
-  };
-  write(a, true);
-  __syncthreads();
-  write(b, false);
+  number_bits(tile, room.bits, room.before);
+  for (int k = tile.lane; k < listed.number; k += 32) {
+    write.first += of.listed.held[number - listed.number + k];
+  }
+  write.first = sum_of_warp(write.first);
+  write.put_entries(a, true);
+  write.put_entries(b, false);
 }
 
+/// A warp takes a tile or a small pair.
 template <class S>
-__global__ void __launch_bounds__(block_size)
-    write_large(const __grid_constant__ SumToWrite<S> of, const Index* end_of_list,
-                const ListedPairs::Counts* listed) {
-  __shared__ SumRoom room;
-  for (int k = static_cast<int>(blockIdx.x); k < listed->of_blocks;
-       k += static_cast<int>(gridDim.x)) {
-    write_by_block(of, end_of_list[-1 - k], room);
-    __syncthreads();
+__global__ void __launch_bounds__(block_size, 4)
+    write_listed(const __grid_constant__ SumToWrite<S> of) {
+  __shared__ TileRoom room[warps_of_block];
+  const auto warp = static_cast<int>(threadIdx.x / 32), lane = static_cast<int>(threadIdx.x % 32);
+  const Offset item = Offset(blockIdx.x) * warps_of_block + warp;
+  if (item < of.tiles) {
+    write_tile(of, static_cast<int>(item), room[warp]);
+  } else if (item - of.tiles < of.small) {
+    write_small(of, of.listed.small[item - of.tiles], lane);
   }
 }
 
-constexpr int parts_of_dense = 4;
-
-/// Each place of a dense leaf of the sum by itself, in parts of a leaf, so that few leaves fill a
-/// GPU.
 template <class S>
-__global__ void __launch_bounds__(block_size)
-    write_dense(const __grid_constant__ SumToWrite<S> of, const Index* end_of_list,
-                const ListedPairs::Counts* listed) {
-  const NodeShape& shape = of.pairs.shape;
-  const int positions = static_cast<int>(shape.positions());
-  const int part = max(positions / parts_of_dense, block_size);
-  const int lane = static_cast<int>(threadIdx.x % 32);
-  for (int item = static_cast<int>(blockIdx.x); item < parts_of_dense * listed->of_blocks;
-       item += static_cast<int>(gridDim.x)) {
-    const Offset leaf = end_of_list[-1 - item / parts_of_dense];
-    const LeafToWrite<S> to(of, leaf);
-    const NodeView a = of.pairs.in_a(leaf), b = of.pairs.in_b(leaf);
-    if (!is_of_places(to, a, b)) continue;
-    const int begin = item % parts_of_dense * part, end = min(begin + part, positions);
-    if (begin == 0 && threadIdx.x == 0) to.put_count();
-    for (int base = begin + static_cast<int>(threadIdx.x) - lane; base < end; base += block_size) {
-      const int position = base + lane;
-      const bool is_inside = position < end;
-      const LocalPlace place = shape.place_at(position);
-      const int in_b = of.pairs.turns_b ? shape.position_of({place.column, place.row}) : position;
-      const bool has_a = is_inside && a.data != nullptr && a.has(position);
-      const bool has_b = is_inside && b.data != nullptr && b.has(in_b);
-      const unsigned there = __ballot_sync(~0U, has_a || has_b);
-      if (lane == 0) to.bits()[base / PlaceBits::bits_of_word] = there;
-      if (!is_inside) continue;
-      S* const payload = to.payload(0, position);
-      for (int k = 0; k < of.components; ++k) {
-        const S first = has_a ? of.of_a(of.payload(a, position), k) : S(0);
-        const S second = has_b ? of.of_b(of.payload(b, in_b), k) : S(0);
-        payload[k] = !has_a ? second : !has_b ? first : rounded_sum(first, second);
-      }
-    }
-  }
-}
-
-/// Blocks of threads that take the pairs of a list in turn: the host does not know how many there
-/// are, and does not wait to learn it.
-unsigned blocks_in_turn(Offset blocks, const Stream& stream) {
-  return 2 * blocks_side_by_side(blocks * block_size, stream);
-}
-
-/// Calls `body(leaf, lane)` with a warp for each leaf at the front of a list.
-template <class Body>
-void for_each_warp(const ListedPairs& listed, const Stream& stream, const Body& body) {
-  constexpr int warps = block_size / 32;
-  const Offset blocks = blocks_in_turn((listed.leaves() + warps - 1) / warps, stream);
-  for_each_thread(stream, blocks,
-                  [list = listed.list.data(), counts = listed.counts.data(), blocks,
-                   body] __device__(Offset block, unsigned thread) {
-                    for (Offset k = block * warps + thread / 32; k < counts->of_warps;
-                         k += blocks * warps) {
-                      body(list[k], static_cast<int>(thread % 32));
-                    }
-                  });
-}
-
-template <class S>
-void write_words(const PairsOfLeaves& pairs, const ListedPairs& listed, const EntrySum& sum,
+void write_words(const CountedPairs& pairs, const EntrySum& sum, const int* adjoint,
                  const LeavesOfSum& leaves, const Device& device) {
-  const Array<int> adjoint(sum.adjoint, device);
-  const auto term = [&](const double* factor, const int* turned) {
+  const auto term = [&](const double* factor, const int* components) {
     return EntryTerm<S>{static_cast<S>(factor[0]), static_cast<S>(factor[1]), sum.is_complex,
-                        turned};
+                        components};
   };
-  const SumToWrite<S> of{pairs,
+  const CountedSum& counted = pairs.counted();
+  const SumToWrite<S> of{pairs.pairs(),
+                         pairs.listed(),
+                         counted.small,
+                         counted.tiles,
                          leaves.held,
                          leaves.byte,
                          leaves.pool,
                          sum.components,
                          term(sum.alpha, nullptr),
-                         term(sum.beta, adjoint.data())};
+                         term(sum.beta, adjoint)};
   const Stream& stream = device.stream();
-  for_each_index(stream, listed.leaves(),
-                 [of] __device__(Offset leaf) { write_by_thread(of, leaf); });
-  for_each_warp(listed, stream,
-                [of] __device__(Offset leaf, int lane) { write_by_warp(of, leaf, lane); });
-  const OnGpu here(stream);
-  launch_kernel(write_large<S>, blocks_in_turn(listed.leaves(), stream), block_size, false, stream,
-                of, listed.list.data() + listed.leaves(), listed.counts.data());
-  if (leaves.has_dense) {
-    launch_kernel(write_dense<S>, blocks_in_turn(parts_of_dense * listed.leaves(), stream),
-                  block_size, false, stream, of, listed.list.data() + listed.leaves(),
-                  listed.counts.data());
+  const Offset items = Offset(counted.tiles) + counted.small;
+  if (items > 0) {
+    const OnGpu here(stream);
+    launch_kernel(write_listed<S>,
+                  static_cast<unsigned>((items + warps_of_block - 1) / warps_of_block), block_size,
+                  false, stream, of);
   }
-  wait_before_memory_goes_back(device);
+  if (counted.has_single == 0) return;
+  for_each_index(stream, counted.leaves,
+                 [of] __device__(Offset leaf) { write_by_thread(of, leaf); });
 }
 
 }  // namespace
 
-ListedPairs count_pairs(const PairsOfLeaves& pairs, Offset leaves, int* held,
-                        const Device& device) {
-  const Stream& stream = device.stream();
-  ListedPairs listed;
-  listed.list = UnsetArray<Index>(static_cast<std::size_t>(leaves), device);
-  listed.counts = Array<ListedPairs::Counts>(1, device);
-  for_each_index(
-      stream, leaves,
-      [pairs, leaves, held, list = listed.list.data(), counts = listed.counts.data()] __device__(
-          Offset leaf) { count_by_thread(pairs, leaf, leaves, held, list, counts); });
-  for_each_warp(listed, stream, [pairs, held] __device__(Offset leaf, int lane) {
-    count_by_warp(pairs, leaf, lane, held);
-  });
-  const OnGpu here(stream);
-  launch_kernel(count_large, blocks_in_turn(leaves, stream), block_size, false, stream, pairs,
-                static_cast<const Index*>(listed.list.data() + leaves),
-                static_cast<const ListedPairs::Counts*>(listed.counts.data()), held);
-  return listed;
-}
-
-void write_pairs(const PairsOfLeaves& pairs, const ListedPairs& listed, const EntrySum& sum,
+void write_pairs(const CountedPairs& pairs, const EntrySum& sum, const int* adjoint,
                  const LeavesOfSum& leaves, const Device& device) {
   if (sum.scalar_bytes == int{sizeof(float)}) {
-    write_words<float>(pairs, listed, sum, leaves, device);
+    write_words<float>(pairs, sum, adjoint, leaves, device);
   } else {
-    write_words<double>(pairs, listed, sum, leaves, device);
+    write_words<double>(pairs, sum, adjoint, leaves, device);
   }
 }
 

@@ -1,50 +1,48 @@
 // The leaves of two trees that make a leaf of their sum, and how threads tell which entries meet.
 #pragma once
 
-#include "heddle/detail/tree_building_cuda.hpp"
-#include "heddle/kernels/tree_arguments.hpp"
-#include "tree_levels_cuda.hpp"
+#include "counted_pairs_cuda.hpp"
 
 namespace heddle::cuda {
 
-/// The leaves of both trees behind the leaves of a sum, by numbers; -1 for none.
-struct PairsOfLeaves {
-  const heddle::device::TreeLeaf* a;
-  const heddle::device::TreeLeaf* b;
-  const Index* of_a;
-  const Index* of_b;
-  NodeShape shape;
-  bool turns_b;
-
-  __device__ NodeView view(const heddle::device::TreeLeaf* leaves, Index i) const {
-    if (i < 0) return {nullptr, NodeKind::coo1, shape};
-    return {reinterpret_cast<const unsigned char*>(leaves[i].address()), leaves[i].kind(), shape};
-  }
-  __device__ NodeView in_a(Offset leaf) const { return view(a, of_a[leaf]); }
-  __device__ NodeView in_b(Offset leaf) const { return view(b, of_b[leaf]); }
-};
+/// The leaves behind a leaf of the sum.
+__device__ inline NodeView view_of(const PairsOfLeaves& pairs,
+                                   const heddle::device::TreeLeaf* leaves, Index i) {
+  if (i < 0) return {nullptr, NodeKind::coo1, pairs.shape};
+  return {reinterpret_cast<const unsigned char*>(leaves[i].address()), leaves[i].kind(),
+          pairs.shape};
+}
+__device__ inline NodeView leaf_of_a(const PairsOfLeaves& pairs, Offset leaf) {
+  return view_of(pairs, pairs.a, pairs.of_a[leaf]);
+}
+__device__ inline NodeView leaf_of_b(const PairsOfLeaves& pairs, Offset leaf) {
+  return view_of(pairs, pairs.b, pairs.of_b[leaf]);
+}
 
 __device__ inline int count_of(const NodeView& leaf) {
   return leaf.data == nullptr ? 0 : leaf.count();
 }
+__device__ inline bool is_dense(const NodeView& leaf) {
+  return leaf.data != nullptr && leaf.kind == NodeKind::dense;
+}
 /// Entries of a leaf, or places of a dense one.
 __device__ inline int slots_of(const NodeView& leaf) {
-  return leaf.data != nullptr && leaf.kind == NodeKind::dense
-             ? static_cast<int>(leaf.shape.positions())
-             : count_of(leaf);
+  return is_dense(leaf) ? static_cast<int>(leaf.shape.positions()) : count_of(leaf);
 }
-/// Where the entry of a slot lies, or -1 where a dense leaf has none there.
+/// Where an entry of a sparse leaf lies; both coordinates are one load.
 __device__ inline int position_at(const NodeView& leaf, int slot, bool turns) {
-  if (leaf.kind == NodeKind::dense && !leaf.has(slot)) return -1;
-  LocalPlace place = leaf.kind == NodeKind::dense ? leaf.shape.place_at(slot) : leaf.places()[slot];
-  if (turns) place = {place.column, place.row};
-  return leaf.shape.position_of(place);
+  const unsigned place = reinterpret_cast<const unsigned short*>(leaf.places())[slot];
+  const auto row = static_cast<unsigned char>(place),
+             column = static_cast<unsigned char>(place >> 8);
+  return leaf.shape.position_of(turns ? LocalPlace{column, row} : LocalPlace{row, column});
+}
+/// Row and column exchanged.
+__device__ inline int turned(const NodeShape& shape, int position) {
+  const LocalPlace place = shape.place_at(position);
+  return shape.position_of({place.column, place.row});
 }
 
 __device__ inline bool holds_few(const NodeView& a, const NodeView& b, int most) {
-  const auto is_dense = [](const NodeView& leaf) {
-    return leaf.data != nullptr && leaf.kind == NodeKind::dense;
-  };
   return !is_dense(a) && !is_dense(b) && count_of(a) + count_of(b) <= most;
 }
 /// A warp merges leaves of few entries, a lane each.
@@ -117,32 +115,5 @@ struct ThreadPair {
     return __popc(smaller & ~repeats);
   }
 };
-
-/// Pairs that threads do not merge alone: those of warps stand at the front of the list, those of
-/// blocks of threads at its end.
-struct ListedPairs {
-  struct Counts {
-    int of_warps;
-    int of_blocks;
-  };
-  UnsetArray<Index> list;
-  Array<Counts> counts;  // one
-
-  Offset leaves() const { return static_cast<Offset>(list.size()); }
-};
-
-/// Counts the entries of the leaves of a sum.
-ListedPairs count_pairs(const PairsOfLeaves& pairs, Offset leaves, int* held, const Device& device);
-
-/// Where the leaves of a sum are written: byte[i] behind `pool`, which may be null.
-struct LeavesOfSum {
-  const int* held;
-  const Offset* byte;
-  unsigned char* pool;
-  bool has_dense;
-};
-/// Writes all of them, where zeros lie or leaves of as many entries each.
-void write_pairs(const PairsOfLeaves& pairs, const ListedPairs& listed, const EntrySum& sum,
-                 const LeavesOfSum& leaves, const Device& device);
 
 }  // namespace heddle::cuda

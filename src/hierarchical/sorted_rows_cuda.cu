@@ -1,6 +1,5 @@
-// A block of threads marks the block columns of its block row, whose ones number the leaves. The
-// entries of a leaf follow one another in the order of the rows, so that the rank of each is how
-// many come before it: parts of the block row are counted, then each warp walks over its part.
+// A block of threads marks the block columns of its block row, whose ones number the leaves, and
+// counts the entries of each.
 #include "sorted_rows_cuda.hpp"
 
 #include <utility>
@@ -54,29 +53,45 @@ __device__ BlockColumns find_range(BlockRowRoom& room, const BlockRow& row,
   return BlockColumns::between(least, max(least, shape.block_of(inside(room.greatest))));
 }
 
+/// The columns of a thread, and for lane 0 those before them.
+struct LoadedColumns {
+  LoadedEntries<Index> own, before;
+
+  __device__ void load(const BlockRow& row, const ShareOfWarp& share, int first) {
+    share.load(row.column, own, first);
+    if (threadIdx.x % 32 != 0) return;
+#pragma unroll
+    for (int k = 0; k < LoadedEntries<Index>::at_once; ++k) {
+      const int e = first + k * share.step;
+      before.value[k] = e > 0 && e < share.end ? row.column[e - 1] : -1;
+    }
+  }
+};
+
 /// Marks the block columns of a block row. False where a column is beyond the matrix or not above
 /// the one before it in its row. All threads take part.
 __device__ bool mark_leaves(BlockRowRoom& room, const BlockRow& row, const PatternView& pattern,
-                            const NodeShape& shape, const BlockColumns& columns) {
-  const auto thread = static_cast<int>(threadIdx.x), lane = thread % 32;
+                            const NodeShape& shape, const BlockColumns& columns,
+                            const ShareOfWarp& share, LoadedColumns& loaded) {
+  const auto lane = static_cast<int>(threadIdx.x % 32);
   bool is_good = true;
   int falls = 0;
-  Index next = thread < row.entries ? row.column[thread] : 0;
-  for (int base = thread - lane; base < row.entries; base += block_size) {
-    const int e = base + lane;
-    const Index column = next;
-    next = e + block_size < row.entries ? row.column[e + block_size] : 0;
-    Index last = __shfl_up_sync(all_lanes, column, 1);
-    if (lane == 0) last = e > 0 ? row.column[e - 1] : -1;
-    if (e >= row.entries) continue;
-    // Columns fall only where a row begins, which `find_range` has counted.
-    if (e > 0 && column <= last) ++falls;
-    if (column < 0 || column >= pattern.columns || !columns.covers(shape.block_of(column))) {
-      is_good = false;
-    } else if (e == 0 || shape.block_of(last) != shape.block_of(column)) {
-      columns.mark(shape.block_of(column));
-    }
-  }
+  share.for_each(
+      true, [&](int first) { loaded.load(row, share, first); },
+      [&](int base, int k) {
+        const int e = base + lane;
+        const Index column = loaded.own.value[k];
+        Index last = __shfl_up_sync(all_lanes, column, 1);
+        if (lane == 0) last = loaded.before.value[k];
+        if (e >= row.entries) return;
+        // Columns fall only where a row begins, which `find_range` has counted.
+        if (e > 0 && column <= last) ++falls;
+        if (column < 0 || column >= pattern.columns || !columns.covers(shape.block_of(column))) {
+          is_good = false;
+        } else if (e == 0 || shape.block_of(last) != shape.block_of(column)) {
+          columns.mark(shape.block_of(column));
+        }
+      });
   if (falls != 0) atomicAdd(&room.falls, falls);
   is_good = __syncthreads_and(is_good ? 1 : 0) != 0;
   return is_good && room.falls == 0;
@@ -85,16 +100,19 @@ __device__ bool mark_leaves(BlockRowRoom& room, const BlockRow& row, const Patte
 __global__ void __launch_bounds__(block_size)
     find_leaves(PatternView pattern, NodeShape shape, FoundLeaves to) {
   __shared__ BlockRowRoom room;
-  const auto thread = static_cast<int>(threadIdx.x);
+  const auto thread = static_cast<int>(threadIdx.x), lane = thread % 32;
   const BlockRow row = open(room, pattern, shape);
   if (row.entries == 0) {
     if (thread == 0) to.leaves[blockIdx.x] = 0;
     return;
   }
+  const ShareOfWarp share{thread - lane, row.entries, block_size};
+  LoadedColumns loaded;
+  loaded.load(row, share, share.begin);
   const BlockColumns columns = find_range(room, row, pattern, shape);
   columns.clear();
   __syncthreads();
-  const bool is_good = mark_leaves(room, row, pattern, shape, columns);
+  const bool is_good = mark_leaves(room, row, pattern, shape, columns, share, loaded);
   const int leaves = number_leaves(room, columns);
   if (!is_good || row.entries > Offset(parts_of(leaves)) * most_of_part) {
     if (thread == 0) to.leaves[gridDim.x + 1] = 1;
@@ -105,7 +123,13 @@ __global__ void __launch_bounds__(block_size)
   int* const count = leaves <= most_counts ? room.count : held;
   for (int leaf = thread; leaf < leaves; leaf += block_size) count[leaf] = 0;
   __syncthreads();
-  count_entries(row, shape, columns, thread / 32 * 32, row.entries, block_size, count);
+  share.for_each(
+      share.is_loaded_at_once(), [&](int first) { share.load(row.column, loaded.own, first); },
+      [&](int base, int k) {
+        count_entry(
+            base + lane < row.entries ? columns.number_of(shape.block_of(loaded.own.value[k])) : -1,
+            count);
+      });
   __syncthreads();
   for (int word = thread; word < columns.words; word += block_size) {
     unsigned leaf = columns.before()[word];
@@ -116,164 +140,6 @@ __global__ void __launch_bounds__(block_size)
   }
   if (count == held) return;
   for (int leaf = thread; leaf < leaves; leaf += block_size) held[leaf] = count[leaf];
-}
-
-/// What writes leaves; words of entries are copied as they are.
-template <class Word>
-struct LeavesToWrite {
-  PatternView pattern;
-  NodeShape shape;
-  const Offset* before;  // leaves
-  const Index* column;
-  const int* held;
-  const Offset* byte;
-  int* taken;  // of each leaf, where shared memory has no room
-  const Word* values;
-  const int* order;
-  int words;
-  unsigned char* pool;
-};
-
-/// Where an entry goes.
-struct Slot {
-  unsigned long long address = 0;  // of its payload
-};
-
-/// Writes the place of an entry of a leaf.
-template <class Word>
-__device__ Slot write_place(const LeavesToWrite<Word>& of, Offset leaf, int rank,
-                            LocalPlace place) {
-  const int held = of.held[leaf];
-  const NodeKind kind = of.shape.kind_of(held);
-  unsigned char* const node = of.pool + of.byte[leaf];
-  unsigned char* const places = node + NodeShape::places_byte(kind);
-  int index = rank;
-  if (kind == NodeKind::dense) {
-    index = of.shape.position_of(place);
-    atomicOr(reinterpret_cast<unsigned*>(places) + index / PlaceBits::bits_of_word,
-             PlaceBits::bit_of(index));
-  } else {
-    reinterpret_cast<LocalPlace*>(places)[rank] = place;
-  }
-  return {reinterpret_cast<unsigned long long>(node + of.shape.payload_byte(kind, held)) +
-          static_cast<unsigned long long>(index) * of.shape.payload_bytes};
-}
-
-/// Writes the payloads of up to 32 entries of several words that follow one another; all lanes take
-/// part.
-template <class Word>
-__device__ void write_payloads(const LeavesToWrite<Word>& of, Offset first, int count, Slot slot) {
-  const int lane = static_cast<int>(threadIdx.x % 32);
-  for (int begin = 0; begin < count * of.words; begin += 32) {
-    const int at = begin + lane, entry = at / of.words, k = at - entry * of.words;
-    const unsigned long long to = __shfl_sync(all_lanes, slot.address, entry % 32);
-    if (entry < count) {
-      reinterpret_cast<Word*>(to)[k] =
-          of.values[(first + entry) * of.words + (of.order != nullptr ? of.order[k] : k)];
-    }
-  }
-}
-
-/// The row of entry e, which is not above row r: mostly one of the next few.
-__device__ int row_of_entry(const int* begin, int rows, int e, int r) {
-  int step = 1;
-  while (r + step < rows && begin[r + step] <= e) step *= 2;
-  const int from = r + step / 2;
-  return from + static_cast<int>(last_not_above(begin + from, min(rows - from, step), e));
-}
-
-/// A warp's part of a block row. `taken` counts the entries of each leaf before this one.
-template <class Word>
-__device__ void write_part(const LeavesToWrite<Word>& of, const BlockRow& row,
-                           const BlockRowRoom& room, const BlockColumns& leaves, Offset first_leaf,
-                           int begin, int end, int* taken) {
-  const int lane = static_cast<int>(threadIdx.x % 32);
-  const Word* const values = of.values + row.first;
-  const bool is_word = of.words == 1;
-  int r = 0;
-  Index next = begin + lane < end ? row.column[begin + lane] : 0;
-  Word next_value = is_word && begin + lane < end ? values[begin + lane] : Word(0);
-  for (int base = begin; base < end; base += 32) {
-    const int e = base + lane;
-    const Index column = next;
-    const Word value = next_value;
-    next = e + 32 < end ? row.column[e + 32] : 0;
-    if (is_word && e + 32 < end) next_value = values[e + 32];
-    const int leaf = e < end ? leaves.number_of(of.shape.block_of(column)) : -1;
-    const unsigned peers = __match_any_sync(all_lanes, leaf);
-    const unsigned earlier = peers & ((1U << lane) - 1);
-    const int rank = leaf < 0 ? 0 : taken[leaf] + __popc(earlier);
-    __syncwarp();
-    if (leaf >= 0 && earlier == 0) taken[leaf] = rank + __popc(peers);
-    __syncwarp();
-    Slot slot;
-    if (leaf >= 0) {
-      r = row_of_entry(room.begin, row.rows, e, r);
-      slot = write_place(of, first_leaf + leaf, rank, of.shape.place_of(r, column));
-    }
-    if (!is_word) {
-      write_payloads(of, row.first + base, min(32, end - base), slot);
-    } else if (leaf >= 0) {
-      *reinterpret_cast<Word*>(slot.address) = value;
-    }
-  }
-}
-
-template <class Word>
-__global__ void __launch_bounds__(block_size) write_block_rows(LeavesToWrite<Word> of) {
-  __shared__ BlockRowRoom room;
-  const auto thread = static_cast<int>(threadIdx.x), warp = thread / 32;
-  const BlockRow row = open(room, of.pattern, of.shape);
-  if (row.entries == 0) return;
-  const Offset first_leaf = of.before[blockIdx.x];
-  const auto leaves = static_cast<int>(of.before[blockIdx.x + 1] - first_leaf);
-  const auto columns =
-      BlockColumns::between(of.column[first_leaf], of.column[first_leaf + leaves - 1]);
-  columns.clear();
-  __syncthreads();
-  for (int leaf = thread; leaf < leaves; leaf += block_size) {
-    const Offset node = first_leaf + leaf;
-    columns.mark(of.column[node]);
-    *reinterpret_cast<unsigned*>(of.pool + of.byte[node]) = static_cast<unsigned>(of.held[node]);
-  }
-  number_leaves(room, columns);
-  const int parts = parts_of(leaves);
-  int* const taken = leaves <= most_counts ? room.count : of.taken + first_leaf;
-  for (int k = thread; k < parts * leaves; k += block_size) taken[k] = 0;
-  __syncthreads();
-  const auto begin_of = [&](int part) {
-    return static_cast<int>(Offset(row.entries) * part / parts);
-  };
-  if (parts > 1 && warp < parts) {
-    count_entries(row, of.shape, columns, begin_of(warp), begin_of(warp + 1), 32,
-                  taken + warp * leaves);
-  }
-  __syncthreads();
-  for (int leaf = thread; parts > 1 && leaf < leaves; leaf += block_size) {
-    int sum = 0;
-    for (int part = 0; part < parts; ++part) {
-      const int own = taken[part * leaves + leaf];
-      taken[part * leaves + leaf] = sum;
-      sum += own;
-    }
-  }
-  __syncthreads();
-  if (warp < parts) {
-    write_part(of, row, room, columns, first_leaf, begin_of(warp), begin_of(warp + 1),
-               taken + warp * leaves);
-  }
-}
-
-/// Queues a kernel with a block of threads for each block row, with room for `BlockColumns`.
-template <class... Parameters, class... Arguments>
-void launch_by_block_rows(void (*kernel)(Parameters...), Index columns, const LevelOnGpu& leaves,
-                          const Stream& stream, const Arguments&... arguments) {
-  const Offset words =
-      (leaves.shape.blocks_of(columns) + PlaceBits::bits_of_word - 1) / PlaceBits::bits_of_word;
-  const OnGpu here(stream);
-  kernel<<<static_cast<unsigned>(leaves.rows), block_size,
-           2 * static_cast<std::size_t>(words) * sizeof(unsigned), stream.queue>>>(arguments...);
-  check(cudaGetLastError(), "the launch of a kernel");
 }
 
 /// The leaves of all block rows one behind the other.
@@ -295,26 +161,6 @@ void pack_leaves(const FoundLeaves& from, const PatternView& pattern, LeavesOfRo
                       held[to + k] = from.held[first + k];
                     }
                   });
-}
-
-template <class Word>
-void write_words(const LevelOnGpu& leaves, const UnsetArray<Offset>& before,
-                 const PatternView& pattern, const PayloadsOnGpu& payloads, unsigned char* pool,
-                 const Device& device) {
-  UnsetArray<int> taken(static_cast<std::size_t>(leaves.nodes()), device);
-  const LeavesToWrite<Word> of{pattern,
-                               leaves.shape,
-                               before.data(),
-                               leaves.column.data(),
-                               leaves.held.data(),
-                               leaves.byte.data(),
-                               taken.data(),
-                               static_cast<const Word*>(payloads.data),
-                               payloads.order,
-                               leaves.shape.payload_bytes / int{sizeof(Word)},
-                               pool + leaves.begin};
-  launch_by_block_rows(write_block_rows<Word>, pattern.columns, leaves, device.stream(), of);
-  wait_before_memory_goes_back(device);
 }
 
 }  // namespace
@@ -346,24 +192,14 @@ std::optional<LeavesOfRows> leaves_of_sorted_rows(const PatternView& pattern, Of
       read_value(reinterpret_cast<const Result*>(leaves.before.data() + block_rows), device);
   if (result.unsuited != 0) return {};
   const auto nodes = static_cast<std::size_t>(result.count);
+  level.count = result.count;
   level.row = UnsetArray<Index>(nodes, device);
   level.column = UnsetArray<Index>(nodes, device);
-  level.held = Array<int>(nodes, device);
+  level.held = UnsetArray<int>(nodes, device);
   pack_leaves(found, pattern, leaves, device);
   count_level(level, device);
   wait_before_memory_goes_back(device);
   return leaves;
-}
-
-void write_leaves(const LevelOnGpu& leaves, const UnsetArray<Offset>& before,
-                  const PatternView& pattern, const PayloadsOnGpu& payloads, unsigned char* pool,
-                  const Device& device) {
-  switch (payloads.word_bytes) {
-    case sizeof(unsigned long long):
-      return write_words<unsigned long long>(leaves, before, pattern, payloads, pool, device);
-    default:
-      return write_words<unsigned>(leaves, before, pattern, payloads, pool, device);
-  }
 }
 
 }  // namespace heddle::cuda

@@ -21,8 +21,9 @@ NodeReference root_of(const LevelOnGpu& top) {
 
 TreeBuilderOnGpu::TreeBuilderOnGpu(Index rows, Index columns, LevelOnGpu leaves,
                                    const Device& device, const Device& work,
-                                   const std::optional<long long>& limit)
-    : work_(work) {
+                                   const std::optional<long long>& limit,
+                                   std::optional<InnerLevels> inner)
+    : work_(work), inner_(std::move(inner)) {
   tree_.rows = rows;
   tree_.columns = columns;
   tree_.leaf = leaves.shape;
@@ -30,8 +31,10 @@ TreeBuilderOnGpu::TreeBuilderOnGpu(Index rows, Index columns, LevelOnGpu leaves,
   tree_.entries = leaves.counts.items;
   levels_.push_back(std::move(leaves));
   const int levels = heddle::detail::levels_of(rows, columns, tree_.leaf.log2_size);
-  if (levels > 1 && tree_.entries > 0 && InnerLevels::suit(rows, columns, tree_.leaf.log2_size)) {
-    inner_.emplace(levels_.front(), levels, work);
+  const bool suits =
+      levels > 1 && tree_.entries > 0 && InnerLevels::suit(rows, columns, tree_.leaf.log2_size);
+  if (suits && !inner_) inner_.emplace(levels_.front(), levels, work);
+  if (inner_) {
     tree_.memory.inner = inner_->counts();
   } else {
     add_levels(levels);

@@ -13,9 +13,11 @@ namespace heddle::cuda {
 /// As `detail::TreeBuilder`: of leaves that are counted, in a GPU's memory.
 class TreeBuilderOnGpu {
  public:
-  /// The tree lies in the memory of `device`, all else in that of `work`, on the same stream.
+  /// The levels above may be counted already. The tree lies in the memory of `device`, all else in
+  /// that of `work`, on the same stream.
   TreeBuilderOnGpu(Index rows, Index columns, LevelOnGpu leaves, const Device& device,
-                   const Device& work, const std::optional<long long>& limit = {});
+                   const Device& work, const std::optional<long long>& limit = {},
+                   std::optional<InnerLevels> inner = {});
 
   const LevelOnGpu& leaves() const { return levels_.front(); }
   unsigned char* pool() { return reinterpret_cast<unsigned char*>(pool_->data()); }

@@ -137,18 +137,10 @@ void NumberedBlocks::mark(int k) {
   count_bits(bits_.data(), before_.data(), static_cast<Offset>(bits_.size()), device_);
 }
 
-UnsetArray<Index> NumberedBlocks::numbers() {
-  UnsetArray<Index> number(static_cast<std::size_t>(places_.count), device_);
-  for_each_place(*this, places_, shift_, device_.stream(),
-                 [number = number.data()] __device__(Offset block, Offset i) {
-                   number[i] = static_cast<Index>(block);
-                 });
-  return number;
-}
-
 void write_places(NumberedBlocks& blocks, LevelOnGpu& level, const Device& device) {
   level.rows = blocks.rows();
   level.columns = blocks.columns();
+  level.count = blocks.count();
   level.row = UnsetArray<Index>(static_cast<std::size_t>(blocks.count()), device);
   level.column = UnsetArray<Index>(static_cast<std::size_t>(blocks.count()), device);
   for (int k = 0; k < blocks.batches(); ++k) {
@@ -202,7 +194,8 @@ LevelOnGpu level_of(const PlacesOnGpu& places, const NodeShape& shape, bool& ins
   write_places(blocks, level, device);
   const auto nodes = static_cast<std::size_t>(level.nodes());
   const auto count = static_cast<std::size_t>(places.count);
-  level.held = Array<int>(nodes, device);
+  level.held = UnsetArray<int>(nodes, device);
+  heddle::detail::fill_bytes(level.held.data(), 0, nodes * sizeof(int), stream);
   const int shift = shape.log2_size;
   for_each_place(blocks, places, shift, stream,
                  [held = level.held.data()] __device__(Offset node, Offset) {

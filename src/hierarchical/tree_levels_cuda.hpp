@@ -38,8 +38,6 @@ class NumberedBlocks {
   };
   int batches() const { return static_cast<int>(first_.size()); }
   Batch batch(int k);
-  /// The number of the block of each place.
-  UnsetArray<Index> numbers();
 
  private:
   void mark(int k);
@@ -61,9 +59,10 @@ struct LevelOnGpu {
   Index rows = 0;  // blocks
   Index columns = 0;
   NodeShape shape;
+  Offset count = 0;  // of nodes; arrays may have room for more
   UnsetArray<Index> row, column;
-  Array<int> held;
-  UnsetArray<Offset> byte;  // behind `begin`; one more for the end
+  UnsetArray<int> held;
+  UnsetArray<Offset> byte;  // behind `begin`
   Offset begin = 0;         // of the level in the pool
   NodeCounts counts;
   UnsetArray<Index> large;  // the first `larges` of them: nodes of more entries than a warp takes
@@ -74,7 +73,7 @@ struct LevelOnGpu {
   UnsetArray<unsigned short> position;  // in the node
   UnsetArray<unsigned> source;          // which place it is
 
-  Offset nodes() const { return static_cast<Offset>(row.size()); }
+  Offset nodes() const { return count; }
 };
 
 /// A warp writes a node of so many entries.

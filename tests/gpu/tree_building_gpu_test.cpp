@@ -269,9 +269,10 @@ TEST_F(TreesOnOneGpu, HaveTheSchedulesOfTheHost) {
 
 /// Sums on the GPU against those of the host, byte by byte.
 template <class E, class C>
-void expect_same_sums(const CsrMatrix<E>& a, const CsrMatrix<E>& b, int d, C alpha, C beta,
-                      const Device& device) {
-  const HierarchicalMatrix<E> A(a, d), B(b, d), A_there = A.on(device), B_there = B.on(device);
+void expect_same_sums(const CsrMatrix<E>& a, const CsrMatrix<E>& b, const NodeLayout& of_a,
+                      const NodeLayout& of_b, C alpha, C beta, const Device& device) {
+  const HierarchicalMatrix<E> A(a, of_a), B(b, of_b), A_there = A.on(device),
+                                                      B_there = B.on(device);
   const auto expect = [&](const HierarchicalMatrix<E>& made,
                           const HierarchicalMatrix<E>& expected) {
     EXPECT_EQ(made.memory().host, 0);
@@ -302,19 +303,52 @@ TYPED_TEST(TreesMadeOnGpu, AddAsTheCpu) {
       const CsrMatrix<E> b = random_matrix_of<E>(other, seed.generator);
       for (const int d : {4, 32, 256}) {
         SCOPED_TRACE(d);
-        expect_same_sums(a, b, d, S(0.7), S(-1.3), this->device);
+        expect_same_sums(a, b, d, d, S(0.7), S(-1.3), this->device);
         if (testing::Test::HasFailure()) return;
       }
     }
     const CsrMatrix<E> turned_a = turned(a);
-    expect_same_sums(a, turned_a, 16, S(1), S(3), this->device);
+    expect_same_sums(a, turned_a, 16, 16, S(1), S(3), this->device);
     if constexpr (E::ring == Ring::complex) {
-      expect_same_sums(a, a, 16, std::complex<S>(0.3F, 0.9F), std::complex<S>(-1.1F, 0.2F),
+      expect_same_sums(a, a, 16, 16, std::complex<S>(0.3F, 0.9F), std::complex<S>(-1.1F, 0.2F),
                        this->device);
-      expect_same_sums(a, turned_a, 16, std::complex<S>(0.3F, 0.9F), std::complex<S>(0, 1),
+      expect_same_sums(a, turned_a, 16, 16, std::complex<S>(0.3F, 0.9F), std::complex<S>(0, 1),
                        this->device);
     }
   }
+}
+
+/// Large leaves, which several warps share out: dense and sparse ones meet, and those of the sum
+/// are the one or the other.
+TEST_F(TreesOnOneGpu, AddLeavesOfEveryKind) {
+  Seed seed(77);
+  const auto filled = [&](int percent) {
+    Pattern pattern{300, 300, {0}, {}};
+    for (Index row = 0; row < pattern.rows; ++row) {
+      for (Index column = 0; column < pattern.columns; ++column) {
+        if (random_between(1, 100, seed.generator) <= percent) pattern.column.push_back(column);
+      }
+      pattern.offsets.push_back(static_cast<Offset>(pattern.column.size()));
+    }
+    return pattern;
+  };
+  for (const auto& [of_a, of_b] : {std::pair{3, 95}, {95, 3}, {50, 60}, {8, 1}}) {
+    const auto a = random_matrix_of<real<double>>(filled(of_a), seed.generator),
+               b = random_matrix_of<real<double>>(filled(of_b), seed.generator);
+    for (const NodeLayout& nodes_of_a :
+         {NodeLayout(128), NodeLayout(128, 1), NodeLayout(128, NodeLayout::never)}) {
+      for (const NodeLayout& nodes_of_b :
+           {NodeLayout(128), NodeLayout(128, 1), NodeLayout(128, NodeLayout::never)}) {
+        SCOPED_TRACE(testing::Message() << of_a << " and " << of_b << " percent, "
+                                        << to_string(nodes_of_a) << ", " << to_string(nodes_of_b));
+        expect_same_sums(a, b, nodes_of_a, nodes_of_b, 0.7, -1.3, device);
+        if (HasFailure()) return;
+      }
+    }
+  }
+  const auto blocks = random_matrix_of<complex<float>>(filled(30), seed.generator);
+  expect_same_sums(blocks, turned(blocks), 256, 256, std::complex<float>(0.3F, 0.9F),
+                   std::complex<float>(-1.1F, 0.2F), device);
 }
 
 TEST_F(TreesOnOneGpu, AddLargeOnesOfTwoStreamsAndGoOn) {

@@ -1,0 +1,95 @@
+// The leaves of a sum of two trees in a GPU's memory, counted before they are written.
+#pragma once
+
+#include <optional>
+#include <utility>
+
+#include "heddle/detail/tree_building_cuda.hpp"
+#include "heddle/kernels/tree_arguments.hpp"
+#include "inner_levels_cuda.hpp"
+#include "tree_levels_cuda.hpp"
+
+namespace heddle::cuda {
+
+/// The leaves of both trees behind the leaves of their sum, by numbers; -1 for none.
+struct PairsOfLeaves {
+  const device::TreeLeaf* a;
+  const device::TreeLeaf* b;
+  Index* of_a;
+  Index* of_b;
+  NodeShape shape;
+  bool turns_b;
+};
+
+/// Rows of a leaf of the sum one behind the other, which a warp writes.
+struct Tile {
+  Index leaf;
+  unsigned short number;
+  unsigned short of;  // tiles of this leaf, a power of two
+};
+
+/// Pairs of leaves that threads do not merge alone. Small ones are a warp's, others are cut into
+/// tiles; those of a leaf lie one behind the other.
+struct ListedPairs {
+  Index* small;
+  Tile* tiles;
+  int* held;  // by the tiles
+};
+
+/// What one kernel counts of a sum.
+struct CountedSum {
+  Offset leaves, entries, bytes;
+  int of_kind[node_kinds];
+  int small, tiles;  // in the lists
+  int has_single;    // not 0: pairs that a thread merges
+  CountedInner inner;
+};
+
+/// Both leaves of each leaf of A + B, or A + B*, and how many entries these hold together. One
+/// kernel finds that out, and the levels above the leaves, and the host waits for it once.
+class CountedPairs {
+ public:
+  /// Throws `Error`: memory; unsupported for 2^31 leaves or more.
+  CountedPairs(const TreeOnGpu& A, const TreeOnGpu& B, bool turns_b, const Device& device);
+
+  const LevelOnGpu& leaves() const { return leaves_; }
+  LevelOnGpu take_leaves() { return std::move(leaves_); }
+  /// Of the levels above, where they suit.
+  std::optional<InnerLevels> take_inner() { return std::move(inner_); }
+
+  /// For those who only write leaves.
+  void forget_places() {
+    leaves_.row = leaves_.column = {};
+    leaves_.byte = {};
+    inner_.reset();
+  }
+
+  PairsOfLeaves pairs() const { return pairs_; }
+  ListedPairs listed() const { return listed_; }
+  const CountedSum& counted() const { return counted_; }
+  /// Bytes of memory that were free before the host waited.
+  long long available() const { return available_; }
+
+ private:
+  UnsetArray<Index> of_a_, of_b_, small_;
+  UnsetArray<Tile> tiles_;
+  UnsetArray<int> held_by_tile_;
+  LevelOnGpu leaves_;
+  std::optional<InnerLevels> inner_;
+  PairsOfLeaves pairs_{};
+  ListedPairs listed_{};
+  CountedSum counted_{};
+  long long available_ = 0;
+};
+
+/// Where the leaves of a sum are written: byte[i] behind `pool`, which may be null.
+struct LeavesOfSum {
+  const int* held;
+  const Offset* byte;
+  unsigned char* pool;
+};
+/// Writes all bytes of all of them. `adjoint` is the sum's in the GPU's memory, or null.
+void write_pairs(const CountedPairs& pairs, const EntrySum& sum, const int* adjoint,
+                 const LeavesOfSum& leaves, const Device& device);
+
+}  // namespace heddle::cuda

@@ -1,0 +1,163 @@
+// Tiles of the leaves of a sum: a warp marks the places of both leaves there as bits, whose ones
+// number the entries.
+#pragma once
+
+#include "pairs_of_leaves_cuda.cuh"
+#include "place_bits.cuh"
+
+namespace heddle::cuda {
+
+inline constexpr unsigned all_threads = ~0U;
+inline constexpr int warps_of_block = block_size / 32;
+inline constexpr int most_words_of_tile = 512;
+/// Lanes take four words each, so that words are cleared and numbered in such steps.
+inline constexpr int words_of_step = 128;
+
+/// So many tiles that each has some 256 slots, and a word of bits for each lane at least.
+__device__ inline int tiles_of(const NodeView& a, const NodeView& b, const NodeShape& shape) {
+  constexpr int slots_of_tile = 256;
+  const int words = PlaceBits::words_of(shape.positions());
+  const int most = min((slots_of(a) + slots_of(b)) / slots_of_tile, words / 32);
+  int tiles = max(1, words / most_words_of_tile);
+  while (2 * tiles <= most) tiles *= 2;
+  return tiles;
+}
+
+/// The places [begin, end) of a leaf, as a warp takes them.
+struct TileOfWarp {
+  int lane;
+  int begin, end;
+
+  __device__ TileOfWarp(const Tile& tile, const NodeShape& shape)
+      : lane(static_cast<int>(threadIdx.x % 32)) {
+    const int size = static_cast<int>(shape.positions()) / tile.of;
+    begin = tile.number * size;
+    end = begin + size;
+  }
+  __device__ int words() const { return PlaceBits::words_of(end - begin); }
+  __device__ int words_in_steps() const {
+    return (words() + words_of_step - 1) / words_of_step * words_of_step;
+  }
+  __device__ bool has(int position) const { return position >= begin && position < end; }
+};
+
+/// Words of a tile's bits; all lanes take part in what follows.
+__device__ inline void clear_bits(const TileOfWarp& tile, unsigned* bits) {
+  for (int word = 4 * tile.lane; word < tile.words_in_steps(); word += words_of_step) {
+    *reinterpret_cast<uint4*>(bits + word) = {0, 0, 0, 0};
+  }
+  __syncwarp();
+}
+__device__ inline void copy_bits(const TileOfWarp& tile, const unsigned* from, unsigned* to) {
+  for (int word = 4 * tile.lane; word < tile.words_in_steps(); word += words_of_step) {
+    *reinterpret_cast<uint4*>(to + word) = *reinterpret_cast<const uint4*>(from + word);
+  }
+  __syncwarp();
+}
+
+/// The first entry of a sparse leaf that is not before a place.
+__device__ inline int first_not_before(const NodeView& leaf, int position, int lane) {
+  int begin = 0, end = leaf.count();
+  while (begin < end) {
+    const int step = (end - begin + 31) / 32, slot = begin + lane * step;
+    const bool is_before = slot < end && position_at(leaf, slot, false) < position;
+    const int before = __popc(__ballot_sync(all_threads, is_before));
+    if (before == 0) break;
+    end = min(end, begin + before * step);
+    begin += (before - 1) * step + 1;
+  }
+  return begin;
+}
+
+struct Slots {
+  int begin, end;
+};
+/// The slots of a leaf that may lie in a tile: all entries of a turned one, which come by columns.
+__device__ inline Slots slots_in(const NodeView& leaf, bool turns, const TileOfWarp& tile) {
+  if (leaf.data == nullptr) return {0, 0};
+  if (leaf.kind == NodeKind::dense) return {tile.begin, tile.end};
+  const int count = leaf.count();
+  if (turns) return {0, count};
+  return {tile.begin == 0 ? 0 : first_not_before(leaf, tile.begin, tile.lane),
+          tile.end == leaf.shape.positions() ? count : first_not_before(leaf, tile.end, tile.lane)};
+}
+
+/// Sets the bits of a leaf's places in a tile.
+__device__ inline void mark_tile(const NodeView& leaf, bool turns, const TileOfWarp& tile,
+                                 unsigned* bits) {
+  if (is_dense(leaf)) {
+    const auto* const own =
+        reinterpret_cast<const unsigned*>(leaf.places()) + tile.begin / PlaceBits::bits_of_word;
+    for (int word = turns ? 0 : tile.lane; word < tile.words(); word += turns ? 1 : 32) {
+      if (!turns) {
+        bits[word] |= own[word];
+        continue;
+      }
+      const int position = tile.begin + word * PlaceBits::bits_of_word + tile.lane;
+      const bool is_there = position < tile.end && leaf.has(turned(leaf.shape, position));
+      const unsigned there = __ballot_sync(all_threads, is_there);
+      if (tile.lane == 0) bits[word] |= there;
+    }
+    __syncwarp();
+    return;
+  }
+  constexpr int at_once = 4;
+  const Slots slots = slots_in(leaf, turns, tile);
+  for (int base = slots.begin + tile.lane; base < slots.end; base += 32 * at_once) {
+    int position[at_once];
+#pragma unroll
+    for (int k = 0; k < at_once; ++k) {
+      const int slot = base + 32 * k;
+      position[k] = slot < slots.end ? position_at(leaf, slot, turns) : -1;
+    }
+#pragma unroll
+    for (int k = 0; k < at_once; ++k) {
+      if (!tile.has(position[k])) continue;
+      const int local = position[k] - tile.begin;
+      atomicOr(bits + local / PlaceBits::bits_of_word, PlaceBits::bit_of(local));
+    }
+  }
+  __syncwarp();
+}
+
+/// A sum over the lanes of a warp, for all of them.
+__device__ inline int sum_of_warp(int value) {
+  for (int step = 16; step > 0; step /= 2) value += __shfl_xor_sync(all_threads, value, step);
+  return value;
+}
+
+__device__ inline int ones_of_word(const uint4& word) {
+  return __popc(word.x) + __popc(word.y) + __popc(word.z) + __popc(word.w);
+}
+__device__ inline int count_bits(const TileOfWarp& tile, const unsigned* bits) {
+  int ones = 0;
+  for (int word = 4 * tile.lane; word < tile.words_in_steps(); word += words_of_step) {
+    ones += ones_of_word(*reinterpret_cast<const uint4*>(bits + word));
+  }
+  return sum_of_warp(ones);
+}
+
+/// Fills in how many bits are set in earlier words.
+__device__ inline void number_bits(const TileOfWarp& tile, const unsigned* bits,
+                                   unsigned short* before) {
+  int all = 0;
+  for (int base = 0; base < tile.words_in_steps(); base += words_of_step) {
+    const int word = base + 4 * tile.lane;
+    const uint4 here = *reinterpret_cast<const uint4*>(bits + word);
+    const int own = ones_of_word(here);
+    int sum = own;
+    for (int step = 1; step < 32; step *= 2) {
+      const int other = __shfl_up_sync(all_threads, sum, step);
+      if (tile.lane >= step) sum += other;
+    }
+    const int first = all + sum - own, second = first + __popc(here.x),
+              third = second + __popc(here.y), fourth = third + __popc(here.z);
+    *reinterpret_cast<ushort4*>(before + word) = {
+        static_cast<unsigned short>(first), static_cast<unsigned short>(second),
+        static_cast<unsigned short>(third), static_cast<unsigned short>(fourth)};
+    all += __shfl_sync(all_threads, sum, 31);
+  }
+  __syncwarp();
+}
+
+}  // namespace heddle::cuda
