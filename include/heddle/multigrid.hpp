@@ -145,6 +145,10 @@ class HEDDLE_EXPORT Multigrid final : public Preconditioner<S> {
 template <class S>
 HEDDLE_EXPORT std::vector<std::vector<S>> rigid_body_modes(
     std::span<const std::array<double, 3>> points, int dimension = 3);
+/// The same on a device, made there of the points. On a GPU, S is float or double.
+template <class S>
+HEDDLE_EXPORT std::vector<Array<S>> rigid_body_modes(std::span<const std::array<double, 3>> points,
+                                                     int dimension, const Device& device);
 
 /// Candidates for a matrix whose near-null fields nobody knows: `count` random ones, the same in
 /// each call, relaxed by A x = 0, and improved by three rounds of a few iterations of conjugate
