@@ -51,7 +51,7 @@ struct HEDDLE_EXPORT MultigridOptions {
   /// of it are tried, and then 0. At least 0, below 1.
   double strength = 0.08;
   /// A level of up to so many scalars in its rows is solved exactly, 1 to 4096. Its dense inverse
-  /// takes the cube of them, on one thread.
+  /// takes the cube of them.
   int coarsest = 500;
   /// New values of the matrix: true: `refresh` estimates the largest eigenvalue of D^-1 A of each
   /// level again, by 12 products on the CPU. False: the first estimates stay, and with them the
@@ -145,6 +145,10 @@ class HEDDLE_EXPORT Multigrid final : public Preconditioner<S> {
 template <class S>
 HEDDLE_EXPORT std::vector<std::vector<S>> rigid_body_modes(
     std::span<const std::array<double, 3>> points, int dimension = 3);
+/// The same on a device, made there of the points. On a GPU, S is float or double.
+template <class S>
+HEDDLE_EXPORT std::vector<Array<S>> rigid_body_modes(std::span<const std::array<double, 3>> points,
+                                                     int dimension, const Device& device);
 
 /// Candidates for a matrix whose near-null fields nobody knows: `count` random ones, the same in
 /// each call, relaxed by A x = 0, and improved by three rounds of a few iterations of conjugate

@@ -25,6 +25,13 @@ struct DestroyStream {
 };
 using OwnedStream = std::unique_ptr<CUstream_st, DestroyStream>;
 
+/// A non-blocking stream of the current GPU.
+inline OwnedStream make_stream() {
+  cudaStream_t stream = nullptr;
+  check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
+  return OwnedStream(stream);
+}
+
 /// A non-blocking stream of the current GPU, whose work goes before that of other streams.
 inline OwnedStream make_urgent_stream() {
   int least = 0, greatest = 0;

@@ -21,7 +21,7 @@ using Made = typename detail::RankHierarchy<S>::Made;
 
 template <class S>
 Made<S> made_of(const detail::SlicedOperator<S>& whole, const MultigridOptions& options,
-                const std::vector<std::vector<S>>& fields) {
+                const std::vector<Array<S>>& fields) {
   return {std::make_unique<detail::Hierarchy<S>>(whole, options,
                                                  detail::candidate_views(whole, fields)),
           fields.size()};
@@ -29,7 +29,7 @@ Made<S> made_of(const detail::SlicedOperator<S>& whole, const MultigridOptions& 
 
 /// The field of all ranks in the order of all rows, on rank 0, of this rank's rows.
 template <class S>
-std::vector<S> field_of_all(const DistributedOperator<S>& matrix, const FieldView<const S>& field) {
+Array<S> field_of_all(const DistributedOperator<S>& matrix, const FieldView<const S>& field) {
   Communicator& ranks = matrix.ranks();
   const auto width = static_cast<std::size_t>(matrix.row_components());
   std::vector<S> own(static_cast<std::size_t>(matrix.rows()) * width);
@@ -43,11 +43,11 @@ std::vector<S> field_of_all(const DistributedOperator<S>& matrix, const FieldVie
     matrix.device().synchronize();
   });
   const auto of_ranks = detail::bytes_to_root(ranks, std::as_bytes(std::span(own)));
-  std::vector<S> all;
+  Array<S> all;
   together(ranks, [&] {
     if (ranks.rank() != 0) return;
     const Partition& partition = matrix.partition();
-    all.resize(static_cast<std::size_t>(partition.rows()) * width);
+    all = Array<S>(static_cast<std::size_t>(partition.rows()) * width);
     const std::size_t bytes = width * sizeof(S);
     for (int r = 0; r < ranks.size(); ++r) {
       const std::byte* from = of_ranks[static_cast<std::size_t>(r)].data();
@@ -69,7 +69,7 @@ template <class S>
 DistributedMultigrid<S>::DistributedMultigrid(const DistributedOperator<S>& matrix,
                                               const MultigridOptions& options,
                                               std::span<const FieldView<const S>> candidates) {
-  std::vector<std::vector<S>> fields;
+  std::vector<Array<S>> fields;
   const auto counts = gather(matrix.ranks(), static_cast<long long>(candidates.size()));
   if (std::any_of(counts.begin(), counts.end(), [&](long long c) { return c != counts[0]; })) {
     throw Error(ErrorKind::usage, "ranks disagree about the number of multigrid's candidates");

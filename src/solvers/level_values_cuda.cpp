@@ -64,6 +64,7 @@ void LevelValues<S>::drop_candidates() {
   wait_before_memory_goes_back(device_);
   candidates_ = {};
   norms_ = {};
+  arriving_ = {};
 }
 
 template <class S>
@@ -91,8 +92,9 @@ void LevelValues<S>::find_norms(std::size_t number) {
 }
 
 template <class S>
-heddle::detail::Aggregates LevelValues<S>::aggregate(std::size_t number, double strength) const {
-  return heddle::cuda::aggregate(values_[number].matrix.pattern, norms_, strength, device_);
+heddle::detail::Aggregates LevelValues<S>::aggregate(std::size_t number, double strength) {
+  return heddle::cuda::aggregate(values_[number].matrix.pattern, norms_, strength, arriving_,
+                                 device_);
 }
 
 template <class S>

@@ -35,7 +35,7 @@ class LevelValues {
   void invert_diagonal(std::size_t number);
   void find_norms(std::size_t number);
   /// By the norms that were found last, with `of` on the GPU.
-  heddle::detail::Aggregates aggregate(std::size_t number, double strength) const;
+  heddle::detail::Aggregates aggregate(std::size_t number, double strength);
   /// The tentative prolongation, the patterns of the next level and of all between it and this one.
   /// Throws as the constructor.
   void find_patterns(std::size_t number, const heddle::detail::Aggregates& aggregates,
@@ -134,6 +134,7 @@ class LevelValues {
   Array<std::byte> staged_;
   Array<double> candidates_;  // of the last level's rows
   DeviceNorms norms_;
+  PinnedRoom arriving_;
   Array<double> largest_;      // a number that the host asks for
   long long staged_sums_ = 0;  // bytes
   Array<double> sums_;         // of the pieces of a product

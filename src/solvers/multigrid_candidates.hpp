@@ -1,6 +1,7 @@
 // What options say of a multigrid, as its constructor takes it.
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 #include "heddle/multigrid.hpp"
@@ -16,34 +17,40 @@ inline MultigridOptions multigrid_options(int degree, const MultigridChoice& cho
           .strength = choice.strength};
 }
 
-/// In the order of the user's rows; none for the constants. Throws `Error` as
-/// `adaptive_candidates`; unsupported for points of other entries than real blocks.
+/// In the order of the user's rows, on the host or the matrix's device; none for the constants.
+/// Throws `Error` as `adaptive_candidates`; unsupported for points of other entries than real
+/// blocks.
 template <class S>
-std::vector<std::vector<S>> candidate_fields(const SlicedOperator<S>& matrix,
-                                             const MultigridOptions& options,
-                                             const MultigridChoice& choice) {
+std::vector<Array<S>> candidate_fields(const SlicedOperator<S>& matrix,
+                                       const MultigridOptions& options,
+                                       const MultigridChoice& choice) {
   const int dimension = matrix.row_components();
-  std::vector<std::vector<S>> fields;
+  std::vector<Array<S>> fields;
   if (choice.points) {
     if (matrix.ring() != Ring::real || (dimension != 2 && dimension != 3)) {
       throw Error(ErrorKind::unsupported,
                   "the motions of a rigid body are candidates over real blocks of 2 x 2 or 3 x 3");
     }
-    fields = rigid_body_modes<S>(*choice.points, dimension);
-  } else if (choice.candidates) {
-    for (const auto& given : *choice.candidates) fields.emplace_back(given.begin(), given.end());
+    return rigid_body_modes<S>(*choice.points, dimension, matrix.device());
+  }
+  const auto take = [&](const auto& given) {
+    fields.emplace_back(given.size());
+    std::copy(given.begin(), given.end(), fields.back().data());
+  };
+  if (choice.candidates) {
+    for (const auto& given : *choice.candidates) take(given);
   } else if (choice.is_adaptive) {
-    fields = adaptive_candidates<S>(matrix, 0, options);
+    for (const auto& found : adaptive_candidates<S>(matrix, 0, options)) take(found);
   }
   return fields;
 }
 
 template <class S>
 std::vector<FieldView<const S>> candidate_views(const SlicedOperator<S>& matrix,
-                                                const std::vector<std::vector<S>>& fields) {
+                                                const std::vector<Array<S>>& fields) {
   const int components = matrix.row_components();
   std::vector<FieldView<const S>> views;
-  for (const std::vector<S>& field : fields) {
+  for (const Array<S>& field : fields) {
     const auto rows = static_cast<Index>(field.size() / static_cast<std::size_t>(components));
     views.emplace_back(field.data(), rows, components);
   }

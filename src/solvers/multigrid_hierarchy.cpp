@@ -254,7 +254,6 @@ typename Hierarchy<S>::Level& Hierarchy<S>::add_coarse(Level& level, Index count
   }
   level.restriction.shape = shape.turned();
   level.restriction.columns = rows;
-  level.diagonal = Array<double>(static_cast<std::size_t>(rows));
   level.scales = Array<double>(static_cast<std::size_t>(count));
   auto coarse = std::make_unique<Level>();
   coarse->number = level.number + 1;
@@ -282,6 +281,7 @@ void Hierarchy<S>::transfer(Level& level, Level& coarse) {
   conjugate_transpose(p, level.place, level.restriction, host);
   multiply(a, p, level.to_image, level.image, host);
   multiply(level.restriction, level.image, level.to_coarse, coarse.matrix, host);
+  if (level.diagonal.empty()) level.diagonal = Array<double>(static_cast<std::size_t>(a.rows()));
   energy_scales(a, scales_below(level), level.restriction, level.diagonal, level.scales, host);
   mend_diagonal(coarse.matrix, level.scales.span(), rounding_, scratch_, host);
   const bool is_finest = &level == levels_.front().get();

@@ -11,6 +11,7 @@
 #include "aggregates.hpp"
 #include "coloured_rows.hpp"
 #include "entry_tiles.hpp"
+#include "extreme_eigenvalues.hpp"
 #include "heddle/detail/sliced_jacobi.hpp"
 #include "heddle/multigrid.hpp"
 #include "heddle/polynomial.hpp"
@@ -123,7 +124,7 @@ class Hierarchy {
   bool read_candidates_on_gpu(std::span<const FieldView<const S>> candidates);
   bool make_levels_on_gpu();
   bool extend_on_gpu(Level& level, double strength);
-  bool smooth_on_gpu(Level& level);
+  bool smooth_on_gpu(Level& level, const RitzValues<S>& found);
   void bring_to_host();
   bool refresh_on_gpu();
   void smooth(Level& level, bool estimates);

@@ -1,9 +1,12 @@
 // The set-up of a hierarchy on a GPU, level by level.
 #include <chrono>
 #include <cmath>
+#include <future>
 #include <utility>
 
+#include "base/cuda_handles.hpp"
 #include "base/returned_memory_cuda.hpp"
+#include "base/stream_order_cuda.hpp"
 #include "coarse_inverse.hpp"
 #include "heddle/vector_operations.hpp"
 #include "level_values_cuda.hpp"
@@ -12,6 +15,66 @@
 #include "spectrum.hpp"
 
 namespace heddle::detail {
+
+namespace {
+
+/// The ends of the spectrum of D^-1 A, by Lanczos' method on a thread and a stream of its own while
+/// the caller finds what does not depend on them.
+template <class S>
+class SpectrumBeside {
+ public:
+  /// Both must outlive it, and keep their values.
+  SpectrumBeside(const SlicedOperator<S>& a, const SlicedJacobi<S>& jacobi)
+      : fields_{row_field_of<S>(a), row_field_of<S>(a), row_field_of<S>(a), row_field_of<S>(a),
+                row_field_of<S>(a)},
+        is_beside_(a.device().memory() == cuda::stream_memory(a.device().stream())),
+        stream_(stream_of(a.device())),
+        device_(is_beside_ ? Device::cuda(a.device().stream().gpu, stream_.get()) : a.device()),
+        reduction_(a.rows(), device_) {
+    // The host's start: in the user's order.
+    const Stream main = a.device().stream();
+    const int components = a.row_components();
+    Array<S> numbers(static_cast<std::size_t>(a.rows()) * static_cast<std::size_t>(components),
+                     a.device());
+    const FieldView<S> start(numbers.data(), a.rows(), components);
+    fill<S>(S(1), start, main);
+    randomize<S>(start, 1, main);
+    permute<S>(start, fields_[0].view, S(1), main);
+    cuda::wait_before_memory_goes_back(a.device());
+    cuda::queue_behind(stream_.get(), main.queue, main.gpu);
+    found_ =
+        std::async(is_beside_ ? std::launch::async : std::launch::deferred, [this, &a, &jacobi] {
+          const WhenDone done{stream_.get()};
+          const Stream stream = device_.stream();
+          const LanczosFields<S> fields{
+              fields_[1].view, fields_[2].view, fields_[3].view, fields_[4].view,
+              [&](const FieldView<S>& to) { copy<S>(fields_[0].view, to, stream); }};
+          return extreme_ritz_values<S>(a, &jacobi, eigenvalue_steps, fields, reduction_, stream);
+        });
+  }
+  RitzValues<S> values() { return found_.get(); }
+
+ private:
+  /// Fields go back in the order of another stream.
+  struct WhenDone {
+    cudaStream_t stream;
+    ~WhenDone() { cudaStreamSynchronize(stream); }
+  };
+
+  static cuda::OwnedStream stream_of(const Device& device) {
+    const cuda::OnGpu here(device.stream());
+    return cuda::make_stream();
+  }
+
+  OperatorField<S> fields_[5];
+  bool is_beside_;  // a caller's memory is asked by one thread
+  cuda::OwnedStream stream_;
+  Device device_;
+  Reduction<S> reduction_;
+  std::future<RitzValues<S>> found_;  // its end waits
+};
+
+}  // namespace
 
 /// False, without levels, where the CPU has to compute all, or to say what is wrong.
 template <class S>
@@ -104,8 +167,12 @@ bool Hierarchy<S>::make_levels_on_gpu() {
       break;
     }
     on_gpu_->invert_diagonal(l);
-    if (!on_gpu_->are_good() || !smooth_on_gpu(level)) return false;
-    if (!extend_on_gpu(level, strength)) break;
+    if (!on_gpu_->are_good()) return false;
+    level.jacobi = std::make_shared<SlicedJacobi<S>>(*level.product);
+    SpectrumBeside<S> spectrum(*level.product, *level.jacobi);
+    const bool has_next = extend_on_gpu(level, strength);
+    if (!smooth_on_gpu(level, spectrum.values())) return false;
+    if (!has_next) break;
     on_gpu_->transfer(l, rounding_);
   }
   if (!on_gpu_->are_good()) return false;
@@ -134,29 +201,10 @@ bool Hierarchy<S>::extend_on_gpu(Level& level, double strength) {
   return true;
 }
 
-/// Jacobi, the largest eigenvalue and the smoother of a level whose diagonal has an inverse. False
-/// where the matrix may not be semidefinite.
+/// The smoother of a level with these Ritz values of D^-1 A. False where the matrix may not be
+/// semidefinite.
 template <class S>
-bool Hierarchy<S>::smooth_on_gpu(Level& level) {
-  const SlicedOperator<S>& a = *level.product;
-  const Device device = matrix_.device();
-  const Stream stream = device.stream();
-  level.jacobi = std::make_shared<SlicedJacobi<S>>(a);
-  OperatorField<S> v = row_field_of<S>(a), before = row_field_of<S>(a), image = row_field_of<S>(a),
-                   z = row_field_of<S>(a);
-  // The host's start: in the user's order.
-  const int components = a.row_components();
-  Array<S> numbers(static_cast<std::size_t>(a.rows()) * static_cast<std::size_t>(components),
-                   device);
-  const FieldView<S> start(numbers.data(), a.rows(), components);
-  fill<S>(S(1), start, stream);
-  randomize<S>(start, 1, stream);
-  Reduction<S> reduction(a.rows(), device);
-  const LanczosFields<S> fields{
-      v.view, before.view, image.view, z.view,
-      [&](const FieldView<S>& to) { permute<S>(start, to, S(1), stream); }};
-  const RitzValues<S> found =
-      extreme_ritz_values<S>(a, level.jacobi.get(), eigenvalue_steps, fields, reduction, stream);
+bool Hierarchy<S>::smooth_on_gpu(Level& level, const RitzValues<S>& found) {
   if (!found.is_positive || !std::isfinite(found.smallest + found.largest)) return false;
   if (!(found.largest > 0) || found.smallest < least_energy * found.largest) return false;
   level.largest = found.largest;
@@ -170,7 +218,7 @@ bool Hierarchy<S>::smooth_on_gpu(Level& level) {
   template bool Hierarchy<S>::read_candidates_on_gpu(std::span<const FieldView<const S>>); \
   template bool Hierarchy<S>::make_levels_on_gpu();                                        \
   template bool Hierarchy<S>::extend_on_gpu(Level&, double);                               \
-  template bool Hierarchy<S>::smooth_on_gpu(Level&);
+  template bool Hierarchy<S>::smooth_on_gpu(Level&, const RitzValues<S>&);
 HEDDLE_MULTIGRID_SETUP(float)
 HEDDLE_MULTIGRID_SETUP(double)
 #undef HEDDLE_MULTIGRID_SETUP

@@ -64,6 +64,22 @@ void put_constants(const CandidateTiles& shape, double* tiles, const Stream& str
                  [=] __device__(Offset number) { tiles[(number * k + number % v) * r] = 1; });
 }
 
+template <class S>
+void put_motions(const double* points, Offset count, const heddle::detail::RigidMotions& motions,
+                 S* const* fields, const Stream& stream) {
+  for (int motion = 0; motion < motions.count(); ++motion) {
+    for_each_index(
+        stream, count * motions.dimension,
+        [=, d = motions.dimension, to = fields[motion]] __device__(Offset t) {
+          to[t] = static_cast<S>(motions.at(points + t / d * 3, motion, static_cast<int>(t % d)));
+        });
+  }
+}
+template void put_motions(const double*, Offset, const heddle::detail::RigidMotions&, float* const*,
+                          const Stream&);
+template void put_motions(const double*, Offset, const heddle::detail::RigidMotions&,
+                          double* const*, const Stream&);
+
 void find_norms(const device::NormRows& rows, double length, const Stream& stream) {
   tile_values::for_each_row(rows.a.rows, tile_values::lanes_for(rows.a.rows, length), 0, stream,
                             [=] __device__(const tile_values::RowTeam& team, Index row, int) {

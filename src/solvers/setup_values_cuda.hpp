@@ -2,6 +2,7 @@
 #pragma once
 
 #include "heddle/device.hpp"
+#include "rigid_motions.hpp"
 #include "setup_rows.hpp"
 
 namespace heddle::cuda {
@@ -17,6 +18,11 @@ void put_candidate(const S* field, const CandidateTiles& shape, int j, int expon
                    const Stream& stream);
 /// Ones on the diagonals of zeros.
 void put_constants(const CandidateTiles& shape, double* tiles, const Stream& stream);
+
+/// The motions at points of three coordinates each, a field for each motion, in the points' order.
+template <class S>
+void put_motions(const double* points, Offset count, const heddle::detail::RigidMotions& motions,
+                 S* const* fields, const Stream& stream);
 
 /// `length`: the mean of the matrix's rows.
 void find_norms(const device::NormRows& rows, double length, const Stream& stream);

@@ -146,12 +146,14 @@ TEST_F(MultigridValuesOnGpu, AreThoseOfTheCpuOverBlocks) {
 TEST_F(MultigridValuesOnGpu, AreThoseOfTheCpuWithMotionsOfARigidBody) {
   using E = block<double, 3, 3>;
   const TetrahedronMesh mesh = random_solid(3000);
-  const auto modes = rigid_body_modes<double>(
-      std::span(mesh.position.data(), static_cast<std::size_t>(mesh.free_vertices)));
+  const std::span points(mesh.position.data(), static_cast<std::size_t>(mesh.free_vertices));
+  const auto modes = rigid_body_modes<double>(points);
+  const auto there = rigid_body_modes<double>(points, 3, device);
   std::vector<Field<E>> candidates;
-  for (const auto& mode : modes) {
+  for (std::size_t k = 0; k < modes.size(); ++k) {
     Field<E>& field = candidates.emplace_back(mesh.free_vertices);
-    std::copy(mode.begin(), mode.end(), field.scalars().begin());
+    std::copy(modes[k].begin(), modes[k].end(), field.scalars().begin());
+    EXPECT_EQ(there[k].to_host(), modes[k]);
   }
   expect_same_refresh(device, elasticity(mesh), "pJDS", 100, candidates);
 }

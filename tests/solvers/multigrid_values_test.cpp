@@ -362,6 +362,9 @@ TEST(RigidBodyModes, DependOnNoUnit) {
   for (const int dimension : {2, 3}) {
     const auto modes = rigid_body_modes<double>(points, dimension);
     EXPECT_EQ(modes, rigid_body_modes<double>(large, dimension));
+    const auto on_device = rigid_body_modes<double>(points, dimension, Device::cpu(3));
+    ASSERT_EQ(on_device.size(), modes.size());
+    for (std::size_t k = 0; k < modes.size(); ++k) EXPECT_EQ(on_device[k].to_host(), modes[k]);
     double longest = 0;
     for (std::size_t i = 0; i < points.size(); ++i) {
       double squared = 0;
