@@ -80,8 +80,8 @@ TYPED_TEST(RankGraphsOnGpuOf, HaveTheBitsOfLaunches) {
 TEST_F(RankGraphsOnGpu, HaveThoseBitsUnderOtherPlans) {
   Seed seed(192);
   const auto matrix = dirac(7000);
-  for (const char* text :
-       {"block-size=64", "C=48", "C=32,T=2", "C=32,sigma=256", "schedule=dynamic,chunk=2"}) {
+  for (const char* text : {"block-size=64", "C=48", "C=32,T=2", "C=32,sigma=256",
+                           "schedule=dynamic,chunk=2", "cg=single-reduction"}) {
     SCOPED_TRACE(text);
     expect_bits_of_launches<ConjugateGradient>(matrix, seed.generator,
                                                distributed_plan(parse_plan(text)));
