@@ -33,6 +33,8 @@ class HEDDLE_EXPORT DistributedInverse final : public Preconditioner<S> {
   void refresh() override;
   bool is_hermitian() const override;
   bool is_symmetric() const override;
+  /// On GPUs where a graph holds the iterations of the ranks, and its factors exchange on all.
+  bool is_capturable() const override;
   long long bytes_of_application() const override;
   /// Throws `Error` (size_mismatch) for fields that are not the operator's.
   void apply(const FieldView<const S>& r, const FieldView<S>& z,

@@ -13,6 +13,7 @@
 #include "rank_groups.hpp"
 #include "rank_transfer.hpp"
 #include "root_exchange.hpp"
+#include "shared_rows.hpp"
 #include "solvers/local_inverse.hpp"
 #include "solvers/operator_checks.hpp"
 #include "solvers/operator_field.hpp"
@@ -106,9 +107,15 @@ struct DistributedInverse<S>::State {
     together(ranks(), [&] { local->check_room(overlap->rows().entries()); });
   }
 
+  /// Of ranks whose iterations a graph holds; null for others.
+  const int* given_up() const {
+    const auto* const rows =
+        dynamic_cast<const detail::SharedRows*>(matrix.device().stream().share);
+    return rows != nullptr && rows->may_be_captured(&matrix) ? rows->given_up() : nullptr;
+  }
   std::shared_ptr<detail::RankTransfer<S>> make_factor(const RankRows& own) {
     return std::make_shared<detail::RankTransfer<S>>(matrix, matrix, entry, own, plan,
-                                                     matrix.device().sharing(nullptr));
+                                                     matrix.device().sharing(nullptr), given_up());
   }
   void make_factors() {
     RankRows rows;
@@ -210,6 +217,10 @@ bool DistributedInverse<S>::is_hermitian() const {
 template <class S>
 bool DistributedInverse<S>::is_symmetric() const {
   return state_->choice.info().is_symmetric;
+}
+template <class S>
+bool DistributedInverse<S>::is_capturable() const {
+  return state_->first->may_be_captured() && (!state_->second || state_->second->may_be_captured());
 }
 template <class S>
 long long DistributedInverse<S>::bytes_of_application() const {

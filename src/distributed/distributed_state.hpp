@@ -188,6 +188,7 @@ struct DistributedOperator<S>::State final : cuda::RankProduct {
     return all_exchange && plan.loop.form != LoopForm::stepped &&
            plan.schedule.kind != ScheduleKind::dynamic;
   }
+  bool sums_once() const override { return plan.loop.single_reduction; }
   /// Where each row has a thread, groups of threads are groups of rows. Split rows are whole behind
   /// both parts alone.
   int parts() const override {

@@ -21,10 +21,11 @@ namespace heddle::detail {
 template <class S>
 class RankTransfer final : public LinearOperator<S> {
  public:
-  /// `rows`: of this rank among those of `of_rows`. Without values yet. Collective.
+  /// `rows`: of this rank among those of `of_rows`. `given_up`: of `RankSums`, for products that
+  /// may be captured; or null. Without values yet. Collective.
   RankTransfer(const DistributedOperator<S>& of_rows, const DistributedOperator<S>& of_columns,
                const EntryTableHandle<S>& entry, const RankRows& rows, const Plan& plan,
-               const Device& device)
+               const Device& device, const int* given_up = nullptr)
       : ranks_(of_rows.ranks()),
         device_(device),
         column_basis_(of_columns.row_basis()),
@@ -53,12 +54,21 @@ class RankTransfer final : public LinearOperator<S> {
     if constexpr (has_cuda) {
       if (!device.on_gpu()) return;
       guard(ranks_, [&] {
-        on_gpu_ =
-            cuda::make_device_product(ranks_, halo_, copied_rows_, scalars(1) * sizeof(S), device);
+        bool exchange_all = false;
+        if (given_up != nullptr) {
+          const std::vector<long long> alone = gather(ranks_, is_alone() ? 1 : 0);
+          const auto count = std::count(alone.begin(), alone.end(), 1);
+          exchange_all = count == 0;
+          may_be_captured_ = exchange_all || count == std::ssize(alone);
+        }
+        on_gpu_ = cuda::make_device_product(ranks_, halo_, copied_rows_, scalars(1) * sizeof(S),
+                                            device, exchange_all ? given_up : nullptr);
       });
     }
   }
 
+  /// Whether a graph of this rank may hold `apply`, as those of all others then do.
+  bool may_be_captured() const { return may_be_captured_; }
   /// Of this rank's entries, as they were given.
   void update_values(std::span<const std::byte> values) { matrix_->update_values(values); }
   long long memory() const {
@@ -167,6 +177,7 @@ class RankTransfer final : public LinearOperator<S> {
   Device device_;
   std::shared_ptr<const Basis> column_basis_;
   int width_;
+  bool may_be_captured_ = false;
   std::vector<Index> copied_rows_;
   RowRuns copied_runs_, sent_runs_;      // on the CPU
   std::vector<long long> halo_columns_;  // until `halo_` has them

@@ -7,21 +7,26 @@
 #include "listed_solver.hpp"
 #include "method_rows.hpp"
 #include "narrow_solver.hpp"
+#include "ranks_in_loop.hpp"
 
 namespace heddle {
 
 namespace {
 
-/// Whether the plan's loop is a graph of the method with one reduction an iteration. It holds no
-/// preconditioner that is work of its own: that comes between its sums.
+/// Whether the plan's loop is a graph of the method with one reduction an iteration, or any loop of
+/// ranks with GPUs: one of them has no graph, and the bits of two. It holds no preconditioner that
+/// is work of its own: that comes between its sums.
 template <class S>
 bool has_single_reduction(const LinearOperator<S>& matrix,
                           const Preconditioner<S>* preconditioner) {
-  const cuda::Product* product = matrix.iterated().product_on_gpu();
-  if (product == nullptr || !product->plan().loop.single_reduction) return false;
-  const LoopForm form = product->plan().loop.form;
-  return (form == LoopForm::graph || form == LoopForm::replay) &&
-         (preconditioner == nullptr || preconditioner->rows_on_gpu() != nullptr);
+  if (preconditioner != nullptr && preconditioner->rows_on_gpu() == nullptr) return false;
+  if (const cuda::Product* product = matrix.iterated().product_on_gpu()) {
+    const Loop& loop = product->plan().loop;
+    return loop.single_reduction && (loop.form == LoopForm::graph || loop.form == LoopForm::replay);
+  }
+  const auto* const ranks = dynamic_cast<const cuda::RanksInLoop*>(matrix.device().stream().share);
+  const cuda::RankProduct* const product = ranks != nullptr ? ranks->product_of(&matrix) : nullptr;
+  return product != nullptr && product->sums_once();
 }
 
 template <class S>

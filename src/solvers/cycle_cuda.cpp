@@ -151,11 +151,8 @@ struct Cycle::Parts {
 
   /// To those that run at once, one on a multiprocessor: more of them meet later.
   void limit_blocks(Launch& launch, const Stream& stream) {
-    int resident = 0;
-    check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
-              &resident, reinterpret_cast<const void*>(launch.kernel), device::threads_of_cycle,
-              launch.shape.shared_bytes),
-          "cudaOccupancyMaxActiveBlocksPerMultiprocessor");
+    const int resident =
+        resident_blocks(launch.kernel, device::threads_of_cycle, launch.shape.shared_bytes, stream);
     if (resident == 0) throw Error(ErrorKind::internal, "multigrid: no block of its cycle fits");
     launch.shape.blocks =
         std::min(launch.shape.blocks, static_cast<unsigned>(multiprocessors(stream)));

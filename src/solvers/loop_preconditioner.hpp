@@ -56,9 +56,11 @@ LoopForm form_of_loop(const LinearOperator<S>& matrix, const Preconditioner<S>* 
   } else if (matrix.device().on_gpu() && matrix.is_capturable()) {
     planned = LoopForm::graph;
   } else if (cuda::are_captured(matrix)) {
-    // Other preconditioners, and what projects a null space out, meet on the hosts.
-    const bool is_bare = preconditioner == nullptr || is_fused(*preconditioner, has_null_space);
-    planned = is_bare ? LoopForm::replay : LoopForm::stepped;
+    // What projects a null space out meets on the hosts, and so do some preconditioners.
+    const bool meets_in_kernels = preconditioner == nullptr ||
+                                  is_fused(*preconditioner, has_null_space) ||
+                                  (!has_null_space && preconditioner->is_capturable());
+    planned = meets_in_kernels ? LoopForm::replay : LoopForm::stepped;
   }
   return form_of_loop(planned, preconditioner, has_null_space);
 }

@@ -75,7 +75,8 @@ struct QueuedSystems {
     return operands;
   }
 
-  /// With `arguments(k)` of each system.
+  /// With `arguments(k)` of each system. Every block joins the sums of ranks: so there are then no
+  /// more than run at once.
   template <class Arguments, class OfSystem>
   void launch(cudaKernel_t kernel, LaunchShape shape, const OfSystem& arguments,
               const Stream& stream) const {
@@ -83,7 +84,14 @@ struct QueuedSystems {
     for (std::size_t k = 0; k < count; ++k) all.of[k] = arguments(k);
     void* pointers[] = {&all};
     shape.systems = static_cast<unsigned>(count);
+    shape.resident = joins_ranks(all.of[0]);
     cuda::launch(kernel, shape, stream, pointers);
+  }
+
+ private:
+  static bool joins_ranks(const device::StepArguments& a) { return a.ranks.group_at != nullptr; }
+  static bool joins_ranks(const device::PreconditionedStepArguments& a) {
+    return joins_ranks(a.step);
   }
 };
 

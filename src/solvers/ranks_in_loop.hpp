@@ -16,6 +16,8 @@ class RankProduct {
 
   /// Whether a graph may hold `queue` and `apply`, if kernels can wait for those of other ranks.
   virtual bool may_be_captured() const = 0;
+  /// Whether the plan wants conjugate gradient's sums to meet once an iteration.
+  virtual bool sums_once() const = 0;
   /// Partial sums that its kernels leave of each group of 256 rows; 0: they form none.
   virtual int parts() const = 0;
   /// Compiles what `queue` needs.

@@ -38,7 +38,7 @@ inline unsigned blocks_over_rows(Index rows) {
   return device::blocks_of_rows(std::max<Index>(1, rows));
 }
 
-/// Blocks of a launch over groups of rows: each takes several of the groups then.
+/// Blocks of a product's sums over groups of rows: each takes several of the groups then.
 inline constexpr unsigned most_blocks_over_groups =
     static_cast<unsigned>(chunks_to_fill / device::threads_of_step);
 
@@ -58,19 +58,14 @@ struct StepWalk {
     if (program.ring == Ring::real) over.template operator()<Ring::real>();
     if (program.ring == Ring::complex) over.template operator()<Ring::complex>();
     if (program.ring == Ring::quaternion) over.template operator()<Ring::quaternion>();
-    const unsigned needed = (walk.blocks() + blocks_of_step - 1) / blocks_of_step;
-    blocks = by_groups ? std::min(needed, most_blocks_over_groups) : needed;
-    partials_ = needed * device::partials_of_block(device::threads_of_step);
+    blocks = (walk.blocks() + blocks_of_step - 1) / blocks_of_step;
   }
-  unsigned partials() const { return partials_; }
+  unsigned partials() const { return blocks * device::partials_of_block(device::threads_of_step); }
 
   Walk walk;
   bool by_groups = false;
   bool is_contiguous = true;
   unsigned blocks = 1;
-
- private:
-  unsigned partials_ = 1;
 };
 
 /// Two updates in one launch whose blocks are all there at once.

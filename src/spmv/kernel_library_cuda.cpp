@@ -1,5 +1,6 @@
 #include "kernel_library_cuda.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <exception>
 #include <future>
@@ -78,6 +79,14 @@ void check_kernel_operand(const void* data, const char* name, const Stream& stre
 int multiprocessors(const Stream& stream) {
   return attribute(cudaDevAttrMultiProcessorCount, stream);
 }
+int resident_blocks(cudaKernel_t kernel, int threads, unsigned shared_bytes, const Stream& stream) {
+  const OnGpu here(stream);
+  int blocks = 0;
+  check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+            &blocks, reinterpret_cast<const void*>(kernel), threads, shared_bytes),
+        "cudaOccupancyMaxActiveBlocksPerMultiprocessor");
+  return blocks;
+}
 int architecture(const Stream& stream) {
   return 10 * attribute(cudaDevAttrComputeCapabilityMajor, stream) +
          attribute(cudaDevAttrComputeCapabilityMinor, stream);
@@ -95,7 +104,14 @@ cudaKernel_t load_kernel(const KernelSource& source, const char* name, const Str
 void launch(cudaKernel_t kernel, const LaunchShape& shape, const Stream& stream, void** arguments) {
   cudaLaunchAttribute attributes[2] = {};
   cudaLaunchConfig_t config{};
-  config.gridDim = {shape.blocks, shape.systems, 1};
+  unsigned blocks = shape.blocks;
+  if (shape.resident) {
+    const int of_multiprocessor =
+        resident_blocks(kernel, static_cast<int>(shape.threads), shape.shared_bytes, stream);
+    blocks = std::min(
+        blocks, static_cast<unsigned>(std::max(1, of_multiprocessor) * multiprocessors(stream)));
+  }
+  config.gridDim = {blocks, shape.systems, 1};
   config.blockDim = {shape.threads, 1, 1};
   config.dynamicSmemBytes = shape.shared_bytes;
   config.stream = stream.queue;

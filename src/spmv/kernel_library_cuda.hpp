@@ -19,6 +19,7 @@ struct LaunchShape {
   unsigned shared_bytes = 0;
   bool cooperative = false;  // all blocks run at once
   bool overlapped = false;   // they may come while the kernel before runs, see kernels/loop.cuh
+  bool resident = false;     // no more of them than run at once
 };
 void launch(cudaKernel_t kernel, const LaunchShape& shape, const Stream& stream, void** arguments);
 
@@ -27,6 +28,8 @@ void launch(cudaKernel_t kernel, const LaunchShape& shape, const Stream& stream,
 void check_kernel_operand(const void* data, const char* name, const Stream& stream);
 
 int multiprocessors(const Stream& stream);
+/// That run at once on one of these.
+int resident_blocks(cudaKernel_t kernel, int threads, unsigned shared_bytes, const Stream& stream);
 int architecture(const Stream& stream);  // 90 for sm_90
 
 }  // namespace heddle::cuda

@@ -22,9 +22,7 @@ unsigned resident_blocks(cudaKernel_t kernel, const Plan& plan, const Stream& st
   int of_multiprocessor =
       std::min(plan.gpu.blocks, most_blocks(plan.gpu.block_size, architecture(stream)));
   if (of_multiprocessor == 0) {
-    check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
-              &of_multiprocessor, reinterpret_cast<const void*>(kernel), plan.gpu.block_size, 0),
-          "cudaOccupancyMaxActiveBlocksPerMultiprocessor");
+    of_multiprocessor = cuda::resident_blocks(kernel, plan.gpu.block_size, 0, stream);
   }
   return static_cast<unsigned>(std::max(1, of_multiprocessor) * multiprocessors(stream));
 }

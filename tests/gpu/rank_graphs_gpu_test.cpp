@@ -1,6 +1,7 @@
 // Ranks that have a GPU each iterate in graphs: with the bits of launches one by one on one rank.
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -9,6 +10,7 @@
 #include "heddle/gmres.hpp"
 #include "heddle/minres.hpp"
 #include "heddle/problems.hpp"
+#include "heddle/runtime/preconditioner_choice.hpp"
 #include "support/gpu.hpp"
 #include "support/random_matrix.hpp"
 #include "support/solve_on_ranks.hpp"
@@ -78,8 +80,8 @@ TYPED_TEST(RankGraphsOnGpuOf, HaveTheBitsOfLaunches) {
 TEST_F(RankGraphsOnGpu, HaveThoseBitsUnderOtherPlans) {
   Seed seed(192);
   const auto matrix = dirac(7000);
-  for (const char* text :
-       {"block-size=64", "C=48", "C=32,T=2", "C=32,sigma=256", "schedule=dynamic,chunk=2"}) {
+  for (const char* text : {"block-size=64", "C=48", "C=32,T=2", "C=32,sigma=256",
+                           "schedule=dynamic,chunk=2", "cg=single-reduction"}) {
     SCOPED_TRACE(text);
     expect_bits_of_launches<ConjugateGradient>(matrix, seed.generator,
                                                distributed_plan(parse_plan(text)));
@@ -119,6 +121,49 @@ TEST_F(RankGraphsOnGpu, HoldTheirPlacesWhereOtherSumsGrow) {
     solve(cg, again);
     EXPECT_EQ(first, again);
   });
+}
+
+/// Preconditioners that multiply by matrices of their own exchange within the graph too.
+TEST_F(RankGraphsOnGpu, HoldProductsOfInverses) {
+  const std::vector<Device> gpus = all_gpus();
+  if (gpus.size() < 2) GTEST_SKIP() << "one GPU is here";
+  Seed seed(195);
+  const auto matrix = poisson(30'000);
+  const auto b = random_scalars<real<double>>(matrix.rows(), seed.generator);
+  for (const PreconditionerChoice& choice :
+       {PreconditionerChoice(PreconditionerKind::fsai, 2),
+        PreconditionerChoice(PreconditionerKind::isai),
+        PreconditionerChoice(PreconditionerKind::block_jacobi, 7)}) {
+    SCOPED_TRACE(choice.text());
+    const auto solve = [&](int count, ExchangeMode mode) {
+      SolveOutcome<double> made{std::vector<double>(b.size()), {}, {}};
+      const Partition partition = Partition::even(matrix.rows(), count);
+      run_on_ranks(count, [&](Communicator& ranks) {
+        const auto A = part_of(matrix, partition, ranks, in_graphs(), mode,
+                               gpus[static_cast<std::size_t>(ranks.rank())]);
+        SolverOptions options;
+        options.record_history = true;
+        BiCGStab<double> solver(std::shared_ptr<const LinearOperator<double>>(A),
+                                A->make_inverse(choice), options);
+        const std::vector<double> own_b = take_rows(b, 1, partition, ranks.rank());
+        std::vector<double> own_x(own_b.size());
+        const Report report = solver.solve(FieldView<const double>(own_b.data(), A->rows(), 1),
+                                           FieldView<double>(own_x.data(), A->rows(), 1));
+        put_rows(own_x, 1, partition, ranks.rank(), made.x);
+        if (ranks.rank() != 0) return;
+        made.report = report;
+        made.history = solver.history();
+      });
+      return made;
+    };
+    const auto expected = solve(1, ExchangeMode::task);
+    EXPECT_TRUE(expected.report.converged());
+    for (const auto mode : {ExchangeMode::vector, ExchangeMode::task}) {
+      const auto found = solve(static_cast<int>(gpus.size()), mode);
+      EXPECT_EQ(found.report.loop, "replay");
+      expect_same(found, expected);
+    }
+  }
 }
 
 }  // namespace

@@ -271,7 +271,7 @@ TEST_F(RanksOnGpu, PlansHaveTheBitsOfOneRank) {
   const OwnStreams streams;
   for (const char* text : {"block-size=64", "block-size=192,C=32", "C=48", "block-size=512",
                            "C=32,T=2", "C=32,sigma=256", "block-size=1024,schedule=dynamic,chunk=2",
-                           "C=32,block-size=128,entry-layout=aosoa"}) {
+                           "C=32,block-size=128,entry-layout=aosoa", "cg=single-reduction"}) {
     SCOPED_TRACE(text);
     const Plan plan = distributed_plan(parse_plan(text));
     const auto on = [&](const Partition& partition, ExchangeMode mode) {

@@ -32,55 +32,79 @@ struct SumsOfRow {
   }
 };
 
-/// Step i, an update, and step i + 1.
-template <class P, class M, bool start, int i>
-__device__ __forceinline__ void update_and_precondition(const PreconditionedStepArguments& a) {
-  using L = listing_of<M, start>;
+/// Step i, an update, and step i + 1, of a block of rows.
+template <class P, class M, class L, int i>
+struct StepOfRows {
   using Step = methods::step_at<L, i>;
   using Next = methods::step_at<L, i + 1>;
   using Rows = RowsOfBlock<P>;
   using V = typename Rows::V;
   using T = typename Rows::T;
-  constexpr unsigned loads = methods::facts_of<L>.loads(i) | 1u << Next::in;
-  constexpr int first = own_numbers_of<M, L, i>, N = first + own_numbers_of<M, L, i + 1>;
+  static constexpr unsigned loads = methods::facts_of<L>.loads(i) | 1u << Next::in;
+  static constexpr int first = own_numbers_of<M, L, i>, count = first + own_numbers_of<M, L, i + 1>;
+
+  const PreconditionedStepArguments& a;
+  T* tile;
+
+  __device__ __forceinline__ T* field(int k) const { return static_cast<T*>(a.step.vector[k]); }
+  __device__ __forceinline__ void run(unsigned block, const typename P::Own& own,
+                                      const methods::Coefficients<M, T>& c) const {
+    const Rows rows{tile, a.rows, block};
+    V v[M::vectors];
+    methods::each<0, M::vectors>([&]<int k>() {
+      if constexpr ((loads >> k & 1u) != 0) v[k] = rows.load(field(k));
+    });
+#pragma unroll
+    for (int n = 0; n < Rows::K; ++n) {
+      Coefficient<Ring::real, T> e[M::vectors];
+      methods::each<0, M::vectors>([&]<int k>() {
+        if constexpr ((loads >> k & 1u) != 0) e[k].component[0] = v[k].component[n];
+      });
+      Step::body::at(e, c);
+      methods::each<0, M::vectors>([&]<int k>() {
+        if constexpr ((Step::writes >> k & 1u) != 0) v[k].component[n] = e[k].component[0];
+      });
+    }
+    methods::each<0, M::vectors>([&]<int k>() {
+      if constexpr ((Step::writes >> k & 1u) != 0) rows.store(field(k), v[k]);
+    });
+    const V in = rows.row_of(v[Next::in]);
+    const V out = P::apply(own, in);
+    double sums[count > 0 ? count : 1] = {};
+    if (row_of_thread(block) < a.rows) {
+      SumsOfRow<Next, V>{in, out, sums}.add(typename Step::sums{});
+      SumsOfRow<Next, V>{in, out, sums + first}.add(typename Next::sums{});
+    }
+    rows.store(field(Next::out), rows.scalars_of(out));
+    if constexpr (count > 0) {
+      store_partials<count, threads_of_rows>({a.step.partials, nullptr}, sums, block);
+    }
+  }
+};
+
+/// Step i, an update, and step i + 1. On ranks the grid may have fewer blocks than the rows: each
+/// takes several blocks of these.
+template <class P, class M, bool start, int i>
+__device__ __forceinline__ void update_and_precondition(const PreconditionedStepArguments& a) {
+  using L = listing_of<M, start>;
+  using Rows = RowsOfBlock<P>;
+  using T = typename Rows::T;
   static_assert(M::ring == Ring::real);
   __shared__ T tile[Rows::tile_size];
+  const StepOfRows<P, M, L, i> step{a, tile};
   // While the kernel before still runs.
-  const auto own = own_of_thread<P>(a.data, a.rows);
+  const auto own = own_of_thread<P>(a.data, a.rows, blockIdx.x);
   follow_kernel_before();
   const methods::Coefficients<M, T>* c;
   if (!begin_step<M, start, i, true, threads_of_rows>(a.step, c)) return;
-
-  const Rows rows{tile, a.rows};
-  const auto field = [&](int k) { return static_cast<T*>(a.step.vector[k]); };
-  V v[M::vectors];
-  methods::each<0, M::vectors>([&]<int k>() {
-    if constexpr ((loads >> k & 1u) != 0) v[k] = rows.load(field(k));
-  });
-#pragma unroll
-  for (int n = 0; n < Rows::K; ++n) {
-    Coefficient<Ring::real, T> e[M::vectors];
-    methods::each<0, M::vectors>([&]<int k>() {
-      if constexpr ((loads >> k & 1u) != 0) e[k].component[0] = v[k].component[n];
-    });
-    Step::body::at(e, *c);
-    methods::each<0, M::vectors>([&]<int k>() {
-      if constexpr ((Step::writes >> k & 1u) != 0) v[k].component[n] = e[k].component[0];
-    });
+  step.run(blockIdx.x, own, *c);
+  if constexpr (M::has_ranks) {
+    const unsigned blocks = blocks_of_rows(a.rows);
+    for (unsigned block = blockIdx.x + gridDim.x; block < blocks; block += gridDim.x) {
+      __syncthreads();  // the tile is read
+      step.run(block, own_of_thread<P>(a.data, a.rows, block), *c);
+    }
   }
-  methods::each<0, M::vectors>([&]<int k>() {
-    if constexpr ((Step::writes >> k & 1u) != 0) rows.store(field(k), v[k]);
-  });
-  const V in = rows.row_of(v[Next::in]);
-  const V out = P::apply(own, in);
-  double sums[N > 0 ? N : 1] = {};
-  if (row_of_thread() < a.rows) {
-    SumsOfRow<Next, V>{in, out, sums}.add(typename Step::sums{});
-    SumsOfRow<Next, V>{in, out, sums + first}.add(typename Next::sums{});
-  }
-  rows.store(field(Next::out), rows.scalars_of(out));
-  if constexpr (N > 0)
-    store_partials<N, threads_of_rows>({a.step.partials, nullptr}, sums, blockIdx.x);
 }
 
 }  // namespace heddle::device

@@ -15,15 +15,17 @@
 
 namespace heddle::device {
 
-__device__ __forceinline__ Offset row_of_thread() {
-  return Offset(blockIdx.x) * threads_of_rows + threadIdx.x;
+/// In a block of rows.
+__device__ __forceinline__ Offset row_of_thread(unsigned block) {
+  return Offset(block) * threads_of_rows + threadIdx.x;
 }
 /// What P takes for the thread's row, or for the last one behind it; nothing where there are none,
 /// on a rank without rows.
 template <class P>
-__device__ __forceinline__ typename P::Own own_of_thread(const void* data, Index rows) {
+__device__ __forceinline__ typename P::Own own_of_thread(const void* data, Index rows,
+                                                         unsigned block) {
   if (rows == 0) return {};
-  const Offset row = row_of_thread();
+  const Offset row = row_of_thread(block);
   return P::load(data, rows, row < rows ? row : rows - 1);
 }
 
@@ -42,6 +44,7 @@ struct RowsOfBlock {
 
   T* tile;  // in shared memory: row by row
   Offset rows;
+  unsigned block;
 
   __device__ __forceinline__ V load(const T* field) const {
     V scalars;
@@ -83,12 +86,12 @@ struct RowsOfBlock {
 
  private:
   __device__ __forceinline__ Offset place(int k) const {
-    if constexpr (P::soa) return k * rows + row_of_thread();
-    if constexpr (!by_scalars) return row_of_thread() * K + k;
-    return (Offset(blockIdx.x) * K + k) * threads_of_rows + threadIdx.x;
+    if constexpr (P::soa) return k * rows + row_of_thread(block);
+    if constexpr (!by_scalars) return row_of_thread(block) * K + k;
+    return (Offset(block) * K + k) * threads_of_rows + threadIdx.x;
   }
   __device__ __forceinline__ bool exists(int k) const {
-    return by_scalars ? place(k) < rows * K : row_of_thread() < rows;
+    return by_scalars ? place(k) < rows * K : row_of_thread(block) < rows;
   }
 };
 
@@ -102,8 +105,8 @@ __device__ __forceinline__ void apply_rows(const RowArguments& a) {
     follow_kernel_before();
     if (a.state->end != loop_runs) return;
   }
-  const Rows rows{tile, a.rows};
-  const auto own = own_of_thread<P>(a.data, a.rows);
+  const Rows rows{tile, a.rows, blockIdx.x};
+  const auto own = own_of_thread<P>(a.data, a.rows, blockIdx.x);
   const auto row = rows.row_of(rows.load(static_cast<const T*>(a.r)));
   rows.store(static_cast<T*>(a.z), rows.scalars_of(P::apply(own, row)));
 }
