@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "distributed/exchange_choice.hpp"
 #include "eigen_settings.hpp"
 #include "heddle/distributed_operator.hpp"
 #include "matrix_of_rank.hpp"
@@ -125,7 +126,9 @@ int eigen_on_ranks(const EigenCommand& options) {
   std::atomic<int> status = 0;
   run_on_ranks(count, [&](Communicator& ranks) {
     const Device& device = of_all.on_gpu() ? devices.begin()[ranks.rank()] : part_of_cpu;
-    const int of_rank = eigen_of_rank(options, problem, partition, ranks, device, of_all, [] {});
+    const auto linked = options.ranks.linked(ranks, device, options.matrix.quiet);
+    const int of_rank =
+        eigen_of_rank(options, problem, partition, linked ? *linked : ranks, device, of_all, [] {});
     if (ranks.rank() == 0) status = of_rank;
   });
   return status;
@@ -135,12 +138,9 @@ int eigen_on_ranks(const EigenCommand& options, Communicator& ranks) {
   std::optional<EigenOnRanks> problem;
   std::optional<Partition> partition;
   std::optional<Device> device;
+  const int place = detail::place_on_host(ranks);
   together(ranks, [&] {
-    device = options.matrix.on();
-    if (device->on_gpu()) {
-      throw Error(ErrorKind::unsupported,
-                  "ranks that are processes work on the CPU: leave --device out");
-    }
+    device = options.ranks.device_of_process(options.matrix.processor, place, options.matrix.quiet);
     if (ranks.rank() == 0) {
       problem.emplace(read_problem(options, *device));
       partition = options.ranks.make_partition(problem->matrix, ranks.size());
@@ -164,7 +164,9 @@ int eigen_on_ranks(const EigenCommand& options, Communicator& ranks) {
       problem->matrix = AnyMatrix(CsrMatrix<real<double>>());
       problem->mass.reset();
     };
-    status = eigen_of_rank(options, *problem, *partition, ranks, *device, *device, forget);
+    const auto linked = options.ranks.linked(ranks, *device, options.matrix.quiet);
+    status = eigen_of_rank(options, *problem, *partition, linked ? *linked : ranks, *device,
+                           *device, forget);
   });
   return status;
 }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "distributed/named_partition.hpp"
+#include "message.hpp"
 #include "whole_number.hpp"
 
 namespace heddle::cli {
@@ -52,6 +53,15 @@ void RankOptions::add_to(CLI::App& command, bool in_processes, bool predicts) {
                   ->capture_default_str()
                   ->check(CLI::IsMember({"auto", "vector", "naive", "task"}))
                   ->type_name("MODE");
+  transfer_ =
+      command
+          .add_option("--transfer", transfer,
+                      "how x reaches other ranks' GPUs: peer, by copies between memories of one "
+                      "process; nccl, by NVIDIA's library; staged, by messages of the hosts; auto: "
+                      "peer in one process, else nccl where it can be had, else staged")
+          ->capture_default_str()
+          ->check(CLI::IsMember({"auto", "peer", "nccl", "staged"}))
+          ->type_name("TRANSFER");
   boundary_ = command
                   .add_option("--boundary", boundary,
                               "rows that need columns of other ranks: whole, with the same bits "
@@ -71,7 +81,7 @@ void RankOptions::check_use(const std::string& device) const {
   if (device.find(',') != std::string::npos) {
     throw Error(ErrorKind::usage, "--device " + device + " is for ranks: give --ranks too");
   }
-  for (const CLI::Option* option : {partition_, exchange_, boundary_}) {
+  for (const CLI::Option* option : {partition_, exchange_, transfer_, boundary_}) {
     if (option == nullptr || option->count() == 0) continue;
     throw Error(ErrorKind::usage, option->get_name() + " is for ranks: give --ranks too");
   }
@@ -101,6 +111,38 @@ std::vector<Device> RankOptions::devices(const DeviceOption& option, bool quiet)
   }
   devices.resize(count, Device(devices.front()));
   return devices;
+}
+
+Device RankOptions::device_of_process(const DeviceOption& option, int place, bool quiet) const {
+  std::vector<std::string> names;
+  std::istringstream text(option.device + ",");  // so that nothing behind a comma is a name too
+  for (std::string one; std::getline(text, one, ',');) names.push_back(one);
+  DeviceOption own = option;
+  own.device = names[static_cast<std::size_t>(place) % names.size()];
+  const bool takes_turns =
+      own.device == "cuda" || (own.device == "auto" && Device::why_no_gpu().empty());
+  if (takes_turns && names.size() == 1) own.device = "cuda:" + std::to_string(place);
+  return own.on(quiet);
+}
+
+std::unique_ptr<Communicator> RankOptions::linked(Communicator& ranks, const Device& device,
+                                                  bool quiet) const {
+  if (transfer != "auto") {
+    if (device.on_gpu()) return with_transfer(ranks, parse_transfer(transfer), device);
+    throw Error(ErrorKind::unsupported, "--transfer is for ranks on GPUs: give --device too");
+  }
+  if (ranks.is_one_process() || !device.on_gpu()) return nullptr;
+  try {
+    return with_transfer(ranks, Transfer::nccl, device);
+  } catch (const Error& error) {
+    const bool is_missing =
+        error.kind() == ErrorKind::no_device || error.kind() == ErrorKind::unsupported;
+    if (!is_missing) throw;
+    if (ranks.rank() == 0 && !quiet) {
+      say(std::string("GPUs exchange by messages of the hosts: ") + error.what());
+    }
+    return nullptr;
+  }
 }
 
 Partition RankOptions::make_partition(const AnyMatrix& matrix, int count) const {

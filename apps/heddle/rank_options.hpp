@@ -1,7 +1,9 @@
-// --ranks, --partition, --exchange and --boundary: how ranks share the rows of a matrix.
+// --ranks, --partition, --exchange, --transfer and --boundary: how ranks share the rows of a
+// matrix.
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -11,6 +13,7 @@
 #include "heddle/distributed_operator.hpp"
 #include "heddle/partition.hpp"
 #include "heddle/runtime/any_matrix.hpp"
+#include "heddle/transfer.hpp"
 
 namespace heddle::cli {
 
@@ -19,6 +22,7 @@ struct RankOptions {
   bool is_automatic = false;  // as many of the devices as are predicted to be worth it
   std::string partition = "entries";
   std::string exchange = "auto";
+  std::string transfer = "auto";
   std::string boundary = "whole";
 
   /// `in_processes`: the number of ranks is not asked for. `predicts`: it may be left open.
@@ -33,6 +37,15 @@ struct RankOptions {
   /// the number of ranks is to be chosen, those that are named, and each GPU once.
   /// Throws `Error`: usage for another number of them, unsupported where only some are GPUs.
   std::vector<Device> devices(const DeviceOption& option, bool quiet) const;
+
+  /// Of a process with so many ranks before it on its host: these take turns on what `--device`
+  /// names, and with `cuda` a GPU each. Throws `Error`.
+  Device device_of_process(const DeviceOption& option, int place, bool quiet) const;
+
+  /// These ranks with the transfer between GPUs; null where they have it as they are. Where none is
+  /// named, NCCL between processes if they can have it, of which rank 0 says why not unless `quiet`
+  /// is set. Collective.
+  std::unique_ptr<Communicator> linked(Communicator& ranks, const Device& device, bool quiet) const;
 
   /// None: it is to be chosen.
   std::optional<ExchangeMode> mode() const {
@@ -52,6 +65,7 @@ struct RankOptions {
   const CLI::Option* ranks_ = nullptr;
   const CLI::Option* partition_ = nullptr;
   const CLI::Option* exchange_ = nullptr;
+  const CLI::Option* transfer_ = nullptr;
   const CLI::Option* boundary_ = nullptr;
 };
 

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <vector>
 
+#include "heddle/transfer.hpp"
 #include "readable.hpp"
 
 namespace heddle::cli {
@@ -45,6 +46,7 @@ RankSummary summary_of(Communicator& ranks, const DistributedOperator<S>& matrix
   summary.ranks = ranks.size();
   summary.communicator = ranks.name();
   summary.exchange = name(matrix.mode());
+  if (matrix.device().on_gpu()) summary.transfer = name(transfer_of(ranks));
   summary.boundary = name(matrix.boundary());
   const std::vector<long long> memory = gather(ranks, matrix.memory());
   summary.memory = std::accumulate(memory.begin(), memory.end(), 0LL);
@@ -62,25 +64,28 @@ template RankSummary summary_of(Communicator&, const DistributedOperator<float>&
 template RankSummary summary_of(Communicator&, const DistributedOperator<double>&);
 
 nlohmann::ordered_json to_json(const RankSummary& summary) {
-  return {{"count", summary.ranks},
-          {"communicator", summary.communicator},
-          {"exchange", summary.exchange},
-          {"exchange_reason", summary.exchange_reason},
-          {"boundary", summary.boundary},
-          {"rows", both_counts(summary.rows)},
-          {"interior_rows", both_counts(summary.interior_rows)},
-          {"halo", both_counts(summary.halo)},
-          {"neighbours", both_counts(summary.neighbours)},
-          {"times",
-           {{"product", both(summary.product)},
-            {"exchange", both(summary.exchanging)},
-            {"waiting", both(summary.waiting)},
-            {"sums", both(summary.sums)}}}};
+  nlohmann::ordered_json json = {{"count", summary.ranks},
+                                 {"communicator", summary.communicator},
+                                 {"exchange", summary.exchange},
+                                 {"exchange_reason", summary.exchange_reason},
+                                 {"boundary", summary.boundary},
+                                 {"rows", both_counts(summary.rows)},
+                                 {"interior_rows", both_counts(summary.interior_rows)},
+                                 {"halo", both_counts(summary.halo)},
+                                 {"neighbours", both_counts(summary.neighbours)},
+                                 {"times",
+                                  {{"product", both(summary.product)},
+                                   {"exchange", both(summary.exchanging)},
+                                   {"waiting", both(summary.waiting)},
+                                   {"sums", both(summary.sums)}}}};
+  if (!summary.transfer.empty()) json["transfer"] = summary.transfer;
+  return json;
 }
 
 void print(const RankSummary& summary) {
-  std::printf("ranks      %d (%s), exchange %s, boundary %s: %s rows, %s of them interior\n",
-              summary.ranks, summary.communicator.c_str(), summary.exchange.c_str(),
+  const std::string by = summary.transfer.empty() ? "" : " by " + summary.transfer;
+  std::printf("ranks      %d (%s), exchange %s%s, boundary %s: %s rows, %s of them interior\n",
+              summary.ranks, summary.communicator.c_str(), summary.exchange.c_str(), by.c_str(),
               summary.boundary.c_str(), counts(summary.rows).c_str(),
               counts(summary.interior_rows).c_str());
   std::printf("halo       %s rows of %s neighbours\n", counts(summary.halo).c_str(),

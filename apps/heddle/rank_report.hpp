@@ -19,6 +19,7 @@ struct RankSummary {
   std::string communicator;
   std::string exchange;  // the mode
   std::string exchange_reason;
+  std::string transfer;  // between GPUs; empty on CPUs
   std::string boundary;  // its storage
   long long memory = 0;  // of all
   Extremes rows, interior_rows, halo, neighbours;

@@ -13,6 +13,7 @@
 #include <variant>
 #include <vector>
 
+#include "distributed/exchange_choice.hpp"
 #include "heddle/detail/reduction.hpp"
 #include "matrix_of_rank.hpp"
 #include "message.hpp"
@@ -230,7 +231,9 @@ int solve_on_ranks(const SolveOptions& options) {
   std::atomic<int> status = 0;
   run_on_ranks(count, [&](Communicator& ranks) {
     const Device& device = system.device.on_gpu() ? devices.begin()[ranks.rank()] : part_of_cpu;
-    const int of_rank = solve_of_rank(options, system, partition, ranks, device, [] {});
+    const auto linked = options.ranks.linked(ranks, device, options.matrix.quiet);
+    const int of_rank =
+        solve_of_rank(options, system, partition, linked ? *linked : ranks, device, [] {});
     if (ranks.rank() == 0) status = of_rank;
   });
   return status;
@@ -240,12 +243,10 @@ int solve_on_ranks(const SolveOptions& options, Communicator& ranks) {
   std::optional<SystemOnRanks> system;
   std::optional<Partition> partition;
   bool reads_own_rows = false;
+  const int place = detail::place_on_host(ranks);
   together(ranks, [&] {
-    const Device device = options.matrix.on();
-    if (device.on_gpu()) {
-      throw Error(ErrorKind::unsupported,
-                  "ranks that are processes work on the CPU: leave --device out");
-    }
+    const Device device =
+        options.ranks.device_of_process(options.matrix.processor, place, options.matrix.quiet);
     if (const auto file = file_by_rows(options, device)) {
       reads_own_rows = true;
       partition = options.ranks.make_partition(file->rows(), file->entries_of_groups(rows_of_group),
@@ -276,7 +277,9 @@ int solve_on_ranks(const SolveOptions& options, Communicator& ranks) {
     }
     // A process keeps its part, not the whole.
     const auto forget = [&] { system->matrix = AnyMatrix(CsrMatrix<real<double>>()); };
-    status = solve_of_rank(options, *system, *partition, ranks, system->device, forget);
+    const auto linked = options.ranks.linked(ranks, system->device, options.matrix.quiet);
+    status = solve_of_rank(options, *system, *partition, linked ? *linked : ranks, system->device,
+                           forget);
   });
   return status;
 }

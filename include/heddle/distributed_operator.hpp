@@ -89,9 +89,8 @@ class HEDDLE_EXPORT DistributedOperator final : public LinearOperator<S>,
   /// entries, in the order of `rows`. Copies rows and values. Throws one `Error` on all ranks:
   /// usage or size_mismatch where they disagree, where the partition is of another number of ranks,
   /// or the rows are not those of the partition; out_of_range for columns that there are not;
-  /// bad_plan unless `distributed_plan` leaves the plan as it is; unsupported for GPUs of ranks
-  /// that are no threads of one process; else as `Operator<E>`. All ranks are on GPUs, or none.
-  /// `ranks` must outlive it.
+  /// bad_plan unless `distributed_plan` leaves the plan as it is; else as `Operator<E>`. All ranks
+  /// are on GPUs, which exchange as `transfer_of(ranks)` says, or none. `ranks` must outlive it.
   DistributedOperator(Communicator& ranks, const Partition& partition,
                       detail::EntryTableHandle<S> entry, const RankRows& rows,
                       std::span<const std::byte> values, const Plan& plan,

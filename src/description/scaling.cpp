@@ -64,6 +64,9 @@ BytesOnRanks bytes_on_ranks(const AnyMatrix& matrix) {
 ExchangeChoice choose_exchange(Communicator& ranks, const Partition& partition,
                                const AnyMatrix& matrix, const Device& device) {
   if (!device.on_gpu()) return choose_exchange(ranks);
+  if (!ranks.is_one_process()) {
+    return {ExchangeMode::task, "GPUs of several processes: interior rows hide what can be hidden"};
+  }
   std::string told;
   together(ranks, [&] {
     if (ranks.rank() != 0) return;

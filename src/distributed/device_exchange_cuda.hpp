@@ -1,4 +1,4 @@
-// The exchange of halos between ranks that are threads of one process, each on a GPU.
+// The exchange of halos between ranks that are on GPUs.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -9,20 +9,19 @@
 
 #include "base/cuda_handles.hpp"
 #include "halo.hpp"
+#include "halo_copies_cuda.hpp"
 #include "heddle/array.hpp"
 #include "heddle/distributed_operator.hpp"
 
 namespace heddle::cuda {
 
-/// Rows go straight from one GPU's memory to another's, where one can reach the other, and by way
-/// of the driver's memory on the host elsewhere; NCCL would add nothing within a process. Copies
-/// and kernels are ordered by events. The host only tells other ranks that it has recorded one; it
-/// is at most two products ahead of its GPU, whose times it reads then. Two buffers take turns: who
-/// fills one again has met, one exchange before, all that copied from it two exchanges before.
-/// Defined in builds with CUDA.
+/// A kernel gathers the rows that other ranks need, and `HaloCopies` bring theirs. Copies and
+/// kernels are ordered by events. The hosts of neighbours meet at each exchange, so that none
+/// queues what waits for a rank that has failed; a host is at most two products ahead of its GPU,
+/// whose times it reads then. Defined in builds with CUDA.
 class DeviceExchange {
  public:
-  /// Collective, of ranks of one process. `row_bytes`: of a row of x.
+  /// Collective. `row_bytes`: of a row of x.
   DeviceExchange(Communicator& ranks, const detail::Halo& halo, std::size_t row_bytes,
                  const Device& device);
   /// Waits for what it has queued.
@@ -53,24 +52,17 @@ class DeviceExchange {
   long long memory() const;
 
  private:
-  struct Port;
   struct Turn;
-  struct Neighbour {
-    std::shared_ptr<Port> port;
-    detail::HaloPart sends, receives;  // counts are zero where there are none
-    Offset first_in_port = 0;          // of the rows that it sends here
-  };
 
-  void connect(const detail::Halo& halo);
-  void copy(const Neighbour& from, std::byte* halo, cudaStream_t stream);
+  void make_tokens(const detail::Halo& halo);
+  bool has_neighbours() const { return !tokens_.empty(); }
   void add_times(Turn& turn);
 
   Communicator& ranks_;
   std::size_t row_bytes_;
   Device device_;
   Array<Index> sent_rows_;
-  std::shared_ptr<Port> port_;  // of this rank
-  std::vector<Neighbour> neighbours_;
+  std::unique_ptr<HaloCopies> copies_;
   std::vector<Message<const std::byte>> tokens_;
   std::vector<Message<std::byte>> taken_tokens_;
   std::vector<std::byte> token_bytes_;

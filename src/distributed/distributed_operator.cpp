@@ -81,9 +81,6 @@ DistributedOperator<S>::DistributedOperator(Communicator& ranks, const Partition
   State& state = *state_;
   detail::RowParts parts;
   together(ranks, [&] {
-    if (device.on_gpu() && !ranks.is_one_process()) {
-      throw Error(ErrorKind::unsupported, "ranks that are processes work on the CPU");
-    }
     if (state.entry->sizes.result_components != state.entry->sizes.vector_components) {
       throw Error(ErrorKind::unsupported, "ranks share matrices of square entries only");
     }

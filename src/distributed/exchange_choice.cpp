@@ -23,6 +23,10 @@ long long number_of_host() {
   return static_cast<long long>(std::hash<std::string_view>()(name.data()));
 }
 
+std::vector<long long> hosts_of(Communicator& ranks) {
+  return gather(ranks, ranks.is_one_process() ? 0 : number_of_host());
+}
+
 }  // namespace
 
 ExchangeChoice choose_exchange(const ScalingModel& model, const std::vector<RankVolume>& volumes) {
@@ -37,7 +41,7 @@ ExchangeChoice choose_exchange(const ScalingModel& model, const std::vector<Rank
 }
 
 ExchangeChoice choose_exchange(Communicator& ranks) {
-  const std::vector<long long> hosts = gather(ranks, ranks.is_one_process() ? 0 : number_of_host());
+  const std::vector<long long> hosts = hosts_of(ranks);
   const bool is_one = std::all_of(hosts.begin(), hosts.end(),
                                   [&](long long host) { return host == hosts.front(); });
   if (is_one) {
@@ -45,6 +49,12 @@ ExchangeChoice choose_exchange(Communicator& ranks) {
             "ranks of one host: the cores that would copy x beside a product multiply"};
   }
   return {ExchangeMode::task, "ranks of several hosts: messages are on their way meanwhile"};
+}
+
+int place_on_host(Communicator& ranks) {
+  const std::vector<long long> hosts = hosts_of(ranks);
+  const auto own = hosts.begin() + ranks.rank();
+  return static_cast<int>(std::count(hosts.begin(), own, *own));
 }
 
 }  // namespace heddle::detail

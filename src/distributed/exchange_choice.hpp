@@ -24,4 +24,7 @@ HEDDLE_EXPORT ExchangeChoice choose_exchange(const ScalingModel& model,
 /// Of ranks on CPUs: `vector` where they share one host, `task` elsewhere. Collective.
 HEDDLE_EXPORT ExchangeChoice choose_exchange(Communicator& ranks);
 
+/// The ranks before this one that share its host. Collective.
+HEDDLE_EXPORT int place_on_host(Communicator& ranks);
+
 }  // namespace heddle::detail

@@ -87,10 +87,10 @@ void GroupSums::queue(const double* partials, int parts, int count, RowShare::Jo
   check(cudaGetLastError(), "launch of the join of partial sums");
 }
 
-std::span<const double> GroupSums::join(const double* partials, int count, RowShare::Join how,
-                                        const Stream& stream) {
+std::span<const double> GroupSums::join(const double* partials, int parts, int count,
+                                        RowShare::Join how, const Stream& stream) {
   reserve(count);
-  queue(partials, 1, count, how, results_->numbers, stream);
+  queue(partials, parts, count, how, results_->numbers, stream);
   check(cudaStreamSynchronize(stream.queue), "cudaStreamSynchronize");
   return {results_->numbers, nodes_ * static_cast<std::size_t>(count)};
 }

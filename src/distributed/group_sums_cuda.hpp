@@ -56,7 +56,7 @@ class GroupSums {
   GroupJoin join_of(const double* partials, int parts, int count, RowShare::Join how);
   unsigned tiles() const { return static_cast<unsigned>(tiles_.size()); }
   /// As `queue`. Waits for the stream; valid until the next call.
-  std::span<const double> join(const double* partials, int count, RowShare::Join how,
+  std::span<const double> join(const double* partials, int parts, int count, RowShare::Join how,
                                const Stream& stream);
 
  private:

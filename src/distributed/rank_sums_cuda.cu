@@ -8,6 +8,7 @@
 #include "group_sums_cuda.cuh"
 #include "heddle/detail/reduction.hpp"
 #include "heddle/kernels/peer_words.cuh"
+#include "nccl_communicator_cuda.hpp"
 #include "peer_memory_cuda.hpp"
 #include "ports_of_ranks.hpp"
 #include "rank_sums_cuda.hpp"
@@ -159,13 +160,22 @@ struct RankSums::Port {
 };
 
 RankSums::RankSums(Communicator& ranks, const detail::GroupTree& tree, const Device& device)
-    : device_(device), rank_(ranks.rank()), root_(tree.root) {
-  const auto count = static_cast<std::size_t>(ranks.size());
+    : device_(device),
+      rank_(ranks.rank()),
+      ranks_(static_cast<std::size_t>(ranks.size())),
+      root_(tree.root),
+      nccl_(dynamic_cast<NcclCommunicator*>(&ranks)) {
+  const std::size_t count = ranks_;
   const auto own = static_cast<std::size_t>(rank_);
   std::shared_ptr<Port> port;
   together(ranks, [&] {
-    port = std::make_shared<Port>(tree.nodes_of_rank[own], static_cast<int>(tree.nodes.size()),
-                                  device.stream());
+    if (nccl_ != nullptr) {
+      const int most = *std::max_element(tree.nodes_of_rank.begin(), tree.nodes_of_rank.end());
+      gathered_ = Array<double>(count * static_cast<std::size_t>(most) * width, device);
+    } else {
+      port = std::make_shared<Port>(tree.nodes_of_rank[own], static_cast<int>(tree.nodes.size()),
+                                    device.stream());
+    }
     std::vector<int> rank_of_node, first_node;
     for (std::size_t r = 0; r < count; ++r) {
       first_node.push_back(static_cast<int>(rank_of_node.size()));
@@ -185,7 +195,19 @@ RankSums::RankSums(Communicator& ranks, const detail::GroupTree& tree, const Dev
       room_ = Array<double>(tree.nodes.size() * width, device);
     }
   });
-  share(ranks, port);
+  if (nccl_ == nullptr) {
+    share(ranks, port);
+    return;
+  }
+  together(ranks, [&] {
+    std::vector<const double*> places;
+    for (std::size_t r = 0; r < count; ++r) {
+      places.push_back(gathered_.data() + r * gathered_of_rank());
+    }
+    for (auto& of_turn : places_) {
+      of_turn = Array<const double*>(std::span<const double* const>(places), device_);
+    }
+  });
 }
 
 void RankSums::share(Communicator& ranks, const std::shared_ptr<Port>& own) {
@@ -213,10 +235,14 @@ void RankSums::share(Communicator& ranks, const std::shared_ptr<Port>& own) {
 RankSums::~RankSums() { cudaStreamSynchronize(device_.stream().queue); }
 
 double* RankSums::mine() {
+  if (nccl_ != nullptr) {
+    return gathered_.data() + static_cast<std::size_t>(rank_) * gathered_of_rank();
+  }
   return ports_[static_cast<std::size_t>(rank_)]->numbers[round_ % 2].get();
 }
 
 void RankSums::tell(const Stream& stream) {
+  if (nccl_ != nullptr) return;
   const OnGpu here(stream);
   const Port& own = *ports_[static_cast<std::size_t>(rank_)];
   check(cudaEventRecord(own.told[round_ % 2].get(), stream.queue), "cudaEventRecord");
@@ -225,6 +251,7 @@ void RankSums::tell(const Stream& stream) {
 void RankSums::join(int count, double* to, const Stream& stream) {
   const OnGpu here(stream);
   const unsigned p = round_++ % 2;
+  if (nccl_ != nullptr) nccl_->gather(gathered_.data(), gathered_of_rank(), stream);
   for (std::size_t r = 0; r < ports_.size(); ++r) {
     if (static_cast<int>(r) == rank_) continue;
     check(cudaStreamWaitEvent(stream.queue, ports_[r]->told[p].get(), 0), "cudaStreamWaitEvent");
@@ -281,15 +308,20 @@ void RankSums::give_up() noexcept {
   for (const auto& port : ports_) {
     *static_cast<volatile int*>(port->given_up.get()) = 1;
   }
+  if (nccl_ != nullptr) nccl_->give_up();
+}
+
+void RankSums::look() {
+  if (nccl_ != nullptr) nccl_->look();
 }
 
 long long RankSums::memory() const {
   const std::size_t pointers = places_[0].size() + places_[1].size() + inboxes_.size();
-  const std::size_t packets = 2 * rank_of_node_.size() * width;
-  return static_cast<long long>((rank_of_node_.size() + first_node_.size() + levels_.size()) *
-                                    sizeof(int) +
-                                joinings_.size() * sizeof(Joining) + room_.size() * sizeof(double) +
-                                pointers * sizeof(const double*) + packets * sizeof(PeerPacket));
+  const std::size_t packets = nccl_ != nullptr ? 0 : 2 * rank_of_node_.size() * width;
+  return static_cast<long long>(
+      (rank_of_node_.size() + first_node_.size() + levels_.size()) * sizeof(int) +
+      joinings_.size() * sizeof(Joining) + (room_.size() + gathered_.size()) * sizeof(double) +
+      pointers * sizeof(const double*) + packets * sizeof(PeerPacket));
 }
 
 }  // namespace heddle::cuda

@@ -1,4 +1,4 @@
-// Sums of ranks that are threads of one process, joined on each one's GPU.
+// Sums of ranks, joined on each one's GPU.
 #pragma once
 
 #include <memory>
@@ -12,6 +12,8 @@
 
 namespace heddle::cuda {
 
+class NcclCommunicator;
+
 /// Each rank leaves the sums of its subtrees in pinned memory of the host, and joins those of all
 /// ranks itself, in the order of the tree. GPUs wait for one another by events, the hosts for none:
 /// they only tell that an event is recorded. Two places take turns: who writes one again has
@@ -19,8 +21,10 @@ namespace heddle::cuda {
 ///
 /// Where each rank has a GPU of its own, and these reach each other, a kernel does it alone, so
 /// that a graph may hold it: it stores the numbers in the memory of all others, and waits for
-/// theirs. Ranks of one GPU might wait there for one another's kernels to begin. Defined in builds
-/// with CUDA.
+/// theirs. Ranks of one GPU might wait there for one another's kernels to begin.
+///
+/// Where NCCL is the transfer it gathers the sums of all ranks on each GPU. Not for staged ones,
+/// whose hosts join sums. Defined in builds with CUDA.
 class RankSums {
  public:
   /// Collective.
@@ -49,6 +53,8 @@ class RankSums {
   const int* given_up() const;
   /// No kernel of any rank waits for others any more.
   void give_up() noexcept;
+  /// While the host waits for the GPU. Throws where that would wait for ever.
+  void look();
 
   /// On the GPU.
   long long memory() const;
@@ -68,12 +74,16 @@ class RankSums {
   NodeTree node_tree();
   std::size_t shared_bytes(int count) const;
   void share(Communicator& ranks, const std::shared_ptr<Port>& own);
+  std::size_t gathered_of_rank() const { return gathered_.size() / ranks_; }
 
   Device device_;
   int rank_;
+  std::size_t ranks_;
   int root_;
   int first_own_node_ = 0;
   std::vector<std::shared_ptr<Port>> ports_;  // of all ranks
+  NcclCommunicator* nccl_ = nullptr;          // in place of ports
+  Array<double> gathered_;                    // by it, as many numbers of each rank
   Array<int> rank_of_node_, first_node_;      // of a node; of a rank
   Array<Joining> joinings_;                   // those that need no other of them first, and so on
   Array<int> levels_;                         // where these begin, and the end

@@ -10,6 +10,7 @@
 #include "heddle/config.hpp"
 #include "heddle/detail/index.hpp"
 #include "heddle/detail/reduction.hpp"
+#include "heddle/transfer.hpp"
 #include "peer_sums_cuda.hpp"
 #include "rank_sums_cuda.hpp"
 
@@ -70,8 +71,13 @@ void SharedRows::join_numbers(T* partials, int stride, int count, T* to, Join ho
 
 void SharedRows::join_on_gpu(double* partials, int count, double* to, Join how,
                              const Stream& stream) {
+  join_by_hosts(partials, 1, count, to, how, stream);
+}
+
+void SharedRows::join_by_hosts(const double* partials, int parts, int count, double* to, Join how,
+                               const Stream& stream) {
   if constexpr (has_cuda) {
-    const std::span<const double> nodes = on_gpu_->join(partials, count, how, stream);
+    const std::span<const double> nodes = on_gpu_->join(partials, parts, count, how, stream);
     const auto start = Clock::now();
     join_nodes([&](std::size_t n) { return nodes.data() + n * static_cast<std::size_t>(count); },
                count, to, how);
@@ -83,6 +89,7 @@ void SharedRows::connect(const Device& device, const void* matrix, cuda::RankPro
   matrix_ = matrix;
   product_ = &product;
   if constexpr (has_cuda) {
+    if (transfer_of(ranks_) == Transfer::staged) return;
     of_ranks_ = std::make_shared<cuda::RankSums>(ranks_, tree_, device);
     const int* const given_up = of_ranks_->given_up();
     if (given_up == nullptr || !cuda::PeerSums::takes(tree_of_kernels_)) return;
@@ -101,6 +108,11 @@ long long SharedRows::memory() const {
 void SharedRows::queue_join(double* partials, int parts, int count, double* to,
                             const Stream& stream) {
   if constexpr (has_cuda) {
+    if (!of_ranks_) {
+      double sums[Reduction<double>::width];
+      join_by_hosts(partials, parts, count, sums, Join::sum, stream);
+      return copy_bytes(to, sums, static_cast<std::size_t>(count) * sizeof(double), stream);
+    }
     if (of_ranks_->joins_captured(stream)) {
       return of_ranks_->join_captured(*on_gpu_, partials, parts, count, to, stream);
     }
@@ -132,6 +144,12 @@ void SharedRows::meet() {
 void SharedRows::give_up() noexcept {
   if constexpr (has_cuda) {
     if (of_ranks_) of_ranks_->give_up();
+  }
+}
+
+void SharedRows::look() {
+  if constexpr (has_cuda) {
+    if (of_ranks_) of_ranks_->look();
   }
 }
 

@@ -63,6 +63,7 @@ class SharedRows final : public RowShare, public cuda::RanksInLoop {
   }
   void meet() override;
   void give_up() noexcept override;
+  void look() override;
   bool has_given_up() const override {
     const volatile int* const word = given_up();
     return word != nullptr && *word != 0;
@@ -74,6 +75,9 @@ class SharedRows final : public RowShare, public cuda::RanksInLoop {
   double seconds() const { return seconds_; }  // in joins, those on a GPU without its work
 
  private:
+  /// As `join_on_gpu`, with so many sums of each group.
+  void join_by_hosts(const double* partials, int parts, int count, double* to, Join how,
+                     const Stream& stream);
   template <class T>
   void join_numbers(T* partials, int stride, int count, T* to, Join how);
   /// From the joins of this rank's nodes: `node(n)` are the numbers of its n-th one.
@@ -97,7 +101,7 @@ class SharedRows final : public RowShare, public cuda::RanksInLoop {
   double seconds_ = 0;
   // Shared, as their destructors are built with CUDA only.
   std::shared_ptr<cuda::GroupSums> on_gpu_;
-  std::shared_ptr<cuda::RankSums> of_ranks_;
+  std::shared_ptr<cuda::RankSums> of_ranks_;    // null where hosts join
   std::shared_ptr<cuda::PeerSums> in_kernels_;  // null where kernels in front of others join
   const void* matrix_ = nullptr;
   cuda::RankProduct* product_ = nullptr;

@@ -89,6 +89,7 @@ void LoopRun::await(cudaEvent_t event, LimitsOfRun limits) {
     if (status == cudaSuccess) return;
     if (status != cudaErrorNotReady) check(status, "the solver's loop on the GPU");
     if (!has_ranks()) observe(limits);
+    if (auto* const ranks = dynamic_cast<RanksInLoop*>(device_.stream().share)) ranks->look();
     // What is short is awaited on the core, what is long asleep.
     if (Clock::now() - begun > patience) std::this_thread::sleep_for(std::chrono::microseconds(50));
   }

@@ -30,7 +30,7 @@ struct Nvrtc {
 };
 
 /// The library that HEDDLE_NVRTC names (a file, or a folder that holds it); where that is not set,
-/// libnvrtc.so.13 or .12 from the loader's path, $CUDA_HOME/lib64 or /usr/local/cuda/lib64. Throws
+/// libnvrtc.so.13 or .12 from the usual places of `SharedLibrary`. Throws
 /// `Error` of kind no_device, anew at each call, while there is none.
 const Nvrtc& nvrtc();
 

@@ -6,8 +6,8 @@
 #include <cstdlib>
 #include <string>
 
+#include "base/shared_library.hpp"
 #include "heddle/problems.hpp"
-#include "peers/shared_library.hpp"
 #include "support/message_of.hpp"
 #include "support/random_matrix.hpp"
 

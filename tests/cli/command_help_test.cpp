@@ -109,6 +109,7 @@ TEST_F(Help, ShowsWhatIsDocumented) {
         "--ranks",
         "--partition",
         "--exchange",
+        "--transfer",
         "--boundary",
         "--basis-precision",
         "--field-precision"}},
@@ -116,7 +117,8 @@ TEST_F(Help, ShowsWhatIsDocumented) {
        {"--mass",           "--count",     "--guard",          "--output",     "-o",
         "--preconditioner", "--tolerance", "--max-iterations", "--time-limit", "--plan",
         "--profile",        "--seed",      "--storage",        "--node",       "--dense",
-        "--launch",         "--ranks",     "--partition",      "--exchange",   "--boundary"}},
+        "--launch",         "--ranks",     "--partition",      "--exchange",   "--transfer",
+        "--boundary"}},
       {"spmv",
        {"--plan", "--profile", "--update-values", "--cold", "--repetitions", "--seed", "--storage",
         "--node", "--dense", "--launch", "--adjoint"}},
@@ -197,6 +199,7 @@ TEST_F(Help, EveryOptionIsAccepted) {
       {"--ranks", "2"},
       {"--partition", "rows"},
       {"--exchange", "naive"},
+      {"--transfer", "auto"},
       {"--boundary", "split"},
       {"--cache", "1000000"},
       {"--bandwidth", "900"},
@@ -244,7 +247,8 @@ TEST_F(Help, EveryOptionIsAccepted) {
                                  option == "--plot";
       if (command == "info" && is_of_scaling) {
         arguments.insert(arguments.end(), {"--scaling", "nvlink"});
-      } else if (option == "--partition" || option == "--exchange" || option == "--boundary") {
+      } else if (option == "--partition" || option == "--exchange" || option == "--transfer" ||
+                 option == "--boundary") {
         arguments.insert(arguments.end(), {"--ranks", "2"});
       }
       if (command == "spmv" && option != "--repetitions") {

@@ -164,6 +164,9 @@ TEST_F(Ranks, AreNoneWhereTheyShareAProcessor) {
 
 TEST_F(Ranks, RefuseWhatTheyDoNotShare) {
   expect_refused({"--exchange", "naive"}, "--exchange is for ranks: give --ranks too");
+  expect_refused({"--transfer", "nccl"}, "--transfer is for ranks: give --ranks too");
+  expect_refused({"--ranks", "2", "--transfer", "nccl"},
+                 "--transfer is for ranks on GPUs: give --device too");
   expect_refused({"--ranks", "2", "--storage", "hisparse"},
                  "ranks share matrices in sliced storage, not in --storage hisparse");
   expect_refused({"--ranks", "2", "--partition", "0,5"},

@@ -1,8 +1,8 @@
 #include "nvidia_libraries_cuda.hpp"
 
+#include "base/shared_library.hpp"
 #include "heddle/cuda_call.hpp"
 #include "heddle/error.hpp"
-#include "shared_library.hpp"
 
 namespace heddle::bench {
 

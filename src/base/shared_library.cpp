@@ -2,20 +2,19 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 
 #include "heddle/error.hpp"
 
-namespace heddle::bench {
+namespace heddle {
 
 namespace {
 
-namespace fs = std::filesystem;
-
 std::vector<std::string> usual_places(const std::string& name) {
   std::vector<std::string> places = {name};
-  const auto add = [&](const fs::path& toolkit) {
+  const auto add = [&](const std::filesystem::path& toolkit) {
     for (const char* folder : {"lib64", "lib"}) {
       places.push_back((toolkit / folder / name).string());
     }
@@ -25,35 +24,38 @@ std::vector<std::string> usual_places(const std::string& name) {
   return places;
 }
 
-void* open(const std::string& path) { return dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL); }
-
 }  // namespace
 
 SharedLibrary::SharedLibrary(const std::string& variable, const std::vector<std::string>& names) {
   if (const char* named = std::getenv(variable.c_str()); named != nullptr && *named != '\0') {
-    path_ = named;
-    library_ = open(path_);
-    if (library_ == nullptr) {
-      // With what the loader says of it, which names the path.
-      throw Error(ErrorKind::no_device,
-                  variable + " names no library that can be opened: " + std::string(dlerror()));
-    }
-    return;
+    const std::filesystem::path path = named;
+    const bool is_open =
+        std::filesystem::is_directory(path)
+            ? std::any_of(names.begin(), names.end(),
+                          [&](const auto& name) { return open((path / name).string()); })
+            : open(path.string());
+    if (is_open) return;
+    // With what the loader says of it, which names the path.
+    throw Error(ErrorKind::no_device,
+                variable + " names no library that can be opened: " + std::string(dlerror()));
   }
   std::string looked_for;
   for (const std::string& name : names) {
     looked_for += (looked_for.empty() ? "" : ", ") + name;
     for (const std::string& place : usual_places(name)) {
-      library_ = open(place);
-      if (library_ == nullptr) continue;
-      path_ = place;
-      return;
+      if (open(place)) return;
     }
   }
   throw Error(ErrorKind::no_device,
               "not found: " + looked_for +
                   " (on the loader's path, in $CUDA_HOME and in /usr/local/cuda); " + variable +
-                  " may name its file");
+                  " may name its file, or the folder of it");
+}
+
+bool SharedLibrary::open(const std::string& path) {
+  path_ = path;
+  library_ = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  return library_ != nullptr;
 }
 
 void* SharedLibrary::address(const char* name) const {
@@ -66,4 +68,4 @@ void* SharedLibrary::address(const char* name) const {
 
 void* SharedLibrary::address_or_null(const char* name) const { return dlsym(library_, name); }
 
-}  // namespace heddle::bench
+}  // namespace heddle

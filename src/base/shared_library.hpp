@@ -4,14 +4,17 @@
 #include <string>
 #include <vector>
 
-namespace heddle::bench {
+#include "heddle/export.hpp"
+
+namespace heddle {
 
 /// Stays open until the program ends.
-class SharedLibrary {
+class HEDDLE_EXPORT SharedLibrary {
  public:
-  /// The file that the environment variable `variable` names; where that is not set, the first of
-  /// `names` that can be opened from the loader's path, or from lib64 or lib of $CUDA_HOME or
-  /// /usr/local/cuda. Throws `Error` (no_device) that says what was looked for.
+  /// What the environment variable `variable` names, a file or a folder that holds one of `names`;
+  /// where that is not set, the first of `names` that can be opened from the loader's path, or from
+  /// lib64 or lib of $CUDA_HOME or /usr/local/cuda. Throws `Error` (no_device) that says what was
+  /// looked for.
   SharedLibrary(const std::string& variable, const std::vector<std::string>& names);
 
   /// Throws `Error` (unsupported) where the library has no such function.
@@ -28,6 +31,7 @@ class SharedLibrary {
   const std::string& path() const { return path_; }
 
  private:
+  bool open(const std::string& path);
   void* address(const char* name) const;
   void* address_or_null(const char* name) const;
 
@@ -35,4 +39,4 @@ class SharedLibrary {
   std::string path_;  // as it was opened
 };
 
-}  // namespace heddle::bench
+}  // namespace heddle

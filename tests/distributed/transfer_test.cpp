@@ -1,0 +1,75 @@
+// How GPUs of ranks exchange, where there are none: what is refused, and in which words.
+#include "heddle/transfer.hpp"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <iostream>
+#include <string>
+
+#include "distributed/nccl_library.hpp"
+#include "support/expect_error.hpp"
+
+namespace heddle::test::transfer {
+namespace {
+
+TEST(Transfers, HaveNames) {
+  for (const Transfer transfer : {Transfer::peer, Transfer::nccl, Transfer::staged}) {
+    EXPECT_EQ(parse_transfer(name(transfer)), transfer);
+  }
+  expect_error(ErrorKind::usage, "transfers are peer, nccl and staged, not mpi",
+               [] { parse_transfer("mpi"); });
+}
+
+TEST(Transfers, OfThreadsArePeersUnlessNamed) {
+  run_on_ranks(2, [](Communicator& ranks) {
+    EXPECT_EQ(transfer_of(ranks), Transfer::peer);
+    const auto linked = with_transfer(ranks, Transfer::staged, Device::cpu(1));
+    EXPECT_EQ(transfer_of(*linked), Transfer::staged);
+    EXPECT_EQ(linked->rank(), ranks.rank());
+    EXPECT_EQ(gather(*linked, ranks.rank())[1], 1);
+  });
+}
+
+TEST(Transfers, ByNcclAreForGpus) {
+  expect_error(ErrorKind::unsupported, "NCCL is for ranks on GPUs", [] {
+    run_on_ranks(2,
+                 [](Communicator& ranks) { with_transfer(ranks, Transfer::nccl, Device::cpu(1)); });
+  });
+}
+
+/// On the CPU nothing but the errors passes there.
+TEST(Transfers, PassErrorsOn) {
+  expect_error(ErrorKind::internal, "of the second rank", [] {
+    run_on_ranks(3, [](Communicator& ranks) {
+      const auto linked = with_transfer(ranks, Transfer::staged, Device::cpu(1));
+      guard(*linked, [&] {
+        if (linked->rank() == 1) throw Error(ErrorKind::internal, "of the second rank");
+        gather(*linked, 0);
+      });
+    });
+  });
+}
+
+/// Ends the process: 7 where the library cannot be opened.
+[[noreturn]] void open_without_nccl() {
+  setenv("HEDDLE_NCCL", "/nonexistent/libnccl.so.2", 1);
+  int status = 9;
+  try {
+    cuda::nccl();
+  } catch (const Error& error) {
+    std::cerr << error.what();
+    status = error.kind() == ErrorKind::no_device ? 7 : 8;
+  }
+  _exit(status);
+}
+
+TEST(Transfers, SayThatNcclIsMissing) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(open_without_nccl(), testing::ExitedWithCode(7),
+              "HEDDLE_NCCL names no library.*/nonexistent/libnccl.so.2");
+}
+
+}  // namespace
+}  // namespace heddle::test::transfer
