@@ -126,7 +126,7 @@ int eigen_on_ranks(const EigenCommand& options) {
   std::atomic<int> status = 0;
   run_on_ranks(count, [&](Communicator& ranks) {
     const Device& device = of_all.on_gpu() ? devices.begin()[ranks.rank()] : part_of_cpu;
-    const auto linked = options.ranks.linked(ranks, device, options.matrix.quiet);
+    const auto linked = options.ranks.linked(ranks, device);
     const int of_rank =
         eigen_of_rank(options, problem, partition, linked ? *linked : ranks, device, of_all, [] {});
     if (ranks.rank() == 0) status = of_rank;
@@ -164,7 +164,7 @@ int eigen_on_ranks(const EigenCommand& options, Communicator& ranks) {
       problem->matrix = AnyMatrix(CsrMatrix<real<double>>());
       problem->mass.reset();
     };
-    const auto linked = options.ranks.linked(ranks, *device, options.matrix.quiet);
+    const auto linked = options.ranks.linked(ranks, *device);
     status = eigen_of_rank(options, *problem, *partition, linked ? *linked : ranks, *device,
                            *device, forget);
   });

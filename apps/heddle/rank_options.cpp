@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "distributed/named_partition.hpp"
-#include "message.hpp"
 #include "whole_number.hpp"
 
 namespace heddle::cli {
@@ -58,7 +57,7 @@ void RankOptions::add_to(CLI::App& command, bool in_processes, bool predicts) {
           .add_option("--transfer", transfer,
                       "how x reaches other ranks' GPUs: peer, by copies between memories of one "
                       "process; nccl, by NVIDIA's library; staged, by messages of the hosts; auto: "
-                      "peer in one process, else nccl where it can be had, else staged")
+                      "peer in one process, else staged")
           ->capture_default_str()
           ->check(CLI::IsMember({"auto", "peer", "nccl", "staged"}))
           ->type_name("TRANSFER");
@@ -125,24 +124,13 @@ Device RankOptions::device_of_process(const DeviceOption& option, int place, boo
   return own.on(quiet);
 }
 
-std::unique_ptr<Communicator> RankOptions::linked(Communicator& ranks, const Device& device,
-                                                  bool quiet) const {
-  if (transfer != "auto") {
-    if (device.on_gpu()) return with_transfer(ranks, parse_transfer(transfer), device);
+std::unique_ptr<Communicator> RankOptions::linked(Communicator& ranks, const Device& device) const {
+  if (transfer == "auto") return nullptr;
+  together(ranks, [&] {
+    if (device.on_gpu()) return;
     throw Error(ErrorKind::unsupported, "--transfer is for ranks on GPUs: give --device too");
-  }
-  if (ranks.is_one_process() || !device.on_gpu()) return nullptr;
-  try {
-    return with_transfer(ranks, Transfer::nccl, device);
-  } catch (const Error& error) {
-    const bool is_missing =
-        error.kind() == ErrorKind::no_device || error.kind() == ErrorKind::unsupported;
-    if (!is_missing) throw;
-    if (ranks.rank() == 0 && !quiet) {
-      say(std::string("GPUs exchange by messages of the hosts: ") + error.what());
-    }
-    return nullptr;
-  }
+  });
+  return with_transfer(ranks, parse_transfer(transfer), device);
 }
 
 Partition RankOptions::make_partition(const AnyMatrix& matrix, int count) const {

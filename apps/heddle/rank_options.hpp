@@ -42,10 +42,8 @@ struct RankOptions {
   /// names, and with `cuda` a GPU each. Throws `Error`.
   Device device_of_process(const DeviceOption& option, int place, bool quiet) const;
 
-  /// These ranks with the transfer between GPUs; null where they have it as they are. Where none is
-  /// named, NCCL between processes if they can have it, of which rank 0 says why not unless `quiet`
-  /// is set. Collective.
-  std::unique_ptr<Communicator> linked(Communicator& ranks, const Device& device, bool quiet) const;
+  /// These ranks with the transfer between GPUs that is named; else null. Collective.
+  std::unique_ptr<Communicator> linked(Communicator& ranks, const Device& device) const;
 
   /// None: it is to be chosen.
   std::optional<ExchangeMode> mode() const {

@@ -231,7 +231,7 @@ int solve_on_ranks(const SolveOptions& options) {
   std::atomic<int> status = 0;
   run_on_ranks(count, [&](Communicator& ranks) {
     const Device& device = system.device.on_gpu() ? devices.begin()[ranks.rank()] : part_of_cpu;
-    const auto linked = options.ranks.linked(ranks, device, options.matrix.quiet);
+    const auto linked = options.ranks.linked(ranks, device);
     const int of_rank =
         solve_of_rank(options, system, partition, linked ? *linked : ranks, device, [] {});
     if (ranks.rank() == 0) status = of_rank;
@@ -277,7 +277,7 @@ int solve_on_ranks(const SolveOptions& options, Communicator& ranks) {
     }
     // A process keeps its part, not the whole.
     const auto forget = [&] { system->matrix = AnyMatrix(CsrMatrix<real<double>>()); };
-    const auto linked = options.ranks.linked(ranks, system->device, options.matrix.quiet);
+    const auto linked = options.ranks.linked(ranks, system->device);
     status = solve_of_rank(options, *system, *partition, linked ? *linked : ranks, system->device,
                            forget);
   });
