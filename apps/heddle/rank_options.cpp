@@ -120,8 +120,16 @@ Device RankOptions::device_of_process(const DeviceOption& option, int place, boo
   own.device = names[static_cast<std::size_t>(place) % names.size()];
   const bool takes_turns =
       own.device == "cuda" || (own.device == "auto" && Device::why_no_gpu().empty());
-  if (takes_turns && names.size() == 1) own.device = "cuda:" + std::to_string(place);
-  return own.on(quiet);
+  if (!takes_turns || names.size() > 1 || place == 0) return own.on(quiet);
+  own.device = "cuda:" + std::to_string(place);
+  try {
+    return own.on(quiet);
+  } catch (const Error& error) {
+    // A launcher may show each process a GPU of its own, which is then its first.
+    if (error.kind() != ErrorKind::no_device) throw;
+    own.device = "cuda:0";
+    return own.on(quiet);
+  }
 }
 
 std::unique_ptr<Communicator> RankOptions::linked(Communicator& ranks, const Device& device) const {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <system_error>
 
 #include "heddle/error.hpp"
 
@@ -29,8 +30,9 @@ std::vector<std::string> usual_places(const std::string& name) {
 SharedLibrary::SharedLibrary(const std::string& variable, const std::vector<std::string>& names) {
   if (const char* named = std::getenv(variable.c_str()); named != nullptr && *named != '\0') {
     const std::filesystem::path path = named;
+    std::error_code unread;  // such a path is a file that the loader refuses
     const bool is_open =
-        std::filesystem::is_directory(path)
+        std::filesystem::is_directory(path, unread)
             ? std::any_of(names.begin(), names.end(),
                           [&](const auto& name) { return open((path / name).string()); })
             : open(path.string());

@@ -74,7 +74,11 @@ NcclCommunicator::~NcclCommunicator() {
 
 template <class Queue>
 void NcclCommunicator::queue(const Stream& stream, const char* call, const Queue& queue) {
-  if (!communicator_) throw Error(ErrorKind::internal, "NCCL ended before, when a rank failed");
+  if (!communicator_) {
+    throw Error(ErrorKind::usage,
+                "a solve on these ranks failed before, and NCCL ended with it: "
+                "make the transfer and what is distributed anew");
+  }
   const OnGpu here(stream);
   check_nccl(queue(communicator_.get()), call);
   check(cudaEventRecord(queued_.get(), stream.queue), "cudaEventRecord");

@@ -2,6 +2,7 @@
 #include <chrono>
 #include <cmath>
 #include <future>
+#include <system_error>
 #include <utility>
 
 #include "base/cuda_handles.hpp"
@@ -42,15 +43,20 @@ class SpectrumBeside {
     permute<S>(start, fields_[0].view, S(1), main);
     cuda::wait_before_memory_goes_back(a.device());
     cuda::queue_behind(stream_.get(), main.queue, main.gpu);
-    found_ =
-        std::async(is_beside_ ? std::launch::async : std::launch::deferred, [this, &a, &jacobi] {
-          const WhenDone done{stream_.get()};
-          const Stream stream = device_.stream();
-          const LanczosFields<S> fields{
-              fields_[1].view, fields_[2].view, fields_[3].view, fields_[4].view,
-              [&](const FieldView<S>& to) { copy<S>(fields_[0].view, to, stream); }};
-          return extreme_ritz_values<S>(a, &jacobi, eigenvalue_steps, fields, reduction_, stream);
-        });
+    const auto find = [this, &a, &jacobi] {
+      const WhenDone done{stream_.get()};
+      const Stream stream = device_.stream();
+      const LanczosFields<S> fields{
+          fields_[1].view, fields_[2].view, fields_[3].view, fields_[4].view,
+          [&](const FieldView<S>& to) { copy<S>(fields_[0].view, to, stream); }};
+      return extreme_ritz_values<S>(a, &jacobi, eigenvalue_steps, fields, reduction_, stream);
+    };
+    found_ = std::async(std::launch::deferred, find);
+    if (!is_beside_) return;
+    try {
+      found_ = std::async(std::launch::async, find);
+    } catch (const std::system_error&) {  // no thread is to be had: then behind them
+    }
   }
   RitzValues<S> values() { return found_.get(); }
 

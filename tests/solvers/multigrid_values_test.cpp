@@ -354,7 +354,7 @@ TEST(MultigridEntries, MayBeBlocksOfTwoOrOfComplexNumbers) {
 
 TEST(RigidBodyModes, DependOnNoUnit) {
   Seed seed(26);
-  std::vector<std::array<double, 3>> points(50), large;
+  std::vector<std::array<double, 3>> points(9000), large;  // several groups of rows
   for (auto& point : points) {
     for (double& x : point) x = uniform(seed.generator);
     large.push_back({1024 * point[0], 1024 * point[1], 1024 * point[2]});
