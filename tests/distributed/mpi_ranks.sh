@@ -86,7 +86,8 @@ expect_fault "partition: rank 1 begins at row 100, which is no multiple of 256" 
   solve A.npz --entry quaternion --partition 0,100,512
 # Options are checked before the sizes of a file whose rows each rank reads.
 expect_fault "--cycle is for --preconditioner multigrid" solve nothing.npz --solver cg --cycle k
-expect_fault "--transfer is for ranks on GPUs: give --device too" solve A.npz --transfer nccl
+expect_fault "--transfer is for ranks on GPUs: give --device too" \
+  solve A.npz --entry quaternion --transfer nccl
 # Rank 2 alone has an entry without inverse, while messages beyond MPI's eager ones are under way.
 awk 'BEGIN {
   n = 60000
