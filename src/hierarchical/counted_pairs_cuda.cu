@@ -218,7 +218,7 @@ CountedPairs::CountedPairs(const TreeOnGpu& A, const TreeOnGpu& B, bool turns_b,
       lone(before_in_a.size() + 1, device);
   Array<CountedSum> counted(1, device);
   const Stream& stream = device.stream();
-  const unsigned blocks = blocks_side_by_side(most * 32, stream);
+  const unsigned blocks = blocks_side_by_side(static_cast<Offset>(tiles_.size()) * 32, stream);
   UnsetArray<Offset> of_block(sums_of_a_block * std::size_t(blocks), device);
   const int levels = heddle::detail::levels_of(tree.rows, tree.columns, shape.log2_size);
   if (levels > 1 && most > 0 && InnerLevels::suit(tree.rows, tree.columns, shape.log2_size)) {

@@ -167,17 +167,22 @@ struct TileToWrite {
 
   /// Every place of a dense leaf: what dense leaves have there, or zeros.
   __device__ void put_dense() const {
-    const bool with_a = is_dense(a), with_b = is_dense(b);
+    const bool with_a = is_dense(a), with_b = is_dense(b), turns = with_b && of.pairs.turns_b;
     const S* const of_a = with_a ? of.payload(a, 0) : nullptr;
     const S* const of_b = with_b ? of.payload(b, 0) : nullptr;
     const int end = tile.end * of.components;
     for (int base = tile.begin * of.components + tile.lane; base < end; base += 32 * at_once) {
       S value[at_once];
+      int to_put[at_once];
 #pragma unroll
       for (int k = 0; k < at_once; ++k) {
-        const int at = base + 32 * k, position = item_of(at), c = at - position * of.components;
+        const int at = base + 32 * k, item = item_of(at), c = at - item * of.components;
         value[k] = S(0);
+        to_put[k] = at;
         if (at >= end) continue;
+        const int position =
+            turns ? tile.position_in_turn(of.pairs.shape, item - tile.begin) : item;
+        to_put[k] = position * of.components + c;
         const int slot = slot_of_b(position);
         const bool has_a = with_a && has(room.of_a, position), has_b = with_b && b.has(slot);
         if (has_a) value[k] = of.of_a(of_a + position * of.components, c);
@@ -187,19 +192,38 @@ struct TileToWrite {
       }
 #pragma unroll
       for (int k = 0; k < at_once; ++k) {
-        if (base + 32 * k < end) to.payloads[base + 32 * k] = value[k];
+        if (base + 32 * k < end) to.payloads[to_put[k]] = value[k];
       }
     }
     __syncwarp();
   }
 
-  /// The entries of one of both leaves. Adds to what is there in places that the other one has.
+  /// A component of an entry of one of both leaves. Adds to what is there in places that the other
+  /// one has; `behind_b`: entries of a come where those of a dense b are.
+  __device__ void put(S term, int position, int c, bool is_a, bool behind_b) const {
+    const bool adds = is_a ? behind_b && b.has(slot_of_b(position)) : has(room.of_a, position);
+    int rank = 0;
+    if (to.kind != NodeKind::dense) {
+      rank = first + number_of(position - tile.begin);
+      if (c == 0 && !adds) to.put_place(rank, position);
+    }
+    S& payload = to.payload(rank, position)[c];
+    payload = !adds ? term : is_a ? rounded_sum(term, payload) : rounded_sum(payload, term);
+  }
+
   __device__ void put_entries(const NodeView& from, bool is_a) const {
     if (from.data == nullptr) return;
     const bool turns = !is_a && of.pairs.turns_b, is_full = is_dense(from);
     const bool behind_b = is_a && to.kind == NodeKind::dense && is_dense(b);
-    const Slots slots = slots_in(from, turns, tile);
     const S* const payloads = of.payload(from, 0);
+    if (looks_in_rows(from, turns, tile)) {
+      for_each_turned(from, tile, [&](int slot, int position) {
+        const S* const entry = payloads + slot * of.components;
+        for (int c = 0; c < of.components; ++c) put(of.of_b(entry, c), position, c, false, false);
+      });
+      return;
+    }
+    const Slots slots = slots_in(from, turns, tile);
     const int end = slots.end * of.components;
     for (int base = slots.begin * of.components + tile.lane; base < end; base += 32 * at_once) {
       S term[at_once];
@@ -220,17 +244,7 @@ struct TileToWrite {
       for (int k = 0; k < at_once; ++k) {
         if (!tile.has(position[k])) continue;
         const int at = base + 32 * k, c = at - item_of(at) * of.components;
-        const bool adds =
-            is_a ? behind_b && b.has(slot_of_b(position[k])) : has(room.of_a, position[k]);
-        int rank = 0;
-        if (to.kind != NodeKind::dense) {
-          rank = first + number_of(position[k] - tile.begin);
-          if (c == 0 && !adds) to.put_place(rank, position[k]);
-        }
-        S& payload = to.payload(rank, position[k])[c];
-        payload = !adds  ? term[k]
-                  : is_a ? rounded_sum(term[k], payload)
-                         : rounded_sum(payload, term[k]);
+        put(term[k], position[k], c, is_a, behind_b);
       }
     }
     __syncwarp();

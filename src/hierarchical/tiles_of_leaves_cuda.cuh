@@ -39,6 +39,14 @@ struct TileOfWarp {
     return (words() + words_of_step - 1) / words_of_step * words_of_step;
   }
   __device__ bool has(int position) const { return position >= begin && position < end; }
+  /// Where k is in the order in which a dense leaf is read that is turned: 32 columns of all rows
+  /// of the tile come first, so that a lane reads what lies side by side.
+  __device__ int position_in_turn(const NodeShape& shape, int k) const {
+    if (shape.size() < 32) return begin + k;
+    const int step = k / 32, log2_rows = 31 - __clz((end - begin) >> shape.log2_size);
+    const int row = step & ((1 << log2_rows) - 1), column = (step >> log2_rows) * 32 + k % 32;
+    return begin + (row << shape.log2_size | column);
+  }
 };
 
 /// Words of a tile's bits; all lanes take part in what follows.
@@ -69,6 +77,39 @@ __device__ inline int first_not_before(const NodeView& leaf, int position, int l
   return begin;
 }
 
+/// Whether a warp looks for a tile's entries in each row of a leaf.
+__device__ inline bool looks_in_rows(const NodeView& leaf, bool turns, const TileOfWarp& tile) {
+  return turns && leaf.data != nullptr && leaf.kind != NodeKind::dense &&
+         tile.end - tile.begin < leaf.shape.positions();
+}
+/// Calls `body(slot, position)` with the entries of a sparse leaf that lie in a tile once they are
+/// turned: the tile's rows are the leaf's columns, and a lane takes a row of the leaf. So a tile
+/// reads its own entries, and log2(entries) places for each row.
+template <class Body>
+__device__ void for_each_turned(const NodeView& leaf, const TileOfWarp& tile, const Body& body) {
+  const NodeShape& shape = leaf.shape;
+  const int first = tile.begin >> shape.log2_size, last = tile.end >> shape.log2_size;
+  const int count = leaf.count();
+  int slot = 0;
+  for (int row = tile.lane; row < shape.size(); row += 32) {
+    const int begin = (row << shape.log2_size) + first, end = begin - first + last;
+    for (int beyond = count; slot < beyond;) {
+      const int middle = (slot + beyond) / 2;
+      if (position_at(leaf, middle, false) < begin) {
+        slot = middle + 1;
+      } else {
+        beyond = middle;
+      }
+    }
+    for (; slot < count; ++slot) {
+      const int position = position_at(leaf, slot, false);
+      if (position >= end) break;
+      body(slot, turned(shape, position));
+    }
+  }
+  __syncwarp();
+}
+
 struct Slots {
   int begin, end;
 };
@@ -82,6 +123,10 @@ __device__ inline Slots slots_in(const NodeView& leaf, bool turns, const TileOfW
           tile.end == leaf.shape.positions() ? count : first_not_before(leaf, tile.end, tile.lane)};
 }
 
+__device__ inline void mark_place(const TileOfWarp& tile, int position, unsigned* bits) {
+  const int local = position - tile.begin;
+  atomicOr(bits + local / PlaceBits::bits_of_word, PlaceBits::bit_of(local));
+}
 /// Sets the bits of a leaf's places in a tile.
 __device__ inline void mark_tile(const NodeView& leaf, bool turns, const TileOfWarp& tile,
                                  unsigned* bits) {
@@ -93,12 +138,17 @@ __device__ inline void mark_tile(const NodeView& leaf, bool turns, const TileOfW
         bits[word] |= own[word];
         continue;
       }
-      const int position = tile.begin + word * PlaceBits::bits_of_word + tile.lane;
+      const int k = word * PlaceBits::bits_of_word + tile.lane;
+      const int position = tile.position_in_turn(leaf.shape, k);
       const bool is_there = position < tile.end && leaf.has(turned(leaf.shape, position));
       const unsigned there = __ballot_sync(all_threads, is_there);
-      if (tile.lane == 0) bits[word] |= there;
+      if (tile.lane == 0) bits[(position - tile.begin) / PlaceBits::bits_of_word] |= there;
     }
     __syncwarp();
+    return;
+  }
+  if (looks_in_rows(leaf, turns, tile)) {
+    for_each_turned(leaf, tile, [&](int, int position) { mark_place(tile, position, bits); });
     return;
   }
   constexpr int at_once = 4;
@@ -112,9 +162,7 @@ __device__ inline void mark_tile(const NodeView& leaf, bool turns, const TileOfW
     }
 #pragma unroll
     for (int k = 0; k < at_once; ++k) {
-      if (!tile.has(position[k])) continue;
-      const int local = position[k] - tile.begin;
-      atomicOr(bits + local / PlaceBits::bits_of_word, PlaceBits::bit_of(local));
+      if (tile.has(position[k])) mark_place(tile, position[k], bits);
     }
   }
   __syncwarp();
