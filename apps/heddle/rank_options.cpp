@@ -76,6 +76,10 @@ void RankOptions::check_use(const std::string& device) const {
     throw Error(ErrorKind::usage,
                 "--partition with first rows names the ranks: give their number, not auto");
   }
+  if (is_automatic && transfer != "auto") {
+    throw Error(ErrorKind::usage,
+                "--ranks auto is predicted without --transfer: give the number of ranks, not auto");
+  }
   if (is_given()) return;
   if (device.find(',') != std::string::npos) {
     throw Error(ErrorKind::usage, "--device " + device + " is for ranks: give --ranks too");

@@ -76,7 +76,7 @@ struct GpuSchedule {
 struct Loop {
   LoopForm form = LoopForm::stepped;
   KernelLaunch launch = KernelLaunch::serial;  // of a graph's kernels, one behind the other
-  bool single_reduction = false;               // an iteration of conjugate gradient in a graph
+  bool single_reduction = false;               // of conjugate gradient: once an iteration
   bool fused_updates = false;                  // two updates of vectors by one kernel
   Recurrence recurrence = Recurrence::ring;    // of BiCGStab and GMRES: the entry's ring, or real
 

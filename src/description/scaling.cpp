@@ -6,6 +6,7 @@
 #include "distributed/named_partition.hpp"
 #include "heddle/detail/reduction.hpp"
 #include "heddle/error.hpp"
+#include "heddle/transfer.hpp"
 
 namespace heddle::detail {
 
@@ -64,8 +65,9 @@ BytesOnRanks bytes_on_ranks(const AnyMatrix& matrix) {
 ExchangeChoice choose_exchange(Communicator& ranks, const Partition& partition,
                                const AnyMatrix& matrix, const Device& device) {
   if (!device.on_gpu()) return choose_exchange(ranks);
-  if (!ranks.is_one_process()) {
-    return {ExchangeMode::task, "GPUs of several processes: interior rows hide what can be hidden"};
+  if (const Transfer transfer = transfer_of(ranks); transfer != Transfer::peer) {
+    return {ExchangeMode::task,
+            "rows come by " + std::string(name(transfer)) + ": interior rows hide what they can"};
   }
   std::string told;
   together(ranks, [&] {

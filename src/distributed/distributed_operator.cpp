@@ -11,6 +11,7 @@
 #include "heddle/config.hpp"
 #include "heddle/detail/reduction.hpp"
 #include "heddle/detail/sliced_jacobi.hpp"
+#include "heddle/transfer.hpp"
 
 namespace heddle {
 
@@ -109,6 +110,8 @@ DistributedOperator<S>::DistributedOperator(Communicator& ranks, const Partition
   check_agree(ranks, static_cast<long long>(boundary), ErrorKind::usage,
               "how rows of the boundary are stored");
   check_agree(ranks, device.on_gpu() ? 1 : 0, ErrorKind::usage, "whether they work on GPUs");
+  check_agree(ranks, static_cast<long long>(transfer_of(ranks)), ErrorKind::usage,
+              "the transfer between GPUs");
   // Exchanges of lists lie between what may fail on one rank.
   guard(ranks,
         [&] { state.halo = detail::make_halo(ranks, partition, std::move(parts.halo_columns)); });

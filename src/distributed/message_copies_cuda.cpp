@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/stream_order_cuda.hpp"
 #include "halo_copies_cuda.hpp"
 #include "heddle/transfer.hpp"
 #include "nccl_communicator_cuda.hpp"
@@ -64,25 +65,6 @@ class NcclCopies final : public HaloCopies {
   Event gathered_;
 };
 
-/// Pinned memory of the host.
-class PinnedRows {
- public:
-  PinnedRows(std::size_t bytes, const Stream& stream) {
-    if (bytes == 0) return;
-    const OnGpu here(stream);
-    void* data = nullptr;
-    check(cudaHostAlloc(&data, bytes, cudaHostAllocMapped), "cudaHostAlloc");
-    data_.reset(static_cast<std::byte*>(data));
-  }
-  std::byte* data() const { return data_.get(); }
-
- private:
-  struct Free {
-    void operator()(std::byte* data) const { cudaFreeHost(data); }
-  };
-  std::unique_ptr<std::byte, Free> data_;
-};
-
 /// A kernel gathers into pinned memory. The host waits for it, exchanges messages, and queues the
 /// copy of what has come.
 class StagedCopies final : public HaloCopies {
@@ -94,18 +76,21 @@ class StagedCopies final : public HaloCopies {
       const Stream& stream = device.stream();
       const OnGpu here(stream);
       gathered_ = make_event();
+      const std::size_t sent_bytes = halo.sent_rows.size() * row_bytes;
       for (int turn = 0; turn < 2; ++turn) {
-        sent_.emplace_back(halo.sent_rows.size() * row_bytes, stream);
-        received_.emplace_back(halo_bytes_, stream);
+        if (sent_bytes > 0) sent_[turn] = pinned_memory(sent_bytes, stream);
+        if (halo_bytes_ > 0) received_[turn] = pinned_memory(halo_bytes_, stream);
       }
     });
     for (std::size_t turn = 0; turn < 2; ++turn) {
-      sends_[turn] = messages<const std::byte>(halo.sends, row_bytes, sent_[turn].data());
-      receives_[turn] = messages(halo.receives, row_bytes, received_[turn].data());
+      sends_[turn] =
+          messages(halo.sends, row_bytes, static_cast<const std::byte*>(sent_[turn].get()));
+      receives_[turn] =
+          messages(halo.receives, row_bytes, static_cast<std::byte*>(received_[turn].get()));
     }
   }
 
-  void* room(unsigned turn, const Stream&) override { return sent_[turn].data(); }
+  void* room(unsigned turn, const Stream&) override { return sent_[turn].get(); }
   void gathered(unsigned, const Stream& stream) override { record(gathered_, stream.queue); }
   bool hosts_meet() const override { return false; }
   void await_others(unsigned, const Stream&) override {}
@@ -114,7 +99,7 @@ class StagedCopies final : public HaloCopies {
     ranks_.begin_exchange(sends_[turn], receives_[turn]);
     ranks_.end_exchange();
     if (halo_bytes_ == 0) return;
-    check(cudaMemcpyAsync(halo, received_[turn].data(), halo_bytes_, cudaMemcpyHostToDevice,
+    check(cudaMemcpyAsync(halo, received_[turn].get(), halo_bytes_, cudaMemcpyHostToDevice,
                           stream.queue),
           "cudaMemcpyAsync");
   }
@@ -123,7 +108,7 @@ class StagedCopies final : public HaloCopies {
  private:
   Communicator& ranks_;
   std::size_t halo_bytes_;
-  std::vector<PinnedRows> sent_, received_;
+  std::shared_ptr<void> sent_[2], received_[2];  // pinned
   std::vector<Message<const std::byte>> sends_[2];
   std::vector<Message<std::byte>> receives_[2];
   Event gathered_;

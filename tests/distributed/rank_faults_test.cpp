@@ -18,6 +18,7 @@
 #include "heddle/jacobi.hpp"
 #include "heddle/lobpcg.hpp"
 #include "heddle/operator.hpp"
+#include "heddle/transfer.hpp"
 #include "heddle/vector_operations.hpp"
 #include "support/expect_error.hpp"
 #include "support/on_ranks.hpp"
@@ -116,6 +117,12 @@ TEST(RankDisagreement, EndsAllWithOneError) {
                 [&](Communicator& ranks) {
                   part_of(matrix, even, ranks, Plan{},
                           ranks.rank() == 2 ? ExchangeMode::naive : ExchangeMode::task);
+                });
+  expect_on_all(ErrorKind::usage,
+                "ranks disagree about the transfer between GPUs: rank 0 and rank 1",
+                [&](Communicator& ranks) {
+                  const auto staged = with_transfer(ranks, Transfer::staged, Device::cpu(1));
+                  part_of(matrix, even, ranks.rank() == 1 ? *staged : ranks);
                 });
   expect_on_all(ErrorKind::usage, "ranks disagree about the plan: rank 0 and rank 1",
                 [&](Communicator& ranks) {
