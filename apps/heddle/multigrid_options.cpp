@@ -31,6 +31,13 @@ void MultigridOption::add_to(CLI::App& command) {
       ->check(CLI::IsMember({"smoothed", "plain"}))
       ->type_name("KIND");
   command
+      .add_option(
+          "--level-precision", level_precision_,
+          "of multigrid: full, or single, whose cycles read and write floats under a matrix "
+          "of doubles, half of the bytes [full]")
+      ->check(CLI::IsMember({"full", "single"}))
+      ->type_name("PRECISION");
+  command
       .add_option("--strength", strength_,
                   "of multigrid: rows are aggregated where |a_ij| is larger than so much of "
                   "sqrt(|a_ii a_jj|), from 0 to below 1, and by less where that aggregates too few "
@@ -83,6 +90,7 @@ void MultigridOption::check(const ComposedChoice& preconditioner) const {
   throw Error(ErrorKind::usage, std::string(cycle_                  ? "--cycle"
                                             : smoother_             ? "--smoother"
                                             : interpolation_        ? "--interpolation"
+                                            : level_precision_      ? "--level-precision"
                                             : strength_             ? "--strength"
                                             : !coordinates_.empty() ? "--coordinates"
                                                                     : "--candidates") +
@@ -93,6 +101,7 @@ void MultigridOption::apply_to(MultigridChoice& choice) const {
   if (cycle_) choice.cycle = *find_cycle(*cycle_);
   if (smoother_) choice.smoother = *find_smoother(*smoother_);
   if (interpolation_) choice.interpolation = *find_interpolation(*interpolation_);
+  if (level_precision_) choice.level_precision = *find_level_precision(*level_precision_);
   if (strength_) choice.strength = *strength_;
 }
 

@@ -1,5 +1,5 @@
-// --cycle, --smoother, --interpolation, --strength, --coordinates and --candidates: what the
-// preconditioner multigrid is told.
+// --cycle, --smoother, --interpolation, --level-precision, --strength, --coordinates and
+// --candidates: what the preconditioner multigrid is told.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -27,7 +27,9 @@ class MultigridOption {
   void check_candidates() const;
   bool names_candidates() const { return !coordinates_.empty() || !candidates_.empty(); }
   /// Whether an option says what a profile could.
-  bool names_settings() const { return cycle_ || smoother_ || interpolation_ || strength_; }
+  bool names_settings() const {
+    return cycle_ || smoother_ || interpolation_ || level_precision_ || strength_;
+  }
   /// What the options say in place of what the preconditioner's name does.
   void apply_to(MultigridChoice& choice) const;
   /// The same with points and candidates read. Throws `Error` for a file or a matrix that does not
@@ -36,7 +38,7 @@ class MultigridOption {
                        Progress* progress) const;
 
  private:
-  std::optional<std::string> cycle_, smoother_, interpolation_;
+  std::optional<std::string> cycle_, smoother_, interpolation_, level_precision_;
   std::optional<double> strength_;
   void read_points(const AnyMatrix& matrix, const Device& device, Progress* progress,
                    MultigridChoice& choice) const;

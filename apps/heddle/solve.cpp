@@ -92,6 +92,7 @@ void take_tuned_settings(const SolveOptions& options, const AnyMatrix& matrix, c
   outcome.multigrid.cycle = named.cycle;
   outcome.multigrid.smoother = named.smoother;
   outcome.multigrid.interpolation = named.interpolation;
+  outcome.multigrid.level_precision = named.level_precision;
   outcome.multigrid.strength = tuned->strength;
   outcome.multigrid_reason = tuned->reason;
 }

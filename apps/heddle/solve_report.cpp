@@ -112,6 +112,8 @@ nlohmann::ordered_json to_json(const SolveOutcome& outcome) {
     json["multigrid"]["cycle"] = name(outcome.multigrid.cycle);
     json["multigrid"]["smoother"] = name(outcome.multigrid.smoother);
     json["multigrid"]["interpolation"] = name(outcome.multigrid.interpolation);
+    json["multigrid"]["level_precision"] =
+        name_of_level_precision(outcome.multigrid.level_precision);
     json["multigrid"]["reason"] =
         outcome.multigrid_reason.empty() ? "as named" : outcome.multigrid_reason;
     const std::optional<double> factor = factor_of(outcome);

@@ -16,7 +16,7 @@ namespace heddle {
 
 namespace detail {
 template <class S>
-class Hierarchy;
+class Levels;
 }
 
 /// How often the cycle of a level applies that of the next coarser one. V: once. W: twice, on all
@@ -61,6 +61,10 @@ struct HEDDLE_EXPORT MultigridOptions {
   /// the eigenvalue, and the interval reaches beyond it by a tenth. Values that keep their sizes
   /// and change their signs may raise the eigenvalue unseen.
   bool estimates_again = false;
+  /// What a cycle reads and writes under a matrix of doubles: `own`, doubles, or `single`, floats,
+  /// in half of the bytes. The set-up computes in double either way. A residual enters the cycle
+  /// scaled by a power of two to a norm of about 1, and leaves it as doubles.
+  StoredScalar level_precision = StoredScalar::own;
 };
 
 struct HEDDLE_EXPORT MultigridLevel {
@@ -79,7 +83,7 @@ struct HEDDLE_EXPORT MultigridReport {
   double operator_complexity = 1;      // scalars of all levels in those of the finest
   double setup_seconds = 0;  // of the set-up, or of the last refresh that computed anything
   long long host_bytes = 0;  // of the matrices that `refresh` computes with
-  /// Of the operators of a cycle, where A is; A itself and fields left out.
+  /// Of the operators of a cycle, where A is; A itself and fields left out, its copy in floats not.
   long long device_bytes = 0;
   /// In which A's GPU computes new values, since the set-up. 0: the CPU computes them.
   long long refresh_bytes = 0;
@@ -105,17 +109,19 @@ struct HEDDLE_EXPORT MultigridReport {
 /// `refresh` keeps aggregates, their candidates and all patterns, and computes the values on these
 /// anew, where A is, and allocates nothing. A new object aggregates anew, which suits values whose
 /// strong connections have changed. Under iteration-precision=single all levels
-/// are read in floats. One application at a time.
+/// are read in floats, and with `level_precision` single their fields are floats, too. One
+/// application at a time.
 template <class S>
 class HEDDLE_EXPORT Multigrid final : public Preconditioner<S> {
  public:
   /// `candidates`: fields of A's rows, in the user's order or A's basis, on the host or A's device;
   /// without any the constants, one for each number of a row's entry. Fewer candidates than a row
   /// has numbers are allowed. Throws `Error`: unsupported for entries without adjoint, encoded
-  /// ones, those whose products are other entries, for another number of candidates, for a matrix
-  /// that is not Hermitian, or not positive semidefinite as far as an estimate and the coarse
-  /// levels see; size_mismatch for a matrix that is not square and for candidates of other fields;
-  /// singular for a diagonal entry without inverse in a matrix that is not solved exactly;
+  /// ones, those whose products are other entries, in single precision for entries of the user's
+  /// own types and for values beyond the range of floats, for another number of candidates, for a
+  /// matrix that is not Hermitian, or not positive semidefinite as far as an estimate and the
+  /// coarse levels see; size_mismatch for a matrix that is not square and for candidates of other
+  /// fields; singular for a diagonal entry without inverse in a matrix that is not solved exactly;
   /// not_finite; usage for options that are none; memory.
   explicit Multigrid(const detail::SlicedOperator<S>& matrix, const MultigridOptions& options = {},
                      std::span<const FieldView<const S>> candidates = {});
@@ -135,7 +141,7 @@ class HEDDLE_EXPORT Multigrid final : public Preconditioner<S> {
   MultigridReport report() const;
 
  private:
-  std::unique_ptr<detail::Hierarchy<S>> hierarchy_;
+  std::unique_ptr<detail::Levels<S>> levels_;
 };
 
 /// The motions of a rigid body with nodes at these points, as candidates for elasticity: fields of

@@ -22,6 +22,10 @@ using Made = typename detail::RankHierarchy<S>::Made;
 template <class S>
 Made<S> made_of(const detail::SlicedOperator<S>& whole, const MultigridOptions& options,
                 const std::vector<Array<S>>& fields) {
+  if (std::is_same_v<S, double> && options.level_precision == StoredScalar::single) {
+    throw Error(ErrorKind::unsupported,
+                "multigrid: ranks have no levels in single precision under a matrix in double");
+  }
   return {std::make_unique<detail::Hierarchy<S>>(whole, options,
                                                  detail::candidate_views(whole, fields)),
           fields.size()};

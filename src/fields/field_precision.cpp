@@ -5,15 +5,33 @@
 
 namespace heddle::detail {
 
+namespace {
+
+/// y = factor x.
+template <class From, class To>
+void convert(double factor, const FieldView<const From>& x, const FieldView<To>& y,
+             const Stream& stream) {
+  const int team = team_size(stream, x.scalars());
+  const auto put = [factor](From from, To& to) {
+    to = static_cast<To>(factor * static_cast<double>(from));
+  };
+  if ((x.is_aos() && y.is_aos()) || (x.is_soa() && y.is_soa())) {
+    return parallel_for(team, x.scalars(),
+                        [&put, from = x.data, to = y.data](Offset i) { put(from[i], to[i]); });
+  }
+  parallel_for(team, x.size, [&](Index row) {
+    for (int k = 0; k < x.components; ++k) put(x.at(row, k), y.at(row, k));
+  });
+}
+
+}  // namespace
+
 void narrow_field(double factor, const FieldView<const double>& x, const FieldView<float>& y,
                   const Stream& stream) {
   if constexpr (has_cuda) {
     if (stream.on_gpu()) return cuda::narrow_field(factor, x.data, y.data, x.scalars(), stream);
   }
-  parallel_for(team_size(stream, x.scalars()), x.scalars(),
-               [factor, from = x.data, to = y.data](Offset i) {
-                 to[i] = static_cast<float>(factor * from[i]);
-               });
+  convert(factor, x, y, stream);
 }
 
 void add_widened(double factor, const FieldView<const float>& x, const FieldView<double>& y,
@@ -25,6 +43,26 @@ void add_widened(double factor, const FieldView<const float>& x, const FieldView
                [factor, from = x.data, to = y.data](Offset i) {
                  to[i] += factor * static_cast<double>(from[i]);
                });
+}
+
+void narrow_to_unit(const double* squared_norm, const FieldView<const double>& x,
+                    const FieldView<float>& y, const Stream& stream) {
+  if constexpr (has_cuda) {
+    if (stream.on_gpu()) {
+      return cuda::narrow_to_unit(squared_norm, x.data, y.data, x.scalars(), stream);
+    }
+  }
+  convert(scale_to_unit(*squared_norm), x, y, stream);
+}
+
+void widen_from_unit(const double* squared_norm, const FieldView<const float>& x,
+                     const FieldView<double>& y, const Stream& stream) {
+  if constexpr (has_cuda) {
+    if (stream.on_gpu()) {
+      return cuda::widen_from_unit(squared_norm, x.data, y.data, x.scalars(), stream);
+    }
+  }
+  convert(1 / scale_to_unit(*squared_norm), x, y, stream);
 }
 
 }  // namespace heddle::detail

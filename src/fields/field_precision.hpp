@@ -2,9 +2,26 @@
 // gaps.
 #pragma once
 
+#include <cstdint>
+#include <cstring>
+
+#include "heddle/entries/slots.hpp"
 #include "heddle/field.hpp"
 
 namespace heddle::detail {
+
+/// The power of two that brings a field of this squared norm to a norm of at least 1, below 2. Of
+/// what is no number, and of 0, any.
+HEDDLE_HD inline double scale_to_unit(double squared_norm) {
+  constexpr int mantissa = 52, bias = 1023;
+  std::int64_t bits;
+  memcpy(&bits, &squared_norm, sizeof bits);
+  const std::int64_t exponent = (bits >> mantissa & (2 * bias + 1)) - bias;
+  bits = (bias - (exponent >> 1)) << mantissa;
+  double scale;
+  memcpy(&scale, &bits, sizeof scale);
+  return scale;
+}
 
 /// y = factor x, rounded to floats. Queued on a GPU's stream.
 void narrow_field(double factor, const FieldView<const double>& x, const FieldView<float>& y,
@@ -13,11 +30,23 @@ void narrow_field(double factor, const FieldView<const double>& x, const FieldVi
 void add_widened(double factor, const FieldView<const float>& x, const FieldView<double>& y,
                  const Stream& stream);
 
+/// y = x by `scale_to_unit`, rounded to floats, and back. The squared norm lies where the fields
+/// do: on a GPU the kernel reads it, in the stream's order. Fields of a CPU may have gaps, and
+/// other layouts.
+void narrow_to_unit(const double* squared_norm, const FieldView<const double>& x,
+                    const FieldView<float>& y, const Stream& stream);
+void widen_from_unit(const double* squared_norm, const FieldView<const float>& x,
+                     const FieldView<double>& y, const Stream& stream);
+
 }  // namespace heddle::detail
 
 namespace heddle::cuda {
 
 void narrow_field(double factor, const double* x, float* y, Offset scalars, const Stream& stream);
 void add_widened(double factor, const float* x, double* y, Offset scalars, const Stream& stream);
+void narrow_to_unit(const double* squared_norm, const double* x, float* y, Offset scalars,
+                    const Stream& stream);
+void widen_from_unit(const double* squared_norm, const float* x, double* y, Offset scalars,
+                     const Stream& stream);
 
 }  // namespace heddle::cuda

@@ -5,10 +5,10 @@
 
 #include "any_preconditioner.hpp"
 #include "any_views.hpp"
-#include "heddle/detail/narrow_values.hpp"
 #include "heddle/operator.hpp"
 #include "heddle/refined_solver.hpp"
 #include "heddle/runtime/defined_operator.hpp"
+#include "operator_in_floats.hpp"
 
 namespace heddle {
 
@@ -26,17 +26,14 @@ const detail::SlicedOperator<double>& in_doubles(const AnyOperator& matrix) {
       });
 }
 
-/// Without values yet. 16 bits serve the runs too; an exact copy might refuse the floats.
+/// Without values yet.
 detail::SlicedOperator<float> in_floats(const detail::SlicedOperator<double>& A,
                                         const AnyEntry& entry) {
   const auto table =
       entry.definition()
           ? detail::defined_entry_table<float>(entry.definition())
           : visit_entry<float>(entry.kind(), []<class E>() { return detail::entry_table<E>(); });
-  Plan plan = A.plan();
-  const StoredScalar kept = plan.layout.stored;
-  if (is_exact(kept) || kept == StoredScalar::single) plan.layout.stored = StoredScalar::own;
-  return {table, A.shared_pattern(), A.order(), plan, A.device()};
+  return detail::operator_in_floats(A, table);
 }
 
 }  // namespace
@@ -77,19 +74,11 @@ void AnyRefinedSolver::set_null_space(const std::vector<FieldView<const double>>
 
 void AnyRefinedSolver::refresh() {
   if (generation_ == matrix_.generation()) return;
-  narrow_values<double>(
-      matrix_.pattern(), matrix_.plan().layout.inner, matrix_.entry().sizes.components,
-      reinterpret_cast<const double*>(matrix_.stored_values().data()),
-      reinterpret_cast<float*>(in_floats_.stored_values().data()), matrix_.device().stream());
-  in_floats_.values_changed();
+  detail::round_values(matrix_, in_floats_);
   generation_ = matrix_.generation();
 }
 
-long long AnyRefinedSolver::matrix_memory() const {
-  const auto& copy = in_floats_.entry().copy(in_floats_.plan().layout.stored);
-  return in_floats_.entry().bytes_of(in_floats_.pattern().slots) +
-         (copy ? copy->bytes_of(in_floats_.pattern().slots) : 0);
-}
+long long AnyRefinedSolver::matrix_memory() const { return detail::bytes_of_values(in_floats_); }
 
 Report AnyRefinedSolver::solve(const FieldView<const double>& b, const FieldView<double>& x) {
   refresh();

@@ -50,9 +50,11 @@ long long bytes_of(const auto&... arrays) {
 }  // namespace level_patterns
 
 template <class S>
-LevelValues<S>::LevelValues(const heddle::detail::SlicedOperator<S>& matrix, const Levels& levels)
+LevelValues<S>::LevelValues(const heddle::detail::SlicedOperator<S>& matrix, const Levels& levels,
+                            const StoredValues& source)
     : matrix_(matrix),
       levels_(levels),
+      source_(source),
       device_(matrix.device()),
       values_(levels.size()),
       largest_(1, device_),

@@ -130,10 +130,10 @@ void LevelValues<S>::read_matrix() {
   const SlicedPattern& pattern = matrix_.pattern();
   const auto& sizes = matrix_.entry().sizes;
   StoredTiles tiles;
-  tiles.from = std::as_const(matrix_).stored_values().data();
-  tiles.scalar_bytes = sizes.stored_bytes;
+  tiles.from = source_.data;
+  tiles.scalar_bytes = source_.scalar_bytes;
   tiles.rule = slot_rule(matrix_.plan().layout.inner, sizes.components, pattern.C, pattern.slots,
-                         sizes.stored_bytes);
+                         source_.scalar_bytes);
   tiles.slot = slot_.data();
   tiles.components = components_.data();
   tiles.scalars = levels_.front()->matrix.shape.scalars();

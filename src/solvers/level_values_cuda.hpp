@@ -14,6 +14,12 @@
 
 namespace heddle::cuda {
 
+/// Of the matrix that levels are computed of.
+struct StoredValues {
+  const std::byte* data;
+  int scalar_bytes;
+};
+
 template <class S>
 class LevelValues {
  public:
@@ -21,7 +27,8 @@ class LevelValues {
   using Levels = std::vector<std::unique_ptr<Level>>;
 
   /// Of the finest level alone. Throws `Error` (memory).
-  LevelValues(const heddle::detail::SlicedOperator<S>& matrix, const Levels& levels);
+  LevelValues(const heddle::detail::SlicedOperator<S>& matrix, const Levels& levels,
+              const StoredValues& source);
 
   /// Of what it keeps.
   long long bytes() const;
@@ -124,6 +131,7 @@ class LevelValues {
 
   heddle::detail::SlicedOperator<S> matrix_;
   const Levels& levels_;
+  StoredValues source_;
   Device device_;
   Array<Offset> slot_;
   Array<TileComponent> components_;  // of the finest level

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <type_traits>
 
+#include "float_levels.hpp"
 #include "heddle/config.hpp"
 #include "heddle/tools/team.hpp"
 #include "multigrid_hierarchy.hpp"
@@ -12,10 +14,26 @@
 
 namespace heddle {
 
+namespace {
+
+template <class S>
+std::unique_ptr<detail::Levels<S>> make_levels(const detail::SlicedOperator<S>& matrix,
+                                               const MultigridOptions& options,
+                                               std::span<const FieldView<const S>> candidates) {
+  if constexpr (std::is_same_v<S, double>) {
+    if (options.level_precision == StoredScalar::single) {
+      return std::make_unique<detail::FloatLevels>(matrix, options, candidates);
+    }
+  }
+  return std::make_unique<detail::Hierarchy<S>>(matrix, options, candidates);
+}
+
+}  // namespace
+
 template <class S>
 Multigrid<S>::Multigrid(const detail::SlicedOperator<S>& matrix, const MultigridOptions& options,
                         std::span<const FieldView<const S>> candidates)
-    : hierarchy_(std::make_unique<detail::Hierarchy<S>>(matrix, options, candidates)) {}
+    : levels_(make_levels(matrix, options, candidates)) {}
 template <class S>
 Multigrid<S>::Multigrid(Multigrid&&) noexcept = default;
 template <class S>
@@ -23,38 +41,38 @@ Multigrid<S>::~Multigrid() = default;
 
 template <class S>
 std::optional<FieldShape> Multigrid<S>::shape() const {
-  return detail::shape_of<S>(hierarchy_->matrix());
+  return detail::shape_of<S>(levels_->matrix());
 }
 template <class S>
 void Multigrid<S>::refresh() {
-  hierarchy_->refresh();
+  levels_->refresh();
 }
 template <class S>
 bool Multigrid<S>::is_constant() const {
-  return hierarchy_->cycle().is_constant();
+  return levels_->cycle().is_constant();
 }
 template <class S>
 bool Multigrid<S>::is_symmetric() const {
   // Restriction conjugates.
-  return hierarchy_->matrix().ring() == Ring::real;
+  return levels_->matrix().ring() == Ring::real;
 }
 template <class S>
 bool Multigrid<S>::is_capturable() const {
-  return hierarchy_->cycle().is_capturable();
+  return levels_->cycle().is_capturable();
 }
 template <class S>
 long long Multigrid<S>::bytes_of_application() const {
-  return hierarchy_->cycle().bytes_of_application();
+  return levels_->cycle().bytes_of_application();
 }
 template <class S>
 void Multigrid<S>::apply(const FieldView<const S>& r, const FieldView<S>& z,
                          const Stream& stream) const {
-  hierarchy_->cycle().apply(r, z, stream);
+  levels_->cycle().apply(r, z, stream);
 }
 
 template <class S>
 MultigridReport Multigrid<S>::report() const {
-  return hierarchy_->report();
+  return levels_->report();
 }
 
 namespace {

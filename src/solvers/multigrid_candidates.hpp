@@ -14,7 +14,8 @@ inline MultigridOptions multigrid_options(int degree, const MultigridChoice& cho
           .smoother = choice.smoother,
           .interpolation = choice.interpolation,
           .degree = degree,
-          .strength = choice.strength};
+          .strength = choice.strength,
+          .level_precision = choice.level_precision};
 }
 
 /// In the order of the user's rows, on the host or the matrix's device; none for the constants.

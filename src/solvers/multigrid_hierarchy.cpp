@@ -44,19 +44,26 @@ void check(const MultigridOptions& options) {
   if (options.coarsest < 1 || options.coarsest > 4096) {
     refuse(ErrorKind::usage, "the coarsest level has 1 to 4096 scalars");
   }
+  if (options.level_precision != StoredScalar::own &&
+      options.level_precision != StoredScalar::single) {
+    refuse(ErrorKind::usage, "the precision of its levels is that of the matrix, or single");
+  }
 }
 
 }  // namespace
 
 template <class S>
-Hierarchy<S>::Hierarchy(const SlicedOperator<S>& matrix, const MultigridOptions& options,
-                        std::span<const FieldView<const S>> candidates)
+template <class T>
+Hierarchy<S>::Hierarchy(const SlicedOperator<S>& matrix, const SlicedOperator<T>& source,
+                        const MultigridOptions& options,
+                        std::span<const FieldView<const T>> candidates)
     : matrix_(matrix),
       options_(options),
       host_(Device::cpu(matrix.device().threads())),
       plan_(matrix.plan()),
       reduction_(matrix.rows(), matrix.device()) {
   check(options_);
+  if constexpr (!std::is_same_v<S, T>) wide_ = source;
   check_matrix();
   plan_.layout.stored = StoredScalar::own;
   // A product that counts what its blocks have taken allocates for each stream that it meets.
@@ -65,9 +72,9 @@ Hierarchy<S>::Hierarchy(const SlicedOperator<S>& matrix, const MultigridOptions&
   finest_ = entries.finest, between_ = entries.between, coarse_ = entries.coarse;
   rounding_ = keeps_floats(matrix_) || std::is_same_v<S, float> ? 1e-5 : 1e-10;
   bool is_done = false;
-  if constexpr (has_cuda) is_done = set_up_on_gpu(candidates);
+  if constexpr (has_cuda) is_done = set_up_on_gpu(source, candidates);
   if (!is_done) {
-    UnsetArray<double> tiles = read_candidates(candidates);
+    UnsetArray<double> tiles = read_candidates(source, candidates);
     compute(&tiles);
   }
   make_cycle();
@@ -84,8 +91,9 @@ void Hierarchy<S>::check_matrix() const {
 
 /// A tile for each row, whose columns are the candidates; those that are missing are 0.
 template <class S>
+template <class T>
 UnsetArray<double> Hierarchy<S>::read_candidates(
-    std::span<const FieldView<const S>> candidates) const {
+    const SlicedOperator<T>& source, std::span<const FieldView<const T>> candidates) const {
   const int v = finest_.tiles.size, r = finest_.tiles.ring, k = coarse_.tiles.size;
   const Index n = matrix_.rows();
   UnsetArray<double> tiles(static_cast<std::size_t>(n) * static_cast<std::size_t>(v * k * r));
@@ -107,14 +115,14 @@ UnsetArray<double> Hierarchy<S>::read_candidates(
     refuse(ErrorKind::unsupported,
            "these entries are one number that acts on several components; it takes constants");
   }
-  const auto inside = row_field_of<S>(matrix_);
-  Array<S> own(static_cast<std::size_t>(n) * static_cast<std::size_t>(components));
-  const FieldView<S> user(own.data(), n, components);
+  const auto inside = row_field_of<T>(source);
+  Array<T> own(static_cast<std::size_t>(n) * static_cast<std::size_t>(components));
+  const FieldView<T> user(own.data(), n, components);
   const Stream stream = matrix_.device().stream();
   for (std::size_t j = 0; j < candidates.size(); ++j) {
     check_same_shape(candidates[j], inside.view, "a candidate of multigrid");
-    permute<S>(candidates[j], inside.view, S(1), stream);
-    permute<S>(inside.view, user, S(1), stream);
+    permute<T>(candidates[j], inside.view, T(1), stream);
+    permute<T>(inside.view, user, T(1), stream);
     const auto larger = [](double a, double b) { return Reduction<double>::larger(a, b); };
     const double largest = parallel_reduce(
         team, own.size(), 0.0,
@@ -192,7 +200,7 @@ void Hierarchy<S>::compute(UnsetArray<double>* candidates) {
     if (candidates != nullptr) extend(level, *candidates, strength);
     if (l + 1 < levels_.size()) transfer(level, *levels_[l + 1]);
   }
-  generation_ = matrix_.generation();
+  generation_ = of_source([](const auto& source) { return source.generation(); });
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
   setup_seconds_ = seconds.count();
 }
@@ -336,5 +344,12 @@ void Hierarchy<S>::make_cycle() {
 
 template class Hierarchy<float>;
 template class Hierarchy<double>;
+#define HEDDLE_HIERARCHY(S, T)                                                         \
+  template Hierarchy<S>::Hierarchy(const SlicedOperator<S>&, const SlicedOperator<T>&, \
+                                   const MultigridOptions&, std::span<const FieldView<const T>>);
+HEDDLE_HIERARCHY(float, float)
+HEDDLE_HIERARCHY(float, double)
+HEDDLE_HIERARCHY(double, double)
+#undef HEDDLE_HIERARCHY
 
 }  // namespace heddle::detail

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 #include "aggregates.hpp"
@@ -55,16 +56,37 @@ bool keeps_floats(const SlicedOperator<S>& matrix) {
 /// to a coarsest level of 14 rows took 0.24 ms with two threads a row.
 Plan plan_of_rows(Index rows, Offset entries, const Plan& of_matrix);
 
+/// The levels as a preconditioner of the matrix, whose fields are of scalar S.
 template <class S>
-class Hierarchy {
+class Levels {
+ public:
+  Levels() = default;
+  Levels(const Levels&) = delete;
+  Levels& operator=(const Levels&) = delete;
+  virtual ~Levels() = default;
+
+  virtual void refresh() = 0;
+  virtual const Preconditioner<S>& cycle() const = 0;
+  virtual const SlicedOperator<S>& matrix() const = 0;
+  virtual MultigridReport report() const = 0;
+};
+
+template <class S>
+class Hierarchy final : public Levels<S> {
  public:
   Hierarchy(const SlicedOperator<S>& matrix, const MultigridOptions& options,
-            std::span<const FieldView<const S>> candidates);
+            std::span<const FieldView<const S>> candidates)
+      : Hierarchy(matrix, matrix, options, candidates) {}
+  /// `source`: what the matrix is a copy of, on the same pattern, or itself. Levels are computed of
+  /// its values, which the caller brings to the copy before each `refresh`.
+  template <class T>
+  Hierarchy(const SlicedOperator<S>& matrix, const SlicedOperator<T>& source,
+            const MultigridOptions& options, std::span<const FieldView<const T>> candidates);
 
-  void refresh();
-  const Preconditioner<S>& cycle() const { return *cycle_; }
-  const SlicedOperator<S>& matrix() const { return matrix_; }
-  MultigridReport report() const;
+  void refresh() override;
+  const Preconditioner<S>& cycle() const override { return *cycle_; }
+  const SlicedOperator<S>& matrix() const override { return matrix_; }
+  MultigridReport report() const override;
 
   struct Level {
     int number = 0;  // from the finest
@@ -103,7 +125,17 @@ class Hierarchy {
 
  private:
   void check_matrix() const;
-  UnsetArray<double> read_candidates(std::span<const FieldView<const S>> candidates) const;
+  /// What `of` makes of the source.
+  template <class Of>
+  auto of_source(const Of& of) const {
+    if constexpr (std::is_same_v<S, float>) {
+      if (wide_) return of(*wide_);
+    }
+    return of(matrix_);
+  }
+  template <class T>
+  UnsetArray<double> read_candidates(const SlicedOperator<T>& source,
+                                     std::span<const FieldView<const T>> candidates) const;
   void add_finest();
   void read_pattern();
   void compute(UnsetArray<double>* candidates);
@@ -120,8 +152,12 @@ class Hierarchy {
   bool is_hermitian();
   void check_hermitian();
   long long bytes_of_refresh() const;
-  bool set_up_on_gpu(std::span<const FieldView<const S>> candidates);
-  bool read_candidates_on_gpu(std::span<const FieldView<const S>> candidates);
+  template <class T>
+  bool set_up_on_gpu(const SlicedOperator<T>& source,
+                     std::span<const FieldView<const T>> candidates);
+  template <class T>
+  bool read_candidates_on_gpu(const SlicedOperator<T>& source,
+                              std::span<const FieldView<const T>> candidates);
   bool make_levels_on_gpu();
   bool extend_on_gpu(Level& level, double strength);
   bool smooth_on_gpu(Level& level, const RitzValues<S>& found);
@@ -151,6 +187,7 @@ class Hierarchy {
                                                    std::shared_ptr<const Basis> column_basis) const;
 
   SlicedOperator<S> matrix_;
+  std::optional<SlicedOperator<double>> wide_;  // the source, where that is another one
   MultigridOptions options_;
   Device host_;
   Plan plan_;  // of what the hierarchy adds

@@ -38,7 +38,7 @@ bool Hierarchy<S>::refresh_on_gpu() {
   if (!is_symmetric) check_hermitian();
   if (on_gpu_->brings_coarsest()) solve(*levels_.back());
   is_refreshed_on_gpu_ = true;
-  generation_ = matrix_.generation();
+  generation_ = of_source([](const auto& source) { return source.generation(); });
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
   setup_seconds_ = seconds.count();
   return true;

@@ -84,7 +84,9 @@ class SpectrumBeside {
 
 /// False, without levels, where the CPU has to compute all, or to say what is wrong.
 template <class S>
-bool Hierarchy<S>::set_up_on_gpu(std::span<const FieldView<const S>> candidates) {
+template <class T>
+bool Hierarchy<S>::set_up_on_gpu(const SlicedOperator<T>& source,
+                                 std::span<const FieldView<const T>> candidates) {
   const auto begin = std::chrono::steady_clock::now();
   const bool is_polynomial =
       options_.smoother == Smoother::chebyshev || options_.smoother == Smoother::jacobi;
@@ -97,8 +99,10 @@ bool Hierarchy<S>::set_up_on_gpu(std::span<const FieldView<const S>> candidates)
   bool is_done = false;
   try {
     add_finest();
-    on_gpu_ = std::make_shared<cuda::LevelValues<S>>(matrix_, levels_);
-    is_done = read_candidates_on_gpu(candidates) && make_levels_on_gpu();
+    on_gpu_ = std::make_shared<cuda::LevelValues<S>>(
+        matrix_, levels_,
+        cuda::StoredValues{source.stored_values().data(), source.entry().sizes.stored_bytes});
+    is_done = read_candidates_on_gpu(source, candidates) && make_levels_on_gpu();
   } catch (const Error& error) {
     if (error.kind() == ErrorKind::internal) throw;
     // Memory, or what the CPU refuses as well.
@@ -117,7 +121,7 @@ bool Hierarchy<S>::set_up_on_gpu(std::span<const FieldView<const S>> candidates)
     on_gpu_.reset();
   }
   is_refreshed_on_gpu_ = true;
-  generation_ = matrix_.generation();
+  generation_ = source.generation();
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
   setup_seconds_ = seconds.count();
   return true;
@@ -125,7 +129,9 @@ bool Hierarchy<S>::set_up_on_gpu(std::span<const FieldView<const S>> candidates)
 
 /// As `read_candidates`. False where a component is no number.
 template <class S>
-bool Hierarchy<S>::read_candidates_on_gpu(std::span<const FieldView<const S>> candidates) {
+template <class T>
+bool Hierarchy<S>::read_candidates_on_gpu(const SlicedOperator<T>& source,
+                                          std::span<const FieldView<const T>> candidates) {
   const int v = finest_.tiles.size, r = finest_.tiles.ring, k = coarse_.tiles.size;
   const Index n = matrix_.rows();
   const Device device = matrix_.device();
@@ -134,14 +140,15 @@ bool Hierarchy<S>::read_candidates_on_gpu(std::span<const FieldView<const S>> ca
   if (candidates.empty()) {
     cuda::put_constants({n, v, k, r}, tiles.data(), stream);
   } else {
-    const auto inside = row_field_of<S>(matrix_);
-    Array<S> own(static_cast<std::size_t>(n) * static_cast<std::size_t>(v * r), device);
-    const FieldView<S> user(own.data(), n, v * r);
+    const auto inside = row_field_of<T>(source);
+    Reduction<T> reduction(n, device);
+    Array<T> own(static_cast<std::size_t>(n) * static_cast<std::size_t>(v * r), device);
+    const FieldView<T> user(own.data(), n, v * r);
     for (std::size_t j = 0; j < candidates.size(); ++j) {
       check_same_shape(candidates[j], inside.view, "a candidate of multigrid");
-      permute<S>(candidates[j], inside.view, S(1), stream);
-      permute<S>(inside.view, user, S(1), stream);
-      const double largest = largest_magnitude<S>(inside.view, reduction_, stream);
+      permute<T>(candidates[j], inside.view, T(1), stream);
+      permute<T>(inside.view, user, T(1), stream);
+      const double largest = largest_magnitude<T>(inside.view, reduction, stream);
       if (!std::isfinite(largest)) return false;
       // So that no square leaves the range; its span stays.
       const int exponent = largest > 0 ? std::ilogb(largest) : 0;
@@ -219,11 +226,13 @@ bool Hierarchy<S>::smooth_on_gpu(Level& level, const RitzValues<S>& found) {
   return true;
 }
 
-#define HEDDLE_MULTIGRID_SETUP(S)                                                          \
-  template bool Hierarchy<S>::set_up_on_gpu(std::span<const FieldView<const S>>);          \
-  template bool Hierarchy<S>::read_candidates_on_gpu(std::span<const FieldView<const S>>); \
-  template bool Hierarchy<S>::make_levels_on_gpu();                                        \
-  template bool Hierarchy<S>::extend_on_gpu(Level&, double);                               \
+template bool Hierarchy<float>::set_up_on_gpu(const SlicedOperator<double>&,
+                                              std::span<const FieldView<const double>>);
+#define HEDDLE_MULTIGRID_SETUP(S)                                                 \
+  template bool Hierarchy<S>::set_up_on_gpu(const SlicedOperator<S>&,             \
+                                            std::span<const FieldView<const S>>); \
+  template bool Hierarchy<S>::make_levels_on_gpu();                               \
+  template bool Hierarchy<S>::extend_on_gpu(Level&, double);                      \
   template bool Hierarchy<S>::smooth_on_gpu(Level&, const RitzValues<S>&);
 HEDDLE_MULTIGRID_SETUP(float)
 HEDDLE_MULTIGRID_SETUP(double)

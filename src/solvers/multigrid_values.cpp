@@ -33,7 +33,8 @@ void Hierarchy<S>::check_hermitian() {
 /// refusal is.
 template <class S>
 void Hierarchy<S>::refresh() {
-  if (generation_ == matrix_.generation()) return;
+  const long long newest = of_source([](const auto& source) { return source.generation(); });
+  if (generation_ == newest) return;
   if constexpr (has_cuda) {
     if (refresh_on_gpu()) return;
   }
@@ -43,8 +44,10 @@ void Hierarchy<S>::refresh() {
 template <class S>
 void Hierarchy<S>::read_matrix(Level& finest) {
   const SlicedPattern& pattern = matrix_.pattern();
-  const int K = matrix_.entry().sizes.components, bytes = matrix_.entry().sizes.stored_bytes;
-  const std::byte* const from = readable_values(matrix_, scratch_.stored);
+  const int K = matrix_.entry().sizes.components;
+  const int bytes = of_source([](const auto& source) { return source.entry().sizes.stored_bytes; });
+  const std::byte* const from =
+      of_source([&](const auto& source) { return readable_values(source, scratch_.stored); });
   const SlotRule rule = slot_rule(matrix_.plan().layout.inner, K, pattern.C, pattern.slots, bytes);
   const bool is_whole = keeps_entries_whole(rule);
   const auto& places = finest.entry.tiles.component_of;

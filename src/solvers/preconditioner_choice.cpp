@@ -90,6 +90,13 @@ struct InterpolationName {
 constexpr InterpolationName interpolations[] = {{Interpolation::smoothed, "smoothed"},
                                                 {Interpolation::plain, "plain"}};
 
+struct LevelPrecisionName {
+  StoredScalar precision;
+  std::string_view name;
+};
+constexpr LevelPrecisionName level_precisions[] = {{StoredScalar::own, "full"},
+                                                   {StoredScalar::single, "single"}};
+
 [[noreturn]] void refuse(const std::string& why) { throw Error(ErrorKind::usage, why); }
 
 void check_needs_no_entries(const PreconditionerChoice& choice) {
@@ -232,6 +239,12 @@ std::optional<Interpolation> find_interpolation(std::string_view name) {
   }
   return std::nullopt;
 }
+std::optional<StoredScalar> find_level_precision(std::string_view name) {
+  for (const LevelPrecisionName& row : level_precisions) {
+    if (row.name == name) return row.precision;
+  }
+  return std::nullopt;
+}
 std::string_view name(Cycle cycle) { return cycles[static_cast<std::size_t>(cycle)].name; }
 std::string_view name(Smoother smoother) {
   return smoothers[static_cast<std::size_t>(smoother)].name;
@@ -239,11 +252,14 @@ std::string_view name(Smoother smoother) {
 std::string_view name(Interpolation interpolation) {
   return interpolations[static_cast<std::size_t>(interpolation)].name;
 }
+std::string_view name_of_level_precision(StoredScalar precision) {
+  return level_precisions[precision == StoredScalar::single ? 1 : 0].name;
+}
 
 namespace {
 
 /// What all parts of multigrid have in common, as far as they were read.
-using CycleWords = std::tuple<Cycle, Smoother, Interpolation>;
+using CycleWords = std::tuple<Cycle, Smoother, Interpolation, StoredScalar>;
 
 /// Whether the piece names such a setting, which `own` becomes.
 template <class Setting>
@@ -258,7 +274,7 @@ bool takes(std::string_view piece, const std::optional<Setting>& found, const st
   return true;
 }
 
-/// A part, whose cycle, smoother and interpolation `multigrid` has, or gets.
+/// A part, whose cycle, smoother, interpolation and precision `multigrid` has, or gets.
 PreconditionerChoice parse_part(std::string_view text, std::optional<CycleWords>& multigrid) {
   const std::vector<std::string_view> pieces = pieces_of(text, ':');
   if (pieces.front() != "multigrid") return parse_preconditioner(text);
@@ -266,27 +282,32 @@ PreconditionerChoice parse_part(std::string_view text, std::optional<CycleWords>
   std::optional<Cycle> cycle;
   std::optional<Smoother> smoother;
   std::optional<Interpolation> interpolation;
+  std::optional<StoredScalar> precision;
   for (std::size_t k = 1; k < pieces.size(); ++k) {
     const std::string_view piece = pieces[k];
     if (takes(piece, find_cycle(piece), "cycle", cycle) ||
         takes(piece, find_smoother(piece), "smoother", smoother) ||
-        takes(piece, find_interpolation(piece), "interpolation", interpolation)) {
+        takes(piece, find_interpolation(piece), "interpolation", interpolation) ||
+        takes(piece, find_level_precision(piece), "precision of its levels", precision)) {
       continue;
     }
     if (k > 1 || piece.find_first_not_of("0123456789") != std::string_view::npos) {
       refuse(
           "the preconditioner multigrid takes the degree first, then a cycle (v, w, k), a smoother "
-          "(chebyshev, jacobi, l1-jacobi, gauss-seidel) and an interpolation (smoothed, plain), "
-          "not '" +
+          "(chebyshev, jacobi, l1-jacobi, gauss-seidel), an interpolation (smoothed, plain) and a "
+          "precision of its levels (full, single), not '" +
           std::string(piece) + "'");
     }
     rest += ":" + std::string(piece);
   }
   const MultigridChoice usual;
   const CycleWords own(cycle.value_or(usual.cycle), smoother.value_or(usual.smoother),
-                       interpolation.value_or(usual.interpolation));
+                       interpolation.value_or(usual.interpolation),
+                       precision.value_or(usual.level_precision));
   if (multigrid.value_or(own) != own) {
-    refuse("the parts that are multigrid have one cycle, one smoother and one interpolation");
+    refuse(
+        "the parts that are multigrid have one cycle, one smoother, one interpolation and one "
+        "precision of their levels");
   }
   multigrid = own;
   return parse_preconditioner(rest);
@@ -316,8 +337,8 @@ ComposedChoice ComposedChoice::parse(std::string_view text) {
     }
   }
   if (multigrid) {
-    std::tie(choice.multigrid.cycle, choice.multigrid.smoother, choice.multigrid.interpolation) =
-        *multigrid;
+    MultigridChoice& own = choice.multigrid;
+    std::tie(own.cycle, own.smoother, own.interpolation, own.level_precision) = *multigrid;
   }
   return choice;
 }
@@ -335,6 +356,9 @@ std::string ComposedChoice::text() const {
       }
       if (multigrid.interpolation != Interpolation::smoothed) {
         text += ":" + std::string(name(multigrid.interpolation));
+      }
+      if (multigrid.level_precision != StoredScalar::own) {
+        text += ":" + std::string(name_of_level_precision(multigrid.level_precision));
       }
     }
   }

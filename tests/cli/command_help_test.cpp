@@ -83,6 +83,7 @@ TEST_F(Help, ShowsWhatIsDocumented) {
         "--cycle",
         "--smoother",
         "--interpolation",
+        "--level-precision",
         "--strength",
         "--coordinates",
         "--candidates",
@@ -169,6 +170,7 @@ TEST_F(Help, EveryOptionIsAccepted) {
       {"--cycle", "w"},
       {"--smoother", "l1-jacobi"},
       {"--interpolation", "plain"},
+      {"--level-precision", "single"},
       {"--strength", "0.01"},
       {"--coordinates", "points.mtx"},
       {"--candidates", "adaptive"},
@@ -231,7 +233,8 @@ TEST_F(Help, EveryOptionIsAccepted) {
         arguments.insert(arguments.end(), {"4", "--solver", "chebyshev"});
       }
       if (option == "--cycle" || option == "--smoother" || option == "--interpolation" ||
-          option == "--strength" || option == "--coordinates" || option == "--candidates") {
+          option == "--level-precision" || option == "--strength" || option == "--coordinates" ||
+          option == "--candidates") {
         arguments.insert(arguments.end(), {"--preconditioner", "multigrid", "--entry", "block3"});
       }
       if (option == "--omega") arguments.insert(arguments.end(), {"--solver", "richardson"});

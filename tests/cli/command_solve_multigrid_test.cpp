@@ -158,14 +158,16 @@ TEST_F(SolveMultigrid, RefusesWhatDoesNotSuit) {
   expect_refused({"p.npz", "--smoother", "jacobi"}, "--smoother is for --preconditioner multigrid");
   expect_refused({"p.npz", "--interpolation", "plain"},
                  "--interpolation is for --preconditioner multigrid");
+  expect_refused({"p.npz", "--level-precision", "single"},
+                 "--level-precision is for --preconditioner multigrid");
   ASSERT_EQ(run({"generate", "poisson", "--size", "8000", "-o", "q.npz", "-q"}).status, 0);
   expect_refused({"q.npz", "--preconditioner", "multigrid", "--cycle", "k", "--solver", "cg"},
                  "conjugate gradient needs a constant preconditioner, and this one says that it "
                  "varies; use FGMRES");
   expect_refused({"p.npz", "--preconditioner", "multigrid:k:2"},
                  "the preconditioner multigrid takes the degree first, then a cycle (v, w, k), a "
-                 "smoother (chebyshev, jacobi, l1-jacobi, gauss-seidel) and an interpolation "
-                 "(smoothed, plain), not '2'");
+                 "smoother (chebyshev, jacobi, l1-jacobi, gauss-seidel), an interpolation "
+                 "(smoothed, plain) and a precision of its levels (full, single), not '2'");
   expect_refused({"p.npz", "--strength", "0"}, "--strength is for --preconditioner multigrid");
   expect_refused({"p.npz", "--preconditioner", "multigrid", "--strength", "1"},
                  "multigrid: the strength of a connection is at least 0 and below 1");

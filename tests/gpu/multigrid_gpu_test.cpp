@@ -38,12 +38,15 @@ void expect_same(const Device& device, const CsrMatrix<E>& matrix, std::uint64_t
                  const std::vector<Field<E>>& candidates = {}) {
   Seed seed(number);
   const Field<E> b = random_field<E>(matrix.rows(), seed.generator);
-  for (const std::string plan :
+  for (const std::string name :
        {"pJDS,loop=graph", "Sl-32,vector=soa,inner=soa,loop=graph", "K1rs,loop=stepped",
-        "pJDS,loop=graph,iteration-precision=single"}) {
-    SCOPED_TRACE(plan);
-    const bool is_single = plan.find("single") != plan.npos;
-    const MultigridOptions options{.coarsest = 100};
+        "pJDS,loop=graph,iteration-precision=single", "levels=single"}) {
+    SCOPED_TRACE(name);
+    const bool is_in_floats = name == "levels=single";
+    const std::string plan = is_in_floats ? "Sl-32,vector=soa,inner=aosoa16,loop=graph" : name;
+    const bool is_single = name.find("single") != name.npos;
+    MultigridOptions options{.coarsest = 100};
+    if (is_in_floats) options.level_precision = StoredScalar::single;
     const Operator<E> on_cpu(matrix, parse_plan(plan));
     Operator<E> A(matrix, parse_plan(plan), device);
     Multigrid<double> here(on_cpu, options, views_of(candidates));

@@ -82,21 +82,23 @@ void expect_same_levels(const MultigridReport& found, const MultigridReport& exp
 template <class E>
 void expect_same_refresh(const Device& device, const CsrMatrix<E>& matrix, const char* plan,
                          int coarsest, const std::vector<Field<E>>& candidates = {},
-                         Interpolation interpolation = Interpolation::smoothed) {
+                         Interpolation interpolation = Interpolation::smoothed,
+                         StoredScalar precision = StoredScalar::own) {
   SCOPED_TRACE(plan);
   using S = vector_scalar_t<E>;
   Seed seed(6706);
   const Field<E> b = random_field<E>(matrix.rows(), seed.generator);
   const CsrMatrix<E> scaled = scaled_on_both_sides(matrix, 6707);
-  const MultigridOptions options{.interpolation = interpolation, .coarsest = coarsest};
+  const MultigridOptions options{
+      .interpolation = interpolation, .coarsest = coarsest, .level_precision = precision};
   Operator<E> on_cpu(matrix, parse_plan(plan)), A(matrix, parse_plan(plan), device);
   Multigrid<S> here(on_cpu, options, views_of(candidates));
   Multigrid<S> there(A, options, views_of(candidates));
   EXPECT_TRUE(there.report().is_refreshed_on_gpu);
   EXPECT_GT(there.report().refresh_bytes, 0);
   EXPECT_EQ(here.report().refresh_bytes, 0);
-  const bool is_single =
-      std::is_same_v<S, float> || std::string(plan).find("single") != std::string::npos;
+  const bool is_single = std::is_same_v<S, float> || precision == StoredScalar::single ||
+                         std::string(plan).find("single") != std::string::npos;
   const double rounding = is_single ? 1e-4 : 1e-9;
   expect_same_levels(there.report(), here.report(), rounding);
   const std::vector<double> before = cycled(A, there, b);
@@ -156,6 +158,8 @@ TEST_F(MultigridValuesOnGpu, AreThoseOfTheCpuWithMotionsOfARigidBody) {
     EXPECT_EQ(there[k].to_host(), modes[k]);
   }
   expect_same_refresh(device, elasticity(mesh), "pJDS", 100, candidates);
+  expect_same_refresh(device, elasticity(mesh), "pJDS", 100, candidates, Interpolation::smoothed,
+                      StoredScalar::single);
 }
 
 TEST_F(MultigridValuesOnGpu, AreThoseOfTheCpuInFloats) {

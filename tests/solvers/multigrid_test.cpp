@@ -8,6 +8,7 @@
 #include <cmath>
 #include <memory>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -79,6 +80,27 @@ TYPED_TEST(MultigridOf, HasAHermitianPositiveCycle) {
   }
 }
 
+TYPED_TEST(MultigridOf, HasTheSameCycleInFloats) {
+  using E = TypeParam;
+  Seed seed(19);
+  const auto system = random_system<E>(40, 2, 0.2, 0, seed.generator);
+  // Levels of a matrix in floats have no other precision.
+  const long double rounding = std::is_same_v<vector_scalar_t<E>, float> ? 0 : 1e-5L;
+  for (const char* plan : {"CSR", "order=rcm,C=4,sigma=16,vector=soa,inner=aosoa16",
+                           "CSR,iteration-precision=single"}) {
+    SCOPED_TRACE(plan);
+    const Operator<E> A(system.matrix, parse_plan(plan));
+    for (const Smoother smoother : {Smoother::chebyshev, Smoother::gauss_seidel}) {
+      MultigridOptions options{.smoother = smoother, .strength = 0.02, .coarsest = 16};
+      const DenseMap wide = dense_of(A, make(A, options));
+      options.level_precision = StoredScalar::single;
+      const DenseMap narrow = dense_of(A, make(A, options));
+      EXPECT_FALSE(!((narrow - wide).norm() <= rounding * wide.norm()));
+      EXPECT_TRUE(is_positive_definite(narrow));
+    }
+  }
+}
+
 TYPED_TEST(MultigridOf, IsTheSameForAnyNumberOfThreadsAndForNewValues) {
   using E = TypeParam;
   using S = vector_scalar_t<E>;
@@ -95,6 +117,7 @@ TYPED_TEST(MultigridOf, IsTheSameForAnyNumberOfThreadsAndForNewValues) {
        {MultigridOptions{},
         {.cycle = Cycle::k, .smoother = Smoother::gauss_seidel, .coarsest = 50},
         {.smoother = Smoother::l1_jacobi},
+        {.level_precision = StoredScalar::single},
         {.interpolation = Interpolation::plain, .coarsest = 50}}) {
     const auto expected = image(one, make(one, options));
     for (const int threads : {2, 3}) {
@@ -105,13 +128,15 @@ TYPED_TEST(MultigridOf, IsTheSameForAnyNumberOfThreadsAndForNewValues) {
   // From multiples back to these: by a power of 4 the estimates have the same bits.
   for (const Smoother smoother :
        {Smoother::chebyshev, Smoother::l1_jacobi, Smoother::gauss_seidel}) {
-    const auto unscaled = image(one, make(one, {.smoother = smoother, .strength = 0}));
     for (const bool estimates_again : {false, true}) {
+      MultigridOptions options{.smoother = smoother, .strength = 0};
+      if (estimates_again) options.level_precision = StoredScalar::single;
+      const auto unscaled = image(one, make(one, options));
       auto other = system.matrix;
       for (auto& value : other.values()) value *= estimates_again ? 3 : 4;
       Operator<E> A(other, Plan{}, Device::cpu(2));
-      auto preconditioner =
-          make(A, {.smoother = smoother, .strength = 0, .estimates_again = estimates_again});
+      options.estimates_again = estimates_again;
+      auto preconditioner = make(A, options);
       A.update_values(system.matrix.values().span());
       preconditioner.refresh();
       EXPECT_EQ(image(A, preconditioner), unscaled);
@@ -266,6 +291,8 @@ TEST(MultigridElasticity, TakesTheMotionsOfARigidBody) {
   const long long with = iterations_of(matrix, b, {}, candidates);
   EXPECT_LE(with, 20);
   EXPECT_LT(with, iterations_of(matrix, b, {}));
+  const MultigridOptions in_floats{.level_precision = StoredScalar::single};
+  EXPECT_LE(iterations_of(matrix, b, in_floats, candidates), with + 1);
   // Under iteration-precision=single the hierarchy is of floats.
   EXPECT_LE(iterations_of(matrix, b, {}, candidates, "CSR,iteration-precision=single"), 30);
 }
@@ -277,6 +304,8 @@ TEST(MultigridPoisson, HardlyDependsOnTheSize) {
     Field<real<double>> b(matrix.rows());
     fill<double>(1, b.view(), b.stream());
     iterations.push_back(iterations_of(matrix, b, {.coarsest = 100}));
+    EXPECT_LE(iterations_of(matrix, b, {.coarsest = 100, .level_precision = StoredScalar::single}),
+              iterations.back() + 1);
   }
   EXPECT_LE(static_cast<double>(iterations[1]), 1.6 * static_cast<double>(iterations[0]));
   EXPECT_LE(iterations[1], 14);
@@ -359,6 +388,8 @@ TEST(MultigridRefusals, NameWhatDoesNotSuit) {
          [&] { make(A, {.strength = 1}); });
   refuse(ErrorKind::usage, ": the coarsest level has 1 to 4096 scalars",
          [&] { make(A, {.coarsest = 0}); });
+  refuse(ErrorKind::usage, ": the precision of its levels is that of the matrix, or single",
+         [&] { make(A, {.level_precision = StoredScalar::half}); });
 }
 
 /// A path whose diagonal tiles are diag(1, 1, 0.1): `coupling` of the third number is that of D.

@@ -149,6 +149,62 @@ TEST(MultigridFloats, RoundEnergiesThatVanish) {
   EXPECT_LE(iterations_of(bodies, {}, "CSR", 1e-5, candidates), 40);
 }
 
+TEST(MultigridFloats, PreconditionDoubles) {
+  const MultigridOptions options{.coarsest = 50, .level_precision = StoredScalar::single};
+  EXPECT_LE(iterations_of(free_paths<real<double>>(300), options), 20);
+  const auto matrix = poisson(1500, 7);
+  const long long expected = iterations_of(matrix, {.coarsest = 50}, "CSR", 1e-12);
+  EXPECT_LE(iterations_of(matrix, options, "CSR", 1e-12), expected + 1);
+  // Residuals and values far from 1.
+  Seed seed(22);
+  const auto b = random_vector<real<double>>(matrix.rows(), seed.generator);
+  for (const int exponent : {-100, 0, 100}) {
+    auto scaled = matrix;
+    for (double& value : scaled.values()) value = std::ldexp(value, exponent);
+    const Operator<real<double>> A(scaled, Plan{});
+    ConjugateGradient<double> solver(A, make(A, options));
+    for (const int of_b : {-240, 240}) {
+      Field<real<double>> right(matrix.rows()), x(matrix.rows());
+      permute<double>(b.view(), right.view(), std::ldexp(1, of_b), right.stream());
+      const Report report = solver.solve(right, x);
+      EXPECT_TRUE(report.converged()) << report;
+      EXPECT_LE(report.iterations, expected);
+    }
+  }
+  for (const int exponent : {-170, 140}) {
+    auto scaled = matrix;
+    for (double& value : scaled.values()) value = std::ldexp(value, exponent);
+    expect_error(ErrorKind::unsupported,
+                 "multigrid: the matrix has values beyond the range of floats, which levels in "
+                 "single precision are read in; scale it, or take full precision",
+                 [&] { make(Operator<real<double>>(scaled, Plan{}), options); });
+  }
+}
+
+TEST(MultigridFloats, TakeFieldsWithGaps) {
+  Seed seed(23);
+  using E = block<double, 2, 2>;
+  const auto system = random_system<E>(60, 2, 0.2, 0, seed.generator);
+  const Operator<E> A(system.matrix, Plan{});
+  const auto multigrid = make(A, {.coarsest = 16, .level_precision = StoredScalar::single});
+  const auto r = random_vector<E>(60, seed.generator);
+  Field<E> z(60);
+  multigrid.apply(r.view(), z.view(), A.device().stream());
+  std::vector<double> rows(60 * 5), found(60 * 5, 7);
+  FieldView<const double> from(rows.data(), 60, 2);
+  FieldView<double> to(found.data(), 60, 2);
+  from.entry_stride = to.entry_stride = 5;
+  for (Index i = 0; i < 60; ++i) {
+    for (int k = 0; k < 2; ++k) rows[static_cast<std::size_t>(5 * i + k)] = r[i].component[k];
+  }
+  multigrid.apply(from, to, A.device().stream());
+  for (Index i = 0; i < 60; ++i) {
+    for (int k = 0; k < 5; ++k) {
+      EXPECT_EQ(found[static_cast<std::size_t>(5 * i + k)], k < 2 ? z[i].component[k] : 7);
+    }
+  }
+}
+
 TEST(MultigridScale, ChangesNothing) {
   const auto matrix = poisson(1500, 7);
   const auto scaled = [](CsrMatrix<real<double>> of, int exponent) {

@@ -45,7 +45,7 @@ TEST(ComposedChoice, HasTermsAndFactors) {
   for (const char* text :
        {"none", "jacobi", "isai:2", "jacobi*chebyshev:2,fsai",
         "cr:3,jacobi*block-jacobi:2*jacobi,gmres:4", "multigrid:2:w", "multigrid:k:l1-jacobi,fsai",
-        "multigrid:2:k,jacobi,multigrid:k", "multigrid:3:k:jacobi:plain"}) {
+        "multigrid:2:k,jacobi,multigrid:k", "multigrid:3:k:jacobi:plain", "multigrid:w:single"}) {
     EXPECT_EQ(ComposedChoice::parse(text).text(), text);
   }
   EXPECT_EQ(ComposedChoice(PreconditionerKind::fsai).text(), "fsai");
@@ -94,12 +94,14 @@ TEST(ComposedChoice, NamesThePartThatIsWrong) {
          "the preconditioner multigrid has one smoother, not a second one 'jacobi'");
   expect("multigrid:plain:w:smoothed",
          "the preconditioner multigrid has one interpolation, not a second one 'smoothed'");
+  expect("multigrid:single:full",
+         "the preconditioner multigrid has one precision of its levels, not a second one 'full'");
   for (const std::string text : {"multigrid:2:k,multigrid:1:v", "multigrid*multigrid:jacobi",
-                                 "multigrid:gauss-seidel,multigrid", "multigrid,multigrid:plain"}) {
-    expect(
-        text,
-        "part 2 of the preconditioner '" + text +
-            "': the parts that are multigrid have one cycle, one smoother and one interpolation");
+                                 "multigrid:gauss-seidel,multigrid", "multigrid,multigrid:plain",
+                                 "multigrid:single,multigrid"}) {
+    expect(text, "part 2 of the preconditioner '" + text +
+                     "': the parts that are multigrid have one cycle, one smoother, one "
+                     "interpolation and one precision of their levels");
   }
   test::expect_error(ErrorKind::usage,
                      "the preconditioner fsai is made of the matrix's entries, and would not be "

@@ -69,6 +69,7 @@ struct HEDDLE_EXPORT MultigridChoice {
   Smoother smoother = Smoother::chebyshev;
   Interpolation interpolation = Interpolation::smoothed;
   double strength = MultigridOptions{}.strength;
+  StoredScalar level_precision = StoredScalar::own;
   /// Of each row in the user's order: candidates are the motions of a rigid body, over real blocks
   /// of 2 x 2 or 3 x 3. Null: constants.
   std::shared_ptr<const std::vector<std::array<double, 3>>> points = nullptr;
@@ -82,15 +83,18 @@ struct HEDDLE_EXPORT MultigridChoice {
 HEDDLE_EXPORT std::optional<Cycle> find_cycle(std::string_view name);
 HEDDLE_EXPORT std::optional<Smoother> find_smoother(std::string_view name);
 HEDDLE_EXPORT std::optional<Interpolation> find_interpolation(std::string_view name);
+/// full, single.
+HEDDLE_EXPORT std::optional<StoredScalar> find_level_precision(std::string_view name);
 HEDDLE_EXPORT std::string_view name(Cycle cycle);
 HEDDLE_EXPORT std::string_view name(Smoother smoother);
 HEDDLE_EXPORT std::string_view name(Interpolation interpolation);
+HEDDLE_EXPORT std::string_view name_of_level_precision(StoredScalar precision);
 
 /// One preconditioner or several, as composed_preconditioner.hpp combines them: `a*b` is their
 /// product, of which b comes first, and `a,b` the multiplicative combination, where b takes what a
 /// has left. Products bind tighter, and parts that are written alike are one object. Multigrid's
-/// number may be followed, or replaced, by a cycle, a smoother and an interpolation:
-/// `multigrid:k:gauss-seidel:plain`.
+/// number may be followed, or replaced, by a cycle, a smoother, an interpolation and a precision of
+/// its levels: `multigrid:k:gauss-seidel:plain:single`.
 class HEDDLE_EXPORT ComposedChoice {
  public:
   using Product = std::vector<PreconditionerChoice>;

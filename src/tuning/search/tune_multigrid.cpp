@@ -24,6 +24,7 @@ struct Setting {
   int degree = 1;
   double strength = MultigridOptions{}.strength;
   Cycle cycle = Cycle::v;
+  StoredScalar level_precision = StoredScalar::own;
 
   bool operator==(const Setting&) const = default;
 };
@@ -34,6 +35,7 @@ ComposedChoice choice_of(const Setting& setting, const MultigridChoice& candidat
   choice.multigrid.smoother = setting.smoother;
   choice.multigrid.cycle = setting.cycle;
   choice.multigrid.strength = setting.strength;
+  choice.multigrid.level_precision = setting.level_precision;
   return choice;
 }
 
@@ -83,6 +85,11 @@ class MultigridSearch {
     Setting setting = best_.setting;
     setting.cycle = Cycle::w;
     try_out(setting);
+    if (A_.precision() == Precision::double_precision) {
+      setting = best_.setting;
+      setting.level_precision = StoredScalar::single;
+      try_out(setting);
+    }
     if (best_.setting == usual.setting) return {usual, usual};
     // Again, in turn: what was the fastest of many was also lucky.
     TimedSetting found{best_.setting, {}, best_.iterations}, again{usual.setting, {}, 0};
@@ -109,7 +116,7 @@ class MultigridSearch {
       {Smoother::jacobi, 2},    {Smoother::gauss_seidel, 1}, {Smoother::gauss_seidel, 2},
       {Smoother::l1_jacobi, 1}, {Smoother::l1_jacobi, 2}};
   static constexpr double strengths[] = {0, 0.02, 0.25, 0.5};
-  static constexpr int number_of_settings = 14;
+  static constexpr int number_of_settings = 15;
 
   int runs() const { return std::clamp(options_.most_runs, 1, 5); }
 
