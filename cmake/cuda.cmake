@@ -45,45 +45,45 @@ if(NOT HEDDLE_CUDA STREQUAL "OFF" AND NOT HEDDLE_SANITIZE)
 endif()
 message(STATUS "heddle: CUDA backend: ${HEDDLE_HAS_CUDA}")
 
-# Files that give a helper of their own the name of a neighbour's.
-set(HEDDLE_KERNELS_ALONE
-  short_columns sliced_pattern counted_pairs inner_levels leaf_sums merged_nodes tree_of_rows write_level rank_sums)
+# Files that give a helper of their own the name of a neighbour's, or define what that instantiates.
+set(HEDDLE_CUDA_ALONE short_columns sliced_pattern counted_pairs inner_levels leaf_sums merged_nodes
+  tree_of_rows write_level rank_sums level_values)
 
-# heddle_unite_kernels(list): in a build that compiles files together, those of a folder are one file:
-# headers are most of a short one.
-function(heddle_unite_kernels list)
+# heddle_unite_cuda(list): in a build that compiles files together, those of CUDA of a folder are one
+# for nvcc and one of C++: headers are most of a short one.
+function(heddle_unite_cuda list)
   if(NOT CMAKE_UNITY_BUILD)
     return()
   endif()
-  list(JOIN HEDDLE_KERNELS_ALONE "|" alone)
+  list(JOIN HEDDLE_CUDA_ALONE "|" alone)
   set(united "")
-  set(folders "")
+  set(units "")
   foreach(source ${${list}})
-    cmake_path(GET source PARENT_PATH folder)
-    cmake_path(GET folder FILENAME folder)
-    if(NOT source MATCHES "\\.cu$" OR source MATCHES "/(${alone})_cuda\\.cu$")
+    if(source MATCHES "/(${alone})_cuda\\." OR NOT source MATCHES "([^/]+)/[^/]+(_cuda\\.cpp|\\.cu)$")
       list(APPEND united ${source})
       continue()
     endif()
-    list(APPEND folders ${folder})
-    string(APPEND text_of_${folder} "#include \"${source}\"\n")
+    set(unit ${CMAKE_MATCH_1}_cuda)
+    cmake_path(GET source EXTENSION LAST_ONLY extension)
+    string(APPEND unit ${extension})
+    list(APPEND units ${unit})
+    string(APPEND text_of_${unit} "#include \"${source}\"\n")
   endforeach()
-  list(REMOVE_DUPLICATES folders)
-  foreach(folder ${folders})
-    set(unit ${PROJECT_BINARY_DIR}/kernels/${folder}_cuda.cu)
-    file(CONFIGURE OUTPUT ${unit} CONTENT "${text_of_${folder}}")
-    list(APPEND united ${unit})
+  list(REMOVE_DUPLICATES units)
+  foreach(unit ${units})
+    file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/Unity/${unit} CONTENT "${text_of_${unit}}")
+    list(APPEND united ${PROJECT_BINARY_DIR}/Unity/${unit})
   endforeach()
   set(${list} ${united} PARENT_SCOPE)
 endfunction()
 
-# Adds the CUDA sources to a list that holds every src/*/*.cpp, or takes them out.
+# Adds kernels to a list that holds every src/*/*.cpp, or takes the files of CUDA out.
 function(heddle_cuda_sources list)
   set(sources ${${list}})
   if(HEDDLE_HAS_CUDA)
     file(GLOB kernels CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/*/*.cu ${PROJECT_SOURCE_DIR}/src/*/*/*.cu)
-    heddle_unite_kernels(kernels)
     list(APPEND sources ${kernels})
+    heddle_unite_cuda(sources)
   else()
     list(FILTER sources EXCLUDE REGEX "_cuda\\.cpp$")
   endif()

@@ -1,6 +1,7 @@
 # Where ctest runs with HEDDLE_GROUPED_TESTS, as in .ci/run, a process takes a dozen tests of an
 # executable instead of one: those of a sanitizer take longer to begin and to end than most tests. Left
-# out are those that the regular expression HEDDLE_TESTS_LEFT_OUT finds, by names as ctest has them.
+# out are those that one of the regular expressions HEDDLE_TESTS_LEFT_OUT finds (between semicolons), by
+# names as ctest has them.
 if(COMMAND add_library)
   # heddle_group_tests(target label cost): behind gtest_discover_tests.
   function(heddle_group_tests target label cost)
@@ -31,18 +32,25 @@ execute_process(COMMAND ${program} --gtest_list_tests OUTPUT_VARIABLE text COMMA
 string(REGEX REPLACE " +# GetParam[^\n]*" "" text "${text}")
 string(REGEX MATCHALL "[^\n]+" lines "${text}")
 set(tests "")
+set(left_out_by "$ENV{HEDDLE_TESTS_LEFT_OUT}")
 foreach(line IN LISTS lines)
   if(line MATCHES "^([^ ]+)\\.( +# TypeParam = (.*))?$")
     set(suite ${CMAKE_MATCH_1})
-    string(REGEX REPLACE "/.*" "" suite_in_ctest "${suite}")
     set(type "")
     if(CMAKE_MATCH_2)
       set(type "<${CMAKE_MATCH_3}>")
     endif()
+    string(REGEX REPLACE "/.*" "" suite_in_ctest "${suite}")
   elseif(line MATCHES "^  ([^ ]+)$")
     set(test ${CMAKE_MATCH_1})
-    if("$ENV{HEDDLE_TESTS_LEFT_OUT}" STREQUAL "" OR
-        NOT "${suite_in_ctest}.${test}${type}" MATCHES "$ENV{HEDDLE_TESTS_LEFT_OUT}")
+    set(left_out FALSE)
+    foreach(expression IN LISTS left_out_by)
+      if("${suite_in_ctest}.${test}${type}" MATCHES "${expression}")
+        set(left_out TRUE)
+        break()
+      endif()
+    endforeach()
+    if(NOT left_out)
       list(APPEND tests ${suite}.${test})
     endif()
   endif()

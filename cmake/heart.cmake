@@ -8,7 +8,7 @@ if(NOT HEDDLE_HAS_CUDA)
   list(FILTER heart_passes INCLUDE REGEX "\\.cu$")
   set_source_files_properties(${heart_passes} PROPERTIES LANGUAGE CXX)
 else()
-  heddle_unite_kernels(heart_sources)
+  heddle_unite_cuda(heart_sources)
 endif()
 set(lane_options -fno-math-errno)
 if(HEDDLE_SANITIZE MATCHES undefined)  # a check for each operand of thousands: a minute and a half to compile
@@ -35,6 +35,7 @@ if(EXISTS ${PROJECT_SOURCE_DIR}/apps/heart/main.cpp)
   set_target_properties(heddle_heart_program PROPERTIES OUTPUT_NAME heddle-heart)
   target_link_libraries(heddle_heart_program PRIVATE heddle_heart)
   heddle_compiler_options(heddle_heart_program)
+  heddle_check_quickly(heddle_heart_program)
 endif()
 
 # Newton's scheme over PETSc, for scripts/newton-benchmark.

@@ -9,10 +9,15 @@ target_link_libraries(heddle_spin
   PUBLIC heddle heddle_command heddle_mesh nlohmann_json::nlohmann_json PRIVATE Eigen3::Eigen PNG::PNG ZLIB::ZLIB)
 heddle_compiler_options(heddle_spin)
 heddle_check_quickly(heddle_spin)
+# There only what reads images runs.
+if(HEDDLE_SANITIZE_SOME)
+  target_compile_options(heddle_spin PRIVATE -O0)
+endif()
 
 if(NOT HEDDLE_SANITIZE_SOME)
   add_executable(heddle_spin_program apps/spin/main.cpp)
   set_target_properties(heddle_spin_program PROPERTIES OUTPUT_NAME heddle-spin)
   target_link_libraries(heddle_spin_program PRIVATE heddle_spin)
   heddle_compiler_options(heddle_spin_program)
+  heddle_check_quickly(heddle_spin_program)
 endif()

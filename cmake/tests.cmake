@@ -81,11 +81,38 @@ endif()
 if(NOT TARGET heddle_bench)
   list(FILTER test_sources EXCLUDE REGEX "/tests/(bench|report|mesh|spin|elastic|heart)/")
 endif()
+# Where all is only checked, a test runs in one of two builds: numbers of loops that are optimised, and
+# what takes minutes with sanitizers, in the release; all else under them. .ci/run names tests of files
+# that both have.
+if(HEDDLE_QUICK_CHECK AND NOT HEDDLE_SANITIZE)
+  set(of_release "")
+  foreach(files
+      "(bench|cli|elastic|heart|spin)/[^/]*"
+      "distributed/(distributed_blocks|distributed_multigrid)"
+      "fields/(chunk_operations|vector_operations)"
+      "hierarchical/(hierarchical_product|tree_program)"
+      "matrix/(expansion|matrix_product|value_tiles)"
+      "problems/helmholtz"
+      "solvers/(approximate_inverse(_misuse)?|best_iterate|block_conjugate_gradient|block_jacobi)"
+      "solvers/(composed_preconditioner|concurrent_solves|conjugate_gradient|deflation|earlier_solutions)"
+      "solvers/(chebyshev_iteration|extreme_eigenvalues|f?gmres|field_block|field_systems|lobpcg(_misuse)?)"
+      "solvers/(lsmr|minres)"
+      "solvers/(multigrid(_cycles|_setup)?|null_space|polynomial|repeated_solve|ring_eigenpairs|side_by_side)"
+      "solvers/(singular_systems|solver_status)"
+      "spmv/(assembly|encoded|inverse_program|kernel_compiler|kernel_variants|operator|product)"
+      "spmv/(repeatable|scheduled|short_columns)"
+      "tuning/(ahead_compiler|operator_trials|planted_search|profile_json|search|search_space|tune_domain)")
+    set(found ${test_sources})
+    list(FILTER found INCLUDE REGEX "/tests/${files}_test\\.cpp$")
+    list(APPEND of_release ${found})
+  endforeach()
+  set(test_sources ${of_release})
+endif()
 if(HEDDLE_SANITIZE_SOME)
   list(FILTER test_sources EXCLUDE REGEX "/tests/(bench|spin|elastic|heart)/")
   # Whose tests .ci/run leaves to the release.
   list(FILTER test_sources EXCLUDE REGEX
-    "/(command_bench|tree_program|field_block|inverse_program|kernel_variants)_test.cpp$")
+    "/(best_iterate|command_bench|concurrent_solves|tree_program|field_block|inverse_program|kernel_variants)_test.cpp$")
 endif()
 set(test_labels "")
 foreach(source ${test_sources})
@@ -183,10 +210,10 @@ add_test(NAME entries.include_nothing
     -include heddle/entries.hpp -include heddle/entries/row_product.hpp -x c++ /dev/null)
 set_tests_properties(entries.include_nothing PROPERTIES LABELS entries)
 
-# The inputs that fuzzing starts from, read once each without libFuzzer. Where there are fuzzers,
-# scripts/fuzz begins with them.
+# The inputs that fuzzing starts from, read once each without libFuzzer. Where there are fuzzers, as in
+# .ci/run, scripts/fuzz begins with them.
 set(fuzz_sources "")
-if(NOT HEDDLE_BUILD_FUZZERS)
+if(NOT HEDDLE_BUILD_FUZZERS AND NOT HEDDLE_QUICK_CHECK)
   file(GLOB fuzz_sources CONFIGURE_DEPENDS tests/fuzz/*_fuzz.cpp)
 endif()
 if(NOT TARGET heddle_mesh)
