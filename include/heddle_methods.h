@@ -30,8 +30,9 @@ HEDDLE_API heddle_status heddle_solver_set_null_space(heddle_solver *solver, int
 
 /* Multigrid ---------------------------------------------------------------------------------- */
 
-/* Cycle, smoother and interpolation are said by the preconditioner's text, all of them by
- * "multigrid:k:gauss-seidel:plain". One of coordinates, candidates and adaptive. */
+/* Cycle, smoother, interpolation and the precision of levels are said by the preconditioner's text,
+ * all of them by "multigrid:k:gauss-seidel:plain:single". One of coordinates, candidates and
+ * adaptive. */
 typedef struct heddle_multigrid_options {
   size_t struct_size;
   double strength;           /* rows are aggregated where |a_ij| is larger than so much of

@@ -195,7 +195,11 @@ void print(const SolveOutcome& outcome, const Device& device) {
   if (!outcome.multigrid_reason.empty() && outcome.multigrid_reason != "default") {
     std::printf("multigrid  %s\n", io::printable(outcome.multigrid_reason).c_str());
   }
-  if (outcome.hierarchy) std::printf("levels     %s\n", text_of(*outcome.hierarchy).c_str());
+  if (outcome.hierarchy) {
+    const bool in_floats = outcome.multigrid.level_precision == StoredScalar::single;
+    std::printf("levels     %s%s\n", text_of(*outcome.hierarchy).c_str(),
+                in_floats ? ", in floats" : "");
+  }
   if (const auto factor = factor_of(outcome)) {
     std::printf("factor     an iteration left %.2f of the residual%s\n", *factor,
                 *factor < poor_factor ? ""

@@ -11,17 +11,10 @@ namespace {
 template <class From, class To>
 void convert(double factor, const FieldView<const From>& x, const FieldView<To>& y,
              const Stream& stream) {
-  const int team = team_size(stream, x.scalars());
-  const auto put = [factor](From from, To& to) {
-    to = static_cast<To>(factor * static_cast<double>(from));
-  };
-  if ((x.is_aos() && y.is_aos()) || (x.is_soa() && y.is_soa())) {
-    return parallel_for(team, x.scalars(),
-                        [&put, from = x.data, to = y.data](Offset i) { put(from[i], to[i]); });
-  }
-  parallel_for(team, x.size, [&](Index row) {
-    for (int k = 0; k < x.components; ++k) put(x.at(row, k), y.at(row, k));
-  });
+  parallel_for(team_size(stream, x.scalars()), x.scalars(),
+               [factor, from = x.data, to = y.data](Offset i) {
+                 to[i] = static_cast<To>(factor * static_cast<double>(from[i]));
+               });
 }
 
 }  // namespace

@@ -31,8 +31,7 @@ void add_widened(double factor, const FieldView<const float>& x, const FieldView
                  const Stream& stream);
 
 /// y = x by `scale_to_unit`, rounded to floats, and back. The squared norm lies where the fields
-/// do: on a GPU the kernel reads it, in the stream's order. Fields of a CPU may have gaps, and
-/// other layouts.
+/// do: on a GPU the kernel reads it, in the stream's order.
 void narrow_to_unit(const double* squared_norm, const FieldView<const double>& x,
                     const FieldView<float>& y, const Stream& stream);
 void widen_from_unit(const double* squared_norm, const FieldView<const float>& x,

@@ -66,10 +66,14 @@ class CycleInFloats final : public Preconditioner<double> {
   void check(const FieldView<T>& field, const char* name) const {
     check_operand(field, matrix_.rows(), matrix_.row_components(), *matrix_.row_basis(),
                   "multigrid");
-    const cuda::Product* const product = matrix_.product_on_gpu();
-    if (product == nullptr) return;
-    const bool is_aos = matrix_.vector_layout() == VectorLayout::aos;
-    product->check_operand(field.data, is_aos ? field.is_aos() : field.is_soa(), name);
+    const bool lies_as_ours =
+        matrix_.vector_layout() == VectorLayout::aos ? field.is_aos() : field.is_soa();
+    if (const cuda::Product* const product = matrix_.product_on_gpu()) {
+      product->check_operand(field.data, lies_as_ours, name);
+    } else if (!lies_as_ours) {
+      throw Error(ErrorKind::size_mismatch,
+                  "multigrid: the fields differ in layout; copy one first");
+    }
   }
   /// Of r and z, without memory.
   FieldView<double> row_shape() const {

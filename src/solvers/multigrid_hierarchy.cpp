@@ -70,7 +70,7 @@ Hierarchy<S>::Hierarchy(const SlicedOperator<S>& matrix, const SlicedOperator<T>
   if (matrix_.device().on_gpu()) plan_.schedule.kind = ScheduleKind::full;
   const LevelEntries<S> entries = level_entries(matrix_, candidates.size());
   finest_ = entries.finest, between_ = entries.between, coarse_ = entries.coarse;
-  rounding_ = keeps_floats(matrix_) || std::is_same_v<S, float> ? 1e-5 : 1e-10;
+  rounding_ = keeps_floats(matrix_) || std::is_same_v<T, float> ? 1e-5 : 1e-10;
   bool is_done = false;
   if constexpr (has_cuda) is_done = set_up_on_gpu(source, candidates);
   if (!is_done) {

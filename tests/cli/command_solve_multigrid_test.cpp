@@ -81,6 +81,16 @@ TEST_F(SolveMultigrid, TellsItsLevels) {
   EXPECT_NE(text.find("factor     an iteration left 0."), std::string::npos) << text;
   EXPECT_EQ(text.find("do not suit"), std::string::npos) << text;
   EXPECT_NE(text.find(" rows, the last solved exactly; operator complexity "), std::string::npos);
+  const json doubles = solve({"p.npz", "--preconditioner", "multigrid", "--json"}).json();
+  const json floats =
+      solve({"p.npz", "--preconditioner", "multigrid", "--level-precision", "single", "--json"})
+          .json();
+  EXPECT_LE(floats["iterations"].get<int>(), doubles["iterations"].get<int>() + 1);
+  EXPECT_EQ(doubles["multigrid"]["level_precision"], "full");
+  EXPECT_EQ(floats["multigrid"]["level_precision"], "single");
+  EXPECT_LT(floats["multigrid"]["device_memory"], doubles["multigrid"]["device_memory"]);
+  EXPECT_NE(solve({"p.npz", "--preconditioner", "multigrid:single"}).out.find(", in floats\n"),
+            std::string::npos);
   // Beyond it no connection is strong, and weaker ones take their place.
   const json weak =
       solve({"p.npz", "--preconditioner", "multigrid", "--strength", "0.9", "--json"}).json();

@@ -294,6 +294,8 @@ TEST(DistributedMultigrids, RefuseOnAllRanks) {
   };
   auto matrix = poisson(1500);
   EXPECT_EQ(made(matrix, {.coarsest = 0}), "multigrid: the coarsest level has 1 to 4096 scalars");
+  EXPECT_EQ(made(matrix, {.level_precision = StoredScalar::single}),
+            "multigrid: ranks have no levels in single precision under a matrix in double");
   for (auto& value : matrix.values()) value = -value;
   EXPECT_EQ(made(matrix, {}),
             "multigrid: the matrix is not positive semidefinite; take jacobi, or none");

@@ -90,8 +90,8 @@ class Solver:
     strength, coordinates, candidates
         Of multigrid, as docs/multigrid.md has them: the threshold of strong entries; a point for
         each row of ``block2`` or ``block3`` entries; fields that A nearly maps to zero, or
-        ``"adaptive"``. Cycle, smoother and interpolation are in the text:
-        ``"multigrid:k:gauss-seidel:plain"``.
+        ``"adaptive"``. Cycle, smoother, interpolation and the precision of levels are in the text:
+        ``"multigrid:k:gauss-seidel:plain:single"``.
     varies
         Whether a function as preconditioner may be another map each time; then only fgmres takes it.
     ranks, partition, exchange, boundary
