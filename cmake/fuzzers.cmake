@@ -2,12 +2,15 @@
 # what is counted in the parts of the library, and of its programs, that read.
 set(fuzzed_sources ${library_sources})
 list(FILTER fuzzed_sources INCLUDE REGEX "/src/(io|matrix)/")
-if(TARGET heddle_mesh)
-  list(APPEND fuzzed_sources ${mesh_sources} ${image_sources})
-endif()
 set_property(SOURCE ${fuzzed_sources} APPEND PROPERTY COMPILE_OPTIONS -fsanitize=fuzzer-no-link)
 # Headers that were precompiled without it do not fit.
 set_property(SOURCE ${fuzzed_sources} PROPERTY SKIP_PRECOMPILE_HEADERS ON)
+# By target: files with options of their own would not be compiled together.
+foreach(target heddle_mesh heddle_spin)
+  if(TARGET ${target})
+    target_compile_options(${target} PRIVATE -fsanitize=fuzzer-no-link)
+  endif()
+endforeach()
 
 add_custom_target(fuzzers)
 file(GLOB fuzz_sources CONFIGURE_DEPENDS tests/fuzz/*_fuzz.cpp)

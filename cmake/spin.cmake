@@ -1,18 +1,15 @@
 # `heddle-spin`, and what it is made of.
 file(GLOB spin_sources CONFIGURE_DEPENDS apps/spin/*.cpp)
 list(REMOVE_ITEM spin_sources ${PROJECT_SOURCE_DIR}/apps/spin/main.cpp)
-set(image_sources ${spin_sources})  # those that read files, for fuzzers
-list(FILTER image_sources INCLUDE REGEX "_image\\.cpp$")
+if(HEDDLE_SANITIZE_SOME)  # only what reads files, for fuzzers
+  list(FILTER spin_sources INCLUDE REGEX "_image\\.cpp$")
+endif()
 add_library(heddle_spin STATIC ${spin_sources})
 target_include_directories(heddle_spin PUBLIC apps/spin)
 target_link_libraries(heddle_spin
   PUBLIC heddle heddle_command heddle_mesh nlohmann_json::nlohmann_json PRIVATE Eigen3::Eigen PNG::PNG ZLIB::ZLIB)
 heddle_compiler_options(heddle_spin)
 heddle_check_quickly(heddle_spin)
-# There only what reads images runs.
-if(HEDDLE_SANITIZE_SOME)
-  target_compile_options(heddle_spin PRIVATE -O0)
-endif()
 
 if(NOT HEDDLE_SANITIZE_SOME)
   add_executable(heddle_spin_program apps/spin/main.cpp)
