@@ -8,7 +8,8 @@ namespace heddle::cli {
 RankChoice choose_ranks(const RankOptions& options, const AnyMatrix& matrix,
                         const std::vector<Device>& devices) {
   const detail::ScalingModel model(detail::rates_of_device(devices.front().description()),
-                                   detail::parse_network("nvlink"), detail::bytes_on_ranks(matrix));
+                                   detail::network_of(options.transfer_of_threads()),
+                                   detail::bytes_on_ranks(matrix));
   const double alone = model.iteration_alone(matrix.rows(), matrix.entries());
   RankChoice choice;
   choice.reason = "predicted for an iteration of conjugate gradient: " + readable_seconds(alone) +

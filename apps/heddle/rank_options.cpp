@@ -76,10 +76,6 @@ void RankOptions::check_use(const std::string& device) const {
     throw Error(ErrorKind::usage,
                 "--partition with first rows names the ranks: give their number, not auto");
   }
-  if (is_automatic && transfer != "auto") {
-    throw Error(ErrorKind::usage,
-                "--ranks auto is predicted without --transfer: give the number of ranks, not auto");
-  }
   if (is_given()) return;
   if (device.find(',') != std::string::npos) {
     throw Error(ErrorKind::usage, "--device " + device + " is for ranks: give --ranks too");
@@ -112,6 +108,7 @@ std::vector<Device> RankOptions::devices(const DeviceOption& option, bool quiet)
     throw Error(ErrorKind::unsupported,
                 "--device " + option.device + ": ranks are all on GPUs, or all on the CPU");
   }
+  check_transfer(devices.front());
   devices.resize(count, Device(devices.front()));
   return devices;
 }
@@ -138,11 +135,13 @@ Device RankOptions::device_of_process(const DeviceOption& option, int place, boo
 
 std::unique_ptr<Communicator> RankOptions::linked(Communicator& ranks, const Device& device) const {
   if (transfer == "auto") return nullptr;
-  together(ranks, [&] {
-    if (device.on_gpu()) return;
-    throw Error(ErrorKind::unsupported, "--transfer is for ranks on GPUs: give --device too");
-  });
+  together(ranks, [&] { check_transfer(device); });
   return with_transfer(ranks, parse_transfer(transfer), device);
+}
+
+void RankOptions::check_transfer(const Device& device) const {
+  if (transfer == "auto" || device.on_gpu()) return;
+  throw Error(ErrorKind::unsupported, "--transfer is for ranks on GPUs: give --device too");
 }
 
 Partition RankOptions::make_partition(const AnyMatrix& matrix, int count) const {

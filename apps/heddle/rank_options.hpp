@@ -49,6 +49,10 @@ struct RankOptions {
   std::optional<ExchangeMode> mode() const {
     return exchange == "auto" ? std::nullopt : std::optional(parse_exchange_mode(exchange));
   }
+  /// Of threads.
+  Transfer transfer_of_threads() const {
+    return transfer == "auto" ? Transfer::peer : parse_transfer(transfer);
+  }
   BoundaryStorage boundary_storage() const { return parse_boundary_storage(boundary); }
   /// Throws `Error` (usage) for a text that is none, or one of another number of ranks.
   Partition make_partition(const AnyMatrix& matrix, int count) const;
@@ -59,6 +63,8 @@ struct RankOptions {
 
  private:
   void add_number_to(CLI::App& command, bool predicts);
+  /// Throws `Error` (unsupported) for a transfer between CPUs.
+  void check_transfer(const Device& device) const;
 
   const CLI::Option* ranks_ = nullptr;
   const CLI::Option* partition_ = nullptr;

@@ -13,8 +13,8 @@ void ScalingOptions::add_to(CLI::App& command) {
   given_ =
       command
           .add_option("--scaling", question_.network,
-                      "predict products and iterations on ranks of this network: nvlink, ndr, hdr, "
-                      "qdr, ethernet, or the microseconds of a message and GB/s")
+                      "predict products and iterations on ranks of this network: nvlink, nccl, "
+                      "staged, ndr, hdr, qdr, ethernet, or the microseconds of a message and GB/s")
           ->type_name("NETWORK");
   others_ = {
       command

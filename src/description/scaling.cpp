@@ -6,7 +6,6 @@
 #include "distributed/named_partition.hpp"
 #include "heddle/detail/reduction.hpp"
 #include "heddle/error.hpp"
-#include "heddle/transfer.hpp"
 
 namespace heddle::detail {
 
@@ -62,17 +61,22 @@ BytesOnRanks bytes_on_ranks(const AnyMatrix& matrix) {
   return {matrix.entry_bytes() + static_cast<int>(sizeof(Index)), row_bytes_of(matrix)};
 }
 
+Network network_of(Transfer transfer) {
+  return parse_network(transfer == Transfer::peer ? "nvlink" : name(transfer));
+}
+
 ExchangeChoice choose_exchange(Communicator& ranks, const Partition& partition,
                                const AnyMatrix& matrix, const Device& device) {
   if (!device.on_gpu()) return choose_exchange(ranks);
-  if (const Transfer transfer = transfer_of(ranks); transfer != Transfer::peer) {
+  const Transfer transfer = transfer_of(ranks);
+  if (!ranks.is_one_process()) {
     return {ExchangeMode::task,
             "rows come by " + std::string(name(transfer)) + ": interior rows hide what they can"};
   }
   std::string told;
   together(ranks, [&] {
     if (ranks.rank() != 0) return;
-    const ScalingModel model(rates_of_device(device.description()), parse_network("nvlink"),
+    const ScalingModel model(rates_of_device(device.description()), network_of(transfer),
                              bytes_on_ranks(matrix));
     const auto choice = choose_exchange(model, rank_volumes(matrix.pattern(), partition));
     told = std::string(name(choice.mode)) + " " + choice.reason;

@@ -8,6 +8,7 @@
 #include "distributed/scaling_model.hpp"
 #include "heddle/device.hpp"
 #include "heddle/runtime/any_matrix.hpp"
+#include "heddle/transfer.hpp"
 
 namespace heddle::detail {
 
@@ -42,7 +43,10 @@ struct Scaling {
 /// What ranks of a matrix read and write.
 BytesOnRanks bytes_on_ranks(const AnyMatrix& matrix);
 
-/// Where nobody names a mode of exchange. On GPUs, whose ranks are threads, by the rows of all that
+/// Between GPUs of one host.
+Network network_of(Transfer transfer);
+
+/// Where nobody names a mode of exchange. On GPUs, where ranks are threads, by the rows of all that
 /// rank 0 has in `matrix`. Collective.
 ExchangeChoice choose_exchange(Communicator& ranks, const Partition& partition,
                                const AnyMatrix& matrix, const Device& device);

@@ -16,11 +16,14 @@ namespace {
 constexpr double micro = 1e-6, giga = 1e9;
 
 // nvlink is measured: copies of 49 to 418 KB and joined sums of two H100 of one host
-// (docs/gpu-runs/2026-11-26-h100-two-gpus.md). The others are what hardware of the name is sold as:
-// InfiniBand of 400, 200 and 32 Gbit/s to the memory of a GPU, the last through the host as on the
-// paper's cluster, and Ethernet of 25 Gbit/s.
+// (docs/gpu-runs/2026-11-26-h100-two-gpus.md). nccl and staged are the same GPUs under these
+// transfers (docs/gpu-runs/2026-11-28-h200-transfers.md). The others are what hardware of the name
+// is sold as: InfiniBand of 400, 200 and 32 Gbit/s to the memory of a GPU, the last through the
+// host as on the paper's cluster, and Ethernet of 25 Gbit/s.
 const std::vector<Network>& named_networks() {
   static const std::vector<Network> networks = {{"nvlink", 10 * micro, 50 * giga, false, true},
+                                                {"nccl", 18 * micro, 50 * giga, false, false},
+                                                {"staged", 27 * micro, 10 * giga, true, false},
                                                 {"ndr", 3 * micro, 45 * giga, false, false},
                                                 {"hdr", 3 * micro, 22 * giga, false, false},
                                                 {"qdr", 4 * micro, 3.2 * giga, true, false},

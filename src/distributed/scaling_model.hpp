@@ -51,8 +51,8 @@ struct DeviceRates {
   static constexpr int large_entry = 48;
 };
 
-/// "nvlink", "ndr", "hdr", "qdr", "ethernet", or microseconds and GB/s: "2.5,25". Throws `Error`
-/// (usage) for another text.
+/// "nvlink", "nccl", "staged", "ndr", "hdr", "qdr", "ethernet", or microseconds and GB/s: "2.5,25".
+/// Throws `Error` (usage) for another text.
 HEDDLE_EXPORT Network parse_network(std::string_view text);
 /// "h100", "h200", "c2050", or four numbers: microseconds and GB/s of an iteration alone, and of
 /// one on ranks, of entries of any size. What numbers do not tell, `kernel` and `link`, is that of

@@ -177,9 +177,10 @@ TEST_F(Info, PredictsRanks) {
     EXPECT_EQ(result.error, "heddle: " + why + "\n");
   };
   expect_refused({"--ranks", "2"}, "--ranks is for --scaling: give that too");
-  expect_refused({"--scaling", "token-ring"},
-                 "networks are nvlink, ndr, hdr, qdr, ethernet, or microseconds and GB/s such as "
-                 "2.5,25, not 'token-ring'");
+  expect_refused(
+      {"--scaling", "token-ring"},
+      "networks are nvlink, nccl, staged, ndr, hdr, qdr, ethernet, or microseconds and GB/s "
+      "such as 2.5,25, not 'token-ring'");
   expect_refused({"--scaling", ""}, "--scaling: it is empty (--help shows what there is)");
   expect_refused({"--scaling", "ndr", "--rates", "1,2"},
                  "rates are h100, h200, c2050, or microseconds and GB/s of an iteration alone and "

@@ -176,9 +176,8 @@ TEST_F(Ranks, RefuseWhatTheyDoNotShare) {
                  "with commas between them");
   expect_refused({"--ranks", "auto", "--partition", "0,512"},
                  "--partition with first rows names the ranks: give their number, not auto");
-  expect_refused(
-      {"--ranks", "auto", "--transfer", "staged"},
-      "--ranks auto is predicted without --transfer: give the number of ranks, not auto");
+  expect_refused({"--ranks", "auto", "--transfer", "staged"},
+                 "--transfer is for ranks on GPUs: give --device too");
   expect_refused({"--ranks", "auto", "--partition", "halves"},
                  "partition: halves is neither entries, rows, metis nor scotch, nor first rows "
                  "with commas between them");

@@ -1,6 +1,6 @@
 #!/bin/sh
 # mpi_ranks.sh HEDDLE HEDDLE_MPI MPIEXEC FLAG: three processes write the x of one, byte for byte, and
-# a fault on any ends all with one line and status 2.
+# a fault on any ends all with one line and status 2. So do two on GPUs, where there is one.
 set -eu
 heddle=$1 program=$2 mpiexec=$3 flag=$4
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
@@ -119,3 +119,31 @@ for other in --no-such-option "--solver minres"; do
 done
 expect_fault "partition: 0,512 is for 2 ranks, not for 3" \
   solve A.npz --entry quaternion --partition 0,512
+
+# On GPUs: two share one, or have one each, where NCCL can take the rows too.
+on_gpus() { timeout 60 "$mpiexec" "$flag" 2 "$program" "$@" --device cuda; }
+system="solve A.npz --entry quaternion --solver cg --quiet"
+# shellcheck disable=SC2086 # words
+if ! "$heddle" $system --ranks 1 --device cuda --output alone.mtx 2> errors.txt; then
+  grep -qE "no GPU can be used|without CUDA" errors.txt || { cat errors.txt >&2; fail "no x on a GPU"; }
+  echo "mpi_ranks.sh: no GPU is here"
+  exit
+fi
+for transfer in staged nccl; do
+  for exchange in vector naive task; do
+    # shellcheck disable=SC2086 # words
+    if on_gpus $system --transfer $transfer --exchange $exchange --output x.mtx 2> errors.txt; then
+      cmp x.mtx alone.mtx || fail "$transfer, $exchange: another x than one rank has on a GPU"
+      rm x.mtx
+      echo "mpi_ranks.sh: $transfer, $exchange: the x of one rank on a GPU"
+    else
+      grep -qE "NCCL wants a GPU for each|libnccl" errors.txt ||
+        { cat errors.txt >&2; fail "$transfer, $exchange: no x on GPUs"; }
+    fi
+  done
+done
+status=0
+on_gpus solve B.mtx --solver bicgstab --preconditioner jacobi > out.txt 2> errors.txt || status=$?
+[ $status -eq 2 ] || fail "on GPUs: status $status, not 2"
+grep -q "^heddle-mpi: rank 1, whose rows begin at .*: Jacobi: the diagonal entry of row " errors.txt ||
+  { cat errors.txt >&2; fail "on GPUs: another line"; }

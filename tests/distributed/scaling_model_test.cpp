@@ -9,6 +9,7 @@
 #include <thread>
 #include <vector>
 
+#include "distributed/exchange_choice.hpp"
 #include "distributed/scaling_model.hpp"
 #include "heddle/error.hpp"
 #include "heddle/problems.hpp"
@@ -116,6 +117,28 @@ TEST(ScalingModel, SaysWhatTwoGpusShowed) {
     EXPECT_NEAR(two.iteration_task * 1e6, run.on_two, 0.05 * run.on_two);
     EXPECT_EQ(detail::best_number_of_ranks(alone, std::array{one, two}),
               run.on_two < run.alone ? 2 : 1);
+  }
+}
+
+/// docs/gpu-runs/2026-11-28-h200-transfers.md, the slower of threads and processes: late rather
+/// than early, and no two GPUs where one is faster.
+TEST(ScalingModel, SaysWhatTransfersShowed) {
+  struct {
+    const char* network;
+    double task, vector;
+  } const transfers[] = {{"nccl", 128.4, 137.2}, {"staged", 158.2, 178.1}};
+  const Measured& run = runs[3];
+  for (const auto& [network, task, vector] : transfers) {
+    SCOPED_TRACE(network);
+    const detail::ScalingModel model(detail::parse_device_rates(run.rates),
+                                     detail::parse_network(network), run.bytes);
+    const ScalingPoint two = model.predict(halves(run), 2);
+    EXPECT_NEAR(two.iteration_task * 1e6, task, 0.05 * task);
+    EXPECT_NEAR(two.iteration_vector * 1e6, vector, 0.1 * vector);
+    EXPECT_EQ(
+        detail::best_number_of_ranks(model.iteration_alone(run.rows, run.entries), std::array{two}),
+        1);
+    EXPECT_EQ(detail::choose_exchange(model, halves(run)).mode, ExchangeMode::task);
   }
 }
 
