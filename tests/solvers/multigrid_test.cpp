@@ -8,7 +8,6 @@
 #include <cmath>
 #include <memory>
 #include <string>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -76,27 +75,6 @@ TYPED_TEST(MultigridOf, HasAHermitianPositiveCycle) {
                               dense * expansion<long double>(system.matrix);
         EXPECT_LT(spectral_radius(left.cast<double>()), 1);
       }
-    }
-  }
-}
-
-TYPED_TEST(MultigridOf, HasTheSameCycleInFloats) {
-  using E = TypeParam;
-  Seed seed(19);
-  const auto system = random_system<E>(40, 2, 0.2, 0, seed.generator);
-  // Levels of a matrix in floats have no other precision.
-  const long double rounding = std::is_same_v<vector_scalar_t<E>, float> ? 0 : 1e-5L;
-  for (const char* plan : {"CSR", "order=rcm,C=4,sigma=16,vector=soa,inner=aosoa16",
-                           "CSR,iteration-precision=single"}) {
-    SCOPED_TRACE(plan);
-    const Operator<E> A(system.matrix, parse_plan(plan));
-    for (const Smoother smoother : {Smoother::chebyshev, Smoother::gauss_seidel}) {
-      MultigridOptions options{.smoother = smoother, .strength = 0.02, .coarsest = 16};
-      const DenseMap wide = dense_of(A, make(A, options));
-      options.level_precision = StoredScalar::single;
-      const DenseMap narrow = dense_of(A, make(A, options));
-      EXPECT_FALSE(!((narrow - wide).norm() <= rounding * wide.norm()));
-      EXPECT_TRUE(is_positive_definite(narrow));
     }
   }
 }
@@ -293,27 +271,6 @@ TEST(MultigridElasticity, TakesTheMotionsOfARigidBody) {
   EXPECT_LT(with, iterations_of(matrix, b, {}));
   // Under iteration-precision=single the hierarchy is of floats.
   EXPECT_LE(iterations_of(matrix, b, {}, candidates, "CSR,iteration-precision=single"), 30);
-}
-
-/// A longer one has energies of rotations that are far smaller.
-TEST(MultigridElasticity, TakesLevelsInFloats) {
-  using E = block<double, 3, 3>;
-  for (const double stretch : {1.0, 6.0}) {
-    TetrahedronMesh mesh = random_solid(2000);
-    for (auto& point : mesh.position) point[2] *= stretch;
-    const auto matrix = elasticity(mesh);
-    const auto modes = rigid_body_modes<double>(
-        std::span(mesh.position.data(), static_cast<std::size_t>(mesh.free_vertices)));
-    Candidates<E> candidates;
-    for (const auto& mode : modes) {
-      Field<E>& field = candidates.emplace_back(matrix.rows());
-      std::copy(mode.begin(), mode.end(), field.scalars().begin());
-    }
-    Field<E> b(matrix.rows());
-    fill<double>(1, b.view(), b.stream());
-    EXPECT_LE(iterations_of(matrix, b, {.level_precision = StoredScalar::single}, candidates),
-              iterations_of(matrix, b, {}, candidates) + 1);
-  }
 }
 
 TEST(MultigridPoisson, HardlyDependsOnTheSize) {

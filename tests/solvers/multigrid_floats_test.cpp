@@ -1,0 +1,134 @@
+// Levels of multigrid in floats under a matrix and fields in double.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <span>
+#include <type_traits>
+#include <vector>
+
+#include "heddle/conjugate_gradient.hpp"
+#include "heddle/multigrid.hpp"
+#include "heddle/problems.hpp"
+#include "support/dense_factors.hpp"
+#include "support/dense_map.hpp"
+#include "support/expect_error.hpp"
+#include "support/few_entries.hpp"
+#include "support/random_matrix.hpp"
+#include "support/systems.hpp"
+
+namespace heddle::test::multigrid_floats {
+namespace {
+
+template <class E>
+using Candidates = std::vector<Field<E>>;
+
+template <class E>
+Multigrid<vector_scalar_t<E>> make(const Operator<E>& A, const MultigridOptions& options,
+                                   const Candidates<E>& candidates = {}) {
+  std::vector<FieldView<const vector_scalar_t<E>>> views;
+  for (const Field<E>& field : candidates) views.push_back(field.view());
+  return Multigrid<vector_scalar_t<E>>(A, options, views);
+}
+
+template <class E>
+long long iterations_of(const CsrMatrix<E>& matrix, const Field<E>& b,
+                        const MultigridOptions& options, const Candidates<E>& candidates = {},
+                        double tolerance = 1e-10) {
+  const Operator<E> A(matrix, Plan{});
+  ConjugateGradient<double> solver(A, make(A, options, candidates), {.tolerance = tolerance});
+  Field<E> x(matrix.rows());
+  const Report report = solver.solve(b, x);
+  EXPECT_TRUE(report.converged()) << report;
+  return report.iterations;
+}
+
+template <class E>
+class LevelsInFloatsOf : public ::testing::Test {};
+using Entries =
+    ::testing::Types<real<double>, complex<float>, quaternion<double>, block<double, 3, 3>>;
+TYPED_TEST_SUITE(LevelsInFloatsOf, FewWhereSanitized<Entries>);
+
+TYPED_TEST(LevelsInFloatsOf, HaveTheSameCycle) {
+  using E = TypeParam;
+  Seed seed(19);
+  const auto system = random_system<E>(40, 2, 0.2, 0, seed.generator);
+  // Levels of a matrix in floats have no other precision.
+  const long double rounding = std::is_same_v<vector_scalar_t<E>, float> ? 0 : 1e-5L;
+  for (const char* plan : {"CSR", "order=rcm,C=4,sigma=16,vector=soa,inner=aosoa16",
+                           "CSR,iteration-precision=single"}) {
+    SCOPED_TRACE(plan);
+    const Operator<E> A(system.matrix, parse_plan(plan));
+    for (const Smoother smoother : {Smoother::chebyshev, Smoother::gauss_seidel}) {
+      MultigridOptions options{.smoother = smoother, .strength = 0.02, .coarsest = 16};
+      const DenseMap wide = dense_of(A, make(A, options));
+      options.level_precision = StoredScalar::single;
+      const DenseMap narrow = dense_of(A, make(A, options));
+      EXPECT_FALSE(!((narrow - wide).norm() <= rounding * wide.norm()));
+      EXPECT_TRUE(is_positive_definite(narrow));
+    }
+  }
+}
+
+/// A longer solid has energies of rotations that are far smaller.
+TEST(LevelsInFloats, TakeTheMotionsOfARigidBody) {
+  using E = block<double, 3, 3>;
+  for (const double stretch : {1.0, 6.0}) {
+    TetrahedronMesh mesh = random_solid(2000);
+    for (auto& point : mesh.position) point[2] *= stretch;
+    const auto matrix = elasticity(mesh);
+    const auto modes = rigid_body_modes<double>(
+        std::span(mesh.position.data(), static_cast<std::size_t>(mesh.free_vertices)));
+    Candidates<E> candidates;
+    for (const auto& mode : modes) {
+      Field<E>& field = candidates.emplace_back(matrix.rows());
+      std::copy(mode.begin(), mode.end(), field.scalars().begin());
+    }
+    Field<E> b(matrix.rows());
+    fill<double>(1, b.view(), b.stream());
+    EXPECT_LE(iterations_of(matrix, b, {.level_precision = StoredScalar::single}, candidates),
+              iterations_of(matrix, b, {}, candidates) + 1);
+  }
+}
+
+TEST(LevelsInFloats, PreconditionDoubles) {
+  const MultigridOptions options{.coarsest = 50, .level_precision = StoredScalar::single};
+  const auto matrix = poisson(1500, 7);
+  Field<real<double>> exact(matrix.rows());
+  fill<double>(1, exact.view(), exact.stream());
+  const long long expected = iterations_of(matrix, exact, {.coarsest = 50}, {}, 1e-12);
+  EXPECT_LE(iterations_of(matrix, exact, options, {}, 1e-12), expected + 1);
+  // Residuals and values far from 1.
+  Seed seed(22);
+  const auto b = random_vector<real<double>>(matrix.rows(), seed.generator);
+  for (const int exponent : {-100, 0, 100}) {
+    auto scaled = matrix;
+    for (double& value : scaled.values()) value = std::ldexp(value, exponent);
+    const Operator<real<double>> A(scaled, Plan{});
+    ConjugateGradient<double> solver(A, make(A, options));
+    for (const int of_b : {-240, 240}) {
+      Field<real<double>> right(matrix.rows()), x(matrix.rows());
+      permute<double>(b.view(), right.view(), std::ldexp(1, of_b), right.stream());
+      const Report report = solver.solve(right, x);
+      EXPECT_TRUE(report.converged()) << report;
+      EXPECT_LE(report.iterations, expected);
+    }
+  }
+  const auto multigrid = make(Operator<real<double>>(matrix, Plan{}), options);
+  std::vector<double> gaps(static_cast<std::size_t>(2 * matrix.rows()));
+  FieldView<const double> with_gaps(gaps.data(), matrix.rows());
+  with_gaps.entry_stride = 2;
+  Field<real<double>> z(matrix.rows());
+  expect_error(ErrorKind::size_mismatch, "multigrid: the fields differ in layout; copy one first",
+               [&] { multigrid.apply(with_gaps, z.view(), z.stream()); });
+  for (const int exponent : {-170, 140}) {
+    auto scaled = matrix;
+    for (double& value : scaled.values()) value = std::ldexp(value, exponent);
+    expect_error(ErrorKind::unsupported,
+                 "multigrid: the matrix has values beyond the range of floats, which levels in "
+                 "single precision are read in; scale it, or take full precision",
+                 [&] { make(Operator<real<double>>(scaled, Plan{}), options); });
+  }
+}
+
+}  // namespace
+}  // namespace heddle::test::multigrid_floats
