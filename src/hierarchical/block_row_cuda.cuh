@@ -1,27 +1,51 @@
 // A block row of compressed rows, as a block of threads takes it: bits of its block columns number
-// its leaves.
+// its leaves. Small blocks of threads take short block rows, so that many are at work at once.
 #pragma once
+
+#include <algorithm>
+#include <type_traits>
 
 #include "base/launch_cuda.cuh"
 #include "heddle/csr.hpp"
 #include "place_bits.cuh"
+#include "sorted_rows_cuda.hpp"
 #include "tree_levels_cuda.hpp"
 
 namespace heddle::cuda {
 
 inline constexpr unsigned all_lanes = ~0U;
-inline constexpr int most_counts = 2048;  // of leaves, in shared memory
+/// Blocks of so many threads on a multiprocessor: 48 registers a thread at least.
+template <int threads>
+constexpr int blocks_at_once() {
+  return threads == 32 ? 32 : 1280 / threads;
+}
 
 /// What a block of threads knows of its block row, beside the words of its bits.
+template <int threads>
 struct BlockRowRoom {
+  static constexpr int most_counts = 8 * threads;
+
   int begin[NodeShape{8, 0}.size() + 1];  // of each row
-  int count[most_counts];
-  unsigned of_warp[block_size / 32];
+  int count[most_counts];                 // of leaves
+  unsigned of_warp[threads / 32];
   Index least, greatest;  // column
   int falls;              // of columns inside of rows
   int leaves;
+
+  /// Warps that share out the block row: each counts its own entries of every leaf.
+  static __device__ int parts_of(int leaves) {
+    return leaves > most_counts ? 1 : min(threads / 32, most_counts / max(leaves, 1));
+  }
 };
 extern __shared__ unsigned words_of_room[];
+
+/// Words of bits of block columns that blocks of so many threads have room for.
+template <int threads>
+Offset words_of_team(const NodeShape& shape, Index columns) {
+  const Offset words =
+      (shape.blocks_of(columns) + PlaceBits::bits_of_word - 1) / PlaceBits::bits_of_word;
+  return threads == block_size ? words : std::min<Offset>(words, 8 * threads);
+}
 
 /// The entries of a block row.
 struct BlockRow {
@@ -55,25 +79,22 @@ struct BlockColumns {
     if ((word & bit) == 0) atomicOr(&word, bit);
   }
   __device__ void clear() const {
-    for (int word = static_cast<int>(threadIdx.x); word < words; word += block_size) {
+    for (auto word = static_cast<int>(threadIdx.x); word < words;
+         word += static_cast<int>(blockDim.x)) {
       bits()[word] = 0;
     }
   }
 };
 
-/// Warps that share out a block row: each counts its own entries of every leaf.
-__device__ inline int parts_of(int leaves) {
-  return leaves > most_counts ? 1 : min(block_size / 32, most_counts / max(leaves, 1));
-}
-
 /// All threads take part.
-__device__ inline BlockRow open(BlockRowRoom& room, const PatternView& pattern,
-                                const NodeShape& shape) {
+template <int threads>
+__device__ BlockRow open(BlockRowRoom<threads>& room, const PatternView& pattern,
+                         const NodeShape& shape) {
   const auto thread = static_cast<int>(threadIdx.x);
   const Offset row = Offset(blockIdx.x) << shape.log2_size;
   const int rows = static_cast<int>(min(Offset(shape.size()), pattern.rows - row));
   const Offset first = pattern.offsets[row];
-  for (int r = thread; r <= rows; r += block_size) {
+  for (int r = thread; r <= rows; r += threads) {
     room.begin[r] = static_cast<int>(pattern.offsets[row + r] - first);
   }
   __syncthreads();
@@ -81,11 +102,12 @@ __device__ inline BlockRow open(BlockRowRoom& room, const PatternView& pattern,
 }
 
 /// Numbers the marked block columns, and returns how many there are. All threads take part.
-__device__ inline int number_leaves(BlockRowRoom& room, const BlockColumns& columns) {
+template <int threads>
+__device__ int number_leaves(BlockRowRoom<threads>& room, const BlockColumns& columns) {
   __syncthreads();
-  const unsigned leaves =
-      number_bits(columns.bits(), columns.before(), columns.words, threadIdx.x, room.of_warp);
-  if (threadIdx.x == block_size - 1) room.leaves = static_cast<int>(leaves);
+  const unsigned leaves = number_bits<threads>(columns.bits(), columns.before(), columns.words,
+                                               threadIdx.x, room.of_warp);
+  if (threadIdx.x == threads - 1) room.leaves = static_cast<int>(leaves);
   __syncthreads();
   return room.leaves;
 }
@@ -147,14 +169,26 @@ __device__ inline void count_entry(int leaf, int* count) {
   atomicAdd(count + leaf, static_cast<int>(next - lane));
 }
 
+/// Calls `body` with the number of threads of a team as a constant.
+template <class Body>
+void with_threads(Team team, const Body& body) {
+  switch (team) {
+    case Team::warp:
+      return body(std::integral_constant<int, static_cast<int>(Team::warp)>{});
+    case Team::small:
+      return body(std::integral_constant<int, static_cast<int>(Team::small)>{});
+    default:
+      return body(std::integral_constant<int, static_cast<int>(Team::large)>{});
+  }
+}
+
 /// Queues a kernel with a block of threads for each block row, with room for `BlockColumns`.
-template <class... Parameters, class... Arguments>
+template <int threads, class... Parameters, class... Arguments>
 void launch_by_block_rows(void (*kernel)(Parameters...), Index columns, const LevelOnGpu& leaves,
                           const Stream& stream, const Arguments&... arguments) {
-  const Offset words =
-      (leaves.shape.blocks_of(columns) + PlaceBits::bits_of_word - 1) / PlaceBits::bits_of_word;
+  const Offset words = words_of_team<threads>(leaves.shape, columns);
   const OnGpu here(stream);
-  kernel<<<static_cast<unsigned>(leaves.rows), block_size,
+  kernel<<<static_cast<unsigned>(leaves.rows), threads,
            2 * static_cast<std::size_t>(words) * sizeof(unsigned), stream.queue>>>(arguments...);
   check(cudaGetLastError(), "the launch of a kernel");
 }

@@ -129,8 +129,11 @@ __device__ void count_tile(const SumToCount& of, int number, unsigned* bits) {
   const Tile listed = of.listed.tiles[number];
   const TileOfWarp tile(listed, of.pairs.shape);
   clear_bits(tile, bits);
-  mark_tile(leaf_of_a(of.pairs, listed.leaf), false, tile, bits);
-  mark_tile(leaf_of_b(of.pairs, listed.leaf), of.pairs.turns_b, tile, bits);
+  const auto mark = [&](const NodeView& leaf, bool turns) {
+    mark_tile(leaf, turns, tile, slots_in(leaf, turns, tile), bits);
+  };
+  mark(leaf_of_a(of.pairs, listed.leaf), false);
+  mark(leaf_of_b(of.pairs, listed.leaf), of.pairs.turns_b);
   const int held = count_bits(tile, bits);
   __syncwarp();
   if (tile.lane != 0) return;

@@ -4,6 +4,7 @@
 
 #include "base/device_value.hpp"
 #include "base/launch_cuda.cuh"
+#include "node_padding.cuh"
 #include "place_bits.cuh"
 #include "placed_levels_cuda.cuh"
 
@@ -62,8 +63,10 @@ __global__ void __launch_bounds__(block_size) write_inner(const __grid_constant_
   const PlaceBits places{room.bits, room.before};
   unsigned char* const coordinates = to + NodeShape::places_byte(kind);
   auto* const payloads = reinterpret_cast<NodeReference*>(to + of.shape.payload_byte(kind, held));
-  if (thread == 0) *reinterpret_cast<unsigned*>(to) = static_cast<unsigned>(held);
+  put_count_and_padding(to, of.shape, kind, held, thread, block_size);
   if (kind == NodeKind::dense) {
+    clear_places(to, of.shape, held, thread, block_size);
+    __syncthreads();
     for (int word = thread; word < words; word += block_size) {
       reinterpret_cast<unsigned*>(coordinates)[word] = room.bits[word];
     }

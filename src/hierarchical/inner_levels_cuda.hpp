@@ -62,7 +62,7 @@ class InnerLevels {
   const NodeCounts& counts() const { return counts_; }
   /// The root's reference; the tree has one level more than the leaves, or several.
   NodeReference root() const;
-  /// Writes all nodes into a pool of zeros.
+  /// Writes all bytes of all nodes into a pool.
   void write(const LevelOnGpu& leaves, unsigned char* pool, const Device& device) const;
 
  private:

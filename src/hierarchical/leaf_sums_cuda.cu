@@ -3,6 +3,7 @@
 #include "base/launch_cuda.cuh"
 #include "base/returned_memory_cuda.hpp"
 #include "entry_terms.hpp"
+#include "node_padding.cuh"
 #include "tiles_of_leaves_cuda.cuh"
 
 namespace heddle::cuda {
@@ -44,28 +45,11 @@ struct LeafToWrite {
   __device__ unsigned* bits() const {
     return reinterpret_cast<unsigned*>(to + NodeShape::places_byte(kind));
   }
-  /// The count, and zeros where neither places nor payloads lie; so many threads take part.
   __device__ void put_count_and_padding(int thread, int threads) const {
-    const NodeShape& shape = of.pairs.shape;
-    const auto clear = [&](Offset begin, Offset end) {
-      auto* const halves = reinterpret_cast<unsigned short*>(to);
-      for (Offset half = begin / 2 + thread; half < end / 2; half += threads) halves[half] = 0;
-    };
-    if (thread == 0) *reinterpret_cast<unsigned*>(to) = unsigned(held);
-    const Offset places = NodeShape::places_byte(kind), payload = shape.payload_byte(kind, held);
-    clear(Offset{sizeof(unsigned)}, places);
-    if (kind == NodeKind::dense) {
-      clear(places + PlaceBits::words_of(shape.positions()) * Offset{sizeof(unsigned)}, payload);
-    } else {
-      clear(places + Offset{sizeof(LocalPlace)} * held, payload);
-      clear(payload + Offset(held) * shape.payload_bytes, shape.bytes(kind, held));
-    }
+    cuda::put_count_and_padding(to, of.pairs.shape, kind, held, thread, threads);
   }
-  /// The bits and payloads of a dense leaf.
   __device__ void clear_places(int thread, int threads) const {
-    auto* const words = reinterpret_cast<uint4*>(to);
-    const Offset end = of.pairs.shape.bytes(kind, held) / Offset{sizeof(uint4)};
-    for (Offset word = 1 + thread; word < end; word += threads) words[word] = {0, 0, 0, 0};
+    cuda::clear_places(to, of.pairs.shape, held, thread, threads);
   }
   __device__ void put_place(int rank, int position) const {
     const LocalPlace place = of.pairs.shape.place_at(position);
@@ -148,7 +132,8 @@ struct TileToWrite {
   TileOfWarp tile;
   TileRoom& room;
   NodeView a, b;
-  int first;  // entries of the leaf before it
+  Slots slots_of_a, slots_of_b;  // that may lie there
+  int first = 0;                 // entries of the leaf before it
 
   static constexpr int at_once = 4;
 
@@ -198,17 +183,27 @@ struct TileToWrite {
     __syncwarp();
   }
 
-  /// A component of an entry of one of both leaves. Adds to what is there in places that the other
-  /// one has; `behind_b`: entries of a come where those of a dense b are.
-  __device__ void put(S term, int position, int c, bool is_a, bool behind_b) const {
+  /// Where a component of an entry of one of both leaves goes, and what the other one has put there
+  /// in a place that both have. `behind_b`: entries of a come where those of a dense b are.
+  struct Target {
+    S* payload;
+    S other;
+    bool adds;
+  };
+  __device__ Target target(int position, int c, bool is_a, bool behind_b) const {
     const bool adds = is_a ? behind_b && b.has(slot_of_b(position)) : has(room.of_a, position);
     int rank = 0;
     if (to.kind != NodeKind::dense) {
       rank = first + number_of(position - tile.begin);
       if (c == 0 && !adds) to.put_place(rank, position);
     }
-    S& payload = to.payload(rank, position)[c];
-    payload = !adds ? term : is_a ? rounded_sum(term, payload) : rounded_sum(payload, term);
+    S* const payload = to.payload(rank, position) + c;
+    return {payload, adds ? *payload : S(0), adds};
+  }
+  __device__ static void put(const Target& at, S term, bool is_a) {
+    *at.payload = !at.adds ? term
+                  : is_a   ? rounded_sum(term, at.other)
+                           : rounded_sum(at.other, term);
   }
 
   __device__ void put_entries(const NodeView& from, bool is_a) const {
@@ -219,15 +214,19 @@ struct TileToWrite {
     if (looks_in_rows(from, turns, tile)) {
       for_each_turned(from, tile, [&](int slot, int position) {
         const S* const entry = payloads + slot * of.components;
-        for (int c = 0; c < of.components; ++c) put(of.of_b(entry, c), position, c, false, false);
+        for (int c = 0; c < of.components; ++c) {
+          put(target(position, c, false, false), of.of_b(entry, c), false);
+        }
       });
       return;
     }
-    const Slots slots = slots_in(from, turns, tile);
+    const Slots& slots = is_a ? slots_of_a : slots_of_b;
+    const bool are_own = !is_full && !turns;
     const int end = slots.end * of.components;
     for (int base = slots.begin * of.components + tile.lane; base < end; base += 32 * at_once) {
       S term[at_once];
       int position[at_once];
+      // All loads of a step come before its stores, so that they wait together.
 #pragma unroll
       for (int k = 0; k < at_once; ++k) {
         const int at = base + 32 * k, item = item_of(at), c = at - item * of.components;
@@ -236,15 +235,20 @@ struct TileToWrite {
         const int slot = is_full && turns ? turned(of.pairs.shape, item) : item;
         if (is_full && !from.has(slot)) continue;
         position[k] = is_full ? item : position_at(from, slot, turns);
-        if (!tile.has(position[k])) continue;
+        if (!are_own && !tile.has(position[k])) continue;
         const S* const entry = payloads + slot * of.components;
         term[k] = is_a ? of.of_a(entry, c) : of.of_b(entry, c);
       }
+      Target to_put[at_once];
 #pragma unroll
       for (int k = 0; k < at_once; ++k) {
         if (!tile.has(position[k])) continue;
         const int at = base + 32 * k, c = at - item_of(at) * of.components;
-        put(term[k], position[k], c, is_a, behind_b);
+        to_put[k] = target(position[k], c, is_a, behind_b);
+      }
+#pragma unroll
+      for (int k = 0; k < at_once; ++k) {
+        if (tile.has(position[k])) put(to_put[k], term[k], is_a);
       }
     }
     __syncwarp();
@@ -258,11 +262,12 @@ __device__ void write_tile(const SumToWrite<S>& of, int number, TileRoom& room) 
   const LeafToWrite<S> to(of, listed.leaf);
   const NodeView a = leaf_of_a(of.pairs, listed.leaf), b = leaf_of_b(of.pairs, listed.leaf);
   if (listed.number == 0) to.put_count_and_padding(tile.lane, 32);
+  TileToWrite<S> write{
+      of, to, tile, room, a, b, slots_in(a, false, tile), slots_in(b, of.pairs.turns_b, tile)};
   clear_bits(tile, room.of_a);
-  mark_tile(a, false, tile, room.of_a);
+  mark_tile(a, false, tile, write.slots_of_a, room.of_a);
   copy_bits(tile, room.of_a, room.bits);
-  mark_tile(b, of.pairs.turns_b, tile, room.bits);
-  TileToWrite<S> write{of, to, tile, room, a, b, 0};
+  mark_tile(b, of.pairs.turns_b, tile, write.slots_of_b, room.bits);
   if (to.kind == NodeKind::dense) {
     unsigned* const bits = to.bits() + tile.begin / PlaceBits::bits_of_word;
     for (int word = tile.lane; word < tile.words(); word += 32) bits[word] = room.bits[word];

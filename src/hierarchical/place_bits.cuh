@@ -33,9 +33,10 @@ __device__ T sum_before(T value, unsigned thread, T* of_warp) {
 
 /// Fills in `before` of bits that are set and visible. Returns how many are set up to the end of
 /// this thread's words: all of them for the last thread of the block.
-__device__ inline unsigned number_bits(const unsigned* bits, unsigned* before, int words,
-                                       unsigned thread, unsigned* of_warp) {
-  const int each = (words + block_size - 1) / block_size;
+template <int threads = block_size>
+__device__ unsigned number_bits(const unsigned* bits, unsigned* before, int words, unsigned thread,
+                                unsigned* of_warp) {
+  const int each = (words + threads - 1) / threads;
   const int begin = static_cast<int>(thread) * each;
   const int first = begin < words ? begin : words;
   const int end = first + each < words ? first + each : words;

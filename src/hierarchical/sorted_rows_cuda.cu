@@ -16,21 +16,37 @@ namespace heddle::cuda {
 namespace {
 
 constexpr int most_columns = 1 << 17;  // of blocks: their bits are in shared memory
-constexpr int most_of_part = 1 << 15;  // entries that a warp takes one after the other
+/// Entries that a warp takes one after the other.
+template <int threads>
+constexpr int most_of_part = threads == block_size ? 1 << 15 : 1 << 12;
 /// Block rows of so many entries in the mean are faster entry by entry.
 constexpr int long_block_row = 1 << 13;
+/// Those of fewer in the mean go to small teams first.
+constexpr int long_for_small = 1 << 11;
+/// Up to so many there is room for a leaf each.
+constexpr Offset few_entries = Offset(1) << 22;
+/// So many block rows fill a GPU with warps.
+constexpr Index many_block_rows = 1 << 14;
 
-/// The leaves of block rows, before anybody knows how many there are in all: those of a block row
-/// lie from its first entry on.
+/// The leaves of block rows, before anybody knows how many there are in all. Room for one in eight
+/// entries and a few more suits most matrices: a large piece of memory takes the host long.
 struct FoundLeaves {
   Index* column;
   int* held;
   Offset* leaves;  // of each block row; behind them what is not 0 where something does not suit
+  bool is_short;   // of room
+
+  static constexpr int spare = 8;
+  /// Of a block row that begins with this entry.
+  HEDDLE_INLINE Offset room_begins(Offset entry, Offset block_row) const {
+    return is_short ? entry / 8 + spare * block_row : entry;
+  }
 };
 
 /// Between which block columns a block row lies, where its rows are sorted; and how often columns
 /// fall from one row to the next, less in `room.falls`. All threads take part.
-__device__ BlockColumns find_range(BlockRowRoom& room, const BlockRow& row,
+template <int threads>
+__device__ BlockColumns find_range(BlockRowRoom<threads>& room, const BlockRow& row,
                                    const PatternView& pattern, const NodeShape& shape) {
   const auto thread = static_cast<int>(threadIdx.x);
   if (thread == 0) {
@@ -39,7 +55,7 @@ __device__ BlockColumns find_range(BlockRowRoom& room, const BlockRow& row,
     room.falls = 0;
   }
   __syncthreads();
-  for (int r = thread; r < row.rows; r += block_size) {
+  for (int r = thread; r < row.rows; r += threads) {
     const int begin = room.begin[r], end = room.begin[r + 1];
     if (begin == end) continue;
     const Index first = row.column[begin];
@@ -70,9 +86,11 @@ struct LoadedColumns {
 
 /// Marks the block columns of a block row. False where a column is beyond the matrix or not above
 /// the one before it in its row. All threads take part.
-__device__ bool mark_leaves(BlockRowRoom& room, const BlockRow& row, const PatternView& pattern,
-                            const NodeShape& shape, const BlockColumns& columns,
-                            const ShareOfWarp& share, LoadedColumns& loaded) {
+template <int threads>
+__device__ bool mark_leaves(BlockRowRoom<threads>& room, const BlockRow& row,
+                            const PatternView& pattern, const NodeShape& shape,
+                            const BlockColumns& columns, const ShareOfWarp& share,
+                            LoadedColumns& loaded) {
   const auto lane = static_cast<int>(threadIdx.x % 32);
   bool is_good = true;
   int falls = 0;
@@ -97,31 +115,39 @@ __device__ bool mark_leaves(BlockRowRoom& room, const BlockRow& row, const Patte
   return is_good && room.falls == 0;
 }
 
-__global__ void __launch_bounds__(block_size)
-    find_leaves(PatternView pattern, NodeShape shape, FoundLeaves to) {
-  __shared__ BlockRowRoom room;
+template <int threads>
+__global__ void __launch_bounds__(threads, blocks_at_once<threads>())
+    find_leaves(PatternView pattern, NodeShape shape, int most_words, FoundLeaves to) {
+  __shared__ BlockRowRoom<threads> room;
   const auto thread = static_cast<int>(threadIdx.x), lane = thread % 32;
+  Offset& unsuited = to.leaves[gridDim.x + 1];
   const BlockRow row = open(room, pattern, shape);
   if (row.entries == 0) {
     if (thread == 0) to.leaves[blockIdx.x] = 0;
     return;
   }
-  const ShareOfWarp share{thread - lane, row.entries, block_size};
+  const ShareOfWarp share{thread - lane, row.entries, threads};
   LoadedColumns loaded;
   loaded.load(row, share, share.begin);
   const BlockColumns columns = find_range(room, row, pattern, shape);
+  if (columns.words > most_words) {
+    if (thread == 0) unsuited = 1;
+    return;
+  }
   columns.clear();
   __syncthreads();
   const bool is_good = mark_leaves(room, row, pattern, shape, columns, share, loaded);
   const int leaves = number_leaves(room, columns);
-  if (!is_good || row.entries > Offset(parts_of(leaves)) * most_of_part) {
-    if (thread == 0) to.leaves[gridDim.x + 1] = 1;
+  const Offset first = to.room_begins(row.first, blockIdx.x);
+  if (!is_good || row.entries > Offset(room.parts_of(leaves)) * most_of_part<threads> ||
+      leaves > to.room_begins(row.first + row.entries, blockIdx.x + Offset(1)) - first) {
+    if (thread == 0) unsuited = 1;
     return;
   }
   if (thread == 0) to.leaves[blockIdx.x] = leaves;
-  int* const held = to.held + row.first;
-  int* const count = leaves <= most_counts ? room.count : held;
-  for (int leaf = thread; leaf < leaves; leaf += block_size) count[leaf] = 0;
+  int* const held = to.held + first;
+  int* const count = leaves <= room.most_counts ? room.count : held;
+  for (int leaf = thread; leaf < leaves; leaf += threads) count[leaf] = 0;
   __syncthreads();
   share.for_each(
       share.is_loaded_at_once(), [&](int first) { share.load(row.column, loaded.own, first); },
@@ -131,15 +157,15 @@ __global__ void __launch_bounds__(block_size)
             count);
       });
   __syncthreads();
-  for (int word = thread; word < columns.words; word += block_size) {
+  for (int word = thread; word < columns.words; word += threads) {
     unsigned leaf = columns.before()[word];
     for (unsigned left = columns.bits()[word]; left != 0; left &= left - 1) {
-      to.column[row.first + leaf++] =
+      to.column[first + leaf++] =
           columns.first + word * PlaceBits::bits_of_word + __ffs(static_cast<int>(left)) - 1;
     }
   }
   if (count == held) return;
-  for (int leaf = thread; leaf < leaves; leaf += block_size) held[leaf] = count[leaf];
+  for (int leaf = thread; leaf < leaves; leaf += threads) held[leaf] = count[leaf];
 }
 
 /// The leaves of all block rows one behind the other.
@@ -153,14 +179,60 @@ void pack_leaves(const FoundLeaves& from, const PatternView& pattern, LeavesOfRo
                    held = leaves.level.held.data()] __device__(Offset block, unsigned thread) {
                     const Offset block_row = block * rows_of_block + thread / 32;
                     if (block_row >= block_rows) return;
-                    const Offset first = pattern.offsets[block_row << shift],
-                                 to = before[block_row];
+                    const Offset first =
+                        from.room_begins(pattern.offsets[block_row << shift], block_row);
+                    const Offset to = before[block_row];
                     for (Offset k = thread % 32; k < before[block_row + 1] - to; k += 32) {
                       row[to + k] = static_cast<Index>(block_row);
                       column[to + k] = from.column[first + k];
                       held[to + k] = from.held[first + k];
                     }
                   });
+}
+
+/// How many leaves there are, or none where block rows do not suit a team.
+template <int threads>
+std::optional<Offset> find(const PatternView& pattern, const FoundLeaves& found,
+                           const LevelOnGpu& level, const Device& device) {
+  struct Result {
+    Offset leaves;
+    Offset unsuited;
+  };
+  auto* const result = reinterpret_cast<Result*>(found.leaves + level.rows);
+  heddle::detail::fill_bytes(result, 0, sizeof *result, device.stream());
+  launch_by_block_rows<threads>(
+      find_leaves<threads>, pattern.columns, level, device.stream(), pattern, level.shape,
+      static_cast<int>(words_of_team<threads>(level.shape, pattern.columns)), found);
+  exclusive_sum(found.leaves, level.rows + Offset(1), device);
+  const Result read = read_value(result, device);
+  return read.unsuited == 0 ? std::optional(read.leaves) : std::nullopt;
+}
+
+/// Fills in the leaves of block rows. False where these do not suit the team.
+bool take_leaves(const PatternView& pattern, Offset entries, LeavesOfRows& leaves,
+                 const Device& device) {
+  LevelOnGpu& level = leaves.level;
+  const bool is_short = leaves.team != Team::large && entries > few_entries;
+  FoundLeaves found{nullptr, nullptr, leaves.before.data(), is_short};
+  const auto most = static_cast<std::size_t>(found.room_begins(entries, level.rows));
+  UnsetArray<Index> column(most, device);
+  UnsetArray<int> held(most, device);
+  found.column = column.data();
+  found.held = held.data();
+  std::optional<Offset> count;
+  with_threads(leaves.team, [&]<int threads>(std::integral_constant<int, threads>) {
+    count = find<threads>(pattern, found, level, device);
+  });
+  if (!count) return false;
+  level.count = *count;
+  const auto nodes = static_cast<std::size_t>(level.count);
+  level.row = UnsetArray<Index>(nodes, device);
+  level.column = UnsetArray<Index>(nodes, device);
+  level.held = UnsetArray<int>(nodes, device);
+  pack_leaves(found, pattern, leaves, device);
+  count_level(level, device);
+  wait_before_memory_goes_back(device);
+  return true;
 }
 
 }  // namespace
@@ -175,30 +247,13 @@ std::optional<LeavesOfRows> leaves_of_sorted_rows(const PatternView& pattern, Of
   if (entries == 0 || level.columns > most_columns || entries / level.rows >= long_block_row) {
     return {};
   }
-  const auto block_rows = static_cast<std::size_t>(level.rows);
-  UnsetArray<Index> column(static_cast<std::size_t>(entries), device);
-  UnsetArray<int> held(static_cast<std::size_t>(entries), device);
-  leaves.before = UnsetArray<Offset>(block_rows + 2, device);
-  heddle::detail::fill_bytes(leaves.before.data() + block_rows, 0, 2 * sizeof(Offset),
-                             device.stream());
-  const FoundLeaves found{column.data(), held.data(), leaves.before.data()};
-  launch_by_block_rows(find_leaves, pattern.columns, level, device.stream(), pattern, shape, found);
-  exclusive_sum(leaves.before.data(), level.rows + Offset(1), device);
-  struct Result {
-    Offset count;
-    Offset unsuited;
-  };
-  const auto result =
-      read_value(reinterpret_cast<const Result*>(leaves.before.data() + block_rows), device);
-  if (result.unsuited != 0) return {};
-  const auto nodes = static_cast<std::size_t>(result.count);
-  level.count = result.count;
-  level.row = UnsetArray<Index>(nodes, device);
-  level.column = UnsetArray<Index>(nodes, device);
-  level.held = UnsetArray<int>(nodes, device);
-  pack_leaves(found, pattern, leaves, device);
-  count_level(level, device);
-  wait_before_memory_goes_back(device);
+  leaves.before = UnsetArray<Offset>(static_cast<std::size_t>(level.rows) + 2, device);
+  if (entries / level.rows < long_for_small) {
+    leaves.team = level.rows < many_block_rows ? Team::small : Team::warp;
+    if (take_leaves(pattern, entries, leaves, device)) return leaves;
+    leaves.team = Team::large;
+  }
+  if (!take_leaves(pattern, entries, leaves, device)) return {};
   return leaves;
 }
 

@@ -8,10 +8,14 @@
 
 namespace heddle::cuda {
 
+/// Threads that take a block row: a warp where warps alone fill a GPU, and more for long ones.
+enum class Team { warp = 32, small = 64, large = 256 };
+
 /// The leaves of compressed rows.
 struct LeavesOfRows {
   LevelOnGpu level;           // `first`, `position` and `source` stay empty
   UnsetArray<Offset> before;  // leaves before each block row; one more for the end
+  Team team = Team::large;
 };
 
 /// The leaves of rows that lie in a GPU's memory, with good offsets and fewer than 2^31 entries.
@@ -20,9 +24,8 @@ struct LeavesOfRows {
 std::optional<LeavesOfRows> leaves_of_sorted_rows(const PatternView& pattern, Offset entries,
                                                   const NodeShape& shape, const Device& device);
 
-/// Writes all leaves into a pool of zeros.
-void write_leaves(const LevelOnGpu& leaves, const UnsetArray<Offset>& before,
-                  const PatternView& pattern, const PayloadsOnGpu& payloads, unsigned char* pool,
-                  const Device& device);
+/// Writes all bytes of all leaves into a pool; `level` is that of `leaves`.
+void write_leaves(const LevelOnGpu& level, const LeavesOfRows& leaves, const PatternView& pattern,
+                  const PayloadsOnGpu& payloads, unsigned char* pool, const Device& device);
 
 }  // namespace heddle::cuda

@@ -63,24 +63,12 @@ __device__ inline void copy_bits(const TileOfWarp& tile, const unsigned* from, u
   __syncwarp();
 }
 
-/// The first entry of a sparse leaf that is not before a place.
-__device__ inline int first_not_before(const NodeView& leaf, int position, int lane) {
-  int begin = 0, end = leaf.count();
-  while (begin < end) {
-    const int step = (end - begin + 31) / 32, slot = begin + lane * step;
-    const bool is_before = slot < end && position_at(leaf, slot, false) < position;
-    const int before = __popc(__ballot_sync(all_threads, is_before));
-    if (before == 0) break;
-    end = min(end, begin + before * step);
-    begin += (before - 1) * step + 1;
-  }
-  return begin;
-}
-
-/// Whether a warp looks for a tile's entries in each row of a leaf.
+/// Whether a warp looks for a tile's entries in each row of a leaf. Of few tiles each has so many
+/// of the entries that to read them all costs less.
 __device__ inline bool looks_in_rows(const NodeView& leaf, bool turns, const TileOfWarp& tile) {
+  constexpr int few_tiles = 8;
   return turns && leaf.data != nullptr && leaf.kind != NodeKind::dense &&
-         tile.end - tile.begin < leaf.shape.positions();
+         few_tiles * (tile.end - tile.begin) <= leaf.shape.positions();
 }
 /// Calls `body(slot, position)` with the entries of a sparse leaf that lie in a tile once they are
 /// turned: the tile's rows are the leaf's columns, and a lane takes a row of the leaf. So a tile
@@ -113,23 +101,37 @@ __device__ void for_each_turned(const NodeView& leaf, const TileOfWarp& tile, co
 struct Slots {
   int begin, end;
 };
+/// The entries of a sparse leaf between two places: half of the lanes look for each end.
+__device__ inline Slots slots_between(const NodeView& leaf, int first, int last, int lane) {
+  constexpr int lanes = 16;
+  const int position = lane < lanes ? first : last;
+  int begin = 0, end = leaf.count();
+  while (__any_sync(all_threads, begin < end)) {
+    const int step = (end - begin + lanes - 1) / lanes, slot = begin + lane % lanes * step;
+    const bool is_before = slot < end && position_at(leaf, slot, false) < position;
+    const unsigned before_all = __ballot_sync(all_threads, is_before);
+    const int before = __popc(before_all >> (lane / lanes * lanes) & 0xffffU);
+    end = before == 0 ? begin : min(end, begin + before * step);
+    if (before > 0) begin += (before - 1) * step + 1;
+  }
+  return {__shfl_sync(all_threads, begin, 0), __shfl_sync(all_threads, begin, lanes)};
+}
 /// The slots of a leaf that may lie in a tile: all entries of a turned one, which come by columns.
 __device__ inline Slots slots_in(const NodeView& leaf, bool turns, const TileOfWarp& tile) {
   if (leaf.data == nullptr) return {0, 0};
   if (leaf.kind == NodeKind::dense) return {tile.begin, tile.end};
   const int count = leaf.count();
-  if (turns) return {0, count};
-  return {tile.begin == 0 ? 0 : first_not_before(leaf, tile.begin, tile.lane),
-          tile.end == leaf.shape.positions() ? count : first_not_before(leaf, tile.end, tile.lane)};
+  if (turns || tile.end - tile.begin == leaf.shape.positions()) return {0, count};
+  return slots_between(leaf, tile.begin, tile.end, tile.lane);
 }
 
 __device__ inline void mark_place(const TileOfWarp& tile, int position, unsigned* bits) {
   const int local = position - tile.begin;
   atomicOr(bits + local / PlaceBits::bits_of_word, PlaceBits::bit_of(local));
 }
-/// Sets the bits of a leaf's places in a tile.
+/// Sets the bits of a leaf's places in a tile, whose `slots_in` are known.
 __device__ inline void mark_tile(const NodeView& leaf, bool turns, const TileOfWarp& tile,
-                                 unsigned* bits) {
+                                 const Slots& slots, unsigned* bits) {
   if (is_dense(leaf)) {
     const auto* const own =
         reinterpret_cast<const unsigned*>(leaf.places()) + tile.begin / PlaceBits::bits_of_word;
@@ -152,7 +154,6 @@ __device__ inline void mark_tile(const NodeView& leaf, bool turns, const TileOfW
     return;
   }
   constexpr int at_once = 4;
-  const Slots slots = slots_in(leaf, turns, tile);
   for (int base = slots.begin + tile.lane; base < slots.end; base += 32 * at_once) {
     int position[at_once];
 #pragma unroll

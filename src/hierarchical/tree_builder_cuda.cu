@@ -11,6 +11,17 @@ namespace heddle::cuda {
 
 namespace {
 
+/// Takes memory for an array that is empty, and leaves it as it is. Arrays hold zeros for everybody
+/// else, so that this is none of their members: an explicit instantiation may name a private one.
+void allocate(Array<std::byte>& array, std::size_t bytes, const Device& device);
+template <auto allocate_member>
+struct Allocation {
+  friend void allocate(Array<std::byte>& array, std::size_t bytes, const Device& device) {
+    (array.*allocate_member)(bytes, device);
+  }
+};
+template struct Allocation<&Array<std::byte>::allocate>;
+
 /// Of the last level, which has one node.
 NodeReference root_of(const LevelOnGpu& top) {
   const auto kind = std::ranges::find(top.counts.of_kind, 1) - top.counts.of_kind.begin();
@@ -44,7 +55,8 @@ TreeBuilderOnGpu::TreeBuilderOnGpu(Index rows, Index columns, LevelOnGpu leaves,
       levels_.front().nodes() * static_cast<long long>(sizeof(heddle::device::TreeLeaf)) +
       levels_.front().rows * static_cast<long long>(sizeof(heddle::device::TreePiece));
   heddle::detail::check_tree_memory(needed, limit.value_or(device.available_memory()));
-  pool_ = std::make_shared<Array<std::byte>>(static_cast<std::size_t>(tree_.memory.tree()), device);
+  pool_ = std::make_shared<Array<std::byte>>();
+  allocate(*pool_, static_cast<std::size_t>(tree_.memory.tree()), device);
 }
 
 void TreeBuilderOnGpu::add_levels(int levels) {
@@ -66,7 +78,12 @@ void TreeBuilderOnGpu::add_levels(int levels) {
 }
 
 heddle::detail::Tree TreeBuilderOnGpu::finish() {
-  if (inner_) inner_->write(levels_.front(), pool(), work_);
+  if (inner_) {
+    inner_->write(levels_.front(), pool(), work_);
+  } else {
+    heddle::detail::fill_bytes(pool() + tree_.memory.leaves.bytes, 0,
+                               static_cast<std::size_t>(tree_.memory.inner.bytes), work_.stream());
+  }
   for (std::size_t above = 1; above < levels_.size(); ++above) {
     const LevelOnGpu& children = levels_[above - 1];
     UnsetArray<NodeReference> reference(static_cast<std::size_t>(children.nodes()), work_);

@@ -20,6 +20,7 @@ class TreeBuilderOnGpu {
                    std::optional<InnerLevels> inner = {});
 
   const LevelOnGpu& leaves() const { return levels_.front(); }
+  /// Of unknown bytes: whoever writes leaves writes all of them.
   unsigned char* pool() { return reinterpret_cast<unsigned char*>(pool_->data()); }
   /// Writes all other nodes, and waits for them.
   detail::Tree finish();

@@ -79,6 +79,8 @@ std::optional<heddle::detail::Tree> tree_of(const PlacesOnGpu& places, const Nod
   TreeBuilderOnGpu builder(places.rows, places.columns, std::move(leaves), device, work, limit);
   const StagedEntries staged(entries, places.count, leaf.payload_bytes, work);
   Array<int> twice(1, work);
+  heddle::detail::fill_bytes(
+      builder.pool(), 0, static_cast<std::size_t>(builder.leaves().counts.bytes), work.stream());
   write_level(builder.leaves(), staged.payloads(), builder.pool(), twice.data(), work);
   if (twice.to_host()[0] != 0) {
     fault = Fault::twice;
@@ -109,8 +111,7 @@ heddle::detail::Tree tree_of_rows(const PatternView& pattern, const NodeShape& l
     TreeBuilderOnGpu builder(pattern.rows, pattern.columns, std::move(leaves->level), device, work,
                              limit);
     const StagedEntries there(entries, staged.entries(), leaf.payload_bytes, work);
-    write_leaves(builder.leaves(), leaves->before, staged.view(), there.payloads(), builder.pool(),
-                 work);
+    write_leaves(builder.leaves(), *leaves, staged.view(), there.payloads(), builder.pool(), work);
     return builder.finish();
   }
   const UnsetArray<Index> row = rows_of_entries(staged.view(), staged.entries(), work);

@@ -245,6 +245,11 @@ TEST_F(TreesOnOneGpu, OfSortedRowsAreThoseOfTheCpu) {
   check(random_matrix<real<float>>(Request{.rows = 900, .columns = 900, .per_row = 600},
                                    seed.generator),
         {64, 128, 256});
+  // So many block rows that a warp takes each, with empty rows among them.
+  check(random_matrix<real<double>>(
+            Request{.rows = 70000, .columns = 5000, .per_row = 2, .empty_rows = true},
+            seed.generator),
+        {4});
   // More block columns than have bits there, and rows of them that nobody has.
   check(random_matrix<real<float>>(Request{.rows = 300, .columns = 3000000, .per_row = 5},
                                    seed.generator),
