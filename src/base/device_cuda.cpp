@@ -1,13 +1,18 @@
 #include "device_cuda.hpp"
 
 #include <algorithm>
+#include <atomic>
+#include <exception>
 #include <map>
 #include <mutex>
 #include <new>
+#include <thread>
 #include <utility>
+#include <vector>
 
 #include "cuda_call.hpp"
 #include "heddle/error.hpp"
+#include "stream_watch_cuda.hpp"
 
 namespace heddle::cuda {
 
@@ -36,6 +41,10 @@ cudaMemPool_t pool_of(int ordinal) {
   }
   return pool;
 }
+
+std::mutex mutex_of_watches;
+std::vector<const StreamWatch*> watches;
+std::atomic<std::size_t> number_of_watches = 0;
 
 class StreamMemory final : public std::pmr::memory_resource {
  public:
@@ -157,7 +166,52 @@ bool is_being_captured(const Stream& stream) {
 
 void synchronize(const Stream& stream) {
   const OnGpu here(stream);
+  while (StreamWatch::find(stream, 0) != nullptr) {
+    const cudaError_t status = cudaStreamQuery(stream.queue);
+    if (status != cudaErrorNotReady) return check(status, "cudaStreamQuery");
+    look(stream);
+    std::this_thread::yield();
+  }
   check(cudaStreamSynchronize(stream.queue), "cudaStreamSynchronize");
+}
+
+void synchronize_quietly(const Stream& stream) noexcept {
+  try {
+    synchronize(stream);
+  } catch (const std::exception&) {
+    cudaStreamSynchronize(stream.queue);
+  }
+}
+
+StreamWatch::StreamWatch(const Stream& stream, std::function<void()> look)
+    : gpu_(stream.gpu), queue_(stream.queue), look_(std::move(look)) {
+  const std::lock_guard lock(mutex_of_watches);
+  watches.push_back(this);
+  ++number_of_watches;
+}
+
+StreamWatch::~StreamWatch() {
+  const std::lock_guard lock(mutex_of_watches);
+  std::erase(watches, this);
+  --number_of_watches;
+}
+
+const StreamWatch* StreamWatch::find(const Stream& stream, std::size_t place) {
+  if (number_of_watches == 0) return nullptr;
+  const std::lock_guard lock(mutex_of_watches);
+  for (const StreamWatch* watch : watches) {
+    const bool is_its = watch->gpu_ == stream.gpu && watch->queue_ == stream.queue;
+    if (is_its && place-- == 0) return watch;
+  }
+  return nullptr;
+}
+
+void look(const Stream& stream) {
+  for (std::size_t place = 0;; ++place) {
+    const StreamWatch* const watch = StreamWatch::find(stream, place);
+    if (watch == nullptr) return;
+    watch->look();
+  }
 }
 
 std::string description(const Stream& stream) {

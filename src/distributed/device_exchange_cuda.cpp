@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/cuda_call.hpp"
+#include "base/stream_watch_cuda.hpp"
 #include "gather_rows_cuda.hpp"
 
 namespace heddle::cuda {
@@ -50,7 +51,7 @@ DeviceExchange::DeviceExchange(Communicator& ranks, const detail::Halo& halo, st
 }
 
 DeviceExchange::~DeviceExchange() {
-  cudaStreamSynchronize(device_.stream().queue);
+  synchronize_quietly(device_.stream());
   cudaStreamSynchronize(beside_.get());
 }
 
@@ -155,7 +156,7 @@ void DeviceExchange::add_times(Turn& turn) {
     const cudaError_t status = cudaEventQuery(end);
     if (status == cudaSuccess) break;
     if (status != cudaErrorNotReady) check(status, "the exchange between GPUs");
-    copies_->look();
+    look(device_.stream());
     std::this_thread::yield();
   }
   times_.product += seconds_between(turn.at[Turn::begin], turn.at[Turn::end]);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/cuda_call.hpp"
+#include "base/device_cuda.hpp"
 
 namespace heddle::cuda {
 
@@ -91,7 +92,7 @@ std::span<const double> GroupSums::join(const double* partials, int parts, int c
                                         RowShare::Join how, const Stream& stream) {
   reserve(count);
   queue(partials, parts, count, how, results_->numbers, stream);
-  check(cudaStreamSynchronize(stream.queue), "cudaStreamSynchronize");
+  synchronize(stream);
   return {results_->numbers, nodes_ * static_cast<std::size_t>(count)};
 }
 

@@ -38,8 +38,6 @@ class HaloCopies {
   /// Into the halo. `halo`: where it begins.
   virtual void copy(unsigned turn, std::byte* halo, const Stream& stream) = 0;
 
-  /// While the host waits for the GPU. Throws where that would wait for ever.
-  virtual void look() {}
   /// On the GPU.
   virtual std::size_t memory() const = 0;
 };

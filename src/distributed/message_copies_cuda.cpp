@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/stream_order_cuda.hpp"
+#include "base/stream_watch_cuda.hpp"
 #include "halo_copies_cuda.hpp"
 #include "heddle/transfer.hpp"
 #include "nccl_communicator_cuda.hpp"
@@ -37,13 +38,15 @@ class NcclCopies final : public HaloCopies {
       : nccl_(dynamic_cast<NcclCommunicator&>(ranks)),
         row_bytes_(row_bytes),
         bytes_(halo.sent_rows.size() * row_bytes),
-        receives_(halo.receives) {
+        receives_(halo.receives),
+        watch_(device.stream(), [this] { nccl_.look(); }) {
     together(ranks, [&] {
       const OnGpu here(device.stream());
       rows_ = PeerMemory(bytes_, device.stream());
       gathered_ = make_event();
     });
     sends_ = messages<const std::byte>(halo.sends, row_bytes, rows_.data());
+    connect(ranks, halo.columns.size() * row_bytes, device);
   }
 
   /// One for both turns: kernels of a product come behind the exchange of the one before.
@@ -53,13 +56,21 @@ class NcclCopies final : public HaloCopies {
   void copy(unsigned, std::byte* halo, const Stream& stream) override {
     nccl_.exchange(sends_, messages(receives_, row_bytes_, halo), stream);
   }
-  void look() override { nccl_.look(); }
   std::size_t memory() const override { return bytes_; }
 
  private:
+  /// NCCL connects two ranks at their first message, which takes as long as hundreds of others.
+  void connect(Communicator& ranks, std::size_t halo_bytes, const Device& device) {
+    PeerMemory halo;
+    together(ranks, [&] { halo = PeerMemory(halo_bytes, device.stream()); });
+    nccl_.exchange(sends_, messages(receives_, row_bytes_, halo.data()), device.stream());
+    device.synchronize();
+  }
+
   NcclCommunicator& nccl_;
   std::size_t row_bytes_, bytes_;
   std::vector<detail::HaloPart> receives_;
+  StreamWatch watch_;
   PeerMemory rows_;
   std::vector<Message<const std::byte>> sends_;
   Event gathered_;

@@ -1,6 +1,7 @@
 // Ranks with a GPU each, which exchange by NVIDIA's NCCL.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <memory>
 #include <span>
@@ -28,7 +29,8 @@ class NcclCommunicator final : public detail::LinkedCommunicator {
                 std::span<const Message<std::byte>> receives, const Stream& stream);
   /// `count` numbers of each rank, one rank behind the other. This rank's are there.
   void gather(double* all, std::size_t count, const Stream& stream);
-  /// Throws what NCCL has noticed of other ranks, and gives up.
+  /// While a host waits for what it has queued: throws what NCCL has noticed of other ranks, or
+  /// what one of them has failed by, and gives up.
   void look();
   void give_up() noexcept override;
 
@@ -41,6 +43,7 @@ class NcclCommunicator final : public detail::LinkedCommunicator {
 
   std::unique_ptr<void, Abort> communicator_;
   Event queued_;  // all that it has
+  std::chrono::steady_clock::time_point next_look_;
   int exceptions_;
 };
 

@@ -11,7 +11,7 @@ Nccl open_nccl() {
   Nccl n{};
   library.find(n.get_error_string, "ncclGetErrorString");
   library.find(n.get_unique_id, "ncclGetUniqueId");
-  library.find(n.init_rank, "ncclCommInitRank");
+  library.find(n.init_rank, "ncclCommInitRankConfig");
   library.find(n.destroy, "ncclCommDestroy");
   library.find(n.abort, "ncclCommAbort");
   library.find(n.get_async_error, "ncclCommGetAsyncError");

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <limits>
 
 #include "heddle/device.hpp"
 
@@ -13,12 +14,25 @@ struct Nccl {
   struct UniqueId {
     char bytes[128];
   };
+  /// ncclConfig_t of NCCL 2.17, which later ones read too.
+  struct Config {
+    static constexpr int unset = std::numeric_limits<int>::min();
+
+    std::size_t size = sizeof(Config);
+    unsigned magic = 0xcafebeef;
+    unsigned version = 21700;
+    int blocking = 1;
+    int cluster_size = unset;
+    int least_blocks = unset;
+    int most_blocks = unset;
+    const char* network = nullptr;
+  };
   enum Result { success = 0, in_progress = 7 };
   enum Type { bytes = 1, doubles = 8 };
 
   const char* (*get_error_string)(int result);
   int (*get_unique_id)(UniqueId* id);
-  int (*init_rank)(Communicator* made, int ranks, UniqueId id, int rank);
+  int (*init_rank)(Communicator* made, int ranks, UniqueId id, int rank, Config* config);
   int (*destroy)(Communicator communicator);
   int (*abort)(Communicator communicator);
   int (*get_async_error)(Communicator communicator, int* result);

@@ -5,6 +5,7 @@
 
 #include "base/cuda_call.hpp"
 #include "base/cuda_handles.hpp"
+#include "base/stream_watch_cuda.hpp"
 #include "group_sums_cuda.cuh"
 #include "heddle/detail/reduction.hpp"
 #include "heddle/kernels/peer_words.cuh"
@@ -208,6 +209,9 @@ RankSums::RankSums(Communicator& ranks, const detail::GroupTree& tree, const Dev
       of_turn = Array<const double*>(std::span<const double* const>(places), device_);
     }
   });
+  // The first connects the ranks, which takes as long as hundreds of others.
+  nccl_->gather(gathered_.data(), gathered_of_rank(), device.stream());
+  device.synchronize();
 }
 
 void RankSums::share(Communicator& ranks, const std::shared_ptr<Port>& own) {
@@ -232,7 +236,7 @@ void RankSums::share(Communicator& ranks, const std::shared_ptr<Port>& own) {
   meet_in_kernels_ = std::all_of(all.begin(), all.end(), [](auto reaches) { return reaches != 0; });
 }
 
-RankSums::~RankSums() { cudaStreamSynchronize(device_.stream().queue); }
+RankSums::~RankSums() { synchronize_quietly(device_.stream()); }
 
 double* RankSums::mine() {
   if (nccl_ != nullptr) {
@@ -309,10 +313,6 @@ void RankSums::give_up() noexcept {
     *static_cast<volatile int*>(port->given_up.get()) = 1;
   }
   if (nccl_ != nullptr) nccl_->give_up();
-}
-
-void RankSums::look() {
-  if (nccl_ != nullptr) nccl_->look();
 }
 
 long long RankSums::memory() const {

@@ -53,8 +53,6 @@ class RankSums {
   const int* given_up() const;
   /// No kernel of any rank waits for others any more.
   void give_up() noexcept;
-  /// While the host waits for the GPU. Throws where that would wait for ever.
-  void look();
 
   /// On the GPU.
   long long memory() const;

@@ -147,12 +147,6 @@ void SharedRows::give_up() noexcept {
   }
 }
 
-void SharedRows::look() {
-  if constexpr (has_cuda) {
-    if (of_ranks_) of_ranks_->look();
-  }
-}
-
 const int* SharedRows::given_up() const {
   if constexpr (has_cuda) {
     if (of_ranks_) return of_ranks_->given_up();

@@ -63,7 +63,6 @@ class SharedRows final : public RowShare, public cuda::RanksInLoop {
   }
   void meet() override;
   void give_up() noexcept override;
-  void look() override;
   bool has_given_up() const override {
     const volatile int* const word = given_up();
     return word != nullptr && *word != 0;

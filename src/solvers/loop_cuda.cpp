@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "base/range.hpp"
+#include "base/stream_watch_cuda.hpp"
 #include "heddle/error.hpp"
 #include "ranks_in_loop.hpp"
 
@@ -89,7 +90,7 @@ void LoopRun::await(cudaEvent_t event, LimitsOfRun limits) {
     if (status == cudaSuccess) return;
     if (status != cudaErrorNotReady) check(status, "the solver's loop on the GPU");
     if (!has_ranks()) observe(limits);
-    if (auto* const ranks = dynamic_cast<RanksInLoop*>(device_.stream().share)) ranks->look();
+    look(device_.stream());
     // What is short is awaited on the core, what is long asleep.
     if (Clock::now() - begun > patience) std::this_thread::sleep_for(std::chrono::microseconds(50));
   }
@@ -98,7 +99,7 @@ void LoopRun::await(cudaEvent_t event, LimitsOfRun limits) {
 void LoopRun::stop() {
   if (auto* const ranks = dynamic_cast<RanksInLoop*>(device_.stream().share)) ranks->give_up();
   for (System& system : systems_) system.watch->cancel = device::loop_cancelled;
-  cudaStreamSynchronize(device_.stream().queue);
+  synchronize_quietly(device_.stream());
 }
 
 void LoopRun::wait(LimitsOfRun limits, std::span<RunResult> results) {

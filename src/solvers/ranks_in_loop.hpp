@@ -55,8 +55,6 @@ class RanksInLoop {
   virtual void meet() = 0;
   /// After an error: no kernel of any rank waits for another rank any more.
   virtual void give_up() noexcept = 0;
-  /// While a host waits for its GPU. Throws where that would wait for another rank for ever.
-  virtual void look() = 0;
   /// Whether a rank has: rounds of kernels may differ since, and no graph is to follow.
   virtual bool has_given_up() const = 0;
 };
