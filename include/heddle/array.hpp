@@ -20,6 +20,9 @@ HEDDLE_EXPORT void copy_bytes(void* to, const void* from, std::size_t bytes, con
 HEDDLE_EXPORT void fill_bytes(void* data, int byte, std::size_t bytes, const Stream& stream);
 }  // namespace detail
 
+template <class T>
+class UnsetArray;  // of the library's own
+
 /// Elements can be read and written one by one only in the host's memory. A moved-from array is
 /// empty.
 template <class T>
@@ -83,6 +86,7 @@ class HEDDLE_EXPORT Array {
   std::span<const T> span() const { return {data_, size_}; }
 
  private:
+  friend class UnsetArray<T>;  // becomes an array once its values are set
   static constexpr std::size_t alignment = 64;
 
   void allocate(std::size_t size, const Device& device) {

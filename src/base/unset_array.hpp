@@ -42,6 +42,15 @@ class UnsetArray {
     if (data_ != nullptr) device_.memory()->deallocate(data_, size_ * sizeof(T), alignment);
   }
 
+  /// The same memory, whose values are set by now. This one is empty then.
+  Array<T> into_array() && {
+    Array<T> array;
+    std::swap(array.device_, device_);
+    std::swap(array.data_, data_);
+    std::swap(array.size_, size_);
+    return array;
+  }
+
   T* data() { return data_; }
   const T* data() const { return data_; }
   std::size_t size() const { return size_; }

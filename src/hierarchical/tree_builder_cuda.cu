@@ -11,17 +11,6 @@ namespace heddle::cuda {
 
 namespace {
 
-/// Takes memory for an array that is empty, and leaves it as it is. Arrays hold zeros for everybody
-/// else, so that this is none of their members: an explicit instantiation may name a private one.
-void allocate(Array<std::byte>& array, std::size_t bytes, const Device& device);
-template <auto allocate_member>
-struct Allocation {
-  friend void allocate(Array<std::byte>& array, std::size_t bytes, const Device& device) {
-    (array.*allocate_member)(bytes, device);
-  }
-};
-template struct Allocation<&Array<std::byte>::allocate>;
-
 /// Of the last level, which has one node.
 NodeReference root_of(const LevelOnGpu& top) {
   const auto kind = std::ranges::find(top.counts.of_kind, 1) - top.counts.of_kind.begin();
@@ -55,8 +44,8 @@ TreeBuilderOnGpu::TreeBuilderOnGpu(Index rows, Index columns, LevelOnGpu leaves,
       levels_.front().nodes() * static_cast<long long>(sizeof(heddle::device::TreeLeaf)) +
       levels_.front().rows * static_cast<long long>(sizeof(heddle::device::TreePiece));
   heddle::detail::check_tree_memory(needed, limit.value_or(device.available_memory()));
-  pool_ = std::make_shared<Array<std::byte>>();
-  allocate(*pool_, static_cast<std::size_t>(tree_.memory.tree()), device);
+  pool_ = std::make_shared<Array<std::byte>>(
+      UnsetArray<std::byte>(static_cast<std::size_t>(tree_.memory.tree()), device).into_array());
 }
 
 void TreeBuilderOnGpu::add_levels(int levels) {
