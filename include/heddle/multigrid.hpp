@@ -83,7 +83,7 @@ struct HEDDLE_EXPORT MultigridReport {
   double operator_complexity = 1;      // scalars of all levels in those of the finest
   double setup_seconds = 0;  // of the set-up, or of the last refresh that computed anything
   long long host_bytes = 0;  // of the matrices that `refresh` computes with
-  /// Of the operators of a cycle, where A is; A itself and fields left out, its copy in floats not.
+  /// Of the operators of a cycle, where A is, its copy in floats included; A itself and fields not.
   long long device_bytes = 0;
   /// In which A's GPU computes new values, since the set-up. 0: the CPU computes them.
   long long refresh_bytes = 0;

@@ -200,7 +200,8 @@ const StreamWatch* StreamWatch::find(const Stream& stream, std::size_t place) {
   if (number_of_watches == 0) return nullptr;
   const std::lock_guard lock(mutex_of_watches);
   for (const StreamWatch* watch : watches) {
-    const bool is_its = watch->gpu_ == stream.gpu && watch->queue_ == stream.queue;
+    const bool is_its = watch->gpu_ == stream.gpu && watch->queue_ == stream.queue &&
+                        watch->thread_ == std::this_thread::get_id();
     if (is_its && place-- == 0) return watch;
   }
   return nullptr;
@@ -224,10 +225,13 @@ std::string description(const Stream& stream) {
 
 void copy(void* to, const void* from, std::size_t bytes, const Stream& stream) {
   const OnGpu here(stream);
+  // Memory of the host may be read or written until it is done; between two places of a device
+  // there is no need to wait.
+  const bool is_of_host = !is_device_memory(to) || !is_device_memory(from);
+  // The driver may wait for the stream itself, and would not look.
+  if (is_of_host && StreamWatch::find(stream, 0) != nullptr) synchronize(stream);
   check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream.queue), "cudaMemcpyAsync");
-  // Memory of the host may be read or written until then; between two places of a device there is
-  // no need to wait.
-  if (!is_device_memory(to) || !is_device_memory(from)) synchronize(stream);
+  if (is_of_host) synchronize(stream);
 }
 
 void fill(void* data, int byte, std::size_t bytes, const Stream& stream) {

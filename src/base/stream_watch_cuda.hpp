@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <thread>
 
 #include "heddle/device.hpp"
 
@@ -11,24 +12,25 @@ namespace heddle::cuda {
 /// For as long as it is there. `synchronize` looks while it waits for the stream.
 class StreamWatch {
  public:
-  /// `look` throws where the host would wait for ever. For the threads that wait for the stream,
-  /// none of which may wait for it any more when this ends.
+  /// `look` throws where the host would wait for ever. The thread that makes this looks, others
+  /// that wait for the stream do not: ranks may share one.
   StreamWatch(const Stream& stream, std::function<void()> look);
   ~StreamWatch();
   StreamWatch(const StreamWatch&) = delete;
   StreamWatch& operator=(const StreamWatch&) = delete;
 
-  /// Of those of a stream the one at that place; null behind the last.
+  /// Of this thread's, those of a stream, the one at that place; null behind the last.
   static const StreamWatch* find(const Stream& stream, std::size_t place);
   void look() const { look_(); }
 
  private:
   int gpu_;
   CUstream_st* queue_;
+  std::thread::id thread_ = std::this_thread::get_id();
   std::function<void()> look_;
 };
 
-/// As all that watch the stream.
+/// As all of this thread's that watch the stream.
 void look(const Stream& stream);
 
 /// As `synchronize`, for destructors: where a look throws, what waits for other ranks has been

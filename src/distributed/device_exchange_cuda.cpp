@@ -51,6 +51,10 @@ DeviceExchange::DeviceExchange(Communicator& ranks, const detail::Halo& halo, st
 }
 
 DeviceExchange::~DeviceExchange() {
+  // What is on the other stream may wait for ranks as well, and a host looks for this one alone.
+  const Event& done = turns_[0].at[Turn::copied];
+  cudaEventRecord(done.get(), beside_.get());
+  cudaStreamWaitEvent(device_.stream().queue, done.get(), 0);
   synchronize_quietly(device_.stream());
   cudaStreamSynchronize(beside_.get());
 }

@@ -119,10 +119,11 @@ void NcclCommunicator::gather(double* all, std::size_t count, const Stream& stre
 void NcclCommunicator::look() {
   if (!communicator_) return;
   int noticed = Nccl::success;
-  check_nccl(nccl().get_async_error(communicator_.get(), &noticed), "ncclCommGetAsyncError");
-  if (noticed != Nccl::success && noticed != Nccl::in_progress) {
+  const int status = nccl().get_async_error(communicator_.get(), &noticed);
+  for (const int error : {status, noticed}) {
+    if (error == Nccl::success || error == Nccl::in_progress) continue;
     communicator_.reset();
-    check_nccl(noticed, "what it had queued");
+    check_nccl(error, "what it had queued");
   }
   constexpr auto between_looks = std::chrono::milliseconds(1);
   const auto now = std::chrono::steady_clock::now();

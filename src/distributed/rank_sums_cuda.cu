@@ -209,6 +209,7 @@ RankSums::RankSums(Communicator& ranks, const detail::GroupTree& tree, const Dev
       of_turn = Array<const double*>(std::span<const double* const>(places), device_);
     }
   });
+  watch_.emplace(device.stream(), [nccl = nccl_] { nccl->look(); });
   // The first connects the ranks, which takes as long as hundreds of others.
   nccl_->gather(gathered_.data(), gathered_of_rank(), device.stream());
   device.synchronize();

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
+#include "base/stream_watch_cuda.hpp"
 #include "group_sums_cuda.hpp"
 #include "group_tree.hpp"
 #include "heddle/array.hpp"
@@ -91,6 +93,7 @@ class RankSums {
   Array<device::PeerPacket*> inboxes_;  // of all ranks
   Array<unsigned> last_round_;          // of those kernels
   unsigned round_ = 0;
+  std::optional<StreamWatch> watch_;  // where NCCL gathers
 };
 
 }  // namespace heddle::cuda
