@@ -68,9 +68,12 @@ class CycleInFloats final : public Preconditioner<double> {
                   "multigrid");
     const bool lies_as_ours =
         matrix_.vector_layout() == VectorLayout::aos ? field.is_aos() : field.is_soa();
-    if (const cuda::Product* const product = matrix_.product_on_gpu()) {
-      product->check_operand(field.data, lies_as_ours, name);
-    } else if (!lies_as_ours) {
+    if constexpr (has_cuda) {
+      if (const cuda::Product* const product = matrix_.product_on_gpu()) {
+        return product->check_operand(field.data, lies_as_ours, name);
+      }
+    }
+    if (!lies_as_ours) {
       throw Error(ErrorKind::size_mismatch,
                   "multigrid: the fields differ in layout; copy one first");
     }
