@@ -87,7 +87,7 @@ endif()
 if(HEDDLE_QUICK_CHECK AND NOT HEDDLE_SANITIZE)
   set(of_release "")
   foreach(files
-      "(bench|cli|elastic|heart|spin)/[^/]*"
+      "(base|bench|cli|elastic|heart|spin)/[^/]*"
       "distributed/(distributed_blocks|distributed_multigrid)"
       "fields/(chunk_operations|vector_operations)"
       "hierarchical/(hierarchical_product|tree_program)"
