@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <optional>
+#include <span>
 #include <tuple>
 #include <utility>
 
@@ -68,34 +69,32 @@ constexpr PreconditionerInfo table[] = {
      .is_symmetric = false},
 };
 
-struct CycleName {
-  Cycle cycle;
+template <class Setting>
+struct Named {
+  Setting setting;
   std::string_view name;
 };
-constexpr CycleName cycles[] = {{Cycle::v, "v"}, {Cycle::w, "w"}, {Cycle::k, "k"}};
+constexpr Named<Cycle> cycles[] = {{Cycle::v, "v"}, {Cycle::w, "w"}, {Cycle::k, "k"}};
+constexpr Named<Smoother> smoothers[] = {{Smoother::chebyshev, "chebyshev"},
+                                         {Smoother::jacobi, "jacobi"},
+                                         {Smoother::l1_jacobi, "l1-jacobi"},
+                                         {Smoother::gauss_seidel, "gauss-seidel"}};
+constexpr Named<Interpolation> interpolations[] = {{Interpolation::smoothed, "smoothed"},
+                                                   {Interpolation::plain, "plain"}};
+constexpr Named<StoredScalar> level_precisions[] = {{StoredScalar::own, "full"},
+                                                    {StoredScalar::single, "single"}};
 
-struct SmootherName {
-  Smoother smoother;
-  std::string_view name;
-};
-constexpr SmootherName smoothers[] = {{Smoother::chebyshev, "chebyshev"},
-                                      {Smoother::jacobi, "jacobi"},
-                                      {Smoother::l1_jacobi, "l1-jacobi"},
-                                      {Smoother::gauss_seidel, "gauss-seidel"}};
-
-struct InterpolationName {
-  Interpolation interpolation;
-  std::string_view name;
-};
-constexpr InterpolationName interpolations[] = {{Interpolation::smoothed, "smoothed"},
-                                                {Interpolation::plain, "plain"}};
-
-struct LevelPrecisionName {
-  StoredScalar precision;
-  std::string_view name;
-};
-constexpr LevelPrecisionName level_precisions[] = {{StoredScalar::own, "full"},
-                                                   {StoredScalar::single, "single"}};
+template <class Setting>
+std::optional<Setting> find_named(std::span<const Named<Setting>> table, std::string_view name) {
+  for (const Named<Setting>& row : table) {
+    if (row.name == name) return row.setting;
+  }
+  return std::nullopt;
+}
+template <class Setting>
+std::string_view name_of(std::span<const Named<Setting>> table, Setting setting) {
+  return std::ranges::find(table, setting, &Named<Setting>::setting)->name;
+}
 
 [[noreturn]] void refuse(const std::string& why) { throw Error(ErrorKind::usage, why); }
 
@@ -221,39 +220,25 @@ PreconditionerChoice parse_preconditioner(std::string_view text) {
   return {row->kind, number};
 }
 
-std::optional<Cycle> find_cycle(std::string_view name) {
-  for (const CycleName& row : cycles) {
-    if (row.name == name) return row.cycle;
-  }
-  return std::nullopt;
-}
+std::optional<Cycle> find_cycle(std::string_view name) { return find_named<Cycle>(cycles, name); }
 std::optional<Smoother> find_smoother(std::string_view name) {
-  for (const SmootherName& row : smoothers) {
-    if (row.name == name) return row.smoother;
-  }
-  return std::nullopt;
+  return find_named<Smoother>(smoothers, name);
 }
 std::optional<Interpolation> find_interpolation(std::string_view name) {
-  for (const InterpolationName& row : interpolations) {
-    if (row.name == name) return row.interpolation;
-  }
-  return std::nullopt;
+  return find_named<Interpolation>(interpolations, name);
 }
 std::optional<StoredScalar> find_level_precision(std::string_view name) {
-  for (const LevelPrecisionName& row : level_precisions) {
-    if (row.name == name) return row.precision;
-  }
-  return std::nullopt;
+  return find_named<StoredScalar>(level_precisions, name);
 }
-std::string_view name(Cycle cycle) { return cycles[static_cast<std::size_t>(cycle)].name; }
-std::string_view name(Smoother smoother) {
-  return smoothers[static_cast<std::size_t>(smoother)].name;
-}
+std::string_view name(Cycle cycle) { return name_of<Cycle>(cycles, cycle); }
+std::string_view name(Smoother smoother) { return name_of<Smoother>(smoothers, smoother); }
 std::string_view name(Interpolation interpolation) {
-  return interpolations[static_cast<std::size_t>(interpolation)].name;
+  return name_of<Interpolation>(interpolations, interpolation);
 }
 std::string_view name_of_level_precision(StoredScalar precision) {
-  return level_precisions[precision == StoredScalar::single ? 1 : 0].name;
+  // Others are refused where levels are made.
+  const bool is_single = precision == StoredScalar::single;
+  return name_of<StoredScalar>(level_precisions, is_single ? precision : StoredScalar::own);
 }
 
 namespace {

@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <span>
 #include <type_traits>
 #include <vector>
 
@@ -13,34 +12,12 @@
 #include "support/dense_map.hpp"
 #include "support/expect_error.hpp"
 #include "support/few_entries.hpp"
+#include "support/multigrids.hpp"
 #include "support/random_matrix.hpp"
 #include "support/systems.hpp"
 
 namespace heddle::test::multigrid_floats {
 namespace {
-
-template <class E>
-using Candidates = std::vector<Field<E>>;
-
-template <class E>
-Multigrid<vector_scalar_t<E>> make(const Operator<E>& A, const MultigridOptions& options,
-                                   const Candidates<E>& candidates = {}) {
-  std::vector<FieldView<const vector_scalar_t<E>>> views;
-  for (const Field<E>& field : candidates) views.push_back(field.view());
-  return Multigrid<vector_scalar_t<E>>(A, options, views);
-}
-
-template <class E>
-long long iterations_of(const CsrMatrix<E>& matrix, const Field<E>& b,
-                        const MultigridOptions& options, const Candidates<E>& candidates = {},
-                        double tolerance = 1e-10) {
-  const Operator<E> A(matrix, Plan{});
-  ConjugateGradient<double> solver(A, make(A, options, candidates), {.tolerance = tolerance});
-  Field<E> x(matrix.rows());
-  const Report report = solver.solve(b, x);
-  EXPECT_TRUE(report.converged()) << report;
-  return report.iterations;
-}
 
 template <class E>
 class LevelsInFloatsOf : public ::testing::Test {};
@@ -60,9 +37,9 @@ TYPED_TEST(LevelsInFloatsOf, HaveTheSameCycle) {
     const Operator<E> A(system.matrix, parse_plan(plan));
     for (const Smoother smoother : {Smoother::chebyshev, Smoother::gauss_seidel}) {
       MultigridOptions options{.smoother = smoother, .strength = 0.02, .coarsest = 16};
-      const DenseMap wide = dense_of(A, make(A, options));
+      const DenseMap wide = dense_of(A, make_multigrid(A, options));
       options.level_precision = StoredScalar::single;
-      const DenseMap narrow = dense_of(A, make(A, options));
+      const DenseMap narrow = dense_of(A, make_multigrid(A, options));
       EXPECT_FALSE(!((narrow - wide).norm() <= rounding * wide.norm()));
       EXPECT_TRUE(is_positive_definite(narrow));
     }
@@ -76,20 +53,15 @@ TEST(LevelsInFloats, TakeTheMotionsOfARigidBody) {
     TetrahedronMesh mesh = random_solid(2000);
     for (auto& point : mesh.position) point[2] *= stretch;
     const auto matrix = elasticity(mesh);
-    const auto modes = rigid_body_modes<double>(
-        std::span(mesh.position.data(), static_cast<std::size_t>(mesh.free_vertices)));
-    Candidates<E> candidates;
-    for (const auto& mode : modes) {
-      Field<E>& field = candidates.emplace_back(matrix.rows());
-      std::copy(mode.begin(), mode.end(), field.scalars().begin());
-    }
+    const Operator<E> A(matrix, Plan{});
+    const auto candidates = motions_of(mesh);
     Field<E> b(matrix.rows());
     fill<double>(1, b.view(), b.stream());
     // In double the longer one's residual ends at 1e-10, at a backward error of one rounding.
-    constexpr double tolerance = 1e-9;
+    const SolverOptions until{.tolerance = 1e-9};
     const MultigridOptions floats{.level_precision = StoredScalar::single};
-    EXPECT_LE(iterations_of(matrix, b, floats, candidates, tolerance),
-              iterations_of(matrix, b, {}, candidates, tolerance) + 1);
+    EXPECT_LE(iterations_with(A, b, floats, candidates, until),
+              iterations_with(A, b, {}, candidates, until) + 1);
   }
 }
 
@@ -98,8 +70,10 @@ TEST(LevelsInFloats, PreconditionDoubles) {
   const auto matrix = poisson(1500, 7);
   Field<real<double>> exact(matrix.rows());
   fill<double>(1, exact.view(), exact.stream());
-  const long long expected = iterations_of(matrix, exact, {.coarsest = 50}, {}, 1e-12);
-  EXPECT_LE(iterations_of(matrix, exact, options, {}, 1e-12), expected + 1);
+  const Operator<real<double>> plain(matrix, Plan{});
+  const SolverOptions until{.tolerance = 1e-12};
+  const long long expected = iterations_with(plain, exact, {.coarsest = 50}, {}, until);
+  EXPECT_LE(iterations_with(plain, exact, options, {}, until), expected + 1);
   // Residuals and values far from 1.
   Seed seed(22);
   const auto b = random_vector<real<double>>(matrix.rows(), seed.generator);
@@ -107,7 +81,7 @@ TEST(LevelsInFloats, PreconditionDoubles) {
     auto scaled = matrix;
     for (double& value : scaled.values()) value = std::ldexp(value, exponent);
     const Operator<real<double>> A(scaled, Plan{});
-    ConjugateGradient<double> solver(A, make(A, options));
+    ConjugateGradient<double> solver(A, make_multigrid(A, options));
     for (const int of_b : {-240, 240}) {
       Field<real<double>> right(matrix.rows()), x(matrix.rows());
       permute<double>(b.view(), right.view(), std::ldexp(1, of_b), right.stream());
@@ -116,7 +90,7 @@ TEST(LevelsInFloats, PreconditionDoubles) {
       EXPECT_LE(report.iterations, expected);
     }
   }
-  const auto multigrid = make(Operator<real<double>>(matrix, Plan{}), options);
+  const auto multigrid = make_multigrid(plain, options);
   std::vector<double> gaps(static_cast<std::size_t>(2 * matrix.rows()));
   FieldView<const double> with_gaps(gaps.data(), matrix.rows());
   with_gaps.entry_stride = 2;
@@ -129,7 +103,7 @@ TEST(LevelsInFloats, PreconditionDoubles) {
     expect_error(ErrorKind::unsupported,
                  "multigrid: the matrix has values beyond the range of floats, which levels in "
                  "single precision are read in; scale it, or take full precision",
-                 [&] { make(Operator<real<double>>(scaled, Plan{}), options); });
+                 [&] { make_multigrid(Operator<real<double>>(scaled, Plan{}), options); });
   }
 }
 

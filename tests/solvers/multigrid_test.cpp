@@ -17,22 +17,12 @@
 #include "support/dense_map.hpp"
 #include "support/expect_error.hpp"
 #include "support/few_entries.hpp"
+#include "support/multigrids.hpp"
 #include "support/random_matrix.hpp"
 #include "support/systems.hpp"
 
 namespace heddle::test::multigrid {
 namespace {
-
-template <class E>
-using Candidates = std::vector<Field<E>>;
-
-template <class E>
-Multigrid<vector_scalar_t<E>> make(const Operator<E>& A, const MultigridOptions& options,
-                                   const Candidates<E>& candidates = {}) {
-  std::vector<FieldView<const vector_scalar_t<E>>> views;
-  for (const Field<E>& field : candidates) views.push_back(field.view());
-  return Multigrid<vector_scalar_t<E>>(A, options, views);
-}
 
 template <class E>
 class MultigridOf : public ::testing::Test {};
@@ -56,13 +46,13 @@ TYPED_TEST(MultigridOf, HasAHermitianPositiveCycle) {
         SCOPED_TRACE(std::string(plan) + ", smoother " +
                      std::to_string(static_cast<int>(smoother)) + " of degree " +
                      std::to_string(degree));
-        const auto preconditioner =
-            make(A, {.cycle = cycle,
-                     .smoother = smoother,
-                     .interpolation = degree == 2 ? Interpolation::plain : Interpolation::smoothed,
-                     .degree = degree,
-                     .strength = 0.02,
-                     .coarsest = 16});
+        const auto preconditioner = make_multigrid(
+            A, {.cycle = cycle,
+                .smoother = smoother,
+                .interpolation = degree == 2 ? Interpolation::plain : Interpolation::smoothed,
+                .degree = degree,
+                .strength = 0.02,
+                .coarsest = 16});
         EXPECT_EQ(preconditioner.report().levels.front().colours > 0,
                   smoother == Smoother::gauss_seidel);
         EXPECT_GE(preconditioner.report().levels.size(), 2U);
@@ -97,10 +87,10 @@ TYPED_TEST(MultigridOf, IsTheSameForAnyNumberOfThreadsAndForNewValues) {
         {.smoother = Smoother::l1_jacobi},
         {.level_precision = StoredScalar::single},
         {.interpolation = Interpolation::plain, .coarsest = 50}}) {
-    const auto expected = image(one, make(one, options));
+    const auto expected = image(one, make_multigrid(one, options));
     for (const int threads : {2, 3}) {
       const Operator<E> A(system.matrix, Plan{}, Device::cpu(threads));
-      EXPECT_EQ(image(A, make(A, options)), expected);
+      EXPECT_EQ(image(A, make_multigrid(A, options)), expected);
     }
   }
   // From multiples back to these: by a power of 4 the estimates have the same bits.
@@ -109,12 +99,12 @@ TYPED_TEST(MultigridOf, IsTheSameForAnyNumberOfThreadsAndForNewValues) {
     for (const bool estimates_again : {false, true}) {
       MultigridOptions options{.smoother = smoother, .strength = 0};
       if (estimates_again) options.level_precision = StoredScalar::single;
-      const auto unscaled = image(one, make(one, options));
+      const auto unscaled = image(one, make_multigrid(one, options));
       auto other = system.matrix;
       for (auto& value : other.values()) value *= estimates_again ? 3 : 4;
       Operator<E> A(other, Plan{}, Device::cpu(2));
       options.estimates_again = estimates_again;
-      auto preconditioner = make(A, options);
+      auto preconditioner = make_multigrid(A, options);
       A.update_values(system.matrix.values().span());
       preconditioner.refresh();
       EXPECT_EQ(image(A, preconditioner), unscaled);
@@ -126,13 +116,7 @@ template <class E>
 long long iterations_of(const CsrMatrix<E>& matrix, const Field<E>& b,
                         const MultigridOptions& options, const Candidates<E>& candidates = {},
                         const char* plan = "CSR") {
-  using S = vector_scalar_t<E>;
-  const Operator<E> A(matrix, parse_plan(plan));
-  ConjugateGradient<S> solver(A, make(A, options, candidates));
-  Field<E> x(matrix.rows());
-  const Report report = solver.solve(b, x);
-  EXPECT_TRUE(report.converged()) << report;
-  return report.iterations;
+  return iterations_with(Operator<E>(matrix, parse_plan(plan)), b, options, candidates);
 }
 
 constexpr MultigridOptions small_levels = {.coarsest = 64};
@@ -257,13 +241,7 @@ TEST(MultigridElasticity, TakesTheMotionsOfARigidBody) {
   using E = block<double, 3, 3>;
   const TetrahedronMesh mesh = random_solid(4000);
   const auto matrix = elasticity(mesh);
-  const auto modes = rigid_body_modes<double>(
-      std::span(mesh.position.data(), static_cast<std::size_t>(mesh.free_vertices)));
-  Candidates<E> candidates;
-  for (const auto& mode : modes) {
-    Field<E>& field = candidates.emplace_back(matrix.rows());
-    std::copy(mode.begin(), mode.end(), field.scalars().begin());
-  }
+  const auto candidates = motions_of(mesh);
   Field<E> b(matrix.rows());
   fill<double>(1, b.view(), b.stream());
   const long long with = iterations_of(matrix, b, {}, candidates);
@@ -294,7 +272,7 @@ void expect_solved(const CsrMatrix<real<double>>& matrix, const MultigridOptions
   Field<real<double>> exact = random_vector<real<double>>(matrix.rows(), seed.generator);
   Field<real<double>> b(matrix.rows()), x(matrix.rows());
   A.apply(1, exact.view(), 0, b.view(), A.device().stream());
-  ConjugateGradient<double> solver(A, make(A, options));
+  ConjugateGradient<double> solver(A, make_multigrid(A, options));
   const Report report = solver.solve(b, x);
   EXPECT_TRUE(report.converged()) << report;
 }
@@ -340,14 +318,14 @@ TEST(MultigridRefusals, NameWhatDoesNotSuit) {
   };
   const auto general = general_system<real<double>>(700, seed.generator);
   refuse(ErrorKind::unsupported, ": the matrix is not Hermitian; take jacobi, or none",
-         [&] { make(Operator<real<double>>(general.matrix, Plan{}), {}); });
+         [&] { make_multigrid(Operator<real<double>>(general.matrix, Plan{}), {}); });
   const auto dual = general_system<dual_quaternion<double>>(9, seed.generator);
   refuse(ErrorKind::unsupported,
          ": it needs P* A P, and these entries have no adjoint; take jacobi, or none",
-         [&] { make(Operator<dual_quaternion<double>>(dual.matrix, Plan{}), {}); });
+         [&] { make_multigrid(Operator<dual_quaternion<double>>(dual.matrix, Plan{}), {}); });
   auto negative = poisson(700);
   for (double& value : negative.values()) value = -value;
-  EXPECT_THROW(make(Operator<real<double>>(negative, Plan{}), {}), Error);
+  EXPECT_THROW(make_multigrid(Operator<real<double>>(negative, Plan{}), {}), Error);
   const Operator<complex<double>> A(
       random_system<complex<double>>(50, 2, 0.2, 0, seed.generator).matrix, Plan{});
   Candidates<complex<double>> two;
@@ -355,17 +333,17 @@ TEST(MultigridRefusals, NameWhatDoesNotSuit) {
   refuse(ErrorKind::unsupported,
          ": 2 candidates over entries of 1 x 1 numbers; there are up to 1, 6 over real blocks of "
          "3 x 3, and 3 over those of 2 x 2",
-         [&] { make(A, {}, two); });
+         [&] { make_multigrid(A, {}, two); });
   refuse(ErrorKind::usage, ": the smoother's degree is 0 or more",
-         [&] { make(A, {.degree = -1}); });
+         [&] { make_multigrid(A, {.degree = -1}); });
   refuse(ErrorKind::usage, ": this smoother takes 1 sweep or more",
-         [&] { make(A, {.smoother = Smoother::gauss_seidel, .degree = 0}); });
+         [&] { make_multigrid(A, {.smoother = Smoother::gauss_seidel, .degree = 0}); });
   refuse(ErrorKind::usage, ": the strength of a connection is at least 0 and below 1",
-         [&] { make(A, {.strength = 1}); });
+         [&] { make_multigrid(A, {.strength = 1}); });
   refuse(ErrorKind::usage, ": the coarsest level has 1 to 4096 scalars",
-         [&] { make(A, {.coarsest = 0}); });
+         [&] { make_multigrid(A, {.coarsest = 0}); });
   refuse(ErrorKind::usage, ": the precision of its levels is that of the matrix, or single",
-         [&] { make(A, {.level_precision = StoredScalar::half}); });
+         [&] { make_multigrid(A, {.level_precision = StoredScalar::half}); });
 }
 
 /// A path whose diagonal tiles are diag(1, 1, 0.1): `coupling` of the third number is that of D.
@@ -384,7 +362,7 @@ CsrMatrix<block<double, 3, 3>> uneven_path(double coupling) {
 
 TEST(MultigridNewValues, ShowAnEigenvalueThatGrowsBesideUnevenDiagonalTiles) {
   Operator<block<double, 3, 3>> A(uneven_path(0.2), Plan{});
-  auto multigrid = std::make_shared<Multigrid<double>>(make(A, {.coarsest = 50}));
+  auto multigrid = std::make_shared<Multigrid<double>>(make_multigrid(A, {.coarsest = 50}));
   EXPECT_LE(multigrid->report().levels.front().largest, 1.4);
   ConjugateGradient<double> solver(A, std::shared_ptr<Preconditioner<double>>(multigrid));
   A.update_values(uneven_path(0.49).values().span());

@@ -14,36 +14,25 @@
 #include "heddle/multigrid.hpp"
 #include "heddle/problems.hpp"
 #include "support/expect_error.hpp"
+#include "support/multigrids.hpp"
 #include "support/random_matrix.hpp"
 #include "support/systems.hpp"
 
 namespace heddle::test::multigrid_values {
 namespace {
 
-template <class E>
-Multigrid<vector_scalar_t<E>> make(const Operator<E>& A, const MultigridOptions& options,
-                                   const std::vector<Field<E>>& candidates = {}) {
-  std::vector<FieldView<const vector_scalar_t<E>>> views;
-  for (const Field<E>& field : candidates) views.push_back(field.view());
-  return Multigrid<vector_scalar_t<E>>(A, options, views);
-}
-
 /// Iterations for b = A x with a random x, so that singular matrices yield b. `candidates` are
 /// fields of the matrix's rows.
 template <class E>
 long long iterations_of(const CsrMatrix<E>& matrix, const MultigridOptions& options,
                         const char* plan = "CSR", double tolerance = 1e-8,
-                        const std::vector<Field<E>>& candidates = {}) {
-  using S = vector_scalar_t<E>;
+                        const Candidates<E>& candidates = {}) {
   Seed seed(21);
   const Operator<E> A(matrix, parse_plan(plan));
   const Field<E> exact = random_vector<E>(matrix.rows(), seed.generator);
-  Field<E> b(matrix.rows()), x(matrix.rows());
+  Field<E> b(matrix.rows());
   A.apply(1, exact.view(), 0, b.view(), A.device().stream());
-  ConjugateGradient<S> solver(A, make(A, options, candidates), {.tolerance = tolerance});
-  const Report report = solver.solve(b, x);
-  EXPECT_TRUE(report.converged()) << report;
-  return report.iterations;
+  return iterations_with(A, b, options, candidates, {.tolerance = tolerance});
 }
 
 /// 26 at each point of a cube, -1 to all that surround it: no neighbour exceeds 0.08 of 26.
@@ -67,7 +56,7 @@ CsrMatrix<real<double>> stencil_of_27(Index side) {
 TEST(MultigridStrength, IsWeakenedWhereNoNeighbourIsStrong) {
   const auto matrix = stencil_of_27(16);
   const Operator<real<double>> A(matrix, Plan{});
-  const auto report = make(A, {.coarsest = 40}).report();
+  const auto report = make_multigrid(A, {.coarsest = 40}).report();
   ASSERT_GE(report.levels.size(), 3U);
   EXPECT_EQ(report.levels.front().strength, 0.02);
   EXPECT_TRUE(report.levels.back().is_solved);
@@ -79,13 +68,13 @@ TEST(MultigridStrength, LeavesRowsAloneThatTheirDiagonalDominates) {
   TileRows tiles(1, 700);
   for (Index i = 0; i < 700; ++i) tiles.at(i, i)(0, 0) = 2;
   const Operator<real<double>> alone(assemble<real<double>>(tiles), Plan{});
-  EXPECT_TRUE(make(alone, {}).report().is_smoother_alone());
+  EXPECT_TRUE(make_multigrid(alone, {}).report().is_smoother_alone());
   // Pairs, and rows whose connections are weak beside their diagonal.
   for (Index i = 0; i + 1 < 700; ++i) {
     if (i % 3 != 2) tiles.at(i, i + 1)(0, 0) = tiles.at(i + 1, i)(0, 0) = i % 3 == 0 ? -1 : -1e-3;
   }
   const Operator<real<double>> pairs(assemble<real<double>>(tiles), Plan{});
-  EXPECT_EQ(make(pairs, {}).report().levels.front().strength, 0.08);
+  EXPECT_EQ(make_multigrid(pairs, {}).report().levels.front().strength, 0.08);
 }
 
 /// Paths of eight rows that nothing holds, with conductances that floats round.
@@ -178,7 +167,7 @@ TEST(MultigridScale, ChangesNothing) {
 void expect_indefinite(const CsrMatrix<real<double>>& matrix, const MultigridOptions& options) {
   expect_error(ErrorKind::unsupported,
                "multigrid: the matrix is not positive semidefinite; take jacobi, or none",
-               [&] { make(Operator<real<double>>(matrix, Plan{}), options); });
+               [&] { make_multigrid(Operator<real<double>>(matrix, Plan{}), options); });
 }
 
 TEST(MultigridIndefinite, IsRefusedOnEveryLevel) {
@@ -219,7 +208,7 @@ TEST(MultigridNewValues, MayBeRefusedAndMayChangeWhatIsStrong) {
   };
   const auto first = grid(1, 1e-3);
   Operator<real<double>> A(first, Plan{});
-  ConjugateGradient<double> solver(A, make(A, {.coarsest = 50}));
+  ConjugateGradient<double> solver(A, make_multigrid(A, {.coarsest = 50}));
   Field<real<double>> b(A.rows());
   fill<double>(1, b.view(), b.stream());
   const auto iterations = [&] {
@@ -254,11 +243,11 @@ TEST(MultigridNewValues, KeepTheSpectrumUnlessAskedFor) {
     }
   }
   const Operator<real<double>> fresh(second, Plan{});
-  const double expected = make(fresh, {.strength = 0}).report().levels.front().largest;
+  const double expected = make_multigrid(fresh, {.strength = 0}).report().levels.front().largest;
   for (const bool estimates_again : {false, true}) {
     Operator<real<double>> A(first, Plan{});
     auto multigrid = std::make_shared<Multigrid<double>>(
-        make(A, {.strength = 0, .estimates_again = estimates_again}));
+        make_multigrid(A, {.strength = 0, .estimates_again = estimates_again}));
     const double before = multigrid->report().levels.front().largest;
     EXPECT_GT(std::abs(before - expected), 0.05 * expected);
     ConjugateGradient<double> solver(A, std::shared_ptr<Preconditioner<double>>(multigrid));
@@ -298,7 +287,7 @@ TEST(MultigridNewValues, ShowAnEigenvalueThatGrowsInFewRows) {
   for (const double within : {0.7, 0.9}) {
     for (const Index corner : {61, 1234, 1530, 2780}) {
       Operator<real<double>> A(grid_with_clique(corner, -0.01), Plan{});
-      auto multigrid = std::make_shared<Multigrid<double>>(make(A, {.coarsest = 50}));
+      auto multigrid = std::make_shared<Multigrid<double>>(make_multigrid(A, {.coarsest = 50}));
       EXPECT_LE(multigrid->report().levels.front().largest, 2);
       ConjugateGradient<double> solver(A, std::shared_ptr<Preconditioner<double>>(multigrid));
       A.update_values(grid_with_clique(corner, within).values().span());
@@ -321,7 +310,7 @@ TEST(MultigridCandidates, AreCountedAndChecked) {
   for (int count = 1; count <= 5; ++count) {
     candidates.push_back(random_vector<E>(900, seed.generator));
     if (count <= 3) {
-      EXPECT_GE(make(A, {.strength = 0}, candidates).report().levels.size(), 2U);
+      EXPECT_GE(make_multigrid(A, {.strength = 0}, candidates).report().levels.size(), 2U);
       EXPECT_LE(iterations_of(matrix, {.strength = 0}, "CSR", 1e-8, candidates), 40);
       continue;
     }
@@ -329,14 +318,14 @@ TEST(MultigridCandidates, AreCountedAndChecked) {
                  "multigrid: " + std::to_string(count) +
                      " candidates over entries of 3 x 3 numbers; there are up to 3, 6 over real "
                      "blocks of 3 x 3, and 3 over those of 2 x 2",
-                 [&] { make(A, {}, candidates); });
+                 [&] { make_multigrid(A, {}, candidates); });
   }
   candidates.resize(1);
   candidates[0].view().at(17, 1) = std::numeric_limits<double>::quiet_NaN();
   expect_error(ErrorKind::not_finite, "multigrid: a candidate has a component that is no number",
-               [&] { make(A, {}, candidates); });
+               [&] { make_multigrid(A, {}, candidates); });
   candidates[0] = random_vector<E>(800, seed.generator);
-  EXPECT_THROW(make(A, {}, candidates), Error);
+  EXPECT_THROW(make_multigrid(A, {}, candidates), Error);
 }
 
 TEST(MultigridEntries, MayBeBlocksOfTwoOrOfComplexNumbers) {
@@ -349,7 +338,7 @@ TEST(MultigridEntries, MayBeBlocksOfTwoOrOfComplexNumbers) {
   std::vector<Field<E>> three;
   for (int k = 0; k < 3; ++k) three.push_back(random_vector<E>(900, seed.generator));
   const Operator<E> A(blocks, Plan{});
-  EXPECT_EQ(make(A, {.coarsest = 100}, three).report().levels.back().components, 3);
+  EXPECT_EQ(make_multigrid(A, {.coarsest = 100}, three).report().levels.back().components, 3);
   EXPECT_LE(iterations_of(blocks, {.coarsest = 100}, "CSR", 1e-8, three), 40);
 }
 
