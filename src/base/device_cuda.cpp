@@ -12,6 +12,7 @@
 
 #include "cuda_call.hpp"
 #include "heddle/error.hpp"
+#include "staged_copy_cuda.hpp"
 #include "stream_watch_cuda.hpp"
 
 namespace heddle::cuda {
@@ -30,9 +31,10 @@ cudaMemPool_t pool_of(int ordinal) {
     properties.location = {cudaMemLocationTypeDevice, ordinal};
     check(cudaMemPoolCreate(&pool, &properties), "cudaMemPoolCreate");
     // A solver or a tree that is made and destroyed again should find the memory where it left it:
-    // to have a GiB anew takes as long as to copy several.
+    // to have a GiB anew takes as long as to copy several. A multigrid for a million rows of 3 x 3
+    // takes 12 GB.
     constexpr std::size_t least = std::size_t(64) << 20;
-    constexpr std::size_t part_of_memory = 16;
+    constexpr std::size_t part_of_memory = 8;
     std::size_t available = 0, total = 0;
     check(cudaMemGetInfo(&available, &total), "cudaMemGetInfo");
     unsigned long long kept = std::max(least, total / part_of_memory);
@@ -227,9 +229,15 @@ void copy(void* to, const void* from, std::size_t bytes, const Stream& stream) {
   const OnGpu here(stream);
   // Memory of the host may be read or written until it is done; between two places of a device
   // there is no need to wait.
-  const bool is_of_host = !is_device_memory(to) || !is_device_memory(from);
+  const cudaPointerAttributes of_to = attributes_of(to), of_from = attributes_of(from);
+  const bool is_to_gpu = is_of_device(of_to), is_from_gpu = is_of_device(of_from);
+  const bool is_of_host = !is_to_gpu || !is_from_gpu;
   // The driver may wait for the stream itself, and would not look.
   if (is_of_host && StreamWatch::find(stream, 0) != nullptr) synchronize(stream);
+  const bool is_pageable = (is_to_gpu ? of_from : of_to).type == cudaMemoryTypeUnregistered;
+  if (is_pageable && is_to_gpu != is_from_gpu && bytes >= StagedCopy::least_bytes) {
+    if (StagedCopy::run(to, from, bytes, is_to_gpu, stream)) return;
+  }
   check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream.queue), "cudaMemcpyAsync");
   if (is_of_host) synchronize(stream);
 }

@@ -7,7 +7,9 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <span>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "heddle/vector_operations.hpp"
@@ -133,6 +135,21 @@ TYPED_TEST(GpuTransfers, OwnedFieldsReadAndSetRows) {
 }
 
 using GpuFields = OnGpu;
+
+/// Parts and an odd rest, by two threads, of which one has the pinned memory.
+TEST_F(GpuFields, TravelInManyParts) {
+  std::vector<float> numbers((std::size_t(5) << 20) + 3);
+  std::iota(numbers.begin(), numbers.end(), 1.0f);
+  const auto there_and_back = [&] {
+    for (int turn = 0; turn < 3; ++turn) {
+      const Array<float> there(std::span<const float>(numbers), device);
+      EXPECT_EQ(there.to_host(), numbers);
+    }
+  };
+  std::thread other(there_and_back);
+  there_and_back();
+  other.join();
+}
 
 TEST_F(GpuFields, OfTwoStreams) {
   Seed seed(655);
