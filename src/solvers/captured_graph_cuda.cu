@@ -6,13 +6,19 @@ namespace heddle::cuda {
 
 namespace {
 
-__global__ void continue_while_any_is_zero(cudaGraphConditionalHandle handle, Flags stops) {
+__global__ void set_if_any_is_zero(cudaGraphConditionalHandle handle, Flags stops) {
   int zeros = 0;
   for (int k = 0; k < stops.count; ++k) zeros += stops.first[k * stops.stride] == 0 ? 1 : 0;
   cudaGraphSetConditional(handle, zeros > 0 ? 1 : 0);
 }
 __global__ void enter_unless_zero(cudaGraphConditionalHandle handle, const int* flag) {
   cudaGraphSetConditional(handle, *flag != 0 ? 1 : 0);
+}
+
+SetCondition if_any_is_zero(const Flags& stops) {
+  return [stops](const Stream& stream, cudaGraphConditionalHandle handle) {
+    set_if_any_is_zero<<<1, 1, 0, stream.queue>>>(handle, stops);
+  };
 }
 
 /// A caller's capture may forbid calls that could wait, such as those that open a stream: they do
@@ -121,10 +127,12 @@ void capture_while(const Stream& capturing, const SetCondition& first, const Set
 }
 
 void capture_while_any_is_zero(const Stream& capturing, const Flags& stops, const Capture& body) {
-  const SetCondition set = [stops](const Stream& stream, cudaGraphConditionalHandle handle) {
-    continue_while_any_is_zero<<<1, 1, 0, stream.queue>>>(handle, stops);
-  };
+  const SetCondition set = if_any_is_zero(stops);
   capture_while(capturing, set, set, body);
+}
+
+void capture_if_any_is_zero(const Stream& capturing, const Flags& stops, const Capture& body) {
+  capture_if(capturing, if_any_is_zero(stops), body);
 }
 
 void capture_if(const Stream& capturing, const SetCondition& set, const Capture& body) {

@@ -20,6 +20,9 @@ struct Flags {
 /// `stops` is 0: looked at before the first time and after each.
 void capture_while_any_is_zero(const Stream& capturing, const Flags& stops, const Capture& body);
 
+/// The same once, if one of `stops` is 0 by then.
+void capture_if_any_is_zero(const Stream& capturing, const Flags& stops, const Capture& body);
+
 /// The same once, if `*flag` is not 0 by then.
 void capture_if(const Stream& capturing, const int* flag, const Capture& body);
 

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "basis_cuda.hpp"
-#include "fields/chunks.hpp"
 #include "fields/vector_operations_cuda.hpp"
 #include "graph_loop_cuda.hpp"
 #include "heddle/kernels/row_arguments.hpp"
@@ -20,24 +19,13 @@
 #include "queued_systems_cuda.hpp"
 #include "spmv/kernel_library_cuda.hpp"
 #include "step_places_cuda.hpp"
-#include "step_program.hpp"
 #include "step_walk.hpp"
 
 namespace heddle::cuda {
 
 namespace {
 
-using detail::MethodProgram;
-using methods::Facts;
-using methods::StepKind;
-
-template <class S>
-PartialCounts counts_of(const MethodProgram& program, const QueuedProduct<S>& product, bool joins,
-                        std::size_t systems, bool by_groups) {
-  return {product.partials(static_cast<int>(systems)),
-          Offset(StepWalk<S>(program, product.shape(), by_groups).partials()),
-          joins ? blocks_over_rows(product.shape().size) : 0};
-}
+using detail::MethodProgram, methods::Facts, methods::StepKind;
 
 template <class S>
 class DeviceLoop final : public detail::MethodLoop<S> {
@@ -147,6 +135,18 @@ class DeviceLoop final : public detail::MethodLoop<S> {
     }
   }
 
+  /// Behind the end of a run the rest of a body would only make the preconditioner's own work.
+  void queue_body(bool in_graph, const Flags& ends, const Stream& stream) {
+    const bool ends_early =
+        in_graph && parts_.preconditioner.queue != nullptr && !basis_ && !walk_.by_groups;
+    queue_iterations(ends_early ? 1 : iterations_of_body(), stream);
+    if (!ends_early) return;
+    capture_if_any_is_zero(stream, ends, [&](const Stream& rest) {
+      queued_.is_first = true;
+      queue_iterations(iterations_of_body() - 1, rest);
+    });
+  }
+
   /// While `systems` are there.
   LoopKernels kernels_on(std::span<const detail::RunOf<S>> systems, LoopForm form) {
     return {[this, systems, form](device::LoopState* states, const Stream& stream) {
@@ -155,14 +155,14 @@ class DeviceLoop final : public detail::MethodLoop<S> {
               places_.carry();
               queue_iterations(iterations_before_body(form, room().most), stream);
             },
-            [this, systems](device::LoopState* states, const Stream& stream) {
+            [this, systems, form](device::LoopState* states, const Stream& stream) {
               if (parts_.form != LoopForm::stepped) {
                 // A graph of its own begins with the body.
                 begin(systems, states);
                 queued_.side = program_.start.decisions() % 2;
                 places_.carry();
               }
-              queue_iterations(iterations_of_body(), stream);
+              queue_body(form == LoopForm::graph, ends_of(states, systems.size()), stream);
             },
             [this, systems](device::LoopState* states, const Stream& stream) {
               if (basis_) form_solution(systems, states, stream);

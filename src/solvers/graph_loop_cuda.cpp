@@ -4,14 +4,17 @@
 
 namespace heddle::cuda {
 
+Flags ends_of(device::LoopState* states, std::size_t systems) {
+  static_assert(sizeof(device::LoopState) % sizeof(int) == 0);
+  return {&states->end, static_cast<int>(systems),
+          static_cast<int>(sizeof(device::LoopState) / sizeof(int))};
+}
+
 void capture_while_it_runs(const LoopKernels& kernels, device::LoopState* states,
                            std::size_t systems, const Stream& capturing) {
   const OnGpu here(capturing);
   kernels.start(states, capturing);
-  static_assert(sizeof(device::LoopState) % sizeof(int) == 0);
-  const Flags ends{&states->end, static_cast<int>(systems),
-                   static_cast<int>(sizeof(device::LoopState) / sizeof(int))};
-  capture_while_any_is_zero(capturing, ends,
+  capture_while_any_is_zero(capturing, ends_of(states, systems),
                             [&](const Stream& body) { kernels.body(states, body); });
   kernels.finish(states, capturing);
 }

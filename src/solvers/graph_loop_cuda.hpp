@@ -19,6 +19,9 @@ struct LoopKernels {
   std::function<void(device::LoopState*, const Stream&)> start, body, finish;
 };
 
+/// Of so many systems.
+Flags ends_of(device::LoopState* states, std::size_t systems);
+
 /// Queues a whole run of so many systems on a stream that is being captured.
 void capture_while_it_runs(const LoopKernels& kernels, device::LoopState* states,
                            std::size_t systems, const Stream& capturing);

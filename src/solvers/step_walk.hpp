@@ -9,6 +9,8 @@
 #include "heddle/kernels/row_arguments.hpp"
 #include "heddle/kernels/step_arguments.hpp"
 #include "heddle/linear_operator.hpp"
+#include "queued_product_cuda.hpp"
+#include "step_places_cuda.hpp"
 #include "step_program.hpp"
 
 namespace heddle::cuda {
@@ -103,6 +105,14 @@ inline JoinedUpdates joined_updates(const detail::MethodProgram& program, const 
   joined.walk.blocks_of_plane = (chunks + of_thread - 1) / of_thread;
   joined.blocks = (joined.walk.blocks_of_plane + blocks_of_step - 1) / blocks_of_step;
   return joined;
+}
+
+template <class S>
+PartialCounts counts_of(const detail::MethodProgram& program, const QueuedProduct<S>& product,
+                        bool joins, std::size_t systems, bool by_groups) {
+  return {product.partials(static_cast<int>(systems)),
+          Offset(StepWalk<S>(program, product.shape(), by_groups).partials()),
+          joins ? blocks_over_rows(product.shape().size) : 0};
 }
 
 }  // namespace heddle::cuda
