@@ -122,7 +122,7 @@ void LevelValues<S>::add_level(std::size_t number) {
   const TileMatrix& a = level.matrix;
   Values& own = values_[number];
   const std::size_t numbers = level_patterns::numbers_of(own.matrix.pattern, a.shape);
-  own.matrix.values = Array<double>(numbers, device_);
+  own.matrix.values = UnsetArray<double>(numbers, device_);
   own.diagonal = diagonal_entries(own.matrix.pattern, device_);
   own.of_matrix = stored_of(*level.entry.table, level.entry.tiles, numbers);
   if (level.inverse) return;
@@ -139,7 +139,7 @@ void LevelValues<S>::make_tentative(std::size_t number,
   const heddle::detail::TileShape& shape = levels_[number]->tentative.shape;
   Matrix& t = values_[number].tentative;
   t.pattern = tentative_pattern(aggregates, device_);
-  t.values = Array<double>(level_patterns::numbers_of(t.pattern, shape), device_);
+  t.values = UnsetArray<double>(level_patterns::numbers_of(t.pattern, shape), device_);
   Array<Offset> place;
   const Pattern members = adjoint_pattern(t.pattern, place, device_);
   const Offset of_coarse = Offset(shape.width) * shape.width * shape.ring;
@@ -212,10 +212,10 @@ void LevelValues<S>::add_transfer(std::size_t number) {
   const heddle::detail::TileShape& shape = level.tentative.shape;
   const std::size_t of_p = level_patterns::numbers_of(own.prolongation.pattern, shape),
                     of_image = level_patterns::numbers_of(own.image.pattern, shape);
-  own.prolongation.values = Array<double>(of_p, device_);
+  own.prolongation.values = UnsetArray<double>(of_p, device_);
   // A T is there before A P, whose pattern has it.
-  own.image.values = Array<double>(std::max(of_image, of_p), device_);
-  own.restriction.values = Array<double>(of_p, device_);
+  own.image.values = UnsetArray<double>(std::max(of_image, of_p), device_);
+  own.restriction.values = UnsetArray<double>(of_p, device_);
   const Pattern& p = own.prolongation.pattern;
   if (own.is_smoothed) cut_rows(own.matrix, own.tentative, p, shape, own.to_prolongation);
   cut_rows(own.matrix, own.prolongation, own.image.pattern, shape, own.to_image);

@@ -108,7 +108,7 @@ bool LevelValues<S>::brings_coarsest() {
   if (doubts_->coarsest == 0) return false;
   const std::size_t last = levels_.size() - 1;
   TileMatrix& coarsest = levels_[last]->matrix;
-  const auto copy = [&](const Array<double>& from, auto& to) {
+  const auto copy = [&](const auto& from, auto& to) {
     heddle::detail::copy_bytes(to.data(), from.data(), from.size() * sizeof(double),
                                device_.stream());
   };
@@ -208,7 +208,8 @@ void LevelValues<S>::transfer(std::size_t number, double rounding) {
   const Stream& stream = device_.stream();
   const auto& shape = level.prolongation.shape;
   const auto product = [&](const Matrix& a, const Matrix& b, const Pattern& c,
-                           Array<double>& result, const Product& sums, int height, int middle) {
+                           UnsetArray<double>& result, const Product& sums, int height,
+                           int middle) {
     device::TileProduct p;
     p.a = a.pattern.view(), p.b = b.pattern.view(), p.c = c.view();
     p.left = a.values.data(), p.right = b.values.data(), p.result = result.data();
@@ -239,9 +240,9 @@ void LevelValues<S>::transfer(std::size_t number, double rounding) {
   mended.size = shape.width;
   mended.of_tile = shape.scalars();
   mend(mended, shape.ring, own.restriction.pattern.mean_length(), &doubts_->values, stream);
-  put(own.prolongation.values, own.of_p, *level.interpolate);
-  put(own.restriction.values, own.of_adjoint, *level.restrict);
-  put(next.matrix.values, next.of_matrix, *coarse.product);
+  put(own.prolongation.values.span(), own.of_p, *level.interpolate);
+  put(own.restriction.values.span(), own.of_adjoint, *level.restrict);
+  put(next.matrix.values.span(), next.of_matrix, *coarse.product);
 }
 
 template <class S>
@@ -259,13 +260,13 @@ void LevelValues<S>::solve(std::size_t number) {
   dense.size = level.matrix.shape.height;
   dense.n = static_cast<int>(own.sizes.size());
   invert_dense(dense, level.matrix.shape.ring, &doubts_->coarsest, device_.stream());
-  put(own.inverse, own.of_matrix, *level.inverse);
+  put(own.inverse.span(), own.of_matrix, *level.inverse);
 }
 
 template <class S>
-void LevelValues<S>::put(const Array<double>& values, const Stored& stored,
+void LevelValues<S>::put(std::span<const double> values, const Stored& stored,
                          heddle::detail::SlicedOperator<S>& to) {
-  if (stored.numbers.empty()) return to.update_values(std::as_bytes(values.span()));
+  if (stored.numbers.empty()) return to.update_values(std::as_bytes(values));
   const auto scalars = static_cast<Offset>(stored.numbers.size());
   TileEntries entries;
   entries.from = values.data();

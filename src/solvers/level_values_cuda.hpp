@@ -6,6 +6,7 @@
 
 #include "aggregates_cuda.hpp"
 #include "base/cuda_call.hpp"
+#include "base/unset_array.hpp"
 #include "multigrid_hierarchy.hpp"
 #include "setup_values_cuda.hpp"
 #include "stored_rows_cuda.hpp"
@@ -78,12 +79,14 @@ class LevelValues {
  private:
   template <class T>
   using Array = heddle::Array<T>;
+  template <class T>
+  using UnsetArray = heddle::UnsetArray<T>;
 
   using Pattern = DevicePattern;
   using Places = DevicePlaces;
   struct Matrix {
     Pattern pattern;
-    Array<double> values;
+    UnsetArray<double> values;
   };
   /// Where the terms of a product are added, and the pieces that few long rows are cut in.
   struct Product {
@@ -125,7 +128,7 @@ class LevelValues {
   device::ReachRows reach_rows(std::size_t number) const;
   void smooth(std::size_t number);
   void smooth_transfer(std::size_t number);
-  void put(const Array<double>& values, const Stored& stored,
+  void put(std::span<const double> values, const Stored& stored,
            heddle::detail::SlicedOperator<S>& to);
   const double* scales_below(std::size_t number) const;
 

@@ -61,16 +61,19 @@ template <class S>
 std::shared_ptr<SlicedOperator<S>> Hierarchy<S>::make_operator(
     const PatternView& rows, const EntryTableHandle<S>& entry,
     std::shared_ptr<const Basis> row_basis, std::shared_ptr<const Basis> column_basis) const {
+  const Device device = matrix_.device();
   Plan plan = plan_;
   if constexpr (has_cuda) {
-    const Device device = matrix_.device();
     if (device.on_gpu()) {
       plan = plan_of_rows(rows.rows, cuda::entries_of(rows, device.stream()), plan_);
     }
   }
-  return std::make_shared<SlicedOperator<S>>(entry, rows, ComponentOrder::row_major, plan,
-                                             matrix_.device(), std::move(row_basis),
-                                             std::move(column_basis));
+  // Nobody has to check patterns that are the library's own.
+  if (!row_basis) row_basis = column_basis = Basis::make(rows, plan, device);
+  auto pattern = SlicedPattern::build(rows, plan, std::move(row_basis), std::move(column_basis),
+                                      entry->bytes(plan), device);
+  return std::make_shared<SlicedOperator<S>>(entry, std::move(pattern), ComponentOrder::row_major,
+                                             plan, device);
 }
 
 /// On the host, of all patterns that have none.

@@ -33,15 +33,35 @@ struct SlicedRows {
                ? row_length[stored]
                : static_cast<Index>(slices.offset[stored + 1] - slices.offset[stored]);
   }
-  /// Columns of a row as the user numbers them, growing, and their slots.
-  HEDDLE_INLINE void list(Index stored, Index* columns, Offset* slots) const {
+  /// Columns of a row as the user numbers them, growing, and their slots, by one of `lanes`
+  /// threads. Each ranks its entries among those of the row, but for long rows.
+  HEDDLE_INLINE void list(Index stored, int lane, int lanes, Index* columns, Offset* slots) const {
+    constexpr Index longest_ranked = 64;
     const SlicesView::RowPlace place = slices.place_of(stored);
     const Index count = length(stored);
+    const auto slot_at = [&](Index j) {
+      return slot_of(place.offset, slices.C, place.T, place.r, j);
+    };
+    const auto column_at = [&](Offset slot) {
+      const Index inside = column[slot];
+      return column_of_user != nullptr ? column_of_user[inside] : inside;
+    };
+    if (count <= longest_ranked) {
+      for (Index j = lane; j < count; j += lanes) {
+        const Offset slot = slot_at(j);
+        const Index own = column_at(slot);
+        Index rank = 0;
+        for (Index k = 0; k < count; ++k) rank += column_at(slot_at(k)) < own ? 1 : 0;
+        columns[rank] = own;
+        slots[rank] = slot;
+      }
+      return;
+    }
+    if (lane != 0) return;
     bool grows = true;
     for (Index j = 0; j < count; ++j) {
-      slots[j] = slot_of(place.offset, slices.C, place.T, place.r, j);
-      const Index inside = column[slots[j]];
-      columns[j] = column_of_user != nullptr ? column_of_user[inside] : inside;
+      slots[j] = slot_at(j);
+      columns[j] = column_at(slots[j]);
       grows = grows && (j == 0 || columns[j - 1] < columns[j]);
     }
     if (!grows) sort(columns, slots, count);

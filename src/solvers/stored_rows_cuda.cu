@@ -31,12 +31,14 @@ DevicePattern stored_rows(const SlicedPattern& pattern, Array<Offset>& slot, con
                    if (length > *most) atomicMax(most, length);
                  });
   exclusive_sum(rows.offsets.data(), Offset(pattern.rows) + 1, temporary.device());
-  for_each_index(stream, pattern.rows,
+  constexpr int lanes = 8;
+  for_each_index(stream, Offset(pattern.rows) * lanes,
                  [=, offset = rows.offsets.data(), column = rows.column.data(),
                   slots = slot.data()] __device__(Offset at) {
-                   const auto stored = static_cast<Index>(at);
+                   const auto stored = static_cast<Index>(at / lanes);
                    const Offset first = offset[sliced.user_row(stored)];
-                   sliced.list(stored, column + first, slots + first);
+                   sliced.list(stored, static_cast<int>(at % lanes), lanes, column + first,
+                               slots + first);
                  });
   rows.longest = longest.to_host()[0];
   return rows;

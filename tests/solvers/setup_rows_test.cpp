@@ -176,7 +176,9 @@ TEST(SetupRows, ReadTheRowsOfSlicedStorage) {
       const Index row = sliced.user_row(stored);
       ASSERT_EQ(sliced.length(stored), expected.begin(row + 1) - expected.begin(row));
       const Offset first = expected.begin(row);
-      sliced.list(stored, column.data() + first, slot.data() + first);
+      for (int lane = 0; lane < 3; ++lane) {
+        sliced.list(stored, lane, 3, column.data() + first, slot.data() + first);
+      }
     }
     EXPECT_TRUE(std::equal(column.begin(), column.end(), expected.column.begin()));
     EXPECT_TRUE(std::equal(slot.begin(), slot.end(), expected.slot.begin()));
