@@ -86,8 +86,8 @@ bool takes_multigrid(const RunOptions& options, const Case& given, const Device&
   return takes;
 }
 
-/// Levels that fit the caches gain little in floats, and slender solids take more iterations then
-/// (docs/elastic.md).
+/// Levels that fit the caches gain little in floats, and solids of stretched tetrahedra take more
+/// iterations then (docs/elastic.md).
 StoredScalar usual_level_precision(Offset entries) {
   constexpr Offset large = Offset(64) << 20;
   return entries * Offset{sizeof(Block)} >= large ? StoredScalar::single : StoredScalar::own;
