@@ -2,11 +2,12 @@
 
 #include <cstdio>
 
+#include "heddle/runtime/preconditioner_choice.hpp"
 #include "readable.hpp"
 
 namespace heddle::cli {
 
-nlohmann::ordered_json to_json(const MultigridReport& report) {
+nlohmann::ordered_json to_json(const MultigridReport& report, StoredScalar level_precision) {
   nlohmann::ordered_json levels = nlohmann::ordered_json::array();
   for (const MultigridLevel& level : report.levels) {
     levels.push_back({{"rows", level.rows},
@@ -19,6 +20,7 @@ nlohmann::ordered_json to_json(const MultigridReport& report) {
                       {"colours", level.colours}});
   }
   return {{"levels", levels},
+          {"level_precision", name_of_level_precision(level_precision)},
           {"operator_complexity", report.operator_complexity},
           {"setup", report.setup_seconds},
           {"host_memory", report.host_bytes},
@@ -26,7 +28,7 @@ nlohmann::ordered_json to_json(const MultigridReport& report) {
           {"refresh_memory", report.refresh_bytes}};
 }
 
-std::string text_of(const MultigridReport& report) {
+std::string text_of(const MultigridReport& report, StoredScalar level_precision) {
   std::string text;
   for (const MultigridLevel& level : report.levels) {
     text += (text.empty() ? "" : ", ") + readable_count(level.rows);
@@ -45,7 +47,8 @@ std::string text_of(const MultigridReport& report) {
          (report.refresh_bytes > 0
               ? "; new values take " + readable_bytes(static_cast<double>(report.refresh_bytes)) +
                     " of the GPU"
-              : "");
+              : "") +
+         (level_precision == StoredScalar::single ? ", in floats" : "");
 }
 
 }  // namespace heddle::cli

@@ -8,8 +8,8 @@
 
 namespace heddle::cli {
 
-nlohmann::ordered_json to_json(const MultigridReport& report);
+nlohmann::ordered_json to_json(const MultigridReport& report, StoredScalar level_precision);
 /// The same as a line.
-std::string text_of(const MultigridReport& report);
+std::string text_of(const MultigridReport& report, StoredScalar level_precision);
 
 }  // namespace heddle::cli

@@ -76,7 +76,8 @@ void ElasticSystem::make_solver(const Model& model) {
   std::vector<ConstVertexView> candidates;
   candidates.reserve(motions.size());
   for (const auto& motion : motions) candidates.emplace_back(motion.data(), vertices(), 3);
-  multigrid_ = std::make_shared<Multigrid<double>>(matrix_, MultigridOptions{}, candidates);
+  multigrid_ = std::make_shared<Multigrid<double>>(
+      matrix_, MultigridOptions{.level_precision = options_.level_precision}, candidates);
   solver_ = std::make_unique<ConjugateGradient<double>>(
       matrix_, std::shared_ptr<Preconditioner<double>>(multigrid_), solver_options());
 }

@@ -40,6 +40,7 @@ struct SystemOptions {
   long long max_iterations = 10000;
   std::size_t earlier_solutions = 0;                        // that guesses are made of
   bool multigrid = false;                                   // in place of Jacobi's preconditioner
+  StoredScalar level_precision = StoredScalar::own;         // of its levels
   long long deflation = 0;                                  // eigenvectors that `deflate` takes
   std::function<bool(const SolveProgress&)> observer = {};  // of the solver
 };

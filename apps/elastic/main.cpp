@@ -34,7 +34,8 @@ int main(int argc, char** argv) {
   options.add_plan_to(app, "the matrix");
   options.preconditioner.add_to(app,
                                 "whatever the case says; where neither says one, multigrid in "
-                                "static analyses on a CPU, and jacobi elsewhere");
+                                "static analyses on a CPU, and jacobi elsewhere",
+                                "single where the matrix has 64 MiB or more");
   options.add_report_to(app);
   app.footer(
       "Example: heddle-elastic beam.msh --case static.json --output beam.vtu\n"

@@ -86,6 +86,13 @@ bool takes_multigrid(const RunOptions& options, const Case& given, const Device&
   return takes;
 }
 
+/// Levels that fit the caches gain little in floats, and solids of stretched tetrahedra take more
+/// iterations then (docs/elastic.md).
+StoredScalar usual_level_precision(Offset entries) {
+  constexpr Offset large = Offset(64) << 20;
+  return entries * Offset{sizeof(Block)} >= large ? StoredScalar::single : StoredScalar::own;
+}
+
 /// One run after everything is read; the parts of `run_case` that share what it has made.
 class Run {
  public:
@@ -108,6 +115,8 @@ class Run {
     const AnalysisCase& analysis = outcome_.given.analysis;
     const Objective objective =
         analysis.type == AnalysisType::modes ? Objective::product(analysis.count) : Objective();
+    outcome_.level_precision =
+        options_.preconditioner.level_precision(usual_level_precision(pattern_.entries()));
     SystemOptions settings{
         .corotational = analysis.type == AnalysisType::corotational,
         .with_mass = analysis.is_stepped(),
@@ -115,6 +124,7 @@ class Run {
         .max_iterations = outcome_.given.solver.max_iterations,
         .earlier_solutions = static_cast<std::size_t>(outcome_.given.solver.earlier_solutions),
         .multigrid = outcome_.multigrid,
+        .level_precision = outcome_.level_precision,
         .deflation = outcome_.given.solver.deflation};
     if (progress_ != nullptr && analysis.type == AnalysisType::statics) {
       settings.observer = iterations_shown();

@@ -37,6 +37,7 @@ struct StepRecord {
 struct Outcome : simulation::RunSummary {
   Case given;
   bool multigrid = false;  // in place of Jacobi's preconditioner
+  StoredScalar level_precision = StoredScalar::own;
   long long unknowns = 0;
   bool is_projected = false;      // rigid motions were
   std::vector<StepRecord> steps;  // none of modes

@@ -95,7 +95,8 @@ void add_solves(const Outcome& outcome, ordered_json& json) {
   json["earlier_solutions"] = cli::to_json(outcome.guesses);
   json["deflation"] = to_json(outcome.deflation);
   json["preconditioner"] = outcome.multigrid ? "multigrid" : "jacobi";
-  if (outcome.hierarchy) json["multigrid"] = cli::to_json(*outcome.hierarchy);
+  if (outcome.hierarchy)
+    json["multigrid"] = cli::to_json(*outcome.hierarchy, outcome.level_precision);
   json["largest_displacement"] = number_or_null(outcome.largest_displacement);
   json["steps"] = ordered_json::array();
   for (const StepRecord& step : outcome.steps) json["steps"].push_back(to_json(step));
@@ -114,7 +115,8 @@ void print_solves(const Outcome& outcome) {
     std::printf("deflation  %s\n", text_of(outcome.deflation).c_str());
   }
   if (outcome.hierarchy) {
-    std::printf("levels     %s\n", cli::text_of(*outcome.hierarchy).c_str());
+    std::printf("levels     %s\n",
+                cli::text_of(*outcome.hierarchy, outcome.level_precision).c_str());
   }
   std::printf("largest    displacement %.6g\n", outcome.largest_displacement);
   std::printf("energy     kinetic %.6g, elastic %.6g, work of loads %.6g\n", energies.kinetic,

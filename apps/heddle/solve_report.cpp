@@ -108,12 +108,10 @@ nlohmann::ordered_json to_json(const SolveOutcome& outcome) {
   json["omega"] = report.omega ? nlohmann::ordered_json(*report.omega) : nlohmann::ordered_json();
   json["preconditioner"] = outcome.preconditioner;
   if (outcome.hierarchy) {
-    json["multigrid"] = to_json(*outcome.hierarchy);
+    json["multigrid"] = to_json(*outcome.hierarchy, outcome.multigrid.level_precision);
     json["multigrid"]["cycle"] = name(outcome.multigrid.cycle);
     json["multigrid"]["smoother"] = name(outcome.multigrid.smoother);
     json["multigrid"]["interpolation"] = name(outcome.multigrid.interpolation);
-    json["multigrid"]["level_precision"] =
-        name_of_level_precision(outcome.multigrid.level_precision);
     json["multigrid"]["reason"] =
         outcome.multigrid_reason.empty() ? "as named" : outcome.multigrid_reason;
     const std::optional<double> factor = factor_of(outcome);
@@ -196,9 +194,8 @@ void print(const SolveOutcome& outcome, const Device& device) {
     std::printf("multigrid  %s\n", io::printable(outcome.multigrid_reason).c_str());
   }
   if (outcome.hierarchy) {
-    const bool in_floats = outcome.multigrid.level_precision == StoredScalar::single;
-    std::printf("levels     %s%s\n", text_of(*outcome.hierarchy).c_str(),
-                in_floats ? ", in floats" : "");
+    std::printf("levels     %s\n",
+                text_of(*outcome.hierarchy, outcome.multigrid.level_precision).c_str());
   }
   if (const auto factor = factor_of(outcome)) {
     std::printf("factor     an iteration left %.2f of the residual%s\n", *factor,

@@ -139,6 +139,7 @@ SpinOptions settings_of(const Options& options, const Device& device, const Prof
   settings.device = device;
   settings.eigensolver = eigensolver_of(options);
   settings.multigrid = options.preconditioner.is_multigrid(!device.on_gpu());
+  settings.level_precision = options.preconditioner.level_precision(StoredScalar::single);
   settings.shift = options.shift;
   settings.iteration.angle = options.angle;
   settings.iteration.max_steps = options.max_steps;
@@ -274,7 +275,8 @@ void add_options(CLI::App& app, const std::shared_ptr<Options>& options) {
       ->capture_default_str()
       ->type_name("NAME");
   options->preconditioner.add_to(
-      app, "of all solves; without it multigrid on a CPU, and jacobi on a GPU");
+      app, "of all solves; without it multigrid on a CPU, and jacobi on a GPU",
+      "single for the eigenvector; the levels for the positions are full");
   app.add_option("--shift", options->shift,
                  "what is added to (D - rho)*(D - rho), in units of mass over radius squared; it "
                  "changes no eigenvector")

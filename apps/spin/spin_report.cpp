@@ -84,12 +84,14 @@ nlohmann::ordered_json to_json(const SpinReport& report) {
                          {"products", spin.iteration.products()},
                          {"earlier_solutions", cli::to_json(spin.iteration.guesses)},
                          {"steps", steps}};
-  if (spin.dirac_hierarchy) json["eigenvector"]["multigrid"] = cli::to_json(*spin.dirac_hierarchy);
+  if (spin.dirac_hierarchy)
+    json["eigenvector"]["multigrid"] = cli::to_json(*spin.dirac_hierarchy, spin.level_precision);
   if (spin.iteration.converged) {
     Json positions = to_json(spin.integration);
     positions["entries"] = spin.poisson_entries;
     positions["plan"] = to_json(spin.poisson_plan);
-    if (spin.poisson_hierarchy) positions["multigrid"] = cli::to_json(*spin.poisson_hierarchy);
+    if (spin.poisson_hierarchy)
+      positions["multigrid"] = cli::to_json(*spin.poisson_hierarchy, StoredScalar::own);
     json["positions"] = positions;
     const Distribution& d = report.distortion;
     json["quasi_conformal_distortion"] = {
@@ -134,7 +136,7 @@ void print(const SpinReport& report) {
               spin.dirac_hierarchy ? "multigrid" : "jacobi",
               text(readable_count(spin.iteration.products())));
   if (spin.dirac_hierarchy) {
-    std::printf("levels     %s\n", text(cli::text_of(*spin.dirac_hierarchy)));
+    std::printf("levels     %s\n", text(cli::text_of(*spin.dirac_hierarchy, spin.level_precision)));
   }
   int number = 0;
   for (const EigenvectorStep& step : spin.iteration.steps) {

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstdio>
 #include <memory>
+#include <type_traits>
 
 #include "heddle/choose_plan.hpp"
 #include "heddle/conjugate_gradient.hpp"
@@ -32,14 +33,20 @@ struct System {
   std::shared_ptr<Preconditioner<double>> preconditioner;
   ConjugateGradient<double> solver;
 
-  System(const CsrMatrix<E>& given, const Plan& plan, const Device& device, bool with_multigrid,
+  System(const CsrMatrix<E>& given, const Plan& plan, const SpinOptions& spin,
          const SolverOptions& options)
-      : matrix(given, plan, device),
-        multigrid(with_multigrid ? std::make_shared<Multigrid<double>>(matrix) : nullptr),
-        preconditioner(with_multigrid ? std::shared_ptr<Preconditioner<double>>(multigrid)
+      : matrix(given, plan, spin.device),
+        multigrid(spin.multigrid ? std::make_shared<Multigrid<double>>(matrix, levels_of(spin))
+                                 : nullptr),
+        preconditioner(spin.multigrid ? std::shared_ptr<Preconditioner<double>>(multigrid)
                                       : std::make_shared<Jacobi<E>>(matrix)),
         solver(matrix, preconditioner, options) {}
 
+  /// Numbers that act on quaternions have no levels in floats.
+  static MultigridOptions levels_of(const SpinOptions& spin) {
+    constexpr bool is_dirac = std::is_same_v<E, Quaternion>;
+    return {.level_precision = is_dirac ? spin.level_precision : StoredScalar::own};
+  }
   std::optional<MultigridReport> hierarchy() const {
     return multigrid ? std::optional(multigrid->report()) : std::nullopt;
   }
@@ -62,7 +69,7 @@ std::unique_ptr<System<E>> make_system(const CsrMatrix<E>& matrix, const SpinOpt
   std::unique_ptr<System<E>> system;
   const auto build = [&](const Plan& plan) {
     system.reset();
-    system = std::make_unique<System<E>>(matrix, plan, options.device, options.multigrid, solver);
+    system = std::make_unique<System<E>>(matrix, plan, options, solver);
   };
   if (options.with_plan) {
     choice = options.with_plan(subject_of(matrix), build);
@@ -183,6 +190,7 @@ SpinTransformation spin_transform(const TriangleMesh& mesh, const std::vector<do
                                   const SpinOptions& options) {
   SpinTransformation result;
   result.position.assign(mesh.position.begin(), mesh.position.end());
+  result.level_precision = options.level_precision;
   tell(options, "matrix");
   const std::vector<double> mass = vertex_areas(mesh);
   find_lambda(mesh, rho, mass, options, result);

@@ -31,6 +31,8 @@ struct SpinOptions {
   Eigensolver eigensolver = Eigensolver::inverse_iteration;
   /// For both systems, in place of Jacobi's preconditioner.
   bool multigrid = false;
+  /// Of its levels for the eigenvector; those for the positions are doubles.
+  StoredScalar level_precision = StoredScalar::own;
   /// Of LOBPCG the angle alone.
   InverseIterationOptions iteration = {};
   /// Of the solves; a tolerance of at most `iteration.angle`. Those of inverse iteration that begin
@@ -59,6 +61,7 @@ struct SpinTransformation {
   Report integration;
   PlanChoice dirac_plan, poisson_plan;
   std::optional<MultigridReport> dirac_hierarchy, poisson_hierarchy;  // of multigrid
+  StoredScalar level_precision = StoredScalar::own;                   // of the first
   Offset dirac_entries = 0, poisson_entries = 0;
 
   struct Times {

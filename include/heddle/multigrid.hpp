@@ -107,7 +107,9 @@ struct HEDDLE_EXPORT MultigridReport {
 /// GPU with the same aggregates and with values to rounding. Each level is an operator under the
 /// plan of A, on A's device, and a cycle only queues products and updates. Where A has new values,
 /// `refresh` keeps aggregates, their candidates and all patterns, and computes the values on these
-/// anew, where A is, and allocates nothing; a GPU that rounds A to floats allocates a few numbers.
+/// anew, where A is, and allocates nothing, but for lists of the terms of its products that the
+/// first new values of single real numbers make on a CPU; a GPU that rounds A to floats allocates a
+/// few numbers.
 /// A new object aggregates anew, which suits values whose strong connections have changed. Under
 /// iteration-precision=single all levels are read in floats, and with `level_precision` single
 /// their fields are floats, too. One application at a time.

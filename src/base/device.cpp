@@ -174,27 +174,38 @@ void* allocate_values(std::size_t count, std::size_t value_bytes, std::size_t al
   }
 }
 
+namespace {
+
+/// Pieces of many bytes of the host's memory, by the stream's threads.
+template <class Body>
+void for_each_piece(std::size_t bytes, const Stream& stream, const Body& body) {
+  constexpr std::size_t worth_a_team = std::size_t(1) << 20;
+  if (bytes < worth_a_team || stream.threads == 1) return body(0, bytes);
+  const std::size_t pages = (bytes + huge_page - 1) / huge_page;
+  parallel_for(stream.threads, pages, [&](std::size_t page) {
+    const std::size_t begin = page * huge_page;
+    body(begin, std::min(huge_page, bytes - begin));
+  });
+}
+
+}  // namespace
+
 void copy_bytes(void* to, const void* from, std::size_t bytes, const Stream& stream) {
   if (bytes == 0) return;
   if constexpr (has_cuda) {
     if (stream.on_gpu()) return cuda::copy(to, from, bytes, stream);
   }
-  std::memcpy(to, from, bytes);
+  for_each_piece(bytes, stream, [&](std::size_t begin, std::size_t count) {
+    std::memcpy(static_cast<char*>(to) + begin, static_cast<const char*>(from) + begin, count);
+  });
 }
 
 void fill_bytes(void* data, int byte, std::size_t bytes, const Stream& stream) {
   if constexpr (has_cuda) {
     if (stream.on_gpu()) return cuda::fill(data, byte, bytes, stream);
   }
-  constexpr std::size_t worth_a_team = std::size_t(1) << 20;
-  if (bytes < worth_a_team || stream.threads == 1) {
-    std::memset(data, byte, bytes);
-    return;
-  }
-  const std::size_t pages = (bytes + huge_page - 1) / huge_page;
-  parallel_for(stream.threads, pages, [&](std::size_t page) {
-    const std::size_t from = page * huge_page;
-    std::memset(static_cast<char*>(data) + from, byte, std::min(huge_page, bytes - from));
+  for_each_piece(bytes, stream, [&](std::size_t begin, std::size_t count) {
+    std::memset(static_cast<char*>(data) + begin, byte, count);
   });
 }
 

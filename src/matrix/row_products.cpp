@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <memory_resource>
 #include <span>
 #include <string>
 #include <utility>
@@ -23,47 +24,44 @@ std::string text_of_size(Index rows, Index columns) {
 /// The columns of a row of the product, numbered as they are met.
 class MetColumns {
  public:
-  struct Last {
-    Index row = -1;  // that met the column last
-    Index number = 0;
-  };
   /// Of one row. A local object, which compilers keep in registers.
   struct Row {
-    Last* last;  // of each column
+    Index* number;  // of each column that was met; -1 of others
     Index* met;
-    Index row;
     Index count = 0;
 
     /// The number of a column. By masks: a branch would go both ways equally often.
     HEDDLE_INLINE Index meet(Index column) {
-      const Last known = last[column];
-      const Index is_new = known.row != row ? 1 : 0;
-      const Index number = known.number + ((count - known.number) & -is_new);
-      last[column] = {row, number};
+      const Index known = number[column], is_new = known >> 31;  // all bits, or none
+      const Index result = known ^ ((known ^ count) & is_new);
+      number[column] = result;
       met[count] = column;
-      count += is_new;
-      return number;
+      count -= is_new;
+      return result;
     }
   };
 
   explicit MetColumns(Index columns)
-      : last_(static_cast<std::size_t>(columns)),
+      : number_(static_cast<std::size_t>(columns), -1),
         bits_(static_cast<std::size_t>(columns) / 64 + 1) {}
 
   /// The row may have so many terms.
-  Row begin(Index row, Offset terms) {
-    const std::size_t room = std::min(static_cast<std::size_t>(terms), last_.size()) + 1;
-    if (met_.size() < room) met_.resize(room), rank_.resize(room);
-    return {last_.data(), met_.data(), row};
+  Row begin(Offset terms) {
+    const std::size_t room = std::min(static_cast<std::size_t>(terms), number_.size()) + 1;
+    if (met_.size() < room) met_.resize(room), rank_.resize(room), sums_.resize(room);
+    return {number_.data(), met_.data()};
   }
-  /// The columns of a row, growing. The result tells where the number of each has come.
+  /// The columns of a row, growing, which ends it. The result tells where the number of each has
+  /// come.
   const Index* put_sorted(const Row& row, Index* to) {
     constexpr std::size_t few = 64;
     const std::span<const Index> met(met_.data(), static_cast<std::size_t>(row.count));
     if (met.size() > few) {
       sort_many(met, to);
-      for (Index k = 0; k < row.count; ++k)
-        rank_[static_cast<std::size_t>(last_[static_cast<std::size_t>(to[k])].number)] = k;
+      for (Index k = 0; k < row.count; ++k) {
+        Index& number = number_[static_cast<std::size_t>(to[k])];
+        rank_[static_cast<std::size_t>(std::exchange(number, -1))] = k;
+      }
       return rank_.data();
     }
     // Counting what is less takes no branches either.
@@ -72,9 +70,19 @@ class MetColumns {
       for (const Index other : met) less += other < met[k] ? 1 : 0;
       to[less] = met[k];
       rank_[k] = less;
+      number_[static_cast<std::size_t>(met[k])] = -1;
     }
     return rank_.data();
   }
+  /// The columns of a row as they were met, which ends it.
+  void put(const Row& row, Index* to) {
+    for (Index k = 0; k < row.count; ++k) {
+      to[k] = met_[static_cast<std::size_t>(k)];
+      number_[static_cast<std::size_t>(to[k])] = -1;
+    }
+  }
+  /// For each number of a row; all 0 between rows.
+  double* sums() { return sums_.data(); }
 
  private:
   /// As bits where these are not many more than the columns.
@@ -98,17 +106,20 @@ class MetColumns {
     }
   }
 
-  std::vector<Last> last_;
+  std::vector<Index> number_;
   std::vector<std::uint64_t> bits_;  // all 0
   std::vector<Index> met_, rank_;
+  std::vector<double> sums_;
 };
 
-/// What a thread has found, of chunks of rows one behind the other.
+/// What a thread has found, of chunks of rows one behind the other. In large pages: vectors that
+/// grow touch many.
 struct alignas(64) FoundRows {
-  std::vector<Index> column;
-  std::vector<std::uint8_t> place;
+  std::pmr::vector<Index> column{default_memory()};
+  std::pmr::vector<std::uint8_t> place{default_memory()};
+  std::pmr::vector<double> sum{default_memory()};
 };
-/// Where those of a chunk begin.
+/// Where those of a chunk begin; sums as columns.
 struct FoundChunk {
   int thread = 0;
   std::size_t column = 0, place = 0;
@@ -119,8 +130,29 @@ void rename_places(std::span<std::uint8_t> places, const Index* rank) {
   for (std::uint8_t& place : places) place = static_cast<std::uint8_t>(rank[place]);
 }
 
-/// Adds the columns of a row of C, and the places of its terms where they are wanted.
-void find_row(const PatternView& a, const PatternView& b, Index row, bool lists,
+/// What is found of C = A B beside its pattern: one of these, or neither.
+struct Wanted {
+  TermPlaces* terms = nullptr;
+  ProductNumbers* numbers = nullptr;
+};
+
+/// Meets the columns of a row's terms; `take(number, i, j)` gets that of each, i counted in A's
+/// row. Returns how many there are. A function of its own: within another, GCC keeps its pointers
+/// on the stack.
+template <class Take>
+[[gnu::noinline]] Index meet_terms(std::span<const Index> middles, OffsetsView begins,
+                                   const Index* column, MetColumns::Row met, Take take) {
+  for (std::size_t i = 0; i < middles.size(); ++i) {
+    const Offset middle = middles[i];
+    for (Offset j = begins[middle], end = begins[middle + 1]; j < end; ++j) {
+      take(met.meet(column[j]), i, j);
+    }
+  }
+  return met.count;
+}
+
+/// Adds the columns of a row of C, and what is wanted of its terms.
+void find_row(const PatternView& a, const PatternView& b, Index row, const Wanted& wanted,
               MetColumns& columns, FoundRows& found) {
   const Offset begin = a.offsets[row], end = a.offsets[Offset(row) + 1];
   Offset terms = 0;
@@ -128,29 +160,45 @@ void find_row(const PatternView& a, const PatternView& b, Index row, bool lists,
     const Offset middle = a.column[i];
     terms += b.offsets[middle + 1] - b.offsets[middle];
   }
-  const std::size_t listed = found.place.size();
-  if (lists) found.place.resize(listed + static_cast<std::size_t>(terms));
-  std::uint8_t* place = found.place.data() + listed;
-  MetColumns::Row met = columns.begin(row, terms);
-  for (Offset i = begin; i < end; ++i) {
-    const Offset middle = a.column[i];
-    const Index* column = b.column + b.offsets[middle];
-    const Index* const last = b.column + b.offsets[middle + 1];
-    if (!lists) {
-      while (column != last) met.meet(*column++);
-    } else {
-      while (column != last) *place++ = static_cast<std::uint8_t>(met.meet(*column++));
-    }
+  MetColumns::Row met = columns.begin(terms);
+  const auto meet = [&, middles = std::span(a.column + begin, a.column + end)](auto take) {
+    met.count = meet_terms(middles, b.offsets, b.column, met, take);
+  };
+  const std::size_t listed = found.place.size(), known = found.column.size();
+  double* const sums = columns.sums();
+  if (wanted.terms != nullptr) {
+    found.place.resize(listed + static_cast<std::size_t>(terms));
+    meet([place = found.place.data() + listed](Index number, std::size_t, Offset) mutable {
+      *place++ = static_cast<std::uint8_t>(number);
+    });
+  } else if (wanted.numbers != nullptr) {
+    const double* const left = wanted.numbers->left + begin;
+    meet([left, right = wanted.numbers->right, sums](Index number, std::size_t i, Offset j) {
+      sums[number] += left[i] * right[j];
+    });
+  } else {
+    meet([](Index, std::size_t, Offset) {});
   }
-  const std::size_t known = found.column.size();
-  found.column.resize(known + static_cast<std::size_t>(met.count));
+  const auto count = static_cast<std::size_t>(met.count);
+  found.column.resize(known + count);
+  if (wanted.numbers != nullptr) found.sum.resize(known + count);
+  if (wanted.numbers != nullptr && !wanted.numbers->is_sorted) {
+    columns.put(met, found.column.data() + known);
+    for (std::size_t k = 0; k < count; ++k) found.sum[known + k] = std::exchange(sums[k], 0.0);
+    return;
+  }
   const Index* const rank = columns.put_sorted(met, found.column.data() + known);
-  if (lists) rename_places(std::span(found.place).subspan(listed), rank);
+  if (wanted.terms != nullptr) rename_places(std::span(found.place).subspan(listed), rank);
+  if (wanted.numbers == nullptr) return;
+  for (std::size_t k = 0; k < count; ++k) {
+    found.sum[known + static_cast<std::size_t>(rank[k])] = std::exchange(sums[k], 0.0);
+  }
 }
 
 /// Returns the longest row.
-Index find_pattern(const PatternView& a, const PatternView& b, const Stream& host,
-                   Array<Offset>& offsets, Array<Index>& column, TermPlaces* terms) {
+Index find_product(const PatternView& a, const PatternView& b, const Stream& host,
+                   Array<Offset>& offsets, Array<Index>& column, const Wanted& wanted) {
+  TermPlaces* const terms = wanted.terms;
   const auto rows = static_cast<std::size_t>(a.rows);
   constexpr auto chunk = static_cast<Index>(product_rows_at_once);
   offsets = Array<Offset>(rows + 1);
@@ -167,7 +215,7 @@ Index find_pattern(const PatternView& a, const PatternView& b, const Stream& hos
       if (row % chunk == 0) {
         chunks[static_cast<std::size_t>(row / chunk)] = {thread, columns, places};
       }
-      find_row(a, b, row, terms != nullptr, met, own);
+      find_row(a, b, row, wanted, met, own);
       const auto next = static_cast<std::size_t>(row) + 1;
       offsets[next] = static_cast<Offset>(own.column.size() - columns);
       if (terms != nullptr) terms->first[next] = static_cast<Offset>(own.place.size() - places);
@@ -175,7 +223,9 @@ Index find_pattern(const PatternView& a, const PatternView& b, const Stream& hos
   });
   const auto longest = static_cast<Index>(*std::max_element(offsets.begin(), offsets.end()));
   sum_up(offsets);
-  column = Array<Index>(static_cast<std::size_t>(offsets[rows]));
+  const auto entries = static_cast<std::size_t>(offsets[rows]);
+  UnsetArray<Index> columns(entries);
+  if (wanted.numbers != nullptr) wanted.numbers->result = UnsetArray<double>(entries);
   if (terms != nullptr) {
     sum_up(terms->first);
     terms->place = UnsetArray<std::uint8_t>(static_cast<std::size_t>(terms->first[rows]));
@@ -186,14 +236,28 @@ Index find_pattern(const PatternView& a, const PatternView& b, const Stream& hos
     if (first >= last) return;
     const FoundChunk& from = chunks[static_cast<std::size_t>(k)];
     const FoundRows& of_thread = found[static_cast<std::size_t>(from.thread)];
-    std::copy_n(of_thread.column.begin() + static_cast<Offset>(from.column),
-                offsets[last] - offsets[first], column.begin() + offsets[first]);
+    const Offset to = offsets[first], count = offsets[last] - to;
+    std::copy_n(of_thread.column.begin() + static_cast<Offset>(from.column), count,
+                columns.begin() + to);
+    if (wanted.numbers != nullptr) {
+      std::copy_n(of_thread.sum.begin() + static_cast<Offset>(from.column), count,
+                  wanted.numbers->result.begin() + to);
+    }
     if (terms == nullptr) return;
     const Offset begin = terms->first[first];
     std::copy_n(of_thread.place.begin() + static_cast<Offset>(from.place),
                 terms->first[last] - begin, terms->place.begin() + begin);
   });
+  column = std::move(columns).into_array();
   return longest;
+}
+
+Index find_or_refuse(const PatternView& a, const PatternView& b, const Stream& host,
+                     Array<Offset>& offsets, Array<Index>& column, const Wanted& wanted) {
+  check_factors(a, b);
+  return or_refuse_memory("numbers of a team", static_cast<std::size_t>(b.columns),
+                          sizeof(Index) * 5,
+                          [&] { return find_product(a, b, host, offsets, column, wanted); });
 }
 
 }  // namespace
@@ -205,18 +269,20 @@ void product_pattern(const PatternView& a, const PatternView& b, const Stream& h
 
 Index product_pattern(const PatternView& a, const PatternView& b, const Stream& host,
                       Array<Offset>& offsets, Array<Index>& column, TermPlaces* terms) {
-  check_factors(a, b);
-  return or_refuse_memory("numbers of a team", static_cast<std::size_t>(b.columns),
-                          sizeof(Index) * 4,
-                          [&] { return find_pattern(a, b, host, offsets, column, terms); });
+  return find_or_refuse(a, b, host, offsets, column, {.terms = terms});
+}
+
+Index multiply_numbers(const PatternView& a, const PatternView& b, const Stream& host,
+                       Array<Offset>& offsets, Array<Index>& column, ProductNumbers& numbers) {
+  return find_or_refuse(a, b, host, offsets, column, {.numbers = &numbers});
 }
 
 namespace {
 
 /// As `adjoint_pattern` by so many threads, each of which turns as many rows. `before`: of each of
 /// their parts and each column, the entries of the parts before it.
-void turn_by_parts(const PatternView& a, int parts, Array<Offset>& offsets, Array<Index>& column,
-                   Array<Offset>& place) {
+void turn_by_parts(const PatternView& a, int parts, Array<Offset>& offsets,
+                   UnsetArray<Index>& column, UnsetArray<Offset>& place) {
   const auto columns = static_cast<std::size_t>(a.columns);
   std::vector<Index> before(static_cast<std::size_t>(parts) * columns);
   const auto for_each_entry = [&](int part, const auto& body) {
@@ -254,12 +320,14 @@ void adjoint_pattern(const PatternView& a, const Stream& host, Array<Offset>& of
                      Array<Index>& column, Array<Offset>& place) {
   const auto entries = static_cast<std::size_t>(a.entries());
   offsets = Array<Offset>(static_cast<std::size_t>(a.columns) + 1);
-  column = Array<Index>(entries);
-  place = Array<Offset>(entries);
+  UnsetArray<Index> rows(entries);
+  UnsetArray<Offset> places(entries);
   const int team = team_beside(team_size(host, a.entries() * 4LL), a.entries(), a.columns);
   or_refuse_memory("numbers of a team",
                    static_cast<std::size_t>(team) * static_cast<std::size_t>(a.columns),
-                   sizeof(Index), [&] { turn_by_parts(a, team, offsets, column, place); });
+                   sizeof(Index), [&] { turn_by_parts(a, team, offsets, rows, places); });
+  column = std::move(rows).into_array();
+  place = std::move(places).into_array();
 }
 
 void adjoint_pattern(const PatternView& a, Array<Offset>& offsets, Array<Index>& column,

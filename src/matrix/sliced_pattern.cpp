@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "base/range.hpp"
+#include "base/unset_array.hpp"
 #include "gpu_pattern.hpp"
 #include "heddle/config.hpp"
 #include "heddle/detail/sliced.hpp"
@@ -31,19 +32,28 @@ Array<Index> order_of_storage(const PatternView& pattern, const Plan& plan, cons
   return order;
 }
 
+/// Compressed rows, which stay as they are.
+void copy_rows(SlicedPattern& sliced, const PatternView& pattern, const Device& device) {
+  const auto rows = static_cast<std::size_t>(pattern.rows),
+             slots = static_cast<std::size_t>(sliced.slots);
+  UnsetArray<Offset> offset(rows + 1, device);
+  UnsetArray<Index> column(slots + SlicedPattern::column_slack, device);
+  offset[0] = 0;
+  parallel_for(team_size(device.stream(), pattern.entries()), pattern.rows, [&](Index row) {
+    offset[static_cast<std::size_t>(row) + 1] = pattern.offsets[Offset(row) + 1];
+  });
+  detail::copy_bytes(column.data(), pattern.column, slots * sizeof(Index), device.stream());
+  std::fill(column.begin() + sliced.slots, column.end(), 0);
+  sliced.offset = std::move(offset).into_array();
+  sliced.column = std::move(column).into_array();
+}
+
 /// Columns, and where they are asked for lengths, targets and entries, of all slots.
 void place_columns(SlicedPattern& sliced, const PatternView& pattern, const Plan& plan,
                    const Array<Index>& order, const std::vector<detail::SliceShape>& shapes,
                    int team) {
   const Basis& columns_in = *sliced.column_basis;
   const bool maps = !sliced.entry_of_slot.is_identity();
-  if (!maps && sliced.C == 1 && columns_in.is_natural() && sliced.target.empty()) {
-    return parallel_for(team, shapes.size(), [&](std::size_t row) {
-      const Offset begin = pattern.offsets[static_cast<Offset>(row)];
-      std::copy_n(pattern.column + begin, pattern.length(static_cast<Index>(row)),
-                  sliced.column.data() + sliced.offset[row]);
-    });
-  }
   parallel_shares(team, shapes.size(), 0, [&](auto&& for_each) {
     std::vector<std::pair<Index, Offset>> row_entries;  // column in the basis, the user's entry
     for_each([&](std::size_t s) {
@@ -109,8 +119,14 @@ std::shared_ptr<const SlicedPattern> SlicedPattern::build(
       row_basis->bytes() + (column_basis == row_basis ? 0 : column_basis->bytes());
   const bool identity =
       detail::keeps_order(pattern, plan, !order.empty(), column_basis->is_natural(), stream);
+  const bool is_compressed = identity && !scatters && plan.layout.lanes == 1 &&
+                             plan.layout.threshold == 0 && plan.layout.threads_per_row == 1 &&
+                             column_basis->is_natural();
   sliced.memory =
-      detail::memory_of(pattern, plan, order.span(), entry_bytes, basis_bytes, scatters, !identity);
+      is_compressed ? detail::account_of(pattern.rows, pattern.entries(), plan, 1, pattern.rows,
+                                         pattern.entries(), entry_bytes, basis_bytes, false, false)
+                    : detail::memory_of(pattern, plan, order.span(), entry_bytes, basis_bytes,
+                                        scatters, !identity);
   check_memory(sliced.memory, limit, pattern, entry_bytes, device);
 
   sliced.rows = pattern.rows;
@@ -121,6 +137,11 @@ std::shared_ptr<const SlicedPattern> SlicedPattern::build(
   sliced.T = plan.layout.threads_per_row;
   sliced.row_basis = std::move(row_basis);
   sliced.column_basis = std::move(column_basis);
+  if (is_compressed) {
+    copy_rows(sliced, pattern, device);
+    detail::shorten_columns(sliced, plan, device);
+    return built;
+  }
 
   std::vector<detail::SliceShape> shapes;
   detail::for_each_slice(pattern, plan, order.span(),

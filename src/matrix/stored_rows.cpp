@@ -57,8 +57,8 @@ StoredRows stored_rows(const SlicedPattern& pattern, const Stream& host) {
   const auto entries = static_cast<std::size_t>(pattern.entries);
   StoredRows rows;
   rows.offsets = Array<Offset>(static_cast<std::size_t>(n) + 1);
-  rows.column = Array<Index>(entries);
-  rows.slot = Array<Offset>(entries);
+  UnsetArray<Index> columns(entries);
+  UnsetArray<Offset> slot(entries);
   const int team = team_size(host, pattern.entries);
   parallel_for(team, n, [&](Index stored) {
     rows.offsets[static_cast<std::size_t>(row_of(stored)) + 1] = length_of(stored);
@@ -70,8 +70,8 @@ StoredRows stored_rows(const SlicedPattern& pattern, const Stream& host) {
       const SlicesView::RowPlace place = slices.place_of(stored);
       const Index count = length_of(stored);
       const Offset first = rows.begin(row_of(stored));
-      Index* const to = rows.column.data() + first;
-      Offset* const slots = rows.slot.data() + first;
+      Index* const to = columns.data() + first;
+      Offset* const slots = slot.data() + first;
       for (Index j = 0; j < count; ++j) {
         slots[j] = slot_of(place.offset, slices.C, place.T, place.r, j);
         to[j] = pattern.column_basis->user_row(column.data()[slots[j]]);
@@ -85,6 +85,8 @@ StoredRows stored_rows(const SlicedPattern& pattern, const Stream& host) {
       }
     });
   });
+  rows.column = std::move(columns).into_array();
+  rows.slot = std::move(slot).into_array();
   return rows;
 }
 

@@ -54,4 +54,17 @@ struct TermPlaces {
 Index product_pattern(const PatternView& a, const PatternView& b, const Stream& host,
                       Array<Offset>& offsets, Array<Index>& column, TermPlaces* terms);
 
+/// The values of A and B, and those of C = A B.
+struct ProductNumbers {
+  const double* left;
+  const double* right;
+  bool is_sorted = true;  // else the columns of a row come as its terms meet them
+  UnsetArray<double> result = {};
+};
+
+/// As `product_pattern`, and adds the terms of each entry, in the order of A's row, in the same
+/// walk.
+Index multiply_numbers(const PatternView& a, const PatternView& b, const Stream& host,
+                       Array<Offset>& offsets, Array<Index>& column, ProductNumbers& numbers);
+
 }  // namespace heddle::detail

@@ -76,6 +76,15 @@ double energy_of_image(const TileMatrix& a, const LanczosVectors& at, Reduction<
       double sum = 0;
       for (Offset row = first; row < end; ++row) {
         double* const to = image + row * components;
+        if constexpr (R == Ring::real && N == 1) {  // in a register: memory answers later
+          double own = 0;
+          for (Offset e = offsets[row], last = offsets[row + 1]; e < last; ++e) {
+            own += values[e] * z[columns[e]];
+          }
+          *to = own;
+          sum += z[row] * own;
+          continue;
+        }
         std::fill_n(to, components, double(0));
         for (Offset e = offsets[row], last = offsets[row + 1]; e < last; ++e) {
           add_product<R>(values + e * scalars, z + columns[e] * components, to, size);

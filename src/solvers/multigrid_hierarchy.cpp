@@ -233,7 +233,7 @@ std::optional<Aggregates> Hierarchy<S>::aggregate_rows(
   }
 }
 
-/// Adds the next level, without values, where it is worth it.
+/// Adds the next level, without a matrix, where it is worth it.
 template <class S>
 void Hierarchy<S>::extend(Level& level, UnsetArray<double>& candidates, double strength) {
   const Stream host = host_.stream();
@@ -242,13 +242,8 @@ void Hierarchy<S>::extend(Level& level, UnsetArray<double>& candidates, double s
   const auto aggregates = aggregate_rows(
       level, strength, [&](double least) { return aggregate(a, norms, least, host); });
   if (!aggregates) return;
-  Level& coarse = add_coarse(level, aggregates->count);
+  add_coarse(level, aggregates->count);
   level.tentative = tentative_prolongation(*aggregates, level.tentative.shape, candidates, host);
-  find_patterns(level, coarse);
-  coarse.entries = coarse.matrix.pattern.entries();
-  make_operators(level, coarse, level.prolongation.pattern.view(coarse.matrix.columns),
-                 level.restriction.pattern.view(a.rows()),
-                 coarse.matrix.pattern.view(coarse.matrix.columns));
 }
 
 /// The next level, of so many rows, and what lies between, without patterns.
@@ -273,22 +268,42 @@ typename Hierarchy<S>::Level& Hierarchy<S>::add_coarse(Level& level, Index count
   return *levels_.back();
 }
 
-/// P = (1 - omega D^-1 A) T where it is smoothed, and P* A P.
+/// P = (1 - omega D^-1 A) T where it is smoothed, and P* A P: at first with their patterns.
 template <class S>
 void Hierarchy<S>::transfer(Level& level, Level& coarse) {
   const Stream host = host_.stream();
+  const bool is_new = !level.interpolate;
   const TileMatrix& a = level.matrix;
   TileMatrix& p = level.prolongation;
-  if (options_.interpolation == Interpolation::plain) {
-    std::copy(level.tentative.values.begin(), level.tentative.values.end(), p.values.begin());
-  } else {
+  const auto put_product = [&](const TileMatrix& left, const TileMatrix& right, ProductUse use,
+                               ProductPlaces& places, TileMatrix& result) {
+    if (is_new) {
+      result = product(left, right, use, host, places);
+    } else {
+      list_terms(left, right, result, places, host);
+      multiply(left, right, places, result, host);
+    }
+  };
+  if (options_.interpolation == Interpolation::smoothed) {
     const double omega = 4 / (3 * level.largest);
-    multiply(a, level.tentative, level.to_prolongation, p, host);
+    put_product(a, level.tentative, ProductUse::matrix, level.to_prolongation, p);
     smooth_prolongation(level.inverses, omega, level.tentative, p, scratch_, host);
+  } else if (is_new) {
+    p = level.tentative;
+  } else {
+    std::copy(level.tentative.values.begin(), level.tentative.values.end(), p.values.begin());
   }
+  if (is_new) level.restriction = adjoint_pattern(p, host, level.place);
   conjugate_transpose(p, level.place, level.restriction, host);
-  multiply(a, p, level.to_image, level.image, host);
-  multiply(level.restriction, level.image, level.to_coarse, coarse.matrix, host);
+  put_product(a, p, ProductUse::factor, level.to_image, level.image);
+  put_product(level.restriction, level.image, ProductUse::hermitian, level.to_coarse,
+              coarse.matrix);
+  if (is_new) {
+    coarse.entries = coarse.matrix.pattern.entries();
+    make_operators(level, coarse, p.pattern.view(p.columns),
+                   level.restriction.pattern.view(a.rows()),
+                   coarse.matrix.pattern.view(coarse.matrix.columns));
+  }
   if (level.diagonal.empty()) level.diagonal = Array<double>(static_cast<std::size_t>(a.rows()));
   energy_scales(a, scales_below(level), level.restriction, level.diagonal, level.scales, host);
   mend_diagonal(coarse.matrix, level.scales.span(), rounding_, scratch_, host);

@@ -141,7 +141,6 @@ class Hierarchy final : public Levels<S> {
   void compute(UnsetArray<double>* candidates);
   void extend(Level& level, UnsetArray<double>& candidates, double strength);
   Level& add_coarse(Level& level, Index count);
-  void find_patterns(Level& level, Level& coarse);
   void make_operators(Level& level, Level& coarse, const PatternView& prolongation,
                       const PatternView& restriction, const PatternView& matrix);
   std::optional<Aggregates> aggregate_rows(

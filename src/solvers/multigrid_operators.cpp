@@ -1,4 +1,4 @@
-// The patterns of a hierarchy's levels on the host, and operators on these or on those of a GPU.
+// The operators of a hierarchy's levels, on patterns of the host or of a GPU.
 #include <algorithm>
 #include <bit>
 #include <utility>
@@ -24,21 +24,6 @@ Plan plan_of_rows(Index rows, Offset entries, const Plan& of_matrix) {
   plan.gpu.l2_percent = 0;  // levels take turns there
   if (count < rows_to_stream) plan.gpu.load = Plan().gpu.load;
   return plan;
-}
-
-template <class S>
-void Hierarchy<S>::find_patterns(Level& level, Level& coarse) {
-  const Stream host = host_.stream();
-  const TileMatrix& a = level.matrix;
-  level.prolongation = options_.interpolation == Interpolation::plain
-                           ? level.tentative
-                           : product_pattern(a, level.tentative, /*is_hermitian=*/false, host,
-                                             level.to_prolongation);
-  level.image =
-      product_pattern(a, level.prolongation, /*is_hermitian=*/false, host, level.to_image);
-  level.restriction = adjoint_pattern(level.prolongation, host, level.place);
-  coarse.matrix =
-      product_pattern(level.restriction, level.image, /*is_hermitian=*/true, host, level.to_coarse);
 }
 
 /// Without values, of P, P* and the coarse matrix; their patterns may lie on the GPU.
@@ -88,7 +73,6 @@ void Hierarchy<S>::make_values() {
 }
 
 #define HEDDLE_MULTIGRID_OPERATORS(S)                                                 \
-  template void Hierarchy<S>::find_patterns(Level&, Level&);                          \
   template void Hierarchy<S>::make_operators(Level&, Level&, const PatternView&,      \
                                              const PatternView&, const PatternView&); \
   template std::shared_ptr<SlicedOperator<S>> Hierarchy<S>::make_operator(            \

@@ -265,6 +265,33 @@ TileMatrix product_pattern(const TileMatrix& a, const TileMatrix& b, bool is_her
   return c;
 }
 
+TileMatrix product(const TileMatrix& a, const TileMatrix& b, ProductUse use, const Stream& host,
+                   ProductPlaces& places) {
+  if (a.shape.scalars() > 1 || b.shape.scalars() > 1) {
+    TileMatrix c = product_pattern(a, b, use == ProductUse::hermitian, host, places);
+    multiply(a, b, places, c, host);
+    return c;
+  }
+  TileMatrix c;
+  c.columns = b.columns;
+  ProductNumbers numbers{
+      .left = a.values.data(), .right = b.values.data(), .is_sorted = use != ProductUse::factor};
+  places = {};
+  places.longest = static_cast<std::size_t>(
+      multiply_numbers(a.pattern.view(a.columns), b.pattern.view(b.columns), host,
+                       c.pattern.offsets, c.pattern.column, numbers));
+  c.values = std::move(numbers.result);
+  return c;
+}
+
+void list_terms(const TileMatrix& a, const TileMatrix& b, const TileMatrix& c,
+                ProductPlaces& places, const Stream& host) {
+  if (!places.first.empty()) return;
+  places.first = first_places(a, b, false, host);
+  with_places(places, places.longest,
+              [&](auto& of_terms) { list_places(a, b, c, host, places, of_terms); });
+}
+
 void multiply(const TileMatrix& a, const TileMatrix& b, const ProductPlaces& places, TileMatrix& c,
               const Stream& host) {
   with_places(places, places.longest, [&](const auto& of_terms) {

@@ -35,6 +35,19 @@ struct ProductPlaces {
 TileMatrix product_pattern(const TileMatrix& a, const TileMatrix& b, bool is_hermitian,
                            const Stream& host, ProductPlaces& places);
 
+/// What becomes of a product. A right factor needs no order of its columns.
+enum class ProductUse { matrix, hermitian, factor };
+
+/// A B with its values: the bits of `multiply`. Of single real numbers pattern and values come from
+/// one walk over the terms, which are listed once `list_terms` asks for them, and the columns of a
+/// `factor` need not grow.
+TileMatrix product(const TileMatrix& a, const TileMatrix& b, ProductUse use, const Stream& host,
+                   ProductPlaces& places);
+
+/// Finds where the terms of C = A B are added, where that is not known yet.
+void list_terms(const TileMatrix& a, const TileMatrix& b, const TileMatrix& c,
+                ProductPlaces& places, const Stream& host);
+
 /// c = a b; the same bits for any number of threads. Allocates nothing.
 void multiply(const TileMatrix& a, const TileMatrix& b, const ProductPlaces& places, TileMatrix& c,
               const Stream& host);

@@ -7,6 +7,7 @@
 
 #include "heddle/config.hpp"
 #include "heddle/detail/narrow_values.hpp"
+#include "matrix/adjoint_values.hpp"
 
 namespace heddle::detail {
 
@@ -200,7 +201,15 @@ void SlicedOperator<S>::place_values(std::span<const std::byte> values, Componen
                                  stream);
     }
   }
-  entry().place(pattern(), plan().layout.inner, shape, values, stored_values(), stream);
+  // Of compressed rows the slots hold the entries as they are given.
+  const SlicedPattern& slots = pattern();
+  if (slots.entry_of_slot.is_identity() && slots.slots == slots.entries && shape.block_rows == 1 &&
+      keeps_entries_whole(slot_rule(plan().layout.inner, shape.components, slots.C, slots.slots,
+                                    shape.scalar_bytes))) {
+    check_placed_bytes(slots, shape, values.size(), stored_values().size());
+    return copy_bytes(stored_values().data(), values.data(), values.size(), stream);
+  }
+  entry().place(slots, plan().layout.inner, shape, values, stored_values(), stream);
 }
 
 template <class S>

@@ -22,6 +22,10 @@ TEST_F(CommandElastic, TakesMultigrid) {
     const double expected = plain["largest_displacement"];
     EXPECT_NEAR(report["largest_displacement"], expected, 1e-6 * expected);
     EXPECT_NE(beam(of).out.find("levels     189, "), std::string::npos);
+    const json floats = beam(of, {"--json", "--level-precision", "single"}).json();
+    EXPECT_EQ(floats["multigrid"]["level_precision"], "single");
+    EXPECT_LE(floats["iterations"], report["iterations"].get<int>() + 5);
+    EXPECT_NEAR(floats["largest_displacement"], expected, 1e-6 * expected);
   }
 }
 
@@ -45,6 +49,8 @@ TEST_F(CommandElastic, TakesThePreconditionerOfTheCommand) {
   const json deflated = with(case_of("dynamic"), "/solver/deflation", 4);
   expect_refusal(beam(deflated, {"--preconditioner", "multigrid"}),
                  "--preconditioner multigrid is not combined with deflation; take one of them");
+  expect_refusal(beam(of, {"--preconditioner", "jacobi", "--level-precision", "full"}),
+                 "--level-precision is of multigrid, and this takes jacobi");
   EXPECT_EQ(beam(of, {"--preconditioner", "ilu"}).status, 2);
 }
 

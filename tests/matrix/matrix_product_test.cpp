@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <random>
 #include <set>
 #include <span>
@@ -191,6 +192,45 @@ TEST(MatrixProduct, RefusesWhatDoesNotFit) {
   EXPECT_THROW(turned.update_values(b), Error);
 }
 
+/// Pattern and values in one walk, on the pattern `c`, with small whole numbers: all sums are
+/// exact.
+void expect_numbers(const detail::UserRows& a, const detail::UserRows& b, Index columns,
+                    const detail::UserRows& c, const Stream& host) {
+  const auto numbers_of = [](const detail::UserRows& rows) {
+    std::vector<double> numbers;
+    for (Offset e = 0; e < rows.entries(); ++e) {
+      numbers.push_back(static_cast<double>(e * 7 % 23 - 11));
+    }
+    return numbers;
+  };
+  const std::vector<double> left = numbers_of(a), right = numbers_of(b);
+  for (const bool is_sorted : {true, false}) {
+    detail::UserRows product;
+    detail::ProductNumbers numbers{
+        .left = left.data(), .right = right.data(), .is_sorted = is_sorted};
+    multiply_numbers(a.view(b.rows()), b.view(columns), host, product.offsets, product.column,
+                     numbers);
+    ASSERT_TRUE(std::ranges::equal(product.offsets, c.offsets));
+    for (Index row = 0; row < a.rows(); ++row) {
+      std::map<Index, double> expected;
+      for (Offset i = a.begin(row); i < a.begin(row + 1); ++i) {
+        const Index middle = a.column[static_cast<std::size_t>(i)];
+        for (Offset j = b.begin(middle); j < b.begin(middle + 1); ++j) {
+          const auto at = static_cast<std::size_t>(j);
+          expected[b.column[at]] += left[static_cast<std::size_t>(i)] * right[at];
+        }
+      }
+      for (Offset e = c.begin(row); e < c.begin(row + 1); ++e) {
+        const auto at = static_cast<std::size_t>(e);
+        ASSERT_EQ(numbers.result[at], expected.at(product.column[at])) << "row " << row;
+        expected.erase(product.column[at]);
+      }
+      ASSERT_TRUE(expected.empty());
+    }
+    EXPECT_TRUE(!is_sorted || std::ranges::equal(product.column, c.column));
+  }
+}
+
 TEST(ProductPatterns, DoNotDependOnTheThreads) {
   Seed seed(5);
   const auto random_rows = [&](Index rows, Index columns, Index most) {
@@ -237,6 +277,7 @@ TEST(ProductPatterns, DoNotDependOnTheThreads) {
         expected_longest = std::max(expected_longest, static_cast<Index>(expected.size()));
       }
       EXPECT_EQ(longest, expected_longest);
+      expect_numbers(a, b, columns, c, host);
       for (Index row = 0; row < b.rows(); ++row) {
         for (Offset e = b.begin(row); e < b.begin(row + 1); ++e) {
           const Offset to = place[static_cast<std::size_t>(e)];

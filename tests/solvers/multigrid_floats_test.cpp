@@ -1,7 +1,9 @@
 // Levels of multigrid in floats under a matrix and fields in double.
 #include <gtest/gtest.h>
 
+#include <Eigen/Dense>
 #include <cmath>
+#include <random>
 #include <type_traits>
 #include <vector>
 
@@ -62,6 +64,61 @@ TEST(LevelsInFloats, TakeTheMotionsOfARigidBody) {
     const MultigridOptions floats{.level_precision = StoredScalar::single};
     EXPECT_LE(iterations_with(A, b, floats, candidates, until),
               iterations_with(A, b, {}, candidates, until) + 1);
+  }
+}
+
+/// shift + 4 on a periodic grid with -g_i conj(g_j) on its links, whose near-null field is g.
+TEST(LevelsInFloats, TakeNearlySingularGauges) {
+  using E = complex<double>;
+  constexpr Index side = 40;
+  Seed seed(23);
+  std::uniform_real_distribution<double> angle(0, 6);
+  Candidates<E> candidates;
+  Field<E>& g = candidates.emplace_back(side * side);
+  TileRows tiles(2, side * side);
+  std::vector<Eigen::Matrix2d> turns;
+  for (Index i = 0; i < tiles.count(); ++i) {
+    const double a = angle(seed.generator);
+    turns.push_back(Eigen::Matrix2d{{std::cos(a), -std::sin(a)}, {std::sin(a), std::cos(a)}});
+    for (int k = 0; k < 2; ++k) g.view().at(i, k) = turns.back()(k, 0);
+  }
+  for (Index i = 0; i < tiles.count(); ++i) {
+    const Index beside = i % side + 1 < side ? i + 1 : i + 1 - side;
+    for (const Index j : {beside, (i + side) % tiles.count()}) {
+      const auto at = [&](Index k) { return turns[static_cast<std::size_t>(k)]; };
+      tiles.at(i, j) = -at(i) * at(j).transpose();
+      tiles.at(j, i) = tiles.at(i, j).transpose();
+    }
+  }
+  const auto exact = random_vector<E>(tiles.count(), seed.generator);
+  for (const double shift : {1e-2, 1e-5, 1e-8}) {
+    SCOPED_TRACE(shift);
+    for (Index i = 0; i < tiles.count(); ++i) {
+      tiles.at(i, i) = (4 + shift) * Eigen::Matrix2d::Identity();
+    }
+    const Operator<E> A(assemble<E>(tiles), Plan{});
+    Field<E> b(A.rows());
+    A.apply(1, exact.view(), 0, b.view(), b.stream());
+    for (const double tolerance : {1e-10, 1e-12}) {
+      const SolverOptions until{.tolerance = tolerance};
+      MultigridOptions options{.coarsest = 40};
+      const long long expected = iterations_with(A, b, options, candidates, until);
+      options.level_precision = StoredScalar::single;
+      EXPECT_LE(iterations_with(A, b, options, candidates, until), expected);
+    }
+  }
+}
+
+/// The squared Dirac operator with its shift.
+TEST(LevelsInFloats, TakeTheIterationsOfDoublesOverQuaternions) {
+  using E = quaternion<double>;
+  Seed seed(24);
+  const Operator<E> A(dirac(2000), Plan{});
+  const auto b = random_vector<E>(A.rows(), seed.generator);
+  for (const double tolerance : {1e-10, 1e-12}) {
+    const SolverOptions until{.tolerance = tolerance};
+    const MultigridOptions floats{.level_precision = StoredScalar::single};
+    EXPECT_LE(iterations_with(A, b, floats, {}, until), iterations_with(A, b, {}, {}, until));
   }
 }
 

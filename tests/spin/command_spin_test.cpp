@@ -73,6 +73,12 @@ TEST_F(CommandSpin, TakesAPreconditioner) {
     EXPECT_NEAR(usual["dirac_eigenvalue"].get<double>(), jacobi["dirac_eigenvalue"].get<double>(),
                 1e-4);
   }
+  for (const std::string precision : {"full", "single"}) {
+    const auto named = report({"--level-precision", precision});
+    EXPECT_EQ(named["eigenvector"]["multigrid"]["level_precision"], precision);
+    EXPECT_EQ(named["positions"]["multigrid"]["level_precision"], "full");
+    EXPECT_LT(named["eigenvector"]["iterations"], jacobi["eigenvector"]["iterations"]);
+  }
   EXPECT_NE(
       spin({"blob.obj", "--function", "waves", "--output", "w.obj"}).out.find("levels     162, "),
       std::string::npos);
