@@ -8,8 +8,8 @@
 #include "base/returned_memory_cuda.hpp"
 #include "heddle/detail/slice_arithmetic.hpp"
 #include "heddle/error.hpp"
+#include "marked_pairs_cuda.cuh"
 #include "placed_levels_cuda.cuh"
-#include "tiles_of_leaves_cuda.cuh"
 #include "tree_schedule_cuda.hpp"
 
 namespace heddle::cuda {
@@ -78,13 +78,10 @@ __device__ void take_pair(const SumToCount& of, Offset leaf, Offset i, Offset j,
     of.listed.small[take_number(&of.counted->small, 0)] = static_cast<Index>(leaf);
     return;
   }
-  of.held[leaf] = 0;
-  const int tiles = tiles_of(a, b, of.pairs.shape);
-  const int first =
-      tiles == 1 ? take_number(&of.counted->tiles, 0) : atomicAdd(&of.counted->tiles, tiles);
-  for (int k = 0; k < tiles; ++k) {
-    of.listed.tiles[first + k] = {static_cast<Index>(leaf), static_cast<unsigned short>(k),
-                                  static_cast<unsigned short>(tiles)};
+  if (suits_warp(a, b, of.pairs.shape)) {
+    of.listed.medium[take_number(&of.counted->medium, 0)] = static_cast<Index>(leaf);
+  } else {
+    of.listed.large[take_number(&of.counted->large, 0)] = static_cast<Index>(leaf);
   }
 }
 
@@ -125,29 +122,58 @@ __device__ void count_small(const SumToCount& of, Index leaf, int lane) {
   if (lane == 0) of.held[leaf] = count_of(a) + count_of(b) - __popc(pair.repeats);
 }
 
-__device__ void count_tile(const SumToCount& of, int number, unsigned* bits) {
-  const Tile listed = of.listed.tiles[number];
-  const TileOfWarp tile(listed, of.pairs.shape);
-  clear_bits(tile, bits);
-  const auto mark = [&](const NodeView& leaf, bool turns) {
-    mark_tile(leaf, turns, tile, slots_in(leaf, turns, tile), bits);
-  };
-  mark(leaf_of_a(of.pairs, listed.leaf), false);
-  mark(leaf_of_b(of.pairs, listed.leaf), of.pairs.turns_b);
-  const int held = count_bits(tile, bits);
+/// Marks the places of both leaves; the bits are zeros, of whole steps.
+template <int threads>
+__device__ void mark_pair(const SumToCount& of, Index leaf, unsigned* bits, int thread) {
+  mark_leaf<threads>({leaf_of_a(of.pairs, leaf), false}, bits, thread);
+  mark_leaf<threads>({leaf_of_b(of.pairs, leaf), of.pairs.turns_b}, bits, thread);
+}
+/// All threads of a block take part.
+__device__ void count_large(const SumToCount& of, Index leaf, unsigned* bits, int words) {
+  const auto thread = static_cast<int>(threadIdx.x);
+  clear_bits<block_size>(bits, words, thread);
+  __syncthreads();
+  mark_pair<block_size>(of, leaf, bits, thread);
+  __syncthreads();
+  const Sums held = sums_of_block(count_bits<block_size>(bits, words, thread));
+  if (thread == 0) of.held[leaf] = static_cast<int>(held.all);
+}
+__device__ void count_medium(const SumToCount& of, Index leaf, unsigned* bits, int words) {
+  const auto lane = static_cast<int>(threadIdx.x % 32);
+  clear_bits<32>(bits, words, lane);
   __syncwarp();
-  if (tile.lane != 0) return;
-  of.listed.held[number] = held;
-  if (listed.of == 1) {
-    of.held[listed.leaf] = held;
-  } else {
-    atomicAdd(of.held + listed.leaf, held);
+  mark_pair<32>(of, leaf, bits, lane);
+  __syncwarp();
+  const int held = sum_of_warp(count_bits<32>(bits, words, lane));
+  if (lane == 0) of.held[leaf] = held;
+}
+/// Counts the entries of all pairs in the lists.
+__device__ void count_listed(const SumToCount& of) {
+  __shared__ alignas(16) unsigned bits[warps_of_block][most_words_of_warp];
+  static_assert(sizeof bits >= sizeof(unsigned) * PlaceBits::most_words);
+  const int words = max(words_of_step, PlaceBits::words_of(of.pairs.shape.positions()));
+  const int large = of.counted->large;
+  for (auto item = static_cast<int>(blockIdx.x); item < large;
+       item += static_cast<int>(gridDim.x)) {
+    count_large(of, of.listed.large[item], bits[0], words);
+  }
+  __syncthreads();
+  const auto warp = static_cast<int>(threadIdx.x / 32), lane = static_cast<int>(threadIdx.x % 32);
+  const int medium = of.counted->medium, items = medium + of.counted->small;
+  for (auto item = static_cast<int>(blockIdx.x) * warps_of_block + warp; item < items;
+       item += static_cast<int>(gridDim.x) * warps_of_block) {
+    if (item < medium) {
+      count_medium(of, of.listed.medium[item], bits[warp], words);
+    } else {
+      count_small(of, of.listed.small[item - medium], lane);
+    }
+    __syncwarp();
   }
 }
 
 __global__ void __launch_bounds__(block_size, blocks_of_multiprocessor)
     count_sum(const __grid_constant__ SumToCount of) {
-  __shared__ alignas(16) unsigned bits[warps_of_block][most_words_of_tile];
+  __shared__ Offset nodes[most_levels];
   const Offset leaves = of.a.count + take_lone_leaves(of);
   for_all(of.a.count, [&](Offset i) {
     const Index row = of.a.row_of(i), column = of.a.leaf[i].block;
@@ -155,42 +181,30 @@ __global__ void __launch_bounds__(block_size, blocks_of_multiprocessor)
     take_pair(of, i + of.lone[j], i, of.b.is_at(j, row, column) ? j : -1, row, column);
   });
   wait_for_all();
-  const auto warp = static_cast<int>(threadIdx.x / 32), lane = static_cast<int>(threadIdx.x % 32);
-  const int tiles = of.counted->tiles, items = tiles + of.counted->small;
-  for (auto item = static_cast<int>(blockIdx.x) * warps_of_block + warp; item < items;
-       item += static_cast<int>(gridDim.x) * warps_of_block) {
-    if (item < tiles) {
-      count_tile(of, item, bits[warp]);
-    } else {
-      count_small(of, of.listed.small[item - tiles], lane);
-    }
-    __syncwarp();
-  }
+  count_listed(of);
+  const Children made{of.row, of.column, leaves};
+  const NodesToPlace to_place{leaves, of.pairs.shape, of.held, nullptr, of.byte};
+  mark_levels(of.above, made);
   wait_for_all();
-  const PlacedNodes placed = place_nodes({leaves, of.pairs.shape, of.held, nullptr, of.byte}, 0,
-                                         of.above.of_block, of.counted->of_kind);
+  sum_nodes(to_place, of.above.of_block, of.counted->of_kind);
+  sum_blocks(of.above);
+  wait_for_all();
+  const PlacedNodes placed = place_nodes(to_place, 0, of.above.of_block);
+  number_blocks(of.above, nodes);
   if (blockIdx.x == 0 && threadIdx.x == 0) {
     of.counted->leaves = leaves;
     of.counted->entries = placed.held;
     of.counted->bytes = placed.end;
   }
-  if (leaves > 0) count_levels(of.above, {of.row, of.column, leaves}, placed.end);
+  if (of.above.levels == 0) return;
+  wait_for_all();
+  place_levels(of.above, made, nodes, placed.end);
 }
 
 LeavesByRows by_rows(const TreeSchedule& schedule) {
   return {schedule.cut.leaves.data(), schedule.first.data(),
           static_cast<Index>(schedule.first.size()) - 1,
           static_cast<Offset>(schedule.cut.leaves.size())};
-}
-
-/// Tiles of so many leaves at most: a slot has its payload, or half of it.
-std::size_t most_tiles(Offset leaves, const heddle::detail::Tree& A,
-                       const heddle::detail::Tree& B) {
-  const NodeShape& shape = A.leaf;
-  const Offset least =
-      std::max<Offset>(1, PlaceBits::words_of(shape.positions()) / most_words_of_tile);
-  const Offset slots = (A.memory.leaves.bytes + B.memory.leaves.bytes) / shape.payload_bytes;
-  return static_cast<std::size_t>(leaves * least + slots / 256);
 }
 
 }  // namespace
@@ -210,18 +224,18 @@ CountedPairs::CountedPairs(const TreeOnGpu& A, const TreeOnGpu& B, bool turns_b,
   leaves_.shape = shape;
   leaves_.rows = of.a.block_rows;
   leaves_.columns = static_cast<Index>(shape.blocks_of(tree.columns));
-  for (UnsetArray<Index>* const array : {&of_a_, &of_b_, &small_, &leaves_.row, &leaves_.column}) {
+  for (UnsetArray<Index>* const array :
+       {&of_a_, &of_b_, &small_, &medium_, &large_, &leaves_.row, &leaves_.column}) {
     *array = UnsetArray<Index>(room, device);
   }
   leaves_.held = UnsetArray<int>(room, device);
   leaves_.byte = UnsetArray<Offset>(room, device);
-  tiles_ = UnsetArray<Tile>(most_tiles(most, tree, other), device);
-  held_by_tile_ = UnsetArray<int>(tiles_.size(), device);
   UnsetArray<Offset> before_in_a(static_cast<std::size_t>(of.b.count), device),
       lone(before_in_a.size() + 1, device);
   Array<CountedSum> counted(1, device);
   const Stream& stream = device.stream();
-  const unsigned blocks = blocks_side_by_side(static_cast<Offset>(tiles_.size()) * 32, stream);
+  const unsigned blocks =
+      blocks_side_by_side(32 * most + (tree.entries + other.entries) / 8, stream);
   UnsetArray<Offset> of_block(sums_of_a_block * std::size_t(blocks), device);
   const int levels = heddle::detail::levels_of(tree.rows, tree.columns, shape.log2_size);
   if (levels > 1 && most > 0 && InnerLevels::suit(tree.rows, tree.columns, shape.log2_size)) {
@@ -231,7 +245,7 @@ CountedPairs::CountedPairs(const TreeOnGpu& A, const TreeOnGpu& B, bool turns_b,
   of.above.of_block = of_block.data();
   of.above.counted = &counted.data()->inner;
   pairs_ = {of.a.leaf, of.b.leaf, of_a_.data(), of_b_.data(), shape, turns_b};
-  listed_ = {small_.data(), tiles_.data(), held_by_tile_.data()};
+  listed_ = {small_.data(), medium_.data(), large_.data()};
   of.pairs = pairs_;
   of.listed = listed_;
   of.before_in_a = before_in_a.data();

@@ -21,27 +21,19 @@ struct PairsOfLeaves {
   bool turns_b;
 };
 
-/// Rows of a leaf of the sum one behind the other, which a warp writes.
-struct Tile {
-  Index leaf;
-  unsigned short number;
-  unsigned short of;  // tiles of this leaf, a power of two
-};
-
-/// Pairs of leaves that threads do not merge alone. Small ones are a warp's, others are cut into
-/// tiles; those of a leaf lie one behind the other.
+/// Pairs of leaves that threads do not merge alone, by who merges them.
 struct ListedPairs {
-  Index* small;
-  Tile* tiles;
-  int* held;  // by the tiles
+  Index* small;   // a warp, a lane each entry
+  Index* medium;  // a warp
+  Index* large;   // a block of threads
 };
 
 /// What one kernel counts of a sum.
 struct CountedSum {
   Offset leaves, entries, bytes;
   int of_kind[node_kinds];
-  int small, tiles;  // in the lists
-  int has_single;    // not 0: pairs that a thread merges
+  int small, medium, large;  // in the lists
+  int has_single;            // not 0: pairs that a thread merges
   CountedInner inner;
 };
 
@@ -71,9 +63,7 @@ class CountedPairs {
   long long available() const { return available_; }
 
  private:
-  UnsetArray<Index> of_a_, of_b_, small_;
-  UnsetArray<Tile> tiles_;
-  UnsetArray<int> held_by_tile_;
+  UnsetArray<Index> of_a_, of_b_, small_, medium_, large_;
   LevelOnGpu leaves_;
   std::optional<InnerLevels> inner_;
   PairsOfLeaves pairs_{};

@@ -12,7 +12,7 @@ namespace heddle::cuda {
 
 namespace {
 
-/// Bits of blocks of all levels, which every step of the kernel reads.
+/// Bits of blocks of all levels, which two steps of the kernel read.
 constexpr Offset most_bits = Offset(1) << 20;
 
 static_assert(sizeof(CountedInner) % sizeof(unsigned long long) == 0);
@@ -25,7 +25,14 @@ struct LevelsToCount {
 };
 __global__ void __launch_bounds__(block_size, blocks_of_multiprocessor)
     count_inner(const __grid_constant__ LevelsToCount of) {
-  count_levels(of.above, of.leaves, of.begin);
+  __shared__ Offset nodes[most_levels];
+  mark_levels(of.above, of.leaves);
+  wait_for_all();
+  sum_blocks(of.above);
+  wait_for_all();
+  number_blocks(of.above, nodes);
+  wait_for_all();
+  place_levels(of.above, of.leaves, nodes, of.begin);
 }
 
 /// What writes nodes above leaves.

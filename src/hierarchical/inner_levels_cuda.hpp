@@ -42,7 +42,7 @@ struct LevelsAbove {
   Offset* of_block;  // `sums_of_a_block` of each block of threads
   CountedInner* counted;
 };
-inline constexpr std::size_t sums_of_a_block = 3;
+inline constexpr std::size_t sums_of_a_block = 2 * most_levels;
 
 /// One kernel counts all levels and the host waits for it once, where `LevelOnGpu` waits twice a
 /// level.

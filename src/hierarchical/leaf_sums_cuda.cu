@@ -1,10 +1,10 @@
-// The leaves of a sum: a thread or a warp merges each pair of leaves, or a tile of it, by the ranks
-// of its places.
+// The leaves of a sum: a thread, a warp or a block of threads merges each pair of leaves by the
+// ranks of its places.
 #include "base/launch_cuda.cuh"
 #include "base/returned_memory_cuda.hpp"
 #include "entry_terms.hpp"
+#include "marked_pairs_cuda.cuh"
 #include "node_padding.cuh"
-#include "tiles_of_leaves_cuda.cuh"
 
 namespace heddle::cuda {
 
@@ -15,13 +15,19 @@ template <class S>
 struct SumToWrite {
   PairsOfLeaves pairs;
   ListedPairs listed;
-  int small, tiles;
+  int small, medium, large;
+  Offset single;  // leaves among which a thread looks for pairs that it merges
   const int* held;
   const Offset* byte;
   unsigned char* pool;
   int components;
   EntryTerm<S> of_a, of_b;
 
+  /// Blocks of threads for what warps take.
+  HEDDLE_INLINE unsigned blocks_of_warps() const {
+    return (static_cast<unsigned>(medium) + static_cast<unsigned>(small) + warps_of_block - 1) /
+           warps_of_block;
+  }
   __device__ const S* payload(const NodeView& leaf, int slot) const {
     return reinterpret_cast<const S*>(leaf.payloads()) + Offset(slot) * components;
   }
@@ -117,185 +123,230 @@ __device__ void write_small(const SumToWrite<S>& of, Offset leaf, int lane) {
   }
 }
 
-/// What a warp knows of its tile.
-struct alignas(16) TileRoom {
-  unsigned bits[most_words_of_tile];
-  unsigned of_a[most_words_of_tile];
-  unsigned short before[most_words_of_tile];
-};
-
-/// A tile of a leaf of the sum.
-template <class S>
-struct TileToWrite {
+/// A pair of which a warp or a block of threads knows the bits, and the leaf that is their sum.
+template <class S, class Room, int threads>
+struct PairToWrite {
   const SumToWrite<S>& of;
   const LeafToWrite<S>& to;
-  TileOfWarp tile;
-  TileRoom& room;
-  NodeView a, b;
-  Slots slots_of_a, slots_of_b;  // that may lie there
-  int first = 0;                 // entries of the leaf before it
+  const Room& room;
+  LeafOfPair a, b;
+  int thread;
 
   static constexpr int at_once = 4;
 
-  __device__ bool has(const unsigned* bits, int position) const {
-    return PlaceBits{bits, nullptr}.has(position - tile.begin);
+  __device__ bool is_dense_sum() const { return to.kind == NodeKind::dense; }
+  __device__ const S* payloads_of(const LeafOfPair& from) const {
+    return reinterpret_cast<const S*>(from.leaf.data +
+                                      of.pairs.shape.payload_byte(from.leaf.kind, from.count));
   }
-  /// Entries of the tile before this place of it.
-  __device__ int number_of(int local) const {
-    const int word = local / PlaceBits::bits_of_word;
-    return room.before[word] + __popc(room.bits[word] & (PlaceBits::bit_of(local) - 1));
+  /// Entries of the sum before a place.
+  __device__ int rank_of(int position) const {
+    if (is_dense_sum()) return position;
+    const int word = position / PlaceBits::bits_of_word;
+    const unsigned ones = room.of_a[word] | room.of_b[word];
+    return room.before[word] + __popc(ones & (PlaceBits::bit_of(position) - 1));
   }
-  __device__ int slot_of_b(int position) const {
-    return of.pairs.turns_b ? turned(of.pairs.shape, position) : position;
+  /// Whether an entry is added to what a has put there.
+  __device__ bool adds(int position, bool is_a) const {
+    return !is_a && PlaceBits{room.of_a, nullptr}.has(position);
   }
   __device__ int item_of(int at) const { return of.components == 1 ? at : at / of.components; }
 
-  /// Every place of a dense leaf: what dense leaves have there, or zeros.
-  __device__ void put_dense() const {
-    const bool with_a = is_dense(a), with_b = is_dense(b), turns = with_b && of.pairs.turns_b;
-    const S* const of_a = with_a ? of.payload(a, 0) : nullptr;
-    const S* const of_b = with_b ? of.payload(b, 0) : nullptr;
-    const int end = tile.end * of.components;
-    for (int base = tile.begin * of.components + tile.lane; base < end; base += 32 * at_once) {
-      S value[at_once];
-      int to_put[at_once];
-#pragma unroll
-      for (int k = 0; k < at_once; ++k) {
-        const int at = base + 32 * k, item = item_of(at), c = at - item * of.components;
-        value[k] = S(0);
-        to_put[k] = at;
-        if (at >= end) continue;
-        const int position =
-            turns ? tile.position_in_turn(of.pairs.shape, item - tile.begin) : item;
-        to_put[k] = position * of.components + c;
-        const int slot = slot_of_b(position);
-        const bool has_a = with_a && has(room.of_a, position), has_b = with_b && b.has(slot);
-        if (has_a) value[k] = of.of_a(of_a + position * of.components, c);
-        if (!has_b) continue;
-        const S second = of.of_b(of_b + slot * of.components, c);
-        value[k] = has_a ? rounded_sum(value[k], second) : second;
-      }
-#pragma unroll
-      for (int k = 0; k < at_once; ++k) {
-        if (base + 32 * k < end) to.payloads[to_put[k]] = value[k];
-      }
-    }
-    __syncwarp();
-  }
-
-  /// Where a component of an entry of one of both leaves goes, and what the other one has put there
-  /// in a place that both have. `behind_b`: entries of a come where those of a dense b are.
-  struct Target {
-    S* payload;
-    S other;
-    bool adds;
-  };
-  __device__ Target target(int position, int c, bool is_a, bool behind_b) const {
-    const bool adds = is_a ? behind_b && b.has(slot_of_b(position)) : has(room.of_a, position);
-    int rank = 0;
-    if (to.kind != NodeKind::dense) {
-      rank = first + number_of(position - tile.begin);
-      if (c == 0 && !adds) to.put_place(rank, position);
-    }
-    S* const payload = to.payload(rank, position) + c;
-    return {payload, adds ? *payload : S(0), adds};
-  }
-  __device__ static void put(const Target& at, S term, bool is_a) {
-    *at.payload = !at.adds ? term
-                  : is_a   ? rounded_sum(term, at.other)
-                           : rounded_sum(at.other, term);
-  }
-
-  __device__ void put_entries(const NodeView& from, bool is_a) const {
-    if (from.data == nullptr) return;
-    const bool turns = !is_a && of.pairs.turns_b, is_full = is_dense(from);
-    const bool behind_b = is_a && to.kind == NodeKind::dense && is_dense(b);
-    const S* const payloads = of.payload(from, 0);
-    if (looks_in_rows(from, turns, tile)) {
-      for_each_turned(from, tile, [&](int slot, int position) {
-        const S* const entry = payloads + slot * of.components;
-        for (int c = 0; c < of.components; ++c) {
-          put(target(position, c, false, false), of.of_b(entry, c), false);
-        }
-      });
-      return;
-    }
-    const Slots& slots = is_a ? slots_of_a : slots_of_b;
-    const bool are_own = !is_full && !turns;
-    const int end = slots.end * of.components;
-    for (int base = slots.begin * of.components + tile.lane; base < end; base += 32 * at_once) {
+  /// The entries of a sparse leaf, those of a before those of b.
+  __device__ void put_entries(const LeafOfPair& from, bool is_a) const {
+    if (from.leaf.data == nullptr) return;
+    const S* const payloads = payloads_of(from);
+    const bool is_dense_to = is_dense_sum();
+    const int end = from.count * of.components;
+    for (int base = thread; base < end; base += threads * at_once) {
       S term[at_once];
       int position[at_once];
       // All loads of a step come before its stores, so that they wait together.
 #pragma unroll
       for (int k = 0; k < at_once; ++k) {
-        const int at = base + 32 * k, item = item_of(at), c = at - item * of.components;
-        position[k] = -1;
-        if (at >= end) continue;
-        const int slot = is_full && turns ? turned(of.pairs.shape, item) : item;
-        if (is_full && !from.has(slot)) continue;
-        position[k] = is_full ? item : position_at(from, slot, turns);
-        if (!are_own && !tile.has(position[k])) continue;
-        const S* const entry = payloads + slot * of.components;
+        const int at = base + threads * k, slot = item_of(at);
+        if (at >= end) break;
+        position[k] = position_at(from.leaf, slot, from.turns);
+        const S* const entry = payloads + Offset(slot) * of.components;
+        const int c = at - slot * of.components;
         term[k] = is_a ? of.of_a(entry, c) : of.of_b(entry, c);
       }
-      Target to_put[at_once];
+      S* payload[at_once];
+      S other[at_once];
+      bool is_second[at_once];
 #pragma unroll
       for (int k = 0; k < at_once; ++k) {
-        if (!tile.has(position[k])) continue;
-        const int at = base + 32 * k, c = at - item_of(at) * of.components;
-        to_put[k] = target(position[k], c, is_a, behind_b);
+        const int at = base + threads * k, c = at - item_of(at) * of.components;
+        if (at >= end) break;
+        const int rank = rank_of(position[k]);
+        payload[k] = to.payloads + Offset(rank) * of.components + c;
+        is_second[k] = adds(position[k], is_a);
+        if (is_second[k]) {
+          other[k] = *payload[k];
+        } else if (c == 0 && !is_dense_to) {
+          to.put_place(rank, position[k]);
+        }
       }
 #pragma unroll
       for (int k = 0; k < at_once; ++k) {
-        if (tile.has(position[k])) put(to_put[k], term[k], is_a);
+        if (base + threads * k >= end) break;
+        *payload[k] = is_second[k] ? rounded_sum(other[k], term[k]) : term[k];
       }
     }
-    __syncwarp();
+    wait_for_team<threads>();
   }
 };
 
+/// What a block of threads does beside.
 template <class S>
-__device__ void write_tile(const SumToWrite<S>& of, int number, TileRoom& room) {
-  const Tile listed = of.listed.tiles[number];
-  const TileOfWarp tile(listed, of.pairs.shape);
-  const LeafToWrite<S> to(of, listed.leaf);
-  const NodeView a = leaf_of_a(of.pairs, listed.leaf), b = leaf_of_b(of.pairs, listed.leaf);
-  if (listed.number == 0) to.put_count_and_padding(tile.lane, 32);
-  TileToWrite<S> write{
-      of, to, tile, room, a, b, slots_in(a, false, tile), slots_in(b, of.pairs.turns_b, tile)};
-  clear_bits(tile, room.of_a);
-  mark_tile(a, false, tile, write.slots_of_a, room.of_a);
-  copy_bits(tile, room.of_a, room.bits);
-  mark_tile(b, of.pairs.turns_b, tile, write.slots_of_b, room.bits);
-  if (to.kind == NodeKind::dense) {
-    unsigned* const bits = to.bits() + tile.begin / PlaceBits::bits_of_word;
-    for (int word = tile.lane; word < tile.words(); word += 32) bits[word] = room.bits[word];
-    write.put_dense();
-    if (!is_dense(a)) write.put_entries(a, true);
-    if (!is_dense(b)) write.put_entries(b, false);
-    return;
+struct LargePair : PairToWrite<S, RoomOfBlock, block_size> {
+  using PairToWrite<S, RoomOfBlock, block_size>::at_once;
+  using PairToWrite<S, RoomOfBlock, block_size>::room;
+  using PairToWrite<S, RoomOfBlock, block_size>::to;
+
+  /// Whether to go by places costs less than by entries.
+  __device__ bool has_many() const {
+    constexpr int places_of_entry = 4;
+    return this->is_dense_sum() || this->a.is_full() || this->b.is_full() ||
+           (!this->b.is_mixed() &&
+            places_of_entry * (this->a.count + this->b.count) >= to.of.pairs.shape.positions());
   }
-  number_bits(tile, room.bits, room.before);
-  for (int k = tile.lane; k < listed.number; k += 32) {
-    write.first += of.listed.held[number - listed.number + k];
+  /// What a leaf has in a word of places, a lane each: the slot of its entry, or -1.
+  __device__ static int slot_in_word(const LeafOfPair& from, unsigned ones, int position,
+                                     int before) {
+    const unsigned bit = PlaceBits::bit_of(position);
+    if ((ones & bit) == 0) return -1;
+    if (!from.is_full()) return before + __popc(ones & (bit - 1));
+    return from.turns ? turned(from.leaf.shape, position) : position;
   }
-  write.first = sum_of_warp(write.first);
+  /// The sums in all places, or of those that have one. Entries of a mixed b are added later.
+  __device__ void put_places() const {
+    const auto& of = this->of;
+    const S *const of_a = this->payloads_of(this->a), *const of_b = this->payloads_of(this->b);
+    const bool is_dense_to = this->is_dense_sum(), skips_b = this->b.is_mixed();
+    const auto positions = static_cast<int>(of.pairs.shape.positions());
+    const int words = PlaceBits::words_of(positions), lane = this->thread % 32;
+    for (int base = this->thread / 32 * at_once; base < words; base += warps_of_block * at_once) {
+      int rank[at_once], slot_a[at_once], slot_b[at_once];
+#pragma unroll
+      for (int k = 0; k < at_once; ++k) {
+        rank[k] = slot_a[k] = slot_b[k] = -1;
+        const int word = base + k, position = word * PlaceBits::bits_of_word + lane;
+        if (position >= positions) continue;
+        const unsigned ones_a = room.of_a[word], ones_b = room.of_b[word], ones = ones_a | ones_b;
+        const unsigned bit = PlaceBits::bit_of(position);
+        if (is_dense_to) {
+          rank[k] = position;
+        } else if ((ones & bit) != 0) {
+          rank[k] = room.before[word] + __popc(ones & (bit - 1));
+        }
+        slot_a[k] = slot_in_word(this->a, ones_a, position, room.before_a[word]);
+        if (!skips_b) slot_b[k] = slot_in_word(this->b, ones_b, position, room.before_b[word]);
+      }
+      for (int c = 0; c < of.components; ++c) {
+        S value_a[at_once], value_b[at_once];
+        // All loads come before the stores, so that they wait together.
+#pragma unroll
+        for (int k = 0; k < at_once; ++k) {
+          if (slot_a[k] >= 0) value_a[k] = of.of_a(of_a + Offset(slot_a[k]) * of.components, c);
+          if (slot_b[k] >= 0) value_b[k] = of.of_b(of_b + Offset(slot_b[k]) * of.components, c);
+        }
+#pragma unroll
+        for (int k = 0; k < at_once; ++k) {
+          if (rank[k] < 0) continue;
+          to.payloads[Offset(rank[k]) * of.components + c] =
+              slot_a[k] < 0   ? slot_b[k] < 0 ? S(0) : value_b[k]
+                : slot_b[k] < 0 ? value_a[k]
+                              : rounded_sum(value_a[k], value_b[k]);
+          if (c > 0 || is_dense_to) continue;
+          to.put_place(rank[k], (base + k) * PlaceBits::bits_of_word + lane);
+        }
+      }
+    }
+    __syncthreads();
+  }
+};
+
+/// Bits of both leaves; all threads of the team take part.
+template <int threads, class Room>
+__device__ void mark_pair(Room& room, const LeafOfPair& a, const LeafOfPair& b, int words,
+                          int thread) {
+  clear_bits<threads>(room.of_a, words, thread);
+  clear_bits<threads>(room.of_b, words, thread);
+  wait_for_team<threads>();
+  mark_leaf<threads>(a, room.of_a, thread);
+  mark_leaf<threads>(b, room.of_b, thread);
+  wait_for_team<threads>();
+  room.number(words, thread);
+}
+
+__device__ inline int words_of(const NodeShape& shape) {
+  return max(words_of_step, PlaceBits::words_of(shape.positions()));
+}
+
+template <class S>
+__device__ void write_medium(const SumToWrite<S>& of, Offset leaf, RoomOfWarp& room, int lane) {
+  const LeafToWrite<S> to(of, leaf);
+  const LeafOfPair a(leaf_of_a(of.pairs, leaf), false);
+  const LeafOfPair b(leaf_of_b(of.pairs, leaf), of.pairs.turns_b);
+  to.put_count_and_padding(lane, 32);
+  mark_pair<32>(room, a, b, words_of(of.pairs.shape), lane);
+  const PairToWrite<S, RoomOfWarp, 32> write{of, to, room, a, b, lane};
   write.put_entries(a, true);
   write.put_entries(b, false);
 }
 
-/// A warp takes a tile or a small pair.
+template <class S>
+__device__ void write_large(const SumToWrite<S>& of, Offset leaf, RoomOfBlock& room) {
+  const auto thread = static_cast<int>(threadIdx.x);
+  const LeafToWrite<S> to(of, leaf);
+  const LeafOfPair a(leaf_of_a(of.pairs, leaf), false);
+  const LeafOfPair b(leaf_of_b(of.pairs, leaf), of.pairs.turns_b);
+  to.put_count_and_padding(thread, block_size);
+  mark_pair<block_size>(room, a, b, words_of(of.pairs.shape), thread);
+  if (to.kind == NodeKind::dense) {
+    const int words = PlaceBits::words_of(of.pairs.shape.positions());
+    for (int word = thread; word < words; word += block_size) {
+      to.bits()[word] = room.of_a[word] | room.of_b[word];
+    }
+  }
+  const LargePair<S> write{{of, to, room, a, b, thread}};
+  const bool has_many = write.has_many();
+  if (has_many) {
+    write.put_places();
+  } else {
+    write.put_entries(a, true);
+  }
+  if (!has_many || b.is_mixed()) write.put_entries(b, false);
+}
+
+union RoomToWrite {
+  RoomOfBlock of_block;
+  RoomOfWarp of_warp[warps_of_block];
+};
+
+/// A block of threads takes a large pair, and those behind these a pair each warp. Behind them a
+/// thread takes a leaf.
 template <class S>
 __global__ void __launch_bounds__(block_size, 4)
-    write_listed(const __grid_constant__ SumToWrite<S> of) {
-  __shared__ TileRoom room[warps_of_block];
+    write_pair(const __grid_constant__ SumToWrite<S> of) {
+  __shared__ alignas(16) unsigned char memory[sizeof(RoomToWrite)];
+  auto& room = *reinterpret_cast<RoomToWrite*>(memory);
+  if (blockIdx.x < static_cast<unsigned>(of.large)) {
+    return write_large(of, of.listed.large[blockIdx.x], room.of_block);
+  }
+  const unsigned block = blockIdx.x - static_cast<unsigned>(of.large);
+  if (block >= of.blocks_of_warps()) {
+    const Offset leaf = Offset(block - of.blocks_of_warps()) * block_size + threadIdx.x;
+    if (leaf < of.single) write_by_thread(of, leaf);
+    return;
+  }
   const auto warp = static_cast<int>(threadIdx.x / 32), lane = static_cast<int>(threadIdx.x % 32);
-  const Offset item = Offset(blockIdx.x) * warps_of_block + warp;
-  if (item < of.tiles) {
-    write_tile(of, static_cast<int>(item), room[warp]);
-  } else if (item - of.tiles < of.small) {
-    write_small(of, of.listed.small[item - of.tiles], lane);
+  const int item = static_cast<int>(block) * warps_of_block + warp;
+  if (item < of.medium) {
+    write_medium(of, of.listed.medium[item], room.of_warp[warp], lane);
+  } else if (item - of.medium < of.small) {
+    write_small(of, of.listed.small[item - of.medium], lane);
   }
 }
 
@@ -310,24 +361,21 @@ void write_words(const CountedPairs& pairs, const EntrySum& sum, const int* adjo
   const SumToWrite<S> of{pairs.pairs(),
                          pairs.listed(),
                          counted.small,
-                         counted.tiles,
+                         counted.medium,
+                         counted.large,
+                         counted.has_single != 0 ? counted.leaves : 0,
                          leaves.held,
                          leaves.byte,
                          leaves.pool,
                          sum.components,
                          term(sum.alpha, nullptr),
                          term(sum.beta, adjoint)};
-  const Stream& stream = device.stream();
-  const Offset items = Offset(counted.tiles) + counted.small;
-  if (items > 0) {
-    const OnGpu here(stream);
-    launch_kernel(write_listed<S>,
-                  static_cast<unsigned>((items + warps_of_block - 1) / warps_of_block), block_size,
-                  false, stream, of);
-  }
-  if (counted.has_single == 0) return;
-  for_each_index(stream, counted.leaves,
-                 [of] __device__(Offset leaf) { write_by_thread(of, leaf); });
+  const Offset blocks =
+      counted.large + Offset(of.blocks_of_warps()) + (of.single + block_size - 1) / block_size;
+  if (blocks == 0) return;
+  const OnGpu here(device.stream());
+  launch_kernel(write_pair<S>, static_cast<unsigned>(blocks), block_size, false, device.stream(),
+                of);
 }
 
 }  // namespace

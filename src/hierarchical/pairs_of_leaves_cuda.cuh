@@ -25,10 +25,6 @@ __device__ inline int count_of(const NodeView& leaf) {
 __device__ inline bool is_dense(const NodeView& leaf) {
   return leaf.data != nullptr && leaf.kind == NodeKind::dense;
 }
-/// Entries of a leaf, or places of a dense one.
-__device__ inline int slots_of(const NodeView& leaf) {
-  return is_dense(leaf) ? static_cast<int>(leaf.shape.positions()) : count_of(leaf);
-}
 /// Where an entry of a sparse leaf lies; both coordinates are one load.
 __device__ inline int position_at(const NodeView& leaf, int slot, bool turns) {
   const unsigned place = reinterpret_cast<const unsigned short*>(leaf.places())[slot];

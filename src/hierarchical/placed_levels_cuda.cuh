@@ -22,43 +22,64 @@ __device__ void for_all(Offset count, const Body& body) {
   for (Offset i = Offset(blockIdx.x) * block_size + threadIdx.x; i < count; i += threads) body(i);
 }
 
-__device__ inline void mark_blocks(const NodesAbove& level, int shift, const Children& of) {
-  for_all(of.count, [&](Offset i) {
-    const Index row = of.row[i] >> shift, column = of.column[i] >> shift;
-    // The child before it marks their block.
-    if (i > 0 && of.row[i - 1] >> shift == row && of.column[i - 1] >> shift == column) return;
-    unsigned long long* const word = level.blocks.bits + level.blocks.word_of(row, column);
-    const unsigned long long bit = BlockBits::bit_of(column);
-    if ((*word & bit) == 0) atomicOr(word, bit);
+/// Marks the blocks of all levels: each leaf those that the leaf before it does not mark.
+__device__ inline void mark_levels(const LevelsAbove& of, const Children& leaves) {
+  const int shift = of.shape.log2_size;
+  for_all(leaves.count, [&](Offset i) {
+    Index row = leaves.row[i], column = leaves.column[i];
+    Index row_before = i > 0 ? leaves.row[i - 1] : -1;
+    Index column_before = i > 0 ? leaves.column[i - 1] : -1;
+    for (int k = 0; k < of.levels; ++k) {
+      row >>= shift;
+      column >>= shift;
+      row_before >>= shift;
+      column_before >>= shift;
+      if (row == row_before && column == column_before) return;
+      const BlockBits& blocks = of.level[k].blocks;
+      unsigned long long* const word = blocks.bits + blocks.word_of(row, column);
+      const unsigned long long bit = BlockBits::bit_of(column);
+      if ((*word & bit) == 0) atomicOr(word, bit);
+    }
   });
-  wait_for_all();
 }
 
-/// Numbers the blocks that are marked, and returns how many there are.
-__device__ inline Offset number_blocks(const NodesAbove& level, Offset* of_block) {
-  const Share own = share_of_block(level.blocks.words());
-  Offset ones = 0;
-  for (Offset word = own.begin + threadIdx.x; word < own.end; word += block_size) {
-    ones += ones_of(level.blocks.bits[word]);
-  }
-  ones = sums_of_block(ones).all;
-  if (threadIdx.x == 0) of_block[blockIdx.x] = ones;
-  wait_for_all();
-  auto [before, all] = sums_of_all_blocks(of_block);
-  for (Offset base = own.begin; base < own.end; base += block_size) {
-    const Offset word = base + threadIdx.x;
-    const Sums sums = sums_of_block(word < own.end ? ones_of(level.blocks.bits[word]) : 0);
-    if (word < own.end) {
-      level.before[word] = before + sums.before;
-      level.blocks.for_each_of(word, [&](Offset node, Index row, Index column) {
-        level.row[node] = row;
-        level.column[node] = column;
-      });
+/// Sums of a block of threads are `of_block[gridDim.x k + blockIdx.x]`: for leaves what they hold
+/// and their bytes, then the blocks of each level.
+inline constexpr int sums_of_leaves = 2;
+
+/// How many blocks are marked.
+__device__ inline void sum_blocks(const LevelsAbove& of) {
+  for (int k = 0; k < of.levels; ++k) {
+    const BlockBits& blocks = of.level[k].blocks;
+    const Share own = share_of_block(blocks.words());
+    Offset ones = 0;
+    for (Offset word = own.begin + threadIdx.x; word < own.end; word += block_size) {
+      ones += ones_of(blocks.bits[word]);
     }
-    before += sums.all;
+    ones = sums_of_block(ones).all;
+    if (threadIdx.x == 0) of.of_block[(sums_of_leaves + k) * gridDim.x + blockIdx.x] = ones;
   }
-  wait_for_all();
-  return all;
+}
+/// Numbers the blocks, which are the nodes; `nodes` is how many there are of each level.
+__device__ inline void number_blocks(const LevelsAbove& of, Offset* nodes) {
+  for (int k = 0; k < of.levels; ++k) {
+    const NodesAbove& level = of.level[k];
+    const Share own = share_of_block(level.blocks.words());
+    auto [before, all] = sums_of_all_blocks(of.of_block + (sums_of_leaves + k) * gridDim.x);
+    for (Offset base = own.begin; base < own.end; base += block_size) {
+      const Offset word = base + threadIdx.x;
+      const Sums sums = sums_of_block(word < own.end ? ones_of(level.blocks.bits[word]) : 0);
+      if (word < own.end) {
+        level.before[word] = before + sums.before;
+        level.blocks.for_each_of(word, [&](Offset node, Index row, Index column) {
+          level.row[node] = row;
+          level.column[node] = column;
+        });
+      }
+      before += sums.all;
+    }
+    if (threadIdx.x == 0) nodes[k] = all;
+  }
 }
 
 __device__ inline Offset node_of(const NodesAbove& level, int shift, const Children& of, Offset i) {
@@ -77,9 +98,9 @@ struct PlacedNodes {
   Offset held, end;
 };
 
-/// Gives the nodes their places from byte `begin` on, and adds to the counts of their kinds.
-__device__ inline PlacedNodes place_nodes(const NodesToPlace& of, Offset begin, Offset* of_block,
-                                          int* of_kind) {
+/// What the nodes of this block of threads hold, and their bytes, as two of `of_block`. Adds to the
+/// counts of their kinds.
+__device__ inline void sum_nodes(const NodesToPlace& of, Offset* of_block, int* of_kind) {
   __shared__ int kinds[node_kinds];
   if (threadIdx.x < node_kinds) kinds[threadIdx.x] = 0;
   __syncthreads();
@@ -103,15 +124,18 @@ __device__ inline PlacedNodes place_nodes(const NodesToPlace& of, Offset begin, 
   if (threadIdx.x < node_kinds && kinds[threadIdx.x] > 0) {
     atomicAdd(of_kind + threadIdx.x, kinds[threadIdx.x]);
   }
-  Offset* const held_of_block = of_block + gridDim.x;
-  Offset* const bytes_of_block = held_of_block + gridDim.x;
   if (threadIdx.x == 0) {
-    held_of_block[blockIdx.x] = held;
-    bytes_of_block[blockIdx.x] = bytes;
+    of_block[blockIdx.x] = held;
+    of_block[gridDim.x + blockIdx.x] = bytes;
   }
-  wait_for_all();
-  const Sums all_held = sums_of_all_blocks(held_of_block);
-  const Sums all_bytes = sums_of_all_blocks(bytes_of_block);
+}
+
+/// Gives the nodes, whose sums are known, their places from byte `begin` on.
+__device__ inline PlacedNodes place_nodes(const NodesToPlace& of, Offset begin,
+                                          const Offset* of_block) {
+  const Share own = share_of_block(of.count);
+  const Sums all_held = sums_of_all_blocks(of_block);
+  const Sums all_bytes = sums_of_all_blocks(of_block + gridDim.x);
   Offset first = all_held.before, byte = begin + all_bytes.before;
   for (Offset base = own.begin; base < own.end; base += block_size) {
     const Offset node = base + threadIdx.x;
@@ -125,26 +149,48 @@ __device__ inline PlacedNodes place_nodes(const NodesToPlace& of, Offset begin, 
     if (is_there) of.first[node] = first + of_held.before;
     first += of_held.all;
   }
-  wait_for_all();
   return {all_held.all, begin + all_bytes.all};
 }
 
-/// Counts all levels above some leaves. Their first node lies at byte `begin`.
-__device__ inline void count_levels(const LevelsAbove& of, Children children, Offset begin) {
+/// Counts what the nodes of all levels hold, which are numbered, and gives them their places. The
+/// first one lies at byte `begin`.
+__device__ inline void place_levels(const LevelsAbove& of, const Children& leaves,
+                                    const Offset* nodes, Offset begin) {
   const int shift = of.shape.log2_size;
-  Offset end = begin;
+  const auto children_of = [&](int k) {
+    return k == 0 ? leaves : Children{of.level[k - 1].row, of.level[k - 1].column, nodes[k - 1]};
+  };
+  const auto nodes_of = [&](int k) {
+    const NodesAbove& level = of.level[k];
+    return NodesToPlace{nodes[k], of.shape, level.held, level.first, level.byte};
+  };
+  for (int k = 0; k < of.levels; ++k) {
+    const Children children = children_of(k);
+    for_all(children.count, [&](Offset i) {
+      const Offset node = node_of(of.level[k], shift, children, i);
+      take_number(of.level[k].held + node, static_cast<unsigned>(node));
+    });
+  }
+  wait_for_all();
+  for (int k = 0; k < of.levels; ++k) {
+    sum_nodes(nodes_of(k), of.of_block + 2 * k * gridDim.x, of.counted->of_kind);
+  }
+  wait_for_all();
+  Offset end = begin, items = 0;
+  for (int k = 0; k < of.levels; ++k) {
+    end = place_nodes(nodes_of(k), end, of.of_block + 2 * k * gridDim.x).end;
+    items += children_of(k).count;
+    if (blockIdx.x == 0 && threadIdx.x == 0) {
+      of.counted->nodes[k] = nodes[k];
+      of.counted->items = items;
+      of.counted->bytes = end - begin;
+      of.counted->held_by_root = of.level[k].held[0];
+    }
+  }
+  wait_for_all();
   for (int k = 0; k < of.levels; ++k) {
     const NodesAbove& level = of.level[k];
-    mark_blocks(level, shift, children);
-    const Offset nodes = number_blocks(level, of.of_block);
-    for_all(children.count, [&](Offset i) {
-      const Offset node = node_of(level, shift, children, i);
-      take_number(level.held + node, static_cast<unsigned>(node));
-    });
-    wait_for_all();
-    end = place_nodes({nodes, of.shape, level.held, level.first, level.byte}, end, of.of_block,
-                      of.counted->of_kind)
-              .end;
+    const Children children = children_of(k);
     for_all(children.count, [&](Offset i) {
       const Offset node = node_of(level, shift, children, i);
       const Offset to =
@@ -153,13 +199,6 @@ __device__ inline void count_levels(const LevelsAbove& of, Children children, Of
           of.shape.position_of(of.shape.place_of(children.row[i], children.column[i])));
       level.child[to] = static_cast<unsigned>(i);
     });
-    if (blockIdx.x == 0 && threadIdx.x == 0) {
-      of.counted->nodes[k] = nodes;
-      of.counted->items += children.count;
-      of.counted->bytes = end - begin;
-      of.counted->held_by_root = level.held[0];
-    }
-    children = {level.row, level.column, nodes};
   }
 }
 

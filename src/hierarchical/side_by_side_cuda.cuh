@@ -52,24 +52,49 @@ struct Sums {
 
 /// All threads of a block take part.
 __device__ inline Sums sums_of_block(Offset own) {
-  __shared__ Offset of_warp[block_size / 32 + 1];
-  __shared__ Offset all;
-  const Offset before = sum_before(own, threadIdx.x, of_warp);
-  if (threadIdx.x == block_size - 1) all = before + own;
+  constexpr unsigned warps = block_size / 32;
+  __shared__ Offset of_warp[warps];
+  const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  Offset sum = own;
+  for (unsigned step = 1; step < 32; step *= 2) {
+    const Offset other = __shfl_up_sync(~0U, sum, step);
+    if (lane >= step) sum += other;
+  }
+  if (lane == 31) of_warp[warp] = sum;
   __syncthreads();
-  const Sums sums{before, all};
+  Sums sums{sum - own, 0};
+#pragma unroll
+  for (unsigned w = 0; w < warps; ++w) {
+    if (w < warp) sums.before += of_warp[w];
+    sums.all += of_warp[w];
+  }
   __syncthreads();
   return sums;
 }
 
 __device__ inline Sums sums_of_all_blocks(const Offset* of_block) {
-  Offset before = 0, all = 0;
+  constexpr unsigned warps = block_size / 32;
+  __shared__ Sums of_warp[warps];
+  Sums own{0, 0};
   for (unsigned block = threadIdx.x; block < gridDim.x; block += block_size) {
-    const Offset own = of_block[block];
-    all += own;
-    if (block < blockIdx.x) before += own;
+    const Offset here = of_block[block];
+    own.all += here;
+    if (block < blockIdx.x) own.before += here;
   }
-  return {sums_of_block(before).all, sums_of_block(all).all};
+  for (unsigned step = 16; step > 0; step /= 2) {
+    own.before += __shfl_xor_sync(~0U, own.before, step);
+    own.all += __shfl_xor_sync(~0U, own.all, step);
+  }
+  if (threadIdx.x % 32 == 0) of_warp[threadIdx.x / 32] = own;
+  __syncthreads();
+  Sums sums{0, 0};
+#pragma unroll
+  for (unsigned w = 0; w < warps; ++w) {
+    sums.before += of_warp[w].before;
+    sums.all += of_warp[w].all;
+  }
+  __syncthreads();
+  return sums;
 }
 
 }  // namespace heddle::cuda

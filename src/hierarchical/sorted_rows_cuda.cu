@@ -193,7 +193,8 @@ void pack_leaves(const FoundLeaves& from, const PatternView& pattern, LeavesOfRo
 /// How many leaves there are, or none where block rows do not suit a team.
 template <int threads>
 std::optional<Offset> find(const PatternView& pattern, const FoundLeaves& found,
-                           const LevelOnGpu& level, const Device& device) {
+                           LeavesOfRows& leaves, const Device& owner, const Device& device) {
+  const LevelOnGpu& level = leaves.level;
   struct Result {
     Offset leaves;
     Offset unsuited;
@@ -204,26 +205,27 @@ std::optional<Offset> find(const PatternView& pattern, const FoundLeaves& found,
       find_leaves<threads>, pattern.columns, level, device.stream(), pattern, level.shape,
       static_cast<int>(words_of_team<threads>(level.shape, pattern.columns)), found);
   exclusive_sum(found.leaves, level.rows + Offset(1), device);
+  leaves.available = owner.available_memory();  // while the kernels run
   const Result read = read_value(result, device);
   return read.unsuited == 0 ? std::optional(read.leaves) : std::nullopt;
 }
 
 /// Fills in the leaves of block rows. False where these do not suit the team.
 bool take_leaves(const PatternView& pattern, Offset entries, LeavesOfRows& leaves,
-                 const Device& device) {
+                 const Device& owner, const Device& device) {
   LevelOnGpu& level = leaves.level;
   const bool is_short = leaves.team != Team::large && entries > few_entries;
   FoundLeaves found{nullptr, nullptr, leaves.before.data(), is_short};
   const auto most = static_cast<std::size_t>(found.room_begins(entries, level.rows));
-  UnsetArray<Index> column(most, device);
-  UnsetArray<int> held(most, device);
-  found.column = column.data();
-  found.held = held.data();
+  UnsetArray<int> room(2 * most, device);
+  found.column = room.data();
+  found.held = room.data() + most;
   std::optional<Offset> count;
   with_threads(leaves.team, [&]<int threads>(std::integral_constant<int, threads>) {
-    count = find<threads>(pattern, found, level, device);
+    count = find<threads>(pattern, found, leaves, owner, device);
   });
   if (!count) return false;
+  leaves.available += static_cast<long long>(room.size() * sizeof(int));  // which goes back
   level.count = *count;
   const auto nodes = static_cast<std::size_t>(level.count);
   level.row = UnsetArray<Index>(nodes, device);
@@ -238,7 +240,8 @@ bool take_leaves(const PatternView& pattern, Offset entries, LeavesOfRows& leave
 }  // namespace
 
 std::optional<LeavesOfRows> leaves_of_sorted_rows(const PatternView& pattern, Offset entries,
-                                                  const NodeShape& shape, const Device& device) {
+                                                  const NodeShape& shape, const Device& owner,
+                                                  const Device& work) {
   LeavesOfRows leaves;
   LevelOnGpu& level = leaves.level;
   level.shape = shape;
@@ -247,13 +250,13 @@ std::optional<LeavesOfRows> leaves_of_sorted_rows(const PatternView& pattern, Of
   if (entries == 0 || level.columns > most_columns || entries / level.rows >= long_block_row) {
     return {};
   }
-  leaves.before = UnsetArray<Offset>(static_cast<std::size_t>(level.rows) + 2, device);
+  leaves.before = UnsetArray<Offset>(static_cast<std::size_t>(level.rows) + 2, work);
   if (entries / level.rows < long_for_small) {
     leaves.team = level.rows < many_block_rows ? Team::small : Team::warp;
-    if (take_leaves(pattern, entries, leaves, device)) return leaves;
+    if (take_leaves(pattern, entries, leaves, owner, work)) return leaves;
     leaves.team = Team::large;
   }
-  if (!take_leaves(pattern, entries, leaves, device)) return {};
+  if (!take_leaves(pattern, entries, leaves, owner, work)) return {};
   return leaves;
 }
 

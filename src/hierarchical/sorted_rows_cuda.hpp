@@ -16,13 +16,16 @@ struct LeavesOfRows {
   LevelOnGpu level;           // `first`, `position` and `source` stay empty
   UnsetArray<Offset> before;  // leaves before each block row; one more for the end
   Team team = Team::large;
+  long long available = 0;  // bytes of the owner's memory that were free before the host waited
 };
 
 /// The leaves of rows that lie in a GPU's memory, with good offsets and fewer than 2^31 entries.
 /// None where a column is beyond the matrix or not above the one before it in its row, and where
-/// block rows do not suit a block of threads: then `level_of` takes entry by entry.
+/// block rows do not suit a block of threads: then `level_of` takes entry by entry. Its arrays lie
+/// in memory of `work`, which is the owner's in the end.
 std::optional<LeavesOfRows> leaves_of_sorted_rows(const PatternView& pattern, Offset entries,
-                                                  const NodeShape& shape, const Device& device);
+                                                  const NodeShape& shape, const Device& owner,
+                                                  const Device& work);
 
 /// Writes all bytes of all leaves into a pool; `level` is that of `leaves`.
 void write_leaves(const LevelOnGpu& level, const LeavesOfRows& leaves, const PatternView& pattern,

@@ -43,7 +43,7 @@ TreeBuilderOnGpu::TreeBuilderOnGpu(Index rows, Index columns, LevelOnGpu leaves,
   needed.schedule =
       levels_.front().nodes() * static_cast<long long>(sizeof(heddle::device::TreeLeaf)) +
       levels_.front().rows * static_cast<long long>(sizeof(heddle::device::TreePiece));
-  heddle::detail::check_tree_memory(needed, limit.value_or(device.available_memory()));
+  heddle::detail::check_tree_memory(needed, limit ? *limit : device.available_memory());
   pool_ = std::make_shared<Array<std::byte>>(
       UnsetArray<std::byte>(static_cast<std::size_t>(tree_.memory.tree()), device).into_array());
 }

@@ -107,9 +107,9 @@ heddle::detail::Tree tree_of_rows(const PatternView& pattern, const NodeShape& l
   staged.stage_columns();
   const TemporaryMemory space(device);
   const Device& work = space.device();
-  if (auto leaves = leaves_of_sorted_rows(staged.view(), staged.entries(), leaf, work)) {
+  if (auto leaves = leaves_of_sorted_rows(staged.view(), staged.entries(), leaf, device, work)) {
     TreeBuilderOnGpu builder(pattern.rows, pattern.columns, std::move(leaves->level), device, work,
-                             limit);
+                             limit.value_or(leaves->available));
     const StagedEntries there(entries, staged.entries(), leaf.payload_bytes, work);
     write_leaves(builder.leaves(), *leaves, staged.view(), there.payloads(), builder.pool(), work);
     return builder.finish();

@@ -323,8 +323,8 @@ TYPED_TEST(TreesMadeOnGpu, AddAsTheCpu) {
   }
 }
 
-/// Large leaves, which several warps share out: dense and sparse ones meet, and those of the sum
-/// are the one or the other.
+/// Leaves that a warp merges and those that a block of threads does: dense and sparse ones meet,
+/// and those of the sum are the one or the other.
 TEST_F(TreesOnOneGpu, AddLeavesOfEveryKind) {
   Seed seed(77);
   const auto filled = [&](int percent) {
@@ -337,7 +337,7 @@ TEST_F(TreesOnOneGpu, AddLeavesOfEveryKind) {
     }
     return pattern;
   };
-  for (const auto& [of_a, of_b] : {std::pair{3, 95}, {95, 3}, {50, 60}, {8, 1}}) {
+  for (const auto& [of_a, of_b] : {std::pair{3, 95}, {95, 3}, {50, 60}, {8, 1}, {1, 1}}) {
     const auto a = random_matrix_of<real<double>>(filled(of_a), seed.generator),
                b = random_matrix_of<real<double>>(filled(of_b), seed.generator);
     for (const NodeLayout& nodes_of_a :
