@@ -1,4 +1,5 @@
-// What the library has beside its calls of CUDA: memory of the host that a GPU sees.
+// What the library has beside its calls of CUDA: memory of the host that a GPU sees, and calls
+// beside captures.
 #pragma once
 
 #include <new>
@@ -6,6 +7,21 @@
 #include "heddle/cuda_call.hpp"
 
 namespace heddle::cuda {
+
+/// A caller's capture may forbid calls that could wait, such as those that open a stream: they do
+/// not touch what is being captured.
+class AnyCall {
+ public:
+  AnyCall() {
+    check(cudaThreadExchangeStreamCaptureMode(&mode_), "cudaThreadExchangeStreamCaptureMode");
+  }
+  AnyCall(const AnyCall&) = delete;
+  AnyCall& operator=(const AnyCall&) = delete;
+  ~AnyCall() { cudaThreadExchangeStreamCaptureMode(&mode_); }
+
+ private:
+  cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;
+};
 
 /// Pinned memory of the host that kernels can write to.
 template <class T>

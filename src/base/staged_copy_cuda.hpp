@@ -6,6 +6,7 @@
 #include <map>
 #include <mutex>
 
+#include "cuda_call.hpp"
 #include "cuda_handles.hpp"
 #include "heddle/tools/team.hpp"
 
@@ -42,13 +43,16 @@ class StagedCopy {
 
   bool has_memory() {
     if (memory_ != nullptr) return true;
+    const AnyCall any;
+    for (Event& event : moved_) {
+      if (!event) event = make_event();
+    }
     void* data = nullptr;
     if (cudaHostAlloc(&data, 2 * part_bytes, cudaHostAllocDefault) != cudaSuccess) {
       cudaGetLastError();
       return false;
     }
     memory_ = static_cast<std::byte*>(data);
-    for (Event& event : moved_) event = make_event();
     return true;
   }
 

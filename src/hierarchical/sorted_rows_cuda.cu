@@ -2,6 +2,8 @@
 // counts the entries of each.
 #include "sorted_rows_cuda.hpp"
 
+#include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "base/device_value.hpp"
@@ -225,7 +227,9 @@ bool take_leaves(const PatternView& pattern, Offset entries, LeavesOfRows& leave
     count = find<threads>(pattern, found, leaves, owner, device);
   });
   if (!count) return false;
-  leaves.available += static_cast<long long>(room.size() * sizeof(int));  // which goes back
+  // Which goes back. A caller's own memory has no bound.
+  leaves.available += std::min(static_cast<long long>(room.size() * sizeof(int)),
+                               std::numeric_limits<long long>::max() - leaves.available);
   level.count = *count;
   const auto nodes = static_cast<std::size_t>(level.count);
   level.row = UnsetArray<Index>(nodes, device);

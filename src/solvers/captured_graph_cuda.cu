@@ -21,21 +21,6 @@ SetCondition if_any_is_zero(const Flags& stops) {
   };
 }
 
-/// A caller's capture may forbid calls that could wait, such as those that open a stream: they do
-/// not touch what is being captured.
-class AnyCall {
- public:
-  AnyCall() {
-    check(cudaThreadExchangeStreamCaptureMode(&mode_), "cudaThreadExchangeStreamCaptureMode");
-  }
-  AnyCall(const AnyCall&) = delete;
-  AnyCall& operator=(const AnyCall&) = delete;
-  ~AnyCall() { cudaThreadExchangeStreamCaptureMode(&mode_); }
-
- private:
-  cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;
-};
-
 /// Adds what `queue` queues to a graph. On a stream of our own: the device's may be at work, or
 /// being captured itself.
 void capture_into(cudaGraph_t graph, const Stream& like, const Capture& queue) {

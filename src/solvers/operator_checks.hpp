@@ -1,6 +1,7 @@
 // What solvers, preconditioners and eigensolvers ask of an operator before they use it.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <string>
@@ -68,7 +69,9 @@ long long bytes_of_field(const LinearOperator<S>& matrix) {
 template <class S>
 void check_available(const LinearOperator<S>& matrix, const std::string& who, long long fields,
                      long long needed, long long held = 0) {
-  const long long available = matrix.device().available_memory() + held;
+  const long long available =  // a caller's own memory has no bound
+      std::min(matrix.device().available_memory(), std::numeric_limits<long long>::max() - held) +
+      held;
   if (needed <= available) return;
   throw Error(ErrorKind::memory, who + " " + std::to_string(fields) + " fields of " +
                                      readable_bytes(bytes_of_field(matrix)) +

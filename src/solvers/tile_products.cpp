@@ -287,9 +287,12 @@ TileMatrix product(const TileMatrix& a, const TileMatrix& b, ProductUse use, con
 void list_terms(const TileMatrix& a, const TileMatrix& b, const TileMatrix& c,
                 ProductPlaces& places, const Stream& host) {
   if (!places.first.empty()) return;
-  places.first = first_places(a, b, false, host);
-  with_places(places, places.longest,
-              [&](auto& of_terms) { list_places(a, b, c, host, places, of_terms); });
+  ProductPlaces found;  // whole, or not at all
+  found.longest = places.longest;
+  found.first = first_places(a, b, false, host);
+  with_places(found, found.longest,
+              [&](auto& of_terms) { list_places(a, b, c, host, found, of_terms); });
+  places = std::move(found);
 }
 
 void multiply(const TileMatrix& a, const TileMatrix& b, const ProductPlaces& places, TileMatrix& c,
