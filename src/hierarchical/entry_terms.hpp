@@ -29,13 +29,30 @@ struct EntryTerm {
   bool is_complex;
   const int* adjoint;  // as `EntrySum::adjoint`, or null
 
-  HEDDLE_INLINE S component(const S* entry, int k) const {
-    if (adjoint == nullptr) return entry[k];
+  /// Where a component comes from.
+  struct Source {
+    int at;
+    bool is_negative;
+  };
+  HEDDLE_INLINE Source source(int k) const {
+    if (adjoint == nullptr) return {k, false};
     const int of = adjoint[k];
-    return of < 0 ? -entry[-of - 1] : entry[of - 1];
+    return of < 0 ? Source{-of - 1, true} : Source{of - 1, false};
+  }
+  HEDDLE_INLINE S component(const S* entry, int k) const {
+    const Source from = source(k);
+    return from.is_negative ? -entry[from.at] : entry[from.at];
   }
   HEDDLE_INLINE S operator()(const S* entry, int k) const {
-    const S own = component(entry, k);
+    return of_component(component(entry, k), entry, k);
+  }
+  /// Of a component that is loaded already, from its source.
+  HEDDLE_INLINE S of_loaded(S loaded, const Source& from, const S* entry, int k) const {
+    return of_component(from.is_negative ? -loaded : loaded, entry, k);
+  }
+
+ private:
+  HEDDLE_INLINE S of_component(S own, const S* entry, int k) const {
     if (!is_complex) return rounded_product(own, real);
     const S other = component(entry, k ^ 1);
     if (k % 2 == 0) {

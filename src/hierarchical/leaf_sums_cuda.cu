@@ -1,71 +1,17 @@
 // The leaves of a sum: a thread, a warp or a block of threads merges each pair of leaves by the
 // ranks of its places.
+#include <algorithm>
+#include <limits>
+
 #include "base/launch_cuda.cuh"
 #include "base/returned_memory_cuda.hpp"
-#include "entry_terms.hpp"
+#include "leaf_to_write_cuda.cuh"
 #include "marked_pairs_cuda.cuh"
-#include "node_padding.cuh"
+#include "side_by_side_cuda.cuh"
 
 namespace heddle::cuda {
 
 namespace {
-
-/// What writes the leaves of a sum.
-template <class S>
-struct SumToWrite {
-  PairsOfLeaves pairs;
-  ListedPairs listed;
-  int small, medium, large;
-  Offset single;  // leaves among which a thread looks for pairs that it merges
-  const int* held;
-  const Offset* byte;
-  unsigned char* pool;
-  int components;
-  EntryTerm<S> of_a, of_b;
-
-  /// Blocks of threads for what warps take.
-  HEDDLE_INLINE unsigned blocks_of_warps() const {
-    return (static_cast<unsigned>(medium) + static_cast<unsigned>(small) + warps_of_block - 1) /
-           warps_of_block;
-  }
-  __device__ const S* payload(const NodeView& leaf, int slot) const {
-    return reinterpret_cast<const S*>(leaf.payloads()) + Offset(slot) * components;
-  }
-};
-
-/// A leaf of the sum as it is written.
-template <class S>
-struct LeafToWrite {
-  const SumToWrite<S>& of;
-  unsigned char* to;
-  int held;
-  NodeKind kind;
-  S* payloads;
-
-  __device__ LeafToWrite(const SumToWrite<S>& sum, Offset leaf)
-      : of(sum),
-        to(sum.pool + sum.byte[leaf]),
-        held(sum.held[leaf]),
-        kind(sum.pairs.shape.kind_of(held)),
-        payloads(reinterpret_cast<S*>(to + sum.pairs.shape.payload_byte(kind, held))) {}
-  __device__ unsigned* bits() const {
-    return reinterpret_cast<unsigned*>(to + NodeShape::places_byte(kind));
-  }
-  __device__ void put_count_and_padding(int thread, int threads) const {
-    cuda::put_count_and_padding(to, of.pairs.shape, kind, held, thread, threads);
-  }
-  __device__ void clear_places(int thread, int threads) const {
-    cuda::clear_places(to, of.pairs.shape, held, thread, threads);
-  }
-  __device__ void put_place(int rank, int position) const {
-    const LocalPlace place = of.pairs.shape.place_at(position);
-    reinterpret_cast<unsigned short*>(to + NodeShape::places_byte(kind))[rank] =
-        static_cast<unsigned short>(place.row | place.column << 8);
-  }
-  __device__ S* payload(int rank, int position) const {
-    return payloads + Offset(kind == NodeKind::dense ? position : rank) * of.components;
-  }
-};
 
 template <class S>
 __device__ void write_by_thread(const SumToWrite<S>& of, Offset leaf) {
@@ -153,23 +99,35 @@ struct PairToWrite {
   __device__ int item_of(int at) const { return of.components == 1 ? at : at / of.components; }
 
   /// The entries of a sparse leaf, those of a before those of b.
-  __device__ void put_entries(const LeafOfPair& from, bool is_a) const {
+  template <class IsOwn>
+  __device__ void put_entries(const LeafOfPair& from, bool is_a, const IsOwn& is_own) const {
     if (from.leaf.data == nullptr) return;
     const S* const payloads = payloads_of(from);
+    const auto* const places = reinterpret_cast<const unsigned short*>(from.leaf.places());
     const bool is_dense_to = is_dense_sum();
     const int end = from.count * of.components;
     for (int base = thread; base < end; base += threads * at_once) {
       S term[at_once];
       int position[at_once];
-      // All loads of a step come before its stores, so that they wait together.
+      unsigned place[at_once];
+      // All loads come before what needs one of them, so that they wait together.
 #pragma unroll
       for (int k = 0; k < at_once; ++k) {
         const int at = base + threads * k, slot = item_of(at);
+        const bool is_there = at < end;
+        const int first = is_a ? of.of_a.source(at - slot * of.components).at
+                               : of.of_b.source(at - slot * of.components).at;
+        place[k] = is_there ? places[slot] : 0;
+        term[k] = is_there ? payloads[Offset(slot) * of.components + first] : S(0);
+      }
+#pragma unroll
+      for (int k = 0; k < at_once; ++k) {
+        const int at = base + threads * k, slot = item_of(at), c = at - slot * of.components;
         if (at >= end) break;
-        position[k] = position_at(from.leaf, slot, from.turns);
         const S* const entry = payloads + Offset(slot) * of.components;
-        const int c = at - slot * of.components;
-        term[k] = is_a ? of.of_a(entry, c) : of.of_b(entry, c);
+        position[k] = position_of(place[k], from.leaf.shape, from.turns);
+        term[k] = is_a ? of.of_a.of_loaded(term[k], of.of_a.source(c), entry, c)
+                       : of.of_b.of_loaded(term[k], of.of_b.source(c), entry, c);
       }
       S* payload[at_once];
       S other[at_once];
@@ -178,6 +136,7 @@ struct PairToWrite {
       for (int k = 0; k < at_once; ++k) {
         const int at = base + threads * k, c = at - item_of(at) * of.components;
         if (at >= end) break;
+        if (!is_own(position[k])) continue;
         const int rank = rank_of(position[k]);
         payload[k] = to.payloads + Offset(rank) * of.components + c;
         is_second[k] = adds(position[k], is_a);
@@ -190,10 +149,14 @@ struct PairToWrite {
 #pragma unroll
       for (int k = 0; k < at_once; ++k) {
         if (base + threads * k >= end) break;
+        if (!is_own(position[k])) continue;
         *payload[k] = is_second[k] ? rounded_sum(other[k], term[k]) : term[k];
       }
     }
     wait_for_team<threads>();
+  }
+  __device__ void put_entries(const LeafOfPair& from, bool is_a) const {
+    put_entries(from, is_a, [](int) { return true; });
   }
 };
 
@@ -219,20 +182,22 @@ struct LargePair : PairToWrite<S, RoomOfBlock, block_size> {
     if (!from.is_full()) return before + __popc(ones & (bit - 1));
     return from.turns ? turned(from.leaf.shape, position) : position;
   }
-  /// The sums in all places, or of those that have one. Entries of a mixed b are added later.
-  __device__ void put_places() const {
+  /// The sums in all places between two words, or of those that have one. Entries of a mixed b are
+  /// added later.
+  __device__ void put_places(int first, int words) const {
     const auto& of = this->of;
     const S *const of_a = this->payloads_of(this->a), *const of_b = this->payloads_of(this->b);
     const bool is_dense_to = this->is_dense_sum(), skips_b = this->b.is_mixed();
     const auto positions = static_cast<int>(of.pairs.shape.positions());
-    const int words = PlaceBits::words_of(positions), lane = this->thread % 32;
-    for (int base = this->thread / 32 * at_once; base < words; base += warps_of_block * at_once) {
+    const int lane = this->thread % 32;
+    for (int base = first + this->thread / 32 * at_once; base < words;
+         base += warps_of_block * at_once) {
       int rank[at_once], slot_a[at_once], slot_b[at_once];
 #pragma unroll
       for (int k = 0; k < at_once; ++k) {
         rank[k] = slot_a[k] = slot_b[k] = -1;
         const int word = base + k, position = word * PlaceBits::bits_of_word + lane;
-        if (position >= positions) continue;
+        if (word >= words || position >= positions) continue;
         const unsigned ones_a = room.of_a[word], ones_b = room.of_b[word], ones = ones_a | ones_b;
         const unsigned bit = PlaceBits::bit_of(position);
         if (is_dense_to) {
@@ -244,20 +209,28 @@ struct LargePair : PairToWrite<S, RoomOfBlock, block_size> {
         if (!skips_b) slot_b[k] = slot_in_word(this->b, ones_b, position, room.before_b[word]);
       }
       for (int c = 0; c < of.components; ++c) {
+        const auto from_a = of.of_a.source(c), from_b = of.of_b.source(c);
         S value_a[at_once], value_b[at_once];
-        // All loads come before the stores, so that they wait together.
+        // All loads come before what needs one of them, so that they wait together.
 #pragma unroll
         for (int k = 0; k < at_once; ++k) {
-          if (slot_a[k] >= 0) value_a[k] = of.of_a(of_a + Offset(slot_a[k]) * of.components, c);
-          if (slot_b[k] >= 0) value_b[k] = of.of_b(of_b + Offset(slot_b[k]) * of.components, c);
+          value_a[k] = slot_a[k] < 0 ? S(0) : of_a[Offset(slot_a[k]) * of.components + from_a.at];
+          value_b[k] = slot_b[k] < 0 ? S(0) : of_b[Offset(slot_b[k]) * of.components + from_b.at];
         }
 #pragma unroll
         for (int k = 0; k < at_once; ++k) {
           if (rank[k] < 0) continue;
-          to.payloads[Offset(rank[k]) * of.components + c] =
-              slot_a[k] < 0   ? slot_b[k] < 0 ? S(0) : value_b[k]
-                : slot_b[k] < 0 ? value_a[k]
-                              : rounded_sum(value_a[k], value_b[k]);
+          S sum = 0;
+          if (slot_a[k] >= 0) {
+            sum =
+                of.of_a.of_loaded(value_a[k], from_a, of_a + Offset(slot_a[k]) * of.components, c);
+          }
+          if (slot_b[k] >= 0) {
+            const S term =
+                of.of_b.of_loaded(value_b[k], from_b, of_b + Offset(slot_b[k]) * of.components, c);
+            sum = slot_a[k] < 0 ? term : rounded_sum(sum, term);
+          }
+          to.payloads[Offset(rank[k]) * of.components + c] = sum;
           if (c > 0 || is_dense_to) continue;
           to.put_place(rank[k], (base + k) * PlaceBits::bits_of_word + lane);
         }
@@ -296,28 +269,37 @@ __device__ void write_medium(const SumToWrite<S>& of, Offset leaf, RoomOfWarp& r
   write.put_entries(b, false);
 }
 
+/// A part of a large pair that goes by places; the first part does all of others.
 template <class S>
-__device__ void write_large(const SumToWrite<S>& of, Offset leaf, RoomOfBlock& room) {
+__device__ void write_large(const SumToWrite<S>& of, Offset leaf, int part, RoomOfBlock& room) {
   const auto thread = static_cast<int>(threadIdx.x);
   const LeafToWrite<S> to(of, leaf);
   const LeafOfPair a(leaf_of_a(of.pairs, leaf), false);
   const LeafOfPair b(leaf_of_b(of.pairs, leaf), of.pairs.turns_b);
-  to.put_count_and_padding(thread, block_size);
+  const LargePair<S> write{{of, to, room, a, b, thread}};
+  const bool has_many = write.has_many();
+  if (part > 0 && !has_many) return;
+  if (part == 0) to.put_count_and_padding(thread, block_size);
   mark_pair<block_size>(room, a, b, words_of(of.pairs.shape), thread);
+  if (!has_many) {
+    write.put_entries(a, true);
+    write.put_entries(b, false);
+    return;
+  }
+  const int words = PlaceBits::words_of(of.pairs.shape.positions());
+  const int each = (words + of.parts - 1) / of.parts;
+  const int first = min(words, part * each), end = min(words, first + each);
   if (to.kind == NodeKind::dense) {
-    const int words = PlaceBits::words_of(of.pairs.shape.positions());
-    for (int word = thread; word < words; word += block_size) {
+    for (int word = first + thread; word < end; word += block_size) {
       to.bits()[word] = room.of_a[word] | room.of_b[word];
     }
   }
-  const LargePair<S> write{{of, to, room, a, b, thread}};
-  const bool has_many = write.has_many();
-  if (has_many) {
-    write.put_places();
-  } else {
-    write.put_entries(a, true);
-  }
-  if (!has_many || b.is_mixed()) write.put_entries(b, false);
+  write.put_places(first, end);
+  if (!b.is_mixed()) return;
+  write.put_entries(b, false, [&](int position) {
+    const int word = position / PlaceBits::bits_of_word;
+    return word >= first && word < end;
+  });
 }
 
 union RoomToWrite {
@@ -325,17 +307,20 @@ union RoomToWrite {
   RoomOfWarp of_warp[warps_of_block];
 };
 
-/// A block of threads takes a large pair, and those behind these a pair each warp. Behind them a
-/// thread takes a leaf.
+/// One or more blocks of threads take a large pair, and those behind these a pair each warp. Behind
+/// them a thread takes a leaf.
 template <class S>
 __global__ void __launch_bounds__(block_size, 4)
     write_pair(const __grid_constant__ SumToWrite<S> of) {
   __shared__ alignas(16) unsigned char memory[sizeof(RoomToWrite)];
   auto& room = *reinterpret_cast<RoomToWrite*>(memory);
-  if (blockIdx.x < static_cast<unsigned>(of.large)) {
-    return write_large(of, of.listed.large[blockIdx.x], room.of_block);
+  const unsigned of_large = static_cast<unsigned>(of.large) * static_cast<unsigned>(of.parts);
+  if (blockIdx.x < of_large) {
+    return write_large(of, of.listed.large[blockIdx.x / static_cast<unsigned>(of.parts)],
+                       static_cast<int>(blockIdx.x % static_cast<unsigned>(of.parts)),
+                       room.of_block);
   }
-  const unsigned block = blockIdx.x - static_cast<unsigned>(of.large);
+  const unsigned block = blockIdx.x - of_large;
   if (block >= of.blocks_of_warps()) {
     const Offset leaf = Offset(block - of.blocks_of_warps()) * block_size + threadIdx.x;
     if (leaf < of.single) write_by_thread(of, leaf);
@@ -348,6 +333,15 @@ __global__ void __launch_bounds__(block_size, 4)
   } else if (item - of.medium < of.small) {
     write_small(of, of.listed.small[item - of.medium], lane);
   }
+}
+
+/// Of each large pair, where all of them leave room beside them. More parts than run side by side
+/// cost more than they gain, as each marks the whole pair.
+int parts_of(int large, const Stream& stream) {
+  constexpr int most = 4;
+  const auto room =
+      static_cast<int>(blocks_side_by_side(std::numeric_limits<Offset>::max() / 2, stream));
+  return std::clamp(room / std::max(large, 1), 1, most);
 }
 
 template <class S>
@@ -363,6 +357,7 @@ void write_words(const CountedPairs& pairs, const EntrySum& sum, const int* adjo
                          counted.small,
                          counted.medium,
                          counted.large,
+                         parts_of(counted.large, device.stream()),
                          counted.has_single != 0 ? counted.leaves : 0,
                          leaves.held,
                          leaves.byte,
@@ -370,8 +365,8 @@ void write_words(const CountedPairs& pairs, const EntrySum& sum, const int* adjo
                          sum.components,
                          term(sum.alpha, nullptr),
                          term(sum.beta, adjoint)};
-  const Offset blocks =
-      counted.large + Offset(of.blocks_of_warps()) + (of.single + block_size - 1) / block_size;
+  const Offset blocks = Offset(of.large) * of.parts + of.blocks_of_warps() +
+                        (of.single + block_size - 1) / block_size;
   if (blocks == 0) return;
   const OnGpu here(device.stream());
   launch_kernel(write_pair<S>, static_cast<unsigned>(blocks), block_size, false, device.stream(),

@@ -115,6 +115,8 @@ void expect_terms(Generator& generator) {
   for (int k = 0; k < E::components; ++k) {
     EXPECT_EQ(direct(a.component, k), a.component[k] * S(0.7));
     EXPECT_EQ(turned(a.component, k), conjugate.component[k] * S(0.7));
+    const auto from = turned.source(k);
+    EXPECT_EQ(turned.of_loaded(a.component[from.at], from, a.component, k), turned(a.component, k));
   }
   if constexpr (E::ring == Ring::complex) {
     const cuda::EntryTerm<S> times{S(0.3), S(-1.1), true, adjoint_map->data()};
@@ -122,6 +124,8 @@ void expect_terms(Generator& generator) {
       const S re = conjugate.component[k], im = conjugate.component[k + 1];
       EXPECT_EQ(times(a.component, k), re * S(0.3) - im * S(-1.1));
       EXPECT_EQ(times(a.component, k + 1), re * S(-1.1) + im * S(0.3));
+      const auto from = times.source(k);
+      EXPECT_EQ(times.of_loaded(a.component[from.at], from, a.component, k), times(a.component, k));
     }
   }
 }
