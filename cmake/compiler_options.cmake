@@ -45,8 +45,8 @@ function(heddle_compiler_options target)
 endfunction()
 
 # heddle_compile_quickly(target [EXCEPT source...] | [ONLY source...]): where nothing of a release takes
-# the time that -O2 and -O3 could save, a third less to compile. Targets that are checked while they
-# run are not optimised at all.
+# the time that -O2 and -O3 could save, a third less to compile. Where all is only checked, they are not
+# optimised at all.
 function(heddle_compile_quickly target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "EXCEPT;ONLY")
   set(release $<AND:$<CONFIG:Release>,$<COMPILE_LANGUAGE:CXX>>)
@@ -56,9 +56,10 @@ function(heddle_compile_quickly target)
     return()
   endif()
   target_compile_options(${target} PRIVATE $<${release}:-O1>)
-  if(HEDDLE_SANITIZE)
+  if(HEDDLE_SANITIZE OR HEDDLE_QUICK_CHECK)
     target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-O0>)
-  elseif(arg_EXCEPT)
+  endif()
+  if(arg_EXCEPT AND NOT HEDDLE_SANITIZE)
     # g++ 12 breaks down where -O3 meets a header that was precompiled with less.
     set_property(SOURCE ${arg_EXCEPT} TARGET_DIRECTORY ${target} PROPERTY SKIP_PRECOMPILE_HEADERS ON)
     string(REGEX MATCH "-O[^ ]*" full "${CMAKE_CXX_FLAGS_RELEASE}")
