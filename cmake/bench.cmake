@@ -37,7 +37,6 @@ list(FILTER measured_sources INCLUDE REGEX "/[^/]*(peer|reference|textbook|probl
 if(HEDDLE_QUICK_CHECK)
   # Some of their helpers share a name.
   set_property(SOURCE ${measured_sources} PROPERTY SKIP_UNITY_BUILD_INCLUSION ON)
-  set(measured_sources "")
 endif()
 heddle_compile_quickly(heddle_bench EXCEPT ${measured_sources})
 # There it only parses its options, and refuses them.

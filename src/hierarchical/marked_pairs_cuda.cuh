@@ -54,10 +54,6 @@ __device__ void clear_bits(unsigned* bits, int words, int thread) {
   }
 }
 
-__device__ inline int position_of(unsigned place, const NodeShape& shape, bool turns) {
-  const int row = static_cast<int>(place & 0xffU), column = static_cast<int>(place >> 8 & 0xffU);
-  return turns ? column << shape.log2_size | row : row << shape.log2_size | column;
-}
 __device__ inline void mark_place(int position, unsigned* bits) {
   atomicOr(bits + position / PlaceBits::bits_of_word, PlaceBits::bit_of(position));
 }

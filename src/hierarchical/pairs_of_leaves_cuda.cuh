@@ -25,12 +25,15 @@ __device__ inline int count_of(const NodeView& leaf) {
 __device__ inline bool is_dense(const NodeView& leaf) {
   return leaf.data != nullptr && leaf.kind == NodeKind::dense;
 }
+/// Of coordinates as a leaf has them, the row in the lowest byte; bits above both are ignored.
+__device__ inline int position_of(unsigned place, const NodeShape& shape, bool turns) {
+  const int row = static_cast<int>(place & 0xffU), column = static_cast<int>(place >> 8 & 0xffU);
+  return turns ? column << shape.log2_size | row : row << shape.log2_size | column;
+}
 /// Where an entry of a sparse leaf lies; both coordinates are one load.
 __device__ inline int position_at(const NodeView& leaf, int slot, bool turns) {
-  const unsigned place = reinterpret_cast<const unsigned short*>(leaf.places())[slot];
-  const auto row = static_cast<unsigned char>(place),
-             column = static_cast<unsigned char>(place >> 8);
-  return leaf.shape.position_of(turns ? LocalPlace{column, row} : LocalPlace{row, column});
+  return position_of(reinterpret_cast<const unsigned short*>(leaf.places())[slot], leaf.shape,
+                     turns);
 }
 /// Row and column exchanged.
 __device__ inline int turned(const NodeShape& shape, int position) {

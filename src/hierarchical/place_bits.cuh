@@ -54,16 +54,6 @@ __device__ inline unsigned number_places(PlaceRoom& room, int words, unsigned th
   return number_bits(room.bits, room.before, words, thread, room.of_warp);
 }
 
-/// The bits that any lane of a warp has; all lanes take part.
-__device__ inline unsigned or_of_warp(unsigned bits) {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-  return __reduce_or_sync(~0U, bits);
-#else
-  for (int step = 16; step > 0; step /= 2) bits |= __shfl_xor_sync(~0U, bits, step);
-  return bits;
-#endif
-}
-
 /// How many threads of a warp before this one, and how many in all, come with the same number; all
 /// of those that are there come together. Returns what the counter was before this thread.
 __device__ inline int take_number(int* counter, unsigned number) {

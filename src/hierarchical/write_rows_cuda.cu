@@ -85,6 +85,15 @@ __device__ int row_of_entry(const int* begin, int rows, int e, int r) {
   return from + static_cast<int>(last_not_above(begin + from, min(rows - from, step), e));
 }
 
+__device__ unsigned or_of_warp(unsigned bits) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+  return __reduce_or_sync(all_lanes, bits);
+#else
+  for (int step = 16; step > 0; step /= 2) bits |= __shfl_xor_sync(all_lanes, bits, step);
+  return bits;
+#endif
+}
+
 /// The rows of entries that a warp takes in their order, 32 at once.
 struct RowsOfWarp {
   const int* begin;
