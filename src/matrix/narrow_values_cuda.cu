@@ -23,16 +23,18 @@ detail::Narrowed narrow_values(const detail::Narrowing<double>& narrowing, Offse
   const detail::Narrowed nothing;
   Array<detail::Narrowed> found(std::span<const detail::Narrowed>(&nothing, 1), device);
   const Stream& stream = device.stream();
-  for_each_index(stream, scalars, [narrowing, result = found.data()] __device__(Offset i) {
-    const auto outcome = narrowing.narrow(i);
-    if (outcome == Narrowing::normal) {
-      // Most find it set, so that it stays a read.
-      if (!*static_cast<volatile bool*>(&result->any_normal)) result->any_normal = true;
-    } else if (outcome != Narrowing::not_normal) {
-      Offset& first =
-          outcome == Narrowing::overflow ? result->first_overflow : result->first_underflow;
-      atomicMin(&first, i);
+  constexpr Offset of_thread = 8;
+  const Offset threads = (scalars + of_thread - 1) / of_thread;
+  for_each_index(stream, threads, [=, result = found.data()] __device__(Offset thread) {
+    bool any_normal = false;
+    for (Offset i = thread; i < scalars; i += threads) {
+      const auto outcome = narrowing.narrow(i);
+      any_normal = any_normal || outcome == Narrowing::normal;
+      if (outcome == Narrowing::overflow) atomicMin(&result->first_overflow, i);
+      if (outcome == Narrowing::underflow) atomicMin(&result->first_underflow, i);
     }
+    // Most find it set, so that it stays a read.
+    if (any_normal && !*static_cast<volatile bool*>(&result->any_normal)) result->any_normal = true;
   });
   detail::Narrowed result;
   heddle::detail::copy_bytes(&result, found.data(), sizeof result, stream);

@@ -33,6 +33,18 @@ DevicePattern pattern_on(const PatternView& given, const Device& device) {
   return pattern;
 }
 
+/// Whether the columns of all rows do.
+bool grows(const DevicePattern& pattern, const Device& device) {
+  Array<int> falls(1, device);
+  for_each_index(device.stream(), pattern.rows,
+                 [rows = pattern.view(), falls = falls.data()] __device__(Offset row) {
+                   for (Offset e = rows.offsets[row] + 1; e < rows.offsets[row + 1]; ++e) {
+                     if (rows.column[e - 1] >= rows.column[e]) *falls = 1;
+                   }
+                 });
+  return falls.to_host()[0] == 0;
+}
+
 /// The scalars of a matrix's values where kernels read them.
 class Values {
  public:
@@ -74,6 +86,7 @@ class Product final : public ComputedMatrix {
         of_b_(of_b),
         a_(pattern_on(a, on)),
         b_(pattern_on(b, on)),
+        b_grows_(grows(b_, on)),
         c_(product_pattern(a_, b_, on)),
         places_(product_places(a_, b_, c_, false, on)),
         left_(a_.entries(), of_a, on),
@@ -97,6 +110,7 @@ class Product final : public ComputedMatrix {
     product.result = sums_.empty() ? reinterpret_cast<double*>(values.data()) : sums_.data();
     product.places = places_.view();
     product.height = of_a_.height, product.middle = of_a_.width, product.width = of_b_.width;
+    product.grows = b_grows_;
     multiply(product, of_a_.ring, b_.mean_length(), c_.longest, stream);
     for_each_index(stream, static_cast<Offset>(sums_.size()),
                    [from = sums_.data(), to = reinterpret_cast<float*>(values.data())] __device__(
@@ -105,7 +119,9 @@ class Product final : public ComputedMatrix {
 
  private:
   EntryTile of_a_, of_b_;
-  DevicePattern a_, b_, c_;
+  DevicePattern a_, b_;
+  bool b_grows_;
+  DevicePattern c_;
   DevicePlaces places_;
   Values left_, right_;
   device::TilePattern view_;

@@ -275,8 +275,8 @@ struct PlaceRows {
   PatternRows of;
   TilePattern c;
   const Index* row = nullptr;  // of each entry of A; only where tiles below C's diagonal have no
-                               // terms: those of an entry come behind the number of those left out
-  const Offset* first = nullptr;  // of the terms of each entry of A
+                               // terms: a row's come behind the numbers that its entries leave out
+  const Offset* first = nullptr;  // of the terms of each entry of A, with those numbers
 
   HEDDLE_INLINE bool is_upper() const { return row != nullptr; }
   HEDDLE_INLINE Offset begin(Offset entry, Index middle) const {
@@ -306,14 +306,15 @@ HEDDLE_INLINE bool place_row(const Team& team, const PlaceRows& p, Index row,
     }
     for (Offset e = entry + lane; e < end && p.is_upper(); e += team.lanes) {
       const Index middle = p.of.a.column[e];
-      places[p.first[e]] = static_cast<Place>(p.begin(e, middle) - p.of.b.offsets[middle]);
+      places[p.first[entry] + (e - entry)] =
+          static_cast<Place>(p.begin(e, middle) - p.of.b.offsets[middle]);
     }
   });
   if (count <= room.columns) columns = room.list;
-  const int before = p.is_upper() ? 1 : 0;
   for_each_term(
       team, p.of, row, room.has_long, [&](Offset e, Index middle) { return p.begin(e, middle); },
       [&](Offset e, Offset begin, Offset j) {
+        const Offset before = p.is_upper() ? end - e : 0;  // numbers of this entry and later ones
         places[p.first[e] + before + (j - begin)] =
             static_cast<Place>(first_at_least(columns, 0, count, p.of.b.column[j]));
         return true;

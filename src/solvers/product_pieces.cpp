@@ -18,20 +18,22 @@ Offset pieces_of(Offset entries, Offset of_piece) { return (entries + of_piece -
 }  // namespace
 
 ProductShares shares_of(int height, int width, int ring, double length, Offset longest) {
-  constexpr Offset usual_room = 24 << 10, most_room = (48 << 10) - 64;
-  constexpr int warp = 32;
+  // 16 warps and more on a multiprocessor hide what loads take.
+  constexpr Offset room_of_warp = 11 << 10;
+  constexpr int warp = 32, most_windows = 8;
   const int numbers = height * width;
-  const bool are_together = ring == 1 && height % 3 == 0 && width % 3 == 0;
-  const int together =
-      are_together ? device::numbers_down(height) * device::numbers_across(width) : 1;
+  const bool are_down = ring == 1 && height == 3 && width == 3;
+  const double work = length * numbers / (are_down ? device::numbers_down(height) : 1);
+  const bool is_warp = is_for_warps(height, width, ring);
   ProductShares shares;
-  while (shares.lanes < warp && 2 * shares.lanes * together <= length * numbers) shares.lanes *= 2;
-  shares.room = longest * numbers * ring * Offset(sizeof(double));
-  while (shares.lanes < lanes_of_products &&
-         shares.room * (lanes_of_products / shares.lanes) > usual_room) {
-    shares.lanes = shares.lanes == warp ? lanes_of_products : 2 * shares.lanes;
+  while (shares.lanes < warp && (is_warp || 2 * shares.lanes <= work)) shares.lanes *= 2;
+  const Offset of_tile = Offset(numbers) * ring * Offset(sizeof(double));
+  shares.tiles = std::min(longest, room_of_warp * shares.lanes / warp / of_tile);
+  shares.room = shares.tiles * of_tile;
+  if (shares.tiles > 0) {
+    const Offset windows = pieces_of(longest, shares.tiles);
+    shares.windows = static_cast<int>(std::min<Offset>(most_windows, windows));
   }
-  if (shares.room > most_room) shares.room = 0;
   return shares;
 }
 

@@ -9,10 +9,17 @@
 
 namespace heddle::detail {
 
+/// Whether warps multiply whole tiles (warp_products_cuda.cuh).
+constexpr bool is_for_warps(int height, int width, int ring) {
+  return ring == 1 && width == 6 && (height == 3 || height == 6);
+}
+
 /// What the lanes of a product do. They depend on its matrices alone, and so do its sums.
 struct ProductShares {
-  int lanes = 1;    // of a team
-  Offset room = 0;  // bytes of shared memory for a team's sums
+  int lanes = 1;     // of a team, of a warp's
+  Offset tiles = 0;  // whose sums a team has room for in shared memory
+  Offset room = 0;   // bytes for these
+  int windows = 1;   // of a row of C (`device::RowUnit`)
 };
 /// For tiles of height x width numbers. `length`: the mean of B's rows, `longest`: the longest of
 /// C's.

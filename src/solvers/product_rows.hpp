@@ -56,124 +56,194 @@ struct TileProduct {
   const Offset* diagonal = nullptr;  // C's entries on it, where there is a mirror
   int height = 1, middle = 1, width = 1;
   RowPieces pieces{};
+  bool grows = false;     // the columns of B's rows do
+  bool one_each = false;  // B's rows have a tile at most
+  int windows = 1;        // of a row (`RowUnit`); B's columns grow where there are several
 };
 
-/// Numbers of a tile of C, one under and beside another, that a lane adds up together: it then
-/// reads fewer numbers for each product. 1 where sizes are 0.
+/// Numbers of a tile of C, one under another, that a lane adds up together: it then reads fewer
+/// numbers for each product. 1 where sizes are 0.
 HEDDLE_HD constexpr int numbers_down(int height) { return height > 0 && height % 3 == 0 ? 3 : 1; }
-HEDDLE_HD constexpr int numbers_across(int width) { return width > 0 && width % 2 == 0 ? 2 : 1; }
 
-/// Numbers of C's row in front of those that are summed, and all of them.
-struct RowSums {
-  Offset begin, end;
+/// What a team adds up: a window of so many tiles of a row of C, or of a piece of one, that it has
+/// room for. All first windows come before all second ones, since many rows have one alone. The
+/// first unit of a row that is longer than all its windows adds it up where its sums go.
+struct RowUnit {
+  Index n, row;       // of the pieces, or rows; the row
+  Offset begin, end;  // tiles of it
+  bool is_in_place = false;
+  bool is_whole = false;  // the terms of all tiles belong to it
 
-  HEDDLE_INLINE RowSums(const TileProduct& p, Index row) {
-    const Offset first = p.c.offsets[row], numbers = Offset(p.height) * p.width;
-    begin = p.places.mirror != nullptr ? (p.diagonal[row] - first) * numbers : 0;
-    end = (p.c.offsets[row + 1] - first) * numbers;
+  HEDDLE_INLINE RowUnit(const TileProduct& p, Index unit, Offset tiles) {
+    const bool is_piece = p.pieces.count > 0;
+    const Index count = is_piece ? p.pieces.count : p.c.rows;
+    const int windows = p.windows, window = unit / count;
+    n = unit - window * count;
+    row = is_piece ? p.pieces.row[n] : n;
+    const Offset first = p.c.offsets[row], length = p.c.offsets[row + 1] - first;
+    begin = p.places.mirror != nullptr ? p.diagonal[row] - first : 0;
+    end = length;
+    if (length - begin > tiles * windows) {
+      is_in_place = is_whole = true;
+      if (window > 0) end = begin;
+      return;
+    }
+    is_whole = length - begin <= tiles;
+    begin += window * tiles;
+    if (begin + tiles < end) end = begin + tiles;
   }
 };
 
-/// A sum of C's row, and its conjugate in the mirror.
+/// Tiles of B that an entry of A is multiplied by, and the place of the first behind that of the
+/// first term of a batch.
+struct alignas(2 * sizeof(Offset)) EntryTerms {
+  Offset begin;
+  int count, place;
+};
+
+/// Number `at` of tile k of C's row, and its conjugate in the mirror.
 template <Ring R>
-HEDDLE_INLINE void put_sum(const TileProduct& p, Index row, Offset t,
+HEDDLE_INLINE void put_sum(const TileProduct& p, Index row, Offset k, int at,
                            const Coefficient<R, double>& sum) {
   constexpr int r = ring_size(R);
-  const Offset first = p.c.offsets[row], numbers = Offset(p.height) * p.width;
-  stored(sum, p.result + (first * numbers + t) * r);
+  const Offset entry = p.c.offsets[row] + k, numbers = Offset(p.height) * p.width;
+  stored(sum, p.result + (entry * numbers + at) * r);
   if (p.places.mirror == nullptr) return;
-  const Offset k = t / numbers, other = p.places.mirror[first + k];
-  if (other == first + k) return;
-  const Offset at = t - k * numbers, i = at / p.width, w = at - i * p.width;
+  const Offset other = p.places.mirror[entry];
+  if (other == entry) return;
+  const int i = at / p.width, w = at - i * p.width;
   stored(conj(sum), p.result + (other * numbers + w * p.height + i) * r);
 }
 
-/// Adds the terms of entries [entry, stop) of A, whose places begin at `place`, to a row of C at
-/// `sums`. H, M and W are the tiles' sizes, or 0.
-template <Ring R, int H, int M, int W, class Team>
-HEDDLE_INLINE void add_terms(const Team& team, const TileProduct& p, Offset entry, Offset stop,
-                             Offset place, double* sums) {
-  constexpr int r = ring_size(R), I = numbers_down(H), J = numbers_across(W);
+/// Where the places of a row's terms begin: behind the numbers of tiles of B that each entry of A
+/// leaves out, where there is a mirror.
+HEDDLE_INLINE Offset first_term(const TileProduct& p, Index row) {
+  const Offset entries = p.a.offsets[row + 1] - p.a.offsets[row];
+  return p.places.first[row] + (p.places.mirror != nullptr ? entries : 0);
+}
+HEDDLE_INLINE EntryTerms terms_of(const TileProduct& p, Index row, Offset e) {
+  const Index other = p.a.column[e];
+  const Offset end = p.b.offsets[other + 1];
+  Offset begin = p.b.offsets[other];
+  if (p.places.mirror != nullptr) begin += p.places[p.places.first[row] + (e - p.a.offsets[row])];
+  return {begin, static_cast<int>(end - begin), 0};
+}
+/// Those in the window alone, as places grow with the columns of B's row. `first`: the batch's.
+HEDDLE_INLINE void keep_window(const TileProduct& p, Offset first, const RowUnit& unit,
+                               EntryTerms& terms) {
+  const auto before = [&](Offset place) {
+    int begin = 0, end = terms.count;
+    while (begin < end) {
+      const int middle = (begin + end) / 2;
+      p.places[first + terms.place + middle] < place ? begin = middle + 1 : end = middle;
+    }
+    return begin;
+  };
+  const int end = before(unit.end), begin = before(unit.begin);
+  terms = {terms.begin + begin, end - begin, terms.place + begin};
+}
+
+/// Adds what a lane has of the products of entry e of A, whose places begin at `place`, to the sums
+/// of a unit.
+template <Ring R, int H, int M, int W>
+HEDDLE_INLINE void add_products(int lane, int lanes, const TileProduct& p, Offset e,
+                                const EntryTerms& terms, Offset place, double* sums) {
+  constexpr int r = ring_size(R), I = numbers_down(H);
   const int height = H > 0 ? H : p.height, middle = M > 0 ? M : p.middle,
             width = W > 0 ? W : p.width;
-  const int numbers = height * width, across = width / J, shares = numbers / (I * J);
-  // Where the next row of B lies is read while the last one is added.
-  Offset next_begin = 0, next_end = 0;
-  const auto look = [&](Offset e) {
-    if (e >= stop) return;
-    const Index other = p.a.column[e];
-    next_begin = p.b.offsets[other];
-    next_end = p.b.offsets[other + 1];
-  };
-  look(entry);
-  for (Offset e = entry; e < stop; ++e) {
-    Offset begin = next_begin;
-    const Offset last = next_end;
-    look(e + 1);
-    if (p.places.mirror != nullptr) begin += p.places[place++];
-    const int items = static_cast<int>(last - begin) * shares;
-    team.each([&](int lane) {
-      for (int t = lane; t < items; t += team.lanes) {
-        const int j = t / shares, share = t - j * shares, down = share / across;
-        const int i = down * I, w = (share - down * across) * J;
-        const double* const left = p.left + (e * height + i) * middle * r;
-        const double* const right = p.right + ((begin + j) * middle * width + w) * r;
-        double* const to = sums + (p.places[place + j] * numbers + i * width + w) * r;
-        Coefficient<R, double> sum[I * J];
-        HEDDLE_UNROLL for (int k = 0; k < I * J; ++k) {
-          sum[k] = loaded<R>(to + (k / J * width + k % J) * r);
-        }
-        HEDDLE_UNROLL for (int m = 0; m < middle; ++m) {
-          HEDDLE_UNROLL for (int k = 0; k < I * J; ++k) {
-            multiply_add_at<R>(sum[k].component, left + (k / J * middle + m) * r,
-                               right + (m * width + k % J) * r);
-          }
-        }
-        HEDDLE_UNROLL for (int k = 0; k < I * J; ++k) {
-          stored(sum[k], to + (k / J * width + k % J) * r);
-        }
+  const int numbers = height * width, shares = numbers / I;
+  for (int t = lane; t < terms.count * shares; t += lanes) {
+    const int j = t / shares, share = t - j * shares, down = share / width;
+    const int i = down * I, w = share - down * width;
+    const double* const left = p.left + (e * height + i) * middle * r;
+    const double* const right = p.right + ((terms.begin + j) * middle * width + w) * r;
+    double* const to = sums + (p.places[place + j] * numbers + i * width + w) * r;
+    Coefficient<R, double> sum[I];
+    HEDDLE_UNROLL for (int k = 0; k < I; ++k) sum[k] = loaded<R>(to + k * width * r);
+    HEDDLE_UNROLL for (int m = 0; m < middle; ++m) {
+      HEDDLE_UNROLL for (int k = 0; k < I; ++k) {
+        multiply_add_at<R>(sum[k].component, left + (k * middle + m) * r, right + m * width * r);
       }
-    });
-    place += last - begin;
+    }
+    HEDDLE_UNROLL for (int k = 0; k < I; ++k) stored(sum[k], to + k * width * r);
   }
 }
 
-/// Row n of C, or piece n of its rows where these are in pieces, added up at `sums`, which has room
-/// for a row; null: where the sums go.
+/// Adds the terms of a unit to its sums. The lanes look up where the terms of as many entries lie,
+/// since each look waits for the last.
 template <Ring R, int H, int M, int W, class Team>
-HEDDLE_INLINE void multiply_row(const Team& team, const TileProduct& p, Index n, double* sums) {
-  constexpr int r = ring_size(R);
-  const RowPieces& pieces = p.pieces;
-  const bool is_piece = pieces.count > 0;
-  const Index row = is_piece ? pieces.row[n] : n;
-  const RowSums of_row(p, row);
-  double* const target = is_piece ? pieces.sums + n * pieces.room
-                                  : p.result + p.c.offsets[row] * p.height * p.width * r;
-  if (sums == nullptr) sums = target;
-  team.each([&](int lane) {
-    for (Offset t = of_row.begin * r + lane; t < of_row.end * r; t += team.lanes) sums[t] = 0;
-  });
-  const Offset* const entry = is_piece ? pieces.entry + n : p.a.offsets + row;
-  add_terms<R, H, M, W>(team, p, entry[0], entry[1],
-                        is_piece ? pieces.place[n] : p.places.first[row], sums);
-  team.each([&](int lane) {
-    for (Offset t = of_row.begin + lane; t < of_row.end; t += team.lanes) {
-      const auto sum = loaded<R>(sums + t * r);
-      is_piece ? stored(sum, target + t * r) : put_sum<R>(p, row, t, sum);
+HEDDLE_INLINE void add_terms(const Team& team, const TileProduct& p, const RowUnit& unit,
+                             EntryTerms* terms, double* sums) {
+  const bool is_piece = p.pieces.count > 0;
+  const Offset* const entry = is_piece ? p.pieces.entry + unit.n : p.a.offsets + unit.row;
+  const Offset stop = entry[1];
+  Offset place = is_piece ? p.pieces.place[unit.n] : first_term(p, unit.row);
+  for (Offset batch = entry[0]; batch < stop; batch += team.lanes) {
+    const int count = static_cast<int>(stop - batch < team.lanes ? stop - batch : team.lanes);
+    team.each([&](int lane) {
+      if (lane < count) terms[lane] = terms_of(p, unit.row, batch + lane);
+    });
+    team.each([&](int lane) {
+      int before = 0;
+      for (int k = 0; k < lane && lane < count; ++k) before += terms[k].count;
+      if (lane < count) terms[lane].place = before;
+    });
+    const Offset next = place + terms[count - 1].place + terms[count - 1].count;
+    if (!unit.is_whole) {
+      team.each([&](int) {});
+      team.each([&](int lane) {
+        if (lane < count) keep_window(p, place, unit, terms[lane]);
+      });
     }
-  });
+    for (int k = 0; k < count; ++k) {
+      const EntryTerms own = terms[k];
+      team.each([&](int lane) {
+        add_products<R, H, M, W>(lane, team.lanes, p, batch + k, own, place + own.place, sums);
+      });
+    }
+    place = next;
+  }
+}
+
+/// A unit of C's rows, or of the pieces of these. `room`: of `tiles` tiles' sums; `terms`: one for
+/// each lane.
+template <Ring R, int H, int M, int W, class Team>
+HEDDLE_INLINE void multiply_row(const Team& team, const TileProduct& p, Index number, double* room,
+                                Offset tiles, EntryTerms* terms) {
+  constexpr int r = ring_size(R);
+  const RowUnit unit(p, number, tiles);
+  if (unit.begin >= unit.end) return;
+  const bool is_piece = p.pieces.count > 0;
+  const Offset numbers = H > 0 ? H * W : p.height * p.width;
+  double* const target = (is_piece ? p.pieces.sums + unit.n * p.pieces.room
+                                   : p.result + p.c.offsets[unit.row] * numbers * r) +
+                         unit.begin * numbers * r;
+  const auto add_up = [&](double* sums) {
+    const Offset count = (unit.end - unit.begin) * numbers;
+    team.each([&](int lane) {
+      for (Offset t = lane; t < count * r; t += team.lanes) sums[t] = 0;
+    });
+    add_terms<R, H, M, W>(team, p, unit, terms, sums - unit.begin * numbers * r);
+    team.each([&](int lane) {
+      for (Offset t = lane; t < count; t += team.lanes) {
+        const Offset k = t / numbers;
+        const auto sum = loaded<R>(sums + t * r);
+        is_piece ? stored(sum, target + t * r)
+                 : put_sum<R>(p, unit.row, unit.begin + k, static_cast<int>(t - k * numbers), sum);
+      }
+    });
+  };
+  // Apart, so that a GPU knows in which memory the sums are.
+  unit.is_in_place ? add_up(target) : add_up(room);
 }
 
 /// Where the terms of a row's pieces begin, into `place`, of all pieces.
 HEDDLE_INLINE void find_places(const TileProduct& p, Index row, Offset* place) {
-  const bool is_upper = p.places.mirror != nullptr;
-  Offset term = p.places.first[row];
+  Offset term = first_term(p, row);
   for (Index piece = p.pieces.first[row]; piece < p.pieces.first[row + 1]; ++piece) {
     place[piece] = term;
     for (Offset e = p.pieces.entry[piece]; e < p.pieces.entry[piece + 1]; ++e) {
-      const Index other = p.a.column[e];
-      const Offset left_out = is_upper ? p.places[term++] : 0;
-      term += p.b.offsets[other + 1] - p.b.offsets[other] - left_out;
+      term += terms_of(p, row, e).count;
     }
   }
 }
@@ -182,15 +252,16 @@ HEDDLE_INLINE void find_places(const TileProduct& p, Index row, Offset* place) {
 template <Ring R>
 HEDDLE_INLINE void join_pieces(const TileProduct& p, Index row, Offset t) {
   constexpr int r = ring_size(R);
-  const RowSums of_row(p, row);
-  if (t < of_row.begin || t >= of_row.end) return;
+  const Offset first = p.c.offsets[row], numbers = Offset(p.height) * p.width, k = t / numbers;
+  const Offset begin = p.places.mirror != nullptr ? p.diagonal[row] - first : 0;
+  if (k < begin || k >= p.c.offsets[row + 1] - first) return;
   Coefficient<R, double> sum{};
   const double* from = p.pieces.sums + p.pieces.first[row] * p.pieces.room + t * r;
   for (Index left = p.pieces.first[row + 1] - p.pieces.first[row]; left > 0; --left) {
-    HEDDLE_UNROLL for (int k = 0; k < r; ++k) sum.component[k] += from[k];
+    HEDDLE_UNROLL for (int c = 0; c < r; ++c) sum.component[c] += from[c];
     from += p.pieces.room;
   }
-  put_sum<R>(p, row, t, sum);
+  put_sum<R>(p, row, k, static_cast<int>(t - k * numbers), sum);
 }
 
 }  // namespace heddle::device

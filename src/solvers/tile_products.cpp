@@ -88,14 +88,12 @@ struct RowOfFactor {
 /// keeps its pointers on the stack.
 template <class Place>
 [[gnu::noinline]] void add_terms(const RowOfFactor& of_a, const Offset* begins, const double* right,
-                                 const Place* place, bool is_upper, double* sums) {
+                                 const Place* place, double* sums) {
   const double* left = of_a.tiles;
   for (const Index* middle = of_a.begin; middle != of_a.end; ++middle) {
     const double factor = *left++;
-    Offset j = begins[*middle];
     const Offset end = begins[*middle + 1];
-    if (is_upper) j += *place++;
-    for (; j < end; ++j) {
+    for (Offset j = begins[*middle]; j < end; ++j) {
       const auto at = static_cast<Offset>(*place++);
       sums[at] += factor * right[j];
     }
@@ -121,11 +119,12 @@ void multiply_tiles(const TileMatrix& a, const TileMatrix& b, const ProductPlace
     const double* tile = left + a.pattern.begin(row) * of_left;
     if constexpr (R == Ring::real && H * M * W == 1) {
       add_terms({middles.data(), middles.data() + middles.size(), tile}, begins, right, place,
-                is_mirrored, sums);
+                sums);
     } else {
+      const Place* left_out = std::exchange(place, place + (is_mirrored ? middles.size() : 0));
       for (const Index middle : middles) {
         Offset j = begins[middle];
-        if (is_mirrored) j += *place++;
+        if (is_mirrored) j += *left_out++;
         for (const Offset last = begins[middle + 1]; j < last; ++j) {
           add_tile_product<R, H, M, W>(sums + *place++ * of_sum, tile, right + j * of_right,
                                        a.shape, b.shape.width);
@@ -223,9 +222,10 @@ void list_places(const TileMatrix& a, const TileMatrix& b, const TileMatrix& c, 
     for_each([&](Index row) {
       Index next = 0;
       for (const Index column : c.pattern.row(row)) place[column] = next++;
-      Place* to = of_terms.data() + places.first[static_cast<std::size_t>(row)];
+      Place* left_out = of_terms.data() + places.first[static_cast<std::size_t>(row)];
+      Place* to = left_out + (is_upper ? a.pattern.row(row).size() : 0);
       for_each_share(a, b, row, is_upper, [&](Index middle, Offset begin, Offset end) {
-        if (is_upper) *to++ = static_cast<Place>(begin - b.pattern.begin(middle));
+        if (is_upper) *left_out++ = static_cast<Place>(begin - b.pattern.begin(middle));
         for (Offset j = begin; j < end; ++j) {
           *to++ = static_cast<Place>(place[b.pattern.column[static_cast<std::size_t>(j)]]);
         }

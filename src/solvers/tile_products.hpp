@@ -18,9 +18,9 @@ struct ProductPlaces {
   UnsetArray<std::uint16_t> halves;
   UnsetArray<std::uint32_t> words;
   /// Of a Hermitian C on a symmetric pattern: the place of the conjugate transpose of each tile.
-  /// Tiles below the diagonal have no terms then, and are copied; places of a row of B come behind
-  /// the number of its tiles that are left out. Empty otherwise, and for single real numbers,
-  /// which are all summed.
+  /// Tiles below the diagonal have no terms then, and are copied; places of a row of C come behind
+  /// the numbers of tiles of B that each entry of A's row leaves out. Empty otherwise, and for
+  /// single real numbers, which are all summed.
   Array<Offset> mirror;
 
   long long memory() const {

@@ -20,21 +20,23 @@ struct SmoothedRows {
   int height = 1, width = 1;
 };
 
-template <Ring R, class Team>
+/// H and W are the tiles' sizes, or 0.
+template <Ring R, int H, int W, class Team>
 HEDDLE_INLINE void smooth_row(const Team& team, const SmoothedRows& s, Index row) {
   constexpr int r = ring_size(R);
-  const int height = s.height, width = s.width, numbers = height * width;
+  const int height = H > 0 ? H : s.height, width = W > 0 ? W : s.width, numbers = height * width;
   const Offset first = s.p.offsets[row], end = s.p.offsets[row + 1];
   const Offset of_t = s.t.offsets[row];
   const Index own = of_t < s.t.offsets[row + 1] ? s.t.column[of_t] : -1;
   const double* const inverse = s.inverses + Offset(row) * height * height * r;
   team.each([&](int lane) {
-    for (Offset t = lane; t < (end - first) * numbers; t += team.lanes) {
-      const Offset e = first + t / numbers;
-      const int at = static_cast<int>(t % numbers), i = at / width, w = at - i * width;
+    const int count = static_cast<int>(end - first) * numbers;
+    for (int t = lane; t < count; t += team.lanes) {
+      const int k = t / numbers, at = t - k * numbers, i = at / width, w = at - i * width;
+      const Offset e = first + k;
       const double* const image = s.image + (e * numbers + w) * r;
       Coefficient<R, double> product{};
-      for (int m = 0; m < height; ++m) {
+      HEDDLE_UNROLL for (int m = 0; m < height; ++m) {
         multiply_add_at<R>(product.component, inverse + (i * height + m) * r,
                            image + m * width * r);
       }

@@ -1,11 +1,13 @@
 #include "tile_values_cuda.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "base/launch_cuda.cuh"
 #include "heddle/kernels/local_inverse.cuh"
 #include "row_team_cuda.cuh"
+#include "warp_products_cuda.cuh"
 
 namespace heddle::cuda {
 
@@ -43,17 +45,18 @@ void read_as(const StoredTiles& tiles, int* doubt, const Stream& stream) {
   });
 }
 
-/// `device::multiply_row` with its sums in shared memory, where that has `room` bytes for a team.
+/// `device::multiply_row` with its sums in shared memory.
 template <Ring R, int H, int M, int W>
 struct MultiplyRow {
   device::TileProduct product;
-  Offset room;
+  Offset tiles, room;
 
-  __device__ void operator()(const RowTeam& team, Index row, int number) const {
-    extern __shared__ double sums_of_block[];
+  __device__ void operator()(const RowTeam& team, Index unit, int number) const {
+    extern __shared__ double2 sums_of_block[];
+    __shared__ device::EntryTerms terms[threads];
     double* const sums =
-        room > 0 ? sums_of_block + number * (room / Offset(sizeof(double))) : nullptr;
-    device::multiply_row<R, H, M, W>(team, product, row, sums);
+        reinterpret_cast<double*>(sums_of_block) + number * (room / Offset(sizeof(double)));
+    device::multiply_row<R, H, M, W>(team, product, unit, sums, tiles, terms + number * team.lanes);
   }
 };
 
@@ -67,30 +70,24 @@ void join(const device::TileProduct& product, const Stream& stream) {
   });
 }
 
-template <Ring R, int H, int M, int W>
-void multiply_rows(const device::TileProduct& product, const ProductShares& shares,
-                   const Stream& stream) {
-  const bool is_whole = product.pieces.count == 0;
-  for_each_row(is_whole ? product.c.rows : product.pieces.count, shares.lanes,
-               static_cast<unsigned>(shares.room * (threads / shares.lanes)), stream,
-               MultiplyRow<R, H, M, W>{product, shares.room});
-  if (!is_whole) join<R>(product, stream);
-}
-
 template <Ring R>
-void multiply_over(const device::TileProduct& product, const ProductShares& shares,
+void multiply_over(const device::TileProduct& product, Index units, const ProductShares& shares,
                    const Stream& stream) {
   const auto are = [&](int height, int middle, int width) {
     return product.height == height && product.middle == middle && product.width == width;
   };
-  if (are(1, 1, 1)) return multiply_rows<R, 1, 1, 1>(product, shares, stream);
+  const auto by_teams = [&]<int H, int M, int W>() {
+    for_each_row(units, shares.lanes, static_cast<unsigned>(shares.room * (threads / shares.lanes)),
+                 stream, MultiplyRow<R, H, M, W>{product, shares.tiles, shares.room});
+  };
+  if (are(1, 1, 1)) return by_teams.template operator()<1, 1, 1>();
   if constexpr (R == Ring::real) {
-    if (are(3, 3, 3)) return multiply_rows<R, 3, 3, 3>(product, shares, stream);
-    if (are(3, 3, 6)) return multiply_rows<R, 3, 3, 6>(product, shares, stream);
-    if (are(6, 3, 6)) return multiply_rows<R, 6, 3, 6>(product, shares, stream);
-    if (are(6, 6, 6)) return multiply_rows<R, 6, 6, 6>(product, shares, stream);
+    if (are(3, 3, 3)) return by_teams.template operator()<3, 3, 3>();
+    if (are(3, 3, 6)) return multiply_by_warps<3, 3>(product, units, shares, stream);
+    if (are(6, 3, 6)) return multiply_by_warps<6, 3>(product, units, shares, stream);
+    if (are(6, 6, 6)) return multiply_by_warps<6, 6>(product, units, shares, stream);
   }
-  multiply_rows<R, 0, 0, 0>(product, shares, stream);
+  by_teams.template operator()<0, 0, 0>();
 }
 
 /// As many columns of a panel a block as it has rows.
@@ -143,11 +140,21 @@ void write_as(const TileEntries& entries, const Stream& stream) {
   });
 }
 
+template <Ring R, int H, int W>
+void smooth_rows(const device::SmoothedRows& rows, int lanes, const Stream& stream) {
+  for_each_row(rows.p.rows, lanes, 0, stream, [=] __device__(const RowTeam& team, Index row, int) {
+    device::smooth_row<R, H, W>(team, rows, row);
+  });
+}
+
 template <Ring R>
 void smooth_over(const device::SmoothedRows& rows, int lanes, const Stream& stream) {
-  for_each_row(rows.p.rows, lanes, 0, stream, [=] __device__(const RowTeam& team, Index row, int) {
-    device::smooth_row<R>(team, rows, row);
-  });
+  if (rows.height == 1 && rows.width == 1) return smooth_rows<R, 1, 1>(rows, lanes, stream);
+  if constexpr (R == Ring::real) {
+    if (rows.width == 6 && rows.height == 3) return smooth_rows<R, 3, 6>(rows, lanes, stream);
+    if (rows.width == 6 && rows.height == 6) return smooth_rows<R, 6, 6>(rows, lanes, stream);
+  }
+  smooth_rows<R, 0, 0>(rows, lanes, stream);
 }
 
 template <Ring R, int V>
@@ -187,12 +194,19 @@ void write_entries(const TileEntries& entries, const Stream& stream) {
   tile_values::write_as<double>(entries, stream);
 }
 
-void multiply(const device::TileProduct& product, int ring, double length, Offset longest,
+void multiply(device::TileProduct product, int ring, double length, Offset longest,
               const Stream& stream) {
   const heddle::detail::ProductShares shares =
       heddle::detail::shares_of(product.height, product.width, ring, length, longest);
-  tile_values::with_ring(ring,
-                         [&]<Ring R>() { tile_values::multiply_over<R>(product, shares, stream); });
+  constexpr Index last_index = std::numeric_limits<Index>::max();
+  const bool is_whole = product.pieces.count == 0;
+  const Index rows = is_whole ? product.c.rows : product.pieces.count;
+  if (rows <= 0) return;
+  product.windows = product.grows ? std::min(shares.windows, last_index / rows) : 1;
+  tile_values::with_ring(ring, [&]<Ring R>() {
+    tile_values::multiply_over<R>(product, rows * product.windows, shares, stream);
+    if (!is_whole) tile_values::join<R>(product, stream);
+  });
 }
 
 heddle::detail::ProductPieces cut(const device::TileProduct& product, std::span<const Offset> rows,

@@ -47,7 +47,7 @@ struct TileEntries {
 void write_entries(const TileEntries& entries, const Stream& stream);
 
 /// `length`: the mean of B's rows, `longest`: the longest of C's.
-void multiply(const device::TileProduct& product, int ring, double length, Offset longest,
+void multiply(device::TileProduct product, int ring, double length, Offset longest,
               const Stream& stream);
 /// Few long rows of a product in pieces. `rows`: A's offsets, on the host. Of the product patterns
 /// of A and B, places and sizes of tiles are read.

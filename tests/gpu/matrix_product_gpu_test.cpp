@@ -165,15 +165,19 @@ void expect_near(const CsrMatrix<E>& found, const CsrMatrix<E>& expected, double
   }
 }
 
+/// With many columns also rows in windows, which needs sorted ones, and longer rows.
 template <class A, class B = A>
-void expect_products(std::uint64_t number, const Device& device) {
+void expect_products(std::uint64_t number, const Device& device, Index columns = 60) {
   Seed seed(number);
   for (const PatternRequest& request : odd_rectangular_patterns()) {
     SCOPED_TRACE(request.name);
     const auto a = random_matrix<A>(request, seed.generator);
-    const Pattern of_b = random_pattern(
-        {.rows = request.columns, .columns = 60, .empty_rows = true, .sorted = false},
-        seed.generator);
+    const Pattern of_b = random_pattern({.rows = request.columns,
+                                         .columns = columns,
+                                         .empty_rows = true,
+                                         .dense_row = columns > 60,
+                                         .sorted = columns > 60},
+                                        seed.generator);
     const auto b = random_matrix_of<B>(of_b, seed.generator);
     const double terms = 16.0 * (request.columns + 1);
     expect_near(multiply(a, b, device), multiply(a, b), terms);
@@ -193,6 +197,9 @@ TEST_F(ProductsOnGpu, AreThoseOfTheCpu) {
   expect_products<block<double, 3, 3>>(7214, device);
   expect_products<block<complex<double>, 3, 3>>(7215, device);
   expect_products<block<double, 2, 3>, block<double, 3, 6>>(7216, device);
+  expect_products<block<double, 3, 3>, block<double, 3, 6>>(7219, device, 400);
+  expect_products<block<double, 6, 3>, block<double, 3, 6>>(7220, device);
+  expect_products<block<double, 6, 6>>(7222, device, 400);
   expect_products<quaternion<float>>(7217, device);
   expect_products<block<float, 2, 2>>(7218, device);
 }

@@ -88,7 +88,8 @@ detail::PieceSizes sizes_of_pieces(const TileMatrix& a, const TileMatrix& b, con
                                  c.shape.ring, length, static_cast<Offset>(places.longest));
 }
 
-/// C by rows and, where these are long, by pieces of them, with sums beside it and in it.
+/// C by rows and, where these are long, by pieces of them: in whole rows, in windows of them, which
+/// longer rows exceed, and where the sums go.
 template <Ring R, int H, int M, int W>
 void expect_product(const TileMatrix& a, const TileMatrix& b, const ProductPlaces& places,
                     TileMatrix& c) {
@@ -97,30 +98,33 @@ void expect_product(const TileMatrix& a, const TileMatrix& b, const ProductPlace
       c.rows() == c.columns ? diagonal_of(c) : std::vector<Offset>{};
   auto pieces = product_pieces(a.pattern.offsets.span(), sizes_of_pieces(a, b, c, places), host);
   std::vector<double> kept(static_cast<std::size_t>(pieces.sizes.count * pieces.sizes.room));
+  std::vector<double> sums(static_cast<std::size_t>(c.columns) *
+                           static_cast<std::size_t>(c.shape.scalars()));
   for (const LanesInTurn& team : teams) {
-    for (const bool is_beside : {true, false}) {
+    std::vector<device::EntryTerms> terms(static_cast<std::size_t>(team.lanes));
+    for (const auto& [tiles, windows] : {std::pair<Offset, int>{c.columns, 1}, {2, 3}, {0, 1}}) {
       Array<double> result(c.values.size(), host, 0x7f);
       device::TileProduct product{pattern_of(a),     pattern_of(b),   pattern_of(c),
                                   a.values.data(),   b.values.data(), result.data(),
                                   places_of(places), diagonal.data(), a.shape.height,
                                   a.shape.width,     b.shape.width};
-      std::vector<double> sums(static_cast<std::size_t>(c.columns) *
-                               static_cast<std::size_t>(c.shape.scalars()));
-      for (Index row = 0; row < c.rows(); ++row) {
-        device::multiply_row<R, H, M, W>(team, product, row, is_beside ? sums.data() : nullptr);
-      }
+      product.windows = windows;
+      const auto multiply_rows = [&](Index rows) {
+        for (Index unit = 0; unit < rows * windows; ++unit) {
+          device::multiply_row<R, H, M, W>(team, product, unit, sums.data(), tiles, terms.data());
+        }
+      };
+      multiply_rows(c.rows());
       expect_near(result, c.values, 1e-14);
       if (pieces.sizes.count == 0) continue;
       std::fill(result.begin(), result.end(), NAN);
       product.pieces = pieces.view(kept.data());
       Offset* const place = pieces.place.data();
       for (Index row = 0; row < c.rows(); ++row) device::find_places(product, row, place);
-      for (Index piece = 0; piece < pieces.sizes.count; ++piece) {
-        device::multiply_row<R, H, M, W>(team, product, piece, is_beside ? sums.data() : nullptr);
-      }
-      const Offset room = pieces.sizes.room / ring_size(R);
+      multiply_rows(pieces.sizes.count);
+      const Offset numbers = pieces.sizes.room / ring_size(R);
       for (Index row = 0; row < c.rows(); ++row) {
-        for (Offset t = 0; t < room; ++t) device::join_pieces<R>(product, row, t);
+        for (Offset t = 0; t < numbers; ++t) device::join_pieces<R>(product, row, t);
       }
       expect_near(result, c.values, 1e-14);
     }
@@ -249,7 +253,7 @@ void expect_level(int size, Index rows, std::uint64_t number) {
         pattern_of(p), pattern_of(t),   image_of_t.values.data(), t.values.data(), inverses.data(),
         0.3,           smoothed.data(), adjoint.data(),           place.data(),    size,
         size};
-    for (Index row = 0; row < rows; ++row) device::smooth_row<R>(team, s, row);
+    for (Index row = 0; row < rows; ++row) device::smooth_row<R, V, V>(team, s, row);
     expect_near(smoothed, p.values, 1e-14);
     expect_near(adjoint, restriction.values, 1e-14);
 
