@@ -200,7 +200,7 @@ struct WarpProduct {
       const int left = min(warp_lanes, count - first);
       const Offset others = is_mirrored && lane < left ? p.places.mirror[entry + first + lane] : 0;
       for (int k = first; k < first + left; ++k) {
-        const double2 sum = at(sums, k);
+        const double2 sum = has_sums ? at(sums, k) : double2{0, 0};
         if (has_sums && sums != target) at(target, k) = sum;
         const Offset other = __shfl_sync(whole_warp, others, k - first);
         if (is_mirrored && other != entry + k) mirror(other, sum);
