@@ -7,6 +7,7 @@
 #include "base/device_cuda.hpp"
 #include "base/launch_cuda.cuh"
 #include "matrix/gpu_pattern.hpp"
+#include "pattern_rows.hpp"
 #include "tile_patterns_cuda.hpp"
 #include "tile_values_cuda.hpp"
 
@@ -33,14 +34,15 @@ DevicePattern pattern_on(const PatternView& given, const Device& device) {
   return pattern;
 }
 
-/// Whether the columns of all rows do.
+/// Whether columns grow in every row.
 bool grows(const DevicePattern& pattern, const Device& device) {
   Array<int> falls(1, device);
-  for_each_index(device.stream(), pattern.rows,
-                 [rows = pattern.view(), falls = falls.data()] __device__(Offset row) {
-                   for (Offset e = rows.offsets[row] + 1; e < rows.offsets[row + 1]; ++e) {
-                     if (rows.column[e - 1] >= rows.column[e]) *falls = 1;
-                   }
+  for_each_index(device.stream(), pattern.entries(),
+                 [rows = pattern.view(), falls = falls.data()] __device__(Offset e) {
+                   if (e == 0 || rows.column[e - 1] < rows.column[e]) return;
+                   const Offset end = Offset(rows.rows) + 1;
+                   const Offset row = device::first_at_least(rows.offsets, 0, end, e);
+                   if (rows.offsets[row] != e) *falls = 1;  // no row begins here
                  });
   return falls.to_host()[0] == 0;
 }

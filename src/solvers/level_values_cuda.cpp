@@ -216,7 +216,8 @@ void LevelValues<S>::transfer(std::size_t number, double rounding) {
     p.places = sums.places.view(), p.pieces = sums.pieces.view(sums_.data());
     p.diagonal = next.diagonal.data();
     p.height = height, p.middle = middle, p.width = shape.width;
-    p.grows = true, p.one_each = &b == &own.tentative;
+    p.grows = true;
+    p.one_each = &b == &own.tentative || (&b == &own.prolongation && !own.is_smoothed);
     multiply(p, shape.ring, b.pattern.mean_length(), c.longest, stream);
   };
   if (own.is_smoothed) {

@@ -18,12 +18,10 @@ Offset pieces_of(Offset entries, Offset of_piece) { return (entries + of_piece -
 }  // namespace
 
 ProductShares shares_of(int height, int width, int ring, double length, Offset longest) {
-  // 16 warps and more on a multiprocessor hide what loads take.
-  constexpr Offset room_of_warp = 11 << 10;
   constexpr int warp = 32, most_windows = 8;
   const int numbers = height * width;
   const bool are_down = ring == 1 && height == 3 && width == 3;
-  const double work = length * numbers / (are_down ? device::numbers_down(height) : 1);
+  const double work = length * numbers / (are_down ? device::numbers_down(3) : 1);
   const bool is_warp = is_for_warps(height, width, ring);
   ProductShares shares;
   while (shares.lanes < warp && (is_warp || 2 * shares.lanes <= work)) shares.lanes *= 2;

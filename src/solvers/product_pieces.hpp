@@ -16,7 +16,7 @@ constexpr bool is_for_warps(int height, int width, int ring) {
 
 /// What the lanes of a product do. They depend on its matrices alone, and so do its sums.
 struct ProductShares {
-  int lanes = 1;     // of a team, of a warp's
+  int lanes = 1;     // of a warp, that are a team
   Offset tiles = 0;  // whose sums a team has room for in shared memory
   Offset room = 0;   // bytes for these
   int windows = 1;   // of a row of C (`device::RowUnit`)
@@ -24,8 +24,9 @@ struct ProductShares {
 /// For tiles of height x width numbers. `length`: the mean of B's rows, `longest`: the longest of
 /// C's.
 ProductShares shares_of(int height, int width, int ring, double length, Offset longest);
-/// Lanes of a block of teams.
-inline constexpr int lanes_of_products = 128;
+/// Bytes of shared memory for the sums of a warp: four warps stay below 48 KiB, which a block gets
+/// without asking, and 16 to 20 of a multiprocessor leave it a cache.
+inline constexpr Offset room_of_warp = 11 << 10;
 
 /// Entries of A in a piece, and how many pieces there are; none where rows are added up whole.
 struct PieceSizes {

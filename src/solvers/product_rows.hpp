@@ -1,6 +1,6 @@
 // Products of sparse matrices of tiles on kept patterns by the lanes of a team (tile_rows.hpp). A
-// row of C is added up by one team in the order of the CPU's sums (tile_products.cpp), or in pieces
-// by several teams, whose sums are then added in their order.
+// tile of C is added up by one team in the order of the CPU's sums (tile_products.cpp), or in
+// pieces of its row by several teams, whose sums are then added in their order.
 #pragma once
 
 #include <cstdint>
@@ -53,7 +53,7 @@ struct TileProduct {
   const double* right = nullptr;
   double* result = nullptr;
   TermPlaces places;
-  const Offset* diagonal = nullptr;  // C's entries on it, where there is a mirror
+  const Offset* diagonal = nullptr;  // C's entries on it, one a row, where there is a mirror
   int height = 1, middle = 1, width = 1;
   RowPieces pieces{};
   bool grows = false;     // the columns of B's rows do
@@ -72,7 +72,7 @@ struct RowUnit {
   Index n, row;       // of the pieces, or rows; the row
   Offset begin, end;  // tiles of it
   bool is_in_place = false;
-  bool is_whole = false;  // the terms of all tiles belong to it
+  bool takes_all_terms = false;
 
   HEDDLE_INLINE RowUnit(const TileProduct& p, Index unit, Offset tiles) {
     const bool is_piece = p.pieces.count > 0;
@@ -84,11 +84,11 @@ struct RowUnit {
     begin = p.places.mirror != nullptr ? p.diagonal[row] - first : 0;
     end = length;
     if (length - begin > tiles * windows) {
-      is_in_place = is_whole = true;
+      is_in_place = takes_all_terms = true;
       if (window > 0) end = begin;
       return;
     }
-    is_whole = length - begin <= tiles;
+    takes_all_terms = length - begin <= tiles;
     begin += window * tiles;
     if (begin + tiles < end) end = begin + tiles;
   }
@@ -189,7 +189,7 @@ HEDDLE_INLINE void add_terms(const Team& team, const TileProduct& p, const RowUn
       if (lane < count) terms[lane].place = before;
     });
     const Offset next = place + terms[count - 1].place + terms[count - 1].count;
-    if (!unit.is_whole) {
+    if (!unit.takes_all_terms) {
       team.each([&](int) {});
       team.each([&](int lane) {
         if (lane < count) keep_window(p, place, unit, terms[lane]);

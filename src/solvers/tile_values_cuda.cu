@@ -15,7 +15,6 @@ namespace tile_values {
 
 using heddle::detail::ProductShares;
 
-static_assert(threads == heddle::detail::lanes_of_products);  // of a block of rows
 constexpr int factor_threads = 256;  // of a block that eliminates: each of them divides
 
 /// With the sizes of square tiles that occur most as constants, 0 for others.
@@ -45,7 +44,7 @@ void read_as(const StoredTiles& tiles, int* doubt, const Stream& stream) {
   });
 }
 
-/// `device::multiply_row` with its sums in shared memory.
+/// `device::multiply_row` with the sums of units in shared memory.
 template <Ring R, int H, int M, int W>
 struct MultiplyRow {
   device::TileProduct product;
@@ -54,6 +53,7 @@ struct MultiplyRow {
   __device__ void operator()(const RowTeam& team, Index unit, int number) const {
     extern __shared__ double2 sums_of_block[];
     __shared__ device::EntryTerms terms[threads];
+    static_assert(heddle::detail::room_of_warp * (threads / 32) + sizeof terms < (48 << 10) - 64);
     double* const sums =
         reinterpret_cast<double*>(sums_of_block) + number * (room / Offset(sizeof(double)));
     device::multiply_row<R, H, M, W>(team, product, unit, sums, tiles, terms + number * team.lanes);

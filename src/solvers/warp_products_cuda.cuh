@@ -17,18 +17,9 @@ inline constexpr unsigned whole_warp = 0xffffffffu;
 /// D += A B, of 8 x 4 and 4 x 8 numbers: lane l has A(l / 4, l % 4), B(l % 4, l / 4), and
 /// D(l / 4, l % 4 * 2) with the number beside it (PTX ISA, mma.m8n8k4).
 __device__ __forceinline__ void multiply_add_in_warp(double2& d, double a, double b) {
-#if __CUDA_ARCH__ >= 800
   asm volatile("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
                : "+d"(d.x), "+d"(d.y)
                : "d"(a), "d"(b));
-#else
-  const int lane = static_cast<int>(threadIdx.x), row = lane / 4 * 4, column = lane % 4 * 8;
-  for (int k = 0; k < 4; ++k) {
-    const double left = __shfl_sync(whole_warp, a, row + k);
-    d.x += left * __shfl_sync(whole_warp, b, column + k);
-    d.y += left * __shfl_sync(whole_warp, b, column + 4 + k);
-  }
-#endif
 }
 
 /// A unit of C's rows, whose tiles have H x 6 numbers; A's have H x M. A lane has the same two
@@ -51,11 +42,9 @@ struct WarpProduct {
   const double* left = p.left + i * M + m;
   const double* right = p.right + m * side + i;
 
-  /// Terms of an entry of A, or of as many entries that have one each. What lies beyond the tiles
-  /// is 0 from the start.
-  template <int entries>
+  /// Terms of an entry of A. What lies beyond the tiles is 0 from the start.
   struct Terms {
-    double a[entries][steps]{}, b[at_a_time][steps]{};
+    double a[steps]{}, b[at_a_time][steps]{};
     int to = 0;  // the tile of C's row that term `lane` is added to
     int count = 0;
   };
@@ -76,7 +65,7 @@ struct WarpProduct {
   /// Adds to tile `to` of the lane's sums. `d` is anything.
   __device__ void add(double* sums, int to, const double (&a)[steps], const double (&b)[steps],
                       double2& d) const {
-    double2* const at = reinterpret_cast<double2*>(sums + to * numbers);
+    double2* const at = reinterpret_cast<double2*>(sums + Offset(to) * numbers);
     if (has_sums) d = *at;
 #pragma unroll
     for (int s = 0; s < steps; ++s) multiply_add_in_warp(d, a[s], b[s]);
@@ -94,7 +83,7 @@ struct WarpProduct {
       if (lane >= distance) end += before;
     }
     mine.place = end - mine.count;
-    if (!unit.is_whole) keep_window(p, place, unit, mine);
+    if (!unit.takes_all_terms) keep_window(p, place, unit, mine);
     __syncwarp();
     terms[lane] = mine;
     __syncwarp();
@@ -110,10 +99,10 @@ struct WarpProduct {
       j += at_a_time;
       while (j >= of_entry.count && ++k < count) j = 0, of_entry = terms[k];
     };
-    const auto load = [&](Terms<1>& t) {
+    const auto load = [&](Terms& t) {
       t.count = of_entry.count - j;
       if (t.count <= 0) return;
-      load_left(tiles + k * of_left, t.a[0]);
+      load_left(tiles + k * of_left, t.a);
       // Nothing is computed of it here, which would wait.
       if (lane < min(at_a_time, t.count)) {
         t.to = static_cast<int>(places[place + of_entry.place + j + lane]);
@@ -124,14 +113,14 @@ struct WarpProduct {
       next();
     };
     double2 d{};
-    const auto add_up = [&](const Terms<1>& t) {
+    const auto add_up = [&](const Terms& t) {
 #pragma unroll
       for (int u = 0; u < at_a_time; ++u) {
         if (u >= t.count) break;
-        add(sums, __shfl_sync(whole_warp, t.to, u), t.a[0], t.b[u], d);
+        add(sums, __shfl_sync(whole_warp, t.to, u), t.a, t.b[u], d);
       }
     };
-    Terms<1> even, odd;
+    Terms even, odd;
     next();
     load(even);
     while (even.count > 0) {
@@ -147,21 +136,21 @@ struct WarpProduct {
     const double* const tiles = left + batch * of_left;
     const EntryTerms mine = terms[lane];
     const int to = mine.count > 0 ? static_cast<int>(places[place + mine.place]) : -1;
-    Terms<at_a_time> t;
+    double a[at_a_time][steps]{}, b[at_a_time][steps]{};
     double2 d{};
     for (int k = 0; k < count; k += at_a_time) {
 #pragma unroll
       for (int u = 0; u < at_a_time; ++u) {
         if (k + u >= count) break;
         const EntryTerms of_entry = terms[k + u];
-        load_left(tiles + (k + u) * of_left, t.a[u]);
-        load_right(right + of_entry.begin * of_right, of_entry.count > 0, t.b[u]);
+        load_left(tiles + (k + u) * of_left, a[u]);
+        load_right(right + of_entry.begin * of_right, of_entry.count > 0, b[u]);
       }
 #pragma unroll
       for (int u = 0; u < at_a_time; ++u) {
         if (k + u >= count) break;
         const int tile = __shfl_sync(whole_warp, to, k + u);
-        if (tile >= 0) add(sums, tile, t.a[u], t.b[u], d);
+        if (tile >= 0) add(sums, tile, a[u], b[u], d);
       }
     }
   }
@@ -197,9 +186,10 @@ struct WarpProduct {
     const bool is_mirrored = p.pieces.count == 0 && p.places.mirror != nullptr;
     const Offset entry = p.c.offsets[unit.row] + unit.begin;
     for (int first = 0; first < count; first += warp_lanes) {
-      const int left = min(warp_lanes, count - first);
-      const Offset others = is_mirrored && lane < left ? p.places.mirror[entry + first + lane] : 0;
-      for (int k = first; k < first + left; ++k) {
+      const int end = min(count, first + warp_lanes);
+      const Offset others =
+          is_mirrored && first + lane < end ? p.places.mirror[entry + first + lane] : 0;
+      for (int k = first; k < end; ++k) {
         const double2 sum = has_sums ? at(sums, k) : double2{0, 0};
         if (has_sums && sums != target) at(target, k) = sum;
         const Offset other = __shfl_sync(whole_warp, others, k - first);

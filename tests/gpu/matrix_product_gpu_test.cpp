@@ -199,7 +199,8 @@ TEST_F(ProductsOnGpu, AreThoseOfTheCpu) {
   expect_products<block<double, 2, 3>, block<double, 3, 6>>(7216, device);
   expect_products<block<double, 3, 3>, block<double, 3, 6>>(7219, device, 400);
   expect_products<block<double, 6, 3>, block<double, 3, 6>>(7220, device);
-  expect_products<block<double, 6, 6>>(7222, device, 400);
+  expect_products<block<double, 6, 6>>(7222, device, 200);
+  expect_products<block<double, 6, 6>>(7223, device, 400);
   expect_products<quaternion<float>>(7217, device);
   expect_products<block<float, 2, 2>>(7218, device);
 }

@@ -162,6 +162,17 @@ TEST_F(MultigridValuesOnGpu, AreThoseOfTheCpuWithMotionsOfARigidBody) {
                       StoredScalar::single);
 }
 
+/// Rows of the coarse matrix in several windows, and rows that are longer than these.
+TEST_F(MultigridValuesOnGpu, AreThoseOfTheCpuOverLongRowsOfTiles) {
+  using E = block<double, 3, 3>;
+  Seed seed(6711);
+  const auto matrix = random_system<E>(3000, 4, 0.05, 0, seed.generator).matrix;
+  std::vector<Field<E>> candidates;
+  for (int k = 0; k < 6; ++k) candidates.push_back(random_field<E>(3000, seed.generator));
+  expect_same_refresh(device, matrix, "pJDS", 100, candidates);
+  expect_same_refresh(device, matrix, "pJDS", 100, candidates, Interpolation::plain);
+}
+
 TEST_F(MultigridValuesOnGpu, AreThoseOfTheCpuInFloats) {
   const auto matrix = poisson(9000);
   Array<float> values(matrix.values().size());

@@ -118,6 +118,7 @@ void expect_product(const TileMatrix& a, const TileMatrix& b, const ProductPlace
       expect_near(result, c.values, 1e-14);
       if (pieces.sizes.count == 0) continue;
       std::fill(result.begin(), result.end(), NAN);
+      std::fill(kept.begin(), kept.end(), NAN);
       product.pieces = pieces.view(kept.data());
       Offset* const place = pieces.place.data();
       for (Index row = 0; row < c.rows(); ++row) device::find_places(product, row, place);
