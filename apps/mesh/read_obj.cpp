@@ -1,9 +1,13 @@
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <limits>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "heddle/tools/team.hpp"
 #include "heddle/tools/text.hpp"
 #include "malformed.hpp"
 #include "surface_builder.hpp"
@@ -34,6 +38,9 @@ class References {
     return static_cast<Index>(from_0);
   }
 
+  /// The largest so far, from 0; -1 for none.
+  long long largest() const { return largest_; }
+
   /// Once all `count` are known.
   void check(const TextScanner& scan, std::size_t count) const {
     if (largest_ >= static_cast<long long>(count)) fail(scan, offset_, face_, largest_ + 1);
@@ -58,9 +65,61 @@ class ObjReader {
       : path_(file.path), scan_(file.path, file.bytes, '#') {}
 
   SurfaceMesh read() {
-    while (!scan_.at_end()) read_line();
+    read_lines();
     vertices_.check(scan_, mesh_.position.size());
     coordinates_.check(scan_, coordinate_.size());
+    return std::move(*this).finish();
+  }
+
+  /// The same by several threads, each of which reads lines of its own. None where something is
+  /// wrong, which `read` tells as it stands in the whole, or where the text is short or counts from
+  /// the last vertex.
+  static std::optional<SurfaceMesh> read_in_parts(const NamedBytes& file) {
+    constexpr std::size_t least_bytes = std::size_t(1) << 17;
+    const std::size_t count =
+        std::min(static_cast<std::size_t>(default_threads()), file.bytes.size() / least_bytes);
+    if (count < 2) return std::nullopt;
+    std::vector<ObjReader> parts;
+    for (std::size_t k = 0, begin = 0; k < count; ++k) {
+      const std::size_t line = file.bytes.find('\n', file.bytes.size() / count * (k + 1));
+      const bool is_last = k + 1 == count || line == file.bytes.npos;
+      const std::size_t end = std::max(begin, is_last ? file.bytes.size() : line + 1);
+      parts.emplace_back(NamedBytes{file.path, file.bytes.substr(begin, end - begin)});
+      begin = end;
+    }
+    const bool are_read = parallel_all(default_threads(), count, [&](std::size_t k) {
+      try {
+        parts[k].read_lines();
+        return !parts[k].counts_back_;
+      } catch (const Error&) {
+        return false;
+      }
+    });
+    if (!are_read) return std::nullopt;
+    ObjReader& all = parts.front();
+    for (std::size_t k = 1; k < count; ++k) all.append(parts[k]);
+    const bool are_there = std::ranges::all_of(parts, [&](const ObjReader& part) {
+      return part.vertices_.largest() < static_cast<long long>(all.mesh_.position.size()) &&
+             part.coordinates_.largest() < static_cast<long long>(all.coordinate_.size());
+    });
+    if (!are_there) return std::nullopt;
+    return std::move(all).finish();
+  }
+
+ private:
+  void read_lines() {
+    while (!scan_.at_end()) read_line();
+  }
+
+  void append(const ObjReader& part) {
+    mesh_.append(part.mesh_);
+    coordinate_.insert(coordinate_.end(), part.coordinate_.begin(), part.coordinate_.end());
+    texture_corner_.insert(texture_corner_.end(), part.texture_corner_.begin(),
+                           part.texture_corner_.end());
+    is_textured_ = is_textured_ && part.is_textured_;
+  }
+
+  SurfaceMesh finish() && {
     if (is_textured_) {
       mesh_.texture.reserve(texture_corner_.size());
       for (const Index coordinate : texture_corner_) {
@@ -70,7 +129,6 @@ class ObjReader {
     return std::move(mesh_).finish(path_);
   }
 
- private:
   void read_line() {
     const std::string_view keyword = scan_.word();
     if (keyword == "v") return read_vertex();
@@ -132,11 +190,14 @@ class ObjReader {
       rest.remove_prefix(slash + 1);
     }
     // Only the middle one of three may be missing.
-    corner_.push_back(
-        vertices_.resolve(scan_, faces_, number(part[0], word), mesh_.position.size()));
+    const auto resolved = [&](References& to, std::string_view digits, std::size_t count) {
+      const long long given = number(digits, word);
+      if (given < 0) counts_back_ = true;
+      return to.resolve(scan_, faces_, given, count);
+    };
+    corner_.push_back(resolved(vertices_, part[0], mesh_.position.size()));
     if (parts > 0 && !(parts == 2 && part[1].empty())) {
-      texture_corner_.push_back(
-          coordinates_.resolve(scan_, faces_, number(part[1], word), coordinate_.size()));
+      texture_corner_.push_back(resolved(coordinates_, part[1], coordinate_.size()));
     }
     if (parts == 2) number(part[2], word);
   }
@@ -161,6 +222,7 @@ class ObjReader {
   std::vector<TextureCoordinate> coordinate_;
   std::vector<Index> texture_corner_;  // coordinates at the corners of the faces
   bool is_textured_ = true;            // every corner so far
+  bool counts_back_ = false;           // a corner has a negative number
   References vertices_{"vertex"}, coordinates_{"texture coordinate"};
   long long faces_ = 0;
   std::vector<Index> corner_;  // of the face at hand
@@ -172,7 +234,8 @@ SurfaceMesh read_obj(const NamedBytes& file) {
   constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
   NamedBytes text = file;
   if (text.bytes.starts_with(byte_order_mark)) text.bytes.remove_prefix(byte_order_mark.size());
-  return ObjReader(text).read();
+  std::optional<SurfaceMesh> mesh = ObjReader::read_in_parts(text);
+  return mesh ? std::move(*mesh) : ObjReader(text).read();
 }
 
 }  // namespace heddle::mesh

@@ -26,6 +26,13 @@ void SurfaceBuilder::add_polygon(std::span<const Index> corner) {
   end_.push_back(corner_.size());
 }
 
+void SurfaceBuilder::append(const SurfaceBuilder& other) {
+  position.insert(position.end(), other.position.begin(), other.position.end());
+  const std::size_t before = corner_.size();
+  corner_.insert(corner_.end(), other.corner_.begin(), other.corner_.end());
+  for (const std::size_t end : other.end_) end_.push_back(before + end);
+}
+
 SurfaceMesh SurfaceBuilder::finish(std::string_view path) && {
   const std::size_t triangles = corner_.size() - 2 * end_.size();
   check_count(path, position.size(), "vertices");

@@ -18,6 +18,9 @@ struct SurfaceBuilder {
   /// A face of three corners or more.
   void add_polygon(std::span<const Index> corner);
 
+  /// The vertices and faces of another behind these; corners count vertices of both.
+  void append(const SurfaceBuilder& other);
+
   /// Cuts faces into triangles, in their order: into fans around their first corners, but where a
   /// diagonal of that is an edge already, of this face or another, another one is taken, so that no
   /// edge belongs to more triangles than the faces make it. Throws `Error` (malformed_file) for

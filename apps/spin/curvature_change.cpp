@@ -8,6 +8,7 @@
 #include "grey_image.hpp"
 #include "heddle/error.hpp"
 #include "heddle/tools/points.hpp"
+#include "heddle/tools/team.hpp"
 #include "heddle/tools/text.hpp"
 #include "surface_size.hpp"
 
@@ -113,13 +114,13 @@ std::vector<double> named_curvature_change(const std::string& name, double scale
   }
   const SurfaceSize size = surface_size(mesh);
   const double radius = size.radius();
-  std::vector<double> rho;
-  rho.reserve(mesh.triangle.size());
-  for (const auto& corner : mesh.triangle) {
+  std::vector<double> rho(mesh.triangle.size());
+  parallel_for(default_threads(), rho.size(), [&](std::size_t t) {
+    const auto& corner = mesh.triangle[t];
     const Point centre = (1.0 / 3) * (mesh.position[corner[0]] + mesh.position[corner[1]] +
                                       mesh.position[corner[2]]);
-    rho.push_back(scale / radius * value_of(name, (1 / radius) * (centre - size.centre)));
-  }
+    rho[t] = scale / radius * value_of(name, (1 / radius) * (centre - size.centre));
+  });
   return rho;
 }
 

@@ -7,6 +7,7 @@
 #include "heddle/csr.hpp"
 #include "heddle/krylov_solver.hpp"
 #include "quaternions.hpp"
+#include "vertex_corners.hpp"
 
 namespace heddle::spin {
 
@@ -15,12 +16,14 @@ namespace heddle::spin {
 using RealOnQuaternions = real<double, 4>;
 
 /// The cotangent matrix L: positive semidefinite, its null space the constants.
-CsrMatrix<RealOnQuaternions> cotangent_matrix(const TriangleMesh& mesh);
+CsrMatrix<RealOnQuaternions> cotangent_matrix(const TriangleMesh& mesh,
+                                              const mesh::VertexCorners& corners);
 
 /// The right-hand side for edges e turned and scaled by lambda: an edge from i to j becomes
 /// conj(l) e l, averaged along it with l linear from lambda_i to lambda_j (formula in section 5.5).
 /// Its sum is zero to rounding.
 Field<RealOnQuaternions> divergence_of_edges(const TriangleMesh& mesh,
+                                             const mesh::VertexCorners& corners,
                                              const std::vector<Quaternion>& lambda);
 
 /// L x = divergence by a solver of L, from the guess in x, with constants projected out.

@@ -1,12 +1,14 @@
 #include "inverse_iteration.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <optional>
 #include <utility>
 
 #include "heddle/earlier_solutions.hpp"
 #include "heddle/vector_operations.hpp"
+#include "parallel_sums.hpp"
 
 namespace heddle::spin {
 
@@ -15,34 +17,29 @@ namespace {
 using QuaternionField = Field<Quaternion>;
 
 /// sum of conj(x_i) m_i y_i.
-Quaternion inner(const QuaternionField& x, const std::vector<double>& mass,
-                 const QuaternionField& y) {
-  Quaternion sum = Quaternion::zero();
-  for (Index i = 0; i < x.size(); ++i) {
-    multiply_add(sum, adjoint(x[i]), times(mass[static_cast<std::size_t>(i)], y[i]));
-  }
-  return sum;
+Quaternion inner(QuaternionField& of_x, const std::vector<double>& mass, QuaternionField& of_y) {
+  const QuaternionsOf x(of_x.view()), y(of_y.view());
+  const auto sum = parallel_sums<4>(mass.size(), [&](std::size_t i, std::array<double, 4>& sums) {
+    const auto at = static_cast<Index>(i);
+    const Quaternion term = product(adjoint(x[at]), times(mass[i], y[at]));
+    for (std::size_t k = 0; k < 4; ++k) sums[k] += term.component[k];
+  });
+  return {{sum[0], sum[1], sum[2], sum[3]}};
 }
 
 /// Of the angle between two vectors of norm 1, without the digits that 1 - cos^2 would lose: the
 /// norm of what is left of y when its part along x is taken off.
-double sine(const QuaternionField& x, const std::vector<double>& mass, const QuaternionField& y) {
-  const Quaternion cosine = inner(x, mass, y);
-  double sum = 0;
-  for (Index i = 0; i < x.size(); ++i) {
-    const Quaternion rest = add(y[i], times(-1, product(x[i], cosine)));
-    sum += mass[static_cast<std::size_t>(i)] * squared_norm(rest);
-  }
+double sine(QuaternionField& of_x, const std::vector<double>& mass, QuaternionField& of_y) {
+  const Quaternion cosine = inner(of_x, mass, of_y);
+  const QuaternionsOf x(of_x.view()), y(of_y.view());
+  const auto [sum] = parallel_sums<1>(mass.size(), [&](std::size_t i, std::array<double, 1>& sums) {
+    const auto at = static_cast<Index>(i);
+    sums[0] += mass[i] * squared_norm(add(y[at], times(-1, product(x[at], cosine))));
+  });
   return std::sqrt(sum);
 }
 
 void scale(QuaternionField& x, double factor) { axpby(factor, x, 0.0, x); }
-
-double size_of(const QuaternionField& x) {
-  double sum = 0;
-  for (const double value : x.scalars()) sum += value * value;
-  return std::sqrt(sum);
-}
 
 /// Whatever the solver measures by, the report is relative to b.
 Report relative_to(double size_of_b, Report report) {
@@ -100,11 +97,14 @@ Eigenvector eigenvector_by_inverse_iteration(const Operator<Quaternion>& matrix,
   Guesses guesses(matrix, result.guesses.most);
   double eigenvalue = first_eigenvalue;
   for (int step = 0; step < options.max_steps && !result.converged; ++step) {
-    for (Index i = 0; i < rows; ++i) b.set(i, times(mass[static_cast<std::size_t>(i)], x[i]));
+    const QuaternionsOf now(x.view()), weighted(b.view());
+    parallel_for(default_threads(), rows, [&](Index i) {
+      weighted.set(i, times(mass[static_cast<std::size_t>(i)], now[i]));
+    });
     // An eigenvector's image is itself over the eigenvalue.
     const bool has_guess = options.warm_start && eigenvalue + shift > 0;
     axpby(has_guess ? 1 / (eigenvalue + shift) : 0.0, x, 0.0, next);
-    const double size_of_b = size_of(b);
+    const double size_of_b = norm(b);
     std::optional<EarlierGuess> guess;
     if (has_guess) {
       // What such a guess leaves is the eigen-residual, and a solve that takes it to a fixed part

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "heddle/entries/quaternion.hpp"
+#include "heddle/field.hpp"
 #include "heddle/problems.hpp"
 
 namespace heddle::spin {
@@ -20,6 +21,21 @@ inline Point imaginary_part(const Quaternion& q) { return {q.x(), q.y(), q.z()};
 inline Quaternion times(double s, const Quaternion& q) {
   return {{s * q.w(), s * q.x(), s * q.y(), s * q.z()}};
 }
+/// The quaternions of a field in the host's memory, one by one.
+class QuaternionsOf {
+ public:
+  explicit QuaternionsOf(const FieldView<double>& field) : field_(field) {}
+  Quaternion operator[](Index i) const {
+    return {{field_.at(i, 0), field_.at(i, 1), field_.at(i, 2), field_.at(i, 3)}};
+  }
+  void set(Index i, const Quaternion& q) const {
+    for (int c = 0; c < 4; ++c) field_.at(i, c) = q.component[c];
+  }
+
+ private:
+  FieldView<double> field_;
+};
+
 inline double squared_norm(const Quaternion& q) {
   return q.w() * q.w() + q.x() * q.x() + q.y() * q.y() + q.z() * q.z();
 }

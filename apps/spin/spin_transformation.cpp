@@ -10,6 +10,7 @@
 #include "heddle/jacobi.hpp"
 #include "heddle/tools/points.hpp"
 #include "lobpcg_eigenvector.hpp"
+#include "parallel_sums.hpp"
 #include "stopwatch.hpp"
 #include "surface_size.hpp"
 #include "upright.hpp"
@@ -82,12 +83,12 @@ std::unique_ptr<System<E>> make_system(const CsrMatrix<E>& matrix, const SpinOpt
 
 /// The Rayleigh quotient of a constant: D makes it zero, so that only rho is left.
 double eigenvalue_of_constants(const TriangleMesh& mesh, const std::vector<double>& rho) {
-  double numerator = 0, area_in_all = 0;
-  for (std::size_t t = 0; t < rho.size(); ++t) {
-    const double area = area_of(mesh, mesh.triangle[t]);
-    numerator += area * rho[t] * rho[t];
-    area_in_all += area;
-  }
+  const auto [numerator, area_in_all] =
+      parallel_sums<2>(rho.size(), [&](std::size_t t, std::array<double, 2>& sums) {
+        const double area = area_of(mesh, mesh.triangle[t]);
+        sums[0] += area * rho[t] * rho[t];
+        sums[1] += area;
+      });
   return numerator / area_in_all;
 }
 
@@ -98,14 +99,16 @@ void fit(const TriangleMesh& before, const std::vector<double>& mass, SpinTransf
   const SurfaceSize wanted = surface_size(before), now = surface_size(after);
   result.scale = std::sqrt(wanted.area / now.area);
   std::vector<Point> from = position, to(before.position.begin(), before.position.end());
-  for (Point& p : from) p = result.scale * (p - now.centre);
-  for (Point& p : to) p = p - wanted.centre;
+  parallel_for(default_threads(), position.size(), [&](std::size_t v) {
+    from[v] = result.scale * (from[v] - now.centre);
+    to[v] = to[v] - wanted.centre;
+  });
   const Quaternion turn = rotation_onto(from, to, mass), back = adjoint(turn);
-  for (std::size_t v = 0; v < position.size(); ++v) {
+  parallel_for(default_threads(), position.size(), [&](std::size_t v) {
     const Quaternion p = product(product(turn, imaginary(from[v])), back);
     position[v] = wanted.centre + imaginary_part(p);
     result.lambda[v] = product(result.lambda[v], back);
-  }
+  });
 }
 
 void find_lambda(const TriangleMesh& mesh, const std::vector<double>& rho,
@@ -140,21 +143,24 @@ void find_lambda(const TriangleMesh& mesh, const std::vector<double>& rho,
                                          eigenvalue_of_constants(mesh, rho), options.iteration);
   }
   // A mean |lambda|^2 of 1: edges keep their size on the whole.
-  double weight = 0, sum = 0;
   result.lambda = result.iteration.vector;
-  for (std::size_t v = 0; v < mass.size(); ++v) {
-    weight += mass[v];
-    sum += mass[v] * squared_norm(result.lambda[v]);
-  }
-  for (Quaternion& l : result.lambda) l = times(std::sqrt(weight / sum), l);
+  const auto [weight, sum] =
+      parallel_sums<2>(mass.size(), [&](std::size_t v, std::array<double, 2>& sums) {
+        sums[0] += mass[v];
+        sums[1] += mass[v] * squared_norm(result.lambda[v]);
+      });
+  const double by = std::sqrt(weight / sum);
+  parallel_for(default_threads(), mass.size(),
+               [&](std::size_t v) { result.lambda[v] = times(by, result.lambda[v]); });
   result.seconds.eigenvector += iterating.seconds();
 }
 
-void find_positions(const TriangleMesh& mesh, const std::vector<double>& mass,
-                    const SpinOptions& options, SpinTransformation& result) {
+void find_positions(const TriangleMesh& mesh, const mesh::VertexCorners& corners,
+                    const std::vector<double>& mass, const SpinOptions& options,
+                    SpinTransformation& result) {
   const cli::Stopwatch assembling;
-  const CsrMatrix<RealOnQuaternions> matrix = cotangent_matrix(mesh);
-  const Field<RealOnQuaternions> b = divergence_of_edges(mesh, result.lambda);
+  const CsrMatrix<RealOnQuaternions> matrix = cotangent_matrix(mesh, corners);
+  const Field<RealOnQuaternions> b = divergence_of_edges(mesh, corners, result.lambda);
   result.poisson_entries = matrix.entries();
   result.seconds.assemble += assembling.seconds();
 
@@ -166,16 +172,16 @@ void find_positions(const TriangleMesh& mesh, const std::vector<double>& mass,
 
   const cli::Stopwatch integrating;
   Field<RealOnQuaternions> x(matrix.rows());
-  for (Index i = 0; i < x.size(); ++i) {
-    const Quaternion p = imaginary(mesh.position[i]);
-    x.set(i, {{p.w(), p.x(), p.y(), p.z()}});
-  }
+  parallel_for(default_threads(), x.size(), [&](Index i) {
+    const Point& p = mesh.position[i];
+    x.set(i, {{0, p[0], p[1], p[2]}});
+  });
   result.integration = integrate_edges(system->solver, b, x);
-  for (Index i = 0; i < x.size(); ++i) {
+  parallel_for(default_threads(), x.size(), [&](Index i) {
     const auto value = x[i];
     result.position[static_cast<std::size_t>(i)] = {value.component[1], value.component[2],
                                                     value.component[3]};
-  }
+  });
   fit(mesh, mass, result);
   result.seconds.integrate += integrating.seconds();
 }
@@ -192,9 +198,10 @@ SpinTransformation spin_transform(const TriangleMesh& mesh, const std::vector<do
   result.position.assign(mesh.position.begin(), mesh.position.end());
   result.level_precision = options.level_precision;
   tell(options, "matrix");
-  const std::vector<double> mass = vertex_areas(mesh);
+  const mesh::VertexCorners corners(mesh);
+  const std::vector<double> mass = vertex_areas(mesh, corners);
   find_lambda(mesh, rho, mass, options, result);
-  if (result.iteration.converged) find_positions(mesh, mass, options, result);
+  if (result.iteration.converged) find_positions(mesh, corners, mass, options, result);
   return result;
 }
 

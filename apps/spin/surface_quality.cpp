@@ -3,9 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
+#include <span>
 
 #include "heddle/tools/points.hpp"
+#include "parallel_sums.hpp"
 #include "surface_size.hpp"
 
 namespace heddle::spin {
@@ -37,120 +38,139 @@ double stretch_ratio(const Point& u, const Point& v, const Point& image_u, const
   return smallest > 0 ? std::sqrt(largest / smallest) : std::numeric_limits<double>::infinity();
 }
 
+struct Weighted {
+  double value = 0, weight = 0;
+};
+
+/// The least value that, with all below it, weighs `share` or more: halves that hold it, in turn.
+double quantile(std::span<Weighted> all, double share) {
+  while (all.size() > 1) {
+    const std::size_t half = all.size() / 2;
+    std::ranges::nth_element(all, all.begin() + static_cast<std::ptrdiff_t>(half), {},
+                             &Weighted::value);
+    double below = 0;
+    for (const Weighted& one : all.first(half)) below += one.weight;
+    if (below >= share) {
+      all = all.first(half);
+    } else {
+      all = all.subspan(half);
+      share -= below;
+    }
+  }
+  return all.front().value;
+}
+
+std::vector<double> triangle_areas(const TriangleMesh& mesh) {
+  std::vector<double> area(mesh.triangle.size());
+  parallel_for(default_threads(), area.size(),
+               [&](std::size_t t) { area[t] = area_of(mesh, mesh.triangle[t]); });
+  return area;
+}
+
 }  // namespace
 
 std::vector<double> quasi_conformal_distortion(const TriangleMesh& before,
                                                const TriangleMesh& after) {
-  std::vector<double> distortion;
-  distortion.reserve(before.triangle.size());
-  for (const Triangle& corner : before.triangle) {
+  std::vector<double> distortion(before.triangle.size());
+  parallel_for(default_threads(), distortion.size(), [&](std::size_t t) {
+    const Triangle& corner = before.triangle[t];
     const auto edge = [&](const TriangleMesh& mesh, int k) {
       return mesh.position[corner[k]] - mesh.position[corner[0]];
     };
-    distortion.push_back(
-        stretch_ratio(edge(before, 1), edge(before, 2), edge(after, 1), edge(after, 2)));
-  }
+    distortion[t] = stretch_ratio(edge(before, 1), edge(before, 2), edge(after, 1), edge(after, 2));
+  });
   return distortion;
 }
 
-Distribution distribution(std::vector<double> values, const TriangleMesh& mesh) {
-  std::vector<std::size_t> order(values.size());
-  std::iota(order.begin(), order.end(), std::size_t(0));
-  std::sort(order.begin(), order.end(),
-            [&](std::size_t a, std::size_t b) { return values[a] < values[b]; });
-  std::vector<double> area(values.size());
-  double total = 0, sum = 0;
-  for (std::size_t t = 0; t < values.size(); ++t) {
-    area[t] = area_of(mesh, mesh.triangle[t]);
-    total += area[t];
-    sum += area[t] * values[t];
-  }
-  const auto quantile = [&](double share) {
-    double below = 0;
-    for (const std::size_t t : order) {
-      below += area[t];
-      if (below >= share * total) return values[t];
-    }
-    return values[order.back()];
-  };
-  return {values[order.front()], quantile(0.5), sum / total, quantile(0.95), values[order.back()]};
+Distribution distribution(const std::vector<double>& values, const TriangleMesh& mesh) {
+  std::vector<Weighted> all(values.size());
+  parallel_for(default_threads(), all.size(),
+               [&](std::size_t t) { all[t] = {values[t], area_of(mesh, mesh.triangle[t])}; });
+  const auto [total, sum] =
+      parallel_sums<2>(all.size(), [&](std::size_t t, std::array<double, 2>& sums) {
+        sums[0] += all[t].weight;
+        sums[1] += all[t].weight * all[t].value;
+      });
+  const auto [least, largest] = std::ranges::minmax(values);
+  const double median = quantile(all, 0.5 * total);
+  return {least, median, sum / total, quantile(all, 0.95 * total), largest};
 }
 
-std::vector<double> vertex_areas(const TriangleMesh& mesh) {
+std::vector<double> vertex_areas(const TriangleMesh& mesh, const mesh::VertexCorners& corners) {
+  const std::vector<double> of_triangle = triangle_areas(mesh);
   std::vector<double> area(mesh.position.size());
-  for (const Triangle& corner : mesh.triangle) {
-    const double third = area_of(mesh, corner) / 3;
-    for (const Index v : corner) area[static_cast<std::size_t>(v)] += third;
-  }
+  parallel_for(default_threads(), static_cast<Index>(area.size()), [&](Index v) {
+    double sum = 0;
+    for (const auto [t, k] : corners.at(v)) sum += of_triangle[static_cast<std::size_t>(t)] / 3;
+    area[static_cast<std::size_t>(v)] = sum;
+  });
   return area;
 }
 
-std::vector<double> mean_curvature(const TriangleMesh& mesh) {
-  const std::size_t vertices = mesh.position.size();
-  std::vector<Point> normal(vertices), bend(vertices);
-  for (const Triangle& corner : mesh.triangle) {
-    const Point twice_area = normal_of(mesh, corner);
-    const double double_area = length(twice_area);
-    for (int k = 0; k < 3; ++k) {
-      const auto at = static_cast<std::size_t>(corner[k]);
-      const auto i = static_cast<std::size_t>(corner[(k + 1) % 3]);
-      const auto j = static_cast<std::size_t>(corner[(k + 2) % 3]);
-      normal[at] = normal[at] + twice_area;
-      const Point u = mesh.position[i] - mesh.position[at],
-                  v = mesh.position[j] - mesh.position[at];
-      const Point edge = (0.5 * dot(u, v) / double_area) * (mesh.position[j] - mesh.position[i]);
-      bend[i] = bend[i] - edge;
-      bend[j] = bend[j] + edge;
+std::vector<double> mean_curvature(const TriangleMesh& mesh, const mesh::VertexCorners& corners) {
+  std::vector<double> curvature(mesh.position.size());
+  parallel_for(default_threads(), static_cast<Index>(curvature.size()), [&](Index v) {
+    Point normal{}, bend{};
+    double area = 0;
+    for (const auto [t, k] : corners.at(v)) {
+      const Triangle& corner = mesh.triangle[t];
+      const Point twice_area = normal_of(mesh, corner);
+      const double double_area = length(twice_area);
+      normal = normal + twice_area;
+      area += double_area / 6;
+      const Point &here = mesh.position[v], &next = mesh.position[corner[(k + 1) % 3]],
+                  &last = mesh.position[corner[(k + 2) % 3]];
+      // Each edge by half the cotangent of the angle opposite to it.
+      const double of_next = 0.5 * dot(here - last, next - last) / double_area;
+      const double of_last = 0.5 * dot(here - next, last - next) / double_area;
+      bend = bend + of_next * (here - next) + of_last * (here - last);
     }
-  }
-  const std::vector<double> area = vertex_areas(mesh);
-  std::vector<double> curvature(vertices);
-  for (std::size_t v = 0; v < vertices; ++v) {
-    const double size = length(normal[v]);
-    if (size > 0) curvature[v] = dot(bend[v], normal[v]) / (2 * area[v] * size);
-  }
+    const double size = length(normal);
+    if (size > 0) curvature[static_cast<std::size_t>(v)] = dot(bend, normal) / (2 * area * size);
+  });
   return curvature;
 }
 
 double curvature_error(const TriangleMesh& before, const TriangleMesh& after,
-                       const std::vector<Quaternion>& lambda, double scale,
-                       const std::vector<double>& rho, double offset) {
-  const std::vector<double> area = vertex_areas(before);
-  std::vector<double> wanted = mean_curvature(before);
-  std::vector<double> change(wanted.size());
-  for (std::size_t t = 0; t < rho.size(); ++t) {
-    const Triangle& corner = before.triangle[t];
-    const double third = area_of(before, corner) / 3;
-    for (const Index v : corner) change[static_cast<std::size_t>(v)] += third * rho[t];
-  }
-  const std::vector<double> reached = mean_curvature(after);
-  double missed = 0, size = 0;
-  for (std::size_t v = 0; v < wanted.size(); ++v) {
-    wanted[v] += change[v] / area[v] + offset;
-    const double difference = reached[v] * scale * squared_norm(lambda[v]) - wanted[v];
-    missed += area[v] * difference * difference;
-    size += area[v] * wanted[v] * wanted[v];
-  }
+                       const mesh::VertexCorners& corners, const std::vector<Quaternion>& lambda,
+                       double scale, const std::vector<double>& rho, double offset) {
+  const std::vector<double> of_triangle = triangle_areas(before);
+  const std::vector<double> had = mean_curvature(before, corners);
+  const std::vector<double> reached = mean_curvature(after, corners);
+  const auto [missed, size] =
+      parallel_sums<2>(had.size(), [&](std::size_t v, std::array<double, 2>& sums) {
+        double area = 0, change = 0;
+        for (const auto [t, k] : corners.at(static_cast<Index>(v))) {
+          const auto place = static_cast<std::size_t>(t);
+          area += of_triangle[place] / 3;
+          change += of_triangle[place] / 3 * rho[place];
+        }
+        const double wanted = had[v] + change / area + offset;
+        const double difference = reached[v] * scale * squared_norm(lambda[v]) - wanted;
+        sums[0] += area * difference * difference;
+        sums[1] += area * wanted * wanted;
+      });
   return std::sqrt(missed / size);
 }
 
 double dirac_eigenvalue(const TriangleMesh& mesh, const std::vector<double>& rho,
                         const std::vector<Quaternion>& lambda) {
-  double numerator = 0, denominator = 0;
-  for (std::size_t t = 0; t < rho.size(); ++t) {
-    const Triangle& corner = mesh.triangle[t];
-    const double area = area_of(mesh, corner);
-    Quaternion mean = Quaternion::zero(), image = Quaternion::zero();
-    for (int k = 0; k < 3; ++k) {
-      const Quaternion& value = lambda[static_cast<std::size_t>(corner[k])];
-      const Point edge = mesh.position[corner[(k + 2) % 3]] - mesh.position[corner[(k + 1) % 3]];
-      mean = add(mean, times(1.0 / 3, value));
-      multiply_add(image, times(-0.5 / area, imaginary(edge)), value);
-    }
-    image = add(image, times(-rho[t], mean));
-    numerator += area * product(adjoint(mean), image).w();
-    denominator += area * squared_norm(mean);
-  }
+  const auto [numerator, denominator] =
+      parallel_sums<2>(rho.size(), [&](std::size_t t, std::array<double, 2>& sums) {
+        const Triangle& corner = mesh.triangle[t];
+        const double area = area_of(mesh, corner);
+        Quaternion mean = Quaternion::zero(), image = Quaternion::zero();
+        for (int k = 0; k < 3; ++k) {
+          const Quaternion& value = lambda[static_cast<std::size_t>(corner[k])];
+          const Point edge =
+              mesh.position[corner[(k + 2) % 3]] - mesh.position[corner[(k + 1) % 3]];
+          mean = add(mean, times(1.0 / 3, value));
+          multiply_add(image, times(-0.5 / area, imaginary(edge)), value);
+        }
+        image = add(image, times(-rho[t], mean));
+        sums[0] += area * product(adjoint(mean), image).w();
+        sums[1] += area * squared_norm(mean);
+      });
   return numerator / denominator;
 }
 

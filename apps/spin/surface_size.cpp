@@ -4,6 +4,7 @@
 #include <numbers>
 
 #include "heddle/tools/points.hpp"
+#include "parallel_sums.hpp"
 
 namespace heddle::spin {
 
@@ -17,14 +18,16 @@ double area_of(const TriangleMesh& mesh, const std::array<Index, 3>& corner) {
 }
 
 SurfaceSize surface_size(const TriangleMesh& mesh) {
-  SurfaceSize size;
-  for (const auto& corner : mesh.triangle) {
-    const double area = area_of(mesh, corner);
-    size.area += area;
-    for (const Index v : corner) size.centre = size.centre + (area / 3) * mesh.position[v];
-  }
-  size.centre = (1 / size.area) * size.centre;
-  return size;
+  const auto [area, x, y, z] =
+      parallel_sums<4>(mesh.triangle.size(), [&](std::size_t t, std::array<double, 4>& sums) {
+        const auto& corner = mesh.triangle[t];
+        const double of_triangle = area_of(mesh, corner);
+        sums[0] += of_triangle;
+        for (const Index v : corner) {
+          for (std::size_t k = 0; k < 3; ++k) sums[k + 1] += of_triangle / 3 * mesh.position[v][k];
+        }
+      });
+  return {area, {x / area, y / area, z / area}};
 }
 
 }  // namespace heddle::spin

@@ -3,10 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 
+#include "heddle/tools/team.hpp"
 #include "refused.hpp"
+#include "support/message_of.hpp"
 #include "surface_texts.hpp"
 
 namespace heddle::mesh {
@@ -36,6 +39,43 @@ TEST(ObjSurface, HasTextureWhereAllCornersHave) {
   const std::string text = "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1/-1 2/1 3/1\n";
   EXPECT_EQ(from_obj("vt 0.5\n" + text).texture[0][2], (TextureCoordinate{0.5, 0}));
   EXPECT_TRUE(from_obj("vt 0 0 0\n" + text + "f 3 2 1\n").texture.empty());
+}
+
+/// A long text, of which threads read lines of their own.
+TEST(ObjSurface, IsTheSameByAnyNumberOfThreads) {
+  constexpr Index side = 100;
+  std::string text;
+  for (Index i = 0; i < side * side; ++i) {
+    text += "v " + std::to_string(i % side) + " " + std::to_string(i / side) + " 0.25\n";
+  }
+  const auto corner = [](Index i) { return std::to_string(i + 1) + "/" + std::to_string(i + 1); };
+  for (Index i = 0; i + side + 1 < side * side; ++i) {
+    text += "vt 0." + std::to_string(i) + " 1\n";
+    text += "f " + corner(i) + " " + corner(i + 1) + " " + corner(i + side) + "\n";
+  }
+  for (Index i = 0; i <= side; ++i) text += "vt 0 0.5\n";
+  const auto read_by = [](int threads, const std::string& bytes) {
+    set_default_threads(threads);
+    const SurfaceMesh mesh = read_obj({"a.obj", bytes});
+    set_default_threads(0);
+    return mesh;
+  };
+  const std::string back = text + "f -1/-1 -2/-2 -3/-3\n";  // which is read as a whole
+  for (const std::string& bytes : {text, back}) {
+    const SurfaceMesh one = read_by(1, bytes), many = read_by(4, bytes);
+    EXPECT_EQ(one.texture.size(), one.triangles.triangle.size());
+    EXPECT_TRUE(std::ranges::equal(one.triangles.position, many.triangles.position));
+    EXPECT_TRUE(std::ranges::equal(one.triangles.triangle, many.triangles.triangle));
+    EXPECT_EQ(one.texture, many.texture);
+  }
+  for (const std::string wrong : {"f 1/1 2/2 12345/1\n", "f 1/1 2/2\n", "v 0 0 zero\n"}) {
+    const auto refusal = [&](int threads) {
+      return test::message_of([&] { read_by(threads, text + wrong + "v 0 0 0\n"); });
+    };
+    EXPECT_EQ(refusal(4), refusal(1));
+    EXPECT_NE(refusal(4).find("a.obj:29900: "), std::string::npos) << refusal(4);
+  }
+  set_default_threads(0);
 }
 
 TEST(ObjSurface, RefusesWhatIsWrong) {

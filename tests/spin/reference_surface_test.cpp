@@ -107,10 +107,13 @@ TEST_F(ReferenceSurface, TakesItsIterations) {
   normalize(b);
   std::vector<Quaternion> lambda;
   for (Index i = 0; i < b.size(); ++i) lambda.push_back(b[i]);
-  const Operator<RealOnQuaternions> L(cotangent_matrix(mesh_.triangles), parse_plan("CSR"));
+  const mesh::VertexCorners corners(mesh_.triangles);
+  const Operator<RealOnQuaternions> L(cotangent_matrix(mesh_.triangles, corners),
+                                      parse_plan("CSR"));
   Field<RealOnQuaternions> f(L.rows());
   ConjugateGradient<double> solver(L, Jacobi<RealOnQuaternions>(L), {.tolerance = 1e-9});
-  const Report report = integrate_edges(solver, divergence_of_edges(mesh_.triangles, lambda), f);
+  const Report report =
+      integrate_edges(solver, divergence_of_edges(mesh_.triangles, corners, lambda), f);
   ASSERT_TRUE(report.converged());
   std::vector<Point> position;
   for (Index i = 0; i < f.size(); ++i) {

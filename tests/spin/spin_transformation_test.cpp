@@ -80,8 +80,8 @@ TEST(SpinTransformation, ConvergesUnderRefinement) {
     const SpinTransformation spin = spin_transform(mesh, rho);
     ASSERT_TRUE(spin.converged());
     const TriangleMesh after = moved_to(mesh, spin.position);
-    missed.push_back(curvature_error(mesh, after, spin.lambda, spin.scale, rho,
-                                     dirac_eigenvalue(mesh, rho, spin.lambda)));
+    missed.push_back(curvature_error(mesh, after, mesh::VertexCorners(mesh), spin.lambda,
+                                     spin.scale, rho, dirac_eigenvalue(mesh, rho, spin.lambda)));
     const Distribution d = distribution(quasi_conformal_distortion(mesh, after), mesh);
     distorted.push_back(d.mean - 1);
     EXPECT_GE(d.least, 1);
@@ -302,11 +302,13 @@ TEST(DiracMatrix, RefusesWhatIsNoPotential) {
 TEST(CotangentMatrix, OfASphereHasItsCurvature) {
   TriangleMesh mesh = random_surface(2562);
   for (Point& p : mesh.position) p = (2 / length(p)) * p;
+  const mesh::VertexCorners corners(mesh);
   // In the mean: a third of the triangles is not quite the area of a vertex of degree 5.
   double squares = 0;
-  for (const double curvature : mean_curvature(mesh)) squares += std::pow(curvature - 0.5, 2);
+  for (const double curvature : mean_curvature(mesh, corners))
+    squares += std::pow(curvature - 0.5, 2);
   EXPECT_LT(std::sqrt(squares / static_cast<double>(mesh.position.size())), 0.01);
-  const auto matrix = cotangent_matrix(mesh);
+  const auto matrix = cotangent_matrix(mesh, corners);
   for (Index row = 0; row < matrix.rows(); ++row) {
     double sum = 0;
     for (Offset i = matrix.offsets()[row]; i < matrix.offsets()[row + 1]; ++i) {

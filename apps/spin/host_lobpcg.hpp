@@ -1,0 +1,30 @@
+// LOBPCG of one vector of quaternions in the host's memory.
+#pragma once
+
+#include <vector>
+
+#include "heddle/krylov_solver.hpp"
+#include "heddle/operator.hpp"
+#include "heddle/preconditioner.hpp"
+#include "quaternions.hpp"
+
+namespace heddle::spin {
+
+struct HostEigenpair {
+  Status status = Status::converged;
+  double eigenvalue = 0;
+  double residual_norm = 0;  // |A x - eigenvalue M x|, true
+  double vector_norm = 0;    // |x|
+  long long iterations = 0, products = 0;
+};
+
+/// The least eigenvalue of A x = eigenvalue M x, M the diagonal `mass` in the order of `x`, from
+/// the guess x, which becomes the vector, of mass-weighted norm 1. It ends where the residual is at
+/// most `tolerance` |x|. Iterations, time limit and observer are those of `limits`. As
+/// `heddle/lobpcg.hpp` for one vector, but the sums and updates of an iteration are two walks: the
+/// cycle of multigrid takes about as long as one.
+HostEigenpair host_lobpcg(const Operator<Quaternion>& matrix,
+                          Preconditioner<double>& preconditioner, const std::vector<double>& mass,
+                          double tolerance, const SolverOptions& limits, Field<Quaternion>& x);
+
+}  // namespace heddle::spin
