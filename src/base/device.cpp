@@ -4,14 +4,18 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <mutex>
 #include <new>
+#include <vector>
 
 #include "device_cuda.hpp"
 #include "heddle/array.hpp"
 #include "heddle/config.hpp"
+#include "heddle/detail/assert.hpp"
 #include "heddle/detail/instruction_sets.hpp"
 #include "heddle/error.hpp"
 #include "heddle/tools/team.hpp"
@@ -25,36 +29,132 @@ namespace {
 
 constexpr std::size_t huge_page = std::size_t(2) << 20;
 
+/// Large blocks that were given back, for those to come: a new page of memory costs more than most
+/// loops over it.
+class KeptBlocks {
+ public:
+  /// So that blocks fit each other: up to a quarter more, which nobody touches.
+  static std::size_t rounded(std::size_t bytes) {
+    const std::size_t step = std::bit_floor(bytes) / 4;
+    return (bytes + step - 1) / step * step;
+  }
+  /// Null where there is none of that size.
+  char* take(std::size_t bytes) {
+    const std::lock_guard lock(mutex_);
+    for (std::size_t k = blocks_.size(); k > 0; --k) {
+      const Block block = blocks_[k - 1];
+      if (block.bytes != bytes) continue;
+      blocks_.erase(blocks_.begin() + static_cast<std::ptrdiff_t>(k - 1));
+      bytes_ -= bytes;
+      return block.data;
+    }
+    return nullptr;
+  }
+  /// Up to a 64th of the memory that was available at first, and up to 1 GiB: `free(data, bytes)`
+  /// takes what was kept longest, or the block itself.
+  template <class Free>
+  void keep(char* data, std::size_t bytes, const Free& free) {
+    constexpr std::size_t most = std::size_t(1) << 30, part_of_memory = 64;
+    if (is_checked_build) return free(data, bytes);
+    const std::lock_guard lock(mutex_);
+    if (limit_ == 0) {
+      limit_ = std::min(most, static_cast<std::size_t>(available_host_memory()) / part_of_memory);
+    }
+    if (bytes > limit_) return free(data, bytes);
+    try {
+      blocks_.push_back({data, bytes});
+    } catch (const std::bad_alloc&) {
+      return free(data, bytes);
+    }
+    bytes_ += bytes;
+    while (bytes_ > limit_) {
+      free(blocks_.front().data, blocks_.front().bytes);
+      bytes_ -= blocks_.front().bytes;
+      blocks_.erase(blocks_.begin());
+    }
+  }
+  /// Frees all.
+  template <class Free>
+  void release(const Free& free) {
+    const std::lock_guard lock(mutex_);
+    for (const Block& block : blocks_) free(block.data, block.bytes);
+    blocks_.clear();
+    bytes_ = 0;
+  }
+
+ private:
+  struct Block {
+    char* data;
+    std::size_t bytes;
+  };
+  /// Tools that watch memory see what is used after it was given back.
+#if defined(__SANITIZE_ADDRESS__)
+  static constexpr bool is_checked_build = true;
+#else
+  static constexpr bool is_checked_build = HEDDLE_ASSERTIONS;
+#endif
+
+  std::mutex mutex_;
+  std::vector<Block> blocks_;
+  std::size_t bytes_ = 0, limit_ = 0;
+};
+
 class HugePageMemory final : public std::pmr::memory_resource {
   void* do_allocate(std::size_t bytes, std::size_t alignment) override {
-    if (bytes < huge_page) return ::operator new(bytes, std::align_val_t(alignment));
-    const std::size_t reserved = bytes + most_shift;
-    char* data = static_cast<char*>(::operator new(reserved, std::align_val_t(huge_page)));
-    // A refusal costs speed, not correctness.
-    madvise(data, reserved - reserved % huge_page, MADV_HUGEPAGE);
-    return data + shift();
+    if (is_small(bytes, alignment)) return ::operator new(bytes, std::align_val_t(alignment));
+    const std::size_t reserved = reserved_for(bytes);
+    char* data = kept_.take(reserved);
+    if (data == nullptr) data = fresh(reserved);
+    return bytes < huge_page ? data : data + shift();
   }
   void do_deallocate(void* data, std::size_t bytes, std::size_t alignment) override {
-    if (bytes < huge_page) {
+    if (is_small(bytes, alignment)) {
       ::operator delete(data, std::align_val_t(alignment));
       return;
     }
-    const std::size_t shifted = reinterpret_cast<std::uintptr_t>(data) % huge_page;
-    ::operator delete(static_cast<char*>(data) - shifted, std::align_val_t(huge_page));
+    const std::size_t shifted =
+        bytes < huge_page ? 0 : reinterpret_cast<std::uintptr_t>(data) % huge_page;
+    char* const begin = static_cast<char*>(data) - shifted;
+    kept_.keep(begin, reserved_for(bytes), give_back);
   }
   bool do_is_equal(const std::pmr::memory_resource& other) const noexcept override {
     return this == &other;
   }
 
+  static bool is_small(std::size_t bytes, std::size_t alignment) {
+    constexpr std::size_t worth_keeping = std::size_t(256) << 10;
+    return bytes < worth_keeping || alignment > line;
+  }
+  static std::size_t reserved_for(std::size_t bytes) {
+    return KeptBlocks::rounded(bytes < huge_page ? bytes : bytes + most_shift);
+  }
+  static std::align_val_t alignment_of(std::size_t reserved) {
+    return std::align_val_t(reserved > huge_page ? huge_page : line);
+  }
+  static void give_back(char* data, std::size_t reserved) {
+    ::operator delete(data, alignment_of(reserved));
+  }
+  char* fresh(std::size_t reserved) {
+    char* data = static_cast<char*>(::operator new(reserved, alignment_of(reserved), std::nothrow));
+    if (data == nullptr) {
+      kept_.release(give_back);
+      data = static_cast<char*>(::operator new(reserved, alignment_of(reserved)));
+    }
+    // A refusal costs speed, not correctness.
+    if (reserved > huge_page) madvise(data, reserved - reserved % huge_page, MADV_HUGEPAGE);
+    return data;
+  }
+
   /// Large blocks begin on different lines of a page: fields that began alike would meet at the
   /// same places modulo 4096, where a processor takes a load of x for the value just stored to y.
   std::size_t shift() {
-    constexpr std::size_t line = 64, lines = most_shift / line, step = 27;
+    constexpr std::size_t lines = most_shift / line, step = 27;
     return (++blocks_ * step % lines) * line;
   }
 
-  static constexpr std::size_t most_shift = 4096;
+  static constexpr std::size_t line = 64, most_shift = 4096;
   std::atomic<std::size_t> blocks_ = 0;
+  KeptBlocks kept_;
 };
 
 void check_instructions() {
@@ -66,8 +166,9 @@ void check_instructions() {
 }  // namespace
 
 std::pmr::memory_resource* default_memory() {
-  static HugePageMemory memory;
-  return &memory;
+  // Never destroyed: static objects may give memory back later.
+  static HugePageMemory* const memory = new HugePageMemory;
+  return memory;
 }
 
 Device Device::cpu(int threads, std::pmr::memory_resource* memory) {

@@ -91,9 +91,9 @@ void RankHierarchy<S>::tell() {
       outline.rows = level->matrix.rows();
       outline.is_solved = level->inverse != nullptr ? 1 : 0;
       outline.colours = level->colours.count();
-      if (!level->polynomial) continue;
-      outline.lower = level->polynomial->interval().lower;
-      outline.upper = level->polynomial->interval().upper;
+      if (!level->interval) continue;
+      outline.lower = level->interval->lower;
+      outline.upper = level->interval->upper;
     }
     report = hierarchy_->report();
   }

@@ -1,9 +1,9 @@
 #include "heddle/detail/row_products.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cstdint>
 #include <memory_resource>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -11,6 +11,7 @@
 
 #include "heddle/matrix_product.hpp"
 #include "heddle/tools/memory_error.hpp"
+#include "number_products.hpp"
 #include "stored_rows.hpp"
 
 namespace heddle::detail {
@@ -42,13 +43,12 @@ class MetColumns {
   };
 
   explicit MetColumns(Index columns)
-      : number_(static_cast<std::size_t>(columns), -1),
-        bits_(static_cast<std::size_t>(columns) / 64 + 1) {}
+      : number_(static_cast<std::size_t>(columns), -1), sorter_(columns) {}
 
   /// The row may have so many terms.
   Row begin(Offset terms) {
     const std::size_t room = std::min(static_cast<std::size_t>(terms), number_.size()) + 1;
-    if (met_.size() < room) met_.resize(room), rank_.resize(room), sums_.resize(room);
+    if (met_.size() < room) met_.resize(room), rank_.resize(room);
     return {number_.data(), met_.data()};
   }
   /// The columns of a row, growing, which ends it. The result tells where the number of each has
@@ -57,7 +57,7 @@ class MetColumns {
     constexpr std::size_t few = 64;
     const std::span<const Index> met(met_.data(), static_cast<std::size_t>(row.count));
     if (met.size() > few) {
-      sort_many(met, to);
+      sorter_.sort(met, to);
       for (Index k = 0; k < row.count; ++k) {
         Index& number = number_[static_cast<std::size_t>(to[k])];
         rank_[static_cast<std::size_t>(std::exchange(number, -1))] = k;
@@ -74,42 +74,11 @@ class MetColumns {
     }
     return rank_.data();
   }
-  /// The columns of a row as they were met, which ends it.
-  void put(const Row& row, Index* to) {
-    for (Index k = 0; k < row.count; ++k) {
-      to[k] = met_[static_cast<std::size_t>(k)];
-      number_[static_cast<std::size_t>(to[k])] = -1;
-    }
-  }
-  /// For each number of a row; all 0 between rows.
-  double* sums() { return sums_.data(); }
 
  private:
-  /// As bits where these are not many more than the columns.
-  void sort_many(std::span<const Index> met, Index* to) {
-    constexpr std::size_t words_a_column = 4;
-    const auto [least, greatest] = std::minmax_element(met.begin(), met.end());
-    const std::size_t first = static_cast<std::size_t>(*least) / 64,
-                      last = static_cast<std::size_t>(*greatest) / 64;
-    if (last - first > words_a_column * met.size()) {
-      std::copy(met.begin(), met.end(), to);
-      std::sort(to, to + met.size());
-      return;
-    }
-    for (const Index column : met) {
-      bits_[static_cast<std::size_t>(column) / 64] |= std::uint64_t(1) << (column % 64);
-    }
-    for (std::size_t word = first; word <= last; ++word) {
-      for (std::uint64_t bits = std::exchange(bits_[word], 0); bits != 0; bits &= bits - 1) {
-        *to++ = static_cast<Index>(word * 64) + std::countr_zero(bits);
-      }
-    }
-  }
-
   std::vector<Index> number_;
-  std::vector<std::uint64_t> bits_;  // all 0
+  ColumnSorter sorter_;
   std::vector<Index> met_, rank_;
-  std::vector<double> sums_;
 };
 
 /// What a thread has found, of chunks of rows one behind the other. In large pages: vectors that
@@ -117,9 +86,8 @@ class MetColumns {
 struct alignas(64) FoundRows {
   std::pmr::vector<Index> column{default_memory()};
   std::pmr::vector<std::uint8_t> place{default_memory()};
-  std::pmr::vector<double> sum{default_memory()};
 };
-/// Where those of a chunk begin; sums as columns.
+/// Where those of a chunk begin.
 struct FoundChunk {
   int thread = 0;
   std::size_t column = 0, place = 0;
@@ -130,29 +98,22 @@ void rename_places(std::span<std::uint8_t> places, const Index* rank) {
   for (std::uint8_t& place : places) place = static_cast<std::uint8_t>(rank[place]);
 }
 
-/// What is found of C = A B beside its pattern: one of these, or neither.
-struct Wanted {
-  TermPlaces* terms = nullptr;
-  ProductNumbers* numbers = nullptr;
-};
-
-/// Meets the columns of a row's terms; `take(number, i, j)` gets that of each, i counted in A's
-/// row. Returns how many there are. A function of its own: within another, GCC keeps its pointers
-/// on the stack.
+/// Meets the columns of a row's terms; `take(number)` gets that of each. Returns how many there
+/// are. A function of its own: within another, GCC keeps its pointers on the stack.
 template <class Take>
 [[gnu::noinline]] Index meet_terms(std::span<const Index> middles, OffsetsView begins,
                                    const Index* column, MetColumns::Row met, Take take) {
   for (std::size_t i = 0; i < middles.size(); ++i) {
     const Offset middle = middles[i];
     for (Offset j = begins[middle], end = begins[middle + 1]; j < end; ++j) {
-      take(met.meet(column[j]), i, j);
+      take(met.meet(column[j]));
     }
   }
   return met.count;
 }
 
-/// Adds the columns of a row of C, and what is wanted of its terms.
-void find_row(const PatternView& a, const PatternView& b, Index row, const Wanted& wanted,
+/// Adds the columns of a row of C, and lists the places of its terms where they are wanted.
+void find_row(const PatternView& a, const PatternView& b, Index row, bool lists_terms,
               MetColumns& columns, FoundRows& found) {
   const Offset begin = a.offsets[row], end = a.offsets[Offset(row) + 1];
   Offset terms = 0;
@@ -165,40 +126,22 @@ void find_row(const PatternView& a, const PatternView& b, Index row, const Wante
     met.count = meet_terms(middles, b.offsets, b.column, met, take);
   };
   const std::size_t listed = found.place.size(), known = found.column.size();
-  double* const sums = columns.sums();
-  if (wanted.terms != nullptr) {
+  if (lists_terms) {
     found.place.resize(listed + static_cast<std::size_t>(terms));
-    meet([place = found.place.data() + listed](Index number, std::size_t, Offset) mutable {
+    meet([place = found.place.data() + listed](Index number) mutable {
       *place++ = static_cast<std::uint8_t>(number);
     });
-  } else if (wanted.numbers != nullptr) {
-    const double* const left = wanted.numbers->left + begin;
-    meet([left, right = wanted.numbers->right, sums](Index number, std::size_t i, Offset j) {
-      sums[number] += left[i] * right[j];
-    });
   } else {
-    meet([](Index, std::size_t, Offset) {});
+    meet([](Index) {});
   }
-  const auto count = static_cast<std::size_t>(met.count);
-  found.column.resize(known + count);
-  if (wanted.numbers != nullptr) found.sum.resize(known + count);
-  if (wanted.numbers != nullptr && !wanted.numbers->is_sorted) {
-    columns.put(met, found.column.data() + known);
-    for (std::size_t k = 0; k < count; ++k) found.sum[known + k] = std::exchange(sums[k], 0.0);
-    return;
-  }
+  found.column.resize(known + static_cast<std::size_t>(met.count));
   const Index* const rank = columns.put_sorted(met, found.column.data() + known);
-  if (wanted.terms != nullptr) rename_places(std::span(found.place).subspan(listed), rank);
-  if (wanted.numbers == nullptr) return;
-  for (std::size_t k = 0; k < count; ++k) {
-    found.sum[known + static_cast<std::size_t>(rank[k])] = std::exchange(sums[k], 0.0);
-  }
+  if (lists_terms) rename_places(std::span(found.place).subspan(listed), rank);
 }
 
 /// Returns the longest row.
 Index find_product(const PatternView& a, const PatternView& b, const Stream& host,
-                   Array<Offset>& offsets, Array<Index>& column, const Wanted& wanted) {
-  TermPlaces* const terms = wanted.terms;
+                   Array<Offset>& offsets, Array<Index>& column, TermPlaces* terms) {
   const auto rows = static_cast<std::size_t>(a.rows);
   constexpr auto chunk = static_cast<Index>(product_rows_at_once);
   offsets = Array<Offset>(rows + 1);
@@ -215,7 +158,7 @@ Index find_product(const PatternView& a, const PatternView& b, const Stream& hos
       if (row % chunk == 0) {
         chunks[static_cast<std::size_t>(row / chunk)] = {thread, columns, places};
       }
-      find_row(a, b, row, wanted, met, own);
+      find_row(a, b, row, terms != nullptr, met, own);
       const auto next = static_cast<std::size_t>(row) + 1;
       offsets[next] = static_cast<Offset>(own.column.size() - columns);
       if (terms != nullptr) terms->first[next] = static_cast<Offset>(own.place.size() - places);
@@ -225,7 +168,6 @@ Index find_product(const PatternView& a, const PatternView& b, const Stream& hos
   sum_up(offsets);
   const auto entries = static_cast<std::size_t>(offsets[rows]);
   UnsetArray<Index> columns(entries);
-  if (wanted.numbers != nullptr) wanted.numbers->result = UnsetArray<double>(entries);
   if (terms != nullptr) {
     sum_up(terms->first);
     terms->place = UnsetArray<std::uint8_t>(static_cast<std::size_t>(terms->first[rows]));
@@ -239,10 +181,6 @@ Index find_product(const PatternView& a, const PatternView& b, const Stream& hos
     const Offset to = offsets[first], count = offsets[last] - to;
     std::copy_n(of_thread.column.begin() + static_cast<Offset>(from.column), count,
                 columns.begin() + to);
-    if (wanted.numbers != nullptr) {
-      std::copy_n(of_thread.sum.begin() + static_cast<Offset>(from.column), count,
-                  wanted.numbers->result.begin() + to);
-    }
     if (terms == nullptr) return;
     const Offset begin = terms->first[first];
     std::copy_n(of_thread.place.begin() + static_cast<Offset>(from.place),
@@ -252,12 +190,59 @@ Index find_product(const PatternView& a, const PatternView& b, const Stream& hos
   return longest;
 }
 
-Index find_or_refuse(const PatternView& a, const PatternView& b, const Stream& host,
-                     Array<Offset>& offsets, Array<Index>& column, const Wanted& wanted) {
+/// As that, with the numbers of the product.
+Index find_numbers(const PatternView& a, const PatternView& b, const Stream& host,
+                   Array<Offset>& offsets, Array<Index>& column, ProductNumbers& numbers) {
+  const auto rows = static_cast<std::size_t>(a.rows);
+  constexpr auto chunk = static_cast<Index>(product_rows_at_once);
+  offsets = Array<Offset>(rows + 1);
+  std::vector<FoundChunk> chunks(rows / chunk + 1);
+  const int team = team_beside(team_size(host, a.entries() * 8LL), a.entries(), b.columns);
+  const Offset longest_of_b = parallel_reduce(
+      team, b.rows, Offset(0),
+      [&](Index row, Offset& longest) {
+        longest = std::max(longest, b.offsets[Offset(row) + 1] - b.offsets[row]);
+      },
+      [](Offset& longest, Offset other) { longest = std::max(longest, other); });
+  const NumberRowsOfProduct::Factor left{a.offsets, a.column, numbers.left},
+      right{b.offsets, b.column, numbers.right};
+  std::vector<std::optional<NumberRowsOfProduct>> found(static_cast<std::size_t>(team));
+  numbered_shares(team, a.rows, product_rows_at_once, [&](int thread, auto&& for_each) {
+    auto& own = found[static_cast<std::size_t>(thread)];
+    own.emplace(b.columns, longest_of_b, static_cast<std::size_t>(a.entries() / team),
+                numbers.is_sorted);
+    for_each([&](Index row) {
+      if (row % chunk == 0) {
+        chunks[static_cast<std::size_t>(row / chunk)] = {thread, own->entries(), 0};
+      }
+      offsets[static_cast<std::size_t>(row) + 1] = own->add_row(left, right, row);
+    });
+  });
+  const auto longest = static_cast<Index>(*std::max_element(offsets.begin(), offsets.end()));
+  sum_up(offsets);
+  const auto entries = static_cast<std::size_t>(offsets[rows]);
+  UnsetArray<Index> columns(entries);
+  numbers.result = UnsetArray<double>(entries);
+  parallel_for(team, static_cast<Index>(rows / chunk + 1), [&](Index k) {
+    const std::size_t first = static_cast<std::size_t>(k) * chunk,
+                      last = std::min(first + chunk, rows);
+    if (first >= last) return;
+    const FoundChunk& from = chunks[static_cast<std::size_t>(k)];
+    const NumberRowsOfProduct& of_thread = *found[static_cast<std::size_t>(from.thread)];
+    const Offset to = offsets[first], count = offsets[last] - to;
+    std::copy_n(of_thread.column() + from.column, count, columns.begin() + to);
+    std::copy_n(of_thread.sums() + from.column, count, numbers.result.begin() + to);
+  });
+  column = std::move(columns).into_array();
+  return longest;
+}
+
+/// `find` what takes several numbers for each column of B and each thread.
+template <class Find>
+Index find_or_refuse(const PatternView& a, const PatternView& b, const Find& find) {
   check_factors(a, b);
   return or_refuse_memory("numbers of a team", static_cast<std::size_t>(b.columns),
-                          sizeof(Index) * 5,
-                          [&] { return find_product(a, b, host, offsets, column, wanted); });
+                          sizeof(Index) * 5, find);
 }
 
 }  // namespace
@@ -269,12 +254,12 @@ void product_pattern(const PatternView& a, const PatternView& b, const Stream& h
 
 Index product_pattern(const PatternView& a, const PatternView& b, const Stream& host,
                       Array<Offset>& offsets, Array<Index>& column, TermPlaces* terms) {
-  return find_or_refuse(a, b, host, offsets, column, {.terms = terms});
+  return find_or_refuse(a, b, [&] { return find_product(a, b, host, offsets, column, terms); });
 }
 
 Index multiply_numbers(const PatternView& a, const PatternView& b, const Stream& host,
                        Array<Offset>& offsets, Array<Index>& column, ProductNumbers& numbers) {
-  return find_or_refuse(a, b, host, offsets, column, {.numbers = &numbers});
+  return find_or_refuse(a, b, [&] { return find_numbers(a, b, host, offsets, column, numbers); });
 }
 
 namespace {

@@ -125,6 +125,22 @@ EntryNorms entry_norms(const TileMatrix& a, const Stream& host) {
   const double inverse_scale = inverse_scale_of(a, team_size(host, a.rows()));
   EntryNorms norms{UnsetArray<double>(static_cast<std::size_t>(a.pattern.entries())),
                    UnsetArray<double>(n), UnsetArray<unsigned char>(n)};
+  if (a.shape.scalars() == 1) {
+    parallel_for(
+        team, a.rows(),
+        [&, squared = norms.squared.data(), numbers = a.values.data(),
+         columns = a.pattern.column.data()](Index row) {
+          double around = 0, own = 0;
+          for (Offset i = a.pattern.begin(row), end = a.pattern.begin(row + 1); i < end; ++i) {
+            const double scaled = numbers[i] * inverse_scale;
+            squared[i] = scaled * scaled;
+            (columns[i] == row ? own : around) += std::abs(scaled);  // the root of what was rounded
+          }
+          norms.diagonal[static_cast<std::size_t>(row)] = own;
+          norms.is_coupled[static_cast<std::size_t>(row)] = around > own / 2 ? 1 : 0;
+        });
+    return norms;
+  }
   parallel_for(team, a.rows(), [&](Index row) {
     double around = 0, own = 0;
     for (Offset i = a.pattern.begin(row); i < a.pattern.begin(row + 1); ++i) {

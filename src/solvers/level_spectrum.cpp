@@ -9,6 +9,7 @@
 #include "extreme_eigenvalues.hpp"
 #include "heddle/tools/team.hpp"
 #include "heddle/vector_operations.hpp"
+#include "number_rows.hpp"
 
 namespace heddle::detail {
 
@@ -60,6 +61,20 @@ double sum_of_groups(int team, Index rows, Reduction<double>& reduction, const B
   return reduction.finish(1)[0];
 }
 
+/// Of a group of rows: in eight sums, which do not wait for each other.
+double inner_product(const double* a, const double* b, Offset count) {
+  constexpr Offset sums = 8;
+  double sum[sums] = {};
+  run_widely_fused([&] {
+    Offset k = 0;
+    for (; k + sums <= count; k += sums) {
+      for (Offset i = 0; i < sums; ++i) sum[i] += a[k + i] * b[k + i];
+    }
+    for (; k < count; ++k) sum[0] += a[k] * b[k];
+  });
+  return ((sum[0] + sum[4]) + (sum[1] + sum[5])) + ((sum[2] + sum[6]) + (sum[3] + sum[7]));
+}
+
 /// image = A z. Returns <z, A z>.
 double energy_of_image(const TileMatrix& a, const LanczosVectors& at, Reduction<double>& reduction,
                        const Stream& host) {
@@ -73,18 +88,13 @@ double energy_of_image(const TileMatrix& a, const LanczosVectors& at, Reduction<
     const double *const values = a.values.data(), *const z = at.z;
     double* const image = at.image;
     result = sum_of_groups(team, a.rows(), reduction, [=](Index first, Index end) {
+      if constexpr (R == Ring::real && N == 1) {
+        sum_rows(NumberRows<double>{offsets, columns, values}, z, first, end, image + first);
+        return inner_product(z + first, image + first, end - first);
+      }
       double sum = 0;
       for (Offset row = first; row < end; ++row) {
         double* const to = image + row * components;
-        if constexpr (R == Ring::real && N == 1) {  // in a register: memory answers later
-          double own = 0;
-          for (Offset e = offsets[row], last = offsets[row + 1]; e < last; ++e) {
-            own += values[e] * z[columns[e]];
-          }
-          *to = own;
-          sum += z[row] * own;
-          continue;
-        }
         std::fill_n(to, components, double(0));
         for (Offset e = offsets[row], last = offsets[row + 1]; e < last; ++e) {
           add_product<R>(values + e * scalars, z + columns[e] * components, to, size);
@@ -111,6 +121,18 @@ double orthogonalize(const TileShape& shape, const UnsetArray<double>& inverse, 
     const double* const inverses = inverse.data();
     double* const left = is_first ? at.v : at.before;
     result = sum_of_groups(team, rows, reduction, [=](Index first, Index end) {
+      if constexpr (R == Ring::real && N == 1) {
+        run_widely_fused([=] {
+          HEDDLE_TURNS_APART
+          for (Offset k = first; k < end; ++k) {
+            const double own =
+                is_first ? left[k] : by * at.image[k] - along * at.v[k] - along_before * left[k];
+            left[k] = own;
+            at.z[k] = inverses[k] * own;
+          }
+        });
+        return inner_product(left + first, at.z + first, end - first);
+      }
       double sum = 0;
       for (Offset k = first * components; !is_first && k < end * components; ++k) {
         left[k] = by * at.image[k] - along * at.v[k] - along_before * left[k];

@@ -171,13 +171,6 @@ void Hierarchy<S>::add_finest() {
   finest.product = std::make_shared<SlicedOperator<S>>(matrix_);
 }
 
-/// To the host.
-template <class S>
-void Hierarchy<S>::read_pattern() {
-  rows_ = stored_rows(matrix_.pattern(), host_.stream());
-  levels_.front()->matrix.pattern = static_cast<const UserRows&>(rows_);
-}
-
 /// All values; with candidates of the finest level also the levels, else they stay.
 template <class S>
 void Hierarchy<S>::compute(UnsetArray<double>* candidates) {
@@ -325,6 +318,21 @@ void Hierarchy<S>::solve(Level& level) {
   put_values(inverse, level.entry, *level.inverse);
 }
 
+/// Of a level and the cycle below it.
+template <class S>
+std::shared_ptr<Preconditioner<S>> Hierarchy<S>::make_level_cycle(Level& level) {
+  const LevelEntry<S>& of_p = level.number == 0 ? between_ : coarse_;
+  if (level.first_numbers && has_number_rows(*level.interpolate, of_p.tiles) &&
+      has_number_rows(*level.restrict, of_p.tiles)) {
+    return std::make_shared<NumberCycle<S>>(*level.product, level.first_numbers,
+                                            degree_of_polynomial(), level.jacobi,
+                                            *level.interpolate, *level.restrict, cycle_);
+  }
+  if (!level.before) make_polynomial(level, degree_of_polynomial(), 1);
+  return std::make_shared<LevelCycle<S>>(*level.product, level.before, *level.interpolate,
+                                         level.restrict, cycle_, level.after);
+}
+
 /// From the coarsest level up.
 template <class S>
 void Hierarchy<S>::make_cycle() {
@@ -333,11 +341,12 @@ void Hierarchy<S>::make_cycle() {
   }
   using Parts = std::vector<std::shared_ptr<Preconditioner<S>>>;
   for (std::size_t l = levels_.size(); l > 0; --l) {
-    const Level& level = *levels_[l - 1];
+    Level& level = *levels_[l - 1];
     if (l == levels_.size()) {
       if (level.inverse) {
         cycle_ = std::make_shared<InverseOperator<S>>(*level.inverse);
       } else {
+        if (!level.before) make_polynomial(level, degree_of_polynomial(), 1);
         cycle_ = level.before == level.after
                      ? level.before
                      : std::make_shared<MultiplicativePreconditioner<S>>(
@@ -352,8 +361,7 @@ void Hierarchy<S>::make_cycle() {
     if (options_.cycle == Cycle::k && l + 1 < levels_.size()) {
       cycle_ = std::make_shared<FlexibleCycle<S>>(*levels_[l]->product, cycle_);
     }
-    cycle_ = std::make_shared<LevelCycle<S>>(*level.product, level.before, *level.interpolate,
-                                             level.restrict, cycle_, level.after);
+    cycle_ = make_level_cycle(level);
   }
 }
 

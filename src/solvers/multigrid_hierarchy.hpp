@@ -17,6 +17,7 @@
 #include "heddle/multigrid.hpp"
 #include "heddle/polynomial.hpp"
 #include "level_spectrum.hpp"
+#include "number_cycle.hpp"
 #include "operator_field.hpp"
 #include "tile_products.hpp"
 
@@ -99,6 +100,8 @@ class Hierarchy final : public Levels<S> {
     std::shared_ptr<SlicedJacobi<S>> jacobi;
     std::shared_ptr<Preconditioner<S>> before, after;  // each the adjoint of the other
     std::shared_ptr<Chebyshev<S>> polynomial;          // that they are made of, or null
+    std::optional<SpectralInterval> interval;          // of the polynomial, where there is one
+    std::shared_ptr<FirstNumbers<S>> first_numbers;    // of it, where it is a `NumberCycle`'s
     Array<Coefficient<Ring::real, S>> numbers;         // of its recurrence, where A is
     ColouredRows colours;                              // of Gauss-Seidel
     std::shared_ptr<ColouredOperators<S>> sweeps;
@@ -166,6 +169,10 @@ class Hierarchy final : public Levels<S> {
   void estimate_largest(Level& level, bool estimates);
   void place_numbers(Level& level, int degree);
   void smooth_by_polynomial(Level& level, int degree, int sweeps);
+  void make_polynomial(Level& level, int degree, int sweeps);
+  int degree_of_polynomial() const {
+    return options_.smoother == Smoother::jacobi ? 0 : options_.degree;
+  }
   void smooth_by_norms(Level& level);
   bool smooth_by_colours(Level& level);
   std::shared_ptr<Preconditioner<S>> repeated(const Level& level,
@@ -175,6 +182,7 @@ class Hierarchy final : public Levels<S> {
   void solve(Level& level);
   std::span<const double> scales_below(const Level& level) const;
   bool is_solved(const Level& level) const;
+  std::shared_ptr<Preconditioner<S>> make_level_cycle(Level& level);
   void make_cycle();
   bool make_cycle_of_steps();
   long long host_bytes(const Level& level) const;
@@ -192,7 +200,7 @@ class Hierarchy final : public Levels<S> {
   Plan plan_;  // of what the hierarchy adds
   LevelEntry<S> finest_, between_, coarse_;
   double rounding_ = 0;  // of energies, relative to what they are made of
-  StoredRows rows_;
+  Array<Offset> slots_;  // of the finest level's entries in A's storage; empty in their order
   SetupScratch scratch_;
   std::vector<OperatorField<S>> probes_;  // of the check whether A is Hermitian
   Reduction<S> reduction_;

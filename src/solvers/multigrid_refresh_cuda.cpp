@@ -15,7 +15,7 @@ long long Hierarchy<S>::bytes_of_refresh() const {
 /// What a set-up on the GPU has left there, and the CPU computes new values with.
 template <class S>
 void Hierarchy<S>::bring_to_host() {
-  if (!rows_.offsets.empty()) return;
+  if (!levels_.front()->matrix.pattern.offsets.empty()) return;
   read_pattern();
   on_gpu_->bring_patterns();
   on_gpu_->bring_reach();

@@ -52,8 +52,7 @@ template <class S>
 MultigridReport Hierarchy<S>::report() const {
   MultigridReport report;
   report.setup_seconds = setup_seconds_;
-  report.host_bytes =
-      bytes_of(static_cast<const UserRows&>(rows_)) + bytes_of(rows_.slot) + scratch_.bytes();
+  report.host_bytes = bytes_of(slots_) + scratch_.bytes();
   if constexpr (has_cuda) report.refresh_bytes = bytes_of_refresh();
   report.is_refreshed_on_gpu = is_refreshed_on_gpu_;
   double sum = 0;

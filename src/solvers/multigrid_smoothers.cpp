@@ -89,14 +89,28 @@ template <class S>
 void Hierarchy<S>::smooth_by_polynomial(Level& level, int degree, int sweeps) {
   const double upper = safety_of_estimate * level.largest;
   const SpectralInterval interval{upper / ratio_of(degree), upper};
+  level.interval = interval;
+  // The polynomial itself is made where no `NumberCycle` takes its place.
+  const bool is_joined =
+      level.first_numbers || (!level.polynomial && degree <= 1 && sweeps == 1 &&
+                              has_number_rows(*level.product, level.entry.tiles));
+  if (is_joined) {
+    if (!level.first_numbers) level.first_numbers = std::make_shared<FirstNumbers<S>>();
+    if (!set_chebyshev_numbers<S>(interval, degree, *level.first_numbers)) refuse_not_finite();
+  }
   if (level.polynomial) {
     const SpectralInterval& known = level.polynomial->interval();
     if (known.upper == interval.upper) return;
     level.polynomial->replace_interval(interval);
     return place_numbers(level, degree);
   }
+  if (!is_joined) make_polynomial(level, degree, sweeps);
+}
+
+template <class S>
+void Hierarchy<S>::make_polynomial(Level& level, int degree, int sweeps) {
   level.polynomial = std::make_shared<Chebyshev<S>>(
-      *level.product, level.jacobi, ChebyshevOptions{.degree = degree, .interval = interval});
+      *level.product, level.jacobi, ChebyshevOptions{.degree = degree, .interval = level.interval});
   place_numbers(level, degree);
   level.before = level.after = repeated(level, level.polynomial, sweeps);
 }
@@ -155,6 +169,7 @@ bool Hierarchy<S>::smooth_by_colours(Level& level) {
   template void Hierarchy<S>::estimate_largest(Level&, bool);         \
   template std::shared_ptr<Preconditioner<S>> Hierarchy<S>::repeated( \
       const Level&, std::shared_ptr<Preconditioner<S>>, int) const;   \
+  template void Hierarchy<S>::make_polynomial(Level&, int, int);      \
   template void Hierarchy<S>::smooth_by_polynomial(Level&, int, int); \
   template void Hierarchy<S>::smooth_by_norms(Level&);                \
   template bool Hierarchy<S>::smooth_by_colours(Level&);

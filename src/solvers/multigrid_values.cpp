@@ -1,5 +1,6 @@
 // Values of a hierarchy on their way from the user's matrix, and to the operators of its levels.
 #include <cmath>
+#include <cstring>
 
 #include "heddle/config.hpp"
 #include "heddle/tools/team.hpp"
@@ -41,6 +42,43 @@ void Hierarchy<S>::refresh() {
   compute(nullptr);
 }
 
+namespace {
+
+/// False where they are stored in another way than compressed rows in the user's order, whose
+/// columns grow.
+bool copy_rows(const SlicedPattern& pattern, UserRows& rows, const Stream& host) {
+  const bool is_copy = !pattern.offset.device().on_gpu() && pattern.C == 1 &&
+                       pattern.target.empty() && pattern.row_basis->is_natural() &&
+                       pattern.column_basis->is_natural();
+  if (!is_copy) return false;
+  const Offset* const offsets = pattern.offset.data();
+  const Index* const from = pattern.column.data();
+  UnsetArray<Index> column(static_cast<std::size_t>(pattern.entries));
+  const bool grows = parallel_all(team_size(host, pattern.entries), pattern.rows, [&](Index row) {
+    bool all = true;
+    for (Offset i = offsets[row]; i < offsets[row + 1]; ++i) {
+      column[static_cast<std::size_t>(i)] = from[i];
+      all = all & (i == offsets[row] || from[i - 1] < from[i]);
+    }
+    return all;
+  });
+  if (!grows) return false;
+  rows.offsets = pattern.offset;
+  rows.column = std::move(column).into_array();
+  return true;
+}
+
+}  // namespace
+
+/// To the host.
+template <class S>
+void Hierarchy<S>::read_pattern() {
+  if (copy_rows(matrix_.pattern(), levels_.front()->matrix.pattern, host_.stream())) return;
+  StoredRows rows = stored_rows(matrix_.pattern(), host_.stream());
+  slots_ = std::move(rows.slot);
+  levels_.front()->matrix.pattern = std::move(static_cast<UserRows&>(rows));
+}
+
 template <class S>
 void Hierarchy<S>::read_matrix(Level& finest) {
   const SlicedPattern& pattern = matrix_.pattern();
@@ -54,9 +92,18 @@ void Hierarchy<S>::read_matrix(Level& finest) {
   TileMatrix& a = finest.matrix;
   const int team = team_size(host_.stream(), static_cast<long long>(a.values.size()));
   const bool is_finite = parallel_reduce(
-      team, rows_.entries(), true,
-      [&](Offset i, bool& all) {
-        const Offset slot = rows_.slot[static_cast<std::size_t>(i)];
+      team, a.pattern.entries(), true,
+      [&, is_number = is_whole && K == 1 && places.size() == 1 && bytes == sizeof(double),
+       sign = places.front().sign, slots = slots_.data(),
+       numbers = a.values.data()](Offset i, bool& all) {
+        const Offset slot = slots != nullptr ? slots[i] : i;
+        if (is_number) {
+          double number;
+          std::memcpy(&number, from + slot * Offset(sizeof number), sizeof number);
+          numbers[i] = sign * number;
+          all = all & std::isfinite(number);
+          return;
+        }
         if (is_whole) {
           double* to = a.tile(i);
           for (const auto& [at, sign] : places) {
@@ -98,6 +145,7 @@ void Hierarchy<S>::put_values(const TileMatrix& from, const LevelEntry<S>& entry
   template bool Hierarchy<S>::is_hermitian();                                     \
   template void Hierarchy<S>::refresh();                                          \
   template void Hierarchy<S>::check_hermitian();                                  \
+  template void Hierarchy<S>::read_pattern();                                     \
   template void Hierarchy<S>::read_matrix(Level& finest);                         \
   template void Hierarchy<S>::put_values(const TileMatrix&, const LevelEntry<S>&, \
                                          SlicedOperator<S>&);

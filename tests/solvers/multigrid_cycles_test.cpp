@@ -1,4 +1,4 @@
-// K-cycles of a multigrid, and where Gauss-Seidel's colours end.
+// Cycles of a multigrid: of kind K, of single numbers, and where Gauss-Seidel's colours end.
 #include <gtest/gtest.h>
 
 #include <Eigen/Dense>
@@ -8,6 +8,7 @@
 #include <random>
 #include <span>
 #include <utility>
+#include <vector>
 
 #include "heddle/conjugate_gradient.hpp"
 #include "heddle/fgmres.hpp"
@@ -139,6 +140,40 @@ TEST(MultigridSmoothers, ReduceTheErrorOfAGaugeLaplacian) {
       EXPECT_LE(factor, 1.02 * of_constants);
     }
   }
+}
+
+/// Of a cycle on random numbers.
+template <class S>
+std::vector<S> applied(const CsrMatrix<real<S>>& matrix, const char* plan, int threads,
+                       const MultigridOptions& options) {
+  const Operator<real<S>> A(matrix, parse_plan(plan), Device::cpu(threads));
+  const Multigrid<S> multigrid(A, options);
+  EXPECT_GE(multigrid.report().levels.size(), 3U);
+  Seed seed(19);
+  const auto r = random_vector<real<S>>(matrix.rows(), seed.generator);
+  Field<real<S>> z(matrix.rows());
+  multigrid.apply(r.view(), z.view(), A.device().stream());
+  return {z.view().data, z.view().data + matrix.rows()};
+}
+
+/// Compressed rows join products with what follows them; slices do not.
+template <class S>
+void expect_same_bits(const MultigridOptions& options) {
+  const auto matrix = poisson_over<real<S>>(3000);
+  const std::vector<S> composed = applied<S>(matrix, "Sl-32", 1, options);
+  EXPECT_EQ(applied<S>(matrix, "CSR", 1, options), composed);
+  EXPECT_EQ(applied<S>(matrix, "CSR", 3, options), composed);
+  EXPECT_EQ(applied<S>(matrix, "column-bits=16", 2, options), composed);
+}
+
+TEST(MultigridCycles, OfNumbersHaveTheBitsOfTheOperators) {
+  for (const int degree : {0, 1}) {
+    expect_same_bits<double>({.degree = degree, .coarsest = 20});
+    expect_same_bits<float>({.degree = degree, .coarsest = 20});
+  }
+  expect_same_bits<double>({.smoother = Smoother::jacobi, .degree = 1, .coarsest = 20});
+  expect_same_bits<double>({.cycle = Cycle::w, .coarsest = 20});
+  expect_same_bits<double>({.coarsest = 20, .level_precision = StoredScalar::single});
 }
 
 }  // namespace
