@@ -141,7 +141,9 @@ void multiply_tiles(const TileMatrix& a, const TileMatrix& b, const ProductPlace
   const auto work = static_cast<long long>(of_terms.size()) * c.shape.scalars() * a.shape.width;
   const int team = team_size(host, work + c.pattern.entries());
   constexpr bool is_wide = R != Ring::real || H * M * W != 1;
-  parallel_shares(team, c.rows(), product_rows_at_once, [&](auto&& for_each) {
+  // Few rows of a coarse level are shared by all.
+  const Offset at_once = std::clamp<Offset>(c.rows() / (4 * team), 1, product_rows_at_once);
+  parallel_shares(team, c.rows(), at_once, [&](auto&& for_each) {
     if (is_wide && has_avx2()) {
       for_each([&](Index row) { run_by_avx2_fused([&] { sum_row(row); }); });
     } else {
