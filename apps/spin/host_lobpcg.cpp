@@ -94,20 +94,20 @@ class HostLobpcg {
                  [&](Index i) { mass_[static_cast<std::size_t>(i)] = to[i].w(); });
   }
 
-  HostEigenpair solve(double tolerance, const SolverOptions& limits, QuaternionField& x) {
+  HostEigenpair solve(double bound, double angle, const SolverOptions& limits, QuaternionField& x) {
     const cli::Stopwatch watch;
     preconditioner_.refresh();
     permute<double>(x.view(), x_.view(), 1, x_.stream());
     begin();
     while (true) {
-      double relative = found_.residual_norm / (tolerance * found_.vector_norm);
-      if (relative <= 1) {
+      double relative = found_.residual_norm / (bound * found_.vector_norm);
+      if (relative <= angle) {
         // Combinations of images drift away from the image of the combination.
         multiply(x_, ax_);
         measure();
-        relative = found_.residual_norm / (tolerance * found_.vector_norm);
+        relative = found_.residual_norm / (bound * found_.vector_norm);
       }
-      if (is_over(relative, limits, watch.seconds())) break;
+      if (is_over(relative, angle, limits, watch.seconds())) break;
       if (!step()) break;
       ++found_.iterations;
     }
@@ -214,11 +214,11 @@ class HostLobpcg {
     }));
   }
 
-  bool is_over(double relative, const SolverOptions& limits, double seconds) {
+  bool is_over(double relative, double angle, const SolverOptions& limits, double seconds) {
     found_.status = Status::converged;
     if (!std::isfinite(relative)) {
       found_.status = Status::not_finite;
-    } else if (relative > 1) {
+    } else if (relative > angle) {
       if (limits.observer && !limits.observer({found_.iterations, relative, seconds})) {
         found_.status = Status::cancelled;
       } else if (found_.iterations >= limits.max_iterations) {
@@ -251,8 +251,9 @@ class HostLobpcg {
 
 HostEigenpair host_lobpcg(const Operator<Quaternion>& matrix,
                           Preconditioner<double>& preconditioner, const std::vector<double>& mass,
-                          double tolerance, const SolverOptions& limits, Field<Quaternion>& x) {
-  return HostLobpcg(matrix, preconditioner, mass).solve(tolerance, limits, x);
+                          double bound, double angle, const SolverOptions& limits,
+                          Field<Quaternion>& x) {
+  return HostLobpcg(matrix, preconditioner, mass).solve(bound, angle, limits, x);
 }
 
 }  // namespace heddle::spin

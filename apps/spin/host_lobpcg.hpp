@@ -20,11 +20,12 @@ struct HostEigenpair {
 
 /// The least eigenvalue of A x = eigenvalue M x, M the diagonal `mass` in the order of `x`, from
 /// the guess x, which becomes the vector, of mass-weighted norm 1. It ends where the residual is at
-/// most `tolerance` |x|. Iterations, time limit and observer are those of `limits`. As
-/// `heddle/lobpcg.hpp` for one vector, but the sums and updates of an iteration are two walks: the
-/// cycle of multigrid takes about as long as one.
+/// most angle * bound * |x|; the observer sees it over bound * |x|. Iterations, time limit and
+/// observer are those of `limits`. As `heddle/lobpcg.hpp` for one vector, but the sums and updates
+/// of an iteration are two walks: more would take longer than a cycle of multigrid.
 HostEigenpair host_lobpcg(const Operator<Quaternion>& matrix,
                           Preconditioner<double>& preconditioner, const std::vector<double>& mass,
-                          double tolerance, const SolverOptions& limits, Field<Quaternion>& x);
+                          double bound, double angle, const SolverOptions& limits,
+                          Field<Quaternion>& x);
 
 }  // namespace heddle::spin

@@ -77,7 +77,7 @@ EigenvectorStep solve_on_host(const Operator<Quaternion>& matrix,
                               const std::vector<double>& mass, double bound, double matrix_norm,
                               double angle, const SolverOptions& limits, QuaternionField& x) {
   const cli::Stopwatch watch;
-  const HostEigenpair pair = host_lobpcg(matrix, preconditioner, mass, angle * bound, limits, x);
+  const HostEigenpair pair = host_lobpcg(matrix, preconditioner, mass, bound, angle, limits, x);
   const double residual = pair.residual_norm / pair.vector_norm;
   EigenvectorStep step;
   step.solve.status = pair.status;

@@ -11,7 +11,7 @@
 namespace heddle::spin {
 
 /// Of A x = eigenvalue M x, where `matrix` is A + shift M, M the diagonal `mass`, from the vector
-/// that is 1 everywhere. It ends
+/// that is 1 everywhere: on a CPU by `host_lobpcg`, on a GPU by `heddle/lobpcg.hpp`. It ends
 /// where |A x - eigenvalue M x| is at most angle / radius^2 |M| |x|, with |M| the root of the mean
 /// square of the masses: about a bound of the sine of the angle to the eigenvector where the next
 /// eigenvalue is 1 / radius^2 away (Davis, Kahan 1970), as on a sphere. Iterations, time limit and

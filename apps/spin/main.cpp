@@ -46,10 +46,10 @@ constexpr std::array<const char*, 6> dumped = {"-dirac.npz",         "-dirac-rhs
                                                "-poisson-rhs-y.mtx", "-poisson-rhs-z.mtx"};
 
 /// LOBPCG takes fewer products. Its walks over vectors take longer than the inverses of the
-/// diagonal, and less than a cycle of multigrid.
-Eigensolver eigensolver_of(const Options& options, bool is_multigrid) {
+/// diagonal, and on a CPU less than a cycle of multigrid.
+Eigensolver eigensolver_of(const Options& options, bool has_cycles_on_cpu) {
   if (options.eigensolver.empty()) {
-    return is_multigrid ? Eigensolver::lobpcg : Eigensolver::inverse_iteration;
+    return has_cycles_on_cpu ? Eigensolver::lobpcg : Eigensolver::inverse_iteration;
   }
   for (const Eigensolver method : {Eigensolver::inverse_iteration, Eigensolver::lobpcg}) {
     if (options.eigensolver == name(method)) return method;
@@ -143,7 +143,7 @@ SpinOptions settings_of(const Options& options, const Device& device, const Prof
   SpinOptions settings;
   settings.device = device;
   settings.multigrid = options.preconditioner.is_multigrid(!device.on_gpu());
-  settings.eigensolver = eigensolver_of(options, settings.multigrid);
+  settings.eigensolver = eigensolver_of(options, settings.multigrid && !device.on_gpu());
   settings.level_precision = options.preconditioner.level_precision(StoredScalar::single);
   settings.shift = options.shift;
   settings.iteration.angle = options.angle;
@@ -278,8 +278,8 @@ void add_options(CLI::App& app, const std::shared_ptr<Options>& options) {
       ->type_name("PREFIX");
   options->add_plan_to(app, "both matrices");
   app.add_option("--eigensolver", options->eigensolver,
-                 "inverse-iteration, or lobpcg; without it lobpcg with multigrid, and "
-                 "inverse-iteration with jacobi")
+                 "inverse-iteration, or lobpcg; without it lobpcg with multigrid on a CPU, else "
+                 "inverse-iteration")
       ->type_name("NAME");
   options->preconditioner.add_to(
       app, "of all solves; without it multigrid on a CPU, and jacobi on a GPU",
