@@ -8,6 +8,10 @@ set(test_environment OMP_WAIT_POLICY=passive)
 # What takes longest begins first, so that something short is left to run beside the last of it.
 set(long_tests spmv bench cli)
 
+# Optimised, and compiled last of all: small enough batches keep every core busy until the end.
+set(batch_of_solvers 12)
+set(batch_of_spmv 5)
+
 # A test waits for the library, not for itself: half the time to compile it, or a third of it where
 # all is only checked. References of solvers and products, searches, and what reads compiled kernels take
 # longer then than that saves.
@@ -87,37 +91,41 @@ if(NOT TARGET heddle_bench)
   list(FILTER test_sources EXCLUDE REGEX "/tests/(bench|report|mesh|spin|elastic|heart)/")
 endif()
 # Where all is only checked, a test runs in one of two builds: numbers of loops that are optimised, and
-# what takes minutes with sanitizers, in the release; all else under them. .ci/run names tests of files
-# that both have.
-if(HEDDLE_QUICK_CHECK AND NOT HEDDLE_SANITIZE)
-  set(of_release "")
-  foreach(files
-      "(base|bench|cli|elastic|heart|spin)/[^/]*"
-      "distributed/(distributed_blocks|distributed_multigrid)"
-      "fields/(chunk_operations|vector_operations)"
-      "hierarchical/(hierarchical_product|tree_program)"
-      "matrix/(expansion|matrix_product|value_tiles)"
-      "problems/helmholtz"
-      "solvers/(approximate_inverse(_misuse)?|best_iterate|block_conjugate_gradient|block_jacobi)"
-      "solvers/(composed_preconditioner|concurrent_solves|conjugate_gradient|deflation|earlier_solutions)"
-      "solvers/(chebyshev_iteration|extreme_eigenvalues|f?gmres|field_block|field_systems|lobpcg(_misuse)?)"
-      "solvers/(lsmr|minres)"
-      "solvers/(multigrid(_cycles|_setup)?|null_space|polynomial|repeated_solve|ring_eigenpairs|side_by_side)"
-      "solvers/(singular_systems|solver_status)"
-      "spmv/(assembly|encoded|inverse_program|kernel_compiler|kernel_variants|operator|product)"
-      "spmv/(repeatable|scheduled|short_columns)"
-      "tuning/(ahead_compiler|operator_trials|planted_search|profile_json|search|search_space|tune_domain)")
+# what takes minutes with sanitizers, in the release; all else under them. Both have the commands, and
+# files without which sanitizers would miss a loop of the library, whose tests .ci/run names.
+if(HEDDLE_QUICK_CHECK)
+  set(of_both "cli/[^/]*" "distributed/(distributed_blocks|distributed_multigrid)"
+      "fields/(chunk_operations|vector_operations)" "hierarchical/hierarchical_product"
+      "solvers/(approximate_inverse(_misuse)?|block_conjugate_gradient|block_jacobi|chebyshev_iteration)"
+      "solvers/(deflation|earlier_solutions|gmres|lobpcg(_misuse)?|lsmr|minres|multigrid|polynomial)"
+      "solvers/side_by_side"
+      "spmv/(assembly|encoded|operator|product|scheduled|short_columns)"
+      "tuning/(operator_trials|profile_json)")
+  set(of_release "(base|bench|elastic|heart|spin)/[^/]*" "hierarchical/tree_program"
+      "matrix/(expansion|matrix_product|value_tiles)" "problems/helmholtz"
+      "solvers/(best_iterate|composed_preconditioner|concurrent_solves|conjugate_gradient)"
+      "solvers/(extreme_eigenvalues|fgmres|field_block|field_systems|multigrid_(cycles|setup)|null_space)"
+      "solvers/(repeated_solve|ring_eigenpairs|singular_systems|solver_status)"
+      "spmv/(inverse_program|kernel_compiler|kernel_variants|repeatable)"
+      "tuning/(ahead_compiler|planted_search|search|search_space|tune_domain)")
+  if(NOT HEDDLE_SANITIZE)
+    list(APPEND of_release ${of_both})
+  endif()
+  set(release_sources "")
+  foreach(files IN LISTS of_release)
     set(found ${test_sources})
     list(FILTER found INCLUDE REGEX "/tests/${files}_test\\.cpp$")
-    list(APPEND of_release ${found})
+    list(APPEND release_sources ${found})
   endforeach()
-  set(test_sources ${of_release})
+  if(HEDDLE_SANITIZE)
+    list(REMOVE_ITEM test_sources ${release_sources})
+  else()
+    list(SORT release_sources)
+    set(test_sources ${release_sources})
+  endif()
 endif()
 if(HEDDLE_SANITIZE_SOME)
-  list(FILTER test_sources EXCLUDE REGEX "/tests/(bench|spin|elastic|heart)/")
-  # Whose tests .ci/run leaves to the release.
-  list(FILTER test_sources EXCLUDE REGEX
-    "/(best_iterate|command_bench|concurrent_solves|tree_program|field_block|inverse_program|kernel_variants)_test.cpp$")
+  list(FILTER test_sources EXCLUDE REGEX "/tests/((bench|spin|elastic|heart)/|cli/command_bench_test)")
 endif()
 set(test_labels "")
 foreach(source ${test_sources})
@@ -160,9 +168,8 @@ foreach(label ${test_labels})
     add_dependencies(${name} heddle_${label}_program)
   endif()
   heddle_test_options(${name})
-  if(label STREQUAL spmv)
-    # Compiled last of all: small enough batches keep every core busy until the end.
-    set_target_properties(${name} PROPERTIES UNITY_BUILD_BATCH_SIZE 5)
+  if(batch_of_${label} AND NOT HEDDLE_SANITIZE)
+    set_target_properties(${name} PROPERTIES UNITY_BUILD_BATCH_SIZE ${batch_of_${label}})
   endif()
   set(cost 0)
   if(label IN_LIST long_tests)
