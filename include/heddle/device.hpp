@@ -75,8 +75,8 @@ class HEDDLE_EXPORT Device {
 
 /// 64-byte aligned; blocks of 2 MiB and more are aligned to and advised for huge pages, since a
 /// product touches all of its arrays and address translation would cost a tenth of its time. Blocks
-/// of 256 KiB and more that are given back are kept for those to come, up to a 64th of the available
-/// memory and 1 GiB.
+/// of 256 KiB and more that are given back are kept for those to come, up to a 64th of the
+/// available memory and 1 GiB.
 HEDDLE_EXPORT std::pmr::memory_resource* default_memory();
 
 namespace detail {
