@@ -91,10 +91,12 @@ if(NOT TARGET heddle_bench)
   list(FILTER test_sources EXCLUDE REGEX "/tests/(bench|report|mesh|spin|elastic|heart)/")
 endif()
 # Where all is only checked, a test runs in one of two builds: numbers of loops that are optimised, and
-# what takes minutes with sanitizers, in the release; all else under them. Both have the commands, and
-# files without which sanitizers would miss a loop of the library, whose tests .ci/run names.
+# what takes minutes with sanitizers, in the release; all else under them. Both have what runs each
+# command, and files without which sanitizers would miss a loop of the library, whose tests .ci/run names.
 if(HEDDLE_QUICK_CHECK)
-  set(of_both "cli/[^/]*" "distributed/(distributed_blocks|distributed_multigrid)"
+  set(of_both "cli/command_(convert|eigen|errors|help|hostile|info|interrupt|multiply|pipe|profile)"
+      "cli/command_(solve|solve_watch|tune)"
+      "distributed/(distributed_blocks|distributed_multigrid)"
       "fields/(chunk_operations|vector_operations)" "hierarchical/hierarchical_product"
       "solvers/(approximate_inverse(_misuse)?|block_conjugate_gradient|block_jacobi|chebyshev_iteration)"
       "solvers/(deflation|earlier_solutions|gmres|lobpcg(_misuse)?|lsmr|minres|multigrid|polynomial)"
@@ -102,6 +104,8 @@ if(HEDDLE_QUICK_CHECK)
       "spmv/(assembly|encoded|operator|product|scheduled|short_columns)"
       "tuning/(operator_trials|profile_json)")
   set(of_release "(base|bench|elastic|heart|spin)/[^/]*" "hierarchical/tree_program"
+      "cli/command_(bench|cache|device|entry_definition|generate|hierarchical|memory|spmv)"
+      "cli/command_solve_(block|least_squares|method|multigrid|options|ranks|shift|steps)"
       "matrix/(expansion|matrix_product|value_tiles)" "problems/helmholtz"
       "solvers/(best_iterate|composed_preconditioner|concurrent_solves|conjugate_gradient)"
       "solvers/(extreme_eigenvalues|fgmres|field_block|field_systems|multigrid_(cycles|setup)|null_space)"
