@@ -17,12 +17,13 @@
 
 namespace heddle::detail {
 
-/// Whether the entries of such tiles, stored so, are the numbers of compressed rows.
+/// Whether the entries of such tiles, stored so, are the numbers of compressed rows, over fields of
+/// single numbers.
 template <class S>
 bool has_number_rows(const SlicedOperator<S>& matrix, const EntryTiles& tiles) {
   const SlicedPattern& pattern = matrix.pattern();
   return !matrix.device().on_gpu() && tiles.size == 1 && tiles.ring == 1 && is_in_order(tiles) &&
-         !matrix.entry().definition && !matrix.entry().is_encoded &&
+         matrix.row_components() == 1 && !matrix.entry().definition && !matrix.entry().is_encoded &&
          matrix.entry().sizes.stored_bytes == sizeof(S) && pattern.C == 1 &&
          pattern.target.empty() && &matrix.iterated() == &matrix;
 }
