@@ -135,10 +135,15 @@ class HugePageMemory final : public std::pmr::memory_resource {
     ::operator delete(data, alignment_of(reserved));
   }
   char* fresh(std::size_t reserved) {
-    char* data = static_cast<char*>(::operator new(reserved, alignment_of(reserved), std::nothrow));
-    if (data == nullptr) {
+    const auto ask = [&] {
+      return static_cast<char*>(::operator new(reserved, alignment_of(reserved)));
+    };
+    char* data = nullptr;
+    try {
+      data = ask();
+    } catch (const std::bad_alloc&) {
       kept_.release(give_back);
-      data = static_cast<char*>(::operator new(reserved, alignment_of(reserved)));
+      data = ask();
     }
     // A refusal costs speed, not correctness.
     if (reserved > huge_page) madvise(data, reserved - reserved % huge_page, MADV_HUGEPAGE);
