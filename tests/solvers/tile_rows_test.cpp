@@ -22,7 +22,6 @@ namespace heddle::test::tile_rows {
 namespace {
 
 using detail::ProductPlaces, detail::TileMatrix, detail::TileShape;
-
 const Device host = Device::cpu(1);
 
 /// Lanes one after the other: no phase may need what another lane of the same phase writes.
@@ -49,13 +48,11 @@ device::TilePattern pattern_of(const TileMatrix& a) {
 }
 
 std::vector<Offset> diagonal_of(const TileMatrix& a) {
-  std::vector<Offset> diagonal(static_cast<std::size_t>(a.rows()), -1);
+  std::vector<Offset> diagonal;
   for (Index row = 0; row < a.rows(); ++row) {
-    for (Offset e = a.pattern.begin(row); e < a.pattern.begin(row + 1); ++e) {
-      if (a.pattern.column[static_cast<std::size_t>(e)] == row) {
-        diagonal[static_cast<std::size_t>(row)] = e;
-      }
-    }
+    const auto columns = a.pattern.row(row);
+    const auto at = std::find(columns.begin(), columns.end(), row) - columns.begin();
+    diagonal.push_back(at < std::ssize(columns) ? a.pattern.begin(row) + at : -1);
   }
   return diagonal;
 }
@@ -88,8 +85,7 @@ detail::PieceSizes sizes_of_pieces(const TileMatrix& a, const TileMatrix& b, con
                                  c.shape.ring, length, static_cast<Offset>(places.longest));
 }
 
-/// C by rows and, where these are long, by pieces of them: in whole rows, in windows of them, which
-/// longer rows exceed, and where the sums go.
+/// C by rows, and by pieces of long ones: whole, in windows which longer rows exceed, in place.
 template <Ring R, int H, int M, int W>
 void expect_product(const TileMatrix& a, const TileMatrix& b, const ProductPlaces& places,
                     TileMatrix& c) {
@@ -98,8 +94,7 @@ void expect_product(const TileMatrix& a, const TileMatrix& b, const ProductPlace
       c.rows() == c.columns ? diagonal_of(c) : std::vector<Offset>{};
   auto pieces = product_pieces(a.pattern.offsets.span(), sizes_of_pieces(a, b, c, places), host);
   std::vector<double> kept(static_cast<std::size_t>(pieces.sizes.count * pieces.sizes.room));
-  std::vector<double> sums(static_cast<std::size_t>(c.columns) *
-                           static_cast<std::size_t>(c.shape.scalars()));
+  std::vector<double> sums(static_cast<std::size_t>(c.columns * c.shape.scalars()));
   for (const LanesInTurn& team : teams) {
     std::vector<device::EntryTerms> terms(static_cast<std::size_t>(team.lanes));
     for (const auto& [tiles, windows] : {std::pair<Offset, int>{c.columns, 1}, {2, 3}, {0, 1}}) {
@@ -120,16 +115,25 @@ void expect_product(const TileMatrix& a, const TileMatrix& b, const ProductPlace
       std::fill(result.begin(), result.end(), NAN);
       std::fill(kept.begin(), kept.end(), NAN);
       product.pieces = pieces.view(kept.data());
-      Offset* const place = pieces.place.data();
-      for (Index row = 0; row < c.rows(); ++row) device::find_places(product, row, place);
+      Offset* const at = pieces.place.data();
+      for (Index row = 0; row < c.rows(); ++row) device::find_places(product, row, at);
       multiply_rows(pieces.sizes.count);
       const Offset numbers = pieces.sizes.room / ring_size(R);
-      for (Index row = 0; row < c.rows(); ++row) {
-        for (Offset t = 0; t < numbers; ++t) device::join_pieces<R>(product, row, t);
+      for (Offset t = 0; t < c.rows() * numbers; ++t) {
+        device::join_pieces<R>(product, static_cast<Index>(t / numbers), t % numbers);
       }
       expect_near(result, c.values, 1e-14);
     }
   }
+}
+
+/// With these rows and random values.
+void fill(TileMatrix& a, const std::vector<Offset>& offsets, const std::vector<Index>& column,
+          Generator& generator) {
+  a.pattern.offsets = Array<Offset>(std::span<const Offset>(offsets));
+  a.pattern.column = Array<Index>(std::span<const Index>(column));
+  a.make_values();
+  for (double& value : a.values) value = uniform(generator);
 }
 
 /// Rows of up to `most` entries, some of none.
@@ -150,10 +154,7 @@ TileMatrix random_tiles(Index rows, Index columns, int most, const TileShape& sh
   TileMatrix a;
   a.shape = shape;
   a.columns = columns;
-  a.pattern.offsets = Array<Offset>(std::span<const Offset>(offsets));
-  a.pattern.column = Array<Index>(std::span<const Index>(column));
-  a.make_values();
-  for (double& value : a.values) value = uniform(generator);
+  fill(a, offsets, column, generator);
   return a;
 }
 
@@ -170,10 +171,7 @@ TileMatrix hermitian_tiles(Index rows, const TileShape& shape, Generator& genera
     std::sort(column.begin() + offsets.back(), column.end());
     offsets.push_back(static_cast<Offset>(column.size()));
   }
-  b.pattern.offsets = Array<Offset>(std::span<const Offset>(offsets));
-  b.pattern.column = Array<Index>(std::span<const Index>(column));
-  b.make_values();
-  for (double& value : b.values) value = uniform(generator);
+  fill(b, offsets, column, generator);
   Array<Offset> place;
   TileMatrix adjoint = adjoint_pattern(b, host.stream(), place);
   conjugate_transpose(b, place, adjoint, host.stream());
@@ -198,10 +196,7 @@ TileMatrix aggregated_tiles(Index rows, Index columns, const TileShape& shape,
     if (row < columns || row % 5 != 0) column.push_back(row % columns);
     offsets.push_back(static_cast<Offset>(column.size()));
   }
-  t.pattern.offsets = Array<Offset>(std::span<const Offset>(offsets));
-  t.pattern.column = Array<Index>(std::span<const Index>(column));
-  t.make_values();
-  for (double& value : t.values) value = uniform(generator);
+  fill(t, offsets, column, generator);
   return t;
 }
 
