@@ -92,6 +92,15 @@ struct FoundChunk {
   int thread = 0;
   std::size_t column = 0, place = 0;
 };
+/// Calls `put(from, first, last)` for the rows [first, last) of each chunk.
+template <class Put>
+void put_chunks(int team, std::size_t rows, const std::vector<FoundChunk>& chunks, const Put& put) {
+  constexpr auto length = static_cast<std::size_t>(product_rows_at_once);
+  parallel_for(team, chunks.size(), [&](std::size_t k) {
+    const std::size_t first = k * length, last = std::min(first + length, rows);
+    if (first < last) put(chunks[k], first, last);
+  });
+}
 
 /// `rank` of numbers that are below 256.
 void rename_places(std::span<std::uint8_t> places, const Index* rank) {
@@ -172,11 +181,7 @@ Index find_product(const PatternView& a, const PatternView& b, const Stream& hos
     sum_up(terms->first);
     terms->place = UnsetArray<std::uint8_t>(static_cast<std::size_t>(terms->first[rows]));
   }
-  parallel_for(team, static_cast<Index>(rows / chunk + 1), [&](Index k) {
-    const std::size_t first = static_cast<std::size_t>(k) * chunk,
-                      last = std::min(first + chunk, rows);
-    if (first >= last) return;
-    const FoundChunk& from = chunks[static_cast<std::size_t>(k)];
+  put_chunks(team, rows, chunks, [&](const FoundChunk& from, std::size_t first, std::size_t last) {
     const FoundRows& of_thread = found[static_cast<std::size_t>(from.thread)];
     const Offset to = offsets[first], count = offsets[last] - to;
     std::copy_n(of_thread.column.begin() + static_cast<Offset>(from.column), count,
@@ -223,11 +228,7 @@ Index find_numbers(const PatternView& a, const PatternView& b, const Stream& hos
   const auto entries = static_cast<std::size_t>(offsets[rows]);
   UnsetArray<Index> columns(entries);
   numbers.result = UnsetArray<double>(entries);
-  parallel_for(team, static_cast<Index>(rows / chunk + 1), [&](Index k) {
-    const std::size_t first = static_cast<std::size_t>(k) * chunk,
-                      last = std::min(first + chunk, rows);
-    if (first >= last) return;
-    const FoundChunk& from = chunks[static_cast<std::size_t>(k)];
+  put_chunks(team, rows, chunks, [&](const FoundChunk& from, std::size_t first, std::size_t last) {
     const NumberRowsOfProduct& of_thread = *found[static_cast<std::size_t>(from.thread)];
     const Offset to = offsets[first], count = offsets[last] - to;
     std::copy_n(of_thread.column() + from.column, count, columns.begin() + to);

@@ -20,8 +20,9 @@ Offset pieces_of(Offset entries, Offset of_piece) { return (entries + of_piece -
 ProductShares shares_of(int height, int width, int ring, double length, Offset longest) {
   constexpr int warp = 32, most_windows = 8;
   const int numbers = height * width;
-  const bool are_down = ring == 1 && height == 3 && width == 3;
-  const double work = length * numbers / (are_down ? device::numbers_down(3) : 1);
+  // The sizes of other tiles are no constants of the kernel.
+  const int down = device::numbers_down(ring == 1 && height == 3 && width == 3 ? height : 0);
+  const double work = length * numbers / down;
   const bool is_warp = is_for_warps(height, width, ring);
   ProductShares shares;
   while (shares.lanes < warp && (is_warp || 2 * shares.lanes <= work)) shares.lanes *= 2;
