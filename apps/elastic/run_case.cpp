@@ -33,7 +33,7 @@ void check_outputs(const RunOptions& options) {
                                         ": one state is written as .vtu, a series as .pvd");
     }
   }
-  cli::RunFiles files = options.files(options.history);
+  cli::RunFiles files = options.files({options.history});
   files.writes("--history", options.history);
   if (options.dump) {
     if (options.dump->empty()) {

@@ -261,6 +261,8 @@ class Run {
 
   void keep_state() {
     const cli::Stopwatch watch;
+    // A run that goes on from the state writes none of the frames before it.
+    if (writer_) writer_->finish();
     write_restart(*options_.restart, system_->state(), identity_->after(system_->steps()));
     kept_at_ = system_->steps();
     ++outcome_.states_kept;

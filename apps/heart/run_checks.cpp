@@ -15,7 +15,7 @@ namespace {
 
 /// `fibres`: the file of a case that is known by then, or empty.
 void check_files(const RunOptions& options, const std::string& fibres) {
-  cli::RunFiles files = options.files(options.activation);
+  cli::RunFiles files = options.files({options.activation, options.restart});
   files.reads("the case", fibres);
   files.writes("--activation", options.activation);
   files.writes("--traces", options.traces);

@@ -4,19 +4,34 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
+#include <limits>
 
 namespace heddle::report {
 
+namespace {
+
+using Limits = std::numeric_limits<double>;
+
+/// Finite for every number: an axis through 0, or from a number below 1e-308, has no end.
+double logarithm(double value) {
+  return std::log10(value > Limits::min() ? std::min(value, Limits::max()) : Limits::min());
+}
+
+}  // namespace
+
 Scale::Scale(bool logarithmic, double low, double high) : logarithmic_(logarithmic) {
   if (logarithmic) {
-    low_ = std::log10(low);
-    high_ = std::log10(high);
+    low_ = logarithm(low);
+    high_ = logarithm(high);
     const double margin = std::max(0.04 * (high_ - low_), 0.08);
     low_ -= margin;
     high_ += margin;
   } else {
-    low_ = std::min(low, 0.0);
-    high_ = high > low_ ? low_ + (high - low_) * 1.02 : low_ + 1;
+    // So that steps between ticks neither vanish nor overflow.
+    constexpr double min_length = 1e-290, max_end = 1e300;
+    low_ = low < 0 ? std::max(low, -max_end) : 0;
+    const double length = std::min(high, max_end) - low_;
+    high_ = low_ + (length > min_length ? length * 1.02 : 1);
   }
 }
 
@@ -25,7 +40,7 @@ bool Scale::shows(double value) const {
 }
 
 double Scale::at(double value) const {
-  const double v = logarithmic_ ? std::log10(value) : value;
+  const double v = logarithmic_ ? logarithm(value) : value;
   return first_ + (v - low_) / (high_ - low_) * (last_ - first_);
 }
 

@@ -6,7 +6,7 @@
 
 namespace heddle::simulation {
 
-cli::RunFiles CaseOptions::files(const std::optional<std::string>& other) const {
+cli::RunFiles CaseOptions::files(const std::vector<std::optional<std::string>>& others) const {
   cli::check_ending("--picture", picture, ".png", "pictures are written as");
   cli::RunFiles files;
   if (!mesh.empty()) files.reads("the command", mesh::files_of_solid_mesh(mesh));
@@ -14,7 +14,7 @@ cli::RunFiles CaseOptions::files(const std::optional<std::string>& other) const 
   profile.add_inputs(files);
   files.writes("--output", output);
   if (output) {
-    for (const std::string& frame : FrameWriter::names_of(*output, other)) {
+    for (const std::string& frame : FrameWriter::names_of(*output, others)) {
       files.writes("--output", frame);
     }
   }

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "../command/run_files.hpp"
 #include "../command/run_options.hpp"
@@ -15,9 +16,9 @@ struct CaseOptions : cli::RunOptions {
   std::optional<std::string> output;   // one state (.vtu) or a series (.pvd)
   std::optional<std::string> picture;  // .png
 
-  /// What these read and write. Throws `Error` (usage) for endings that are none. `other` may be
-  /// called as a state of the series would be, see `FrameWriter::names_of`.
-  cli::RunFiles files(const std::optional<std::string>& other) const;
+  /// What these read and write. Throws `Error` (usage) for endings that are none. `others`, which
+  /// the run writes too, may be called as a state of the series would be, see `FrameWriter::names_of`.
+  cli::RunFiles files(const std::vector<std::optional<std::string>>& others) const;
 };
 
 }  // namespace heddle::simulation

@@ -1,5 +1,6 @@
 #include "frame_writer.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <utility>
@@ -7,6 +8,7 @@
 #include "../command/output_path.hpp"
 #include "../mesh/vtu_file.hpp"
 #include "heddle/error.hpp"
+#include "heddle/tools/output_file.hpp"
 #include "heddle/tools/text.hpp"
 
 namespace heddle::simulation {
@@ -24,8 +26,8 @@ FrameWriter::FrameWriter(const std::string& path, std::span<const Point> positio
   thread_ = std::thread([this] { work(); });
 }
 
-std::vector<std::string> FrameWriter::names_of(const std::string& path,
-                                               const std::optional<std::string>& other) {
+std::vector<std::string> FrameWriter::names_of(
+    const std::string& path, const std::vector<std::optional<std::string>>& others) {
   if (!cli::ends_with(path, ".pvd")) return {};
   const std::filesystem::path series(path);
   const std::string stem = series.stem().string() + "-", end = ".vtu";
@@ -47,10 +49,15 @@ std::vector<std::string> FrameWriter::names_of(const std::string& path,
   for (; !error && at != std::filesystem::directory_iterator(); at.increment(error)) {
     if (is_of_series(at->path().filename().string())) names.push_back(at->path().string());
   }
-  if (!other) return names;
-  const std::string name = std::filesystem::path(*other).filename().string();
-  const std::string beside = (folder / name).string();
-  if (is_of_series(name) && !std::filesystem::exists(beside, error)) names.push_back(beside);
+  for (const std::optional<std::string>& other : others) {
+    if (!other || other->empty()) continue;
+    const std::string name = std::filesystem::path(written_path(*other)).filename().string();
+    const std::string next_to_series = (folder / name).string();
+    const bool is_new = !std::filesystem::exists(next_to_series, error);
+    // Each once: what stands here twice would be refused as a file that is written twice.
+    const bool is_named = std::find(names.begin(), names.end(), next_to_series) != names.end();
+    if (is_of_series(name) && is_new && !is_named) names.push_back(next_to_series);
+  }
   return names;
 }
 

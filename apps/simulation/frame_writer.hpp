@@ -29,10 +29,10 @@ class FrameWriter {
   ~FrameWriter();
 
   /// Files beside a series of this path (.pvd) that have names of its states: those that are there,
-  /// and `other`, which may not be yet, where it is called so. None where `path` is one state.
+  /// and those of `others`, which may not be yet, that are called so. None where `path` is one state.
   /// Throws `Error` (usage) where ParaView could not be told the names.
   static std::vector<std::string> names_of(const std::string& path,
-                                           const std::optional<std::string>& other);
+                                           const std::vector<std::optional<std::string>>& others);
   FrameWriter(const FrameWriter&) = delete;
   FrameWriter& operator=(const FrameWriter&) = delete;
 

@@ -253,6 +253,25 @@ TEST_F(CommandHeart, RefusesOptions) {
             "heddle-heart: --traces f.csv is the file that the case reads\n");
 }
 
+/// Files of a series are named while the run goes on: all that may be called so is refused before.
+TEST_F(CommandHeart, RefusesNamesOfItsStates) {
+  std::filesystem::create_symlink("w-000020.vtu", folder / "link");
+  for (const char* option : {"--restart", "--activation"}) {
+    for (const std::string name : {"w-000010.vtu", "./w-000010.vtu", "link"}) {
+      if (name == "link" && option[2] == 'a') continue;  // must end with .vtu
+      const Result result = tissue(small(), {"--output", "w.pvd", option, name});
+      EXPECT_EQ(result.status, 2);
+      const std::string ending = " is the file that --output writes\n";
+      EXPECT_EQ(result.error, std::string("heddle-heart: ") + option + " " + name + ending);
+    }
+  }
+  EXPECT_EQ(files(), (Names{"case.json", "link"}));
+  folder.write("w-000004.vtu", "a state");
+  const Result result = tissue(small(), {"--output", "w.pvd", "--resume", "w-000004.vtu"});
+  EXPECT_EQ(result.error,
+            "heddle-heart: --output ./w-000004.vtu is the file that --resume reads\n");
+}
+
 TEST_F(CommandHeart, HelpShowsWhatIsDocumented) {
   const Result help = heart({"--help"});
   EXPECT_EQ(help.status, 0);

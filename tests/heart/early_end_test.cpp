@@ -129,6 +129,38 @@ TEST_F(CommandHeart, KeepsItsStateWhereStatesAreNotWritten) {
   EXPECT_GE(rest.wait().json()["first_step"], 80);
 }
 
+/// A killed run leaves no state that is newer than the frames: one that goes on has all of them.
+TEST_F(CommandHeart, LosesNoFrameWhereItIsKilled) {
+  const json of = changed(changed(small(), "/time/end", 4), "/output_every", 0.05);
+  const auto frames = [this] {
+    std::string times;
+    const std::string text = text_of("w.pvd");
+    for (std::size_t at = 0; (at = text.find("timestep=", at)) != std::string::npos; ++at) {
+      times += text.substr(at, text.find(" group", at) - at) + "\n";
+    }
+    return times;
+  };
+  ASSERT_EQ(tissue(of, {"--output", "w.pvd", "-q"}).status, 0);
+  const std::string whole = frames();
+  ASSERT_NE(whole.find("\"4\""), std::string::npos) << whole;
+  const std::vector<std::string> words = {
+      "--case", "case.json", "--output", "w.pvd",           "--restart", "s",
+      "-q",     "--threads", "1",        "--restart-every", "0.05"};
+  for (const int milliseconds : {0, 7, 19, 31}) {
+    for (const auto& file : files()) {
+      if (file != "case.json") std::filesystem::remove(folder / file);
+    }
+    Process process(HEDDLE_HEART_PROGRAM, words, folder / "");
+    wait_for(process, folder / "s");
+    std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
+    process.signal(SIGKILL);
+    process.wait();
+    const Result rest = tissue(of, {"--output", "w.pvd", "--resume", "s", "-q"});
+    EXPECT_EQ(rest.status, 0) << rest.error;
+    EXPECT_EQ(frames(), whole) << "killed " << milliseconds << " ms after its first state";
+  }
+}
+
 /// Also rows of every third step, of which that of the state is none.
 TEST_F(CommandHeart, GoesOnWithItsFiles) {
   for (const char* part : {"whole", "parts"}) std::filesystem::create_directory(folder / part);
