@@ -12,7 +12,7 @@
 #include "json_report.hpp"
 #include "matrix_options.hpp"
 #include "output_path.hpp"
-#include "singular_advice.hpp"
+#include "tuning/planning/method_choice.hpp"
 #include "whole_number.hpp"
 
 namespace heddle::cli {
@@ -105,8 +105,13 @@ Objective product_objective(const EigenCommand& options) {
   return Objective::product(options.count.value_or(options.usual_count));
 }
 
-FoundPairs found_in(const AnyMatrix& matrix) {
+FoundPairs found_in(const EigenCommand& options, const AnyMatrix& matrix, const Device& device) {
   FoundPairs found;
+  const ChosenPreconditioner chosen =
+      choose_preconditioner(ComposedChoice::parse(options.preconditioner), matrix, 0, device);
+  found.preconditioner =
+      options.preconditioner == automatic ? chosen.choice.text() : options.preconditioner;
+  found.preconditioner_reason = chosen.reason;
   found.entry = matrix.entry();
   found.precision = matrix.precision();
   found.rows = matrix.rows();
@@ -125,7 +130,7 @@ void write_and_tell(const EigenCommand& options, std::vector<AnyField>& x, const
   found.write_seconds = writing.seconds();
   if (progress != nullptr) progress->erase();
   if (options.json) {
-    std::cout << text_of(to_json(options, found));
+    std::cout << text_of(to_json(found));
   } else if (!options.matrix.quiet) {
     print(options, found, device);
   }
@@ -150,7 +155,7 @@ struct EigenProblem {
 EigenProblem build(const EigenCommand& options, const AnyMatrix& matrix,
                    const std::optional<AnyMatrix>& mass, const Device& device,
                    EigenOptions& settings, FoundPairs& found) {
-  const ComposedChoice preconditioner = ComposedChoice::parse(options.preconditioner);
+  const ComposedChoice preconditioner = ComposedChoice::parse(found.preconditioner);
   EigenProblem problem;
   if (options.storage.is_hierarchical()) {
     const NodeChoice choice =
@@ -188,7 +193,7 @@ int run_eigen(const EigenCommand& options) {
   const Profiles profiles = options.profile.profiles_for({options.plan}, device);
   Stopwatch reading;
   const AnyMatrix matrix = read_square(options, options.matrix.path, progress.get());
-  FoundPairs found = found_in(matrix);
+  FoundPairs found = found_in(options, matrix, device);
   std::optional<AnyMatrix> mass;
   if (!options.mass.empty()) {
     mass.emplace(read_square(options, options.mass, progress.get()));

@@ -38,7 +38,7 @@ EigenOnRanks read_problem(const EigenCommand& options, const Device& device) {
   Stopwatch reading;
   const auto progress = options.matrix.progress();
   AnyMatrix matrix = read_square(options, options.matrix.path, progress.get());
-  FoundPairs found = found_in(matrix);
+  FoundPairs found = found_in(options, matrix, device);
   std::optional<AnyMatrix> mass;
   if (!options.mass.empty()) {
     mass.emplace(read_square(options, options.mass, progress.get()));
@@ -65,13 +65,13 @@ void share_problem(const EigenCommand& options, EigenOnRanks& problem,
   problem.matrix = share(problem.matrix);
   if (!options.mass.empty()) problem.mass = share(is_first ? *problem.mass : problem.matrix);
   problem.has_all_rows = false;
+  problem.found.preconditioner = text_of_rank(ranks, 0, problem.found.preconditioner);
 }
 
-AnyEigenSolver make_solver(const EigenCommand& options, const MatrixOfRank& rows,
+AnyEigenSolver make_solver(const std::string& preconditioner, const MatrixOfRank& rows,
                            const AnyLinearOperator* mass, const EigenOptions& settings) {
-  const ComposedChoice preconditioner = ComposedChoice::parse(options.preconditioner);
   try {
-    return {rows.matrix(), mass, rows.diagonal(), preconditioner, settings};
+    return {rows.matrix(), mass, rows.diagonal(), ComposedChoice::parse(preconditioner), settings};
   } catch (const Error& error) {
     throw_with_advice(error);
   }
@@ -97,7 +97,8 @@ int eigen_of_rank(const EigenCommand& options, const EigenOnRanks& problem,
   EigenOptions settings = settings_of(options, progress.get());
   if (!options.count) settings.count = std::min(settings.count, dimensions_of(rows.matrix()));
   found.count = settings.count;
-  AnyEigenSolver solver = make_solver(options, rows, mass ? &*mass : nullptr, settings);
+  AnyEigenSolver solver =
+      make_solver(found.preconditioner, rows, mass ? &*mass : nullptr, settings);
   found.solver_memory = solver.memory();
   found.build_seconds = building.seconds();
   std::vector<AnyField> parts, x;
@@ -148,7 +149,7 @@ int eigen_on_ranks(const EigenCommand& options, Communicator& ranks) {
       check(options, *device);
       check_storage_for_ranks(options.storage);
       const AnyMatrix none{CsrMatrix<real<double>>()};
-      problem.emplace(EigenOnRanks{none, found_in(none), std::nullopt});
+      problem.emplace(EigenOnRanks{none, found_in(options, none, *device), std::nullopt});
     }
   });
   int status = 0;

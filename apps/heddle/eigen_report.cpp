@@ -19,7 +19,7 @@ std::string numbered(const std::string& path, int k) {
   return path + "-" + std::to_string(k) + ".mtx";
 }
 
-nlohmann::ordered_json to_json(const EigenCommand& options, const FoundPairs& found) {
+nlohmann::ordered_json to_json(const FoundPairs& found) {
   const EigenReport& report = found.report;
   const auto numbers = [](const std::vector<double>& values) {
     nlohmann::ordered_json list = nlohmann::ordered_json::array();
@@ -36,7 +36,8 @@ nlohmann::ordered_json to_json(const EigenCommand& options, const FoundPairs& fo
   json["error_estimates"] = numbers(report.error_estimates);
   json["matrix_norm"] = number_or_null(report.matrix_norm);
   json["mass_norm"] = number_or_null(report.mass_norm);
-  json["preconditioner"] = options.preconditioner;
+  json["preconditioner"] = found.preconditioner;
+  json["preconditioner_reason"] = found.preconditioner_reason;
   json["plan"] = found.plan();
   json["plan_reason"] = found.choice.reason;
   json["entry"] = found.entry.name();
@@ -97,7 +98,10 @@ void print(const EigenCommand& options, const FoundPairs& found, const Device& d
                 found.mass_entries ? " and mass" : "", readable_bytes(found.solver_memory).c_str());
   }
   std::printf("problem    A x = %sx lambda, the %d smallest, LOBPCG, preconditioner %s\n",
-              found.mass_entries ? "M " : "", found.count, options.preconditioner.c_str());
+              found.mass_entries ? "M " : "", found.count, found.preconditioner.c_str());
+  if (options.preconditioner == automatic) {
+    print_without_jacobi(found.preconditioner, found.preconditioner_reason);
+  }
   std::printf("status     %s after %lld iterations%s%s%s\n",
               std::string(name(report.status)).c_str(), report.iterations,
               report.detail.empty() ? "" : " (", std::string(report.detail).c_str(),

@@ -11,6 +11,7 @@
 #include "profile_option.hpp"
 #include "rank_options.hpp"
 #include "rank_report.hpp"
+#include "singular_advice.hpp"
 #include "storage_option.hpp"
 
 namespace heddle::cli {
@@ -22,7 +23,7 @@ struct EigenCommand {
   static constexpr int usual_count = 4;
   std::optional<int> count;
   std::optional<int> guard;
-  std::string preconditioner = "jacobi";
+  std::string preconditioner = automatic;
   std::optional<double> tolerance;
   long long max_iterations = EigenOptions{}.max_iterations;
   std::optional<double> time_limit;
@@ -36,6 +37,8 @@ struct EigenCommand {
 
 /// What the report is made of.
 struct FoundPairs {
+  std::string preconditioner;         // in use
+  std::string preconditioner_reason;  // and why
   AnyEntry entry = EntryKind::real;
   Precision precision;
   Index rows;
@@ -59,7 +62,7 @@ struct FoundPairs {
 /// Of vector k of several, counted from 1: v.mtx.gz is v-3.mtx.gz.
 std::string numbered(const std::string& path, int k);
 
-nlohmann::ordered_json to_json(const EigenCommand& options, const FoundPairs& found);
+nlohmann::ordered_json to_json(const FoundPairs& found);
 void print(const EigenCommand& options, const FoundPairs& found, const Device& device);
 
 }  // namespace heddle::cli

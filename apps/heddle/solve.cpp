@@ -118,7 +118,10 @@ int solve_alone(const SolveOptions& options, std::optional<ReadMatrix> read,
                                          reading.seconds() + read_before, rank_choice});
   }
   check_square(matrix, options);
-  SolveOutcome outcome = outcome_of(options, matrix);
+  const ChosenPreconditioner chosen =
+      choose_preconditioner(preconditioner, matrix, options.shift, device);
+  preconditioner = chosen.choice;
+  SolveOutcome outcome = outcome_of(options, matrix, chosen);
   outcome.rank_choice = rank_choice;
   outcome.method = choose_method(options.method, matrix, preconditioner, device);
   if (!options.storage.is_hierarchical()) {
@@ -206,7 +209,9 @@ void add_solve(CLI::App& app, int& status, Communicator* ranks) {
   command
       ->add_option(
           "--preconditioner", options->preconditioner,
-          preconditioners_in_words() + compositions_in_words() + " [jacobi, or none with --shift]")
+          preconditioners_in_words() + compositions_in_words() +
+              "; auto is jacobi, or none with --shift and where a diagonal entry is missing or "
+              "singular [auto]")
       ->type_name("NAME[:N]...");
   options->multigrid.add_to(*command);
   command

@@ -17,7 +17,9 @@
 #include "json_report.hpp"
 #include "readable.hpp"
 #include "right_hand_side.hpp"
+#include "singular_advice.hpp"
 #include "solve_history.hpp"
+#include "solve_settings.hpp"
 #include "solve_watch.hpp"
 #include "stopwatch.hpp"
 #include "tuning/planning/method_choice.hpp"
@@ -46,7 +48,7 @@ void refuse_other_options(const SolveOptions& options, const std::string& reason
     throw Error(ErrorKind::usage,
                 "lsmr solves (" + reason + "), and " + option + " is not for it: " + why);
   };
-  if (options.preconditioner.value_or("none") != "none") {
+  if (const std::string named = preconditioner_of(options); named != automatic && named != "none") {
     refuse("--preconditioner " + *options.preconditioner, "it takes none");
   }
   if (options.shift != 0) refuse("--shift", "see --damping");

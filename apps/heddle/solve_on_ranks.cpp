@@ -270,6 +270,7 @@ int solve_on_ranks(const SolveOptions& options, Communicator& ranks) {
     Plan& plan = system->outcome.choice.plan;
     plan = parse_plan(text_of_rank(ranks, 0, to_full_string(plan)));
     if (reads_own_rows) {
+      agree_on_preconditioner(*system, ranks);
       // Entries of one place are one.
       const auto own = static_cast<long long>(system->matrix.entries());
       const std::vector<long long> entries = gather(ranks, own);

@@ -9,6 +9,7 @@
 #include "json_report.hpp"
 #include "multigrid_report.hpp"
 #include "readable.hpp"
+#include "singular_advice.hpp"
 
 namespace heddle::cli {
 
@@ -107,6 +108,7 @@ nlohmann::ordered_json to_json(const SolveOutcome& outcome) {
                          : nlohmann::ordered_json();
   json["omega"] = report.omega ? nlohmann::ordered_json(*report.omega) : nlohmann::ordered_json();
   json["preconditioner"] = outcome.preconditioner;
+  json["preconditioner_reason"] = outcome.preconditioner_reason;
   if (outcome.hierarchy) {
     json["multigrid"] = to_json(*outcome.hierarchy, outcome.multigrid.level_precision);
     json["multigrid"]["cycle"] = name(outcome.multigrid.cycle);
@@ -190,6 +192,9 @@ void print(const SolveOutcome& outcome, const Device& device) {
   }
   std::printf("solver     %s: %s\n", std::string(outcome.method.method->name).c_str(),
               outcome.method.reason.c_str());
+  if (outcome.has_automatic_preconditioner && outcome.shift == 0) {
+    print_without_jacobi(outcome.preconditioner, outcome.preconditioner_reason);
+  }
   if (!outcome.multigrid_reason.empty() && outcome.multigrid_reason != "default") {
     std::printf("multigrid  %s\n", io::printable(outcome.multigrid_reason).c_str());
   }

@@ -19,7 +19,9 @@ namespace heddle::cli {
 /// What the report is made of.
 struct SolveOutcome {
   std::string path;
-  std::string preconditioner;
+  std::string preconditioner;         // in use
+  std::string preconditioner_reason;  // and why
+  bool has_automatic_preconditioner = false;
   MultigridChoice multigrid;                 // of the preconditioner
   std::string multigrid_reason;              // of its settings; empty where they are named
   std::optional<MultigridReport> hierarchy;  // that it made

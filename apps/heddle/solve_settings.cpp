@@ -9,6 +9,7 @@
 #include "json_report.hpp"
 #include "output_path.hpp"
 #include "right_hand_side.hpp"
+#include "singular_advice.hpp"
 #include "solve_least_squares.hpp"
 
 namespace heddle::cli {
@@ -41,9 +42,8 @@ std::string system_in_words(const SolveOutcome& outcome) {
 
 }  // namespace
 
-// Jacobi is of the stored diagonal.
 std::string preconditioner_of(const SolveOptions& options) {
-  return options.preconditioner.value_or(options.shift != 0 ? "none" : "jacobi");
+  return options.preconditioner.value_or(automatic);
 }
 
 void check(const SolveOptions& options, const Device& device) {
@@ -141,10 +141,16 @@ PlanChoice choose(const SolveOptions& options, const PlanSubject& matrix, const 
   return choice_for(options.plan, matrix, device, objective, profiles);
 }
 
-SolveOutcome outcome_of(const SolveOptions& options, const AnyMatrix& matrix) {
+SolveOutcome outcome_of(const SolveOptions& options, const AnyMatrix& matrix,
+                        const ChosenPreconditioner& preconditioner) {
   SolveOutcome outcome;
   outcome.path = options.matrix.path;
   outcome.preconditioner = preconditioner_of(options);
+  outcome.has_automatic_preconditioner = outcome.preconditioner == automatic;
+  if (outcome.has_automatic_preconditioner) {
+    outcome.preconditioner = preconditioner.choice.text();
+  }
+  outcome.preconditioner_reason = preconditioner.reason;
   outcome.output = options.output;
   outcome.has_guess = !options.guess.empty();
   outcome.shift = options.shift;

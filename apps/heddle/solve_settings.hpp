@@ -12,6 +12,7 @@
 
 namespace heddle::cli {
 
+/// As the options have it: a text that may be auto.
 std::string preconditioner_of(const SolveOptions& options);
 
 /// What is wrong with the options is said before a long read and a longer solve.
@@ -29,7 +30,8 @@ PlanChoice choose(const SolveOptions& options, const PlanSubject& matrix, const 
                   const Device& device, const Profiles& profiles);
 
 /// What is known of a solve before it has a method.
-SolveOutcome outcome_of(const SolveOptions& options, const AnyMatrix& matrix);
+SolveOutcome outcome_of(const SolveOptions& options, const AnyMatrix& matrix,
+                        const ChosenPreconditioner& preconditioner);
 
 /// Solves as often as the options say, each time from the guess; `outcome` gets the reports, and of
 /// the one that it tells most of the median time. `solver` is asked for each time; where

@@ -1,7 +1,9 @@
 #include "system_on_ranks.hpp"
 
+#include <algorithm>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "heddle/distributed_operator.hpp"
 #include "matrix_of_rank.hpp"
@@ -26,6 +28,16 @@ ComposedChoice checked_preconditioner(const SolveOptions& options, const Device&
   return preconditioner;
 }
 
+/// All ranks take the one that `speaker` has. Collective.
+void take_preconditioner(SystemOnRanks& system, int speaker, Communicator& ranks) {
+  SolveOutcome& outcome = system.outcome;
+  outcome.preconditioner = text_of_rank(ranks, speaker, outcome.preconditioner);
+  outcome.preconditioner_reason = text_of_rank(ranks, speaker, outcome.preconditioner_reason);
+  const MultigridChoice told = system.preconditioner.multigrid;
+  system.preconditioner = ComposedChoice::parse(outcome.preconditioner);
+  system.preconditioner.multigrid = told;
+}
+
 template <class Read>
 ReadSystem read_system(const SolveOptions& options, const Device& device, const Read& read) {
   ComposedChoice preconditioner = checked_preconditioner(options, device);
@@ -48,8 +60,9 @@ void read_multigrid(const SolveOptions& options, SolveOutcome& outcome, ReadSyst
   }
 }
 
-/// `rows`: of all ranks. `subject`: of all rows, too; null where another rank chooses the plan.
-SystemOnRanks system_by(const SolveOptions& options, ReadSystem system, Index rows,
+/// `first_row`: of those that were read; `rows`: of all ranks. `subject`: of all rows, too; null
+/// where another rank chooses the plan.
+SystemOnRanks system_by(const SolveOptions& options, ReadSystem system, Index first_row, Index rows,
                         const PlanSubject* subject, const Device& device) {
   const AnyMatrix& matrix = system.read.matrix;
   if (rows != matrix.columns()) {
@@ -58,7 +71,10 @@ SystemOnRanks system_by(const SolveOptions& options, ReadSystem system, Index ro
                                             std::to_string(matrix.columns()) + " columns");
   }
   Stopwatch choosing;
-  SolveOutcome outcome = outcome_of(options, matrix);
+  const ChosenPreconditioner chosen = choose_preconditioner_of_rows(
+      system.preconditioner, matrix, first_row, options.shift, device);
+  system.preconditioner = chosen.choice;
+  SolveOutcome outcome = outcome_of(options, matrix, chosen);
   auto least_squares = reason_for_least_squares(options, matrix);
   if (!least_squares) {
     outcome.method = choose_method(options.method, matrix, system.preconditioner, device);
@@ -109,16 +125,25 @@ ReadSystem read_system(const SolveOptions& options, const Device& device) {
 SystemOnRanks system_of(const SolveOptions& options, ReadSystem system, const Device& device) {
   const PlanSubject subject = subject_of(system.read.matrix);
   const Index rows = system.read.matrix.rows();
-  return system_by(options, std::move(system), rows, &subject, device);
+  return system_by(options, std::move(system), 0, rows, &subject, device);
 }
 
 SystemOnRanks system_of_others(const SolveOptions& options, const Device& device) {
   ComposedChoice preconditioner = checked_preconditioner(options, device);
   AnyMatrix none{CsrMatrix<real<double>>()};
-  SolveOutcome outcome = outcome_of(options, none);
+  SolveOutcome outcome = outcome_of(options, none, {preconditioner, ""});
   outcome.entry = options.matrix.chosen_entry();
   outcome.precision = options.matrix.scalar();
   return {std::move(none), std::move(preconditioner), device, std::move(outcome)};
+}
+
+void agree_on_preconditioner(SystemOnRanks& system, Communicator& ranks) {
+  const bool is_none = system.preconditioner.has(PreconditionerKind::none);
+  const std::vector<long long> all = gather(ranks, is_none ? 1 : 0);
+  const auto first_without = std::find(all.begin(), all.end(), 1) - all.begin();
+  if (first_without < ranks.size()) {
+    take_preconditioner(system, static_cast<int>(first_without), ranks);
+  }
 }
 
 void share_system(SystemOnRanks& system, std::optional<Partition>& partition, Communicator& ranks) {
@@ -131,6 +156,7 @@ void share_system(SystemOnRanks& system, std::optional<Partition>& partition, Co
       system.least_squares
           ? std::string()
           : std::string(chosen.is_free ? "1" : "0") + std::string(chosen.method->name));
+  take_preconditioner(system, 0, ranks);
   if (!is_first && told.empty()) system.least_squares = "by rank 0";
   if (!is_first && !told.empty()) {
     outcome.method =
@@ -168,8 +194,8 @@ SystemOnRanks read_own_rows(const SolveOptions& options, const NpzRows& file,
     pattern.emplace(file.read_pattern(Device::cpu(device.threads())));
     subject.pattern = pattern->view();
   }
-  SystemOnRanks system =
-      system_by(options, std::move(own), file.rows(), rank == 0 ? &subject : nullptr, device);
+  SystemOnRanks system = system_by(options, std::move(own), first, file.rows(),
+                                   rank == 0 ? &subject : nullptr, device);
   system.has_all_rows = false;
   system.outcome.rows = file.rows();
   return system;

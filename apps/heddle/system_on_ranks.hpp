@@ -43,6 +43,9 @@ SystemOnRanks system_of(const SolveOptions& options, ReadSystem system, const De
 /// What a rank knows before rank 0 shares a system that it alone has read. Checks the options.
 SystemOnRanks system_of_others(const SolveOptions& options, const Device& device);
 
+/// None where one rank's rows have no Jacobi, after each chose by its own. Collective.
+void agree_on_preconditioner(SystemOnRanks& system, Communicator& ranks);
+
 /// Each rank gets its rows, and what rank 0 has chosen: `system` is `system_of` there, and
 /// `system_of_others` elsewhere. `partition` is that of rank 0. Collective.
 void share_system(SystemOnRanks& system, std::optional<Partition>& partition, Communicator& ranks);

@@ -321,27 +321,3 @@ size_t heddle_solver_summary(const heddle_solver* solver, char* buffer, size_t c
   if (length == 0) copy_text("", buffer, capacity);
   return length;
 }
-
-heddle_status heddle_choose_method(const heddle_matrix* matrix, const heddle_operator* A,
-                                   const char* preconditioner, const char** method) {
-  return guarded_by(matrix, [&] {
-    const char*& out = required(method, "method");
-    const ComposedChoice choice =
-        ComposedChoice::parse(preconditioner == nullptr ? "none" : preconditioner);
-    if (matrix->matrix.rows() != matrix->matrix.columns()) {
-      throw Error(ErrorKind::size_mismatch, "methods for A x = b need a square matrix");
-    }
-    if (A != nullptr && (A->parts->matrix.rows() != matrix->matrix.rows() ||
-                         A->parts->matrix.columns() != matrix->matrix.columns() ||
-                         A->parts->entry.number != matrix->entry.number)) {
-      throw Error(ErrorKind::size_mismatch, "the operator is not one of the matrix");
-    }
-    MethodChoice chosen = choose_method("auto", matrix->matrix, choice, Device::cpu());
-    if (A != nullptr) {
-      const OperatorParts* stored = A->parts.get();
-      while (stored->made_of != nullptr) stored = stored->made_of.get();
-      chosen.looks_ahead(matrix->matrix, stored->matrix, choice, A->parts->shift);
-    }
-    out = chosen.method->name.data();
-  });
-}

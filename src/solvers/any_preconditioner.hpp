@@ -47,6 +47,18 @@ std::shared_ptr<Preconditioner<S>> make_jacobi(const MatrixInParts<S>& parts) {
   return std::make_shared<detail::SlicedJacobi<S>>(parts.entries);
 }
 
+/// Null where entries define no inverse, or a diagonal entry has none.
+template <class S>
+std::shared_ptr<Preconditioner<S>> make_jacobi_or_none(const MatrixInParts<S>& parts) {
+  if (parts.entries.entry().invert_diagonal == nullptr) return nullptr;
+  try {
+    return make_jacobi(parts);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::singular) throw;
+    return nullptr;
+  }
+}
+
 /// So many iterations of a solver with Jacobi.
 template <template <class> class Solver, class S>
 std::shared_ptr<Preconditioner<S>> make_inner_solver(const MatrixInParts<S>& parts,
@@ -100,6 +112,8 @@ std::shared_ptr<Preconditioner<S>> make_part(const MatrixInParts<S>& parts,
   const OperatorReference<S>& matrix = parts.matrix;
   const auto jacobi = [&] { return make_jacobi(parts); };
   switch (choice.kind) {
+    case PreconditionerKind::automatic:
+      return make_jacobi_or_none(parts);
     case PreconditionerKind::none:
       return nullptr;
     case PreconditionerKind::jacobi:

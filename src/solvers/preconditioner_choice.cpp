@@ -14,7 +14,11 @@ namespace heddle {
 namespace {
 
 constexpr PreconditionerInfo table[] = {
-    {.kind = PreconditionerKind::none, .name = "none", .needs_entries = false},
+    {.kind = PreconditionerKind::automatic,
+     .name = "auto",
+     .needs_entries = false,
+     .is_alone = true},
+    {.kind = PreconditionerKind::none, .name = "none", .needs_entries = false, .is_alone = true},
     {.kind = PreconditionerKind::jacobi, .name = "jacobi"},
     {.kind = PreconditionerKind::block_jacobi,
      .name = "block-jacobi",
@@ -311,8 +315,8 @@ ComposedChoice ComposedChoice::parse(std::string_view text) {
       ++number;
       try {
         factors.push_back(parse_part(part, multigrid));
-        if (is_composed && factors.back().kind == PreconditionerKind::none) {
-          refuse("none is no part of a composition: leave it out");
+        if (const auto& info = factors.back().info(); is_composed && info.is_alone) {
+          refuse(std::string(info.name) + " is no part of a composition: leave it out");
         }
       } catch (const Error& error) {
         if (!is_composed) throw;

@@ -206,6 +206,84 @@ TEST(CInterface, ChoosesAMethodAsTheCommandLine) {
   }
 }
 
+TEST(CInterface, ChoosesAPreconditionerAsTheCommandLine) {
+  Context context;
+  ASSERT_EQ(heddle_context_create(&context), HEDDLE_OK);
+  const std::vector<std::int32_t> row{0, 1, 1}, column{1, 0, 1}, place{0, 1, 1};
+  std::vector<double> values{1, 1, 3}, b{1, 5}, x(2);
+  Matrix hole, whole;
+  const heddle_view v = view(values, HEDDLE_REAL, true);
+  heddle_pattern p = pattern(2, row, column);
+  ASSERT_EQ(heddle_matrix_from_triplets(context, &p, &v, &hole), HEDDLE_OK);
+  p = pattern(2, place, place);
+  ASSERT_EQ(heddle_matrix_from_triplets(context, &p, &v, &whole), HEDDLE_OK);
+  const char *preconditioner = nullptr, *method = nullptr;
+  std::array<char, 200> reason{};
+  ASSERT_EQ(
+      heddle_choose_preconditioner(whole, nullptr, &preconditioner, reason.data(), reason.size()),
+      HEDDLE_OK);
+  EXPECT_STREQ(preconditioner, "jacobi");
+  EXPECT_STREQ(reason.data(), "every diagonal entry has an inverse");
+  ASSERT_EQ(
+      heddle_choose_preconditioner(hole, nullptr, &preconditioner, reason.data(), reason.size()),
+      HEDDLE_OK);
+  EXPECT_STREQ(preconditioner, "none");
+  EXPECT_STREQ(reason.data(),
+               "the diagonal entry of row 0 (counted from 0) is missing or singular");
+
+  Operator A, shifted;
+  Preconditioner made;
+  Solver solver;
+  ASSERT_EQ(heddle_operator_create(hole, nullptr, &A), HEDDLE_OK);
+  for (heddle_operator* const of : {static_cast<heddle_operator*>(nullptr), A.own}) {
+    for (const char* text : {"auto", "none"}) {
+      ASSERT_EQ(heddle_choose_method(hole, of, text, &method), HEDDLE_OK);
+      EXPECT_STREQ(method, "minres");
+    }
+  }
+  EXPECT_EQ(heddle_preconditioner_create(A, "jacobi", &made), HEDDLE_ERROR_SINGULAR);
+  ASSERT_EQ(heddle_preconditioner_create(A, "auto", &made), HEDDLE_OK);
+  ASSERT_EQ(heddle_solver_create(A, method, made, nullptr, &solver), HEDDLE_OK);
+  const heddle_view b_view = view(b, HEDDLE_REAL), x_view = view(x, HEDDLE_REAL);
+  heddle_report told = report();
+  ASSERT_EQ(heddle_solver_solve(solver, &b_view, &x_view, &told), HEDDLE_OK);
+  EXPECT_EQ(told.outcome, HEDDLE_CONVERGED);
+  EXPECT_NEAR(x[0], 2, 1e-9);
+  EXPECT_NEAR(x[1], 1, 1e-9);
+
+  ASSERT_EQ(heddle_operator_shifted(A, 4, &shifted), HEDDLE_OK);
+  ASSERT_EQ(heddle_choose_preconditioner(hole, shifted, &preconditioner, nullptr, 0), HEDDLE_OK);
+  EXPECT_STREQ(preconditioner, "none");
+  ASSERT_EQ(heddle_choose_method(hole, shifted, preconditioner, &method), HEDDLE_OK);
+  EXPECT_STREQ(method, "cg");
+}
+
+TEST(CInterface, ChoosesAnotherMethodAsTheCommandLine) {
+  Context context;
+  ASSERT_EQ(heddle_context_create(&context), HEDDLE_OK);
+  const char* other = nullptr;
+  std::array<char, 200> reason{};
+  const auto after = [&](const char* method, heddle_outcome outcome) -> std::string {
+    EXPECT_EQ(heddle_choose_other_method(context, method, outcome, 7, &other, reason.data(),
+                                         reason.size()),
+              HEDDLE_OK);
+    return other == nullptr ? "" : other;
+  };
+  EXPECT_EQ(after("cg", HEDDLE_INDEFINITE), "minres");
+  EXPECT_STREQ(reason.data(), "conjugate gradient found the matrix indefinite after 7 iterations");
+  EXPECT_EQ(after("cg", HEDDLE_NOT_HERMITIAN), "bicgstab");
+  EXPECT_EQ(after("bicgstab", HEDDLE_BREAKDOWN), "gmres");
+  EXPECT_EQ(after("gmres", HEDDLE_BREAKDOWN), "");
+  EXPECT_STREQ(reason.data(), "");
+  EXPECT_EQ(after("cg", HEDDLE_CONVERGED), "");
+  EXPECT_EQ(after("block-cg", HEDDLE_INDEFINITE), "");
+  const auto no_outcome = static_cast<heddle_outcome>(99);
+  EXPECT_EQ(heddle_choose_other_method(context, "cg", no_outcome, 7, &other, nullptr, 0),
+            HEDDLE_ERROR_USAGE);
+  EXPECT_EQ(heddle_choose_other_method(context, "sor", HEDDLE_BREAKDOWN, 7, &other, nullptr, 0),
+            HEDDLE_ERROR_USAGE);
+}
+
 TEST(CInterface, MemoryIsToldWithoutAnOperator) {
   Context context;
   ASSERT_EQ(heddle_context_create(&context), HEDDLE_OK);

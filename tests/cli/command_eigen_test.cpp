@@ -61,6 +61,28 @@ TEST_F(EigenPairs, ReportsAndWritesPairsOfEveryEntry) {
   }
 }
 
+/// A path's adjacency matrix: 2 cos(k pi / (n + 1)).
+TEST_F(EigenPairs, AreFoundWithoutADiagonal) {
+  DenseMatrix A(9, 9);
+  for (int i = 1; i < 9; ++i) A.at(i, i - 1) = A.at(i - 1, i) = 1;
+  folder.write("a.mtx", matrix_market(A));
+  for (const std::vector<std::string>& more : {std::vector<std::string>{}, {"--ranks", "2"}}) {
+    std::vector<std::string> arguments{"eigen", "a.mtx", "--count", "2", "--json"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const Result result = run(arguments);
+    ASSERT_EQ(result.status, 0) << result.error;
+    const auto json = result.json();
+    EXPECT_EQ(json["preconditioner"], "none");
+    EXPECT_EQ(json["preconditioner_reason"],
+              "the diagonal entry of row 0 (counted from 0) is missing or singular");
+    EXPECT_NEAR(json["eigenvalues"][0].get<double>(), -2 * std::cos(std::acos(-1.0) / 10), 1e-9);
+  }
+  const Result named = run({"eigen", "a.mtx", "--preconditioner", "jacobi"});
+  EXPECT_EQ(named.status, 2);
+  EXPECT_NE(named.error.find("; use --preconditioner none, or leave the option out"),
+            std::string::npos);
+}
+
 /// 2, -1 on a line; the mass is 4, 1: eigenvectors are the same sines.
 TEST_F(EigenPairs, TakesAMass) {
   DenseMatrix A(12, 12), M(12, 12);

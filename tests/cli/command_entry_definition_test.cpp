@@ -274,8 +274,9 @@ TEST_F(EntryDefinition, FaultsAreOneLine) {
         "x.mtx"},
        "--alpha and --beta with an imaginary part .* not for split-complex entries"},
       {{"solve", "bad.mtx", "--entry-definition", split}, "bad\\.mtx: tile \\(1, 1\\) is not.*"},
-      {{"solve", "singular.mtx", "--entry-definition", split}, "Jacobi: .*row 4 .*"},
-      {{"solve", "split.mtx", "--entry-definition", "bare.json", "--solver", "bicgstab"},
+      {{"solve", "singular.mtx", "--entry-definition", split, "--preconditioner", "jacobi"},
+       "Jacobi: .*row 4 .*"},
+      {{"solve", "split.mtx", "--entry-definition", "bare.json", "--preconditioner", "jacobi"},
        "Jacobi: entry bare defines no inverse.*none.*"}};
   for (const auto& [arguments, message] : faults) {
     SCOPED_TRACE(message);

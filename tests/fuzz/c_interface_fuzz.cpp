@@ -345,7 +345,7 @@ class Session {
         describe(any(matrices_), byte);
         break;
       default:
-        check(heddle_choose_method(any(matrices_), A, "jacobi", &method));
+        check(heddle_choose_method(any(matrices_), A, "auto", &method));
     }
   }
   void step() {

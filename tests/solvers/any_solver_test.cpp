@@ -6,6 +6,7 @@
 #include <cmath>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "heddle/approximate_inverse.hpp"
 #include "heddle/bicgstab.hpp"
@@ -92,6 +93,35 @@ TEST(AnySolver, CallsItsObserver) {
   EXPECT_EQ(report.status, Status::cancelled);
   EXPECT_EQ(calls, 3);
   EXPECT_EQ(solver.history().size(), 4u);
+}
+
+/// Jacobi where there is one, none elsewhere.
+TEST(AnySolver, TakesAnAutomaticPreconditioner) {
+  Seed seed(5803);
+  SolverOptions options;
+  options.record_history = true;
+  const auto history = [&](const AnyMatrix& matrix, const ComposedChoice& preconditioner) {
+    const AnyOperator A(matrix, Plan{}, Device::cpu(2));
+    AnySolver solver(A, find_method("minres"), preconditioner, options);
+    AnyField x = A.column_field();
+    EXPECT_TRUE(solver.solve(some_field(A), x).converged());
+    return solver.history();
+  };
+  const ComposedChoice automatic = ComposedChoice::parse("auto");
+  for (const AnyMatrix& matrix : both(random_positive_definite_matrix<E>(n, 6, seed.generator))) {
+    EXPECT_EQ(history(matrix, automatic), history(matrix, PreconditionerKind::jacobi));
+  }
+  Array<Offset> offsets(3);
+  Array<Index> column(2);
+  Array<double> values(2);
+  for (Index row = 0; row < 2; ++row) {
+    offsets[static_cast<std::size_t>(row) + 1] = row + 1;
+    column[static_cast<std::size_t>(row)] = 1 - row;
+    values[static_cast<std::size_t>(row)] = 1;
+  }
+  const AnyMatrix hole(
+      CsrMatrix<real<double>>(2, 2, std::move(offsets), std::move(column), std::move(values)));
+  EXPECT_EQ(history(hole, automatic), history(hole, PreconditionerKind::none));
 }
 
 TEST(AnyOperator, OneThatWasMovedFromAnswersNothing) {

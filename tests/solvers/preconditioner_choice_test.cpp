@@ -88,6 +88,9 @@ TEST(ComposedChoice, NamesThePartThatIsWrong) {
   expect("jacobi*none",
          "part 2 of the preconditioner 'jacobi*none': none is no part of a composition: leave it "
          "out");
+  expect("auto*jacobi",
+         "part 1 of the preconditioner 'auto*jacobi': auto is no part of a composition: leave it "
+         "out");
   expect("ilu", "no preconditioner is named 'ilu'; there are " + preconditioners_in_words());
   expect("multigrid:v:k", "the preconditioner multigrid has one cycle, not a second one 'k'");
   expect("multigrid:2:jacobi:w:jacobi",

@@ -14,7 +14,9 @@
 
 namespace heddle {
 
+/// `automatic` is Jacobi where every diagonal entry has an inverse, and none elsewhere.
 enum class PreconditionerKind {
+  automatic,
   none,
   jacobi,
   block_jacobi,
@@ -38,6 +40,7 @@ struct PreconditionerInfo {
   bool is_symmetric = true;   // complex symmetric, where the matrix is
   bool varies = false;        // so that only flexible methods take it
   bool needs_entries = true;  // false: products with the matrix are enough
+  bool is_alone = false;      // so that no composition has it as a part
 };
 
 HEDDLE_EXPORT std::span<const PreconditionerInfo> preconditioner_table();

@@ -35,6 +35,11 @@ struct HEDDLE_EXPORT Features {
 
 HEDDLE_EXPORT Features features(const AnyMatrix& matrix, const Device& device);
 
+/// The first row whose diagonal entry is missing or has no inverse, the number of rows if there is
+/// none. `first_row`: of these rows among those of the whole matrix, whose columns they have.
+HEDDLE_EXPORT Index first_row_without_inverse(const AnyMatrix& matrix, const Device& device,
+                                              Index first_row = 0);
+
 /// One layout's account, and its total over that of CSR (Mueller-Roemer et al. 2020, table 9;
 /// theirs counts offsets of 4 bytes, ours have 8).
 struct HEDDLE_EXPORT LayoutMemory {

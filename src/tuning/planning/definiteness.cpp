@@ -20,14 +20,16 @@ DiagonalSigns signs_of(const AnyMatrix& matrix, double shift) {
   const PatternView pattern = matrix.pattern();
   const std::byte* const values = matrix.values().data();
   for (Index row = 0; row < pattern.rows; ++row) {
+    double value = shift;
     for (Offset k = pattern.offsets[row]; k < pattern.offsets[Offset(row) + 1]; ++k) {
       if (pattern.column[k] != row) continue;
       S first;
       std::memcpy(&first, values + k * matrix.entry_bytes(), sizeof first);
-      const double value = static_cast<double>(first) + shift;
-      signs.has_positive = signs.has_positive || value > 0;
-      signs.has_negative = signs.has_negative || value < 0;
+      value += static_cast<double>(first);
     }
+    signs.has_positive = signs.has_positive || value > 0;
+    signs.has_negative = signs.has_negative || value < 0;
+    if (value == 0 && !signs.row_of_zero) signs.row_of_zero = row;
     if (signs.has_positive && signs.has_negative) break;
   }
   return signs;

@@ -10,6 +10,7 @@ namespace heddle {
 /// Signs of the first components of diagonal entries, which are e* A e of unit vectors e.
 struct DiagonalSigns {
   bool has_positive = false, has_negative = false;
+  std::optional<Index> row_of_zero;  // or of an entry that is missing: the first such row
 };
 /// Of A + shift I. None for entries that a definition states, whose components mean anything.
 std::optional<DiagonalSigns> diagonal_signs(const AnyMatrix& matrix, double shift);

@@ -161,22 +161,40 @@ void look_at_entries(const PatternView& pattern, const Entries& entries, const S
   f.symmetric_defect = all.largest > 0 ? all.transposed / all.largest : 0;
 }
 
+/// Calls `f` with what is asked of the matrix's entries.
+template <class F>
+void look_at(const AnyMatrix& matrix, const F& f) {
+  if (matrix.is_defined()) {
+    matrix.visit_defined([&]<class S>(const DefinedMatrix<S>& m) { f(DefinedEntries<S>{m}); });
+  } else {
+    matrix.visit([&]<class E>(const CsrMatrix<E>& m) { f(TypedEntries<E>{m}); });
+  }
+}
+
 }  // namespace
 
 Features features(const AnyMatrix& matrix, const Device& device) {
   Features f;
   look_at_pattern(matrix.pattern(), device, f);
   if (!f.square) return f;
-  const auto look_at = [&](const auto& entries) {
+  look_at(matrix, [&](const auto& entries) {
     look_at_entries(matrix.pattern(), entries, device.stream(), f);
-  };
-  if (matrix.is_defined()) {
-    matrix.visit_defined(
-        [&]<class S>(const DefinedMatrix<S>& m) { look_at(DefinedEntries<S>{m}); });
-  } else {
-    matrix.visit([&]<class E>(const CsrMatrix<E>& m) { look_at(TypedEntries<E>{m}); });
-  }
+  });
   return f;
+}
+
+Index first_row_without_inverse(const AnyMatrix& matrix, const Device& device, Index first_row) {
+  const PatternView pattern = matrix.pattern();
+  Index first = pattern.rows;
+  look_at(matrix, [&](const auto& entries) {
+    const auto look_at_row = [&](Index row, Index& seen) {
+      if (row >= seen) return;
+      const Offset i = find(pattern, row, first_row + row);
+      if (i < 0 || entries.is_singular(i)) seen = row;
+    };
+    first = parallel_least(device.stream().threads, pattern.rows, pattern.rows, look_at_row);
+  });
+  return first;
 }
 
 std::vector<LayoutMemory> layout_memory(const AnyMatrix& matrix, const Device& device) {

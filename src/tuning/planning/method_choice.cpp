@@ -37,6 +37,13 @@ const MethodInfo* method_for_all() {
   });
 }
 
+/// What it says of multigrid stays.
+ComposedChoice with_kind(const ComposedChoice& choice, PreconditionerKind kind) {
+  ComposedChoice other(kind);
+  other.multigrid = choice.multigrid;
+  return other;
+}
+
 }  // namespace
 
 bool MethodChoice::looks_ahead(const AnyMatrix& entries, const AnyLinearOperator& matrix,
@@ -48,9 +55,16 @@ bool MethodChoice::looks_at_diagonal(const AnyMatrix& entries, const ComposedCho
                                      double shift) {
   if (!is_free || !method->needs_positive) return false;
   const auto signs = diagonal_signs(entries, shift);
-  if (!signs || !signs->has_negative) return false;
-  // Jacobi, and what is made with it, has the signs of the diagonal.
+  if (!signs) return false;
   const bool is_bare = preconditioner.text() == "none";
+  if (!signs->has_negative && signs->row_of_zero && is_bare) {
+    method = &find_method("minres");
+    reason = "the matrix is Hermitian and not positive definite: row " +
+             std::to_string(*signs->row_of_zero) + " (counted from 0) has 0 on the diagonal";
+    return true;
+  }
+  if (!signs->has_negative) return false;
+  // Jacobi, and what is made with it, has the signs of the diagonal.
   reason = signs->has_positive ? "the diagonal has both signs" : "the diagonal is negative";
   if (!is_bare) reason += ", so that the preconditioner is indefinite";
   method = is_bare ? &find_method("minres") : method_for_all();
@@ -101,6 +115,31 @@ bool MethodChoice::gives_way(const Report& report) {
                    std::string(method->title) + " broke down after " + iterations);
   }
   return false;
+}
+
+ChosenPreconditioner choose_preconditioner(const ComposedChoice& named, const AnyMatrix& matrix,
+                                           double shift, const Device& device) {
+  return choose_preconditioner_of_rows(named, matrix, 0, shift, device);
+}
+
+ChosenPreconditioner choose_preconditioner_of_rows(const ComposedChoice& named,
+                                                   const AnyMatrix& rows, Index first_row,
+                                                   double shift, const Device& device) {
+  if (!named.has(PreconditionerKind::automatic)) return {named, "as named"};
+  const auto none = [&](std::string why) {
+    return ChosenPreconditioner{with_kind(named, PreconditionerKind::none), std::move(why)};
+  };
+  if (shift != 0) return none("Jacobi is of stored entries, and A + sigma I has none");
+  const bool has_inverse =
+      std::visit([](const auto& entry) { return entry->invert_diagonal != nullptr; },
+                 detail::entry_table_of(rows));
+  if (!has_inverse) return none("these entries define no inverse");
+  const Index singular = first_row_without_inverse(rows, Device::cpu(device.threads()), first_row);
+  if (singular < rows.rows()) {
+    return none("the diagonal entry of row " + std::to_string(first_row + singular) +
+                " (counted from 0) is missing or singular");
+  }
+  return {with_kind(named, PreconditionerKind::jacobi), "every diagonal entry has an inverse"};
 }
 
 std::string methods_in_words() {

@@ -44,6 +44,20 @@ struct MethodChoice {
   bool gives_way(const Report& report);
 };
 
+struct ChosenPreconditioner {
+  ComposedChoice choice;
+  std::string reason;
+};
+
+/// With auto, Jacobi where every diagonal entry has an inverse, else none, as of A + shift I, which
+/// stores no entries; all else as it is named.
+ChosenPreconditioner choose_preconditioner(const ComposedChoice& named, const AnyMatrix& matrix,
+                                           double shift, const Device& device);
+/// The same of rows from `first_row` on, whose columns are those of the whole matrix.
+ChosenPreconditioner choose_preconditioner_of_rows(const ComposedChoice& named,
+                                                   const AnyMatrix& rows, Index first_row,
+                                                   double shift, const Device& device);
+
 /// The methods, as help tells of them.
 std::string methods_in_words();
 

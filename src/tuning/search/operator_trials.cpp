@@ -56,8 +56,8 @@ std::unique_ptr<IterationWork> iterations_of(const AnyOperator& A, Objective obj
   const MethodInfo& method = *objective.method;
   return iteration_work(
       A, method,
-      is_timed_with_jacobi(method) ? PreconditionerKind::jacobi : PreconditionerKind::none, options,
-      b);
+      is_timed_with_jacobi(method) ? PreconditionerKind::automatic : PreconditionerKind::none,
+      options, b);
 }
 
 /// How long a timed solve is.
