@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "base/unset_array.hpp"
 #include "guard.hpp"
 #include "handles.hpp"
 #include "heddle/problems.hpp"
@@ -65,9 +66,9 @@ detail::CsrArrays<S> csr_arrays(const heddle_pattern& pattern, Array<S> scalars)
 
 template <class E>
 Array<stored_scalar_t<E>> scalars_of(const heddle_view& values) {
-  Array<stored_scalar_t<E>> scalars(static_cast<std::size_t>(values.count) * E::components);
+  UnsetArray<stored_scalar_t<E>> scalars(static_cast<std::size_t>(values.count) * E::components);
   copy_values<E>(values, scalars.span());
-  return scalars;
+  return std::move(scalars).into_array();
 }
 template <class S>
 Array<S> scalars_of(const heddle_view& values, const NamedEntry& defined) {

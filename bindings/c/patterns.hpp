@@ -1,11 +1,13 @@
 // The caller's places and values of entries, as compressed sparse rows or triplets.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <string>
 #include <utility>
 
+#include "base/unset_array.hpp"
 #include "guard.hpp"
 #include "heddle.h"
 #include "heddle/array.hpp"
@@ -36,6 +38,10 @@ class Indices {
   }
   /// As 32-bit indices. Throws `Error` (out_of_range) for one beyond that.
   Array<Index> narrowed(std::int64_t count, const char* name) const {
+    const auto* const narrow = static_cast<const std::int32_t*>(data_);
+    if (!wide_ && base_ == 0) {
+      return UnsetArray<Index>({narrow, static_cast<std::size_t>(count)}).into_array();
+    }
     Array<Index> indices(static_cast<std::size_t>(count));
     for (std::int64_t i = 0; i < count; ++i) {
       const std::int64_t index = (*this)[i];

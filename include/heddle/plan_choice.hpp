@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -92,7 +93,8 @@ class HEDDLE_EXPORT Profiles {
   /// Leaves out unusable files (of another device, of another schema, broken) with a warning; files
   /// of other devices in the two folders without one. A named file that is missing or broken is an
   /// error (io, bad_plan). "none" in place of a name ends the list there: `--profile none` uses no
-  /// profile, HEDDLE_PROFILE=none only the named file.
+  /// profile, HEDDLE_PROFILE=none only the named file. A process reads a file once, and again when
+  /// it has changed.
   static Profiles for_device(const Device& device, const std::optional<std::string>& path = {});
   /// The same with a profile at hand in place of a named file; `source` names it.
   static Profiles for_device(const Device& device, Profile profile, const std::string& source);
@@ -134,7 +136,7 @@ class HEDDLE_EXPORT Profiles {
   struct Source {
     int rank;  // files of one rank answer together
     std::string path;
-    Profile profile;
+    std::shared_ptr<const Profile> profile;
   };
   struct Answer {
     ProfileMatch match;

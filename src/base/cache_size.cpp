@@ -55,7 +55,8 @@ long long known_cache_bytes(const Device& device) {
   if constexpr (has_cuda) {
     if (device.on_gpu()) return cuda::last_cache_bytes(device.stream());
   }
-  return host_cache_bytes();
+  static const long long bytes = host_cache_bytes();  // many files to read
+  return bytes;
 }
 
 long long last_level_cache_bytes(const Device& device) {

@@ -238,7 +238,7 @@ std::string Device::description() const {
   if constexpr (has_cuda) {
     if (on_gpu()) return cuda::description(stream_);
   }
-  const std::string model = proc_value("/proc/cpuinfo", "model name");
+  static const std::string model = proc_value("/proc/cpuinfo", "model name");
   const bool avx2 = has_avx2_copies && detail::machine_has_avx2();
   return (model.empty() ? std::string("CPU") : model) + ", " + std::to_string(threads()) +
          (threads() == 1 ? " thread" : " threads") + (avx2 ? ", AVX2" : ", baseline instructions");

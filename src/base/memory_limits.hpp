@@ -3,11 +3,21 @@
 
 #include <string>
 
+#include "heddle/device.hpp"
+
 namespace heddle {
 
 /// Bytes that can be allocated on the host without swapping: what the machine has available, within
 /// what RLIMIT_AS and RLIMIT_DATA leave and `control_groups_leave`.
 long long available_host_memory();
+
+/// The device's `available_memory()`; of a host, where less than 16 MiB are needed, as much as that:
+/// the look would take longer than what so little is needed for, and an allocation says as well
+/// where it fails.
+inline long long available_memory_for(long long needed, const Device& device) {
+  constexpr long long worth_a_look = 16LL << 20;
+  return device.on_gpu() || needed >= worth_a_look ? device.available_memory() : needed;
+}
 
 /// The least that the control groups of the process leave, from its own up to the root, of version
 /// 1 or 2; pages of files that they keep count as free. Without a limit the largest number. Files

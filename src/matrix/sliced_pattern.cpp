@@ -2,6 +2,7 @@
 #include <string>
 #include <vector>
 
+#include "base/memory_limits.hpp"
 #include "base/range.hpp"
 #include "base/unset_array.hpp"
 #include "gpu_pattern.hpp"
@@ -101,9 +102,9 @@ std::shared_ptr<const SlicedPattern> SlicedPattern::build(
                                               std::to_string(row_basis->size()) + " and " +
                                               std::to_string(column_basis->size()));
   }
-  const long long limit = memory_limit.value_or(device.available_memory());
   if constexpr (has_cuda) {
     if (device.on_gpu()) {
+      const long long limit = memory_limit.value_or(device.available_memory());
       return cuda::build_sliced(pattern, plan, std::move(row_basis), std::move(column_basis),
                                 entry_bytes, device, limit);
     }
@@ -127,6 +128,8 @@ std::shared_ptr<const SlicedPattern> SlicedPattern::build(
                                          pattern.entries(), entry_bytes, basis_bytes, false, false)
                     : detail::memory_of(pattern, plan, order.span(), entry_bytes, basis_bytes,
                                         scatters, !identity);
+  const long long limit =
+      memory_limit ? *memory_limit : available_memory_for(sliced.memory.peak(), device);
   check_memory(sliced.memory, limit, pattern, entry_bytes, device);
 
   sliced.rows = pattern.rows;

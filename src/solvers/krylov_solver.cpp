@@ -7,6 +7,7 @@
 #include <tuple>
 #include <utility>
 
+#include "base/memory_limits.hpp"
 #include "base/range.hpp"
 #include "base/readable.hpp"
 #include "fields/fits_in_place.hpp"
@@ -96,7 +97,7 @@ int fields_in(long long bytes, const LinearOperator<S>& matrix) {
 template <class S>
 void check_memory(const Workspace& workspace, const LinearOperator<S>& matrix) {
   const long long field = bytes_of({.fields = 1}, matrix), needed = bytes_of(workspace, matrix);
-  const long long available = matrix.device().available_memory();
+  const long long available = available_memory_for(needed, matrix.device());
   if (needed <= available) return;
   throw Error(ErrorKind::memory,
               "the solver needs " + std::to_string(workspace.fields) + " fields of " +

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <string>
 
+#include "base/memory_limits.hpp"
 #include "base/readable.hpp"
 #include "lsmr_loop.hpp"
 
@@ -57,7 +58,7 @@ long long check_memory(const LinearOperator<S>& A, const LeastSquaresOptions& op
                   column = scalar * A.columns() * A.column_components();
   const long long needed =
       detail::LsmrLoop<S>::row_fields * row + detail::LsmrLoop<S>::column_fields(options) * column;
-  const long long available = A.device().available_memory();
+  const long long available = available_memory_for(needed, A.device());
   if (needed > available) {
     throw Error(ErrorKind::memory, "LSMR needs " + readable_bytes(needed) +
                                        " of fields beside the matrix and its adjoint, available "

@@ -6,6 +6,7 @@
 #include <limits>
 #include <string>
 
+#include "base/memory_limits.hpp"
 #include "base/readable.hpp"
 #include "fields/fits_in_place.hpp"
 #include "heddle/linear_operator.hpp"
@@ -70,7 +71,8 @@ template <class S>
 void check_available(const LinearOperator<S>& matrix, const std::string& who, long long fields,
                      long long needed, long long held = 0) {
   const long long available =  // a caller's own memory has no bound
-      std::min(matrix.device().available_memory(), std::numeric_limits<long long>::max() - held) +
+      std::min(available_memory_for(needed, matrix.device()),
+               std::numeric_limits<long long>::max() - held) +
       held;
   if (needed <= available) return;
   throw Error(ErrorKind::memory, who + " " + std::to_string(fields) + " fields of " +

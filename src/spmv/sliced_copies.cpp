@@ -2,6 +2,7 @@
 #include <string>
 #include <vector>
 
+#include "base/memory_limits.hpp"
 #include "heddle/detail/narrow_values.hpp"
 #include "heddle/detail/sliced_operator.hpp"
 #include "matrix/exact_encoding.hpp"
@@ -48,7 +49,7 @@ std::shared_ptr<const LinearOperator<S>> SlicedOperator<S>::iterated_in_floats()
   const std::lock_guard lock(own.making_floats);
   if (!own.in_floats) {
     const long long bytes = pattern().slots * entry().narrow->bytes();
-    if (bytes > device_.available_memory()) return nullptr;
+    if (bytes > available_memory_for(bytes, device_)) return nullptr;
     own.in_floats = std::make_shared<SlicedOperator>(entry().narrow, state().pattern, order(),
                                                      plan_of_copy(plan()), device_);
   }

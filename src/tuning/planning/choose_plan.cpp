@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <map>
-#include <mutex>
 
 #include "heddle/detail/reduction.hpp"
 #include "solvers/block_shares.hpp"
@@ -331,25 +329,11 @@ Plan choose_plan_for_cpu(const PatternView& pattern, const EntrySize& entry, int
   return plan;
 }
 
-namespace {
-
-/// Asked for once: that takes longer than the choice.
-NearMemory near_memory_of(const Device& device) {
-  static std::mutex mutex;
-  static std::map<int, NearMemory> known;
-  const std::lock_guard lock(mutex);
-  const int gpu = device.stream().gpu;
-  const auto at = known.find(gpu);
-  if (at != known.end()) return at->second;
-  return known.emplace(gpu, NearMemory::of(properties_of(device))).first->second;
-}
-
-}  // namespace
-
 Plan choose_plan(const PatternView& pattern, const EntrySize& entry, const Device& device,
                  StoredScalar stored, Objective objective) {
   if (device.on_gpu()) {
-    return choose_plan_for_gpu(pattern, entry, stored, objective, near_memory_of(device));
+    const NearMemory memory = NearMemory::of(properties_of(device));
+    return choose_plan_for_gpu(pattern, entry, stored, objective, memory);
   }
   return choose_plan_for_cpu(pattern, entry, device.threads(), stored);
 }

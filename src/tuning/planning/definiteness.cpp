@@ -6,6 +6,7 @@
 #include <limits>
 #include <memory>
 
+#include "base/memory_limits.hpp"
 #include "heddle/vector_operations.hpp"
 #include "solvers/extreme_eigenvalues.hpp"
 #include "solvers/operator_field.hpp"
@@ -52,7 +53,9 @@ std::optional<SmallestSeen> smallest_seen(const AnyLinearOperator& matrix, doubl
     const Stream& stream = device.stream();
     if (all_rows(A->rows(), stream) == 0) return std::nullopt;
     // Ranks that share the rows do the same, whatever memory each has.
-    if (stream.share == nullptr && fields > device.available_memory()) return std::nullopt;
+    if (stream.share == nullptr && fields > available_memory_for(fields, device)) {
+      return std::nullopt;
+    }
     const auto current = detail::row_field_of<S>(*A), before = detail::row_field_of<S>(*A),
                image = detail::row_field_of<S>(*A);
     Reduction<S> reduction(A->rows(), device);

@@ -1,5 +1,7 @@
 #include "heddle/tuning/device_properties.hpp"
 
+#include <map>
+#include <mutex>
 #include <sstream>
 
 #include "base/cache_size.hpp"
@@ -12,16 +14,23 @@ namespace heddle {
 
 namespace {
 
-DeviceProperties properties_of_host(const Device& device) {
+/// But for the threads of a device.
+DeviceProperties look_at_host() {
   DeviceProperties p;
   p.name = proc_value("/proc/cpuinfo", "model name");
   if (p.name.empty()) p.name = "CPU";
   std::istringstream kibibytes(proc_value("/proc/meminfo", "MemTotal"));
   if (kibibytes >> p.memory) p.memory *= 1024;
-  p.last_cache = known_cache_bytes(device);
-  p.threads = device.threads();
+  p.last_cache = known_cache_bytes(Device::cpu(1));
   p.instructions = detail::has_avx2() ? "AVX2 and FMA" : "x86-64";
   return p;
+}
+
+DeviceProperties look_at(const Device& device) {
+  if constexpr (has_cuda) {
+    if (device.on_gpu()) return cuda::properties_of(device.stream());
+  }
+  return look_at_host();
 }
 
 std::string in_words(int architecture) {
@@ -30,11 +39,18 @@ std::string in_words(int architecture) {
 
 }  // namespace
 
+// Asked for once a process: the kernel takes a millisecond to tell of many cores and their caches,
+// the driver several to tell of a GPU.
 DeviceProperties properties_of(const Device& device) {
-  if constexpr (has_cuda) {
-    if (device.on_gpu()) return cuda::properties_of(device.stream());
-  }
-  return properties_of_host(device);
+  static std::mutex mutex;
+  static auto& known = *new std::map<int, DeviceProperties>;  // by GPU, the host's -1; never ends
+  const std::lock_guard lock(mutex);
+  const int gpu = device.on_gpu() ? device.stream().gpu : -1;
+  auto at = known.find(gpu);
+  if (at == known.end()) at = known.emplace(gpu, look_at(device)).first;
+  DeviceProperties properties = at->second;
+  if (!device.on_gpu()) properties.threads = device.threads();
+  return properties;
 }
 
 std::string why_another_class(const DeviceProperties& measured, const DeviceProperties& here) {

@@ -4,12 +4,14 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <exception>
 #include <filesystem>
 #include <limits>
 #include <system_error>
 #include <utility>
 
 #include "base/environment.hpp"
+#include "base/file_memory.hpp"
 #include "heddle/choose_plan.hpp"
 #include "heddle/runtime/any_solver.hpp"
 #include "matrix/exact_encoding.hpp"
@@ -51,9 +53,11 @@ std::string in_words(const ProfileMatch& match) {
   return tuned_for(match.matrix, match.distance);
 }
 
+using Files = std::vector<fs::path>;
+
 /// Every *.json of a folder, by name; none where the folder cannot be read.
-std::vector<fs::path> profiles_in(const fs::path& folder) {
-  std::vector<fs::path> files;
+Files list_of(const fs::path& folder) {
+  Files files;
   std::error_code error;
   fs::directory_iterator at(folder, error);
   for (; !error && at != fs::directory_iterator(); at.increment(error)) {
@@ -68,7 +72,33 @@ std::vector<fs::path> profiles_in(const fs::path& folder) {
   return files;
 }
 
-fs::path shipped_profiles();
+/// The same, read anew when the folder has changed. Never ends: threads may outlive `main`.
+std::shared_ptr<const Files> profiles_in(const fs::path& folder) {
+  static auto& known = *new FileMemory<std::shared_ptr<const Files>>;
+  return known.get(folder, [&] { return std::make_shared<const Files>(list_of(folder)); });
+}
+
+/// A profile, or why there is none.
+struct ReadProfile {
+  std::shared_ptr<const Profile> profile;
+  std::exception_ptr why_not;
+};
+
+/// `Profile::load`, once for each state of the file.
+std::shared_ptr<const Profile> known_profile(const fs::path& path) {
+  static auto& known = *new FileMemory<ReadProfile>;
+  const ReadProfile read = known.get(path, [&]() -> ReadProfile {
+    try {
+      return {std::make_shared<const Profile>(Profile::load(path.string())), nullptr};
+    } catch (const Error&) {
+      return {nullptr, std::current_exception()};
+    }
+  });
+  if (read.why_not) std::rethrow_exception(read.why_not);
+  return read.profile;
+}
+
+const fs::path& shipped_profiles();
 
 /// The folders of the shared library that holds this function, if it lies in one, and of the
 /// program.
@@ -87,7 +117,7 @@ std::vector<fs::path> own_folders() {
 /// share/heddle/profiles beside, above or two above the folder of this library or of the program,
 /// else under the prefix of the installation; empty where there is none. So an installation can be
 /// moved as a whole, and a build tree, which has a link of that name, finds the sources' own.
-fs::path shipped_profiles() {
+fs::path find_shipped_profiles() {
   const fs::path below = fs::path("share") / "heddle" / "profiles";
   std::error_code error;
   for (const fs::path& folder : own_folders()) {
@@ -98,6 +128,11 @@ fs::path shipped_profiles() {
   }
   const fs::path installed = HEDDLE_INSTALLED_PROFILES;
   return fs::is_directory(installed, error) ? installed : fs::path();
+}
+
+const fs::path& shipped_profiles() {
+  static const auto& folder = *new fs::path(find_shipped_profiles());
+  return folder;
 }
 
 }  // namespace
@@ -121,11 +156,11 @@ class Profiles::Reader {
   explicit Reader(const Device& device) : device_(device) {}
 
   /// Files of one rank. Unless they are `required`, those that are broken are left out.
-  void add(const std::vector<fs::path>& files, bool is_named, bool required) {
+  void add(const Files& files, bool is_named, bool required) {
     ++rank_;
     for (const fs::path& path : files) {
       try {
-        add(path.string(), Profile::load(path.string()), is_named);
+        add(path.string(), known_profile(path), is_named);
       } catch (const OtherVersion& error) {
         warn(error.what());
       } catch (const Error& error) {
@@ -140,13 +175,13 @@ class Profiles::Reader {
     const std::string named = environment("HEDDLE_PROFILE");
     if (named == none) return;
     if (!named.empty()) add({named}, true, false);
-    add(profiles_in(profile_folder()), false, false);
-    add(profiles_in(shipped_profiles()), false, false);
+    add(*profiles_in(profile_folder()), false, false);
+    add(*profiles_in(shipped_profiles()), false, false);
   }
 
-  void add(const std::string& path, Profile profile, bool is_named) {
+  void add(const std::string& path, std::shared_ptr<const Profile> profile, bool is_named) {
     if (profiles.here_ == DeviceProperties()) profiles.here_ = properties_of(device_);
-    const std::string why = why_another_class(profile.device, profiles.here_);
+    const std::string why = why_another_class(profile->device, profiles.here_);
     if (why.empty()) {
       profiles.sources_.push_back({rank_, path, std::move(profile)});
     } else if (is_named) {
@@ -175,7 +210,7 @@ Profiles Profiles::for_device(const Device& device, const std::optional<std::str
 
 Profiles Profiles::for_device(const Device& device, Profile profile, const std::string& source) {
   Reader reader(device);
-  reader.add(source, std::move(profile), true);
+  reader.add(source, std::make_shared<const Profile>(std::move(profile)), true);
   reader.add_known();
   return std::move(reader.profiles);
 }
@@ -191,7 +226,7 @@ std::optional<Profiles::Answer> Profiles::first(const PlanQuery& query, Ask&& as
   std::optional<Answer> best;
   for (const Source& source : sources_) {
     if (best && best->source->rank != source.rank) break;
-    const std::optional<ProfileMatch> match = ask(source.profile);
+    const std::optional<ProfileMatch> match = ask(*source.profile);
     if (match && (!best || is_better(*match, best->match, query))) best = {*match, &source};
   }
   return best;
@@ -201,7 +236,7 @@ std::optional<Profiles::Answer> Profiles::ask(const PlanSubject& subject, const 
                                               Objective objective, const Plan& predicted) const {
   bool is_known = false, has_twin = false;
   for (const Source& source : sources_) {
-    for (const ProfileRecord& record : source.profile.records) {
+    for (const ProfileRecord& record : source.profile->records) {
       if (!is_for(record, subject)) continue;
       is_known = true;
       has_twin = has_twin || has_shape(record.features, subject.pattern);
@@ -289,7 +324,7 @@ std::pair<const Record*, std::string> Profiles::nearest(std::vector<Record> Prof
   double least = std::numeric_limits<double>::infinity();
   std::pair<const Record*, std::string> found = {nullptr, ""};
   for (const Source& source : sources_) {
-    for (const Record& record : source.profile.*records) {
+    for (const Record& record : (*source.profile).*records) {
       if (record.entry != subject.entry || record.precision != subject.precision) continue;
       if (!is_wanted(record)) continue;
       if (has_shape(record.features, subject.pattern)) {
@@ -334,7 +369,7 @@ std::string profile_folder() {
 std::vector<std::string> profiles_in_folders() {
   std::vector<std::string> files;
   for (const fs::path& folder : {fs::path(profile_folder()), shipped_profiles()}) {
-    for (const auto& file : profiles_in(folder)) files.push_back(file.string());
+    for (const fs::path& file : *profiles_in(folder)) files.push_back(file.string());
   }
   return files;
 }
