@@ -391,6 +391,10 @@ HEDDLE_API heddle_status heddle_solver_history(const heddle_solver* solver, cons
                                                int64_t* count);
 /* The last solve in words, as `heddle_message` copies; "" before the first and while it solves. */
 HEDDLE_API size_t heddle_solver_summary(const heddle_solver* solver, char* buffer, size_t capacity);
+/* Why a system of the last solve, 0 the first, ended as it did, and what to do about it, likewise; ""
+ * where the outcome says all, and for a system that there is not. */
+HEDDLE_API size_t heddle_solver_detail(const heddle_solver *solver, int64_t system, char *buffer,
+                                       size_t capacity);
 /* "converged", "iteration limit", ...; NULL for a number that is no outcome. */
 HEDDLE_API const char* heddle_outcome_name(heddle_outcome outcome);
 

@@ -118,7 +118,7 @@ struct heddle_solver {
   std::optional<heddle::c::InEither<heddle::c::OwnedBlockSolver>> block = std::nullopt;
   /// Around `solver`, where its iterations have their fields in floats; else null.
   std::unique_ptr<heddle::AnyRefinedSolver> refined = nullptr;
-  std::optional<heddle::Report> last = std::nullopt;
+  std::vector<heddle::Report> last = {};  // of each system of the last solve
   /// Of enqueued solves for which the caller has none, in pinned memory: a status below 0 until one
   /// has ended, and again behind a `solve`. Null before the first.
   std::shared_ptr<heddle::DeviceReport> own_report = nullptr;

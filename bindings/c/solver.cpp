@@ -156,7 +156,7 @@ auto with_solver(const heddle_solver& solver, const F& f) {
 const std::vector<double>& history_of(const heddle_solver& solver) {
   static const std::vector<double> none;
   if (solver.block) {
-    if (!solver.last) return none;
+    if (solver.last.empty()) return none;
     return std::visit([](const auto& block) -> const auto& { return block->history(0); },
                       *solver.block);
   }
@@ -227,9 +227,9 @@ heddle_status heddle_solver_solve(heddle_solver* solver, const heddle_view* b, c
       return krylov.solve(field_of<const S>(b, parts.entry, components, device.stream(), "b"),
                           field_of<S>(x, parts.entry, components, device.stream(), "x"));
     };
-    on_all_ranks(parts, [&] { solver->last = with_solver(*solver, solve); });
+    on_all_ranks(parts, [&] { solver->last = {with_solver(*solver, solve)}; });
     forget_own_report(*solver);
-    if (report != nullptr) write_struct(report, told(*solver->last), "heddle_report");
+    if (report != nullptr) write_struct(report, told(solver->last.front()), "heddle_report");
   });
 }
 
@@ -260,12 +260,10 @@ heddle_status heddle_solver_solve_all(heddle_solver* solver, int64_t systems, co
       return krylov.solve(std::span<const FieldView<const S>>(right),
                           std::span<const FieldView<S>>(left));
     };
-    std::vector<Report> all;
-    on_all_ranks(parts, [&] { all = with_solver(*solver, solve); });
-    solver->last = all.front();
+    on_all_ranks(parts, [&] { solver->last = with_solver(*solver, solve); });
     forget_own_report(*solver);
     for (std::size_t k = 0; k < count && reports != nullptr; ++k) {
-      heddle_report report = told(all[k]);
+      heddle_report report = told(solver->last[k]);
       report.struct_size = size;
       std::memcpy(reinterpret_cast<std::byte*>(reports) + k * size, &report, size);
     }
@@ -315,8 +313,21 @@ size_t heddle_solver_summary(const heddle_solver* solver, char* buffer, size_t c
   guarded_by(solver, [&] {
     const AtWork here(&solver->at_work, "solver");
     std::ostringstream text;
-    if (solver->last) text << *solver->last;
+    if (!solver->last.empty()) text << solver->last.front();
     length = copy_text(text.str(), buffer, capacity);
+  });
+  if (length == 0) copy_text("", buffer, capacity);
+  return length;
+}
+
+size_t heddle_solver_detail(const heddle_solver* solver, int64_t system, char* buffer,
+                            size_t capacity) {
+  std::size_t length = 0;
+  guarded_by(solver, [&] {
+    const AtWork here(&solver->at_work, "solver");
+    const auto k = static_cast<std::size_t>(system);  // of a negative one, beyond all
+    if (k >= solver->last.size()) return;
+    length = copy_text(std::string(solver->last[k].detail), buffer, capacity);
   });
   if (length == 0) copy_text("", buffer, capacity);
   return length;

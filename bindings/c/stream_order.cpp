@@ -234,10 +234,10 @@ heddle_status heddle_solver_wait(heddle_solver* solver, heddle_report* report) {
                       : "no solve was enqueued with a report of the solver's own: it was given "
                         "one, or none was enqueued");
     }
-    solver->last = report_of(*solver->own_report);
+    solver->last = {report_of(*solver->own_report)};
     solver->enqueued_history =
         std::visit([](const auto& krylov) { return krylov->enqueued_history(); }, solver->solver);
-    if (report != nullptr) write_struct(report, told(*solver->last), "heddle_report");
+    if (report != nullptr) write_struct(report, told(solver->last.front()), "heddle_report");
   });
 }
 

@@ -138,6 +138,7 @@ struct RankSolver {
     const std::byte *b = nullptr, *guess = nullptr;  // no guess: zero
     std::byte* x = nullptr;
     std::vector<heddle_report> reports{};
+    std::vector<std::string> details{};
     std::vector<double> history{};
     std::mutex mutex{};
     heddle_status failed = HEDDLE_OK;  // the first
@@ -191,7 +192,9 @@ struct RankSolver {
           nb::cast(nb::ndarray<nb::numpy, const double>(task.history.data(), 1, &size, nb::none()),
                    nb::rv_policy::copy);
     }
-    for (const heddle_report& report : task.reports) all.append(Solver::told(report, history));
+    for (std::size_t k = 0; k < task.reports.size(); ++k) {
+      all.append(Solver::told(task.reports[k], task.details[k], history));
+    }
     return all;
   }
 
@@ -324,6 +327,9 @@ struct RankSolver {
     });
     if (rank != 0) return true;
     task.reports = std::move(reports);
+    for (std::size_t k = 0; k < task.systems; ++k) {
+      task.details.push_back(Solver::detail_of(solver, k));
+    }
     const double* values = nullptr;
     if (!task.is_fine(heddle_solver_history(solver, &values, &count))) return false;
     task.history.assign(values, values + count);

@@ -128,7 +128,7 @@ struct Solver {
   }
 
   /// From zero, or from x where a guess lies there already. The outcome by name, numbers of the
-  /// report, and the history or None.
+  /// report, its detail, and the history or None.
   nb::tuple solve(const Contiguous& b, const Writable& x, bool from_zero, nb::handle callback) {
     const std::int32_t scalars = heddle_row_scalars(entry);
     const heddle_view from = view_of(b, entry, scalars, "b"), to = view_of(x, entry, scalars, "x");
@@ -164,7 +164,9 @@ struct Solver {
       return heddle_solver_solve_all(solver.own, systems, from.data(), to.data(), reports.data());
     });
     nb::list all;
-    for (const heddle_report& report : reports) all.append(told(report, nb::none()));
+    for (std::size_t k = 0; k < reports.size(); ++k) {
+      all.append(told(reports[k], detail_of(solver.own, k), nb::none()));
+    }
     return all;
   }
   void set_null_space(std::int64_t count, const Place& vectors) {
@@ -253,11 +255,19 @@ struct Solver {
     heddle_report report{};
     report.struct_size = sizeof report;
     work(callback, [&] { return f(&report); });
-    return told(report, records_history ? history() : nb::none());
+    return told(report, detail_of(solver.own, 0), records_history ? history() : nb::none());
   }
-  static nb::tuple told(const heddle_report& report, const nb::object& history) {
+  static std::string detail_of(const heddle_solver* solver, std::size_t system) {
+    const auto number = static_cast<std::int64_t>(system);
+    std::string text(heddle_solver_detail(solver, number, nullptr, 0), '\0');
+    if (!text.empty()) heddle_solver_detail(solver, number, text.data(), text.size() + 1);
+    return text;
+  }
+  static nb::tuple told(const heddle_report& report, const std::string& detail,
+                        const nb::object& history) {
     return nb::make_tuple(heddle_outcome_name(report.outcome), report.iterations, report.residual,
-                          report.residual_norm, report.backward_error, report.seconds, history);
+                          report.residual_norm, report.backward_error, report.seconds, detail,
+                          history);
   }
   std::string summary() const {
     std::string text(heddle_solver_summary(solver.own, nullptr, 0), '\0');

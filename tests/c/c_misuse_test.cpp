@@ -71,6 +71,7 @@ TEST_F(CMisuse, NullHandlesAndPointers) {
   EXPECT_EQ(heddle_message(nullptr, nullptr, 0), 0U);
   EXPECT_EQ(heddle_operator_plan(nullptr, nullptr, 0), 0U);
   EXPECT_EQ(heddle_solver_summary(nullptr, nullptr, 0), 0U);
+  EXPECT_EQ(heddle_solver_detail(nullptr, 0, nullptr, 0), 0U);
   heddle_context_destroy(nullptr);
   heddle_matrix_destroy(nullptr);
   heddle_operator_destroy(nullptr);

@@ -33,6 +33,40 @@ class CSystems : public testing::Test {
   Operator A;
 };
 
+TEST_F(CSystems, EachTellsWhyItEndedSo) {
+  std::vector<double> values = {1, 2, -3, 4};
+  const std::vector<std::int32_t> row = {0, 2, 4}, column = {0, 1, 0, 1};
+  const heddle_pattern p = pattern(2, row, column);
+  const heddle_view v = view(values, HEDDLE_REAL, true);
+  Matrix skew;
+  Solver solver;
+  ASSERT_EQ(heddle_matrix_from_csr(context, &p, &v, &skew), HEDDLE_OK) << message(context);
+  ASSERT_EQ(heddle_operator_create(skew, nullptr, &A), HEDDLE_OK);
+  ASSERT_EQ(heddle_solver_create(A, "cg", nullptr, nullptr, &solver), HEDDLE_OK);
+  EXPECT_EQ(heddle_solver_detail(solver, 0, nullptr, 0), 0U);
+  std::vector<double> zero(2), one(2, 1);
+  std::array<heddle_view, 2> b = {view(zero, HEDDLE_REAL), view(one, HEDDLE_REAL)};
+  std::vector<double> first(2), second(2);
+  std::array<heddle_view, 2> to = {view(first, HEDDLE_REAL), view(second, HEDDLE_REAL)};
+  std::array<heddle_report, 2> reports = {report(), report()};
+  ASSERT_EQ(heddle_solver_solve_all(solver, 2, b.data(), to.data(), reports.data()), HEDDLE_OK);
+  EXPECT_EQ(reports[0].outcome, HEDDLE_CONVERGED);
+  EXPECT_EQ(reports[1].outcome, HEDDLE_NOT_HERMITIAN);
+  EXPECT_EQ(heddle_solver_detail(solver, 0, nullptr, 0), 0U);
+  std::array<char, 256> text{};
+  const std::string why = "conjugate gradient needs a Hermitian matrix: use BiCGStab";
+  EXPECT_EQ(heddle_solver_detail(solver, 1, text.data(), text.size()), why.size());
+  EXPECT_EQ(text.data(), why);
+  EXPECT_EQ(heddle_solver_detail(solver, 1, text.data(), 10), why.size());
+  EXPECT_EQ(text.data(), why.substr(0, 9));
+  for (const std::int64_t nobody : {-1, 2}) {
+    EXPECT_EQ(heddle_solver_detail(solver, nobody, text.data(), text.size()), 0U);
+    EXPECT_STREQ(text.data(), "");
+  }
+  ASSERT_EQ(heddle_solver_solve(solver, &b[0], &to[0], nullptr), HEDDLE_OK);
+  EXPECT_EQ(heddle_solver_detail(solver, 1, nullptr, 0), 0U) << "of an earlier solve";
+}
+
 TEST_F(CSystems, EachHasTheBitsThatItHasAlone) {
   constexpr std::size_t systems = 11;  // more than go side by side
   ASSERT_EQ(heddle_operator_create(matrix, nullptr, &A), HEDDLE_OK);

@@ -286,6 +286,7 @@ class Session {
       if (history[i] < 0) std::abort();
     }
     heddle_solver_summary(solver, nullptr, 0);
+    heddle_solver_detail(solver, 1, nullptr, 0);
   }
   void minimize(const heddle_operator* A, const heddle_view& b) {
     heddle_least_squares_options options;

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ._errors import SizeError, UnsupportedError, UsageError
+from ._instead import refuse_no_array
 
 _real = {"single": np.dtype(np.float32), "double": np.dtype(np.float64)}
 _complex = {"single": np.dtype(np.complex64), "double": np.dtype(np.complex128)}
@@ -27,11 +28,14 @@ def dtype_of(entry: str, precision: str) -> np.dtype:
     return (_complex if entry in _over_complex else _real)[precision]
 
 
-def _plain(array: ArrayLike) -> NDArray[Any]:
+def plain(array: ArrayLike, name: str) -> NDArray[Any]:
     """Quaternions of the package numpy-quaternion as rows of w, x, y, z, by a view, and those of
-    SciPy's ``Rotation``, which has x, y, z, w."""
+    SciPy's ``Rotation``, which has x, y, z, w. Raises ``UnsupportedError`` for sparse matrices and
+    masked numbers."""
     if hasattr(array, "as_quat"):
         return np.roll(array.as_quat(), 1, axis=-1)
+    if type(array) is not np.ndarray:
+        refuse_no_array(array, name)
     given = np.asarray(array)
     if given.dtype.name == "quaternion":
         return np.ascontiguousarray(given).view(np.float64).reshape(*given.shape, 4)
@@ -42,7 +46,7 @@ def numbers(array: ArrayLike, dtype: np.dtype, name: str) -> NDArray[Any]:
     """The array itself where it is contiguous and of that type; else a copy, where NumPy takes the
     conversion for safe: integers become doubles, floats doubles, real numbers complex ones, never
     the reverse."""
-    given = _plain(array)
+    given = plain(array, name)
     if given.dtype == dtype and given.flags.c_contiguous and given.flags.aligned:
         return given
     if not np.can_cast(given.dtype, dtype, "safe"):
@@ -56,6 +60,7 @@ def writable(array: Any, dtype: np.dtype, name: str) -> NDArray[Any]:
     """The array itself, or a view by DLPack of another package's in the host's memory. Raises
     ``UnsupportedError`` unless it is contiguous, of that type, and may be written to."""
     given = array
+    refuse_no_array(array, name)
     if not isinstance(array, np.ndarray) and hasattr(array, "__dlpack__"):
         try:
             given, same = np.asarray(array), np.from_dlpack(array)
@@ -74,10 +79,10 @@ def forms(shape: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
     return (shape, (math.prod(shape),)) if len(shape) > 1 else (shape, (*shape, 1))
 
 
-def check_form(given: Any, shape: tuple[int, ...], name: str) -> None:
+def check_form(given: Any, shape: tuple[int, ...], name: str, advice: str = "") -> None:
     if given.shape not in forms(shape):
         allowed = " or ".join(map(str, forms(shape)))
-        raise SizeError(f"{name} has the shape {given.shape}, not {allowed}")
+        raise SizeError(f"{name} has the shape {tuple(given.shape)}, not {allowed}{advice}")
 
 
 def entry_of(data: NDArray[Any]) -> str:
@@ -94,19 +99,24 @@ def entry_of(data: NDArray[Any]) -> str:
     )
 
 
-def stored(data: ArrayLike) -> NDArray[Any]:
+def stored(data: ArrayLike, name: str = "data") -> NDArray[Any]:
     """Entries in a type that matrices hold."""
-    given = _plain(data)
-    if given.dtype.kind in "bui":
+    given = plain(data, name)
+    if given.dtype.kind in "bui" or given.dtype.char == "e":
         given = given.astype(np.float64)
     if given.dtype.char not in "fdFD":
-        raise UnsupportedError(f"entries of {given.dtype}; there are single and double precision")
+        raise UnsupportedError(
+            f"entries of {given.dtype}; there are single and double precision: convert {name}, as "
+            f"{name}.astype(numpy.float64) does"
+        )
     return np.require(given, given.dtype.newbyteorder("="), ["C", "A"])
 
 
 def indices_of(array: ArrayLike) -> NDArray[Any]:
-    given = np.asarray(array)
+    given = plain(array, "an array of indices")
     if given.size and given.dtype.kind not in "ui":
         raise UnsupportedError(f"indices are of {given.dtype}, not integers")
     dtype = np.int32 if given.dtype == np.int32 else np.int64
+    if given.size and given.dtype.kind == "u" and given.max() > np.iinfo(np.int64).max:
+        raise SizeError(f"index {given.max()} is beyond every matrix")
     return np.require(given, dtype, ["C", "A"])

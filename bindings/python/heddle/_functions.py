@@ -13,9 +13,12 @@ from . import _heddle
 from ._arrays import check_form, dtype_of, numbers
 from ._errors import SizeError, UnsupportedError, UsageError
 from ._gpu import one_name
+from ._instead import refuse_no_preconditioner
 
 
-def matvec_of(M: Any) -> Callable[[NDArray[Any]], Any]:
+def matvec_of(M: Any, numbers: int | None = None) -> Callable[[NDArray[Any]], Any]:
+    """``numbers``: of a vector, where M maps numbers. Raises ``UsageError`` and ``SizeError``."""
+    refuse_no_preconditioner(M, numbers)
     if hasattr(M, "matvec"):
         return M.matvec
     if callable(M):
@@ -89,7 +92,7 @@ def operator_of(A: Any, device: str) -> tuple[_heddle.Operator, str, np.dtype]:
     if rows != columns:
         raise SizeError(f"A x = b needs a square operator, not {rows} x {columns}")
     given = np.dtype(getattr(A, "dtype", None) or np.float64)
-    if given.kind in "bui":
+    if given.kind in "bui" or given.char == "e":
         given = np.dtype(np.float64)
     if given.char not in "fdFD":
         raise UnsupportedError(f"an operator of {given}; there are single and double precision")

@@ -19,6 +19,7 @@ from ._edits import edited_triplets
 from ._errors import SizeError, UsageError
 from ._gpu import (
     copy_there, device_of, empty_like, gpu_array, on_gpu, one_name, package_of, to_host)  # fmt: skip
+from ._instead import refuse_no_matrix
 
 
 class Matrix(Described):
@@ -313,10 +314,13 @@ def _of_arrays(source: tuple, shape: tuple[int, int] | None) -> _heddle.Matrix:
 
 
 def _of_object(source: Any) -> _heddle.Matrix:
+    if isinstance(source, Matrix):
+        return _of_arrays((source.data, source.indices, source.indptr), source.shape)
     if package_of(source) in ("cupy", "cupyx"):
         source = source.get()  # CuPy's, to the host
     if not hasattr(source, "tocsr"):
-        dense = stored(source)
+        refuse_no_matrix(source)
+        dense = stored(source, "A")
         if dense.ndim != 2:
             raise UsageError(f"a dense matrix has two dimensions, not {dense.ndim}")
         row, column = np.nonzero(dense)

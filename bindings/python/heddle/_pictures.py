@@ -55,6 +55,8 @@ def html_of(result: Result, history: Any) -> str:
         "iterations": f"{result.iterations}",
         "|b - A x| / |b|": f"{result.residual:.3g}",
     }
+    if result.detail:
+        rows["detail"] = result.detail
     if not math.isnan(result.seconds):
         rows["seconds"] = f"{result.seconds:.3g}"
     cells = "".join(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,8 @@ def preconditioner_of(
         if told:
             raise UsageError(f"{next(iter(told))} is for the preconditioner multigrid")
         shape = operator.rows, *_row_shapes[entry]
-        function = calling(matvec_of(given), shape, dtype, operator.gpu)
+        of_numbers = operator.rows if shape == (operator.rows,) else None
+        function = calling(matvec_of(given, of_numbers), shape, dtype, operator.gpu)
         if isinstance(function, OnGpu):
             function.begin(operator)
         return _heddle.Preconditioner.of_function(operator, function, varies)
@@ -40,17 +42,39 @@ def multigrid_told(
     points = fields = None
     shape = rows, *_row_shapes[entry]
     if coordinates is not None:
-        if entry not in ("block2", "block3"):
-            raise UsageError(f"coordinates are of block2 or block3 entries, not of {entry}")
         points = numbers(coordinates, np.dtype(np.float64), "coordinates")
-        check_form(points, shape, "coordinates")
+        if entry not in ("block2", "block3"):
+            raise UsageError(
+                f"coordinates are of block2 or block3 entries, not of {entry}{_how_to_block(points)}"
+            )
+        check_form(points, shape, "coordinates", ": a point for each row of entries")
     adaptive = isinstance(candidates, str)
     if adaptive and candidates != "adaptive":
         raise UsageError(f"candidates={candidates!r}; of texts there is 'adaptive'")
     if candidates is not None and not adaptive:
-        fields = numbers(candidates, dtype, "candidates")
-        if fields.shape in forms(shape):
-            fields = fields.reshape(1, *shape)
-        if fields.shape[1:] != shape:
-            raise SizeError(f"candidates has the shape {fields.shape}, not (k, {shape})")
+        fields = _fields(numbers(candidates, dtype, "candidates"), shape)
     return 0.08 if strength is None else float(strength), points, fields, adaptive
+
+
+def _how_to_block(points: Any) -> str:
+    """The call that makes blocks of a matrix of numbers, one for each of these points."""
+    size = points.shape[1] if points.ndim == 2 and points.shape[1] in (2, 3) else 3
+    return (
+        f": blocks of {size} x {size} numbers are the entries of A.tobsr(({size}, {size})), A being "
+        f"a sparse matrix of SciPy's, or of heddle.fold(A, 'block{size}')"
+    )
+
+
+def _fields(given: Any, shape: tuple[int, ...]) -> Any:
+    """One after the other, ``(k, *shape)``; from that, from flat ones, from one alone, and from the
+    columns in which PyAMG keeps them."""
+    size = math.prod(shape)
+    if given.shape in forms(shape):
+        return given.reshape(1, *shape)
+    if given.shape[1:] in (shape, (size,)):
+        return given.reshape(-1, *shape)
+    if given.ndim == 2 and given.shape[0] == size:
+        return np.ascontiguousarray(given.T).reshape(-1, *shape)
+    k, flat = "k, " + ", ".join(map(str, shape)), f"(k, {size}) or ({size}, k)"
+    wanted = f"{flat}" if shape == (size,) else f"({k}), {flat}"
+    raise SizeError(f"candidates has the shape {given.shape}, not {wanted} of k fields")

@@ -25,6 +25,9 @@ class Result:
         \\|b - A x| / |b|, computed for this x.
     residual_norm, backward_error, seconds
         See ``Report`` in docs/cpp.md.
+    detail
+        Why it ended so, and what to do about it, in the words of the command line; ``""`` where
+        the status says all.
     """
 
     __slots__ = ("x", "method", "_told", "_history")
@@ -41,6 +44,7 @@ class Result:
     residual_norm: float = property(lambda self: self._told[3])  # type: ignore[assignment]
     backward_error: float = property(lambda self: self._told[4])  # type: ignore[assignment]
     seconds: float = property(lambda self: self._told[5])  # type: ignore[assignment]
+    detail: str = property(lambda self: self._told[6])  # type: ignore[assignment]
 
     @property
     def converged(self) -> bool:
@@ -63,7 +67,8 @@ class Result:
         return _pictures.html_of(self, self._history)
 
     def __repr__(self) -> str:
+        why = f" ({self.detail})" if self.detail else ""
         return (
-            f"<heddle.Result: {self.status} after {self.iterations} iterations of {self.method}, "
-            f"residual {self.residual:.3g}, {self.seconds:.3g} s>"
+            f"<heddle.Result: {self.status} after {self.iterations} iterations of "
+            f"{self.method}{why}, residual {self.residual:.3g}, {self.seconds:.3g} s>"
         )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import sys
-from numbers import Real
 from types import SimpleNamespace
 from typing import Any
 
@@ -12,12 +11,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _heddle
-from ._arrays import _row_shapes, check_form, forms, numbers
+from ._arrays import _row_shapes, check_form, forms, numbers, plain
 from ._errors import UsageError
 from ._functions import is_operator, matvec_of
 from ._gpu import device_of, dtype_of_array, empty_like, gpu_array, on_gpu, package_of
+from ._instead import refuse_no_matrix
 from ._matrix import Adjoint, Matrix
 from ._result import Result
+from ._settings import at_least_0
 from ._solvers import Callback, Solver
 
 
@@ -54,11 +55,12 @@ def _promoted(A: Any, b: ArrayLike, *least: Any) -> Any:
     ``heddle.Matrix`` stays as it is."""
     if isinstance(A, (Matrix, Adjoint)):
         return A
-    dtype_of_b = dtype_of_array(b) if on_gpu(b) else np.asarray(b).dtype
+    dtype_of_b = dtype_of_array(b) if on_gpu(b) else plain(b, "b").dtype
     if is_operator(A):
         wanted = np.result_type(getattr(A, "dtype", None) or np.float64, dtype_of_b, *least)
         return SimpleNamespace(shape=A.shape, dtype=wanted, matvec=A.matvec)
     if not hasattr(A, "dtype"):
+        refuse_no_matrix(A)
         A = np.asarray(A)
     wanted = np.result_type(A.dtype, dtype_of_b, *least)
     return A if wanted == A.dtype else A.astype(wanted)
@@ -85,9 +87,9 @@ def _in_scipys_manner(
     if on_gpu(b):
         options["device"] = device_of(b)
     else:
-        given = np.asarray(b)
-    if not isinstance(atol, Real) or not atol >= 0:
-        raise UsageError(f"atol={atol!r} is no number of at least 0")
+        given = plain(b, "b")
+    at_least_0("rtol", rtol)
+    at_least_0("atol", atol)
     if isinstance(x0, str):
         if x0 != "Mb" or isinstance(M, str):
             raise UsageError(f"x0={x0!r}; of texts there is 'Mb', M times b, where M is no text")
@@ -186,6 +188,8 @@ def lsmr(
     >>> np.round(x, 6) + 0.0, istop
     (array([1., 0.]), 1)
     """
+    at_least_0("atol", atol)
+    at_least_0("btol", btol)
     matrix = _promoted(A, b, np.float64)
     if not isinstance(matrix, (Matrix, Adjoint)):
         matrix = Matrix(matrix)

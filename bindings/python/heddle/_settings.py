@@ -3,12 +3,23 @@
 from __future__ import annotations
 
 from operator import index
+from typing import Any
+
 from . import _heddle
 from ._errors import UsageError
 
 
 def text_or_none(value: int | str | None) -> str | None:
     return None if value is None else str(value)
+
+
+def at_least_0(name: str, value: Any) -> None:
+    try:
+        fits = not isinstance(value, (str, bytes)) and float(value) >= 0
+    except (TypeError, ValueError):
+        fits = False
+    if not fits:
+        raise UsageError(f"{name}={value!r} is no number of at least 0")
 
 
 def settings_of(
@@ -19,8 +30,13 @@ def settings_of(
     for name, kind in (("basis_precision", basis_precision), ("field_precision", field_precision)):
         if kind not in ("full", "single"):
             raise UsageError(f"{name} is 'full' or 'single', not {kind!r}")
+    # Numbers that stand for "none" in heddle.h.
+    if rtol is not None:
+        at_least_0("rtol", rtol)
     if omega == 0:
         raise UsageError("omega is finite and not 0")
+    if interval is not None and not any(interval):
+        raise UsageError("an interval needs 0 < lower < upper, both finite")
     return _heddle.SolverOptions(
         tolerance=-1.0 if rtol is None else float(rtol),
         absolute_tolerance=float(atol),

@@ -75,8 +75,9 @@ class Solver:
     time_limit
         Seconds.
     null_space
-        Vectors v with A v = 0 and v* A = 0, of b's shape, or several, one after the other: the
-        system is solved in the space orthogonal to them, and b is projected into it.
+        Vectors v with A v = 0 and v* A = 0, of b's shape, or several, as ``solve_all`` takes
+        right-hand sides: the system is solved in the space orthogonal to them, and b is projected
+        into it.
     shift
         Solve (A + shift I) x = b, real; that matrix has preconditioners of products alone.
     interval, omega
@@ -200,7 +201,7 @@ class Solver:
         """Of shape ``(k, *self._shape)``, or None."""
         if given is None:
             return None
-        vectors = given if on_gpu(given) else numbers(given, self.dtype, "null_space")
+        vectors = self._one_after_another(given, "null_space")
         if tuple(vectors.shape) in self._forms:
             vectors = vectors.reshape(1, *self._shape)
         self._check_shape(vectors, (len(vectors), *self._shape), "null_space")
@@ -266,7 +267,7 @@ class Solver:
         else:
             given = numbers(b, dtype, "b")
         if given.shape not in self._forms:
-            check_form(given, self._shape, "b")
+            check_form(given, self._shape, "b", self._several(given))
         if out is None:
             out = x = np.empty(given.shape, dtype)
         else:
@@ -303,9 +304,11 @@ class Solver:
         ----------
         b
             Shape ``(k, n)`` for numbers, ``(k, n, 4)`` for quaternions, ...: one right-hand side
-            after the other; of the types that ``solve`` takes, in either memory.
+            after the other; of the types that ``solve`` takes, in either memory. In the host's
+            memory also ``(n, k)``, ``(n, k, 4)``: one a column, where k is not n; this is copied.
         out, x0
-            As for ``solve``, of the same shape.
+            As for ``solve``, of either shape; an ``out`` with a solution a column is written at the
+            end.
 
         Each has the result that it has alone, but for seconds; histories are not kept.
 
@@ -316,21 +319,45 @@ class Solver:
         [array([2., 1.]), array([4., 2.])]
         """
         self._check_entries()
-        if not on_gpu(b):
-            b = numbers(b, self.dtype, "b")
+        b = self._one_after_another(b, "b")
         count = len(b) if len(b.shape) > 0 else 0
         shape = (count, *self._shape)
         keeps, b_place = self._place(b, "b", shape=shape)
+        x0_is_out = x0 is out
+        columns = None  # of the caller's, which get the solutions at the end
         if out is None:
             out = empty_like(b, shape) if on_gpu(b) else np.empty(shape, self.dtype)
+        elif self._has_columns(out):
+            columns = writable(out, self.dtype, "out").swapaxes(0, 1)
+            out = np.ascontiguousarray(columns)
         x_keeps, x_place = self._place(out, "out", writable=True, shape=shape)
         from_zero = x0 is None
         x0_keeps, guess = None, None
-        if not from_zero and x0 is not out:
-            x0_keeps, guess = self._place(x0, "x0", shape=shape)
+        if not from_zero and not x0_is_out:
+            x0_keeps, guess = self._place(self._one_after_another(x0, "x0"), "x0", shape=shape)
         told = self._own.solve_all(count, b_place, x_place, guess, from_zero, callback)
         del keeps, x_keeps, x0_keeps  # which lived so long
+        if columns is not None:
+            columns[...] = out
+            out = columns
         return [Result(x, self.method, all, None) for x, (*all, _) in zip(out, told)]
+
+    def _has_columns(self, given: Any) -> bool:
+        """Whether it is of shape ``(n, k, ...)``, and not of ``(k, n, ...)``."""
+        shape = tuple(getattr(given, "shape", ()))
+        is_of_columns = len(shape) > 1 and (shape[0], *shape[2:]) == self._shape
+        return is_of_columns and shape[1:] != self._shape and not on_gpu(given)
+
+    def _one_after_another(self, given: Any, name: str) -> Any:
+        if on_gpu(given):
+            return given
+        array = numbers(given, self.dtype, name)
+        return np.ascontiguousarray(array.swapaxes(0, 1)) if self._has_columns(array) else array
+
+    def _several(self, b: Any) -> str:
+        """Where ``solve`` takes one right-hand side, and these are several."""
+        is_several = self._has_columns(b) or b.shape[1:] == self._shape
+        return "; Solver.solve_all solves for several right-hand sides" if is_several else ""
 
     def _solve_in_place(self, b: Any, out: Any, x0: Any, callback: Callback | None) -> Result:
         """Of arrays some of which lie in a GPU's memory; the others lie in the host's."""
@@ -362,7 +389,10 @@ class Solver:
         if shape is None:
             check_form(given, self._shape, name)
         elif tuple(given.shape) != shape:
-            raise SizeError(f"{name} has the shape {tuple(given.shape)}, not {shape}")
+            raise SizeError(
+                f"{name} has the shape {tuple(given.shape)}, not {shape}: so many vectors, one "
+                "after the other"
+            )
 
     def enqueue(self, b: Any, x: Any, *, stream: Any = None) -> None:
         """Solves A x = b from the guess in x, in the order of a stream: behind what the stream

@@ -1,0 +1,57 @@
+"""What is no matrix, array or preconditioner, and the call that makes one of it."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+
+from ._errors import SizeError, UnsupportedError, UsageError
+
+_operator = "scipy.sparse.linalg.LinearOperator((n, n), matvec=..., dtype=...)"
+
+
+def refuse_no_matrix(A: Any) -> None:
+    """Of what has no entries."""
+    if isinstance(A, (str, os.PathLike)):
+        raise UsageError(f"A is a path: heddle.read({os.fspath(A)!r}) reads a matrix")
+    if hasattr(A, "matvec"):
+        raise UsageError("A is an operator, and its entries are needed here; heddle.Solver takes it")
+    if hasattr(A, "aspreconditioner"):
+        raise UsageError("A is a multigrid hierarchy: its matrix is A.levels[0].A")
+    if callable(A):
+        raise UsageError(f"A is a function: make it an operator, {_operator}")
+
+
+def refuse_no_array(array: Any, name: str) -> None:
+    """Of what NumPy would take for one number, or without its mask."""
+    if hasattr(array, "tocsr"):
+        raise UnsupportedError(f"{name} is a sparse matrix: {name}.toarray() is an array")
+    if np.ma.is_masked(array):
+        raise UnsupportedError(
+            f"{name} is a masked array, and some of its numbers are masked: numpy.ma.filled "
+            "puts numbers there"
+        )
+
+
+def refuse_no_preconditioner(M: Any, numbers: int | None) -> None:
+    """``numbers``: of a vector, where an application maps numbers."""
+    if hasattr(M, "aspreconditioner"):
+        raise UsageError("M is a multigrid hierarchy: pass M.aspreconditioner()")
+    if hasattr(M, "solve_all"):
+        raise UsageError(
+            "M is a heddle.Solver: pass lambda r: M.solve(r).x, to fgmres with varies=True, as "
+            "such a map varies"
+        )
+    if hasattr(M, "matvec") or callable(M) or hasattr(M, "__matmul__"):
+        shape = getattr(M, "shape", None)
+        if numbers is not None and shape is not None and tuple(shape) != (numbers, numbers):
+            raise SizeError(f"M has the shape {tuple(shape)}, not {(numbers, numbers)}")
+        return
+    if hasattr(M, "solve"):  # SciPy's SuperLU
+        raise UsageError("M is a factorization: pass its function, M.solve")
+    raise UsageError(
+        f"M is {type(M).__name__!r}: a preconditioner is a text, a function, a LinearOperator or a "
+        "matrix that stands for the inverse of A"
+    )

@@ -1,0 +1,239 @@
+"""What users give that is something else than it looks: each is taken for what it is, or refused
+with the call that mends it."""
+
+import types
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+import scipy.sparse.linalg as spla
+
+import heddle
+
+
+def line(n, dtype=np.float64):
+    return sp.diags_array([-1.0, 2.0, -1.0], offsets=[-1, 0, 1], shape=(n, n)).tocsr().astype(dtype)
+
+
+A, b = line(6), np.arange(1.0, 7)
+x = np.linalg.solve(A.toarray(), b)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        b.tolist(), tuple(b), b.astype(int), b.astype(np.uint8), b.astype(np.float16),
+        b.astype(np.float32), b.astype(">f8"), b.astype(">i2"), b[::-1].copy()[::-1],
+        np.repeat(b, 2)[::2], np.ma.array(b), np.matrix(b).T, b[:, None], np.asfortranarray(b),
+    ],
+    ids=lambda given: f"{type(given).__name__} {getattr(given, 'dtype', '')}",
+)  # fmt: skip
+def test_numbers_of_every_kind_are_a_right_hand_side(given):
+    for call in (heddle.solve, lambda A, b: heddle.Solver(A).solve(b)):
+        np.testing.assert_allclose(np.ravel(call(A, given).x), x, rtol=1e-8)
+    np.testing.assert_allclose(heddle.cg(A, given, rtol=1e-10)[0], x, rtol=1e-8)
+    np.testing.assert_allclose(heddle.lsmr(A, given, atol=1e-12, btol=1e-12)[0].ravel(), x, rtol=1e-6)
+
+
+def test_bools_and_frozen_arrays_are_right_hand_sides():
+    ones = np.ones(6, bool)
+    expected = np.linalg.solve(A.toarray(), np.ones(6))
+    np.testing.assert_allclose(heddle.solve(A, ones).x, expected, rtol=1e-8)
+    frozen = b.copy()
+    frozen.flags.writeable = False
+    np.testing.assert_allclose(heddle.solve(A, frozen, frozen).x, x, rtol=1e-8)
+
+
+@pytest.mark.parametrize(
+    "dtype", [bool, np.int8, np.uint16, np.int64, np.float16, np.float32, ">f8", ">i4", ">c16"])  # fmt: skip
+def test_entries_of_every_kind_are_a_matrix(dtype):
+    whole = np.abs(A.toarray()).astype(dtype)
+    for given in (whole, whole.tolist(), np.asfortranarray(whole), whole[::-1, ::-1].copy()[::-1, ::-1]):
+        B = heddle.Matrix(given)
+        assert B.dtype.isnative and B.shape == (6, 6)
+        np.testing.assert_allclose(B @ b.astype(B.dtype), whole.astype(B.dtype) @ b, rtol=1e-6)
+    copy = heddle.Matrix(B)
+    assert (copy.data == B.data).all() and (copy.indices == B.indices).all()
+
+
+@pytest.mark.parametrize("kind", [object, "U", np.longdouble])
+def test_numbers_that_no_double_holds_are_refused_with_the_conversion(kind):
+    with pytest.raises(heddle.UnsupportedError, match=r"A.astype\(numpy.float64\)"):
+        heddle.Matrix(A.toarray().astype(kind))
+    with pytest.raises(heddle.UnsupportedError, match="convert"):
+        heddle.Solver(A).solve(b.astype(kind))
+
+
+def test_masked_numbers_are_refused():
+    masked = np.ma.masked_less(b, 3)
+    calls = [
+        lambda: heddle.solve(A, masked), lambda: heddle.cg(A, masked), lambda: heddle.lsmr(A, masked),
+        lambda: heddle.Solver(A).solve(masked), lambda: heddle.solve(A, b, masked),
+        lambda: heddle.Solver(A).solve(b, out=masked), lambda: heddle.Matrix(A) @ masked,
+        lambda: heddle.Solver(A).solve_all(np.ma.masked_less([b], 3)),
+        lambda: heddle.Matrix(np.ma.masked_equal(A.toarray(), 2)),
+        lambda: heddle.Matrix((masked, (range(6), range(6))), (6, 6)),
+        lambda: heddle.Matrix((b, (np.ma.masked_less(range(6), 3), range(6))), (6, 6)),
+        lambda: heddle.Matrix(A).edited(set=(masked, (range(6), range(6)))),
+        lambda: heddle.cg(A, b, M=lambda r: np.ma.masked_less(r, 3)),
+    ]  # fmt: skip
+    for call in calls:
+        with pytest.raises(heddle.UnsupportedError, match="masked"):
+            call()
+    assert (masked.data == b).all()
+
+
+def test_an_index_beyond_64_bits_is_shown_as_it_is():
+    far = np.array([0, 2**63 + 5], np.uint64)
+    for row, column in ((far, [0, 1]), ([0, 1], far), (far.astype(">u8"), [0, 1])):
+        with pytest.raises(heddle.SizeError, match=str(2**63 + 5)):
+            heddle.Matrix((np.ones(2), (row, column)), (2, 2))
+    near = np.array([0, 1], np.uint64)
+    assert heddle.Matrix((np.ones(2), (near, near)), (2, 2)).nnz == 2
+
+
+def test_numbers_that_stand_for_none_in_the_library_are_refused():
+    for rtol in (-1, -1.0, np.float32(-1), np.nan, "1e-5", None):
+        for call in (heddle.cg, heddle.minres, heddle.bicgstab, heddle.gmres):
+            with pytest.raises(heddle.UsageError, match="rtol="):
+                call(A, b, rtol=rtol)
+    for rtol in (-1, np.nan, "1e-5"):
+        with pytest.raises(heddle.UsageError, match="rtol="):
+            heddle.Solver(A, rtol=rtol)
+    for name in ("atol", "btol"):
+        with pytest.raises(heddle.UsageError, match=f"{name}=-1"):
+            heddle.lsmr(A, b, **{name: -1})
+    with pytest.raises(heddle.UsageError, match="0 < lower < upper"):
+        heddle.Solver(A, "chebyshev", interval=(0, 0))
+    assert heddle.Solver(A, rtol=np.array(1e-3)).solve(b).converged
+
+
+def test_what_is_no_matrix_names_the_call_that_makes_one():
+    for given, call in (
+        (lambda v: A @ v, "LinearOperator"), (A.__matmul__, "LinearOperator"),
+        ("A.mtx", r"heddle.read\('A.mtx'\)"),
+        (types.SimpleNamespace(aspreconditioner=None, solve=None, levels=[]), r"levels\[0\].A"),
+    ):  # fmt: skip
+        for solve in (heddle.solve, heddle.cg, lambda A, b: heddle.Solver(A).solve(b)):
+            with pytest.raises(heddle.UsageError, match=call):
+                solve(given, b)
+    for call in (heddle.Matrix, lambda A: heddle.lsmr(A, b)):
+        with pytest.raises(heddle.UsageError, match="operator"):
+            call(spla.aslinearoperator(A))
+
+
+def test_a_sparse_right_hand_side_names_toarray():
+    for given in (sp.csr_array(b[None]), sp.coo_matrix(b[:, None])):
+        for call in (heddle.solve, heddle.cg, heddle.lsmr, lambda A, b: heddle.Solver(A).solve(b),
+                     lambda A, b: heddle.Matrix(A) @ b):  # fmt: skip
+            with pytest.raises(heddle.UnsupportedError, match=r"toarray\(\)"):
+                call(A, given)
+
+
+def test_what_is_no_preconditioner_names_the_call_that_makes_one():
+    hierarchy = types.SimpleNamespace(
+        aspreconditioner=lambda: spla.aslinearoperator(A), solve=None, levels=[])  # fmt: skip
+    factors = spla.spilu(A.tocsc())
+    for M, call in ((hierarchy, r"M.aspreconditioner\(\)"), (factors, "M.solve"),
+                    (heddle.Solver(A), r"M.solve\(r\).x"), (5.0, "'float'"),
+                    (types.SimpleNamespace(), "'SimpleNamespace'")):  # fmt: skip
+        for solve in (
+            lambda: heddle.cg(A, b, M=M), lambda: heddle.cg(A, b, x0="Mb", M=M),
+            lambda: heddle.solve(A, b, preconditioner=M)):  # fmt: skip
+            with pytest.raises(heddle.UsageError, match=call):
+                solve()
+    with pytest.raises(heddle.SizeError, match=r"M has the shape \(5, 5\), not \(6, 6\)"):
+        heddle.cg(A, b, M=np.eye(5))
+    # The calls that the messages name.
+    assert heddle.cg(A, b, M=factors.solve)[1] == 0
+    inner = heddle.Solver(A, maxiter=3)
+    outer = heddle.Solver(A, "fgmres", lambda r: inner.solve(r).x, varies=True)
+    assert outer.solve(b).converged
+
+
+def test_several_right_hand_sides_are_rows_or_columns():
+    rng = np.random.default_rng()
+    dirac = heddle.generate("dirac", 100)
+    for matrix, shape in ((A, (6,)), (dirac, (dirac.shape[0], 4))):
+        solver = heddle.Solver(matrix)
+        rows = rng.standard_normal((3, *shape))
+        expected = np.stack([result.x for result in solver.solve_all(rows)])
+        columns = np.ascontiguousarray(rows.swapaxes(0, 1))
+        for out in (None, np.zeros_like(columns), np.zeros_like(rows)):
+            found = solver.solve_all(columns, out, x0=np.zeros_like(rows))
+            np.testing.assert_array_equal(np.stack([result.x for result in found]), expected)
+            if out is not None:
+                whole = expected if out.shape == expected.shape else expected.swapaxes(0, 1)
+                np.testing.assert_array_equal(out, whole)
+        out = np.ascontiguousarray(expected.swapaxes(0, 1))
+        assert max(one.iterations for one in solver.solve_all(columns, out, x0=out)) == 0
+        for several in (rows, columns):
+            with pytest.raises(heddle.SizeError, match="solve_all"):
+                solver.solve(several)
+            with pytest.raises(heddle.SizeError, match="solve_all"):
+                heddle.solve(matrix, several)
+    square = rng.standard_normal((6, 6))  # a system a row, as documented
+    np.testing.assert_allclose(heddle.Solver(A).solve_all(square)[1].x, np.linalg.solve(A.toarray(), square[1]))
+
+
+def test_null_spaces_are_rows_or_columns():
+    graph = sp.block_diag([line(4), line(5)]).tolil()
+    for i in (0, 3, 4, 8):
+        graph[i, i] = 1
+    kernel = np.zeros((9, 2))
+    kernel[:4, 0] = kernel[4:, 1] = 1
+    right = np.random.default_rng(1).standard_normal(9)
+    found = [heddle.Solver(graph.tocsr(), null_space=of).solve(right) for of in (kernel, kernel.T.copy())]
+    assert found[0].converged
+    np.testing.assert_array_equal(found[0].x, found[1].x)
+
+
+def test_candidates_are_rows_or_columns():
+    E = heddle.generate("elasticity", 500)
+    n = E.shape[0]
+    right = np.random.default_rng(1).standard_normal((n, 3))
+    rows = np.zeros((6, n, 3))
+    for k in range(3):
+        rows[k, :, k] = 1
+    rows[3:] = np.random.default_rng(2).standard_normal((3, n, 3))
+    flat = rows.reshape(6, -1)
+    expected = heddle.Solver(E, "cg", "multigrid", candidates=rows).solve(right)
+    for same in (flat, flat.T, flat.T.copy()):
+        found = heddle.Solver(E, "cg", "multigrid", candidates=same).solve(right)
+        np.testing.assert_array_equal(found.x, expected.x)
+    with pytest.raises(heddle.SizeError, match=rf"not \(k, {n}, 3\), \(k, {3 * n}\) or \({3 * n}, k\)"):
+        heddle.Solver(E, "cg", "multigrid", candidates=np.ones((n, 6)))
+    P = heddle.generate("poisson", 500)
+    m = P.shape[0]
+    for wanted in (np.ones((1, m)), np.ones((m, 1)), np.ones(m)):
+        assert heddle.Solver(P, "cg", "multigrid", candidates=wanted).solve(np.ones(m)).converged
+    with pytest.raises(heddle.SizeError, match=rf"not \(k, {m}\) or \({m}, k\)"):
+        heddle.Solver(P, "cg", "multigrid", candidates=np.ones((m - 1, 2)))
+
+
+def test_coordinates_of_a_matrix_of_numbers_name_the_blocks():
+    E = heddle.generate("elasticity", 300)
+    n = E.shape[0]
+    numbers = sp.bsr_array((E.data, E.indices, E.indptr)).tocsr()
+    points = np.random.default_rng(1).standard_normal((n, 3))
+    with pytest.raises(heddle.UsageError, match=r"A.tobsr\(\(3, 3\)\).*heddle.fold\(A, 'block3'\)"):
+        heddle.Solver(numbers, "cg", "multigrid", coordinates=points)
+    right = np.ones(3 * n)
+    for blocks in (numbers.tobsr((3, 3)), heddle.fold(numbers, "block3")):
+        assert heddle.Solver(blocks, "cg", "multigrid", coordinates=points).solve(right).converged
+    with pytest.raises(heddle.SizeError, match="a point for each row"):
+        heddle.Solver(E, "cg", "multigrid", coordinates=points[:-1])
+
+
+def test_results_tell_why():
+    result = heddle.solve(-1.0 * A, b, method="cg", preconditioner=None)
+    assert result.status == "indefinite"
+    assert result.detail == "p* A p is negative: the matrix is not positive definite"
+    assert result.detail in repr(result) and result.detail in result._repr_html_()
+    assert heddle.solve(A, b).detail == ""
+    skew = np.array([[2.0, 1], [0, 2]])
+    several = heddle.Solver(skew, "cg").solve_all(np.ones((2, 2)))
+    assert [one.status for one in several] == ["not Hermitian"] * 2
+    assert all("BiCGStab" in one.detail for one in several)
+    on_ranks = heddle.Solver(skew, "cg", ranks=2).solve(np.ones(2))
+    assert on_ranks.detail == several[0].detail
