@@ -28,17 +28,23 @@ struct ConvertOptions {
   bool quiet = false;
 };
 
-/// Writes the matrix and says what there is now.
+/// Says what there is now.
 template <class E>
-void write(const ConvertOptions& options, const CsrMatrix<E>& matrix, std::string_view entry,
-           TerminalProgress* progress) {
-  write_entries(options.output, matrix, progress);
+void tell(const ConvertOptions& options, const CsrMatrix<E>& matrix, std::string_view entry,
+          TerminalProgress* progress) {
   if (progress == nullptr) return;
   progress->erase();
   std::printf("%s x %s %s entries, %s stored, written to %s\n",
               readable_count(matrix.rows()).c_str(), readable_count(matrix.columns()).c_str(),
               std::string(entry).c_str(), readable_count(matrix.entries()).c_str(),
               io::printable(options.output).c_str());
+}
+
+template <class E>
+void write(const ConvertOptions& options, const CsrMatrix<E>& matrix, std::string_view entry,
+           TerminalProgress* progress) {
+  write_entries(options.output, matrix, progress);
+  tell(options, matrix, entry, progress);
 }
 
 /// The real expansion of the entries, folded into those of `options.to`.
@@ -68,9 +74,10 @@ void run_convert(const ConvertOptions& options) {
   const auto progress = options.quiet ? nullptr : std::make_unique<TerminalProgress>();
   if (!entry) {
     const ScalarMatrix numbers = read_scalar_matrix(options.input, Device::cpu(), progress.get());
+    write_scalar_matrix(options.output, numbers, Symmetry::general, progress.get());
     return std::visit(
         [&](const auto& matrix) {
-          write(options, matrix, numbers.is_complex() ? "complex" : "real", progress.get());
+          tell(options, matrix, numbers.is_complex() ? "complex" : "real", progress.get());
         },
         numbers.matrix);
   }

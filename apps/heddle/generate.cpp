@@ -76,11 +76,11 @@ void write_text(const std::string& path, const CsrMatrix<complex<double>>& matri
 }
 void write_text(const std::string& path, const CsrMatrix<block<double, 3, 3>>& matrix,
                 Progress* progress) {
-  write_scalar_matrix(path, expand(matrix).view(), Symmetry::symmetric, progress);
+  write_scalar_matrix(path, ScalarMatrix{expand(matrix), 3, 3}, Symmetry::symmetric, progress);
 }
 void write_text(const std::string& path, const CsrMatrix<quaternion<double>>& matrix,
                 Progress* progress) {
-  write_scalar_matrix(path, components(matrix).view(), Symmetry::general, progress);
+  write_scalar_matrix(path, ScalarMatrix{components(matrix), 4, 1}, Symmetry::general, progress);
 }
 
 std::string file_size(const std::string& path) {

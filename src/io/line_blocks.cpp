@@ -142,17 +142,50 @@ class GzipBytes final : public ByteSource {
   bool between_members_ = true;
 };
 
-std::unique_ptr<ByteSource> inflated_if_gzip(std::unique_ptr<ByteSource> source) {
-  std::string head(2, '\0');
-  std::size_t size = 0;
-  for (std::size_t count = 1; size < head.size() && count != 0; size += count) {
-    count = source->read(head.data() + size, head.size() - size);
+/// Up to `size` bytes of the source, which have then been read.
+std::string peeked_from(ByteSource& source, std::size_t size) {
+  std::string head(size, '\0');
+  std::size_t found = 0;
+  for (std::size_t count = 1; found < size && count != 0; found += count) {
+    count = source.read(head.data() + found, size - found);
   }
-  head.resize(size);
+  head.resize(found);
+  return head;
+}
+
+/// The bytes of a source without the mark of their order in front.
+class UnmarkedBytes final : public ByteSource {
+ public:
+  explicit UnmarkedBytes(std::unique_ptr<ByteSource> source) : source_(std::move(source)) {}
+
+  std::size_t read(char* to, std::size_t bytes) override {
+    constexpr std::string_view mark = "\xEF\xBB\xBF";
+    if (!has_begun_) {
+      has_begun_ = true;
+      head_ = peeked_from(*source_, mark.size());
+      if (head_ == mark) head_.clear();
+    }
+    if (head_.empty()) return source_->read(to, bytes);
+    const std::size_t count = head_.copy(to, bytes);
+    head_.erase(0, count);
+    return count;
+  }
+  double fraction() const override { return source_->fraction(); }
+  double most_bytes() const override { return source_->most_bytes(); }
+
+ private:
+  std::unique_ptr<ByteSource> source_;
+  std::string head_;
+  bool has_begun_ = false;
+};
+
+std::unique_ptr<ByteSource> inflated_if_gzip(std::unique_ptr<ByteSource> source) {
+  std::string head = peeked_from(*source, 2);
   const bool is_gzip = head == "\x1f\x8b";
-  auto whole = std::make_unique<PeekedBytes>(std::move(head), std::move(source));
-  if (!is_gzip) return whole;
-  return std::make_unique<GzipBytes>(std::move(whole));
+  std::unique_ptr<ByteSource> whole =
+      std::make_unique<PeekedBytes>(std::move(head), std::move(source));
+  if (is_gzip) whole = std::make_unique<GzipBytes>(std::move(whole));
+  return std::make_unique<UnmarkedBytes>(std::move(whole));
 }
 
 }  // namespace
@@ -170,10 +203,20 @@ std::unique_ptr<ByteSource> open_bytes(std::string_view text) {
   return inflated_if_gzip(std::make_unique<MemoryBytes>(text));
 }
 
+std::string first_bytes(std::unique_ptr<ByteSource>& source, std::size_t bytes) {
+  std::string head = peeked_from(*source, bytes);
+  source = std::make_unique<PeekedBytes>(head, std::move(source));
+  return head;
+}
+
 bool LineBlocks::next(Block& block) {
   const std::lock_guard lock(mutex_);
   if (done_) return false;
   block.sequence = sequence_++;
+  if (given_ > limit_) {
+    done_ = true;
+    throw Error(ErrorKind::malformed_file, beyond_limit_);
+  }
   block.begin = block.end = 0;
   auto& text = block.text;
   const auto make_room = [&](std::size_t bytes) {
@@ -210,10 +253,17 @@ bool LineBlocks::next(Block& block) {
     throw;
   }
   block.end = whole;
+  given_ += static_cast<double>(whole);
   carried_.assign(text.begin() + static_cast<std::ptrdiff_t>(whole),
                   text.begin() + static_cast<std::ptrdiff_t>(size));
   if (progress_ != nullptr) progress_->report(source_->fraction(), "reading");
   return whole != 0;
+}
+
+void LineBlocks::limit(double bytes, std::string message) {
+  const std::lock_guard lock(mutex_);
+  limit_ = bytes;
+  beyond_limit_ = std::move(message);
 }
 
 bool LineBlocks::at_end() {

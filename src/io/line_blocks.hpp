@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -25,10 +26,14 @@ class ByteSource {
   virtual double most_bytes() const { return -1; }
 };
 
-/// Opens a file, through zlib where it begins as a gzip file does. `path` may be a pipe.
+/// Opens a file, through zlib where it begins as a gzip file does, without the mark of the order of
+/// bytes that a text in UTF-8 may begin with. `path` may be a pipe.
 std::unique_ptr<ByteSource> open_bytes(const std::string& path);
 /// The same for a text in memory, which must outlive it.
 std::unique_ptr<ByteSource> open_bytes(std::string_view text);
+
+/// Up to so many first bytes of a source, which still gives them.
+std::string first_bytes(std::unique_ptr<ByteSource>& source, std::size_t bytes);
 
 /// Whole lines, each ended by '\n'.
 struct Block {
@@ -51,6 +56,10 @@ class LineBlocks {
   /// longer than any text has.
   bool next(Block& block);
 
+  /// Once more than so many bytes were given, `next` throws `Error` (malformed_file) with this
+  /// message: what a compressed file unpacks to costs time that its contents must be worth.
+  void limit(double bytes, std::string message);
+
   /// True when the block that `next` gave last was the last one.
   bool at_end();
 
@@ -68,6 +77,8 @@ class LineBlocks {
   std::vector<char> carried_;  // the beginning of a line whose end was not yet read
   long long sequence_ = 0;
   bool done_ = false;
+  double given_ = 0, limit_ = std::numeric_limits<double>::infinity();
+  std::string beyond_limit_;
 };
 
 }  // namespace heddle::io

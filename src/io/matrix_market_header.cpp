@@ -10,7 +10,7 @@ namespace heddle::io {
 namespace {
 
 constexpr std::string_view banner_form =
-    "%%MatrixMarket matrix coordinate|array real|complex|integer|pattern "
+    "%%MatrixMarket matrix coordinate|array real|complex|integer|unsigned-integer|pattern "
     "general|symmetric|skew-symmetric|hermitian";
 
 std::string lower_case(std::string_view word) {
@@ -37,7 +37,9 @@ Header read_banner(std::string_view line) {
   const std::vector<std::string_view> words = split(line);
   if (words.empty() || lower_case(words[0]) != "%%matrixmarket" || words.size() != 5) {
     if (line.starts_with("\x93NUMPY")) {
-      detail::malformed_file("a NumPy array; scipy.io.mmwrite writes it as is read here");
+      detail::malformed_file(
+          "a NumPy array; a matrix is a file of scipy.io.mmwrite or "
+          "scipy.sparse.save_npz");
     }
     detail::malformed_file("no Matrix Market banner; the first line must be '" +
                            std::string(banner_form) + "'");
@@ -46,14 +48,12 @@ Header read_banner(std::string_view line) {
   choose<1>(words[1], "object", {"matrix"});
   header.is_array = choose<2>(words[2], "format", {"coordinate", "array"}) == 1;
   header.field = static_cast<NumberField>(
-      choose<4>(words[3], "field", {"real", "integer", "complex", "pattern"}));
+      choose<5>(words[3], "field", {"real", "integer", "complex", "pattern", "unsigned-integer"}));
   header.symmetry = static_cast<Symmetry>(choose<4>(words[4], "symmetry", symmetry_names));
   if (header.is_array && header.field == NumberField::pattern)
     detail::malformed_file("an array has no pattern");
-  if (header.is_array && header.symmetry != Symmetry::general)
-    detail::malformed_file("an array must be general");
   if (header.symmetry == Symmetry::hermitian && !header.is_complex()) {
-    detail::malformed_file("a hermitian file must be complex; real ones are symmetric");
+    header.symmetry = Symmetry::symmetric;  // which it is without imaginary parts
   }
   if (header.symmetry == Symmetry::skew_symmetric && header.field == NumberField::pattern) {
     detail::malformed_file("a pattern has no signs and cannot be skew-symmetric");
@@ -97,6 +97,34 @@ void read_sizes(std::string_view line, Header& header) {
                            " matrix must be square, not " + std::to_string(header.rows) + " by " +
                            std::to_string(header.columns));
   }
+  if (header.is_array && header.symmetry != Symmetry::general) {
+    const bool has_diagonal = header.symmetry != Symmetry::skew_symmetric;
+    header.entries = (header.entries + (has_diagonal ? header.rows : -header.rows)) / 2;
+  }
+  if (header.rows % header.tile_rows != 0 || header.columns % header.tile_columns != 0) {
+    detail::malformed_file("a size of " + std::to_string(header.rows) + " by " +
+                           std::to_string(header.columns) + " that tiles of " +
+                           std::to_string(header.tile_rows) + " by " +
+                           std::to_string(header.tile_columns) + " do not divide");
+  }
+}
+
+/// Of a comment line that begins as `tiles_tag` does.
+void read_tiles(std::string_view line, Header& header) {
+  constexpr Offset largest = 1024;
+  const std::vector<std::string_view> words = split(line);
+  const auto size = [&](std::size_t word) {
+    Offset found = 0;
+    const std::string text = std::string(words[word]) + '\n';
+    const char* const end = read_index(text.data(), found);
+    return end == text.data() + words[word].size() && found >= 1 && found <= largest ? found : 0;
+  };
+  if (words.size() != 5 || words[3] != "x" || size(2) == 0 || size(4) == 0) {
+    detail::malformed_file(in_quotes(line) + " is no '" + std::string(tiles_tag) +
+                           "R x C' of 1 to " + std::to_string(largest) + " numbers each");
+  }
+  header.tile_rows = static_cast<int>(size(2));
+  header.tile_columns = static_cast<int>(size(4));
 }
 
 }  // namespace
@@ -127,6 +155,7 @@ bool HeaderReader::take(std::string_view line) {
     return false;
   }
   const std::size_t first = line.find_first_not_of(" \t\r");
+  if (line.starts_with(tiles_tag)) read_tiles(line, header_);
   if (first == std::string_view::npos || line[first] == '%') return false;
   read_sizes(line, header_);
   return true;

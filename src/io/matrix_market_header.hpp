@@ -10,7 +10,7 @@
 
 namespace heddle::io {
 
-enum class NumberField { real, integer, complex, pattern };
+enum class NumberField { real, integer, complex, pattern, unsigned_integer };
 
 inline constexpr std::array<std::string_view, 4> symmetry_names = {"general", "symmetric",
                                                                    "skew-symmetric", "hermitian"};
@@ -21,9 +21,14 @@ struct Header {
   Symmetry symmetry = Symmetry::general;
   Offset rows = 0;
   Offset columns = 0;
-  Offset entries = 0;   // promised by the size line; of an array, rows * columns
+  Offset entries = 0;   // promised by the size line; of an array, what it stores
   long long lines = 0;  // up to the size line
+  // Of an entry, as a line '%heddle tiles R x C' says.
+  int tile_rows = 1, tile_columns = 1;
 
+  bool holds_integers() const {
+    return field == NumberField::integer || field == NumberField::unsigned_integer;
+  }
   bool is_complex() const { return field == NumberField::complex; }
   /// Numbers on the line of an entry, behind its place.
   int scalars() const { return field == NumberField::pattern ? 0 : is_complex() ? 2 : 1; }
@@ -40,6 +45,35 @@ class HeaderReader {
  private:
   Header header_;
 };
+
+/// The places of an array's numbers, in the order of the file: column after column, of symmetric
+/// ones from the diagonal down, of skew-symmetric ones from below it.
+class ArrayWalk {
+ public:
+  explicit ArrayWalk(const Header& header) : rows_(header.rows), symmetry_(header.symmetry) {
+    row_ = first_row();
+  }
+  Offset row() const { return row_; }
+  Offset column() const { return column_; }
+  void next() {
+    if (++row_ < rows_) return;
+    ++column_;
+    row_ = first_row();
+  }
+
+ private:
+  Offset first_row() const {
+    if (symmetry_ == Symmetry::general) return 0;
+    return symmetry_ == Symmetry::skew_symmetric ? column_ + 1 : column_;
+  }
+
+  Offset rows_;
+  Symmetry symmetry_;
+  Offset row_ = 0, column_ = 0;
+};
+
+/// What Matrix Market files of entries say before their sizes: the numbers that make one.
+inline constexpr std::string_view tiles_tag = "%heddle tiles ";
 
 /// The words of a line.
 std::vector<std::string_view> split(std::string_view line);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "assemble.hpp"
 #include "heddle/tools/team.hpp"
@@ -30,6 +31,12 @@ void take_entries(Piece& piece, Piece& from) {
   piece.values = std::move(from.values);
 }
 
+/// Whether scalar c of an entry changes its sign in the other triangle.
+bool is_negated(const Header& header, std::size_t c) {
+  return header.symmetry == Symmetry::skew_symmetric ||
+         (header.symmetry == Symmetry::hermitian && c == 1);
+}
+
 /// Adds the other triangle, each entry behind the one that it mirrors.
 void add_mirrored(const Header& header, Piece& piece) {
   const std::size_t size = piece.row.size();
@@ -48,9 +55,7 @@ void add_mirrored(const Header& header, Piece& piece) {
     full.row.push_back(column);
     full.column.push_back(row);
     for (std::size_t c = 0; c < scalars; ++c) {
-      const bool negated = header.symmetry == Symmetry::skew_symmetric ||
-                           (header.symmetry == Symmetry::hermitian && c == 1);
-      full.values.push_back(negated ? -value[c] : value[c]);
+      full.values.push_back(is_negated(header, c) ? -value[c] : value[c]);
     }
   }
   take_entries(piece, full);
@@ -85,12 +90,45 @@ void group_by_rows(const Header& header, Piece& piece) {
   take_entries(piece, grouped);
 }
 
-void refuse_array(const Header& header) {
-  if (!header.is_array) return;
-  detail::malformed_file("an array file; a matrix is read from a coordinate file");
+void check_array_diagonal(const std::string& name, const Header& header, const ArrayWalk& at,
+                          const double* value) {
+  if (header.symmetry != Symmetry::hermitian || at.row() != at.column() || value[1] == 0) return;
+  detail::malformed_file(name + ": the diagonal entry in row " + std::to_string(at.row() + 1) +
+                         " has an imaginary part in a hermitian file");
 }
-void refuse_symmetry(const Header& header) {
-  if (header.symmetry != Symmetry::general) detail::malformed_file("a field must be general");
+
+/// The numbers of an array that are not zero, with their places.
+void place_array(const std::string& name, MatrixMarketText& text) {
+  const Header& header = text.header;
+  const auto scalars = static_cast<std::size_t>(header.scalars());
+  ArrayWalk walk(header);
+  for (Piece& piece : text.pieces) {
+    std::size_t kept = 0;
+    for (std::size_t k = 0; k < static_cast<std::size_t>(piece.entries); ++k, walk.next()) {
+      const double* const value = piece.values.data() + k * scalars;
+      check_array_diagonal(name, header, walk, value);
+      if (value[0] == 0 && value[scalars - 1] == 0) continue;
+      piece.row.push_back(static_cast<Index>(walk.row()));
+      piece.column.push_back(static_cast<Index>(walk.column()));
+      std::copy_n(value, scalars, piece.values.data() + kept++ * scalars);
+    }
+    piece.values.resize(kept * scalars);
+  }
+}
+
+void accept(const Header&) {}
+
+void check_matrix_sizes(const Header& header) {
+  constexpr Offset most = std::numeric_limits<Index>::max();
+  if (header.rows > most) {
+    detail::malformed_file(std::to_string(header.rows) + " rows are too many, " +
+                           std::to_string(most) + " are possible");
+  }
+}
+
+/// What a thread does to the entries of a coordinate file; an array's have no places yet.
+void group_if_placed(const Header& header, Piece& piece) {
+  if (!header.is_array) group_by_rows(header, piece);
 }
 
 void check_spare(const std::string& name, const Header& header, Offset promised, const char* what,
@@ -166,8 +204,12 @@ CsrMatrix<E> assemble(const std::string& name, const MatrixMarketText& text, con
 ScalarMatrix read_matrix_market(const std::string& name, std::unique_ptr<ByteSource> source,
                                 const Device& device, Progress* progress,
                                 const ReadLimits& limits) {
-  const MatrixMarketText text = read_text(name, std::move(source), device.threads(), progress,
-                                          {refuse_array, group_by_rows}, limits.block_bytes);
+  MatrixMarketText text = read_text(name, std::move(source), device.threads(), progress,
+                                    {check_matrix_sizes, group_if_placed}, limits.block_bytes);
+  if (text.header.is_array) {
+    place_array(name, text);
+    for (Piece& piece : text.pieces) group_by_rows(text.header, piece);
+  }
   check_spare(name, text.header, text.header.rows, "rows", limits.spare);
   if (progress != nullptr) progress->report(-1, "assembling");
   ScalarMatrix read;
@@ -176,6 +218,8 @@ ScalarMatrix read_matrix_market(const std::string& name, std::unique_ptr<ByteSou
   } else {
     read.matrix = assemble<real<double>>(name, text, device);
   }
+  read.block_rows = text.header.tile_rows;
+  read.block_columns = text.header.tile_columns;
   return read;
 }
 
@@ -184,7 +228,7 @@ ScalarField read_matrix_market_field(const std::string& name, std::unique_ptr<By
                                      const ReadLimits& limits) {
   const MatrixMarketText text =
       read_text(name, std::move(source), device.threads(), progress,
-                {refuse_symmetry, [](const Header&, Piece&) {}}, limits.block_bytes);
+                {accept, [](const Header&, Piece&) {}}, limits.block_bytes);
   const Header& header = text.header;
   const Offset rows = header.rows, columns = header.columns;
   if (!header.is_array) {  // no overflow: both are below 2^31
@@ -193,17 +237,28 @@ ScalarField read_matrix_market_field(const std::string& name, std::unique_ptr<By
   const int scalars = header.is_complex() ? 2 : 1;
   ScalarField field{rows, columns, header.is_complex(),
                     Array<double>(static_cast<std::size_t>(rows * columns * scalars), device)};
-  Offset place = 0;  // in an array, which stands column after column
+  const auto add = [&](Offset row, Offset column, const double* value, bool is_mirrored) {
+    double* const to = field.values.data() + (row * columns + column) * scalars;
+    for (std::size_t c = 0; c < static_cast<std::size_t>(scalars); ++c) {
+      to[c] += is_mirrored && is_negated(header, c) ? -value[c] : value[c];
+      if (!std::isfinite(to[c])) refuse_sum(name, row);
+    }
+  };
+  ArrayWalk walk(header);
+  const double one = 1;
   for (const Piece& piece : text.pieces) {
-    for (std::size_t k = 0; k < static_cast<std::size_t>(piece.entries); ++k, ++place) {
-      const Offset row = header.is_array ? place % rows : piece.row[k];
-      const Offset column = header.is_array ? place / rows : piece.column[k];
-      double* const to = field.values.data() + (row * columns + column) * scalars;
-      for (int c = 0; c < scalars; ++c) {
-        const bool is_pattern = header.field == NumberField::pattern;
-        to[c] += is_pattern ? 1.0 : piece.values[k * static_cast<std::size_t>(scalars) + c];
-        if (!std::isfinite(to[c])) refuse_sum(name, row);
+    for (std::size_t k = 0; k < static_cast<std::size_t>(piece.entries); ++k) {
+      const Offset row = header.is_array ? walk.row() : piece.row[k];
+      const Offset column = header.is_array ? walk.column() : piece.column[k];
+      const double* const value = header.field == NumberField::pattern
+                                      ? &one
+                                      : piece.values.data() + k * static_cast<std::size_t>(scalars);
+      if (header.is_array) {
+        check_array_diagonal(name, header, walk, value);
+        walk.next();
       }
+      add(row, column, value, false);
+      if (header.symmetry != Symmetry::general && row != column) add(column, row, value, true);
     }
   }
   return field;

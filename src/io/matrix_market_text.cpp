@@ -29,7 +29,9 @@ void explain_index(std::string_view word, const char* what, Offset most) {
   }
 }
 
-void explain_number(std::string_view word, bool must_be_integer) {
+void explain_number(std::string_view word, NumberField field) {
+  const bool must_be_integer =
+      field == NumberField::integer || field == NumberField::unsigned_integer;
   const std::string text = std::string(word) + '\n';
   const char* const end = text.data() + text.size();
   double value = 0;
@@ -37,6 +39,9 @@ void explain_number(std::string_view word, bool must_be_integer) {
     if (!std::isfinite(value)) fault(ErrorKind::not_finite, "non-finite value " + in_quotes(word));
     if (must_be_integer && value != std::trunc(value)) {
       fault(ErrorKind::malformed_file, in_quotes(word) + " is no integer, as the banner promises");
+    }
+    if (field == NumberField::unsigned_integer && value < 0) {
+      fault(ErrorKind::malformed_file, in_quotes(word) + " has a sign, against the banner");
     }
     return;
   }
@@ -66,12 +71,12 @@ void explain_number(std::string_view word, bool must_be_integer) {
     explain_index(words[1], "column", header.columns);
   }
   for (std::size_t k = indices; k < needed; ++k) {
-    explain_number(words[k], header.field == NumberField::integer);
+    explain_number(words[k], header.field);
   }
   fault(ErrorKind::malformed_file,
         header.symmetry == Symmetry::hermitian
             ? "a diagonal entry with an imaginary part in a hermitian file"
-            : "a diagonal entry in a skew-symmetric file, where it can only be zero");
+            : "a diagonal entry that is not zero in a skew-symmetric file");
 }
 
 /// Turns lines into entries; one for each thread.
@@ -79,7 +84,9 @@ template <bool Coordinate, int Scalars>
 class LineReader {
  public:
   explicit LineReader(const Header& header)
-      : header_(header), triangle_(header.symmetry != Symmetry::general) {}
+      : header_(header),
+        triangle_(header.symmetry != Symmetry::general),
+        integers_(header.holds_integers()) {}
 
   Piece operator()(const Block& block) const {
     Piece piece;
@@ -97,7 +104,7 @@ class LineReader {
       const char* const begin = p;
       p = skip_blanks(p);
       if (*p == '%' || *p == '\n') {
-        piece.lines_without_entry.push_back(piece.lines);
+        add_line_without_entry(piece);
         p = line_end(p, end);
         continue;
       }
@@ -109,15 +116,28 @@ class LineReader {
       ++n;
     }
     piece.entries = static_cast<long long>(n);
+    const bool is_mostly_blank = n < lines / 2;
+    const auto cut = [&](auto& numbers, std::size_t size) {
+      numbers.resize(size);
+      if (is_mostly_blank) numbers.shrink_to_fit();
+    };
     if (Coordinate) {
-      piece.row.resize(n);
-      piece.column.resize(n);
+      cut(piece.row, n);
+      cut(piece.column, n);
     }
-    piece.values.resize(n * Scalars);
+    cut(piece.values, n * Scalars);
     return piece;
   }
 
  private:
+  static void add_line_without_entry(Piece& piece) {
+    auto& runs = piece.lines_without_entry;
+    if (runs.empty() || runs.back().first + runs.back().second != piece.lines) {
+      runs.emplace_back(piece.lines, 0);
+    }
+    ++runs.back().second;
+  }
+
   static const char* line_end(const char* p, const char* end) {
     return static_cast<const char*>(std::memchr(p, '\n', static_cast<std::size_t>(end - p)));
   }
@@ -147,7 +167,7 @@ class LineReader {
       p = read_double(skip_blanks(p), end, value[k]);
       if (p == nullptr || !std::isfinite(value[k])) return nullptr;
       if (k + 1 < Scalars && !is_blank(*p)) return nullptr;
-      if (header_.field == NumberField::integer && value[k] != std::trunc(value[k])) return nullptr;
+      if (integers_ && !is_integer_of_field(value[k])) return nullptr;
     }
     p = skip_blanks(p);
     if (*p != '\n') return nullptr;
@@ -158,16 +178,29 @@ class LineReader {
         if (piece.first_lower < 0) piece.first_lower = entry;
       } else if (row < column) {
         if (piece.first_upper < 0) piece.first_upper = entry;
-      } else if (header_.symmetry == Symmetry::skew_symmetric ||
-                 (header_.symmetry == Symmetry::hermitian && value[Scalars - 1] != 0)) {
+      } else if (!may_stand_on_diagonal(value)) {
         return nullptr;
       }
     }
     return p;
   }
 
+  bool is_integer_of_field(double value) const {
+    const bool has_sign = header_.field == NumberField::unsigned_integer && value < 0;
+    return value == std::trunc(value) && !has_sign;
+  }
+
+  /// Of a triangle.
+  bool may_stand_on_diagonal([[maybe_unused]] const double* value) const {
+    if constexpr (Scalars > 0) {
+      if (header_.symmetry == Symmetry::skew_symmetric && value[0] != 0) return false;
+      return header_.symmetry == Symmetry::symmetric || Scalars == 1 || value[Scalars - 1] == 0;
+    }
+    return true;
+  }
+
   const Header& header_;
-  bool triangle_;
+  bool triangle_, integers_;
 };
 
 /// Reads blocks with a team; the earliest fault in the text wins, as it would with one thread.
@@ -181,6 +214,7 @@ class TextReader {
     read_header();
     check_header();
     check_memory();
+    limit_text();
     if (blocks_.at_end()) threads = 1;  // one block is no work for a team
     const auto read_as = [&](auto coordinate) {
       const int scalars = text_.header.scalars();
@@ -201,6 +235,7 @@ class TextReader {
  private:
   void read_header() {
     HeaderReader reader;
+    blocks_.limit(spare_text, "64 MiB without a size line");
     try {
       for (;;) {
         if (!blocks_.next(first_)) reader.end_of_text();
@@ -246,6 +281,15 @@ class TextReader {
              Error(ErrorKind::memory, std::to_string(header.entries) + " entries take at least " +
                                           readable_bytes(needed) + ", available are " +
                                           readable_bytes(available)));
+  }
+
+  void limit_text() {
+    constexpr double longest_usual_line = 256;
+    const Header& header = text_.header;
+    blocks_.limit(spare_text * 2 + longest_usual_line * static_cast<double>(header.entries),
+                  "more than 64 MiB of blank lines, comments and spaces for the " +
+                      std::to_string(header.entries) + " entries that line " +
+                      std::to_string(header.lines) + " promises");
   }
 
   template <class Reader>
@@ -294,7 +338,7 @@ class TextReader {
 
   long long line_of(const Piece& piece, long long entry) const {
     long long line = entry;
-    for (const long long without : piece.lines_without_entry) line += without <= line ? 1 : 0;
+    for (const auto& [first, count] : piece.lines_without_entry) line += first <= line ? count : 0;
     return line_before(piece.sequence) + line + 1;
   }
 
@@ -340,6 +384,9 @@ class TextReader {
   [[noreturn]] void throw_at(long long line, const Error& error) const {
     throw Error(error.kind(), name_ + ":" + std::to_string(line) + ": " + error.what());
   }
+
+  /// Text without entries, before the sizes and after them.
+  static constexpr double spare_text = 64 << 20;
 
   std::string name_;
   LineBlocks blocks_;

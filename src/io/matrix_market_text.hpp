@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "line_blocks.hpp"
@@ -26,7 +27,8 @@ struct Piece {
   long long entries = 0;  // lines that hold one
   std::vector<Index> row, column;
   std::vector<double> values;
-  std::vector<long long> lines_without_entry;
+  /// Neighbouring lines that hold none: the first of them, and how many they are.
+  std::vector<std::pair<long long, long long>> lines_without_entry;
   // The first entries below and above the diagonal, where the symmetry makes that matter.
   long long first_lower = -1, first_upper = -1;
   // Of a piece that `prepare` grouped: where the entries of each bucket of rows begin.

@@ -79,8 +79,8 @@ void check_symmetry(const CsrView<E>& matrix, Symmetry symmetry) {
                                     " differs from its column; write it as general");
 }
 
-std::string banner(const char* format, bool is_complex, Symmetry symmetry) {
-  return std::string("%%MatrixMarket matrix ") + format + (is_complex ? " complex " : " real ") +
+std::string banner(bool is_complex, Symmetry symmetry) {
+  return std::string("%%MatrixMarket matrix coordinate ") + (is_complex ? "complex " : "real ") +
          std::string(io::symmetry_names[static_cast<std::size_t>(symmetry)]) + '\n';
 }
 
@@ -94,7 +94,7 @@ void append_value(std::string& text, const double* value, int scalars) {
 
 template <class E>
 void write_matrix_market(const std::string& path, const CsrView<E>& matrix, Symmetry symmetry,
-                         Progress* progress) {
+                         const std::string& tiles, Progress* progress) {
   const bool all = symmetry == Symmetry::general;
   if (!all) check_symmetry(matrix, symmetry);
   const auto count_written = [&](Index row, Offset& written) {
@@ -107,8 +107,8 @@ void write_matrix_market(const std::string& path, const CsrView<E>& matrix, Symm
           : parallel_reduce(team_of(matrix), matrix.rows, Offset(0), count_written,
                             [](Offset& sum, Offset own) { sum += own; });
   io::TextWriter writer(path, team_of(matrix), progress);
-  writer.write(banner("coordinate", E::components == 2, symmetry) + std::to_string(matrix.rows) +
-               ' ' + std::to_string(matrix.columns) + ' ' + std::to_string(entries) + '\n');
+  writer.write(banner(E::components == 2, symmetry) + tiles + std::to_string(matrix.rows) + ' ' +
+               std::to_string(matrix.columns) + ' ' + std::to_string(entries) + '\n');
   writer.write_ranges(matrix.rows, rows_a_chunk,
                       [&](long long begin, long long end, std::string& text) {
                         for (auto row = static_cast<Index>(begin); row < end; ++row) {
@@ -125,10 +125,11 @@ void write_matrix_market(const std::string& path, const CsrView<E>& matrix, Symm
   writer.commit();
 }
 
+/// `tiles`: a line of the file, or nothing.
 template <class E>
 void write_by_name(const std::string& path, const CsrView<E>& matrix, Symmetry symmetry,
-                   Progress* progress) {
-  if (!path.ends_with(".npz")) return write_matrix_market(path, matrix, symmetry, progress);
+                   const std::string& tiles, Progress* progress) {
+  if (!path.ends_with(".npz")) return write_matrix_market(path, matrix, symmetry, tiles, progress);
   if (symmetry != Symmetry::general) {
     throw Error(ErrorKind::usage, path + ": a .npz file stores every entry; write it as general");
   }
@@ -140,35 +141,23 @@ void write_by_name(const std::string& path, const CsrView<E>& matrix, Symmetry s
 
 void write_scalar_matrix(const std::string& path, const CsrView<real<double>>& matrix,
                          Symmetry symmetry, Progress* progress) {
-  write_by_name(path, matrix, symmetry, progress);
+  write_by_name(path, matrix, symmetry, "", progress);
 }
 
 void write_scalar_matrix(const std::string& path, const CsrView<complex<double>>& matrix,
                          Symmetry symmetry, Progress* progress) {
-  write_by_name(path, matrix, symmetry, progress);
+  write_by_name(path, matrix, symmetry, "", progress);
 }
 
 void write_scalar_matrix(const std::string& path, const ScalarMatrix& matrix, Symmetry symmetry,
                          Progress* progress) {
-  std::visit([&](const auto& m) { write_by_name(path, m.view(), symmetry, progress); },
+  std::string tiles;
+  if (matrix.block_rows * matrix.block_columns > 1) {
+    tiles = std::string(io::tiles_tag) + std::to_string(matrix.block_rows) + " x " +
+            std::to_string(matrix.block_columns) + '\n';
+  }
+  std::visit([&](const auto& m) { write_by_name(path, m.view(), symmetry, tiles, progress); },
              matrix.matrix);
-}
-
-void write_scalar_field(const std::string& path, const ScalarFieldView& field, Progress* progress) {
-  io::TextWriter writer(path, team_size(Device::cpu().stream(), field.rows * field.columns),
-                        progress);
-  writer.write(banner("array", field.is_complex, Symmetry::general) + std::to_string(field.rows) +
-               ' ' + std::to_string(field.columns) + '\n');
-  const int scalars = field.is_complex ? 2 : 1;
-  writer.write_ranges(field.rows * field.columns, rows_a_chunk,
-                      [&](long long begin, long long end, std::string& text) {
-                        for (long long i = begin; i < end; ++i) {
-                          const Offset row = i % field.rows, column = i / field.rows;
-                          const Offset place = row * field.columns + column;
-                          append_value(text, field.values + place * scalars, scalars);
-                        }
-                      });
-  writer.commit();
 }
 
 }  // namespace heddle

@@ -1,6 +1,8 @@
 #include "npy.hpp"
 
 #include <charconv>
+#include <cstring>
+#include <utility>
 
 #include "heddle/error.hpp"
 
@@ -23,6 +25,25 @@ std::string_view value_of(std::string_view literal, std::string_view key) {
   return literal.substr(begin, end - begin);
 }
 
+/// `type` begins with the order of bytes.
+NpyType type_named(std::string_view type) {
+  constexpr std::pair<std::string_view, NpyType> known[] = {
+      {"b1", NpyType::boolean},    {"i1", NpyType::int8},    {"i2", NpyType::int16},
+      {"i4", NpyType::int32},      {"i8", NpyType::int64},   {"u1", NpyType::uint8},
+      {"u2", NpyType::uint16},     {"u4", NpyType::uint32},  {"u8", NpyType::uint64},
+      {"f4", NpyType::float32},    {"f8", NpyType::float64}, {"c8", NpyType::complex64},
+      {"c16", NpyType::complex128}};
+  const std::string_view kind = type.substr(1);
+  for (const auto& [name, as] : known) {
+    if (kind == name) return as;
+  }
+  constexpr std::size_t longest_name = 2;  // of less than 100 characters
+  if (kind[0] == 'S' && kind.size() <= longest_name + 1) return NpyType::bytes;
+  if (kind[0] == 'U' && kind.size() <= longest_name + 1) return NpyType::text;
+  detail::malformed_file("numbers of type '" + std::string(type) +
+                         "'; known are bool, integers, float32, float64, complex64 and complex128");
+}
+
 }  // namespace
 
 std::int64_t NpyHeader::items() const {
@@ -40,34 +61,14 @@ NpyHeader parse_npy_header(std::string_view literal) {
   std::string_view type = value_of(literal, "descr");
   if (type.size() < 3 || type[0] != '\'') detail::malformed_file("an array of structures");
   type.remove_prefix(1);
-  if (type[0] == '>')
-    detail::malformed_file("numbers in big-endian order; save them in little-endian order");
+  header.is_big_endian = type[0] == '>';
   const std::string_view kind = type.substr(1);
   std::size_t width = 0;
   std::from_chars(kind.data() + 1, kind.data() + kind.size(), width);
   // NumPy's S0 and U0: any number of items would take no bytes.
   if (width == 0) detail::malformed_file("items of no bytes, of type '" + std::string(type) + "'");
   header.item_bytes = width;
-  if (kind == "i4")
-    header.type = NpyType::int32;
-  else if (kind == "i8")
-    header.type = NpyType::int64;
-  else if (kind == "f4")
-    header.type = NpyType::float32;
-  else if (kind == "f8")
-    header.type = NpyType::float64;
-  else if (kind == "c8")
-    header.type = NpyType::complex64;
-  else if (kind == "c16")
-    header.type = NpyType::complex128;
-  else if (kind[0] == 'S' && width < 64)
-    header.type = NpyType::bytes;
-  else if (kind[0] == 'U' && width < 64)
-    header.type = NpyType::text;
-  else
-    detail::malformed_file("numbers of type '" + std::string(type) +
-                           "'; known are int32, int64, float32, "
-                           "float64, complex64 and complex128");
+  header.type = type_named(type);
   if (header.type == NpyType::text) header.item_bytes *= 4;
   header.fortran_order = value_of(literal, "fortran_order") == "True";
   std::string_view shape = value_of(literal, "shape");
@@ -84,6 +85,33 @@ NpyHeader parse_npy_header(std::string_view literal) {
     shape.remove_prefix(static_cast<std::size_t>(end - shape.data()));
   }
   return header;
+}
+
+NpyStart read_npy_start(const std::function<void(void*, std::size_t)>& read,
+                        const std::function<void(const std::string&)>& fail) {
+  std::array<unsigned char, 12> start{};
+  NpyStart found;
+  found.bytes = 10;
+  read(start.data(), found.bytes);
+  if (std::memcmp(start.data(), "\x93NUMPY", 6) != 0) fail("is no NumPy array");
+  std::size_t length = start[8] + 256u * start[9];
+  if (start[6] >= 2) {
+    read(start.data() + found.bytes, 2);
+    length += std::size_t(65536) * (start[10] + 256u * start[11]);
+    found.bytes = 12;
+  }
+  constexpr std::size_t longest = 65536;
+  if (length > longest) fail("has an impossible header");
+  std::string literal(length, '\0');
+  read(literal.data(), length);
+  found.bytes += length;
+  try {
+    found.header = parse_npy_header(literal);
+    (void)found.header.items();
+  } catch (const Error& error) {
+    fail(std::string("holds ") + error.what());
+  }
+  return found;
 }
 
 std::string npy_header(const std::string& descriptor, const std::vector<std::int64_t>& shape) {

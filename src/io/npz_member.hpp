@@ -1,13 +1,15 @@
 // The arrays of a NumPy archive, and numbers of one of them.
 #pragma once
 
-#include <algorithm>
-#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
 
 #include "heddle/array.hpp"
+#include "heddle/entries/slots.hpp"
 #include "npy.hpp"
 
 // Of libzip, whose header only `npz_member.cpp` needs.
@@ -31,8 +33,19 @@ struct Archive {
 /// Throws `Error`: io, malformed_file.
 Archive open_archive(const std::string& path);
 
-/// One array of the archive, read from front to back. Throws `Error` (malformed_file) for a member
-/// that there is not, is no array, or has other bytes than its header promises.
+/// A sum of bytes that follow one another, as zip archives have it.
+struct ByteSum {
+  std::uint32_t crc = 0;
+  long long bytes = 0;
+
+  void add(const void* data, std::size_t size);
+  /// Those of `next` follow.
+  void append(const ByteSum& next);
+};
+
+/// One array of the archive, read from front to back. Throws `Error`: malformed_file for a member
+/// that there is not, is no array, or has other bytes than its header and the archive promise;
+/// memory.
 class Member {
  public:
   Member(const Archive& archive, const std::string& name);
@@ -42,57 +55,53 @@ class Member {
 
   /// The next `count` items, as they are stored.
   void read(void* to, std::size_t count) { read_bytes(to, count * header_.item_bytes); }
-  /// Leaves out the next `count` items: a stored member is entered behind them, a compressed one
-  /// has to be read.
+  /// Leaves out the next `count` items: a stored member is entered after them, a compressed one
+  /// has to be read. What is read from here on is a part, see `part`.
   void skip(std::size_t count);
+  /// To be called when all was read: compares the sum of the member's bytes with the archive's.
+  void finish();
 
-  /// A number of type From after the other.
-  template <class From, class Take>
-  void for_each(std::size_t count, const Take& take) {
-    std::array<From, 4096> some;
-    for (std::size_t done = 0; done < count;) {
-      const std::size_t now = std::min(count - done, some.size());
-      read_bytes(some.data(), now * sizeof(From));
-      for (std::size_t k = 0; k < now; ++k) take(done + k, some[k]);
-      done += now;
-    }
-  }
-  /// Integers of either width, each in 0 to `most`: take(place, value), with places from `first`
-  /// on.
+  /// The sum of what was read since `skip`. `check` compares those of the whole, one after the
+  /// other, with the archive's.
+  const ByteSum& part() const { return part_; }
+  void check(const std::vector<ByteSum>& parts) const;
+
+  /// Scalars, of which a complex number has two, in the file's type: take(i, value).
   template <class Take>
-  void for_each_integer(std::size_t first, std::size_t count, std::int64_t most, const Take& take) {
-    if (!holds_integers()) fail("holds no integers");
-    const auto checked = [&](std::size_t i, std::int64_t value) {
-      if (value < 0 || value > most) {
-        fail("holds " + std::to_string(value) + " at place " + std::to_string(first + i) +
-             ", outside 0 to " + std::to_string(most));
+  void for_each_scalar(std::size_t count, const Take& take) {
+    if (!header_.holds_numbers()) fail("holds no numbers");
+    const auto next = [this](void* to, std::size_t bytes) { read_bytes(to, bytes); };
+    io::for_each_scalar(header_, count, next, take);
+  }
+  /// Integers, each in `least` to `most`: take(i, value). Messages count from `first`.
+  template <class Take>
+  void for_each_integer(std::size_t first, std::size_t count, std::int64_t least, std::int64_t most,
+                        const Take& take) {
+    if (!header_.holds_integers()) fail("holds no integers");
+    for_each_scalar(count, [&]<class T>(std::size_t i, T value) {
+      if constexpr (std::is_integral_v<T>) {
+        if (std::cmp_less(value, least) || std::cmp_greater(value, most)) {
+          fail("holds " + std::to_string(value) + " at place " + std::to_string(first + i) +
+               ", outside " + std::to_string(least) + " to " + std::to_string(most));
+        }
+        take(i, static_cast<std::int64_t>(value));
       }
-      take(i, value);
-    };
-    if (header_.type == NpyType::int32) {
-      for_each<std::int32_t>(count, checked);
-    } else {
-      for_each<std::int64_t>(count, checked);
-    }
-  }
-
-  bool holds_integers() const {
-    return header_.type == NpyType::int32 || header_.type == NpyType::int64;
-  }
-  bool holds_numbers() const {
-    return holds_integers() || (header_.type != NpyType::bytes && header_.type != NpyType::text);
+    });
   }
 
   [[noreturn]] void fail(const std::string& what) const;
 
  private:
-  void read_header(std::uint64_t size);
   void read_bytes(void* to, std::size_t bytes);
+  [[noreturn]] void fail_at_file() const;
 
   std::string name_;
   std::unique_ptr<::zip_file, CloseMember> file_;
   NpyHeader header_;
   std::size_t items_ = 0;
+  std::uint32_t crc_ = 0;  // the archive's, of all bytes
+  ByteSum start_, part_;
+  bool is_part_ = false;
 };
 
 /// The next `count` ones of 0 to `most`, of places from `first` on.
@@ -100,25 +109,39 @@ template <class T>
 Array<T> read_integers(Member& member, std::size_t first, std::size_t count, T most,
                        const Device& device) {
   Array<T> integers(count, device);
-  member.for_each_integer(first, count, most, [&](std::size_t i, std::int64_t value) {
+  member.for_each_integer(first, count, 0, most, [&](std::size_t i, std::int64_t value) {
     integers[i] = static_cast<T>(value);
   });
   return integers;
 }
 
+/// All of them, which are so many.
+template <class T>
+Array<T> read_all_integers(Member& member, T most, const Device& device) {
+  Array<T> integers = read_integers<T>(member, 0, member.items(), most, device);
+  member.finish();
+  return integers;
+}
+
 /// The next `count` numbers, complex ones as two, of places from `first` on. Throws `Error`:
 /// malformed_file, not_finite.
-Array<double> read_numbers(Member& member, std::size_t first, std::size_t count, bool is_complex,
+Array<double> read_numbers(Member& member, std::size_t first, std::size_t count,
                            const Device& device);
 
-/// 'csr' or 'bsr'. Throws `Error` (malformed_file) for another format.
+/// 'csr', 'csc', 'coo', 'dia' or 'bsr'. Throws `Error` (malformed_file) for another format.
 std::string read_format(const Archive& archive);
 
 struct BlockSizes {
   std::int64_t rows = 0, columns = 0;  // of the matrix, in blocks
   int block_rows = 1, block_columns = 1;
 };
-/// Throws `Error` (malformed_file) where shape and blocks do not agree.
+/// Throws `Error` (malformed_file) where shape and blocks do not agree, and where nearly all rows
+/// would be empty.
 BlockSizes read_sizes(const Archive& archive, const NpyHeader& data, const std::string& format);
+
+/// Throws `Error` (malformed_file) unless there are offsets of so many rows (`lines` names them).
+void check_offset_count(const Member& offsets, std::int64_t rows, const char* lines);
+/// Throws `Error` (malformed_file) unless offsets grow from 0 to the numbers of columns and values.
+void check_offsets(const Array<Offset>& offsets, std::size_t columns, std::int64_t values);
 
 }  // namespace heddle::io

@@ -6,6 +6,7 @@
 #include "heddle/read.hpp"
 #include "heddle/tools/team.hpp"
 #include "npz_member.hpp"
+#include "npz_places.hpp"
 
 namespace heddle {
 
@@ -13,7 +14,6 @@ namespace {
 
 using io::Archive;
 using io::Member;
-using io::NpyType;
 
 /// Blocks whose first index runs fastest, put in the order in which ours stand.
 Array<double> to_row_order(const Array<double>& from, std::size_t blocks, std::size_t rows,
@@ -32,26 +32,12 @@ Array<double> to_row_order(const Array<double>& from, std::size_t blocks, std::s
   return to;
 }
 
-void check_offsets(const BlockMatrix& matrix) {
-  if (matrix.offsets.size() != static_cast<std::size_t>(matrix.rows) + 1) {
-    detail::malformed_file("member 'indptr.npy' has " + std::to_string(matrix.offsets.size()) +
-                           " offsets for " + std::to_string(matrix.rows) + " rows");
-  }
-  for (std::size_t row = 0; row < matrix.offsets.size(); ++row) {
-    if (matrix.offsets[row] < (row == 0 ? 0 : matrix.offsets[row - 1]) ||
-        (row == 0 && matrix.offsets[row] != 0)) {
-      detail::malformed_file("member 'indptr.npy' does not grow from 0 at place " +
-                             std::to_string(row));
-    }
-  }
-}
-
-BlockMatrix read_archive(const Archive& archive, const Device& device, Progress* progress) {
+BlockMatrix rows_of_archive(const Archive& archive, const std::string& format, const Device& device,
+                            Progress* progress) {
   const auto report = [&](double fraction) {
     if (progress != nullptr) progress->report(fraction, "reading");
   };
   report(0);
-  const std::string format = io::read_format(archive);
   BlockMatrix matrix;
   Member data(archive, "data.npy");
   const io::BlockSizes sizes = io::read_sizes(archive, data.header(), format);
@@ -59,27 +45,18 @@ BlockMatrix read_archive(const Archive& archive, const Device& device, Progress*
   matrix.columns = static_cast<Index>(sizes.columns);
   matrix.block_rows = sizes.block_rows;
   matrix.block_columns = sizes.block_columns;
-  Member offsets(archive, "indptr.npy");
-  matrix.offsets = io::read_integers<Offset>(offsets, 0, offsets.items(),
-                                             std::numeric_limits<Offset>::max(), device);
-  check_offsets(matrix);
+  Member offsets(archive, "indptr.npy"), column(archive, "indices.npy");
+  io::check_offset_count(offsets, matrix.rows, "rows");
+  matrix.offsets =
+      io::read_all_integers<Offset>(offsets, std::numeric_limits<Offset>::max(), device);
+  io::check_offsets(matrix.offsets, column.items(), data.header().shape[0]);
   report(0.1);
-  Member column(archive, "indices.npy");
-  matrix.column =
-      io::read_integers<Index>(column, 0, column.items(), std::max(matrix.columns - 1, 0), device);
+  matrix.column = io::read_all_integers<Index>(column, std::max(matrix.columns - 1, 0), device);
   report(0.3);
-  const NpyType type = data.header().type;
-  matrix.is_complex = type == NpyType::complex64 || type == NpyType::complex128;
-  const int components = matrix.block_rows * matrix.block_columns * (matrix.is_complex ? 2 : 1);
-  matrix.values = io::read_numbers(data, 0, data.items(), matrix.is_complex, device);
-  const Offset entries = matrix.offsets[matrix.offsets.size() - 1];
-  if (static_cast<std::size_t>(entries) != matrix.column.size() ||
-      static_cast<std::size_t>(data.header().shape[0]) != matrix.column.size()) {
-    detail::malformed_file("offsets for " + std::to_string(entries) + " entries, with " +
-                           std::to_string(matrix.column.size()) + " columns and " +
-                           std::to_string(data.header().shape[0]) + " values");
-  }
-  if (matrix.columns == 0 && entries > 0)
+  matrix.is_complex = data.header().is_complex();
+  matrix.values = io::read_numbers(data, 0, data.items(), device);
+  data.finish();
+  if (matrix.columns == 0 && !matrix.column.empty())
     detail::malformed_file("entries in a matrix without columns");
   if (data.header().fortran_order && data.header().shape.size() == 3) {
     matrix.values = to_row_order(
@@ -87,6 +64,15 @@ BlockMatrix read_archive(const Archive& archive, const Device& device, Progress*
         static_cast<std::size_t>(matrix.block_columns), matrix.is_complex ? 2 : 1, device);
   }
   report(0.9);
+  return matrix;
+}
+
+BlockMatrix read_archive(const Archive& archive, const Device& device, Progress* progress) {
+  const std::string format = io::read_format(archive);
+  BlockMatrix matrix = format == "csr" || format == "bsr"
+                           ? rows_of_archive(archive, format, device, progress)
+                           : io::read_places(archive, format, device, progress);
+  const int components = matrix.block_rows * matrix.block_columns * (matrix.is_complex ? 2 : 1);
   const Index row =
       io::sort_and_sum_rows(matrix.offsets, matrix.column, matrix.values, components, device);
   if (row >= 0) {

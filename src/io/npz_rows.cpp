@@ -12,7 +12,6 @@ namespace heddle {
 namespace {
 
 using io::Member;
-using io::NpyType;
 
 /// A file of no rows with such blocks.
 ScalarMatrix empty_file(const io::BlockSizes& sizes, bool is_complex) {
@@ -28,18 +27,15 @@ ScalarMatrix empty_file(const io::BlockSizes& sizes, bool is_complex) {
 NpzRows::NpzRows(const std::string& path) : path_(path), archive_(io::open_archive(path)) {
   detail::naming_file(path_, [&] {
     const std::string format = io::read_format(archive_);
+    has_rows_ = format == "csr" || format == "bsr";
+    if (!has_rows_) return;
     const Member data(archive_, "data.npy");
     sizes_ = io::read_sizes(archive_, data.header(), format);
-    const NpyType type = data.header().type;
-    is_complex_ = type == NpyType::complex64 || type == NpyType::complex128;
+    is_complex_ = data.header().is_complex();
     is_in_fortran_order_ = data.header().fortran_order && data.header().shape.size() == 3;
     entries_ = data.header().shape[0];
     columns_of_entries_ = static_cast<long long>(Member(archive_, "indices.npy").items());
-    const std::size_t offsets = Member(archive_, "indptr.npy").items();
-    if (offsets != static_cast<std::size_t>(sizes_.rows) + 1) {
-      detail::malformed_file("member 'indptr.npy' has " + std::to_string(offsets) +
-                             " offsets for " + std::to_string(sizes_.rows) + " rows");
-    }
+    io::check_offset_count(Member(archive_, "indptr.npy"), sizes_.rows, "rows");
     if (sizes_.columns == 0 && entries_ > 0) {
       detail::malformed_file("entries in a matrix without columns");
     }
@@ -47,7 +43,7 @@ NpzRows::NpzRows(const std::string& path) : path_(path), archive_(io::open_archi
 }
 
 bool NpzRows::are_rows_of(const AnyEntry& entry) const {
-  if (entry.definition() || is_in_fortran_order_) return false;
+  if (!has_rows_ || entry.definition() || is_in_fortran_order_) return false;
   if (sizes_.block_rows * sizes_.block_columns == 1) {
     return entry.kind() == (is_complex_ ? EntryKind::complex : EntryKind::real);
   }
@@ -74,7 +70,8 @@ std::vector<long long> NpzRows::entries_of_groups(Index rows_of_group) const {
       }
       last = offset;
     };
-    offsets.for_each_integer(0, offsets.items(), std::numeric_limits<Offset>::max(), take);
+    offsets.for_each_integer(0, offsets.items(), 0, std::numeric_limits<Offset>::max(), take);
+    offsets.finish();
     if (last != columns_of_entries_ || entries_ != columns_of_entries_) {
       detail::malformed_file("offsets for " + std::to_string(last) + " entries, with " +
                              std::to_string(columns_of_entries_) + " columns and " +
@@ -84,7 +81,7 @@ std::vector<long long> NpzRows::entries_of_groups(Index rows_of_group) const {
   return entries;
 }
 
-BlockMatrix NpzRows::read_blocks(Index first, Index end, const Device& device) const {
+BlockMatrix NpzRows::read_blocks(Index first, Index end, const Device& device, Sums* sums) const {
   BlockMatrix matrix;
   matrix.rows = end - first;
   matrix.columns = columns();
@@ -112,7 +109,8 @@ BlockMatrix NpzRows::read_blocks(Index first, Index end, const Device& device) c
   const int components = matrix.block_rows * matrix.block_columns * (is_complex_ ? 2 : 1);
   const auto of_entry = static_cast<std::size_t>(matrix.block_rows * matrix.block_columns);
   data.skip(begin * of_entry);
-  matrix.values = io::read_numbers(data, begin * of_entry, count * of_entry, is_complex_, device);
+  matrix.values = io::read_numbers(data, begin * of_entry, count * of_entry, device);
+  if (sums != nullptr) *sums = {column.part(), data.part()};
   const Index row =
       io::sort_and_sum_rows(matrix.offsets, matrix.column, matrix.values, components, device);
   if (row >= 0) {
@@ -127,21 +125,31 @@ NpzRows::Pattern NpzRows::read_pattern(const Device& device) const {
   return detail::naming_file(path_, [&]() -> Pattern {
     Pattern pattern{rows(), columns(), {}, {}};
     Member offsets(archive_, "indptr.npy");
-    pattern.offsets = io::read_integers<Offset>(offsets, 0, offsets.items(),
-                                                static_cast<Offset>(entries_), device);
+    pattern.offsets = io::read_all_integers<Offset>(offsets, static_cast<Offset>(entries_), device);
     Member column(archive_, "indices.npy");
-    pattern.column = io::read_integers<Index>(column, 0, column.items(),
-                                              std::max(pattern.columns - 1, 0), device);
+    pattern.column = io::read_all_integers<Index>(column, std::max(pattern.columns - 1, 0), device);
     Array<double> none;
     io::sort_and_sum_rows(pattern.offsets, pattern.column, none, 0, device);
     return pattern;
   });
 }
 
+void NpzRows::check(const std::vector<Sums>& parts) const {
+  detail::naming_file(path_, [&] {
+    std::vector<io::ByteSum> column, values;
+    for (const Sums& part : parts) {
+      column.push_back(part.column);
+      values.push_back(part.values);
+    }
+    Member(archive_, "indices.npy").check(column);
+    Member(archive_, "data.npy").check(values);
+  });
+}
+
 AnyMatrix NpzRows::read(Index first, Index end, const AnyEntry& entry, Precision precision,
-                        const Device& device) const {
+                        const Device& device, Sums* sums) const {
   return detail::naming_file(path_, [&] {
-    ScalarMatrix file = expand_blocks(read_blocks(first, end, device), device);
+    ScalarMatrix file = expand_blocks(read_blocks(first, end, device, sums), device);
     return visit_entry(entry.kind(), precision, [&]<class E>() {
       try {
         return AnyMatrix(fold<E>(std::move(file), Tiling::automatic, device));

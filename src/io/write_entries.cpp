@@ -45,7 +45,8 @@ void write_entries(const std::string& path, const DefinedMatrix<double>& matrix,
                                matrix.values().data()};
     return write_npz(path, view, NpzCompression::stored, progress);
   }
-  write_scalar_matrix(path, expand(matrix).view(), Symmetry::general, progress);
+  const int V = matrix.definition()->vector_size();
+  write_scalar_matrix(path, ScalarMatrix{expand(matrix), V, V}, Symmetry::general, progress);
 }
 
 }  // namespace heddle

@@ -24,7 +24,7 @@ inline void check_entries_path(const std::string& option, const std::string& pat
 }
 
 /// `.npz`: blocks as BSR, other compound entries as the columns of their components. Matrix Market:
-/// the expansion, of complex numbers where the entry has one.
+/// the expansion, of complex numbers where the entry has one, and the size of its tiles.
 template <class E>
 void write_entries(const std::string& path, const CsrMatrix<E>& matrix, Progress* progress) {
   if (path.ends_with(".npz")) {
@@ -32,9 +32,11 @@ void write_entries(const std::string& path, const CsrMatrix<E>& matrix, Progress
   } else if constexpr (std::is_same_v<E, real<double>> || std::is_same_v<E, complex<double>>) {
     write_scalar_matrix(path, matrix.view(), Symmetry::general, progress);  // bits as they are
   } else if constexpr (has_complex_representation<E>) {
-    write_scalar_matrix(path, expand_complex(matrix).view(), Symmetry::general, progress);
+    const ScalarMatrix numbers{expand_complex(matrix), tile_rows<E> / 2, tile_columns<E> / 2};
+    write_scalar_matrix(path, numbers, Symmetry::general, progress);
   } else {
-    write_scalar_matrix(path, expand(matrix).view(), Symmetry::general, progress);
+    const ScalarMatrix numbers{expand(matrix), tile_rows<E>, tile_columns<E>};
+    write_scalar_matrix(path, numbers, Symmetry::general, progress);
   }
 }
 

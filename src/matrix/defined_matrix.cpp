@@ -1,5 +1,9 @@
 #include "heddle/runtime/defined_matrix.hpp"
 
+#include <algorithm>
+#include <optional>
+
+#include "ambiguous_tiles.hpp"
 #include "heddle/read.hpp"
 
 namespace heddle {
@@ -15,11 +19,36 @@ detail::Arrangement column_of_components(const EntryDefinition& definition) {
   return arranged;
 }
 
-/// Then also an entry whose representation cannot be read is.
+/// Nothing for an entry whose representation cannot be read.
+std::optional<detail::Arrangement> readable_arrangement(const EntryDefinition& definition) {
+  try {
+    detail::Arrangement arranged = arrangement(definition);
+    for (int k = 0; k < arranged.components; ++k) {
+      const auto shows = [k](const detail::Position& at) { return at.component == k; };
+      if (std::none_of(arranged.at.begin(), arranged.at.end(), shows)) return std::nullopt;
+    }
+    return arranged;
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::unsupported) throw;
+    return std::nullopt;
+  }
+}
+
+/// Whether a file is that of components, which also one of an entry may be whose representation
+/// cannot be read. Where representations are possible, `fold_tiles` looks at the numbers.
 bool is_by_components(const EntryDefinition& definition, const ScalarMatrix& file, Tiling tiling) {
   if (file.is_complex()) return false;
   if (tiling != Tiling::automatic) return tiling == Tiling::components;
-  return Offset(file.rows()) == Offset(file.columns()) * definition.size();
+  if (Offset(file.rows()) != Offset(file.columns()) * definition.size()) return false;
+  const int V = definition.vector_size();
+  if (file.rows() % V != 0 || file.columns() % V != 0) return true;
+  if (!readable_arrangement(definition)) return true;
+  if (definition.size() == V * V && file.rows() > 0) {  // any tile is a representation
+    const PatternView pattern =
+        std::visit([](const auto& m) { return m.view().pattern(); }, file.matrix);
+    detail::refuse_ambiguous_tiles(pattern, {V, V}, {definition.size(), 1});
+  }
+  return false;
 }
 
 }  // namespace

@@ -6,6 +6,8 @@
 #include <limits>
 #include <sstream>
 
+#include "ambiguous_tiles.hpp"
+
 namespace heddle::detail {
 
 namespace {
@@ -67,36 +69,52 @@ std::string size_text(Index rows, Index columns) {
   return std::to_string(rows) + " x " + std::to_string(columns);
 }
 
-Tile choose_tile(const PatternView& pattern, int parts, const Arrangement& arranged,
-                 Tiling tiling) {
+/// The tiles that a matrix of such numbers may have.
+class Tiles {
+ public:
+  Tiles(const PatternView& pattern, int parts, const Arrangement& arranged)
+      : pattern_(pattern),
+        expansion_(expansion_tile(arranged, parts)),
+        components_(component_tile(arranged, parts)) {}
+
+  const Tile& of(Tiling tiling) const {
+    return tiling == Tiling::components ? components_ : expansion_;
+  }
+  /// What the shape tells; automatic where only the numbers do.
+  Tiling by_shape() const {
+    if (expansion_.free || is_square(expansion_) || !fits(components_)) return Tiling::expansion;
+    if (!fits(expansion_)) return Tiling::components;
+    return is_square(components_) ? Tiling::automatic : Tiling::expansion;
+  }
+  bool fits(const Tile& tile) const {
+    return pattern_.rows % tile.rows == 0 && pattern_.columns % tile.columns == 0;
+  }
+
+ private:
+  bool is_square(const Tile& tile) const {
+    return fits(tile) && pattern_.rows / tile.rows == pattern_.columns / tile.columns;
+  }
+
+  const PatternView& pattern_;
+  Tile expansion_, components_;
+};
+
+Tiles tiles_of(const PatternView& pattern, int parts, const Arrangement& arranged) {
   if (parts == 2 && !arranged.complex) {
     throw Error(ErrorKind::unsupported,
                 "a complex matrix cannot be folded into entries that are not over complex numbers; "
                 "choose a complex entry");
   }
-  const Tile expansion = expansion_tile(arranged, parts);
-  const Tile components = component_tile(arranged, parts);
-  const auto fits = [&](const Tile& tile) {
-    return pattern.rows % tile.rows == 0 && pattern.columns % tile.columns == 0;
-  };
-  const auto square = [&](const Tile& tile) {
-    return fits(tile) && pattern.rows / tile.rows == pattern.columns / tile.columns;
-  };
-  if (tiling == Tiling::automatic) {
-    const bool columns_of_components =
-        !expansion.free && !square(expansion) &&
-        (square(components) || (!fits(expansion) && fits(components)));
-    tiling = columns_of_components ? Tiling::components : Tiling::expansion;
-  }
-  const Tile& chosen = tiling == Tiling::components ? components : expansion;
-  if (!fits(chosen)) {
-    throw Error(ErrorKind::size_mismatch,
-                "a " + size_text(pattern.rows, pattern.columns) +
-                    (parts == 2 ? " complex" : " real") + " matrix does not divide into tiles of " +
-                    size_text(chosen.rows, chosen.columns) + ", one an entry; choose the entry " +
-                    "that the matrix was written for");
-  }
-  return chosen;
+  return {pattern, parts, arranged};
+}
+
+void check_fits(const Tiles& tiles, const PatternView& pattern, int parts, const Tile& chosen) {
+  if (tiles.fits(chosen)) return;
+  throw Error(ErrorKind::size_mismatch,
+              "a " + size_text(pattern.rows, pattern.columns) +
+                  (parts == 2 ? " complex" : " real") + " matrix does not divide into tiles of " +
+                  size_text(chosen.rows, chosen.columns) + ", one an entry; choose the entry " +
+                  "that the matrix was written for");
 }
 
 /// Walks the scalar rows of one row of tiles together, by increasing columns.
@@ -216,16 +234,73 @@ CsrArrays<T> with_sorted_columns(const NumbersView<T>& matrix, const Device& dev
   return sorted;
 }
 
+namespace {
+
+/// What the numbers of sorted rows tell: where every tile is a representation, they are one.
+template <class T>
+Tiling tiling_by_numbers(const NumbersView<T>& matrix, const Tiles& tiles, int team) {
+  const Tile& tile = tiles.of(Tiling::expansion);
+  std::atomic<bool> are_representations{true}, are_zeros{true};
+  parallel_shares(team, matrix.pattern.rows / tile.rows, rows_at_once, [&](auto&& for_each) {
+    TileRow walk(matrix.pattern, tile);
+    std::vector<T> numbers(tile.numbers());
+    for_each([&](Index row) {
+      if (!are_representations.load(std::memory_order_relaxed)) return;
+      walk.begin(row);
+      for (;;) {
+        std::fill(numbers.begin(), numbers.end(), T(0));
+        const Index column = walk.next([&](int i, Index j, Offset value) {
+          for (int p = 0; p < matrix.parts; ++p) {
+            numbers[(i * tile.columns + j) * tile.parts + p] =
+                matrix.values[value * matrix.parts + p];
+          }
+        });
+        if (column < 0) return;
+        const auto is_zero = [](const T& number) { return number == 0; };
+        if (!std::all_of(numbers.begin(), numbers.end(), is_zero)) are_zeros = false;
+        if (contradiction(tile, numbers) >= 0) are_representations = false;
+      }
+    });
+  });
+  if (!are_representations) return Tiling::components;
+  if (are_zeros) {
+    refuse_ambiguous_tiles(matrix.pattern, {tile.rows, tile.columns},
+                           {tiles.of(Tiling::components).rows, 1});
+  }
+  return Tiling::expansion;
+}
+
+}  // namespace
+
+void refuse_ambiguous_tiles(const PatternView& pattern, std::pair<int, int> expansion,
+                            std::pair<int, int> components) {
+  const auto entries = [&](std::pair<int, int> tile) {
+    return size_text(pattern.rows / tile.first, pattern.columns / tile.second);
+  };
+  const auto line = [](std::pair<int, int> tile) {
+    return "'%heddle tiles " + size_text(tile.first, tile.second) + "'";
+  };
+  throw Error(ErrorKind::unsupported,
+              "a " + size_text(pattern.rows, pattern.columns) +
+                  " matrix whose numbers do not tell whether it has " + entries(expansion) +
+                  " entries or " + entries(components) + "; a line " + line(expansion) + " or " +
+                  line(components) + " before the sizes of a Matrix Market file says it");
+}
+
 template <class S, class T>
 CsrArrays<S> fold_tiles(const NumbersView<T>& matrix, const Arrangement& arranged, Tiling tiling,
                         const Device& device) {
-  const Tile tile = choose_tile(matrix.pattern, matrix.parts, arranged, tiling);
+  const Tiles tiles = tiles_of(matrix.pattern, matrix.parts, arranged);
+  if (tiling == Tiling::automatic) tiling = tiles.by_shape();
+  check_fits(tiles, matrix.pattern, matrix.parts, tiles.of(tiling));
   const int team = team_size(device.stream(), matrix.pattern.entries() + matrix.pattern.rows);
   if (!has_sorted_columns(matrix.pattern, team)) {
     const CsrArrays<T> sorted = with_sorted_columns(matrix, device);
     return fold_tiles<S, T>({sorted.pattern(), sorted.values.data(), matrix.parts}, arranged,
                             tiling, device);
   }
+  if (tiling == Tiling::automatic) tiling = tiling_by_numbers(matrix, tiles, team);
+  const Tile& tile = tiles.of(tiling);
   const PatternView& pattern = matrix.pattern;
   const int parts = matrix.parts, components = arranged.components;
   const Index rows = pattern.rows / tile.rows;

@@ -14,7 +14,7 @@ constexpr auto malformed = ErrorKind::malformed_file;
 
 const std::string real_general = "%%MatrixMarket matrix coordinate real general\n";
 const std::string banner_form =
-    "'%%MatrixMarket matrix coordinate|array real|complex|integer|pattern "
+    "'%%MatrixMarket matrix coordinate|array real|complex|integer|unsigned-integer|pattern "
     "general|symmetric|skew-symmetric|hermitian'";
 
 struct Case {
@@ -63,18 +63,23 @@ TEST(MatrixMarketErrors, Header) {
        {"%%MatrixMarket matrix sparse real general\n",
         "m.mtx:1: unknown format 'sparse', known are: coordinate, array"},
        {"%%MatrixMarket matrix coordinate quaternion general\n",
-        "m.mtx:1: unknown field 'quaternion', known are: real, integer, complex, pattern"},
+        "m.mtx:1: unknown field 'quaternion', known are: real, integer, complex, pattern, "
+        "unsigned-integer"},
        {"%%MatrixMarket matrix coordinate real funny\x01\n",
         "m.mtx:1: unknown symmetry 'funny?', known are: general, symmetric, skew-symmetric, "
         "hermitian"},
        {"%%MatrixMarket matrix array pattern general\n", "m.mtx:1: an array has no pattern"},
-       {"%%MatrixMarket matrix array real symmetric\n", "m.mtx:1: an array must be general"},
-       {"%%MatrixMarket matrix coordinate real hermitian\n",
-        "m.mtx:1: a hermitian file must be complex; real ones are symmetric"},
        {"%%MatrixMarket matrix coordinate pattern skew-symmetric\n",
         "m.mtx:1: a pattern has no signs and cannot be skew-symmetric"},
-       {"%%MatrixMarket matrix array real general\n1 1\n1\n",
-        "m.mtx:1: an array file; a matrix is read from a coordinate file"},
+       {"%%MatrixMarket matrix array real symmetric\n2 3\n",
+        "m.mtx:2: a symmetric matrix must be square, not 2 by 3"},
+       {"%%MatrixMarket matrix array real general\n2147483648 0\n",
+        "m.mtx:1: 2147483648 rows are too many, 2147483647 are possible"},
+       {real_general + "%heddle tiles 4 x\n",
+        "m.mtx:2: '%heddle tiles 4 x' is no '%heddle tiles "
+        "R x C' of 1 to 1024 numbers each"},
+       {real_general + "%heddle tiles 4 x 4\n8 6 0\n",
+        "m.mtx:3: a size of 8 by 6 that tiles of 4 by 4 do not divide"},
        {real_general, "m.mtx:1: the file ends before its size line"},
        {real_general + "% 1\n\n% 2", "m.mtx:4: the file ends before its size line"},
        {real_general + "%\n3 3\n",
@@ -145,6 +150,8 @@ TEST(MatrixMarketErrors, Entries) {
         "m.mtx:3: the file ends after 1 of 9999999999 entries"},
        {"%%MatrixMarket matrix coordinate integer general\n1 1 1\n1 1 1.5\n",
         "m.mtx:3: '1.5' is no integer, as the banner promises"},
+       {"%%MatrixMarket matrix coordinate unsigned-integer general\n1 1 1\n1 1 -1\n",
+        "m.mtx:3: '-1' has a sign, against the banner"},
        {"%%MatrixMarket matrix coordinate complex general\n1 1 1\n1 1 1.5\n",
         "m.mtx:3: 3 fields where 4 are needed (row column real-part imaginary-part)"},
        {"%%MatrixMarket matrix coordinate pattern general\n1 1 1\n1 1 1\n",
@@ -155,7 +162,15 @@ TEST(MatrixMarketErrors, Entries) {
 TEST(MatrixMarketErrors, Symmetry) {
   expect_messages(
       {{"%%MatrixMarket matrix coordinate real skew-symmetric\n2 2 2\n2 1 5\n2 2 1\n",
-        "m.mtx:4: a diagonal entry in a skew-symmetric file, where it can only be zero"},
+        "m.mtx:4: a diagonal entry that is not zero in a skew-symmetric file"},
+       {"%%MatrixMarket matrix coordinate complex skew-symmetric\n1 1 1\n1 1 0 1\n",
+        "m.mtx:3: a diagonal entry that is not zero in a skew-symmetric file"},
+       {"%%MatrixMarket matrix array complex hermitian\n2 2\n1 0\n2 1\n3 1\n",
+        "m.mtx: the diagonal entry in row 2 has an imaginary part in a hermitian file"},
+       {"%%MatrixMarket matrix array real symmetric\n2 2\n1\n2\n3\n4\n",
+        "m.mtx:6: an entry more than the 3 that line 2 promises"},
+       {"%%MatrixMarket matrix array real skew-symmetric\n3 3\n1\n2\n",
+        "m.mtx:4: the file ends after 2 of 3 entries"},
        {"%%MatrixMarket matrix coordinate complex hermitian\n2 2 2\n2 1 5 1\n2 2 1 1e-9\n",
         "m.mtx:4: a diagonal entry with an imaginary part in a hermitian file"},
        {"%%MatrixMarket matrix coordinate real symmetric\n3 3 4\n1 1 1\n2 1 1\n%\n\n3 1 1\n2 3 1\n",
@@ -170,9 +185,7 @@ TEST(MatrixMarketErrors, Symmetry) {
 TEST(MatrixMarketErrors, Fields) {
   const std::string array = "%%MatrixMarket matrix array real general\n";
   expect_messages(
-      {{"%%MatrixMarket matrix coordinate real symmetric\n1 1 1\n1 1 1\n",
-        "f.mtx:1: a field must be general"},
-       {array + "2 2\n1\n2\n3\n", "f.mtx:5: the file ends after 3 of 4 entries"},
+      {{array + "2 2\n1\n2\n3\n", "f.mtx:5: the file ends after 3 of 4 entries"},
        {array + "2 1\n1\n2\n3\n", "f.mtx:5: an entry more than the 2 that line 2 promises"},
        {array + "2 1\n1 2\n", "f.mtx:3: 2 fields where 1 is needed (value)"},
        {array + "2 1\n1\nnan\n", "f.mtx:4: non-finite value 'nan'", ErrorKind::not_finite},

@@ -61,28 +61,40 @@ TEST(ReadMatrix, NamesTheFileBeforeWhatIsWrong) {
                [&] { read_matrix<block<double, 3, 3>>(file.path()); });
 }
 
+/// 16 x 4: by its shape, components of a 4 x 4 matrix, or an expansion of a 4 x 1 one.
+ScalarMatrix tall_file(const std::vector<double>& values, int block_rows, int block_columns) {
+  std::vector<Offset> offsets{0};
+  std::vector<Index> column;
+  for (Index row = 0; row < 16; ++row) {
+    for (Index c = 0; c < 4; ++c) column.push_back(c);
+    offsets.push_back(static_cast<Offset>(column.size()));
+  }
+  return {CsrMatrix<real<double>>(16, 4, Array<Offset>(offsets), Array<Index>(column),
+                                  Array<double>(values)),
+          block_rows, block_columns};
+}
+
 TEST(ReadMatrix, LooksAtTheBlocksOfTheFile) {
   using Q = quaternion<double>;
-  const auto file_of = [](int block_rows, int block_columns) {
-    // 16 x 4: by its shape, components of a 4 x 4 matrix.
-    std::vector<Offset> offsets{0};
-    std::vector<Index> column;
-    std::vector<double> values;
-    for (Index row = 0; row < 16; ++row) {
-      for (Index c = 0; c < 4; ++c) {
-        column.push_back(c);
-        values.push_back(row % 4 == c ? 1 : 0);
-      }
-      offsets.push_back(static_cast<Offset>(column.size()));
-    }
-    return ScalarMatrix{CsrMatrix<real<double>>(16, 4, Array<Offset>(offsets), Array<Index>(column),
-                                                Array<double>(values)),
-                        block_rows, block_columns};
-  };
-  EXPECT_EQ(fold<Q>(file_of(1, 1)).columns(), 4);
-  EXPECT_EQ(fold<Q>(file_of(4, 1)).columns(), 4);
-  EXPECT_EQ(fold<Q>(file_of(4, 4)).columns(), 1);
-  EXPECT_EQ(fold<Q>(file_of(4, 4), Tiling::components).columns(), 4);
+  std::vector<double> ones, zeros(64), others(64);
+  for (int i = 0; i < 64; ++i) {
+    ones.push_back(i / 4 % 4 == i % 4 ? 1 : 0);
+    others[static_cast<std::size_t>(i)] = i;
+  }
+  for (const auto& values : {ones, zeros, others}) {
+    EXPECT_EQ(fold<Q>(tall_file(values, 4, 1)).columns(), 4);
+    EXPECT_EQ(fold<Q>(tall_file(values, 1, 1), Tiling::components).columns(), 4);
+    EXPECT_EQ(fold<Q>(tall_file(values, 4, 4), Tiling::components).columns(), 4);
+  }
+  EXPECT_EQ(fold<Q>(tall_file(zeros, 4, 4)).columns(), 1);
+  // Where blocks tell nothing, numbers do.
+  EXPECT_EQ(fold<Q>(tall_file(ones, 1, 1)).columns(), 1);
+  EXPECT_EQ(fold<Q>(tall_file(others, 1, 1)).columns(), 4);
+  expect_error(ErrorKind::unsupported,
+               "a 16 x 4 matrix whose numbers do not tell whether it has 4 x 1 entries or 4 x 4; a "
+               "line '%heddle tiles 4 x 4' or '%heddle tiles 4 x 1' before the sizes of a Matrix "
+               "Market file says it",
+               [&] { fold<Q>(tall_file(zeros, 1, 1)); });
 }
 
 TEST(ReadField, TakesRowsOrInterleavedComponents) {
