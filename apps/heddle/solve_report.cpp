@@ -55,6 +55,14 @@ void print_systems(const SolveOutcome& outcome) {
       outcome.reports.size(), converged, least, most, outcome.reported + 1);
 }
 
+/// Threads that share fewer processors, as where a program has bound them, are slow. Of ranks each
+/// has its own.
+std::string text_of_processors(const SolveOutcome& outcome) {
+  const int processors = outcome.report().processors;
+  if (processors == 0 || outcome.ranks) return "";
+  return ", on " + std::to_string(processors) + (processors == 1 ? " processor" : " processors");
+}
+
 /// Of a solve that began with floats.
 std::string fields_of_last_runs(const SolveOutcome& outcome) {
   return outcome.report().stored == "own" ? "double" : "float";
@@ -121,6 +129,7 @@ nlohmann::ordered_json to_json(const SolveOutcome& outcome) {
   }
   json["plan"] = outcome.tree.empty() ? outcome.choice.text() : outcome.tree;
   json["plan_reason"] = outcome.choice.reason;
+  if (report.processors > 0 && !outcome.ranks) json["processors"] = report.processors;
   json["loop"] = report.loop;
   json["stored"] = report.stored;
   if (!report.basis.empty()) json["basis"] = report.basis;
@@ -159,7 +168,8 @@ void print(const SolveOutcome& outcome, const Device& device) {
               readable_count(outcome.rows).c_str(), std::string(outcome.entry.name()).c_str(),
               std::string(name(outcome.precision)).c_str(),
               readable_count(outcome.entries).c_str());
-  std::printf("device     %s\n", device.description().c_str());
+  std::printf("device     %s%s\n", device.description().c_str(),
+              text_of_processors(outcome).c_str());
   std::printf("plan       %s\n",
               (outcome.tree.empty() ? outcome.choice.text() : outcome.tree).c_str());
   std::printf("reason     %s\n", io::printable(outcome.choice.reason).c_str());

@@ -101,6 +101,7 @@ struct HEDDLE_EXPORT Report {
   double permute_seconds = 0;
   double iterate_seconds = 0;
   long long bytes_per_iteration = 0;  // modelled; 0 = unknown
+  int processors = 0;  // of the host, on which the threads of a solve on a CPU run; 0 on a GPU
   /// What `ChebyshevIteration` and `Richardson` took, given or estimated; none for other methods,
   /// where the step was given, and where the estimate found no positive definite matrix.
   std::optional<SpectralInterval> interval = std::nullopt;

@@ -1,7 +1,5 @@
 #include "cores.hpp"
 
-#include <sched.h>
-
 #include <algorithm>
 #include <atomic>
 #include <charconv>
@@ -15,19 +13,15 @@
 #include "environment.hpp"
 #include "heddle/error.hpp"
 #include "heddle/tools/team.hpp"
+#include "openmp_places.hpp"
 
 namespace heddle {
 
 namespace {
 
 int cores_of_affinity() {
-  for (int most = 1024; most <= 1 << 16; most *= 2) {
-    cpu_set_t* cores = CPU_ALLOC(most);
-    if (cores == nullptr) break;
-    const std::size_t bytes = CPU_ALLOC_SIZE(most);
-    const int count = sched_getaffinity(0, bytes, cores) == 0 ? CPU_COUNT_S(bytes, cores) : 0;
-    CPU_FREE(cores);
-    if (count > 0) return count;
+  if (const Processors team = processors_of_team(); !team.empty()) {
+    return static_cast<int>(team.size());
   }
   return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
 }
@@ -65,9 +59,13 @@ double cores_of_control_groups(const std::string& root) {
 }
 
 int usable_cores() {
-  static const int cores = static_cast<int>(
+  thread_local const int cores = static_cast<int>(
       std::max(1.0, std::min<double>(cores_of_affinity(), std::ceil(cores_of_control_groups()))));
   return cores;
+}
+
+int processors_of(const Device& device) {
+  return device.on_gpu() ? 0 : std::min(device.threads(), usable_cores());
 }
 
 int default_threads() {

@@ -1,12 +1,19 @@
-// How many cores this process may use.
+// How many cores a thread and those that work for it may use.
 #pragma once
 
 #include <string>
 
+#include "heddle/device.hpp"
+
 namespace heddle {
 
-/// By the affinity of its threads and the quota of its cgroups; at least 1. Found out once.
+/// By the affinity of the calling thread, or all places of an OpenMP runtime that has bound it to
+/// one (openmp_places.hpp), and the quota of the process's cgroups; at least 1. Found out once a
+/// thread.
 int usable_cores();
+
+/// Of those, how many a loop on this device occupies; 0 on a GPU.
+int processors_of(const Device& device);
 
 /// The least quota of the process's control groups, in cores; infinity where there is none. Files
 /// are looked for under `root`, which is empty but in tests.

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "cores.hpp"
+#include "openmp_places.hpp"
 
 namespace heddle::detail {
 
@@ -186,10 +187,15 @@ class Team {
         shares_ = std::make_unique<Share[]>(wanted);
         capacity_ = wanted;
       }
+      Processors processors;
+      if (workers_.size() + 1 < wanted && !refused_) processors = processors_to_take();
       while (workers_.size() + 1 < wanted && !refused_) {
         auto worker = std::make_unique<Worker>();
         const int number = static_cast<int>(workers_.size()) + 1;
-        worker->thread = std::thread([this, number, &mine = *worker] { serve(number, mine); });
+        worker->thread = std::thread([this, number, &mine = *worker, processors] {
+          take_processors(processors);
+          serve(number, mine);
+        });
         workers_.push_back(std::move(worker));
       }
     } catch (const std::exception&) {  // no memory, or no more threads

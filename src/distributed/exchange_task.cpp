@@ -32,6 +32,7 @@ void ExchangeTask::wait_quietly() noexcept {
 }
 
 void ExchangeTask::run() {
+  take_processors(processors_);
   std::unique_lock lock(mutex_);
   for (;;) {
     changed_.wait(lock, [this] { return ends_ || work_ != nullptr; });

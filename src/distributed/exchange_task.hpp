@@ -7,6 +7,8 @@
 #include <mutex>
 #include <thread>
 
+#include "base/openmp_places.hpp"
+
 namespace heddle::detail {
 
 class ExchangeTask {
@@ -30,6 +32,7 @@ class ExchangeTask {
   const std::function<void()>* work_ = nullptr;  // null where there is none
   std::exception_ptr thrown_;
   bool ends_ = false;
+  const Processors processors_ = processors_to_take();  // of the maker
   std::thread thread_;
 };
 

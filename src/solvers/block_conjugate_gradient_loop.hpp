@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "agreed_end.hpp"
+#include "base/cores.hpp"
 #include "base/range.hpp"
 #include "block_conjugate_gradient_basis.hpp"
 #include "block_solve.hpp"
@@ -70,6 +71,7 @@ class BlockConjugateGradientLoop final : public BlockSolve<S> {
     const long long bytes = bytes_of_column(static_cast<int>(b.size()));
     for (Report& report : reports) {
       report.bytes_per_iteration = bytes;
+      report.processors = processors_of(device_);
       report.iterate_seconds = iterated - permuted;
       report.permute_seconds = elapsed() - report.iterate_seconds;
     }

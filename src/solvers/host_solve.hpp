@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "agreed_end.hpp"
+#include "base/cores.hpp"
 #include "base/range.hpp"
 #include "heddle/krylov_solver.hpp"
 #include "known_image.hpp"
@@ -53,6 +54,7 @@ class HostSolve {
     systems_ = systems;
     report_.loop = name(solver_.form_of_loop(solver_.iterated()));
     report_.stored = told_copy(copy_);
+    report_.processors = processors_of(solver_.device_);
     if (solver_.most_basis_ > 0) report_.basis = solver_.has_narrow_basis() ? "float" : "own";
     report_.interval = solver_.steps_.interval;
     report_.omega = solver_.steps_.omega;

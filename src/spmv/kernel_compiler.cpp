@@ -12,7 +12,9 @@
 #include <thread>
 #include <utility>
 
+#include "base/cores.hpp"
 #include "base/hash.hpp"
+#include "base/openmp_places.hpp"
 #include "base/range.hpp"
 #include "embedded_headers.hpp"
 #include "kernel_cache.hpp"
@@ -257,8 +259,12 @@ std::vector<KernelImage> compile_kernels(std::span<const KernelSource> sources, 
     }
   };
   {
-    const std::size_t cores = std::max(1u, std::thread::hardware_concurrency());
-    const auto others = start(std::max<std::size_t>(1, std::min(cores, missing.size())) - 1, work);
+    const auto cores = static_cast<std::size_t>(usable_cores());
+    const Processors processors = processors_to_take();
+    const auto others = start(std::max<std::size_t>(1, std::min(cores, missing.size())) - 1, [&] {
+      take_processors(processors);
+      work();
+    });
     work();
   }
   for (const std::exception_ptr& error : errors) {

@@ -27,7 +27,8 @@ inline int team_size(const Stream& stream, long long items) {
 
 /// The default number of threads of a loop: as set here, or else the environment's
 /// HEDDLE_NUM_THREADS or OMP_NUM_THREADS, the first of them that is a whole number above 0, or else
-/// the cores that this process may use, by affinity and cgroup. At most `most_threads`.
+/// the cores that the calling thread may use, by affinity, or the places of an OpenMP runtime that
+/// has bound it to one of them, and by cgroup. At most `most_threads`.
 int default_threads();
 /// 0 restores the environment's. Throws `Error` (usage) below 0 and above `most_threads`.
 void set_default_threads(int threads);

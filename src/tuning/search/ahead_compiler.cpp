@@ -5,7 +5,9 @@
 #include <iterator>
 #include <utility>
 
+#include "base/cores.hpp"
 #include "base/hash.hpp"
+#include "base/openmp_places.hpp"
 
 namespace heddle {
 
@@ -37,7 +39,7 @@ AheadCompiler::AheadCompiler(KernelsOf kernels_of, Compile compile, unsigned thr
     : kernels_of_(std::move(kernels_of)),
       compile_(std::move(compile)),
       most_threads_(threads != 0 ? threads
-                                 : std::max(2u, std::thread::hardware_concurrency()) - 1) {}
+                                 : static_cast<unsigned>(std::max(2, usable_cores()) - 1)) {}
 
 AheadCompiler::~AheadCompiler() {
   {
@@ -73,8 +75,14 @@ void AheadCompiler::announce_later(const std::vector<Plan>& plans) {
 
 /// As many as the system has left; with none, kernels are compiled where they are needed.
 void AheadCompiler::start_threads() {
-  while (threads_.size() < most_threads_ &&
-         succeeds([&] { threads_.emplace_back([this] { work(); }); })) {
+  if (threads_.size() >= most_threads_) return;
+  const Processors processors = processors_to_take();
+  while (threads_.size() < most_threads_ && succeeds([&] {
+           threads_.emplace_back([this, processors] {
+             take_processors(processors);
+             work();
+           });
+         })) {
   }
 }
 
