@@ -16,7 +16,8 @@ extern "C" {
 typedef struct heddle_communicator heddle_communicator;
 
 /* What each rank does. Returns 0, or another number: then the calls fail in which other ranks wait
- * for this one. */
+ * for this one. So do calls that wait for a rank which has returned 0: HEDDLE_ERROR_USAGE, with a
+ * message that names it. */
 typedef int (*heddle_rank_body)(void *user, heddle_communicator *ranks);
 
 /* Runs `body` on 1 to 1024 ranks: the calling thread is rank 0, the others are threads of their own.

@@ -58,6 +58,7 @@ class HEDDLE_EXPORT Communicator {
 
 /// Runs `body` on so many ranks, threads of this process, and returns when all have ended. Where
 /// some throw, the others' calls of the communicator throw too, and this throws the first reason.
+/// So do calls that wait for a rank whose body has returned: `Error` (usage) with its number.
 /// Throws `Error` (usage) unless there are 1 to 1024.
 HEDDLE_EXPORT void run_on_ranks(int ranks, const std::function<void(Communicator&)>& body);
 

@@ -101,8 +101,9 @@ class HEDDLE_EXPORT KrylovSolver {
   /// no solve converges by it alone, and none returns the guess in place of an iterate. Serves
   /// `solve` of one system, and `enqueue` where the loop is a graph and b of that basis and layout
   /// too; not systems with a null space, nor a tolerance relative to |r0|. Waits for an enqueued
-  /// solve, as `set_options`. Throws `Error`: size_mismatch, or usage for another basis, layout or
-  /// memory.
+  /// solve, as `set_options`. Where ranks share the rows it is collective, and no solve reads an
+  /// image that a rank with rows has not. Throws `Error`: size_mismatch, or usage for another
+  /// basis, layout or memory.
   void set_image_of_guess(const FieldView<const S>& image);
 
   /// b - A x of the last solve, which had one system, in the operator's basis, layout and memory;

@@ -5,6 +5,7 @@
 #include <span>
 #include <utility>
 
+#include "counts_for_ranks.hpp"
 #include "heddle/detail/index.hpp"
 
 namespace heddle::detail {
@@ -25,30 +26,17 @@ std::vector<HaloPart> parts_by_owner(const Partition& partition,
   return parts;
 }
 
-/// Rows that each rank wants of this one.
-std::vector<long long> wanted_of_this(Communicator& ranks, const std::vector<HaloPart>& receives) {
-  const auto size = static_cast<std::size_t>(ranks.size());
-  std::vector<long long> mine(size), all(size * size), wanted(size);
-  for (const HaloPart& part : receives) mine[static_cast<std::size_t>(part.rank)] = part.count;
-  const std::vector<int> sizes(size, static_cast<int>(size * sizeof(long long)));
-  ranks.all_gather(std::as_bytes(std::span(mine)), std::as_writable_bytes(std::span(all)), sizes);
-  const auto rank = static_cast<std::size_t>(ranks.rank());
-  for (std::size_t r = 0; r < size; ++r) wanted[r] = all[r * size + rank];
-  return wanted;
-}
-
 }  // namespace
 
 Halo make_halo(Communicator& ranks, const Partition& partition, std::vector<long long> columns) {
   Halo halo;
   halo.columns = std::move(columns);
   halo.receives = parts_by_owner(partition, halo.columns);
-  const std::vector<long long> wanted = wanted_of_this(ranks, halo.receives);
+  std::vector<CountForRank> wanted_of_others;
+  for (const HaloPart& part : halo.receives) wanted_of_others.push_back({part.rank, part.count});
   long long rows = 0;
-  for (int r = 0; r < ranks.size(); ++r) {
-    const long long count = wanted[static_cast<std::size_t>(r)];
-    if (count == 0) continue;
-    halo.sends.push_back({r, checked_index(rows), checked_index(count)});
+  for (const auto& [rank, count] : counts_for_this(ranks, wanted_of_others)) {
+    halo.sends.push_back({static_cast<int>(rank), checked_index(rows), checked_index(count)});
     rows += count;
   }
   std::vector<long long> sent(static_cast<std::size_t>(rows));

@@ -1,6 +1,7 @@
 // What ranks that are threads of one process show to one another.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <memory>
 #include <span>
@@ -10,24 +11,27 @@
 
 namespace heddle::detail {
 
-/// Those of all ranks, which everybody keeps for as long as it may use them. Collective. The
-/// receiver owns the handle that it gets: its sender may be gone by then. Where the exchange fails
-/// nobody knows which handles were got: they are lost then, and the ports with them, as freeing one
-/// that a rank still takes would be worse.
+/// Those of all ranks, which everybody keeps for as long as it may use them. Collective. A rank
+/// shows one handle to all, since it may be gone when they take its port: the last taker frees the
+/// handle. Where the exchange fails nobody knows who has taken it: it is lost then, and the port
+/// with it, as freeing one that a rank still takes would be worse.
 template <class Port>
 std::vector<std::shared_ptr<Port>> gather_ports(Communicator& ranks,
                                                 const std::shared_ptr<Port>& own) {
-  using Handle = std::shared_ptr<Port>*;
+  struct Handle {
+    std::shared_ptr<Port> port;
+    std::atomic<int> takers;
+  };
   const auto count = static_cast<std::size_t>(ranks.size());
-  std::vector<Handle> mine, all(count * count);
-  for (std::size_t r = 0; r < count; ++r) mine.push_back(new std::shared_ptr<Port>(own));
-  const std::vector<int> sizes(count, static_cast<int>(count * sizeof(Handle)));
-  ranks.all_gather(std::as_bytes(std::span(mine)), std::as_writable_bytes(std::span(all)), sizes);
-  std::vector<std::shared_ptr<Port>> ports;
+  std::vector<Handle*> all(count);
+  std::vector<std::shared_ptr<Port>> ports(count);
+  const std::vector<int> sizes(count, static_cast<int>(sizeof(Handle*)));
+  Handle* const mine = new Handle{own, ranks.size()};
+  ranks.all_gather(std::as_bytes(std::span(&mine, 1)), std::as_writable_bytes(std::span(all)),
+                   sizes);
   for (std::size_t r = 0; r < count; ++r) {
-    const std::unique_ptr<std::shared_ptr<Port>> handle(
-        all[r * count + static_cast<std::size_t>(ranks.rank())]);
-    ports.push_back(*handle);
+    ports[r] = all[r]->port;
+    if (--all[r]->takers == 0) delete all[r];
   }
   return ports;
 }

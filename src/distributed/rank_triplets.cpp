@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "counts_for_ranks.hpp"
 #include "heddle/detail/index.hpp"
 #include "heddle/error.hpp"
 
@@ -11,14 +12,17 @@ namespace heddle::detail {
 namespace {
 
 /// How many each rank has for this one, where `mine` are those that this one has for each.
-std::vector<std::size_t> counts_for_this(Communicator& ranks,
-                                         const std::vector<std::size_t>& mine) {
-  const std::size_t size = mine.size();
-  std::vector<std::size_t> all(size * size), counts(size);
-  const std::vector<int> sizes(size, static_cast<int>(size * sizeof(std::size_t)));
-  ranks.all_gather(std::as_bytes(std::span(mine)), std::as_writable_bytes(std::span(all)), sizes);
-  const auto rank = static_cast<std::size_t>(ranks.rank());
-  for (std::size_t r = 0; r < size; ++r) counts[r] = all[r * size + rank];
+std::vector<std::size_t> all_counts_for_this(Communicator& ranks,
+                                             const std::vector<std::size_t>& mine) {
+  std::vector<CountForRank> some;
+  for (std::size_t r = 0; r < mine.size(); ++r) {
+    if (mine[r] == 0) continue;
+    some.push_back({static_cast<long long>(r), static_cast<long long>(mine[r])});
+  }
+  std::vector<std::size_t> counts(mine.size());
+  for (const auto& [rank, count] : counts_for_this(ranks, some)) {
+    counts[static_cast<std::size_t>(rank)] = static_cast<std::size_t>(count);
+  }
   return counts;
 }
 
@@ -78,7 +82,7 @@ TripletExchange::TripletExchange(Communicator& ranks, const Partition& partition
       order_[next[static_cast<std::size_t>(owners[k])]++] = k;
     }
   });
-  from_ = counts_for_this(ranks, to_);
+  from_ = all_counts_for_this(ranks, to_);
   const std::vector<std::byte> bytes =
       send(reinterpret_cast<const std::byte*>(places.data()), sizeof(Place), sizeof(Place));
   received_.resize(bytes.size() / sizeof(Place));

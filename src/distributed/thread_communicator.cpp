@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <new>
@@ -13,6 +14,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/openmp_places.hpp"
 #include "heddle/communicator.hpp"
 
 namespace heddle {
@@ -23,7 +25,9 @@ namespace {
 class Meeting {
  public:
   explicit Meeting(int ranks)
-      : size_(ranks), boxes_(static_cast<std::size_t>(ranks) * static_cast<std::size_t>(ranks)) {
+      : size_(ranks),
+        inboxes_(static_cast<std::size_t>(ranks)),
+        ended_(static_cast<std::size_t>(ranks)) {
     for (auto& slots : gathered_) slots.resize(static_cast<std::size_t>(ranks));
   }
 
@@ -36,27 +40,33 @@ class Meeting {
     std::span<const std::byte> bytes;
     std::atomic<unsigned> sent = 0, taken = 0;
   };
-  Box& box(int from, int to) { return boxes_[static_cast<std::size_t>(from * size_ + to)]; }
+  /// Made where two ranks first meet.
+  Box& box(int from, int to) {
+    Inbox& inbox = inboxes_[static_cast<std::size_t>(to)];
+    const std::lock_guard lock(inbox.mutex);
+    return inbox.from[from];
+  }
 
   /// What rank `r` gives to a gathering; rooms alternate, so that one barrier separates two uses.
   std::vector<std::byte>& gathered(unsigned turn, int r) {
     return gathered_[turn % 2][static_cast<std::size_t>(r)];
   }
 
-  void barrier() {
+  void barrier(int rank) {
     const unsigned turn = turn_.load();
     if (++arrived_ == size_) {
       arrived_ = 0;
       ++turn_;
       wake();
     } else {
-      wait([&] { return turn_.load() != turn; });
+      wait(rank, any_rank, [&] { return turn_.load() != turn; });
     }
   }
 
-  /// Until `is_done()`; throws where a rank has failed. Spins a moment: ranks are about as fast.
+  /// Until `is_done()`; throws where a rank has failed, or `awaited` has ended, so that it will
+  /// never be. Spins a moment: ranks are about as fast.
   template <class Done>
-  void wait(const Done& is_done) {
+  void wait(int rank, int awaited, const Done& is_done) {
     using Clock = std::chrono::steady_clock;
     constexpr auto awake = std::chrono::microseconds(20);
     const auto end = Clock::now() + awake;
@@ -66,9 +76,11 @@ class Meeting {
       std::this_thread::yield();
     } while (Clock::now() < end);
     std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return failed_.load() || is_done(); });
+    changed_.wait(lock, [&] { return failed_ || has_ended(awaited) || is_done(); });
     lock.unlock();
     check();
+    // What a rank did before it ended counts.
+    if (!is_done()) refuse_end(rank, awaited);
   }
   void wake() {
     // So that no waiter is between its look and its sleep.
@@ -92,15 +104,45 @@ class Meeting {
     }
     changed_.notify_all();
   }
+  /// The rank waits for nobody any more, and nobody is to wait for it.
+  void end(int rank) {
+    {
+      const std::lock_guard lock(mutex_);
+      ended_[static_cast<std::size_t>(rank)] = true;
+      if (first_ended_ == nobody) first_ended_ = rank;
+    }
+    changed_.notify_all();
+  }
   void check() {
     if (!failed_) return;
     const std::lock_guard lock(mutex_);
     throw reason_.value_or(Error(ErrorKind::memory, "out of memory"));
   }
 
+  static constexpr int any_rank = -1;
+
  private:
+  static constexpr int nobody = -1;
+  struct Inbox {
+    std::mutex mutex;
+    std::map<int, Box> from;
+  };
+
+  bool has_ended(int rank) const {
+    if (rank == any_rank) return first_ended_ != nobody;
+    return ended_[static_cast<std::size_t>(rank)];
+  }
+  [[noreturn]] void refuse_end(int rank, int awaited) {
+    const int ended = awaited == any_rank ? first_ended_.load() : awaited;
+    fail(ErrorKind::usage, "rank " + std::to_string(ended) + " has ended, and rank " +
+                               std::to_string(rank) +
+                               " waits for it: every rank makes the same calls in the same order");
+    check();
+    std::abort();  // not reached: a failed meeting throws
+  }
+
   const int size_;
-  std::vector<Box> boxes_;
+  std::vector<Inbox> inboxes_;
   std::vector<std::vector<std::byte>> gathered_[2];
   std::atomic<int> arrived_ = 0;
   std::atomic<unsigned> turn_ = 0;
@@ -108,6 +150,8 @@ class Meeting {
   std::condition_variable changed_;
   std::atomic<bool> failed_ = false;
   std::optional<Error> reason_;
+  std::vector<std::atomic<bool>> ended_;
+  std::atomic<int> first_ended_ = nobody;
 };
 
 class ThreadCommunicator final : public Communicator {
@@ -124,7 +168,7 @@ class ThreadCommunicator final : public Communicator {
     meeting_.check();  // a rank that threw may still read what this one gave last
     const unsigned turn = turn_++;
     meeting_.gathered(turn, rank_).assign(mine.begin(), mine.end());
-    meeting_.barrier();
+    meeting_.barrier(rank_);
     std::size_t at = 0;
     for (int r = 0; r < size(); ++r) {
       const std::vector<std::byte>& bytes = meeting_.gathered(turn, r);
@@ -154,7 +198,7 @@ class ThreadCommunicator final : public Communicator {
       meeting_.wake();
       for (const auto& send : sends_) {
         const Meeting::Box& box = meeting_.box(rank_, send.rank);
-        meeting_.wait([&] { return box.taken.load() == box.sent.load(); });
+        meeting_.wait(rank_, send.rank, [&] { return box.taken.load() == box.sent.load(); });
       }
     } catch (...) {
       for (const auto& send : sends_) {
@@ -171,7 +215,7 @@ class ThreadCommunicator final : public Communicator {
  private:
   void take(const Message<std::byte>& receive) {
     Meeting::Box& box = meeting_.box(receive.rank, rank_);
-    meeting_.wait([&] { return box.sent.load() != box.taken.load(); });
+    meeting_.wait(rank_, receive.rank, [&] { return box.sent.load() != box.taken.load(); });
     const std::lock_guard lock(box.mutex);
     meeting_.check();  // the sender may have left, with its bytes
     if (box.bytes.size() != receive.bytes.size()) refuse(receive.rank);
@@ -198,9 +242,9 @@ void run_rank(Meeting& meeting, int rank, const std::function<void(Communicator&
   ThreadCommunicator communicator(meeting, rank);
   try {
     guard(communicator, [&] { body(communicator); });
-  } catch (...) {
-    return;  // the meeting has its reason
+  } catch (...) {  // the meeting has its reason
   }
+  meeting.end(rank);
 }
 
 }  // namespace
@@ -214,9 +258,13 @@ void run_on_ranks(int ranks, const std::function<void(Communicator&)>& body) {
   Meeting meeting(ranks);
   std::vector<std::thread> threads;
   threads.reserve(static_cast<std::size_t>(ranks));
+  const Processors processors = processors_to_take();
   try {
     for (int r = 1; r < ranks; ++r) {
-      threads.emplace_back([&, r] { run_rank(meeting, r, body); });
+      threads.emplace_back([&, r] {
+        take_processors(processors);
+        run_rank(meeting, r, body);
+      });
     }
     run_rank(meeting, 0, body);
   } catch (const std::exception& error) {

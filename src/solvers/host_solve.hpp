@@ -309,11 +309,11 @@ class HostSolve {
   /// truth behind long before it reaches the target. A product in a hundred.
   void look_ahead(long long iteration) {
     constexpr long long few = 100;
-    const FieldView<S> spare = solver_.spare(place_);
-    if (!goal_.checks || state_.on_copy || spare.data == nullptr) return;
+    // By the method: a field of a rank without rows has no data, and the product is collective.
+    if (!goal_.checks || state_.on_copy || solver_.method_.info.image < 0) return;
     if (iteration < looked_at_ + few) return;
     looked_at_ = iteration;
-    state_.limit.learn(squared_rounding(spare), sum(mean_square_of_factors));
+    state_.limit.learn(squared_rounding(solver_.spare(place_)), sum(mean_square_of_factors));
     decisions::take_aim(state_);
     limits_.target = state_.aim * state_.aim;
   }

@@ -6,6 +6,7 @@
 #include <string>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include "base/memory_limits.hpp"
 #include "base/range.hpp"
@@ -115,6 +116,14 @@ int most_of_basis(const detail::MethodProgram& program, const LinearOperator<S>&
                             matrix.row_components() / ring_size(program.ring);
   constexpr int countable = 1 << 29;  // in an int, also of two bases
   return static_cast<int>(std::clamp<Offset>(dimensions, 1, std::clamp(restart, 1, countable)));
+}
+
+/// Whether one of the ranks that have rows says so. Collective.
+bool is_on_some_rank(bool here, RowShare& share) {
+  std::vector<double> of_groups(static_cast<std::size_t>(groups_of(share.rows())), here ? 1 : 0);
+  double largest = 0;
+  share.join(of_groups.data(), 1, 1, &largest, RowShare::Join::largest);
+  return largest > 0;
 }
 
 /// Whether an enqueued solve is the same under both: no host is there to call an observer.
@@ -268,6 +277,15 @@ void KrylovSolver<S>::set_image_of_guess(const FieldView<const S>& image) {
   }
   forget_enqueued();
   image_of_guess_ = image;
+  if (stream_.share == nullptr) return;
+  // Solves of ranks begin alike, by data: of no rows there is none, and any address stands for it.
+  static const S of_no_rows{};
+  const bool lacks = image.data == nullptr && matrix_.rows() > 0;
+  if (is_on_some_rank(lacks, *stream_.share)) {
+    image_of_guess_ = {};
+  } else if (image.data == nullptr) {
+    image_of_guess_.data = &of_no_rows;
+  }
 }
 
 template <class S>

@@ -106,6 +106,27 @@ TEST(CRanks, HaveTheBitsOfOne) {
   EXPECT_EQ(heddle_run_on_ranks(all.context, 1, solve_part, &all), HEDDLE_ERROR_CALLBACK);
 }
 
+int multiply_part(void* user, heddle_communicator* ranks, bool all) {
+  const Shared& mine = *static_cast<Shared*>(user);
+  Operator A;
+  heddle_rank_options options = mine.options;
+  options.partition = "0,256,512";
+  heddle_operator_distribute(ranks, mine.matrix, &options, &A);
+  std::int64_t rows = 0, columns = 0;
+  heddle_operator_size(A, &rows, &columns);
+  std::vector<double> ones(static_cast<std::size_t>(rows), 1), image(ones.size());
+  const heddle_view x = double_view(ones.data(), rows, HEDDLE_REAL),
+                    y = double_view(image.data(), rows, HEDDLE_REAL);
+  if (all || heddle_communicator_rank(ranks) != 1) heddle_operator_apply(A, &x, &y);
+  return 0;
+}
+int leave_at_once(void* user, heddle_communicator* ranks) {
+  return heddle_communicator_rank(ranks) == 1 ? 0 : multiply_part(user, ranks, true);
+}
+int leave_before_the_product(void* user, heddle_communicator* ranks) {
+  return multiply_part(user, ranks, false);
+}
+
 /// What one rank does wrong, the others hear of, and none waits for ever.
 TEST(CRanks, WhatFailsOnOneFailsOnAll) {
   Shared all("poisson", 600);
@@ -136,6 +157,11 @@ TEST(CRanks, WhatFailsOnOneFailsOnAll) {
                 }),
             HEDDLE_ERROR_CALLBACK);
   EXPECT_EQ(message(all.context), "the body of rank 1 returned 7");
+  // One that leaves early, before the operator or before the product, ends the others.
+  for (const heddle_rank_body body : {leave_at_once, leave_before_the_product}) {
+    EXPECT_EQ(run(3, body), HEDDLE_ERROR_USAGE);
+    EXPECT_EQ(message(all.context).find("rank 1 has ended, and rank "), 0U) << message(all.context);
+  }
   // Two ranks disagree about the plan; one cannot make what the others can.
   EXPECT_EQ(run(2,
                 [](void* user, heddle_communicator* ranks) {

@@ -367,5 +367,62 @@ TEST(Communicators, SayWhenNumbersOfBytesDiffer) {
                [] { run_on_ranks(0, [](Communicator&) {}); });
 }
 
+/// A rank that returns while others wait for it, in a gathering or for a message.
+TEST(Communicators, EndWithTheNameOfARankThatHasEnded) {
+  const auto message_of = [](const std::function<void(Communicator&)>& of_others) {
+    try {
+      run_on_ranks(3, [&](Communicator& ranks) {
+        if (ranks.rank() != 1) of_others(ranks);
+      });
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::usage);
+      return std::string(error.what());
+    }
+    return std::string("nothing");
+  };
+  const std::string why = " waits for it: every rank makes the same calls in the same order";
+  const std::string of_all = message_of([](Communicator& ranks) { gather(ranks, 0); });
+  EXPECT_TRUE(of_all == "rank 1 has ended, and rank 0" + why ||
+              of_all == "rank 1 has ended, and rank 2" + why)
+      << of_all;
+  std::byte byte{};
+  for (const bool sends : {false, true}) {
+    EXPECT_EQ(message_of([&](Communicator& ranks) {
+                if (ranks.rank() == 0) return;
+                const Message<const std::byte> sent{1, {&byte, 1}};
+                const Message<std::byte> received{1, {&byte, 1}};
+                if (sends) {
+                  ranks.begin_exchange({&sent, 1}, {});
+                } else {
+                  ranks.begin_exchange({}, {&received, 1});
+                }
+                ranks.end_exchange();
+              }),
+              "rank 1 has ended, and rank 2" + why);
+  }
+}
+
+/// Nobody waits for rank 1 any more, and what it gave before it ended counts.
+TEST(Communicators, GoOnWithoutARankThatIsDone) {
+  for (int round = 0; round < 50; ++round) {
+    std::array<int, 3> received{};
+    run_on_ranks(3, [&](Communicator& ranks) {
+      const int rank = ranks.rank();
+      gather(ranks, rank);
+      for (const int from : {1, 0}) {  // 1 to 0, then 0 to 2
+        const int to = from == 1 ? 0 : 2;
+        const int mine = 10 + from;
+        const Message<const std::byte> sent{to, std::as_bytes(std::span(&mine, 1))};
+        const Message<std::byte> room{
+            from, std::as_writable_bytes(std::span(&received[static_cast<std::size_t>(rank)], 1))};
+        ranks.begin_exchange({&sent, rank == from ? 1U : 0U}, {&room, rank == to ? 1U : 0U});
+        ranks.end_exchange();
+        if (rank == 1) return;
+      }
+    });
+    EXPECT_EQ(received, (std::array{11, 0, 10}));
+  }
+}
+
 }  // namespace
 }  // namespace heddle::test::rank_faults

@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "heddle/conjugate_gradient.hpp"
@@ -164,6 +165,45 @@ TEST(RanksWithoutRows, PreconditionAsOneProcess) {
       });
       EXPECT_EQ(x, alone);
     }
+  }
+}
+
+/// Known on all ranks that have rows, on none of them, or on some.
+TEST(RanksWithoutRows, BeginFromAnImageAsOneProcess) {
+  const CsrMatrix<E> matrix = matrix_for_tests();
+  std::vector<double> b(rows, 1);
+  SolverOptions options;
+  options.tolerance = 1e-4;
+  const auto solved = [&](const Partition& partition, int first_without) {
+    std::vector<double> x(rows, 0.25);
+    long long iterations = -1;
+    run_on_ranks(partition.ranks(), [&](Communicator& ranks) {
+      const auto part = part_of(matrix, partition, ranks);
+      ConjugateGradient<double> solver(std::shared_ptr<const LinearOperator<double>>(part),
+                                       options);
+      const auto x_of_rank = rows_of(view(x), partition, ranks.rank());
+      // In the operator's basis: b and the guess are alike in all rows.
+      std::vector<double> guess(static_cast<std::size_t>(part->rows()), 0.25), image(guess.size());
+      const auto field = [&](std::vector<double>& data) {
+        return FieldView<double>(data.data(), part->rows(), 1, VectorLayout::aos,
+                                 part->row_basis());
+      };
+      part->apply(1, field(guess), 0, field(image), part->device().stream());
+      solver.set_image_of_guess(ranks.rank() < first_without ? field(image) : FieldView<double>());
+      const Report report =
+          solver.solve(rows_of<const double>(view(b), partition, ranks.rank()), x_of_rank);
+      EXPECT_TRUE(report.converged()) << report;
+      if (ranks.rank() == 0) iterations = report.iterations;
+    });
+    return std::pair(iterations, x);
+  };
+  const Partition one({0, rows});
+  const auto with = solved(one, 1), without = solved(one, 0);
+  for (const Partition& partition : {Partition({0, 0, 512, rows}), Partition({0, 512, 512, rows}),
+                                     Partition({0, 512, rows, rows})}) {
+    EXPECT_EQ(solved(partition, 3), with);
+    EXPECT_EQ(solved(partition, 0), without);
+    EXPECT_EQ(solved(partition, 1), without);
   }
 }
 
