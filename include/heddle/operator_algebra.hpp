@@ -30,13 +30,9 @@ class HEDDLE_EXPORT OperatorOfTwo : public LinearOperator<S> {
   Device device() const override { return left_->device(); }
   /// Numbers of two rings that lie in the same components need not multiply them alike: the i of
   /// quaternions is another map of pairs of complex numbers than theirs.
-  Ring ring() const override {
-    return left_->ring() == right_->ring() ? left_->ring() : Ring::real;
-  }
-  Recurrence recurrence() const override {
-    return left_->recurrence() == Recurrence::real ? Recurrence::real : right_->recurrence();
-  }
-  bool has_adjoint() const override { return left_->has_adjoint() && right_->has_adjoint(); }
+  Ring ring() const override { return ring_; }
+  Recurrence recurrence() const override { return recurrence_; }
+  bool has_adjoint() const override { return has_adjoint_; }
   /// On a GPU, where both parts only queue work.
   bool is_capturable() const override;
 
@@ -52,6 +48,10 @@ class HEDDLE_EXPORT OperatorOfTwo : public LinearOperator<S> {
 
  private:
   OperatorReference<S> left_, right_;
+  // Asked once: a part of parts that each asked both of theirs anew would ask 2^n in n levels.
+  Ring ring_;
+  Recurrence recurrence_;
+  bool has_adjoint_;
 };
 
 /// A field between two steps of a product, which every copy of the operator has for itself.

@@ -55,7 +55,13 @@ using operator_algebra::times;
 template <class S>
 detail::OperatorOfTwo<S>::OperatorOfTwo(OperatorReference<S> left, OperatorReference<S> right,
                                         const char* what)
-    : left_(std::move(left)), right_(std::move(right)) {
+    : left_(std::move(left)),
+      right_(std::move(right)),
+      ring_(left_->ring()),
+      recurrence_(left_->recurrence()),
+      has_adjoint_(left_->has_adjoint() && right_->has_adjoint()) {
+  if (right_->ring() != ring_) ring_ = Ring::real;
+  if (recurrence_ != Recurrence::real) recurrence_ = right_->recurrence();
   if (left_->device().stream().gpu != right_->device().stream().gpu) {
     throw Error(ErrorKind::usage, std::string(what) + " of operators on two devices");
   }
@@ -67,7 +73,8 @@ detail::OperatorOfTwo<S>::OperatorOfTwo(OperatorReference<S> left, OperatorRefer
 
 template <class S>
 bool detail::OperatorOfTwo<S>::is_capturable() const {
-  return device().on_gpu() && applies_in_graph(left()) && applies_in_graph(right());
+  const bool are_one = &left() == &right();  // as of a shift, in chains of which each asks once
+  return device().on_gpu() && applies_in_graph(left()) && (are_one || applies_in_graph(right()));
 }
 
 template <class S>

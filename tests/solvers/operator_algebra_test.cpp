@@ -4,9 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <complex>
+#include <functional>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "heddle/bicgstab.hpp"
 #include "heddle/conjugate_gradient.hpp"
@@ -290,6 +293,59 @@ TEST(OperatorAlgebra, RefusesWhatDoesNotFit) {
                [&] { shifted(A, std::nan("")); });
   expect_error(ErrorKind::usage, "a sum with a coefficient that is not finite",
                [&] { sum(std::numeric_limits<double>::infinity(), A, 1, A); });
+}
+
+/// Counts what it is asked.
+class Asked final : public LinearOperator<double> {
+ public:
+  Index rows() const override { return 20; }
+  Ring ring() const override { return ++questions, Ring::real; }
+  Recurrence recurrence() const override { return ++questions, Recurrence::ring; }
+  bool has_adjoint() const override { return ++questions, true; }
+  std::shared_ptr<const LinearOperator<double>> adjoint() const override {
+    return ++questions, std::make_shared<Asked>();
+  }
+  long long bytes_of_product() const override { return ++questions, 160; }
+  void apply(double alpha, const FieldView<const double>& x, double beta,
+             const FieldView<double>& y, const Stream&) const override {
+    for (Index i = 0; i < rows(); ++i) {
+      y.data[i] = alpha * (2 + i % 3) * x.data[i] + (beta == 0 ? 0 : beta * y.data[i]);
+    }
+  }
+  static inline int questions = 0;
+};
+
+/// However many operators are made of one another, a solver asks a few times as many questions.
+TEST(OperatorAlgebra, ChainsAskOncePerLevel) {
+  constexpr int levels = 60;
+  using Shared = std::shared_ptr<const LinearOperator<double>>;
+  const auto expect_few = [&](const char* kind, const std::function<Shared(const Shared&)>& more) {
+    SCOPED_TRACE(kind);
+    Asked::questions = 0;
+    Shared A = std::make_shared<Asked>();
+    for (int level = 0; level < levels; ++level) A = more(A);
+    ConjugateGradient<double> solver(A, SolverOptions{.tolerance = 1e-10});
+    std::vector<double> b(20, 1), x(20);
+    EXPECT_TRUE(solver.solve(FieldView<const double>(b), FieldView<double>(x)).converged());
+    A->adjoint()->has_adjoint();
+    A->is_capturable();
+    EXPECT_LE(Asked::questions, 100 * levels);
+  };
+  expect_few("shifts", [](const Shared& A) {
+    return std::make_shared<ShiftedOperator<double>>(shifted(A, 1e-3));
+  });
+  const Shared mass = std::make_shared<Asked>();
+  expect_few("sums", [&](const Shared& A) {
+    return std::make_shared<SumOperator<double>>(sum(1, A, 1e-3, mass));
+  });
+  const Shared small = std::make_shared<SumOperator<double>>(sum(1e-3, mass, 0, mass));
+  const Shared near_one = std::make_shared<ShiftedOperator<double>>(shifted(small, 1));
+  expect_few("products", [&](const Shared& A) {
+    return std::make_shared<ProductOperator<double>>(product(near_one, A));
+  });
+  expect_few("adjoints", [](const Shared& A) {
+    return std::make_shared<ShiftedOperator<double>>(shifted(A->adjoint(), 1e-3));
+  });
 }
 
 }  // namespace
