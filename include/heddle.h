@@ -26,8 +26,7 @@ extern "C" {
 #define HEDDLE_API
 #endif
 
-/* In C an enumeration may hold any number, which a call then refuses; in C++ where it has a type.
- */
+/* In C an enumeration may hold any number, which a call then refuses; in C++ where it has a type. */
 #ifdef __cplusplus
 #define HEDDLE_ENUM(name) enum name : int
 #else
@@ -43,64 +42,63 @@ typedef struct heddle_preconditioner heddle_preconditioner;
 typedef struct heddle_solver heddle_solver;
 typedef struct heddle_profile heddle_profile; /* measured plans of matrices, on one device */
 
-typedef HEDDLE_ENUM(heddle_status){
-    HEDDLE_OK = 0,
-    HEDDLE_ERROR_USAGE = 1,          /* an argument, or several together, without a meaning */
-    HEDDLE_ERROR_MALFORMED_FILE = 2, /* with file:line */
-    HEDDLE_ERROR_SIZE_MISMATCH = 3,  /* operands that do not fit, in size or precision */
-    HEDDLE_ERROR_OUT_OF_RANGE = 4,   /* a row or column that does not exist */
-    HEDDLE_ERROR_NOT_FINITE = 5,
-    HEDDLE_ERROR_SINGULAR = 6, /* a diagonal entry without inverse, its row named */
-    HEDDLE_ERROR_UNSUPPORTED = 7,
-    HEDDLE_ERROR_BAD_PLAN = 8,
-    HEDDLE_ERROR_NO_DEVICE = 9,
-    HEDDLE_ERROR_MEMORY = 10,
-    HEDDLE_ERROR_IO = 11,
-    HEDDLE_ERROR_INTERNAL = 12,
-    HEDDLE_ERROR_CALLBACK = 13, /* the caller's own function returned other than 0 */
-    HEDDLE_ERROR_BUSY = 14      /* the solver is at work in another call */
+typedef HEDDLE_ENUM(heddle_status) {
+  HEDDLE_OK = 0,
+  HEDDLE_ERROR_USAGE = 1,          /* an argument, or several together, without a meaning */
+  HEDDLE_ERROR_MALFORMED_FILE = 2, /* with file:line */
+  HEDDLE_ERROR_SIZE_MISMATCH = 3,  /* operands that do not fit, in size or precision */
+  HEDDLE_ERROR_OUT_OF_RANGE = 4,   /* a row or column that does not exist */
+  HEDDLE_ERROR_NOT_FINITE = 5,
+  HEDDLE_ERROR_SINGULAR = 6, /* a diagonal entry without inverse, its row named */
+  HEDDLE_ERROR_UNSUPPORTED = 7,
+  HEDDLE_ERROR_BAD_PLAN = 8,
+  HEDDLE_ERROR_NO_DEVICE = 9,
+  HEDDLE_ERROR_MEMORY = 10,
+  HEDDLE_ERROR_IO = 11,
+  HEDDLE_ERROR_INTERNAL = 12,
+  HEDDLE_ERROR_CALLBACK = 13, /* the caller's own function returned other than 0 */
+  HEDDLE_ERROR_BUSY = 14      /* the solver is at work in another call */
 } heddle_status;
 
 /* Arrays ------------------------------------------------------------------------------------- */
 
 /* An entry of a matrix, and of a vector: a row of a vector is what such an entry acts on. Scalars
  * of an entry / of a row of a vector: */
-typedef HEDDLE_ENUM(heddle_entry){
-    HEDDLE_REAL = 0,       /*  1 /  1 */
-    HEDDLE_COMPLEX = 1,    /*  2 /  2: real part, imaginary part */
-    HEDDLE_QUATERNION = 2, /*  4 /  4: w, x, y, z */
-    HEDDLE_DUAL_QUATERNION =
-        3,                    /*  8 /  8: w, x, y, z of the standard part, then of the dual part */
-    HEDDLE_BLOCK2 = 4,        /*  4 /  2: a 2 x 2 block */
-    HEDDLE_BLOCK3 = 5,        /*  9 /  3 */
-    HEDDLE_BLOCK4 = 6,        /* 16 /  4 */
-    HEDDLE_BLOCK6 = 7,        /* 36 /  6 */
-    HEDDLE_COMPLEX_BLOCK3 = 8 /* 18 /  6 */
+typedef HEDDLE_ENUM(heddle_entry) {
+  HEDDLE_REAL = 0,            /*  1 /  1 */
+  HEDDLE_COMPLEX = 1,         /*  2 /  2: real part, imaginary part */
+  HEDDLE_QUATERNION = 2,      /*  4 /  4: w, x, y, z */
+  HEDDLE_DUAL_QUATERNION = 3, /*  8 /  8: w, x, y, z of the standard part, then of the dual part */
+  HEDDLE_BLOCK2 = 4,          /*  4 /  2: a 2 x 2 block */
+  HEDDLE_BLOCK3 = 5,          /*  9 /  3 */
+  HEDDLE_BLOCK4 = 6,          /* 16 /  4 */
+  HEDDLE_BLOCK6 = 7,          /* 36 /  6 */
+  HEDDLE_COMPLEX_BLOCK3 = 8   /* 18 /  6 */
 } heddle_entry;
 
-/* An entry that `json` defines (docs/file-formats.md): `entry` gets a number, 1024 or more, that
- * this context and what is made with it know; the same text has the same number. The other two get
- * the scalars of an entry and of a row of a vector, and may be NULL. */
-HEDDLE_API heddle_status heddle_define_entry(heddle_context* context, const char* json,
-                                             heddle_entry* entry, int32_t* entry_scalars,
-                                             int32_t* row_scalars);
+/* An entry that `json` defines (docs/file-formats.md): `entry` gets a number, 1024 or more, that this
+ * context and what is made with it know; the same text has the same number. The other two get the
+ * scalars of an entry and of a row of a vector, and may be NULL. */
+HEDDLE_API heddle_status heddle_define_entry(heddle_context *context, const char *json,
+                                             heddle_entry *entry, int32_t *entry_scalars,
+                                             int32_t *row_scalars);
 
-typedef HEDDLE_ENUM(heddle_precision){HEDDLE_SINGLE = 0, HEDDLE_DOUBLE = 1} heddle_precision;
+typedef HEDDLE_ENUM(heddle_precision) { HEDDLE_SINGLE = 0, HEDDLE_DOUBLE = 1 } heddle_precision;
 
-typedef HEDDLE_ENUM(heddle_layout){
-    HEDDLE_ROW_MAJOR = 0,    /* one entry after the other, blocks row by row */
-    HEDDLE_COLUMN_MAJOR = 1, /* values of a matrix: one entry after the other, blocks by columns */
-    HEDDLE_BY_COMPONENT = 2  /* vectors: all first components, then all second ones, ... */
+typedef HEDDLE_ENUM(heddle_layout) {
+  HEDDLE_ROW_MAJOR = 0,    /* one entry after the other, blocks row by row */
+  HEDDLE_COLUMN_MAJOR = 1, /* values of a matrix: one entry after the other, blocks by columns */
+  HEDDLE_BY_COMPONENT = 2  /* vectors: all first components, then all second ones, ... */
 } heddle_layout;
 
-typedef HEDDLE_ENUM(heddle_location){
-    HEDDLE_HOST = 0,
-    HEDDLE_DEVICE = 1 /* memory of the operator's GPU; not for values of a heddle_matrix */
+typedef HEDDLE_ENUM(heddle_location) {
+  HEDDLE_HOST = 0,
+  HEDDLE_DEVICE = 1 /* memory of the operator's GPU; not for values of a heddle_matrix */
 } heddle_location;
 
 /* The caller's scalars, contiguous. A call writes to a view only where it says so. */
 typedef struct heddle_view {
-  void* data;
+  void *data;
   int64_t count; /* entries of a matrix, rows of a vector */
   heddle_entry entry;
   heddle_precision precision;
@@ -113,8 +111,8 @@ typedef struct heddle_view {
 typedef struct heddle_pattern {
   size_t struct_size; /* sizeof(heddle_pattern) */
   int64_t rows, columns, entries;
-  const void* row;
-  const void* column;
+  const void *row;
+  const void *column;
   int32_t row_bits; /* of each number of `row`: 32 or 64 */
   int32_t column_bits;
   int32_t base;
@@ -122,61 +120,60 @@ typedef struct heddle_pattern {
 
 /* Context ------------------------------------------------------------------------------------ */
 
-HEDDLE_API heddle_status heddle_context_create(heddle_context** context);
-HEDDLE_API void heddle_context_destroy(heddle_context** context);
+HEDDLE_API heddle_status heddle_context_create(heddle_context **context);
+HEDDLE_API void heddle_context_destroy(heddle_context **context);
 /* Copies the message of the last call of this context that failed in the calling thread, or, if
  * none failed there, in any thread; with a terminating zero, as far as `capacity` has room. Returns
  * its length without the zero: 0 where none failed. */
-HEDDLE_API size_t heddle_message(const heddle_context* context, char* buffer, size_t capacity);
+HEDDLE_API size_t heddle_message(const heddle_context *context, char *buffer, size_t capacity);
 
-HEDDLE_API const char* heddle_version(void); /* "0.1.0" */
+HEDDLE_API const char *heddle_version(void); /* "0.1.0" */
 /* "usage", "no device", ...; NULL for a number that is no status. */
-HEDDLE_API const char* heddle_status_name(heddle_status status);
+HEDDLE_API const char *heddle_status_name(heddle_status status);
 /* "real", "quaternion", ...; NULL for a number that is no entry of the library's own. */
-HEDDLE_API const char* heddle_entry_name(heddle_entry entry);
-/* Scalars of an entry, and of a row of a vector; 0 for a number that is no entry of the library's.
- */
+HEDDLE_API const char *heddle_entry_name(heddle_entry entry);
+/* Scalars of an entry, and of a row of a vector; 0 for a number that is no entry of the library's. */
 HEDDLE_API int32_t heddle_entry_scalars(heddle_entry entry);
 HEDDLE_API int32_t heddle_row_scalars(heddle_entry entry);
 
 /* Matrices ----------------------------------------------------------------------------------- */
 
 /* Copies the arrays. No row may name a column twice. */
-HEDDLE_API heddle_status heddle_matrix_from_csr(heddle_context* context,
-                                                const heddle_pattern* pattern,
-                                                const heddle_view* values, heddle_matrix** matrix);
+HEDDLE_API heddle_status heddle_matrix_from_csr(heddle_context *context,
+                                                const heddle_pattern *pattern,
+                                                const heddle_view *values, heddle_matrix **matrix);
 /* Triplets in any order; those of one place are summed in the order given. */
-HEDDLE_API heddle_status heddle_matrix_from_triplets(heddle_context* context,
-                                                     const heddle_pattern* pattern,
-                                                     const heddle_view* values,
-                                                     heddle_matrix** matrix);
+HEDDLE_API heddle_status heddle_matrix_from_triplets(heddle_context *context,
+                                                     const heddle_pattern *pattern,
+                                                     const heddle_view *values,
+                                                     heddle_matrix **matrix);
 /* A Matrix Market or SciPy .npz file, see docs/file-formats.md. */
-HEDDLE_API heddle_status heddle_matrix_read(heddle_context* context, const char* path,
+HEDDLE_API heddle_status heddle_matrix_read(heddle_context *context, const char *path,
                                             heddle_entry entry, heddle_precision precision,
-                                            heddle_matrix** matrix);
+                                            heddle_matrix **matrix);
 /* By the end of the name: .npz, .mtx.gz or .mtx; matrices in double precision. */
-HEDDLE_API heddle_status heddle_matrix_write(const heddle_matrix* matrix, const char* path);
+HEDDLE_API heddle_status heddle_matrix_write(const heddle_matrix *matrix, const char *path);
 /* A model problem of docs/problems.md: poisson, elasticity, helmholtz, dirac; the same size and
  * seed make the same matrix. */
-HEDDLE_API heddle_status heddle_matrix_generate(heddle_context* context, const char* problem,
+HEDDLE_API heddle_status heddle_matrix_generate(heddle_context *context, const char *problem,
                                                 int64_t size, uint64_t seed,
-                                                heddle_matrix** matrix);
-HEDDLE_API void heddle_matrix_destroy(heddle_matrix** matrix);
+                                                heddle_matrix **matrix);
+HEDDLE_API void heddle_matrix_destroy(heddle_matrix **matrix);
 
 /* Vectors in array files, .mtx or .mtx.gz: fills the view, or writes what it holds, of as many rows
  * and in the host's memory. */
-HEDDLE_API heddle_status heddle_vector_read(heddle_context* context, const char* path,
-                                            const heddle_view* x);
-HEDDLE_API heddle_status heddle_vector_write(heddle_context* context, const heddle_view* x,
-                                             const char* path);
+HEDDLE_API heddle_status heddle_vector_read(heddle_context *context, const char *path,
+                                            const heddle_view *x);
+HEDDLE_API heddle_status heddle_vector_write(heddle_context *context, const heddle_view *x,
+                                             const char *path);
 
 /* New values for all entries, row by row; operators that were made before keep theirs. */
-HEDDLE_API heddle_status heddle_matrix_update_values(heddle_matrix* matrix,
-                                                     const heddle_view* values);
+HEDDLE_API heddle_status heddle_matrix_update_values(heddle_matrix *matrix,
+                                                     const heddle_view *values);
 /* The matrix's own arrays, which live as long as the matrix; not to be written to. Columns of 32
  * bits, row offsets of 64. The caller sets `pattern->struct_size`. */
-HEDDLE_API heddle_status heddle_matrix_arrays(const heddle_matrix* matrix, heddle_pattern* pattern,
-                                              heddle_view* values);
+HEDDLE_API heddle_status heddle_matrix_arrays(const heddle_matrix *matrix, heddle_pattern *pattern,
+                                              heddle_view *values);
 
 typedef struct heddle_info {
   size_t struct_size; /* sizeof(heddle_info), set by the caller */
@@ -194,7 +191,7 @@ typedef struct heddle_info {
 } heddle_info;
 
 /* Looks at all entries. */
-HEDDLE_API heddle_status heddle_matrix_info(const heddle_matrix* matrix, heddle_info* info);
+HEDDLE_API heddle_status heddle_matrix_info(const heddle_matrix *matrix, heddle_info *info);
 
 /* Operators ---------------------------------------------------------------------------------- */
 
@@ -205,102 +202,99 @@ HEDDLE_API heddle_status heddle_matrix_info(const heddle_matrix* matrix, heddle_
  * so far: what that stream holds may still use the memory, so that whoever gets it next uses it on
  * that stream, or waits for it. */
 typedef struct heddle_allocator {
-  void* (*allocate)(void* user, size_t bytes, size_t alignment);
-  void (*release)(void* user, void* data, size_t bytes, size_t alignment);
-  void* user;
+  void *(*allocate)(void *user, size_t bytes, size_t alignment);
+  void (*release)(void *user, void *data, size_t bytes, size_t alignment);
+  void *user;
 } heddle_allocator;
 
 typedef struct heddle_operator_options {
   size_t struct_size;
-  const char* device; /* "cpu", "cuda", "cuda:N", "auto": a GPU where one works; NULL is "cpu" */
+  const char *device; /* "cpu", "cuda", "cuda:N", "auto": a GPU where one works; NULL is "cpu" */
   int32_t threads;    /* on the CPU; 0 takes every core that the process may use */
-  void* stream;       /* a cudaStream_t, which must outlive all that is made with it; NULL: the
+  void *stream;       /* a cudaStream_t, which must outlive all that is made with it; NULL: the
                          library's own */
-  const char* plan;   /* see docs/plans.md; NULL: chosen for the matrix, by profiles or a rule */
-  const heddle_allocator* allocator; /* copied; NULL: the library's own */
-  const char*
-      storage; /* "sliced", under a plan, or "hisparse", docs/hierarchical.md; NULL: sliced */
+  const char *plan;   /* see docs/plans.md; NULL: chosen for the matrix, by profiles or a rule */
+  const heddle_allocator *allocator; /* copied; NULL: the library's own */
+  const char *storage; /* "sliced", under a plan, or "hisparse", docs/hierarchical.md; NULL: sliced */
   /* Of hisparse, docs/hierarchical.md; by profiles where none of the three is given: */
   int32_t node;       /* rows of a node: 4, 8, ..., 256; 0: 128 */
-  const char* launch; /* on a GPU, "run=1,warps=4,piece=512", each or none; NULL: by a rule */
-  const char* dense;  /* percent of its places from which a leaf is dense, "1" to "100", "never" or
+  const char *launch; /* on a GPU, "run=1,warps=4,piece=512", each or none; NULL: by a rule */
+  const char *dense;  /* percent of its places from which a leaf is dense, "1" to "100", "never" or
                          "bytes": where that takes fewer; NULL: bytes */
 } heddle_operator_options;
 /* Sets struct_size to `size`, which is sizeof(heddle_operator_options), and the defaults named
  * above. Writes `size` bytes at most. */
-HEDDLE_API void heddle_operator_options_init(heddle_operator_options* options, size_t size);
+HEDDLE_API void heddle_operator_options_init(heddle_operator_options *options, size_t size);
 
 /* Stores the matrix as its plan says; `matrix` may go. `options` may be NULL. */
-HEDDLE_API heddle_status heddle_operator_create(const heddle_matrix* matrix,
-                                                const heddle_operator_options* options,
-                                                heddle_operator** result);
+HEDDLE_API heddle_status heddle_operator_create(const heddle_matrix *matrix,
+                                                const heddle_operator_options *options,
+                                                heddle_operator **result);
 
-/* y = A x, or z = M^-1 r, by the caller: views, HEDDLE_ROW_MAJOR, that alias the solver's own
- * memory where its order is the caller's. Returns 0, or another number, which ends the call that
- * led here with HEDDLE_ERROR_CALLBACK.
+/* y = A x, or z = M^-1 r, by the caller: views, HEDDLE_ROW_MAJOR, that alias the solver's own memory
+ * where its order is the caller's. Returns 0, or another number, which ends the call that led here
+ * with HEDDLE_ERROR_CALLBACK.
  *
  * For an operator on a GPU the views are of its memory, in the order of the operator's stream
- * (heddle_operator_stream): x is ready for what is queued there, and so must y be. The callback
- * sets CUDA's current device itself. The host drives such solves; they cannot be enqueued.
+ * (heddle_operator_stream): x is ready for what is queued there, and so must y be. The callback sets
+ * CUDA's current device itself. The host drives such solves; they cannot be enqueued.
  *
  * The library calls it in the thread that solves or multiplies, hence in several at once where
  * several use the operator. `user` must outlive every object made with the callback and every
  * object made of those: a solver goes on calling after the handles of its operator and
  * preconditioner are gone. A callback must not destroy an object that is at work, nor throw, nor
  * jump out. */
-typedef int (*heddle_apply)(void* user, const heddle_view* x, const heddle_view* y);
+typedef int (*heddle_apply)(void *user, const heddle_view *x, const heddle_view *y);
 
 /* A square operator without a matrix, on the CPU. */
-HEDDLE_API heddle_status heddle_operator_from_callback(heddle_context* context, int64_t rows,
+HEDDLE_API heddle_status heddle_operator_from_callback(heddle_context *context, int64_t rows,
                                                        heddle_entry entry,
                                                        heddle_precision precision,
-                                                       heddle_apply apply, void* user,
-                                                       heddle_operator** result);
+                                                       heddle_apply apply, void *user,
+                                                       heddle_operator **result);
 /* The same on the device that `options` name, in their stream and by their allocator; without a
  * plan. */
-HEDDLE_API heddle_status heddle_operator_from_callback_on(heddle_context* context,
-                                                          const heddle_operator_options* options,
-                                                          int64_t rows, heddle_entry entry,
-                                                          heddle_precision precision,
-                                                          heddle_apply apply, void* user,
-                                                          heddle_operator** result);
+HEDDLE_API heddle_status heddle_operator_from_callback_on(
+    heddle_context *context, const heddle_operator_options *options, int64_t rows,
+    heddle_entry entry, heddle_precision precision, heddle_apply apply, void *user,
+    heddle_operator **result);
 /* A*, of the values that A has whenever it multiplies. */
-HEDDLE_API heddle_status heddle_operator_adjoint(const heddle_operator* A,
-                                                 heddle_operator** adjoint);
+HEDDLE_API heddle_status heddle_operator_adjoint(const heddle_operator *A,
+                                                 heddle_operator **adjoint);
 /* A + sigma I, likewise; its preconditioners by name are those that need no entries. */
-HEDDLE_API heddle_status heddle_operator_shifted(const heddle_operator* A, double sigma,
-                                                 heddle_operator** shifted);
-HEDDLE_API void heddle_operator_destroy(heddle_operator** A);
+HEDDLE_API heddle_status heddle_operator_shifted(const heddle_operator *A, double sigma,
+                                                 heddle_operator **shifted);
+HEDDLE_API void heddle_operator_destroy(heddle_operator **A);
 
 /* New values for all entries, row by row, in the order of the matrix. Solvers and preconditioners
  * of this operator take them at their next solve. Never beside a solve or a product. Values in the
  * GPU's memory are read in the order of the operator's stream, maybe after this returns:
  * heddle_operator_synchronize waits for that. */
-HEDDLE_API heddle_status heddle_operator_update_values(heddle_operator* A,
-                                                       const heddle_view* values);
+HEDDLE_API heddle_status heddle_operator_update_values(heddle_operator *A,
+                                                       const heddle_view *values);
 /* y = A x; writes y. */
-HEDDLE_API heddle_status heddle_operator_apply(const heddle_operator* A, const heddle_view* x,
-                                               const heddle_view* y);
-HEDDLE_API heddle_status heddle_operator_size(const heddle_operator* A, int64_t* rows,
-                                              int64_t* columns);
+HEDDLE_API heddle_status heddle_operator_apply(const heddle_operator *A, const heddle_view *x,
+                                               const heddle_view *y);
+HEDDLE_API heddle_status heddle_operator_size(const heddle_operator *A, int64_t *rows,
+                                              int64_t *columns);
 /* The text of the plan, as `heddle_message` copies; "" for a callback, an adjoint and NULL. */
-HEDDLE_API size_t heddle_operator_plan(const heddle_operator* A, char* buffer, size_t capacity);
+HEDDLE_API size_t heddle_operator_plan(const heddle_operator *A, char *buffer, size_t capacity);
 
 /* Preconditioners ---------------------------------------------------------------------------- */
 
 /* As --preconditioner of the command line: "jacobi", "block-jacobi:2", "jacobi*fsai", "none".
  * "auto" is jacobi where every diagonal entry has an inverse, else none, as without stored entries.
  */
-HEDDLE_API heddle_status heddle_preconditioner_create(const heddle_operator* A, const char* text,
-                                                      heddle_preconditioner** result);
+HEDDLE_API heddle_status heddle_preconditioner_create(const heddle_operator *A, const char *text,
+                                                      heddle_preconditioner **result);
 /* The caller's own. `varies`: not 0 where an application may be
  * another map than the one before; then only flexible methods take it. Methods for Hermitian
  * matrices need one that is Hermitian. */
-HEDDLE_API heddle_status heddle_preconditioner_from_callback(const heddle_operator* A,
-                                                             heddle_apply apply, void* user,
+HEDDLE_API heddle_status heddle_preconditioner_from_callback(const heddle_operator *A,
+                                                             heddle_apply apply, void *user,
                                                              int32_t varies,
-                                                             heddle_preconditioner** result);
-HEDDLE_API void heddle_preconditioner_destroy(heddle_preconditioner** preconditioner);
+                                                             heddle_preconditioner **result);
+HEDDLE_API void heddle_preconditioner_destroy(heddle_preconditioner **preconditioner);
 
 /* Solvers ------------------------------------------------------------------------------------ */
 
@@ -313,7 +307,7 @@ typedef struct heddle_progress {
 /* Called after each iteration in the thread that solves; returns 0 to go on, another number to
  * cancel. It may only read `progress`, which later versions may extend at the end. `user` must
  * outlive the solver. */
-typedef int (*heddle_observer)(void* user, const heddle_progress* progress);
+typedef int (*heddle_observer)(void *user, const heddle_progress *progress);
 
 typedef struct heddle_solver_options {
   size_t struct_size;
@@ -324,7 +318,7 @@ typedef struct heddle_solver_options {
   int32_t record_history;    /* not 0: keep the residual of every iteration; 0 */
   double time_limit;         /* seconds; infinity */
   heddle_observer observer;  /* NULL */
-  void* user;                /* for the observer */
+  void *user;                /* for the observer */
   double lower, upper;       /* of M^-1 A, for chebyshev and richardson; both 0: an estimate */
   double omega;              /* the step of richardson, for any matrix; 0: 2 / (lower + upper) */
   int32_t basis_in_single;   /* not 0: gmres and fgmres keep their vectors as floats; 0 */
@@ -334,32 +328,33 @@ typedef struct heddle_solver_options {
                                 text; the host drives such solves; 0 */
 } heddle_solver_options;
 /* As heddle_operator_options_init, with sizeof(heddle_solver_options). */
-HEDDLE_API void heddle_solver_options_init(heddle_solver_options* options, size_t size);
+HEDDLE_API void heddle_solver_options_init(heddle_solver_options *options, size_t size);
 
 /* `method`: cg, bicgstab, bicgstab2, minres, gmres, fgmres, cocg, cocr, cr, chebyshev, richardson;
  * or block-cg, which solves up to 16 systems in one Krylov space, and neither enqueues nor has a
  * null space. For a choice see `heddle_choose_method`.
  * The solver shares operator and preconditioner, which may be NULL for none; both handles may go.
  * `options` may be NULL. */
-HEDDLE_API heddle_status heddle_solver_create(const heddle_operator* A, const char* method,
-                                              const heddle_preconditioner* preconditioner,
-                                              const heddle_solver_options* options,
-                                              heddle_solver** solver);
-HEDDLE_API void heddle_solver_destroy(heddle_solver** solver);
+HEDDLE_API heddle_status heddle_solver_create(const heddle_operator *A, const char *method,
+                                              const heddle_preconditioner *preconditioner,
+                                              const heddle_solver_options *options,
+                                              heddle_solver **solver);
+HEDDLE_API void heddle_solver_destroy(heddle_solver **solver);
 
-typedef HEDDLE_ENUM(heddle_outcome){
-    HEDDLE_CONVERGED = 0, /* |b - A x| was computed, and is within the tolerance */
-    HEDDLE_ITERATION_LIMIT = 1,
-    HEDDLE_TIME_LIMIT = 2,
-    HEDDLE_CANCELLED = 3,
-    HEDDLE_INDEFINITE = 4,
-    HEDDLE_BREAKDOWN = 5,
-    HEDDLE_STAGNATED = 6,
-    HEDDLE_NOT_FINITE = 7,
-    HEDDLE_ACCURACY_LIMIT = 8, /* rounding of x keeps the residual above the tolerance */
-    HEDDLE_OUT_OF_RANGE = 9,
-    HEDDLE_NOT_HERMITIAN = 10,
-    HEDDLE_NOT_SYMMETRIC = 11} heddle_outcome;
+typedef HEDDLE_ENUM(heddle_outcome) {
+  HEDDLE_CONVERGED = 0, /* |b - A x| was computed, and is within the tolerance */
+  HEDDLE_ITERATION_LIMIT = 1,
+  HEDDLE_TIME_LIMIT = 2,
+  HEDDLE_CANCELLED = 3,
+  HEDDLE_INDEFINITE = 4,
+  HEDDLE_BREAKDOWN = 5,
+  HEDDLE_STAGNATED = 6,
+  HEDDLE_NOT_FINITE = 7,
+  HEDDLE_ACCURACY_LIMIT = 8, /* rounding of x keeps the residual above the tolerance */
+  HEDDLE_OUT_OF_RANGE = 9,
+  HEDDLE_NOT_HERMITIAN = 10,
+  HEDDLE_NOT_SYMMETRIC = 11
+} heddle_outcome;
 
 typedef struct heddle_report {
   size_t struct_size; /* sizeof(heddle_report), set by the caller */
@@ -376,27 +371,27 @@ typedef struct heddle_report {
 
 /* Solves A x = b from the guess in x, and writes x. HEDDLE_OK says that the solve ended, and the
  * report's outcome says how. `report` may be NULL. */
-HEDDLE_API heddle_status heddle_solver_solve(heddle_solver* solver, const heddle_view* b,
-                                             const heddle_view* x, heddle_report* report);
+HEDDLE_API heddle_status heddle_solver_solve(heddle_solver *solver, const heddle_view *b,
+                                             const heddle_view *x, heddle_report *report);
 /* Several systems with this matrix, side by side where that is faster: `b`, `x` and `reports` are
  * arrays of so many. Each has the x and the report that it has alone, but for seconds. Every report
  * has the first one's struct_size, and `reports` may be NULL. No x shares memory with others. */
-HEDDLE_API heddle_status heddle_solver_solve_all(heddle_solver* solver, int64_t systems,
-                                                 const heddle_view* b, const heddle_view* x,
-                                                 heddle_report* reports);
+HEDDLE_API heddle_status heddle_solver_solve_all(heddle_solver *solver, int64_t systems,
+                                                 const heddle_view *b, const heddle_view *x,
+                                                 heddle_report *reports);
 /* Relative residuals from iteration 0, of the last solve (of several systems, the first), or the
  * last that was waited for; the array is the solver's, until its next solve. Empty unless the
  * options ask for them. HEDDLE_ERROR_BUSY while it solves. */
-HEDDLE_API heddle_status heddle_solver_history(const heddle_solver* solver, const double** values,
-                                               int64_t* count);
+HEDDLE_API heddle_status heddle_solver_history(const heddle_solver *solver, const double **values,
+                                               int64_t *count);
 /* The last solve in words, as `heddle_message` copies; "" before the first and while it solves. */
-HEDDLE_API size_t heddle_solver_summary(const heddle_solver* solver, char* buffer, size_t capacity);
-/* Why a system of the last solve, 0 the first, ended as it did, and what to do about it, likewise; ""
- * where the outcome says all, and for a system that there is not. */
+HEDDLE_API size_t heddle_solver_summary(const heddle_solver *solver, char *buffer, size_t capacity);
+/* Why a system of the last solve, 0 the first, ended as it did, and what to do about it, likewise;
+ * "" where the outcome says all, and for a system that there is not. */
 HEDDLE_API size_t heddle_solver_detail(const heddle_solver *solver, int64_t system, char *buffer,
                                        size_t capacity);
 /* "converged", "iteration limit", ...; NULL for a number that is no outcome. */
-HEDDLE_API const char* heddle_outcome_name(heddle_outcome outcome);
+HEDDLE_API const char *heddle_outcome_name(heddle_outcome outcome);
 
 #ifdef __cplusplus
 }

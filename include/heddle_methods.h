@@ -18,26 +18,26 @@ extern "C" {
  * entry of the matrix has an inverse, else "none", as for an `A` that is shifted. `A` may be NULL.
  * `preconditioner` gets a text that lasts. `reason`, if it is not NULL, gets why in words, which
  * `capacity` may cut off, and a 0 behind them. */
-HEDDLE_API heddle_status heddle_choose_preconditioner(const heddle_matrix* matrix,
-                                                      const heddle_operator* A,
-                                                      const char** preconditioner, char* reason,
+HEDDLE_API heddle_status heddle_choose_preconditioner(const heddle_matrix *matrix,
+                                                      const heddle_operator *A,
+                                                      const char **preconditioner, char *reason,
                                                       size_t capacity);
 
 /* A method that suits the matrix, as the command line's `--solver auto` chooses: looks at all
  * entries, and where `A`, the operator of `matrix`, is not NULL also at some products.
  * `preconditioner`: a text, "auto" for that of `heddle_choose_preconditioner`; NULL for none.
  * `method` gets a name that lasts. */
-HEDDLE_API heddle_status heddle_choose_method(const heddle_matrix* matrix, const heddle_operator* A,
-                                              const char* preconditioner, const char** method);
+HEDDLE_API heddle_status heddle_choose_method(const heddle_matrix *matrix, const heddle_operator *A,
+                                              const char *preconditioner, const char **method);
 
 /* The method that the command line's `--solver auto` takes after a solve by `method`, which it
  * chose, has ended as `outcome` after so many `iterations`: bicgstab where the matrix is not
  * Hermitian, minres where it is indefinite, gmres where bicgstab broke down. `other` gets NULL
  * where another method would help no more, as after a solve that converged, else a name that lasts.
  * `reason` and `capacity` as above. */
-HEDDLE_API heddle_status heddle_choose_other_method(heddle_context* context, const char* method,
+HEDDLE_API heddle_status heddle_choose_other_method(heddle_context *context, const char *method,
                                                     heddle_outcome outcome, int64_t iterations,
-                                                    const char** other, char* reason,
+                                                    const char **other, char *reason,
                                                     size_t capacity);
 
 /* Singular systems --------------------------------------------------------------------------- */
@@ -45,8 +45,8 @@ HEDDLE_API heddle_status heddle_choose_other_method(heddle_context* context, con
 /* Vectors v with A v = 0 and v* A = 0: systems are solved in the space orthogonal to them, and b is
  * projected into it. Copies them; none, `count` = 0, ends that. Waits for an enqueued solve; a
  * graph of the caller's that holds one must not be launched any more. */
-HEDDLE_API heddle_status heddle_solver_set_null_space(heddle_solver* solver, int64_t count,
-                                                      const heddle_view* vectors);
+HEDDLE_API heddle_status heddle_solver_set_null_space(heddle_solver *solver, int64_t count,
+                                                      const heddle_view *vectors);
 
 /* Multigrid ---------------------------------------------------------------------------------- */
 
@@ -55,21 +55,21 @@ HEDDLE_API heddle_status heddle_solver_set_null_space(heddle_solver* solver, int
  * adaptive. */
 typedef struct heddle_multigrid_options {
   size_t struct_size;
-  double strength;               /* rows are aggregated where |a_ij| is larger than so much of
-                                    sqrt(|a_ii a_jj|), and by less where that aggregates too few; 0.08 */
-  const double* coordinates;     /* of each row of block2 or block3 entries, so many numbers: coarse
-                                    levels have the motions of a rigid body; NULL */
-  int64_t candidate_count;       /* up to 6; 0: constants */
-  const heddle_view* candidates; /* fields that A nearly maps to 0, in the host's memory */
+  double strength;           /* rows are aggregated where |a_ij| is larger than so much of
+                                sqrt(|a_ii a_jj|), and by less where that aggregates too few; 0.08 */
+  const double *coordinates; /* of each row of block2 or block3 entries, so many numbers: coarse
+                                levels have the motions of a rigid body; NULL */
+  int64_t candidate_count;   /* up to 6; 0: constants */
+  const heddle_view *candidates; /* fields that A nearly maps to 0, in the host's memory */
   int32_t adaptive;              /* not 0: such fields are found from random ones */
 } heddle_multigrid_options;
 /* As heddle_operator_options_init, with sizeof(heddle_multigrid_options). */
-HEDDLE_API void heddle_multigrid_options_init(heddle_multigrid_options* options, size_t size);
+HEDDLE_API void heddle_multigrid_options_init(heddle_multigrid_options *options, size_t size);
 
 /* As heddle_preconditioner_create, of a text that names multigrid; copies what the options name. */
 HEDDLE_API heddle_status heddle_preconditioner_create_multigrid(
-    const heddle_operator* A, const char* text, const heddle_multigrid_options* options,
-    heddle_preconditioner** result);
+    const heddle_operator *A, const char *text, const heddle_multigrid_options *options,
+    heddle_preconditioner **result);
 
 /* Least squares ------------------------------------------------------------------------------ */
 
@@ -83,10 +83,10 @@ typedef struct heddle_least_squares_options {
   int64_t max_iterations;   /* 10000 */
   double time_limit;        /* seconds; infinity */
   heddle_observer observer; /* of |A* r - d^2 x| / (|A| |r|), before each iteration; NULL */
-  void* user;               /* for the observer */
+  void *user;               /* for the observer */
 } heddle_least_squares_options;
 /* As heddle_operator_options_init, with sizeof(heddle_least_squares_options). */
-HEDDLE_API void heddle_least_squares_options_init(heddle_least_squares_options* options,
+HEDDLE_API void heddle_least_squares_options_init(heddle_least_squares_options *options,
                                                   size_t size);
 
 typedef struct heddle_least_squares_report {
@@ -106,15 +106,15 @@ typedef struct heddle_least_squares_report {
 
 /* LSMR: minimizes |A x - b|^2 + d^2 |x|^2 for an A of any shape that has an adjoint. Shares the
  * operator, whose handle may go; `options` may be NULL. */
-HEDDLE_API heddle_status heddle_least_squares_create(const heddle_operator* A,
-                                                     const heddle_least_squares_options* options,
-                                                     heddle_least_squares** solver);
+HEDDLE_API heddle_status heddle_least_squares_create(const heddle_operator *A,
+                                                     const heddle_least_squares_options *options,
+                                                     heddle_least_squares **solver);
 /* b has a row for each row of A, x for each of its columns: from the guess in x, and writes x.
  * `report` may be NULL. */
-HEDDLE_API heddle_status heddle_least_squares_solve(heddle_least_squares* solver,
-                                                    const heddle_view* b, const heddle_view* x,
-                                                    heddle_least_squares_report* report);
-HEDDLE_API void heddle_least_squares_destroy(heddle_least_squares** solver);
+HEDDLE_API heddle_status heddle_least_squares_solve(heddle_least_squares *solver,
+                                                    const heddle_view *b, const heddle_view *x,
+                                                    heddle_least_squares_report *report);
+HEDDLE_API void heddle_least_squares_destroy(heddle_least_squares **solver);
 
 #ifdef __cplusplus
 }
