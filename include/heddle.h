@@ -122,9 +122,11 @@ typedef struct heddle_pattern {
 
 HEDDLE_API heddle_status heddle_context_create(heddle_context **context);
 HEDDLE_API void heddle_context_destroy(heddle_context **context);
-/* Copies the message of the last call of this context that failed in the calling thread, or, if
- * none failed there, in any thread; with a terminating zero, as far as `capacity` has room. Returns
- * its length without the zero: 0 where none failed. */
+/* Copies the message of the last call of this context that failed in the calling thread, or that
+ * failed there as its object was NULL, or, if none failed there, of the last in any thread; with a
+ * terminating zero, as far as `capacity` has room. It is one line of printable UTF-8: a '?' stands
+ * for each byte or character of a path or name that is not. Returns its length without the zero: 0
+ * where none failed. Without a context it tells of calls whose object was NULL alone. */
 HEDDLE_API size_t heddle_message(const heddle_context *context, char *buffer, size_t capacity);
 
 HEDDLE_API const char *heddle_version(void); /* "0.1.0" */

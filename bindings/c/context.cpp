@@ -10,10 +10,8 @@ using namespace heddle;
 using namespace heddle::c;
 
 heddle_status heddle_context_create(heddle_context** context) {
-  return guarded(nullptr, [&] {
-    heddle_context*& out = required(context, "context");
-    out = new heddle_context;
-  });
+  if (context == nullptr) return refuse_without_context(__func__, "context is a null pointer");
+  return guarded(nullptr, [&] { *context = new heddle_context; });
 }
 
 void heddle_context_destroy(heddle_context** context) {
@@ -25,7 +23,9 @@ void heddle_context_destroy(heddle_context** context) {
 size_t heddle_message(const heddle_context* context, char* buffer, size_t capacity) {
   std::size_t length = 0;
   guarded(nullptr, [&] {
-    length = copy_text(context == nullptr ? "" : context->messages->last(), buffer, capacity);
+    length =
+        copy_text(context == nullptr ? message_without_context().line : context->messages->last(),
+                  buffer, capacity);
   });
   return length;
 }

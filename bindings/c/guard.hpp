@@ -2,6 +2,8 @@
 // the message.
 #pragma once
 
+#include <atomic>
+#include <cstdint>
 #include <exception>
 #include <map>
 #include <memory>
@@ -9,33 +11,62 @@
 #include <new>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <thread>
 
 #include "heddle.h"
 #include "heddle/error.hpp"
+#include "heddle/tools/text.hpp"
 
 namespace heddle::c {
+
+/// A message as a line of printable characters, whatever paths and names it holds, and its place
+/// among all.
+struct Message {
+  std::string line;
+  std::uint64_t number = 0;  // 0: there is none
+
+  Message() = default;
+  explicit Message(std::string_view text) : line(io::printable(text)), number(next()) {}
+
+ private:
+  static std::uint64_t next() {
+    static std::atomic<std::uint64_t> last = 0;
+    return ++last;
+  }
+};
+
+/// The last of the calling thread that belongs to no context, since the handle was null.
+inline Message& message_without_context() {
+  thread_local Message message;
+  return message;
+}
 
 /// The messages of a context, which its objects share.
 class Messages {
  public:
-  void keep(const char* message) {
+  void keep(std::string_view text) {
+    const Message message(text);
     const std::lock_guard lock(mutex_);
     last_ = message;
-    of_thread_[std::this_thread::get_id()] = last_;
+    of_thread_[std::this_thread::get_id()] = message;
   }
-  /// The last of the calling thread, or of any where that has none.
+  /// The last of the calling thread, one without a context among them, or of any where that has
+  /// none.
   std::string last() const {
+    const Message& other = message_without_context();
     const std::lock_guard lock(mutex_);
     const auto own = of_thread_.find(std::this_thread::get_id());
-    return own != of_thread_.end() ? own->second : last_;
+    const std::uint64_t number = own != of_thread_.end() ? own->second.number : 0;
+    if (other.number > number) return other.line;
+    return number > 0 ? own->second.line : last_.line;
   }
 
  private:
   mutable std::mutex mutex_;
-  std::string last_;
+  Message last_;
   // Systems reuse the numbers of threads that ended, so that this stays small.
-  std::map<std::thread::id, std::string> of_thread_;
+  std::map<std::thread::id, Message> of_thread_;
 };
 using SharedMessages = std::shared_ptr<Messages>;
 
@@ -84,11 +115,21 @@ heddle_status guarded(const SharedMessages& messages, const F& work) noexcept {
   }
 }
 
-/// The same on behalf of an object of heddle.h, which may be null.
+/// What `call` refuses before it knows a context.
+inline heddle_status refuse_without_context(const char* call, const char* why) noexcept {
+  try {
+    message_without_context() = Message(std::string(call) + ": " + why);
+  } catch (...) {  // as in `keep`
+  }
+  return HEDDLE_ERROR_USAGE;
+}
+
+/// The same on behalf of an object of heddle.h, which may be null. `call` is the function's name.
 template <class Handle, class F>
-heddle_status guarded_by(const Handle* handle, const F& work) noexcept {
-  if (handle == nullptr) return HEDDLE_ERROR_USAGE;
-  return guarded(handle->messages, work);
+heddle_status guarded_by(const Handle* handle, const F& work,
+                         const char* call = __builtin_FUNCTION()) noexcept {
+  if (handle != nullptr) return guarded(handle->messages, work);
+  return refuse_without_context(call, "the object that it is called for is a null pointer");
 }
 
 /// Throws `Error` (usage) that names the argument.

@@ -122,7 +122,8 @@ struct heddle_solver {
   /// Of enqueued solves for which the caller has none, in pinned memory: a status below 0 until one
   /// has ended, and again behind a `solve`. Null before the first.
   std::shared_ptr<heddle::DeviceReport> own_report = nullptr;
-  bool was_enqueued = false;  // and the GPU may be at work
+  bool was_enqueued = false;  // or so it was tried, and the GPU may be at work
+  bool has_enqueued = false;  // a solve
   /// Of the last one that was waited for.
   std::optional<std::vector<double>> enqueued_history = std::nullopt;
   mutable std::atomic_flag at_work = ATOMIC_FLAG_INIT;

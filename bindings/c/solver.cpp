@@ -1,4 +1,5 @@
 // Solvers of heddle.h.
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstring>
@@ -152,6 +153,14 @@ auto with_solver(const heddle_solver& solver, const F& f) {
   });
 }
 
+/// Throws `Error` (usage) for more systems than have room for an x each.
+void check_countable(std::int64_t systems, const heddle_view& x) {
+  constexpr std::int64_t memory = std::int64_t{1} << 47;  // bytes that a process can address
+  if (systems <= memory / std::max<std::int64_t>(x.count, 1)) return;
+  throw Error(ErrorKind::usage, "no memory has room for " + std::to_string(systems) +
+                                    " solutions of " + std::to_string(x.count) + " rows");
+}
+
 /// Of the first system; empty before the first solve.
 const std::vector<double>& history_of(const heddle_solver& solver) {
   static const std::vector<double> none;
@@ -245,6 +254,7 @@ heddle_status heddle_solver_solve_all(heddle_solver* solver, int64_t systems, co
     const AtWork there(solver->preconditioner_at_work.get(), "preconditioner");
     const OperatorParts& parts = *solver->of;
     const auto count = static_cast<std::size_t>(systems);
+    check_countable(systems, first_x);
     set_observed(*solver, true);
     solver->enqueued_history.reset();
     const auto solve = [&]<class S>(auto& krylov, int components, const Device& device, S) {
@@ -279,6 +289,13 @@ heddle_status heddle_solver_set_null_space(heddle_solver* solver, int64_t count,
     const OperatorParts& parts = *solver->of;
     const auto set = [&]<class S>(const OwnedSolver<S>& krylov) {
       const Device device = krylov->matrix().device();
+      const std::int64_t numbers =
+          parts.rows_of_all.value_or(krylov->matrix().rows()) * krylov->matrix().row_components();
+      if (count > numbers) {
+        throw Error(ErrorKind::usage, std::to_string(count) + " vectors of " +
+                                          std::to_string(numbers) +
+                                          " numbers each depend on one another");
+      }
       std::vector<FieldView<const S>> fields;
       fields.reserve(static_cast<std::size_t>(count));
       for (std::int64_t k = 0; k < count; ++k) {

@@ -93,6 +93,7 @@ DeviceReport* report_for(heddle_solver& solver, heddle_device_report* given) {
     if (!solver.own_report) {
       solver.own_report = std::static_pointer_cast<DeviceReport>(
           cuda::pinned_memory(sizeof(DeviceReport), device.stream()));
+      forget_own_report(solver);
     }
   }
   return solver.own_report.get();
@@ -213,6 +214,7 @@ heddle_status heddle_solver_enqueue(heddle_solver* solver, const heddle_view* b,
                 [&](auto& krylov, const auto& right, const auto& left, DeviceReport* where) {
                   InOrderOf caller(caller_stream, krylov.matrix().device().stream());
                   krylov.enqueue(right, left, where);
+                  solver->has_enqueued = true;
                   caller.leave();
                 });
     if (captured && report == nullptr) forget_own_report(*solver);  // until the graph has run
@@ -224,6 +226,11 @@ heddle_status heddle_solver_wait(heddle_solver* solver, heddle_report* report) {
     if (report != nullptr) known_size(*report, "heddle_report");
     refuse_block(*solver);
     const AtWork here(&solver->at_work, "solver");
+    if (!solver->has_enqueued) {
+      throw Error(ErrorKind::usage,
+                  "no solve was enqueued that could be waited for: heddle_solver_enqueue comes "
+                  "first");
+    }
     const Device device = solver->of->device();
     device.synchronize();
     if (!solver->own_report || static_cast<int>(solver->own_report->status) < 0) {
@@ -232,7 +239,7 @@ heddle_status heddle_solver_wait(heddle_solver* solver, heddle_report* report) {
                   solver->own_report
                       ? "the graph that holds the solve has not run, or `solve` came behind it"
                       : "no solve was enqueued with a report of the solver's own: it was given "
-                        "one, or none was enqueued");
+                        "one");
     }
     solver->last = {report_of(*solver->own_report)};
     solver->enqueued_history =

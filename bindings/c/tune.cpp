@@ -134,7 +134,8 @@ heddle_status heddle_tune(const heddle_matrix* matrix, const heddle_tune_options
 heddle_status heddle_tune_domain(const heddle_matrix* const* matrices, const char* const* names,
                                  int64_t count, const char* domain,
                                  const heddle_tune_options* given, heddle_profile** profile) {
-  if (matrices == nullptr || count < 1) return HEDDLE_ERROR_USAGE;
+  if (matrices == nullptr) return refuse_without_context(__func__, "matrices is a null pointer");
+  if (count < 1) return refuse_without_context(__func__, "count is not 1 or more");
   return guarded_by(matrices[0], [&] {
     heddle_profile*& out = required(profile, "profile");
     const heddle_tune_options c = read(given);

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "heddle.h"
@@ -68,7 +69,6 @@ TEST_F(CMisuse, NullHandlesAndPointers) {
   std::int64_t untouched = 7;
   EXPECT_EQ(heddle_operator_size(A, &untouched, nullptr), HEDDLE_ERROR_USAGE);
   EXPECT_EQ(untouched, 7);
-  EXPECT_EQ(heddle_message(nullptr, nullptr, 0), 0U);
   EXPECT_EQ(heddle_operator_plan(nullptr, nullptr, 0), 0U);
   EXPECT_EQ(heddle_solver_summary(nullptr, nullptr, 0), 0U);
   EXPECT_EQ(heddle_solver_detail(nullptr, 0, nullptr, 0), 0U);
@@ -79,6 +79,61 @@ TEST_F(CMisuse, NullHandlesAndPointers) {
   heddle_solver_destroy(nullptr);
   heddle_operator_options_init(nullptr, 64);
   heddle_solver_options_init(nullptr, 64);
+}
+
+/// A null handle knows no context: the calling thread's messages tell of it, until another follows.
+TEST_F(CMisuse, NullHandlesTellTheirOwnMessage) {
+  const auto message_of_none = [] {
+    std::array<char, 512> text{};
+    heddle_message(nullptr, text.data(), text.size());
+    return std::string(text.data());
+  };
+  const std::string why = "heddle_solver_solve: the object that it is called for is a null pointer";
+  EXPECT_EQ(heddle_matrix_generate(context, "soap", 8, 1, &matrix), HEDDLE_ERROR_USAGE);
+  const std::string before = message();
+  EXPECT_EQ(heddle_solver_solve(nullptr, &b_view, &x_view, nullptr), HEDDLE_ERROR_USAGE);
+  EXPECT_EQ(message(), why);
+  EXPECT_EQ(message_of_none(), why);
+  std::thread([&] { EXPECT_EQ(message(), before); }).join();
+  EXPECT_EQ(heddle_solver_solve(solver, nullptr, &x_view, nullptr), HEDDLE_ERROR_USAGE);
+  EXPECT_EQ(message(), "b is a null pointer");
+  EXPECT_EQ(heddle_context_create(nullptr), HEDDLE_ERROR_USAGE);
+  EXPECT_EQ(message_of_none(), "heddle_context_create: context is a null pointer");
+  EXPECT_EQ(heddle_tune_domain(nullptr, nullptr, 1, nullptr, nullptr, nullptr), HEDDLE_ERROR_USAGE);
+  EXPECT_EQ(message_of_none(), "heddle_tune_domain: matrices is a null pointer");
+  EXPECT_EQ(heddle_communicator_rank(nullptr), -1);
+  EXPECT_EQ(message(),
+            "heddle_communicator_rank: the object that it is called for is a null pointer");
+}
+
+TEST_F(CMisuse, MessagesAreALineOfPrintableCharacters) {
+  heddle_matrix* made = nullptr;
+  for (const char* const name :
+       {"two\nlines", "a\ttab", "\x1b[2J", "no\xff utf-8", "\xe2\x80\xa8"}) {
+    EXPECT_EQ(heddle_matrix_read(context, name, HEDDLE_REAL, HEDDLE_DOUBLE, &made),
+              HEDDLE_ERROR_IO);
+    EXPECT_NE(message().find('?'), std::string::npos) << message();
+    EXPECT_EQ(heddle_matrix_generate(context, name, 8, 1, &made), HEDDLE_ERROR_USAGE);
+    EXPECT_NE(message().find('?'), std::string::npos) << message();
+    for (const char c : message()) {
+      EXPECT_GE(static_cast<unsigned char>(c), 0x20U);
+      EXPECT_NE(c, '\x7f');
+    }
+  }
+  EXPECT_EQ(heddle_matrix_read(context, "\xc3\xa9.mtx", HEDDLE_REAL, HEDDLE_DOUBLE, &made),
+            HEDDLE_ERROR_IO);
+  EXPECT_NE(message().find("\xc3\xa9.mtx"), std::string::npos) << message();
+}
+
+TEST_F(CMisuse, CountsBeyondAllMemory) {
+  const std::int64_t most = std::numeric_limits<std::int64_t>::max();
+  for (const std::int64_t count : {most, most / 64, std::int64_t{1} << 40, std::int64_t{9}}) {
+    EXPECT_EQ(heddle_solver_set_null_space(solver, count, &b_view), HEDDLE_ERROR_USAGE);
+    EXPECT_EQ(message(),
+              std::to_string(count) + " vectors of 8 numbers each depend on one another");
+  }
+  EXPECT_EQ(heddle_solver_solve_all(solver, most, &b_view, &x_view, nullptr), HEDDLE_ERROR_USAGE);
+  EXPECT_EQ(message(), "no memory has room for 9223372036854775807 solutions of 8 rows");
 }
 
 TEST_F(CMisuse, ViewsThatDoNotFit) {
