@@ -2,6 +2,7 @@
 
 #include <optional>
 
+#include "any_case.hpp"
 #include "base/device_name.hpp"
 #include "heddle/tools/team.hpp"
 #include "message.hpp"
@@ -26,6 +27,7 @@ void DeviceOption::add_to(CLI::App& command) {
       .add_option("--device", device,
                   "cpu, cuda or cuda:N for the GPU of that number, auto for a GPU where one works")
       ->capture_default_str()
+      ->transform(any_case())
       ->type_name("DEVICE");
   command.add_option("--threads", threads, "threads to use; 0 takes every core")
       ->capture_default_str()

@@ -15,13 +15,13 @@ class PreconditionerOption {
   /// without a precision.
   void add_to(CLI::App& app, const std::string& of, const std::string& usual_precision) {
     app.add_option("--preconditioner", name_, "jacobi or multigrid, " + of)
-        ->check(CLI::IsMember({"jacobi", "multigrid"}))
+        ->transform(CLI::IsMember({"jacobi", "multigrid"}, CLI::ignore_case))
         ->type_name("NAME");
     app.add_option("--level-precision", level_precision_,
                    "of multigrid: full, or single, whose cycles read and write floats; without "
                    "it " +
                        usual_precision)
-        ->check(CLI::IsMember({"full", "single"}))
+        ->transform(CLI::IsMember({"full", "single"}, CLI::ignore_case))
         ->type_name("NAME");
   }
   /// Whether it was given.

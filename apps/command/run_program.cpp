@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "base/names.hpp"
 #include "heddle/error.hpp"
 #include "heddle/tools/output_file.hpp"
 #include "heddle/version.hpp"
@@ -74,24 +75,63 @@ void refuse_empty_values(CLI::App& app) {
   }
 }
 
-/// Names the word that nothing is known of, if that is what is wrong.
-std::string message_of(const CLI::ParseError& error, const CLI::App& app) {
+/// That the words of the command line have come to.
+const CLI::App& innermost(const CLI::App& app) {
   const CLI::App* command = &app;
   while (!command->get_subcommands().empty()) command = command->get_subcommands().front();
-  const auto any = [](const CLI::App*) { return true; };
-  const bool has_commands = !command->get_subcommands(any).empty();
+  return *command;
+}
+
+std::vector<std::string> commands_of(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
+    names.push_back(command->get_name());
+  }
+  return names;
+}
+
+std::vector<std::string> options_of(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  }
+  return names;
+}
+
+/// That there is no such thing, and which one is meant, if that is clear.
+std::string unknown(const std::string& word, const char* what,
+                    const std::vector<std::string>& names) {
+  const std::string meant = nearest_name(word.substr(0, word.find('=')), names);
+  return "'" + word + "' is no " + what + (meant.empty() ? "" : "; did you mean " + meant + "?");
+}
+
+std::vector<std::string> words_left(const CLI::App& app) {
   std::vector<std::string> left = app.remaining(true);
   std::erase(left, "--");
+  return left;
+}
+
+/// Of a program, or a command that has commands, without a word behind it.
+bool is_bare(const CLI::ParseError& error, const CLI::App& app) {
+  return dynamic_cast<const CLI::RequiredError*>(&error) != nullptr && words_left(app).empty() &&
+         !commands_of(innermost(app)).empty();
+}
+
+/// Names the word that nothing is known of, if that is what is wrong.
+std::string message_of(const CLI::ParseError& error, const CLI::App& app) {
+  const CLI::App& command = innermost(app);
+  const std::vector<std::string> commands = commands_of(command);
+  const std::vector<std::string> left = words_left(app);
   const bool is_about_words = dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr ||
                               dynamic_cast<const CLI::RequiredError*>(&error) != nullptr;
   const auto option = std::find_if(left.begin(), left.end(),
                                    [](const std::string& word) { return word.starts_with('-'); });
   std::string message = error.what();
   if (is_about_words && !left.empty()) {
-    if (has_commands && option != left.begin()) {
-      message = "'" + left.front() + "' is no command";
+    if (!commands.empty() && option != left.begin()) {
+      message = unknown(left.front(), "command", commands);
     } else if (option != left.end()) {
-      message = "'" + *option + "' is no option";
+      message = unknown(*option, "option", options_of(command));
     } else {
       message = "'" + left.front() + "' is one word too many";
     }
@@ -118,6 +158,10 @@ int run_program(const char* name, CLI::App& app, int argc, char** argv, int& sta
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return finish(app.exit(error));
+    if (is_bare(error, app)) {
+      std::cout << innermost(app).help();
+      return finish(bad_input);
+    }
     return fail(bad_input, message_of(error, app));
   } catch (const WriteFailed& error) {
     return fail(no_resources, error.what());

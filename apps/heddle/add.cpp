@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "any_case.hpp"
 #include "commands.hpp"
 #include "finite_entries.hpp"
 #include "heddle/expansion.hpp"
@@ -195,7 +196,7 @@ void add_add(CLI::App& app, int& status) {
       "--entry", options->entry,
       "real, complex, quaternion, dual-quaternion, block2, block3, block4, block6, "
       "complex-block3: what the files' numbers are folded into");
-  kind->capture_default_str()->type_name("KIND");
+  kind->capture_default_str()->transform(any_case())->type_name("KIND");
   command
       ->add_option("--entry-definition", options->entry_definition,
                    "an entry of your own instead: a JSON file, see docs/adding-an-entry.md")

@@ -1,5 +1,6 @@
 #include "bench_options.hpp"
 
+#include "any_case.hpp"
 #include "heddle/error.hpp"
 #include "whole_number.hpp"
 
@@ -40,6 +41,7 @@ void add_bench_options(CLI::App& command, BenchOptions& options) {
   command
       .add_option("--entry", options.entry,
                   "what the files of --matrices are folded into; found out without it")
+      ->transform(any_case())
       ->type_name("KIND");
   command
       .add_option("--repetitions", options.repetitions,

@@ -6,6 +6,7 @@
 #include <utility>
 #include <variant>
 
+#include "any_case.hpp"
 #include "commands.hpp"
 #include "heddle/error.hpp"
 #include "heddle/expansion.hpp"
@@ -111,11 +112,12 @@ void add_convert(CLI::App& app, int& status) {
       "--entry", options->entry,
       "real, complex, quaternion, dual-quaternion, block2, block3, block4, block6, "
       "complex-block3: what the file's numbers are folded into; without it they stay numbers");
-  entry->type_name("KIND");
+  entry->transform(any_case())->type_name("KIND");
   command
       ->add_option("--to", options->to,
                    "the entries to write, which have the same real expansion; without it those of "
                    "--entry")
+      ->transform(any_case())
       ->type_name("KIND")
       ->needs(entry);
   command->add_flag("-q,--quiet", options->quiet, "no progress and no report");

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "any_case.hpp"
 #include "commands.hpp"
 #include "eigen_settings.hpp"
 #include "heddle/tools/text.hpp"
@@ -264,6 +265,7 @@ void add_eigen(CLI::App& app, int& status, Communicator* ranks) {
       ->add_option("--preconditioner", options->preconditioner,
                    suitable_preconditioners() + compositions_in_words())
       ->capture_default_str()
+      ->transform(any_case())
       ->type_name("NAME[:N]...");
   command
       ->add_option("--tolerance", options->tolerance,

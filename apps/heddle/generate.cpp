@@ -10,6 +10,7 @@
 #include <string>
 #include <system_error>
 
+#include "any_case.hpp"
 #include "commands.hpp"
 #include "heddle/expansion.hpp"
 #include "heddle/matrix_market.hpp"
@@ -222,6 +223,7 @@ void add_generate(CLI::App& app, int& status) {
                    "poisson (real), elasticity (3x3 blocks), helmholtz (complex) or dirac "
                    "(quaternion)")
       ->required()
+      ->transform(any_case())
       ->type_name("PROBLEM");
   command->add_option("--size", a.size, "Rows wished for; the nearest possible are made")
       ->capture_default_str()

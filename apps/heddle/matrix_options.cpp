@@ -3,6 +3,7 @@
 #include <string>
 #include <variant>
 
+#include "any_case.hpp"
 #include "heddle/error.hpp"
 #include "heddle/runtime/any_solver.hpp"
 #include "heddle/tools/random_field.hpp"
@@ -22,7 +23,7 @@ void MatrixOptions::add_settings_to(CLI::App& command) {
       "--entry", entry,
       "real, complex, quaternion, dual-quaternion, block2, block3, block4, block6, "
       "complex-block3: what the file's numbers are folded into");
-  kind->capture_default_str()->type_name("KIND");
+  kind->capture_default_str()->transform(any_case())->type_name("KIND");
   command
       .add_option("--entry-definition", entry_definition,
                   "an entry of your own instead: a JSON file, see docs/adding-an-entry.md")
@@ -30,6 +31,7 @@ void MatrixOptions::add_settings_to(CLI::App& command) {
       ->excludes(kind);
   command.add_option("--precision", precision, "double or single")
       ->capture_default_str()
+      ->transform(any_case())
       ->type_name("P");
   processor.add_to(command);
   command.add_flag("-q,--quiet", quiet, "no progress, and no report but --json");

@@ -14,28 +14,29 @@ void MultigridOption::add_to(CLI::App& command) {
       .add_option("--cycle", cycle_,
                   "of multigrid: v, or w, which corrects twice on all levels but the finest, or k, "
                   "which does so by two steps of conjugate gradient, for fgmres [v]")
-      ->check(CLI::IsMember({"v", "w", "k"}))
+      ->transform(CLI::IsMember({"v", "w", "k"}, CLI::ignore_case))
       ->type_name("CYCLE");
   command
       .add_option("--smoother", smoother_,
                   "of multigrid: chebyshev, jacobi, l1-jacobi or gauss-seidel, which goes by "
                   "colours; the degree of multigrid is that of the polynomial, or the sweeps "
                   "[chebyshev]")
-      ->check(CLI::IsMember({"chebyshev", "jacobi", "l1-jacobi", "gauss-seidel"}))
+      ->transform(
+          CLI::IsMember({"chebyshev", "jacobi", "l1-jacobi", "gauss-seidel"}, CLI::ignore_case))
       ->type_name("SMOOTHER");
   command
       .add_option(
           "--interpolation", interpolation_,
           "of multigrid: smoothed, or plain, whose levels are sparser and cheaper to set up "
           "and take more iterations, fewest with --cycle k [smoothed]")
-      ->check(CLI::IsMember({"smoothed", "plain"}))
+      ->transform(CLI::IsMember({"smoothed", "plain"}, CLI::ignore_case))
       ->type_name("KIND");
   command
       .add_option(
           "--level-precision", level_precision_,
           "of multigrid: full, or single, whose cycles read and write floats under a matrix "
           "of doubles, half of the bytes [full]")
-      ->check(CLI::IsMember({"full", "single"}))
+      ->transform(CLI::IsMember({"full", "single"}, CLI::ignore_case))
       ->type_name("PRECISION");
   command
       .add_option("--strength", strength_,

@@ -3,6 +3,7 @@
 #include <memory>
 #include <string>
 
+#include "any_case.hpp"
 #include "commands.hpp"
 #include "device_option.hpp"
 #include "finite_entries.hpp"
@@ -99,6 +100,7 @@ void add_multiply(CLI::App& app, int& status) {
                    "real, complex, quaternion, dual-quaternion, block2, block3, block4, block6, "
                    "complex-block3: what the files' numbers are folded into")
       ->capture_default_str()
+      ->transform(any_case())
       ->type_name("KIND");
   command->add_flag("--adjoint", options->adjoint,
                     "B* in place of B: rows and columns exchanged, with the adjoint of each entry");

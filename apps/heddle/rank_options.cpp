@@ -4,6 +4,7 @@
 #include <sstream>
 #include <vector>
 
+#include "any_case.hpp"
 #include "distributed/named_partition.hpp"
 #include "whole_number.hpp"
 
@@ -43,6 +44,7 @@ void RankOptions::add_to(CLI::App& command, bool in_processes, bool predicts) {
               "metis or scotch, with few entries between ranks; or first rows from 0 on, multiples "
               "of 256 with commas between them")
           ->capture_default_str()
+          ->transform(any_case())
           ->type_name("entries|rows|metis|scotch|FIRST,...");
   exchange_ = command
                   .add_option("--exchange", exchange,
@@ -50,7 +52,7 @@ void RankOptions::add_to(CLI::App& command, bool in_processes, bool predicts) {
                               "nonblocking calls around it; task, by a thread beside it, or on "
                               "GPUs by a stream; auto: the one that is predicted to be faster")
                   ->capture_default_str()
-                  ->check(CLI::IsMember({"auto", "vector", "naive", "task"}))
+                  ->transform(CLI::IsMember({"auto", "vector", "naive", "task"}, CLI::ignore_case))
                   ->type_name("MODE");
   transfer_ =
       command
@@ -59,7 +61,7 @@ void RankOptions::add_to(CLI::App& command, bool in_processes, bool predicts) {
                       "process; nccl, by NVIDIA's library; staged, by messages of the hosts; auto: "
                       "peer in one process, else staged")
           ->capture_default_str()
-          ->check(CLI::IsMember({"auto", "peer", "nccl", "staged"}))
+          ->transform(CLI::IsMember({"auto", "peer", "nccl", "staged"}, CLI::ignore_case))
           ->type_name("TRANSFER");
   boundary_ = command
                   .add_option("--boundary", boundary,
@@ -67,7 +69,7 @@ void RankOptions::add_to(CLI::App& command, bool in_processes, bool predicts) {
                               "for any number of ranks; or split into own columns, multiplied "
                               "beside the exchange, and the others, added behind it")
                   ->capture_default_str()
-                  ->check(CLI::IsMember({"whole", "split"}))
+                  ->transform(CLI::IsMember({"whole", "split"}, CLI::ignore_case))
                   ->type_name("STORAGE");
 }
 

@@ -2,6 +2,7 @@
 
 #include <cstdio>
 
+#include "any_case.hpp"
 #include "output_path.hpp"
 #include "readable.hpp"
 #include "svg_picture.hpp"
@@ -15,6 +16,7 @@ void ScalingOptions::add_to(CLI::App& command) {
           .add_option("--scaling", question_.network,
                       "predict products and iterations on ranks of this network: nvlink, nccl, "
                       "staged, ndr, hdr, qdr, ethernet, or the microseconds of a message and GB/s")
+          ->transform(any_case())
           ->type_name("NETWORK");
   others_ = {
       command
@@ -26,7 +28,7 @@ void ScalingOptions::add_to(CLI::App& command) {
           ->type_name("N,..."),
       command.add_option("--partition", question_.partition, "of --scaling: the rows of each rank")
           ->capture_default_str()
-          ->check(CLI::IsMember({"entries", "rows", "metis", "scotch"}))
+          ->transform(CLI::IsMember({"entries", "rows", "metis", "scotch"}, CLI::ignore_case))
           ->type_name("NAME"),
       command
           .add_option("--rates", question_.rates,
@@ -34,6 +36,7 @@ void ScalingOptions::add_to(CLI::App& command) {
                       "--device, or the microseconds and GB/s of an iteration without ranks, and "
                       "of one on ranks")
           ->capture_default_str()
+          ->transform(any_case())
           ->type_name("RATES"),
       command
           .add_option("--unknowns", question_.unknowns,

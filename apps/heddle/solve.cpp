@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "any_case.hpp"
 #include "commands.hpp"
 #include "right_hand_side.hpp"
 #include "singular_advice.hpp"
@@ -205,6 +206,7 @@ void add_solve(CLI::App& app, int& status, Communicator* ranks) {
       ->type_name("FILE");
   command->add_option("--solver", options->method, methods_in_words())
       ->capture_default_str()
+      ->transform(any_case())
       ->type_name("NAME");
   command
       ->add_option(
@@ -212,6 +214,7 @@ void add_solve(CLI::App& app, int& status, Communicator* ranks) {
           preconditioners_in_words() + compositions_in_words() +
               "; auto is jacobi, or none with --shift and where a diagonal entry is missing or "
               "singular [auto]")
+      ->transform(any_case())
       ->type_name("NAME[:N]...");
   options->multigrid.add_to(*command);
   command
@@ -242,7 +245,7 @@ void add_solve(CLI::App& app, int& status, Communicator* ranks) {
                    "full, or single: gmres and fgmres keep their vectors as floats, which halves "
                    "their memory in double; the residual is still that of the matrix")
       ->capture_default_str()
-      ->check(CLI::IsMember({"full", "single"}))
+      ->transform(CLI::IsMember({"full", "single"}, CLI::ignore_case))
       ->type_name("PRECISION");
   command
       ->add_option("--field-precision", options->field_precision,
@@ -250,7 +253,7 @@ void add_solve(CLI::App& app, int& status, Communicator* ranks) {
                    "in 16 bits under a plan with them; runs are refined by residuals in double, "
                    "and doubles go on where floats come no further")
       ->capture_default_str()
-      ->check(CLI::IsMember({"full", "single"}))
+      ->transform(CLI::IsMember({"full", "single"}, CLI::ignore_case))
       ->type_name("PRECISION");
   options->steps.add_to(*command);
   command

@@ -5,6 +5,7 @@
 #include <span>
 #include <utility>
 
+#include "any_case.hpp"
 #include "heddle/dynamic_product.hpp"
 #include "heddle/error.hpp"
 #include "heddle/hierarchical_matrix.hpp"
@@ -63,6 +64,7 @@ void StorageOption::add_to(CLI::App& command) {
                   "hisparse,schedule=tree), see "
                   "docs/hierarchical.md")
       ->capture_default_str()
+      ->transform(any_case())
       ->type_name("NAME");
   node.add_to(command);
   node.add_launch_to(command);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "any_case.hpp"
 #include "heddle/error.hpp"
 #include "profile_option.hpp"
 #include "run_files.hpp"
@@ -135,7 +136,7 @@ void add_tune_options(CLI::App& command, TuneCommand& options) {
           "--storage",
           [&options](const std::string& name) { options.hierarchical = name == "hisparse"; },
           "sliced, under a plan, or hisparse: the size of a tree's nodes for A x and A* x")
-      ->check(CLI::IsMember({"sliced", "hisparse"}))
+      ->transform(CLI::IsMember({"sliced", "hisparse"}, CLI::ignore_case))
       ->default_str("sliced")
       ->type_name("NAME");
   CLI::Option* const search =
@@ -144,6 +145,7 @@ void add_tune_options(CLI::App& command, TuneCommand& options) {
                       "pruned: over everything that a plan holds; full: every plan of the papers' "
                       "space; predict: try no plan")
           ->capture_default_str()
+          ->transform(any_case())
           ->type_name("NAME");
   CLI::Option* const objective =
       command
@@ -152,6 +154,7 @@ void add_tune_options(CLI::App& command, TuneCommand& options) {
                           "; or multigrid: the smoother, its steps, the cycle and the strength of "
                           "connections that solve fastest, set-up included")
           ->capture_default_str()
+          ->transform(any_case())
           ->type_name("NAME");
   CLI::Option* const ratio =
       command

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <string>
 
+#include "base/names.hpp"
 #include "guard.hpp"
 #include "handles.hpp"
 #include "heddle/method_info.hpp"
@@ -81,8 +82,9 @@ heddle_status heddle_choose_other_method(heddle_context* context, const char* me
     copy_text("", reason, capacity);
     check_method(name);
     const auto table = method_table();
-    const auto row = std::find_if(table.begin(), table.end(),
-                                  [&](const MethodInfo& known) { return known.name == name; });
+    const auto row = std::find_if(table.begin(), table.end(), [&](const MethodInfo& known) {
+      return is_same_name(known.name, name);
+    });
     if (row == table.end()) return;  // auto, or one without a listing
     MethodChoice choice{&*row, "", true};
     Report report;

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/names.hpp"
 #include "callback_operator.hpp"
 #include "callers_memory.hpp"
 #include "device_named.hpp"
@@ -55,10 +56,10 @@ AnyOperator stored_by(const heddle_operator_options& options, const AnyMatrix& m
 
 bool is_hierarchical(const heddle_operator_options& options) {
   const std::string_view storage = options.storage == nullptr ? "sliced" : options.storage;
-  if (storage != "sliced" && storage != "hisparse") {
+  if (!is_same_name(storage, "sliced") && !is_same_name(storage, "hisparse")) {
     throw Error(ErrorKind::usage, "the storage is sliced or hisparse, not " + std::string(storage));
   }
-  const bool is_tree = storage == "hisparse";
+  const bool is_tree = is_same_name(storage, "hisparse");
   if (is_tree && options.plan != nullptr) {
     throw Error(ErrorKind::usage, "a plan is of sliced storage, and the storage is hisparse");
   }

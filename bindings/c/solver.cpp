@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/names.hpp"
 #include "base/stream_order_cuda.hpp"
 #include "guard.hpp"
 #include "handles.hpp"
@@ -185,7 +186,7 @@ heddle_status heddle_solver_create(const heddle_operator* A, const char* method,
   return guarded_by(A, [&] {
     heddle_solver*& out = required(solver, "solver");
     const std::string_view name = &required(method, "method");
-    const bool is_block = name == block_cg_method.info.name;
+    const bool is_block = is_same_name(name, block_cg_method.info.name);
     const MethodInfo& info = is_block ? block_cg_method.info : find_method(name);
     const auto make = [&]<class S>(const std::shared_ptr<const LinearOperator<S>>& matrix) {
       const SolverOptions options = options_of(given, info);

@@ -1,5 +1,6 @@
 // Tuning, and profiles.
 #include "heddle/tune.hpp"
+#include "base/names.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -46,10 +47,10 @@ bool is_of_multigrid(const heddle_tune_options& options) {
 }
 bool is_of_nodes(const heddle_tune_options& options) {
   const std::string_view storage = options.storage == nullptr ? "sliced" : options.storage;
-  if (storage != "sliced" && storage != "hisparse") {
+  if (!is_same_name(storage, "sliced") && !is_same_name(storage, "hisparse")) {
     throw Error(ErrorKind::usage, "the storage is sliced or hisparse, not " + std::string(storage));
   }
-  return storage == "hisparse";
+  return is_same_name(storage, "hisparse");
 }
 
 /// `tune` and the rest refuse what is out of its range.

@@ -4,9 +4,11 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "call.hpp"
 #include "heddle.h"
@@ -55,9 +57,16 @@ inline std::int32_t index_bits(const Contiguous& indices, const char* name) {
   return type.bits;
 }
 
+/// But for the case of letters, as options of the command line.
+inline bool is_same_name(std::string_view a, std::string_view b) {
+  const auto small = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [&](char x, char y) { return small(x) == small(y); });
+}
+
 inline heddle_entry entry_named(const std::string& name) {
   for (int number = 0; heddle_entry_name(static_cast<heddle_entry>(number)) != nullptr; ++number) {
-    if (name == heddle_entry_name(static_cast<heddle_entry>(number))) {
+    if (is_same_name(name, heddle_entry_name(static_cast<heddle_entry>(number)))) {
       return static_cast<heddle_entry>(number);
     }
   }
@@ -69,8 +78,8 @@ inline heddle_entry entry_named(const std::string& name) {
   raise(HEDDLE_ERROR_USAGE, "no entry is named '" + name + "'; there are:" + names);
 }
 inline heddle_precision precision_named(const std::string& name) {
-  if (name == "single") return HEDDLE_SINGLE;
-  if (name == "double") return HEDDLE_DOUBLE;
+  if (is_same_name(name, "single")) return HEDDLE_SINGLE;
+  if (is_same_name(name, "double")) return HEDDLE_DOUBLE;
   raise(HEDDLE_ERROR_USAGE, "no precision is named '" + name + "'; there are: single, double");
 }
 

@@ -5,10 +5,12 @@
 
 #include "heddle/device.hpp"
 #include "heddle/error.hpp"
+#include "names.hpp"
 
 namespace heddle {
 
-std::optional<int> gpu_named(std::string_view name) {
+std::optional<int> gpu_named(std::string_view given) {
+  const std::string name = lower_case(given);
   if (name == "cpu") return std::nullopt;
   if (name == "cuda") return 0;
   if (name == "auto") return Device::why_no_gpu().empty() ? std::optional(0) : std::nullopt;
@@ -20,8 +22,8 @@ std::optional<int> gpu_named(std::string_view name) {
     const auto [stop, failed] = std::from_chars(begin, end, ordinal);
     if (failed == std::errc() && stop == end && ordinal >= 0) return ordinal;
   }
-  throw Error(ErrorKind::usage,
-              "no device is named '" + std::string(name) + "'; there are: cpu, cuda, cuda:N, auto");
+  throw Error(ErrorKind::usage, "no device is named '" + std::string(given) +
+                                    "'; there are: cpu, cuda, cuda:N, auto");
 }
 
 }  // namespace heddle

@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/names.hpp"
 #include "heddle/distributed_operator.hpp"
 #include "heddle/error.hpp"
 
@@ -19,7 +20,8 @@ constexpr std::string_view storage_names[] = {"whole", "split"};
 std::string_view name(ExchangeMode mode) { return mode_names[static_cast<std::size_t>(mode)]; }
 
 ExchangeMode parse_exchange_mode(std::string_view name) {
-  const auto found = std::find(std::begin(mode_names), std::end(mode_names), name);
+  const auto found = std::find_if(std::begin(mode_names), std::end(mode_names),
+                                  [&](std::string_view mode) { return is_same_name(mode, name); });
   if (found == std::end(mode_names)) {
     throw Error(ErrorKind::usage,
                 "modes of exchange are vector, naive and task, not " + std::string(name));
@@ -32,7 +34,9 @@ std::string_view name(BoundaryStorage storage) {
 }
 
 BoundaryStorage parse_boundary_storage(std::string_view name) {
-  const auto found = std::find(std::begin(storage_names), std::end(storage_names), name);
+  const auto found =
+      std::find_if(std::begin(storage_names), std::end(storage_names),
+                   [&](std::string_view storage) { return is_same_name(storage, name); });
   if (found == std::end(storage_names)) {
     throw Error(ErrorKind::usage,
                 "rows of the boundary are stored whole or split, not " + std::string(name));

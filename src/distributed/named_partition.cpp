@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/names.hpp"
 #include "heddle/error.hpp"
 
 namespace heddle::detail {
@@ -34,22 +35,24 @@ std::vector<long long> first_rows_in(const std::string& text) {
 }  // namespace
 
 bool names_any_ranks(const std::string& text) {
-  if (text == "entries" || text == "rows" || text == "metis" || text == "scotch") return true;
+  if (is_same_name(text, "entries") || is_same_name(text, "rows") || is_same_name(text, "metis") ||
+      is_same_name(text, "scotch"))
+    return true;
   (void)first_rows_in(text);
   return false;
 }
 
 Partition named_partition(const std::string& text, const PatternView& pattern, int ranks) {
-  if (text == "metis") return Partition::by_metis(pattern, ranks);
-  if (text == "scotch") return Partition::by_scotch(pattern, ranks);
-  if (text == "entries") return Partition::by_entries(pattern, ranks);
+  if (is_same_name(text, "metis")) return Partition::by_metis(pattern, ranks);
+  if (is_same_name(text, "scotch")) return Partition::by_scotch(pattern, ranks);
+  if (is_same_name(text, "entries")) return Partition::by_entries(pattern, ranks);
   return named_partition(text, pattern.rows, {}, ranks);
 }
 
 Partition named_partition(const std::string& text, long long rows,
                           std::span<const long long> entries_of_groups, int ranks) {
-  if (text == "rows") return Partition::even(rows, ranks);
-  if (text == "entries") return Partition::by_weight(rows, ranks, entries_of_groups);
+  if (is_same_name(text, "rows")) return Partition::even(rows, ranks);
+  if (is_same_name(text, "entries")) return Partition::by_weight(rows, ranks, entries_of_groups);
   std::vector<long long> first_rows = first_rows_in(text);
   if (static_cast<int>(first_rows.size()) != ranks) {
     throw Error(ErrorKind::usage, "partition: " + text + " is for " +

@@ -2,13 +2,16 @@
 
 #include <algorithm>
 
+#include "base/names.hpp"
+
 namespace heddle {
 
 namespace {
 
 template <class Names>
 std::size_t position(const Names& names, std::string_view text, const char* what) {
-  const auto found = std::find(names.begin(), names.end(), text);
+  const auto found = std::find_if(names.begin(), names.end(),
+                                  [&](std::string_view name) { return is_same_name(name, text); });
   if (found != names.end()) return static_cast<std::size_t>(found - names.begin());
   std::string message =
       "no " + std::string(what) + " is named '" + std::string(text) + "'; there are";

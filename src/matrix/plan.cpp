@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/names.hpp"
 #include "heddle/error.hpp"
 
 namespace heddle {
@@ -55,7 +56,7 @@ const Names<Recurrence> recurrence_names = {{"ring", Recurrence::ring}, {"real",
 template <class T>
 void read(const std::string& key, const std::string& text, const Names<T>& names, T& value) {
   for (const auto& [name, named] : names) {
-    if (text == name) {
+    if (is_same_name(text, name)) {
       value = named;
       return;
     }
@@ -98,14 +99,14 @@ constexpr Value whole_number = {
     [](const Plan& plan) { return std::to_string((plan.*part).*member); }};
 
 template <auto part, auto member>
-constexpr Value row_count = {[](Plan& plan, const std::string& key, const std::string& text) {
-                               (plan.*part).*member =
-                                   text == "n" ? Layout::all_rows : read_number(key, text, 1);
-                             },
-                             [](const Plan& plan) {
-                               const Index value = (plan.*part).*member;
-                               return value == Layout::all_rows ? "n" : std::to_string(value);
-                             }};
+constexpr Value row_count = {
+    [](Plan& plan, const std::string& key, const std::string& text) {
+      (plan.*part).*member = is_same_name(text, "n") ? Layout::all_rows : read_number(key, text, 1);
+    },
+    [](const Plan& plan) {
+      const Index value = (plan.*part).*member;
+      return value == Layout::all_rows ? "n" : std::to_string(value);
+    }};
 
 template <auto part, auto member, const auto& names>
 constexpr Value one_of = {
@@ -174,13 +175,14 @@ constexpr std::pair<Spelling, Spelling> earlier_spellings[] = {
 /// Sets what a key of a text says, and notes the key in `seen`.
 void set(Plan& plan, std::vector<std::string_view>& seen, std::string name, std::string value) {
   for (const auto& [before, now] : earlier_spellings) {
-    if (name != before.key || (!before.value.empty() && value != before.value)) continue;
+    const bool has_value = before.value.empty() || is_same_name(value, before.value);
+    if (!is_same_name(name, before.key) || !has_value) continue;
     name = now.key;
     if (!now.value.empty()) value = now.value;
     break;
   }
   for (const Key& key : keys) {
-    if (name != key.name) continue;
+    if (!is_same_name(name, key.name)) continue;
     if (std::find(seen.begin(), seen.end(), key.name) != seen.end()) {
       refuse("plan: '" + name + "' is given twice");
     }
@@ -196,29 +198,30 @@ void set(Plan& plan, std::vector<std::string_view>& seen, std::string name, std:
 constexpr const char* default_name = "CSR";
 
 Plan paper_plan(const std::string& name) {
+  const auto is = [&](std::string_view known) { return is_same_name(name, known); };
   constexpr Index warp = 32;
   constexpr Index k2_threshold = 8;
   // Formats without a sort (Mueller-Roemer et al. 2020, section 4.1).
-  if (name == default_name) return {};
-  if (name == "ELL") return {.layout = {.lanes = Layout::all_rows}};
-  if (name == "Sl-16") return {.layout = {.lanes = 16}};
-  if (name == "Sl-32") return {.layout = {.lanes = 32}};
+  if (is(default_name)) return {};
+  if (is("ELL")) return {.layout = {.lanes = Layout::all_rows}};
+  if (is("Sl-16")) return {.layout = {.lanes = 16}};
+  if (is("Sl-32")) return {.layout = {.lanes = 32}};
   // Kreutzer et al. 2012: all rows sorted, rows and columns permuted alike.
   Plan plan{.layout = {.lanes = warp, .sort_window = Layout::all_rows}};
-  if (name == "pJDS") return plan;
+  if (is("pJDS")) return plan;
   // Wong et al. 2015, sections 5.1 to 5.5.
-  if (name.starts_with("K2")) {
+  const std::string kernel = name.substr(0, 2), variant = lower_case(name.substr(kernel.size()));
+  if (is_same_name(kernel, "K2")) {
     plan.layout.threshold = k2_threshold;
-  } else if (!name.starts_with("K1")) {
+  } else if (!is_same_name(kernel, "K1")) {
     refuse("plan: '" + name +
            "' is neither key=value nor one of CSR ELL Sl-16 Sl-32 pJDS K1 K1r K1rs K2 K2r K2rs");
   }
-  const std::string variant = name.substr(2);
   plan.layout.basis = variant.empty() ? BasisUse::user : BasisUse::permuted;
   plan.layout.columns = variant == "rs" ? ColumnOrder::sorted : ColumnOrder::given;
   if (!variant.empty() && variant != "r" && variant != "rs") {
-    refuse("plan: '" + name + "' is not a variant of " + name.substr(0, 2) + ": there are " +
-           name.substr(0, 2) + ", r and rs");
+    refuse("plan: '" + name + "' is not a variant of " + kernel + ": there are " + kernel +
+           ", r and rs");
   }
   return plan;
 }

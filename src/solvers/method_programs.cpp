@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "base/names.hpp"
 #include "heddle/error.hpp"
 #include "heddle/methods/bicgstab.hpp"
 #include "heddle/methods/bicgstab2.hpp"
@@ -59,7 +60,7 @@ std::span<const MethodInfo> method_table() { return table; }
 const MethodInfo& find_method(std::string_view name) {
   std::string names;
   for (const MethodInfo& method : table) {
-    if (method.name == name) return method;
+    if (is_same_name(method.name, name)) return method;
     names += " " + std::string(method.name);
   }
   throw Error(ErrorKind::usage,

@@ -7,6 +7,7 @@
 #include <tuple>
 #include <utility>
 
+#include "base/names.hpp"
 #include "heddle/error.hpp"
 
 namespace heddle {
@@ -91,7 +92,7 @@ constexpr Named<StoredScalar> level_precisions[] = {{StoredScalar::own, "full"},
 template <class Setting>
 std::optional<Setting> find_named(std::span<const Named<Setting>> table, std::string_view name) {
   for (const Named<Setting>& row : table) {
-    if (row.name == name) return row.setting;
+    if (is_same_name(row.name, name)) return row.setting;
   }
   return std::nullopt;
 }
@@ -106,7 +107,8 @@ void check_needs_no_entries(const PreconditionerChoice& choice) {
   if (!choice.info().needs_entries) return;
   std::string others;
   for (const PreconditionerInfo& row : table) {
-    if (!row.needs_entries) others += (others.empty() ? "" : ", ") + std::string(row.name);
+    if (row.needs_entries || row.kind == PreconditionerKind::automatic) continue;
+    others += (others.empty() ? "" : ", ") + std::string(row.name);
   }
   refuse("the preconditioner " + std::string(choice.info().name) +
          " is made of the matrix's entries, and would not be that of A + sigma I; there are " +
@@ -204,7 +206,7 @@ PreconditionerChoice parse_preconditioner(std::string_view text) {
   const std::size_t colon = text.find(':');
   const std::string_view name = text.substr(0, colon);
   const auto* const row = std::find_if(std::begin(table), std::end(table),
-                                       [&](const auto& r) { return r.name == name; });
+                                       [&](const auto& r) { return is_same_name(r.name, name); });
   if (row == std::end(table)) {
     refuse("no preconditioner is named '" + std::string(name) + "'; there are " +
            preconditioners_in_words());
@@ -266,7 +268,7 @@ bool takes(std::string_view piece, const std::optional<Setting>& found, const st
 /// A part, whose cycle, smoother, interpolation and precision `multigrid` has, or gets.
 PreconditionerChoice parse_part(std::string_view text, std::optional<CycleWords>& multigrid) {
   const std::vector<std::string_view> pieces = pieces_of(text, ':');
-  if (pieces.front() != "multigrid") return parse_preconditioner(text);
+  if (!is_same_name(pieces.front(), "multigrid")) return parse_preconditioner(text);
   std::string rest(pieces.front());
   std::optional<Cycle> cycle;
   std::optional<Smoother> smoother;

@@ -34,6 +34,16 @@ class Help : public CommandLine {
 const std::vector<std::string> commands = {"solve",    "eigen",   "spmv",     "info", "add",
                                            "multiply", "convert", "generate", "bench"};
 
+TEST_F(Help, IsWhatABareCallShows) {
+  const Result bare = run({});
+  EXPECT_EQ(bare.status, 2);
+  EXPECT_EQ(bare.error, "");
+  EXPECT_EQ(bare.out, run({"--help"}).out);
+  const Result cache = run({"cache"});
+  EXPECT_EQ(cache.status, 2);
+  EXPECT_EQ(cache.out, help("cache"));
+}
+
 TEST_F(Help, HasAnExample) {
   for (const std::string& command : commands) {
     EXPECT_NE(help(command).find("\nExample: heddle " + command), std::string::npos) << command;

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <limits>
 
+#include "base/names.hpp"
 #include "definiteness.hpp"
 #include "heddle/error.hpp"
 #include "heddle/tuning/features.hpp"
@@ -18,8 +19,9 @@ constexpr const UnlistedMethod* unlisted[] = {&block_cg_method, &lsmr_method};
 
 /// Null where it is listed, or nothing.
 const UnlistedMethod* find_unlisted(const std::string& text) {
-  const auto* const found = std::find_if(std::begin(unlisted), std::end(unlisted),
-                                         [&](const auto* m) { return m->info.name == text; });
+  const auto* const found =
+      std::find_if(std::begin(unlisted), std::end(unlisted),
+                   [&](const auto* m) { return is_same_name(m->info.name, text); });
   return found == std::end(unlisted) ? nullptr : *found;
 }
 
@@ -162,7 +164,7 @@ std::string methods_in_words() {
 }
 
 void check_method(const std::string& text) {
-  if (text == automatic || find_unlisted(text) != nullptr) return;
+  if (is_same_name(text, automatic) || find_unlisted(text) != nullptr) return;
   try {
     find_method(text);
   } catch (const Error& error) {
@@ -182,7 +184,7 @@ Objective objective_of(const MethodInfo& method, int systems) {
 bool has_method(const std::string& text, bool MethodInfo::* property) {
   const auto table = method_table();
   return std::any_of(table.begin(), table.end(), [&](const MethodInfo& method) {
-    return method.name == text && method.*property;
+    return is_same_name(method.name, text) && method.*property;
   });
 }
 
@@ -191,7 +193,7 @@ MethodChoice choose_method(const std::string& text, const AnyMatrix& matrix,
   if (const UnlistedMethod* const method = find_unlisted(text)) {
     return {&method->info, "by --solver", false};
   }
-  if (text != automatic) return {&find_method(text), "by --solver", false};
+  if (!is_same_name(text, automatic)) return {&find_method(text), "by --solver", false};
   if (preconditioner.varies()) {
     return {&find_method("fgmres"), "the preconditioner " + preconditioner.text() + " varies",
             false};

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <utility>
 
+#include "base/names.hpp"
 #include "heddle/error.hpp"
 
 namespace heddle {
@@ -58,9 +59,9 @@ std::vector<std::string_view> objective_names() {
 }
 
 Objective parse_objective(std::string_view text) {
-  if (text == name(Objective::product())) return Objective::product();
+  if (is_same_name(text, name(Objective::product()))) return Objective::product();
   for (const MethodInfo& method : method_table()) {
-    if (method.name == text) return {&method};
+    if (is_same_name(method.name, text)) return {&method};
   }
   std::string names;
   for (const std::string_view name : objective_names()) names += " " + std::string(name);

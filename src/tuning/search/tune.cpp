@@ -4,6 +4,7 @@
 #include <array>
 #include <limits>
 
+#include "base/names.hpp"
 #include "tuned_matrix.hpp"
 
 namespace heddle {
@@ -44,7 +45,8 @@ const DomainRecord& domain_for(const Profile& profile, const AnyMatrix& matrix, 
 std::string_view name(Search search) { return search_names[static_cast<std::size_t>(search)]; }
 
 Search parse_search(std::string_view text) {
-  const auto found = std::find(search_names.begin(), search_names.end(), text);
+  const auto found = std::find_if(search_names.begin(), search_names.end(),
+                                  [&](std::string_view name) { return is_same_name(name, text); });
   if (found != search_names.end()) return static_cast<Search>(found - search_names.begin());
   throw Error(ErrorKind::usage,
               "no search is named '" + std::string(text) + "'; there are full, pruned and predict");
