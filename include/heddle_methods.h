@@ -40,6 +40,11 @@ HEDDLE_API heddle_status heddle_choose_other_method(heddle_context *context, con
                                                     const char **other, char *reason,
                                                     size_t capacity);
 
+/* How the matrix is better given, in a sentence without a full stop, copied as `heddle_message`
+ * does: entries for small dense tiles, where a matrix of numbers consists of such; "" where nothing
+ * is seen. Looks at some of the rows. */
+HEDDLE_API size_t heddle_matrix_advice(const heddle_matrix* matrix, char* buffer, size_t capacity);
+
 /* Singular systems --------------------------------------------------------------------------- */
 
 /* Vectors v with A v = 0 and v* A = 0: systems are solved in the space orthogonal to them, and b is

@@ -12,9 +12,18 @@ using nlohmann::ordered_json;
 
 ordered_json begin_report() {
   return {{"program", std::string(program_name) + " " + version},
+          {"version", version},
           {"commit", commit()},
           {"date", utc("%Y-%m-%dT%H:%M:%SZ")},
-          {"command", command_line()}};
+          {"command", command_line()},
+          {"host", host_name()}};
+}
+
+void add_provenance(ordered_json& json, const std::string& file, const Device& device) {
+  json["file"] = file;
+  json["device"] = device.description();
+  json["threads"] = device.threads();
+  json.update(begin_report());
 }
 
 ordered_json number_or_null(double value) {

@@ -4,10 +4,14 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "heddle/device.hpp"
+
 namespace heddle::cli {
 
-/// The first keys of a report: program, commit, date, command.
+/// The first keys of a report: program, version, commit, date, command, host.
 nlohmann::ordered_json begin_report();
+/// The last keys of a report on a matrix, which file and device have: those, and the above.
+void add_provenance(nlohmann::ordered_json& json, const std::string& file, const Device& device);
 
 /// JSON has no word for what is not finite: null.
 nlohmann::ordered_json number_or_null(double value);

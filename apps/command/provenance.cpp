@@ -1,5 +1,8 @@
 #include "provenance.hpp"
 
+#include <unistd.h>
+
+#include <array>
 #include <ctime>
 #include <fstream>
 #include <iterator>
@@ -20,6 +23,11 @@ std::string utc(const char* format) {
 }
 
 std::string commit() { return built_commit; }
+
+std::string host_name() {
+  std::array<char, 256> name{};
+  return gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "";
+}
 
 std::string command_line() {
   std::ifstream file("/proc/self/cmdline", std::ios::binary);

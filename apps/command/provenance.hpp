@@ -1,4 +1,4 @@
-// When and by which command a measurement was made.
+// When, where and by which command a measurement was made.
 #pragma once
 
 #include <string>
@@ -10,6 +10,9 @@ std::string utc(const char* format);
 
 /// That the program was built from, "+" behind it where files had changed; empty without git.
 std::string commit();
+
+/// Of the machine that this runs on; empty where the system does not tell it.
+std::string host_name();
 
 /// As it was typed, as far as the system still knows.
 std::string command_line();

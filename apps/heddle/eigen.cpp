@@ -131,7 +131,7 @@ void write_and_tell(const EigenCommand& options, std::vector<AnyField>& x, const
   found.write_seconds = writing.seconds();
   if (progress != nullptr) progress->erase();
   if (options.json) {
-    std::cout << text_of(to_json(found));
+    std::cout << text_of(to_json(options, found, device));
   } else if (!options.matrix.quiet) {
     print(options, found, device);
   }

@@ -19,7 +19,8 @@ std::string numbered(const std::string& path, int k) {
   return path + "-" + std::to_string(k) + ".mtx";
 }
 
-nlohmann::ordered_json to_json(const FoundPairs& found) {
+nlohmann::ordered_json to_json(const EigenCommand& options, const FoundPairs& found,
+                               const Device& device) {
   const EigenReport& report = found.report;
   const auto numbers = [](const std::vector<double>& values) {
     nlohmann::ordered_json list = nlohmann::ordered_json::array();
@@ -56,6 +57,7 @@ nlohmann::ordered_json to_json(const FoundPairs& found) {
                    {"build", found.build_seconds},
                    {"iterate", report.seconds},
                    {"write", found.write_seconds}};
+  add_provenance(json, options.matrix.path, device);
   return json;
 }
 

@@ -62,7 +62,8 @@ struct FoundPairs {
 /// Of vector k of several, counted from 1: v.mtx.gz is v-3.mtx.gz.
 std::string numbered(const std::string& path, int k);
 
-nlohmann::ordered_json to_json(const FoundPairs& found);
+nlohmann::ordered_json to_json(const EigenCommand& options, const FoundPairs& found,
+                               const Device& device);
 void print(const EigenCommand& options, const FoundPairs& found, const Device& device);
 
 }  // namespace heddle::cli

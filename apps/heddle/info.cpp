@@ -120,29 +120,20 @@ void print(const MultigridAdvice& advice) {
       "read\n",
       advice.factor, advice.iterations_of_jacobi);
   if (advice.most_of_jacobi == 0) {
-    std::printf("advice      no multigrid of constants: not done to %.0e after %lld iterations\n",
-                advice.tolerance, advice.iterations);
+    std::printf("            not done to %.0e after %lld iterations\n", advice.tolerance,
+                advice.iterations);
     return;
   }
   const std::string jacobi = advice.jacobi_iterations
                                  ? std::to_string(*advice.jacobi_iterations)
                                  : "more than " + std::to_string(advice.most_of_jacobi);
-  std::printf("advice      %s: %lld iterations to %.0e, jacobi %s\n",
-              advice.is_advised ? "--preconditioner multigrid" : "--preconditioner jacobi",
-              advice.iterations, advice.tolerance, jacobi.c_str());
+  std::printf("            %lld iterations to %.0e, jacobi %s\n", advice.iterations,
+              advice.tolerance, jacobi.c_str());
 }
 
-void print(const std::string& path, const MatrixDescription& matrix) {
+/// What decides how it is solved, and which solve that is.
+void print_character(const MatrixDescription& matrix) {
   const Features& f = matrix.features;
-  std::printf("matrix     %s: %s x %s %s entries (%s), %s stored\n", io::printable(path).c_str(),
-              readable_count(f.rows).c_str(), readable_count(f.columns).c_str(),
-              std::string(matrix.entry.name()).c_str(), std::string(name(matrix.precision)).c_str(),
-              readable_count(f.entries).c_str());
-  std::printf("rows       %d to %d entries, mean %.2f, standard deviation %.2f, %s empty\n",
-              f.shortest_row, f.longest_row, f.mean_row, f.deviation_of_rows,
-              readable_count(f.empty_rows).c_str());
-  std::printf("columns    bandwidth %s, mean distance from the diagonal %.1f\n",
-              readable_count(f.bandwidth).c_str(), f.mean_distance);
   if (f.square) {
     if (!f.symmetric_pattern) {
       std::printf("symmetry   none: the pattern is not symmetric\n");
@@ -157,6 +148,25 @@ void print(const std::string& path, const MatrixDescription& matrix) {
     std::printf("diagonal   %s missing, %s singular\n", readable_count(f.missing_diagonal).c_str(),
                 readable_count(f.singular_diagonal).c_str());
   }
+  const detail::SolveAdvice& solve = matrix.solve;
+  if (solve.solver.empty()) return;
+  std::printf("solve      --solver %s: %s\n", solve.solver.c_str(), solve.solver_reason.c_str());
+  std::printf("           --preconditioner %s: %s\n", solve.preconditioner.c_str(),
+              solve.preconditioner_reason.c_str());
+}
+
+void print(const std::string& path, const MatrixDescription& matrix) {
+  const Features& f = matrix.features;
+  std::printf("matrix     %s: %s x %s %s entries (%s), %s stored\n", io::printable(path).c_str(),
+              readable_count(f.rows).c_str(), readable_count(f.columns).c_str(),
+              std::string(matrix.entry.name()).c_str(), std::string(name(matrix.precision)).c_str(),
+              readable_count(f.entries).c_str());
+  print_character(matrix);
+  std::printf("rows       %d to %d entries, mean %.2f, standard deviation %.2f, %s empty\n",
+              f.shortest_row, f.longest_row, f.mean_row, f.deviation_of_rows,
+              readable_count(f.empty_rows).c_str());
+  std::printf("columns    bandwidth %s, mean distance from the diagonal %.1f\n",
+              readable_count(f.bandwidth).c_str(), f.mean_distance);
   std::printf("\n%-10s %12s %8s   what a product reads of the matrix\n", "layout", "memory",
               "of CSR");
   for (const LayoutMemory& layout : matrix.layouts) {
@@ -189,14 +199,17 @@ int run_info(const InfoOptions& options) {
   files.check();
   const auto progress = options.matrix.progress();
   const AnyMatrix matrix = options.matrix.read(progress.get());
-  const MatrixDescription description = detail::describe(
-      matrix, {nodes, options.balance, true, options.scaling.question()}, options.matrix.on());
+  const Device device = options.matrix.on();
+  const MatrixDescription description =
+      detail::describe(matrix, {nodes, options.balance, true, options.scaling.question()}, device);
   if (const auto& scaling = description.scaling) {
     options.scaling.draw(*scaling, picture_title(options.matrix.path), words_of(matrix, *scaling));
   }
   if (progress) progress->erase();
   if (options.json) {
-    std::cout << text_of(to_json(description));
+    nlohmann::ordered_json json = to_json(description);
+    add_provenance(json, options.matrix.path, device);
+    std::cout << text_of(json);
   } else if (!options.matrix.quiet) {
     print(options.matrix.path, description);
     print(description.copies);
@@ -204,6 +217,7 @@ int run_info(const InfoOptions& options) {
     print(description.balance, options.balance);
     if (description.multigrid) print(*description.multigrid);
     if (description.scaling) cli::print(*description.scaling);
+    std::printf("\nadvice      %s\n", description.solve.text.c_str());
   }
   return 0;
 }

@@ -85,7 +85,7 @@ void take_tuned_settings(const SolveOptions& options, const AnyMatrix& matrix, c
   const auto tuned = profiles.choose_multigrid(subject_of(matrix), device,
                                                origin_of_candidates(outcome.multigrid));
   if (!tuned) {
-    outcome.multigrid_reason = "default";
+    outcome.multigrid_reason = default_settings;
     return;
   }
   const MultigridChoice named = ComposedChoice::parse(tuned->preconditioner).multigrid;

@@ -95,6 +95,7 @@ nlohmann::ordered_json to_json(const SolveOptions& options, const LeastSquaresPr
                    {"iterate", report.iterate_seconds},
                    {"write", solved.write_seconds}};
   json["bytes_per_iteration"] = report.bytes_per_iteration;
+  add_provenance(json, options.matrix.path, problem.device);
   return json;
 }
 

@@ -24,8 +24,28 @@ std::optional<double> factor_of(const SolveOutcome& outcome) {
   return std::isfinite(factor) && factor > 0 ? std::optional(factor) : std::nullopt;
 }
 
-/// From it on iterations, a hundred for 1e-10, cost more than Jacobi's would.
-constexpr double poor_factor = 0.8;
+/// What helps multigrid whose iterations leave so much that Jacobi's, of which a hundred and more
+/// make 1e-10, would cost less. Nothing of settings that were found by measuring.
+std::string remedy_for(double factor, const SolveOutcome& outcome) {
+  constexpr double poor_factor = 0.8;
+  const bool is_tuned =
+      !outcome.multigrid_reason.empty() && outcome.multigrid_reason != default_settings;
+  if (factor < poor_factor || is_tuned) return "";
+  const MultigridChoice& choice = outcome.multigrid;
+  const bool is_of_points = outcome.entry.name() == name(EntryKind::block2) ||
+                            outcome.entry.name() == name(EntryKind::block3);
+  std::string text = ": slow for multigrid; try ";
+  if (outcome.tiles && !outcome.tiles->entry.empty()) {
+    text += "--entry " + outcome.tiles->entry + " with --coordinates or --candidates, ";
+  } else if (is_of_points && !choice.points) {
+    text += "--coordinates, the points of the rows, ";
+  }
+  if (!choice.is_adaptive && !choice.candidates && !choice.points)
+    text += "--candidates adaptive, ";
+  char strength[32];
+  std::snprintf(strength, sizeof strength, "%g", choice.strength);
+  return text + "another --strength than " + strength + ", or --preconditioner jacobi";
+}
 
 nlohmann::ordered_json error_of(const SolveOutcome& outcome, std::size_t system) {
   if (system >= outcome.errors.size()) return {};
@@ -99,7 +119,7 @@ std::size_t most_telling(const std::vector<Report>& reports) {
   return told;
 }
 
-nlohmann::ordered_json to_json(const SolveOutcome& outcome) {
+nlohmann::ordered_json to_json(const SolveOutcome& outcome, const Device& device) {
   const Report& report = outcome.report();
   nlohmann::ordered_json json;
   json["status"] = name(report.status);
@@ -117,6 +137,7 @@ nlohmann::ordered_json to_json(const SolveOutcome& outcome) {
   json["omega"] = report.omega ? nlohmann::ordered_json(*report.omega) : nlohmann::ordered_json();
   json["preconditioner"] = outcome.preconditioner;
   json["preconditioner_reason"] = outcome.preconditioner_reason;
+  if (outcome.tiles) json["advice"] = advice_on(*outcome.tiles);
   if (outcome.hierarchy) {
     json["multigrid"] = to_json(*outcome.hierarchy, outcome.multigrid.level_precision);
     json["multigrid"]["cycle"] = name(outcome.multigrid.cycle);
@@ -158,6 +179,7 @@ nlohmann::ordered_json to_json(const SolveOutcome& outcome) {
   }
   json["bytes_per_iteration"] = report.bytes_per_iteration;
   json["bandwidth"] = report.bandwidth();
+  add_provenance(json, outcome.path, device);
   return json;
 }
 
@@ -205,7 +227,7 @@ void print(const SolveOutcome& outcome, const Device& device) {
   if (outcome.has_automatic_preconditioner && outcome.shift == 0) {
     print_without_jacobi(outcome.preconditioner, outcome.preconditioner_reason);
   }
-  if (!outcome.multigrid_reason.empty() && outcome.multigrid_reason != "default") {
+  if (!outcome.multigrid_reason.empty() && outcome.multigrid_reason != default_settings) {
     std::printf("multigrid  %s\n", io::printable(outcome.multigrid_reason).c_str());
   }
   if (outcome.hierarchy) {
@@ -214,9 +236,7 @@ void print(const SolveOutcome& outcome, const Device& device) {
   }
   if (const auto factor = factor_of(outcome)) {
     std::printf("factor     an iteration left %.2f of the residual%s\n", *factor,
-                *factor < poor_factor ? ""
-                                      : ": multigrid, or its candidates, do not suit this matrix; "
-                                        "compare --preconditioner jacobi");
+                remedy_for(*factor, outcome).c_str());
   }
   print_steps(report);
   print_systems(outcome);
@@ -237,6 +257,7 @@ void print(const SolveOutcome& outcome, const Device& device) {
   if (outcome.reported < outcome.errors.size()) {
     std::printf("error      |x - x*| / |x*| = %.3e\n", outcome.errors[outcome.reported]);
   }
+  if (outcome.tiles) std::printf("advice     %s\n", advice_on(*outcome.tiles).c_str());
   std::printf("time       read %s, build %s, permute %s, iterate %s\n",
               readable_seconds(outcome.read_seconds).c_str(),
               readable_seconds(outcome.build_seconds).c_str(),

@@ -12,9 +12,13 @@
 #include "heddle/runtime/preconditioner_choice.hpp"
 #include "plan_text.hpp"
 #include "rank_report.hpp"
+#include "tuning/planning/hidden_tiles.hpp"
 #include "tuning/planning/method_choice.hpp"
 
 namespace heddle::cli {
+
+/// Why multigrid has its settings, where neither options nor a profile say so.
+inline constexpr const char* default_settings = "default";
 
 /// What the report is made of.
 struct SolveOutcome {
@@ -31,6 +35,7 @@ struct SolveOutcome {
   Index rows;
   Offset entries;
   MethodChoice method;
+  std::optional<HiddenTiles> tiles;  // of the matrix
   PlanChoice choice;
   long long narrow_memory = 0;  // of the matrix in floats whose fields are in floats too; else 0
   MemoryUse memory;             // of a tree its diagonal, where the preconditioner keeps that
@@ -59,7 +64,8 @@ bool is_refused(const Report& report);
 /// The first that is not solved, else the first of those that took the most iterations.
 std::size_t most_telling(const std::vector<Report>& reports);
 
-nlohmann::ordered_json to_json(const SolveOutcome& outcome);
+/// `device`: of all ranks.
+nlohmann::ordered_json to_json(const SolveOutcome& outcome, const Device& device);
 void print(const SolveOutcome& outcome, const Device& device);
 
 }  // namespace heddle::cli

@@ -158,6 +158,7 @@ SolveOutcome outcome_of(const SolveOptions& options, const AnyMatrix& matrix,
   outcome.precision = matrix.precision();
   outcome.rows = matrix.rows();
   outcome.entries = matrix.entries();
+  outcome.tiles = hidden_tiles(matrix);
   return outcome;
 }
 
@@ -187,7 +188,7 @@ std::vector<AnyField> solve_repeatedly(const SolveOptions& options, SolveWatch& 
 
 int tell(const SolveOptions& options, const SolveOutcome& outcome, const Device& device) {
   if (options.json) {
-    std::cout << text_of(to_json(outcome));
+    std::cout << text_of(to_json(outcome, device));
   } else if (!options.matrix.quiet) {
     print(outcome, device);
   }

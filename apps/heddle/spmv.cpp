@@ -190,7 +190,6 @@ nlohmann::ordered_json to_json(const SpmvOptions& options, const AnyMatrix& matr
   json["rows"] = matrix.rows();
   json["columns"] = matrix.columns();
   json["entries"] = matrix.entries();
-  json["device"] = device.description();
   json["adjoint"] = options.adjoint;
   json["repetitions"] = options.repetitions;
   json["triad_bandwidth"] = limits.bandwidth * 1e9;
@@ -220,6 +219,7 @@ nlohmann::ordered_json to_json(const SpmvOptions& options, const AnyMatrix& matr
     }
     json["products"].push_back(std::move(product));
   }
+  add_provenance(json, options.matrix.path, device);
   return json;
 }
 

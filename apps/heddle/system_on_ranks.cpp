@@ -56,7 +56,7 @@ void read_multigrid(const SolveOptions& options, SolveOutcome& outcome, ReadSyst
   choice = options.multigrid.read(choice, system.read.matrix, device, nullptr);
   outcome.multigrid = choice;
   if (outcome.preconditioner == "multigrid" && !options.multigrid.names_settings()) {
-    outcome.multigrid_reason = "default";
+    outcome.multigrid_reason = default_settings;
   }
 }
 

@@ -1,4 +1,4 @@
-// Choices of heddle.h: the preconditioner and the method that suit a matrix.
+// Choices of heddle.h: the preconditioner and the method that suit a matrix, and advice on it.
 #include <algorithm>
 #include <string>
 
@@ -7,6 +7,7 @@
 #include "handles.hpp"
 #include "heddle/method_info.hpp"
 #include "heddle/report.hpp"
+#include "tuning/planning/hidden_tiles.hpp"
 #include "tuning/planning/method_choice.hpp"
 
 using namespace heddle;
@@ -45,6 +46,16 @@ heddle_status heddle_choose_preconditioner(const heddle_matrix* matrix, const he
     out = chosen.choice.has(PreconditionerKind::none) ? "none" : "jacobi";
     copy_text(chosen.reason, reason, capacity);
   });
+}
+
+size_t heddle_matrix_advice(const heddle_matrix* matrix, char* buffer, size_t capacity) {
+  std::size_t length = 0;
+  guarded_by(matrix, [&] {
+    const auto tiles = hidden_tiles(matrix->matrix);
+    length = copy_text(tiles ? advice_on(*tiles) : "", buffer, capacity);
+  });
+  if (length == 0) copy_text("", buffer, capacity);
+  return length;
 }
 
 heddle_status heddle_choose_method(const heddle_matrix* matrix, const heddle_operator* A,

@@ -37,6 +37,7 @@ MatrixDescription describe(const AnyMatrix& matrix, const DescriptionOptions& op
   const CodeBalance balance = code_balance(matrix, options.balance, device);
   std::optional<MultigridAdvice> multigrid;
   if (options.tries_multigrid) multigrid = multigrid_advice(matrix, host);
+  SolveAdvice solve = solve_advice(matrix, multigrid, options.tries_multigrid, host);
   std::optional<Scaling> scaling;
   if (options.scaling) {
     scaling = predict_scaling(matrix, *options.scaling, balance.flops, device);
@@ -50,6 +51,7 @@ MatrixDescription describe(const AnyMatrix& matrix, const DescriptionOptions& op
           tree_memory(matrix, options.nodes, host),
           balance,
           std::move(multigrid),
+          std::move(solve),
           std::move(scaling)};
 }
 

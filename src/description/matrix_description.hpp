@@ -13,6 +13,7 @@
 #include "heddle/tuning/features.hpp"
 #include "multigrid_advice.hpp"
 #include "scaling.hpp"
+#include "solve_advice.hpp"
 
 namespace heddle::detail {
 
@@ -56,6 +57,7 @@ struct MatrixDescription {
   TreeMemory tree;
   CodeBalance balance;
   std::optional<MultigridAdvice> multigrid;
+  SolveAdvice solve;
   std::optional<Scaling> scaling;
 };
 

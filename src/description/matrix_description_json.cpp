@@ -130,6 +130,14 @@ Json to_json(const MatrixDescription& description) {
     json["missing_diagonal"] = f.missing_diagonal;
     json["singular_diagonal"] = f.singular_diagonal;
   }
+  const SolveAdvice& solve = description.solve;
+  if (!solve.solver.empty()) {
+    json["solver"] = solve.solver;
+    json["solver_reason"] = solve.solver_reason;
+    json["preconditioner"] = solve.preconditioner;
+    json["preconditioner_reason"] = solve.preconditioner_reason;
+  }
+  json["advice"] = solve.text;
   for (const LayoutMemory& layout : description.layouts) {
     json["layouts"].push_back(
         {{"plan", layout.plan}, {"bytes", layout.use.product()}, {"of_csr", layout.of_csr}});

@@ -69,7 +69,7 @@ TEST_F(Info, AdvisesMultigrid) {
   EXPECT_LE(poisson["iterations"], 8);
   EXPECT_LT(poisson["factor"], 0.2);
   EXPECT_TRUE(poisson["jacobi_iterations"].is_null());
-  EXPECT_NE(run({"info", "g.mtx"}).out.find("advice      --preconditioner multigrid: "),
+  EXPECT_NE(run({"info", "g.mtx"}).out.find("\nadvice      Take cg with multigrid: "),
             std::string::npos);
   const auto waves = advice_on({"helmholtz", "--size", "512"}, "complex");
   EXPECT_EQ(waves["advised"], false);
@@ -192,6 +192,34 @@ TEST_F(Info, PredictsRanks) {
             "heddle: scaling: ranks share square matrices, not one of 2 rows and 3 columns\n");
 }
 
+TEST_F(Info, EndsWithAdvice) {
+  const auto advice = [&](const std::string& entries) {
+    return info(banner + entries, "real")["advice"].get<std::string>();
+  };
+  EXPECT_EQ(advice("2 2 2\n1 1 1\n2 2 2\n"),
+            "Take cg with jacobi, as a solve does by itself: the matrix is Hermitian.");
+  const auto hole = info(banner + "2 2 3\n1 2 1\n2 1 1\n2 2 3\n", "real");
+  EXPECT_EQ(hole["solver"], "minres");
+  EXPECT_EQ(hole["preconditioner"], "none");
+  EXPECT_EQ(hole["advice"],
+            "Take minres without a preconditioner, as a solve does by itself: the matrix is "
+            "Hermitian and not positive definite: row 0 (counted from 0) has 0 on the diagonal.");
+  EXPECT_EQ(advice("2 2 3\n1 1 1\n1 2 1\n2 2 1\n"),
+            "Take bicgstab with jacobi, as a solve does by itself: the matrix is not Hermitian.");
+  const auto indefinite = info(banner + "2 2 4\n1 1 1\n1 2 2\n2 1 2\n2 2 1\n", "real");
+  EXPECT_EQ(indefinite["solver"], "minres");
+  EXPECT_NE(indefinite["solver_reason"].get<std::string>().find("Lanczos"), std::string::npos);
+  EXPECT_EQ(advice("2 3 1\n1 1 1\n"),
+            "Take lsmr, as a solve does by itself: the matrix is rectangular.");
+  ASSERT_EQ(run({"generate", "elasticity", "--size", "500", "-o", "e.mtx", "-q"}).status, 0);
+  const std::string numbers = run({"info", "e.mtx", "--json"}).json()["advice"];
+  EXPECT_NE(numbers.find(" Rows come in threes: 3 x 3 tiles are 100% full; as block3 entries "),
+            std::string::npos)
+      << numbers;
+  const std::string blocks = run({"info", "e.mtx", "--entry", "block3", "--json"}).json()["advice"];
+  EXPECT_EQ(blocks.find("threes"), std::string::npos) << blocks;
+}
+
 TEST_F(Info, TextForPeople) {
   folder.write("a.mtx", matrix_market(real_matrix(12)));
   const Result result = run({"info", "a.mtx", "--entry", "block3", "--precision", "single"});
@@ -199,6 +227,16 @@ TEST_F(Info, TextForPeople) {
   for (const char* part : {"4 x 4 block3 entries (single)", "rows ", "columns ",
                            "symmetry   Hermitian, exactly", "0 missing, 0 singular", "CSR "}) {
     EXPECT_NE(result.out.find(part), std::string::npos) << part << " in\n" << result.out;
+  }
+  // First what it is and how it is solved, then storage, then advice.
+  std::size_t last = 0;
+  for (const char* part : {"matrix     a.mtx", "\nsymmetry ", "\nsolve      --solver cg: ",
+                           "\n           --preconditioner jacobi: ", "\nrows ", "\nlayout ",
+                           "\nadvice      Take cg with jacobi"}) {
+    const std::size_t place = result.out.find(part);
+    ASSERT_NE(place, std::string::npos) << part << " in\n" << result.out;
+    EXPECT_GE(place, last) << part;
+    last = place;
   }
   const Result quiet = run({"info", "a.mtx", "--quiet"});
   EXPECT_EQ(quiet.status, 0);

@@ -79,7 +79,7 @@ TEST_F(SolveMultigrid, TellsItsLevels) {
   const std::string text = solve({"p.npz", "--preconditioner", "multigrid"}).out;
   EXPECT_NE(text.find("levels     8 000, "), std::string::npos) << text;
   EXPECT_NE(text.find("factor     an iteration left 0."), std::string::npos) << text;
-  EXPECT_EQ(text.find("do not suit"), std::string::npos) << text;
+  EXPECT_EQ(text.find("slow for multigrid"), std::string::npos) << text;
   EXPECT_NE(text.find(" rows, the last solved exactly; operator complexity "), std::string::npos);
   const json doubles = solve({"p.npz", "--preconditioner", "multigrid", "--json"}).json();
   const json floats =
@@ -154,10 +154,35 @@ TEST_F(SolveMultigrid, TakesCandidatesOfFilesAndFindsThem) {
   EXPECT_LT(iterations({"--candidates", "adaptive"}), constants / 4);
   const Result poor = solve(
       {"g.mtx", "--entry", "complex", "--preconditioner", "multigrid", "--max-iterations", "2000"});
-  EXPECT_NE(poor.out.find(": multigrid, or its candidates, do not suit this matrix; compare "
-                          "--preconditioner jacobi\n"),
-            std::string::npos)
+  EXPECT_NE(
+      poor.out.find(": slow for multigrid; try --candidates adaptive, another --strength than "
+                    "0.08, or --preconditioner jacobi\n"),
+      std::string::npos)
       << poor.out;
+}
+
+/// Elasticity as numbers takes many times the iterations of blocks with the motions of a body.
+TEST_F(SolveMultigrid, NumbersThatAreBlocksGetAdvice) {
+  ASSERT_EQ(run({"generate", "elasticity", "--size", "1000", "--poisson-ratio", "0.48", "-o",
+                 "e.mtx", "--points", "p.mtx", "-q"})
+                .status,
+            0);
+  const std::vector<std::string> multigrid = {"e.mtx", "--preconditioner", "multigrid"};
+  const Result numbers = solve(multigrid);
+  const std::string advice = "rows come in threes: 3 x 3 tiles are 100% full; as block3 entries ";
+  EXPECT_NE(numbers.out.find("\nadvice     " + advice), std::string::npos) << numbers.out;
+  EXPECT_NE(numbers.out.find(": slow for multigrid; try --entry block3 with --coordinates or "
+                             "--candidates, --candidates adaptive, another --strength than 0.08"),
+            std::string::npos)
+      << numbers.out;
+  const auto json = solve({"e.mtx", "--json"}).json();
+  EXPECT_EQ(json["advice"].get<std::string>().find(advice), 0U) << json;
+  std::vector<std::string> blocks = multigrid;
+  blocks.insert(blocks.end(), {"--entry", "block3", "--coordinates", "p.mtx"});
+  const Result taken = solve(blocks);
+  EXPECT_EQ(taken.status, 0);
+  EXPECT_EQ(taken.out.find("advice"), std::string::npos) << taken.out;
+  EXPECT_EQ(taken.out.find("slow for multigrid"), std::string::npos) << taken.out;
 }
 
 TEST_F(SolveMultigrid, RefusesWhatDoesNotSuit) {

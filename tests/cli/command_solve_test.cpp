@@ -1,10 +1,17 @@
 // `heddle solve` of every entry, in every form of file, and the report as JSON.
+#include <unistd.h>
+
+#include <array>
+
 #include "cli/run.hpp"
 #include "cli/small_systems.hpp"
 
 namespace {
 
 using Json = nlohmann::json;
+
+const std::set<std::string> provenance = {"file",   "device", "threads", "program", "version",
+                                          "commit", "date",   "command", "host"};
 
 void expect_report(const Json& json, const std::string& entry, double tolerance) {
   const std::set<std::string> needed = {"status",        "iterations",
@@ -20,9 +27,10 @@ void expect_report(const Json& json, const std::string& entry, double tolerance)
                                         "shift",         "preconditioner",
                                         "systems",       "interval",
                                         "omega"};
+  const std::set<std::string> told = {"detail", "advice", "preconditioner_reason"};
   std::set<std::string> found;
   for (const auto& [key, value] : json.items()) {
-    if (key != "detail") found.insert(key);
+    if (!told.contains(key) && !provenance.contains(key)) found.insert(key);
   }
   ASSERT_EQ(found, needed);
   for (const char* key :
@@ -47,6 +55,51 @@ void expect_report(const Json& json, const std::string& entry, double tolerance)
 }
 
 class Solve : public CommandLine, public testing::WithParamInterface<SmallSystem> {};
+
+class SolveNames : public CommandLine {};
+
+TEST_F(SolveNames, ReportsSayWhereTheyComeFrom) {
+  folder.write("a.mtx", matrix_market(real_matrix(12)));
+  for (const std::string command : {"solve", "eigen", "spmv", "info", "lsmr"}) {
+    std::vector<std::string> arguments = {command == "lsmr" ? "solve" : command, "a.mtx",
+                                          "--threads", "2", "--json"};
+    if (command == "lsmr") arguments.insert(arguments.end(), {"--solver", "lsmr"});
+    const Json json = run(arguments).json();
+    for (const std::string& key : provenance) EXPECT_TRUE(json.contains(key)) << command << key;
+    EXPECT_EQ(json["file"], "a.mtx");
+    EXPECT_EQ(json["threads"], 2);
+    EXPECT_EQ(json["program"], "heddle " + json["version"].get<std::string>());
+    EXPECT_NE(json["device"].get<std::string>().find("2 threads"), std::string::npos);
+    std::string line = "heddle";
+    for (const std::string& word : arguments) line += " " + word;
+    EXPECT_EQ(json["command"], line);
+    std::array<char, 256> host{};
+    ASSERT_EQ(gethostname(host.data(), host.size() - 1), 0);
+    EXPECT_EQ(json["host"], host.data());
+  }
+}
+
+TEST_F(SolveNames, AreTakenInAnyCase) {
+  folder.write("a.mtx", matrix_market(real_matrix(12)));
+  const Json json =
+      run({"solve", "a.mtx", "--entry", "Block3", "--precision", "Double", "--device", "CPU",
+           "--solver", "BiCGStab", "--preconditioner", "Jacobi*FSAI:1", "--plan",
+           "csr,Schedule=Dynamic", "--storage", "Sliced", "--basis-precision", "FULL", "--json"})
+          .json();
+  EXPECT_EQ(json["status"], "converged");
+  EXPECT_EQ(json["entry"], "block3");
+  EXPECT_EQ(json["solver"], "bicgstab");
+  EXPECT_EQ(json["preconditioner"], "jacobi*fsai:1");
+  EXPECT_NE(json["plan"].get<std::string>().find("schedule=dynamic"), std::string::npos);
+  EXPECT_EQ(run({"solve", "a.mtx", "--solver", "AUTO", "--preconditioner", "Multigrid:W", "--json"})
+                .json()["multigrid"]["cycle"],
+            "w");
+  EXPECT_EQ(
+      run({"solve", "a.mtx", "--ranks", "2", "--partition", "Rows", "--exchange", "Task"}).status,
+      0);
+  EXPECT_EQ(run({"generate", "Poisson", "--size", "100", "-o", "p.mtx"}).status, 0);
+  EXPECT_EQ(run({"convert", "p.mtx", "p.npz", "--entry", "REAL"}).status, 0);
+}
 
 TEST_P(Solve, ReportsAsJson) {
   const SmallSystem& system = GetParam();

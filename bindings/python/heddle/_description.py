@@ -34,8 +34,10 @@ class Described:
         rates: str | None = None, partition: str | None = None, ranks: Iterable[int] = (),
         unknowns: int = 0, multigrid: bool = False, dense: int | str | None = None,
     ) -> dict[str, Any]:  # fmt: skip
-        """All that ``heddle info --json`` tells, docs/command-line.md has its keys: features, the
-        memory of layouts and of a tree, exact copies, and the bytes a flop of a product.
+        """All that ``heddle info --json`` tells of the matrix, docs/command-line.md has its keys:
+        features, the solve that suits it and ``advice``, such as to give numbers that come in
+        threes as blocks; the memory of layouts and of a tree, exact copies, and the bytes a flop
+        of a product.
 
         Parameters
         ----------
