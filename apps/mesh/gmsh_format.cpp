@@ -1,6 +1,8 @@
 #include "gmsh_format.hpp"
 
+#include <algorithm>
 #include <bit>
+#include <iterator>
 #include <string>
 
 #include "heddle/tools/text.hpp"
@@ -9,6 +11,23 @@
 namespace heddle::mesh {
 
 using io::in_quotes;
+
+namespace {
+
+struct NamedVersion {
+  std::string_view name;
+  GmshFormat::Version version;
+};
+
+// Gmsh leaves .0 out.
+constexpr NamedVersion versions[] = {
+    {"2", GmshFormat::Version::msh_2},     {"2.0", GmshFormat::Version::msh_2},
+    {"2.1", GmshFormat::Version::msh_2},   {"2.2", GmshFormat::Version::msh_2},
+    {"4", GmshFormat::Version::msh_4_0},   {"4.0", GmshFormat::Version::msh_4_0},
+    {"4.1", GmshFormat::Version::msh_4_1},
+};
+
+}  // namespace
 
 GmshFormat read_gmsh_format(TextScanner& scan) {
   const std::size_t begin = scan.offset();
@@ -22,10 +41,12 @@ GmshFormat read_gmsh_format(TextScanner& scan) {
   }
   GmshFormat format;
   const std::string_view version = scan.word();
-  if (version != "2.2" && version != "4.1") {
-    scan.fail(malformed, "format " + in_quotes(version) + " is not read; 1, 2.2 and 4.1 are");
+  const auto known = std::ranges::find(versions, version, &NamedVersion::name);
+  if (known == std::end(versions)) {
+    scan.fail(malformed,
+              "format " + in_quotes(version) + " is not read; 1, 2.0 to 2.2, 4.0 and 4.1 are");
   }
-  if (version == "4.1") format.version = GmshFormat::Version::msh_4_1;
+  format.version = known->version;
   const long long type = scan.integer();
   if (type != 0 && type != 1) {
     scan.fail(malformed, std::to_string(type) + " is neither 0 (text) nor 1 (binary)");

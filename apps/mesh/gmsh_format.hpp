@@ -6,9 +6,9 @@
 namespace heddle::mesh {
 
 struct GmshFormat {
-  enum class Version { msh_1, msh_2_2, msh_4_1 };
+  enum class Version { msh_1, msh_2, msh_4_0, msh_4_1 };
 
-  Version version = Version::msh_2_2;
+  Version version = Version::msh_2;
   bool is_binary = false;
   bool is_swapped = false;  // bytes are in the other order than this machine's
 };

@@ -11,8 +11,8 @@ namespace heddle::mesh {
 /// Medit, ASCII: P. Frey, "MEDIT: an interactive mesh visualization software", INRIA RT-0253, 2001.
 SolidMesh read_medit(const NamedBytes& file);
 
-/// Gmsh's MSH 2.2 and 4.1, text and binary, and 1: https://gmsh.info/doc/texinfo/gmsh.html, "MSH
-/// file format".
+/// Gmsh's MSH 2.0 to 2.2, 4.0 and 4.1, text and binary, and 1:
+/// https://gmsh.info/doc/texinfo/gmsh.html, "MSH file format".
 SolidMesh read_gmsh(const NamedBytes& file);
 
 /// TetGen's user's manual, section 5, "File formats". `face` may be nullptr.

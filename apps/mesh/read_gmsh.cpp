@@ -4,10 +4,12 @@
 #include <limits>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "gmsh_elements.hpp"
 #include "gmsh_format.hpp"
+#include "gmsh_names.hpp"
 #include "gmsh_numbers.hpp"
 #include "heddle/tools/text.hpp"
 #include "malformed.hpp"
@@ -48,6 +50,7 @@ class GmshReader {
     if (mesh_.tetrahedron.empty()) {
       scan_.fail_at(scan_.offset(), malformed, "the file has no tetrahedra");
     }
+    find_dimensions_of_names(mesh_);
     return std::move(mesh_);
   }
 
@@ -56,10 +59,10 @@ class GmshReader {
     if (keyword.size() < 2 || keyword[0] != '$') {
       scan_.fail(malformed, in_quotes(keyword) + " where a section, $..., is needed");
     }
-    const bool is_new = version_ == Version::msh_4_1;
+    const bool is_new = version_ >= Version::msh_4_0;
     const std::string end = end_of(keyword);
     if (keyword == "$PhysicalNames") {
-      read_names();
+      mesh_.names = read_gmsh_names(scan_);
     } else if (keyword == nodes_keyword()) {
       if (has_nodes_) scan_.fail(malformed, std::string(keyword) + " for the second time");
       is_new ? read_node_blocks() : read_nodes();
@@ -91,19 +94,6 @@ class GmshReader {
   }
   const char* nodes_keyword() const { return version_ == Version::msh_1 ? "$NOD" : "$Nodes"; }
 
-  // Of both formats, as text in any file.
-  void read_names() {
-    const long long count = scan_.count("names", 3 * least_number);
-    for (long long i = 0; i < count; ++i) {
-      scan_.begin_record("name", i + 1, count);
-      Group group;
-      group.dimension = scan_.small_integer();
-      group.number = scan_.small_integer();
-      group.name = scan_.quoted_text();
-      if (group.dimension == 2 || group.dimension == 3) mesh_.names.push_back(std::move(group));
-    }
-  }
-
   void add_node(long long number, std::size_t offset) {
     if (number < 0) scan_.fail(malformed, std::to_string(number) + " is no number of a node");
     nodes_.add(number, offset);
@@ -123,7 +113,7 @@ class GmshReader {
     }
   }
 
-  // 1 and 2.2: number, x, y, z.
+  // 1 and 2: number, x, y, z.
   void read_nodes() {
     const long long count = scan_.count("nodes", 4 * least_number);
     numbers_.begin_data();
@@ -141,33 +131,61 @@ class GmshReader {
     return size;
   }
 
-  // 4.1: blocks of the nodes on one entity, first the numbers, then the coordinates.
-  void read_node_blocks() {
+  /// Dimension and number of the entity that a block belongs to; 4.0 has them the other way around.
+  struct BlockEntity {
+    int dimension, number;
+  };
+  BlockEntity read_block_entity() {
+    const int first = numbers_.integer();
+    const int second = numbers_.integer();
+    if (version_ == Version::msh_4_0) return {second, first};
+    return {first, second};
+  }
+
+  /// Blocks and entries of a section, and in 4.1 the least and the greatest number.
+  std::pair<long long, long long> read_block_counts(const char* what, std::size_t least_numbers) {
     numbers_.begin_data();
     const long long blocks = read_size("blocks", 4);
-    const long long count = read_size("nodes", 4);
-    numbers_.size();  // the least and the greatest number
-    numbers_.size();
+    const long long count = read_size(what, least_numbers);
+    for (int k = 0; version_ == Version::msh_4_1 && k < 2; ++k) numbers_.size();
+    return {blocks, count};
+  }
+
+  // 4: blocks of the nodes on one entity. In 4.0 a node's coordinates follow its number, in 4.1 the
+  // coordinates of all follow their numbers.
+  void read_node_blocks() {
+    const auto [blocks, count] = read_block_counts("nodes", 4);
     for (long long block = 0; block < blocks; ++block) {
       scan_.begin_record("block", block + 1, blocks);
-      const int dimension = numbers_.integer();
-      numbers_.integer();
+      const int dimension = read_block_entity().dimension;
       const bool is_parametric = numbers_.integer() != 0;
+      // Within a volume 4.0 has none.
+      const bool has_parameters = is_parametric && (dimension < 3 || version_ == Version::msh_4_1);
+      const int parameters = has_parameters ? std::min(dimension, 3) : 0;
       const long long size = read_size("nodes", 4);
       check_block(nodes_.size(), size, count, "nodes");
       const auto first = static_cast<long long>(nodes_.size());
-      for (long long i = 0; i < size; ++i) {
-        scan_.begin_record("node", first + i + 1, count);
-        const long long number = numbers_.size();
+      const auto read_number = [&] {
+        const long long number = read_tag();
         add_node(number, scan_.word_offset());
+      };
+      for (long long i = 0; version_ == Version::msh_4_1 && i < size; ++i) {
+        scan_.begin_record("node", first + i + 1, count);
+        read_number();
       }
       for (long long i = 0; i < size; ++i) {
         scan_.begin_record("node", first + i + 1, count);
+        if (version_ == Version::msh_4_0) read_number();
         mesh_.position.push_back(read_point());
-        for (int k = 0; is_parametric && k < std::min(dimension, 3); ++k) numbers_.real();
+        for (int k = 0; k < parameters; ++k) numbers_.real();
       }
     }
     check_total(nodes_.size(), count, "nodes");
+  }
+
+  /// The number of a node or an element of format 4.
+  long long read_tag() {
+    return version_ == Version::msh_4_0 ? numbers_.integer() : numbers_.size();
   }
 
   void check_block(std::size_t before, long long size, long long count, const char* what) {
@@ -183,8 +201,8 @@ class GmshReader {
                               " and promises " + std::to_string(count));
   }
 
-  // 4.1: the groups of entities; of several the first counts. Groups of entities that are turned
-  // around are negative.
+  // 4: the groups of entities; of several the first counts. Groups of entities that are turned
+  // around are negative. Points have a box like the others in 4.0, a position in 4.1.
   void read_entities() {
     numbers_.begin_data();
     std::array<long long, 4> count;
@@ -195,7 +213,8 @@ class GmshReader {
       for (long long i = 0; i < count[d]; ++i) {
         scan_.begin_record(name[d], i + 1, count[d]);
         const int entity = numbers_.integer();
-        for (int k = 0; k < (dimension == 0 ? 3 : 6); ++k) numbers_.real();
+        const bool is_position = dimension == 0 && version_ == Version::msh_4_1;
+        for (int k = 0; k < (is_position ? 3 : 6); ++k) numbers_.real();
         const long long groups = read_size("groups", 1);
         for (long long k = 0; k < groups; ++k) {
           const long long group = numbers_.integer();
@@ -208,7 +227,7 @@ class GmshReader {
     }
   }
 
-  // 2.2: number, type, tags of which the first is the group, nodes. As bytes type and number of
+  // 2: number, type, tags of which the first is the group, nodes. As bytes type and number of
   // tags stand in front of elements that share them. 1 has two tags, and the number of nodes behind
   // them.
   void read_elements() {
@@ -256,18 +275,13 @@ class GmshReader {
                               " are needed");
   }
 
-  // 4.1: blocks of the elements of one type on one entity, which has their group.
+  // 4: blocks of the elements of one type on one entity, which has their group.
   void read_element_blocks() {
-    numbers_.begin_data();
-    const long long blocks = read_size("blocks", 4);
-    const long long count = read_size("elements", 2);
-    numbers_.size();
-    numbers_.size();
+    const auto [blocks, count] = read_block_counts("elements", 2);
     long long total = 0;
     for (long long block = 0; block < blocks; ++block) {
       scan_.begin_record("block", block + 1, blocks);
-      const int dimension = numbers_.integer();
-      const int entity = numbers_.integer();
+      const auto [dimension, entity] = read_block_entity();
       const int type = numbers_.integer();
       const std::size_t type_offset = scan_.word_offset();
       const long long size = read_size("elements", 2);
@@ -277,8 +291,8 @@ class GmshReader {
       const int group = group_of(dimension, entity);
       for (long long i = 0; i < size; ++i, ++total) {
         scan_.begin_record("element", total + 1, count);
-        const long long number = numbers_.size();
-        read_corners(number, *gmsh_element(type), group, [&] { return numbers_.size(); });
+        const long long number = read_tag();
+        read_corners(number, *gmsh_element(type), group, [&] { return read_tag(); });
       }
     }
     check_total(static_cast<std::size_t>(total), count, "elements");
@@ -328,11 +342,11 @@ class GmshReader {
     }
   }
 
-  /// In formats 1 and 2.2 an element of several groups follows once for each: the first one counts.
+  /// In formats 1 and 2 an element of several groups follows once for each: the first one counts.
   template <std::size_t corners>
   void add_element(const std::array<Index, corners>& corner, int group,
                    std::vector<std::array<Index, corners>>& elements, std::vector<int>& groups) {
-    if (version_ != Version::msh_4_1 && !elements.empty() && elements.back() == corner) return;
+    if (version_ < Version::msh_4_0 && !elements.empty() && elements.back() == corner) return;
     elements.push_back(corner);
     groups.push_back(group);
   }

@@ -57,13 +57,14 @@ constexpr std::string_view quadratic[] = {"EdgesP2",
 
 const Section* skipped_section(std::string_view keyword) {
   const auto found = std::find_if(std::begin(skipped), std::end(skipped),
-                                  [&](const Section& s) { return s.keyword == keyword; });
+                                  [&](const Section& s) { return is_keyword(keyword, s.keyword); });
   return found == std::end(skipped) ? nullptr : found;
 }
 
 template <std::size_t n>
 bool contains(const std::string_view (&keywords)[n], std::string_view keyword) {
-  return std::find(std::begin(keywords), std::end(keywords), keyword) != std::end(keywords);
+  return std::any_of(std::begin(keywords), std::end(keywords),
+                     [&](std::string_view known) { return is_keyword(keyword, known); });
 }
 
 class MeditReader {
@@ -74,7 +75,7 @@ class MeditReader {
     read_version();
     while (!scan_.at_end()) {
       const std::string_view keyword = scan_.word();
-      if (keyword == "End") break;
+      if (is_keyword(keyword, "End")) break;
       read_section(keyword);
       scan_.end_records();
     }
@@ -88,23 +89,24 @@ class MeditReader {
 
  private:
   void read_version() {
-    if (scan_.at_end() || scan_.word() != "MeshVersionFormatted") {
+    if (scan_.at_end() || !is_keyword(scan_.word(), "MeshVersionFormatted")) {
       scan_.fail(malformed, "no Medit mesh: it must begin with MeshVersionFormatted");
     }
     const long long version = scan_.integer();
-    if (version < 1 || version > 2) {
-      scan_.fail(malformed, "version " + std::to_string(version) + " is not read; 1 and 2 are");
+    // They differ in how binary files hold numbers.
+    if (version < 1 || version > 4) {
+      scan_.fail(malformed, "version " + std::to_string(version) + " is not read; 1 to 4 are");
     }
   }
 
   void read_section(std::string_view keyword) {
-    if (keyword == "Dimension") return read_dimension();
-    if (keyword == "Vertices") return read_vertices();
-    if (keyword == "Tetrahedra") {
+    if (is_keyword(keyword, "Dimension")) return read_dimension();
+    if (is_keyword(keyword, "Vertices")) return read_vertices();
+    if (is_keyword(keyword, "Tetrahedra")) {
       return read_elements(keyword, "tetrahedra", "tetrahedron", tetrahedra_, mesh_.tetrahedron,
                            mesh_.region);
     }
-    if (keyword == "Triangles") {
+    if (is_keyword(keyword, "Triangles")) {
       return read_elements(keyword, "triangles", "triangle", triangles_, mesh_.triangle,
                            mesh_.surface);
     }

@@ -59,10 +59,31 @@ class References {
   std::size_t offset_ = 0;
 };
 
+/// A copy of the same size with blanks for each backslash at the end of a line, but of a comment,
+/// and for that line end; empty where there is none.
+std::string with_lines_joined(std::string_view text) {
+  if (text.find("\\\n") == text.npos && text.find("\\\r") == text.npos) return {};
+  std::string joined(text);
+  bool is_comment = false;
+  for (std::size_t i = 0; i < joined.size(); ++i) {
+    if (joined[i] == '#') is_comment = true;
+    if (joined[i] == '\n' || joined[i] == '\r') is_comment = false;
+    if (joined[i] != '\\' || is_comment) continue;
+    const std::string_view behind = text.substr(i + 1);
+    const std::size_t line_end =
+        behind.starts_with("\r\n") ? 2 : behind.starts_with('\n') || behind.starts_with('\r');
+    if (line_end > 0) joined.replace(i, 1 + line_end, 1 + line_end, ' ');
+  }
+  return joined;
+}
+
 class ObjReader {
  public:
-  explicit ObjReader(const NamedBytes& file)
-      : path_(file.path), scan_(file.path, file.bytes, '#') {}
+  /// `original` is the text before lines were joined.
+  ObjReader(const NamedBytes& file, std::string_view original)
+      : path_(file.path), scan_(file.path, file.bytes, '#') {
+    scan_.count_lines_of(original);
+  }
 
   SurfaceMesh read() {
     read_lines();
@@ -84,7 +105,10 @@ class ObjReader {
       const std::size_t line = file.bytes.find('\n', file.bytes.size() / count * (k + 1));
       const bool is_last = k + 1 == count || line == file.bytes.npos;
       const std::size_t end = std::max(begin, is_last ? file.bytes.size() : line + 1);
-      parts.emplace_back(NamedBytes{file.path, file.bytes.substr(begin, end - begin)});
+      const std::string_view part = file.bytes.substr(begin, end - begin);
+      // Within the text it is no mark.
+      if (k > 0 && part.starts_with(byte_order_mark)) return std::nullopt;
+      parts.emplace_back(NamedBytes{file.path, part}, part);
       begin = end;
     }
     const bool are_read = parallel_all(default_threads(), count, [&](std::size_t k) {
@@ -178,7 +202,7 @@ class ObjReader {
     is_textured_ = is_textured_ && texture_corner_.size() - textured_before == corner_.size();
   }
 
-  /// v, v/vt, v//vn or v/vt/vn.
+  /// v, v/vt, v//vn or v/vt/vn; numbers behind a slash may be missing.
   void read_corner(std::string_view word) {
     std::array<std::string_view, 3> part;
     std::size_t parts = 0;
@@ -189,17 +213,16 @@ class ObjReader {
       if (slash == rest.npos) break;
       rest.remove_prefix(slash + 1);
     }
-    // Only the middle one of three may be missing.
     const auto resolved = [&](References& to, std::string_view digits, std::size_t count) {
       const long long given = number(digits, word);
       if (given < 0) counts_back_ = true;
       return to.resolve(scan_, faces_, given, count);
     };
     corner_.push_back(resolved(vertices_, part[0], mesh_.position.size()));
-    if (parts > 0 && !(parts == 2 && part[1].empty())) {
+    if (!part[1].empty()) {
       texture_corner_.push_back(resolved(coordinates_, part[1], coordinate_.size()));
     }
-    if (parts == 2) number(part[2], word);
+    if (!part[2].empty()) number(part[2], word);
   }
 
   long long number(std::string_view digits, std::string_view word) const {
@@ -231,11 +254,10 @@ class ObjReader {
 }  // namespace
 
 SurfaceMesh read_obj(const NamedBytes& file) {
-  constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
-  NamedBytes text = file;
-  if (text.bytes.starts_with(byte_order_mark)) text.bytes.remove_prefix(byte_order_mark.size());
+  const std::string joined = with_lines_joined(file.bytes);
+  const NamedBytes text{file.path, joined.empty() ? file.bytes : joined};
   std::optional<SurfaceMesh> mesh = ObjReader::read_in_parts(text);
-  return mesh ? std::move(*mesh) : ObjReader(text).read();
+  return mesh ? std::move(*mesh) : ObjReader(text, file.bytes).read();
 }
 
 }  // namespace heddle::mesh

@@ -43,12 +43,12 @@ class OffReader {
     if (scan_.at_end()) scan_.fail_at(scan_.offset(), malformed, "no OFF file: it is empty");
     const std::string_view keyword = scan_.word();
     std::string_view prefix = keyword;
-    if (!prefix.ends_with("OFF")) {
+    if (prefix.size() < 3 || !is_keyword(prefix.substr(prefix.size() - 3), "OFF")) {
       scan_.fail(malformed, "no OFF file: it must begin with OFF, not " + io::in_quotes(keyword));
     }
     prefix.remove_suffix(3);
     for (const std::string_view columns : {"ST", "C", "N"}) {
-      if (!prefix.starts_with(columns)) continue;
+      if (!is_keyword(prefix.substr(0, columns.size()), columns)) continue;
       prefix.remove_prefix(columns.size());
       has_more_columns_ = true;
     }
@@ -59,7 +59,8 @@ class OffReader {
     }
     if (!scan_.at_line_end()) {
       const std::size_t behind = scan_.offset();
-      if (scan_.word() == "BINARY") scan_.fail(malformed, "binary OFF files are not read");
+      if (is_keyword(scan_.word(), "BINARY"))
+        scan_.fail(malformed, "binary OFF files are not read");
       scan_.seek(behind);
     }
   }

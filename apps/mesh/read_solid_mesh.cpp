@@ -1,10 +1,12 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "file_ending.hpp"
 #include "heddle/error.hpp"
+#include "heddle/tools/points.hpp"
 #include "heddle/tools/text.hpp"
 #include "lonely_vertices.hpp"
 #include "mesh_readers.hpp"
@@ -78,6 +80,18 @@ void leave_lonely_vertices_out(SolidMesh& mesh) {
   vertices.renumber(mesh.triangle);
 }
 
+/// Programs orient tetrahedra one way or the other, some as it comes.
+void turn_negative(SolidMesh& mesh) {
+  for (auto& corners : mesh.tetrahedron) {
+    const auto at = [&](std::size_t k) -> const Point& {
+      return mesh.position[static_cast<std::size_t>(corners[k])];
+    };
+    if (!(points::volume6(at(0), at(1), at(2), at(3)) < 0)) continue;
+    std::swap(corners[2], corners[3]);
+    ++mesh.turned;
+  }
+}
+
 }  // namespace
 
 std::vector<std::string> files_of_solid_mesh(const std::string& path) {
@@ -96,6 +110,7 @@ std::vector<std::string> files_of_solid_mesh(const std::string& path) {
 SolidMesh read_solid_mesh(const std::string& path, Progress* progress) {
   SolidMesh mesh = read_by_ending(path, progress);
   leave_lonely_vertices_out(mesh);
+  turn_negative(mesh);
   return mesh;
 }
 

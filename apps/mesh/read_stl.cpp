@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <optional>
@@ -65,12 +66,8 @@ class TextReader {
   void read_solid() {
     need("solid");
     scan_.skip_line();  // its name
-    for (;;) {
-      const std::string_view word = scan_.word();
-      if (word == "endsolid") break;
-      if (word != "facet") {
-        scan_.fail(malformed, io::in_quotes(word) + " where 'facet' or 'endsolid' is needed");
-      }
+    while (!ends("solid")) {
+      if (!is_keyword(word_, "facet")) fail("'facet' or 'endsolid'");
       read_facet();
     }
     scan_.skip_line();
@@ -90,19 +87,34 @@ class TextReader {
       need("vertex");
       for (double& x : point) x = scan_.real();
     }
-    need("endloop");
-    need("endfacet");
+    need_end("loop");
+    need_end("facet");
     weld_.add_triangle(corner);
   }
 
   void need(std::string_view keyword) {
-    const std::string_view word = scan_.word();
-    if (word != keyword) {
-      scan_.fail(malformed,
-                 io::in_quotes(word) + " where " + io::in_quotes(keyword) + " is needed");
-    }
+    word_ = scan_.word();
+    if (!is_keyword(word_, keyword)) fail(io::in_quotes(keyword));
   }
 
+  /// Whether the next word is the end of what `keyword` began, which may be written as two words.
+  bool ends(std::string_view keyword) {
+    word_ = scan_.word();
+    if (is_keyword(word_, "end")) {
+      need(keyword);
+      return true;
+    }
+    return is_keyword(word_.substr(0, 3), "end") && is_keyword(word_.substr(3), keyword);
+  }
+  void need_end(std::string_view keyword) {
+    if (!ends(keyword)) fail(io::in_quotes("end" + std::string(keyword)));
+  }
+
+  [[noreturn]] void fail(const std::string& needed) const {
+    scan_.fail(malformed, io::in_quotes(word_) + " where " + needed + " is needed");
+  }
+
+  std::string_view word_;
   TextScanner scan_;
   Weld weld_;
 };
@@ -138,17 +150,36 @@ std::optional<std::uint64_t> promised_size(std::string_view bytes) {
   return header_size + triangle_size * count;
 }
 
+/// Binary files may begin with "solid" too. Zeros tell one that was cut, unless a facet follows on
+/// the next line.
+bool is_text(std::string_view bytes) {
+  const auto skip = [&](std::string_view passed) {
+    bytes.remove_prefix(std::min(bytes.find_first_not_of(passed), bytes.size()));
+  };
+  const bool has_zeros = bytes.find('\0') != bytes.npos;
+  if (bytes.starts_with(byte_order_mark)) bytes.remove_prefix(byte_order_mark.size());
+  skip(" \t\r\n");
+  if (!is_keyword(bytes.substr(0, 5), "solid")) return false;
+  if (!has_zeros) return true;
+  bytes.remove_prefix(std::min(bytes.find_first_of("\r\n"), bytes.size()));
+  skip(" \t\r\n");
+  return is_keyword(bytes.substr(0, 5), "facet");
+}
+
+/// Behind the triangles that the header counts: zeros, or less than a triangle takes.
+bool has_no_triangle(std::string_view bytes, std::uint64_t promised) {
+  if (promised > bytes.size()) return false;
+  const std::string_view rest = bytes.substr(promised);
+  return rest.size() < triangle_size || rest.find_first_not_of('\0') == rest.npos;
+}
+
 }  // namespace
 
-// Binary files may begin with "solid" too, but their size tells them, and zeros one that was cut.
 SurfaceMesh read_stl(const NamedBytes& file) {
   const auto promised = promised_size(file.bytes);
   if (promised == file.bytes.size()) return read_binary(file);
-  const std::size_t begin = file.bytes.find_first_not_of(" \t\r\n");
-  if (begin != file.bytes.npos && file.bytes.substr(begin).starts_with("solid") &&
-      file.bytes.find('\0') == file.bytes.npos) {
-    return TextReader(file).read();
-  }
+  if (is_text(file.bytes)) return TextReader(file).read();
+  if (promised && has_no_triangle(file.bytes, *promised)) return read_binary(file);
   const std::string size = std::to_string(file.bytes.size());
   const std::string what = promised ? "the triangles that its header counts take " +
                                           std::to_string(*promised) +

@@ -131,13 +131,10 @@ long long read_nodes(const NamedBytes& bytes, SolidMesh& mesh) {
   return first;
 }
 
-/// A group is a whole number, which the file may write as 1.0.
-int group_of(const TetgenFile& file, double attribute) {
+/// A region is a whole number, which the file may write as 1.0.
+bool is_region(double attribute) {
   constexpr double most = std::numeric_limits<int>::max();
-  if (attribute != std::floor(attribute) || std::abs(attribute) > most) {
-    file.fail("the region's attribute is no whole number");
-  }
-  return static_cast<int>(attribute);
+  return attribute == std::floor(attribute) && std::abs(attribute) <= most;
 }
 
 void read_tetrahedra(const NamedBytes& bytes, long long first_node, SolidMesh& mesh) {
@@ -153,16 +150,20 @@ void read_tetrahedra(const NamedBytes& bytes, long long first_node, SolidMesh& m
   if (count == 0) file.fail("the file has no tetrahedra");
   mesh.tetrahedron.reserve(static_cast<std::size_t>(count));
   mesh.region.reserve(static_cast<std::size_t>(count));
+  bool are_regions = true;
   for (long long i = 0; i < count; ++i) {
     const long long number = file.begin_record(i);
     mesh.tetrahedron.push_back(file.read_corners<4>(number, first_node, mesh.position.size()));
     // TetGen puts the region behind attributes that its input had.
     double attribute = 0;
     for (int k = 0; k < attributes; ++k) attribute = file.real();
-    mesh.region.push_back(group_of(file, attribute));
+    are_regions = are_regions && is_region(attribute);
+    mesh.region.push_back(are_regions ? static_cast<int>(attribute) : 0);
     file.end_record();
   }
   file.end();
+  // A density, say, which tells no regions apart.
+  if (!are_regions) mesh.region.assign(mesh.region.size(), 0);
 }
 
 void read_faces(const NamedBytes& bytes, long long first_node, SolidMesh& mesh) {

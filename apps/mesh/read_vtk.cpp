@@ -21,13 +21,13 @@ class VtkReader {
 
   VtkGrid read() && {
     need("DATASET");
-    const std::string_view kind = scan_.word();
+    const std::string kind = keyword();
     if (kind != "UNSTRUCTURED_GRID" && kind != "POLYDATA") {
       scan_.fail(malformed,
                  "dataset " + in_quotes(kind) + " is not read; UNSTRUCTURED_GRID and POLYDATA are");
     }
     is_poly_data_ = kind == "POLYDATA";
-    while (!scan_.at_end()) read_section(scan_.word());
+    while (!scan_.at_end()) read_section(keyword());
     return std::move(grid_);
   }
 
@@ -36,7 +36,7 @@ class VtkReader {
   bool read_head() {
     constexpr std::string_view begin[] = {"#", "vtk", "DataFile", "Version"};
     for (const std::string_view word : begin) {
-      if (scan_.at_end() || scan_.word() != word) {
+      if (scan_.at_end() || !is_keyword(scan_.word(), word)) {
         scan_.fail(malformed, "no VTK file: it must begin with # vtk DataFile Version");
       }
     }
@@ -47,7 +47,7 @@ class VtkReader {
     has_offsets_ = version[0] == '5';
     scan_.skip_line_end();
     scan_.skip_line();  // the title
-    const std::string_view coding = scan_.word();
+    const std::string coding = keyword();
     if (coding != "ASCII" && coding != "BINARY") {
       scan_.fail(malformed, in_quotes(coding) + " where ASCII or BINARY is needed");
     }
@@ -55,9 +55,16 @@ class VtkReader {
     return coding == "BINARY";
   }
 
+  /// The next word in upper case: VTK takes keywords in any.
+  std::string keyword() {
+    std::string word(scan_.word());
+    for (char& c : word) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+    return word;
+  }
+
   void need(std::string_view keyword) {
     const std::string_view word = scan_.word();
-    if (word != keyword) {
+    if (!is_keyword(word, keyword)) {
       scan_.fail(malformed, in_quotes(word) + " where " + std::string(keyword) + " is needed");
     }
   }
@@ -203,7 +210,7 @@ class VtkReader {
     const long long count = scan_.count("arrays", 4);
     for (long long i = 0; i < count; ++i) {
       std::string name(scan_.word());
-      if (name == "METADATA") {
+      if (is_keyword(name, "METADATA")) {
         skip_to_empty_line();
         name = scan_.word();
       }

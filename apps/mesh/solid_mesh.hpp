@@ -25,16 +25,18 @@ struct SolidMesh {
   std::vector<int> surface;                       // the group of each triangle; 0 without one
   std::vector<Group> names;
   std::vector<Index> left_out;  // vertices of the file, from 0, that no element refers to
+  long long turned = 0;         // tetrahedra that the file orients the other way around
 };
 
-/// Reads Medit (.mesh), Gmsh (.msh, formats 1, 2.2 and 4.1), VTK (.vtk, .vtu) and TetGen (.node
+/// Reads Medit (.mesh), Gmsh (.msh, formats 1, 2 and 4), VTK (.vtk, .vtu) and TetGen (.node
 /// with its .ele, and .face where there is one; either name will do) files, also compressed (.gz).
 /// Which one it is follows from the name. Throws `Error`: usage for a name of none of them; io for
 /// a file that cannot be read; malformed_file, not_finite and out_of_range with "path:line: " (in a
 /// binary file "path: ") in front of what is wrong: an element that refers to a vertex that is not
 /// there is named with that vertex, as the file counts. Vertices that neither tetrahedra nor
-/// triangles refer to are left out; the others keep the order of the file. What the readers accept
-/// is in docs/mesh-files.md. Orientation is not looked at.
+/// triangles refer to are left out; the others keep the order of the file. Tetrahedra of negative
+/// volume are turned: their last two corners change places. What the readers accept is in
+/// docs/mesh-files.md.
 SolidMesh read_solid_mesh(const std::string& path, Progress* progress = nullptr);
 
 /// The files that it reads under that name: itself, and those beside it that belong to it.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstdio>
 #include <limits>
 #include "heddle/tools/text.hpp"
 
@@ -10,8 +11,11 @@ namespace heddle::mesh {
 
 namespace {
 
-bool is_blank(char c) { return static_cast<unsigned char>(c) <= ' '; }
 bool is_line_end(char c) { return c == '\n' || c == '\r'; }
+/// Blanks, line ends and control bytes.
+bool ends_word(char c) { return static_cast<unsigned char>(c) <= ' '; }
+bool is_blank(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
+bool is_control_byte(char c) { return c == '\x7f' || (ends_word(c) && !is_blank(c)); }
 
 /// Where the number of a word begins: from_chars does not take a plus sign.
 const char* behind_plus(std::string_view word) {
@@ -21,12 +25,24 @@ const char* behind_plus(std::string_view word) {
 
 }  // namespace
 
+bool is_keyword(std::string_view word, std::string_view keyword) {
+  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c; };
+  return std::ranges::equal(word, keyword, {}, lower, lower);
+}
+
+std::size_t find_control_byte(std::string_view text) {
+  const auto found = std::ranges::find_if(text, is_control_byte);
+  return found == text.end() ? text.npos : static_cast<std::size_t>(found - text.begin());
+}
+
 bool TextScanner::at_end() {
   while (at_ < text_.size()) {
     if (is_blank(text_[at_])) {
       ++at_;
     } else if (comment_ != '\0' && text_[at_] == comment_) {
       skip_line();
+    } else if (is_control_byte(text_[at_])) {
+      fail_control_byte(at_);
     } else {
       return false;
     }
@@ -36,6 +52,7 @@ bool TextScanner::at_end() {
 
 bool TextScanner::at_line_end() {
   while (at_ < text_.size() && is_blank(text_[at_]) && !is_line_end(text_[at_])) ++at_;
+  if (at_ < text_.size() && is_control_byte(text_[at_])) fail_control_byte(at_);
   return at_ == text_.size() || is_line_end(text_[at_]) ||
          (comment_ != '\0' && text_[at_] == comment_);
 }
@@ -56,8 +73,9 @@ std::string_view TextScanner::word() {
   word_ = at_;
   // A word is no blank and no comment where it begins.
   do ++at_;
-  while (at_ < text_.size() && !is_blank(text_[at_]) &&
+  while (at_ < text_.size() && !ends_word(text_[at_]) &&
          (comment_ == '\0' || text_[at_] != comment_));
+  if (at_ < text_.size() && is_control_byte(text_[at_])) fail_control_byte(at_);
   return text_.substr(word_, at_ - word_);
 }
 
@@ -163,13 +181,20 @@ bool TextScanner::skip_behind(std::string_view mark, bool begins_line) {
 }
 
 long long TextScanner::line_of(std::size_t offset) const {
-  const std::string_view before = text_.substr(0, offset);
+  const std::string_view before = original_.substr(0, offset);
   long long line = 1 + std::count(before.begin(), before.end(), '\n');
   for (std::size_t at = before.find('\r'); at != before.npos; at = before.find('\r', at + 1)) {
-    const bool is_half = at + 1 < text_.size() && text_[at + 1] == '\n';  // of CR LF
+    const bool is_half = at + 1 < original_.size() && original_[at + 1] == '\n';  // of CR LF
     if (!is_half) ++line;
   }
   return line;
+}
+
+void TextScanner::fail_control_byte(std::size_t offset) {
+  word_ = offset;
+  char code[sizeof "0x00"];
+  std::snprintf(code, sizeof code, "0x%02x", static_cast<unsigned char>(text_[offset]));
+  fail(ErrorKind::malformed_file, std::string("control byte ") + code + " in the text");
 }
 
 void TextScanner::fail(ErrorKind kind, const std::string& message) const {

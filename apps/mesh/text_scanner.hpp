@@ -9,14 +9,31 @@
 
 namespace heddle::mesh {
 
-/// Walks through a text that must outlive it. Words are parted by blanks and line ends (LF, CR LF
-/// or CR). Whatever throws throws `Error` (malformed_file unless said) with "path:line: " in front,
-/// followed by the record at hand, "vertex 3 of 8: ".
+/// Some programs begin a text with it.
+inline constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
+
+/// Whether a word is a keyword, in any letter case.
+bool is_keyword(std::string_view word, std::string_view keyword);
+
+/// The first control byte of a text that is neither a blank nor a line end; npos where there is
+/// none.
+std::size_t find_control_byte(std::string_view text);
+
+/// Walks through a text that must outlive it, behind its byte order mark. Words are parted by
+/// blanks and line ends (LF, CR LF or CR); other control bytes are refused outside comments and
+/// lines that are skipped. Whatever throws throws `Error` (malformed_file unless said) with
+/// "path:line: " in front, followed by the record at hand, "vertex 3 of 8: ".
 class TextScanner {
  public:
   /// `comment` begins what reaches to the end of its line; '\0' for none.
   TextScanner(std::string_view path, std::string_view text, char comment = '\0')
-      : path_(path), text_(text), comment_(comment) {}
+      : path_(path),
+        text_(text),
+        comment_(comment),
+        at_(text.starts_with(byte_order_mark) ? byte_order_mark.size() : 0) {}
+
+  /// Messages count the lines of `original`, of which the text is a copy of the same size.
+  void count_lines_of(std::string_view original) { original_ = original; }
 
   /// From here on messages name the record `number` of `count`; until then and after
   /// `end_records` they name none.
@@ -46,6 +63,8 @@ class TextScanner {
   int small_integer();
   /// Also Fortran's exponents. Throws not_finite for NaN, infinity and what is beyond double.
   double real();
+  /// Looks past what `at_end` does: true in front of a quotation mark.
+  bool is_quoted_text() { return !at_end() && text_[at_] == '"'; }
   /// Text in quotation marks, which may not reach over a line end.
   std::string_view quoted_text();
   /// A number of `what`, each of which takes `least_bytes` or more: refused where the rest of the
@@ -69,12 +88,14 @@ class TextScanner {
 
   /// Of the last word, or of what stands at an offset and is told without its record.
   [[noreturn]] void fail(ErrorKind kind, const std::string& message) const;
+  [[noreturn]] void fail_control_byte(std::size_t offset);
   [[noreturn]] void fail_at(std::size_t offset, ErrorKind kind, const std::string& message) const;
 
  private:
   std::string_view path_, text_;
+  std::string_view original_ = text_;
   char comment_;
-  std::size_t at_ = 0;
+  std::size_t at_;
   std::size_t word_ = 0;
   bool is_binary_ = false;
   const char* record_ = nullptr;

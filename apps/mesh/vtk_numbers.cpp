@@ -20,7 +20,7 @@ constexpr VtkType vtk_types[] = {
 
 const VtkType* find_vtk_type(std::string_view name) {
   for (const VtkType& type : vtk_types) {
-    if (type.name == name || type.xml_name == name) return &type;
+    if (is_keyword(name, type.name) || name == type.xml_name) return &type;
   }
   return nullptr;
 }

@@ -92,6 +92,23 @@ std::string format_4(bool swapped) {
   return file.text("\n$EndElements\n").bytes();
 }
 
+std::string format_40(bool swapped) {
+  Bytes file("4", swapped);
+  file.text("$Entities\n").sizes({1, 0, 1, 1});
+  file.integers({1}).reals({0, 0, 0, 0, 0, 0}).sizes({0});
+  file.integers({2}).reals({0, 0, 0, 1, 1, 1}).sizes({1}).integers({7}).sizes({0});
+  file.integers({3}).reals({0, 0, 0, 1, 1, 1}).sizes({1}).integers({9}).sizes({1});
+  file.integers({2}).text("\n$EndEntities\n$Nodes\n").sizes({2, 4});
+  file.integers({1, 0, 0}).sizes({1}).integers({10}).point(corner[0]);
+  file.integers({1, 1, 1}).sizes({3});
+  const std::int32_t number[] = {0, 20, 300, 400};
+  for (std::size_t i = 1; i < 4; ++i) file.integers({number[i]}).point(corner[i]).reals({0.5});
+  file.text("\n$EndNodes\n$Elements\n").sizes({2, 2});
+  file.integers({2, 2, 2}).sizes({1}).integers({2, 10, 20, 300});
+  file.integers({3, 3, 4}).sizes({1}).integers({3, 10, 20, 300, 400});
+  return file.text("\n$EndElements\n").bytes();
+}
+
 TEST(GmshBinary, ReadsFormat2InEitherByteOrder) {
   for (const bool swapped : {false, true}) {
     const SolidMesh mesh = read_bytes(format_2(swapped));
@@ -107,8 +124,9 @@ TEST(GmshBinary, ReadsFormat2InEitherByteOrder) {
 }
 
 TEST(GmshBinary, ReadsFormat4InEitherByteOrder) {
-  for (const bool swapped : {false, true}) {
-    const SolidMesh mesh = read_bytes(format_4(swapped));
+  for (const std::string& bytes :
+       {format_4(false), format_4(true), format_40(false), format_40(true)}) {
+    const SolidMesh mesh = read_bytes(bytes);
     ASSERT_EQ(mesh.position.size(), 4u);
     EXPECT_TRUE(std::equal(corner.begin(), corner.end(), mesh.position.begin()));
     EXPECT_EQ(mesh.tetrahedron, (Corners{{0, 1, 2, 3}}));
@@ -130,7 +148,7 @@ TEST(GmshBinary, NeedsNoLineEndInFrontOfAnEnd) {
 }
 
 TEST(GmshBinary, CutAnywhereIsRefused) {
-  for (const std::string& bytes : {format_2(false), format_4(false)}) {
+  for (const std::string& bytes : {format_2(false), format_4(false), format_40(false)}) {
     for (std::size_t size = 0; size + 1 < bytes.size(); ++size) {
       EXPECT_THROW(read_bytes(bytes.substr(0, size)), Error) << size;
     }

@@ -99,6 +99,48 @@ TEST(Gmsh, ReadsFormat4) {
   EXPECT_EQ(mesh.names[0].name, "bone");
 }
 
+/// Names have no dimension in 2.0.
+TEST(Gmsh, ReadsFormat20) {
+  for (const std::string version : {"2", "2.0", "2.1"}) {
+    const SolidMesh mesh =
+        read("\xEF\xBB\xBF$MeshFormat\n" + version +
+             " 0 8\n$EndMeshFormat\n$PhysicalNames\n3\n7 \"face\"\n5 \"steel\"\n6 \"none\"\n"
+             "$EndPhysicalNames\n" +
+             nodes_2 + "$Elements\n2\n1 2 2 7 1 1 2 3\n2 4 3 5 1 0 1 2 3 4\n$EndElements\n");
+    EXPECT_EQ(mesh.tetrahedron, (Corners{{0, 1, 2, 3}}));
+    EXPECT_EQ(mesh.region, (std::vector<int>{5}));
+    ASSERT_EQ(mesh.names.size(), 2U);
+    EXPECT_EQ(mesh.names[0].name, "face");
+    EXPECT_EQ(mesh.names[0].dimension, 2);
+    EXPECT_EQ(mesh.names[1].name, "steel");
+    EXPECT_EQ(mesh.names[1].dimension, 3);
+  }
+}
+
+/// Points have a box, blocks begin with the number of the entity, and nodes have their coordinates
+/// next to their numbers.
+TEST(Gmsh, ReadsFormat40) {
+  for (const std::string version : {"4", "4.0"}) {
+    const SolidMesh mesh =
+        read("$MeshFormat\n" + version +
+             " 0 8\n$EndMeshFormat\n$PhysicalNames\n1\n3 5 \"bone\"\n$EndPhysicalNames\n"
+             "$Entities\n1 1 1 1\n1 0 0 0 0 0 0 0\n1 0 0 0 1 0 0 0 2 1 -1\n"
+             "2 0 0 0 1 1 0 1 -7 1 1\n3 0 0 0 1 1 1 2 5 6 1 2\n$EndEntities\n"
+             "$Nodes\n4 5\n1 0 0 1\n1 0 0 0\n1 1 1 1\n40 1 0 0 0.5\n"
+             "2 2 1 1\n3 0 1 0 0.25 0.75\n3 3 1 2\n99 0 0 1\n50 1 1 1\n$EndNodes\n"
+             "$Elements\n4 5\n1 0 15 1\n1 1\n1 1 1 1\n2 1 40\n2 2 2 1\n3 1 40 3\n"
+             "3 3 4 2\n4 1 40 3 99\n5 40 3 99 50\n$EndElements\n");
+    ASSERT_EQ(mesh.position.size(), 5U);
+    EXPECT_EQ(mesh.position[1], (Point{1, 0, 0}));
+    EXPECT_EQ(mesh.position[4], (Point{1, 1, 1}));
+    EXPECT_EQ(mesh.tetrahedron, (Corners{{0, 1, 2, 3}, {1, 2, 3, 4}}));
+    EXPECT_EQ(mesh.region, (std::vector<int>{5, 5}));
+    EXPECT_EQ(mesh.triangle, (Triangles{{0, 1, 2}}));
+    EXPECT_EQ(mesh.surface, (std::vector<int>{7}));
+    EXPECT_EQ(mesh.names.size(), 1U);
+  }
+}
+
 TEST(Gmsh, ReadsElementsOfSeveralGroupsOnce) {
   const SolidMesh mesh = read(head_2 + nodes_2 +
                               "$Elements\n6\n1 2 2 7 1 1 2 3\n2 2 2 8 1 1 2 3\n"
@@ -120,7 +162,8 @@ TEST(Gmsh, RefusesOtherFormats) {
       {{"", "m.msh:1: no Gmsh mesh: it must begin with $MeshFormat, or in format 1 with $NOD"},
        {"$Nodes\n",
         "m.msh:1: no Gmsh mesh: it must begin with $MeshFormat, or in format 1 with $NOD"},
-       {"$MeshFormat\n4 0 8\n", "m.msh:2: format '4' is not read; 1, 2.2 and 4.1 are"},
+       {"$MeshFormat\n3 0 8\n", "m.msh:2: format '3' is not read; 1, 2.0 to 2.2, 4.0 and 4.1 are"},
+       {head_2 + "$Nodes\n1\x03\n", "m.msh:5: control byte 0x03 in the text"},
        {"$MeshFormat\n2.2 2 8\n", "m.msh:2: 2 is neither 0 (text) nor 1 (binary)"},
        {"$MeshFormat\n4.1 0 4\n", "m.msh:2: numbers of 4 bytes are not read; of 8 are"},
        {"$MeshFormat\n4.1 0 8\n$Nodes\n", "m.msh:3: '$Nodes' where $EndMeshFormat is needed"},

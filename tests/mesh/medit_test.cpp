@@ -41,6 +41,33 @@ TEST(Medit, TakesSectionsInAnyOrderAndAnEndOfFileForEnd) {
             (std::vector<int>{567}));
 }
 
+/// As old programs and editors write them; versions differ in binary files alone.
+TEST(Medit, TakesVersionsKeywordsInAnyCaseAndAByteOrderMark) {
+  for (const std::string version : {"3", "4"}) {
+    const SolidMesh mesh = read_text("\xEF\xBB\xBFmeshversionformatted " + version +
+                                     "\nDIMENSION 3\nvertices 4\n0 0 0 0\n1 0 0 0\n0 1 0 0\n"
+                                     "0 0 1 0\ncorners 1\n1\nTETRAHEDRA 1\n1 2 3 4 5\nend\n");
+    EXPECT_EQ(mesh.tetrahedron, (Corners{{0, 1, 2, 3}}));
+    EXPECT_EQ(mesh.region, (std::vector<int>{5}));
+  }
+}
+
+/// They were blanks to readers once, so that a damaged number became two.
+TEST(Medit, RefusesControlBytes) {
+  using namespace std::string_literals;
+  const std::string more = " 0 0\n1 0 0 0\n0 1 0 0\n0 0 1 0\nTetrahedra 1\n1 2 3 4 5\n";
+  expect_refused({{medit_head + "Vertices 4\n0\x01"s + more,
+                   "m.mesh:4: vertex 1 of 4: control byte 0x01 in the text"},
+                  {medit_head + "Vertices 4\n0 \0"s + more,
+                   "m.mesh:4: vertex 1 of 4: control byte 0x00 in the text"},
+                  {medit_head + "Vertices 4\n0 0 0 \x1b\n"s + more,
+                   "m.mesh:4: vertex 1 of 4: control byte 0x1b in the text"},
+                  {medit_head + "\x7f"s + vertices, "m.mesh:3: control byte 0x7f in the text"}},
+                 read_text);
+  EXPECT_EQ(read_text(medit_head + "# \x01\n"s + vertices + "\f\vTetrahedra 1\n1 2 3 4 5").region,
+            (std::vector<int>{5}));
+}
+
 TEST(Medit, SkipsWhatSaysNothingOfTheSolid) {
   const SolidMesh mesh =
       read_text(medit_head + "Corners 2\n1 2\nRequiredVertices\n1\n1\n" + vertices +
@@ -56,16 +83,16 @@ TEST(Medit, RefusesWhatItDoesNotKnow) {
   expect_refused(
       {{"", "m.mesh:1: no Medit mesh: it must begin with MeshVersionFormatted"},
        {"$MeshFormat\n", "m.mesh:1: no Medit mesh: it must begin with MeshVersionFormatted"},
-       {"MeshVersionFormatted 3\n", "m.mesh:1: version 3 is not read; 1 and 2 are"},
+       {"MeshVersionFormatted 5\n", "m.mesh:1: version 5 is not read; 1 to 4 are"},
        {"MeshVersionFormatted x\n", "m.mesh:1: 'x' is no whole number"},
        {"MeshVersionFormatted", "m.mesh:1: the file ends too early"},
        {"MeshVersionFormatted 1\n\nDimension 2\n",
         "m.mesh:3: a mesh in 2 dimensions; 3 are needed"},
        {"MeshVersionFormatted 1\n" + vertices, "m.mesh:2: Vertices in front of Dimension"},
        {medit_head + "Tetraeders 1\n", "m.mesh:3: unknown keyword 'Tetraeders'"},
-       {medit_head + "\x01\x7f"
+       {medit_head + "\x9b\x7f"
                      "a\n",
-        "m.mesh:3: unknown keyword '?a'"},
+        "m.mesh:3: unknown keyword '??a'"},
        {medit_head + vertices + "Hexahedra\n1\n",
         "m.mesh:9: 'Hexahedra': only tetrahedra and triangles are read"},
        {medit_head + "Quadrilaterals 2\n",

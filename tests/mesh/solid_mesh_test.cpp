@@ -113,6 +113,35 @@ TEST(SolidMesh, RefusesDamagedCompression) {
   }
 }
 
+/// A bit of the data is told by gzip's checksum, one of the header changes nothing.
+TEST(SolidMesh, RefusesFlippedBitsOfCompressedFiles) {
+  const TemporaryFolder folder;
+  write_gzip(folder / "a.mesh.gz", medit);
+  const std::string bytes = contents(folder / "a.mesh.gz");
+  for (std::size_t bit = 0; bit < 8 * bytes.size(); ++bit) {
+    std::string flipped = bytes;
+    flipped[bit / 8] = static_cast<char>(flipped[bit / 8] ^ 1 << bit % 8);
+    try {
+      expect_tetrahedron(read_solid_mesh(folder.write("b.mesh.gz", flipped)));
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::malformed_file) << bit << ": " << error.what();
+    }
+  }
+}
+
+/// As some programs write tetrahedra as it comes.
+TEST(SolidMesh, TurnsTetrahedraOfNegativeVolume) {
+  const TemporaryFolder folder;
+  const SolidMesh mesh = read_solid_mesh(folder.write(
+      "a.mesh",
+      "MeshVersionFormatted 2\nDimension 3\nVertices\n5\n0 0 0 0\n1 0 0 0\n0 1 0 0\n0 0 1 0\n"
+      "1 1 1 0\nTetrahedra\n3\n1 2 3 4 5\n2 3 5 4 6\n1 2 3 3 7\n"));
+  EXPECT_EQ(mesh.tetrahedron,
+            (std::vector<std::array<Index, 4>>{{0, 1, 2, 3}, {1, 2, 3, 4}, {0, 1, 2, 2}}));
+  EXPECT_EQ(mesh.region, (std::vector<int>{5, 6, 7}));
+  EXPECT_EQ(mesh.turned, 1);
+}
+
 /// As viewers do; a triangle keeps its vertices.
 TEST(SolidMesh, LeavesVerticesOfNoElementOut) {
   const TemporaryFolder folder;

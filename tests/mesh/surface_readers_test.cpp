@@ -24,6 +24,17 @@ TEST(ObjSurface, TakesWhatOthersWrite) {
                "f 2 3 4\nf -2 1 -1"));
 }
 
+/// Numbers behind a slash may be missing, and a line may go on in the next one.
+TEST(ObjSurface, TakesSlashesAtTheEndAndLinesThatGoOn) {
+  const std::string v = "v 0 0 \\\n0\nv 1 0 0\r\nv 0 1 0\nv 0\\\r\n 0 1\n";
+  expect_tetrahedron(from_obj(v + "f 1/ 3/ 2/\nf 1// 2// 4//\nf \\\n2 \\\r3\\\n 4\nf 3 1 4"));
+  // A comment does not.
+  expect_tetrahedron(from_obj(v + "# C:\\\nf 1 3 2\nl 1 \\\n2\nf 1 2 4\nf 2 3 4\nf 3 1 4"));
+  const SurfaceMesh textured = from_obj(v + "vt 0.5 1\nf 1/1/ 2/1/ 3/1/\n");
+  EXPECT_EQ(textured.texture[0][2], (TextureCoordinate{0.5, 1}));
+  EXPECT_TRUE(from_obj(v + "vt 0.5 1\nf 1/1/ 2/1/ 3//\n").texture.empty());
+}
+
 TEST(ObjSurface, PolygonsMayHaveAnyNumberOfCorners) {
   std::string text, face = "f";
   for (int i = 1; i <= 300; ++i) {
@@ -88,15 +99,15 @@ TEST(ObjSurface, RefusesWhatIsWrong) {
           {"v 0 0 0\r\nv 1 1\r\n", "f.obj:2: the line ends where a number is needed"},
           {"v", "f.obj:1: the line ends where a number is needed"},
           {"v 0 0 x\n", "f.obj:1: 'x' is no number"},
-          {"v 0 0 0 \\\n1\n", "f.obj:1: '\\' is no number"},
+          {"v 0 0 0 \\", "f.obj:1: '\\' is no number"},
           {"vt\n", "f.obj:1: the line ends where a number is needed"},
           {"vt 0 inf\n", "f.obj:1: 'inf' is not finite", not_finite},
           {v + "1 2 3\n", "f.obj:4: '1' is no keyword"},
           {v + "f 1 2\n", "f.obj:4: face 1 has 2 corners; 3 or more are needed"},
           {v + "f 1 2 3\nf 1\n", "f.obj:5: face 2 has 1 corner; 3 or more are needed"},
-          {v + "f 1 2 \\\n3\n", "f.obj:4: '\\'" + corner},
-          {v + "f 1 2 3/\n", "f.obj:4: '3/'" + corner},
-          {v + "f 1 2 3//\n", "f.obj:4: '3//'" + corner},
+          {v + "f 1 2 \\ \n3\n", "f.obj:4: '\\'" + corner},
+          {v + "f 1 2 \\\n3 x\n", "f.obj:5: 'x'" + corner},
+          {v + "f 1 2\x04 3\n", "f.obj:4: control byte 0x04 in the text"},
           {v + "f 1 2 3/1/1/1\n", "f.obj:4: '3/1/1/1'" + corner},
           {v + "f 1 2 /1\n", "f.obj:4: '/1'" + corner},
           {v + "f 1 2 3.5\n", "f.obj:4: '3.5'" + corner},
@@ -126,7 +137,8 @@ TEST(OffSurface, TakesWhatOthersWrite) {
   expect_tetrahedron(from_off(replaced(off, "\n", "\r")));
   const std::string coloured =
       "4 4 6\n0 0 0 9 9\n1 0 0\n0 1 0 1 1 1 255\n0 0 1\n3 0 2 1\n3 0 1 3\n3 1 2 3\n3 2 0 3\n";
-  for (const char* keyword : {"COFF ", "NOFF\n", "STOFF\n", "STCNOFF\n"}) {
+  expect_tetrahedron(from_off("\xEF\xBB\xBF" + off));
+  for (const char* keyword : {"COFF ", "NOFF\n", "STOFF\n", "STCNOFF\n", "coff\n"}) {
     expect_tetrahedron(from_off(keyword + coloured));
   }
 }
@@ -147,6 +159,7 @@ TEST(OffSurface, RefusesWhatIsWrong) {
           {"4OFF\n1 1 1\n",
            "f.off:1: '4OFF' is not read; OFF is, also with ST, C and N in front, in this order"},
           {"OFF BINARY\n", "f.off:1: binary OFF files are not read"},
+          {replaced(off, "4 4 6", "4 4\x06"), "f.off:2: control byte 0x06 in the text"},
           {"OFF\n1\n0 0 0\n", "f.off:2: the line ends where a number is needed"},
           {"OFF\n999999999999 1 0\n0 0 0\n",
            "f.off:2: 999999999999 vertices do not fit in the 11 bytes that follow"},
@@ -191,6 +204,25 @@ TEST(StlSurface, CornersOfOnePositionAreOneVertex) {
   EXPECT_EQ(from_stl(twice).triangles.position.size(), 4U);
 }
 
+TEST(StlSurface, TakesKeywordsAsOthersWriteThem) {
+  std::string upper = text_stl();
+  std::ranges::transform(upper, upper.begin(), [](char c) { return std::toupper(c); });
+  expect_welded(from_stl(upper));
+  expect_welded(from_stl("\xEF\xBB\xBF" + text_stl()));
+  std::string parted = text_stl();
+  for (const std::string keyword : {"loop", "facet", "solid"}) {
+    parted = replaced(parted, "end" + keyword, "End " + keyword);
+  }
+  expect_welded(from_stl(parted));
+}
+
+/// Programs fill blocks, or add a few bytes of their own; a triangle more would be lost.
+TEST(StlSurface, TakesBytesBehindItsTriangles) {
+  expect_welded(from_stl(binary_stl() + "\n"));
+  expect_welded(from_stl(binary_stl() + std::string(49, 'x')));
+  expect_welded(from_stl(binary_stl() + std::string(4096, '\0')));
+}
+
 TEST(StlSurface, RefusesWhatIsWrong) {
   const auto with = [](const std::string& from, const std::string& to) {
     return replaced(text_stl(), from, to);
@@ -204,8 +236,10 @@ TEST(StlSurface, RefusesWhatIsWrong) {
            "f.stl: no STL file: neither text that begins with 'solid' nor 84 bytes and triangles"},
           {binary.substr(0, 200),
            "f.stl: the triangles that its header counts take 284 bytes with it, the file has 200"},
-          {binary + "\n",
-           "f.stl: the triangles that its header counts take 284 bytes with it, the file has 285"},
+          {binary + std::string(50, 'x'),
+           "f.stl: the triangles that its header counts take 284 bytes with it, the file has 334"},
+          {with("normal nan", "normal \x05"), "f.stl:2: control byte 0x05 in the text"},
+          {with("vertex", std::string("vertex\0", 7)), "f.stl:4: control byte 0x00 in the text"},
           {binary_stl(NAN), "f.stl: triangle 1 of 4: a number is not finite", not_finite},
           {with("vertex 1 -0 -0", "vertex nan 0 0"), "f.stl:6: 'nan' is not finite", not_finite},
           {with("vertex 1 -0 -0", "vertex 1 0"), "f.stl:7: 'endloop' is no number"},

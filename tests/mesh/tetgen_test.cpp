@@ -52,6 +52,20 @@ TEST(TetGen, ReadsAttributesMarkersAndComments) {
   EXPECT_EQ(mesh.surface, (std::vector<int>{-3, 4}));
 }
 
+/// An attribute that is no whole number somewhere tells no regions.
+TEST(TetGen, TakesRealAttributes) {
+  const auto regions = [](const std::string& first, const std::string& second) {
+    const std::string ele = "2 4 1\n1 1 2 3 4 " + first + "\n2 2 1 3 4 " + second + "\n";
+    return read(nodes_from_1, ele).region;
+  };
+  EXPECT_EQ(regions("3.0e+00", "-1"), (std::vector<int>{3, -1}));
+  EXPECT_EQ(regions("3", "0.5"), (std::vector<int>{0, 0}));
+  EXPECT_EQ(regions("0.5", "3"), (std::vector<int>{0, 0}));
+  EXPECT_EQ(regions("7", "1e10"), (std::vector<int>{0, 0}));
+  EXPECT_EQ(read("\xEF\xBB\xBF" + nodes_from_1, "\xEF\xBB\xBF" + one_tetrahedron).region.size(),
+            1U);
+}
+
 TEST(TetGen, TakesShortFirstLines) {
   const SolidMesh mesh = read("4\n1 0 0 0\n2 1 0 0\n3 0 1 0\n4 0 0 1\n", "1\n1 1 2 3 4");
   EXPECT_EQ(mesh.tetrahedron, (Corners{{0, 1, 2, 3}}));
@@ -97,10 +111,9 @@ TEST(TetGen, RefusesFaultyTetrahedra) {
        {"1 4 0\n1 1 2 3 4\n2 1 2 3 4\n",
         "t.ele:3: more tetrahedra than the 1 that line 1 promises"},
        {"2 4 0\n1 1 2 3 4  # one   \n", "t.ele:3: tetrahedron 2 of 2: the file ends too early"},
-       {"1 4 1\n1 1 2 3 4 0.5\n",
-        "t.ele:2: tetrahedron 1 of 1: the region's attribute is no whole number"},
-       {"1 4 1\n1 1 2 3 4 1e10\n",
-        "t.ele:2: tetrahedron 1 of 1: the region's attribute is no whole number"},
+       {"1 4 1\n1 1 2 3 4 nan\n", "t.ele:2: tetrahedron 1 of 1: 'nan' is not finite",
+        ErrorKind::not_finite},
+       {"1 4 1\n1 1 2 3 4 \x02 5\n", "t.ele:2: tetrahedron 1 of 1: control byte 0x02 in the text"},
        {"1 4 0\n7 1 2 3 5\n", "t.ele:2: tetrahedron 7 refers to node 5, which is not there", range},
        {"1 4 0\n7 0 2 3 4\n", "t.ele:2: tetrahedron 7 refers to node 0, which is not there", range},
        {"1 4 0\n7 1 2 -9223372036854775808 4\n",
