@@ -1,5 +1,6 @@
 #include <bit>
 #include <charconv>
+#include <cstdint>
 #include <cstring>
 #include <optional>
 #include <pugixml.hpp>
@@ -32,9 +33,9 @@ class VtkXmlReader {
     const pugi::xml_node piece = root.child(kind.c_str()).child("Piece");
     if (!piece) refuse("the file has no Piece");
     if (piece.next_sibling("Piece")) refuse("a file in several pieces is not read; save it whole");
-    const std::vector<double> coordinates = numbers<double>(need_array(piece, "Points", nullptr));
     const long long points = count(piece, "NumberOfPoints");
-    check_size("Points", coordinates.size(), points, 3);
+    const std::vector<double> coordinates =
+        numbers<double>(need_array(piece, "Points", nullptr), {"Points", points, 3});
     grid_.position.resize(coordinates.size() / 3);
     for (std::size_t i = 0; i < coordinates.size(); ++i) {
       grid_.position[i / 3][i % 3] = coordinates[i];
@@ -53,6 +54,7 @@ class VtkXmlReader {
     const std::size_t element = file_.bytes.find("<AppendedData");
     const std::size_t mark = element == file_.bytes.npos ? element : file_.bytes.find('_', element);
     std::string xml(file_.bytes.substr(0, mark));
+    refuse_control_bytes(file_.bytes.substr(0, mark));
     if (mark != file_.bytes.npos) {
       appended_ = file_.bytes.substr(mark + 1);
       xml += "</AppendedData></VTKFile>";
@@ -80,6 +82,15 @@ class VtkXmlReader {
     coding_.is_compressed = !compressor.empty();
     const std::string encoding = root.child("AppendedData").attribute("encoding").value();
     is_appended_raw_ = encoding == "raw";
+    if (!is_appended_raw_) refuse_control_bytes(appended_);
+  }
+
+  /// In a part of the file.
+  void refuse_control_bytes(std::string_view part) const {
+    const std::size_t at = find_control_byte(part);
+    if (at == part.npos) return;
+    const auto begin = static_cast<std::size_t>(part.data() - file_.bytes.data());
+    TextScanner(file_.path, file_.bytes).fail_control_byte(begin + at);
   }
 
   long long count(const pugi::xml_node& piece, const char* name) const {
@@ -92,13 +103,19 @@ class VtkXmlReader {
     return value;
   }
 
-  void check_size(const char* what, std::size_t size, long long wanted, long long each) const {
-    if (size % static_cast<std::size_t>(each) == 0 &&
-        static_cast<long long>(size) / each == wanted) {
-      return;
-    }
-    refuse(std::string(what) + " has " + std::to_string(size) + " numbers where " +
-           std::to_string(each) + " of each of " + std::to_string(wanted) + " are needed");
+  /// How many numbers an array must have: `each` of `count` things.
+  struct Wanted {
+    const char* array;
+    long long count;
+    long long each = 1;
+  };
+
+  void check_size(const Wanted& wanted, std::uint64_t size) const {
+    const auto each = static_cast<std::uint64_t>(wanted.each);
+    if (size % each == 0 && static_cast<long long>(size / each) == wanted.count) return;
+    const std::string each_of = each > 1 ? std::to_string(each) + " of each of " : "";
+    refuse(std::string(wanted.array) + " has " + std::to_string(size) + " numbers where " +
+           each_of + std::to_string(wanted.count) + " are needed");
   }
 
   /// The first, where no name is given.
@@ -111,30 +128,41 @@ class VtkXmlReader {
     return array;
   }
 
-  std::string bytes_of(const pugi::xml_node& array, const std::string& where) const {
+  /// An array as it is packed; `decoded` keeps what comes out of base64.
+  std::string_view packed(const pugi::xml_node& array, std::string& decoded) const {
     const std::string format = array.attribute("format").value();
-    if (format == "binary") return unpacked(from_base64(array.text().get()), coding_, where);
+    if (format == "binary") return decoded = from_base64(array.text().get());
     if (format != "appended") refuse(in_quotes(format) + " is no format of an array");
     const auto offset = static_cast<unsigned long long>(count(array, "offset"));
     if (offset > appended_.size()) refuse("an array lies behind the end of the file");
     const std::string_view rest = appended_.substr(offset);
-    return is_appended_raw_ ? unpacked(rest, coding_, where)
-                            : unpacked(from_base64(rest), coding_, where);
+    if (is_appended_raw_) return rest;
+    return decoded = from_base64(rest);
+  }
+
+  /// The bytes of an array, which are as many as they must be before any is inflated.
+  std::string bytes_of(const pugi::xml_node& array, const VtkType& type, const std::string& name,
+                       const Wanted& wanted) const {
+    const std::string where = std::string(file_.path) + ": " + name;
+    std::string decoded;
+    const std::string_view bytes = packed(array, decoded);
+    const std::uint64_t size = unpacked_size(bytes, coding_, where);
+    if (size % type.size != 0) refuse(name + "a number is cut");
+    check_size(wanted, size / type.size);
+    return unpacked(bytes, coding_, where);
   }
 
   /// All numbers of an array.
   template <class T>
-  std::vector<T> numbers(const pugi::xml_node& array) const {
+  std::vector<T> numbers(const pugi::xml_node& array, const Wanted& wanted) const {
     const std::string name = "array " + in_quotes(array.attribute("Name").value()) + ": ";
-    const std::string where = std::string(file_.path) + ": " + name;
     const std::string_view type_name = array.attribute("type").value();
     const VtkType* const type = find_vtk_type(type_name);
     if (type == nullptr || (!type->is_whole() && std::is_integral_v<T>)) {
       refuse(name + "numbers of type " + in_quotes(type_name) + " are not read here");
     }
     const bool is_text = std::strcmp(array.attribute("format").as_string("ascii"), "ascii") == 0;
-    const std::string bytes = is_text ? array.text().get() : bytes_of(array, where);
-    if (!is_text && bytes.size() % type->size != 0) refuse(name + "a number is cut");
+    const std::string bytes = is_text ? array.text().get() : bytes_of(array, *type, name, wanted);
     const std::string scanned = std::string(file_.path) + ": " + name.substr(0, name.size() - 2);
     TextScanner scan(scanned, bytes);
     scan.set_binary();  // its lines are not the file's
@@ -148,23 +176,28 @@ class VtkXmlReader {
         result.push_back(values.real(*type));
       }
     }
+    if (is_text) check_size(wanted, result.size());
     return result;
+  }
+
+  /// Corners of all cells, and where each one ends.
+  void read_corners(const pugi::xml_node& piece, const char* of, long long cells) {
+    grid_.end = numbers<long long>(need_array(piece, of, "offsets"), {"offsets", cells});
+    const long long corners = grid_.end.empty() ? 0 : grid_.end.back();
+    grid_.corner =
+        numbers<long long>(need_array(piece, of, "connectivity"), {"connectivity", corners});
   }
 
   void read_cells(const pugi::xml_node& piece) {
     const long long cells = count(piece, "NumberOfCells");
-    grid_.corner = numbers<long long>(need_array(piece, "Cells", "connectivity"));
-    grid_.end = numbers<long long>(need_array(piece, "Cells", "offsets"));
-    grid_.type = numbers<long long>(need_array(piece, "Cells", "types"));
-    check_size("offsets", grid_.end.size(), cells, 1);
-    check_size("types", grid_.type.size(), cells, 1);
+    read_corners(piece, "Cells", cells);
+    grid_.type = numbers<long long>(need_array(piece, "Cells", "types"), {"types", cells});
     for (const pugi::xml_node array : piece.child("CellData").children("DataArray")) {
       const VtkType* const type = find_vtk_type(array.attribute("type").value());
       const bool is_whole = type != nullptr && type->is_whole();
       if (!is_whole || !is_group_name(array.attribute("Name").value())) continue;
       if (array.attribute("NumberOfComponents").as_int(1) > 1) continue;
-      grid_.group = numbers<long long>(array);
-      check_size("groups", grid_.group.size(), cells, 1);
+      grid_.group = numbers<long long>(array, {"groups", cells});
       return;
     }
   }
@@ -174,9 +207,7 @@ class VtkXmlReader {
       refuse("strips of triangles are not read");
     }
     const long long polygons = count(piece, "NumberOfPolys");
-    grid_.corner = numbers<long long>(need_array(piece, "Polys", "connectivity"));
-    grid_.end = numbers<long long>(need_array(piece, "Polys", "offsets"));
-    check_size("offsets", grid_.end.size(), polygons, 1);
+    read_corners(piece, "Polys", polygons);
     grid_.type.assign(grid_.end.size(), vtk_polygon);
   }
 

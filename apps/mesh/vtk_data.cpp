@@ -27,18 +27,20 @@ class Unpacker {
   Unpacker(std::string_view bytes, const VtkCoding& coding, const std::string& where)
       : bytes_(bytes), coding_(coding), where_(where) {}
 
+  std::uint64_t size() {
+    if (!coding_.is_compressed) return length();
+    return read_blocks().size;
+  }
+
   std::string plain() { return std::string(take(length())); }
 
-  /// Number of blocks, size of a block and of the last, compressed size of each, blocks.
   std::string inflated() {
-    const std::uint64_t blocks = length(), size = length(), last = length();
-    if (blocks > bytes_.size() / length_size()) refuse("more blocks than bytes");
-    std::vector<std::uint64_t> packed(blocks);
-    for (std::uint64_t& block : packed) block = length();
+    const Blocks blocks = read_blocks();
     std::string result;
-    for (std::size_t i = 0; i < packed.size(); ++i) {
-      const bool is_last = i + 1 == packed.size() && last != 0;
-      inflate_block(take(packed[i]), is_last ? last : size, result);
+    result.reserve(blocks.size);
+    for (std::size_t i = 0; i < blocks.packed.size(); ++i) {
+      const bool is_last = i + 1 == blocks.packed.size();
+      inflate_block(take(blocks.packed[i]), is_last ? blocks.last : blocks.each, result);
     }
     return result;
   }
@@ -57,6 +59,32 @@ class Unpacker {
     return taken;
   }
 
+  /// Bytes of all, of a block and of the last one, inflated, and of each, packed.
+  struct Blocks {
+    std::uint64_t size = 0, each, last;
+    std::vector<std::uint64_t> packed;
+  };
+
+  /// In front of the blocks: their number, the size of one and of the last, 0 if it is a whole one,
+  /// and the packed size of each.
+  Blocks read_blocks() {
+    const std::uint64_t count = length();
+    Blocks blocks{.each = length(), .last = length(), .packed = {}};
+    if (blocks.last == 0) blocks.last = blocks.each;
+    if (count > bytes_.size() / length_size()) refuse("more blocks than bytes");
+    blocks.packed.resize(count);
+    for (std::uint64_t& block : blocks.packed) block = length();
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::uint64_t size = i + 1 == count ? blocks.last : blocks.each;
+      // Bytes become at most 1032 times as many.
+      if (size / 1032 > blocks.packed[i] || blocks.packed[i] > bytes_.size()) {
+        refuse("a compressed block is larger than its bytes can be");
+      }
+      blocks.size += size;
+    }
+    return blocks;
+  }
+
   std::uint64_t length() {
     std::string raw(take(length_size()));
     if (coding_.is_swapped) std::reverse(raw.begin(), raw.end());
@@ -71,8 +99,6 @@ class Unpacker {
   }
 
   void inflate_block(std::string_view packed, std::uint64_t size, std::string& result) const {
-    // Bytes become at most 1032 times as many.
-    if (size / 1032 > packed.size()) refuse("a compressed block is larger than its bytes can be");
     const std::size_t begin = result.size();
     result.resize(begin + size);
     uLongf got = size;
@@ -106,6 +132,11 @@ std::string from_base64(std::string_view text) {
     count %= 4;
   }
   return bytes;
+}
+
+std::uint64_t unpacked_size(std::string_view bytes, const VtkCoding& coding,
+                            const std::string& where) {
+  return Unpacker(bytes, coding, where).size();
 }
 
 std::string unpacked(std::string_view bytes, const VtkCoding& coding, const std::string& where) {

@@ -1,6 +1,10 @@
 // VTK's files as meshes: as meshio writes them (tests/fuzz/corpus), as this library does, and what
 // is refused.
 #include <gtest/gtest.h>
+#include <zlib.h>
+
+#include <algorithm>
+#include <cctype>
 
 #include "io/temporary_folder.hpp"
 #include "refused.hpp"
@@ -100,6 +104,24 @@ TEST(VtkFiles, OfPolygonsAreSurfaces) {
   EXPECT_EQ(surface(xml).triangles.triangle.size(), 2U);
 }
 
+/// VTK takes keywords and types in any letter case, and a byte order mark is no part of a text.
+TEST(VtkFiles, TakeKeywordsInAnyCase) {
+  for (const std::string folder : {"solid_mesh/", "surface_mesh/"}) {
+    const std::string text = corpus(folder + "ascii.vtk");
+    std::string lower = text, upper = text;
+    std::ranges::transform(lower, lower.begin(), [](char c) { return std::tolower(c); });
+    std::ranges::transform(upper, upper.begin(), [](char c) { return std::toupper(c); });
+    for (const std::string& other : {lower, upper, "\xEF\xBB\xBF" + text}) {
+      const VtkGrid grid = read_vtk({"f", other}), wanted = grid_of(text);
+      EXPECT_EQ(grid.position, wanted.position);
+      EXPECT_EQ(grid.corner, wanted.corner);
+      EXPECT_EQ(grid.type, wanted.type);
+    }
+  }
+  EXPECT_EQ(solid("\xEF\xBB\xBF" + corpus("solid_mesh/ascii.vtu")).region,
+            (std::vector<int>{5, 6}));
+}
+
 TEST(VtkFiles, AreRefusedInOneLine) {
   const std::string text = corpus("solid_mesh/ascii.vtk"), xml = corpus("solid_mesh/ascii.vtu");
   expect_refused(
@@ -125,14 +147,58 @@ TEST(VtkFiles, AreRefusedInOneLine) {
        {replaced_once(xml, "type=\"UnstructuredGrid\"", "type=\"ImageData\""),
         "f: a file of type 'ImageData' is not read; UnstructuredGrid and PolyData are"},
        {replaced_once(corpus("solid_mesh/zlib.vtu"), "vtkZLib", "vtkLZMA"),
-        "f: data of 'vtkLZMADataCompressor' are not read; those of vtkZLibDataCompressor are"}},
+        "f: data of 'vtkLZMADataCompressor' are not read; those of vtkZLibDataCompressor are"},
+       {replaced_once(text, "1.0 1.0 1.0", "1.0\x07 1.0 1.0"),
+        "f:6: point 4 of 5: control byte 0x07 in the text"},
+       {replaced_once(xml, "<Points>", "<Points>\n\x08"), "f:7: control byte 0x08 in the text"},
+       {replaced_once(xml, "NumberOfCells=\"3\"", "NumberOfCells=\"2\""),
+        "f: offsets has 3 numbers where 2 are needed"}},
       solid);
 }
 
-TEST(VtkData, SpendsNoMemoryOnWhatItCannotHold) {
-  const auto lengths = [](const std::vector<std::uint32_t>& values) {
-    return std::string(reinterpret_cast<const char*>(values.data()), 4 * values.size());
+std::string lengths(const std::vector<std::uint32_t>& values) {
+  return std::string(reinterpret_cast<const char*>(values.data()), 4 * values.size());
+}
+
+/// A block that zlib cannot inflate is not looked at where its size is not the one that is needed.
+TEST(VtkFiles, AreInflatedAsFarAsTheirCountsNeed) {
+  const auto file = [](const std::string& points, std::uint32_t size) {
+    return "<VTKFile type=\"PolyData\" compressor=\"vtkZLibDataCompressor\"><PolyData><Piece "
+           "NumberOfPoints=\"" +
+           points +
+           "\" NumberOfPolys=\"1\"><Points><DataArray type=\"Float64\" format=\"appended\" "
+           "offset=\"0\"/></Points></Piece></PolyData><AppendedData encoding=\"raw\">_" +
+           lengths({1, size, 0, 1000000}) + std::string(1000000, 'x');
   };
+  EXPECT_EQ(test::message_of([&] { surface(file("5", 400000000)); }),
+            "f: Points has 50000000 numbers where 3 of each of 5 are needed");
+  EXPECT_EQ(test::message_of([&] { surface(file("5", 120)); }),
+            "f: array '': a compressed block is damaged");
+}
+
+/// A flipped bit is told by zlib's checksum.
+TEST(VtkData, ComparesChecksums) {
+  const std::string plain = "0123456789 and so on, and so on";
+  uLongf size = compressBound(plain.size());
+  std::string packed(size, '\0');
+  ASSERT_EQ(compress(reinterpret_cast<Bytef*>(packed.data()), &size,
+                     reinterpret_cast<const Bytef*>(plain.data()), plain.size()),
+            Z_OK);
+  packed.resize(size);
+  const std::string head = lengths(
+      {1, static_cast<std::uint32_t>(plain.size()), 0, static_cast<std::uint32_t>(packed.size())});
+  EXPECT_EQ(unpacked(head + packed, {.is_compressed = true}, "f: "), plain);
+  EXPECT_EQ(unpacked_size(head + packed, {.is_compressed = true}, "f: "), plain.size());
+  for (std::size_t bit = 0; bit < 8 * packed.size(); ++bit) {
+    std::string flipped = packed;
+    flipped[bit / 8] = static_cast<char>(flipped[bit / 8] ^ 1 << bit % 8);
+    EXPECT_EQ(test::message_of([&] { unpacked(head + flipped, {.is_compressed = true}, "f: "); }),
+              "f: a compressed block is damaged")
+        << bit;
+  }
+}
+
+TEST(VtkData, SpendsNoMemoryOnWhatItCannotHold) {
   const auto refusal = [](const std::string& bytes, bool is_compressed) {
     return test::message_of([&] { unpacked(bytes, {.is_compressed = is_compressed}, "f: "); });
   };
