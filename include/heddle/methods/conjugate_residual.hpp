@@ -26,16 +26,34 @@ struct ResidualMethod {
     u = preconditioned ? 6 : q,
     vectors = preconditioned ? 7 : 5
   };
-  /// `z_w` is that of z and A z.
-  enum Scalar { z_w, alpha, beta, scalars };
+  /// `z_w` is that of z and A z. `largest`: of |z_w| / |r|^2, so far.
+  enum Scalar { z_w, alpha, beta, largest, scalars = preconditioned ? 4 : 3 };
   template <int a, int b>
   using Inner = ResidualProduct<plain, a, b>;
+
+  template <Ring Q, class T>
+  HEDDLE_INLINE static T size_of(const Coefficient<Q, T>& number) {
+    T sum = 0;
+    for (const T component : number.component) sum += component < 0 ? -component : component;
+    return sum;
+  }
+  /// r and z are updated each for itself, and rounded at the size of the first r: what that leaves
+  /// of r stays, while z goes on to zero. Then only b - A x tells how far x is.
+  template <class N, class C, class T>
+  HEDDLE_INLINE static bool drifts_apart(C& c, T squared, T rounding) {
+    const T ratio = size_of(c[z_w]) / squared, before = c[largest].real();
+    if (ratio > before) c[largest] = N::from_real(ratio);
+    return ratio < rounding * square_root(rounding) * before;
+  }
 
   struct Begin {
     template <class C, class N, class T>
     HEDDLE_INLINE static void decide(C& c, const N* sum, Judge<T>& judge) {
       c[z_w] = sum[0];
       if (!is_usable(c[z_w])) judge.stop(device::loop_lost);
+      if constexpr (preconditioned) {
+        c[largest] = N::from_real(size_of(c[z_w]) / judge.first_squared_norm);
+      }
     }
   };
   /// p = z, q = A p.
@@ -73,7 +91,11 @@ struct ResidualMethod {
     HEDDLE_INLINE static void decide(C& c, const N* sum, Judge<T>& judge) {
       c[beta] = inverse(c[z_w]) * sum[1];
       c[z_w] = sum[1];
-      judge.conclude(sum[0].real());
+      const T squared = sum[0].real();
+      judge.conclude(squared);
+      if constexpr (preconditioned) {
+        if (drifts_apart<N>(c, squared, judge.rounding)) judge.finish(device::loop_reached);
+      }
       if (!is_usable(c[z_w])) judge.finish(device::loop_lost);
     }
   };

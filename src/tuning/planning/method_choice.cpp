@@ -108,7 +108,9 @@ bool MethodChoice::gives_way(const Report& report) {
   if (method->needs_hermitian && report.status == Status::not_hermitian) {
     return turn_to(method_for_all(), "the matrix is not Hermitian");
   }
-  if (method->needs_symmetric && report.status == Status::breakdown) {
+  const bool has_failed = report.status == Status::breakdown ||
+                          (report.status == Status::not_finite && report.iterations > 0);
+  if (method->needs_symmetric && has_failed) {
     return turn_to(method_for_all(),
                    std::string(method->title) + " broke down after " + iterations);
   }
