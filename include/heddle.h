@@ -328,6 +328,8 @@ typedef struct heddle_solver_options {
                                 by residuals in double; doubles go on where floats come no further.
                                 Of operators in double and sliced storage, with preconditioners by
                                 text; the host drives such solves; 0 */
+  int32_t keep_best;         /* not 0: a solve that a limit of iterations or time ends, or the caller,
+                                returns the x of the least residual that was looked at; 0: the last */
 } heddle_solver_options;
 /* As heddle_operator_options_init, with sizeof(heddle_solver_options). */
 HEDDLE_API void heddle_solver_options_init(heddle_solver_options *options, size_t size);
@@ -358,6 +360,13 @@ typedef HEDDLE_ENUM(heddle_outcome) {
   HEDDLE_NOT_SYMMETRIC = 11
 } heddle_outcome;
 
+/* The x that a solve returns. */
+typedef HEDDLE_ENUM(heddle_returned) {
+  HEDDLE_RETURNED_LAST = 0, /* that of its last iteration; also x = 0 for b = 0 */
+  HEDDLE_RETURNED_BEST = 1, /* that of the least true residual among those that were looked at */
+  HEDDLE_RETURNED_GUESS = 2
+} heddle_returned;
+
 typedef struct heddle_report {
   size_t struct_size; /* sizeof(heddle_report), set by the caller */
   heddle_outcome outcome;
@@ -369,6 +378,7 @@ typedef struct heddle_report {
   double target_norm;    /* the residual norm that counts as converged */
   double backward_error; /* NaN where no product was made for it */
   double seconds;        /* of the iterations; NaN of an enqueued solve */
+  heddle_returned returned;
 } heddle_report;
 
 /* Solves A x = b from the guess in x, and writes x. HEDDLE_OK says that the solve ended, and the

@@ -31,6 +31,7 @@ typedef struct heddle_device_report {
   heddle_outcome outcome;
   int32_t used_floats; /* not 0: the last iterations read a narrower copy of the matrix */
   int32_t restarts;
+  heddle_returned returned;
   int64_t iterations;
   double residual, residual_norm, baseline_norm, target_norm;
   int32_t singular_row; /* the first that Jacobi could not invert: HEDDLE_BREAKDOWN; or -1 */

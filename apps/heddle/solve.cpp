@@ -268,6 +268,13 @@ void add_solve(CLI::App& app, int& status, Communicator* ranks) {
           "seconds of iterating, looked at between the solver's iterations, and between those "
           "of a solver that preconditions")
       ->type_name("SECONDS");
+  command
+      ->add_option("--keep", options->keep,
+                   "the x of a solve that a limit ends: last, as the method has it by then, or "
+                   "best, that of the least residual that was looked at")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"last", "best"}))
+      ->type_name("X");
   add_plan_option(*command, options->plan);
   options->storage.add_to(*command);
   options->ranks.add_to(*command, ranks != nullptr);

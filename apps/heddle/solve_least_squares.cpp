@@ -53,6 +53,7 @@ void refuse_other_options(const SolveOptions& options, const std::string& reason
   }
   if (options.shift != 0) refuse("--shift", "see --damping");
   if (options.has_narrow_fields()) refuse("--field-precision single", "it keeps its own fields");
+  if (options.keep != "last") refuse("--keep " + options.keep, "its residual never grows");
   if (options.right_hand_sides != 1) refuse("--right-hand-sides", "it solves one at a time");
 }
 

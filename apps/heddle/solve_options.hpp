@@ -36,6 +36,7 @@ struct SolveOptions {
   bool has_narrow_fields() const { return field_precision == "single"; }
   StepOptions steps;
   std::optional<double> time_limit;
+  std::string keep = "last";
   std::string plan;
   ProfileOption profile;
   StorageOption storage;

@@ -83,6 +83,18 @@ std::string text_of_processors(const SolveOutcome& outcome) {
   return ", on " + std::to_string(processors) + (processors == 1 ? " processor" : " processors");
 }
 
+/// Which x a solve returned that has not converged.
+const char* returned_in_words(const Report& report) {
+  switch (report.returned) {
+    case Returned::last:
+      return "last: x of the last iteration";
+    case Returned::best:
+      return "best: x of the least residual that was looked at";
+    default:
+      return "guess: no iteration found a better x";
+  }
+}
+
 /// Of a solve that began with floats.
 std::string fields_of_last_runs(const SolveOutcome& outcome) {
   return outcome.report().stored == "own" ? "double" : "float";
@@ -126,6 +138,7 @@ nlohmann::ordered_json to_json(const SolveOutcome& outcome, const Device& device
   if (!report.detail.empty()) json["detail"] = report.detail;
   json["iterations"] = report.iterations;
   json["residual"] = number_or_null(report.residual);
+  json["returned"] = name(report.returned);
   json["backward_error"] = number_or_null(report.backward_error);
   json["error"] = error_of(outcome, outcome.reported);
   json["shift"] = outcome.shift;
@@ -175,6 +188,7 @@ nlohmann::ordered_json to_json(const SolveOutcome& outcome, const Device& device
     json["systems"].push_back({{"status", name(of.status)},
                                {"iterations", of.iterations},
                                {"residual", number_or_null(of.residual)},
+                               {"returned", name(of.returned)},
                                {"error", error_of(outcome, k)}});
   }
   json["bytes_per_iteration"] = report.bytes_per_iteration;
@@ -249,6 +263,7 @@ void print(const SolveOutcome& outcome, const Device& device) {
       report.baseline_norm > 0 ? report.target_norm / report.baseline_norm : 0.0,
       report.restarts > 0 ? (", after " + std::to_string(report.restarts) + " restarts").c_str()
                           : "");
+  if (!report.converged()) std::printf("returned   %s\n", returned_in_words(report));
   if (report.backward_error >= 0) {
     std::printf(
         "rounding   |b - A x| / (|A||x| + |b|) = %.1e, estimated: the backward error of x\n",

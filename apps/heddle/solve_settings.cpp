@@ -119,6 +119,7 @@ SolverOptions settings_of(const SolveOptions& options, SolveWatch& watch) {
   if (options.tolerance) settings.tolerance = *options.tolerance;
   if (options.time_limit) settings.time_limit = *options.time_limit;
   settings.max_iterations = options.max_iterations;
+  if (options.keep == "best") settings.keep = Keep::best;
   if (options.restart) settings.restart = *options.restart;
   if (options.basis_precision == "single") settings.basis_precision = StoredScalar::single;
   options.steps.apply_to(settings);

@@ -25,9 +25,9 @@ inline constexpr std::size_t sizes_of_versions<heddle_edits>[] = {48};
 template <>
 inline constexpr std::size_t sizes_of_versions<heddle_rank_options>[] = {48, 56};
 template <>
-inline constexpr std::size_t sizes_of_versions<heddle_solver_options>[] = {64, 96, 104};
+inline constexpr std::size_t sizes_of_versions<heddle_solver_options>[] = {64, 96, 104, 112};
 template <>
-inline constexpr std::size_t sizes_of_versions<heddle_report>[] = {72};
+inline constexpr std::size_t sizes_of_versions<heddle_report>[] = {72, 80};
 template <>
 inline constexpr std::size_t sizes_of_versions<heddle_tune_options>[] = {72, 120};
 template <>

@@ -39,6 +39,7 @@ inline heddle_report told(const Report& report) {
   c.target_norm = report.target_norm;
   c.backward_error = report.backward_error;
   c.seconds = report.iterate_seconds;
+  c.returned = static_cast<heddle_returned>(report.returned);
   return c;
 }
 

@@ -45,6 +45,7 @@ const heddle_solver_options default_solver_options{sizeof(heddle_solver_options)
                                                    0,
                                                    0,
                                                    0,
+                                                   0,
                                                    0};
 
 /// Of methods that go by an interval or a step.
@@ -87,6 +88,7 @@ SolverOptions options_of(const heddle_solver_options* given, const MethodInfo& m
   options.restart = c.restart;
   options.record_history = c.record_history != 0;
   options.time_limit = c.time_limit;
+  if (c.keep_best != 0) options.keep = Keep::best;
   if (c.basis_in_single != 0 && !method.restarts) {
     throw Error(ErrorKind::usage,
                 "a basis in single is for gmres and fgmres, not for " + std::string(method.name));

@@ -25,6 +25,7 @@ static_assert(sizeof(heddle_device_report) == sizeof(DeviceReport));
 static_assert(offsetof(heddle_device_report, outcome) == offsetof(DeviceReport, status));
 static_assert(offsetof(heddle_device_report, used_floats) == offsetof(DeviceReport, stored));
 static_assert(offsetof(heddle_device_report, restarts) == offsetof(DeviceReport, restarts));
+static_assert(offsetof(heddle_device_report, returned) == offsetof(DeviceReport, returned));
 static_assert(offsetof(heddle_device_report, iterations) == offsetof(DeviceReport, iterations));
 static_assert(offsetof(heddle_device_report, residual) == offsetof(DeviceReport, residual));
 static_assert(offsetof(heddle_device_report, residual_norm) ==
@@ -130,6 +131,7 @@ Report report_of(const DeviceReport& there) {
   report.baseline_norm = there.baseline_norm;
   report.target_norm = there.target_norm;
   report.backward_error = there.backward_error;
+  report.returned = there.returned;
   report.restarts = there.restarts;
   report.iterate_seconds = std::numeric_limits<double>::quiet_NaN();
   return report;

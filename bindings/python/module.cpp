@@ -137,10 +137,10 @@ void add_operators(nb::module_& m) {
 void add_solvers(nb::module_& m) {
   nb::class_<SolverOptions>(m, "SolverOptions")
       .def(nb::init<double, double, std::int64_t, int, double, bool, double, double, double, bool,
-                    bool>(),
+                    bool, bool>(),
            "tolerance"_a, "absolute_tolerance"_a, "max_iterations"_a, "restart"_a, "time_limit"_a,
            "record_history"_a, "lower"_a, "upper"_a, "omega"_a, "basis_in_single"_a,
-           "fields_in_single"_a);
+           "fields_in_single"_a, "keep_best"_a);
   nb::class_<Solver>(m, "Solver", nb::type_slots(collected<Solver>))
       .def_static("make", &Solver::make, nb::arg(), nb::arg(), nb::arg().none(), nb::arg())
       .def("solve", &Solver::solve, nb::arg().noconvert(), nb::arg().noconvert(), nb::arg(),

@@ -76,7 +76,7 @@ struct SolverOptions {
 
   SolverOptions(double tolerance, double absolute_tolerance, std::int64_t max_iterations,
                 int restart, double time_limit, bool record_history, double lower, double upper,
-                double omega, bool basis_in_single, bool fields_in_single) {
+                double omega, bool basis_in_single, bool fields_in_single, bool keep_best) {
     heddle_solver_options_init(&own, sizeof own);
     own.tolerance = tolerance;
     own.absolute_tolerance = absolute_tolerance;
@@ -89,6 +89,7 @@ struct SolverOptions {
     own.omega = omega;
     own.basis_in_single = basis_in_single ? 1 : 0;
     own.fields_in_single = fields_in_single ? 1 : 0;
+    own.keep_best = keep_best ? 1 : 0;
   }
 };
 
@@ -265,9 +266,10 @@ struct Solver {
   }
   static nb::tuple told(const heddle_report& report, const std::string& detail,
                         const nb::object& history) {
+    constexpr const char* returned[] = {"last", "best", "guess"};
     return nb::make_tuple(heddle_outcome_name(report.outcome), report.iterations, report.residual,
                           report.residual_norm, report.backward_error, report.seconds, detail,
-                          history);
+                          returned[report.returned], history);
   }
   std::string summary() const {
     std::string text(heddle_solver_summary(solver.own, nullptr, 0), '\0');

@@ -54,6 +54,7 @@ module heddle
     real(c_double) :: lower, upper, omega
     integer(c_int32_t) :: basis_in_single
     integer(c_int64_t) :: fields_in_single
+    integer(c_int32_t) :: keep_best
   end type
 
   type, bind(c) :: heddle_report
@@ -63,6 +64,7 @@ module heddle
     integer(c_int64_t) :: iterations = 0
     real(c_double) :: residual = 0, residual_norm = 0, baseline_norm = 0, target_norm = 0, &
       backward_error = 0, seconds = 0
+    integer(c_int) :: returned = 0
   end type
 
   interface

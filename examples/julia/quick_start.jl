@@ -24,6 +24,7 @@ mutable struct Report
     target_norm::Cdouble
     backward_error::Cdouble
     seconds::Cdouble
+    returned::Cint
     Report() = new(sizeof(Report))
 end
 

@@ -56,11 +56,13 @@ class HEDDLE_EXPORT KrylovSolver {
   /// Solves A x = b from the guess in x; b is not modified, and shares no memory with x. Fields may
   /// be in the user's order or in the operator's basis, for an operator on a GPU in the GPU's
   /// memory or the host's. Throws `Error` for fields that do not fit and for what the
-  /// preconditioner refuses; what happens while iterating is the report's status, and x is then the
-  /// last iterate, one kept at an earlier tenfold drop of the residual, one that a restart began
+  /// preconditioner refuses; what happens while iterating is the report's status. Where a limit
+  /// ended it or a caller, x is then the last iterate, unless the options ask for the best. That is
+  /// the last one, one kept at an earlier tenfold drop of the residual, one that a restart began
   /// from, or the guess, whichever has the smallest true residual; loops that live on a GPU keep
-  /// none at tenfold drops. The residual is that of the x that is returned; where its scalars
-  /// overflow, that is zero (`out_of_range`). The second and later solves allocate nothing.
+  /// none at tenfold drops. Where the recurrence failed x is the best in any case. The residual is
+  /// that of the x that is returned; where its scalars overflow, that is zero (`out_of_range`). The
+  /// second and later solves allocate nothing.
   Report solve(const FieldView<const S>& b, const FieldView<S>& x);
 
   /// Several systems with this matrix, from a guess each, `systems_at_once` side by side: products

@@ -29,6 +29,18 @@ enum class Status {
 };
 HEDDLE_EXPORT std::string_view name(Status status);
 
+/// The x that a solve returns.
+enum class Returned {
+  last,  // that of its last iteration; also x = 0 for b = 0
+  best,  // the one of the least true residual among those that were looked at
+  guess
+};
+HEDDLE_EXPORT std::string_view name(Returned returned);
+
+/// The x that a solve returns which a limit of iterations or time ends, or a caller. Where the
+/// recurrence itself failed it is the best one.
+enum class Keep { last, best };
+
 /// The reference of the relative tolerance.
 enum class Baseline { right_hand_side, initial_residual };
 
@@ -66,6 +78,9 @@ struct HEDDLE_EXPORT SolverOptions {
   /// that of its construction.
   StoredScalar basis_precision = StoredScalar::own;
   double time_limit = std::numeric_limits<double>::infinity();  // seconds
+  /// Methods that minimize another norm than the residual's, as conjugate gradient does, approach
+  /// the solution while the residual rises.
+  Keep keep = Keep::last;
   /// Called after each iteration, also of a preconditioner that is a solver; false cancels.
   std::function<bool(const SolveProgress&)> observer = {};
   /// Keep the relative residual of every iteration, see the solver's `history()`.
@@ -87,6 +102,7 @@ struct HEDDLE_EXPORT Report {
   std::string_view loop = "stepped";  // the form that ran, as plans name it
   std::string_view stored = "own";    // what the last iterations read: own, float, or as in plans
   std::string_view basis = "";        // what a method that keeps a basis stores it in: own or float
+  Returned returned = Returned::guess;
   long long iterations = 0;
   double residual = 0;       // |b - A x| / baseline, true, for the returned x
   double residual_norm = 0;  // |b - A x|
@@ -124,6 +140,7 @@ struct HEDDLE_EXPORT DeviceReport {
   Status status = Status::converged;
   StoredScalar stored = StoredScalar::own;
   int restarts = 0;
+  Returned returned = Returned::guess;
   long long iterations = 0;
   double residual = 0;
   double residual_norm = 0;

@@ -36,6 +36,9 @@ class AccuracyLimit {
     const bool hopeless = target < least();
     return hopeless ? norm <= some * level || fruitless >= 1 : is_last && fruitless >= 2;
   }
+  /// |A D x| + |b| of the newest x, and of zero.
+  HEDDLE_INLINE T size() const { return size_; }
+  HEDDLE_INLINE T size_of_zero() const { return norm_of_b_; }
   HEDDLE_INLINE T backward_error(T norm) const { return size_ > 0 ? norm / size_ : T(0); }
 
  private:

@@ -103,7 +103,9 @@ class HostSolve {
     decisions::take_run(state_, goal_, end_of_run_, run.iterations);
     state_.squared_residual = true_residual(x_);
     if (state_.not_positive != 0) look_at_direction();
-    take_iterate_at_drop();
+    if (grew_since_drop(decisions::returns_last(state_))) grew_in_vain_ = true;
+    if (grew_in_vain_) state_.in_vain = true;
+    if (!decisions::returns_last(state_)) take_iterate_at_drop();
     decisions::choose_iterate(state_);
     if (state_.take_kept != 0) {
       copy<S>(place_.verified, x_, stream());
@@ -113,8 +115,10 @@ class HostSolve {
     if (state_.in_doubt != 0) {
       state_.squared_rounding = squared_rounding(r());
       state_.squared_residual = true_residual(x_);
+      look_at_growth();
     }
     decisions::judge_iterate(state_, goal_);
+    if (grew_in_vain_) state_.in_vain = true;
     report_.iterate_seconds = elapsed();
   }
 
@@ -159,58 +163,21 @@ class HostSolve {
   }
 
   /// b and x in the operator's basis, scaled where b leaves the range of squares.
-  void bring_in() {
-    const bool projects = !solver_.null_space_.vectors.empty();
-    if (!solver_.fits_in_place(user_b_) || projects) bring_in_right_hand_side(S(1));
-    state_.squared_b = squared_norm_of(b_);
-    decisions::look_at_right_hand_side(state_, goal_);
-    if (state_.out_of_range != 0) {
-      state_.largest_b = largest_magnitude<S>(b_, solver_.reduction_, stream());
-      decisions::choose_scale(state_, goal_);
-      if (state_.scaled != 0) {
-        bring_in_right_hand_side(scale());
-        state_.squared_b = squared_norm_of(b_);
-      }
-      decisions::look_at_scaled_right_hand_side(state_);
-    }
-    if (!solver_.fits_in_place(user_x_) || state_.scaled != 0) {
-      x_ = solver_.own(place_.own_x);
-      permute<S>(user_x_, x_, scale(), stream());
-    }
-  }
-  void bring_in_right_hand_side(S factor) {
-    const FieldView<S>& own = solver_.own(place_.own_b);
-    permute<S>(user_b_, own, factor, stream());
-    solver_.project(own);
-    b_ = own;
-  }
+  void bring_in();
+  void bring_in_right_hand_side(S factor);
   S scale() const { return static_cast<S>(state_.scale); }
+  /// A guess that is finite, but for the squares of its residual, gives way to zero.
+  void forget_guess(sum& first);
+  /// x and b - A x in the caller's scale.
+  void bring_out();
 
-  void bring_out() {
-    if (state_.scaled == 0) {
-      if (x_.data != user_x_.data) permute<S>(x_, user_x_, S(1), stream());
-      return;
-    }
-    // In the caller's scale, and what was lost on the way.
-    permute<S>(x_, user_x_, S(1) / scale(), stream());
-    permute<S>(user_x_, x_, scale(), stream());
-    state_.squared_residual = true_residual(x_);
-    decisions::judge_unscaled(state_);
-    if (state_.lost != 0) {
-      fill<S>(S(0), x_, stream());
-      permute<S>(x_, user_x_, S(1), stream());
-      copy<S>(b_, r(), stream());
-    }
-    heddle::scale<S>(S(1) / scale(), r(), stream());
-    tell();
-  }
-
-  /// |b - A x|^2; r holds b - A x afterwards.
-  sum true_residual(const FieldView<S>& x) {
-    const sum squared = solver_.matrix_.residual(b_, x, r(), solver_.reduction_, stream());
+  /// |b - A x|^2; r holds b - A x afterwards, or another field.
+  sum true_residual(const FieldView<S>& x) { return true_residual(x, r()); }
+  sum true_residual(const FieldView<S>& x, const FieldView<S>& to) {
+    const sum squared = solver_.matrix_.residual(b_, x, to, solver_.reduction_, stream());
     if (solver_.null_space_.vectors.empty()) return squared;
-    solver_.project(r());
-    return squared_norm_of(r());
+    solver_.project(to);
+    return squared_norm_of(to);
   }
 
   void judge_guess() {
@@ -228,6 +195,7 @@ class HostSolve {
       state_.squared_residual = true_residual(x_);
       decisions::judge_guess_again(state_, goal_, rows(), &first);
     }
+    if (state_.status == Status::not_finite) forget_guess(first);
     record(first);
     if (!suits && (state_.end == 0 || state_.status == Status::iteration_limit)) {
       decisions::end_solve(state_, solver_.method_.info.needs_symmetric ? Status::not_symmetric
@@ -256,16 +224,19 @@ class HostSolve {
     if (goal_.continues_runs) limits_.given[0] = sum(state_.continues);
     limits_.observe = nullptr;
     drop_squared_ = state_.squared_norm;
-    has_drop_ = false;
+    drop_size_ = -1;
+    has_drop_ = grew_in_vain_ = false;
     // On a CPU, and on ranks, each iteration is seen, which is when the clock is looked at too; on
     // a CPU the iterate as well.
     const bool on_gpu = solver_.device_.on_gpu();
     if (!on_gpu || stream().share != nullptr) {
       const bool keeps = !on_gpu && !has_other_runs() && !solver_.method_.info.restarts;
       limits_.observe = [this, keeps](long long iteration, sum squared) {
-        if (keeps) keep_at_drop(state_.iterations + iteration, squared);
+        const bool is_on_its_way = !keeps || keep_at_drop(state_.iterations + iteration, squared);
         const bool is_late = elapsed() >= solver_.options_.time_limit;
-        return agreed_(is_late ? device::loop_time : ask(iteration, squared));
+        return agreed_(is_late          ? device::loop_time
+                       : !is_on_its_way ? device::loop_grew
+                                        : ask(iteration, squared));
       };
     } else if (solver_.options_.observer || solver_.outer_ != nullptr) {
       limits_.observe = [this](auto iteration, sum squared) { return ask(iteration, squared); };
@@ -283,26 +254,59 @@ class HostSolve {
     return !solver_.options_.observer || solver_.options_.observer(now);
   }
 
-  /// A copy at every tenfold drop: few, and never far from the best.
-  void keep_at_drop(long long iteration, sum squared) {
+  /// A copy at every tenfold drop: few, and never far from the best. False where the recurrence
+  /// drops alone: x has grown since the last one, and its true residual has not shrunk.
+  bool keep_at_drop(long long iteration, sum squared) {
     constexpr sum tenfold = 100;
-    if (!(squared * tenfold <= drop_squared_)) return;
+    if (!(squared * tenfold <= drop_squared_)) return true;
+    const sum size = squared_norm_of(x_);
+    if (drop_size_ < 0) drop_size_ = squared_norm_of(place_.verified);
+    const bool has_spare = solver_.method_.info.image >= 0;
+    if (has_spare && GrowthInVain<sum>::has_grown(size, drop_size_)) {
+      constexpr sum fivefold = 25;
+      grew_in_vain_ = !(fivefold * true_residual(x_, solver_.spare(place_)) <= drop_squared_);
+      if (grew_in_vain_) return false;
+    }
     look_ahead(iteration);
     copy<S>(x_, place_.kept, stream());
     drop_squared_ = squared;
+    drop_size_ = size;
     has_drop_ = true;
+    return true;
+  }
+  /// x, whose residual hardly shrank since a drop, or since the run began. Where a limit ends the
+  /// run, x may be on its way.
+  bool grew_since_drop(bool is_stopped) {
+    if (state_.on_copy) return false;
+    const sum shrunk = is_stopped ? 1 : 100;
+    const sum squared = state_.squared_residual;
+    if (shrunk * squared <= drop_squared_ || squared <= state_.target * state_.target) return false;
+    if (drop_size_ < 0) drop_size_ = squared_norm_of(place_.verified);
+    const sum size = squared_norm_of(x_);
+    return is_stopped ? has_drop_ && GrowthInVain<sum>::has_grown_far(size, drop_size_)
+                      : GrowthInVain<sum>::has_grown(size, drop_size_);
+  }
+  /// After `squared_rounding` of x, and with its residual in r.
+  void look_at_growth() {
+    state_.growth.x_r = real_dot<S>(x_, r(), solver_.reduction_, stream());
+    state_.growth.x_b = real_dot<S>(x_, b_, solver_.reduction_, stream());
   }
   /// x becomes that copy where it has the smaller true residual: the recurrence is no judge, since
-  /// it drifts from the truth as x grows.
+  /// it drifts from the truth as x grows. Also where x grew in vain.
   void take_iterate_at_drop() {
+    if (grew_in_vain_) return take_earlier(has_drop_ ? place_.kept : place_.verified);
     if (!has_drop_ || state_.squared_residual <= drop_squared_) return;
     // So many steps were asked for, whose residuals rise and fall within a bound.
     if (solver_.method_.info.takes_interval && end_of_run_ == device::loop_limit) return;
-    if (!(state_.squared_residual <= true_residual(place_.kept))) {
-      copy<S>(place_.kept, x_, stream());
-      state_.continues = 0;
-    }
+    const bool is_best = state_.squared_residual <= true_residual(place_.kept);
+    if (!is_best) return take_earlier(place_.kept);
     state_.squared_residual = true_residual(x_);
+  }
+  void take_earlier(const FieldView<S>& x) {
+    copy<S>(x, x_, stream());
+    state_.squared_residual = true_residual(x_);
+    state_.continues = 0;
+    state_.returned = state_.kept_guess && !has_drop_ ? Returned::guess : Returned::best;
   }
 
   /// What rounding leaves to gain on x, at drops that are far apart: the recurrence may leave the
@@ -345,19 +349,7 @@ class HostSolve {
     decisions::judge_direction(state_, goal_);
   }
 
-  void tell() {
-    detail::tell(state_, rows(), report_);
-    report_.detail = told_detail(report_.status,
-                                 {solver_.method_.info, end_of_run_, solver_.is_complex_symmetric_,
-                                  state_.take_kept != 0, state_.p_q > 0});
-    if (left_copy_ && report_.detail.empty()) {
-      report_.detail = told_end_of_copy(copy_, state_.copy, others_ != nullptr);
-    }
-    const LinearOperator<S>& matrix = solver_.matrix_;
-    if (report_.detail.empty() && &matrix.iterated() == &matrix && is_exact(matrix.iterated_as())) {
-      report_.detail = told_refusal(matrix.iterated_as());
-    }
-  }
+  void tell();
 
   double elapsed() const { return seconds_since(start_); }
   double relative(sum squared) const {
@@ -390,13 +382,18 @@ class HostSolve {
   SolveProgress told_;          // by the last iteration
   bool was_cancelled_ = false;  // between iterations of the preconditioner
   int end_of_run_ = device::loop_runs;
-  sum drop_squared_ = 0;     // |r|^2 of the recurrence at the iterate that was kept last
-  bool has_drop_ = false;    // it is one of this run
-  bool is_refused_ = false;  // b is not finite
+  sum drop_squared_ = 0;       // |r|^2 of the recurrence at the iterate that was kept last
+  sum drop_size_ = -1;         // |x|^2 there, or where the run began; -1: not known yet
+  bool has_drop_ = false;      // it is one of this run
+  bool grew_in_vain_ = false;  // x of this run, which ended it
+  bool is_refused_ = false;    // b is not finite
   bool left_copy_ = false;
+  bool forgot_guess_ = false;
   MovedBytes moved_;
   long long looked_at_ = 0;  // iterations, when rounding was
   AgreedEnd agreed_{stream().share};
 };
 
 }  // namespace heddle::detail
+
+#include "host_solve_ends.hpp"

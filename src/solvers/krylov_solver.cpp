@@ -131,10 +131,10 @@ bool enqueue_alike(const SolverOptions& a, const SolverOptions& b) {
   const auto asked_of_it = [](const SolverOptions& options) {
     // Of all members, so that a new one does not compile before somebody has thought of it here.
     const auto& [tolerance, baseline, absolute_tolerance, max_iterations, restart, basis_precision,
-                 time_limit, observer, record_history, checks, interval, omega] = options;
+                 time_limit, keep, observer, record_history, checks, interval, omega] = options;
     using Ends = std::optional<std::pair<double, double>>;
     return std::tuple(tolerance, baseline, absolute_tolerance, max_iterations, restart,
-                      basis_precision, time_limit, record_history, checks,
+                      basis_precision, time_limit, keep, record_history, checks,
                       interval ? Ends({interval->lower, interval->upper}) : Ends(), omega);
   };
   return asked_of_it(a) == asked_of_it(b);

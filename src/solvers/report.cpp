@@ -14,6 +14,11 @@ std::string_view name(Status status) {
   return names.at(static_cast<std::size_t>(status));
 }
 
+std::string_view name(Returned returned) {
+  constexpr std::array<std::string_view, 3> names = {"last", "best", "guess"};
+  return names.at(static_cast<std::size_t>(returned));
+}
+
 std::ostream& operator<<(std::ostream& out, const Report& report) {
   const auto flags = out.flags();
   const auto precision = out.precision();
@@ -22,6 +27,7 @@ std::ostream& operator<<(std::ostream& out, const Report& report) {
   if (!report.detail.empty()) out << " (" << report.detail << ")";
   out << std::scientific << std::setprecision(2) << ", true residual " << report.residual
       << " of the baseline " << report.baseline_norm;
+  if (!report.converged()) out << ", returned " << name(report.returned);
   if (report.backward_error >= 0) out << ", backward error " << report.backward_error;
   out << std::defaultfloat << std::setprecision(3);
   if (report.iterate_seconds >= 0) out << ", " << report.iterate_seconds << " s";

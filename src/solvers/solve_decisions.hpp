@@ -5,59 +5,15 @@
 #include <cmath>
 #include <limits>
 
-#include "accuracy_limit.hpp"
-#include "copy_gain.hpp"
 #include "fields/random_factor.hpp"
 #include "heddle/entries/annotations.hpp"
 #include "heddle/kernels/loop_state.hpp"
 #include "heddle/methods/judge.hpp"
 #include "heddle/report.hpp"
 #include "solve_goal.hpp"
+#include "solve_state.hpp"
 
 namespace heddle::detail {
-
-template <class T>
-struct SolveState {
-  // Results of operations on fields: whoever drives the decisions fills them in before the one that
-  // needs them.
-  T squared_b;
-  T squared_residual;  // |b - A x|^2; behind `squared_b`, since one walk may find both
-  T largest_b;         // component
-  T p_q, squared_p, squared_image;
-  T squared_rounding;  // |A D x|^2 with random D
-  Index first_singular;
-
-  // What is to be done next; conditions of a graph are of type int.
-  int out_of_range;  // the squares of b leave the range of a double, or b is zero or not finite
-  int zero;          // b is: x = 0
-  int scaled;        // b and x were multiplied by `scale`, and x has to be divided again
-  int lost;          // x was, by that: x = 0
-  int not_positive;  // p* A p was not: look at the direction
-  int keep_iterate;  // x is the best one so far
-  int take_kept;     // x is worse than that
-  int in_doubt;      // x has not converged: what does rounding leave to gain?
-  int in_question;   // one look at the true residual did not judge the run
-  int end;           // of the solve
-  int continues;     // the next run may go on along the direction of the one before
-  int has_history;   // of this solve, the guess at least
-  T scale, unscale;
-  float scale_in_float, unscale_in_float;  // the same
-  T squared_norm, baseline, target, best_norm, first_squared, kept_squared;
-  unsigned long long deadline;
-  long long iterations;
-  T aim;  // the norm at which a run is over
-  CopyGain<T> gain;
-  AccuracyLimit<T> limit;
-  T backward_error;
-  StoredScalar copy;    // what that keeps
-  bool on_copy;         // runs read a copy of the matrix
-  bool failed_on_copy;  // which ended the solve, and says little about the matrix itself
-  int restarts, fruitless;
-  Status status;
-  bool cycled;       // the run filled its basis
-  bool verify;       // the recurrence has come to its end, or so it says: b - A x decides
-  Status otherwise;  // the status if that does not help
-};
 
 namespace decisions {
 template <class T>
@@ -105,6 +61,8 @@ HEDDLE_INLINE void begin(SolveState<T>& state, const SolveGoal<T>& goal, Index r
   state.scale = state.unscale = state.scale_in_float = state.unscale_in_float = 1;
   state.kept_squared = infinity<T>;
   state.backward_error = not_a_number<T>;
+  state.returned = Returned::guess;
+  state.keeps_best = goal.keeps_best;
   read_copy(state, goal, goal.copy);
   if (goal.has_time_limit) state.deadline = now + goal.nanoseconds;
 }
@@ -131,6 +89,7 @@ HEDDLE_INLINE void choose_scale(SolveState<T>& state, const SolveGoal<T>& goal) 
 template <class T>
 HEDDLE_INLINE void look_at_scaled_right_hand_side(SolveState<T>& state) {
   state.zero = state.squared_b == 0 ? 1 : 0;
+  if (state.zero != 0) state.returned = Returned::last;
   if (!is_finite(state.squared_b)) end_solve(state, Status::not_finite);
 }
 
@@ -154,6 +113,7 @@ HEDDLE_INLINE void judge_guess(SolveState<T>& state, const SolveGoal<T>& goal, I
   state.best_norm = initial;
   state.kept_squared = state.squared_residual;
   state.keep_iterate = 1;
+  state.kept_guess = true;
   history[0] = state.squared_residual;
   state.has_history = 1;
   if (!is_finite(initial)) return end_solve(state, Status::not_finite);
@@ -205,6 +165,7 @@ template <class T>
 HEDDLE_INLINE void take_run(SolveState<T>& state, const SolveGoal<T>& goal, int end,
                             long long iterations) {
   state.iterations += iterations;
+  if (iterations > 0) state.returned = Returned::last;
   state.keep_iterate = state.take_kept = state.not_positive = 0;
   state.verify = false;
   state.cycled = end == device::loop_cycle;
@@ -262,6 +223,15 @@ HEDDLE_INLINE void judge_direction(SolveState<T>& state, const SolveGoal<T>& goa
   state.otherwise = Status::breakdown;
 }
 
+/// Whether a solve that ends here returns the last x, however large its residual.
+template <class T>
+HEDDLE_INLINE bool returns_last(const SolveState<T>& state) {
+  const bool is_stopped = state.status == Status::iteration_limit ||
+                          state.status == Status::time_limit || state.status == Status::cancelled;
+  return state.end != 0 && is_stopped && !state.keeps_best && !state.in_vain &&
+         is_finite(state.squared_residual);
+}
+
 /// After `squared_residual` of the x that a run left: whether the kept iterate is better. A run
 /// that used up its room goes on from its own x, unless it was a cycle that hardly helped.
 template <class T>
@@ -269,11 +239,13 @@ HEDDLE_INLINE void choose_iterate(SolveState<T>& state) {
   const bool helped = state.squared_residual <= T(0.998) * state.squared_norm;
   if (state.cycled && state.end == 0 && !helped) state.verify = true;
   const bool goes_on = state.end == 0 && !state.verify;
-  state.take_kept =
-      !goes_on && is_finite(state.kept_squared) && !(state.squared_residual <= state.kept_squared)
-          ? 1
-          : 0;
-  if (state.take_kept != 0) state.continues = 0;
+  state.take_kept = !goes_on && !returns_last(state) && is_finite(state.kept_squared) &&
+                            !(state.squared_residual <= state.kept_squared)
+                        ? 1
+                        : 0;
+  if (state.take_kept == 0) return;
+  state.continues = 0;
+  state.returned = state.kept_guess ? Returned::guess : Returned::best;
 }
 
 /// After `squared_residual` of the x that was chosen: whether `squared_rounding` is needed.
@@ -302,6 +274,7 @@ HEDDLE_INLINE void judge_iterate(SolveState<T>& state, const SolveGoal<T>& goal)
   if (state.squared_residual < state.kept_squared && (state.verify || state.cycled)) {
     state.kept_squared = state.squared_residual;
     state.keep_iterate = 1;
+    state.kept_guess = false;
   }
   if (!state.verify) return;
   state.first_squared = state.squared_residual;
@@ -315,12 +288,15 @@ HEDDLE_INLINE void judge_iterate(SolveState<T>& state, const SolveGoal<T>& goal)
     state.limit.learn(state.squared_rounding, mean_square_of_factors);
     state.backward_error = state.limit.backward_error(norm);
   }
+  const bool grew_in_vain = state.in_doubt != 0 && state.growth.is_seen(norm, state.limit.size(),
+                                                                        state.limit.size_of_zero());
+  state.in_vain = grew_in_vain || (state.in_vain && state.fruitless > 0);
   const bool worthless = state.on_copy && state.gain.is_worthless(norm, state.aim, state.best_norm);
   state.gain.learn(norm, state.best_norm);
   if (norm < state.best_norm) state.best_norm = norm;
   if (state.in_doubt != 0 &&
       state.limit.is_reached(norm, state.target, state.fruitless, !state.on_copy)) {
-    return end_runs(state, Status::accuracy_limit);
+    return end_runs(state, grew_in_vain ? Status::stagnated : Status::accuracy_limit);
   }
   if (state.fruitless >= 2 || worthless) return end_runs(state, state.otherwise);
   state.backward_error = not_a_number<T>;  // x will be another
@@ -370,6 +346,7 @@ HEDDLE_INLINE void report(const SolveState<T>& state, Index rows, DeviceReport& 
   to.status = state.status;
   to.stored = state.copy;
   to.restarts = state.restarts;
+  to.returned = state.returned;
   to.iterations = state.iterations;
   to.residual = static_cast<double>(state.baseline > 0 ? norm / state.baseline : norm);
   to.residual_norm = static_cast<double>(norm * state.unscale);

@@ -23,6 +23,7 @@ struct SolveGoal {
   T epsilon = 0;  // of the scalars of fields
   T scalars = 0;  // of a field
   bool checks = true;
+  bool keeps_best = false;                // x, where a limit ends the solve
   ScaleRange<T> range;                    // of the scalars of fields
   long long room = 0;                     // for |r|^2 of each iteration, one more for the guess
   bool keeps_all = false;                 // of that history, also across runs
@@ -46,6 +47,7 @@ SolveGoal<sum_t<S>> goal_of(const SolverOptions& options, Offset scalars, Stored
   goal.epsilon = static_cast<T>(std::numeric_limits<S>::epsilon());
   goal.scalars = static_cast<T>(scalars);
   goal.checks = options.checks;
+  goal.keeps_best = options.keep == Keep::best;
   goal.range = scale_range<S, T>();
   goal.keeps_all = options.record_history;
   goal.copy = copy;

@@ -39,8 +39,8 @@ void SolverPreconditioner<S>::apply(const FieldView<const S>& r, const FieldView
   }
   applications_ += 1;
   iterations_ += report.iterations;
-  // Where nothing was gained x is the guess, 0, which would end the outer method.
-  if (!(report.residual < 1)) copy<S>(r, z, stream);
+  // Where no iteration gained anything x is the guess, 0, which would end the outer method.
+  if (report.returned == Returned::guess) copy<S>(r, z, stream);
 }
 
 template <class S>

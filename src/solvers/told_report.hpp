@@ -44,6 +44,7 @@ void tell(const SolveState<T>& state, Index rows, Report& report) {
   report.status = found.status;
   report.stored = told_copy(found.stored);
   report.restarts = found.restarts;
+  report.returned = found.returned;
   report.iterations = found.iterations;
   report.residual = found.residual;
   report.residual_norm = found.residual_norm;
@@ -52,16 +53,23 @@ void tell(const SolveState<T>& state, Index rows, Report& report) {
   report.backward_error = found.backward_error;
 }
 
+/// Of an x that grows while its residual does not shrink.
+inline constexpr std::string_view told_growth_in_vain =
+    "x grows and its residual does not shrink: the system is singular or inconsistent; give a null "
+    "space, or use minres or lsmr";
+
 /// What was seen at the end of a solve.
 struct EndOfSolve {
   const MethodInfo& info;
   int end_of_run;  // a device::LoopEnd
   bool is_complex_symmetric;
-  bool took_kept;       // an earlier iterate than the last one
+  bool is_worse;        // x, than an earlier one
+  bool grew_in_vain;    // x
   bool is_positive_pq;  // p* A p of the last direction
 };
 
 inline std::string_view told_end_of_recurrence(const EndOfSolve& seen) {
+  if (seen.grew_in_vain) return told_growth_in_vain;
   switch (seen.end_of_run) {
     case device::loop_reached:
       return "the true residual does not follow the recurrence";
@@ -108,7 +116,8 @@ inline std::string_view told_detail(Status status, const EndOfSolve& seen) {
                  ? "r* M^-1 r is negative: the preconditioner is not positive definite"
                  : "p* A p is negative: the matrix is not positive definite";
     case Status::iteration_limit:
-      return seen.info.takes_interval && seen.took_kept ? seen.info.grew : "";
+      if (seen.grew_in_vain) return told_growth_in_vain;
+      return seen.info.takes_interval && seen.is_worse ? seen.info.grew : "";
     case Status::stagnated:
     case Status::breakdown:
       return told_end_of_recurrence(seen);

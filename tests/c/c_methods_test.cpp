@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <memory>
@@ -357,6 +358,38 @@ TEST(CMethods, StepsAndBasesAreOfTheirMethods) {
   expect_usage("block-cg");
   const std::vector<double> x = s.solve(s.A, "gmres", nullptr, &options, b, &told);
   EXPECT_NE(x, s.solve(s.A, "gmres", nullptr, nullptr, b, &of_estimate));
+}
+
+/// The x that a limit leaves is the last one, unless the best is asked for.
+TEST(CMethods, KeepTheLastIterateOrTheBest) {
+  const System s("poisson", 400, HEDDLE_REAL);
+  heddle_solver_options options = usual();
+  options.max_iterations = 3;
+  heddle_report told = report();
+  std::vector<double> b = s.field(1);
+  // Far from smooth but at one end: the residual of conjugate gradient rises.
+  for (std::size_t i = 0; i + 1 < b.size(); ++i) b[i] = 1;
+  b.back() = 200;
+  const std::vector<double> last = s.solve(s.A, "cg", nullptr, &options, b, &told);
+  EXPECT_EQ(told.outcome, HEDDLE_ITERATION_LIMIT);
+  EXPECT_EQ(told.returned, HEDDLE_RETURNED_LAST);
+  options.keep_best = 1;
+  heddle_report best = report();
+  s.solve(s.A, "cg", nullptr, &options, b, &best);
+  EXPECT_LE(best.residual, told.residual);
+  options.max_iterations = 0;
+  s.solve(s.A, "cg", nullptr, &options, b, &best);
+  EXPECT_EQ(best.returned, HEDDLE_RETURNED_GUESS);
+  // Programs that know neither have the last one, and room for no more than they know.
+  options = usual();
+  options.max_iterations = 3;
+  options.keep_best = 1;
+  options.struct_size = offsetof(heddle_solver_options, keep_best);
+  told = report();
+  told.struct_size = offsetof(heddle_report, returned);
+  told.returned = HEDDLE_RETURNED_BEST;
+  EXPECT_EQ(s.solve(s.A, "cg", nullptr, &options, b, &told), last);
+  EXPECT_EQ(told.returned, HEDDLE_RETURNED_BEST) << "not written to";
 }
 
 /// The residual of doubles, in any memory of options that is newer than the program's.

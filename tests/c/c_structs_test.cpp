@@ -92,7 +92,7 @@ TEST(CStructs, SizesOfNoVersionAreRefused) {
   heddle_solver_options options;
   heddle_solver_options_init(&options, sizeof options);
   expect_refused(options, [&] { return heddle_solver_create(A, "cg", nullptr, &options, &solver); },
-                 {64, 96});
+                 {64, 96, 104});
   heddle_multigrid_options levels;
   heddle_multigrid_options_init(&levels, sizeof levels);
   Preconditioner multigrid;

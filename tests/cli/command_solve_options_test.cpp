@@ -163,6 +163,31 @@ TEST_F(SolveOptions, IterationLimitStillWrites) {
   for (const double component : x) EXPECT_TRUE(std::isfinite(component));
 }
 
+TEST_F(SolveOptions, ALimitLeavesTheLastIterateOrTheBest) {
+  folder.write("rough.mtx",
+               "%%MatrixMarket matrix coordinate real symmetric\n3 3 5\n1 1 1\n2 1 -1\n"
+               "2 2 2\n3 2 -1\n3 3 2\n");
+  folder.write("b.mtx", "%%MatrixMarket matrix array real general\n3 1\n1\n1\n0\n");
+  const auto limited = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> arguments = {
+        "solve", "rough.mtx",        "--rhs", "b.mtx", "--solver", "cg", "--preconditioner",
+        "none",  "--max-iterations", "1"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return run(arguments);
+  };
+  // b* b / b* A b = 2: the residual of 2 b is larger than that of zero.
+  const auto last = limited({"--output", "x.mtx", "--json"}).json();
+  EXPECT_EQ(last["returned"], "last");
+  EXPECT_GT(last["residual"].get<double>(), 1);
+  EXPECT_EQ(components_of(text_of("x.mtx")), (std::vector<double>{2, 2, 0}));
+  const auto best = limited({"--keep", "best", "--output", "x.mtx", "--json"}).json();
+  EXPECT_EQ(best["returned"], "guess");
+  EXPECT_EQ(best["systems"][0]["returned"], "guess");
+  EXPECT_EQ(best["residual"], 1);
+  EXPECT_NE(limited({}).output.find("returned   last"), std::string::npos);
+  EXPECT_EQ(limited({"--keep", "first"}).status, 2);
+}
+
 TEST_F(SolveOptions, TimeLimit) {
   const Result result = solve({"--time-limit", "0", "--json"});
   EXPECT_EQ(result.status, 1);

@@ -52,6 +52,33 @@ def test_signature_is_scipys(function):
     assert {"rtol", "maxiter", "M", "callback"} <= own.keys()
 
 
+@pytest.mark.parametrize("name", ["cg", "minres", "bicgstab", "gmres"])
+def test_truncated_solves_have_scipys_iterates(name):
+    A, b = laplacian(40), np.ones(1600)
+    for steps in (1, 2, 5, 20):
+        options = {"maxiter": steps}
+        if name == "gmres":  # which counts restarts
+            options = {"maxiter": 1, "restart": steps}
+        x, info = getattr(heddle, name)(A, b, rtol=1e-12, **options)
+        y, _ = getattr(spla, name)(A, b, rtol=1e-12, **options)
+        assert info > 0 and x.any()
+        np.testing.assert_allclose(x, y, rtol=1e-8, atol=1e-8 * abs(y).max())
+
+
+def test_a_limit_leaves_the_last_iterate_or_the_best():
+    A, b = laplacian(40), np.ones(1600)
+    last = heddle.Solver(A, "cg", None, maxiter=5).solve(b)
+    best = heddle.Solver(A, "cg", None, maxiter=5, keep="best").solve(b)
+    assert (last.status, last.returned) == ("iteration limit", "last") and last.residual > 1
+    assert (best.returned, best.residual) == ("guess", 1.0) and not best.x.any()
+    exact = spla.spsolve(A.tocsc(), b)
+    error = last.x - exact
+    assert error @ (A @ error) < 0.9 * exact @ (A @ exact)
+    assert heddle.Solver(A, "cg").solve(b).returned == "last"
+    with pytest.raises(heddle.UsageError, match="keep is 'last' or 'best'"):
+        heddle.Solver(A, keep="first")
+
+
 def test_info_is_scipys():
     A, b = laplacian(12), np.ones(144)
     _, info = heddle.cg(A, b, rtol=1e-10, maxiter=3)

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <limits>
 #include <optional>
 #include <string>
@@ -165,8 +166,18 @@ DeviceReport played(const SolverOptions& options, const std::vector<ScriptedRun>
   if (std::isnormal(in_range) && in_range > 1e-150 && in_range < 1e150) {
     EXPECT_NEAR(report.residual_norm / in_range, 1, 1e-12);
   }
+  const bool is_stopped = report.status == Status::iteration_limit ||
+                          report.status == Status::time_limit || report.status == Status::cancelled;
+  const bool has_empty_run =
+      std::any_of(runs.begin(), runs.end(), [](const auto& run) { return run.iterations == 0; });
+  const bool is_last = report.returned == Returned::last || has_empty_run;
+  if (is_stopped && options.keep == Keep::last && is_last) return report;
   if (report.status != Status::out_of_range && std::isfinite(at_first)) {
     EXPECT_LE(in_range, (1 + 1e-12) * at_first) << "no worse than the guess";
+  }
+  if (report.returned == Returned::guess && !has_empty_run &&
+      report.status != Status::out_of_range) {
+    EXPECT_EQ(x, guess);
   }
   return report;
 }
@@ -186,6 +197,7 @@ void play_at_random(bool on_copy) {
     options.max_iterations = random_between(0, 40, generator);
     options.record_history = true;
     if (number % 5 == 0) options.baseline = Baseline::initial_residual;
+    if (number % 2 == 0) options.keep = Keep::best;
     if (number % 11 == 0) options.absolute_tolerance = 1e-3 * size;
     std::vector<ScriptedRun> runs(static_cast<std::size_t>(random_between(1, 12, generator)));
     double error = 1;
@@ -346,7 +358,8 @@ TEST(SolveDecisions, LimitsOfARun) {
     detail::decisions::take_run(state, goal, run.end, run.iteration);
     state.squared_residual = 9;
     detail::decisions::choose_iterate(state);
-    EXPECT_EQ(state.take_kept, limit == 10 ? 1 : 0);
+    EXPECT_EQ(state.take_kept, 0);
+    EXPECT_EQ(state.returned, Returned::last);
     detail::decisions::judge_iterate(state, goal);
     EXPECT_EQ(state.keep_iterate, 0);
     EXPECT_EQ(state.squared_norm, 9);
@@ -354,6 +367,46 @@ TEST(SolveDecisions, LimitsOfARun) {
   EXPECT_EQ(state.end, 1);
   EXPECT_EQ(state.status, Status::iteration_limit);
   EXPECT_EQ(state.restarts, 0);
+  // The same end, where the best x is asked for: that is the guess.
+  state.keeps_best = true;
+  detail::decisions::choose_iterate(state);
+  EXPECT_EQ(state.take_kept, 1);
+  EXPECT_EQ(state.returned, Returned::guess);
+}
+
+/// An x whose rounding hides that it solves nothing is at no accuracy limit.
+TEST(SolveDecisions, SeeAnXThatGrowsInVain) {
+  using Growth = detail::GrowthInVain<double>;
+  const double b = 1;
+  // Hardly a smaller residual than that of zero.
+  EXPECT_TRUE(Growth{}.is_seen(0.2, 1e13, b));
+  EXPECT_FALSE(Growth{}.is_seen(0.05, 1e13, b));
+  EXPECT_FALSE(Growth{}.is_seen(0.2, 1e2, b)) << "it has not grown";
+  // Along x the residual is that of zero.
+  EXPECT_TRUE((Growth{.x_r = 0.9, .x_b = 1}.is_seen(1e-6, 1e9, b)));
+  EXPECT_FALSE((Growth{.x_r = 1e-3, .x_b = 1}.is_seen(1e-6, 1e9, b)));
+  for (const bool grew : {false, true}) {
+    Goal goal;
+    goal.max_iterations = goal.room = 100;
+    goal.epsilon = std::numeric_limits<double>::epsilon();
+    goal.tolerance = 1e-15;
+    State state;
+    double history[101];
+    detail::decisions::begin(state, goal, rows, 0);
+    state.squared_b = state.squared_residual = 1;
+    detail::decisions::judge_guess(state, goal, rows, history, false);
+    detail::decisions::take_run(state, goal, device::loop_reached, 3);
+    state.squared_residual = 1e-12;
+    detail::decisions::choose_iterate(state);
+    detail::decisions::look_at_iterate(state, goal);
+    ASSERT_EQ(state.in_doubt, 1);
+    state.squared_rounding = 1e20;
+    state.growth.x_b = 1;
+    state.growth.x_r = grew ? 0.8 : 1e-6;
+    detail::decisions::judge_iterate(state, goal);
+    EXPECT_EQ(state.status, grew ? Status::stagnated : Status::accuracy_limit);
+    EXPECT_EQ(state.in_vain, grew);
+  }
 }
 
 }  // namespace

@@ -93,6 +93,7 @@ void expect_as_solve(const CsrMatrix<E>& matrix, const std::string& plan, bool j
     EXPECT_EQ(detail::told_copy(enqueued.stored), report.stored);
     EXPECT_EQ(enqueued.iterations, report.iterations);
     EXPECT_EQ(enqueued.restarts, report.restarts);
+    EXPECT_EQ(name(enqueued.returned), name(report.returned));
     EXPECT_FALSE(!(std::abs(enqueued.residual - report.residual) <= 1e-6 * report.residual));
     EXPECT_FALSE(
         !(std::abs(enqueued.baseline_norm - report.baseline_norm) <= 1e-12 * report.baseline_norm));

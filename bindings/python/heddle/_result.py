@@ -23,6 +23,9 @@ class Result:
     iterations
     residual
         \\|b - A x| / |b|, computed for this x.
+    returned
+        Which x this is: ``"last"``, the one of the last iteration; ``"best"``, the one of the least
+        residual among those that were looked at; ``"guess"``.
     residual_norm, backward_error, seconds
         See ``Report`` in docs/cpp.md.
     detail
@@ -45,6 +48,7 @@ class Result:
     backward_error: float = property(lambda self: self._told[4])  # type: ignore[assignment]
     seconds: float = property(lambda self: self._told[5])  # type: ignore[assignment]
     detail: str = property(lambda self: self._told[6])  # type: ignore[assignment]
+    returned: str = property(lambda self: self._told[7])  # type: ignore[assignment]
 
     @property
     def converged(self) -> bool:

@@ -25,11 +25,13 @@ def at_least_0(name: str, value: Any) -> None:
 def settings_of(
     *, rtol: float | None, atol: float, maxiter: int, restart: int, time_limit: float,
     record_history: bool, interval: tuple[float, float] | None, omega: float | None,
-    basis_precision: str, field_precision: str,
+    basis_precision: str, field_precision: str, keep: str,
 ) -> _heddle.SolverOptions:  # fmt: skip
     for name, kind in (("basis_precision", basis_precision), ("field_precision", field_precision)):
         if kind not in ("full", "single"):
             raise UsageError(f"{name} is 'full' or 'single', not {kind!r}")
+    if keep not in ("last", "best"):
+        raise UsageError(f"keep is 'last' or 'best', not {keep!r}")
     # Numbers that stand for "none" in heddle.h.
     if rtol is not None:
         at_least_0("rtol", rtol)
@@ -49,4 +51,5 @@ def settings_of(
         omega=0.0 if omega is None else float(omega),
         basis_in_single=basis_precision == "single",
         fields_in_single=field_precision == "single",
+        keep_best=keep == "best",
     )

@@ -74,6 +74,10 @@ class Solver:
         Of gmres and fgmres.
     time_limit
         Seconds.
+    keep
+        Which x comes of a solve that ``maxiter`` or ``time_limit`` ends: the ``"last"`` one, as the
+        method has it by then, or the ``"best"`` of those whose true residual was looked at.
+        ``Result.returned`` tells which it is.
     null_space
         Vectors v with A v = 0 and v* A = 0, of b's shape, or several, as ``solve_all`` takes
         right-hand sides: the system is solved in the space orthogonal to them, and b is projected
@@ -124,7 +128,7 @@ class Solver:
         profile: Profile | str | os.PathLike[str] | None = None,
         rtol: float | None = None, atol: float = 0.0,
         maxiter: int = 10000, restart: int = 30,
-        time_limit: float = math.inf,
+        time_limit: float = math.inf, keep: str = "last",
         record_history: bool = False,
         null_space: ArrayLike | None = None,
         shift: float = 0.0,
@@ -143,7 +147,8 @@ class Solver:
         self._settings = settings_of(
             rtol=rtol, atol=atol, maxiter=maxiter, restart=restart, time_limit=time_limit,
             record_history=record_history, interval=interval, omega=omega,
-            basis_precision=basis_precision, field_precision=field_precision)  # fmt: skip
+            basis_precision=basis_precision, field_precision=field_precision,
+            keep=keep)  # fmt: skip
         told = {"strength": strength, "coordinates": coordinates, "candidates": candidates}
         self._given = preconditioner, varies, told, null_space, float(shift)
         if ranks == "auto":
