@@ -195,7 +195,7 @@ class HostSolve {
       state_.squared_residual = true_residual(x_);
       decisions::judge_guess_again(state_, goal_, rows(), &first);
     }
-    if (state_.status == Status::not_finite) forget_guess(first);
+    if (state_.end != 0 && state_.status == Status::not_finite) forget_guess(first);
     record(first);
     if (!suits && (state_.end == 0 || state_.status == Status::iteration_limit)) {
       decisions::end_solve(state_, solver_.method_.info.needs_symmetric ? Status::not_symmetric

@@ -264,6 +264,27 @@ TEST(Fgmres, KeepsItsBasisInFloats) {
   expect_narrow_basis_does(waves, gmres);
 }
 
+/// What is preconditioned is as far from 1 as the matrix is, and out of the range of floats.
+TEST(Fgmres, KeepsItsBasisInFloatsOfMatricesOfAnySize) {
+  using E = real<double>;
+  const auto matrix = convection(12);
+  Generator generator(12);
+  const Field<E> b = random_vector<E>(matrix.rows(), generator);
+  const auto iterations = [&](double size) {
+    auto scaled = matrix;
+    for (double& value : scaled.values()) value *= size;
+    const Operator<E> A(scaled, Plan{});
+    Field<E> x(matrix.rows());
+    const SolverOptions options{.tolerance = 1e-9, .basis_precision = StoredScalar::single};
+    const Report report = Fgmres<double>(A, Jacobi<E>(A), options).solve(b, x);
+    EXPECT_TRUE(report.converged()) << report;
+    EXPECT_LE(true_residual(scaled, b, x), report.target_norm * (1 + 1e-6));
+    return report.iterations;
+  };
+  const long long usual = iterations(1);
+  for (const double size : {0x1p200, 0x1p-200, 0x1p40}) EXPECT_EQ(iterations(size), usual) << size;
+}
+
 TEST(Fgmres, KeepsToThePrecisionOfItsBasis) {
   const Operator<real<double>> A(convection(5), Plan{});
   Fgmres<double> solver(A);

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <cstdlib>
 #include <limits>
 #include <type_traits>
 #include <utility>
@@ -84,6 +86,7 @@ class HostLoop final : public MethodLoop<S> {
     std::array<Number, methods::most_sums> sums = {};
     int pending = 0;  // of them
     int end = device::loop_runs;
+    S factor = 0;  // of M^-1 v that a narrow basis keeps; 0: not known yet
     std::vector<T> history = {};
 
     long long iterations() const { return static_cast<long long>(history.size()); }
@@ -122,6 +125,7 @@ class HostLoop final : public MethodLoop<S> {
     system.history.clear();
     system.end = device::loop_runs;
     system.pending = 0;
+    system.factor = 0;
     system.c = {};
     for (int k = 0; k < std::min<int>(device::most_given, M::scalars); ++k) {
       system.c[k] = Number::from_real(run.limits->given[static_cast<std::size_t>(k)]);
@@ -270,10 +274,23 @@ class HostLoop final : public MethodLoop<S> {
       parts_.preconditioner->apply(system.v[Step::in], system.v[Step::out], stream_);
       if (parts_.project) parts_.project(system.v[Step::out]);
       if constexpr (methods::is_flexible<M> && !preconditions_in_place) {
+        bring_into_floats(system, system.v[Step::out]);
         system.basis.keep_preconditioned(system.v[Step::out]);
       }
       walk<Step, false>(system);
     }
+  }
+
+  /// M^-1 v of a matrix of any size would leave the range of floats: the preconditioner of a run is
+  /// a multiple of the caller's, by a power of two, where its first vector is far from 1.
+  void bring_into_floats(System& system, const FieldView<S>& z) {
+    constexpr int far = 60;
+    if (system.factor == 0) {
+      const T largest = largest_magnitude<S>(z, *parts_.reduction, stream_);
+      const int exponent = largest > 0 && methods::is_finite(largest) ? std::ilogb(largest) : 0;
+      system.factor = std::abs(exponent) > far ? static_cast<S>(std::exp2(-exponent)) : S(1);
+    }
+    if (system.factor != 1) scale<S>(system.factor, z, stream_);
   }
 
   /// One step on every element: what it changes, if it `updates`, and its sums.
