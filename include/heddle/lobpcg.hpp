@@ -130,12 +130,14 @@ class HEDDLE_EXPORT Lobpcg {
 
   /// x: `count` fields that share no memory, guesses on entry and eigenvectors on return, in the
   /// user's order or the operator's basis, in the GPU's memory or the host's. They come back
-  /// M-orthonormal: <x_i, M x_j> = 1 for i = j, else 0. Random vectors stand in for guesses that
-  /// are zero or depend on others. The same seed, guesses and operators give the same bits, for any
-  /// number of threads. Throws `Error` for fields that do not fit; what happens while iterating is
-  /// the status: `indefinite` for a mass that is not positive definite where an iterate shows it,
-  /// `not_hermitian` for operators that are not. x is left as it was, and the report has no pairs,
-  /// where the first vectors cannot be made and for `indefinite` and `not_finite`.
+  /// M-orthonormal: <x_i, M x_j> = 1 for i = j, else 0, which products made anew have to say before
+  /// a solve has `converged`; it ends as `breakdown` where rounding leaves them unknown. Random
+  /// vectors stand in for guesses that are zero or depend on others. The same seed, guesses and
+  /// operators give the same bits, for any number of threads. Throws `Error` for fields that do not
+  /// fit; what happens while iterating is the status: `indefinite` for a mass that is not positive
+  /// definite where an iterate shows it, `not_hermitian` for operators that are not. x is left as
+  /// it was, and the report has no pairs, where the first vectors cannot be made and for
+  /// `indefinite` and `not_finite`.
   EigenReport solve(std::span<const FieldView<S>> x);
   /// Of one pair.
   EigenReport solve(const FieldView<S>& x) { return solve(std::span(&x, 1)); }

@@ -10,6 +10,7 @@
 #include <limits>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "field_block.hpp"
 #include "heddle/kernels/loop_state.hpp"
@@ -58,6 +59,38 @@ class BlockRecurrence {
   }
   /// Of a new solve, whose matrix may have new values.
   void forget_norm() { norm_.reset(); }
+
+  /// The columns of the run become those that are named, in ascending order. Directions that served
+  /// the others leave Q with them; those of P stay, so that the run goes on as if it had been one
+  /// of these columns. False where something overflowed.
+  bool keep_columns(const std::vector<int>& columns) {
+    Matrix kept(rank(), static_cast<int>(columns.size()));
+    for (int j = 0; j < kept.columns(); ++j) {
+      for (int i = 0; i < kept.rows(); ++i) {
+        kept(i, j) = c_(i, columns[static_cast<std::size_t>(j)]);
+      }
+    }
+    const OrthonormalColumns<R, T> own =
+        orthonormal_columns(adjoint_product(kept, kept), dependent);
+    operations_.transform(q, kept * own.to, spare);
+    c_ = own.back;
+    has_full_rank_ = true;
+    return c_.is_finite();
+  }
+
+  /// |A v| / |v| for a v without pattern, which estimates |A|.
+  T norm_of_matrix() {
+    if (!norm_) {
+      const FieldView<S>&v = spare.front(), y = image.front();
+      fill<S>(S(1), v, stream_);
+      randomize<S>(v, 1, stream_);
+      matrix_.apply(S(1), v, S(0), y, stream_);
+      norm_ = std::sqrt(real_dot<S>(y, y, reduction_, stream_) /
+                        real_dot<S>(v, v, reduction_, stream_));
+      matrix_.apply(S(1), p.front(), S(0), y, stream_);  // as it was
+    }
+    return *norm_;
+  }
 
   /// From the residuals in the first fields of Q. An end: `loop_runs` for none.
   device::LoopEnd begin(int columns) {
@@ -119,8 +152,13 @@ class BlockRecurrence {
     }
   }
   bool is_negative(const FieldView<S>& r) {
-    precondition(r, spare.front());
-    return real_dot<S>(r, spare.front(), reduction_, stream_) < 0;
+    const FieldView<S>& z = spare.front();
+    precondition(r, z);
+    const T product = real_dot<S>(r, z, reduction_, stream_);
+    if (!(product < 0)) return false;
+    const T squared_r = real_dot<S>(r, r, reduction_, stream_);
+    const T squared_z = real_dot<S>(z, z, reduction_, stream_);
+    return product < -32 * epsilon * std::sqrt(squared_r) * std::sqrt(squared_z);
   }
 
   /// Q = Q' Z with orthonormal Q', in place, and C = Z C. Twice where once leaves rounding.
@@ -155,33 +193,40 @@ class BlockRecurrence {
     Matrix projected = adjoint_product(basis, energy * basis);
     make_hermitian(projected);
     const RingEigenpairs<R, T> pairs = eigenpairs_of(std::move(projected));
-    const auto size = static_cast<int>(pairs.values.size());
-    const T rounding = 32 * epsilon * norm_of_matrix();
-    if (size > 0 && pairs.values.front() < -rounding) return device::loop_not_positive;
-    int from = 0;
-    while (from < size && !(pairs.values[static_cast<std::size_t>(from)] > rounding)) ++from;
-    if (from == size) return device::loop_lost;
-    has_full_rank_ = has_full_rank_ && from == 0 && size == directions_;
-    inverse_ = basis * pairs.vectors.columns(from, size);
-    for (int j = 0; j < inverse_.columns(); ++j) {
-      const T factor = 1 / std::sqrt(pairs.values[static_cast<std::size_t>(from + j)]);
-      for (int i = 0; i < inverse_.rows(); ++i) scale(inverse_(i, j), factor);
+    const Matrix directions = basis * pairs.vectors;
+    const std::vector<T> noise = noise_of_energy(gram);
+    std::vector<int> kept;
+    for (int j = 0; j < directions.columns(); ++j) {
+      const T value = pairs.values[static_cast<std::size_t>(j)];
+      const T rounding = rounding_along<R, T>(directions, j, noise);
+      if (value < -rounding) return device::loop_not_positive;
+      if (value > rounding) kept.push_back(j);
+    }
+    const auto rank = static_cast<int>(kept.size());
+    if (rank == 0) return device::loop_lost;
+    has_full_rank_ = has_full_rank_ && rank == directions_;
+    inverse_ = Matrix(directions_, rank);
+    for (int j = 0; j < rank; ++j) {
+      const int from = kept[static_cast<std::size_t>(j)];
+      const T factor = 1 / std::sqrt(pairs.values[static_cast<std::size_t>(from)]);
+      for (int i = 0; i < directions_; ++i) {
+        inverse_(i, j) = directions(i, from);
+        scale(inverse_(i, j), factor);
+      }
     }
     return device::loop_runs;
   }
-
-  /// |A v| / |v| for a v without pattern, which estimates |A|.
-  T norm_of_matrix() {
-    if (!norm_) {
-      const FieldView<S>&v = spare.front(), y = image.front();
-      fill<S>(S(1), v, stream_);
-      randomize<S>(v, 1, stream_);
-      matrix_.apply(S(1), v, S(0), y, stream_);
-      norm_ = std::sqrt(real_dot<S>(y, y, reduction_, stream_) /
-                        real_dot<S>(v, v, reduction_, stream_));
-      matrix_.apply(S(1), p.front(), S(0), y, stream_);  // as it was
+  /// p_i* A p_j is known to within noise_i noise_j, as A's products were rounded.
+  std::vector<T> noise_of_energy(const Matrix& gram) {
+    T norm = norm_of_matrix();
+    const std::vector<T> images = operations_.norms(first(image, directions_));
+    std::vector<T> noise;
+    for (int i = 0; i < directions_; ++i) noise.push_back(std::sqrt(gram(i, i).real()));
+    for (std::size_t i = 0; i < noise.size(); ++i) {
+      if (noise[i] > 0) norm = std::max(norm, images[i] / noise[i]);
     }
-    return *norm_;
+    for (T& size : noise) size *= std::sqrt(4 * epsilon * norm);
+    return noise;
   }
 
   const LinearOperator<S>& matrix_;

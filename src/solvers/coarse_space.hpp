@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <span>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -56,6 +58,7 @@ class CoarseSpaceOver final : public CoarseSpace<S> {
   void renew(const LinearOperator<S>& matrix, const Preconditioner<S>* inner) override {
     constexpr int most_rounds = 3;
     constexpr T well_conditioned = T(0.5);
+    norm_.reset();
     T least = 0;
     for (int round = 0; round < most_rounds && !(least > well_conditioned); ++round) {
       least = make_orthonormal(matrix);
@@ -93,7 +96,11 @@ class CoarseSpaceOver final : public CoarseSpace<S> {
     if (!energy.is_finite()) {
       throw Error(ErrorKind::not_finite, "deflation: W* A W is not finite");
     }
-    const auto basis = orthonormal_columns(energy, dependent);
+    auto basis = orthonormal_columns(energy, dependent);
+    // Doubles leave enough digits where nothing looks negative.
+    if (std::is_same_v<S, float> || basis.is_negative) {
+      basis = orthonormal_columns(energy, dependent, noise_of_energy(matrix));
+    }
     if (basis.is_negative) {
       throw Error(
           ErrorKind::unsupported,
@@ -104,6 +111,22 @@ class CoarseSpaceOver final : public CoarseSpace<S> {
     w_.resize(static_cast<std::size_t>(this->vectors));
     coefficients_ = Matrix(this->vectors, 1);
     return basis.least;
+  }
+
+  /// w_i* A w_j is known to within noise_i noise_j, as A's products were rounded. Spare fields are
+  /// overwritten.
+  std::vector<T> noise_of_energy(const LinearOperator<S>& matrix) {
+    if (!norm_) {
+      const FieldView<S>&v = spare_[0], &image = spare_[1];
+      fill<S>(S(1), v, stream_);
+      randomize<S>(v, 1, stream_);
+      matrix.apply(S(1), v, S(0), image, stream_);
+      norm_ = std::sqrt(real_dot<S>(image, image, reduction_, stream_) /
+                        real_dot<S>(v, v, reduction_, stream_));
+    }
+    std::vector<T> noise = operations_.norms(w_);
+    for (T& size : noise) size *= std::sqrt(4 * epsilon * *norm_);
+    return noise;
   }
 
   /// A mean of the eigenvalues of P A: u* A u / u* y with u = P y, for a random y.
@@ -127,6 +150,7 @@ class CoarseSpaceOver final : public CoarseSpace<S> {
   FieldStore<S> store_;
   FieldBlock<S> w_, spare_;
   FieldBlock<S> right_ = FieldBlock<S>(1);
+  std::optional<T> norm_;  // about that of the matrix, where it was needed
   Matrix coefficients_;
 };
 

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -60,6 +61,7 @@ class LobpcgBasis {
   EigenEnd end;           // set by whatever returns false or no direction
   int restarts = 0;       // without P
   long long products = 0;
+  T norm_of_mass = 1;  // estimated; `begin` raises it to what it sees
 
   /// M v.
   const FieldBlock<S>& weighted(const Part& part) const { return mass_ ? part.m : part.v; }
@@ -78,6 +80,39 @@ class LobpcgBasis {
   }
   void multiply_mass(const Part& part, int count) {
     if (mass_ != nullptr) multiply(*mass_, part.v, part.m, count);
+  }
+  /// <v_i, M v_j> is known to within noise_i noise_j, as the products with M were rounded to S.
+  /// Empty without a mass: nothing was.
+  std::vector<T> noise_of(const FieldBlock<S>& fields) {
+    if (mass_ == nullptr) return {};
+    std::vector<T> noise = norms_of(fields);
+    for (T& size : noise) size *= std::sqrt(4 * epsilon * norm_of_mass);
+    return noise;
+  }
+  struct Orthonormality {
+    T rounding = 0;  // of x* M x, at most
+    bool holds = true, is_negative = false;
+  };
+  /// Whether X* M X = 1 for the first `count` vectors, by products with M that were made anew.
+  Orthonormality orthonormality(int count) {
+    constexpr T some = 64 * epsilon;
+    const FieldBlock<S> vectors = first(x.v, count);
+    const Matrix gram = operations_.gram(vectors, first(weighted(x), count), true);
+    std::vector<T> noise = noise_of(vectors);
+    noise.resize(static_cast<std::size_t>(count));
+    Orthonormality seen;
+    for (int j = 0; j < count; ++j) {
+      const T own = noise[static_cast<std::size_t>(j)];
+      seen.rounding = std::max(seen.rounding, own * own);
+      seen.is_negative = seen.is_negative || gram(j, j).real() < -own * own;
+      for (int i = 0; i <= j; ++i) {
+        Coefficient<R, T> number = gram(i, j);
+        if (i == j) number.component[0] -= 1;
+        const T distance = std::sqrt(squared_norm(number));
+        if (!(distance <= some + 2 * noise[static_cast<std::size_t>(i)] * own)) seen.holds = false;
+      }
+    }
+    return seen;
   }
 
   /// X becomes orthonormal, and then Ritz vectors. `make_random(field)` replaces what depends on
@@ -130,7 +165,10 @@ class LobpcgBasis {
       multiply_mass(x, count_);
       const Matrix gram = operations_.gram(x.v, weighted(x), true);
       if (!gram.is_finite()) return ends_not_finite();
-      const auto basis = orthonormal_columns(gram, dependent);
+      if (mass_ != nullptr) {
+        for (const T image : norms_of(x.m)) norm_of_mass = std::max(norm_of_mass, image);
+      }
+      const auto basis = orthonormal(x.v, gram);
       if (basis.is_negative) return ends_indefinite();
       const int rank = basis.to.columns();
       transform(x.v, basis.to);
@@ -138,7 +176,17 @@ class LobpcgBasis {
       for (int k = rank; k < count_; ++k) make_random(at(x.v, k));
       if (rank == count_ && basis.least > well_conditioned) return true;
     }
-    return ends(Status::breakdown, "the mass leaves no independent vectors to begin with");
+    return ends(Status::breakdown,
+                "the mass leaves no independent vectors to begin with in this precision");
+  }
+  /// `orthonormal_columns` of fields that have this Gram matrix under M.
+  OrthonormalColumns<R, T> orthonormal(const FieldBlock<S>& fields, const Matrix& gram) {
+    auto found = orthonormal_columns(gram, dependent);
+    // Doubles leave enough digits where nothing looks negative.
+    if (mass_ != nullptr && (std::is_same_v<S, float> || found.is_negative)) {
+      found = orthonormal_columns(gram, dependent, noise_of(fields));
+    }
+    return found;
   }
   void transform(FieldBlock<S>& block, const Matrix& c) { operations_.transform(block, c, spare_); }
 
@@ -158,7 +206,7 @@ class LobpcgBasis {
       multiply_mass(w, count);
       const Matrix gram = operations_.gram(first(w.v, count), first(weighted(w), count), true);
       if (!gram.is_finite()) return ends_not_finite();
-      const auto own = orthonormal_columns(gram, dependent);
+      const auto own = orthonormal(first(w.v, count), gram);
       if (own.is_negative) return ends_indefinite();
       transform(w.v, own.to);
       if (mass_ != nullptr) transform(w.m, own.to);

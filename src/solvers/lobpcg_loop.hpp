@@ -125,6 +125,8 @@ class LobpcgLoop final : public EigenLoop<S> {
   bool begin(std::span<const FieldView<S>> x) {
     basis_.end = {};
     basis_.restarts = 0;
+    basis_.norm_of_mass = static_cast<T>(report_.mass_norm);
+    mends_ = 0;
     for (int k = 0; k < count_; ++k) {
       const FieldView<S>& own = at(basis_.x.v, k);
       if (k < options_.count) permute<S>(x[static_cast<std::size_t>(k)], own, S(1), stream_);
@@ -132,6 +134,9 @@ class LobpcgLoop final : public EigenLoop<S> {
       if (!std::isfinite(norm)) return end(Status::not_finite, "a guess is not finite");
       if (!(norm > std::numeric_limits<T>::min())) make_random(own);
     }
+    return begin_basis();
+  }
+  bool begin_basis() {
     return take_end(basis_.begin([&](const FieldView<S>& field) { make_random(field); }));
   }
 
@@ -145,6 +150,10 @@ class LobpcgLoop final : public EigenLoop<S> {
       if (worst <= options_.tolerance || is_as_good_as_it_gets(worst)) {
         worst = renew();
         if (judge(worst)) return;
+        if (!is_orthonormal_) {
+          if (!mend()) return;
+          continue;
+        }
       }
       if (is_over(worst)) {
         judge(renew());
@@ -152,7 +161,9 @@ class LobpcgLoop final : public EigenLoop<S> {
       }
       if (!step()) {
         if (report_.status == Status::converged) {
-          judge_end(renew());
+          const T last = renew();
+          if (report_.status == Status::converged && !is_orthonormal_ && mend()) continue;
+          if (report_.status == Status::converged) judge_end(last);
         } else if (report_.status == Status::breakdown) {
           renew();  // the report's residuals are those of x itself
         }
@@ -190,14 +201,30 @@ class LobpcgLoop final : public EigenLoop<S> {
   T renew() {
     basis_.multiply_matrix(basis_.x, count_);
     basis_.multiply_mass(basis_.x, count_);
+    const auto seen = basis_.orthonormality(options_.count);
+    // Where a tenth of x* M x is rounding, nobody knows whether it is 1.
+    is_orthonormal_ = seen.holds && seen.rounding < T(0.1);
+    if (seen.is_negative) end(Status::indefinite, LobpcgBasis<R, S>::mass_is_negative);
     for (int k = 0; k < count_; ++k) {
       const T energy = real_dot<S>(at(basis_.x.v, k), at(basis_.x.a, k), reduction_, stream_);
       const T mass =
           real_dot<S>(at(basis_.x.v, k), at(basis_.weighted(basis_.x), k), reduction_, stream_);
-      if (mass <= 0) end(Status::indefinite, LobpcgBasis<R, S>::mass_is_negative);
-      basis_.values[static_cast<std::size_t>(k)] = energy / mass;
+      if (mass > 0) basis_.values[static_cast<std::size_t>(k)] = energy / mass;
     }
     return measure();
+  }
+
+  /// X is made M-orthonormal again by its own images, and the solve goes on from it; false where
+  /// that did not help before.
+  bool mend() {
+    constexpr int most = 4;
+    if (++mends_ > most) {
+      return end(Status::breakdown,
+                 "rounding leaves x* M x unknown: the mass is too ill-conditioned for this "
+                 "precision");
+    }
+    ++basis_.restarts;
+    return begin_basis();
   }
 
   /// Near the rounding of the residual itself, and no better for a while.
@@ -215,9 +242,10 @@ class LobpcgLoop final : public EigenLoop<S> {
     if (report_.status == Status::indefinite) return true;
     if (!std::isfinite(worst)) {
       end_not_finite();
-    } else if (worst <= options_.tolerance) {
+    } else if (worst <= options_.tolerance && is_orthonormal_) {
       end(Status::converged);
-    } else if (report_.status == Status::converged && is_as_good_as_it_gets(worst)) {
+    } else if (report_.status == Status::converged && is_orthonormal_ &&
+               is_as_good_as_it_gets(worst)) {
       end(Status::accuracy_limit, "the vectors are as good as their precision lets them be");
     } else {
       return report_.status != Status::converged;
@@ -326,7 +354,9 @@ class LobpcgLoop final : public EigenLoop<S> {
   LobpcgBasis<R, S> basis_;
   std::uint64_t next_seed_ = 0;
   bool preconditions_ = false;
-  bool is_checked_ = false;  // the operators' symmetry
+  bool is_checked_ = false;     // the operators' symmetry
+  bool is_orthonormal_ = true;  // X, by the images that `renew` made
+  int mends_ = 0;
   std::vector<T> norms_, relative_;
   std::vector<int> active_;
   T least_ = 0;             // of the worst residuals, when it last was halved

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -143,18 +144,73 @@ T distance_from_identity(const RingMatrix<R, T>& gram) {
   return std::sqrt(squared);
 }
 
-/// Of a finite Gram matrix (SVQB: Stathopoulos and Wu 2002): eigenvalues up to `drop` of the scaled
-/// G are directions that depend on the others. Near 1 its Cholesky factor serves, which is cheaper;
-/// then `least` is a bound from below.
+/// What rounding leaves unknown of z* G z, where number (i, j) of G is known to within
+/// noise[i] noise[j]; 0 without noise.
 template <Ring R, class T>
-OrthonormalColumns<R, T> orthonormal_columns(const RingMatrix<R, T>& gram, T drop) {
-  const int n = gram.rows();
+T rounding_along(const RingMatrix<R, T>& z, int column, std::span<const T> noise) {
+  T sum = 0;
+  for (std::size_t i = 0; i < noise.size(); ++i) {
+    sum += noise[i] * std::sqrt(squared_norm(z(static_cast<int>(i), column)));
+  }
+  return sum * sum;
+}
+
+/// Z, B and the least eigenvalue of a scaled Gram matrix by its eigenpairs. `noise` and `drop` are
+/// relative to the scaled one.
+template <Ring R, class T>
+OrthonormalColumns<R, T> columns_by_eigenpairs(RingMatrix<R, T> scaled, std::span<const T> scales,
+                                               T drop, std::span<const T> noise) {
+  const int n = scaled.rows();
   OrthonormalColumns<R, T> result;
+  const RingEigenpairs<R, T> pairs = eigenpairs_of(std::move(scaled));
+  std::vector<int> kept;
+  for (int j = 0; j < n; ++j) {
+    const T value = pairs.values[static_cast<std::size_t>(j)];
+    const T unknown = rounding_along(pairs.vectors, j, noise);
+    // The least eigenvalue of a definite form is at worst a rounding error below 0.
+    const T rounding = std::sqrt(std::numeric_limits<T>::epsilon());
+    if (value < -std::max(rounding, unknown)) result.is_negative = true;
+    if (value > std::max(drop, unknown)) kept.push_back(j);
+  }
+  if (n > 0) result.least = pairs.values.front();
+  const auto rank = static_cast<int>(kept.size());
+  result.to = RingMatrix<R, T>(n, rank);
+  result.back = RingMatrix<R, T>(rank, n);
+  for (int j = 0; j < rank; ++j) {
+    const int from = kept[static_cast<std::size_t>(j)];
+    const T root = std::sqrt(pairs.values[static_cast<std::size_t>(from)]);
+    for (int i = 0; i < n; ++i) {
+      const T size = scales[static_cast<std::size_t>(i)];
+      result.to(i, j) = pairs.vectors(i, from);
+      result.back(j, i) = conj(result.to(i, j));
+      scale(result.back(j, i), size > 0 ? root / size : T(0));
+      scale(result.to(i, j), size / root);
+    }
+  }
+  return result;
+}
+
+/// Of a finite Gram matrix (SVQB: Stathopoulos and Wu 2002): eigenvalues up to `drop` of the scaled
+/// G are directions that depend on the others. `noise` as `rounding_along` takes it, of images that
+/// were rounded: a direction of which rounding leaves nothing known is dropped, and is not
+/// negative. Near 1 the Cholesky factor serves, which is cheaper; then `least` is a bound from
+/// below.
+template <Ring R, class T>
+OrthonormalColumns<R, T> orthonormal_columns(const RingMatrix<R, T>& gram, T drop,
+                                             std::vector<T> noise = {}) {
+  const int n = gram.rows();
+  bool is_negative = false;
   std::vector<T> scales(static_cast<std::size_t>(n));
+  T unknown = 0;  // of the scaled matrix
   for (int i = 0; i < n; ++i) {
+    const auto at = static_cast<std::size_t>(i);
     const T squared = gram(i, i).real();
-    if (squared < 0) result.is_negative = true;
-    scales[static_cast<std::size_t>(i)] = squared > 0 ? 1 / std::sqrt(squared) : T(0);
+    const T rounding = noise.empty() ? T(0) : noise[at] * noise[at];
+    if (squared < -rounding) is_negative = true;
+    scales[at] = squared > rounding ? 1 / std::sqrt(squared) : T(0);
+    if (noise.empty()) continue;
+    noise[at] *= scales[at];
+    unknown += noise[at] * noise[at];
   }
   RingMatrix<R, T> scaled = gram;
   for (int j = 0; j < n; ++j) {
@@ -164,8 +220,9 @@ OrthonormalColumns<R, T> orthonormal_columns(const RingMatrix<R, T>& gram, T dro
     }
   }
   make_hermitian(scaled);
+  OrthonormalColumns<R, T> result;
   const T distance = distance_from_identity(scaled);
-  if (distance < T(0.5) && n > 0) {
+  if (distance + unknown < T(0.5) && n > 0) {
     result.least = 1 - distance;
     CholeskyFactor<R, T> factor = cholesky(scaled);
     result.to = std::move(factor.inverse);
@@ -176,28 +233,10 @@ OrthonormalColumns<R, T> orthonormal_columns(const RingMatrix<R, T>& gram, T dro
         scale(result.back(i, j), 1 / scales[static_cast<std::size_t>(j)]);
       }
     }
-    return result;
+  } else {
+    result = columns_by_eigenpairs<R, T>(std::move(scaled), scales, drop, noise);
   }
-  const RingEigenpairs<R, T> pairs = eigenpairs_of(std::move(scaled));
-  int first = 0;
-  while (first < n && !(pairs.values[static_cast<std::size_t>(first)] > drop)) ++first;
-  // The least eigenvalue of a definite form is at worst a rounding error below 0.
-  if (n > 0) {
-    result.least = pairs.values.front();
-    const T rounding = std::sqrt(std::numeric_limits<T>::epsilon());
-    if (result.least < -rounding) result.is_negative = true;
-  }
-  result.to = pairs.vectors.columns(first, n);
-  result.back = RingMatrix<R, T>(n - first, n);
-  for (int j = 0; j < n - first; ++j) {
-    const T root = std::sqrt(pairs.values[static_cast<std::size_t>(first + j)]);
-    for (int i = 0; i < n; ++i) {
-      const T size = scales[static_cast<std::size_t>(i)];
-      result.back(j, i) = conj(result.to(i, j));
-      scale(result.back(j, i), size > 0 ? root / size : T(0));
-      scale(result.to(i, j), size / root);
-    }
-  }
+  result.is_negative = result.is_negative || is_negative;
   return result;
 }
 
