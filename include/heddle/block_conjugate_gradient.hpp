@@ -56,7 +56,8 @@ class HEDDLE_EXPORT BlockConjugateGradient {
   /// x: guesses on entry, solutions on return. As many fields as b, that share no memory with one
   /// another or with b, in the user's order or the operator's basis, in the GPU's memory or the
   /// host's. Returns a report for each column; its residual is the true one of the x that is
-  /// returned, the one of least true residual among the guess and those that a run ended with.
+  /// returned, the one of least true residual among the guess, those that a run ended with, and
+  /// those at the last tenfold drop of the residual in a run.
   ///
   /// A column that is not finite ends as `not_finite` by itself and keeps its guess. A matrix or
   /// preconditioner that is not definite, a limit and the observer end all columns that have not

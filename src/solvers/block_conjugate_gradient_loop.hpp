@@ -9,13 +9,13 @@
 #include <limits>
 #include <memory>
 #include <optional>
-#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "agreed_end.hpp"
 #include "base/cores.hpp"
 #include "base/range.hpp"
+#include "block_column.hpp"
 #include "block_conjugate_gradient_basis.hpp"
 #include "block_solve.hpp"
 #include "operator_checks.hpp"
@@ -34,14 +34,16 @@ class BlockConjugateGradientLoop final : public BlockSolve<S> {
         stream_(device_.stream()),
         reduction_(matrix_.rows(), device_) {}
 
-  /// b, x and its best iterate, beside the recurrence's.
-  static constexpr int fields_of_column = 3 + BlockRecurrence<R, S>::fields_of_column;
+  /// b, x, its best iterate and its last one at a drop, beside the recurrence's.
+  static constexpr int fields_of_column = 4 + BlockRecurrence<R, S>::fields_of_column;
 
   int columns() const override { return recurrence_ ? static_cast<int>(b_.size()) : 0; }
   void reserve(int columns) override {
     recurrence_.reset();
     fields_.emplace();
-    for (FieldBlock<S>* const block : {&b_, &x_, &best_}) *block = fields_->make(matrix_, columns);
+    for (FieldBlock<S>* const block : {&b_, &x_, &best_, &at_drop_}) {
+      *block = fields_->make(matrix_, columns);
+    }
     recurrence_.emplace(matrix_, this->system().preconditioner.get(), columns, reduction_);
   }
 
@@ -55,7 +57,6 @@ class BlockConjugateGradientLoop final : public BlockSolve<S> {
         goal_of<S>(this->system().options,
                    all_rows(matrix_.rows(), stream_) * matrix_.row_components(), StoredScalar::own);
     iterations_ = 0;
-    end_of_run_ = device::loop_runs;
     recurrence_->forget_norm();
     this->history.assign(b.size(), {});
     columns_.assign(b.size(), Column());
@@ -82,12 +83,7 @@ class BlockConjugateGradientLoop final : public BlockSolve<S> {
   using T = sum_t<S>;
   using Clock = std::chrono::steady_clock;
 
-  struct Column {
-    SolveState<T> state{};
-    int end_of_run = device::loop_runs;  // of its last one
-    T least = 0;                         // |r|^2, when it was halved last
-    std::vector<double> residuals;       // of the run that goes on, for the history
-  };
+  using Column = BlockColumn<T>;
 
   double elapsed() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
   T squared_norm_of(const FieldView<S>& field) {
@@ -181,36 +177,78 @@ class BlockConjugateGradientLoop final : public BlockSolve<S> {
     for (const std::size_t j : active_) {
       if (columns_[j].state.keep_iterate != 0) copy<S>(x_[j], best_[j], stream_);
     }
-    const long long before = iterations_;
-    end_of_run_ = run();
+    const device::LoopEnd end = run();
+    for (const std::size_t j : running_) {
+      // What ended the run may be another column's.
+      const bool has_arrived = columns_[j].has_arrived && !is_limit(end);
+      columns_[j].end_of_run = has_arrived ? device::loop_reached : end;
+    }
     std::vector<std::size_t> next;
     for (const std::size_t j : active_) {
       const std::size_t place = next.size();
-      judge(j, place, iterations_ - before);
+      judge(j, place, iterations_ - began_);
       if (columns_[j].state.end == 0) next.push_back(j);
     }
     active_ = std::move(next);
   }
 
+  static bool is_limit(device::LoopEnd end) {
+    return end == device::loop_limit || end == device::loop_time || end == device::loop_cancelled;
+  }
   void judge(std::size_t j, std::size_t place, long long iterations) {
     SolveState<T>& state = columns_[j].state;
-    columns_[j].end_of_run = end_of_run_;
+    const device::LoopEnd end = columns_[j].end_of_run;
     add_to_history(j);
-    const bool is_indefinite = end_of_run_ == device::loop_not_positive;
-    decisions::take_run(state, goal_, is_indefinite ? device::loop_not_definite : end_of_run_,
-                        iterations);
+    const bool is_indefinite = end == device::loop_not_positive;
+    decisions::take_run(state, goal_, is_indefinite ? device::loop_not_definite : end, iterations);
     state.squared_residual = true_residual(j, place);
-    decisions::choose_iterate(state);
-    if (state.take_kept != 0) {
-      copy<S>(best_[j], x_[j], stream_);
-      state.squared_residual = true_residual(j, place);
+    if (columns_[j].has_left) {
+      take_earlier_iterate(j, place);
+    } else {
+      if (!is_limit(end)) take_iterate_at_drop(j, place);
+      decisions::choose_iterate(state);
+      if (state.take_kept != 0) take_best(j, place);
     }
     decisions::look_at_iterate(state, goal_);
     if (state.in_doubt != 0) state.squared_rounding = squared_rounding(x_[j]);
     decisions::judge_iterate(state, goal_);
+    if (state.end != 0 && state.squared_residual > state.kept_squared) take_best(j, place);
     // Another column may have ended the run.
     const bool has_arrived = std::sqrt(state.squared_residual) <= state.target;
     if (state.end != 0 && has_arrived) state.status = Status::converged;
+  }
+  void take_best(std::size_t j, std::size_t place) {
+    copy<S>(best_[j], x_[j], stream_);
+    columns_[j].state.squared_residual = true_residual(j, place);
+  }
+  /// x becomes what it was at its last drop where that has the smaller true residual.
+  void take_iterate_at_drop(std::size_t j, std::size_t place) {
+    T& squared = columns_[j].state.squared_residual;
+    if (!columns_[j].has_drop || squared <= columns_[j].drop) return;
+    const T last = squared;
+    std::swap(x_[j], at_drop_[j]);
+    squared = true_residual(j, place);
+    if (squared < last || !methods::is_finite(last)) return;
+    std::swap(x_[j], at_drop_[j]);
+    squared = true_residual(j, place);
+  }
+  /// Of a column that left: x has grown along what A does not see. It becomes what it was at its
+  /// last drop, if the recurrence was true there; else the best of earlier runs, which the grown x
+  /// becomes if it is better.
+  void take_earlier_iterate(std::size_t j, std::size_t place) {
+    SolveState<T>& state = columns_[j].state;
+    if (columns_[j].has_drop) {
+      std::swap(x_[j], at_drop_[j]);
+      state.squared_residual = true_residual(j, place);
+      if (state.squared_residual <= 4 * columns_[j].drop) return;
+    }
+    if (state.squared_residual < state.kept_squared) {
+      state.kept_squared = state.squared_residual;
+      std::swap(x_[j], best_[j]);
+    } else {
+      copy<S>(best_[j], x_[j], stream_);
+    }
+    state.squared_residual = true_residual(j, place);
   }
   /// |A D x|^2 with random D.
   T squared_rounding(const FieldView<S>& x) {
@@ -221,17 +259,21 @@ class BlockConjugateGradientLoop final : public BlockSolve<S> {
     return squared_norm_of(to);
   }
 
-  /// Steps until all columns have arrived, or something else ends it.
+  /// Steps until all columns have arrived or left, or something else ends it for those that are in.
   device::LoopEnd run() {
-    FieldBlock<S> x;
-    for (const std::size_t j : active_) x.push_back(x_[j]);
-    device::LoopEnd end = recurrence_->begin(static_cast<int>(active_.size()));
-    halved_ = iterations_;
-    for (const std::size_t j : active_) columns_[j].least = columns_[j].state.squared_norm;
+    running_ = active_;
+    began_ = iterations_;
+    device::LoopEnd end = recurrence_->begin(static_cast<int>(running_.size()));
+    for (const std::size_t j : running_) {
+      Column& column = columns_[j];
+      column.least = column.drop = column.state.squared_norm;
+      column.halved = iterations_;
+      column.has_drop = column.has_arrived = column.has_left = false;
+    }
     while (end == device::loop_runs) {
       if (recurrence_->rank() == 0) return device::loop_reached;
       recurrence_->turn();
-      end = recurrence_->step(x);
+      end = recurrence_->step(running_x());
       if (end != device::loop_runs) break;
       ++iterations_;
       end = judge_step();
@@ -241,35 +283,74 @@ class BlockConjugateGradientLoop final : public BlockSolve<S> {
     }
     return end;
   }
+  FieldBlock<S> running_x() const {
+    FieldBlock<S> x;
+    for (const std::size_t j : running_) x.push_back(x_[j]);
+    return x;
+  }
 
-  /// After a step, by the residuals of the recurrence.
+  /// After a step, by the residuals of the recurrence, each column for itself.
   device::LoopEnd judge_step() {
-    bool has_arrived = true, has_grown = false;
+    bool have_arrived = true;
     double worst = 0;
-    for (std::size_t i = 0; i < active_.size(); ++i) {
-      const std::size_t j = active_[i];
-      Column& column = columns_[j];
+    std::vector<int> staying;
+    for (std::size_t i = 0; i < running_.size(); ++i) {
+      Column& column = columns_[running_[i]];
       const T squared = recurrence_->squared_residual(static_cast<int>(i));
-      record(j, squared);
+      record(running_[i], squared);
       worst = std::max(worst, relative(column.state, squared));
-      const decisions::RunBounds<T> bounds = decisions::bounds_of_run(column.state, goal_);
-      has_grown = has_grown || squared > bounds.growth;
-      if (squared <= bounds.target) continue;
-      has_arrived = false;
-      if (squared <= column.least / 4) {
-        column.least = squared;
-        halved_ = iterations_;
-      }
+      column.end_of_run = judge_column(running_[i], squared);
+      column.has_left = column.end_of_run != device::loop_runs;
+      if (!column.has_left) staying.push_back(static_cast<int>(i));
+      have_arrived = have_arrived && (column.has_arrived || column.has_left);
     }
     const device::LoopEnd wished = (*agreed_)(wish(worst));
-    if (has_arrived) return device::loop_reached;
-    if (has_grown) return device::loop_grew;
-    // Where A is singular along a direction, what lies there stays.
-    constexpr long long patience = 100;
-    if (!recurrence_->has_full_rank() && iterations_ - halved_ > patience) {
-      return device::loop_lost;
+    for (std::size_t i = 0; !have_arrived && i < running_.size(); ++i) {
+      keep_at_drop(running_[i], recurrence_->squared_residual(static_cast<int>(i)));
     }
-    return wished;
+    if (staying.size() < running_.size()) {
+      std::vector<std::size_t> next;
+      for (const int i : staying) next.push_back(running_[static_cast<std::size_t>(i)]);
+      running_ = std::move(next);
+      if (!have_arrived && !recurrence_->keep_columns(staying)) return device::loop_not_finite;
+    }
+    return have_arrived ? device::loop_reached : wished;
+  }
+  /// Why column j leaves the run: `loop_runs` if it stays.
+  device::LoopEnd judge_column(std::size_t j, T squared) {
+    Column& column = columns_[j];
+    const decisions::RunBounds<T> bounds = decisions::bounds_of_run(column.state, goal_);
+    column.has_arrived = squared <= bounds.target;
+    if (column.has_arrived) return device::loop_runs;
+    if (squared > bounds.growth) return device::loop_grew;
+    if (squared <= column.least / 4) {
+      column.least = squared;
+      column.halved = iterations_;
+    }
+    // Where A is singular along a direction, what lies there stays, and x grows along it.
+    constexpr long long patience = 100;
+    const long long waiting = iterations_ - column.halved;
+    const bool has_stalled = waiting > patience && !recurrence_->has_full_rank();
+    const bool is_time = goal_.checks && waiting > 0 && waiting % patience == 0;
+    const bool is_rounding = is_time && std::sqrt(squared) <= rounding_of(j);
+    return has_stalled || is_rounding ? device::loop_lost : device::loop_runs;
+  }
+  /// About the rounding of b - A x, by the estimated norm of A.
+  T rounding_of(std::size_t j) {
+    return goal_.epsilon * recurrence_->norm_of_matrix() * std::sqrt(squared_norm_of(x_[j]));
+  }
+  /// A copy at every tenfold drop, and where a column arrives before others, whose directions may
+  /// spoil it: while the residual is more than the rounding of x. Short runs are not in doubt.
+  void keep_at_drop(std::size_t j, T squared) {
+    constexpr T tenfold = 100;
+    constexpr long long few = 30;
+    Column& column = columns_[j];
+    const bool is_kept = column.drop <= decisions::bounds_of_run(column.state, goal_).target;
+    if (column.has_arrived ? is_kept : !(squared * tenfold <= column.drop)) return;
+    if (iterations_ - began_ > few && std::sqrt(squared) < rounding_of(j)) return;
+    copy<S>(x_[j], at_drop_[j], stream_);
+    column.drop = squared;
+    column.has_drop = true;
   }
   /// Of this rank.
   device::LoopEnd wish(double worst) const {
@@ -287,7 +368,8 @@ class BlockConjugateGradientLoop final : public BlockSolve<S> {
       if (state.scaled != 0) look_at_unscaled(j, x);
     }
     detail::tell(state, matrix_.rows(), report);
-    report.detail = detail_of(columns_[j]);
+    report.detail =
+        told_detail_of_column(state.status, columns_[j].end_of_run, has_no_number(state));
   }
   /// What was lost on the way to the caller's scale.
   void look_at_unscaled(std::size_t j, const FieldView<S>& x) {
@@ -300,50 +382,19 @@ class BlockConjugateGradientLoop final : public BlockSolve<S> {
     permute<S>(x_[j], x, S(1), stream_);
   }
 
-  static std::string_view detail_of(const Column& column) {
-    const bool has_run = column.end_of_run != device::loop_runs;
-    switch (column.state.status) {
-      case Status::not_hermitian:
-        return "<y, A x> and <A y, x> differ";
-      case Status::accuracy_limit:
-        return "x is as good as its precision lets it be";
-      case Status::out_of_range:
-        return "the solution is too large or too small for these numbers";
-      case Status::not_finite:
-        if (has_no_number(column.state)) return "the right-hand side is not finite";
-        return has_run ? "the iteration overflowed, or has a NaN"
-                       : "the residual of the guess is not finite, or too large";
-      case Status::indefinite:
-        return column.end_of_run == device::loop_not_definite
-                   ? "r* M^-1 r is negative: the preconditioner is not positive definite"
-                   : "p* A p is negative: the matrix is not positive definite";
-      case Status::stagnated:
-      case Status::breakdown:
-        if (column.end_of_run == device::loop_lost) {
-          return "p* A p vanishes: the matrix is singular, or beyond the range of squares";
-        }
-        return column.end_of_run == device::loop_grew
-                   ? "the residual grew until rounding left no digit of x"
-                   : "the true residual does not follow the recurrence";
-      default:
-        return "";
-    }
-  }
-
   const LinearOperator<S>& matrix_;
   Device device_;
   Stream stream_;
   Reduction<S> reduction_;
   std::optional<FieldStore<S>> fields_;
-  FieldBlock<S> b_, x_, best_;
+  FieldBlock<S> b_, x_, best_, at_drop_;
   std::optional<BlockRecurrence<R, S>> recurrence_;
   SolveGoal<T> goal_;
   std::vector<Column> columns_;
-  std::vector<std::size_t> active_;  // columns that go on; their residuals are the first of Q
+  std::vector<std::size_t> active_;   // columns that go on; their residuals are the first of Q
+  std::vector<std::size_t> running_;  // those of them that have not left the run
   std::optional<bool> is_hermitian_;
-  long long iterations_ = 0;
-  long long halved_ = 0;  // when some residual of this run was, last
-  device::LoopEnd end_of_run_ = device::loop_runs;
+  long long iterations_ = 0, began_ = 0;  // of this solve; those before this run
   Clock::time_point start_;
   AgreedEnd* agreed_ = nullptr;  // of the solve that goes on
 };

@@ -126,4 +126,34 @@ inline std::string_view told_detail(Status status, const EndOfSolve& seen) {
   }
 }
 
+/// The same of a column of block conjugate gradients.
+inline std::string_view told_detail_of_column(Status status, int end_of_run, bool has_no_number) {
+  switch (status) {
+    case Status::not_hermitian:
+      return "<y, A x> and <A y, x> differ";
+    case Status::accuracy_limit:
+      return "x is as good as its precision lets it be";
+    case Status::out_of_range:
+      return "the solution is too large or too small for these numbers";
+    case Status::not_finite:
+      if (has_no_number) return "the right-hand side is not finite";
+      return end_of_run != device::loop_runs
+                 ? "the iteration overflowed, or has a NaN"
+                 : "the residual of the guess is not finite, or too large";
+    case Status::indefinite:
+      return end_of_run == device::loop_not_definite
+                 ? "r* M^-1 r is negative: the preconditioner is not positive definite"
+                 : "p* A p is negative: the matrix is not positive definite";
+    case Status::stagnated:
+    case Status::breakdown:
+      if (end_of_run == device::loop_lost) {
+        return "p* A p vanishes: the matrix is singular, or beyond the range of squares";
+      }
+      return end_of_run == device::loop_grew ? "the residual grew until rounding left no digit of x"
+                                             : "the true residual does not follow the recurrence";
+    default:
+      return "";
+  }
+}
+
 }  // namespace heddle::detail
