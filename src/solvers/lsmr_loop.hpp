@@ -59,6 +59,7 @@ class LsmrLoop {
     const auto left = Clock::now();
     report_.iterate_seconds = seconds(start_, left);
     if (scale_ != 1 || x_.data != x.data) permute<S>(x_, x, S(1) / scale_, stream_);
+    if (scale_ != 1) look_at_unscaled(x);
     device_.synchronize();
     report_.permute_seconds += seconds(left, Clock::now());
     tell();
@@ -179,13 +180,23 @@ class LsmrLoop {
     beta_ = std::sqrt(squared);
     residual_ = beta_;
     alpha_ = 0;
+    leaves_range_ = false;
     if (beta_ > 0) {
       adjoint_->apply(static_cast<S>(1 / beta_), u_.view, S(0), v_.view, stream_);
       add_damped();
-      alpha_ = std::sqrt(squared_norm(v_.view));
+      const T squared_alpha = squared_norm(v_.view);
+      alpha_ = std::sqrt(squared_alpha);
+      leaves_range_ = !has_square(squared_alpha, v_.view);
     }
     gradient_ = alpha_ * beta_;
     matrix_norm_ = std::max(matrix_norm_, alpha_);
+  }
+  /// Whether the sum of squares says how large the field is: they neither underflow nor overflow.
+  bool has_square(T squared, const FieldView<const S>& column_field) {
+    constexpr T least = std::numeric_limits<T>::min() / std::numeric_limits<T>::epsilon();
+    if (squared >= least && std::isfinite(squared)) return true;
+    const T largest = largest_magnitude<S>(column_field, column_sums_, stream_);
+    return !std::isfinite(largest) || largest == 0;
   }
   /// v += low damping / beta.
   void add_damped() {
@@ -205,7 +216,11 @@ class LsmrLoop {
   /// Whether x, whose true norms are known, ends the solve.
   void judge(int fruitless) {
     constexpr T some = 4, most = 64;
-    if (!std::isfinite(gradient_) || !std::isfinite(norm_of_x_)) {
+    if (leaves_range_ && !(residual_ <= static_cast<T>(options_.tolerance) * norm_of_b_)) {
+      end(Status::out_of_range, std::isfinite(alpha_)
+                                    ? "the squares of the operator's numbers underflow"
+                                    : "the squares of the operator's numbers overflow");
+    } else if (!std::isfinite(gradient_) || !std::isfinite(norm_of_x_)) {
       end(Status::not_finite, report_.iterations == 0
                                   ? "the residual of the guess is not finite, or too large"
                                   : "the iteration overflowed");
@@ -324,6 +339,25 @@ class LsmrLoop {
     bytes_ += there + back + scalar * (u_.view.scalars() + passes * v_.view.scalars());
   }
 
+  /// What was lost on the way to the caller's scale. x = 0 where it overflowed.
+  void look_at_unscaled(const FieldView<S>& x) {
+    const T residual = residual_, gradient = gradient_;
+    permute<S>(x, x_, scale_, stream_);
+    begin();
+    if (residual_ == residual && gradient_ == gradient && std::isfinite(norm_of_x_)) return;
+    const bool is_lost = !std::isfinite(residual_ + gradient_ + norm_of_x_);
+    if (is_lost) {
+      fill<S>(S(0), x_, stream_);
+      permute<S>(x_, x, S(1), stream_);
+      begin();
+    }
+    const bool was_solved = report_.solved();
+    const bool is_solution = is_good(gradient_, residual_, static_cast<T>(options_.tolerance));
+    if (is_lost || (was_solved && !is_solution)) {
+      end(Status::out_of_range, "the solution is too large or too small for these numbers");
+    }
+  }
+
   void tell() {
     const T back = T(1) / static_cast<T>(scale_);
     report_.gradient = relative_gradient(gradient_, residual_);
@@ -333,9 +367,6 @@ class LsmrLoop {
     report_.right_hand_side_norm = static_cast<double>(norm_of_b_ * back);
     report_.solution_norm = static_cast<double>(norm_of_x_ * back);
     report_.matrix_norm = static_cast<double>(matrix_norm_);
-    if (scale_ != 1 && norm_of_x_ * back > static_cast<T>(std::numeric_limits<S>::max())) {
-      end(Status::out_of_range, "the solution is too large for these numbers");
-    }
     if (report_.iterations > 0) report_.bytes_per_iteration = bytes_ / report_.iterations;
   }
 
@@ -356,6 +387,7 @@ class LsmrLoop {
   T residual_ = 0, gradient_ = 0;  // of the last `begin`: true
   T matrix_norm_ = 0, norm_of_x_ = 0, norm_of_b_ = 0;
   bool is_over_ = false;
+  bool leaves_range_ = false;  // the squares of A* r / |r| do, in the last `begin`
   long long bytes_ = 0;
   Clock::time_point start_;
   AgreedEnd* agreed_ = nullptr;  // of the solve that goes on

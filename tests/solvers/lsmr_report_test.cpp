@@ -14,6 +14,7 @@
 #include "support/entry_definitions.hpp"
 #include "support/expect_error.hpp"
 #include "support/least_squares.hpp"
+#include "support/systems.hpp"
 
 namespace lsmr_report_test {
 namespace {
@@ -146,6 +147,40 @@ TEST(LeastSquaresReports, KnowMatricesOfNothing) {
       EXPECT_NEAR(report.residual_norm, fields.dense_b().norm(), 1e-14);
     }
   }
+}
+
+/// Diagonal matrices, whose solution is b over the diagonal: `converged` is said of that alone, and
+/// x and report have no infinity.
+TEST(LeastSquaresReports, TellScalesThatLeaveTheRange) {
+  using E = real<double>;
+  const auto solve = [](double scale, double size) {
+    SCOPED_TRACE(std::to_string(std::log10(scale)) + " " + std::to_string(std::log10(size)));
+    Tiles<E> tiles(2);
+    for (Index i = 0; i < 2; ++i) tiles.at(i, i)(0, 0) = (i + 1) * scale;
+    const Operator<E> A(tiles.assemble(), parse_plan("CSR"));
+    const std::vector<double> b{size, 2 * size};
+    std::vector<double> x(2);
+    const auto report = Lsmr(A).solve(b, x);
+    for (const double number :
+         {x[0], x[1], report.residual_norm, report.residual, report.solution_norm}) {
+      EXPECT_TRUE(std::isfinite(number)) << number;
+    }
+    if (report.converged()) {
+      for (const double number : x) EXPECT_NEAR(number / (size / scale), 1, 1e-7);
+    }
+    return report.status;
+  };
+  for (const double scale : {1e-100, 1e-10, 1.0, 1e10, 1e100}) {
+    for (const double size : {1e-180, 1e-50, 1.0, 1e50, 1e180}) {
+      EXPECT_EQ(solve(scale, size), Status::converged);
+    }
+  }
+  EXPECT_EQ(solve(1e-180, 1e-200), Status::out_of_range);
+  EXPECT_EQ(solve(1e-165, 1), Status::out_of_range);
+  EXPECT_EQ(solve(1e-300, 1), Status::out_of_range);
+  EXPECT_EQ(solve(1e170, 1), Status::out_of_range);
+  EXPECT_EQ(solve(1e150, 1e-200), Status::out_of_range);
+  EXPECT_EQ(solve(1e-150, 1e200), Status::out_of_range);
 }
 
 /// A^T of a matrix that only a program knows.
