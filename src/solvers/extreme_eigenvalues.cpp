@@ -126,6 +126,8 @@ RitzValues<S> extreme_ritz_values(const LinearOperator<S>& matrix,
     if (!std::isfinite(alpha)) return refuse(std::numeric_limits<sum>::quiet_NaN());
     axpby<S>(static_cast<S>(-alpha), v, S(1), image, stream);
     axpby<S>(static_cast<S>(-beta), before, S(1), image, stream);
+    // Rounding grows along a null space: there lies an eigenvalue at the end of the spectrum.
+    if (fields.project) fields.project(image);
     const auto step = static_cast<std::size_t>(projected.size++);
     projected.alpha[step] = alpha;
     size = std::max({size, std::abs(alpha), beta});

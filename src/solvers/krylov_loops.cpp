@@ -1,6 +1,8 @@
 // The loops of a solver: how its method runs, and how a run that ended goes on.
 #include <algorithm>
 #include <bit>
+#include <functional>
+#include <memory>
 #include <utility>
 
 #include "device_loop_cuda.hpp"
@@ -13,6 +15,44 @@
 #include "projection_cuda.hpp"
 
 namespace heddle {
+
+namespace krylov_loops {
+namespace {
+
+/// Lanczos vectors of a method without a definite form grow along a null space, where they meet
+/// the end of the spectrum, until M^-1 of them has the wrong sign.
+bool projects_first(const MethodInfo& method) {
+  return method.needs_hermitian && !method.needs_positive && !method.takes_interval;
+}
+
+/// r, which is a vector of the loop as z is.
+template <class S>
+FieldView<S> of_loop(const FieldView<const S>& r, const FieldView<S>& z) {
+  FieldView<S> own = z;
+  own.data = const_cast<S*>(r.data);
+  return own;
+}
+
+/// M^-1 of what r has outside a null space, which r loses.
+template <class S>
+class ProjectingFirst final : public Preconditioner<S> {
+ public:
+  ProjectingFirst(const Preconditioner<S>& inner, std::function<void(const FieldView<S>&)> project)
+      : inner_(inner), project_(std::move(project)) {}
+
+  void apply(const FieldView<const S>& r, const FieldView<S>& z,
+             const Stream& stream) const override {
+    project_(of_loop<S>(r, z));
+    inner_.apply(r, z, stream);
+  }
+
+ private:
+  const Preconditioner<S>& inner_;
+  std::function<void(const FieldView<S>&)> project_;
+};
+
+}  // namespace
+}  // namespace krylov_loops
 
 namespace {
 
@@ -91,10 +131,15 @@ cuda::LoopPreconditioner<S> KrylovSolver<S>::preconditioner_of_loop() {
   if (detail::is_fused(*preconditioner_, !null_space_.vectors.empty())) {
     return {preconditioner_->rows_on_gpu(), {}};
   }
-  return {nullptr,
-          [this](const FieldView<const S>& r, const FieldView<S>& z, const Stream& stream) {
+  const auto project_in = [this](const FieldView<S>& field, const Stream& stream) {
+    null_space_.projection ? null_space_.projection->queue(field, stream) : project(field);
+  };
+  const bool projects_first = krylov_loops::projects_first(method_.info);
+  return {nullptr, [this, project_in, projects_first](const FieldView<const S>& r,
+                                                      const FieldView<S>& z, const Stream& stream) {
+            if (projects_first) project_in(krylov_loops::of_loop<S>(r, z), stream);
             preconditioner_->apply(r, z, stream);
-            null_space_.projection ? null_space_.projection->queue(z, stream) : project(z);
+            project_in(z, stream);
           }};
 }
 
@@ -189,7 +234,14 @@ std::unique_ptr<detail::MethodLoop<S>> KrylovSolver<S>::make_loop(const LinearOp
   parts.matrix = &matrix;
   parts.preconditioner = preconditioner_.get();
   if (!null_space_.vectors.empty()) {
-    parts.project = [this](const FieldView<S>& field) { project(field); };
+    const auto project_in = [this](const FieldView<S>& field) { project(field); };
+    parts.project = project_in;
+    if (preconditioner_ && krylov_loops::projects_first(method_.info)) {
+      const auto both =
+          std::make_shared<krylov_loops::ProjectingFirst<S>>(*preconditioner_, project_in);
+      parts.preconditioner = both.get();
+      parts.project = [project_in, both](const FieldView<S>& field) { project_in(field); };
+    }
   }
   parts.systems = std::move(vectors);
   parts.reduction = &reduction_;

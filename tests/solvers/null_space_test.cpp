@@ -2,10 +2,14 @@
 #include <gtest/gtest.h>
 
 #include "heddle/bicgstab.hpp"
+#include "heddle/block_jacobi.hpp"
+#include "heddle/chebyshev_iteration.hpp"
 #include "heddle/conjugate_gradient.hpp"
 #include "heddle/jacobi.hpp"
+#include "heddle/minres.hpp"
 #include "support/dense_factors.hpp"
 #include "support/few_entries.hpp"
+#include "support/random_matrix.hpp"
 #include "support/systems.hpp"
 
 namespace heddle::test::null_space {
@@ -140,6 +144,41 @@ TEST(NullSpace, SixRigidModesOfATruss) {
     Generator generator(seed);
     const Truss truss(static_cast<Index>(30 * seed), generator);
     expect_projected_all_ways(truss.matrix, truss.rigid_modes, generator);
+  }
+}
+
+/// Lanczos vectors that exhaust the space do not grow along the constants: semidefinite Laplacians
+/// of weighted lines and rings are not called indefinite.
+TEST(NullSpace, OfSmallLaplaciansIsSeenByNoLanczosVector) {
+  using E = real<double>;
+  for (unsigned number = 0; number < 60; ++number) {
+    Seed seed(9800 + number);
+    const Index n = random_between(3, 14, seed.generator);
+    Tiles<E> tiles(n);
+    for (Index i = 0; i < n; ++i) {
+      const double weight = uniform(seed.generator, 0.2, 1);
+      const Index j = (i + 1) % n;
+      if (j == 0 && number % 2 == 0) break;
+      tiles.at(i, i)(0, 0) += weight;
+      tiles.at(j, j)(0, 0) += weight;
+      tiles.at(i, j)(0, 0) = tiles.at(j, i)(0, 0) = -weight;
+    }
+    const Operator<E> A(tiles.assemble(), parse_plan("CSR"));
+    const Field<E> b = random_vector<E>(n, seed.generator);
+    const std::vector<double> ones(static_cast<std::size_t>(n), 1);
+    const auto expect_converged = [&](auto&& solver) {
+      solver.set_null_space({FieldView<const double>(ones.data(), n, 1)});
+      Field<E> x(n);
+      const Report report = solver.solve(b, x);
+      EXPECT_TRUE(report.converged()) << report << " " << n;
+    };
+    const SolverOptions options{.tolerance = 1e-8};
+    expect_converged(Minres(A, options));
+    expect_converged(Minres(A, Jacobi(A), options));
+    expect_converged(Minres(A, BlockJacobi(A, 2), options));
+    expect_converged(ChebyshevIteration(A, options));
+    expect_converged(ChebyshevIteration(A, Jacobi(A), options));
+    expect_converged(Richardson(A, Jacobi(A), options));
   }
 }
 
