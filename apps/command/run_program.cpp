@@ -159,7 +159,7 @@ int run_program(const char* name, CLI::App& app, int argc, char** argv, int& sta
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return finish(app.exit(error));
     if (is_bare(error, app)) {
-      std::cout << innermost(app).help();
+      std::cout << app.help();
       return finish(bad_input);
     }
     return fail(bad_input, message_of(error, app));

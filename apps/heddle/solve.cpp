@@ -140,11 +140,10 @@ int solve_alone(const SolveOptions& options, std::optional<ReadMatrix> read,
   const SolverOptions settings = settings_of(options, watch);
   if (progress) progress->erase();
   BuiltSystem built = build(options, matrix, device, settings, outcome);
-  if (built.tree) matrix = AnyMatrix(CsrMatrix<real<double>>());  // the tree has all of it
   const AnyLinearOperator A = built.matrix();
-  if (outcome.method.looks_ahead(matrix, A, preconditioner, options.shift)) {
-    make_solver(options, outcome, settings, built);
-  }
+  const bool is_another = outcome.method.looks_ahead(matrix, A, preconditioner, options.shift);
+  if (built.tree) matrix = AnyMatrix(CsrMatrix<real<double>>());  // the tree has all of it
+  if (is_another) make_solver(options, outcome, settings, built);
   outcome.build_seconds = building.seconds();
 
   const RightHandSide given = right_hand_side(options.rhs, options.right_hand_sides, options.seed,

@@ -196,8 +196,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 INSTANTIATE_TEST_SUITE_P(
     Usage, Errors,
-    testing::Values(Fault{"nothing", {}, ".*subcommand.*--help.*"},
-                    Fault{"command", {"resolve"}, ".*--help.*"},
+    testing::Values(Fault{"command", {"resolve"}, ".*--help.*"},
                     Fault{"option", {"solve", "good.mtx", "--fast"}, ".*--fast.*"},
                     Fault{"second_matrix", {"solve", "good.mtx", "dual.mtx"}, ".*dual\\.mtx.*"},
                     Fault{"no_matrix", {"solve"}, ".*matrix.*required.*"},

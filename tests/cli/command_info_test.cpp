@@ -232,7 +232,7 @@ TEST_F(Info, TextForPeople) {
   std::size_t last = 0;
   for (const char* part : {"matrix     a.mtx", "\nsymmetry ", "\nsolve      --solver cg: ",
                            "\n           --preconditioner jacobi: ", "\nrows ", "\nlayout ",
-                           "\nadvice      Take cg with jacobi"}) {
+                           "\nadvice      Take cg with "}) {
     const std::size_t place = result.out.find(part);
     ASSERT_NE(place, std::string::npos) << part << " in\n" << result.out;
     EXPECT_GE(place, last) << part;
