@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "base/cores.hpp"
 #include "heddle/version.hpp"
 #include "provenance.hpp"
 #include "run_program.hpp"
@@ -23,6 +24,11 @@ void add_provenance(ordered_json& json, const std::string& file, const Device& d
   json["file"] = file;
   json["device"] = device.description();
   json["threads"] = device.threads();
+  // Those of a solve are its own, and each rank has others.
+  const bool is_told = json.contains("processors") || json.contains("ranks");
+  if (const int processors = processors_of(device); processors > 0 && !is_told) {
+    json["processors"] = processors;
+  }
   json.update(begin_report());
 }
 

@@ -27,7 +27,7 @@ void expect_report(const Json& json, const std::string& entry, double tolerance)
                                         "shift",         "preconditioner",
                                         "systems",       "interval",
                                         "omega",         "returned"};
-  const std::set<std::string> told = {"detail", "advice", "preconditioner_reason"};
+  const std::set<std::string> told = {"detail", "advice", "preconditioner_reason", "processors"};
   std::set<std::string> found;
   for (const auto& [key, value] : json.items()) {
     if (!told.contains(key) && !provenance.contains(key)) found.insert(key);
@@ -68,6 +68,8 @@ TEST_F(SolveNames, ReportsSayWhereTheyComeFrom) {
     for (const std::string& key : provenance) EXPECT_TRUE(json.contains(key)) << command << key;
     EXPECT_EQ(json["file"], "a.mtx");
     EXPECT_EQ(json["threads"], 2);
+    EXPECT_GE(json["processors"], 1);
+    EXPECT_LE(json["processors"], 2);
     EXPECT_EQ(json["program"], "heddle " + json["version"].get<std::string>());
     EXPECT_NE(json["device"].get<std::string>().find("2 threads"), std::string::npos);
     std::string line = "heddle";
