@@ -14,8 +14,7 @@ inline constexpr const char* automatic = "auto";
 /// Only in a handler of `error`, which it throws again.
 [[noreturn]] inline void throw_with_advice(const Error& error) {
   if (error.kind() != ErrorKind::singular) throw;
-  throw Error(error.kind(),
-              std::string(error.what()) + "; use --preconditioner none, or leave the option out");
+  throw Error(error.kind(), std::string(error.what()) + "; use --preconditioner none");
 }
 
 /// A line of a report where nobody has named the preconditioner and Jacobi was not for the matrix.

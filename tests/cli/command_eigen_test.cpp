@@ -79,8 +79,7 @@ TEST_F(EigenPairs, AreFoundWithoutADiagonal) {
   }
   const Result named = run({"eigen", "a.mtx", "--preconditioner", "jacobi"});
   EXPECT_EQ(named.status, 2);
-  EXPECT_NE(named.error.find("; use --preconditioner none, or leave the option out"),
-            std::string::npos);
+  EXPECT_NE(named.error.find("; use --preconditioner none"), std::string::npos);
 }
 
 /// 2, -1 on a line; the mass is 4, 1: eigenvectors are the same sines.

@@ -109,7 +109,10 @@ TEST_F(SolveMethod, IsMinresForSaddlePoints) {
   const Result result = solve({"--rhs", "b.mtx", "--preconditioner", "none", "--json"});
   EXPECT_EQ(result.status, 0) << result.out;
   EXPECT_EQ(result.json()["solver"], "minres");
-  EXPECT_NE(result.json()["solver_reason"].get<std::string>().find("Lanczos"), std::string::npos);
+  EXPECT_EQ(
+      result.json()["solver_reason"],
+      "the matrix is Hermitian and not positive definite: row 3 (counted from 0) has 0 on the "
+      "diagonal");
   EXPECT_LE(result.json()["residual"], 1e-10);
 }
 
