@@ -19,13 +19,16 @@ enum class Fault { none, offsets, column, duplicate };
 Fault fault_of_row(const PatternView& pattern, Index row, std::vector<Index>& seen, Index& column) {
   const Offset begin = pattern.offsets[row], end = pattern.offsets[row + 1];
   if (end < begin) return Fault::offsets;
+  if (begin == end) return Fault::none;
+  const Index* const columns = pattern.column;
   bool increasing = true;
+  for (Offset i = begin + 1; i < end; ++i) increasing &= columns[i - 1] < columns[i];
+  // Most rows are sorted, and their ends tell of all that lies between.
+  if (increasing && columns[begin] >= 0 && columns[end - 1] < pattern.columns) return Fault::none;
   for (Offset i = begin; i < end; ++i) {
-    column = pattern.column[i];
+    column = columns[i];
     if (column < 0 || column >= pattern.columns) return Fault::column;
-    increasing = increasing && (i == begin || pattern.column[i - 1] < column);
   }
-  if (increasing) return Fault::none;
   seen.assign(pattern.column + begin, pattern.column + end);
   std::sort(seen.begin(), seen.end());
   const auto twice = std::adjacent_find(seen.begin(), seen.end());
