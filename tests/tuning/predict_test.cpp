@@ -77,7 +77,7 @@ TEST(Predict, KnowsUnevenShares) {
   EXPECT_EQ(predicted_plans(pattern.view(), 32, cpu(), round_ceilings).front(), uneven);
 }
 
-TEST(Predict, AsksForXWhereSmallEntriesDoNotReadItInStep) {
+TEST(Predict, AsksForXWhereSmallEntriesDoNotReadItInStepAndItIsFar) {
   const CsrMatrix<real<double>> lattice = poisson(1000);
   const auto prefetch_of = [](const PatternView& pattern, int bytes) {
     return choose_plan_for_cpu(pattern, bytes, 2).cpu.prefetch_x;
@@ -85,8 +85,10 @@ TEST(Predict, AsksForXWhereSmallEntriesDoNotReadItInStep) {
   for (const int small : {4, 8, 16}) EXPECT_EQ(prefetch_of(lattice.view().pattern(), small), 0);
   EXPECT_EQ(prefetch_of(lattice.view().pattern(), 32), Plan{}.cpu.prefetch_x);
   Seed seed(5309);
-  const Pattern scattered = random_pattern({.rows = 1000, .columns = 1000}, seed.generator);
-  EXPECT_EQ(prefetch_of(scattered.view(), 8), Plan{}.cpu.prefetch_x);
+  for (const Index columns : {1000, 200'000}) {
+    const Pattern scattered = random_pattern({.rows = 1000, .columns = columns}, seed.generator);
+    EXPECT_EQ(prefetch_of(scattered.view(), 8), columns == 1000 ? 0 : Plan{}.cpu.prefetch_x);
+  }
 }
 
 TEST(Predict, AsksForSmallEntriesWhereNoCacheHoldsThem) {

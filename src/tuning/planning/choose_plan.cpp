@@ -315,8 +315,10 @@ Plan choose_plan_for_cpu(const PatternView& pattern, const EntrySize& entry, int
   constexpr Index chunks_of_thread = 8;
   constexpr int small_entry = 16;
   constexpr Offset bytes_of_cache = Offset(8) << 20;  // a core's share, and less than most have
+  constexpr Offset bytes_of_near_cache = Offset(512) << 10;  // a core's own
   Plan plan{.layout = {.stored = stored}};
-  if (entry.bytes <= small_entry && reads_x_in_step(pattern)) {
+  const bool is_x_near = Offset(pattern.columns) * entry.vector_bytes <= bytes_of_near_cache;
+  if (entry.bytes <= small_entry && (is_x_near || reads_x_in_step(pattern))) {
     plan.cpu.prefetch_x = 0;
     const Offset slot = entry.bytes + static_cast<Offset>(sizeof(Index));
     if (pattern.offsets[pattern.rows] * slot <= bytes_of_cache) plan.cpu.prefetch_matrix = 0;
