@@ -86,9 +86,9 @@ inline heddle_status status_of(ErrorKind kind) {
 static_assert(static_cast<int>(ErrorKind::internal) + 1 == HEDDLE_ERROR_INTERNAL);
 
 inline heddle_status keep(const SharedMessages& messages, heddle_status status,
-                          const char* message) noexcept {
+                          const char* message, const char* advice = "") noexcept {
   try {
-    if (messages) messages->keep(message);
+    if (messages) messages->keep(std::string(message) + advice);
   } catch (...) {  // the status says enough where no memory is left for words
   }
   return status;
@@ -101,7 +101,10 @@ heddle_status guarded(const SharedMessages& messages, const F& work) noexcept {
     work();
     return HEDDLE_OK;
   } catch (const Error& error) {
-    return keep(messages, status_of(error.kind()), error.what());
+    // What is singular stands in the way of a preconditioner alone.
+    const bool is_singular = error.kind() == ErrorKind::singular;
+    return keep(messages, status_of(error.kind()), error.what(),
+                is_singular ? "; take the preconditioner none, or auto" : "");
   } catch (const CallbackFailed& error) {
     return keep(messages, HEDDLE_ERROR_CALLBACK, error.what());
   } catch (const Busy& error) {

@@ -186,6 +186,8 @@ NB_MODULE(_heddle, m) {
     const char* const name = heddle_status_name(static_cast<heddle_status>(status));
     return name == nullptr ? "unknown" : name;
   });
+  m.def("choose_preconditioner", &choose_preconditioner);
+  m.def("choose_other_method", &choose_other_method);
   m.def("choose_method", &choose_method, nb::arg(), nb::arg().none(), nb::arg());
 
   add_matrices(m);

@@ -13,6 +13,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "arrays.hpp"
@@ -323,6 +324,35 @@ struct LeastSquares {
                           report.condition, report.solution_norm);
   }
 };
+
+/// For a matrix that is not shifted: its name, and why.
+inline std::pair<std::string, std::string> choose_preconditioner(const Matrix& matrix) {
+  const char* preconditioner = nullptr;
+  std::array<char, 256> reason{};
+  call(matrix.context, [&] {
+    return heddle_choose_preconditioner(matrix.matrix.own, nullptr, &preconditioner, reason.data(),
+                                        reason.size());
+  });
+  return {preconditioner, reason.data()};
+}
+
+/// After a solve by `method` that ended so: another one, and why; empty where there is none.
+inline std::pair<std::string, std::string> choose_other_method(const std::string& method,
+                                                               const std::string& outcome,
+                                                               std::int64_t iterations) {
+  int number = 0;
+  const char* name = nullptr;
+  for (; (name = heddle_outcome_name(static_cast<heddle_outcome>(number))) != nullptr; ++number) {
+    if (outcome == name) break;
+  }
+  const auto context = std::make_shared<Context>();
+  const char* other = nullptr;
+  std::array<char, 256> reason{};
+  check(context, heddle_choose_other_method(context->own, c_text(method),
+                                            static_cast<heddle_outcome>(number), iterations, &other,
+                                            reason.data(), reason.size()));
+  return {other == nullptr ? "" : other, reason.data()};
+}
 
 /// `A` may be null.
 inline std::string choose_method(const Matrix& matrix, const Operator* A,

@@ -32,7 +32,7 @@ class FileState {
 
  private:
   std::tuple<dev_t, ino_t, off_t, long, long, long, long> key() const {
-    return {stat_.st_dev,          stat_.st_ino,          stat_.st_size,        stat_.st_mtim.tv_sec,
+    return {stat_.st_dev,          stat_.st_ino,         stat_.st_size,        stat_.st_mtim.tv_sec,
             stat_.st_mtim.tv_nsec, stat_.st_ctim.tv_sec, stat_.st_ctim.tv_nsec};
   }
   struct stat stat_ = {};

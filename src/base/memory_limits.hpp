@@ -11,9 +11,9 @@ namespace heddle {
 /// what RLIMIT_AS and RLIMIT_DATA leave and `control_groups_leave`.
 long long available_host_memory();
 
-/// The device's `available_memory()`; of a host, where less than 16 MiB are needed, as much as that:
-/// the look would take longer than what so little is needed for, and an allocation says as well
-/// where it fails.
+/// The device's `available_memory()`; of a host, where less than 16 MiB are needed, as much as
+/// that: the look would take longer than what so little is needed for, and an allocation says as
+/// well where it fails.
 inline long long available_memory_for(long long needed, const Device& device) {
   constexpr long long worth_a_look = 16LL << 20;
   return device.on_gpu() || needed >= worth_a_look ? device.available_memory() : needed;

@@ -237,3 +237,77 @@ def test_results_tell_why():
     assert all("BiCGStab" in one.detail for one in several)
     on_ranks = heddle.Solver(skew, "cg", ranks=2).solve(np.ones(2))
     assert on_ranks.detail == several[0].detail
+
+
+@pytest.mark.parametrize("wrong", [np.nan, np.inf])
+def test_a_matrix_of_no_numbers_names_the_first(wrong):
+    whole = A.toarray()
+    whole[2, 3] = whole[4, 4] = wrong
+    for options in ({}, {"method": "cg"}, {"preconditioner": None}, {"method": "gmres"}):
+        result = heddle.solve(whole, b, **options)
+        assert not result.converged, result
+        if result.status == "not finite":
+            assert "row 2, column 3" in result.detail
+    assert heddle.solve(whole, b).status == "not finite"
+    with pytest.raises(heddle.UsageError, match="row 0, column 0"):
+        heddle.solve(np.full((2, 2), wrong), np.ones(2), preconditioner="jacobi")
+    result = heddle.solve(A, np.full(6, wrong))
+    assert result.detail == "the right-hand side is not finite"
+
+
+def saddle_point(n=20, constraints=4, seed=1):
+    """Symmetric and indefinite, with zeros on the diagonal that are stored, or not."""
+    rng = np.random.default_rng(seed)
+    C = sp.random_array((constraints, n), density=0.5, rng=rng).tocsr()
+    return sp.block_array([[line(n), C.T], [C, None]]).tocsr()
+
+
+def test_a_diagonal_without_inverse_needs_no_preconditioner():
+    K = saddle_point()
+    rng = np.random.default_rng(2)
+    right = rng.standard_normal(K.shape[0])
+    stored = (K + 0 * sp.eye_array(K.shape[0])).tocsr()
+    skewed = K.copy()
+    skewed.data *= rng.uniform(0.9, 1.1, K.nnz)
+    for matrix, method in ((K, "minres"), (stored, "minres"), (skewed, None)):
+        solver = heddle.Solver(matrix, rtol=1e-8)
+        assert solver.preconditioner == "none"
+        result = solver.solve(right)
+        assert result.converged, result
+        assert method is None or result.method == method
+        assert "jacobi was not taken: the diagonal entry of row 20" in result.detail
+        assert np.linalg.norm(right - matrix @ result.x) <= 1.01e-8 * np.linalg.norm(right)
+        assert all(one.converged for one in solver.solve_all([right, -right]))
+        assert heddle.solve(matrix, right, rtol=1e-8, ranks=2).converged
+    with pytest.raises(heddle.SingularError, match="row 20.*none"):
+        heddle.Solver(K, preconditioner="jacobi")
+    assert heddle.Solver(A).preconditioner == "jacobi"
+
+
+def test_another_method_takes_over_where_none_was_named():
+    n = 30
+    # Positive on the diagonal, and so far from definite that a look does not see it.
+    values = np.linspace(1, 2, n)
+    values[-1] = -1e-3
+    rng = np.random.default_rng(3)
+    Q = np.linalg.qr(rng.standard_normal((n, n)))[0]
+    hidden = Q * values @ Q.T
+    hidden = (hidden + hidden.T) / 2
+    right, guess = rng.standard_normal((2, n))
+    for method in ("cg", "minres"):
+        solver = heddle.Solver(hidden, preconditioner=None, rtol=1e-9)
+        solver.method = method  # as if it had been chosen
+        solver._begin()
+        out = guess.copy()
+        result = solver.solve(right, out, x0=out)
+        assert result.converged and result.x is out, result
+        assert result.method == "minres"
+        took_over = "minres took over: conjugate gradient found the matrix indefinite after"
+        assert (took_over in result.detail) == (method == "cg")
+    solver = heddle.Solver(hidden, "cg", None)
+    assert solver.solve(right).status == "indefinite" and solver.method == "cg"
+    solver = heddle.Solver(hidden, preconditioner=None, rtol=1e-9)
+    solver.method = "cg"
+    solver._begin()
+    assert [one.converged for one in solver.solve_all([right, guess])] == [True, True]
+    assert solver.method == "minres"

@@ -37,7 +37,7 @@ def plain(array: ArrayLike, name: str) -> NDArray[Any]:
     if type(array) is not np.ndarray:
         refuse_no_array(array, name)
     given = np.asarray(array)
-    if given.dtype.name == "quaternion":
+    if given.dtype.isbuiltin == 2 and given.dtype.name == "quaternion":  # the name takes a while
         return np.ascontiguousarray(given).view(np.float64).reshape(*given.shape, 4)
     return given
 
@@ -47,12 +47,17 @@ def numbers(array: ArrayLike, dtype: np.dtype, name: str) -> NDArray[Any]:
     conversion for safe: integers become doubles, floats doubles, real numbers complex ones, never
     the reverse."""
     given = plain(array, name)
-    if given.dtype == dtype and given.flags.c_contiguous and given.flags.aligned:
-        return given
     if not np.can_cast(given.dtype, dtype, "safe"):
         raise UnsupportedError(
             f"{name} is of {given.dtype}, and the matrix of {dtype}: convert one of them"
         )
+    return _in_place_or_copied(given, dtype)
+
+
+def _in_place_or_copied(given: NDArray[Any], dtype: Any) -> NDArray[Any]:
+    """NumPy's ``require`` of contiguous arrays, in a tenth of its time where nothing is to do."""
+    if given.dtype == dtype and given.flags.c_contiguous and given.flags.aligned:
+        return given
     return np.require(given, dtype, ["C", "A"])
 
 
@@ -109,7 +114,7 @@ def stored(data: ArrayLike, name: str = "data") -> NDArray[Any]:
             f"entries of {given.dtype}; there are single and double precision: convert {name}, as "
             f"{name}.astype(numpy.float64) does"
         )
-    return np.require(given, given.dtype.newbyteorder("="), ["C", "A"])
+    return _in_place_or_copied(given, given.dtype.newbyteorder("="))
 
 
 def indices_of(array: ArrayLike) -> NDArray[Any]:
@@ -119,4 +124,4 @@ def indices_of(array: ArrayLike) -> NDArray[Any]:
     dtype = np.int32 if given.dtype == np.int32 else np.int64
     if given.size and given.dtype.kind == "u" and given.max() > np.iinfo(np.int64).max:
         raise SizeError(f"index {given.max()} is beyond every matrix")
-    return np.require(given, dtype, ["C", "A"])
+    return _in_place_or_copied(given, np.dtype(dtype))

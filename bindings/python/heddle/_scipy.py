@@ -28,12 +28,12 @@ def solve(
     x0: ArrayLike | None = None,
     *,
     method: str = "auto",
-    preconditioner: Any = "jacobi",
+    preconditioner: Any = "auto",
     callback: Callback | None = None,
     **options: Any,
 ) -> Result:
-    """Solves A x = b once, by a method that the matrix allows; the options are those of ``Solver``.
-    The history is recorded. A b in a GPU's memory is solved there.
+    """Solves A x = b once, by a method that the matrix allows; the options are those of ``Solver``,
+    and ``detail`` of the result says why it was not solved, or what took over. The history is recorded. A b in a GPU's memory is solved there.
 
     >>> import numpy as np
     >>> import heddle

@@ -15,9 +15,9 @@ from numpy.typing import ArrayLike, NDArray
 from . import _heddle
 from ._arrays import _row_shapes, check_form, forms, numbers, writable
 from ._edits import edited_tree
-from ._errors import SizeError, UnsupportedError, UsageError
-from ._gpu import empty_like, on_gpu, place_of, stream_number
-from ._matrix import Matrix
+from ._errors import SingularError, SizeError, UnsupportedError, UsageError
+from ._gpu import copy_there, empty_like, on_gpu, package_of, place_of, stream_number
+from ._matrix import Adjoint, Matrix
 from ._planned import is_matrix, operator_for
 from ._preconditioners import preconditioner_of
 from ._ranks import OnRanks, ranks_worth_it, refuse_for_ranks
@@ -26,6 +26,13 @@ from ._settings import settings_of
 from ._tune import Profile
 
 Callback = Callable[[int, float], Any]
+
+
+def _copy_of(x: Any) -> Any:
+    """Of a guess; None of none, and of a package's whose arrays we cannot copy there."""
+    if x is None or (on_gpu(x) and not package_of(x)):
+        return None
+    return copy_there(x) if on_gpu(x) else np.array(x)
 
 
 class Solver:
@@ -39,13 +46,15 @@ class Solver:
         or, on a GPU, CuPy (an object with ``shape``, ``dtype`` and ``matvec``) of real or complex
         numbers.
     method
-        ``"auto"``: one that the matrix allows; or ``"cg"``, ``"minres"``, ``"cr"``, ``"bicgstab"``,
+        ``"auto"``: one that the matrix allows, and where a solve shows that it does not, another;
+        or ``"cg"``, ``"minres"``, ``"cr"``, ``"bicgstab"``,
         ``"bicgstab2"``, ``"gmres"``, ``"fgmres"``, ``"cocg"``, ``"cocr"``, ``"chebyshev"``,
         ``"richardson"``, ``"block-cg"``, which solves the up to 16 systems of ``solve_all`` in one
         Krylov space.
     preconditioner
-        A text such as ``"jacobi"``, ``"block-jacobi:2"``, ``"jacobi*fsai"``, see
-        docs/command-line.md; ``None``; or z = M^-1 r of your own: a function, a SciPy
+        ``"auto"``: ``"jacobi"`` where every diagonal entry has an inverse, else none; another text,
+        such as ``"block-jacobi:2"``, ``"jacobi*fsai"``, see docs/command-line.md; ``None``; or
+        z = M^-1 r of your own: a function, a SciPy
         ``LinearOperator``, or a matrix that stands for M^-1. Functions get an array of the solver's
         own memory, which must not be kept; on a GPU it is of CuPy.
     device
@@ -119,7 +128,7 @@ class Solver:
         self,
         A: Any,
         method: str = "auto",
-        preconditioner: Any = "jacobi",
+        preconditioner: Any = "auto",
         *,
         device: str = "cpu", threads: int = 0,
         plan: str | None = None,
@@ -142,7 +151,8 @@ class Solver:
     ) -> None:
         named = isinstance(preconditioner, str)
         has_entries = is_matrix(A) and shift == 0
-        if preconditioner is None or (named and preconditioner == "jacobi" and not has_entries):
+        of_entries = named and preconditioner in ("auto", "jacobi")
+        if preconditioner is None or (of_entries and not has_entries):
             preconditioner, named = "none", True
         self._settings = settings_of(
             rtol=rtol, atol=atol, maxiter=maxiter, restart=restart, time_limit=time_limit,
@@ -150,7 +160,7 @@ class Solver:
             basis_precision=basis_precision, field_precision=field_precision,
             keep=keep)  # fmt: skip
         told = {"strength": strength, "coordinates": coordinates, "candidates": candidates}
-        self._given = preconditioner, varies, told, null_space, float(shift)
+        self._notes: list[str] = []  # on what was chosen, for results
         if ranks == "auto":
             A = A if not is_matrix(A) or isinstance(A, Matrix) else Matrix(A)
             ranks, device = ranks_worth_it(A, device, partition)
@@ -166,6 +176,15 @@ class Solver:
             self.A, self._generation = self._base.matrix, None
             self.entry, self.dtype = self.A.entry, self.A.dtype
         self._is_tree = storage == "hisparse"
+        if named and preconditioner == "auto":
+            rows, columns = self.A.shape
+            if rows == columns:  # others are refused below
+                preconditioner, why = _heddle.choose_preconditioner(self.A._own)
+            if preconditioner == "none":
+                self._notes.append(f"jacobi was not taken: {why}")
+        self.preconditioner = preconditioner
+        self._given = preconditioner, varies, told, null_space, float(shift)
+        self._is_free = method == "auto"
         if method == "auto":
             stored = self._shifted() if ranks is None else None
             text = preconditioner if named else "none"
@@ -181,6 +200,15 @@ class Solver:
 
     def _begin(self) -> None:
         """Makes what solves, of ``_base``."""
+        try:
+            self._make()
+        except SingularError:
+            words = self._entry_not_finite()
+            if not words:
+                raise
+            raise UsageError(words) from None
+
+    def _make(self) -> None:
         preconditioner, varies, told, null_space, shift = self._given
         vectors = self._null_vectors(null_space)
         if isinstance(self._base, OnRanks):
@@ -228,6 +256,7 @@ class Solver:
         self._check_entries()
         other = copy.copy(self)
         other.A = other._generation = None
+        other._notes = self._notes.copy()
         other._base = edited_tree(self._base, self.entry, self.dtype, set, add, remove)
         other._begin()
         return other
@@ -262,6 +291,45 @@ class Solver:
             ``callback(iteration, relative_residual)`` after each iteration but the last. What it
             raises ends the solve and is raised here.
         """
+        kept = _copy_of(out) if self._is_free and x0 is out else None  # a solve overwrites it
+        result = self._solve_once(b, out, x0, callback)
+        while self._is_free and self._turns_from(result.status, result.iterations):
+            result = self._solve_once(b, out, x0 if kept is None else kept, callback)
+        return result
+
+    def _turns_from(self, status: str, iterations: int) -> bool:
+        """Whether another method takes over, as the command line has it, where none was named."""
+        if status == "converged":
+            return False
+        other, why = _heddle.choose_other_method(self.method, status, iterations)
+        if not other:
+            return False
+        self.method = other
+        self._notes.append(f"{other} took over: {why}")
+        self._begin()
+        return True
+
+    def _result(self, x: Any, told: list[Any], history: Any) -> Result:
+        if told[0] == "not finite":
+            told[6] = self._entry_not_finite() or told[6]
+        if self._notes:
+            told[6] = "; ".join(filter(None, [told[6], *self._notes]))
+        return Result(x, self.method, told, history)
+
+    def _entry_not_finite(self) -> str:
+        """The first of the matrix, in words; empty where all are finite or A is no matrix."""
+        matrix = self.A.H if isinstance(self.A, Adjoint) else self.A
+        if not isinstance(matrix, Matrix):
+            return ""
+        finite = np.isfinite(matrix.data.reshape(matrix.nnz, -1)).all(axis=1)
+        if finite.all():
+            return ""
+        first = int(finite.argmin())
+        row = int(np.searchsorted(matrix.indptr, first, "right")) - 1
+        column = matrix.indices[first]
+        return f"the entry of A at row {row}, column {column} (counted from 0) is not finite"
+
+    def _solve_once(self, b: Any, out: Any, x0: Any, callback: Callback | None) -> Result:
         self._check_entries()
         dtype = self.dtype
         if type(b) is not np.ndarray or (out is not None and type(out) is not np.ndarray):
@@ -287,7 +355,7 @@ class Solver:
             check_form(start, self._shape, "x0")
             places = ((array.ctypes.data, False) for array in (given, x, start))
             *told, history = self._own.solve_at(*places, False, callback)
-        return Result(out, self.method, told, history)
+        return self._result(out, told, history)
 
     @property
     def plan(self) -> str:
@@ -328,7 +396,7 @@ class Solver:
         count = len(b) if len(b.shape) > 0 else 0
         shape = (count, *self._shape)
         keeps, b_place = self._place(b, "b", shape=shape)
-        x0_is_out = x0 is out
+        x0_is_out = x0 is not None and x0 is out
         columns = None  # of the caller's, which get the solutions at the end
         if out is None:
             out = empty_like(b, shape) if on_gpu(b) else np.empty(shape, self.dtype)
@@ -340,12 +408,17 @@ class Solver:
         x0_keeps, guess = None, None
         if not from_zero and not x0_is_out:
             x0_keeps, guess = self._place(self._one_after_another(x0, "x0"), "x0", shape=shape)
+        kept = _copy_of(out) if self._is_free and x0_is_out else None  # a solve overwrites it
         told = self._own.solve_all(count, b_place, x_place, guess, from_zero, callback)
+        while self._is_free and any(self._turns_from(*one[:2]) for one in told):
+            if kept is not None:
+                x0_keeps, guess = self._place(kept, "x0", shape=shape)
+            told = self._own.solve_all(count, b_place, x_place, guess, from_zero, callback)
         del keeps, x_keeps, x0_keeps  # which lived so long
         if columns is not None:
             columns[...] = out
             out = columns
-        return [Result(x, self.method, all, None) for x, (*all, _) in zip(out, told)]
+        return [self._result(x, all, None) for x, (*all, _) in zip(out, told)]
 
     def _has_columns(self, given: Any) -> bool:
         """Whether it is of shape ``(n, k, ...)``, and not of ``(k, n, ...)``."""
@@ -373,7 +446,7 @@ class Solver:
         x0_keeps, guess = (None, None) if from_zero or x0 is x else self._place(x0, "x0")
         *told, history = self._own.solve_at(b_place, x_place, guess, from_zero, callback)
         del keeps, x_keeps, x0_keeps  # which lived so long
-        return Result(x, self.method, told, history)
+        return self._result(x, told, history)
 
     def _place(
         self, array: Any, name: str, stream: int | None = None, writable: bool = False,
@@ -444,7 +517,7 @@ class Solver:
         *told, history = self._own.wait()
         key, (x, kept) = next(reversed(self._queued.items()))
         self._queued = {key: (x, kept)}
-        return Result(x, self.method, told, history)
+        return self._result(x, told, history)
 
     def cancel(self) -> None:
         """From any thread: the enqueued solve that runs, or else the next one, ends as
