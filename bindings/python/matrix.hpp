@@ -153,6 +153,11 @@ struct Matrix {
     text.resize(length);
     return text;
   }
+  std::string advice() const {
+    std::string text(heddle_matrix_advice(matrix.own, nullptr, 0), '\0');
+    if (!text.empty()) heddle_matrix_advice(matrix.own, text.data(), text.size() + 1);
+    return text;
+  }
   nb::dict info() const {
     heddle_info info{};
     info.struct_size = sizeof info;

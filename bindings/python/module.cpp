@@ -79,6 +79,7 @@ void add_matrices(nb::module_& m) {
            "ranks"_a, "unknowns"_a, "multigrid"_a, "dense"_a.none())
       .def("best_ranks", &Matrix::best_ranks)
       .def("info", &Matrix::info)
+      .def("advice", &Matrix::advice)
       .def_prop_ro("entry",
                    [](const Matrix& self) { return heddle_entry_name(self.arrays().second.entry); })
       .def_prop_ro("precision",

@@ -225,6 +225,18 @@ def test_coordinates_of_a_matrix_of_numbers_name_the_blocks():
         heddle.Solver(E, "cg", "multigrid", coordinates=points[:-1])
 
 
+def test_numbers_that_are_blocks_are_told_of_where_that_takes_long():
+    E = heddle.generate("elasticity", 2000)
+    numbers = sp.bsr_array((E.data, E.indices, E.indptr)).tocsr()
+    right = np.random.default_rng(1).standard_normal(numbers.shape[0])
+    solver = heddle.Solver(numbers, "cg", None)
+    result = solver.solve(right)
+    assert result.iterations >= 100
+    assert "rows come in threes" in result.detail and "block3" in result.detail
+    assert heddle.Solver(E, "cg", None).solve(right).detail == ""
+    assert heddle.Solver(numbers, "cg", None, maxiter=99).solve(right).detail == ""
+
+
 def test_results_tell_why():
     result = heddle.solve(-1.0 * A, b, method="cg", preconditioner=None)
     assert result.status == "indefinite"

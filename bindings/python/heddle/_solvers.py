@@ -27,6 +27,9 @@ from ._tune import Profile
 
 Callback = Callable[[int, float], Any]
 
+# Of a solve, after which it is worth to look whether the matrix is better given otherwise.
+_many_iterations = 100
+
 
 def _copy_of(x: Any) -> Any:
     """Of a guess; None of none, and of a package's whose arrays we cannot copy there."""
@@ -161,6 +164,7 @@ class Solver:
             keep=keep)  # fmt: skip
         told = {"strength": strength, "coordinates": coordinates, "candidates": candidates}
         self._notes: list[str] = []  # on what was chosen, for results
+        self._advice: str | None = None  # on the matrix, once it was asked for
         if ranks == "auto":
             A = A if not is_matrix(A) or isinstance(A, Matrix) else Matrix(A)
             ranks, device = ranks_worth_it(A, device, partition)
@@ -312,8 +316,12 @@ class Solver:
     def _result(self, x: Any, told: list[Any], history: Any) -> Result:
         if told[0] == "not finite":
             told[6] = self._entry_not_finite() or told[6]
-        if self._notes:
-            told[6] = "; ".join(filter(None, [told[6], *self._notes]))
+        words = [told[6], *self._notes]
+        if told[1] >= _many_iterations and isinstance(self.A, Matrix):
+            if self._advice is None:
+                self._advice = self.A._own.advice()
+            words.append(self._advice)
+        told[6] = "; ".join(filter(None, words))
         return Result(x, self.method, told, history)
 
     def _entry_not_finite(self) -> str:
