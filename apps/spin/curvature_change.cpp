@@ -132,12 +132,17 @@ std::vector<double> curvature_change_from_image(const std::string& path, double 
         "--image " + path +
             " needs a surface with texture coordinates at every corner (vt in an OBJ file)");
   }
-  const GreyImage image(path);
+  std::vector<mesh::TextureCoordinate> points;
+  points.reserve(3 * mesh.texture.size());
+  for (const auto& corners : mesh.texture) {
+    points.insert(points.end(), corners.begin(), corners.end());
+  }
+  const std::vector<double> grey = grey_at(path, points);
   std::vector<double> rho;
   rho.reserve(mesh.texture.size());
-  for (const auto& corners : mesh.texture) {
+  for (std::size_t t = 0; t < mesh.texture.size(); ++t) {
     double sum = 0;
-    for (const auto& [u, v] : corners) sum += image(u, v);
+    for (std::size_t k = 0; k < 3; ++k) sum += grey[3 * t + k];
     rho.push_back((2 * sum / 3 - 1) * scale);
   }
   return rho;

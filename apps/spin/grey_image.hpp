@@ -1,30 +1,19 @@
 // A grey image as a function on the unit square.
 #pragma once
 
+#include <span>
 #include <string>
+#include <vector>
 
-#include "image_files.hpp"
+#include "surface_mesh.hpp"
 
 namespace heddle::spin {
 
-class GreyImage {
- public:
-  /// Reads PNG, which first bytes tell, and TGA (.tga), also compressed with gzip. Throws `Error`
-  /// (io; malformed_file and unsupported as `read_png` and `read_tga` do).
-  explicit GreyImage(const std::string& path);
-
-  int width() const { return pixels_.width; }
-  int height() const { return pixels_.height; }
-
-  /// From 0 (black) to 1 (white), bilinear between pixels; (0, 0) is the lower left corner, pixel
-  /// (i, j) from there lies at (i / width, j / height), and beyond the border the last pixel
-  /// counts.
-  double operator()(double u, double v) const;
-
- private:
-  double pixel(int x, int y) const;
-
-  GreyPixels pixels_;
-};
+/// At each point, from 0 (black) to 1 (white), bilinear between pixels; (0, 0) is the lower left
+/// corner, pixel (i, j) from there lies at (i / width, j / height), and beyond the border the last
+/// pixel counts. Reads PNG, which first bytes tell, and TGA (.tga), also compressed with gzip.
+/// Throws `Error` (io; malformed_file and unsupported as `read_png` and `read_tga` do).
+std::vector<double> grey_at(const std::string& path,
+                            std::span<const mesh::TextureCoordinate> points);
 
 }  // namespace heddle::spin

@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <cstddef>
+#include <string>
+#include <utility>
 
 #include "heddle/error.hpp"
 #include "image_files.hpp"
@@ -15,21 +17,16 @@ class TgaReader {
  public:
   explicit TgaReader(const mesh::NamedBytes& file) : file_(file) {}
 
-  GreyPixels read() {
+  std::vector<unsigned char> read(const PixelsOf& pixels) {
     if (file_.bytes.size() < header_size) refuse("no TGA image: it is shorter than a header");
     read_header();
-    const auto pixels = std::size_t(width_) * std::size_t(height_);
-    check_size(pixels);
-    std::vector<unsigned char> grey;
-    grey.reserve(pixels);
-    while (grey.size() < pixels) {
-      if (is_run_length_encoded_) {
-        read_packet(grey, pixels);
-      } else {
-        grey.push_back(pixel());
-      }
+    const auto count = std::size_t(width_) * std::size_t(height_);
+    check_size(count);
+    want(pixels(width_, height_));
+    for (std::size_t passed = 0; passed < count;) {
+      passed = is_run_length_encoded_ ? read_packet(passed, count) : read_pixel(passed);
     }
-    return {width_, height_, upright(std::move(grey))};
+    return std::move(grey_);
   }
 
  private:
@@ -92,43 +89,58 @@ class TgaReader {
     return luma(byte_at(at + 2), byte_at(at + 1), byte_at(at));  // blue comes first
   }
 
-  /// Up to 128 pixels: one that is repeated, or each by itself.
-  void read_packet(std::vector<unsigned char>& grey, std::size_t pixels) {
+  /// Up to 128 pixels: one that is repeated, or each by itself. Returns how many have passed then.
+  std::size_t read_packet(std::size_t passed, std::size_t pixels) {
     need(1);
     const unsigned head = byte_at(at_++);
     const std::size_t count = 1 + (head & 0x7fU);
-    if (count > pixels - grey.size()) refuse("the TGA image has more pixels than its size");
+    if (count > pixels - passed) refuse("the TGA image has more pixels than its size");
     if ((head & 0x80U) != 0) {
-      grey.insert(grey.end(), count, pixel());
+      take(passed + count, pixel());
     } else {
-      for (std::size_t i = 0; i < count; ++i) grey.push_back(pixel());
+      for (std::size_t i = 0; i < count; ++i) read_pixel(passed + i);
     }
+    return passed + count;
   }
 
-  /// Rows from the top, from left to right.
-  std::vector<unsigned char> upright(std::vector<unsigned char> grey) const {
-    const auto width = static_cast<std::ptrdiff_t>(width_);
-    if (!is_top_to_bottom_) {
-      for (std::ptrdiff_t low = 0, high = height_ - 1; low < high; ++low, --high) {
-        std::swap_ranges(grey.begin() + low * width, grey.begin() + (low + 1) * width,
-                         grey.begin() + high * width);
-      }
+  std::size_t read_pixel(std::size_t passed) {
+    take(passed + 1, pixel());
+    return passed + 1;
+  }
+
+  /// Where the file has each pixel: rows may run from the bottom, and from right to left.
+  void want(const std::vector<Pixel>& pixels) {
+    grey_.resize(pixels.size());
+    for (std::size_t i = 0; i < pixels.size(); ++i) {
+      const auto [column, row] = pixels[i];
+      const int line = is_top_to_bottom_ ? row : height_ - 1 - row;
+      const int place = is_right_to_left_ ? width_ - 1 - column : column;
+      wanted_.emplace_back(std::size_t(line) * std::size_t(width_) + std::size_t(place), i);
     }
-    for (std::ptrdiff_t row = 0; is_right_to_left_ && row < height_; ++row) {
-      std::reverse(grey.begin() + row * width, grey.begin() + (row + 1) * width);
+    std::sort(wanted_.begin(), wanted_.end());
+  }
+
+  /// Of the pixels that are next in the file, in front of `end`.
+  void take(std::size_t end, unsigned char grey) {
+    for (; next_ < wanted_.size() && wanted_[next_].first < end; ++next_) {
+      grey_[wanted_[next_].second] = grey;
     }
-    return grey;
   }
 
   const mesh::NamedBytes& file_;
   std::size_t at_ = 0;
   int width_ = 0, height_ = 0;
   std::size_t bytes_a_pixel_ = 1;
+  std::vector<unsigned char> grey_;
+  std::vector<std::pair<std::size_t, std::size_t>> wanted_;  // place in the file, and in grey_
+  std::size_t next_ = 0;                                     // of those that were not met yet
   bool is_run_length_encoded_ = false, is_right_to_left_ = false, is_top_to_bottom_ = false;
 };
 
 }  // namespace
 
-GreyPixels read_tga(const mesh::NamedBytes& file) { return TgaReader(file).read(); }
+std::vector<unsigned char> read_tga(const mesh::NamedBytes& file, const PixelsOf& pixels) {
+  return TgaReader(file).read(pixels);
+}
 
 }  // namespace heddle::spin

@@ -225,6 +225,9 @@ TEST_F(CommandSpin, RefusesBadInput) {
   write("far.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 9\n");
   expect_refused({"far.obj", "--function", "x", "--output", "o.obj"},
                  "far.obj:4: face 1 refers to vertex 9, which is not there");
+  write("control.obj", "v 0 0 0\nv 1\x01 0 0\nv 0 1 0\nf 1 2 3\n");
+  expect_refused({"control.obj", "--function", "x", "--output", "o.obj"},
+                 "control.obj:2: control byte 0x01 in the text");
   expect_refused({"blob.obj", "--function", "x", "--json", "--eigensolver", "lanczos"},
                  "--eigensolver is inverse-iteration or lobpcg");
   expect_refused({"blob.obj", "--function", "x", "--json", "--tolerance", "2"},

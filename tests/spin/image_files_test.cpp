@@ -17,8 +17,29 @@ using mesh::png_of;
 
 using Grey = std::vector<unsigned char>;
 
-std::string message_of(GreyPixels (*read)(const mesh::NamedBytes&), const std::string& bytes) {
-  return test::message_of([&] { read({"f", bytes}); });
+struct Image {
+  int width = 0, height = 0;
+  Grey grey;  // rows from the top
+};
+
+using Read = Grey (*)(const mesh::NamedBytes&, const PixelsOf&);
+
+Image image_of(Read read, const std::string& bytes) {
+  Image image;
+  image.grey = read({"f", bytes}, [&](int width, int height) {
+    image.width = width;
+    image.height = height;
+    std::vector<Pixel> all;
+    for (int row = 0; row < height; ++row) {
+      for (int column = 0; column < width; ++column) all.push_back({column, row});
+    }
+    return all;
+  });
+  return image;
+}
+
+std::string message_of(Read read, const std::string& bytes) {
+  return test::message_of([&] { image_of(read, bytes); });
 }
 
 std::string tga(int type, int width, int height, int depth, int way, const std::string& pixels) {
@@ -33,7 +54,7 @@ std::string tga(int type, int width, int height, int depth, int way, const std::
   return bytes + pixels;
 }
 
-GreyPixels from_tga(const std::string& bytes) { return read_tga({"f", bytes}); }
+Image from_tga(const std::string& bytes) { return image_of(read_tga, bytes); }
 
 std::string chunk(const std::string& name, const std::string& data) {
   const auto big_endian = [](std::size_t value) {
@@ -101,9 +122,75 @@ TEST(Tga, IsRefusedInOneLine) {
 
 TEST(Png, IsReadAsItIsWritten) {
   const std::string bytes = png_of(2, 2, {9, 9, 9, 255, 0, 0, 0, 0, 255, 255, 255, 255});
-  const GreyPixels image = read_png({"f", bytes});
+  const Image image = image_of(read_png, bytes);
   EXPECT_EQ(image.width, 2);
   EXPECT_EQ(image.grey, (Grey{9, luma(255, 0, 0), luma(0, 0, 255), 255}));
+}
+
+std::string zlib_of(const std::string& bytes) {
+  uLongf size = compressBound(bytes.size());
+  std::string packed(size, '\0');
+  EXPECT_EQ(compress(reinterpret_cast<Bytef*>(packed.data()), &size,
+                     reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()),
+            Z_OK);
+  return packed.substr(0, size);
+}
+
+/// Grey of `depth` bits a pixel, which is `value` of its number, in one pass or in Adam7's seven.
+template <class Value>
+std::string grey_png(int width, int height, int depth, bool is_interlaced, const Value& value) {
+  struct Pass {
+    int column, row, columns, rows;
+  };
+  std::vector<Pass> passes = {{0, 0, 1, 1}};
+  if (is_interlaced) {
+    passes = {{0, 0, 8, 8}, {4, 0, 8, 8}, {0, 4, 4, 8}, {2, 0, 4, 4},
+              {0, 2, 2, 4}, {1, 0, 2, 2}, {0, 1, 1, 2}};
+  }
+  std::string rows;
+  for (const Pass& pass : passes) {
+    for (int row = pass.row; row < height && pass.column < width; row += pass.rows) {
+      rows += '\0';  // no filter
+      for (int column = pass.column; column < width; column += pass.columns) {
+        rows.append(static_cast<std::size_t>(depth / 8), value(row * width + column));
+      }
+    }
+  }
+  const std::string sides = {0, 0, 0, static_cast<char>(width), 0, 0, 0, static_cast<char>(height)};
+  const std::string kind = {static_cast<char>(depth), 0, 0, 0, is_interlaced ? '\1' : '\0'};
+  return png_signature + chunk("IHDR", sides + kind) + chunk("IDAT", zlib_of(rows)) +
+         chunk("IEND", "");
+}
+
+TEST(Png, IsReadInOnePassOrSeven) {
+  const auto value = [](int i) { return static_cast<char>(i); };
+  for (const int width : {1, 3, 9, 12}) {
+    for (const int height : {1, 2, 7, 10}) {
+      const Image plain = image_of(read_png, grey_png(width, height, 8, false, value));
+      ASSERT_EQ(plain.grey.size(), std::size_t(width * height));
+      for (std::size_t i = 0; i < plain.grey.size(); ++i) EXPECT_EQ(plain.grey[i], i);
+      const Image passes = image_of(read_png, grey_png(width, height, 8, true, value));
+      EXPECT_EQ(passes.grey, plain.grey);
+      const Image wide = image_of(read_png, grey_png(width, height, 16, false, value));
+      EXPECT_EQ(image_of(read_png, grey_png(width, height, 16, true, value)).grey, wide.grey);
+    }
+  }
+}
+
+/// Whatever their order, also some more than once.
+TEST(Images, GiveThePixelsThatAreAskedFor) {
+  const std::vector<Pixel> asked = {{2, 1}, {0, 0}, {2, 1}, {1, 2}};
+  const auto pixels = [&](int, int) { return asked; };
+  const auto value = [](int i) { return static_cast<char>(i); };
+  const Grey wanted = {5, 0, 5, 7};
+  for (const bool is_interlaced : {false, true}) {
+    EXPECT_EQ(read_png({"f", grey_png(3, 3, 8, is_interlaced, value)}, pixels), wanted);
+  }
+  std::string plain;
+  for (char i = 0; i < 9; ++i) plain += i;
+  EXPECT_EQ(read_tga({"f", tga(3, 3, 3, 8, 0x20, plain)}, pixels), wanted);
+  const std::string runs("\x02\0\x01\x02\x81\x05\x83\x07", 8);
+  EXPECT_EQ(read_tga({"f", tga(11, 3, 3, 8, 0x20, runs)}, pixels), (Grey{7, 0, 7, 7}));
 }
 
 TEST(Png, IsRefusedWhereverItIsCut) {
@@ -139,11 +226,12 @@ TEST(Png, SpendsNoMemoryOnWhatItCannotHold) {
 
 TEST(GreyImages, AreToldByFirstBytesAndEnding) {
   const TemporaryFolder folder;
-  EXPECT_EQ(GreyImage(folder.write("p.tga", png_of(1, 1, {7, 7, 7}))).width(), 1);
-  EXPECT_EQ(GreyImage(folder.write("t.TGA", tga(3, 2, 1, 8, 0, "xy"))).width(), 2);
+  const mesh::TextureCoordinate corner[] = {{0, 0}};
+  EXPECT_EQ(grey_at(folder.write("p.tga", png_of(1, 1, {51, 51, 51})), corner)[0], 0.2);
+  EXPECT_EQ(grey_at(folder.write("t.TGA", tga(3, 2, 1, 8, 0, "\x33y")), corner)[0], 0.2);
   const std::string other = folder.write("a.bmp", "BM and so on");
   try {
-    const GreyImage image(other);
+    grey_at(other, corner);
     ADD_FAILURE();
   } catch (const Error& error) {
     EXPECT_EQ(error.what(),
