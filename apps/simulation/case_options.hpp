@@ -17,7 +17,8 @@ struct CaseOptions : cli::RunOptions {
   std::optional<std::string> picture;  // .png
 
   /// What these read and write. Throws `Error` (usage) for endings that are none. `others`, which
-  /// the run writes too, may be called as a state of the series would be, see `FrameWriter::names_of`.
+  /// the run writes too, may be called as a state of the series would be, see
+  /// `FrameWriter::names_of`.
   cli::RunFiles files(const std::vector<std::optional<std::string>>& others) const;
 };
 

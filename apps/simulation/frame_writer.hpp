@@ -29,8 +29,8 @@ class FrameWriter {
   ~FrameWriter();
 
   /// Files beside a series of this path (.pvd) that have names of its states: those that are there,
-  /// and those of `others`, which may not be yet, that are called so. None where `path` is one state.
-  /// Throws `Error` (usage) where ParaView could not be told the names.
+  /// and those of `others`, which may not be yet, that are called so. None where `path` is one
+  /// state. Throws `Error` (usage) where ParaView could not be told the names.
   static std::vector<std::string> names_of(const std::string& path,
                                            const std::vector<std::optional<std::string>>& others);
   FrameWriter(const FrameWriter&) = delete;

@@ -85,8 +85,8 @@ inline heddle_status status_of(ErrorKind kind) {
 }
 static_assert(static_cast<int>(ErrorKind::internal) + 1 == HEDDLE_ERROR_INTERNAL);
 
-inline heddle_status keep(const SharedMessages& messages, heddle_status status,
-                          const char* message, const char* advice = "") noexcept {
+inline heddle_status keep(const SharedMessages& messages, heddle_status status, const char* message,
+                          const char* advice = "") noexcept {
   try {
     if (messages) messages->keep(std::string(message) + advice);
   } catch (...) {  // the status says enough where no memory is left for words
