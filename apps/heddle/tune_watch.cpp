@@ -16,6 +16,9 @@ void TuneWatch::listen(TuneOptions& options) {
     current_->trials.push_back(trial);
     current_->seconds = since_.seconds();
   };
+  options.on_early_end = [this](double gain) {
+    if (current_ != nullptr) current_->gain_left = gain;
+  };
   options.observer = [this](const TuneProgress& now) { return go_on(now); };
 }
 

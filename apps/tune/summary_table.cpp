@@ -50,6 +50,13 @@ void print_table(const TuneReport& report, std::ostream& out) {
       << wrapped("entries    " + report.entry + " (" + report.precision + ")", indent)
       << wrapped("search     " + search_text(report), indent);
   if (report.cancelled) out << "cancelled  what was measured until then\n";
+  for (const MatrixReport& matrix : report.matrices) {
+    if (!matrix.gain_left) continue;
+    out << wrapped("ended      " + (report.matrices.size() > 1 ? matrix.name + ", " : "") +
+                       "since other plans are predicted to gain " + loss_text(*matrix.gain_left) +
+                       " at most, and less than 3% is not worth their time",
+                   indent);
+  }
   report::TextTable table({{"matrix", true, 12},
                            {"layout", true, 20},
                            {"speed-up"},

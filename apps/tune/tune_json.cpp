@@ -59,6 +59,7 @@ Json to_json(const MatrixReport& matrix, bool with_trials) {
                {"refused", matrix.count(Trial::Outcome::refused)},
                {"wrong", matrix.count(Trial::Outcome::wrong)},
                {"search_seconds", matrix.seconds}};
+  if (matrix.gain_left) json["gain_left"] = *matrix.gain_left;
   if (matrix.record) {
     const ProfileRecord& record = *matrix.record;
     json["layout"] = report::layout_name(record.plan);

@@ -28,6 +28,7 @@ struct MatrixReport {
   std::vector<Trial> trials;            // in the order in which they ended
   std::optional<ProfileRecord> record;  // none where no plan was found
   double seconds = 0;                   // that the search took
+  std::optional<double> gain_left;      // predicted where it ended early, 0.01 for 1%
 
   int count(Trial::Outcome outcome) const;
   /// Searches begin with what is predicted; null where that was not measured.

@@ -75,6 +75,9 @@ struct HEDDLE_EXPORT TuneOptions {
   std::function<bool(const TuneProgress&)> observer = {};
   /// Called at the end of every trial.
   std::function<void(const Trial&)> on_trial = {};
+  /// Called where a pruned search ends before its time, with the gain that it predicts of the plans
+  /// that it leaves: 0.01 for 1%.
+  std::function<void(double)> on_early_end = {};
 };
 
 /// The result of a search. `best` is empty where no plan could be measured.
@@ -91,7 +94,8 @@ HEDDLE_EXPORT SearchResult full_search(Trials& trials, const SearchSpace& space,
                                        const Plan& reference, const TuneOptions& options);
 /// Coordinate search from each of `starts`, best guess first. The first is the reference, and wins
 /// where nothing is faster by `tightness`, 1% at most; schedules of the natural layout likewise.
-/// docs/tuning.md tells how.
+/// Ends where the plans that are left are predicted to gain less than 3% together. docs/tuning.md
+/// tells how.
 HEDDLE_EXPORT SearchResult pruned_search(Trials& trials, const SearchSpace& space,
                                          const std::vector<Plan>& starts,
                                          const TuneOptions& options);

@@ -194,6 +194,30 @@ TEST(PrunedSearch, KeepsThePredictionWhereNothingIsClearlyFaster) {
   }
 }
 
+/// A search that has gained less than 3% says what it leaves, and ends.
+TEST(PrunedSearch, EndsWhereLittleIsLeftToGain) {
+  const SearchSpace whole = SearchSpace::whole(subject_of(parse_objective("cg")), cpu_like(8));
+  std::vector<int> tried;
+  for (const double gain : {0.99, 0.9}) {
+    SyntheticTrials trials([gain](const Plan& plan) {
+      const bool is_natural = plan.layout == natural_layout(plan).layout;
+      return 1e-3 * (is_natural ? 1 : 1.05) * (plan.cpu.prefetch_matrix > 0 ? gain : 1);
+    });
+    trials.noise = trials.outliers = trials.drift = trials.step = 0;
+    std::vector<double> told;
+    TuneOptions options;
+    options.on_early_end = [&](double left) { told.push_back(left); };
+    Plan start = natural_layout(whole.base());
+    start.cpu.prefetch_matrix = 0;
+    const SearchResult result = pruned_search(trials, whole, {whole.reduced(start)}, options);
+    tried.push_back(result.measured);
+    ASSERT_EQ(told.size(), gain > 0.97 ? 1U : 0U);
+    if (!told.empty()) EXPECT_NEAR(told[0], 1 / gain - 1, 1e-9);
+    EXPECT_LE(result.best->score, 1e-3 * std::max(gain, 0.99) * 1.011);
+  }
+  EXPECT_LT(tried[0], tried[1]);
+}
+
 TEST(PrunedSearch, TriesPairsThatDependOnOneAnother) {
   // Neither of two settings helps without the other.
   const SearchSpace whole = SearchSpace::whole(subject_of(Objective::product()), hopper_like());

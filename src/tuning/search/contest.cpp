@@ -156,7 +156,10 @@ bool Contest::begin(const std::vector<Plan>& plans) {
       return race_->reference();
     });
     if (entrant == nullptr) return false;
-    if (entrant->trial.outcome == Trial::Outcome::measured) return !is_over();
+    if (entrant->trial.outcome == Trial::Outcome::measured) {
+      reference_ = entrant;
+      return !is_over();
+    }
     race_.reset();
   }
   return false;
@@ -187,6 +190,10 @@ const Contest::Entrant* Contest::repeat(const Entrant& entrant, const Effort& ef
   take(kept, *measurement);
   best_ = ranking().front();
   return &kept;
+}
+
+double Contest::gain() const {
+  return reference_ == nullptr ? 0 : reference_->trial.score / best_->trial.score - 1;
 }
 
 std::vector<const Contest::Entrant*> Contest::ranking() const {

@@ -48,6 +48,8 @@ class Contest {
   const Entrant* best() const { return best_; }
   /// The same of the natural layout.
   const Entrant* natural() const { return natural_; }
+  /// How much faster the best is than the reference, 0.01 for 1%.
+  double gain() const;
   /// What was measured, best first.
   std::vector<const Entrant*> ranking() const;
 
@@ -83,6 +85,7 @@ class Contest {
   std::optional<Race> race_;
   std::map<std::string, Entrant> entrants_;  // by the text of what they reduce to
   std::vector<std::pair<Layout, double>> ratios_;
+  const Entrant* reference_ = nullptr;
   const Entrant* best_ = nullptr;
   const Entrant* natural_ = nullptr;
   int prepared_ = 0;

@@ -21,6 +21,8 @@ int most_prepared_of(const SearchSpace& space) {
   const SearchSpace papers = SearchSpace::papers(space.subject(), space.device());
   return static_cast<int>(std::max(few, papers.plans().size() / one_in));
 }
+/// What promises less is left.
+constexpr double least_gain_left = 0.03;
 /// Layouts from which the search begins again, as long as it may.
 constexpr std::size_t last_resorts = 6;
 
@@ -69,11 +71,20 @@ class PrunedSearch {
       return axis != outer && axis != inner && axis != search_.axis_of("threads-per-row");
     });
     search_.descend(contest_.best(), axes);
-    tune_natural_layout();
+    // What had most effect elsewhere came first: what is left is predicted to gain no more.
+    const bool ends = last_.may_go_on() && contest_.gain() < least_gain_left;
+    if (ends) gain_left_ = contest_.gain();
+    // Of the natural layout the schedules have been looked at where it is the best.
+    const Plan best = contest_.best()->trial.plan;
+    if (!ends || best.layout != natural_layout(best).layout) tune_natural_layout();
+    if (ends) return;
     // What is left: again from the best of other layouts, if they are near.
     for (const Found found : best_layouts(last_resorts, 1.15)) last_.descend(found, axes);
     last_.descend(contest_.best(), axes);
   }
+
+  /// What the plans that it left are predicted to gain; none where it left none for that.
+  const std::optional<double>& gain_left() const { return gain_left_; }
 
  private:
   /// Of the layouts that were tried, so many of the best, none slower than so many times the best.
@@ -131,15 +142,16 @@ class PrunedSearch {
   const SearchSpace& space_;
   Effort screening_, glance_;
   CoordinateSearch layouts_, search_, last_;
+  std::optional<double> gain_left_;
 };
 
 }  // namespace
 
 SearchResult pruned_search(Trials& trials, const SearchSpace& space,
                            const std::vector<Plan>& starts, const TuneOptions& options) {
-  constexpr int finalists = 3;
+  constexpr std::size_t finalists = 3;
   const int most_prepared = most_prepared_of(space);
-  Contest contest(trials, space, options, most_prepared + finalists + 2);
+  Contest contest(trials, space, options, most_prepared + static_cast<int>(finalists) + 2);
   std::vector<Plan> references = starts;
   const Plan natural = natural_layout(starts.empty() ? space.base() : starts.front());
   references.push_back(natural);
@@ -150,12 +162,16 @@ SearchResult pruned_search(Trials& trials, const SearchSpace& space,
       if (other) references.push_back(*other);
     }
   }
+  std::optional<double> gain_left;
   if (contest.begin(references)) {
-    PrunedSearch(contest, trials, space, options, most_prepared).run(starts);
+    PrunedSearch search(contest, trials, space, options, most_prepared);
+    search.run(starts);
+    gain_left = search.gain_left();
+    if (gain_left && options.on_early_end) options.on_early_end(*gain_left);
   }
   // What is predicted suits other matrices as well, which what the clock's noise picks does not.
   const auto predicted = starts.empty() ? std::nullopt : std::optional(starts.front());
-  return contest.finish(finalists, natural, predicted);
+  return contest.finish(gain_left ? 1 : finalists, natural, predicted);
 }
 
 }  // namespace heddle
