@@ -33,6 +33,23 @@ def test_preconditioners_of_all_rows_have_the_bits_of_one_rank(preconditioner):
         assert (result.x == alone.x).all()
 
 
+@pytest.mark.parametrize("method", ["cg", "minres", "cr", "bicgstab", "gmres", "chebyshev"])
+def test_a_rank_without_rows_does_what_the_others_do(method):
+    """Of 200 rows one rank has all, in solves of more than 100 iterations."""
+    n = 200
+    line = heddle.Matrix(
+        (np.r_[np.full(n, 2.0), np.full(2 * n - 2, -1.0)],
+         (np.r_[np.arange(n), np.arange(n - 1), np.arange(1, n)],
+          np.r_[np.arange(n), np.arange(1, n), np.arange(n - 1)])),
+        (n, n))  # fmt: skip
+    right = np.random.default_rng(6).standard_normal(n)
+    alone = heddle.Solver(line, method, plan="CSR", maxiter=400, ranks=1).solve(right)
+    for ranks in (2, 5):
+        result = heddle.Solver(line, method, plan="CSR", maxiter=400, ranks=ranks).solve(right)
+        assert result.status == alone.status and result.iterations == alone.iterations
+        assert (result.x == alone.x).all()
+
+
 def test_ranks_take_new_values_and_a_shift():
     B = heddle.Matrix((A.data, A.indices, A.indptr), A.shape)
     solver = heddle.Solver(B, "cg", ranks=2, rtol=1e-10)
