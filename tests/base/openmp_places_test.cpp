@@ -130,7 +130,7 @@ TEST(OpenMpPlaces, OtherAffinitiesCount) {
     return processors_of_team() == Processors{all.back()} ? fine : wrong;
   });
   for (const int status : {primary, own, within}) {
-    if (status != cannot_tell) EXPECT_EQ(status, fine);
+    EXPECT_TRUE(status == fine || status == cannot_tell) << status;
   }
 }
 

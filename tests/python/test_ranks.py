@@ -43,9 +43,10 @@ def test_a_rank_without_rows_does_what_the_others_do(method):
           np.r_[np.arange(n), np.arange(1, n), np.arange(n - 1)])),
         (n, n))  # fmt: skip
     right = np.random.default_rng(6).standard_normal(n)
-    alone = heddle.Solver(line, method, plan="CSR", maxiter=400, ranks=1).solve(right)
+    options = {"plan": "CSR", "maxiter": 400}
+    alone = heddle.Solver(line, method, None, **options, ranks=1).solve(right)
     for ranks in (2, 5):
-        result = heddle.Solver(line, method, plan="CSR", maxiter=400, ranks=ranks).solve(right)
+        result = heddle.Solver(line, method, None, **options, ranks=ranks).solve(right)
         assert result.status == alone.status and result.iterations == alone.iterations
         assert (result.x == alone.x).all()
 
