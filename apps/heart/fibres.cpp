@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "../mesh/text_scanner.hpp"
 #include "../simulation/message_text.hpp"
 #include "diffusion.hpp"
 #include "heddle/assembly.hpp"
@@ -22,6 +23,7 @@ namespace {
 
 std::vector<Point> read_fibres(const std::string& path, std::size_t elements) {
   std::string text = io::read_file(path);
+  if (text.starts_with(mesh::byte_order_mark)) text.erase(0, mesh::byte_order_mark.size());
   if (text.empty() || text.back() != '\n') text += '\n';
   const char* p = text.data();
   const char* const end = p + text.size();

@@ -11,6 +11,7 @@
 #include "heddle/tools/team.hpp"
 #include "heddle/tools/text.hpp"
 #include "surface_size.hpp"
+#include "text_scanner.hpp"
 
 namespace heddle::spin {
 
@@ -19,7 +20,9 @@ using namespace points;
 namespace {
 
 std::vector<double> read_numbers(const std::string& path) {
-  const std::string text = io::read_file(path);
+  const std::string bytes = io::read_file(path);
+  std::string_view text = bytes;
+  if (text.starts_with(mesh::byte_order_mark)) text.remove_prefix(mesh::byte_order_mark.size());
   std::vector<double> numbers;
   const char* at = text.data();
   const char* const end = at + text.size();

@@ -54,7 +54,9 @@ TEST(HeartFibres, ComeFromAFile) {
   of["stimuli"] = json::array();
   of["fibres"] = {{"file", "fibres.txt"}};
   const std::string path = folder / "case.json";
-  folder.write("fibres.txt", "0 2 0\n1 0 0\n0 0 -1\n1e0 0 0\n0 1 0\n 0 1 0 \n \n\n");
+  folder.write("fibres.txt",
+               "\xEF\xBB\xBF"
+               "0 2 0\n1 0 0\n0 0 -1\n1e0 0 0\n0 1 0\n 0 1 0 \n \n\n");
   const Case given = parse_case(of.dump(), path);
   const Model model =
       make_model(mesh::make_slab(given.slab->sides, given.slab->h, given.slab->split), given);

@@ -33,7 +33,10 @@ TEST_F(CurvatureChange, OfTrianglesAndOfVertices) {
   const mesh::SurfaceMesh mesh{two_triangles()};
   EXPECT_EQ(curvature_change_from_file(file("1.5\n\t-2e1 "), mesh),
             (std::vector<double>{1.5, -20}));
-  EXPECT_EQ(curvature_change_from_file(file("0 3\n+6 12"), mesh), (std::vector<double>{3, 7}));
+  EXPECT_EQ(curvature_change_from_file(file("\xEF\xBB\xBF"
+                                            "0 3\n+6 12"),
+                                       mesh),
+            (std::vector<double>{3, 7}));
 }
 
 /// A file may count vertices that belong to no face.

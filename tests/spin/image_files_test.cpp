@@ -2,7 +2,10 @@
 #include "image_files.hpp"
 
 #include <gtest/gtest.h>
+#include <png.h>
 #include <zlib.h>
+
+#include <random>
 
 #include "grey_image.hpp"
 #include "heddle/error.hpp"
@@ -174,6 +177,72 @@ TEST(Png, IsReadInOnePassOrSeven) {
       const Image wide = image_of(read_png, grey_png(width, height, 16, false, value));
       EXPECT_EQ(image_of(read_png, grey_png(width, height, 16, true, value)).grey, wide.grey);
     }
+  }
+}
+
+struct PngKind {
+  int depth, colour, channels;
+};
+
+/// Random rows, with a palette and transparency where the kind has them.
+std::string random_png(const PngKind& kind, int width, int height, const std::string& more) {
+  std::mt19937 random(static_cast<unsigned>(kind.depth * 8 + kind.colour));
+  std::string rows;
+  for (int row = 0; row < height; ++row) {
+    rows += '\0';
+    for (int i = 0; i < (width * kind.channels * kind.depth + 7) / 8; ++i) {
+      rows += static_cast<char>(random());
+    }
+  }
+  const std::string sides{0,
+                          0,
+                          0,
+                          static_cast<char>(width),
+                          0,
+                          0,
+                          0,
+                          static_cast<char>(height),
+                          static_cast<char>(kind.depth),
+                          static_cast<char>(kind.colour),
+                          0,
+                          0,
+                          0};
+  std::string palette;
+  for (int i = 0; i < 3 << kind.depth && kind.colour == 3; ++i) palette += static_cast<char>(i * 7);
+  return png_signature + chunk("IHDR", sides) + more +
+         (palette.empty() ? "" : chunk("PLTE", palette) + chunk("tRNS", "ab")) +
+         chunk("IDAT", zlib_of(rows)) + chunk("IEND", "");
+}
+
+Grey by_simplified_interface(const std::string& bytes) {
+  png_image image{};
+  image.version = PNG_IMAGE_VERSION;
+  EXPECT_NE(png_image_begin_read_from_memory(&image, bytes.data(), bytes.size()), 0);
+  image.format = PNG_FORMAT_RGBA;
+  Grey colours(PNG_IMAGE_SIZE(image)), grey;
+  EXPECT_NE(png_image_finish_read(&image, nullptr, colours.data(), 0, nullptr), 0);
+  for (std::size_t i = 0; i < colours.size(); i += 4) {
+    grey.push_back(luma(colours[i], colours[i + 1], colours[i + 2]));
+  }
+  return grey;
+}
+
+TEST(Png, HasTheColoursOfLibpngOfEveryKind) {
+  const PngKind kinds[] = {{1, 0, 1}, {2, 0, 1},  {4, 0, 1}, {8, 0, 1}, {16, 0, 1},
+                           {8, 2, 3}, {16, 2, 3}, {1, 3, 1}, {4, 3, 1}, {8, 3, 1},
+                           {8, 4, 2}, {16, 4, 2}, {8, 6, 4}, {16, 6, 4}};
+  const std::string gammas[] = {"", chunk("gAMA", std::string("\0\0\xb1\x8f", 4)),
+                                chunk("gAMA", std::string("\0\x01\x86\xa0", 4)),
+                                chunk("sRGB", std::string(1, '\0'))};
+  for (const PngKind& kind : kinds) {
+    for (const std::string& gamma : gammas) {
+      const std::string bytes = random_png(kind, 13, 7, gamma);
+      EXPECT_EQ(image_of(read_png, bytes).grey, by_simplified_interface(bytes))
+          << kind.depth << " bits, colour " << kind.colour << ", " << gamma.size();
+    }
+    std::string interlaced = random_png(kind, 1, 1, "");
+    interlaced.replace(8, 25, chunk("IHDR", interlaced.substr(16, 12) + std::string(1, '\1')));
+    EXPECT_EQ(image_of(read_png, interlaced).grey, by_simplified_interface(interlaced));
   }
 }
 
