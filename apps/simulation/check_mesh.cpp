@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
 #include <utility>
 
 #include "heddle/error.hpp"
@@ -69,6 +70,44 @@ void check_volumes(const mesh::SolidMesh& mesh) {
   if (!fault.empty()) throw Error(ErrorKind::singular, fault);
 }
 
+/// Tetrahedra of both orientations, once turned, must lie on either side of the faces that they
+/// share: a vertex that has moved through a face inverts tetrahedra too.
+void check_folds(const mesh::SolidMesh& mesh) {
+  struct Face {
+    std::array<Index, 3> corner;
+    Index opposite;
+    std::size_t of;
+  };
+  std::vector<Face> faces;
+  faces.reserve(4 * mesh.tetrahedron.size());
+  for (std::size_t t = 0; t < mesh.tetrahedron.size(); ++t) {
+    const auto& c = mesh.tetrahedron[t];
+    for (std::size_t a = 0; a < 4; ++a) {
+      Face face{{c[(a + 1) % 4], c[(a + 2) % 4], c[(a + 3) % 4]}, c[a], t};
+      std::sort(face.corner.begin(), face.corner.end());
+      faces.push_back(face);
+    }
+  }
+  std::sort(faces.begin(), faces.end(), [](const Face& a, const Face& b) {
+    return a.corner != b.corner ? a.corner < b.corner : a.of < b.of;
+  });
+  const auto side = [&](const Face& face) {
+    const auto at = [&](Index v) -> const Point& {
+      return mesh.position[static_cast<std::size_t>(v)];
+    };
+    return volume6(at(face.corner[0]), at(face.corner[1]), at(face.corner[2]), at(face.opposite)) >
+           0;
+  };
+  for (std::size_t i = 1; i < faces.size(); ++i) {
+    const Face &a = faces[i - 1], &b = faces[i];
+    if (a.corner != b.corner || side(a) != side(b)) continue;
+    throw Error(ErrorKind::singular,
+                "tetrahedra " + std::to_string(a.of + 1) + " and " + std::to_string(b.of + 1) +
+                    " of the mesh overlap: they lie on one side of the face that they share, as "
+                    "where a vertex has moved through a tetrahedron");
+  }
+}
+
 /// One that is there twice would be twice as stiff and as heavy.
 void check_twins(const mesh::SolidMesh& mesh) {
   std::vector<std::pair<std::array<Index, 4>, std::size_t>> sorted;
@@ -117,6 +156,7 @@ void check_and_orient(mesh::SolidMesh& mesh) {
   check_volumes(mesh);
   check_twins(mesh);
   check_vertices(mesh);
+  if (mesh.turned > 0 && mesh.turned < std::ssize(mesh.tetrahedron)) check_folds(mesh);
 }
 
 }  // namespace heddle::simulation

@@ -8,8 +8,9 @@
 namespace heddle::simulation {
 
 /// Turns a mesh whose tetrahedra all have negative volume, as some programs orient them. Throws
-/// `Error` (singular) for the first tetrahedron that is inverted or flat, (malformed_file) for no
-/// tetrahedra and for the first vertex that belongs to none. Counted from 1.
+/// `Error` (singular) for the first tetrahedron that is inverted or flat, and for two that overlap
+/// where the reader has turned some but not all; (malformed_file) for no tetrahedra and for the
+/// first vertex that belongs to none. Counted from 1.
 void check_and_orient(mesh::SolidMesh& mesh);
 
 }  // namespace heddle::simulation

@@ -43,6 +43,7 @@ void RunSummary::take_mesh(const mesh::SolidMesh& mesh) {
   vertices = static_cast<long long>(mesh.position.size());
   tetrahedra = static_cast<long long>(mesh.tetrahedron.size());
   left_out = static_cast<long long>(mesh.left_out.size());
+  turned = mesh.turned;
   box = mesh::box_of(mesh.position);
   groups = mesh::group_sizes(mesh);
 }
@@ -51,6 +52,7 @@ void RunSummary::add_mesh_to(ordered_json& json) const {
   json["vertices"] = vertices;
   json["tetrahedra"] = tetrahedra;
   json["left_out"] = left_out;
+  json["turned"] = turned;
   json["box"] = {{"least", box.least}, {"most", box.most}};
   json["groups"] = ordered_json::array();
   for (const mesh::GroupSize& size : groups) json["groups"].push_back(to_json(size));
@@ -73,6 +75,10 @@ void RunSummary::print_mesh(const std::string& name, const std::string& unit) co
         "note       %s more vertices belong to no element: they are left out, and the "
         "others are counted without them\n",
         readable_count(left_out).c_str());
+  }
+  if (turned > 0) {
+    std::printf("note       %s tetrahedra have corners in the other order: they are turned\n",
+                readable_count(turned).c_str());
   }
   const auto& [least, most] = box;
   std::printf("box        %.6g to %.6g, %.6g to %.6g, %.6g to %.6g%s\n", least[0], most[0],

@@ -16,6 +16,7 @@ struct RunSummary {
   long long vertices = 0;
   long long tetrahedra = 0;
   long long left_out = 0;  // vertices of no element
+  long long turned = 0;    // tetrahedra that the file has the other way round
   mesh::Box box;
   std::vector<mesh::GroupSize> groups;
   std::string device;

@@ -338,7 +338,11 @@ TEST_F(CommandElastic, TakesTetrahedraThatAreTurned) {
   ASSERT_EQ(solid(medit(cube, 6), cube_case()).status, 0);
   const std::string expected = text_of("history.csv");
   for (const std::string& tetrahedra : {turned, mixed}) {
-    ASSERT_EQ(solid(medit(tetrahedra, 6), cube_case()).status, 0);
+    const Result result = solid(medit(tetrahedra, 6), cube_case());
+    ASSERT_EQ(result.status, 0) << result.error;
+    const std::string note = std::string(tetrahedra == mixed ? "1" : "6") +
+                             " tetrahedra have corners in the other order: they are turned";
+    EXPECT_NE(result.out.find(note), std::string::npos) << result.out;
     EXPECT_EQ(text_of("history.csv"), expected);
   }
 }
@@ -369,6 +373,10 @@ TEST_F(CommandElastic, TellsBoxAndGroups) {
 TEST_F(CommandElastic, RefusesMeshes) {
   expect_refusal(solid(medit(cube + "1 2 3 4 1\n", 7), cube_case()),
                  "tetrahedron 7 of the mesh is flat: its corners lie in one plane");
+  // One that was turned, and lies in the other.
+  expect_refusal(solid(medit("1 2 4 8 1\n1 2 5 4 1\n", 2), cube_case()),
+                 "tetrahedra 1 and 2 of the mesh overlap: they lie on one side of the face that "
+                 "they share, as where a vertex has moved through a tetrahedron");
   expect_refusal(solid(medit(cube + cube, 12), cube_case()),
                  "tetrahedra 1 and 7 of the mesh have the same corners");
   expect_refusal(solid(medit(cube, 6, "1 2 9 3\n", 1, "2 2 2 0\n", 1), cube_case()),
