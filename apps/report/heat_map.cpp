@@ -21,11 +21,14 @@ struct Range {
   bool empty() const { return !(high > 0); }
   int class_of(double value) const {
     if (!(high > low)) return 1;
-    const double share = std::log(value / low) / std::log(high / low);
+    // Quotients may be beyond a double.
+    const double share = (std::log(value) - std::log(low)) / (std::log(high) - std::log(low));
     return std::clamp(static_cast<int>(share * heat_colours) + 1, 1, heat_colours);
   }
-  /// Where the k-th class begins.
-  double bound(int k) const { return low * std::pow(high / low, double(k) / heat_colours); }
+  /// Where that share of the range lies.
+  double at(double share) const {
+    return std::exp((1 - share) * std::log(low) + share * std::log(high));
+  }
 };
 
 Range range_of(const HeatMap& map) {
@@ -104,7 +107,7 @@ void draw_legend(const HeatMap& map, const Range& range, double left, double hei
   const int marks = steps == 1 ? 1 : steps * step >= 90 ? 4 : 3;
   for (int i = 0; i < marks; ++i) {
     const double share = marks == 1 ? 0 : double(i) / (marks - 1);
-    const double value = range.low * std::pow(range.high / range.low, share);
+    const double value = range.at(share);
     const double at = above + step * steps * (1 - share);
     drawing.text({left + 24, at + 4}, readable_seconds(value), "ink", "start");
   }

@@ -45,6 +45,7 @@ double Scale::at(double value) const {
 }
 
 std::vector<double> Scale::logarithmic_ticks(int most) const {
+  if (most < 1) return {};  // decade 0 would stay whatever the step
   const std::array<std::vector<double>, 4> kinds = {
       std::vector<double>{1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8}, std::vector<double>{1, 2, 3, 5},
       std::vector<double>{1, 2, 5}, std::vector<double>{1, 3}};
@@ -64,13 +65,15 @@ std::vector<double> Scale::ticks_of(const std::vector<double>& multiples, int st
     if (decade % step != 0) continue;
     for (const double multiple : multiples) {
       const double value = std::log10(multiple) + decade;
-      if (value >= low_ && value <= high_) found.push_back(multiple * std::pow(10.0, decade));
+      const double tick = multiple * std::pow(10.0, decade);
+      if (value >= low_ && value <= high_ && tick > 0 && std::isfinite(tick)) found.push_back(tick);
     }
   }
   return found;
 }
 
 std::vector<double> Scale::linear_ticks(int most) const {
+  if (most < 1) return {};
   const double least_step = (high_ - low_) / most;
   const double power = std::pow(10.0, std::floor(std::log10(least_step)));
   double step = 10 * power;

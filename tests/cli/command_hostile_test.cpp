@@ -219,6 +219,20 @@ TEST_F(HostileNumbers, OptionsAreNotIgnored) {
   for (const auto& [line, part] : lines) expect_refused(line, part);
 }
 
+/// Where axes of pictures end.
+TEST_F(HostileNumbers, EndPictures) {
+  for (const char* const tolerance : {"1e-300", "1e-306", "1e-308", "5e-324"}) {
+    const Result result = shell(std::string("timeout 60 $heddle solve a.mtx -q --plot p.svg ") +
+                                "--tolerance " + tolerance);
+    EXPECT_LE(result.status, 1) << tolerance << " " << result.error;
+    const std::string picture = text_of("p.svg");
+    EXPECT_NE(picture.find("</svg>"), std::string::npos) << tolerance;
+    for (const char* const part : {"=\"nan", "=\"inf", "=\"-inf"}) {
+      EXPECT_EQ(picture.find(part), std::string::npos) << tolerance;
+    }
+  }
+}
+
 using HostileDisk = Hostile;
 
 /// One status for what the system does not take, wherever it goes.

@@ -5,6 +5,9 @@
 
 #include <cmath>
 #include <limits>
+#include <string>
+
+#include "heat_map.hpp"
 
 namespace heddle::report {
 namespace {
@@ -31,6 +34,24 @@ TEST(Scale, HasFewTicksOfAnyRange) {
         }
       }
     }
+  }
+}
+
+TEST(Scale, HasNoTicksWhereThereIsNoRoom) {
+  for (const bool logarithmic : {false, true}) {
+    for (const int most : {0, -3}) EXPECT_LE(Scale(logarithmic, 0.1, 10).ticks(most).size(), 1U);
+  }
+}
+
+TEST(Scale, HeatsWhateverTheRange) {
+  HeatMap map;
+  map.panels.push_back({"", "", "", {"a", "b", "c"}, {"d"}, {{}}});
+  for (const double value : {1e-300, 1.0, 1e300}) {
+    map.panels[0].cells[0].push_back(HeatMap::Cell{value, "", ""});
+  }
+  const std::string drawn = svg(map);
+  for (const char* colour : {"\"q1\"", "\"q5\"", "\"q9\""}) {
+    EXPECT_NE(drawn.find(colour), std::string::npos) << colour;
   }
 }
 
