@@ -182,14 +182,20 @@ class Run {
     const bool is_good = !outcome_.failure && system_->record().failed_step < 0 &&
                          std::isfinite(system_->largest_potential());
     if (!options_.restart || !is_good) return "";
+    std::string lost;
     try {
-      if (system_->steps() > kept_at_) keep_state();
-      const double time = static_cast<double>(kept_at_) * outcome_.given.time.step;
-      return outcome_.states_kept > 0 ? "; " + *options_.restart + " has the state at " +
-                                            simulation::shortest(time) + " ms"
-                                      : "";
+      if (writer_) writer_->finish();
     } catch (const Error& error) {
-      return std::string("; nor is the state kept: ") + error.what();
+      lost = std::string("; ") + error.what();
+    }
+    try {
+      if (system_->steps() > kept_at_) write_state();
+      const double time = static_cast<double>(kept_at_) * outcome_.given.time.step;
+      if (outcome_.states_kept == 0) return lost;
+      return lost + "; " + *options_.restart + " has the state at " + simulation::shortest(time) +
+             " ms";
+    } catch (const Error& error) {
+      return lost + "; nor is the state kept: " + error.what();
     }
   }
 
@@ -259,10 +265,18 @@ class Run {
     outcome_.times.output += watch.seconds();
   }
 
+  /// A run that goes on from the state writes none of the frames and rows before it: they are on
+  /// the disk first.
   void keep_state() {
     const cli::Stopwatch watch;
-    // A run that goes on from the state writes none of the frames before it.
     if (writer_) writer_->finish();
+    if (table_) table_->reach_disk();
+    outcome_.times.output += watch.seconds();
+    write_state();
+  }
+
+  void write_state() {
+    const cli::Stopwatch watch;
     write_restart(*options_.restart, system_->state(), identity_->after(system_->steps()));
     kept_at_ = system_->steps();
     ++outcome_.states_kept;

@@ -22,6 +22,7 @@ TraceFile::TraceFile(const std::string& path, const Case& given, std::optional<d
   std::error_code error;
   if (keep_before && std::filesystem::is_regular_file(path, error)) {
     take_earlier(path, line, *keep_before);
+    file_.reach_disk();  // before it replaces them
   }
   file_.appear();
 }

@@ -22,6 +22,7 @@ class TraceFile {
   /// Numbers of the points, then of the electrodes.
   void add(double time, std::span<const double> values);
   void flush() { file_.flush(); }
+  void reach_disk() { file_.reach_disk(); }
   /// Throws what became of the file on its way to the disk.
   void finish() { file_.commit(); }
 

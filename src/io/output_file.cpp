@@ -218,8 +218,18 @@ void OutputFile::commit(Durability durability) {
   descriptor_ = -1;
   if (closed != 0) fail(reason);
   appear();
-  if (!waits) return;
-  // The new name is there for all who look: that it may not survive is no failure.
+  if (waits) name_reaches_disk();
+}
+
+void OutputFile::reach_disk() {
+  flush();
+  if (!is_regular_) return;
+  if (!reaches_disk(descriptor_)) fail(errno);
+  if (temporary_.empty()) name_reaches_disk();
+}
+
+/// The new name is there for all who look: that it may not survive is no failure.
+void OutputFile::name_reaches_disk() const {
   const int folder =
       open(fs::path(target_).parent_path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (folder < 0) return;

@@ -46,6 +46,26 @@ TEST(OutputFile, LeavesNothingWithoutCommit) {
   EXPECT_EQ(contents(folder / "old.txt"), "old");
 }
 
+/// Before and after the file has appeared, and where there is no disk.
+TEST(OutputFile, ReachesTheDisk) {
+  const TemporaryFolder folder;
+  const std::string path = folder / "a";
+  OutputFile file(path);
+  file.write("1\n");
+  file.reach_disk();
+  EXPECT_FALSE(std::filesystem::exists(path));
+  file.appear();
+  file.write("2\n");
+  file.reach_disk();
+  EXPECT_EQ(contents(path), "1\n2\n");
+  file.write("3\n");
+  file.commit();
+  EXPECT_EQ(contents(path), "1\n2\n3\n");
+  OutputFile device("/dev/null");
+  device.write("1\n");
+  EXPECT_NO_THROW(device.reach_disk());
+}
+
 TEST(OutputFile, GrowsOnceItIsToAppear) {
   const TemporaryFolder folder;
   folder.write("a", "old");

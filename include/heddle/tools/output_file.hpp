@@ -42,6 +42,9 @@ class HEDDLE_EXPORT OutputFile {
   /// All that is written so far is with the operating system. Where that fails, a file that has
   /// appeared ends with the last `flush` that did not.
   void flush();
+  /// `flush`, and all of it is on the disk: what later files say of this one then holds after a
+  /// loss of power too.
+  void reach_disk();
   /// Renames now. The file grows from here with each `flush`, and stays whatever ends the run.
   void appear();
 
@@ -56,6 +59,7 @@ class HEDDLE_EXPORT OutputFile {
 
  private:
   void open_temporary(unsigned mode);
+  void name_reaches_disk() const;
   [[noreturn]] void fail(int error) const;
 
   std::string path_;       // as the user named it, for messages
