@@ -105,7 +105,7 @@ if(HEDDLE_QUICK_CHECK)
       "tuning/(operator_trials|profile_json)")
   set(of_release "(base|bench|elastic|heart|spin)/[^/]*" "hierarchical/tree_program"
       "cli/command_(bench|cache|device|entry_definition|generate|hierarchical|memory|spmv)"
-      "cli/command_solve_(block|least_squares|method|multigrid|options|ranks|shift|steps)"
+      "cli/command_solve_(block|files|least_squares|method|multigrid|options|ranks|shift|steps)"
       "matrix/(expansion|matrix_product|value_tiles)" "problems/helmholtz"
       "solvers/(best_iterate|composed_preconditioner|concurrent_solves|conjugate_gradient)"
       "solvers/(extreme_eigenvalues|fgmres|field_block|field_systems|multigrid_(cycles|setup)|null_space)"

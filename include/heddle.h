@@ -65,6 +65,7 @@ typedef HEDDLE_ENUM(heddle_status) {
 /* An entry of a matrix, and of a vector: a row of a vector is what such an entry acts on. Scalars
  * of an entry / of a row of a vector: */
 typedef HEDDLE_ENUM(heddle_entry) {
+  HEDDLE_NUMBERS = -1,        /* of heddle_matrix_read: real or complex, as the file's numbers are */
   HEDDLE_REAL = 0,            /*  1 /  1 */
   HEDDLE_COMPLEX = 1,         /*  2 /  2: real part, imaginary part */
   HEDDLE_QUATERNION = 2,      /*  4 /  4: w, x, y, z */
@@ -149,7 +150,7 @@ HEDDLE_API heddle_status heddle_matrix_from_triplets(heddle_context *context,
                                                      const heddle_pattern *pattern,
                                                      const heddle_view *values,
                                                      heddle_matrix **matrix);
-/* A Matrix Market or SciPy .npz file, see docs/file-formats.md. */
+/* A Matrix Market or SciPy .npz file, see docs/file-formats.md. The entry may be HEDDLE_NUMBERS. */
 HEDDLE_API heddle_status heddle_matrix_read(heddle_context *context, const char *path,
                                             heddle_entry entry, heddle_precision precision,
                                             heddle_matrix **matrix);
@@ -162,8 +163,9 @@ HEDDLE_API heddle_status heddle_matrix_generate(heddle_context *context, const c
                                                 heddle_matrix **matrix);
 HEDDLE_API void heddle_matrix_destroy(heddle_matrix **matrix);
 
-/* Vectors in array files, .mtx or .mtx.gz: fills the view, or writes what it holds, of as many rows
- * and in the host's memory. */
+/* Vectors in files, of as many rows and in the host's memory: fills the view from a Matrix Market
+ * array, a .npy file or a text of numbers (real ones are real parts of complex ones); writes what it
+ * holds by the end of the name: .mtx, .mtx.gz, .npy, .txt or .txt.gz. */
 HEDDLE_API heddle_status heddle_vector_read(heddle_context *context, const char *path,
                                             const heddle_view *x);
 HEDDLE_API heddle_status heddle_vector_write(heddle_context *context, const heddle_view *x,

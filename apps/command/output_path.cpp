@@ -23,13 +23,8 @@ void check_ending(const std::string& option, const std::optional<std::string>& p
   throw Error(ErrorKind::usage, option + " " + *path + ": " + what + " " + ending);
 }
 
-void check_output(const std::string& option, const std::string& path) {
+void check_output(const std::string& path) {
   namespace fs = std::filesystem;
-  if (ends_with(path, ".npy")) {
-    throw Error(ErrorKind::usage, option + " " + path +
-                                      ": no NumPy array is written; matrices and vectors are .mtx, "
-                                      "which scipy.io.mmread reads");
-  }
   if (const int named = named_descriptor(path); named >= 0) {
     const int flags = fcntl(named, F_GETFL);
     if (flags < 0 || (flags & O_ACCMODE) == O_RDONLY) {

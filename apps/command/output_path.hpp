@@ -14,7 +14,7 @@ void check_ending(const std::string& option, const std::optional<std::string>& p
                   const std::string& ending, const std::string& what);
 
 /// Can a file appear there at all? Throws `Error` (usage, io).
-void check_output(const std::string& option, const std::string& path);
+void check_output(const std::string& path);
 
 /// The whole file or none.
 void write_file(const std::string& path, const std::string& text);

@@ -78,7 +78,7 @@ void RunFiles::check() const {
   };
   refuse_known("standard output", place_of_standard_output());
   for (const File& output : outputs_) {
-    check_output(output.by, output.path);
+    check_output(output.path);
     const std::optional<Place> place = place_of(output.path);
     refuse_known(output.by + " " + output.path, place);
     others.push_back({output, " writes", place});

@@ -10,6 +10,7 @@
 #include "commands.hpp"
 #include "eigen_settings.hpp"
 #include "heddle/tools/text.hpp"
+#include "io/field_files.hpp"
 #include "json_report.hpp"
 #include "matrix_options.hpp"
 #include "output_path.hpp"
@@ -52,10 +53,7 @@ void check(const EigenCommand& options, const Device& device) {
   if (options.storage.is_hierarchical() && !options.plan.empty()) {
     throw Error(ErrorKind::usage, "--plan is of sliced storage, not of --storage hisparse");
   }
-  if (options.output && ends_with(*options.output, ".npz")) {
-    throw Error(ErrorKind::usage, "--output " + *options.output +
-                                      ": vectors are written as .mtx or .mtx.gz, not as .npz");
-  }
+  if (options.output) io::check_field_path("--output", *options.output);
   RunFiles files;
   options.matrix.add_inputs(files);
   files.reads("--mass", options.mass);

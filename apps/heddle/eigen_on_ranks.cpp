@@ -58,9 +58,10 @@ void share_problem(const EigenCommand& options, EigenOnRanks& problem,
                    std::optional<Partition>& partition, Communicator& ranks) {
   const bool is_first = ranks.rank() == 0;
   partition = partition_of_first(ranks, partition);
+  const AnyEntry entry = entry_of_first(options.matrix, problem.matrix, ranks);
   const auto share = [&](const AnyMatrix& whole) {
-    return rows_of_first(ranks, *partition, is_first ? &whole : nullptr,
-                         options.matrix.chosen_entry(), options.matrix.scalar());
+    return rows_of_first(ranks, *partition, is_first ? &whole : nullptr, entry,
+                         options.matrix.scalar());
   };
   problem.matrix = share(problem.matrix);
   if (!options.mass.empty()) problem.mass = share(is_first ? *problem.mass : problem.matrix);

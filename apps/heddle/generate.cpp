@@ -19,6 +19,8 @@
 #include "heddle/tools/progress.hpp"
 #include "heddle/tools/team.hpp"
 #include "heddle/tools/text.hpp"
+#include "io/field_files.hpp"
+#include "io/write_entries.hpp"
 #include "output_path.hpp"
 #include "run_files.hpp"
 #include "whole_number.hpp"
@@ -180,13 +182,12 @@ void generate(const Arguments& arguments) {
   if (!arguments.points.empty() && problem != "elasticity") {
     throw Error(ErrorKind::usage, "--points has no meaning for " + problem + "; leave it out");
   }
-  if (ends_with(arguments.points, ".npz")) {
-    throw Error(ErrorKind::usage, "--points: a file of Matrix Market, .mtx or .mtx.gz, not .npz");
-  }
+  if (!arguments.points.empty()) io::check_field_path("--points", arguments.points);
   RunFiles files;
   files.writes("--output", arguments.output);
   if (!arguments.points.empty()) files.writes("--points", arguments.points);
   files.check();
+  if (!io::is_special_file(arguments.output)) check_entries_path("--output", arguments.output);
 
   const auto size = static_cast<Index>(arguments.size);
   const std::uint64_t seed = arguments.seed;
@@ -240,8 +241,8 @@ void add_generate(CLI::App& app, int& status) {
       ->type_name("FILE");
   command
       ->add_option("--points", a.points,
-                   "Also write the point of each row, for --coordinates of `heddle solve`: .mtx or "
-                   ".mtx.gz")
+                   "Also write the point of each row, for --coordinates of `heddle solve`: .mtx, "
+                   ".mtx.gz, .npy or .txt")
       ->type_name("FILE")
       ->group("elasticity");
   command->add_flag("-q,--quiet", a.quiet, "Print nothing but errors");

@@ -91,30 +91,29 @@ AnyField MatrixOfRank::gathered(AnyField& part) const {
   return all;
 }
 
-std::vector<AnyField> MatrixOfRank::read_fields(const std::string& option, const std::string& path,
-                                                int count) const {
-  std::vector<AnyField> parts;
-  for (const AnyField& all :
-       read_fields_for(*matrix_, option, path, static_cast<Index>(partition_.rows()), count,
-                       Device::cpu(), nullptr)) {
-    parts.push_back(part_of(all));
-  }
-  return parts;
+FieldsOfFile MatrixOfRank::read_fields(const std::string& option, const std::string& path,
+                                       std::optional<int> count) const {
+  FieldsOfFile read = cli::read_fields(
+      option, path, {matrix_->entry(), precision_, static_cast<Index>(partition_.rows())}, count,
+      Device::cpu(), nullptr);
+  for (AnyField& field : read.fields) field = part_of(field);
+  return read;
 }
 
-RightHandSide MatrixOfRank::right_hand_side(const std::string& rhs, int count, std::uint64_t seed,
-                                            double shift) const {
+RightHandSide MatrixOfRank::right_hand_side(const std::string& rhs, std::optional<int> count,
+                                            std::uint64_t seed, double shift) const {
   if (rhs == "ones")
     return cli::right_hand_side(rhs, count, seed, *matrix_, 0, Device::cpu(), nullptr);
   RightHandSide made;
   if (!rhs.empty()) {
     Stopwatch reading;
-    made.b = read_fields("--rhs", rhs, count);
-    made.text = rhs;
+    FieldsOfFile read = read_fields("--rhs", rhs, count);
+    made.b = std::move(read.fields);
+    made.text = read.text;
     made.read_seconds = reading.seconds();
     return made;
   }
-  for (int k = 0; k < count; ++k) {
+  for (int k = 0; k < count.value_or(1); ++k) {
     AnyField& exact = made.exact.emplace_back(whole_field());
     fill_random(exact, seed + static_cast<std::uint64_t>(k));
     const AnyField part = part_of(exact);
@@ -125,7 +124,7 @@ RightHandSide MatrixOfRank::right_hand_side(const std::string& rhs, int count, s
       b.set(i, b.get(i) + shift * part.get(i));
     }
   }
-  made.text = random_system_in_words(shift, seed, count);
+  made.text = random_system_in_words(shift, seed, count.value_or(1));
   return made;
 }
 

@@ -46,11 +46,11 @@ class MatrixOfRank {
   /// All rows of a field that each rank has a part of. Collective.
   AnyField gathered(AnyField& part) const;
   /// As `right_hand_side`: this rank's rows of b, and all rows of solutions. Collective.
-  RightHandSide right_hand_side(const std::string& rhs, int count, std::uint64_t seed,
-                                double shift) const;
-  /// This rank's rows of fields in a file, see `read_fields_for`.
-  std::vector<AnyField> read_fields(const std::string& option, const std::string& path,
-                                    int count) const;
+  RightHandSide right_hand_side(const std::string& rhs, std::optional<int> count,
+                                std::uint64_t seed, double shift) const;
+  /// This rank's rows of fields in a file, see `cli::read_fields`.
+  FieldsOfFile read_fields(const std::string& option, const std::string& path,
+                           std::optional<int> count) const;
   /// Collective.
   RankSummary summary() const { return summary_(); }
 

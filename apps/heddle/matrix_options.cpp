@@ -8,6 +8,7 @@
 #include "heddle/runtime/any_solver.hpp"
 #include "heddle/tools/random_field.hpp"
 #include "heddle/tools/team.hpp"
+#include "io/read_numbers.hpp"
 
 namespace heddle::cli {
 
@@ -23,7 +24,9 @@ void MatrixOptions::add_settings_to(CLI::App& command) {
       "--entry", entry,
       "real, complex, quaternion, dual-quaternion, block2, block3, block4, block6, "
       "complex-block3: what the file's numbers are folded into");
-  kind->capture_default_str()->transform(any_case())->type_name("KIND");
+  kind->default_str("real, or complex where the file's numbers are")
+      ->transform(any_case())
+      ->type_name("KIND");
   command
       .add_option("--entry-definition", entry_definition,
                   "an entry of your own instead: a JSON file, see docs/adding-an-entry.md")
@@ -43,12 +46,15 @@ void MatrixOptions::add_inputs(RunFiles& files) const {
 }
 
 AnyEntry MatrixOptions::chosen_entry() const {
+  if (!names_entry()) return EntryKind::real;
   if (entry_definition.empty()) return parse_entry_kind(entry);
   return std::make_shared<const EntryDefinition>(read_entry_definition(entry_definition));
 }
 
 AnyMatrix MatrixOptions::read(const std::string& from, Progress* progress) const {
-  return AnyMatrix::read(from, chosen_entry(), scalar(), Device::cpu(processor.threads), progress);
+  const Device device = Device::cpu(processor.threads);
+  if (!names_entry()) return read_numbers(from, scalar(), device, progress);
+  return AnyMatrix::read(from, chosen_entry(), scalar(), device, progress);
 }
 
 std::unique_ptr<TerminalProgress> MatrixOptions::progress() const {

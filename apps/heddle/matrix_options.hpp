@@ -17,7 +17,7 @@ namespace heddle::cli {
 
 struct MatrixOptions {
   std::string path;
-  std::string entry = "real";
+  std::string entry;  // none: the file's numbers
   std::string entry_definition;
   std::string precision = "double";
   DeviceOption processor;
@@ -29,7 +29,8 @@ struct MatrixOptions {
 
   /// The matrix and the definition, as far as they are named.
   void add_inputs(RunFiles& files) const;
-  /// Reads the definition where there is one.
+  bool names_entry() const { return !entry.empty() || !entry_definition.empty(); }
+  /// Reads the definition where there is one; real where none is named.
   AnyEntry chosen_entry() const;
   Precision scalar() const { return parse_precision(precision); }
   Device on() const { return processor.on(quiet); }

@@ -51,7 +51,7 @@ ProfileDestination::ProfileDestination(const std::optional<std::string>& output,
     : merges_(append || !output) {
   const DeviceProperties here = properties_of(device);
   path_ = output ? *output : path_in_cache(here);
-  check_output("--output", path_);
+  check_output(path_);
   if (!merges_ || !fs::exists(path_)) return;
   const std::string difference = why_another_class(Profile::load(path_).device, here);
   if (!difference.empty()) {

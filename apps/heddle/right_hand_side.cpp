@@ -4,6 +4,8 @@
 #include <utility>
 
 #include "heddle/error.hpp"
+#include "heddle/read.hpp"
+#include "io/field_layout.hpp"
 #include "matrix_options.hpp"
 #include "stopwatch.hpp"
 
@@ -27,44 +29,87 @@ int scalars_of_number(const AnyEntry& entry) {
   }
 }
 
-}  // namespace
-
-std::vector<AnyField> read_fields_for(const AnyLinearOperator& matrix, const std::string& option,
-                                      const std::string& path, Index rows, int count,
-                                      const Device& device, Progress* progress) {
-  AnyField all = AnyField::read(path, matrix.entry(), matrix.precision(), device, progress);
-  if (Offset(all.rows()) != Offset(rows) * count) {
-    throw Error(
-        ErrorKind::size_mismatch,
-        option + " " + path + " has " + std::to_string(all.rows()) + " rows" +
-            (all.components() > 1 ? " of " + std::to_string(all.components()) + " real numbers each"
-                                  : "") +
-            ", the matrix has " + std::to_string(rows) + (rows != matrix.rows() ? " columns" : "") +
-            (count > 1 ? ", and fields are " + std::to_string(count) : ""));
-  }
-  std::vector<AnyField> fields;
-  if (count == 1) {
-    fields.push_back(std::move(all));
-    return fields;
-  }
-  const Offset scalars = Offset(rows) * all.components();
-  for (int k = 0; k < count; ++k) {
-    AnyField& field = fields.emplace_back(rows, all.components(), all.precision(), device);
-    for (Offset i = 0; i < scalars; ++i) field.set(i, all.get(k * scalars + i));
-  }
-  return fields;
+/// Of a shape that no fields have.
+[[noreturn]] void refuse_table(const std::string& option, const std::string& path,
+                               const ScalarField& table, const FieldsWanted& wanted, int count) {
+  const io::FieldRow row = io::field_row_of(wanted.entry);
+  const Index rows = detail::naming_file(
+      path, [&] { return detail::rows_of_field(table, row.components, row.ring); });
+  throw Error(
+      ErrorKind::size_mismatch,
+      option + " " + path + " has " + std::to_string(rows) + " rows" +
+          (row.components > 1 ? " of " + std::to_string(row.components) + " real numbers each"
+                              : "") +
+          ", the matrix has " + std::to_string(wanted.rows) +
+          (wanted.are_of_columns ? " columns" : "") +
+          (count > 1 ? ", and fields are " + std::to_string(count) : ""));
 }
 
-AnyField joined(const std::vector<AnyField>& fields, const Device& device) {
-  const AnyField& first = fields.front();
-  const Offset rows = Offset(first.rows()) * static_cast<Offset>(fields.size());
-  AnyField all(checked_index(rows), first.components(), first.precision(), device);
-  Offset next = 0;
-  for (const AnyField& field : fields) {
-    const Offset scalars = Offset(field.rows()) * field.components();
-    for (Offset i = 0; i < scalars; ++i) all.set(next++, field.get(i));
+}  // namespace
+
+FieldsWanted rows_of(const AnyMatrix& matrix) {
+  return {matrix.entry(), matrix.precision(), matrix.rows()};
+}
+FieldsWanted rows_of(const AnyLinearOperator& matrix) {
+  return {matrix.entry(), matrix.precision(), matrix.rows()};
+}
+FieldsWanted columns_of(const AnyLinearOperator& matrix) {
+  return {matrix.entry(), matrix.precision(), matrix.columns(), matrix.rows() != matrix.columns()};
+}
+
+FieldsOfFile read_fields(const std::string& option, const std::string& path,
+                         const FieldsWanted& wanted, std::optional<int> count, const Device& device,
+                         Progress* progress) {
+  const ScalarField table = read_scalar_field(path, Device::cpu(device.threads()), progress);
+  const io::FieldRow row = io::field_row_of(wanted.entry);
+  const auto found = detail::naming_file(
+      path, [&] { return io::FieldLayout::find(table, wanted.rows, row, count); });
+  if (!found) refuse_table(option, path, table, wanted, count.value_or(1));
+  const io::FieldLayout& layout = *found;
+  constexpr int most = 1000;
+  if (layout.count() > most) {
+    throw Error(ErrorKind::size_mismatch,
+                option + " " + path + " has " + std::to_string(layout.count()) +
+                    " columns, and up to " + std::to_string(most) + " are solved side by side");
   }
-  return all;
+  FieldsOfFile read{{}, path + (layout.are_real_parts() ? " (real numbers, as real parts)" : "")};
+  for (int k = 0; k < layout.count(); ++k) {
+    AnyField& field =
+        read.fields.emplace_back(wanted.rows, row.components, wanted.precision, device);
+    for (Offset i = 0; i < wanted.rows; ++i) {
+      for (int c = 0; c < row.components; ++c) {
+        field.set(i * row.components + c, layout.get(table, k, i, c));
+      }
+    }
+  }
+  return read;
+}
+
+void write_fields(const std::string& path, const std::vector<AnyField>& fields,
+                  const AnyEntry& entry, Progress* progress) {
+  if (fields.size() == 1) return fields.front().write(path, entry, progress);
+  const Offset rows = fields.front().rows(), width = fields.front().components();
+  const auto count = static_cast<Offset>(fields.size());
+  const bool is_complex = io::has_complex_fields(entry);
+  Array<double> values(static_cast<std::size_t>(rows * count * width));
+  for (Offset i = 0; i < rows; ++i) {
+    for (Offset k = 0; k < count; ++k) {
+      for (Offset c = 0; c < width; ++c) {
+        values[static_cast<std::size_t>((i * count + k) * width + c)] =
+            fields[static_cast<std::size_t>(k)].get(i * width + c);
+      }
+    }
+  }
+  write_scalar_field(path, {rows, count * width / (is_complex ? 2 : 1), is_complex, values.data()},
+                     progress);
+}
+
+RightHandSide right_hand_side_of_file(const std::string& rhs, std::optional<int> count,
+                                      const FieldsWanted& wanted, const Device& device,
+                                      Progress* progress) {
+  Stopwatch reading;
+  FieldsOfFile read = read_fields("--rhs", rhs, wanted, count, device, progress);
+  return {std::move(read.fields), {}, read.text, reading.seconds()};
 }
 
 std::string random_system_in_words(double shift, std::uint64_t seed, int count) {
@@ -73,17 +118,15 @@ std::string random_system_in_words(double shift, std::uint64_t seed, int count) 
          (count > 1 ? " to " + std::to_string(seed + static_cast<std::uint64_t>(count) - 1) : "");
 }
 
-RightHandSide right_hand_side(const std::string& rhs, int count, std::uint64_t seed,
+RightHandSide right_hand_side(const std::string& rhs, std::optional<int> count, std::uint64_t seed,
                               const AnyLinearOperator& A, double shift, const Device& device,
                               Progress* progress) {
   if (!rhs.empty() && rhs != "ones") {
-    Stopwatch reading;
-    std::vector<AnyField> b = read_fields_for(A, "--rhs", rhs, A.rows(), count, device, progress);
-    return {std::move(b), {}, rhs, reading.seconds()};
+    return right_hand_side_of_file(rhs, count, rows_of(A), device, progress);
   }
   RightHandSide made{{}, {}, "ones", 0};
   const int scalars = scalars_of_number(A.entry());
-  for (int k = 0; k < count; ++k) {
+  for (int k = 0; k < count.value_or(1); ++k) {
     AnyField& b = made.b.emplace_back(A.row_field());
     const Offset end = Offset(b.rows()) * b.components();
     if (!rhs.empty()) {
@@ -95,7 +138,7 @@ RightHandSide right_hand_side(const std::string& rhs, int count, std::uint64_t s
     A.apply(exact, b);
     for (Offset i = 0; shift != 0 && i < end; ++i) b.set(i, b.get(i) + shift * exact.get(i));
   }
-  if (rhs.empty()) made.text = random_system_in_words(shift, seed, count);
+  if (rhs.empty()) made.text = random_system_in_words(shift, seed, count.value_or(1));
   return made;
 }
 

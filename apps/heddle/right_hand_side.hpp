@@ -2,12 +2,35 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "heddle/runtime/any_solver.hpp"
 
 namespace heddle::cli {
+
+struct FieldsOfFile {
+  std::vector<AnyField> fields;
+  std::string text;  // for reports: the file, and how it was taken
+};
+
+/// The fields that a matrix multiplies, or makes.
+struct FieldsWanted {
+  AnyEntry entry;
+  Precision precision;
+  Index rows;
+  bool are_of_columns = false;
+};
+FieldsWanted rows_of(const AnyMatrix& matrix);
+FieldsWanted rows_of(const AnyLinearOperator& matrix);
+FieldsWanted columns_of(const AnyLinearOperator& matrix);
+
+/// The fields in a file that an option names, of the shapes of `io::FieldLayout`. Throws `Error`
+/// that names both.
+FieldsOfFile read_fields(const std::string& option, const std::string& path,
+                         const FieldsWanted& wanted, std::optional<int> count, const Device& device,
+                         Progress* progress);
 
 struct RightHandSide {
   std::vector<AnyField> b;
@@ -16,11 +39,17 @@ struct RightHandSide {
   double read_seconds = 0;
 };
 
-/// `rhs` as --rhs has it: a file of `count` right-hand sides one behind the other, ones, or empty
-/// for (A + shift I) x* with random x* of this seed and those that follow it.
-RightHandSide right_hand_side(const std::string& rhs, int count, std::uint64_t seed,
+/// `rhs` as --rhs has it: a file of right-hand sides, see `read_fields`, ones, or empty for
+/// (A + shift I) x* with random x* of this seed and those that follow it; of both there is one
+/// without `count`.
+RightHandSide right_hand_side(const std::string& rhs, std::optional<int> count, std::uint64_t seed,
                               const AnyLinearOperator& A, double shift, const Device& device,
                               Progress* progress);
+
+/// Of a file that --rhs names.
+RightHandSide right_hand_side_of_file(const std::string& rhs, std::optional<int> count,
+                                      const FieldsWanted& wanted, const Device& device,
+                                      Progress* progress);
 
 /// Those of the random solutions of `count` seeds, for reports.
 std::string random_system_in_words(double shift, std::uint64_t seed, int count);
@@ -28,12 +57,8 @@ std::string random_system_in_words(double shift, std::uint64_t seed, int count);
 /// |x - exact| / |exact|, or |x - exact| where the solution is 0.
 double relative_error(const AnyField& x, const AnyField& exact);
 
-/// A file given with an option has `count` fields, one behind the other, of so many rows, those of
-/// the matrix or its columns, or `Error` (size_mismatch).
-std::vector<AnyField> read_fields_for(const AnyLinearOperator& matrix, const std::string& option,
-                                      const std::string& path, Index rows, int count,
-                                      const Device& device, Progress* progress);
-/// Such fields as one.
-AnyField joined(const std::vector<AnyField>& fields, const Device& device);
+/// Fields side by side, in the format that the end of the name tells.
+void write_fields(const std::string& path, const std::vector<AnyField>& fields,
+                  const AnyEntry& entry, Progress* progress);
 
 }  // namespace heddle::cli

@@ -100,8 +100,9 @@ void take_tuned_settings(const SolveOptions& options, const AnyMatrix& matrix, c
 
 }  // namespace
 
-int solve_alone(const SolveOptions& options, std::optional<ReadMatrix> read,
+int solve_alone(const SolveOptions& given_options, std::optional<ReadMatrix> read,
                 const std::string& rank_choice) {
+  SolveOptions options = given_options;
   const Device device = options.matrix.on();
   check_method(options.method);
   ComposedChoice preconditioner = ComposedChoice::parse(preconditioner_of(options));
@@ -119,6 +120,13 @@ int solve_alone(const SolveOptions& options, std::optional<ReadMatrix> read,
                                          reading.seconds() + read_before, rank_choice});
   }
   check_square(matrix, options);
+  std::optional<RightHandSide> of_file;
+  if (!options.rhs.empty() && options.rhs != "ones") {  // how many they are counts for the plan
+    of_file = right_hand_side_of_file(options.rhs, options.right_hand_sides, rows_of(matrix),
+                                      device, progress.get());
+    check_block_columns(options, of_file->b.size());
+    options.right_hand_sides = static_cast<int>(of_file->b.size());
+  }
   const ChosenPreconditioner chosen =
       choose_preconditioner(preconditioner, matrix, options.shift, device);
   preconditioner = chosen.choice;
@@ -146,14 +154,16 @@ int solve_alone(const SolveOptions& options, std::optional<ReadMatrix> read,
   if (is_another) make_solver(options, outcome, settings, built);
   outcome.build_seconds = building.seconds();
 
-  const RightHandSide given = right_hand_side(options.rhs, options.right_hand_sides, options.seed,
-                                              A, options.shift, device, progress.get());
+  const RightHandSide given =
+      of_file ? std::move(*of_file)
+              : right_hand_side(options.rhs, options.right_hand_sides, options.seed, A,
+                                options.shift, device, progress.get());
   outcome.right_hand_side = given.text;
-  outcome.read_seconds += given.read_seconds;
   std::vector<AnyField> guess(given.b.size(), A.column_field());
   if (!options.guess.empty()) {
-    guess = read_fields_for(A, "--guess", options.guess, A.columns(), options.right_hand_sides,
-                            device, progress.get());
+    guess = read_fields("--guess", options.guess, columns_of(A), static_cast<int>(given.b.size()),
+                        device, progress.get())
+                .fields;
   }
   const auto gives_way = [&] {
     if (!outcome.method.gives_way(outcome.report())) return false;
@@ -171,7 +181,7 @@ int solve_alone(const SolveOptions& options, std::optional<ReadMatrix> read,
 
   Stopwatch writing;
   if (options.output && !outcome.all_refused()) {
-    write_fields(*options.output, x, outcome.entry, device, progress.get());
+    write_fields(*options.output, x, outcome.entry, progress.get());
   }
   write_history(options, outcome, built.solver->history(outcome.reported));
   outcome.write_seconds = writing.seconds();
@@ -186,22 +196,22 @@ void add_solve(CLI::App& app, int& status, Communicator* ranks) {
   options->matrix.add_to(*command);
   command
       ->add_option("--rhs", options->rhs,
-                   "b: an array file, or 'ones' (the number 1 everywhere); without it b = A x* "
+                   "b: a file (.mtx, .npy, .txt), several side by side, or 'ones' (the number 1 "
+                   "everywhere); without it b = A x* "
                    "with a random x*, and the "
                    "report shows the error against that")
       ->type_name("FILE|ones");
   command
       ->add_option("--right-hand-sides", options->right_hand_sides,
-                   "systems with this matrix that are solved side by side; files have them one "
-                   "behind the other, and the report tells most of the one that took longest")
-      ->capture_default_str()
+                   "systems with this matrix that are solved side by side; the report tells most "
+                   "of the one that took longest [as many as --rhs has columns of, or 1]")
       ->transform(whole_number(1, 1000))
       ->type_name("N");
   command->add_option("--guess", options->guess, "where to start from; zero without it")
       ->type_name("FILE");
   command
       ->add_option("-o,--output", options->output,
-                   "where to write x, an array of one entry a row (.mtx, .mtx.gz)")
+                   "where to write x, one entry a row: .mtx, .mtx.gz, .npy or .txt")
       ->type_name("FILE");
   command->add_option("--solver", options->method, methods_in_words())
       ->capture_default_str()

@@ -54,7 +54,9 @@ void refuse_other_options(const SolveOptions& options, const std::string& reason
   if (options.shift != 0) refuse("--shift", "see --damping");
   if (options.has_narrow_fields()) refuse("--field-precision single", "it keeps its own fields");
   if (options.keep != "last") refuse("--keep " + options.keep, "its residual never grows");
-  if (options.right_hand_sides != 1) refuse("--right-hand-sides", "it solves one at a time");
+  if (options.right_hand_sides.value_or(1) != 1) {
+    refuse("--right-hand-sides", "it solves one at a time");
+  }
 }
 
 nlohmann::ordered_json to_json(const SolveOptions& options, const LeastSquaresProblem& problem,
@@ -274,9 +276,11 @@ AnyField guess_of(const SolveOptions& options, const LeastSquaresProblem& proble
                   const AnyLinearOperator& A) {
   if (options.guess.empty()) return A.column_field();
   const std::vector<AnyField> read =
-      problem.on_rank != nullptr ? problem.on_rank->rows.read_fields("--guess", options.guess, 1)
-                                 : read_fields_for(A, "--guess", options.guess, A.columns(), 1,
-                                                   problem.device, problem.progress);
+      problem.on_rank != nullptr
+          ? problem.on_rank->rows.read_fields("--guess", options.guess, 1).fields
+          : read_fields("--guess", options.guess, columns_of(A), 1, problem.device,
+                        problem.progress)
+                .fields;
   return read.front();
 }
 

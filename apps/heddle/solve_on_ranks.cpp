@@ -86,6 +86,7 @@ class SolveOfRank {
   void make_right_hand_sides() {
     RightHandSide given = rows_->right_hand_side(options_.rhs, options_.right_hand_sides,
                                                  options_.seed, options_.shift);
+    check_block_columns(options_, given.b.size());
     b_ = std::move(given.b);
     exact_ = std::move(given.exact);
     outcome_.right_hand_side = given.text;
@@ -93,9 +94,10 @@ class SolveOfRank {
   }
 
   void make_guess() {
-    guess_ = options_.guess.empty()
-                 ? std::vector<AnyField>(b_.size(), tree_->matrix.row_field())
-                 : rows_->read_fields("--guess", options_.guess, options_.right_hand_sides);
+    guess_ =
+        options_.guess.empty()
+            ? std::vector<AnyField>(b_.size(), tree_->matrix.row_field())
+            : rows_->read_fields("--guess", options_.guess, static_cast<int>(b_.size())).fields;
   }
 
   void solve(SolveWatch& watch) {
@@ -128,7 +130,7 @@ class SolveOfRank {
       if (ranks_.rank() != 0) return;
       Stopwatch writing;
       if (options_.output && !outcome_.all_refused()) {
-        write_fields(*options_.output, x, outcome_.entry, device_, progress_.get());
+        write_fields(*options_.output, x, outcome_.entry, progress_.get());
       }
       write_history(options_, outcome_, solver_->history(outcome_.reported));
       outcome_.write_seconds = writing.seconds();
@@ -242,16 +244,17 @@ int solve_on_ranks(const SolveOptions& options) {
 int solve_on_ranks(const SolveOptions& options, Communicator& ranks) {
   std::optional<SystemOnRanks> system;
   std::optional<Partition> partition;
-  bool reads_own_rows = false;
+  std::optional<NpzRows> file;  // of which each rank reads its rows
+  NpzRows::Sums sums;
   const int place = detail::place_on_host(ranks);
   together(ranks, [&] {
     const Device device =
         options.ranks.device_of_process(options.matrix.processor, place, options.matrix.quiet);
-    if (const auto file = file_by_rows(options, device)) {
-      reads_own_rows = true;
+    file = file_by_rows(options, device);
+    if (file) {
       partition = options.ranks.make_partition(file->rows(), file->entries_of_groups(rows_of_group),
                                                ranks.size());
-      system.emplace(read_own_rows(options, *file, *partition, ranks.rank(), device));
+      system.emplace(read_own_rows(options, *file, *partition, ranks.rank(), device, sums));
     } else if (ranks.rank() == 0) {
       system.emplace(system_of(options, read_system(options, device), device));
       partition = options.ranks.make_partition(system->matrix, ranks.size());
@@ -261,15 +264,17 @@ int solve_on_ranks(const SolveOptions& options, Communicator& ranks) {
   });
   int status = 0;
   guard(ranks, [&] {
-    if (!reads_own_rows) {
-      Stopwatch sharing;
-      share_system(*system, partition, ranks);
-      system->outcome.read_seconds += sharing.seconds();
+    Stopwatch sharing;
+    if (file) {
+      check_sums(*file, sums, ranks);
+    } else {
+      share_system(options.matrix, *system, partition, ranks);
     }
+    system->outcome.read_seconds += sharing.seconds();
     // Processes may have other threads, memory and profiles: one chooses.
     Plan& plan = system->outcome.choice.plan;
     plan = parse_plan(text_of_rank(ranks, 0, to_full_string(plan)));
-    if (reads_own_rows) {
+    if (file) {
       agree_on_preconditioner(*system, ranks);
       // Entries of one place are one.
       const auto own = static_cast<long long>(system->matrix.entries());

@@ -27,7 +27,7 @@ struct SolveOptions {
   double shift = 0;
   std::optional<double> damping;  // of least squares
   std::optional<double> tolerance;
-  int right_hand_sides = 1;
+  std::optional<int> right_hand_sides;  // else as many as --rhs has side by side, or one
   int repetitions = 1;
   long long max_iterations = SolverOptions{}.max_iterations;
   std::optional<int> restart;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "heddle/tools/text.hpp"
+#include "io/field_files.hpp"
 #include "json_report.hpp"
 #include "output_path.hpp"
 #include "right_hand_side.hpp"
@@ -66,14 +67,7 @@ void check(const SolveOptions& options, const Device& device) {
   check_field_precision(options);
   options.steps.check(options.method);
   check_least_squares(options);
-  if (options.method == block_cg_method.info.name &&
-      options.right_hand_sides > AnyBlockConjugateGradient::most_columns) {
-    throw Error(ErrorKind::usage, "--solver " + options.method + " solves up to " +
-                                      std::to_string(AnyBlockConjugateGradient::most_columns) +
-                                      " systems at once, not --right-hand-sides " +
-                                      std::to_string(options.right_hand_sides) +
-                                      "; the other solvers take any number");
-  }
+  check_block_columns(options, static_cast<std::size_t>(options.right_hand_sides.value_or(1)));
   if (options.monitor && options.matrix.quiet) {
     throw Error(ErrorKind::usage, "--monitor shows what --quiet hides: give one of them");
   }
@@ -94,10 +88,16 @@ void check(const SolveOptions& options, const Device& device) {
   kept.reads("--guess", options.guess);
   options.history.add_outputs(kept);
   kept.check();
-  if (options.output && ends_with(*options.output, ".npz")) {
-    throw Error(ErrorKind::usage,
-                "--output " + *options.output + ": x is written as .mtx or .mtx.gz, not as .npz");
-  }
+  if (options.output) io::check_field_path("--output", *options.output);
+}
+
+void check_block_columns(const SolveOptions& options, std::size_t right_hand_sides) {
+  constexpr int most = AnyBlockConjugateGradient::most_columns;
+  if (options.method != block_cg_method.info.name || right_hand_sides <= most) return;
+  throw Error(ErrorKind::usage,
+              "--solver " + options.method + " solves up to " + std::to_string(most) +
+                  " systems at once, not --right-hand-sides " + std::to_string(right_hand_sides) +
+                  "; the other solvers take any number");
 }
 
 void check_square(const AnyMatrix& matrix, const SolveOptions& options) {
@@ -135,7 +135,7 @@ PlanChoice choose(const SolveOptions& options, const AnyMatrix& matrix, const Me
 
 PlanChoice choose(const SolveOptions& options, const PlanSubject& matrix, const MethodInfo& method,
                   const Device& device, const Profiles& profiles) {
-  const Objective objective = objective_of(method, options.right_hand_sides);
+  const Objective objective = objective_of(method, options.right_hand_sides.value_or(1));
   if (options.shift != 0 || !is_listed(method)) {
     return choice_without_copy(options.plan, matrix, device, objective, profiles);
   }
@@ -194,12 +194,6 @@ int tell(const SolveOptions& options, const SolveOutcome& outcome, const Device&
     print(outcome, device);
   }
   return outcome.report().converged() ? 0 : 1;
-}
-
-void write_fields(const std::string& path, const std::vector<AnyField>& fields,
-                  const AnyEntry& entry, const Device& device, Progress* progress) {
-  const auto write = [&](const AnyField& all) { all.write(path, entry, progress); };
-  fields.size() == 1 ? write(fields.front()) : write(joined(fields, device));
 }
 
 void write_history(const SolveOptions& options, const SolveOutcome& outcome,

@@ -17,6 +17,8 @@ std::string preconditioner_of(const SolveOptions& options);
 
 /// What is wrong with the options is said before a long read and a longer solve.
 void check(const SolveOptions& options, const Device& device);
+/// Throws `Error` (usage) where the solver that is named does not take so many.
+void check_block_columns(const SolveOptions& options, std::size_t right_hand_sides);
 void check_square(const AnyMatrix& matrix, const SolveOptions& options);
 
 double tolerance_of(const SolveOptions& options, Precision precision);
@@ -46,9 +48,6 @@ std::vector<AnyField> solve_repeatedly(const SolveOptions& options, SolveWatch& 
 /// The picture and the table that the options ask for. `residuals`: of the system of the report.
 void write_history(const SolveOptions& options, const SolveOutcome& outcome,
                    const std::vector<double>& residuals);
-/// One behind the other.
-void write_fields(const std::string& path, const std::vector<AnyField>& fields,
-                  const AnyEntry& entry, const Device& device, Progress* progress);
 
 /// Prints the report. Returns the exit status.
 int tell(const SolveOptions& options, const SolveOutcome& outcome, const Device& device);

@@ -101,6 +101,11 @@ SystemOnRanks system_by(const SolveOptions& options, ReadSystem system, Index fi
           std::move(least_squares)};
 }
 
+AnyEntry entry_of(const MatrixOptions& options, const NpzRows& file) {
+  if (options.names_entry()) return options.chosen_entry();
+  return file.is_complex() ? EntryKind::complex : EntryKind::real;
+}
+
 }  // namespace
 
 void check_for_ranks(const SolveOptions& options, const ComposedChoice& preconditioner) {
@@ -146,10 +151,18 @@ void agree_on_preconditioner(SystemOnRanks& system, Communicator& ranks) {
   }
 }
 
-void share_system(SystemOnRanks& system, std::optional<Partition>& partition, Communicator& ranks) {
+AnyEntry entry_of_first(const MatrixOptions& options, const AnyMatrix& matrix,
+                        Communicator& ranks) {
+  if (options.names_entry()) return options.chosen_entry();
+  return parse_entry_kind(text_of_rank(ranks, 0, std::string(matrix.entry().name())));
+}
+
+void share_system(const MatrixOptions& options, SystemOnRanks& system,
+                  std::optional<Partition>& partition, Communicator& ranks) {
   const bool is_first = ranks.rank() == 0;
   SolveOutcome& outcome = system.outcome;
   partition = partition_of_first(ranks, partition);
+  outcome.entry = entry_of_first(options, system.matrix, ranks);
   const MethodChoice& chosen = outcome.method;
   const std::string told = text_of_rank(
       ranks, 0,
@@ -168,6 +181,18 @@ void share_system(SystemOnRanks& system, std::optional<Partition>& partition, Co
   system.has_all_rows = false;
 }
 
+void check_sums(const NpzRows& file, const NpzRows::Sums& mine, Communicator& ranks) {
+  const std::vector<long long> told[] = {
+      gather(ranks, mine.column.crc), gather(ranks, mine.column.bytes),
+      gather(ranks, mine.values.crc), gather(ranks, mine.values.bytes)};
+  std::vector<NpzRows::Sums> of_all;
+  for (std::size_t rank = 0; rank < told[0].size(); ++rank) {
+    of_all.push_back({{static_cast<std::uint32_t>(told[0][rank]), told[1][rank]},
+                      {static_cast<std::uint32_t>(told[2][rank]), told[3][rank]}});
+  }
+  file.check(of_all);
+}
+
 std::optional<NpzRows> file_by_rows(const SolveOptions& options, const Device& device) {
   if (options.multigrid.names_candidates()) return std::nullopt;  // of all rows
   const std::string& path = options.matrix.path;
@@ -175,17 +200,18 @@ std::optional<NpzRows> file_by_rows(const SolveOptions& options, const Device& d
     return std::nullopt;
   checked_preconditioner(options, device);
   NpzRows file(path);
-  if (!file.are_rows_of(options.matrix.chosen_entry())) return std::nullopt;
+  if (!file.are_rows_of(entry_of(options.matrix, file))) return std::nullopt;
   return file;
 }
 
 SystemOnRanks read_own_rows(const SolveOptions& options, const NpzRows& file,
-                            const Partition& partition, int rank, const Device& device) {
+                            const Partition& partition, int rank, const Device& device,
+                            NpzRows::Sums& sums) {
   const auto first = static_cast<Index>(partition.first_row(rank));
   const auto end = static_cast<Index>(first + partition.rows_of(rank));
   const auto read = [&](Progress*) {
-    return file.read(first, end, options.matrix.chosen_entry(), options.matrix.scalar(),
-                     Device::cpu(device.threads()));
+    return file.read(first, end, entry_of(options.matrix, file), options.matrix.scalar(),
+                     Device::cpu(device.threads()), &sums);
   };
   ReadSystem own = read_system(options, device, read);
   PlanSubject subject = subject_of(own.read.matrix);

@@ -48,7 +48,11 @@ void agree_on_preconditioner(SystemOnRanks& system, Communicator& ranks);
 
 /// Each rank gets its rows, and what rank 0 has chosen: `system` is `system_of` there, and
 /// `system_of_others` elsewhere. `partition` is that of rank 0. Collective.
-void share_system(SystemOnRanks& system, std::optional<Partition>& partition, Communicator& ranks);
+void share_system(const MatrixOptions& options, SystemOnRanks& system,
+                  std::optional<Partition>& partition, Communicator& ranks);
+
+/// The entry that is named, or that of the matrix that rank 0 has read. Collective.
+AnyEntry entry_of_first(const MatrixOptions& options, const AnyMatrix& matrix, Communicator& ranks);
 
 /// The file, if each rank can read its rows of it: where the method is named, which is chosen by
 /// all entries otherwise, and rows of entries are rows of the file. Checks the options before it
@@ -58,6 +62,10 @@ std::optional<NpzRows> file_by_rows(const SolveOptions& options, const Device& d
 /// The rows of this rank, which calls no other. Checks the options. Rank 0 reads where all entries
 /// lie, too, if a plan is to be chosen; the plan of others is to be that of rank 0.
 SystemOnRanks read_own_rows(const SolveOptions& options, const NpzRows& file,
-                            const Partition& partition, int rank, const Device& device);
+                            const Partition& partition, int rank, const Device& device,
+                            NpzRows::Sums& sums);
+/// Throws `Error` (malformed_file) on all ranks unless what they have read is what was written.
+/// Collective.
+void check_sums(const NpzRows& file, const NpzRows::Sums& mine, Communicator& ranks);
 
 }  // namespace heddle::cli

@@ -104,22 +104,23 @@ int list(const TuneCommand& options, const Device& device) {
   subject.objective = parse_objective(options.objective);
   subject.scalar_bytes = precision == Precision::double_precision ? 8 : 4;
   std::string words;
+  AnyEntry entry = options.matrix.chosen_entry();
   if (options.paths.empty()) {
     constexpr Index rows = 1'000'000, row_length = 7;
     subject.rows = subject.columns = rows;
     subject.entries = Offset(rows) * row_length;
-    subject.entry_bytes = visit_entry(options.matrix.chosen_entry().kind(), precision,
-                                      []<class E>() { return static_cast<int>(sizeof(E)); });
+    subject.entry_bytes =
+        visit_entry(entry.kind(), precision, []<class E>() { return static_cast<int>(sizeof(E)); });
     words = "one of a million rows, 7 entries each";
   } else {
     const auto progress = options.matrix.progress();
     const AnyMatrix matrix = options.matrix.read(options.paths.front(), progress.get());
+    entry = matrix.entry();
     subject = tuning_subject(matrix, subject.objective, device.threads());
     words = options.paths.front() + ": " + readable_count(subject.rows) + " x " +
             readable_count(subject.columns) + ", " + readable_count(subject.entries) + " entries";
   }
-  words += ", " + std::string(options.matrix.chosen_entry().name()) + " (" +
-           std::string(name(precision)) + ")";
+  words += ", " + std::string(entry.name()) + " (" + std::string(name(precision)) + ")";
   const DeviceProperties here = properties_of(device);
   if (options.json) {
     std::cout << text_of(tuning::spaces_json(subject, here, words));
@@ -157,8 +158,8 @@ int evaluate_all(const TuneCommand& options, const Device& device) {
   });
 }
 
-TuneReport new_report(const TuneCommand& options, const TuneOptions& settings,
-                      const Device& device) {
+TuneReport new_report(const TuneCommand& options, const Matrices& matrices,
+                      const TuneOptions& settings, const Device& device) {
   TuneReport report;
   report.date = utc("%Y-%m-%dT%H:%M:%SZ");
   report.version = version;
@@ -166,7 +167,8 @@ TuneReport new_report(const TuneCommand& options, const TuneOptions& settings,
   report.command = command_line();
   report.device = device.description();
   report.gpu = device.on_gpu();
-  report.entry = options.matrix.chosen_entry().name();
+  report.entry = matrices.read.empty() ? options.matrix.chosen_entry().name()
+                                       : matrices.read.front().entry().name();
   report.precision = name(options.matrix.scalar());
   report.search = settings.search;
   report.objective = settings.objective;
@@ -240,7 +242,7 @@ int tune_all(const TuneCommand& options, const Device& device) {
   for (const std::string& warning : settings.known.warnings()) {
     if (!options.matrix.quiet) warn(warning);
   }
-  TuneReport report = new_report(options, settings, device);
+  TuneReport report = new_report(options, matrices, settings, device);
   for (const NamedMatrix& matrix : matrices.named) {
     report.matrices.push_back(tuning::describe(matrix, device));
   }

@@ -13,6 +13,7 @@
 #include "heddle/tools/team.hpp"
 #include "heddle/triplets.hpp"
 #include "heddle/tuning/features.hpp"
+#include "io/read_numbers.hpp"
 #include "io/write_entries.hpp"
 #include "patterns.hpp"
 #include "sized_struct.hpp"
@@ -184,10 +185,17 @@ heddle_status heddle_matrix_read(heddle_context* context, const char* path, hedd
                                  heddle_precision precision, heddle_matrix** matrix) {
   return guarded_by(context, [&] {
     heddle_matrix*& out = required(matrix, "matrix");
+    const std::string name = &required(path, "path");
+    if (entry == HEDDLE_NUMBERS) {
+      AnyMatrix read = read_numbers(name, precision_of(precision), Device::cpu());
+      const NamedEntry named = context->definitions.find(
+          read.entry().kind() == EntryKind::complex ? HEDDLE_COMPLEX : HEDDLE_REAL);
+      out = new heddle_matrix{context->messages, std::move(read), named};
+      return;
+    }
     const NamedEntry named = context->definitions.find(entry);
-    out = new heddle_matrix{
-        context->messages,
-        AnyMatrix::read(&required(path, "path"), named.entry, precision_of(precision)), named};
+    out = new heddle_matrix{context->messages,
+                            AnyMatrix::read(name, named.entry, precision_of(precision)), named};
   });
 }
 

@@ -3,6 +3,8 @@
 
 #include "guard.hpp"
 #include "handles.hpp"
+#include "heddle/read.hpp"
+#include "io/field_layout.hpp"
 #include "views.hpp"
 
 using namespace heddle;
@@ -26,6 +28,16 @@ void copy_field(const From& from, const To& to) {
   }
 }
 
+/// The one field of a table.
+template <class To>
+void copy_table(const ScalarField& table, const io::FieldLayout& layout, const To& to) {
+  using S = std::remove_reference_t<decltype(to.at(0, 0))>;
+  for (Index i = 0; i < to.size; ++i) {
+    for (int c = 0; c < to.components; ++c)
+      to.at(i, c) = static_cast<S>(layout.get(table, 0, i, c));
+  }
+}
+
 }  // namespace
 
 heddle_status heddle_vector_read(heddle_context* context, const char* path, const heddle_view* x) {
@@ -34,12 +46,15 @@ heddle_status heddle_vector_read(heddle_context* context, const char* path, cons
     with_scalar(
         *context, required(x, "x"), [&]<class S>(S, const auto& entry, Precision precision) {
           const FieldView<S> to = field_of<S>(x, entry, entry.row_scalars(), {}, "x");
-          const AnyField file = AnyField::read(name, entry.entry, precision);
-          if (file.rows() != to.size) {
-            throw Error(ErrorKind::size_mismatch, name + " has " + std::to_string(file.rows()) +
-                                                      " rows, and x " + std::to_string(to.size));
-          }
-          copy_field(file.view<S>(), to);
+          const ScalarField table = read_scalar_field(name);
+          const io::FieldRow row = io::field_row_of(entry.entry);
+          detail::naming_file(name, [&] {
+            const auto layout = io::FieldLayout::find(table, checked_index(to.size), row, 1);
+            if (layout) return copy_table(table, *layout, to);
+            const Index rows = detail::rows_of_field(table, row.components, row.ring);
+            throw Error(ErrorKind::size_mismatch,
+                        "has " + std::to_string(rows) + " rows, and x " + std::to_string(to.size));
+          });
         });
   });
 }

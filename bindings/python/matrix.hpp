@@ -49,10 +49,11 @@ struct Matrix {
          [&] { return function(made.context->own, &pattern, &values, &made.matrix.own); });
     return made;
   }
-  static Matrix read(const std::string& path, const std::string& entry,
+  /// Without `entry` real or complex entries, as the file's numbers are.
+  static Matrix read(const std::string& path, const std::optional<std::string>& entry,
                      const std::string& precision) {
     Matrix made;
-    const heddle_entry kind = entry_named(entry);
+    const heddle_entry kind = entry ? entry_named(*entry) : HEDDLE_NUMBERS;
     const heddle_precision width = precision_named(precision);
     call(made.context, [&] {
       return heddle_matrix_read(made.context->own, c_text(path), kind, width, &made.matrix.own);

@@ -21,8 +21,11 @@ ScalarField read_npy_field(const std::string& name, ByteSource& source, const De
 ScalarField read_text_field(const std::string& name, std::unique_ptr<ByteSource> source,
                             const Device& device, Progress* progress);
 
+/// Whether a name is that of no regular file: a pipe, a device, /dev/stdout. Its end tells nothing.
+bool is_special_file(const std::string& path);
+
 /// Throws `Error` (usage), `option` in front, for a name that tells no format of a field: it ends
-/// in .mtx, .mtx.gz, .npy, .txt or .txt.gz, or is that of no regular file (a pipe, /dev/stdout).
+/// in .mtx, .mtx.gz, .npy, .txt or .txt.gz, or is that of a special file.
 void check_field_path(const std::string& option, const std::string& path);
 
 }  // namespace heddle::io

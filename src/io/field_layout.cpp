@@ -17,6 +17,11 @@ FieldRow field_row_of(const AnyEntry& entry) {
   });
 }
 
+bool has_complex_fields(const AnyEntry& entry) {
+  return !entry.definition() &&
+         (entry.kind() == EntryKind::complex || entry.kind() == EntryKind::complex_block3);
+}
+
 FieldLayout::FieldLayout(Order order, Offset rows, int count, const FieldRow& row, bool is_complex,
                          bool are_real_parts)
     : order_(order),

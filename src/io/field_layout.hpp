@@ -17,6 +17,8 @@ struct FieldRow {
   Ring ring;
 };
 FieldRow field_row_of(const AnyEntry& entry);
+/// Whether files have such fields as complex numbers.
+bool has_complex_fields(const AnyEntry& entry);
 
 /// Where the numbers of fields stand in a table.
 class FieldLayout {

@@ -21,6 +21,8 @@ class NpzRows {
   /// Duplicates count for themselves.
   long long entries() const { return entries_; }
 
+  bool is_complex() const { return is_complex_; }
+
   /// Whether rows of the file are rows of such entries, which its blocks tell: one by one where
   /// they are numbers, else blocks of an entry's size. Not where an entry is a definition, nor in
   /// Fortran order, where the numbers of a block lie apart, nor in a file of other formats than

@@ -88,13 +88,17 @@ void write_npy(const std::string& path, const ScalarFieldView& field) {
 
 }  // namespace
 
+bool io::is_special_file(const std::string& path) {
+  std::error_code none;
+  return named_descriptor(path) >= 0 ||
+         std::filesystem::is_other(std::filesystem::status(path, none));
+}
+
 void io::check_field_path(const std::string& option, const std::string& path) {
   for (const char* const end : {".mtx", ".mtx.gz", ".npy", ".txt", ".txt.gz"}) {
     if (path.ends_with(end)) return;
   }
-  std::error_code none;
-  const auto status = std::filesystem::status(path, none);
-  if (named_descriptor(path) >= 0 || std::filesystem::is_other(status)) return;
+  if (is_special_file(path)) return;
   throw Error(ErrorKind::usage, option + (option.empty() ? "" : ": ") + io::printable(path) +
                                     " does not end in .mtx, .mtx.gz, .npy, .txt or .txt.gz");
 }

@@ -1,6 +1,7 @@
 #include "heddle/matrix_market.hpp"
 #include "heddle/read.hpp"
 #include "heddle/runtime/any_solver.hpp"
+#include "io/field_layout.hpp"
 
 namespace heddle {
 
@@ -84,8 +85,7 @@ AnyField AnyField::read(const std::string& path, const AnyEntry& entry, Precisio
 }
 
 void AnyField::write(const std::string& path, const AnyEntry& entry, Progress* progress) const {
-  const bool is_complex = !entry.definition() && (entry.kind() == EntryKind::complex ||
-                                                  entry.kind() == EntryKind::complex_block3);
+  const bool is_complex = io::has_complex_fields(entry);
   const Offset scalars = Offset(rows()) * components_;
   Array<double> values(static_cast<std::size_t>(scalars));
   for (Offset i = 0; i < scalars; ++i) values[static_cast<std::size_t>(i)] = get(i);

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <numeric>
 #include <string>
 #include <vector>
@@ -134,6 +135,35 @@ TEST_F(CSystems, VectorsGoThroughFiles) {
   EXPECT_EQ(heddle_vector_write(context, &from, "/nowhere/x.mtx"), HEDDLE_ERROR_IO);
   EXPECT_EQ(heddle_vector_write(context, nullptr, path.c_str()), HEDDLE_ERROR_USAGE);
   std::filesystem::remove(path);
+}
+
+TEST_F(CSystems, FilesSayWhichNumbersTheyHold) {
+  const std::string path =
+      (std::filesystem::temp_directory_path() / "heddle_c_numbers_test").string();
+  const auto write = [&](const std::string& text) { std::ofstream(path) << text; };
+  for (const bool is_complex : {false, true}) {
+    write(std::string("%%MatrixMarket matrix array ") + (is_complex ? "complex" : "real") +
+          " general\n1 1\n2" + (is_complex ? " 1\n" : "\n"));
+    heddle_matrix* matrix = nullptr;
+    ASSERT_EQ(heddle_matrix_read(context, path.c_str(), HEDDLE_NUMBERS, HEDDLE_DOUBLE, &matrix),
+              HEDDLE_OK)
+        << message(context);
+    EXPECT_EQ(heddle_matrix_write(matrix, (path + ".mtx").c_str()), HEDDLE_OK);
+    heddle_matrix_destroy(&matrix);
+    std::string banner;
+    std::ifstream file(path + ".mtx");
+    std::getline(file, banner);
+    EXPECT_EQ(banner.find("complex") != std::string::npos, is_complex) << banner;
+  }
+  // Real numbers are real parts.
+  write("1\n2\n3\n");
+  std::vector<double> x(6);
+  const heddle_view to = view(x, HEDDLE_COMPLEX);
+  ASSERT_EQ(heddle_vector_read(context, path.c_str(), &to), HEDDLE_OK) << message(context);
+  EXPECT_EQ(x, (std::vector<double>{1, 0, 2, 0, 3, 0}));
+  EXPECT_EQ(heddle_vector_write(context, &to, (path + ".npy").c_str()), HEDDLE_OK);
+  EXPECT_EQ(heddle_vector_write(context, &to, (path + ".dat").c_str()), HEDDLE_ERROR_USAGE);
+  for (const char* const end : {"", ".mtx", ".npy"}) std::filesystem::remove(path + end);
 }
 
 /// A ring of springs is singular: constants are its null space.

@@ -10,6 +10,7 @@
 
 #include "cli/run.hpp"
 #include "cli/small_systems.hpp"
+#include "support/child.hpp"
 #include "support/profiles.hpp"
 
 namespace {
@@ -68,7 +69,7 @@ class HostileOutputs : public Hostile {
     }
     fs::create_symlink("a.mtx", folder / "link.mtx");
     fs::create_hard_link(folder / "a.mtx", folder / "hard.mtx");
-    fs::create_symlink("y.txt", folder / "dangling");
+    fs::create_symlink("y.mtx", folder / "dangling.mtx");
     fs::create_symlink("loop", folder / "loop");
     fs::create_directory_symlink("md", folder / "same-md");
   }
@@ -121,12 +122,12 @@ TEST_F(HostileOutputs, AreNoInputs) {
 
 TEST_F(HostileOutputs, AreNotEachOther) {
   const std::pair<const char*, const char*> lines[] = {
-      {"$heddle solve a.mtx -o y.txt --history y.txt", "--history y.txt is the file that --output"},
-      {"$heddle solve a.mtx -o y.txt --history ./y.txt", "--history"},
-      {"$heddle solve a.mtx -o y.txt --history dangling", "--history"},
+      {"$heddle solve a.mtx -o y.mtx --history y.mtx", "--history y.mtx is the file that --output"},
+      {"$heddle solve a.mtx -o y.mtx --history ./y.mtx", "--history"},
+      {"$heddle solve a.mtx -o y.mtx --history dangling.mtx", "--history"},
       {"$heddle solve a.mtx -o md/y --history same-md/y", "--history"},
       {"$heddle tune a.mtx -o y.txt --html y.txt", "--output"},
-      {"$heddle tune a.mtx -o q.json --html y.txt --trials dangling", "--trials"},
+      {"$heddle tune a.mtx -o q.json --html y.mtx --trials dangling.mtx", "--trials"},
       {"$heddle bench --quick -o y.txt --html y.txt", "--html"}};
   for (const auto& [line, part] : lines) expect_refused(line, part);
 }
@@ -148,13 +149,13 @@ TEST_F(HostileOutputs, MayBeWhatIsMeantToChange) {
       "HEDDLE_PROFILE=q.json $heddle tune b.mtx --search predict -o q.json",
       "$heddle solve a.mtx --guess x.mtx -o x.mtx",
       "$heddle solve a.mtx -o /dev/null --history /dev/null",
-      "$heddle solve a.mtx -o dangling"};
+      "$heddle solve a.mtx -o dangling.mtx"};
   for (const char* const line : lines) {
     const Result result = shell(line);
     EXPECT_EQ(result.status, 0) << line << "\n" << result.error;
   }
-  EXPECT_TRUE(fs::is_symlink(folder / "dangling"));
-  EXPECT_EQ(text_of("y.txt").rfind("%%MatrixMarket", 0), 0U);
+  EXPECT_TRUE(fs::is_symlink(folder / "dangling.mtx"));
+  EXPECT_EQ(text_of("y.mtx").rfind("%%MatrixMarket", 0), 0U);
 }
 
 /// Runs that end at about the same time.
@@ -304,6 +305,40 @@ TEST_F(HostileFiles, PipesInFoldersArePassedOver) {
       " { timeout 20 $heddle bench --matrices md; timeout 20 $heddle bench --results md; }");
   EXPECT_EQ(result.status, 2);
   EXPECT_EQ(result.error_lines(), 2U) << result.error;
+}
+
+/// What a file unpacks to, or says, must not cost more than its contents are worth; and no flipped
+/// bit is another number.
+TEST_F(HostileFiles, CostWhatTheyHold) {
+  ASSERT_EQ(run({"convert", "a.mtx", "a.npz"}).status, 0);
+  std::string damaged = text_of("a.npz");
+  const std::size_t at = damaged.find("data.npy");
+  ASSERT_NE(at, std::string::npos);
+  damaged[at + 8 + 128 + 7] ^= '\x40';  // the sign and more of the first number
+  folder.write("flip.npz", damaged);
+  const std::string banner = "%%MatrixMarket matrix coordinate real general\n";
+  write_gzip(folder / "blank.mtx.gz", banner + "2 2 2\n" + std::string(160 << 20, '\n'));
+  write_gzip(folder / "header.mtx.gz", banner + std::string(80 << 20, '\n'));
+  folder.write("cut.mtx.gz", text_of("blank.mtx.gz").substr(0, 300));
+  folder.write("rows.mtx", banner + "2000000000 2 1\n1 1 1\n");
+  folder.write("long.npy",
+               std::string("\x93NUMPY\1\0F\0", 10) +
+                   "{'descr': '<f8', 'fortran_order': False, 'shape': (99999999999,), }  \n");
+  write_gzip(folder / "text.txt.gz", "1\n" + std::string(80 << 20, '\n'));
+  const std::pair<const char*, const char*> lines[] = {
+      {"$heddle info flip.npz", "member 'data.npy' is damaged: its checksum is not that of its"},
+      {"$heddle solve flip.npz", "is damaged"},
+      {"$heddle info blank.mtx.gz",
+       "more than 64 MiB of blank lines, comments and spaces for the 2"},
+      {"$heddle info header.mtx.gz", "64 MiB without a size line"},
+      {"$heddle info cut.mtx.gz", "the compressed file is truncated"},
+      {"$heddle info rows.mtx", "nearly all would be empty"},
+      {"$heddle solve a.mtx --rhs long.npy", "the array is truncated"},
+      {"$heddle solve a.mtx --rhs text.txt.gz", "more than 64 MiB of blank lines"},
+      {"$heddle solve a.mtx --rhs a.npz", "a zip archive"},
+      {"$heddle solve a.mtx -o x.dat", "x.dat does not end in"}};
+  const std::string limited = heddle::test::addresses_are_reserved ? "" : "ulimit -v 4000000; ";
+  for (const auto& [line, part] : lines) expect_refused(limited + line, part);
 }
 
 using HostileNames = Hostile;

@@ -1,5 +1,6 @@
-// The Matrix Market readers over arbitrary bytes: they return or throw Error, and what they say
-// does not depend on how the text was cut into blocks or on the number of threads.
+// The readers of Matrix Market, and of fields in NumPy arrays and text, over arbitrary bytes: they
+// return or throw Error, and what the former say does not depend on how the text was cut into
+// blocks or on the number of threads.
 //
 //   clang++-19 -std=c++20 -g -O1 -fsanitize=fuzzer,address,undefined -Iinclude
 //       tests/fuzz/matrix_market_fuzz.cpp src/io/*.cpp src/base/*.cpp src/matrix/csr.cpp
@@ -13,6 +14,7 @@
 #include <string_view>
 #include <vector>
 
+#include "io/field_files.hpp"
 #include "io/matrix_market_read.hpp"
 
 using namespace heddle;
@@ -63,6 +65,16 @@ std::string read_as_field(std::string_view text, const io::ReadLimits& limits) {
   });
 }
 
+template <class Read>
+std::string read_table(const Read& read) {
+  return outcome([&] {
+    const ScalarField field = read();
+    std::string bytes = std::to_string(field.rows) + " " + std::to_string(field.columns) + " ";
+    append_bytes(bytes, field.values);
+    return bytes;
+  });
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -73,5 +85,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const bool is_plain = text.substr(0, 2) != "\x1f\x8b";
   if (read_as_matrix(text, whole) != read_as_matrix(text, cut) && is_plain) std::abort();
   if (read_as_field(text, whole) != read_as_field(text, cut) && is_plain) std::abort();
+  read_table([&] { return io::read_npy_field("f", *io::open_bytes(text), Device::cpu(1)); });
+  read_table(
+      [&] { return io::read_text_field("f", io::open_bytes(text), Device::cpu(1), nullptr); });
   return 0;
 }

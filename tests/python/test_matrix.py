@@ -6,6 +6,7 @@ import threading
 
 import numpy as np
 import pytest
+import scipy.io
 import scipy.sparse as sp
 
 import heddle
@@ -132,6 +133,54 @@ def test_files_keep_the_bits(tmp_path, problem, end):
     B = heddle.read(tmp_path / f"A{end}", A.entry)
     np.testing.assert_array_equal(A.data, B.data)
     assert heddle.read(tmp_path / f"A{end}", A.entry, precision="single").precision == "single"
+
+
+@pytest.mark.parametrize("form", ["csr", "csc", "coo", "dia", "bsr"])
+@pytest.mark.parametrize("dtype", ["?", "i1", "u1", "<i2", ">u2", "<i8", ">f4", "<f8", ">c8", "<c16"])
+def test_scipys_files_are_read(tmp_path, form, dtype):
+    rng = np.random.default_rng(9)
+    A = sp.random(12, 10, 0.3, "csr", rng=rng)
+    A.data = np.ceil(9 * A.data)
+    A = sp.csr_array(A.astype(np.dtype(dtype).newbyteorder("=")))
+    stored = A.asformat(form)
+    stored.data = stored.data.astype(dtype)
+    sp.save_npz(tmp_path / "A.npz", stored, compressed=dtype != "?")
+    B = heddle.read(tmp_path / "A.npz")
+    assert B.entry == ("complex" if "c" in dtype else "real")
+    np.testing.assert_array_equal(B @ np.eye(10)[:, 0], A.astype(B.dtype).toarray()[:, 0])
+
+
+def test_matrix_market_as_scipy_writes_it(tmp_path):
+    rng = np.random.default_rng(10)
+    general = rng.random((4, 4))
+    hermitian = general + 1j * rng.random((4, 4))
+    for dense in (general, general + general.T, general - general.T, hermitian + hermitian.conj().T,
+                  np.ones((1, 1)), np.arange(16, dtype=np.uint32).reshape(4, 4)):
+        for A in (dense, sp.coo_array(dense)):
+            scipy.io.mmwrite(tmp_path / "A.mtx", A)
+            B = heddle.read(tmp_path / "A.mtx")
+            for k in range(dense.shape[1]):
+                e = np.eye(dense.shape[1])[k].astype(B.dtype)
+                np.testing.assert_allclose(B @ e, dense[:, k], rtol=1e-14)
+
+
+def test_damaged_files_are_refused(tmp_path):
+    heddle.write(tmp_path / "A.npz", heddle.generate("poisson", 30))
+    whole = bytearray((tmp_path / "A.npz").read_bytes())
+    whole[whole.index(b"data.npy") + 8 + 128 + 7] ^= 0x80
+    (tmp_path / "B.npz").write_bytes(whole)
+    with pytest.raises(heddle.FileError, match="is damaged"):
+        heddle.read(tmp_path / "B.npz")
+
+
+def test_tall_matrices_of_entries_come_back(tmp_path):
+    data = np.random.default_rng(11).random((40, 4))
+    rows, columns = np.divmod(np.arange(40), 2)
+    A = heddle.Matrix((data, (rows, columns)), shape=(20, 5))
+    heddle.write(tmp_path / "A.mtx", A)
+    B = heddle.read(tmp_path / "A.mtx", "quaternion")
+    assert B.shape == (20, 5)
+    np.testing.assert_array_equal(B.data, A.data)
 
 
 def test_new_values_reach_products_and_adjoints():

@@ -346,10 +346,11 @@ def _of_compressed(source: Any, blocks: tuple[int, int]) -> _heddle.Matrix:
 
 
 def read(
-    path: str | os.PathLike[str], entry: str = "real", *, precision: str = "double"
+    path: str | os.PathLike[str], entry: str | None = None, *, precision: str = "double"
 ) -> Matrix:
     """Reads a Matrix Market (``.mtx``, ``.mtx.gz``) or SciPy ``.npz`` file into a matrix of
-    entries: see docs/file-formats.md for how files hold compound entries. Raises ``FileError``.
+    entries: real or complex ones, as the file's numbers are, unless you name another. See
+    docs/file-formats.md for how files hold compound entries. Raises ``FileError``.
 
     >>> import os, tempfile
     >>> import heddle
