@@ -279,9 +279,11 @@ concept ScalarEntry = requires(const CsrView<X>& m) { detail::numbers_of<X>::vie
 /// of its largest number; the error names the first that is not. Blocks are tiles of any numbers.
 /// - `components`: K m x n scalars make m x n entries, each the column of its components.
 /// - `automatic`: blocks and scalars are expansions. Others are whichever yields a square matrix
-/// (an expansion if both do), else whichever divides into tiles, the expansion first. The content
-/// of tiles does not count: a square matrix of real numbers is the expansion of a complex one,
-/// never a complex one without imaginary parts.
+/// (an expansion if both do), else whichever divides into tiles, the expansion first. A tall matrix
+/// that columns of components would make square and that divides into tiles, too, is an expansion
+/// if every tile is a representation; where all its numbers are zero, either may be meant, and it
+/// is refused. The content of other tiles does not count: a square matrix of real numbers is the
+/// expansion of a complex one, never a complex one without imaginary parts.
 /// A complex matrix makes entries over complex numbers only, with half of R, C and K; complex into
 /// complex is entry by entry. Columns of the result are sorted. Throws `Error`.
 template <class E, ScalarEntry X>

@@ -18,8 +18,9 @@ namespace heddle {
 /// each row sorted and without duplicates. Zeros in the file are kept.
 struct HEDDLE_EXPORT ScalarMatrix {
   std::variant<CsrMatrix<real<double>>, CsrMatrix<complex<double>>> matrix;
-  /// The shape of the file's blocks (1 by 1 unless it is a BSR file): the sizes of the matrix are
-  /// multiples of it, and every block is full.
+  /// The shape of the file's blocks: those of a BSR file, which are full, or the tiles that a line
+  /// '%heddle tiles R x C' of a Matrix Market file names; else 1 by 1. The sizes of the matrix are
+  /// multiples of it. `write_scalar_matrix` writes that line.
   int block_rows = 1;
   int block_columns = 1;
 
@@ -38,7 +39,7 @@ struct HEDDLE_EXPORT ScalarMatrix {
 /// The half of a matrix that a file stores, and the rule for the other half.
 enum class Symmetry { general, symmetric, skew_symmetric, hermitian };
 
-/// Reads Matrix Market coordinate files and SciPy `.npz` files, recognised by their first bytes.
+/// Reads Matrix Market and SciPy `.npz` files, recognised by their first bytes.
 /// Throws `Error`: io for a file that cannot be read; malformed_file, not_finite and out_of_range
 /// with "path:line: " or "path: " in front of the fault.
 HEDDLE_EXPORT ScalarMatrix read_scalar_matrix(const std::string& path,
@@ -81,13 +82,14 @@ struct HEDDLE_EXPORT ScalarFieldView {
       : ScalarFieldView(field.rows, field.columns, field.is_complex, field.values.data()) {}
 };
 
-/// Reads a general Matrix Market array, or a coordinate file, whose absent numbers are zero.
-/// Errors as `read_scalar_matrix`.
+/// Reads a Matrix Market file, whose absent numbers are zero, a NumPy array (`.npy`) or a text of
+/// numbers, a row a line, recognised by their first bytes. Errors as `read_scalar_matrix`.
 HEDDLE_EXPORT ScalarField read_scalar_field(const std::string& path,
                                             const Device& device = Device::cpu(),
                                             Progress* progress = nullptr);
 
-/// Writes a Matrix Market array, compressed where the name ends in `.gz`.
+/// Writes a Matrix Market array (`.mtx`, `.mtx.gz`), a NumPy array (`.npy`) or text (`.txt`,
+/// `.txt.gz`); Matrix Market to what is no regular file. Throws `Error` (usage) for another end.
 HEDDLE_EXPORT void write_scalar_field(const std::string& path, const ScalarFieldView& field,
                                       Progress* progress = nullptr);
 

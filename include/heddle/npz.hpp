@@ -1,4 +1,4 @@
-// SciPy's sparse matrices in `.npz` files (scipy.sparse.save_npz): CSR and BSR.
+// SciPy's sparse matrices in `.npz` files (scipy.sparse.save_npz).
 #pragma once
 
 #include <string>
@@ -51,9 +51,10 @@ BlockMatrixView block_view(const CsrMatrix<E>& matrix) {
   return view;
 }
 
-/// Reads a CSR or BSR file without changes: indices of 32 or 64 bits; numbers in single or double
-/// precision, real or complex, or integers; members stored or deflated. Sorts columns and sums
-/// duplicates. Throws `Error` as `read_scalar_matrix` does.
+/// Reads a CSR or BSR file without changes, and makes rows of CSC, COO and DIA: integers of any
+/// width, booleans, numbers in single or double precision, real or complex; members stored or
+/// deflated, whose checksums are compared. Sorts columns and sums duplicates. Throws `Error` as
+/// `read_scalar_matrix` does.
 HEDDLE_EXPORT BlockMatrix read_npz(const std::string& path, const Device& device = Device::cpu(),
                                    Progress* progress = nullptr);
 
