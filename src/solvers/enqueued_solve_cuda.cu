@@ -320,8 +320,8 @@ class GraphSolve final : public EnqueuedSolve<S> {
                               counters_.data() + 1, stream);
     queue_squared_norm(parts_.r, &state->squared_rounding, stream);
     queue_true_residual(x, stream);
-    cuda::dot<Ring::real, S>(x, parts_.r, sums_to(&state->growth.x_r), stream);
     cuda::dot<Ring::real, S>(x, parts_.b, sums_to(&state->growth.x_b), stream);
+    queue_squared_norm(x, &state->growth.x_x, stream);
   }
 
   /// Along M^-1 r, where the next run would begin. r is free.

@@ -286,10 +286,9 @@ class HostSolve {
     return is_stopped ? has_drop_ && GrowthInVain<sum>::has_grown_far(size, drop_size_)
                       : GrowthInVain<sum>::has_grown(size, drop_size_);
   }
-  /// After `squared_rounding` of x, and with its residual in r.
   void look_at_growth() {
-    state_.growth.x_r = real_dot<S>(x_, r(), solver_.reduction_, stream());
     state_.growth.x_b = real_dot<S>(x_, b_, solver_.reduction_, stream());
+    state_.growth.x_x = squared_norm_of(x_);
   }
   /// x becomes that copy where it has the smaller true residual: the recurrence is no judge, since
   /// it drifts from the truth as x grows. Also where x grew in vain.

@@ -232,7 +232,7 @@ void expect_no_solution() {
       const bool is_told = report.detail.find("singular") != std::string_view::npos;
       if (report.returned == Returned::best) {
         EXPECT_LE(report.residual, 12 * out_of_reach + 0.1) << report;
-        EXPECT_LE(components_of<double>(x).norm(), 1e6) << report;
+        EXPECT_TRUE(is_limit || components_of<double>(x).norm() <= 1e6) << report;
       } else if (report.returned == Returned::last) {
         EXPECT_TRUE(is_limit || is_told || report.residual <= 2 * out_of_reach) << report;
       }

@@ -382,9 +382,9 @@ TEST(SolveDecisions, SeeAnXThatGrowsInVain) {
   EXPECT_TRUE(Growth{}.is_seen(0.2, 1e13, b));
   EXPECT_FALSE(Growth{}.is_seen(0.05, 1e13, b));
   EXPECT_FALSE(Growth{}.is_seen(0.2, 1e2, b)) << "it has not grown";
-  // Along x the residual is that of zero.
-  EXPECT_TRUE((Growth{.x_r = 0.9, .x_b = 1}.is_seen(1e-6, 1e9, b)));
-  EXPECT_FALSE((Growth{.x_r = 1e-3, .x_b = 1}.is_seen(1e-6, 1e9, b)));
+  // x has nothing of b but what is left of it.
+  EXPECT_TRUE((Growth{.x_b = 1, .x_x = 1e12}.is_seen(1e-6, 1e9, b)));
+  EXPECT_FALSE((Growth{.x_b = 100, .x_x = 1e12}.is_seen(1e-6, 1e9, b)));
   for (const bool grew : {false, true}) {
     Goal goal;
     goal.max_iterations = goal.room = 100;
@@ -401,8 +401,8 @@ TEST(SolveDecisions, SeeAnXThatGrowsInVain) {
     detail::decisions::look_at_iterate(state, goal);
     ASSERT_EQ(state.in_doubt, 1);
     state.squared_rounding = 1e20;
-    state.growth.x_b = 1;
-    state.growth.x_r = grew ? 0.8 : 1e-6;
+    state.growth.x_x = 1e20;
+    state.growth.x_b = grew ? 1e-3 : 1e9;
     detail::decisions::judge_iterate(state, goal);
     EXPECT_EQ(state.status, grew ? Status::stagnated : Status::accuracy_limit);
     EXPECT_EQ(state.in_vain, grew);
