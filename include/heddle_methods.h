@@ -67,6 +67,8 @@ typedef struct heddle_multigrid_options {
   int64_t candidate_count;   /* up to 6; 0: constants */
   const heddle_view *candidates; /* fields that A nearly maps to 0, in the host's memory */
   int32_t adaptive;              /* not 0: such fields are found from random ones */
+  int32_t estimates_again;       /* not 0: new values have the largest eigenvalues of all levels
+                                    estimated anew, on the CPU; 0: where they seem to grow */
 } heddle_multigrid_options;
 /* As heddle_operator_options_init, with sizeof(heddle_multigrid_options). */
 HEDDLE_API void heddle_multigrid_options_init(heddle_multigrid_options *options, size_t size);

@@ -15,7 +15,7 @@ using namespace heddle::c;
 namespace {
 
 const heddle_multigrid_options default_multigrid_options{
-    sizeof(heddle_multigrid_options), MultigridOptions{}.strength, nullptr, 0, nullptr, 0};
+    sizeof(heddle_multigrid_options), MultigridOptions{}.strength, nullptr, 0, nullptr, 0, 0};
 constexpr std::int64_t most_candidates = 6;
 
 /// The points of the rows, two or three numbers each.
@@ -79,6 +79,7 @@ MultigridChoice heddle::c::told_by(const heddle_multigrid_options* given, Multig
   }
   choice.strength = options.strength;
   choice.is_adaptive = options.adaptive != 0;
+  choice.estimates_again = options.estimates_again != 0;
   if (options.coordinates != nullptr) {
     choice.points = points_of(options.coordinates, entry, rows);
   }

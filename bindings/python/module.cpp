@@ -131,7 +131,7 @@ void add_operators(nb::module_& m) {
   nb::class_<Preconditioner>(m, "Preconditioner", nb::type_slots(collected<Preconditioner>))
       .def_static("named", &Preconditioner::named)
       .def_static("multigrid", &Preconditioner::multigrid, nb::arg(), nb::arg(), nb::arg(),
-                  nb::arg().none(), nb::arg().none(), nb::arg())
+                  nb::arg().none(), nb::arg().none(), nb::arg(), nb::arg())
       .def_static("of_function", &Preconditioner::of_function);
 }
 
@@ -157,8 +157,8 @@ void add_solvers(nb::module_& m) {
       .def("cancel", &Solver::cancel)
       .def("summary", &Solver::summary);
   nb::class_<MultigridOptions>(m, "MultigridOptions")
-      .def(nb::init<double, std::optional<Contiguous>, std::optional<Contiguous>, bool>(),
-           nb::arg(), nb::arg().none(), nb::arg().none(), nb::arg());
+      .def(nb::init<double, std::optional<Contiguous>, std::optional<Contiguous>, bool, bool>(),
+           nb::arg(), nb::arg().none(), nb::arg().none(), nb::arg(), nb::arg());
   nb::class_<RankSolver>(m, "RankSolver", nb::type_slots(collected<RankSolver>))
       .def_static("make", &RankSolver::make, nb::arg(), nb::arg(), nb::arg(), nb::arg(),
                   nb::arg().none(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(),

@@ -209,11 +209,12 @@ inline std::vector<heddle_view> rows_of(const Contiguous& vectors, std::int64_t 
 inline heddle_multigrid_options multigrid_options(double strength,
                                                   const std::optional<Contiguous>& coordinates,
                                                   const std::vector<heddle_view>& candidates,
-                                                  bool adaptive) {
+                                                  bool adaptive, bool estimates_again) {
   heddle_multigrid_options options;
   heddle_multigrid_options_init(&options, sizeof options);
   options.strength = strength;
   options.adaptive = adaptive ? 1 : 0;
+  options.estimates_again = estimates_again ? 1 : 0;
   if (coordinates) options.coordinates = static_cast<const double*>(coordinates->data());
   options.candidates = candidates.empty() ? nullptr : candidates.data();
   options.candidate_count = static_cast<std::int64_t>(candidates.size());
@@ -238,13 +239,14 @@ struct Preconditioner {
   /// are None or arrays, and each candidate is a row of the latter.
   static Preconditioner multigrid(const Operator& A, const std::string& text, double strength,
                                   const std::optional<Contiguous>& coordinates,
-                                  const std::optional<Contiguous>& candidates, bool adaptive) {
+                                  const std::optional<Contiguous>& candidates, bool adaptive,
+                                  bool estimates_again) {
     Preconditioner made;
     made.context = A.context;
     std::vector<heddle_view> fields;
     if (candidates) fields = rows_of(*candidates, A.rows, A.entry, A.precision);
     const heddle_multigrid_options options =
-        multigrid_options(strength, coordinates, fields, adaptive);
+        multigrid_options(strength, coordinates, fields, adaptive, estimates_again);
     call(made.context, [&] {
       return heddle_preconditioner_create_multigrid(A.A.own, c_text(text), &options,
                                                     &made.preconditioner.own);

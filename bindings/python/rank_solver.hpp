@@ -47,14 +47,15 @@ struct RankChoice {
 struct MultigridOptions {
   double strength = 0;
   std::optional<Contiguous> coordinates, candidates;
-  bool adaptive = false;
+  bool adaptive = false, estimates_again = false;
 
   MultigridOptions(double strength, std::optional<Contiguous> coordinates,
-                   std::optional<Contiguous> candidates, bool adaptive)
+                   std::optional<Contiguous> candidates, bool adaptive, bool estimates_again)
       : strength(strength),
         coordinates(std::move(coordinates)),
         candidates(std::move(candidates)),
-        adaptive(adaptive) {}
+        adaptive(adaptive),
+        estimates_again(estimates_again) {}
 };
 
 struct RankSolver {
@@ -161,7 +162,8 @@ struct RankSolver {
     kept_of_multigrid = nb::borrow(given);
     const auto& told = nb::cast<const MultigridOptions&>(given);
     if (told.candidates) candidates = rows_of(*told.candidates, rows, entry, precision);
-    multigrid = multigrid_options(told.strength, told.coordinates, candidates, told.adaptive);
+    multigrid = multigrid_options(told.strength, told.coordinates, candidates, told.adaptive,
+                                  told.estimates_again);
   }
 
   heddle_view at(const Place& place) const { return view_at(place, rows, entry, precision); }

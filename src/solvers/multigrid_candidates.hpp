@@ -15,6 +15,7 @@ inline MultigridOptions multigrid_options(int degree, const MultigridChoice& cho
           .interpolation = choice.interpolation,
           .degree = degree,
           .strength = choice.strength,
+          .estimates_again = choice.estimates_again,
           .level_precision = choice.level_precision};
 }
 

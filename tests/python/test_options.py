@@ -103,6 +103,33 @@ def test_fields_in_single_have_the_residual_of_double():
     assert singular.solve([1.0, -1, 0]).converged
 
 
+def test_multigrid_follows_new_values_of_other_signs():
+    size, groups = 10, 60
+    n = size * groups
+    rows, columns, minus, alternating = [], [], [], []
+    for first in range(0, n, size):
+        for i in range(size):
+            for j in range(size):
+                rows.append(first + i)
+                columns.append(first + j)
+                minus.append(1.0 if i == j else -0.5 / 9)
+                alternating.append(1.0 if i == j else (-1) ** (i + j) * 0.5 / 9)
+        if first + size < n:
+            for i, j in ((first + size - 1, first + size), (first + size, first + size - 1)):
+                rows.append(i)
+                columns.append(j)
+                minus.append(-0.05)
+                alternating.append(0.05)
+    order = np.lexsort((columns, rows))
+    b = np.random.default_rng(0).standard_normal(n)
+    for again in (False, True):
+        A = heddle.Matrix((np.array(minus), (np.array(rows), np.array(columns))), shape=(n, n))
+        solver = heddle.Solver(A, "cg", "multigrid", estimates_again=again)
+        assert solver.solve(b).converged
+        A.update_values(np.array(alternating)[order])
+        assert solver.solve(b).converged
+
+
 def test_multigrid_is_told_of_motions_and_candidates():
     A = heddle.generate("elasticity", 1000)
     b = np.random.default_rng(1).standard_normal((A.shape[0], 3))
@@ -114,6 +141,7 @@ def test_multigrid_is_told_of_motions_and_candidates():
     assert heddle.Solver(A, "cg", "multigrid", candidates=constants).solve(b).iterations == plain
     for more in (
         {"strength": 0.3}, {"candidates": "adaptive"}, {"candidates": constants[0]},
+        {"estimates_again": True},
         {"coordinates": np.random.default_rng(2).standard_normal((A.shape[0], 3))},
     ):  # fmt: skip
         assert heddle.Solver(A, "cg", "multigrid", **more).solve(b).converged

@@ -37,8 +37,10 @@ def preconditioner_of(
 def multigrid_told(
     rows: int, entry: str, dtype: np.dtype, strength: float | None = None,
     coordinates: ArrayLike | None = None, candidates: ArrayLike | str | None = None,
-) -> tuple[float, Any, Any, bool]:  # fmt: skip
-    """What the library takes: the strength, points, fields, and whether these are adaptive."""
+    estimates_again: bool | None = None,
+) -> tuple[float, Any, Any, bool, bool]:  # fmt: skip
+    """What the library takes: the strength, points, fields, whether these are adaptive, and whether
+    new values are estimated again."""
     points = fields = None
     shape = rows, *_row_shapes[entry]
     if coordinates is not None:
@@ -53,7 +55,8 @@ def multigrid_told(
         raise UsageError(f"candidates={candidates!r}; of texts there is 'adaptive'")
     if candidates is not None and not adaptive:
         fields = _fields(numbers(candidates, dtype, "candidates"), shape)
-    return 0.08 if strength is None else float(strength), points, fields, adaptive
+    least = 0.08 if strength is None else float(strength)
+    return least, points, fields, adaptive, bool(estimates_again)
 
 
 def _how_to_block(points: Any) -> str:

@@ -109,6 +109,9 @@ class Solver:
         each row of ``block2`` or ``block3`` entries; fields that A nearly maps to zero, or
         ``"adaptive"``. Cycle, smoother, interpolation and the precision of levels are in the text:
         ``"multigrid:k:gauss-seidel:plain:single"``.
+    estimates_again
+        Of multigrid: new values of the matrix have the largest eigenvalues of all levels estimated
+        anew. Without it they are where they seem to grow.
     varies
         Whether a function as preconditioner may be another map each time; then only fgmres takes it.
     ranks, partition, exchange, boundary
@@ -148,6 +151,7 @@ class Solver:
         basis_precision: str = "full", field_precision: str = "full",
         strength: float | None = None,
         coordinates: ArrayLike | None = None, candidates: ArrayLike | str | None = None,
+        estimates_again: bool = False,
         varies: bool = False,
         ranks: int | str | None = None, partition: str = "entries", exchange: str = "auto",
         boundary: str = "whole",
@@ -162,7 +166,8 @@ class Solver:
             record_history=record_history, interval=interval, omega=omega,
             basis_precision=basis_precision, field_precision=field_precision,
             keep=keep)  # fmt: skip
-        told = {"strength": strength, "coordinates": coordinates, "candidates": candidates}
+        told = {"strength": strength, "coordinates": coordinates, "candidates": candidates,
+                "estimates_again": True if estimates_again else None}  # fmt: skip
         self._notes: list[str] = []  # on what was chosen, for results
         self._advice: str | None = None  # on the matrix, once it was asked for
         if ranks == "auto":

@@ -80,6 +80,7 @@ struct HEDDLE_EXPORT MultigridChoice {
   std::shared_ptr<const std::vector<std::vector<double>>> candidates = nullptr;
   /// Or those of `adaptive_candidates`.
   bool is_adaptive = false;
+  bool estimates_again = false;  // as `MultigridOptions` has it
 };
 
 /// As options name them. Null for no such name.
