@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cli/run.hpp"
@@ -164,6 +165,28 @@ TEST_F(SolveLeastSquares, IsWatchedByGradientAndResidual) {
                            "tolerance 1e-8", "residual |r| / |b| of the recurrence",
                            "gradient |A* r| / (|A| |r|) of the recurrence", "converged after "}) {
     EXPECT_NE(svg.find(part), std::string::npos) << part;
+  }
+}
+
+/// Squares of the matrix that underflow, and solutions that underflow or overflow.
+TEST_F(SolveLeastSquares, SaysWhatNoNumberHolds) {
+  const auto diagonal = [](const std::string& size) {
+    return "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 1" + size + "\n2 2 2" + size +
+           "\n";
+  };
+  const auto numbers = [](const std::string& size) {
+    return "%%MatrixMarket matrix array real general\n2 1\n1" + size + "\n2" + size + "\n";
+  };
+  for (const auto& [of_matrix, of_b] :
+       {std::pair{"e-180", "e-200"}, {"e150", "e-200"}, {"e-150", "e200"}}) {
+    SCOPED_TRACE(of_matrix);
+    folder.write("scaled.mtx", diagonal(of_matrix));
+    folder.write("c.mtx", numbers(of_b));
+    const Result result = run({"solve", "scaled.mtx", "--rhs", "c.mtx", "--solver", "lsmr", "-o",
+                               "scaled_x.mtx", "--json"});
+    EXPECT_EQ(result.status, 1) << result.error;
+    EXPECT_EQ(result.json()["status"], "out of range");
+    EXPECT_EQ(text_of("scaled_x.mtx").find("inf"), std::string::npos);
   }
 }
 
