@@ -58,8 +58,9 @@ struct HEDDLE_EXPORT MultigridOptions {
   /// interval of the smoothers and the weight of the smoothed interpolation, unless 1 and the
   /// norms of the others in a row of D^-1 A have grown by more than a twentieth, beyond the
   /// interval: then it estimates that level again, and takes what is larger. An estimate lies below
-  /// the eigenvalue, and the interval reaches beyond it by a tenth. Values that keep their sizes
-  /// and change their signs may raise the eigenvalue unseen.
+  /// the eigenvalue, and the interval reaches beyond it by a tenth. So it does on a CPU where signs
+  /// have changed; on a GPU values that keep their sizes and change their signs may raise the
+  /// eigenvalue unseen.
   bool estimates_again = false;
   /// What a cycle reads and writes under a matrix of doubles: `own`, doubles, or `single`, floats,
   /// in half of the bytes. The set-up computes in double either way. A residual enters the cycle

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <utility>
 
@@ -219,12 +220,16 @@ void refuse_not_finite() {
 
 namespace {
 
-/// |a b|_F, of square tiles.
+/// |a b|_F, of square tiles, and the real part of the trace of a b.
 template <Ring R>
-HEDDLE_INLINE double norm_of_product(const double* a, const double* b, int size) {
+HEDDLE_INLINE double norm_of_product(const double* a, const double* b, int size, double& trace) {
   constexpr Offset r = ring_size(R);
-  if (r * size == 1) return std::abs(*a * *b);
+  if (r * size == 1) {
+    trace = *a * *b;
+    return std::abs(trace);
+  }
   double squares = 0;
+  trace = 0;
   for (int i = 0; i < size; ++i) {
     for (int j = 0; j < size; ++j) {
       double sum[r] = {};
@@ -232,16 +237,22 @@ HEDDLE_INLINE double norm_of_product(const double* a, const double* b, int size)
         multiply_add_at<R>(sum, a + (i * size + k) * r, b + (k * size + j) * r);
       }
       for (const double part : sum) squares += part * part;
+      if (i == j) trace += sum[0];
     }
   }
   return std::sqrt(squares);
+}
+
+/// A sign without pattern.
+HEDDLE_INLINE double sign_of_column(Index column) {
+  return (static_cast<std::uint32_t>(column) * 2654435769U) >> 31 != 0 ? 1 : -1;
 }
 
 }  // namespace
 
 bool may_exceed(const TileMatrix& a, const UnsetArray<double>& inverse, double bound, bool is_new,
                 SpectrumRoom& room, const Device& host) {
-  constexpr double growth = 1.05;
+  constexpr double growth = 1.05, shift = 0.1;
   const int team = team_size(host.stream(), a.pattern.entries() * a.shape.scalars());
   bool result = is_new;
   with_tile(a.shape, [&]<Ring R, int N>() {
@@ -250,24 +261,34 @@ bool may_exceed(const TileMatrix& a, const UnsetArray<double>& inverse, double b
     result = parallel_reduce(
         team, a.rows(), is_new,
         [&](Index row, bool& exceeds) {
-          double sum = 1;
+          double sum = 1, balance = 0;
           for (Offset e = a.pattern.begin(row); e < a.pattern.begin(row + 1); ++e) {
-            if (a.pattern.column[static_cast<std::size_t>(e)] == row) continue;
-            sum += norm_of_product<R>(inverse.data() + row * scalars, a.tile(e), size);
+            const Index column = a.pattern.column[static_cast<std::size_t>(e)];
+            if (column == row) continue;
+            double trace;
+            sum += norm_of_product<R>(inverse.data() + row * scalars, a.tile(e), size, trace);
+            balance += sign_of_column(column) * trace;
           }
           double& known = room.reach[static_cast<std::size_t>(row)];
-          if (!(sum <= std::max(bound, growth * known))) exceeds = true;
-          if (is_new) known = sum;
+          double& known_balance = room.balance[static_cast<std::size_t>(row)];
+          const bool has_turned = room.has_balance && !(sum <= bound) &&
+                                  !(std::abs(balance - known_balance) <= shift * sum);
+          if (has_turned || !(sum <= std::max(bound, growth * known))) exceeds = true;
+          if (!is_new) return;
+          known = sum;
+          known_balance = balance;
         },
         [](bool& exceeds, bool other) { exceeds = exceeds || other; });
   });
+  room.has_balance = room.has_balance || is_new;
   return result;
 }
 
 SpectrumRoom::SpectrumRoom(const TileMatrix& a, const Device& host)
     : storage(4 * static_cast<std::size_t>(Offset(a.rows()) * a.shape.height * a.shape.ring)),
       reduction(a.rows(), host, 1),
-      reach(static_cast<std::size_t>(a.rows())) {}
+      reach(static_cast<std::size_t>(a.rows())),
+      balance(static_cast<std::size_t>(a.rows())) {}
 
 double largest_eigenvalue(const TileMatrix& a, const UnsetArray<double>& inverse,
                           std::span<const double> scale, SpectrumRoom& room, const Device& host) {

@@ -19,7 +19,9 @@ inline constexpr int eigenvalue_steps = 12;
 struct SpectrumRoom {
   UnsetArray<double> storage;  // of four fields
   Reduction<double> reduction;
-  UnsetArray<double> reach;  // of each row, when the eigenvalue was last estimated
+  // Of each row, when the eigenvalue was last estimated.
+  UnsetArray<double> reach, balance;
+  bool has_balance = false;
 
   SpectrumRoom(const TileMatrix& a, const Device& host);
 };
@@ -36,8 +38,10 @@ double largest_eigenvalue(const TileMatrix& a, const UnsetArray<double>& inverse
 
 /// Whether D^-1 A may have an eigenvalue above `bound` by new values: whether the reach of a row,
 /// 1 + sum_{j != i} |D_i^-1 a_ij| in Frobenius norms, exceeds that and has grown by more than a
-/// twentieth since `room.reach` was set. No eigenvalue exceeds the largest reach (Gershgorin's
-/// circles, of blocks). A tile product an entry. With `is_new` it sets `room.reach` and says true.
+/// twentieth since `room.reach` was set, or entries of that row have changed their signs: whether
+/// `room.balance`, a sum of the traces of D_i^-1 a_ij with signs that belong to the columns, has
+/// moved by more than a tenth of the reach. No eigenvalue exceeds the largest reach (Gershgorin's
+/// circles, of blocks). A tile product an entry. With `is_new` it sets both and says true.
 bool may_exceed(const TileMatrix& a, const UnsetArray<double>& inverse, double bound, bool is_new,
                 SpectrumRoom& room, const Device& host);
 

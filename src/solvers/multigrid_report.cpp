@@ -17,11 +17,12 @@ long long bytes_of(const UserRows& rows) { return bytes_of(rows.offsets) + bytes
 
 template <class S>
 long long Hierarchy<S>::host_bytes(const Level& level) const {
-  long long bytes = bytes_of(level.place) + bytes_of(level.inverses) + bytes_of(level.diagonal) +
-                    bytes_of(level.scales) +
-                    (level.room ? bytes_of(level.room->storage) + bytes_of(level.room->reach) : 0) +
-                    level.colours.bytes() + level.to_prolongation.memory() +
-                    level.to_image.memory() + level.to_coarse.memory();
+  long long bytes =
+      bytes_of(level.place) + bytes_of(level.inverses) + bytes_of(level.diagonal) +
+      bytes_of(level.scales) +
+      (level.room ? bytes_of(level.room->storage) + 2 * bytes_of(level.room->reach) : 0) +
+      level.colours.bytes() + level.to_prolongation.memory() + level.to_image.memory() +
+      level.to_coarse.memory();
   for (const TileMatrix* matrix :
        {&level.matrix, &level.tentative, &level.prolongation, &level.image, &level.restriction,
         &level.inverse_tiles, &level.norms, &level.norm_inverses}) {
