@@ -82,7 +82,6 @@ class BlockConjugateGradientLoop final : public BlockSolve<S> {
  private:
   using T = sum_t<S>;
   using Clock = std::chrono::steady_clock;
-
   using Column = BlockColumn<T>;
 
   double elapsed() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
@@ -93,13 +92,9 @@ class BlockConjugateGradientLoop final : public BlockSolve<S> {
   T true_residual(std::size_t j, std::size_t place) {
     return matrix_.residual(b_[j], x_[j], recurrence_->q[place], reduction_, stream_);
   }
-  static double relative(const SolveState<T>& state, T squared) {
-    const T norm = std::sqrt(squared);
-    return static_cast<double>(state.baseline > 0 ? norm / state.baseline : norm);
-  }
   void record(std::size_t j, T squared) {
     if (!this->system().options.record_history) return;
-    columns_[j].residuals.push_back(relative(columns_[j].state, squared));
+    columns_[j].residuals.push_back(columns_[j].relative(squared));
   }
   void add_to_history(std::size_t j) {
     std::vector<double>& from = columns_[j].residuals;
@@ -141,10 +136,6 @@ class BlockConjugateGradientLoop final : public BlockSolve<S> {
     permute<S>(x, x_[j], static_cast<S>(state.scale), stream_);
     if (state.zero != 0) fill<S>(S(0), x_[j], stream_);
   }
-  static bool has_no_number(const SolveState<T>& state) {
-    return !methods::is_finite(state.squared_b);
-  }
-
   void judge_guesses() {
     const bool is_suitable = !goal_.checks || is_hermitian();
     active_.clear();
@@ -154,7 +145,7 @@ class BlockConjugateGradientLoop final : public BlockSolve<S> {
       if (state.end == 0) state.squared_residual = true_residual(j, place);
       T first_squared = 0;
       decisions::judge_guess(state, goal_, matrix_.rows(), &first_squared, false);
-      if (has_no_number(state)) continue;
+      if (columns_[j].has_no_number()) continue;
       record(j, first_squared);
       add_to_history(j);
       if (!is_suitable && (state.end == 0 || state.status == Status::iteration_limit)) {
@@ -180,7 +171,7 @@ class BlockConjugateGradientLoop final : public BlockSolve<S> {
     const device::LoopEnd end = run();
     for (const std::size_t j : running_) {
       // What ended the run may be another column's.
-      const bool has_arrived = columns_[j].has_arrived && !is_limit(end);
+      const bool has_arrived = columns_[j].has_arrived && !BlockColumn<T>::is_limit(end);
       columns_[j].end_of_run = has_arrived ? device::loop_reached : end;
     }
     std::vector<std::size_t> next;
@@ -192,9 +183,6 @@ class BlockConjugateGradientLoop final : public BlockSolve<S> {
     active_ = std::move(next);
   }
 
-  static bool is_limit(device::LoopEnd end) {
-    return end == device::loop_limit || end == device::loop_time || end == device::loop_cancelled;
-  }
   void judge(std::size_t j, std::size_t place, long long iterations) {
     SolveState<T>& state = columns_[j].state;
     const device::LoopEnd end = columns_[j].end_of_run;
@@ -205,21 +193,24 @@ class BlockConjugateGradientLoop final : public BlockSolve<S> {
     if (columns_[j].has_left) {
       take_earlier_iterate(j, place);
     } else {
-      if (!is_limit(end)) take_iterate_at_drop(j, place);
+      if (!BlockColumn<T>::is_limit(end)) take_iterate_at_drop(j, place);
       decisions::choose_iterate(state);
       if (state.take_kept != 0) take_best(j, place);
     }
     decisions::look_at_iterate(state, goal_);
     if (state.in_doubt != 0) state.squared_rounding = squared_rounding(x_[j]);
     decisions::judge_iterate(state, goal_);
-    if (state.end != 0 && state.squared_residual > state.kept_squared) take_best(j, place);
+    const bool is_worse = state.squared_residual > state.kept_squared;
+    if (columns_[j].has_left && state.end != 0 && is_worse) take_best(j, place);
     // Another column may have ended the run.
     const bool has_arrived = std::sqrt(state.squared_residual) <= state.target;
     if (state.end != 0 && has_arrived) state.status = Status::converged;
   }
   void take_best(std::size_t j, std::size_t place) {
+    SolveState<T>& state = columns_[j].state;
     copy<S>(best_[j], x_[j], stream_);
-    columns_[j].state.squared_residual = true_residual(j, place);
+    state.squared_residual = true_residual(j, place);
+    state.returned = state.kept_guess ? Returned::guess : Returned::best;
   }
   /// x becomes what it was at its last drop where that has the smaller true residual.
   void take_iterate_at_drop(std::size_t j, std::size_t place) {
@@ -228,7 +219,10 @@ class BlockConjugateGradientLoop final : public BlockSolve<S> {
     const T last = squared;
     std::swap(x_[j], at_drop_[j]);
     squared = true_residual(j, place);
-    if (squared < last || !methods::is_finite(last)) return;
+    if (squared < last || !methods::is_finite(last)) {
+      columns_[j].state.returned = Returned::best;
+      return;
+    }
     std::swap(x_[j], at_drop_[j]);
     squared = true_residual(j, place);
   }
@@ -240,10 +234,13 @@ class BlockConjugateGradientLoop final : public BlockSolve<S> {
     if (columns_[j].has_drop) {
       std::swap(x_[j], at_drop_[j]);
       state.squared_residual = true_residual(j, place);
+      state.returned = Returned::best;
       if (state.squared_residual <= 4 * columns_[j].drop) return;
     }
+    state.returned = state.kept_guess ? Returned::guess : Returned::best;
     if (state.squared_residual < state.kept_squared) {
       state.kept_squared = state.squared_residual;
+      state.kept_guess = false;
       std::swap(x_[j], best_[j]);
     } else {
       copy<S>(best_[j], x_[j], stream_);
@@ -298,7 +295,7 @@ class BlockConjugateGradientLoop final : public BlockSolve<S> {
       Column& column = columns_[running_[i]];
       const T squared = recurrence_->squared_residual(static_cast<int>(i));
       record(running_[i], squared);
-      worst = std::max(worst, relative(column.state, squared));
+      worst = std::max(worst, column.relative(squared));
       column.end_of_run = judge_column(running_[i], squared);
       column.has_left = column.end_of_run != device::loop_runs;
       if (!column.has_left) staying.push_back(static_cast<int>(i));
@@ -363,13 +360,14 @@ class BlockConjugateGradientLoop final : public BlockSolve<S> {
 
   void bring_out(std::size_t j, const FieldView<S>& x, Report& report) {
     SolveState<T>& state = columns_[j].state;
-    if (!has_no_number(state)) {
+    if (!columns_[j].has_no_number()) {
       permute<S>(x_[j], x, static_cast<S>(state.unscale), stream_);
       if (state.scaled != 0) look_at_unscaled(j, x);
     }
     detail::tell(state, matrix_.rows(), report);
     report.detail =
-        told_detail_of_column(state.status, columns_[j].end_of_run, has_no_number(state));
+        told_detail_of_column(state.status, columns_[j].end_of_run, columns_[j].has_no_number(),
+                              columns_[j].has_left || state.in_vain);
   }
   /// What was lost on the way to the caller's scale.
   void look_at_unscaled(std::size_t j, const FieldView<S>& x) {

@@ -127,7 +127,8 @@ inline std::string_view told_detail(Status status, const EndOfSolve& seen) {
 }
 
 /// The same of a column of block conjugate gradients.
-inline std::string_view told_detail_of_column(Status status, int end_of_run, bool has_no_number) {
+inline std::string_view told_detail_of_column(Status status, int end_of_run, bool has_no_number,
+                                              bool grew_in_vain) {
   switch (status) {
     case Status::not_hermitian:
       return "<y, A x> and <A y, x> differ";
@@ -146,6 +147,7 @@ inline std::string_view told_detail_of_column(Status status, int end_of_run, boo
                  : "p* A p is negative: the matrix is not positive definite";
     case Status::stagnated:
     case Status::breakdown:
+      if (grew_in_vain) return told_growth_in_vain;
       if (end_of_run == device::loop_lost) {
         return "p* A p vanishes: the matrix is singular, or beyond the range of squares";
       }
