@@ -55,7 +55,8 @@ void tell(const SolveState<T>& state, Index rows, Report& report) {
 
 /// Of an x that grows while its residual does not shrink.
 inline constexpr std::string_view told_growth_in_vain =
-    "x grows and its residual does not shrink: the system is singular or inconsistent; give a null "
+    "x grows and its residual does not shrink: the system is probably singular or inconsistent; "
+    "give a null "
     "space, or use minres or lsmr";
 
 /// What was seen at the end of a solve.

@@ -184,7 +184,7 @@ TEST_F(SolveOptions, ALimitLeavesTheLastIterateOrTheBest) {
   EXPECT_EQ(best["returned"], "guess");
   EXPECT_EQ(best["systems"][0]["returned"], "guess");
   EXPECT_EQ(best["residual"], 1);
-  EXPECT_NE(limited({}).output.find("returned   last"), std::string::npos);
+  EXPECT_NE(limited({}).out.find("returned   last"), std::string::npos);
   EXPECT_EQ(limited({"--keep", "first"}).status, 2);
 }
 
