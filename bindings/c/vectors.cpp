@@ -43,19 +43,18 @@ void copy_table(const ScalarField& table, const io::FieldLayout& layout, const T
 heddle_status heddle_vector_read(heddle_context* context, const char* path, const heddle_view* x) {
   return guarded_by(context, [&] {
     const std::string name = &required(path, "path");
-    with_scalar(
-        *context, required(x, "x"), [&]<class S>(S, const auto& entry, Precision precision) {
-          const FieldView<S> to = field_of<S>(x, entry, entry.row_scalars(), {}, "x");
-          const ScalarField table = read_scalar_field(name);
-          const io::FieldRow row = io::field_row_of(entry.entry);
-          detail::naming_file(name, [&] {
-            const auto layout = io::FieldLayout::find(table, checked_index(to.size), row, 1);
-            if (layout) return copy_table(table, *layout, to);
-            const Index rows = detail::rows_of_field(table, row.components, row.ring);
-            throw Error(ErrorKind::size_mismatch,
-                        "has " + std::to_string(rows) + " rows, and x " + std::to_string(to.size));
-          });
-        });
+    with_scalar(*context, required(x, "x"), [&]<class S>(S, const auto& entry, Precision) {
+      const FieldView<S> to = field_of<S>(x, entry, entry.row_scalars(), {}, "x");
+      const ScalarField table = read_scalar_field(name);
+      const io::FieldRow row = io::field_row_of(entry.entry);
+      detail::naming_file(name, [&] {
+        const auto layout = io::FieldLayout::find(table, checked_index(to.size), row, 1);
+        if (layout) return copy_table(table, *layout, to);
+        const Index rows = detail::rows_of_field(table, row.components, row.ring);
+        throw Error(ErrorKind::size_mismatch,
+                    "has " + std::to_string(rows) + " rows, and x " + std::to_string(to.size));
+      });
+    });
   });
 }
 
