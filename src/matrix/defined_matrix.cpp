@@ -40,6 +40,7 @@ bool is_by_components(const EntryDefinition& definition, const ScalarMatrix& fil
   if (file.is_complex()) return false;
   if (tiling != Tiling::automatic) return tiling == Tiling::components;
   if (Offset(file.rows()) != Offset(file.columns()) * definition.size()) return false;
+  if (definition.size() == 1) return true;  // an entry is its representation
   const int V = definition.vector_size();
   if (file.rows() % V != 0 || file.columns() % V != 0) return true;
   if (!readable_arrangement(definition)) return true;

@@ -293,12 +293,14 @@ class HostSolve {
   /// x becomes that copy where it has the smaller true residual: the recurrence is no judge, since
   /// it drifts from the truth as x grows. Also where x grew in vain.
   void take_iterate_at_drop() {
-    if (grew_in_vain_) return take_earlier(has_drop_ ? place_.kept : place_.verified);
-    if (!has_drop_ || state_.squared_residual <= drop_squared_) return;
-    // So many steps were asked for, whose residuals rise and fall within a bound.
-    if (solver_.method_.info.takes_interval && end_of_run_ == device::loop_limit) return;
-    const bool is_best = state_.squared_residual <= true_residual(place_.kept);
-    if (!is_best) return take_earlier(place_.kept);
+    if (!grew_in_vain_) {
+      if (!has_drop_ || state_.squared_residual <= drop_squared_) return;
+      // So many steps were asked for, whose residuals rise and fall within a bound.
+      if (solver_.method_.info.takes_interval && end_of_run_ == device::loop_limit) return;
+    }
+    const FieldView<S>& earlier = has_drop_ ? place_.kept : place_.verified;
+    const bool is_best = state_.squared_residual <= true_residual(earlier);
+    if (!is_best) return take_earlier(earlier);
     state_.squared_residual = true_residual(x_);
   }
   void take_earlier(const FieldView<S>& x) {

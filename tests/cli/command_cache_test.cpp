@@ -69,8 +69,11 @@ TEST_F(Cache, WithoutAFolderIsOneLine) {
 }
 
 TEST_F(Cache, NeedsToKnowWhatToDo) {
+  const Result bare = run({"cache"});
+  EXPECT_EQ(bare.status, 2);
+  EXPECT_NE(bare.out.find("clear"), std::string::npos) << bare.out;
   for (const std::vector<std::string>& arguments :
-       {std::vector<std::string>{"cache"}, {"cache", "burn"}, {"cache", "list", "all"}}) {
+       {std::vector<std::string>{"cache", "burn"}, {"cache", "list", "all"}}) {
     const Result result = run(arguments);
     EXPECT_EQ(result.status, 2);
     EXPECT_EQ(result.error_lines(), 1u) << result.error;

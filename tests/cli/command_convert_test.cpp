@@ -58,7 +58,7 @@ TEST_F(Convert, KeepsTheSignOfZero) {
     EXPECT_EQ(text_of("b.mtx"), text);
   }
   const std::string blocks =
-      "%%MatrixMarket matrix coordinate real general\n2 2 4\n1 1 -0\n1 2 0\n"
+      "%%MatrixMarket matrix coordinate real general\n%heddle tiles 2 x 2\n2 2 4\n1 1 -0\n1 2 0\n"
       "2 1 3\n2 2 -0\n";
   folder.write("blocks.mtx", blocks);
   convert({"blocks.mtx", "blocks.npz", "--entry", "block2"});
@@ -71,8 +71,8 @@ TEST_F(Convert, GoesFromOneEntryToAnother) {
                "%%MatrixMarket matrix coordinate complex general\n1 2 2\n1 1 1 2\n1 2 3 0\n");
   convert({"a.mtx", "b.mtx", "--entry", "complex", "--to", "block2"});
   EXPECT_EQ(text_of("b.mtx"),
-            "%%MatrixMarket matrix coordinate real general\n2 4 8\n1 1 1\n1 2 -2\n1 3 3\n1 4 0\n"
-            "2 1 2\n2 2 1\n2 3 0\n2 4 3\n");
+            "%%MatrixMarket matrix coordinate real general\n%heddle tiles 2 x 2\n2 4 8\n1 1 1\n"
+            "1 2 -2\n1 3 3\n1 4 0\n2 1 2\n2 2 1\n2 3 0\n2 4 3\n");
   convert({"b.mtx", "c.mtx", "--entry", "block2", "--to", "complex"});
   EXPECT_EQ(text_of("c.mtx"), text_of("a.mtx"));
   // A quaternion is a block, and not two complex numbers beside one another.

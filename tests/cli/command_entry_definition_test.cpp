@@ -224,8 +224,8 @@ TEST_F(EntryDefinition, AddsTrees) {
     add(sum, "-6", "zero.mtx");
     std::istringstream lines(text_of("zero.mtx"));
     std::string line;
-    std::getline(lines, line);
-    std::getline(lines, line);
+    while (std::getline(lines, line) && line.starts_with("%")) {
+    }
     EXPECT_EQ(line.substr(0, 6), "60 60 ");
     while (std::getline(lines, line)) {
       std::istringstream numbers(line);

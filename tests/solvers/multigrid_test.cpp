@@ -232,8 +232,8 @@ TEST(AdaptiveCandidates, AreOrthogonal) {
   ASSERT_EQ(candidates.size(), 2U);
   const Eigen::Map<const Eigen::VectorXd> first(candidates[0].data(), 2 * n);
   const Eigen::Map<const Eigen::VectorXd> second(candidates[1].data(), 2 * n);
-  EXPECT_EQ(first.cwiseAbs().maxCoeff(), 1);
-  EXPECT_EQ(second.cwiseAbs().maxCoeff(), 1);
+  EXPECT_DOUBLE_EQ(first.cwiseAbs().maxCoeff(), 1);  // by a reciprocal, which rounds
+  EXPECT_DOUBLE_EQ(second.cwiseAbs().maxCoeff(), 1);
   EXPECT_LE(std::abs(first.dot(second)), 1e-12 * first.norm() * second.norm());
 }
 

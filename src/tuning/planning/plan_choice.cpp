@@ -369,7 +369,8 @@ std::string profile_folder() {
 std::vector<std::string> profiles_in_folders() {
   std::vector<std::string> files;
   for (const fs::path& folder : {fs::path(profile_folder()), shipped_profiles()}) {
-    for (const fs::path& file : *profiles_in(folder)) files.push_back(file.string());
+    const std::shared_ptr<const Files> found = profiles_in(folder);
+    for (const fs::path& file : *found) files.push_back(file.string());
   }
   return files;
 }
