@@ -390,3 +390,11 @@ def test_a_forked_child_solves():
         same = np.array_equal(solver.solve(b).x, expected)
         os._exit(0 if same else 1)
     assert os.waitpid(child, 0)[1] == 0
+
+
+@pytest.mark.parametrize("method", ["cr", "cg", "minres"])
+def test_levels_in_floats_serve_every_hermitian_method(method):
+    A = heddle.generate("poisson", 3000)
+    solver = heddle.Solver(A, method, "multigrid:single", rtol=1e-10, maxiter=200)
+    result = solver.solve(np.ones(A.shape[0]))
+    assert result.converged, result
