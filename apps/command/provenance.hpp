@@ -11,7 +11,7 @@ std::string utc(const char* format);
 /// That the program was built from, "+" behind it where files had changed; empty without git.
 std::string commit();
 
-/// Of the machine that this runs on; empty where the system does not tell it.
+/// The name of the machine that this runs on; empty where the system does not tell it.
 std::string host_name();
 
 /// As it was typed, as far as the system still knows.

@@ -111,7 +111,7 @@ std::vector<std::string> words_left(const CLI::App& app) {
   return left;
 }
 
-/// Of a program, or a command that has commands, without a word behind it.
+/// A program, or a command that has commands, was called without a further word.
 bool is_bare(const CLI::ParseError& error, const CLI::App& app) {
   return dynamic_cast<const CLI::RequiredError*>(&error) != nullptr && words_left(app).empty() &&
          !commands_of(innermost(app)).empty();

@@ -15,7 +15,7 @@ EigenOptions settings_of(const EigenCommand& options, Progress* progress);
 AnyMatrix read_square(const EigenCommand& options, const std::string& path, Progress* progress);
 Objective product_objective(const EigenCommand& options);
 
-/// What is known before it is solved: of the matrix, and the preconditioner that it is to have.
+/// Facts known before the solve: the matrix, and the preconditioner that it is to have.
 FoundPairs found_in(const EigenCommand& options, const AnyMatrix& matrix, const Device& device);
 /// Of the vectors over the entry's ring; at least 1.
 int dimensions_of(const AnyLinearOperator& matrix);

@@ -131,7 +131,7 @@ void print(const MultigridAdvice& advice) {
               advice.tolerance, jacobi.c_str());
 }
 
-/// What decides how it is solved, and which solve that is.
+/// The features that decide how it is solved, and which solve that is.
 void print_character(const MatrixDescription& matrix) {
   const Features& f = matrix.features;
   if (f.square) {

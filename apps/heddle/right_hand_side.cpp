@@ -29,7 +29,7 @@ int scalars_of_number(const AnyEntry& entry) {
   }
 }
 
-/// Of a shape that no fields have.
+/// Refuses a shape that no fields have.
 [[noreturn]] void refuse_table(const std::string& option, const std::string& path,
                                const ScalarField& table, const FieldsWanted& wanted, int count) {
   const io::FieldRow row = io::field_row_of(wanted.entry);

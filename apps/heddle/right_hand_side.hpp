@@ -46,7 +46,7 @@ RightHandSide right_hand_side(const std::string& rhs, std::optional<int> count, 
                               const AnyLinearOperator& A, double shift, const Device& device,
                               Progress* progress);
 
-/// Of a file that --rhs names.
+/// The right-hand sides in a file that --rhs names.
 RightHandSide right_hand_side_of_file(const std::string& rhs, std::optional<int> count,
                                       const FieldsWanted& wanted, const Device& device,
                                       Progress* progress);

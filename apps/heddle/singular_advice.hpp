@@ -1,4 +1,4 @@
-// What the command line says where a preconditioner meets an entry without inverse.
+// Words of the command line where a preconditioner meets an entry without inverse.
 #pragma once
 
 #include <cstdio>

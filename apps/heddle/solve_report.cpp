@@ -24,7 +24,7 @@ std::optional<double> factor_of(const SolveOutcome& outcome) {
   return std::isfinite(factor) && factor > 0 ? std::optional(factor) : std::nullopt;
 }
 
-/// What helps multigrid whose iterations leave so much that Jacobi's, of which a hundred and more
+/// Advice for multigrid whose iterations leave so much that Jacobi's, of which a hundred and more
 /// make 1e-10, would cost less. Nothing of settings that were found by measuring.
 std::string remedy_for(double factor, const SolveOutcome& outcome) {
   constexpr double poor_factor = 0.8;

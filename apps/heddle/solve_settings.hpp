@@ -12,7 +12,7 @@
 
 namespace heddle::cli {
 
-/// As the options have it: a text that may be auto.
+/// The options' text, which may be auto.
 std::string preconditioner_of(const SolveOptions& options);
 
 /// What is wrong with the options is said before a long read and a longer solve.

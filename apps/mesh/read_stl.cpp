@@ -97,7 +97,7 @@ class TextReader {
     if (!is_keyword(word_, keyword)) fail(io::in_quotes(keyword));
   }
 
-  /// Whether the next word is the end of what `keyword` began, which may be written as two words.
+  /// True if the next word is the end of what `keyword` began, which may be written as two words.
   bool ends(std::string_view keyword) {
     word_ = scan_.word();
     if (is_keyword(word_, "end")) {

@@ -12,7 +12,7 @@ namespace heddle::mesh {
 /// Some programs begin a text with it.
 inline constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 
-/// Whether a word is a keyword, in any letter case.
+/// True if a word is a keyword, in any letter case.
 bool is_keyword(std::string_view word, std::string_view keyword);
 
 /// The first control byte of a text that is neither a blank nor a line end; npos where there is

@@ -23,7 +23,7 @@ std::string from_base64(std::string_view text);
 std::uint64_t unpacked_size(std::string_view bytes, const VtkCoding& coding,
                             const std::string& where);
 
-/// What it holds; zlib's checksum of every block is compared.
+/// Its contents; zlib's checksum of every block is compared.
 std::string unpacked(std::string_view bytes, const VtkCoding& coding, const std::string& where);
 
 }  // namespace heddle::mesh

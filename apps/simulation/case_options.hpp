@@ -16,8 +16,8 @@ struct CaseOptions : cli::RunOptions {
   std::optional<std::string> output;   // one state (.vtu) or a series (.pvd)
   std::optional<std::string> picture;  // .png
 
-  /// What these read and write. Throws `Error` (usage) for endings that are none. `others`, which
-  /// the run writes too, may be called as a state of the series would be, see
+  /// The files that these read and write. Throws `Error` (usage) for endings that are none.
+  /// `others`, which the run writes too, may be called as a state of the series would be, see
   /// `FrameWriter::names_of`.
   cli::RunFiles files(const std::vector<std::optional<std::string>>& others) const;
 };

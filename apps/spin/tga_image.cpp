@@ -120,7 +120,7 @@ class TgaReader {
     std::sort(wanted_.begin(), wanted_.end());
   }
 
-  /// Of the pixels that are next in the file, in front of `end`.
+  /// Gives the wanted pixels in front of `end` that come next in the file this grey.
   void take(std::size_t end, unsigned char grey) {
     for (; next_ < wanted_.size() && wanted_[next_].first < end; ++next_) {
       grey_[wanted_[next_].second] = grey;

@@ -101,7 +101,7 @@ heddle_status guarded(const SharedMessages& messages, const F& work) noexcept {
     work();
     return HEDDLE_OK;
   } catch (const Error& error) {
-    // What is singular stands in the way of a preconditioner alone.
+    // A singular entry stands in the way of a preconditioner alone.
     const bool is_singular = error.kind() == ErrorKind::singular;
     return keep(messages, status_of(error.kind()), error.what(),
                 is_singular ? "; take the preconditioner none, or auto" : "");
@@ -118,7 +118,7 @@ heddle_status guarded(const SharedMessages& messages, const F& work) noexcept {
   }
 }
 
-/// What `call` refuses before it knows a context.
+/// Refuses `call` before a context is known.
 inline heddle_status refuse_without_context(const char* call, const char* why) noexcept {
   try {
     message_without_context() = Message(std::string(call) + ": " + why);

@@ -12,7 +12,7 @@ namespace heddle {
 /// thread.
 int usable_cores();
 
-/// Of those, how many a loop on this device occupies; 0 on a GPU.
+/// Number of those that a loop on this device occupies; 0 on a GPU.
 int processors_of(const Device& device);
 
 /// The least quota of the process's control groups, in cores; infinity where there is none. Files

@@ -1,4 +1,4 @@
-// What was made of files, kept until they change.
+// Things that were made of files, kept until they change.
 #pragma once
 
 #include <sys/stat.h>
@@ -42,7 +42,7 @@ class FileState {
 template <class T>
 class FileMemory {
  public:
-  /// What `make()` returned when the file was as it is now.
+  /// The result of `make()` when the file was as it is now.
   template <class Make>
   T get(const std::filesystem::path& path, const Make& make) {
     const std::optional<FileState> now = FileState::of(path);

@@ -8,7 +8,7 @@
 
 namespace heddle {
 
-/// Of ASCII alone, as all names are.
+/// Knows ASCII alone, as all names are.
 constexpr char lower_case(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; }
 inline std::string lower_case(std::string_view text) {
   std::string lower(text);

@@ -22,7 +22,7 @@ struct FreeSet {
 };
 using Set = std::unique_ptr<cpu_set_t, FreeSet>;
 
-/// Whether the environment asks a runtime for places other than that of the first thread alone.
+/// True if the environment asks a runtime for places other than that of the first thread alone.
 bool are_places_wanted() {
   const std::string bind = environment("OMP_PROC_BIND");
   const auto begins = [&](std::string_view with) {
@@ -75,7 +75,7 @@ std::vector<Processors> places_of(void* library) {
   return places;
 }
 
-/// Of the runtime that is there, or none.
+/// The places of the runtime that is there, or none.
 std::vector<Processors> openmp_places() {
   if (!are_places_wanted()) return {};
   std::vector<Processors> places = places_of(RTLD_DEFAULT);

@@ -10,7 +10,7 @@
 namespace heddle::detail {
 
 struct SolveAdvice {
-  /// What a solve takes where nothing is named, and why; empty where no method is for the matrix.
+  /// The choice where nothing is named, and why; empty where no method is for the matrix.
   std::string solver, solver_reason, preconditioner, preconditioner_reason;
   std::string text;  // what to take, in sentences
 };

@@ -14,8 +14,9 @@ struct CountForRank {
   bool operator==(const CountForRank&) const = default;
 };
 
-/// What each rank has for this one, in the order of ranks, where `mine` is what this one has for
-/// others. Each takes room for a few lists at a time, however many ranks there are. Collective.
+/// The counts that each rank has for this one, in the order of ranks, where `mine` is what this one
+/// has for others. Each takes room for a few lists at a time, however many ranks there are.
+/// Collective.
 std::vector<CountForRank> counts_for_this(Communicator& ranks,
                                           const std::vector<CountForRank>& mine);
 

@@ -79,7 +79,7 @@ class Meeting {
     changed_.wait(lock, [&] { return failed_ || has_ended(awaited) || is_done(); });
     lock.unlock();
     check();
-    // What a rank did before it ended counts.
+    // A rank's calls before it ended count.
     if (!is_done()) refuse_end(rank, awaited);
   }
   void wake() {

@@ -9,7 +9,7 @@
 
 namespace heddle::io {
 
-/// Whether a file of such first bytes is a text of numbers, as numpy.savetxt writes it.
+/// True if a file of such first bytes is a text of numbers, as numpy.savetxt writes it.
 bool begins_as_text_of_numbers(std::string_view first_bytes);
 
 /// An array of one or two dimensions, in either order of numbers and bytes. Throws `Error`, with
@@ -21,7 +21,7 @@ ScalarField read_npy_field(const std::string& name, ByteSource& source, const De
 ScalarField read_text_field(const std::string& name, std::unique_ptr<ByteSource> source,
                             const Device& device, Progress* progress);
 
-/// Whether a name is that of no regular file: a pipe, a device, /dev/stdout. Its end tells nothing.
+/// True if a name is that of no regular file: a pipe, a device, /dev/stdout. Its end tells nothing.
 bool is_special_file(const std::string& path);
 
 /// Throws `Error` (usage), `option` in front, for a name that tells no format of a field: it ends

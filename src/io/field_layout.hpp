@@ -11,13 +11,13 @@
 
 namespace heddle::io {
 
-/// What a row of fields has that entries act on: real components, and the ring over which.
+/// The part of a row of fields that entries act on: real components, and the ring over which.
 struct FieldRow {
   int components;
   Ring ring;
 };
 FieldRow field_row_of(const AnyEntry& entry);
-/// Whether files have such fields as complex numbers.
+/// True if files have such fields as complex numbers.
 bool has_complex_fields(const AnyEntry& entry);
 
 /// Where the numbers of fields stand in a table.

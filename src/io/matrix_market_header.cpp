@@ -109,7 +109,7 @@ void read_sizes(std::string_view line, Header& header) {
   }
 }
 
-/// Of a comment line that begins as `tiles_tag` does.
+/// Reads a comment line that begins as `tiles_tag` does.
 void read_tiles(std::string_view line, Header& header) {
   constexpr Offset largest = 1024;
   const std::vector<std::string_view> words = split(line);

@@ -23,7 +23,7 @@ struct Header {
   Offset columns = 0;
   Offset entries = 0;   // promised by the size line; of an array, what it stores
   long long lines = 0;  // up to the size line
-  // Of an entry, as a line '%heddle tiles R x C' says.
+  // Size of an entry, as a line '%heddle tiles R x C' says.
   int tile_rows = 1, tile_columns = 1;
 
   bool holds_integers() const {
@@ -72,7 +72,7 @@ class ArrayWalk {
   Offset row_ = 0, column_ = 0;
 };
 
-/// What Matrix Market files of entries say before their sizes: the numbers that make one.
+/// The words of Matrix Market files of entries before their sizes: the numbers that make one.
 inline constexpr std::string_view tiles_tag = "%heddle tiles ";
 
 /// The words of a line.

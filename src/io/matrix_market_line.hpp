@@ -1,4 +1,4 @@
-// What is wrong with a line of a Matrix Market file.
+// Faults of a line of a Matrix Market file.
 #pragma once
 
 #include <string_view>

@@ -31,7 +31,7 @@ void take_entries(Piece& piece, Piece& from) {
   piece.values = std::move(from.values);
 }
 
-/// Whether scalar c of an entry changes its sign in the other triangle.
+/// True if scalar c of an entry changes its sign in the other triangle.
 bool is_negated(const Header& header, std::size_t c) {
   return header.symmetry == Symmetry::skew_symmetric ||
          (header.symmetry == Symmetry::hermitian && c == 1);
@@ -126,7 +126,7 @@ void check_matrix_sizes(const Header& header) {
   }
 }
 
-/// What a thread does to the entries of a coordinate file; an array's have no places yet.
+/// The work of a thread on the entries of a coordinate file; an array's have no places yet.
 void group_if_placed(const Header& header, Piece& piece) {
   if (!header.is_array) group_by_rows(header, piece);
 }

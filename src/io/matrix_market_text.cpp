@@ -126,7 +126,7 @@ class LineReader {
     return value == std::trunc(value) && !has_sign;
   }
 
-  /// Of a triangle.
+  /// For the diagonal of a triangle.
   bool may_stand_on_diagonal([[maybe_unused]] const double* value) const {
     if constexpr (Scalars > 0) {
       if (header_.symmetry == Symmetry::skew_symmetric && value[0] != 0) return false;

@@ -45,7 +45,7 @@ void write_market(const std::string& path, const ScalarFieldView& field, Progres
   writer.commit();
 }
 
-/// As NumPy and Python read it.
+/// The number as NumPy and Python read it.
 void append_complex(std::string& text, const double* value) {
   io::append_number(text, value[0]);
   if (!std::signbit(value[1])) text += '+';

@@ -1,4 +1,4 @@
-// What is said of files of numbers that may hold two matrices of entries.
+// The refusal of files of numbers that may hold two matrices of entries.
 #pragma once
 
 #include <utility>

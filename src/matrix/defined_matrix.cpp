@@ -34,7 +34,7 @@ std::optional<detail::Arrangement> readable_arrangement(const EntryDefinition& d
   }
 }
 
-/// Whether a file is that of components, which also one of an entry may be whose representation
+/// True if a file is that of components, which also one of an entry may be whose representation
 /// cannot be read. Where representations are possible, `fold_tiles` looks at the numbers.
 bool is_by_components(const EntryDefinition& definition, const ScalarMatrix& file, Tiling tiling) {
   if (file.is_complex()) return false;

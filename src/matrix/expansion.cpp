@@ -80,7 +80,7 @@ class Tiles {
   const Tile& of(Tiling tiling) const {
     return tiling == Tiling::components ? components_ : expansion_;
   }
-  /// What the shape tells; automatic where only the numbers do.
+  /// The tiling that the shape tells; automatic where only the numbers do.
   Tiling by_shape() const {
     if (expansion_.free || is_square(expansion_) || !fits(components_)) return Tiling::expansion;
     if (!fits(expansion_)) return Tiling::components;
@@ -236,7 +236,7 @@ CsrArrays<T> with_sorted_columns(const NumbersView<T>& matrix, const Device& dev
 
 namespace {
 
-/// What the numbers of sorted rows tell: where every tile is a representation, they are one.
+/// The tiling by the numbers of sorted rows: where every tile is a representation, they are one.
 template <class T>
 Tiling tiling_by_numbers(const NumbersView<T>& matrix, const Tiles& tiles, int team) {
   const Tile& tile = tiles.of(Tiling::expansion);

@@ -170,7 +170,7 @@ class BlockConjugateGradientLoop final : public BlockSolve<S> {
     }
     const device::LoopEnd end = run();
     for (const std::size_t j : running_) {
-      // What ended the run may be another column's.
+      // Another column may have ended the run.
       const bool has_arrived = columns_[j].has_arrived && !BlockColumn<T>::is_limit(end);
       columns_[j].end_of_run = has_arrived ? device::loop_reached : end;
     }
@@ -226,7 +226,7 @@ class BlockConjugateGradientLoop final : public BlockSolve<S> {
     std::swap(x_[j], at_drop_[j]);
     squared = true_residual(j, place);
   }
-  /// Of a column that left: x has grown along what A does not see. It becomes what it was at its
+  /// Ends a column that left: x has grown along what A does not see. It becomes what it was at its
   /// last drop, if the recurrence was true there; else the best of earlier runs, which the grown x
   /// becomes if it is better.
   void take_earlier_iterate(std::size_t j, std::size_t place) {

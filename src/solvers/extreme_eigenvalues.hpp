@@ -17,7 +17,7 @@ template <class S>
 struct LanczosFields {
   FieldView<S> current, before, image;
   FieldView<S> preconditioned;  // without data where there is no preconditioner
-  /// Of the vectors v, out of a null space; empty without one.
+  /// Takes the vectors v out of a null space; empty without one.
   std::function<void(const FieldView<S>&)> project = {};
 };
 

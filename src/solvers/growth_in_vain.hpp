@@ -25,7 +25,7 @@ struct GrowthInVain {
     return size > far * size_of_zero && std::abs(x_b) < 2 * std::sqrt(x_x) * norm;
   }
 
-  /// Of the squared norms of an x and of an earlier one.
+  /// Takes the squared norms of an x and of an earlier one.
   HEDDLE_INLINE static bool has_grown(T squared, T squared_before) {
     constexpr T hundredfold = 1e4;
     return squared_before > 0 && squared > hundredfold * squared_before;

@@ -74,7 +74,7 @@ void HostSolve<S>::tell() {
   detail::tell(state_, rows(), report_);
   const MethodInfo& info = solver_.method_.info;
   const bool is_worse = state_.take_kept != 0 || state_.squared_residual > state_.kept_squared;
-  // Of a wrong interval x grows too, and the method says so.
+  // A wrong interval makes x grow too, and the method says so.
   const bool grew_in_vain = state_.in_vain && !info.takes_interval;
   report_.detail = told_detail(report_.status, {info, end_of_run_, solver_.is_complex_symmetric_,
                                                 is_worse, grew_in_vain, state_.p_q > 0});

@@ -118,7 +118,7 @@ int most_of_basis(const detail::MethodProgram& program, const LinearOperator<S>&
   return static_cast<int>(std::clamp<Offset>(dimensions, 1, std::clamp(restart, 1, countable)));
 }
 
-/// Whether one of the ranks that have rows says so. Collective.
+/// True if one of the ranks that have rows says so. Collective.
 bool is_on_some_rank(bool here, RowShare& share) {
   std::vector<double> of_groups(static_cast<std::size_t>(groups_of(share.rows())), here ? 1 : 0);
   double largest = 0;

@@ -19,7 +19,7 @@ inline constexpr int eigenvalue_steps = 12;
 struct SpectrumRoom {
   UnsetArray<double> storage;  // of four fields
   Reduction<double> reduction;
-  // Of each row, when the eigenvalue was last estimated.
+  // A number for each row, when the eigenvalue was last estimated.
   UnsetArray<double> reach, balance;
   bool has_balance = false;
 

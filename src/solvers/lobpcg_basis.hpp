@@ -93,7 +93,7 @@ class LobpcgBasis {
     T rounding = 0;  // of x* M x, at most
     bool holds = true, is_negative = false;
   };
-  /// Whether X* M X = 1 for the first `count` vectors, by products with M that were made anew.
+  /// Tests if X* M X = 1 for the first `count` vectors, by products with M that were made anew.
   Orthonormality orthonormality(int count) {
     constexpr T some = 64 * epsilon;
     const FieldBlock<S> vectors = first(x.v, count);

@@ -191,7 +191,7 @@ class LsmrLoop {
     gradient_ = alpha_ * beta_;
     matrix_norm_ = std::max(matrix_norm_, alpha_);
   }
-  /// Whether the sum of squares says how large the field is: they neither underflow nor overflow.
+  /// True if the sum of squares says how large the field is: they neither underflow nor overflow.
   bool has_square(T squared, const FieldView<const S>& column_field) {
     constexpr T least = std::numeric_limits<T>::min() / std::numeric_limits<T>::epsilon();
     if (squared >= least && std::isfinite(squared)) return true;
@@ -339,7 +339,7 @@ class LsmrLoop {
     bytes_ += there + back + scalar * (u_.view.scalars() + passes * v_.view.scalars());
   }
 
-  /// What was lost on the way to the caller's scale. x = 0 where it overflowed.
+  /// Looks for numbers that were lost on the way to the caller's scale. x = 0 where it overflowed.
   void look_at_unscaled(const FieldView<S>& x) {
     const T residual = residual_, gradient = gradient_;
     permute<S>(x, x_, scale_, stream_);

@@ -144,7 +144,7 @@ T distance_from_identity(const RingMatrix<R, T>& gram) {
   return std::sqrt(squared);
 }
 
-/// What rounding leaves unknown of z* G z, where number (i, j) of G is known to within
+/// The part that rounding leaves unknown of z* G z, where number (i, j) of G is known to within
 /// noise[i] noise[j]; 0 without noise.
 template <Ring R, class T>
 T rounding_along(const RingMatrix<R, T>& z, int column, std::span<const T> noise) {

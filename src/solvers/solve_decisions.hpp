@@ -223,7 +223,7 @@ HEDDLE_INLINE void judge_direction(SolveState<T>& state, const SolveGoal<T>& goa
   state.otherwise = Status::breakdown;
 }
 
-/// Whether a solve that ends here returns the last x, however large its residual.
+/// True if a solve that ends here returns the last x, however large its residual.
 template <class T>
 HEDDLE_INLINE bool returns_last(const SolveState<T>& state) {
   const bool is_stopped = state.status == Status::iteration_limit ||

@@ -1,4 +1,4 @@
-// What the decisions of a solve know (solve_decisions.hpp): on the host, or on a GPU.
+// The state that the decisions of a solve know (solve_decisions.hpp): on the host, or on a GPU.
 #pragma once
 
 #include "accuracy_limit.hpp"
@@ -22,7 +22,7 @@ struct SolveState {
   GrowthInVain<T> growth;
   Index first_singular;
 
-  // What is to be done next; conditions of a graph are of type int.
+  // The next things to do; conditions of a graph are of type int.
   int out_of_range;  // the squares of b leave the range of a double, or b is zero or not finite
   int zero;          // b is: x = 0
   int scaled;        // b and x were multiplied by `scale`, and x has to be divided again

@@ -53,7 +53,7 @@ void tell(const SolveState<T>& state, Index rows, Report& report) {
   report.backward_error = found.backward_error;
 }
 
-/// Of an x that grows while its residual does not shrink.
+/// Words for an x that grows while its residual does not shrink.
 inline constexpr std::string_view told_growth_in_vain =
     "x grows and its residual does not shrink: the system is probably singular or inconsistent; "
     "give a null "

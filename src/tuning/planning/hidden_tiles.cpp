@@ -22,7 +22,7 @@ constexpr int min_tile = 2, max_tile = 8;
 constexpr Index looked_at = 64;  // rows of tiles
 constexpr Index min_rows = 8;    // of tiles: fewer show nothing
 constexpr double full_enough = 0.6;
-/// Of the fill, at most, where tiles begin elsewhere: a dense band has it everywhere.
+/// Share of the fill, at most, where tiles begin elsewhere: a dense band has it everywhere.
 constexpr double at_most_elsewhere = 0.8;
 constexpr double as_full = 0.02;
 
@@ -51,7 +51,7 @@ double fill_of(const PatternView& pattern, int size, int shift) {
   return places == 0 ? 0 : static_cast<double>(stored) / static_cast<double>(places);
 }
 
-/// Whether the diagonal tiles and their neighbours that are looked at are representations of E.
+/// True if the diagonal tiles and their neighbours that are looked at are representations of E.
 template <class E, class S>
 bool are_representations(const PatternView& pattern, const CsrMatrix<real<S>>& matrix) {
   constexpr int size = tile_rows<E>;

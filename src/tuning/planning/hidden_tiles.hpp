@@ -19,7 +19,7 @@ struct HiddenTiles {
 /// has other entries than numbers, and where no size stands out.
 std::optional<HiddenTiles> hidden_tiles(const AnyMatrix& matrix);
 
-/// What to do about them, in a sentence without a full stop.
+/// Advice about them, in a sentence without a full stop.
 std::string advice_on(const HiddenTiles& tiles);
 
 }  // namespace heddle

@@ -39,7 +39,7 @@ const MethodInfo* method_for_all() {
   });
 }
 
-/// What it says of multigrid stays.
+/// Its words on multigrid stay.
 ComposedChoice with_kind(const ComposedChoice& choice, PreconditionerKind kind) {
   ComposedChoice other(kind);
   other.multigrid = choice.multigrid;

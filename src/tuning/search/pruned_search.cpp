@@ -21,7 +21,7 @@ int most_prepared_of(const SearchSpace& space) {
   const SearchSpace papers = SearchSpace::papers(space.subject(), space.device());
   return static_cast<int>(std::max(few, papers.plans().size() / one_in));
 }
-/// What promises less is left.
+/// Plans that promise less are left out.
 constexpr double least_gain_left = 0.03;
 /// Layouts from which the search begins again, as long as it may.
 constexpr std::size_t last_resorts = 6;
@@ -71,10 +71,10 @@ class PrunedSearch {
       return axis != outer && axis != inner && axis != search_.axis_of("threads-per-row");
     });
     search_.descend(contest_.best(), axes);
-    // What had most effect elsewhere came first: what is left is predicted to gain no more.
+    // Changes with most effect elsewhere came first: the rest is predicted to gain no more.
     const bool ends = last_.may_go_on() && contest_.gain() < least_gain_left;
     if (ends) gain_left_ = contest_.gain();
-    // Of the natural layout the schedules have been looked at where it is the best.
+    // Schedules of the natural layout have been looked at where it is the best.
     const Plan best = contest_.best()->trial.plan;
     if (!ends || best.layout != natural_layout(best).layout) tune_natural_layout();
     if (ends) return;
@@ -83,7 +83,7 @@ class PrunedSearch {
     last_.descend(contest_.best(), axes);
   }
 
-  /// What the plans that it left are predicted to gain; none where it left none for that.
+  /// The gain that is predicted of the plans that it left; none where it left none for that.
   const std::optional<double>& gain_left() const { return gain_left_; }
 
  private:
