@@ -110,8 +110,12 @@ RitzValues<S> extreme_ritz_values(const LinearOperator<S>& matrix,
     return none;
   };
   fill<S>(S(0), before, stream);
-  fill<S>(S(1), v, stream);
-  randomize<S>(v, 1, stream);
+  if (fields.start) {
+    fields.start(v);
+  } else {
+    fill<S>(S(1), v, stream);
+    randomize<S>(v, 1, stream);
+  }
   if (fields.project) fields.project(v);
   FieldView<S> z = precondition();
   sum squared = real_dot<S>(v, z, reduction, stream);

@@ -19,6 +19,8 @@ struct LanczosFields {
   FieldView<S> preconditioned;  // without data where there is no preconditioner
   /// Takes the vectors v out of a null space; empty without one.
   std::function<void(const FieldView<S>&)> project = {};
+  /// Writes the first v; empty for one with random components.
+  std::function<void(const FieldView<S>&)> start = {};
 };
 
 template <class S>
@@ -37,8 +39,8 @@ struct RitzValues {
 RitzValues<double> ritz_values(std::span<const double> diagonal, std::span<const double> couplings);
 
 /// Of M^-1 A in the inner product of M, of A itself without a preconditioner (null), after at most
-/// `steps` steps (1 to `most_lanczos_steps`) from a random start, the same in each call. A and M
-/// are Hermitian.
+/// `steps` steps (1 to `most_lanczos_steps`). A random start is the same in each call. A and M are
+/// Hermitian.
 template <class S>
 RitzValues<S> extreme_ritz_values(const LinearOperator<S>& matrix,
                                   const Preconditioner<S>* preconditioner, int steps,

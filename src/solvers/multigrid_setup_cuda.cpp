@@ -47,8 +47,11 @@ class SpectrumBeside {
       const WhenDone done{stream_.get()};
       const Stream stream = device_.stream();
       const LanczosFields<S> fields{
-          fields_[1].view, fields_[2].view, fields_[3].view, fields_[4].view,
-          [&](const FieldView<S>& to) { copy<S>(fields_[0].view, to, stream); }};
+          .current = fields_[1].view,
+          .before = fields_[2].view,
+          .image = fields_[3].view,
+          .preconditioned = fields_[4].view,
+          .start = [&](const FieldView<S>& to) { copy<S>(fields_[0].view, to, stream); }};
       return extreme_ritz_values<S>(a, &jacobi, eigenvalue_steps, fields, reduction_, stream);
     };
     found_ = std::async(std::launch::deferred, find);

@@ -118,5 +118,28 @@ TEST(ExtremeEigenvalues, SayWhatTheyCannotTell) {
   EXPECT_TRUE(std::isnan(found.smallest) && std::isnan(found.largest));
 }
 
+TEST(ExtremeEigenvaluesFrom, AGivenVectorAreThoseItReaches) {
+  constexpr Index n = 6;
+  TileRows tiles(1, n);
+  for (Index i = 0; i < n; ++i) tiles.at(i, i)(0, 0) = i + 1;
+  const Operator<real<double>> A(assemble<real<double>>(tiles), Plan{});
+  const auto current = detail::row_field_of<double>(A), before = detail::row_field_of<double>(A),
+             image = detail::row_field_of<double>(A);
+  Field<real<double>> start(n);
+  start.view().at(1, 0) = start.view().at(4, 0) = 1;
+  Reduction<double> reduction(n);
+  const Stream stream = A.device().stream();
+  const auto found = detail::extreme_ritz_values<double>(
+      A, nullptr, 12,
+      {.current = current.view,
+       .before = before.view,
+       .image = image.view,
+       .preconditioned = {},
+       .start = [&](const FieldView<double>& v) { permute<double>(start.view(), v, 1.0, stream); }},
+      reduction, stream);
+  EXPECT_NEAR(found.smallest, 2, 1e-12);
+  EXPECT_NEAR(found.largest, 5, 1e-12);
+}
+
 }  // namespace
 }  // namespace heddle::test::extreme_eigenvalues_test
