@@ -15,6 +15,7 @@ nlohmann::ordered_json to_json(const MultigridReport& report, StoredScalar level
                       {"components", level.components},
                       {"scalars", level.scalars},
                       {"largest_eigenvalue", level.largest},
+                      {"new_estimates", level.new_estimates},
                       {"strength", level.strength},
                       {"is_solved", level.is_solved},
                       {"colours", level.colours}});
@@ -30,7 +31,9 @@ nlohmann::ordered_json to_json(const MultigridReport& report, StoredScalar level
 
 std::string text_of(const MultigridReport& report, StoredScalar level_precision) {
   std::string text;
+  int new_estimates = 0;
   for (const MultigridLevel& level : report.levels) {
+    new_estimates += level.new_estimates;
     text += (text.empty() ? "" : ", ") + readable_count(level.rows);
   }
   const bool is_solved = !report.levels.empty() && report.levels.back().is_solved;
@@ -48,7 +51,10 @@ std::string text_of(const MultigridReport& report, StoredScalar level_precision)
               ? "; new values take " + readable_bytes(static_cast<double>(report.refresh_bytes)) +
                     " of the GPU"
               : "") +
-         (level_precision == StoredScalar::single ? ", in floats" : "");
+         (level_precision == StoredScalar::single ? ", in floats" : "") +
+         (new_estimates > 0 ? "; new values asked for new estimates of the spectrum, " +
+                                  std::to_string(new_estimates) + " in all levels"
+                            : "");
 }
 
 }  // namespace heddle::cli

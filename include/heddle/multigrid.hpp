@@ -74,6 +74,7 @@ struct HEDDLE_EXPORT MultigridLevel {
   int components = 1;      // of a row of its fields
   Offset scalars = 0;      // of all its entries
   double largest = 0;      // eigenvalue of D^-1 A, estimated; 0 where the level is solved exactly
+  int new_estimates = 0;   // of it, that new values asked for since the set-up
   double strength = 0;     // that aggregated its rows; 0 on the last level
   bool is_solved = false;  // exactly; smoothed otherwise
   int colours = 0;         // of Gauss-Seidel; 0 on a level without it

@@ -109,6 +109,7 @@ class Hierarchy final : public Levels<S> {
     std::shared_ptr<SlicedOperator<S>> by_norms;
     UnsetArray<double> inverses;  // of the diagonal's tiles
     double largest = 0;           // eigenvalue of D^-1 A
+    int new_estimates = 0;        // of it, since the set-up
     std::optional<SpectrumRoom> room;
     double strength = 0;  // that aggregated its rows
     // Between it and the next level, where there is one.

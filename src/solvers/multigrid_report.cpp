@@ -65,6 +65,7 @@ MultigridReport Hierarchy<S>::report() const {
                              .components = level->product->row_components(),
                              .scalars = scalars,
                              .largest = level->largest,
+                             .new_estimates = level->new_estimates,
                              .strength = level->strength,
                              .is_solved = level->inverse != nullptr,
                              .colours = level->colours.count()});

@@ -59,6 +59,7 @@ void Hierarchy<S>::estimate_largest(Level& level, bool estimates) {
   const double largest =
       largest_eigenvalue(level.matrix, level.inverses, scales_below(level), room, host_);
   if (remembers_reach_) may_exceed(level.matrix, level.inverses, bound, true, room, host_);
+  if (!estimates) ++level.new_estimates;
   if (estimates || largest > level.largest) level.largest = largest;
 }
 

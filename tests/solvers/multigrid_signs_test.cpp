@@ -44,6 +44,7 @@ TEST(MultigridSigns, ShowAnEigenvalueThatGrowsByThemAlone) {
     ConjugateGradient<double> solver(A, std::shared_ptr<Preconditioner<double>>(multigrid));
     Field<real<double>> x(A.rows());
     EXPECT_TRUE(solver.solve(b, x).converged());
+    EXPECT_EQ(multigrid->report().levels.front().new_estimates, 0);
     const auto next = groups_with_signs(sign);
     A.update_values(next.values().span());
     const Report report = solver.solve(b, x);
@@ -51,6 +52,7 @@ TEST(MultigridSigns, ShowAnEigenvalueThatGrowsByThemAlone) {
     const Operator<real<double>> fresh(next, Plan{});
     const double expected = make_multigrid(fresh, {.coarsest = 50}).report().levels.front().largest;
     EXPECT_GE(multigrid->report().levels.front().largest, 0.9 * expected);
+    EXPECT_EQ(multigrid->report().levels.front().new_estimates, 1);
   };
   expect_solved(even);
   expect_solved(plus);
