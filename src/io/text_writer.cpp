@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <memory>
 #include <new>
 #include <vector>
 
@@ -45,6 +46,7 @@ std::string TextWriter::deflated(std::string_view text) const {
                    Z_DEFAULT_STRATEGY) != Z_OK) {
     throw std::bad_alloc();
   }
+  const std::unique_ptr<z_stream, decltype(&deflateEnd)> end(&stream, deflateEnd);
   constexpr std::size_t flush_bytes = 16;
   std::string bytes(deflateBound(&stream, text.size()) + flush_bytes, '\0');
   stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
@@ -53,7 +55,6 @@ std::string TextWriter::deflated(std::string_view text) const {
   stream.avail_out = static_cast<uInt>(bytes.size());
   deflate(&stream, Z_SYNC_FLUSH);
   bytes.resize(bytes.size() - stream.avail_out);
-  deflateEnd(&stream);
   return bytes;
 }
 
