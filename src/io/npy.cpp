@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "heddle/error.hpp"
+#include "heddle/tools/text.hpp"
 
 namespace heddle::io {
 
@@ -40,8 +41,8 @@ NpyType type_named(std::string_view type) {
   constexpr std::size_t longest_name = 2;  // of less than 100 characters
   if (kind[0] == 'S' && kind.size() <= longest_name + 1) return NpyType::bytes;
   if (kind[0] == 'U' && kind.size() <= longest_name + 1) return NpyType::text;
-  detail::malformed_file("numbers of type '" + std::string(type) +
-                         "'; known are bool, integers, float32, float64, complex64 and complex128");
+  detail::malformed_file("numbers of type " + in_quotes(type) +
+                         "; known are bool, integers, float32, float64, complex64 and complex128");
 }
 
 }  // namespace
@@ -66,7 +67,7 @@ NpyHeader parse_npy_header(std::string_view literal) {
   std::size_t width = 0;
   std::from_chars(kind.data() + 1, kind.data() + kind.size(), width);
   // NumPy's S0 and U0: any number of items would take no bytes.
-  if (width == 0) detail::malformed_file("items of no bytes, of type '" + std::string(type) + "'");
+  if (width == 0) detail::malformed_file("items of no bytes, of type " + in_quotes(type));
   header.item_bytes = width;
   header.type = type_named(type);
   if (header.type == NpyType::text) header.item_bytes *= 4;
