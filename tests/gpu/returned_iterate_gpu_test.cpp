@@ -18,7 +18,11 @@ using namespace heddle;
 using namespace heddle::test;
 using E = real<double>;
 
-class ReturnedIterateOnGpu : public OnGpu {};
+class ReturnedIterateOnGpu : public OnGpu, public ::testing::WithParamInterface<const char*> {};
+
+INSTANTIATE_TEST_SUITE_P(In, ReturnedIterateOnGpu,
+                         ::testing::Values("stepped", "graph", "replay", "persistent"),
+                         [](const auto& loop) { return std::string(loop.param); });
 
 template <template <class> class Method>
 void expect_last(const std::string& loop, const Device& device) {
@@ -51,14 +55,15 @@ void expect_last(const std::string& loop, const Device& device) {
   }
 }
 
-TEST_F(ReturnedIterateOnGpu, IsTheLastOne) {
-  for (const char* loop : {"stepped", "graph", "persistent"}) {
-    expect_last<ConjugateGradient>(loop, device);
-    expect_last<BiCGStab>(loop, device);
-    expect_last<Minres>(loop, device);
-    expect_last<Gmres>(loop, device);
-  }
+TEST_P(ReturnedIterateOnGpu, IsTheLastOfConjugateGradient) {
+  expect_last<ConjugateGradient>(GetParam(), device);
 }
+
+TEST_P(ReturnedIterateOnGpu, IsTheLastOfBiCGStab) { expect_last<BiCGStab>(GetParam(), device); }
+
+TEST_P(ReturnedIterateOnGpu, IsTheLastOfMinres) { expect_last<Minres>(GetParam(), device); }
+
+TEST_P(ReturnedIterateOnGpu, IsTheLastOfGmres) { expect_last<Gmres>(GetParam(), device); }
 
 }  // namespace
 }  // namespace returned_iterate_gpu
