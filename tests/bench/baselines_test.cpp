@@ -17,7 +17,7 @@ TEST(Baselines, AreRunsThatHoldAgainstThemselves) {
   for (const auto& file : std::filesystem::directory_iterator(folder)) {
     if (file.path().extension() != ".json") continue;
     SCOPED_TRACE(file.path().filename().string());
-    const Run run = read_run(file.path().string());
+    const auto run = read_run(file.path().string());
     EXPECT_FALSE(run.records.empty());
     EXPECT_FALSE(run.quick || run.interrupted);
     std::ostringstream out;
