@@ -1,5 +1,5 @@
-// Steepest descent with momentum as a method of one's own, see docs/adding-a-method.md. A compiler
-// at run time takes this text too, so it includes no standard header.
+// Steepest descent with momentum as a method of one's own, see docs/inside/adding-a-method.md. A
+// compiler at run time takes this text too, so it includes no standard header.
 #pragma once
 
 #include "heddle/methods/listing.hpp"

@@ -1,4 +1,4 @@
-/* Heddle from C: sparse linear systems with compound entries. C99; docs/c.md is the guide. This
+/* Heddle from C: sparse linear systems with compound entries. C99; docs/reference/c.md is the guide. This
  * header includes those of streams, methods, edits, ranks and tuning.
  *
  * Calls return a `heddle_status`. The context keeps the message of the last failure, one line, for
@@ -77,7 +77,7 @@ typedef HEDDLE_ENUM(heddle_entry) {
   HEDDLE_COMPLEX_BLOCK3 = 8   /* 18 /  6 */
 } heddle_entry;
 
-/* An entry that `json` defines (docs/file-formats.md): `entry` gets a number, 1024 or more, that this
+/* An entry that `json` defines (docs/reference/file-formats.md): `entry` gets a number, 1024 or more, that this
  * context and what is made with it know; the same text has the same number. The other two get the
  * scalars of an entry and of a row of a vector, and may be NULL. */
 HEDDLE_API heddle_status heddle_define_entry(heddle_context *context, const char *json,
@@ -150,13 +150,13 @@ HEDDLE_API heddle_status heddle_matrix_from_triplets(heddle_context *context,
                                                      const heddle_pattern *pattern,
                                                      const heddle_view *values,
                                                      heddle_matrix **matrix);
-/* A Matrix Market or SciPy .npz file, see docs/file-formats.md. The entry may be HEDDLE_NUMBERS. */
+/* A Matrix Market or SciPy .npz file, see docs/reference/file-formats.md. The entry may be HEDDLE_NUMBERS. */
 HEDDLE_API heddle_status heddle_matrix_read(heddle_context *context, const char *path,
                                             heddle_entry entry, heddle_precision precision,
                                             heddle_matrix **matrix);
 /* By the end of the name: .npz, .mtx.gz or .mtx; matrices in double precision. */
 HEDDLE_API heddle_status heddle_matrix_write(const heddle_matrix *matrix, const char *path);
-/* A model problem of docs/problems.md: poisson, elasticity, helmholtz, dirac; the same size and
+/* A model problem of docs/reference/problems.md: poisson, elasticity, helmholtz, dirac; the same size and
  * seed make the same matrix. */
 HEDDLE_API heddle_status heddle_matrix_generate(heddle_context *context, const char *problem,
                                                 int64_t size, uint64_t seed,
@@ -217,10 +217,10 @@ typedef struct heddle_operator_options {
   int32_t threads;    /* on the CPU; 0 takes every core that the process may use */
   void *stream;       /* a cudaStream_t, which must outlive all that is made with it; NULL: the
                          library's own */
-  const char *plan;   /* see docs/plans.md; NULL: chosen for the matrix, by profiles or a rule */
+  const char *plan;   /* see docs/reference/plans.md; NULL: chosen for the matrix, by profiles or a rule */
   const heddle_allocator *allocator; /* copied; NULL: the library's own */
-  const char *storage; /* "sliced", under a plan, or "hisparse", docs/hierarchical.md; NULL: sliced */
-  /* Of hisparse, docs/hierarchical.md; by profiles where none of the three is given: */
+  const char *storage; /* "sliced", under a plan, or "hisparse", docs/guide/hierarchical.md; NULL: sliced */
+  /* Of hisparse, docs/guide/hierarchical.md; by profiles where none of the three is given: */
   int32_t node;       /* rows of a node: 4, 8, ..., 256; 0: 128 */
   const char *launch; /* on a GPU, "run=1,warps=4,piece=512", each or none; NULL: by a rule */
   const char *dense;  /* percent of its places from which a leaf is dense, "1" to "100", "never" or

@@ -1,5 +1,5 @@
 /* Ranks that share the rows of a matrix, and solve together: threads of one process, each maybe with
- * a GPU. docs/distributed.md tells of matrices on ranks.
+ * a GPU. docs/guide/distributed.md tells of matrices on ranks.
  *
  * heddle.h includes this file.
  */
@@ -35,7 +35,7 @@ typedef struct heddle_rank_options {
   const char *plan;      /* one that ranks can store; NULL: chosen, by rank 0 */
   const char *partition; /* rows of a rank by "entries", "rows", "metis" or "scotch", or first rows,
                             multiples of 256, "0,512"; NULL: entries */
-  const char *exchange;  /* "vector", "naive" or "task", docs/distributed.md; "auto" or NULL: one
+  const char *exchange;  /* "vector", "naive" or "task", docs/guide/distributed.md; "auto" or NULL: one
                             that is chosen */
   const char *boundary;  /* rows that need others' columns "whole", with the bits of one rank, or
                             "split"; NULL: whole */

@@ -1,4 +1,4 @@
-/* Work in the order of the streams of a GPU; docs/embedding.md.
+/* Work in the order of the streams of a GPU; docs/guide/embedding.md.
  *
  * heddle.h includes this file.
  */

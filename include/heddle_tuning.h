@@ -1,4 +1,4 @@
-/* Which plan is best for a matrix, by measuring (docs/tuning.md), what memory plans take, and what a
+/* Which plan is best for a matrix, by measuring (docs/guide/tuning.md), what memory plans take, and what a
  * matrix and its products are like.
  *
  * heddle.h includes this file.
@@ -66,7 +66,7 @@ HEDDLE_API heddle_status heddle_profile_read(heddle_context *context, const char
  * device; else it is written anew. */
 HEDDLE_API heddle_status heddle_profile_write(const heddle_profile *profile, const char *path,
                                               int32_t merge);
-/* The profile as files hold it (docs/profiles.md), as `heddle_message` copies; "" for NULL. */
+/* The profile as files hold it (docs/reference/profiles.md), as `heddle_message` copies; "" for NULL. */
 HEDDLE_API size_t heddle_profile_json(const heddle_profile *profile, char *buffer,
                                       size_t capacity);
 /* The text of the plan for a matrix on a device, NULL being "cpu", whose products or iterations
@@ -94,7 +94,7 @@ typedef struct heddle_description_options {
   int64_t cache;          /* bytes of x that a cache keeps; 0: the size of the device's last one */
   double bandwidth;       /* GB/s of a device and its memory, assumed; 3000 */
   double link;            /* GB/s between device and host, assumed; 50 */
-  const char *scaling;    /* the network for a prediction on ranks, docs/distributed.md; NULL: none */
+  const char *scaling;    /* the network for a prediction on ranks, docs/guide/distributed.md; NULL: none */
   const char *rates;      /* of --rates of the command line, "device" of that GPU; NULL: h100 */
   const char *partition;  /* of the rows by "entries", "rows", "metis" or "scotch"; NULL: entries */
   const int32_t *ranks;   /* numbers of ranks; NULL: 1, 2, 4 and so on */
@@ -106,7 +106,7 @@ typedef struct heddle_description_options {
 /* As heddle_operator_options_init, with sizeof(heddle_description_options). */
 HEDDLE_API void heddle_description_options_init(heddle_description_options *options, size_t size);
 
-/* The JSON text of `heddle info --json` (docs/command-line.md): features, the memory of layouts and
+/* The JSON text of `heddle info --json` (docs/reference/command-line.md): features, the memory of layouts and
  * of a tree, which exact copies there are, the code balance of a product, and on request the advice
  * on multigrid and the prediction on ranks. Copies as `heddle_message`; `options` and `length` may
  * be NULL. Works anew at each call: 8 KiB have room for the text, and 1 KiB more for each number of

@@ -1,4 +1,5 @@
-// Plans as people write them: those of docs/plans.md, and changes of the one that is chosen.
+// Plans as people write them: those of docs/reference/plans.md, and changes of the one that is
+// chosen.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // What a case file says of a solid: materials, supports, loads, and what is to be computed. The
-// schema is docs/elastic-case-schema.json, the meaning is in docs/elastic.md.
+// schema is docs/reference/elastic-case-schema.json, the meaning is in docs/simulations/elastic.md.
 #pragma once
 
 #include <array>

@@ -17,7 +17,8 @@ int main(int argc, char** argv) {
       ->required()
       ->type_name("MESH");
   cli::add_file(app, "--case", options.case_path,
-                "materials, supports, loads and what to compute: a JSON file, see docs/elastic.md")
+                "materials, supports, loads and what to compute: a JSON file, see "
+                "docs/simulations/elastic.md")
       ->required();
   cli::add_file(app, "-o,--output", options.output,
                 "where to write displacements and stresses for ParaView: one state (.vtu) or a "

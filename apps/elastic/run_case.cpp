@@ -68,7 +68,8 @@ void check_deflation(const Outcome& outcome) {
                          std::to_string(count) + " eigenvectors");
 }
 
-/// That of the command, or else of the case, or else the one that is faster (docs/elastic.md).
+/// That of the command, or else of the case, or else the one that is faster
+/// (docs/simulations/elastic.md).
 bool takes_multigrid(const RunOptions& options, const Case& given, const Device& device) {
   const bool is_of_modes = given.analysis.type == AnalysisType::modes;
   if (options.preconditioner && is_of_modes) {
@@ -87,7 +88,7 @@ bool takes_multigrid(const RunOptions& options, const Case& given, const Device&
 }
 
 /// Levels that fit the caches gain little in floats, and solids of stretched tetrahedra take more
-/// iterations then (docs/elastic.md).
+/// iterations then (docs/simulations/elastic.md).
 StoredScalar usual_level_precision(Offset entries) {
   constexpr Offset large = Offset(64) << 20;
   return entries * Offset{sizeof(Block)} >= large ? StoredScalar::single : StoredScalar::own;

@@ -1,6 +1,6 @@
 // Case files of heart muscle and of runs. The schema is
-// docs/heart-case-schema.json, the meaning is in docs/heart.md. Lengths are mm, times ms,
-// potentials mV.
+// docs/reference/heart-case-schema.json, the meaning is in docs/simulations/heart.md. Lengths are
+// mm, times ms, potentials mV.
 #pragma once
 
 #include <optional>

@@ -18,7 +18,7 @@ int main(int argc, char** argv) {
       ->type_name("MESH");
   cli::add_file(app, "--case", options.case_path,
                 "membranes, conductivities, fibres, stimuli and times: a JSON file, see "
-                "docs/heart.md")
+                "docs/simulations/heart.md")
       ->required();
   cli::add_file(app, "-o,--output", options.output,
                 "where to write the potential for ParaView, a series of states (.pvd)");

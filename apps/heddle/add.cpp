@@ -199,7 +199,7 @@ void add_add(CLI::App& app, int& status) {
   kind->capture_default_str()->transform(any_case())->type_name("KIND");
   command
       ->add_option("--entry-definition", options->entry_definition,
-                   "an entry of your own instead: a JSON file, see docs/adding-an-entry.md")
+                   "an entry of your own instead: a JSON file, see docs/inside/adding-an-entry.md")
       ->type_name("FILE")
       ->excludes(kind);
   command->add_option("--alpha", options->alpha, "of A; X+Yi over complex numbers")

@@ -29,7 +29,7 @@ void MatrixOptions::add_settings_to(CLI::App& command) {
       ->type_name("KIND");
   command
       .add_option("--entry-definition", entry_definition,
-                  "an entry of your own instead: a JSON file, see docs/adding-an-entry.md")
+                  "an entry of your own instead: a JSON file, see docs/inside/adding-an-entry.md")
       ->type_name("FILE")
       ->excludes(kind);
   command.add_option("--precision", precision, "double or single")

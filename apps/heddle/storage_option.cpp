@@ -62,7 +62,7 @@ void StorageOption::add_to(CLI::App& command) {
       .add_option("--storage", storage,
                   "sliced, under a plan, or hisparse: a tree of small nodes (spmv also: "
                   "hisparse,schedule=tree), see "
-                  "docs/hierarchical.md")
+                  "docs/guide/hierarchical.md")
       ->capture_default_str()
       ->transform(any_case())
       ->type_name("NAME");

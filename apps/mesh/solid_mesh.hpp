@@ -36,7 +36,7 @@ struct SolidMesh {
 /// there is named with that vertex, as the file counts. Vertices that neither tetrahedra nor
 /// triangles refer to are left out; the others keep the order of the file. Tetrahedra of negative
 /// volume are turned: their last two corners change places. What the readers accept is in
-/// docs/mesh-files.md.
+/// docs/reference/mesh-files.md.
 SolidMesh read_solid_mesh(const std::string& path, Progress* progress = nullptr);
 
 /// The files that it reads under that name: itself, and those beside it that belong to it.

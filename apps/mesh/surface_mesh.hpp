@@ -26,7 +26,7 @@ struct SurfaceMesh {
 /// a file that cannot be read, usage for another kind of file; malformed_file, out_of_range and
 /// not_finite with "path:line: " (in a binary file "path: ") in front, which name faces and
 /// vertices as the file counts them, in OBJ from 1, else from 0. What the readers accept is in
-/// docs/mesh-files.md.
+/// docs/reference/mesh-files.md.
 SurfaceMesh read_surface_mesh(const std::string& path);
 
 /// Throws `Error` (malformed_file) unless every vertex is a corner, every edge belongs to two

@@ -300,7 +300,7 @@ void add_options(CLI::App& app, const std::shared_ptr<Options>& options) {
   app.add_option("--angle", options->angle,
                  "inverse iteration ends when the sine of the angle by which a step turns the "
                  "vector is at most this, LOBPCG when the sine of the angle to the eigenvector is, "
-                 "if eigenvalues are as far apart as on a sphere (docs/spin.md)")
+                 "if eigenvalues are as far apart as on a sphere (docs/simulations/spin.md)")
       ->capture_default_str()
       ->type_name("SINE");
   app.add_option("--earlier-solutions", options->earlier_solutions,

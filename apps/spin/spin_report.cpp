@@ -45,7 +45,7 @@ std::string warning_of(const SpinReport& report) {
   if (report.genus > 0) {
     std::snprintf(text, sizeof text,
                   "; edges need not close around the handles of a surface of genus %d "
-                  "(docs/spin.md)",
+                  "(docs/simulations/spin.md)",
                   report.genus);
     warning += text;
   }

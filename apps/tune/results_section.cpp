@@ -194,10 +194,9 @@ std::string results_section(const std::vector<json>& runs) {
   for (const auto& [device, found] : by_device) {
     text += "\n## Tuning on " + report::escaped_markdown(device) + "\n\n";
     text +=
-        "Searches by `heddle tune` ([tuning](tuning.md)): medians of one product, or of one "
-        "iteration with Jacobi, under the best plan that was found, and how much faster that is "
-        "than the natural layout under its own best schedule. Where that differs from "
-        "the findings of Mueller-Roemer et al. (2020): [tuning](tuning.md), at its end.\n\n";
+        "Searches by `heddle tune`: medians of one product, or of one iteration with Jacobi, under "
+        "the best plan that was found, and how much faster that is than the natural layout under "
+        "its own best schedule.\n\n";
     text += best_layouts(found) + searches(found) + domains_table(domains[device]) + "\n";
     for (const std::string& note : notes[device]) text += "- " + note + "\n";
   }

@@ -17,9 +17,9 @@ void print_table(const TuneReport& report, std::ostream& out);
 /// One page that needs no network and no script.
 std::string html_page(const TuneReport& run);
 
-/// Of several runs as `summary_json` has them, for docs/results.md: by device, what was found, and
-/// what the searches that were run for the same matrix and objective found of one another's best.
-/// Throws `Error` (usage) for what is no such run, with the first key that is missing.
+/// Of several runs as `summary_json` has them, for a page of results: by device, what was found,
+/// and what the searches that were run for the same matrix and objective found of one another's
+/// best. Throws `Error` (usage) for what is no such run, with the first key that is missing.
 std::string results_section(const std::vector<nlohmann::json>& runs);
 
 /// The report without its trials, as `heddle tune --json` prints it.

@@ -10,7 +10,7 @@
 
 namespace heddle {
 
-/// A rule of thumb from the measurements in docs/performance-notes.md; it measures nothing itself.
+/// A rule of thumb from the measurements in docs/inside/tried.md; it measures nothing itself.
 /// `iteration-precision=single` needs entries in double precision. The plan suits the loops of
 /// solvers, and may not be the fastest for products alone.
 HEDDLE_EXPORT Plan choose_plan(const PatternView& pattern, const EntrySize& entry,

@@ -183,7 +183,7 @@ namespace detail {
 
 /// Prefetch distance of the arrays of a pass, in bytes. A core alone keeps too few lines of its
 /// streams in flight. But short vectors stay in the caches, and a prefetch behind the end of a
-/// thread's share would fetch from another's. See docs/performance-notes.md.
+/// thread's share would fetch from another's. See docs/inside/tried.md.
 template <class S>
 Offset prefetch_distance(const FieldView<S>& field) {
   constexpr Offset shortest = Offset(128) * 1024;

@@ -1,5 +1,6 @@
 // Hierarchical storage of a sparse matrix: a tree of small nodes, for A x and A* x alike, for sums
-// and for edits (HiSparse: Derler, Zayer, Seidel and Steinberger 2017). See docs/hierarchical.md.
+// and for edits (HiSparse: Derler, Zayer, Seidel and Steinberger 2017). See
+// docs/guide/hierarchical.md.
 #pragma once
 
 #include <algorithm>

@@ -11,7 +11,7 @@
 
 namespace heddle {
 
-/// That of the paper; docs/hierarchical.md compares others.
+/// That of the paper; docs/guide/hierarchical.md compares others.
 inline constexpr int default_node_size = 128;
 
 /// How a GPU's threads share out the products of a tree; 0 leaves a number to the rule. A CPU has

@@ -1,6 +1,6 @@
 // Matrices and fields of scalars in files: Matrix Market text (Boisvert, Pozo, Remington, "The
 // Matrix Market Exchange Formats", NISTIR 5935, 1996), plain or compressed with gzip.
-// docs/file-formats.md describes what readers accept and writers write.
+// docs/reference/file-formats.md describes what readers accept and writers write.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // A plan: how a matrix is laid out, how its product is scheduled, and which loop runs a solve.
-// Data, with one canonical text; grammar in docs/plans.md.
+// Data, with one canonical text; grammar in docs/reference/plans.md.
 #pragma once
 
 #include <string>
@@ -105,7 +105,8 @@ struct Plan {
 
 /// Parses "NAME", "key=value,..." or "NAME,key=value,...", where NAME is one of the papers': CSR,
 /// ELL, Sl-16, Sl-32, pJDS, K1, K1r, K1rs, K2, K2r, K2rs. What is not said takes its default.
-/// Earlier spellings (docs/plans.md) are understood. Throws `Error` (bad_plan) that names the key.
+/// Earlier spellings (docs/reference/plans.md) are understood. Throws `Error` (bad_plan) that names
+/// the key.
 HEDDLE_EXPORT Plan parse_plan(std::string_view text);
 /// Parses "key=value,..."; what is not said is as in `base`, but for `blocks`, which belongs to the
 /// `block-size` that it was chosen with: another one without blocks has no bound.

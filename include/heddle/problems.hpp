@@ -1,5 +1,5 @@
 // Model problems of any size, for demonstrations, tests and measurements: one for each family of
-// entries. See docs/problems.md for the equations and what to expect of a solver.
+// entries. See docs/reference/problems.md for the equations and what to expect of a solver.
 //
 // Every matrix depends on its arguments alone: the same bits for any number of threads. Randomness
 // is a hash of (seed, place); smooth variation is rational, so that no value depends on a

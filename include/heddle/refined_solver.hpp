@@ -16,8 +16,8 @@ namespace heddle {
 
 /// A run over floats takes the residual b - A x, which is computed in double, some way down, and x
 /// is corrected by what it finds. Runs end, follow one another and are judged as those that read a
-/// copy of the matrix (docs/encodings.md). Where they come no further the solver over doubles goes
-/// on from the best x, so that what it solves is solved. All stays in the device's memory.
+/// copy of the matrix (docs/guide/encodings.md). Where they come no further the solver over doubles
+/// goes on from the best x, so that what it solves is solved. All stays in the device's memory.
 class HEDDLE_EXPORT RefinedSolver {
  public:
   /// `narrow`: the matrix of `wide` in floats, on its device and stream; where it has the layout

@@ -26,7 +26,7 @@ HEDDLE_EXPORT Transfer transfer_of(const Communicator& ranks);
 /// The same ranks with this transfer, on each rank's GPU. Collective. `ranks` must outlive it, and
 /// it whatever is made with it. Throws one `Error` on all ranks: unsupported for `peer` between
 /// processes, and for `nccl` on a CPU, in a build without CUDA or where two ranks share a GPU;
-/// no_device where there is no libnccl, see `docs/distributed.md`.
+/// no_device where there is no libnccl, see `docs/guide/distributed.md`.
 HEDDLE_EXPORT std::unique_ptr<Communicator> with_transfer(Communicator& ranks, Transfer transfer,
                                                           const Device& device);
 

@@ -94,8 +94,8 @@ HEDDLE_EXPORT SearchResult full_search(Trials& trials, const SearchSpace& space,
                                        const Plan& reference, const TuneOptions& options);
 /// Coordinate search from each of `starts`, best guess first. The first is the reference, and wins
 /// where nothing is faster by `tightness`, 1% at most; schedules of the natural layout likewise.
-/// Ends where the plans that are left are predicted to gain less than 3% together. docs/tuning.md
-/// tells how.
+/// Ends where the plans that are left are predicted to gain less than 3% together.
+/// docs/guide/tuning.md tells how.
 HEDDLE_EXPORT SearchResult pruned_search(Trials& trials, const SearchSpace& space,
                                          const std::vector<Plan>& starts,
                                          const TuneOptions& options);
@@ -124,13 +124,13 @@ HEDDLE_EXPORT Profile tune_domain(const std::string& domain,
                                   const std::vector<NamedMatrix>& matrices, const Device& device,
                                   const TuneOptions& options = {});
 
-/// Measures the products A x and A* x of hierarchical storage (docs/hierarchical.md) under each
-/// size of nodes, from 128 on upwards and then downwards until both take clearly longer, and then
-/// with the fastest sizes where more leaves are dense, and none. The profile has one tree. Of the
-/// options it takes those of medians, the limit of seconds and the observers. A cancelled search
-/// keeps what was measured, or none. Throws `Error`: usage for options without meaning or a matrix
-/// without entries, unsupported for entries of a definition, memory where no tree fits, internal
-/// where two trees have different products.
+/// Measures the products A x and A* x of hierarchical storage (docs/guide/hierarchical.md) under
+/// each size of nodes, from 128 on upwards and then downwards until both take clearly longer, and
+/// then with the fastest sizes where more leaves are dense, and none. The profile has one tree. Of
+/// the options it takes those of medians, the limit of seconds and the observers. A cancelled
+/// search keeps what was measured, or none. Throws `Error`: usage for options without meaning or a
+/// matrix without entries, unsupported for entries of a definition, memory where no tree fits,
+/// internal where two trees have different products.
 HEDDLE_EXPORT Profile tune_nodes(const NamedMatrix& matrix, const Device& device,
                                  const TuneOptions& options = {});
 

@@ -66,7 +66,7 @@ struct MatrixDescription {
 MatrixDescription describe(const AnyMatrix& matrix, const DescriptionOptions& options,
                            const Device& device);
 
-/// docs/command-line.md has its keys, `heddle info --json`.
+/// docs/reference/command-line.md has its keys, `heddle info --json`.
 nlohmann::ordered_json to_json(const MatrixDescription& description);
 
 }  // namespace heddle::detail

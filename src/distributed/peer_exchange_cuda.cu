@@ -16,7 +16,7 @@ namespace {
 
 constexpr unsigned threads_of_exchange = 256;
 // Those that wait leave the GPU to the interior. Blocks of 3 x 3 took 262 us an iteration with 32,
-// 260 with 64 and 250 with 128 (docs/gpu-runs/2026-11-27-h200-rank-graphs.md).
+// 260 with 64 and 250 with 128 (two H200, docs/inside/tried.md).
 constexpr Offset most_blocks_of_exchange = 128;
 
 /// By all threads: true in the last block to come here. What all blocks wrote before is seen

@@ -15,11 +15,10 @@ namespace {
 
 constexpr double micro = 1e-6, giga = 1e9;
 
-// nvlink is measured: copies of 49 to 418 KB and joined sums of two H100 of one host
-// (docs/gpu-runs/2026-11-26-h100-two-gpus.md). nccl and staged are the same GPUs under these
-// transfers (docs/gpu-runs/2026-11-28-h200-transfers.md). The others are what hardware of the name
-// is sold as: InfiniBand of 400, 200 and 32 Gbit/s to the memory of a GPU, the last through the
-// host as on the paper's cluster, and Ethernet of 25 Gbit/s.
+// nvlink is measured: copies of 49 to 418 KB and joined sums of two H100 of one host. nccl and
+// staged are two H200 under these transfers (docs/inside/tried.md, "Ranks"). The others are what
+// hardware of the name is sold as: InfiniBand of 400, 200 and 32 Gbit/s to the memory of a GPU, the
+// last through the host as on the paper's cluster, and Ethernet of 25 Gbit/s.
 const std::vector<Network>& named_networks() {
   static const std::vector<Network> networks = {{"nvlink", 10 * micro, 50 * giga, false, true},
                                                 {"nccl", 18 * micro, 50 * giga, false, false},
@@ -31,11 +30,11 @@ const std::vector<Network>& named_networks() {
   return networks;
 }
 
-// h100: docs/gpu-runs/2026-11-27-h100-sorted-ranks.md, start and bandwidth from two sizes of
-// quaternion matrices without ranks and on one, and 0.902 from 3 x 3 blocks on one: (609.5 - 56) us
-// for 1.468 GB. h200: docs/gpu-runs/2026-11-27-h200-ranks.md, in the same way, with a boundary that
-// is multiplied beside the interior, as that of the h100 was not yet. Graphs: from two ranks of
-// 2026-11-27-h100-rank-graphs.md, with a kernel for each sum, and 2026-11-27-h200-rank-sums.md.
+// h100: start and bandwidth from two sizes of quaternion matrices without ranks and on one, and
+// 0.902 from 3 x 3 blocks on one: (609.5 - 56) us for 1.468 GB. h200: in the same way, with a
+// boundary that is multiplied next to the interior, which that of the h100 was not yet. Graphs: two
+// ranks on two H100 with a kernel for each sum, and on two H200 with sums that the kernels that
+// decide join (docs/inside/tried.md, "Ranks").
 // c2050: 91 GB/s of Kreutzer et al. (2012, section 1.2); there the host drives, with ranks and
 // without.
 const std::vector<DeviceRates>& named_rates() {

@@ -18,7 +18,7 @@ namespace {
 
 /// Levels of up to so many rows are cycled in one kernel. Above it a step by all multiprocessors
 /// takes longer than a kernel of its own with the way to the next one, since blocks meet behind
-/// each (docs/performance-notes.md).
+/// each (docs/inside/tried.md).
 constexpr Index most_rows_in_one = 400;
 /// Bytes of steps that it keeps in shared memory.
 constexpr std::size_t most_bytes_of_steps = 45056;

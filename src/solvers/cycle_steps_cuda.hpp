@@ -18,7 +18,8 @@ struct PlacedStep {
   bool multiplies;                // by `product`
 };
 
-/// Lists what docs/multigrid.md calls a cycle. r and z of the finest level wait for `fill_in`.
+/// Lists what docs/guide/multigrid.md calls a cycle. r and z of the finest level wait for
+/// `fill_in`.
 class CycleSteps {
  public:
   CycleSteps(std::span<const CycleLevel> levels, const Device& device);

@@ -110,7 +110,7 @@ LoopForm KrylovSolver<S>::form_of_loop(const LinearOperator<S>& matrix) const {
   return form == LoopForm::persistent && !method_.info.has_one_kernel ? LoopForm::graph : form;
 }
 
-// docs/performance-notes.md, "Several right-hand sides": the kernel that keeps one system's vectors
+// docs/inside/tried.md, "Several right-hand sides": the kernel that keeps one system's vectors
 // on the chip is as fast as a graph of eight, and a product of two systems slower than two.
 template <class S>
 std::size_t KrylovSolver<S>::systems_at_once(std::size_t systems) const {

@@ -17,7 +17,7 @@ namespace {
 constexpr int most_colours = 64;
 
 /// Of the bounds between which the polynomial damps: these took the least iterations on Poisson's
-/// equation and elasticity (docs/performance-notes.md).
+/// equation and elasticity (docs/inside/tried.md).
 double ratio_of(int degree) { return degree == 0 ? 3 : degree == 1 ? 6 : 10; }
 
 }  // namespace

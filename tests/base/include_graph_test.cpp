@@ -1,5 +1,5 @@
-// The rooms of src/ include what the table of docs/architecture.md lets them, and nothing else. A
-// public header belongs to the room that holds the source file of its name.
+// The rooms of src/ include what the table of docs/inside/architecture.md lets them, and nothing
+// else. A public header belongs to the room that holds the source file of its name.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -26,7 +26,7 @@ std::string text_of(const fs::path& file) {
 /// Rows "| `src/ROOM/` | ... | rooms |" of the table: what a room may use, and what these may.
 Rooms rooms_of_table() {
   Rooms rooms;
-  const std::string page = text_of(source_dir / "docs/architecture.md");
+  const std::string page = text_of(source_dir / "docs/inside/architecture.md");
   const std::regex row(R"(\| `src/([\w/]+)/` \|[^|]*\|([^|\n]*)\|)"), word(R"([\w/]+)");
   for (std::sregex_iterator it(page.begin(), page.end(), row), end; it != end; ++it) {
     std::set<std::string>& uses = rooms[(*it)[1]];
@@ -76,7 +76,7 @@ bool is_text(const fs::path& header) {
 
 TEST(IncludeGraph, HasNoArrowThatTheTableHasNot) {
   const Rooms rooms = rooms_of_table();
-  ASSERT_GE(rooms.size(), 8u) << "the table of docs/architecture.md";
+  ASSERT_GE(rooms.size(), 8u) << "the table of docs/inside/architecture.md";
   const auto rooms_of = rooms_of_concepts(rooms);
   const std::regex include(R"re(#include "([^"]+)")re");
   int arrows = 0;

@@ -267,7 +267,7 @@ TEST(RunJson, WrongTypesAnywhereAreRefused) {
 // ---- the schema ----
 
 json schema() {
-  std::ifstream file(std::string(HEDDLE_SOURCE_DIR) + "/docs/benchmark-schema.json");
+  std::ifstream file(std::string(HEDDLE_SOURCE_DIR) + "/docs/reference/benchmark-schema.json");
   return json::parse(file);
 }
 

@@ -74,8 +74,8 @@ TEST(RankVolumes, AreThoseOfRanks) {
   }
 }
 
-/// docs/gpu-runs/2026-11-27-h100-sorted-ranks.md and 2026-11-27-h200-ranks.md: microseconds of an
-/// iteration; of two ranks, 2026-11-27-h100-rank-graphs.md and 2026-11-27-h200-rank-sums.md.
+/// Microseconds of an iteration on H100 and H200, 2026-11-27, on two ranks with graphs
+/// (docs/inside/tried.md, "Ranks").
 struct Measured {
   const char* rates;
   long long rows, entries, halo;
@@ -120,8 +120,8 @@ TEST(ScalingModel, SaysWhatTwoGpusShowed) {
   }
 }
 
-/// docs/gpu-runs/2026-11-28-h200-transfers.md, the slower of threads and processes: late rather
-/// than early, and no two GPUs where one is faster.
+/// Two H200, 2026-11-28, the slower of threads and processes: late rather than early, and no two
+/// GPUs where one is faster.
 TEST(ScalingModel, SaysWhatTransfersShowed) {
   struct {
     const char* network;

@@ -218,7 +218,7 @@ TEST(CaseFile, NamesWrongTypesAndRanges) {
 
 TEST(CaseFile, AgreesWithItsSchema) {
   const heddle::test::JsonSchema schema(
-      json::parse(contents(HEDDLE_SOURCE_DIR "/docs/elastic-case-schema.json")));
+      json::parse(contents(HEDDLE_SOURCE_DIR "/docs/reference/elastic-case-schema.json")));
   EXPECT_TRUE(schema.accepts(static_case()));
   EXPECT_TRUE(schema.accepts(dynamic_case()));
   json wrong = static_case();

@@ -1,4 +1,5 @@
-// The entry of docs/adding-an-entry.md in a matrix: assembled, multiplied, written out and folded.
+// The entry of docs/inside/adding-an-entry.md in a matrix: assembled, multiplied, written out and
+// folded.
 #include "dual_complex.hpp"
 
 #include <gtest/gtest.h>
@@ -91,9 +92,9 @@ std::string text_of(const std::filesystem::path& path) {
 TEST(DualComplex, StandsInTheDocumentationAsItIsCompiled) {
   const auto here = std::filesystem::path(__FILE__).parent_path();
   const std::string header = text_of(here / "dual_complex.hpp");
-  const std::string page = text_of(here / "../../docs/adding-an-entry.md");
+  const std::string page = text_of(here / "../../docs/inside/adding-an-entry.md");
   EXPECT_NE(page.find("```cpp\n" + header + "```\n"), std::string::npos)
-      << "docs/adding-an-entry.md does not show dual_complex.hpp";
+      << "docs/inside/adding-an-entry.md does not show dual_complex.hpp";
 }
 
 }  // namespace

@@ -275,7 +275,7 @@ TEST_F(CommandHeart, RefusesNamesOfItsStates) {
 TEST_F(CommandHeart, HelpShowsWhatIsDocumented) {
   const Result help = heart({"--help"});
   EXPECT_EQ(help.status, 0);
-  const std::string page = contents(HEDDLE_SOURCE_DIR "/docs/heart.md");
+  const std::string page = contents(HEDDLE_SOURCE_DIR "/docs/simulations/heart.md");
   for (const char* option : {"--case", "--output", "--activation", "--traces", "--picture",
                              "--restart", "--restart-every", "--resume", "--device", "--threads",
                              "--plan", "--profile", "--json", "--quiet", "--version"}) {

@@ -152,7 +152,7 @@ TEST(HeartCase, WarnsOfWhatIsHardlyOfTheRightUnit) {
 
 /// Names, values and units as the program has them.
 TEST(HeartCase, ParametersAreDocumented) {
-  const std::string page = contents(HEDDLE_SOURCE_DIR "/docs/heart.md");
+  const std::string page = contents(HEDDLE_SOURCE_DIR "/docs/simulations/heart.md");
   for (const std::string& model : model_names()) {
     for (const KnownParameter& known : parameters_of({.model = model})) {
       const std::string begin = "| `" + model + "` | `" + known.name + "` | ";
@@ -209,16 +209,17 @@ TEST(HeartCase, RefusesWhatMeansNothing) {
 
 TEST(HeartCase, SchemaAcceptsWhatIsRead) {
   const heddle::test::JsonSchema schema(
-      json::parse(contents(HEDDLE_SOURCE_DIR "/docs/heart-case-schema.json")));
+      json::parse(contents(HEDDLE_SOURCE_DIR "/docs/reference/heart-case-schema.json")));
   EXPECT_TRUE(schema.accepts(slab_case()));
   EXPECT_TRUE(schema.accepts(whole_case()));
   EXPECT_FALSE(schema.accepts(with(slab_case(), "/chi", 140000)));
   EXPECT_FALSE(schema.accepts(with(slab_case(), "/solver/tolerance", 0)));
   EXPECT_FALSE(schema.accepts(with(slab_case(), "/stimuli/0/period", 10)));
   EXPECT_FALSE(schema.accepts(with(slab_case(), "/stimuli/0/group", "slab")));
-  const json models = json::parse(contents(HEDDLE_SOURCE_DIR "/docs/heart-case-schema.json"))
-                          .at(json::json_pointer("/properties/regions/items/properties/membrane/"
-                                                 "properties/model/enum"));
+  const json models =
+      json::parse(contents(HEDDLE_SOURCE_DIR "/docs/reference/heart-case-schema.json"))
+          .at(json::json_pointer("/properties/regions/items/properties/membrane/"
+                                 "properties/model/enum"));
   std::vector<std::string> known = model_names(), told = models.get<std::vector<std::string>>();
   std::sort(known.begin(), known.end());
   std::sort(told.begin(), told.end());

@@ -171,7 +171,7 @@ TEST(Plan, FormsOfTheLoopHaveTheNamesThatTextsHave) {
 }
 
 TEST(Plan, TheDocumentationShowsTheCanonicalText) {
-  std::ifstream file(HEDDLE_SOURCE_DIR "/docs/plans.md");
+  std::ifstream file(HEDDLE_SOURCE_DIR "/docs/reference/plans.md");
   const std::string page((std::istreambuf_iterator<char>(file)), {});
   const std::string in_one_line = std::regex_replace(page, std::regex(",\n"), ",");
   EXPECT_NE(in_one_line.find("```\n" + to_full_string(Plan{}) + "\n```"), std::string::npos);

@@ -1,6 +1,6 @@
 """CuPy's own tests of its solvers, run on a GPU with heddle's functions in their place. CuPy's wheels
 are without its tests: HEDDLE_CUPY_TESTS names tests/cupyx_tests/scipy_tests/sparse_tests/test_linalg.py
-of its source package. Those that cannot pass are listed here and in docs/python.md, with the reason;
+of its source package. Those that cannot pass are listed here and in docs/reference/python.md, with the reason;
 each of them must fail."""
 
 import importlib.util

@@ -8,7 +8,7 @@ import pytest
 root = pathlib.Path(__file__).parents[2]
 programs = [
     pytest.param(program, id=f"{name}-{number}")
-    for name in ("README.md", "docs/python.md")
+    for name in ("README.md", "docs/reference/python.md")
     for number, program in enumerate(
         re.findall(r"```python\n(.*?)```", (root / name).read_text(), re.DOTALL)
     )

@@ -1,5 +1,5 @@
 """SciPy's own tests of its solvers, run with heddle's functions in their place. Those that cannot
-pass are listed here and in docs/python.md, with the reason; each of them must fail."""
+pass are listed here and in docs/reference/python.md, with the reason; each of them must fail."""
 
 import importlib.util
 import inspect

@@ -83,8 +83,8 @@ std::vector<double> decoded(const Operator<E>& A) {
   }
 }
 
-/// What a component may be off by, docs/encodings.md: `of_entry` and `of_matrix` are the largest
-/// magnitudes there.
+/// What a component may be off by, docs/guide/encodings.md: `of_entry` and `of_matrix` are the
+/// largest magnitudes there.
 double bound(StoredScalar kept, int K, double value, double of_entry, double of_matrix) {
   if (kept == StoredScalar::half) {
     return std::max(std::ldexp(std::abs(value), -11), std::ldexp(of_matrix, -39));

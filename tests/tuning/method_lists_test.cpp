@@ -23,11 +23,11 @@ std::string item_of(const std::string& page, const std::string& begin) {
 }
 
 TEST(MethodLists, InDocsAreWhole) {
-  const std::string in_words = item_of("command-line.md", "| `solver`, `solver_reason`");
-  const std::string timed = item_of("tuning.md", "- **Objective**");
-  const std::string measured = item_of("benchmarks.md", "| `solver` |");
+  const std::string in_words = item_of("reference/command-line.md", "| `solver`, `solver_reason`");
+  const std::string timed = item_of("guide/tuning.md", "- **Objective**");
+  const std::string measured = item_of("guide/benchmarks.md", "| `solver` |");
   std::stringstream schema;
-  schema << std::ifstream(HEDDLE_SOURCE_DIR "/docs/profile-schema.json").rdbuf();
+  schema << std::ifstream(HEDDLE_SOURCE_DIR "/docs/reference/profile-schema.json").rdbuf();
   std::string objectives = "\"enum\": [\"product\"";
   for (const MethodInfo& method : method_table()) {
     const std::string name(method.name);

@@ -296,7 +296,7 @@ TEST(ProfileJson, IsRefusedWhereItIsNoJson) {
 // ---- the schema ----
 
 JsonSchema schema() {
-  std::ifstream file(std::string(HEDDLE_SOURCE_DIR) + "/docs/profile-schema.json");
+  std::ifstream file(std::string(HEDDLE_SOURCE_DIR) + "/docs/reference/profile-schema.json");
   return JsonSchema(json::parse(file));
 }
 

@@ -1,5 +1,5 @@
-// What is shown of runs: on the terminal, as one page of HTML, beside another run, and as the page
-// of results in the documentation. Nothing here measures.
+// What is shown of runs: on the terminal, as one page of HTML, next to another run, and as a page
+// of results. Nothing here measures.
 #pragma once
 
 #include <ostream>
@@ -33,7 +33,8 @@ struct Comparison {
 Comparison compare_runs(const Run& old_run, const Run& new_run, double threshold,
                         std::ostream& out);
 
-/// docs/results.md: a section for each run in the order given. The same runs yield the same bytes.
+/// A page in Markdown: a section for each run in the order given. The same runs yield the same
+/// bytes.
 std::string results_page(const std::vector<Run>& runs);
 
 }  // namespace heddle::bench

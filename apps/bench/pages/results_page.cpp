@@ -1,4 +1,4 @@
-// docs/results.md of the runs whose files are in docs/results.
+// A page of results of runs: every record, also those that other libraries win.
 #include "amounts.hpp"
 #include "markdown_table.hpp"
 #include "output.hpp"
@@ -210,11 +210,8 @@ std::string section(const Run& run) {
 
 std::string results_page(const std::vector<Run>& runs) {
   std::string page =
-      "# Results\n\nMeasured by `heddle bench` and written from the files in `docs/results`; "
-      "[benchmarks](benchmarks.md) says how. Every record of a run is here, also those that other "
-      "libraries win. [Performance notes](performance-notes.md) have what no run of it measures: "
-      "building and testing, and small systems beside other work; [from Python](python.md) has "
-      "CuPy's solvers.\n";
+      "# Results\n\nMeasured by `heddle bench`; docs/guide/benchmarks.md of Heddle says how. Every "
+      "record of a run is here, also those that other libraries win.\n";
   for (const Run& run : runs) page += section(run);
   return page;
 }

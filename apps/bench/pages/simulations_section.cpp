@@ -114,17 +114,16 @@ std::string simulations_section(const std::vector<NamedReport>& reports) {
   std::string text = "\n## Simulations\n\n";
   if (has_spin) {
     text +=
-        "Conformal deformations by [heddle-spin](spin.md): rows of the quaternion matrix, steps "
+        "Conformal deformations by heddle-spin: rows of the quaternion matrix, steps "
         "of inverse iteration and the iterations of all of them, those of the Poisson equation for "
         "the positions, and seconds by phase.\n\n" +
         spin.text() + "\n";
   }
   if (has_elastic) {
-    text +=
-        "Elasticity by [heddle-elastic](elastic.md), seconds by phase.\n\n" + elastic.text() + "\n";
+    text += "Elasticity by heddle-elastic, seconds by phase.\n\n" + elastic.text() + "\n";
   }
   if (has_heart) {
-    text += "Heart muscle by [heddle-heart](heart.md), seconds by phase.\n\n" + heart.text() + "\n";
+    text += "Heart muscle by heddle-heart, seconds by phase.\n\n" + heart.text() + "\n";
   }
   for (const std::string& note : notes) text += "- " + note + "\n";
   return text;

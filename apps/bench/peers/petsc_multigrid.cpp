@@ -1,6 +1,6 @@
 // `heddle_petsc_multigrid poisson|elasticity ROWS [PETSC OPTIONS]`: conjugate gradient with one of
 // PETSc's multigrids over a model problem of Heddle's, to a residual of 1e-10, beside `heddle solve
-// --preconditioner multigrid` (docs/performance-notes.md). Rows are numbered alike; elasticity gets
+// --preconditioner multigrid` (docs/performance.md). Rows are numbered alike; elasticity gets
 // the motions of a rigid body as its near-null space. `-pc_type gamg` or `-pc_type hypre` and what
 // these take are PETSc's own options. Prints a line.
 #include <petscksp.h>

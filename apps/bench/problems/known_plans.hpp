@@ -9,7 +9,7 @@
 namespace heddle::bench {
 
 /// Texts for `cli::plan_for`: changes of the chosen plan that have been the fastest somewhere, as
-/// docs/performance-notes.md tells. They are tried; none has to be better than the chosen one.
+/// docs/inside/tried.md tells. They are tried; none has to be better than the chosen one.
 std::vector<std::string> known_plans(const AnyMatrix& matrix, const Device& device);
 
 }  // namespace heddle::bench

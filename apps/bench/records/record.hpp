@@ -1,5 +1,5 @@
-// What a run of the benchmarks found: plain data, with one text as JSON (docs/benchmarks.md,
-// docs/benchmark-schema.json).
+// What a run of the benchmarks found: plain data, with one text as JSON (docs/guide/benchmarks.md,
+// docs/reference/benchmark-schema.json).
 #pragma once
 
 #include <nlohmann/json.hpp>

@@ -1,5 +1,5 @@
-// The parts of a membrane model, and functions that models share. docs/adding-a-membrane-model.md
-// has an example.
+// The parts of a membrane model, and functions that models share.
+// docs/inside/adding-a-membrane-model.md has an example.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-"""``python -m heddle``: the command line, docs/command-line.md. The wheel does not hold the
+"""``python -m heddle``: the command line, docs/reference/command-line.md. The wheel does not hold the
 program, which is larger than all else in it: it is that of HEDDLE_PROGRAM, or the first on the
 path."""
 

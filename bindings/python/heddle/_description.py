@@ -34,7 +34,7 @@ class Described:
         rates: str | None = None, partition: str | None = None, ranks: Iterable[int] = (),
         unknowns: int = 0, multigrid: bool = False, dense: int | str | None = None,
     ) -> dict[str, Any]:  # fmt: skip
-        """All that ``heddle info --json`` tells of the matrix, docs/command-line.md has its keys:
+        """All that ``heddle info --json`` tells of the matrix, docs/reference/command-line.md has its keys:
         features, the solve that suits it and ``advice``, such as to give numbers that come in
         threes as blocks; the memory of layouts and of a tree, exact copies, and the bytes a flop
         of a product.
@@ -48,7 +48,7 @@ class Described:
             What the model of a product assumes: bytes of x that a cache keeps (0: the device's
             last), GB/s of a device and its memory, and to the host.
         scaling, rates, partition, ranks, unknowns
-            The network (``"nvlink"``, ``"ndr"``, ..., docs/distributed.md) for which products and
+            The network (``"nvlink"``, ``"ndr"``, ..., docs/guide/distributed.md) for which products and
             iterations on ``ranks`` are predicted; the rest as the options of that page;
             ``rates="device"`` are those of the GPU ``device``.
         multigrid

@@ -222,7 +222,7 @@ class Matrix(Described):
 
     @property
     def plan(self) -> str:
-        """The plan under which products ``A @ x`` run, see docs/plans.md."""
+        """The plan under which products ``A @ x`` run, see docs/reference/plans.md."""
         return self.operator().plan
 
     @property
@@ -350,7 +350,7 @@ def read(
 ) -> Matrix:
     """Reads a Matrix Market (``.mtx``, ``.mtx.gz``) or SciPy ``.npz`` file into a matrix of
     entries: real or complex ones, as the file's numbers are, unless you name another. See
-    docs/file-formats.md for how files hold compound entries. Raises ``FileError``.
+    docs/reference/file-formats.md for how files hold compound entries. Raises ``FileError``.
 
     >>> import os, tempfile
     >>> import heddle
@@ -369,7 +369,7 @@ def write(path: str | os.PathLike[str], A: Matrix) -> None:
 
 
 def generate(problem: str, size: int = 100000, *, seed: int = 1) -> Matrix:
-    """A model problem of docs/problems.md: ``poisson`` (real), ``elasticity`` (3x3 blocks),
+    """A model problem of docs/reference/problems.md: ``poisson`` (real), ``elasticity`` (3x3 blocks),
     ``helmholtz`` (complex) or ``dirac`` (quaternions); ``size`` is the number of rows wished for.
     The same size and seed make the same matrix.
 

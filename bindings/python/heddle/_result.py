@@ -27,7 +27,7 @@ class Result:
         Which x this is: ``"last"``, the one of the last iteration; ``"best"``, the one of the least
         residual among those that were looked at; ``"guess"``.
     residual_norm, backward_error, seconds
-        See ``Report`` in docs/cpp.md.
+        See ``Report`` in docs/reference/cpp.md.
     detail
         Why it ended so, and what to do about it, in the words of the command line; ``""`` where
         the status says all.

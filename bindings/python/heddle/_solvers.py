@@ -56,7 +56,7 @@ class Solver:
         Krylov space.
     preconditioner
         ``"auto"``: ``"jacobi"`` where every diagonal entry has an inverse, else none; another text,
-        such as ``"block-jacobi:2"``, ``"jacobi*fsai"``, see docs/command-line.md; ``None``; or
+        such as ``"block-jacobi:2"``, ``"jacobi*fsai"``, see docs/reference/command-line.md; ``None``; or
         z = M^-1 r of your own: a function, a SciPy
         ``LinearOperator``, or a matrix that stands for M^-1. Functions get an array of the solver's
         own memory, which must not be kept; on a GPU it is of CuPy.
@@ -65,16 +65,16 @@ class Solver:
     threads
         On the CPU; 0 takes every core that the process may use.
     plan
-        See docs/plans.md; ``None``: chosen for the matrix.
+        See docs/reference/plans.md; ``None``: chosen for the matrix.
     storage, node, dense, launch
-        ``"hisparse"``: a tree of nodes of so many rows, see docs/hierarchical.md, of the entries
+        ``"hisparse"``: a tree of nodes of so many rows, see docs/guide/hierarchical.md, of the entries
         that A has now; after ``update_values`` its solves raise ``UsageError``. A leaf is dense from
         so many percent of its places, ``"never"``, or by ``"bytes"``. On a GPU ``launch`` may share
         out its products as ``"run=1,warps=4,piece=512"``. Without any of the three a profile has
         them.
     profile
         From which the plan is chosen: a ``Profile``, or the path of one. ``None``: those that
-        docs/profiles.md names.
+        docs/reference/profiles.md names.
 
         The matrix keeps a copy of its entries for each device, number of threads and plan.
     rtol, atol
@@ -103,9 +103,9 @@ class Solver:
     field_precision
         ``"single"``: iterations have every field and the matrix in floats, or the matrix in 16 bits
         under such a plan, and are refined by residuals in double; doubles go on where floats come
-        no further (docs/encodings.md). Of matrices in double, with preconditioners by their text.
+        no further (docs/guide/encodings.md). Of matrices in double, with preconditioners by their text.
     strength, coordinates, candidates
-        Of multigrid, as docs/multigrid.md has them: the threshold of strong entries; a point for
+        Of multigrid, as docs/guide/multigrid.md has them: the threshold of strong entries; a point for
         each row of ``block2`` or ``block3`` entries; fields that A nearly maps to zero, or
         ``"adaptive"``. Cycle, smoother, interpolation and the precision of levels are in the text:
         ``"multigrid:k:gauss-seidel:plain:single"``.
@@ -116,7 +116,7 @@ class Solver:
         Whether a function as preconditioner may be another map each time; then only fgmres takes it.
     ranks, partition, exchange, boundary
         Solve on so many ranks, threads that share the rows, as ``heddle solve --ranks`` and
-        docs/distributed.md have it; ``device`` names one for all of them or, with commas, one for
+        docs/guide/distributed.md have it; ``device`` names one for all of them or, with commas, one for
         each. ``"auto"`` takes as many of these as are predicted to be worth it. Each solve shares
         the matrix out anew, and takes arrays in the host's memory.
 
@@ -372,7 +372,7 @@ class Solver:
 
     @property
     def plan(self) -> str:
-        """The plan of the stored matrix, see docs/plans.md; empty for an operator without one."""
+        """The plan of the stored matrix, see docs/reference/plans.md; empty for an operator without one."""
         return self._operator.plan
 
     def solve_all(
@@ -490,7 +490,7 @@ class Solver:
         holds now, and before what it gets next. Returns at once; ``wait`` tells what came of it.
 
         For a solver on a GPU whose plan says ``loop=graph`` or ``loop=persistent``. The solve is
-        one CUDA graph, made by the first call for these two arrays; ``docs/embedding.md`` says more.
+        one CUDA graph, made by the first call for these two arrays; ``docs/guide/embedding.md`` says more.
 
         Parameters
         ----------

@@ -29,7 +29,7 @@ class Profile:
 
     @staticmethod
     def read(path: str | os.PathLike[str]) -> Profile:
-        """A file that ``write`` or ``heddle tune`` wrote, see docs/profiles.md. Raises
+        """A file that ``write`` or ``heddle tune`` wrote, see docs/reference/profiles.md. Raises
         ``FileError`` and ``UsageError``."""
         return Profile(_heddle.Profile.read(os.fspath(path)))
 

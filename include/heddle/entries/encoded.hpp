@@ -1,5 +1,5 @@
 // An entry kept in 16 bits a component and decoded in registers while it is read: a quarter of a
-// double matrix's memory traffic. docs/encodings.md has pictures and bounds.
+// double matrix's memory traffic. docs/guide/encodings.md has pictures and bounds.
 //
 // Words hold the entries divided by 2^s, one power of two for the whole matrix, which brings its
 // largest component to [2^14, 2^15). A product multiplies the sums of its rows by 2^s, exactly; s

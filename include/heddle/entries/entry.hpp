@@ -1,7 +1,7 @@
 // What an entry of a sparse matrix has to state; every other header of this folder is an example.
 //
 // A matrix entry `a` acts from the left on a vector entry `x`: y += a * x. The order matters, since
-// quaternions and blocks do not commute. See docs/adding-an-entry.md.
+// quaternions and blocks do not commute. See docs/inside/adding-an-entry.md.
 #pragma once
 
 #include "heddle/entries/annotations.hpp"

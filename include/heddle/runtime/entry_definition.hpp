@@ -1,5 +1,5 @@
 // Entries that a user defines in a JSON file instead of a C++ type; the schema is in
-// docs/file-formats.md.
+// docs/reference/file-formats.md.
 #pragma once
 
 #include <string>

@@ -29,7 +29,7 @@ HEDDLE_EXPORT Ceilings typical_ceilings(const DeviceProperties& device);
 
 /// Seconds of a product under a plan. Takes a pass over the rows' lengths, and the columns of some
 /// thousand rows. The model is better at ordering layouts than at absolute times: its factor for
-/// strides is from one CPU, for a GPU's gaps from its sectors (docs/performance-notes.md).
+/// strides is from one CPU, for a GPU's gaps from its sectors (docs/inside/tried.md).
 HEDDLE_EXPORT double predicted_seconds(const Plan& plan, const PatternView& pattern,
                                        const EntrySize& entry, const DeviceProperties& device,
                                        const Ceilings& ceilings);

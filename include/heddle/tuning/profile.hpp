@@ -1,5 +1,5 @@
 // Tuning profiles: which plan was the best for which matrix on one device. Data; JSON in files
-// (docs/profiles.md, docs/profile-schema.json).
+// (docs/reference/profiles.md, docs/reference/profile-schema.json).
 #pragma once
 
 #include <optional>

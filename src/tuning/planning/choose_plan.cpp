@@ -28,8 +28,9 @@ Lengths lengths_of(const PatternView& pattern) {
   return lengths;
 }
 
-// What the sweeps and searches in docs/performance-notes.md found near the best for each size and
-// entry; sizes that go with a memory are in proportion to those of the GPU that was measured.
+// Constants that sweeps and searches found near the best for each size and entry
+// (docs/inside/tried.md); sizes that go with a memory are in proportion to those of the GPU that
+// was measured.
 constexpr int warp = 32, piece = 16;
 constexpr Index few_entries = 8;  // of a row
 
@@ -306,7 +307,7 @@ bool reads_x_in_step(const PatternView& pattern) {
 // On a CPU a row is a loop of its own, entries follow one another in memory, and x is best read as
 // the user has it: CSR in AoS. Slices and sorting only add padding and shuffle x; they are for
 // devices that run rows side by side. The hardware follows an x that is read in step, and asking
-// for it costs small entries up to a quarter of their time (docs/performance-notes.md, "What limits
+// for it costs small entries up to a quarter of their time (docs/inside/tried.md, "Limits of
 // a simple loop"), as it does to ask for what lies in a cache anyhow. Where equal shares of rows
 // are unequal shares of entries, threads take chunks as they come.
 Plan choose_plan_for_cpu(const PatternView& pattern, const EntrySize& entry, int threads,

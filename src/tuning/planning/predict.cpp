@@ -83,8 +83,8 @@ double bytes_of_x(const Plan& plan, const PatternView& pattern, double vector_by
   return all + lost * std::max(0.0, vector_bytes * static_cast<double>(pattern.entries()) - all);
 }
 
-/// How much slower than one stream a core of a CPU follows the layout: factors of the table under
-/// "Prediction" in docs/performance-notes.md.
+/// How much slower than one stream a core of a CPU follows the layout: factors that "Prediction" in
+/// docs/inside/tried.md compares with measurements.
 double cost_of_strides(const Plan& plan, Index lanes) {
   constexpr double stream_a_step = 1.15, lanes_doubled = 0.11, pieces_apart = 1.3;
   constexpr double planes = 1.35, planes_of_x = 1.15;

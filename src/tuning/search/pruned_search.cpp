@@ -1,4 +1,4 @@
-// A search by coordinates from predicted plans; docs/tuning.md tells how and why.
+// A search by coordinates from predicted plans; docs/guide/tuning.md tells how and why.
 #include <algorithm>
 #include <numeric>
 #include <optional>
