@@ -58,7 +58,7 @@ TEST(FieldFiles, ArraysNameWhatIsWrong) {
          "the array has 3 dimensions, where a field has one or two");
   expect(npy<double>("<f8", "(999999999999,)", {1}), "the array is truncated");
   expect(npy<double>("<i2\n\x93", "(3,)", {1}),
-         "the array holds numbers of type '<i2??'; known are bool, integers, float32, float64, "
+         "the array holds numbers of type '<i2\?\?'; known are bool, integers, float32, float64, "
          "complex64 and complex128");
   expect(npy<double>("<f8", "(4611686018427387904, 4)", {}),
          "the array holds an array of impossible shape");
