@@ -91,6 +91,37 @@ def test_info_is_scipys():
     assert info == 0
 
 
+def test_gmres_counts_restarts_as_scipy_does():
+    n = 60
+    A, b = sp.diags_array([-1.0, 2.0, -1.0], offsets=[-1, 0, 1], shape=(n, n)).tocsr(), np.ones(n)
+    for options, expected in (
+        ({"maxiter": 7, "restart": 3}, 7), ({"maxiter": 2}, 2), ({"restart": 3}, 10 * n),
+        ({"restart": 5}, 0),  # after 342 restarts, 1710 iterations
+        ({"maxiter": 1, "restart": 1000}, 0)):  # fmt: skip
+        assert heddle.gmres(A, b, **options)[1] == expected, options
+        assert spla.gmres(A, b, **options)[1] == expected, options
+    for wrong in ({"restart": 0}, {"restart": -1}):
+        with pytest.raises(heddle.UsageError, match="restart"):
+            heddle.gmres(A, b, **wrong)
+    for wrong in ({"restart": 2.5}, {"maxiter": 2.5}):
+        with pytest.raises(TypeError, match="integer"):
+            heddle.gmres(A, b, **wrong)
+
+
+def test_gmres_is_preconditioned_from_the_right():
+    rng = np.random.default_rng(4)
+    n, steps = 40, 5
+    A = np.eye(n) + 0.2 * rng.standard_normal((n, n))
+    M, b = np.diag(rng.uniform(1, 5, n)), rng.standard_normal(n)
+    x, _ = heddle.gmres(A, b, rtol=1e-12, restart=steps, maxiter=1, M=M)
+    space = [b]
+    for _ in range(steps - 1):
+        space.append(A @ (M @ space[-1]))
+    images = A @ M @ np.stack(space, axis=1)
+    least = np.linalg.norm(b - images @ np.linalg.lstsq(images, b)[0])
+    assert abs(np.linalg.norm(b - A @ x) - least) <= 1e-8 * least
+
+
 def test_atol_suffices():
     A, b = laplacian(12), np.full(144, 1e-3)
     x, info = heddle.cg(A, b, rtol=0.0, atol=1e-5)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
+from operator import index
 from types import SimpleNamespace
 from typing import Any
 
@@ -80,8 +81,9 @@ _loosest = math.nextafter(1, 0)
 
 def _in_scipys_manner(
     method: str, A: Any, b: ArrayLike, x0: Any, rtol: float, atol: float,
-    maxiter: int | None, M: Any, callback: Callback | None, **options: Any,
+    maxiter: int | None, M: Any, callback: Callback | None, restart: int | None = None,
 ) -> tuple[NDArray[Any], int]:  # fmt: skip
+    options: dict[str, Any] = {}
     matrix = _promoted(A, b)
     given = b
     if on_gpu(b):
@@ -94,13 +96,18 @@ def _in_scipys_manner(
         if x0 != "Mb" or isinstance(M, str):
             raise UsageError(f"x0={x0!r}; of texts there is 'Mb', M times b, where M is no text")
         x0 = given if M is None else matvec_of(M)(given)
+    numbers_of_x = math.prod(given.shape)
+    length = 1  # iterations that count as one
+    if restart is not None:
+        options["restart"] = min(index(restart), max(numbers_of_x, 1))
+        length = max(options["restart"], 1)  # of fewer the solver tells
     solver = Solver(
         matrix,
         method,
         M,
         rtol=min(rtol, _loosest),
         atol=min(atol, sys.float_info.max),
-        maxiter=10 * math.prod(given.shape) if maxiter is None else maxiter,
+        maxiter=length * (10 * numbers_of_x if maxiter is None else index(maxiter)),
         **options,
     )
     result = solver.solve(given, x0=x0, callback=callback)
@@ -110,7 +117,7 @@ def _in_scipys_manner(
     if result.converged:
         return x, 0
     limits = "iteration limit", "time limit", "accuracy limit", "stagnated"
-    return x, max(result.iterations, 1) if result.status in limits else -1
+    return x, max(math.ceil(result.iterations / length), 1) if result.status in limits else -1
 
 
 _manner = """
@@ -119,9 +126,9 @@ _manner = """
     matrix or ``LinearOperator``, or a dense array. Converged is |b - A x| <= max(rtol |b|, atol). M
     stands for A^-1: a ``LinearOperator``, a matrix, a function, or a text as ``Solver`` takes it.
 
-    Returns ``(x, info)``. info is 0 if it converged; the number of iterations if a limit, of
-    iterations or of accuracy, ended it; -1 if the matrix does not suit the method or the method
-    broke down: ``heddle.solve`` tells which.
+    Returns ``(x, info)``. info is 0 if it converged; the number of iterations, of gmres that of
+    restarts, if a limit, of iterations or of accuracy, ended it; -1 if the matrix does not suit the
+    method or the method broke down: ``heddle.solve`` tells which.
 
     Unlike SciPy's, ``callback(iteration, relative_residual)`` gets two numbers, since x is not at
     hand while iterating.
@@ -157,13 +164,11 @@ def bicgstab(A: Any, b: ArrayLike, x0: ArrayLike | None = None, *, rtol: float =
 def gmres(A: Any, b: ArrayLike, x0: ArrayLike | None = None, *, rtol: float = 1e-5,
           atol: float = 0.0, restart: int | None = None, maxiter: int | None = None, M: Any = None,
           callback: Callback | None = None) -> tuple[NDArray[Any], int]:  # fmt: skip
-    """GMRES, restarted after ``restart`` iterations (20 without it, as in SciPy), for any square
-    matrix; ``maxiter`` counts restarts."""
-    size = math.prod(b.shape if on_gpu(b) else np.shape(b))
-    length = max(1, min(20, size)) if restart is None else restart
-    iterations = None if maxiter is None else maxiter * length
-    return _in_scipys_manner("gmres", A, b, x0, rtol, atol, iterations, M, callback,
-                             restart=length)  # fmt: skip
+    """GMRES, restarted after ``restart`` iterations (20 without it, at most n, as in SciPy), for any
+    square matrix; ``maxiter`` counts restarts, and is 10 n without it. M preconditions from the
+    right, SciPy's from the left."""
+    return _in_scipys_manner("gmres", A, b, x0, rtol, atol, maxiter, M, callback,
+                             restart=20 if restart is None else restart)  # fmt: skip
 
 
 def lsmr(
