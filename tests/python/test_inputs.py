@@ -1,10 +1,12 @@
 """What users give that is something else than it looks: each is taken for what it is, or refused
 with the call that mends it."""
 
+import re
 import types
 
 import numpy as np
 import pytest
+import scipy.io
 import scipy.sparse as sp
 import scipy.sparse.linalg as spla
 
@@ -120,6 +122,57 @@ def test_what_is_no_matrix_names_the_call_that_makes_one():
     for call in (heddle.Matrix, lambda A: heddle.lsmr(A, b)):
         with pytest.raises(heddle.UsageError, match="operator"):
             call(spla.aslinearoperator(A))
+
+
+def test_a_matrix_that_is_not_square_names_lsmr():
+    tall = sp.csr_array(A[:, :4])
+    calls = [
+        lambda: heddle.solve(tall, b), lambda: heddle.cg(tall, b), lambda: heddle.gmres(tall, b),
+        lambda: heddle.Solver(tall, "cg", "jacobi"), lambda: heddle.Solver(tall, storage="hisparse"),
+        lambda: heddle.Solver(tall, preconditioner=None), lambda: heddle.Solver(tall, ranks=2),
+        lambda: heddle.Solver(heddle.Matrix(tall.T.tocsr()).H, "gmres"),
+    ]  # fmt: skip
+    for call in calls:
+        with pytest.raises(heddle.SizeError, match=r"not one of 6 x 4: heddle.lsmr\(A, b\)") as error:
+            call()
+        assert "quaternion" not in str(error.value)
+    assert heddle.lsmr(tall, b)[1] in (1, 2)
+
+
+@pytest.mark.parametrize(("size", "entry"), [(4, "quaternion"), (8, "dual-quaternion")])
+def test_a_matrix_of_components_names_the_entries_of_its_file(tmp_path, size, entry):
+    components = np.arange(1.0, 2 * size + 1).reshape(2, size)
+    scipy.io.mmwrite(tmp_path / "A.mtx", sp.block_diag([row[:, None] for row in components]))
+    call = f"heddle.read(path, entry={entry!r})"
+    with pytest.raises(heddle.SizeError, match=re.escape(call)):
+        heddle.solve(heddle.read(tmp_path / "A.mtx"), np.ones(2 * size))
+    B = eval(call, {"heddle": heddle, "path": tmp_path / "A.mtx"})
+    assert B.shape == (2, 2)
+    np.testing.assert_array_equal(B.data, components)
+
+
+def test_methods_that_solver_does_not_take_name_those_that_it_does():
+    for name in ("lsmr", "LSMR"):
+        with pytest.raises(heddle.UsageError, match=r"heddle.lsmr\(A, b\)"):
+            heddle.solve(A, b, method=name)
+    for matrix in (A, spla.aslinearoperator(A), A[:, :4]):
+        with pytest.raises(heddle.UsageError, match=r"named 'soap'; there are cg .* block-cg .* auto") as error:
+            heddle.Solver(matrix, "soap")
+    names = str(error.value).split("there are ")[1].split(";")[0].split()
+    names.remove("lsmr")  # which is a function, as the message says
+    for name in (*names, "AUTO", "Block-CG"):
+        interval = (0.1, 4) if name in ("chebyshev", "richardson") else None
+        heddle.Solver(A, name, interval=interval)
+    with pytest.raises(heddle.UsageError, match="method=None"):
+        heddle.Solver(A, None)
+
+
+def test_an_operator_without_entries_names_methods():
+    for given in (spla.aslinearoperator(A), heddle.Matrix(A).H):
+        with pytest.raises(heddle.UsageError, match="method='cg'.* method='gmres'"):
+            heddle.solve(given, b)
+        for method in ("cg", "gmres"):
+            np.testing.assert_allclose(heddle.solve(given, b, method=method).x, x, rtol=1e-8)
 
 
 def test_a_sparse_right_hand_side_names_toarray():

@@ -152,7 +152,7 @@ def test_what_ranks_do_not_take(options, error, words):
 
 
 def test_ranks_share_square_matrices_alone():
-    with pytest.raises(heddle.UnsupportedError, match="square"):
+    with pytest.raises(heddle.SizeError, match="square"):
         heddle.Solver(np.ones((2, 3)), "cg", ranks=2)
     with pytest.raises(heddle.UnsupportedError, match="adjoint"):
         heddle.Solver(A.H, "cg", None, ranks=2)

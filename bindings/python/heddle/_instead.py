@@ -24,6 +24,22 @@ def refuse_no_matrix(A: Any) -> None:
         raise UsageError(f"A is a function: make it an operator, {_operator}")
 
 
+def refuse_no_system(shape: tuple[int, int], entry: str) -> None:
+    """Of matrices with another number of rows than of columns."""
+    rows, columns = shape
+    if rows == columns:
+        return
+    words = f"methods for A x = b need a square matrix, not one of {rows} x {columns}: "
+    words += "heddle.lsmr(A, b) finds the x of least squares"
+    for size, of in ((4, "quaternion"), (8, "dual-quaternion")):
+        if entry == "real" and rows == size * columns:
+            words += (
+                f"; a file with {size} times as many rows as columns may hold {of} entries, which "
+                f"heddle.read(path, entry={of!r}) reads"
+            )
+    raise SizeError(words)
+
+
 def refuse_no_array(array: Any, name: str) -> None:
     """Of what NumPy would take for one number, or without its mask."""
     if hasattr(array, "tocsr"):

@@ -42,7 +42,10 @@ def operator_for(
             )
         if method == "auto":
             what = "an adjoint does not show" if of_adjoint else "this operator has not"
-            raise UsageError(f"method='auto' looks at entries, which {what}")
+            raise UsageError(
+                f"method='auto' looks at entries, which {what}: name method='cg', for Hermitian "
+                "positive definite ones, or method='gmres', for all others"
+            )
         if of_adjoint:
             return A.operator(device, threads), A, A.H.entry, A.H.dtype, None
         operator, entry, dtype = operator_of(A, device)

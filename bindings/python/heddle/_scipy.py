@@ -34,7 +34,9 @@ def solve(
     **options: Any,
 ) -> Result:
     """Solves A x = b once, by a method that the matrix allows; the options are those of ``Solver``,
-    and ``detail`` of the result says why it was not solved, or what took over. The history is recorded. A b in a GPU's memory is solved there.
+    and ``detail`` of the result says why it was not solved, or what took over. The history is
+    recorded. A b in a GPU's memory is solved there. An operator without entries, or an adjoint,
+    needs a method that you name.
 
     >>> import numpy as np
     >>> import heddle
@@ -164,8 +166,8 @@ def bicgstab(A: Any, b: ArrayLike, x0: ArrayLike | None = None, *, rtol: float =
 def gmres(A: Any, b: ArrayLike, x0: ArrayLike | None = None, *, rtol: float = 1e-5,
           atol: float = 0.0, restart: int | None = None, maxiter: int | None = None, M: Any = None,
           callback: Callback | None = None) -> tuple[NDArray[Any], int]:  # fmt: skip
-    """GMRES, restarted after ``restart`` iterations (20 without it, at most n, as in SciPy), for any
-    square matrix; ``maxiter`` counts restarts, and is 10 n without it. M preconditions from the
+    """GMRES, restarted after ``restart`` iterations (20 without it, n at most, as in SciPy), for
+    any square matrix; ``maxiter`` counts restarts, and is 10 n without it. M preconditions from the
     right, SciPy's from the left."""
     return _in_scipys_manner("gmres", A, b, x0, rtol, atol, maxiter, M, callback,
                              restart=20 if restart is None else restart)  # fmt: skip

@@ -13,6 +13,21 @@ def text_or_none(value: int | str | None) -> str | None:
     return None if value is None else str(value)
 
 
+def method_named(method: str) -> str:
+    """The name, which is "auto" in no other letters. Raises ``UsageError`` for what ``Solver`` does
+    not take."""
+    if not isinstance(method, str):
+        raise UsageError(f"method={method!r} is no text, such as 'auto' or 'cg'")
+    instead = "lsmr is a function of its own, for least squares: heddle.lsmr(A, b)"
+    if method.lower() == "lsmr":
+        raise UsageError(instead)
+    try:
+        _heddle.choose_other_method(method, "converged", 0)
+    except UsageError as error:
+        raise UsageError(f"{error}; {instead}") from None
+    return "auto" if method.lower() == "auto" else method
+
+
 def at_least_0(name: str, value: Any) -> None:
     try:
         fits = not isinstance(value, (str, bytes)) and float(value) >= 0

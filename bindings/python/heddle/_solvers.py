@@ -17,12 +17,13 @@ from ._arrays import _row_shapes, check_form, forms, numbers, writable
 from ._edits import edited_tree
 from ._errors import SingularError, SizeError, UnsupportedError, UsageError
 from ._gpu import copy_there, empty_like, on_gpu, package_of, place_of, stream_number
+from ._instead import refuse_no_system
 from ._matrix import Adjoint, Matrix
 from ._planned import is_matrix, operator_for
 from ._preconditioners import preconditioner_of
 from ._ranks import OnRanks, ranks_worth_it, refuse_for_ranks
 from ._result import Result
-from ._settings import settings_of
+from ._settings import method_named, settings_of
 from ._tune import Profile
 
 Callback = Callable[[int, float], Any]
@@ -156,6 +157,7 @@ class Solver:
         ranks: int | str | None = None, partition: str = "entries", exchange: str = "auto",
         boundary: str = "whole",
     ) -> None:
+        method = method_named(method)
         named = isinstance(preconditioner, str)
         has_entries = is_matrix(A) and shift == 0
         of_entries = named and preconditioner in ("auto", "jacobi")
@@ -184,11 +186,10 @@ class Solver:
                 A, ranks, device, index(threads), plan, partition, exchange, boundary)  # fmt: skip
             self.A, self._generation = self._base.matrix, None
             self.entry, self.dtype = self.A.entry, self.A.dtype
+        refuse_no_system(self.A.shape, self.entry)
         self._is_tree = storage == "hisparse"
         if named and preconditioner == "auto":
-            rows, columns = self.A.shape
-            if rows == columns:  # others are refused below
-                preconditioner, why = _heddle.choose_preconditioner(self.A._own)
+            preconditioner, why = _heddle.choose_preconditioner(self.A._own)
             if preconditioner == "none":
                 self._notes.append(f"jacobi was not taken: {why}")
         self.preconditioner = preconditioner
