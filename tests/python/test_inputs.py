@@ -58,12 +58,45 @@ def test_entries_of_every_kind_are_a_matrix(dtype):
     assert (copy.data == B.data).all() and (copy.indices == B.indices).all()
 
 
-@pytest.mark.parametrize("kind", [object, "U", np.longdouble])
+solves = [
+    heddle.solve, heddle.cg, heddle.minres, heddle.bicgstab, heddle.gmres, heddle.lsmr,
+    lambda A, b: heddle.Solver(A).solve(b), lambda A, b: heddle.Matrix(A) @ b,
+    lambda A, b: heddle.cg(heddle.Matrix(A), b),
+    lambda A, b: heddle.cg(spla.aslinearoperator(A), b),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", [object, "U", np.longdouble, np.clongdouble])
 def test_numbers_that_no_double_holds_are_refused_with_the_conversion(kind):
     with pytest.raises(heddle.UnsupportedError, match=r"A.astype\(numpy.float64\)"):
         heddle.Matrix(A.toarray().astype(kind))
-    with pytest.raises(heddle.UnsupportedError, match="convert"):
-        heddle.Solver(A).solve(b.astype(kind))
+    given = b.astype(kind)
+    kind_of_error = heddle.UnsupportedError if given.dtype.kind in "fc" else heddle.UsageError
+    for solve in solves:
+        with pytest.raises(kind_of_error, match=r"^[bx] is of .*convert it, as") as error:
+            solve(A, given)
+    name, call = re.search(r"numpy.asarray\(([bx]), (.*)\) does", str(error.value)).groups()
+    converted = np.asarray(given, eval(call, {"numpy": np}))
+    np.testing.assert_array_equal(converted, b)
+
+
+def test_what_is_no_array_is_named():
+    for given, what in (
+        (None, "None"), ("ones", "a text"), (b"ones", "a text"), ({}, "of the type dict"),
+        (heddle.Solver(A), "of the type Solver"), (spla.splu(A.tocsc()), "of the type SuperLU"),
+    ):  # fmt: skip
+        for solve in solves:
+            with pytest.raises(heddle.UsageError, match=f"^[bx] is {what}, not an array of numbers"):
+                solve(A, given)
+    solver = heddle.Solver(A)
+    for name, call in (
+        ("x0", lambda: heddle.cg(A, b, x0=[None] * 6)), ("x0", lambda: solver.solve(b, x0={})),
+        ("b", lambda: solver.solve_all(None)), ("null_space", lambda: heddle.Solver(A, null_space="x")),
+        ("the function's result", lambda: heddle.cg(A, b, M=lambda r: None)),
+        ("A", lambda: heddle.cg({}, b)), ("A", lambda: heddle.Matrix({})),
+    ):  # fmt: skip
+        with pytest.raises(heddle.UsageError, match=f"^{name} is "):
+            call()
 
 
 def test_masked_numbers_are_refused():
@@ -115,6 +148,9 @@ def test_what_is_no_matrix_names_the_call_that_makes_one():
         (lambda v: A @ v, "LinearOperator"), (A.__matmul__, "LinearOperator"),
         ("A.mtx", r"heddle.read\('A.mtx'\)"),
         (types.SimpleNamespace(aspreconditioner=None, solve=None, levels=[]), r"levels\[0\].A"),
+        (None, "A is None, not a matrix: a heddle.Matrix"), (heddle.Solver(A), r"A.solve\(b\).x"),
+        (spla.splu(A.tocsc()), r"heddle.cg\(matrix, b, M=A.solve\)"),
+        (spla.spilu(A.tocsc()), r"heddle.solve\(matrix, b, preconditioner=A.solve\)"),
     ):  # fmt: skip
         for solve in (heddle.solve, heddle.cg, lambda A, b: heddle.Solver(A).solve(b)):
             with pytest.raises(heddle.UsageError, match=call):
@@ -199,6 +235,7 @@ def test_what_is_no_preconditioner_names_the_call_that_makes_one():
         heddle.cg(A, b, M=np.eye(5))
     # The calls that the messages name.
     assert heddle.cg(A, b, M=factors.solve)[1] == 0
+    assert heddle.solve(A, b, preconditioner=factors.solve).converged
     inner = heddle.Solver(A, maxiter=3)
     outer = heddle.Solver(A, "fgmres", lambda r: inner.solve(r).x, varies=True)
     assert outer.solve(b).converged

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ._errors import SizeError, UnsupportedError, UsageError
-from ._instead import refuse_no_array
+from ._instead import refuse_no_array, refuse_no_numbers, refuse_no_object
 
 _real = {"single": np.dtype(np.float32), "double": np.dtype(np.float64)}
 _complex = {"single": np.dtype(np.complex64), "double": np.dtype(np.complex128)}
@@ -48,6 +48,7 @@ def numbers(array: ArrayLike, dtype: np.dtype, name: str) -> NDArray[Any]:
     the reverse."""
     given = plain(array, name)
     if not np.can_cast(given.dtype, dtype, "safe"):
+        refuse_no_numbers(array, given, name)
         raise UnsupportedError(
             f"{name} is of {given.dtype}, and the matrix of {dtype}: convert one of them"
         )
@@ -110,6 +111,7 @@ def stored(data: ArrayLike, name: str = "data") -> NDArray[Any]:
     if given.dtype.kind in "bui" or given.dtype.char == "e":
         given = given.astype(np.float64)
     if given.dtype.char not in "fdFD":
+        refuse_no_object(data, given, name)
         raise UnsupportedError(
             f"entries of {given.dtype}; there are single and double precision: convert {name}, as "
             f"{name}.astype(numpy.float64) does"

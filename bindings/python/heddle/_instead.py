@@ -11,17 +11,25 @@ from ._errors import SizeError, UnsupportedError, UsageError
 
 _operator = "scipy.sparse.linalg.LinearOperator((n, n), matvec=..., dtype=...)"
 
-
 def refuse_no_matrix(A: Any) -> None:
     """Of what has no entries."""
     if isinstance(A, (str, os.PathLike)):
         raise UsageError(f"A is a path: heddle.read({os.fspath(A)!r}) reads a matrix")
+    if A is None:
+        raise UsageError("A is None, not a matrix: a heddle.Matrix, or one of SciPy's or NumPy's")
+    if hasattr(A, "solve_all"):
+        raise UsageError("A is a heddle.Solver: A.solve(b).x is the solution")
     if hasattr(A, "matvec"):
         raise UsageError("A is an operator, and its entries are needed here; heddle.Solver takes it")
     if hasattr(A, "aspreconditioner"):
         raise UsageError("A is a multigrid hierarchy: its matrix is A.levels[0].A")
     if callable(A):
         raise UsageError(f"A is a function: make it an operator, {_operator}")
+    if hasattr(A, "solve"):  # SciPy's SuperLU
+        raise UsageError(
+            "A is a factorization: give the matrix, and the factorization as preconditioner, as "
+            "heddle.cg(matrix, b, M=A.solve) or heddle.solve(matrix, b, preconditioner=A.solve)"
+        )
 
 
 def refuse_no_system(shape: tuple[int, int], entry: str) -> None:
@@ -49,6 +57,32 @@ def refuse_no_array(array: Any, name: str) -> None:
             f"{name} is a masked array, and some of its numbers are masked: numpy.ma.filled "
             "puts numbers there"
         )
+
+
+def refuse_no_object(array: Any, given: np.ndarray, name: str) -> None:
+    """``given``: what NumPy makes of the array, which may be an object that it does not know."""
+    if array is None:
+        what = "None"
+    elif isinstance(array, (str, bytes)):
+        what = "a text"
+    elif given.ndim == 0 and given.dtype.kind == "O":
+        what = f"of the type {type(array).__name__}"
+    else:
+        return
+    raise UsageError(f"{name} is {what}, not an array of numbers")
+
+
+def refuse_no_numbers(array: Any, given: np.ndarray, name: str) -> None:
+    """``given``: what NumPy makes of the array. Raises ``UnsupportedError`` for numbers that no
+    double holds, ``UsageError`` for all else."""
+    if np.can_cast(given.dtype, np.complex128, "safe"):
+        return
+    refuse_no_object(array, given, name)
+    are_numbers = given.dtype.kind in "fc"
+    double = "complex128" if given.dtype.kind == "c" else "float64"
+    raise (UnsupportedError if are_numbers else UsageError)(
+        f"{name} is of {given.dtype}: convert it, as numpy.asarray({name}, numpy.{double}) does"
+    )
 
 
 def refuse_no_preconditioner(M: Any, numbers: int | None) -> None:

@@ -16,7 +16,7 @@ from ._arrays import _row_shapes, check_form, forms, numbers, plain
 from ._errors import UsageError
 from ._functions import is_operator, matvec_of
 from ._gpu import device_of, dtype_of_array, empty_like, gpu_array, on_gpu, package_of
-from ._instead import refuse_no_matrix
+from ._instead import refuse_no_matrix, refuse_no_numbers, refuse_no_object
 from ._matrix import Adjoint, Matrix
 from ._result import Result
 from ._settings import at_least_0
@@ -58,15 +58,23 @@ def _promoted(A: Any, b: ArrayLike, *least: Any) -> Any:
     ``heddle.Matrix`` stays as it is."""
     if isinstance(A, (Matrix, Adjoint)):
         return A
-    dtype_of_b = dtype_of_array(b) if on_gpu(b) else plain(b, "b").dtype
+    dtype_of_b = dtype_of_array(b) if on_gpu(b) else _plain_b(b).dtype
     if is_operator(A):
         wanted = np.result_type(getattr(A, "dtype", None) or np.float64, dtype_of_b, *least)
         return SimpleNamespace(shape=A.shape, dtype=wanted, matvec=A.matvec)
     if not hasattr(A, "dtype"):
         refuse_no_matrix(A)
-        A = np.asarray(A)
+        dense = np.asarray(A)
+        refuse_no_object(A, dense, "A")
+        A = dense
     wanted = np.result_type(A.dtype, dtype_of_b, *least)
     return A if wanted == A.dtype else A.astype(wanted)
+
+
+def _plain_b(b: ArrayLike) -> NDArray[Any]:
+    given = plain(b, "b")
+    refuse_no_numbers(b, given, "b")
+    return given
 
 
 def _in_double(b: Any, dtype: np.dtype) -> Any:
@@ -91,7 +99,7 @@ def _in_scipys_manner(
     if on_gpu(b):
         options["device"] = device_of(b)
     else:
-        given = plain(b, "b")
+        given = _plain_b(b)
     at_least_0("rtol", rtol)
     at_least_0("atol", atol)
     if isinstance(x0, str):
