@@ -2,6 +2,7 @@
 
 import math
 import pathlib
+import re
 import threading
 
 import numpy as np
@@ -320,6 +321,22 @@ def test_refuses_files_and_names(tmp_path):
         heddle.Matrix(np.eye(2)) @ np.ones(2, complex)
     with pytest.raises(heddle.UnsupportedError, match="no adjoint"):
         heddle.Matrix((np.ones((1, 8)), ([0], [0])), shape=(1, 1)).H  # noqa: B018
+
+
+def test_a_product_of_matrices_names_what_makes_one():
+    for problem in ("poisson", "helmholtz", "elasticity", "dirac"):
+        A = heddle.generate(problem, 60)
+        pairs = (A, A), (A.H, A), (A, A.H), (A.H, A.H)
+        for left, right in pairs:
+            with pytest.raises(heddle.UnsupportedError, match="not multiplied here") as error:
+                left @ right
+        made = re.search(r"scipy\.sparse\.(\w+\(.*\)) SciPy", str(error.value))
+        assert (made is None) == (problem == "dirac")
+        if made:
+            B = eval(made[1], {"A": A, "csr_array": sp.csr_array, "bsr_array": sp.bsr_array})
+            x = np.random.default_rng(1).random(B.shape[1])
+            expected = A @ (A @ x.astype(A.dtype))
+            np.testing.assert_allclose((B @ B) @ x, expected, rtol=1e-9, atol=1e-9)
 
 
 def edits_of(rng, taken, n, entry):

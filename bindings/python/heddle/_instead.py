@@ -33,7 +33,7 @@ def refuse_no_matrix(A: Any) -> None:
 
 
 def refuse_no_system(shape: tuple[int, int], entry: str) -> None:
-    """Of matrices with another number of rows than of columns."""
+    """Raises ``SizeError`` unless the matrix is square."""
     rows, columns = shape
     if rows == columns:
         return

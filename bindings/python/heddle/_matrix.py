@@ -16,7 +16,7 @@ from ._arrays import (
     stored)  # fmt: skip
 from ._description import Described
 from ._edits import edited_triplets
-from ._errors import SizeError, UsageError
+from ._errors import SizeError, UnsupportedError, UsageError
 from ._gpu import (
     copy_there, device_of, empty_like, gpu_array, on_gpu, one_name, package_of, to_host)  # fmt: skip
 from ._instead import refuse_no_matrix
@@ -278,7 +278,21 @@ class Adjoint:
         return _product(self.operator(device_of(x) if on_gpu(x) else "cpu"), x, self.H)
 
 
+def _refuse_product(matrix: Matrix) -> None:
+    """Raises ``UnsupportedError``, with what multiplies this matrix by another."""
+    words = "matrices are not multiplied here: A @ (B @ x) multiplies by both"
+    made = "csr_array((A.data, A.indices, A.indptr), A.shape)"
+    if "block" in matrix.entry:
+        shape = tuple(_row_shapes[matrix.entry][0] * count for count in matrix.shape)
+        made = f"bsr_array((A.data, A.indices, A.indptr), {shape})"
+    if "quaternion" not in matrix.entry:
+        words += f", and as scipy.sparse.{made} SciPy multiplies A"
+    raise UnsupportedError(words)
+
+
 def _product(operator: _heddle.Operator, x: Any, matrix: Matrix) -> Any:
+    if isinstance(x, (Matrix, Adjoint)):
+        _refuse_product(matrix)
     row = _row_shapes[matrix.entry]
     shape = operator.columns, *row
     gpu = on_gpu(x)
