@@ -304,6 +304,70 @@ def test_refuses_what_is_no_matrix(source, shape, error):
         heddle.Matrix(source, shape)
 
 
+def spoiled(form, dtype, spoil):
+    A = sp.diags_array([-1.0, 2.0, -1.0], offsets=[-1, 0, 1], shape=(6, 6)).tocsr().astype(dtype)
+    blocks = {"bsr": (2, 2), "rows": (1, 6)}
+    given = A.tobsr(blocks[form]) if form in blocks else A.asformat(form)
+    spoil(given)
+    return given
+
+
+def put(name, place, number):
+    def spoil(A):
+        getattr(A, name)[place] = number
+
+    return spoil
+
+
+def shorten(name):
+    return lambda A: setattr(A, name, getattr(A, name)[:-2])
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.int32])  # the second one is converted by SciPy
+@pytest.mark.parametrize(
+    ("form", "spoil", "words"),
+    [
+        ("csr", put("indptr", 3, 10**6), r"indptr\[3\] is 1000000, and there are 16 entries"),
+        ("csr", put("indptr", 2, 1), r"indptr\[2\] is 1, less than indptr\[1\], 2|decrease at row 1"),
+        ("csr", put("indptr", 0, -3), "begin.* with -3 instead of 0"),
+        ("csr", put("indptr", -1, 10**6), "1000000, and there are 16 entries"),
+        ("csr", put("indices", 2, -5), "row 1 names column -5, but there are 6 columns"),
+        ("csr", put("indices", 7, 6), "row 2 names column 6, but there are 6 columns"),
+        ("csr", shorten("indptr"), "indptr has 5 numbers, and the matrix 6 rows"),
+        ("csr", shorten("data"), "there are 1[46] "),
+        ("csr", shorten("indices"), "there are 14 "),
+        ("csc", put("indptr", 3, 10**6), r"indptr\[3\] is 1000000, and there are 16 entries"),
+        ("csc", put("indptr", 2, 1), r"indptr\[2\] is 1, less than indptr\[1\], 2"),
+        ("csc", put("indices", 2, -5), "column 1 names row -5, but there are 6 rows"),
+        ("csc", put("indices", -1, 6), "column 5 names row 6, but there are 6 rows"),
+        ("csc", shorten("data"), r"indptr\[6\] is 16, and there are 14 entries"),
+        ("bsr", put("indptr", 1, 10**6), r"indptr\[1\] is 1000000, and there are 7 entries"),
+        ("bsr", put("indices", 1, 3), "row 0 names column 3, but there are 3 columns"),
+        ("rows", put("indices", 4, -1), "row 4 names column -1, but there are 1 columns"),
+        ("rows", put("indptr", 2, 10**6), r"indptr\[2\] is 1000000, and there are 6 entries"),
+        ("coo", put("row", 2, -5), "entry 2 names row -5, but there are 6 rows"),
+        ("coo", put("col", 4, 6), "entry 4 names column 6, but there are 6 columns"),
+        ("coo", shorten("data"), r"data has the shape \(14,\), and the rows \(16,\)"),
+        ("dia", shorten("offsets"), "data has 3 diagonals, and offsets 1"),
+    ],
+)
+def test_places_that_would_end_the_process_are_named(form, dtype, spoil, words):
+    calls = [heddle.Matrix, lambda A: heddle.cg(A, np.ones(6)), lambda A: heddle.solve(A, np.ones(6)),
+             lambda A: heddle.lsmr(A, np.ones(6)), lambda A: heddle.fold(A, "block2")]  # fmt: skip
+    for call in calls:
+        with pytest.raises((heddle.SizeError, heddle.UsageError), match=words):
+            call(spoiled(form, dtype, spoil))
+
+
+def test_entries_behind_the_last_row_are_none():
+    A = random_sparse(9).tocsc()
+    expected = heddle.Matrix(A)
+    A.indices, A.data = np.append(A.indices, [-7, 10**6]), np.append(A.data, [1.0, 2.0])
+    np.testing.assert_array_equal(heddle.Matrix(A).data, expected.data)
+    with pytest.raises(heddle.UsageError, match="two dimensions, not 1"):
+        heddle.Matrix(sp.coo_array(np.ones(3)))
+
+
 def test_refuses_files_and_names(tmp_path):
     with pytest.raises(FileNotFoundError, match="No such file") as absent:
         heddle.read(tmp_path / "absent.mtx")

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from ._arrays import _entry_shapes, stored
 from ._errors import SizeError, UnsupportedError, UsageError
 from ._matrix import Matrix
+from ._places import check_places
 
 _complex = np.array([[[1, 0], [0, 1]], [[0, -1], [1, 0]]])
 _quaternion = np.array([
@@ -64,6 +65,7 @@ def fold(A: Any, entry: str) -> Matrix:
         raise SizeError(f"a matrix of shape {tuple(A.shape)} is no whole tiles of {size} x {size}")
     shape = A.shape[0] // size, A.shape[1] // size
     if hasattr(A, "tobsr"):
+        check_places(A)
         found = A.tobsr(blocksize=(size, size), copy=True)
         found.sum_duplicates()
         data, column = found.data, found.indices

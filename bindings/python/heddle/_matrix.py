@@ -20,6 +20,7 @@ from ._errors import SizeError, UnsupportedError, UsageError
 from ._gpu import (
     copy_there, device_of, empty_like, gpu_array, on_gpu, one_name, package_of, to_host)  # fmt: skip
 from ._instead import refuse_no_matrix
+from ._places import check_places
 
 
 class Matrix(Described):
@@ -343,6 +344,8 @@ def _of_object(source: Any) -> _heddle.Matrix:
     if source.format == "bsr" and blocks in ((2, 2), (3, 3), (4, 4), (6, 6)):
         if source.dtype.kind != "c" or blocks == (3, 3):
             return _of_compressed(source, blocks)
+    if source.format != "csr" or len(source.shape) != 2:  # else the library checks the arrays
+        check_places(source)
     return _of_compressed(source.tocsr(), (1, 1))
 
 
@@ -352,6 +355,7 @@ def _of_compressed(source: Any, blocks: tuple[int, int]) -> _heddle.Matrix:
         return _of_arrays((source.data, source.indices, source.indptr), shape)
     except UsageError:
         # The library refuses a place that is named twice, and else keeps the caller's order.
+        check_places(source)
         summed = source.copy()
         summed.sum_duplicates()
         if len(summed.indices) == len(source.indices):

@@ -18,6 +18,7 @@ from ._functions import is_operator, matvec_of
 from ._gpu import device_of, dtype_of_array, empty_like, gpu_array, on_gpu, package_of
 from ._instead import refuse_no_matrix, refuse_no_numbers, refuse_no_object
 from ._matrix import Adjoint, Matrix
+from ._places import check_places
 from ._result import Result
 from ._settings import at_least_0
 from ._solvers import Callback, Solver
@@ -68,7 +69,11 @@ def _promoted(A: Any, b: ArrayLike, *least: Any) -> Any:
         refuse_no_object(A, dense, "A")
         A = dense
     wanted = np.result_type(A.dtype, dtype_of_b, *least)
-    return A if wanted == A.dtype else A.astype(wanted)
+    if wanted == A.dtype:
+        return A
+    if hasattr(A, "tocsr") and package_of(A) not in ("cupy", "cupyx"):
+        check_places(A)
+    return A.astype(wanted)
 
 
 def _plain_b(b: ArrayLike) -> NDArray[Any]:
