@@ -263,7 +263,10 @@ def test_several_right_hand_sides_are_rows_or_columns():
             with pytest.raises(heddle.SizeError, match="solve_all"):
                 heddle.solve(matrix, several)
     square = rng.standard_normal((6, 6))  # a system a row, as documented
-    np.testing.assert_allclose(heddle.Solver(A).solve_all(square)[1].x, np.linalg.solve(A.toarray(), square[1]))
+    solver, X = heddle.Solver(A), np.linalg.solve(A.toarray(), square)
+    np.testing.assert_allclose(solver.solve_all(square)[1].x, np.linalg.solve(A.toarray(), square[1]))
+    for k, result in enumerate(solver.solve_all(square.T)):
+        np.testing.assert_allclose(result.x, X[:, k], rtol=1e-7, atol=1e-9)
 
 
 def test_null_spaces_are_rows_or_columns():

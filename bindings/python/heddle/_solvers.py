@@ -393,6 +393,7 @@ class Solver:
             Shape ``(k, n)`` for numbers, ``(k, n, 4)`` for quaternions, ...: one right-hand side
             after the other; of the types that ``solve`` takes, in either memory. In the host's
             memory also ``(n, k)``, ``(n, k, 4)``: one a column, where k is not n; this is copied.
+            Where k is n, one is a row: pass ``b.T`` for those in the columns of b.
         out, x0
             As for ``solve``, of either shape; an ``out`` with a solution a column is written at the
             end.
