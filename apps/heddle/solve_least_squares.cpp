@@ -22,6 +22,7 @@
 #include "solve_settings.hpp"
 #include "solve_watch.hpp"
 #include "stopwatch.hpp"
+#include "tuning/planning/hidden_tiles.hpp"
 #include "tuning/planning/method_choice.hpp"
 
 namespace heddle::cli {
@@ -214,7 +215,7 @@ std::optional<std::string> reason_for_least_squares(const SolveOptions& options,
   const bool has_adjoint = std::visit([](const auto& entry) { return entry->adjoint != nullptr; },
                                       detail::entry_table_of(matrix));
   if (!has_adjoint && !options.damping) return std::nullopt;
-  std::string reason = is_rectangular ? "the matrix is rectangular" : "by --damping";
+  std::string reason = is_rectangular ? told_rectangular(matrix) : "by --damping";
   refuse_other_options(options, reason);
   return reason;
 }

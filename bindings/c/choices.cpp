@@ -19,7 +19,10 @@ namespace {
 /// null, is an operator of it.
 void check_system(const heddle_matrix& matrix, const heddle_operator* A) {
   if (matrix.matrix.rows() != matrix.matrix.columns()) {
-    throw Error(ErrorKind::size_mismatch, "methods for A x = b need a square matrix");
+    throw Error(ErrorKind::size_mismatch,
+                "methods for A x = b need a square matrix, and this one has " +
+                    std::to_string(matrix.matrix.rows()) + " rows and " +
+                    std::to_string(matrix.matrix.columns()) + " columns: lsmr takes any shape");
   }
   if (A != nullptr && (A->parts->matrix.rows() != matrix.matrix.rows() ||
                        A->parts->matrix.columns() != matrix.matrix.columns() ||

@@ -26,18 +26,24 @@ std::size_t changes_between(const std::string& a, const std::string& b) {
   return at(a.size(), b.size());
 }
 
+std::string without_hyphens(std::string word) {
+  std::erase(word, '-');
+  return word;
+}
+
 }  // namespace
 
 std::string nearest_name(std::string_view word, const std::vector<std::string>& names) {
   constexpr std::size_t longest = 64;  // of a word that is worth comparing
   if (word.empty() || word.size() > longest) return "";
-  const std::string given = lower_case(word);
+  const std::string given = lower_case(word), letters = without_hyphens(given);
   std::string nearest;
   std::size_t fewest = 0;
   bool is_only = false;
   for (const std::string& name : names) {
     const std::string known = lower_case(name);
-    const bool begins = given.size() >= 2 && known.starts_with(given);
+    const bool begins =
+        given.size() >= 2 && !letters.empty() && without_hyphens(known).starts_with(letters);
     const std::size_t changes = begins ? 1 : changes_between(given, known);
     if (3 * changes > std::max(given.size(), known.size()) && !begins) continue;
     is_only = nearest.empty() || changes < fewest || (is_only && changes > fewest);

@@ -44,8 +44,9 @@ SolveAdvice advice_on_rectangular(const AnyMatrix& matrix) {
   if (!has_adjoint) {
     return {"", "", "", "", "Least squares need entries with an adjoint, and these have none."};
   }
-  return {std::string(lsmr_method.info.name), "the matrix is rectangular", "none",
-          "lsmr takes none", "Take lsmr, as a solve does by itself: the matrix is rectangular."};
+  const std::string why = told_rectangular(matrix);
+  return {std::string(lsmr_method.info.name), why, "none", "lsmr takes none",
+          "Take lsmr, as a solve does by itself: " + why + "."};
 }
 
 }  // namespace

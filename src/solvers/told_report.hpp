@@ -56,8 +56,7 @@ void tell(const SolveState<T>& state, Index rows, Report& report) {
 /// Words for an x that grows while its residual does not shrink.
 inline constexpr std::string_view told_growth_in_vain =
     "x grows and its residual does not shrink: the system is probably singular or inconsistent; "
-    "give a null "
-    "space, or use minres or lsmr";
+    "give a null space, or use lsmr";
 
 /// What was seen at the end of a solve.
 struct EndOfSolve {
@@ -84,6 +83,9 @@ inline std::string_view told_end_of_recurrence(const EndOfSolve& seen) {
       return seen.is_positive_pq
                  ? "the recurrence has no digit left"
                  : "p* A p vanishes: the matrix is singular, or beyond the range of squares";
+    case device::loop_cycle:
+      return "restarts hardly reduce the residual: take a longer restart, or lsmr where the system "
+             "has no solution";
     default:
       return "";
   }

@@ -34,6 +34,7 @@ TEST(Names, NearestIsTheOneThatIsMeant) {
   EXPECT_EQ(nearest_name("--tol", options), "--tolerance");
   EXPECT_EQ(nearest_name("--tolerence", options), "--tolerance");
   EXPECT_EQ(nearest_name("--max-iter", options), "--max-iterations");
+  EXPECT_EQ(nearest_name("--maxiter", options), "--max-iterations");
   EXPECT_EQ(nearest_name("--t", options), "");  // three begin so
   EXPECT_EQ(nearest_name(std::string(100'000, 'a'), options), "");
 }

@@ -1,5 +1,6 @@
 // Which method solves, and that what cannot be solved as asked is said.
 #include <cmath>
+#include <random>
 
 #include "cli/run.hpp"
 #include "cli/small_systems.hpp"
@@ -145,6 +146,23 @@ TEST_F(SolveMethod, IsGmresWhereBiCGStabBreaksDown) {
   const json report = solve({"--preconditioner", "none", "--json"}).json();
   EXPECT_EQ(report["solver"], "gmres");
   EXPECT_EQ(report["solver_reason"], "BiCGStab broke down after 0 iterations");
+  EXPECT_EQ(report["status"], "converged");
+}
+
+TEST_F(SolveMethod, IsGmresWhereTheResidualOfBiCGStabOnlyGrows) {
+  constexpr int n = 20;
+  DenseMatrix skew = diagonal(std::vector<double>(n));
+  std::mt19937 random(7);
+  std::normal_distribution<double> normal;
+  for (int i = 0; i < n; ++i) {
+    for (int k = 0; k < i; ++k) {
+      skew.at(i, k) = normal(random);
+      skew.at(k, i) = -skew.at(i, k);
+    }
+  }
+  write(skew);
+  const json report = solve({"--json"}).json();
+  EXPECT_EQ(report["solver"], "gmres");
   EXPECT_EQ(report["status"], "converged");
 }
 

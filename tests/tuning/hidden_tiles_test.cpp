@@ -105,5 +105,21 @@ TEST(HiddenTiles, AdviceNamesTheEntry) {
             "rows come in fives: 5 x 5 tiles are 80% full; block-jacobi:5 inverts whole tiles");
 }
 
+TEST(HiddenTiles, TallMatricesMayBeOfQuaternions) {
+  const auto told = [](Index rows, Index columns) {
+    Pattern pattern;
+    pattern.rows = rows;
+    pattern.columns = columns;
+    pattern.offsets.assign(static_cast<std::size_t>(rows) + 1, 0);
+    return told_rectangular(AnyMatrix(matrix_of(pattern, std::vector<real<double>>())));
+  };
+  EXPECT_EQ(told(9, 2), "the matrix is rectangular");
+  EXPECT_EQ(told(12, 3),
+            "the matrix is rectangular, or a square one of quaternions, which --entry quaternion "
+            "reads");
+  EXPECT_NE(told(24, 3).find("--entry dual-quaternion"), std::string::npos);
+  EXPECT_EQ(told(12, 0), "the matrix is rectangular");
+}
+
 }  // namespace
 }  // namespace hidden_tiles_test

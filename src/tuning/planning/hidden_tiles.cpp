@@ -129,6 +129,22 @@ std::optional<HiddenTiles> hidden_tiles(const AnyMatrix& matrix) {
   return found;
 }
 
+std::optional<EntryKind> entry_of_first_columns(const AnyMatrix& matrix) {
+  if (matrix.is_defined() || matrix.kind() != EntryKind::real) return std::nullopt;
+  const Offset rows = matrix.rows(), columns = matrix.columns();
+  if (columns > 0 && rows == 4 * columns) return EntryKind::quaternion;
+  if (columns > 0 && rows == 8 * columns) return EntryKind::dual_quaternion;
+  return std::nullopt;
+}
+
+std::string told_rectangular(const AnyMatrix& matrix) {
+  const std::string told = "the matrix is rectangular";
+  const auto entry = entry_of_first_columns(matrix);
+  if (!entry) return told;
+  return told + ", or a square one of " + std::string(name(*entry)) + "s, which --entry " +
+         std::string(name(*entry)) + " reads";
+}
+
 std::string advice_on(const HiddenTiles& tiles) {
   constexpr std::string_view numbers[] = {"twos",  "threes", "fours", "fives",
                                           "sixes", "sevens", "eights"};

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "heddle/runtime/any_matrix.hpp"
+#include "heddle/runtime/entry_kind.hpp"
 
 namespace heddle {
 
@@ -18,6 +19,13 @@ struct HiddenTiles {
 /// Looks at some of the rows, in about the time of a few products with these. None where the matrix
 /// has other entries than numbers, and where no size stands out.
 std::optional<HiddenTiles> hidden_tiles(const AnyMatrix& matrix);
+
+/// The entry whose first columns a matrix of numbers may hold, as files of such entries do: none
+/// unless it has 4 or 8 times as many rows as columns.
+std::optional<EntryKind> entry_of_first_columns(const AnyMatrix& matrix);
+
+/// Why lsmr solves with a matrix that is not square, and what else it may be.
+std::string told_rectangular(const AnyMatrix& matrix);
 
 /// Advice about them, in a sentence without a full stop.
 std::string advice_on(const HiddenTiles& tiles);

@@ -114,9 +114,12 @@ bool MethodChoice::gives_way(const Report& report) {
     return turn_to(method_for_all(),
                    std::string(method->title) + " broke down after " + iterations);
   }
-  if (method == method_for_all() && report.status == Status::breakdown) {
-    return turn_to(&find_method("gmres"),
-                   std::string(method->title) + " broke down after " + iterations);
+  // On a skew matrix, or a saddle point, its residual may only grow.
+  const bool has_stagnated = report.status == Status::stagnated;
+  if (method == method_for_all() && (has_failed || has_stagnated)) {
+    return turn_to(&find_method("gmres"), std::string(method->title) +
+                                              (has_stagnated ? " stagnated" : " broke down") +
+                                              " after " + iterations);
   }
   return false;
 }
