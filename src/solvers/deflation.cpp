@@ -4,6 +4,7 @@
 
 #include "base/device_cuda.hpp"
 #include "coarse_space.hpp"
+#include "field_block_cuda.hpp"
 #include "heddle/config.hpp"
 #include "operator_checks.hpp"
 #include "preconditioner_fields.hpp"

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "field_block.hpp"
+#include "field_block_cuda.hpp"
 #include "operator_checks.hpp"
 #include "positive_system.hpp"
 #include "spectrum.hpp"

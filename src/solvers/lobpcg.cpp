@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "field_block_cuda.hpp"
 #include "lobpcg_loop.hpp"
 #include "operator_checks.hpp"
 
