@@ -4,6 +4,7 @@
 #include <memory>
 #include <utility>
 
+#include "heddle/detail/method_over.hpp"
 #include "heddle/jacobi.hpp"
 #include "heddle/krylov_solver.hpp"
 #include "heddle/operator.hpp"

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "heddle/array.hpp"
-#include "heddle/detail/method_over.hpp"
+#include "heddle/detail/host_method.hpp"
 #include "heddle/detail/workspace.hpp"
 #include "heddle/export.hpp"
 #include "heddle/linear_operator.hpp"

@@ -1,5 +1,6 @@
 #include "heddle/bicgstab.hpp"
 
+#include "heddle/detail/method_over.hpp"
 #include "heddle/methods/bicgstab.hpp"
 #include "method_rows.hpp"
 

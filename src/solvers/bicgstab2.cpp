@@ -1,5 +1,6 @@
 #include "heddle/bicgstab2.hpp"
 
+#include "heddle/detail/method_over.hpp"
 #include "heddle/methods/bicgstab2.hpp"
 #include "method_rows.hpp"
 

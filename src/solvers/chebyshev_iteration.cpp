@@ -1,5 +1,6 @@
 #include "heddle/chebyshev_iteration.hpp"
 
+#include "heddle/detail/method_over.hpp"
 #include "heddle/methods/chebyshev_iteration.hpp"
 #include "method_rows.hpp"
 

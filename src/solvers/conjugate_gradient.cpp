@@ -1,5 +1,6 @@
 #include "heddle/conjugate_gradient.hpp"
 
+#include "heddle/detail/method_over.hpp"
 #include "heddle/detail/product_cuda.hpp"
 #include "heddle/methods/conjugate_gradient.hpp"
 #include "heddle/methods/continued_conjugate_gradient.hpp"

@@ -1,5 +1,6 @@
 #include "heddle/conjugate_residual.hpp"
 
+#include "heddle/detail/method_over.hpp"
 #include "heddle/methods/conjugate_residual.hpp"
 #include "method_rows.hpp"
 

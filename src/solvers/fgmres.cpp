@@ -1,5 +1,6 @@
 #include "heddle/fgmres.hpp"
 
+#include "heddle/detail/method_over.hpp"
 #include "heddle/methods/fgmres.hpp"
 #include "method_rows.hpp"
 

@@ -1,5 +1,6 @@
 #include "heddle/gmres.hpp"
 
+#include "heddle/detail/method_over.hpp"
 #include "heddle/methods/gmres.hpp"
 #include "method_rows.hpp"
 

@@ -245,7 +245,7 @@ std::unique_ptr<detail::MethodLoop<S>> KrylovSolver<S>::make_loop(const LinearOp
   }
   parts.systems = std::move(vectors);
   parts.reduction = &reduction_;
-  return method_.make_host_loop(std::move(parts));
+  return detail::make_host_loop(method_.program, *method_.host, std::move(parts));
 }
 
 template <class S>

@@ -1,5 +1,6 @@
 #include "heddle/minres.hpp"
 
+#include "heddle/detail/method_over.hpp"
 #include "heddle/methods/minres.hpp"
 #include "method_rows.hpp"
 

@@ -1,12 +1,16 @@
 // The walk of a method's step over a group of 256 rows on a CPU: the update of its elements, then
-// its sums. Apart, each is a loop that a compiler makes vectors of.
+// its sums. Apart, each is a loop that a compiler makes vectors of. HostListings makes the table of
+// a method's steps.
 #pragma once
 
 #include <algorithm>
 #include <array>
+#include <bit>
+#include <cstddef>
 #include <type_traits>
 
 #include "heddle/detail/groups.hpp"
+#include "heddle/detail/host_method.hpp"
 #include "heddle/detail/wide_loop.hpp"
 #include "heddle/methods/listing.hpp"
 
@@ -73,18 +77,28 @@ struct HostWalk {
   template <class Step>
   static constexpr int numbers_of = numbers_in(typename Step::sums{});
 
-  /// What the step changes, if it `updates`, and its sums. `distance`: of prefetches, in bytes; 0
-  /// for none.
+  /// A VisitGroup<S>: what the step changes, if it `updates`, and its sums.
   template <class Step, bool updates>
-  static std::array<T, numbers_of<Step>> visit_group(const FieldView<S>& x, Index group,
-                                                     const Data& data, const Coefficients& c,
-                                                     Offset distance) {
-    std::array<T, numbers_of<Step>> sums{};
+  static void visit_group(const FieldView<S>& x, Index group, S* const* vectors, const S* given,
+                          Offset distance, T* sums) {
+    Data data;
+    for (int k = 0; k < M::vectors; ++k) data.at[k] = vectors[k];
+    const auto c = numbers_at<Coefficients>(given);
+    std::fill_n(sums, numbers_of<Step>, T(0));
     const auto over_run = [&](const auto& run) {
-      visit_run<Step, updates>(run, data, c, distance, sums.data(), typename Step::sums{});
+      visit_run<Step, updates>(run, data, c, distance, sums, typename Step::sums{});
     };
     run_widely<S>([&] { for_each_run<R>(x, group, over_run); });
-    return sums;
+  }
+
+  /// The coefficients that lie there one behind the other.
+  template <class C, class Number>
+  static HEDDLE_INLINE C numbers_at(const Number* given) {
+    C c;
+    for (auto& number : c.at) {
+      for (auto& component : number.component) component = *given++;
+    }
+    return c;
   }
 
  private:
@@ -165,6 +179,183 @@ struct HostWalk {
       rest.join(to + size);
     }
   };
+};
+
+/// Vectors of a method by those of its preconditioned form, where M^-1 v is another vector than v.
+template <class M, class Preconditioned>
+constexpr VectorMap vectors_of_preconditioned() {
+  VectorMap map = own_vectors;
+  const auto learn = [&](const methods::Facts& own, const methods::Facts& other) {
+    for (int i = 0; i < own.steps && i < other.steps; ++i) {
+      if (other.step[i].kind != methods::StepKind::precondition) continue;
+      map[static_cast<std::size_t>(other.step[i].out)] = static_cast<signed char>(own.step[i].out);
+    }
+  };
+  learn(methods::facts_of<typename M::Start>, methods::facts_of<typename Preconditioned::Start>);
+  learn(methods::facts_of<typename M::Iteration>,
+        methods::facts_of<typename Preconditioned::Iteration>);
+  return map;
+}
+
+/// Whether a step does to its vectors what that of the preconditioned form does to the vectors that
+/// correspond, one by one and in the order of the listing: then their walks are one function, which
+/// may read a vector under two names, and writes each once.
+template <class M, class Preconditioned>
+class SameWalk {
+ public:
+  template <class Own, class Other>
+  static constexpr bool of() {
+    if constexpr (Own::kind != Other::kind) {
+      return false;
+    } else if constexpr (Own::kind == methods::StepKind::update) {
+      return same_update(Own{}, Other{});
+    } else {
+      return same_sums(typename Own::sums{}, typename Other::sums{});
+    }
+  }
+
+ private:
+  static constexpr VectorMap map = vectors_of_preconditioned<M, Preconditioned>();
+  static constexpr bool same(int own, int other) {
+    return own == map[static_cast<std::size_t>(other)];
+  }
+
+  template <class... A, class... B>
+  static constexpr bool same_sums(methods::Sums<A...>, methods::Sums<B...>) {
+    if constexpr (sizeof...(A) == sizeof...(B)) {
+      return ((same(A::left, B::left) && same(A::right, B::right) && A::in_ring == B::in_ring &&
+               A::conjugates == B::conjugates) &&
+              ...);
+    } else {
+      return false;
+    }
+  }
+  template <int... a, int... b>
+  static constexpr bool same_reads(methods::Reads<a...>, methods::Reads<b...>) {
+    if constexpr (sizeof...(a) == sizeof...(b)) {
+      return (same(a, b) && ...);
+    } else {
+      return false;
+    }
+  }
+  template <int... a, int... b>
+  static constexpr bool same_writes(methods::Writes<a...>, methods::Writes<b...>) {
+    if constexpr (sizeof...(a) == sizeof...(b)) {
+      return (same(a, b) && ...) && std::popcount(methods::Writes<a...>::mask) == sizeof...(a);
+    } else {
+      return false;
+    }
+  }
+  template <class A, class ReadsA, class WritesA, class... SumA, class B, class ReadsB,
+            class WritesB, class... SumB>
+  static constexpr bool same_update(methods::Update<A, ReadsA, WritesA, SumA...>,
+                                    methods::Update<B, ReadsB, WritesB, SumB...>) {
+    return same_reads(ReadsA{}, ReadsB{}) && same_writes(WritesA{}, WritesB{}) &&
+           same_sums(methods::Sums<SumA...>{}, methods::Sums<SumB...>{});
+  }
+};
+
+/// The table of a method's steps. `P`: its preconditioned form, whose walks it shares.
+template <class M, class S, class P = M>
+class HostListings {
+ public:
+  static constexpr HostMethod<S> method() {
+    HostMethod<S> method{std::max<int>(M::scalars, P::scalars), start.data(), iteration.data()};
+    if constexpr (methods::has_basis<M>) method.finish = finish;
+    return method;
+  }
+
+ private:
+  using T = sum_t<S>;
+  using Walk = HostWalk<M, S>;
+  using Coefficients = methods::Coefficients<M, T>;
+  using Number = Coefficient<M::ring, T>;
+  using Judge = methods::Judge<T>;
+
+  /// Calls `decide(c)`, with coefficients that lie one behind the other.
+  template <class Decide>
+  static void with_coefficients(T* given, const Decide& decide) {
+    auto c = Walk::template numbers_at<Coefficients>(given);
+    decide(c);
+    for (const Number& number : c.at) {
+      for (const T component : number.component) *given++ = component;
+    }
+  }
+  template <class Decision>
+  static void decide(T* c, const T* sums, int count, Judge& judge) {
+    Number sum[methods::most_sums];
+    for (int k = 0; k < count; ++k) {
+      for (T& component : sum[k].component) component = *sums++;
+    }
+    with_coefficients(c, [&](Coefficients& own) { Decision::decide(own, sum, judge); });
+  }
+  template <class Decision>
+  static void decide_by_basis(T* c, void* basis, Judge& judge) {
+    with_coefficients(c, [&](Coefficients& own) {
+      Decision::decide(own, *static_cast<methods::Basis<Number>*>(basis), judge);
+    });
+  }
+  static void finish(T* c, void* basis) {
+    with_coefficients(c, [&](Coefficients& own) {
+      M::Finish::decision::decide(own, *static_cast<methods::Basis<Number>*>(basis));
+    });
+  }
+
+  template <class Step, class... Sum>
+  static constexpr bool is_dot_of_product(methods::Sums<Sum...>) {
+    return Step::kind == methods::StepKind::product && sizeof...(Sum) == 1 &&
+           ((!Sum::in_ring && Sum::left == Step::in && Sum::right == Step::out) && ...);
+  }
+  /// Whether an update of the listing or a preconditioner writes to it.
+  template <int vector, class... Step>
+  static constexpr bool changes(methods::Listing<Step...>) {
+    return ((Step::kind != methods::StepKind::orthogonalize && (Step::writes >> vector & 1u)) ||
+            ...);
+  }
+
+  /// The walk of a step, or that of the same step of the preconditioned form.
+  template <class Step, class Other, bool updates>
+  static constexpr void set_visit(HostStep<S>& made) {
+    VisitGroup<S>& visit = updates ? made.update : made.sums;
+    if constexpr (SameWalk<M, P>::template of<Step, Other>()) {
+      visit = &HostWalk<P, S>::template visit_group<Other, updates>;
+      made.vectors = vectors_of_preconditioned<M, P>();
+    } else {
+      visit = &Walk::template visit_group<Step, updates>;
+    }
+  }
+  template <class Step, class Other>
+  static constexpr HostStep<S> step() {
+    using methods::StepKind;
+    HostStep<S> made{.numbers = Walk::template numbers_of<Step>,
+                     .is_dot_of_product = is_dot_of_product<Step>(typename Step::sums{})};
+    // Without a preconditioner its sums are those of the update before.
+    constexpr bool forms_sums = Walk::template numbers_of<Step> > 0 &&
+                                !is_dot_of_product<Step>(typename Step::sums{}) &&
+                                !(Step::kind == StepKind::precondition && Step::in == Step::out);
+    if constexpr (Step::kind == StepKind::update) {
+      set_visit<Step, Other, true>(made);
+    } else if constexpr (Step::kind == StepKind::decide) {
+      made.decide = &decide<typename Step::decision>;
+    } else if constexpr (Step::kind == StepKind::orthogonalize) {
+      static_assert(!changes<Step::out>(typename M::Iteration{}), "v_out belongs to the basis");
+      made.decide_by_basis = &decide_by_basis<typename Step::decision>;
+    } else if constexpr (forms_sums) {
+      set_visit<Step, Other, false>(made);
+    }
+    return made;
+  }
+  template <class... Step, class... Other>
+  static constexpr auto steps(methods::Listing<Step...> own, methods::Listing<Other...>) {
+    if constexpr (sizeof...(Step) == sizeof...(Other)) {
+      return std::array<HostStep<S>, sizeof...(Step)>{step<Step, Other>()...};
+    } else {
+      return steps(own, own);
+    }
+  }
+
+  static constexpr auto start = steps(typename M::Start{}, typename P::Start{});
+  static constexpr auto iteration = steps(typename M::Iteration{}, typename P::Iteration{});
 };
 
 }  // namespace heddle::detail

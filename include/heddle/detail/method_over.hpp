@@ -1,37 +1,23 @@
-// A method over fields of S, its listing's type forgotten: what a solver is made of.
+// A listing as a solver takes it: facts for every executor, and its steps compiled for a CPU.
 #pragma once
 
-#include <memory>
 #include <string>
-#include <type_traits>
-#include <utility>
 
-#include "heddle/detail/host_loop.hpp"
+#include "heddle/detail/host_method.hpp"
+#include "heddle/detail/host_walk.hpp"
 #include "heddle/detail/method_program.hpp"
 #include "heddle/method_info.hpp"
 
 namespace heddle::detail {
 
-template <class S>
-struct MethodOver {
-  MethodInfo info;
-  MethodProgram program;
-  std::unique_ptr<MethodLoop<S>> (*make_host_loop)(LoopParts<S> parts);
-};
+template <class M, class S, class Preconditioned>
+inline constexpr HostMethod<S> host_method = HostListings<M, S, Preconditioned>::method();
 
 template <template <Ring, bool> class Method, Ring R, bool preconditioned, class S>
 MethodOver<S> method_in(const MethodInfo& info) {
   return {info,
           program_of<Method, R, preconditioned>({std::string(info.type), std::string(info.header)}),
-          [](LoopParts<S> parts) -> std::unique_ptr<MethodLoop<S>> {
-            using M = Method<R, preconditioned>;
-            if constexpr (methods::has_basis<M> && std::is_same_v<S, double>) {
-              if (parts.systems.front().basis.scalar_bytes == sizeof(float)) {
-                return std::make_unique<HostLoop<M, S, float>>(std::move(parts));
-              }
-            }
-            return std::make_unique<HostLoop<M, S>>(std::move(parts));
-          }};
+          &host_method<Method<R, preconditioned>, S, Method<R, true>>};
 }
 
 template <template <Ring, bool> class Method, Ring R, class S>

@@ -72,6 +72,15 @@ constexpr bool products_have_sums(const methods::Facts& facts) {
   }
   return true;
 }
+/// Without a preconditioner a step forms no sums: they are those of the update before it.
+constexpr bool updates_sum_vectors(const methods::Facts& facts, Ring ring) {
+  for (int i = 0; i < facts.steps; ++i) {
+    const methods::StepFacts& step = facts.step[i];
+    const bool does_nothing = step.kind == methods::StepKind::precondition && step.in == step.out;
+    if (does_nothing && facts.own_numbers(i, ring) > 0) return false;
+  }
+  return true;
+}
 /// The first iteration takes from the start what the others take from the one before.
 constexpr bool start_leaves_the_same_sums(const methods::Facts& start,
                                           const methods::Facts& iteration) {
@@ -96,6 +105,8 @@ constexpr void check_listing() {
       products_have_sums(start) && products_have_sums(iteration),
       "a product of a method sums nothing, RealDot or PlainDot with its result, or Dot with it "
       "and its Norm");
+  static_assert(updates_sum_vectors(start, M::ring) && updates_sum_vectors(iteration, M::ring),
+                "sums of a preconditioned vector itself belong to the update before");
   static_assert(start_leaves_the_same_sums(start, iteration),
                 "start and iteration of a method leave the same sums behind their last decision");
 }

@@ -3,7 +3,7 @@
 // left is one pass over the basis. There is a second round of Gram-Schmidt where the first leaves
 // too much of V, by an estimate that follows V* V from vector to vector (Simon 1984, "The Lanczos
 // algorithm with partial reorthogonalization", section 3).
-#pragma once
+#include "host_basis.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -12,26 +12,22 @@
 #include <utility>
 #include <vector>
 
-#include "heddle/detail/basis_room.hpp"
 #include "heddle/detail/groups.hpp"
 #include "heddle/detail/wide_loop.hpp"
 #include "heddle/methods/listing.hpp"
 
 namespace heddle::detail {
+namespace {
 
-/// V: what the vectors of the basis are stored in; all other numbers are S and wider. Methods of
-/// one ring share it: its loops take long to compile.
+/// V: what the vectors of the basis are stored in; all other numbers are S and wider.
 template <Ring R, class S, class V>
-class HostBasis {
+class BasisOf final : public HostBasis<S> {
  public:
   static constexpr int size = ring_size(R);
   using T = sum_t<S>;
   using Number = Coefficient<R, T>;
 
-  /// `is_flexible`: a second basis, of what was preconditioned, lies behind the first. `kept`:
-  /// numbers that the method's decisions keep.
-  HostBasis(const BasisRoom& room, bool is_flexible, long long kept, Index rows,
-            const Stream& stream)
+  BasisOf(const BasisRoom& room, bool is_flexible, long long kept, Index rows, const Stream& stream)
       : room_(room),
         first_combined_(is_flexible ? room.most : 0),
         stream_(stream),
@@ -46,12 +42,10 @@ class HostBasis {
     basis_.kept = kept_.data();
   }
 
-  void clear() { basis_.count = 0; }
-  methods::Basis<Number>& numbers() { return basis_; }
+  void clear() override { basis_.count = 0; }
+  void* numbers() override { return &basis_; }
 
-  /// See `methods::Orthogonalize`; `decide()` says whether the run goes on.
-  template <class Decide>
-  bool orthogonalize(const FieldView<S>& from, const FieldView<S>& to, const Decide& decide) {
+  void orthogonalize(const FieldView<S>& from) override {
     const int count = basis_.count;
     std::fill(column_.begin(), column_.end(), Number{});
     pass<false>(from, count);
@@ -68,27 +62,40 @@ class HostBasis {
           norm_left(sums_[static_cast<std::size_t>(count * size)], second, first + second);
       for (int i = 0; i <= count; ++i) overlap(i, count) = Number::from_real(rounding);
     }
-    if (!decide()) return false;
-    append(from, to);
-    return true;
   }
 
-  /// Whether vectors are stored as they are worked on, so that none is copied.
-  static constexpr bool is_in_place = std::is_same_v<S, V>;
-  /// The newest vector.
-  S* newest() const
-    requires is_in_place
-  {
-    return vector(basis_.count - 1);
+  /// V_count = (from - V multiples) / norm.
+  void append(const FieldView<S>& from, [[maybe_unused]] const FieldView<S>& to) override {
+    const int count = basis_.count;
+    const S factor = basis_.norm > 0 ? static_cast<S>(1 / basis_.norm) : S(0);
+    V* const newest = vector(count);
+    S* worked_on = nullptr;
+    if constexpr (stores_own) {
+      worked_on = newest;
+    } else {
+      worked_on = to.data;
+    }
+    for_each_group(from, stream_, [&](Index group) {
+      const auto over_run = [&](const auto& run) {
+        subtract(run, from.data, worked_on, count);
+        const S* const left = count > 0 ? worked_on : from.data;
+        HEDDLE_TURNS_APART
+        for (Offset i = 0; i < run.count; ++i) {
+          Multiple e = element<R>(left, run, i);
+          for (S& c : e.component) c *= factor;
+          if constexpr (!stores_own) e = keep(newest, run, i, e);
+          set_element<R>(worked_on, run, i, e);
+        }
+      };
+      run_widely_fused<S>([&] { for_each_run<R>(from, group, over_run); });
+    });
+    ++basis_.count;
   }
-  /// Where it is to be preconditioned into.
-  S* preconditioned() const
-    requires is_in_place
-  {
-    return vector(room_.most + basis_.count - 1);
-  }
-  /// Else what it became is put there, and rounded itself: its image is that of what is kept.
-  void keep_preconditioned(const FieldView<S>& z) {
+
+  bool is_in_place() const override { return stores_own; }
+  S* newest() const override { return in_place(basis_.count - 1); }
+  S* preconditioned() const override { return in_place(room_.most + basis_.count - 1); }
+  void keep_preconditioned(const FieldView<S>& z) override {
     V* const kept = vector(room_.most + basis_.count - 1);
     for_each_group(z, stream_, [&](Index group) {
       const auto over_run = [&](const auto& run) {
@@ -100,8 +107,7 @@ class HostBasis {
     });
   }
 
-  /// to = V y, or Z y of a flexible method, where y are the first numbers of the column.
-  void combine(const FieldView<S>& to) {
+  void combine(const FieldView<S>& to) override {
     for (int k = 0; k < basis_.count; ++k) {
       multiples_[static_cast<std::size_t>(k)] = narrow(-column_[static_cast<std::size_t>(k)]);
     }
@@ -116,6 +122,7 @@ class HostBasis {
 
  private:
   using Multiple = Coefficient<R, S>;
+  static constexpr bool stores_own = std::is_same_v<S, V>;
   static constexpr T rounding = 4 * std::numeric_limits<V>::epsilon();
   /// Of |V* V - 1|, estimated: the residual that decisions know is off by as much, relatively.
   static constexpr T most_lost = sizeof(V) == 4 ? 0x1p-14 : 0x1p-33;
@@ -123,6 +130,13 @@ class HostBasis {
   static constexpr int abreast = size == 4 ? 2 : 4;
 
   V* vector(int k) const { return static_cast<V*>(room_.data) + k * room_.stride; }
+  S* in_place([[maybe_unused]] int k) const {
+    if constexpr (stores_own) {
+      return vector(k);
+    } else {
+      return nullptr;
+    }
+  }
   template <class Run>
   static Multiple stored(const V* v, const Run& run, Offset i) {
     Multiple wide;
@@ -276,35 +290,6 @@ class HostBasis {
     reduction_.finish(count * size + 1, sums_.data());
   }
 
-  /// V_count = (from - V multiples) / norm; `to` is what is kept where that is no vector to work
-  /// on.
-  void append(const FieldView<S>& from, [[maybe_unused]] const FieldView<S>& to) {
-    const int count = basis_.count;
-    const S factor = basis_.norm > 0 ? static_cast<S>(1 / basis_.norm) : S(0);
-    V* const newest = vector(count);
-    S* worked_on = nullptr;
-    if constexpr (is_in_place) {
-      worked_on = newest;
-    } else {
-      worked_on = to.data;
-    }
-    for_each_group(from, stream_, [&](Index group) {
-      const auto over_run = [&](const auto& run) {
-        subtract(run, from.data, worked_on, count);
-        const S* const left = count > 0 ? worked_on : from.data;
-        HEDDLE_TURNS_APART
-        for (Offset i = 0; i < run.count; ++i) {
-          Multiple e = element<R>(left, run, i);
-          for (S& c : e.component) c *= factor;
-          if constexpr (!is_in_place) e = keep(newest, run, i, e);
-          set_element<R>(worked_on, run, i, e);
-        }
-      };
-      run_widely_fused<S>([&] { for_each_run<R>(from, group, over_run); });
-    });
-    ++basis_.count;
-  }
-
   BasisRoom room_;
   int first_combined_;  // of the vectors that a solution is formed of
   Stream stream_;
@@ -316,5 +301,37 @@ class HostBasis {
   std::vector<Number> kept_;
   methods::Basis<Number> basis_;
 };
+
+template <Ring R, class S, class... Arguments>
+std::unique_ptr<HostBasis<S>> basis_of(const BasisRoom& room, const Arguments&... arguments) {
+  if constexpr (std::is_same_v<S, double>) {
+    if (room.scalar_bytes == sizeof(float)) {
+      return std::make_unique<BasisOf<R, S, float>>(room, arguments...);
+    }
+  }
+  return std::make_unique<BasisOf<R, S, S>>(room, arguments...);
+}
+
+}  // namespace
+
+template <class S>
+std::unique_ptr<HostBasis<S>> make_host_basis(Ring ring, const BasisRoom& room, bool is_flexible,
+                                              long long kept, Index rows, const Stream& stream) {
+  switch (ring) {
+    case Ring::complex:
+      return basis_of<Ring::complex, S>(room, is_flexible, kept, rows, stream);
+    case Ring::quaternion:
+      return basis_of<Ring::quaternion, S>(room, is_flexible, kept, rows, stream);
+    default:
+      return basis_of<Ring::real, S>(room, is_flexible, kept, rows, stream);
+  }
+}
+
+template std::unique_ptr<HostBasis<float>> make_host_basis(Ring, const BasisRoom&, bool, long long,
+                                                           Index, const Stream&);
+template std::unique_ptr<HostBasis<double>> make_host_basis(Ring, const BasisRoom&, bool, long long,
+                                                            Index, const Stream&);
+template std::unique_ptr<HostBasis<long double>> make_host_basis(Ring, const BasisRoom&, bool,
+                                                                 long long, Index, const Stream&);
 
 }  // namespace heddle::detail
