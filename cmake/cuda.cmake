@@ -1,7 +1,6 @@
 # The CUDA backend: files named *_cuda.cpp and *.cu, built where a toolkit (13 or newer) is found.
 # Only the static run-time library is linked: programs start without a driver, and the run-time
 # compiler is opened at first use.
-option(HEDDLE_CUDA_THIS_MACHINE "Compile CUDA code for the GPUs of this machine only" OFF)
 set(HEDDLE_HAS_CUDA false)
 if(NOT HEDDLE_CUDA STREQUAL "OFF" AND NOT HEDDLE_SANITIZE)
   if(NOT CMAKE_CUDA_COMPILER)
@@ -11,17 +10,17 @@ if(NOT HEDDLE_CUDA STREQUAL "OFF" AND NOT HEDDLE_SANITIZE)
     endif()
   endif()
   # For others' machines: machine code for the cards that matter today, and PTX for those to come.
-  # For this machine alone, which takes half the time: what it holds, or 90 where it holds no GPU.
+  # For this machine alone, which takes half the time: what it holds, or PTX where it holds no GPU.
   if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
     set(CMAKE_CUDA_ARCHITECTURES 80-real 90)
-    if(HEDDLE_CUDA_THIS_MACHINE)
+    if(HEDDLE_THIS_MACHINE)
       execute_process(COMMAND nvidia-smi --query-gpu=compute_cap --format=csv,noheader
         OUTPUT_VARIABLE capabilities ERROR_QUIET RESULT_VARIABLE no_gpu)
       string(REGEX MATCHALL "[0-9]+\\.[0-9]+" capabilities "${capabilities}")
       list(TRANSFORM capabilities REPLACE "\\." "")
       list(REMOVE_DUPLICATES capabilities)
       if(no_gpu OR NOT capabilities)
-        set(capabilities 90)
+        set(capabilities 90-virtual)
       endif()
       set(CMAKE_CUDA_ARCHITECTURES ${capabilities})
     endif()

@@ -73,7 +73,7 @@ if(HEDDLE_HAS_CUDA AND gpu_sources)
   target_link_options(gpu_test PRIVATE -static-libstdc++ -static-libgcc -Wl,--as-needed -s)
   heddle_test_options(gpu_test)
   execute_process(COMMAND nvidia-smi -L OUTPUT_QUIET ERROR_QUIET RESULT_VARIABLE no_gpu)
-  if(HEDDLE_CUDA_THIS_MACHINE AND no_gpu AND NOT HEDDLE_DEEP_CHECK)
+  if(HEDDLE_THIS_MACHINE AND no_gpu AND NOT HEDDLE_DEEP_CHECK)
     set_target_properties(gpu_test PROPERTIES EXCLUDE_FROM_ALL ON)
     # Kernels that are compiled to be checked alone (cuda.cmake) run for minutes, and round otherwise.
     if(HEDDLE_QUICK_CHECK)
