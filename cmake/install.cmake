@@ -15,11 +15,16 @@ install(DIRECTORY include/heddle ${PROJECT_BINARY_DIR}/include/heddle
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.hpp")
 install(DIRECTORY data/profiles DESTINATION ${CMAKE_INSTALL_DATADIR}/heddle
   FILES_MATCHING PATTERN "*.json")
+# As in the source tree, so that their links hold.
+set(documentation_folder ${CMAKE_INSTALL_DATADIR}/doc/heddle)
+install(FILES README.md DESTINATION ${documentation_folder})
+install(DIRECTORY docs DESTINATION ${documentation_folder} PATTERN Doxyfile EXCLUDE)
+install(DIRECTORY examples DESTINATION ${documentation_folder} PATTERN __pycache__ EXCLUDE)
 if(NOT HEDDLE_SANITIZE)
   install(TARGETS heddle_c EXPORT heddle_c_targets)
   install(FILES include/heddle.h include/heddle_edits.h include/heddle_methods.h
     include/heddle_ranks.h include/heddle_stream_order.h
-    include/heddle_tuning.h
+    include/heddle_tuning.h examples/fortran/heddle.f90
     DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
   install(EXPORT heddle_c_targets FILE heddle-c-targets.cmake NAMESPACE heddle::
     DESTINATION ${package_folder})

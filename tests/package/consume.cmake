@@ -10,6 +10,12 @@ endfunction()
 load_cache(${build_folder} READ_WITH_PREFIX built_ HEDDLE_NVCC)
 if(use STREQUAL find_package)
   run(${CMAKE_COMMAND} --install ${build_folder} --prefix ${scratch}/installed)
+  foreach(file share/doc/heddle/README.md share/doc/heddle/docs/README.md
+      share/doc/heddle/examples/quick_start.cpp include/heddle.f90)
+    if(NOT EXISTS ${scratch}/installed/${file})
+      message(FATAL_ERROR "${file} is not installed")
+    endif()
+  endforeach()
   # An installation may move.
   file(RENAME ${scratch}/installed ${scratch}/prefix)
   set(location -D CMAKE_PREFIX_PATH=${scratch}/prefix)
