@@ -32,8 +32,9 @@ HEDDLE_API heddle_status heddle_choose_method(const heddle_matrix *matrix, const
 
 /* The method that the command line's `--solver auto` takes after a solve by `method`, which it
  * chose, has ended as `outcome` after so many `iterations`: bicgstab where the matrix is not
- * Hermitian, minres where it is indefinite, gmres where bicgstab broke down. `other` gets NULL
- * where another method would help no more, as after a solve that converged, else a name that lasts.
+ * Hermitian, minres where it is indefinite, gmres where bicgstab broke down or stagnated.
+ * `other` gets NULL where another method would help no more, as after a solve that converged, else
+ * a name that lasts.
  * `reason` and `capacity` as above. */
 HEDDLE_API heddle_status heddle_choose_other_method(heddle_context *context, const char *method,
                                                     heddle_outcome outcome, int64_t iterations,
