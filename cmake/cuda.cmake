@@ -10,7 +10,8 @@ if(NOT HEDDLE_CUDA STREQUAL "OFF" AND NOT HEDDLE_SANITIZE)
     endif()
   endif()
   # For others' machines: machine code for the cards that matter today, and PTX for those to come.
-  # For this machine alone, which takes half the time: what it holds, or PTX where it holds no GPU.
+  # For this machine alone, which takes half the time: what it holds, or PTX where it holds no GPU;
+  # a build that checks also assembles that. What goes to a GPU elsewhere names its architecture.
   if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
     set(CMAKE_CUDA_ARCHITECTURES 80-real 90)
     if(HEDDLE_THIS_MACHINE)
@@ -21,6 +22,9 @@ if(NOT HEDDLE_CUDA STREQUAL "OFF" AND NOT HEDDLE_SANITIZE)
       list(REMOVE_DUPLICATES capabilities)
       if(no_gpu OR NOT capabilities)
         set(capabilities 90-virtual)
+        if(HEDDLE_QUICK_CHECK OR HEDDLE_DEEP_CHECK)
+          set(capabilities 90)
+        endif()
       endif()
       set(CMAKE_CUDA_ARCHITECTURES ${capabilities})
     endif()

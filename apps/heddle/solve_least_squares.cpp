@@ -216,6 +216,9 @@ std::optional<std::string> reason_for_least_squares(const SolveOptions& options,
                                       detail::entry_table_of(matrix));
   if (!has_adjoint && !options.damping) return std::nullopt;
   std::string reason = is_rectangular ? told_rectangular(matrix) : "by --damping";
+  if (const auto entry = entry_of_first_columns(matrix)) {
+    reason += ", which --entry " + std::string(name(*entry)) + " reads";
+  }
   refuse_other_options(options, reason);
   return reason;
 }

@@ -25,12 +25,13 @@ class HostBasis {
   virtual void orthogonalize(const FieldView<S>& from) = 0;
   virtual void append(const FieldView<S>& from, const FieldView<S>& to) = 0;
 
-  /// Whether vectors are stored as they are worked on, so that none is copied.
+  /// True where vectors are stored as they are worked on: none is copied.
   virtual bool is_in_place() const = 0;
-  /// Of such a basis: the newest vector, and where it is to be preconditioned into.
+  /// Where it is in place: the newest vector, and where that is to be preconditioned into.
   virtual S* newest() const = 0;
   virtual S* preconditioned() const = 0;
-  /// Else what it became is put there, and rounded itself: its image is that of what is kept.
+  /// Where it is not: stores z in the second basis, and rounds z to what was stored, since the next
+  /// image is of that.
   virtual void keep_preconditioned(const FieldView<S>& z) = 0;
 
   /// to = V y, or Z y of a flexible method, where y are the first numbers of the column.

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <limits>
+#include <memory>
 #include <span>
 #include <utility>
 #include <vector>
@@ -193,7 +194,7 @@ class HostLoop final : public MethodLoop<S> {
     }
   }
 
-  /// Whether step i is a preconditioner that can share the walk of the update before it.
+  /// True where step i is a preconditioner that can share the walk of the update before it.
   bool acts_by_rows(const methods::Facts& listing, int i) const {
     if (i == listing.steps || listing.step[i].kind != StepKind::precondition) return false;
     return listing.step[i].in != listing.step[i].out && parts_.preconditioner->acts_by_rows() &&
@@ -243,7 +244,7 @@ class HostLoop final : public MethodLoop<S> {
     axpby<S>(S(1), z, S(1), system.v[0], stream_);
   }
 
-  /// As many products at a time as a pass over the matrix takes.
+  /// A pass over the matrix takes several products at a time.
   void multiply(const Step& step) {
     std::array<System*, Reduction<S>::width> taken;
     std::size_t count = 0;

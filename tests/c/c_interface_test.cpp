@@ -273,6 +273,8 @@ TEST(CInterface, ChoosesAnotherMethodAsTheCommandLine) {
   EXPECT_STREQ(reason.data(), "conjugate gradient found the matrix indefinite after 7 iterations");
   EXPECT_EQ(after("cg", HEDDLE_NOT_HERMITIAN), "bicgstab");
   EXPECT_EQ(after("bicgstab", HEDDLE_BREAKDOWN), "gmres");
+  EXPECT_EQ(after("bicgstab", HEDDLE_STAGNATED), "gmres");
+  EXPECT_STREQ(reason.data(), "BiCGStab stagnated after 7 iterations");
   EXPECT_EQ(after("gmres", HEDDLE_BREAKDOWN), "");
   EXPECT_STREQ(reason.data(), "");
   EXPECT_EQ(after("cg", HEDDLE_CONVERGED), "");

@@ -114,10 +114,8 @@ TEST(HiddenTiles, TallMatricesMayBeOfQuaternions) {
     return told_rectangular(AnyMatrix(matrix_of(pattern, std::vector<real<double>>())));
   };
   EXPECT_EQ(told(9, 2), "the matrix is rectangular");
-  EXPECT_EQ(told(12, 3),
-            "the matrix is rectangular, or a square one of quaternions, which --entry quaternion "
-            "reads");
-  EXPECT_NE(told(24, 3).find("--entry dual-quaternion"), std::string::npos);
+  EXPECT_EQ(told(12, 3), "the matrix is rectangular, or a square one of quaternions");
+  EXPECT_EQ(told(24, 3), "the matrix is rectangular, or a square one of dual-quaternions");
   EXPECT_EQ(told(12, 0), "the matrix is rectangular");
 }
 

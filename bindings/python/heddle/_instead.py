@@ -11,6 +11,7 @@ from ._errors import SizeError, UnsupportedError, UsageError
 
 _operator = "scipy.sparse.linalg.LinearOperator((n, n), matvec=..., dtype=...)"
 
+
 def refuse_no_matrix(A: Any) -> None:
     """Of what has no entries."""
     if isinstance(A, (str, os.PathLike)):

@@ -15,6 +15,8 @@ from ._errors import SizeError, UsageError
 def check_places(source: Any) -> None:
     """Raises ``UsageError`` or ``SizeError`` for the first place of a SciPy sparse matrix that is
     none."""
+    if type(source).__module__.partition(".")[0] != "scipy":
+        return
     shape, form = source.shape, source.format
     if len(shape) != 2:
         raise UsageError(f"a sparse matrix has two dimensions, not {len(shape)}")

@@ -122,7 +122,7 @@ def _in_scipys_manner(
         M,
         rtol=min(rtol, _loosest),
         atol=min(atol, sys.float_info.max),
-        maxiter=length * (10 * numbers_of_x if maxiter is None else index(maxiter)),
+        maxiter=min(length * (10 * numbers_of_x if maxiter is None else index(maxiter)), sys.maxsize),
         **options,
     )
     result = solver.solve(given, x0=x0, callback=callback)

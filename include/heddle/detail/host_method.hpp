@@ -8,7 +8,6 @@
 
 #include "heddle/detail/loop_parts.hpp"
 #include "heddle/detail/method_program.hpp"
-#include "heddle/export.hpp"
 #include "heddle/method_info.hpp"
 #include "heddle/methods/judge.hpp"
 
@@ -39,13 +38,13 @@ struct HostStep {
   VectorMap vectors = own_vectors;  // of `update` and `sums`
   /// `sums`: `count` of them, each with the components of the method's ring.
   void (*decide)(T* c, const T* sums, int count, methods::Judge<T>& judge) = nullptr;
-  /// Of `Orthogonalize`. `basis`: a methods::Basis of the method's ring.
+  /// The decision of `Orthogonalize`. `basis`: a methods::Basis of the method's ring.
   void (*decide_by_basis)(T* c, void* basis, methods::Judge<T>& judge) = nullptr;
 };
 
 template <class S>
 struct HostMethod {
-  int scalars = 0;  // coefficients, at most
+  int scalars = 0;  // coefficients of the method or of its preconditioned form, whichever has more
   const HostStep<S>* start = nullptr;
   const HostStep<S>* iteration = nullptr;
   /// The decision of `FormSolution`; null without a basis.

@@ -63,7 +63,8 @@ struct HostWalk {
   using T = sum_t<S>;
   using Coefficients = methods::Coefficients<M, S>;
 
-  /// The data of all vectors. Different vectors share no memory.
+  /// The data of all vectors. Two may be the same memory (SameWalk): then a step writes at most one
+  /// of them, and each turn of its loop reads both before.
   struct Data {
     S* at[M::vectors];
   };
@@ -187,7 +188,10 @@ constexpr VectorMap vectors_of_preconditioned() {
   VectorMap map = own_vectors;
   const auto learn = [&](const methods::Facts& own, const methods::Facts& other) {
     for (int i = 0; i < own.steps && i < other.steps; ++i) {
-      if (other.step[i].kind != methods::StepKind::precondition) continue;
+      if (other.step[i].kind != methods::StepKind::precondition ||
+          own.step[i].kind != methods::StepKind::precondition) {
+        continue;
+      }
       map[static_cast<std::size_t>(other.step[i].out)] = static_cast<signed char>(own.step[i].out);
     }
   };
@@ -197,15 +201,16 @@ constexpr VectorMap vectors_of_preconditioned() {
   return map;
 }
 
-/// Whether a step does to its vectors what that of the preconditioned form does to the vectors that
-/// correspond, one by one and in the order of the listing: then their walks are one function, which
-/// may read a vector under two names, and writes each once.
+/// Finds steps that do to their vectors what those of the preconditioned form do to the vectors
+/// that correspond, one by one and in the order of the listing: their walks are one function, which
+/// may read a vector under two names, and writes each once. Bodies are not compared: a method says
+/// that they are alike (methods::has_like_bodies).
 template <class M, class Preconditioned>
 class SameWalk {
  public:
   template <class Own, class Other>
   static constexpr bool of() {
-    if constexpr (Own::kind != Other::kind) {
+    if constexpr (Own::kind != Other::kind || !methods::has_like_bodies<M>) {
       return false;
     } else if constexpr (Own::kind == methods::StepKind::update) {
       return same_update(Own{}, Other{});
@@ -306,7 +311,7 @@ class HostListings {
     return Step::kind == methods::StepKind::product && sizeof...(Sum) == 1 &&
            ((!Sum::in_ring && Sum::left == Step::in && Sum::right == Step::out) && ...);
   }
-  /// Whether an update of the listing or a preconditioner writes to it.
+  /// True where an update of the listing, or a preconditioner, writes to it.
   template <int vector, class... Step>
   static constexpr bool changes(methods::Listing<Step...>) {
     return ((Step::kind != methods::StepKind::orthogonalize && (Step::writes >> vector & 1u)) ||

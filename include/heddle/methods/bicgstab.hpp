@@ -10,6 +10,7 @@ namespace heddle::methods {
 template <Ring R, bool preconditioned>
 struct BiCGStab {
   static constexpr Ring ring = R;
+  static constexpr bool has_like_bodies = true;
   /// v = A p_hat, t = A s_hat; s overwrites r.
   enum Vector {
     x,

@@ -16,6 +16,7 @@ struct PolynomialProduct<a, b, Ring::complex> : Dot<a, b> {};
 template <Ring R, bool preconditioned>
 struct BiCGStab2 {
   static constexpr Ring ring = R;
+  static constexpr bool has_like_bodies = true;
   /// r1 = A M^-1 r, r2 = A M^-1 r1, and so the directions u, u1, u2. A hat is M^-1 of its vector.
   enum Vector {
     x,

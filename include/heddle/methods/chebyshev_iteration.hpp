@@ -10,6 +10,7 @@ namespace heddle::methods {
 template <Ring, bool preconditioned>
 struct ChebyshevIteration {
   static constexpr Ring ring = Ring::real;
+  static constexpr bool has_like_bodies = true;
   /// q = A d, z = M^-1 r.
   enum Vector { x, r, d, q, z = preconditioned ? 4 : r, vectors = preconditioned ? 5 : 4 };
   /// The first two are given. `rho` is that of the algorithm; d = z along_z + d along_d.

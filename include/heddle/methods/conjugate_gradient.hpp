@@ -8,6 +8,7 @@ namespace heddle::methods {
 template <Ring, bool preconditioned>
 struct ConjugateGradient {
   static constexpr Ring ring = Ring::real;
+  static constexpr bool has_like_bodies = true;
   enum Vector { x, r, p, q, z = preconditioned ? 4 : r, vectors = preconditioned ? 5 : 4 };
   enum Scalar { r_z, alpha, beta, scalars };
 

@@ -15,6 +15,7 @@ struct ResidualProduct<true, a, b> : PlainDot<a, b> {};
 template <Ring R, bool preconditioned, bool plain>
 struct ResidualMethod {
   static constexpr Ring ring = R;
+  static constexpr bool has_like_bodies = true;
   /// q = A p, w = A z, z = M^-1 r, u = M^-1 q.
   enum Vector {
     x,

@@ -147,6 +147,16 @@ inline constexpr bool is_flexible = false;
 template <has_basis M>
 inline constexpr bool is_flexible<M> = M::Finish::is_flexible;
 
+/// True if the body of each update does the same without a preconditioner to the vectors that it
+/// reads and writes, and reads each before it writes one that may be the same: a CPU then has one
+/// function for both forms. A method says so by `static constexpr bool has_like_bodies = true`; an
+/// update that writes other vectors in one of the forms has functions of its own anyway.
+template <class M>
+inline constexpr bool has_like_bodies = false;
+template <class M>
+  requires requires { M::has_like_bodies; }
+inline constexpr bool has_like_bodies<M> = M::has_like_bodies;
+
 template <class... Step>
 struct Listing {
   static constexpr int count = sizeof...(Step);

@@ -9,6 +9,7 @@ namespace heddle::methods {
 template <Ring, bool preconditioned>
 struct Minres {
   static constexpr Ring ring = Ring::real;
+  static constexpr bool has_like_bodies = true;
   /// r holds the Lanczos vector, u the one before it, both beta times as long as the paper's; z is
   /// M^-1 r. w and the one before it, in y, are the directions of x. The image in q makes room for
   /// the next z.

@@ -8,6 +8,7 @@ namespace heddle::methods {
 template <Ring, bool preconditioned>
 struct SingleReductionConjugateGradient {
   static constexpr Ring ring = Ring::real;
+  static constexpr bool has_like_bodies = true;
   /// s = A p, w = A z.
   enum Vector { x, r, p, s, w, z = preconditioned ? 5 : r, vectors = preconditioned ? 6 : 5 };
   enum Scalar { r_z, alpha, beta, scalars };

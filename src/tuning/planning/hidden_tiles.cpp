@@ -141,8 +141,7 @@ std::string told_rectangular(const AnyMatrix& matrix) {
   const std::string told = "the matrix is rectangular";
   const auto entry = entry_of_first_columns(matrix);
   if (!entry) return told;
-  return told + ", or a square one of " + std::string(name(*entry)) + "s, which --entry " +
-         std::string(name(*entry)) + " reads";
+  return told + ", or a square one of " + std::string(name(*entry)) + "s";
 }
 
 std::string advice_on(const HiddenTiles& tiles) {

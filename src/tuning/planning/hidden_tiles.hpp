@@ -24,7 +24,7 @@ std::optional<HiddenTiles> hidden_tiles(const AnyMatrix& matrix);
 /// unless it has 4 or 8 times as many rows as columns.
 std::optional<EntryKind> entry_of_first_columns(const AnyMatrix& matrix);
 
-/// Why lsmr solves with a matrix that is not square, and what else it may be.
+/// The reason why lsmr solves with a matrix that is not square, and what else it may be.
 std::string told_rectangular(const AnyMatrix& matrix);
 
 /// Advice about them, in a sentence without a full stop.
