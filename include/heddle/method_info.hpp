@@ -27,7 +27,8 @@ struct MethodInfo {
   std::string_view not_hermitian = "";  // why it refuses matrices without that symmetry
   std::string_view lost = "the recurrence broke down";  // meaning of device::loop_lost
   std::string_view orthogonal = "";                     // meaning of device::loop_orthogonal
-  std::string_view grew = "the residual grew until rounding left no digit of x";
+  std::string_view grew =
+      "the residual grew until rounding left no digit of x, as with a singular matrix";
   const MethodInfo* single_reduction = nullptr;  // for cg=single-reduction, if there is one
 };
 

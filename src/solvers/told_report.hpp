@@ -154,8 +154,9 @@ inline std::string_view told_detail_of_column(Status status, int end_of_run, boo
       if (end_of_run == device::loop_lost) {
         return "p* A p vanishes: the matrix is singular, or beyond the range of squares";
       }
-      return end_of_run == device::loop_grew ? "the residual grew until rounding left no digit of x"
-                                             : "the true residual does not follow the recurrence";
+      return end_of_run == device::loop_grew
+                 ? MethodInfo().grew
+                 : std::string_view("the true residual does not follow the recurrence");
     default:
       return "";
   }

@@ -166,6 +166,20 @@ TEST_F(SolveMethod, IsGmresWhereTheResidualOfBiCGStabOnlyGrows) {
   EXPECT_EQ(report["status"], "converged");
 }
 
+TEST_F(SolveMethod, SaysWhereTheMatrixMayBeSingular) {
+  constexpr int n = 10;
+  DenseMatrix neumann = diagonal(std::vector<double>(n, 2));
+  neumann.at(0, 0) = neumann.at(n - 1, n - 1) = 1;
+  for (int i = 1; i < n; ++i) neumann.at(i, i - 1) = neumann.at(i - 1, i) = -1;
+  write(neumann);
+  for (const char* method : {"cg", "minres"}) {
+    const Result result = solve({"--rhs", "ones", "--solver", method, "--json"});
+    EXPECT_EQ(result.status, 1) << method;
+    const std::string detail = result.json()["detail"];
+    EXPECT_NE(detail.find("singular"), std::string::npos) << method << ": " << detail;
+  }
+}
+
 TEST_F(SolveMethod, IsFgmresForPreconditionersThatVary) {
   write(real_matrix(31));
   for (const char* preconditioner : {"gmres", "gmres:3", "cr:3"}) {
