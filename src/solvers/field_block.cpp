@@ -17,7 +17,7 @@ namespace {
 template <class S>
 constexpr bool has_kernels = has_cuda && !std::is_same_v<S, long double>;
 
-/// Of the rows of one process, subtrees that threads share.
+/// Subtrees, at most, into which threads divide the rows of one process.
 constexpr Offset most_parts = 128;
 
 Offset numbers_on_gpu(int fields, int size) { return Offset(fields) * fields * size; }
@@ -284,7 +284,7 @@ void BlockOperations<R, S>::sum_products(const FieldBlock<S>& u, const FieldBloc
   const Offset parts = std::max<Offset>(1, (groups + width - 1) / width);
   const Offset numbers = all.numbers();
   partials_.assign(static_cast<std::size_t>(parts * numbers), T(0));
-  // Of a part, sums of subtrees that are whole, each larger than the next.
+  // A part keeps the sums of its subtrees that are whole, each larger than the next.
   const auto levels = static_cast<std::size_t>(std::bit_width(static_cast<std::size_t>(width)));
   const std::size_t scalars = all.scalars() + (levels + 1) * static_cast<std::size_t>(numbers);
   for_each_part(u.front(), scalars, panels_, [&](Offset first, Offset end, T* panels) {
