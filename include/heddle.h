@@ -40,6 +40,7 @@ typedef struct heddle_matrix heddle_matrix;     /* assembled: compressed sparse 
 typedef struct heddle_operator heddle_operator; /* a matrix stored for products, or a callback */
 typedef struct heddle_preconditioner heddle_preconditioner;
 typedef struct heddle_solver heddle_solver;
+typedef struct heddle_settings heddle_settings; /* by name; of any calls */
 typedef struct heddle_profile heddle_profile; /* measured plans of matrices, on one device */
 
 typedef HEDDLE_ENUM(heddle_status) {
@@ -139,6 +140,29 @@ HEDDLE_API const char *heddle_entry_name(heddle_entry entry);
 HEDDLE_API int32_t heddle_entry_scalars(heddle_entry entry);
 HEDDLE_API int32_t heddle_row_scalars(heddle_entry entry);
 
+/* Settings ----------------------------------------------------------------------------------- */
+
+/* Settings of any calls, by name: docs/reference/settings.md lists them. A call takes those that are
+ * its own, and the defaults for the rest; where it takes `settings`, NULL is none. They may be changed
+ * and destroyed after the call. */
+HEDDLE_API heddle_status heddle_settings_create(heddle_context *context,
+                                                heddle_settings **settings);
+/* "tolerance", "1e-8": refused at once, and named, are names that there are not and values out of
+ * their range. NULL as value is the default again. */
+HEDDLE_API heddle_status heddle_settings_set(heddle_settings *settings, const char *name,
+                                             const char *value);
+HEDDLE_API heddle_status heddle_settings_set_number(heddle_settings *settings, const char *name,
+                                                    double value);
+/* All of a JSON object, {"tolerance": 1e-8, "restart": 50}, or none of it. */
+HEDDLE_API heddle_status heddle_settings_set_json(heddle_settings *settings, const char *json);
+/* The settings that were given, as a JSON object; copies as `heddle_message`. */
+HEDDLE_API size_t heddle_settings_json(const heddle_settings *settings, char *buffer,
+                                       size_t capacity);
+/* All settings that there are, as a JSON array of objects: use, name, alias, kind, value, values,
+ * default, help and taken_by. Copies as `heddle_message`. */
+HEDDLE_API size_t heddle_settings_table(char *buffer, size_t capacity);
+HEDDLE_API void heddle_settings_destroy(heddle_settings **settings);
+
 /* Matrices ----------------------------------------------------------------------------------- */
 
 /* Copies the arrays. No row may name a column twice. */
@@ -211,28 +235,16 @@ typedef struct heddle_allocator {
   void *user;
 } heddle_allocator;
 
-typedef struct heddle_operator_options {
-  size_t struct_size;
-  const char *device; /* "cpu", "cuda", "cuda:N", "auto": a GPU where one works; NULL is "cpu" */
-  int32_t threads;    /* on the CPU; 0 takes every core that the process may use */
-  void *stream;       /* a cudaStream_t, which must outlive all that is made with it; NULL: the
-                         library's own */
-  const char *plan;   /* see docs/reference/plans.md; NULL: chosen for the matrix, by profiles or a rule */
-  const heddle_allocator *allocator; /* copied; NULL: the library's own */
-  const char *storage; /* "sliced", under a plan, or "hisparse", docs/guide/hierarchical.md; NULL: sliced */
-  /* Of hisparse, docs/guide/hierarchical.md; by profiles where none of the three is given: */
-  int32_t node;       /* rows of a node: 4, 8, ..., 256; 0: 128 */
-  const char *launch; /* on a GPU, "run=1,warps=4,piece=512", each or none; NULL: by a rule */
-  const char *dense;  /* percent of its places from which a leaf is dense, "1" to "100", "never" or
-                         "bytes": where that takes fewer; NULL: bytes */
-} heddle_operator_options;
-/* Sets struct_size to `size`, which is sizeof(heddle_operator_options), and the defaults named
- * above. Writes `size` bytes at most. */
-HEDDLE_API void heddle_operator_options_init(heddle_operator_options *options, size_t size);
+/* For all that is made of these settings. */
+HEDDLE_API heddle_status heddle_settings_use_allocator(heddle_settings *settings,
+                                                       const heddle_allocator *allocator);
+/* A cudaStream_t, which must outlive all that is made with it; NULL: the library's own. */
+HEDDLE_API heddle_status heddle_settings_use_stream(heddle_settings *settings, void *stream);
 
-/* Stores the matrix as its plan says; `matrix` may go. `options` may be NULL. */
+/* Stores the matrix on a device as the settings say: device, threads, plan, storage and, of
+ * hierarchical storage, node, dense and launch; `matrix` may go. */
 HEDDLE_API heddle_status heddle_operator_create(const heddle_matrix *matrix,
-                                                const heddle_operator_options *options,
+                                                const heddle_settings *settings,
                                                 heddle_operator **result);
 
 /* y = A x, or z = M^-1 r, by the caller: views, HEDDLE_ROW_MAJOR, that alias the solver's own memory
@@ -256,10 +268,9 @@ HEDDLE_API heddle_status heddle_operator_from_callback(heddle_context *context, 
                                                        heddle_precision precision,
                                                        heddle_apply apply, void *user,
                                                        heddle_operator **result);
-/* The same on the device that `options` name, in their stream and by their allocator; without a
- * plan. */
+/* The same on the device that the settings name, in their stream and by their allocator. */
 HEDDLE_API heddle_status heddle_operator_from_callback_on(
-    heddle_context *context, const heddle_operator_options *options, int64_t rows,
+    heddle_context *context, const heddle_settings *settings, int64_t rows,
     heddle_entry entry, heddle_precision precision, heddle_apply apply, void *user,
     heddle_operator **result);
 /* A*, of the values that A has whenever it multiplies. */
@@ -286,10 +297,11 @@ HEDDLE_API size_t heddle_operator_plan(const heddle_operator *A, char *buffer, s
 
 /* Preconditioners ---------------------------------------------------------------------------- */
 
-/* As --preconditioner of the command line: "jacobi", "block-jacobi:2", "jacobi*fsai", "none".
- * "auto" is jacobi where every diagonal entry has an inverse, else none, as without stored entries.
- */
+/* `text` is that of --preconditioner of the command line: "jacobi", "block-jacobi:2", "jacobi*fsai",
+ * "none", "multigrid". "auto" is jacobi where every diagonal entry has an inverse, else none, as
+ * without stored entries. The settings are those of multigrid. */
 HEDDLE_API heddle_status heddle_preconditioner_create(const heddle_operator *A, const char *text,
+                                                      const heddle_settings *settings,
                                                       heddle_preconditioner **result);
 /* The caller's own. `varies`: not 0 where an application may be
  * another map than the one before; then only flexible methods take it. Methods for Hermitian
@@ -313,37 +325,19 @@ typedef struct heddle_progress {
  * outlive the solver. */
 typedef int (*heddle_observer)(void *user, const heddle_progress *progress);
 
-typedef struct heddle_solver_options {
-  size_t struct_size;
-  double tolerance;          /* on |b - A x| / |b|; -1: 1e-10 in double, 1e-5 in single precision */
-  double absolute_tolerance; /* on |b - A x|, enough by itself; 0 */
-  int64_t max_iterations;    /* 10000 */
-  int32_t restart;           /* of gmres and fgmres: 30 */
-  int32_t record_history;    /* not 0: keep the residual of every iteration; 0 */
-  double time_limit;         /* seconds; infinity */
-  heddle_observer observer;  /* NULL */
-  void *user;                /* for the observer */
-  double lower, upper;       /* of M^-1 A, for chebyshev and richardson; both 0: an estimate */
-  double omega;              /* the step of richardson, for any matrix; 0: 2 / (lower + upper) */
-  int32_t basis_in_single;   /* not 0: gmres and fgmres keep their vectors as floats; 0 */
-  int64_t fields_in_single;  /* not 0: iterations have every field and the matrix in floats, refined
-                                by residuals in double; doubles go on where floats come no further.
-                                Of operators in double and sliced storage, with preconditioners by
-                                text; the host drives such solves; 0 */
-  int32_t keep_best;         /* not 0: a solve that a limit of iterations or time ends, or the caller,
-                                returns the x of the least residual that was looked at; 0: the last */
-} heddle_solver_options;
-/* As heddle_operator_options_init, with sizeof(heddle_solver_options). */
-HEDDLE_API void heddle_solver_options_init(heddle_solver_options *options, size_t size);
+/* Called by the solvers that are made of these settings; by least squares with |A* r - d^2 x| / (|A| |r|),
+ * before each iteration. NULL: none. */
+HEDDLE_API heddle_status heddle_settings_observe(heddle_settings *settings,
+                                                 heddle_observer observer, void *user);
 
 /* `method`: cg, bicgstab, bicgstab2, minres, gmres, fgmres, cocg, cocr, cr, chebyshev, richardson;
  * or block-cg, which solves up to 16 systems in one Krylov space, and neither enqueues nor has a
  * null space. For a choice see `heddle_choose_method`.
  * The solver shares operator and preconditioner, which may be NULL for none; both handles may go.
- * `options` may be NULL. */
+ * The settings are those of a solver: tolerance, max_iterations, restart and others. */
 HEDDLE_API heddle_status heddle_solver_create(const heddle_operator *A, const char *method,
                                               const heddle_preconditioner *preconditioner,
-                                              const heddle_solver_options *options,
+                                              const heddle_settings *settings,
                                               heddle_solver **solver);
 HEDDLE_API void heddle_solver_destroy(heddle_solver **solver);
 
@@ -395,7 +389,7 @@ HEDDLE_API heddle_status heddle_solver_solve_all(heddle_solver *solver, int64_t 
                                                  heddle_report *reports);
 /* Relative residuals from iteration 0, of the last solve (of several systems, the first), or the
  * last that was waited for; the array is the solver's, until its next solve. Empty unless the
- * options ask for them. HEDDLE_ERROR_BUSY while it solves. */
+ * setting record_history asks for them. HEDDLE_ERROR_BUSY while it solves. */
 HEDDLE_API heddle_status heddle_solver_history(const heddle_solver *solver, const double **values,
                                                int64_t *count);
 /* The last solve in words, as `heddle_message` copies; "" before the first and while it solves. */

@@ -56,46 +56,21 @@ HEDDLE_API heddle_status heddle_solver_set_null_space(heddle_solver *solver, int
 
 /* Multigrid ---------------------------------------------------------------------------------- */
 
-/* Cycle, smoother, interpolation and the precision of levels are said by the preconditioner's text,
- * all of them by "multigrid:k:gauss-seidel:plain:single". One of coordinates, candidates and
- * adaptive. */
-typedef struct heddle_multigrid_options {
-  size_t struct_size;
-  double strength;           /* rows are aggregated where |a_ij| is larger than so much of
-                                sqrt(|a_ii a_jj|), and by less where that aggregates too few; 0.08 */
-  const double *coordinates; /* of each row of block2 or block3 entries, so many numbers: coarse
-                                levels have the motions of a rigid body; NULL */
-  int64_t candidate_count;   /* up to 6; 0: constants */
-  const heddle_view *candidates; /* fields that A nearly maps to 0, in the host's memory */
-  int32_t adaptive;              /* not 0: such fields are found from random ones */
-  int32_t estimates_again;       /* not 0: new values have the largest eigenvalues of all levels
-                                    estimated anew, on the CPU; 0: where they seem to grow */
-} heddle_multigrid_options;
-/* As heddle_operator_options_init, with sizeof(heddle_multigrid_options). */
-HEDDLE_API void heddle_multigrid_options_init(heddle_multigrid_options *options, size_t size);
+/* heddle_preconditioner_create makes it, of a text that names multigrid; its settings are cycle,
+ * smoother, interpolation, level_precision, strength, candidates (adaptive) and estimates_again. Of
+ * coordinates, candidates and adaptive ones there is one. */
 
-/* As heddle_preconditioner_create, of a text that names multigrid; copies what the options name. */
-HEDDLE_API heddle_status heddle_preconditioner_create_multigrid(
-    const heddle_operator *A, const char *text, const heddle_multigrid_options *options,
-    heddle_preconditioner **result);
+/* Two numbers for each row of block2 entries, or three of block3: coarse levels have the motions of a
+ * rigid body. They are read where the settings are used, and stay the caller's; NULL: none. */
+HEDDLE_API heddle_status heddle_settings_use_coordinates(heddle_settings *settings,
+                                                         const double *coordinates);
+/* Up to 6 fields that A nearly maps to 0, in the host's memory, likewise; 0: constants. */
+HEDDLE_API heddle_status heddle_settings_use_candidates(heddle_settings *settings, int64_t count,
+                                                        const heddle_view *candidates);
 
 /* Least squares ------------------------------------------------------------------------------ */
 
 typedef struct heddle_least_squares heddle_least_squares;
-
-typedef struct heddle_least_squares_options {
-  size_t struct_size;
-  double damping;   /* d of |A x - b|^2 + d^2 |x|^2; 0 */
-  double tolerance; /* on |A* r - d^2 x| / (|A| |r|), or on |r| / (|b| + |A| |x|), r = b - A x;
-                       -1: 1e-8 in double, 1e-5 in single precision */
-  int64_t max_iterations;   /* 10000 */
-  double time_limit;        /* seconds; infinity */
-  heddle_observer observer; /* of |A* r - d^2 x| / (|A| |r|), before each iteration; NULL */
-  void *user;               /* for the observer */
-} heddle_least_squares_options;
-/* As heddle_operator_options_init, with sizeof(heddle_least_squares_options). */
-HEDDLE_API void heddle_least_squares_options_init(heddle_least_squares_options *options,
-                                                  size_t size);
 
 typedef struct heddle_least_squares_report {
   size_t struct_size; /* sizeof(heddle_least_squares_report), set by the caller */
@@ -113,9 +88,10 @@ typedef struct heddle_least_squares_report {
 } heddle_least_squares_report;
 
 /* LSMR: minimizes |A x - b|^2 + d^2 |x|^2 for an A of any shape that has an adjoint. Shares the
- * operator, whose handle may go; `options` may be NULL. */
+ * operator, whose handle may go. The settings are damping (d), tolerance, max_iterations and
+ * time_limit. */
 HEDDLE_API heddle_status heddle_least_squares_create(const heddle_operator *A,
-                                                     const heddle_least_squares_options *options,
+                                                     const heddle_settings *settings,
                                                      heddle_least_squares **solver);
 /* b has a row for each row of A, x for each of its columns: from the guess in x, and writes x.
  * `report` may be NULL. */

@@ -28,23 +28,10 @@ HEDDLE_API heddle_status heddle_run_on_ranks(heddle_context *context, int32_t ra
 HEDDLE_API int32_t heddle_communicator_rank(const heddle_communicator *ranks);
 HEDDLE_API int32_t heddle_communicator_size(const heddle_communicator *ranks);
 
-typedef struct heddle_rank_options {
-  size_t struct_size;
-  const char *device;    /* of this rank: "cpu", or "cuda:N": all ranks are on GPUs, or none; "cpu" */
-  int32_t threads;       /* of this rank, on the CPU; 0: its part of what the process may use */
-  const char *plan;      /* one that ranks can store; NULL: chosen, by rank 0 */
-  const char *partition; /* rows of a rank by "entries", "rows", "metis" or "scotch", or first rows,
-                            multiples of 256, "0,512"; NULL: entries */
-  const char *exchange;  /* "vector", "naive" or "task", docs/guide/distributed.md; "auto" or NULL: one
-                            that is chosen */
-  const char *boundary;  /* rows that need others' columns "whole", with the bits of one rank, or
-                            "split"; NULL: whole */
-} heddle_rank_options;
-/* As heddle_operator_options_init, with sizeof(heddle_rank_options). */
-HEDDLE_API void heddle_rank_options_init(heddle_rank_options *options, size_t size);
-
-/* This rank's rows of a square matrix, which all ranks pass whole, with equal options but `device`
- * and `threads`; `matrix` may go, and `options` may be NULL. Vectors of the operator, and the values
+/* This rank's rows of a square matrix, which all ranks pass whole, with equal settings but device and
+ * threads; `matrix` may go. The settings are device (of this rank; all ranks are on GPUs, or none),
+ * threads (of this rank, 0: its part of what the process may use), plan, partition, exchange and
+ * boundary. Vectors of the operator, and the values
  * that heddle_operator_update_values takes, are of this rank's rows, in their order.
  *
  * This call, and all that make, multiply or solve with what is made of it, are collective: every rank
@@ -54,7 +41,7 @@ HEDDLE_API void heddle_rank_options_init(heddle_rank_options *options, size_t si
  * are those of the rows of all ranks, in the matrix's order. */
 HEDDLE_API heddle_status heddle_operator_distribute(heddle_communicator *ranks,
                                                     const heddle_matrix *matrix,
-                                                    const heddle_rank_options *options,
+                                                    const heddle_settings *settings,
                                                     heddle_operator **result);
 /* Of such an operator: the rows of the matrix that this rank has, as many as heddle_operator_size
  * tells, into `rows`. */

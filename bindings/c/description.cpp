@@ -11,11 +11,11 @@
 #include <string>
 #include <vector>
 
-#include "device_named.hpp"
 #include "guard.hpp"
 #include "handles.hpp"
 #include "heddle/tuning/measure.hpp"
 #include "ranks.hpp"
+#include "settings_given.hpp"
 #include "sized_struct.hpp"
 #include "tuning/search/linear_work.hpp"
 
@@ -24,85 +24,46 @@ using namespace heddle::c;
 
 namespace {
 
-const heddle_description_options default_description_options{sizeof(heddle_description_options),
-                                                             nullptr,
-                                                             0,
-                                                             0,
-                                                             detail::BalanceAssumptions{}.cache,
-                                                             detail::BalanceAssumptions{}.bandwidth,
-                                                             detail::BalanceAssumptions{}.link,
-                                                             nullptr,
-                                                             nullptr,
-                                                             nullptr,
-                                                             nullptr,
-                                                             0,
-                                                             0,
-                                                             0,
-                                                             nullptr};
-
-double rate_of(double given, const char* name) {
-  if (given > 0 && std::isfinite(given)) return given;
-  throw Error(ErrorKind::usage, std::string(name) + " is above 0, in GB/s");
-}
-
-detail::ScalingQuestion question_of(const heddle_description_options& c) {
-  detail::ScalingQuestion question;
-  question.network = c.scaling;
-  if (c.rates != nullptr) question.rates = c.rates;
-  if (c.partition != nullptr) question.partition = c.partition;
-  if (c.rank_count < 0) throw Error(ErrorKind::usage, "rank_count is negative");
-  if (c.rank_count > 0) {
-    const std::int32_t* const first = &required(c.ranks, "ranks");
-    question.ranks.assign(first, first + c.rank_count);
-  }
-  question.unknowns = c.unknowns;
-  return question;
-}
-
-detail::DescriptionOptions options_of(const heddle_description_options& c) {
+detail::DescriptionOptions description_of(const heddle_settings* settings) {
+  const auto given = options_of<DescriptionSettings>(settings);
+  const auto storage = options_of<StorageSettings>(settings);
   detail::DescriptionOptions options;
-  if (c.node != 0) options.nodes.size = c.node;
-  if (c.dense != nullptr) options.nodes.dense = parse_dense(c.dense);
-  if (c.cache < 0) throw Error(ErrorKind::usage, "the cache has 0 or more bytes");
-  options.balance = {c.cache, rate_of(c.bandwidth, "bandwidth"), rate_of(c.link, "link")};
-  options.tries_multigrid = c.multigrid != 0;
-  if (c.scaling != nullptr) {
-    options.scaling = question_of(c);
-  } else if (c.rates != nullptr || c.partition != nullptr || c.rank_count != 0 || c.unknowns != 0) {
-    throw Error(ErrorKind::usage,
-                "rates, partition, ranks and unknowns are for scaling: name a network");
+  options.nodes = storage.nodes();
+  options.balance = {given.cache, given.bandwidth, given.link};
+  options.tries_multigrid = given.tries_multigrid;
+  if (!given.scaling.empty()) {
+    options.scaling = detail::question_of(given);
+  } else {
+    for (const char* const name : {"rates", "partition", "ranks", "unknowns"}) {
+      if (!given_or_none(settings).named.has(name)) continue;
+      throw Error(ErrorKind::usage, std::string(name) + " is for scaling: name a network");
+    }
   }
   return options;
 }
 
 }  // namespace
 
-void heddle_description_options_init(heddle_description_options* options, size_t size) {
-  init_struct(options, size, default_description_options);
-}
-
-heddle_status heddle_matrix_describe(const heddle_matrix* matrix,
-                                     const heddle_description_options* given, char* buffer,
-                                     size_t capacity, size_t* length) {
+heddle_status heddle_matrix_describe(const heddle_matrix* matrix, const heddle_settings* settings,
+                                     char* buffer, size_t capacity, size_t* length) {
   return guarded_by(matrix, [&] {
-    const auto c = read_struct(given, default_description_options, "heddle_description_options");
-    const Device device = device_named(c.device, c.threads);
-    const auto json = to_json(detail::describe(matrix->matrix, options_of(c), device));
+    const Device device = device_of(settings);
+    const auto json = to_json(detail::describe(matrix->matrix, description_of(settings), device));
     const std::size_t size = copy_text(
         json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace), buffer, capacity);
     if (length != nullptr) *length = size;
   });
 }
 
-heddle_status heddle_matrix_best_ranks(const heddle_matrix* matrix,
-                                       const heddle_description_options* given, int32_t* ranks) {
+heddle_status heddle_matrix_best_ranks(const heddle_matrix* matrix, const heddle_settings* settings,
+                                       int32_t* ranks) {
   return guarded_by(matrix, [&] {
-    const auto c = read_struct(given, default_description_options, "heddle_description_options");
-    if (c.scaling == nullptr) throw Error(ErrorKind::usage, "scaling names no network");
-    const Device device = device_named(c.device, c.threads);
+    const auto given = options_of<DescriptionSettings>(settings);
+    if (given.scaling.empty()) throw Error(ErrorKind::usage, "scaling names no network");
     constexpr int no_flops = 0;  // the time of an iteration is that of its bytes
-    required(ranks, "ranks") =
-        detail::predict_scaling(matrix->matrix, question_of(c), no_flops, device).best;
+    required(ranks, "ranks") = detail::predict_scaling(matrix->matrix, detail::question_of(given),
+                                                       no_flops, device_of(settings))
+                                   .best;
   });
 }
 

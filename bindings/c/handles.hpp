@@ -20,6 +20,7 @@
 #include "heddle/runtime/any_matrix.hpp"
 #include "heddle/runtime/any_refined_solver.hpp"
 #include "heddle/runtime/any_solver.hpp"
+#include "heddle/runtime/settings.hpp"
 #include "heddle/tuning/profile.hpp"
 #include "named_entry.hpp"
 
@@ -81,6 +82,20 @@ struct PreconditionerParts {
 struct heddle_context {
   heddle::c::SharedMessages messages = std::make_shared<heddle::c::Messages>();
   heddle::c::Definitions definitions;
+};
+
+struct heddle_settings {
+  heddle::c::SharedMessages messages;
+  heddle::Settings named = {};
+  // Pointers, which have no text; null or empty where they were not given.
+  heddle_observer observer = nullptr;
+  void* observer_user = nullptr;
+  heddle_tune_observer tune_observer = nullptr;
+  void* tune_observer_user = nullptr;
+  void* stream = nullptr;
+  std::optional<heddle_allocator> allocator = std::nullopt;
+  const double* coordinates = nullptr;
+  std::vector<heddle_view> candidates = {};
 };
 
 struct heddle_matrix {

@@ -70,13 +70,10 @@ OperatorParts parts_of_tree(HierarchicalMatrix<E> made_tree, const NamedEntry& e
 
 }  // namespace
 
-NodeLayout nodes_of(const heddle_matrix& matrix, const heddle_operator_options& options,
+NodeLayout nodes_of(const heddle_matrix& matrix, const StorageSettings& storage,
                     const Device& device) {
-  if (options.node != 0 || options.dense != nullptr || options.launch != nullptr) {
-    NodeLayout nodes;
-    if (options.node != 0) nodes.size = options.node;
-    if (options.dense != nullptr) nodes.dense = parse_dense(options.dense);
-    if (options.launch != nullptr) nodes.launch = parse_tree_launch(options.launch);
+  if (storage.node != 0 || !storage.dense.empty() || !storage.launch.empty()) {
+    const NodeLayout nodes = storage.nodes();
     if (nodes.launch != TreeLaunch() && !device.on_gpu()) {
       throw Error(ErrorKind::usage, "launch is of products on a GPU, not on a CPU");
     }

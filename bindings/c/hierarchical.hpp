@@ -10,7 +10,7 @@ namespace heddle::c {
 
 /// As options name them, else what profiles have, or the rule. Throws `Error` (usage) for a text
 /// that names none, and for a launch on a CPU.
-NodeLayout nodes_of(const heddle_matrix& matrix, const heddle_operator_options& options,
+NodeLayout nodes_of(const heddle_matrix& matrix, const StorageSettings& storage,
                     const Device& device);
 
 OperatorParts tree_of(const heddle_matrix& given, const NodeLayout& nodes, const Device& device,

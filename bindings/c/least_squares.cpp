@@ -1,11 +1,11 @@
 // Least squares of heddle.h.
-#include <limits>
 #include <memory>
 #include <utility>
 
 #include "guard.hpp"
 #include "handles.hpp"
 #include "heddle/lsmr.hpp"
+#include "settings_given.hpp"
 #include "sized_struct.hpp"
 #include "solve_calls.hpp"
 #include "views.hpp"
@@ -14,32 +14,6 @@ using namespace heddle;
 using namespace heddle::c;
 
 namespace {
-
-const heddle_least_squares_options default_least_squares_options{
-    sizeof(heddle_least_squares_options),
-    0,
-    LeastSquaresOptions::by_precision,
-    10000,
-    std::numeric_limits<double>::infinity(),
-    nullptr,
-    nullptr};
-
-/// `Lsmr` refuses what is out of its range.
-LeastSquaresOptions options_of(const heddle_least_squares_options* given) {
-  const auto c = read_struct(given, default_least_squares_options, "heddle_least_squares_options");
-  LeastSquaresOptions options;
-  options.damping = c.damping;
-  options.tolerance = c.tolerance;
-  options.max_iterations = c.max_iterations;
-  options.time_limit = c.time_limit;
-  if (c.observer != nullptr) {
-    options.observer = [observer = c.observer, user = c.user](const LeastSquaresProgress& now) {
-      const heddle_progress progress{now.iteration, now.relative_residual, now.seconds};
-      return observer(user, &progress) == 0;
-    };
-  }
-  return options;
-}
 
 heddle_least_squares_report told(const LeastSquaresReport& report) {
   heddle_least_squares_report c{};
@@ -59,16 +33,12 @@ heddle_least_squares_report told(const LeastSquaresReport& report) {
 
 }  // namespace
 
-void heddle_least_squares_options_init(heddle_least_squares_options* options, size_t size) {
-  init_struct(options, size, default_least_squares_options);
-}
-
-heddle_status heddle_least_squares_create(const heddle_operator* A,
-                                          const heddle_least_squares_options* given,
+heddle_status heddle_least_squares_create(const heddle_operator* A, const heddle_settings* settings,
                                           heddle_least_squares** solver) {
   return guarded_by(A, [&] {
     heddle_least_squares*& out = required(solver, "solver");
-    const LeastSquaresOptions options = options_of(given);
+    auto options = options_of<LeastSquaresOptions>(settings);
+    options.observer = observer_of<LeastSquaresProgress>(settings);
     out = A->parts->matrix.visit([&]<class S>(
                                      const std::shared_ptr<const LinearOperator<S>>& matrix) {
       return new heddle_least_squares{

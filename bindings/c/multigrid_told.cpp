@@ -6,17 +6,13 @@
 #include <utility>
 #include <vector>
 
-#include "sized_struct.hpp"
+#include "settings_given.hpp"
 #include "views.hpp"
 
 using namespace heddle;
 using namespace heddle::c;
 
 namespace {
-
-const heddle_multigrid_options default_multigrid_options{
-    sizeof(heddle_multigrid_options), MultigridOptions{}.strength, nullptr, 0, nullptr, 0, 0};
-constexpr std::int64_t most_candidates = 6;
 
 /// The points of the rows, two or three numbers each.
 std::shared_ptr<const std::vector<std::array<double, 3>>> points_of(const double* coordinates,
@@ -36,12 +32,12 @@ std::shared_ptr<const std::vector<std::array<double, 3>>> points_of(const double
 
 template <class S>
 std::shared_ptr<const std::vector<std::vector<double>>> candidates_of(
-    const heddle_multigrid_options& options, const NamedEntry& entry, std::int64_t rows) {
-  const heddle_view& first = required(options.candidates, "candidates");
+    const std::vector<heddle_view>& candidates, const NamedEntry& entry, std::int64_t rows) {
   std::vector<std::vector<double>> fields;
-  for (std::int64_t k = 0; k < options.candidate_count; ++k) {
+  for (std::size_t k = 0; k < candidates.size(); ++k) {
     const std::string name = "candidates[" + std::to_string(k) + "]";
-    const auto field = field_of<const S>(&first + k, entry, entry.row_scalars(), {}, name.c_str());
+    const auto field =
+        field_of<const S>(&candidates[k], entry, entry.row_scalars(), {}, name.c_str());
     if (field.size != rows) {
       throw Error(ErrorKind::size_mismatch, name + " has " + std::to_string(field.size) +
                                                 " rows, and the matrix " + std::to_string(rows));
@@ -56,37 +52,32 @@ std::shared_ptr<const std::vector<std::vector<double>>> candidates_of(
 
 }  // namespace
 
-void heddle_multigrid_options_init(heddle_multigrid_options* options, size_t size) {
-  init_struct(options, size, default_multigrid_options);
-}
-
-MultigridChoice heddle::c::told_by(const heddle_multigrid_options* given, MultigridChoice choice,
+MultigridChoice heddle::c::told_by(const heddle_settings* settings, MultigridChoice choice,
                                    const NamedEntry& entry, std::int64_t rows,
                                    Precision precision) {
-  const auto options = read_struct(given, default_multigrid_options, "heddle_multigrid_options");
-  if (!(options.strength >= 0 && options.strength < 1)) {
-    throw Error(ErrorKind::usage, "the strength is at least 0 and below 1");
-  }
-  if (options.candidate_count < 0 || options.candidate_count > most_candidates) {
-    throw Error(ErrorKind::usage,
-                "there are 0 to " + std::to_string(most_candidates) + " candidates");
-  }
-  if ((options.coordinates != nullptr) + (options.candidate_count > 0) + (options.adaptive != 0) >
-      1) {
+  const heddle_settings& given = given_or_none(settings);
+  choice = with_settings(std::move(choice), given.named);
+  if ((given.coordinates != nullptr) + !given.candidates.empty() + choice.is_adaptive > 1) {
     throw Error(ErrorKind::usage,
                 "coordinates are where candidates come from, as is the search that is adaptive: "
                 "give one of them, or candidates");
   }
-  choice.strength = options.strength;
-  choice.is_adaptive = options.adaptive != 0;
-  choice.estimates_again = options.estimates_again != 0;
-  if (options.coordinates != nullptr) {
-    choice.points = points_of(options.coordinates, entry, rows);
-  }
-  if (options.candidate_count > 0) {
+  if (given.coordinates != nullptr) choice.points = points_of(given.coordinates, entry, rows);
+  if (!given.candidates.empty()) {
     choice.candidates = precision == Precision::double_precision
-                            ? candidates_of<double>(options, entry, rows)
-                            : candidates_of<float>(options, entry, rows);
+                            ? candidates_of<double>(given.candidates, entry, rows)
+                            : candidates_of<float>(given.candidates, entry, rows);
   }
   return choice;
+}
+
+std::string heddle::c::first_of_multigrid(const heddle_settings* settings) {
+  const heddle_settings& given = given_or_none(settings);
+  if (given.coordinates != nullptr) return "coordinates";
+  if (!given.candidates.empty()) return "candidates";
+  for (const SettingRow& setting : settings_table()) {
+    if (setting.use != SettingUse::multigrid) continue;
+    if (const auto* const found = given.named.find(setting.name)) return found->spelling;
+  }
+  return "";
 }

@@ -1,7 +1,8 @@
-// What multigrid is told by the options of heddle.h.
+// Settings of heddle.h that are for multigrid.
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "heddle.h"
 #include "heddle/runtime/entry_kind.hpp"
@@ -10,9 +11,11 @@
 
 namespace heddle::c {
 
-/// `choice` with the strength, coordinates and candidates of `given`, which may be null; of a
-/// matrix with so many rows. Throws `Error`.
-MultigridChoice told_by(const heddle_multigrid_options* given, MultigridChoice choice,
+/// `choice` with what the settings, which may be null, say of it; of a matrix with so many rows.
+/// Throws `Error`.
+MultigridChoice told_by(const heddle_settings* settings, MultigridChoice choice,
                         const NamedEntry& entry, std::int64_t rows, Precision precision);
+/// A setting of multigrid that is given; empty where there is none.
+std::string first_of_multigrid(const heddle_settings* settings);
 
 }  // namespace heddle::c

@@ -7,8 +7,6 @@
 
 #include "base/names.hpp"
 #include "callback_operator.hpp"
-#include "callers_memory.hpp"
-#include "device_named.hpp"
 #include "guard.hpp"
 #include "handles.hpp"
 #include "heddle/hierarchical_memory.hpp"
@@ -17,6 +15,7 @@
 #include "heddle/plan_choice.hpp"
 #include "hierarchical.hpp"
 #include "ranks.hpp"
+#include "settings_given.hpp"
 #include "sized_struct.hpp"
 #include "tuning/planning/plan_attempt.hpp"
 #include "views.hpp"
@@ -26,26 +25,14 @@ using namespace heddle::c;
 
 namespace {
 
-const heddle_operator_options default_operator_options{sizeof(heddle_operator_options),
-                                                       nullptr,
-                                                       0,
-                                                       nullptr,
-                                                       nullptr,
-                                                       nullptr,
-                                                       nullptr,
-                                                       0,
-                                                       nullptr,
-                                                       nullptr};
-
-Plan plan_of(const heddle_operator_options& options, const AnyMatrix& matrix,
-             const Device& device) {
-  if (options.plan != nullptr) return parse_plan(options.plan);
+Plan plan_of(const StorageSettings& storage, const AnyMatrix& matrix, const Device& device) {
+  if (!storage.plan.empty()) return parse_plan(storage.plan);
   return choose_plan(matrix, device, Profiles::for_device(device));
 }
 
-AnyOperator stored_by(const heddle_operator_options& options, const AnyMatrix& matrix,
+AnyOperator stored_by(const StorageSettings& storage, const AnyMatrix& matrix,
                       const Device& device) {
-  if (options.plan != nullptr) return {matrix, parse_plan(options.plan), device};
+  if (!storage.plan.empty()) return {matrix, parse_plan(storage.plan), device};
   PlanChoice choice = Profiles::for_device(device).choose(matrix, device, {});
   std::optional<AnyOperator> stored;
   act_on(
@@ -54,24 +41,18 @@ AnyOperator stored_by(const heddle_operator_options& options, const AnyMatrix& m
   return *std::move(stored);
 }
 
-bool is_hierarchical(const heddle_operator_options& options) {
-  const std::string_view storage = options.storage == nullptr ? "sliced" : options.storage;
-  if (!is_same_name(storage, "sliced") && !is_same_name(storage, "hisparse")) {
-    throw Error(ErrorKind::usage, "the storage is sliced or hisparse, not " + std::string(storage));
-  }
-  const bool is_tree = is_same_name(storage, "hisparse");
-  if (is_tree && options.plan != nullptr) {
+/// Throws `Error` (usage) for settings of the other storage.
+StorageSettings storage_of(const heddle_settings* settings) {
+  const auto storage = options_of<StorageSettings>(settings);
+  if (storage.is_hierarchical && !storage.plan.empty()) {
     throw Error(ErrorKind::usage, "a plan is of sliced storage, and the storage is hisparse");
   }
-  const char* const given = options.node != 0           ? "node"
-                            : options.launch != nullptr ? "launch"
-                            : options.dense != nullptr  ? "dense"
-                                                        : nullptr;
-  if (!is_tree && given != nullptr) {
+  for (const char* const name : {"node", "launch", "dense"}) {
+    if (storage.is_hierarchical || !given_or_none(settings).named.has(name)) continue;
     throw Error(ErrorKind::usage,
-                std::string(given) + " is of the storage hisparse, not of sliced storage");
+                std::string(name) + " is of the storage hisparse, not of sliced storage");
   }
-  return is_tree;
+  return storage;
 }
 
 heddle_operator* new_operator(const SharedMessages& messages, OperatorParts parts) {
@@ -80,48 +61,41 @@ heddle_operator* new_operator(const SharedMessages& messages, OperatorParts part
 
 }  // namespace
 
-void heddle_operator_options_init(heddle_operator_options* options, size_t size) {
-  init_struct(options, size, default_operator_options);
-}
-
-heddle_status heddle_operator_create(const heddle_matrix* matrix,
-                                     const heddle_operator_options* given,
+heddle_status heddle_operator_create(const heddle_matrix* matrix, const heddle_settings* settings,
                                      heddle_operator** result) {
   return guarded_by(matrix, [&] {
     heddle_operator*& out = required(result, "result");
-    const auto options = read_struct(given, default_operator_options, "heddle_operator_options");
-    auto memory = memory_of(options.allocator);
-    const Device device =
-        device_named(options.device, options.threads, options.stream, memory.get());
-    if (is_hierarchical(options)) {
-      out = new_operator(matrix->messages, tree_of(*matrix, nodes_of(*matrix, options, device),
+    const StorageSettings storage = storage_of(settings);
+    auto memory = memory_of(settings);
+    const Device device = device_of(settings, memory.get());
+    if (storage.is_hierarchical) {
+      out = new_operator(matrix->messages, tree_of(*matrix, nodes_of(*matrix, storage, device),
                                                    device, std::move(memory)));
       return;
     }
-    AnyOperator stored = stored_by(options, matrix->matrix, device);
+    AnyOperator stored = stored_by(storage, matrix->matrix, device);
     const AnyLinearOperator any(stored);
     out =
         new_operator(matrix->messages, {std::move(memory), any, matrix->entry, std::move(stored)});
   });
 }
 
-heddle_status heddle_matrix_memory(const heddle_matrix* matrix,
-                                   const heddle_operator_options* given, int64_t* product,
-                                   int64_t* total) {
+heddle_status heddle_matrix_memory(const heddle_matrix* matrix, const heddle_settings* settings,
+                                   int64_t* product, int64_t* total) {
   return guarded_by(matrix, [&] {
-    const auto options = read_struct(given, default_operator_options, "heddle_operator_options");
-    const Device device = device_named(options.device, options.threads, options.stream);
+    const StorageSettings storage = storage_of(settings);
+    const Device device = device_of(settings);
     const AnyMatrix& m = matrix->matrix;
     const auto tell = [&](const auto& memory) {
       if (product != nullptr) *product = memory.product();
       if (total != nullptr) *total = memory.total();
     };
-    if (is_hierarchical(options)) {
-      const NodeLayout nodes = nodes_of(*matrix, options, device);
+    if (storage.is_hierarchical) {
+      const NodeLayout nodes = nodes_of(*matrix, storage, device);
       tell(hierarchical_memory(m.pattern(), nodes, m.entry_bytes(), device));
       return;
     }
-    const Plan plan = plan_of(options, m, device);
+    const Plan plan = plan_of(storage, m, device);
     const EntryBytes bytes = std::visit([&](const auto& entry) { return entry->bytes(plan); },
                                         detail::entry_table_of(m));
     tell(memory_use(m.pattern(), plan, bytes, device));
@@ -137,21 +111,20 @@ heddle_status heddle_operator_from_callback(heddle_context* context, int64_t row
 }
 
 heddle_status heddle_operator_from_callback_on(heddle_context* context,
-                                               const heddle_operator_options* given, int64_t rows,
+                                               const heddle_settings* settings, int64_t rows,
                                                heddle_entry entry, heddle_precision precision,
                                                heddle_apply apply, void* user,
                                                heddle_operator** result) {
   return guarded_by(context, [&] {
     heddle_operator*& out = required(result, "result");
     if (apply == nullptr) throw Error(ErrorKind::usage, "apply is a null pointer");
-    const auto options = read_struct(given, default_operator_options, "heddle_operator_options");
-    if (options.plan != nullptr || options.storage != nullptr) {
-      throw Error(ErrorKind::usage, std::string(options.plan != nullptr ? "a plan" : "a storage") +
+    const auto storage = options_of<StorageSettings>(settings);
+    if (!storage.plan.empty() || storage.is_hierarchical) {
+      throw Error(ErrorKind::usage, std::string(storage.plan.empty() ? "a storage" : "a plan") +
                                         " stores a matrix, and a callback has none");
     }
-    auto memory = memory_of(options.allocator);
-    const Device device =
-        device_named(options.device, options.threads, options.stream, memory.get());
+    auto memory = memory_of(settings);
+    const Device device = device_of(settings, memory.get());
     const Callback callback{apply, user, context->definitions.find(entry), "operator",
                             location_on(device)};
     const Index size = checked_index(rows);

@@ -53,26 +53,22 @@ heddle_preconditioner* named_preconditioner(const heddle_operator* A,
 }  // namespace
 
 heddle_status heddle_preconditioner_create(const heddle_operator* A, const char* text,
+                                           const heddle_settings* settings,
                                            heddle_preconditioner** result) {
   return guarded_by(A, [&] {
     heddle_preconditioner*& out = required(result, "result");
-    out = named_preconditioner(A, ComposedChoice::parse(&required(text, "text")));
-  });
-}
-
-heddle_status heddle_preconditioner_create_multigrid(const heddle_operator* A, const char* text,
-                                                     const heddle_multigrid_options* given,
-                                                     heddle_preconditioner** result) {
-  return guarded_by(A, [&] {
-    heddle_preconditioner*& out = required(result, "result");
     ComposedChoice choice = ComposedChoice::parse(&required(text, "text"));
-    if (!choice.has(PreconditionerKind::multigrid)) {
-      throw Error(ErrorKind::usage,
-                  "options of multigrid are for it, and the preconditioner is " + choice.text());
+    const std::string setting = first_of_multigrid(settings);
+    if (!setting.empty()) {
+      if (!choice.has(PreconditionerKind::multigrid)) {
+        throw Error(ErrorKind::usage,
+                    setting + " is for the preconditioner multigrid, not for " + choice.text());
+      }
+      const OperatorParts& parts = *A->parts;
+      choice.multigrid =
+          told_by(settings, choice.multigrid, parts.entry,
+                  parts.rows_of_all.value_or(parts.matrix.rows()), parts.precision());
     }
-    const OperatorParts& parts = *A->parts;
-    choice.multigrid = told_by(given, choice.multigrid, parts.entry,
-                               parts.rows_of_all.value_or(parts.matrix.rows()), parts.precision());
     out = named_preconditioner(A, choice);
   });
 }

@@ -13,14 +13,13 @@
 #include <vector>
 
 #include "description/scaling.hpp"
-#include "device_named.hpp"
 #include "distributed/named_partition.hpp"
 #include "guard.hpp"
 #include "heddle/detail/reduction.hpp"
 #include "heddle/distributed_operator.hpp"
 #include "heddle/plan_choice.hpp"
 #include "patterns.hpp"
-#include "sized_struct.hpp"
+#include "settings_given.hpp"
 #include "views.hpp"
 
 using namespace heddle;
@@ -28,22 +27,43 @@ using namespace heddle::c;
 
 namespace {
 
-const heddle_rank_options default_rank_options{
-    sizeof(heddle_rank_options), nullptr, 0, nullptr, nullptr, nullptr, nullptr};
-
-Device device_of(const heddle_rank_options& options, int ranks) {
-  const Device named = device_named(options.device, options.threads);
-  if (named.on_gpu() || options.threads != 0) return named;
-  return Device::cpu(std::max(1, named.threads() / ranks));
+/// The device of this rank: without a number of threads its part of all.
+Device device_of_rank(const heddle_settings* settings, int ranks) {
+  const Device named = device_of(settings);
+  const bool shares = !named.on_gpu() && options_of<StorageSettings>(settings).threads == 0;
+  return shares ? Device::cpu(std::max(1, named.threads() / ranks)) : named;
 }
 
-Plan plan_of(const heddle_rank_options& options, const AnyMatrix& matrix, const Device& device,
+Plan plan_of(const std::string& text, const AnyMatrix& matrix, const Device& device,
              Communicator& ranks) {
-  if (options.plan != nullptr) return parse_plan(options.plan);
+  if (!text.empty()) return parse_plan(text);
   // As for all ranks' threads together.
   const Device all = device.on_gpu() ? device : Device::cpu();
   const Plan plan = distributed_plan(choose_plan(matrix, all, Profiles::for_device(all)));
   return parse_plan(text_of_rank(ranks, 0, to_full_string(plan)));
+}
+
+/// Throws `Error` for what ranks cannot do with a matrix.
+StorageSettings storage_for_ranks(const heddle_settings* settings, const AnyMatrix& matrix) {
+  if (matrix.rows() != matrix.columns()) {
+    throw Error(ErrorKind::unsupported, "ranks share square matrices, not one of " +
+                                            std::to_string(matrix.rows()) + " rows and " +
+                                            std::to_string(matrix.columns()) + " columns");
+  }
+  for (const char* const name : {"node", "dense", "launch"}) {
+    if (!given_or_none(settings).named.has(name)) continue;
+    throw Error(ErrorKind::unsupported, std::string(name) + " is not for ranks");
+  }
+  const std::string transfer = options_of<RankSettings>(settings).transfer;
+  if (transfer != "auto" && transfer != "peer") {
+    throw Error(ErrorKind::unsupported,
+                "ranks of heddle_run_on_ranks have transfer=peer, not " + transfer);
+  }
+  auto storage = options_of<StorageSettings>(settings);
+  if (storage.is_hierarchical) {
+    throw Error(ErrorKind::unsupported, "ranks share matrices in sliced storage, not in hisparse");
+  }
+  return storage;
 }
 
 template <class S>
@@ -117,12 +137,8 @@ int32_t heddle_communicator_size(const heddle_communicator* ranks) {
   return size;
 }
 
-void heddle_rank_options_init(heddle_rank_options* options, size_t size) {
-  init_struct(options, size, default_rank_options);
-}
-
 heddle_status heddle_operator_distribute(heddle_communicator* ranks, const heddle_matrix* matrix,
-                                         const heddle_rank_options* given,
+                                         const heddle_settings* settings,
                                          heddle_operator** result) {
   return guarded_by(ranks, [&] {
     Communicator& all = ranks->ranks->now();
@@ -130,22 +146,16 @@ heddle_status heddle_operator_distribute(heddle_communicator* ranks, const heddl
       heddle_operator*& out = required(result, "result");
       const NamedEntry entry = required(matrix, "matrix").entry;
       const AnyMatrix& m = matrix->matrix;
-      const auto options = read_struct(given, default_rank_options, "heddle_rank_options");
-      if (m.rows() != m.columns()) {
-        throw Error(ErrorKind::unsupported, "ranks share square matrices, not one of " +
-                                                std::to_string(m.rows()) + " rows and " +
-                                                std::to_string(m.columns()) + " columns");
-      }
-      const Device device = device_of(options, all.size());
-      const Plan plan = plan_of(options, m, device, all);
-      const BoundaryStorage boundary =
-          parse_boundary_storage(options.boundary == nullptr ? "whole" : options.boundary);
-      const Partition partition = detail::named_partition(
-          options.partition == nullptr ? "entries" : options.partition, m.pattern(), all.size());
-      const std::string_view exchange = options.exchange == nullptr ? "auto" : options.exchange;
-      const ExchangeMode mode = exchange == "auto"
+      const StorageSettings storage = storage_for_ranks(settings, m);
+      const auto shared = options_of<RankSettings>(settings);
+      const Device device = device_of_rank(settings, all.size());
+      const Plan plan = plan_of(storage.plan, m, device, all);
+      const BoundaryStorage boundary = parse_boundary_storage(shared.boundary);
+      const Partition partition =
+          detail::named_partition(shared.partition, m.pattern(), all.size());
+      const ExchangeMode mode = shared.exchange == "auto"
                                     ? detail::choose_exchange(all, partition, m, device).mode
-                                    : parse_exchange_mode(exchange);
+                                    : parse_exchange_mode(shared.exchange);
       const RankEntries own = entries_of_rank(m.pattern(), m.values(), partition, all.rank());
       out = new heddle_operator{
           ranks->messages,

@@ -19,25 +19,11 @@ inline constexpr std::size_t sizes_of_versions<heddle_pattern>[] = {64};
 template <>
 inline constexpr std::size_t sizes_of_versions<heddle_info>[] = {112};
 template <>
-inline constexpr std::size_t sizes_of_versions<heddle_operator_options>[] = {40, 48, 64, 80};
-template <>
 inline constexpr std::size_t sizes_of_versions<heddle_edits>[] = {48};
-template <>
-inline constexpr std::size_t sizes_of_versions<heddle_rank_options>[] = {48, 56};
-template <>
-inline constexpr std::size_t sizes_of_versions<heddle_solver_options>[] = {64, 96, 104, 112};
 template <>
 inline constexpr std::size_t sizes_of_versions<heddle_report>[] = {72, 80};
 template <>
-inline constexpr std::size_t sizes_of_versions<heddle_tune_options>[] = {72, 120};
-template <>
-inline constexpr std::size_t sizes_of_versions<heddle_description_options>[] = {96, 104};
-template <>
 inline constexpr std::size_t sizes_of_versions<heddle_product_times>[] = {72};
-template <>
-inline constexpr std::size_t sizes_of_versions<heddle_multigrid_options>[] = {48};
-template <>
-inline constexpr std::size_t sizes_of_versions<heddle_least_squares_options>[] = {56};
 template <>
 inline constexpr std::size_t sizes_of_versions<heddle_least_squares_report>[] = {88};
 
@@ -67,16 +53,6 @@ void write_struct(T* given, T values, const char* name) {
   const std::size_t size = known_size(*given, name);
   values.struct_size = size;
   std::memcpy(given, &values, size);
-}
-
-/// Writes `size` bytes of the caller's struct: the defaults, and zeros where the program is newer
-/// than the library. The call that reads the struct refuses a size of no version.
-template <class T>
-void init_struct(T* given, std::size_t size, T defaults) {
-  if (given == nullptr || size < sizeof size) return;
-  defaults.struct_size = size;
-  std::memset(static_cast<void*>(given), 0, size);
-  std::memcpy(given, &defaults, std::min(size, sizeof defaults));
 }
 
 }  // namespace heddle::c

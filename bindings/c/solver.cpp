@@ -21,6 +21,7 @@
 #include "heddle/method_info.hpp"
 #include "heddle/report.hpp"
 #include "ranks.hpp"
+#include "settings_given.hpp"
 #include "sized_struct.hpp"
 #include "solve_calls.hpp"
 #include "solvers/listed_solver.hpp"
@@ -31,78 +32,6 @@ using namespace heddle;
 using namespace heddle::c;
 
 namespace {
-
-const heddle_solver_options default_solver_options{sizeof(heddle_solver_options),
-                                                   SolverOptions::by_precision,
-                                                   0,
-                                                   10000,
-                                                   30,
-                                                   0,
-                                                   std::numeric_limits<double>::infinity(),
-                                                   nullptr,
-                                                   nullptr,
-                                                   0,
-                                                   0,
-                                                   0,
-                                                   0,
-                                                   0,
-                                                   0};
-
-/// Of methods that go by an interval or a step.
-void take_steps(const heddle_solver_options& c, const MethodInfo& method, SolverOptions& options) {
-  const bool has_interval = c.lower != 0 || c.upper != 0;
-  if (has_interval && !method.takes_interval) {
-    throw Error(ErrorKind::usage, "lower and upper are for chebyshev and richardson, not for " +
-                                      std::string(method.name));
-  }
-  if (c.omega != 0 && !method.takes_omega) {
-    throw Error(ErrorKind::usage, "omega is for richardson, not for " + std::string(method.name));
-  }
-  if (has_interval && c.omega != 0) {
-    throw Error(ErrorKind::usage, "omega, and lower and upper: give one of them");
-  }
-  if (has_interval && !(0 < c.lower && c.lower < c.upper && std::isfinite(c.upper))) {
-    throw Error(ErrorKind::usage, "an interval needs 0 < lower < upper, both finite");
-  }
-  if (!std::isfinite(c.omega)) throw Error(ErrorKind::usage, "omega is not finite");
-  if (has_interval) options.interval = {c.lower, c.upper};
-  if (c.omega != 0) options.omega = c.omega;
-}
-
-SolverOptions options_of(const heddle_solver_options* given, const MethodInfo& method) {
-  const auto c = read_struct(given, default_solver_options, "heddle_solver_options");
-  SolverOptions options;
-  const bool by_precision = c.tolerance == SolverOptions::by_precision;
-  if (!by_precision && !(c.tolerance >= 0 && c.tolerance < 1)) {
-    throw Error(ErrorKind::usage, "the tolerance is at least 0 and below 1");
-  }
-  if (!(c.absolute_tolerance >= 0)) {
-    throw Error(ErrorKind::usage, "the absolute tolerance is at least 0");
-  }
-  if (c.max_iterations < 0) throw Error(ErrorKind::usage, "max_iterations is negative");
-  if (c.restart < 1) throw Error(ErrorKind::usage, "restart is 1 or more");
-  if (!(c.time_limit >= 0)) throw Error(ErrorKind::usage, "the time limit is 0 s or more");
-  options.tolerance = c.tolerance;
-  options.absolute_tolerance = c.absolute_tolerance;
-  options.max_iterations = c.max_iterations;
-  options.restart = c.restart;
-  options.record_history = c.record_history != 0;
-  options.time_limit = c.time_limit;
-  if (c.keep_best != 0) options.keep = Keep::best;
-  if (c.basis_in_single != 0 && !method.restarts) {
-    throw Error(ErrorKind::usage,
-                "a basis in single is for gmres and fgmres, not for " + std::string(method.name));
-  }
-  if (c.basis_in_single != 0) options.basis_precision = StoredScalar::single;
-  take_steps(c, method, options);
-  if (c.observer != nullptr) {
-    options.observer = [observer = c.observer, user = c.user](const SolveProgress& now) {
-      const heddle_progress progress{now.iteration, now.relative_residual, now.seconds};
-      return observer(user, &progress) == 0;
-    };
-  }
-  return options;
-}
 
 /// Null for none.
 template <class S>
@@ -116,12 +45,11 @@ SharedPreconditioner<S> preconditioner_for(const heddle_preconditioner* given) {
 }
 
 /// What solves with fields in floats around `solver`; null unless the options ask for that.
-std::unique_ptr<AnyRefinedSolver> refined(const heddle_solver_options* given,
-                                          const OperatorParts& parts, const MethodInfo& method,
+std::unique_ptr<AnyRefinedSolver> refined(bool has_narrow_fields, const OperatorParts& parts,
+                                          const MethodInfo& method,
                                           const heddle_preconditioner* preconditioner,
                                           InEither<OwnedSolver>& solver) {
-  const auto c = read_struct(given, default_solver_options, "heddle_solver_options");
-  if (c.fields_in_single == 0) return nullptr;
+  if (!has_narrow_fields) return nullptr;
   const auto refuse = [](const std::string& why) {
     throw Error(ErrorKind::unsupported, "fields in single precision " + why);
   };
@@ -178,20 +106,19 @@ const std::vector<double>& history_of(const heddle_solver& solver) {
 
 }  // namespace
 
-void heddle_solver_options_init(heddle_solver_options* options, size_t size) {
-  init_struct(options, size, default_solver_options);
-}
-
 heddle_status heddle_solver_create(const heddle_operator* A, const char* method,
                                    const heddle_preconditioner* preconditioner,
-                                   const heddle_solver_options* given, heddle_solver** solver) {
+                                   const heddle_settings* settings, heddle_solver** solver) {
   return guarded_by(A, [&] {
     heddle_solver*& out = required(solver, "solver");
     const std::string_view name = &required(method, "method");
     const bool is_block = is_same_name(name, block_cg_method.info.name);
     const MethodInfo& info = is_block ? block_cg_method.info : find_method(name);
     const auto make = [&]<class S>(const std::shared_ptr<const LinearOperator<S>>& matrix) {
-      const SolverOptions options = options_of(given, info);
+      check_for_method(given_or_none(settings).named, info.name);
+      SolveSettings given = options_of<SolveSettings>(settings);
+      given.solver.observer = observer_of<SolveProgress>(settings);
+      const SolverOptions& options = given.solver;
       const OperatorReference<S> reference(matrix);
       auto shared = preconditioner_for<S>(preconditioner);
       auto made = std::make_unique<heddle_solver>(
@@ -202,7 +129,8 @@ heddle_status heddle_solver_create(const heddle_operator* A, const char* method,
       if (is_block) {
         made->block = std::make_unique<BlockConjugateGradient<S>>(reference, shared, options);
       }
-      made->refined = refined(given, *A->parts, info, preconditioner, made->solver);
+      made->refined =
+          refined(given.has_narrow_fields, *A->parts, info, preconditioner, made->solver);
       return made.release();
     };
     on_all_ranks(*A->parts, [&] { out = A->parts->matrix.visit(make); });

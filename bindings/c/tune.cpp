@@ -9,12 +9,11 @@
 #include <utility>
 #include <vector>
 
-#include "device_named.hpp"
 #include "guard.hpp"
 #include "handles.hpp"
 #include "heddle/plan_choice.hpp"
 #include "multigrid_told.hpp"
-#include "sized_struct.hpp"
+#include "settings_given.hpp"
 #include "tuning/search/search_limits.hpp"
 
 using namespace heddle;
@@ -22,125 +21,92 @@ using namespace heddle::c;
 
 namespace {
 
-const heddle_tune_options default_tune_options{sizeof(heddle_tune_options),
-                                               nullptr,
-                                               0,
-                                               nullptr,
-                                               nullptr,
-                                               0,
-                                               TuneOptions{}.max_memory_ratio,
-                                               nullptr,
-                                               nullptr,
-                                               TuneOptions{}.memory_weight,
-                                               TuneOptions{}.confidence,
-                                               TuneOptions{}.tightness,
-                                               TuneOptions{}.most_runs,
-                                               nullptr,
-                                               nullptr};
-
 Objective objective_named(const char* name) {
   return name == nullptr ? Objective() : parse_objective(name);
 }
 
-bool is_of_multigrid(const heddle_tune_options& options) {
-  return options.objective != nullptr && std::string_view(options.objective) == "multigrid";
-}
-bool is_of_nodes(const heddle_tune_options& options) {
-  const std::string_view storage = options.storage == nullptr ? "sliced" : options.storage;
-  if (!is_same_name(storage, "sliced") && !is_same_name(storage, "hisparse")) {
-    throw Error(ErrorKind::usage, "the storage is sliced or hisparse, not " + std::string(storage));
+enum class Tuned { plans, nodes, multigrid };
+
+struct Task {
+  Tuned tuned = Tuned::plans;
+  TuneOptions options;
+};
+
+/// Throws `Error` (usage) for what excludes each other.
+Tuned tuned_by(const heddle_settings* settings, const std::string& objective) {
+  const bool is_multigrid = is_same_name(objective, "multigrid");
+  const bool is_tree = options_of<StorageSettings>(settings).is_hierarchical;
+  if (is_multigrid && is_tree) {
+    throw Error(ErrorKind::usage, "multigrid is tuned in sliced storage");
   }
-  return is_same_name(storage, "hisparse");
+  const std::string setting = first_of_multigrid(settings);
+  if (!is_multigrid && !setting.empty()) {
+    throw Error(ErrorKind::usage,
+                setting + " is for the objective multigrid, not for " + objective);
+  }
+  for (const char* const name : {"search", "memory_weight"}) {
+    if ((!is_multigrid && !is_tree) || !given_or_none(settings).named.has(name)) continue;
+    throw Error(ErrorKind::usage, std::string(name) + " is of plans, not of trees or multigrid");
+  }
+  return is_multigrid ? Tuned::multigrid : is_tree ? Tuned::nodes : Tuned::plans;
 }
 
-/// `tune` and the rest refuse what is out of its range.
-TuneOptions options_of(const heddle_tune_options& c, const Device& device) {
-  TuneOptions options;
-  const bool tunes_plans = !is_of_multigrid(c) && !is_of_nodes(c);
-  if (!is_of_multigrid(c)) options.objective = objective_named(c.objective);
-  if (c.search != nullptr) options.search = parse_search(c.search);
-  if (!(c.seconds >= 0)) throw Error(ErrorKind::usage, "the seconds of a search are 0 or more");
-  if (!(c.max_memory_ratio >= 1)) {
-    throw Error(ErrorKind::usage, "max_memory_ratio is at least 1, the memory of CSR");
-  }
-  if (c.multigrid != nullptr && !is_of_multigrid(c)) {
-    throw Error(ErrorKind::usage, "multigrid is for that objective, not for " +
-                                      (c.objective == nullptr ? "cg" : std::string(c.objective)));
-  }
-  options.max_memory_ratio = c.max_memory_ratio;
-  options.memory_weight = c.memory_weight;
-  options.confidence = c.confidence;
-  options.tightness = c.tightness;
-  options.most_runs = c.max_runs;
+Task task_of(const heddle_settings* settings, const Device& device) {
+  const auto given = options_of<TuneSettings>(settings);
+  Task task{tuned_by(settings, given.objective), given.options};
+  TuneOptions& options = task.options;
+  if (task.tuned != Tuned::multigrid) options.objective = parse_objective(given.objective);
   options.least_runs = std::min(options.least_runs, options.most_runs);
-  if (tunes_plans) options.seconds_limit = usual_seconds(options.search, device);
-  if (c.seconds > 0) options.seconds_limit = c.seconds;
+  if (task.tuned == Tuned::plans) options.seconds_limit = usual_seconds(options.search, device);
+  if (given.seconds > 0) options.seconds_limit = given.seconds;
   options.known = Profiles::for_device(device);
-  if (c.observer != nullptr) {
-    options.observer = [observer = c.observer, user = c.user](const TuneProgress& now) {
+  const heddle_settings& own = given_or_none(settings);
+  if (own.tune_observer != nullptr) {
+    options.observer = [observer = own.tune_observer,
+                        user = own.tune_observer_user](const TuneProgress& now) {
       const heddle_tune_progress progress{now.tried, now.expected, now.seconds, now.seconds_left};
       return observer(user, &progress) == 0;
     };
   }
-  return options;
+  return task;
 }
 
-/// Plans alone. Throws `Error` (usage) for what else there is to tune.
-TuneOptions options_of_plans(const heddle_tune_options& c, const Device& device) {
-  if (is_of_multigrid(c) || is_of_nodes(c)) {
-    throw Error(ErrorKind::usage, "only plans are tuned over a domain");
-  }
-  return options_of(c, device);
+/// Throws `Error` (usage) for what else there is to tune.
+TuneOptions options_of_plans(const heddle_settings* settings, const Device& device) {
+  Task task = task_of(settings, device);
+  if (task.tuned == Tuned::plans) return std::move(task.options);
+  throw Error(ErrorKind::usage, "only plans are tuned over a domain");
 }
 
-Profile tuned(const heddle_matrix& given, const heddle_tune_options& c, const Device& device) {
+Profile tuned(const heddle_matrix& given, const heddle_settings* settings) {
+  const Device device = device_of(settings);
   const NamedMatrix matrix{"matrix", &given.matrix};
-  const TuneOptions options = options_of(c, device);
-  if (is_of_multigrid(c) || is_of_nodes(c)) {
-    if (options.search != Search::pruned || c.memory_weight != 0) {
-      throw Error(ErrorKind::usage,
-                  "search and memory_weight are of plans, not of trees or multigrid");
-    }
-    if (c.max_runs < 1) throw Error(ErrorKind::usage, "max_runs is at least 1");
-  }
-  if (is_of_multigrid(c)) {
-    if (is_of_nodes(c)) throw Error(ErrorKind::usage, "multigrid is tuned in sliced storage");
-    const MultigridChoice candidates =
-        told_by(c.multigrid, {}, given.entry, given.matrix.rows(), given.matrix.precision());
-    return tune_multigrid(matrix, candidates, device, options);
-  }
-  return is_of_nodes(c) ? tune_nodes(matrix, device, options) : tune(matrix, device, options);
-}
-
-heddle_tune_options read(const heddle_tune_options* given) {
-  return read_struct(given, default_tune_options, "heddle_tune_options");
+  const Task task = task_of(settings, device);
+  if (task.tuned == Tuned::plans) return tune(matrix, device, task.options);
+  if (task.tuned == Tuned::nodes) return tune_nodes(matrix, device, task.options);
+  const MultigridChoice candidates =
+      told_by(settings, {}, given.entry, given.matrix.rows(), given.matrix.precision());
+  return tune_multigrid(matrix, candidates, device, task.options);
 }
 
 }  // namespace
 
-void heddle_tune_options_init(heddle_tune_options* options, size_t size) {
-  init_struct(options, size, default_tune_options);
-}
-
-heddle_status heddle_tune(const heddle_matrix* matrix, const heddle_tune_options* given,
+heddle_status heddle_tune(const heddle_matrix* matrix, const heddle_settings* settings,
                           heddle_profile** profile) {
   return guarded_by(matrix, [&] {
     heddle_profile*& out = required(profile, "profile");
-    const heddle_tune_options c = read(given);
-    Profile found = tuned(*matrix, c, device_named(c.device, c.threads));
-    out = new heddle_profile{matrix->messages, std::move(found), "just tuned"};
+    out = new heddle_profile{matrix->messages, tuned(*matrix, settings), "just tuned"};
   });
 }
 
 heddle_status heddle_tune_domain(const heddle_matrix* const* matrices, const char* const* names,
-                                 int64_t count, const char* domain,
-                                 const heddle_tune_options* given, heddle_profile** profile) {
+                                 int64_t count, const char* domain, const heddle_settings* settings,
+                                 heddle_profile** profile) {
   if (matrices == nullptr) return refuse_without_context(__func__, "matrices is a null pointer");
   if (count < 1) return refuse_without_context(__func__, "count is not 1 or more");
   return guarded_by(matrices[0], [&] {
     heddle_profile*& out = required(profile, "profile");
-    const heddle_tune_options c = read(given);
-    const Device device = device_named(c.device, c.threads);
+    const Device device = device_of(settings);
     std::vector<NamedMatrix> named;
     for (std::int64_t k = 0; k < count; ++k) {
       const std::string at = "[" + std::to_string(k) + "]";
@@ -149,19 +115,18 @@ heddle_status heddle_tune_domain(const heddle_matrix* const* matrices, const cha
       named.push_back({name, &required(matrices[k], ("matrices" + at).c_str()).matrix});
     }
     Profile found = tune_domain(domain == nullptr ? "default" : domain, named, device,
-                                options_of_plans(c, device));
+                                options_of_plans(settings, device));
     out = new heddle_profile{matrices[0]->messages, std::move(found), "just tuned"};
   });
 }
 
 heddle_status heddle_profile_evaluate(const heddle_profile* profile, const heddle_matrix* matrix,
-                                      const heddle_tune_options* given, double* loss) {
+                                      const heddle_settings* settings, double* loss) {
   return guarded_by(profile, [&] {
     double& out = required(loss, "loss");
     const AnyMatrix& of = required(matrix, "matrix").matrix;
-    const heddle_tune_options c = read(given);
-    const Device device = device_named(c.device, c.threads);
-    TuneOptions options = options_of_plans(c, device);
+    const Device device = device_of(settings);
+    TuneOptions options = options_of_plans(settings, device);
     options.known = {};
     out = evaluate(profile->profile, {"matrix", &of}, device, options).loss;
   });

@@ -8,6 +8,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <exception>
 #include <memory>
 #include <new>
@@ -28,6 +29,16 @@ inline thread_local std::exception_ptr raised;
 
 inline void raise_again() {
   if (raised) std::rethrow_exception(std::exchange(raised, nullptr));
+}
+
+/// The text that a call of heddle.h copies to a buffer, called twice where the first has no room.
+template <class F>
+std::string text_of(const F& copy, std::size_t room = 255) {
+  std::string text(room, '\0');
+  const std::size_t length = copy(text.data(), room + 1);
+  text.resize(length);
+  if (length > room) copy(text.data(), length + 1);
+  return text;
 }
 
 [[noreturn]] inline void raise(heddle_status status, const std::string& message) {
@@ -112,9 +123,9 @@ using SharedContext = std::shared_ptr<Context>;
 inline void check(const SharedContext& context, heddle_status status) {
   raise_again();
   if (status == HEDDLE_OK) return;
-  std::string message(heddle_message(context->own, nullptr, 0), '\0');
-  heddle_message(context->own, message.data(), message.size() + 1);
-  raise(status, message);
+  raise(status, text_of([&](char* to, std::size_t room) {
+          return heddle_message(context->own, to, room);
+        }));
 }
 
 /// Calls the library without the interpreter's lock.

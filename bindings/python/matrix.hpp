@@ -15,6 +15,7 @@
 #include "arrays.hpp"
 #include "call.hpp"
 #include "heddle.h"
+#include "settings.hpp"
 
 namespace heddle_python {
 
@@ -83,81 +84,33 @@ struct Matrix {
     return {pattern, values};
   }
   /// Bytes that a product reads, and all that is kept.
-  std::pair<std::int64_t, std::int64_t> memory(const std::string& device,
-                                               const std::optional<std::string>& plan,
-                                               const std::string& storage, int node,
-                                               const std::optional<std::string>& dense) const {
-    heddle_operator_options options;
-    heddle_operator_options_init(&options, sizeof options);
-    options.device = c_text(device);
-    options.plan = c_text(plan);
-    options.storage = c_text(storage);
-    options.node = node;
-    options.dense = c_text(dense);
+  std::pair<std::int64_t, std::int64_t> memory(const Settings& settings) const {
     std::int64_t product = 0, total = 0;
-    call(context, [&] { return heddle_matrix_memory(matrix.own, &options, &product, &total); });
+    call(context,
+         [&] { return heddle_matrix_memory(matrix.own, settings.get(), &product, &total); });
     return {product, total};
   }
-  /// Views the arguments.
-  static heddle_description_options scaling_options(const std::string& device, int threads,
-                                                    const std::optional<std::string>& scaling,
-                                                    const std::optional<std::string>& rates,
-                                                    const std::optional<std::string>& partition,
-                                                    const std::vector<std::int32_t>& ranks,
-                                                    int unknowns) {
-    heddle_description_options options;
-    heddle_description_options_init(&options, sizeof options);
-    options.device = c_text(device);
-    options.threads = threads;
-    options.scaling = c_text(scaling);
-    options.rates = c_text(rates);
-    options.partition = c_text(partition);
-    options.ranks = ranks.data();
-    options.rank_count = static_cast<std::int64_t>(ranks.size());
-    options.unknowns = unknowns;
-    return options;
-  }
-  /// Of these numbers, on GPUs like `device` in one host.
-  std::int32_t best_ranks(const std::string& device, const std::string& partition,
-                          const std::vector<std::int32_t>& ranks) const {
-    const std::optional<std::string> network = "nvlink", rates = "device", shares = partition;
-    const auto options = scaling_options(device, 0, network, rates, shares, ranks, 0);
+  std::int32_t best_ranks(const Settings& settings) const {
     std::int32_t best = 1;
-    call(context, [&] { return heddle_matrix_best_ranks(matrix.own, &options, &best); });
+    call(context, [&] { return heddle_matrix_best_ranks(matrix.own, settings.get(), &best); });
     return best;
   }
   /// The JSON text of `heddle info`.
-  std::string describe(const std::string& device, int threads, int node, std::int64_t cache,
-                       double bandwidth, double link, const std::optional<std::string>& scaling,
-                       const std::optional<std::string>& rates,
-                       const std::optional<std::string>& partition,
-                       const std::vector<std::int32_t>& ranks, int unknowns, bool multigrid,
-                       const std::optional<std::string>& dense) const {
-    heddle_description_options options =
-        scaling_options(device, threads, scaling, rates, partition, ranks, unknowns);
-    options.node = node;
-    options.cache = cache;
-    options.bandwidth = bandwidth;
-    options.link = link;
-    options.multigrid = multigrid;
-    options.dense = c_text(dense);
-    std::string text((std::size_t(32) + ranks.size()) << 10, '\0');
-    std::size_t length = 0;
-    const auto describe = [&] {
-      return heddle_matrix_describe(matrix.own, &options, text.data(), text.size() + 1, &length);
-    };
-    call(context, describe);
-    if (length > text.size()) {
-      text.resize(length);
-      call(context, describe);
-    }
-    text.resize(length);
-    return text;
+  std::string describe(const Settings& settings) const {
+    constexpr std::size_t room = std::size_t(1) << 16;  // so that it is not made twice
+    return text_of(
+        [&](char* to, std::size_t capacity) {
+          std::size_t length = 0;
+          call(context, [&] {
+            return heddle_matrix_describe(matrix.own, settings.get(), to, capacity, &length);
+          });
+          return length;
+        },
+        room);
   }
   std::string advice() const {
-    std::string text(heddle_matrix_advice(matrix.own, nullptr, 0), '\0');
-    if (!text.empty()) heddle_matrix_advice(matrix.own, text.data(), text.size() + 1);
-    return text;
+    return text_of(
+        [&](char* to, std::size_t room) { return heddle_matrix_advice(matrix.own, to, room); });
   }
   nb::dict info() const {
     heddle_info info{};

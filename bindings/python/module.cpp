@@ -7,6 +7,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -19,6 +20,7 @@
 #include "operator.hpp"
 #include "profile.hpp"
 #include "rank_solver.hpp"
+#include "settings.hpp"
 #include "solver.hpp"
 
 using namespace heddle_python;
@@ -71,12 +73,9 @@ void add_matrices(nb::module_& m) {
       .def_static("generate", &Matrix::generate)
       .def("write", &Matrix::write)
       .def("update_values", &Matrix::update_values)
-      .def("memory", &Matrix::memory, "device"_a, "plan"_a.none(), "storage"_a, "node"_a,
-           "dense"_a.none())
+      .def("memory", &Matrix::memory)
       .def("arrays", &arrays_of)
-      .def("describe", &Matrix::describe, "device"_a, "threads"_a, "node"_a, "cache"_a,
-           "bandwidth"_a, "link"_a, "scaling"_a.none(), "rates"_a.none(), "partition"_a.none(),
-           "ranks"_a, "unknowns"_a, "multigrid"_a, "dense"_a.none())
+      .def("describe", &Matrix::describe)
       .def("best_ranks", &Matrix::best_ranks)
       .def("info", &Matrix::info)
       .def("advice", &Matrix::advice)
@@ -92,12 +91,17 @@ void add_matrices(nb::module_& m) {
       });
 }
 
+void add_settings(nb::module_& m) {
+  nb::class_<Settings>(m, "Settings")
+      .def(nb::init<const nb::dict&>(), "texts"_a = nb::dict())
+      .def("set", &Settings::set)
+      .def("use_arrays", &Settings::use_arrays, nb::arg().none(), nb::arg().none())
+      .def_prop_ro("json", &Settings::json);
+  constexpr std::size_t room = std::size_t(1) << 16;
+  m.def("settings_table", [] { return text_of(heddle_settings_table, room); });
+}
+
 void add_profiles(nb::module_& m) {
-  nb::class_<TuneOptions>(m, "TuneOptions")
-      .def(nb::init<std::string, int, std::string, std::string, std::string, double, double, double,
-                    double, double, int>(),
-           "device"_a, "threads"_a, "objective"_a, "search"_a, "storage"_a, "seconds"_a,
-           "max_memory_ratio"_a, "memory_weight"_a, "confidence"_a, "tightness"_a, "max_runs"_a);
   nb::class_<Profile>(m, "Profile")
       .def_static("tune", &Profile::tune, nb::arg(), nb::arg().none(), nb::arg().none(), nb::arg(),
                   nb::arg().none())
@@ -110,9 +114,7 @@ void add_profiles(nb::module_& m) {
 
 void add_operators(nb::module_& m) {
   nb::class_<Operator>(m, "Operator", nb::type_slots(collected<Operator>))
-      .def_static("of_matrix", &Operator::of_matrix, "matrix"_a, "device"_a, "threads"_a,
-                  "stream"_a, "plan"_a.none(), "storage"_a = "sliced", "node"_a = 0,
-                  "dense"_a.none() = nb::none(), "launch"_a.none() = nb::none())
+      .def_static("of_matrix", &Operator::of_matrix)
       .def_static("of_function", &Operator::of_function)
       .def("adjoint", &Operator::adjoint)
       .def("shifted", &Operator::shifted)
@@ -130,20 +132,13 @@ void add_operators(nb::module_& m) {
       .def_prop_ro("plan", &Operator::plan);
   nb::class_<Preconditioner>(m, "Preconditioner", nb::type_slots(collected<Preconditioner>))
       .def_static("named", &Preconditioner::named)
-      .def_static("multigrid", &Preconditioner::multigrid, nb::arg(), nb::arg(), nb::arg(),
-                  nb::arg().none(), nb::arg().none(), nb::arg(), nb::arg())
       .def_static("of_function", &Preconditioner::of_function);
 }
 
 void add_solvers(nb::module_& m) {
-  nb::class_<SolverOptions>(m, "SolverOptions")
-      .def(nb::init<double, double, std::int64_t, int, double, bool, double, double, double, bool,
-                    bool, bool>(),
-           "tolerance"_a, "absolute_tolerance"_a, "max_iterations"_a, "restart"_a, "time_limit"_a,
-           "record_history"_a, "lower"_a, "upper"_a, "omega"_a, "basis_in_single"_a,
-           "fields_in_single"_a, "keep_best"_a);
   nb::class_<Solver>(m, "Solver", nb::type_slots(collected<Solver>))
-      .def_static("make", &Solver::make, nb::arg(), nb::arg(), nb::arg().none(), nb::arg())
+      .def_static("make", &Solver::make, nb::arg(), nb::arg(), nb::arg().none(), nb::arg(),
+                  nb::arg())
       .def("solve", &Solver::solve, nb::arg().noconvert(), nb::arg().noconvert(), nb::arg(),
            nb::arg().none())
       .def("solve_at", &Solver::solve_at, nb::arg(), nb::arg(), nb::arg().none(), nb::arg(),
@@ -156,13 +151,9 @@ void add_solvers(nb::module_& m) {
       .def("wait", &Solver::wait)
       .def("cancel", &Solver::cancel)
       .def("summary", &Solver::summary);
-  nb::class_<MultigridOptions>(m, "MultigridOptions")
-      .def(nb::init<double, std::optional<Contiguous>, std::optional<Contiguous>, bool, bool>(),
-           nb::arg(), nb::arg().none(), nb::arg().none(), nb::arg(), nb::arg());
   nb::class_<RankSolver>(m, "RankSolver", nb::type_slots(collected<RankSolver>))
-      .def_static("make", &RankSolver::make, nb::arg(), nb::arg(), nb::arg(), nb::arg(),
-                  nb::arg().none(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(),
-                  nb::arg(), nb::arg(), nb::arg().none(), nb::arg().none())
+      .def_static("make", &RankSolver::make, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(),
+                  nb::arg(), nb::arg(), nb::arg(), nb::arg().none())
       .def("solve", &RankSolver::solve, nb::arg().noconvert(), nb::arg().noconvert(), nb::arg(),
            nb::arg().none())
       .def("solve_at", &RankSolver::solve_at, nb::arg(), nb::arg(), nb::arg().none(), nb::arg(),
@@ -191,6 +182,7 @@ NB_MODULE(_heddle, m) {
   m.def("choose_other_method", &choose_other_method);
   m.def("choose_method", &choose_method, nb::arg(), nb::arg().none(), nb::arg());
 
+  add_settings(m);
   add_matrices(m);
   add_profiles(m);
   add_operators(m);

@@ -4,19 +4,19 @@
 #include <nanobind/nanobind.h>
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <memory>
-#include <optional>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "arrays.hpp"
 #include "call.hpp"
 #include "gpu_arrays.hpp"
 #include "heddle.h"
 #include "matrix.hpp"
+#include "settings.hpp"
 
 namespace heddle_python {
 
@@ -52,67 +52,49 @@ struct Operator {
   std::int64_t rows = 0, columns = 0;
 
   std::array<nb::object*, 1> references() { return {&function}; }
-  static Operator of_matrix(const Matrix& matrix, const std::string& device, int threads,
-                            std::uintptr_t stream, const std::optional<std::string>& plan,
-                            const std::string& storage, int node,
-                            const std::optional<std::string>& dense,
-                            const std::optional<std::string>& launch) {
+  static Operator of_matrix(const Matrix& matrix, const Settings& settings) {
     Operator made;
     made.context = matrix.context;
     const heddle_view values = matrix.arrays().second;
     made.entry = values.entry;
     made.precision = values.precision;
-    heddle_operator_options options;
-    heddle_operator_options_init(&options, sizeof options);
-    options.device = c_text(device);
-    options.threads = threads;
-    options.stream = reinterpret_cast<void*>(stream);
-    options.plan = c_text(plan);
-    options.storage = c_text(storage);
-    options.node = node;
-    options.dense = c_text(dense);
-    options.launch = c_text(launch);
     call(made.context,
-         [&] { return heddle_operator_create(matrix.matrix.own, &options, &made.A.own); });
+         [&] { return heddle_operator_create(matrix.matrix.own, settings.get(), &made.A.own); });
     made.find_size();
     return made;
   }
   static Operator of_function(std::int64_t rows, const std::string& entry,
                               const std::string& precision, nb::object function,
-                              const std::string& device) {
+                              const Settings& settings) {
     Operator made;
     made.context = std::make_shared<Context>();
     made.entry = entry_named(entry);
     made.precision = precision_named(precision);
     made.function = std::move(function);
-    heddle_operator_options options;
-    heddle_operator_options_init(&options, sizeof options);
-    options.device = c_text(device);
-    check(made.context, heddle_operator_from_callback_on(made.context->own, &options, rows,
+    check(made.context, heddle_operator_from_callback_on(made.context->own, settings.get(), rows,
                                                          made.entry, made.precision, call_python,
                                                          made.function.ptr(), &made.A.own));
     made.find_size();
     return made;
   }
-  Operator adjoint() const {
+  /// Made of this one by `make(result)`.
+  template <class F>
+  Operator other(const F& make) const {
     Operator made;
     made.context = context;
     made.function = function;
     made.entry = entry;
     made.precision = precision;
-    call(context, [&] { return heddle_operator_adjoint(A.own, &made.A.own); });
+    call(context, [&] { return make(&made.A.own); });
     made.find_size();
     return made;
   }
+  Operator adjoint() const {
+    return other([&](heddle_operator** made) { return heddle_operator_adjoint(A.own, made); });
+  }
   Operator shifted(double sigma) const {
-    Operator made;
-    made.context = context;
-    made.function = function;
-    made.entry = entry;
-    made.precision = precision;
-    call(context, [&] { return heddle_operator_shifted(A.own, sigma, &made.A.own); });
-    made.find_size();
-    return made;
+    return other(
+        [&](heddle_operator** made) { return heddle_operator_shifted(A.own, sigma, made); });
   }
   /// Of a tree: with entries set, added and removed, each kind by rows, columns and, but the last,
   /// entries.
@@ -136,13 +118,8 @@ struct Operator {
                          remove = places(remove_row, remove_column);
     const heddle_view to = values_of(set_data, entry), more = values_of(add_data, entry);
     const heddle_edits edits{sizeof edits, &set, &to, &add, &more, &remove};
-    Operator made;
-    made.context = context;
-    made.entry = entry;
-    made.precision = precision;
-    call(context, [&] { return heddle_operator_edited(A.own, &edits, &made.A.own); });
-    made.find_size();
-    return made;
+    return other(
+        [&](heddle_operator** made) { return heddle_operator_edited(A.own, &edits, made); });
   }
   void find_size() { check(context, heddle_operator_size(A.own, &rows, &columns)); }
   void update_values(const Contiguous& data) {
@@ -186,40 +163,10 @@ struct Operator {
     call(context, [&] { return heddle_operator_wait_for(A.own, reinterpret_cast<void*>(stream)); });
   }
   std::string plan() const {
-    std::string text(heddle_operator_plan(A.own, nullptr, 0), '\0');
-    heddle_operator_plan(A.own, text.data(), text.size() + 1);
-    return text;
+    return text_of(
+        [&](char* to, std::size_t room) { return heddle_operator_plan(A.own, to, room); });
   }
 };
-
-/// A view of each vector of an array that has several, one after the other.
-inline std::vector<heddle_view> rows_of(const Contiguous& vectors, std::int64_t rows,
-                                        heddle_entry entry, heddle_precision precision) {
-  std::vector<heddle_view> views;
-  const auto count = static_cast<std::size_t>(vectors.shape(0));
-  const std::size_t bytes = count == 0 ? 0 : vectors.nbytes() / count;
-  const auto first = reinterpret_cast<std::uintptr_t>(vectors.data());
-  for (std::size_t k = 0; k < count; ++k) {
-    views.push_back(view_at({first + k * bytes, false}, rows, entry, precision));
-  }
-  return views;
-}
-
-/// `candidates` must live as long.
-inline heddle_multigrid_options multigrid_options(double strength,
-                                                  const std::optional<Contiguous>& coordinates,
-                                                  const std::vector<heddle_view>& candidates,
-                                                  bool adaptive, bool estimates_again) {
-  heddle_multigrid_options options;
-  heddle_multigrid_options_init(&options, sizeof options);
-  options.strength = strength;
-  options.adaptive = adaptive ? 1 : 0;
-  options.estimates_again = estimates_again ? 1 : 0;
-  if (coordinates) options.coordinates = static_cast<const double*>(coordinates->data());
-  options.candidates = candidates.empty() ? nullptr : candidates.data();
-  options.candidate_count = static_cast<std::int64_t>(candidates.size());
-  return options;
-}
 
 struct Preconditioner {
   SharedContext context;
@@ -227,29 +174,14 @@ struct Preconditioner {
   nb::object function;
 
   std::array<nb::object*, 1> references() { return {&function}; }
-  static Preconditioner named(const Operator& A, const std::string& text) {
+  static Preconditioner named(const Operator& A, const std::string& text,
+                              const Settings& settings) {
     Preconditioner made;
     made.context = A.context;
+    settings.point_to_arrays(A.rows, A.entry, A.precision);
     call(made.context, [&] {
-      return heddle_preconditioner_create(A.A.own, c_text(text), &made.preconditioner.own);
-    });
-    return made;
-  }
-  /// As `named`, of a text with multigrid, which is told the rest; `coordinates` and `candidates`
-  /// are None or arrays, and each candidate is a row of the latter.
-  static Preconditioner multigrid(const Operator& A, const std::string& text, double strength,
-                                  const std::optional<Contiguous>& coordinates,
-                                  const std::optional<Contiguous>& candidates, bool adaptive,
-                                  bool estimates_again) {
-    Preconditioner made;
-    made.context = A.context;
-    std::vector<heddle_view> fields;
-    if (candidates) fields = rows_of(*candidates, A.rows, A.entry, A.precision);
-    const heddle_multigrid_options options =
-        multigrid_options(strength, coordinates, fields, adaptive, estimates_again);
-    call(made.context, [&] {
-      return heddle_preconditioner_create_multigrid(A.A.own, c_text(text), &options,
-                                                    &made.preconditioner.own);
+      return heddle_preconditioner_create(A.A.own, c_text(text), settings.get(),
+                                          &made.preconditioner.own);
     });
     return made;
   }

@@ -4,7 +4,6 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -21,6 +20,7 @@
 #include "gpu_arrays.hpp"
 #include "heddle.h"
 #include "matrix.hpp"
+#include "settings.hpp"
 #include "solver.hpp"
 
 namespace heddle_python {
@@ -35,29 +35,6 @@ struct OfRank {
   ~OfRank() { destroy(&own); }
 };
 
-/// How ranks share a matrix: a device for each, or one for all.
-struct RankChoice {
-  int ranks = 1, threads = 0;
-  std::vector<std::string> devices;
-  std::optional<std::string> plan;
-  std::string partition, exchange, boundary;
-};
-
-/// What multigrid is told beside its text. Arrays are of all rows.
-struct MultigridOptions {
-  double strength = 0;
-  std::optional<Contiguous> coordinates, candidates;
-  bool adaptive = false, estimates_again = false;
-
-  MultigridOptions(double strength, std::optional<Contiguous> coordinates,
-                   std::optional<Contiguous> candidates, bool adaptive, bool estimates_again)
-      : strength(strength),
-        coordinates(std::move(coordinates)),
-        candidates(std::move(candidates)),
-        adaptive(adaptive),
-        estimates_again(estimates_again) {}
-};
-
 struct RankSolver {
   SharedContext context;
   std::unique_ptr<Watch> watch = std::make_unique<Watch>();
@@ -66,22 +43,21 @@ struct RankSolver {
   heddle_entry entry = HEDDLE_REAL;
   heddle_precision precision = HEDDLE_DOUBLE;
   std::int64_t rows = 0;
-  RankChoice choice;
+  int rank_count = 1;
+  std::vector<std::string> devices;  // of each, or one for all
   std::string method, preconditioner;
   double shift = 0;
-  heddle_solver_options options{};
-  nb::object kept_of_multigrid;  // its arrays, and those of `candidates`
+  std::string told;  // the settings but the devices, in JSON
+  bool records_history = false;
+  nb::object settings;  // whose arrays, of multigrid, must live as long
+  const double* coordinates = nullptr;
   std::vector<heddle_view> candidates;
-  std::optional<heddle_multigrid_options> multigrid;
   std::vector<std::byte> null_space;  // vectors of all rows, one after the other
 
-  std::array<nb::object*, 2> references() { return {&of, &kept_of_multigrid}; }
+  std::array<nb::object*, 2> references() { return {&of, &settings}; }
   static RankSolver make(nb::handle_t<Matrix> A, int ranks, const std::vector<std::string>& devices,
-                         int threads, const std::optional<std::string>& plan,
-                         const std::string& partition, const std::string& exchange,
-                         const std::string& boundary, const std::string& method,
-                         const std::string& preconditioner, double shift,
-                         const SolverOptions& given, nb::handle multigrid,
+                         const std::string& method, const std::string& preconditioner, double shift,
+                         nb::handle_t<Settings> settings, bool records_history,
                          const std::optional<Contiguous>& null_space) {
     RankSolver made;
     const auto& own = nb::cast<const Matrix&>(A);
@@ -92,21 +68,23 @@ struct RankSolver {
     made.entry = values.entry;
     made.precision = values.precision;
     made.rows = pattern.rows;
-    made.choice = {ranks, threads, devices, plan, partition, exchange, boundary};
+    made.rank_count = ranks;
+    made.devices = devices;
     made.method = method;
     made.preconditioner = preconditioner;
     made.shift = shift;
-    made.options = given.own;
-    made.take(multigrid);
+    const auto& given = nb::cast<const Settings&>(settings);
+    made.told = given.json();
+    made.records_history = records_history;
+    made.settings = nb::borrow(settings);
+    made.coordinates = given.coordinates();
+    made.candidates = given.candidates(made.rows, made.entry, made.precision);
     if (null_space) {
       const auto* const first = static_cast<const std::byte*>(null_space->data());
       made.null_space.assign(first, first + null_space->nbytes());
     }
     for (const std::string& text : devices) (void)c_text(text);
-    for (const std::string* text : {&partition, &exchange, &boundary, &method, &preconditioner}) {
-      (void)c_text(*text);
-    }
-    (void)c_text(plan);
+    for (const std::string* text : {&method, &preconditioner}) (void)c_text(*text);
     Task nothing{&made};
     made.run(nothing, nb::none());  // so that what they cannot do is refused here
     return made;
@@ -156,16 +134,6 @@ struct RankSolver {
     }
   };
 
-  /// `given`: None or MultigridOptions.
-  void take(nb::handle given) {
-    if (given.is_none()) return;
-    kept_of_multigrid = nb::borrow(given);
-    const auto& told = nb::cast<const MultigridOptions&>(given);
-    if (told.candidates) candidates = rows_of(*told.candidates, rows, entry, precision);
-    multigrid = multigrid_options(told.strength, told.coordinates, candidates, told.adaptive,
-                                  told.estimates_again);
-  }
-
   heddle_view at(const Place& place) const { return view_at(place, rows, entry, precision); }
   std::size_t row_bytes() const {
     return static_cast<std::size_t>(heddle_row_scalars(entry)) *
@@ -188,7 +156,7 @@ struct RankSolver {
     task.guess = static_cast<const std::byte*>(start);
     run(task, callback);
     nb::object history = nb::none();
-    if (options.record_history != 0 && systems == 1) {
+    if (records_history && systems == 1) {
       const std::size_t size = task.history.size();
       history =
           nb::cast(nb::ndarray<nb::numpy, const double>(task.history.data(), 1, &size, nb::none()),
@@ -209,7 +177,7 @@ struct RankSolver {
     {
       const Absence absence;
       status = heddle_run_on_ranks(
-          context->own, choice.ranks,
+          context->own, rank_count,
           [](void* user, heddle_communicator* ranks) {
             auto* const task = static_cast<Task*>(user);
             return task->self->be_rank(*task, ranks) ? 0 : 1;
@@ -224,43 +192,38 @@ struct RankSolver {
   /// Whether all went well.
   bool be_rank(Task& task, heddle_communicator* ranks) const {
     const int rank = heddle_communicator_rank(ranks);
-    const auto number = static_cast<std::size_t>(rank);
-    heddle_rank_options part;
-    heddle_rank_options_init(&part, sizeof part);
-    const auto& devices = choice.devices;
-    part.device = devices[devices.size() == 1 ? 0 : number].c_str();
-    part.threads = choice.threads == 0 ? 0 : std::max(1, choice.threads / choice.ranks);
-    part.plan = choice.plan ? choice.plan->c_str() : nullptr;
-    part.partition = choice.partition.c_str();
-    part.exchange = choice.exchange.c_str();
-    part.boundary = choice.boundary.c_str();
+    OfRank<heddle_settings, heddle_settings_destroy> own;
     OfRank<heddle_operator, heddle_operator_destroy> A, shifted;
     OfRank<heddle_preconditioner, heddle_preconditioner_destroy> M;
     OfRank<heddle_solver, heddle_solver_destroy> solver;
-    heddle_solver_options own = options;
-    if (rank == 0) {
-      own.observer = Watch::observe;
-      own.user = watch.get();
-    }
-    if (!task.is_fine(heddle_operator_distribute(ranks, matrix, &part, &A.own))) return false;
+    if (!take_settings(task, rank, own.own)) return false;
+    if (!task.is_fine(heddle_operator_distribute(ranks, matrix, own.own, &A.own))) return false;
     if (shift != 0 && !task.is_fine(heddle_operator_shifted(A.own, shift, &shifted.own))) {
       return false;
     }
     const heddle_operator* const system = shift != 0 ? shifted.own : A.own;
-    if (!precondition(task, system, M.own)) return false;
-    if (!task.is_fine(heddle_solver_create(system, method.c_str(), M.own, &own, &solver.own))) {
+    const char* const text = preconditioner.c_str();
+    if (preconditioner != "none" &&
+        !task.is_fine(heddle_preconditioner_create(system, text, own.own, &M.own))) {
+      return false;
+    }
+    if (!task.is_fine(heddle_solver_create(system, method.c_str(), M.own, own.own, &solver.own))) {
       return false;
     }
     if (!null_space.empty() && !set_null_space(task, A.own, solver.own)) return false;
     return task.b == nullptr || solve_part(task, A.own, solver.own, rank);
   }
 
-  bool precondition(Task& task, const heddle_operator* A, heddle_preconditioner*& M) const {
-    const char* const text = preconditioner.c_str();
-    if (multigrid) {
-      return task.is_fine(heddle_preconditioner_create_multigrid(A, text, &*multigrid, &M));
-    }
-    return preconditioner == "none" || task.is_fine(heddle_preconditioner_create(A, text, &M));
+  /// Those of a rank, which has a device; rank 0 watches.
+  bool take_settings(Task& task, int rank, heddle_settings*& own) const {
+    const std::string& device = devices[devices.size() == 1 ? 0 : static_cast<std::size_t>(rank)];
+    const auto count = static_cast<std::int64_t>(candidates.size());
+    return task.is_fine(heddle_settings_create(context->own, &own)) &&
+           task.is_fine(heddle_settings_set_json(own, told.c_str())) &&
+           task.is_fine(heddle_settings_set(own, "device", device.c_str())) &&
+           task.is_fine(heddle_settings_use_coordinates(own, coordinates)) &&
+           task.is_fine(heddle_settings_use_candidates(own, count, candidates.data())) &&
+           (rank != 0 || task.is_fine(heddle_settings_observe(own, Watch::observe, watch.get())));
   }
 
   /// The rows of the whole matrix that a rank has.

@@ -22,6 +22,7 @@
 #include "heddle.h"
 #include "matrix.hpp"
 #include "operator.hpp"
+#include "settings.hpp"
 
 namespace heddle_python {
 
@@ -71,29 +72,6 @@ class AtWork {
   Watch& watch_;
 };
 
-/// What a solver is told beside operator, method and preconditioner. heddle/_settings.py makes it.
-struct SolverOptions {
-  heddle_solver_options own{};
-
-  SolverOptions(double tolerance, double absolute_tolerance, std::int64_t max_iterations,
-                int restart, double time_limit, bool record_history, double lower, double upper,
-                double omega, bool basis_in_single, bool fields_in_single, bool keep_best) {
-    heddle_solver_options_init(&own, sizeof own);
-    own.tolerance = tolerance;
-    own.absolute_tolerance = absolute_tolerance;
-    own.max_iterations = max_iterations;
-    own.restart = restart;
-    own.time_limit = time_limit;
-    own.record_history = record_history ? 1 : 0;
-    own.lower = lower;
-    own.upper = upper;
-    own.omega = omega;
-    own.basis_in_single = basis_in_single ? 1 : 0;
-    own.fields_in_single = fields_in_single ? 1 : 0;
-    own.keep_best = keep_best ? 1 : 0;
-  }
-};
-
 struct Solver {
   SharedContext context;
   std::unique_ptr<Watch> watch = std::make_unique<Watch>();
@@ -106,7 +84,7 @@ struct Solver {
 
   std::array<nb::object*, 2> references() { return {&of, &preconditioner}; }
   static Solver make(nb::handle_t<Operator> A, const std::string& method, nb::handle preconditioner,
-                     const SolverOptions& given) {
+                     const Settings& settings, bool records_history) {
     Solver made;
     const auto& matrix = nb::cast<const Operator&>(A);
     made.context = matrix.context;
@@ -115,16 +93,15 @@ struct Solver {
     made.entry = matrix.entry;
     made.precision = matrix.precision;
     made.rows = matrix.rows;
-    heddle_solver_options options = given.own;
-    made.records_history = options.record_history != 0;
-    options.observer = Watch::observe;
-    options.user = made.watch.get();
+    made.records_history = records_history;
+    heddle_settings_observe(settings.get(), Watch::observe, made.watch.get());
     const heddle_preconditioner* const own =
         preconditioner.is_none()
             ? nullptr
             : nb::cast<const Preconditioner&>(preconditioner).preconditioner.own;
     call(made.context, [&] {
-      return heddle_solver_create(matrix.A.own, c_text(method), own, &options, &made.solver.own);
+      return heddle_solver_create(matrix.A.own, c_text(method), own, settings.get(),
+                                  &made.solver.own);
     });
     return made;
   }
@@ -261,9 +238,8 @@ struct Solver {
   }
   static std::string detail_of(const heddle_solver* solver, std::size_t system) {
     const auto number = static_cast<std::int64_t>(system);
-    std::string text(heddle_solver_detail(solver, number, nullptr, 0), '\0');
-    if (!text.empty()) heddle_solver_detail(solver, number, text.data(), text.size() + 1);
-    return text;
+    return text_of(
+        [&](char* to, std::size_t room) { return heddle_solver_detail(solver, number, to, room); });
   }
   static nb::tuple told(const heddle_report& report, const std::string& detail,
                         const nb::object& history) {
@@ -273,9 +249,8 @@ struct Solver {
                           returned[report.returned], history);
   }
   std::string summary() const {
-    std::string text(heddle_solver_summary(solver.own, nullptr, 0), '\0');
-    heddle_solver_summary(solver.own, text.data(), text.size() + 1);
-    return text;
+    return text_of(
+        [&](char* to, std::size_t room) { return heddle_solver_summary(solver.own, to, room); });
   }
 };
 
@@ -289,8 +264,7 @@ struct LeastSquares {
   heddle_precision precision = HEDDLE_DOUBLE;
   Owned<heddle_least_squares, heddle_least_squares_destroy> solver;
 
-  static LeastSquares make(nb::handle_t<Operator> A, double damping, double tolerance,
-                           std::int64_t max_iterations, double time_limit) {
+  static LeastSquares make(nb::handle_t<Operator> A, const Settings& settings) {
     LeastSquares made;
     const auto& matrix = nb::cast<const Operator&>(A);
     made.context = matrix.context;
@@ -299,16 +273,10 @@ struct LeastSquares {
     made.columns = matrix.columns;
     made.entry = matrix.entry;
     made.precision = matrix.precision;
-    heddle_least_squares_options options;
-    heddle_least_squares_options_init(&options, sizeof options);
-    options.damping = damping;
-    options.tolerance = tolerance;
-    options.max_iterations = max_iterations;
-    options.time_limit = time_limit;
-    options.observer = Watch::observe;
-    options.user = made.watch.get();
-    call(made.context,
-         [&] { return heddle_least_squares_create(matrix.A.own, &options, &made.solver.own); });
+    heddle_settings_observe(settings.get(), Watch::observe, made.watch.get());
+    call(made.context, [&] {
+      return heddle_least_squares_create(matrix.A.own, settings.get(), &made.solver.own);
+    });
     return made;
   }
   /// From the guess in x. Outcome, iterations, and norms: of r, A* r, A, the condition, x.

@@ -28,7 +28,7 @@ int main(int count, char **arguments) {
   heddle_operator *A = NULL;
   heddle_preconditioner *jacobi = NULL;
   heddle_solver *cg = NULL;
-  heddle_solver_options options;
+  heddle_settings *settings = NULL;
   heddle_report report;
   int64_t rows, columns, i;
   double *b, *x;
@@ -38,10 +38,10 @@ int main(int count, char **arguments) {
   check(heddle_matrix_read(context, count > 1 ? arguments[1] : "dirac.npz", HEDDLE_QUATERNION,
                            HEDDLE_DOUBLE, &matrix));
   check(heddle_operator_create(matrix, NULL, &A));
-  check(heddle_preconditioner_create(A, "jacobi", &jacobi));
-  heddle_solver_options_init(&options, sizeof options);
-  options.tolerance = 1e-10;
-  check(heddle_solver_create(A, "cg", jacobi, &options, &cg));
+  check(heddle_preconditioner_create(A, "jacobi", NULL, &jacobi));
+  check(heddle_settings_create(context, &settings));
+  check(heddle_settings_set(settings, "tolerance", "1e-10"));
+  check(heddle_solver_create(A, "cg", jacobi, settings, &cg));
 
   check(heddle_operator_size(A, &rows, &columns));
   b = calloc((size_t)rows * 4, sizeof *b);
@@ -61,6 +61,7 @@ int main(int count, char **arguments) {
   print_bits("residual", report.residual);
   for (i = 0; i < 4; ++i) print_bits("x", x[i]);
 
+  heddle_settings_destroy(&settings);
   heddle_solver_destroy(&cg);
   heddle_preconditioner_destroy(&jacobi);
   heddle_operator_destroy(&A);

@@ -1,5 +1,5 @@
 ! heddle.h as a Fortran module, by iso_c_binding: the calls that most programs need, the others are
-! declared likewise. Text that C gets ends in c_null_char.
+! declared likewise. Text that C gets ends in c_null_char. Settings may be c_null_ptr: none.
 module heddle
   use, intrinsic :: iso_c_binding
   implicit none
@@ -35,28 +35,6 @@ module heddle
     integer(c_int32_t) :: row_bits = 32, column_bits = 32, base = 1
   end type
 
-  type, bind(c) :: heddle_operator_options
-    integer(c_size_t) :: struct_size
-    type(c_ptr) :: device
-    integer(c_int32_t) :: threads
-    type(c_ptr) :: stream, plan, allocator, storage
-    integer(c_int32_t) :: node
-  end type
-
-  type, bind(c) :: heddle_solver_options
-    integer(c_size_t) :: struct_size
-    real(c_double) :: tolerance, absolute_tolerance
-    integer(c_int64_t) :: max_iterations
-    integer(c_int32_t) :: restart, record_history
-    real(c_double) :: time_limit
-    type(c_funptr) :: observer
-    type(c_ptr) :: user
-    real(c_double) :: lower, upper, omega
-    integer(c_int32_t) :: basis_in_single
-    integer(c_int64_t) :: fields_in_single
-    integer(c_int32_t) :: keep_best
-  end type
-
   type, bind(c) :: heddle_report
     integer(c_size_t) :: struct_size = 0
     integer(c_int) :: outcome = 0
@@ -82,6 +60,34 @@ module heddle
       character(kind=c_char), intent(out) :: buffer(*)
       integer(c_size_t), value :: capacity
     end function
+
+    integer(c_int) function heddle_settings_create(context, settings) bind(c)
+      import
+      type(c_ptr), value :: context
+      type(c_ptr), intent(out) :: settings
+    end function
+    ! Without a value the setting has its default again.
+    integer(c_int) function heddle_settings_set(settings, name, value) bind(c)
+      import
+      type(c_ptr), value :: settings
+      character(kind=c_char), intent(in) :: name(*)
+      character(kind=c_char), intent(in), optional :: value(*)
+    end function
+    integer(c_int) function heddle_settings_set_number(settings, name, number) bind(c)
+      import
+      type(c_ptr), value :: settings
+      character(kind=c_char), intent(in) :: name(*)
+      real(c_double), value :: number
+    end function
+    integer(c_int) function heddle_settings_set_json(settings, json) bind(c)
+      import
+      type(c_ptr), value :: settings
+      character(kind=c_char), intent(in) :: json(*)
+    end function
+    subroutine heddle_settings_destroy(settings) bind(c)
+      import
+      type(c_ptr), intent(inout) :: settings
+    end subroutine
 
     integer(c_int) function heddle_matrix_read(context, path, entry, precision, matrix) bind(c)
       import
@@ -109,15 +115,9 @@ module heddle
       type(c_ptr), intent(inout) :: matrix
     end subroutine
 
-    subroutine heddle_operator_options_init(options, size) bind(c)
+    integer(c_int) function heddle_operator_create(matrix, settings, result) bind(c)
       import
-      type(heddle_operator_options), intent(out) :: options
-      integer(c_size_t), value :: size
-    end subroutine
-    integer(c_int) function heddle_operator_create(matrix, options, result) bind(c)
-      import
-      type(c_ptr), value :: matrix
-      type(heddle_operator_options), intent(in) :: options
+      type(c_ptr), value :: matrix, settings
       type(c_ptr), intent(out) :: result
     end function
     integer(c_int) function heddle_operator_size(A, rows, columns) bind(c)
@@ -140,9 +140,9 @@ module heddle
       type(c_ptr), intent(inout) :: A
     end subroutine
 
-    integer(c_int) function heddle_preconditioner_create(A, text, result) bind(c)
+    integer(c_int) function heddle_preconditioner_create(A, text, settings, result) bind(c)
       import
-      type(c_ptr), value :: A
+      type(c_ptr), value :: A, settings
       character(kind=c_char), intent(in) :: text(*)
       type(c_ptr), intent(out) :: result
     end function
@@ -151,16 +151,11 @@ module heddle
       type(c_ptr), intent(inout) :: preconditioner
     end subroutine
 
-    subroutine heddle_solver_options_init(options, size) bind(c)
+    integer(c_int) function heddle_solver_create(A, method, preconditioner, settings, solver) &
+        bind(c)
       import
-      type(heddle_solver_options), intent(out) :: options
-      integer(c_size_t), value :: size
-    end subroutine
-    integer(c_int) function heddle_solver_create(A, method, preconditioner, options, solver) bind(c)
-      import
-      type(c_ptr), value :: A, preconditioner
+      type(c_ptr), value :: A, preconditioner, settings
       character(kind=c_char), intent(in) :: method(*)
-      type(heddle_solver_options), intent(in) :: options
       type(c_ptr), intent(out) :: solver
     end function
     integer(c_int) function heddle_solver_solve(solver, b, x, report) bind(c)

@@ -3,9 +3,7 @@
 program quick_start
   use heddle
   implicit none
-  type(c_ptr) :: context, matrix, A, jacobi, cg
-  type(heddle_operator_options) :: storage
-  type(heddle_solver_options) :: options
+  type(c_ptr) :: context, settings, matrix, A, jacobi, cg
   type(heddle_report) :: report
   integer(c_int64_t) :: rows, columns
   real(c_double), allocatable, target :: b(:, :), x(:, :)  ! w, x, y, z of each row in a column
@@ -18,12 +16,11 @@ program quick_start
   call check(heddle_context_create(context))
   call check(heddle_matrix_read(context, trim(path) // c_null_char, heddle_quaternion, &
     heddle_double, matrix))
-  call heddle_operator_options_init(storage, c_sizeof(storage))
-  call check(heddle_operator_create(matrix, storage, A))
-  call check(heddle_preconditioner_create(A, 'jacobi' // c_null_char, jacobi))
-  call heddle_solver_options_init(options, c_sizeof(options))
-  options%tolerance = 1d-10
-  call check(heddle_solver_create(A, 'cg' // c_null_char, jacobi, options, cg))
+  call check(heddle_operator_create(matrix, c_null_ptr, A))
+  call check(heddle_preconditioner_create(A, 'jacobi' // c_null_char, c_null_ptr, jacobi))
+  call check(heddle_settings_create(context, settings))
+  call check(heddle_settings_set_number(settings, 'tolerance' // c_null_char, 1d-10))
+  call check(heddle_solver_create(A, 'cg' // c_null_char, jacobi, settings, cg))
 
   call check(heddle_operator_size(A, rows, columns))
   allocate (b(4, rows), x(4, rows), source=0d0)
@@ -37,6 +34,7 @@ program quick_start
     call print_bits('x', x(k, 1))
   end do
 
+  call heddle_settings_destroy(settings)
   call heddle_solver_destroy(cg)
   call heddle_preconditioner_destroy(jacobi)
   call heddle_operator_destroy(A)

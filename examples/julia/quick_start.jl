@@ -38,16 +38,20 @@ function check(status)
 end
 
 function main(path)
-    matrix, A, jacobi, cg = (Ref(C_NULL) for _ in 1:4)
+    settings, matrix, A, jacobi, cg = (Ref(C_NULL) for _ in 1:5)
     check(@ccall library.heddle_context_create(context::Ptr{Ptr{Cvoid}})::Cint)
     check(@ccall library.heddle_matrix_read(context[]::Ptr{Cvoid}, path::Cstring, quaternion::Cint,
         double::Cint, matrix::Ptr{Ptr{Cvoid}})::Cint)
     check(@ccall library.heddle_operator_create(matrix[]::Ptr{Cvoid}, C_NULL::Ptr{Cvoid},
         A::Ptr{Ptr{Cvoid}})::Cint)
     check(@ccall library.heddle_preconditioner_create(A[]::Ptr{Cvoid}, "jacobi"::Cstring,
-        jacobi::Ptr{Ptr{Cvoid}})::Cint)
+        C_NULL::Ptr{Cvoid}, jacobi::Ptr{Ptr{Cvoid}})::Cint)
+    check(@ccall library.heddle_settings_create(context[]::Ptr{Cvoid},
+        settings::Ptr{Ptr{Cvoid}})::Cint)
+    check(@ccall library.heddle_settings_set(settings[]::Ptr{Cvoid}, "tolerance"::Cstring,
+        "1e-10"::Cstring)::Cint)
     check(@ccall library.heddle_solver_create(A[]::Ptr{Cvoid}, "cg"::Cstring, jacobi[]::Ptr{Cvoid},
-        C_NULL::Ptr{Cvoid}, cg::Ptr{Ptr{Cvoid}})::Cint)
+        settings[]::Ptr{Cvoid}, cg::Ptr{Ptr{Cvoid}})::Cint)
 
     rows, columns = Ref{Int64}(0), Ref{Int64}(0)
     check(@ccall library.heddle_operator_size(A[]::Ptr{Cvoid}, rows::Ptr{Int64},
@@ -67,6 +71,7 @@ function main(path)
     print_bits("residual", report.residual)
     foreach(k -> print_bits("x", x[k, 1]), 1:4)
 
+    @ccall library.heddle_settings_destroy(settings::Ptr{Ptr{Cvoid}})::Cvoid
     @ccall library.heddle_solver_destroy(cg::Ptr{Ptr{Cvoid}})::Cvoid
     @ccall library.heddle_preconditioner_destroy(jacobi::Ptr{Ptr{Cvoid}})::Cvoid
     @ccall library.heddle_operator_destroy(A::Ptr{Ptr{Cvoid}})::Cvoid

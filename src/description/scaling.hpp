@@ -8,6 +8,7 @@
 #include "distributed/scaling_model.hpp"
 #include "heddle/device.hpp"
 #include "heddle/runtime/any_matrix.hpp"
+#include "heddle/runtime/settings.hpp"
 #include "heddle/transfer.hpp"
 
 namespace heddle::detail {
@@ -23,6 +24,8 @@ struct ScalingQuestion {
   /// Throws `Error` (usage) for texts that name nothing, and numbers out of their range.
   void check() const;
 };
+
+ScalingQuestion question_of(const DescriptionSettings& settings);
 
 struct Scaling {
   Network network;

@@ -67,34 +67,34 @@ TEST(CCallbacks, CallsTheCallersOperatorAndPreconditioner) {
   EXPECT_EQ(told.outcome, HEDDLE_CONVERGED);
 
   Preconditioner jacobi;
-  EXPECT_EQ(heddle_preconditioner_create(A, "jacobi", &jacobi), HEDDLE_ERROR_USAGE);
+  EXPECT_EQ(heddle_preconditioner_create(A, "jacobi", nullptr, &jacobi), HEDDLE_ERROR_USAGE);
   EXPECT_EQ(jacobi.own, nullptr);
 }
 
-TEST(CCallbacks, OperatorsAreOnTheDeviceOfTheOptions) {
+TEST(CCallbacks, OperatorsAreOnTheDeviceOfTheSettings) {
   Context context;
   Operator A, none;
   Line line;
-  heddle_operator_options options;
-  heddle_operator_options_init(&options, sizeof options);
-  options.threads = 1;
+  ASSERT_EQ(heddle_context_create(&context), HEDDLE_OK);
+  Settings settings(context, {{"threads", "1"}});
   const auto make = [&](Operator& of) {
-    return heddle_operator_from_callback_on(context, &options, 3, HEDDLE_REAL, HEDDLE_DOUBLE,
+    return heddle_operator_from_callback_on(context, settings, 3, HEDDLE_REAL, HEDDLE_DOUBLE,
                                             apply_line, &line, &of);
   };
-  ASSERT_EQ(heddle_context_create(&context), HEDDLE_OK);
   ASSERT_EQ(make(A), HEDDLE_OK) << message(context);
   EXPECT_EQ(heddle_operator_gpu(A), -1);
   std::vector<double> x{1, 2, 3}, y(3);
   const heddle_view from = view(x, HEDDLE_REAL), to = view(y, HEDDLE_REAL);
   ASSERT_EQ(heddle_operator_apply(A, &from, &to), HEDDLE_OK);
   EXPECT_EQ(y, (std::vector<double>{1, 2, 7}));
-  options.device = "toaster";
+  settings.set("device", "toaster");
   EXPECT_EQ(make(none), HEDDLE_ERROR_USAGE);
-  options.device = nullptr;
-  options.plan = "CSR";
+  settings.reset("device").set("plan", "CSR");
   EXPECT_EQ(make(none), HEDDLE_ERROR_USAGE);
   EXPECT_EQ(message(context), "a plan stores a matrix, and a callback has none");
+  settings.reset("plan").set("storage", "hisparse");
+  EXPECT_EQ(make(none), HEDDLE_ERROR_USAGE);
+  EXPECT_EQ(message(context), "a storage stores a matrix, and a callback has none");
 }
 
 /// A sorted basis: the callback still sees the caller's order.
@@ -106,10 +106,8 @@ TEST(CCallbacks, CallbacksSeeTheCallersOrder) {
   Solver solver;
   ASSERT_EQ(heddle_context_create(&context), HEDDLE_OK);
   ASSERT_EQ(heddle_matrix_generate(context, "dirac", 200, 1, &matrix), HEDDLE_OK);
-  heddle_operator_options options;
-  heddle_operator_options_init(&options, sizeof options);
-  options.plan = "pJDS";
-  ASSERT_EQ(heddle_operator_create(matrix, &options, &A), HEDDLE_OK) << message(context);
+  const Settings settings(context, {{"plan", "pJDS"}});
+  ASSERT_EQ(heddle_operator_create(matrix, settings, &A), HEDDLE_OK) << message(context);
   std::vector<double> seen;
   const heddle_apply identity = [](void* user, const heddle_view* r, const heddle_view* z) {
     const auto count = static_cast<std::size_t>(r->count) * 4;
@@ -139,16 +137,14 @@ TEST(CCallbacks, ObservesCancelsAndKeepsTheHistory) {
   ASSERT_EQ(heddle_context_create(&context), HEDDLE_OK);
   ASSERT_EQ(heddle_matrix_generate(context, "poisson", 1000, 1, &matrix), HEDDLE_OK);
   ASSERT_EQ(heddle_operator_create(matrix, nullptr, &A), HEDDLE_OK);
-  heddle_solver_options options;
-  heddle_solver_options_init(&options, sizeof options);
   int last = 0;
-  options.record_history = 1;
-  options.user = &last;
-  options.observer = [](void* user, const heddle_progress* progress) {
+  Settings settings(context, {{"record_history", "true"}});
+  const heddle_observer observer = [](void* user, const heddle_progress* progress) {
     *static_cast<int*>(user) = static_cast<int>(progress->iteration);
     return progress->iteration == 5 ? 1 : 0;
   };
-  ASSERT_EQ(heddle_solver_create(A, "cg", nullptr, &options, &solver), HEDDLE_OK);
+  ASSERT_EQ(heddle_settings_observe(settings, observer, &last), HEDDLE_OK);
+  ASSERT_EQ(heddle_solver_create(A, "cg", nullptr, settings, &solver), HEDDLE_OK);
   std::vector<double> b(1000, 1), x(1000);
   const heddle_view b_view = view(b, HEDDLE_REAL), x_view = view(x, HEDDLE_REAL);
   heddle_report told = report();
@@ -182,17 +178,16 @@ TEST(CCallbacks, ASolverAtWorkRefusesOtherCalls) {
     std::int64_t count = 7;
     std::size_t summary = 7;
   } nested{nullptr, view(b, HEDDLE_REAL), view(x, HEDDLE_REAL)};
-  heddle_solver_options options;
-  heddle_solver_options_init(&options, sizeof options);
-  options.user = &nested;
-  options.observer = [](void* user, const heddle_progress*) {
+  const heddle_observer observer = [](void* user, const heddle_progress*) {
     auto& call = *static_cast<Nested*>(user);
     call.seen = heddle_solver_solve(call.solver, &call.b, &call.x, nullptr);
     call.seen_by_history = heddle_solver_history(call.solver, &call.history, &call.count);
     call.summary = heddle_solver_summary(call.solver, nullptr, 0);
     return 1;
   };
-  ASSERT_EQ(heddle_solver_create(A, "cg", nullptr, &options, &solver), HEDDLE_OK);
+  const Settings settings(context);
+  ASSERT_EQ(heddle_settings_observe(settings, observer, &nested), HEDDLE_OK);
+  ASSERT_EQ(heddle_solver_create(A, "cg", nullptr, settings, &solver), HEDDLE_OK);
   nested.solver = solver;
   ASSERT_EQ(heddle_solver_solve(solver, &nested.b, &nested.x, nullptr), HEDDLE_OK);
   EXPECT_EQ(nested.seen, HEDDLE_ERROR_BUSY);

@@ -108,11 +108,9 @@ TEST_F(DefinedEntries, MultiplyAndSolveAndTakeNewValues) {
     EXPECT_DOUBLE_EQ(parts(y, i).difference, 0.5 * expected.difference);
   }
 
-  heddle_operator_options storage;
-  heddle_operator_options_init(&storage, sizeof storage);
-  storage.storage = "hisparse";
+  const Settings storage(context, {{"storage", "hisparse"}});
   Operator tree;
-  ASSERT_EQ(heddle_operator_create(matrix, &storage, &tree), HEDDLE_OK) << message(context);
+  ASSERT_EQ(heddle_operator_create(matrix, storage, &tree), HEDDLE_OK) << message(context);
   std::vector<double> by_tree(6);
   const heddle_view from_tree = view_of(by_tree);
   ASSERT_EQ(heddle_operator_apply(tree, &from, &from_tree), HEDDLE_OK);

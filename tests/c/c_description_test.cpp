@@ -3,7 +3,9 @@
 
 #include <cmath>
 #include <cstring>
+#include <initializer_list>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 
 #include "c_objects.hpp"
@@ -18,34 +20,30 @@ class CDescription : public testing::Test {
   CDescription() {
     EXPECT_EQ(heddle_context_create(&context), HEDDLE_OK);
     EXPECT_EQ(heddle_matrix_generate(context, "dirac", 2000, 1, &matrix), HEDDLE_OK);
-    heddle_description_options_init(&options, sizeof options);
-    options.threads = 1;
+    settings.emplace(context, std::initializer_list<Setting>{{"threads", "1"}});
   }
   nlohmann::json described() const {
     std::string text(16384, '\0');
     std::size_t length = 0;
-    EXPECT_EQ(heddle_matrix_describe(matrix, &options, text.data(), text.size(), &length),
+    EXPECT_EQ(heddle_matrix_describe(matrix, *settings, text.data(), text.size(), &length),
               HEDDLE_OK)
         << message(context);
     EXPECT_EQ(length, std::strlen(text.c_str()));
     return nlohmann::json::parse(text.c_str());
   }
   void expect_usage(const std::string& words) const {
-    EXPECT_EQ(heddle_matrix_describe(matrix, &options, nullptr, 0, nullptr), HEDDLE_ERROR_USAGE);
+    EXPECT_EQ(heddle_matrix_describe(matrix, *settings, nullptr, 0, nullptr), HEDDLE_ERROR_USAGE);
     EXPECT_NE(message(context).find(words), std::string::npos) << message(context);
   }
 
   Context context;
   Matrix matrix;
-  heddle_description_options options;
+  std::optional<Settings> settings;  // of the context, once it is there
 };
 
 /// The text is that of `heddle info`, whose tests look at its numbers.
 TEST_F(CDescription, TellsFeaturesMemoryAndBalance) {
-  options.cache = 1 << 20;
-  options.bandwidth = 100;
-  options.node = 32;
-  options.dense = "50";
+  settings->set("cache", "1048576").set("bandwidth", "100").set("node", "32").set("dense", "50");
   const auto json = described();
   heddle_info info{};
   info.struct_size = sizeof info;
@@ -60,60 +58,50 @@ TEST_F(CDescription, TellsFeaturesMemoryAndBalance) {
   EXPECT_EQ(json["code_balance"]["flops"], 32);
   EXPECT_FALSE(json.contains("scaling"));
   EXPECT_FALSE(json.contains("multigrid"));
-  options.multigrid = 1;
+  settings->set("multigrid", "true");
   EXPECT_TRUE(described()["multigrid"].contains("advised"));
 }
 
 TEST_F(CDescription, PredictsRanks) {
-  const std::int32_t ranks[] = {1, 3};
-  options.scaling = "nvlink";
-  options.rates = "h200";
-  options.ranks = ranks;
-  options.rank_count = 2;
+  std::int32_t best = 0;
+  EXPECT_EQ(heddle_matrix_best_ranks(matrix, *settings, &best), HEDDLE_ERROR_USAGE);
+  EXPECT_EQ(message(context), "scaling names no network");
+  settings->set("scaling", "nvlink").set("rates", "h200").set("ranks", "1,3");
   const auto json = described()["scaling"];
   ASSERT_EQ(json["points"].size(), 2U);
   EXPECT_EQ(json["points"][1]["ranks"], 3);
   EXPECT_EQ(json["network"], "nvlink");
+  ASSERT_EQ(heddle_matrix_best_ranks(matrix, *settings, &best), HEDDLE_OK) << message(context);
+  EXPECT_EQ(json["best_ranks"], best);
 }
 
 TEST_F(CDescription, RefusesWhatHasNoMeaning) {
-  options.rates = "h100";
-  expect_usage("name a network");
-  options.scaling = "tin cans";
+  for (const Setting& of_scaling : {Setting{"rates", "h100"}, Setting{"partition", "rows"},
+                                    Setting{"ranks", "2"}, Setting{"unknowns", "3"}}) {
+    settings->set(of_scaling.name, of_scaling.value);
+    expect_usage(std::string(of_scaling.name) + " is for scaling: name a network");
+    settings->reset(of_scaling.name);
+  }
+  settings->set("scaling", "tin cans");
   expect_usage("tin cans");
-  options.scaling = "nvlink";
-  options.rates = "device";
+  settings->set("scaling", "nvlink").set("rates", "device");
   expect_usage("those of a CPU are not known");
-  options.rates = "h100";
-  options.rank_count = 1;
-  expect_usage("ranks is a null pointer");
-  const std::int32_t none = 0;
-  options.ranks = &none;
-  expect_usage("ranks are 1 to 1024, not 0");
-  options.rank_count = 0;
-  options.partition = "0,256";
+  settings->set("rates", "h100").set("partition", "0,256");
   expect_usage("is for one number of ranks");
-  options.partition = nullptr;
-  options.bandwidth = std::nan("");
-  expect_usage("bandwidth is above 0");
-  options.bandwidth = 1;
-  options.node = 5;
+  settings->reset("partition").set("node", "5");
   expect_usage("5");
-  options.dense = "half";
+  settings->set("dense", "half");
   expect_usage("dense is 1 to 100, never or bytes, not half");
   EXPECT_EQ(heddle_matrix_describe(nullptr, nullptr, nullptr, 0, nullptr), HEDDLE_ERROR_USAGE);
 }
 
 TEST_F(CDescription, MeasuresProducts) {
   Operator A, adjoint;
-  heddle_operator_options storage;
-  heddle_operator_options_init(&storage, sizeof storage);
-  storage.plan = "CSR";
-  storage.threads = 1;
-  ASSERT_EQ(heddle_operator_create(matrix, &storage, &A), HEDDLE_OK);
+  settings->set("plan", "CSR");
+  ASSERT_EQ(heddle_operator_create(matrix, *settings, &A), HEDDLE_OK);
   ASSERT_EQ(heddle_operator_adjoint(A, &adjoint), HEDDLE_OK);
   std::int64_t stored = 0;
-  ASSERT_EQ(heddle_matrix_memory(matrix, &storage, &stored, nullptr), HEDDLE_OK);
+  ASSERT_EQ(heddle_matrix_memory(matrix, *settings, &stored, nullptr), HEDDLE_OK);
   heddle_product_times times{};
   times.struct_size = sizeof times;
   for (const heddle_operator* of : {A.own, adjoint.own}) {

@@ -46,7 +46,7 @@ void expect_bits_of_cpp(const char* problem, heddle_entry entry, const char* met
   ASSERT_EQ(heddle_context_create(&context), HEDDLE_OK);
   ASSERT_EQ(heddle_matrix_generate(context, problem, 300, 1, &generated), HEDDLE_OK);
   ASSERT_EQ(heddle_operator_create(generated, nullptr, &A), HEDDLE_OK);
-  ASSERT_EQ(heddle_preconditioner_create(A, "jacobi", &jacobi), HEDDLE_OK);
+  ASSERT_EQ(heddle_preconditioner_create(A, "jacobi", nullptr, &jacobi), HEDDLE_OK);
   ASSERT_EQ(heddle_solver_create(A, method, jacobi, nullptr, &solver), HEDDLE_OK);
   std::int64_t rows = 0, columns = 0;
   ASSERT_EQ(heddle_operator_size(A, &rows, &columns), HEDDLE_OK);
@@ -174,7 +174,7 @@ TEST(CInterface, NewValuesReachSolversAndPreconditioners) {
   const heddle_view v = view(values, HEDDLE_REAL, true);
   ASSERT_EQ(heddle_matrix_from_triplets(context, &p, &v, &matrix), HEDDLE_OK);
   ASSERT_EQ(heddle_operator_create(matrix, nullptr, &A), HEDDLE_OK);
-  ASSERT_EQ(heddle_preconditioner_create(A, "jacobi", &jacobi), HEDDLE_OK);
+  ASSERT_EQ(heddle_preconditioner_create(A, "jacobi", nullptr, &jacobi), HEDDLE_OK);
   ASSERT_EQ(heddle_solver_create(A, "cg", jacobi, nullptr, &solver), HEDDLE_OK);
   values = {8, 16};
   ASSERT_EQ(heddle_operator_update_values(A, &v), HEDDLE_OK);
@@ -241,8 +241,8 @@ TEST(CInterface, ChoosesAPreconditionerAsTheCommandLine) {
       EXPECT_STREQ(method, "minres");
     }
   }
-  EXPECT_EQ(heddle_preconditioner_create(A, "jacobi", &made), HEDDLE_ERROR_SINGULAR);
-  ASSERT_EQ(heddle_preconditioner_create(A, "auto", &made), HEDDLE_OK);
+  EXPECT_EQ(heddle_preconditioner_create(A, "jacobi", nullptr, &made), HEDDLE_ERROR_SINGULAR);
+  ASSERT_EQ(heddle_preconditioner_create(A, "auto", nullptr, &made), HEDDLE_OK);
   ASSERT_EQ(heddle_solver_create(A, method, made, nullptr, &solver), HEDDLE_OK);
   const heddle_view b_view = view(b, HEDDLE_REAL), x_view = view(x, HEDDLE_REAL);
   heddle_report told = report();
@@ -294,32 +294,27 @@ TEST(CInterface, MemoryIsToldWithoutAnOperator) {
   heddle_info info{};
   info.struct_size = sizeof info;
   ASSERT_EQ(heddle_matrix_info(matrix, &info), HEDDLE_OK);
-  heddle_operator_options options;
-  heddle_operator_options_init(&options, sizeof options);
-  options.plan = "CSR";
+  Settings settings(context, {{"plan", "CSR"}});
   std::int64_t product = 0, total = 0;
-  ASSERT_EQ(heddle_matrix_memory(matrix, &options, &product, &total), HEDDLE_OK);
+  ASSERT_EQ(heddle_matrix_memory(matrix, settings, &product, &total), HEDDLE_OK);
   // Four doubles and a column of 4 bytes for each quaternion, an offset of 8 bytes a row, and
   // columns for 256 entries behind the last.
   EXPECT_EQ(product, info.entries * (4 * 8 + 4) + 256 * 4 + (info.rows + 1) * 8);
   EXPECT_EQ(total, product);
 
-  options.plan = nullptr;
-  options.storage = "hisparse";
-  options.node = 16;
-  ASSERT_EQ(heddle_matrix_memory(matrix, &options, &product, &total), HEDDLE_OK);
+  settings.reset("plan").set("storage", "hisparse").set("node", "16");
+  ASSERT_EQ(heddle_matrix_memory(matrix, settings, &product, &total), HEDDLE_OK);
   EXPECT_GE(product, info.entries * 4 * 8);
   EXPECT_GT(total, product);
   const std::int64_t by_bytes = product;
-  options.dense = "1";  // percent of its places: every leaf
-  ASSERT_EQ(heddle_matrix_memory(matrix, &options, &product, nullptr), HEDDLE_OK);
+  settings.set("dense", "1");  // percent of its places: every leaf
+  ASSERT_EQ(heddle_matrix_memory(matrix, settings, &product, nullptr), HEDDLE_OK);
   EXPECT_GT(product, by_bytes);
-  options.dense = "bytes";
-  ASSERT_EQ(heddle_matrix_memory(matrix, &options, &product, nullptr), HEDDLE_OK);
+  settings.set("dense", "bytes");
+  ASSERT_EQ(heddle_matrix_memory(matrix, settings, &product, nullptr), HEDDLE_OK);
   EXPECT_EQ(product, by_bytes);
-  options.dense = nullptr;
-  options.node = 5;
-  EXPECT_EQ(heddle_matrix_memory(matrix, &options, &product, nullptr), HEDDLE_ERROR_USAGE);
+  settings.reset("dense").set("node", "5");
+  EXPECT_EQ(heddle_matrix_memory(matrix, settings, &product, nullptr), HEDDLE_ERROR_USAGE);
   EXPECT_EQ(heddle_matrix_memory(matrix, nullptr, nullptr, nullptr), HEDDLE_OK);
 }
 

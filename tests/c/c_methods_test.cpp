@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <initializer_list>
 #include <memory>
 #include <string>
 #include <vector>
@@ -32,10 +33,8 @@ struct System {
   System(const char* problem, std::int64_t size, heddle_entry entry) : entry(entry) {
     EXPECT_EQ(heddle_context_create(&context), HEDDLE_OK);
     EXPECT_EQ(heddle_matrix_generate(context, problem, size, 1, &matrix), HEDDLE_OK);
-    heddle_operator_options options;
-    heddle_operator_options_init(&options, sizeof options);
-    options.plan = "CSR";
-    EXPECT_EQ(heddle_operator_create(matrix, &options, &A), HEDDLE_OK);
+    const Settings settings(context, {{"plan", "CSR"}});
+    EXPECT_EQ(heddle_operator_create(matrix, settings, &A), HEDDLE_OK);
     std::int64_t columns = 0;
     EXPECT_EQ(heddle_operator_size(A, &rows, &columns), HEDDLE_OK);
   }
@@ -45,10 +44,10 @@ struct System {
   /// x of A x = b from zero.
   std::vector<double> solve(const heddle_operator* of, const char* method,
                             const heddle_preconditioner* preconditioner,
-                            const heddle_solver_options* options, std::vector<double> b,
+                            const heddle_settings* settings, std::vector<double> b,
                             heddle_report* told, heddle_outcome expected = HEDDLE_CONVERGED) const {
     Solver solver;
-    EXPECT_EQ(heddle_solver_create(of, method, preconditioner, options, &solver), HEDDLE_OK)
+    EXPECT_EQ(heddle_solver_create(of, method, preconditioner, settings, &solver), HEDDLE_OK)
         << message(context);
     std::vector<double> x(b.size());
     const heddle_view from = view(b, entry), to = view(x, entry);
@@ -57,12 +56,6 @@ struct System {
     return x;
   }
 };
-
-heddle_solver_options usual() {
-  heddle_solver_options options;
-  heddle_solver_options_init(&options, sizeof options);
-  return options;
-}
 
 TEST(CMethods, AShiftedOperatorAddsToTheDiagonal) {
   const System s("dirac", 100, HEDDLE_QUATERNION);
@@ -76,7 +69,7 @@ TEST(CMethods, AShiftedOperatorAddsToTheDiagonal) {
   heddle_report told = report();
   s.solve(shifted, "cg", nullptr, nullptr, s.field(2), &told);
   Preconditioner jacobi;
-  EXPECT_EQ(heddle_preconditioner_create(shifted, "jacobi", &jacobi), HEDDLE_ERROR_USAGE);
+  EXPECT_EQ(heddle_preconditioner_create(shifted, "jacobi", nullptr, &jacobi), HEDDLE_ERROR_USAGE);
   Operator none;
   EXPECT_EQ(heddle_operator_shifted(s.A, std::nan(""), &none), HEDDLE_ERROR_USAGE);
   EXPECT_EQ(none, nullptr);
@@ -86,12 +79,10 @@ TEST(CMethods, AShiftedOperatorAddsToTheDiagonal) {
 TEST(CMethods, MultigridIsToldOfMotions) {
   const System s("elasticity", 300, HEDDLE_BLOCK3);
   const std::vector<double> points = random_numbers(static_cast<std::size_t>(3 * s.rows), 3);
-  heddle_multigrid_options options;
-  heddle_multigrid_options_init(&options, sizeof options);
-  options.strength = 0.02;
-  options.coordinates = points.data();
+  Settings settings(s.context, {{"strength", "0.02"}});
+  ASSERT_EQ(heddle_settings_use_coordinates(settings, points.data()), HEDDLE_OK);
   Preconditioner motions;
-  ASSERT_EQ(heddle_preconditioner_create_multigrid(s.A, "multigrid", &options, &motions), HEDDLE_OK)
+  ASSERT_EQ(heddle_preconditioner_create(s.A, "multigrid", settings, &motions), HEDDLE_OK)
       << message(s.context);
   const std::vector<double> b = s.field(4);
   heddle_report told = report();
@@ -115,31 +106,47 @@ TEST(CMethods, MultigridIsToldOfMotions) {
                   .converged());
   EXPECT_EQ(std::memcmp(x.data(), expected.data(), x.size() * sizeof(double)), 0);
 
-  const auto expect_usage = [&](const char* text) {
+  const auto expect_usage = [&](const char* text, const std::string& words) {
     Preconditioner made;
-    EXPECT_EQ(heddle_preconditioner_create_multigrid(s.A, text, &options, &made),
-              HEDDLE_ERROR_USAGE);
+    EXPECT_EQ(heddle_preconditioner_create(s.A, text, settings, &made), HEDDLE_ERROR_USAGE);
     EXPECT_EQ(made, nullptr);
+    EXPECT_NE(message(s.context).find(words), std::string::npos) << message(s.context);
   };
-  expect_usage("jacobi");
-  options.adaptive = 1;
-  expect_usage("multigrid");
-  options.adaptive = 0;
-  options.strength = 1;
-  expect_usage("multigrid");
+  expect_usage("jacobi", "coordinates is for the preconditioner multigrid, not for jacobi");
+  settings.set("candidates", "adaptive");
+  expect_usage("multigrid", "give one of them, or candidates");
+  ASSERT_EQ(heddle_settings_use_coordinates(settings, nullptr), HEDDLE_OK);
+  expect_usage("fsai", "strength is for the preconditioner multigrid, not for fsai");
+}
+
+/// By parts of the text, by settings, or by some of each.
+TEST(CMethods, MultigridIsToldByTextOrSettings) {
+  const System s("poisson", 30000, HEDDLE_REAL);  // of several levels
+  const std::vector<double> b = s.field(9);
+  const auto solved = [&](const char* text, std::initializer_list<Setting> given) {
+    const Settings settings(s.context, given);
+    Preconditioner made;
+    EXPECT_EQ(heddle_preconditioner_create(s.A, text, settings, &made), HEDDLE_OK);
+    heddle_report told = report();
+    return s.solve(s.A, "fgmres", made, nullptr, b, &told);
+  };
+  const Setting cycle{"cycle", "k"}, smoother{"smoother", "gauss-seidel"};
+  const Setting interpolation{"interpolation", "plain"}, precision{"level_precision", "single"};
+  const std::vector<double> x = solved("multigrid:k:gauss-seidel:plain:single", {});
+  EXPECT_EQ(solved("multigrid", {cycle, smoother, interpolation, precision}), x);
+  EXPECT_EQ(solved("multigrid:plain:k", {{"estimates_again", "yes"}, precision, smoother}), x);
+  EXPECT_NE(solved("multigrid:plain", {precision, smoother}), x);
 }
 
 TEST(CMethods, MultigridTakesCandidates) {
   const System s("poisson", 1000, HEDDLE_REAL);
   std::vector<double> ones(static_cast<std::size_t>(s.rows), 1.0);
   const heddle_view candidate = view(ones, HEDDLE_REAL);
-  heddle_multigrid_options options;
-  heddle_multigrid_options_init(&options, sizeof options);
-  options.candidates = &candidate;
-  options.candidate_count = 1;
+  const Settings settings(s.context);
+  ASSERT_EQ(heddle_settings_use_candidates(settings, 1, &candidate), HEDDLE_OK);
   Preconditioner own, usual_one;
-  ASSERT_EQ(heddle_preconditioner_create_multigrid(s.A, "multigrid", &options, &own), HEDDLE_OK);
-  ASSERT_EQ(heddle_preconditioner_create(s.A, "multigrid", &usual_one), HEDDLE_OK);
+  ASSERT_EQ(heddle_preconditioner_create(s.A, "multigrid", settings, &own), HEDDLE_OK);
+  ASSERT_EQ(heddle_preconditioner_create(s.A, "multigrid", nullptr, &usual_one), HEDDLE_OK);
   heddle_report told = report(), expected = report();
   const std::vector<double> b = s.field(5);
   s.solve(s.A, "cg", own, nullptr, b, &told);
@@ -147,22 +154,25 @@ TEST(CMethods, MultigridTakesCandidates) {
   EXPECT_EQ(told.iterations, expected.iterations);  // constants are what it has without
   ones.pop_back();
   const heddle_view short_one = view(ones, HEDDLE_REAL);
-  options.candidates = &short_one;
+  ASSERT_EQ(heddle_settings_use_candidates(settings, 1, &short_one), HEDDLE_OK);
   Preconditioner none;
-  EXPECT_EQ(heddle_preconditioner_create_multigrid(s.A, "multigrid", &options, &none),
+  EXPECT_EQ(heddle_preconditioner_create(s.A, "multigrid", settings, &none),
             HEDDLE_ERROR_SIZE_MISMATCH);
+  for (const std::int64_t count : {-1, 7}) {
+    EXPECT_EQ(heddle_settings_use_candidates(settings, count, &candidate), HEDDLE_ERROR_USAGE);
+    EXPECT_EQ(message(s.context), "there are 0 to 6 candidates");
+  }
+  EXPECT_EQ(heddle_settings_use_candidates(settings, 1, nullptr), HEDDLE_ERROR_USAGE);
+  ASSERT_EQ(heddle_settings_use_candidates(settings, 0, nullptr), HEDDLE_OK);
+  EXPECT_EQ(heddle_preconditioner_create(s.A, "multigrid", settings, &none), HEDDLE_OK);
 }
 
 /// Beside sliced storage, with preconditioners of the diagonal, of all entries and of products.
 TEST(CMethods, ATreeMultipliesAndSolves) {
   const System s("dirac", 200, HEDDLE_QUATERNION);
-  heddle_operator_options options;
-  heddle_operator_options_init(&options, sizeof options);
-  options.storage = "hisparse";
-  options.node = 8;
-  options.dense = "never";
+  const Settings settings(s.context, {{"storage", "hisparse"}, {"node", "8"}, {"dense", "never"}});
   Operator tree, adjoint;
-  ASSERT_EQ(heddle_operator_create(s.matrix, &options, &tree), HEDDLE_OK) << message(s.context);
+  ASSERT_EQ(heddle_operator_create(s.matrix, settings, &tree), HEDDLE_OK) << message(s.context);
   ASSERT_EQ(heddle_operator_adjoint(tree, &adjoint), HEDDLE_OK) << message(s.context);
   EXPECT_EQ(heddle_operator_plan(tree, nullptr, 0), 0U);
   std::vector<double> x = s.field(1), y(x.size()), z(x.size()), plain(x.size());
@@ -178,8 +188,9 @@ TEST(CMethods, ATreeMultipliesAndSolves) {
   const std::vector<double> b = s.field(2);
   for (const char* const text : {"none", "jacobi", "fsai", "chebyshev:3", "multigrid"}) {
     Preconditioner of_tree, of_sliced;
-    ASSERT_EQ(heddle_preconditioner_create(tree, text, &of_tree), HEDDLE_OK) << message(s.context);
-    ASSERT_EQ(heddle_preconditioner_create(s.A, text, &of_sliced), HEDDLE_OK);
+    ASSERT_EQ(heddle_preconditioner_create(tree, text, nullptr, &of_tree), HEDDLE_OK)
+        << message(s.context);
+    ASSERT_EQ(heddle_preconditioner_create(s.A, text, nullptr, &of_sliced), HEDDLE_OK);
     heddle_report told = report(), expected = report();
     s.solve(tree, "cg", of_tree, nullptr, b, &told);
     s.solve(s.A, "cg", of_sliced, nullptr, b, &expected);
@@ -187,45 +198,42 @@ TEST(CMethods, ATreeMultipliesAndSolves) {
   }
   const heddle_view values{x.data(), 1, s.entry, HEDDLE_DOUBLE, HEDDLE_ROW_MAJOR, HEDDLE_HOST};
   EXPECT_EQ(heddle_operator_update_values(tree, &values), HEDDLE_ERROR_UNSUPPORTED);
-  const auto expect_usage = [&] {
+}
+
+TEST(CMethods, SettingsOfStorageMayExcludeOneAnother) {
+  const System s("dirac", 200, HEDDLE_QUATERNION);
+  const auto expect_usage = [&](std::initializer_list<Setting> given, const std::string& words) {
     Operator none;
-    EXPECT_EQ(heddle_operator_create(s.matrix, &options, &none), HEDDLE_ERROR_USAGE);
+    const Settings settings(s.context, given);
+    EXPECT_EQ(heddle_operator_create(s.matrix, settings, &none), HEDDLE_ERROR_USAGE);
     EXPECT_EQ(none, nullptr);
+    EXPECT_NE(message(s.context).find(words), std::string::npos) << message(s.context);
   };
-  options.node = 7;
-  expect_usage();
-  options.node = 8;
-  options.plan = "CSR";
-  expect_usage();
-  options.plan = nullptr;
-  for (const char* const dense : {"0", "101", "half", ""}) {
-    options.dense = dense;
-    expect_usage();
+  const Setting tree{"storage", "hisparse"};
+  expect_usage({tree, {"node", "7"}}, "7");
+  expect_usage({tree, {"plan", "CSR"}}, "a plan is of sliced storage, and the storage is hisparse");
+  for (const char* const dense : {"0", "101", "half"}) {
+    expect_usage({tree, {"dense", dense}}, "dense is 1 to 100, never or bytes");
   }
-  options.dense = "never";
-  for (const char* const launch : {"warps=3", "warps=4,", "blocks=2", "warps=4"}) {
-    options.launch = launch;  // the last one is for a GPU
-    expect_usage();
+  for (const char* const launch : {"warps=3", "warps=4,", "blocks=2"}) {
+    expect_usage({tree, {"launch", launch}}, "");
   }
-  options.launch = nullptr;
-  options.storage = "sliced";
-  options.node = 0;
-  expect_usage();  // dense
-  options.dense = nullptr;
-  options.node = 8;
-  expect_usage();
-  options.storage = "tree";
-  expect_usage();
+  expect_usage({tree, {"launch", "warps=4"}}, "launch is of products on a GPU, not on a CPU");
+  for (const Setting& of_tree : {Setting{"node", "8"}, {"dense", "never"}, {"launch", "warps=4"}}) {
+    const std::string words =
+        std::string(of_tree.name) + " is of the storage hisparse, not of sliced storage";
+    expect_usage({of_tree}, words);
+    expect_usage({{"storage", "sliced"}, of_tree}, words);
+  }
 }
 
 TEST(CMethods, BlockCgHasTheBitsOfCpp) {
   const System s("dirac", 300, HEDDLE_QUATERNION);
   Preconditioner jacobi;
   Solver solver;
-  heddle_solver_options options = usual();
-  options.record_history = 1;
-  ASSERT_EQ(heddle_preconditioner_create(s.A, "jacobi", &jacobi), HEDDLE_OK);
-  ASSERT_EQ(heddle_solver_create(s.A, "block-cg", jacobi, &options, &solver), HEDDLE_OK)
+  const Settings settings(s.context, {{"record_history", "true"}});
+  ASSERT_EQ(heddle_preconditioner_create(s.A, "jacobi", nullptr, &jacobi), HEDDLE_OK);
+  ASSERT_EQ(heddle_solver_create(s.A, "block-cg", jacobi, settings, &solver), HEDDLE_OK)
       << message(s.context);
   const double* history = nullptr;
   std::int64_t count = -1;
@@ -294,18 +302,16 @@ TEST(CMethods, LeastSquaresMinimizes) {
   ASSERT_EQ(heddle_matrix_from_triplets(context, &places, &entries, &matrix), HEDDLE_OK);
   ASSERT_EQ(heddle_operator_create(matrix, nullptr, &A), HEDDLE_OK);
   for (const double damping : {0.0, 0.5}) {
-    heddle_least_squares_options options;
-    heddle_least_squares_options_init(&options, sizeof options);
-    options.damping = damping;
-    options.tolerance = 1e-13;
+    const Settings settings(context, {{"tolerance", "1e-13"}});
+    ASSERT_EQ(heddle_settings_set_number(settings, "damping", damping), HEDDLE_OK);
     int asked = 0;
-    options.user = &asked;
-    options.observer = [](void* user, const heddle_progress*) {
+    const heddle_observer count = [](void* user, const heddle_progress*) {
       ++*static_cast<int*>(user);
       return 0;
     };
+    ASSERT_EQ(heddle_settings_observe(settings, count, &asked), HEDDLE_OK);
     LeastSquares solver;
-    ASSERT_EQ(heddle_least_squares_create(A, &options, &solver), HEDDLE_OK) << message(context);
+    ASSERT_EQ(heddle_least_squares_create(A, settings, &solver), HEDDLE_OK) << message(context);
     std::vector<double> x(columns);
     const heddle_view left = view(x, HEDDLE_REAL);
     heddle_least_squares_report told{};
@@ -323,103 +329,94 @@ TEST(CMethods, LeastSquaresMinimizes) {
     EXPECT_EQ(heddle_least_squares_solve(solver, &left, &left, nullptr),
               HEDDLE_ERROR_SIZE_MISMATCH);
   }
-  heddle_least_squares_options options;
-  heddle_least_squares_options_init(&options, sizeof options);
-  options.damping = -1;
-  LeastSquares none;
-  EXPECT_EQ(heddle_least_squares_create(A, &options, &none), HEDDLE_ERROR_USAGE);
 }
 
 TEST(CMethods, StepsAndBasesAreOfTheirMethods) {
   const System s("poisson", 200, HEDDLE_REAL);
   const std::vector<double> b = s.field(8);
   heddle_report told = report(), of_estimate = report();
-  heddle_solver_options options = usual();
-  options.lower = 0.05;
-  options.upper = 20;
-  s.solve(s.A, "chebyshev", nullptr, &options, b, &told);
+  Settings settings(s.context, {{"interval", "0.05 20"}});
+  s.solve(s.A, "chebyshev", nullptr, settings, b, &told);
   s.solve(s.A, "chebyshev", nullptr, nullptr, b, &of_estimate);
   EXPECT_NE(told.iterations, of_estimate.iterations);
-  const auto expect_usage = [&](const char* method) {
+  const auto expect_usage = [&](const char* method, const std::string& words) {
     Solver none;
-    EXPECT_EQ(heddle_solver_create(s.A, method, nullptr, &options, &none), HEDDLE_ERROR_USAGE);
+    EXPECT_EQ(heddle_solver_create(s.A, method, nullptr, settings, &none), HEDDLE_ERROR_USAGE);
+    EXPECT_EQ(message(s.context), words);
+    EXPECT_EQ(none, nullptr);
   };
-  expect_usage("cg");
-  options.omega = 0.1;
-  expect_usage("richardson");  // and the interval
-  options.upper = 0;
-  expect_usage("richardson");
-  options.lower = 0;
-  s.solve(s.A, "richardson", nullptr, &options, b, &told);
-  expect_usage("chebyshev");
-  options = usual();
-  options.basis_in_single = 1;
-  expect_usage("cg");
-  expect_usage("block-cg");
-  const std::vector<double> x = s.solve(s.A, "gmres", nullptr, &options, b, &told);
+  expect_usage("cg", "interval is for chebyshev and richardson, not for cg");
+  settings.set("omega", "0.1");
+  expect_usage("richardson", "omega and interval: give one of them");
+  settings.reset("interval");
+  s.solve(s.A, "richardson", nullptr, settings, b, &told);
+  expect_usage("chebyshev", "omega is for richardson, not for chebyshev");
+  settings.reset("omega").set("basis-precision", "single");
+  expect_usage("cg", "basis-precision is for gmres and fgmres, not for cg");
+  expect_usage("block-cg", "basis-precision is for gmres and fgmres, not for block-cg");
+  const std::vector<double> x = s.solve(s.A, "gmres", nullptr, settings, b, &told);
   EXPECT_NE(x, s.solve(s.A, "gmres", nullptr, nullptr, b, &of_estimate));
+  settings.set("basis_precision", "full");  // as without it
+  s.solve(s.A, "cg", nullptr, settings, b, &told);
+  settings.reset("basis_precision").set("restart", "5");
+  expect_usage("cg", "restart is for gmres and fgmres, not for cg");
+  s.solve(s.A, "fgmres", nullptr, settings, b, &told);
 }
 
 /// The x that a limit leaves is the last one, unless the best is asked for.
 TEST(CMethods, KeepTheLastIterateOrTheBest) {
   const System s("poisson", 400, HEDDLE_REAL);
-  heddle_solver_options options = usual();
-  options.max_iterations = 3;
+  Settings settings(s.context, {{"max_iterations", "3"}});
   heddle_report told = report();
   std::vector<double> b = s.field(1);
   // Far from smooth but at one end: the residual of conjugate gradient rises.
   for (std::size_t i = 0; i + 1 < b.size(); ++i) b[i] = 1;
   b.back() = 200;
   const std::vector<double> last =
-      s.solve(s.A, "cg", nullptr, &options, b, &told, HEDDLE_ITERATION_LIMIT);
+      s.solve(s.A, "cg", nullptr, settings, b, &told, HEDDLE_ITERATION_LIMIT);
   EXPECT_EQ(told.returned, HEDDLE_RETURNED_LAST);
-  options.keep_best = 1;
+  settings.set("keep", "best");
   heddle_report best = report();
-  s.solve(s.A, "cg", nullptr, &options, b, &best, HEDDLE_ITERATION_LIMIT);
+  s.solve(s.A, "cg", nullptr, settings, b, &best, HEDDLE_ITERATION_LIMIT);
   EXPECT_LE(best.residual, told.residual);
-  options.max_iterations = 0;
-  s.solve(s.A, "cg", nullptr, &options, b, &best, HEDDLE_ITERATION_LIMIT);
+  settings.set("max_iterations", "0");
+  s.solve(s.A, "cg", nullptr, settings, b, &best, HEDDLE_ITERATION_LIMIT);
   EXPECT_EQ(best.returned, HEDDLE_RETURNED_GUESS);
-  // Programs that know neither have the last one, and room for no more than they know.
-  options = usual();
-  options.max_iterations = 3;
-  options.keep_best = 1;
-  options.struct_size = offsetof(heddle_solver_options, keep_best);
+  // No more of the program's memory is written than it knows of.
+  settings.set("keep", "last").set("max_iterations", "3");
   told = report();
   told.struct_size = offsetof(heddle_report, returned);
   told.returned = HEDDLE_RETURNED_BEST;
-  EXPECT_EQ(s.solve(s.A, "cg", nullptr, &options, b, &told, HEDDLE_ITERATION_LIMIT), last);
+  EXPECT_EQ(s.solve(s.A, "cg", nullptr, settings, b, &told, HEDDLE_ITERATION_LIMIT), last);
   EXPECT_EQ(told.returned, HEDDLE_RETURNED_BEST) << "not written to";
 }
 
-/// The residual of doubles, in any memory of options that is newer than the program's.
+/// The residual is that of doubles.
 TEST(CMethods, FieldsMayBeInSingle) {
   const System s("dirac", 200, HEDDLE_QUATERNION);
   Preconditioner jacobi;
-  ASSERT_EQ(heddle_preconditioner_create(s.A, "jacobi", &jacobi), HEDDLE_OK);
-  heddle_solver_options options = usual();
-  options.tolerance = 1e-11;
-  options.record_history = 1;
-  options.fields_in_single = 1;
+  ASSERT_EQ(heddle_preconditioner_create(s.A, "jacobi", nullptr, &jacobi), HEDDLE_OK);
+  Settings settings(
+      s.context,
+      {{"tolerance", "1e-11"}, {"field_precision", "single"}, {"record_history", "true"}});
   heddle_report told = report();
   const std::vector<double> b = s.field(1);
-  const std::vector<double> x = s.solve(s.A, "cg", jacobi, &options, b, &told);
+  const std::vector<double> x = s.solve(s.A, "cg", jacobi, settings, b, &told);
   EXPECT_LE(told.residual, 1e-11);
   EXPECT_GE(told.restarts, 3);
-  options.struct_size = 96;  // of a program that knows nothing of it
-  EXPECT_NE(x, s.solve(s.A, "cg", jacobi, &options, b, &told));
-  options = usual();
-  options.fields_in_single = 1;
+  settings.set("field_precision", "full");
+  EXPECT_NE(x, s.solve(s.A, "cg", jacobi, settings, b, &told));
+  settings.reset("tolerance").set("field_precision", "single");
   Solver none;
-  EXPECT_EQ(heddle_solver_create(s.A, "block-cg", jacobi, &options, &none),
+  EXPECT_EQ(heddle_solver_create(s.A, "block-cg", jacobi, settings, &none),
             HEDDLE_ERROR_UNSUPPORTED);
   Operator shifted;
   ASSERT_EQ(heddle_operator_shifted(s.A, 1, &shifted), HEDDLE_OK);
-  EXPECT_EQ(heddle_solver_create(shifted, "cg", nullptr, &options, &none),
+  EXPECT_EQ(heddle_solver_create(shifted, "cg", nullptr, settings, &none),
             HEDDLE_ERROR_UNSUPPORTED);
   EXPECT_EQ(message(s.context),
             "fields in single precision are of a matrix in sliced storage that no ranks share");
-  ASSERT_EQ(heddle_solver_create(s.A, "cg", jacobi, &options, &none), HEDDLE_OK);
+  ASSERT_EQ(heddle_solver_create(s.A, "cg", jacobi, settings, &none), HEDDLE_OK);
   std::vector<double> right = b, left = x;
   const heddle_view from = view(right, s.entry), out = view(left, s.entry);
   EXPECT_EQ(heddle_solver_enqueue(none, &from, &out, nullptr, nullptr), HEDDLE_ERROR_UNSUPPORTED);

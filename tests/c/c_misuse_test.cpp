@@ -8,7 +8,10 @@
 #include <thread>
 #include <vector>
 
+#include "c_objects.hpp"
 #include "heddle.h"
+
+using namespace heddle::c_test;
 
 namespace {
 
@@ -77,8 +80,7 @@ TEST_F(CMisuse, NullHandlesAndPointers) {
   heddle_operator_destroy(nullptr);
   heddle_preconditioner_destroy(nullptr);
   heddle_solver_destroy(nullptr);
-  heddle_operator_options_init(nullptr, 64);
-  heddle_solver_options_init(nullptr, 64);
+  heddle_settings_destroy(nullptr);
 }
 
 /// A null handle knows no context: the calling thread's messages tell of it, until another follows.
@@ -245,33 +247,25 @@ TEST_F(CMisuse, NamesOfNothing) {
   heddle_solver* other = nullptr;
   EXPECT_EQ(heddle_solver_create(A, "soap", nullptr, nullptr, &other), HEDDLE_ERROR_USAGE);
   heddle_preconditioner* none = nullptr;
-  EXPECT_EQ(heddle_preconditioner_create(A, "soap", &none), HEDDLE_ERROR_USAGE);
-  heddle_operator_options options;
-  heddle_operator_options_init(&options, sizeof options);
+  EXPECT_EQ(heddle_preconditioner_create(A, "soap", nullptr, &none), HEDDLE_ERROR_USAGE);
   heddle_operator* another = nullptr;
-  options.plan = "soap";
-  EXPECT_EQ(heddle_operator_create(matrix, &options, &another), HEDDLE_ERROR_BAD_PLAN);
-  options.plan = nullptr;
-  options.device = "abacus";
-  EXPECT_EQ(heddle_operator_create(matrix, &options, &another), HEDDLE_ERROR_USAGE);
+  const auto expect_stored = [&](heddle_status status, const char* name, const char* value) {
+    const Settings settings(context, {{name, value}});
+    EXPECT_EQ(heddle_operator_create(matrix, settings, &another), status) << message();
+    EXPECT_EQ(another, nullptr);
+  };
+  expect_stored(HEDDLE_ERROR_BAD_PLAN, "plan", "soap");
+  expect_stored(HEDDLE_ERROR_USAGE, "device", "abacus");
   EXPECT_EQ(message(), "no device is named 'abacus'; there are: cpu, cuda, cuda:N, auto");
-  options.device = "cpu";
-  options.stream = &options;
-  EXPECT_EQ(heddle_operator_create(matrix, &options, &another), HEDDLE_ERROR_USAGE);
-  options.stream = nullptr;
-  options.threads = -1;
-  EXPECT_EQ(heddle_operator_create(matrix, &options, &another), HEDDLE_ERROR_USAGE);
-  options.threads = 0;
-  options.device = "cuda:977";
-  EXPECT_EQ(heddle_operator_create(matrix, &options, &another), HEDDLE_ERROR_NO_DEVICE);
-  EXPECT_EQ(another, nullptr);
-  heddle_solver_options settings;
-  heddle_solver_options_init(&settings, sizeof settings);
-  settings.tolerance = std::numeric_limits<double>::quiet_NaN();
-  EXPECT_EQ(heddle_solver_create(A, "cg", nullptr, &settings, &other), HEDDLE_ERROR_USAGE);
-  settings.tolerance = 0;
-  settings.restart = 0;
-  EXPECT_EQ(heddle_solver_create(A, "gmres", nullptr, &settings, &other), HEDDLE_ERROR_USAGE);
+  expect_stored(HEDDLE_ERROR_NO_DEVICE, "device", "cuda:977");
+  const Settings settings(context);
+  int stream = 0;
+  EXPECT_EQ(heddle_settings_use_stream(settings, &stream), HEDDLE_OK);
+  EXPECT_EQ(heddle_operator_create(matrix, settings, &another), HEDDLE_ERROR_USAGE);
+  EXPECT_EQ(message(), "a stream is of a GPU, and device 'cpu' is the CPU");
+  EXPECT_EQ(heddle_settings_use_stream(settings, nullptr), HEDDLE_OK);
+  EXPECT_EQ(heddle_operator_create(matrix, settings, &another), HEDDLE_OK);
+  heddle_operator_destroy(&another);
   EXPECT_EQ(other, nullptr);
 }
 

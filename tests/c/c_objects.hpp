@@ -1,9 +1,12 @@
 // Objects, views and structs of heddle.h for tests.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <random>
 #include <string>
 #include <vector>
@@ -32,6 +35,32 @@ inline std::string message(const heddle_context* context) {
   heddle_message(context, text.data(), text.size());
   return text.data();
 }
+
+struct Setting {
+  const char* name;
+  std::string value;
+};
+
+/// Settings by name, as in Settings(context, {{"plan", "CSR"}, {"threads", "1"}}).
+class Settings : public Held<heddle_settings, heddle_settings_destroy> {
+ public:
+  explicit Settings(heddle_context* context, std::initializer_list<Setting> given = {}) {
+    EXPECT_EQ(heddle_settings_create(context, &own), HEDDLE_OK) << message(context);
+    for (const Setting& setting : given) set(setting.name, setting.value);
+  }
+  Settings(const Settings&) = delete;
+  Settings& operator=(const Settings&) = delete;
+
+  Settings& set(const char* name, const std::string& value) {
+    EXPECT_EQ(heddle_settings_set(own, name, value.c_str()), HEDDLE_OK) << name << "=" << value;
+    return *this;
+  }
+  /// The default again.
+  Settings& reset(const char* name) {
+    EXPECT_EQ(heddle_settings_set(own, name, nullptr), HEDDLE_OK) << name;
+    return *this;
+  }
+};
 
 template <class S>
 heddle_view view(std::vector<S>& scalars, heddle_entry entry, bool of_matrix = false,

@@ -69,7 +69,7 @@ void make_matrix(heddle_context* context, int rows, bool is_line, bool is_symmet
 struct Task {
   heddle_context* context;
   const heddle_matrix* matrix;
-  heddle_rank_options options;
+  const heddle_settings* settings;
   const char *method, *preconditioner;
   std::vector<double> b, x;
   heddle_report report = heddle::c_test::report();
@@ -81,7 +81,7 @@ heddle_status solve(Task& task, heddle_communicator* ranks) {
   Operator A;
   Preconditioner made;
   Solver solver;
-  heddle_status status = heddle_operator_distribute(ranks, task.matrix, &task.options, &A);
+  heddle_status status = heddle_operator_distribute(ranks, task.matrix, task.settings, &A);
   if (status != HEDDLE_OK) return status;
   std::int64_t rows = 0, columns = 0;
   heddle_operator_size(A, &rows, &columns);
@@ -89,13 +89,10 @@ heddle_status solve(Task& task, heddle_communicator* ranks) {
   heddle_operator_rows_of_rank(A, own.data());
   own.pop_back();
   if (task.preconditioner != std::string("none")) {
-    status = heddle_preconditioner_create(A, task.preconditioner, &made);
+    status = heddle_preconditioner_create(A, task.preconditioner, nullptr, &made);
     if (status != HEDDLE_OK) return status;
   }
-  heddle_solver_options options;
-  heddle_solver_options_init(&options, sizeof options);
-  options.max_iterations = 400;
-  status = heddle_solver_create(A, task.method, made, &options, &solver);
+  status = heddle_solver_create(A, task.method, made, task.settings, &solver);
   if (status != HEDDLE_OK) return status;
   std::vector<double> b, x(own.size());
   b.reserve(own.size());
@@ -144,21 +141,19 @@ void expect_bits_of_one_rank(const char* method, const char* preconditioner, Dra
   const int rows = draw.between(0, 3) == 0 ? draw.between(1, 20) : draw.between(1, 600);
   const bool is_line = draw.between(0, 2) > 0, is_symmetric = draw.between(0, 3) > 0;
   ASSERT_NO_FATAL_FAILURE(make_matrix(context, rows, is_line, is_symmetric, draw, matrix));
-  Task task{context, matrix, {}, method, preconditioner, {}, {}};
-  heddle_rank_options_init(&task.options, sizeof task.options);
-  task.options.plan = "CSR";
-  task.options.threads = 1;
+  Settings settings(context, {{"plan", "CSR"}, {"threads", "1"}, {"max_iterations", "400"}});
+  Task task{context, matrix, settings, method, preconditioner, {}, {}};
   for (int i = 0; i < rows; ++i) task.b.push_back(draw.number());
   run(task, 1);
   const Task alone = task;
   const int ranks = draw.between(2, 7);
   const std::string partition = partition_of(ranks, rows, draw);
-  task.options.partition = partition.c_str();
-  task.options.exchange = exchanges[static_cast<std::size_t>(draw.between(0, 2))];
+  const char* const exchange = exchanges[static_cast<std::size_t>(draw.between(0, 2))];
+  settings.set("partition", partition).set("exchange", exchange);
   SCOPED_TRACE(std::string(method) + " " + preconditioner + ", " + std::to_string(rows) +
                (is_line ? " rows of a line" : " random rows") +
                (is_symmetric ? "" : " without symmetry") + ", first rows " + partition + ", " +
-               task.options.exchange);
+               exchange);
   run(task, ranks);
   EXPECT_EQ(task.failed, alone.failed) << message(context);
   EXPECT_EQ(task.report.outcome, alone.report.outcome);
@@ -194,10 +189,9 @@ TEST(CRanksSample, ALongSolveOnARankWithoutRows) {
   Matrix matrix;
   ASSERT_EQ(heddle_context_create(&context), HEDDLE_OK);
   ASSERT_NO_FATAL_FAILURE(make_matrix(context, 200, true, true, draw, matrix));
+  const Settings settings(context, {{"threads", "1"}, {"max_iterations", "400"}});
   for (const char* const method : methods) {
-    Task task{context, matrix, {}, method, "none", std::vector<double>(200, 1), {}};
-    heddle_rank_options_init(&task.options, sizeof task.options);
-    task.options.threads = 1;
+    Task task{context, matrix, settings, method, "none", std::vector<double>(200, 1), {}};
     run(task, 1);
     const Task alone = task;
     run(task, 2);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,15 +20,15 @@ namespace {
 struct Shared {
   Context context;
   Matrix matrix;
-  heddle_rank_options options;
+  std::optional<Settings> settings;  // of the context, once it is there
   const char* preconditioner = "jacobi";
   std::vector<double> b, x;
   heddle_report report{};
   std::array<heddle_status, 3> told{};
 
   Shared(const char* problem, std::int64_t rows) {
-    heddle_rank_options_init(&options, sizeof options);
     EXPECT_EQ(heddle_context_create(&context), HEDDLE_OK);
+    settings.emplace(context);
     EXPECT_EQ(heddle_matrix_generate(context, problem, rows, 1, &matrix), HEDDLE_OK);
   }
 };
@@ -41,7 +42,7 @@ int solve_part(void* user, heddle_communicator* ranks) {
   Operator A;
   Preconditioner made;
   Solver cg;
-  if (heddle_operator_distribute(ranks, all.matrix, &all.options, &A) != HEDDLE_OK) return 1;
+  if (heddle_operator_distribute(ranks, all.matrix, *all.settings, &A) != HEDDLE_OK) return 1;
   std::int64_t rows = 0, columns = 0;
   heddle_operator_size(A, &rows, &columns);
   std::vector<std::int64_t> own(static_cast<std::size_t>(rows) + 1);
@@ -52,7 +53,7 @@ int solve_part(void* user, heddle_communicator* ranks) {
   }
   const heddle_view right = double_view(b.data(), rows, HEDDLE_QUATERNION),
                     left = double_view(x.data(), rows, HEDDLE_QUATERNION);
-  if (heddle_preconditioner_create(A, all.preconditioner, &made) != HEDDLE_OK) return 3;
+  if (heddle_preconditioner_create(A, all.preconditioner, nullptr, &made) != HEDDLE_OK) return 3;
   if (heddle_solver_create(A, "cg", made, nullptr, &cg) != HEDDLE_OK) return 4;
   heddle_report report = heddle::c_test::report();
   if (heddle_solver_solve(cg, &right, &left, &report) != HEDDLE_OK) return 5;
@@ -67,11 +68,8 @@ TEST(CRanks, HaveTheBitsOfOne) {
   Shared all("dirac", 1500);
   std::int64_t rows = 0, columns = 0;
   Operator A;
-  all.options.plan = "CSR";
-  heddle_operator_options storage;
-  heddle_operator_options_init(&storage, sizeof storage);
-  storage.plan = "CSR";
-  ASSERT_EQ(heddle_operator_create(all.matrix, &storage, &A), HEDDLE_OK);
+  all.settings->set("plan", "CSR");
+  ASSERT_EQ(heddle_operator_create(all.matrix, *all.settings, &A), HEDDLE_OK);
   ASSERT_EQ(heddle_operator_size(A, &rows, &columns), HEDDLE_OK);
   all.b = random_numbers(4 * static_cast<std::size_t>(rows), 3);
   std::vector<double> alone(all.b.size());
@@ -80,7 +78,7 @@ TEST(CRanks, HaveTheBitsOfOne) {
   for (const char* const preconditioner : {"jacobi", "fsai"}) {
     Preconditioner made;
     Solver cg;
-    ASSERT_EQ(heddle_preconditioner_create(A, preconditioner, &made), HEDDLE_OK);
+    ASSERT_EQ(heddle_preconditioner_create(A, preconditioner, nullptr, &made), HEDDLE_OK);
     ASSERT_EQ(heddle_solver_create(A, "cg", made, nullptr, &cg), HEDDLE_OK);
     heddle_report report = heddle::c_test::report();
     std::fill(alone.begin(), alone.end(), 0);
@@ -89,7 +87,7 @@ TEST(CRanks, HaveTheBitsOfOne) {
     for (const int ranks : {1, 2, 3}) {
       std::string first_rows = "0";
       for (int rank = 1; rank < ranks; ++rank) first_rows += "," + std::to_string(256 * rank);
-      all.options.partition = ranks == 1 ? "rows" : ranks == 2 ? first_rows.c_str() : "entries";
+      all.settings->set("partition", ranks == 1 ? "rows" : ranks == 2 ? first_rows : "entries");
       all.x.assign(all.b.size(), 0);
       ASSERT_EQ(heddle_run_on_ranks(all.context, ranks, solve_part, &all), HEDDLE_OK)
           << message(all.context);
@@ -98,20 +96,20 @@ TEST(CRanks, HaveTheBitsOfOne) {
       EXPECT_EQ(all.x, alone) << ranks;
     }
   }
-  all.options.partition = nullptr;
-  all.options.boundary = "split";  // other bits, and as good an x
+  all.settings->reset("partition").set("boundary", "split");  // other bits, and as good an x
   ASSERT_EQ(heddle_run_on_ranks(all.context, 3, solve_part, &all), HEDDLE_OK);
   EXPECT_EQ(all.report.outcome, HEDDLE_CONVERGED);
-  all.options.boundary = "thin";
+  EXPECT_EQ(heddle_settings_set(*all.settings, "boundary", "thin"), HEDDLE_ERROR_USAGE);
+  EXPECT_EQ(message(all.context), "boundary is whole or split, not 'thin'");
+  all.settings->set("storage", "hisparse").reset("plan");
   EXPECT_EQ(heddle_run_on_ranks(all.context, 1, solve_part, &all), HEDDLE_ERROR_CALLBACK);
 }
 
 int multiply_part(void* user, heddle_communicator* ranks, bool all) {
   const Shared& mine = *static_cast<Shared*>(user);
   Operator A;
-  heddle_rank_options options = mine.options;
-  options.partition = "0,256,512";
-  heddle_operator_distribute(ranks, mine.matrix, &options, &A);
+  const Settings settings(mine.context, {{"partition", "0,256,512"}});
+  heddle_operator_distribute(ranks, mine.matrix, settings, &A);
   std::int64_t rows = 0, columns = 0;
   heddle_operator_size(A, &rows, &columns);
   std::vector<double> ones(static_cast<std::size_t>(rows), 1), image(ones.size());
@@ -141,10 +139,10 @@ TEST(CRanks, WhatFailsOnOneFailsOnAll) {
                   Shared& mine = *static_cast<Shared*>(user);
                   const int rank = heddle_communicator_rank(ranks);
                   Operator A;
-                  heddle_rank_options options = mine.options;
-                  if (rank == 1) options.partition = "halves";
+                  const Settings settings(mine.context,
+                                          {{"partition", rank == 1 ? "halves" : "entries"}});
                   mine.told[static_cast<std::size_t>(rank)] =
-                      heddle_operator_distribute(ranks, mine.matrix, &options, &A);
+                      heddle_operator_distribute(ranks, mine.matrix, settings, &A);
                   return 0;
                 }),
             HEDDLE_ERROR_USAGE);
@@ -167,13 +165,44 @@ TEST(CRanks, WhatFailsOnOneFailsOnAll) {
                 [](void* user, heddle_communicator* ranks) {
                   Shared& mine = *static_cast<Shared*>(user);
                   Operator A;
-                  heddle_rank_options options = mine.options;
-                  options.plan = heddle_communicator_rank(ranks) == 0 ? "CSR" : "C=4";
-                  return heddle_operator_distribute(ranks, mine.matrix, &options, &A) == HEDDLE_OK
+                  const bool is_first = heddle_communicator_rank(ranks) == 0;
+                  const Settings settings(mine.context, {{"plan", is_first ? "CSR" : "C=4"}});
+                  return heddle_operator_distribute(ranks, mine.matrix, settings, &A) == HEDDLE_OK
                              ? 1
                              : 0;
                 }),
             HEDDLE_ERROR_USAGE);
+}
+
+/// A solver that rank 1 is refused, and a product that no rank gets any more.
+TEST(CRanks, SettingsOfOneRankFailOnAll) {
+  Shared all("poisson", 600);
+  static std::array<heddle_status, 3> of_solver, of_product;
+  const heddle_rank_body body = [](void* user, heddle_communicator* ranks) {
+    const Shared& mine = *static_cast<Shared*>(user);
+    const auto rank = static_cast<std::size_t>(heddle_communicator_rank(ranks));
+    Operator A;
+    Solver solver;
+    Settings settings(mine.context, {{"partition", "0,256,512"}});
+    // A rank may hear of the failure of another one in this call already.
+    of_product[rank] = heddle_operator_distribute(ranks, mine.matrix, settings, &A);
+    if (of_product[rank] != HEDDLE_OK) return 0;
+    if (rank == 1) settings.set("restart", "5");
+    of_solver[rank] = heddle_solver_create(A, "cg", nullptr, settings, &solver);
+    std::int64_t rows = 0, columns = 0;
+    heddle_operator_size(A, &rows, &columns);
+    std::vector<double> ones(static_cast<std::size_t>(rows), 1), image(ones.size());
+    const heddle_view x = double_view(ones.data(), rows, HEDDLE_REAL),
+                      y = double_view(image.data(), rows, HEDDLE_REAL);
+    of_product[rank] = heddle_operator_apply(A, &x, &y);
+    return 0;
+  };
+  EXPECT_EQ(heddle_run_on_ranks(all.context, 3, body, &all), HEDDLE_ERROR_USAGE);
+  EXPECT_EQ(of_solver[1], HEDDLE_ERROR_USAGE);
+  for (const heddle_status status : of_product) EXPECT_NE(status, HEDDLE_OK);
+  EXPECT_NE(message(all.context).find("restart is for gmres and fgmres, not for cg"),
+            std::string::npos)
+      << message(all.context);
 }
 
 TEST(CRanks, NothingOutlivesTheBody) {
@@ -199,7 +228,8 @@ TEST(CRanks, NothingOutlivesTheBody) {
   EXPECT_EQ(heddle_solver_solve(solver, &x, &y, nullptr), HEDDLE_ERROR_USAGE);
   EXPECT_NE(message(all.context).find("has ended"), std::string::npos);
   Preconditioner multigrid;
-  EXPECT_EQ(heddle_preconditioner_create(kept, "multigrid", &multigrid), HEDDLE_ERROR_USAGE);
+  EXPECT_EQ(heddle_preconditioner_create(kept, "multigrid", nullptr, &multigrid),
+            HEDDLE_ERROR_USAGE);
   heddle_solver_destroy(&solver);
   heddle_operator_destroy(&kept);
 }
@@ -261,10 +291,8 @@ TEST(CEdits, MakeAnotherOperator) {
   const heddle_pattern places = pattern(100, row, column);
   const heddle_view values = view(diagonal, HEDDLE_REAL, true);
   ASSERT_EQ(heddle_matrix_from_triplets(context, &places, &values, &matrix), HEDDLE_OK);
-  heddle_operator_options storage;
-  heddle_operator_options_init(&storage, sizeof storage);
-  storage.storage = "hisparse";
-  ASSERT_EQ(heddle_operator_create(matrix, &storage, &A), HEDDLE_OK);
+  Settings storage(context, {{"storage", "hisparse"}});
+  ASSERT_EQ(heddle_operator_create(matrix, storage, &A), HEDDLE_OK);
 
   std::vector<std::int64_t> set_row{1, 5}, set_column{1, 6}, add_row{2}, add_column{2};
   std::vector<std::int64_t> gone_row{4}, gone_column{4};
@@ -308,9 +336,9 @@ TEST(CEdits, MakeAnotherOperator) {
   refused(HEDDLE_ERROR_SIZE_MISMATCH, "99");
   edits.struct_size = 47;
   refused(HEDDLE_ERROR_USAGE, "struct_size is 47");
-  storage.storage = nullptr;
+  storage.reset("storage");
   Operator stored;
-  ASSERT_EQ(heddle_operator_create(matrix, &storage, &stored), HEDDLE_OK);
+  ASSERT_EQ(heddle_operator_create(matrix, storage, &stored), HEDDLE_OK);
   edits.struct_size = sizeof edits;
   EXPECT_EQ(heddle_operator_edited(stored, &edits, &C), HEDDLE_ERROR_UNSUPPORTED);
 }

@@ -99,14 +99,13 @@ TEST_F(CStreamOrder, EnqueueNeedsAGpu) {
   // The solver goes on solving, with its observer.
   told = report();
   int calls = 0;
-  heddle_solver_options options;
-  heddle_solver_options_init(&options, sizeof options);
-  options.observer = [](void* user, const heddle_progress*) {
+  const Settings settings(context);
+  const heddle_observer count = [](void* user, const heddle_progress*) {
     return ++*static_cast<int*>(user), 0;
   };
-  options.user = &calls;
+  ASSERT_EQ(heddle_settings_observe(settings, count, &calls), HEDDLE_OK);
   Solver watched;
-  ASSERT_EQ(heddle_solver_create(A, "cg", nullptr, &options, &watched), HEDDLE_OK);
+  ASSERT_EQ(heddle_solver_create(A, "cg", nullptr, settings, &watched), HEDDLE_OK);
   EXPECT_EQ(heddle_solver_enqueue(watched, &right, &left, nullptr, nullptr),
             HEDDLE_ERROR_UNSUPPORTED);
   ASSERT_EQ(heddle_solver_solve(watched, &right, &left, &told), HEDDLE_OK) << message(context);

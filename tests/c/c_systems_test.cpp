@@ -73,7 +73,7 @@ TEST_F(CSystems, EachHasTheBitsThatItHasAlone) {
   ASSERT_EQ(heddle_operator_create(matrix, nullptr, &A), HEDDLE_OK);
   Preconditioner jacobi;
   Solver solver;
-  ASSERT_EQ(heddle_preconditioner_create(A, "jacobi", &jacobi), HEDDLE_OK);
+  ASSERT_EQ(heddle_preconditioner_create(A, "jacobi", nullptr, &jacobi), HEDDLE_OK);
   ASSERT_EQ(heddle_solver_create(A, "cg", jacobi, nullptr, &solver), HEDDLE_OK);
   const auto scalars = static_cast<std::size_t>(rows_of(A)) * 3;
   std::vector<std::vector<double>> b, x(systems, std::vector<double>(scalars));
@@ -220,18 +220,17 @@ TEST_F(CSystems, ArraysAreOfTheCallersMemory) {
                                std::free(data);
                              },
                              &counted};
-  heddle_operator_options options;
-  heddle_operator_options_init(&options, sizeof options);
-  options.allocator = &allocator;
+  const Settings settings(context);
+  ASSERT_EQ(heddle_settings_use_allocator(settings, &allocator), HEDDLE_OK);
   {
     Operator adjoint;
     Preconditioner jacobi;
     Solver solver;
-    ASSERT_EQ(heddle_operator_create(matrix, &options, &A), HEDDLE_OK) << message(context);
+    ASSERT_EQ(heddle_operator_create(matrix, settings, &A), HEDDLE_OK) << message(context);
     const long long of_matrix = counted.held;
     EXPECT_GT(of_matrix, 300 * 9 * 8);
     ASSERT_EQ(heddle_operator_adjoint(A, &adjoint), HEDDLE_OK);
-    ASSERT_EQ(heddle_preconditioner_create(A, "jacobi", &jacobi), HEDDLE_OK);
+    ASSERT_EQ(heddle_preconditioner_create(A, "jacobi", nullptr, &jacobi), HEDDLE_OK);
     ASSERT_EQ(heddle_solver_create(A, "cg", jacobi, nullptr, &solver), HEDDLE_OK);
     EXPECT_GT(counted.held, of_matrix);
     const auto scalars = static_cast<std::size_t>(rows_of(A)) * 3;
@@ -246,10 +245,14 @@ TEST_F(CSystems, ArraysAreOfTheCallersMemory) {
   }
   EXPECT_EQ(counted.held, 0);
   counted.left = 1;
-  EXPECT_EQ(heddle_operator_create(matrix, &options, &A), HEDDLE_ERROR_MEMORY);
+  EXPECT_EQ(heddle_operator_create(matrix, settings, &A), HEDDLE_ERROR_MEMORY);
   EXPECT_EQ(counted.held, 0);
   allocator.release = nullptr;
-  EXPECT_EQ(heddle_operator_create(matrix, &options, &A), HEDDLE_ERROR_USAGE);
+  EXPECT_EQ(heddle_settings_use_allocator(settings, &allocator), HEDDLE_ERROR_USAGE);
+  EXPECT_EQ(message(context), "an allocator has a function to allocate and one to release");
+  EXPECT_EQ(heddle_settings_use_allocator(settings, nullptr), HEDDLE_OK);  // the library's own
+  EXPECT_EQ(heddle_operator_create(matrix, settings, &A), HEDDLE_OK);
+  EXPECT_EQ(counted.held, 0);
 }
 
 }  // namespace

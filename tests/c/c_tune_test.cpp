@@ -5,6 +5,8 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <initializer_list>
+#include <optional>
 #include <string>
 
 #include "c_objects.hpp"
@@ -27,8 +29,7 @@ class CTune : public testing::Test {
   CTune() {
     EXPECT_EQ(heddle_context_create(&context), HEDDLE_OK);
     EXPECT_EQ(heddle_matrix_generate(context, "dirac", 200, 1, &matrix), HEDDLE_OK);
-    heddle_tune_options_init(&options, sizeof options);
-    options.threads = 1;
+    settings.emplace(context, std::initializer_list<Setting>{{"threads", "1"}});
   }
   std::string plan_of(const heddle_profile* profile) const {
     std::array<char, 1024> text{};
@@ -43,29 +44,26 @@ class CTune : public testing::Test {
 
   Context context;
   Matrix matrix;
-  heddle_tune_options options;
+  std::optional<Settings> settings;  // of the context, once it is there
   const std::string path =
       (std::filesystem::temp_directory_path() / "heddle_c_tune_test.json").string();
 };
 
 TEST_F(CTune, FindsAPlanThatOperatorsTake) {
-  options.seconds = 0.2;
+  settings->set("seconds", "0.2");
   int calls = 0;
-  options.user = &calls;
-  options.observer = [](void* user, const heddle_tune_progress* now) {
+  const heddle_tune_observer count = [](void* user, const heddle_tune_progress* now) {
     ++*static_cast<int*>(user);
     return now->tried >= 0 && now->expected > 0 ? 0 : 1;
   };
+  ASSERT_EQ(heddle_settings_observe_tuning(*settings, count, &calls), HEDDLE_OK);
   Profile profile;
-  ASSERT_EQ(heddle_tune(matrix, &options, &profile), HEDDLE_OK) << message(context);
+  ASSERT_EQ(heddle_tune(matrix, *settings, &profile), HEDDLE_OK) << message(context);
   EXPECT_GT(calls, 0);
   const std::string plan = plan_of(profile);
-  heddle_operator_options storage;
-  heddle_operator_options_init(&storage, sizeof storage);
-  storage.plan = plan.c_str();
-  storage.threads = 1;
+  settings->set("plan", plan);
   Operator A;
-  ASSERT_EQ(heddle_operator_create(matrix, &storage, &A), HEDDLE_OK) << message(context);
+  ASSERT_EQ(heddle_operator_create(matrix, *settings, &A), HEDDLE_OK) << message(context);
   // Through a file, and merged with itself.
   ASSERT_EQ(heddle_profile_write(profile, path.c_str(), 0), HEDDLE_OK) << message(context);
   ASSERT_EQ(heddle_profile_write(profile, path.c_str(), 1), HEDDLE_OK) << message(context);
@@ -77,67 +75,61 @@ TEST_F(CTune, FindsAPlanThatOperatorsTake) {
 }
 
 TEST_F(CTune, TunesADomainAndWhatIsNoPlan) {
-  options.seconds = 0.05;
-  options.max_runs = 3;
-  options.objective = "product";
+  settings->set("seconds", "0.05").set("max_runs", "3").set("objective", "product");
   Matrix other;
   ASSERT_EQ(heddle_matrix_generate(context, "dirac", 300, 1, &other), HEDDLE_OK);
   const heddle_matrix* const matrices[] = {matrix, other};
   const char* const names[] = {"a", nullptr};
   Profile profile, nodes;
-  EXPECT_EQ(heddle_tune_domain(matrices, names, 2, "d", &options, &profile), HEDDLE_ERROR_USAGE);
+  EXPECT_EQ(heddle_tune_domain(matrices, names, 2, "d", *settings, &profile), HEDDLE_ERROR_USAGE);
   EXPECT_EQ(message(context), "names[1] is a null pointer");
-  EXPECT_EQ(heddle_tune_domain(nullptr, nullptr, 2, "d", &options, &profile), HEDDLE_ERROR_USAGE);
-  ASSERT_EQ(heddle_tune_domain(matrices, nullptr, 2, "d", &options, &profile), HEDDLE_OK)
+  EXPECT_EQ(heddle_tune_domain(nullptr, nullptr, 2, "d", *settings, &profile), HEDDLE_ERROR_USAGE);
+  ASSERT_EQ(heddle_tune_domain(matrices, nullptr, 2, "d", *settings, &profile), HEDDLE_OK)
       << message(context);
   EXPECT_NE(json_of(profile).find("\"d\""), std::string::npos);
   double loss = -2;
-  ASSERT_EQ(heddle_profile_evaluate(profile, other, &options, &loss), HEDDLE_OK)
+  ASSERT_EQ(heddle_profile_evaluate(profile, other, *settings, &loss), HEDDLE_OK)
       << message(context);
   EXPECT_GT(loss, -1);
-  options.storage = "hisparse";
-  ASSERT_EQ(heddle_tune(matrix, &options, &nodes), HEDDLE_OK) << message(context);
+  settings->set("storage", "hisparse");
+  ASSERT_EQ(heddle_tune(matrix, *settings, &nodes), HEDDLE_OK) << message(context);
   EXPECT_NE(json_of(nodes).find("\"trees\""), std::string::npos);
-  EXPECT_EQ(heddle_profile_evaluate(profile, other, &options, &loss), HEDDLE_ERROR_USAGE);
+  EXPECT_EQ(heddle_profile_evaluate(profile, other, *settings, &loss), HEDDLE_ERROR_USAGE);
+  EXPECT_EQ(message(context), "only plans are tuned over a domain");
 }
 
 TEST_F(CTune, EndsWhereTheObserverSays) {
-  options.observer = [](void*, const heddle_tune_progress*) { return 1; };
+  const heddle_tune_observer end = [](void*, const heddle_tune_progress*) { return 1; };
+  ASSERT_EQ(heddle_settings_observe_tuning(*settings, end, nullptr), HEDDLE_OK);
   Profile profile;
-  ASSERT_EQ(heddle_tune(matrix, &options, &profile), HEDDLE_OK) << message(context);
+  ASSERT_EQ(heddle_tune(matrix, *settings, &profile), HEDDLE_OK) << message(context);
   EXPECT_NE(plan_of(profile), "");  // predicted, where nothing was measured
 }
 
 TEST_F(CTune, RefusesWhatIsNoSearchOrProfile) {
   Profile profile;
-  const auto expect_refused = [&](heddle_tune_options given, const std::string& words) {
-    EXPECT_EQ(heddle_tune(matrix, &given, &profile), HEDDLE_ERROR_USAGE);
+  const auto expect_refused = [&](std::initializer_list<Setting> given, const std::string& words) {
+    const Settings all(context, given);
+    EXPECT_EQ(heddle_tune(matrix, all, &profile), HEDDLE_ERROR_USAGE);
     EXPECT_NE(message(context).find(words), std::string::npos) << message(context);
     EXPECT_EQ(profile, nullptr);
   };
-  heddle_tune_options given = options;
-  given.objective = "sor";
-  expect_refused(given, "sor");
-  given = options;
-  given.search = "best";
-  expect_refused(given, "no search is named 'best'");
-  given = options;
-  given.seconds = -1;
-  expect_refused(given, "seconds");
-  given = options;
-  given.max_memory_ratio = 0.5;
-  expect_refused(given, "max_memory_ratio");
-  given = options;
-  given.storage = "tree";
-  expect_refused(given, "sliced or hisparse, not tree");
-  given = options;
-  heddle_multigrid_options multigrid;
-  heddle_multigrid_options_init(&multigrid, sizeof multigrid);
-  given.multigrid = &multigrid;
-  expect_refused(given, "multigrid is for that objective, not for cg");
-  given = options;
-  given.struct_size = 12;
-  expect_refused(given, "heddle_tune_options.struct_size is 12");
+  expect_refused({{"objective", "sor"}}, "sor");
+  expect_refused({{"device", "abacus"}}, "no device is named 'abacus'");
+  for (const char* const setting : {"search", "memory_weight"}) {
+    const std::string words = std::string(setting) + " is of plans, not of trees or multigrid";
+    const std::string value = setting == std::string("search") ? "full" : "0.5";
+    expect_refused({{"storage", "hisparse"}, {setting, value}}, words);
+    expect_refused({{"objective", "multigrid"}, {setting, value}}, words);
+  }
+  expect_refused({{"objective", "multigrid"}, {"storage", "hisparse"}},
+                 "multigrid is tuned in sliced storage");
+  expect_refused({{"strength", "0.1"}}, "strength is for the objective multigrid, not for cg");
+  const Settings coordinates(context);
+  const std::array<double, 3> point{};
+  ASSERT_EQ(heddle_settings_use_coordinates(coordinates, point.data()), HEDDLE_OK);
+  EXPECT_EQ(heddle_tune(matrix, coordinates, &profile), HEDDLE_ERROR_USAGE);
+  EXPECT_EQ(message(context), "coordinates is for the objective multigrid, not for cg");
   EXPECT_EQ(heddle_tune(nullptr, nullptr, &profile), HEDDLE_ERROR_USAGE);
   EXPECT_EQ(heddle_tune(matrix, nullptr, nullptr), HEDDLE_ERROR_USAGE);
   EXPECT_EQ(heddle_profile_read(context, "/nowhere/profile.json", &profile), HEDDLE_ERROR_IO);

@@ -1,9 +1,13 @@
 // heddle.h by any sequence of calls on a few objects, also null and destroyed ones, with views and
-// patterns of any numbers: each call returns a status that has a name.
+// patterns of any numbers, and settings of any names and values: each call returns a status that
+// has a name.
 #include <array>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <sstream>
+#include <string>
+#include <vector>
 
 #include "heddle.h"
 
@@ -34,6 +38,36 @@ class Bytes {
 };
 
 constexpr int slots = 3, most_rows = 12;
+
+/// The names of all settings, from the library's table.
+const std::vector<std::string>& setting_names() {
+  static const std::vector<std::string> names = [] {
+    std::string table(heddle_settings_table(nullptr, 0), '\0');
+    heddle_settings_table(table.data(), table.size() + 1);
+    const std::string before = "\"name\":\"";
+    std::vector<std::string> found;
+    for (auto at = table.find(before); at != std::string::npos; at = table.find(before, at)) {
+      at += before.size();
+      found.push_back(table.substr(at, table.find('"', at) - at));
+    }
+    return found;
+  }();
+  return names;
+}
+
+/// Values that suit some settings each, or none.
+const std::vector<std::string>& setting_values() {
+  static const std::vector<std::string> values = [] {
+    std::istringstream words(
+        "0 1 3 8 0.5 1e-8 1e400 nan inf 99999999999999999999 1,3 2,4 0,256 true no cpu CSR pJDS "
+        "hisparse never run=1 rows auto last best single full k w jacobi l1-jacobi gauss-seidel "
+        "plain adaptive minres product multigrid predict nvlink h100 soap");
+    std::vector<std::string> found{""};
+    for (std::string word; words >> word;) found.push_back(word);
+    return found;
+  }();
+  return values;
+}
 
 class Session {
  public:
@@ -79,6 +113,7 @@ class Session {
       heddle_preconditioner_destroy(&preconditioners_[k]);
       heddle_solver_destroy(&solvers_[k]);
     }
+    heddle_settings_destroy(&settings_);
   }
 
   void run() {
@@ -144,6 +179,63 @@ class Session {
                   scalars * (x->precision == HEDDLE_SINGLE ? sizeof(float) : sizeof(double)));
     return session.bytes_.mostly(0);
   }
+  void begin_settings() {
+    heddle_settings_destroy(&settings_);
+    check(heddle_settings_create(context_, &settings_));
+  }
+  /// Some of any name, where a byte says so.
+  void maybe_set_any() {
+    if (bytes_.next() < 240) return;
+    for (int k = bytes_.below(4); k >= 0; --k) set_any();
+  }
+  void set(const char* name, const std::string& value) {
+    check(heddle_settings_set(settings_, name, value.c_str()));
+  }
+  std::string any_text() {
+    std::string text;
+    for (int k = bytes_.below(12); k > 0; --k) text += static_cast<char>(bytes_.next());
+    return text;
+  }
+  const std::string& one_of(const std::vector<std::string>& texts) {
+    return texts[static_cast<std::size_t>(bytes_.next()) % texts.size()];
+  }
+  void set_any() {
+    const std::string name = one_of(setting_names()), value = one_of(setting_values());
+    switch (bytes_.below(8)) {
+      case 0:
+        set(name.c_str(), any_text());
+        break;
+      case 1:
+        set(any_text().c_str(), value);
+        break;
+      case 2:
+        check(heddle_settings_set_number(settings_, name.c_str(), (bytes_.next() - 100) / 4.0));
+        break;
+      case 3:
+        check(heddle_settings_set(settings_, name.c_str(), nullptr));
+        break;
+      case 4:
+        check(heddle_settings_set_json(
+            settings_, ("{\"" + name + "\": \"" + value + "\", \"restart\": 4}").c_str()));
+        break;
+      case 5:
+        check(heddle_settings_set_json(settings_,
+                                       ("{\"" + name + "\": " + any_text() + "}").c_str()));
+        break;
+      default:
+        set(name.c_str(), value);
+    }
+    expect_json_again();
+  }
+  /// The JSON of settings is one that others take.
+  void expect_json_again() {
+    std::string text(heddle_settings_json(settings_, nullptr, 0), '\0');
+    heddle_settings_json(settings_, text.data(), text.size() + 1);
+    heddle_settings* other = nullptr;
+    check(heddle_settings_create(context_, &other));
+    if (heddle_settings_set_json(other, text.c_str()) != HEDDLE_OK) std::abort();
+    heddle_settings_destroy(&other);
+  }
   static int observe(void* user, const heddle_progress*) {
     return static_cast<Session*>(user)->bytes_.mostly(0);
   }
@@ -151,28 +243,28 @@ class Session {
     static constexpr std::array<const char*, 12> methods{
         "cg",   "minres", "bicgstab", "bicgstab2", "gmres",      "fgmres",
         "cocg", "cocr",   "cr",       "chebyshev", "richardson", "none"};
-    heddle_solver_options options;
-    heddle_solver_options_init(&options, sizeof options);
-    options.struct_size = bytes_.mostly(options.struct_size);
-    options.max_iterations = 20;
-    options.restart = bytes_.mostly(std::int32_t{5});
-    options.record_history = bytes_.below(2);
-    options.observer = observe;
-    options.user = this;
+    begin_settings();
+    maybe_set_any();
+    set("max_iterations", "20");
+    const std::string restart = std::to_string(bytes_.mostly(5));
+    set("record_history", bytes_.below(2) == 0 ? "false" : "true");
+    check(heddle_settings_observe(settings_, observe, this));
     heddle_solver*& solver = any(solvers_);
     heddle_solver_destroy(&solver);
     // From 250 on bytes mean what is newer than kept inputs.
     const int byte = bytes_.next();
     if (byte >= 250) {
-      options.lower = bytes_.below(3);
-      options.upper = bytes_.below(5);
-      options.omega = bytes_.below(2);
-      options.basis_in_single = bytes_.below(2);
-      options.fields_in_single = byte == 253 ? 1 : 0;
+      const int lower = bytes_.below(3), upper = bytes_.below(5);
+      if (upper > 0) set("interval", std::to_string(lower) + " " + std::to_string(upper));
+      if (bytes_.below(2) == 1) set("omega", "1");
+      if (bytes_.below(2) == 1) set("basis_precision", "single");
+      if (byte == 253) set("field_precision", "single");
     }
-    const char* const method =
+    const std::string method =
         byte >= 254 ? "block-cg" : methods[static_cast<std::size_t>(byte % 12)];
-    check(heddle_solver_create(any(operators_), method, any(preconditioners_), &options, &solver));
+    if (method == "gmres" || method == "fgmres") set("restart", restart);
+    check(heddle_solver_create(any(operators_), method.c_str(), any(preconditioners_), settings_,
+                               &solver));
   }
   void make_preconditioner() {
     static constexpr std::array<const char*, 8> texts{
@@ -182,24 +274,22 @@ class Session {
     const int byte = bytes_.next();
     if (byte >= 250) {
       heddle_operator* const A = any(operators_);
-      heddle_multigrid_options options;
-      heddle_multigrid_options_init(&options, sizeof options);
-      options.struct_size = bytes_.mostly(options.struct_size);
-      options.strength = bytes_.below(5) / 4.0;
-      options.coordinates = bytes_.below(2) == 0 ? nullptr : a_.data();
+      begin_settings();
+      maybe_set_any();
+      check(heddle_settings_set_number(settings_, "strength", bytes_.below(5) / 4.0));
+      check(heddle_settings_use_coordinates(settings_, bytes_.below(2) == 0 ? nullptr : a_.data()));
       const std::array<heddle_view, 2> fields{view(b_, static_cast<int>(rows_of(A))),
                                               view(c_, static_cast<int>(rows_of(A)))};
-      options.candidates = fields.data();
-      options.candidate_count = bytes_.below(3);
-      options.adaptive = bytes_.below(2);
-      check(heddle_preconditioner_create_multigrid(A, byte == 255 ? "jacobi" : "multigrid",
-                                                   &options, &made));
+      check(heddle_settings_use_candidates(settings_, bytes_.below(3), fields.data()));
+      if (bytes_.below(2) == 1) set("candidates", "adaptive");
+      check(
+          heddle_preconditioner_create(A, byte == 255 ? "jacobi" : "multigrid", settings_, &made));
     } else if (byte % 3 == 0) {
       check(heddle_preconditioner_from_callback(any(operators_), apply, this, bytes_.below(2),
                                                 &made));
     } else {
-      check(heddle_preconditioner_create(any(operators_),
-                                         texts[static_cast<std::size_t>(bytes_.below(8))], &made));
+      check(heddle_preconditioner_create(
+          any(operators_), texts[static_cast<std::size_t>(bytes_.below(8))], nullptr, &made));
     }
   }
   void make_operator() {
@@ -208,16 +298,14 @@ class Session {
     const int byte = bytes_.next();
     switch (byte >= 254 ? 4 : byte >= 250 ? 3 : byte >= 246 ? 0 : byte % 3) {
       case 0: {
-        heddle_operator_options options;
-        heddle_operator_options_init(&options, sizeof options);
-        options.device = "cpu";
-        if (byte >= 246) options.storage = "hisparse";
-        options.struct_size = bytes_.mostly(options.struct_size);
-        if (bytes_.below(8) == 0) {
-          options.struct_size =
-              static_cast<std::size_t>(bytes_.below(static_cast<int>(sizeof options) + 8));
-        }
-        check(heddle_operator_create(any(matrices_), &options, &fresh));
+        begin_settings();
+        if (byte >= 246) set("storage", "hisparse");
+        maybe_set_any();
+        if (bytes_.below(8) == 0) set("node", std::to_string(bytes_.next()));
+        const heddle_matrix* const matrix = any(matrices_);
+        std::int64_t product = 0, total = 0;
+        check(heddle_matrix_memory(matrix, settings_, &product, &total));
+        check(heddle_operator_create(matrix, settings_, &fresh));
         break;
       }
       case 1:
@@ -289,15 +377,13 @@ class Session {
     heddle_solver_detail(solver, 1, nullptr, 0);
   }
   void minimize(const heddle_operator* A, const heddle_view& b) {
-    heddle_least_squares_options options;
-    heddle_least_squares_options_init(&options, sizeof options);
-    options.struct_size = bytes_.mostly(options.struct_size);
-    options.max_iterations = 20;
-    options.damping = bytes_.mostly(0.0);
-    options.observer = observe;
-    options.user = this;
+    begin_settings();
+    maybe_set_any();
+    set("max_iterations", "20");
+    check(heddle_settings_set_number(settings_, "damping", bytes_.mostly(0.0)));
+    check(heddle_settings_observe(settings_, observe, this));
     heddle_least_squares* solver = nullptr;
-    check(heddle_least_squares_create(A, &options, &solver));
+    check(heddle_least_squares_create(A, settings_, &solver));
     std::int64_t rows = 0, columns = 0;
     check(heddle_operator_size(A, &rows, &columns));
     const heddle_view x = view(b_, static_cast<int>(columns));
@@ -308,12 +394,11 @@ class Session {
     heddle_least_squares_destroy(&solver);
   }
   void describe(const heddle_matrix* matrix, int byte) {
-    heddle_description_options options;
-    heddle_description_options_init(&options, sizeof options);
-    options.node = byte % 64;
-    if (byte % 5 == 0) options.scaling = "nvlink";
+    begin_settings();
+    set("node", std::to_string(byte % 64));
+    if (byte % 5 == 0) set("scaling", "nvlink");
     char text[64];
-    check(heddle_matrix_describe(matrix, &options, text, sizeof text, nullptr));
+    check(heddle_matrix_describe(matrix, settings_, text, sizeof text, nullptr));
   }
   void use() {
     heddle_operator* const A = any(operators_);
@@ -378,6 +463,7 @@ class Session {
   std::array<heddle_operator*, slots> operators_{};
   std::array<heddle_preconditioner*, slots> preconditioners_{};
   std::array<heddle_solver*, slots> solvers_{};
+  heddle_settings* settings_ = nullptr;  // of the last call that takes some
   std::array<double, 1024> a_{}, b_{}, c_{};
 };
 

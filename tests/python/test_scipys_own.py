@@ -22,7 +22,6 @@ fail = {
     "test_precond_inverse": "two products test whether A is Hermitian, and one is of b - A x",
     "test_singular": "minres refuses a matrix that is not symmetric",
     "test_shift": "minres has no shift",
-    "test_asymmetric_fail": "minres has no check: it always tests, and info is -1",
 }
 
 # SciPy's functions are expected to fail these.

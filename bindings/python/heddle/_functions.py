@@ -87,7 +87,8 @@ def is_operator(A: Any) -> bool:
     return hasattr(A, "matvec") and not hasattr(A, "tocsr")
 
 
-def operator_of(A: Any, device: str) -> tuple[_heddle.Operator, str, np.dtype]:
+def operator_of(A: Any, stored: dict[str, str]) -> tuple[_heddle.Operator, str, np.dtype]:
+    """``stored``: settings, of the device."""
     rows, columns = A.shape
     if rows != columns:
         raise SizeError(f"A x = b needs a square operator, not {rows} x {columns}")
@@ -98,11 +99,12 @@ def operator_of(A: Any, device: str) -> tuple[_heddle.Operator, str, np.dtype]:
         raise UnsupportedError(f"an operator of {given}; there are single and double precision")
     entry = "complex" if given.kind == "c" else "real"
     precision = "single" if given.char in "fF" else "double"
-    dtype, place = dtype_of(entry, precision), one_name(device)
+    dtype, place = dtype_of(entry, precision), one_name(stored.get("device", "cpu"))
     number = place.removeprefix("cuda:")
     gpu = int(number) if place != number and number.isdigit() else -1
     function = calling(A.matvec, (rows,), dtype, gpu)
-    operator = _heddle.Operator.of_function(rows, entry, precision, function, place)
+    operator = _heddle.Operator.of_function(
+        rows, entry, precision, function, _heddle.Settings(stored))  # fmt: skip
     if isinstance(function, OnGpu):
         function.begin(operator)
     return operator, entry, dtype

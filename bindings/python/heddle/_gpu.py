@@ -65,7 +65,8 @@ def one_name(device: str) -> str:
         return "cuda:0"
     if device == "auto":
         point = _heddle.Matrix.generate("poisson", 1, 0)
-        gpu = _heddle.Operator.of_matrix(point, device, 1, 0, "CSR").gpu
+        settings = _heddle.Settings({"device": device, "threads": "1", "plan": "CSR"})
+        gpu = _heddle.Operator.of_matrix(point, settings).gpu
         return "cpu" if gpu < 0 else f"cuda:{gpu}"
     return device
 

@@ -21,6 +21,9 @@ from ._gpu import (
     copy_there, device_of, empty_like, gpu_array, on_gpu, one_name, package_of, to_host)  # fmt: skip
 from ._instead import refuse_no_matrix
 from ._places import check_places
+from ._settings import Taken
+
+_storage = Taken("Matrix.operator", "storage")
 
 
 class Matrix(Described):
@@ -205,26 +208,31 @@ class Matrix(Described):
         """
         return Matrix(edited_triplets(self, set, add, remove), self.shape)
 
-    def operator(
-        self, device: str = "cpu", threads: int = 0, stream: int = 0, plan: str | None = None
-    ) -> _heddle.Operator:
-        """The matrix in the storage of a plan. It is made once for each device, number of threads,
-        stream and plan, and kept as long as the matrix."""
-        device = one_name(device)
-        key = device, threads, stream, plan
+    def operator(self, device: str = "cpu", **settings: Any) -> _heddle.Operator:
+        """The matrix as settings of storage say. It is made once for each device, number of threads
+        and plan, and kept as long as the matrix; but a tree, which takes no new values, is not."""
+        return self._stored_as(_storage.texts({"device": device, **settings}))
+
+    def _stored_as(self, told: dict[str, str]) -> _heddle.Operator:
+        rest = told.copy()
+        device = one_name(rest.pop("device", "cpu"))
+        key = device, *sorted(rest.items())
         made = self._operators.get(key)
         if made is None:
             with self._lock:
                 made = self._operators.get(key)
                 if made is None:
-                    made = _heddle.Operator.of_matrix(self._own, device, threads, stream, plan)
-                    self._operators[key] = made
+                    if device != "cpu":  # the default
+                        told = {**rest, "device": device}
+                    made = _heddle.Operator.of_matrix(self._own, _heddle.Settings(told))
+                    if "storage" not in rest:
+                        self._operators[key] = made
         return made
 
     @property
     def plan(self) -> str:
         """The plan under which products ``A @ x`` run, see docs/reference/plans.md."""
-        return self.operator().plan
+        return self._stored_as({}).plan
 
     @property
     def H(self) -> Adjoint:
@@ -232,7 +240,7 @@ class Matrix(Described):
         return Adjoint(self)
 
     def __matmul__(self, x: ArrayLike) -> NDArray[Any]:
-        return _product(self.operator(device_of(x) if on_gpu(x) else "cpu"), x, self)
+        return _product(self._stored_as({"device": device_of(x)} if on_gpu(x) else {}), x, self)
 
     def spy(self, ax: Any = None, *, pixels: int = 400) -> Any:
         """Draws how many entries lie where, in matplotlib's axes or new ones, which it returns. At
@@ -262,21 +270,26 @@ class Adjoint:
     def __init__(self, matrix: Matrix) -> None:
         self.H = matrix
         self._operators: dict[Any, _heddle.Operator] = {}
-        self.operator()
+        self._stored_as({})
 
-    def operator(self, device: str = "cpu", threads: int = 0) -> _heddle.Operator:
+    def operator(self, device: str = "cpu", **settings: Any) -> _heddle.Operator:
         """The adjoint of ``A.operator``, which it shares."""
-        key = one_name(device), threads
-        if key not in self._operators:
-            self._operators[key] = self.H.operator(device, threads).adjoint()
-        return self._operators[key]
+        return self._stored_as(_storage.texts({"device": device, **settings}))
+
+    def _stored_as(self, told: dict[str, str]) -> _heddle.Operator:
+        stored = self.H._stored_as(told)
+        if "storage" in told:  # a tree is made anew
+            return stored.adjoint()
+        if stored not in self._operators:
+            self._operators[stored] = stored.adjoint()
+        return self._operators[stored]
 
     @property
     def shape(self) -> tuple[int, int]:
         return self.H.shape[::-1]
 
     def __matmul__(self, x: ArrayLike) -> NDArray[Any]:
-        return _product(self.operator(device_of(x) if on_gpu(x) else "cpu"), x, self.H)
+        return _product(self._stored_as({"device": device_of(x)} if on_gpu(x) else {}), x, self.H)
 
 
 def _refuse_product(matrix: Matrix) -> None:

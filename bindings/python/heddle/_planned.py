@@ -9,7 +9,6 @@ from . import _heddle
 from ._errors import UsageError
 from ._functions import is_operator, operator_of
 from ._matrix import Adjoint, Matrix
-from ._settings import text_or_none
 from ._tune import Profile
 
 
@@ -18,23 +17,13 @@ def is_matrix(A: Any) -> bool:
 
 
 def operator_for(
-    A: Any,
-    method: str,
-    device: str,
-    threads: int,
-    plan: str | None,
-    storage: str,
-    node: int,
-    dense: int | str | None,
-    launch: str | None,
-    profile: Profile | str | os.PathLike[str] | None,
+    A: Any, method: str, stored: dict[str, str], profile: Profile | str | os.PathLike[str] | None
 ) -> tuple[Any, Any, str, Any, int | None]:
-    """The operator, what it was made of, entry and dtype; and of a tree, which keeps them, the
-    generation of its entries."""
+    """``stored``: settings of storage. The operator, what it was made of, entry and dtype; and of a
+    tree, which keeps them, the generation of its entries."""
     if not is_matrix(A):
         of_adjoint = isinstance(A, Adjoint)
-        of_storage = storage != "sliced" or node != 0 or dense is not None or launch is not None
-        if plan is not None or profile is not None or of_storage:
+        if profile is not None or stored.keys() - {"device", "threads"}:
             raise UsageError(
                 "an adjoint has the plan of its matrix"
                 if of_adjoint
@@ -47,23 +36,21 @@ def operator_for(
                 "positive definite ones, or method='gmres', for all others"
             )
         if of_adjoint:
-            return A.operator(device, threads), A, A.H.entry, A.H.dtype, None
-        operator, entry, dtype = operator_of(A, device)
+            return A._stored_as(stored), A, A.H.entry, A.H.dtype, None
+        operator, entry, dtype = operator_of(A, stored)
         return operator, A, entry, dtype, None
     matrix = A if isinstance(A, Matrix) else Matrix(A)
     if profile is not None:
-        if storage == "hisparse":
+        if "storage" in stored:
             raise UsageError("a profile is of sliced storage, not of storage='hisparse'")
-        if plan is not None:
+        if "plan" in stored:
             raise UsageError("a plan and a profile to choose one from")
         if not isinstance(profile, Profile):
             profile = Profile.read(profile)
+        device, threads = stored.get("device", "cpu"), int(stored.get("threads", 0))
         of = "cg" if method == "auto" else method
         plan = profile.plan_for(matrix, method=of, device=device, threads=threads)
-    if storage == "sliced" and node == 0 and dense is None and launch is None:
-        operator, generation = matrix.operator(device, threads, 0, plan), None
-    else:
-        generation = matrix._generation
-        operator = _heddle.Operator.of_matrix(
-            matrix._own, device, threads, 0, plan, storage, node, text_or_none(dense), launch)  # fmt: skip
+        stored = {**stored, "plan": plan}
+    generation = matrix._generation if "storage" in stored else None
+    operator = matrix._stored_as(stored)
     return operator, matrix, matrix.entry, matrix.dtype, generation

@@ -15,32 +15,24 @@ from ._functions import OnGpu, calling, matvec_of
 
 
 def preconditioner_of(
-    operator: _heddle.Operator, entry: str, dtype: np.dtype, given: Any, varies: bool, **told: Any
-) -> _heddle.Preconditioner | None:
-    """``told``: what multigrid is told, each None where it is not."""
-    told = {key: value for key, value in told.items() if value is not None}
-    if not isinstance(given, str):
-        if told:
-            raise UsageError(f"{next(iter(told))} is for the preconditioner multigrid")
-        shape = operator.rows, *_row_shapes[entry]
-        of_numbers = operator.rows if shape == (operator.rows,) else None
-        function = calling(matvec_of(given, of_numbers), shape, dtype, operator.gpu)
-        if isinstance(function, OnGpu):
-            function.begin(operator)
-        return _heddle.Preconditioner.of_function(operator, function, varies)
-    if told:
-        made = multigrid_told(operator.rows, entry, dtype, **told)
-        return _heddle.Preconditioner.multigrid(operator, given, *made)
-    return None if given == "none" else _heddle.Preconditioner.named(operator, given)
+    operator: _heddle.Operator, entry: str, dtype: np.dtype, given: Any, varies: bool,
+    settings: _heddle.Settings,
+) -> _heddle.Preconditioner | None:  # fmt: skip
+    if isinstance(given, str):
+        return None if given == "none" else _heddle.Preconditioner.named(operator, given, settings)
+    shape = operator.rows, *_row_shapes[entry]
+    of_numbers = operator.rows if shape == (operator.rows,) else None
+    function = calling(matvec_of(given, of_numbers), shape, dtype, operator.gpu)
+    if isinstance(function, OnGpu):
+        function.begin(operator)
+    return _heddle.Preconditioner.of_function(operator, function, varies)
 
 
-def multigrid_told(
-    rows: int, entry: str, dtype: np.dtype, strength: float | None = None,
-    coordinates: ArrayLike | None = None, candidates: ArrayLike | str | None = None,
-    estimates_again: bool | None = None,
-) -> tuple[float, Any, Any, bool, bool]:  # fmt: skip
-    """What the library takes: the strength, points, fields, whether these are adaptive, and whether
-    new values are estimated again."""
+def arrays_of_multigrid(
+    rows: int, entry: str, dtype: np.dtype, coordinates: ArrayLike | None,
+    candidates: ArrayLike | None,
+) -> tuple[Any, Any]:  # fmt: skip
+    """Points and fields as the library takes them."""
     points = fields = None
     shape = rows, *_row_shapes[entry]
     if coordinates is not None:
@@ -50,13 +42,9 @@ def multigrid_told(
                 f"coordinates are of block2 or block3 entries, not of {entry}{_how_to_block(points)}"
             )
         check_form(points, shape, "coordinates", ": a point for each row of entries")
-    adaptive = isinstance(candidates, str)
-    if adaptive and candidates != "adaptive":
-        raise UsageError(f"candidates={candidates!r}; of texts there is 'adaptive'")
-    if candidates is not None and not adaptive:
+    if candidates is not None:
         fields = _fields(numbers(candidates, dtype, "candidates"), shape)
-    least = 0.08 if strength is None else float(strength)
-    return least, points, fields, adaptive, bool(estimates_again)
+    return points, fields
 
 
 def _how_to_block(points: Any) -> str:

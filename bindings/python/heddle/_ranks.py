@@ -12,31 +12,29 @@ from ._errors import UnsupportedError, UsageError
 from ._functions import is_operator
 from ._gpu import one_name
 from ._matrix import Adjoint, Matrix
-from ._preconditioners import multigrid_told
 
 
-def refuse_for_ranks(*, storage: str, **given: Any) -> None:
-    """Raises ``UnsupportedError`` for what ranks do not take."""
-    if storage != "sliced":
-        raise UnsupportedError(f"ranks share matrices in sliced storage, not in {storage!r}")
-    for name, value in given.items():
-        if value is not None:
-            raise UnsupportedError(f"{name} is not for ranks")
-
-
-def ranks_worth_it(A: Any, device: str, partition: str) -> tuple[int | None, str]:
-    """Of the devices that are named, all GPUs of one host or none, as many as ``heddle solve --ranks
-    auto`` takes, and their names; no ranks where one device is predicted to be as good."""
+def ranks_worth_it(A: Any, told: dict[str, str]) -> tuple[int | None, str]:
+    """Of the devices that are named, all GPUs of one host or none, as many as ``heddle solve
+    --ranks auto`` takes, and their names; no ranks where one device is predicted to be as good."""
     if not isinstance(A, Matrix):
         raise UnsupportedError("ranks share a matrix, not an adjoint or an operator")
-    devices = list(dict.fromkeys(one_name(name) for name in device.split(",")))
+    devices = list(dict.fromkeys(devices_of(told)))
     if "cpu" in devices and len(devices) > 1:
-        raise UsageError(f"device={device!r}: ranks are all on GPUs, or all on the CPU")
+        raise UsageError(f"device={told['device']!r}: ranks are all on GPUs, or all on the CPU")
     counts = range(2, len(devices) + 1) if devices[0] != "cpu" else ()
     if not counts:
         return None, devices[0]
-    best = A._own.best_ranks(devices[0], partition, list(counts))
+    best = A._own.best_ranks(_heddle.Settings({
+        "device": devices[0], "scaling": "nvlink", "rates": "device",
+        "partition": told.get("partition", "entries"),
+        "ranks": " ".join(map(str, counts))}))  # fmt: skip
     return (None, devices[0]) if best == 1 else (best, ",".join(devices[:best]))
+
+
+def devices_of(told: dict[str, str]) -> list[str]:
+    """Commas are between those of several ranks."""
+    return [one_name(name) for name in told.get("device", "cpu").split(",")]
 
 
 class OnRanks:
@@ -44,38 +42,31 @@ class OnRanks:
 
     plan = ""
 
-    def __init__(
-        self, A: Any, ranks: int, device: str, threads: int, plan: str | None, partition: str,
-        exchange: str, boundary: str,
-    ) -> None:  # fmt: skip
+    def __init__(self, A: Any, ranks: int, told: dict[str, str]) -> None:
         if isinstance(A, Adjoint) or is_operator(A):
             raise UnsupportedError("ranks share a matrix, not an adjoint or an operator")
         self.matrix = A if isinstance(A, Matrix) else Matrix(A)
         self.rows = self.matrix.shape[0]
-        devices = [one_name(name) for name in device.split(",")]
-        if len(devices) not in (1, index(ranks)):
+        self._ranks, self._devices = index(ranks), devices_of(told)
+        if len(self._devices) not in (1, self._ranks):
             raise UsageError(
-                f"device={device!r} names {len(devices)} devices for {ranks} ranks: one for each, "
-                "or one for all"
+                f"device={told['device']!r} names {len(self._devices)} devices for {ranks} ranks: "
+                "one for each, or one for all"
             )
-        self._choice = index(ranks), devices, threads, plan, partition, exchange, boundary
+        if "threads" in told:  # of all; the library is told those of a rank
+            told["threads"] = str(max(1, int(told["threads"]) // max(1, self._ranks)))
 
     @property
     def gpu(self) -> int:
         raise UsageError("ranks take arrays in the host's memory")
 
     def solver(
-        self, method: str, preconditioner: Any, shift: float, options: _heddle.SolverOptions,
-        null_space: NDArray[Any] | None, **told: Any,
+        self, method: str, preconditioner: Any, shift: float, settings: _heddle.Settings,
+        records_history: bool, null_space: NDArray[Any] | None,
     ) -> _heddle.RankSolver:  # fmt: skip
-        """``null_space``: several vectors, one after the other. ``told``: what multigrid is."""
+        """``null_space``: several vectors, one after the other."""
         if not isinstance(preconditioner, str):
             raise UnsupportedError("ranks take preconditioners by their text")
-        multigrid = None
-        if any(value is not None for value in told.values()):
-            matrix = self.matrix
-            multigrid = _heddle.MultigridOptions(
-                *multigrid_told(self.rows, matrix.entry, matrix.dtype, **told))  # fmt: skip
         return _heddle.RankSolver.make(
-            self.matrix._own, *self._choice, method, preconditioner, shift, options, multigrid,
-            null_space)  # fmt: skip
+            self.matrix._own, self._ranks, self._devices, method, preconditioner, shift, settings,
+            records_history, null_space)  # fmt: skip

@@ -20,8 +20,10 @@ from ._instead import refuse_no_matrix, refuse_no_numbers, refuse_no_object
 from ._matrix import Adjoint, Matrix
 from ._places import check_places
 from ._result import Result
-from ._settings import at_least_0
-from ._solvers import Callback, Solver
+from ._settings import Taken
+from ._solvers import Callback, Solver, uses_of_solver
+
+Solution = tuple[NDArray[Any], int]
 
 
 def solve(
@@ -32,12 +34,12 @@ def solve(
     method: str = "auto",
     preconditioner: Any = "auto",
     callback: Callback | None = None,
-    **options: Any,
+    **settings: Any,
 ) -> Result:
-    """Solves A x = b once, by a method that the matrix allows; the options are those of ``Solver``,
-    and ``detail`` of the result says why it was not solved, or what took over. The history is
-    recorded. A b in a GPU's memory is solved there. An operator without entries, or an adjoint,
-    needs a method that you name.
+    """Solves A x = b once, by a method that the matrix allows; the settings are those of
+    ``Solver``, and ``detail`` of the result says why it was not solved, or what took over. The
+    history is recorded. A b in a GPU's memory is solved there. An operator without entries, or an
+    adjoint, needs a method that you name.
 
     >>> import numpy as np
     >>> import heddle
@@ -47,11 +49,16 @@ def solve(
     >>> result.converged, len(result.history) == result.iterations + 1
     (True, True)
     """
-    options.setdefault("record_history", True)
+    _solved.check_names(settings)
+    settings.setdefault("record_history", True)
     if on_gpu(b):
-        options.setdefault("device", device_of(b))
-    solver = Solver(_promoted(A, b), method, preconditioner, **options)
+        settings.setdefault("device", device_of(b))
+    solver = Solver(_promoted(A, b), method, preconditioner, **settings)
     return solver.solve(b, x0=x0, callback=callback)
+
+
+_solved = Taken("heddle.solve", *uses_of_solver)
+_solved.shown(solve, Solver)
 
 
 def _promoted(A: Any, b: ArrayLike, *least: Any) -> Any:
@@ -94,19 +101,28 @@ def _in_double(b: Any, dtype: np.dtype) -> Any:
 _loosest = math.nextafter(1, 0)
 
 
+def _at_least_0(name: str, value: Any) -> None:
+    try:
+        fits = not isinstance(value, (str, bytes)) and float(value) >= 0
+    except (TypeError, ValueError):
+        fits = False
+    if not fits:
+        raise UsageError(f"{name}={value!r} is no number of at least 0")
+
+
 def _in_scipys_manner(
-    method: str, A: Any, b: ArrayLike, x0: Any, rtol: float, atol: float,
-    maxiter: int | None, M: Any, callback: Callback | None, restart: int | None = None,
-) -> tuple[NDArray[Any], int]:  # fmt: skip
-    options: dict[str, Any] = {}
+    method: str, A: Any, b: ArrayLike, x0: Any, rtol: float, atol: float, maxiter: int | None,
+    M: Any, callback: Callback | None, settings: dict[str, Any], restart: int | None = None,
+) -> Solution:  # fmt: skip
+    _taken_by[method].check_names(settings)
     matrix = _promoted(A, b)
     given = b
     if on_gpu(b):
-        options["device"] = device_of(b)
+        settings.setdefault("device", device_of(b))
     else:
         given = _plain_b(b)
-    at_least_0("rtol", rtol)
-    at_least_0("atol", atol)
+    _at_least_0("rtol", rtol)
+    _at_least_0("atol", atol)
     if isinstance(x0, str):
         if x0 != "Mb" or isinstance(M, str):
             raise UsageError(f"x0={x0!r}; of texts there is 'Mb', M times b, where M is no text")
@@ -114,16 +130,17 @@ def _in_scipys_manner(
     numbers_of_x = math.prod(given.shape)
     length = 1  # iterations that count as one
     if restart is not None:
-        options["restart"] = min(index(restart), max(numbers_of_x, 1))
-        length = max(options["restart"], 1)  # of fewer the solver tells
+        settings["restart"] = min(index(restart), max(numbers_of_x, 1))
+        length = max(settings["restart"], 1)  # of fewer the solver tells
+    count = 10 * numbers_of_x if maxiter is None else index(maxiter)
     solver = Solver(
         matrix,
         method,
         M,
         rtol=min(rtol, _loosest),
         atol=min(atol, sys.float_info.max),
-        maxiter=min(length * (10 * numbers_of_x if maxiter is None else index(maxiter)), sys.maxsize),
-        **options,
+        maxiter=min(length * count, sys.maxsize),
+        **settings,
     )
     result = solver.solve(given, x0=x0, callback=callback)
     x = result.x
@@ -140,6 +157,7 @@ _manner = """
     Takes the arguments of ``scipy.sparse.linalg.{name}``. A: a ``heddle.Matrix``, a SciPy sparse
     matrix or ``LinearOperator``, or a dense array. Converged is |b - A x| <= max(rtol |b|, atol). M
     stands for A^-1: a ``LinearOperator``, a matrix, a function, or a text as ``Solver`` takes it.
+    The settings are those of ``Solver``.
 
     Returns ``(x, info)``. info is 0 if it converged; the number of iterations, of gmres that of
     restarts, if a limit, of iterations or of accuracy, ended it; -1 if the matrix does not suit the
@@ -157,38 +175,39 @@ _manner = """
 
 def cg(A: Any, b: ArrayLike, x0: ArrayLike | None = None, *, rtol: float = 1e-5, atol: float = 0.0,
        maxiter: int | None = None, M: Any = None,
-       callback: Callback | None = None) -> tuple[NDArray[Any], int]:  # fmt: skip
+       callback: Callback | None = None, **settings: Any) -> Solution:  # fmt: skip
     """Conjugate gradient, for Hermitian positive definite matrices."""
-    return _in_scipys_manner("cg", A, b, x0, rtol, atol, maxiter, M, callback)
+    return _in_scipys_manner("cg", A, b, x0, rtol, atol, maxiter, M, callback, settings)
 
 
 def minres(A: Any, b: ArrayLike, x0: ArrayLike | None = None, *, rtol: float = 1e-5,
            atol: float = 0.0, maxiter: int | None = None, M: Any = None,
-           callback: Callback | None = None) -> tuple[NDArray[Any], int]:  # fmt: skip
+           callback: Callback | None = None, **settings: Any) -> Solution:  # fmt: skip
     """MINRES, for Hermitian matrices, indefinite ones too."""
-    return _in_scipys_manner("minres", A, b, x0, rtol, atol, maxiter, M, callback)
+    return _in_scipys_manner("minres", A, b, x0, rtol, atol, maxiter, M, callback, settings)
 
 
 def bicgstab(A: Any, b: ArrayLike, x0: ArrayLike | None = None, *, rtol: float = 1e-5,
              atol: float = 0.0, maxiter: int | None = None, M: Any = None,
-             callback: Callback | None = None) -> tuple[NDArray[Any], int]:  # fmt: skip
+             callback: Callback | None = None, **settings: Any) -> Solution:  # fmt: skip
     """BiCGStab, for any square matrix."""
-    return _in_scipys_manner("bicgstab", A, b, x0, rtol, atol, maxiter, M, callback)
+    return _in_scipys_manner("bicgstab", A, b, x0, rtol, atol, maxiter, M, callback, settings)
 
 
 def gmres(A: Any, b: ArrayLike, x0: ArrayLike | None = None, *, rtol: float = 1e-5,
           atol: float = 0.0, restart: int | None = None, maxiter: int | None = None, M: Any = None,
-          callback: Callback | None = None) -> tuple[NDArray[Any], int]:  # fmt: skip
+          callback: Callback | None = None, **settings: Any) -> Solution:  # fmt: skip
     """GMRES, restarted after ``restart`` iterations (20 without it, n at most, as in SciPy), for
     any square matrix; ``maxiter`` counts restarts, and is 10 n without it. M preconditions from the
     right, SciPy's from the left."""
-    return _in_scipys_manner("gmres", A, b, x0, rtol, atol, maxiter, M, callback,
+    return _in_scipys_manner("gmres", A, b, x0, rtol, atol, maxiter, M, callback, settings,
                              restart=20 if restart is None else restart)  # fmt: skip
 
 
 def lsmr(
     A: Any, b: ArrayLike, damp: float = 0.0, atol: float = 1e-6, btol: float = 1e-6,
     maxiter: int | None = None, x0: ArrayLike | None = None, *, callback: Callback | None = None,
+    **settings: Any,
 ) -> tuple[NDArray[Any], int, int, float, float, float, float, float]:  # fmt: skip
     """LSMR: the x that minimizes |b - A x|^2 + damp^2 |x|^2, for a matrix A of any shape; of those
     the one of the least norm, where x0 is not given.
@@ -196,7 +215,7 @@ def lsmr(
     Takes the arguments of ``scipy.sparse.linalg.lsmr`` but ``conlim`` and ``show``; of the two
     tolerances the smaller one counts. As SciPy's it works in double precision, except with a
     ``heddle.Matrix`` in single. A b in a GPU's memory is solved there. ``callback(iteration,
-    |A^H r| / (|A| |r|))``.
+    |A^H r| / (|A| |r|))``. The settings are those of storage and of least squares.
 
     Returns ``(x, istop, itn, normr, normar, norma, conda, normx)``. istop is 1 where A x = b is
     solved, 2 where |A^H r| is small, 5 where rounding let it go no further, 7 after ``maxiter``
@@ -208,13 +227,16 @@ def lsmr(
     >>> np.round(x, 6) + 0.0, istop
     (array([1., 0.]), 1)
     """
-    at_least_0("atol", atol)
-    at_least_0("btol", btol)
+    _at_least_0("atol", atol)
+    _at_least_0("btol", btol)
+    told = _least_squares.texts(settings)
     matrix = _promoted(A, b, np.float64)
     if not isinstance(matrix, (Matrix, Adjoint)):
         matrix = Matrix(matrix)
     in_place = on_gpu(b)
-    operator = matrix.operator(device_of(b) if in_place else "cpu")
+    if in_place:
+        told.setdefault("device", device_of(b))
+    operator = matrix._stored_as(_least_squares.by_use(told).get("storage", {}))
     held = matrix.H if isinstance(matrix, Adjoint) else matrix
     tolerance = min(atol, btol, _loosest)
     row = _row_shapes[held.entry]
@@ -233,7 +255,9 @@ def lsmr(
         x[...] = start.reshape(form)
     if maxiter is None:
         maxiter = min(math.prod(b_shape), math.prod(x_shape))
-    own = _heddle.LeastSquares.make(operator, float(damp), float(tolerance), maxiter, math.inf)
+    told |= {"damping": repr(float(damp)), "tolerance": repr(float(tolerance)),
+             "max_iterations": str(index(maxiter))}  # fmt: skip
+    own = _heddle.LeastSquares.make(operator, _heddle.Settings(told))
     if in_place:
         kept = [gpu_array(array, operator, held.dtype, name)
                 for array, name in ((given, "b"), (x, "x"))]  # fmt: skip
@@ -251,5 +275,13 @@ def lsmr(
     return x, istop, iterations, normr, normar, norma, conda, normx
 
 
+_least_squares = Taken(
+    "heddle.lsmr", "storage", "least_squares",
+    but=("damping", "tolerance", "max_iterations", "record_history"))  # fmt: skip
+_least_squares.shown(lsmr)
+_taken_by: dict[str, Taken] = {}
 for _function in (cg, minres, bicgstab, gmres):
-    _function.__doc__ = (_function.__doc__ or "") + _manner.format(name=_function.__name__)
+    _name = _function.__name__
+    _function.__doc__ = (_function.__doc__ or "") + _manner.format(name=_name)
+    _taken_by[_name] = Taken(f"heddle.{_name}", "storage", "solver", "multigrid")
+    _taken_by[_name].shown(_function)

@@ -1,70 +1,161 @@
-"""The options of solvers and searches as the library takes them."""
+"""Settings by name: which of them a call takes, and how its signature and docstring show them. The
+table of all is the library's, so that a new setting needs nothing here."""
 
 from __future__ import annotations
 
+import inspect
+import json
+import reprlib
+from collections.abc import Callable, Iterable
 from operator import index
-from typing import Any
+from typing import Any, NoReturn, TypeVar
+
+import numpy as np
 
 from . import _heddle
 from ._errors import UsageError
 
+_Shown = TypeVar("_Shown", bound=Callable[..., Any])
+_keyword = inspect.Parameter.KEYWORD_ONLY
+_plain = bool, int, float, str
 
-def text_or_none(value: int | str | None) -> str | None:
-    return None if value is None else str(value)
+table: list[dict[str, Any]] = json.loads(_heddle.settings_table())
 
 
-def method_named(method: str) -> str:
-    """The name, which is "auto" in no other letters. Raises ``UsageError`` for what ``Solver`` does
-    not take."""
-    if not isinstance(method, str):
-        raise UsageError(f"method={method!r} is no text, such as 'auto' or 'cg'")
-    instead = "lsmr is a function of its own, for least squares: heddle.lsmr(A, b)"
-    if method.lower() == "lsmr":
-        raise UsageError(instead)
+def _default(row: dict[str, Any]) -> Any:
+    """The default as a value of Python; None where it is in words."""
+    text, kind = row["default"], row["kind"]
+    if kind == "yes_or_no":
+        return text == "true"
+    if kind in ("number", "whole_number"):
+        try:
+            return float(text) if kind == "number" else int(text)
+        except ValueError:
+            return None
+    return None if kind == "numbers" or " " in text else text or None
+
+
+for _row in table:
+    _row["shown"] = _default(_row)
+    # A text may be asked for where a profile has another.
+    _row["dropped"] = None if _row["kind"] == "text" else _row["shown"]
+
+
+class Taken:
+    """The settings that a call takes: those of some uses, ``but`` a few."""
+
+    def __init__(self, call: str, *uses: str, but: Iterable[str] = ()) -> None:
+        self.call = call
+        self._rows = {row["name"]: row for row in table
+                      if row["use"] in uses and row["name"] not in but}  # fmt: skip
+        self._twins = {row["alias"]: name for name, row in self._rows.items() if "alias" in row}
+        self._spelled = {**self._rows, **{a: self._rows[name] for a, name in self._twins.items()}}
+        self._passed: set[str] = set()  # other keywords of the function that is shown
+        self._known = set(self._spelled)  # all that may be meant by another
+
+    def check_names(self, given: dict[str, Any]) -> None:
+        """Raises ``UsageError`` for a name that the call does not take."""
+        for name in given:
+            if name not in self._spelled and name not in self._passed:
+                self._refuse(name)
+
+    def texts(self, given: dict[str, Any]) -> dict[str, str]:
+        """Texts as the library takes them, by the caller's names, without those of a default.
+        Raises ``UsageError`` as ``check_names``; the library refuses values."""
+        told = {}
+        for name, value in given.items():
+            row = self._spelled.get(name)
+            if row is None:
+                self._refuse(name)
+            if value is None or (type(value) in _plain and value == row["dropped"]):
+                continue
+            text = _text(name, value, row)
+            if text is not None:
+                told[name] = text
+        for alias, name in self._twins.items() if len(told) > 1 else ():
+            if alias in told and name in told:
+                raise UsageError(f"{alias} and {name} are one setting: give one of them")
+        return told
+
+    def by_use(self, told: dict[str, str]) -> dict[str, dict[str, str]]:
+        parts: dict[str, dict[str, str]] = {}
+        for name, text in told.items():
+            parts.setdefault(self._spelled[name]["use"], {})[name] = text
+        return parts
+
+    def for_method(self, method: str, told: dict[str, str]) -> dict[str, str]:
+        """Those that the method takes."""
+        return {name: text for name, text in told.items()
+                if method in self._spelled[name].get("taken_by", (method,))}  # fmt: skip
+
+    def _refuse(self, name: str) -> NoReturn:
+        uses = [row["use"] for row in table if name in (row["name"], row.get("alias"))]
+        if uses:
+            of = " and ".join(use.replace("_", " ") for use in uses)
+            raise UsageError(f"{self.call} does not take {name}, which is a setting of {of}")
+        import difflib  # which takes a while
+
+        near = difflib.get_close_matches(name, self._known, 1)
+        if near:
+            raise UsageError(f"there is no setting {name!r}; did you mean {near[0]}?")
+        _heddle.Settings({name: "1"})  # which says what is near of all settings
+        raise UsageError(f"there is no setting {name!r}")
+
+    def shown(self, function: _Shown, passes: Callable[..., Any] | None = None) -> _Shown:
+        """Shows them in the signature in place of ``**settings``, and in the docstring in place of
+        the line ``{settings}``. ``passes``: the function to which they go on with its keywords."""
+        target: Any = function.__init__ if isinstance(function, type) else function
+        signature = inspect.signature(target)
+        *own, rest = signature.parameters.values()
+        more = inspect.signature(passes).parameters.values() if passes else ()
+        own += [one for one in more if one.kind is _keyword and one.name not in self._spelled]
+        self._passed = {one.name for one in own}
+        self._known |= self._passed
+        rows = [row for row in self._rows.values()
+                if not self._passed & {row["name"], row.get("alias")}]  # fmt: skip
+        shown = [inspect.Parameter(row["name"], _keyword, default=row["shown"]) for row in rows]
+        target.__signature__ = signature.replace(parameters=[*own, *shown, rest])
+        before, line, after = (function.__doc__ or "").partition("{settings}\n")
+        if line:
+            indent = before[before.rindex("\n") + 1 :]
+            words = f"\n{indent}".join(line for row in rows for line in _words(row))
+            function.__doc__ = f"{before}{words}\n{after}"
+        return function
+
+
+def _text(name: str, value: Any, row: dict[str, Any]) -> str | None:
+    """No numbers are no value."""
+    if type(value) in (int, float):
+        return repr(value)
+    kind = row["kind"]
     try:
-        _heddle.choose_other_method(method, "converged", 0)
-    except UsageError as error:
-        raise UsageError(f"{error}; {instead}") from None
-    return "auto" if method.lower() == "auto" else method
-
-
-def at_least_0(name: str, value: Any) -> None:
-    try:
-        fits = not isinstance(value, (str, bytes)) and float(value) >= 0
+        if isinstance(value, str):
+            if kind not in ("number", "whole_number", "yes_or_no"):
+                return value
+        elif isinstance(value, (bool, np.bool_)):
+            return "true" if value else "false"
+        elif kind == "numbers" and hasattr(value, "__iter__"):
+            return " ".join(map(_number, value)) or None
+        else:
+            return _number(value)
     except (TypeError, ValueError):
-        fits = False
-    if not fits:
-        raise UsageError(f"{name}={value!r} is no number of at least 0")
+        pass
+    raise UsageError(f"{name} is {row['values']}, not {reprlib.repr(value)}")
 
 
-def settings_of(
-    *, rtol: float | None, atol: float, maxiter: int, restart: int, time_limit: float,
-    record_history: bool, interval: tuple[float, float] | None, omega: float | None,
-    basis_precision: str, field_precision: str, keep: str,
-) -> _heddle.SolverOptions:  # fmt: skip
-    for name, kind in (("basis_precision", basis_precision), ("field_precision", field_precision)):
-        if kind not in ("full", "single"):
-            raise UsageError(f"{name} is 'full' or 'single', not {kind!r}")
-    if keep not in ("last", "best"):
-        raise UsageError(f"keep is 'last' or 'best', not {keep!r}")
-    # Numbers that stand for "none" in heddle.h.
-    if rtol is not None:
-        at_least_0("rtol", rtol)
-    if omega == 0:
-        raise UsageError("omega is finite and not 0")
-    if interval is not None and not any(interval):
-        raise UsageError("an interval needs 0 < lower < upper, both finite")
-    return _heddle.SolverOptions(
-        tolerance=-1.0 if rtol is None else float(rtol),
-        absolute_tolerance=float(atol),
-        max_iterations=min(index(maxiter), 2**63 - 1),
-        restart=min(index(restart), 2**31 - 1),
-        time_limit=float(time_limit),
-        record_history=record_history,
-        lower=float(interval[0]) if interval is not None else 0.0,
-        upper=float(interval[1]) if interval is not None else 0.0,
-        omega=0.0 if omega is None else float(omega),
-        basis_in_single=basis_precision == "single",
-        fields_in_single=field_precision == "single",
-        keep_best=keep == "best",
-    )
+def _number(value: Any) -> str:
+    try:
+        return str(index(value))
+    except TypeError:
+        return repr(float(value))
+
+
+def _words(row: dict[str, Any]) -> list[str]:
+    """Lines of a docstring. The module textwrap would take as long as all else here."""
+    default = f"; default: {row['default']}" if row["default"] else ""
+    lines = [", ".join(filter(None, (row["name"], row.get("alias")))), "   "]
+    for word in f"{row['help']} ({row['values']}{default})".split():
+        if len(lines[-1]) + len(word) > 90:
+            lines.append("   ")
+        lines[-1] += " " + word
+    return lines

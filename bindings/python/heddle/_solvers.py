@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import copy
-import math
 import os
 from collections.abc import Callable
-from operator import index
 from typing import Any
 
 import numpy as np
@@ -20,16 +18,34 @@ from ._gpu import copy_there, empty_like, on_gpu, package_of, place_of, stream_n
 from ._instead import refuse_no_system
 from ._matrix import Adjoint, Matrix
 from ._planned import is_matrix, operator_for
-from ._preconditioners import preconditioner_of
-from ._ranks import OnRanks, ranks_worth_it, refuse_for_ranks
+from ._preconditioners import arrays_of_multigrid, preconditioner_of
+from ._ranks import OnRanks, ranks_worth_it
 from ._result import Result
-from ._settings import method_named, settings_of
+from ._settings import Taken
 from ._tune import Profile
 
 Callback = Callable[[int, float], Any]
 
 # Of a solve, after which it is worth to look whether the matrix is better given otherwise.
 _many_iterations = 100
+
+uses_of_solver = "storage", "ranks", "solver", "multigrid"
+_taken = Taken("heddle.Solver", *uses_of_solver)
+
+
+def _method_named(method: str) -> str:
+    """The name, which is "auto" in no other letters. Raises ``UsageError`` for what ``Solver`` does
+    not take."""
+    if not isinstance(method, str):
+        raise UsageError(f"method={method!r} is no text, such as 'auto' or 'cg'")
+    instead = "lsmr is a function of its own, for least squares: heddle.lsmr(A, b)"
+    if method.lower() == "lsmr":
+        raise UsageError(instead)
+    try:
+        _heddle.choose_other_method(method, "converged", 0)
+    except UsageError as error:
+        raise UsageError(f"{error}; {instead}") from None
+    return "auto" if method.lower() == "auto" else method
 
 
 def _copy_of(x: Any) -> Any:
@@ -39,6 +55,7 @@ def _copy_of(x: Any) -> Any:
     return copy_there(x) if on_gpu(x) else np.array(x)
 
 
+@_taken.shown
 class Solver:
     """A solver that is kept: memory is allocated once, and each solve may bring another right-hand
     side.
@@ -61,65 +78,30 @@ class Solver:
         z = M^-1 r of your own: a function, a SciPy
         ``LinearOperator``, or a matrix that stands for M^-1. Functions get an array of the solver's
         own memory, which must not be kept; on a GPU it is of CuPy.
-    device
-        ``"cpu"``, ``"cuda"``, ``"cuda:N"`` or ``"auto"``: a GPU where one works.
-    threads
-        On the CPU; 0 takes every core that the process may use.
-    plan
-        See docs/reference/plans.md; ``None``: chosen for the matrix.
-    storage, node, dense, launch
-        ``"hisparse"``: a tree of nodes of so many rows, see docs/guide/hierarchical.md, of the entries
-        that A has now; after ``update_values`` its solves raise ``UsageError``. A leaf is dense from
-        so many percent of its places, ``"never"``, or by ``"bytes"``. On a GPU ``launch`` may share
-        out its products as ``"run=1,warps=4,piece=512"``. Without any of the three a profile has
-        them.
     profile
         From which the plan is chosen: a ``Profile``, or the path of one. ``None``: those that
         docs/reference/profiles.md names.
 
-        The matrix keeps a copy of its entries for each device, number of threads and plan.
-    rtol, atol
-        Converged is \\|b - A x| <= max(rtol \\|b|, atol). ``rtol=None`` is 1e-10 in double
-        precision, 1e-5 in single.
-    maxiter
-        Iterations at most.
-    restart
-        Of gmres and fgmres.
-    time_limit
-        Seconds.
-    keep
-        Which x comes of a solve that ``maxiter`` or ``time_limit`` ends: the ``"last"`` one, as the
-        method has it by then, or the ``"best"`` of those whose true residual was looked at.
-        ``Result.returned`` tells which it is.
+        The matrix keeps a copy of its entries for each device, number of threads and plan. A tree,
+        ``storage="hisparse"``, is of the entries that A has now: after ``update_values`` its solves
+        raise ``UsageError``.
     null_space
         Vectors v with A v = 0 and v* A = 0, of b's shape, or several, as ``solve_all`` takes
         right-hand sides: the system is solved in the space orthogonal to them, and b is projected
         into it.
     shift
         Solve (A + shift I) x = b, real; that matrix has preconditioners of products alone.
-    interval, omega
-        Of chebyshev and richardson: the extreme eigenvalues of M^-1 A; of the latter the step.
-    basis_precision
-        ``"single"``: gmres and fgmres keep their vectors as floats.
-    field_precision
-        ``"single"``: iterations have every field and the matrix in floats, or the matrix in 16 bits
-        under such a plan, and are refined by residuals in double; doubles go on where floats come
-        no further (docs/guide/encodings.md). Of matrices in double, with preconditioners by their text.
-    strength, coordinates, candidates
-        Of multigrid, as docs/guide/multigrid.md has them: the threshold of strong entries; a point for
-        each row of ``block2`` or ``block3`` entries; fields that A nearly maps to zero, or
-        ``"adaptive"``. Cycle, smoother, interpolation and the precision of levels are in the text:
-        ``"multigrid:k:gauss-seidel:plain:single"``.
-    estimates_again
-        Of multigrid: new values of the matrix have the largest eigenvalues of all levels estimated
-        anew. Without it they are where they seem to grow.
+    coordinates, candidates
+        For multigrid, as docs/guide/multigrid.md has them: a point for each row of ``block2`` or
+        ``block3`` entries; fields that A nearly maps to zero, or ``"adaptive"``.
     varies
-        Whether a function as preconditioner may be another map each time; then only fgmres takes it.
-    ranks, partition, exchange, boundary
+        A function as preconditioner may be another map each time; then only fgmres takes it.
+    ranks
         Solve on so many ranks, threads that share the rows, as ``heddle solve --ranks`` and
         docs/guide/distributed.md have it; ``device`` names one for all of them or, with commas, one for
         each. ``"auto"`` takes as many of these as are predicted to be worth it. Each solve shares
         the matrix out anew, and takes arrays in the host's memory.
+    {settings}
 
     >>> import numpy as np
     >>> import heddle
@@ -137,101 +119,117 @@ class Solver:
         method: str = "auto",
         preconditioner: Any = "auto",
         *,
-        device: str = "cpu", threads: int = 0,
-        plan: str | None = None,
-        storage: str = "sliced", node: int = 0,
-        dense: int | str | None = None, launch: str | None = None,
         profile: Profile | str | os.PathLike[str] | None = None,
-        rtol: float | None = None, atol: float = 0.0,
-        maxiter: int = 10000, restart: int = 30,
-        time_limit: float = math.inf, keep: str = "last",
-        record_history: bool = False,
         null_space: ArrayLike | None = None,
         shift: float = 0.0,
-        interval: tuple[float, float] | None = None, omega: float | None = None,
-        basis_precision: str = "full", field_precision: str = "full",
-        strength: float | None = None,
         coordinates: ArrayLike | None = None, candidates: ArrayLike | str | None = None,
-        estimates_again: bool = False,
         varies: bool = False,
-        ranks: int | str | None = None, partition: str = "entries", exchange: str = "auto",
-        boundary: str = "whole",
+        ranks: int | str | None = None,
+        **settings: Any,
     ) -> None:
-        method = method_named(method)
+        if isinstance(candidates, str):
+            settings["candidates"], candidates = candidates, None
+        told = _taken.texts(settings)
+        checked = _heddle.Settings(told)  # by the library, before there is any work
+        method = _method_named(method)
         named = isinstance(preconditioner, str)
         has_entries = is_matrix(A) and shift == 0
         of_entries = named and preconditioner in ("auto", "jacobi")
         if preconditioner is None or (of_entries and not has_entries):
             preconditioner, named = "none", True
-        self._settings = settings_of(
-            rtol=rtol, atol=atol, maxiter=maxiter, restart=restart, time_limit=time_limit,
-            record_history=record_history, interval=interval, omega=omega,
-            basis_precision=basis_precision, field_precision=field_precision,
-            keep=keep)  # fmt: skip
-        told = {"strength": strength, "coordinates": coordinates, "candidates": candidates,
-                "estimates_again": True if estimates_again else None}  # fmt: skip
+        takes_multigrid = named and preconditioner != "none"  # or the library refuses it
+        if told or coordinates is not None or candidates is not None:
+            self._refuse_unused(told, takes_multigrid, ranks, coordinates, candidates)
         self._notes: list[str] = []  # on what was chosen, for results
         self._advice: str | None = None  # on the matrix, once it was asked for
-        if ranks == "auto":
-            A = A if not is_matrix(A) or isinstance(A, Matrix) else Matrix(A)
-            ranks, device = ranks_worth_it(A, device, partition)
-        if ranks is None:
-            self._base, self.A, self.entry, self.dtype, self._generation = operator_for(
-                A, method, device, index(threads), plan, storage, index(node), dense, launch,
-                profile)  # fmt: skip
-        else:
-            refuse_for_ranks(
-                storage=storage, node=node or None, dense=dense, launch=launch, profile=profile)  # fmt: skip
-            self._base = OnRanks(
-                A, ranks, device, index(threads), plan, partition, exchange, boundary)  # fmt: skip
-            self.A, self._generation = self._base.matrix, None
-            self.entry, self.dtype = self.A.entry, self.A.dtype
+        self._store(A, method, told, profile, ranks)
         refuse_no_system(self.A.shape, self.entry)
-        self._is_tree = storage == "hisparse"
+        self._is_tree = self._generation is not None
         if named and preconditioner == "auto":
             preconditioner, why = _heddle.choose_preconditioner(self.A._own)
             if preconditioner == "none":
                 self._notes.append(f"jacobi was not taken: {why}")
         self.preconditioner = preconditioner
-        self._given = preconditioner, varies, told, null_space, float(shift)
+        self._told = told
+        self._given = preconditioner, varies, coordinates, candidates, null_space, float(shift)
         self._is_free = method == "auto"
+        on_ranks = isinstance(self._base, OnRanks)
         if method == "auto":
-            stored = self._shifted() if ranks is None else None
+            stored = None if on_ranks else self._shifted()
             text = preconditioner if named else "none"
             method = _heddle.choose_method(self.A._own, stored, text)
         self.method = method
         self._shape = (self._base.rows, *_row_shapes[self.entry])
         self._forms = forms(self._shape)
-        self._begin()
+        self._begin(None if on_ranks else checked)
+
+    @staticmethod
+    def _refuse_unused(
+        told: dict[str, str], takes_multigrid: bool, ranks: Any, coordinates: Any, candidates: Any
+    ) -> None:
+        """Raises ``UsageError`` for settings that the library does not get to see."""
+        uses = _taken.by_use(told)
+        if "ranks" in uses and ranks is None:
+            name = next(iter(uses["ranks"]))
+            raise UsageError(f"{name} is for ranks: give their number, as ranks=2")
+        if not takes_multigrid:
+            arrays = {"coordinates": coordinates, "candidates": candidates}
+            given = [name for name, array in arrays.items() if array is not None]
+            for name in (*uses.get("multigrid", ()), *given):
+                raise UsageError(f"{name} is for the preconditioner multigrid")
+
+    def _store(self, A: Any, method: str, told: dict[str, str], profile: Any, ranks: Any) -> None:
+        """Brings A to a device, or to ranks, of whose devices and threads ``told`` tells then."""
+        if ranks == "auto":
+            A = A if not is_matrix(A) or isinstance(A, Matrix) else Matrix(A)
+            ranks, told["device"] = ranks_worth_it(A, told)
+        if ranks is None:
+            stored = _taken.by_use(told).get("storage", {})
+            self._base, self.A, self.entry, self.dtype, self._generation = operator_for(
+                A, method, stored, profile)  # fmt: skip
+            return
+        if profile is not None:
+            raise UnsupportedError("profile is not for ranks")
+        self._base = OnRanks(A, ranks, told)
+        self.A, self._generation = self._base.matrix, None
+        self.entry, self.dtype = self.A.entry, self.A.dtype
 
     def _shifted(self) -> _heddle.Operator:
         shift = self._given[-1]
         return self._base.shifted(shift) if shift != 0 else self._base
 
-    def _begin(self) -> None:
-        """Makes what solves, of ``_base``."""
+    def _begin(self, settings: _heddle.Settings | None = None) -> None:
+        """Makes what solves, of ``_base``. ``settings``: if they are at hand."""
         try:
-            self._make()
+            self._make(settings)
         except SingularError:
             words = self._entry_not_finite()
             if not words:
                 raise
             raise UsageError(words) from None
 
-    def _make(self) -> None:
-        preconditioner, varies, told, null_space, shift = self._given
+    def _make(self, settings: _heddle.Settings | None) -> None:
+        preconditioner, varies, coordinates, candidates, null_space, shift = self._given
+        # A method that was chosen need not take all that is for those that might have been.
+        told = _taken.for_method(self.method, self._told) if self._is_free else self._told
+        if settings is None or len(told) < len(self._told):
+            settings = _heddle.Settings(told)
+        records = told.get("record_history") in ("true", "1")
+        if coordinates is not None or candidates is not None:
+            settings.use_arrays(*arrays_of_multigrid(
+                self._base.rows, self.entry, self.dtype, coordinates, candidates))  # fmt: skip
         vectors = self._null_vectors(null_space)
         if isinstance(self._base, OnRanks):
             if on_gpu(vectors):
                 raise UsageError("ranks take arrays in the host's memory, and null_space is another")
             self._operator = self._base
             self._own = self._base.solver(
-                self.method, preconditioner, shift, self._settings, vectors, **told)  # fmt: skip
+                self.method, preconditioner, shift, settings, records, vectors)  # fmt: skip
         else:
             self._operator = self._shifted()
             own = preconditioner_of(
-                self._operator, self.entry, self.dtype, preconditioner, varies, **told)  # fmt: skip
-            self._own = _heddle.Solver.make(self._operator, self.method, own, self._settings)
+                self._operator, self.entry, self.dtype, preconditioner, varies, settings)  # fmt: skip
+            self._own = _heddle.Solver.make(self._operator, self.method, own, settings, records)
         # x and what each enqueued solve uses, by addresses, the last one last. Behind `_own`, which
         # waits for these solves when it goes: attributes go in their order.
         self._queued: dict[Any, tuple[Any, Any]] = {}

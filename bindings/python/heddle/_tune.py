@@ -11,6 +11,11 @@ from typing import Any
 from . import _heddle
 from ._errors import UsageError
 from ._matrix import Matrix
+from ._settings import Taken
+
+# The method is the objective, and the rest of storage what a search finds.
+_tuned = Taken("heddle.tune", "storage", "tuning", "multigrid",
+               but=("objective", "plan", "node", "dense", "launch"))  # fmt: skip
 
 
 class Profile:
@@ -45,16 +50,16 @@ class Profile:
         chosen without a profile. Raises ``UsageError`` for the profile of another device."""
         return self._own.choose(A._own, device, index(threads), method)
 
+    @_tuned.shown
     def loss(
-        self, A: Matrix, *, method: str = "cg", device: str = "cpu", threads: int = 0,
-        search: str = "pruned", seconds: float = 0.0,
-        callback: Callable[[int, int, float], Any] | None = None,
+        self, A: Matrix, *, method: str = "cg",
+        callback: Callable[[int, int, float], Any] | None = None, **settings: Any,
     ) -> float:  # fmt: skip
         """What the plan of this profile's domain loses on a matrix against the best that a search
         finds there, as a share of its time; infinite where that plan cannot run. The arguments are
         those of ``tune``."""
-        options = _options(method, device, threads, search, seconds)
-        return self._own.evaluate(A._own, options, callback)
+        told = {"objective": str(method), **_tuned.texts(settings)}
+        return self._own.evaluate(A._own, _heddle.Settings(told), callback)
 
     @property
     def content(self) -> dict[str, Any]:
@@ -79,22 +84,14 @@ class Profile:
         return words + ">"
 
 
+@_tuned.shown
 def tune(
     A: Any,
     method: str = "cg",
     *,
-    device: str = "cpu",
-    threads: int = 0,
-    search: str = "pruned",
-    seconds: float = 0.0,
-    max_memory_ratio: float = 2.0,
-    memory_weight: float = 0.0,
-    confidence: float = 0.95,
-    tightness: float = 0.01,
-    max_runs: int = 101,
-    storage: str = "sliced",
     domain: str | None = None,
     callback: Callable[[int, int, float], Any] | None = None,
+    **settings: Any,
 ) -> Profile:
     """Measures which plan is the fastest for a matrix on a device, as ``heddle tune`` does: nothing
     else should run there.
@@ -106,49 +103,25 @@ def tune(
         have a ``domain`` in common: the plan that is best over all is kept for others like them.
     method
         Whose iteration is measured, or ``"product"``; ``"multigrid"``: its settings are tuned, which
-        ``profile.content["multigrids"]`` tells.
-    device, threads
-        As ``Solver`` takes them.
-    search
-        ``"pruned"``: some per cent of the time of ``"full"``, over everything that a plan holds;
-        ``"full"``: every plan of the papers' space; ``"predict"``: no measurement.
-    seconds
-        At which the search ends; 0: when it is done, on a GPU after some seconds.
-    max_memory_ratio, memory_weight
-        Plans that take more memory than so many times CSR are skipped; w of the score, the time
-        times (memory over CSR's) to the w.
-    confidence, tightness, max_runs
-        A plan is done when its median is known so well, or after so many runs.
-    storage
-        ``"hisparse"``: the size of a tree's nodes is tuned.
+        ``profile.content["multigrids"]`` tells. With ``storage="hisparse"`` the size of a tree's
+        nodes is tuned.
     domain
         The name of what the matrices have in common.
     callback
         ``callback(tried, expected, seconds_left)``, now and then. What it raises, and Ctrl-C, end
         the search.
+    {settings}
 
     >>> import heddle
     >>> A = heddle.generate("elasticity", 500)
     >>> profile = heddle.tune(A, "cg", seconds=0.2, threads=1)
     >>> solver = heddle.Solver(A, "cg", profile=profile, threads=1)
     """
-    options = _options(
-        method, device, threads, search, seconds, max_memory_ratio, memory_weight, confidence,
-        tightness, max_runs, storage)  # fmt: skip
+    told = _heddle.Settings({"objective": str(method), **_tuned.texts(settings)})
     names = list(map(str, A)) if isinstance(A, dict) else None
     given = list(A.values()) if isinstance(A, dict) else [A]
     if not given:
         raise UsageError("there is no matrix to tune")
     matrices = [one if isinstance(one, Matrix) else Matrix(one) for one in given]
-    own = _heddle.Profile.tune([one._own for one in matrices], names, domain, options, callback)
+    own = _heddle.Profile.tune([one._own for one in matrices], names, domain, told, callback)
     return Profile(own)
-
-
-def _options(
-    method: str, device: str, threads: int, search: str, seconds: float,
-    max_memory_ratio: float = 2.0, memory_weight: float = 0.0, confidence: float = 0.95,
-    tightness: float = 0.01, max_runs: int = 101, storage: str = "sliced",
-) -> _heddle.TuneOptions:  # fmt: skip
-    return _heddle.TuneOptions(
-        device, index(threads), method, search, storage, float(seconds), float(max_memory_ratio),
-        float(memory_weight), float(confidence), float(tightness), index(max_runs))  # fmt: skip

@@ -1,0 +1,161 @@
+// Settings of solvers: methods for A x = b, least squares, eigenpairs.
+#include <array>
+#include <limits>
+
+#include "setting_kinds.hpp"
+#include "setting_rows.hpp"
+
+namespace heddle::detail {
+
+namespace {
+
+constexpr auto below_1 = [](double value) { return value >= 0 && value < 1; };
+constexpr auto from_0 = [](double value) { return value >= 0; };
+constexpr auto finite_from_0 = [](double value) { return value >= 0 && std::isfinite(value); };
+constexpr auto any_from_0 = [](long long value) { return value >= 0; };
+constexpr auto any_from_1 = [](long long value) { return value >= 1; };
+
+constexpr auto full_or_single = [](std::string_view text) {
+  return is_same_name(text, "full")     ? std::optional(StoredScalar::own)
+         : is_same_name(text, "single") ? std::optional(StoredScalar::single)
+                                        : std::nullopt;
+};
+constexpr auto is_single = [](std::string_view text) -> std::optional<bool> {
+  const auto stored = full_or_single(text);
+  if (!stored) return std::nullopt;
+  return *stored == StoredScalar::single;
+};
+constexpr auto last_or_best = [](std::string_view text) {
+  return is_same_name(text, "last")   ? std::optional(Keep::last)
+         : is_same_name(text, "best") ? std::optional(Keep::best)
+                                      : std::nullopt;
+};
+constexpr auto interval_in = [](std::string_view text) -> std::optional<SpectralInterval> {
+  const std::vector<double> ends = numbers_in<double>(text);
+  if (ends.size() != 2 || !(0 < ends[0] && ends[0] < ends[1] && std::isfinite(ends[1]))) {
+    return std::nullopt;
+  }
+  return SpectralInterval{ends[0], ends[1]};
+};
+
+template <auto... path>
+using OfSolver = To<SolveSettings, &SolveSettings::solver, path...>;
+template <auto... path>
+using OfLeastSquares = To<LeastSquaresOptions, path...>;
+template <auto... path>
+using OfEigen = To<EigenOptions, path...>;
+
+constexpr std::string_view share_words = "a number of at least 0 and below 1";
+constexpr std::string_view seconds_words = "a number of seconds, 0 or more";
+constexpr std::string_view count_words = "a whole number, 0 or more";
+
+constexpr SettingValues as_numbers(SettingValues values) {
+  values.kind = ValueKind::numbers;
+  return values;
+}
+
+}  // namespace
+
+std::span<const SettingRow> solver_settings() {
+  constexpr auto use = SettingUse::solver;
+  using O = SolverOptions;
+  static constexpr std::array rows = {
+      row(use, "tolerance", OfSolver<&O::tolerance>::number<below_1>(share_words), "T",
+          "1e-10 in double, 1e-5 in single precision; of lsmr 1e-8 and 1e-5",
+          "on |b - A x| / |b|; of lsmr on |A* r| / (|A| |r|)", "rtol"),
+      row(use, "absolute_tolerance",
+          OfSolver<&O::absolute_tolerance>::number<from_0>("a number, 0 or more"), "T", "0",
+          "on |b - A x|, which is enough by itself", "atol"),
+      row(use, "max_iterations",
+          OfSolver<&O::max_iterations>::whole_number<any_from_0>(count_words), "N", "10000",
+          "at which a solve ends", "maxiter"),
+      row(use, "time_limit", OfSolver<&O::time_limit>::number<from_0>(seconds_words), "SECONDS",
+          "none",
+          "seconds of iterating, looked at between the solver's iterations, and between those of a "
+          "solver that preconditions"),
+      row(use, "keep", OfSolver<&O::keep>::name<last_or_best>("last or best"), "last|best", "last",
+          "the x of a solve that a limit ends: the last one, as the method has it by then, or the "
+          "best, that of the least residual that was looked at"),
+      row(use, "restart",
+          OfSolver<&O::restart>::whole_number<any_from_1>("a whole number, 1 or more"), "M", "30",
+          "iterations of gmres and fgmres between restarts, each of which keeps a vector or two",
+          "", &MethodInfo::restarts),
+      row(use, "basis_precision",
+          OfSolver<&O::basis_precision>::name<full_or_single>("full or single"), "full|single",
+          "full",
+          "single: gmres and fgmres keep their vectors as floats, which halves their memory in "
+          "double; the residual is still that of the matrix",
+          "", &MethodInfo::restarts),
+      row(use, "field_precision",
+          To<SolveSettings, &SolveSettings::has_narrow_fields>::name<is_single>("full or single"),
+          "full|single", "full",
+          "single: iterations have every field in floats, and the matrix too, or in 16 bits under "
+          "a "
+          "plan with them; runs are refined by residuals in double, and doubles go on where floats "
+          "come no further"),
+      row(use, "interval",
+          as_numbers(
+              OfSolver<&O::interval>::name<interval_in>("two finite numbers, 0 < LOWER < UPPER")),
+          "LOWER UPPER", "an estimate",
+          "of the eigenvalues of M^-1 A, for chebyshev and richardson", "",
+          &MethodInfo::takes_interval),
+      row(use, "omega",
+          OfSolver<&O::omega>::number<[](double w) { return std::isfinite(w) && w != 0; }>(
+              "a finite number other than 0"),
+          "W", "2 / (LOWER + UPPER)", "the step of richardson, for any matrix", "",
+          &MethodInfo::takes_omega),
+      row(use, "record_history", OfSolver<&O::record_history>::yes_or_no(), "true|false", "false",
+          "keep the relative residual of every iteration", "", nullptr, true),
+  };
+  return rows;
+}
+
+std::span<const SettingRow> least_squares_settings() {
+  constexpr auto use = SettingUse::least_squares;
+  using O = LeastSquaresOptions;
+  static constexpr std::array rows = {
+      row(use, "damping",
+          OfLeastSquares<&O::damping>::number<finite_from_0>("a finite number, 0 or more"), "D",
+          "0", "minimize |A x - b|^2 + D^2 |x|^2, by lsmr"),
+      row(use, "tolerance", OfLeastSquares<&O::tolerance>::number<below_1>(share_words), "T",
+          "1e-8 in double, 1e-5 in single precision",
+          "on |A* r - D^2 x| / (|A| |r|), or on |r| / (|b| + |A| |x|), r = b - A x", "rtol"),
+      row(use, "max_iterations",
+          OfLeastSquares<&O::max_iterations>::whole_number<any_from_0>(count_words), "N", "10000",
+          "at which a solve ends", "maxiter"),
+      row(use, "time_limit", OfLeastSquares<&O::time_limit>::number<from_0>(seconds_words),
+          "SECONDS", "none", "seconds of iterating"),
+      row(use, "record_history", OfLeastSquares<&O::record_history>::yes_or_no(), "true|false",
+          "false", "keep the residuals of every iteration", "", nullptr, true),
+  };
+  return rows;
+}
+
+std::span<const SettingRow> eigen_settings() {
+  constexpr auto use = SettingUse::eigen;
+  using O = EigenOptions;
+  static constexpr auto fits_count = [](long long k) { return 1 <= k && k <= O::most_pairs; };
+  static constexpr auto fits_guard = [](long long k) { return 0 <= k && k <= O::most_pairs; };
+  static_assert(O::most_pairs == 16, "as the words below have it");
+  static constexpr std::array rows = {
+      row(use, "count", OfEigen<&O::count>::whole_number<fits_count>("a whole number from 1 to 16"),
+          "K", "4, or all of a smaller matrix", "eigenpairs"),
+      row(use, "guard", OfEigen<&O::guard>::whole_number<fits_guard>("a whole number from 0 to 16"),
+          "N", "a quarter of the count",
+          "vectors that are iterated next to those, so that the last ones converge as fast as the "
+          "first"),
+      row(use, "tolerance", OfEigen<&O::tolerance>::number<below_1>(share_words), "T",
+          "1e-8 in double, 1e-5 in single precision",
+          "on |A x - M x lambda| / ((|A| + |lambda| |M|) |x|)", "rtol"),
+      row(use, "max_iterations", OfEigen<&O::max_iterations>::whole_number<any_from_0>(count_words),
+          "N", "1000", "at which a solve ends", "maxiter"),
+      row(use, "time_limit", OfEigen<&O::time_limit>::number<from_0>(seconds_words), "SECONDS",
+          "none", "seconds of iterating"),
+      row(use, "seed",
+          OfEigen<&O::seed>::whole_number<[](std::uint64_t) { return true; }>(count_words), "SEED",
+          "1", "of the first vectors"),
+  };
+  return rows;
+}
+
+}  // namespace heddle::detail

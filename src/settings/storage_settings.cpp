@@ -1,0 +1,103 @@
+// Settings of where and how a matrix is stored: on one device, and on ranks.
+#include <array>
+
+#include "setting_kinds.hpp"
+#include "setting_rows.hpp"
+
+namespace heddle {
+
+NodeLayout StorageSettings::nodes() const {
+  NodeLayout nodes;
+  if (node != 0) nodes.size = node;
+  if (!dense.empty()) nodes.dense = parse_dense(dense);
+  if (!launch.empty()) nodes.launch = parse_tree_launch(launch);
+  return nodes;
+}
+
+}  // namespace heddle
+
+namespace heddle::detail {
+
+namespace {
+
+constexpr auto any_from_0 = [](long long value) { return value >= 0; };
+
+/// The word itself, in small letters, where it is one of `words` with blanks between them.
+template <const auto& words>
+constexpr auto one_of = [](std::string_view text) -> std::optional<std::string> {
+  const std::string word = lower_case(text);
+  const bool is_one = (" " + std::string(words) + " ").find(" " + word + " ") != std::string::npos;
+  return is_one && word.find(' ') == std::string::npos && !word.empty() ? std::optional(word)
+                                                                        : std::nullopt;
+};
+
+constexpr char exchange_names[] = "auto vector naive task";
+constexpr char transfer_names[] = "auto peer nccl staged";
+constexpr char boundary_names[] = "whole split";
+
+constexpr auto is_hisparse = [](std::string_view text) {
+  return is_same_name(text, "sliced")     ? std::optional(false)
+         : is_same_name(text, "hisparse") ? std::optional(true)
+                                          : std::nullopt;
+};
+
+}  // namespace
+
+std::span<const SettingRow> storage_settings() {
+  constexpr auto use = SettingUse::storage;
+  using O = StorageSettings;
+  static constexpr std::array rows = {
+      row(use, "device", To<O, &O::device>::text("cpu, cuda, cuda:N or auto"), "DEVICE", "cpu",
+          "cpu, cuda or cuda:N for the GPU of that number, auto for a GPU where one works"),
+      row(use, "threads", To<O, &O::threads>::whole_number<any_from_0>("a whole number, 0 or more"),
+          "N", "0", "threads of the CPU; 0 takes every core that the process may use"),
+      row(use, "plan", To<O, &O::plan>::text("a plan"), "TEXT", "chosen for the matrix",
+          "layout and schedule: a paper's name (CSR, ELL, Sl-32, pJDS, K1rs, K2rs, ...), "
+          "key=value,..., or both"),
+      row(use, "storage", To<O, &O::is_hierarchical>::name<is_hisparse>("sliced or hisparse"),
+          "sliced|hisparse", "sliced", "sliced, under a plan, or hisparse: a tree of small nodes"),
+      row(use, "node", To<O, &O::node>::whole_number<any_from_0>("a whole number"), "N",
+          "128, or as profiles have it", "rows and columns of a node of hisparse: 4, 8, ..., 256"),
+      row(use, "dense", To<O, &O::dense>::text("1 to 100, never or bytes"), "PERCENT",
+          "bytes, or as profiles have it",
+          "percent of its places from which a leaf of hisparse is dense, 1 to 100, never, or "
+          "bytes: where that takes fewer"),
+      row(use, "launch", To<O, &O::launch>::text("a text such as run=1,warps=4,piece=512"), "TEXT",
+          "a rule",
+          "how a GPU's threads share out products of hisparse, as run=1,warps=4,piece=512: entries "
+          "of a thread at once, warps of a block of threads, its entries"),
+  };
+  return rows;
+}
+
+std::span<const SettingRow> rank_settings() {
+  constexpr auto use = SettingUse::ranks;
+  using O = RankSettings;
+  static constexpr std::array rows = {
+      row(use, "partition", To<O, &O::partition>::text("entries, rows, metis, scotch or FIRST,..."),
+          "entries|rows|metis|scotch|FIRST,...", "entries",
+          "the rows of each rank: about as many entries, or rows, for each; by metis or scotch, "
+          "with few entries between ranks; or first rows from 0 on, multiples of 256 with commas "
+          "between them"),
+      row(use, "exchange",
+          To<O, &O::exchange>::name<one_of<exchange_names>>("auto, vector, naive or task"), "MODE",
+          "auto",
+          "how x reaches other ranks: vector, before the product; naive, by nonblocking calls "
+          "around it; task, by a thread next to it, or on GPUs by a stream; auto: the one that is "
+          "predicted to be faster"),
+      row(use, "transfer",
+          To<O, &O::transfer>::name<one_of<transfer_names>>("auto, peer, nccl or staged"),
+          "TRANSFER", "auto",
+          "how x reaches other ranks' GPUs: peer, by copies between memories of one process; nccl, "
+          "by NVIDIA's library; staged, by messages of the hosts; auto: peer in one process, else "
+          "staged"),
+      row(use, "boundary", To<O, &O::boundary>::name<one_of<boundary_names>>("whole or split"),
+          "whole|split", "whole",
+          "rows that need columns of other ranks: whole, with the same bits for any number of "
+          "ranks; or split into own columns, multiplied during the exchange, and the others, added "
+          "after it"),
+  };
+  return rows;
+}
+
+}  // namespace heddle::detail

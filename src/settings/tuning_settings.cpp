@@ -1,0 +1,117 @@
+// Settings of the tuner, and of what a description assumes.
+#include <array>
+
+#include "setting_kinds.hpp"
+#include "setting_rows.hpp"
+
+namespace heddle::detail {
+
+namespace {
+
+constexpr auto share = [](double value) { return value > 0 && value < 1; };
+constexpr auto finite_from_0 = [](double value) { return value >= 0 && std::isfinite(value); };
+constexpr auto finite_above_0 = [](double value) { return value > 0 && std::isfinite(value); };
+constexpr auto from_0 = [](double value) { return value >= 0; };
+constexpr auto from_1 = [](double value) { return value >= 1; };
+constexpr auto bytes = [](long long value) { return value >= 0; };
+constexpr auto runs = [](long long value) { return 1 <= value && value <= 100000; };
+constexpr auto block = [](long long value) { return 1 <= value && value <= 64; };
+
+constexpr auto search_in = [](std::string_view text) -> std::optional<Search> {
+  for (const Search search : {Search::full, Search::pruned, Search::predict}) {
+    if (is_same_name(text, name(search))) return search;
+  }
+  return std::nullopt;
+};
+constexpr auto counts_in = [](std::string_view text) -> std::optional<std::vector<int>> {
+  std::vector<int> counts = numbers_in<int>(text);
+  for (const int count : counts) {
+    if (count < 1 || count > 1024) return std::nullopt;
+  }
+  return counts.empty() ? std::nullopt : std::optional(std::move(counts));
+};
+
+constexpr SettingValues as_numbers(SettingValues values) {
+  values.kind = ValueKind::numbers;
+  return values;
+}
+
+template <auto... path>
+using OfTuning = To<TuneSettings, &TuneSettings::options, path...>;
+
+}  // namespace
+
+std::span<const SettingRow> tuning_settings() {
+  constexpr auto use = SettingUse::tuning;
+  using O = TuneOptions;
+  static constexpr std::array rows = {
+      row(use, "search", OfTuning<&O::search>::name<search_in>("pruned, full or predict"),
+          "pruned|full|predict", "pruned",
+          "pruned: over everything that a plan holds; full: every plan of the papers' space; "
+          "predict: try no plan"),
+      row(use, "objective",
+          To<TuneSettings, &TuneSettings::objective>::text("a method, product or multigrid"),
+          "NAME", "cg",
+          "what is timed: product, or the method in whose iteration it will run; or multigrid: the "
+          "smoother, its steps, the cycle and the strength of connections that solve fastest, "
+          "set-up included"),
+      row(use, "max_memory_ratio",
+          OfTuning<&O::max_memory_ratio>::number<from_1>(
+              "a number of at least 1, the memory of CSR"),
+          "R", "2", "skip plans whose matrix takes more than R times CSR's memory"),
+      row(use, "memory_weight",
+          OfTuning<&O::memory_weight>::number<finite_from_0>("a finite number, 0 or more"), "W",
+          "0", "W of the score, time x (memory over CSR's)^W"),
+      row(use, "confidence",
+          OfTuning<&O::confidence>::number<share>("a number above 0 and below 1"), "P", "0.95",
+          "with which a median is known within the tightness before its plan is done"),
+      row(use, "tightness", OfTuning<&O::tightness>::number<share>("a number above 0 and below 1"),
+          "T", "0.01", "relative half width of that interval"),
+      row(use, "max_runs",
+          OfTuning<&O::most_runs>::whole_number<runs>("a whole number from 1 to 100000"), "N",
+          "101", "of a plan, at most"),
+      row(use, "seconds",
+          To<TuneSettings, &TuneSettings::seconds>::number<from_0>(
+              "a number of seconds, 0 or more"),
+          "SECONDS", "on a GPU 8.5 for a pruned search, else none",
+          "after which the search of a matrix ends, but for a last look at its best plans, a "
+          "quarter of that at most"),
+  };
+  return rows;
+}
+
+std::span<const SettingRow> description_settings() {
+  constexpr auto use = SettingUse::description;
+  using O = DescriptionSettings;
+  static constexpr std::array rows = {
+      row(use, "cache", To<O, &O::cache>::whole_number<bytes>("a whole number of bytes, 0 or more"),
+          "BYTES", "0",
+          "of the model of a product: bytes of x that a cache keeps; 0 for the size of the "
+          "device's "
+          "last one"),
+      row(use, "bandwidth",
+          To<O, &O::bandwidth>::number<finite_above_0>("a number above 0, in GB/s"), "GB/s", "3000",
+          "of that model: between a device and its memory"),
+      row(use, "link", To<O, &O::link>::number<finite_above_0>("a number above 0, in GB/s"), "GB/s",
+          "50", "of that model: between the device and the host"),
+      row(use, "scaling", To<O, &O::scaling>::text("a network"), "NETWORK", "",
+          "predict products and iterations on ranks of this network: nvlink, nccl, staged, ndr, "
+          "hdr, qdr, ethernet, or the microseconds of a message and GB/s"),
+      row(use, "ranks",
+          as_numbers(To<O, &O::ranks>::name<counts_in>("whole numbers from 1 to 1024")), "N,...",
+          "1,2,4 and so on", "of scaling: numbers of ranks with commas between them"),
+      row(use, "partition", To<O, &O::partition>::text("entries, rows, metis, scotch or FIRST,..."),
+          "NAME", "entries", "of scaling: the rows of each rank"),
+      row(use, "rates", To<O, &O::rates>::text("rates of a device"), "RATES", "h100",
+          "of scaling: how fast a device is: h100, h200, c2050, device for that of the device, or "
+          "the microseconds and GB/s of an iteration without ranks, and of one on ranks"),
+      row(use, "unknowns", To<O, &O::unknowns>::whole_number<block>("a whole number from 1 to 64"),
+          "N", "those of the entries",
+          "of scaling: predict for blocks of N rows and columns in place of the entries"),
+      row(use, "multigrid", To<O, &O::tries_multigrid>::yes_or_no(), "true|false", "false",
+          "solve with and without multigrid, to advise it or not", "", nullptr, true),
+  };
+  return rows;
+}
+
+}  // namespace heddle::detail
