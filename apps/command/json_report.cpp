@@ -32,6 +32,10 @@ void add_provenance(ordered_json& json, const std::string& file, const Device& d
   json.update(begin_report());
 }
 
+ordered_json json_of(const Settings& settings, std::span<const SettingUse> uses) {
+  return ordered_json::parse(settings.to_json(uses));
+}
+
 ordered_json number_or_null(double value) {
   return std::isfinite(value) ? ordered_json(value) : ordered_json();
 }

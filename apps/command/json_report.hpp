@@ -2,9 +2,11 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <span>
 #include <string>
 
 #include "heddle/device.hpp"
+#include "heddle/runtime/settings.hpp"
 
 namespace heddle::cli {
 
@@ -12,6 +14,9 @@ namespace heddle::cli {
 nlohmann::ordered_json begin_report();
 /// The last keys of a report on a matrix, which file and device have: those, and the above.
 void add_provenance(nlohmann::ordered_json& json, const std::string& file, const Device& device);
+
+/// The settings that were given, those of the uses.
+nlohmann::ordered_json json_of(const Settings& settings, std::span<const SettingUse> uses);
 
 /// JSON has no word for what is not finite: null.
 nlohmann::ordered_json number_or_null(double value);

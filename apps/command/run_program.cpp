@@ -17,7 +17,9 @@
 #include "heddle/error.hpp"
 #include "heddle/tools/output_file.hpp"
 #include "heddle/version.hpp"
+#include "help_groups.hpp"
 #include "message.hpp"
+#include "setting_options.hpp"
 
 namespace heddle::cli {
 
@@ -155,7 +157,12 @@ int run_program(const char* name, CLI::App& app, int argc, char** argv, int& sta
   app.set_version_flag("--version", std::string(name) + " " + version);
   refuse_empty_values(app);
   try {
-    app.parse(argc, argv);
+    std::vector<std::string> words(argv + 1, argv + argc);
+    use_help_groups(app, words);
+    words = with_settings_of_file(app, std::move(words));
+    std::reverse(words.begin(), words.end());  // as CLI11 takes them
+    app.name(argv[0]);
+    app.parse(std::move(words));
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return finish(app.exit(error));
     if (is_bare(error, app)) {

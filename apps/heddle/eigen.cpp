@@ -1,5 +1,6 @@
 // `heddle eigen`: the smallest eigenpairs of a Hermitian matrix, found and reported.
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <iostream>
 #include <limits>
@@ -14,8 +15,8 @@
 #include "json_report.hpp"
 #include "matrix_options.hpp"
 #include "output_path.hpp"
+#include "setting_options.hpp"
 #include "tuning/planning/method_choice.hpp"
-#include "whole_number.hpp"
 
 namespace heddle::cli {
 
@@ -34,12 +35,6 @@ std::string suitable_preconditioners() {
 }  // namespace
 
 void check(const EigenCommand& options, const Device& device) {
-  if (options.tolerance && !(*options.tolerance >= 0 && *options.tolerance < 1)) {
-    throw Error(ErrorKind::usage, "--tolerance is at least 0 and below 1");
-  }
-  if (options.time_limit && !(*options.time_limit >= 0)) {
-    throw Error(ErrorKind::usage, "--time-limit is a number of seconds, 0 or more");
-  }
   if (const auto choice = ComposedChoice::parse(options.preconditioner);
       !choice.is_hermitian() || choice.varies()) {
     throw Error(ErrorKind::usage, std::string("LOBPCG needs a ") +
@@ -58,20 +53,14 @@ void check(const EigenCommand& options, const Device& device) {
   options.matrix.add_inputs(files);
   files.reads("--mass", options.mass);
   options.profile.add_inputs(files);
-  for (int k = 1; options.output && k <= options.count.value_or(options.usual_count); ++k) {
+  for (int k = 1; options.output && k <= options.of_solver().count; ++k) {
     files.writes("--output", numbered(*options.output, k));
   }
   files.check();
 }
 
 EigenOptions settings_of(const EigenCommand& options, Progress* progress) {
-  EigenOptions settings;
-  settings.count = options.count.value_or(options.usual_count);
-  if (options.guard) settings.guard = *options.guard;
-  if (options.tolerance) settings.tolerance = *options.tolerance;
-  if (options.time_limit) settings.time_limit = *options.time_limit;
-  settings.max_iterations = options.max_iterations;
-  settings.seed = options.seed;
+  EigenOptions settings = options.of_solver();
   if (progress != nullptr) {
     settings.observer = [progress](const SolveProgress& now) {
       char text[64];
@@ -101,7 +90,7 @@ int dimensions_of(const AnyLinearOperator& matrix) {
 }
 
 Objective product_objective(const EigenCommand& options) {
-  return Objective::product(options.count.value_or(options.usual_count));
+  return Objective::product(options.of_solver().count);
 }
 
 FoundPairs found_in(const EigenCommand& options, const AnyMatrix& matrix, const Device& device) {
@@ -129,7 +118,9 @@ void write_and_tell(const EigenCommand& options, std::vector<AnyField>& x, const
   found.write_seconds = writing.seconds();
   if (progress != nullptr) progress->erase();
   if (options.json) {
-    std::cout << text_of(to_json(options, found, device));
+    nlohmann::ordered_json json = to_json(options, found, device);
+    json["settings"] = json_of(options.settings, std::array{SettingUse::eigen});
+    std::cout << text_of(json);
   } else if (!options.matrix.quiet) {
     print(options, found, device);
   }
@@ -146,7 +137,7 @@ struct EigenProblem {
   void take(const AnyLinearOperator& A, const EigenCommand& options, EigenOptions& settings) {
     solver.reset();
     matrix.emplace(A);
-    if (!options.count) settings.count = std::min(settings.count, dimensions_of(A));
+    if (!options.settings.has("count")) settings.count = std::min(settings.count, dimensions_of(A));
   }
 };
 
@@ -235,25 +226,11 @@ void add_eigen(CLI::App& app, int& status, Communicator* ranks) {
   CLI::App* command =
       app.add_subcommand("eigen", "The smallest eigenvalues of a Hermitian matrix, by LOBPCG");
   options->matrix.add_to(*command);
-  constexpr int most = EigenOptions::most_pairs;
   command
       ->add_option("--mass", options->mass,
                    "M of A x = M x lambda, a Hermitian positive definite matrix of the same "
                    "entries; 1 without it")
       ->type_name("FILE");
-  command
-      ->add_option("--count", options->count,
-                   "eigenpairs, 1 to " + std::to_string(most) + "; " +
-                       std::to_string(EigenCommand::usual_count) +
-                       " without it, or all of a smaller matrix")
-      ->transform(whole_number(1, most))
-      ->type_name("K");
-  command
-      ->add_option("--guard", options->guard,
-                   "vectors that are iterated beside those, so that the last ones converge as fast "
-                   "as the first; a quarter of the count without it")
-      ->transform(whole_number(0, most))
-      ->type_name("N");
   command
       ->add_option("-o,--output", options->output,
                    "where to write the vectors, arrays of one entry a row: v.mtx writes v-1.mtx, "
@@ -265,25 +242,13 @@ void add_eigen(CLI::App& app, int& status, Communicator* ranks) {
       ->capture_default_str()
       ->transform(any_case())
       ->type_name("NAME[:N]...");
-  command
-      ->add_option("--tolerance", options->tolerance,
-                   "on |A x - M x lambda| / ((|A| + |lambda| |M|) |x|); default 1e-8 in double, "
-                   "1e-5 in single precision")
-      ->type_name("T");
-  command->add_option("--max-iterations", options->max_iterations, "0 or more")
-      ->capture_default_str()
-      ->transform(whole_number(0, std::numeric_limits<long long>::max()))
-      ->type_name("N");
-  command->add_option("--time-limit", options->time_limit, "seconds of iterating")
-      ->type_name("SECONDS");
+  add_settings(*command, SettingUse::eigen, options->settings);
   add_plan_option(*command, options->plan);
   options->storage.add_to(*command);
   options->ranks.add_to(*command, ranks != nullptr, false);
   options->profile.add_to(*command, options->matrix.quiet);
-  command->add_option("--seed", options->seed, "of the first vectors")
-      ->capture_default_str()
-      ->transform(whole_number());
   command->add_flag("--json", options->json, "the report as one JSON object");
+  add_settings_file(*command);
   command->footer(
       "Example: heddle eigen dirac.mtx.gz --entry quaternion --count 2 --tolerance 1e-6 --output "
       "v.mtx\n"

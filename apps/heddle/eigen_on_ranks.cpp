@@ -96,7 +96,8 @@ int eigen_of_rank(const EigenCommand& options, const EigenOnRanks& problem,
   }
   built();
   EigenOptions settings = settings_of(options, progress.get());
-  if (!options.count) settings.count = std::min(settings.count, dimensions_of(rows.matrix()));
+  if (!options.settings.has("count"))
+    settings.count = std::min(settings.count, dimensions_of(rows.matrix()));
   found.count = settings.count;
   AnyEigenSolver solver =
       make_solver(found.preconditioner, rows, mass ? &*mass : nullptr, settings);

@@ -1,12 +1,12 @@
 // What `heddle eigen` is told, and how it reports what it found.
 #pragma once
 
-#include <cstdint>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 
 #include "heddle/runtime/any_eigen_solver.hpp"
+#include "heddle/runtime/settings.hpp"
 #include "matrix_options.hpp"
 #include "profile_option.hpp"
 #include "rank_options.hpp"
@@ -20,19 +20,19 @@ struct EigenCommand {
   MatrixOptions matrix;
   std::string mass;
   std::optional<std::string> output;
-  static constexpr int usual_count = 4;
-  std::optional<int> count;
-  std::optional<int> guard;
   std::string preconditioner = automatic;
-  std::optional<double> tolerance;
-  long long max_iterations = EigenOptions{}.max_iterations;
-  std::optional<double> time_limit;
+  Settings settings;
   std::string plan;
   ProfileOption profile;
   StorageOption storage;
   RankOptions ranks;
-  std::uint64_t seed = EigenOptions{}.seed;
   bool json = false;
+
+  EigenOptions of_solver() const {
+    EigenOptions usual;
+    usual.count = 4;
+    return with_settings(usual, settings);
+  }
 };
 
 /// What the report is made of.

@@ -10,8 +10,8 @@
 #include "json_report.hpp"
 #include "matrix_options.hpp"
 #include "scaling_options.hpp"
+#include "setting_options.hpp"
 #include "storage_option.hpp"
-#include "whole_number.hpp"
 
 namespace heddle::cli {
 
@@ -27,28 +27,15 @@ using detail::TreeMemory;
 struct InfoOptions {
   MatrixOptions matrix;
   NodeOption node;
-  detail::BalanceAssumptions balance;
+  Settings settings;
   ScalingOptions scaling;
+
+  detail::BalanceAssumptions balance() const {
+    const auto given = with_settings(DescriptionSettings(), settings);
+    return {given.cache, given.bandwidth, given.link};
+  }
   bool json = false;
 };
-
-void add_balance_options(CLI::App& command, detail::BalanceAssumptions& balance) {
-  command
-      .add_option("--cache", balance.cache,
-                  "of the model of a product: bytes of x that a cache keeps; 0 for the size of the "
-                  "device's last one")
-      ->capture_default_str()
-      ->transform(whole_number())
-      ->type_name("BYTES");
-  const auto add_rate = [&](const char* name, double& rate, const char* what) {
-    command.add_option(name, rate, what)
-        ->capture_default_str()
-        ->check(positive_number())
-        ->type_name("GB/s");
-  };
-  add_rate("--bandwidth", balance.bandwidth, "of that model: between a device and its memory");
-  add_rate("--link", balance.link, "of that model: between the device and the host");
-}
 
 void print(const NodeCounts& nodes, const char* label, const char* items) {
   std::printf("%-11s %s dense, %s COO1, %s COO2, %s COO4; mean %.1f %s, %s\n", label,
@@ -200,8 +187,8 @@ int run_info(const InfoOptions& options) {
   const auto progress = options.matrix.progress();
   const AnyMatrix matrix = options.matrix.read(progress.get());
   const Device device = options.matrix.on();
-  const MatrixDescription description =
-      detail::describe(matrix, {nodes, options.balance, true, options.scaling.question()}, device);
+  const MatrixDescription description = detail::describe(
+      matrix, {nodes, options.balance(), true, options.scaling.question()}, device);
   if (const auto& scaling = description.scaling) {
     options.scaling.draw(*scaling, picture_title(options.matrix.path), words_of(matrix, *scaling));
   }
@@ -214,7 +201,7 @@ int run_info(const InfoOptions& options) {
     print(options.matrix.path, description);
     print(description.copies);
     print(description.tree);
-    print(description.balance, options.balance);
+    print(description.balance, options.balance());
     if (description.multigrid) print(*description.multigrid);
     if (description.scaling) cli::print(*description.scaling);
     std::printf("\nadvice      %s\n", description.solve.text.c_str());
@@ -230,7 +217,8 @@ void add_info(CLI::App& app, int& status) {
       app.add_subcommand("info", "Features of a matrix, and the memory that each layout takes");
   options->matrix.add_to(*command);
   options->node.add_to(*command);
-  add_balance_options(*command, options->balance);
+  add_settings(*command, SettingUse::description, {"cache", "bandwidth", "link"},
+               options->settings);
   options->scaling.add_to(*command);
   command->add_flag("--json", options->json, "the result as one JSON object");
   command->footer("Example: heddle info dirac.mtx.gz --entry quaternion");

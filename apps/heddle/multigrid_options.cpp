@@ -1,49 +1,24 @@
 #include "multigrid_options.hpp"
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 #include <vector>
 
 #include "heddle/error.hpp"
 #include "heddle/runtime/any_solver.hpp"
+#include "setting_options.hpp"
 
 namespace heddle::cli {
 
-void MultigridOption::add_to(CLI::App& command) {
-  command
-      .add_option("--cycle", cycle_,
-                  "of multigrid: v, or w, which corrects twice on all levels but the finest, or k, "
-                  "which does so by two steps of conjugate gradient, for fgmres [v]")
-      ->transform(CLI::IsMember({"v", "w", "k"}, CLI::ignore_case))
-      ->type_name("CYCLE");
-  command
-      .add_option("--smoother", smoother_,
-                  "of multigrid: chebyshev, jacobi, l1-jacobi or gauss-seidel, which goes by "
-                  "colours; the degree of multigrid is that of the polynomial, or the sweeps "
-                  "[chebyshev]")
-      ->transform(
-          CLI::IsMember({"chebyshev", "jacobi", "l1-jacobi", "gauss-seidel"}, CLI::ignore_case))
-      ->type_name("SMOOTHER");
-  command
-      .add_option(
-          "--interpolation", interpolation_,
-          "of multigrid: smoothed, or plain, whose levels are sparser and cheaper to set up "
-          "and take more iterations, fewest with --cycle k [smoothed]")
-      ->transform(CLI::IsMember({"smoothed", "plain"}, CLI::ignore_case))
-      ->type_name("KIND");
-  command
-      .add_option(
-          "--level-precision", level_precision_,
-          "of multigrid: full, or single, whose cycles read and write floats under a matrix "
-          "of doubles, half of the bytes [full]")
-      ->transform(CLI::IsMember({"full", "single"}, CLI::ignore_case))
-      ->type_name("PRECISION");
-  command
-      .add_option("--strength", strength_,
-                  "of multigrid: rows are aggregated where |a_ij| is larger than so much of "
-                  "sqrt(|a_ii a_jj|), from 0 to below 1, and by less where that aggregates too few "
-                  "[0.08]")
-      ->type_name("NUMBER");
+namespace {
+
+constexpr const char* group = "multigrid";
+
+}  // namespace
+
+void MultigridOption::add_to(CLI::App& command, Settings& settings) {
+  add_settings(command, SettingUse::multigrid, settings, group);
   add_candidates_to(command);
 }
 
@@ -53,7 +28,8 @@ void MultigridOption::add_candidates_to(CLI::App& command) {
           "--coordinates", coordinates_,
           "of multigrid: an array file of a point for each row of block2 or block3 entries; "
           "coarse levels then have the motions of a rigid body, without it the constants")
-      ->type_name("FILE");
+      ->type_name("FILE")
+      ->group(group);
   command
       .add_option(
           "--candidates", candidates_,
@@ -61,7 +37,8 @@ void MultigridOption::add_candidates_to(CLI::App& command) {
           "random ones, or array files of such fields, one each; without it the constants, "
           "or what --coordinates gives")
       ->expected(1, 6)
-      ->type_name("FILE");
+      ->type_name("FILE")
+      ->group(group);
 }
 
 namespace {
@@ -84,32 +61,28 @@ void MultigridOption::check_candidates() const {
               "one of them");
 }
 
-void MultigridOption::check(const ComposedChoice& preconditioner) const {
+void MultigridOption::check(const ComposedChoice& preconditioner, const Settings& settings) const {
   check_candidates();
   if (preconditioner.has(PreconditionerKind::multigrid)) return;
-  if (!names_settings() && !names_candidates()) return;
-  throw Error(ErrorKind::usage, std::string(cycle_                  ? "--cycle"
-                                            : smoother_             ? "--smoother"
-                                            : interpolation_        ? "--interpolation"
-                                            : level_precision_      ? "--level-precision"
-                                            : strength_             ? "--strength"
-                                            : !coordinates_.empty() ? "--coordinates"
-                                                                    : "--candidates") +
-                                    " is for --preconditioner multigrid");
+  if (!names_settings(settings) && !names_candidates()) return;
+  std::string option = coordinates_.empty() ? "--candidates" : "--coordinates";
+  for (const Settings::Given& given : settings.given()) {
+    if (given.setting->use == SettingUse::multigrid) option = given.spelling;
+  }
+  throw Error(ErrorKind::usage, option + " is for --preconditioner multigrid");
 }
 
-void MultigridOption::apply_to(MultigridChoice& choice) const {
-  if (cycle_) choice.cycle = *find_cycle(*cycle_);
-  if (smoother_) choice.smoother = *find_smoother(*smoother_);
-  if (interpolation_) choice.interpolation = *find_interpolation(*interpolation_);
-  if (level_precision_) choice.level_precision = *find_level_precision(*level_precision_);
-  if (strength_) choice.strength = *strength_;
+bool MultigridOption::names_settings(const Settings& settings) {
+  const std::vector<Settings::Given>& all = settings.given();
+  return std::any_of(all.begin(), all.end(), [](const Settings::Given& given) {
+    return given.setting->use == SettingUse::multigrid;
+  });
 }
 
-MultigridChoice MultigridOption::read(const MultigridChoice& named, const AnyMatrix& matrix,
-                                      const Device& device, Progress* progress) const {
-  MultigridChoice choice = named;
-  apply_to(choice);
+MultigridChoice MultigridOption::read(const MultigridChoice& named, const Settings& settings,
+                                      const AnyMatrix& matrix, const Device& device,
+                                      Progress* progress) const {
+  MultigridChoice choice = with_settings(named, settings);
   choice.is_adaptive = is_adaptive(candidates_);
   if (!coordinates_.empty()) read_points(matrix, device, progress, choice);
   if (!candidates_.empty() && !choice.is_adaptive) {

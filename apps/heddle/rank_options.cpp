@@ -4,11 +4,17 @@
 #include <sstream>
 #include <vector>
 
-#include "any_case.hpp"
 #include "distributed/named_partition.hpp"
+#include "setting_options.hpp"
 #include "whole_number.hpp"
 
 namespace heddle::cli {
+
+namespace {
+
+constexpr const char* group = "ranks";
+
+}  // namespace
 
 void RankOptions::add_number_to(CLI::App& command, bool predicts) {
   const auto number_or_auto = [predicts, number = whole_number(1, 1024)](std::string& text) {
@@ -31,50 +37,17 @@ void RankOptions::add_number_to(CLI::App& command, bool predicts) {
                               "worth it"
                             : ""))
           ->transform(CLI::Validator(number_or_auto, predicts ? "1 to 1024 or auto" : "1 to 1024"))
-          ->type_name(predicts ? "N|auto" : "N");
+          ->type_name(predicts ? "N|auto" : "N")
+          ->group(group);
 }
 
 void RankOptions::add_to(CLI::App& command, bool in_processes, bool predicts) {
   if (!in_processes) add_number_to(command, predicts);
-  partition_ =
-      command
-          .add_option(
-              "--partition", partition,
-              "the rows of each rank: about as many entries, or rows, for each; by "
-              "metis or scotch, with few entries between ranks; or first rows from 0 on, multiples "
-              "of 256 with commas between them")
-          ->capture_default_str()
-          ->transform(any_case())
-          ->type_name("entries|rows|metis|scotch|FIRST,...");
-  exchange_ = command
-                  .add_option("--exchange", exchange,
-                              "how x reaches other ranks: vector, before the product; naive, by "
-                              "nonblocking calls around it; task, by a thread beside it, or on "
-                              "GPUs by a stream; auto: the one that is predicted to be faster")
-                  ->capture_default_str()
-                  ->transform(CLI::IsMember({"auto", "vector", "naive", "task"}, CLI::ignore_case))
-                  ->type_name("MODE");
-  transfer_ =
-      command
-          .add_option("--transfer", transfer,
-                      "how x reaches other ranks' GPUs: peer, by copies between memories of one "
-                      "process; nccl, by NVIDIA's library; staged, by messages of the hosts; auto: "
-                      "peer in one process, else staged")
-          ->capture_default_str()
-          ->transform(CLI::IsMember({"auto", "peer", "nccl", "staged"}, CLI::ignore_case))
-          ->type_name("TRANSFER");
-  boundary_ = command
-                  .add_option("--boundary", boundary,
-                              "rows that need columns of other ranks: whole, with the same bits "
-                              "for any number of ranks; or split into own columns, multiplied "
-                              "beside the exchange, and the others, added behind it")
-                  ->capture_default_str()
-                  ->transform(CLI::IsMember({"whole", "split"}, CLI::ignore_case))
-                  ->type_name("STORAGE");
+  add_settings(command, SettingUse::ranks, settings, group);
 }
 
 void RankOptions::check_use(const std::string& device) const {
-  if (is_automatic && !detail::names_any_ranks(partition)) {
+  if (is_automatic && !detail::names_any_ranks(shared().partition)) {
     throw Error(ErrorKind::usage,
                 "--partition with first rows names the ranks: give their number, not auto");
   }
@@ -82,10 +55,9 @@ void RankOptions::check_use(const std::string& device) const {
   if (device.find(',') != std::string::npos) {
     throw Error(ErrorKind::usage, "--device " + device + " is for ranks: give --ranks too");
   }
-  for (const CLI::Option* option : {partition_, exchange_, transfer_, boundary_}) {
-    if (option == nullptr || option->count() == 0) continue;
-    throw Error(ErrorKind::usage, option->get_name() + " is for ranks: give --ranks too");
-  }
+  if (settings.given().empty()) return;
+  throw Error(ErrorKind::usage,
+              settings.given().front().spelling + " is for ranks: give --ranks too");
 }
 
 std::vector<Device> RankOptions::devices(const DeviceOption& option, bool quiet) const {
@@ -136,23 +108,24 @@ Device RankOptions::device_of_process(const DeviceOption& option, int place, boo
 }
 
 std::unique_ptr<Communicator> RankOptions::linked(Communicator& ranks, const Device& device) const {
+  const std::string transfer = shared().transfer;
   if (transfer == "auto") return nullptr;
   together(ranks, [&] { check_transfer(device); });
   return with_transfer(ranks, parse_transfer(transfer), device);
 }
 
 void RankOptions::check_transfer(const Device& device) const {
-  if (transfer == "auto" || device.on_gpu()) return;
+  if (shared().transfer == "auto" || device.on_gpu()) return;
   throw Error(ErrorKind::unsupported, "--transfer is for ranks on GPUs: give --device too");
 }
 
 Partition RankOptions::make_partition(const AnyMatrix& matrix, int count) const {
-  return detail::named_partition(partition, matrix.pattern(), count);
+  return detail::named_partition(shared().partition, matrix.pattern(), count);
 }
 
 Partition RankOptions::make_partition(Index rows, std::span<const long long> entries_of_groups,
                                       int count) const {
-  return detail::named_partition(partition, rows, entries_of_groups, count);
+  return detail::named_partition(shared().partition, rows, entries_of_groups, count);
 }
 
 }  // namespace heddle::cli

@@ -13,6 +13,7 @@
 #include "heddle/distributed_operator.hpp"
 #include "heddle/partition.hpp"
 #include "heddle/runtime/any_matrix.hpp"
+#include "heddle/runtime/settings.hpp"
 #include "heddle/transfer.hpp"
 
 namespace heddle::cli {
@@ -20,10 +21,8 @@ namespace heddle::cli {
 struct RankOptions {
   int ranks = 1;
   bool is_automatic = false;  // as many of the devices as are predicted to be worth it
-  std::string partition = "entries";
-  std::string exchange = "auto";
-  std::string transfer = "auto";
-  std::string boundary = "whole";
+  Settings settings;
+  RankSettings shared() const { return with_settings(RankSettings(), settings); }
 
   /// `in_processes`: the number of ranks is not asked for. `predicts`: it may be left open.
   void add_to(CLI::App& command, bool in_processes, bool predicts = true);
@@ -47,17 +46,22 @@ struct RankOptions {
 
   /// None: it is to be chosen.
   std::optional<ExchangeMode> mode() const {
+    const std::string exchange = shared().exchange;
     return exchange == "auto" ? std::nullopt : std::optional(parse_exchange_mode(exchange));
   }
   /// Of threads.
   Transfer transfer_of_threads() const {
+    const std::string transfer = shared().transfer;
     return transfer == "auto" ? Transfer::peer : parse_transfer(transfer);
   }
-  BoundaryStorage boundary_storage() const { return parse_boundary_storage(boundary); }
+  BoundaryStorage boundary_storage() const { return parse_boundary_storage(shared().boundary); }
   /// Throws `Error` (usage) for a text that is none, or one of another number of ranks.
   Partition make_partition(const AnyMatrix& matrix, int count) const;
   /// Whether that needs no more than the entries of each group of 256 rows, and by those.
-  bool is_by_entries_of_rows() const { return partition != "metis" && partition != "scotch"; }
+  bool is_by_entries_of_rows() const {
+    const std::string partition = shared().partition;
+    return partition != "metis" && partition != "scotch";
+  }
   Partition make_partition(Index rows, std::span<const long long> entries_of_groups,
                            int count) const;
 
@@ -67,10 +71,6 @@ struct RankOptions {
   void check_transfer(const Device& device) const;
 
   const CLI::Option* ranks_ = nullptr;
-  const CLI::Option* partition_ = nullptr;
-  const CLI::Option* exchange_ = nullptr;
-  const CLI::Option* transfer_ = nullptr;
-  const CLI::Option* boundary_ = nullptr;
 };
 
 }  // namespace heddle::cli

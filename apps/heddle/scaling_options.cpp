@@ -2,61 +2,29 @@
 
 #include <cstdio>
 
-#include "any_case.hpp"
 #include "output_path.hpp"
 #include "readable.hpp"
+#include "setting_options.hpp"
 #include "svg_picture.hpp"
-#include "whole_number.hpp"
 
 namespace heddle::cli {
 
 void ScalingOptions::add_to(CLI::App& command) {
-  given_ =
-      command
-          .add_option("--scaling", question_.network,
-                      "predict products and iterations on ranks of this network: nvlink, nccl, "
-                      "staged, ndr, hdr, qdr, ethernet, or the microseconds of a message and GB/s")
-          ->transform(any_case())
-          ->type_name("NETWORK");
-  others_ = {
-      command
-          .add_option("--ranks", question_.ranks,
-                      "of --scaling: numbers of ranks with commas between them [1,2,4 and so on up "
-                      "to 1024, or the groups of 256 rows]")
-          ->delimiter(',')
-          ->transform(whole_number(1, 1024))
-          ->type_name("N,..."),
-      command.add_option("--partition", question_.partition, "of --scaling: the rows of each rank")
-          ->capture_default_str()
-          ->transform(CLI::IsMember({"entries", "rows", "metis", "scotch"}, CLI::ignore_case))
-          ->type_name("NAME"),
-      command
-          .add_option("--rates", question_.rates,
-                      "of --scaling: how fast a device is: h100, h200, c2050, device for that of "
-                      "--device, or the microseconds and GB/s of an iteration without ranks, and "
-                      "of one on ranks")
-          ->capture_default_str()
-          ->transform(any_case())
-          ->type_name("RATES"),
-      command
-          .add_option("--unknowns", question_.unknowns,
-                      "of --scaling: predict for blocks of so many rows and columns in place of "
-                      "the entries")
-          ->transform(whole_number(1, 64))
-          ->type_name("N"),
-      command.add_option("--plot", picture_, "of --scaling: where to draw the speedups (.svg)")
-          ->type_name("FILE")};
+  add_settings(command, SettingUse::description,
+               {"scaling", "ranks", "partition", "rates", "unknowns"}, settings_);
+  command.add_option("--plot", picture_, "of --scaling: where to draw the speedups (.svg)")
+      ->type_name("FILE");
 }
 
 void ScalingOptions::check() const {
-  if (is_given()) {
-    question_.check();
+  if (const auto asked = question()) {
+    asked->check();
     return;
   }
-  for (const CLI::Option* option : others_) {
-    if (option->count() == 0) continue;
-    throw Error(ErrorKind::usage, option->get_name() + " is for --scaling: give that too");
-  }
+  if (picture_) throw Error(ErrorKind::usage, "--plot is for --scaling: give that too");
+  if (settings_.given().empty()) return;
+  throw Error(ErrorKind::usage,
+              settings_.given().front().spelling + " is for --scaling: give that too");
 }
 
 void ScalingOptions::add_outputs(RunFiles& files) const {
@@ -67,7 +35,8 @@ void ScalingOptions::add_outputs(RunFiles& files) const {
 }
 
 std::optional<detail::ScalingQuestion> ScalingOptions::question() const {
-  return is_given() ? std::optional(question_) : std::nullopt;
+  if (!settings_.has("scaling")) return std::nullopt;
+  return detail::question_of(with_settings(DescriptionSettings(), settings_));
 }
 
 void ScalingOptions::draw(const detail::Scaling& scaling, const std::string& title,

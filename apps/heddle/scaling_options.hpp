@@ -4,9 +4,9 @@
 #include <CLI/CLI.hpp>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "description/scaling.hpp"
+#include "heddle/runtime/settings.hpp"
 #include "run_files.hpp"
 
 namespace heddle::cli {
@@ -14,7 +14,6 @@ namespace heddle::cli {
 class ScalingOptions {
  public:
   void add_to(CLI::App& command);
-  bool is_given() const { return given_ != nullptr && given_->count() > 0; }
   /// Throws `Error` (usage) for texts that name nothing, and for options without --scaling.
   void check() const;
   void add_outputs(RunFiles& files) const;
@@ -26,10 +25,8 @@ class ScalingOptions {
             const std::string& words) const;
 
  private:
-  detail::ScalingQuestion question_;
+  Settings settings_;
   std::optional<std::string> picture_;
-  const CLI::Option* given_ = nullptr;
-  std::vector<const CLI::Option*> others_;
 };
 
 void print(const detail::Scaling& scaling);

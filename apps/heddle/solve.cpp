@@ -1,12 +1,12 @@
 // `heddle solve`: a system from a file, solved and reported.
 #include <algorithm>
-#include <limits>
 #include <optional>
 #include <utility>
 
 #include "any_case.hpp"
 #include "commands.hpp"
 #include "right_hand_side.hpp"
+#include "setting_options.hpp"
 #include "singular_advice.hpp"
 #include "solve_alone.hpp"
 #include "solve_least_squares.hpp"
@@ -81,7 +81,8 @@ BuiltSystem build(const SolveOptions& options, const AnyMatrix& matrix, const De
 /// What a profile knows of multigrid for the matrix, where the options leave its settings open.
 void take_tuned_settings(const SolveOptions& options, const AnyMatrix& matrix, const Device& device,
                          const Profiles& profiles, SolveOutcome& outcome) {
-  if (outcome.preconditioner != "multigrid" || options.multigrid.names_settings()) return;
+  if (outcome.preconditioner != "multigrid" || options.multigrid.names_settings(options.settings))
+    return;
   const auto tuned = profiles.choose_multigrid(subject_of(matrix), device,
                                                origin_of_candidates(outcome.multigrid));
   if (!tuned) {
@@ -107,8 +108,8 @@ int solve_alone(const SolveOptions& given_options, std::optional<ReadMatrix> rea
   check_method(options.method);
   ComposedChoice preconditioner = ComposedChoice::parse(preconditioner_of(options));
   if (options.shift != 0) check_needs_no_entries(preconditioner);
-  options.multigrid.check(preconditioner);
-  options.multigrid.apply_to(preconditioner.multigrid);
+  options.multigrid.check(preconditioner, options.settings);
+  preconditioner.multigrid = with_settings(preconditioner.multigrid, options.settings);
   check(options, device);
   const auto progress = options.matrix.progress();
   const Profiles profiles = options.profile.profiles_for({options.plan}, device);
@@ -136,8 +137,8 @@ int solve_alone(const SolveOptions& given_options, std::optional<ReadMatrix> rea
   if (!options.storage.is_hierarchical()) {
     outcome.choice = choose(options, matrix, *outcome.method.method, device, profiles);
   }
-  outcome.multigrid =
-      options.multigrid.read(preconditioner.multigrid, matrix, device, progress.get());
+  outcome.multigrid = options.multigrid.read(preconditioner.multigrid, options.settings, matrix,
+                                             device, progress.get());
   take_tuned_settings(options, matrix, device, profiles, outcome);
   outcome.read_seconds = reading.seconds() + read_before;
 
@@ -190,113 +191,101 @@ int solve_alone(const SolveOptions& given_options, std::optional<ReadMatrix> rea
   return tell(options, outcome, device);
 }
 
-void add_solve(CLI::App& app, int& status, Communicator* ranks) {
-  auto options = std::make_shared<SolveOptions>();
-  CLI::App* command = app.add_subcommand("solve", "Solve A x = b");
-  options->matrix.add_to(*command);
+namespace {
+
+void add_system(CLI::App& command, SolveOptions& options) {
   command
-      ->add_option("--rhs", options->rhs,
-                   "b: a file (.mtx, .npy, .txt), several side by side, or 'ones' (the number 1 "
-                   "everywhere); without it b = A x* "
-                   "with a random x*, and the "
-                   "report shows the error against that")
+      .add_option("--rhs", options.rhs,
+                  "b: a file (.mtx, .npy, .txt), several side by side, or 'ones' (the number 1 "
+                  "everywhere); without it b = A x* with a random x*, and the report shows the "
+                  "error against that")
       ->type_name("FILE|ones");
   command
-      ->add_option("--right-hand-sides", options->right_hand_sides,
-                   "systems with this matrix that are solved side by side; the report tells most "
-                   "of the one that took longest [as many as --rhs has columns of, or 1]")
+      .add_option("--right-hand-sides", options.right_hand_sides,
+                  "systems with this matrix that are solved side by side; the report tells most "
+                  "of the one that took longest [as many as --rhs has columns of, or 1]")
       ->transform(whole_number(1, 1000))
       ->type_name("N");
-  command->add_option("--guess", options->guess, "where to start from; zero without it")
+  command.add_option("--guess", options.guess, "where to start from; zero without it")
       ->type_name("FILE");
   command
-      ->add_option("-o,--output", options->output,
-                   "where to write x, one entry a row: .mtx, .mtx.gz, .npy or .txt")
+      .add_option("-o,--output", options.output,
+                  "where to write x, one entry a row: .mtx, .mtx.gz, .npy or .txt")
       ->type_name("FILE");
-  command->add_option("--solver", options->method, methods_in_words())
+  command
+      .add_option("--shift", options.shift,
+                  "solve (A + SIGMA I) x = b with this real number, without storing that matrix")
+      ->type_name("SIGMA");
+}
+
+void add_method(CLI::App& command, SolveOptions& options) {
+  command.add_option("--solver", options.method, methods_in_words())
       ->capture_default_str()
       ->transform(any_case())
       ->type_name("NAME");
   command
-      ->add_option(
-          "--preconditioner", options->preconditioner,
+      .add_option(
+          "--preconditioner", options.preconditioner,
           preconditioners_in_words() + compositions_in_words() +
               "; auto is jacobi, or none with --shift and where a diagonal entry is missing or "
               "singular [auto]")
       ->transform(any_case())
       ->type_name("NAME[:N]...");
-  options->multigrid.add_to(*command);
+  add_settings(command, SettingUse::solver, {"tolerance", "max_iterations"}, options.settings);
+  add_settings(command, SettingUse::solver, options.settings, "solver");
+  add_settings(command, SettingUse::least_squares, options.settings, "solver");
+  options.multigrid.add_to(command, options.settings);
+}
+
+void add_report(CLI::App& command, SolveOptions& options) {
+  options.history.add_to(command);
   command
-      ->add_option("--shift", options->shift,
-                   "solve (A + SIGMA I) x = b with this real number, without storing that matrix")
-      ->type_name("SIGMA");
+      .add_flag("--monitor", options.monitor,
+                "a table of the residual on standard error, while it iterates; on a GPU as often "
+                "as the host looks, about every 20 ms")
+      ->group("output");
   command
-      ->add_option("--damping", options->damping, "minimize |A x - b|^2 + D^2 |x|^2, by lsmr [0]")
-      ->type_name("D");
-  command
-      ->add_option("--tolerance", options->tolerance,
-                   "on |b - A x| / |b|; default 1e-10 in double, 1e-5 in single precision; of lsmr "
-                   "on |A* r| / (|A| |r|), default 1e-8 and 1e-5")
-      ->type_name("T");
-  command->add_option("--max-iterations", options->max_iterations, "0 or more")
-      ->capture_default_str()
-      ->transform(whole_number(0, std::numeric_limits<long long>::max()))
-      ->type_name("N");
-  command
-      ->add_option(
-          "--restart", options->restart,
-          "iterations of gmres and fgmres between restarts, each of which keeps a vector or two [" +
-              std::to_string(SolverOptions{}.restart) + "]")
-      ->transform(whole_number(1, std::numeric_limits<int>::max()))
-      ->type_name("M");
-  command
-      ->add_option("--basis-precision", options->basis_precision,
-                   "full, or single: gmres and fgmres keep their vectors as floats, which halves "
-                   "their memory in double; the residual is still that of the matrix")
-      ->capture_default_str()
-      ->transform(CLI::IsMember({"full", "single"}, CLI::ignore_case))
-      ->type_name("PRECISION");
-  command
-      ->add_option("--field-precision", options->field_precision,
-                   "full, or single: iterations have every field in floats, and the matrix too, or "
-                   "in 16 bits under a plan with them; runs are refined by residuals in double, "
-                   "and doubles go on where floats come no further")
-      ->capture_default_str()
-      ->transform(CLI::IsMember({"full", "single"}, CLI::ignore_case))
-      ->type_name("PRECISION");
-  options->steps.add_to(*command);
-  command
-      ->add_option("--repetitions", options->repetitions,
-                   "solve so often, each time from the guess; the report has the median time")
+      .add_option("--repetitions", options.repetitions,
+                  "solve N times, each time from the guess; the report has the median time")
       ->capture_default_str()
       ->transform(whole_number(1, 100000))
-      ->type_name("N");
-  command
-      ->add_option(
-          "--time-limit", options->time_limit,
-          "seconds of iterating, looked at between the solver's iterations, and between those "
-          "of a solver that preconditions")
-      ->type_name("SECONDS");
-  command
-      ->add_option("--keep", options->keep,
-                   "the x of a solve that a limit ends: last, as the method has it by then, or "
-                   "best, that of the least residual that was looked at")
+      ->type_name("N")
+      ->group("output");
+  command.add_option("--seed", options.seed, "of the random solution")
       ->capture_default_str()
-      ->check(CLI::IsMember({"last", "best"}))
-      ->type_name("X");
+      ->transform(whole_number())
+      ->group("output");
+  command.add_flag("--json", options.json, "the report as one JSON object");
+}
+
+/// Those that fewer people use stand in the help of their group.
+void set_groups(CLI::App& command) {
+  constexpr std::pair<const char*, const char*> groups[] = {{"--entry-definition", "system"},
+                                                            {"--right-hand-sides", "system"},
+                                                            {"--guess", "system"},
+                                                            {"--shift", "system"},
+                                                            {"--plan", "storage"},
+                                                            {"--profile", "storage"},
+                                                            {"--history", "output"},
+                                                            {"--plot", "output"}};
+  for (const auto& [option, group] : groups) command.get_option(option)->group(group);
+}
+
+}  // namespace
+
+void add_solve(CLI::App& app, int& status, Communicator* ranks) {
+  auto options = std::make_shared<SolveOptions>();
+  CLI::App* command = app.add_subcommand("solve", "Solve A x = b");
+  options->matrix.add_to(*command);
+  add_system(*command, *options);
+  add_method(*command, *options);
   add_plan_option(*command, options->plan);
   options->storage.add_to(*command);
   options->ranks.add_to(*command, ranks != nullptr);
   options->profile.add_to(*command, options->matrix.quiet);
-  options->history.add_to(*command);
-  command->add_flag(
-      "--monitor", options->monitor,
-      "a table of the residual on standard error, while it iterates; on a GPU as often as "
-      "the host looks, about every 20 ms");
-  command->add_option("--seed", options->seed, "of the random solution")
-      ->capture_default_str()
-      ->transform(whole_number());
-  command->add_flag("--json", options->json, "the report as one JSON object");
+  add_report(*command, *options);
+  add_settings_file(*command);
+  set_groups(*command);
   command->footer(
       "Example: heddle solve dirac.mtx.gz --entry quaternion --tolerance 1e-8 --output x.mtx\n"
       "Exit status: 0 converged, 1 not converged, 2 bad input, 3 resources, 130 interrupted.");

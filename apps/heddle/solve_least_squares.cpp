@@ -53,8 +53,13 @@ void refuse_other_options(const SolveOptions& options, const std::string& reason
     refuse("--preconditioner " + *options.preconditioner, "it takes none");
   }
   if (options.shift != 0) refuse("--shift", "see --damping");
-  if (options.has_narrow_fields()) refuse("--field-precision single", "it keeps its own fields");
-  if (options.keep != "last") refuse("--keep " + options.keep, "its residual never grows");
+  for (const Settings::Given& given : options.settings.given()) {
+    const SettingRow& row = *given.setting;
+    if (has_setting(SettingUse::least_squares, row.name) || row.use == SettingUse::multigrid)
+      continue;
+    if (is_same_name(given.value, row.by_default)) continue;
+    refuse(given.spelling + " " + given.value, "it has no such setting");
+  }
   if (options.right_hand_sides.value_or(1) != 1) {
     refuse("--right-hand-sides", "it solves one at a time");
   }
@@ -76,7 +81,7 @@ nlohmann::ordered_json to_json(const SolveOptions& options, const LeastSquaresPr
   json["matrix_norm"] = number_or_null(report.matrix_norm);
   json["condition"] = number_or_null(report.condition);
   json["error"] = solved.error ? number_or_null(*solved.error) : nlohmann::ordered_json();
-  json["damping"] = options.damping.value_or(0);
+  json["damping"] = options.of_least_squares().damping;
   json["solver"] = lsmr_method.info.name;
   json["solver_reason"] = solved.reason;
   json["preconditioner"] = "none";
@@ -99,6 +104,7 @@ nlohmann::ordered_json to_json(const SolveOptions& options, const LeastSquaresPr
                    {"iterate", report.iterate_seconds},
                    {"write", solved.write_seconds}};
   json["bytes_per_iteration"] = report.bytes_per_iteration;
+  json["settings"] = json_of(options.settings, solve_uses);
   add_provenance(json, options.matrix.path, problem.device);
   return json;
 }
@@ -111,7 +117,7 @@ std::string gradient_in_words(bool is_damped) {
 void print(const SolveOptions& options, const LeastSquaresProblem& problem, const Solved& solved) {
   const LeastSquaresReport& report = solved.report;
   const AnyMatrix& matrix = problem.matrix;
-  const double damping = options.damping.value_or(0);
+  const double damping = options.of_least_squares().damping;
   std::printf("matrix     %s: %s x %s %s entries (%s), %s stored\n",
               io::printable(options.matrix.path).c_str(), readable_count(problem.rows()).c_str(),
               readable_count(matrix.columns()).c_str(), std::string(matrix.entry().name()).c_str(),
@@ -158,11 +164,7 @@ void print(const SolveOptions& options, const LeastSquaresProblem& problem, cons
 }
 
 LeastSquaresOptions least_squares_settings(const SolveOptions& options, SolveWatch& watch) {
-  LeastSquaresOptions settings;
-  settings.damping = options.damping.value_or(0);
-  if (options.tolerance) settings.tolerance = *options.tolerance;
-  if (options.time_limit) settings.time_limit = *options.time_limit;
-  settings.max_iterations = options.max_iterations;
+  LeastSquaresOptions settings = options.of_least_squares();
   settings.record_history = options.history.wanted();
   watch.listen(settings);
   return settings;
@@ -176,7 +178,7 @@ void write_history(const SolveOptions& options, const LeastSquaresProblem& probl
                    const Solved& solved, const LeastSquaresHistory& history, double tolerance) {
   const LeastSquaresReport& report = solved.report;
   const AnyMatrix& matrix = problem.matrix;
-  const std::string gradient = gradient_in_words(options.damping.value_or(0) != 0);
+  const std::string gradient = gradient_in_words(options.of_least_squares().damping != 0);
   const std::string size =
       readable_count(problem.rows()) + " x " + readable_count(matrix.columns()) + " ";
   options.history.write({{{"relative_gradient", "gradient " + gradient + " of the recurrence",
@@ -197,10 +199,7 @@ void write_history(const SolveOptions& options, const LeastSquaresProblem& probl
 
 void check_least_squares(const SolveOptions& options) {
   if (options.method == lsmr_method.info.name) refuse_other_options(options, "by --solver");
-  if (!options.damping) return;
-  if (!(*options.damping >= 0) || !std::isfinite(*options.damping)) {
-    throw Error(ErrorKind::usage, "--damping is a finite number, 0 or more");
-  }
+  if (!options.settings.has("damping")) return;
   if (options.method != "auto" && options.method != lsmr_method.info.name) {
     throw Error(ErrorKind::usage,
                 "--damping is of least squares: give --solver lsmr, not " + options.method);
@@ -211,10 +210,11 @@ std::optional<std::string> reason_for_least_squares(const SolveOptions& options,
                                                     const AnyMatrix& matrix) {
   if (options.method == lsmr_method.info.name) return "by --solver";
   const bool is_rectangular = matrix.rows() != matrix.columns();
-  if (options.method != "auto" || (!is_rectangular && !options.damping)) return std::nullopt;
+  if (options.method != "auto" || (!is_rectangular && !options.settings.has("damping")))
+    return std::nullopt;
   const bool has_adjoint = std::visit([](const auto& entry) { return entry->adjoint != nullptr; },
                                       detail::entry_table_of(matrix));
-  if (!has_adjoint && !options.damping) return std::nullopt;
+  if (!has_adjoint && !options.settings.has("damping")) return std::nullopt;
   std::string reason = is_rectangular ? told_rectangular(matrix) : "by --damping";
   if (const auto entry = entry_of_first_columns(matrix)) {
     reason += ", which --entry " + std::string(name(*entry)) + " reads";
@@ -324,12 +324,14 @@ int solve_least_squares(const SolveOptions& options, const LeastSquaresProblem& 
   solved.read_seconds = problem.read_seconds + choosing.seconds();
 
   Stopwatch building;
-  const double tolerance =
-      options.tolerance.value_or(matrix.precision() == Precision::single_precision ? 1e-5 : 1e-8);
+  const double given_tolerance = options.of_least_squares().tolerance;
+  const double tolerance = given_tolerance != LeastSquaresOptions::by_precision ? given_tolerance
+                           : matrix.precision() == Precision::single_precision  ? 1e-5
+                                                                                : 1e-8;
   SolveWatch watch(problem.progress);
   const bool is_first = on_rank == nullptr || on_rank->ranks().rank() == 0;
   if (options.monitor && is_first) {
-    watch.show_table(tolerance, table_names(options.damping.value_or(0) != 0));
+    watch.show_table(tolerance, table_names(options.of_least_squares().damping != 0));
   }
   const LeastSquaresOptions settings = least_squares_settings(options, watch);
   if (problem.progress != nullptr) problem.progress->erase();

@@ -1,20 +1,24 @@
 // The options of `heddle solve`.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
 
-#include "heddle/report.hpp"
+#include "heddle/runtime/settings.hpp"
 #include "matrix_options.hpp"
 #include "multigrid_options.hpp"
 #include "profile_option.hpp"
 #include "rank_options.hpp"
 #include "solve_history.hpp"
-#include "step_options.hpp"
 #include "storage_option.hpp"
 
 namespace heddle::cli {
+
+/// Whose settings the command takes.
+inline constexpr std::array solve_uses = {SettingUse::solver, SettingUse::least_squares,
+                                          SettingUse::multigrid};
 
 struct SolveOptions {
   MatrixOptions matrix;
@@ -25,18 +29,14 @@ struct SolveOptions {
   std::optional<std::string> preconditioner;
   MultigridOption multigrid;
   double shift = 0;
-  std::optional<double> damping;  // of least squares
-  std::optional<double> tolerance;
   std::optional<int> right_hand_sides;  // else as many as --rhs has side by side, or one
   int repetitions = 1;
-  long long max_iterations = SolverOptions{}.max_iterations;
-  std::optional<int> restart;
-  std::string basis_precision = "full";
-  std::string field_precision = "full";
-  bool has_narrow_fields() const { return field_precision == "single"; }
-  StepOptions steps;
-  std::optional<double> time_limit;
-  std::string keep = "last";
+  Settings settings;  // of methods, least squares and multigrid
+  SolveSettings of_method() const { return with_settings(SolveSettings(), settings); }
+  LeastSquaresOptions of_least_squares() const {
+    return with_settings(LeastSquaresOptions(), settings);
+  }
+  bool has_narrow_fields() const { return of_method().has_narrow_fields; }
   std::string plan;
   ProfileOption profile;
   StorageOption storage;

@@ -48,24 +48,11 @@ std::string preconditioner_of(const SolveOptions& options) {
 }
 
 void check(const SolveOptions& options, const Device& device) {
-  if (options.tolerance && !(*options.tolerance >= 0 && *options.tolerance < 1)) {
-    throw Error(ErrorKind::usage, "--tolerance is at least 0 and below 1");
-  }
-  if (options.time_limit && !(*options.time_limit >= 0)) {
-    throw Error(ErrorKind::usage, "--time-limit is a number of seconds, 0 or more");
-  }
   if (!std::isfinite(options.shift)) {
     throw Error(ErrorKind::usage, "--shift is a finite number");
   }
-  if (options.restart && !has_method(options.method, &MethodInfo::restarts)) {
-    throw Error(ErrorKind::usage, "--restart is for a --solver that restarts: gmres, fgmres");
-  }
-  if (options.basis_precision == "single" && !has_method(options.method, &MethodInfo::restarts)) {
-    throw Error(ErrorKind::usage,
-                "--basis-precision is for a --solver that keeps a basis: gmres, fgmres");
-  }
+  check_for_method(options.settings, options.method);
   check_field_precision(options);
-  options.steps.check(options.method);
   check_least_squares(options);
   check_block_columns(options, static_cast<std::size_t>(options.right_hand_sides.value_or(1)));
   if (options.monitor && options.matrix.quiet) {
@@ -111,18 +98,13 @@ void check_square(const AnyMatrix& matrix, const SolveOptions& options) {
 }
 
 double tolerance_of(const SolveOptions& options, Precision precision) {
-  return options.tolerance.value_or(precision == Precision::single_precision ? 1e-5 : 1e-10);
+  const double tolerance = options.of_method().solver.tolerance;
+  if (tolerance != SolverOptions::by_precision) return tolerance;
+  return precision == Precision::single_precision ? 1e-5 : 1e-10;
 }
 
 SolverOptions settings_of(const SolveOptions& options, SolveWatch& watch) {
-  SolverOptions settings;
-  if (options.tolerance) settings.tolerance = *options.tolerance;
-  if (options.time_limit) settings.time_limit = *options.time_limit;
-  settings.max_iterations = options.max_iterations;
-  if (options.keep == "best") settings.keep = Keep::best;
-  if (options.restart) settings.restart = *options.restart;
-  if (options.basis_precision == "single") settings.basis_precision = StoredScalar::single;
-  options.steps.apply_to(settings);
+  SolverOptions settings = options.of_method().solver;
   settings.record_history = options.history.wanted();
   watch.listen(settings);
   return settings;
@@ -189,7 +171,9 @@ std::vector<AnyField> solve_repeatedly(const SolveOptions& options, SolveWatch& 
 
 int tell(const SolveOptions& options, const SolveOutcome& outcome, const Device& device) {
   if (options.json) {
-    std::cout << text_of(to_json(outcome, device));
+    nlohmann::ordered_json json = to_json(outcome, device);
+    json["settings"] = json_of(options.settings, solve_uses);
+    std::cout << text_of(json);
   } else if (!options.matrix.quiet) {
     print(outcome, device);
   }

@@ -10,51 +10,16 @@
 #include "heddle/error.hpp"
 #include "heddle/hierarchical_matrix.hpp"
 #include "heddle/runtime/defined_tree.hpp"
-#include "whole_number.hpp"
+#include "setting_options.hpp"
 
 namespace heddle::cli {
 
 void NodeOption::add_to(CLI::App& command) {
-  node_ = command
-              .add_option("--node", node,
-                          "rows and columns of a node of hierarchical storage: 4, 8, ..., 256")
-              ->capture_default_str()
-              ->transform(whole_number(0, 1 << 20).description(""))
-              ->type_name("N");
-  dense_ = command
-               .add_option("--dense", dense,
-                           "percent of its places from which a leaf of hierarchical storage is "
-                           "dense, 1 to 100, never, or bytes: where that takes fewer")
-               ->capture_default_str()
-               ->type_name("PERCENT");
+  add_settings(command, SettingUse::storage, {"node", "dense"}, settings);
 }
 
 void NodeOption::add_launch_to(CLI::App& command) {
-  launch_ =
-      command
-          .add_option("--launch", launch,
-                      "how a GPU's threads share out products of hierarchical storage, as "
-                      "run=1,warps=4,piece=512: entries of a thread at once, warps of a block "
-                      "of threads, its entries")
-          ->type_name("TEXT");
-}
-
-namespace {
-
-bool has_come(const CLI::Option* option) { return option != nullptr && option->count() > 0; }
-
-}  // namespace
-
-bool NodeOption::is_given() const {
-  return has_come(node_) || has_come(dense_) || has_come(launch_);
-}
-
-std::string NodeOption::reason() const {
-  return has_come(node_) ? "by --node" : has_come(dense_) ? "by --dense" : "by --launch";
-}
-
-NodeLayout NodeOption::nodes() const {
-  return {node, parse_dense(dense), parse_tree_launch(launch)};
+  add_settings(command, SettingUse::storage, {"launch"}, settings);
 }
 
 void StorageOption::add_to(CLI::App& command) {
@@ -68,6 +33,9 @@ void StorageOption::add_to(CLI::App& command) {
       ->type_name("NAME");
   node.add_to(command);
   node.add_launch_to(command);
+  for (const char* const option : {"--storage", "--node", "--dense", "--launch"}) {
+    command.get_option(option)->group("storage");
+  }
 }
 
 bool StorageOption::is_hierarchical() const {

@@ -9,26 +9,22 @@
 #include "heddle/hierarchical_memory.hpp"
 #include "heddle/runtime/any_matrix.hpp"
 #include "heddle/runtime/any_solver.hpp"
+#include "heddle/runtime/settings.hpp"
 #include "profile_option.hpp"
 
 namespace heddle::cli {
 
 struct NodeOption {
-  int node = default_node_size;
-  std::string dense = "bytes";
-  std::string launch;
+  Settings settings;
 
   void add_to(CLI::App& command);
   /// Where products run.
   void add_launch_to(CLI::App& command);
-  bool is_given() const;
+  bool is_given() const { return !settings.given().empty(); }
   /// Throws `Error` (usage) for a share of places or a launch that there is none of.
-  NodeLayout nodes() const;
+  NodeLayout nodes() const { return with_settings(StorageSettings(), settings).nodes(); }
   /// By which option nodes are named.
-  std::string reason() const;
-
- private:
-  const CLI::Option *node_ = nullptr, *dense_ = nullptr, *launch_ = nullptr;
+  std::string reason() const { return "by " + settings.given().front().spelling; }
 };
 
 /// As reports name it.

@@ -22,7 +22,7 @@ ComposedChoice checked_preconditioner(const SolveOptions& options, const Device&
   check_method(options.method);
   ComposedChoice preconditioner = ComposedChoice::parse(preconditioner_of(options));
   if (options.shift != 0) check_needs_no_entries(preconditioner);
-  options.multigrid.apply_to(preconditioner.multigrid);
+  preconditioner.multigrid = with_settings(preconditioner.multigrid, options.settings);
   check(options, device);
   check_for_ranks(options, preconditioner);
   return preconditioner;
@@ -53,9 +53,10 @@ ReadSystem read_system(const SolveOptions& options, const Device& device, const 
 void read_multigrid(const SolveOptions& options, SolveOutcome& outcome, ReadSystem& system,
                     const Device& device) {
   MultigridChoice& choice = system.preconditioner.multigrid;
-  choice = options.multigrid.read(choice, system.read.matrix, device, nullptr);
+  choice = options.multigrid.read(choice, options.settings, system.read.matrix, device, nullptr);
   outcome.multigrid = choice;
-  if (outcome.preconditioner == "multigrid" && !options.multigrid.names_settings()) {
+  if (outcome.preconditioner == "multigrid" &&
+      !options.multigrid.names_settings(options.settings)) {
     outcome.multigrid_reason = default_settings;
   }
 }
@@ -113,7 +114,7 @@ void check_for_ranks(const SolveOptions& options, const ComposedChoice& precondi
   if (options.has_narrow_fields()) {
     throw Error(ErrorKind::usage, "--field-precision single is not for ranks");
   }
-  options.multigrid.check(preconditioner);
+  options.multigrid.check(preconditioner, options.settings);
 }
 
 void check_storage_for_ranks(const StorageOption& storage) {

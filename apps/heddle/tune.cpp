@@ -71,10 +71,11 @@ Matrices read_all(const TuneCommand& options, Progress* progress) {
 // ---- what the command does ----
 
 TuneOptions settings_of(const TuneCommand& options, const Device& device) {
-  TuneOptions settings = options.limits;
-  settings.search = parse_search(options.search);
-  settings.seconds_limit = options.seconds.value_or(usual_seconds(settings.search, device));
-  if (!options.is_of_multigrid()) settings.objective = parse_objective(options.objective);
+  const TuneSettings given = options.of_search();
+  TuneOptions settings = given.options;
+  settings.seconds_limit =
+      given.seconds > 0 ? given.seconds : usual_seconds(settings.search, device);
+  if (!options.is_of_multigrid()) settings.objective = parse_objective(options.objective());
   settings.least_runs = std::min(settings.least_runs, settings.most_runs);
   return settings;
 }
@@ -101,7 +102,7 @@ int interruptible(TuneWatch& watch, Work&& work) {
 int list(const TuneCommand& options, const Device& device) {
   const Precision precision = options.matrix.scalar();
   TuningSubject subject;
-  subject.objective = parse_objective(options.objective);
+  subject.objective = parse_objective(options.objective());
   subject.scalar_bytes = precision == Precision::double_precision ? 8 : 4;
   std::string words;
   AnyEntry entry = options.matrix.chosen_entry();
@@ -274,7 +275,8 @@ int tune_each(const TuneCommand& options, const Device& device,
   const auto progress = options.matrix.progress();
   const Matrices matrices = read_all(options, progress.get());
   TuneOptions settings = settings_of(options, device);
-  if (!options.seconds) settings.seconds_limit = std::numeric_limits<double>::infinity();
+  if (!options.settings.has("seconds"))
+    settings.seconds_limit = std::numeric_limits<double>::infinity();
   std::vector<MatrixReport> reports;
   for (const NamedMatrix& matrix : matrices.named) reports.emplace_back().name = matrix.name;
   TuneWatch watch(reports, progress.get());
@@ -315,7 +317,8 @@ int tune_multigrids(const TuneCommand& options, const Device& device) {
   const Profiles known = Profiles::for_device(device);
   const auto tune_one = [&](const NamedMatrix& matrix, TuneOptions settings, Progress* progress) {
     settings.known = known;
-    const MultigridChoice candidates = options.multigrid.read({}, *matrix.matrix, device, progress);
+    const MultigridChoice candidates =
+        options.multigrid.read({}, options.settings, *matrix.matrix, device, progress);
     return tune_multigrid(matrix, candidates, device, settings);
   };
   return tune_each(options, device, &Profile::multigrids, tune_one, tuning::multigrids_json,

@@ -1,13 +1,13 @@
 #include "tune_options.hpp"
 
 #include <algorithm>
-#include <cmath>
+#include <span>
 
 #include "any_case.hpp"
 #include "heddle/error.hpp"
 #include "profile_option.hpp"
 #include "run_files.hpp"
-#include "whole_number.hpp"
+#include "setting_options.hpp"
 
 namespace heddle::cli {
 
@@ -15,23 +15,24 @@ namespace {
 
 [[noreturn]] void refuse(const std::string& why) { throw Error(ErrorKind::usage, why); }
 
-void check_numbers(const TuneCommand& options) {
-  const TuneOptions& limits = options.limits;
-  const auto is_share = [](double value) { return value > 0 && value < 1; };
-  if (!(limits.max_memory_ratio >= 1)) {
-    refuse("--max-memory-ratio is at least 1, the memory of CSR");
-  }
-  if (!(limits.memory_weight >= 0 && std::isfinite(limits.memory_weight))) {
-    refuse("--memory-weight is a number, 0 or more");
-  }
-  if (!is_share(limits.confidence)) refuse("--confidence is more than 0 and below 1");
-  if (!is_share(limits.tightness)) refuse("--tightness is more than 0 and below 1");
-  if (options.seconds && !(*options.seconds > 0)) refuse("--seconds is more than 0");
-}
-
 void check_paths(const TuneCommand& options) {
   for (auto path = options.paths.begin(); path != options.paths.end(); ++path) {
     if (std::find(options.paths.begin(), path, *path) != path) refuse(*path + " is named twice");
+  }
+}
+
+/// Options that are about plans of sliced storage, and about the medians of their times.
+constexpr const char* of_plans[] = {"--search",        "--objective", "--max-memory-ratio",
+                                    "--memory-weight", "--domain",    "--html",
+                                    "--trials",        "--list",      "--evaluate"};
+constexpr const char* of_medians[] = {"--confidence", "--tightness"};
+
+/// Throws `Error` (usage), which ends in `why`, for options that were given.
+void refuse_given(const TuneCommand& options, std::span<const char* const> names, const char* why) {
+  for (const std::string name : names) {
+    const bool is_the_reason = options.is_of_multigrid() && name == "--objective";
+    if (is_the_reason || options.command->get_option(name)->count() == 0) continue;
+    refuse(name + why);
   }
 }
 
@@ -44,16 +45,8 @@ void check_multigrid(const TuneCommand& options) {
     }
     return;
   }
-  for (const CLI::Option* option : options.of_plans) {
-    if (option->get_name() != "--objective" && option->count() > 0) {
-      refuse(option->get_name() + " is of plans, not of --objective multigrid");
-    }
-  }
-  for (const CLI::Option* option : options.of_medians) {
-    if (option->count() > 0) {
-      refuse(option->get_name() + " is of medians of plans, not of --objective multigrid");
-    }
-  }
+  refuse_given(options, of_plans, " is of plans, not of --objective multigrid");
+  refuse_given(options, of_medians, " is of medians of plans, not of --objective multigrid");
   if (options.multigrid.names_candidates() && options.paths.size() > 1) {
     refuse("--coordinates and --candidates are of one matrix");
   }
@@ -84,7 +77,7 @@ namespace {
 void check_objective(const TuneCommand& options) {
   if (options.is_of_multigrid()) return;
   try {
-    parse_objective(options.objective);
+    parse_objective(options.objective());
   } catch (const Error& error) {
     throw Error(error.kind(), std::string(error.what()) + " multigrid");
   }
@@ -93,15 +86,14 @@ void check_objective(const TuneCommand& options) {
 }  // namespace
 
 void check_tune_options(const TuneCommand& options) {
-  const Search search = parse_search(options.search);
+  const TuneSettings given = options.of_search();
+  const Search search = given.options.search;
   check_objective(options);
-  check_numbers(options);
+  if (options.settings.has("seconds") && given.seconds == 0) refuse("--seconds is more than 0");
   check_paths(options);
-  for (const CLI::Option* option : options.of_plans) {
-    if (options.hierarchical && option->count() > 0) {
-      refuse(option->get_name() +
-             " is of plans of sliced storage: --storage hisparse tunes sizes of nodes");
-    }
+  if (options.hierarchical) {
+    refuse_given(options, of_plans,
+                 " is of plans of sliced storage: --storage hisparse tunes sizes of nodes");
   }
   check_multigrid(options);
   if (options.list) {
@@ -128,9 +120,6 @@ void add_tune_options(CLI::App& command, TuneCommand& options) {
                   "Matrix Market (.mtx, .mtx.gz) or SciPy .npz files, of the same entry")
       ->type_name("FILE");
   options.matrix.add_settings_to(command);
-  TuneOptions& limits = options.limits;
-  std::string solvers;
-  for (const MethodInfo& method : method_table()) solvers += " " + std::string(method.name);
   command
       .add_option_function<std::string>(
           "--storage",
@@ -139,52 +128,7 @@ void add_tune_options(CLI::App& command, TuneCommand& options) {
       ->transform(CLI::IsMember({"sliced", "hisparse"}, CLI::ignore_case))
       ->default_str("sliced")
       ->type_name("NAME");
-  CLI::Option* const search =
-      command
-          .add_option("--search", options.search,
-                      "pruned: over everything that a plan holds; full: every plan of the papers' "
-                      "space; predict: try no plan")
-          ->capture_default_str()
-          ->transform(any_case())
-          ->type_name("NAME");
-  CLI::Option* const objective =
-      command
-          .add_option("--objective", options.objective,
-                      "what is timed: product, or the iteration in which it will run:" + solvers +
-                          "; or multigrid: the smoother, its steps, the cycle and the strength of "
-                          "connections that solve fastest, set-up included")
-          ->capture_default_str()
-          ->transform(any_case())
-          ->type_name("NAME");
-  CLI::Option* const ratio =
-      command
-          .add_option("--max-memory-ratio", limits.max_memory_ratio,
-                      "skip plans whose matrix takes more than so many times CSR's memory")
-          ->capture_default_str()
-          ->type_name("R");
-  CLI::Option* const weight = command
-                                  .add_option("--memory-weight", limits.memory_weight,
-                                              "W of the score, time x (memory over CSR's)^W")
-                                  ->capture_default_str()
-                                  ->type_name("W");
-  command
-      .add_option("--confidence", limits.confidence,
-                  "with which a median is known within --tightness before its plan is done")
-      ->capture_default_str()
-      ->type_name("P");
-  command.add_option("--tightness", limits.tightness, "relative half width of that interval")
-      ->capture_default_str()
-      ->type_name("T");
-  command.add_option("--max-runs", limits.most_runs, "of a plan, at most")
-      ->capture_default_str()
-      ->transform(whole_number(1, 100000))
-      ->type_name("N");
-  command
-      .add_option(
-          "--seconds", options.seconds,
-          "after which the search of a matrix ends, but for a last look at its best "
-          "plans, a quarter of that at most [default on a GPU: 8.5 for a pruned search; else none]")
-      ->type_name("SECONDS");
+  add_settings(command, SettingUse::tuning, options.settings);
   CLI::Option* const domain = command.add_option(
       "--domain", options.domain,
       "name of what the matrices have in common: the plan that is best over all, or what of it "
@@ -217,8 +161,8 @@ void add_tune_options(CLI::App& command, TuneCommand& options) {
   }
   list->excludes(evaluation);
   options.multigrid.add_candidates_to(command);
-  options.of_plans = {search, objective, ratio, weight, domain, html, trials, list, evaluation};
-  options.of_medians = {command.get_option("--confidence"), command.get_option("--tightness")};
+  options.command = &command;
+  add_settings_file(command);
   command.footer(
       "Example: heddle tune a.mtx b.mtx --entry quaternion --domain surfaces -o profile.json\n"
       "         heddle solve c.mtx --entry quaternion --profile profile.json\n"

@@ -6,7 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "heddle/tune.hpp"
+#include "base/names.hpp"
+#include "heddle/runtime/settings.hpp"
 #include "matrix_options.hpp"
 #include "multigrid_options.hpp"
 
@@ -15,10 +16,7 @@ namespace heddle::cli {
 struct TuneCommand {
   MatrixOptions matrix;
   std::vector<std::string> paths;
-  std::string search = "pruned";
-  std::string objective = "cg";
-  TuneOptions limits;
-  std::optional<double> seconds;
+  Settings settings;
   std::string domain;
   std::optional<std::string> output;
   bool append = false;
@@ -29,11 +27,12 @@ struct TuneCommand {
   MultigridOption multigrid;  // candidates
   bool hierarchical = false;  // storage, of which only the nodes have a size to tune
   std::string evaluate;
-  std::vector<const CLI::Option*> of_plans;    // that hierarchical storage has no use for
-  std::vector<const CLI::Option*> of_medians;  // that multigrid has no use for
+  const CLI::App* command = nullptr;
 
+  TuneSettings of_search() const { return with_settings(TuneSettings(), settings); }
+  std::string objective() const { return lower_case(of_search().objective); }
   /// Whether settings of multigrid are tuned, not a plan.
-  bool is_of_multigrid() const { return objective == "multigrid"; }
+  bool is_of_multigrid() const { return objective() == "multigrid"; }
 };
 
 void add_tune_options(CLI::App& command, TuneCommand& options);

@@ -175,8 +175,8 @@ TEST_F(EigenPairs, RefusesInOneLine) {
   folder.write("wide.mtx", "%%MatrixMarket matrix coordinate real general\n2 3 2\n1 1 1\n2 3 1\n");
   const Names before = files();
   const std::vector<std::pair<std::vector<std::string>, std::string>> faults = {
-      {{"a.mtx", "--count", "0"}, "--count: .*"},
-      {{"a.mtx", "--count", "17"}, "--count: .*"},
+      {{"a.mtx", "--count", "0"}, "--count is a whole number from 1 to 16, not .*"},
+      {{"a.mtx", "--count", "17"}, "--count is a whole number from 1 to 16, not .*"},
       {{"b.mtx", "--count", "7"}, ".*6 dimensions has no 7 eigenpairs"},
       {{"a.mtx", "--tolerance", "1"}, "--tolerance .*"},
       {{"a.mtx", "--mass", "b.mtx"}, "the mass is 6 x 6, the matrix 12 x 12"},

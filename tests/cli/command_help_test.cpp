@@ -11,11 +11,15 @@ namespace {
 
 class Help : public CommandLine {
  protected:
-  std::string help(const std::string& command) const {
-    const Result result = run({command, "--help"});
+  std::string help(const std::string& command, const std::string& group = "") const {
+    const Result result =
+        group.empty() ? run({command, "--help"}) : run({command, "--help", group});
     EXPECT_EQ(result.status, 0);
     EXPECT_EQ(result.error, "");
     return result.out;
+  }
+  static bool has_groups(const std::string& command) {
+    return command == "solve" || command == "eigen" || command == "spmv";
   }
   static Names options(const std::string& help) {
     Names found;
@@ -124,13 +128,15 @@ TEST_F(Help, ShowsWhatIsDocumented) {
         "--boundary",
         "--basis-precision",
         "--field-precision",
-        "--keep"}},
+        "--keep",
+        "--absolute-tolerance",
+        "--settings"}},
       {"eigen",
        {"--mass",           "--count",     "--guard",          "--output",     "-o",
         "--preconditioner", "--tolerance", "--max-iterations", "--time-limit", "--plan",
         "--profile",        "--seed",      "--storage",        "--node",       "--dense",
         "--launch",         "--ranks",     "--partition",      "--exchange",   "--transfer",
-        "--boundary"}},
+        "--boundary",       "--settings"}},
       {"spmv",
        {"--plan", "--profile", "--update-values", "--cold", "--repetitions", "--seed", "--storage",
         "--node", "--dense", "--launch", "--adjoint"}},
@@ -140,7 +146,7 @@ TEST_F(Help, ShowsWhatIsDocumented) {
   for (auto& [command, names] : documented) {
     names.insert(matrix.begin(), matrix.end());
     names.insert("-h");
-    EXPECT_EQ(options(help(command)), names) << command;
+    EXPECT_EQ(options(help(command, has_groups(command) ? "all" : "")), names) << command;
   }
   EXPECT_EQ(options(help("generate")),
             (Names{"-h", "--help", "--size", "--seed", "-o", "--output", "-q", "--quiet",
@@ -159,6 +165,20 @@ TEST_F(Help, ShowsWhatIsDocumented) {
                    "--entry",   "--repetitions", "--tolerance", "-o",        "--output",
                    "--html",    "--json",        "--name",      "-q",        "--quiet",
                    "--compare", "--threshold",   "--results",   "--profile", "--write-problems"}));
+}
+
+TEST_F(Help, OfAGroupShowsItsOptions) {
+  const Names usual = options(help("solve"));
+  EXPECT_LE(usual.size(), 20u);
+  EXPECT_EQ(usual.count("--tolerance"), 1u);
+  EXPECT_NE(help("solve").find("More options: --help system|"), std::string::npos);
+  EXPECT_EQ(options(help("solve", "ranks")),
+            (Names{"--ranks", "--partition", "--exchange", "--transfer", "--boundary"}));
+  EXPECT_EQ(options(help("solve", "multigrid")).count("--smoother"), 1u);
+  EXPECT_EQ(options(help("generate")).count("--contrast"), 1u);
+  const Result none = run({"solve", "--help", "weather"});
+  EXPECT_EQ(none.status, 2);
+  EXPECT_EQ(none.error.find("heddle: --help 'weather': there are system "), 0u) << none.error;
 }
 
 TEST_F(Help, EveryOptionIsAccepted) {
@@ -202,6 +222,8 @@ TEST_F(Help, EveryOptionIsAccepted) {
       {"--keep", "best"},
       {"--shift", "0.5"},
       {"--damping", "0.5"},
+      {"--absolute-tolerance", "1e-6"},
+      {"--settings", "settings.json"},
       {"--interval", "0.1"},
       {"--omega", "0.1"},
       {"--update-values", ""},
@@ -231,12 +253,13 @@ TEST_F(Help, EveryOptionIsAccepted) {
   folder.write("number.json",
                R"json({"name": "number", "members": ["x"], "multiply": {"x": "a.x * x.x"},
                         "inverse": {"x": "1 / a.x"}, "adjoint": {"x": "a.x"}})json");
+  folder.write("settings.json", R"({"max_iterations": 500})");
   folder.write("zero.mtx", "%%MatrixMarket matrix coordinate real general\n12 1 0\n");
   folder.write(
       "points.mtx",
       "%%MatrixMarket matrix array real general\n4 3\n0\n1\n0\n0\n0\n0\n1\n0\n0\n0\n0\n1\n");
   for (const std::string command : {"solve", "eigen", "spmv", "info"}) {
-    for (const std::string& option : options(help(command))) {
+    for (const std::string& option : options(help(command, has_groups(command) ? "all" : ""))) {
       SCOPED_TRACE(command + " " + option);
       ASSERT_TRUE(values.contains(option));
       std::vector<std::string> arguments = {command, "a.mtx", option};

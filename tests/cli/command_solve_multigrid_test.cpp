@@ -205,7 +205,7 @@ TEST_F(SolveMultigrid, RefusesWhatDoesNotSuit) {
                  "(smoothed, plain) and a precision of its levels (full, single), not '2'");
   expect_refused({"p.npz", "--strength", "0"}, "--strength is for --preconditioner multigrid");
   expect_refused({"p.npz", "--preconditioner", "multigrid", "--strength", "1"},
-                 "multigrid: the strength of a connection is at least 0 and below 1");
+                 "--strength is a number of at least 0 and below 1, not '1'");
   expect_refused({"p.npz", "--candidates", "adaptive"},
                  "--candidates is for --preconditioner multigrid");
   expect_refused({"p.npz", "--preconditioner", "multigrid", "--coordinates", "points.mtx",

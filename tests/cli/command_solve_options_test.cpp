@@ -330,6 +330,33 @@ TEST_F(SolveOptions, PlansAreReportedInFull) {
   }
 }
 
+TEST_F(SolveOptions, ComeFromAFileToo) {
+  folder.write("s.json", R"({"maxiter": 3, "tolerance": 1e-3, "solver": "gmres", "restart": 2,
+                             "json": true, "monitor": false, "search": "full"})");
+  const Result limited = solve({"--settings", "s.json"});
+  ASSERT_EQ(limited.status, 1) << limited.error;
+  EXPECT_EQ(limited.json()["iterations"], 3);
+  EXPECT_EQ(limited.json()["settings"],
+            (nlohmann::json{{"max_iterations", 3}, {"restart", 2}, {"tolerance", 1e-3}}));
+  const Result more = solve({"--settings=s.json", "--max-iterations", "5"});
+  EXPECT_EQ(more.json()["iterations"], 5);
+  folder.write("steps.json", R"({"interval": [0.1, 30], "solver": "chebyshev", "json": true})");
+  EXPECT_EQ(solve({"--settings", "steps.json"}).json()["interval"], (nlohmann::json{0.1, 30.0}));
+  const std::map<std::string, std::string> refused = {
+      {"{\"tolerances\": 1}", "--settings bad.json: there is no option --tolerances of solve"},
+      {"[1]", "--settings bad.json: settings are one JSON object"},
+      {"{\"json\": 3}", "--settings bad.json: json is true or false"},
+      {"{\"tolerance\": null}", "--settings bad.json: tolerance is a number, a text"},
+      {"{\"tolerance\": 2}", "--tolerance is a number of at least 0 and below 1, not '2'"}};
+  for (const auto& [text, complaint] : refused) {
+    folder.write("bad.json", text);
+    const Result result = solve({"--settings", "bad.json"});
+    EXPECT_EQ(result.status, 2) << text;
+    EXPECT_EQ(result.error.find("heddle: " + complaint), 0u) << result.error;
+  }
+  EXPECT_EQ(solve({"--settings", "none.json"}).status, 2);
+}
+
 TEST_F(SolveOptions, TextForPeople) {
   const Result result = solve({"--output", "x.mtx"});
   ASSERT_EQ(result.status, 0) << result.error;

@@ -121,21 +121,26 @@ TEST_F(SolveSteps, SayWhichMatricesTheyAreNotFor) {
 }
 
 TEST_F(SolveSteps, RefuseWhatIsNotForThem) {
-  for (const char* solver : {"cg", "auto", "lsmr"}) {
+  for (const std::string solver : {"cg", "auto", "lsmr"}) {
+    const std::string instead =
+        solver == "auto" ? ": name the method, which auto leaves open" : ", not for " + solver;
     expect_refused({"--solver", solver, "--interval", "1", "2"},
-                   "--interval is for --solver chebyshev or richardson");
-    expect_refused({"--solver", solver, "--omega", "1"}, "--omega is for --solver richardson");
+                   "--interval is for chebyshev and richardson" + instead);
+    expect_refused({"--solver", solver, "--omega", "1"}, "--omega is for richardson" + instead);
   }
-  expect_refused({"--solver", "chebyshev", "--omega", "1"}, "--omega is for --solver richardson");
+  expect_refused({"--solver", "chebyshev", "--omega", "1"},
+                 "--omega is for richardson, not for chebyshev");
   expect_refused({"--solver", "richardson", "--omega", "1", "--interval", "1", "2"},
                  "--omega and --interval: give one of them");
   for (const auto& [lower, upper] : std::vector<std::pair<std::string, std::string>>{
            {"0", "1"}, {"2", "1"}, {"1", "1"}, {"-1", "1"}, {"1", "inf"}, {"nan", "1"}}) {
-    expect_refused({"--solver", "chebyshev", "--interval", lower, upper},
-                   "--interval needs 0 < LOWER < UPPER, both finite");
+    expect_refused(
+        {"--solver", "chebyshev", "--interval", lower, upper},
+        "--interval is two finite numbers, 0 < LOWER < UPPER, not '" + lower + " " + upper + "'");
   }
   for (const char* omega : {"0", "inf", "nan"}) {
-    expect_refused({"--solver", "richardson", "--omega", omega}, "--omega is finite and not 0");
+    expect_refused({"--solver", "richardson", "--omega", omega},
+                   std::string("--omega is a finite number other than 0, not '") + omega + "'");
   }
   for (const std::vector<std::string>& numbers : {std::vector<std::string>{"1"}, {"1", "two"}}) {
     std::vector<std::string> options = {"--solver", "chebyshev", "--interval"};

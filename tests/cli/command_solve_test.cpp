@@ -26,7 +26,8 @@ void expect_report(const Json& json, const std::string& entry, double tolerance)
                                         "solver_reason", "backward_error",
                                         "shift",         "preconditioner",
                                         "systems",       "interval",
-                                        "omega",         "returned"};
+                                        "omega",         "returned",
+                                        "settings"};
   const std::set<std::string> told = {"detail", "advice", "preconditioner_reason", "processors"};
   std::set<std::string> found;
   for (const auto& [key, value] : json.items()) {
