@@ -64,7 +64,8 @@ HEDDLE_API heddle_status heddle_solver_prepare_enqueue(heddle_solver *solver, co
                                                        heddle_device_report *report);
 /* Waits for the solves that were enqueued, and tells of the last one without a report of the
  * caller's. `report` may be NULL. HEDDLE_ERROR_USAGE where none was ever enqueued, or, with
- * `report`, has ended since the last solve that was not enqueued. It does not wait for graphs of the caller's: synchronize the stream on which
+ * `report`, has ended since the last solve that was not enqueued. It does not wait for graphs of the
+ * caller's: synchronize the stream on which
  * they were launched before. */
 HEDDLE_API heddle_status heddle_solver_wait(heddle_solver *solver, heddle_report *report);
 /* From any thread: the enqueued solve that runs, or else the next one, ends as HEDDLE_CANCELLED

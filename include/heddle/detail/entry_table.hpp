@@ -182,7 +182,7 @@ void apply_inverses(const EntryTable<S>&, const void* inverses, const FieldView<
 }
 
 template <class E>
-EntryTableHandle<vector_scalar_t<E>> entry_table();
+HEDDLE_EXPORT EntryTableHandle<vector_scalar_t<E>> entry_table();
 
 /// Sizes of E as a kernel's text has them.
 template <class E>
