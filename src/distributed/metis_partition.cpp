@@ -1,6 +1,7 @@
 // Partitions by METIS. A file of its own: a program that asks for none needs no METIS.
 #include <algorithm>
 #include <cstddef>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,9 @@ Partition Partition::by_metis(const PatternView& pattern, int ranks) {
     METIS_SetDefaultOptions(options);
     options[METIS_OPTION_SEED] = 1;
     idx_t constraints = 1, cut = 0;
+    // Its random numbers are the process's: ranks that are threads would have other partitions.
+    static std::mutex one_at_a_time;
+    const std::lock_guard lock(one_at_a_time);
     const int status = METIS_PartGraphKway(
         &groups, &constraints, graph.first.data(), graph.neighbour.data(), graph.weight.data(),
         nullptr, graph.edge_weight.data(), &parts, nullptr, nullptr, options, &cut, part.data());

@@ -234,9 +234,18 @@ TEST(Partitions, OfLibrariesAreEvenAndRepeat) {
   for (const auto partition : {&Partition::by_metis, &Partition::by_scotch}) {
     try {
       const Partition made = partition(pattern, ranks);
-      std::optional<Partition> again;
-      std::thread([&] { again = partition(pattern, ranks); }).join();
-      EXPECT_EQ(*again, made);
+      // Ranks that are threads ask at once.
+      std::array<std::optional<Partition>, 4> others;
+      std::vector<std::thread> threads;
+      for (auto& other : others) {
+        threads.emplace_back([&] {
+          for (int k = 0; k < 10; ++k) {
+            if (!other || *other == made) other = partition(pattern, ranks);
+          }
+        });
+      }
+      for (std::thread& thread : threads) thread.join();
+      for (const auto& other : others) EXPECT_EQ(*other, made);
       EXPECT_LT(received(made), received(worst));
       const double even = static_cast<double>(matrix.entries()) / ranks;
       for (const auto& volume : detail::rank_volumes(pattern, made)) {
