@@ -1,6 +1,5 @@
 // `heddle eigen`: the smallest eigenpairs of a Hermitian matrix, found and reported.
 #include <algorithm>
-#include <array>
 #include <cstdio>
 #include <iostream>
 #include <limits>
@@ -118,9 +117,7 @@ void write_and_tell(const EigenCommand& options, std::vector<AnyField>& x, const
   found.write_seconds = writing.seconds();
   if (progress != nullptr) progress->erase();
   if (options.json) {
-    nlohmann::ordered_json json = to_json(options, found, device);
-    json["settings"] = json_of(options.settings, std::array{SettingUse::eigen});
-    std::cout << text_of(json);
+    std::cout << text_of(to_json(options, found, device));
   } else if (!options.matrix.quiet) {
     print(options, found, device);
   }

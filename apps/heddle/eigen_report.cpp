@@ -1,5 +1,6 @@
 #include "eigen_report.hpp"
 
+#include <array>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 #include <vector>
@@ -57,6 +58,7 @@ nlohmann::ordered_json to_json(const EigenCommand& options, const FoundPairs& fo
                    {"build", found.build_seconds},
                    {"iterate", report.seconds},
                    {"write", found.write_seconds}};
+  json["settings"] = json_of(options.settings, std::array{SettingUse::eigen});
   add_provenance(json, options.matrix.path, device);
   return json;
 }

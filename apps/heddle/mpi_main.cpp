@@ -9,6 +9,7 @@
 #include "commands.hpp"
 #include "heddle/mpi.hpp"
 #include "run_program.hpp"
+#include "setting_options.hpp"
 
 namespace {
 
@@ -20,11 +21,17 @@ void silence(const heddle::Communicator& ranks) {
   }
 }
 
-/// Ranks of several command lines would wait for one another for ever. Collective: the first rank
-/// whose one is not that of rank 0, else 0.
-int rank_of_another_line(heddle::Communicator& ranks, int argc, char** argv) {
+/// Ranks of several command lines, or files of settings, would wait for one another for ever.
+/// Collective: the first rank whose one is not that of rank 0, else 0.
+int rank_of_another_line(heddle::Communicator& ranks, const CLI::App& app, int argc, char** argv) {
+  std::vector<std::string> words(argv + 1, argv + argc);
+  try {
+    words = heddle::cli::with_settings_of_file(app, words);
+  } catch (const heddle::Error& error) {
+    words.emplace_back(error.what());
+  }
   std::string line;
-  for (int k = 1; k < argc; ++k) line += argv[k] + std::string(1, '\0');
+  for (const std::string& word : words) line += word + std::string(1, '\0');
   const auto hash = static_cast<long long>(std::hash<std::string>()(line));
   const std::vector<long long> hashes = heddle::gather(ranks, hash);
   for (std::size_t r = 1; r < hashes.size(); ++r) {
@@ -45,7 +52,9 @@ int main(int argc, char** argv) {
   int other = 0;
   try {
     ranks = heddle::make_mpi_communicator(MPI_COMM_WORLD);
-    other = rank_of_another_line(*ranks, argc, argv);
+    heddle::cli::add_solve(app, status, ranks.get());
+    heddle::cli::add_eigen(app, status, ranks.get());
+    other = rank_of_another_line(*ranks, app, argc, argv);
   } catch (const heddle::Error& error) {
     int rank = 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -59,8 +68,6 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "heddle-mpi: ranks disagree about the command line: rank 0 and rank %d\n",
                  other);
   } else {
-    heddle::cli::add_solve(app, status, ranks.get());
-    heddle::cli::add_eigen(app, status, ranks.get());
     end = heddle::cli::run_program("heddle-mpi", app, argc, argv, status);
   }
   std::fflush(nullptr);

@@ -12,7 +12,6 @@
 #include "solve_least_squares.hpp"
 #include "solve_on_ranks.hpp"
 #include "solve_settings.hpp"
-#include "system_solver.hpp"
 #include "tuning/planning/method_choice.hpp"
 #include "whole_number.hpp"
 
@@ -24,7 +23,7 @@ namespace {
 struct BuiltSystem {
   std::optional<AnyOperator> sliced;
   std::optional<StoredTree> tree;
-  std::optional<SystemSolver> solver;
+  std::optional<AnySolver> solver;
 
   AnyLinearOperator matrix() const { return tree ? tree->matrix : AnyLinearOperator(*sliced); }
 };
@@ -34,14 +33,14 @@ void make_solver(const SolveOptions& options, const SolveOutcome& outcome,
   ComposedChoice preconditioner = ComposedChoice::parse(outcome.preconditioner);
   preconditioner.multigrid = outcome.multigrid;
   built.solver.reset();
-  const auto make = [&](const auto& matrix) {
-    built.solver.emplace(matrix, *outcome.method.method, preconditioner, settings, options.shift);
-  };
-  if (options.has_narrow_fields()) {
-    built.solver.emplace(*built.sliced, *outcome.method.method, preconditioner, settings, 0, true);
-  } else {
-    built.tree ? make(*built.tree) : make(*built.sliced);
+  const MethodInfo& method = *outcome.method.method;
+  if (built.tree) {
+    built.solver.emplace(built.tree->matrix, built.tree->entries, method, preconditioner, settings,
+                         options.shift);
+    return;
   }
+  built.solver.emplace(*built.sliced, method, preconditioner, settings, options.shift);
+  if (options.has_narrow_fields()) built.solver->refine(*built.sliced, preconditioner);
 }
 
 /// Tells `outcome` of the storage.
@@ -172,7 +171,7 @@ int solve_alone(const SolveOptions& given_options, std::optional<ReadMatrix> rea
     return true;
   };
   const std::vector<AnyField> x = solve_repeatedly(
-      options, watch, given.b, guess, [&]() -> SystemSolver& { return *built.solver; }, gives_way,
+      options, watch, given.b, guess, [&]() -> AnySolver& { return *built.solver; }, gives_way,
       outcome);
   outcome.hierarchy = built.solver->multigrid();
   outcome.narrow_memory = built.solver->narrow_memory();

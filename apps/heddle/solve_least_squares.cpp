@@ -12,6 +12,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/names.hpp"
 #include "heddle/runtime/any_least_squares.hpp"
 #include "heddle/tools/text.hpp"
 #include "json_report.hpp"
@@ -58,7 +59,10 @@ void refuse_other_options(const SolveOptions& options, const std::string& reason
     if (has_setting(SettingUse::least_squares, row.name) || row.use == SettingUse::multigrid)
       continue;
     if (is_same_name(given.value, row.by_default)) continue;
-    refuse(given.spelling + " " + given.value, "it has no such setting");
+    refuse(given.spelling + " " + given.value, row.name == "keep" ? "its residual never grows"
+                                               : row.name == "field_precision"
+                                                   ? "it keeps its own fields"
+                                                   : "it has no such setting");
   }
   if (options.right_hand_sides.value_or(1) != 1) {
     refuse("--right-hand-sides", "it solves one at a time");

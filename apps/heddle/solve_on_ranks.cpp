@@ -26,7 +26,6 @@
 #include "solve_settings.hpp"
 #include "stopwatch.hpp"
 #include "system_on_ranks.hpp"
-#include "system_solver.hpp"
 
 namespace heddle::cli {
 
@@ -77,7 +76,8 @@ class SolveOfRank {
   void make_solver() {
     solver_.reset();
     try {
-      solver_.emplace(*tree_, *outcome_.method.method, preconditioner_, settings_, options_.shift);
+      solver_.emplace(tree_->matrix, tree_->entries, *outcome_.method.method, preconditioner_,
+                      settings_, options_.shift);
     } catch (const Error& error) {
       throw_with_advice(error);
     }
@@ -102,7 +102,7 @@ class SolveOfRank {
 
   void solve(SolveWatch& watch) {
     x_ = solve_repeatedly(
-        options_, watch, b_, guess_, [this]() -> SystemSolver& { return *solver_; },
+        options_, watch, b_, guess_, [this]() -> AnySolver& { return *solver_; },
         [this] {
           if (!outcome_.method.gives_way(outcome_.report())) return false;
           make_solver();
@@ -153,7 +153,7 @@ class SolveOfRank {
   SolverOptions settings_;
   std::optional<MatrixOfRank> rows_;
   std::optional<StoredTree> tree_;  // matrix and diagonal, as solvers take them
-  std::optional<SystemSolver> solver_;
+  std::optional<AnySolver> solver_;
   std::vector<AnyField> b_, guess_, x_;
   std::vector<AnyField> exact_;  // of all ranks' rows
 };

@@ -193,6 +193,7 @@ nlohmann::ordered_json to_json(const SolveOutcome& outcome, const Device& device
   }
   json["bytes_per_iteration"] = report.bytes_per_iteration;
   json["bandwidth"] = report.bandwidth();
+  json["settings"] = outcome.settings;
   add_provenance(json, outcome.path, device);
   return json;
 }

@@ -43,6 +43,7 @@ struct SolveOutcome {
   HierarchicalMemory tree_memory;
   std::optional<RankSummary> ranks;  // that share the rows
   std::string rank_choice;           // why so many or none, where the options leave that open
+  nlohmann::ordered_json settings;   // that were given
   double shift = 0;
   std::string right_hand_side;
   bool has_guess = false;       // x began elsewhere than at 0

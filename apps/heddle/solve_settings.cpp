@@ -5,6 +5,7 @@
 #include <iostream>
 #include <utility>
 
+#include "heddle/block_conjugate_gradient.hpp"
 #include "heddle/tools/text.hpp"
 #include "io/field_files.hpp"
 #include "json_report.hpp"
@@ -79,7 +80,7 @@ void check(const SolveOptions& options, const Device& device) {
 }
 
 void check_block_columns(const SolveOptions& options, std::size_t right_hand_sides) {
-  constexpr int most = AnyBlockConjugateGradient::most_columns;
+  constexpr int most = BlockConjugateGradient<double>::most_columns;
   if (options.method != block_cg_method.info.name || right_hand_sides <= most) return;
   throw Error(ErrorKind::usage,
               "--solver " + options.method + " solves up to " + std::to_string(most) +
@@ -137,6 +138,7 @@ SolveOutcome outcome_of(const SolveOptions& options, const AnyMatrix& matrix,
   outcome.output = options.output;
   outcome.has_guess = !options.guess.empty();
   outcome.shift = options.shift;
+  outcome.settings = json_of(options.settings, solve_uses);
   outcome.entry = matrix.entry();
   outcome.precision = matrix.precision();
   outcome.rows = matrix.rows();
@@ -148,13 +150,13 @@ SolveOutcome outcome_of(const SolveOptions& options, const AnyMatrix& matrix,
 std::vector<AnyField> solve_repeatedly(const SolveOptions& options, SolveWatch& watch,
                                        const std::vector<AnyField>& b,
                                        const std::vector<AnyField>& guess,
-                                       const std::function<SystemSolver&()>& solver,
+                                       const std::function<AnySolver&()>& solver,
                                        const std::function<bool()>& gives_way,
                                        SolveOutcome& outcome) {
   std::vector<AnyField> x;
   const auto solve_once = [&] {
     x = guess;
-    watch.begin(solver(), outcome.method);
+    watch.begin(solver(), outcome.method, b.size());
     outcome.reports = solver().solve(b, x);
     outcome.reported = most_telling(outcome.reports);
     watch.end(outcome.report(), outcome.reported);
@@ -171,9 +173,7 @@ std::vector<AnyField> solve_repeatedly(const SolveOptions& options, SolveWatch& 
 
 int tell(const SolveOptions& options, const SolveOutcome& outcome, const Device& device) {
   if (options.json) {
-    nlohmann::ordered_json json = to_json(outcome, device);
-    json["settings"] = json_of(options.settings, solve_uses);
-    std::cout << text_of(json);
+    std::cout << text_of(to_json(outcome, device));
   } else if (!options.matrix.quiet) {
     print(outcome, device);
   }

@@ -8,7 +8,6 @@
 #include "solve_options.hpp"
 #include "solve_report.hpp"
 #include "solve_watch.hpp"
-#include "system_solver.hpp"
 
 namespace heddle::cli {
 
@@ -41,7 +40,7 @@ SolveOutcome outcome_of(const SolveOptions& options, const AnyMatrix& matrix,
 std::vector<AnyField> solve_repeatedly(const SolveOptions& options, SolveWatch& watch,
                                        const std::vector<AnyField>& b,
                                        const std::vector<AnyField>& guess,
-                                       const std::function<SystemSolver&()>& solver,
+                                       const std::function<AnySolver&()>& solver,
                                        const std::function<bool()>& gives_way,
                                        SolveOutcome& outcome);
 

@@ -2,8 +2,26 @@
 
 #include <cstdio>
 #include <iostream>
+#include <vector>
 
 namespace heddle::cli {
+
+namespace {
+
+/// During a solve the history of what the observer is told: of the first system, or in a block of
+/// the one that has most of it, and the largest residual.
+const std::vector<double>& history_of_progress(const AnySolver& solver, std::size_t systems) {
+  std::size_t told = 0;
+  for (std::size_t k = 1; !solver.has_krylov() && k < systems; ++k) {
+    const std::vector<double>&best = solver.history(told), &other = solver.history(k);
+    const bool has_more = other.size() != best.size() ? other.size() > best.size()
+                                                      : !other.empty() && other[0] > best[0];
+    if (has_more) told = k;
+  }
+  return solver.history(told);
+}
+
+}  // namespace
 
 void SolveWatch::show_table(double tolerance, report::ConvergenceNames names) {
   // A line at a time, whole, and seen at once: standard error may be a pipe.
@@ -32,8 +50,9 @@ void SolveWatch::listen(LeastSquaresOptions& settings) {
   };
 }
 
-void SolveWatch::begin(const SystemSolver& solver, const MethodChoice& method) {
+void SolveWatch::begin(const AnySolver& solver, const MethodChoice& method, std::size_t systems) {
   solver_ = &solver;
+  systems_ = systems;
   if (!table_) return;
   std::string words;
   if (method_ == method.method) {
@@ -71,7 +90,7 @@ void SolveWatch::end(const LeastSquaresReport& report) {
 
 void SolveWatch::see(const SolveProgress& now) {
   if (now.system != 0 || now.inner_iterations > 0) return;
-  if (table_ && table_->see(now, solver_->history_of_progress())) return;
+  if (table_ && table_->see(now, history_of_progress(*solver_, systems_))) return;
   show_in_place(now, "residual");
 }
 

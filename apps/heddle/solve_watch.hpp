@@ -1,13 +1,14 @@
 // What standard error shows of a solve while it iterates: a line in place, or a table.
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <optional>
 
 #include "convergence_table.hpp"
 #include "heddle/runtime/any_least_squares.hpp"
+#include "heddle/runtime/any_solver.hpp"
 #include "heddle/tools/progress.hpp"
-#include "system_solver.hpp"
 #include "tuning/planning/method_choice.hpp"
 
 namespace heddle::cli {
@@ -26,7 +27,7 @@ class SolveWatch {
 
   /// Around each solve, first of all and last of all. While it runs its first system is shown, or
   /// the largest residual of a block, in the end the one of the report.
-  void begin(const SystemSolver& solver, const MethodChoice& method);
+  void begin(const AnySolver& solver, const MethodChoice& method, std::size_t systems);
   void end(const Report& report, std::size_t system);
   void begin(const AnyLeastSquares& solver);
   void end(const LeastSquaresReport& report);
@@ -38,7 +39,8 @@ class SolveWatch {
 
   TerminalProgress* progress_;
   std::optional<report::ConvergenceTable> table_;
-  const SystemSolver* solver_ = nullptr;
+  const AnySolver* solver_ = nullptr;
+  std::size_t systems_ = 0;  // of the solve
   const AnyLeastSquares* least_squares_ = nullptr;
   const MethodInfo* method_ = nullptr;
 };

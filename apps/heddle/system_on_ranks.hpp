@@ -8,7 +8,6 @@
 #include "io/npz_rows.hpp"
 #include "solve_alone.hpp"
 #include "solve_settings.hpp"
-#include "system_solver.hpp"
 
 namespace heddle::cli {
 

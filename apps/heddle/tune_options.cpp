@@ -22,17 +22,15 @@ void check_paths(const TuneCommand& options) {
 }
 
 /// Options that are about plans of sliced storage, and about the medians of their times.
-constexpr const char* of_plans[] = {"--search",        "--objective", "--max-memory-ratio",
-                                    "--memory-weight", "--domain",    "--html",
-                                    "--trials",        "--list",      "--evaluate"};
+constexpr const char* of_plans[] = {
+    "--search", "--max-memory-ratio", "--memory-weight", "--domain",
+    "--html",   "--trials",           "--list",          "--evaluate"};
 constexpr const char* of_medians[] = {"--confidence", "--tightness"};
 
 /// Throws `Error` (usage), which ends in `why`, for options that were given.
 void refuse_given(const TuneCommand& options, std::span<const char* const> names, const char* why) {
   for (const std::string name : names) {
-    const bool is_the_reason = options.is_of_multigrid() && name == "--objective";
-    if (is_the_reason || options.command->get_option(name)->count() == 0) continue;
-    refuse(name + why);
+    if (options.command->get_option(name)->count() > 0) refuse(name + why);
   }
 }
 
@@ -92,8 +90,11 @@ void check_tune_options(const TuneCommand& options) {
   if (options.settings.has("seconds") && given.seconds == 0) refuse("--seconds is more than 0");
   check_paths(options);
   if (options.hierarchical) {
-    refuse_given(options, of_plans,
-                 " is of plans of sliced storage: --storage hisparse tunes sizes of nodes");
+    constexpr const char* objective[] = {"--objective"};
+    for (const auto names : {std::span<const char* const>(of_plans), {objective}}) {
+      refuse_given(options, names,
+                   " is of plans of sliced storage: --storage hisparse tunes sizes of nodes");
+    }
   }
   check_multigrid(options);
   if (options.list) {

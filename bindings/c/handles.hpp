@@ -12,13 +12,10 @@
 
 #include "guard.hpp"
 #include "heddle.h"
-#include "heddle/block_conjugate_gradient.hpp"
-#include "heddle/krylov_solver.hpp"
 #include "heddle/lsmr.hpp"
 #include "heddle/preconditioner.hpp"
 #include "heddle/report.hpp"
 #include "heddle/runtime/any_matrix.hpp"
-#include "heddle/runtime/any_refined_solver.hpp"
 #include "heddle/runtime/any_solver.hpp"
 #include "heddle/runtime/settings.hpp"
 #include "heddle/tuning/profile.hpp"
@@ -31,10 +28,6 @@ template <template <class> class T>
 using InEither = std::variant<T<float>, T<double>>;
 template <class S>
 using SharedPreconditioner = std::shared_ptr<Preconditioner<S>>;
-template <class S>
-using OwnedSolver = std::unique_ptr<KrylovSolver<S>>;
-template <class S>
-using OwnedBlockSolver = std::unique_ptr<BlockConjugateGradient<S>>;
 template <class S>
 using OwnedLsmr = std::unique_ptr<Lsmr<S>>;
 
@@ -126,13 +119,9 @@ struct heddle_solver {
   std::shared_ptr<const heddle::c::OperatorParts> of;
   std::shared_ptr<const heddle::c::OperatorParts> preconditioner_of;  // null for none
   heddle::c::WorkFlag preconditioner_at_work;                         // null for none
-  heddle::c::InEither<heddle::c::OwnedSolver> solver;
+  heddle::AnySolver solver;
   /// The caller's, which the solver has while it does not enqueue; null for none.
   std::function<bool(const heddle::SolveProgress&)> observer;
-  /// Of block-cg, in the place of `solver`, which is null then.
-  std::optional<heddle::c::InEither<heddle::c::OwnedBlockSolver>> block = std::nullopt;
-  /// Around `solver`, where its iterations have their fields in floats; else null.
-  std::unique_ptr<heddle::AnyRefinedSolver> refined = nullptr;
   std::vector<heddle::Report> last = {};  // of each system of the last solve
   /// Of enqueued solves for which the caller has none, in pinned memory: a status below 0 until one
   /// has ended, and again behind a `solve`. Null before the first.

@@ -45,13 +45,13 @@ inline heddle_report told(const Report& report) {
 
 /// Throws `Error` (unsupported) for block-cg, which is no `KrylovSolver`.
 inline void refuse_block(const heddle_solver& solver) {
-  if (!solver.block) return;
+  if (solver.solver.has_krylov()) return;
   throw Error(ErrorKind::unsupported, "block-cg neither enqueues nor has a null space");
 }
 /// Throws `Error` (unsupported) for what the host drives.
 inline void check_enqueues(const heddle_solver& solver) {
   refuse_block(solver);
-  if (!solver.refined) return;
+  if (!solver.solver.is_refined()) return;
   throw Error(ErrorKind::unsupported, "solves with fields in single precision are not enqueued");
 }
 
@@ -63,15 +63,13 @@ inline void forget_own_report(heddle_solver& solver) {
 /// The solver asks the caller's observer, or, as `enqueue` needs it, does not. That leaves what was
 /// prepared as it is: graphs of the caller's go on using it.
 inline void set_observed(heddle_solver& solver, bool observed) {
-  if (!solver.observer || solver.block) return;
-  std::visit(
-      [&](const auto& krylov) {
-        if (static_cast<bool>(krylov->options().observer) == observed) return;
-        SolverOptions options = krylov->options();
-        options.observer = observed ? solver.observer : nullptr;
-        krylov->set_options(std::move(options));
-      },
-      solver.solver);
+  if (!solver.observer || !solver.solver.has_krylov()) return;
+  solver.solver.visit_krylov([&](auto& krylov) {
+    if (static_cast<bool>(krylov.options().observer) == observed) return;
+    SolverOptions options = krylov.options();
+    options.observer = observed ? solver.observer : nullptr;
+    krylov.set_options(std::move(options));
+  });
 }
 
 }  // namespace heddle::c

@@ -24,7 +24,6 @@
 #include "settings_given.hpp"
 #include "sized_struct.hpp"
 #include "solve_calls.hpp"
-#include "solvers/listed_solver.hpp"
 #include "tuning/planning/method_choice.hpp"
 #include "views.hpp"
 
@@ -44,43 +43,28 @@ SharedPreconditioner<S> preconditioner_for(const heddle_preconditioner* given) {
   return *fitting;
 }
 
-/// What solves with fields in floats around `solver`; null unless the options ask for that.
-std::unique_ptr<AnyRefinedSolver> refined(bool has_narrow_fields, const OperatorParts& parts,
-                                          const MethodInfo& method,
-                                          const heddle_preconditioner* preconditioner,
-                                          InEither<OwnedSolver>& solver) {
-  if (!has_narrow_fields) return nullptr;
+/// Puts fields in floats into the iterations of `solver`. Throws `Error` (unsupported).
+void refine(AnySolver& solver, const OperatorParts& parts, const MethodInfo& method,
+            const heddle_preconditioner* preconditioner) {
   const auto refuse = [](const std::string& why) {
     throw Error(ErrorKind::unsupported, "fields in single precision " + why);
   };
   if (!is_listed(method)) refuse("are not for " + std::string(method.name));
   if (!parts.stored) refuse("are of a matrix in sliced storage that no ranks share");
-  if (parts.precision() == Precision::single_precision)
-    refuse("are of a solve in double precision");
   if (preconditioner != nullptr &&
       (!preconditioner->parts.choice || preconditioner->of.get() != &parts)) {
     refuse("take a preconditioner by its text, of the same operator");
   }
-  const ComposedChoice choice =
-      preconditioner != nullptr ? *preconditioner->parts.choice : ComposedChoice::parse("none");
-  // It goes before `solver`, which it does not own.
-  const std::shared_ptr<KrylovSolver<double>> wide(std::shared_ptr<void>(),
-                                                   std::get<OwnedSolver<double>>(solver).get());
-  return std::make_unique<AnyRefinedSolver>(*parts.stored, choice, wide);
+  solver.refine(*parts.stored, preconditioner != nullptr ? *preconditioner->parts.choice
+                                                         : ComposedChoice::parse("none"));
 }
 
-/// Calls `f(solver, components, device)` with what solves, of whatever kind and precision.
+/// Calls `f(solver, components, device)` with the `SystemSolver<S>`.
 template <class F>
 auto with_solver(const heddle_solver& solver, const F& f) {
   return solver.of->matrix.visit([&]<class S>(const std::shared_ptr<const LinearOperator<S>>& A) {
-    const int components = A->row_components();
-    if (solver.block) {
-      return f(*std::get<OwnedBlockSolver<S>>(*solver.block), components, A->device(), S());
-    }
-    if constexpr (std::is_same_v<S, double>) {
-      if (solver.refined) return f(*solver.refined, components, A->device(), S());
-    }
-    return f(*std::get<OwnedSolver<S>>(solver.solver), components, A->device(), S());
+    return solver.solver.visit(
+        [&](auto& system) { return f(system, A->row_components(), A->device()); });
   });
 }
 
@@ -95,13 +79,8 @@ void check_countable(std::int64_t systems, const heddle_view& x) {
 /// Of the first system; empty before the first solve.
 const std::vector<double>& history_of(const heddle_solver& solver) {
   static const std::vector<double> none;
-  if (solver.block) {
-    if (solver.last.empty()) return none;
-    return std::visit([](const auto& block) -> const auto& { return block->history(0); },
-                      *solver.block);
-  }
-  return std::visit([](const auto& krylov) -> const auto& { return krylov->history(); },
-                    solver.solver);
+  if (!solver.solver.has_krylov() && solver.last.empty()) return none;
+  return solver.solver.history();
 }
 
 }  // namespace
@@ -120,17 +99,12 @@ heddle_status heddle_solver_create(const heddle_operator* A, const char* method,
       given.solver.observer = observer_of<SolveProgress>(settings);
       const SolverOptions& options = given.solver;
       const OperatorReference<S> reference(matrix);
-      auto shared = preconditioner_for<S>(preconditioner);
       auto made = std::make_unique<heddle_solver>(
           A->messages, A->parts, preconditioner != nullptr ? preconditioner->of : nullptr,
           preconditioner != nullptr ? preconditioner->parts.at_work : nullptr,
-          is_block ? OwnedSolver<S>() : listed_solver<S>(info, reference, shared, options),
+          AnySolver(reference, info, preconditioner_for<S>(preconditioner), options),
           options.observer);
-      if (is_block) {
-        made->block = std::make_unique<BlockConjugateGradient<S>>(reference, shared, options);
-      }
-      made->refined =
-          refined(given.has_narrow_fields, *A->parts, info, preconditioner, made->solver);
+      if (given.has_narrow_fields) refine(made->solver, *A->parts, info, preconditioner);
       return made.release();
     };
     on_all_ranks(*A->parts, [&] { out = A->parts->matrix.visit(make); });
@@ -163,8 +137,8 @@ heddle_status heddle_solver_solve(heddle_solver* solver, const heddle_view* b, c
     const OperatorParts& parts = *solver->of;
     set_observed(*solver, true);
     solver->enqueued_history.reset();
-    const auto solve = [&]<class S>(auto& krylov, int components, const Device& device, S) {
-      return krylov.solve(field_of<const S>(b, parts.entry, components, device.stream(), "b"),
+    const auto solve = [&]<class S>(SystemSolver<S>& system, int components, const Device& device) {
+      return system.solve(field_of<const S>(b, parts.entry, components, device.stream(), "b"),
                           field_of<S>(x, parts.entry, components, device.stream(), "x"));
     };
     on_all_ranks(parts, [&] { solver->last = {with_solver(*solver, solve)}; });
@@ -188,7 +162,7 @@ heddle_status heddle_solver_solve_all(heddle_solver* solver, int64_t systems, co
     check_countable(systems, first_x);
     set_observed(*solver, true);
     solver->enqueued_history.reset();
-    const auto solve = [&]<class S>(auto& krylov, int components, const Device& device, S) {
+    const auto solve = [&]<class S>(SystemSolver<S>& system, int components, const Device& device) {
       std::vector<FieldView<const S>> right;
       std::vector<FieldView<S>> left;
       for (std::size_t k = 0; k < count; ++k) {
@@ -198,7 +172,7 @@ heddle_status heddle_solver_solve_all(heddle_solver* solver, int64_t systems, co
         left.push_back(field_of<S>(&first_x + k, parts.entry, components, device.stream(),
                                    ("x" + number).c_str()));
       }
-      return krylov.solve(std::span<const FieldView<const S>>(right),
+      return system.solve(std::span<const FieldView<const S>>(right),
                           std::span<const FieldView<S>>(left));
     };
     on_all_ranks(parts, [&] { solver->last = with_solver(*solver, solve); });
@@ -218,10 +192,9 @@ heddle_status heddle_solver_set_null_space(heddle_solver* solver, int64_t count,
     refuse_block(*solver);
     const AtWork here(&solver->at_work, "solver");
     const OperatorParts& parts = *solver->of;
-    const auto set = [&]<class S>(const OwnedSolver<S>& krylov) {
-      const Device device = krylov->matrix().device();
-      const std::int64_t numbers =
-          parts.rows_of_all.value_or(krylov->matrix().rows()) * krylov->matrix().row_components();
+    const std::int64_t rows = parts.rows_of_all.value_or(parts.matrix.rows());
+    const auto set = [&]<class S>(SystemSolver<S>& system, int components, const Device& device) {
+      const std::int64_t numbers = rows * components;
       if (count > numbers) {
         throw Error(ErrorKind::usage, std::to_string(count) + " vectors of " +
                                           std::to_string(numbers) +
@@ -231,15 +204,12 @@ heddle_status heddle_solver_set_null_space(heddle_solver* solver, int64_t count,
       fields.reserve(static_cast<std::size_t>(count));
       for (std::int64_t k = 0; k < count; ++k) {
         fields.push_back(field_of<const S>(&required(vectors, "vectors") + k, parts.entry,
-                                           krylov->matrix().row_components(), device.stream(),
+                                           components, device.stream(),
                                            ("vectors[" + std::to_string(k) + "]").c_str()));
       }
-      if constexpr (std::is_same_v<S, double>) {
-        if (solver->refined) return solver->refined->set_null_space(fields);
-      }
-      krylov->set_null_space(fields);
+      system.set_null_space(fields);
     };
-    on_all_ranks(parts, [&] { std::visit(set, solver->solver); });
+    on_all_ranks(parts, [&] { with_solver(*solver, set); });
   });
 }
 

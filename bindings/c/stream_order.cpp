@@ -108,14 +108,12 @@ void with_target(heddle_solver& solver, const heddle_view* b, const heddle_view*
   const OperatorParts& parts = *solver.of;
   DeviceReport* const report = report_for(solver, given);
   set_observed(solver, false);
-  std::visit(
-      [&]<class S>(const OwnedSolver<S>& krylov) {
-        const int components = krylov->matrix().row_components();
-        const Device device = krylov->matrix().device();
-        f(*krylov, field_of<const S>(b, parts.entry, components, device.stream(), "b"),
-          field_of<S>(x, parts.entry, components, device.stream(), "x"), report);
-      },
-      solver.solver);
+  solver.solver.visit_krylov([&]<class S>(KrylovSolver<S>& krylov) {
+    const int components = krylov.matrix().row_components();
+    const Device device = krylov.matrix().device();
+    f(krylov, field_of<const S>(b, parts.entry, components, device.stream(), "b"),
+      field_of<S>(x, parts.entry, components, device.stream(), "x"), report);
+  });
 }
 
 Report report_of(const DeviceReport& there) {
@@ -245,7 +243,7 @@ heddle_status heddle_solver_wait(heddle_solver* solver, heddle_report* report) {
     }
     solver->last = {report_of(*solver->own_report)};
     solver->enqueued_history =
-        std::visit([](const auto& krylov) { return krylov->enqueued_history(); }, solver->solver);
+        solver->solver.visit_krylov([](const auto& krylov) { return krylov.enqueued_history(); });
     if (report != nullptr) write_struct(report, told(solver->last.front()), "heddle_report");
   });
 }
@@ -253,6 +251,6 @@ heddle_status heddle_solver_wait(heddle_solver* solver, heddle_report* report) {
 heddle_status heddle_solver_cancel(heddle_solver* solver) {
   return guarded_by(solver, [&] {
     refuse_block(*solver);
-    std::visit([](const auto& krylov) { krylov->cancel(); }, solver->solver);
+    solver->solver.visit_krylov([](auto& krylov) { krylov.cancel(); });
   });
 }

@@ -11,6 +11,7 @@
 #include "heddle/linear_operator.hpp"
 #include "heddle/preconditioner.hpp"
 #include "heddle/report.hpp"
+#include "heddle/system_solver.hpp"
 
 namespace heddle {
 
@@ -30,7 +31,7 @@ class BlockSolve;
 /// adjoint. A solver object serves one thread at a time. It keeps operator and preconditioner as
 /// `KrylovSolver` does.
 template <class S>
-class HEDDLE_EXPORT BlockConjugateGradient {
+class HEDDLE_EXPORT BlockConjugateGradient : public SystemSolver<S> {
  public:
   static constexpr int most_columns = 16;
 
@@ -49,7 +50,7 @@ class HEDDLE_EXPORT BlockConjugateGradient {
       : BlockConjugateGradient(std::move(matrix), std::make_shared<P>(std::move(preconditioner)),
                                std::move(options)) {}
 
-  ~BlockConjugateGradient();
+  ~BlockConjugateGradient() override;
   BlockConjugateGradient(const BlockConjugateGradient&) = delete;
   BlockConjugateGradient& operator=(const BlockConjugateGradient&) = delete;
 
@@ -66,15 +67,18 @@ class HEDDLE_EXPORT BlockConjugateGradient {
   /// residual of those columns. The same bits for any number of threads. Throws `Error` for fields
   /// that do not fit, and memory, before anything is allocated, where the block's do not: the first
   /// solve allocates for its number of columns, a later one of more columns again.
-  std::vector<Report> solve(std::span<const FieldView<const S>> b, std::span<const FieldView<S>> x);
+  std::vector<Report> solve(std::span<const FieldView<const S>> b,
+                            std::span<const FieldView<S>> x) override;
   /// Of one column.
-  Report solve(const FieldView<const S>& b, const FieldView<S>& x) {
+  Report solve(const FieldView<const S>& b, const FieldView<S>& x) override {
     return solve(std::span(&b, 1), std::span(&x, 1)).front();
   }
 
   /// Relative residuals of a column by the recurrence, from iteration 0, if the options ask for
   /// them; of columns of the last solve, from 0. During a solve those of runs that have ended.
-  const std::vector<double>& history(int column) const;
+  const std::vector<double>& history(std::size_t column = 0) const override;
+  /// Throws `Error` (unsupported): a block has none.
+  void set_null_space(const std::vector<FieldView<const S>>& vectors) override;
 
   /// Bytes that it has allocated, but for what the preconditioner has.
   long long memory() const;

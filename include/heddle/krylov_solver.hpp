@@ -18,6 +18,7 @@
 #include "heddle/linear_operator.hpp"
 #include "heddle/preconditioner.hpp"
 #include "heddle/report.hpp"
+#include "heddle/system_solver.hpp"
 
 namespace heddle {
 
@@ -49,9 +50,9 @@ class Projection;
 /// A solver object serves one thread at a time. It keeps a handle of an `Operator<E>`, what it was
 /// given to own, and a reference to any other operator, which must outlive it.
 template <class S>
-class HEDDLE_EXPORT KrylovSolver {
+class HEDDLE_EXPORT KrylovSolver : public SystemSolver<S> {
  public:
-  virtual ~KrylovSolver() = default;
+  ~KrylovSolver() override = default;
 
   /// Solves A x = b from the guess in x; b is not modified, and shares no memory with x. Fields may
   /// be in the user's order or in the operator's basis, for an operator on a GPU in the GPU's
@@ -63,14 +64,15 @@ class HEDDLE_EXPORT KrylovSolver {
   /// none at tenfold drops. Where the recurrence failed x is the best in any case. The residual is
   /// that of the x that is returned; where its scalars overflow, that is zero (`out_of_range`). The
   /// second and later solves allocate nothing.
-  Report solve(const FieldView<const S>& b, const FieldView<S>& x);
+  Report solve(const FieldView<const S>& b, const FieldView<S>& x) override;
 
   /// Several systems with this matrix, from a guess each, `systems_at_once` side by side: products
   /// read the matrix once for all of these. Each ends for itself, with the x and the report that it
   /// has alone, but for times; the bytes of an iteration count its share of the matrix. No x shares
   /// memory with another field. Room for the systems beyond the first, as much as each of them has
   /// alone, comes with the first solve that needs it, or `Error` (memory) before that begins.
-  std::vector<Report> solve(std::span<const FieldView<const S>> b, std::span<const FieldView<S>> x);
+  std::vector<Report> solve(std::span<const FieldView<const S>> b,
+                            std::span<const FieldView<S>> x) override;
 
   /// How many of so many systems `solve` takes side by side: up to 8. One for methods that keep a
   /// basis, and where side by side is no faster: under `loop=persistent`, and two on a GPU.
@@ -125,11 +127,13 @@ class HEDDLE_EXPORT KrylovSolver {
   /// Waits for an enqueued solve, and gives back the graph that was prepared for the next; a graph
   /// of the caller's that holds a solve must not be launched any more. Where it throws the null
   /// space is the one before, or where memory ran out for another loop the new one, `stepped`.
-  void set_null_space(const std::vector<FieldView<const S>>& vectors);
+  void set_null_space(const std::vector<FieldView<const S>>& vectors) override;
 
   /// Relative residuals of the recurrence, from iteration 0, if the options ask for them. `system`:
   /// of those that the last solve had.
-  const std::vector<double>& history(std::size_t system = 0) const { return histories_.at(system); }
+  const std::vector<double>& history(std::size_t system = 0) const override {
+    return histories_.at(system);
+  }
 
   /// Bytes that it has allocated since it was made: fields, sums, and what its loop needs. b and x
   /// come to that where a solve cannot use the caller's, a null space, what `enqueue` prepares, the

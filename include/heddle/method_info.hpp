@@ -32,6 +32,11 @@ struct MethodInfo {
   const MethodInfo* single_reduction = nullptr;  // for cg=single-reduction, if there is one
 };
 
+/// `BlockConjugateGradient`, as `AnySolver` takes it: it has no listing, and so no row of the
+/// table.
+inline constexpr MethodInfo block_conjugate_gradient_info{
+    .name = "block-cg", .title = "block conjugate gradient", .type = "", .header = ""};
+
 /// The library's methods. The first one is for Hermitian positive definite matrices, and the first
 /// that takes any matrix is for the others.
 HEDDLE_EXPORT std::span<const MethodInfo> method_table();

@@ -18,7 +18,7 @@ namespace heddle {
 /// is corrected by what it finds. Runs end, follow one another and are judged as those that read a
 /// copy of the matrix (docs/guide/encodings.md). Where they come no further the solver over doubles
 /// goes on from the best x, so that what it solves is solved. All stays in the device's memory.
-class HEDDLE_EXPORT RefinedSolver {
+class HEDDLE_EXPORT RefinedSolver : public SystemSolver<double> {
  public:
   /// `narrow`: the matrix of `wide` in floats, on its device and stream; where it has the layout
   /// and the basis of that too, no run begins by a permutation. Its plan may keep a copy of 16 bits
@@ -38,16 +38,16 @@ class HEDDLE_EXPORT RefinedSolver {
 
   /// As `KrylovSolver::solve`. In the report `stored` is what the last runs read: `own` where the
   /// solver over doubles had to go on.
-  Report solve(const FieldView<const double>& b, const FieldView<double>& x);
+  Report solve(const FieldView<const double>& b, const FieldView<double>& x) override;
   /// Several systems, one after the other.
   std::vector<Report> solve(std::span<const FieldView<const double>> b,
-                            std::span<const FieldView<double>> x);
+                            std::span<const FieldView<double>> x) override;
 
   /// As those of `KrylovSolver`.
-  const std::vector<double>& history(std::size_t system = 0) const {
+  const std::vector<double>& history(std::size_t system = 0) const override {
     return wide_->history(system);
   }
-  void set_null_space(const std::vector<FieldView<const double>>& vectors);
+  void set_null_space(const std::vector<FieldView<const double>>& vectors) override;
   /// What the solver over floats has allocated, beside the memory of `wide`.
   long long memory() const;
 

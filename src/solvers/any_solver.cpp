@@ -4,6 +4,7 @@
 #include "any_views.hpp"
 #include "heddle/bicgstab.hpp"
 #include "heddle/bicgstab2.hpp"
+#include "heddle/block_conjugate_gradient.hpp"
 #include "heddle/chebyshev_iteration.hpp"
 #include "heddle/complex_symmetric.hpp"
 #include "heddle/conjugate_gradient.hpp"
@@ -17,6 +18,7 @@
 #include "listed_solver.hpp"
 #include "method_rows.hpp"
 #include "operator_field.hpp"
+#include "refined_over_floats.hpp"
 
 namespace heddle {
 
@@ -48,22 +50,34 @@ template std::unique_ptr<KrylovSolver<float>> listed_solver(const MethodInfo&,
                                                             OperatorReference<float>,
                                                             std::shared_ptr<Preconditioner<float>>,
                                                             const SolverOptions&);
-template std::unique_ptr<KrylovSolver<double>> listed_solver(
-    const MethodInfo&, OperatorReference<double>, std::shared_ptr<Preconditioner<double>>,
-    const SolverOptions&);
-
-namespace {
 
 template <class S>
-std::unique_ptr<KrylovSolver<S>> solver_of(const MatrixInParts<S>& parts, const MethodInfo& method,
-                                           const ComposedChoice& choice,
-                                           const SolverOptions& options, double shift,
-                                           MultigridReporter& reporter) {
-  PreconditionedSystem<S> system(parts, choice, shift, reporter);
-  return listed_solver<S>(method, system.matrix, std::move(system.preconditioner), options);
+detail::SolverParts<S> AnySolver::make(OperatorReference<S> matrix, const MethodInfo& method,
+                                       std::shared_ptr<Preconditioner<S>> preconditioner,
+                                       const SolverOptions& options) {
+  if (method.name == block_conjugate_gradient_info.name) {
+    return {std::make_shared<BlockConjugateGradient<S>>(std::move(matrix),
+                                                        std::move(preconditioner), options)};
+  }
+  std::shared_ptr<KrylovSolver<S>> krylov =
+      listed_solver<S>(method, std::move(matrix), std::move(preconditioner), options);
+  KrylovSolver<S>* const own = krylov.get();
+  return {std::move(krylov), own};
 }
 
-}  // namespace
+template <class S>
+AnySolver::AnySolver(OperatorReference<S> matrix, const MethodInfo& method,
+                     std::shared_ptr<Preconditioner<S>> preconditioner,
+                     const SolverOptions& options)
+    : parts_(make<S>(std::move(matrix), method, std::move(preconditioner), options)) {}
+template AnySolver::AnySolver(OperatorReference<float>, const MethodInfo&,
+                              std::shared_ptr<Preconditioner<float>>, const SolverOptions&);
+template AnySolver::AnySolver(OperatorReference<double>, const MethodInfo&,
+                              std::shared_ptr<Preconditioner<double>>, const SolverOptions&);
+
+void AnySolver::refuse_block() {
+  throw Error(ErrorKind::unsupported, "block conjugate gradient is no solver of the table");
+}
 
 detail::AnyEntryTable detail::entry_table_of(const AnyMatrix& matrix) {
   if (matrix.is_defined()) {
@@ -115,25 +129,38 @@ void AnyOperator::apply(const AnyField& x, AnyField& y) const {
 AnySolver::AnySolver(const AnyOperator& matrix, const MethodInfo& method,
                      const ComposedChoice& preconditioner, const SolverOptions& options,
                      double shift)
-    : solver_(matrix.visit([&]<class S>(const detail::SlicedOperator<S>& A) -> decltype(solver_) {
-        return solver_of<S>(A, method, preconditioner, options, shift, multigrid_);
-      })) {}
+    : AnySolver(matrix, matrix, method, preconditioner, options, shift) {}
 
 AnySolver::AnySolver(const AnyLinearOperator& matrix, const AnyOperator& entries,
                      const MethodInfo& method, const ComposedChoice& preconditioner,
                      const SolverOptions& options, double shift)
-    : solver_(matrix.visit(
-          [&]<class S>(const std::shared_ptr<const LinearOperator<S>>& A) -> decltype(solver_) {
-            return entries.visit(
-                [&]<class T>(const detail::SlicedOperator<T>& D) -> decltype(solver_) {
-                  if constexpr (std::is_same_v<S, T>) {
-                    return solver_of<S>({OperatorReference<S>(A), D}, method, preconditioner,
-                                        options, shift, multigrid_);
-                  } else {
-                    detail::refuse_precision(entries.precision());
-                  }
-                });
-          })) {}
+    : parts_(matrix.visit([&]<class S>(const std::shared_ptr<const LinearOperator<S>>& A)
+                              -> decltype(parts_) {
+        return entries.visit([&]<class T>(const detail::SlicedOperator<T>& D) -> decltype(parts_) {
+          if constexpr (std::is_same_v<S, T>) {
+            PreconditionedSystem<S> system({OperatorReference<S>(A), D}, preconditioner, shift,
+                                           multigrid_);
+            return make<S>(system.matrix, method, std::move(system.preconditioner), options);
+          } else {
+            detail::refuse_precision(entries.precision());
+          }
+        });
+      })) {}
+
+void AnySolver::refine(const AnyOperator& matrix, const ComposedChoice& preconditioner) {
+  auto* const wide = std::get_if<Parts<double>>(&parts_);
+  if (wide == nullptr) {
+    throw Error(ErrorKind::unsupported,
+                "fields in single precision are of a solve in double precision");
+  }
+  if (wide->krylov == nullptr) refuse_block();
+  // Both own the solver over doubles together.
+  auto refined = std::make_shared<detail::RefinedOverFloats>(
+      matrix, preconditioner, std::shared_ptr<KrylovSolver<double>>(wide->system, wide->krylov));
+  narrow_memory_ = refined->matrix_memory();
+  is_refined_ = true;
+  wide->system = std::move(refined);
+}
 
 AnyField AnyLinearOperator::row_field() const {
   return visit([&](const auto& A) {
@@ -154,24 +181,19 @@ void AnyLinearOperator::apply(const AnyField& x, AnyField& y) const {
 }
 
 Report AnySolver::solve(const AnyField& b, AnyField& x) {
-  return std::visit(
-      [&]<class S>(const std::unique_ptr<KrylovSolver<S>>& solver) {
-        return solver->solve(b.view<S>(), x.view<S>());
-      },
-      solver_);
+  return visit(
+      [&]<class S>(SystemSolver<S>& solver) { return solver.solve(b.view<S>(), x.view<S>()); });
 }
 
 std::vector<Report> AnySolver::solve(std::span<const AnyField> b, std::span<AnyField> x) {
-  return std::visit(
-      [&]<class S>(const std::unique_ptr<KrylovSolver<S>>& solver) {
-        return solver->solve(views_of<S>(b), views_of<S>(x));
-      },
-      solver_);
+  return visit([&]<class S>(SystemSolver<S>& solver) {
+    return solver.solve(std::span<const FieldView<const S>>(views_of<S>(b)),
+                        std::span<const FieldView<S>>(views_of<S>(x)));
+  });
 }
 
 const std::vector<double>& AnySolver::history(std::size_t system) const {
-  return std::visit([&](const auto& solver) -> const auto& { return solver->history(system); },
-                    solver_);
+  return visit([&](const auto& solver) -> const auto& { return solver.history(system); });
 }
 
 }  // namespace heddle

@@ -132,8 +132,13 @@ std::vector<Report> BlockConjugateGradient<S>::solve(std::span<const FieldView<c
 }
 
 template <class S>
-const std::vector<double>& BlockConjugateGradient<S>::history(int column) const {
-  return loop_->history.at(static_cast<std::size_t>(column));
+const std::vector<double>& BlockConjugateGradient<S>::history(std::size_t column) const {
+  return loop_->history.at(column);
+}
+
+template <class S>
+void BlockConjugateGradient<S>::set_null_space(const std::vector<FieldView<const S>>&) {
+  throw Error(ErrorKind::unsupported, "block conjugate gradient has no null space");
 }
 
 template <class S>

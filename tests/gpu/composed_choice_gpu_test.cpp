@@ -6,7 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "heddle/runtime/any_block_conjugate_gradient.hpp"
 #include "heddle/runtime/any_solver.hpp"
 #include "support/gpu.hpp"
 #include "support/random_matrix.hpp"
@@ -86,8 +85,8 @@ TYPED_TEST(ComposedChoiceOnGpu, BlocksSolveAsOnACpu) {
       if (shift != 0 && std::string(text) != "none") continue;
       SCOPED_TRACE(text);
       const ComposedChoice choice = ComposedChoice::parse(text);
-      AnyBlockConjugateGradient solver(A, choice, {.record_history = true}, shift),
-          reference(on_cpu, choice, {}, shift);
+      AnySolver solver(A, block_conjugate_gradient_info, choice, {.record_history = true}, shift),
+          reference(on_cpu, block_conjugate_gradient_info, choice, {}, shift);
       std::vector<AnyField> b(5, on_cpu.row_field()), x(5, on_cpu.column_field()), expected = x;
       for (std::size_t k = 0; k < b.size(); ++k) fill_waves(b[k], static_cast<double>(k * k));
       const auto reports = solver.solve(b, x), others = reference.solve(b, expected);

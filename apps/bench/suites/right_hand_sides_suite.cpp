@@ -4,7 +4,8 @@
 #include <memory>
 #include <span>
 
-#include "heddle/runtime/any_block_conjugate_gradient.hpp"
+#include "heddle/block_conjugate_gradient.hpp"
+#include "heddle/runtime/any_solver.hpp"
 #include "solve_times.hpp"
 
 namespace heddle::bench {
@@ -78,24 +79,26 @@ SolverOptions options_for(double tolerance, long long most) {
   return options;
 }
 
-void set_options(auto& solver, Precision precision, SolverOptions options) {
-  if (precision == Precision::single_precision) {
-    solver.template solver<float>().set_options(std::move(options));
-  } else {
-    solver.template solver<double>().set_options(std::move(options));
+void set_options(AnySolver& solver, const SolverOptions& options) {
+  if (solver.has_krylov()) {
+    solver.visit_krylov([&](auto& krylov) { krylov.set_options(options); });
+    return;
   }
+  solver.visit([&]<class S>(SystemSolver<S>& system) {
+    dynamic_cast<BlockConjugateGradient<S>&>(system).set_options(options);
+  });
 }
 
 /// `act(solver, b, solve)` solves all.
-template <class Solver, class Act>
+template <class Act>
 Way way_of(Role role, const std::string& method, const Systems& systems, std::size_t count,
-           std::shared_ptr<Solver> solver, const Act& act) {
+           std::shared_ptr<AnySolver> solver, const Act& act) {
   Way way;
   way.candidate.role = role;
   way.candidate.library = "Heddle";
   way.candidate.method = method;
   way.solve = [=, &systems](double tolerance, long long most) {
-    set_options(*solver, systems.A.precision(), options_for(tolerance, most));
+    set_options(*solver, options_for(tolerance, most));
     SystemsSolve solve;
     solve.x.assign(count, systems.A.column_field());
     act(*solver, std::span(systems.b).first(count), solve);
@@ -133,10 +136,11 @@ std::vector<Way> ways_of(const Systems& systems, std::size_t count,
                                     : solver.solver<double>().systems_at_once(b.size());
     solve_together(solver, at_once, b, solve);
   };
-  const auto as_block = [](AnyBlockConjugateGradient& solver, std::span<const AnyField> b,
-                           SystemsSolve& solve) { solve_together(solver, b.size(), b, solve); };
-  const auto block = std::make_shared<AnyBlockConjugateGradient>(
-      systems.A, PreconditionerKind::none, SolverOptions());
+  const auto as_block = [](AnySolver& solver, std::span<const AnyField> b, SystemsSolve& solve) {
+    solve_together(solver, b.size(), b, solve);
+  };
+  const auto block = std::make_shared<AnySolver>(systems.A, block_conjugate_gradient_info,
+                                                 PreconditionerKind::none, SolverOptions());
   return {way_of(Role::natural, "cg, one after the other", systems, count, single, one_by_one),
           way_of(Role::chosen, "cg, side by side", systems, count, single, side_by_side),
           way_of(Role::tried, "block-cg", systems, count, block, as_block)};

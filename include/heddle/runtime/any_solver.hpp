@@ -184,10 +184,23 @@ class HEDDLE_EXPORT AnyLinearOperator {
   Matrix matrix_;
 };
 
+namespace detail {
+
+template <class S>
+struct SolverParts {
+  std::shared_ptr<SystemSolver<S>> system;
+  KrylovSolver<S>* krylov = nullptr;  // `system` itself, or what that refines; null for a block
+};
+
+}  // namespace detail
+
+/// Any solver of A x = b: one of the table of methods, or block conjugate gradient, over fields of
+/// the operator's precision or, once it is refined, over floats.
 class HEDDLE_EXPORT AnySolver {
  public:
-  /// `method`: a row of `method_table()`. With a `shift` other than 0 the system is that of
-  /// `shifted(A, shift)`; throws `Error` (usage) for a preconditioner that needs a stored matrix.
+  /// `method`: a row of `method_table()`, or `block_conjugate_gradient_info`. With a `shift` other
+  /// than 0 the system is that of `shifted(A, shift)`; throws `Error` (usage) for a preconditioner
+  /// that needs a stored matrix.
   AnySolver(const AnyOperator& matrix, const MethodInfo& method,
             const ComposedChoice& preconditioner, const SolverOptions& options, double shift = 0);
   /// The same of any operator. Its preconditioner is made of `entries`, a sliced matrix in the
@@ -195,8 +208,20 @@ class HEDDLE_EXPORT AnySolver {
   /// (`needed_entries`). Throws `Error` (size_mismatch) for precisions that differ.
   AnySolver(const AnyLinearOperator& matrix, const AnyOperator& entries, const MethodInfo& method,
             const ComposedChoice& preconditioner, const SolverOptions& options, double shift = 0);
+  /// With a preconditioner that is there; null for none. S is float or double.
+  template <class S>
+  AnySolver(OperatorReference<S> matrix, const MethodInfo& method,
+            std::shared_ptr<Preconditioner<S>> preconditioner, const SolverOptions& options);
 
-  /// As `KrylovSolver::solve`, on fields of the operator's precision.
+  /// From now on every field of the iterations is in floats, and so is the matrix, which is made of
+  /// `matrix`, the one that this solves with, on its pattern, and anew of new values at the next
+  /// solve; see `RefinedSolver`. That takes 4 bytes a component more, and 2 where the plan has a
+  /// copy of 16 bits. `preconditioner` is made of it. Throws `Error`: unsupported for a matrix in
+  /// single precision and for block conjugate gradient, bad_plan where an entry is beyond the range
+  /// of floats, as a later solve does of new values.
+  void refine(const AnyOperator& matrix, const ComposedChoice& preconditioner);
+
+  /// `SystemSolver::solve` on fields of the operator's precision.
   Report solve(const AnyField& b, AnyField& x);
   std::vector<Report> solve(std::span<const AnyField> b, std::span<AnyField> x);
   const std::vector<double>& history(std::size_t system = 0) const;
@@ -205,18 +230,49 @@ class HEDDLE_EXPORT AnySolver {
   std::optional<MultigridReport> multigrid() const {
     return multigrid_ ? std::optional(multigrid_()) : std::nullopt;
   }
+  /// Bytes of the matrix in floats that `refine` has made; 0 without it.
+  long long narrow_memory() const { return narrow_memory_; }
+  bool is_refined() const { return is_refined_; }
+  /// False for block conjugate gradient, which is no `KrylovSolver`.
+  bool has_krylov() const {
+    return std::visit([](const auto& parts) { return parts.krylov != nullptr; }, parts_);
+  }
 
-  /// The solver itself, for fields in any order and memory, and for all else that it does: solves
-  /// in stream order, null spaces, other options. Throws `Error` (size_mismatch) unless S is the
-  /// operator's scalar.
+  /// Calls `f` with the `SystemSolver<S>`.
+  template <class F>
+  decltype(auto) visit(F&& f) const {
+    return std::visit([&](const auto& parts) -> decltype(auto) { return f(*parts.system); },
+                      parts_);
+  }
+  /// Calls `f` with the `KrylovSolver<S>`: in a refined solver the one over doubles. There must be
+  /// one.
+  template <class F>
+  decltype(auto) visit_krylov(F&& f) const {
+    return std::visit([&](const auto& parts) -> decltype(auto) { return f(*parts.krylov); },
+                      parts_);
+  }
+  /// The same for all else that it does: solves in stream order, other options. Throws `Error`:
+  /// size_mismatch unless S is the operator's scalar, unsupported for block conjugate gradient.
   template <class S>
   KrylovSolver<S>& solver() {
-    return *detail::of_precision<std::unique_ptr<KrylovSolver<S>>>(solver_);
+    KrylovSolver<S>* const krylov = detail::of_precision<Parts<S>>(parts_).krylov;
+    if (krylov == nullptr) refuse_block();
+    return *krylov;
   }
 
  private:
+  template <class S>
+  using Parts = detail::SolverParts<S>;
+  template <class S>
+  static Parts<S> make(OperatorReference<S> matrix, const MethodInfo& method,
+                       std::shared_ptr<Preconditioner<S>> preconditioner,
+                       const SolverOptions& options);
+  [[noreturn]] static void refuse_block();
+
   std::function<MultigridReport()> multigrid_;
-  std::variant<std::unique_ptr<KrylovSolver<float>>, std::unique_ptr<KrylovSolver<double>>> solver_;
+  std::variant<Parts<float>, Parts<double>> parts_;
+  long long narrow_memory_ = 0;
+  bool is_refined_ = false;
 };
 
 }  // namespace heddle

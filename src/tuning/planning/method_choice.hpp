@@ -16,7 +16,7 @@ struct UnlistedMethod {
   std::string_view words;  // what help says of it
 };
 inline constexpr UnlistedMethod block_cg_method{
-    {.name = "block-cg", .title = "block conjugate gradient", .type = "", .header = ""},
+    block_conjugate_gradient_info,
     "Hermitian positive definite, 1 to 16 right-hand sides in one Krylov space"};
 inline constexpr UnlistedMethod lsmr_method{
     {.name = "lsmr", .title = "LSMR", .type = "", .header = ""}, "least squares, of any shape"};
