@@ -27,7 +27,8 @@ HEDDLE_API heddle_status heddle_settings_observe_tuning(heddle_settings *setting
 
 /* Measures which plan is best for the matrix; nothing else should run on the device. The settings
  * are those of tuning, and device, threads and storage: of hisparse the nodes of a tree are tuned; of
- * the objective multigrid its settings, with coordinates, candidates or adaptive ones as given. */
+ * the objective multigrid its settings, with coordinates, candidates or adaptive ones as given;
+ * cycle, smoother, strength and level_precision are what it finds, and left aside. */
 HEDDLE_API heddle_status heddle_tune(const heddle_matrix *matrix,
                                      const heddle_settings *settings, heddle_profile **profile);
 /* The same over several matrices of one entry that have `domain` in common, NULL being "default": a
@@ -71,8 +72,8 @@ HEDDLE_API heddle_status heddle_matrix_memory(const heddle_matrix *matrix,
 /* The JSON text of `heddle info --json` (docs/reference/command-line.md): features, the memory of layouts and
  * of a tree, which exact copies there are, the code balance of a product, and on request the advice
  * on multigrid and the prediction on ranks. The settings are those of a description, and device,
- * threads, node and dense. Copies as `heddle_message`; `length` may be NULL. Works anew at each call: 8 KiB have room for the text, and 1 KiB more for each number of
- * ranks. */
+ * threads, node and dense. Copies as `heddle_message`; `length` may be NULL. Works anew at each call:
+ * 8 KiB have room for the text, and 1 KiB more for each number of ranks. */
 HEDDLE_API heddle_status heddle_matrix_describe(const heddle_matrix *matrix,
                                                 const heddle_settings *settings,
                                                 char *buffer, size_t capacity, size_t *length);

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <memory>
 
+#include "base/names.hpp"
 #include "heddle/error.hpp"
 #include "heddle/tools/text.hpp"
+#include "setting_options.hpp"
 
 namespace heddle::cli {
 
@@ -70,14 +72,6 @@ bool has_group(const CLI::App& app, const std::string& group) {
   return std::find(groups.begin(), groups.end(), group) != groups.end();
 }
 
-/// The command that the words begin with.
-const CLI::App& named_by(const CLI::App& app, const std::vector<std::string>& words) {
-  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
-    if (!words.empty() && command->check_name(words.front())) return *command;
-  }
-  return app;
-}
-
 }  // namespace
 
 void use_help_groups(CLI::App& app, std::vector<std::string>& words) {
@@ -86,14 +80,16 @@ void use_help_groups(CLI::App& app, std::vector<std::string>& words) {
     return word == "--help" || word == "-h";
   });
   if (help != words.end() && help + 1 != words.end() && !(help + 1)->starts_with('-')) {
-    const CLI::App& command = named_by(app, words);
-    if (!groups_of(command).empty()) {
-      shown = *(help + 1);
+    const CLI::App& command = command_of(app, words);
+    const std::string word = lower_case(*(help + 1));
+    const bool is_file = word.find_first_of("./") != std::string::npos;
+    if (!groups_of(command).empty() && !is_file) {
+      shown = word;
       if (shown != "all" && !has_group(command, shown)) {
         std::string groups;
         for (const std::string& group : groups_of(command)) groups += " " + group;
         throw Error(ErrorKind::usage,
-                    "--help " + io::in_quotes(shown) + ": there are" + groups + " all");
+                    "--help " + io::in_quotes(*(help + 1)) + ": there are" + groups + " all");
       }
       words.erase(help + 1);
     }

@@ -157,11 +157,11 @@ int run_program(const char* name, CLI::App& app, int argc, char** argv, int& sta
   app.set_version_flag("--version", std::string(name) + " " + version);
   refuse_empty_values(app);
   try {
-    std::vector<std::string> words(argv + 1, argv + argc);
+    std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
     use_help_groups(app, words);
     words = with_settings_of_file(app, std::move(words));
     std::reverse(words.begin(), words.end());  // as CLI11 takes them
-    app.name(argv[0]);
+    if (app.get_name().empty() && argc > 0) app.name(argv[0]);
     app.parse(std::move(words));
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return finish(app.exit(error));

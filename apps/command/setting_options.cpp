@@ -1,13 +1,13 @@
 #include "setting_options.hpp"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
+#include <sstream>
 #include <string_view>
 #include <vector>
 
-#include "base/names.hpp"
 #include "heddle/error.hpp"
 #include "heddle/tools/text.hpp"
+#include "settings/json_settings.hpp"
 
 namespace heddle::cli {
 
@@ -35,6 +35,7 @@ void add(CLI::App& command, const SettingRow& row, Settings& settings, const std
           },
           help)
       ->expected(static_cast<int>(values))
+      ->allow_extra_args(false)  // or it takes the words after it
       ->type_name(std::string(row.value_name))
       ->group(group);
 }
@@ -43,13 +44,50 @@ void add(CLI::App& command, const SettingRow& row, Settings& settings, const std
   throw Error(ErrorKind::usage, "--settings " + path + ": " + why);
 }
 
-bool names(const std::vector<std::string>& words, const std::string& option) {
+/// By one of its names.
+bool names(const std::vector<std::string>& words, const CLI::Option& option) {
   return std::any_of(words.begin(), words.end(), [&](const std::string& word) {
-    return word == option || word.starts_with(option + "=");
+    for (const std::string& name : option.get_lnames()) {
+      if (word == "--" + name || word.starts_with("--" + name + "=")) return true;
+    }
+    for (const std::string& name : option.get_snames()) {
+      if (word.starts_with("-" + name)) return true;
+    }
+    return false;
   });
 }
 
-/// The command that the words call, as far as they name one.
+bool asks_for_words(const std::vector<std::string>& words) {
+  return std::any_of(words.begin(), words.end(), [](const std::string& word) {
+    return word == "--help" || word == "-h" || word == "--version";
+  });
+}
+
+/// Adds the words that `name` and `value` of the file are on the command line.
+void add_words(const CLI::App& command, const std::string& path, const std::string& name,
+               const std::string& value, std::vector<std::string>& words) {
+  const SettingRow* const row = find_setting(name);
+  const std::string option = option_of(row != nullptr ? row->name : std::string_view(name));
+  const CLI::Option* const known = command.get_option_no_throw(option);
+  if (known == nullptr) {
+    if (row == nullptr) refuse(path, "there is no option " + option + " of " + command.get_name());
+    Settings().set(name, value);  // refuses what is none; it is of another command
+    return;
+  }
+  if (known->get_items_expected_max() == 0) {
+    if (value != "true" && value != "false") refuse(path, name + " is true or false");
+    if (value == "true") words.push_back(option);
+  } else if (known->get_items_expected_max() == 1) {
+    words.push_back(option + "=" + value);
+  } else {
+    words.push_back(option);
+    std::istringstream parts(value);
+    for (std::string part; parts >> part;) words.push_back(part);
+  }
+}
+
+}  // namespace
+
 const CLI::App& command_of(const CLI::App& app, const std::vector<std::string>& words) {
   const CLI::App* command = &app;
   for (const std::string& word : words) {
@@ -60,36 +98,6 @@ const CLI::App& command_of(const CLI::App& app, const std::vector<std::string>& 
   }
   return *command;
 }
-
-std::string text_of(const std::string& path, const std::string& name, const nlohmann::json& value) {
-  if (value.is_string()) return value.get<std::string>();
-  if (value.is_number() || value.is_boolean()) return value.dump();
-  refuse(path, name + " is a number, a text, true, false, or an array of numbers");
-}
-
-/// Adds the words that `name` and `value` of the file are on the command line.
-void add_words(const CLI::App& command, const std::string& path, const std::string& name,
-               const nlohmann::json& value, std::vector<std::string>& words) {
-  const SettingRow* const row = find_setting(name);
-  const std::string option = option_of(row != nullptr ? row->name : std::string_view(name));
-  const CLI::Option* const known = command.get_option_no_throw(option);
-  if (known == nullptr) {
-    if (row != nullptr) return;  // of another command
-    refuse(path, "there is no option " + option + " of " + command.get_name());
-  }
-  if (names(words, option)) return;
-  if (value.is_array()) {
-    words.push_back(option);
-    for (const auto& part : value) words.push_back(text_of(path, name, part));
-  } else if (known->get_items_expected_max() == 0) {
-    if (!value.is_boolean()) refuse(path, name + " is true or false");
-    if (value.get<bool>()) words.push_back(option);
-  } else {
-    words.push_back(option + "=" + text_of(path, name, value));
-  }
-}
-
-}  // namespace
 
 void add_settings(CLI::App& command, SettingUse use, Settings& settings, const std::string& group) {
   for (const SettingRow& row : settings_table()) {
@@ -121,13 +129,28 @@ std::vector<std::string> with_settings_of_file(const CLI::App& app,
   const auto at = std::find_if(words.begin(), words.end(), [](const std::string& word) {
     return word == "--settings" || word.starts_with("--settings=");
   });
-  if (at == words.end() || command.get_option_no_throw("--settings") == nullptr) return words;
+  const bool has_file = command.get_option_no_throw("--settings") != nullptr;
+  if (at == words.end() || !has_file || asks_for_words(words)) return words;
   const std::size_t equals = at->find('=');
-  if (equals == std::string::npos && at + 1 == words.end()) return words;  // CLI11 refuses it
-  const std::string path = equals == std::string::npos ? *(at + 1) : at->substr(equals + 1);
-  const auto object = nlohmann::json::parse(io::read_file(path), nullptr, false);
-  if (!object.is_object()) refuse(path, "settings are one JSON object of names and values");
-  for (const auto& [name, value] : object.items()) add_words(command, path, name, value, words);
+  const auto value = equals == std::string::npos ? at + 1 : at;
+  if (value == words.end()) return words;  // CLI11 refuses it
+  const std::string path = value == at ? at->substr(equals + 1) : *value;
+  if (path.empty()) return words;
+  std::vector<std::string> of_file;
+  try {
+    for (const auto& [name, text] : detail::settings_in_json(io::read_file(path))) {
+      const SettingRow* const row = find_setting(name);
+      const std::string option = option_of(row != nullptr ? row->name : std::string_view(name));
+      const CLI::Option* const known = command.get_option_no_throw(option);
+      if (known != nullptr && names(words, *known)) continue;
+      add_words(command, path, name, text, of_file);
+    }
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::usage || std::string(error.what()).starts_with("--settings"))
+      throw;
+    refuse(path, error.what());
+  }
+  words.insert(at, of_file.begin(), of_file.end());
   return words;
 }
 

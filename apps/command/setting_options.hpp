@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <initializer_list>
 #include <string>
+#include <vector>
 
 #include "heddle/runtime/settings.hpp"
 
@@ -17,11 +18,14 @@ void add_settings(CLI::App& command, SettingUse use, Settings& settings,
 void add_settings(CLI::App& command, SettingUse use, std::initializer_list<const char*> names,
                   Settings& settings, const std::string& group = "Options");
 
+/// The command that the words call, as far as they name one.
+const CLI::App& command_of(const CLI::App& app, const std::vector<std::string>& words);
+
 /// --settings FILE: options of the command in a JSON object. What the command line names itself
 /// counts before them (`with_settings_of_file`).
 void add_settings_file(CLI::App& command);
-/// The words of the command line, with those of the file that --settings names behind them. Throws
-/// `Error` (usage) with the file in front.
+/// The words of the command line with those of the file that --settings names before it, but for
+/// options that the command line has itself. Throws `Error` (usage) with the file in front.
 std::vector<std::string> with_settings_of_file(const CLI::App& app, std::vector<std::string> words);
 
 }  // namespace heddle::cli

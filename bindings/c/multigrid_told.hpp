@@ -11,7 +11,7 @@
 
 namespace heddle::c {
 
-/// `choice` with what the settings, which may be null, say of it; of a matrix with so many rows.
+/// `choice` with what the settings, which may be null, say of it; of a matrix with N = `rows` rows.
 /// Throws `Error`.
 MultigridChoice told_by(const heddle_settings* settings, MultigridChoice choice,
                         const NamedEntry& entry, std::int64_t rows, Precision precision);

@@ -2,14 +2,13 @@
 #include "heddle/runtime/settings.hpp"
 
 #include <array>
-#include <cmath>
 #include <nlohmann/json.hpp>
 #include <string>
 
 #include "callers_memory.hpp"
 #include "guard.hpp"
 #include "handles.hpp"
-#include "heddle/tools/text.hpp"
+#include "settings/setting_kinds.hpp"
 
 using namespace heddle;
 using namespace heddle::c;
@@ -53,8 +52,10 @@ std::string table_as_json() {
 }  // namespace
 
 heddle_status heddle_settings_create(heddle_context* context, heddle_settings** settings) {
-  return guarded_by(
-      context, [&] { required(settings, "settings") = new heddle_settings{context->messages}; });
+  return guarded_by(context, [&] {
+    heddle_settings*& out = required(settings, "settings");
+    out = new heddle_settings{context->messages};
+  });
 }
 
 heddle_status heddle_settings_set(heddle_settings* settings, const char* name, const char* value) {
@@ -71,14 +72,7 @@ heddle_status heddle_settings_set(heddle_settings* settings, const char* name, c
 heddle_status heddle_settings_set_number(heddle_settings* settings, const char* name,
                                          double value) {
   return guarded_by(settings, [&] {
-    constexpr double exact = 9007199254740992.0;  // 2^53
-    std::string text;
-    if (std::abs(value) <= exact && value == std::trunc(value)) {
-      io::append_number(text, static_cast<long long>(value));
-    } else {
-      io::append_number(text, value);
-    }
-    settings->named.set(&required(name, "name"), text);
+    settings->named.set(&required(name, "name"), detail::text_of_number(value));
   });
 }
 

@@ -44,9 +44,13 @@ Tuned tuned_by(const heddle_settings* settings, const std::string& objective) {
     throw Error(ErrorKind::usage,
                 setting + " is for the objective multigrid, not for " + objective);
   }
-  for (const char* const name : {"search", "memory_weight"}) {
-    if ((!is_multigrid && !is_tree) || !given_or_none(settings).named.has(name)) continue;
-    throw Error(ErrorKind::usage, std::string(name) + " is of plans, not of trees or multigrid");
+  const TuneOptions given = options_of<TuneSettings>(settings).options;
+  const char* const of_plans = given.search != Search::pruned ? "search"
+                               : given.memory_weight != 0     ? "memory_weight"
+                                                              : nullptr;
+  if ((is_multigrid || is_tree) && of_plans != nullptr) {
+    throw Error(ErrorKind::usage,
+                std::string(of_plans) + " is of plans, not of trees or multigrid");
   }
   return is_multigrid ? Tuned::multigrid : is_tree ? Tuned::nodes : Tuned::plans;
 }

@@ -31,14 +31,18 @@ inline void raise_again() {
   if (raised) std::rethrow_exception(std::exchange(raised, nullptr));
 }
 
-/// The text that a call of heddle.h copies to a buffer, called twice where the first has no room.
+/// The text that a call of heddle.h copies to a buffer, called again where the first has no room.
 template <class F>
 std::string text_of(const F& copy, std::size_t room = 255) {
-  std::string text(room, '\0');
-  const std::size_t length = copy(text.data(), room + 1);
-  text.resize(length);
-  if (length > room) copy(text.data(), length + 1);
-  return text;
+  for (;;) {
+    std::string text(room, '\0');
+    const std::size_t length = copy(text.data(), room + 1);
+    if (length <= room) {
+      text.resize(length);
+      return text;
+    }
+    room = length;
+  }
 }
 
 [[noreturn]] inline void raise(heddle_status status, const std::string& message) {

@@ -40,8 +40,14 @@ class Settings {
     heddle_settings* made = nullptr;
     if (heddle_settings_create(context_->own, &made) != HEDDLE_OK) throw std::bad_alloc();
     own_.reset(made);
-    for (const auto& [name, text] : texts) {
-      set(nb::cast<std::string>(name), nb::cast<std::string>(text));
+    for (const auto& [name, text] : texts) set(plain(name), plain(text));
+  }
+  /// A lone surrogate has no UTF-8.
+  static std::string plain(nb::handle text) {
+    try {
+      return nb::cast<std::string>(text);
+    } catch (const std::exception&) {
+      raise(HEDDLE_ERROR_USAGE, "a name or a value of a setting is no text of Unicode");
     }
   }
   void set(const std::string& name, const std::string& text) {
@@ -66,7 +72,7 @@ class Settings {
                                       heddle_precision precision) const {
     return candidates_ ? rows_of(*candidates_, rows, entry, precision) : std::vector<heddle_view>();
   }
-  /// Names the arrays to the library, for an operator with so many rows.
+  /// Names the arrays to the library, for an operator with `rows` rows.
   void point_to_arrays(std::int64_t rows, heddle_entry entry, heddle_precision precision) const {
     const auto fields = candidates(rows, entry, precision);
     const auto count = static_cast<std::int64_t>(fields.size());

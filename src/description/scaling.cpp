@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "base/names.hpp"
 #include "code_balance.hpp"
 #include "distributed/named_partition.hpp"
 #include "heddle/detail/reduction.hpp"
@@ -37,9 +36,9 @@ std::vector<int> numbers_of_ranks(std::vector<int> asked, Index rows) {
 
 ScalingQuestion question_of(const DescriptionSettings& settings) {
   ScalingQuestion question;
-  question.network = lower_case(settings.scaling);
-  if (!settings.rates.empty()) question.rates = lower_case(settings.rates);
-  if (!settings.partition.empty()) question.partition = lower_case(settings.partition);
+  question.network = settings.scaling;
+  if (!settings.rates.empty()) question.rates = settings.rates;
+  if (!settings.partition.empty()) question.partition = settings.partition;
   question.ranks = settings.ranks;
   question.unknowns = settings.unknowns;
   return question;

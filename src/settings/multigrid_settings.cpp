@@ -9,7 +9,6 @@ namespace heddle::detail {
 std::span<const SettingRow> multigrid_settings() {
   constexpr auto use = SettingUse::multigrid;
   using O = MultigridChoice;
-  static constexpr auto below_1 = [](double value) { return value >= 0 && value < 1; };
   static constexpr auto adaptive = [](std::string_view text) {
     return is_same_name(text, "adaptive") ? std::optional(true) : std::nullopt;
   };
@@ -33,8 +32,8 @@ std::span<const SettingRow> multigrid_settings() {
           "of multigrid: single has cycles that read and write floats under a matrix of doubles, "
           "half of the bytes"),
       row(use, "strength",
-          To<O, &O::strength>::number<below_1>("a number of at least 0 and below 1"), "NUMBER",
-          "0.08",
+          To<O, &O::strength>::number<from_0_below_1>("a number of at least 0 and below 1"),
+          "NUMBER", "0.08",
           "of multigrid: rows are aggregated where |a_ij| is larger than this share of "
           "sqrt(|a_ii a_jj|), and by less where that aggregates too few"),
       row(use, "candidates", To<O, &O::is_adaptive>::name<adaptive>("adaptive"), "adaptive", "",

@@ -3,6 +3,7 @@
 
 #include <charconv>
 #include <cmath>
+#include <cstdlib>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -11,6 +12,7 @@
 
 #include "base/names.hpp"
 #include "heddle/runtime/settings.hpp"
+#include "heddle/tools/text.hpp"
 
 namespace heddle::detail {
 
@@ -22,13 +24,34 @@ struct SettingValues {
   void (*write)(void*, std::string_view);
 };
 
+/// A double may begin with a +, and is 0 where it is smaller than all others.
 template <class T>
 std::optional<T> number_in(std::string_view text) {
+  if (std::is_floating_point_v<T> && text.size() > 1 && text[0] == '+' && text[1] != '-') {
+    text.remove_prefix(1);
+  }
   T value{};
   const char* const end = text.data() + text.size();
   const auto [stop, failed] = std::from_chars(text.data(), end, value);
-  if (failed != std::errc() || stop != end) return std::nullopt;
-  return value;
+  if (stop != end || failed == std::errc::invalid_argument) return std::nullopt;
+  if (failed == std::errc()) return value;
+  if constexpr (std::is_floating_point_v<T>) {
+    const double nearest = std::strtod(std::string(text).c_str(), nullptr);
+    if (std::isfinite(nearest)) return nearest;
+  }
+  return std::nullopt;
+}
+
+/// Whole ones without a point, as far as doubles tell them apart.
+inline std::string text_of_number(double value) {
+  constexpr double exact = 9007199254740992.0;  // 2^53
+  std::string text;
+  if (std::abs(value) <= exact && value == std::trunc(value)) {
+    io::append_number(text, static_cast<long long>(value));
+  } else {
+    io::append_number(text, value);
+  }
+  return text;
 }
 
 /// Numbers with blanks or commas between them; empty where something else is among them.
@@ -106,6 +129,12 @@ struct To {
     return {ValueKind::name, words, [](std::string_view text) { return find(text).has_value(); },
             [](void* options, std::string_view text) { at(options) = *find(text); }};
   }
+  /// In small letters.
+  static constexpr SettingValues word(std::string_view words) {
+    SettingValues values = text(words);
+    values.write = [](void* options, std::string_view text) { at(options) = lower_case(text); };
+    return values;
+  }
   static constexpr SettingValues text(std::string_view words) {
     return {ValueKind::text, words, [](std::string_view text) { return !text.empty(); },
             [](void* options, std::string_view text) { at(options) = std::string(text); }};
@@ -116,6 +145,19 @@ struct To {
  private:
   using Member = std::remove_cvref_t<decltype(member_of<path...>(std::declval<Options&>()))>;
 };
+
+constexpr SettingValues as_numbers(SettingValues values) {
+  values.kind = ValueKind::numbers;
+  return values;
+}
+
+// Ranges of numbers.
+inline constexpr auto from_0 = [](double value) { return value >= 0; };
+inline constexpr auto finite_from_0 = [](double value) {
+  return value >= 0 && std::isfinite(value);
+};
+inline constexpr auto from_0_below_1 = [](double value) { return value >= 0 && value < 1; };
+inline constexpr auto whole_from_0 = [](long long value) { return value >= 0; };
 
 /// A row, whose help is put together in the order in which it is read.
 constexpr SettingRow row(SettingUse use, std::string_view name, const SettingValues& values,

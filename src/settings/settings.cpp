@@ -6,6 +6,7 @@
 #include "base/names.hpp"
 #include "heddle/error.hpp"
 #include "heddle/tools/text.hpp"
+#include "json_settings.hpp"
 #include "setting_kinds.hpp"
 #include "setting_rows.hpp"
 
@@ -36,16 +37,10 @@ std::string plain(std::string_view name) {
          (meant.empty() ? "" : "; did you mean " + meant + "?"));
 }
 
-/// Whole ones as such, so that the text of a number of ranks is one again.
 nlohmann::ordered_json json_of(const std::vector<double>& numbers) {
-  constexpr double exact = 9007199254740992.0;  // 2^53
   auto array = nlohmann::ordered_json::array();
   for (const double number : numbers) {
-    if (std::abs(number) <= exact && number == std::trunc(number)) {
-      array.push_back(static_cast<std::int64_t>(number));
-    } else {
-      array.push_back(number);
-    }
+    array.push_back(nlohmann::ordered_json::parse(detail::text_of_number(number)));
   }
   return array;
 }
@@ -67,21 +62,6 @@ nlohmann::ordered_json json_of(const SettingRow& setting, const std::string& val
     default:
       return value;
   }
-}
-
-/// Numbers of an array stand next to one another.
-std::string text_of(const std::string& name, const nlohmann::json& value) {
-  if (value.is_string()) return value.get<std::string>();
-  if (value.is_number() || value.is_boolean()) return value.dump();
-  std::string text;
-  if (value.is_array()) {
-    for (const auto& number : value) {
-      if (!number.is_number()) refuse(name + ": its array holds more than numbers");
-      text += (text.empty() ? "" : " ") + number.dump();
-    }
-  }
-  if (text.empty()) refuse(name + " is a number, a text, true, false, or an array of numbers");
-  return text;
 }
 
 /// The methods that take it: "gmres and fgmres".
@@ -144,12 +124,10 @@ void Settings::set(std::string_view name, std::string_view value) {
 }
 
 void Settings::set_json(std::string_view text) {
-  const auto object = nlohmann::json::parse(text, nullptr, false);
-  if (!object.is_object()) refuse("settings are one JSON object of names and values");
   Settings all = *this;
-  for (const auto& [name, value] : object.items()) {
+  for (const auto& [name, value] : detail::settings_in_json(text)) {
     if (find_setting(name) == nullptr) refuse_name(name);
-    all.set(name, text_of(name, value));
+    all.set(name, value);
   }
   *this = std::move(all);
 }

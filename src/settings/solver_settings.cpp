@@ -9,11 +9,7 @@ namespace heddle::detail {
 
 namespace {
 
-constexpr auto below_1 = [](double value) { return value >= 0 && value < 1; };
-constexpr auto from_0 = [](double value) { return value >= 0; };
-constexpr auto finite_from_0 = [](double value) { return value >= 0 && std::isfinite(value); };
-constexpr auto any_from_0 = [](long long value) { return value >= 0; };
-constexpr auto any_from_1 = [](long long value) { return value >= 1; };
+constexpr auto restarts = [](long long value) { return value >= 1; };
 
 constexpr auto full_or_single = [](std::string_view text) {
   return is_same_name(text, "full")     ? std::optional(StoredScalar::own)
@@ -49,25 +45,20 @@ constexpr std::string_view share_words = "a number of at least 0 and below 1";
 constexpr std::string_view seconds_words = "a number of seconds, 0 or more";
 constexpr std::string_view count_words = "a whole number, 0 or more";
 
-constexpr SettingValues as_numbers(SettingValues values) {
-  values.kind = ValueKind::numbers;
-  return values;
-}
-
 }  // namespace
 
 std::span<const SettingRow> solver_settings() {
   constexpr auto use = SettingUse::solver;
   using O = SolverOptions;
   static constexpr std::array rows = {
-      row(use, "tolerance", OfSolver<&O::tolerance>::number<below_1>(share_words), "T",
+      row(use, "tolerance", OfSolver<&O::tolerance>::number<from_0_below_1>(share_words), "T",
           "1e-10 in double, 1e-5 in single precision; of lsmr 1e-8 and 1e-5",
           "on |b - A x| / |b|; of lsmr on |A* r| / (|A| |r|)", "rtol"),
       row(use, "absolute_tolerance",
           OfSolver<&O::absolute_tolerance>::number<from_0>("a number, 0 or more"), "T", "0",
           "on |b - A x|, which is enough by itself", "atol"),
       row(use, "max_iterations",
-          OfSolver<&O::max_iterations>::whole_number<any_from_0>(count_words), "N", "10000",
+          OfSolver<&O::max_iterations>::whole_number<whole_from_0>(count_words), "N", "10000",
           "at which a solve ends", "maxiter"),
       row(use, "time_limit", OfSolver<&O::time_limit>::number<from_0>(seconds_words), "SECONDS",
           "none",
@@ -77,7 +68,8 @@ std::span<const SettingRow> solver_settings() {
           "the x of a solve that a limit ends: the last one, as the method has it by then, or the "
           "best, that of the least residual that was looked at"),
       row(use, "restart",
-          OfSolver<&O::restart>::whole_number<any_from_1>("a whole number, 1 or more"), "M", "30",
+          OfSolver<&O::restart>::whole_number<restarts>("a whole number from 1 to 2147483647"), "M",
+          "30",
           "iterations of gmres and fgmres between restarts, each of which keeps a vector or two",
           "", &MethodInfo::restarts),
       row(use, "basis_precision",
@@ -117,11 +109,11 @@ std::span<const SettingRow> least_squares_settings() {
       row(use, "damping",
           OfLeastSquares<&O::damping>::number<finite_from_0>("a finite number, 0 or more"), "D",
           "0", "minimize |A x - b|^2 + D^2 |x|^2, by lsmr"),
-      row(use, "tolerance", OfLeastSquares<&O::tolerance>::number<below_1>(share_words), "T",
+      row(use, "tolerance", OfLeastSquares<&O::tolerance>::number<from_0_below_1>(share_words), "T",
           "1e-8 in double, 1e-5 in single precision",
           "on |A* r - D^2 x| / (|A| |r|), or on |r| / (|b| + |A| |x|), r = b - A x", "rtol"),
       row(use, "max_iterations",
-          OfLeastSquares<&O::max_iterations>::whole_number<any_from_0>(count_words), "N", "10000",
+          OfLeastSquares<&O::max_iterations>::whole_number<whole_from_0>(count_words), "N", "10000",
           "at which a solve ends", "maxiter"),
       row(use, "time_limit", OfLeastSquares<&O::time_limit>::number<from_0>(seconds_words),
           "SECONDS", "none", "seconds of iterating"),
@@ -144,11 +136,12 @@ std::span<const SettingRow> eigen_settings() {
           "N", "a quarter of the count",
           "vectors that are iterated next to those, so that the last ones converge as fast as the "
           "first"),
-      row(use, "tolerance", OfEigen<&O::tolerance>::number<below_1>(share_words), "T",
+      row(use, "tolerance", OfEigen<&O::tolerance>::number<from_0_below_1>(share_words), "T",
           "1e-8 in double, 1e-5 in single precision",
           "on |A x - M x lambda| / ((|A| + |lambda| |M|) |x|)", "rtol"),
-      row(use, "max_iterations", OfEigen<&O::max_iterations>::whole_number<any_from_0>(count_words),
-          "N", "1000", "at which a solve ends", "maxiter"),
+      row(use, "max_iterations",
+          OfEigen<&O::max_iterations>::whole_number<whole_from_0>(count_words), "N", "1000",
+          "at which a solve ends", "maxiter"),
       row(use, "time_limit", OfEigen<&O::time_limit>::number<from_0>(seconds_words), "SECONDS",
           "none", "seconds of iterating"),
       row(use, "seed",

@@ -20,7 +20,10 @@ namespace heddle::detail {
 
 namespace {
 
-constexpr auto any_from_0 = [](long long value) { return value >= 0; };
+constexpr auto threads = [](long long value) { return 0 <= value && value <= 1024; };
+constexpr auto node_sizes = [](long long value) {
+  return 4 <= value && value <= 256 && (value & (value - 1)) == 0;
+};
 
 /// The word itself, in small letters, where it is one of `words` with blanks between them.
 template <const auto& words>
@@ -49,15 +52,16 @@ std::span<const SettingRow> storage_settings() {
   static constexpr std::array rows = {
       row(use, "device", To<O, &O::device>::text("cpu, cuda, cuda:N or auto"), "DEVICE", "cpu",
           "cpu, cuda or cuda:N for the GPU of that number, auto for a GPU where one works"),
-      row(use, "threads", To<O, &O::threads>::whole_number<any_from_0>("a whole number, 0 or more"),
-          "N", "0", "threads of the CPU; 0 takes every core that the process may use"),
+      row(use, "threads",
+          To<O, &O::threads>::whole_number<threads>("a whole number from 0 to 1024"), "N", "0",
+          "threads of the CPU; 0 takes every core that the process may use"),
       row(use, "plan", To<O, &O::plan>::text("a plan"), "TEXT", "chosen for the matrix",
           "layout and schedule: a paper's name (CSR, ELL, Sl-32, pJDS, K1rs, K2rs, ...), "
           "key=value,..., or both"),
       row(use, "storage", To<O, &O::is_hierarchical>::name<is_hisparse>("sliced or hisparse"),
           "sliced|hisparse", "sliced", "sliced, under a plan, or hisparse: a tree of small nodes"),
-      row(use, "node", To<O, &O::node>::whole_number<any_from_0>("a whole number"), "N",
-          "128, or as profiles have it", "rows and columns of a node of hisparse: 4, 8, ..., 256"),
+      row(use, "node", To<O, &O::node>::whole_number<node_sizes>("4, 8, 16, 32, 64, 128 or 256"),
+          "N", "128, or as profiles have it", "rows and columns of a node of hisparse"),
       row(use, "dense", To<O, &O::dense>::text("1 to 100, never or bytes"), "PERCENT",
           "bytes, or as profiles have it",
           "percent of its places from which a leaf of hisparse is dense, 1 to 100, never, or "
@@ -74,7 +78,7 @@ std::span<const SettingRow> rank_settings() {
   constexpr auto use = SettingUse::ranks;
   using O = RankSettings;
   static constexpr std::array rows = {
-      row(use, "partition", To<O, &O::partition>::text("entries, rows, metis, scotch or FIRST,..."),
+      row(use, "partition", To<O, &O::partition>::word("entries, rows, metis, scotch or FIRST,..."),
           "entries|rows|metis|scotch|FIRST,...", "entries",
           "the rows of each rank: about as many entries, or rows, for each; by metis or scotch, "
           "with few entries between ranks; or first rows from 0 on, multiples of 256 with commas "

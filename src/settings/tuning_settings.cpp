@@ -9,11 +9,8 @@ namespace heddle::detail {
 namespace {
 
 constexpr auto share = [](double value) { return value > 0 && value < 1; };
-constexpr auto finite_from_0 = [](double value) { return value >= 0 && std::isfinite(value); };
 constexpr auto finite_above_0 = [](double value) { return value > 0 && std::isfinite(value); };
-constexpr auto from_0 = [](double value) { return value >= 0; };
 constexpr auto from_1 = [](double value) { return value >= 1; };
-constexpr auto bytes = [](long long value) { return value >= 0; };
 constexpr auto runs = [](long long value) { return 1 <= value && value <= 100000; };
 constexpr auto block = [](long long value) { return 1 <= value && value <= 64; };
 
@@ -31,11 +28,6 @@ constexpr auto counts_in = [](std::string_view text) -> std::optional<std::vecto
   return counts.empty() ? std::nullopt : std::optional(std::move(counts));
 };
 
-constexpr SettingValues as_numbers(SettingValues values) {
-  values.kind = ValueKind::numbers;
-  return values;
-}
-
 template <auto... path>
 using OfTuning = To<TuneSettings, &TuneSettings::options, path...>;
 
@@ -50,7 +42,7 @@ std::span<const SettingRow> tuning_settings() {
           "pruned: over everything that a plan holds; full: every plan of the papers' space; "
           "predict: try no plan"),
       row(use, "objective",
-          To<TuneSettings, &TuneSettings::objective>::text("a method, product or multigrid"),
+          To<TuneSettings, &TuneSettings::objective>::word("a method, product or multigrid"),
           "NAME", "cg",
           "what is timed: product, or the method in whose iteration it will run; or multigrid: the "
           "smoother, its steps, the cycle and the strength of connections that solve fastest, "
@@ -84,7 +76,8 @@ std::span<const SettingRow> description_settings() {
   constexpr auto use = SettingUse::description;
   using O = DescriptionSettings;
   static constexpr std::array rows = {
-      row(use, "cache", To<O, &O::cache>::whole_number<bytes>("a whole number of bytes, 0 or more"),
+      row(use, "cache",
+          To<O, &O::cache>::whole_number<whole_from_0>("a whole number of bytes, 0 or more"),
           "BYTES", "0",
           "of the model of a product: bytes of x that a cache keeps; 0 for the size of the "
           "device's "
@@ -94,15 +87,15 @@ std::span<const SettingRow> description_settings() {
           "of that model: between a device and its memory"),
       row(use, "link", To<O, &O::link>::number<finite_above_0>("a number above 0, in GB/s"), "GB/s",
           "50", "of that model: between the device and the host"),
-      row(use, "scaling", To<O, &O::scaling>::text("a network"), "NETWORK", "",
+      row(use, "scaling", To<O, &O::scaling>::word("a network"), "NETWORK", "",
           "predict products and iterations on ranks of this network: nvlink, nccl, staged, ndr, "
           "hdr, qdr, ethernet, or the microseconds of a message and GB/s"),
       row(use, "ranks",
           as_numbers(To<O, &O::ranks>::name<counts_in>("whole numbers from 1 to 1024")), "N,...",
           "1,2,4 and so on", "of scaling: numbers of ranks with commas between them"),
-      row(use, "partition", To<O, &O::partition>::text("entries, rows, metis, scotch or FIRST,..."),
+      row(use, "partition", To<O, &O::partition>::word("entries, rows, metis, scotch or FIRST,..."),
           "NAME", "entries", "of scaling: the rows of each rank"),
-      row(use, "rates", To<O, &O::rates>::text("rates of a device"), "RATES", "h100",
+      row(use, "rates", To<O, &O::rates>::word("rates of a device"), "RATES", "h100",
           "of scaling: how fast a device is: h100, h200, c2050, device for that of the device, or "
           "the microseconds and GB/s of an iteration without ranks, and of one on ranks"),
       row(use, "unknowns", To<O, &O::unknowns>::whole_number<block>("a whole number from 1 to 64"),

@@ -88,9 +88,7 @@ TEST_F(CDescription, RefusesWhatHasNoMeaning) {
   expect_usage("those of a CPU are not known");
   settings->set("rates", "h100").set("partition", "0,256");
   expect_usage("is for one number of ranks");
-  settings->reset("partition").set("node", "5");
-  expect_usage("5");
-  settings->set("dense", "half");
+  settings->reset("partition").set("dense", "half");
   expect_usage("dense is 1 to 100, never or bytes, not half");
   EXPECT_EQ(heddle_matrix_describe(nullptr, nullptr, nullptr, 0, nullptr), HEDDLE_ERROR_USAGE);
 }

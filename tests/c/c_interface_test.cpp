@@ -313,7 +313,7 @@ TEST(CInterface, MemoryIsToldWithoutAnOperator) {
   settings.set("dense", "bytes");
   ASSERT_EQ(heddle_matrix_memory(matrix, settings, &product, nullptr), HEDDLE_OK);
   EXPECT_EQ(product, by_bytes);
-  settings.reset("dense").set("node", "5");
+  settings.set("dense", "half");
   EXPECT_EQ(heddle_matrix_memory(matrix, settings, &product, nullptr), HEDDLE_ERROR_USAGE);
   EXPECT_EQ(heddle_matrix_memory(matrix, nullptr, nullptr, nullptr), HEDDLE_OK);
 }

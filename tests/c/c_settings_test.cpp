@@ -115,13 +115,13 @@ TEST_F(CSettings, RefuseWholeNumbersOutOfTheirRange) {
   for (const char* const text : {"1", "30", "2147483647"}) expect_set("restart", text);
   for (const char* const text : {"0", "-1", "2147483648", "99999999999999999999", "5.0", "5e1", "",
                                  "5 ", "+5", "five", "nan", "inf", "1e400"}) {
-    expect_refused("restart", text, "restart is a whole number, 1 or more, not");
+    expect_refused("restart", text, "restart is a whole number from 1 to 2147483647, not");
   }
   for (const char* const text : {"0", "9223372036854775807"}) expect_set("max_iterations", text);
   for (const char* const text : {"-1", "9223372036854775808"}) {
     expect_refused("max_iterations", text, "max_iterations is a whole number, 0 or more");
   }
-  expect_refused("threads", "-1", "threads is a whole number, 0 or more, not '-1'");
+  expect_refused("threads", "-1", "threads is a whole number from 0 to 1024, not '-1'");
   for (const char* const text : {"0", "17"}) expect_refused("count", text, "from 1 to 16");
   for (const char* const text : {"0", "65"}) expect_refused("unknowns", text, "from 1 to 64");
   for (const char* const text : {"0", "100001"}) expect_refused("max_runs", text, "max_runs");

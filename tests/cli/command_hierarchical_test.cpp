@@ -317,8 +317,8 @@ TEST_F(Hierarchical, RefusesInOneLine) {
   expect_refused({"tune", "a.mtx", "--storage", "hisparse", "--objective", "cg"}, 2,
                  "--objective is of plans of sliced storage");
   expect_refused({"tune", "a.mtx", "--storage", "tree"}, 2, "--storage");
-  expect_refused({"info", "a.mtx", "--node", "100"}, 2, "not 100");
-  expect_refused({"solve", "a.mtx", "--storage", "hisparse", "--node", "3"}, 2, "not 3");
+  expect_refused({"info", "a.mtx", "--node", "100"}, 2, "not '100'");
+  expect_refused({"solve", "a.mtx", "--storage", "hisparse", "--node", "3"}, 2, "not '3'");
   for (const char* const dense : {"0", "101", "half", "5%"}) {
     expect_refused({"info", "a.mtx", "--dense", dense}, 2, "dense is 1 to 100, never or bytes");
   }

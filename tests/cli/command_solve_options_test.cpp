@@ -347,7 +347,9 @@ TEST_F(SolveOptions, ComeFromAFileToo) {
       {"[1]", "--settings bad.json: settings are one JSON object"},
       {"{\"json\": 3}", "--settings bad.json: json is true or false"},
       {"{\"tolerance\": null}", "--settings bad.json: tolerance is a number, a text"},
-      {"{\"tolerance\": 2}", "--tolerance is a number of at least 0 and below 1, not '2'"}};
+      {"{\"tolerance\": 2}", "--tolerance is a number of at least 0 and below 1, not '2'"},
+      {"{\"keep\": ", "--settings bad.json: settings are a JSON object, and this is no JSON"},
+      {"{\"search\": \"hard\"}", "--settings bad.json: search is pruned, full or predict"}};
   for (const auto& [text, complaint] : refused) {
     folder.write("bad.json", text);
     const Result result = solve({"--settings", "bad.json"});
@@ -355,6 +357,31 @@ TEST_F(SolveOptions, ComeFromAFileToo) {
     EXPECT_EQ(result.error.find("heddle: " + complaint), 0u) << result.error;
   }
   EXPECT_EQ(solve({"--settings", "none.json"}).status, 2);
+  folder.write("o.json", R"({"output": "y.mtx", "tolerance": "1e-3", "max_iterations": 5e2})");
+  EXPECT_EQ(solve({"-o", "x.mtx", "--settings", "o.json", "-q"}).status, 0);
+  EXPECT_EQ(files().count("y.mtx"), 0u);
+  EXPECT_EQ(
+      run({"solve", "-q", "--entry", "quaternion", "--settings", "o.json", "--", "a.mtx"}).status,
+      0);
+  EXPECT_EQ(solve({"--settings", "none.json", "--help"}).status, 0);
+}
+
+TEST_F(SolveOptions, StandBeforeTheMatrixToo) {
+  for (const std::vector<std::string>& option : std::vector<std::vector<std::string>>{
+           {"--tolerance", "1e-3"},
+           {"--keep", "best"},
+           {"--restart", "5", "--solver", "gmres"},
+           {"--solver", "chebyshev", "--tolerance", "0.5", "--interval", "0.1", "30"},
+           {"--ranks", "2", "--partition", "ROWS"}}) {
+    std::vector<std::string> arguments = {"solve", "--entry", "quaternion"};
+    arguments.insert(arguments.end(), option.begin(), option.end());
+    arguments.insert(arguments.end(), {"a.mtx", "-q"});
+    const Result result = run(arguments);
+    EXPECT_EQ(result.status, 0) << option.front() << result.error;
+  }
+  for (const char* const value : {"[best]", "[1e-8]"}) {
+    EXPECT_EQ(solve({"--keep", value}).status, 2) << value;
+  }
 }
 
 TEST_F(SolveOptions, TextForPeople) {

@@ -83,9 +83,9 @@ def test_values_of_every_kind_are_taken(row, value):
         ("tolerance", 1, "tolerance is a number of at least 0 and below 1, not '1'"),
         ("rtol", "1e-5", "rtol is a number of at least 0 and below 1, not '1e-5'"),
         ("rtol", np.nan, "rtol is .*, not 'nan'"),
-        ("restart", 0, "restart is a whole number, 1 or more, not '0'"),
-        ("restart", 2.5, "restart is a whole number, 1 or more, not '2.5'"),
-        ("restart", True, "restart is a whole number, 1 or more, not 'true'"),
+        ("restart", 0, "restart is a whole number from 1 to 2147483647, not '0'"),
+        ("restart", 2.5, "restart is a whole number from 1 to 2147483647, not '2.5'"),
+        ("restart", True, "restart is a whole number from 1 to 2147483647, not 'true'"),
         ("maxiter", 2**70, "maxiter is a whole number"),
         ("maxiter", [1, 2], r"maxiter is a whole number, 0 or more, not \[1, 2\]"),
         ("interval", (2, 1), "interval is two finite numbers, 0 < LOWER < UPPER, not '2 1'"),
@@ -178,7 +178,7 @@ def test_settings_that_are_not_asked_for_are_refused():
     ):
         with pytest.raises(heddle.Error, match=words):
             heddle.Solver(A, "cg", **given)
-    with pytest.raises(heddle.UsageError, match="rtol and tolerance are one setting"):
+    with pytest.raises(heddle.UsageError, match="heddle.cg has tolerance as rtol"):
         heddle.cg(A, b, tolerance=1e-3)
     # A method that is chosen need not take them.
     assert heddle.Solver(A, restart=5, basis_precision="single").method == "cg"

@@ -79,7 +79,7 @@ TEST(Settings, RefuseUnknownNamesWithTheNearest) {
 }
 
 TEST(Settings, RefuseValuesOutOfTheirRange) {
-  EXPECT_EQ(refusal("--restart", "0"), "--restart is a whole number, 1 or more, not '0'");
+  EXPECT_EQ(refusal("--restart", "0"), "--restart is a whole number from 1 to 2147483647, not '0'");
   const std::map<std::string, std::vector<std::string>> bad = {
       {"tolerance", {"", "1", "-1e-9", "nan", "inf", "1e-8x", " 1e-8", "1e400"}},
       {"max_iterations", {"-1", "1.5", "1e3", "9223372036854775808"}},
@@ -87,16 +87,21 @@ TEST(Settings, RefuseValuesOutOfTheirRange) {
       {"time_limit", {"-1", "nan"}},
       {"keep", {"first", ""}},
       {"interval", {"1", "2 1", "0 1", "1 inf", "1 2 3", "1 x"}},
-      {"omega", {"0", "inf", "nan"}},
+      {"omega", {"0", "inf", "nan", "+-1", "+"}},
       {"record_history", {"maybe"}},
       {"count", {"0", "17"}},
       {"confidence", {"0", "1"}},
       {"ranks", {"0", "2,x", "", "1025"}},
-      {"seed", {"-1", "18446744073709551616"}}};
+      {"seed", {"-1", "18446744073709551616"}},
+      {"node", {"0", "5", "512"}},
+      {"threads", {"-1", "1025"}}};
   for (const auto& [name, values] : bad) {
     for (const std::string& value : values) EXPECT_NE(refusal(name, value), "") << name << value;
   }
-  for (const auto& [name, value] : {std::pair{"time_limit", "inf"},
+  for (const auto& [name, value] : {std::pair{"tolerance", "+1e-8"},
+                                    {"tolerance", "1e-400"},
+                                    {"node", "16"},
+                                    {"time_limit", "inf"},
                                     {"record_history", "Yes"},
                                     {"keep", "LAST"},
                                     {"seed", "18446744073709551615"}}) {
@@ -133,7 +138,7 @@ TEST(Settings, OfAMethodAreThoseThatItTakes) {
 
 TEST(Settings, OfJsonAreTakenAllOrNone) {
   Settings settings;
-  settings.set_json(R"({"rtol": 1e-8, "restart": 50, "record_history": true, "keep": "best",
+  settings.set_json(R"({"rtol": 1e-8, "restart": 5e1, "record_history": true, "keep": "best",
                         "interval": [0.5, 2]})");
   EXPECT_EQ(settings.given().size(), 5u);
   EXPECT_EQ(

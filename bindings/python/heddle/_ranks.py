@@ -15,8 +15,8 @@ from ._matrix import Adjoint, Matrix
 
 
 def ranks_worth_it(A: Any, told: dict[str, str]) -> tuple[int | None, str]:
-    """Of the devices that are named, all GPUs of one host or none, as many as ``heddle solve
-    --ranks auto`` takes, and their names; no ranks where one device is predicted to be as good."""
+    """How many ranks ``heddle solve --ranks auto`` takes on the named devices, all GPUs of one host
+    or none, and their names; no ranks where one device is predicted to be as good."""
     if not isinstance(A, Matrix):
         raise UnsupportedError("ranks share a matrix, not an adjoint or an operator")
     devices = list(dict.fromkeys(devices_of(told)))

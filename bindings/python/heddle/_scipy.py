@@ -157,7 +157,7 @@ _manner = """
     Takes the arguments of ``scipy.sparse.linalg.{name}``. A: a ``heddle.Matrix``, a SciPy sparse
     matrix or ``LinearOperator``, or a dense array. Converged is |b - A x| <= max(rtol |b|, atol). M
     stands for A^-1: a ``LinearOperator``, a matrix, a function, or a text as ``Solver`` takes it.
-    The settings are those of ``Solver``.
+    The settings are those of storage, solvers and multigrid.
 
     Returns ``(x, info)``. info is 0 if it converged; the number of iterations, of gmres that of
     restarts, if a limit, of iterations or of accuracy, ended it; -1 if the matrix does not suit the
@@ -283,5 +283,7 @@ _taken_by: dict[str, Taken] = {}
 for _function in (cg, minres, bicgstab, gmres):
     _name = _function.__name__
     _function.__doc__ = (_function.__doc__ or "") + _manner.format(name=_name)
-    _taken_by[_name] = Taken(f"heddle.{_name}", "storage", "solver", "multigrid")
+    _taken_by[_name] = Taken(
+        f"heddle.{_name}", "storage", "solver", "multigrid",
+        but=("tolerance", "absolute_tolerance", "max_iterations"))  # fmt: skip
     _taken_by[_name].shown(_function)

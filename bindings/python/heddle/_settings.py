@@ -67,7 +67,8 @@ class Taken:
             row = self._spelled.get(name)
             if row is None:
                 self._refuse(name)
-            if value is None or (type(value) in _plain and value == row["dropped"]):
+            plain = value.lower() if isinstance(value, str) else value
+            if value is None or (type(value) in _plain and plain == row["dropped"]):
                 continue
             text = _text(name, value, row)
             if text is not None:
@@ -89,7 +90,11 @@ class Taken:
                 if method in self._spelled[name].get("taken_by", (method,))}  # fmt: skip
 
     def _refuse(self, name: str) -> NoReturn:
-        uses = [row["use"] for row in table if name in (row["name"], row.get("alias"))]
+        rows = [row for row in table if name in (row["name"], row.get("alias"))]
+        for row in rows:
+            if row.get("alias") in self._passed - {name}:
+                raise UsageError(f"{self.call} has {name} as {row['alias']}, like SciPy")
+        uses = [row["use"] for row in rows]
         if uses:
             of = " and ".join(use.replace("_", " ") for use in uses)
             raise UsageError(f"{self.call} does not take {name}, which is a setting of {of}")

@@ -13,9 +13,11 @@ from ._errors import UsageError
 from ._matrix import Matrix
 from ._settings import Taken
 
-# The method is the objective, and the rest of storage what a search finds.
-_tuned = Taken("heddle.tune", "storage", "tuning", "multigrid",
-               but=("objective", "plan", "node", "dense", "launch"))  # fmt: skip
+# The method is the objective, and the rest what a search finds.
+_found = ("objective", "plan", "node", "dense", "launch", "cycle", "smoother", "strength",
+          "level_precision")  # fmt: skip
+_tuned = Taken("heddle.tune", "storage", "tuning", "multigrid", but=_found)
+_evaluated = Taken("Profile.loss", "storage", "tuning", "multigrid", but=_found)
 
 
 class Profile:
@@ -50,7 +52,7 @@ class Profile:
         chosen without a profile. Raises ``UsageError`` for the profile of another device."""
         return self._own.choose(A._own, device, index(threads), method)
 
-    @_tuned.shown
+    @_evaluated.shown
     def loss(
         self, A: Matrix, *, method: str = "cg",
         callback: Callable[[int, int, float], Any] | None = None, **settings: Any,
@@ -58,7 +60,7 @@ class Profile:
         """What the plan of this profile's domain loses on a matrix against the best that a search
         finds there, as a share of its time; infinite where that plan cannot run. The arguments are
         those of ``tune``."""
-        told = {"objective": str(method), **_tuned.texts(settings)}
+        told = {"objective": str(method), **_evaluated.texts(settings)}
         return self._own.evaluate(A._own, _heddle.Settings(told), callback)
 
     @property

@@ -45,7 +45,7 @@ struct HEDDLE_EXPORT SettingRow {
   bool MethodInfo::* taken_by;  // which methods take it; null: all
   bool of_programs;             // not of the command line, which has a way of its own
   bool (*is_value)(std::string_view text);
-  /// Writes to the options of the use, of which `SettingsOf` has the type.
+  /// Writes to the options of the use (`use_of`).
   void (*write)(void* options, std::string_view text);
 };
 
