@@ -63,9 +63,11 @@ bool asks_for_words(const std::vector<std::string>& words) {
   });
 }
 
-/// Adds the words that `name` and `value` of the file are on the command line.
+/// Adds the words that `name` and `value` of the file are on the command line, unless `given` names
+/// that option.
 void add_words(const CLI::App& command, const std::string& path, const std::string& name,
-               const std::string& value, std::vector<std::string>& words) {
+               const std::string& value, const std::vector<std::string>& given,
+               std::vector<std::string>& words) {
   const SettingRow* const row = find_setting(name);
   const std::string option = option_of(row != nullptr ? row->name : std::string_view(name));
   const CLI::Option* const known = command.get_option_no_throw(option);
@@ -74,6 +76,7 @@ void add_words(const CLI::App& command, const std::string& path, const std::stri
     Settings().set(name, value);  // refuses what is none; it is of another command
     return;
   }
+  if (names(given, *known)) return;
   if (known->get_items_expected_max() == 0) {
     if (value != "true" && value != "false") refuse(path, name + " is true or false");
     if (value == "true") words.push_back(option);
@@ -139,11 +142,7 @@ std::vector<std::string> with_settings_of_file(const CLI::App& app,
   std::vector<std::string> of_file;
   try {
     for (const auto& [name, text] : detail::settings_in_json(io::read_file(path))) {
-      const SettingRow* const row = find_setting(name);
-      const std::string option = option_of(row != nullptr ? row->name : std::string_view(name));
-      const CLI::Option* const known = command.get_option_no_throw(option);
-      if (known != nullptr && names(words, *known)) continue;
-      add_words(command, path, name, text, of_file);
+      add_words(command, path, name, text, words, of_file);
     }
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::usage || std::string(error.what()).starts_with("--settings"))
