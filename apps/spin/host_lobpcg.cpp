@@ -48,8 +48,9 @@ std::optional<RitzVector> least_ritz_vector(const PairSums& sums, int count) {
       if (j >= count) continue;
       gram.block<4, 4>(4 * i, 4 * j) = left_product(of_mass);
       energy.block<4, 4>(4 * i, 4 * j) = left_product(of_matrix);
-      gram.block<4, 4>(4 * j, 4 * i) = gram.block<4, 4>(4 * i, 4 * j).transpose();
-      energy.block<4, 4>(4 * j, 4 * i) = energy.block<4, 4>(4 * i, 4 * j).transpose();
+      // Where i = j both are one block.
+      gram.block<4, 4>(4 * j, 4 * i) = gram.block<4, 4>(4 * i, 4 * j).transpose().eval();
+      energy.block<4, 4>(4 * j, 4 * i) = energy.block<4, 4>(4 * i, 4 * j).transpose().eval();
     }
     if (i < count) size.segment<4>(4 * i).setConstant(1 / std::sqrt(gram(4 * i, 4 * i)));
   }
