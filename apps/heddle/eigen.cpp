@@ -1,21 +1,13 @@
 // `heddle eigen`: the smallest eigenpairs of a Hermitian matrix, found and reported.
-#include <algorithm>
-#include <cstdio>
-#include <iostream>
-#include <limits>
-#include <nlohmann/json.hpp>
-#include <optional>
+#include <memory>
+#include <string>
 
 #include "any_case.hpp"
 #include "commands.hpp"
-#include "eigen_settings.hpp"
-#include "heddle/tools/text.hpp"
+#include "find_pairs.hpp"
 #include "io/field_files.hpp"
-#include "json_report.hpp"
-#include "matrix_options.hpp"
-#include "output_path.hpp"
 #include "setting_options.hpp"
-#include "tuning/planning/method_choice.hpp"
+#include "system_choice.hpp"
 
 namespace heddle::cli {
 
@@ -33,7 +25,7 @@ std::string suitable_preconditioners() {
 
 }  // namespace
 
-void check(const EigenCommand& options, const Device& device) {
+void check(const EigenCommand& options, const Device& device, bool on_ranks) {
   if (const auto choice = ComposedChoice::parse(options.preconditioner);
       !choice.is_hermitian() || choice.varies()) {
     throw Error(ErrorKind::usage, std::string("LOBPCG needs a ") +
@@ -56,164 +48,22 @@ void check(const EigenCommand& options, const Device& device) {
     files.writes("--output", numbered(*options.output, k));
   }
   files.check();
-}
-
-EigenOptions settings_of(const EigenCommand& options, Progress* progress) {
-  EigenOptions settings = options.of_solver();
-  if (progress != nullptr) {
-    settings.observer = [progress](const SolveProgress& now) {
-      char text[64];
-      std::snprintf(text, sizeof text, "iteration %lld, residual %.1e", now.iteration,
-                    now.relative_residual);
-      progress->report(-1, text);
-      return true;
-    };
-  }
-  return settings;
-}
-
-AnyMatrix read_square(const EigenCommand& options, const std::string& path, Progress* progress) {
-  AnyMatrix matrix = options.matrix.read(path, progress);
-  if (matrix.rows() == matrix.columns()) return matrix;
-  throw Error(ErrorKind::size_mismatch, path + " makes " + std::to_string(matrix.rows()) + " x " +
-                                            std::to_string(matrix.columns()) +
-                                            " entries; eigenvalues are those of a square matrix");
-}
-
-int dimensions_of(const AnyLinearOperator& matrix) {
-  return matrix.visit([](const auto& A) {
-    const Offset dimensions =
-        all_rows(A->rows(), A->device().stream()) * A->row_components() / ring_size(A->ring());
-    return static_cast<int>(std::clamp<Offset>(dimensions, 1, std::numeric_limits<int>::max()));
-  });
-}
-
-Objective product_objective(const EigenCommand& options) {
-  return Objective::product(options.of_solver().count);
-}
-
-FoundPairs found_in(const EigenCommand& options, const AnyMatrix& matrix, const Device& device) {
-  FoundPairs found;
-  const ChosenPreconditioner chosen =
-      choose_preconditioner(ComposedChoice::parse(options.preconditioner), matrix, 0, device);
-  found.preconditioner =
-      options.preconditioner == automatic ? chosen.choice.text() : options.preconditioner;
-  found.preconditioner_reason = chosen.reason;
-  found.entry = matrix.entry();
-  found.precision = matrix.precision();
-  found.rows = matrix.rows();
-  found.entries = matrix.entries();
-  return found;
-}
-
-void write_and_tell(const EigenCommand& options, std::vector<AnyField>& x, const Device& device,
-                    TerminalProgress* progress, FoundPairs& found) {
-  Stopwatch writing;
-  if (options.output && !found.report.eigenvalues.empty()) {
-    for (int k = 0; k < found.count; ++k) {
-      x[static_cast<std::size_t>(k)].write(numbered(*options.output, k + 1), found.entry, progress);
-    }
-  }
-  found.write_seconds = writing.seconds();
-  if (progress != nullptr) progress->erase();
-  if (options.json) {
-    std::cout << text_of(to_json(options, found, device));
-  } else if (!options.matrix.quiet) {
-    print(options, found, device);
-  }
+  if (on_ranks) check_storage_for_ranks(options.storage);
 }
 
 namespace {
 
-/// The matrix and its solver; trees where that is the storage.
-struct EigenProblem {
-  std::optional<StoredTree> tree, tree_of_mass;
-  std::optional<AnyLinearOperator> matrix;
-  std::optional<AnyEigenSolver> solver;
-
-  void take(const AnyLinearOperator& A, const EigenCommand& options, EigenOptions& settings) {
-    solver.reset();
-    matrix.emplace(A);
-    if (!options.settings.has("count")) settings.count = std::min(settings.count, dimensions_of(A));
-  }
-};
-
-/// Tells `found` of the storage.
-EigenProblem build(const EigenCommand& options, const AnyMatrix& matrix,
-                   const std::optional<AnyMatrix>& mass, const Device& device,
-                   EigenOptions& settings, FoundPairs& found) {
-  const ComposedChoice preconditioner = ComposedChoice::parse(found.preconditioner);
-  EigenProblem problem;
-  if (options.storage.is_hierarchical()) {
-    const NodeChoice choice =
-        options.storage.choose(matrix, device, options.profile, TreeUse::product);
-    found.tree = text_of(choice);
-    found.choice.reason = choice.reason;
-    problem.tree.emplace(store_as_tree(matrix, choice, device, needed_entries(preconditioner)));
-    if (mass) problem.tree_of_mass.emplace(store_as_tree(*mass, choice, device));
-    const StoredTree& tree = *problem.tree;
-    if (needed_entries(preconditioner) != NeededEntries::none) found.memory = tree.entries.memory();
-    problem.take(tree.matrix, options, settings);
-    problem.solver.emplace(tree.matrix, mass ? &problem.tree_of_mass->matrix : nullptr,
-                           tree.entries, preconditioner, settings);
-    return problem;
-  }
-  options.profile.build(
-      found.choice,
-      [&](const Plan& plan) {
-        const AnyOperator sliced(matrix, plan, device);
-        problem.take(sliced, options, settings);
-        found.memory = sliced.memory();
-        problem.solver.emplace(sliced, mass ? &*mass : nullptr, preconditioner, settings);
-      },
-      [&] {
-        return choice_without_copy(options.plan, matrix, device, product_objective(options),
-                                   Profiles());
-      });
-  return problem;
-}
-
-int run_eigen(const EigenCommand& options) {
+int eigen_alone(const EigenCommand& options) {
   const Device device = options.matrix.on();
-  check(options, device);
+  EigenProblem problem = read_problem(options, device, false);
   const auto progress = options.matrix.progress();
-  const Profiles profiles = options.profile.profiles_for({options.plan}, device);
-  Stopwatch reading;
-  const AnyMatrix matrix = read_square(options, options.matrix.path, progress.get());
-  FoundPairs found = found_in(options, matrix, device);
-  std::optional<AnyMatrix> mass;
-  if (!options.mass.empty()) {
-    mass.emplace(read_square(options, options.mass, progress.get()));
-    found.mass_entries = mass->entries();
-  }
-  if (!options.storage.is_hierarchical()) {
-    found.choice =
-        choice_without_copy(options.plan, matrix, device, product_objective(options), profiles);
-  }
-  found.read_seconds = reading.seconds();
-
-  Stopwatch building;
-  EigenOptions settings = settings_of(options, progress.get());
-  if (progress) progress->erase();
-  EigenProblem problem;
-  try {
-    problem = build(options, matrix, mass, device, settings, found);
-  } catch (const Error& error) {
-    throw_with_advice(error);
-  }
-  found.count = settings.count;
-  found.build_seconds = building.seconds();
-
-  std::vector<AnyField> x;
-  x.reserve(static_cast<std::size_t>(found.count));
-  for (int k = 0; k < found.count; ++k) x.push_back(problem.matrix->column_field());
-  found.report = problem.solver->solve(x);
-  found.solver_memory = problem.solver->memory();
-  if (problem.tree) found.tree_memory = problem.tree->memory();
-  if (problem.tree_of_mass) found.solver_memory += problem.tree_of_mass->memory().total();
-
-  write_and_tell(options, x, device, progress.get(), found);
-  return found.report.converged() ? 0 : 1;
+  OneProcess here(options.storage, options.profile, device, progress.get(),
+                  [&] { return choose_plan(options, problem.matrix, device, Profiles()); });
+  const auto forget = [&] {
+    problem.matrix = AnyMatrix(CsrMatrix<real<double>>());
+    problem.mass.reset();
+  };
+  return find_pairs(options, problem, here, forget);
 }
 
 }  // namespace
@@ -255,7 +105,7 @@ void add_eigen(CLI::App& app, int& status, Communicator* ranks) {
       status = eigen_on_ranks(*options, *ranks);
     } else {
       options->ranks.check_use(options->matrix.processor.device);
-      status = options->ranks.is_given() ? eigen_on_ranks(*options) : run_eigen(*options);
+      status = options->ranks.is_given() ? eigen_on_ranks(*options) : eigen_alone(*options);
     }
   });
 }

@@ -40,8 +40,8 @@ nlohmann::ordered_json to_json(const EigenCommand& options, const FoundPairs& fo
   json["mass_norm"] = number_or_null(report.mass_norm);
   json["preconditioner"] = found.preconditioner;
   json["preconditioner_reason"] = found.preconditioner_reason;
-  json["plan"] = found.plan();
-  json["plan_reason"] = found.choice.reason;
+  json["plan"] = found.storage.plan();
+  json["plan_reason"] = found.storage.choice.reason;
   json["entry"] = found.entry.name();
   json["precision"] = name(found.precision);
   json["rows"] = found.rows;
@@ -50,20 +50,35 @@ nlohmann::ordered_json to_json(const EigenCommand& options, const FoundPairs& fo
       found.mass_entries ? nlohmann::ordered_json(*found.mass_entries) : nlohmann::ordered_json();
   json["products"] = report.products;
   json["restarts"] = report.restarts;
-  json["memory"] =
-      found.memory.total() + found.tree_memory.total() + (found.ranks ? found.ranks->memory : 0);
-  if (found.ranks) json["ranks"] = to_json(*found.ranks);
+  json["memory"] = found.storage.bytes();
+  if (found.storage.ranks) json["ranks"] = to_json(*found.storage.ranks);
   json["solver_memory"] = found.solver_memory;
   json["times"] = {{"read", found.read_seconds},
                    {"build", found.build_seconds},
                    {"iterate", report.seconds},
                    {"write", found.write_seconds}};
   json["settings"] = json_of(options.settings, std::array{SettingUse::eigen});
-  add_provenance(json, options.matrix.path, device);
+  add_provenance(json, found.path, device);
   return json;
 }
 
 namespace {
+
+void print_memory(const FoundPairs& found) {
+  const StorageFacts& storage = found.storage;
+  if (storage.ranks) {
+    print(*storage.ranks);
+    std::printf("solver     %s of a rank\n", readable_bytes(found.solver_memory).c_str());
+    return;
+  }
+  const bool is_sliced = storage.tree.empty();
+  std::string text = is_sliced ? to_string(storage.memory) : to_string(storage.tree_memory);
+  if (!is_sliced && storage.memory.total() > 0) {
+    text += ", preconditioner " + to_string(storage.memory);
+  }
+  std::printf("memory     %s, solver%s %s\n", text.c_str(), found.mass_entries ? " and mass" : "",
+              readable_bytes(found.solver_memory).c_str());
+}
 
 void print_pairs(const EigenReport& report) {
   if (report.eigenvalues.empty()) return;
@@ -78,38 +93,20 @@ void print_pairs(const EigenReport& report) {
 
 void print(const EigenCommand& options, const FoundPairs& found, const Device& device) {
   const EigenReport& report = found.report;
-  const std::string rows = readable_count(found.rows);
-  std::printf("matrix     %s: %s x %s %s entries (%s), %s stored\n",
-              io::printable(options.matrix.path).c_str(), rows.c_str(), rows.c_str(),
-              std::string(found.entry.name()).c_str(), std::string(name(found.precision)).c_str(),
-              readable_count(found.entries).c_str());
+  print_matrix(found);
   if (found.mass_entries) {
     std::printf("mass       %s: %s stored\n", io::printable(options.mass).c_str(),
                 readable_count(*found.mass_entries).c_str());
   }
   std::printf("device     %s\n", device.description().c_str());
-  std::printf("plan       %s\n", found.plan().c_str());
-  std::printf("reason     %s\n", io::printable(found.choice.reason).c_str());
-  if (found.ranks) print(*found.ranks);
-  const bool has_entries = found.tree.empty() || found.memory.total() > 0;
-  if (found.ranks) {
-    std::printf("solver     %s of a rank\n", readable_bytes(found.solver_memory).c_str());
-  } else {
-    std::printf("memory     %s%s%s, solver%s %s\n",
-                found.tree.empty() ? "" : to_string(found.tree_memory).c_str(),
-                found.tree.empty() || !has_entries ? "" : ", preconditioner ",
-                has_entries ? to_string(found.memory).c_str() : "",
-                found.mass_entries ? " and mass" : "", readable_bytes(found.solver_memory).c_str());
-  }
+  print_plan(found);
+  print_memory(found);
   std::printf("problem    A x = %sx lambda, the %d smallest, LOBPCG, preconditioner %s\n",
               found.mass_entries ? "M " : "", found.count, found.preconditioner.c_str());
   if (options.preconditioner == automatic) {
     print_without_jacobi(found.preconditioner, found.preconditioner_reason);
   }
-  std::printf("status     %s after %lld iterations%s%s%s\n",
-              std::string(name(report.status)).c_str(), report.iterations,
-              report.detail.empty() ? "" : " (", std::string(report.detail).c_str(),
-              report.detail.empty() ? "" : ")");
+  print_status(report.status, report.iterations, report.detail);
   std::printf(
       "residual   |A x - M x lambda| / ((|A| + |lambda| |M|) |x|), computed from x; |A| is "
       "about %.2e%s\n",
@@ -118,13 +115,12 @@ void print(const EigenCommand& options, const FoundPairs& found, const Device& d
               readable_seconds(found.read_seconds).c_str(),
               readable_seconds(found.build_seconds).c_str(),
               readable_iterations(report.seconds, report.iterations).c_str());
+  std::optional<std::string> files;
   if (options.output) {
-    const std::string files =
-        numbered(*options.output, 1) +
-        (found.count > 1 ? " to " + numbered(*options.output, found.count) : std::string());
-    std::printf("written    %s\n", report.eigenvalues.empty() ? "nothing: no vector was found"
-                                                              : io::printable(files).c_str());
+    files = numbered(*options.output, 1) +
+            (found.count > 1 ? " to " + numbered(*options.output, found.count) : std::string());
   }
+  print_written(files, report.eigenvalues.empty() ? "nothing: no vector was found" : nullptr);
   print_pairs(report);
 }
 

@@ -4,13 +4,14 @@
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "heddle/runtime/any_eigen_solver.hpp"
 #include "heddle/runtime/settings.hpp"
 #include "matrix_options.hpp"
 #include "profile_option.hpp"
 #include "rank_options.hpp"
-#include "rank_report.hpp"
+#include "run_facts.hpp"
 #include "singular_advice.hpp"
 #include "storage_option.hpp"
 
@@ -35,28 +36,16 @@ struct EigenCommand {
   }
 };
 
-/// What the report is made of.
-struct FoundPairs {
+/// The report's facts.
+struct FoundPairs : RunFacts {
+  explicit FoundPairs(RunFacts facts) : RunFacts(std::move(facts)) {}
+
   std::string preconditioner;         // in use
   std::string preconditioner_reason;  // and why
-  AnyEntry entry = EntryKind::real;
-  Precision precision;
-  Index rows;
-  Offset entries;
   std::optional<Offset> mass_entries;
-  PlanChoice choice;
-  MemoryUse memory;  // of the matrix, of a tree's preconditioner
-  std::string tree;  // as the plan of hierarchical storage is written, else empty
-  HierarchicalMemory tree_memory;
-  std::optional<RankSummary> ranks;  // that share the rows
   long long solver_memory = 0;
   int count = 0;
   EigenReport report;
-  double read_seconds = 0;
-  double build_seconds = 0;
-  double write_seconds = 0;
-
-  std::string plan() const { return tree.empty() ? choice.text() : tree; }
 };
 
 /// Of vector k of several, counted from 1: v.mtx.gz is v-3.mtx.gz.

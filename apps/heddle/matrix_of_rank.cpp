@@ -8,8 +8,6 @@
 #include "description/scaling.hpp"
 #include "gathered_rows.hpp"
 #include "heddle/distributed_operator.hpp"
-#include "matrix_options.hpp"
-#include "stopwatch.hpp"
 
 namespace heddle::cli {
 
@@ -80,52 +78,10 @@ AnyField MatrixOfRank::part_of(const AnyField& all) const {
   return part;
 }
 
-AnyField MatrixOfRank::whole_field() const {
-  return AnyField(static_cast<Index>(partition_.rows()), matrix_->row_field().components(),
-                  precision_, Device::cpu());
-}
-
 AnyField MatrixOfRank::gathered(AnyField& part) const {
-  AnyField all = whole_field();
+  AnyField all(static_cast<Index>(partition_.rows()), part.components(), precision_, Device::cpu());
   gather_rows(ranks_, partition_, part, all);
   return all;
-}
-
-FieldsOfFile MatrixOfRank::read_fields(const std::string& option, const std::string& path,
-                                       std::optional<int> count) const {
-  FieldsOfFile read = cli::read_fields(
-      option, path, {matrix_->entry(), precision_, static_cast<Index>(partition_.rows())}, count,
-      Device::cpu(), nullptr);
-  for (AnyField& field : read.fields) field = part_of(field);
-  return read;
-}
-
-RightHandSide MatrixOfRank::right_hand_side(const std::string& rhs, std::optional<int> count,
-                                            std::uint64_t seed, double shift) const {
-  if (rhs == "ones")
-    return cli::right_hand_side(rhs, count, seed, *matrix_, 0, Device::cpu(), nullptr);
-  RightHandSide made;
-  if (!rhs.empty()) {
-    Stopwatch reading;
-    FieldsOfFile read = read_fields("--rhs", rhs, count);
-    made.b = std::move(read.fields);
-    made.text = read.text;
-    made.read_seconds = reading.seconds();
-    return made;
-  }
-  for (int k = 0; k < count.value_or(1); ++k) {
-    AnyField& exact = made.exact.emplace_back(whole_field());
-    fill_random(exact, seed + static_cast<std::uint64_t>(k));
-    const AnyField part = part_of(exact);
-    AnyField& b = made.b.emplace_back(matrix_->row_field());
-    matrix_->apply(part, b);
-    const Offset scalars = Offset(b.rows()) * b.components();
-    for (Offset i = 0; shift != 0 && i < scalars; ++i) {
-      b.set(i, b.get(i) + shift * part.get(i));
-    }
-  }
-  made.text = random_system_in_words(shift, seed, count.value_or(1));
-  return made;
 }
 
 }  // namespace heddle::cli

@@ -1,21 +1,16 @@
 // A rank's rows of a matrix that has been read, and of fields that all ranks have.
 #pragma once
 
-#include <cstdint>
 #include <functional>
 #include <optional>
-#include <string>
-#include <vector>
 
 #include "heddle/communicator.hpp"
-#include "heddle/error.hpp"
 #include "heddle/partition.hpp"
 #include "heddle/plan_choice.hpp"
 #include "heddle/runtime/any_matrix.hpp"
-#include "heddle/runtime/any_solver.hpp"
+#include "heddle/runtime/any_operator.hpp"
 #include "rank_options.hpp"
 #include "rank_report.hpp"
-#include "right_hand_side.hpp"
 
 namespace heddle::cli {
 
@@ -37,20 +32,11 @@ class MatrixOfRank {
   AnyLinearOperator in_own_basis(const MatrixOfRank& other) const;
   /// In sliced storage, for preconditioners of these rows alone.
   const AnyOperator& diagonal() const { return *diagonal_; }
-  Communicator& ranks() const { return ranks_; }
 
   /// This rank's rows of a field that all ranks have.
   AnyField part_of(const AnyField& all) const;
-  /// Zeros for all rows.
-  AnyField whole_field() const;
   /// All rows of a field that each rank has a part of. Collective.
   AnyField gathered(AnyField& part) const;
-  /// As `right_hand_side`: this rank's rows of b, and all rows of solutions. Collective.
-  RightHandSide right_hand_side(const std::string& rhs, std::optional<int> count,
-                                std::uint64_t seed, double shift) const;
-  /// This rank's rows of fields in a file, see `cli::read_fields`.
-  FieldsOfFile read_fields(const std::string& option, const std::string& path,
-                           std::optional<int> count) const;
   /// Collective.
   RankSummary summary() const { return summary_(); }
 

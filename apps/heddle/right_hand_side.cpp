@@ -6,7 +6,6 @@
 #include "heddle/error.hpp"
 #include "heddle/read.hpp"
 #include "io/field_layout.hpp"
-#include "matrix_options.hpp"
 #include "stopwatch.hpp"
 
 namespace heddle::cli {
@@ -118,28 +117,10 @@ std::string random_system_in_words(double shift, std::uint64_t seed, int count) 
          (count > 1 ? " to " + std::to_string(seed + static_cast<std::uint64_t>(count) - 1) : "");
 }
 
-RightHandSide right_hand_side(const std::string& rhs, std::optional<int> count, std::uint64_t seed,
-                              const AnyLinearOperator& A, double shift, const Device& device,
-                              Progress* progress) {
-  if (!rhs.empty() && rhs != "ones") {
-    return right_hand_side_of_file(rhs, count, rows_of(A), device, progress);
-  }
-  RightHandSide made{{}, {}, "ones", 0};
-  const int scalars = scalars_of_number(A.entry());
-  for (int k = 0; k < count.value_or(1); ++k) {
-    AnyField& b = made.b.emplace_back(A.row_field());
-    const Offset end = Offset(b.rows()) * b.components();
-    if (!rhs.empty()) {
-      for (Offset i = 0; i < end; i += scalars) b.set(i, 1);
-      continue;
-    }
-    AnyField& exact = made.exact.emplace_back(A.column_field());
-    fill_random(exact, seed + static_cast<std::uint64_t>(k));
-    A.apply(exact, b);
-    for (Offset i = 0; shift != 0 && i < end; ++i) b.set(i, b.get(i) + shift * exact.get(i));
-  }
-  if (rhs.empty()) made.text = random_system_in_words(shift, seed, count.value_or(1));
-  return made;
+void fill_ones(AnyField& field, const AnyEntry& entry) {
+  const Offset scalars = Offset(field.rows()) * field.components();
+  const int step = scalars_of_number(entry);
+  for (Offset i = 0; i < scalars; i += step) field.set(i, 1);
 }
 
 double relative_error(const AnyField& x, const AnyField& exact) {

@@ -39,13 +39,6 @@ struct RightHandSide {
   double read_seconds = 0;
 };
 
-/// `rhs` as --rhs has it: a file of right-hand sides, see `read_fields`, ones, or empty for
-/// (A + shift I) x* with random x* of this seed and those that follow it; of both there is one
-/// without `count`.
-RightHandSide right_hand_side(const std::string& rhs, std::optional<int> count, std::uint64_t seed,
-                              const AnyLinearOperator& A, double shift, const Device& device,
-                              Progress* progress);
-
 /// The right-hand sides in a file that --rhs names.
 RightHandSide right_hand_side_of_file(const std::string& rhs, std::optional<int> count,
                                       const FieldsWanted& wanted, const Device& device,
@@ -53,6 +46,9 @@ RightHandSide right_hand_side_of_file(const std::string& rhs, std::optional<int>
 
 /// Those of the random solutions of `count` seeds, for reports.
 std::string random_system_in_words(double shift, std::uint64_t seed, int count);
+
+/// The number 1 in every row of zeros.
+void fill_ones(AnyField& field, const AnyEntry& entry);
 
 /// |x - exact| / |exact|, or |x - exact| where the solution is 0.
 double relative_error(const AnyField& x, const AnyField& exact);

@@ -52,6 +52,31 @@ nlohmann::ordered_json error_of(const SolveOutcome& outcome, std::size_t system)
   return number_or_null(outcome.errors[system]);
 }
 
+nlohmann::ordered_json json_of_multigrid(const SolveOutcome& outcome) {
+  const MultigridChoice& choice = outcome.multigrid;
+  nlohmann::ordered_json json = cli::to_json(*outcome.hierarchy, choice.level_precision);
+  json["cycle"] = name(choice.cycle);
+  json["smoother"] = name(choice.smoother);
+  json["interpolation"] = name(choice.interpolation);
+  json["reason"] = outcome.multigrid_reason.empty() ? "as named" : outcome.multigrid_reason;
+  const std::optional<double> factor = factor_of(outcome);
+  json["factor"] = factor ? nlohmann::ordered_json(*factor) : nullptr;
+  return json;
+}
+
+nlohmann::ordered_json json_of_systems(const SolveOutcome& outcome) {
+  nlohmann::ordered_json systems = nlohmann::ordered_json::array();
+  for (std::size_t k = 0; k < outcome.reports.size(); ++k) {
+    const Report& report = outcome.reports[k];
+    systems.push_back({{"status", name(report.status)},
+                       {"iterations", report.iterations},
+                       {"residual", number_or_null(report.residual)},
+                       {"returned", name(report.returned)},
+                       {"error", error_of(outcome, k)}});
+  }
+  return systems;
+}
+
 void print_steps(const Report& report) {
   if (!report.interval && !report.omega) return;
   std::printf("steps      ");
@@ -79,8 +104,23 @@ void print_systems(const SolveOutcome& outcome) {
 /// has its own.
 std::string text_of_processors(const SolveOutcome& outcome) {
   const int processors = outcome.report().processors;
-  if (processors == 0 || outcome.ranks) return "";
+  if (processors == 0 || outcome.storage.ranks) return "";
   return ", on " + std::to_string(processors) + (processors == 1 ? " processor" : " processors");
+}
+
+void print_memory(const SolveOutcome& outcome) {
+  const StorageFacts& storage = outcome.storage;
+  if (storage.ranks) return print(*storage.ranks);
+  std::string text = to_string(storage.memory);
+  if (!storage.tree.empty()) {
+    text = to_string(storage.tree_memory);
+    const long long of_preconditioner = storage.memory.total();
+    if (of_preconditioner > 0) {
+      text += ", entries for the preconditioner " + readable_bytes(of_preconditioner);
+    }
+  }
+  if (outcome.narrow_memory > 0) text += ", in floats " + readable_bytes(outcome.narrow_memory);
+  std::printf("memory     %s\n", text.c_str());
 }
 
 /// Which x a solve returned that has not converged.
@@ -98,6 +138,38 @@ const char* returned_in_words(const Report& report) {
 /// Of a solve that began with floats.
 std::string fields_of_last_runs(const SolveOutcome& outcome) {
   return outcome.report().stored == "own" ? "double" : "float";
+}
+
+/// How the solve ended, and the time that it took.
+void print_result(const SolveOutcome& outcome) {
+  const Report& report = outcome.report();
+  print_steps(report);
+  print_systems(outcome);
+  print_status(report.status, report.iterations, report.detail);
+  std::printf(
+      "residual   |b - A x| / |b| = %.3e, computed from x (asked for %.1e)%s\n", report.residual,
+      report.baseline_norm > 0 ? report.target_norm / report.baseline_norm : 0.0,
+      report.restarts > 0 ? (", after " + std::to_string(report.restarts) + " restarts").c_str()
+                          : "");
+  if (!report.converged()) std::printf("returned   %s\n", returned_in_words(report));
+  if (report.backward_error >= 0) {
+    std::printf(
+        "rounding   |b - A x| / (|A||x| + |b|) = %.1e, estimated: the backward error of x\n",
+        report.backward_error);
+  }
+  if (outcome.reported < outcome.errors.size()) {
+    std::printf("error      |x - x*| / |x*| = %.3e\n", outcome.errors[outcome.reported]);
+  }
+  if (outcome.tiles) std::printf("advice     %s\n", advice_on(*outcome.tiles).c_str());
+  std::printf("time       read %s, build %s, permute %s, iterate %s\n",
+              readable_seconds(outcome.read_seconds).c_str(),
+              readable_seconds(outcome.build_seconds).c_str(),
+              readable_seconds(report.permute_seconds).c_str(),
+              readable_iterations(report.iterate_seconds, report.iterations).c_str());
+  std::printf("bandwidth  %.1f GB/s: %s an iteration, modelled\n", report.bandwidth() / 1e9,
+              readable_bytes(static_cast<double>(report.bytes_per_iteration)).c_str());
+  print_written(outcome.output,
+                outcome.all_refused() ? "nothing: the system was refused" : nullptr);
 }
 
 }  // namespace
@@ -151,19 +223,10 @@ nlohmann::ordered_json to_json(const SolveOutcome& outcome, const Device& device
   json["preconditioner"] = outcome.preconditioner;
   json["preconditioner_reason"] = outcome.preconditioner_reason;
   if (outcome.tiles) json["advice"] = advice_on(*outcome.tiles);
-  if (outcome.hierarchy) {
-    json["multigrid"] = to_json(*outcome.hierarchy, outcome.multigrid.level_precision);
-    json["multigrid"]["cycle"] = name(outcome.multigrid.cycle);
-    json["multigrid"]["smoother"] = name(outcome.multigrid.smoother);
-    json["multigrid"]["interpolation"] = name(outcome.multigrid.interpolation);
-    json["multigrid"]["reason"] =
-        outcome.multigrid_reason.empty() ? "as named" : outcome.multigrid_reason;
-    const std::optional<double> factor = factor_of(outcome);
-    json["multigrid"]["factor"] = factor ? nlohmann::ordered_json(*factor) : nullptr;
-  }
-  json["plan"] = outcome.tree.empty() ? outcome.choice.text() : outcome.tree;
-  json["plan_reason"] = outcome.choice.reason;
-  if (report.processors > 0 && !outcome.ranks) json["processors"] = report.processors;
+  if (outcome.hierarchy) json["multigrid"] = json_of_multigrid(outcome);
+  json["plan"] = outcome.storage.plan();
+  json["plan_reason"] = outcome.storage.choice.reason;
+  if (report.processors > 0 && !outcome.storage.ranks) json["processors"] = report.processors;
   json["loop"] = report.loop;
   json["stored"] = report.stored;
   if (!report.basis.empty()) json["basis"] = report.basis;
@@ -173,24 +236,15 @@ nlohmann::ordered_json to_json(const SolveOutcome& outcome, const Device& device
   json["rows"] = outcome.rows;
   json["entries"] = outcome.entries;
   json["restarts"] = report.restarts;
-  json["memory"] = outcome.memory.total() + (outcome.ranks ? outcome.ranks->memory : 0) +
-                   (outcome.tree.empty() ? 0 : outcome.tree_memory.total()) + outcome.narrow_memory;
-  if (outcome.ranks) json["ranks"] = to_json(*outcome.ranks);
+  json["memory"] = outcome.storage.bytes() + outcome.narrow_memory;
+  if (outcome.storage.ranks) json["ranks"] = to_json(*outcome.storage.ranks);
   if (!outcome.rank_choice.empty()) json["rank_choice"] = outcome.rank_choice;
   json["times"] = {{"read", outcome.read_seconds},
                    {"build", outcome.build_seconds},
                    {"permute", report.permute_seconds},
                    {"iterate", report.iterate_seconds},
                    {"write", outcome.write_seconds}};
-  json["systems"] = nlohmann::ordered_json::array();
-  for (std::size_t k = 0; k < outcome.reports.size(); ++k) {
-    const Report& of = outcome.reports[k];
-    json["systems"].push_back({{"status", name(of.status)},
-                               {"iterations", of.iterations},
-                               {"residual", number_or_null(of.residual)},
-                               {"returned", name(of.returned)},
-                               {"error", error_of(outcome, k)}});
-  }
+  json["systems"] = json_of_systems(outcome);
   json["bytes_per_iteration"] = report.bytes_per_iteration;
   json["bandwidth"] = report.bandwidth();
   json["settings"] = outcome.settings;
@@ -200,32 +254,11 @@ nlohmann::ordered_json to_json(const SolveOutcome& outcome, const Device& device
 
 void print(const SolveOutcome& outcome, const Device& device) {
   const Report& report = outcome.report();
-  std::printf("matrix     %s: %s x %s %s entries (%s), %s stored\n",
-              io::printable(outcome.path).c_str(), readable_count(outcome.rows).c_str(),
-              readable_count(outcome.rows).c_str(), std::string(outcome.entry.name()).c_str(),
-              std::string(name(outcome.precision)).c_str(),
-              readable_count(outcome.entries).c_str());
+  print_matrix(outcome);
   std::printf("device     %s%s\n", device.description().c_str(),
               text_of_processors(outcome).c_str());
-  std::printf("plan       %s\n",
-              (outcome.tree.empty() ? outcome.choice.text() : outcome.tree).c_str());
-  std::printf("reason     %s\n", io::printable(outcome.choice.reason).c_str());
-  if (!outcome.rank_choice.empty()) std::printf("ranks      %s\n", outcome.rank_choice.c_str());
-  const long long of_preconditioner = outcome.memory.total();
-  const std::string of_tree = to_string(outcome.tree_memory) +
-                              (of_preconditioner > 0 ? ", entries for the preconditioner " +
-                                                           readable_bytes(of_preconditioner)
-                                                     : std::string());
-  if (outcome.ranks) {
-    print(*outcome.ranks);
-  } else {
-    const std::string in_floats = outcome.narrow_memory > 0
-                                      ? ", in floats " + readable_bytes(outcome.narrow_memory)
-                                      : std::string();
-    std::printf("memory     %s%s\n",
-                (outcome.tree.empty() ? to_string(outcome.memory) : of_tree).c_str(),
-                in_floats.c_str());
-  }
+  print_plan(outcome);
+  print_memory(outcome);
   std::printf(
       "system     b = %s, %s, preconditioner %s, loop %s, stored %s%s%s\n",
       io::printable(outcome.right_hand_side).c_str(),
@@ -253,38 +286,7 @@ void print(const SolveOutcome& outcome, const Device& device) {
     std::printf("factor     an iteration left %.2f of the residual%s\n", *factor,
                 remedy_for(*factor, outcome).c_str());
   }
-  print_steps(report);
-  print_systems(outcome);
-  std::printf("status     %s after %lld iterations%s%s%s\n",
-              std::string(name(report.status)).c_str(), report.iterations,
-              report.detail.empty() ? "" : " (", std::string(report.detail).c_str(),
-              report.detail.empty() ? "" : ")");
-  std::printf(
-      "residual   |b - A x| / |b| = %.3e, computed from x (asked for %.1e)%s\n", report.residual,
-      report.baseline_norm > 0 ? report.target_norm / report.baseline_norm : 0.0,
-      report.restarts > 0 ? (", after " + std::to_string(report.restarts) + " restarts").c_str()
-                          : "");
-  if (!report.converged()) std::printf("returned   %s\n", returned_in_words(report));
-  if (report.backward_error >= 0) {
-    std::printf(
-        "rounding   |b - A x| / (|A||x| + |b|) = %.1e, estimated: the backward error of x\n",
-        report.backward_error);
-  }
-  if (outcome.reported < outcome.errors.size()) {
-    std::printf("error      |x - x*| / |x*| = %.3e\n", outcome.errors[outcome.reported]);
-  }
-  if (outcome.tiles) std::printf("advice     %s\n", advice_on(*outcome.tiles).c_str());
-  std::printf("time       read %s, build %s, permute %s, iterate %s\n",
-              readable_seconds(outcome.read_seconds).c_str(),
-              readable_seconds(outcome.build_seconds).c_str(),
-              readable_seconds(report.permute_seconds).c_str(),
-              readable_iterations(report.iterate_seconds, report.iterations).c_str());
-  std::printf("bandwidth  %.1f GB/s: %s an iteration, modelled\n", report.bandwidth() / 1e9,
-              readable_bytes(static_cast<double>(report.bytes_per_iteration)).c_str());
-  if (outcome.output) {
-    std::printf("written    %s\n", outcome.all_refused() ? "nothing: the system was refused"
-                                                         : io::printable(*outcome.output).c_str());
-  }
+  print_result(outcome);
 }
 
 }  // namespace heddle::cli

@@ -4,14 +4,12 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "heddle/hierarchical_memory.hpp"
 #include "heddle/multigrid.hpp"
-#include "heddle/runtime/any_entry.hpp"
 #include "heddle/runtime/preconditioner_choice.hpp"
-#include "plan_text.hpp"
-#include "rank_report.hpp"
+#include "run_facts.hpp"
 #include "tuning/planning/hidden_tiles.hpp"
 #include "tuning/planning/method_choice.hpp"
 
@@ -20,9 +18,10 @@ namespace heddle::cli {
 /// Why multigrid has its settings, where neither options nor a profile say so.
 inline constexpr const char* default_settings = "default";
 
-/// What the report is made of.
-struct SolveOutcome {
-  std::string path;
+/// The report's facts.
+struct SolveOutcome : RunFacts {
+  explicit SolveOutcome(RunFacts facts) : RunFacts(std::move(facts)) {}
+
   std::string preconditioner;         // in use
   std::string preconditioner_reason;  // and why
   bool has_automatic_preconditioner = false;
@@ -30,32 +29,19 @@ struct SolveOutcome {
   std::string multigrid_reason;              // of its settings; empty where they are named
   std::optional<MultigridReport> hierarchy;  // that it made
   std::optional<std::string> output;
-  AnyEntry entry = EntryKind::real;
-  Precision precision;
-  Index rows;
-  Offset entries;
   MethodChoice method;
   std::optional<HiddenTiles> tiles;  // of the matrix
-  PlanChoice choice;
   long long narrow_memory = 0;  // of the matrix in floats whose fields are in floats too; else 0
-  MemoryUse memory;             // of a tree its diagonal, where the preconditioner keeps that
-  std::string tree;             // hierarchical storage as text; empty for sliced storage
-  HierarchicalMemory tree_memory;
-  std::optional<RankSummary> ranks;  // that share the rows
-  std::string rank_choice;           // why so many or none, where the options leave that open
-  nlohmann::ordered_json settings;   // that were given
+  nlohmann::ordered_json settings;  // that were given
   double shift = 0;
-  std::string right_hand_side;
   bool has_guess = false;       // x began elsewhere than at 0
   std::vector<Report> reports;  // of each right-hand side
   std::vector<double> errors;   // |x - x*| / |x*| of each whose solution x* is known
   std::size_t reported = 0;     // the system that the report tells most of
+
   const Report& report() const { return reports.at(reported); }
   /// There is no x to be written, see `is_refused`.
   bool all_refused() const;
-  double read_seconds = 0;
-  double build_seconds = 0;
-  double write_seconds = 0;
 };
 
 /// No iteration was made, nor can be: x is as it was given, and an older solution stays in its

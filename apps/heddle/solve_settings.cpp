@@ -1,28 +1,15 @@
 #include "solve_settings.hpp"
 
 #include <cmath>
-#include <filesystem>
-#include <iostream>
-#include <utility>
 
 #include "heddle/block_conjugate_gradient.hpp"
-#include "heddle/tools/text.hpp"
 #include "io/field_files.hpp"
-#include "json_report.hpp"
-#include "output_path.hpp"
-#include "right_hand_side.hpp"
-#include "singular_advice.hpp"
 #include "solve_least_squares.hpp"
 
 namespace heddle::cli {
 
 namespace {
 
-/// Of a picture, and the line below that.
-std::string picture_title(const SolveOutcome& outcome) {
-  return std::filesystem::path(outcome.path).filename().string() + ": " +
-         std::string(outcome.method.method->name) + ", preconditioner " + outcome.preconditioner;
-}
 /// Fields in floats are of solves in double, of a stored matrix that one device has.
 void check_field_precision(const SolveOptions& options) {
   if (!options.has_narrow_fields()) return;
@@ -36,17 +23,7 @@ void check_field_precision(const SolveOptions& options) {
   if (options.method == block_cg_method.info.name) refuse("--solver " + options.method);
 }
 
-std::string system_in_words(const SolveOutcome& outcome) {
-  const std::string rows = readable_count(outcome.rows);
-  return rows + " x " + rows + " " + std::string(outcome.entry.name()) + " entries (" +
-         std::string(name(outcome.precision)) + "), b = " + outcome.right_hand_side;
-}
-
 }  // namespace
-
-std::string preconditioner_of(const SolveOptions& options) {
-  return options.preconditioner.value_or(automatic);
-}
 
 void check(const SolveOptions& options, const Device& device) {
   if (!std::isfinite(options.shift)) {
@@ -109,82 +86,6 @@ SolverOptions settings_of(const SolveOptions& options, SolveWatch& watch) {
   settings.record_history = options.history.wanted();
   watch.listen(settings);
   return settings;
-}
-
-PlanChoice choose(const SolveOptions& options, const AnyMatrix& matrix, const MethodInfo& method,
-                  const Device& device, const Profiles& profiles) {
-  return choose(options, subject_of(matrix), method, device, profiles);
-}
-
-PlanChoice choose(const SolveOptions& options, const PlanSubject& matrix, const MethodInfo& method,
-                  const Device& device, const Profiles& profiles) {
-  const Objective objective = objective_of(method, options.right_hand_sides.value_or(1));
-  if (options.shift != 0 || !is_listed(method)) {
-    return choice_without_copy(options.plan, matrix, device, objective, profiles);
-  }
-  return choice_for(options.plan, matrix, device, objective, profiles);
-}
-
-SolveOutcome outcome_of(const SolveOptions& options, const AnyMatrix& matrix,
-                        const ChosenPreconditioner& preconditioner) {
-  SolveOutcome outcome;
-  outcome.path = options.matrix.path;
-  outcome.preconditioner = preconditioner_of(options);
-  outcome.has_automatic_preconditioner = outcome.preconditioner == automatic;
-  if (outcome.has_automatic_preconditioner) {
-    outcome.preconditioner = preconditioner.choice.text();
-  }
-  outcome.preconditioner_reason = preconditioner.reason;
-  outcome.output = options.output;
-  outcome.has_guess = !options.guess.empty();
-  outcome.shift = options.shift;
-  outcome.settings = json_of(options.settings, solve_uses);
-  outcome.entry = matrix.entry();
-  outcome.precision = matrix.precision();
-  outcome.rows = matrix.rows();
-  outcome.entries = matrix.entries();
-  outcome.tiles = hidden_tiles(matrix);
-  return outcome;
-}
-
-std::vector<AnyField> solve_repeatedly(const SolveOptions& options, SolveWatch& watch,
-                                       const std::vector<AnyField>& b,
-                                       const std::vector<AnyField>& guess,
-                                       const std::function<AnySolver&()>& solver,
-                                       const std::function<bool()>& gives_way,
-                                       SolveOutcome& outcome) {
-  std::vector<AnyField> x;
-  const auto solve_once = [&] {
-    x = guess;
-    watch.begin(solver(), outcome.method, b.size());
-    outcome.reports = solver().solve(b, x);
-    outcome.reported = most_telling(outcome.reports);
-    watch.end(outcome.report(), outcome.reported);
-  };
-  std::vector<double> seconds;
-  for (int repetition = 0; repetition < options.repetitions; ++repetition) {
-    solve_once();
-    while (gives_way()) solve_once();
-    seconds.push_back(outcome.report().iterate_seconds);
-  }
-  outcome.reports[outcome.reported].iterate_seconds = median(std::move(seconds));
-  return x;
-}
-
-int tell(const SolveOptions& options, const SolveOutcome& outcome, const Device& device) {
-  if (options.json) {
-    std::cout << text_of(to_json(outcome, device));
-  } else if (!options.matrix.quiet) {
-    print(outcome, device);
-  }
-  return outcome.report().converged() ? 0 : 1;
-}
-
-void write_history(const SolveOptions& options, const SolveOutcome& outcome,
-                   const std::vector<double>& residuals) {
-  options.history.write(
-      history_of(residuals, outcome.report(), tolerance_of(options, outcome.precision)),
-      picture_title(outcome), system_in_words(outcome));
 }
 
 }  // namespace heddle::cli

@@ -121,8 +121,8 @@ StoredTree store_defined(const DefinedMatrix<S>& matrix, const NodeChoice& choic
     if (needed == NeededEntries::diagonal) return diagonal_of(matrix);
     return {matrix.definition(), 0, 0, Array<Offset>(1), {}, {}};
   };
-  return {{matrix.definition(), std::shared_ptr<const LinearOperator<S>>(tree)},
-          AnyOperator(AnyMatrix(entries()), parse_plan("CSR"), device),
+  return {{{matrix.definition(), std::shared_ptr<const LinearOperator<S>>(tree)},
+           AnyOperator(AnyMatrix(entries()), parse_plan("CSR"), device)},
           [tree] { return tree->memory(); }};
 }
 
@@ -160,8 +160,7 @@ StoredTree store_as_tree(const AnyMatrix& matrix, const NodeChoice& choice, cons
       if (needed == NeededEntries::all) return sliced(matrix);
       return sliced(AnyMatrix(needed == NeededEntries::none ? CsrMatrix<E>() : tree->diagonal()));
     };
-    return {{matrix.entry(), std::shared_ptr<const LinearOperator<S>>(tree)},
-            entries_for(),
+    return {{{matrix.entry(), std::shared_ptr<const LinearOperator<S>>(tree)}, entries_for()},
             [tree] { return tree->memory(); }};
   });
 }

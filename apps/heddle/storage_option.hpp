@@ -8,7 +8,7 @@
 
 #include "heddle/hierarchical_memory.hpp"
 #include "heddle/runtime/any_matrix.hpp"
-#include "heddle/runtime/any_solver.hpp"
+#include "heddle/runtime/any_operator.hpp"
 #include "heddle/runtime/settings.hpp"
 #include "profile_option.hpp"
 
@@ -32,10 +32,9 @@ inline std::string text_of(const NodeChoice& choice, bool is_dynamic = false) {
   return "hisparse," + to_string(choice.nodes) + (is_dynamic ? ",schedule=tree" : "");
 }
 
-/// A matrix as a tree.
+/// A matrix as a tree, and the entries that preconditioners need in sliced storage; may be empty.
 struct StoredTree {
-  AnyLinearOperator matrix;
-  AnyOperator entries;  // that preconditioners need, in sliced storage; may be empty
+  AnySystem system;
   /// With the schedules that products have made by now; on a GPU those are there.
   std::function<HierarchicalMemory()> memory;
 };

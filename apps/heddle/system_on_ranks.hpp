@@ -6,48 +6,19 @@
 #include "heddle/communicator.hpp"
 #include "heddle/partition.hpp"
 #include "io/npz_rows.hpp"
-#include "solve_alone.hpp"
-#include "solve_settings.hpp"
+#include "system_choice.hpp"
 
 namespace heddle::cli {
 
-/// The matrix of checked options, and what method and plan are chosen by.
-struct ReadSystem {
-  ReadMatrix read;
-  ComposedChoice preconditioner;
-  Profiles profiles;
-};
-
-/// A system, of which a rank has all rows, or its own.
-struct SystemOnRanks {
-  AnyMatrix matrix;
-  ComposedChoice preconditioner;
-  Device device;  // of all ranks on a CPU, or of the first one
-  SolveOutcome outcome;
-  bool has_all_rows = true;
-  /// Why least squares solve it; none where they do not, and where there is a method.
-  std::optional<std::string> least_squares = {};
-};
-
-/// Throws `Error` (unsupported) for what ranks do not take.
-void check_for_ranks(const SolveOptions& options, const ComposedChoice& preconditioner);
-void check_storage_for_ranks(const StorageOption& storage);
-
-/// All rows. Checks the options.
-ReadSystem read_system(const SolveOptions& options, const Device& device);
-
-/// Chooses method and plan. Throws `Error` (unsupported) unless the matrix is square.
-SystemOnRanks system_of(const SolveOptions& options, ReadSystem system, const Device& device);
-
 /// What a rank knows before rank 0 shares a system that it alone has read. Checks the options.
-SystemOnRanks system_of_others(const SolveOptions& options, const Device& device);
+ChosenSystem system_of_others(const SolveOptions& options, const Device& device);
 
 /// None where one rank's rows have no Jacobi, after each chose by its own. Collective.
-void agree_on_preconditioner(SystemOnRanks& system, Communicator& ranks);
+void agree_on_preconditioner(ChosenSystem& system, Communicator& ranks);
 
-/// Each rank gets its rows, and what rank 0 has chosen: `system` is `system_of` there, and
-/// `system_of_others` elsewhere. `partition` is that of rank 0. Collective.
-void share_system(const MatrixOptions& options, SystemOnRanks& system,
+/// Each rank gets its rows, and what rank 0 has chosen: `system` is `choose_on_ranks` there,
+/// and `system_of_others` elsewhere. `partition` is that of rank 0. Collective.
+void share_system(const MatrixOptions& options, ChosenSystem& system,
                   std::optional<Partition>& partition, Communicator& ranks);
 
 /// The entry that is named, or that of the matrix that rank 0 has read. Collective.
@@ -60,9 +31,9 @@ std::optional<NpzRows> file_by_rows(const SolveOptions& options, const Device& d
 
 /// The rows of this rank, which calls no other. Checks the options. Rank 0 reads where all entries
 /// lie, too, if a plan is to be chosen; the plan of others is to be that of rank 0.
-SystemOnRanks read_own_rows(const SolveOptions& options, const NpzRows& file,
-                            const Partition& partition, int rank, const Device& device,
-                            NpzRows::Sums& sums);
+ChosenSystem read_own_rows(const SolveOptions& options, const NpzRows& file,
+                           const Partition& partition, int rank, const Device& device,
+                           NpzRows::Sums& sums);
 /// Throws `Error` (malformed_file) on all ranks unless what they have read is what was written.
 /// Collective.
 void check_sums(const NpzRows& file, const NpzRows::Sums& mine, Communicator& ranks);

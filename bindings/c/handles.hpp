@@ -12,9 +12,9 @@
 
 #include "guard.hpp"
 #include "heddle.h"
-#include "heddle/lsmr.hpp"
 #include "heddle/preconditioner.hpp"
 #include "heddle/report.hpp"
+#include "heddle/runtime/any_least_squares.hpp"
 #include "heddle/runtime/any_matrix.hpp"
 #include "heddle/runtime/any_solver.hpp"
 #include "heddle/runtime/settings.hpp"
@@ -28,8 +28,6 @@ template <template <class> class T>
 using InEither = std::variant<T<float>, T<double>>;
 template <class S>
 using SharedPreconditioner = std::shared_ptr<Preconditioner<S>>;
-template <class S>
-using OwnedLsmr = std::unique_ptr<Lsmr<S>>;
 
 class RanksInReach;
 
@@ -136,6 +134,6 @@ struct heddle_solver {
 struct heddle_least_squares {
   heddle::c::SharedMessages messages;
   std::shared_ptr<const heddle::c::OperatorParts> of;
-  heddle::c::InEither<heddle::c::OwnedLsmr> solver;
+  heddle::AnyLeastSquares solver;
   std::atomic_flag at_work = ATOMIC_FLAG_INIT;
 };

@@ -4,7 +4,6 @@
 
 #include "guard.hpp"
 #include "handles.hpp"
-#include "heddle/lsmr.hpp"
 #include "settings_given.hpp"
 #include "sized_struct.hpp"
 #include "solve_calls.hpp"
@@ -39,11 +38,8 @@ heddle_status heddle_least_squares_create(const heddle_operator* A, const heddle
     heddle_least_squares*& out = required(solver, "solver");
     auto options = options_of<LeastSquaresOptions>(settings);
     options.observer = observer_of<LeastSquaresProgress>(settings);
-    out = A->parts->matrix.visit([&]<class S>(
-                                     const std::shared_ptr<const LinearOperator<S>>& matrix) {
-      return new heddle_least_squares{
-          A->messages, A->parts, std::make_unique<Lsmr<S>>(OperatorReference<S>(matrix), options)};
-    });
+    out =
+        new heddle_least_squares{A->messages, A->parts, AnyLeastSquares(A->parts->matrix, options)};
   });
 }
 
@@ -57,10 +53,9 @@ heddle_status heddle_least_squares_solve(heddle_least_squares* solver, const hed
     const LeastSquaresReport made =
         parts.matrix.visit([&]<class S>(const std::shared_ptr<const LinearOperator<S>>& matrix) {
           const Device device = matrix->device();
-          return std::get<OwnedLsmr<S>>(solver->solver)
-              ->solve(
-                  field_of<const S>(b, parts.entry, matrix->row_components(), device.stream(), "b"),
-                  field_of<S>(x, parts.entry, matrix->column_components(), device.stream(), "x"));
+          return solver->solver.solver<S>().solve(
+              field_of<const S>(b, parts.entry, matrix->row_components(), device.stream(), "b"),
+              field_of<S>(x, parts.entry, matrix->column_components(), device.stream(), "x"));
         });
     if (report != nullptr) write_struct(report, ::told(made), "heddle_least_squares_report");
   });

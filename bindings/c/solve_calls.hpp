@@ -63,13 +63,12 @@ inline void forget_own_report(heddle_solver& solver) {
 /// The solver asks the caller's observer, or, as `enqueue` needs it, does not. That leaves what was
 /// prepared as it is: graphs of the caller's go on using it.
 inline void set_observed(heddle_solver& solver, bool observed) {
-  if (!solver.observer || !solver.solver.has_krylov()) return;
-  solver.solver.visit_krylov([&](auto& krylov) {
-    if (static_cast<bool>(krylov.options().observer) == observed) return;
-    SolverOptions options = krylov.options();
-    options.observer = observed ? solver.observer : nullptr;
-    krylov.set_options(std::move(options));
-  });
+  if (!solver.observer) return;
+  const SolverOptions& now = solver.solver.options();
+  if (static_cast<bool>(now.observer) == observed) return;
+  SolverOptions options = now;
+  options.observer = observed ? solver.observer : nullptr;
+  solver.solver.set_options(std::move(options));
 }
 
 }  // namespace heddle::c

@@ -83,9 +83,9 @@ class HEDDLE_EXPORT BlockConjugateGradient : public SystemSolver<S> {
   /// Bytes that it has allocated, but for what the preconditioner has.
   long long memory() const;
 
-  const SolverOptions& options() const;
+  const SolverOptions& options() const override;
   /// Throws `Error` (usage) for options out of their range.
-  void set_options(SolverOptions options);
+  void set_options(SolverOptions options) override;
 
  private:
   std::unique_ptr<detail::BlockSolve<S>> loop_;

@@ -149,10 +149,10 @@ class HEDDLE_EXPORT KrylovSolver : public SystemSolver<S> {
   /// The interval of the last solve, or `prepare_enqueue`, see `Report::interval`.
   const std::optional<SpectralInterval>& interval() const { return steps_.interval; }
 
-  const SolverOptions& options() const { return options_; }
+  const SolverOptions& options() const override { return options_; }
   /// Waits for an enqueued solve, and gives back the graph that was prepared for the next unless
   /// these options differ by the observer alone.
-  void set_options(SolverOptions options);
+  void set_options(SolverOptions options) override;
 
  protected:
   /// Throws `Error` (memory) before anything is allocated where it exceeds what the device has

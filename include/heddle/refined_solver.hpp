@@ -48,6 +48,10 @@ class HEDDLE_EXPORT RefinedSolver : public SystemSolver<double> {
     return wide_->history(system);
   }
   void set_null_space(const std::vector<FieldView<const double>>& vectors) override;
+
+  const SolverOptions& options() const override { return wide_->options(); }
+  /// Sets those of both solvers.
+  void set_options(SolverOptions options) override;
   /// What the solver over floats has allocated, beside the memory of `wide`.
   long long memory() const;
 

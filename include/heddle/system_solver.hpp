@@ -31,6 +31,10 @@ class HEDDLE_EXPORT SystemSolver {
   /// Throws `Error` (unsupported) for a solver that has no such space.
   virtual void set_null_space(const std::vector<FieldView<const S>>& vectors) = 0;
 
+  virtual const SolverOptions& options() const = 0;
+  /// From the next solve on. Throws `Error` (usage) for options out of their range.
+  virtual void set_options(SolverOptions options) = 0;
+
  protected:
   SystemSolver() = default;
   SystemSolver(const SystemSolver&) = default;

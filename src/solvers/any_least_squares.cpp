@@ -2,21 +2,16 @@
 
 namespace heddle {
 
-AnyLeastSquares::AnyLeastSquares(const AnyOperator& matrix, const LeastSquaresOptions& options)
-    : solver_(matrix.visit([&]<class S>(const detail::SlicedOperator<S>& A) -> decltype(solver_) {
-        const std::shared_ptr<const LinearOperator<S>> adjoint = A.adjoint();
-        if (const auto* const stored =
-                dynamic_cast<const detail::SlicedOperator<S>*>(adjoint.get())) {
-          adjoint_memory_ = stored->memory().total();
-        }
-        return std::make_unique<Lsmr<S>>(A, adjoint, options);
-      })) {}
-
 AnyLeastSquares::AnyLeastSquares(const AnyLinearOperator& matrix,
                                  const LeastSquaresOptions& options)
     : solver_(matrix.visit(
           [&]<class S>(const std::shared_ptr<const LinearOperator<S>>& A) -> decltype(solver_) {
-            return std::make_unique<Lsmr<S>>(A, options);
+            const std::shared_ptr<const LinearOperator<S>> adjoint = A->adjoint();
+            if (const auto* const stored =
+                    dynamic_cast<const detail::SlicedOperator<S>*>(adjoint.get())) {
+              adjoint_memory_ = stored->memory().total();
+            }
+            return std::make_unique<Lsmr<S>>(A, adjoint, options);
           })) {}
 
 LeastSquaresReport AnyLeastSquares::solve(const AnyField& b, AnyField& x) {

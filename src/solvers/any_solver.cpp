@@ -12,12 +12,8 @@
 #include "heddle/fgmres.hpp"
 #include "heddle/gmres.hpp"
 #include "heddle/minres.hpp"
-#include "heddle/multiply.hpp"
-#include "heddle/operator.hpp"
-#include "heddle/runtime/defined_operator.hpp"
 #include "listed_solver.hpp"
 #include "method_rows.hpp"
-#include "operator_field.hpp"
 #include "refined_over_floats.hpp"
 
 namespace heddle {
@@ -79,73 +75,16 @@ void AnySolver::refuse_block() {
   throw Error(ErrorKind::unsupported, "block conjugate gradient is no solver of the table");
 }
 
-detail::AnyEntryTable detail::entry_table_of(const AnyMatrix& matrix) {
-  if (matrix.is_defined()) {
-    return matrix.visit_defined([]<class S>(const DefinedMatrix<S>& m) -> AnyEntryTable {
-      return defined_entry_table<S>(m.definition());
-    });
-  }
-  return matrix.visit(
-      []<class E>(const CsrMatrix<E>&) -> AnyEntryTable { return entry_table<E>(); });
-}
-
-AnyOperator::AnyOperator(const AnyMatrix& matrix, const Plan& plan, const Device& device)
-    : entry_(matrix.entry()),
-      matrix_(std::visit(
-          [&]<class S>(const std::shared_ptr<const detail::EntryTable<S>>& entry) -> Matrix {
-            detail::SlicedOperator<S> built(entry, matrix.pattern(), row_major, plan, device);
-            built.update_values(matrix.values());
-            return built;
-          },
-          detail::entry_table_of(matrix))) {}
-
-AnyOperator AnyOperator::scheduled(const Plan& plan) const {
-  return visit([&](const auto& A) { return AnyOperator(entry_, A.scheduled(plan)); });
-}
-
-AnyField AnyOperator::row_field() const {
-  return visit([&](const auto& A) {
-    return AnyField(A.rows(), A.row_components(), precision(), A.device());
-  });
-}
-AnyField AnyOperator::column_field() const {
-  return visit([&](const auto& A) {
-    return AnyField(A.columns(), A.column_components(), precision(), A.device());
-  });
-}
-
-void AnyOperator::apply(const AnyField& x, AnyField& y) const {
-  visit([&]<class S>(const detail::SlicedOperator<S>& A) {
-    const Device device = A.device();
-    const Stream& stream = device.stream();
-    const detail::OperatorField<S> in = detail::column_field_of(A), out = detail::row_field_of(A);
-    permute<S>(x.view<S>(), in.view, S(1), stream);
-    A.apply(S(1), in.view, S(0), out.view, stream);
-    permute<S>(out.view, y.view<S>(), S(1), stream);
-    device.synchronize();
-  });
-}
-
-AnySolver::AnySolver(const AnyOperator& matrix, const MethodInfo& method,
+AnySolver::AnySolver(const AnySystem& system, const MethodInfo& method,
                      const ComposedChoice& preconditioner, const SolverOptions& options,
                      double shift)
-    : AnySolver(matrix, matrix, method, preconditioner, options, shift) {}
-
-AnySolver::AnySolver(const AnyLinearOperator& matrix, const AnyOperator& entries,
-                     const MethodInfo& method, const ComposedChoice& preconditioner,
-                     const SolverOptions& options, double shift)
-    : parts_(matrix.visit([&]<class S>(const std::shared_ptr<const LinearOperator<S>>& A)
-                              -> decltype(parts_) {
-        return entries.visit([&]<class T>(const detail::SlicedOperator<T>& D) -> decltype(parts_) {
-          if constexpr (std::is_same_v<S, T>) {
-            PreconditionedSystem<S> system({OperatorReference<S>(A), D}, preconditioner, shift,
-                                           multigrid_);
-            return make<S>(system.matrix, method, std::move(system.preconditioner), options);
-          } else {
-            detail::refuse_precision(entries.precision());
-          }
-        });
-      })) {}
+    : parts_(
+          system.visit([&]<class S>(const std::shared_ptr<const LinearOperator<S>>& A,
+                                    const detail::SlicedOperator<S>& entries) -> decltype(parts_) {
+            PreconditionedSystem<S> made({OperatorReference<S>(A), entries}, preconditioner, shift,
+                                         multigrid_);
+            return make<S>(made.matrix, method, std::move(made.preconditioner), options);
+          })) {}
 
 void AnySolver::refine(const AnyOperator& matrix, const ComposedChoice& preconditioner) {
   auto* const wide = std::get_if<Parts<double>>(&parts_);
@@ -162,24 +101,6 @@ void AnySolver::refine(const AnyOperator& matrix, const ComposedChoice& precondi
   wide->system = std::move(refined);
 }
 
-AnyField AnyLinearOperator::row_field() const {
-  return visit([&](const auto& A) {
-    return AnyField(A->rows(), A->row_components(), precision(), A->device());
-  });
-}
-AnyField AnyLinearOperator::column_field() const {
-  return visit([&](const auto& A) {
-    return AnyField(A->columns(), A->column_components(), precision(), A->device());
-  });
-}
-
-void AnyLinearOperator::apply(const AnyField& x, AnyField& y) const {
-  visit([&]<class S>(const std::shared_ptr<const LinearOperator<S>>& A) {
-    multiply<S>(*A, x.view<S>(), y.view<S>());
-    A->device().synchronize();
-  });
-}
-
 Report AnySolver::solve(const AnyField& b, AnyField& x) {
   return visit(
       [&]<class S>(SystemSolver<S>& solver) { return solver.solve(b.view<S>(), x.view<S>()); });
@@ -190,6 +111,13 @@ std::vector<Report> AnySolver::solve(std::span<const AnyField> b, std::span<AnyF
     return solver.solve(std::span<const FieldView<const S>>(views_of<S>(b)),
                         std::span<const FieldView<S>>(views_of<S>(x)));
   });
+}
+
+const SolverOptions& AnySolver::options() const {
+  return visit([](const auto& solver) -> const auto& { return solver.options(); });
+}
+void AnySolver::set_options(SolverOptions options) {
+  visit([&](auto& solver) { solver.set_options(std::move(options)); });
 }
 
 const std::vector<double>& AnySolver::history(std::size_t system) const {

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "heddle/refined_solver.hpp"
@@ -27,6 +28,8 @@ class RefinedOverFloats final : public SystemSolver<double> {
   void set_null_space(const std::vector<FieldView<const double>>& vectors) override {
     solver_->set_null_space(vectors);
   }
+  const SolverOptions& options() const override { return solver_->options(); }
+  void set_options(SolverOptions options) override { solver_->set_options(std::move(options)); }
   /// Bytes of the values in floats, and of their copy in 16 bits.
   long long matrix_memory() const;
 

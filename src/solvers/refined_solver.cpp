@@ -41,6 +41,12 @@ StoredScalar copy_in(const LinearOperator<float>& matrix) {
   return in_words ? matrix.iterated_as() : StoredScalar::single;
 }
 
+SolverOptions options_over_floats(SolverOptions options) {
+  options.observer = nullptr;
+  options.basis_precision = StoredScalar::own;  // floats
+  return options;
+}
+
 }  // namespace
 
 RefinedSolver::RefinedSolver(OperatorReference<float> narrow,
@@ -52,14 +58,16 @@ RefinedSolver::RefinedSolver(OperatorReference<float> narrow,
   check_same_system(*narrow, A);
   lie_alike_ = narrow->vector_layout() == A.vector_layout() &&
                detail::in_basis(narrow->row_basis(), A.row_basis());
-  SolverOptions options = wide_->options();
-  options.observer = nullptr;
-  options.basis_precision = StoredScalar::own;  // floats
   narrow_ = detail::narrow_solver(wide_->method_.info, std::move(narrow), std::move(preconditioner),
-                                  std::move(options));
+                                  options_over_floats(wide_->options()));
   if (!lie_alike_) {
     between_ = Array<float>(static_cast<std::size_t>(wide_->residual().scalars()), A.device());
   }
+}
+
+void RefinedSolver::set_options(SolverOptions options) {
+  wide_->set_options(std::move(options));
+  narrow_->set_options(options_over_floats(wide_->options()));
 }
 
 long long RefinedSolver::memory() const {

@@ -95,6 +95,71 @@ TEST(AnySolver, CallsItsObserver) {
   EXPECT_EQ(solver.history().size(), 4u);
 }
 
+/// Of a listed method, of a block and of a refined solver.
+TEST(AnySolver, TakesOtherOptions) {
+  Seed seed(5805);
+  const AnyOperator A(both(random_positive_definite_matrix<E>(n, 6, seed.generator))[0], Plan{},
+                      Device::cpu(2));
+  const AnyField b = some_field(A);
+  for (const char* const kind : {"listed", "block", "refined"}) {
+    SCOPED_TRACE(kind);
+    const bool is_block = kind == std::string("block");
+    AnySolver solver(A, is_block ? block_conjugate_gradient_info : find_method("cg"),
+                     PreconditionerKind::jacobi, {});
+    if (kind == std::string("refined")) solver.refine(A, PreconditionerKind::jacobi);
+    const auto iterations = [&](double tolerance, long long limit) {
+      SolverOptions options = solver.options();
+      options.tolerance = tolerance;
+      options.max_iterations = limit;
+      solver.set_options(options);
+      EXPECT_EQ(solver.options().tolerance, tolerance);
+      AnyField x = A.column_field();
+      return solver.solve(b, x).iterations;
+    };
+    const long long far = iterations(1e-10, 1000);
+    EXPECT_LT(iterations(1e-2, 1000), far);
+    EXPECT_EQ(iterations(1e-10, 2), 2);
+    EXPECT_EQ(iterations(1e-10, 1000), far);
+    SolverOptions wrong;
+    wrong.tolerance = -3;
+    EXPECT_THROW(solver.set_options(wrong), Error);
+  }
+}
+
+TEST(AnySystem, RefusesEntriesInAnotherPrecision) {
+  Seed seed(5806);
+  const auto matrix = random_positive_definite_matrix<E>(n, 6, seed.generator);
+  const AnyOperator A(AnyMatrix(matrix), Plan{}, Device::cpu(2));
+  const AnyOperator in_floats(
+      AnyMatrix(random_positive_definite_matrix<quaternion<float>>(n, 6, seed.generator)), Plan{},
+      Device::cpu(2));
+  expect_error(ErrorKind::size_mismatch,
+               "double precision is asked for, and single precision is there",
+               [&] { static_cast<void>(AnySystem(A, in_floats)); });
+}
+
+TEST(AnyOperator, AMassHasTheBasisOfItsMatrix) {
+  Seed seed(5807);
+  const auto matrix = random_positive_definite_matrix<E>(n, 6, seed.generator);
+  const auto mass = random_positive_definite_matrix<E>(n, 4, seed.generator);
+  for (const bool is_defined : {false, true}) {
+    const AnyOperator A(both(matrix)[is_defined], parse_plan("C=8,sigma=64"), Device::cpu(2));
+    const AnyOperator M(both(mass)[is_defined], A);
+    const AnyOperator alone(both(mass)[is_defined], Plan{}, Device::cpu(2));
+    EXPECT_EQ(M.sliced<double>().row_basis(), A.sliced<double>().row_basis());
+    const AnyField x = some_field(A);
+    AnyField y = A.row_field(), expected = A.row_field();
+    M.apply(x, y);
+    alone.apply(x, expected);
+    const std::vector<double> found = numbers(y), wanted = numbers(expected);
+    for (std::size_t i = 0; i < found.size(); ++i) EXPECT_NEAR(found[i], wanted[i], 1e-12);
+  }
+  const AnyOperator A(both(matrix)[0], Plan{}, Device::cpu(2));
+  expect_error(ErrorKind::size_mismatch, "the mass is 10 x 10, the matrix 300 x 300", [&] {
+    AnyOperator(AnyMatrix(random_positive_definite_matrix<E>(10, 3, seed.generator)), A);
+  });
+}
+
 /// Jacobi where there is one, none elsewhere.
 TEST(AnySolver, TakesAnAutomaticPreconditioner) {
   Seed seed(5803);

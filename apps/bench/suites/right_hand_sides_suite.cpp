@@ -4,7 +4,6 @@
 #include <memory>
 #include <span>
 
-#include "heddle/block_conjugate_gradient.hpp"
 #include "heddle/runtime/any_solver.hpp"
 #include "solve_times.hpp"
 
@@ -79,16 +78,6 @@ SolverOptions options_for(double tolerance, long long most) {
   return options;
 }
 
-void set_options(AnySolver& solver, const SolverOptions& options) {
-  if (solver.has_krylov()) {
-    solver.visit_krylov([&](auto& krylov) { krylov.set_options(options); });
-    return;
-  }
-  solver.visit([&]<class S>(SystemSolver<S>& system) {
-    dynamic_cast<BlockConjugateGradient<S>&>(system).set_options(options);
-  });
-}
-
 /// `act(solver, b, solve)` solves all.
 template <class Act>
 Way way_of(Role role, const std::string& method, const Systems& systems, std::size_t count,
@@ -98,7 +87,7 @@ Way way_of(Role role, const std::string& method, const Systems& systems, std::si
   way.candidate.library = "Heddle";
   way.candidate.method = method;
   way.solve = [=, &systems](double tolerance, long long most) {
-    set_options(*solver, options_for(tolerance, most));
+    solver->set_options(options_for(tolerance, most));
     SystemsSolve solve;
     solve.x.assign(count, systems.A.column_field());
     act(*solver, std::span(systems.b).first(count), solve);

@@ -6,20 +6,19 @@
 
 #include "heddle/export.hpp"
 #include "heddle/lsmr.hpp"
-#include "heddle/runtime/any_solver.hpp"
+#include "heddle/runtime/any_operator.hpp"
 
 namespace heddle {
 
 class HEDDLE_EXPORT AnyLeastSquares {
  public:
   /// Throws `Error` as `Lsmr` does.
-  AnyLeastSquares(const AnyOperator& matrix, const LeastSquaresOptions& options);
   AnyLeastSquares(const AnyLinearOperator& matrix, const LeastSquaresOptions& options);
 
   /// As `Lsmr::solve`, on fields of the operator's precision: b of its rows, x of its columns.
   LeastSquaresReport solve(const AnyField& b, AnyField& x);
   const LeastSquaresHistory& history() const;
-  /// Bytes of the solver and of the adjoint's storage.
+  /// Bytes of the solver and of an adjoint in sliced storage.
   long long memory() const;
 
   /// The solver itself, for fields in any order and memory. Throws `Error` (size_mismatch) unless S

@@ -1,0 +1,55 @@
+// The facts that every report of a solve tells: the matrix, its storage and the time that passed.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "heddle/hierarchical_memory.hpp"
+#include "heddle/plan_choice.hpp"
+#include "heddle/report.hpp"
+#include "heddle/runtime/any_matrix.hpp"
+#include "rank_report.hpp"
+
+namespace heddle::cli {
+
+/// How a matrix is stored, and the bytes that it takes.
+struct StorageFacts {
+  PlanChoice choice;
+  MemoryUse memory;  // of sliced storage; of a tree, the entries that its preconditioner keeps
+  std::string tree;  // hierarchical storage as text; empty for sliced storage
+  HierarchicalMemory tree_memory;
+  std::optional<RankSummary> ranks;  // that share the rows
+
+  std::string plan() const { return tree.empty() ? choice.text() : tree; }
+  /// The bytes of all ranks.
+  long long bytes() const {
+    return memory.total() + (tree.empty() ? 0 : tree_memory.total()) + (ranks ? ranks->memory : 0);
+  }
+};
+
+struct RunFacts {
+  std::string path;
+  AnyEntry entry = EntryKind::real;
+  Precision precision = Precision::double_precision;
+  Index rows = 0, columns = 0;  // of all ranks
+  Offset entries = 0;
+  StorageFacts storage;
+  std::string rank_choice;  // the reason for the number of ranks, where that is left open
+  std::string right_hand_side;
+  double read_seconds = 0, build_seconds = 0, write_seconds = 0;
+};
+
+/// The facts of a matrix as it was read; where a rank has its own rows, the sizes are of these.
+RunFacts facts_of(const AnyMatrix& matrix, const std::string& path);
+
+/// Lines of a report.
+void print_matrix(const RunFacts& facts);
+void print_plan(const RunFacts& facts);
+/// The status of an iteration, with its details.
+void print_status(Status status, long long iterations, std::string_view detail);
+/// `refused`: why nothing was written; null where it was.
+void print_written(const std::optional<std::string>& output, const char* refused);
+
+}  // namespace heddle::cli

@@ -1,0 +1,220 @@
+// Operators and fields over entries that are chosen at run time.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+#include "heddle/detail/sliced_operator.hpp"
+#include "heddle/export.hpp"
+#include "heddle/field.hpp"
+#include "heddle/linear_operator.hpp"
+#include "heddle/plan.hpp"
+#include "heddle/runtime/any_matrix.hpp"
+
+namespace heddle {
+
+namespace detail {
+
+[[noreturn]] HEDDLE_EXPORT void refuse_precision(Precision given);
+
+/// The alternative T of single and double precision. Throws `Error` (size_mismatch) where the other
+/// one is there.
+template <class T, class Variant>
+auto& of_precision(Variant& either) {
+  auto* const wanted = std::get_if<std::remove_const_t<T>>(&either);
+  if (wanted == nullptr) {
+    refuse_precision(either.index() == 0 ? Precision::single_precision
+                                         : Precision::double_precision);
+  }
+  return *wanted;
+}
+
+/// What is known of a matrix's entries, whether a type or a definition states them.
+using AnyEntryTable = std::variant<EntryTableHandle<float>, EntryTableHandle<double>>;
+HEDDLE_EXPORT AnyEntryTable entry_table_of(const AnyMatrix& matrix);
+
+}  // namespace detail
+
+/// An AoS field in the user's order and the host's memory, in single or double precision; `device`
+/// says how many threads make it. Without rows when moved from.
+class HEDDLE_EXPORT AnyField {
+ public:
+  /// Throws `Error` (size_mismatch) for sizes that no field has.
+  AnyField(Index rows, int components, Precision precision, const Device& device);
+
+  /// As `read_field<E>` with the entry and precision that are named.
+  static AnyField read(const std::string& path, const AnyEntry& entry, Precision precision,
+                       const Device& device = Device::cpu(), Progress* progress = nullptr);
+  /// An array file of one entry a row; complex numbers where the entries are built-in ones over
+  /// them.
+  void write(const std::string& path, const AnyEntry& entry, Progress* progress = nullptr) const;
+
+  Index rows() const;
+  int components() const { return components_; }
+  Precision precision() const {
+    return scalars_.index() == 0 ? Precision::single_precision : Precision::double_precision;
+  }
+
+  double get(Offset scalar) const;
+  void set(Offset scalar, double value);
+
+  /// Throws `Error` (size_mismatch) unless S is the field's scalar.
+  template <class S>
+  FieldView<S> view();
+  template <class S>
+  FieldView<const S> view() const;
+
+ private:
+  int components_;
+  std::variant<Array<float>, Array<double>> scalars_;
+};
+
+/// A handle, as `Operator<E>` is; one that was moved from throws `Error` (usage).
+class HEDDLE_EXPORT AnyOperator {
+ public:
+  using Matrix = std::variant<detail::SlicedOperator<float>, detail::SlicedOperator<double>>;
+
+  /// A handle of a matrix of such entries.
+  AnyOperator(AnyEntry entry, Matrix matrix)
+      : entry_(std::move(entry)), matrix_(std::move(matrix)) {}
+  AnyOperator(const AnyMatrix& matrix, const Plan& plan, const Device& device);
+  /// A mass of `other`, of its entry, precision and rows, under its plan and in its bases: fields
+  /// of one are fields of both. Throws `Error` (size_mismatch) for a matrix of others.
+  AnyOperator(const AnyMatrix& mass, const AnyOperator& other);
+
+  /// As `Operator<E>::scheduled`.
+  AnyOperator scheduled(const Plan& plan) const;
+
+  /// As `Operator<E>::update_values`, of values in the matrix's precision: all components of an
+  /// entry, one entry after the other. Throws `Error` (size_mismatch) for the other precision.
+  template <class S>
+  void update_values(std::span<const S> values) {
+    detail::of_precision<detail::SlicedOperator<S>>(matrix_).update_values(std::as_bytes(values));
+  }
+
+  const AnyEntry& entry() const {
+    static_cast<void>(rows());  // throws for a handle that was moved from
+    return entry_;
+  }
+  EntryKind kind() const { return entry().kind(); }
+  Precision precision() const {
+    static_cast<void>(rows());
+    return matrix_.index() == 0 ? Precision::single_precision : Precision::double_precision;
+  }
+  /// Throws `Error` (size_mismatch) unless S is the operator's scalar.
+  template <class S>
+  const detail::SlicedOperator<S>& sliced() const {
+    return detail::of_precision<const detail::SlicedOperator<S>>(matrix_);
+  }
+  /// Calls `f` with the operator as a `LinearOperator<S>` that also tells its pattern and values.
+  template <class F>
+  decltype(auto) visit(F&& f) const {
+    return std::visit(std::forward<F>(f), matrix_);
+  }
+
+  Index rows() const {
+    return visit([](const auto& A) { return A.rows(); });
+  }
+  Index columns() const {
+    return visit([](const auto& A) { return A.columns(); });
+  }
+  const Plan& plan() const {
+    return visit([](const auto& A) -> const Plan& { return A.plan(); });
+  }
+  const MemoryUse& memory() const {
+    return visit([](const auto& A) -> const MemoryUse& { return A.memory(); });
+  }
+  /// Of a product as iterations make it, see `LinearOperator::iterated`.
+  long long compulsory_bytes() const {
+    return visit([](const auto& A) { return A.compulsory_bytes(); });
+  }
+  long long bytes_of_product() const {
+    return visit([](const auto& A) { return A.iterated().bytes_of_product(); });
+  }
+
+  /// Fields in the user's order for y (rows) and x (columns).
+  AnyField row_field() const;
+  AnyField column_field() const;
+
+  /// y = A x, both in the user's order.
+  void apply(const AnyField& x, AnyField& y) const;
+
+ private:
+  AnyEntry entry_;
+  Matrix matrix_;
+};
+
+/// Any operator with the entry of its fields; copies share it.
+class HEDDLE_EXPORT AnyLinearOperator {
+ public:
+  using Matrix = std::variant<std::shared_ptr<const LinearOperator<float>>,
+                              std::shared_ptr<const LinearOperator<double>>>;
+
+  AnyLinearOperator(AnyEntry entry, Matrix matrix)
+      : entry_(std::move(entry)), matrix_(std::move(matrix)) {}
+  AnyLinearOperator(const AnyOperator& matrix)
+      : AnyLinearOperator(matrix.entry(),
+                          matrix.visit([](const auto& A) -> Matrix { return A.handle(); })) {}
+
+  const AnyEntry& entry() const { return entry_; }
+  Precision precision() const {
+    return matrix_.index() == 0 ? Precision::single_precision : Precision::double_precision;
+  }
+  /// Calls `f` with a `std::shared_ptr<const LinearOperator<S>>`.
+  template <class F>
+  decltype(auto) visit(F&& f) const {
+    return std::visit(std::forward<F>(f), matrix_);
+  }
+
+  Index rows() const {
+    return visit([](const auto& A) { return A->rows(); });
+  }
+  Index columns() const {
+    return visit([](const auto& A) { return A->columns(); });
+  }
+  /// Fields in the user's order for y (rows) and x (columns).
+  AnyField row_field() const;
+  AnyField column_field() const;
+  /// y = A x, both in the user's order.
+  void apply(const AnyField& x, AnyField& y) const;
+
+ private:
+  AnyEntry entry_;
+  Matrix matrix_;
+};
+
+/// A matrix as solvers take it, in whatever storage, with the entries that preconditioners are made
+/// of; copies share both.
+class HEDDLE_EXPORT AnySystem {
+ public:
+  /// In sliced storage, where the entries are its own.
+  AnySystem(const AnyOperator& stored) : matrix_(stored), entries_(stored) {}
+  /// Any operator. `entries`: a sliced matrix in the user's order of the operator's entries: all,
+  /// or those on the diagonal where these suffice (`needed_entries`). Throws `Error`
+  /// (size_mismatch) for precisions that differ.
+  AnySystem(AnyLinearOperator matrix, AnyOperator entries);
+
+  const AnyLinearOperator& matrix() const { return matrix_; }
+  const AnyOperator& entries() const { return entries_; }
+
+  /// Calls `f(A, entries)` with a `std::shared_ptr<const LinearOperator<S>>` and a
+  /// `detail::SlicedOperator<S>`.
+  template <class F>
+  auto visit(F&& f) const {
+    using Result = std::invoke_result_t<F&, const std::shared_ptr<const LinearOperator<float>>&,
+                                        const detail::SlicedOperator<float>&>;
+    return matrix_.visit([&]<class S>(const std::shared_ptr<const LinearOperator<S>>& A) -> Result {
+      return f(A, entries_.template sliced<S>());
+    });
+  }
+
+ private:
+  AnyLinearOperator matrix_;
+  AnyOperator entries_;
+};
+
+}  // namespace heddle
