@@ -1,5 +1,6 @@
 #include "heddle/approximate_inverse.hpp"
 
+#include "base/long_double.hpp"
 #include "inverse_parts.hpp"
 
 namespace heddle {
@@ -48,7 +49,7 @@ long long ApproximateInverse<S>::bytes_of_application() const {
 
 template class ApproximateInverse<float>;
 template class ApproximateInverse<double>;
-template class ApproximateInverse<long double>;
+HEDDLE_IN_LONG_DOUBLE(template class ApproximateInverse<long double>;)
 
 }  // namespace detail
 
@@ -78,9 +79,9 @@ const detail::SlicedOperator<S>& Isai<S>::inverse() const {
 
 template class Fsai<float>;
 template class Fsai<double>;
-template class Fsai<long double>;
+HEDDLE_IN_LONG_DOUBLE(template class Fsai<long double>;)
 template class Isai<float>;
 template class Isai<double>;
-template class Isai<long double>;
+HEDDLE_IN_LONG_DOUBLE(template class Isai<long double>;)
 
 }  // namespace heddle

@@ -1,5 +1,6 @@
 #include "heddle/bicgstab.hpp"
 
+#include "base/long_double.hpp"
 #include "heddle/detail/method_over.hpp"
 #include "heddle/methods/bicgstab.hpp"
 #include "method_rows.hpp"
@@ -16,6 +17,6 @@ BiCGStab<S>::BiCGStab(OperatorReference<S> matrix,
 
 template class BiCGStab<float>;
 template class BiCGStab<double>;
-template class BiCGStab<long double>;
+HEDDLE_IN_LONG_DOUBLE(template class BiCGStab<long double>;)
 
 }  // namespace heddle

@@ -1,5 +1,6 @@
 #include "heddle/bicgstab2.hpp"
 
+#include "base/long_double.hpp"
 #include "heddle/detail/method_over.hpp"
 #include "heddle/methods/bicgstab2.hpp"
 #include "method_rows.hpp"
@@ -16,6 +17,6 @@ BiCGStab2<S>::BiCGStab2(OperatorReference<S> matrix,
 
 template class BiCGStab2<float>;
 template class BiCGStab2<double>;
-template class BiCGStab2<long double>;
+HEDDLE_IN_LONG_DOUBLE(template class BiCGStab2<long double>;)
 
 }  // namespace heddle

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "base/long_double.hpp"
 #include "block_conjugate_gradient_loop.hpp"
 #include "operator_checks.hpp"
 
@@ -159,6 +160,6 @@ void BlockConjugateGradient<S>::set_options(SolverOptions options) {
 
 template class BlockConjugateGradient<float>;
 template class BlockConjugateGradient<double>;
-template class BlockConjugateGradient<long double>;
+HEDDLE_IN_LONG_DOUBLE(template class BlockConjugateGradient<long double>;)
 
 }  // namespace heddle

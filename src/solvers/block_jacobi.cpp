@@ -1,5 +1,6 @@
 #include "heddle/block_jacobi.hpp"
 
+#include "base/long_double.hpp"
 #include "inverse_parts.hpp"
 
 namespace heddle {
@@ -21,6 +22,6 @@ const detail::SlicedOperator<S>& BlockJacobi<S>::inverse() const {
 
 template class BlockJacobi<float>;
 template class BlockJacobi<double>;
-template class BlockJacobi<long double>;
+HEDDLE_IN_LONG_DOUBLE(template class BlockJacobi<long double>;)
 
 }  // namespace heddle

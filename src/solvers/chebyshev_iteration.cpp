@@ -1,5 +1,6 @@
 #include "heddle/chebyshev_iteration.hpp"
 
+#include "base/long_double.hpp"
 #include "heddle/detail/method_over.hpp"
 #include "heddle/methods/chebyshev_iteration.hpp"
 #include "method_rows.hpp"
@@ -34,7 +35,7 @@ Richardson<S>::Richardson(OperatorReference<S> matrix,
   template class Richardson<S>;
 HEDDLE_SOLVERS(float)
 HEDDLE_SOLVERS(double)
-HEDDLE_SOLVERS(long double)
+HEDDLE_IN_LONG_DOUBLE(HEDDLE_SOLVERS(long double))
 #undef HEDDLE_SOLVERS
 
 }  // namespace heddle

@@ -1,5 +1,6 @@
 #include "heddle/complex_symmetric.hpp"
 
+#include "base/long_double.hpp"
 #include "heddle/detail/method_over.hpp"
 #include "heddle/methods/cocg.hpp"
 #include "heddle/methods/conjugate_residual.hpp"
@@ -42,7 +43,7 @@ Cocr<S>::Cocr(OperatorReference<S> matrix, std::shared_ptr<Preconditioner<S>> pr
   template class Cocr<S>;
 HEDDLE_SOLVERS(float)
 HEDDLE_SOLVERS(double)
-HEDDLE_SOLVERS(long double)
+HEDDLE_IN_LONG_DOUBLE(HEDDLE_SOLVERS(long double))
 #undef HEDDLE_SOLVERS
 
 }  // namespace heddle

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "applies_in_graph.hpp"
+#include "base/long_double.hpp"
 #include "preconditioner_fields.hpp"
 
 namespace heddle {
@@ -111,7 +112,7 @@ long long ComposedPreconditioner<S>::bytes_of_parts() const {
 
 template class ComposedPreconditioner<float>;
 template class ComposedPreconditioner<double>;
-template class ComposedPreconditioner<long double>;
+HEDDLE_IN_LONG_DOUBLE(template class ComposedPreconditioner<long double>;)
 
 }  // namespace detail
 
@@ -179,9 +180,9 @@ void MultiplicativePreconditioner<S>::apply(const FieldView<const S>& r, const F
 
 template class ProductPreconditioner<float>;
 template class ProductPreconditioner<double>;
-template class ProductPreconditioner<long double>;
+HEDDLE_IN_LONG_DOUBLE(template class ProductPreconditioner<long double>;)
 template class MultiplicativePreconditioner<float>;
 template class MultiplicativePreconditioner<double>;
-template class MultiplicativePreconditioner<long double>;
+HEDDLE_IN_LONG_DOUBLE(template class MultiplicativePreconditioner<long double>;)
 
 }  // namespace heddle

@@ -1,5 +1,6 @@
 #include "heddle/conjugate_gradient.hpp"
 
+#include "base/long_double.hpp"
 #include "heddle/detail/method_over.hpp"
 #include "heddle/detail/product_cuda.hpp"
 #include "heddle/methods/conjugate_gradient.hpp"
@@ -86,6 +87,6 @@ std::unique_ptr<KrylovSolver<float>> detail::narrow_solver(
 
 template class ConjugateGradient<float>;
 template class ConjugateGradient<double>;
-template class ConjugateGradient<long double>;
+HEDDLE_IN_LONG_DOUBLE(template class ConjugateGradient<long double>;)
 
 }  // namespace heddle

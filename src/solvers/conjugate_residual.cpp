@@ -1,5 +1,6 @@
 #include "heddle/conjugate_residual.hpp"
 
+#include "base/long_double.hpp"
 #include "heddle/detail/method_over.hpp"
 #include "heddle/methods/conjugate_residual.hpp"
 #include "method_rows.hpp"
@@ -17,6 +18,6 @@ ConjugateResidual<S>::ConjugateResidual(OperatorReference<S> matrix,
 
 template class ConjugateResidual<float>;
 template class ConjugateResidual<double>;
-template class ConjugateResidual<long double>;
+HEDDLE_IN_LONG_DOUBLE(template class ConjugateResidual<long double>;)
 
 }  // namespace heddle

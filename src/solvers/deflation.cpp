@@ -3,6 +3,7 @@
 #include <string>
 
 #include "base/device_cuda.hpp"
+#include "base/long_double.hpp"
 #include "coarse_space.hpp"
 #include "field_block_cuda.hpp"
 #include "heddle/config.hpp"
@@ -168,6 +169,6 @@ double Deflation<S>::sigma() const {
 
 template class Deflation<float>;
 template class Deflation<double>;
-template class Deflation<long double>;
+HEDDLE_IN_LONG_DOUBLE(template class Deflation<long double>;)
 
 }  // namespace heddle

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/long_double.hpp"
 #include "field_block.hpp"
 #include "field_block_cuda.hpp"
 #include "operator_checks.hpp"
@@ -225,6 +226,6 @@ long long EarlierSolutions<S>::memory() const {
 
 template class EarlierSolutions<float>;
 template class EarlierSolutions<double>;
-template class EarlierSolutions<long double>;
+HEDDLE_IN_LONG_DOUBLE(template class EarlierSolutions<long double>;)
 
 }  // namespace heddle

@@ -5,6 +5,7 @@
 #include <limits>
 #include <string>
 
+#include "base/long_double.hpp"
 #include "heddle/runtime/entry_definition.hpp"
 #include "heddle/tools/random_field.hpp"
 #include "stored_scalars.hpp"
@@ -116,6 +117,6 @@ EntryTiles tiles_of(const EntryTable<S>& entry, const char* who) {
 
 template EntryTiles tiles_of(const EntryTable<float>&, const char*);
 template EntryTiles tiles_of(const EntryTable<double>&, const char*);
-template EntryTiles tiles_of(const EntryTable<long double>&, const char*);
+HEDDLE_IN_LONG_DOUBLE(template EntryTiles tiles_of(const EntryTable<long double>&, const char*);)
 
 }  // namespace heddle::detail

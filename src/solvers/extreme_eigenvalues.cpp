@@ -1,4 +1,5 @@
 #include "extreme_eigenvalues.hpp"
+#include "base/long_double.hpp"
 
 #include <algorithm>
 #include <array>
@@ -159,9 +160,9 @@ template RitzValues<double> extreme_ritz_values(const LinearOperator<double>&,
                                                 const Preconditioner<double>*, int,
                                                 const LanczosFields<double>&, Reduction<double>&,
                                                 const Stream&);
-template RitzValues<long double> extreme_ritz_values(const LinearOperator<long double>&,
-                                                     const Preconditioner<long double>*, int,
-                                                     const LanczosFields<long double>&,
-                                                     Reduction<long double>&, const Stream&);
+HEDDLE_IN_LONG_DOUBLE(template RitzValues<long double> extreme_ritz_values(
+                          const LinearOperator<long double>&, const Preconditioner<long double>*,
+                          int, const LanczosFields<long double>&, Reduction<long double>&,
+                          const Stream&);)
 
 }  // namespace heddle::detail

@@ -1,5 +1,6 @@
 #include "heddle/fgmres.hpp"
 
+#include "base/long_double.hpp"
 #include "heddle/detail/method_over.hpp"
 #include "heddle/methods/fgmres.hpp"
 #include "method_rows.hpp"
@@ -16,6 +17,6 @@ Fgmres<S>::Fgmres(OperatorReference<S> matrix, std::shared_ptr<Preconditioner<S>
 
 template class Fgmres<float>;
 template class Fgmres<double>;
-template class Fgmres<long double>;
+HEDDLE_IN_LONG_DOUBLE(template class Fgmres<long double>;)
 
 }  // namespace heddle

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <type_traits>
 
+#include "base/long_double.hpp"
 #include "field_block_cuda.hpp"
 #include "field_panel.hpp"
 #include "heddle/config.hpp"
@@ -317,7 +318,7 @@ void BlockOperations<R, S>::sum_products(const FieldBlock<S>& u, const FieldBloc
   template class BlockOperations<Ring::quaternion, S>;
 HEDDLE_BLOCK_OPERATIONS(float)
 HEDDLE_BLOCK_OPERATIONS(double)
-HEDDLE_BLOCK_OPERATIONS(long double)
+HEDDLE_IN_LONG_DOUBLE(HEDDLE_BLOCK_OPERATIONS(long double))
 #undef HEDDLE_BLOCK_OPERATIONS
 
 }  // namespace heddle::detail

@@ -1,5 +1,6 @@
 #include "heddle/gmres.hpp"
 
+#include "base/long_double.hpp"
 #include "heddle/detail/method_over.hpp"
 #include "heddle/methods/gmres.hpp"
 #include "method_rows.hpp"
@@ -16,6 +17,6 @@ Gmres<S>::Gmres(OperatorReference<S> matrix, std::shared_ptr<Preconditioner<S>> 
 
 template class Gmres<float>;
 template class Gmres<double>;
-template class Gmres<long double>;
+HEDDLE_IN_LONG_DOUBLE(template class Gmres<long double>;)
 
 }  // namespace heddle

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/long_double.hpp"
 #include "heddle/detail/groups.hpp"
 #include "heddle/detail/wide_loop.hpp"
 #include "heddle/methods/listing.hpp"
@@ -331,7 +332,7 @@ template std::unique_ptr<HostBasis<float>> make_host_basis(Ring, const BasisRoom
                                                            Index, const Stream&);
 template std::unique_ptr<HostBasis<double>> make_host_basis(Ring, const BasisRoom&, bool, long long,
                                                             Index, const Stream&);
-template std::unique_ptr<HostBasis<long double>> make_host_basis(Ring, const BasisRoom&, bool,
-                                                                 long long, Index, const Stream&);
+HEDDLE_IN_LONG_DOUBLE(template std::unique_ptr<HostBasis<long double>> make_host_basis(
+                          Ring, const BasisRoom&, bool, long long, Index, const Stream&);)
 
 }  // namespace heddle::detail

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/long_double.hpp"
 #include "heddle/detail/groups.hpp"
 #include "heddle/detail/host_method.hpp"
 #include "heddle/vector_operations.hpp"
@@ -376,8 +377,8 @@ template std::unique_ptr<MethodLoop<float>> make_host_loop(const MethodProgram&,
 template std::unique_ptr<MethodLoop<double>> make_host_loop(const MethodProgram&,
                                                             const HostMethod<double>&,
                                                             LoopParts<double>);
-template std::unique_ptr<MethodLoop<long double>> make_host_loop(const MethodProgram&,
-                                                                 const HostMethod<long double>&,
-                                                                 LoopParts<long double>);
+HEDDLE_IN_LONG_DOUBLE(template std::unique_ptr<MethodLoop<long double>> make_host_loop(
+                          const MethodProgram&, const HostMethod<long double>&,
+                          LoopParts<long double>);)
 
 }  // namespace heddle::detail

@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "base/long_double.hpp"
 #include "heddle/config.hpp"
 #include "heddle/preconditioner.hpp"
 #include "inverse_cuda.hpp"
@@ -132,6 +133,6 @@ long long InverseParts<S>::bytes_of_application() const {
 
 template class InverseParts<float>;
 template class InverseParts<double>;
-template class InverseParts<long double>;
+HEDDLE_IN_LONG_DOUBLE(template class InverseParts<long double>;)
 
 }  // namespace heddle::detail

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <string>
 
+#include "base/long_double.hpp"
 #include "heddle/runtime/entry_definition.hpp"
 #include "local_inverse.hpp"
 
@@ -73,7 +74,7 @@ void LocalInverse<S>::refuse_singular(Index row) const {
   template void LocalInverse<S>::refuse_singular(Index) const;
 HEDDLE_REFUSALS(float)
 HEDDLE_REFUSALS(double)
-HEDDLE_REFUSALS(long double)
+HEDDLE_IN_LONG_DOUBLE(HEDDLE_REFUSALS(long double))
 #undef HEDDLE_REFUSALS
 
 }  // namespace heddle::detail

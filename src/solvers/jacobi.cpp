@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "base/long_double.hpp"
 #include "heddle/config.hpp"
 #include "heddle/runtime/entry_definition.hpp"
 
@@ -86,6 +87,6 @@ void SlicedJacobi<S>::apply(const FieldView<const S>& r, const FieldView<S>& z,
 
 template class SlicedJacobi<float>;
 template class SlicedJacobi<double>;
-template class SlicedJacobi<long double>;
+HEDDLE_IN_LONG_DOUBLE(template class SlicedJacobi<long double>;)
 
 }  // namespace heddle::detail

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/device_cuda.hpp"
+#include "base/long_double.hpp"
 #include "enqueued_solve_cuda.hpp"
 #include "heddle/config.hpp"
 #include "heddle/krylov_solver.hpp"
@@ -153,7 +154,7 @@ std::vector<double> KrylovSolver<S>::enqueued_history() const {
   template std::vector<double> KrylovSolver<S>::enqueued_history() const;
 HEDDLE_ENQUEUE(float)
 HEDDLE_ENQUEUE(double)
-HEDDLE_ENQUEUE(long double)
+HEDDLE_IN_LONG_DOUBLE(HEDDLE_ENQUEUE(long double))
 #undef HEDDLE_ENQUEUE
 
 }  // namespace heddle

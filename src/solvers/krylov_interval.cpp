@@ -3,6 +3,7 @@
 #include <limits>
 #include <utility>
 
+#include "base/long_double.hpp"
 #include "heddle/krylov_solver.hpp"
 #include "spectrum.hpp"
 
@@ -106,7 +107,7 @@ void KrylovSolver<S>::copy_steps() {
   template void KrylovSolver<S>::copy_steps();
 HEDDLE_INTERVALS(float)
 HEDDLE_INTERVALS(double)
-HEDDLE_INTERVALS(long double)
+HEDDLE_IN_LONG_DOUBLE(HEDDLE_INTERVALS(long double))
 #undef HEDDLE_INTERVALS
 
 }  // namespace heddle

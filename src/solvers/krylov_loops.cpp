@@ -5,6 +5,7 @@
 #include <memory>
 #include <utility>
 
+#include "base/long_double.hpp"
 #include "device_loop_cuda.hpp"
 #include "heddle/config.hpp"
 #include "heddle/krylov_solver.hpp"
@@ -372,7 +373,7 @@ bool KrylovSolver<S>::suits_method() {
   template bool KrylovSolver<S>::suits_method();
 HEDDLE_LOOPS(float)
 HEDDLE_LOOPS(double)
-HEDDLE_LOOPS(long double)
+HEDDLE_IN_LONG_DOUBLE(HEDDLE_LOOPS(long double))
 #undef HEDDLE_LOOPS
 
 }  // namespace heddle

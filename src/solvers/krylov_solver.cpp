@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/long_double.hpp"
 #include "base/memory_limits.hpp"
 #include "base/range.hpp"
 #include "base/readable.hpp"
@@ -382,6 +383,6 @@ void KrylovSolver<S>::solve_side_by_side(std::span<const FieldView<const S>> b,
 
 template class KrylovSolver<float>;
 template class KrylovSolver<double>;
-template class KrylovSolver<long double>;
+HEDDLE_IN_LONG_DOUBLE(template class KrylovSolver<long double>;)
 
 }  // namespace heddle

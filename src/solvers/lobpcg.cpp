@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "base/long_double.hpp"
 #include "field_block_cuda.hpp"
 #include "lobpcg_loop.hpp"
 #include "operator_checks.hpp"
@@ -177,6 +178,6 @@ long long Lobpcg<S>::memory() const {
 
 template class Lobpcg<float>;
 template class Lobpcg<double>;
-template class Lobpcg<long double>;
+HEDDLE_IN_LONG_DOUBLE(template class Lobpcg<long double>;)
 
 }  // namespace heddle

@@ -6,6 +6,7 @@
 #include <limits>
 #include <utility>
 
+#include "base/long_double.hpp"
 #include "base/memory_limits.hpp"
 #include "base/readable.hpp"
 #include "heddle/tools/team.hpp"
@@ -281,6 +282,6 @@ typename LocalInverse<S>::RowOutcome LocalInverse<S>::store(Index row, const D* 
 
 template class LocalInverse<float>;
 template class LocalInverse<double>;
-template class LocalInverse<long double>;
+HEDDLE_IN_LONG_DOUBLE(template class LocalInverse<long double>;)
 
 }  // namespace heddle::detail

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <string>
 
+#include "base/long_double.hpp"
 #include "base/memory_limits.hpp"
 #include "base/readable.hpp"
 #include "lsmr_loop.hpp"
@@ -127,6 +128,6 @@ long long Lsmr<S>::memory() const {
 
 template class Lsmr<float>;
 template class Lsmr<double>;
-template class Lsmr<long double>;
+HEDDLE_IN_LONG_DOUBLE(template class Lsmr<long double>;)
 
 }  // namespace heddle

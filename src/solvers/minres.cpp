@@ -1,5 +1,6 @@
 #include "heddle/minres.hpp"
 
+#include "base/long_double.hpp"
 #include "heddle/detail/method_over.hpp"
 #include "heddle/methods/minres.hpp"
 #include "method_rows.hpp"
@@ -15,6 +16,6 @@ Minres<S>::Minres(OperatorReference<S> matrix, std::shared_ptr<Preconditioner<S>
 
 template class Minres<float>;
 template class Minres<double>;
-template class Minres<long double>;
+HEDDLE_IN_LONG_DOUBLE(template class Minres<long double>;)
 
 }  // namespace heddle

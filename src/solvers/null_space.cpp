@@ -3,6 +3,7 @@
 #include <string>
 #include <utility>
 
+#include "base/long_double.hpp"
 #include "heddle/config.hpp"
 #include "heddle/krylov_solver.hpp"
 #include "projection_cuda.hpp"
@@ -84,7 +85,7 @@ void KrylovSolver<S>::set_null_space(const std::vector<FieldView<const S>>& vect
   template void KrylovSolver<S>::set_null_space(const std::vector<FieldView<const S>>&);
 HEDDLE_NULL_SPACE(float)
 HEDDLE_NULL_SPACE(double)
-HEDDLE_NULL_SPACE(long double)
+HEDDLE_IN_LONG_DOUBLE(HEDDLE_NULL_SPACE(long double))
 #undef HEDDLE_NULL_SPACE
 
 }  // namespace heddle

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "applies_in_graph.hpp"
+#include "base/long_double.hpp"
 #include "operator_checks.hpp"
 
 namespace heddle {
@@ -252,7 +253,7 @@ sum_t<S> ProductOperator<S>::residual(const FieldView<const S>& b, const FieldVi
   template class ProductOperator<S>;
 HEDDLE_OPERATOR_ALGEBRA(float)
 HEDDLE_OPERATOR_ALGEBRA(double)
-HEDDLE_OPERATOR_ALGEBRA(long double)
+HEDDLE_IN_LONG_DOUBLE(HEDDLE_OPERATOR_ALGEBRA(long double))
 #undef HEDDLE_OPERATOR_ALGEBRA
 
 }  // namespace heddle

@@ -7,6 +7,7 @@
 
 #include "applies_in_graph.hpp"
 #include "base/device_cuda.hpp"
+#include "base/long_double.hpp"
 #include "chebyshev_numbers.hpp"
 #include "fields/vector_operations_cuda.hpp"
 #include "heddle/config.hpp"
@@ -310,9 +311,9 @@ void Neumann<S>::apply(const FieldView<const S>& r, const FieldView<S>& z,
 
 template class Chebyshev<float>;
 template class Chebyshev<double>;
-template class Chebyshev<long double>;
+HEDDLE_IN_LONG_DOUBLE(template class Chebyshev<long double>;)
 template class Neumann<float>;
 template class Neumann<double>;
-template class Neumann<long double>;
+HEDDLE_IN_LONG_DOUBLE(template class Neumann<long double>;)
 
 }  // namespace heddle

@@ -1,4 +1,5 @@
 #include "row_groups.hpp"
+#include "base/long_double.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -121,8 +122,9 @@ void symmetrize(D* block, Index n, int ring, BlockSymmetry symmetry) {
 }
 
 template BlockSymmetry symmetry_of(const double*, Index, int, double);
-template BlockSymmetry symmetry_of(const long double*, Index, int, long double);
+HEDDLE_IN_LONG_DOUBLE(template BlockSymmetry symmetry_of(const long double*, Index, int,
+                                                         long double);)
 template void symmetrize(double*, Index, int, BlockSymmetry);
-template void symmetrize(long double*, Index, int, BlockSymmetry);
+HEDDLE_IN_LONG_DOUBLE(template void symmetrize(long double*, Index, int, BlockSymmetry);)
 
 }  // namespace heddle::detail

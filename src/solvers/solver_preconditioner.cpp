@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/device_cuda.hpp"
+#include "base/long_double.hpp"
 #include "heddle/config.hpp"
 #include "heddle/error.hpp"
 #include "preconditioner_fields.hpp"
@@ -53,6 +54,6 @@ long long SolverPreconditioner<S>::bytes_of_application() const {
 
 template class SolverPreconditioner<float>;
 template class SolverPreconditioner<double>;
-template class SolverPreconditioner<long double>;
+HEDDLE_IN_LONG_DOUBLE(template class SolverPreconditioner<long double>;)
 
 }  // namespace heddle

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/long_double.hpp"
 #include "heddle/detail/generation.hpp"
 #include "heddle/detail/sliced_operator.hpp"
 
@@ -87,7 +88,7 @@ std::optional<long long> generation_of(const LinearOperator<S>& matrix) {
   template std::optional<long long> generation_of(const LinearOperator<S>&);
 HEDDLE_SPECTRUM(float)
 HEDDLE_SPECTRUM(double)
-HEDDLE_SPECTRUM(long double)
+HEDDLE_IN_LONG_DOUBLE(HEDDLE_SPECTRUM(long double))
 #undef HEDDLE_SPECTRUM
 
 }  // namespace heddle::detail

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <string>
 
+#include "base/long_double.hpp"
 #include "base/memory_limits.hpp"
 #include "base/readable.hpp"
 #include "heddle/tools/team.hpp"
@@ -199,12 +200,14 @@ Index first_row_without_diagonal(const UserRows& rows, const RowsOfRank& of_rank
 
 template const std::byte* readable_values(const SlicedOperator<float>&, Array<std::byte>&);
 template const std::byte* readable_values(const SlicedOperator<double>&, Array<std::byte>&);
-template const std::byte* readable_values(const SlicedOperator<long double>&, Array<std::byte>&);
+HEDDLE_IN_LONG_DOUBLE(template const std::byte* readable_values(const SlicedOperator<long double>&,
+                                                                Array<std::byte>&);)
 template void read_values(const SlicedOperator<float>&, const StoredRows&, Array<double>&,
                           const Stream&);
 template void read_values(const SlicedOperator<double>&, const StoredRows&, Array<double>&,
                           const Stream&);
-template void read_values(const SlicedOperator<long double>&, const StoredRows&,
-                          Array<long double>&, const Stream&);
+HEDDLE_IN_LONG_DOUBLE(template void read_values(const SlicedOperator<long double>&,
+                                                const StoredRows&, Array<long double>&,
+                                                const Stream&);)
 
 }  // namespace heddle::detail

@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "base/long_double.hpp"
 #include "fields/fits_in_place.hpp"
 #include "heddle/vector_operations.hpp"
 
@@ -68,8 +69,9 @@ template void multiply<float>(const LinearOperator<float>&, const FieldView<cons
                               const FieldView<float>&, float, float);
 template void multiply<double>(const LinearOperator<double>&, const FieldView<const double>&,
                                const FieldView<double>&, double, double);
-template void multiply<long double>(const LinearOperator<long double>&,
-                                    const FieldView<const long double>&,
-                                    const FieldView<long double>&, long double, long double);
+HEDDLE_IN_LONG_DOUBLE(template void multiply<long double>(const LinearOperator<long double>&,
+                                                          const FieldView<const long double>&,
+                                                          const FieldView<long double>&,
+                                                          long double, long double);)
 
 }  // namespace heddle

@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/long_double.hpp"
 #include "heddle/detail/sliced_operator.hpp"
 #include "heddle/runtime/entry_definition.hpp"
 #include "heddle/tools/team.hpp"
@@ -119,7 +120,7 @@ std::shared_ptr<const LinearOperator<S>> SlicedOperator<S>::adjoint() const {
   template std::shared_ptr<const LinearOperator<S>> SlicedOperator<S>::adjoint() const;
 HEDDLE_SLICED_ADJOINT(float)
 HEDDLE_SLICED_ADJOINT(double)
-HEDDLE_SLICED_ADJOINT(long double)
+HEDDLE_IN_LONG_DOUBLE(HEDDLE_SLICED_ADJOINT(long double))
 #undef HEDDLE_SLICED_ADJOINT
 
 }  // namespace heddle::detail

@@ -2,6 +2,7 @@
 #include <string>
 #include <vector>
 
+#include "base/long_double.hpp"
 #include "base/memory_limits.hpp"
 #include "heddle/detail/narrow_values.hpp"
 #include "heddle/detail/sliced_operator.hpp"
@@ -129,7 +130,7 @@ void SlicedOperator<S>::place_listed_values(std::span<const std::byte> values,
   template void SlicedOperator<S>::narrow_values_into(const SlicedOperator<S>& copy) const;
 HEDDLE_SLICED_COPIES(float)
 HEDDLE_SLICED_COPIES(double)
-HEDDLE_SLICED_COPIES(long double)
+HEDDLE_IN_LONG_DOUBLE(HEDDLE_SLICED_COPIES(long double))
 #undef HEDDLE_SLICED_COPIES
 
 }  // namespace heddle::detail

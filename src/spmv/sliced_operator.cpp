@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "base/long_double.hpp"
 #include "heddle/config.hpp"
 #include "heddle/detail/narrow_values.hpp"
 #include "matrix/adjoint_values.hpp"
@@ -361,6 +362,6 @@ sum_t<S> SlicedOperator<S>::residual(const FieldView<const S>& b, const FieldVie
 
 template class SlicedOperator<float>;
 template class SlicedOperator<double>;
-template class SlicedOperator<long double>;
+HEDDLE_IN_LONG_DOUBLE(template class SlicedOperator<long double>;)
 
 }  // namespace heddle::detail

@@ -182,6 +182,7 @@ TEST_F(GpuFields, RefuseWhatAKernelCannotRead) {
   expect_error(ErrorKind::usage,
                "axpby: a field in the host's memory meets a GPU's stream; copy it there first",
                [&] { axpby<double>(1.0, on_host.view(), 0.0, on_gpu.view(), device.stream()); });
+#ifdef HEDDLE_HAS_LONG_DOUBLE
   std::vector<long double> wide(3);
   const FieldView<long double> view(wide.data(), 3);
   expect_error(ErrorKind::unsupported,
@@ -189,6 +190,7 @@ TEST_F(GpuFields, RefuseWhatAKernelCannotRead) {
                [&] { fill<long double>(1, view, device.stream()); });
   expect_error(ErrorKind::unsupported, "a GPU sums in double: solve in float or double there",
                [&] { Reduction<long double>(3, device); });
+#endif
 }
 
 TEST_F(GpuFields, LargestMagnitudeOfWhatIsNotFinite) {

@@ -291,12 +291,14 @@ TEST(Fgmres, KeepsToThePrecisionOfItsBasis) {
   expect_error(ErrorKind::usage,
                "solver options: the precision of a basis is that of the solver's construction",
                [&] { solver.set_options({.basis_precision = StoredScalar::single}); });
+#ifdef HEDDLE_HAS_LONG_DOUBLE
   Generator generator(11);
   const Operator<real<long double>> wide(general_system<real<long double>>(9, generator).matrix,
                                          Plan{});
   expect_error(ErrorKind::unsupported,
                "solver options: a basis in single precision is of a solve in double precision",
                [&] { Fgmres<long double>(wide, {.basis_precision = StoredScalar::single}); });
+#endif
 }
 
 /// Counts products.

@@ -119,6 +119,7 @@ TEST(ScaledSystem, WhoseSolutionOverflowsOrUnderflows) {
   expect_out_of_range<float>(1e25F, 1e-25F);
 }
 
+#ifdef HEDDLE_HAS_LONG_DOUBLE
 TEST(ScaledSystem, InLongDouble) {
   class Identity final : public LinearOperator<long double> {
    public:
@@ -138,6 +139,7 @@ TEST(ScaledSystem, InLongDouble) {
     EXPECT_EQ(x, b);
   }
 }
+#endif
 
 /// In the scale of b, also where the solve had another: b less it is A x.
 TEST(ScaledSystem, ResidualsAreThoseOfTheCaller) {
