@@ -7,10 +7,35 @@ install(TARGETS ${heddle_package_library} EXPORT heddle_targets)
 foreach(program heddle_cli heddle_tune_program heddle_bench_program
     heddle_spin_program heddle_elastic_program heddle_heart_program heddle_petsc_peer
     heddle_mpi_program)
-  if(TARGET ${program})
-    install(TARGETS ${program})
+  if(NOT TARGET ${program})
+    continue()
   endif()
+  install(TARGETS ${program})
+  if(program MATCHES "petsc")
+    continue()
+  endif()
+  # Shells look for files that are named like the program.
+  get_target_property(name ${program} OUTPUT_NAME)
+  install(FILES data/completions/heddle.bash RENAME ${name}
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+  install(FILES data/completions/heddle.fish RENAME ${name}.fish
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+  # Its page of man, which it writes itself; there is none where it does not run, or needs MPI.
+  if(CMAKE_CROSSCOMPILING OR program MATCHES "mpi")
+    continue()
+  endif()
+  set(page ${PROJECT_BINARY_DIR}/man1/${name}.1)
+  install(CODE "file(MAKE_DIRECTORY \"${PROJECT_BINARY_DIR}/man1\")
+    execute_process(COMMAND \"$<TARGET_FILE:${program}>\" --manual
+      OUTPUT_FILE \"${page}\" RESULT_VARIABLE failed)
+    if(failed)
+      file(REMOVE \"${page}\")
+    endif()")
+  install(FILES ${page} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 OPTIONAL)
 endforeach()
+if(TARGET heddle_cli)
+  install(FILES data/completions/_heddle DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+endif()
 install(DIRECTORY include/heddle ${PROJECT_BINARY_DIR}/include/heddle
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.hpp")
 install(DIRECTORY data/profiles DESTINATION ${CMAKE_INSTALL_DATADIR}/heddle

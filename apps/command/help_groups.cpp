@@ -20,12 +20,15 @@ bool is_on_demand(const std::string& group) {
   return false;
 }
 
-/// In the order in which options named them.
-std::vector<std::string> groups_of(const CLI::App& app) {
-  std::vector<std::string> groups = app.get_groups();
+}  // namespace
+
+std::vector<std::string> help_groups_of(const CLI::App& command) {
+  std::vector<std::string> groups = command.get_groups();
   std::erase_if(groups, [](const std::string& group) { return !is_on_demand(group); });
   return groups;
 }
+
+namespace {
 
 class GroupFormatter final : public CLI::Formatter {
  public:
@@ -49,7 +52,7 @@ class GroupFormatter final : public CLI::Formatter {
     return text;
   }
   std::string make_footer(const CLI::App* app) const override {
-    const std::vector<std::string> groups = groups_of(*app);
+    const std::vector<std::string> groups = help_groups_of(*app);
     if (groups.empty() || !shown_.empty()) return CLI::Formatter::make_footer(app);
     std::string more = "\nMore options: --help ";
     for (const std::string& group : groups) more += group + "|";
@@ -68,7 +71,7 @@ void set_formatter(CLI::App& app, const std::shared_ptr<GroupFormatter>& formatt
 }
 
 bool has_group(const CLI::App& app, const std::string& group) {
-  const std::vector<std::string> groups = groups_of(app);
+  const std::vector<std::string> groups = help_groups_of(app);
   return std::find(groups.begin(), groups.end(), group) != groups.end();
 }
 
@@ -83,11 +86,11 @@ void use_help_groups(CLI::App& app, std::vector<std::string>& words) {
     const CLI::App& command = command_of(app, words);
     const std::string word = lower_case(*(help + 1));
     const bool is_file = word.find_first_of("./") != std::string::npos;
-    if (!groups_of(command).empty() && !is_file) {
+    if (!help_groups_of(command).empty() && !is_file) {
       shown = word;
       if (shown != "all" && !has_group(command, shown)) {
         std::string groups;
-        for (const std::string& group : groups_of(command)) groups += " " + group;
+        for (const std::string& group : help_groups_of(command)) groups += " " + group;
         throw Error(ErrorKind::usage,
                     "--help " + io::in_quotes(*(help + 1)) + ": there are" + groups + " all");
       }

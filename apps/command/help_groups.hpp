@@ -7,6 +7,9 @@
 
 namespace heddle::cli {
 
+/// The groups that the help of a command leaves out, in the order in which options named them.
+std::vector<std::string> help_groups_of(const CLI::App& command);
+
 /// Options of the groups "Options" and "Positionals" stand in the help of a command, the others in
 /// that of their group alone. `words` are those of the command line: a word that follows --help or
 /// -h is taken out of them, and is the group that the help is to show; "all" shows all of them.

@@ -3,6 +3,8 @@
 
 #include <CLI/CLI.hpp>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "heddle/error.hpp"
 #include "heddle/runtime/preconditioner_choice.hpp"
@@ -15,14 +17,14 @@ class PreconditionerOption {
   /// without a precision.
   void add_to(CLI::App& app, const std::string& of, const std::string& usual_precision) {
     app.add_option("--preconditioner", name_, "jacobi or multigrid, " + of)
-        ->transform(CLI::IsMember({"jacobi", "multigrid"}, CLI::ignore_case))
-        ->type_name("NAME");
+        ->transform(one_of({"jacobi", "multigrid"}))
+        ->type_name("jacobi|multigrid");
     app.add_option("--level-precision", level_precision_,
                    "of multigrid: full, or single, whose cycles read and write floats; without "
                    "it " +
                        usual_precision)
-        ->transform(CLI::IsMember({"full", "single"}, CLI::ignore_case))
-        ->type_name("NAME");
+        ->transform(one_of({"full", "single"}))
+        ->type_name("full|single");
   }
   /// Whether it was given.
   explicit operator bool() const { return !name_.empty(); }
@@ -39,6 +41,11 @@ class PreconditionerOption {
   }
 
  private:
+  /// In any letter case; the placeholder has the names.
+  static CLI::Validator one_of(std::vector<std::string> names) {
+    return CLI::Validator(CLI::IsMember(std::move(names), CLI::ignore_case)).description("");
+  }
+
   std::string name_, level_precision_;
 };
 

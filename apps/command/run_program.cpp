@@ -8,16 +8,19 @@
 #include <csignal>
 #include <cstdio>
 #include <exception>
+#include <filesystem>
 #include <iostream>
 #include <new>
 #include <string>
 #include <vector>
 
 #include "base/names.hpp"
+#include "completion.hpp"
 #include "heddle/error.hpp"
 #include "heddle/tools/output_file.hpp"
 #include "heddle/version.hpp"
 #include "help_groups.hpp"
+#include "manual.hpp"
 #include "message.hpp"
 #include "setting_options.hpp"
 
@@ -84,22 +87,6 @@ const CLI::App& innermost(const CLI::App& app) {
   return *command;
 }
 
-std::vector<std::string> commands_of(const CLI::App& app) {
-  std::vector<std::string> names;
-  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
-    names.push_back(command->get_name());
-  }
-  return names;
-}
-
-std::vector<std::string> options_of(const CLI::App& app) {
-  std::vector<std::string> names;
-  for (const CLI::Option* option : app.get_options()) {
-    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
-  }
-  return names;
-}
-
 /// That there is no such thing, and which one is meant, if that is clear.
 std::string unknown(const std::string& word, const char* what,
                     const std::vector<std::string>& names) {
@@ -141,6 +128,20 @@ std::string message_of(const CLI::ParseError& error, const CLI::App& app) {
   return message + " (--help shows what there is)";
 }
 
+/// `--complete WORD...`: a line for each word that may stand last. A command that is a program of
+/// its own, as its `prefix_command` says, answers itself.
+int complete(CLI::App& app, const std::vector<std::string>& words) {
+  const std::vector<std::string> before(words.begin(), words.end() - (words.empty() ? 0 : 1));
+  const CLI::App& command = command_of(app, before);
+  try {
+    if (command.get_prefix_command()) app.parse(std::vector<std::string>{command.get_name()});
+  } catch (const std::exception&) {
+    return 0;  // a shell has no use for words about it
+  }
+  for (const std::string& word : completions(app, words)) std::cout << word << "\n";
+  return 0;
+}
+
 /// What was printed has arrived.
 int finish(int status) {
   std::cout.flush();
@@ -158,6 +159,14 @@ int run_program(const char* name, CLI::App& app, int argc, char** argv, int& sta
   refuse_empty_values(app);
   try {
     std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
+    if (!words.empty() && words.front() == "--complete") {
+      words.erase(words.begin());
+      return finish(complete(app, words));
+    }
+    if (words == std::vector<std::string>{"--manual"}) {
+      std::cout << manual_of(app, std::filesystem::path(argv[0]).filename().string());
+      return finish(0);
+    }
     use_help_groups(app, words);
     words = with_settings_of_file(app, std::move(words));
     std::reverse(words.begin(), words.end());  // as CLI11 takes them

@@ -2,7 +2,9 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <cstddef>
 #include <cstring>
 #include <filesystem>
 #include <string>
@@ -34,7 +36,13 @@ int run_companion(const Companion& companion, void (*add)(CLI::App& app, int& st
                   char** argv) {
   std::vector<char*> words(argv, argv + argc);
   std::string name = companion.name;
-  if (argc < 2 || name != argv[1]) words.insert(words.begin() + (argc > 0 ? 1 : 0), name.data());
+  const std::string first = argc > 1 ? argv[1] : "";
+  // The name follows --complete; the page of man is that of the program.
+  const std::size_t at = first == "--complete" ? 2 : static_cast<std::size_t>(std::min(argc, 1));
+  const bool is_named = words.size() > at && name == words[at];
+  if (!is_named && first != "--manual") {
+    words.insert(words.begin() + static_cast<std::ptrdiff_t>(at), name.data());
+  }
   CLI::App app(companion.description, "heddle");
   app.require_subcommand(1);
   int status = 0;
