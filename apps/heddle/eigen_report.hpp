@@ -1,7 +1,6 @@
 // What `heddle eigen` is told, and how it reports what it found.
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <utility>
@@ -51,8 +50,6 @@ struct FoundPairs : RunFacts {
 /// Of vector k of several, counted from 1: v.mtx.gz is v-3.mtx.gz.
 std::string numbered(const std::string& path, int k);
 
-nlohmann::ordered_json to_json(const EigenCommand& options, const FoundPairs& found,
-                               const Device& device);
-void print(const EigenCommand& options, const FoundPairs& found, const Device& device);
+ReportLines describe(const EigenCommand& options, const FoundPairs& found, const Device& device);
 
 }  // namespace heddle::cli

@@ -2,14 +2,12 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <iostream>
 #include <limits>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "heddle/tools/text.hpp"
-#include "json_report.hpp"
 #include "matrix_of_rank.hpp"
 #include "solvers/mass_checks.hpp"
 #include "stopwatch.hpp"
@@ -75,11 +73,8 @@ void write_and_tell(const EigenCommand& options, const std::vector<AnyField>& x,
   }
   found.write_seconds = writing.seconds();
   if (progress != nullptr) progress->erase();
-  if (options.json) {
-    std::cout << text_of(to_json(options, found, device));
-  } else if (!options.matrix.quiet) {
-    print(options, found, device);
-  }
+  ReportLines report = describe(options, found, device);
+  tell(report, options.json, options.matrix.quiet);
 }
 
 /// The solver of the matrix in its storage.

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <numeric>
 #include <vector>
 
@@ -23,8 +22,8 @@ Extremes extremes_of_seconds(Communicator& ranks, double mine) {
   return {nanoseconds.least * 1e-9, nanoseconds.most * 1e-9};
 }
 
-nlohmann::ordered_json both(const Extremes& extremes) { return {extremes.least, extremes.most}; }
-nlohmann::ordered_json both_counts(const Extremes& extremes) {
+Json both(const Extremes& extremes) { return {extremes.least, extremes.most}; }
+Json both_counts(const Extremes& extremes) {
   return {std::llround(extremes.least), std::llround(extremes.most)};
 }
 
@@ -35,6 +34,25 @@ std::string counts(const Extremes& extremes) {
 }
 std::string times(const Extremes& extremes) {
   return readable_seconds(extremes.least) + " to " + readable_seconds(extremes.most);
+}
+
+Json json_of(const RankSummary& summary) {
+  Json json = {{"count", summary.ranks},
+               {"communicator", summary.communicator},
+               {"exchange", summary.exchange},
+               {"exchange_reason", summary.exchange_reason},
+               {"boundary", summary.boundary},
+               {"rows", both_counts(summary.rows)},
+               {"interior_rows", both_counts(summary.interior_rows)},
+               {"halo", both_counts(summary.halo)},
+               {"neighbours", both_counts(summary.neighbours)},
+               {"times",
+                {{"product", both(summary.product)},
+                 {"exchange", both(summary.exchanging)},
+                 {"waiting", both(summary.waiting)},
+                 {"sums", both(summary.sums)}}}};
+  if (!summary.transfer.empty()) json["transfer"] = summary.transfer;
+  return json;
 }
 
 }  // namespace
@@ -63,38 +81,21 @@ RankSummary summary_of(Communicator& ranks, const DistributedOperator<S>& matrix
 template RankSummary summary_of(Communicator&, const DistributedOperator<float>&);
 template RankSummary summary_of(Communicator&, const DistributedOperator<double>&);
 
-nlohmann::ordered_json to_json(const RankSummary& summary) {
-  nlohmann::ordered_json json = {{"count", summary.ranks},
-                                 {"communicator", summary.communicator},
-                                 {"exchange", summary.exchange},
-                                 {"exchange_reason", summary.exchange_reason},
-                                 {"boundary", summary.boundary},
-                                 {"rows", both_counts(summary.rows)},
-                                 {"interior_rows", both_counts(summary.interior_rows)},
-                                 {"halo", both_counts(summary.halo)},
-                                 {"neighbours", both_counts(summary.neighbours)},
-                                 {"times",
-                                  {{"product", both(summary.product)},
-                                   {"exchange", both(summary.exchanging)},
-                                   {"waiting", both(summary.waiting)},
-                                   {"sums", both(summary.sums)}}}};
-  if (!summary.transfer.empty()) json["transfer"] = summary.transfer;
-  return json;
-}
-
-void print(const RankSummary& summary) {
+void describe(ReportLines& report, const RankSummary& summary) {
   const std::string by = summary.transfer.empty() ? "" : " by " + summary.transfer;
-  std::printf("ranks      %d (%s), exchange %s%s, boundary %s: %s rows, %s of them interior\n",
-              summary.ranks, summary.communicator.c_str(), summary.exchange.c_str(), by.c_str(),
-              summary.boundary.c_str(), counts(summary.rows).c_str(),
-              counts(summary.interior_rows).c_str());
-  std::printf("halo       %s rows of %s neighbours\n", counts(summary.halo).c_str(),
-              counts(summary.neighbours).c_str());
-  std::printf("of ranks   product %s, in it waiting for the exchange %s; exchange %s; sums %s\n",
-              times(summary.product).c_str(), times(summary.waiting).c_str(),
-              times(summary.exchanging).c_str(), times(summary.sums).c_str());
-  std::printf("memory     %s of all ranks\n",
-              readable_bytes(static_cast<double>(summary.memory)).c_str());
+  report.add("ranks",
+             formatted("%d (%s), exchange %s%s, boundary %s: %s rows, %s of them interior",
+                       summary.ranks, summary.communicator.c_str(), summary.exchange.c_str(),
+                       by.c_str(), summary.boundary.c_str(), counts(summary.rows).c_str(),
+                       counts(summary.interior_rows).c_str()),
+             {{"ranks", json_of(summary)}});
+  report.add("halo",
+             counts(summary.halo) + " rows of " + counts(summary.neighbours) + " neighbours");
+  report.add("of ranks",
+             formatted("product %s, in it waiting for the exchange %s; exchange %s; sums %s",
+                       times(summary.product).c_str(), times(summary.waiting).c_str(),
+                       times(summary.exchanging).c_str(), times(summary.sums).c_str()));
+  report.add("memory", readable_bytes(static_cast<double>(summary.memory)) + " of all ranks");
 }
 
 }  // namespace heddle::cli

@@ -1,11 +1,11 @@
 // The part of a report about ranks that share a matrix.
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <string>
 
 #include "heddle/communicator.hpp"
 #include "heddle/distributed_operator.hpp"
+#include "report_lines.hpp"
 
 namespace heddle::cli {
 
@@ -30,7 +30,6 @@ struct RankSummary {
 template <class S>
 RankSummary summary_of(Communicator& ranks, const DistributedOperator<S>& matrix);
 
-nlohmann::ordered_json to_json(const RankSummary& summary);
-void print(const RankSummary& summary);
+void describe(ReportLines& report, const RankSummary& summary);
 
 }  // namespace heddle::cli

@@ -1,7 +1,5 @@
 #include "run_facts.hpp"
 
-#include <cstdio>
-
 #include "heddle/tools/text.hpp"
 #include "readable.hpp"
 
@@ -18,28 +16,47 @@ RunFacts facts_of(const AnyMatrix& matrix, const std::string& path) {
   return facts;
 }
 
-void print_matrix(const RunFacts& facts) {
-  std::printf("matrix     %s: %s x %s %s entries (%s), %s stored\n",
-              io::printable(facts.path).c_str(), readable_count(facts.rows).c_str(),
-              readable_count(facts.columns).c_str(), std::string(facts.entry.name()).c_str(),
-              std::string(name(facts.precision)).c_str(), readable_count(facts.entries).c_str());
+void describe_matrix(ReportLines& report, const RunFacts& facts) {
+  report.add(
+      "matrix",
+      formatted("%s: %s x %s %s entries (%s), %s stored", io::printable(facts.path).c_str(),
+                readable_count(facts.rows).c_str(), readable_count(facts.columns).c_str(),
+                std::string(facts.entry.name()).c_str(), std::string(name(facts.precision)).c_str(),
+                readable_count(facts.entries).c_str()),
+      {{"entry", facts.entry.name()},
+       {"precision", name(facts.precision)},
+       {"rows", facts.rows},
+       {"columns", facts.columns},
+       {"entries", facts.entries}});
 }
 
-void print_plan(const RunFacts& facts) {
-  std::printf("plan       %s\n", facts.storage.plan().c_str());
-  std::printf("reason     %s\n", io::printable(facts.storage.choice.reason).c_str());
-  if (!facts.rank_choice.empty()) std::printf("ranks      %s\n", facts.rank_choice.c_str());
+void describe_device(ReportLines& report, const Device& device, const std::string& processors) {
+  report.add("device", device.description() + processors);  // in the JSON by add_provenance
 }
 
-void print_status(Status status, long long iterations, std::string_view detail) {
-  std::printf("status     %s after %lld iterations%s%s%s\n", std::string(name(status)).c_str(),
-              iterations, detail.empty() ? "" : " (", std::string(detail).c_str(),
-              detail.empty() ? "" : ")");
+void describe_plan(ReportLines& report, const RunFacts& facts) {
+  const StorageFacts& storage = facts.storage;
+  report.add("plan", storage.plan(), {{"plan", storage.plan()}});
+  report.add("reason", io::printable(storage.choice.reason),
+             {{"plan_reason", storage.choice.reason}, {"memory", storage.bytes()}});
+  if (!facts.rank_choice.empty()) {
+    report.add("ranks", facts.rank_choice, {{"rank_choice", facts.rank_choice}});
+  }
+  if (storage.ranks) describe(report, *storage.ranks);
 }
 
-void print_written(const std::optional<std::string>& output, const char* refused) {
-  if (!output) return;
-  std::printf("written    %s\n", refused != nullptr ? refused : io::printable(*output).c_str());
+void describe_status(ReportLines& report, Status status, long long iterations,
+                     std::string_view detail) {
+  std::string text =
+      formatted("%s after %lld iterations", std::string(name(status)).c_str(), iterations);
+  if (!detail.empty()) text += " (" + std::string(detail) + ")";
+  report.add("status", text, {{"status", name(status)}, {"iterations", iterations}});
+  if (!detail.empty()) report.add({{"detail", detail}});
+}
+
+void describe_written(ReportLines& report, const std::optional<std::string>& output,
+                      const char* refused) {
+  if (output) report.add("written", refused != nullptr ? refused : io::printable(*output));
 }
 
 }  // namespace heddle::cli

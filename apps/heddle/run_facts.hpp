@@ -1,16 +1,17 @@
 // The facts that every report of a solve tells: the matrix, its storage and the time that passed.
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
 
+#include "heddle/device.hpp"
 #include "heddle/hierarchical_memory.hpp"
 #include "heddle/plan_choice.hpp"
 #include "heddle/report.hpp"
 #include "heddle/runtime/any_matrix.hpp"
 #include "rank_report.hpp"
+#include "report_lines.hpp"
 
 namespace heddle::cli {
 
@@ -44,12 +45,15 @@ struct RunFacts {
 /// The facts of a matrix as it was read; where a rank has its own rows, the sizes are of these.
 RunFacts facts_of(const AnyMatrix& matrix, const std::string& path);
 
-/// Lines of a report.
-void print_matrix(const RunFacts& facts);
-void print_plan(const RunFacts& facts);
+/// Parts of a report. `processors`: follows the name of the device.
+void describe_matrix(ReportLines& report, const RunFacts& facts);
+void describe_device(ReportLines& report, const Device& device, const std::string& processors = "");
+void describe_plan(ReportLines& report, const RunFacts& facts);
 /// The status of an iteration, with its details.
-void print_status(Status status, long long iterations, std::string_view detail);
+void describe_status(ReportLines& report, Status status, long long iterations,
+                     std::string_view detail);
 /// `refused`: why nothing was written; null where it was.
-void print_written(const std::optional<std::string>& output, const char* refused);
+void describe_written(ReportLines& report, const std::optional<std::string>& output,
+                      const char* refused);
 
 }  // namespace heddle::cli

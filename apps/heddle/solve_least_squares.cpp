@@ -1,8 +1,6 @@
 #include "solve_least_squares.hpp"
 
-#include <cstdio>
 #include <filesystem>
-#include <iostream>
 #include <optional>
 #include <string>
 #include <utility>
@@ -61,88 +59,77 @@ void refuse_other_options(const SolveOptions& options, const std::string& reason
   }
 }
 
-nlohmann::ordered_json to_json(const SolveOptions& options, const LeastSquaresOutcome& outcome,
-                               const Device& device) {
-  const LeastSquaresReport& report = outcome.report;
-  nlohmann::ordered_json json;
-  json["status"] = name(report.status);
-  if (!report.detail.empty()) json["detail"] = report.detail;
-  json["iterations"] = report.iterations;
-  json["residual"] = number_or_null(report.residual);
-  json["gradient"] = number_or_null(report.gradient);
-  json["residual_norm"] = number_or_null(report.residual_norm);
-  json["gradient_norm"] = number_or_null(report.gradient_norm);
-  json["solution_norm"] = number_or_null(report.solution_norm);
-  json["matrix_norm"] = number_or_null(report.matrix_norm);
-  json["condition"] = number_or_null(report.condition);
-  json["error"] = outcome.error ? number_or_null(*outcome.error) : nlohmann::ordered_json();
-  json["damping"] = options.of_least_squares().damping;
-  json["solver"] = lsmr_method.info.name;
-  json["solver_reason"] = outcome.reason;
-  json["preconditioner"] = "none";
-  json["plan"] = outcome.storage.plan();
-  json["plan_reason"] = outcome.storage.choice.reason;
-  json["entry"] = outcome.entry.name();
-  json["precision"] = name(outcome.precision);
-  json["rows"] = outcome.rows;
-  json["columns"] = outcome.columns;
-  json["entries"] = outcome.entries;
-  json["restarts"] = report.restarts;
-  json["memory"] = outcome.storage.bytes();
-  json["solver_memory"] = outcome.solver_memory;
-  if (!outcome.rank_choice.empty()) json["rank_choice"] = outcome.rank_choice;
-  if (outcome.storage.ranks) json["ranks"] = to_json(*outcome.storage.ranks);
-  json["times"] = {{"read", outcome.read_seconds},
-                   {"build", outcome.build_seconds},
-                   {"permute", report.permute_seconds},
-                   {"iterate", report.iterate_seconds},
-                   {"write", outcome.write_seconds}};
-  json["bytes_per_iteration"] = report.bytes_per_iteration;
-  json["settings"] = json_of(options.settings, solve_uses);
-  add_provenance(json, outcome.path, device);
-  return json;
-}
-
-/// What the tolerance is on.
+/// The quantity that the tolerance is about.
 std::string gradient_in_words(bool is_damped) {
   return std::string("|A* r") + (is_damped ? " - D^2 x" : "") + "| / (|A| |r|)";
 }
 
-void print(const SolveOptions& options, const LeastSquaresOutcome& outcome, const Device& device) {
+void describe_end(ReportLines& lines, const LeastSquaresOutcome& outcome, bool is_damped) {
+  const LeastSquaresReport& report = outcome.report;
+  describe_status(lines, report.status, report.iterations, report.detail);
+  lines.add("residual",
+            formatted("|r| / |b| = %.3e for r = b - A x, computed from x", report.residual),
+            {{"residual", number_or_null(report.residual)},
+             {"residual_norm", number_or_null(report.residual_norm)}});
+  std::string text =
+      formatted("%s = %.3e, computed from x; |A| is about %.2e",
+                gradient_in_words(is_damped).c_str(), report.gradient, report.matrix_norm);
+  if (report.restarts > 0) text += ", after " + std::to_string(report.restarts) + " restarts";
+  lines.add("gradient", text,
+            {{"gradient", number_or_null(report.gradient)},
+             {"gradient_norm", number_or_null(report.gradient_norm)},
+             {"matrix_norm", number_or_null(report.matrix_norm)},
+             {"solution_norm", number_or_null(report.solution_norm)},
+             {"condition", number_or_null(report.condition)},
+             {"restarts", report.restarts},
+             {"error", outcome.error ? number_or_null(*outcome.error) : Json()}});
+  if (outcome.error) lines.add("error", formatted("|x - x*| / |x*| = %.3e", *outcome.error));
+}
+
+ReportLines describe(const SolveOptions& options, const LeastSquaresOutcome& outcome,
+                     const Device& device) {
   const LeastSquaresReport& report = outcome.report;
   const StorageFacts& storage = outcome.storage;
   const double damping = options.of_least_squares().damping;
-  print_matrix(outcome);
-  std::printf("device     %s\n", device.description().c_str());
-  print_plan(outcome);
-  if (storage.ranks) {
-    print(*storage.ranks);
-  } else {
-    std::printf(
-        "memory     %s, solver with the adjoint %s\n",
-        (storage.tree.empty() ? to_string(storage.memory) : to_string(storage.tree_memory)).c_str(),
-        readable_bytes(outcome.solver_memory).c_str());
+  ReportLines lines;
+  describe_matrix(lines, outcome);
+  describe_device(lines, device);
+  describe_plan(lines, outcome);
+  lines.add({{"solver_memory", outcome.solver_memory}});
+  if (!storage.ranks) {
+    lines.add("memory",
+              (storage.tree.empty() ? to_string(storage.memory) : to_string(storage.tree_memory)) +
+                  ", solver with the adjoint " + readable_bytes(outcome.solver_memory));
   }
-  std::printf("system     min |A x - b|%s, b = %s\n", damping != 0 ? "^2 + D^2 |x|^2" : "",
-              io::printable(outcome.right_hand_side).c_str());
-  if (damping != 0) std::printf("damping    D = %s\n", nlohmann::json(damping).dump().c_str());
-  std::printf("solver     lsmr: %s\n", outcome.reason.c_str());
-  print_status(report.status, report.iterations, report.detail);
-  std::printf("residual   |r| / |b| = %.3e for r = b - A x, computed from x\n", report.residual);
-  std::printf("gradient   %s = %.3e, computed from x; |A| is about %.2e%s\n",
-              gradient_in_words(damping != 0).c_str(), report.gradient, report.matrix_norm,
-              report.restarts > 0
-                  ? (", after " + std::to_string(report.restarts) + " restarts").c_str()
-                  : "");
-  if (outcome.error) std::printf("error      |x - x*| / |x*| = %.3e\n", *outcome.error);
-  std::printf("time       read %s, build %s, permute %s, iterate %s\n",
-              readable_seconds(outcome.read_seconds).c_str(),
-              readable_seconds(outcome.build_seconds).c_str(),
-              readable_seconds(report.permute_seconds).c_str(),
-              readable_iterations(report.iterate_seconds, report.iterations).c_str());
-  print_written(options.output, report.status == Status::not_finite
-                                    ? "nothing: the solve was not finite"
-                                    : nullptr);
+  lines.add("system",
+            std::string("min |A x - b|") + (damping != 0 ? "^2 + D^2 |x|^2" : "") +
+                ", b = " + io::printable(outcome.right_hand_side),
+            {{"damping", damping}});
+  if (damping != 0) lines.add("damping", "D = " + Json(damping).dump());
+  lines.add("solver", "lsmr: " + outcome.reason,
+            {{"solver", lsmr_method.info.name},
+             {"solver_reason", outcome.reason},
+             {"preconditioner", "none"}});
+  describe_end(lines, outcome, damping != 0);
+  lines.add("time",
+            formatted("read %s, build %s, permute %s, iterate %s",
+                      readable_seconds(outcome.read_seconds).c_str(),
+                      readable_seconds(outcome.build_seconds).c_str(),
+                      readable_seconds(report.permute_seconds).c_str(),
+                      readable_iterations(report.iterate_seconds, report.iterations).c_str()),
+            {{"times",
+              {{"read", outcome.read_seconds},
+               {"build", outcome.build_seconds},
+               {"permute", report.permute_seconds},
+               {"iterate", report.iterate_seconds},
+               {"write", outcome.write_seconds}}},
+             {"bytes_per_iteration", report.bytes_per_iteration},
+             {"settings", json_of(options.settings, solve_uses)}});
+  describe_written(
+      lines, options.output,
+      report.status == Status::not_finite ? "nothing: the solve was not finite" : nullptr);
+  add_provenance(lines.json(), outcome.path, device);
+  return lines;
 }
 
 LeastSquaresOptions least_squares_settings(const SolveOptions& options, SolveWatch& watch) {
@@ -243,11 +230,8 @@ void write_and_tell(const SolveOptions& options, const AnyField& x,
   write_history(options, outcome, history, tolerance_of_least_squares(options, outcome.precision));
   outcome.write_seconds = writing.seconds();
   if (progress != nullptr) progress->erase();
-  if (options.json) {
-    std::cout << text_of(to_json(options, outcome, device));
-  } else if (!options.matrix.quiet) {
-    print(options, outcome, device);
-  }
+  ReportLines report = describe(options, outcome, device);
+  tell(report, options.json, options.matrix.quiet);
 }
 
 }  // namespace

@@ -47,57 +47,65 @@ std::string remedy_for(double factor, const SolveOutcome& outcome) {
   return text + "another --strength than " + strength + ", or --preconditioner jacobi";
 }
 
-nlohmann::ordered_json error_of(const SolveOutcome& outcome, std::size_t system) {
+Json error_of(const SolveOutcome& outcome, std::size_t system) {
   if (system >= outcome.errors.size()) return {};
   return number_or_null(outcome.errors[system]);
 }
 
-nlohmann::ordered_json json_of_multigrid(const SolveOutcome& outcome) {
+/// The number, or null for none.
+Json number_or_none(const std::optional<double>& number) { return number ? Json(*number) : Json(); }
+
+void describe_multigrid(ReportLines& lines, const SolveOutcome& outcome) {
+  if (!outcome.multigrid_reason.empty() && outcome.multigrid_reason != default_settings) {
+    lines.add("multigrid", io::printable(outcome.multigrid_reason));
+  }
+  if (!outcome.hierarchy) return;
   const MultigridChoice& choice = outcome.multigrid;
-  nlohmann::ordered_json json = cli::to_json(*outcome.hierarchy, choice.level_precision);
+  const std::optional<double> factor = factor_of(outcome);
+  Json json = to_json(*outcome.hierarchy, choice.level_precision);
   json["cycle"] = name(choice.cycle);
   json["smoother"] = name(choice.smoother);
   json["interpolation"] = name(choice.interpolation);
   json["reason"] = outcome.multigrid_reason.empty() ? "as named" : outcome.multigrid_reason;
-  const std::optional<double> factor = factor_of(outcome);
-  json["factor"] = factor ? nlohmann::ordered_json(*factor) : nullptr;
-  return json;
+  json["factor"] = number_or_none(factor);
+  lines.add("levels", text_of(*outcome.hierarchy, choice.level_precision), {{"multigrid", json}});
+  if (!factor) return;
+  lines.add("factor", formatted("an iteration left %.2f of the residual%s", *factor,
+                                remedy_for(*factor, outcome).c_str()));
 }
 
-nlohmann::ordered_json json_of_systems(const SolveOutcome& outcome) {
-  nlohmann::ordered_json systems = nlohmann::ordered_json::array();
+void describe_steps(ReportLines& lines, const Report& report) {
+  const auto& interval = report.interval;
+  lines.add({{"interval", interval ? Json{interval->lower, interval->upper} : Json()},
+             {"omega", number_or_none(report.omega)}});
+  std::string text;
+  if (report.omega) text = formatted("omega = %.6g%s", *report.omega, interval ? ", " : "");
+  if (interval) {
+    text += formatted("eigenvalues of M^-1 A from %.6g to %.6g", interval->lower, interval->upper);
+  }
+  if (!text.empty()) lines.add("steps", text);
+}
+
+void describe_systems(ReportLines& lines, const SolveOutcome& outcome) {
+  long long least = outcome.report().iterations, most = least;
+  std::size_t converged = 0;
+  Json systems = Json::array();
   for (std::size_t k = 0; k < outcome.reports.size(); ++k) {
     const Report& report = outcome.reports[k];
+    least = std::min(least, report.iterations);
+    most = std::max(most, report.iterations);
+    converged += report.converged() ? 1 : 0;
     systems.push_back({{"status", name(report.status)},
                        {"iterations", report.iterations},
                        {"residual", number_or_null(report.residual)},
                        {"returned", name(report.returned)},
                        {"error", error_of(outcome, k)}});
   }
-  return systems;
-}
-
-void print_steps(const Report& report) {
-  if (!report.interval && !report.omega) return;
-  std::printf("steps      ");
-  if (report.omega) std::printf("omega = %.6g%s", *report.omega, report.interval ? ", " : "\n");
-  if (!report.interval) return;
-  std::printf("eigenvalues of M^-1 A from %.6g to %.6g\n", report.interval->lower,
-              report.interval->upper);
-}
-
-void print_systems(const SolveOutcome& outcome) {
+  lines.add({{"systems", systems}});
   if (outcome.reports.size() == 1) return;
-  long long least = outcome.report().iterations, most = least;
-  std::size_t converged = 0;
-  for (const Report& report : outcome.reports) {
-    least = std::min(least, report.iterations);
-    most = std::max(most, report.iterations);
-    converged += report.converged() ? 1 : 0;
-  }
-  std::printf(
-      "systems    %zu right-hand sides, %zu converged, %lld to %lld iterations; number %zu:\n",
-      outcome.reports.size(), converged, least, most, outcome.reported + 1);
+  lines.add("systems",
+            formatted("%zu right-hand sides, %zu converged, %lld to %lld iterations; number %zu:",
+                      outcome.reports.size(), converged, least, most, outcome.reported + 1));
 }
 
 /// Threads that share fewer processors, as where a program has bound them, are slow. Of ranks each
@@ -108,9 +116,10 @@ std::string text_of_processors(const SolveOutcome& outcome) {
   return ", on " + std::to_string(processors) + (processors == 1 ? " processor" : " processors");
 }
 
-void print_memory(const SolveOutcome& outcome) {
+void describe_memory(ReportLines& lines, const SolveOutcome& outcome) {
   const StorageFacts& storage = outcome.storage;
-  if (storage.ranks) return print(*storage.ranks);
+  lines.add({{"memory", storage.bytes() + outcome.narrow_memory}});
+  if (storage.ranks) return;
   std::string text = to_string(storage.memory);
   if (!storage.tree.empty()) {
     text = to_string(storage.tree_memory);
@@ -120,7 +129,7 @@ void print_memory(const SolveOutcome& outcome) {
     }
   }
   if (outcome.narrow_memory > 0) text += ", in floats " + readable_bytes(outcome.narrow_memory);
-  std::printf("memory     %s\n", text.c_str());
+  lines.add("memory", text);
 }
 
 /// Which x a solve returned that has not converged.
@@ -140,36 +149,56 @@ std::string fields_of_last_runs(const SolveOutcome& outcome) {
   return outcome.report().stored == "own" ? "double" : "float";
 }
 
-/// How the solve ended, and the time that it took.
-void print_result(const SolveOutcome& outcome) {
+void describe_solver(ReportLines& lines, const SolveOutcome& outcome) {
   const Report& report = outcome.report();
-  print_steps(report);
-  print_systems(outcome);
-  print_status(report.status, report.iterations, report.detail);
-  std::printf(
-      "residual   |b - A x| / |b| = %.3e, computed from x (asked for %.1e)%s\n", report.residual,
-      report.baseline_norm > 0 ? report.target_norm / report.baseline_norm : 0.0,
-      report.restarts > 0 ? (", after " + std::to_string(report.restarts) + " restarts").c_str()
-                          : "");
-  if (!report.converged()) std::printf("returned   %s\n", returned_in_words(report));
+  const std::string method(outcome.method.method->name);
+  std::string text = formatted("b = %s, %s, preconditioner %s, loop %s, stored %s",
+                               io::printable(outcome.right_hand_side).c_str(), method.c_str(),
+                               outcome.preconditioner.c_str(), std::string(report.loop).c_str(),
+                               std::string(report.stored).c_str());
+  if (report.basis == "float") text += ", basis float";
+  if (outcome.narrow_memory > 0) text += ", fields " + fields_of_last_runs(outcome);
+  lines.add("system", text,
+            {{"shift", outcome.shift}, {"loop", report.loop}, {"stored", report.stored}});
+  if (!report.basis.empty()) lines.add({{"basis", report.basis}});
+  if (outcome.narrow_memory > 0) lines.add({{"fields", fields_of_last_runs(outcome)}});
+  if (outcome.shift != 0) {
+    lines.add("shift", "A + sigma I is not stored, sigma = " + Json(outcome.shift).dump());
+  }
+  lines.add("solver", method + ": " + outcome.method.reason,
+            {{"solver", method},
+             {"solver_reason", outcome.method.reason},
+             {"preconditioner", outcome.preconditioner},
+             {"preconditioner_reason", outcome.preconditioner_reason}});
+  if (outcome.has_automatic_preconditioner && outcome.shift == 0 &&
+      outcome.preconditioner == "none") {
+    lines.add("jacobi", "not taken: " + outcome.preconditioner_reason);
+  }
+}
+
+/// The solve's end: how near x is, and which x it is.
+void describe_end(ReportLines& lines, const SolveOutcome& outcome) {
+  const Report& report = outcome.report();
+  describe_status(lines, report.status, report.iterations, report.detail);
+  std::string text =
+      formatted("|b - A x| / |b| = %.3e, computed from x (asked for %.1e)", report.residual,
+                report.baseline_norm > 0 ? report.target_norm / report.baseline_norm : 0.0);
+  if (report.restarts > 0) text += ", after " + std::to_string(report.restarts) + " restarts";
+  lines.add("residual", text,
+            {{"residual", number_or_null(report.residual)},
+             {"returned", name(report.returned)},
+             {"backward_error", number_or_null(report.backward_error)},
+             {"error", error_of(outcome, outcome.reported)},
+             {"restarts", report.restarts}});
+  if (!report.converged()) lines.add("returned", returned_in_words(report));
   if (report.backward_error >= 0) {
-    std::printf(
-        "rounding   |b - A x| / (|A||x| + |b|) = %.1e, estimated: the backward error of x\n",
-        report.backward_error);
+    lines.add("rounding",
+              formatted("|b - A x| / (|A||x| + |b|) = %.1e, estimated: the backward error of x",
+                        report.backward_error));
   }
   if (outcome.reported < outcome.errors.size()) {
-    std::printf("error      |x - x*| / |x*| = %.3e\n", outcome.errors[outcome.reported]);
+    lines.add("error", formatted("|x - x*| / |x*| = %.3e", outcome.errors[outcome.reported]));
   }
-  if (outcome.tiles) std::printf("advice     %s\n", advice_on(*outcome.tiles).c_str());
-  std::printf("time       read %s, build %s, permute %s, iterate %s\n",
-              readable_seconds(outcome.read_seconds).c_str(),
-              readable_seconds(outcome.build_seconds).c_str(),
-              readable_seconds(report.permute_seconds).c_str(),
-              readable_iterations(report.iterate_seconds, report.iterations).c_str());
-  std::printf("bandwidth  %.1f GB/s: %s an iteration, modelled\n", report.bandwidth() / 1e9,
-              readable_bytes(static_cast<double>(report.bytes_per_iteration)).c_str());
-  print_written(outcome.output,
-                outcome.all_refused() ? "nothing: the system was refused" : nullptr);
 }
 
 }  // namespace
@@ -203,90 +232,46 @@ std::size_t most_telling(const std::vector<Report>& reports) {
   return told;
 }
 
-nlohmann::ordered_json to_json(const SolveOutcome& outcome, const Device& device) {
+ReportLines describe(const SolveOutcome& outcome, const Device& device) {
   const Report& report = outcome.report();
-  nlohmann::ordered_json json;
-  json["status"] = name(report.status);
-  if (!report.detail.empty()) json["detail"] = report.detail;
-  json["iterations"] = report.iterations;
-  json["residual"] = number_or_null(report.residual);
-  json["returned"] = name(report.returned);
-  json["backward_error"] = number_or_null(report.backward_error);
-  json["error"] = error_of(outcome, outcome.reported);
-  json["shift"] = outcome.shift;
-  json["solver"] = outcome.method.method->name;
-  json["solver_reason"] = outcome.method.reason;
-  json["interval"] = report.interval
-                         ? nlohmann::ordered_json{report.interval->lower, report.interval->upper}
-                         : nlohmann::ordered_json();
-  json["omega"] = report.omega ? nlohmann::ordered_json(*report.omega) : nlohmann::ordered_json();
-  json["preconditioner"] = outcome.preconditioner;
-  json["preconditioner_reason"] = outcome.preconditioner_reason;
-  if (outcome.tiles) json["advice"] = advice_on(*outcome.tiles);
-  if (outcome.hierarchy) json["multigrid"] = json_of_multigrid(outcome);
-  json["plan"] = outcome.storage.plan();
-  json["plan_reason"] = outcome.storage.choice.reason;
-  if (report.processors > 0 && !outcome.storage.ranks) json["processors"] = report.processors;
-  json["loop"] = report.loop;
-  json["stored"] = report.stored;
-  if (!report.basis.empty()) json["basis"] = report.basis;
-  if (outcome.narrow_memory > 0) json["fields"] = fields_of_last_runs(outcome);
-  json["entry"] = outcome.entry.name();
-  json["precision"] = name(outcome.precision);
-  json["rows"] = outcome.rows;
-  json["entries"] = outcome.entries;
-  json["restarts"] = report.restarts;
-  json["memory"] = outcome.storage.bytes() + outcome.narrow_memory;
-  if (outcome.storage.ranks) json["ranks"] = to_json(*outcome.storage.ranks);
-  if (!outcome.rank_choice.empty()) json["rank_choice"] = outcome.rank_choice;
-  json["times"] = {{"read", outcome.read_seconds},
-                   {"build", outcome.build_seconds},
-                   {"permute", report.permute_seconds},
-                   {"iterate", report.iterate_seconds},
-                   {"write", outcome.write_seconds}};
-  json["systems"] = json_of_systems(outcome);
-  json["bytes_per_iteration"] = report.bytes_per_iteration;
-  json["bandwidth"] = report.bandwidth();
-  json["settings"] = outcome.settings;
-  add_provenance(json, outcome.path, device);
-  return json;
-}
-
-void print(const SolveOutcome& outcome, const Device& device) {
-  const Report& report = outcome.report();
-  print_matrix(outcome);
-  std::printf("device     %s%s\n", device.description().c_str(),
-              text_of_processors(outcome).c_str());
-  print_plan(outcome);
-  print_memory(outcome);
-  std::printf(
-      "system     b = %s, %s, preconditioner %s, loop %s, stored %s%s%s\n",
-      io::printable(outcome.right_hand_side).c_str(),
-      std::string(outcome.method.method->name).c_str(), outcome.preconditioner.c_str(),
-      std::string(report.loop).c_str(), std::string(report.stored).c_str(),
-      report.basis == "float" ? ", basis float" : "",
-      outcome.narrow_memory > 0 ? (", fields " + fields_of_last_runs(outcome)).c_str() : "");
-  if (outcome.shift != 0) {
-    std::printf("shift      A + sigma I is not stored, sigma = %s\n",
-                nlohmann::json(outcome.shift).dump().c_str());
+  ReportLines lines;
+  describe_matrix(lines, outcome);
+  describe_device(lines, device, text_of_processors(outcome));
+  if (report.processors > 0 && !outcome.storage.ranks) {
+    lines.add({{"processors", report.processors}});
   }
-  std::printf("solver     %s: %s\n", std::string(outcome.method.method->name).c_str(),
-              outcome.method.reason.c_str());
-  if (outcome.has_automatic_preconditioner && outcome.shift == 0) {
-    print_without_jacobi(outcome.preconditioner, outcome.preconditioner_reason);
+  describe_plan(lines, outcome);
+  describe_memory(lines, outcome);
+  describe_solver(lines, outcome);
+  describe_multigrid(lines, outcome);
+  describe_steps(lines, report);
+  describe_systems(lines, outcome);
+  describe_end(lines, outcome);
+  if (outcome.tiles) {
+    lines.add("advice", advice_on(*outcome.tiles), {{"advice", advice_on(*outcome.tiles)}});
   }
-  if (!outcome.multigrid_reason.empty() && outcome.multigrid_reason != default_settings) {
-    std::printf("multigrid  %s\n", io::printable(outcome.multigrid_reason).c_str());
-  }
-  if (outcome.hierarchy) {
-    std::printf("levels     %s\n",
-                text_of(*outcome.hierarchy, outcome.multigrid.level_precision).c_str());
-  }
-  if (const auto factor = factor_of(outcome)) {
-    std::printf("factor     an iteration left %.2f of the residual%s\n", *factor,
-                remedy_for(*factor, outcome).c_str());
-  }
-  print_result(outcome);
+  lines.add("time",
+            formatted("read %s, build %s, permute %s, iterate %s",
+                      readable_seconds(outcome.read_seconds).c_str(),
+                      readable_seconds(outcome.build_seconds).c_str(),
+                      readable_seconds(report.permute_seconds).c_str(),
+                      readable_iterations(report.iterate_seconds, report.iterations).c_str()),
+            {{"times",
+              {{"read", outcome.read_seconds},
+               {"build", outcome.build_seconds},
+               {"permute", report.permute_seconds},
+               {"iterate", report.iterate_seconds},
+               {"write", outcome.write_seconds}}}});
+  lines.add("bandwidth",
+            formatted("%.1f GB/s: %s an iteration, modelled", report.bandwidth() / 1e9,
+                      readable_bytes(static_cast<double>(report.bytes_per_iteration)).c_str()),
+            {{"bytes_per_iteration", report.bytes_per_iteration},
+             {"bandwidth", report.bandwidth()},
+             {"settings", outcome.settings}});
+  describe_written(lines, outcome.output,
+                   outcome.all_refused() ? "nothing: the system was refused" : nullptr);
+  add_provenance(lines.json(), outcome.path, device);
+  return lines;
 }
 
 }  // namespace heddle::cli

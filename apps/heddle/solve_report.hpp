@@ -1,7 +1,6 @@
 // The report of `heddle solve`, as text and as JSON.
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <utility>
@@ -32,7 +31,7 @@ struct SolveOutcome : RunFacts {
   MethodChoice method;
   std::optional<HiddenTiles> tiles;  // of the matrix
   long long narrow_memory = 0;  // of the matrix in floats whose fields are in floats too; else 0
-  nlohmann::ordered_json settings;  // that were given
+  Json settings;                // that were given
   double shift = 0;
   bool has_guess = false;       // x began elsewhere than at 0
   std::vector<Report> reports;  // of each right-hand side
@@ -52,7 +51,6 @@ bool is_refused(const Report& report);
 std::size_t most_telling(const std::vector<Report>& reports);
 
 /// `device`: of all ranks.
-nlohmann::ordered_json to_json(const SolveOutcome& outcome, const Device& device);
-void print(const SolveOutcome& outcome, const Device& device);
+ReportLines describe(const SolveOutcome& outcome, const Device& device);
 
 }  // namespace heddle::cli

@@ -1,12 +1,10 @@
 #include "solve_system.hpp"
 
 #include <filesystem>
-#include <iostream>
 #include <utility>
 #include <vector>
 
 #include "heddle/tools/text.hpp"
-#include "json_report.hpp"
 #include "readable.hpp"
 #include "singular_advice.hpp"
 #include "solve_least_squares.hpp"
@@ -132,11 +130,8 @@ class SystemSolve {
     write_history();
     outcome_.write_seconds = writing.seconds();
     if (progress_ != nullptr) progress_->erase();
-    if (options_.json) {
-      std::cout << text_of(to_json(outcome_, chosen_.device));
-    } else if (!options_.matrix.quiet) {
-      print(outcome_, chosen_.device);
-    }
+    ReportLines report = describe(outcome_, chosen_.device);
+    tell(report, options_.json, options_.matrix.quiet);
   }
 
   void write_history() const {

@@ -27,7 +27,7 @@ void expect_report(const Json& json, const std::string& entry, double tolerance)
                                         "shift",         "preconditioner",
                                         "systems",       "interval",
                                         "omega",         "returned",
-                                        "settings"};
+                                        "settings",      "columns"};
   const std::set<std::string> told = {"detail", "advice", "preconditioner_reason", "processors"};
   std::set<std::string> found;
   for (const auto& [key, value] : json.items()) {
