@@ -51,7 +51,7 @@ Words words_of(const std::string& placeholder) {
 }
 
 Words values_of(const CLI::App& command, const CLI::Option& option) {
-  const Words words = words_of(option.get_type_name());
+  Words words = words_of(option.get_type_name());
   if (!words.empty()) return words;
   if (option.check_name("--solver")) return method_names();
   if (option.check_name("--preconditioner")) {

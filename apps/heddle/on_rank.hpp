@@ -42,8 +42,8 @@ class OnRank : public Placement {
 
  protected:
   FieldsWanted rows_of_all(bool are_of_columns) const override;
-  const AnyField& part_of(const AnyField& all, std::optional<AnyField>& room) const override {
-    return room.emplace(rows_->part_of(all));
+  std::optional<AnyField> part_of(const AnyField& all) const override {
+    return rows_->part_of(all);
   }
   const Device& device() const override { return device_; }
 

@@ -10,9 +10,7 @@ FieldsOfFile Placement::read_fields(const std::string& option, const std::string
   FieldsOfFile read =
       cli::read_fields(option, path, rows_of_all(are_of_columns), count, device(), progress());
   for (AnyField& field : read.fields) {
-    std::optional<AnyField> part;
-    part_of(field, part);
-    if (part) field = std::move(*part);
+    if (auto part = part_of(field)) field = std::move(*part);
   }
   return read;
 }
@@ -40,8 +38,8 @@ RightHandSide Placement::right_hand_side(const RightHandSideWanted& wanted) cons
     }
     AnyField& exact = made.exact.emplace_back(all.rows, components, all.precision, device());
     fill_random(exact, wanted.seed + static_cast<std::uint64_t>(k));
-    std::optional<AnyField> room;
-    const AnyField& part = part_of(exact, room);
+    const std::optional<AnyField> own = part_of(exact);
+    const AnyField& part = own ? *own : exact;
     A.apply(part, b);
     const Offset scalars = Offset(b.rows()) * b.components();
     for (Offset i = 0; wanted.shift != 0 && i < scalars; ++i) {

@@ -66,8 +66,8 @@ class Placement {
  protected:
   /// Sizes of all rows of b, or of x.
   virtual FieldsWanted rows_of_all(bool are_of_columns) const = 0;
-  /// This rank's rows of a field that has all: the same where this rank has them, else in `room`.
-  virtual const AnyField& part_of(const AnyField& all, std::optional<AnyField>& room) const = 0;
+  /// This rank's rows of a field that has all; none where it has all of them.
+  virtual std::optional<AnyField> part_of(const AnyField& all) const = 0;
   /// Its threads make fields.
   virtual const Device& device() const = 0;
 
@@ -106,9 +106,7 @@ class OneProcess : public Placement {
 
  protected:
   FieldsWanted rows_of_all(bool are_of_columns) const override;
-  const AnyField& part_of(const AnyField& all, std::optional<AnyField>&) const override {
-    return all;
-  }
+  std::optional<AnyField> part_of(const AnyField&) const override { return std::nullopt; }
   const Device& device() const override { return device_; }
 
  private:

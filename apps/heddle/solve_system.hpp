@@ -17,7 +17,7 @@ int solve_system(const SolveOptions& options, const ChosenSystem& system, Placem
 
 /// Without ranks. Reads the matrix unless it is given. `rank_choice`: why there are no ranks, where
 /// the options leave that open. Returns the exit status.
-int solve_alone(const SolveOptions& options, std::optional<ReadMatrix> read = {},
+int solve_alone(const SolveOptions& given_options, std::optional<ReadMatrix> given = {},
                 const std::string& rank_choice = {});
 
 }  // namespace heddle::cli

@@ -65,11 +65,11 @@ SolveOutcome outcome_of(const SolveOptions& options, const AnyMatrix& matrix,
                         const ComposedChoice& preconditioner, const std::string& reason);
 
 /// For one process; reads right-hand sides. `options` then says how many there are.
-ChosenSystem choose_alone(SolveOptions& options, ReadSystem system, const Device& device,
+ChosenSystem choose_alone(SolveOptions& options, ReadSystem given, const Device& device,
                           Progress* progress);
 /// For ranks. Throws `Error` (unsupported) unless the matrix is square.
-ChosenSystem choose_on_ranks(const SolveOptions& options, ReadSystem system,
-                             const RowsOnRanks& rows, const Device& device);
+ChosenSystem choose_on_ranks(const SolveOptions& options, ReadSystem given, const RowsOnRanks& rows,
+                             const Device& device);
 
 /// The plan of the options. Iterations of a shifted matrix, of least squares, and of methods
 /// without a listing, read the matrix itself: a copy in floats would serve nobody. `method`: null

@@ -89,6 +89,7 @@ void check_sums(const NpzRows& file, const NpzRows::Sums& mine, Communicator& ra
       gather(ranks, mine.column.crc), gather(ranks, mine.column.bytes),
       gather(ranks, mine.values.crc), gather(ranks, mine.values.bytes)};
   std::vector<NpzRows::Sums> of_all;
+  of_all.reserve(told[0].size());
   for (std::size_t rank = 0; rank < told[0].size(); ++rank) {
     of_all.push_back({{static_cast<std::uint32_t>(told[0][rank]), told[1][rank]},
                       {static_cast<std::uint32_t>(told[2][rank]), told[3][rank]}});

@@ -65,6 +65,7 @@ std::string npy_header(const std::string& descriptor, const std::vector<std::int
 template <class F>
 void visit_scalar_type(NpyType type, const F& f) {
   switch (type) {
+    // NOLINTNEXTLINE(bugprone-branch-clone): each branch calls f of another type
     case NpyType::boolean:
     case NpyType::uint8:
       return f(std::uint8_t());

@@ -101,11 +101,13 @@ void AnySolver::refine(const AnyOperator& matrix, const ComposedChoice& precondi
   wide->system = std::move(refined);
 }
 
+// NOLINTNEXTLINE(readability-make-member-function-const): the solver behind the pointer changes
 Report AnySolver::solve(const AnyField& b, AnyField& x) {
   return visit(
       [&]<class S>(SystemSolver<S>& solver) { return solver.solve(b.view<S>(), x.view<S>()); });
 }
 
+// NOLINTNEXTLINE(readability-make-member-function-const): as above
 std::vector<Report> AnySolver::solve(std::span<const AnyField> b, std::span<AnyField> x) {
   return visit([&]<class S>(SystemSolver<S>& solver) {
     return solver.solve(std::span<const FieldView<const S>>(views_of<S>(b)),
@@ -116,6 +118,7 @@ std::vector<Report> AnySolver::solve(std::span<const AnyField> b, std::span<AnyF
 const SolverOptions& AnySolver::options() const {
   return visit([](const auto& solver) -> const auto& { return solver.options(); });
 }
+// NOLINTNEXTLINE(readability-make-member-function-const): as above
 void AnySolver::set_options(SolverOptions options) {
   visit([&](auto& solver) { solver.set_options(std::move(options)); });
 }

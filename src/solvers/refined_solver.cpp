@@ -88,7 +88,7 @@ void RefinedSolver::set_null_space(const std::vector<FieldView<const double>>& v
     const FieldView<float> field(storage.back().data(), vector.size, vector.components,
                                  wide_->matrix_.vector_layout(), wide_->basis_);
     detail::narrow_field(1, vector, field, wide_->stream_);
-    narrow.push_back(field);
+    narrow.emplace_back(field);
   }
   narrow_->set_null_space(narrow);
   wide_->device_.synchronize();
