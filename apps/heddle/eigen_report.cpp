@@ -83,16 +83,8 @@ ReportLines describe(const EigenCommand& options, const FoundPairs& found, const
                       "about %.2e%s",
                       report.matrix_norm, found.mass_entries ? "" : ", M = 1"),
             {{"matrix_norm", number_or_null(report.matrix_norm)}});
-  lines.add("time",
-            formatted("read %s, build %s, iterate %s", readable_seconds(found.read_seconds).c_str(),
-                      readable_seconds(found.build_seconds).c_str(),
-                      readable_iterations(report.seconds, report.iterations).c_str()),
-            {{"times",
-              {{"read", found.read_seconds},
-               {"build", found.build_seconds},
-               {"iterate", report.seconds},
-               {"write", found.write_seconds}}},
-             {"settings", json_of(options.settings, std::array{SettingUse::eigen})}});
+  describe_times(lines, found, std::nullopt, report.seconds, report.iterations);
+  lines.add({{"settings", json_of(options.settings, std::array{SettingUse::eigen})}});
   std::optional<std::string> files;
   if (options.output) {
     files = numbered(*options.output, 1) +

@@ -1,31 +1,29 @@
 #include "placement.hpp"
 
 #include "matrix_options.hpp"
-#include "stopwatch.hpp"
 
 namespace heddle::cli {
 
-FieldsOfFile Placement::read_fields(const std::string& option, const std::string& path,
-                                    std::optional<int> count, bool are_of_columns) const {
-  FieldsOfFile read =
-      cli::read_fields(option, path, rows_of_all(are_of_columns), count, device(), progress());
-  for (AnyField& field : read.fields) {
+void Placement::keep_own(std::vector<AnyField>& fields) const {
+  for (AnyField& field : fields) {
     if (auto part = part_of(field)) field = std::move(*part);
   }
-  return read;
 }
 
 std::vector<AnyField> Placement::read_guess(const std::string& path, int count) const {
-  return read_fields("--guess", path, count, true).fields;
+  FieldsOfFile read = read_fields("--guess", path, rows_of_all(true), count, device(), progress());
+  keep_own(read.fields);
+  return std::move(read.fields);
 }
 
 RightHandSide Placement::right_hand_side(const RightHandSideWanted& wanted) const {
-  RightHandSide made{{}, {}, wanted.rhs, 0};
   if (!wanted.rhs.empty() && wanted.rhs != "ones") {
-    Stopwatch reading;
-    FieldsOfFile read = read_fields("--rhs", wanted.rhs, wanted.count, false);
-    return {std::move(read.fields), {}, read.text, reading.seconds()};
+    RightHandSide read =
+        right_hand_side_of_file(wanted.rhs, wanted.count, rows_of_all(false), device(), progress());
+    keep_own(read.b);
+    return read;
   }
+  RightHandSide made{{}, {}, wanted.rhs, 0};
   const int count = wanted.count.value_or(1);
   const FieldsWanted all = rows_of_all(true);
   const AnyLinearOperator& A = system_->matrix();

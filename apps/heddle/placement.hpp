@@ -74,8 +74,8 @@ class Placement {
   std::optional<AnySystem> system_;
 
  private:
-  FieldsOfFile read_fields(const std::string& option, const std::string& path,
-                           std::optional<int> count, bool are_of_columns) const;
+  /// Fields of all rows become those of this rank.
+  void keep_own(std::vector<AnyField>& fields) const;
 };
 
 /// Without ranks, as a tree or under a plan.

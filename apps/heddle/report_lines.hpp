@@ -10,7 +10,7 @@ namespace heddle::cli {
 
 using Json = nlohmann::ordered_json;
 
-/// As printf writes it.
+/// The text that printf writes.
 [[gnu::format(printf, 1, 2)]] std::string formatted(const char* format, ...);
 
 class ReportLines {

@@ -54,6 +54,21 @@ void describe_status(ReportLines& report, Status status, long long iterations,
   if (!detail.empty()) report.add({{"detail", detail}});
 }
 
+void describe_times(ReportLines& report, const RunFacts& facts, std::optional<double> permute,
+                    double iterate, long long iterations) {
+  std::string text = "read " + readable_seconds(facts.read_seconds) + ", build " +
+                     readable_seconds(facts.build_seconds);
+  Json times = {{"read", facts.read_seconds}, {"build", facts.build_seconds}};
+  if (permute) {
+    text += ", permute " + readable_seconds(*permute);
+    times["permute"] = *permute;
+  }
+  times["iterate"] = iterate;
+  times["write"] = facts.write_seconds;
+  report.add("time", text + ", iterate " + readable_iterations(iterate, iterations),
+             {{"times", times}});
+}
+
 void describe_written(ReportLines& report, const std::optional<std::string>& output,
                       const char* refused) {
   if (output) report.add("written", refused != nullptr ? refused : io::printable(*output));

@@ -52,6 +52,9 @@ void describe_plan(ReportLines& report, const RunFacts& facts);
 /// The status of an iteration, with its details.
 void describe_status(ReportLines& report, Status status, long long iterations,
                      std::string_view detail);
+/// The times of the facts and of a solve; eigenpairs permute nothing.
+void describe_times(ReportLines& report, const RunFacts& facts, std::optional<double> permute,
+                    double iterate, long long iterations);
 /// `refused`: why nothing was written; null where it was.
 void describe_written(ReportLines& report, const std::optional<std::string>& output,
                       const char* refused);

@@ -111,19 +111,8 @@ ReportLines describe(const SolveOptions& options, const LeastSquaresOutcome& out
              {"solver_reason", outcome.reason},
              {"preconditioner", "none"}});
   describe_end(lines, outcome, damping != 0);
-  lines.add("time",
-            formatted("read %s, build %s, permute %s, iterate %s",
-                      readable_seconds(outcome.read_seconds).c_str(),
-                      readable_seconds(outcome.build_seconds).c_str(),
-                      readable_seconds(report.permute_seconds).c_str(),
-                      readable_iterations(report.iterate_seconds, report.iterations).c_str()),
-            {{"times",
-              {{"read", outcome.read_seconds},
-               {"build", outcome.build_seconds},
-               {"permute", report.permute_seconds},
-               {"iterate", report.iterate_seconds},
-               {"write", outcome.write_seconds}}},
-             {"bytes_per_iteration", report.bytes_per_iteration},
+  describe_times(lines, outcome, report.permute_seconds, report.iterate_seconds, report.iterations);
+  lines.add({{"bytes_per_iteration", report.bytes_per_iteration},
              {"settings", json_of(options.settings, solve_uses)}});
   describe_written(
       lines, options.output,

@@ -63,10 +63,7 @@ int solve_on_ranks(const SolveOptions& options) {
   if (is_automatic && given.read.matrix.rows() != given.read.matrix.columns()) {
     return solve_without("ranks share square matrices", std::move(given.read));
   }
-  const PlanSubject subject = subject_of(given.read.matrix);
-  const Index rows = given.read.matrix.rows();
-  ChosenSystem system =
-      choose_on_ranks(options, std::move(given), {0, rows, &subject}, devices.front());
+  ChosenSystem system = choose_on_ranks(options, std::move(given), devices.front());
   int count = options.ranks.ranks;
   if (is_automatic) {
     const RankChoice choice = choose_ranks(options.ranks, system.matrix, devices);
@@ -100,10 +97,7 @@ int solve_on_ranks(const SolveOptions& options, Communicator& ranks) {
                                                ranks.size());
       system.emplace(read_own_rows(options, *file, *partition, ranks.rank(), device, sums));
     } else if (ranks.rank() == 0) {
-      ReadSystem given = read_system(options, device, true);
-      const PlanSubject subject = subject_of(given.read.matrix);
-      const Index rows = given.read.matrix.rows();
-      system.emplace(choose_on_ranks(options, std::move(given), {0, rows, &subject}, device));
+      system.emplace(choose_on_ranks(options, read_system(options, device, true), device));
       partition = options.ranks.make_partition(system->matrix, ranks.size());
     } else {
       system.emplace(system_of_others(options, device));

@@ -250,18 +250,7 @@ ReportLines describe(const SolveOutcome& outcome, const Device& device) {
   if (outcome.tiles) {
     lines.add("advice", advice_on(*outcome.tiles), {{"advice", advice_on(*outcome.tiles)}});
   }
-  lines.add("time",
-            formatted("read %s, build %s, permute %s, iterate %s",
-                      readable_seconds(outcome.read_seconds).c_str(),
-                      readable_seconds(outcome.build_seconds).c_str(),
-                      readable_seconds(report.permute_seconds).c_str(),
-                      readable_iterations(report.iterate_seconds, report.iterations).c_str()),
-            {{"times",
-              {{"read", outcome.read_seconds},
-               {"build", outcome.build_seconds},
-               {"permute", report.permute_seconds},
-               {"iterate", report.iterate_seconds},
-               {"write", outcome.write_seconds}}}});
+  describe_times(lines, outcome, report.permute_seconds, report.iterate_seconds, report.iterations);
   lines.add("bandwidth",
             formatted("%.1f GB/s: %s an iteration, modelled", report.bandwidth() / 1e9,
                       readable_bytes(static_cast<double>(report.bytes_per_iteration)).c_str()),

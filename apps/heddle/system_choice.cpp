@@ -212,4 +212,10 @@ ChosenSystem choose_on_ranks(const SolveOptions& options, ReadSystem given, cons
   return system;
 }
 
+ChosenSystem choose_on_ranks(const SolveOptions& options, ReadSystem given, const Device& device) {
+  const PlanSubject subject = subject_of(given.read.matrix);
+  const Index rows = given.read.matrix.rows();
+  return choose_on_ranks(options, std::move(given), {0, rows, &subject}, device);
+}
+
 }  // namespace heddle::cli

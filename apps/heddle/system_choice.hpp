@@ -27,7 +27,7 @@ struct ReadSystem {
 struct RowsOnRanks {
   Index first_row = 0;
   Index of_all;
-  /// Of all rows, too; null where another rank chooses the plan.
+  /// The subject of all rows, too; null where another rank chooses the plan.
   const PlanSubject* subject = nullptr;
 };
 
@@ -70,6 +70,8 @@ ChosenSystem choose_alone(SolveOptions& options, ReadSystem given, const Device&
 /// For ranks. Throws `Error` (unsupported) unless the matrix is square.
 ChosenSystem choose_on_ranks(const SolveOptions& options, ReadSystem given, const RowsOnRanks& rows,
                              const Device& device);
+/// The same of all rows.
+ChosenSystem choose_on_ranks(const SolveOptions& options, ReadSystem given, const Device& device);
 
 /// The plan of the options. Iterations of a shifted matrix, of least squares, and of methods
 /// without a listing, read the matrix itself: a copy in floats would serve nobody. `method`: null

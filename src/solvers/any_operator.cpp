@@ -4,7 +4,6 @@
 #include "heddle/operator.hpp"
 #include "heddle/runtime/defined_operator.hpp"
 #include "mass_checks.hpp"
-#include "operator_field.hpp"
 
 namespace heddle {
 
@@ -43,27 +42,10 @@ AnyOperator AnyOperator::scheduled(const Plan& plan) const {
   return visit([&](const auto& A) { return AnyOperator(entry_, A.scheduled(plan)); });
 }
 
-AnyField AnyOperator::row_field() const {
-  return visit([&](const auto& A) {
-    return AnyField(A.rows(), A.row_components(), precision(), A.device());
-  });
-}
-AnyField AnyOperator::column_field() const {
-  return visit([&](const auto& A) {
-    return AnyField(A.columns(), A.column_components(), precision(), A.device());
-  });
-}
-
+AnyField AnyOperator::row_field() const { return AnyLinearOperator(*this).row_field(); }
+AnyField AnyOperator::column_field() const { return AnyLinearOperator(*this).column_field(); }
 void AnyOperator::apply(const AnyField& x, AnyField& y) const {
-  visit([&]<class S>(const detail::SlicedOperator<S>& A) {
-    const Device device = A.device();
-    const Stream& stream = device.stream();
-    const detail::OperatorField<S> in = detail::column_field_of(A), out = detail::row_field_of(A);
-    permute<S>(x.view<S>(), in.view, S(1), stream);
-    A.apply(S(1), in.view, S(0), out.view, stream);
-    permute<S>(out.view, y.view<S>(), S(1), stream);
-    device.synchronize();
-  });
+  AnyLinearOperator(*this).apply(x, y);
 }
 
 AnyField AnyLinearOperator::row_field() const {

@@ -95,7 +95,7 @@ TEST(AnySolver, CallsItsObserver) {
   EXPECT_EQ(solver.history().size(), 4u);
 }
 
-/// Of a listed method, of a block and of a refined solver.
+/// Listed methods, blocks and refined solvers do.
 TEST(AnySolver, TakesOtherOptions) {
   Seed seed(5805);
   const AnyOperator A(both(random_positive_definite_matrix<E>(n, 6, seed.generator))[0], Plan{},

@@ -33,7 +33,7 @@ auto& of_precision(Variant& either) {
   return *wanted;
 }
 
-/// What is known of a matrix's entries, whether a type or a definition states them.
+/// The table of a matrix's entries, which a type or a definition states.
 using AnyEntryTable = std::variant<EntryTableHandle<float>, EntryTableHandle<double>>;
 HEDDLE_EXPORT AnyEntryTable entry_table_of(const AnyMatrix& matrix);
 
@@ -46,7 +46,7 @@ class HEDDLE_EXPORT AnyField {
   /// Throws `Error` (size_mismatch) for sizes that no field has.
   AnyField(Index rows, int components, Precision precision, const Device& device);
 
-  /// As `read_field<E>` with the entry and precision that are named.
+  /// The same as `read_field<E>` with the entry and precision that are named.
   static AnyField read(const std::string& path, const AnyEntry& entry, Precision precision,
                        const Device& device = Device::cpu(), Progress* progress = nullptr);
   /// An array file of one entry a row; complex numbers where the entries are built-in ones over
@@ -86,10 +86,10 @@ class HEDDLE_EXPORT AnyOperator {
   /// of one are fields of both. Throws `Error` (size_mismatch) for a matrix of others.
   AnyOperator(const AnyMatrix& mass, const AnyOperator& other);
 
-  /// As `Operator<E>::scheduled`.
+  /// See `Operator<E>::scheduled`.
   AnyOperator scheduled(const Plan& plan) const;
 
-  /// As `Operator<E>::update_values`, of values in the matrix's precision: all components of an
+  /// See `Operator<E>::update_values`; values are in the matrix's precision, all components of an
   /// entry, one entry after the other. Throws `Error` (size_mismatch) for the other precision.
   template <class S>
   void update_values(std::span<const S> values) {
@@ -128,7 +128,7 @@ class HEDDLE_EXPORT AnyOperator {
   const MemoryUse& memory() const {
     return visit([](const auto& A) -> const MemoryUse& { return A.memory(); });
   }
-  /// Of a product as iterations make it, see `LinearOperator::iterated`.
+  /// Bytes of a product as iterations make it, see `LinearOperator::iterated`.
   long long compulsory_bytes() const {
     return visit([](const auto& A) { return A.compulsory_bytes(); });
   }
