@@ -1,32 +1,39 @@
 # The CUDA backend: files named *_cuda.cpp and *.cu, built where a toolkit (13 or newer) is found.
 # Only the static run-time library is linked: programs start without a driver, and the run-time
 # compiler is opened at first use.
+
+# For others' machines: machine code for the cards that matter today, and PTX for those to come. For
+# this machine alone, which takes half the time: what it holds. Where that is no GPU the backend, a
+# quarter of all that compiles, is left out unless it is asked for, by HEDDLE_CUDA=ON or by
+# architectures; a build that checks has it.
+set(use_cuda ${HEDDLE_CUDA})
+if(NOT HEDDLE_CUDA STREQUAL "OFF" AND NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
+  set(CMAKE_CUDA_ARCHITECTURES 80-real 90)
+  if(HEDDLE_THIS_MACHINE)
+    execute_process(COMMAND nvidia-smi --query-gpu=compute_cap --format=csv,noheader
+      OUTPUT_VARIABLE capabilities ERROR_QUIET RESULT_VARIABLE no_gpu)
+    string(REGEX MATCHALL "[0-9]+\\.[0-9]+" capabilities "${capabilities}")
+    list(TRANSFORM capabilities REPLACE "\\." "")
+    list(REMOVE_DUPLICATES capabilities)
+    if(no_gpu OR NOT capabilities)
+      set(no_gpu TRUE)
+      set(capabilities ${CMAKE_CUDA_ARCHITECTURES})
+      if(HEDDLE_QUICK_CHECK OR HEDDLE_DEEP_CHECK)
+        set(capabilities 90)
+      elseif(NOT HEDDLE_CUDA STREQUAL "ON")
+        set(use_cuda OFF)
+      endif()
+    endif()
+    set(CMAKE_CUDA_ARCHITECTURES ${capabilities})
+  endif()
+endif()
+
 set(HEDDLE_HAS_CUDA false)
-if(NOT HEDDLE_CUDA STREQUAL "OFF" AND NOT HEDDLE_SANITIZE)
+if(NOT use_cuda STREQUAL "OFF" AND NOT HEDDLE_SANITIZE)
   if(NOT CMAKE_CUDA_COMPILER)
     find_program(HEDDLE_NVCC nvcc HINTS ENV CUDACXX ENV CUDA_HOME /usr/local/cuda PATH_SUFFIXES bin)
     if(HEDDLE_NVCC)
       set(CMAKE_CUDA_COMPILER ${HEDDLE_NVCC})
-    endif()
-  endif()
-  # For others' machines: machine code for the cards that matter today, and PTX for those to come.
-  # For this machine alone, which takes half the time: what it holds, or PTX where it holds no GPU;
-  # a build that checks also assembles that. What goes to a GPU elsewhere names its architecture.
-  if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
-    set(CMAKE_CUDA_ARCHITECTURES 80-real 90)
-    if(HEDDLE_THIS_MACHINE)
-      execute_process(COMMAND nvidia-smi --query-gpu=compute_cap --format=csv,noheader
-        OUTPUT_VARIABLE capabilities ERROR_QUIET RESULT_VARIABLE no_gpu)
-      string(REGEX MATCHALL "[0-9]+\\.[0-9]+" capabilities "${capabilities}")
-      list(TRANSFORM capabilities REPLACE "\\." "")
-      list(REMOVE_DUPLICATES capabilities)
-      if(no_gpu OR NOT capabilities)
-        set(capabilities 90-virtual)
-        if(HEDDLE_QUICK_CHECK OR HEDDLE_DEEP_CHECK)
-          set(capabilities 90)
-        endif()
-      endif()
-      set(CMAKE_CUDA_ARCHITECTURES ${capabilities})
     endif()
   endif()
   include(CheckLanguage)
@@ -46,7 +53,11 @@ if(NOT HEDDLE_CUDA STREQUAL "OFF" AND NOT HEDDLE_SANITIZE)
     message(FATAL_ERROR "heddle: HEDDLE_CUDA=ON, and no CUDA toolkit of 13.0 or newer was found")
   endif()
 endif()
-message(STATUS "heddle: CUDA backend: ${HEDDLE_HAS_CUDA}")
+set(why "")
+if(no_gpu AND use_cuda STREQUAL "OFF")
+  set(why " (this machine holds no GPU; HEDDLE_CUDA=ON builds it all the same)")
+endif()
+message(STATUS "heddle: CUDA backend: ${HEDDLE_HAS_CUDA}${why}")
 
 # Files that give a helper of their own the name of a neighbour's, or define what that instantiates.
 set(HEDDLE_CUDA_ALONE short_columns sliced_pattern counted_pairs inner_levels leaf_sums merged_nodes

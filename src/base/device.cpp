@@ -203,7 +203,9 @@ Device Device::cuda(int ordinal, CUstream_st* stream, std::pmr::memory_resource*
     device.stream_.memory = device.memory_;
     return device;
   } else {
-    throw Error(ErrorKind::no_device, "this heddle was built without CUDA");
+    throw Error(ErrorKind::no_device,
+                "this heddle was built without CUDA, for want of a toolkit or a GPU; cmake -D "
+                "HEDDLE_CUDA=ON builds it where a toolkit is");
   }
 }
 
