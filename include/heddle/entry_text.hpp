@@ -1,6 +1,7 @@
 // An entry as text, for the run-time compiler of a GPU in place of the type.
 #pragma once
 
+#include <initializer_list>
 #include <map>
 #include <string>
 #include <string_view>
@@ -34,18 +35,15 @@ template <class E>
 struct entry_text_of;  // not defined: the entry has no text, see HEDDLE_ENTRY
 
 template <class S>
-std::string scalar_name() {
+constexpr std::string_view scalar_name() {
   return std::is_same_v<S, float> ? "float" : "double";
 }
-/// A template of ours with its arguments, in the header of its name.
-inline EntryText built_in_text(const std::string& name, const std::string& arguments) {
-  return {"heddle::" + name + "<" + arguments + ">", {"heddle/entries/" + name + ".hpp"}};
-}
+/// A template of ours with its arguments, an element and sizes, in the header of its name.
+HEDDLE_EXPORT EntryText built_in_text(std::string_view name, std::string_view element,
+                                      std::initializer_list<int> sizes = {});
 template <class S, int K>
 struct entry_text_of<real<S, K>> {
-  static EntryText text() {
-    return built_in_text("real", scalar_name<S>() + ", " + std::to_string(K));
-  }
+  static EntryText text() { return built_in_text("real", scalar_name<S>(), {K}); }
 };
 template <class S>
 struct entry_text_of<complex<S>> {
@@ -62,18 +60,16 @@ struct entry_text_of<dual_quaternion<S>> {
 template <class T, int R, int C>
 struct entry_text_of<block<T, R, C>> {
   static EntryText text() {
-    const std::string scalar = scalar_name<typename block<T, R, C>::scalar>();
-    const std::string element =
-        block<T, R, C>::is_complex ? "heddle::complex<" + scalar + ">" : scalar;
-    return built_in_text("block", element + ", " + std::to_string(R) + ", " + std::to_string(C));
+    using S = typename block<T, R, C>::scalar;
+    constexpr std::string_view of_complex =
+        std::is_same_v<S, float> ? "heddle::complex<float>" : "heddle::complex<double>";
+    return built_in_text("block", block<T, R, C>::is_complex ? of_complex : scalar_name<S>(),
+                         {R, C});
   }
 };
 /// The text of what acts as `arithmetic` and is kept in another way, by a header of entries/.
-inline EntryText kept_as(const std::string& kept, const std::string& header, EntryText arithmetic) {
-  arithmetic.type = "heddle::" + header + "<" + kept + ", " + arithmetic.type + ">";
-  arithmetic.headers.push_back("heddle/entries/" + header + ".hpp");
-  return arithmetic;
-}
+HEDDLE_EXPORT EntryText kept_as(std::string_view kept, std::string_view header,
+                                EntryText arithmetic);
 template <class Stored, class A>
   requires requires { entry_text_of<A>::text(); }
 struct entry_text_of<stored_as<Stored, A>> {
@@ -83,18 +79,18 @@ struct entry_text_of<stored_as<Stored, A>> {
 };
 
 template <class Code>
-std::string code_name() {
-  return std::is_same_v<Code, half_code>         ? "half_code"
-         : std::is_same_v<Code, bfloat_code>     ? "bfloat_code"
-         : std::is_same_v<Code, scaled_code>     ? "scaled_code"
-         : std::is_same_v<Code, dictionary_code> ? "dictionary_code"
-                                                 : "unit_code";
+constexpr std::string_view code_name() {
+  return std::is_same_v<Code, half_code>         ? "heddle::half_code"
+         : std::is_same_v<Code, bfloat_code>     ? "heddle::bfloat_code"
+         : std::is_same_v<Code, scaled_code>     ? "heddle::scaled_code"
+         : std::is_same_v<Code, dictionary_code> ? "heddle::dictionary_code"
+                                                 : "heddle::unit_code";
 }
 template <class Code, class A>
   requires requires { entry_text_of<A>::text(); }
 struct entry_text_of<encoded<Code, A>> {
   static EntryText text() {
-    return kept_as("heddle::" + code_name<Code>(), "encoded", entry_text_of<A>::text());
+    return kept_as(code_name<Code>(), "encoded", entry_text_of<A>::text());
   }
 };
 

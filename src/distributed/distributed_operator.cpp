@@ -315,8 +315,8 @@ void DistributedOperator<S>::apply(S alpha, const FieldView<const S>& x, S beta,
                             });
   }
   state.run(x, stream, [&](auto& part, const FieldView<const S>& of_part) {
-    const detail::StoreScaled<S> store{alpha, state.factor_of_sum(part, beta), state.from(y, part),
-                                       y.entry_stride, y.component_stride};
+    const auto store =
+        detail::RowStore<S>::scaled(alpha, state.factor_of_sum(part, beta), state.rows_of(y, part));
     state.entry->multiply(*part.matrix, {&of_part, 1}, {&store, 1}, nullptr, stream);
   });
 }
@@ -332,10 +332,9 @@ sum_t<S> DistributedOperator<S>::apply_dot(const FieldView<const S>& x, const Fi
     return LinearOperator<S>::apply_dot(x, y, reduction, stream);
   }
   // Both parts begin their columns with their own rows.
-  return state.sum(state.entry->multiply_and_dot, x, reduction, stream,
+  return state.sum(state.entry->multiply, x, reduction, stream,
                    [&](const auto& part, const FieldView<const S>& of_part) {
-                     return detail::StoreAndDot<S>{state.from(y, part), of_part.data,
-                                                   y.entry_stride, y.component_stride};
+                     return detail::RowStore<S>::dotted(state.rows_of(y, part), of_part);
                    });
 }
 
@@ -362,17 +361,16 @@ sum_t<S> DistributedOperator<S>::residual(const FieldView<const S>& b, const Fie
   }
   if (state.splits) {
     state.run(x, stream, [&](auto& part, const FieldView<const S>& of_part) {
-      const detail::StoreResidual<S> store{state.from(r, part),
-                                           state.from(state.minuend(part, b, r), part),
-                                           r.entry_stride, r.component_stride};
+      const auto store = detail::RowStore<S>::residual(
+          state.rows_of(r, part), state.rows_of(state.minuend(part, b, r), part));
       state.entry->residual(*part.matrix, {&of_part, 1}, {&store, 1}, &*part.sums, stream);
     });
     return real_dot<S>(r, r, reduction, stream);
   }
   return state.sum(state.entry->residual, x, reduction, stream,
                    [&](const auto& part, const FieldView<const S>&) {
-                     return detail::StoreResidual<S>{state.from(r, part), state.from(b, part),
-                                                     r.entry_stride, r.component_stride};
+                     return detail::RowStore<S>::residual(state.rows_of(r, part),
+                                                          state.rows_of(b, part));
                    });
 }
 

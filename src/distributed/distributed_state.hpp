@@ -231,14 +231,14 @@ struct DistributedOperator<S>::State final : cuda::RankProduct {
     }
   }
 
-  /// The same with a sum over each group's rows. `finish(part, x)` is what its kernel does.
-  template <class Kernel, class Finish>
-  sum_t<S> sum(Kernel kernel, const FieldView<const S>& x, Reduction<S>& reduction,
-               const Stream& stream, const Finish& finish) {
+  /// The same with a sum over each group's rows. `store_of(part, x)` takes those of a part.
+  template <class StoreOf>
+  sum_t<S> sum(typename detail::EntryTable<S>::Multiply multiply, const FieldView<const S>& x,
+               Reduction<S>& reduction, const Stream& stream, const StoreOf& store_of) {
     check(reduction);
     run(x, stream, [&](Part& part, const FieldView<const S>& of_part) {
-      const auto finishing = finish(part, of_part);
-      kernel(*part.matrix, {&of_part, 1}, {&finishing, 1}, &*part.sums, stream);
+      const detail::RowStore<S> store = store_of(part, of_part);
+      multiply(*part.matrix, {&of_part, 1}, {&store, 1}, &*part.sums, stream);
       const Index first = part.rows.first_row / rows_of_group;
       for (Index g = 0; g < part.sums->groups(); ++g) {
         *reduction.partials(first + g) = *part.sums->partials(g);

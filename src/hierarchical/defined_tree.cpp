@@ -86,22 +86,11 @@ std::shared_ptr<const LinearOperator<S>> DefinedTreeOperator<S>::handle() const 
 }
 
 template <class S>
-void DefinedTreeOperator<S>::sum_rows(const S* x, const StoreScaled<S>& finish,
-                                      Reduction<S>* reduction, const Stream& stream) const {
-  defined_tree_product<S>(*applied_, form_ != TreeForm::direct, this->scheduled(), x, finish,
-                          reduction, stream);
-}
-template <class S>
-void DefinedTreeOperator<S>::sum_rows(const S* x, const StoreAndDot<S>& finish,
-                                      Reduction<S>* reduction, const Stream& stream) const {
-  defined_tree_product<S>(*applied_, form_ != TreeForm::direct, this->scheduled(), x, finish,
-                          reduction, stream);
-}
-template <class S>
-void DefinedTreeOperator<S>::sum_rows(const S* x, const StoreResidual<S>& finish,
-                                      Reduction<S>* reduction, const Stream& stream) const {
-  defined_tree_product<sum_t<S>>(*applied_, form_ != TreeForm::direct, this->scheduled(), x, finish,
-                                 reduction, stream);
+void DefinedTreeOperator<S>::sum_rows(const S* x, const RowStore<S>& y, Reduction<S>* reduction,
+                                      const Stream& stream) const {
+  const auto product = y.result == RowResult::residual ? defined_tree_product<sum_t<S>, S>
+                                                       : defined_tree_product<S, S>;
+  product(*applied_, form_ != TreeForm::direct, this->scheduled(), x, y, reduction, stream);
 }
 
 template class DefinedTreeOperator<float>;

@@ -67,9 +67,9 @@ __attribute__((target("avx2,fma"), flatten)) void add_defined_blocks_avx2(
 
 /// As `tree_product`, computed in T. For A* `definition` is the one whose product is that of the
 /// adjoints.
-template <class T, class S, class Finish>
+template <class T, class S>
 void defined_tree_product(const EntryDefinition& definition, bool turned,
-                          const ScheduledTree& matrix, const S* x, const Finish& finish,
+                          const ScheduledTree& matrix, const S* x, const RowStore<S>& y,
                           Reduction<S>* reduction, const Stream& stream) {
   const Tree& tree = matrix.tree();
   const LeafSchedule& schedule = matrix.schedule(turned);
@@ -83,7 +83,7 @@ void defined_tree_product(const EntryDefinition& definition, bool turned,
     const auto first = static_cast<Index>(group * blocks_of_group);
     add(definition, turned, tree, schedule, x, first,
         std::min(schedule.blocks(), first + blocks_of_group), sums);
-    Finish own = finish;
+    RowStore<S> own = y;
     DefinedSum<T> sum{V, {}};
     const Offset begin = Offset(group) * rows_of_group;
     const Offset end = std::min<Offset>(rows, begin + rows_of_group);
@@ -91,7 +91,7 @@ void defined_tree_product(const EntryDefinition& definition, bool turned,
       std::copy_n(sums + (row - begin) * V, V, sum.component);
       own(static_cast<Index>(row), sum);
     }
-    if (reduction != nullptr) reduction->partials(group)[0] = own.partial();
+    if (reduction != nullptr) reduction->partials(group)[0] = own.partial;
   });
 }
 

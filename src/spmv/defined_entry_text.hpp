@@ -12,11 +12,12 @@ namespace heddle {
 template <class S, class T = S>
 EntryText text_of(const EntryDefinition& definition) {
   const std::string header = "heddle_user/" + definition.name + ".hpp";
-  EntryText text{cuda_type_name(definition) + "<" + detail::scalar_name<T>() + ">",
+  EntryText text{cuda_type_name(definition) + "<" + std::string(detail::scalar_name<T>()) + ">",
                  {header},
                  {{header, cuda_text(definition)}}};
   if constexpr (!std::is_same_v<S, T>) {
-    text.type = "heddle::stored_as<" + detail::scalar_name<S>() + ", " + text.type + ">";
+    text.type =
+        "heddle::stored_as<" + std::string(detail::scalar_name<S>()) + ", " + text.type + ">";
     text.headers.emplace_back("heddle/entries/stored_as.hpp");
   }
   return text;

@@ -32,9 +32,9 @@ inline constexpr bool is_listed = std::is_same_v<Stored, unsigned char>;
 
 /// Stored rows [begin, end), computed in T: entries of consecutive rows fill batches together, and
 /// each row adds up its own in order, so that no row depends on where a batch began.
-template <class T, class Stored, class S, class Finish>
-HEDDLE_INLINE Finish product_rows(const Rows<Stored>& matrix, const FieldView<const S>& x,
-                                  Index begin, Index end, Finish finish) {
+template <class T, class Stored, class S, class Store>
+HEDDLE_INLINE Store product_rows(const Rows<Stored>& matrix, const FieldView<const S>& x,
+                                 Index begin, Index end, Store store) {
   using Batch = EntryBatch<T>;
   const SlicedPattern& A = *matrix.pattern;
   const Offset* const offset = A.offset.data();
@@ -46,9 +46,9 @@ HEDDLE_INLINE Finish product_rows(const Rows<Stored>& matrix, const FieldView<co
   Index row_of[Batch::width];
   DefinedSum<T> sum{V, {}};
   Index next = begin;  // the row of the sum
-  const auto finish_rows_before = [&](Index row) {
+  const auto store_rows_before = [&](Index row) {
     for (; next < row; ++next) {
-      finish(A.target.empty() ? next : A.target.data()[next], sum);
+      store(A.target.empty() ? next : A.target.data()[next], sum);
       std::fill(sum.component, sum.component + V, T(0));
     }
   };
@@ -80,7 +80,7 @@ HEDDLE_INLINE Finish product_rows(const Rows<Stored>& matrix, const FieldView<co
     batch.multiply(*matrix.definition);
     for (int first = 0, last = 0; first < filled; first = last) {
       while (last < filled && row_of[last] == row_of[first]) ++last;
-      finish_rows_before(row_of[first]);
+      store_rows_before(row_of[first]);
       for (int i = 0; i < V; ++i) {
         T partial = sum.component[i];
         for (int w = first; w < last; ++w) partial += batch.y[i][w];
@@ -112,26 +112,26 @@ HEDDLE_INLINE Finish product_rows(const Rows<Stored>& matrix, const FieldView<co
     }
   }
   add_batch(filled);
-  finish_rows_before(end);
-  return finish;
+  store_rows_before(end);
+  return store;
 }
 
-template <class T, class Stored, class S, class Finish>
-Finish product_rows_baseline(const Rows<Stored>& matrix, const FieldView<const S>& x, Index begin,
-                             Index end, Finish finish) {
-  return product_rows<T>(matrix, x, begin, end, finish);
+template <class T, class Stored, class S, class Store>
+Store product_rows_baseline(const Rows<Stored>& matrix, const FieldView<const S>& x, Index begin,
+                            Index end, Store store) {
+  return product_rows<T>(matrix, x, begin, end, store);
 }
-template <class T, class Stored, class S, class Finish>
-__attribute__((target("avx2,fma"), flatten)) Finish product_rows_avx2(const Rows<Stored>& matrix,
-                                                                      const FieldView<const S>& x,
-                                                                      Index begin, Index end,
-                                                                      Finish finish) {
-  return product_rows<T>(matrix, x, begin, end, finish);
+template <class T, class Stored, class S, class Store>
+__attribute__((target("avx2,fma"), flatten)) Store product_rows_avx2(const Rows<Stored>& matrix,
+                                                                     const FieldView<const S>& x,
+                                                                     Index begin, Index end,
+                                                                     Store store) {
+  return product_rows<T>(matrix, x, begin, end, store);
 }
 
-template <StoredScalar kept, class T, class Stored, class S, class Finish>
+template <StoredScalar kept, class T, class Stored, class S>
 void multiply(const SlicedOperator<S>& matrix, std::span<const FieldView<const S>> x,
-              std::span<const Finish> finish, Reduction<S>* reduction, const Stream& stream) {
+              std::span<const RowStore<S>> y, Reduction<S>* reduction, const Stream& stream) {
   const SlicedPattern& A = matrix.pattern();
   const EntryDefinition& definition = *matrix.entry().definition;
   const InnerLayout inner = matrix.plan().layout.inner;
@@ -146,19 +146,18 @@ void multiply(const SlicedOperator<S>& matrix, std::span<const FieldView<const S
       matrix.plan().cpu.prefetch_matrix / static_cast<Offset>(sizeof(Stored)),
       kept,
       bytes.data() + (bytes.size() - static_cast<std::size_t>(matrix.entry().bytes_behind))};
-  const auto rows = [&]<class Finishing>(std::size_t k, Index begin, Index end,
-                                         const Finishing& finishing) {
-    const auto product = has_avx2() ? product_rows_avx2<T, Stored, S, Finishing>
-                                    : product_rows_baseline<T, Stored, S, Finishing>;
-    return product(of, x[k], begin, end, finishing);
+  const auto rows = [&]<class Store>(std::size_t k, Index begin, Index end, const Store& store) {
+    const auto product = has_avx2() ? product_rows_avx2<T, Stored, S, Store>
+                                    : product_rows_baseline<T, Stored, S, Store>;
+    return product(of, x[k], begin, end, store);
   };
   for_each_product_group(matrix, x.size(), reduction, stream,
                          [&](Index begin, Index end, std::size_t k, const auto& take) {
                            if constexpr (std::is_same_v<Stored, CodeWord>) {
                              const CodeWord scale = of.values[A.slots * definition.size()];
-                             take(rows(k, begin, end, ScaledRows<Finish>{finish[k], scale}));
+                             take(rows(k, begin, end, ScaledRows<RowStore<S>>{y[k], scale}));
                            } else {
-                             take(rows(k, begin, end, finish[k]));
+                             take(rows(k, begin, end, y[k]));
                            }
                          });
 }
@@ -218,8 +217,7 @@ std::shared_ptr<EntryTable<S>> make_plain_table(
   table->has_adjoint = definition->has_adjoint();
   table->arithmetic = {K, sizeof(S)};
   table->definition = definition;
-  table->multiply = multiply<kept, S, Stored, S, StoreScaled<S>>;
-  table->multiply_and_dot = multiply<kept, S, Stored, S, StoreAndDot<S>>;
+  table->multiply = multiply<kept, S, Stored, S>;
   return table;
 }
 
@@ -229,9 +227,8 @@ EntryTableHandle<S> encoded_table(const std::shared_ptr<const EntryDefinition>& 
   constexpr bool is_dictionary = kept == StoredScalar::dictionary;
   using Stored = std::conditional_t<is_dictionary, unsigned char, CodeWord>;
   auto table = make_plain_table<kept, Stored, S>(definition);
-  const std::string code = "heddle::" + code_name<Code>();
-  table->text = kept_as(code, "encoded", text_of<S>(*definition));
-  table->exact = kept_as(code, "encoded", text_of<sum_t<S>>(*definition));
+  table->text = kept_as(code_name<Code>(), "encoded", text_of<S>(*definition));
+  table->exact = kept_as(code_name<Code>(), "encoded", text_of<sum_t<S>>(*definition));
   table->is_encoded = true;
   table->bytes_behind = is_dictionary ? dictionary_code::most_values * definition->size() *
                                             static_cast<int>(sizeof(S))
@@ -252,7 +249,7 @@ EntryTableHandle<S> make_table(const std::shared_ptr<const EntryDefinition>& def
                       encoded_table<StoredScalar::dictionary, dictionary_code, S>(definition)};
   }
   table->holds_floats = std::is_same_v<Stored, float>;
-  table->residual = multiply<StoredScalar::own, sum_t<S>, Stored, S, StoreResidual<S>>;
+  table->residual = multiply<StoredScalar::own, sum_t<S>, Stored, S>;
   table->place = place_values_on_cpu<Stored, 0>;
   if (definition->has_adjoint()) {
     table->adjoint = [](const EntryTable<S>& entry, const S* a, S* adjoint) {

@@ -43,7 +43,7 @@ struct EntryBatch {
   }
 };
 
-/// A row's sum as the finishers of heddle/detail/product_cpu.hpp take it.
+/// A row's sum as a `RowStore` takes it.
 template <class T>
 struct DefinedSum {
   using scalar = T;

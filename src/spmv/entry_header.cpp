@@ -48,4 +48,23 @@ std::string_view entry_header(const std::string& name) {
   return found->second.text;
 }
 
+namespace detail {
+
+EntryText built_in_text(std::string_view name, std::string_view element,
+                        std::initializer_list<int> sizes) {
+  const std::string own(name);
+  std::string type = "heddle::" + own + "<" + std::string(element);
+  for (const int size : sizes) type += ", " + std::to_string(size);
+  return {type + ">", {"heddle/entries/" + own + ".hpp"}};
+}
+
+EntryText kept_as(std::string_view kept, std::string_view header, EntryText arithmetic) {
+  const std::string own(header);
+  arithmetic.type = "heddle::" + own + "<" + std::string(kept) + ", " + arithmetic.type + ">";
+  arithmetic.headers.push_back("heddle/entries/" + own + ".hpp");
+  return arithmetic;
+}
+
+}  // namespace detail
+
 }  // namespace heddle

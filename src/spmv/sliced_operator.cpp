@@ -260,7 +260,7 @@ void SlicedOperator<S>::apply(S alpha, const FieldView<const S>& x, S beta, cons
       return product->launch(call, stream);
     }
   }
-  const StoreScaled<S> store{alpha, beta, y.data, y.entry_stride, y.component_stride};
+  const auto store = RowStore<S>::scaled(alpha, beta, y);
   entry().multiply(*this, {&x, 1}, {&store, 1}, nullptr, stream);
 }
 
@@ -282,8 +282,8 @@ sum_t<S> SlicedOperator<S>::apply_dot(const FieldView<const S>& x, const FieldVi
       return sum_of<S>(*product, call, reduction, stream);
     }
   }
-  const StoreAndDot<S> store{y.data, x.data, y.entry_stride, y.component_stride};
-  entry().multiply_and_dot(*this, {&x, 1}, {&store, 1}, &reduction, stream);
+  const auto store = RowStore<S>::dotted(y, x);
+  entry().multiply(*this, {&x, 1}, {&store, 1}, &reduction, stream);
   return reduction.finish(1)[0];
 }
 
@@ -316,17 +316,15 @@ void SlicedOperator<S>::apply_all(std::span<const FieldView<const S>> x,
   if (!fits || device_.on_gpu()) {
     return LinearOperator<S>::apply_all(x, y, dots, reduction, stream);
   }
-  std::array<StoreScaled<S>, Reduction<S>::width> stores;
-  std::array<StoreAndDot<S>, Reduction<S>::width> stores_and_dots;
+  std::array<RowStore<S>, Reduction<S>::width> stores;
   for (std::size_t k = 0; k < x.size(); ++k) {
     check_x(*this, x[k]);
     check_y(*this, y[k]);
     for (const FieldView<const S>& other : x) check_apart(other, y[k], "x", "y");
-    stores[k] = {S(1), S(0), y[k].data, y[k].entry_stride, y[k].component_stride};
-    stores_and_dots[k] = {y[k].data, x[k].data, y[k].entry_stride, y[k].component_stride};
+    stores[k] = sums ? RowStore<S>::dotted(y[k], x[k]) : RowStore<S>::scaled(S(1), S(0), y[k]);
   }
-  if (!sums) return entry().multiply(*this, x, {stores.data(), x.size()}, nullptr, stream);
-  entry().multiply_and_dot(*this, x, {stores_and_dots.data(), x.size()}, &reduction, stream);
+  entry().multiply(*this, x, {stores.data(), x.size()}, sums ? &reduction : nullptr, stream);
+  if (!sums) return;
   const auto totals = reduction.finish(static_cast<int>(x.size()));
   std::copy_n(totals.begin(), x.size(), dots.begin());
 }
@@ -355,11 +353,23 @@ sum_t<S> SlicedOperator<S>::residual(const FieldView<const S>& b, const FieldVie
   if (entry().residual == nullptr) {
     return LinearOperator<S>::residual(b, x, r, reduction, stream);
   }
-  const StoreResidual<S> store{r.data, b.data, r.entry_stride, r.component_stride};
+  const auto store = RowStore<S>::residual(r, b);
   entry().residual(*this, {&x, 1}, {&store, 1}, &reduction, stream);
   return reduction.finish(1)[0];
 }
 
+template <class S>
+std::shared_ptr<EntryTable<S>> new_entry_table(EntryTexts texts) {
+  auto table = std::make_shared<EntryTable<S>>();
+  table->text = std::move(texts.own);
+  table->exact = std::move(texts.exact);
+  return table;
+}
+
+template std::shared_ptr<EntryTable<float>> new_entry_table(EntryTexts);
+template std::shared_ptr<EntryTable<double>> new_entry_table(EntryTexts);
+HEDDLE_IN_LONG_DOUBLE(
+    template std::shared_ptr<EntryTable<long double>> new_entry_table(EntryTexts);)
 template class SlicedOperator<float>;
 template class SlicedOperator<double>;
 HEDDLE_IN_LONG_DOUBLE(template class SlicedOperator<long double>;)

@@ -142,7 +142,7 @@ void apply_baseline(const Operator<E>& matrix, vector_scalar_t<E> alpha,
                                             reinterpret_cast<const char*>(values),
                                             {matrix.plan().cpu.prefetch_x, 0}};
   };
-  detail::StoreScaled<S> store{alpha, beta, y.data, y.entry_stride, y.component_stride};
+  const auto store = detail::RowStore<S>::scaled(alpha, beta, y);
   // Any range of rows may be asked for: cut in odd places.
   const auto in_pieces = [&](const auto& rows) {
     for (Index begin = 0; begin < A.rows; begin += 29) rows(begin, std::min(A.rows, begin + 29));

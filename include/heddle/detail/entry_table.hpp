@@ -193,11 +193,6 @@ inline constexpr cuda::EntryShape entry_sizes = {E::components,
                                                  sizeof(vector_scalar_t<E>),
                                                  ring_size(arithmetic_t<E>::ring)};
 
-/// The texts of E and of the same entry computing in double, for residuals; empty where E has none.
-struct EntryTexts {
-  EntryText own = {};
-  EntryText exact = {};
-};
 template <class E>
 EntryTexts entry_texts() {
   EntryTexts texts;
@@ -214,23 +209,19 @@ EntryTexts entry_texts() {
 
 /// What any table of E states.
 template <class E>
-EntryTable<vector_scalar_t<E>> make_plain_table() {
+std::shared_ptr<EntryTable<vector_scalar_t<E>>> make_plain_table() {
   using A = arithmetic_t<E>;
   using S = vector_scalar_t<E>;
-  EntryTable<S> table;
-  table.sizes = entry_sizes<E>;
-  table.ring = A::ring;
-  table.has_adjoint = has_adjoint<E>;
-  table.arithmetic = {A::components, sizeof(stored_scalar_t<A>)};
+  const auto table = new_entry_table<S>(entry_texts<E>());
+  table->sizes = entry_sizes<E>;
+  table->ring = A::ring;
+  table->has_adjoint = has_adjoint<E>;
+  table->arithmetic = {A::components, sizeof(stored_scalar_t<A>)};
   if constexpr (requires { A::block_rows; }) {
-    table.block_rows = A::block_rows;
-    table.block_columns = A::block_columns;
+    table->block_rows = A::block_rows;
+    table->block_columns = A::block_columns;
   }
-  auto texts = entry_texts<E>();
-  table.text = std::move(texts.own);
-  table.exact = std::move(texts.exact);
-  table.multiply = product_cpu<E, S, StoreScaled<S>>;
-  table.multiply_and_dot = product_cpu<E, S, StoreAndDot<S>>;
+  table->multiply = multiply_cpu<E, S>;
   return table;
 }
 
@@ -238,48 +229,47 @@ EntryTable<vector_scalar_t<E>> make_plain_table() {
 template <class Code, class A>
 EntryTableHandle<vector_scalar_t<A>> encoded_table() {
   using E = encoded<Code, A>;
-  auto table = make_plain_table<E>();
-  table.is_encoded = true;
-  table.bytes_behind = static_cast<int>(sizeof(CodeWord));
-  if constexpr (has_table<E>) table.bytes_behind = E::table_bytes;
-  return std::make_shared<const EntryTable<vector_scalar_t<A>>>(std::move(table));
+  const auto table = make_plain_table<E>();
+  table->is_encoded = true;
+  table->bytes_behind = static_cast<int>(sizeof(CodeWord));
+  if constexpr (has_table<E>) table->bytes_behind = E::table_bytes;
+  return table;
 }
 
 template <class E>
-EntryTable<vector_scalar_t<E>> make_entry_table() {
+EntryTableHandle<vector_scalar_t<E>> make_entry_table() {
   // Behind its entries lies a scale, which the operator writes that makes such a copy.
   static_assert(!is_encoded<E>, "heddle entry: a plan makes copies in 16 bits, of another entry");
   using A = arithmetic_t<E>;
   using S = vector_scalar_t<E>;
   using P = typename promoted<E>::type;
   using stored = stored_scalar_t<E>;
-  EntryTable<S> table = make_plain_table<E>();
-  if constexpr (can_narrow<E>) table.narrow = entry_table<stored_as<float, E>>();
+  const auto table = make_plain_table<E>();
+  if constexpr (can_narrow<E>) table->narrow = entry_table<stored_as<float, E>>();
   if constexpr (can_encode<E>) {
-    table.encoded = {encoded_table<half_code, A>(), encoded_table<bfloat_code, A>(),
-                     encoded_table<scaled_code, A>()};
+    table->encoded = {encoded_table<half_code, A>(), encoded_table<bfloat_code, A>(),
+                      encoded_table<scaled_code, A>()};
   }
-  if constexpr (can_list<E>) table.encoded[3] = encoded_table<dictionary_code, A>();
-  if constexpr (can_be_unit<E>) table.encoded[4] = encoded_table<unit_code, A>();
-  table.holds_floats = std::is_same_v<stored, float>;
-  table.residual = product_cpu<P, S, StoreResidual<S>>;
-  table.place = place_values_on_cpu<stored, E::components>;
+  if constexpr (can_list<E>) table->encoded[3] = encoded_table<dictionary_code, A>();
+  if constexpr (can_be_unit<E>) table->encoded[4] = encoded_table<unit_code, A>();
+  table->holds_floats = std::is_same_v<stored, float>;
+  table->residual = product_cpu<P, S, RowResult::residual>;
+  table->place = place_values_on_cpu<stored, E::components>;
   if constexpr (requires { typename stored_adjoint<E>::type; }) {
     using Adjoint = typename stored_adjoint<E>::type;
-    table.adjoint = adjoint_components<A, S>;
-    if constexpr (!std::is_same_v<Adjoint, E>) table.adjoint_entry = entry_table<Adjoint>;
+    table->adjoint = adjoint_components<A, S>;
+    if constexpr (!std::is_same_v<Adjoint, E>) table->adjoint_entry = entry_table<Adjoint>;
   }
   if constexpr (has_inverse<E>) {
-    table.invert_diagonal = invert_diagonal<E>;
-    table.apply_inverses = apply_inverses<A, S>;
+    table->invert_diagonal = invert_diagonal<E>;
+    table->apply_inverses = apply_inverses<A, S>;
   }
   return table;
 }
 
 template <class E>
 HEDDLE_EXPORT EntryTableHandle<vector_scalar_t<E>> entry_table() {
-  static const auto table =
-      std::make_shared<const EntryTable<vector_scalar_t<E>>>(make_entry_table<E>());
+  static const auto table = make_entry_table<E>();
   return table;
 }
 

@@ -9,7 +9,7 @@
 
 #include "heddle/detail/instruction_sets.hpp"
 #include "heddle/detail/reduction.hpp"
-#include "heddle/detail/row_finishers.hpp"
+#include "heddle/detail/row_store.hpp"
 #include "heddle/detail/sliced.hpp"
 #include "heddle/entries/encoded.hpp"
 #include "heddle/entries/row_product.hpp"
@@ -91,22 +91,22 @@ HEDDLE_INLINE result_entry_t<E> shared_row_product(const Values& values, const I
 template <class E>
 inline constexpr bool is_small_entry = sizeof(E) <= 16;
 
-/// Stored rows [begin, end): `finish(row of y, sum)` takes what each yields, and is returned. All
+/// Stored rows [begin, end): `store(row of y, sum)` takes what each yields, and is returned. All
 /// comes by value: a store to y could change what a reference reads, and would cost reloads.
-template <class E, class Values, class Vector, class Ahead, class Finish>
-HEDDLE_INLINE Finish product_rows(const SlicedPattern& A, const Index* column, const Values values,
-                                  const Vector x, const Ahead ahead, Index begin, Index end,
-                                  Finish finish) {
+template <class E, class Values, class Vector, class Ahead, class Store>
+HEDDLE_INLINE Store product_rows(const SlicedPattern& A, const Index* column, const Values values,
+                                 const Vector x, const Ahead ahead, Index begin, Index end,
+                                 Store store) {
   const Offset* offset = A.offset.data();
   const Index* target = A.target.empty() ? nullptr : A.target.data();
   if (A.C == 1) {
     for (Index row = begin; row < end; ++row) {
       const Offset first = offset[row];
       const int length = static_cast<int>(offset[row + 1] - first);
-      finish(target != nullptr ? target[row] : row,
-             row_product<E>(values, column, x, first, 1, 0, length, ahead));
+      store(target != nullptr ? target[row] : row,
+            row_product<E>(values, column, x, first, 1, 0, length, ahead));
     }
-    return finish;
+    return store;
   }
   const Index* row_length = A.row_length.data();
   Index slice = A.slice_of(begin);
@@ -117,13 +117,13 @@ HEDDLE_INLINE Finish product_rows(const SlicedPattern& A, const Index* column, c
     const Offset step = offset[slice];
     for (; row < last_row; ++row) {
       const int lane = (row - first_row) * T;
-      finish(target != nullptr ? target[row] : row,
-             T == 1 ? row_product<E>(values, column, x, step, A.C, lane, row_length[row], ahead)
-                    : shared_row_product<E>(values, column, x, step, A.C, lane, row_length[row], T,
-                                            ahead));
+      store(target != nullptr ? target[row] : row,
+            T == 1 ? row_product<E>(values, column, x, step, A.C, lane, row_length[row], ahead)
+                   : shared_row_product<E>(values, column, x, step, A.C, lane, row_length[row], T,
+                                           ahead));
     }
   }
-  return finish;
+  return store;
 }
 
 /// Fields whose sums of a row fit into the 16 registers of a CPU together: a product with so many
@@ -137,10 +137,12 @@ inline constexpr int fields_at_once = is_encoded<E> || E::components > 16 ? 1
 
 /// `product_rows` with N fields, for matrices of one thread a row; each field's bits are those of
 /// `product_rows`.
-template <class E, int N, class Values, class Vector, class Finish>
-HEDDLE_INLINE std::array<Finish, N> product_rows_of_fields(
-    const SlicedPattern& A, const Index* column, const Values values, const std::array<Vector, N> x,
-    const Prefetch distance, Index begin, Index end, std::array<Finish, N> finish) {
+template <class E, int N, class Values, class Vector, class Store>
+HEDDLE_INLINE std::array<Store, N> product_rows_of_fields(const SlicedPattern& A,
+                                                          const Index* column, const Values values,
+                                                          const std::array<Vector, N> x,
+                                                          const Prefetch distance, Index begin,
+                                                          Index end, std::array<Store, N> store) {
   const PrefetchAhead<E, Vector> ahead{column, x[0], reinterpret_cast<const char*>(values.data),
                                        distance};
   const Offset* offset = A.offset.data();
@@ -167,39 +169,39 @@ HEDDLE_INLINE std::array<Finish, N> product_rows_of_fields(
     }
     const Index to = target != nullptr ? target[row] : row;
     for_each_below<N>([&](auto k)
-                          __attribute__((always_inline)) { finish[k](to, result_of(sums[k])); });
+                          __attribute__((always_inline)) { store[k](to, result_of(sums[k])); });
   }
-  return finish;
+  return store;
 }
 
 // One body, compiled twice: for every x86-64 machine, and for those with AVX2 and FMA.
-template <class E, class Values, class Vector, class Ahead, class Finish>
-__attribute__((flatten)) Finish product_rows_baseline(const SlicedPattern& A, const Index* column,
-                                                      const Values& values, const Vector& x,
-                                                      const Ahead& ahead, Index begin, Index end,
-                                                      Finish finish) {
-  return product_rows<E>(A, column, values, x, ahead, begin, end, finish);
+template <class E, class Values, class Vector, class Ahead, class Store>
+__attribute__((flatten)) Store product_rows_baseline(const SlicedPattern& A, const Index* column,
+                                                     const Values& values, const Vector& x,
+                                                     const Ahead& ahead, Index begin, Index end,
+                                                     Store store) {
+  return product_rows<E>(A, column, values, x, ahead, begin, end, store);
 }
-template <class E, class Values, class Vector, class Ahead, class Finish>
-__attribute__((target("avx2,fma"), flatten)) Finish
+template <class E, class Values, class Vector, class Ahead, class Store>
+__attribute__((target("avx2,fma"), flatten)) Store
 product_rows_avx2(const SlicedPattern& A, const Index* column, const Values& values,
-                  const Vector& x, const Ahead& ahead, Index begin, Index end, Finish finish) {
-  return product_rows<E>(A, column, values, x, ahead, begin, end, finish);
+                  const Vector& x, const Ahead& ahead, Index begin, Index end, Store store) {
+  return product_rows<E>(A, column, values, x, ahead, begin, end, store);
 }
 
-template <class E, int N, class Values, class Vector, class Finish>
-__attribute__((flatten)) std::array<Finish, N> product_rows_of_fields_baseline(
+template <class E, int N, class Values, class Vector, class Store>
+__attribute__((flatten)) std::array<Store, N> product_rows_of_fields_baseline(
     const SlicedPattern& A, const Index* column, const Values& values,
     const std::array<Vector, N>& x, const Prefetch& distance, Index begin, Index end,
-    const std::array<Finish, N>& finish) {
-  return product_rows_of_fields<E, N>(A, column, values, x, distance, begin, end, finish);
+    const std::array<Store, N>& store) {
+  return product_rows_of_fields<E, N>(A, column, values, x, distance, begin, end, store);
 }
-template <class E, int N, class Values, class Vector, class Finish>
-__attribute__((target("avx2,fma"), flatten)) std::array<Finish, N> product_rows_of_fields_avx2(
+template <class E, int N, class Values, class Vector, class Store>
+__attribute__((target("avx2,fma"), flatten)) std::array<Store, N> product_rows_of_fields_avx2(
     const SlicedPattern& A, const Index* column, const Values& values,
     const std::array<Vector, N>& x, const Prefetch& distance, Index begin, Index end,
-    const std::array<Finish, N>& finish) {
-  return product_rows_of_fields<E, N>(A, column, values, x, distance, begin, end, finish);
+    const std::array<Store, N>& store) {
+  return product_rows_of_fields<E, N>(A, column, values, x, distance, begin, end, store);
 }
 
 /// Calls `body(group)` for every group of 256 stored rows under the plan's schedule; `work` is the
@@ -211,99 +213,102 @@ void for_each_product_group(Index groups, Offset work, const Plan& plan, const S
                plan.schedule.kind == ScheduleKind::fixed ? 0 : plan.schedule.chunk, body);
 }
 
-/// Calls `finish_rows(begin, end, k, take)` for each group of A's stored rows and for fields from k
-/// on, until all are done, so that those of a group find its rows in the cache: it hands the
-/// finisher of each field to `take`, whose partial sum goes to `reduction` where there is one.
-template <class S, class FinishRows>
+/// Calls `multiply_rows(begin, end, k, take)` for each group of A's stored rows and for fields from
+/// k on, until all are done, so that those of a group find its rows in the cache: it hands the
+/// store of each field to `take`, whose partial sum goes to `reduction` where there is one.
+template <class S, class MultiplyRows>
 void for_each_product_group(const SlicedOperator<S>& A, std::size_t fields, Reduction<S>* reduction,
-                            const Stream& stream, const FinishRows& finish_rows) {
+                            const Stream& stream, const MultiplyRows& multiply_rows) {
   const Index rows = A.rows();
   const Offset work = A.pattern().entries * static_cast<Offset>(fields);
   for_each_product_group(groups_of(rows), work, A.plan(), stream, [&](Index group) {
     const Index begin = group * rows_of_group;
     const auto end = static_cast<Index>(std::min<Offset>(rows, Offset(begin) + rows_of_group));
     std::size_t k = 0;
-    const auto take = [&](const auto& finished) {
-      if (reduction != nullptr) reduction->partials(group)[k] = finished.partial();
+    const auto take = [&](const RowStore<S>& done) {
+      if (reduction != nullptr) reduction->partials(group)[k] = done.partial;
       ++k;
     };
-    while (k < fields) finish_rows(begin, end, k, take);
+    while (k < fields) multiply_rows(begin, end, k, take);
   });
 }
 
-/// Stored values of E in their inner layout and each x, all in one layout of their own, walked over
-/// by its `finish`; partial sums go to `reduction` where there is one.
-template <class E, class S, class Finish>
-void product_cpu(const SlicedOperator<S>& matrix, std::span<const FieldView<const S>> x,
-                 std::span<const Finish> finish, Reduction<S>* reduction, const Stream& stream) {
+/// The product with each x, all in one layout of their own, of values of E in one layout.
+template <class E, class S, class Store, class Values, class Vector>
+void product_into(const SlicedOperator<S>& matrix, const Values& values,
+                  Vector (*vector_of)(const FieldView<const S>&),
+                  std::span<const FieldView<const S>> x, std::span<const RowStore<S>> y,
+                  Reduction<S>* reduction, const Stream& stream) {
   const SlicedPattern& A = matrix.pattern();
   const Plan& plan = matrix.plan();
-  const auto* const values =
-      reinterpret_cast<const stored_scalar_t<E>*>(matrix.stored_values().data());
-  const bool aosoa = plan.layout.inner == InnerLayout::aosoa_component ||
-                     plan.layout.inner == InnerLayout::aosoa_16;
-  const bool packed =
-      (plan.layout.inner == InnerLayout::aos || (aosoa && A.C == 1)) && x.front().is_aos();
   const bool one_stream = plan.layout.inner != InnerLayout::soa;
   const Prefetch distance{plan.cpu.prefetch_x, one_stream ? plan.cpu.prefetch_matrix : 0};
-  const auto run = [&]<class Values, class Vector>(const Values& values_of,
-                                                   Vector (*vector_of)(const FieldView<const S>&)) {
-    const auto rows = [&]<class Ahead>(const Index* column, const Vector& field, const Ahead& ahead,
-                                       Index begin, Index end, const Finish& finishing) {
-      const auto all = [&]<class Finishing>(const Finishing& by) {
-        // Layouts of a GPU's lanes are not worth a second body of each encoding.
-        constexpr bool has_two = !has_scale<E> || std::is_same_v<Values, PackedValues<E>>;
-        if constexpr (has_two) {
-          if (has_avx2()) {
-            return product_rows_avx2<E, Values, Vector, Ahead, Finishing>(
-                A, column, values_of, field, ahead, begin, end, by);
+  const auto rows = [&]<class Ahead>(const Index* column, const Vector& field, const Ahead& ahead,
+                                     Index begin, Index end, const Store& store) {
+    // Layouts of a GPU's lanes are not worth a second body of each encoding.
+    if constexpr (!has_scale<E> || std::is_same_v<Values, PackedValues<E>>) {
+      if (has_avx2()) {
+        return product_rows_avx2<E, Values, Vector, Ahead, Store>(A, column, values, field, ahead,
+                                                                  begin, end, store);
+      }
+    }
+    return product_rows_baseline<E, Values, Vector, Ahead, Store>(A, column, values, field, ahead,
+                                                                  begin, end, store);
+  };
+  const auto store_of = [&](std::size_t k) -> Store {
+    if constexpr (has_scale<E>) {
+      return {{y[k]}, values.data[A.slots * E::components]};
+    } else {
+      return {y[k]};
+    }
+  };
+  constexpr int N = fields_at_once<E>;
+  const std::size_t together = A.T == 1 && A.threads.empty() ? x.size() / N * N : 0;
+  for_each_product_group(
+      matrix, x.size(), reduction, stream,
+      [&](Index begin, Index end, std::size_t k, const auto& take) {
+        const Index* const column = columns_of_rows(A, begin, end, distance.x);
+        if constexpr (N > 1) {
+          if (k < together) {
+            const auto all = has_avx2()
+                                 ? product_rows_of_fields_avx2<E, N, Values, Vector, Store>
+                                 : product_rows_of_fields_baseline<E, N, Values, Vector, Store>;
+            std::array<Vector, N> fields;
+            std::array<Store, N> stores;
+            for (std::size_t n = 0; n < N; ++n) {
+              fields[n] = vector_of(x[k + n]);
+              stores[n] = store_of(k + n);
+            }
+            for (const Store& done : all(A, column, values, fields, distance, begin, end, stores)) {
+              take(done);
+            }
+            return;
           }
         }
-        return product_rows_baseline<E, Values, Vector, Ahead, Finishing>(
-            A, column, values_of, field, ahead, begin, end, by);
-      };
-      if constexpr (has_scale<E>) {
-        return all(ScaledRows<Finish>{finishing, values[A.slots * E::components]});
-      } else {
-        return all(finishing);
-      }
-    };
-    constexpr int N = fields_at_once<E>;
-    const std::size_t together = A.T == 1 && A.threads.empty() ? x.size() / N * N : 0;
-    for_each_product_group(
-        matrix, x.size(), reduction, stream,
-        [&](Index begin, Index end, std::size_t k, const auto& take) {
-          const Index* const column = columns_of_rows(A, begin, end, distance.x);
-          if constexpr (N > 1) {
-            if (k < together) {
-              const auto all = has_avx2()
-                                   ? product_rows_of_fields_avx2<E, N, Values, Vector, Finish>
-                                   : product_rows_of_fields_baseline<E, N, Values, Vector, Finish>;
-              std::array<Vector, N> fields;
-              std::array<Finish, N> finishes;
-              for (std::size_t n = 0; n < N; ++n) {
-                fields[n] = vector_of(x[k + n]);
-                finishes[n] = finish[k + n];
-              }
-              for (const Finish& done :
-                   all(A, column, values_of, fields, distance, begin, end, finishes)) {
-                take(done);
-              }
-              return;
-            }
+        const Vector field = vector_of(x[k]);
+        if constexpr (is_small_entry<E> && !is_encoded<E>) {
+          if (distance.x == 0 && distance.matrix == 0) {
+            return take(rows(column, field, TurnsApart{}, begin, end, store_of(k)));
           }
-          const Vector field = vector_of(x[k]);
-          if constexpr (is_small_entry<E> && !is_encoded<E>) {
-            if (distance.x == 0 && distance.matrix == 0) {
-              return take(rows(column, field, TurnsApart{}, begin, end, finish[k]));
-            }
-          }
-          const auto* const entries = reinterpret_cast<const char*>(values_of.data);
-          const PrefetchAhead<E, Vector> ahead{column, field, entries, distance};
-          take(rows(column, field, ahead, begin, end, finish[k]));
-        });
-  };
+        }
+        const auto* const entries = reinterpret_cast<const char*>(values.data);
+        const PrefetchAhead<E, Vector> ahead{column, field, entries, distance};
+        take(rows(column, field, ahead, begin, end, store_of(k)));
+      });
+}
+
+/// Stored values of E in their inner layout and each x, all in one layout of their own, into y, all
+/// of the `known` result; partial sums go to `reduction` where there is one.
+template <class E, class S, RowResult known>
+void product_cpu(const SlicedOperator<S>& matrix, std::span<const FieldView<const S>> x,
+                 std::span<const RowStore<S>> y, Reduction<S>* reduction, const Stream& stream) {
   using V = vector_entry_t<E>;
+  using Known = KnownRowStore<known, S>;
+  using Store = std::conditional_t<has_scale<E>, ScaledRows<Known>, Known>;
+  const SlicedPattern& A = matrix.pattern();
+  const Layout& layout = matrix.plan().layout;
+  const auto* const values =
+      reinterpret_cast<const stored_scalar_t<E>*>(matrix.stored_values().data());
   const auto decoded = [&]<class Values>(const Values& kept) {
     if constexpr (has_table<E>) {
       return DecodedValues<E, Values>{kept, values, table_behind<E>(values, A.slots)};
@@ -311,19 +316,30 @@ void product_cpu(const SlicedOperator<S>& matrix, std::span<const FieldView<cons
       return kept;
     }
   };
-  if (packed) {
-    run(
-        decoded(PackedValues<E>{values}),
-        +[](const FieldView<const S>& field) { return PackedVector<V, S>{field.data}; });
-  } else {
-    run(
-        decoded(
-            StridedValues<E>{values, slot_formula<E::components>(plan.layout.inner, A.C, A.slots,
-                                                                 sizeof(stored_scalar_t<E>))}),
-        +[](const FieldView<const S>& field) {
-          return StridedVector<V, S>{field.data, field.entry_stride, field.component_stride};
-        });
+  const bool aosoa =
+      layout.inner == InnerLayout::aosoa_component || layout.inner == InnerLayout::aosoa_16;
+  if ((layout.inner == InnerLayout::aos || (aosoa && A.C == 1)) && x.front().is_aos()) {
+    PackedVector<V, S> (*const vector_of)(const FieldView<const S>&) =
+        [](const FieldView<const S>& field) { return PackedVector<V, S>{field.data}; };
+    return product_into<E, S, Store>(matrix, decoded(PackedValues<E>{values}), vector_of, x, y,
+                                     reduction, stream);
   }
+  const StridedValues<E> strided{
+      values, slot_formula<E::components>(layout.inner, A.C, A.slots, sizeof(stored_scalar_t<E>))};
+  StridedVector<V, S> (*const vector_of)(const FieldView<const S>&) =
+      [](const FieldView<const S>& field) {
+        return StridedVector<V, S>{field.data, field.entry_stride, field.component_stride};
+      };
+  product_into<E, S, Store>(matrix, decoded(strided), vector_of, x, y, reduction, stream);
+}
+
+/// The same of either result that an iteration asks for.
+template <class E, class S>
+void multiply_cpu(const SlicedOperator<S>& matrix, std::span<const FieldView<const S>> x,
+                  std::span<const RowStore<S>> y, Reduction<S>* reduction, const Stream& stream) {
+  const auto product = y.front().result == RowResult::dotted ? product_cpu<E, S, RowResult::dotted>
+                                                             : product_cpu<E, S, RowResult::scaled>;
+  product(matrix, x, y, reduction, stream);
 }
 
 }  // namespace heddle::detail

@@ -27,9 +27,9 @@ template <class S>
 struct HEDDLE_EXPORT EntryTable {
   /// A x_k on the CPU: `finish[k]` takes each row's sum; its partial sums go to `reduction` where
   /// there is one.
-  template <class Finish>
+  /// Of all x, laid out alike; partial sums of y's results go to `reduction`, where there is one.
   using Multiply = void (*)(const SlicedOperator<S>& A, std::span<const FieldView<const S>> x,
-                            std::span<const Finish> finish, Reduction<S>* reduction,
+                            std::span<const RowStore<S>> y, Reduction<S>* reduction,
                             const Stream& stream);
 
   cuda::EntryShape sizes = {};
@@ -44,10 +44,9 @@ struct HEDDLE_EXPORT EntryTable {
   std::shared_ptr<const EntryTable> narrow = nullptr;  // in floats; null where it cannot be
   bool holds_floats = false;                           // so that it need not be
 
-  Multiply<StoreScaled<S>> multiply = nullptr;
-  Multiply<StoreAndDot<S>> multiply_and_dot = nullptr;
+  Multiply multiply = nullptr;  // scaled or dotted
   /// Multiplied and summed in double, or wider. Null for copies in 16 bits, which nobody asks.
-  Multiply<StoreResidual<S>> residual = nullptr;
+  Multiply residual = nullptr;
   void (*place)(const SlicedPattern& pattern, InnerLayout inner, const EntryShape& shape,
                 std::span<const std::byte> from, std::span<std::byte> to,
                 const Stream& stream) = nullptr;
@@ -115,6 +114,16 @@ struct HEDDLE_EXPORT EntryTable {
 
 template <class S>
 using EntryTableHandle = std::shared_ptr<const EntryTable<S>>;
+
+/// The texts of an entry and of the same entry computing in double, for residuals; empty where it
+/// has none.
+struct EntryTexts {
+  EntryText own = {};
+  EntryText exact = {};
+};
+/// A table with nothing but texts. A function of its own: what it makes and moves is compiled once.
+template <class S>
+HEDDLE_EXPORT std::shared_ptr<EntryTable<S>> new_entry_table(EntryTexts texts);
 
 /// A handle, as `Operator<E>` and `DefinedOperator<S>` are, which add the type of the values.
 template <class S>

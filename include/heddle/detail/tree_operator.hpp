@@ -89,8 +89,7 @@ class HEDDLE_EXPORT TreeOperatorBase : public LinearOperator<S> {
       }
     }
     if (!x.is_aos()) return multiply<S>(*this, x, y, alpha, beta);
-    sum_rows(x.data, StoreScaled<S>{alpha, beta, y.data, y.entry_stride, y.component_stride},
-             nullptr, stream);
+    sum_rows(x.data, RowStore<S>::scaled(alpha, beta, y), nullptr, stream);
   }
   sum_t<S> apply_dot(const FieldView<const S>& x, const FieldView<S>& y, Reduction<S>& reduction,
                      const Stream& stream) const override {
@@ -107,8 +106,7 @@ class HEDDLE_EXPORT TreeOperatorBase : public LinearOperator<S> {
         return sum_on_gpu(call, reduction, stream);
       }
     }
-    sum_rows(x.data, StoreAndDot<S>{y.data, x.data, y.entry_stride, y.component_stride}, &reduction,
-             stream);
+    sum_rows(x.data, RowStore<S>::dotted(y, x), &reduction, stream);
     return reduction.finish(1)[0];
   }
   /// Summed in double also where entries and fields are single.
@@ -137,8 +135,7 @@ class HEDDLE_EXPORT TreeOperatorBase : public LinearOperator<S> {
       permute<S>(x, FieldView<S>(copied.data(), x.size, x.components), S(1), stream);
       packed = copied.data();
     }
-    sum_rows(packed, StoreResidual<S>{r.data, b.data, r.entry_stride, r.component_stride},
-             &reduction, stream);
+    sum_rows(packed, RowStore<S>::residual(r, b), &reduction, stream);
     return reduction.finish(1)[0];
   }
 
@@ -175,13 +172,9 @@ class HEDDLE_EXPORT TreeOperatorBase : public LinearOperator<S> {
     }
   }
 
-  /// The product with x, an AoS field, on the CPU: `finish` takes the sum of each row, its partial
-  /// sums go to `reduction` where there is one. Residuals are summed in double, or wider.
-  virtual void sum_rows(const S* x, const StoreScaled<S>& finish, Reduction<S>* reduction,
-                        const Stream& stream) const = 0;
-  virtual void sum_rows(const S* x, const StoreAndDot<S>& finish, Reduction<S>* reduction,
-                        const Stream& stream) const = 0;
-  virtual void sum_rows(const S* x, const StoreResidual<S>& finish, Reduction<S>* reduction,
+  /// The product with x, an AoS field, on the CPU: y takes the sum of each row, its partial sums go
+  /// to `reduction` where there is one. Residuals are summed in double, or wider.
+  virtual void sum_rows(const S* x, const RowStore<S>& y, Reduction<S>* reduction,
                         const Stream& stream) const = 0;
 
   const ScheduledTree& scheduled() const {
@@ -287,18 +280,12 @@ class HEDDLE_EXPORT TreeOperator : public TreeOperatorBase<vector_scalar_t<E>> {
     }
   }
 
-  void sum_rows(const S* x, const StoreScaled<S>& finish, Reduction<S>* reduction,
+  void sum_rows(const S* x, const RowStore<S>& y, Reduction<S>* reduction,
                 const Stream& stream) const override {
-    tree_product<E, form, S>(this->scheduled(), x, finish, reduction, stream);
-  }
-  void sum_rows(const S* x, const StoreAndDot<S>& finish, Reduction<S>* reduction,
-                const Stream& stream) const override {
-    tree_product<E, form, S>(this->scheduled(), x, finish, reduction, stream);
-  }
-  void sum_rows(const S* x, const StoreResidual<S>& finish, Reduction<S>* reduction,
-                const Stream& stream) const override {
-    tree_product<typename promoted<E>::type, form, S>(this->scheduled(), x, finish, reduction,
-                                                      stream);
+    const auto product = y.result == RowResult::residual
+                             ? tree_product<typename promoted<E>::type, form, S>
+                             : tree_product<E, form, S>;
+    product(this->scheduled(), x, y, reduction, stream);
   }
 };
 

@@ -226,10 +226,10 @@ inline Index groups_by_rows(const Tree& tree, Index most, int team) {
   return leaves >= least_together * strips * tree.leaf.blocks_of(tree.rows) ? strip : 0;
 }
 
-/// The tree's matrix in this form times x, an AoS field; `finish(row of y, sum)` takes what each
-/// row yields. Its partial sums go to `reduction` where there is one.
-template <class E, TreeForm form, class S, class Finish>
-void tree_product(const ScheduledTree& matrix, const S* x, const Finish& finish,
+/// The tree's matrix in this form times x, an AoS field; y takes what each row yields. Its
+/// partial sums go to `reduction` where there is one.
+template <class E, TreeForm form, class S>
+void tree_product(const ScheduledTree& matrix, const S* x, const RowStore<S>& y,
                   Reduction<S>* reduction, const Stream& stream) {
   using Sum = result_entry_t<applied_entry_t<form, E>>;
   constexpr bool turned = form != TreeForm::direct;
@@ -252,12 +252,12 @@ void tree_product(const ScheduledTree& matrix, const S* x, const Finish& finish,
         std::min(blocks, last_group * blocks_of_group), sums);
     const Offset first_row = Offset(first_group) * rows_of_group;
     for (Index group = first_group; group < last_group; ++group) {
-      Finish own = finish;
+      RowStore<S> own = y;
       const Offset begin = Offset(group) * rows_of_group;
       const Offset end = std::min<Offset>(rows, begin + rows_of_group);
       for (Offset row = begin; row < end; ++row)
         own(static_cast<Index>(row), sums[row - first_row]);
-      if (reduction != nullptr) reduction->partials(group)[0] = own.partial();
+      if (reduction != nullptr) reduction->partials(group)[0] = own.partial;
     }
   });
 }

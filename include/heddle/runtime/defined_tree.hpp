@@ -34,11 +34,7 @@ class HEDDLE_EXPORT DefinedTreeOperator : public TreeOperatorBase<S> {
   const std::shared_ptr<const EntryDefinition>& definition() const { return definition_; }
 
  protected:
-  void sum_rows(const S* x, const StoreScaled<S>& finish, Reduction<S>* reduction,
-                const Stream& stream) const override;
-  void sum_rows(const S* x, const StoreAndDot<S>& finish, Reduction<S>* reduction,
-                const Stream& stream) const override;
-  void sum_rows(const S* x, const StoreResidual<S>& finish, Reduction<S>* reduction,
+  void sum_rows(const S* x, const RowStore<S>& y, Reduction<S>* reduction,
                 const Stream& stream) const override;
 
  private:
