@@ -27,7 +27,7 @@ template <class S>
 struct HEDDLE_EXPORT EntryTable {
   /// A x_k on the CPU: `finish[k]` takes each row's sum; its partial sums go to `reduction` where
   /// there is one.
-  /// Of all x, laid out alike; partial sums of y's results go to `reduction`, where there is one.
+  /// Multiplies all x, laid out alike; y's partial sums go to `reduction`, where there is one.
   using Multiply = void (*)(const SlicedOperator<S>& A, std::span<const FieldView<const S>> x,
                             std::span<const RowStore<S>> y, Reduction<S>* reduction,
                             const Stream& stream);
