@@ -26,7 +26,7 @@ struct RitzVector {
 };
 
 /// The sums conj(u) M v and conj(u) A v for u, v = x, w, p, without those below the diagonal.
-constexpr int vectors = 3, pairs = 6, sums_of_pairs = 2 * 4 * pairs;
+constexpr Eigen::Index vectors = 3, pairs = 6, sums_of_pairs = 8 * pairs;
 using PairSums = std::array<double, sums_of_pairs>;
 
 /// q c for real numbers c.
@@ -38,13 +38,13 @@ Eigen::Matrix4d left_product(const double* q) {
 }
 
 /// The least Ritz pair over the first `count` vectors; none where they depend on one another.
-std::optional<RitzVector> least_ritz_vector(const PairSums& sums, int count) {
+std::optional<RitzVector> least_ritz_vector(const PairSums& sums, Eigen::Index count) {
   Eigen::MatrixXd gram(4 * count, 4 * count), energy(4 * count, 4 * count);
   Eigen::VectorXd size(4 * count);
   const double* of_mass = sums.data();
   const double* of_matrix = of_mass + 4 * pairs;
-  for (int i = 0; i < vectors; ++i) {
-    for (int j = i; j < vectors; ++j, of_mass += 4, of_matrix += 4) {
+  for (Eigen::Index i = 0; i < vectors; ++i) {
+    for (Eigen::Index j = i; j < vectors; ++j, of_mass += 4, of_matrix += 4) {
       if (j >= count) continue;
       gram.block<4, 4>(4 * i, 4 * j) = left_product(of_mass);
       energy.block<4, 4>(4 * i, 4 * j) = left_product(of_matrix);
@@ -68,7 +68,7 @@ std::optional<RitzVector> least_ritz_vector(const PairSums& sums, int count) {
   Eigen::VectorXd c = size.asDiagonal() * pairs_of.eigenvectors().col(0);
   RitzVector found{pairs_of.eigenvalues()[0], {}};
   Quaternion* const to[] = {&found.of.x, &found.of.w, &found.of.p};
-  for (int i = 0; i < vectors; ++i) {
+  for (Eigen::Index i = 0; i < vectors; ++i) {
     *to[i] = i < count ? Quaternion{{c[4 * i], c[4 * i + 1], c[4 * i + 2], c[4 * i + 3]}}
                        : Quaternion::zero();
   }
@@ -178,9 +178,9 @@ class HostLobpcg {
       const Quaternion v[] = {at_.x[i], at_.w[i], at_.p[i]},
                        image[] = {at_.ax[i], at_.aw[i], at_.ap[i]};
       double *of_mass = sums.data(), *of_matrix = of_mass + 4 * pairs;
-      for (int k = 0; k < vectors; ++k) {
+      for (Eigen::Index k = 0; k < vectors; ++k) {
         const Quaternion left = adjoint(v[k]), weighted = times(mass(i), left);
-        for (int l = k; l < vectors; ++l, of_mass += 4, of_matrix += 4) {
+        for (Eigen::Index l = k; l < vectors; ++l, of_mass += 4, of_matrix += 4) {
           const Quaternion a = product(weighted, v[l]), b = product(left, image[l]);
           for (int c = 0; c < 4; ++c) {
             of_mass[c] += a.component[c];

@@ -36,11 +36,12 @@ class HEDDLE_EXPORT Array {
   explicit Array(std::size_t size, const Device& device = Device::cpu(), int byte = 0) : Array() {
     allocate(size, device);
     if (size_ == 0) return;
-    detail::fill_bytes(data_, byte, size_ * sizeof(T), device.stream());
+    detail::fill_bytes(static_cast<void*>(data_), byte, size_ * sizeof(T), device.stream());
   }
   Array(std::span<const T> values, const Device& device = Device::cpu()) : Array() {
     allocate(values.size(), device);
-    detail::copy_bytes(data_, values.data(), size_ * sizeof(T), device_.stream());
+    detail::copy_bytes(static_cast<void*>(data_), static_cast<const void*>(values.data()),
+                       size_ * sizeof(T), device_.stream());
   }
 
   Array(Array&& other) noexcept { swap(other); }
@@ -55,14 +56,16 @@ class HEDDLE_EXPORT Array {
     return *this;
   }
   ~Array() {
-    if (data_ != nullptr) device_.memory()->deallocate(data_, size_ * sizeof(T), alignment);
+    if (data_ == nullptr) return;
+    device_.memory()->deallocate(static_cast<void*>(data_), size_ * sizeof(T), alignment);
   }
 
   const Device& device() const { return device_; }
   /// A copy in the host's memory.
   std::vector<T> to_host() const {
     std::vector<T> values(size_);
-    detail::copy_bytes(values.data(), data_, size_ * sizeof(T), device_.stream());
+    detail::copy_bytes(static_cast<void*>(values.data()), static_cast<const void*>(data_),
+                       size_ * sizeof(T), device_.stream());
     return values;
   }
 

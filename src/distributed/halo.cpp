@@ -33,6 +33,7 @@ Halo make_halo(Communicator& ranks, const Partition& partition, std::vector<long
   halo.columns = std::move(columns);
   halo.receives = parts_by_owner(partition, halo.columns);
   std::vector<CountForRank> wanted_of_others;
+  wanted_of_others.reserve(halo.receives.size());
   for (const HaloPart& part : halo.receives) wanted_of_others.push_back({part.rank, part.count});
   long long rows = 0;
   for (const auto& [rank, count] : counts_for_this(ranks, wanted_of_others)) {

@@ -70,6 +70,7 @@ OverlappingRows::OverlappingRows(Communicator& ranks, const Partition& partition
   own_places_.resize(static_cast<std::size_t>(rows));
   ghost_places_.resize(ghosts_.size());
   std::vector<std::pair<long long, std::size_t>> order;  // rows, and which ghost
+  order.reserve(ghosts_.size());
   for (std::size_t g = 0; g < ghosts_.size(); ++g) order.emplace_back(partition.row(ghosts_[g]), g);
   std::sort(order.begin(), order.end());
   auto ghost = order.begin();
@@ -169,6 +170,7 @@ RankRows OverlappingRows::rows_among_all(const UserRows& rows) const {
 
 std::vector<Index> OverlappingRows::places_of_fetched() const {
   std::vector<Index> places;
+  places.reserve(halo_.columns.size());
   for (const long long number : halo_.columns) places.push_back(place_of(partition_.row(number)));
   return places;
 }

@@ -48,6 +48,7 @@ PeerSums::PeerSums(Communicator& ranks, const detail::GroupTree& tree,
     std::vector<std::pair<int, int>> pairs = tree.joinings;
     const std::vector<int> levels = detail::sort_by_level(pairs, tree.nodes.size());
     std::vector<device::NodeJoining> joinings;
+    joinings.reserve(pairs.size());
     for (const auto& [to, from] : pairs) joinings.push_back({to, from});
     group_at_ = Array<Index>(std::span<const Index>(places), device);
     groups_ = Array<int>(std::span<const int>(groups), device);
@@ -58,6 +59,7 @@ PeerSums::PeerSums(Communicator& ranks, const detail::GroupTree& tree,
   ports_ = detail::gather_ports(ranks, port);
   together(ranks, [&] {
     std::vector<device::PeerPacket*> inboxes;
+    inboxes.reserve(ports_.size());
     for (const auto& of_rank : ports_) {
       inboxes.push_back(reinterpret_cast<device::PeerPacket*>(of_rank->inbox.data()));
     }

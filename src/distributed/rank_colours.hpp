@@ -121,7 +121,9 @@ class RankColours {
       sent_colour_.push_back(colour_[static_cast<std::size_t>(row)]);
     }
     std::vector<Message<const std::byte>> sends;
+    sends.reserve(halo_.sends.size());
     std::vector<Message<std::byte>> receives;
+    receives.reserve(halo_.receives.size());
     const auto part_of = [](std::vector<long long>& colours, const HaloPart& part) {
       return std::span(colours).subspan(static_cast<std::size_t>(part.first),
                                         static_cast<std::size_t>(part.count));

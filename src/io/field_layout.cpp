@@ -34,7 +34,7 @@ FieldLayout::FieldLayout(Order order, Offset rows, int count, const FieldRow& ro
 std::pair<Offset, Offset> FieldLayout::shape() const {
   if (order_ == Order::side_by_side) return {rows_, Offset(numbers_) * count_};
   if (order_ == Order::columns) return {numbers_ * rows_, count_};
-  if (order_ == Order::one_column) return {count_ * numbers_ * rows_, 1};
+  if (order_ == Order::one_column) return {Offset(numbers_) * count_ * rows_, 1};
   return {count_ * rows_, numbers_};
 }
 

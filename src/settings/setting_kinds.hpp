@@ -31,8 +31,8 @@ std::optional<T> number_in(std::string_view text) {
     text.remove_prefix(1);
   }
   T value{};
-  const char* const end = text.data() + text.size();
-  const auto [stop, failed] = std::from_chars(text.data(), end, value);
+  const char *const begin = text.data(), *const end = begin + text.size();
+  const auto [stop, failed] = std::from_chars(begin, end, value);
   if (stop != end || failed == std::errc::invalid_argument) return std::nullopt;
   if (failed == std::errc()) return value;
   if constexpr (std::is_floating_point_v<T>) {
@@ -103,7 +103,10 @@ struct To {
               const auto value = number_in<double>(text);
               return value && fits(*value);
             },
-            [](void* options, std::string_view text) { at(options) = *number_in<double>(text); }};
+            [](void* options, std::string_view text) {
+              const double value = *number_in<double>(text);
+              at(options) = value;
+            }};
   }
   template <auto fits>
   static constexpr SettingValues whole_number(std::string_view words) {

@@ -53,6 +53,7 @@ class Relaxed {
   /// would become the eigenvector of the smallest eigenvalue: they are kept orthogonal.
   void improve(const MultigridOptions& options) {
     std::vector<FieldView<const S>> candidates;
+    candidates.reserve(fields_.size());
     for (const auto& x : fields_) candidates.push_back(x.view);
     ConjugateGradient<S> solver(matrix_, Multigrid<S>(matrix_, options, candidates),
                                 {.tolerance = 1e-2, .max_iterations = iterations});

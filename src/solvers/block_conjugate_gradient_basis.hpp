@@ -221,6 +221,7 @@ class BlockRecurrence {
     T norm = norm_of_matrix();
     const std::vector<T> images = operations_.norms(first(image, directions_));
     std::vector<T> noise;
+    noise.reserve(images.size());
     for (int i = 0; i < directions_; ++i) noise.push_back(std::sqrt(gram(i, i).real()));
     for (std::size_t i = 0; i < noise.size(); ++i) {
       if (noise[i] > 0) norm = std::max(norm, images[i] / noise[i]);

@@ -307,6 +307,7 @@ class BlockConjugateGradientLoop final : public BlockSolve<S> {
     }
     if (staying.size() < running_.size()) {
       std::vector<std::size_t> next;
+      next.reserve(staying.size());
       for (const int i : staying) next.push_back(running_[static_cast<std::size_t>(i)]);
       running_ = std::move(next);
       if (!have_arrived && !recurrence_->keep_columns(staying)) return device::loop_not_finite;

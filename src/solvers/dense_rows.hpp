@@ -58,9 +58,9 @@ HEDDLE_INLINE void fill_dense(const Team& team, const DenseInverse& d, int ring,
 template <Ring R, class Team>
 HEDDLE_INLINE bool eliminate_panel(const Team& team, const DenseInverse& d, const double* matrix,
                                    int first, int begin, int end, double* room) {
-  constexpr int r = ring_size(R);
+  constexpr Offset r = ring_size(R);
   const int rest = d.n - first, count = rest < rows_of_panel<R> ? rest : rows_of_panel<R>;
-  double *now = room, *next = room + count * count * r;
+  double *now = room, *next = room + r * count * count;
   team.each([&](int lane) {
     for (int t = lane; t < count * count; t += team.lanes) {
       const int i = t / count, j = t - i * count;

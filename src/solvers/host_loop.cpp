@@ -46,7 +46,7 @@ struct HostSystem {
   const RunLimits<T>* limits = nullptr;
   std::vector<T> c = {};        // coefficients
   std::vector<S> rounded = {};  // and in the precision of the vectors
-  std::array<T, methods::most_sums * 4> sums = {};
+  std::array<T, std::size_t(4) * methods::most_sums> sums = {};
   int pending = 0;  // of them
   int end = device::loop_runs;
   S factor = 0;  // of M^-1 v that a narrow basis keeps; 0: not known yet
@@ -56,7 +56,7 @@ struct HostSystem {
   std::array<S*, methods::most_vectors> data(const VectorMap& vectors) const {
     std::array<S*, methods::most_vectors> data;
     for (std::size_t k = 0; k < data.size(); ++k) {
-      data[k] = v[static_cast<std::size_t>(vectors[k])].data;
+      data[k] = v[static_cast<unsigned char>(vectors[k])].data;
     }
     return data;
   }

@@ -16,6 +16,7 @@ namespace level_patterns {
 
 std::vector<TileComponent> components_of(const std::vector<heddle::detail::SignedPlace>& places) {
   std::vector<TileComponent> components;
+  components.reserve(places.size());
   for (const auto& [at, sign] : places) components.push_back({at, sign});
   return components;
 }

@@ -65,8 +65,8 @@ class LocalInverse {
 
   /// Of a matrix by its rows, and the components of their entries.
   FailedRows compute(const UserRows& rows, std::span<const D> values);
-  /// Throws `Error` for the first row of each kind, of so many rows.
-  void check_rows(const FailedRows& failed, Index rows) const;
+  /// Throws `Error` for the first row of each kind, of n rows.
+  void check_rows(const FailedRows& failed, Index n) const;
   std::span<const std::byte> first_values() const { return first_values_.span(); }
   std::span<const std::byte> second_values() const { return second_values_.span(); }
   /// Until they are computed again.

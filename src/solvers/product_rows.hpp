@@ -105,14 +105,14 @@ struct alignas(2 * sizeof(Offset)) EntryTerms {
 template <Ring R>
 HEDDLE_INLINE void put_sum(const TileProduct& p, Index row, Offset k, int at,
                            const Coefficient<R, double>& sum) {
-  constexpr int r = ring_size(R);
+  constexpr Offset r = ring_size(R);
   const Offset entry = p.c.offsets[row] + k, numbers = Offset(p.height) * p.width;
   stored(sum, p.result + (entry * numbers + at) * r);
   if (p.places.mirror == nullptr) return;
   const Offset other = p.places.mirror[entry];
   if (other == entry) return;
   const int i = at / p.width, w = at - i * p.width;
-  stored(conj(sum), p.result + (other * numbers + w * p.height + i) * r);
+  stored(conj(sum), p.result + (other * numbers + Offset(w) * p.height + i) * r);
 }
 
 /// Where the places of a row's terms begin: behind the numbers of tiles of B that each entry of A
@@ -148,7 +148,8 @@ HEDDLE_INLINE void keep_window(const TileProduct& p, Offset first, const RowUnit
 template <Ring R, int H, int M, int W>
 HEDDLE_INLINE void add_products(int lane, int lanes, const TileProduct& p, Offset e,
                                 const EntryTerms& terms, Offset place, double* sums) {
-  constexpr int r = ring_size(R), I = numbers_down(H);
+  constexpr Offset r = ring_size(R);
+  constexpr int I = numbers_down(H);
   const int height = H > 0 ? H : p.height, middle = M > 0 ? M : p.middle,
             width = W > 0 ? W : p.width;
   const int numbers = height * width, shares = numbers / I;
@@ -157,15 +158,15 @@ HEDDLE_INLINE void add_products(int lane, int lanes, const TileProduct& p, Offse
     const int i = down * I, w = share - down * width;
     const double* const left = p.left + (e * height + i) * middle * r;
     const double* const right = p.right + ((terms.begin + j) * middle * width + w) * r;
-    double* const to = sums + (p.places[place + j] * numbers + i * width + w) * r;
+    double* const to = sums + (p.places[place + j] * numbers + Offset(i) * width + w) * r;
     Coefficient<R, double> sum[I];
-    HEDDLE_UNROLL for (int k = 0; k < I; ++k) sum[k] = loaded<R>(to + k * width * r);
+    HEDDLE_UNROLL for (int k = 0; k < I; ++k) sum[k] = loaded<R>(to + k * r * width);
     HEDDLE_UNROLL for (int m = 0; m < middle; ++m) {
       HEDDLE_UNROLL for (int k = 0; k < I; ++k) {
-        multiply_add_at<R>(sum[k].component, left + (k * middle + m) * r, right + m * width * r);
+        multiply_add_at<R>(sum[k].component, left + (k * middle + m) * r, right + m * r * width);
       }
     }
-    HEDDLE_UNROLL for (int k = 0; k < I; ++k) stored(sum[k], to + k * width * r);
+    HEDDLE_UNROLL for (int k = 0; k < I; ++k) stored(sum[k], to + k * r * width);
   }
 }
 

@@ -13,9 +13,9 @@ namespace heddle::detail {
 namespace {
 
 const SlicedOperator<double>& in_doubles(const AnyOperator& matrix) {
-  return matrix.visit([]<class S>(const SlicedOperator<S>& A) -> const SlicedOperator<double>& {
+  return *matrix.visit([]<class S>(const SlicedOperator<S>& A) -> const SlicedOperator<double>* {
     if constexpr (std::is_same_v<S, double>) {
-      return A;
+      return &A;
     } else {
       throw Error(ErrorKind::unsupported,
                   "fields in single precision are of a solve in double precision");

@@ -180,7 +180,7 @@ struct TentativeRows {
 /// Modified Gram-Schmidt, twice.
 template <Ring R, class Team>
 HEDDLE_INLINE void orthonormalize(const Team& team, const TentativeRows& q, Index one) {
-  constexpr int r = ring_size(R);
+  constexpr Offset r = ring_size(R);
   const int k = q.width;
   const Offset first = q.members.offsets[one],
                rows = (q.members.offsets[one + 1] - first) * q.height;

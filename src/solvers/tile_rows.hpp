@@ -23,7 +23,7 @@ struct SmoothedRows {
 /// H and W are the tiles' sizes, or 0.
 template <Ring R, int H, int W, class Team>
 HEDDLE_INLINE void smooth_row(const Team& team, const SmoothedRows& s, Index row) {
-  constexpr int r = ring_size(R);
+  constexpr Offset r = ring_size(R);
   const int height = H > 0 ? H : s.height, width = W > 0 ? W : s.width, numbers = height * width;
   const Offset first = s.p.offsets[row], end = s.p.offsets[row + 1];
   const Offset of_t = s.t.offsets[row];
@@ -38,11 +38,11 @@ HEDDLE_INLINE void smooth_row(const Team& team, const SmoothedRows& s, Index row
       Coefficient<R, double> product{};
       HEDDLE_UNROLL for (int m = 0; m < height; ++m) {
         multiply_add_at<R>(product.component, inverse + (i * height + m) * r,
-                           image + m * width * r);
+                           image + m * r * width);
       }
       const bool is_own = s.p.column[e] == own;
       double* const to = s.smoothed + (e * numbers + at) * r;
-      double* const turned = s.adjoint + (s.place[e] * numbers + w * height + i) * r;
+      double* const turned = s.adjoint + (s.place[e] * numbers + Offset(w) * height + i) * r;
       HEDDLE_UNROLL for (int part = 0; part < r; ++part) {
         const double value = (is_own ? s.tentative[(of_t * numbers + at) * r + part] : 0) -
                              s.omega * product.component[part];
@@ -67,7 +67,7 @@ struct DiagonalRows {
 /// to rounding. V is its size, or 0.
 template <Ring R, int V>
 HEDDLE_INLINE bool invert_in_place(double* tile, int size) {
-  constexpr int r = ring_size(R);
+  constexpr Offset r = ring_size(R);
   const int v = V > 0 ? V : size;
   bool is_positive = true;
   const auto at = [&](int i, int j) { return tile + (i * v + j) * r; };
@@ -93,7 +93,7 @@ HEDDLE_INLINE bool invert_in_place(double* tile, int size) {
 /// rounding makes them is in doubt.
 template <Ring R, int V>
 HEDDLE_INLINE bool invert_row(const DiagonalRows& d, Index row) {
-  constexpr int r = ring_size(R);
+  constexpr Offset r = ring_size(R);
   const int v = V > 0 ? V : d.size;
   if (d.diagonal[row] < 0) return false;
   const double* const from = d.values + d.diagonal[row] * v * v * r;
@@ -106,12 +106,12 @@ HEDDLE_INLINE bool invert_row(const DiagonalRows& d, Index row) {
   d.energies[row] = largest;
   bool is_good = true;
   if constexpr (V > 0) {
-    double tile[V * V * r];
-    HEDDLE_UNROLL for (int k = 0; k < V * V * r; ++k) tile[k] = from[k];
+    double tile[r * V * V];
+    HEDDLE_UNROLL for (int k = 0; k < r * V * V; ++k) tile[k] = from[k];
     is_good = invert_in_place<R, V>(tile, V);
-    HEDDLE_UNROLL for (int k = 0; k < V * V * r; ++k) to[k] = tile[k];
+    HEDDLE_UNROLL for (int k = 0; k < r * V * V; ++k) to[k] = tile[k];
   } else {
-    for (int k = 0; k < v * v * r; ++k) to[k] = from[k];
+    for (int k = 0; k < r * v * v; ++k) to[k] = from[k];
     is_good = invert_in_place<R, 0>(to, v);
   }
   const double most = 1 / (1e3 * v * epsilon_of_double);
@@ -135,7 +135,7 @@ struct ReachRows {
 /// The row's sum.
 template <Ring R, int V, class Team>
 HEDDLE_INLINE double reach_of_row(const Team& team, const ReachRows& q, Index row) {
-  constexpr int r = ring_size(R);
+  constexpr Offset r = ring_size(R);
   const int v = V > 0 ? V : q.size;
   const double* const inverse = q.inverses + Offset(row) * v * v * r;
   return 1 + team.sum([&](int lane) {
@@ -190,7 +190,7 @@ struct MendedRows {
 template <Ring R>
 HEDDLE_INLINE bool mend_tile(double* tile, int k, double scale, double rounding, double least,
                              double* scratch) {
-  constexpr int r = ring_size(R);
+  constexpr Offset r = ring_size(R);
   double *const lower = scratch, *const pivot = scratch + Offset(k) * k * r;
   for (int j = 0; j < k; ++j) {
     const auto reduced = [&](int i) {

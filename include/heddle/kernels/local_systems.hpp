@@ -111,7 +111,7 @@ HEDDLE_INLINE void stored(const Coefficient<R, double>& number, double* to) {
 /// sum += a b*.
 template <int V, Ring R>
 HEDDLE_INLINE void add_product_with_adjoint(Tile<V, R>& sum, const double* a, const double* b) {
-  constexpr int r = ring_size(R);
+  constexpr Offset r = ring_size(R);
   HEDDLE_UNROLL for (int p = 0; p < V; ++p) {
     Coefficient<R, double> left[V], right[V];
     HEDDLE_UNROLL for (int i = 0; i < V; ++i) {
@@ -154,7 +154,7 @@ HEDDLE_INLINE bool factor_tile(Tile<V, R>& D, const double* diagonal, double sma
 /// X L* = B, in place; L with the inverses of its diagonal.
 template <int V, Ring R>
 HEDDLE_INLINE void divide_by_adjoint(Tile<V, R>& B, const double* L) {
-  constexpr int r = ring_size(R);
+  constexpr Offset r = ring_size(R);
   HEDDLE_UNROLL for (int c = 0; c < V; ++c) {
     HEDDLE_UNROLL for (int t = 0; t < c; ++t) {
       const auto factor = conj(loaded<R>(L + (c * V + t) * r));
@@ -173,7 +173,7 @@ HEDDLE_INLINE void divide_by_adjoint(Tile<V, R>& B, const double* L) {
 /// One row of Y L = B, in place.
 template <int V, Ring R>
 HEDDLE_INLINE void divide_row(double* row, const double* L) {
-  constexpr int r = ring_size(R);
+  constexpr Offset r = ring_size(R);
   HEDDLE_UNROLL for (int c = V - 1; c >= 0; --c) {
     auto sum = loaded<R>(row + c * r);
     HEDDLE_UNROLL for (int t = V - 1; t > c; --t) {
@@ -188,7 +188,7 @@ HEDDLE_INLINE void divide_row(double* row, const double* L) {
 /// The last row of tiles of L^-1, A = L L*: the row of the factor G. Reads the lower triangle.
 template <int V, Ring R, class Team>
 HEDDLE_INLINE void solve_factor(const Team& team, const LocalMemory<true, V, R>& m) {
-  constexpr int r = ring_size(R), tile = V * V * r;
+  constexpr Offset r = ring_size(R), tile = r * V * V;
   const int n = m.entries, most = team.most(n);
   const double smallest = m.numbers() * epsilon_of_double;
   for (int J = 0; J < most; ++J) {
@@ -229,14 +229,14 @@ HEDDLE_INLINE void solve_factor(const Team& team, const LocalMemory<true, V, R>&
     double* const W = m.result + Offset(t) * tile;
     team.each([&](int lane) {
       for (int c = lane; c < V && t >= 0; c += team.lanes) {
-        divide_row<V, R>(W + c * V * r, m.tile_at(t, t));
+        divide_row<V, R>(W + c * r * V, m.tile_at(t, t));
       }
     });
     team.each([&](int lane) {
       for (int at = lane; at < t * V; at += team.lanes) {
         const int q = at / V, c = at % V;
         const double* const L = m.tile_at(t, q);
-        double* const to = m.result + Offset(q) * tile + c * V * r;
+        double* const to = m.result + Offset(q) * tile + c * r * V;
         HEDDLE_UNROLL for (int j = 0; j < V; ++j) {
           auto sum = loaded<R>(to + j * r);
           HEDDLE_UNROLL for (int p = 0; p < V; ++p) {
@@ -326,14 +326,14 @@ HEDDLE_INLINE void eliminate_rows(const Team& team, const LocalMemory<false, V, 
 /// lies in the matrix's place.
 template <int V, Ring R, class Team>
 HEDDLE_INLINE void solve_rows(const Team& team, const LocalMemory<false, V, R>& m) {
-  constexpr int r = ring_size(R);
+  constexpr Offset r = ring_size(R);
   const int n = m.numbers(), most = team.most(n);
   eliminate_rows(team, m);
   // m A = e with A = P^T L U: w U = e, u L = w, m = u P. Numbers of w wait for their pivots.
   const int own = n > 0 ? m.failed[row_failures] * V : 0;  // a team without a row has found none
   double* const w = m.result;
   team.each([&](int lane) {
-    for (int at = lane; at < V * n * r; at += team.lanes) w[at] = 0;
+    for (int at = lane; at < r * V * n; at += team.lanes) w[at] = 0;
   });
   team.each([&](int lane) {
     for (int c = lane; c < V && n > 0; c += team.lanes) w[(c * n + own + c) * r] = 1;

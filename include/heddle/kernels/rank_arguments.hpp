@@ -46,7 +46,7 @@ struct SumsOfRanks {
   }
   /// Of this rank's own: the sums over all nodes.
   HEDDLE_HD Offset packet_of_total(int source) const {
-    return (Offset(2) * most_sources * nodes + turn * most_sources + source) *
+    return (Offset(2) * most_sources * nodes + Offset(turn) * most_sources + source) *
            most_numbers_of_source;
   }
 };

@@ -56,7 +56,7 @@ template <class E, class S>
 bool are_representations(const PatternView& pattern, const CsrMatrix<real<S>>& matrix) {
   constexpr int size = tile_rows<E>;
   bool are_all = true;
-  std::vector<std::pair<Index, std::array<S, size * size>>> tiles;
+  std::vector<std::pair<Index, std::array<S, std::size_t(size) * size>>> tiles;
   for_some_rows(pattern.rows / size, [&](Index row) {
     tiles.clear();
     for (int i = 0; i < size; ++i) {
@@ -138,7 +138,7 @@ std::optional<EntryKind> entry_of_first_columns(const AnyMatrix& matrix) {
 }
 
 std::string told_rectangular(const AnyMatrix& matrix) {
-  const std::string told = "the matrix is rectangular";
+  std::string told = "the matrix is rectangular";
   const auto entry = entry_of_first_columns(matrix);
   if (!entry) return told;
   return told + ", or a square one of " + std::string(name(*entry)) + "s";

@@ -23,7 +23,7 @@ std::string multigrid_of(const JsonObject& object) {
         choice.has(PreconditionerKind::multigrid) && !choice.varies()) {
       return text;
     }
-  } catch (const Error&) {
+  } catch (const Error&) {  // refused below
   }
   refuse_json(object.path_of("preconditioner"),
               "must be multigrid, as --preconditioner takes it, without a K-cycle");

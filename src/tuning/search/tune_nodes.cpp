@@ -143,7 +143,7 @@ class NodeSearch {
     NodeTrial trial{nodes, tree.bytes(), measured.front().seconds, {}};
     if (measured.size() > 1) trial.adjoint_product = measured[1].seconds;
     found_.push_back(trial);
-    launches_.push_back({nodes.size, nodes.dense, tree.launch});
+    launches_.emplace_back(nodes.size, nodes.dense, tree.launch);
   }
 
   /// False where it was cancelled before all products ran.
