@@ -65,8 +65,8 @@ message(STATUS "heddle: CUDA backend: ${HEDDLE_HAS_CUDA}${why}")
 set(HEDDLE_CUDA_ALONE short_columns sliced_pattern counted_pairs inner_levels leaf_sums merged_nodes
   tree_of_rows write_level rank_sums level_values)
 
-# heddle_unite_cuda(list): in a build that compiles files together, those of CUDA of a folder are one
-# for nvcc and one of C++: headers are most of a short one.
+# heddle_unite_cuda(list): in a build that compiles files together, those of CUDA of a folder of src/ are
+# one for nvcc and one of C++: headers are most of a short one.
 function(heddle_unite_cuda list)
   if(NOT CMAKE_UNITY_BUILD)
     return()
@@ -75,7 +75,9 @@ function(heddle_unite_cuda list)
   set(united "")
   set(units "")
   foreach(source ${${list}})
-    if(source MATCHES "/(${alone})_cuda\\." OR NOT source MATCHES "([^/]+)/[^/]+(_cuda\\.cpp|\\.cu)$")
+    cmake_path(RELATIVE_PATH source BASE_DIRECTORY ${PROJECT_SOURCE_DIR} OUTPUT_VARIABLE place)
+    string(REGEX REPLACE "^src/([^/]+)/.*/" "src/\\1/" place ${place})
+    if(source MATCHES "/(${alone})_cuda\\." OR NOT place MATCHES "([^/]+)/[^/]+(_cuda\\.cpp|\\.cu)$")
       list(APPEND united ${source})
       continue()
     endif()

@@ -1,14 +1,19 @@
-# heddle_unite(list folder [NAME name] [ONLY regex] [EXCEPT regex]): in a build that compiles files
-# together, those of one of the library's folders that `ONLY` finds are few files, but for what
-# `EXCEPT` finds: names of helpers that two files share, files with options of their own, loops that
-# take long alone. The folder's name stays in the path, by which files get options.
+# heddle_unite(list folder [ROOMS names] [NAME name] [ONLY regex] [EXCEPT regex]): in a build that
+# compiles files together, those of one of the library's folders, or of these rooms in it, that `ONLY`
+# finds are few files, but for what `EXCEPT` finds: names of helpers that two files share, files with
+# options of their own, loops that take long alone. The folder's name stays in the path, by which files
+# get options.
 function(heddle_unite list folder)
-  cmake_parse_arguments(PARSE_ARGV 2 arg "" "NAME;ONLY;EXCEPT" "")
+  cmake_parse_arguments(PARSE_ARGV 2 arg "" "ROOMS;NAME;ONLY;EXCEPT" "")
   if(NOT CMAKE_UNITY_BUILD)
     return()
   endif()
   set(members ${${list}})
-  list(FILTER members INCLUDE REGEX "/${folder}/[^/]*(${arg_ONLY})[^/]*\\.cpp$")
+  set(rooms "")
+  if(arg_ROOMS)
+    set(rooms "(${arg_ROOMS})/")
+  endif()
+  list(FILTER members INCLUDE REGEX "/${folder}/${rooms}[^/]*(${arg_ONLY})[^/]*\\.cpp$")
   list(FILTER members EXCLUDE REGEX "/[^/]*(_cuda${arg_EXCEPT})[^/]*\\.cpp$")
   list(REMOVE_ITEM ${list} ${members})
   # As many in each, and at most 16.

@@ -9,7 +9,7 @@
 
 #include "heddle/tools/text.hpp"
 #include "matrix_of_rank.hpp"
-#include "solvers/mass_checks.hpp"
+#include "runtime/mass_checks.hpp"
 #include "stopwatch.hpp"
 #include "system_choice.hpp"
 #include "tuning/planning/method_choice.hpp"

@@ -8,7 +8,7 @@
 #include "guard.hpp"
 #include "heddle/linear_operator.hpp"
 #include "heddle/preconditioner.hpp"
-#include "solvers/operator_field.hpp"
+#include "solvers/operators/operator_field.hpp"
 #include "views.hpp"
 
 namespace heddle::c {

@@ -8,7 +8,7 @@
 #include "handles.hpp"
 #include "multigrid_told.hpp"
 #include "ranks.hpp"
-#include "solvers/any_preconditioner.hpp"
+#include "runtime/any_preconditioner.hpp"
 #include "views.hpp"
 
 using namespace heddle;

@@ -12,7 +12,7 @@
 #include "heddle/vector_operations.hpp"
 #include "sized_struct.hpp"
 #include "solve_calls.hpp"
-#include "solvers/enqueued_solve_cuda.hpp"
+#include "solvers/gpu_loops/enqueued_solve_cuda.hpp"
 #include "views.hpp"
 
 using namespace heddle;

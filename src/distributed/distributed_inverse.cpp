@@ -14,10 +14,10 @@
 #include "rank_transfer.hpp"
 #include "root_exchange.hpp"
 #include "shared_rows.hpp"
-#include "solvers/local_inverse.hpp"
-#include "solvers/operator_checks.hpp"
-#include "solvers/operator_field.hpp"
-#include "solvers/preconditioner_fields.hpp"
+#include "solvers/inverses/local_inverse.hpp"
+#include "solvers/operators/operator_checks.hpp"
+#include "solvers/operators/operator_field.hpp"
+#include "solvers/preconditioners/preconditioner_fields.hpp"
 
 namespace heddle {
 

@@ -7,9 +7,9 @@
 
 #include "rank_hierarchy.hpp"
 #include "root_exchange.hpp"
-#include "solvers/multigrid_candidates.hpp"
-#include "solvers/operator_checks.hpp"
-#include "solvers/operator_field.hpp"
+#include "runtime/multigrid_candidates.hpp"
+#include "solvers/operators/operator_checks.hpp"
+#include "solvers/operators/operator_field.hpp"
 
 namespace heddle {
 

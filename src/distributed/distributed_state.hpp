@@ -21,7 +21,7 @@
 #include "row_parts.hpp"
 #include "row_runs.hpp"
 #include "shared_rows.hpp"
-#include "solvers/ranks_in_loop.hpp"
+#include "solvers/gpu_loops/ranks_in_loop.hpp"
 
 namespace heddle {
 

@@ -10,8 +10,8 @@
 
 #include "matrix/stored_rows.hpp"
 #include "row_exchange.hpp"
-#include "solvers/stored_scalars.hpp"
-#include "solvers/user_rows.hpp"
+#include "solvers/tiles/stored_scalars.hpp"
+#include "solvers/tiles/user_rows.hpp"
 
 namespace heddle::detail {
 

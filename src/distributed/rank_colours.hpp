@@ -15,7 +15,7 @@
 #include "heddle/detail/index.hpp"
 #include "heddle/distributed_operator.hpp"
 #include "row_runs.hpp"
-#include "solvers/coloured_rows.hpp"
+#include "solvers/multigrid/coloured_rows.hpp"
 
 namespace heddle::detail {
 

@@ -6,8 +6,8 @@
 
 #include "heddle/distributed_operator.hpp"
 #include "rank_transfer.hpp"
-#include "solvers/operator_field.hpp"
-#include "solvers/preconditioner_fields.hpp"
+#include "solvers/operators/operator_field.hpp"
+#include "solvers/preconditioners/preconditioner_fields.hpp"
 
 namespace heddle::detail {
 

@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "distributed_state.hpp"
-#include "solvers/stored_scalars.hpp"
-#include "solvers/user_rows.hpp"
+#include "solvers/tiles/stored_scalars.hpp"
+#include "solvers/tiles/user_rows.hpp"
 
 namespace heddle {
 

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "heddle/distributed_operator.hpp"
-#include "solvers/row_groups.hpp"
+#include "solvers/inverses/row_groups.hpp"
 
 namespace heddle::detail {
 

@@ -12,7 +12,7 @@
 #include "rank_cycle.hpp"
 #include "root_exchange.hpp"
 #include "rows_in_order.hpp"
-#include "solvers/flexible_cycle.hpp"
+#include "solvers/multigrid/flexible_cycle.hpp"
 
 namespace heddle::detail {
 

@@ -12,7 +12,7 @@
 #include "heddle/polynomial.hpp"
 #include "rank_colours.hpp"
 #include "rank_transfer.hpp"
-#include "solvers/multigrid_hierarchy.hpp"
+#include "solvers/multigrid/multigrid_hierarchy.hpp"
 #include "whole_matrix.hpp"
 
 namespace heddle::detail {

@@ -10,7 +10,7 @@
 #include "heddle/device.hpp"
 #include "heddle/partition.hpp"
 #include "heddle/row_share.hpp"
-#include "solvers/ranks_in_loop.hpp"
+#include "solvers/gpu_loops/ranks_in_loop.hpp"
 
 namespace heddle {
 

@@ -3,7 +3,7 @@
 #include <span>
 #include <utility>
 
-#include "hierarchical/pool_blocks.hpp"
+#include "pool_blocks.hpp"
 
 namespace heddle::detail {
 

@@ -1,4 +1,4 @@
-#include "hierarchical/pool_blocks.hpp"
+#include "pool_blocks.hpp"
 
 #include <sys/mman.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-#include "hierarchical/pool_merging.hpp"
+#include "pool_merging.hpp"
 
 #include <algorithm>
 #include <bit>

@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "base/readable.hpp"
+#include "block_rows.hpp"
 #include "heddle/detail/leaf_schedule.hpp"
-#include "hierarchical/block_rows.hpp"
-#include "hierarchical/pool_blocks.hpp"
+#include "pool_blocks.hpp"
 
 namespace heddle::detail {
 

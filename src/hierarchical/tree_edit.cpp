@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "heddle/tools/team.hpp"
-#include "hierarchical/pool_merging.hpp"
-#include "hierarchical/walk_order.hpp"
+#include "pool_merging.hpp"
+#include "walk_order.hpp"
 
 namespace heddle::detail {
 

@@ -12,7 +12,7 @@
 #include "heddle/earlier_solutions.hpp"
 #include "heddle/jacobi.hpp"
 #include "heddle/operator.hpp"
-#include "solvers/field_block.hpp"
+#include "solvers/subspace/field_block.hpp"
 #include "support/blocks_on_ranks.hpp"
 #include "support/random_matrix.hpp"
 #include "support/solve_on_ranks.hpp"

@@ -1,5 +1,5 @@
 // Slices shared out to the blocks of a loop in one kernel: whole, in order, and as foretold.
-#include "solvers/block_shares.hpp"
+#include "solvers/gpu_loops/block_shares.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Programs of a multigrid's cycle compile, for entries and layouts of the levels; no GPU is needed.
-#include "solvers/cycle_program.hpp"
+#include "solvers/multigrid/cycle_program.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 
 #include "heddle/entries.hpp"
 #include "heddle/error.hpp"
-#include "solvers/diagonal_program.hpp"
+#include "solvers/preconditioners/diagonal_program.hpp"
 #include "spmv/nvrtc.hpp"
 #include "support/compiled_images.hpp"
 

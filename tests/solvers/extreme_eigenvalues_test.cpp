@@ -1,12 +1,12 @@
 // The ends of a spectrum by Lanczos' method, beside Eigen's eigenvalues.
-#include "solvers/extreme_eigenvalues.hpp"
+#include "solvers/operators/extreme_eigenvalues.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
 #include "heddle/jacobi.hpp"
-#include "solvers/operator_field.hpp"
+#include "solvers/operators/operator_field.hpp"
 #include "support/dense_factors.hpp"
 #include "support/few_entries.hpp"
 #include "support/systems.hpp"

@@ -15,7 +15,7 @@
 
 #include "heddle/approximate_inverse.hpp"
 #include "heddle/operator.hpp"
-#include "solvers/entry_tiles.hpp"
+#include "solvers/tiles/entry_tiles.hpp"
 #include "support/few_entries.hpp"
 #include "support/random_matrix.hpp"
 

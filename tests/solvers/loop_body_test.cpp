@@ -1,5 +1,5 @@
 // How many iterations a graph of a GPU's loop holds.
-#include "solvers/loop_body.hpp"
+#include "solvers/gpu_loops/loop_body.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Which form of a loop on a GPU a preconditioner and a null space leave.
-#include "solvers/loop_preconditioner.hpp"
+#include "solvers/gpu_loops/loop_preconditioner.hpp"
 
 #include <gtest/gtest.h>
 

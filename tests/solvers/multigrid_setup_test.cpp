@@ -12,10 +12,10 @@
 #include <vector>
 
 #include "heddle/methods/coefficient.hpp"
-#include "solvers/aggregates.hpp"
-#include "solvers/coarse_inverse.hpp"
-#include "solvers/level_spectrum.hpp"
-#include "solvers/tile_products.hpp"
+#include "solvers/multigrid/aggregates.hpp"
+#include "solvers/multigrid/coarse_inverse.hpp"
+#include "solvers/tiles/level_spectrum.hpp"
+#include "solvers/tiles/tile_products.hpp"
 #include "support/dense_factors.hpp"
 #include "support/random_matrix.hpp"
 #include "support/systems.hpp"

@@ -1,5 +1,5 @@
 // Patterns of products as kernels find them, lane by lane on the CPU, against the CPU's own.
-#include "solvers/pattern_rows.hpp"
+#include "solvers/tiles/pattern_rows.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "solvers/tile_products.hpp"
+#include "solvers/tiles/tile_products.hpp"
 #include "support/random_matrix.hpp"
 
 namespace heddle::test::pattern_rows {

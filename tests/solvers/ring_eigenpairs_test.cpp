@@ -1,5 +1,5 @@
 // Small dense Hermitian matrices over each ring against Eigen's solver on the real expansion.
-#include "solvers/ring_eigenpairs.hpp"
+#include "solvers/subspace/ring_eigenpairs.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "solvers/projected_eigenproblem.hpp"
+#include "solvers/subspace/projected_eigenproblem.hpp"
 #include "support/dense_factors.hpp"
 #include "support/random_matrix.hpp"
 

@@ -14,7 +14,7 @@
 #include "heddle/deflation.hpp"
 #include "heddle/jacobi.hpp"
 #include "heddle/operator.hpp"
-#include "solvers/ring_eigenpairs.hpp"
+#include "solvers/subspace/ring_eigenpairs.hpp"
 #include "support/block_systems.hpp"
 #include "support/gauge_matrices.hpp"
 

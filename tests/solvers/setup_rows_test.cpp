@@ -1,5 +1,5 @@
 // What kernels compute of a hierarchy's set-up, lane by lane on the CPU, against the CPU's own.
-#include "solvers/setup_rows.hpp"
+#include "solvers/multigrid/setup_rows.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "heddle/operator.hpp"
-#include "solvers/aggregates.hpp"
+#include "solvers/multigrid/aggregates.hpp"
 #include "support/random_matrix.hpp"
 #include "support/systems.hpp"
 

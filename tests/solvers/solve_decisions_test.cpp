@@ -1,6 +1,6 @@
 // The decisions of a solve, played on runs from a script as enqueued_solve_cuda.cu walks through
 // them.
-#include "solvers/solve_decisions.hpp"
+#include "solvers/stopping/solve_decisions.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // What kernels compute of a hierarchy's new values, lane by lane on the CPU, against the CPU's own.
-#include "solvers/tile_rows.hpp"
+#include "solvers/tiles/tile_rows.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,12 +9,12 @@
 #include <utility>
 #include <vector>
 
-#include "solvers/aggregates.hpp"
-#include "solvers/coarse_inverse.hpp"
-#include "solvers/dense_rows.hpp"
-#include "solvers/level_spectrum.hpp"
-#include "solvers/product_pieces.hpp"
-#include "solvers/tile_products.hpp"
+#include "solvers/multigrid/aggregates.hpp"
+#include "solvers/multigrid/coarse_inverse.hpp"
+#include "solvers/tiles/dense_rows.hpp"
+#include "solvers/tiles/level_spectrum.hpp"
+#include "solvers/tiles/product_pieces.hpp"
+#include "solvers/tiles/tile_products.hpp"
 #include "support/random_matrix.hpp"
 #include "support/systems.hpp"
 

@@ -1,5 +1,5 @@
 // Programs of approximate inverses compile, for plain tiles and others; no GPU is needed.
-#include "solvers/inverse_program.hpp"
+#include "solvers/inverses/inverse_program.hpp"
 
 #include <gtest/gtest.h>
 

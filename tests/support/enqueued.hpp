@@ -13,7 +13,7 @@
 #include "heddle/jacobi.hpp"
 #include "heddle/krylov_solver.hpp"
 #include "heddle/operator.hpp"
-#include "solvers/told_report.hpp"
+#include "solvers/stopping/told_report.hpp"
 #include "support/gpu.hpp"
 
 // Of CUDA's run-time library, whose headers are not the tests'.

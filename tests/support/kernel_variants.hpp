@@ -10,11 +10,11 @@
 #include "heddle/error.hpp"
 #include "heddle/operator.hpp"
 #include "heddle/runtime/entry_kind.hpp"
-#include "solvers/diagonal_program.hpp"
-#include "solvers/method_programs.hpp"
-#include "solvers/method_rows.hpp"
-#include "solvers/persistent_program.hpp"
-#include "solvers/step_program.hpp"
+#include "solvers/gpu_loops/persistent_program.hpp"
+#include "solvers/gpu_loops/step_program.hpp"
+#include "solvers/krylov/method_programs.hpp"
+#include "solvers/krylov/method_rows.hpp"
+#include "solvers/preconditioners/diagonal_program.hpp"
 
 namespace heddle::test {
 

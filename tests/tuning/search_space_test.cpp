@@ -15,7 +15,7 @@
 
 #include "heddle/detail/product_cuda.hpp"
 #include "heddle/error.hpp"
-#include "solvers/persistent_program.hpp"
+#include "solvers/gpu_loops/persistent_program.hpp"
 #include "support/landscapes.hpp"
 #include "support/random_plan.hpp"
 

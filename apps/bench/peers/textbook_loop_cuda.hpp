@@ -13,7 +13,7 @@
 #include "heddle/error.hpp"
 #include "heddle/report.hpp"
 #include "nvidia_libraries_cuda.hpp"
-#include "solvers/captured_graph_cuda.hpp"
+#include "solvers/gpu_loops/captured_graph_cuda.hpp"
 #include "textbook_kernels_cuda.hpp"
 #include "textbook_loops_cuda.hpp"
 

@@ -1,5 +1,5 @@
-// A method as its loop on a CPU calls it (src/solvers/host_loop.cpp): a table of functions, two or
-// three for each step of its listing. The loop itself is compiled once for all methods.
+// A method as its loop on a CPU calls it (src/solvers/krylov/host_loop.cpp): a table of functions,
+// two or three for each step of its listing. The loop itself is compiled once for all methods.
 #pragma once
 
 #include <array>

@@ -1,6 +1,6 @@
 // The small dense systems of approximate inverses, solved by the lanes of a team: groups of threads
 // on a GPU, one after the other in tests of the CPU. Phases meet in memory alone, `Team::each` ends
-// one. src/solvers/local_systems.hpp has the same arithmetic for a thread of the CPU.
+// one. src/solvers/tiles/local_systems.hpp has the same arithmetic for a thread of the CPU.
 #pragma once
 
 #include "heddle/kernels/inverse_arguments.hpp"

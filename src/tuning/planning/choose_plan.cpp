@@ -4,7 +4,7 @@
 #include <bit>
 
 #include "heddle/detail/reduction.hpp"
-#include "solvers/block_shares.hpp"
+#include "solvers/gpu_loops/block_shares.hpp"
 #include "spmv/row_lengths.hpp"
 
 namespace heddle {

@@ -8,8 +8,8 @@
 
 #include "base/memory_limits.hpp"
 #include "heddle/vector_operations.hpp"
-#include "solvers/extreme_eigenvalues.hpp"
-#include "solvers/operator_field.hpp"
+#include "solvers/operators/extreme_eigenvalues.hpp"
+#include "solvers/operators/operator_field.hpp"
 
 namespace heddle {
 

@@ -5,7 +5,7 @@
 #include "base/readable.hpp"
 #include "heddle/detail/product_cuda.hpp"
 #include "heddle/detail/sliced.hpp"
-#include "solvers/block_shares.hpp"
+#include "solvers/gpu_loops/block_shares.hpp"
 
 namespace heddle {
 

@@ -9,7 +9,7 @@
 #include "heddle/tools/random_field.hpp"
 #include "heddle/tools/team.hpp"
 #include "heddle/tuning/operator_work.hpp"
-#include "solvers/operator_field.hpp"
+#include "solvers/operators/operator_field.hpp"
 
 namespace heddle {
 

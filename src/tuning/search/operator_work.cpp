@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "solvers/operator_field.hpp"
+#include "solvers/operators/operator_field.hpp"
 
 namespace heddle {
 

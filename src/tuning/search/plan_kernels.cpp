@@ -5,11 +5,11 @@
 
 #include "heddle/runtime/any_solver.hpp"
 #include "operator_trials.hpp"
-#include "solvers/diagonal_program.hpp"
-#include "solvers/method_programs.hpp"
-#include "solvers/method_rows.hpp"
-#include "solvers/persistent_program.hpp"
-#include "solvers/step_program.hpp"
+#include "solvers/gpu_loops/persistent_program.hpp"
+#include "solvers/gpu_loops/step_program.hpp"
+#include "solvers/krylov/method_programs.hpp"
+#include "solvers/krylov/method_rows.hpp"
+#include "solvers/preconditioners/diagonal_program.hpp"
 #include "spmv/product_program.hpp"
 
 namespace heddle::cuda {

@@ -1,0 +1,36 @@
+// The text of the programs that set up approximate inverses on a GPU. Needs no GPU.
+#pragma once
+
+#include "heddle/plan.hpp"
+#include "solvers/tiles/entry_tiles.hpp"
+#include "spmv/kernel_compiler.hpp"
+
+namespace heddle::cuda {
+
+/// How a matrix is stored, as its kernels need it.
+struct StoredMatrix {
+  Layout layout;
+  Index lanes = 1;  // C of the pattern
+  int stored_bytes = 8;
+};
+
+/// What a program is written for: any entry whose tiles are made of its components.
+struct InverseProgram {
+  detail::EntryTiles tiles;
+  bool is_factor = true;  // FSAI's, else rows of ISAI's
+  StoredMatrix matrix;
+  StoredMatrix inverse;
+};
+
+/// Threads that take a row: 4, 8, 16 or 32 lanes of blocks of `threads_of_teams`, or a block of
+/// `threads_of_long_row`, whose workspace may lie in global memory.
+inline constexpr int threads_of_teams = 128, threads_of_long_row = 256;
+struct InverseTeam {
+  int lanes = 32;
+  bool in_shared = true;
+};
+
+/// Its kernel is `heddle_invert_rows`.
+KernelSource inverse_source(const InverseProgram& program, const InverseTeam& team);
+
+}  // namespace heddle::cuda

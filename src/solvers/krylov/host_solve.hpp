@@ -1,0 +1,400 @@
+// One solve that the host drives: the decisions of solve_decisions.hpp, and the operations on
+// fields between them. enqueued_solve_cuda.cu queues the same walk.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <string_view>
+#include <utility>
+
+#include "base/cores.hpp"
+#include "base/range.hpp"
+#include "heddle/krylov_solver.hpp"
+#include "method_rows.hpp"
+#include "other_runs.hpp"
+#include "solvers/stopping/agreed_end.hpp"
+#include "solvers/stopping/known_image.hpp"
+#include "solvers/stopping/told_report.hpp"
+
+namespace heddle::detail {
+
+template <class S>
+class HostSolve {
+ public:
+  /// `system`: of those of the whole solve. `place`: of the solver's. `others`: null for none.
+  HostSolve(KrylovSolver<S>& solver, const FieldView<const S>& b, const FieldView<S>& x, int place,
+            int system, Report& report, const OtherRuns* others = nullptr)
+      : solver_(solver),
+        others_(others),
+        place_(solver.places_[static_cast<std::size_t>(place)]),
+        number_of_place_(place),
+        system_(system),
+        report_(report),
+        b_(b),
+        x_(x),
+        user_b_(b),
+        user_x_(x),
+        copy_(others != nullptr                               ? others->copy
+              : &solver.matrix_.iterated() != &solver.matrix_ ? solver.matrix_.iterated_as()
+                                                              : StoredScalar::own),
+        goal_(goal_of<S>(solver.options_, solver.all_scalars(), copy_)) {
+    goal_.keeps_all = true;
+    goal_.looks_at_direction = solver.method_.info.needs_positive;
+    goal_.continues_runs = others != nullptr
+                               ? others->continues
+                               : method_rows::continues_runs(
+                                     solver.method_.info, solver.form_of_loop(solver.iterated()));
+  }
+
+  /// Up to the first run, unless that is none. `systems`: that run side by side.
+  void begin(std::size_t systems) {
+    const auto entered = Clock::now();
+    systems_ = systems;
+    report_.loop = name(solver_.form_of_loop(solver_.iterated()));
+    report_.stored = told_copy(copy_);
+    report_.processors = processors_of(solver_.device_);
+    if (solver_.most_basis_ > 0) report_.basis = solver_.has_narrow_basis() ? "float" : "own";
+    report_.interval = solver_.steps_.interval;
+    report_.omega = solver_.steps_.omega;
+    decisions::begin(state_, goal_, rows(), 0);
+    {
+      const Range phase("permute in");
+      bring_in();
+    }
+    report_.permute_seconds = seconds_since(entered);
+    report_.bytes_per_iteration = bytes_of_next_run();
+    if (state_.end != 0) {
+      report_.status = state_.status;
+      report_.detail = "the right-hand side is not finite";
+      report_.residual = report_.residual_norm = std::numeric_limits<double>::quiet_NaN();
+      is_refused_ = true;
+      return;
+    }
+    judge_guess();
+  }
+
+  bool runs() const { return state_.end == 0; }
+
+  /// Asked by the preconditioner between its own iterations.
+  bool goes_on_inside(long long iterations) {
+    if (was_cancelled_ || elapsed() >= solver_.options_.time_limit) return false;
+    SolveProgress now = told_;
+    now.seconds = elapsed();
+    now.inner_iterations = iterations;
+    was_cancelled_ = !is_let_go_on(now);
+    return !was_cancelled_;
+  }
+
+  RunOf<S> next_run(LoopForm form) {
+    report_.loop = name(form);
+    moved_.of_iteration = bytes_of_next_run();
+    if (state_.keep_iterate != 0) copy<S>(x_, place_.verified, stream());
+    set_limits();
+    return {number_of_place_, x_, r(), &limits_};
+  }
+
+  /// A run, and what its x is worth.
+  void take(const RunResult<sum_t<S>>& run) {
+    for (const sum squared : run.history) record(squared);
+    end_of_run_ =
+        goal_.continues_runs && run.end == device::loop_reached ? end_behind_run() : run.end;
+    decisions::take_run(state_, goal_, end_of_run_, run.iterations);
+    state_.squared_residual = true_residual(x_);
+    if (state_.not_positive != 0) look_at_direction();
+    if (grew_since_drop(decisions::returns_last(state_))) grew_in_vain_ = true;
+    if (grew_in_vain_) state_.in_vain = true;
+    if (!decisions::returns_last(state_)) take_iterate_at_drop();
+    decisions::choose_iterate(state_);
+    if (state_.take_kept != 0) {
+      copy<S>(place_.verified, x_, stream());
+      state_.squared_residual = true_residual(x_);
+    }
+    decisions::look_at_iterate(state_, goal_);
+    if (state_.in_doubt != 0) {
+      state_.squared_rounding = squared_rounding(r());
+      state_.squared_residual = true_residual(x_);
+      look_at_growth();
+    }
+    decisions::judge_iterate(state_, goal_);
+    if (grew_in_vain_) state_.in_vain = true;
+    report_.iterate_seconds = elapsed();
+  }
+
+  bool failed_on_copy() const { return !is_refused_ && state_.failed_on_copy; }
+  /// Behind the runs over a copy, if there is one: whether others are to follow over the one that
+  /// keeps `kept`, or over the matrix.
+  bool leaves_copy(StoredScalar kept) {
+    if (!failed_on_copy()) return false;
+    moved_.leave(state_.iterations);
+    decisions::begin_on_matrix(state_, goal_, kept);
+    left_copy_ = true;
+    return true;
+  }
+
+  void end() {
+    if (is_refused_) return;
+    if (left_copy_) report_.bytes_per_iteration = moved_.mean(state_.iterations);
+    tell();
+    const auto left = Clock::now();
+    const Range phase("permute out");
+    bring_out();
+    solver_.device_.synchronize();
+    report_.permute_seconds += seconds_since(left);
+  }
+
+ private:
+  using sum = sum_t<S>;
+  using Clock = std::chrono::steady_clock;
+
+  Index rows() const { return place_.residual.size; }
+  bool has_other_runs() const { return others_ != nullptr && state_.on_copy; }
+  long long bytes_of_next_run() const {
+    return has_other_runs() ? others_->bytes_per_iteration : solver_.bytes_per_iteration(systems_);
+  }
+  const FieldView<S>& r() const { return place_.residual; }
+  const Stream& stream() const { return solver_.stream_; }
+  sum squared_norm_of(const FieldView<const S>& field) const {
+    return real_dot<S>(field, field, solver_.reduction_, stream());
+  }
+  static double seconds_since(Clock::time_point start) {
+    return std::chrono::duration<double>(Clock::now() - start).count();
+  }
+
+  /// b and x in the operator's basis, scaled where b leaves the range of squares.
+  void bring_in();
+  void bring_in_right_hand_side(S factor);
+  S scale() const { return static_cast<S>(state_.scale); }
+  /// A guess that is finite, but for the squares of its residual, gives way to zero.
+  void forget_guess(sum& first);
+  /// x and b - A x in the caller's scale.
+  void bring_out();
+
+  /// |b - A x|^2; r holds b - A x afterwards, or another field.
+  sum true_residual(const FieldView<S>& x) { return true_residual(x, r()); }
+  sum true_residual(const FieldView<S>& x, const FieldView<S>& to) {
+    const sum squared = solver_.matrix_.residual(b_, x, to, solver_.reduction_, stream());
+    if (solver_.null_space_.vectors.empty()) return squared;
+    solver_.project(to);
+    return squared_norm_of(to);
+  }
+
+  void judge_guess() {
+    if (state_.zero != 0) fill<S>(S(0), x_, stream());
+    const bool suits = !goal_.checks || solver_.suits_method();
+    start_ = Clock::now();
+    const bool by_image =
+        state_.out_of_range == 0 && solver_.has_image_of_guess(solver_.histories_.size());
+    if (by_image) subtract_image<S>(b_, solver_.image_of_guess_, r(), stream());
+    state_.squared_residual = by_image ? squared_norm_of(r()) : true_residual(x_);
+    sum first = 0;
+    decisions::judge_guess(state_, goal_, rows(), &first, false);
+    if (by_image) decisions::forget_guess(state_);
+    if (by_image && decisions::ended_by_image(state_)) {
+      state_.squared_residual = true_residual(x_);
+      decisions::judge_guess_again(state_, goal_, rows(), &first);
+    }
+    if (state_.end != 0 && state_.status == Status::not_finite) forget_guess(first);
+    record(first);
+    if (!suits && (state_.end == 0 || state_.status == Status::iteration_limit)) {
+      decisions::end_solve(state_, solver_.method_.info.needs_symmetric ? Status::not_symmetric
+                                                                        : Status::not_hermitian);
+    }
+    report_.iterate_seconds = elapsed();
+  }
+
+  /// Runs that go on from one another may be too short to look at the clock themselves. Ranks look
+  /// at it in each iteration, together.
+  device::LoopEnd end_behind_run() const {
+    if (stream().share != nullptr) return device::loop_reached;
+    if (was_cancelled_) return device::loop_cancelled;
+    return elapsed() >= solver_.options_.time_limit ? device::loop_time : device::loop_reached;
+  }
+
+  void set_limits() {
+    const decisions::RunBounds<sum> bounds = decisions::bounds_of_run(state_, goal_);
+    limits_.target = bounds.target;
+    limits_.growth = bounds.growth;
+    limits_.squared_norm = bounds.squared_norm;
+    limits_.iterations = bounds.iterations;
+    limits_.seconds = std::max(0.0, solver_.options_.time_limit - elapsed());
+    limits_.unwatched = solver_.unwatched_iterations(report_.bytes_per_iteration);
+    limits_.given = solver_.steps_.given;
+    if (goal_.continues_runs) limits_.given[0] = sum(state_.continues);
+    limits_.observe = nullptr;
+    drop_squared_ = state_.squared_norm;
+    drop_size_ = -1;
+    has_drop_ = grew_in_vain_ = false;
+    // On a CPU, and on ranks, each iteration is seen, which is when the clock is looked at too; on
+    // a CPU the iterate as well.
+    const bool on_gpu = solver_.device_.on_gpu();
+    if (!on_gpu || stream().share != nullptr) {
+      const bool keeps = !on_gpu && !has_other_runs() && !solver_.method_.info.restarts;
+      limits_.observe = [this, keeps](long long iteration, sum squared) {
+        const bool is_on_its_way = !keeps || keep_at_drop(state_.iterations + iteration, squared);
+        const bool is_late = elapsed() >= solver_.options_.time_limit;
+        return agreed_(is_late          ? device::loop_time
+                       : !is_on_its_way ? device::loop_grew
+                                        : ask(iteration, squared));
+      };
+    } else if (solver_.options_.observer || solver_.outer_ != nullptr) {
+      limits_.observe = [this](auto iteration, sum squared) { return ask(iteration, squared); };
+    }
+    told_ = {state_.iterations, relative(state_.squared_norm), elapsed(), system_};
+  }
+  device::LoopEnd ask(long long iteration, sum squared) {
+    if (was_cancelled_) return device::loop_cancelled;
+    told_ = {state_.iterations + iteration, relative(squared), elapsed(), system_};
+    return is_let_go_on(told_) ? device::loop_runs : device::loop_cancelled;
+  }
+  bool is_let_go_on(const SolveProgress& now) const {
+    const long long iterations = now.iteration + now.inner_iterations;
+    if (solver_.outer_ != nullptr && !(*solver_.outer_)(iterations)) return false;
+    return !solver_.options_.observer || solver_.options_.observer(now);
+  }
+
+  /// A copy at every tenfold drop: few, and never far from the best. False where the recurrence
+  /// drops alone: x has grown since the last one, and its true residual has not shrunk.
+  bool keep_at_drop(long long iteration, sum squared) {
+    constexpr sum tenfold = 100;
+    if (!(squared * tenfold <= drop_squared_)) return true;
+    const sum size = squared_norm_of(x_);
+    if (drop_size_ < 0) drop_size_ = squared_norm_of(place_.verified);
+    const bool has_spare = solver_.method_.info.image >= 0;
+    if (has_spare && GrowthInVain<sum>::has_grown(size, drop_size_)) {
+      constexpr sum fivefold = 25;
+      grew_in_vain_ = !(fivefold * true_residual(x_, solver_.spare(place_)) <= drop_squared_);
+      if (grew_in_vain_) return false;
+    }
+    look_ahead(iteration);
+    copy<S>(x_, place_.kept, stream());
+    drop_squared_ = squared;
+    drop_size_ = size;
+    has_drop_ = true;
+    return true;
+  }
+  /// x, whose residual hardly shrank since a drop, or since the run began. Where a limit ends the
+  /// run, x may be on its way.
+  bool grew_since_drop(bool is_stopped) {
+    if (state_.on_copy) return false;
+    const sum shrunk = is_stopped ? 1 : 100;
+    const sum squared = state_.squared_residual;
+    if (shrunk * squared <= drop_squared_ || squared <= state_.target * state_.target) return false;
+    if (drop_size_ < 0) drop_size_ = squared_norm_of(place_.verified);
+    const sum size = squared_norm_of(x_);
+    return is_stopped ? has_drop_ && GrowthInVain<sum>::has_grown_far(size, drop_size_)
+                      : GrowthInVain<sum>::has_grown(size, drop_size_);
+  }
+  void look_at_growth() {
+    state_.growth.x_b = real_dot<S>(x_, b_, solver_.reduction_, stream());
+    state_.growth.x_x = squared_norm_of(x_);
+  }
+  /// x becomes that copy where it has the smaller true residual: the recurrence is no judge, since
+  /// it drifts from the truth as x grows. Also where x grew in vain.
+  void take_iterate_at_drop() {
+    if (!grew_in_vain_) {
+      if (!has_drop_ || state_.squared_residual <= drop_squared_) return;
+      // So many steps were asked for, whose residuals rise and fall within a bound.
+      if (solver_.method_.info.takes_interval && end_of_run_ == device::loop_limit) return;
+    }
+    const FieldView<S>& earlier = has_drop_ ? place_.kept : place_.verified;
+    const bool is_best = state_.squared_residual <= true_residual(earlier);
+    if (!is_best) return take_earlier(earlier);
+    state_.squared_residual = true_residual(x_);
+  }
+  void take_earlier(const FieldView<S>& x) {
+    copy<S>(x, x_, stream());
+    state_.squared_residual = true_residual(x_);
+    state_.continues = 0;
+    state_.returned = state_.kept_guess && !has_drop_ ? Returned::guess : Returned::best;
+  }
+
+  /// What rounding leaves to gain on x, at drops that are far apart: the recurrence may leave the
+  /// truth behind long before it reaches the target. A product in a hundred.
+  void look_ahead(long long iteration) {
+    constexpr long long few = 100;
+    // By the method: a field of a rank without rows has no data, and the product is collective.
+    if (!goal_.checks || state_.on_copy || solver_.method_.info.image < 0) return;
+    if (iteration < looked_at_ + few) return;
+    looked_at_ = iteration;
+    state_.limit.learn(squared_rounding(solver_.spare(place_)), sum(mean_square_of_factors));
+    decisions::take_aim(state_);
+    limits_.target = state_.aim * state_.aim;
+  }
+  /// |A D x|^2; the kept iterate and `image` are scratch.
+  sum squared_rounding(const FieldView<S>& image) {
+    copy<S>(x_, place_.kept, stream());
+    randomize<S>(place_.kept, seed, stream());
+    solver_.matrix_.apply(S(1), place_.kept, S(0), image, stream());
+    return squared_norm_of(image);
+  }
+
+  /// Along the last direction; on a GPU, or over other fields, the run may leave none: along
+  /// M^-1 r, where the next run would begin.
+  void look_at_direction() {
+    const auto place = static_cast<std::size_t>(solver_.method_.info.direction - 2);
+    const FieldView<S>&p = place_.vectors.work[place], q = solver_.spare(place_);
+    const LinearOperator<S>& matrix = solver_.iterated();
+    if (solver_.device_.on_gpu() || has_other_runs()) {
+      copy<S>(solver_.precondition(r(), q), p, stream());
+    }
+    state_.p_q = matrix.apply_dot(p, q, solver_.reduction_, stream());
+    state_.squared_p = squared_norm_of(p);
+    // |A v| / |v| for v without pattern estimates |A|; A p cannot serve: where A is singular along
+    // p, it is all rounding, and no smaller than p* A p / |p|.
+    fill<S>(S(1), p, stream());
+    randomize<S>(p, seed, stream());
+    matrix.apply(S(1), p, S(0), q, stream());
+    state_.squared_image = squared_norm_of(q);
+    decisions::judge_direction(state_, goal_);
+  }
+
+  void tell();
+
+  double elapsed() const { return seconds_since(start_); }
+  double relative(sum squared) const {
+    const sum norm = std::sqrt(squared);
+    return static_cast<double>(state_.baseline > 0 ? norm / state_.baseline : norm);
+  }
+  void record(sum squared) {
+    if (!solver_.options_.record_history) return;
+    solver_.histories_[static_cast<std::size_t>(system_)].push_back(relative(squared));
+  }
+
+  static constexpr unsigned long long seed = 1;
+
+  KrylovSolver<S>& solver_;
+  const OtherRuns* others_;
+  typename KrylovSolver<S>::Place& place_;
+  int number_of_place_;
+  int system_;
+  std::size_t systems_ = 1;
+  Report& report_;
+  FieldView<const S> b_;  // in the operator's basis
+  FieldView<S> x_;
+  const FieldView<const S>& user_b_;
+  const FieldView<S>& user_x_;
+  StoredScalar copy_;  // own: there is none
+  SolveGoal<sum> goal_;
+  SolveState<sum> state_;
+  RunLimits<sum> limits_;
+  Clock::time_point start_;
+  SolveProgress told_;          // by the last iteration
+  bool was_cancelled_ = false;  // between iterations of the preconditioner
+  int end_of_run_ = device::loop_runs;
+  sum drop_squared_ = 0;       // |r|^2 of the recurrence at the iterate that was kept last
+  sum drop_size_ = -1;         // |x|^2 there, or where the run began; -1: not known yet
+  bool has_drop_ = false;      // it is one of this run
+  bool grew_in_vain_ = false;  // x of this run, which ended it
+  bool is_refused_ = false;    // b is not finite
+  bool left_copy_ = false;
+  bool forgot_guess_ = false;
+  MovedBytes moved_;
+  long long looked_at_ = 0;  // iterations, when rounding was
+  AgreedEnd agreed_{stream().share};
+};
+
+}  // namespace heddle::detail
+
+#include "host_solve_ends.hpp"

@@ -1,0 +1,203 @@
+#include "heddle/refined_solver.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+
+#include "fields/field_precision.hpp"
+#include "fields/fits_in_place.hpp"
+#include "host_solve.hpp"
+#include "narrow_solver.hpp"
+#include "solvers/operators/system_checks.hpp"
+#include "watched_preconditioner.hpp"
+
+namespace heddle {
+
+namespace {
+
+void check_same_system(const LinearOperator<float>& narrow, const LinearOperator<double>& wide) {
+  if (narrow.rows() != wide.rows() || narrow.row_components() != wide.row_components()) {
+    throw Error(ErrorKind::size_mismatch,
+                "a matrix of " + std::to_string(narrow.rows()) + " rows of " +
+                    std::to_string(narrow.row_components()) + " floats refines one of " +
+                    std::to_string(wide.rows()) + " rows of " +
+                    std::to_string(wide.row_components()) + " doubles");
+  }
+  const Stream &of_narrow = narrow.device().stream(), &of_wide = wide.device().stream();
+  if (of_narrow.share != nullptr || of_wide.share != nullptr) {
+    throw Error(ErrorKind::unsupported, "ranks refine no solves over floats");
+  }
+  if (of_narrow.gpu != of_wide.gpu || of_narrow.queue != of_wide.queue) {
+    throw Error(ErrorKind::usage,
+                "a matrix of floats refines one of doubles on the same device and stream");
+  }
+}
+
+/// What decisions take the copy for: fields are floats where the matrix is one of floats.
+StoredScalar copy_in(const LinearOperator<float>& matrix) {
+  const bool in_words = &matrix.iterated() != &matrix && !is_exact(matrix.iterated_as()) &&
+                        matrix.iterated_as() != StoredScalar::own;
+  return in_words ? matrix.iterated_as() : StoredScalar::single;
+}
+
+SolverOptions options_over_floats(SolverOptions options) {
+  options.observer = nullptr;
+  options.basis_precision = StoredScalar::own;  // floats
+  return options;
+}
+
+}  // namespace
+
+RefinedSolver::RefinedSolver(OperatorReference<float> narrow,
+                             std::shared_ptr<Preconditioner<float>> preconditioner,
+                             std::shared_ptr<KrylovSolver<double>> wide)
+    : wide_(std::move(wide)) {
+  if (!wide_) throw Error(ErrorKind::usage, "a null pointer to a solver");
+  const LinearOperator<double>& A = wide_->matrix();
+  check_same_system(*narrow, A);
+  lie_alike_ = narrow->vector_layout() == A.vector_layout() &&
+               detail::in_basis(narrow->row_basis(), A.row_basis());
+  narrow_ = detail::narrow_solver(wide_->method_.info, std::move(narrow), std::move(preconditioner),
+                                  options_over_floats(wide_->options()));
+  if (!lie_alike_) {
+    between_ = Array<float>(static_cast<std::size_t>(wide_->residual().scalars()), A.device());
+  }
+}
+
+void RefinedSolver::set_options(SolverOptions options) {
+  wide_->set_options(std::move(options));
+  narrow_->set_options(options_over_floats(wide_->options()));
+}
+
+long long RefinedSolver::memory() const {
+  return narrow_->memory() + static_cast<long long>(between_.size() * sizeof(float));
+}
+
+FieldView<float> RefinedSolver::beside_wide(const FieldView<float>& own) {
+  if (lie_alike_) return own;
+  return {between_.data(), own.size, own.components, wide_->matrix_.vector_layout(), wide_->basis_};
+}
+
+void RefinedSolver::set_null_space(const std::vector<FieldView<const double>>& vectors) {
+  wide_->set_null_space(vectors);
+  std::vector<Array<float>> storage;
+  std::vector<FieldView<const float>> narrow;
+  for (const FieldView<double>& vector : wide_->null_space_.vectors) {
+    storage.emplace_back(static_cast<std::size_t>(vector.scalars()), wide_->device_);
+    const FieldView<float> field(storage.back().data(), vector.size, vector.components,
+                                 wide_->matrix_.vector_layout(), wide_->basis_);
+    detail::narrow_field(1, vector, field, wide_->stream_);
+    narrow.emplace_back(field);
+  }
+  narrow_->set_null_space(narrow);
+  wide_->device_.synchronize();
+}
+
+detail::RunResult<double> RefinedSolver::run_over_floats(const detail::RunOf<double>& run) {
+  const Stream& stream = wide_->stream_;
+  detail::RunLimits<double> limits = *run.limits;
+  if (scale_ == 0) scale_ = std::exp2(-std::ilogb(std::sqrt(limits.squared_norm)));
+  const double squared_scale = scale_ * scale_;
+  limits.target *= squared_scale;
+  limits.squared_norm *= squared_scale;
+  // Of the correction, whose rounding errors are those of its largest residual.
+  constexpr double epsilon = std::numeric_limits<float>::epsilon();
+  limits.growth =
+      std::min(limits.growth * squared_scale, limits.squared_norm / (epsilon * epsilon));
+  if (limits.observe) {
+    limits.observe = [&run, squared_scale](long long iteration, double squared) {
+      return run.limits->observe(iteration, squared / squared_scale);
+    };
+  }
+  auto& place = narrow_->places_.front();
+  const FieldView<float>&r = place.residual, x = place.kept;
+  const FieldView<float> r_beside = beside_wide(r), x_beside = beside_wide(x);
+  detail::narrow_field(scale_, run.r, r_beside, stream);
+  if (!lie_alike_) permute<float>(r_beside, r, 1, stream);
+  fill<float>(0, x, stream);
+  const detail::RunOf<float> narrow{0, x, r, &limits};
+  detail::RunResult<double> result;
+  narrow_->loop_over(narrow_->iterated()).run({&narrow, 1}, {&result, 1});
+  if (!lie_alike_) permute<float>(x, x_beside, 1, stream);
+  detail::add_widened(1 / scale_, x_beside, run.x, stream);
+  history_.assign(result.history.begin(), result.history.end());
+  for (double& squared : history_) squared /= squared_scale;
+  result.history = history_;
+  return result;
+}
+
+void RefinedSolver::begin(std::size_t systems) {
+  wide_->iterated_ = &wide_->matrix_;
+  wide_->histories_.resize(std::max<std::size_t>(1, systems));
+  for (auto& history : wide_->histories_) history.clear();
+  const auto prepare = [](auto& solver) {
+    if (solver.compiling_.valid()) solver.compiling_.get();
+    if (solver.preconditioner_) solver.preconditioner_->refresh();
+    solver.apply_foreign_work_once();
+  };
+  prepare(*wide_);
+  prepare(*narrow_);
+  if (wide_->method_.info.takes_interval && (!wide_->options_.checks || wide_->suits_method())) {
+    wide_->refresh_steps();
+  }
+}
+
+void RefinedSolver::solve_system(const FieldView<const double>& b, const FieldView<double>& x,
+                                 int system, Report& report) {
+  narrow_->iterated_ = &narrow_->matrix_.iterated();
+  LoopForm form = narrow_->form_of_loop(narrow_->iterated());
+  detail::OtherRuns over_floats{copy_in(narrow_->matrix_),
+                                method_rows::continues_runs(narrow_->method_.info, form),
+                                narrow_->bytes_per_iteration()};
+  scale_ = 0;
+  detail::HostSolve<double> solve(*wide_, b, x, 0, system, report, &over_floats);
+  solve.begin(1);
+  const auto goes_on = [&](long long iterations) { return solve.goes_on_inside(iterations); };
+  {
+    const bool varies = narrow_->method_.info.takes_varying;
+    const detail::WatchedPreconditioner<float> watched(
+        varies ? narrow_->preconditioner_.get() : nullptr, goes_on);
+    const auto run_on = [&] {
+      while (solve.runs()) solve.take(run_over_floats(solve.next_run(form)));
+    };
+    run_on();
+    if (over_floats.copy != StoredScalar::single && solve.leaves_copy(StoredScalar::single)) {
+      narrow_->iterated_ = &narrow_->matrix_;
+      form = narrow_->form_of_loop(narrow_->matrix_);
+      over_floats.bytes_per_iteration = narrow_->bytes_per_iteration();
+      run_on();
+    }
+  }
+  if (solve.leaves_copy(StoredScalar::own)) {
+    const bool varies = wide_->method_.info.takes_varying;
+    const detail::WatchedPreconditioner<double> watched(
+        varies ? wide_->preconditioner_.get() : nullptr, goes_on);
+    auto& loop = wide_->loop_over(wide_->matrix_);
+    while (solve.runs()) {
+      const detail::RunOf<double> run = solve.next_run(wide_->form_of_loop(wide_->matrix_));
+      detail::RunResult<double> result;
+      loop.run({&run, 1}, {&result, 1});
+      solve.take(result);
+    }
+  }
+  solve.end();
+}
+
+Report RefinedSolver::solve(const FieldView<const double>& b, const FieldView<double>& x) {
+  return solve({&b, 1}, {&x, 1}).front();
+}
+
+std::vector<Report> RefinedSolver::solve(std::span<const FieldView<const double>> b,
+                                         std::span<const FieldView<double>> x) {
+  detail::check_as_many(b.size(), x.size());
+  detail::check_systems<double>(b, x, wide_->residual());
+  begin(b.size());
+  std::vector<Report> reports(b.size());
+  for (std::size_t k = 0; k < b.size(); ++k) {
+    solve_system(b[k], x[k], static_cast<int>(k), reports[k]);
+  }
+  return reports;
+}
+
+}  // namespace heddle

@@ -1,0 +1,21 @@
+#include "heddle/minres.hpp"
+
+#include "base/long_double.hpp"
+#include "heddle/detail/method_over.hpp"
+#include "heddle/methods/minres.hpp"
+#include "solvers/krylov/method_rows.hpp"
+
+namespace heddle {
+
+template <class S>
+Minres<S>::Minres(OperatorReference<S> matrix, std::shared_ptr<Preconditioner<S>> preconditioner,
+                  SolverOptions options)
+    : KrylovSolver<S>(matrix, preconditioner, std::move(options),
+                      detail::method_over<methods::Minres, false, S>(
+                          method_rows::minres, Ring::real, preconditioner != nullptr)) {}
+
+template class Minres<float>;
+template class Minres<double>;
+HEDDLE_IN_LONG_DOUBLE(template class Minres<long double>;)
+
+}  // namespace heddle

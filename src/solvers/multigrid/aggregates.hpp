@@ -1,0 +1,81 @@
+// Aggregates of strongly connected rows (Vanek, Mandel and Brezina 1996, Computing 56), and the
+// tentative prolongation from what near-null candidates are on each.
+#pragma once
+
+#include <algorithm>
+#include <span>
+
+#include "solvers/tiles/tile_matrix.hpp"
+
+namespace heddle::detail {
+
+/// Aggregates are numbered in the order of their roots.
+struct Aggregates {
+  static constexpr Index none = -1;
+
+  Index count = 0;
+  Index left = 0;   // rows in none though their off-diagonal norms exceed half of their diagonal's
+  Array<Index> of;  // of each row; `none` for a row without strong connections
+};
+
+/// Of a level's entries, relative to a power of two, for strengths of any number.
+struct EntryNorms {
+  UnsetArray<double> squared;            // of each entry, in Frobenius' norm
+  UnsetArray<double> diagonal;           // norm of each row's diagonal entry
+  UnsetArray<unsigned char> is_coupled;  // neighbours outweigh half of it
+};
+/// A power of two by which entries of such a size are multiplied, so that their squares stay in
+/// range. None of the ends, so that a product with its inverse is a quotient.
+double inverse_scale(double largest);
+EntryNorms entry_norms(const TileMatrix& a, const Stream& host);
+
+/// A squared norm of less, relative to those of its rows' diagonals, is rounding of what cancels.
+inline constexpr double least_squared = 1e-28;
+/// Norms that are apart by less are alike: the first is taken, whatever rounding says.
+inline constexpr double likeness_of_norms = 1 + 1e-9;
+
+/// Roots and their neighbours in rows that are `none` before. `neighbours(row)`: the columns of its
+/// strong connections. Returns how many aggregates there are.
+template <class Neighbours>
+Index take_roots(Index rows, const Neighbours& neighbours, Index* of) {
+  Index count = 0;
+  const auto is_free = [of](Index row) { return of[row] == Aggregates::none; };
+  for (Index row = 0; row < rows; ++row) {
+    if (!is_free(row)) continue;
+    const std::span<const Index> others = neighbours(row);
+    if (others.empty() || !std::all_of(others.begin(), others.end(), is_free)) continue;
+    of[row] = count;
+    for (const Index other : others) of[other] = count;
+    ++count;
+  }
+  return count;
+}
+
+/// Rows i and j are strongly connected where |a_ij|^2 > strength^2 |a_ii| |a_jj| in Frobenius
+/// norms. Roots are the lexicographically first set of rows that are more than two connections
+/// apart, which is what the greedy pass of Vanek et al. finds. A root takes its neighbours; every
+/// row that is left joins the aggregate to which it is connected most strongly, the one of the
+/// least column where several are as strong. A is Hermitian.
+Aggregates aggregate(const TileMatrix& a, const EntryNorms& norms, double strength,
+                     const Stream& host);
+
+/// T and the candidates of the coarse rows: T R = B, and T* T = 1 but for dropped columns. B has a
+/// tile of `width` columns for each row of the aggregates, and becomes R, of width x width tiles.
+/// A column that depends on others within its aggregate, to rounding, is dropped: it is 0 in T, and
+/// its row in R is 0. Candidates are combined by coefficients from the right.
+TileMatrix tentative_prolongation(const Aggregates& aggregates, const TileShape& shape,
+                                  UnsetArray<double>& candidates, const Stream& host);
+
+/// P = T - omega D^-1 (A T), where `p` holds A T on its pattern, and `inverse` the tiles of D^-1.
+void smooth_prolongation(const UnsetArray<double>& inverse, double omega, const TileMatrix& t,
+                         TileMatrix& p, SetupScratch& scratch, const Stream& host);
+
+/// For each coarse row, what energy its column of P would have in the diagonal of A alone: what
+/// the energies of P* A P are small beside. `below` are those of A's rows, empty on the finest
+/// level: an energy of A has the rounding of what it was made of, which may be much more than is
+/// left. `diagonal` has room for a number of each row.
+void energy_scales(const TileMatrix& a, std::span<const double> below,
+                   const TileMatrix& restriction, Array<double>& diagonal, Array<double>& scales,
+                   const Stream& host);
+
+}  // namespace heddle::detail

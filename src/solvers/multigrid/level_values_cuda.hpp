@@ -1,0 +1,155 @@
+// Values of a hierarchy's levels, computed by the GPU: what `Hierarchy` keeps on the host, in the
+// GPU's memory.
+#pragma once
+
+#include <vector>
+
+#include "aggregates_cuda.hpp"
+#include "base/cuda_call.hpp"
+#include "base/unset_array.hpp"
+#include "multigrid_hierarchy.hpp"
+#include "setup_values_cuda.hpp"
+#include "solvers/tiles/tile_patterns_cuda.hpp"
+#include "solvers/tiles/tile_values_cuda.hpp"
+#include "stored_rows_cuda.hpp"
+
+namespace heddle::cuda {
+
+/// Of the matrix that levels are computed of.
+struct StoredValues {
+  const std::byte* data;
+  int scalar_bytes;
+};
+
+template <class S>
+class LevelValues {
+ public:
+  using Level = typename heddle::detail::Hierarchy<S>::Level;
+  using Levels = std::vector<std::unique_ptr<Level>>;
+
+  /// Of the finest level alone. Throws `Error` (memory).
+  LevelValues(const heddle::detail::SlicedOperator<S>& matrix, const Levels& levels,
+              const StoredValues& source);
+
+  /// Of what it keeps.
+  long long bytes() const;
+
+  // Of a set-up, level by level, each as its own values are known.
+  /// A tile for each row of the finest level.
+  void take_candidates(Array<double> candidates);
+  /// Behind the last level.
+  void drop_candidates();
+  void read_matrix();
+  void invert_diagonal(std::size_t number);
+  void find_norms(std::size_t number);
+  /// By the norms that were found last, with `of` on the GPU.
+  heddle::detail::Aggregates aggregate(std::size_t number, double strength);
+  /// The tentative prolongation, the patterns of the next level and of all between it and this one.
+  /// Throws as the constructor.
+  void find_patterns(std::size_t number, const heddle::detail::Aggregates& aggregates,
+                     Interpolation interpolation);
+  /// Room for their values, once their operators are there. Throws as the constructor.
+  void extend(std::size_t number);
+  const DevicePattern& prolongation(std::size_t number) const {
+    return values_[number].prolongation.pattern;
+  }
+  const DevicePattern& restriction(std::size_t number) const {
+    return values_[number].restriction.pattern;
+  }
+  const DevicePattern& matrix(std::size_t number) const { return values_[number].matrix.pattern; }
+  void transfer(std::size_t number, double rounding);
+  /// The inverse of a level whose operator for it is there, without values yet. Throws as the
+  /// constructor.
+  void add_inverse(std::size_t number);
+  void solve(std::size_t number);
+
+  /// The host estimates eigenvalues anew: the next values take the sums that it has then.
+  void forget_reach() { has_reach_ = has_values_ = false; }
+  /// The sums of the last estimates, and the patterns, to levels that do not have them yet.
+  void bring_reach();
+  void bring_patterns();
+
+  /// Queues all values. `rounding`: of energies. Allocates nothing.
+  void queue(double rounding);
+  /// Waits for them. False where the CPU has to look: nothing is said of the values then.
+  bool are_good();
+  /// Whether the coarsest level is left to the host, to which it brings pattern, values and scales.
+  bool brings_coarsest();
+
+ private:
+  template <class T>
+  using Array = heddle::Array<T>;
+  template <class T>
+  using UnsetArray = heddle::UnsetArray<T>;
+
+  using Pattern = DevicePattern;
+  using Places = DevicePlaces;
+  struct Matrix {
+    Pattern pattern;
+    UnsetArray<double> values;
+  };
+  /// Where the terms of a product are added, and the pieces that few long rows are cut in.
+  struct Product {
+    Places places;
+    heddle::detail::ProductPieces pieces;
+  };
+  /// Entries in which numbers of tiles are stored otherwise.
+  struct Stored {
+    Array<TileComponent> numbers;  // empty: as they are
+    int scalar_bytes = 8;
+  };
+  struct Values {
+    Matrix matrix;
+    Array<Offset> diagonal;
+    Array<double> inverses, energies, reach;
+    // Between it and the next level.
+    Matrix tentative, prolongation, image, restriction;
+    Product to_prolongation, to_image, to_coarse;
+    Array<Offset> place;
+    bool is_smoothed = true;  // P; else it is T for all values
+    Array<double> scales, scratch;
+    Stored of_p, of_adjoint, of_matrix;
+    // Of a level that is solved.
+    Array<double> dense, other, panel, sizes, inverse;
+  };
+
+  void bring(const Pattern& pattern, heddle::detail::UserRows& rows) const;
+  void bring(const Places& places, const Pattern& product,
+             heddle::detail::ProductPlaces& on_host) const;
+  Stored stored_of(const heddle::detail::EntryTable<S>& entry,
+                   const heddle::detail::EntryTiles& tiles, std::size_t numbers);
+  void make_tentative(std::size_t number, const heddle::detail::Aggregates& aggregates);
+  void take_reach();
+  void add_level(std::size_t number);
+  void add_transfer(std::size_t number);
+  void cut_rows(const Matrix& a, const Matrix& b, const Pattern& c,
+                const heddle::detail::TileShape& shape, Product& product);
+  void make_staged();
+  device::ReachRows reach_rows(std::size_t number) const;
+  void smooth(std::size_t number);
+  void smooth_transfer(std::size_t number);
+  void put(std::span<const double> values, const Stored& stored,
+           heddle::detail::SlicedOperator<S>& to);
+  const double* scales_below(std::size_t number) const;
+
+  heddle::detail::SlicedOperator<S> matrix_;
+  const Levels& levels_;
+  StoredValues source_;
+  Device device_;
+  Array<Offset> slot_;
+  Array<TileComponent> components_;  // of the finest level
+  std::vector<Values> values_;
+  bool has_reach_ = false;
+  bool has_values_ = false;  // of the last estimates, which were made of the GPU's
+  std::size_t staged_bytes_ = 0;
+  Array<std::byte> staged_;
+  Array<double> candidates_;  // of the last level's rows
+  DeviceNorms norms_;
+  PinnedRoom arriving_;
+  Array<double> largest_;      // a number that the host asks for
+  long long staged_sums_ = 0;  // bytes
+  Array<double> sums_;         // of the pieces of a product
+  Mapped<RefreshDoubts> doubts_;
+};
+
+}  // namespace heddle::cuda

@@ -1,0 +1,401 @@
+// Block conjugate gradients: rounds of a run by the recurrence and the true residuals behind it.
+// Each column keeps the decisions of a solve of its own (solve_decisions.hpp). Columns that are
+// done leave the next round.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "base/cores.hpp"
+#include "base/range.hpp"
+#include "block_column.hpp"
+#include "block_conjugate_gradient_basis.hpp"
+#include "block_solve.hpp"
+#include "solvers/operators/operator_checks.hpp"
+#include "solvers/stopping/agreed_end.hpp"
+#include "solvers/stopping/solve_decisions.hpp"
+#include "solvers/stopping/told_report.hpp"
+
+namespace heddle::detail {
+
+template <Ring R, class S>
+class BlockConjugateGradientLoop final : public BlockSolve<S> {
+ public:
+  explicit BlockConjugateGradientLoop(BlockSystem<S> system)
+      : BlockSolve<S>(std::move(system)),
+        matrix_(*this->system().matrix),
+        device_(matrix_.device()),
+        stream_(device_.stream()),
+        reduction_(matrix_.rows(), device_) {}
+
+  /// b, x, its best iterate and its last one at a drop, beside the recurrence's.
+  static constexpr int fields_of_column = 4 + BlockRecurrence<R, S>::fields_of_column;
+
+  int columns() const override { return recurrence_ ? static_cast<int>(b_.size()) : 0; }
+  void reserve(int columns) override {
+    recurrence_.reset();
+    fields_.emplace();
+    for (FieldBlock<S>* const block : {&b_, &x_, &best_, &at_drop_}) {
+      *block = fields_->make(matrix_, columns);
+    }
+    recurrence_.emplace(matrix_, this->system().preconditioner.get(), columns, reduction_);
+  }
+
+  std::vector<Report> solve(std::span<const FieldView<const S>> b,
+                            std::span<const FieldView<S>> x) override {
+    const Range range("block solve");
+    AgreedEnd agreed(stream_.share);
+    agreed_ = &agreed;
+    start_ = Clock::now();
+    goal_ =
+        goal_of<S>(this->system().options,
+                   all_rows(matrix_.rows(), stream_) * matrix_.row_components(), StoredScalar::own);
+    iterations_ = 0;
+    recurrence_->forget_norm();
+    this->history.assign(b.size(), {});
+    columns_.assign(b.size(), Column());
+    if (this->system().preconditioner) this->system().preconditioner->refresh();
+    for (std::size_t j = 0; j < columns_.size(); ++j) bring_in(j, b[j], x[j]);
+    const double permuted = elapsed();
+    judge_guesses();
+    while (!active_.empty()) round();
+    const double iterated = elapsed();
+    std::vector<Report> reports(b.size());
+    for (std::size_t j = 0; j < columns_.size(); ++j) bring_out(j, x[j], reports[j]);
+    device_.synchronize();
+    const long long bytes = bytes_of_column(static_cast<int>(b.size()));
+    for (Report& report : reports) {
+      report.bytes_per_iteration = bytes;
+      report.processors = processors_of(device_);
+      report.iterate_seconds = iterated - permuted;
+      report.permute_seconds = elapsed() - report.iterate_seconds;
+    }
+    return reports;
+  }
+
+ private:
+  using T = sum_t<S>;
+  using Clock = std::chrono::steady_clock;
+  using Column = BlockColumn<T>;
+
+  double elapsed() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
+  T squared_norm_of(const FieldView<S>& field) {
+    return real_dot<S>(field, field, reduction_, stream_);
+  }
+  /// |b - A x|^2 of column j, whose b - A x becomes field `place` of Q.
+  T true_residual(std::size_t j, std::size_t place) {
+    return matrix_.residual(b_[j], x_[j], recurrence_->q[place], reduction_, stream_);
+  }
+  void record(std::size_t j, T squared) {
+    if (!this->system().options.record_history) return;
+    columns_[j].residuals.push_back(columns_[j].relative(squared));
+  }
+  void add_to_history(std::size_t j) {
+    std::vector<double>& from = columns_[j].residuals;
+    this->history[j].insert(this->history[j].end(), from.begin(), from.end());
+    from.clear();
+  }
+
+  /// What one column of so many moves in an iteration without dependent directions, as modelled:
+  /// columns share passes over the matrix, and those over the fields (field_block.hpp).
+  long long bytes_of_column(int columns) const {
+    const long long alone = matrix_.bytes_of_product();
+    if (alone == 0) return 0;
+    const long long field = x_.front().scalars() * static_cast<long long>(sizeof(S));
+    const long long of_matrix = std::max(0LL, alone - 2 * field);
+    constexpr long long most = Reduction<S>::width;
+    const long long walks = (columns + most - 1) / most;
+    const auto* const preconditioner = this->system().preconditioner.get();
+    return 2 * field + of_matrix * walks / columns +
+           BlockRecurrence<R, S>::passes_of_column * field +
+           (preconditioner != nullptr ? preconditioner->bytes_of_application() : 0);
+  }
+
+  /// In the operator's basis, scaled where b leaves the range of squares.
+  void bring_in(std::size_t j, const FieldView<const S>& b, const FieldView<S>& x) {
+    SolveState<T>& state = columns_[j].state;
+    decisions::begin(state, goal_, matrix_.rows(), 0);
+    permute<S>(b, b_[j], S(1), stream_);
+    state.squared_b = squared_norm_of(b_[j]);
+    decisions::look_at_right_hand_side(state, goal_);
+    if (state.out_of_range != 0) {
+      state.largest_b = largest_magnitude<S>(b_[j], reduction_, stream_);
+      decisions::choose_scale(state, goal_);
+      if (state.scaled != 0) {
+        permute<S>(b, b_[j], static_cast<S>(state.scale), stream_);
+        state.squared_b = squared_norm_of(b_[j]);
+      }
+      decisions::look_at_scaled_right_hand_side(state);
+    }
+    permute<S>(x, x_[j], static_cast<S>(state.scale), stream_);
+    if (state.zero != 0) fill<S>(S(0), x_[j], stream_);
+  }
+  void judge_guesses() {
+    const bool is_suitable = !goal_.checks || is_hermitian();
+    active_.clear();
+    for (std::size_t j = 0; j < columns_.size(); ++j) {
+      SolveState<T>& state = columns_[j].state;
+      const std::size_t place = active_.size();
+      if (state.end == 0) state.squared_residual = true_residual(j, place);
+      T first_squared = 0;
+      decisions::judge_guess(state, goal_, matrix_.rows(), &first_squared, false);
+      if (columns_[j].has_no_number()) continue;
+      record(j, first_squared);
+      add_to_history(j);
+      if (!is_suitable && (state.end == 0 || state.status == Status::iteration_limit)) {
+        decisions::end_solve(state, Status::not_hermitian);
+      }
+      if (state.end == 0) active_.push_back(j);
+    }
+  }
+  bool is_hermitian() {
+    if (!is_hermitian_) {
+      const ProbeFields<S> probe{recurrence_->q[0], recurrence_->p[0], recurrence_->image[0],
+                                 recurrence_->spare[0]};
+      is_hermitian_ = has_symmetry<S>(Symmetry::hermitian, matrix_, probe, reduction_, stream_);
+    }
+    return *is_hermitian_;
+  }
+
+  /// A run of the columns that go on, whose residuals are in Q, and what each x is worth.
+  void round() {
+    for (const std::size_t j : active_) {
+      if (columns_[j].state.keep_iterate != 0) copy<S>(x_[j], best_[j], stream_);
+    }
+    const device::LoopEnd end = run();
+    for (const std::size_t j : running_) {
+      // Another column may have ended the run.
+      const bool has_arrived = columns_[j].has_arrived && !BlockColumn<T>::is_limit(end);
+      columns_[j].end_of_run = has_arrived ? device::loop_reached : end;
+    }
+    std::vector<std::size_t> next;
+    for (const std::size_t j : active_) {
+      const std::size_t place = next.size();
+      judge(j, place, iterations_ - began_);
+      if (columns_[j].state.end == 0) next.push_back(j);
+    }
+    active_ = std::move(next);
+  }
+
+  void judge(std::size_t j, std::size_t place, long long iterations) {
+    SolveState<T>& state = columns_[j].state;
+    const device::LoopEnd end = columns_[j].end_of_run;
+    add_to_history(j);
+    const bool is_indefinite = end == device::loop_not_positive;
+    decisions::take_run(state, goal_, is_indefinite ? device::loop_not_definite : end, iterations);
+    state.squared_residual = true_residual(j, place);
+    if (columns_[j].has_left) {
+      take_earlier_iterate(j, place);
+    } else {
+      if (!BlockColumn<T>::is_limit(end)) take_iterate_at_drop(j, place);
+      decisions::choose_iterate(state);
+      if (state.take_kept != 0) take_best(j, place);
+    }
+    decisions::look_at_iterate(state, goal_);
+    if (state.in_doubt != 0) state.squared_rounding = squared_rounding(x_[j]);
+    decisions::judge_iterate(state, goal_);
+    const bool is_worse = state.squared_residual > state.kept_squared;
+    if (columns_[j].has_left && state.end != 0 && is_worse) take_best(j, place);
+    // Another column may have ended the run.
+    const bool has_arrived = std::sqrt(state.squared_residual) <= state.target;
+    if (state.end != 0 && has_arrived) state.status = Status::converged;
+  }
+  void take_best(std::size_t j, std::size_t place) {
+    SolveState<T>& state = columns_[j].state;
+    copy<S>(best_[j], x_[j], stream_);
+    state.squared_residual = true_residual(j, place);
+    state.returned = state.kept_guess ? Returned::guess : Returned::best;
+  }
+  /// x becomes what it was at its last drop where that has the smaller true residual.
+  void take_iterate_at_drop(std::size_t j, std::size_t place) {
+    T& squared = columns_[j].state.squared_residual;
+    if (!columns_[j].has_drop || squared <= columns_[j].drop) return;
+    const T last = squared;
+    std::swap(x_[j], at_drop_[j]);
+    squared = true_residual(j, place);
+    if (squared < last || !methods::is_finite(last)) {
+      columns_[j].state.returned = Returned::best;
+      return;
+    }
+    std::swap(x_[j], at_drop_[j]);
+    squared = true_residual(j, place);
+  }
+  /// Ends a column that left: x has grown along what A does not see. It becomes what it was at its
+  /// last drop, if the recurrence was true there; else the best of earlier runs, which the grown x
+  /// becomes if it is better.
+  void take_earlier_iterate(std::size_t j, std::size_t place) {
+    SolveState<T>& state = columns_[j].state;
+    if (columns_[j].has_drop) {
+      std::swap(x_[j], at_drop_[j]);
+      state.squared_residual = true_residual(j, place);
+      state.returned = Returned::best;
+      if (state.squared_residual <= 4 * columns_[j].drop) return;
+    }
+    state.returned = state.kept_guess ? Returned::guess : Returned::best;
+    if (state.squared_residual < state.kept_squared) {
+      state.kept_squared = state.squared_residual;
+      state.kept_guess = false;
+      std::swap(x_[j], best_[j]);
+    } else {
+      copy<S>(best_[j], x_[j], stream_);
+    }
+    state.squared_residual = true_residual(j, place);
+  }
+  /// |A D x|^2 with random D.
+  T squared_rounding(const FieldView<S>& x) {
+    const FieldView<S>&from = recurrence_->spare[0], to = recurrence_->image[0];
+    copy<S>(x, from, stream_);
+    randomize<S>(from, 1, stream_);
+    matrix_.apply(S(1), from, S(0), to, stream_);
+    return squared_norm_of(to);
+  }
+
+  /// Steps until all columns have arrived or left, or something else ends it for those that are in.
+  device::LoopEnd run() {
+    running_ = active_;
+    began_ = iterations_;
+    device::LoopEnd end = recurrence_->begin(static_cast<int>(running_.size()));
+    for (const std::size_t j : running_) {
+      Column& column = columns_[j];
+      column.least = column.drop = column.state.squared_norm;
+      column.halved = iterations_;
+      column.has_drop = column.has_arrived = column.has_left = false;
+    }
+    while (end == device::loop_runs) {
+      if (recurrence_->rank() == 0) return device::loop_reached;
+      recurrence_->turn();
+      end = recurrence_->step(running_x());
+      if (end != device::loop_runs) break;
+      ++iterations_;
+      end = judge_step();
+      if (end == device::loop_runs && iterations_ >= goal_.max_iterations) {
+        return device::loop_limit;
+      }
+    }
+    return end;
+  }
+  FieldBlock<S> running_x() const {
+    FieldBlock<S> x;
+    for (const std::size_t j : running_) x.push_back(x_[j]);
+    return x;
+  }
+
+  /// After a step, by the residuals of the recurrence, each column for itself.
+  device::LoopEnd judge_step() {
+    bool have_arrived = true;
+    double worst = 0;
+    std::vector<int> staying;
+    for (std::size_t i = 0; i < running_.size(); ++i) {
+      Column& column = columns_[running_[i]];
+      const T squared = recurrence_->squared_residual(static_cast<int>(i));
+      record(running_[i], squared);
+      worst = std::max(worst, column.relative(squared));
+      column.end_of_run = judge_column(running_[i], squared);
+      column.has_left = column.end_of_run != device::loop_runs;
+      if (!column.has_left) staying.push_back(static_cast<int>(i));
+      have_arrived = have_arrived && (column.has_arrived || column.has_left);
+    }
+    const device::LoopEnd wished = (*agreed_)(wish(worst));
+    for (std::size_t i = 0; !have_arrived && i < running_.size(); ++i) {
+      keep_at_drop(running_[i], recurrence_->squared_residual(static_cast<int>(i)));
+    }
+    if (staying.size() < running_.size()) {
+      std::vector<std::size_t> next;
+      next.reserve(staying.size());
+      for (const int i : staying) next.push_back(running_[static_cast<std::size_t>(i)]);
+      running_ = std::move(next);
+      if (!have_arrived && !recurrence_->keep_columns(staying)) return device::loop_not_finite;
+    }
+    return have_arrived ? device::loop_reached : wished;
+  }
+  /// Why column j leaves the run: `loop_runs` if it stays.
+  device::LoopEnd judge_column(std::size_t j, T squared) {
+    Column& column = columns_[j];
+    const decisions::RunBounds<T> bounds = decisions::bounds_of_run(column.state, goal_);
+    column.has_arrived = squared <= bounds.target;
+    if (column.has_arrived) return device::loop_runs;
+    if (squared > bounds.growth) return device::loop_grew;
+    if (squared <= column.least / 4) {
+      column.least = squared;
+      column.halved = iterations_;
+    }
+    // Where A is singular along a direction, what lies there stays, and x grows along it.
+    constexpr long long patience = 100;
+    const long long waiting = iterations_ - column.halved;
+    const bool has_stalled = waiting > patience && !recurrence_->has_full_rank();
+    const bool is_time = goal_.checks && waiting > 0 && waiting % patience == 0;
+    const bool is_rounding = is_time && std::sqrt(squared) <= rounding_of(j);
+    return has_stalled || is_rounding ? device::loop_lost : device::loop_runs;
+  }
+  /// About the rounding of b - A x, by the estimated norm of A.
+  T rounding_of(std::size_t j) {
+    return goal_.epsilon * recurrence_->norm_of_matrix() * std::sqrt(squared_norm_of(x_[j]));
+  }
+  /// A copy at every tenfold drop, and where a column arrives before others, whose directions may
+  /// spoil it: while the residual is more than the rounding of x. Short runs are not in doubt.
+  void keep_at_drop(std::size_t j, T squared) {
+    constexpr T tenfold = 100;
+    constexpr long long few = 30;
+    Column& column = columns_[j];
+    const bool is_kept = column.drop <= decisions::bounds_of_run(column.state, goal_).target;
+    if (column.has_arrived ? is_kept : !(squared * tenfold <= column.drop)) return;
+    if (iterations_ - began_ > few && std::sqrt(squared) < rounding_of(j)) return;
+    copy<S>(x_[j], at_drop_[j], stream_);
+    column.drop = squared;
+    column.has_drop = true;
+  }
+  /// Of this rank.
+  device::LoopEnd wish(double worst) const {
+    const SolverOptions& options = this->system().options;
+    const double seconds = elapsed();
+    if (seconds >= options.time_limit) return device::loop_time;
+    const bool goes_on = !options.observer || options.observer({iterations_, worst, seconds});
+    return goes_on ? device::loop_runs : device::loop_cancelled;
+  }
+
+  void bring_out(std::size_t j, const FieldView<S>& x, Report& report) {
+    SolveState<T>& state = columns_[j].state;
+    if (!columns_[j].has_no_number()) {
+      permute<S>(x_[j], x, static_cast<S>(state.unscale), stream_);
+      if (state.scaled != 0) look_at_unscaled(j, x);
+    }
+    detail::tell(state, matrix_.rows(), report);
+    report.detail =
+        told_detail_of_column(state.status, columns_[j].end_of_run, columns_[j].has_no_number(),
+                              columns_[j].has_left || state.in_vain);
+  }
+  /// What was lost on the way to the caller's scale.
+  void look_at_unscaled(std::size_t j, const FieldView<S>& x) {
+    SolveState<T>& state = columns_[j].state;
+    permute<S>(x, x_[j], static_cast<S>(state.scale), stream_);
+    state.squared_residual = true_residual(j, 0);
+    decisions::judge_unscaled(state);
+    if (state.lost == 0) return;
+    fill<S>(S(0), x_[j], stream_);
+    permute<S>(x_[j], x, S(1), stream_);
+  }
+
+  const LinearOperator<S>& matrix_;
+  Device device_;
+  Stream stream_;
+  Reduction<S> reduction_;
+  std::optional<FieldStore<S>> fields_;
+  FieldBlock<S> b_, x_, best_, at_drop_;
+  std::optional<BlockRecurrence<R, S>> recurrence_;
+  SolveGoal<T> goal_;
+  std::vector<Column> columns_;
+  std::vector<std::size_t> active_;   // columns that go on; their residuals are the first of Q
+  std::vector<std::size_t> running_;  // those of them that have not left the run
+  std::optional<bool> is_hermitian_;
+  long long iterations_ = 0, began_ = 0;  // of this solve; those before this run
+  Clock::time_point start_;
+  AgreedEnd* agreed_ = nullptr;  // of the solve that goes on
+};
+
+}  // namespace heddle::detail
