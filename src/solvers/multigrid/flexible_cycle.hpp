@@ -7,7 +7,6 @@
 
 #include "fields/vector_operations_cuda.hpp"
 #include "flexible_steps.hpp"
-#include "flexible_steps_cuda.hpp"
 #include "heddle/config.hpp"
 #include "heddle/preconditioner.hpp"
 #include "solvers/operators/applies_in_graph.hpp"

@@ -4,7 +4,9 @@
 
 #include <type_traits>
 
+#include "heddle/device.hpp"
 #include "heddle/entries/annotations.hpp"
+#include "heddle/methods/coefficient.hpp"
 
 namespace heddle::detail {
 
@@ -38,3 +40,16 @@ HEDDLE_HD TwoSteps both_steps(const double* sums) {
 }
 
 }  // namespace heddle::detail
+
+/// The same numbers on a GPU, where sums were left. Defined in builds with CUDA.
+namespace heddle::cuda {
+
+/// `*number` = minus the first step, of two sums.
+template <class S>
+void set_first_step(const double* sums, Coefficient<Ring::real, S>* number, const Stream& stream);
+
+/// Two numbers: both steps, of all sums.
+template <class S>
+void set_both_steps(const double* sums, Coefficient<Ring::real, S>* numbers, const Stream& stream);
+
+}  // namespace heddle::cuda

@@ -1,7 +1,6 @@
-#include "flexible_steps_cuda.hpp"
+#include "flexible_steps.hpp"
 
 #include "base/cuda_call.hpp"
-#include "flexible_steps.hpp"
 
 namespace heddle::cuda {
 
