@@ -35,7 +35,12 @@ struct MethodInfo {
 /// `BlockConjugateGradient`, as `AnySolver` takes it: it has no listing, and so no row of the
 /// table.
 inline constexpr MethodInfo block_conjugate_gradient_info{
-    .name = "block-cg", .title = "block conjugate gradient", .type = "", .header = ""};
+    .name = "block-cg",
+    .title = "block conjugate gradient",
+    .type = "",
+    .header = "",
+    .not_hermitian = "<y, A x> and <A y, x> differ",
+    .lost = "p* A p vanishes: the matrix is singular, or beyond the range of squares"};
 
 /// The library's methods. The first one is for Hermitian positive definite matrices, and the first
 /// that takes any matrix is for the others.

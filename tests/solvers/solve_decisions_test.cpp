@@ -1,6 +1,5 @@
-// The decisions of a solve, played on runs from a script as enqueued_solve_cuda.cu walks through
-// them.
-#include "solvers/stopping/solve_decisions.hpp"
+// The walk of a solve through its decisions, played on runs from a script.
+#include "solvers/stopping/solve_walk.hpp"
 
 #include <gtest/gtest.h>
 
@@ -37,95 +36,117 @@ Values randomized(Values x) {
 using State = detail::SolveState<double>;
 using Goal = detail::SolveGoal<double>;
 
-/// A solve of the identity from x, whose runs may read a copy of it first: what that does to a run
-/// is in the script.
-DeviceReport play(const SolverOptions& options, const std::vector<ScriptedRun>& runs, bool on_copy,
-                  Values b, Values& x, Values& history) {
-  Goal goal =
-      detail::goal_of<double>(options, rows, on_copy ? StoredScalar::single : StoredScalar::own);
-  goal.keeps_all = goal.looks_at_direction = true;
-  history.assign(static_cast<std::size_t>(goal.room) + 1, -1);
-  State state;
-  device::LoopWatch watch{};
-  device::LoopState loop{};
+double squared(const Values& v) {
+  double sum = 0;
+  for (const double c : v) sum += c * c;
+  return sum;
+}
+void multiply(Values& v, double factor) {
+  for (double& c : v) c *= factor;
+}
+
+/// A solve of the identity from x, as an executor of solve_walk.hpp.
+struct ScriptedSolve {
+  using Sum = double;
+  Goal goal;
+  Values b;
+  Values& x;
+  State state{};
   Values kept;
-  const auto squared = [](const Values& v) {
-    double sum = 0;
-    for (const double c : v) sum += c * c;
-    return sum;
-  };
-  const auto squared_residual = [&] {
+  double p_q = 0;  // of the run
+
+  template <detail::Decision decision>
+  void decide() {
+    detail::take_decision<decision>(state, goal);
+  }
+  template <class Body>
+  void when(int State::* question, const Body& body) {
+    if (state.*question != 0) body(*this);
+  }
+  void renew_residual() {
     Values r(b);
     for (std::size_t i = 0; i < r.size(); ++i) r[i] -= x[i];
-    return squared(r);
-  };
-  const auto scale = [](Values& v, double factor) {
-    for (double& c : v) c *= factor;
-  };
-
-  using namespace heddle::detail::decisions;
-  begin(state, goal, rows, 1);
-  state.squared_b = squared(b);
-  look_at_right_hand_side(state, goal);
-  if (state.out_of_range != 0) {
+    state.squared_residual = squared(r);
+  }
+  void find_largest() {
     state.largest_b = 0;
     for (const double c : b) state.largest_b = std::max(state.largest_b, std::abs(c));
-    choose_scale(state, goal);
-    scale(b, state.scale);
-    scale(x, state.scale);
-    state.squared_b = squared(b);
-    look_at_scaled_right_hand_side(state);
-    if (state.zero != 0) x.assign(x.size(), 0.0);
   }
-  state.squared_residual = squared_residual();
-  judge_guess(state, goal, rows, history.data(), false);
+  void scale_right_hand_side() {
+    multiply(b, state.scale);
+    multiply(x, state.scale);
+    state.squared_b = squared(b);
+  }
+  void look_at_direction() {
+    state.p_q = p_q;
+    state.squared_p = 1;
+    state.squared_image = rows;
+  }
+  static bool takes_earlier_iterate() { return false; }
+  void take_kept() {
+    x = kept;
+    renew_residual();
+  }
+  void look_at_rounding() { state.squared_rounding = squared(randomized(x)); }
+  void unscale_solution() {
+    multiply(x, state.unscale);
+    kept = x;
+    multiply(x, state.scale);
+    renew_residual();
+    x = kept;
+  }
+  void forget_solution() { x.assign(x.size(), 0.0); }
+  void unscale_residual() {}
+};
+
+/// The runs may read a copy of the matrix first: what that does to a run is in the script.
+DeviceReport play(const SolverOptions& options, const std::vector<ScriptedRun>& runs, bool on_copy,
+                  const Values& b, Values& x, Values& history) {
+  using namespace heddle::detail;
+  ScriptedSolve solve{
+      goal_of<double>(options, rows, on_copy ? StoredScalar::single : StoredScalar::own), b, x};
+  Goal& goal = solve.goal;
+  State& state = solve.state;
+  goal.keeps_all = goal.looks_at_direction = true;
+  history.assign(static_cast<std::size_t>(goal.room) + 1, -1);
+  device::LoopWatch watch{};
+  device::LoopState loop{};
+
+  decisions::begin(state, goal, rows, 1);
+  state.squared_b = squared(b);
+  decisions::look_at_right_hand_side(state, goal);
+  if (state.out_of_range != 0) walk::scale(solve);
+  if (state.zero != 0) x.assign(x.size(), 0.0);
+  solve.renew_residual();
+  decisions::judge_guess(state, goal, rows, history.data(), false);
   std::size_t next = 0;
   const auto play_round = [&] {
-    if (state.keep_iterate != 0) kept = x;
-    begin_run(state, goal, history.data(), &watch, loop);
+    if (state.keep_iterate != 0) solve.kept = x;
+    decisions::begin_run(state, goal, history.data(), &watch, loop);
     if (next == runs.size()) {
       loop.end = device::loop_cancelled;
     } else {
       const ScriptedRun& run = runs[next];
       x = run.x;
-      scale(x, state.scale);
+      multiply(x, state.scale);
+      solve.p_q = run.p_q;
       loop.end = run.end;
       loop.iteration = std::min(run.iterations, loop.limits.iterations);
       for (long long i = 0; i < loop.iteration; ++i) loop.history[i] = state.scale * state.scale;
     }
-    take_run(state, goal, loop.end, loop.iteration);
-    if (state.not_positive != 0) {
-      state.p_q = runs[next].p_q;
-      state.squared_p = 1;
-      state.squared_image = rows;
-      judge_direction(state, goal);
-    }
-    state.squared_residual = squared_residual();
-    choose_iterate(state);
-    if (state.take_kept != 0) {
-      x = kept;
-      state.squared_residual = squared_residual();
-    }
-    look_at_iterate(state, goal);
-    if (state.in_doubt != 0) state.squared_rounding = squared(randomized(x));
-    judge_iterate(state, goal);
+    decisions::take_run(state, goal, loop.end, loop.iteration);
+    solve.renew_residual();
+    walk::judge_run(solve);
     ++next;
   };
   while (state.end == 0) play_round();
   if (on_copy) {
-    begin_on_matrix(state, goal);
+    decisions::begin_on_matrix(state, goal);
     while (state.end == 0) play_round();
   }
-  if (state.scaled != 0) {
-    scale(x, state.unscale);
-    kept = x;
-    scale(x, state.scale);
-    state.squared_residual = squared_residual();
-    judge_unscaled(state);
-    x = state.lost != 0 ? Values(rows, 0.0) : kept;
-  }
+  if (state.scaled != 0) walk::unscale(solve);
   DeviceReport report;
-  detail::decisions::report(state, rows, report);
+  decisions::report(state, rows, report);
   history.resize(static_cast<std::size_t>(state.has_history * (1 + state.iterations)));
   for (double& value : history) {
     value = std::sqrt(value) / (state.baseline > 0 ? state.baseline : 1);
@@ -375,6 +396,24 @@ TEST(SolveDecisions, LimitsOfARun) {
 }
 
 /// An x whose rounding hides that it solves nothing is at no accuracy limit.
+TEST(SolveDecisions, CountNoRestartAfterTheLastIteration) {
+  // Each run says that it arrived, and is off by more than it gains: the second one at the limit.
+  SolverOptions options;
+  options.tolerance = 1e-6;
+  options.max_iterations = 8;
+  const Values b(rows, 1.0), guess(rows, 0.0);
+  const auto off_by = [&](double error) {
+    return ScriptedRun{.end = device::loop_reached, .iterations = 4, .x = Values(rows, 1 - error)};
+  };
+  Values x = guess, history;
+  const std::vector<ScriptedRun> runs{off_by(1e-2), off_by(1e-3)};
+  const DeviceReport found = play(options, runs, false, b, x, history);
+  EXPECT_EQ(found.status, Status::iteration_limit);
+  EXPECT_EQ(found.iterations, 8);
+  EXPECT_EQ(found.restarts, 1) << "between the runs, and none after the last";
+  EXPECT_GT(found.backward_error, 0) << "of the x that is returned";
+}
+
 TEST(SolveDecisions, SeeAnXThatGrowsInVain) {
   using Growth = detail::GrowthInVain<double>;
   const double b = 1;

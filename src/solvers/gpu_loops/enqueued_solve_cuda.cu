@@ -210,35 +210,80 @@ class GraphSolve final : public EnqueuedSolve<S> {
     queue_true_residual(x, stream);
   }
 
+  /// What of solve_walk.hpp is captured on `stream`. Decisions are kernels of one thread.
+  struct Steps {
+    using Sum = double;
+    GraphSolve& solve;
+    const FieldView<S>& x;
+    QueuedProduct<S>& product;  // with the matrix of runs
+    const Stream& stream;
+
+    SolveState* state() const { return solve.state_.data(); }
+    template <Decision decision>
+    void decide() {
+      cuda::decide(take_decision_of_walk<decision>, stream, state(), solve.goal_);
+    }
+    template <class Body>
+    void when(int SolveState::* question, const Body& body) {
+      if (question == &SolveState::not_positive && !solve.parts_.needs_positive_matrix) return;
+      if (question == &SolveState::in_doubt && !solve.goal_.checks) return;
+      capture_if(stream, &(state()->*question), [&](const Stream& of_body) {
+        Steps steps{solve, x, product, of_body};
+        body(steps);
+      });
+    }
+    void renew_residual() { solve.queue_true_residual(x, stream); }
+    void find_largest() {
+      cuda::largest_magnitude<S>(solve.parts_.b, solve.sums_to(&state()->largest_b), stream);
+    }
+    void scale_right_hand_side() {
+      solve.queue_scaling(solve.parts_.b, stream);
+      solve.queue_scaling(x, stream);
+      solve.queue_squared_norm(solve.parts_.b, &state()->squared_b, stream);
+    }
+    void look_at_direction() {
+      solve.capture_look_at_direction(product, stream);
+      renew_residual();
+    }
+    static bool takes_earlier_iterate() { return false; }
+    void take_kept() {
+      cuda::copy<S>(solve.parts_.kept, x, stream);
+      renew_residual();
+    }
+    void look_at_rounding() { solve.capture_look_at_rounding(x, stream); }
+    void unscale_solution() {
+      const FieldView<S>& kept = solve.parts_.kept;
+      solve.queue_unscaling(x, stream);
+      cuda::copy<S>(x, kept, stream);
+      solve.queue_scaling(kept, stream);
+      solve.queue_true_residual(kept, stream);
+    }
+    void forget_solution() {
+      cuda::fill<S>(Operand<S>(S(0)), x, stream);
+      cuda::copy<S>(solve.parts_.b, solve.parts_.r, stream);
+    }
+    void unscale_residual() { solve.queue_unscaling(solve.parts_.r, stream); }
+  };
+
   void capture_rest(const SolveArguments& a, const FieldView<S>& x, const Stream& stream) {
-    capture_if(stream, &a.state->out_of_range, [&](const Stream& body) {
-      capture_scaling(x, body);
-      queue_true_residual(x, body);
-      decide(judge_guess, body, a);
+    Steps steps{*this, x, *parts_.runs.product, stream};
+    steps.when(&SolveState::out_of_range, [&](Steps& of_b) {
+      walk::scale(of_b);
+      of_b.when(&SolveState::zero,
+                [](Steps& zero) { cuda::fill<S>(Operand<S>(S(0)), zero.x, zero.stream); });
+      of_b.renew_residual();
+      decide(judge_guess, of_b.stream, a);
     });
     if (a.rows > 0) {
-      capture_if(stream, &a.state->in_question,
-                 [&](const Stream& body) { capture_questions(*parts_.runs.product, x, body); });
+      steps.when(&SolveState::in_question, [](Steps& of_run) { walk::judge_run(of_run); });
       capture_rounds(a, parts_.runs, x, stream);
       if (parts_.runs_on_matrix) {
         decide(begin_on_matrix, stream, a.state, goal_);
         capture_rounds(a, *parts_.runs_on_matrix, x, stream);
       }
     }
-    capture_if(stream, &a.state->scaled, [&](const Stream& body) { capture_unscaling(x, body); });
+    steps.when(&SolveState::scaled, [](Steps& of_x) { walk::unscale(of_x); });
     if (a.reports_at_once) decide(report_solve, stream, a);
-  }
-
-  void capture_scaling(const FieldView<S>& x, const Stream& stream) {
-    SolveState* const state = state_.data();
-    cuda::largest_magnitude<S>(parts_.b, sums_to(&state->largest_b), stream);
-    decide(choose_scale, stream, state, goal_);
-    queue_scaling(parts_.b, stream);
-    queue_scaling(x, stream);
-    queue_squared_norm(parts_.b, &state->squared_b, stream);
-    decide(look_at_scaled_right_hand_side, stream, state);
-    capture_if(stream, &state->zero,
-               [&](const Stream& body) { cuda::fill<S>(Operand<S>(S(0)), x, body); });
   }
 
   void queue_scaling(const FieldView<S>& field, const Stream& stream) {
@@ -258,21 +303,6 @@ class GraphSolve final : public EnqueuedSolve<S> {
     }
   }
 
-  /// x and b - A x in the caller's scale, and what was lost on the way.
-  void capture_unscaling(const FieldView<S>& x, const Stream& stream) {
-    SolveState* const state = state_.data();
-    queue_unscaling(x, stream);
-    cuda::copy<S>(x, parts_.kept, stream);
-    queue_scaling(parts_.kept, stream);
-    queue_true_residual(parts_.kept, stream);
-    decide(judge_unscaled, stream, state);
-    capture_if(stream, &state->lost, [&](const Stream& body) {
-      cuda::fill<S>(Operand<S>(S(0)), x, body);
-      cuda::copy<S>(parts_.b, parts_.r, body);
-    });
-    queue_unscaling(parts_.r, stream);
-  }
-
   /// Runs until the solve has ended.
   void capture_rounds(const SolveArguments& a, const SolveRuns<S>& runs, const FieldView<S>& x,
                       const Stream& stream) {
@@ -284,31 +314,11 @@ class GraphSolve final : public EnqueuedSolve<S> {
     };
     capture_while(stream, begin, begin, [&](const Stream& body) {
       queue_run(runs, x, body);
-      capture_if(body, judge,
-                 [&](const Stream& of_run) { capture_questions(*runs.product, x, of_run); });
-    });
-  }
-
-  /// Of a run that one look at its true residual does not judge.
-  void capture_questions(QueuedProduct<S>& product, const FieldView<S>& x, const Stream& stream) {
-    SolveState* const state = state_.data();
-    if (parts_.needs_positive_matrix) {
-      capture_if(stream, &state->not_positive, [&](const Stream& body) {
-        capture_look_at_direction(product, body);
-        queue_true_residual(x, body);
+      capture_if(body, judge, [&](const Stream& of_run) {
+        Steps steps{*this, x, *runs.product, of_run};
+        walk::judge_run(steps);
       });
-    }
-    decide(choose_iterate, stream, state);
-    capture_if(stream, &state->take_kept, [&](const Stream& body) {
-      cuda::copy<S>(parts_.kept, x, body);
-      queue_true_residual(x, body);
     });
-    decide(look_at_iterate, stream, state, goal_);
-    if (goal_.checks) {
-      capture_if(stream, &state->in_doubt,
-                 [&](const Stream& body) { capture_look_at_rounding(x, body); });
-    }
-    decide(judge_iterate, stream, state, goal_);
   }
 
   /// |A D x|^2, and the true residual again, in whose place A D x was.
@@ -345,7 +355,6 @@ class GraphSolve final : public EnqueuedSolve<S> {
     cuda::randomize<S>(p, 1, stream);
     multiply(&state->squared_image);
     queue_squared_norm(q, &state->squared_image, stream);
-    decide(judge_direction, stream, state, goal_);
   }
 
   SolveParts<S> parts_;

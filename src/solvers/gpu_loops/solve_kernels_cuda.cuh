@@ -7,12 +7,15 @@
 #include "heddle/kernels/loop.cuh"
 #include "heddle/report.hpp"
 #include "solvers/stopping/known_image.hpp"
+#include "solvers/stopping/solve_walk.hpp"
 
 namespace heddle::cuda {
 
 namespace {
 
 namespace decisions = heddle::detail::decisions;
+namespace walk = heddle::detail::walk;
+using heddle::detail::Decision;
 using SolveGoal = heddle::detail::SolveGoal<double>;
 using SolveState = heddle::detail::SolveState<double>;
 
@@ -84,11 +87,9 @@ __global__ void begin_without_run(SolveArguments a, bool refreshed,
   begin(a, refreshed);
   conclude(a, is_not_over);
 }
-__global__ void choose_scale(SolveState* state, SolveGoal goal) {
-  decisions::choose_scale(*state, goal);
-}
-__global__ void look_at_scaled_right_hand_side(SolveState* state) {
-  decisions::look_at_scaled_right_hand_side(*state);
+template <Decision decision>
+__global__ void take_decision_of_walk(SolveState* state, SolveGoal goal) {
+  heddle::detail::take_decision<decision>(*state, goal);
 }
 /// Once b was scaled.
 __global__ void judge_guess(SolveArguments a) {
@@ -134,20 +135,9 @@ __global__ void judge_round(SolveArguments a, cudaGraphConditionalHandle is_in_q
   judge_run(a);
   set(is_in_question, a.state->in_question != 0);
 }
-__global__ void judge_direction(SolveState* state, SolveGoal goal) {
-  decisions::judge_direction(*state, goal);
-}
-__global__ void choose_iterate(SolveState* state) { decisions::choose_iterate(*state); }
-__global__ void look_at_iterate(SolveState* state, SolveGoal goal) {
-  decisions::look_at_iterate(*state, goal);
-}
-__global__ void judge_iterate(SolveState* state, SolveGoal goal) {
-  decisions::judge_iterate(*state, goal);
-}
 __global__ void begin_on_matrix(SolveState* state, SolveGoal goal) {
   decisions::begin_on_matrix(*state, goal);
 }
-__global__ void judge_unscaled(SolveState* state) { decisions::judge_unscaled(*state); }
 __global__ void report_solve(SolveArguments a) { write_report(a); }
 
 template <class... Parameters, class... Arguments>

@@ -1,5 +1,4 @@
-// One solve that the host drives: the decisions of solve_decisions.hpp, and the operations on
-// fields between them. enqueued_solve_cuda.cu queues the same walk.
+// One solve that the host drives: it executes solve_walk.hpp.
 #pragma once
 
 #include <algorithm>
@@ -14,8 +13,9 @@
 #include "heddle/krylov_solver.hpp"
 #include "method_rows.hpp"
 #include "other_runs.hpp"
-#include "solvers/stopping/agreed_end.hpp"
 #include "solvers/stopping/known_image.hpp"
+#include "solvers/stopping/solve_walk.hpp"
+#include "solvers/stopping/stop_requests.hpp"
 #include "solvers/stopping/told_report.hpp"
 
 namespace heddle::detail {
@@ -50,7 +50,6 @@ class HostSolve {
 
   /// Up to the first run, unless that is none. `systems`: that run side by side.
   void begin(std::size_t systems) {
-    const auto entered = Clock::now();
     systems_ = systems;
     report_.loop = name(solver_.form_of_loop(solver_.iterated()));
     report_.stored = told_copy(copy_);
@@ -63,11 +62,11 @@ class HostSolve {
       const Range phase("permute in");
       bring_in();
     }
-    report_.permute_seconds = seconds_since(entered);
+    report_.permute_seconds = stop_.elapsed();
     report_.bytes_per_iteration = bytes_of_next_run();
     if (state_.end != 0) {
       report_.status = state_.status;
-      report_.detail = "the right-hand side is not finite";
+      report_.detail = told_refusal_of_b;
       report_.residual = report_.residual_norm = std::numeric_limits<double>::quiet_NaN();
       is_refused_ = true;
       return;
@@ -79,9 +78,9 @@ class HostSolve {
 
   /// Asked by the preconditioner between its own iterations.
   bool goes_on_inside(long long iterations) {
-    if (was_cancelled_ || elapsed() >= solver_.options_.time_limit) return false;
+    if (was_cancelled_ || stop_.is_late()) return false;
     SolveProgress now = told_;
-    now.seconds = elapsed();
+    now.seconds = stop_.elapsed();
     now.inner_iterations = iterations;
     was_cancelled_ = !is_let_go_on(now);
     return !was_cancelled_;
@@ -102,24 +101,9 @@ class HostSolve {
         goal_.continues_runs && run.end == device::loop_reached ? end_behind_run() : run.end;
     decisions::take_run(state_, goal_, end_of_run_, run.iterations);
     state_.squared_residual = true_residual(x_);
-    if (state_.not_positive != 0) look_at_direction();
-    if (grew_since_drop(decisions::returns_last(state_))) grew_in_vain_ = true;
+    walk::judge_run(*this);
     if (grew_in_vain_) state_.in_vain = true;
-    if (!decisions::returns_last(state_)) take_iterate_at_drop();
-    decisions::choose_iterate(state_);
-    if (state_.take_kept != 0) {
-      copy<S>(place_.verified, x_, stream());
-      state_.squared_residual = true_residual(x_);
-    }
-    decisions::look_at_iterate(state_, goal_);
-    if (state_.in_doubt != 0) {
-      state_.squared_rounding = squared_rounding(r());
-      state_.squared_residual = true_residual(x_);
-      look_at_growth();
-    }
-    decisions::judge_iterate(state_, goal_);
-    if (grew_in_vain_) state_.in_vain = true;
-    report_.iterate_seconds = elapsed();
+    report_.iterate_seconds = stop_.elapsed();
   }
 
   bool failed_on_copy() const { return !is_refused_ && state_.failed_on_copy; }
@@ -137,16 +121,50 @@ class HostSolve {
     if (is_refused_) return;
     if (left_copy_) report_.bytes_per_iteration = moved_.mean(state_.iterations);
     tell();
-    const auto left = Clock::now();
+    stop_.start_clock();
     const Range phase("permute out");
     bring_out();
     solver_.device_.synchronize();
-    report_.permute_seconds += seconds_since(left);
+    report_.permute_seconds += stop_.elapsed();
   }
+
+  // As an executor of solve_walk.hpp.
+  using Sum = sum_t<S>;
+  template <Decision decision>
+  void decide() {
+    take_decision<decision>(state_, goal_);
+  }
+  template <class Body>
+  void when(int SolveState<Sum>::* question, const Body& body) {
+    if (state_.*question != 0) body(*this);
+  }
+  void find_largest() { state_.largest_b = largest_magnitude<S>(b_, solver_.reduction_, stream()); }
+  void scale_right_hand_side() {
+    if (state_.scaled == 0) return;
+    bring_in_right_hand_side(scale());
+    state_.squared_b = squared_norm_of(b_);
+  }
+  void look_at_direction();
+  bool takes_earlier_iterate();
+  void take_kept() {
+    copy<S>(place_.verified, x_, stream());
+    state_.squared_residual = true_residual(x_);
+  }
+  void look_at_rounding();
+  void unscale_solution() {
+    permute<S>(x_, user_x_, S(1) / scale(), stream());
+    permute<S>(user_x_, x_, scale(), stream());
+    state_.squared_residual = true_residual(x_);
+  }
+  void forget_solution() {
+    fill<S>(S(0), x_, stream());
+    permute<S>(x_, user_x_, S(1), stream());
+    copy<S>(b_, r(), stream());
+  }
+  void unscale_residual() { heddle::scale<S>(S(1) / scale(), r(), stream()); }
 
  private:
   using sum = sum_t<S>;
-  using Clock = std::chrono::steady_clock;
 
   Index rows() const { return place_.residual.size; }
   bool has_other_runs() const { return others_ != nullptr && state_.on_copy; }
@@ -157,9 +175,6 @@ class HostSolve {
   const Stream& stream() const { return solver_.stream_; }
   sum squared_norm_of(const FieldView<const S>& field) const {
     return real_dot<S>(field, field, solver_.reduction_, stream());
-  }
-  static double seconds_since(Clock::time_point start) {
-    return std::chrono::duration<double>(Clock::now() - start).count();
   }
 
   /// b and x in the operator's basis, scaled where b leaves the range of squares.
@@ -183,7 +198,7 @@ class HostSolve {
   void judge_guess() {
     if (state_.zero != 0) fill<S>(S(0), x_, stream());
     const bool suits = !goal_.checks || solver_.suits_method();
-    start_ = Clock::now();
+    stop_.start_clock();
     const bool by_image =
         state_.out_of_range == 0 && solver_.has_image_of_guess(solver_.histories_.size());
     if (by_image) subtract_image<S>(b_, solver_.image_of_guess_, r(), stream());
@@ -197,11 +212,12 @@ class HostSolve {
     }
     if (state_.end != 0 && state_.status == Status::not_finite) forget_guess(first);
     record(first);
-    if (!suits && (state_.end == 0 || state_.status == Status::iteration_limit)) {
-      decisions::end_solve(state_, solver_.method_.info.needs_symmetric ? Status::not_symmetric
-                                                                        : Status::not_hermitian);
+    if (!suits) {
+      decisions::refuse_matrix(state_, solver_.method_.info.needs_symmetric
+                                           ? Status::not_symmetric
+                                           : Status::not_hermitian);
     }
-    report_.iterate_seconds = elapsed();
+    report_.iterate_seconds = stop_.elapsed();
   }
 
   /// Runs that go on from one another may be too short to look at the clock themselves. Ranks look
@@ -209,7 +225,7 @@ class HostSolve {
   device::LoopEnd end_behind_run() const {
     if (stream().share != nullptr) return device::loop_reached;
     if (was_cancelled_) return device::loop_cancelled;
-    return elapsed() >= solver_.options_.time_limit ? device::loop_time : device::loop_reached;
+    return stop_.is_late() ? device::loop_time : device::loop_reached;
   }
 
   void set_limits() {
@@ -218,7 +234,7 @@ class HostSolve {
     limits_.growth = bounds.growth;
     limits_.squared_norm = bounds.squared_norm;
     limits_.iterations = bounds.iterations;
-    limits_.seconds = std::max(0.0, solver_.options_.time_limit - elapsed());
+    limits_.seconds = std::max(0.0, solver_.options_.time_limit - stop_.elapsed());
     limits_.unwatched = solver_.unwatched_iterations(report_.bytes_per_iteration);
     limits_.given = solver_.steps_.given;
     if (goal_.continues_runs) limits_.given[0] = sum(state_.continues);
@@ -233,19 +249,16 @@ class HostSolve {
       const bool keeps = !on_gpu && !has_other_runs() && !solver_.method_.info.restarts;
       limits_.observe = [this, keeps](long long iteration, sum squared) {
         const bool is_on_its_way = !keeps || keep_at_drop(state_.iterations + iteration, squared);
-        const bool is_late = elapsed() >= solver_.options_.time_limit;
-        return agreed_(is_late          ? device::loop_time
-                       : !is_on_its_way ? device::loop_grew
-                                        : ask(iteration, squared));
+        return stop_([&] { return is_on_its_way ? ask(iteration, squared) : device::loop_grew; });
       };
     } else if (solver_.options_.observer || solver_.outer_ != nullptr) {
       limits_.observe = [this](auto iteration, sum squared) { return ask(iteration, squared); };
     }
-    told_ = {state_.iterations, relative(state_.squared_norm), elapsed(), system_};
+    told_ = {state_.iterations, relative(state_.squared_norm), stop_.elapsed(), system_};
   }
   device::LoopEnd ask(long long iteration, sum squared) {
     if (was_cancelled_) return device::loop_cancelled;
-    told_ = {state_.iterations + iteration, relative(squared), elapsed(), system_};
+    told_ = {state_.iterations + iteration, relative(squared), stop_.elapsed(), system_};
     return is_let_go_on(told_) ? device::loop_runs : device::loop_cancelled;
   }
   bool is_let_go_on(const SolveProgress& now) const {
@@ -285,10 +298,6 @@ class HostSolve {
     const sum size = squared_norm_of(x_);
     return is_stopped ? has_drop_ && GrowthInVain<sum>::has_grown_far(size, drop_size_)
                       : GrowthInVain<sum>::has_grown(size, drop_size_);
-  }
-  void look_at_growth() {
-    state_.growth.x_b = real_dot<S>(x_, b_, solver_.reduction_, stream());
-    state_.growth.x_x = squared_norm_of(x_);
   }
   /// x becomes that copy where it has the smaller true residual: the recurrence is no judge, since
   /// it drifts from the truth as x grows. Also where x grew in vain.
@@ -330,32 +339,10 @@ class HostSolve {
     return squared_norm_of(image);
   }
 
-  /// Along the last direction; on a GPU, or over other fields, the run may leave none: along
-  /// M^-1 r, where the next run would begin.
-  void look_at_direction() {
-    const auto place = static_cast<std::size_t>(solver_.method_.info.direction - 2);
-    const FieldView<S>&p = place_.vectors.work[place], q = solver_.spare(place_);
-    const LinearOperator<S>& matrix = solver_.iterated();
-    if (solver_.device_.on_gpu() || has_other_runs()) {
-      copy<S>(solver_.precondition(r(), q), p, stream());
-    }
-    state_.p_q = matrix.apply_dot(p, q, solver_.reduction_, stream());
-    state_.squared_p = squared_norm_of(p);
-    // |A v| / |v| for v without pattern estimates |A|; A p cannot serve: where A is singular along
-    // p, it is all rounding, and no smaller than p* A p / |p|.
-    fill<S>(S(1), p, stream());
-    randomize<S>(p, seed, stream());
-    matrix.apply(S(1), p, S(0), q, stream());
-    state_.squared_image = squared_norm_of(q);
-    decisions::judge_direction(state_, goal_);
-  }
-
   void tell();
 
-  double elapsed() const { return seconds_since(start_); }
   double relative(sum squared) const {
-    const sum norm = std::sqrt(squared);
-    return static_cast<double>(state_.baseline > 0 ? norm / state_.baseline : norm);
+    return static_cast<double>(decisions::relative(state_, std::sqrt(squared)));
   }
   void record(sum squared) {
     if (!solver_.options_.record_history) return;
@@ -379,7 +366,6 @@ class HostSolve {
   SolveGoal<sum> goal_;
   SolveState<sum> state_;
   RunLimits<sum> limits_;
-  Clock::time_point start_;
   SolveProgress told_;          // by the last iteration
   bool was_cancelled_ = false;  // between iterations of the preconditioner
   int end_of_run_ = device::loop_runs;
@@ -392,8 +378,45 @@ class HostSolve {
   bool forgot_guess_ = false;
   MovedBytes moved_;
   long long looked_at_ = 0;  // iterations, when rounding was
-  AgreedEnd agreed_{stream().share};
+  StopRequests stop_{solver_.options_.time_limit, stream().share};
 };
+
+/// Along the last direction; on a GPU, or over other fields, the run may leave none: along
+/// M^-1 r, where the next run would begin.
+template <class S>
+void HostSolve<S>::look_at_direction() {
+  const auto place = static_cast<std::size_t>(solver_.method_.info.direction - 2);
+  const FieldView<S>&p = place_.vectors.work[place], q = solver_.spare(place_);
+  const LinearOperator<S>& matrix = solver_.iterated();
+  if (solver_.device_.on_gpu() || has_other_runs()) {
+    copy<S>(solver_.precondition(r(), q), p, stream());
+  }
+  state_.p_q = matrix.apply_dot(p, q, solver_.reduction_, stream());
+  state_.squared_p = squared_norm_of(p);
+  // |A v| / |v| for v without pattern estimates |A|; A p cannot serve: where A is singular along
+  // p, it is all rounding, and no smaller than p* A p / |p|.
+  fill<S>(S(1), p, stream());
+  randomize<S>(p, seed, stream());
+  matrix.apply(S(1), p, S(0), q, stream());
+  state_.squared_image = squared_norm_of(q);
+}
+
+/// False: `choose_iterate` has the last word.
+template <class S>
+bool HostSolve<S>::takes_earlier_iterate() {
+  if (grew_since_drop(decisions::returns_last(state_))) grew_in_vain_ = true;
+  if (grew_in_vain_) state_.in_vain = true;
+  if (!decisions::returns_last(state_)) take_iterate_at_drop();
+  return false;
+}
+
+template <class S>
+void HostSolve<S>::look_at_rounding() {
+  state_.squared_rounding = squared_rounding(r());
+  state_.squared_residual = true_residual(x_);
+  state_.growth.x_b = real_dot<S>(x_, b_, solver_.reduction_, stream());
+  state_.growth.x_x = squared_norm_of(x_);
+}
 
 }  // namespace heddle::detail
 

@@ -12,15 +12,7 @@ void HostSolve<S>::bring_in() {
   if (!solver_.fits_in_place(user_b_) || projects) bring_in_right_hand_side(S(1));
   state_.squared_b = squared_norm_of(b_);
   decisions::look_at_right_hand_side(state_, goal_);
-  if (state_.out_of_range != 0) {
-    state_.largest_b = largest_magnitude<S>(b_, solver_.reduction_, stream());
-    decisions::choose_scale(state_, goal_);
-    if (state_.scaled != 0) {
-      bring_in_right_hand_side(scale());
-      state_.squared_b = squared_norm_of(b_);
-    }
-    decisions::look_at_scaled_right_hand_side(state_);
-  }
+  if (state_.out_of_range != 0) walk::scale(*this);
   if (!solver_.fits_in_place(user_x_) || state_.scaled != 0) {
     x_ = solver_.own(place_.own_x);
     permute<S>(user_x_, x_, scale(), stream());
@@ -55,17 +47,7 @@ void HostSolve<S>::bring_out() {
     if (x_.data != user_x_.data) permute<S>(x_, user_x_, S(1), stream());
     return;
   }
-  // In the caller's scale, and what was lost on the way.
-  permute<S>(x_, user_x_, S(1) / scale(), stream());
-  permute<S>(user_x_, x_, scale(), stream());
-  state_.squared_residual = true_residual(x_);
-  decisions::judge_unscaled(state_);
-  if (state_.lost != 0) {
-    fill<S>(S(0), x_, stream());
-    permute<S>(x_, user_x_, S(1), stream());
-    copy<S>(b_, r(), stream());
-  }
-  heddle::scale<S>(S(1) / scale(), r(), stream());
+  walk::unscale(*this);
   tell();
 }
 

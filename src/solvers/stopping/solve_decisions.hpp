@@ -123,6 +123,18 @@ HEDDLE_INLINE void judge_guess(SolveState<T>& state, const SolveGoal<T>& goal, I
   if (cancelled) end_solve(state, Status::cancelled);
 }
 
+/// A norm of b - A x as reports have it.
+template <class T>
+HEDDLE_INLINE T relative(const SolveState<T>& state, T norm) {
+  return state.baseline > 0 ? norm / state.baseline : norm;
+}
+
+/// After the guess was judged: the matrix lacks a symmetry that the method needs.
+template <class T>
+HEDDLE_INLINE void refuse_matrix(SolveState<T>& state, Status status) {
+  if (state.end == 0 || state.status == Status::iteration_limit) end_solve(state, status);
+}
+
 /// What a run from here may take.
 template <class T>
 struct RunBounds {
@@ -299,10 +311,10 @@ HEDDLE_INLINE void judge_iterate(SolveState<T>& state, const SolveGoal<T>& goal)
     return end_runs(state, grew_in_vain ? Status::stagnated : Status::accuracy_limit);
   }
   if (state.fruitless >= 2 || worthless) return end_runs(state, state.otherwise);
+  if (state.iterations >= goal.max_iterations) return end_runs(state, Status::iteration_limit);
   state.backward_error = not_a_number<T>;  // x will be another
   ++state.restarts;
   take_aim(state);
-  if (state.iterations >= goal.max_iterations) end_runs(state, Status::iteration_limit);
 }
 
 /// After the last run on a copy: whether the solve goes on with another one, or with the matrix
@@ -348,7 +360,7 @@ HEDDLE_INLINE void report(const SolveState<T>& state, Index rows, DeviceReport& 
   to.restarts = state.restarts;
   to.returned = state.returned;
   to.iterations = state.iterations;
-  to.residual = static_cast<double>(state.baseline > 0 ? norm / state.baseline : norm);
+  to.residual = static_cast<double>(relative(state, norm));
   to.residual_norm = static_cast<double>(norm * state.unscale);
   to.baseline_norm = static_cast<double>(state.baseline * state.unscale);
   to.target_norm = static_cast<double>(state.target * state.unscale);

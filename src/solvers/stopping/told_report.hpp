@@ -58,21 +58,32 @@ inline constexpr std::string_view told_growth_in_vain =
     "x grows and its residual does not shrink: the system is probably singular or inconsistent; "
     "give a null space, or use lsmr";
 
-/// What was seen at the end of a solve.
+// Words that all solves share.
+inline constexpr std::string_view told_refusal_of_b = "the right-hand side is not finite";
+inline constexpr std::string_view told_refusal_of_guess =
+    "the residual of the guess is not finite, or too large";
+inline constexpr std::string_view told_overflow = "the iteration overflowed";
+inline constexpr std::string_view told_accuracy_limit = "x is as good as its precision lets it be";
+inline constexpr std::string_view told_stagnation =
+    "the true residual does not follow the recurrence";
+inline constexpr std::string_view told_loss_in_scale =
+    "the solution is too large or too small for these numbers";
+
+/// The end of a solve, as far as its details depend on it.
 struct EndOfSolve {
   const MethodInfo& info;
-  int end_of_run;  // a device::LoopEnd
-  bool is_complex_symmetric;
-  bool is_worse;        // x, than an earlier one
-  bool grew_in_vain;    // x
-  bool is_positive_pq;  // p* A p of the last direction
+  int end_of_run = device::loop_runs;  // a device::LoopEnd
+  bool is_complex_symmetric = false;
+  bool is_worse = false;        // x, than an earlier one
+  bool grew_in_vain = false;    // x
+  bool is_positive_pq = false;  // p* A p of the last direction
 };
 
 inline std::string_view told_end_of_recurrence(const EndOfSolve& seen) {
   if (seen.grew_in_vain) return told_growth_in_vain;
   switch (seen.end_of_run) {
     case device::loop_reached:
-      return "the true residual does not follow the recurrence";
+      return told_stagnation;
     case device::loop_grew:
       return seen.info.grew;
     case device::loop_lost:
@@ -101,14 +112,12 @@ inline std::string_view told_detail(Status status, const EndOfSolve& seen) {
     case Status::not_symmetric:
       return seen.info.not_hermitian;
     case Status::accuracy_limit:
-      return "x is as good as its precision lets it be";
+      return told_accuracy_limit;
     case Status::out_of_range:
-      return "the solution is too large or too small for these numbers";
+      return told_loss_in_scale;
     case Status::not_finite:
-      if (seen.end_of_run == device::loop_runs) {
-        return "the residual of the guess is not finite, or too large";
-      }
-      return seen.end_of_run == device::loop_not_finite ? "the iteration overflowed"
+      if (seen.end_of_run == device::loop_runs) return told_refusal_of_guess;
+      return seen.end_of_run == device::loop_not_finite ? told_overflow
                                                         : "the residual is not finite";
     case Status::indefinite:
       if (seen.info.takes_interval) {
@@ -124,39 +133,6 @@ inline std::string_view told_detail(Status status, const EndOfSolve& seen) {
     case Status::stagnated:
     case Status::breakdown:
       return told_end_of_recurrence(seen);
-    default:
-      return "";
-  }
-}
-
-/// The same of a column of block conjugate gradients.
-inline std::string_view told_detail_of_column(Status status, int end_of_run, bool has_no_number,
-                                              bool grew_in_vain) {
-  switch (status) {
-    case Status::not_hermitian:
-      return "<y, A x> and <A y, x> differ";
-    case Status::accuracy_limit:
-      return "x is as good as its precision lets it be";
-    case Status::out_of_range:
-      return "the solution is too large or too small for these numbers";
-    case Status::not_finite:
-      if (has_no_number) return "the right-hand side is not finite";
-      return end_of_run != device::loop_runs
-                 ? "the iteration overflowed, or has a NaN"
-                 : "the residual of the guess is not finite, or too large";
-    case Status::indefinite:
-      return end_of_run == device::loop_not_definite
-                 ? "r* M^-1 r is negative: the preconditioner is not positive definite"
-                 : "p* A p is negative: the matrix is not positive definite";
-    case Status::stagnated:
-    case Status::breakdown:
-      if (grew_in_vain) return told_growth_in_vain;
-      if (end_of_run == device::loop_lost) {
-        return "p* A p vanishes: the matrix is singular, or beyond the range of squares";
-      }
-      return end_of_run == device::loop_grew
-                 ? MethodInfo().grew
-                 : std::string_view("the true residual does not follow the recurrence");
     default:
       return "";
   }

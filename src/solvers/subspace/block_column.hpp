@@ -16,8 +16,7 @@ struct BlockColumn {
   }
   bool has_no_number() const { return !methods::is_finite(state.squared_b); }
   double relative(T squared) const {
-    const T norm = std::sqrt(squared);
-    return static_cast<double>(state.baseline > 0 ? norm / state.baseline : norm);
+    return static_cast<double>(decisions::relative(state, std::sqrt(squared)));
   }
 
   SolveState<T> state{};

@@ -1,10 +1,8 @@
-// Block conjugate gradients: rounds of a run by the recurrence and the true residuals behind it.
-// Each column keeps the decisions of a solve of its own (solve_decisions.hpp). Columns that are
-// done leave the next round.
+// Block conjugate gradients: rounds of a run by the recurrence and the true residuals after it.
+// Each column is a solve of its own (solve_walk.hpp). Columns that are done leave the next round.
 #pragma once
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <limits>
 #include <memory>
@@ -18,8 +16,8 @@
 #include "block_conjugate_gradient_basis.hpp"
 #include "block_solve.hpp"
 #include "solvers/operators/operator_checks.hpp"
-#include "solvers/stopping/agreed_end.hpp"
-#include "solvers/stopping/solve_decisions.hpp"
+#include "solvers/stopping/solve_walk.hpp"
+#include "solvers/stopping/stop_requests.hpp"
 #include "solvers/stopping/told_report.hpp"
 
 namespace heddle::detail {
@@ -50,9 +48,8 @@ class BlockConjugateGradientLoop final : public BlockSolve<S> {
   std::vector<Report> solve(std::span<const FieldView<const S>> b,
                             std::span<const FieldView<S>> x) override {
     const Range range("block solve");
-    AgreedEnd agreed(stream_.share);
-    agreed_ = &agreed;
-    start_ = Clock::now();
+    StopRequests stop(this->system().options.time_limit, stream_.share);
+    stop_ = &stop;
     goal_ =
         goal_of<S>(this->system().options,
                    all_rows(matrix_.rows(), stream_) * matrix_.row_components(), StoredScalar::own);
@@ -62,10 +59,10 @@ class BlockConjugateGradientLoop final : public BlockSolve<S> {
     columns_.assign(b.size(), Column());
     if (this->system().preconditioner) this->system().preconditioner->refresh();
     for (std::size_t j = 0; j < columns_.size(); ++j) bring_in(j, b[j], x[j]);
-    const double permuted = elapsed();
+    const double permuted = stop.elapsed();
     judge_guesses();
     while (!active_.empty()) round();
-    const double iterated = elapsed();
+    const double iterated = stop.elapsed();
     std::vector<Report> reports(b.size());
     for (std::size_t j = 0; j < columns_.size(); ++j) bring_out(j, x[j], reports[j]);
     device_.synchronize();
@@ -74,17 +71,66 @@ class BlockConjugateGradientLoop final : public BlockSolve<S> {
       report.bytes_per_iteration = bytes;
       report.processors = processors_of(device_);
       report.iterate_seconds = iterated - permuted;
-      report.permute_seconds = elapsed() - report.iterate_seconds;
+      report.permute_seconds = stop.elapsed() - report.iterate_seconds;
     }
     return reports;
   }
 
  private:
   using T = sum_t<S>;
-  using Clock = std::chrono::steady_clock;
   using Column = BlockColumn<T>;
 
-  double elapsed() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
+  /// Column j as an executor of solve_walk.hpp, whose b - A x becomes field `place` of Q.
+  struct ColumnSteps {
+    using Sum = T;
+    BlockConjugateGradientLoop& loop;
+    FieldView<const S> b;
+    FieldView<S> x;  // the caller's, like b
+    std::size_t j, place = 0;
+
+    SolveState<T>& state() const { return loop.columns_[j].state; }
+    template <Decision decision>
+    void decide() {
+      take_decision<decision>(state(), loop.goal_);
+    }
+    template <class Body>
+    void when(int SolveState<T>::* question, const Body& body) {
+      if (state().*question != 0) body(*this);
+    }
+    void renew_residual() { state().squared_residual = loop.true_residual(j, place); }
+    void find_largest() {
+      state().largest_b = largest_magnitude<S>(loop.b_[j], loop.reduction_, loop.stream_);
+    }
+    void scale_right_hand_side() {
+      if (state().scaled != 0) bring_in_right_hand_side();
+    }
+    void bring_in_right_hand_side() {
+      permute<S>(b, loop.b_[j], static_cast<S>(state().scale), loop.stream_);
+      state().squared_b = loop.squared_norm_of(loop.b_[j]);
+    }
+    /// A run without such directions ends as `loop_not_definite`.
+    void look_at_direction() {}
+    bool takes_earlier_iterate() {
+      if (loop.columns_[j].has_left) {
+        loop.take_earlier_iterate(j, place);
+        return true;
+      }
+      if (!Column::is_limit(loop.columns_[j].end_of_run)) loop.take_iterate_at_drop(j, place);
+      return false;
+    }
+    void take_kept() { loop.take_best(j, place); }
+    void look_at_rounding() { state().squared_rounding = loop.squared_rounding(loop.x_[j]); }
+    void unscale_solution() {
+      permute<S>(x, loop.x_[j], static_cast<S>(state().scale), loop.stream_);
+      renew_residual();
+    }
+    void forget_solution() {
+      fill<S>(S(0), loop.x_[j], loop.stream_);
+      permute<S>(loop.x_[j], x, S(1), loop.stream_);
+    }
+    void unscale_residual() {}
+  };
+
   T squared_norm_of(const FieldView<S>& field) {
     return real_dot<S>(field, field, reduction_, stream_);
   }
@@ -121,18 +167,10 @@ class BlockConjugateGradientLoop final : public BlockSolve<S> {
   void bring_in(std::size_t j, const FieldView<const S>& b, const FieldView<S>& x) {
     SolveState<T>& state = columns_[j].state;
     decisions::begin(state, goal_, matrix_.rows(), 0);
-    permute<S>(b, b_[j], S(1), stream_);
-    state.squared_b = squared_norm_of(b_[j]);
+    ColumnSteps column{*this, b, x, j};
+    column.bring_in_right_hand_side();
     decisions::look_at_right_hand_side(state, goal_);
-    if (state.out_of_range != 0) {
-      state.largest_b = largest_magnitude<S>(b_[j], reduction_, stream_);
-      decisions::choose_scale(state, goal_);
-      if (state.scaled != 0) {
-        permute<S>(b, b_[j], static_cast<S>(state.scale), stream_);
-        state.squared_b = squared_norm_of(b_[j]);
-      }
-      decisions::look_at_scaled_right_hand_side(state);
-    }
+    if (state.out_of_range != 0) walk::scale(column);
     permute<S>(x, x_[j], static_cast<S>(state.scale), stream_);
     if (state.zero != 0) fill<S>(S(0), x_[j], stream_);
   }
@@ -148,9 +186,7 @@ class BlockConjugateGradientLoop final : public BlockSolve<S> {
       if (columns_[j].has_no_number()) continue;
       record(j, first_squared);
       add_to_history(j);
-      if (!is_suitable && (state.end == 0 || state.status == Status::iteration_limit)) {
-        decisions::end_solve(state, Status::not_hermitian);
-      }
+      if (!is_suitable) decisions::refuse_matrix(state, Status::not_hermitian);
       if (state.end == 0) active_.push_back(j);
     }
   }
@@ -190,16 +226,8 @@ class BlockConjugateGradientLoop final : public BlockSolve<S> {
     const bool is_indefinite = end == device::loop_not_positive;
     decisions::take_run(state, goal_, is_indefinite ? device::loop_not_definite : end, iterations);
     state.squared_residual = true_residual(j, place);
-    if (columns_[j].has_left) {
-      take_earlier_iterate(j, place);
-    } else {
-      if (!BlockColumn<T>::is_limit(end)) take_iterate_at_drop(j, place);
-      decisions::choose_iterate(state);
-      if (state.take_kept != 0) take_best(j, place);
-    }
-    decisions::look_at_iterate(state, goal_);
-    if (state.in_doubt != 0) state.squared_rounding = squared_rounding(x_[j]);
-    decisions::judge_iterate(state, goal_);
+    ColumnSteps column{*this, b_[j], x_[j], j, place};
+    walk::judge_run(column);
     const bool is_worse = state.squared_residual > state.kept_squared;
     if (columns_[j].has_left && state.end != 0 && is_worse) take_best(j, place);
     // Another column may have ended the run.
@@ -301,7 +329,10 @@ class BlockConjugateGradientLoop final : public BlockSolve<S> {
       if (!column.has_left) staying.push_back(static_cast<int>(i));
       have_arrived = have_arrived && (column.has_arrived || column.has_left);
     }
-    const device::LoopEnd wished = (*agreed_)(wish(worst));
+    const device::LoopEnd wished = stop_->ask([&] {
+      const SolverOptions& options = this->system().options;
+      return !options.observer || options.observer({iterations_, worst, stop_->elapsed()});
+    });
     for (std::size_t i = 0; !have_arrived && i < running_.size(); ++i) {
       keep_at_drop(running_[i], recurrence_->squared_residual(static_cast<int>(i)));
     }
@@ -350,35 +381,21 @@ class BlockConjugateGradientLoop final : public BlockSolve<S> {
     column.drop = squared;
     column.has_drop = true;
   }
-  /// Of this rank.
-  device::LoopEnd wish(double worst) const {
-    const SolverOptions& options = this->system().options;
-    const double seconds = elapsed();
-    if (seconds >= options.time_limit) return device::loop_time;
-    const bool goes_on = !options.observer || options.observer({iterations_, worst, seconds});
-    return goes_on ? device::loop_runs : device::loop_cancelled;
-  }
 
   void bring_out(std::size_t j, const FieldView<S>& x, Report& report) {
     SolveState<T>& state = columns_[j].state;
     if (!columns_[j].has_no_number()) {
       permute<S>(x_[j], x, static_cast<S>(state.unscale), stream_);
-      if (state.scaled != 0) look_at_unscaled(j, x);
+      ColumnSteps column{*this, b_[j], x, j};
+      if (state.scaled != 0) walk::unscale(column);
     }
     detail::tell(state, matrix_.rows(), report);
     report.detail =
-        told_detail_of_column(state.status, columns_[j].end_of_run, columns_[j].has_no_number(),
-                              columns_[j].has_left || state.in_vain);
-  }
-  /// What was lost on the way to the caller's scale.
-  void look_at_unscaled(std::size_t j, const FieldView<S>& x) {
-    SolveState<T>& state = columns_[j].state;
-    permute<S>(x, x_[j], static_cast<S>(state.scale), stream_);
-    state.squared_residual = true_residual(j, 0);
-    decisions::judge_unscaled(state);
-    if (state.lost == 0) return;
-    fill<S>(S(0), x_[j], stream_);
-    permute<S>(x_[j], x, S(1), stream_);
+        columns_[j].has_no_number()
+            ? told_refusal_of_b
+            : told_detail(state.status, {.info = block_conjugate_gradient_info,
+                                         .end_of_run = columns_[j].end_of_run,
+                                         .grew_in_vain = columns_[j].has_left || state.in_vain});
   }
 
   const LinearOperator<S>& matrix_;
@@ -394,8 +411,7 @@ class BlockConjugateGradientLoop final : public BlockSolve<S> {
   std::vector<std::size_t> running_;  // those of them that have not left the run
   std::optional<bool> is_hermitian_;
   long long iterations_ = 0, began_ = 0;  // of this solve; those before this run
-  Clock::time_point start_;
-  AgreedEnd* agreed_ = nullptr;  // of the solve that goes on
+  StopRequests* stop_ = nullptr;          // of the solve that goes on
 };
 
 }  // namespace heddle::detail

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -15,7 +14,7 @@
 #include "eigen_loop.hpp"
 #include "lobpcg_basis.hpp"
 #include "solvers/operators/operator_checks.hpp"
-#include "solvers/stopping/agreed_end.hpp"
+#include "solvers/stopping/stop_requests.hpp"
 
 namespace heddle::detail {
 
@@ -35,9 +34,8 @@ class LobpcgLoop final : public EigenLoop<S> {
 
   EigenReport solve(std::span<const FieldView<S>> x) override {
     const Range range("eigenpairs");
-    AgreedEnd agreed(stream_.share);
-    agreed_ = &agreed;
-    start_ = Clock::now();
+    StopRequests stop(options_.time_limit, stream_.share);
+    stop_ = &stop;
     report_ = {};
     const auto& preconditioner = this->system().preconditioner;
     if (preconditioner) preconditioner->refresh();
@@ -56,20 +54,18 @@ class LobpcgLoop final : public EigenLoop<S> {
     }
     device_.synchronize();
     report_.products = basis_.products;
-    report_.seconds = elapsed();
+    report_.seconds = stop.elapsed();
     return std::move(report_);
   }
 
  private:
   using T = sum_t<S>;
-  using Clock = std::chrono::steady_clock;
 
   static constexpr T rounding = T(64) * std::numeric_limits<S>::epsilon();
 
   static const FieldView<S>& at(const FieldBlock<S>& block, int k) {
     return block[static_cast<std::size_t>(k)];
   }
-  double elapsed() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
   bool end(Status status, std::string_view detail = "") {
     report_.status = status;
     report_.detail = detail;
@@ -263,20 +259,13 @@ class LobpcgLoop final : public EigenLoop<S> {
   }
 
   bool is_over(T worst) {
-    const double seconds = elapsed();
-    const bool is_cancelled =
-        options_.observer &&
-        !options_.observer({report_.iterations, static_cast<double>(worst), seconds});
-    const device::LoopEnd wished = (*agreed_)(is_cancelled ? device::loop_cancelled
-                                              : seconds >= options_.time_limit ? device::loop_time
-                                                                               : device::loop_runs);
-    if (wished == device::loop_cancelled) {
-      end(Status::cancelled);
-    } else if (report_.iterations >= options_.max_iterations) {
-      end(Status::iteration_limit);
-    } else if (wished == device::loop_time) {
-      end(Status::time_limit);
-    }
+    const device::LoopEnd request = stop_->ask([&] {
+      return !options_.observer ||
+             options_.observer({report_.iterations, static_cast<double>(worst), stop_->elapsed()});
+    });
+    const bool is_at_limit = report_.iterations >= options_.max_iterations;
+    const Status status = status_of_request(request, is_at_limit);
+    if (status != Status::converged) end(status);
     return report_.status != Status::converged;
   }
 
@@ -359,10 +348,9 @@ class LobpcgLoop final : public EigenLoop<S> {
   int mends_ = 0;
   std::vector<T> norms_, relative_;
   std::vector<int> active_;
-  T least_ = 0;             // of the worst residuals, when it last was halved
-  long long improved_ = 0;  // the iteration then
-  Clock::time_point start_;
-  AgreedEnd* agreed_ = nullptr;  // of the solve that goes on
+  T least_ = 0;                   // of the worst residuals, when it last was halved
+  long long improved_ = 0;        // the iteration then
+  StopRequests* stop_ = nullptr;  // of the solve that goes on
   EigenReport report_;
 };
 

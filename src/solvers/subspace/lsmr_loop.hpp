@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -15,8 +14,9 @@
 #include "heddle/lsmr.hpp"
 #include "lsmr_recurrence.hpp"
 #include "solvers/operators/operator_field.hpp"
-#include "solvers/stopping/agreed_end.hpp"
-#include "solvers/stopping/scale_range.hpp"
+#include "solvers/stopping/solve_walk.hpp"
+#include "solvers/stopping/stop_requests.hpp"
+#include "solvers/stopping/told_report.hpp"
 
 namespace heddle::detail {
 
@@ -47,24 +47,56 @@ class LsmrLoop {
 
   LeastSquaresReport solve(const FieldView<const S>& b, const FieldView<S>& x) {
     const Range range("least squares");
-    AgreedEnd agreed(stream_.share);
-    agreed_ = &agreed;
-    const auto entered = Clock::now();
+    StopRequests stop(options_.time_limit, stream_.share);
+    stop_ = &stop;
     report_ = {};
     history_ = run_history_ = {};
-    if (!bring_in(b, x)) return report_;
-    start_ = Clock::now();
-    report_.permute_seconds = seconds(entered, start_);
+    is_over_ = false;
+    user_b_ = b;
+    user_x_ = x;
+    if (!bring_in()) return report_;
+    report_.permute_seconds = stop.elapsed();
+    stop.start_clock();
     iterate();
-    const auto left = Clock::now();
-    report_.iterate_seconds = seconds(start_, left);
-    if (scale_ != 1 || x_.data != x.data) permute<S>(x_, x, S(1) / scale_, stream_);
-    if (scale_ != 1) look_at_unscaled(x);
+    report_.iterate_seconds = stop.elapsed();
+    stop.start_clock();
+    if (x_.data != x.data) permute<S>(x_, x, static_cast<S>(state_.unscale), stream_);
+    if (state_.scaled != 0) walk::unscale(*this);
     device_.synchronize();
-    report_.permute_seconds += seconds(left, Clock::now());
+    report_.permute_seconds += stop.elapsed();
     tell();
     return report_;
   }
+
+  // As an executor of solve_walk.hpp, which scales; a gradient judges here, not the residual alone.
+  using Sum = sum_t<S>;
+  template <Decision decision>
+  void decide() {
+    if constexpr (decision == Decision::judge_unscaled) {
+      judge_unscaled();
+    } else {
+      take_decision<decision>(state_, goal_);
+    }
+  }
+  template <class Body>
+  void when(int SolveState<Sum>::* question, const Body& body) {
+    if (state_.*question != 0) body(*this);
+  }
+  void find_largest() { state_.largest_b = largest_magnitude<S>(b_, row_sums_, stream_); }
+  void scale_right_hand_side() {
+    if (state_.scaled != 0) take_right_hand_side();
+  }
+  void unscale_solution() {
+    permute<S>(user_x_, x_, static_cast<S>(state_.scale), stream_);
+    last_ = {residual_, gradient_};
+    begin();
+  }
+  void forget_solution() {
+    fill<S>(S(0), x_, stream_);
+    permute<S>(x_, user_x_, S(1), stream_);
+    begin();
+  }
+  void unscale_residual() {}
 
   const LinearOperator<S>& matrix() const { return *matrix_; }
   const LeastSquaresHistory& history() const { return history_; }
@@ -72,13 +104,8 @@ class LsmrLoop {
 
  private:
   using T = sum_t<S>;
-  using Clock = std::chrono::steady_clock;
 
   static constexpr T epsilon = std::numeric_limits<S>::epsilon();
-  static double seconds(Clock::time_point from, Clock::time_point to) {
-    return std::chrono::duration<double>(to - from).count();
-  }
-  double elapsed() const { return seconds(start_, Clock::now()); }
 
   T squared_norm(const FieldView<const S>& column_field) {
     return real_dot<S>(column_field, column_field, column_sums_, stream_);
@@ -94,40 +121,38 @@ class LsmrLoop {
 
   /// b and x in the operator's bases, scaled where squares of b leave the range; false for a b that
   /// is not finite.
-  bool bring_in(const FieldView<const S>& b, const FieldView<S>& x) {
-    scale_ = 1;
-    is_over_ = false;
-    b_ = b;
-    const auto take_b = [&] {
-      if (!own_b_) own_b_.emplace(row_field_of(*matrix_));
-      permute<S>(b, own_b_->view, scale_, stream_);
-      b_ = own_b_->view;
-    };
+  bool bring_in() {
+    decisions::begin(state_, goal_, matrix_->rows(), 0);
     const VectorLayout layout = matrix_->vector_layout();
-    if (!fits_in_place<S>(b, layout, matrix_->row_basis(), stream_)) take_b();
-    T squared = squared_row_norm(b_);
-    const ScaleRange<T> scales = scale_range<S, T>();
-    const T largest = scales.holds(squared) ? T(1) : largest_magnitude<S>(b_, row_sums_, stream_);
-    if (!std::isfinite(largest)) {
-      end(Status::not_finite, "the right-hand side is not finite");
+    if (fits_in_place<S>(user_b_, layout, matrix_->row_basis(), stream_)) {
+      b_ = user_b_;
+      state_.squared_b = squared_row_norm(b_);
+    } else {
+      take_right_hand_side();
+    }
+    decisions::look_at_right_hand_side(state_, goal_);
+    if (state_.out_of_range != 0) walk::scale(*this);
+    if (state_.end != 0) {
+      end(Status::not_finite, told_refusal_of_b);
       report_.residual_norm = report_.gradient_norm = report_.residual = report_.gradient =
           std::numeric_limits<double>::quiet_NaN();
       return false;
     }
-    if (!scales.holds(squared) && largest > 0) {
-      scale_ = static_cast<S>(std::exp2(-scales.exponent(largest)));
-      take_b();
-      squared = squared_row_norm(b_);
-    }
-    norm_of_b_ = std::sqrt(squared);
-    x_ = x;
-    if (scale_ != 1 ||
-        !fits_in_place<S>(FieldView<const S>(x), layout, matrix_->column_basis(), stream_)) {
+    norm_of_b_ = std::sqrt(state_.squared_b);
+    x_ = user_x_;
+    if (state_.scaled != 0 ||
+        !fits_in_place<S>(user_x_, layout, matrix_->column_basis(), stream_)) {
       if (!own_x_) own_x_.emplace(column_field_of(*matrix_));
-      permute<S>(x, own_x_->view, scale_, stream_);
+      permute<S>(user_x_, own_x_->view, static_cast<S>(state_.scale), stream_);
       x_ = own_x_->view;
     }
     return true;
+  }
+  void take_right_hand_side() {
+    if (!own_b_) own_b_.emplace(row_field_of(*matrix_));
+    permute<S>(user_b_, own_b_->view, static_cast<S>(state_.scale), stream_);
+    b_ = own_b_->view;
+    state_.squared_b = squared_row_norm(b_);
   }
 
   /// What runs multiply by until one has not helped. A run goes on until its own recurrence meets
@@ -221,18 +246,16 @@ class LsmrLoop {
                                     ? "the squares of the operator's numbers underflow"
                                     : "the squares of the operator's numbers overflow");
     } else if (!std::isfinite(gradient_) || !std::isfinite(norm_of_x_)) {
-      end(Status::not_finite, report_.iterations == 0
-                                  ? "the residual of the guess is not finite, or too large"
-                                  : "the iteration overflowed");
+      end(Status::not_finite, report_.iterations == 0 ? told_refusal_of_guess : told_overflow);
     } else if (gradient_ == 0 ||
                is_good(gradient_, residual_, static_cast<T>(options_.tolerance))) {
       end(Status::converged);
     } else if (fruitless > 0 && is_rounding(gradient_, residual_, fruitless > 1 ? most : some)) {
-      end(Status::accuracy_limit, "x is as good as its precision lets it be");
+      end(Status::accuracy_limit, told_accuracy_limit);
     } else if (is_over_) {
       return;  // by a limit
     } else if (fruitless > 1) {
-      end(Status::stagnated, "the true residual does not follow the recurrence");
+      end(Status::stagnated, told_stagnation);
     } else if (report_.iterations >= options_.max_iterations) {
       end(Status::iteration_limit);
     }
@@ -312,21 +335,15 @@ class LsmrLoop {
          is_rounding(gradient, residual, tenth) || !std::isfinite(gradient + residual))) {
       return false;
     }
-    const double now = elapsed();
-    const bool is_cancelled =
-        options_.observer &&
-        !options_.observer({{report_.iterations, relative_gradient(gradient, residual), now},
-                            relative_residual(residual)});
-    const device::LoopEnd wished = (*agreed_)(is_cancelled                 ? device::loop_cancelled
-                                              : now >= options_.time_limit ? device::loop_time
-                                                                           : device::loop_runs);
-    if (wished == device::loop_cancelled) {
-      end(Status::cancelled);
-    } else if (report_.iterations >= options_.max_iterations) {
-      end(Status::iteration_limit);
-    } else if (wished == device::loop_time) {
-      end(Status::time_limit);
-    }
+    const device::LoopEnd request = stop_->ask([&] {
+      return !options_.observer ||
+             options_.observer(
+                 {{report_.iterations, relative_gradient(gradient, residual), stop_->elapsed()},
+                  relative_residual(residual)});
+    });
+    const bool is_at_limit = report_.iterations >= options_.max_iterations;
+    const Status status = status_of_request(request, is_at_limit);
+    if (status != Status::converged) end(status);
     return !is_over_;
   }
 
@@ -339,27 +356,19 @@ class LsmrLoop {
     bytes_ += there + back + scalar * (u_.view.scalars() + passes * v_.view.scalars());
   }
 
-  /// Looks for numbers that were lost on the way to the caller's scale. x = 0 where it overflowed.
-  void look_at_unscaled(const FieldView<S>& x) {
-    const T residual = residual_, gradient = gradient_;
-    permute<S>(x, x_, scale_, stream_);
-    begin();
-    if (residual_ == residual && gradient_ == gradient && std::isfinite(norm_of_x_)) return;
-    const bool is_lost = !std::isfinite(residual_ + gradient_ + norm_of_x_);
-    if (is_lost) {
-      fill<S>(S(0), x_, stream_);
-      permute<S>(x_, x, S(1), stream_);
-      begin();
-    }
-    const bool was_solved = report_.solved();
+  /// x in the caller's scale lost digits, or all of them where it overflowed.
+  void judge_unscaled() {
+    const bool is_same = residual_ == last_.residual && gradient_ == last_.gradient;
+    if (is_same && std::isfinite(norm_of_x_)) return;
+    state_.lost = std::isfinite(residual_ + gradient_ + norm_of_x_) ? 0 : 1;
     const bool is_solution = is_good(gradient_, residual_, static_cast<T>(options_.tolerance));
-    if (is_lost || (was_solved && !is_solution)) {
-      end(Status::out_of_range, "the solution is too large or too small for these numbers");
+    if (state_.lost != 0 || (report_.solved() && !is_solution)) {
+      end(Status::out_of_range, told_loss_in_scale);
     }
   }
 
   void tell() {
-    const T back = T(1) / static_cast<T>(scale_);
+    const T back = state_.unscale;
     report_.gradient = relative_gradient(gradient_, residual_);
     report_.residual = norm_of_b_ > 0 ? report_.residual_norm / static_cast<double>(norm_of_b_) : 0;
     report_.residual_norm = static_cast<double>(static_cast<T>(report_.residual_norm) * back);
@@ -379,9 +388,10 @@ class LsmrLoop {
   std::optional<OperatorField<S>> low_;  // the part of u in the rows of d, with damping
   std::optional<OperatorField<S>> own_b_, own_x_;
   T damping_;
-  FieldView<const S> b_;
-  FieldView<S> x_;
-  S scale_ = 1;
+  FieldView<const S> b_, user_b_;
+  FieldView<S> x_, user_x_;
+  SolveGoal<T> goal_{.range = scale_range<S, T>()};
+  SolveState<T> state_{};  // of the scale
   LsmrRecurrence<T> recurrence_;
   T alpha_ = 0, beta_ = 0;
   T residual_ = 0, gradient_ = 0;  // of the last `begin`: true
@@ -389,8 +399,10 @@ class LsmrLoop {
   bool is_over_ = false;
   bool leaves_range_ = false;  // the squares of A* r / |r| do, in the last `begin`
   long long bytes_ = 0;
-  Clock::time_point start_;
-  AgreedEnd* agreed_ = nullptr;  // of the solve that goes on
+  struct {
+    T residual, gradient;
+  } last_{};                      // before x was in the caller's scale
+  StopRequests* stop_ = nullptr;  // of the solve that goes on
   LeastSquaresReport report_;
   LeastSquaresHistory history_, run_history_;  // the latter of the run that goes on
 };
