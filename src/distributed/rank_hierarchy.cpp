@@ -9,10 +9,9 @@
 
 #include "heddle/composed_preconditioner.hpp"
 #include "heddle/detail/reduction.hpp"
-#include "rank_cycle.hpp"
 #include "root_exchange.hpp"
 #include "rows_in_order.hpp"
-#include "solvers/multigrid/flexible_cycle.hpp"
+#include "solvers/multigrid/level_cycle.hpp"
 
 namespace heddle::detail {
 
@@ -211,7 +210,7 @@ void RankHierarchy<S>::smooth(std::size_t number) {
   if (options_.smoother == Smoother::l1_jacobi) {
     const WholeLevel* const whole = whole_level(number);
     level.by_norms = square_on(level, whole != nullptr ? &whole->norm_inverses : nullptr);
-    level.before = std::make_shared<RankInverse<S>>(level.by_norms);
+    level.before = std::make_shared<InverseOperator<S>>(level.by_norms);
   } else {
     const bool is_jacobi = options_.smoother == Smoother::jacobi;
     if (!is_jacobi) sweeps = 1;
@@ -258,30 +257,25 @@ void RankHierarchy<S>::smooth_by_colours(std::size_t number) {
   });
 }
 
-/// From the coarsest level up, as `Hierarchy` does.
 template <class S>
 void RankHierarchy<S>::make_cycle() {
-  using Parts = std::vector<std::shared_ptr<Preconditioner<S>>>;
   together(ranks_, [&] {
     const Level& last = levels_.back();
-    cycle_ = last.before;
-    if (last.before != last.after) {
-      cycle_ = std::make_shared<MultiplicativePreconditioner<S>>(*last.matrix,
-                                                                 Parts{last.before, last.after});
+    if (last.inverse) {
+      cycle_ = std::make_shared<InverseOperator<S>>(last.inverse);
+    } else {
+      cycle_ = cycle_of_smoothers<S>(*last.matrix, last.before, last.after);
     }
-    if (last.inverse) cycle_ = std::make_shared<RankInverse<S>>(last.inverse);
-    for (std::size_t l = levels_.size() - 1; l > 0; --l) {
-      const Level &fine = levels_[l - 1], &coarse = levels_[l];
-      if (options_.cycle == Cycle::w && l + 1 < levels_.size()) {
-        cycle_ = std::make_shared<MultiplicativePreconditioner<S>>(*coarse.matrix,
-                                                                   Parts{cycle_, cycle_});
-      }
-      if (options_.cycle == Cycle::k && l + 1 < levels_.size()) {
-        cycle_ = std::make_shared<FlexibleCycle<S>>(*coarse.matrix, cycle_);
-      }
-      cycle_ = std::make_shared<RankCycle<S>>(*fine.matrix, fine.before, fine.interpolate,
-                                              fine.restrict, cycle_, *coarse.matrix, fine.after);
-    }
+    cycle_ = compose_cycle<S>(
+        options_.cycle, levels_.size(), cycle_,
+        [&](std::size_t l) -> const LinearOperator<S>& { return *levels_[l].matrix; },
+        [&](std::size_t l, auto coarse) {
+          const Level& level = levels_[l];
+          return std::make_shared<LevelCycle<S>>(
+              *level.matrix, level.before,
+              typename LevelCycle<S>::Transfer{level.interpolate, level.restrict},
+              std::move(coarse), *levels_[l + 1].matrix, level.after);
+        });
   });
 }
 

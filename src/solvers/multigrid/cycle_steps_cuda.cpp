@@ -5,6 +5,7 @@
 
 #include "heddle/detail/product_cuda.hpp"
 #include "heddle/row_preconditioner.hpp"
+#include "level_cycle.hpp"
 
 namespace heddle::cuda {
 
@@ -134,7 +135,32 @@ void CycleSteps::smooth(int l, const Start& start, const void* base, void* out) 
   }
 }
 
-/// out = M r, see `LevelCycle`. `restricted` is the step that yields r from the finer level.
+/// Lists `cycle_level` of level l: out = M r, where z is a field of its own until it is smoothed
+/// again. `restricted` is the step that yields r from the finer level.
+struct CycleSteps::Listed {
+  CycleSteps& steps;
+  const CycleLevel& level;
+  int l;
+  Start from_r;
+  void* out;
+  void* z = steps.field(l);
+  void* rest = steps.field(l);
+  void* right = nullptr;
+  void* correction = nullptr;
+  PlacedStep* restriction = nullptr;
+
+  void smooth() { steps.smooth(l, from_r, nullptr, z); }
+  void subtract() { steps.add(l, *level.matrix, z, from_r.with, rest, -1); }
+  void restrict_rest() {
+    right = steps.field(l + 1);
+    correction = steps.field(l + 1);
+    restriction = &steps.add(l, *level.restricts, rest, nullptr, right, 1);
+  }
+  void solve_coarse() { steps.cycle(l + 1, right, correction, restriction); }
+  void interpolate() { steps.add(l, *level.interpolates, correction, z, z, 1); }
+  void smooth_again() { steps.smooth(l, {z, from_r.with, nullptr}, z, out); }
+};
+
 void CycleSteps::cycle(int l, const void* r, void* out, PlacedStep* restricted) {
   const CycleLevel& level = levels_[static_cast<std::size_t>(l)];
   if (level.inverse != nullptr) {
@@ -143,16 +169,7 @@ void CycleSteps::cycle(int l, const void* r, void* out, PlacedStep* restricted) 
   }
   const Start from_r{nullptr, r, restricted};
   if (level.interpolates == nullptr) return smooth(l, from_r, nullptr, out);
-  void* const z = field(l);
-  void* const rest = field(l);
-  smooth(l, from_r, nullptr, z);
-  add(l, *level.matrix, z, r, rest, -1);
-  void* const coarse_r = field(l + 1);
-  void* const correction = field(l + 1);
-  PlacedStep& restriction = add(l, *level.restricts, rest, nullptr, coarse_r, 1);
-  cycle(l + 1, coarse_r, correction, &restriction);
-  add(l, *level.interpolates, correction, z, z, 1);
-  smooth(l, {z, r, nullptr}, z, out);
+  detail::cycle_level(Listed{*this, level, l, from_r, out});
 }
 
 }  // namespace heddle::cuda

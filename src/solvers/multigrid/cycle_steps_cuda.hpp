@@ -35,6 +35,8 @@ class CycleSteps {
     PlacedStep* by;  // a step whose v is r, to be completed; null: a step of its own
   };
 
+  struct Listed;
+
   void* field(int level);
   PlacedStep& add(int level, const Product& product, const void* x, const void* with, void* y,
                   double sign);

@@ -8,11 +8,9 @@
 #include <utility>
 
 #include "coarse_inverse.hpp"
-#include "flexible_cycle.hpp"
-#include "heddle/composed_preconditioner.hpp"
 #include "heddle/config.hpp"
 #include "heddle/operator.hpp"
-#include "multigrid_parts.hpp"
+#include "level_cycle.hpp"
 #include "solvers/operators/operator_checks.hpp"
 #include "solvers/operators/operator_field.hpp"
 #include "solvers/operators/spectrum.hpp"
@@ -318,51 +316,41 @@ void Hierarchy<S>::solve(Level& level) {
   put_values(inverse, level.entry, *level.inverse);
 }
 
-/// Of a level and the cycle below it.
+/// The cycle of a level over that of the next one.
 template <class S>
-std::shared_ptr<Preconditioner<S>> Hierarchy<S>::make_level_cycle(Level& level) {
+std::shared_ptr<Preconditioner<S>> Hierarchy<S>::make_level_cycle(
+    Level& level, std::shared_ptr<Preconditioner<S>> coarse) {
   const LevelEntry<S>& of_p = level.number == 0 ? between_ : coarse_;
   if (level.first_numbers && has_number_rows(*level.interpolate, of_p.tiles) &&
       has_number_rows(*level.restrict, of_p.tiles)) {
     return std::make_shared<NumberCycle<S>>(*level.product, level.first_numbers,
                                             degree_of_polynomial(), level.jacobi,
-                                            *level.interpolate, *level.restrict, cycle_);
+                                            *level.interpolate, *level.restrict, std::move(coarse));
   }
   if (!level.before) make_polynomial(level, degree_of_polynomial(), 1);
-  return std::make_shared<LevelCycle<S>>(*level.product, level.before, *level.interpolate,
-                                         level.restrict, cycle_, level.after);
+  const SlicedOperator<S>& below = *levels_[static_cast<std::size_t>(level.number) + 1]->product;
+  return std::make_shared<LevelCycle<S>>(
+      *level.product, level.before,
+      typename LevelCycle<S>::Transfer{level.interpolate, level.restrict}, std::move(coarse), below,
+      level.after);
 }
 
-/// From the coarsest level up.
 template <class S>
 void Hierarchy<S>::make_cycle() {
   if constexpr (has_cuda) {
     if (make_cycle_of_steps()) return;
   }
-  using Parts = std::vector<std::shared_ptr<Preconditioner<S>>>;
-  for (std::size_t l = levels_.size(); l > 0; --l) {
-    Level& level = *levels_[l - 1];
-    if (l == levels_.size()) {
-      if (level.inverse) {
-        cycle_ = std::make_shared<InverseOperator<S>>(*level.inverse);
-      } else {
-        if (!level.before) make_polynomial(level, degree_of_polynomial(), 1);
-        cycle_ = level.before == level.after
-                     ? level.before
-                     : std::make_shared<MultiplicativePreconditioner<S>>(
-                           *level.product, Parts{level.before, level.after});
-      }
-      continue;
-    }
-    if (options_.cycle == Cycle::w && l + 1 < levels_.size()) {
-      cycle_ = std::make_shared<MultiplicativePreconditioner<S>>(*levels_[l]->product,
-                                                                 Parts{cycle_, cycle_});
-    }
-    if (options_.cycle == Cycle::k && l + 1 < levels_.size()) {
-      cycle_ = std::make_shared<FlexibleCycle<S>>(*levels_[l]->product, cycle_);
-    }
-    cycle_ = make_level_cycle(level);
+  Level& last = *levels_.back();
+  if (last.inverse) {
+    cycle_ = std::make_shared<InverseOperator<S>>(last.inverse);
+  } else {
+    if (!last.before) make_polynomial(last, degree_of_polynomial(), 1);
+    cycle_ = cycle_of_smoothers<S>(*last.product, last.before, last.after);
   }
+  cycle_ = compose_cycle<S>(
+      options_.cycle, levels_.size(), cycle_,
+      [&](std::size_t l) -> const LinearOperator<S>& { return *levels_[l]->product; },
+      [&](std::size_t l, auto coarse) { return make_level_cycle(*levels_[l], std::move(coarse)); });
 }
 
 template class Hierarchy<float>;

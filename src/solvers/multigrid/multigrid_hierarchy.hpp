@@ -183,7 +183,8 @@ class Hierarchy final : public Levels<S> {
   void solve(Level& level);
   std::span<const double> scales_below(const Level& level) const;
   bool is_solved(const Level& level) const;
-  std::shared_ptr<Preconditioner<S>> make_level_cycle(Level& level);
+  std::shared_ptr<Preconditioner<S>> make_level_cycle(Level& level,
+                                                      std::shared_ptr<Preconditioner<S>> coarse);
   void make_cycle();
   bool make_cycle_of_steps();
   long long host_bytes(const Level& level) const;

@@ -3,8 +3,8 @@
 #include <vector>
 
 #include "heddle/composed_preconditioner.hpp"
+#include "level_cycle.hpp"
 #include "multigrid_hierarchy.hpp"
-#include "multigrid_parts.hpp"
 #include "solvers/operators/spectrum.hpp"
 #include "solvers/preconditioners/chebyshev_numbers.hpp"
 #include "solvers/tiles/level_spectrum.hpp"
@@ -125,7 +125,7 @@ void Hierarchy<S>::smooth_by_norms(Level& level) {
     level.by_norms = make_operator(level.norms.pattern.view(level.matrix.rows()), level.entry.table,
                                    basis, basis);
     level.before = level.after =
-        repeated(level, std::make_shared<InverseOperator<S>>(*level.by_norms), options_.degree);
+        repeated(level, std::make_shared<InverseOperator<S>>(level.by_norms), options_.degree);
   }
   invert_diagonal(level.norms, level.norm_inverses.values, scratch_, host_.stream());
   put_values(level.norm_inverses, level.entry, *level.by_norms);

@@ -10,7 +10,7 @@
 #include "heddle/detail/product_cpu.hpp"
 #include "heddle/detail/sliced_jacobi.hpp"
 #include "heddle/vector_operations.hpp"
-#include "multigrid_parts.hpp"
+#include "level_cycle.hpp"
 #include "solvers/preconditioners/chebyshev_numbers.hpp"
 #include "solvers/tiles/entry_tiles.hpp"
 #include "solvers/tiles/number_rows.hpp"
@@ -32,8 +32,8 @@ bool has_number_rows(const SlicedOperator<S>& matrix, const EntryTiles& tiles) {
 template <class S>
 using FirstNumbers = std::array<Coefficient<Ring::real, S>, 4>;
 
-/// A `LevelCycle` of that polynomial over Jacobi, and its bits: in seven walks in place of 19 for
-/// degree 1.
+/// A `LevelCycle` of that polynomial over Jacobi, with its bits, in seven passes over the rows in
+/// place of 19 for degree 1.
 template <class S>
 class NumberCycle final : public Preconditioner<S> {
  public:
@@ -71,64 +71,94 @@ class NumberCycle final : public Preconditioner<S> {
       throw Error(ErrorKind::size_mismatch,
                   "multigrid: the fields differ in layout; copy one first");
     }
-    const FirstNumbers<S>& numbers = *numbers_;
-    const S first = numbers[1].real(), kept = numbers[2].real(), added = numbers[3].real();
-    const FieldView<S>&rest = rest_.view, &start = start_.view;
-    const auto subtract = [](const S* from, const S* sums, S* to, Index count) {
-      run_widely<S>([=] {
-        for (Index i = 0; i < count; ++i) to[i] = from[i] - sums[i];
-      });
-    };
-    // to = first D^-1 from
-    const auto begin_smoothing = [&](const FieldView<const S>& from, const FieldView<S>& to,
-                                     Index begin, Index end) {
-      jacobi_->apply_rows(from, to, begin, end);
-      run_widely<S>([=] {
-        for (Index i = begin; i < end; ++i) to.data[i] *= first;
-      });
-    };
-    const FieldView<S>& smoothed = degree_ == 0 ? z : start;
-    for_each_product_group(groups_of(r.size), r.size, {}, stream, [&](Index group) {
-      const Offset begin = Offset(group) * rows_of_group;
-      begin_smoothing(r, smoothed, static_cast<Index>(begin),
-                      static_cast<Index>(std::min<Offset>(r.size, begin + rows_of_group)));
-    });
-    if (degree_ == 1) {
-      multiply(matrix_, start, stream, [&](Index begin, Index end, const S* sums) {
-        subtract(r.data + begin, sums, rest.data + begin, end - begin);
-        jacobi_->apply_rows(rest, z, begin, end);
-        run_widely<S>([=, &z] {
-          for (Index i = begin; i < end; ++i) z.data[i] = z.data[i] * added + start.data[i] * kept;
-        });
-      });
-    }
-    multiply(matrix_, z, stream, [&](Index begin, Index end, const S* sums) {
-      subtract(r.data + begin, sums, rest.data + begin, end - begin);
-    });
-    multiply(restrict_, rest, stream, [&](Index begin, Index end, const S* sums) {
-      std::copy(sums, sums + (end - begin), right_.view.data + begin);
-    });
-    coarse_->apply(right_.view, correction_.view, stream);
-    multiply(interpolate_, correction_.view, stream, [&](Index begin, Index end, const S* sums) {
-      for (Index i = begin; i < end; ++i) z.data[i] += sums[i - begin];
-    });
-    multiply(matrix_, z, stream, [&](Index begin, Index end, const S* sums) {
-      subtract(r.data + begin, sums, rest.data + begin, end - begin);
-      begin_smoothing(rest, start, begin, end);
-    });
-    if (degree_ == 0) return axpby<S>(S(1), start, S(1), z, stream);
-    multiply(matrix_, start, stream, [&](Index begin, Index end, const S* sums) {
-      subtract(rest.data + begin, sums, rest.data + begin, end - begin);
-      jacobi_->apply_rows(rest, rest, begin, end);
-      run_widely<S>([=, &z] {
-        for (Index i = begin; i < end; ++i) {
-          z.data[i] += rest.data[i] * added + start.data[i] * kept;
-        }
-      });
-    });
+    cycle_level(Steps{*this, r, z, stream});
   }
 
  private:
+  struct Steps {
+    const NumberCycle& level;
+    const FieldView<const S>& r;
+    const FieldView<S>& z;
+    const Stream& stream;
+    S first = (*level.numbers_)[1].real();
+    S kept = (*level.numbers_)[2].real();
+    S added = (*level.numbers_)[3].real();
+
+    bool is_of_degree_0() const { return level.degree_ == 0; }
+    const FieldView<S>& rest() const { return level.rest_.view; }
+    const FieldView<S>& start() const { return level.start_.view; }
+
+    void smooth() const {
+      const FieldView<S>& smoothed = is_of_degree_0() ? z : start();
+      for_each_product_group(groups_of(r.size), r.size, {}, stream, [&](Index group) {
+        const Offset begin = Offset(group) * rows_of_group;
+        begin_smoothing(r, smoothed, static_cast<Index>(begin),
+                        static_cast<Index>(std::min<Offset>(r.size, begin + rows_of_group)));
+      });
+      if (is_of_degree_0()) return;
+      level.multiply(level.matrix_, start(), stream, [&](Index begin, Index end, const S* sums) {
+        subtract(r, sums, begin, end);
+        level.jacobi_->apply_rows(rest(), z, begin, end);
+        S* const to = z.data;
+        const S *const from = start().data, more = added, old = kept;
+        run_widely<S>([=] {
+          for (Index i = begin; i < end; ++i) to[i] = to[i] * more + from[i] * old;
+        });
+      });
+    }
+    void subtract() const {
+      level.multiply(level.matrix_, z, stream,
+                     [&](Index begin, Index end, const S* sums) { subtract(r, sums, begin, end); });
+    }
+    void restrict_rest() const {
+      level.multiply(level.restrict_, rest(), stream, [&](Index begin, Index end, const S* sums) {
+        std::copy(sums, sums + (end - begin), level.right_.view.data + begin);
+      });
+    }
+    void solve_coarse() const {
+      level.coarse_->apply(level.right_.view, level.correction_.view, stream);
+    }
+    void interpolate() const {
+      level.multiply(level.interpolate_, level.correction_.view, stream,
+                     [&](Index begin, Index end, const S* sums) {
+                       for (Index i = begin; i < end; ++i) z.data[i] += sums[i - begin];
+                     });
+    }
+    void smooth_again() const {
+      level.multiply(level.matrix_, z, stream, [&](Index begin, Index end, const S* sums) {
+        subtract(r, sums, begin, end);
+        begin_smoothing(rest(), start(), begin, end);
+      });
+      if (is_of_degree_0()) return axpby<S>(S(1), start(), S(1), z, stream);
+      level.multiply(level.matrix_, start(), stream, [&](Index begin, Index end, const S* sums) {
+        subtract(rest(), sums, begin, end);
+        level.jacobi_->apply_rows(rest(), rest(), begin, end);
+        S* const to = z.data;
+        const S *const last = rest().data, *const from = start().data, more = added, old = kept;
+        run_widely<S>([=] {
+          for (Index i = begin; i < end; ++i) to[i] += last[i] * more + from[i] * old;
+        });
+      });
+    }
+
+    /// rest = from - A x in rows whose sums are those of A x.
+    void subtract(const FieldView<const S>& from, const S* sums, Index begin, Index end) const {
+      const S* const minuend = from.data + begin;
+      S* const to = rest().data + begin;
+      run_widely<S>([=, count = end - begin] {
+        for (Index i = 0; i < count; ++i) to[i] = minuend[i] - sums[i];
+      });
+    }
+    /// to = first D^-1 from
+    void begin_smoothing(const FieldView<const S>& from, const FieldView<S>& to, Index begin,
+                         Index end) const {
+      level.jacobi_->apply_rows(from, to, begin, end);
+      run_widely<S>([numbers = to.data, factor = first, begin, end] {
+        for (Index i = begin; i < end; ++i) numbers[i] *= factor;
+      });
+    }
+  };
+
   /// `finish(begin, end, sums)` of A x for parts of its rows.
   template <class Finish>
   void multiply(const SlicedOperator<S>& matrix, const FieldView<const S>& x, const Stream& stream,

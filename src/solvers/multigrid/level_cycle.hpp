@@ -1,0 +1,176 @@
+// The cycle of a multigrid: its text for one level, which products of numbers (number_cycle.hpp)
+// and steps on a GPU (cycle_steps_cuda.cpp) execute too, its execution by operators, whose rows
+// ranks may share, and the V-, W- and K-cycles that levels are composed to.
+#pragma once
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "flexible_cycle.hpp"
+#include "heddle/composed_preconditioner.hpp"
+#include "heddle/multigrid.hpp"
+#include "heddle/preconditioner.hpp"
+#include "solvers/operators/applies_in_graph.hpp"
+#include "solvers/operators/operator_checks.hpp"
+#include "solvers/operators/operator_field.hpp"
+#include "solvers/preconditioners/preconditioner_fields.hpp"
+
+namespace heddle::detail {
+
+/// z = M r of a level: `on` executes each line for its r and z.
+template <class On>
+void cycle_level(On&& on) {
+  on.smooth();         // z = B r
+  on.subtract();       // rest = r - A z
+  on.restrict_rest();  // right = P* rest
+  on.solve_coarse();   // correction = M right, by the cycle of the next coarser level
+  on.interpolate();    // z += P correction
+  on.smooth_again();   // z += C (r - A z), where C is the adjoint of B
+}
+
+/// An operator that is M^-1.
+template <class S>
+class InverseOperator final : public Preconditioner<S> {
+ public:
+  explicit InverseOperator(std::shared_ptr<const LinearOperator<S>> inverse)
+      : inverse_(std::move(inverse)) {}
+
+  std::optional<FieldShape> shape() const override { return shape_of<S>(*inverse_); }
+  bool is_capturable() const override {
+    return inverse_->device().on_gpu() && applies_in_graph<S>(*inverse_);
+  }
+  long long bytes_of_application() const override {
+    return inverse_->bytes_of_product() - 2 * bytes_of_field<S>(*inverse_);
+  }
+  void apply(const FieldView<const S>& r, const FieldView<S>& z,
+             const Stream& stream) const override {
+    inverse_->apply(S(1), r, S(0), z, stream);
+  }
+
+ private:
+  std::shared_ptr<const LinearOperator<S>> inverse_;
+};
+
+template <class S>
+class LevelCycle final : public Preconditioner<S> {
+ public:
+  /// The operators between a level and the next coarser one.
+  struct Transfer {
+    std::shared_ptr<const LinearOperator<S>> interpolates, restricts;
+  };
+
+  /// `before` and `after` smooth: B and C.
+  LevelCycle(const LinearOperator<S>& matrix, std::shared_ptr<Preconditioner<S>> before,
+             Transfer transfer, std::shared_ptr<Preconditioner<S>> coarse,
+             const LinearOperator<S>& coarse_matrix, std::shared_ptr<Preconditioner<S>> after)
+      : matrix_(matrix),
+        transfer_(std::move(transfer)),
+        before_(std::move(before)),
+        coarse_(std::move(coarse)),
+        after_(std::move(after)),
+        share_(matrix.device().stream().share),
+        coarse_share_(coarse_matrix.device().stream().share),
+        rest_(row_field_of<S>(matrix)),
+        smoothed_(row_field_of<S>(matrix)),
+        right_(column_field_of<S>(*transfer_.interpolates)),
+        correction_(column_field_of<S>(*transfer_.interpolates)) {}
+
+  std::optional<FieldShape> shape() const override { return shape_of<S>(*matrix_); }
+  bool is_constant() const override { return coarse_->is_constant(); }
+  bool is_capturable() const override {
+    return matrix_->device().on_gpu() && applies_in_graph<S>(matrix_->iterated()) &&
+           applies_in_graph<S>(*transfer_.interpolates) &&
+           applies_in_graph<S>(*transfer_.restricts) && before_->is_capturable() &&
+           coarse_->is_capturable() && after_->is_capturable();
+  }
+  long long bytes_of_application() const override {
+    // The smoothers' r and z, two copies that products subtract from, a field that the
+    // interpolation adds to, and z += C (r - A z): 14 passes, of which r and z are the caller's.
+    const long long coarse = static_cast<long long>(right_.scalars.size() * sizeof(S));
+    return before_->bytes_of_application() + after_->bytes_of_application() +
+           2 * matrix_->iterated().bytes_of_product() + transfer_.interpolates->bytes_of_product() +
+           transfer_.restricts->bytes_of_product() + coarse_->bytes_of_application() + 2 * coarse +
+           12 * bytes_of_field<S>(*matrix_);
+  }
+  void apply(const FieldView<const S>& r, const FieldView<S>& z,
+             const Stream& stream) const override {
+    check_fields(r, z, rest_.view, "multigrid");
+    cycle_level(Steps{*this, r, z, with_share(stream, share_), with_share(stream, coarse_share_)});
+  }
+
+ private:
+  struct Steps {
+    const LevelCycle& level;
+    const FieldView<const S>& r;
+    const FieldView<S>& z;
+    Stream stream, on_coarse;
+
+    void smooth() const { level.before_->apply(r, z, stream); }
+    void subtract() const {
+      axpby<S>(S(1), r, S(0), level.rest_.view, stream);
+      level.matrix_->iterated().apply(S(-1), z, S(1), level.rest_.view, stream);
+    }
+    void restrict_rest() const {
+      level.transfer_.restricts->apply(S(1), level.rest_.view, S(0), level.right_.view, on_coarse);
+    }
+    void solve_coarse() const {
+      level.coarse_->apply(level.right_.view, level.correction_.view, on_coarse);
+    }
+    void interpolate() const {
+      level.transfer_.interpolates->apply(S(1), level.correction_.view, S(1), z, stream);
+    }
+    void smooth_again() const {
+      subtract();
+      level.after_->apply(level.rest_.view, level.smoothed_.view, stream);
+      axpby<S>(S(1), level.smoothed_.view, S(1), z, stream);
+    }
+  };
+
+  /// Sums on a level are over the rows of that level.
+  static Stream with_share(const Stream& stream, RowShare* share) {
+    Stream own = stream;
+    own.share = share;
+    return own;
+  }
+
+  OperatorReference<S> matrix_;
+  Transfer transfer_;
+  std::shared_ptr<Preconditioner<S>> before_, coarse_, after_;
+  RowShare *share_, *coarse_share_;  // null where no ranks share the rows
+  OperatorField<S> rest_, smoothed_, right_, correction_;
+};
+
+/// The cycle of a coarsest level that is smoothed.
+template <class S>
+std::shared_ptr<Preconditioner<S>> cycle_of_smoothers(const LinearOperator<S>& matrix,
+                                                      std::shared_ptr<Preconditioner<S>> before,
+                                                      std::shared_ptr<Preconditioner<S>> after) {
+  if (before == after) return before;
+  return std::make_shared<MultiplicativePreconditioner<S>>(
+      matrix, std::vector{std::move(before), std::move(after)});
+}
+
+/// The cycle of `levels` levels, from the coarsest one's up. `matrix_of(l)` is the matrix of level
+/// l, and `level_cycle(l, coarse)` the cycle of level l over that of the next coarser one, which a
+/// W-cycle applies twice, and a K-cycle as the directions of a Krylov method.
+template <class S, class MatrixOf, class LevelCycleOf>
+std::shared_ptr<Preconditioner<S>> compose_cycle(Cycle kind, std::size_t levels,
+                                                 std::shared_ptr<Preconditioner<S>> cycle,
+                                                 const MatrixOf& matrix_of,
+                                                 const LevelCycleOf& level_cycle) {
+  for (std::size_t l = levels - 1; l > 0; --l) {
+    const bool is_coarsest = l + 1 == levels;
+    if (kind == Cycle::w && !is_coarsest) {
+      cycle = std::make_shared<MultiplicativePreconditioner<S>>(matrix_of(l),
+                                                                std::vector{cycle, cycle});
+    }
+    if (kind == Cycle::k && !is_coarsest) {
+      cycle = std::make_shared<FlexibleCycle<S>>(matrix_of(l), std::move(cycle));
+    }
+    cycle = level_cycle(l - 1, std::move(cycle));
+  }
+  return cycle;
+}
+
+}  // namespace heddle::detail
