@@ -1,5 +1,6 @@
-// Sparse approximate inverses as preconditioners: applied by products, set up by a small dense
-// system for each row, where the operator's values are. The pattern comes from the CPU.
+// Sparse approximate inverses as preconditioners. They are applied as products and set up by one
+// small dense system per row, on the device that holds the operator's values. The pattern is
+// computed on the CPU.
 #pragma once
 
 #include <memory>
@@ -16,8 +17,8 @@ namespace detail {
 template <class S>
 class InverseParts;
 
-/// What both approximate inverses are to a solver. Copies share the inverse and a field that it
-/// works in; solvers that run at once need one each.
+/// The interface that both approximate inverses present to a solver. Copies share the inverse and a
+/// work field; solvers that run at once need one each.
 template <class S>
 class HEDDLE_EXPORT ApproximateInverse : public Preconditioner<S> {
  public:
@@ -25,11 +26,12 @@ class HEDDLE_EXPORT ApproximateInverse : public Preconditioner<S> {
   /// Throws `Error` (size_mismatch) for fields that are not the operator's.
   void apply(const FieldView<const S>& r, const FieldView<S>& z,
              const Stream& stream) const override;
-  /// Computes the inverse anew where the operator has new values. The pattern stays, and so does
-  /// the memory on the device. Throws `Error` (singular) as the constructor; on a GPU the inverse
-  /// is then of no use until a refresh succeeds.
+  /// Recomputes the inverse if the operator has new values. The pattern stays, and so does the
+  /// memory on the device. Throws `Error` (singular) like the constructor; on a GPU the inverse is
+  /// then unusable until a refresh succeeds.
   void refresh() override;
-  /// True on a GPU: an enqueued solve computes the inverse of the values that the matrix has then.
+  /// True on a GPU: an enqueued solve computes the inverse from the values that the matrix has
+  /// then.
   bool refreshes_in_graph() const override;
   void queue_refresh(Index* singular_row, const Stream& stream) override;
   bool is_capturable() const override;
@@ -56,17 +58,17 @@ extern template class ApproximateInverse<long double>;
 template <class S>
 class HEDDLE_EXPORT Fsai final : public detail::ApproximateInverse<S> {
  public:
-  /// `matrix` is an operator over sliced storage, of which it keeps a handle. `power` is 1 to 4. It
-  /// reads the entries on and above the diagonal. Throws `Error`: usage for another power,
+  /// `matrix` is an operator over sliced storage; a handle to it is kept. `power` is 1 to 4. Only
+  /// the entries on and above the diagonal are read. Throws `Error`: usage for another power,
   /// unsupported for an entry without adjoint or inverse, size_mismatch for a matrix that is not
-  /// square, singular with the first row, counted from 0 in the user's order, that lacks its
-  /// diagonal entry, has a pivot that is not positive or overflows the stored scalars, memory where
-  /// the inverse does not fit. Set-up time is bounded: unsupported are rows whose dense systems
-  /// take many minutes, on all threads together, or one row on its thread: of more than 12599 real
-  /// numbers, 7937 complex ones or 5000 quaternions.
+  /// square, singular with the first row (counted from 0 in the user's order) that lacks its
+  /// diagonal entry or has a pivot that is not positive or overflows the stored scalars, memory
+  /// where the inverse does not fit. Set-up time is bounded: a matrix is unsupported if its dense
+  /// systems would take many minutes, on all threads together or for one row on its thread, that
+  /// is, a row of more than 12599 real numbers, 7937 complex ones or 5000 quaternions.
   explicit Fsai(const detail::SlicedOperator<S>& matrix, int power = 1);
 
-  /// Between real numbers it is symmetric too, which no method asks of it.
+  /// Over real numbers it is symmetric too, but no method requires that.
   bool is_symmetric() const override { return false; }
 
   /// G and G*, in the operator's basis and layout.
@@ -80,7 +82,7 @@ class HEDDLE_EXPORT Fsai final : public detail::ApproximateInverse<S> {
 template <class S>
 class HEDDLE_EXPORT Isai final : public detail::ApproximateInverse<S> {
  public:
-  /// As `Fsai`, for entries without an adjoint too. Throws `Error` (singular) with the first row
+  /// Like `Fsai`, also for entries without an adjoint. Throws `Error` (singular) with the first row
   /// that lacks its diagonal entry or whose local matrix has no inverse.
   explicit Isai(const detail::SlicedOperator<S>& matrix, int power = 1);
 

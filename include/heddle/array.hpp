@@ -14,14 +14,14 @@
 namespace heddle {
 
 namespace detail {
-/// Copies on a GPU's stream from or to host or device; the host's side is free when this returns.
+/// Copies on a GPU's stream between host and device; the host's side is free when this returns.
 HEDDLE_EXPORT void copy_bytes(void* to, const void* from, std::size_t bytes, const Stream& stream);
-/// Sets bytes by the team that will use the pages, which places each page near its thread.
+/// Sets bytes with the team that will use the pages, which places each page near its thread.
 HEDDLE_EXPORT void fill_bytes(void* data, int byte, std::size_t bytes, const Stream& stream);
 }  // namespace detail
 
 template <class T>
-class UnsetArray;  // of the library's own
+class UnsetArray;  // internal to the library
 
 /// Elements can be read and written one by one only in the host's memory. A moved-from array is
 /// empty.
@@ -32,7 +32,7 @@ class HEDDLE_EXPORT Array {
  public:
   Array() = default;
 
-  /// `size` values, all of whose bytes are `byte`. Throws `Error` (memory) where they do not fit.
+  /// `size` values, with every byte set to `byte`. Throws `Error` (memory) if they do not fit.
   explicit Array(std::size_t size, const Device& device = Device::cpu(), int byte = 0) : Array() {
     allocate(size, device);
     if (size_ == 0) return;

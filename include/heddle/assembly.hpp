@@ -1,7 +1,7 @@
 // Finite element assembly as a product of a sparse matrix: each entry of the global matrix is the
 // sum of a row of element contributions, in the order of the kernel that multiplies by the matrix
-// (Wong, Kuhl, Darve 2015, section 4). No atomics, no colours: a sum has one owner and one order,
-// so that every number of threads yields the same bits.
+// (Wong, Kuhl, Darve 2015, section 4). No atomics, no colours: each sum has one owner and one
+// order, so that any number of threads yields the same bits.
 #pragma once
 
 #include <algorithm>
@@ -23,7 +23,7 @@ namespace heddle {
 
 namespace detail {
 
-/// Numbers of elements that an array holds, as a kernel of an assembly.
+/// Element values held in an array, presented as a kernel of an assembly.
 template <class T, class S>
 struct GivenElementValues {
   ElementNumbering numbering;
@@ -40,7 +40,7 @@ struct GivenElementValues {
   HEDDLE_INLINE T vector(Offset e, int a) const { return load(numbering.place(e, a)); }
 };
 
-/// Entries of elements whose codes count them in the array.
+/// Element entries that their codes index directly in the array.
 template <class E>
 struct CountedElementEntries {
   const stored_scalar_t<E>* data;
@@ -54,7 +54,7 @@ struct TermOf<CountedElementEntries<E>> {
   using type = E;
 };
 
-/// The text of sums over E by a kernel of the user's, from those of both.
+/// The text of sums over E by a user's kernel, made from the texts of both.
 template <class E, class Kernel>
 EntryText text_of_sums(const char* sums) {
   EntryText text = entry_text_of<E>::text(), kernel = entry_text_of<Kernel>::text();
@@ -91,9 +91,9 @@ struct entry_text_of<TileSums<Sums>> {
 }  // namespace detail
 
 /// Sums the matrices of elements into an `Operator<E>`, where it stores its entries, and vectors of
-/// elements into fields of its row basis. Made once for a mesh; afterwards nothing is allocated but
-/// for values that a GPU takes from the host's memory. A handle: copies share the lists and the
-/// matrix. Entries that are encoded have no sum, and do not compile.
+/// elements into fields of its row basis. It is made once for a mesh; afterwards nothing is
+/// allocated, except for values that a GPU takes from the host's memory. A handle: copies share the
+/// lists and the matrix. Encoded entries have no sum, and do not compile.
 template <class E>
 class HEDDLE_EXPORT Assembly {
   static_assert(check_entry<E>());
@@ -105,22 +105,23 @@ class HEDDLE_EXPORT Assembly {
   using vector = result_entry_t<E>;
   using vector_scalar = typename vector::scalar;
 
-  /// Makes the matrix, of zeros. Without a basis the plan's is made. Throws as `element_pattern`
-  /// and `Operator`.
+  /// Makes the matrix, filled with zeros. Without a basis, the plan's is made. Throws like
+  /// `element_pattern` and `Operator`.
   Assembly(const ElementsView& elements, const Plan& plan, const Device& device = Device::cpu(),
            const std::shared_ptr<const Basis>& basis = nullptr)
       : Assembly(element_pattern(elements), plan, device, basis) {}
   Assembly(const ElementPattern& pattern, const Plan& plan, const Device& device = Device::cpu(),
            const std::shared_ptr<const Basis>& basis = nullptr)
       : Assembly(pattern, zeros(pattern, plan, device, basis)) {}
-  /// Into a matrix that was built on the pattern, under any plan. Throws `Error` (size_mismatch)
-  /// for one that was not.
+  /// Assembles into a matrix that was built on the pattern, under any plan. Throws `Error`
+  /// (size_mismatch) for one that was not.
   Assembly(const ElementPattern& pattern, Operator<E> matrix)
       : matrix_(std::move(matrix)),
         map_(std::make_shared<detail::AssemblyMap>(pattern, matrix_.pattern(), matrix_.device(),
                                                    sizeof(E))) {}
 
-  /// By the same lists into a matrix of its own, of zeros: a mass matrix beside a stiffness.
+  /// Another assembly with the same lists and a zero matrix of its own: a mass matrix along with a
+  /// stiffness matrix.
   Assembly another() const {
     Assembly made = *this;
     made.matrix_ = Operator<E>(matrix_, zeros(matrix_.pattern().entries));
@@ -131,14 +132,14 @@ class HEDDLE_EXPORT Assembly {
   const Operator<E>& matrix() const { return matrix_; }
   /// Bytes of the lists.
   long long memory() const { return map().bytes(); }
-  /// Where element values are under `ElementOrder::by_row`, in the matrix's memory: those of the
-  /// pair (a, b) of element e begin at E::components (place[e n + a] + b) where all elements have n
-  /// corners, and else at E::components (place[first[e] + a] + b).
+  /// Where element values lie under `ElementOrder::by_row`, in the matrix's memory: those of the
+  /// pair (a, b) of element e begin at E::components (place[e n + a] + b) if all elements have n
+  /// corners, otherwise at E::components (place[first[e] + a] + b).
   std::span<const unsigned> row_places() const { return map().row_places(); }
 
   /// K = the sum of the elements' matrices, `E::components` scalars for each pair of corners, in
-  /// the memory of host or device. New values for the matrix as `Operator::update_values`. Throws
-  /// `Error` (size_mismatch) for another number of scalars.
+  /// the memory of host or device. The matrix gets new values as in `Operator::update_values`.
+  /// Throws `Error` (size_mismatch) for another number of scalars.
   void assemble(std::span<const scalar> element_values,
                 ElementOrder order = ElementOrder::by_element) {
     detail::check_element_values(map().entry_numbers(order), E::components, element_values.size());
@@ -158,8 +159,8 @@ class HEDDLE_EXPORT Assembly {
     matrix_.values_changed();
   }
 
-  /// The sum of the elements' vectors, as many scalars for each corner as a row of y = A x has,
-  /// into a field in the matrix's row basis and memory. Throws `Error` (size_mismatch) for another
+  /// The sum of the elements' vectors, each corner having as many scalars as a row of y = A x, into
+  /// a field in the matrix's row basis and memory. Throws `Error` (size_mismatch) for another
   /// number of scalars or another field.
   void assemble_vector(std::span<const vector_scalar> element_vectors,
                        const FieldView<vector_scalar>& field,
@@ -176,7 +177,7 @@ class HEDDLE_EXPORT Assembly {
     }
   }
 
-  /// What `assemble_with` and `assemble_vector_with` run.
+  /// The passes that `assemble_with` and `assemble_vector_with` run.
   template <class Kernel>
   detail::AssembleEntries<E, Kernel> entry_pass(const Kernel& kernel) {
     const SlicedPattern& pattern = matrix_.pattern();
@@ -237,12 +238,12 @@ inline namespace with_kernels {
 inline namespace without_kernels {
 #endif
 
-/// K = the sum of what `kernel.entry(e, a, b)` returns for corners a and b of element e: no matrix
-/// of an element is written to memory. It returns an E, or what has a neutral `T{}` and an
-/// `add(sum, T)`; then `kernel.finish(sum, place)` makes an E of the sum, as a kernel may do also
-/// to hold rows and columns fixed. The kernel is copied to a GPU byte by byte. It runs there from
-/// files that nvcc compiles, and from all others if HEDDLE_KERNEL names its header: compiled at
-/// the first call, with errors as `for_each_on` has them.
+/// K = the sum of the values that `kernel.entry(e, a, b)` returns for corners a and b of element e:
+/// no element matrix is written to memory. It returns an E, or a type T with a neutral `T{}` and an
+/// `add(sum, T)`; then `kernel.finish(sum, place)` makes an E of the sum. A kernel may also define
+/// `finish` to hold rows and columns fixed. The kernel is copied to a GPU byte by byte. It runs
+/// there from files that nvcc compiles, and from all others if HEDDLE_KERNEL names its header: it
+/// is then compiled at the first call, with the same errors as in `for_each_on`.
 template <class E, class Kernel>
 void assemble_with(Assembly<E>& assembly, const Kernel& kernel) {
   const auto pass = assembly.entry_pass(kernel);
@@ -271,9 +272,9 @@ void assemble_with(Assembly<E>& assembly, const Kernel& kernel) {
   assembly.matrix().values_changed();
 }
 
-/// The sum of what `kernel.vector(e, a)` returns for corner a of element e, into a field as
-/// `Assembly::assemble_vector` takes it. It returns a vector of the rows, or something else that
-/// `kernel.finish(sum, row)` makes one of. On a GPU as `assemble_with`.
+/// The sum of the values that `kernel.vector(e, a)` returns for corner a of element e, into a field
+/// like that of `Assembly::assemble_vector`. It returns a vector of the rows, or another type that
+/// `kernel.finish(sum, row)` turns into one. On a GPU, the same holds as for `assemble_with`.
 template <class E, class Kernel>
 void assemble_vector_with(const Assembly<E>& assembly, const Kernel& kernel,
                           const FieldView<typename Assembly<E>::vector_scalar>& field) {

@@ -15,7 +15,7 @@ class HEDDLE_EXPORT Basis {
   /// The user's own order of `size` rows.
   static std::shared_ptr<const Basis> natural(Index size);
 
-  /// Position i holds the user's row `user_row[i]`; throws unless that is a permutation.
+  /// Position i holds the user's row `user_row[i]`; throws unless `user_row` is a permutation.
   static std::shared_ptr<const Basis> from_order(Array<Index> user_row, const Device& device);
 
   /// The basis of `plan` on this pattern: its order, then the sort by length within windows
@@ -39,7 +39,7 @@ class HEDDLE_EXPORT Basis {
   }
 
   /// The same two arrays where kernels of `device` can read them; the first call for a GPU copies
-  /// them. Null for the natural order.
+  /// them there. Null for the natural order.
   const Index* user_rows_on(const Device& device) const { return on(device).user_row; }
   const Index* positions_on(const Device& device) const { return on(device).position; }
 
@@ -62,7 +62,7 @@ class HEDDLE_EXPORT Basis {
   std::shared_ptr<OnGpus> on_gpus_;  // made with the order; null for the natural one
 };
 
-/// True where both number rows alike.
+/// True if both number the rows the same way.
 HEDDLE_EXPORT bool same_basis(const Basis& a, const Basis& b);
 
 /// The user's rows in the storage order of `plan`, in the memory of `device`, for `Basis::make` and

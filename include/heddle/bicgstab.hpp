@@ -6,16 +6,16 @@
 
 namespace heddle {
 
-/// Runs in the coefficients of the operator's plan: real for every entry (then it equals BiCGStab
-/// on the real expansion), or those of the entry's ring. In the quaternion form omega stays real,
-/// since only then v -> v - A v omega is linear over quaternions from the right.
+/// Runs in the coefficients of the operator's plan: real ones for every entry (then it equals
+/// BiCGStab on the real expansion), or those of the entry's ring. In the quaternion form omega
+/// stays real, because only then is v -> v - A v omega linear over quaternions from the right.
 template <class S>
 class HEDDLE_EXPORT BiCGStab final : public KrylovSolver<S> {
  public:
   explicit BiCGStab(OperatorReference<S> matrix, SolverOptions options = {})
       : BiCGStab(std::move(matrix), nullptr, std::move(options)) {}
 
-  /// Takes the preconditioner: one of ours, or any class derived from `Preconditioner<S>`.
+  /// Takes the preconditioner: one of the library's, or any class derived from `Preconditioner<S>`.
   template <class P>
     requires std::is_base_of_v<Preconditioner<S>, P>
   BiCGStab(OperatorReference<S> matrix, P preconditioner, SolverOptions options = {})

@@ -1,4 +1,4 @@
-// BiCGStab(2), preconditioned from the right, where BiCGStab stalls.
+// BiCGStab(2), preconditioned from the right, for systems on which BiCGStab stalls.
 #pragma once
 
 #include "heddle/export.hpp"
@@ -6,17 +6,17 @@
 
 namespace heddle {
 
-/// Each iteration is two steps of BiCG and a polynomial of degree 2 that minimises the residual:
-/// four products, as many as two iterations of BiCGStab. It converges where eigenvalues lie along
-/// the imaginary axis, whose polynomials of degree 1 reduce nothing. The coefficients are those
-/// that BiCGStab takes; in the quaternion form those of the polynomial are real.
+/// Each iteration takes two steps of BiCG and a polynomial of degree 2 that minimises the residual:
+/// four products, as many as two iterations of BiCGStab. It converges for eigenvalues along the
+/// imaginary axis, where polynomials of degree 1 reduce nothing. The coefficients are those that
+/// BiCGStab takes; in the quaternion form those of the polynomial are real.
 template <class S>
 class HEDDLE_EXPORT BiCGStab2 final : public KrylovSolver<S> {
  public:
   explicit BiCGStab2(OperatorReference<S> matrix, SolverOptions options = {})
       : BiCGStab2(std::move(matrix), nullptr, std::move(options)) {}
 
-  /// Takes the preconditioner: one of ours, or any class derived from `Preconditioner<S>`.
+  /// Takes the preconditioner: one of the library's, or any class derived from `Preconditioner<S>`.
   template <class P>
     requires std::is_base_of_v<Preconditioner<S>, P>
   BiCGStab2(OperatorReference<S> matrix, P preconditioner, SolverOptions options = {})

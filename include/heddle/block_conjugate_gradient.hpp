@@ -21,13 +21,13 @@ class BlockSolve;
 }
 
 /// Solves A x_j = b_j for 1 to `most_columns` right-hand sides, A Hermitian positive definite. All
-/// columns share one Krylov space, so that an iteration, of one product a column, gains more than
-/// one of k single solves does. Its coefficients are matrices over the operator's ring, which act
-/// from the right. Right-hand sides may depend on one another, be equal or zero, and differ in
-/// size: directions that depend on others are left out, and cost no product.
+/// columns share one Krylov space, so that one iteration, with one product per column, gains more
+/// than one iteration of k separate solves. Its coefficients are matrices over the operator's ring,
+/// which act from the right. Right-hand sides may depend on one another, be equal or zero, and
+/// differ in size: directions that depend on others are left out, and cost no product.
 ///
-/// The preconditioner is to be constant, Hermitian and positive definite. Products are those of the
-/// matrix as given, also where it has a copy in floats. Refuses operators whose entries have no
+/// The preconditioner must be constant, Hermitian and positive definite. Products are those of the
+/// matrix as given, even if it has a copy in floats. Refuses operators whose entries have no
 /// adjoint. A solver object serves one thread at a time. It keeps operator and preconditioner as
 /// `KrylovSolver` does.
 template <class S>
@@ -43,7 +43,7 @@ class HEDDLE_EXPORT BlockConjugateGradient : public SystemSolver<S> {
                          SolverOptions options = {});
   explicit BlockConjugateGradient(OperatorReference<S> matrix, SolverOptions options = {})
       : BlockConjugateGradient(std::move(matrix), nullptr, std::move(options)) {}
-  /// Takes the preconditioner: one of ours, or any class derived from `Preconditioner<S>`.
+  /// Takes the preconditioner: one of the library's, or any class derived from `Preconditioner<S>`.
   template <class P>
     requires std::is_base_of_v<Preconditioner<S>, P>
   BlockConjugateGradient(OperatorReference<S> matrix, P preconditioner, SolverOptions options = {})
@@ -54,33 +54,35 @@ class HEDDLE_EXPORT BlockConjugateGradient : public SystemSolver<S> {
   BlockConjugateGradient(const BlockConjugateGradient&) = delete;
   BlockConjugateGradient& operator=(const BlockConjugateGradient&) = delete;
 
-  /// x: guesses on entry, solutions on return. As many fields as b, that share no memory with one
-  /// another or with b, in the user's order or the operator's basis, in the GPU's memory or the
-  /// host's. Returns a report for each column; its residual is the true one of the x that is
-  /// returned, the one of least true residual among the guess, those that a run ended with, and
-  /// those at the last tenfold drop of the residual in a run.
+  /// x: guesses on entry, solutions on return. There are as many fields as in b; they share no
+  /// memory with one another or with b, and lie in the user's order or the operator's basis, in the
+  /// GPU's memory or the host's. Returns a report for each column; its residual is the true one of
+  /// the returned x, which has the least true residual among the guess, the iterates that ended a
+  /// run, and those at the last tenfold drop of the residual in a run.
   ///
   /// A column that is not finite ends as `not_finite` by itself and keeps its guess. A matrix or
-  /// preconditioner that is not definite, a limit and the observer end all columns that have not
-  /// converged by then. Iterations are those of the block up to the last run that the column took
-  /// part in, bytes a column's share of what one moves; the observer sees the largest relative
-  /// residual of those columns. The same bits for any number of threads. Throws `Error` for fields
-  /// that do not fit, and memory, before anything is allocated, where the block's do not: the first
-  /// solve allocates for its number of columns, a later one of more columns again.
+  /// preconditioner that is not definite, a limit, and the observer end all columns that have not
+  /// converged by then. The iterations of a column are those of the block up to the last run that
+  /// the column took part in; its bytes are its share of the bytes that the block moves. The
+  /// observer sees the largest relative residual of the unconverged columns. The bits are the same
+  /// for any number of threads. Throws `Error` for fields that do not fit, and memory, before
+  /// anything is allocated, if the fields of the block do not fit: the first solve allocates for
+  /// its number of columns, a later one with more columns allocates again.
   std::vector<Report> solve(std::span<const FieldView<const S>> b,
                             std::span<const FieldView<S>> x) override;
-  /// Of one column.
+  /// Solves for one column.
   Report solve(const FieldView<const S>& b, const FieldView<S>& x) override {
     return solve(std::span(&b, 1), std::span(&x, 1)).front();
   }
 
-  /// Relative residuals of a column by the recurrence, from iteration 0, if the options ask for
-  /// them; of columns of the last solve, from 0. During a solve those of runs that have ended.
+  /// Relative residuals by the recurrence of a column of the last solve (columns count from 0),
+  /// from iteration 0, if the options ask for them. During a solve it holds those of the runs that
+  /// have ended.
   const std::vector<double>& history(std::size_t column = 0) const override;
-  /// Throws `Error` (unsupported): a block has none.
+  /// Throws `Error` (unsupported): a block has no null space.
   void set_null_space(const std::vector<FieldView<const S>>& vectors) override;
 
-  /// Bytes that it has allocated, but for what the preconditioner has.
+  /// Bytes that it has allocated, excluding the preconditioner's.
   long long memory() const;
 
   const SolverOptions& options() const override;

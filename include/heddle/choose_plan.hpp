@@ -1,4 +1,4 @@
-// The plan for a matrix on a device without measurements of it.
+// The plan for a matrix on a device, chosen without measuring.
 #pragma once
 
 #include "heddle/csr.hpp"
@@ -23,7 +23,7 @@ struct HEDDLE_EXPORT NearMemory {
   int multiprocessors = 132;
   int shared_memory_of_block = 232448;
 
-  /// The default where the system does not tell.
+  /// Falls back to the defaults where the system does not report the values.
   static NearMemory of(const DeviceProperties& gpu);
 };
 
@@ -32,7 +32,7 @@ HEDDLE_EXPORT Plan choose_plan_for_gpu(const PatternView& pattern, const EntrySi
                                        StoredScalar stored = StoredScalar::own,
                                        Objective objective = {}, const NearMemory& memory = {});
 
-/// The same for a team of that many threads of a CPU.
+/// The same for a CPU team of `threads` threads.
 HEDDLE_EXPORT Plan choose_plan_for_cpu(const PatternView& pattern, const EntrySize& entry,
                                        int threads, StoredScalar stored = StoredScalar::own);
 

@@ -6,10 +6,10 @@
 
 namespace heddle {
 
-/// Conjugate gradient over bilinear products, one product with the matrix an iteration. Refuses
+/// Conjugate gradient over bilinear products, with one product by the matrix per iteration. Refuses
 /// quaternions, a matrix whose a_ij is not the transpose of a_ji, unconjugated (`not_symmetric`,
 /// found by two products), and preconditioners that are not symmetric in that sense. Quasi-null
-/// vectors, r^T r = 0 though r is not, end it as a breakdown. Real symmetric systems may be
+/// vectors, r^T r = 0 with nonzero r, end it as a breakdown. Real symmetric systems may be
 /// indefinite.
 template <class S>
 class HEDDLE_EXPORT Cocg final : public KrylovSolver<S> {
@@ -17,7 +17,7 @@ class HEDDLE_EXPORT Cocg final : public KrylovSolver<S> {
   explicit Cocg(OperatorReference<S> matrix, SolverOptions options = {})
       : Cocg(std::move(matrix), nullptr, std::move(options)) {}
 
-  /// Takes the preconditioner: one of ours, or any class derived from `Preconditioner<S>`.
+  /// Takes the preconditioner: one of the library's, or any class derived from `Preconditioner<S>`.
   template <class P>
     requires std::is_base_of_v<Preconditioner<S>, P>
   Cocg(OperatorReference<S> matrix, P preconditioner, SolverOptions options = {})
@@ -40,14 +40,14 @@ extern template class Cocg<float>;
 extern template class Cocg<double>;
 extern template class Cocg<long double>;
 
-/// The same for conjugate residuals: smoother than COCG's, for one vector more.
+/// The same for conjugate residuals, which converge more smoothly than COCG for one more vector.
 template <class S>
 class HEDDLE_EXPORT Cocr final : public KrylovSolver<S> {
  public:
   explicit Cocr(OperatorReference<S> matrix, SolverOptions options = {})
       : Cocr(std::move(matrix), nullptr, std::move(options)) {}
 
-  /// Takes the preconditioner: one of ours, or any class derived from `Preconditioner<S>`.
+  /// Takes the preconditioner: one of the library's, or any class derived from `Preconditioner<S>`.
   template <class P>
     requires std::is_base_of_v<Preconditioner<S>, P>
   Cocr(OperatorReference<S> matrix, P preconditioner, SolverOptions options = {})

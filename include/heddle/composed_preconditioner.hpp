@@ -1,5 +1,5 @@
-// Preconditioners made of preconditioners: one behind the other, or each on what the ones before
-// have left.
+// Preconditioners made of preconditioners: applied one after the other, or each to the residual
+// that the earlier ones have left.
 #pragma once
 
 #include <memory>
@@ -14,7 +14,7 @@ namespace heddle {
 
 namespace detail {
 
-/// What both compositions share. Parts may be the same object more than once.
+/// The base of both compositions. Parts may be the same object more than once.
 template <class S>
 class HEDDLE_EXPORT ComposedPreconditioner : public Preconditioner<S> {
  public:
@@ -24,7 +24,7 @@ class HEDDLE_EXPORT ComposedPreconditioner : public Preconditioner<S> {
   void set_watch(const InnerWatch* watch) override;
   Workspace workspace() const override;
   bool is_constant() const override;
-  /// Of Hermitian parts that read the same from both ends, such as {a, b, a}.
+  /// True for Hermitian parts that read the same from both ends, such as {a, b, a}.
   bool is_hermitian() const override { return is_palindrome() && all_hermitian(); }
   bool is_symmetric() const override { return is_palindrome() && all_symmetric(); }
   bool is_capturable() const override;
@@ -40,7 +40,7 @@ class HEDDLE_EXPORT ComposedPreconditioner : public Preconditioner<S> {
   const Parts& parts() const { return parts_; }
   const FieldView<S>& field(std::size_t i) const { return fields_[i]; }
   void check_operands(const FieldView<const S>& r, const FieldView<S>& z) const;
-  /// Of all parts, and one read and one written field for each.
+  /// Bytes of all parts, and one read and one written field for each.
   long long bytes_of_parts() const;
   long long bytes_of_field() const;
 
@@ -48,7 +48,7 @@ class HEDDLE_EXPORT ComposedPreconditioner : public Preconditioner<S> {
   bool is_palindrome() const;
   bool all_hermitian() const;
   bool all_symmetric() const;
-  /// Whether part i is no earlier one.
+  /// True if part i is not the same object as an earlier one.
   bool is_first(std::size_t i) const;
 
   OperatorReference<S> matrix_;
@@ -60,11 +60,11 @@ class HEDDLE_EXPORT ComposedPreconditioner : public Preconditioner<S> {
 
 }  // namespace detail
 
-/// z = P_1 P_2 ... P_n r: of {a, b} b comes first, as in a product of matrices. {a, b, a} is
-/// Hermitian where a and b are, and positive definite where b is and a is regular: the symmetric
-/// form that conjugate gradient takes, such as a scaling on both sides of b.
+/// z = P_1 P_2 ... P_n r: in {a, b}, b comes first, as in a product of matrices. {a, b, a} is
+/// Hermitian if a and b are, and positive definite if b is and a is regular: the symmetric form
+/// that conjugate gradient accepts, such as a scaling on both sides of b.
 ///
-/// One field of its own. One application at a time.
+/// Keeps one field of its own. One application at a time.
 template <class S>
 class HEDDLE_EXPORT ProductPreconditioner final : public detail::ComposedPreconditioner<S> {
  public:
@@ -81,15 +81,15 @@ class HEDDLE_EXPORT ProductPreconditioner final : public detail::ComposedPrecond
 
 /// z = P_1 r, then z += P_k (r - A z) for each other part: the multiplicative combination of Saad,
 /// Iterative Methods for Sparse Linear Systems, 14.3, with I - M^-1 A = (I - P_n A) ... (I - P_1
-/// A). {a, b, a} is Hermitian where A, a and b are. It is positive definite where b is and all
-/// eigenvalues of a A lie below 2, such as Chebyshev's: put that on both sides.
+/// A). {a, b, a} is Hermitian if A, a and b are. It is positive definite if b is and all
+/// eigenvalues of a A lie below 2; Chebyshev's meets this, so put it on both sides.
 ///
-/// One product for each part but the first, and two fields of its own. One application at a time.
-/// Under iteration-precision=single it multiplies with the copy in floats.
+/// Takes one product for each part except the first, and keeps two fields of its own. One
+/// application at a time. Under iteration-precision=single it multiplies with the copy in floats.
 template <class S>
 class HEDDLE_EXPORT MultiplicativePreconditioner final : public detail::ComposedPreconditioner<S> {
  public:
-  /// Throws `Error` as `ProductPreconditioner`.
+  /// Throws `Error` like `ProductPreconditioner`.
   MultiplicativePreconditioner(OperatorReference<S> matrix,
                                std::vector<std::shared_ptr<Preconditioner<S>>> parts);
 
@@ -114,13 +114,13 @@ std::shared_ptr<Preconditioner<S>> shared_part(P part) {
 
 }  // namespace detail
 
-/// P Q as a preconditioner of A. Takes its parts, or shares pointers.
+/// P Q as a preconditioner of A. Takes its parts by value, or shares pointers.
 template <class M, class P, class Q, class S = operator_scalar_t<M>>
 ProductPreconditioner<S> product(M&& A, P first, Q second) {
   return {OperatorReference<S>(std::forward<M>(A)),
           {detail::shared_part<S>(std::move(first)), detail::shared_part<S>(std::move(second))}};
 }
-/// P Q P, Hermitian where both are.
+/// P Q P, Hermitian if both are.
 template <class M, class P, class Q, class S = operator_scalar_t<M>>
 ProductPreconditioner<S> symmetric_product(M&& A, P outer, Q inner) {
   const std::shared_ptr<Preconditioner<S>> both = detail::shared_part<S>(std::move(outer));
@@ -128,13 +128,13 @@ ProductPreconditioner<S> symmetric_product(M&& A, P outer, Q inner) {
           {both, detail::shared_part<S>(std::move(inner)), both}};
 }
 
-/// P, then Q on what is left.
+/// P, then Q on the residual that P leaves.
 template <class M, class P, class Q, class S = operator_scalar_t<M>>
 MultiplicativePreconditioner<S> multiplicative(M&& A, P first, Q second) {
   return {OperatorReference<S>(std::forward<M>(A)),
           {detail::shared_part<S>(std::move(first)), detail::shared_part<S>(std::move(second))}};
 }
-/// P, Q and P again: Hermitian where both are.
+/// P, Q and P again: Hermitian if both are.
 template <class M, class P, class Q, class S = operator_scalar_t<M>>
 MultiplicativePreconditioner<S> symmetric_multiplicative(M&& A, P outer, Q inner) {
   const std::shared_ptr<Preconditioner<S>> both = detail::shared_part<S>(std::move(outer));

@@ -13,7 +13,7 @@ class HEDDLE_EXPORT ConjugateGradient final : public KrylovSolver<S> {
   explicit ConjugateGradient(OperatorReference<S> matrix, SolverOptions options = {})
       : ConjugateGradient(std::move(matrix), nullptr, std::move(options)) {}
 
-  /// Takes the preconditioner: one of ours, or any class derived from `Preconditioner<S>`.
+  /// Takes the preconditioner: one of the library's, or any class derived from `Preconditioner<S>`.
   template <class P>
     requires std::is_base_of_v<Preconditioner<S>, P>
   ConjugateGradient(OperatorReference<S> matrix, P preconditioner, SolverOptions options = {})

@@ -6,8 +6,8 @@
 
 namespace heddle {
 
-/// The residual decreases in every iteration where the matrix is definite; an indefinite one may
-/// break the recurrence down, which MINRES survives. Coefficients are real for every entry. Refuses
+/// The residual decreases in every iteration if the matrix is definite; an indefinite one may break
+/// the recurrence down, which MINRES survives. Coefficients are real for every entry. Refuses
 /// operators whose entries have no adjoint. The preconditioner must be positive definite, or the
 /// report says `indefinite`.
 template <class S>
@@ -16,7 +16,7 @@ class HEDDLE_EXPORT ConjugateResidual final : public KrylovSolver<S> {
   explicit ConjugateResidual(OperatorReference<S> matrix, SolverOptions options = {})
       : ConjugateResidual(std::move(matrix), nullptr, std::move(options)) {}
 
-  /// Takes the preconditioner: one of ours, or any class derived from `Preconditioner<S>`.
+  /// Takes the preconditioner: one of the library's, or any class derived from `Preconditioner<S>`.
   template <class P>
     requires std::is_base_of_v<Preconditioner<S>, P>
   ConjugateResidual(OperatorReference<S> matrix, P preconditioner, SolverOptions options = {})

@@ -8,8 +8,8 @@
 
 namespace heddle {
 
-/// A user's arrays, not owned: a row, a column and E::components scalars an entry, counted from 0.
-/// A place may be named once.
+/// A user's arrays, not owned: a row, a column (both counted from 0) and E::components scalars per
+/// entry. A place may be named once.
 template <class E>
 struct HEDDLE_EXPORT CooView {
   static_assert(check_entry<E>());

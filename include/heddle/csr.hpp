@@ -13,7 +13,8 @@
 
 namespace heddle {
 
-/// Row offsets of 32 or 64 bits, read alike: by the host in its memory, by kernels in a GPU's.
+/// Row offsets of 32 or 64 bits, read the same way: by the host in its memory, by kernels in a
+/// GPU's.
 class HEDDLE_EXPORT OffsetsView {
  public:
   OffsetsView() = default;
@@ -51,10 +52,11 @@ struct HEDDLE_EXPORT PatternView {
   }
 };
 
-/// Throws `Error`: size_mismatch for negative sizes, usage for rows without offsets. Reads nothing.
+/// Throws `Error`: size_mismatch for negative sizes, usage for rows without offsets. Reads no
+/// array.
 void check_sizes(const PatternView& pattern);
 
-/// Throws `Error` unless offsets grow from 0, columns are in range and no row names one twice.
+/// Throws `Error` unless offsets grow from 0, columns are in range and no row names a column twice.
 /// Columns need not be sorted.
 HEDDLE_EXPORT void check_pattern(const PatternView& pattern, const Stream& stream);
 /// The same for arrays that may lie in the memory of a GPU, which then does the work.
@@ -65,7 +67,7 @@ enum class ComponentOrder { row_major, column_major };
 inline constexpr ComponentOrder row_major = ComponentOrder::row_major;
 inline constexpr ComponentOrder column_major = ComponentOrder::column_major;
 
-/// A user's arrays, not owned: E::components scalars a value, in the order of the columns.
+/// A user's arrays, not owned: E::components scalars per value, in the order of the columns.
 template <class E>
 struct HEDDLE_EXPORT CsrView {
   static_assert(check_entry<E>());
@@ -84,7 +86,7 @@ struct HEDDLE_EXPORT CsrView {
 
 namespace detail {
 
-/// A number of rows or columns, 0 once it was moved from.
+/// A number of rows or columns; 0 after being moved from.
 class HEDDLE_EXPORT OwnSize {
  public:
   OwnSize(Index size = 0) : size_(size) {}
@@ -102,15 +104,15 @@ class HEDDLE_EXPORT OwnSize {
   Index size_;
 };
 
-/// Throws `Error` (size_mismatch) unless the arrays of a matrix are as long as its rows and its
-/// last offset say, else as `check_pattern`.
+/// Throws `Error` (size_mismatch) unless the arrays of a matrix have the lengths that its rows and
+/// its last offset imply; otherwise throws like `check_pattern`.
 HEDDLE_EXPORT void check_arrays(const PatternView& pattern, std::size_t offsets, std::size_t column,
                                 std::size_t values, int components);
 
-/// Whether the columns of every row grow, found by a team of so many threads.
+/// True if the columns of every row grow; checked by `team` threads.
 bool has_sorted_columns(const PatternView& pattern, int team);
 
-/// The arrays of compressed sparse rows, values S; none once they were moved from.
+/// The arrays of compressed sparse rows, with values of type S; empty after being moved from.
 template <class S>
 struct HEDDLE_EXPORT CsrArrays {
   OwnSize rows, columns;
@@ -135,8 +137,8 @@ class HEDDLE_EXPORT CsrMatrix {
   using scalar = stored_scalar_t<E>;
 
   CsrMatrix() : arrays_{0, 0, Array<Offset>(1), {}, {}} {}
-  /// Takes the arrays: rows + 1 offsets, a column and E::components scalars an entry. Checks them
-  /// as `check_pattern` does.
+  /// Takes the arrays: rows + 1 offsets, and a column and E::components scalars per entry. Checks
+  /// them as `check_pattern` does.
   CsrMatrix(Index rows, Index columns, Array<Offset> offsets, Array<Index> column,
             Array<scalar> values)
       : CsrMatrix(detail::CsrArrays<scalar>{rows, columns, std::move(offsets), std::move(column),

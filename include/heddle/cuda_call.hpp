@@ -10,7 +10,7 @@
 
 namespace heddle::cuda {
 
-/// Throws `Error` (memory for lack of it, no_device or internal) that names the call.
+/// Throws `Error` (memory, no_device or internal) that names the call.
 inline void check(cudaError_t status, const char* call) {
   if (status == cudaSuccess) return;
   cudaGetLastError();  // so that the next call does not report it again

@@ -7,20 +7,20 @@
 
 #include "heddle/export.hpp"
 
-struct CUstream_st;  // what a cudaStream_t points to
+struct CUstream_st;  // the type that a cudaStream_t points to
 
 namespace heddle {
 
 class RowShare;
 
-/// The queue that orders work. On the CPU that is the calling thread and the team it leads, on a
-/// GPU a CUDA stream: calls return before their work is done unless they return a number.
+/// The queue that orders work. On the CPU it is the calling thread and the team it leads, on a GPU
+/// a CUDA stream: calls return before their work is done unless they return a number.
 struct HEDDLE_EXPORT Stream {
-  int threads = 1;                              // of the team, for work on the CPU
+  int threads = 1;                              // the team's threads, for work on the CPU
   int gpu = -1;                                 // CUDA's number of the GPU; -1 for the CPU
   CUstream_st* queue = nullptr;                 // the stream on that GPU
   std::pmr::memory_resource* memory = nullptr;  // on a GPU: for temporary memory
-  RowShare* share = nullptr;  // where other ranks hold rows of the same fields; else null
+  RowShare* share = nullptr;  // set where other ranks hold rows of the same fields; else null
 
   bool on_gpu() const { return gpu >= 0; }
 };
@@ -28,8 +28,8 @@ struct HEDDLE_EXPORT Stream {
 /// A handle, cheap to copy: a backend, its stream and the memory its arrays come from.
 class HEDDLE_EXPORT Device {
  public:
-  /// The first GPU that works here, or else the CPU with `default_threads()`. `description()` tells
-  /// the choice, `why_no_gpu()` why not a GPU.
+  /// The first GPU that works here, or else the CPU with `default_threads()`. `description()`
+  /// reports the choice, `why_no_gpu()` why it is not a GPU.
   static Device automatic();
 
   /// `threads` = 0 takes `default_threads()`; more than `most_threads` are refused. `memory` =
@@ -54,7 +54,7 @@ class HEDDLE_EXPORT Device {
   bool on_gpu() const { return stream_.on_gpu(); }
   int threads() const { return stream_.threads; }
   const Stream& stream() const& { return stream_; }
-  Stream stream() const&& { return stream_; }  // of a temporary device
+  Stream stream() const&& { return stream_; }  // for a temporary device
   std::pmr::memory_resource* memory() const { return memory_; }
 
   /// Bytes that can still be allocated; on the CPU, without swapping, and within the limits of the
@@ -73,16 +73,16 @@ class HEDDLE_EXPORT Device {
   std::pmr::memory_resource* memory_ = nullptr;
 };
 
-/// 64-byte aligned; blocks of 2 MiB and more are aligned to and advised for huge pages, since a
-/// product touches all of its arrays and address translation would cost a tenth of its time. Blocks
-/// of 256 KiB and more that are given back are kept for those to come, up to a 64th of the
-/// available memory and 1 GiB.
+/// Memory is 64-byte aligned. Blocks of 2 MiB and more are aligned to and advised for huge pages,
+/// since a product touches all of its arrays and address translation would cost a tenth of its
+/// time. Blocks of 256 KiB and more that are given back are kept for later ones, up to a 64th of
+/// the available memory and 1 GiB.
 HEDDLE_EXPORT std::pmr::memory_resource* default_memory();
 
 namespace detail {
-/// `count` values of `value_bytes` each, of the device's resource. Throws `Error` (memory) that
-/// names the size: where it overflows a number of bytes, where the resource refuses, and where a
-/// large array of `default_memory` exceeds what is available, before the host promises it.
+/// `count` values of `value_bytes` each, from the device's resource. Throws `Error` (memory) that
+/// names the size: if it overflows a number of bytes, if the resource refuses, and if a large array
+/// of `default_memory` exceeds what is available, before the host promises it.
 HEDDLE_EXPORT void* allocate_values(std::size_t count, std::size_t value_bytes,
                                     std::size_t alignment, const Device& device);
 }  // namespace detail

@@ -19,78 +19,81 @@
 namespace heddle {
 
 /// When the parts of x that other ranks have are exchanged (Kreutzer et al. 2012, section 3.1):
-/// before the product; by calls around the product of the rows that need none of them, where some
-/// communicators move nothing; or by a thread of its own beside that product.
+/// before the product; by calls around the product of the rows that need none of them, during which
+/// some communicators move nothing; or by a separate thread alongside that product.
 enum class ExchangeMode { vector, naive, task };
 
 HEDDLE_EXPORT std::string_view name(ExchangeMode mode);
 /// Throws `Error` (usage) for another name.
 HEDDLE_EXPORT ExchangeMode parse_exchange_mode(std::string_view name);
 
-/// Rows of the boundary `whole`, with the bits of one process; or, as Kreutzer et al. store them,
-/// `split` into entries of the rank's own columns, multiplied beside the exchange, and those of
-/// other ranks' columns, added behind it. What `split` rows sum up to depends on the partition.
+/// Rows of the boundary stored `whole`, with the bits of one process; or, as Kreutzer et al. store
+/// them, `split` into entries of the rank's own columns, multiplied during the exchange, and those
+/// of other ranks' columns, added after it. The sums of `split` rows depend on the partition.
 enum class BoundaryStorage { whole, split };
 
 HEDDLE_EXPORT std::string_view name(BoundaryStorage storage);
 /// Throws `Error` (usage) for another name.
 HEDDLE_EXPORT BoundaryStorage parse_boundary_storage(std::string_view name);
 
-/// The rows of one rank in their order: `rows + 1` offsets from 0, and a column of each entry,
+/// The rows of one rank in their order: `rows + 1` offsets from 0, and for each entry a column,
 /// counted among those of all ranks.
 struct RankRows {
   std::vector<Offset> offsets{0};
   std::vector<long long> columns;
 };
 
-/// Rows of one rank and a value of each entry, in their order.
+/// Rows of one rank and the value of each entry, in their order.
 struct RankEntries {
   RankRows rows;
   std::vector<std::byte> values;
 };
 
-/// Those of a rank in a matrix of all rows and of equal entries, of which `values` are all.
+/// The entries of one rank in a matrix of all rows. `values` holds all entries, which have equal
+/// sizes.
 HEDDLE_EXPORT RankEntries entries_of_rank(const PatternView& pattern,
                                           std::span<const std::byte> values,
                                           const Partition& partition, int rank);
 
-/// A plan in which a distributed matrix can be stored, as near to `plan` as may be: rows in their
-/// own order or sorted by length within at most 256 of them, then with entries as given; one length
-/// of slice and number of threads for all rows, fields of type aos, no copy in floats. Its rows
-/// have the bits that they have in one process under the same plan.
+/// A plan in which a distributed matrix can be stored, as close to `plan` as possible: rows in
+/// their own order or sorted by length within windows of at most 256, in which case the columns of
+/// a row keep their given order; one slice length and number of threads for all rows, fields of
+/// type aos, no copy in floats. Its rows have the bits that they have in one process under the same
+/// plan.
 HEDDLE_EXPORT Plan distributed_plan(Plan plan);
 
-/// Where the time of products and sums has gone, in seconds since the operator was made; of
+/// Where the time of products and sums has gone, in seconds since the operator was made; for
 /// products on a GPU, in that GPU's time.
 struct RankTimes {
-  double product = 0;   // whole products, the exchange that none hides among them
-  double exchange = 0;  // in calls of the communicator for x, or of copies, hidden or not
-  double waiting = 0;   // of the product, for the exchange
-  double sums = 0;      // joining sums, the wait for other ranks in it
+  double product = 0;   // whole products, including the part of the exchange that is not hidden
+  double exchange = 0;  // in calls of the communicator for x, or in copies, hidden or not
+  double waiting = 0;   // time that the product waits for the exchange
+  double sums = 0;      // joining sums, including the wait for other ranks
 };
 
 /// This rank's rows of a square matrix. Rows of groups that need columns of other ranks, boundary
-/// rows, are stored whole behind the others, the interior rows, with their entries in the order of
+/// rows, are stored whole after the others, the interior rows, with their entries in the order of
 /// all ranks' columns. So a product has the same bits for any number of ranks and in every mode,
-/// under the same plan. So have sums, and with them solves, whose every decision is that of all
-/// ranks. A `split` boundary has the same bits in every mode and for any number of threads, not for
-/// any number of ranks.
+/// under the same plan. The same holds for sums, and with them for solves, in which all ranks make
+/// the same decisions. A `split` boundary has the same bits in every mode and for any number of
+/// threads, but not for any number of ranks.
 ///
-/// Fields are this rank's rows. Solvers take them in their own order too; products, and sums with
-/// the stream of `device()`, want them in its basis. Products, solves and whatever sums are
-/// collective: a caller of them that may throw on one rank alone runs them in `guard`. It serves
-/// one thread of a rank at a time. Several fields are multiplied one after the other, and the
-/// adjoint product is one of another matrix, see `keep_adjoint`.
+/// Fields are this rank's rows. Solvers also take them in their own order; products, and sums with
+/// the stream of `device()`, need them in its basis. Products, solves and everything that sums are
+/// collective: a caller that may throw on one rank alone runs them in `guard`. It serves one thread
+/// of a rank at a time. Several fields are multiplied one after the other. The adjoint product uses
+/// another matrix, see `keep_adjoint`.
 template <class S>
 class HEDDLE_EXPORT DistributedOperator final : public LinearOperator<S>,
                                                 public detail::PreconditionerMaker<S> {
  public:
-  /// Collective: ranks pass equal partitions, entries, plans, modes and storages. `values`: of all
-  /// entries, in the order of `rows`. Copies rows and values. Throws one `Error` on all ranks:
-  /// usage or size_mismatch where they disagree, where the partition is of another number of ranks,
-  /// or the rows are not those of the partition; out_of_range for columns that there are not;
-  /// bad_plan unless `distributed_plan` leaves the plan as it is; else as `Operator<E>`. All ranks
-  /// are on GPUs, which exchange as `transfer_of(ranks)` says, or none. `ranks` must outlive it.
+  /// Collective: ranks pass equal partitions, entries, plans, modes and storages. `values` holds
+  /// those of all entries, in the order of `rows`. Copies rows and values. Throws one `Error` on
+  /// all ranks: usage or size_mismatch if they disagree, if the partition is for another number of
+  /// ranks, or if the rows are not those of the partition; out_of_range for columns that do not
+  /// exist; bad_plan unless `distributed_plan` leaves the plan unchanged; else like `Operator<E>`.
+  /// Either all ranks are on GPUs, which exchange as `transfer_of(ranks)` says, or none. `ranks`
+  /// must outlive this object.
   DistributedOperator(Communicator& ranks, const Partition& partition,
                       detail::EntryTableHandle<S> entry, const RankRows& rows,
                       std::span<const std::byte> values, const Plan& plan,
@@ -98,37 +101,37 @@ class HEDDLE_EXPORT DistributedOperator final : public LinearOperator<S>,
                       BoundaryStorage boundary = BoundaryStorage::whole);
   ~DistributedOperator() override;
 
-  /// Makes A*, which least squares multiply by, of the rows and values that A was made of: another
-  /// distributed matrix, as large as this one. `adjoint()` returns it from then on. Collective.
-  /// Throws one `Error` on all ranks: unsupported for entries without an adjoint, size_mismatch for
-  /// other rows or values.
+  /// Makes A*, which least squares multiplies by, from the rows and values that A was made of:
+  /// another distributed matrix, as large as this one. `adjoint()` returns it from then on.
+  /// Collective. Throws one `Error` on all ranks: unsupported for entries without an adjoint,
+  /// size_mismatch for other rows or values.
   void keep_adjoint(const RankRows& rows, std::span<const std::byte> values);
 
-  /// As `Operator<E>::update_values`, of this rank's entries in the order of its rows. Collective
-  /// where an adjoint is kept, which gets them too.
+  /// Like `Operator<E>::update_values`, for this rank's entries in the order of its rows.
+  /// Collective if an adjoint is kept, which gets the values too.
   void update_values(std::span<const std::byte> values);
 
-  /// This rank's diagonal entries as a sliced matrix in the operator's basis, which new values
-  /// reach.
+  /// This rank's diagonal entries as a sliced matrix in the operator's basis. It follows new
+  /// values.
   const detail::SlicedOperator<S>& diagonal() const;
 
-  /// Jacobi of it. Collective; throws one `Error` on all ranks: singular, with the rank and the row
-  /// of its own, unsupported for entries without an inverse.
+  /// The Jacobi preconditioner of this matrix. Collective; throws one `Error` on all ranks:
+  /// singular, with the rank and its own row, unsupported for entries without an inverse.
   std::shared_ptr<Preconditioner<S>> jacobi() const override;
 
-  /// `DistributedMultigrid` of it. Collective.
+  /// `DistributedMultigrid` of this matrix. Collective.
   detail::MadeMultigrid<S> make_multigrid(int degree, const MultigridChoice& choice) const override;
-  /// `DistributedInverse` of it. Collective.
+  /// `DistributedInverse` of this matrix. Collective.
   std::shared_ptr<Preconditioner<S>> make_inverse(
       const PreconditionerChoice& choice) const override;
 
   /// Another matrix of the same ranks, partition and row, such as the mass of an eigenproblem, for
-  /// fields in the basis of this one, which it permutes on their way where the two differ. This
+  /// fields in the basis of this one; it permutes them on the way if the bases differ. This
   /// operator must outlive it. Collective. Throws one `Error` (size_mismatch) on all ranks.
   std::shared_ptr<const LinearOperator<S>> in_own_basis(
       std::shared_ptr<const DistributedOperator> other) const;
 
-  /// This rank's entries as they are now, the columns of each row growing.
+  /// This rank's entries with their current values, the columns of each row growing.
   RankEntries entries() const;
 
   Communicator& ranks() const;
@@ -136,11 +139,11 @@ class HEDDLE_EXPORT DistributedOperator final : public LinearOperator<S>,
   ExchangeMode mode() const;
   BoundaryStorage boundary() const;
   Index interior_rows() const;
-  /// Rows of x that come from other ranks, and the ranks that send them.
+  /// Rows of x that come from other ranks, and the number of ranks that send them.
   Index halo() const;
   int neighbours() const;
   RankTimes times() const;
-  /// Bytes of this rank's storage and buffers, those of an adjoint among them.
+  /// Bytes of this rank's storage and buffers, including those of an adjoint.
   long long memory() const;
 
   Index rows() const override;
@@ -149,10 +152,10 @@ class HEDDLE_EXPORT DistributedOperator final : public LinearOperator<S>,
   Device device() const override;
   Ring ring() const override;
   Recurrence recurrence() const override;
-  /// That of the entries, which a Hermitian matrix needs.
+  /// True if the entries have an adjoint, which a Hermitian matrix needs.
   bool has_adjoint() const override;
-  /// The one that is kept, which this operator must outlive. Throws `Error` (unsupported) where
-  /// there is none: its rows are on other ranks.
+  /// The adjoint that is kept; this operator must outlive it. Throws `Error` (unsupported) if none
+  /// is kept, since its rows are on other ranks.
   std::shared_ptr<const LinearOperator<S>> adjoint() const override;
   long long bytes_of_product() const override;
 
@@ -171,7 +174,7 @@ class HEDDLE_EXPORT DistributedOperator final : public LinearOperator<S>,
 extern template class DistributedOperator<float>;
 extern template class DistributedOperator<double>;
 
-/// Of entries E, one value each.
+/// A distributed matrix of entries E, with one value for each entry.
 template <class E>
 std::shared_ptr<DistributedOperator<vector_scalar_t<E>>> distribute(
     Communicator& ranks, const Partition& partition, const RankRows& rows,

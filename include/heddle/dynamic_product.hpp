@@ -1,5 +1,5 @@
-// The product of hierarchical storage as its paper schedules it (Derler et al. 2017, section 4):
-// a walk over the tree in each product, through queues of nodes, with atomic additions.
+// The product of hierarchical storage as its paper schedules it (Derler et al. 2017, section 4): a
+// walk over the tree in each product, through queues of nodes, with atomic additions.
 #pragma once
 
 #include <memory>
@@ -22,10 +22,10 @@ namespace detail {
 [[noreturn]] HEDDLE_EXPORT void refuse_dynamic_product();
 }  // namespace detail
 
-/// y = A x, or A* x, by schedule=tree: it keeps no schedule, and what it adds to one row of y comes
-/// in another order in each run, so that rounding differs from run to run. It is there to be
-/// measured beside the products of the matrix itself. Solvers refuse it by `Error` (usage). On a
-/// GPU it has one set of queues, so that its products must follow one another; fields are AoS.
+/// y = A x, or A* x, by schedule=tree. It keeps no schedule, and the terms of one row of y are
+/// added in a different order in each run, so that rounding differs from run to run. It exists to
+/// be measured against the products of the matrix itself. Solvers refuse it with `Error` (usage).
+/// On a GPU it has one set of queues, so that its products must follow one another; fields are AoS.
 template <class E>
 class HEDDLE_EXPORT DynamicProduct final : public LinearOperator<vector_scalar_t<E>> {
   using S = vector_scalar_t<E>;
@@ -34,8 +34,8 @@ class HEDDLE_EXPORT DynamicProduct final : public LinearOperator<vector_scalar_t
                 "schedule=tree adds floats and doubles atomically");
 
  public:
-  /// Shares the tree; on a GPU it is there already. Throws `Error`: unsupported for A* of entries
-  /// without an adjoint, memory where queues do not fit.
+  /// Shares the tree, which is already on the GPU if one is used. Throws `Error`: unsupported for
+  /// A* of entries without an adjoint, memory where queues do not fit.
   explicit DynamicProduct(const HierarchicalMatrix<E>& matrix, bool adjoint = false)
       : matrix_(matrix), turned_(adjoint) {
     if (adjoint) static_cast<void>(matrix.adjoint());  // refuses
@@ -72,7 +72,7 @@ class HEDDLE_EXPORT DynamicProduct final : public LinearOperator<vector_scalar_t
     }
     return 0;
   }
-  /// The tree, both fields, and y once more.
+  /// The tree, both fields, and y a second time.
   long long bytes_of_product() const override {
     return matrix_.memory().tree() +
            (2LL * rows() * row_components() + 1LL * columns() * column_components()) *
@@ -106,7 +106,7 @@ class HEDDLE_EXPORT DynamicProduct final : public LinearOperator<vector_scalar_t
     });
   }
 
-  /// Those are what solvers ask for.
+  /// Solvers call these three.
   std::shared_ptr<const LinearOperator<S>> handle() const override {
     detail::refuse_dynamic_product();
   }

@@ -10,17 +10,17 @@
 
 namespace heddle {
 
-/// What a guess was made of, and how good it is.
+/// The origin of a guess, and its quality.
 struct HEDDLE_EXPORT EarlierGuess {
-  std::size_t used = 0;        // directions among the kept solutions; 0: x was left as it was
-  double residual_before = 0;  // |b - A x| / |b| of x as it came; 0 where b = 0
-  double residual = 0;         // of x as it is returned, to rounding
+  std::size_t used = 0;        // directions among the kept solutions; 0: x was left unchanged
+  double residual_before = 0;  // |b - A x| / |b| of x on entry; 0 where b = 0
+  double residual = 0;         // the same of the returned x, up to rounding
 };
 
 /// Keeps the last solutions of systems with one Hermitian positive definite operator, whose values
-/// may change slowly, and improves guesses for the next one: the correction in their span, with
-/// real coefficients, that makes the A-norm of the error least. Solutions that depend on one
-/// another do no harm.
+/// may change slowly, and improves guesses for the next system: it adds the correction in the span
+/// of the kept solutions, with real coefficients, that minimises the A-norm of the error. Solutions
+/// that depend on one another do no harm.
 ///
 ///     EarlierSolutions<double> earlier(A, 8);
 ///     for (...) {
@@ -29,12 +29,12 @@ struct HEDDLE_EXPORT EarlierGuess {
 ///       if (solver.solve(b, x).solved()) earlier.keep(x);
 ///     }
 ///
-/// A guess costs a product for b - A x and two for the last solution and its difference to the one
-/// before. Where the values have changed, and for an operator that does not tell whether they have,
-/// it costs one for each kept solution instead. `LinearOperator::apply_all` makes them together.
+/// A guess costs a product for b - A x and two for the last solution and its difference from the
+/// one before. If the values have changed, or the operator does not report whether they have, it
+/// costs one for each kept solution instead. `LinearOperator::apply_all` computes them together.
 ///
-/// All fields lie in the operator's basis, layout and memory: those of `A.field()`. It keeps the
-/// operator as `KrylovSolver` does, works on its stream, and serves one thread at a time.
+/// All fields lie in the operator's basis, layout and memory, like those of `A.field()`. It keeps
+/// the operator as `KrylovSolver` does, works on its stream, and serves one thread at a time.
 template <class S>
 class HEDDLE_EXPORT EarlierSolutions {
  public:
@@ -48,19 +48,19 @@ class HEDDLE_EXPORT EarlierSolutions {
   EarlierSolutions(const EarlierSolutions&) = delete;
   EarlierSolutions& operator=(const EarlierSolutions&) = delete;
 
-  /// Adds to the guess x the correction that the kept solutions have for A x = b. Leaves x as it is
-  /// where there are none, or where b, x or A x are not finite. It allocates nothing. Throws
+  /// Adds to the guess x the correction that the kept solutions provide for A x = b. Leaves x
+  /// unchanged if there are none, or if b, x or A x are not finite. Allocates nothing. Throws
   /// `Error` for fields that are not the operator's.
   EarlierGuess guess(const FieldView<const S>& b, const FieldView<S>& x);
 
-  /// Keeps a solution in place of the oldest; false for one that is zero or not finite, which is
-  /// not kept. No product. Throws `Error` as `guess`.
+  /// Keeps a solution in place of the oldest; returns false for one that is zero or not finite,
+  /// which is not kept. Takes no product. Throws `Error` like `guess`.
   bool keep(const FieldView<const S>& x);
 
-  /// Forgets them all.
+  /// Forgets all kept solutions.
   void clear();
 
-  /// Solutions that are kept.
+  /// The number of kept solutions.
   std::size_t size() const;
   /// Bytes that it has allocated.
   long long memory() const;

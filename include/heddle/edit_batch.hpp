@@ -20,32 +20,32 @@ namespace heddle {
 
 namespace detail {
 
-/// The order of triplets by places, those of one place as they come. Throws `Error` (out_of_range)
-/// that names the first of them beyond the matrix.
+/// The order of triplets by place; those of one place stay in their given order. Throws `Error`
+/// (out_of_range) that names the first of them beyond the matrix.
 HEDDLE_EXPORT std::vector<std::size_t> order_by_places(Index rows, Index columns, std::size_t count,
                                                        StridedIndices row, StridedIndices column);
 
 }  // namespace detail
 
-/// For `HierarchicalMatrix<E>::edited`, in any order; a place may be named once. Places are checked
-/// there. Throws `Error` (memory), and keeps the edits that it has.
+/// A batch for `HierarchicalMatrix<E>::edited`, in any order; a place may be named once. `edited`
+/// checks the places. Throws `Error` (memory), and then keeps the edits that it has.
 template <class E>
 class HEDDLE_EXPORT EditBatch {
  public:
-  /// The entry at (row, column), counted from 0, is `value`, whether there was one or not.
+  /// Makes `value` the entry at (row, column), counted from 0, whether or not there was one.
   void set(Index row, Index column, const E& value) {
     append(row, column, value, detail::EditAction::set);
   }
-  /// `value` more, or the first there.
+  /// Adds `value` to the entry, or sets it if there was none.
   void add(Index row, Index column, const E& value)
     requires std::is_same_v<E, arithmetic_t<E>>  // encoded entries have no sum
   {
     append(row, column, value, detail::EditAction::add);
   }
-  /// No entry any more; there must be one.
+  /// Removes the entry, which must exist.
   void remove(Index row, Index column) { append(row, column, E{}, detail::EditAction::remove); }
 
-  // The same of arrays. Throws `Error` (size_mismatch) for arrays of different lengths.
+  // The same for arrays. Throws `Error` (size_mismatch) for arrays of different lengths.
   void set(std::span<const Index> rows, std::span<const Index> columns, std::span<const E> values) {
     check(rows, columns, values.size());
     for (std::size_t i = 0; i < rows.size(); ++i) set(rows[i], columns[i], values[i]);
@@ -91,7 +91,7 @@ class HEDDLE_EXPORT EditBatch {
       }
     });
   }
-  /// Makes room too, so that all are taken or none.
+  /// Also makes room, so that all edits are taken or none.
   void check(std::span<const Index> rows, std::span<const Index> columns, std::size_t values) {
     if (rows.size() == columns.size() && rows.size() == values) {
       const std::size_t all = size() + values;
@@ -107,9 +107,9 @@ class HEDDLE_EXPORT EditBatch {
   std::vector<E> values_;
 };
 
-/// Edits in a user's arrays, of the host's memory or of a GPU's: entries to set, to add, and to
-/// remove, of which no values are read. They are counted in this order; a place may be named once
-/// among all. `rows` and `columns` of a view with entries are those of the matrix.
+/// Edits in a user's arrays, in the host's memory or a GPU's: entries to set, to add, and to
+/// remove; the values of the last are not read. They are counted in this order; a place may be
+/// named once among all. `rows` and `columns` of a view with entries are those of the matrix.
 template <class E>
 struct HEDDLE_EXPORT EditViews {
   CooView<E> set = {};
@@ -119,7 +119,7 @@ struct HEDDLE_EXPORT EditViews {
 
 namespace detail {
 
-/// Triplets as edits of a matrix without entries. Throws `Error` as the constructor of
+/// Triplets as edits of a matrix without entries. Throws `Error` like the constructor of
 /// `HierarchicalMatrix` from triplets.
 template <class E>
 EditBatch<E> batch_of(Index rows, Index columns, std::span<const Triplet<E>> triplets) {

@@ -35,11 +35,11 @@ void check_successor(const LinearOperator<S>& before, const LinearOperator<S>& m
 template <class E>
 struct EditableState {
   HierarchicalMatrix<E> matrix;
-  std::shared_ptr<const LinearOperator<vector_scalar_t<E>>> adjoint = nullptr;  // once asked for
+  std::shared_ptr<const LinearOperator<vector_scalar_t<E>>> adjoint = nullptr;  // once requested
   long long generation = 0;
 };
 
-/// A, or A* where `turned`, of the matrix that is the newest at each product.
+/// The product with A, or with A* if `turned`, of the newest matrix at each product.
 template <class E, bool turned>
 class EditableOperator : public LinearOperator<vector_scalar_t<E>>, public Changing {
   using S = vector_scalar_t<E>;
@@ -55,7 +55,7 @@ class EditableOperator : public LinearOperator<vector_scalar_t<E>>, public Chang
   Ring ring() const override { return now().ring(); }
   bool has_adjoint() const override { return now().has_adjoint(); }
   long long bytes_of_product() const override { return now().bytes_of_product(); }
-  /// Of the matrix that is there at each product.
+  /// The adjoint of the matrix that is current at each product.
   std::shared_ptr<const LinearOperator<S>> adjoint() const override {
     if constexpr (heddle::has_adjoint<E>) {
       if (!state_->adjoint) state_->adjoint = state_->matrix.adjoint();
@@ -99,11 +99,11 @@ class EditableOperator : public LinearOperator<vector_scalar_t<E>>, public Chang
 }  // namespace detail
 
 /// A `HierarchicalMatrix` that may be exchanged for another one of its sizes. It is a handle:
-/// copies, and all solvers and preconditioners that were made of it, see the newest matrix. A
-/// solver goes on with it at its next solve: schedules are mended, `HierarchicalJacobi` inverts the
-/// diagonal entries that have changed, intervals, coarse spaces and earlier solutions are renewed
-/// as after `Operator<E>::update_values`. A change while a solve or product runs is a data race.
-/// On a GPU solvers drive their loop from the host, and refuse to `enqueue`.
+/// copies, and all solvers and preconditioners that were made from it, see the newest matrix. A
+/// solver continues with that matrix at its next solve: schedules are mended, `HierarchicalJacobi`
+/// inverts the diagonal entries that have changed, and intervals, coarse spaces and earlier
+/// solutions are renewed as after `Operator<E>::update_values`. A change while a solve or product
+/// runs is a data race. On a GPU solvers drive their loop from the host, and refuse to `enqueue`.
 template <class E>
 class HEDDLE_EXPORT EditableMatrix final : public detail::EditableOperator<E, false> {
   using Base = detail::EditableOperator<E, false>;
@@ -112,14 +112,14 @@ class HEDDLE_EXPORT EditableMatrix final : public detail::EditableOperator<E, fa
   explicit EditableMatrix(HierarchicalMatrix<E> matrix)
       : Base(std::make_shared<detail::EditableState<E>>(std::move(matrix))) {}
 
-  /// The newest one; it stays as it is.
+  /// The newest matrix, itself immutable.
   const HierarchicalMatrix<E>& matrix() const { return this->state_->matrix; }
 
-  /// As `HierarchicalMatrix<E>::edited`; where that throws nothing has changed.
+  /// Like `HierarchicalMatrix<E>::edited`; if that throws, nothing has changed.
   void edit(const EditBatch<E>& edits) { replace(matrix().edited(edits)); }
   void edit(const EditViews<E>& edits) { replace(matrix().edited(edits)); }
 
-  /// For sums, and for matrices made anew: `assign(add(1.0, K, sigma, M))`. Throws `Error`:
+  /// For sums, and for newly made matrices: `assign(add(1.0, K, sigma, M))`. Throws `Error`:
   /// size_mismatch for another size, usage for another device.
   void assign(HierarchicalMatrix<E> matrix) {
     detail::check_successor<vector_scalar_t<E>>(this->matrix(), matrix);

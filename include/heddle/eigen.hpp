@@ -25,7 +25,7 @@ template <class S>
 Eigen::Quaternion<S> to_eigen(const quaternion<S>& a) {
   return {a.w(), a.x(), a.y(), a.z()};
 }
-/// By name, not by `coeffs()`, whose order is x y z w.
+/// Read by name, not by `coeffs()`, whose order is x y z w.
 template <class S, int Options>
 quaternion<S> from_eigen(const Eigen::Quaternion<S, Options>& a) {
   return {{a.w(), a.x(), a.y(), a.z()}};
@@ -90,7 +90,7 @@ auto from_eigen(const Eigen::Matrix<S, R, C, Options, R, C>& m) {
 
 namespace detail {
 
-/// The entries themselves: a real or complex number each.
+/// The entries as they are: a real or complex number each.
 template <class T, class StorageIndex>
 auto csr_from_eigen(const Eigen::SparseMatrix<T, Eigen::RowMajor, StorageIndex>& m,
                     const Device& device) {
@@ -155,7 +155,7 @@ CsrMatrix<E> from_eigen(const Eigen::SparseMatrix<T, Options, StorageIndex>& m,
 }
 
 /// The real expansion, zeros kept, as a row-major sparse matrix; assign it to a column-major one if
-/// you need that. Throws `Error` if it has more numbers than StorageIndex counts.
+/// needed. Throws `Error` if it has more numbers than StorageIndex counts.
 template <class StorageIndex = int, class E>
 Eigen::SparseMatrix<vector_scalar_t<E>, Eigen::RowMajor, StorageIndex> to_eigen(
     const CsrMatrix<E>& matrix) {
@@ -177,9 +177,10 @@ concept dense_of_eigen =
     requires(const A& array) { []<class Derived>(const Eigen::DenseBase<Derived>&) {}(array); };
 }  // namespace detail
 
-/// A dense array of Eigen's as a field, in place where it lies in memory, also as a Map, a Ref or a
-/// block with strides. Expressions can only be read, and are evaluated once. A vector has a row for
-/// each number; a matrix of real numbers one for each of its rows, with its columns as components.
+/// An Eigen dense array as a field. It is used in place if it lies in memory, including a Map, a
+/// Ref or a block with strides. Expressions can only be read, and are evaluated once. A vector has
+/// a row for each number; a matrix of real numbers has one for each of its rows, with its columns
+/// as components.
 template <class A>
   requires detail::dense_of_eigen<A>
 struct detail::array_as_field<A> {
@@ -213,14 +214,15 @@ struct detail::array_as_field<A> {
   }
 };
 
-/// The place of each number of an Eigen sparse matrix in the matrix that `assemble` made of it.
+/// The place of each number of an Eigen sparse matrix in the matrix that `assemble` made from it.
 template <class E>
 class EigenValueMap {
  public:
   using scalar = stored_scalar_t<E>;
 
   EigenValueMap() = default;
-  /// Numbers counted from 1; 0 where a scalar of the entries has none. `parts` scalars a number.
+  /// Numbers are counted from 1; a scalar of the entries without one has 0. A number has `parts`
+  /// scalars.
   EigenValueMap(std::size_t numbers, int parts, Array<Offset> number_of_scalar)
       : numbers_(numbers), parts_(parts), number_(std::move(number_of_scalar)) {}
 
@@ -261,16 +263,16 @@ struct EigenAssembled {
   EigenValueMap<E> map;
 };
 
-/// As `from_eigen`, with a map that stores new values of the same pattern: `map.apply(m,
+/// Like `from_eigen`, with a map that stores new values of the same pattern: `map.apply(m,
 /// matrix.values().span())`. Each scalar of an entry must be one of the matrix: real and complex
-/// numbers and blocks of them, or any entry under `Tiling::components`. Others, whose scalars stand
-/// in several places, throw `Error`, as does a matrix that is not compressed.
+/// numbers and blocks of them, or any entry under `Tiling::components`. Others, whose scalars
+/// appear in several places, throw `Error`, as does a matrix that is not compressed.
 template <class E, class T, int Options, class StorageIndex>
 EigenAssembled<E> assemble(const Eigen::SparseMatrix<T, Options, StorageIndex>& m,
                            Tiling tiling = Tiling::automatic,
                            const Device& device = Device::cpu()) {
   constexpr int parts = detail::eigen_scalar<T>::entry::components;
-  // The folded matrix of the numbers' own indices gives the place of each.
+  // Folding the matrix of the numbers' own indices gives the place of each number.
   using Number = std::conditional_t<parts == 2, std::complex<double>, double>;
   using Numbered = typename arithmetic_t<E>::template with_scalar<double>;
   if (!m.isCompressed()) {

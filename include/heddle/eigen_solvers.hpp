@@ -17,7 +17,7 @@
 
 namespace heddle::eigen {
 
-/// The common part of both solvers. `Method` is heddle's solver; `UpLo` as for Eigen's conjugate
+/// The common part of both solvers. `Method` is heddle's solver; `UpLo` is as in Eigen's conjugate
 /// gradient. Unlike Eigen's, the tolerance applies to the true residual |b - A x| / |b| and
 /// defaults to 1e-10 (in single precision 1e-5), and a singular diagonal entry is a NumericalIssue.
 template <template <class> class Method, class MatrixType, int UpLo, class Preconditioner, class E>
@@ -31,15 +31,16 @@ class IterativeSolver {
   static_assert(has_jacobi || std::is_same_v<Preconditioner, Eigen::IdentityPreconditioner>,
                 "heddle has Eigen's DiagonalPreconditioner and IdentityPreconditioner");
 
-  /// On a GPU with `Device::cuda()`; right-hand sides and solutions stay in the host's memory.
+  /// Solves on a GPU if given `Device::cuda()`; right-hand sides and solutions stay in the host's
+  /// memory.
   explicit IterativeSolver(const Device& device = Device::cpu()) : device_(device) {}
   explicit IterativeSolver(const MatrixType& matrix, const Device& device = Device::cpu())
       : IterativeSolver(device) {
     compute(matrix);
   }
 
-  /// The pattern alone, which gives the places of values. `factorize` stores the values of a matrix
-  /// of that pattern, any number of times.
+  /// Takes the pattern alone, which gives the places of values. `factorize` stores the values of a
+  /// matrix of that pattern, any number of times.
   IterativeSolver& analyzePattern(const MatrixType& matrix) {
     system_.reset();
     if (matrix.rows() != matrix.cols()) {
@@ -80,7 +81,7 @@ class IterativeSolver {
     return factorize(matrix);
   }
 
-  /// From zero; b may have several columns, solved one after the other.
+  /// Starts from zero; b may have several columns, solved one after the other.
   template <class Rhs>
   auto solve(const Eigen::MatrixBase<Rhs>& b) {
     Solution<Rhs> x = Solution<Rhs>::Zero(size_, b.cols());
@@ -112,13 +113,13 @@ class IterativeSolver {
   Eigen::Index rows() const { return size_; }
   Eigen::Index cols() const { return size_; }
 
-  /// Of the last solve, the maximum over its columns: iterations, and the relative residual.
+  /// Maxima over the columns of the last solve: iterations, and the relative residual.
   Eigen::Index iterations() const { return iterations_; }
   RealScalar error() const { return static_cast<RealScalar>(error_); }
-  /// Success; NoConvergence where a column did not reach the tolerance; NumericalIssue where the
-  /// method broke down, a number was not finite, or a diagonal entry has no inverse.
+  /// Success; NoConvergence if a column did not reach the tolerance; NumericalIssue if the method
+  /// broke down, a number was not finite, or a diagonal entry has no inverse.
   Eigen::ComputationInfo info() const { return info_; }
-  /// Of the last column.
+  /// The report of the last column.
   const Report& report() const { return report_; }
 
  private:
@@ -126,7 +127,7 @@ class IterativeSolver {
   template <class Rhs>
   using Solution = Eigen::Matrix<Scalar, Eigen::Dynamic, Rhs::ColsAtCompileTime>;
 
-  /// At a fixed address, since the solver refers to the operator.
+  /// Kept at a fixed address, since the solver refers to the operator.
   struct System {
     System(const CsrMatrix<E>& given, const Device& device)
         : matrix(given, choose_plan(given, device), device),
@@ -142,7 +143,7 @@ class IterativeSolver {
     if (!holds) throw Error(ErrorKind::size_mismatch, message);
   }
 
-  /// `visit(whole)`: the matrix, compressed, with both triangles where UpLo names one.
+  /// Calls `visit(whole)` with the matrix, compressed, with both triangles if UpLo names one.
   template <class Visit>
   static void visit_whole(const MatrixType& matrix, const Visit& visit) {
     if constexpr (UpLo == Eigen::Lower || UpLo == Eigen::Upper) {
@@ -202,7 +203,7 @@ class IterativeSolver {
   Report report_;
 };
 
-/// A number of Eigen's as an entry.
+/// A number type of Eigen as an entry.
 template <class Scalar>
 using NumberEntry = typename detail::eigen_scalar<Scalar>::entry;
 

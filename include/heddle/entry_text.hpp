@@ -1,4 +1,4 @@
-// An entry as text, for the run-time compiler of a GPU in place of the type.
+// An entry as text, for the run-time compiler of a GPU, in place of the type.
 #pragma once
 
 #include <initializer_list>
@@ -13,8 +13,8 @@
 
 namespace heddle {
 
-/// The C++ name of a type, and the headers that a program must include to use it: those of
-/// heddle/entries/, texts given here by name (of a printed type), or registered ones.
+/// The C++ name of a type, and the headers that a program must include to use it: headers of
+/// heddle/entries/, texts given here by name (of a printed type), or registered headers.
 struct HEDDLE_EXPORT EntryText {
   std::string type;
   std::vector<std::string> headers;
@@ -38,7 +38,7 @@ template <class S>
 constexpr std::string_view scalar_name() {
   return std::is_same_v<S, float> ? "float" : "double";
 }
-/// A template of ours with its arguments, an element and sizes, in the header of its name.
+/// A template of the library with its arguments, an element and sizes, in the header of its name.
 HEDDLE_EXPORT EntryText built_in_text(std::string_view name, std::string_view element,
                                       std::initializer_list<int> sizes = {});
 template <class S, int K>
@@ -67,7 +67,8 @@ struct entry_text_of<block<T, R, C>> {
                          {R, C});
   }
 };
-/// The text of what acts as `arithmetic` and is kept in another way, by a header of entries/.
+/// The text of an entry that acts as `arithmetic` and is stored in another way, by a header of
+/// entries/.
 HEDDLE_EXPORT EntryText kept_as(std::string_view kept, std::string_view header,
                                 EntryText arithmetic);
 template <class Stored, class A>
@@ -96,16 +97,16 @@ struct entry_text_of<encoded<Code, A>> {
 
 }  // namespace detail
 
-/// True where the entry's text is known, so that a GPU can run it.
+/// True if the entry's text is known, so that a GPU can run it.
 template <class E>
 concept has_entry_text = requires { detail::entry_text_of<E>::text(); };
 
 }  // namespace heddle
 
 /// States the text of a user's entry: HEDDLE_ENTRY(my::split<double>, "split.hpp"), outside of any
-/// namespace and before the entry is first used. The type as any file would name it, without a
-/// comma; of float entries also the one over double, in which residuals are computed. The header
-/// must include only headers of heddle/entries/.
+/// namespace and before the entry is first used. Write the type as any file would name it, without
+/// a comma; for float entries, state also the one over double, in which residuals are computed. The
+/// header must include only headers of heddle/entries/.
 #define HEDDLE_ENTRY(Type, header)                                \
   template <>                                                     \
   struct heddle::detail::entry_text_of<Type> {                    \

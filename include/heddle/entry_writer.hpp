@@ -8,7 +8,7 @@
 
 namespace heddle {
 
-/// Entries E by their slots, whatever the inner layout: for an assembly in place, see
+/// Entries E by their slots, whatever the inner layout, for an assembly in place, see
 /// `Operator::entry_writer`. It owns nothing, and is copied to a GPU byte by byte; several threads
 /// may write to different slots.
 template <class E>

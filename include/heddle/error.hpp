@@ -1,4 +1,5 @@
-// The one exception of the library: for bad input and missing resources, before any iteration.
+// The one exception of the library, for bad input and missing resources, thrown before any
+// iteration.
 #pragma once
 
 #include <stdexcept>
@@ -8,7 +9,7 @@
 
 namespace heddle {
 
-/// Kinds that a caller may want to tell apart; the command line maps `memory` and `internal` to
+/// Kinds that a caller may want to distinguish; the command line maps `memory` and `internal` to
 /// exit status 3.
 enum class ErrorKind {
   usage,           // an argument or a combination of arguments that has no meaning

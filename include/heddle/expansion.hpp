@@ -2,7 +2,7 @@
 //
 // Every entry acts on its vector entry as a small dense matrix: its real representation, one row
 // per scalar of the result, one column per scalar acted on. `expand` writes it out for each entry
-// of a matrix; `fold` finds the entries behind such a matrix.
+// of a matrix; `fold` recovers the entries from such a matrix.
 #pragma once
 
 #include <array>
@@ -26,7 +26,7 @@ inline constexpr int tile_columns = vector_entry_t<E>::components;
 template <class E>
 inline constexpr int tile_rows = result_entry_t<E>::components;
 
-/// True where the entry also has a complex representation, half as high and as wide.
+/// True if the entry also has a complex representation, half as high and as wide.
 template <class E>
 inline constexpr bool has_complex_representation =
     arithmetic_t<E>::ring == Ring::complex && tile_rows<E> % 2 == 0 && tile_columns<E> % 2 == 0;
@@ -83,7 +83,7 @@ struct HEDDLE_EXPORT Arrangement {
   int rows = 0;
   int columns = 0;
   int components = 0;
-  bool complex = false;  // whether it is also one of complex numbers, rows / 2 x columns / 2
+  bool complex = false;  // true if it can also consist of complex numbers, rows / 2 x columns / 2
   std::vector<Position> at;
 };
 
@@ -119,7 +119,7 @@ Arrangement arrangement() {
   return arranged;
 }
 
-/// A matrix of 1 or 2 numbers (`parts`) a value.
+/// A matrix with 1 or 2 numbers (`parts`) per value.
 template <class T>
 struct HEDDLE_EXPORT NumbersView {
   PatternView pattern;
@@ -131,7 +131,7 @@ struct HEDDLE_EXPORT NumbersView {
 template <class T>
 HEDDLE_EXPORT CsrArrays<T> with_sorted_columns(const NumbersView<T>& matrix, const Device& device);
 
-/// Finds the tiles of `matrix` and their entries. Throws `Error` as `fold` says.
+/// Finds the tiles of `matrix` and their entries. Throws `Error` as documented for `fold`.
 template <class S, class T>
 HEDDLE_EXPORT CsrArrays<S> fold_tiles(const NumbersView<T>& matrix, const Arrangement& arranged,
                                       Tiling tiling, const Device& device);
@@ -172,8 +172,8 @@ std::array<std::array<double, tile_columns<E>>, tile_rows<E>> real_representatio
 
 namespace detail {
 
-/// Where the representation shows components and their negatives alone; nothing where it mixes
-/// them.
+/// The arrangement if the representation shows only components and their negatives; nothing if it
+/// mixes them.
 template <class E>
 std::optional<Arrangement> arrangement_of_components() {
   if constexpr (is_its_components<E>) {
@@ -186,7 +186,7 @@ std::optional<Arrangement> arrangement_of_components() {
   return std::nullopt;
 }
 
-/// As `representation`, with components as they are, -0 too, which its products make 0.
+/// Like `representation`, with components unchanged, including -0, which its products turn into 0.
 template <class E>
 auto arranged_components(const E& e, const Arrangement& arranged) {
   decltype(representation(e)) tile{};
@@ -271,19 +271,20 @@ CsrMatrix<complex<vector_scalar_t<E>>> expand_complex(const CsrMatrix<E>& matrix
 template <class X>
 concept ScalarEntry = requires(const CsrView<X>& m) { detail::numbers_of<X>::view(m); };
 
-/// The matrix of compound entries behind a matrix of real or complex scalars.
+/// The matrix of compound entries that a matrix of real or complex scalars represents.
 ///
-/// With tiles of R x C = tile_rows<E> x tile_columns<E> and K = E::components scalars an entry:
+/// With tiles of R x C = tile_rows<E> x tile_columns<E> and K = E::components scalars per entry:
 /// - `expansion`: R m x C n scalars make m x n entries. Positions that a tile lacks are zero; a
 /// tile that has any position is an entry. A tile must be the representation of an entry to 1e-12
 /// of its largest number; the error names the first that is not. Blocks are tiles of any numbers.
 /// - `components`: K m x n scalars make m x n entries, each the column of its components.
-/// - `automatic`: blocks and scalars are expansions. Others are whichever yields a square matrix
-/// (an expansion if both do), else whichever divides into tiles, the expansion first. A tall matrix
-/// that columns of components would make square and that divides into tiles, too, is an expansion
-/// if every tile is a representation; where all its numbers are zero, either may be meant, and it
-/// is refused. The content of other tiles does not count: a square matrix of real numbers is the
-/// expansion of a complex one, never a complex one without imaginary parts.
+/// - `automatic`: blocks and scalars are expansions. For other entries it takes whichever of the
+/// two yields a square matrix (an expansion if both do), else whichever divides into tiles, trying
+/// the expansion first. A tall matrix that columns of components would make square and that also
+/// divides into tiles is an expansion if every tile is a representation; if all its numbers are
+/// zero, either may be meant, and it is refused. The content of other tiles does not count: a
+/// square matrix of real numbers is the expansion of a complex one, never a complex one without
+/// imaginary parts.
 /// A complex matrix makes entries over complex numbers only, with half of R, C and K; complex into
 /// complex is entry by entry. Columns of the result are sorted. Throws `Error`.
 template <class E, ScalarEntry X>

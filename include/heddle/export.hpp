@@ -7,9 +7,9 @@
 #include "heddle/needs_cxx20"
 #endif
 
-/// Marks what programs link: functions and classes of the public headers, and the types with which
-/// the library instantiates its templates. A static library (HEDDLE_STATIC) adds no names to a
-/// shared library that contains it.
+/// Marks the symbols that programs link: functions and classes of the public headers, and the types
+/// with which the library instantiates its templates. A static library (HEDDLE_STATIC) adds no
+/// names to a shared library that contains it.
 #if defined(HEDDLE_STATIC) || defined(__CUDACC_RTC__)
 #define HEDDLE_EXPORT
 #else

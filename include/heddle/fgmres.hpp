@@ -6,16 +6,16 @@
 
 namespace heddle {
 
-/// GMRES, see heddle/gmres.hpp, that keeps a second vector for each iteration between restarts: any
-/// preconditioner will do, such as a solver (heddle/solver_preconditioner.hpp). Without one it is
-/// GMRES. On a GPU a cycle of m iterations applies the preconditioner m + 1 times.
+/// GMRES, see heddle/gmres.hpp, that keeps a second vector for each iteration between restarts. It
+/// accepts any preconditioner, such as a solver (heddle/solver_preconditioner.hpp). Without one it
+/// is GMRES. On a GPU a cycle of m iterations applies the preconditioner m + 1 times.
 template <class S>
 class HEDDLE_EXPORT Fgmres final : public KrylovSolver<S> {
  public:
   explicit Fgmres(OperatorReference<S> matrix, SolverOptions options = {})
       : Fgmres(std::move(matrix), nullptr, std::move(options)) {}
 
-  /// Takes the preconditioner: one of ours, or any class derived from `Preconditioner<S>`.
+  /// Takes the preconditioner: one of the library's, or any class derived from `Preconditioner<S>`.
   template <class P>
     requires std::is_base_of_v<Preconditioner<S>, P>
   Fgmres(OperatorReference<S> matrix, P preconditioner, SolverOptions options = {})

@@ -1,4 +1,4 @@
-// Fields: one vector entry a row, owned or viewed.
+// Fields: one vector entry per row, owned or viewed.
 #pragma once
 
 #include <complex>
@@ -23,7 +23,7 @@ namespace heddle {
 
 namespace detail {
 
-/// Throws `Error` (size_mismatch) for impossible sizes, or others than the basis's.
+/// Throws `Error` (size_mismatch) for impossible sizes, or sizes that differ from the basis's.
 HEDDLE_EXPORT void check_sizes(Index size, int components, const Basis* basis);
 [[noreturn]] HEDDLE_EXPORT void refuse_null(Index size, int components);
 
@@ -39,8 +39,8 @@ struct Footprint {
 HEDDLE_EXPORT bool overlap(const Footprint& a, const Footprint& b);
 [[noreturn]] HEDDLE_EXPORT void refuse_overlap(const char* a, const char* b);
 
-/// Converts arrays of others to fields: `view<S>(array)` is a FieldView<S>. Eigen's are in
-/// heddle/eigen.hpp, those that std::span takes here.
+/// Converts foreign arrays to fields: `view<S>(array)` is a FieldView<S>. The conversions for Eigen
+/// are in heddle/eigen.hpp, those for arrays that std::span takes are here.
 template <class A>
 struct array_as_field;
 
@@ -51,7 +51,7 @@ concept spannable = requires(A& array) { std::span(array); } &&
 
 }  // namespace detail
 
-/// A field as solvers see it: scalars of type S (const S for read only), `components` a row.
+/// A field as solvers see it: scalars of type S (const S for read only), `components` per row.
 /// Component k of row i is data[i * entry_stride + k * component_stride].
 template <class S>
 struct HEDDLE_EXPORT FieldView {
@@ -65,7 +65,8 @@ struct HEDDLE_EXPORT FieldView {
 
   /// The rows of one AoS or SoA array: `{b, n}` is n single numbers, counted by any integral type.
   /// Without a basis they are in the user's order. Throws `Error`: size_mismatch for sizes below 0,
-  /// beyond an Index or other than the basis's, usage for a null pointer to any scalars.
+  /// beyond an Index or different from the basis's, usage for a null pointer with a nonzero number
+  /// of scalars.
   FieldView() = default;
   template <std::integral N>
   FieldView(S* data, N rows, int components = 1, VectorLayout layout = VectorLayout::aos,
@@ -93,7 +94,7 @@ struct HEDDLE_EXPORT FieldView {
   FieldView(T* numbers, N rows) : FieldView(reinterpret_cast<S*>(numbers), rows, 2) {}
 
   /// A contiguous array of numbers or of std::complex (a vector, an array, a span), or with
-  /// heddle/eigen.hpp a vector of Eigen's: a row each. Use `field_view<E>` for rows of E.
+  /// heddle/eigen.hpp an Eigen vector: one row per number. Use `field_view<E>` for rows of E.
   template <class A>
     requires requires(A& array) {
       detail::array_as_field<std::remove_cvref_t<A>>::template view<S>(array);
@@ -123,7 +124,7 @@ struct HEDDLE_EXPORT FieldView {
   bool is_aos() const { return component_stride == 1 && entry_stride == components; }
   bool is_soa() const { return entry_stride == 1 && (component_stride == size || components == 1); }
 
-  /// Throws as the constructor, for members that were set one by one.
+  /// Throws like the constructor, for members that were set one by one.
   void check() const {
     detail::check_sizes(size, components, basis.get());
     if (data == nullptr && scalars() > 0) detail::refuse_null(size, components);
@@ -151,22 +152,22 @@ struct detail::array_as_field<A> {
   }
 };
 
-/// Whether two views share memory; those with different strides count as overlapping where their
-/// ranges do.
+/// True if two views share memory; views with different strides count as overlapping if their
+/// ranges overlap.
 template <class S, class U>
 bool overlap(const FieldView<S>& a, const FieldView<U>& b) {
   return detail::overlap(a.footprint(), b.footprint());
 }
 
-/// Throws `Error` (usage) that names both where they overlap.
+/// Throws `Error` (usage) that names both if they overlap.
 template <class S, class U>
 void check_apart(const FieldView<S>& a, const FieldView<U>& b, const char* name_of_a,
                  const char* name_of_b) {
   if (overlap(a, b)) detail::refuse_overlap(name_of_a, name_of_b);
 }
 
-/// Throws `Error` (size_mismatch) that names `what`, unless rows and components agree, and as the
-/// constructor for an invalid view.
+/// Throws `Error` (size_mismatch) that names `what`, unless rows and components agree; throws like
+/// the constructor for an invalid view.
 template <class S, class U>
 void check_same_shape(const FieldView<S>& a, const FieldView<U>& b, const char* what) {
   a.check();
@@ -182,8 +183,8 @@ void check_same_shape(const FieldView<S>& a, const FieldView<U>& b, const char* 
 namespace detail {
 
 /// Prefetch distance of the arrays of a pass, in bytes. A core alone keeps too few lines of its
-/// streams in flight. But short vectors stay in the caches, and a prefetch behind the end of a
-/// thread's share would fetch from another's. See docs/inside/tried.md.
+/// streams in flight. But short vectors stay in the caches, and a prefetch beyond the end of a
+/// thread's share would fetch from another thread's. See docs/inside/tried.md.
 template <class S>
 Offset prefetch_distance(const FieldView<S>& field) {
   constexpr Offset shortest = Offset(128) * 1024;
@@ -192,8 +193,8 @@ Offset prefetch_distance(const FieldView<S>& field) {
 
 }  // namespace detail
 
-/// A field of E's vector entries, on which an `Operator<E>` acts. Zero when made, without rows when
-/// moved from.
+/// A field of E's vector entries, on which an `Operator<E>` acts. It is zero when made, and without
+/// rows after being moved from.
 template <class E>
 class HEDDLE_EXPORT Field {
   static_assert(check_entry<E>());
@@ -266,7 +267,7 @@ class HEDDLE_EXPORT Field {
   std::shared_ptr<const Basis> basis_;
 };
 
-/// The scalars of an array that FieldView takes as consecutive rows of E's vector entries:
+/// The scalars of an array that FieldView accepts, as consecutive rows of E's vector entries:
 /// `field_view<block<double, 3, 3>>(b)` of 3n numbers has n rows. Throws `Error` (size_mismatch)
 /// unless the scalars fill whole rows.
 template <class E, class A>

@@ -1,8 +1,9 @@
-// A functor for every element, row or entry: one text for the threads of a CPU and those of a GPU.
+// A functor for every element, row or entry: one source for the threads of a CPU and those of a
+// GPU.
 //
-// A GPU runs it where nvcc compiles the file that calls `for_each_on`, a .cu: that file serves the
-// CPU too. From files that other compilers compile it runs functors of which HEDDLE_KERNEL names
-// the header, compiled when they are first called; without it the call is one for the CPU alone.
+// A GPU runs it if nvcc compiles the file that calls `for_each_on`, a .cu file, which serves the
+// CPU too. From files that other compilers compile, a GPU runs functors whose header HEDDLE_KERNEL
+// names; they are compiled when first called. Without HEDDLE_KERNEL the call is for the CPU alone.
 #pragma once
 
 #include <concepts>
@@ -22,10 +23,10 @@
 
 namespace heddle {
 
-/// A functor that is called with every number from 0 to below its `count`. Calls run side by side
-/// and in no order: each writes its own places. One that sums must do so in a fixed order, so that
-/// every number of threads yields the same bits. It is copied to a GPU byte by byte, and refers to
-/// its data by pointers into the device's memory.
+/// A functor that is called with every number i, 0 <= i < `count`. Calls run concurrently and in no
+/// order: each writes its own places. A functor that sums must do so in a fixed order, so that any
+/// number of threads yields the same bits. It is copied to a GPU byte by byte, and refers to its
+/// data by pointers into the device's memory.
 ///     struct Scale {
 ///       Offset count;
 ///       double factor;
@@ -33,8 +34,8 @@ namespace heddle {
 ///       HEDDLE_INLINE void operator()(Offset i) const { x[i] *= factor; }
 ///     };
 ///     for_each_on(device, Scale{n, 0.5, x.data()});
-/// A GPU runs it in blocks of 128 threads. With a `static constexpr int least_blocks` the compiler
-/// spares registers, so that a multiprocessor has room for as many blocks at once.
+/// A GPU runs it in blocks of 128 threads. A member `static constexpr int least_blocks` makes the
+/// compiler limit registers so that a multiprocessor has room for that many blocks at once.
 template <class P>
 concept Pass = std::is_trivially_copyable_v<P> && std::integral<decltype(P::count)> &&
                requires(const P& pass, Offset i) { pass(i); };
@@ -65,11 +66,11 @@ inline namespace with_kernels {  // a program may hold both functions, from file
 inline namespace without_kernels {
 #endif
 
-/// Calls `pass(i)` for every i in [0, pass.count). On a CPU it returns when all is done, on up to
-/// the stream's threads, and rethrows the first exception of a call. On a GPU it queues one kernel
-/// and returns. Throws `Error` for a count below 0 (usage). From a file that nvcc does not compile
-/// a GPU throws `Error` for a functor without HEDDLE_KERNEL (unsupported), and for one whose header
-/// does not compile (usage, with the first error in that).
+/// Calls `pass(i)` for every i in [0, pass.count). On a CPU it runs on up to the stream's threads,
+/// returns when all calls are done, and rethrows the first exception of a call. On a GPU it queues
+/// one kernel and returns. Throws `Error` for a count below 0 (usage). On a GPU, from a file that
+/// nvcc does not compile, it throws `Error` for a functor without HEDDLE_KERNEL (unsupported), and
+/// for one whose header does not compile (usage, with its first error).
 template <Pass P>
 void for_each_on(const Stream& stream, const P& pass) {
   const auto count = static_cast<Offset>(pass.count);
@@ -99,9 +100,9 @@ void for_each_on(const Device& device, const P& pass) {
 
 }  // namespace heddle
 
-/// States the text of a functor of the user's, so that a GPU runs it from files of any compiler:
+/// States the text of a user's functor, so that a GPU runs it from files of any compiler:
 /// HEDDLE_KERNEL(my::Scale, "scale.hpp"), outside of any namespace and before the functor is first
-/// used. The type as any file would name it, without a comma. The header, which CMake's
+/// used. Write the type as any file would name it, without a comma. The header, which CMake's
 /// `heddle_embed_entry` or `register_entry_header` puts into the program, must include only headers
 /// of heddle/entries/.
 #define HEDDLE_KERNEL(Type, header) HEDDLE_ENTRY(Type, header)

@@ -6,18 +6,18 @@
 
 namespace heddle {
 
-/// The residual never increases within a cycle of `SolverOptions::restart` iterations, behind which
+/// The residual never increases within a cycle of `SolverOptions::restart` iterations, after which
 /// the solve begins again from b - A x. Its coefficients are those of the entry's ring, or real
-/// under a plan that says `recurrence=real`. Preconditioned from the right, so that the recurrence
-/// knows the residual of the system itself. A cycle that reduces the true residual by less than a
-/// thousandth counts as a restart that helped nothing.
+/// under a plan that says `recurrence=real`. It is preconditioned from the right, so that the
+/// recurrence knows the residual of the system itself. A cycle that reduces the true residual by
+/// less than a thousandth counts as a restart that made no progress.
 template <class S>
 class HEDDLE_EXPORT Gmres final : public KrylovSolver<S> {
  public:
   explicit Gmres(OperatorReference<S> matrix, SolverOptions options = {})
       : Gmres(std::move(matrix), nullptr, std::move(options)) {}
 
-  /// Takes the preconditioner: one of ours, or any class derived from `Preconditioner<S>`.
+  /// Takes the preconditioner: one of the library's, or any class derived from `Preconditioner<S>`.
   template <class P>
     requires std::is_base_of_v<Preconditioner<S>, P>
   Gmres(OperatorReference<S> matrix, P preconditioner, SolverOptions options = {})

@@ -21,9 +21,10 @@
 
 namespace heddle {
 
-/// The inverse of each diagonal entry, from the left, as `Jacobi` has it for sliced storage. Where
-/// an `EditableMatrix` has changed since the last solve, it inverts those entries anew whose leaves
-/// the trees do not share. On a GPU it is `Jacobi` of the diagonal, which is read anew there.
+/// The inverse of each diagonal entry, applied from the left, as `Jacobi` does for sliced storage.
+/// If an `EditableMatrix` has changed since the last solve, only those entries are inverted again
+/// whose leaves the trees do not share. On a GPU it is `Jacobi` of the diagonal, which is read
+/// again there.
 template <class E>
 class HEDDLE_EXPORT HierarchicalJacobi final : public Preconditioner<vector_scalar_t<E>> {
   static_assert(has_inverse<E>, "HierarchicalJacobi: 'inverse(a)' of the entry is missing");
@@ -49,7 +50,7 @@ class HEDDLE_EXPORT HierarchicalJacobi final : public Preconditioner<vector_scal
     return FieldShape{matrix_.rows(), matrix_.row_components(), nullptr, std::nullopt,
                       matrix_.device().stream().gpu};
   }
-  /// Where it throws, the next call inverts all entries.
+  /// If it throws, the next call inverts all entries.
   void refresh() override;
   long long bytes_of_application() const override {
     return matrix_.rows() * static_cast<long long>(sizeof(A));
@@ -84,7 +85,8 @@ class HEDDLE_EXPORT HierarchicalJacobi final : public Preconditioner<vector_scal
   std::optional<Jacobi<E>> on_gpu_;
 };
 
-/// On a GPU, which reads it itself; where an entry is missing, the host's error names its row.
+/// The diagonal of a matrix on a GPU, read there; if an entry is missing, the host's error names
+/// its row.
 template <class E>
 Operator<E> HierarchicalJacobi<E>::diagonal_of(const HierarchicalMatrix<E>& matrix) {
   const Device device = matrix.device();
@@ -120,7 +122,7 @@ void HierarchicalJacobi<E>::refresh() {
       "leaves of the diagonal", static_cast<std::size_t>(tree.leaf.blocks_of(tree.rows)),
       sizeof(detail::DiagonalLeaf),
       [&] { return detail::diagonal_leaves(tree, is_alike ? &before->tree() : nullptr); });
-  // Of a whole diagonal no leaf may be missing.
+  // No leaf of a complete diagonal may be missing.
   Index first_singular = tree.rows;
   if (!is_alike) {
     Index block = 0;

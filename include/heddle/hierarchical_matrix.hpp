@@ -1,4 +1,4 @@
-// Hierarchical storage of a sparse matrix: a tree of small nodes, for A x and A* x alike, for sums
+// Hierarchical storage of a sparse matrix: a tree of small nodes, for both A x and A* x, for sums
 // and for edits (HiSparse: Derler, Zayer, Seidel and Steinberger 2017). See
 // docs/guide/hierarchical.md.
 #pragma once
@@ -37,8 +37,8 @@ namespace heddle {
 
 namespace detail {
 
-/// A tree's matrix by rows, columns sorted: `offsets` are rows + 1 zeros before, values as they lie
-/// in the tree.
+/// Reads a tree's matrix by rows, columns sorted. `offsets` holds rows + 1 zeros on entry; values
+/// are as they lie in the tree.
 HEDDLE_EXPORT void read_rows(const ScheduledTree& matrix, std::span<Offset> offsets,
                              std::span<Index> column, std::byte* values, const Device& device);
 
@@ -56,8 +56,8 @@ class MatrixPencil;
 
 /// An immutable matrix, and a handle: copies share it. Edits and sums make another one. As an
 /// operator it takes fields in the user's order, has the same bits in every run, and gives A* and
-/// A^T without a second copy. On a GPU fields are AoS. A GPU makes trees of arrays in its memory,
-/// adds them and edits them there; the host has a copy of such a tree as soon as it reads it.
+/// A^T without a second copy. On a GPU fields are AoS. A GPU makes trees from arrays in its memory,
+/// and adds and edits them there; the host has a copy of such a tree as soon as it reads it.
 template <class E>
 class HEDDLE_EXPORT HierarchicalMatrix final
     : public detail::TreeOperator<E, detail::TreeForm::direct> {
@@ -69,12 +69,12 @@ class HEDDLE_EXPORT HierarchicalMatrix final
  public:
   using scalar = vector_scalar_t<E>;
 
-  /// Of assembled rows, which are copied; columns need not be sorted. The GPU builds it of arrays
-  /// in its memory, all on the host a team builds it; the tree is the same for any. Throws `Error`:
-  /// usage for nodes that there are none of, malformed_file and out_of_range for a pattern as
-  /// `check_pattern`, memory, before the tree is allocated, where it and the
-  /// schedule of a product exceed `memory_limit` bytes, by default what there is. Building takes
-  /// some bytes a node more.
+  /// Made from assembled rows, which are copied; columns need not be sorted. The GPU builds it from
+  /// arrays in its memory; from arrays in the host's memory a team of threads builds it. The tree
+  /// is the same either way. Throws `Error`: usage for impossible nodes, malformed_file and
+  /// out_of_range for a pattern like `check_pattern`, memory, before the tree is allocated, if the
+  /// tree and the schedule of a product exceed `memory_limit` bytes, by default the available
+  /// memory. Building takes some more bytes per node.
   explicit HierarchicalMatrix(const CsrView<E>& matrix, const NodeLayout& nodes = {},
                               const Device& device = Device::cpu(),
                               const std::optional<long long>& memory_limit = {})
@@ -82,12 +82,12 @@ class HEDDLE_EXPORT HierarchicalMatrix final
   explicit HierarchicalMatrix(const CsrMatrix<E>& matrix, const NodeLayout& nodes = {},
                               const Device& device = Device::cpu())
       : HierarchicalMatrix(matrix.view(), nodes, device) {}
-  /// Of entries in any order, each in a place of its own, as above.
+  /// Made from entries in any order, each in a place of its own, as above.
   explicit HierarchicalMatrix(const CooView<E>& matrix, const NodeLayout& nodes = {},
                               const Device& device = Device::cpu(),
                               const std::optional<long long>& memory_limit = {})
       : Base(build(matrix, nodes, device, memory_limit), device) {}
-  /// Without entries, to be filled by edits: it takes memory for them alone. Throws `Error`:
+  /// Made without entries, to be filled by edits, with memory for those alone. Throws `Error`:
   /// out_of_range for sizes below 0, usage as above.
   HierarchicalMatrix(Index rows, Index columns, const NodeLayout& nodes = {},
                      const Device& device = Device::cpu())
@@ -95,9 +95,9 @@ class HEDDLE_EXPORT HierarchicalMatrix final
                  detail::empty_tree(rows, columns, detail::leaf_shape(nodes, int{sizeof(E)})),
                  nodes.launch, detail::team_of(device)),
              device) {}
-  /// Of triplets in any order, which add up in one place as they come; no compressed rows are made.
-  /// Throws `Error` too: out_of_range for a triplet beyond the matrix, usage for two encoded
-  /// entries in one place, memory.
+  /// Made from triplets in any order; triplets in one place are added in the order given. No
+  /// compressed rows are made. Also throws `Error`: out_of_range for a triplet beyond the matrix,
+  /// usage for two encoded entries in one place, memory.
   HierarchicalMatrix(Index rows, Index columns, std::span<const Triplet<E>> triplets,
                      const NodeLayout& nodes = {}, const Device& device = Device::cpu())
       : HierarchicalMatrix(HierarchicalMatrix(rows, columns, nodes, device)
@@ -117,9 +117,9 @@ class HEDDLE_EXPORT HierarchicalMatrix final
         ->template in_form<is_adjoint ? detail::TreeForm::adjoint : detail::TreeForm::transpose>();
   }
 
-  /// The entry at (row, column), or nothing where there is none.
+  /// The entry at (row, column), or nothing if there is none.
   std::optional<E> find(Index row, Index column) const;
-  /// By rows, columns sorted.
+  /// The entries by rows, columns sorted.
   CsrMatrix<E> to_csr() const;
   /// The same arrays in the memory of `device()`: a GPU makes them there.
   detail::CsrArrays<stored_scalar_t<E>> to_rows() const;
@@ -128,18 +128,18 @@ class HEDDLE_EXPORT HierarchicalMatrix final
   /// makes no such copy.
   CsrMatrix<E> diagonal() const;
 
-  /// A matrix with the edits, all or none of them. Nodes that they do not touch are shared, and
-  /// both matrices stay valid by themselves. Throws `Error`: out_of_range for a place that the
-  /// matrix has not, or no entry to remove, usage for two edits of one place, unsupported to add
-  /// encoded entries, memory.
+  /// A matrix with the edits applied, all or none of them. Nodes that they do not touch are shared,
+  /// and both matrices stay valid independently. Throws `Error`: out_of_range for a place outside
+  /// the matrix or a removal without an entry, usage for two edits of one place, unsupported for
+  /// adding encoded entries, memory.
   HierarchicalMatrix edited(const EditBatch<E>& edits) const;
-  /// The same of arrays. A matrix on a GPU is edited there, and the host copies nothing of it. That
-  /// also holds for batches where the host has not all of the tree. The host adds entries whose sum
-  /// is not that of their components. Throws `Error` too: size_mismatch for views of another size,
-  /// unsupported for 2^31 edits or more on a GPU.
+  /// The same for arrays. A matrix on a GPU is edited there, and the host copies nothing of it.
+  /// This also holds for batches if the host does not have all of the tree. The host adds entries
+  /// whose sum is not that of their components. Also throws `Error`: size_mismatch for views of
+  /// another size, unsupported for 2^31 edits or more on a GPU.
   HierarchicalMatrix edited(const EditViews<E>& edits) const;
 
-  /// alpha A + beta B at every place that either has, also where the sum is 0. Its leaves are dense
+  /// alpha A + beta B at every place that either has, even if the sum is 0. Its leaves are dense
   /// where A's are. Throws `Error`: size_mismatch for matrices of other sizes, usage for nodes of
   /// another size, memory.
   friend HierarchicalMatrix add(scalar alpha, const HierarchicalMatrix& A, scalar beta,
@@ -148,8 +148,8 @@ class HEDDLE_EXPORT HierarchicalMatrix final
   {
     return A.plus(alpha, beta, B, false);
   }
-  /// The same with complex coefficients, of entries that they commute with: complex numbers and
-  /// blocks of these. Other entries take real ones.
+  /// The same with complex coefficients, for entries that commute with them: complex numbers and
+  /// blocks of these. Other entries take real coefficients.
   friend HierarchicalMatrix add(std::complex<scalar> alpha, const HierarchicalMatrix& A,
                                 std::complex<scalar> beta, const HierarchicalMatrix& B)
     requires(can_add && E::ring == Ring::complex)
@@ -170,9 +170,9 @@ class HEDDLE_EXPORT HierarchicalMatrix final
     return A.plus(alpha, beta, B, true);
   }
 
-  /// Bytes that some matrices hold together: nodes that they share once, nodes that only earlier
-  /// matrices of an edit use too, and the schedules that products have made, an earlier matrix's
-  /// too where it waits to be mended, with the changes since.
+  /// Bytes that several matrices hold together: shared nodes are counted once. Included are nodes
+  /// that only earlier matrices of an edit still use, and the schedules that products have made,
+  /// also an earlier matrix's schedule that waits to be mended, with the changes since.
   static long long held_memory(std::initializer_list<HierarchicalMatrix> matrices) {
     detail::HeldBytes held;
     for (const HierarchicalMatrix& matrix : matrices) matrix.scheduled().add_to(held);
@@ -191,7 +191,7 @@ class HEDDLE_EXPORT HierarchicalMatrix final
 
   HierarchicalMatrix(std::shared_ptr<const detail::ScheduledTree> matrix, const Device& device)
       : Base(std::move(matrix), device) {}
-  /// Of a tree that comes of `before`'s.
+  /// Made from a tree that is derived from `before`'s.
   HierarchicalMatrix(std::shared_ptr<const detail::ScheduledTree> matrix,
                      const HierarchicalMatrix& before)
       : Base(std::move(matrix), before.device(), before.on_gpu()) {}
@@ -210,7 +210,7 @@ class HEDDLE_EXPORT HierarchicalMatrix final
     return {values, int{sizeof(stored_scalar_t<E>)},
             order == column_major ? detail::components_by_rows<E>() : std::vector<int>{}};
   }
-  /// Whether a GPU can make edits that add entries or not.
+  /// True if a GPU can make edits; `adds` says whether they add to entries.
   static bool is_edited_on_gpu(bool adds);
   void check_views(const EditViews<E>& edits) const;
   /// Coefficients are real or complex.

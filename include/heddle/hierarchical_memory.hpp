@@ -1,4 +1,4 @@
-// What a matrix in hierarchical storage takes, to the byte, before it is built.
+// The memory of a matrix in hierarchical storage, to the byte, before it is built.
 #pragma once
 
 #include <array>
@@ -11,23 +11,24 @@
 
 namespace heddle {
 
-/// That of the paper; docs/guide/hierarchical.md compares others.
+/// The paper's size; docs/guide/hierarchical.md compares others.
 inline constexpr int default_node_size = 128;
 
-/// How a GPU's threads share out the products of a tree; 0 leaves a number to the rule. A CPU has
-/// no use for it.
+/// How a GPU's threads share the products of a tree; 0 leaves a number to the rule. A CPU ignores
+/// it.
 struct HEDDLE_EXPORT TreeLaunch {
   int run = 0;    // entries of a leaf that a thread takes at once: 1, 2 or 4, as their bytes allow
-  int warps = 0;  // of a block of threads: 1, 2, 4 or 8, as shared memory allows
-  int piece = 0;  // about so many entries for a block of threads: 64 to 65536
+  int warps = 0;  // warps of a block of threads: 1, 2, 4 or 8, as shared memory allows
+  int piece = 0;  // approximate number of entries for a block of threads: 64 to 65536
 
   bool operator==(const TreeLaunch&) const = default;
 };
 
-/// What a tree leaves open: rows and columns of a node, a power of two from 4 to 256, how many
-/// percent of a leaf's places hold entries where it is dense, and the launch of its products.
+/// The free choices of a tree: rows and columns of a node, a power of two from 4 to 256; the
+/// percentage of a leaf's places that hold entries from which it is stored densely; and the launch
+/// of its products.
 struct HEDDLE_EXPORT NodeLayout {
-  /// Dense where that takes fewer bytes, or no leaf at all.
+  /// Dense if that takes fewer bytes, or no dense leaf at all.
   static constexpr int by_bytes = 0, never = 101;
 
   int size = default_node_size;
@@ -42,15 +43,15 @@ struct HEDDLE_EXPORT NodeLayout {
   bool operator==(const NodeLayout&) const = default;
 };
 
-/// As reports name it: node=128, or node=128,dense=50,warps=4.
+/// The name in reports: node=128, or node=128,dense=50,warps=4.
 HEDDLE_EXPORT std::string to_string(const NodeLayout& nodes);
-/// bytes, never, or the percents.
+/// bytes, never, or the percentage.
 HEDDLE_EXPORT std::string name_of_dense(const NodeLayout& nodes);
-/// Of `name_of_dense`. Throws `Error` (usage) for a share of places that there is none of.
+/// Inverse of `name_of_dense`. Throws `Error` (usage) for an impossible share of places.
 HEDDLE_EXPORT int parse_dense(std::string_view text);
-/// run=1,warps=4,piece=512: the numbers that are given; empty where the rule has all.
+/// run=1,warps=4,piece=512: the numbers that are given; empty if the rule chooses all.
 HEDDLE_EXPORT std::string to_string(const TreeLaunch& launch);
-/// Throws `Error` (usage) for other keys, and for numbers that there are none of.
+/// Throws `Error` (usage) for other keys, and for impossible numbers.
 HEDDLE_EXPORT TreeLaunch parse_tree_launch(std::string_view text);
 
 /// Nodes of one use by their kinds, and their bytes.
@@ -64,7 +65,7 @@ struct HEDDLE_EXPORT NodeCounts {
     for (const long long of : of_kind) all += of;
     return all;
   }
-  /// One node more, or with -1 one less.
+  /// Counts one node more, or one less with -1.
   void count(const NodeShape& shape, Offset held, int more = 1) {
     of_kind[static_cast<std::size_t>(shape.kind_of(held))] += more;
     bytes += more * shape.bytes(held);
@@ -74,11 +75,12 @@ struct HEDDLE_EXPORT NodeCounts {
 
 struct HEDDLE_EXPORT HierarchicalMemory {
   NodeCounts leaves, inner;
-  /// Of the leaves in the order of their rows, which a product follows; of A*, by columns.
+  /// Schedules of the leaves: in the order of their rows, which a product follows; for A*, by
+  /// columns.
   long long schedule = 0, adjoint_schedule = 0;
-  /// On a GPU: where its products keep sums of pieces, on each stream and in graphs.
+  /// On a GPU: the rooms where its products keep sums of pieces, on each stream and in graphs.
   long long rooms = 0;
-  /// Of a matrix on a GPU, beside all this: what the host keeps, its tree and schedules.
+  /// For a matrix on a GPU, in addition: memory on the host, for its tree and schedules.
   long long host = 0;
 
   long long tree() const { return leaves.bytes + inner.bytes; }
@@ -90,8 +92,8 @@ struct HEDDLE_EXPORT HierarchicalMemory {
   double paper_formula(int node_size, int entry_bytes) const;
 };
 
-/// Of a matrix with this pattern in the host's memory. Throws `Error`: usage for nodes that there
-/// are none of, out_of_range or usage as `check_pattern` does.
+/// The memory of a matrix with this pattern in the host's memory. Throws `Error`: usage for
+/// impossible nodes, out_of_range or usage as `check_pattern` does.
 HEDDLE_EXPORT HierarchicalMemory hierarchical_memory(const PatternView& pattern,
                                                      const NodeLayout& nodes, int entry_bytes,
                                                      const Device& device = Device::cpu());

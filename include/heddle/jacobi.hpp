@@ -14,7 +14,7 @@ class HEDDLE_EXPORT Jacobi final : public detail::SlicedJacobi<vector_scalar_t<E
  public:
   using scalar = vector_scalar_t<E>;
 
-  /// Keeps a handle of the operator; throws `Error` (singular) that names the first row, counted
+  /// Keeps a handle of the operator. Throws `Error` (singular) that names the first row, counted
   /// from 0 in the user's order, whose diagonal entry is missing or has no inverse.
   explicit Jacobi(const Operator<E>& matrix, Refresh refresh = Refresh::each_launch)
       : detail::SlicedJacobi<scalar>(matrix, refresh) {}

@@ -28,7 +28,7 @@ class HEDDLE_EXPORT LinearOperator {
  public:
   virtual ~LinearOperator() = default;
 
-  /// Rows of y and of x, and scalars a row of either.
+  /// Rows of y and of x, and scalars per row of either.
   virtual Index rows() const = 0;
   virtual Index columns() const { return rows(); }
   virtual int row_components() const { return 1; }
@@ -44,14 +44,14 @@ class HEDDLE_EXPORT LinearOperator {
   /// should take.
   virtual Ring ring() const { return Ring::real; }
   virtual Recurrence recurrence() const { return Recurrence::ring; }
-  /// What comes of both: the coefficients of methods that know others than real ones.
+  /// The combination of both: the coefficients of methods that support other than real ones.
   Ring coefficient_ring() const { return recurrence() == Recurrence::real ? Ring::real : ring(); }
-  /// False where the transpose is not of the same kind (dual quaternions): then it is never
+  /// False if the transpose is not of the same kind (dual quaternions): then the operator is never
   /// Hermitian.
   virtual bool has_adjoint() const { return true; }
-  /// A*, which has Re <A x, y> = Re <x, A* y> for all x and y: rows and columns change places, with
-  /// their bases. It multiplies by the values that A has then, new ones too. Throws `Error`
-  /// (unsupported) where the operator states none.
+  /// A*, for which Re <A x, y> = Re <x, A* y> for all x and y: rows and columns exchange places,
+  /// with their bases. It multiplies by the values that A has at that time, including new ones.
+  /// Throws `Error` (unsupported) if the operator states none.
   virtual std::shared_ptr<const LinearOperator> adjoint() const {
     throw Error(ErrorKind::unsupported,
                 "this operator states no adjoint; override LinearOperator::adjoint");
@@ -59,9 +59,9 @@ class HEDDLE_EXPORT LinearOperator {
   /// The bytes that one product has to move, for models; 0 = unknown.
   virtual long long bytes_of_product() const { return 0; }
 
-  /// On a GPU: whether `apply` only queues work on the stream that it is given, which need not be
+  /// On a GPU: true if `apply` only queues work on the stream that it is given, which need not be
   /// the device's, and the same work each time: kernels, copies and fills, on memory that stays in
-  /// place. It allocates nothing, waits for nothing, and uses no number of the host that may
+  /// place. It allocates nothing, waits for nothing, and uses no number on the host that may
   /// change. Then solvers record it in the graph of a loop on the GPU; otherwise the host drives
   /// the loop.
   virtual bool is_capturable() const { return false; }
@@ -71,11 +71,11 @@ class HEDDLE_EXPORT LinearOperator {
 
   /// The operator of a solver's iterations: this one, or the same matrix in a narrower scalar,
   /// which takes less memory traffic and adds a rounding error. `apply` and `residual` of this
-  /// operator always use the matrix as it was given.
+  /// operator always use the matrix as given.
   virtual const LinearOperator& iterated() const { return *this; }
 
-  /// A copy for a solver to keep, where copies are cheap and share the matrix. Null for any other
-  /// operator, of which a solver keeps a reference.
+  /// A copy for a solver to keep, if copies are cheap and share the matrix. Null for any other
+  /// operator, to which a solver keeps a reference.
   virtual std::shared_ptr<const LinearOperator> handle() const { return nullptr; }
 
   /// y = alpha A x + beta y; y is not read when beta = 0.
@@ -112,16 +112,16 @@ class HEDDLE_EXPORT LinearOperator {
     return real_dot<S>(r, r, reduction, stream);
   }
 
-  /// What `iterated` keeps the entries as, where it is another operator. Where it is this one, an
-  /// exact encoding that is named here has refused the values.
+  /// The form in which `iterated` keeps the entries, if it is another operator. If it is this
+  /// operator, an exact encoding that is named here has refused the values.
   virtual StoredScalar iterated_as() const { return StoredScalar::single; }
-  /// The matrix in floats, for iterations that do not come further on one of 16 bits: made when it
-  /// is first asked for. Null where `iterated` is none of these, or where it would not fit.
+  /// The matrix in floats, for iterations that make no further progress on a copy of 16 bits; made
+  /// at the first request. Null if `iterated` is no such copy, or if it would not fit.
   virtual std::shared_ptr<const LinearOperator> iterated_in_floats() const { return nullptr; }
 };
 
-/// An operator as a solver keeps it: its handle where it has one; a temporary or shared object that
-/// was passed; else a reference, whose target must outlive the solver.
+/// An operator as a solver keeps it: its handle if it has one; a temporary or shared object that
+/// was passed; otherwise a reference, whose target must outlive the solver.
 template <class S>
 class OperatorReference {
  public:

@@ -14,12 +14,12 @@
 
 namespace heddle {
 
-/// The content of a file before entries are made of it: real or complex numbers, the columns of
-/// each row sorted and without duplicates. Zeros in the file are kept.
+/// The content of a file before entries are made from it: real or complex numbers, with the columns
+/// of each row sorted and without duplicates. Zeros in the file are kept.
 struct HEDDLE_EXPORT ScalarMatrix {
   std::variant<CsrMatrix<real<double>>, CsrMatrix<complex<double>>> matrix;
-  /// The shape of the file's blocks: those of a BSR file, which are full, or the tiles that a line
-  /// '%heddle tiles R x C' of a Matrix Market file names; else 1 by 1. The sizes of the matrix are
+  /// The shape of the file's blocks: those of a BSR file, which are full, or the tiles named by a
+  /// line '%heddle tiles R x C' of a Matrix Market file; else 1 by 1. The sizes of the matrix are
   /// multiples of it. `write_scalar_matrix` writes that line.
   int block_rows = 1;
   int block_columns = 1;
@@ -39,16 +39,16 @@ struct HEDDLE_EXPORT ScalarMatrix {
 /// The half of a matrix that a file stores, and the rule for the other half.
 enum class Symmetry { general, symmetric, skew_symmetric, hermitian };
 
-/// Reads Matrix Market and SciPy `.npz` files, recognised by their first bytes.
-/// Throws `Error`: io for a file that cannot be read; malformed_file, not_finite and out_of_range
-/// with "path:line: " or "path: " in front of the fault.
+/// Reads Matrix Market and SciPy `.npz` files, recognised by their first bytes. Throws `Error`: io
+/// for a file that cannot be read; malformed_file, not_finite and out_of_range with "path:line: "
+/// or "path: " in front of the fault.
 HEDDLE_EXPORT ScalarMatrix read_scalar_matrix(const std::string& path,
                                               const Device& device = Device::cpu(),
                                               Progress* progress = nullptr);
 
 /// The end of the name selects the format: `.npz` (then `symmetry` must be general), `.gz` (Matrix
 /// Market, compressed), or anything else (Matrix Market). Numbers read back as the same double.
-/// Throws `Error` of kind usage where the matrix does not have the symmetry.
+/// Throws `Error` of kind usage if the matrix does not have the symmetry.
 HEDDLE_EXPORT void write_scalar_matrix(const std::string& path, const CsrView<real<double>>& matrix,
                                        Symmetry symmetry = Symmetry::general,
                                        Progress* progress = nullptr);
@@ -61,7 +61,7 @@ HEDDLE_EXPORT void write_scalar_matrix(const std::string& path, const ScalarMatr
                                        Progress* progress = nullptr);
 
 /// A dense table of numbers, row after row; a complex number is two scalars, real part first. (In a
-/// Matrix Market file the table stands column after column.)
+/// Matrix Market file the table is stored column after column.)
 struct HEDDLE_EXPORT ScalarField {
   Offset rows = 0;
   Offset columns = 0;
@@ -83,13 +83,15 @@ struct HEDDLE_EXPORT ScalarFieldView {
 };
 
 /// Reads a Matrix Market file, whose absent numbers are zero, a NumPy array (`.npy`) or a text of
-/// numbers, a row a line, recognised by their first bytes. Errors as `read_scalar_matrix`.
+/// numbers, one row per line, recognised by their first bytes. Errors are those of
+/// `read_scalar_matrix`.
 HEDDLE_EXPORT ScalarField read_scalar_field(const std::string& path,
                                             const Device& device = Device::cpu(),
                                             Progress* progress = nullptr);
 
 /// Writes a Matrix Market array (`.mtx`, `.mtx.gz`), a NumPy array (`.npy`) or text (`.txt`,
-/// `.txt.gz`); Matrix Market to what is no regular file. Throws `Error` (usage) for another end.
+/// `.txt.gz`); Matrix Market if the target is not a regular file. Throws `Error` (usage) for
+/// another end of the name.
 HEDDLE_EXPORT void write_scalar_field(const std::string& path, const ScalarFieldView& field,
                                       Progress* progress = nullptr);
 

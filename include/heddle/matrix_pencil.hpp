@@ -15,12 +15,13 @@
 
 namespace heddle {
 
-/// Makes A + sigma M as a tree again and again. The first has the places that A or M has; those
-/// after it share its schedules, and are written where a matrix was that nobody holds any more:
-/// `K = pencil.at(sigma)` goes back and forth between two blocks of memory. The values of A and M
-/// may change too, and so may their patterns, which costs a new sum. Where both lie on one GPU it
-/// writes the sums, and keeps which leaves meet; each block of memory has a schedule of its own.
-/// Sums whose entries mix components are the host's, and are copied there. One thread at a time.
+/// Makes A + sigma M as a tree repeatedly. The first has the places that A or M has; later ones
+/// share its schedules, and are written over a matrix that has no other holder any more: `K =
+/// pencil.at(sigma)` alternates between two blocks of memory. The values of A and M may change too,
+/// and so may their patterns, which costs a new sum. If both lie on one GPU, the GPU writes the
+/// sums, and the pencil keeps which leaves coincide; each block of memory has a schedule of its
+/// own. Sums whose entries mix components are made on the host, and copied to the GPU. One thread
+/// at a time.
 template <class E>
 class HEDDLE_EXPORT MatrixPencil {
   using S = vector_scalar_t<E>;
@@ -32,7 +33,7 @@ class HEDDLE_EXPORT MatrixPencil {
 
   const HierarchicalMatrix<E>& matrix() const { return A_; }
   const HierarchicalMatrix<E>& mass() const { return M_; }
-  /// Others, of the same sizes, from now on.
+  /// Replaces both matrices by others of the same sizes.
   void set(HierarchicalMatrix<E> A, HierarchicalMatrix<E> M) {
     A_ = std::move(A);
     M_ = std::move(M);
@@ -40,7 +41,7 @@ class HEDDLE_EXPORT MatrixPencil {
     kept_.reset();
   }
 
-  /// A + sigma M; its bits are those of `add(1, A, sigma, M)`. Throws `Error` as that.
+  /// A + sigma M, with the bits of `add(1, A, sigma, M)`. Throws the same `Error`.
   HierarchicalMatrix<E> at(S sigma) {
     if (sum_) {
       std::optional<HierarchicalMatrix<E>> again;
@@ -64,7 +65,7 @@ class HEDDLE_EXPORT MatrixPencil {
   }
 
  private:
-  /// Whether leaves of A's size and kinds are those of the newest sum.
+  /// True if the leaves of the newest sum have the size and kinds of A's leaves.
   bool has_leaves_of_sum() const {
     const NodeShape &a = A_.tree().leaf, &c = sum_->tree().leaf;
     return a.log2_size == c.log2_size && a.dense_from == c.dense_from;
@@ -72,7 +73,8 @@ class HEDDLE_EXPORT MatrixPencil {
   std::optional<HierarchicalMatrix<E>> again_at(S sigma);
   std::optional<HierarchicalMatrix<E>> again_on_gpu(S sigma);
   bool is_summed_on_gpu() const;
-  /// Whether nobody but this pencil has a matrix of a GPU, its pool, or a copy of that on the host.
+  /// True if only this pencil holds a matrix of a GPU and its pool, and the host has no copy of the
+  /// pool.
   static bool is_free(const HierarchicalMatrix<E>& matrix) {
     constexpr int of_operator_and_gpu = 2;
     const auto& pool = matrix.tree().pools.front().pool;
@@ -84,9 +86,9 @@ class HEDDLE_EXPORT MatrixPencil {
   }
 
   HierarchicalMatrix<E> A_, M_;
-  std::optional<HierarchicalMatrix<E>> sum_;            // the newest
-  bool is_known_ = false;                               // that A and M have its pattern
-  std::array<std::shared_ptr<detail::Pool>, 2> pools_;  // of the newest sums; they are alike
+  std::optional<HierarchicalMatrix<E>> sum_;  // the newest sum
+  bool is_known_ = false;                     // true if A and M are known to have its pattern
+  std::array<std::shared_ptr<detail::Pool>, 2> pools_;  // pools of the newest sums, with one layout
   // On a GPU:
   std::optional<HierarchicalMatrix<E>> before_;  // the sum before the newest
   std::optional<cuda::KeptSum> kept_;
@@ -112,7 +114,7 @@ std::optional<HierarchicalMatrix<E>> MatrixPencil<E>::again_on_gpu(S sigma) {
     if (!kept_->fits()) return {};
     pools_ = {};  // the matrices hold them
     if (!before_ || !is_free(*before_)) {
-      // Another pool with the same inner nodes, whose references hold no address.
+      // Makes another pool with the same inner nodes, whose references hold no address.
       const Device device = sum_->device();
       detail::Tree tree = sum_->tree();
       auto& pool = tree.pools.front().pool;
@@ -135,7 +137,7 @@ std::optional<HierarchicalMatrix<E>> MatrixPencil<E>::again_at(S sigma) {
   auto& [newest, before] = pools_;
   if (!newest) return {};  // no entries
   const detail::ScheduledTree& sum = sum_->scheduled();
-  // Whoever has a matrix of a pool holds the pool.
+  // Every holder of a matrix also holds its pool.
   if (!before || before.use_count() > 1) {
     before = std::make_shared<detail::Pool>(newest->size(), sum_->team());
     std::memcpy(before->data(), newest->data(), newest->size());

@@ -1,5 +1,5 @@
 // Products and adjoints of assembled matrices, with patterns that are kept for new values. Sums are
-// those of trees (heddle/hierarchical_matrix.hpp).
+// provided by trees (heddle/hierarchical_matrix.hpp).
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@ namespace heddle {
 
 namespace detail {
 
-/// `type`: what a b is of an A and a B; none where it is no entry.
+/// `type`: the type of a b for an A and a B; absent if the product is no entry.
 template <class A, class B>
 struct product_of {};
 template <class E>
@@ -72,7 +72,7 @@ template <class E>
 MatrixSize size_of(const CsrMatrix<E>& matrix) {
   return {matrix.rows(), matrix.columns(), matrix.entries()};
 }
-/// Throws `Error` (size_mismatch) that names `what`, unless the values are of such a matrix.
+/// Throws `Error` (size_mismatch) that names `what`, unless the values are from such a matrix.
 HEDDLE_EXPORT void check_same_size(const MatrixSize& given, const MatrixSize& made,
                                    const char* what);
 
@@ -85,12 +85,12 @@ CsrMatrix<E> zero_matrix(Index rows, Index columns, Array<Offset> offsets, Array
 
 }  // namespace detail
 
-/// The entry of A B: that of A where it acts on others of its kind, as complex numbers,
-/// quaternions, dual quaternions and entries of your own do, and for real numbers; a block of R x C
-/// for blocks of R x M and M x C. Encoded entries have none.
+/// The entry of A B: that of A if it acts on others of its kind, as complex numbers, quaternions,
+/// dual quaternions and user-defined entries do, and for real numbers; a block of R x C for blocks
+/// of R x M and M x C. Encoded entries have none.
 template <class A, class B>
 using product_entry_t = typename detail::product_of<A, B>::type;
-/// That of A*: the same, or the turned block.
+/// The entry of A*: the same, or the transposed block.
 template <class E>
 using adjoint_entry_t = decltype(adjoint(std::declval<const E&>()));
 
@@ -123,8 +123,8 @@ class MatrixProduct {
   const CsrMatrix<entry>& matrix() const& { return matrix_; }
   CsrMatrix<entry> matrix() && { return std::move(matrix_); }
 
-  /// The product of other values on the same patterns, which are not compared. Allocates nothing.
-  /// Throws `Error` (size_mismatch) for matrices of other sizes or numbers of entries.
+  /// Computes the product for other values on the same patterns, which are not compared. Allocates
+  /// nothing. Throws `Error` (size_mismatch) for matrices of other sizes or numbers of entries.
   void update_values(const CsrMatrix<A>& a, const CsrMatrix<B>& b) {
     detail::check_same_size(detail::size_of(a), size_of_a_, "the left factor");
     detail::check_same_size(detail::size_of(b), size_of_b_, "the right factor");
@@ -158,8 +158,8 @@ class MatrixProduct {
   detail::ColumnPlaces places_;
 };
 
-/// A*: rows and columns exchanged, with the adjoint of each entry; columns grow. Of entries that
-/// have an adjoint, and of blocks that are not square.
+/// A*: rows and columns exchanged, with the adjoint of each entry; columns grow. For entries that
+/// have an adjoint, and for blocks that are not square.
 template <class E>
 class MatrixAdjoint {
  public:
@@ -174,8 +174,8 @@ class MatrixAdjoint {
   const CsrMatrix<entry>& matrix() const& { return matrix_; }
   CsrMatrix<entry> matrix() && { return std::move(matrix_); }
 
-  /// That of other values on the same pattern, which is not compared. Allocates nothing. Throws
-  /// `Error` (size_mismatch) for a matrix of another size or number of entries.
+  /// Computes A* for other values on the same pattern, which is not compared. Allocates nothing.
+  /// Throws `Error` (size_mismatch) for a matrix of another size or number of entries.
   void update_values(const CsrMatrix<E>& a) {
     detail::check_same_size(detail::size_of(a), size_of_a_, "the matrix");
     turn(a);
@@ -201,20 +201,20 @@ class MatrixAdjoint {
 
   Device host_;
   detail::MatrixSize size_of_a_;
-  Array<Offset> place_;  // of each entry of A
+  Array<Offset> place_;  // place of each entry of A
   CsrMatrix<entry> matrix_;
 };
 
 namespace detail {
 
-/// What `ProductOnGpu` and `AdjointOnGpu` give.
+/// The result of `ProductOnGpu` and `AdjointOnGpu`.
 template <class E>
 class MatrixOnGpu {
  public:
   using entry = E;
 
-  /// In the GPU's memory, ready in the order of the device's stream. The arrays are those of this
-  /// object and of its copies.
+  /// A view of GPU memory, ready in the order of the device's stream. The arrays belong to this
+  /// object and its copies.
   CsrView<E> view() const {
     const auto& matrix = *computed_;
     CsrView<E> view{matrix.rows, matrix.columns, matrix.offsets.data(), matrix.column.data(),
@@ -222,7 +222,7 @@ class MatrixOnGpu {
     view.device = matrix.device;
     return view;
   }
-  /// `entry::components` scalars an entry, in the GPU's memory.
+  /// `entry::components` scalars per entry, in the GPU's memory.
   std::span<const stored_scalar_t<E>> values() const {
     return {reinterpret_cast<const stored_scalar_t<E>*>(computed_->values.data()),
             computed_->column.size() * E::components};
@@ -257,7 +257,7 @@ const stored_scalar_t<E>* values_by_rows(const CsrView<E>& view) {
 }  // namespace detail
 
 /// C = A B in the memory of a GPU, which finds the pattern and the values: the pattern of
-/// `MatrixProduct`, and its values to rounding, as sums are those of doubles. A and B lie on the
+/// `MatrixProduct`, and its values up to rounding, since sums are in doubles. A and B lie on the
 /// host or on the GPU. P* A P without a copy to the host:
 ///
 ///     AdjointOnGpu<P> restrict(p, gpu);
@@ -268,15 +268,15 @@ template <multiplied_on_gpu A, multiplied_on_gpu B>
 class ProductOnGpu : public detail::MatrixOnGpu<product_entry_t<A, B>> {
  public:
   /// Keeps copies of the patterns of A and B. Throws `Error`: size_mismatch unless A has as many
-  /// columns as B has rows; unsupported for blocks by columns; memory; and as `check_pattern`.
+  /// columns as B has rows; unsupported for blocks by columns; memory; and like `check_pattern`.
   ProductOnGpu(const CsrView<A>& a, const CsrView<B>& b, const Device& gpu)
       : detail::MatrixOnGpu<product_entry_t<A, B>>(detail::product_on_gpu(
             a.pattern(), detail::tile_of_entry<A>, b.pattern(), detail::tile_of_entry<B>, gpu)) {
     this->computed_->compute(detail::values_by_rows(a), detail::values_by_rows(b));
   }
 
-  /// The product of other values on the same patterns, in arrays as long as those of before, on the
-  /// host or on the GPU. Queues work, and allocates nothing.
+  /// Computes the product for other values on the same patterns, in arrays of the same length as
+  /// before, on the host or on the GPU. Queues work, and allocates nothing.
   void update_values(const stored_scalar_t<A>* a, const stored_scalar_t<B>* b) {
     this->computed_->compute(a, b);
   }
@@ -289,20 +289,20 @@ template <multiplied_on_gpu E>
 class AdjointOnGpu : public detail::MatrixOnGpu<adjoint_entry_t<E>> {
  public:
   /// Keeps nothing of A. Throws `Error`: unsupported for blocks by columns, and for 2^31 entries
-  /// and more; memory; and as `check_pattern`.
+  /// and more; memory; and like `check_pattern`.
   AdjointOnGpu(const CsrView<E>& a, const Device& gpu)
       : detail::MatrixOnGpu<adjoint_entry_t<E>>(
             detail::adjoint_on_gpu(a.pattern(), detail::tile_of_entry<E>, gpu)) {
     this->computed_->compute(detail::values_by_rows(a), nullptr);
   }
 
-  /// As `ProductOnGpu::update_values`.
+  /// Like `ProductOnGpu::update_values`.
   void update_values(const stored_scalar_t<E>* a) { this->computed_->compute(a, nullptr); }
 };
 template <class E>
 AdjointOnGpu(const CsrMatrix<E>&, const Device&) -> AdjointOnGpu<E>;
 
-/// A B, as `MatrixProduct` makes it, or `ProductOnGpu` where the device is a GPU. Throws `Error`
+/// A B, as `MatrixProduct` makes it, or `ProductOnGpu` if the device is a GPU. Throws `Error`
 /// (unsupported) for entries that a GPU does not multiply.
 template <class A, class B>
 CsrMatrix<product_entry_t<A, B>> multiply(const CsrMatrix<A>& a, const CsrMatrix<B>& b,

@@ -11,14 +11,14 @@ namespace heddle {
 struct MethodInfo {
   std::string_view name;   // in options: "cg"
   std::string_view title;  // "conjugate gradient"
-  std::string_view type;   // of its listing, see heddle/methods/
+  std::string_view type;   // type of its listing, see heddle/methods/
   std::string_view header;
   bool needs_hermitian = false;
   bool needs_positive = false;         // positive definite
-  bool needs_symmetric = false;        // a_ij is the transpose of a_ji, which nothing conjugates
-  bool has_ring_coefficients = false;  // those of the operator's ring, not real ones
+  bool needs_symmetric = false;        // a_ij is the transpose of a_ji, unconjugated
+  bool has_ring_coefficients = false;  // coefficients of the operator's ring, not real ones
   bool restarts = false;               // after `SolverOptions::restart` iterations
-  bool takes_varying = false;          // preconditioners, see `Preconditioner::is_constant`
+  bool takes_varying = false;          // varying preconditioners, see `Preconditioner::is_constant`
   bool takes_interval = false;         // `SolverOptions::interval`, for definite matrices
   bool takes_omega = false;            // `SolverOptions::omega`, then for any matrix
   bool has_one_kernel = false;         // for loop=persistent, where others run a graph
@@ -32,8 +32,7 @@ struct MethodInfo {
   const MethodInfo* single_reduction = nullptr;  // for cg=single-reduction, if there is one
 };
 
-/// `BlockConjugateGradient`, as `AnySolver` takes it: it has no listing, and so no row of the
-/// table.
+/// `BlockConjugateGradient` for use by `AnySolver`: it has no listing, and so no row in the table.
 inline constexpr MethodInfo block_conjugate_gradient_info{
     .name = "block-cg",
     .title = "block conjugate gradient",
@@ -46,7 +45,7 @@ inline constexpr MethodInfo block_conjugate_gradient_info{
 /// that takes any matrix is for the others.
 HEDDLE_EXPORT std::span<const MethodInfo> method_table();
 
-/// The table's row of that name. Throws `Error` (usage) with the names that there are.
+/// The table's row with that name. Throws `Error` (usage) that lists the existing names.
 HEDDLE_EXPORT const MethodInfo& find_method(std::string_view name);
 
 }  // namespace heddle

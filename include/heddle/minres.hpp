@@ -16,7 +16,7 @@ class HEDDLE_EXPORT Minres final : public KrylovSolver<S> {
   explicit Minres(OperatorReference<S> matrix, SolverOptions options = {})
       : Minres(std::move(matrix), nullptr, std::move(options)) {}
 
-  /// Takes the preconditioner: one of ours, or any class derived from `Preconditioner<S>`.
+  /// Takes the preconditioner: one of the library's, or any class derived from `Preconditioner<S>`.
   template <class P>
     requires std::is_base_of_v<Preconditioner<S>, P>
   Minres(OperatorReference<S> matrix, P preconditioner, SolverOptions options = {})

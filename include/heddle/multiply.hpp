@@ -8,13 +8,13 @@
 
 namespace heddle {
 
-/// y = alpha A x + beta y under any plan of A: fields in the user's order or in the operator's
-/// basis, in any strides, for an operator on a GPU in its memory or the host's. y is not read when
-/// beta = 0; x and y do not overlap. On a GPU's stream it may return before y is ready, unless y
-/// lies in the host's memory. A field that `A.apply` could not take passes through one that it can,
-/// allocated for the call: two more passes over memory, a third for y with beta. For products in a
-/// loop use fields of the operator, `A.field()`. Throws `Error` (size_mismatch) for fields that do
-/// not fit.
+/// y = alpha A x + beta y under any plan of A. Fields are in the user's order or in the operator's
+/// basis, with any strides; for an operator on a GPU, in its memory or the host's. y is not read
+/// when beta = 0; x and y do not overlap. On a GPU's stream it may return before y is ready, unless
+/// y lies in the host's memory. A field that `A.apply` cannot take is copied through one that it
+/// can, allocated for the call: two more passes over memory, a third for y with beta. For products
+/// in a loop use fields of the operator, `A.field()`. Throws `Error` (size_mismatch) for fields
+/// that do not fit.
 template <class S>
 HEDDLE_EXPORT void multiply(const LinearOperator<S>& A,
                             const std::type_identity_t<FieldView<const S>>& x,

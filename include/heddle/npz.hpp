@@ -33,8 +33,8 @@ struct HEDDLE_EXPORT BlockMatrixView {
   const double* values = nullptr;
 };
 
-/// Entries as files hold them: blocks as blocks, complex numbers as complex numbers, others as
-/// their components below one another. The matrix must outlive it.
+/// Entries in the form that files store: blocks as blocks, complex numbers as complex numbers,
+/// others as their components below one another. The matrix must outlive the view.
 template <class E>
   requires std::is_same_v<stored_scalar_t<E>, double>
 BlockMatrixView block_view(const CsrMatrix<E>& matrix) {
@@ -51,9 +51,9 @@ BlockMatrixView block_view(const CsrMatrix<E>& matrix) {
   return view;
 }
 
-/// Reads a CSR or BSR file without changes, and makes rows of CSC, COO and DIA: integers of any
-/// width, booleans, numbers in single or double precision, real or complex; members stored or
-/// deflated, whose checksums are compared. Sorts columns and sums duplicates. Throws `Error` as
+/// Reads a CSR or BSR file unchanged, and makes rows from CSC, COO and DIA: integers of any width,
+/// booleans, numbers in single or double precision, real or complex; members stored or deflated,
+/// whose checksums are compared. Sorts columns and sums duplicates. Throws `Error` as
 /// `read_scalar_matrix` does.
 HEDDLE_EXPORT BlockMatrix read_npz(const std::string& path, const Device& device = Device::cpu(),
                                    Progress* progress = nullptr);
@@ -63,7 +63,7 @@ HEDDLE_EXPORT ScalarMatrix expand_blocks(BlockMatrix matrix, const Device& devic
 
 enum class NpzCompression { stored, deflated };
 
-/// Writes CSR where the blocks are 1 by 1, else BSR, which `scipy.sparse.load_npz` reads.
+/// Writes CSR if the blocks are 1 by 1, else BSR, which `scipy.sparse.load_npz` reads.
 HEDDLE_EXPORT void write_npz(const std::string& path, const BlockMatrixView& matrix,
                              NpzCompression compression = NpzCompression::stored,
                              Progress* progress = nullptr);

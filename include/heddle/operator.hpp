@@ -17,9 +17,9 @@
 
 namespace heddle {
 
-/// A handle: copies share the matrix. May be used from several threads at once, but for
-/// `update_values`, which nothing else may overlap. One that was moved from throws `Error` (usage)
-/// whatever is asked of it.
+/// A handle: copies share the matrix. It may be used from several threads at once, except for
+/// `update_values`, which must not overlap any other use. A moved-from operator throws `Error`
+/// (usage) on every call.
 template <class E>
 class HEDDLE_EXPORT Operator final : public detail::SlicedOperator<vector_scalar_t<E>> {
   static_assert(check_entry<E>());
@@ -30,17 +30,18 @@ class HEDDLE_EXPORT Operator final : public detail::SlicedOperator<vector_scalar
   using stored = stored_scalar_t<E>;
 
   /// Makes the basis that the plan asks for. The matrix's arrays are copied, not kept.
-  /// `memory_limit` in bytes; by default what the device has available.
+  /// `memory_limit` is in bytes; the default is the device's available memory.
   Operator(const CsrView<E>& matrix, const Plan& plan,
            const std::optional<long long>& memory_limit = {})
       : Operator(matrix, plan, nullptr, nullptr, memory_limit) {}
 
-  /// In a given basis of rows and columns, shared with other operators.
+  /// Made in a given basis of rows and columns, shared with other operators.
   Operator(const CsrView<E>& matrix, const Plan& plan, const std::shared_ptr<const Basis>& basis)
       : Operator(matrix, plan, basis, basis, {}) {}
 
-  /// Rectangular, or with rows and columns numbered apart. Without a row basis the plan's is made;
-  /// without a column basis it is the same for a square matrix, the user's order for others.
+  /// Made for a rectangular matrix, or with rows and columns numbered separately. Without a row
+  /// basis the plan's is made; without a column basis a square matrix uses the row basis, others
+  /// the user's order.
   Operator(const CsrView<E>& matrix, const Plan& plan, std::shared_ptr<const Basis> row_basis,
            std::shared_ptr<const Basis> column_basis,
            const std::optional<long long>& memory_limit = {})
@@ -50,7 +51,7 @@ class HEDDLE_EXPORT Operator final : public detail::SlicedOperator<vector_scalar
   }
 
   /// Another matrix of the same pattern: only its values are stored again. Throws `Error`
-  /// (size_mismatch) for values of another number.
+  /// (size_mismatch) for another number of values.
   Operator(const Operator& other, const EntryValues<E>& values)
       : Base(detail::entry_table<E>(), other.shared_pattern(), other.order(), other.plan(),
              other.device()) {
@@ -61,38 +62,39 @@ class HEDDLE_EXPORT Operator final : public detail::SlicedOperator<vector_scalar
       : Operator(on_device(matrix.view(), device), plan) {}
 
   /// The same matrix, with its work on another stream of its GPU, or by another team of the CPU:
-  /// solvers take theirs from their operator, so that several threads need not share one. Waits for
-  /// what the stream of this one still has to do; the device's stream and memory must outlive the
-  /// handle. Throws `Error` (usage) for another GPU.
+  /// solvers take these from their operator, so that several threads need not share one. Waits for
+  /// the pending work of this one's stream; the device's stream and memory must outlive the handle.
+  /// Throws `Error` (usage) for another GPU.
   Operator on(const Device& device) const { return Operator(Base::on(device)); }
 
   /// The same stored matrix under another schedule, loop or recurrence: nothing is built again, and
-  /// new values of either handle are those of both. Results are bit for bit those of an operator
-  /// that was built with that plan. Throws `Error` (bad_plan) for a plan that lays the matrix out
-  /// otherwise, see `Layout`.
+  /// new values of either handle apply to both. Results are bit for bit those of an operator built
+  /// with that plan. Throws `Error` (bad_plan) for a plan with another layout of the matrix, see
+  /// `Layout`.
   Operator scheduled(const Plan& plan) const { return Operator(Base::scheduled(plan)); }
 
   /// New values for the same pattern, in the user's order: scalars, entries, or a `CsrMatrix<E>`;
-  /// of a pointer `{data, count}`. No allocation, no analysis. Throws `Error` (size_mismatch) for
-  /// another number of them, and changes nothing then. With iteration-precision=single it waits for
+  /// for a pointer, `{data, count}`. No allocation, no analysis. Throws `Error` (size_mismatch) for
+  /// another number of them, and then changes nothing. With iteration-precision=single it waits for
   /// a GPU's stream, and throws `Error` (bad_plan) that names an entry beyond the range of a float;
-  /// the values are the new ones then too. With `dictionary` or `unit` it allocates and waits, and
-  /// where an entry does not fit (bad_plan, as well), the values of an earlier call stay. A stream
-  /// that is being captured cannot be waited for: `Error` (unsupported), and nothing is queued.
+  /// the new values are in place then too. With `dictionary` or `unit` it allocates and waits, and
+  /// if an entry does not fit (also bad_plan), the values of an earlier call stay. A stream that is
+  /// being captured cannot be waited for: `Error` (unsupported), and nothing is queued.
   void update_values(const EntryValues<E>& values) {
     values.check_fit(rows(), columns(), pattern().entries);
     Base::update_values(std::as_bytes(values.scalars()), values.order(this->order()));
   }
-  /// Raised by each `update_values`; what was derived from the values compares it.
+  /// Raised by each `update_values`; data derived from the values is checked against it.
   using Base::generation;
 
   /// For an assembly that writes entries where they are stored, in the memory of the device: the
-  /// user's entry i is at slot `slots_of_entries(pattern())[i]`. Call `values_changed()`
-  /// afterwards, which does what else `update_values` does.
+  /// user's entry i is at slot `slots_of_entries(pattern())[i]`. Afterwards call
+  /// `values_changed()`, which does the remaining work of `update_values`.
   EntryWriter<E> entry_writer() {
     return {pattern(), plan().layout.inner, values_in_basis().data()};
   }
-  /// All scalars as they are stored, those of padding too; `EntryWriter::index` says where.
+  /// All scalars as they are stored, including those of padding; `EntryWriter::index` gives their
+  /// places.
   std::span<stored> values_in_basis() {
     return {reinterpret_cast<stored*>(this->stored_values().data()),
             static_cast<std::size_t>(pattern().slots) * E::components};
@@ -105,17 +107,17 @@ class HEDDLE_EXPORT Operator final : public detail::SlicedOperator<vector_scalar
   using Base::memory;
   using Base::pattern;
   using Base::plan;
-  /// What `plan` keeps of an entry, for `memory_use`.
+  /// The bytes of an entry that `plan` keeps, for `memory_use`.
   static EntryBytes entry_bytes(const Plan& plan) { return detail::entry_table<E>()->bytes(plan); }
 
-  /// A zero field that the operator acts on: in its basis and layout.
+  /// A zero field for the operator to act on, in its basis and layout.
   Field<E> field() const
     requires std::is_same_v<vector_entry_t<E>, result_entry_t<E>>
   {
     return Field<E>(columns(), this->device(), this->vector_layout(), this->column_basis());
   }
 
-  /// The entry on the diagonal of each row, in the row basis; zero where there is none.
+  /// The entry on the diagonal of each row, in the row basis; zero if there is none.
   void diagonal(arithmetic_t<E>* entries) const { detail::diagonal<E>(*this, entries); }
 
   using Base::columns;

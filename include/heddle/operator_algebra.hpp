@@ -1,5 +1,5 @@
-// Operators made of operators: A + sigma I, A + sigma M, alpha A + beta B, A B. None stores a
-// matrix: each multiplies by its parts, and so sees their new values. The adjoint of one is made of
+// Operators made from operators: A + sigma I, A + sigma M, alpha A + beta B, A B. None stores a
+// matrix: each multiplies by its parts, and so sees their new values. Its adjoint is made from
 // those of its parts.
 #pragma once
 
@@ -16,7 +16,7 @@ namespace heddle {
 
 namespace detail {
 
-/// What an operator of two others passes on: rows of `left`, columns of `right`.
+/// Properties that an operator takes from its two parts: rows from `left`, columns from `right`.
 template <class S>
 class HEDDLE_EXPORT OperatorOfTwo : public LinearOperator<S> {
  public:
@@ -28,12 +28,12 @@ class HEDDLE_EXPORT OperatorOfTwo : public LinearOperator<S> {
   std::shared_ptr<const Basis> row_basis() const override { return left_->row_basis(); }
   std::shared_ptr<const Basis> column_basis() const override { return right_->column_basis(); }
   Device device() const override { return left_->device(); }
-  /// Numbers of two rings that lie in the same components need not multiply them alike: the i of
-  /// quaternions is another map of pairs of complex numbers than theirs.
+  /// Numbers of two rings in the same components need not multiply them in the same way: the i of
+  /// quaternions maps pairs of complex numbers differently from the complex i.
   Ring ring() const override { return ring_; }
   Recurrence recurrence() const override { return recurrence_; }
   bool has_adjoint() const override { return has_adjoint_; }
-  /// On a GPU, where both parts only queue work.
+  /// True on a GPU if both parts only queue work.
   bool is_capturable() const override;
 
  protected:
@@ -48,13 +48,13 @@ class HEDDLE_EXPORT OperatorOfTwo : public LinearOperator<S> {
 
  private:
   OperatorReference<S> left_, right_;
-  // Asked once: a part of parts that each asked both of theirs anew would ask 2^n in n levels.
+  // Asked once: if each part asked both of its own parts again, n levels would ask 2^n times.
   Ring ring_;
   Recurrence recurrence_;
   bool has_adjoint_;
 };
 
-/// A field between two steps of a product, which every copy of the operator has for itself.
+/// A field between two steps of a product; every copy of the operator has its own.
 template <class S>
 class IntermediateField {
  public:
@@ -66,7 +66,7 @@ class IntermediateField {
     shape_.basis = std::move(basis);
   }
 
-  /// Of an operator's constant member too: nobody sees what is in it between two products.
+  /// Writable in a const operator too: its contents are not visible between two products.
   FieldView<S> view() const {
     FieldView<S> field = shape_;
     field.data = const_cast<S*>(scalars_.data());
@@ -88,7 +88,7 @@ class HEDDLE_EXPORT ShiftedOperator final : public detail::OperatorOfTwo<S> {
   /// Throws `Error`: size_mismatch unless A is square, usage for a shift that is not finite.
   ShiftedOperator(OperatorReference<S> A, S sigma)
       : ShiftedOperator(std::move(A), Coefficient<Ring::complex, S>{{sigma, 0}}) {}
-  /// Throws `Error` (unsupported) too for an imaginary part where A's ring is not complex.
+  /// Also throws `Error` (unsupported) for an imaginary part if A's ring is not complex.
   ShiftedOperator(OperatorReference<S> A, const Coefficient<Ring::complex, S>& sigma);
 
   Coefficient<Ring::complex, S> shift() const { return sigma_; }
@@ -112,8 +112,8 @@ class HEDDLE_EXPORT ShiftedOperator final : public detail::OperatorOfTwo<S> {
 };
 
 /// y = alpha A x + B x beta for operators of one shape, basis, vector layout and device. alpha is
-/// real, beta as a shift. With a complex beta it keeps a field, and then makes one product at a
-/// time.
+/// real; beta is like the shift above. With a complex beta it keeps a field, and then makes one
+/// product at a time.
 template <class S>
 class HEDDLE_EXPORT SumOperator final : public detail::OperatorOfTwo<S> {
  public:
@@ -121,7 +121,7 @@ class HEDDLE_EXPORT SumOperator final : public detail::OperatorOfTwo<S> {
   /// coefficients that are not finite.
   SumOperator(S alpha, OperatorReference<S> A, S beta, OperatorReference<S> B)
       : SumOperator(alpha, std::move(A), Coefficient<Ring::complex, S>{{beta, 0}}, std::move(B)) {}
-  /// Throws `Error` (unsupported) too for an imaginary part unless both rings are complex.
+  /// Also throws `Error` (unsupported) for an imaginary part unless both rings are complex.
   SumOperator(S alpha, OperatorReference<S> A, const Coefficient<Ring::complex, S>& beta,
               OperatorReference<S> B);
 
@@ -142,7 +142,7 @@ class HEDDLE_EXPORT SumOperator final : public detail::OperatorOfTwo<S> {
 
   S alpha_;
   Coefficient<Ring::complex, S> beta_;
-  detail::IntermediateField<S> multiple_;  // x beta; of a complex beta
+  detail::IntermediateField<S> multiple_;  // x beta; used for a complex beta
 };
 
 /// y = A (B x), with one field of its own. It makes one product at a time.
@@ -167,9 +167,9 @@ class HEDDLE_EXPORT ProductOperator final : public detail::OperatorOfTwo<S> {
   detail::IntermediateField<S> image_;  // B x
 };
 
-// Functions for the same. They keep handles of an `Operator<E>`, take over temporaries, share
-// pointers, and refer to any other operator, as solvers do. Solvers measure whether the result is
-// Hermitian.
+// Functions that make these operators. They keep handles of an `Operator<E>`, take over
+// temporaries, share pointers, and refer to any other operator, as solvers do. Solvers measure if
+// the result is Hermitian.
 
 /// A + sigma I.
 template <class M, class S = operator_scalar_t<M>>

@@ -1,5 +1,5 @@
-// The plan of a matrix for which the user named none, and the reason: from profiles, else a
-// prediction.
+// The plan for a matrix for which the user named none, and the reason: from profiles, or else from
+// a prediction.
 #pragma once
 
 #include <cstddef>
@@ -36,10 +36,10 @@ std::string name_of_entry() {
 /// The properties of a matrix on which the choice of a plan depends.
 struct HEDDLE_EXPORT PlanSubject {
   PatternView pattern;    // in the host's memory
-  std::string entry;      // as profiles name it; empty for a type that has no name there
-  std::string precision;  // of the stored numbers
+  std::string entry;      // name in profiles; empty for a type without a name there
+  std::string precision;  // precision of the stored numbers
   int entry_bytes = 0;
-  int result_bytes = 0;  // of a row of y, and of solvers' vectors
+  int result_bytes = 0;  // bytes of a row of y, and of solvers' vectors
 
   EntrySize size() const {
     const bool single = precision == precision_names[0];
@@ -62,8 +62,8 @@ struct HEDDLE_EXPORT PlanChoice {
   Plan plan;
   std::string reason;    // "tuned for this pattern (profile gpu.json)", "predicted"
   bool tuned = false;    // from a profile
-  std::string warning;   // of one line, where a profile's plan cannot run; else empty
-  bool in_full = false;  // whether reports name every key of the plan
+  std::string warning;   // one line, if a profile's plan cannot run; else empty
+  bool in_full = false;  // true if reports name every key of the plan
 
   std::string text() const { return in_full ? to_full_string(plan) : to_string(plan); }
 };
@@ -74,39 +74,39 @@ struct HEDDLE_EXPORT NodeChoice {
   std::string reason = "default";
 };
 
-/// What multigrid is told, and the reason.
+/// The settings of multigrid, and the reason.
 struct HEDDLE_EXPORT MultigridSettings {
-  std::string preconditioner;  // as `ComposedChoice::parse` takes it
+  std::string preconditioner;  // in the form that `ComposedChoice::parse` accepts
   double strength = 0;
   std::string reason;
 };
 
 /// Profiles in the order of search: a named file, that of HEDDLE_PROFILE, those of the user's cache
 /// folder (`profile_folder`), and those that come with the library. A record of the same pattern
-/// comes before all others, wherever it is; else the first that knows a similar one wins. The files
-/// of one folder answer together, with their best.
+/// precedes all others, wherever it is; otherwise the first file that has a similar one wins. The
+/// files of one folder answer together, with their best.
 class HEDDLE_EXPORT Profiles {
  public:
-  /// No profiles: every plan is a prediction.
+  /// Without profiles every plan is a prediction.
   Profiles() = default;
 
-  /// Leaves out unusable files (of another device, of another schema, broken) with a warning; files
-  /// of other devices in the two folders without one. A named file that is missing or broken is an
-  /// error (io, bad_plan). "none" in place of a name ends the list there: `--profile none` uses no
-  /// profile, HEDDLE_PROFILE=none only the named file. A process reads a file once, and again when
-  /// it has changed.
+  /// Leaves out unusable files (for another device, with another schema, broken) with a warning;
+  /// files for other devices in the two folders are left out without one. A named file that is
+  /// missing or broken is an error (io, bad_plan). "none" in place of a name ends the list there:
+  /// `--profile none` uses no profile, HEDDLE_PROFILE=none only the named file. A process reads a
+  /// file once, and again when it has changed.
   static Profiles for_device(const Device& device, const std::optional<std::string>& path = {});
-  /// The same with a profile at hand in place of a named file; `source` names it.
+  /// The same with a given profile in place of a named file; `source` names it.
   static Profiles for_device(const Device& device, Profile profile, const std::string& source);
-  /// Only the named file, likewise.
+  /// Uses only the named file, in the same way.
   static Profiles of_file(const Device& device, const std::string& path);
 
-  /// Costs as much as a prediction, and two passes over the pattern if a profile has the entry and
+  /// Costs as much as a prediction, plus two passes over the pattern if a profile has the entry and
   /// precision. A prediction replaces a plan that cannot run here.
   PlanChoice choose(const PlanSubject& subject, const Device& device, Objective objective) const;
-  /// The same for the values of a matrix: where they refuse the exact copy of a tuned plan, it is
-  /// left out with a warning. That takes a pass over them, where a plan has such a copy. Units are
-  /// looked at in the matrix's order: an operator may still refuse some in that of its slots.
+  /// The same for the values of a matrix: if they refuse the exact copy of a tuned plan, it is left
+  /// out with a warning. This takes a pass over the values if a plan has such a copy. Units are
+  /// tested in the matrix's order: an operator may still refuse some in the order of its slots.
   PlanChoice choose(const AnyMatrix& matrix, const Device& device, Objective objective) const {
     return choose(subject_of(matrix), matrix.values(), device, objective);
   }
@@ -118,13 +118,13 @@ class HEDDLE_EXPORT Profiles {
   PlanChoice choose(const PlanSubject& subject, std::span<const std::byte> values,
                     const Device& device, Objective objective) const;
 
-  /// The nodes that were fastest for the matrix's products of this use, or for those of the
-  /// nearest matrix within half a doubling; else the default. Costs as much as `choose` does beside
-  /// its prediction.
+  /// The nodes that were fastest for the matrix's products of this use, or for those of the nearest
+  /// matrix within half a doubling; else the default. Costs as much as `choose` without its
+  /// prediction.
   NodeChoice choose_node(const PlanSubject& subject, const Device& device, TreeUse use) const;
 
-  /// The settings of multigrid with such candidates (`MultigridRecord`) that solve fastest with the
-  /// matrix, or with the nearest one within half a doubling; none where no profile knows any.
+  /// The settings of multigrid with these candidates (`MultigridRecord`) that solve fastest for the
+  /// matrix, or for the nearest one within half a doubling; none if no profile has any.
   std::optional<MultigridSettings> choose_multigrid(const PlanSubject& subject,
                                                     const Device& device,
                                                     std::string_view candidates) const;
@@ -144,14 +144,14 @@ class HEDDLE_EXPORT Profiles {
   };
   class Reader;
 
-  /// The best answer of the first rank that has one; `ask(profile)` gives a match or none.
+  /// The best answer of the first rank that has one; `ask(profile)` returns a match or none.
   template <class Ask>
   std::optional<Answer> first(const PlanQuery& query, Ask&& ask) const;
   std::optional<Answer> ask(const PlanSubject& subject, const Device& device, Objective objective,
                             const Plan& predicted) const;
 
-  /// Of the records that `is_wanted` takes the one of the same pattern, else the nearest within
-  /// half a doubling, and the reason; null where there is none.
+  /// Among the records accepted by `is_wanted`, the one with the same pattern, else the nearest
+  /// within half a doubling, and the reason; null if there is none.
   template <class Record, class IsWanted>
   std::pair<const Record*, std::string> nearest(std::vector<Record> Profile::* records,
                                                 const PlanSubject& subject, const Device& device,
@@ -162,7 +162,7 @@ class HEDDLE_EXPORT Profiles {
   std::vector<std::string> warnings_;
 };
 
-/// The plan of `profiles.choose`.
+/// The plan chosen by `profiles.choose`.
 template <class E>
 Plan choose_plan(const CsrMatrix<E>& matrix, const Device& device, const Profiles& profiles,
                  Objective objective = {}) {
@@ -174,7 +174,7 @@ inline Plan choose_plan(const AnyMatrix& matrix, const Device& device, const Pro
 }
 
 /// $XDG_CACHE_HOME/heddle/profiles or ~/.cache/heddle/profiles, where `tune` writes by default;
-/// empty where neither is set.
+/// empty if neither is set.
 HEDDLE_EXPORT std::string profile_folder();
 
 /// The files of that folder and those that come with the library, which `Profiles::for_device`

@@ -1,6 +1,5 @@
-// Polynomials of the matrix as preconditioners: products take the place of iterations, whose sums
-// every thread or GPU waits for. Under iteration-precision=single they multiply with the copy in
-// floats.
+// Polynomials of the matrix as preconditioners: products replace iterations, whose sums every
+// thread or GPU waits for. Under iteration-precision=single they multiply with the copy in floats.
 #pragma once
 
 #include <memory>
@@ -18,30 +17,34 @@ namespace heddle {
 
 struct HEDDLE_EXPORT ChebyshevOptions {
   int degree = 4;  // products with the matrix; 0 leaves M^-1 times a number
-  /// Of M^-1 A with the inner preconditioner M. None: from an estimate of the largest eigenvalue.
+  /// Interval of M^-1 A with the inner preconditioner M. None: from an estimate of the largest
+  /// eigenvalue.
   std::optional<SpectralInterval> interval = std::nullopt;
 };
 
 /// z = q(M^-1 A) M^-1 r for a Hermitian positive definite A and an inner preconditioner M such as
 /// Jacobi, or none. q is the polynomial for which 1 - t q(t) is Chebyshev's on the interval (Saad,
 /// Iterative Methods for Sparse Linear Systems, 12.3). The map is Hermitian, and positive definite
-/// where all eigenvalues of M^-1 A lie below lower + upper.
+/// if all eigenvalues of M^-1 A lie below lower + upper.
 ///
 /// Without an interval, ten steps of Lanczos' method estimate the largest eigenvalue. upper is 1.1
-/// times that, as an estimate lies below. lower is upper / 30: the polynomial is to damp the upper
-/// part of the spectrum (Adams, Brezina, Hu, Tuminaro 2003, of smoothers; 30 is the ratio of
-/// Trilinos' Ifpack2). A few small eigenvalues are what Krylov methods find best, and an estimate
-/// of the smallest would be poor. `refresh` estimates anew where a matrix in sliced storage has new
-/// values, and in each solve over any other operator: state an interval to save these products.
+/// times that, since an estimate lies below the eigenvalue. lower is upper / 30: the polynomial is
+/// meant to damp the upper part of the spectrum (Adams, Brezina, Hu, Tuminaro 2003, on smoothers;
+/// 30 is the ratio of Trilinos' Ifpack2). Krylov methods handle a few small eigenvalues best
+/// themselves, and an estimate of the smallest would be poor. `refresh` makes a new estimate when a
+/// matrix in sliced storage has new values, and in each solve over any other operator: state an
+/// interval to save these products.
 ///
-/// degree products, degree + 1 applications of M, 4 fields of its own. One application at a time.
+/// Takes `degree` products, degree + 1 applications of M, and 4 fields of its own. One application
+/// at a time.
 template <class S>
 class HEDDLE_EXPORT Chebyshev final : public Preconditioner<S> {
  public:
-  /// Plain: without an inner preconditioner. Throws `Error`: usage for a degree or an interval that
-  /// is none; size_mismatch for an operator that is not square; unsupported for one that is not
+  /// Plain, without an inner preconditioner. Throws `Error`: usage for an invalid degree or
+  /// interval; size_mismatch for an operator that is not square; unsupported for one that is not
   /// Hermitian, or not positive definite as far as the estimate sees, and for an inner
-  /// preconditioner that varies or is not Hermitian; not_finite for values that are no numbers.
+  /// preconditioner that varies or is not Hermitian; not_finite for values that are not finite
+  /// numbers.
   explicit Chebyshev(OperatorReference<S> matrix, ChebyshevOptions options = {})
       : Chebyshev(std::move(matrix), nullptr, options) {}
 
@@ -55,10 +58,10 @@ class HEDDLE_EXPORT Chebyshev final : public Preconditioner<S> {
   Chebyshev(OperatorReference<S> matrix, std::shared_ptr<Preconditioner<S>> inner,
             ChebyshevOptions options = {});
 
-  /// The one in use.
+  /// The interval in use.
   SpectralInterval interval() const { return interval_; }
-  /// Another one, from the next application on: of new values of the matrix. Throws `Error` (usage)
-  /// for an interval that is none, and where the options left it to an estimate.
+  /// Replaces the interval from the next application on, for new values of the matrix. Throws
+  /// `Error` (usage) for an invalid interval, and if the options left it to an estimate.
   void replace_interval(const SpectralInterval& interval);
 
   std::optional<FieldShape> shape() const override;
@@ -68,7 +71,7 @@ class HEDDLE_EXPORT Chebyshev final : public Preconditioner<S> {
   /// The coefficients lie on the device, and `refresh` changes them there.
   bool is_capturable() const override;
   long long bytes_of_application() const override;
-  /// Only under an interval of the caller's, as an estimate needs the host.
+  /// True only with an interval from the caller, since an estimate needs the host.
   bool refreshes_in_graph() const override;
   void queue_refresh(Index* singular_row, const Stream& stream) override;
 
@@ -92,26 +95,27 @@ class HEDDLE_EXPORT Chebyshev final : public Preconditioner<S> {
   Device device_;
   SpectralInterval interval_;
   std::vector<Number> numbers_;  // a_0, b_0, a_1, ...
-  Array<Number> coefficients_;   // the same where the fields are
+  Array<Number> coefficients_;   // the same, where the fields are
   std::vector<Array<S>> storage_;
   FieldView<S> direction_, residual_, preconditioned_, spare_;
   Reduction<S> reduction_;
-  std::optional<long long> generation_;  // of the values that the estimate is for
+  std::optional<long long> generation_;  // generation of the values that the estimate is for
 };
 
 /// z = sum of (I - M^-1 A)^k M^-1 r over k = 0 ... terms, Neumann's series for the inverse, with an
-/// inner preconditioner M such as Jacobi, or none. For any square operator; it converges where
-/// the eigenvalues of M^-1 A lie within 1 of 1. The map is Hermitian where A and M are. It is then
-/// positive definite for every even number of terms, for an odd one only where all eigenvalues are
+/// inner preconditioner M such as Jacobi, or none. It takes any square operator, and converges if
+/// the eigenvalues of M^-1 A lie within 1 of 1. The map is Hermitian if A and M are. It is then
+/// positive definite for every even number of terms, for an odd one only if all eigenvalues are
 /// below 2 (Dubois, Greenbaum, Rodrigue 1979).
 ///
-/// terms products, terms + 1 applications of M, 1 or 2 fields of its own. One application at a
-/// time.
+/// Takes `terms` products, terms + 1 applications of M, and 1 or 2 fields of its own. One
+/// application at a time.
 template <class S>
 class HEDDLE_EXPORT Neumann final : public Preconditioner<S> {
  public:
-  /// Without an inner preconditioner. Throws `Error`: usage for fewer than 1 term, size_mismatch
-  /// for an operator that is not square, unsupported for an inner preconditioner that varies.
+  /// Made without an inner preconditioner. Throws `Error`: usage for fewer than 1 term,
+  /// size_mismatch for an operator that is not square, unsupported for an inner preconditioner that
+  /// varies.
   explicit Neumann(OperatorReference<S> matrix, int terms = 2)
       : Neumann(std::move(matrix), nullptr, terms) {}
 

@@ -3,7 +3,7 @@
 //
 // Every matrix depends on its arguments alone: the same bits for any number of threads. Randomness
 // is a hash of (seed, place); smooth variation is rational, so that no value depends on a
-// mathematical library. `size` is the number of rows wished for, 1 to `largest_problem`; the actual
+// mathematical library. `size` is the desired number of rows, 1 to `largest_problem`; the actual
 // number is the nearest that the construction allows. Options outside their range throw
 // ErrorKind::usage, and a matrix that does not fit in memory throws ErrorKind::memory beforehand.
 #pragma once
@@ -71,12 +71,12 @@ HEDDLE_EXPORT TetrahedronMesh random_solid(Index size, std::uint64_t seed = 1,
 HEDDLE_EXPORT std::array<std::array<block<double, 3, 3>, 4>, 4> tetrahedron_stiffness(
     const std::array<Point, 4>& corner, double young, double poisson);
 
-/// Linear elasticity on `mesh`: 3 x 3 blocks, one row a free vertex. Symmetric bit by bit, positive
-/// definite where the mesh is connected and has three fixed vertices off a line.
+/// Linear elasticity on `mesh`: 3 x 3 blocks, one row per free vertex. Symmetric bit by bit,
+/// positive definite if the mesh is connected and has three fixed vertices that are not on a line.
 HEDDLE_EXPORT CsrMatrix<block<double, 3, 3>> elasticity(const TetrahedronMesh& mesh,
                                                         const ElasticityOptions& options = {});
 
-/// The same on `random_solid(size, seed)`: 14 to 15 blocks a row on average.
+/// The same on `random_solid(size, seed)`: 14 to 15 blocks per row on average.
 HEDDLE_EXPORT CsrMatrix<block<double, 3, 3>> elasticity(Index size, std::uint64_t seed = 1,
                                                         const ElasticityOptions& options = {});
 
@@ -105,11 +105,11 @@ struct HEDDLE_EXPORT DiracOptions {
 HEDDLE_EXPORT TriangleMesh random_surface(Index size, std::uint64_t seed = 1);
 
 /// The squared Dirac operator (D - rho)*(D - rho) + shift M (Crane, Pinkall, Schroeder 2011, "Spin
-/// transformations of discrete surfaces") at vertices, rho one number a triangle, M the lumped
-/// mass. A triangle of area A with edge vectors e opposite to its corners, read as imaginary
+/// transformations of discrete surfaces") at vertices, with rho one number per triangle and M the
+/// lumped mass. A triangle of area A with edge vectors e opposite to its corners, read as imaginary
 /// quaternions, adds -e_a e_b / (4A) + rho (e_b - e_a) / 6 + A rho^2 / 9 to entry (a, b). Hermitian
 /// bit by bit; positive definite for a positive shift, semidefinite for none. Throws
-/// ErrorKind::singular for a triangle without area, out_of_range for a corner that is no vertex,
+/// ErrorKind::singular for a triangle without area, out_of_range for a corner that is not a vertex,
 /// size_mismatch, not_finite.
 HEDDLE_EXPORT CsrMatrix<quaternion<double>> dirac(const TriangleMesh& mesh,
                                                   std::span<const double> potential, double shift);
@@ -118,7 +118,7 @@ HEDDLE_EXPORT CsrMatrix<quaternion<double>> dirac(const TriangleMesh& mesh,
 HEDDLE_EXPORT CsrMatrix<quaternion<double>> dirac(const TriangleMesh& mesh, std::uint64_t seed = 1,
                                                   const DiracOptions& options = {});
 
-/// The same on `random_surface(size, seed)`: 7 entries a row, 6 in twelve of them.
+/// The same on `random_surface(size, seed)`: 7 entries per row, 6 in twelve of them.
 HEDDLE_EXPORT CsrMatrix<quaternion<double>> dirac(Index size, std::uint64_t seed = 1,
                                                   const DiracOptions& options = {});
 

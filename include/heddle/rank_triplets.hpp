@@ -1,4 +1,4 @@
-// Assembly over ranks: triplets that any rank has, sent to the ranks whose rows they are in.
+// Assembly over ranks: triplets on any rank, sent to the ranks whose rows they are in.
 #pragma once
 
 #include <cstddef>
@@ -27,7 +27,7 @@ struct HEDDLE_EXPORT RankTriplet {
 
 namespace detail {
 
-/// Of a triplet.
+/// The place of a triplet.
 struct Place {
   long long row;
   long long column;
@@ -35,38 +35,38 @@ struct Place {
   bool operator==(const Place&) const = default;
 };
 
-/// Which triplets go to which rank, and which come from there.
+/// The triplets that go to each rank, and those that come from there.
 class HEDDLE_EXPORT TripletExchange {
  public:
   /// Collective. Throws one `Error` (out_of_range) on all ranks for a place outside the matrix.
   TripletExchange(Communicator& ranks, const Partition& partition, std::vector<Place> places);
 
   std::size_t given() const { return order_.size(); }
-  /// In this rank's rows: those of rank 0 first, in the order in which a rank has them.
+  /// Places in this rank's rows: those of rank 0 first, in each rank's own order.
   const std::vector<Place>& received() const { return received_; }
 
-  /// The values of the triplets that are received, `bytes` each, from the values of those that are
-  /// given, from `first` on and `stride` bytes apart. Collective.
+  /// The values of the received triplets, `bytes` each, from the values of the given ones, which
+  /// start at `first` and are `stride` bytes apart. Collective.
   std::vector<std::byte> send(const std::byte* first, std::size_t stride, std::size_t bytes) const;
 
  private:
   Communicator& ranks_;
-  std::vector<std::size_t> order_;      // of the given ones, by the rank that they go to
-  std::vector<std::size_t> to_, from_;  // how many go to each rank, and come from it
+  std::vector<std::size_t> order_;      // order of the given triplets, by the rank that they go to
+  std::vector<std::size_t> to_, from_;  // numbers of triplets that go to, and come from, each rank
   std::vector<Place> received_;
 };
 
-/// The rows of a rank that have these places, and which triplets each of their entries is the sum
-/// of.
+/// The rows of a rank that have these places, and the triplets that each of their entries is the
+/// sum of.
 HEDDLE_EXPORT OrderedTriplets order_for_rank(const Partition& partition, int rank,
                                              const std::vector<Place>& places, RankRows& rows);
 
 }  // namespace detail
 
 /// This rank's rows of a matrix, from triplets of all ranks. Triplets of one place are added in the
-/// order of the ranks that have them, then of each rank's list: where ranks have parts of one list,
+/// order of the ranks that have them, then of each rank's list: if ranks have parts of one list,
 /// rank after rank, the sums have the same bits for any number of ranks. A rank keeps its triplets'
-/// places and its rows, nothing of the others'.
+/// places and its rows, but nothing of the other ranks'.
 template <class E>
   requires std::is_same_v<E, arithmetic_t<E>>
 class RankAssembly {
@@ -82,10 +82,11 @@ class RankAssembly {
 
   /// Columns of a row ascend.
   const RankRows& rows() const { return rows_; }
-  /// Of the rows' entries, as `distribute` and `DistributedOperator::update_values` take them.
+  /// The rows' entries, in the form that `distribute` and `DistributedOperator::update_values`
+  /// take.
   std::span<const E> values() const { return values_; }
 
-  /// New values of the same triplets; places are not looked at again. Collective. Throws one
+  /// Sets new values of the same triplets; their places are not read again. Collective. Throws one
   /// `Error` (size_mismatch) on all ranks for another number of triplets.
   void update_values(std::span<const RankTriplet<E>> triplets) {
     together(ranks_, [&] {

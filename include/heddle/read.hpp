@@ -15,7 +15,7 @@ namespace heddle {
 
 namespace detail {
 
-/// What the blocks of a file tell where `tiling` leaves it open: entries are columns of
+/// The tiling that the blocks of a file imply if `tiling` is automatic: entries are columns of
 /// `components`, or tiles of `rows` x `columns`.
 inline Tiling tiling_of_blocks(const ScalarMatrix& file, Tiling tiling, int components, int rows,
                                int columns) {
@@ -28,8 +28,8 @@ inline Tiling tiling_of_blocks(const ScalarMatrix& file, Tiling tiling, int comp
   return is_column ? Tiling::components : tiling;
 }
 
-/// The number of rows of the field in a table of numbers, with `components` real numbers a row.
-/// Throws as `field_of`.
+/// The number of rows of the field in a table of numbers, with `components` real numbers per row.
+/// Throws like `field_of`.
 inline Index rows_of_field(const ScalarField& file, int components, Ring ring) {
   const int parts = file.is_complex ? 2 : 1;
   if (file.is_complex && !(ring == Ring::complex && components % 2 == 0)) {
@@ -39,7 +39,7 @@ inline Index rows_of_field(const ScalarField& file, int components, Ring ring) {
                     std::to_string(components) + (components == 1 ? " component" : " components") +
                     " a row as real numbers");
   }
-  const Offset numbers = components / parts;  // a row
+  const Offset numbers = components / parts;  // per row
   const bool by_rows = file.columns == numbers;
   if (!by_rows && (file.columns != 1 || file.rows % numbers != 0)) {
     throw Error(ErrorKind::size_mismatch,
@@ -59,8 +59,8 @@ inline Index rows_of_field(const ScalarField& file, int components, Ring ring) {
 
 }  // namespace detail
 
-/// The entries in a file's matrix, as `fold` finds them. Where `tiling` is automatic and the file
-/// has blocks (BSR), their shape decides, if it is that of an entry E: of its representation or of
+/// The entries in a file's matrix, as `fold` finds them. If `tiling` is automatic and the file has
+/// blocks (BSR), their shape decides if it is that of an entry E: that of its representation or of
 /// the column of its components. Throws `Error`.
 template <class E>
 CsrMatrix<E> fold(ScalarMatrix file, Tiling tiling = Tiling::automatic,
@@ -77,9 +77,9 @@ CsrMatrix<E> fold(ScalarMatrix file, Tiling tiling = Tiling::automatic,
       file.matrix);
 }
 
-/// The field in a table of numbers: with K = vector_entry_t<E>::components real numbers a row,
+/// The field in a table of numbers: with K = vector_entry_t<E>::components real numbers per row,
 /// either n rows by K columns or one column of K n, a row's components one after the other. Complex
-/// numbers (K / 2 a row) make fields of entries over complex numbers only. Throws `Error`
+/// numbers (K / 2 per row) make fields of entries over complex numbers only. Throws `Error`
 /// (size_mismatch, unsupported).
 template <class E>
 Field<E> field_of(const ScalarField& file, const Device& device = Device::cpu()) {

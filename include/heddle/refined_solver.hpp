@@ -1,6 +1,6 @@
-// Solves whose iterations have every field in floats, to the residual that doubles reach: iterative
+// Solves whose iterations keep every field in floats, to the residual that doubles reach: iterative
 // refinement (Wilkinson 1963; Higham, Accuracy and Stability of Numerical Algorithms, 2002, ch.
-// 12), in runs that go on from one another (methods/continued_conjugate_gradient.hpp).
+// 12), in runs that continue one another (methods/continued_conjugate_gradient.hpp).
 #pragma once
 
 #include <memory>
@@ -14,18 +14,19 @@
 
 namespace heddle {
 
-/// A run over floats takes the residual b - A x, which is computed in double, some way down, and x
-/// is corrected by what it finds. Runs end, follow one another and are judged as those that read a
-/// copy of the matrix (docs/guide/encodings.md). Where they come no further the solver over doubles
-/// goes on from the best x, so that what it solves is solved. All stays in the device's memory.
+/// A run over floats reduces the residual b - A x, which is computed in double, by some amount, and
+/// x is corrected by its result. Runs end, follow one another and are judged like those that read a
+/// copy of the matrix (docs/guide/encodings.md). If they make no further progress, the solver over
+/// doubles continues from the best x, so that every system that it can solve is solved. All data
+/// stays in the device's memory.
 class HEDDLE_EXPORT RefinedSolver : public SystemSolver<double> {
  public:
-  /// `narrow`: the matrix of `wide` in floats, on its device and stream; where it has the layout
-  /// and the basis of that too, no run begins by a permutation. Its plan may keep a copy of 16 bits
-  /// for the runs. `preconditioner`: of `narrow`, null for none. Method, limits, observer and
-  /// history are those of `wide`, which nobody else uses while this object solves. Throws `Error`:
-  /// usage for a null pointer or another device, size_mismatch for other sizes, unsupported for
-  /// ranks, whose clocks differ, and as solvers do.
+  /// `narrow`: the matrix of `wide` in floats, on its device and stream; if it also has the layout
+  /// and the basis of `wide`, no run begins with a permutation. Its plan may keep a copy of 16 bits
+  /// for the runs. `preconditioner`: that of `narrow`, null for none. Method, limits, observer and
+  /// history are those of `wide`, which must not be used elsewhere while this object solves. Throws
+  /// `Error`: usage for a null pointer or another device, size_mismatch for other sizes,
+  /// unsupported for ranks, whose clocks differ, and like solvers do.
   RefinedSolver(OperatorReference<float> narrow,
                 std::shared_ptr<Preconditioner<float>> preconditioner,
                 std::shared_ptr<KrylovSolver<double>> wide);
@@ -36,23 +37,23 @@ class HEDDLE_EXPORT RefinedSolver : public SystemSolver<double> {
       : RefinedSolver(std::move(narrow), std::make_shared<P>(std::move(preconditioner)),
                       std::move(wide)) {}
 
-  /// As `KrylovSolver::solve`. In the report `stored` is what the last runs read: `own` where the
-  /// solver over doubles had to go on.
+  /// Like `KrylovSolver::solve`. In the report, `stored` is the form that the last runs read: `own`
+  /// if the solver over doubles had to continue.
   Report solve(const FieldView<const double>& b, const FieldView<double>& x) override;
-  /// Several systems, one after the other.
+  /// Solves several systems, one after the other.
   std::vector<Report> solve(std::span<const FieldView<const double>> b,
                             std::span<const FieldView<double>> x) override;
 
-  /// As those of `KrylovSolver`.
+  /// Like those of `KrylovSolver`.
   const std::vector<double>& history(std::size_t system = 0) const override {
     return wide_->history(system);
   }
   void set_null_space(const std::vector<FieldView<const double>>& vectors) override;
 
   const SolverOptions& options() const override { return wide_->options(); }
-  /// Sets those of both solvers.
+  /// Sets the options of both solvers.
   void set_options(SolverOptions options) override;
-  /// What the solver over floats has allocated, beside the memory of `wide`.
+  /// Bytes that the solver over floats has allocated, in addition to the memory of `wide`.
   long long memory() const;
 
  private:
@@ -66,10 +67,10 @@ class HEDDLE_EXPORT RefinedSolver : public SystemSolver<double> {
 
   std::shared_ptr<KrylovSolver<double>> wide_;
   std::unique_ptr<KrylovSolver<float>> narrow_;
-  bool lie_alike_ = false;       // fields of the two
-  Array<float> between_;         // where they do not
-  double scale_ = 0;             // of a solve's residuals in floats: a power of two
-  std::vector<double> history_;  // of the last run
+  bool lie_alike_ = false;       // true if fields of the two have the same layout
+  Array<float> between_;         // used if they do not
+  double scale_ = 0;             // power of two that scales a solve's residuals in floats
+  std::vector<double> history_;  // history of the last run
 };
 
 }  // namespace heddle

@@ -1,4 +1,4 @@
-// What a rank knows of fields that several ranks share.
+// A rank's knowledge of fields that several ranks share.
 #pragma once
 
 #include "heddle/entries/slots.hpp"
@@ -10,32 +10,33 @@ namespace heddle {
 struct Stream;
 
 /// A rank's share of the rows of fields that several ranks hold together: whole groups of 256
-/// consecutive rows, of which only the last of all may be shorter. A `Stream` names it, and then
-/// the sums over a field are those over the rows of all ranks, added in the tree that one process
-/// would use. Its calls are collective: all ranks make the same ones in the same order. Where one
-/// rank fails, the others' calls throw `Error`.
+/// consecutive rows, of which only the last of all may be shorter. If a `Stream` names it, the sums
+/// over a field are those over the rows of all ranks, added in the tree that one process would use.
+/// Its calls are collective: all ranks make the same ones in the same order. If one rank fails, the
+/// others' calls throw `Error`.
 class HEDDLE_EXPORT RowShare {
  public:
   enum class Join { sum, largest };
 
   virtual ~RowShare() = default;
 
-  virtual Index rows() const = 0;          // of this rank
-  virtual long long all_rows() const = 0;  // of all ranks
-  /// The place among the groups of all ranks of a group of this rank's fields.
+  virtual Index rows() const = 0;          // rows of this rank
+  virtual long long all_rows() const = 0;  // rows of all ranks
+  /// The place, among the groups of all ranks, of a group of this rank's fields.
   virtual long long place_of_group(Index group) const = 0;
 
-  /// `count` numbers over the groups of all ranks into `to`. `partials`: those of this rank's
-  /// groups, `stride` apart, which it may overwrite.
+  /// Writes `count` numbers, over the groups of all ranks, to `to`. `partials` are those of this
+  /// rank's groups, `stride` apart; it may overwrite them.
   virtual void join(double* partials, int stride, int count, double* to, Join how) = 0;
   virtual void join(long double* partials, int stride, int count, long double* to, Join how) = 0;
 
-  /// Why a rank wants a run to end, or `loop_runs`: what the last `join` has brought of all ranks.
-  /// `own` travels with the next one, so that agreement costs no message of its own.
+  /// The reason for which a rank requests the end of a run, or `loop_runs`: the result that the
+  /// last `join` has brought from all ranks. `own` travels with the next one, so that agreement
+  /// costs no extra message.
   virtual device::LoopEnd agree(device::LoopEnd own) = 0;
 
-  /// As `join`, of partial sums in the memory of the stream's GPU, those of a group one behind the
-  /// other. Returns when the stream has come so far.
+  /// Like `join`, for partial sums in the memory of the stream's GPU, those of a group one after
+  /// the other. Returns when the stream has reached this point.
   virtual void join_on_gpu(double* partials, int count, double* to, Join how,
                            const Stream& stream) = 0;
 };

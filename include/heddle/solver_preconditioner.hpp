@@ -9,29 +9,30 @@
 
 namespace heddle {
 
-/// M^-1 r is x of a solve A x = r from x = 0, or r itself where that does not reduce the residual:
-/// conjugate gradient may take some iterations to do so, conjugate residual, MINRES and GMRES do at
-/// once. The solver's options say how many iterations it takes, and how exact they have to be. Time
-/// limit and observer of the outer solve end it after an iteration too, on a GPU in a loop that is
-/// `stepped`, in other loops within some 20 ms. It is another map for every r, so that only
-/// flexible methods take it (heddle/fgmres.hpp). Any method may be the inner one, over
-/// the outer one's operator or another of its shape and basis, such as a matrix that is easier to
-/// solve. On a GPU the host drives both.
+/// M^-1 r is x of a solve A x = r from x = 0, or r itself if that does not reduce the residual:
+/// conjugate gradient may need some iterations to do so; conjugate residual, MINRES and GMRES do at
+/// once. The solver's options give the number of its iterations and their required accuracy. Time
+/// limit and observer of the outer solve also end it after an iteration: on a GPU in a loop that is
+/// `stepped`, in other loops within some 20 ms. It is a different map for every r, so that only
+/// flexible methods take it (heddle/fgmres.hpp). Any method may be the inner one, over the outer
+/// one's operator or another of its shape and basis, such as a matrix that is easier to solve. On a
+/// GPU the host drives both.
 template <class S>
 class HEDDLE_EXPORT SolverPreconditioner final : public Preconditioner<S> {
  public:
-  /// The solver is used by nobody else while this object is. Throws `Error` (usage) for null.
+  /// The solver must not be used elsewhere while this object is in use. Throws `Error` (usage) for
+  /// null.
   explicit SolverPreconditioner(std::shared_ptr<KrylovSolver<S>> solver);
 
   std::optional<FieldShape> shape() const override;
-  /// Throws `Error` (unsupported) where the solver refuses its matrix.
+  /// Throws `Error` (unsupported) if the solver refuses its matrix.
   void apply(const FieldView<const S>& r, const FieldView<S>& z,
              const Stream& stream) const override;
   void set_watch(const InnerWatch* watch) override;
   bool is_constant() const override { return false; }
   bool is_hermitian() const override { return false; }
   bool is_symmetric() const override { return false; }
-  /// Of as many iterations as there were on average so far; 0 before the first.
+  /// Bytes for the average number of iterations so far; 0 before the first application.
   long long bytes_of_application() const override;
 
  private:

@@ -16,7 +16,7 @@ constexpr complex<S> from_std(const std::complex<S>& a) {
   return {{a.real(), a.imag()}};
 }
 
-/// The scalars of an array of complex numbers, as `CsrView` and `update_values` take them.
+/// The scalars of an array of complex numbers, in the form that `CsrView` and `update_values` take.
 template <class S>
 const S* scalars_of(const std::complex<S>* numbers) {
   return reinterpret_cast<const S*>(numbers);

@@ -73,8 +73,8 @@ class HEDDLE_EXPORT ValueMap {
   std::size_t triplets() const { return triplet_.size(); }
   std::size_t entries() const { return first_.empty() ? 0 : first_.size() - 1; }
 
-  /// Sums new values for an unchanged pattern into `csr_values`; E::components scalars a triplet
-  /// and an entry. Allocates nothing. Throws `Error` if a size does not fit.
+  /// Sums new values for an unchanged pattern into `csr_values`; there are E::components scalars
+  /// per triplet and per entry. Allocates nothing. Throws `Error` if a size does not fit.
   void apply(std::span<const scalar> triplet_values, std::span<scalar> csr_values,
              const Stream& stream = Device::cpu().stream()) const {
     require("triplets", triplets(), triplet_values.size());
@@ -128,7 +128,7 @@ struct HEDDLE_EXPORT Assembled {
 
 namespace detail {
 
-/// `given`: the triplets or their scalars, as `ValueMap::apply` takes them.
+/// `given`: the triplets or their scalars, in the form that `ValueMap::apply` takes.
 template <class E, class Given>
 Assembled<E> assemble_from(Index rows, Index columns, std::size_t count, StridedIndices row,
                            StridedIndices column, const Given& given, const Device& device) {
@@ -159,7 +159,8 @@ Assembled<E> assemble(N rows, M columns, std::span<const Triplet<E>> triplets,
                                   column, triplets, device);
 }
 
-/// The same from separate arrays: row and column of each triplet, E::components scalars a triplet.
+/// The same from separate arrays: row and column of each triplet, E::components scalars per
+/// triplet.
 template <class E, std::integral N, std::integral M>
 Assembled<E> assemble(N rows, M columns, std::span<const Index> row, std::span<const Index> column,
                       std::span<const stored_scalar_t<E>> values,

@@ -39,8 +39,8 @@ HEDDLE_EXPORT void scale(S alpha, const FieldView<S>& y, const Stream& stream);
 template <class S>
 HEDDLE_EXPORT void copy(const FieldView<const S>& x, const FieldView<S>& y, const Stream& stream);
 
-/// y = scale * x, where x and y may live in different bases of the same rows: into or out of a
-/// basis. On a GPU's stream also between host and GPU, as `copy`.
+/// y = scale * x, where x and y may be in different bases of the same rows: into or out of a basis.
+/// On a GPU's stream also between host and GPU, like `copy`.
 template <class S>
 HEDDLE_EXPORT void permute(const FieldView<const S>& x, const FieldView<S>& y, S scale,
                            const Stream& stream);
@@ -64,17 +64,17 @@ template <class S>
 HEDDLE_EXPORT sum_t<S> dot(const FieldView<const S>& x, const FieldView<const S>& y,
                            const Stream& stream);
 
-/// The largest |component|; NaN if one is.
+/// The largest |component|; NaN if any component is NaN.
 template <class S>
 HEDDLE_EXPORT sum_t<S> largest_magnitude(const FieldView<const S>& x, Reduction<S>& reduction,
                                          const Stream& stream);
 
-/// Multiplies each component with a number without pattern, of either sign and of a magnitude in
-/// [1/2, 3/2); the same ones for the same seed.
+/// Multiplies each component by a patternless number of either sign, with a magnitude in [1/2,
+/// 3/2); the numbers are the same for the same seed.
 template <class S>
 HEDDLE_EXPORT void randomize(const FieldView<S>& y, unsigned long long seed, const Stream& stream);
 
-// The same on owned fields, by the stream of y's device unless another is given.
+// The same on owned fields, on the stream of y's device unless another is given.
 
 template <class E>
 void axpby(vector_scalar_t<E> alpha, const Field<E>& x, vector_scalar_t<E> beta, Field<E>& y,

@@ -55,8 +55,8 @@ struct BiCGStab {
       add_multiple(f[r], f[v], -c[alpha]);
     }
   };
-  /// Decides from |s|^2, <t, s> and |t|^2. Where s is small enough, omega may be 0 by 0 (identity,
-  /// diagonal systems): x then gains p_hat alpha alone, and s is the residual.
+  /// Decides from |s|^2, <t, s> and |t|^2. If s is small enough, omega may be 0 / 0 (identity,
+  /// diagonal systems): x then gains only p_hat alpha, and s is the residual.
   struct SecondStepLength {
     template <class C, class N, class T>
     HEDDLE_INLINE static void decide(C& c, const N* sum, Judge<T>& judge) {

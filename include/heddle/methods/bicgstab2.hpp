@@ -1,7 +1,7 @@
 // BiCGStab(2) (Sleijpen and Fokkema 1993, algorithm 3.1 with l = 2), preconditioned from the right,
 // with coefficients of a ring that act from the right. Two BiCG steps, then the polynomial of
-// degree 2 that minimises the residual: it has complex roots where those of BiCGStab are real. Over
-// quaternions its coefficients stay real, as BiCGStab's omega does.
+// degree 2 that minimises the residual: it can have complex roots, where those of BiCGStab are
+// real. Over quaternions its coefficients stay real, like BiCGStab's omega.
 #pragma once
 
 #include "heddle/methods/listing.hpp"
@@ -17,7 +17,8 @@ template <Ring R, bool preconditioned>
 struct BiCGStab2 {
   static constexpr Ring ring = R;
   static constexpr bool has_like_bodies = true;
-  /// r1 = A M^-1 r, r2 = A M^-1 r1, and so the directions u, u1, u2. A hat is M^-1 of its vector.
+  /// r1 = A M^-1 r, r2 = A M^-1 r1, and likewise the directions u, u1, u2. A hat is M^-1 of its
+  /// vector.
   enum Vector {
     x,
     r,
@@ -33,8 +34,8 @@ struct BiCGStab2 {
     u1_hat = preconditioned ? 11 : u1,
     vectors = preconditioned ? 12 : 8
   };
-  /// `r2_r1` is <r2, r1>; `first` and `second` are the polynomial's coefficients; `is_short` tells
-  /// that r2 adds nothing.
+  /// `r2_r1` is <r2, r1>; `first` and `second` are the polynomial's coefficients; `is_short` is 1
+  /// if r2 adds nothing.
   enum Scalar { rho, sigma, alpha, beta, r2_r1, r2_r2, first, second, is_short, scalars };
 
   /// The shadow residual and u are r.
@@ -67,7 +68,7 @@ struct BiCGStab2 {
       add_multiple(f[r], f[u1], -c[alpha]);
     }
   };
-  /// Decides from |r|^2 and <shadow, r1>. Where nothing is left to do, or no direction leads on,
+  /// Decides from |r|^2 and <shadow, r1>. If nothing is left to do, or no direction leads further,
   /// the first step was the iteration.
   struct SecondDirection {
     template <class C, class N, class T>
@@ -122,7 +123,7 @@ struct BiCGStab2 {
     }
   };
   /// Decides from |r1|^2, <r1, r> and <r2, r>: the smallest |r - r1 first - r2 second|. r2 is made
-  /// orthogonal to r1, and left out where nothing of it remains.
+  /// orthogonal to r1, and left out if nothing of it remains.
   struct Polynomial {
     template <class C, class N, class T>
     HEDDLE_INLINE static void decide(C& c, const N* sum, Judge<T>&) {

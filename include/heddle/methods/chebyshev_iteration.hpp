@@ -1,6 +1,7 @@
 // The Chebyshev iteration (Saad 2003, algorithm 12.1), whose coefficients are known beforehand: its
-// only sum is that of the judge. With theta and delta, centre and radius of an interval, a run is
-// given omega = 1 / theta and mu = delta / theta. With mu = 0 it is Richardson's x += omega M^-1 r.
+// only sum is that of the judge. With theta and delta, the centre and radius of an interval, a run
+// is given omega = 1 / theta and mu = delta / theta. With mu = 0 it is Richardson's x += omega M^-1
+// r.
 #pragma once
 
 #include "heddle/methods/listing.hpp"
@@ -13,10 +14,10 @@ struct ChebyshevIteration {
   static constexpr bool has_like_bodies = true;
   /// q = A d, z = M^-1 r.
   enum Vector { x, r, d, q, z = preconditioned ? 4 : r, vectors = preconditioned ? 5 : 4 };
-  /// The first two are given. `rho` is that of the algorithm; d = z along_z + d along_d.
+  /// The first two are given. `rho` is the one of the algorithm; d = z along_z + d along_d.
   enum Scalar { omega, mu, rho, along_z, along_d, scalars };
 
-  /// A negative mu says that there is no interval.
+  /// A negative mu means that there is no interval.
   struct Begin {
     template <class C, class N, class T>
     HEDDLE_INLINE static void decide(C& c, const N*, Judge<T>& judge) {

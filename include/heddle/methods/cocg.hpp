@@ -11,7 +11,7 @@ struct Cocg {
   static constexpr Ring ring = R;
   static constexpr bool has_like_bodies = true;
   enum Vector { x, r, p, q, z = preconditioned ? 4 : r, vectors = preconditioned ? 5 : 4 };
-  /// `r_z` is that of r and M^-1 r.
+  /// `r_z` is the product of r and M^-1 r.
   enum Scalar { r_z, alpha, beta, scalars };
 
   /// p = z.

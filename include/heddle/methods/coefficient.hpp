@@ -121,7 +121,7 @@ HEDDLE_HD bool is_usable(const Coefficient<R, S>& c) {
   return sum - sum == 0 && sum > 0;
 }
 
-/// Zero has no inverse: its components are then not finite.
+/// Zero has no inverse: the components of the result are then not finite.
 template <Ring R, class S>
 HEDDLE_HD Coefficient<R, S> inverse(const Coefficient<R, S>& a) {
   if constexpr (R == Ring::real) {

@@ -11,7 +11,7 @@ struct ResidualProduct : RealDot<a, b> {};
 template <int a, int b>
 struct ResidualProduct<true, a, b> : PlainDot<a, b> {};
 
-/// R: of the coefficients; real ones where the products are not `plain`.
+/// R: ring of the coefficients; real if the products are not `plain`.
 template <Ring R, bool preconditioned, bool plain>
 struct ResidualMethod {
   static constexpr Ring ring = R;
@@ -27,7 +27,7 @@ struct ResidualMethod {
     u = preconditioned ? 6 : q,
     vectors = preconditioned ? 7 : 5
   };
-  /// `z_w` is that of z and A z. `largest`: of |z_w| / |r|^2, so far.
+  /// `z_w` is the product of z and A z. `largest`: the largest |z_w| / |r|^2 so far.
   enum Scalar { z_w, alpha, beta, largest, scalars = preconditioned ? 4 : 3 };
   template <int a, int b>
   using Inner = ResidualProduct<plain, a, b>;
@@ -38,8 +38,9 @@ struct ResidualMethod {
     for (const T component : number.component) sum += component < 0 ? -component : component;
     return sum;
   }
-  /// r and z are updated each for itself, and rounded at the size of the first r: what that leaves
-  /// of r stays, while z goes on to zero. Then only b - A x tells how far x is.
+  /// r and z are updated separately, and rounded at the size of the first r: the rest of r that
+  /// this leaves stays, while z continues to zero. Then only b - A x shows how far x is from the
+  /// solution.
   template <class N, class C, class T>
   HEDDLE_INLINE static bool drifts_apart(C& c, T squared, T rounding) {
     const T ratio = size_of(c[z_w]) / squared, before = c[largest].real();

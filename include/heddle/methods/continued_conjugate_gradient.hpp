@@ -1,33 +1,34 @@
-// Conjugate gradient in runs of which one goes on where the other ended, for iterations that read a
-// copy of the matrix: between two runs r becomes the true residual, and the direction stays
+// Conjugate gradient in runs that each continue where the previous one ended, for iterations that
+// read a copy of the matrix: between two runs r becomes the true residual, and the direction stays
 // (reliable updates: Sleijpen and van der Vorst 1996; van der Vorst and Ye 2000; over a lattice of
 // quarks Clark, Babich, Barros, Brower and Rebbi 2010, section 4.2). A run that began along z again
-// would have forgotten the spectrum that the one before had learnt.
+// would have forgotten the spectrum that the previous one had learnt.
 #pragma once
 
 #include "heddle/methods/conjugate_gradient.hpp"
 
 namespace heddle::methods {
 
-/// A run that is given 1 goes on from the p of the run before, which ended behind its last update;
-/// one that is given 0 begins along z, and so does one whose r has little to do with that p.
+/// A run that is given 1 continues from the p of the previous run, which ended after its last
+/// update; one that is given 0 begins along z, and so does one whose r has little to do with that
+/// p.
 template <Ring R, bool preconditioned>
 struct ContinuedConjugateGradient : ConjugateGradient<R, preconditioned> {
   using Plain = ConjugateGradient<R, preconditioned>;
   using Plain::alpha, Plain::beta, Plain::p, Plain::r, Plain::r_z, Plain::z;
-  /// What the coefficients hold in the start of a run: what it was given; whether p stays; the z
-  /// that joins it.
+  /// The contents of the coefficients at the start of a run: the given number; whether p stays; the
+  /// multiple of z that joins it.
   enum AtStart { given = r_z, stays = alpha, turn = beta };
 
   struct SumsAlone {
     template <class V, class C>
     HEDDLE_INLINE static void at(V&, const C&) {}
   };
-  /// Decides from r* M^-1 r and r* p. In exact arithmetic they are equal where p goes on, and p*
-  /// A p is the steepest way down only if they are: z makes up for what r has changed by. Where
-  /// that is more than half of z, p may be mostly what the copy was off by, as behind a
-  /// preconditioner near A^-1. Such a part never leaves p again: each later iteration gains the
-  /// same little.
+  /// Decides from r* M^-1 r and r* p. In exact arithmetic they are equal if p continues, and the
+  /// step r* M^-1 r / p* A p along p descends furthest only if they are: z makes up for the change
+  /// of r. If that is more than half of z, p may be mostly the error of the copy, as after a
+  /// preconditioner near A^-1. Such a part never leaves p again: each later iteration gains equally
+  /// little.
   struct Join {
     template <class C, class N, class T>
     HEDDLE_INLINE static void decide(C& c, const N* sum, Judge<T>& judge) {

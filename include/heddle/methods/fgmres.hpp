@@ -1,5 +1,5 @@
-// FGMRES (Saad 1993): GMRES that keeps what its preconditioner left of each vector of the basis, so
-// that every application may be another map.
+// FGMRES (Saad 1993): GMRES that keeps the preconditioned form of each vector of the basis, so that
+// every application may be a different map.
 #pragma once
 
 #include "heddle/methods/gmres.hpp"

@@ -14,7 +14,8 @@ struct Gmres {
   enum Vector { x, r, v, z = preconditioned ? 3 : v, vectors = preconditioned ? 4 : 3 };
   enum Scalar { columns, scalars };
 
-  /// What decisions keep: the rotations, the right-hand side that they turn, and the triangle.
+  /// The numbers that decisions keep: the rotations, the right-hand side that they rotate, and the
+  /// triangle.
   static constexpr long long kept_numbers(long long most) { return (most + 3) * most + 1; }
   template <class N>
   struct Kept {
@@ -80,7 +81,7 @@ struct Gmres {
       if (basis.count == basis.most) judge.finish(device::loop_cycle);
     }
   };
-  /// The triangular system, from below.
+  /// Solves the triangular system, from below.
   struct Solve {
     template <class C, class N>
     HEDDLE_INLINE static void decide(C& c, Basis<N>& basis) {

@@ -24,7 +24,7 @@ HEDDLE_INLINE T square_root(T value) {
 #endif
 }
 
-/// Whether a run goes on after `iteration` iterations that left a residual of this squared norm.
+/// The verdict after `iteration` iterations that left a residual of this squared norm.
 template <class Limits, class T>
 HEDDLE_INLINE int judged(const Limits& limits, T squared_norm, long long iteration) {
   if (!is_finite(squared_norm)) return device::loop_not_finite;
@@ -38,11 +38,11 @@ template <class T>
 struct Judge {
   T target;              // a |r|^2 that is small enough
   T growth;              // a |r|^2 that is too large
-  T first_squared_norm;  // |r|^2 where the run began
+  T first_squared_norm;  // |r|^2 at the start of the run
   long long iterations;  // at most
   long long iteration;   // done
-  T rounding;            // of the numbers that vectors hold: what 1 and its neighbour differ by
-  T squared_norm = 0;    // |r|^2 of the iteration that was concluded
+  T rounding;  // rounding of the numbers in vectors: the difference between 1 and its neighbour
+  T squared_norm = 0;  // |r|^2 of the iteration that was concluded
   bool concluded = false;
   int end = device::loop_runs;
   bool at_once = false;
@@ -60,7 +60,7 @@ struct Judge {
   HEDDLE_INLINE void finish(int why) {
     if (runs()) end = why;
   }
-  /// Applies an end that was announced.
+  /// Applies an end announced earlier.
   HEDDLE_INLINE void stop_if_over() { at_once = !runs(); }
   /// Counts one more iteration, which left a residual of this squared norm.
   HEDDLE_INLINE void conclude(T squared) {

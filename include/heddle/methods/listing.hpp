@@ -1,15 +1,15 @@
-// The words that an iterative method is written in: a listing of products, preconditionings,
-// updates of vectors and decisions. An executor runs it: `detail::HostLoop` on a CPU, kernels
-// compiled from this very text on a GPU. Includes no standard header, so that a run-time compiler
-// takes it too.
+// The vocabulary of an iterative method: a listing of products, preconditionings, updates of
+// vectors and decisions. An executor runs it: `detail::HostLoop` on a CPU, kernels compiled from
+// this very text on a GPU. It includes no standard header, so that a run-time compiler accepts it
+// too.
 //
 //   template <Ring, bool preconditioned>
 //   struct Method {
-//     static constexpr Ring ring = Ring::real;                 // of its coefficients
+//     static constexpr Ring ring = Ring::real;                 // ring of its coefficients
 //     enum Vector { x, r, p, q, vectors };                     // x and r first
-//     enum Scalar { r_z, alpha, beta, scalars };               // coefficients; 0 at first, but
+//     enum Scalar { r_z, alpha, beta, scalars };               // coefficients; 0 at first, except
 //                                                              // for those that a run is given
-//     using Start = Listing<...>;                              // once a run, from r = b - A x
+//     using Start = Listing<...>;                              // once per run, from r = b - A x
 //     using Iteration = Listing<Product<p, q, RealDot<p, q>>, Decide<StepLength>,
 //                               Update<Residual, Reads<r, q>, Writes<r>, Norm<r>>, ...>;
 //   };
@@ -28,7 +28,7 @@ struct Dot {
   static constexpr int left = a, right = b;
   static constexpr bool in_ring = true, conjugates = true;
 };
-/// The bilinear v_a v_b, which conjugates nothing: over real and complex numbers.
+/// The bilinear v_a v_b, without conjugation: over real and complex numbers.
 template <int a, int b>
 struct PlainDot {
   static constexpr int left = a, right = b;
@@ -59,8 +59,8 @@ struct Sums {
   static constexpr int count = sizeof...(Sum);
 };
 
-/// v_out = A v_in. A GPU sums beside it Re <v_a, v_out>, or v_a v_out by `PlainDot`, or
-/// <v_a, v_out> (or <v_out, v_a>) and |v_out|^2.
+/// v_out = A v_in. Along with it, a GPU sums Re <v_a, v_out>, or v_a v_out by `PlainDot`, or <v_a,
+/// v_out> (or <v_out, v_a>) and |v_out|^2.
 template <int from, int to, class... Sum>
 struct Product {
   static constexpr StepKind kind = StepKind::product;
@@ -79,7 +79,7 @@ struct Precondition {
 };
 
 /// `Body::at(v, c)` for every element, a number of the method's ring: v are the vectors' elements,
-/// c the coefficients in the vectors' precision. The sums are of what it leaves.
+/// c the coefficients in the vectors' precision. The sums are over the updated elements.
 template <class Body, class Reads, class Writes, class... Sum>
 struct Update {
   static constexpr StepKind kind = StepKind::update;
@@ -89,8 +89,8 @@ struct Update {
   using sums = Sums<Sum...>;
 };
 
-/// `Decision::decide(c, sum, judge)`: `sum` are those since the decision before, where need be from
-/// the iteration before. An update follows, or the listing ends.
+/// `Decision::decide(c, sum, judge)`: `sum` are the sums since the previous decision, if necessary
+/// from the previous iteration. An update follows, or the listing ends.
 template <class Decision>
 struct Decide {
   static constexpr StepKind kind = StepKind::decide;
@@ -102,10 +102,11 @@ struct Decide {
 
 /// The method keeps a basis V of vectors. v_in becomes orthogonal to them by classical
 /// Gram-Schmidt, twice (Giraud, Langou, Rozloznik and van den Eshof 2005) unless once is known to
-/// do, `Decision::decide(c, basis, judge)` sees the coefficients and the norm that is left, and the
-/// basis gains v_in / norm, which v_out becomes too. In the start of a run the basis is empty, and
-/// v_in is the residual. The next v_in is a linear image of v_out: on a GPU, where v_out may differ
-/// from the basis by what the second round takes off, the decision comes an iteration later.
+/// suffice; `Decision::decide(c, basis, judge)` sees the coefficients and the norm that is left;
+/// and the basis gains v_in / norm, which v_out also becomes. At the start of a run the basis is
+/// empty, and v_in is the residual. The next v_in is a linear image of v_out: on a GPU, where v_out
+/// may differ from the basis by the part that the second round removes, the decision comes an
+/// iteration later.
 template <int from, int to, class Decision>
 struct Orthogonalize {
   static constexpr StepKind kind = StepKind::orthogonalize;
@@ -118,8 +119,8 @@ struct Orthogonalize {
 /// How a method with a basis ends its runs, whatever ended them: x += M^-1 (V y), with the y that
 /// `Decision::decide(c, basis)` leaves in `basis.column`. The vectors are scratch. A method says
 /// `using Finish = FormSolution<...>`, and holds no current x before. A flexible method's
-/// preconditioner may vary: it keeps a second basis Z of the v_preconditioned whose images those of
-/// V came of, and forms x += Z y.
+/// preconditioner may vary: it keeps a second basis Z of the v_preconditioned whose images gave
+/// those of V, and forms x += Z y.
 template <int combination, int preconditioned, class Decision, bool flexible = false>
 struct FormSolution {
   static constexpr int in = combination, out = preconditioned;
@@ -130,24 +131,24 @@ struct FormSolution {
 /// The basis as decisions see it; N is a number of the method's ring.
 template <class N>
 struct Basis {
-  int count = 0;                  // vectors that it has
-  int most = 0;                   // that it has room for
-  N* column = nullptr;            // `most`: the coefficients of a vector over the basis
-  N* kept = nullptr;              // `M::kept_numbers(most)`, which decisions keep for one another
-  decltype(N().real()) norm = 0;  // that `Orthogonalize` left of its vector
+  int count = 0;        // vectors that it holds
+  int most = 0;         // vectors that it has room for
+  N* column = nullptr;  // `most`: the coefficients of a vector over the basis
+  N* kept = nullptr;    // `M::kept_numbers(most)` numbers that decisions keep for one another
+  decltype(N().real()) norm = 0;  // norm that `Orthogonalize` left of its vector
 };
 
-/// Whether a method keeps one.
+/// True if a method keeps a basis.
 template <class M>
 concept has_basis = requires { typename M::Finish; };
 
-/// Whether it keeps a second one, of what was preconditioned.
+/// True if it keeps a second basis, of the preconditioned vectors.
 template <class M>
 inline constexpr bool is_flexible = false;
 template <has_basis M>
 inline constexpr bool is_flexible<M> = M::Finish::is_flexible;
 
-/// True if the body of each update does the same without a preconditioner to the vectors that it
+/// True if the body of each update does the same, without a preconditioner, to the vectors that it
 /// reads and writes, and reads each before it writes one that may be the same: a CPU then has one
 /// function for both forms. A method says so by `static constexpr bool has_like_bodies = true`; an
 /// update that writes other vectors in one of the forms has functions of its own anyway.
@@ -162,14 +163,14 @@ struct Listing {
   static constexpr int count = sizeof...(Step);
 };
 
-/// Behind each iteration two vectors change names: nothing is copied. A method that does this says
+/// After each iteration two vectors exchange names: nothing is copied. A method that does this says
 /// `using Swaps = Listing<Swap<v, u>, ...>`, and never swaps x.
 template <int first, int second>
 struct Swap {
   static constexpr int a = first, b = second;
 };
 
-// What follows from a listing, for executors.
+// Facts derived from a listing, for executors.
 
 namespace detail {
 
@@ -212,7 +213,7 @@ struct SumFacts {
   int left = 0, right = 0;
   bool in_ring = false, conjugates = true;
   int step = 0;
-  int same = 0;  // the first sum that is the same number: |r|^2 and Re <r, z> where z is r
+  int same = 0;  // the first sum with the same number: |r|^2 and Re <r, z> if z is r
 };
 
 /// The steps of a listing and their sums, as data.
@@ -248,12 +249,13 @@ struct Facts {
     ++steps;
   }
 
-  /// Behind the decision before step `i`: 0 where there is none.
+  /// The step after the last decision before step `i`; 0 if there is none.
   HEDDLE_HD constexpr int after_decision(int i) const {
     while (i > 0 && step[i - 1].kind != StepKind::decide) --i;
     return i;
   }
-  /// Decisions of its own and of orthogonalizations: each writes the other side of a GPU's state.
+  /// Its own decisions and those of orthogonalizations: each writes the other side of a GPU's
+  /// state.
   HEDDLE_HD constexpr int decisions() const {
     int count = 0;
     for (int i = 0; i < steps; ++i) {
@@ -265,7 +267,7 @@ struct Facts {
   HEDDLE_HD constexpr bool decides_before(int i) const {
     return i > 0 && step[i - 1].kind == StepKind::decide;
   }
-  /// Numbers of the sums of a step that are not those of others, over a ring.
+  /// Numbers of those sums of a step that do not repeat others, over a ring.
   HEDDLE_HD constexpr int own_numbers(int i, Ring ring) const {
     int numbers = 0;
     for (int s = step[i].first_sum; s < step[i].first_sum + step[i].sums; ++s) {
@@ -281,7 +283,7 @@ struct Facts {
     }
     return mask;
   }
-  /// Those that an update loads.
+  /// The vectors that an update loads.
   HEDDLE_HD constexpr unsigned loads(int i) const {
     return step[i].reads | (operands(i) & ~step[i].writes);
   }
@@ -300,7 +302,7 @@ struct FactsOf<Listing<Step...>> {
 template <class L>
 inline constexpr Facts facts_of = FactsOf<L>::make();
 
-/// The steps whose sums the decision at step i gets, in order; those of the iteration before come
+/// The steps whose sums the decision at step i gets, in order; those of the previous iteration come
 /// first.
 struct Pending {
   int count = 0;

@@ -10,8 +10,8 @@ template <Ring, bool preconditioned>
 struct Minres {
   static constexpr Ring ring = Ring::real;
   static constexpr bool has_like_bodies = true;
-  /// r holds the Lanczos vector, u the one before it, both beta times as long as the paper's; z is
-  /// M^-1 r. w and the one before it, in y, are the directions of x. The image in q makes room for
+  /// r holds the Lanczos vector, u the previous one, both beta times as long as the paper's; z is
+  /// M^-1 r. w and its predecessor, in y, are the directions of x. The image in q makes room for
   /// the next z.
   enum Vector {
     x,
@@ -25,11 +25,11 @@ struct Minres {
     vectors = preconditioned ? 7 : 6
   };
   enum Scalar {
-    shift,      // alpha / beta, of the tridiagonal matrix
-    ratio,      // beta over the beta before
-    beta,       // of r, after `Rotate` the next one
-    scale,      // 1 / beta of z
-    delta_bar,  // of the rotations that make it triangular, as in the paper
+    shift,      // alpha / beta, from the tridiagonal matrix
+    ratio,      // beta over the previous beta
+    beta,       // beta of r, after `Rotate` the next one
+    scale,      // 1 / beta, for z
+    delta_bar,  // this and the next ones: the rotations that make it triangular, as in the paper
     delta,
     epsilon,
     old_epsilon,
@@ -40,7 +40,7 @@ struct Minres {
     phi,
     phi_bar,
     size,  // |b - A x| at the start of the run; phi_bar is in another norm
-    // Of |x|, see `Length`.
+    // The next ones are for |x|, see `Length`.
     corner,
     middle,
     theta,
@@ -96,7 +96,7 @@ struct Minres {
       add_multiple(v[u], before, -c[ratio]);
     }
   };
-  /// |x|, less what the run began with, in the norm of M: rotations from the right make the
+  /// |x|, minus its initial value in the run, in the norm of M: rotations from the right make the
   /// triangle of `Rotate` a lower one, whose solutions mu have that length (Choi, Paige and
   /// Saunders 2011, "MINRES-QLP", section 4).
   struct Length {
@@ -113,11 +113,11 @@ struct Minres {
       }
     };
 
-    /// Counts the step phi of the row that ends with delta and gamma, behind one of `before`.
-    /// Whether x is twice as long as when that was last so, by a step d of |A d| < t |A| |x|, with
-    /// t the rounding of vectors to the power of 3/4: A takes d to all but zero, so that x, which
-    /// has the least residual, would only grow. |A d|^2 is the sum of phi^2, since A d is
-    /// orthogonal to the residual that it leaves.
+    /// Counts the step phi of the row that ends with delta and gamma, after a step `before`. True
+    /// if x is twice as long as when this was last so, by a step d of |A d| < t |A| |x|, with t the
+    /// rounding of vectors to the power of 3/4: A takes d to almost zero, so that x, which has the
+    /// least residual, would only grow. |A d|^2 is the sum of phi^2, since A d is orthogonal to the
+    /// residual that it leaves.
     template <class N, class C, class T>
     HEDDLE_INLINE static bool grows_in_vain(C& c, T gamma, T before, T rounding) {
       const T step = c[phi].real(), row = c[delta].real();
@@ -127,7 +127,7 @@ struct Minres {
       const T turned = -first.cosine * gamma, next_eta = first.sine * gamma;
       const Turn<T> second(c[corner].real(), across);
       const T next_theta = second.sine * turned, next_corner = -second.cosine * turned;
-      // The last numbers but two are final, the last two stand for a step each.
+      // The third number from the end is final; the last two hold for one step each.
       const T final_mu = (c[old_phi].real() - c[old_eta].real() * c[old_mu].real() -
                           c[turned_theta].real() * c[mu].real()) *
                          first.inverse;
@@ -186,7 +186,7 @@ struct Minres {
       c[phi_bar] = N::from_real(c[sine].real() * c[phi_bar].real());
       const bool is_over = Length::template grows_in_vain<N>(c, gamma, before, judge.rounding);
       const T norm = c[phi_bar].real() * c[size].real();
-      // A step that takes the residual down a hundredfold, or to its target, was not in vain.
+      // A step that reduces the residual a hundredfold, or to its target, was not in vain.
       const bool helps = c[sine].real() <= T(0.01) || norm * norm <= judge.target;
       if (is_over && !helps) judge.stop(device::loop_lost);
       if (!judge.runs()) return;

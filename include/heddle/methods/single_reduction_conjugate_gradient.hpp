@@ -1,4 +1,4 @@
-// Conjugate gradient with one reduction an iteration (Chronopoulos and Gear 1989).
+// Conjugate gradient with one reduction per iteration (Chronopoulos and Gear 1989).
 #pragma once
 
 #include "heddle/methods/listing.hpp"
@@ -19,7 +19,7 @@ struct SingleReductionConjugateGradient {
       v[p] = v[s] = {};
     }
   };
-  /// Decides from |r|^2 and r* M^-1 r of the iteration before, and z* A z.
+  /// Decides from |r|^2 and r* M^-1 r of the previous iteration, and z* A z.
   struct Step {
     template <class C, class N, class T>
     HEDDLE_INLINE static void decide(C& c, const N* sum, Judge<T>& judge) {

@@ -15,13 +15,13 @@ namespace heddle {
 class HEDDLE_EXPORT AnyEigenSolver {
  public:
   /// `mass`: null for none, else an operator on fields of the system's, see `AnyOperator`. Throws
-  /// `Error` as `Lobpcg` does, size_mismatch for a mass of another entry, precision or size.
+  /// `Error` as `Lobpcg` does, and size_mismatch for a mass of another entry, precision or size.
   AnyEigenSolver(const AnySystem& system, const AnyLinearOperator* mass,
                  const ComposedChoice& preconditioner, const EigenOptions& options);
 
-  /// As `Lobpcg::solve`, on fields of the operator's precision.
+  /// Like `Lobpcg::solve`, on fields of the operator's precision.
   EigenReport solve(std::span<AnyField> x);
-  /// Bytes of the solver, but for what operators and the preconditioner have.
+  /// Bytes of the solver, excluding those of operators and the preconditioner.
   long long memory() const;
 
   /// The solver itself, for fields in any order and memory. Throws `Error` (size_mismatch) unless S

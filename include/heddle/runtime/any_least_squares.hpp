@@ -15,7 +15,7 @@ class HEDDLE_EXPORT AnyLeastSquares {
   /// Throws `Error` as `Lsmr` does.
   AnyLeastSquares(const AnyLinearOperator& matrix, const LeastSquaresOptions& options);
 
-  /// As `Lsmr::solve`, on fields of the operator's precision: b of its rows, x of its columns.
+  /// Like `Lsmr::solve`, on fields of the operator's precision: b of its rows, x of its columns.
   LeastSquaresReport solve(const AnyField& b, AnyField& x);
   const LeastSquaresHistory& history() const;
   /// Bytes of the solver and of an adjoint in sliced storage.

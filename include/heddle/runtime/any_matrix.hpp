@@ -18,22 +18,22 @@ namespace heddle {
 
 class HEDDLE_EXPORT AnyMatrix {
  public:
-  /// Of a type that `EntryKind` names.
+  /// Made from a type that `EntryKind` names.
   template <class E>
   explicit AnyMatrix(CsrMatrix<E> matrix) : matrix_(std::move(matrix)) {}
-  /// Of a definition.
+  /// Made from a definition.
   template <class S>
   explicit AnyMatrix(DefinedMatrix<S> matrix) : defined_(std::move(matrix)) {}
 
-  /// As `read_matrix<E>` with the entry and precision that are named.
+  /// Like `read_matrix<E>` with the named entry and precision.
   static AnyMatrix read(const std::string& path, const AnyEntry& entry, Precision precision,
                         const Device& device = Device::cpu(), Progress* progress = nullptr);
 
-  /// True where the entry is a definition: then `visit_defined` takes the place of `visit`.
+  /// True if the entry is a definition: then `visit_defined` replaces `visit`.
   bool is_defined() const { return defined_.index() != 0; }
 
-  /// Calls `f(const CsrMatrix<E>&)` with the matrix. Throws `Error` (unsupported) where the entry
-  /// is a definition.
+  /// Calls `f(const CsrMatrix<E>&)` with the matrix. Throws `Error` (unsupported) if the entry is a
+  /// definition.
   template <class F>
   decltype(auto) visit(F&& f) const {
     kind();

@@ -21,8 +21,8 @@ namespace detail {
 
 [[noreturn]] HEDDLE_EXPORT void refuse_precision(Precision given);
 
-/// The alternative T of single and double precision. Throws `Error` (size_mismatch) where the other
-/// one is there.
+/// The alternative T of single and double precision. Throws `Error` (size_mismatch) if the other
+/// one is held.
 template <class T, class Variant>
 auto& of_precision(Variant& either) {
   auto* const wanted = std::get_if<std::remove_const_t<T>>(&either);
@@ -40,17 +40,17 @@ HEDDLE_EXPORT AnyEntryTable entry_table_of(const AnyMatrix& matrix);
 }  // namespace detail
 
 /// An AoS field in the user's order and the host's memory, in single or double precision; `device`
-/// says how many threads make it. Without rows when moved from.
+/// gives the number of threads that make it. It has no rows after being moved from.
 class HEDDLE_EXPORT AnyField {
  public:
   /// Throws `Error` (size_mismatch) for sizes that no field has.
   AnyField(Index rows, int components, Precision precision, const Device& device);
 
-  /// The same as `read_field<E>` with the entry and precision that are named.
+  /// The same as `read_field<E>` with the named entry and precision.
   static AnyField read(const std::string& path, const AnyEntry& entry, Precision precision,
                        const Device& device = Device::cpu(), Progress* progress = nullptr);
-  /// An array file of one entry a row; complex numbers where the entries are built-in ones over
-  /// them.
+  /// Writes an array file with one entry per row; complex numbers if the entries are built-in ones
+  /// over complex numbers.
   void write(const std::string& path, const AnyEntry& entry, Progress* progress = nullptr) const;
 
   Index rows() const;
@@ -73,17 +73,18 @@ class HEDDLE_EXPORT AnyField {
   std::variant<Array<float>, Array<double>> scalars_;
 };
 
-/// A handle, as `Operator<E>` is; one that was moved from throws `Error` (usage).
+/// A handle like `Operator<E>`; a moved-from one throws `Error` (usage).
 class HEDDLE_EXPORT AnyOperator {
  public:
   using Matrix = std::variant<detail::SlicedOperator<float>, detail::SlicedOperator<double>>;
 
-  /// A handle of a matrix of such entries.
+  /// Made from a handle of a matrix of such entries.
   AnyOperator(AnyEntry entry, Matrix matrix)
       : entry_(std::move(entry)), matrix_(std::move(matrix)) {}
   AnyOperator(const AnyMatrix& matrix, const Plan& plan, const Device& device);
-  /// A mass of `other`, of its entry, precision and rows, under its plan and in its bases: fields
-  /// of one are fields of both. Throws `Error` (size_mismatch) for a matrix of others.
+  /// Made as a mass of `other`, with its entry, precision and rows, under its plan and in its
+  /// bases: fields of one are fields of both. Throws `Error` (size_mismatch) for a different
+  /// matrix.
   AnyOperator(const AnyMatrix& mass, const AnyOperator& other);
 
   /// See `Operator<E>::scheduled`.
@@ -97,7 +98,7 @@ class HEDDLE_EXPORT AnyOperator {
   }
 
   const AnyEntry& entry() const {
-    static_cast<void>(rows());  // throws for a handle that was moved from
+    static_cast<void>(rows());  // throws for a moved-from handle
     return entry_;
   }
   EntryKind kind() const { return entry().kind(); }
@@ -110,7 +111,7 @@ class HEDDLE_EXPORT AnyOperator {
   const detail::SlicedOperator<S>& sliced() const {
     return detail::of_precision<const detail::SlicedOperator<S>>(matrix_);
   }
-  /// Calls `f` with the operator as a `LinearOperator<S>` that also tells its pattern and values.
+  /// Calls `f` with the operator as a `LinearOperator<S>` that also exposes its pattern and values.
   template <class F>
   decltype(auto) visit(F&& f) const {
     return std::visit(std::forward<F>(f), matrix_);
@@ -187,15 +188,15 @@ class HEDDLE_EXPORT AnyLinearOperator {
   Matrix matrix_;
 };
 
-/// A matrix as solvers take it, in whatever storage, with the entries that preconditioners are made
-/// of; copies share both.
+/// A matrix for solvers, in any storage, with the entries that preconditioners are made from;
+/// copies share both.
 class HEDDLE_EXPORT AnySystem {
  public:
-  /// In sliced storage, where the entries are its own.
+  /// Made in sliced storage, where the entries are the matrix's own.
   AnySystem(const AnyOperator& stored) : matrix_(stored), entries_(stored) {}
-  /// Any operator. `entries`: a sliced matrix in the user's order of the operator's entries: all,
-  /// or those on the diagonal where these suffice (`needed_entries`). Throws `Error`
-  /// (size_mismatch) for precisions that differ.
+  /// Made from any operator. `entries`: a sliced matrix in the user's order of the operator's
+  /// entries: all, or only those on the diagonal if these suffice (`needed_entries`). Throws
+  /// `Error` (size_mismatch) for precisions that differ.
   AnySystem(AnyLinearOperator matrix, AnyOperator entries);
 
   const AnyLinearOperator& matrix() const { return matrix_; }

@@ -23,7 +23,7 @@ namespace detail {
 template <class S>
 struct SolverParts {
   std::shared_ptr<SystemSolver<S>> system;
-  KrylovSolver<S>* krylov = nullptr;  // `system` itself, or what that refines; null for a block
+  KrylovSolver<S>* krylov = nullptr;  // `system` itself, or the one it refines; null for a block
 };
 
 }  // namespace detail
@@ -32,22 +32,22 @@ struct SolverParts {
 /// the operator's precision or, once it is refined, over floats.
 class HEDDLE_EXPORT AnySolver {
  public:
-  /// `method`: a row of `method_table()`, or `block_conjugate_gradient_info`. With a `shift` other
-  /// than 0 it solves with `shifted(A, shift)`; throws `Error` (usage) for a preconditioner that
-  /// needs a stored matrix.
+  /// `method`: a row of `method_table()`, or `block_conjugate_gradient_info`. With a nonzero
+  /// `shift` it solves with `shifted(A, shift)`, and throws `Error` (usage) for a preconditioner
+  /// that needs a stored matrix.
   AnySolver(const AnySystem& system, const MethodInfo& method, const ComposedChoice& preconditioner,
             const SolverOptions& options, double shift = 0);
-  /// With a preconditioner that is there; null for none. S is float or double.
+  /// Uses an existing preconditioner; null for none. S is float or double.
   template <class S>
   AnySolver(OperatorReference<S> matrix, const MethodInfo& method,
             std::shared_ptr<Preconditioner<S>> preconditioner, const SolverOptions& options);
 
-  /// From now on every field of the iterations is in floats, and so is the matrix, which is made of
-  /// `matrix`, the one that this solves with, on its pattern, and anew of new values at the next
-  /// solve; see `RefinedSolver`. That takes 4 bytes a component more, and 2 where the plan has a
-  /// copy of 16 bits. `preconditioner` is made of it. Throws `Error`: unsupported for a matrix in
-  /// single precision and for block conjugate gradient, bad_plan where an entry is beyond the range
-  /// of floats, as a later solve does of new values.
+  /// From now on every field of the iterations is in floats, and so is the matrix. The matrix in
+  /// floats is made from `matrix`, the one that this solver uses, on its pattern, and made again
+  /// from new values at the next solve; see `RefinedSolver`. It takes 4 bytes more per component,
+  /// and 2 if the plan has a copy of 16 bits. `preconditioner` is made from it. Throws `Error`:
+  /// unsupported for a matrix in single precision and for block conjugate gradient, bad_plan if an
+  /// entry is beyond the range of floats, as a later solve does for new values.
   void refine(const AnyOperator& matrix, const ComposedChoice& preconditioner);
 
   /// `SystemSolver::solve` on fields of the operator's precision.
@@ -55,11 +55,11 @@ class HEDDLE_EXPORT AnySolver {
   std::vector<Report> solve(std::span<const AnyField> b, std::span<AnyField> x);
   const std::vector<double>& history(std::size_t system = 0) const;
   const SolverOptions& options() const;
-  /// From the next solve on; those of the floats that refine it follow. Throws `Error` (usage) for
-  /// options out of their range.
+  /// Takes effect from the next solve on; the options of the refining solver over floats follow.
+  /// Throws `Error` (usage) for options out of their range.
   void set_options(SolverOptions options);
 
-  /// Of the multigrid in the preconditioner; none without one.
+  /// The report of the multigrid in the preconditioner; none without one.
   std::optional<MultigridReport> multigrid() const {
     return multigrid_ ? std::optional(multigrid_()) : std::nullopt;
   }
@@ -77,14 +77,14 @@ class HEDDLE_EXPORT AnySolver {
     return std::visit([&](const auto& parts) -> decltype(auto) { return f(*parts.system); },
                       parts_);
   }
-  /// Calls `f` with the `KrylovSolver<S>`: in a refined solver the one over doubles. There must be
-  /// one.
+  /// Calls `f` with the `KrylovSolver<S>`, which must exist: in a refined solver the one over
+  /// doubles.
   template <class F>
   decltype(auto) visit_krylov(F&& f) const {
     return std::visit([&](const auto& parts) -> decltype(auto) { return f(*parts.krylov); },
                       parts_);
   }
-  /// The same for all else that it does, such as solves in stream order. Throws `Error`:
+  /// The same for its other functions, such as solves in stream order. Throws `Error`:
   /// size_mismatch unless S is the operator's scalar, unsupported for block conjugate gradient.
   template <class S>
   KrylovSolver<S>& solver() {

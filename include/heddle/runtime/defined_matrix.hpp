@@ -16,8 +16,8 @@ namespace heddle {
 template <class S>
 class HEDDLE_EXPORT DefinedMatrix {
  public:
-  /// Takes the arrays: rows + 1 offsets, a column and definition->size() scalars an entry. Checks
-  /// them as `check_pattern` does.
+  /// Takes the arrays: rows + 1 offsets, and a column and definition->size() scalars per entry.
+  /// Checks them as `check_pattern` does.
   DefinedMatrix(std::shared_ptr<const EntryDefinition> definition, Index rows, Index columns,
                 Array<Offset> offsets, Array<Index> column, Array<S> values)
       : DefinedMatrix(std::move(definition),
@@ -29,7 +29,7 @@ class HEDDLE_EXPORT DefinedMatrix {
 
   DefinedMatrix(const DefinedMatrix&) = default;
   DefinedMatrix& operator=(const DefinedMatrix&) = default;
-  /// What was moved from keeps the definition, and has no entries.
+  /// A moved-from matrix keeps the definition, and has no entries.
   DefinedMatrix(DefinedMatrix&& other) noexcept
       : definition_(other.definition_),  // NOLINT(performance-move-constructor-init)
         arrays_(std::move(other.arrays_)) {}
@@ -61,7 +61,7 @@ class HEDDLE_EXPORT DefinedMatrix {
   detail::CsrArrays<S> arrays_;
 };
 
-/// The entries behind what a file holds, by the rules of `fold<E>`: tiles of the real
+/// The entries that a file's matrix contains, by the rules of `fold<E>`: tiles of the real
 /// representation or columns of components. Throws `Error`.
 template <class S>
 HEDDLE_EXPORT DefinedMatrix<S> fold(const ScalarMatrix& file,
@@ -69,7 +69,7 @@ HEDDLE_EXPORT DefinedMatrix<S> fold(const ScalarMatrix& file,
                                     Tiling tiling = Tiling::automatic,
                                     const Device& device = Device::cpu());
 
-/// As `read_matrix<E>`.
+/// Like `read_matrix<E>`.
 template <class S>
 HEDDLE_EXPORT DefinedMatrix<S> read_defined_matrix(
     const std::string& path, std::shared_ptr<const EntryDefinition> definition,

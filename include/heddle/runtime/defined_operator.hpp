@@ -1,5 +1,6 @@
 // A matrix of entries from a definition as an operator, and its Jacobi. On a GPU the definition is
-// printed as a C++ type and runs as one; the CPU runs its table of terms, which a type outruns.
+// printed as a C++ type and runs as one; the CPU runs its table of terms, which is slower than a
+// type.
 #pragma once
 
 #include <utility>
@@ -16,13 +17,13 @@ HEDDLE_EXPORT EntryTableHandle<S> defined_entry_table(
     const std::shared_ptr<const EntryDefinition>& definition);
 }  // namespace detail
 
-/// A handle, as `Operator<E>` is. S is float or double.
+/// A handle like `Operator<E>`. S is float or double.
 template <class S>
 class HEDDLE_EXPORT DefinedOperator final : public detail::SlicedOperator<S> {
   using Base = detail::SlicedOperator<S>;
 
  public:
-  /// The matrix's arrays are copied. Throws as `Operator<E>`.
+  /// The matrix's arrays are copied. Throws like `Operator<E>`.
   DefinedOperator(const DefinedMatrix<S>& matrix, const Plan& plan, const Device& device)
       : Base(detail::defined_entry_table<S>(matrix.definition()), matrix.pattern(),
              ComponentOrder::row_major, plan, device) {
@@ -31,7 +32,7 @@ class HEDDLE_EXPORT DefinedOperator final : public detail::SlicedOperator<S> {
 
   const EntryDefinition& definition() const { return *this->entry().definition; }
 
-  // As `Operator<E>` has them.
+  // The same as in `Operator<E>`.
   DefinedOperator scheduled(const Plan& plan) const {
     return DefinedOperator(Base::scheduled(plan));
   }
@@ -41,7 +42,7 @@ class HEDDLE_EXPORT DefinedOperator final : public detail::SlicedOperator<S> {
   explicit DefinedOperator(Base same) : Base(std::move(same)) {}
 };
 
-/// Throws `Error` (unsupported) where the definition has no inverse, else as `Jacobi<E>`.
+/// Throws `Error` (unsupported) if the definition has no inverse, else like `Jacobi<E>`.
 template <class S>
 using DefinedJacobi = detail::SlicedJacobi<S>;
 

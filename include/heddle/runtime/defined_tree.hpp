@@ -13,11 +13,11 @@ namespace heddle {
 
 namespace detail {
 
-/// A or, where the definition has an adjoint, A*.
+/// A or, if the definition has an adjoint, A*.
 template <class S>
 class HEDDLE_EXPORT DefinedTreeOperator : public TreeOperatorBase<S> {
  public:
-  /// `on_gpu` as `TreeOperator` has it.
+  /// `on_gpu` is as in `TreeOperator`.
   DefinedTreeOperator(std::shared_ptr<const EntryDefinition> definition,
                       std::shared_ptr<const ScheduledTree> matrix, const Device& device,
                       TreeForm form,
@@ -27,7 +27,7 @@ class HEDDLE_EXPORT DefinedTreeOperator : public TreeOperatorBase<S> {
   int column_components() const override { return definition_->vector_size(); }
   Ring ring() const override { return definition_->ring; }
   bool has_adjoint() const override { return definition_->has_adjoint(); }
-  /// Of the same tree. Throws `Error` (unsupported) for definitions without one.
+  /// The adjoint of the same tree. Throws `Error` (unsupported) for definitions without one.
   std::shared_ptr<const LinearOperator<S>> adjoint() const override;
   std::shared_ptr<const LinearOperator<S>> handle() const override;
 
@@ -39,21 +39,21 @@ class HEDDLE_EXPORT DefinedTreeOperator : public TreeOperatorBase<S> {
 
  private:
   std::shared_ptr<const EntryDefinition> definition_;
-  std::shared_ptr<const EntryDefinition> applied_;  // by whose product the CPU multiplies
+  std::shared_ptr<const EntryDefinition> applied_;  // the definition whose product the CPU uses
   TreeForm form_;
 };
 
 }  // namespace detail
 
-/// As `HierarchicalMatrix<E>`, without edits. S is float or double.
+/// Like `HierarchicalMatrix<E>`, without edits. S is float or double.
 template <class S>
 class HEDDLE_EXPORT DefinedTree final : public detail::DefinedTreeOperator<S> {
  public:
-  /// The matrix is copied. Throws `Error`: usage for nodes that there are none of, memory.
+  /// The matrix is copied. Throws `Error`: usage for impossible nodes, memory.
   explicit DefinedTree(const DefinedMatrix<S>& matrix, const NodeLayout& nodes = {},
                        const Device& device = Device::cpu());
 
-  /// By rows, columns sorted.
+  /// The entries by rows, columns sorted.
   DefinedMatrix<S> to_rows() const;
 
   /// alpha A + beta B at every place that either has, or alpha A + beta B*. Both have one and the

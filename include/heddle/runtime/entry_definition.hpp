@@ -23,15 +23,15 @@ struct HEDDLE_EXPORT ProductTerm {
 
 /// The content of a definition, in real components; a complex member is two of them, re and im.
 struct HEDDLE_EXPORT EntryDefinition {
-  /// The limit for a file: products are tables of its cube.
+  /// The limit for a file: tables of products have its cube of terms.
   static constexpr int most_components = 36;
 
   std::string name;
-  std::vector<std::string> components;         // "x", "a.re", ...: of an entry, K of them
-  std::vector<std::string> vector_components;  // of its vector entry, V of them
+  std::vector<std::string> components;  // "x", "a.re", ...: components of an entry, K of them
+  std::vector<std::string> vector_components;  // components of its vector entry, V of them
   Ring ring = Ring::real;
   std::vector<ProductTerm> product;  // by result, then left, then right
-  Formula inverse;                   // of K components; empty if undefined
+  Formula inverse;                   // formulas for K components; empty if undefined
   Formula adjoint;                   // likewise
 
   int size() const { return static_cast<int>(components.size()); }

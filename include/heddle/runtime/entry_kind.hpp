@@ -47,7 +47,7 @@ using EntryTypes =
     std::tuple<real<S>, complex<S>, quaternion<S>, dual_quaternion<S>, block<S, 2, 2>,
                block<S, 3, 3>, block<S, 4, 4>, block<S, 6, 6>, block<complex<S>, 3, 3>>;
 
-/// Calls `f.template operator()<E>()` with the entry type that `kind` and scalar S name, one of
+/// Calls `f.template operator()<E>()` with the entry type that `kind` and scalar S name, among
 /// those from `first` on.
 template <class S, std::size_t first = 0, class F>
 decltype(auto) visit_entry(EntryKind kind, F&& f) {

@@ -11,7 +11,7 @@ namespace heddle {
 
 enum class Operation { number, first, second, negate, add, subtract, multiply, divide };
 
-/// `left` and `right` are earlier instructions; of a `first` or `second` operand, `left` is the
+/// `left` and `right` are earlier instructions; for a `first` or `second` operand, `left` is the
 /// component.
 struct HEDDLE_EXPORT Instruction {
   Operation operation = Operation::number;
@@ -30,8 +30,8 @@ struct HEDDLE_EXPORT Formula {
   bool empty() const { return results.empty(); }
 };
 
-/// Computes `result[i]` from the operands, in T. `second` may be null where no instruction reads
-/// it. `registers` is scratch; callers that evaluate often keep it.
+/// Computes `result[i]` from the operands, in T. `second` may be null if no instruction reads it.
+/// `registers` is scratch; callers that evaluate often keep it.
 template <class T>
 void evaluate(const Formula& formula, const T* first, const T* second, T* result,
               std::vector<T>& registers) {

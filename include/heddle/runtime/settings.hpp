@@ -17,7 +17,7 @@
 
 namespace heddle {
 
-/// Who takes a setting.
+/// The parts of the library that take a setting.
 enum class SettingUse {
   storage,
   ranks,
@@ -32,18 +32,18 @@ enum class SettingUse {
 /// How a value is written in JSON and in Python; as text it is the same everywhere.
 enum class ValueKind { text, name, yes_or_no, number, whole_number, numbers };
 
-/// A row of the table. Several uses may have a setting of one name, with values of one kind.
+/// A row of the table. Several uses may have a setting with one name, with values of one kind.
 struct HEDDLE_EXPORT SettingRow {
   std::string_view name;   // "max_iterations"; --max-iterations of the command line
   std::string_view alias;  // "maxiter" of SciPy, or empty
   SettingUse use;
   ValueKind kind;
-  std::string_view value_name;  // of the value in help: "N", "last|best"
+  std::string_view value_name;  // placeholder of the value in help: "N", "last|best"
   std::string_view values;      // in words: "a whole number of at least 1"
-  std::string_view by_default;  // in words; empty where there is no default
+  std::string_view by_default;  // in words; empty if there is no default
   std::string_view help;
-  bool MethodInfo::* taken_by;  // which methods take it; null: all
-  bool of_programs;             // not of the command line, which has a way of its own
+  bool MethodInfo::* taken_by;  // the methods that take it; null: all
+  bool of_programs;             // not an option of the command line, which has its own way
   bool (*is_value)(std::string_view text);
   /// Writes to the options of the use (`use_of`).
   void (*write)(void* options, std::string_view text);
@@ -51,43 +51,44 @@ struct HEDDLE_EXPORT SettingRow {
 
 /// Ordered by use.
 HEDDLE_EXPORT std::span<const SettingRow> settings_table();
-/// The first row of that name or alias, in the spellings of `Settings::set`; null for none.
+/// The first row with that name or alias, in the spellings of `Settings::set`; null for none.
 HEDDLE_EXPORT const SettingRow* find_setting(std::string_view name);
-/// True where this use has a setting of that name too.
+/// True if this use also has a setting with that name.
 HEDDLE_EXPORT bool has_setting(SettingUse use, std::string_view name);
 
-/// Settings that were given, of any use. Every value is one of its range.
+/// Settings that were given, of any use. Every value is within its range.
 class HEDDLE_EXPORT Settings {
  public:
   struct Given {
     const SettingRow* setting;  // the first of its name
     std::string value;
-    std::string spelling;  // of the name, in messages
+    std::string spelling;  // spelling of the name, in messages
   };
 
   /// `name` in any letter case, with - or _, with or without the -- of an option. Replaces the
-  /// value that it had. Throws `Error` (usage) for a name that there is not, with the nearest one,
-  /// and for a value out of its range.
+  /// value that it had. Throws `Error` (usage) for a name that does not exist, with the nearest
+  /// one, and for a value out of its range.
   void set(std::string_view name, std::string_view value);
   /// A JSON object of names and values. Throws `Error` (usage) likewise.
   void set_json(std::string_view text);
   void reset(std::string_view name);
 
   bool has(std::string_view name) const { return find(name) != nullptr; }
-  /// Null where it was not given.
+  /// Null if it was not given.
   const Given* find(std::string_view name) const;
   const std::vector<Given>& given() const { return given_; }
 
-  /// Those of a use, as one JSON object.
+  /// The settings of the given uses, as one JSON object.
   std::string to_json(std::span<const SettingUse> uses) const;
-  /// Writes those of the use to its options.
+  /// Writes the settings of the use to its options.
   void write(SettingUse use, void* options) const;
 
  private:
   std::vector<Given> given_;
 };
 
-/// A solve: what a method takes, and whether its iterations have their fields in floats.
+/// Settings of a solve: the options of its method, and whether its iterations keep their fields in
+/// floats.
 struct HEDDLE_EXPORT SolveSettings {
   SolverOptions solver;
   bool has_narrow_fields = false;
@@ -99,11 +100,11 @@ struct HEDDLE_EXPORT StorageSettings {
   int threads = 0;
   std::string plan;  // empty: chosen
   bool is_hierarchical = false;
-  int node = 0;  // the rest is of hierarchical storage; 0 and empty: chosen
+  int node = 0;  // this and the rest are for hierarchical storage; 0 and empty: chosen
   std::string dense, launch;
 
-  /// With the defaults for what is left to be chosen. Throws `Error` (usage) for a text that names
-  /// none.
+  /// The nodes, with the defaults for settings left to be chosen. Throws `Error` (usage) for an
+  /// invalid text.
   NodeLayout nodes() const;
 };
 
@@ -119,7 +120,7 @@ struct HEDDLE_EXPORT RankSettings {
 struct HEDDLE_EXPORT TuneSettings {
   TuneOptions options;
   std::string objective = "cg";  // or product, multigrid
-  double seconds = 0;            // 0: as long as is usual
+  double seconds = 0;            // 0: the usual time
 };
 
 /// Assumptions of a description.
@@ -149,15 +150,15 @@ inline constexpr SettingUse use_of<TuneSettings> = SettingUse::tuning;
 template <>
 inline constexpr SettingUse use_of<DescriptionSettings> = SettingUse::description;
 
-/// The options with what the settings say.
+/// The options with the settings written to them.
 template <class Options>
 Options with_settings(Options options, const Settings& settings) {
   settings.write(use_of<Options>, &options);
   return options;
 }
 
-/// Throws `Error` (usage) for a setting of a solver that the method of this name, which may be one
-/// without a listing or auto, does not take, and for settings that exclude each other.
+/// Throws `Error` (usage) for a setting of a solver that the method of this name (possibly one
+/// without a listing, or auto) does not take, and for settings that exclude each other.
 HEDDLE_EXPORT void check_for_method(const Settings& settings, std::string_view method);
 
 }  // namespace heddle

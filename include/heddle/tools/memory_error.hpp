@@ -1,4 +1,4 @@
-// Memory of the standard library's containers that runs out: an `Error` as from our own arrays.
+// Out of memory in the standard library's containers becomes an `Error` like that of `Array`.
 #pragma once
 
 #include <cstddef>
@@ -9,11 +9,11 @@
 
 namespace heddle::detail {
 
-/// Throws `Error` (memory) that tells `what`, how many, their bytes, and what there is.
+/// Throws `Error` (memory) that reports `what`, the count, the bytes, and the available memory.
 [[noreturn]] HEDDLE_EXPORT void refuse_memory(const char* what, std::size_t count,
                                               std::size_t bytes_each);
 
-/// `act()`, where std::bad_alloc becomes `Error` (memory).
+/// `act()`, with std::bad_alloc turned into `Error` (memory).
 template <class Act>
 decltype(auto) or_refuse_memory(const char* what, std::size_t count, std::size_t bytes_each,
                                 Act&& act) {

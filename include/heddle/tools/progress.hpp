@@ -14,8 +14,8 @@ class HEDDLE_EXPORT Progress {
  public:
   virtual ~Progress() = default;
 
-  /// `fraction` of the work named `what` is done, from 0 to 1; negative where it is unknown. Called
-  /// often, so it must return at once.
+  /// Reports that `fraction` of the work named `what` is done, from 0 to 1; negative if it is
+  /// unknown. Called often, so it must return at once.
   virtual void report(double fraction, std::string_view what) = 0;
 };
 
@@ -24,7 +24,7 @@ class HEDDLE_EXPORT TerminalProgress final : public Progress {
  public:
   struct Options {
     int descriptor = 2;                       // standard error
-    std::chrono::milliseconds delay{1000};    // of work before the first line
+    std::chrono::milliseconds delay{1000};    // duration of work before the first line
     std::chrono::milliseconds interval{100};  // between lines
   };
 

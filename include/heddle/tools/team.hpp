@@ -1,6 +1,6 @@
 // Work shared over threads of the CPU: each thread has a share of a loop's items, and a thread that
-// is done takes from the others'. Late threads, on a shared machine, delay nobody: the leader waits
-// for none that has not begun.
+// is done takes from the others' shares. Late threads, on a shared machine, cause no delay: the
+// leader does not wait for a thread that has not begun.
 #pragma once
 
 #include <algorithm>
@@ -18,19 +18,19 @@ namespace heddle {
 inline constexpr int most_threads = 1024;
 
 /// The number of threads for `items` of cheap work, scalars or rows. Calling a thread takes as long
-/// as some 512 items do: t threads take items / t + 512 t, least where t^2 = items / 512.
+/// as some 512 items do: t threads take items / t + 512 t, which is least where t^2 = items / 512.
 inline int team_size(const Stream& stream, long long items) {
   constexpr double call = 512;
   const double best = std::sqrt(static_cast<double>(items) / call);
   return static_cast<int>(std::clamp<double>(best, 1, std::max(stream.threads, 1)));
 }
 
-/// The default number of threads of a loop: as set here, or else the environment's
-/// HEDDLE_NUM_THREADS or OMP_NUM_THREADS, the first of them that is a whole number above 0, or else
-/// the cores that the calling thread may use, by affinity, or the places of an OpenMP runtime that
-/// has bound it to one of them, and by cgroup. At most `most_threads`.
+/// The default number of threads of a loop: as set here, or else the first of the environment's
+/// HEDDLE_NUM_THREADS and OMP_NUM_THREADS that is a whole number above 0, or else the cores that
+/// the calling thread may use, by affinity, or the places of an OpenMP runtime that has bound it to
+/// one of them, and by cgroup. At most `most_threads`.
 int default_threads();
-/// 0 restores the environment's. Throws `Error` (usage) below 0 and above `most_threads`.
+/// 0 restores the environment's number. Throws `Error` (usage) below 0 and above `most_threads`.
 void set_default_threads(int threads);
 
 namespace detail {
@@ -61,10 +61,10 @@ struct WorkReference {
   void (*call)(void* object, Claims& claims);
 };
 
-/// Calls `work(claims)` on up to `threads` threads, the calling one among them, until nothing of
-/// [0, count) is left. `chunk` = 0: the shares are consecutive, and a thread claims a sixteenth of
-/// one at once. Otherwise `chunk` items at a time, in order. Rethrows the first exception of
-/// `work`. Within other work only this thread calls it.
+/// Calls `work(claims)` on up to `threads` threads, including the calling one, until nothing of [0,
+/// count) is left. `chunk` = 0: the shares are consecutive, and a thread claims a sixteenth of one
+/// at once. Otherwise threads claim `chunk` items at a time, in order. Rethrows the first exception
+/// of `work`. Within other work only this thread calls it.
 void share_out(int threads, Offset count, Offset chunk, WorkReference work);
 
 }  // namespace detail
@@ -89,7 +89,7 @@ void parallel_shares(int threads, Count count, Offset chunk, const Work& work) {
   detail::share_out(threads, static_cast<Offset>(count), chunk, {const_cast<Work*>(&work), call});
 }
 
-/// Calls `body(i)` for every i in [0, count), in no order. `chunk` as in `share_out`.
+/// Calls `body(i)` for every i in [0, count), in no order. `chunk` is as in `share_out`.
 template <std::integral Count, class Body>
 void parallel_for(int threads, Count count, Offset chunk, const Body& body) {
   parallel_shares(threads, count, chunk, [&](auto&& for_each) { for_each(body); });
@@ -114,7 +114,7 @@ T parallel_reduce(int threads, Count count, const T& identity, const Body& body,
   return result;
 }
 
-/// Lowers `least` to `value` where that is less.
+/// Lowers `least` to `value` if that is less.
 template <class T>
 void lower(std::atomic<T>& least, T value) {
   T known = least.load();
@@ -129,7 +129,7 @@ T parallel_least(int threads, Count count, const T& identity, const Body& body) 
                          [](T& least, const T& other) { least = std::min(least, other); });
 }
 
-/// Whether `test(i)` holds for every i.
+/// True if `test(i)` holds for every i.
 template <std::integral Count, class Test>
 bool parallel_all(int threads, Count count, const Test& test) {
   return parallel_reduce(

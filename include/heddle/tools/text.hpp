@@ -1,4 +1,4 @@
-// Text in heddle's form, for programs that read files of their own: whole files, numbers, words in
+// Text in heddle's form, for programs that read their own files: whole files, numbers, words in
 // messages.
 #pragma once
 
@@ -18,8 +18,8 @@ HEDDLE_EXPORT std::string read_file(const std::string& path, Progress* progress 
 /// Words of a file for messages: in quotation marks, short, without control bytes.
 HEDDLE_EXPORT std::string in_quotes(std::string_view words);
 
-/// Text that is safe for a terminal, on one line: "?" replaces control characters, line ends
-/// included, marks that change the direction of writing, and bytes that are no UTF-8.
+/// Text that is safe for a terminal, on one line: "?" replaces control characters, including line
+/// ends, marks that change the direction of writing, and bytes that are not UTF-8.
 std::string printable(std::string_view text);
 
 /// The shortest decimal that reads back as the same double, or the digits of an integer.
@@ -37,12 +37,12 @@ inline const char* skip_blanks(const char* p) {
   return p;
 }
 
-/// Numbers that the standard library does not take: Fortran's exponents, and numbers beyond the
+/// Numbers that the standard library does not accept: Fortran's exponents, and numbers beyond the
 /// range of double, which become infinite or zero.
 HEDDLE_EXPORT const char* read_unusual_double(const char* begin, const char* end, double& value);
 
-/// A decimal number with optional sign, point and exponent (e, E, d or D). Returns the byte behind
-/// it, or nullptr where there is none. `value` is infinite where the number is too large.
+/// A decimal number with optional sign, point and exponent (e, E, d or D). Returns the byte after
+/// it, or nullptr if there is none. `value` is infinite if the number is too large.
 inline const char* read_double(const char* p, const char* end, double& value) {
   const char* number = *p == '+' ? p + 1 : p;
   const char first = *number == '-' && number == p ? number[1] : *number;
@@ -53,7 +53,7 @@ inline const char* read_double(const char* p, const char* end, double& value) {
   return read_unusual_double(number, end, value);
 }
 
-/// Up to ten digits. Returns the byte behind them, or nullptr where there is none, or more.
+/// Up to ten digits. Returns the byte after them, or nullptr if there are none, or more.
 inline const char* read_index(const char* p, long long& value) {
   const char* const begin = p;
   long long v = 0;

@@ -11,22 +11,22 @@ namespace heddle {
 
 struct HEDDLE_EXPORT DeviceProperties {
   bool gpu = false;
-  std::string name;          // of the processor or GPU: "NVIDIA H200"
-  long long memory = 0;      // bytes, in all
+  std::string name;          // name of the processor or GPU: "NVIDIA H200"
+  long long memory = 0;      // bytes in total
   long long last_cache = 0;  // bytes: a GPU's L2, a CPU's last level; 0 if unknown
 
-  // Of a CPU.
-  int threads = 1;           // of the team
-  std::string instructions;  // that products are compiled for: "AVX2 and FMA", "x86-64"
+  // CPU properties.
+  int threads = 1;           // threads of the team
+  std::string instructions;  // target of compiled products: "AVX2 and FMA", "x86-64"
 
-  // Of a GPU.
+  // GPU properties.
   int architecture = 0;  // compute capability: 90 is 9.0
   int multiprocessors = 0;
   int warp = 32;
   int threads_of_block = 0;             // at most
   int threads_of_multiprocessor = 0;    // at most
   int blocks_of_multiprocessor = 0;     // at most
-  int registers_of_multiprocessor = 0;  // of 32 bits
+  int registers_of_multiprocessor = 0;  // 32-bit registers
   int shared_memory_of_block = 0;       // bytes, at most
   std::string driver;                   // the CUDA version that it supports: "13.0"
 
@@ -35,9 +35,9 @@ struct HEDDLE_EXPORT DeviceProperties {
 
 HEDDLE_EXPORT DeviceProperties properties_of(const Device& device);
 
-/// Empty where plans measured on `measured` are valid on `here`: devices of the same kind; GPUs of
-/// the same name and architecture; CPUs with the same instructions. Otherwise the difference in a
-/// few words.
+/// Empty if plans measured on `measured` are valid on `here`: devices of the same kind; GPUs of the
+/// same name and architecture; CPUs with the same instructions. Otherwise the difference in a few
+/// words.
 HEDDLE_EXPORT std::string why_another_class(const DeviceProperties& measured,
                                             const DeviceProperties& here);
 

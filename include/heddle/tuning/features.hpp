@@ -25,23 +25,24 @@ struct HEDDLE_EXPORT Features {
   // Square matrices only.
   bool square = false;
   bool symmetric_pattern = false;
-  bool has_adjoint = false;     // the entries have one, so that the next is meaningful
+  bool has_adjoint = false;     // the entries have one, so that the next member is meaningful
   double hermitian_defect = 0;  // largest |a_ij - adjoint(a_ji)| over the largest |a|
-  bool has_transpose = false;   // complex entries: the same of the next
+  bool has_transpose = false;   // complex entries: then the next member is meaningful
   double symmetric_defect = 0;  // largest |a_ij - transpose(a_ji)| over the largest |a|
   Index missing_diagonal = 0;   // rows without a diagonal entry
-  Index singular_diagonal = 0;  // rows whose diagonal entry has no inverse, beside those
+  Index singular_diagonal = 0;  // rows whose diagonal entry has no inverse, in addition to those
 };
 
 HEDDLE_EXPORT Features features(const AnyMatrix& matrix, const Device& device);
 
-/// The first row whose diagonal entry is missing or has no inverse, the number of rows if there is
-/// none. `first_row`: of these rows among those of the whole matrix, whose columns they have.
+/// The first row whose diagonal entry is missing or has no inverse, or the number of rows if there
+/// is none. `first_row`: the place of these rows among those of the whole matrix, whose columns
+/// they have.
 HEDDLE_EXPORT Index first_row_without_inverse(const AnyMatrix& matrix, const Device& device,
                                               Index first_row = 0);
 
 /// One layout's account, and its total over that of CSR (Mueller-Roemer et al. 2020, table 9;
-/// theirs counts offsets of 4 bytes, ours have 8).
+/// theirs counts offsets of 4 bytes, these have 8).
 struct HEDDLE_EXPORT LayoutMemory {
   std::string plan;
   MemoryUse use;

@@ -1,4 +1,4 @@
-// What tuning found of multigrid for one matrix: the smoother, its steps, the cycle and the
+// The tuning result of multigrid for one matrix: the smoother, its steps, the cycle and the
 // strength of connections that solve fastest.
 #pragma once
 
@@ -13,21 +13,21 @@ namespace heddle {
 
 struct MultigridChoice;
 
-/// Where its candidates come from: constant, rigid-body, adaptive or given.
+/// The origin of its candidates: constant, rigid-body, adaptive or given.
 HEDDLE_EXPORT std::string_view origin_of_candidates(const MultigridChoice& choice);
 
 struct HEDDLE_EXPORT MultigridRecord {
-  std::string matrix;     // its name for people
-  std::string entry;      // as `--entry`
+  std::string matrix;     // name for display
+  std::string entry;      // name in `--entry`
   std::string precision;  // single, double
   std::string fingerprint;
   PatternFeatures features;
-  std::string candidates;      // their origin: with others other settings may be the fastest
-  std::string preconditioner;  // multigrid:2:w:jacobi, as `ComposedChoice::parse` takes it
+  std::string candidates;      // their origin: with other candidates, other settings may be fastest
+  std::string preconditioner;  // multigrid:2:w:jacobi, as for `ComposedChoice::parse`
   double strength = 0;
-  long long iterations = 0;  // of conjugate gradient, to the usual tolerance
-  Statistics seconds;        // of set-up and solve together
-  Statistics usual_seconds;  // of the same with the default settings
+  long long iterations = 0;  // iterations of conjugate gradient, to the usual tolerance
+  Statistics seconds;        // time of set-up and solve together
+  Statistics usual_seconds;  // the same with the default settings
   std::string date;          // 2026-11-27
 
   bool operator==(const MultigridRecord&) const = default;

@@ -13,18 +13,18 @@ namespace heddle {
 /// The timed work: an iteration of a method of the table, or a product by itself.
 struct Objective {
   const MethodInfo* method = &method_table().front();  // null: a product
-  int systems = 1;  // side by side, of which up to 8 share a pass over the matrix
+  int systems = 1;  // solved together; up to 8 share a pass over the matrix
 
   static constexpr Objective product(int systems = 1) { return {nullptr, systems}; }
   bool is_product() const { return method == nullptr; }
-  /// Of the methods: profiles know one system.
+  /// Compares the methods: profiles know one system.
   bool operator==(const Objective& other) const { return method == other.method; }
   auto operator<=>(const Objective& other) const { return method <=> other.method; }
 };
-/// "product", or as the method's row says.
+/// "product", or the name in the method's row.
 HEDDLE_EXPORT std::string_view name(Objective objective);
 HEDDLE_EXPORT std::vector<std::string_view> objective_names();
-/// Throws `Error` (usage) with the names that there are.
+/// Throws `Error` (usage) that lists the existing names.
 HEDDLE_EXPORT Objective parse_objective(std::string_view text);
 
 }  // namespace heddle

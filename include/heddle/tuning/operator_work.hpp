@@ -1,4 +1,4 @@
-// What a program does again and again with an operator, on arrays of its own, so that it can be
+// Work that a program does repeatedly with an operator, on its own arrays, so that it can be
 // measured.
 #pragma once
 
@@ -15,34 +15,34 @@ class HEDDLE_EXPORT OperatorWork {
   virtual void run(const Stream& stream) = 0;
 };
 
-/// y = A x in the operator's basis and layout: what a solver runs.
+/// y = A x in the operator's basis and layout: the product that a solver runs.
 class HEDDLE_EXPORT ProductWork : public OperatorWork {
  public:
   /// y of the last run, in the user's order; waits for it.
   virtual void take(AnyField& y) const = 0;
 };
-/// `x` in the user's order.
+/// `x` is in the user's order.
 HEDDLE_EXPORT std::unique_ptr<ProductWork> product_work(const AnyOperator& matrix,
                                                         const AnyField& x);
 
-/// `update_values`: those of `matrix`, which the operator was made of, once more to their places
-/// from an array on its device.
+/// `update_values`: writes the values of `matrix`, which the operator was made from, to their
+/// places once more, from an array on its device.
 HEDDLE_EXPORT std::unique_ptr<OperatorWork> value_update_work(const AnyOperator& built,
                                                               const AnyMatrix& matrix);
-/// That it moves: values read and written, and the map to their places.
+/// Bytes that it moves: values read and written, and the map to their places.
 HEDDLE_EXPORT long long bytes_of_value_update(const AnyOperator& matrix);
 
 /// Solves of A x = b from x = 0 with fields in the operator's basis, layout and memory, where no
-/// solve has to bring them: what an iteration takes can be seen from few.
+/// solve has to transfer them: a few iterations show the cost of one.
 class HEDDLE_EXPORT IterationWork {
  public:
   virtual ~IterationWork() = default;
-  /// So many at most, whatever the solver's options say.
+  /// Runs at most `iterations` iterations, whatever the solver's options say.
   virtual Report run(long long iterations) = 0;
   /// x of the last run, in the user's order.
   virtual void take(AnyField& x) const = 0;
 };
-/// `b` in the user's order. Throws as the solver's constructor.
+/// `b` is in the user's order. Throws like the solver's constructor.
 HEDDLE_EXPORT std::unique_ptr<IterationWork> iteration_work(
     const AnyOperator& matrix, const MethodInfo& method, const PreconditionerChoice& preconditioner,
     const SolverOptions& options, const AnyField& b);

@@ -14,7 +14,7 @@ namespace heddle {
 
 class AnyMatrix;
 
-/// The conditions of the choices, beside the device.
+/// The conditions of the choices, in addition to the device.
 struct HEDDLE_EXPORT TuningSubject {
   Index rows = 0;
   Index columns = 0;
@@ -34,7 +34,7 @@ struct HEDDLE_EXPORT Axis {
   bool ordered = false;              // a quantity, from the least on: neighbours take similar times
 };
 
-/// A choice of an axis, by their numbers.
+/// A choice of an axis, by their indices.
 struct HEDDLE_EXPORT Setting {
   std::size_t axis = 0;
   int choice = 0;
@@ -42,17 +42,17 @@ struct HEDDLE_EXPORT Setting {
 
 class HEDDLE_EXPORT SearchSpace {
  public:
-  /// The space of Mueller-Roemer et al. (2020, section 4.3), every plan of which is measured: outer
-  /// layout, inner layout, vector layout, static or dynamic; on a GPU threads a block and blocks a
-  /// multiprocessor within its bounds, on a CPU chunk and prefetch distances instead.
+  /// The space of Mueller-Roemer et al. (2020, section 4.3), whose plans are all measured: outer
+  /// layout, inner layout, vector layout, static or dynamic; on a GPU threads per block and blocks
+  /// per multiprocessor within its bounds, on a CPU chunk and prefetch distances instead.
   static SearchSpace papers(const TuningSubject& subject, const DeviceProperties& device);
   /// Every setting of a plan that keeps a solve's accuracy: also windows of the sort, orders,
-  /// threads a row and thresholds, unrolling, loads, exact copies that the subject has, and for
+  /// threads per row and thresholds, unrolling, loads, exact copies that the subject has, and for
   /// iterations the loop.
   static SearchSpace whole(const TuningSubject& subject, const DeviceProperties& device);
 
   /// `base` holds the settings that no axis sets. Combinations that `check_plan`, the device or the
-  /// subject refuse are no plans of the space.
+  /// subject refuses are not plans of the space.
   SearchSpace(Plan base, std::vector<Axis> axes, const TuningSubject& subject,
               const DeviceProperties& device);
 
@@ -61,20 +61,21 @@ class HEDDLE_EXPORT SearchSpace {
   const TuningSubject& subject() const { return subject_; }
   const DeviceProperties& device() const { return device_; }
 
-  /// The plan of one choice an axis; none where they do not go together, or where a choice means
-  /// nothing beside the others and is not the base's (chunks of a static schedule).
+  /// The plan with one choice per axis; none if the choices exclude each other, or if a choice
+  /// means nothing together with the others and is not the base's (chunks of a static schedule).
   std::optional<Plan> plan(const std::vector<int>& choices) const;
-  /// `plan` with some of its axes set. Settings that cannot stay beside those (T that does not
-  /// divide C; a persistent loop with C=n), or mean nothing then, become the base's. None where the
-  /// settings do not go together, here or at all.
+  /// `plan` with some of its axes set. Settings that cannot stay together with those (T that does
+  /// not divide C; a persistent loop with C=n), or then mean nothing, become the base's. None if
+  /// the settings exclude each other, here or in general.
   std::optional<Plan> with(const Plan& plan, const std::vector<Setting>& settings) const;
   std::optional<Plan> with(const Plan& plan, std::size_t axis, int choice) const {
     return with(plan, std::vector<Setting>{{axis, choice}});
   }
-  /// `plan` with settings that mean nothing in it, for this subject and device, as in the base:
-  /// plans that become equal run alike.
+  /// `plan` with the settings that mean nothing in it, for this subject and device, as in the base:
+  /// plans that become equal run the same way.
   Plan reduced(const Plan& plan) const;
-  /// Every plan, once; neighbours in this list share a layout. For spaces that can be counted.
+  /// Every plan, once; neighbours in this list share a layout. For spaces small enough to
+  /// enumerate.
   std::vector<Plan> plans() const;
   /// Combinations of choices, valid or not.
   double combinations() const;
@@ -90,8 +91,8 @@ class HEDDLE_EXPORT SearchSpace {
   DeviceProperties device_;
 };
 
-/// CSR-AoS-AoS with the other settings of `plan`, `stored` too, which changes the computation: the
-/// reference of speed-ups.
+/// CSR-AoS-AoS with the other settings of `plan`, including `stored`, which changes the
+/// computation: the reference of speed-ups.
 HEDDLE_EXPORT Plan natural_layout(const Plan& plan);
 
 }  // namespace heddle

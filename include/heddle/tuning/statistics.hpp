@@ -7,7 +7,7 @@
 
 namespace heddle {
 
-/// In seconds, of one product or iteration (Mueller-Roemer et al. 2020 give the same six).
+/// In seconds, for one product or iteration (Mueller-Roemer et al. 2020 give the same six).
 struct HEDDLE_EXPORT Statistics {
   int runs = 0;
   double least = 0;
@@ -25,7 +25,7 @@ HEDDLE_EXPORT Statistics statistics_of(std::span<const double> seconds);
 
 /// The interval that contains the median with the probability `confidence`, whatever the
 /// distribution: order statistics by the binomial distribution (David and Nagaraja 2003, section
-/// 7.1). The whole range, if that is not enough.
+/// 7.1). It is the whole range if that is not enough.
 struct HEDDLE_EXPORT Interval {
   double low = 0;
   double high = 0;
@@ -33,7 +33,8 @@ struct HEDDLE_EXPORT Interval {
 HEDDLE_EXPORT Interval median_interval(std::span<const double> seconds, double confidence);
 
 namespace detail {
-/// Linear between the neighbouring order statistics; q in [0, 1], of at least one value.
+/// Linear between the neighbouring order statistics; q is in [0, 1], and there is at least one
+/// value.
 double quantile(std::span<const double> sorted, double q);
 }  // namespace detail
 

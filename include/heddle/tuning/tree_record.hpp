@@ -1,4 +1,4 @@
-// What tuning found of hierarchical storage for one matrix: its products under each kind of nodes.
+// The tuning result of hierarchical storage for one matrix: its products under each kind of nodes.
 #pragma once
 
 #include <optional>
@@ -12,31 +12,31 @@
 
 namespace heddle {
 
-/// Which products of a tree a program makes: A x, A* x, or one of each in turn.
+/// The products of a tree that a program makes: A x, A* x, or one of each in turn.
 enum class TreeUse { product, adjoint_product, both };
 
 /// Products of a tree with such nodes, in seconds.
 struct HEDDLE_EXPORT NodeTrial {
   NodeLayout nodes;
-  long long bytes = 0;  // of the tree and its schedules
+  long long bytes = 0;  // bytes of the tree and its schedules
   Statistics product;
   std::optional<Statistics> adjoint_product;  // none for entries without an adjoint
 
-  /// The median of the products of this use, those of A x where entries have no adjoint.
+  /// The median of the products of this use, those of A x if entries have no adjoint.
   double seconds(TreeUse use) const;
   bool operator==(const NodeTrial&) const = default;
 };
 
 struct HEDDLE_EXPORT TreeRecord {
-  std::string matrix;     // its name for people
-  std::string entry;      // as `--entry`
+  std::string matrix;     // name for display
+  std::string entry;      // name in `--entry`
   std::string precision;  // single, double
   std::string fingerprint;
   PatternFeatures features;
-  std::vector<NodeTrial> sizes;  // of nodes, the smallest first; at least one
+  std::vector<NodeTrial> sizes;  // sizes of nodes, the smallest first; at least one
   std::string date;              // 2026-11-26
 
-  /// The fastest one, or the default nodes where none is faster by 1%.
+  /// The fastest trial, or the default nodes if none is faster by 1%.
   const NodeTrial& best(TreeUse use) const;
   bool operator==(const TreeRecord&) const = default;
 };
