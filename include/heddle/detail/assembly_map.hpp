@@ -1,4 +1,4 @@
-// From the corners of elements to the slots of sliced storage and the rows of a basis.
+// Maps corners of elements to the slots of sliced storage and the rows of a basis.
 #pragma once
 
 #include <cstddef>
@@ -16,29 +16,28 @@
 
 namespace heddle {
 
-/// How an array holds a number for each pair (a, b) of an element's corners, or each corner a, of K
-/// components. `by_element`: e, a, b, component, element after element. `planes`: a plane over the
-/// elements for each (a, b, component) of the most corners that an element has, which threads that
-/// compute an element each write side by side; what a plane has for an element of fewer corners is
-/// not read. `by_row`: the pairs (a, 0), (a, 1), ... of a corner together, where
-/// `Assembly::row_places` says, so that a GPU reads what it sums in the order in which it lies;
-/// vectors as `by_element`.
+/// The order in which an array holds K components for each pair (a, b) of an element's corners, or
+/// for each corner a. `by_element`: e, a, b, component, element after element. `planes`: a plane
+/// over the elements for each (a, b, component), as many as the element with the most corners
+/// needs, so that threads that compute an element each write side by side; what a plane has for an
+/// element of fewer corners is not read. `by_row`: the pairs (a, 0), (a, 1), ... of a corner
+/// together, where `Assembly::row_places` says, so that a GPU reads terms in the order in which
+/// they lie; vectors as in `by_element`.
 enum class ElementOrder { by_element, planes, by_row };
 
 namespace detail {
 
-/// Where the numbers of elements lie in arrays of that order.
+/// Where the numbers of elements lie in arrays of an `ElementOrder`.
 struct HEDDLE_EXPORT ElementNumbering {
   Offset elements;
   int most;
   const Offset* first_node;   // null where all elements have `most` corners
-  const Offset* first_entry;  // as that, of the pairs of corners
+  const Offset* first_entry;  // likewise, for the pairs of corners
   const unsigned* row_place;  // `row_places`
   ElementOrder order;
   int components;
 
-  /// Whether codes of corners count the numbers of the array: those of elements of 2, 4, 8, ...
-  /// corners.
+  /// True if codes of corners number the array, as for elements of 2, 4, 8, ... corners.
   bool is_by_code(const CornerCode& code) const {
     return order == ElementOrder::by_element && first_node == nullptr && most == 1 << code.bits;
   }
@@ -64,7 +63,7 @@ struct HEDDLE_EXPORT ElementNumbering {
 };
 
 /// Owns the lists of a mesh's pattern for a matrix that was built on it, and those of tiles for
-/// entries of so many bytes.
+/// entries of `bytes_of_entry` bytes.
 class HEDDLE_EXPORT AssemblyMap {
  public:
   AssemblyMap(const ElementPattern& pattern, const SlicedPattern& matrix, const Device& device,
@@ -85,7 +84,7 @@ class HEDDLE_EXPORT AssemblyMap {
             row_place_.data(), order, components};
   }
   std::span<const unsigned> row_places() const { return row_place_.span(); }
-  /// How many numbers an array of that order has, for pairs of corners or for corners.
+  /// Length of an array of that order, for pairs of corners or for corners.
   Offset entry_numbers(ElementOrder order) const;
   Offset corner_numbers(ElementOrder order) const;
   Offset elements() const { return elements_; }
@@ -113,8 +112,8 @@ class HEDDLE_EXPORT AssemblyMap {
   Array<std::uint16_t> place_, end_;
 };
 
-/// Throws `Error` (size_mismatch): an assembly of `numbers` times `components` scalars was given
-/// `scalars`.
+/// Throws `Error` (size_mismatch) unless the assembly was given `numbers` times `components`
+/// scalars.
 HEDDLE_EXPORT void check_element_values(Offset numbers, int components, std::size_t scalars);
 /// Throws `Error` unless the field has the rows, components and row basis of a matrix, and on a GPU
 /// lies in its memory.
@@ -123,9 +122,9 @@ HEDDLE_EXPORT void check_assembled_field(const SlicedPattern& matrix, const void
                                          const std::shared_ptr<const Basis>& basis,
                                          const Stream& stream);
 
-/// On a GPU: sums the terms of each slot, or the corners of each row, component by component, as
-/// the passes of `Assembly` do on the CPU, with the same bits. It queues one kernel; values of the
-/// host's memory it copies first, and waits. S is float or double.
+/// On a GPU: sums the terms of each slot, or the corners of each row, component by component, with
+/// the same bits as the passes of `Assembly` on the CPU. Queues one kernel; values in host memory
+/// are copied first, and the copy is waited for. S is float or double.
 template <class S>
 void sum_entries_on_gpu(const AssemblyLists& lists, const ElementNumbering& numbering,
                         std::span<const S> from, const SlotRule& to_slot, S* to,

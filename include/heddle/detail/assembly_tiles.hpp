@@ -23,11 +23,11 @@ struct HEDDLE_EXPORT AssemblyTileLists {
 };
 
 /// For each corner (e, a), element after element: where its piece begins if the pieces of all
-/// stored rows lie one after the other.
+/// stored rows lie one after another.
 HEDDLE_EXPORT std::vector<unsigned> row_places(const ElementPattern& pattern,
                                                const SlicedPattern& matrix);
-/// `slots`: of the pattern's entries. Empty where elements differ in their corners, or a row has
-/// more than `most_terms`.
+/// `slots`: the slots of the pattern's entries. Empty if elements differ in their corners, or if a
+/// row has more than `most_terms`.
 HEDDLE_EXPORT AssemblyTileLists assembly_tiles(const ElementPattern& pattern,
                                                const SlicedPattern& matrix,
                                                const std::vector<Offset>& slots,

@@ -1,4 +1,4 @@
-// Checks of element access, for builds without NDEBUG: a release is not slowed down by them.
+// Checks of element access, for builds without NDEBUG: they do not slow down a release.
 #pragma once
 
 #include <cstdio>
@@ -21,7 +21,7 @@ namespace heddle::detail {
 
 }  // namespace heddle::detail
 
-/// Ends the process where `condition` does not hold; nothing in a release and on a GPU.
+/// Ends the process if `condition` does not hold; does nothing in a release or on a GPU.
 #if HEDDLE_ASSERTIONS && !defined(__CUDA_ARCH__)
 #define HEDDLE_ASSERT(condition) \
   ((condition) ? void() : ::heddle::detail::assertion_failed(#condition, __FILE__, __LINE__))

@@ -1,5 +1,5 @@
-// Functors that a GPU's run-time compiler is given as text, and their bytes, where no nvcc has
-// compiled the file that calls them.
+// Functors that are given to a GPU's run-time compiler as text, and their bytes, for callers in
+// files that nvcc has not compiled.
 #pragma once
 
 #include <cstddef>
@@ -16,9 +16,9 @@ namespace heddle {
 
 namespace detail {
 
-inline constexpr int threads_of_pass = 128;  // a block: elements take many registers
+inline constexpr int threads_of_pass = 128;  // in a block: elements take many registers
 
-/// Blocks of a pass over `count` numbers. Throws `Error` (unsupported) for more than a grid has.
+/// Blocks of a pass over `count` numbers. Throws `Error` (unsupported) if a grid cannot hold them.
 inline unsigned blocks_of_pass(Offset count) {
   const Offset blocks = count == 0 ? 0 : (count - 1) / threads_of_pass + 1;
   if (blocks > std::numeric_limits<int>::max()) {
@@ -28,7 +28,7 @@ inline unsigned blocks_of_pass(Offset count) {
   return static_cast<unsigned>(blocks);
 }
 
-/// Blocks that a multiprocessor has registers for at once, for a pass that names it.
+/// Blocks for which a multiprocessor has registers at once; 1 unless the pass names another number.
 template <class P>
 constexpr int least_blocks() {
   if constexpr (requires { P::least_blocks; }) return P::least_blocks;
@@ -39,7 +39,7 @@ constexpr int least_blocks() {
 
 namespace cuda {
 
-/// A trivially copyable object of the host, whose type the text names.
+/// A trivially copyable object on the host, whose type the text names.
 struct HEDDLE_EXPORT CompiledFunctor {
   EntryText text;
   const void* object;
@@ -47,11 +47,11 @@ struct HEDDLE_EXPORT CompiledFunctor {
 };
 
 /// Queues `pass(i)` for every i below `count`, compiled at the first call. Throws `Error` (usage)
-/// with the first error in the user's header if that does not compile, or if the type is laid out
-/// otherwise on the GPU; as `entry_header` where the text is not in the program.
+/// with the first error in the user's header if that does not compile, or if the type has another
+/// layout on the GPU; throws like `entry_header` if the text is not in the program.
 HEDDLE_EXPORT void queue_pass(const CompiledFunctor& pass, int least_blocks, Offset count,
                               const Stream& stream);
-/// The same for `detail::TileSums` in blocks with so many bytes of shared memory.
+/// Same for `detail::TileSums`, in blocks with `shared_bytes` of shared memory.
 HEDDLE_EXPORT void queue_tiles(const CompiledFunctor& tile_sums, unsigned tiles,
                                std::size_t shared_bytes, const Stream& stream);
 

@@ -1,4 +1,4 @@
-// What a GPU's sums of entries need to know of them: how components move and which add.
+// Facts about entries that a GPU's sums need: how components move, and whether they add one by one.
 #pragma once
 
 #include <cmath>
@@ -11,7 +11,7 @@
 
 namespace heddle::detail {
 
-/// Component k of an entry by rows is component result[k] of one by columns.
+/// Component k of an entry stored by rows is component result[k] of one stored by columns.
 template <class E>
 std::vector<int> components_by_rows() {
   std::vector<stored_scalar_t<E>> number(E::components);
@@ -29,8 +29,8 @@ std::vector<int> components_by_rows() {
   return from;
 }
 
-/// Component k of turn(a) is component |result[k]| - 1 of a, negative for a negative number.
-/// Nothing where `turn`, of vectors of so many components, mixes them.
+/// Component k of turn(a) is component |result[k]| - 1 of a, negated if result[k] is negative.
+/// Empty if `turn`, which takes vectors of `components` numbers, mixes them.
 template <class Turn>
 std::optional<std::vector<int>> components_moved_by(int components, const Turn& turn) {
   std::vector<double> a(static_cast<std::size_t>(components));
@@ -41,7 +41,7 @@ std::optional<std::vector<int>> components_moved_by(int components, const Turn& 
     from.push_back(static_cast<int>(of));
     if (of != from.back()) return std::nullopt;
   }
-  // Another entry must be turned alike.
+  // Another entry must be moved the same way.
   for (std::size_t k = 0; k < a.size(); ++k) a[k] = static_cast<double>(1 + (7 * k + 3) % 11);
   const std::vector<double> other = turn(a);
   for (std::size_t k = 0; k < from.size(); ++k) {
@@ -51,7 +51,7 @@ std::optional<std::vector<int>> components_moved_by(int components, const Turn& 
   return from;
 }
 
-/// The same of adjoint(a).
+/// Same for adjoint(a).
 template <class E>
 std::optional<std::vector<int>> components_of_adjoint() {
   return components_moved_by(E::components, [](const std::vector<double>& a) {
@@ -64,7 +64,7 @@ std::optional<std::vector<int>> components_of_adjoint() {
   });
 }
 
-/// Whether a sum of entries is that of their components.
+/// True if a sum of entries is that of their components.
 template <class E>
 bool adds_components() {
   E a{}, b{};

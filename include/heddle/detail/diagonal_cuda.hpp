@@ -12,16 +12,16 @@ namespace heddle::cuda {
 
 class HEDDLE_EXPORT Diagonal final : public RowPreconditioner {
  public:
-  /// `components` and `scalar_bytes` of the entry in the form in which it computes.
+  /// `components` and `scalar_bytes` are those of the entry in the form in which it computes.
   Diagonal(const Product& product, int components, int scalar_bytes, const Device& device);
   ~Diagonal() override;
 
-  /// Throws nothing for singular entries: returns the first user's row that has no inverse, or the
-  /// number of rows. Waits for the stream.
+  /// Does not throw for singular entries: returns the first row in the user's order that has no
+  /// inverse, or the number of rows. Waits for the stream.
   Index invert(const Stream& stream);
 
-  /// The same in stream order: `*first_singular`, on the device, is lowered to that row. The bases'
-  /// arrays have to be on the device, as after the first `invert`.
+  /// Same in stream order: `*first_singular`, on the device, is lowered to that row. The bases'
+  /// arrays must be on the device, as they are after the first `invert`.
   void queue_inversion(Index* first_singular, const Stream& stream);
 
   EntryText text() const override;

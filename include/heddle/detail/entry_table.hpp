@@ -1,5 +1,5 @@
-// What `Operator<E>` and `Jacobi<E>` know of E, made of the type: compiled once for the built-in
-// entries, by the user for their own.
+// Tables of what `Operator<E>` and `Jacobi<E>` know about E, made from the type: compiled once for
+// the built-in entries, and by users for their own.
 #pragma once
 
 #include <cmath>
@@ -36,7 +36,7 @@ struct promoted<encoded<Code, A>> {
 };
 
 /// Entries whose copy in floats, `stored_as<float, E>`, iterations may read under
-/// iteration-precision=single: not those that hold floats already, nor something that only its
+/// iteration-precision=single: not those that hold floats already, nor those that only their own
 /// `load()` understands.
 template <class E>
 inline constexpr bool can_narrow = std::is_same_v<arithmetic_t<E>, E> &&
@@ -54,7 +54,7 @@ inline constexpr bool can_be_unit<quaternion<float>> = true;
 template <>
 inline constexpr bool can_be_unit<quaternion<double>> = true;
 
-/// Entries whose copy in 16 bits they may read: also those that hold floats.
+/// Entries whose copy in 16 bits iterations may read, including those that hold floats.
 template <class E>
 inline constexpr bool can_encode =
     std::is_floating_point_v<stored_scalar_t<E>> &&
@@ -99,7 +99,7 @@ double magnitude(const A& a) {
   return magnitude(a.component, A::components);
 }
 
-/// True unless `inverse` is that of `a` to some digit: |a| |a^-1| epsilon >= 1 leaves none.
+/// True unless `inverse` has a correct digit: |a| |a^-1| epsilon >= 1 leaves none.
 template <class S>
 bool is_singular(const S* a, const S* inverse, int components) {
   const double condition = magnitude(a, components) * magnitude(inverse, components);
@@ -110,7 +110,7 @@ bool is_singular(const A& a, const A& inverse) {
   return is_singular(a.component, inverse.component, A::components);
 }
 
-/// As `Operator<E>::diagonal`.
+/// Same as `Operator<E>::diagonal`.
 template <class E>
 void diagonal(const SlicedOperator<vector_scalar_t<E>>& matrix, arithmetic_t<E>* entries) {
   using stored = stored_scalar_t<E>;
@@ -123,8 +123,8 @@ void diagonal(const SlicedOperator<vector_scalar_t<E>>& matrix, arithmetic_t<E>*
   });
 }
 
-/// `invert(row, inverse)` of each row of the row basis, false where the entry has none; returns the
-/// first of those as the user counts them, or the number of rows.
+/// Calls `invert(row)` for each row of the row basis, false if the entry has no inverse. Returns
+/// the first such row in the user's numbering, or the number of rows.
 template <class S, class Invert>
 Index first_singular_row(const SlicedOperator<S>& matrix, const Invert& invert) {
   return parallel_least(team_size(matrix.device().stream(), matrix.rows()), matrix.rows(),
@@ -184,7 +184,7 @@ void apply_inverses(const EntryTable<S>&, const void* inverses, const FieldView<
 template <class E>
 HEDDLE_EXPORT EntryTableHandle<vector_scalar_t<E>> entry_table();
 
-/// Sizes of E as a kernel's text has them.
+/// Sizes of E as they appear in a kernel's text.
 template <class E>
 inline constexpr cuda::EntryShape entry_sizes = {E::components,
                                                  sizeof(stored_scalar_t<E>),
@@ -207,7 +207,7 @@ EntryTexts entry_texts() {
   return texts;
 }
 
-/// What any table of E states.
+/// A table of E with the fields that every table states.
 template <class E>
 std::shared_ptr<EntryTable<vector_scalar_t<E>>> make_plain_table() {
   using A = arithmetic_t<E>;
@@ -225,7 +225,7 @@ std::shared_ptr<EntryTable<vector_scalar_t<E>>> make_plain_table() {
   return table;
 }
 
-/// Of an encoded copy: what iterations need.
+/// The table of an encoded copy: only what iterations need.
 template <class Code, class A>
 EntryTableHandle<vector_scalar_t<A>> encoded_table() {
   using E = encoded<Code, A>;
@@ -238,7 +238,7 @@ EntryTableHandle<vector_scalar_t<A>> encoded_table() {
 
 template <class E>
 EntryTableHandle<vector_scalar_t<E>> make_entry_table() {
-  // Behind its entries lies a scale, which the operator writes that makes such a copy.
+  // Its entries are followed by a scale, which the operator that makes such a copy writes.
   static_assert(!is_encoded<E>, "heddle entry: a plan makes copies in 16 bits, of another entry");
   using A = arithmetic_t<E>;
   using S = vector_scalar_t<E>;

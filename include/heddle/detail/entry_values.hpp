@@ -1,4 +1,4 @@
-// New values for the entries of a matrix whose pattern stays.
+// New values for the entries of a matrix whose pattern stays the same.
 #pragma once
 
 #include <concepts>
@@ -8,15 +8,16 @@
 
 namespace heddle {
 
-/// The values of all the entries, in the order in which the matrix had them, in the memory of host
-/// or GPU; not owned. Number and sizes are checked by who takes them; that the pattern is the same
-/// is not.
+/// The values of all entries, in the order in which the matrix had them, in the memory of host or
+/// GPU; not owned. Whoever takes them checks their number and sizes, but not that the pattern is
+/// the same.
 template <class E>
 class EntryValues {
  public:
   using scalar = stored_scalar_t<E>;
 
-  /// E::components scalars an entry, blocks as in the matrix that the operator was made of.
+  /// E::components scalars per entry, blocks ordered as in the matrix that the operator was made
+  /// from.
   EntryValues(const scalar* data, std::size_t count) : EntryValues(std::span(data, count)) {}
   template <class Scalars>
     requires std::convertible_to<const Scalars&, std::span<const scalar>>
@@ -24,7 +25,7 @@ class EntryValues {
     check();
   }
 
-  /// One after the other, blocks row by row.
+  /// Entries one after another, blocks row by row.
   template <class Entries>
     requires std::convertible_to<const Entries&, std::span<const E>>
   EntryValues(const Entries& entries) : is_row_major_(true) {
@@ -33,7 +34,7 @@ class EntryValues {
     check();
   }
 
-  /// Of a matrix with the same pattern.
+  /// The values of a matrix with the same pattern.
   EntryValues(const CsrMatrix<E>& matrix)
       : scalars_(matrix.values().data(),
                  static_cast<std::size_t>(matrix.entries()) * E::components),
@@ -43,12 +44,12 @@ class EntryValues {
         columns_(matrix.columns()) {}
 
   std::span<const scalar> scalars() const { return scalars_; }
-  /// How blocks are stored, where `given` is how those of the operator's matrix were.
+  /// The order of components in blocks, where `given` is that of the operator's matrix.
   ComponentOrder order(ComponentOrder given) const {
     return is_row_major_ ? ComponentOrder::row_major : given;
   }
 
-  /// Throws `Error` (size_mismatch) unless they are those of a matrix of such sizes.
+  /// Throws `Error` (size_mismatch) unless the values are those of a matrix of these sizes.
   void check_fit(Index rows, Index columns, Offset entries) const {
     const auto needed = static_cast<std::size_t>(entries) * E::components;
     if (is_matrix_ && (rows_ != rows || columns_ != columns)) {

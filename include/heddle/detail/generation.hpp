@@ -5,8 +5,8 @@
 
 namespace heddle::detail {
 
-/// A base of operators, beside `LinearOperator`, whose matrix may be exchanged. What solvers have
-/// made of its values is renewed at the next solve once `generation` has changed.
+/// A base of operators, next to `LinearOperator`, whose matrix may be exchanged. Whatever solvers
+/// have made from its values is renewed at the next solve once `generation` has changed.
 class HEDDLE_EXPORT Changing {
  public:
   virtual ~Changing() = default;

@@ -1,4 +1,4 @@
-// Products and adjoints of assembled matrices by a GPU, below the types of entries.
+// Products and adjoints of assembled matrices on a GPU, below the types of entries.
 #pragma once
 
 #include <concepts>
@@ -23,7 +23,7 @@ struct EntryTile {
   constexpr int scalars() const { return height * width * ring; }
 };
 
-/// Of no numbers for entries that only the CPU multiplies: dual quaternions, entries of the user.
+/// Without numbers for entries that only the CPU multiplies: dual quaternions, the user's entries.
 template <class E>
 inline constexpr EntryTile tile_of_entry{};
 template <class S, int K>
@@ -36,13 +36,13 @@ template <class T, int R, int C>
 inline constexpr EntryTile tile_of_entry<block<T, R, C>>{R, C, block_element<T>::size,
                                                          sizeof(typename block<T, R, C>::scalar)};
 
-/// Compressed rows in a GPU's memory that a GPU computes of other matrices, again for new values of
-/// these on the same patterns.
+/// Compressed rows in a GPU's memory that a GPU computes from other matrices, and computes again
+/// for new values of those on the same patterns.
 class HEDDLE_EXPORT ComputedMatrix {
  public:
   virtual ~ComputedMatrix() = default;
 
-  /// Arrays of the host or of the GPU, as long as the patterns ask for; `right` is null for
+  /// Takes arrays on the host or the GPU, as long as the patterns require; `right` is null for
   /// adjoints. Queues work, and allocates nothing after the first call with such arrays.
   virtual void compute(const void* left, const void* right) = 0;
 
@@ -57,13 +57,13 @@ class HEDDLE_EXPORT ComputedMatrix {
 };
 
 /// On the pattern of A B, with the values to come. Throws `Error`: size_mismatch unless A has as
-/// many columns as B has rows; memory; and as `check_pattern`.
+/// many columns as B has rows; memory; and like `check_pattern`.
 HEDDLE_EXPORT std::shared_ptr<ComputedMatrix> product_on_gpu(const PatternView& a,
                                                              const EntryTile& of_a,
                                                              const PatternView& b,
                                                              const EntryTile& of_b,
                                                              const Device& device);
-/// On that of A*.
+/// Same on the pattern of A*.
 HEDDLE_EXPORT std::shared_ptr<ComputedMatrix> adjoint_on_gpu(const PatternView& a,
                                                              const EntryTile& of_a,
                                                              const Device& device);
@@ -71,10 +71,10 @@ HEDDLE_EXPORT std::shared_ptr<ComputedMatrix> adjoint_on_gpu(const PatternView& 
 /// Throws `Error` (size_mismatch) unless B has as many rows as A has columns.
 HEDDLE_EXPORT void check_factors(const PatternView& a, const PatternView& b);
 
-/// Throws `Error` (unsupported) for blocks by columns.
+/// Throws `Error` (unsupported) for blocks stored by columns.
 HEDDLE_EXPORT void refuse_columns(ComponentOrder order);
 
-/// Throws `Error` (unsupported) for a GPU, where `what` works on the host.
+/// Throws `Error` (unsupported) for a GPU, because `what` works on the host.
 HEDDLE_EXPORT void refuse_gpu(const Device& device, const char* what);
 
 }  // namespace heddle::detail

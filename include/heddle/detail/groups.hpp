@@ -1,5 +1,5 @@
-// How an operation walks over a field: group by group of 256 rows, and in each over runs of
-// elements of a coefficient ring that lie evenly.
+// How an operation walks over a field: group by group of 256 rows, and within each over runs of
+// evenly spaced elements of a coefficient ring.
 #pragma once
 
 #include <algorithm>
@@ -12,8 +12,8 @@
 
 namespace heddle::detail {
 
-/// How elements of several components lie: one behind the other (an AoS field), in planes of
-/// components (an SoA field), or either, which the run knows.
+/// The layout of elements with several components: one after another (an AoS field), in planes of
+/// components (an SoA field), or either, as the run says.
 enum class RunKind { aos, soa, either };
 
 template <Ring R, RunKind kind>
@@ -32,8 +32,8 @@ struct Run {
   }
 };
 
-/// Real elements lie the same in all fields, and long double is not worth two copies of each loop:
-/// there `body` sees one type of run.
+/// Real elements lie the same way in all fields, and long double is not worth two copies of each
+/// loop: in both cases `body` sees one type of run.
 template <Ring R, class S, class Body>
 void for_each_run(const FieldView<S>& field, Index group, Body& body) {
   constexpr int size = ring_size(R);
@@ -51,7 +51,7 @@ void for_each_run(const FieldView<S>& field, Index group, Body& body) {
   }
 }
 
-/// Throws `Error` (unsupported) for a GPU: what comes here has no kernels.
+/// Throws `Error` (unsupported) for a GPU: fields that come here have no kernels.
 template <class S, class Body>
 void for_each_group(const FieldView<S>& field, const Stream& stream, const Body& body) {
   if (stream.on_gpu()) {
@@ -62,7 +62,7 @@ void for_each_group(const FieldView<S>& field, const Stream& stream, const Body&
                [&](Index group) { body(group); });
 }
 
-/// Asks for the lines of every array that hold the elements `distance` bytes behind place i.
+/// Prefetches the lines of every array that hold the elements `distance` bytes after place i.
 template <int elements, class Run, class... Data>
 void prefetch_behind(const Run& run, Offset i, Offset distance, const Data*... data) {
   constexpr Offset line = 64;

@@ -1,4 +1,4 @@
-// Hierarchical matrices of arrays, on a CPU and on a GPU.
+// Builds hierarchical matrices from arrays, on a CPU and on a GPU.
 #pragma once
 
 #include <cstddef>
@@ -13,8 +13,8 @@ namespace heddle {
 
 namespace detail {
 
-/// Where a GPU makes a tree of a view: on `device`, or where the arrays lie. Work on another stream
-/// may still have to write them.
+/// The device on which a GPU makes a tree from a view: `device`, or the one where the arrays lie.
+/// Work on another stream may still have to write the arrays.
 inline Device device_of_building(const Device& of_view, const Device& device) {
   if (!device.on_gpu()) return of_view;
   if (of_view.stream().queue != device.stream().queue) of_view.synchronize();

@@ -20,8 +20,8 @@ namespace detail {
   throw Error(ErrorKind::unsupported, "encoded entries have no sum; set them");
 }
 
-/// Calls `edit(row, column, entry)` with what a view holds, copied into the host's memory; entries
-/// are zeros where nobody is to read any.
+/// Calls `edit(row, column, entry)` for everything that a view holds, copied into host memory;
+/// entries are zeros if they are not read.
 template <class E, class Edit>
 void for_each_edit(const CooView<E>& view, bool reads_values, const Edit& edit) {
   if (view.entries == 0) return;
@@ -42,7 +42,7 @@ void for_each_edit(const CooView<E>& view, bool reads_values, const Edit& edit) 
   }
 }
 
-/// The edits of views. Throws `Error`: memory, unsupported to add encoded entries.
+/// The edits in the views. Throws `Error`: memory; unsupported for adding encoded entries.
 template <class E>
 EditBatch<E> batch_of(const EditViews<E>& edits) {
   EditBatch<E> batch;

@@ -12,7 +12,7 @@
 
 namespace heddle {
 
-/// Nothing where both are not on one GPU, or where the entry has sums or an adjoint of its own
+/// Empty if the matrices are not both on one GPU, or if the entry has sums or an adjoint of its own
 /// kind.
 template <class E>
 template <class C>

@@ -13,7 +13,7 @@
 
 namespace heddle::detail {
 
-/// Vectors of a method, by the places at which a function of its table looks for them.
+/// Maps the places at which a function of the table looks for vectors to vectors of the method.
 using VectorMap = std::array<signed char, methods::most_vectors>;
 inline constexpr VectorMap own_vectors = [] {
   VectorMap map{};
@@ -22,8 +22,8 @@ inline constexpr VectorMap own_vectors = [] {
 }();
 
 /// A step on the elements of one group of rows of the vectors `data`. `c`: the coefficients, each
-/// with the components of the method's ring. `distance`: of prefetches, in bytes; 0 for none.
-/// Leaves the step's sums in `sums`.
+/// with the components of the method's ring. `distance`: the prefetch distance in bytes; 0 for
+/// none. Leaves the step's sums in `sums`.
 template <class S>
 using VisitGroup = void (*)(const FieldView<S>& x, Index group, S* const* data, const S* c,
                             Offset distance, sum_t<S>* sums);
@@ -32,10 +32,10 @@ template <class S>
 struct HostStep {
   using T = sum_t<S>;
   int numbers = 0;                  // in the step's sums
-  VisitGroup<S> update = nullptr;   // what the step changes, and its sums behind that
-  VisitGroup<S> sums = nullptr;     // those alone; null where there are none to form
+  VisitGroup<S> update = nullptr;   // what the step changes, then its sums
+  VisitGroup<S> sums = nullptr;     // the sums alone; null if there are none to form
   bool is_dot_of_product = false;   // the only sum is Re <v_in, v_out>, which a product forms
-  VectorMap vectors = own_vectors;  // of `update` and `sums`
+  VectorMap vectors = own_vectors;  // that `update` and `sums` take
   /// `sums`: `count` of them, each with the components of the method's ring.
   void (*decide)(T* c, const T* sums, int count, methods::Judge<T>& judge) = nullptr;
   /// The decision of `Orthogonalize`. `basis`: a methods::Basis of the method's ring.
@@ -51,7 +51,7 @@ struct HostMethod {
   void (*finish)(sum_t<S>* c, void* basis) = nullptr;
 };
 
-/// A method over fields of S, its listing's type forgotten: what a solver is made of
+/// A method over fields of S without its listing's type: what a solver is made from
 /// (method_over.hpp).
 template <class S>
 struct MethodOver {
@@ -60,7 +60,7 @@ struct MethodOver {
   const HostMethod<S>* host = nullptr;
 };
 
-/// `program` and `method`: of one listing, and they outlive the loop.
+/// `program` and `method` belong to one listing, and outlive the loop.
 template <class S>
 std::unique_ptr<MethodLoop<S>> make_host_loop(const MethodProgram& program,
                                               const HostMethod<S>& method, LoopParts<S> parts);

@@ -1,6 +1,6 @@
 // The walk of a method's step over a group of 256 rows on a CPU: the update of its elements, then
-// its sums. Apart, each is a loop that a compiler makes vectors of. HostListings makes the table of
-// a method's steps.
+// its sums. Separately, each is a loop that compilers vectorize. HostListings makes the table of a
+// method's steps.
 #pragma once
 
 #include <algorithm>
@@ -16,14 +16,14 @@
 
 namespace heddle::detail {
 
-/// The same sum of a vector 0, and of 1 where there is another one.
+/// The same sum with vector 0 on the left, and on the right vector 1 if that is another one.
 template <class Sum, int right = Sum::left == Sum::right ? 0 : 1>
 using SumOfTwo = std::conditional_t<
     !Sum::in_ring, methods::RealDot<0, right>,
     std::conditional_t<Sum::conjugates, methods::Dot<0, right>, methods::PlainDot<0, right>>>;
 
-/// The terms of such a sum over a run. It is a function by itself: sums that are formed alike, of
-/// all steps and methods in a file, are compiled once.
+/// The terms of such a sum over a run. A separate function: sums that are formed the same way, in
+/// all steps and methods of a file, are compiled once.
 template <Ring R, class S, class Sum>
 struct SumTerms {
   using T = sum_t<S>;
@@ -64,7 +64,7 @@ struct HostWalk {
   using Coefficients = methods::Coefficients<M, S>;
 
   /// The data of all vectors. Two may be the same memory (SameWalk): then a step writes at most one
-  /// of them, and each turn of its loop reads both before.
+  /// of them, and each iteration of its loop reads both before that.
   struct Data {
     S* at[M::vectors];
   };
@@ -92,7 +92,7 @@ struct HostWalk {
     run_widely<S>([&] { for_each_run<R>(x, group, over_run); });
   }
 
-  /// The coefficients that lie there one behind the other.
+  /// Reads the coefficients that lie at `given` one after another.
   template <class C, class Number>
   static HEDDLE_INLINE C numbers_at(const Number* given) {
     C c;
@@ -182,7 +182,7 @@ struct HostWalk {
   };
 };
 
-/// Vectors of a method by those of its preconditioned form, where M^-1 v is another vector than v.
+/// Maps vectors of the preconditioned form, where M^-1 v is not v itself, to those of a method.
 template <class M, class Preconditioned>
 constexpr VectorMap vectors_of_preconditioned() {
   VectorMap map = own_vectors;
@@ -201,10 +201,10 @@ constexpr VectorMap vectors_of_preconditioned() {
   return map;
 }
 
-/// Finds steps that do to their vectors what those of the preconditioned form do to the vectors
-/// that correspond, one by one and in the order of the listing: their walks are one function, which
-/// may read a vector under two names, and writes each once. Bodies are not compared: a method says
-/// that they are alike (methods::has_like_bodies).
+/// Finds steps that treat their vectors as steps of the preconditioned form treat the corresponding
+/// vectors, one by one and in the order of the listing: their walks are one function, which may
+/// read a vector under two names, and writes each once. Bodies are not compared: a method declares
+/// that they are the same (methods::has_like_bodies).
 template <class M, class Preconditioned>
 class SameWalk {
  public:
@@ -277,7 +277,7 @@ class HostListings {
   using Number = Coefficient<M::ring, T>;
   using Judge = methods::Judge<T>;
 
-  /// Calls `decide(c)`, with coefficients that lie one behind the other.
+  /// Calls `decide(c)`, with coefficients that lie one after another at `given`.
   template <class Decide>
   static void with_coefficients(T* given, const Decide& decide) {
     auto c = Walk::template numbers_at<Coefficients>(given);
@@ -311,14 +311,14 @@ class HostListings {
     return Step::kind == methods::StepKind::product && sizeof...(Sum) == 1 &&
            ((!Sum::in_ring && Sum::left == Step::in && Sum::right == Step::out) && ...);
   }
-  /// True where an update of the listing, or a preconditioner, writes to it.
+  /// True if an update of the listing, or a preconditioner, writes to `vector`.
   template <int vector, class... Step>
   static constexpr bool changes(methods::Listing<Step...>) {
     return ((Step::kind != methods::StepKind::orthogonalize && (Step::writes >> vector & 1u)) ||
             ...);
   }
 
-  /// The walk of a step, or that of the same step of the preconditioned form.
+  /// Sets the walk of a step: its own, or that of the same step of the preconditioned form.
   template <class Step, class Other, bool updates>
   static constexpr void set_visit(HostStep<S>& made) {
     VisitGroup<S>& visit = updates ? made.update : made.sums;
@@ -334,7 +334,7 @@ class HostListings {
     using methods::StepKind;
     HostStep<S> made{.numbers = Walk::template numbers_of<Step>,
                      .is_dot_of_product = is_dot_of_product<Step>(typename Step::sums{})};
-    // Without a preconditioner its sums are those of the update before.
+    // Without a preconditioner its sums are those of the preceding update.
     constexpr bool forms_sums = Walk::template numbers_of<Step> > 0 &&
                                 !is_dot_of_product<Step>(typename Step::sums{}) &&
                                 !(Step::kind == StepKind::precondition && Step::in == Step::out);

@@ -1,4 +1,4 @@
-// Sizes of the caller's, in whatever type, as ours.
+// Converts the caller's sizes, of whatever type, to `Index`.
 #pragma once
 
 #include <concepts>

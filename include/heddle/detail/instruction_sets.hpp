@@ -1,4 +1,4 @@
-// Which copies of its loops the library takes on this machine.
+// Which copies of its loops the library uses on this machine.
 #pragma once
 
 #include "heddle/config.hpp"
@@ -10,8 +10,8 @@ inline bool machine_has_avx2() {
   return has;
 }
 
-/// Whether loops take their copies for AVX2 and FMA. Known to compilers where the library has
-/// copies of one kind, so that they make no others.
+/// True if loops use their copies for AVX2 and FMA. A compile-time constant if the library has
+/// copies of one kind only, so that compilers make no others.
 template <bool has_choice = (has_avx2_copies && has_baseline_copies)>
 constexpr bool has_avx2() {
   if constexpr (has_choice) {

@@ -1,5 +1,5 @@
-// What a product needs of a tree: its leaves in the order of their block rows, or for A* of their
-// block columns.
+// The part of a tree that a product needs: its leaves in the order of their block rows, or of their
+// block columns for A*.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +21,8 @@
 
 namespace heddle::detail {
 
-/// Numbers of blocks of x: in 16 bits where a matrix has no more than these can tell, else in 32.
+/// Numbers of blocks of x: in 16 bits if the matrix has no more blocks than these can number, else
+/// in 32.
 class HEDDLE_EXPORT BlockNumbers {
  public:
   BlockNumbers(Index blocks, std::size_t leaves, const Device& device)
@@ -29,7 +30,7 @@ class HEDDLE_EXPORT BlockNumbers {
         narrow_(is_narrow_ ? leaves : 0, device),
         wide_(is_narrow_ ? 0 : leaves, device) {}
 
-  /// Room for others of the same matrix.
+  /// Room for `leaves` other numbers of the same matrix.
   BlockNumbers sized(std::size_t leaves, const Device& device) const {
     return {is_narrow_ ? 0 : std::numeric_limits<Index>::max(), leaves, device};
   }
@@ -43,7 +44,7 @@ class HEDDLE_EXPORT BlockNumbers {
       wide_[i] = block;
     }
   }
-  /// Others of the same matrix.
+  /// Copies numbers of the same matrix.
   void copy(const BlockNumbers& others, Offset from, Offset count, Offset to) {
     if (is_narrow_) {
       std::copy_n(others.narrow_.data() + from, count, narrow_.data() + to);
@@ -51,7 +52,7 @@ class HEDDLE_EXPORT BlockNumbers {
       std::copy_n(others.wide_.data() + from, count, wide_.data() + to);
     }
   }
-  /// The first place in [begin, end), where numbers grow, of one that is at least `block`.
+  /// The first place in [begin, end), where numbers ascend, of a number that is at least `block`.
   Offset first_from(Index block, Offset begin, Offset end) const {
     const auto in = [&](const auto* numbers) {
       return std::lower_bound(numbers + begin, numbers + end, block) - numbers;
@@ -59,7 +60,7 @@ class HEDDLE_EXPORT BlockNumbers {
     return is_narrow_ ? in(narrow_.data()) : in(wide_.data());
   }
   long long bytes() const { return static_cast<long long>(size()) * bytes_of(is_narrow_); }
-  /// Of one number.
+  /// Bytes of one number.
   static long long bytes(Index blocks) { return bytes_of(is_narrow(blocks)); }
 
  private:
@@ -73,10 +74,10 @@ class HEDDLE_EXPORT BlockNumbers {
   Array<Index> wide_;
 };
 
-/// Where leaves are: edits that make no leaf and empty none leave that as it is.
+/// The places of leaves. Edits that neither make nor empty a leaf leave them unchanged.
 struct HEDDLE_EXPORT LeafPlaces {
-  Array<Offset> first;  // of each block of y; blocks + 1
-  BlockNumbers block;   // of x, for each leaf; they grow within a block of y
+  Array<Offset> first;  // leaf of each block of y; blocks + 1
+  BlockNumbers block;   // the block of x for each leaf; ascending within a block of y
 
   Index blocks() const { return first.empty() ? 0 : static_cast<Index>(first.size()) - 1; }
   long long bytes() const {
@@ -86,10 +87,10 @@ struct HEDDLE_EXPORT LeafPlaces {
 
 struct HEDDLE_EXPORT LeafSchedule {
   std::shared_ptr<const LeafPlaces> places;                // schedules may share it
-  std::shared_ptr<const Array<NodeReference>> references;  // of the leaf at each place
+  std::shared_ptr<const Array<NodeReference>> references;  // the leaf at each place
 
   Index blocks() const { return places->blocks(); }
-  /// With so many blocks of y, and of x.
+  /// Bytes for these numbers of blocks of y, blocks of x and leaves.
   static long long bytes(Index blocks, Index blocks_of_x, Offset leaves) {
     return (blocks + 1LL) * static_cast<long long>(sizeof(Offset)) +
            leaves *
@@ -100,40 +101,40 @@ struct HEDDLE_EXPORT LeafSchedule {
   }
 };
 
-/// Bytes of parts that trees hold together, each once.
+/// Bytes of the parts that trees share, each counted once.
 using HeldBytes = std::map<std::shared_ptr<const void>, long long>;
 
 /// By block rows for y = A x, by block columns for y = A* x.
 LeafSchedule leaf_schedule(const Tree& tree, bool by_columns, const Device& device);
 
-/// The schedule after some batches of changes to the leaves of the tree that `before` is of, later
-/// ones last: the same as made anew, without a walk over the tree.
+/// The schedule after batches of changes to the leaves of the tree of `before`, later batches last:
+/// the same as made anew, without a walk over the tree.
 LeafSchedule mended_schedule(const LeafSchedule& before,
                              std::span<const std::shared_ptr<const LeafChanges>> batches,
                              bool by_columns, const Device& device);
 
-/// A tree that never changes, and its schedules as soon as somebody asks for them.
+/// A tree that never changes, and its schedules once they are requested.
 class HEDDLE_EXPORT ScheduledTree {
  public:
   /// Schedules come from the memory of `device`.
   ScheduledTree(Tree tree, const Device& device) : tree_(std::move(tree)), device_(device) {}
-  /// Schedules that `before` has are mended when somebody asks for them, and kept until then. They
-  /// are made anew where so many leaves have changed since that mending would take as long.
+  /// Schedules of `before` are kept, and mended on request. They are made anew if so many leaves
+  /// have changed since that mending would take as long.
   ScheduledTree(EditedTree edited, const ScheduledTree& before, const Device& device);
 
   const Tree& tree() const { return tree_; }
   const LeafSchedule& schedule(bool by_columns) const;
-  /// Of the tree's own nodes, and of the schedules that there are.
+  /// Memory of the tree's own nodes, and of the schedules that exist.
   HierarchicalMemory memory() const;
-  /// Is there one, or one to mend?
+  /// True if there is a schedule, or one to mend.
   bool has_schedules() const;
-  /// Adds pools, schedules that it has or keeps to mend them, and the changes of those.
+  /// Adds pools, schedules that the tree has or keeps to mend, and their changes.
   void add_to(HeldBytes& held) const;
 
  private:
   struct Schedule {
-    std::shared_ptr<const LeafSchedule> whole;    // null before somebody asks for it
-    std::shared_ptr<const LeafSchedule> earlier;  // of a tree before these changes
+    std::shared_ptr<const LeafSchedule> whole;    // null before the first request
+    std::shared_ptr<const LeafSchedule> earlier;  // for a tree before these changes
     std::vector<std::shared_ptr<const LeafChanges>> changes;
   };
   Schedule known(std::size_t k) const;
@@ -145,7 +146,7 @@ class HEDDLE_EXPORT ScheduledTree {
   mutable std::array<Schedule, 2> schedules_;
 };
 
-/// A tree that is new, under a launch.
+/// A new tree, with the given launch.
 inline std::shared_ptr<const ScheduledTree> scheduled(Tree tree, const TreeLaunch& launch,
                                                       const Device& device) {
   tree.launch = launch;

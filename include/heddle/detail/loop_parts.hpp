@@ -1,4 +1,4 @@
-// What a method's loop on a CPU is made of.
+// The parts from which a method's loop on a CPU is made.
 #pragma once
 
 #include <functional>
@@ -14,11 +14,11 @@ namespace heddle::detail {
 /// The vectors that a loop has for one system.
 template <class S>
 struct LoopVectors {
-  std::vector<FieldView<S>> work;  // the method's behind x and r
-  BasisRoom basis;                 // of a method that keeps one
+  std::vector<FieldView<S>> work;  // the method's vectors after x and r
+  BasisRoom basis;                 // for a method that keeps one
 };
 
-/// What a loop works with, and what outlives it.
+/// The objects that a loop works with, and that outlive it.
 template <class S>
 struct LoopParts {
   const LinearOperator<S>* matrix = nullptr;

@@ -1,4 +1,5 @@
-// A listing as a solver takes it: facts for every executor, and its steps compiled for a CPU.
+// A listing in the form that a solver takes: facts for every executor, and its steps compiled for a
+// CPU.
 #pragma once
 
 #include <string>
@@ -26,7 +27,7 @@ MethodOver<S> method_in_ring(const MethodInfo& info, bool preconditioned) {
                         : method_in<Method, R, false, S>(info);
 }
 
-/// `ring`: of the coefficients, if the method has others than real ones.
+/// `ring`: that of the coefficients, if the method has others than real ones.
 template <template <Ring, bool> class Method, bool has_ring_coefficients, class S>
 MethodOver<S> method_over(const MethodInfo& info, [[maybe_unused]] Ring ring, bool preconditioned) {
   if constexpr (has_ring_coefficients) {

@@ -1,5 +1,5 @@
-// A method as what a GPU's loop is made of: its listings as data, and the name of its type for the
-// run-time compiler.
+// A method in the form from which a GPU's loop is made: its listings as data, and the name of its
+// type for the run-time compiler.
 #pragma once
 
 #include <string>
@@ -24,15 +24,15 @@ struct MethodProgram {
   int vectors = 0;
   methods::Facts start, iteration;
   std::vector<std::pair<int, int>> swaps;
-  /// Of a method that keeps a basis: what its decisions keep beside so many vectors, and the
-  /// vectors of its `FormSolution`. Null for the others.
+  /// For a method that keeps a basis: the numbers that its decisions keep along with `most`
+  /// vectors, and then the vectors of its `FormSolution`. Null for the others.
   long long (*kept_numbers)(long long most) = nullptr;
   int combination = 0, preconditioned_combination = 0;
   bool is_flexible = false;  // keeps a second basis
   int bases() const { return kept_numbers == nullptr ? 0 : is_flexible ? 2 : 1; }
 };
 
-// What executors rely on, checked where a listing is used.
+// Properties that executors rely on, checked where a listing is used.
 
 constexpr bool sums_have_room(const methods::Facts& facts, Ring ring) {
   for (int i = 0; i < facts.steps; ++i) {
@@ -50,8 +50,8 @@ constexpr bool decisions_have_updates(const methods::Facts& facts, bool may_end_
   }
   return true;
 }
-/// Nothing, or Re <v, v_out>, or v v_out, or <v, v_out> or <v_out, v> and |v_out|^2, and the same
-/// for all products.
+/// True if products sum nothing, or Re <v, v_out>, or v v_out, or <v, v_out> or <v_out, v> and
+/// |v_out|^2, and all products sum the same.
 constexpr bool products_have_sums(const methods::Facts& facts) {
   int sums = -1;
   for (int i = 0; i < facts.steps; ++i) {
@@ -72,7 +72,7 @@ constexpr bool products_have_sums(const methods::Facts& facts) {
   }
   return true;
 }
-/// Without a preconditioner a step forms no sums: they are those of the update before it.
+/// Without a preconditioner a step forms no sums: they are those of the preceding update.
 constexpr bool updates_sum_vectors(const methods::Facts& facts, Ring ring) {
   for (int i = 0; i < facts.steps; ++i) {
     const methods::StepFacts& step = facts.step[i];
@@ -81,7 +81,7 @@ constexpr bool updates_sum_vectors(const methods::Facts& facts, Ring ring) {
   }
   return true;
 }
-/// The first iteration takes from the start what the others take from the one before.
+/// The first iteration takes from the start what later ones take from the preceding iteration.
 constexpr bool start_leaves_the_same_sums(const methods::Facts& start,
                                           const methods::Facts& iteration) {
   const int a = start.after_decision(start.steps), b = iteration.after_decision(iteration.steps);

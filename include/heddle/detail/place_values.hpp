@@ -1,4 +1,4 @@
-// Values from a user's array into sliced storage, by code that knows no more of entries than sizes.
+// Copies values from a user's array into sliced storage, knowing only the sizes of entries.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace heddle {
 
-/// What is known of an entry there: K scalars, which the user's array may hold by columns.
+/// All that is known of an entry here: K scalars, which the user's array may hold by columns.
 struct HEDDLE_EXPORT EntryShape {
   int components;    // K
   int scalar_bytes;  // on a GPU 4 or 8
@@ -23,23 +23,23 @@ struct HEDDLE_EXPORT EntryShape {
   int scalars_of_element() const { return components / (block_rows * block_columns); }
 };
 
-/// Throws `Error` (size_mismatch) unless so many bytes are those of all the entries, and of all the
-/// slots.
+/// Throws `Error` (size_mismatch) unless `from` is the bytes of all entries, and `to` the bytes of
+/// all slots.
 void check_placed_bytes(const SlicedPattern& pattern, const EntryShape& shape, std::size_t from,
                         std::size_t to);
 
-/// Brings K scalars an entry, from the memory of host or device, to the slots of a pattern that
-/// lies on a GPU; padding stays what it was. Device memory is read in the order of the stream,
-/// without allocation; memory of the host passes through a buffer on the GPU, or of pinned memory
-/// where the GPU's is short, and may be written again when this returns. `buffer_entries`: how many
-/// that holds at most; 0: as many as are worth it.
+/// Copies K scalars per entry, from host or device memory, to the slots of a pattern that lies on a
+/// GPU; padding is left unchanged. Device memory is read in stream order, without allocation. Host
+/// memory passes through a buffer on the GPU, or in pinned memory if the GPU's is short, and may be
+/// overwritten once this returns. `buffer_entries`: the most entries that the buffer holds; 0: as
+/// many as are worthwhile.
 HEDDLE_EXPORT void place_values_on_gpu(const SlicedPattern& pattern, InnerLayout inner,
                                        const EntryShape& shape, std::span<const std::byte> from,
                                        std::span<std::byte> to, const Stream& stream,
                                        Offset buffer_entries = 0);
 
-/// The same on the CPU, for scalars T: K of them, or as many as the shape says where K is 0, which
-/// is slower.
+/// Same on the CPU, for scalars T: K per entry, or as many as the shape says if K is 0, which is
+/// slower.
 template <class T, int K>
 void place_values_on_cpu(const SlicedPattern& pattern, InnerLayout inner, const EntryShape& shape,
                          std::span<const std::byte> from, std::span<std::byte> to,

@@ -1,4 +1,4 @@
-// Blocks of bytes with nodes of trees, which never change once they are written.
+// Blocks of bytes that hold nodes of trees, and never change once they are written.
 #pragma once
 
 #include <atomic>
@@ -14,20 +14,20 @@
 
 namespace heddle::detail {
 
-/// In the host's memory, of which GPUs have copies, or in a GPU's, of which the host has one as
-/// soon as it reads.
+/// Lies in host memory, of which GPUs have copies, or in a GPU's, which the host copies as soon as
+/// it reads.
 class HEDDLE_EXPORT Pool {
  public:
-  /// Of unknown bytes: whoever writes nodes writes all of them. Throws `Error` (memory).
+  /// Uninitialized bytes: whoever writes nodes writes all of them. Throws `Error` (memory).
   Pool(std::size_t bytes, const Device& device);
-  /// Of a GPU's memory, written and ready for any stream.
+  /// Bytes in a GPU's memory, written and ready for any stream.
   explicit Pool(std::shared_ptr<const Array<std::byte>> there);
   ~Pool();
   Pool(const Pool&) = delete;
   Pool& operator=(const Pool&) = delete;
 
   std::byte* data() { return data_; }
-  /// On the host, where this copies a GPU's at the first call. Throws `Error` (memory).
+  /// The bytes on the host, where the first call copies a GPU's. Throws `Error` (memory).
   const std::byte* data() const {
     const std::byte* const here = data_.load(std::memory_order_acquire);
     return here != nullptr || size_ == 0 ? here : fetched();
@@ -35,8 +35,8 @@ class HEDDLE_EXPORT Pool {
   bool is_on_host() const { return data_.load(std::memory_order_acquire) != nullptr; }
   std::size_t size() const { return size_; }
 
-  /// The copy in a GPU's memory, which all matrices of the same source of memory there share, by
-  /// default those of one stream. The first request makes it, and it goes with the last matrix
+  /// The copy in a GPU's memory, shared by all matrices with the same source of memory there, by
+  /// default those of one stream. The first request makes it, and it is freed with the last matrix
   /// there. Throws `Error` (memory).
   std::shared_ptr<const Array<std::byte>> on(const Device& gpu) const;
 
@@ -45,10 +45,10 @@ class HEDDLE_EXPORT Pool {
 
   Device device_;
   std::size_t size_;
-  mutable std::atomic<std::byte*> data_ = nullptr;  // null where there are no bytes, or no copy
-  std::shared_ptr<const Array<std::byte>> there_;   // null for a pool of the host's
+  mutable std::atomic<std::byte*> data_ = nullptr;  // null if there are no bytes, or no copy
+  std::shared_ptr<const Array<std::byte>> there_;   // null for a pool in host memory
   mutable std::mutex copying_;
-  /// By GPU and source of memory.
+  /// Keyed by GPU and source of memory.
   using Place = std::pair<int, std::pmr::memory_resource*>;
   mutable std::map<Place, std::weak_ptr<const Array<std::byte>>> copies_;
 };

@@ -1,4 +1,4 @@
-// How an operator whose entries lie in no sliced matrix of its own has a preconditioner set up.
+// Sets up preconditioners for an operator whose entries lie in no sliced matrix of its own.
 #pragma once
 
 #include <functional>
@@ -18,10 +18,10 @@ namespace detail {
 template <class S>
 struct MadeMultigrid {
   std::shared_ptr<Preconditioner<S>> preconditioner;
-  std::function<MultigridReport()> report;  // empty once that is gone
+  std::function<MultigridReport()> report;  // empty once the preconditioner is gone
 };
 
-/// A base of operators, beside `LinearOperator`.
+/// A base of operators, next to `LinearOperator`.
 template <class S>
 class HEDDLE_EXPORT PreconditionerMaker {
  public:
@@ -29,10 +29,10 @@ class HEDDLE_EXPORT PreconditionerMaker {
 
   /// Throws `Error` (singular, unsupported) as its class says.
   virtual std::shared_ptr<Preconditioner<S>> jacobi() const = 0;
-  /// `degree`: of the smoother. Candidates and points of the choice are those of the rows of all
-  /// ranks. Throws `Error` as `Multigrid` does, and as its class says.
+  /// `degree`: that of the smoother. Candidates and points of the choice are those of the rows of
+  /// all ranks. Throws `Error` like `Multigrid`, and as its class says.
   virtual MadeMultigrid<S> make_multigrid(int degree, const MultigridChoice& choice) const = 0;
-  /// Block Jacobi, FSAI or ISAI. Throws `Error` as their classes do; usage for another kind.
+  /// Block Jacobi, FSAI or ISAI. Throws `Error` like their classes; usage for another kind.
   virtual std::shared_ptr<Preconditioner<S>> make_inverse(
       const PreconditionerChoice& choice) const = 0;
 

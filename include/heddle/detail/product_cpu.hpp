@@ -1,5 +1,5 @@
-// The product on the CPU: groups of 256 rows shared out over threads, AVX2 where the machine
-// has it, and software prefetch of x and of the matrix ahead of their use.
+// The product on the CPU: groups of 256 rows shared among threads, AVX2 if the machine has it, and
+// software prefetch of x and of the matrix ahead of their use.
 #pragma once
 
 #include <algorithm>
@@ -22,16 +22,16 @@ namespace heddle::detail {
 template <class S>
 class SlicedOperator;
 
-/// How far ahead the next cache lines are asked for: x in entries, not at all for 0, the entries
-/// themselves in bytes. Addresses past the end are harmless: a prefetch never faults.
+/// How far ahead cache lines are prefetched: x in entries, 0 for never; the entries themselves in
+/// bytes. Addresses past the end are harmless: a prefetch never faults.
 struct Prefetch {
   Index x;
   Offset matrix;
 };
 
-/// Calls `body` with each constant below N: loops that have to vanish, so that what they index
-/// stays in registers. A body that computes is `always_inline`: what clang leaves as a function of
-/// its own has the instructions of every machine, and so other bits.
+/// Calls `body` with each constant below N: for loops that must vanish, so that what they index
+/// stays in registers. A body that computes is `always_inline`: if clang leaves it as a separate
+/// function, that has the instructions of every machine, and so other bits.
 template <int N, class Body>
 HEDDLE_INLINE void for_each_below(const Body& body) {
   [&]<int... k>(std::integer_sequence<int, k...>) __attribute__((always_inline)) {
@@ -39,9 +39,9 @@ HEDDLE_INLINE void for_each_below(const Body& body) {
   }(std::make_integer_sequence<int, N>());
 }
 
-/// What is done ahead of the entry on a slot: a line of x, by the column of an entry to come, and
-/// the lines of the entry that lies as far behind this one. Small entries ask for a line several
-/// times; counting lines instead costs more than it saves.
+/// Prefetches ahead of the entry on a slot: a line of x, by the column of a later entry, and the
+/// lines of the entry that lies `distance.matrix` bytes after this one. Small entries prefetch a
+/// line several times; counting lines instead costs more than it saves.
 template <class E, class Vector>
 struct PrefetchAhead {
   const Index* column;
@@ -58,14 +58,14 @@ struct PrefetchAhead {
   }
 };
 
-/// In place of it where a plan asks for nothing. The barrier keeps turns of the loop apart: g++
-/// would multiply for two of them at once, which rounds before the sum does, as no other plan's
-/// loop does.
+/// Takes its place if a plan asks for no prefetch. The barrier keeps iterations of the loop apart:
+/// g++ would multiply for two of them at once, which rounds before the sum does, unlike any other
+/// plan's loop.
 struct TurnsApart {
   HEDDLE_INLINE void operator()(Offset) const { asm volatile(""); }
 };
 
-/// T threads' shares of a row, joined by the tree that a warp's shuffles form.
+/// The shares of a row of T threads, joined by the tree that a warp's shuffles form.
 template <class E, class Values, class Vector, class Ahead>
 HEDDLE_INLINE result_entry_t<E> shared_row_product(const Values& values, const Index* column,
                                                    const Vector& x, Offset step, Offset C, int lane,
@@ -86,13 +86,14 @@ HEDDLE_INLINE result_entry_t<E> shared_row_product(const Values& values, const I
   return sums[0];
 }
 
-/// Entries that take as long to ask for as to multiply: where a plan asks for nothing, their
-/// product has a loop without.
+/// Entries that take as long to prefetch as to multiply: if a plan asks for no prefetch, their
+/// product has a loop without it.
 template <class E>
 inline constexpr bool is_small_entry = sizeof(E) <= 16;
 
-/// Stored rows [begin, end): `store(row of y, sum)` takes what each yields, and is returned. All
-/// comes by value: a store to y could change what a reference reads, and would cost reloads.
+/// Multiplies stored rows [begin, end): `store(row of y, sum)` takes each result, and is returned.
+/// Everything is passed by value: a store to y could change what a reference reads, and would cost
+/// reloads.
 template <class E, class Values, class Vector, class Ahead, class Store>
 HEDDLE_INLINE Store product_rows(const SlicedPattern& A, const Index* column, const Values values,
                                  const Vector x, const Ahead ahead, Index begin, Index end,
@@ -126,17 +127,17 @@ HEDDLE_INLINE Store product_rows(const SlicedPattern& A, const Index* column, co
   return store;
 }
 
-/// Fields whose sums of a row fit into the 16 registers of a CPU together: a product with so many
-/// reads an entry once for all, and the sums of one do not wait for those of another. Large entries
-/// have work enough between waits.
+/// Number of fields whose sums of a row fit together into the 16 registers of a CPU: a product with
+/// that many reads an entry once for all, and the sums of one field do not wait for those of
+/// another. Large entries have enough work between waits.
 template <class E>
 inline constexpr int fields_at_once = is_encoded<E> || E::components > 16 ? 1
                                       : sizeof(row_sum_t<E>) <= 32        ? 4
                                       : E::components <= 4                ? 2
                                                                           : 1;
 
-/// `product_rows` with N fields, for matrices of one thread a row; each field's bits are those of
-/// `product_rows`.
+/// `product_rows` with N fields, for matrices with one thread per row; each field's bits are those
+/// of `product_rows`.
 template <class E, int N, class Values, class Vector, class Store>
 HEDDLE_INLINE std::array<Store, N> product_rows_of_fields(const SlicedPattern& A,
                                                           const Index* column, const Values values,
@@ -214,8 +215,8 @@ void for_each_product_group(Index groups, Offset work, const Plan& plan, const S
 }
 
 /// Calls `multiply_rows(begin, end, k, take)` for each group of A's stored rows and for fields from
-/// k on, until all are done, so that those of a group find its rows in the cache: it hands the
-/// store of each field to `take`, whose partial sum goes to `reduction` where there is one.
+/// k on, until all are done, so that the fields of a group find its rows in the cache. It passes
+/// the store of each field to `take`, whose partial sum goes to `reduction` if there is one.
 template <class S, class MultiplyRows>
 void for_each_product_group(const SlicedOperator<S>& A, std::size_t fields, Reduction<S>* reduction,
                             const Stream& stream, const MultiplyRows& multiply_rows) {
@@ -233,7 +234,7 @@ void for_each_product_group(const SlicedOperator<S>& A, std::size_t fields, Redu
   });
 }
 
-/// The product with each x, all in one layout of their own, of values of E in one layout.
+/// The product of values of E, all in one layout, with each x, all in one layout of their own.
 template <class E, class S, class Store, class Values, class Vector>
 void product_into(const SlicedOperator<S>& matrix, const Values& values,
                   Vector (*vector_of)(const FieldView<const S>&),
@@ -245,7 +246,7 @@ void product_into(const SlicedOperator<S>& matrix, const Values& values,
   const Prefetch distance{plan.cpu.prefetch_x, one_stream ? plan.cpu.prefetch_matrix : 0};
   const auto rows = [&]<class Ahead>(const Index* column, const Vector& field, const Ahead& ahead,
                                      Index begin, Index end, const Store& store) {
-    // Layouts of a GPU's lanes are not worth a second body of each encoding.
+    // Layouts for a GPU's lanes are not worth a second body for each encoding.
     if constexpr (!has_scale<E> || std::is_same_v<Values, PackedValues<E>>) {
       if (has_avx2()) {
         return product_rows_avx2<E, Values, Vector, Ahead, Store>(A, column, values, field, ahead,
@@ -297,8 +298,8 @@ void product_into(const SlicedOperator<S>& matrix, const Values& values,
       });
 }
 
-/// Stored values of E in their inner layout and each x, all in one layout of their own, into y, all
-/// of the `known` result; partial sums go to `reduction` where there is one.
+/// Multiplies stored values of E in their inner layout by each x, all in one layout of their own,
+/// into y, all of the `known` result; partial sums go to `reduction` if there is one.
 template <class E, class S, RowResult known>
 void product_cpu(const SlicedOperator<S>& matrix, std::span<const FieldView<const S>> x,
                  std::span<const RowStore<S>> y, Reduction<S>* reduction, const Stream& stream) {
@@ -333,7 +334,7 @@ void product_cpu(const SlicedOperator<S>& matrix, std::span<const FieldView<cons
   product_into<E, S, Store>(matrix, decoded(strided), vector_of, x, y, reduction, stream);
 }
 
-/// The same of either result that an iteration asks for.
+/// Same for either result that an iteration asks for.
 template <class E, class S>
 void multiply_cpu(const SlicedOperator<S>& matrix, std::span<const FieldView<const S>> x,
                   std::span<const RowStore<S>> y, Reduction<S>* reduction, const Stream& stream) {

@@ -1,4 +1,4 @@
-// The product on a GPU: a program is written for exactly this entry, layout and schedule, and
+// The product on a GPU: a program is written for exactly one entry, layout and schedule, and
 // compiled when it is first needed.
 #pragma once
 
@@ -16,12 +16,12 @@ namespace heddle::cuda {
 
 /// Sizes of an entry, for code that does not know its type.
 struct HEDDLE_EXPORT EntryShape {
-  int components;         // of the matrix entry
-  int stored_bytes;       // of a stored scalar
-  int vector_components;  // of a row of x
-  int result_components;  // of a row of y
-  int scalar_bytes;       // of a scalar of fields
-  int ring;               // components of a Krylov coefficient
+  int components;         // in the matrix entry
+  int stored_bytes;       // in a stored scalar
+  int vector_components;  // in a row of x
+  int result_components;  // in a row of y
+  int scalar_bytes;       // in a scalar of fields
+  int ring;               // components in a Krylov coefficient
 };
 
 struct ProductProgram;
@@ -36,32 +36,34 @@ class HEDDLE_EXPORT Product {
           const Device& device);
   ~Product();
 
-  /// Fields as the plan lays them out, with 16-byte aligned data. `sums` has room for `partials()`.
+  /// Fields are laid out as the plan says, with 16-byte aligned data. `sums` has room for
+  /// `partials()`.
   struct Call {
     device::Epilogue epilogue = device::store_scaled;
     const void* x = nullptr;
     void* y = nullptr;
-    const void* with = nullptr;  // of the epilogue
-    int ring = 0;                // components of the sums' ring; 0: of the entry's
+    const void* with = nullptr;  // the epilogue's operand
+    int ring = 0;                // components of the sums' ring; 0: the entry's
     double alpha = 1;
     double beta = 0;
     DeviceSums sums = {};
     /// A kernel of a solver's loop, which has its fields, sums and states in `systems`: it does
-    /// nothing once a loop has ended, and leaves partial sums only, see `partial_sums`.
+    /// nothing once a loop has ended, and leaves only partial sums, see `partial_sums`.
     bool in_loop = false;
     /// One system, or as many as a kernel for `most_systems` takes side by side.
     std::span<const device::ProductOperands> systems = {};
     int most_systems = 1;
-    /// In a loop: it may begin while the kernel queued before it runs, and waits for that itself.
+    /// In a loop: the kernel may begin while the one before it still runs, and waits for that one
+    /// itself.
     bool overlapped = false;
-    /// Two counters on the device of a dynamic schedule, zero between launches; null: the product's
-    /// own for the stream, which a graph must not take along.
+    /// Two counters on the device for a dynamic schedule, zero between launches; null: the
+    /// product's own for the stream, which a graph must not keep.
     unsigned* ticket = nullptr;
   };
   void launch(const Call& call, const Stream& stream) const;
 
   /// Throws `Error` (usage, size_mismatch) that names the field unless a kernel may take it: in the
-  /// GPU's memory, from a multiple of 16 bytes on, laid out as the plan says.
+  /// GPU's memory, beginning at a multiple of 16 bytes, laid out as the plan says.
   void check_operand(const void* data, bool is_laid_out, const char* name) const;
 
   /// Compiles what `call` needs, so that no launch has to wait for it later.
@@ -69,7 +71,7 @@ class HEDDLE_EXPORT Product {
 
   /// The most partial sums, of up to `Reduction::width` numbers each, that a launch leaves.
   Offset partials(int most_systems = 1) const;
-  /// Those that a launch in a loop with room for them at `partials` left there.
+  /// The partial sums that a launch in a loop, with room for them at `partials`, left there.
   device::PartialSums partial_sums(const double* partials, int most_systems = 1) const;
 
   const EntryShape& shape() const { return shape_; }
@@ -78,7 +80,7 @@ class HEDDLE_EXPORT Product {
 
   // For loops that write a program of their own around the product.
 
-  /// What they are written for; see src/spmv/product_program.hpp.
+  /// The program they are written for; see src/spmv/product_program.hpp.
   ProductProgram program(device::Epilogue epilogue, int ring = 0, bool in_loop = false) const;
   device::Matrix<char> matrix() const;
 
@@ -97,7 +99,7 @@ class HEDDLE_EXPORT Product {
   std::unique_ptr<Kernels> kernels_;
 };
 
-/// Throws `Error` (bad_plan) for what warps cannot do: T that is no power of two, or beyond 32.
+/// Throws `Error` (bad_plan) if T is not a power of two or exceeds 32, which warps cannot run.
 HEDDLE_EXPORT void check_plan_for_gpu(const Plan& plan);
 
 }  // namespace heddle::cuda

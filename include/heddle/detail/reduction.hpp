@@ -1,7 +1,7 @@
 // Sums with repeatable bits: partial sums belong to fixed groups of 256 rows (on a GPU that shares
 // its rows with no other rank: of 256 threads of a launch whose shape follows from the field's) and
-// are added in a fixed tree, so that neither thread count nor schedule changes the result, nor the
-// number of ranks that share the rows.
+// are added in a fixed tree. The result therefore depends neither on thread count or schedule, nor
+// on the number of ranks that share the rows.
 #pragma once
 
 #include <array>
@@ -21,7 +21,7 @@ namespace heddle {
 
 inline constexpr Index rows_of_group = 256;
 
-/// Rows of all ranks that share a field which has so many here.
+/// Rows over all ranks of a field that has `rows` rows here.
 inline long long all_rows(Index rows, const Stream& stream) {
   return stream.share != nullptr ? stream.share->all_rows() : rows;
 }
@@ -30,21 +30,21 @@ inline Index groups_of(Index rows) {
   return static_cast<Index>((Offset(rows) + rows_of_group - 1) / rows_of_group);
 }
 
-/// What scalars of type S are summed in: double, or long double for itself.
+/// The type in which scalars of type S are summed: double, or long double for long double.
 template <class S>
 using sum_t = std::conditional_t<std::is_same_v<S, long double>, long double, double>;
 
-/// Where kernels leave sums. Two launches may share it on one stream only.
+/// Where kernels leave sums. Two launches may share it only on one stream.
 struct HEDDLE_EXPORT DeviceSums {
-  double* partials = nullptr;    // on the device: of each group of a launch, all its sums together
+  double* partials = nullptr;    // on the device: all sums of each group of a launch together
   unsigned* finished = nullptr;  // on the device: blocks that are done; zero between launches
-  /// On the device, or memory of the host that it can write to. Null where ranks share the rows:
-  /// then partial sums are left of each group of 256 rows, one behind the other.
+  /// On the device, or host memory that it can write to. Null if ranks share the rows: then the
+  /// partial sums of each group of 256 rows are left, one after another.
   double* results = nullptr;
 };
 
 namespace detail {
-/// Pinned memory of the host that every GPU can write to, kept for reuse when it is given back.
+/// Pinned host memory that every GPU can write to, kept for reuse when it is given back.
 using PinnedSums = std::unique_ptr<double[], void (*)(double*)>;
 HEDDLE_EXPORT PinnedSums take_pinned_sums();
 inline constexpr int pinned_sums = 8;
@@ -57,8 +57,8 @@ class HEDDLE_EXPORT Reduction {
   using sum = sum_t<S>;
   static constexpr int width = detail::pinned_sums;
 
-  /// On a GPU, S is float or double, or `Error` (unsupported) says so.
-  /// `numbers`: on the CPU, sums at most.
+  /// Throws `Error` (unsupported) on a GPU unless S is float or double.
+  /// `numbers`: the most sums, on the CPU.
   explicit Reduction(Index rows, const Device& device = Device::cpu(), int numbers = width)
       : rows_(rows), numbers_(numbers), device_(device) {
     const RowShare* const share = device.stream().share;
@@ -88,7 +88,7 @@ class HEDDLE_EXPORT Reduction {
   /// later.
   sum* partials(Offset group) { return partials_.data() + group * numbers_; }
 
-  /// GPU: makes room for so many partials of `width` sums; waits for the stream if it has to grow.
+  /// GPU: makes room for `partials` times `width` sums; waits for the stream if it has to grow.
   void reserve(Offset partials) {
     const auto sums = static_cast<std::size_t>(partials) * width;
     if (sums <= partials_.size()) return;
@@ -96,8 +96,8 @@ class HEDDLE_EXPORT Reduction {
     partials_ = Array<sum>();
     partials_ = Array<sum>(sums, device_);
   }
-  /// GPU: what a kernel on the device's stream writes to, with room for `partials`; `finish` then
-  /// returns what it left in `results`.
+  /// GPU: the places that a kernel on the device's stream writes to, with room for `partials`;
+  /// `finish` then returns what the kernel left in `results`.
   DeviceSums space(Offset partials)
     requires std::is_same_v<sum, double>
   {
@@ -106,12 +106,12 @@ class HEDDLE_EXPORT Reduction {
     return {partials_.data(), finished_.data(), shares ? nullptr : results_.get()};
   }
 
-  /// The first `count` sums: on the CPU of all partials, groups added pairwise, which destroys
-  /// them; on a GPU those that its last kernel left, when the stream is done.
+  /// The first `count` sums: on the CPU those of all partials, with groups added pairwise, which
+  /// destroys them; on a GPU those that its last kernel left, once the stream is done.
   std::array<sum, width> finish(int count) { return joined(count, std::plus<>()); }
-  /// The same into `to`, on the CPU, where they may be more than `width`.
+  /// Same into `to`, on the CPU, where there may be more than `width` sums.
   void finish(int count, sum* to) { join_groups(count, to, std::plus<>()); }
-  /// The largest of the first ones instead; no number where one is none.
+  /// The largest of the groups' first sums instead; NaN if one is.
   sum finish_largest() { return joined(1, larger)[0]; }
   static sum larger(sum a, sum b) { return a > b || std::isnan(a) ? a : b; }
 

@@ -1,6 +1,6 @@
 // Products of sparse matrices row by row (Gustavson 1978, ACM Trans. Math. Softw. 4(3)): the
-// pattern first, then values on it, as often as there are new ones. What an entry is, and what the
-// product of two is, is the caller's.
+// pattern first, then values on it, as often as there are new ones. The caller defines what an
+// entry is, and what the product of two is.
 #pragma once
 
 #include <algorithm>
@@ -13,19 +13,19 @@
 
 namespace heddle::detail {
 
-/// Compressed rows of A B, columns growing. Throws `Error` (memory) where they do not fit.
+/// Compressed rows of A B, columns ascending. Throws `Error` (memory) if they do not fit.
 HEDDLE_EXPORT void product_pattern(const PatternView& a, const PatternView& b, const Stream& host,
                                    Array<Offset>& offsets, Array<Index>& column);
 
-/// Compressed rows of A*, columns growing; `place` gets the place of each entry of A in them.
+/// Compressed rows of A*, columns ascending; `place` gets the place of each entry of A in them.
 HEDDLE_EXPORT void adjoint_pattern(const PatternView& a, Array<Offset>& offsets,
                                    Array<Index>& column, Array<Offset>& place);
 
-/// A number for each column, for each thread: kept, so that products again allocate nothing.
+/// A number for each column, for each thread: kept, so that repeated products allocate nothing.
 using ColumnPlaces = ThreadScratch<Index>;
 
-/// Of threads that would take a number for each column: so many that these numbers are no more
-/// than `entries`, and at least one.
+/// Number of threads, each with a number for every column, such that these numbers are no more than
+/// `entries`; at least one.
 inline int team_beside(int team, Offset entries, Index columns) {
   return static_cast<int>(std::clamp<Offset>(entries / std::max<Offset>(columns, 1), 1, team));
 }
@@ -35,8 +35,8 @@ inline constexpr Offset product_rows_at_once = 64;
 
 /// C = A B on the pattern that `product_pattern` made: calls `clear(first, end)` for the entries of
 /// a row of C, then `add(k, i, j)`, entry k of C += entry i of A times entry j of B, in the order
-/// of the entries of A's row. A row is one thread's, so that the bits are those of any number of
-/// threads. `work`: scalar operations, about.
+/// of the entries of A's row. One thread computes a row, so that the bits do not depend on the
+/// number of threads. `work`: approximate number of scalar operations.
 template <class Clear, class Add>
 void multiply_rows(const PatternView& a, const PatternView& b, const PatternView& c, long long work,
                    const Stream& host, ColumnPlaces& places, const Clear& clear, const Add& add) {

@@ -14,15 +14,15 @@ enum class RowResult : char {
   residual,  // y = b - A x, and |y|^2
 };
 
-/// A field that takes the sums of rows, and the scalar that it adds up while it does. One type for
-/// every result, so that what takes it is compiled once.
+/// A field that takes the sums of rows, and the scalar that it accumulates meanwhile. One type for
+/// every result, so that code that takes it is compiled once.
 template <class S>
 struct RowStore {
   RowResult result;
   S* y;
   Offset entry_stride, component_stride;
-  S alpha = 1, beta = 0;    // of `scaled`
-  const S* with = nullptr;  // x of `dotted` or b of `residual`, laid out as y is
+  S alpha = 1, beta = 0;    // for `scaled`
+  const S* with = nullptr;  // x for `dotted` or b for `residual`, laid out like y
   sum_t<S> partial = 0;
 
   static RowStore scaled(S alpha, S beta, const FieldView<S>& y) {
@@ -78,8 +78,8 @@ struct RowStore {
   }
 };
 
-/// The same of one result. A product that asks at each row what to do with it takes 3 to 11% longer
-/// where its matrix is in the cache or in 16 bits: the registers do not suffice for all of them.
+/// Same for one known result. A product that decides at each row what to do takes 3 to 11% longer
+/// if its matrix is in the cache or in 16 bits: the registers do not suffice for all results.
 template <RowResult known, class S>
 struct KnownRowStore : RowStore<S> {
   template <class V>
@@ -88,7 +88,7 @@ struct KnownRowStore : RowStore<S> {
   }
 };
 
-/// In front of one of these, of a matrix in 16 bits: sums in the matrix's own scale.
+/// Wraps one of these for a matrix in 16 bits: multiplies sums by the matrix's own scale.
 template <class Store>
 struct ScaledRows : Store {
   CodeWord scale;

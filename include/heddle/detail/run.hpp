@@ -11,7 +11,7 @@
 
 namespace heddle::detail {
 
-/// What a run may take; T is what scalars are summed in.
+/// The limits of a run; T is the type in which scalars are summed.
 template <class T>
 struct RunLimits {
   T target = 0;                                     // |r|^2 that is small enough
@@ -19,10 +19,10 @@ struct RunLimits {
   T squared_norm = 0;                               // |r|^2 where the run begins
   long long iterations = 0;                         // at most
   double seconds = 0;                               // infinity for no limit
-  long long unwatched = device::usually_unwatched;  // of a device::LoopLimits
-  std::array<T, device::most_given> given{};        // what the method's first coefficients are
-  /// Called with the iteration of this run and |r|^2, of a run on a GPU now and then; says why the
-  /// run has to end, if it does. May be empty.
+  long long unwatched = device::usually_unwatched;  // see device::LoopLimits
+  std::array<T, device::most_given> given{};        // the method's first coefficients
+  /// Called with the iteration of this run and |r|^2, for a run on a GPU only now and then; returns
+  /// why the run has to end, if it does. May be empty.
   std::function<device::LoopEnd(long long, T)> observe;
 };
 
@@ -36,7 +36,7 @@ struct RunResult {
 /// A system that a loop runs, from r = b - A x.
 template <class S>
 struct RunOf {
-  int place = 0;  // whose vectors of the loop it takes
+  int place = 0;  // which of the loop's vectors it takes
   FieldView<S> x, r;
   const RunLimits<sum_t<S>>* limits = nullptr;
 };
@@ -47,16 +47,16 @@ class MethodLoop {
  public:
   virtual ~MethodLoop() = default;
 
-  /// Systems side by side, of places that ascend: each ends for itself, with the bits that it has
-  /// alone. The preconditioner is up to date. `results`: as many.
+  /// Runs systems side by side, at ascending places: each ends by itself, with the bits that it has
+  /// alone. The preconditioner is up to date. `results`: one for each system.
   virtual void run(std::span<const RunOf<S>> systems, std::span<RunResult<sum_t<S>>> results) = 0;
 
-  /// Of a loop on a GPU: queues a run from the limits that `*state` has by then, on a stream that
-  /// is being captured. The graph may be launched any number of times, one at a time and not beside
-  /// `run`.
+  /// For a loop on a GPU: queues a run from the limits that `*state` has by then, on a stream that
+  /// is being captured. The graph may be launched any number of times, one at a time and not
+  /// concurrently with `run`.
   virtual void capture_run(const FieldView<S>&, const FieldView<S>&, device::LoopState*,
                            const Stream&) {}
-  /// Whether that leaves x alone and costs little where `*state` was told to `skip`.
+  /// True if such a run leaves x unchanged and costs little when `*state` says to `skip`.
   virtual bool can_be_skipped() const { return false; }
 };
 

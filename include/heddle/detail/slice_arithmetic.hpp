@@ -1,5 +1,5 @@
-// How rows are cut into slices and where an entry lies: the index arithmetic that every builder of
-// sliced storage and every kernel over it share.
+// How rows are cut into slices and where an entry lies: the index arithmetic shared by every
+// builder of sliced storage and every kernel over it.
 #pragma once
 
 #include "heddle/entries/slots.hpp"
@@ -17,7 +17,7 @@ HEDDLE_INLINE int threads_of_block(Index longest, Index C, Index threshold) {
   return T;
 }
 
-/// Slices of C lanes that so many rows take, T lanes each.
+/// Number of slices of C lanes for `rows` rows, T lanes each.
 HEDDLE_INLINE Index slices_of_rows(Index rows, Index C, int T) {
   const Index rows_of_slice = C / T;
   return rows / rows_of_slice + (rows % rows_of_slice != 0);
@@ -31,7 +31,7 @@ HEDDLE_INLINE Offset slot_of(Offset slice_offset, Index C, int T, Index r, Index
   return slice_offset + Offset(j / T) * C + Offset(r) * T + j % T;
 }
 
-/// The last of `count` growing values that is not above `value`; the first is not.
+/// The last of `count` ascending values that is not above `value`; the first one is not.
 template <class T>
 HEDDLE_INLINE Index last_not_above(const T* values, Index count, T value) {
   Index begin = 0, end = count;
@@ -55,7 +55,7 @@ struct HEDDLE_EXPORT SlicesView {
   const Index* first_row;        // null where T is the same for all
   const unsigned char* threads;  // likewise
 
-  /// Of a stored row: its slice's first slot and threads, and its number within the slice.
+  /// A stored row's place: its slice's first slot and threads, and its number within the slice.
   struct RowPlace {
     Offset offset;
     int T;

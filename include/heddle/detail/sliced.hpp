@@ -17,8 +17,8 @@
 
 namespace heddle {
 
-/// The user's entries in the order of their slots, 32 bits each where that suffices; empty where
-/// slot i holds entry i.
+/// The user's entries in the order of their slots, 32 bits each where that suffices; empty if slot
+/// i holds entry i.
 class HEDDLE_EXPORT EntryMap {
  public:
   static constexpr Offset padding = -1;
@@ -46,7 +46,7 @@ class HEDDLE_EXPORT EntryMap {
     return slots * (entries <= narrow_padding ? 4 : 8);
   }
 
-  /// Of the two, the one that is not empty.
+  /// The arrays of either width; the one that is not used is empty.
   const unsigned* narrow() const { return narrow_.data(); }
   const Offset* wide() const { return wide_.data(); }
   unsigned* narrow() { return narrow_.data(); }
@@ -59,14 +59,14 @@ class HEDDLE_EXPORT EntryMap {
   Array<Offset> wide_;
 };
 
-/// Bytes of a stored entry, and of the narrower copy of it that a plan with another
-/// iteration-precision than full adds.
+/// Bytes of a stored entry, and of the narrower copy of it that a plan adds under an
+/// iteration-precision other than full.
 struct HEDDLE_EXPORT EntryBytes {
   EntryBytes(int bytes, int of_copy = 0, int behind_copy = 0)
       : own(bytes), copy(of_copy), behind(behind_copy) {}
   int own;
   int copy;
-  int behind;  // the copy's last slot: a scale, or from the next 16 bytes on a table
+  int behind;  // after the copy's last slot: a scale, or, from the next 16 bytes on, a table
 
   long long copies(Offset slots) const {
     constexpr long long alignment = 16;
@@ -79,19 +79,19 @@ struct HEDDLE_EXPORT EntryBytes {
 /// Bytes of each part of a matrix in some layout, known before it is built.
 struct HEDDLE_EXPORT MemoryUse {
   long long values = 0;
-  long long copy = 0;  // of the values, narrower
+  long long copy = 0;  // a narrower copy of the values
   long long columns = 0;
-  long long short_columns = 0;  // beside them: 16 bits a slot, and the base of each slice
+  long long short_columns = 0;  // in addition: 16 bits a slot, and the base of each slice
   long long slices = 0;         // offsets, and rows and threads of each slice where they vary
-  long long row_lengths = 0;    // none for C = 1, where the offsets say it
+  long long row_lengths = 0;    // none for C = 1, where the offsets give them
   long long permutation = 0;    // the basis, or the rows that a scatter stores to
   long long value_map = 0;      // for update_values; none where the user's order is kept
-  long long building = 0;  // beside the columns while they are built, on a GPU; then free again
-  long long sorting = 0;   // before all that, while rows are sorted, on a GPU
-  Offset slots = 0;        // entries with padding
-  Offset short_slots = 0;  // those whose column a product reads in 16 bits
+  long long building = 0;       // along with the columns while they are built, on a GPU; then freed
+  long long sorting = 0;        // before all others, while rows are sorted, on a GPU
+  Offset slots = 0;             // entries with padding
+  Offset short_slots = 0;       // those whose column a product reads in 16 bits
 
-  /// What a product reads, one that is not of the copy: of each slot one of its columns.
+  /// Bytes that a product without the copy reads: for each slot, only one of its columns.
   long long product() const {
     const long long unread = short_columns > 0
                                  ? short_slots * static_cast<long long>(sizeof(Index)) +
@@ -102,30 +102,30 @@ struct HEDDLE_EXPORT MemoryUse {
   long long total() const {
     return values + columns + short_columns + slices + row_lengths + copy + permutation + value_map;
   }
-  /// At any time; values come after the building. On a GPU those of the host's memory pass through
-  /// a buffer of up to 64 MiB or a 32nd of them, which is the host's where the GPU's memory is
+  /// The most at any time; values come after the building. On a GPU, values in host memory pass
+  /// through a buffer of up to 64 MiB or a 32nd of them, which is the host's if the GPU's memory is
   /// short.
   long long peak() const {
     return std::max(sorting, total() + std::max(0LL, building - values - copy));
   }
 };
 
-/// Exact, in one pass over the row lengths, on the host; a pattern in a GPU's memory is copied.
-/// For `Operator<E>`, `entry_bytes` is its `entry_bytes(plan)`.
+/// An exact account in one pass over the row lengths, on the host; a pattern in a GPU's memory is
+/// copied. For `Operator<E>`, `entry_bytes` is its `entry_bytes(plan)`.
 HEDDLE_EXPORT MemoryUse memory_use(const PatternView& pattern, const Plan& plan,
                                    EntryBytes entry_bytes, const Device& device);
 
 /// One line: the parts in readable units.
 HEDDLE_EXPORT std::string to_string(const MemoryUse& use);
 
-/// Throws (kind memory) where the peak of `use` exceeds `limit` bytes: says what each part needs,
+/// Throws (kind memory) if the peak of `use` exceeds `limit` bytes: reports what each part needs,
 /// and which of the plans CSR, Sl-32, pJDS would fit.
 HEDDLE_EXPORT void check_memory(const MemoryUse& use, long long limit, const PatternView& pattern,
                                 EntryBytes entry_bytes, const Device& device);
 
-/// On a GPU, where rows are sorted before the exact account is known: throws as `check_memory`
-/// where not even the entries without padding fit, before anything is allocated. `memory_limit` as
-/// for `SlicedPattern::build`.
+/// On a GPU, where rows are sorted before the exact account is known: throws like `check_memory` if
+/// not even the entries without padding fit, before anything is allocated. `memory_limit` as for
+/// `SlicedPattern::build`.
 HEDDLE_EXPORT void check_least_memory(const PatternView& pattern, const Plan& plan, int entry_bytes,
                                       const Device& device,
                                       const std::optional<long long>& memory_limit);
@@ -134,9 +134,9 @@ HEDDLE_EXPORT void check_least_memory(const PatternView& pattern, const Plan& pl
 class HEDDLE_EXPORT SlicedPattern {
  public:
   /// Rows and columns are numbered in the given bases. With basis=permuted rows are stored in the
-  /// order of `row_basis`; with basis=user they are sorted further and the product stores each
-  /// where the row basis has it. Allocates after the memory check: `memory_limit` in bytes, by
-  /// default what the device has available.
+  /// order of `row_basis`; with basis=user they are sorted further, and the product stores each
+  /// result where the row basis has its row. Allocates after the memory check: `memory_limit` in
+  /// bytes, by default what the device has available.
   static std::shared_ptr<const SlicedPattern> build(const PatternView& pattern, const Plan& plan,
                                                     std::shared_ptr<const Basis> row_basis,
                                                     std::shared_ptr<const Basis> column_basis,
@@ -155,10 +155,10 @@ class HEDDLE_EXPORT SlicedPattern {
   Array<Offset> offset;                // slices + 1, in slots
   Array<Index> first_row;              // slices + 1; only where T varies
   Array<unsigned char> threads;        // T of each slice; only where it varies
-  Array<Index> row_length;             // of each stored row; empty for C = 1
-  Array<Index> column;                 // of each slot, in the column basis; padding holds 0
-  Array<unsigned short> short_column;  // of each slot, from its slice's base; empty for 32 bits
-  Array<Index> column_base;            // of each slice, its least column; see short_columns.hpp
+  Array<Index> row_length;             // for each stored row; empty for C = 1
+  Array<Index> column;                 // for each slot, in the column basis; padding holds 0
+  Array<unsigned short> short_column;  // for each slot, from its slice's base; empty for 32 bits
+  Array<Index> column_base;            // for each slice, its least column; see short_columns.hpp
   Array<Index> target;     // row of y for each stored row; empty where it is the row itself
   EntryMap entry_of_slot;  // the user's entry that lies there
   MemoryUse memory;
@@ -174,18 +174,18 @@ class HEDDLE_EXPORT SlicedPattern {
   /// The slice that holds a stored row.
   Index slice_of(Index row) const;
 
-  /// For index arithmetic where the arrays lie.
+  /// The slices for index arithmetic, in the memory where the arrays lie.
   SlicesView view() const {
     return {C, T, slices(), offset.data(), first_row.data(), threads.data()};
   }
 
-  /// Columns readable past the last slot, so that a prefetch may look ahead without a test.
+  /// Columns that are readable past the last slot, so that a prefetch needs no test.
   static constexpr Index column_slack = CpuSchedule::furthest_prefetch_x;
 };
 
-/// Columns for a product of the stored rows [begin, end) on a CPU: [slot] is that of a slot of
-/// theirs, or of one up to `ahead` behind, which may be any. Columns of 16 bits are written out as
-/// 32 into memory of the calling thread, which lasts until its next call.
+/// Columns for a product of the stored rows [begin, end) on a CPU: [slot] is the column of one of
+/// their slots, or any column for up to `ahead` slots after them. Columns of 16 bits are expanded
+/// to 32 in memory of the calling thread, which lasts until its next call.
 HEDDLE_EXPORT const Index* columns_of_rows(const SlicedPattern& A, Index begin, Index end,
                                            Index ahead);
 
@@ -209,7 +209,7 @@ inline SlotRule slot_rule(InnerLayout inner, int K, Index C, Offset slots, int s
   return {K, components_of_piece(inner, K, scalar_bytes), C, inner == InnerLayout::soa, slots};
 }
 
-/// Its constants, in a table.
+/// The constants of the slot formula, in a table.
 template <int K>
 SlotFormula<K> slot_formula(InnerLayout inner, Index C, Offset slots, int scalar_bytes) {
   const SlotRule rule = slot_rule(inner, K, C, slots, scalar_bytes);

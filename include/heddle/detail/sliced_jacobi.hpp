@@ -11,7 +11,7 @@
 
 namespace heddle::detail {
 
-/// What every Jacobi preconditioner refuses. Throws `Error`: size_mismatch unless the matrix is
+/// The checks of every Jacobi preconditioner. Throws `Error`: size_mismatch unless the matrix is
 /// square; singular.
 HEDDLE_EXPORT void check_jacobi_sizes(Index rows, Index columns);
 [[noreturn]] HEDDLE_EXPORT void refuse_singular_diagonal(Index row);
@@ -19,7 +19,7 @@ HEDDLE_EXPORT void check_jacobi_sizes(Index rows, Index columns);
 template <class S>
 class HEDDLE_EXPORT SlicedJacobi : public Preconditioner<S> {
  public:
-  /// Keeps a handle of the operator. Throws `Error`: unsupported for an entry without an inverse,
+  /// Keeps a handle to the operator. Throws `Error`: unsupported for an entry without an inverse,
   /// size_mismatch for a matrix that is not square, singular with the first row, counted from 0 in
   /// the user's order, whose diagonal entry is missing or has no inverse.
   explicit SlicedJacobi(const SlicedOperator<S>& matrix, Refresh refresh = Refresh::each_launch);
@@ -56,7 +56,7 @@ class HEDDLE_EXPORT SlicedJacobi : public Preconditioner<S> {
   SlicedOperator<S> matrix_;
   Refresh refresh_;
   Array<char> inverses_;                    // row by row; on the CPU
-  std::shared_ptr<cuda::Diagonal> on_gpu_;  // shared, as its destructor is built with CUDA only
+  std::shared_ptr<cuda::Diagonal> on_gpu_;  // shared, as its destructor is built only with CUDA
   long long generation_ = -1;
 };
 

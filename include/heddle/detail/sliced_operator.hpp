@@ -21,13 +21,12 @@ struct EntryDefinition;
 
 namespace detail {
 
-/// What an operator and its Jacobi know of their entry, whose fields are of scalar S: its sizes,
-/// its text for a GPU, and kernels for the CPU. A type states it, or a definition.
+/// The facts that an operator and its Jacobi know about their entry, whose fields are of scalar S:
+/// its sizes, its text for a GPU, and kernels for the CPU. A type or a definition states them.
 template <class S>
 struct HEDDLE_EXPORT EntryTable {
-  /// A x_k on the CPU: `finish[k]` takes each row's sum; its partial sums go to `reduction` where
-  /// there is one.
-  /// Multiplies all x, laid out alike; y's partial sums go to `reduction`, where there is one.
+  /// A x_k on the CPU, for all x, laid out the same way: `y[k]` takes each row's sum; its partial
+  /// sums go to `reduction` if there is one.
   using Multiply = void (*)(const SlicedOperator<S>& A, std::span<const FieldView<const S>> x,
                             std::span<const RowStore<S>> y, Reduction<S>* reduction,
                             const Stream& stream);
@@ -35,24 +34,24 @@ struct HEDDLE_EXPORT EntryTable {
   cuda::EntryShape sizes = {};
   Ring ring = Ring::real;
   bool has_adjoint = false;
-  EntryShape arithmetic = {};  // the entry as it computes; `stored()` as it is kept
-  int block_rows = 1;          // of a block, which the user's array may hold by columns
+  EntryShape arithmetic = {};  // the entry as it computes; `stored()`: as it is kept
+  int block_rows = 1;          // for a block, which the user's array may hold by columns
   int block_columns = 1;
-  EntryText text = {};   // without a type where no GPU can run it
+  EntryText text = {};   // without a type if no GPU can run it
   EntryText exact = {};  // the same entry computing in double, for residuals
   std::shared_ptr<const EntryDefinition> definition = nullptr;  // null for a type
-  std::shared_ptr<const EntryTable> narrow = nullptr;  // in floats; null where it cannot be
-  bool holds_floats = false;                           // so that it need not be
+  std::shared_ptr<const EntryTable> narrow = nullptr;           // in floats; null if it cannot be
+  bool holds_floats = false;                                    // so that `narrow` is not needed
 
   Multiply multiply = nullptr;  // scaled or dotted
-  /// Multiplied and summed in double, or wider. Null for copies in 16 bits, which nobody asks.
+  /// Multiplies and sums in double, or wider. Null for copies in 16 bits, which are never asked.
   Multiply residual = nullptr;
   void (*place)(const SlicedPattern& pattern, InnerLayout inner, const EntryShape& shape,
                 std::span<const std::byte> from, std::span<std::byte> to,
                 const Stream& stream) = nullptr;
-  /// Writes the inverses of the diagonal's entries, row by row in the row basis. Returns the
-  /// first row, as the user counts them, that has none, or the number of rows. Null for an entry
-  /// without an inverse.
+  /// Writes the inverses of the diagonal's entries, row by row in the row basis. Returns the first
+  /// row in the user's numbering that has none, or the number of rows. Null for an entry without an
+  /// inverse.
   Index (*invert_diagonal)(const SlicedOperator<S>& A, void* inverses) = nullptr;
   /// z = M^-1 r in the rows [begin, end).
   void (*apply_inverses)(const EntryTable& entry, const void* inverses, const FieldView<const S>& r,
@@ -63,10 +62,10 @@ struct HEDDLE_EXPORT EntryTable {
   /// The table of a* where that is another entry, as for rectangular blocks; else null.
   std::shared_ptr<const EntryTable> (*adjoint_entry)() = nullptr;
 
-  /// As half, bfloat, scaled, dictionary, unit; null where it cannot be.
+  /// Tables as half, bfloat, scaled, dictionary, unit; null if the entry cannot be kept so.
   std::array<std::shared_ptr<const EntryTable>, 5> encoded = {};
   bool is_encoded = false;
-  int bytes_behind = 0;  // the entries: an encoded one's scale of the matrix, or its table
+  int bytes_behind = 0;  // after the entries: an encoded matrix's scale, or its table
 
   EntryShape stored(ComponentOrder order = ComponentOrder::row_major) const {
     EntryShape shape{sizes.components, sizes.stored_bytes};
@@ -77,11 +76,11 @@ struct HEDDLE_EXPORT EntryTable {
     return shape;
   }
   int bytes() const { return sizes.components * sizes.stored_bytes; }
-  /// Of the values on so many slots, and what lies behind them.
+  /// Bytes of the values on `slots` slots, and of what follows them.
   long long bytes_of(Offset slots) const {
     return EntryBytes(0, bytes(), bytes_behind).copies(slots);
   }
-  /// The entry as a copy keeps it; null where there is none, or need be none.
+  /// The entry as a copy keeps it; null if there is no copy, or none is needed.
   const std::shared_ptr<const EntryTable>& copy(StoredScalar kept) const {
     static const std::shared_ptr<const EntryTable> none;
     switch (kept) {
@@ -102,7 +101,7 @@ struct HEDDLE_EXPORT EntryTable {
     }
     return none;
   }
-  /// What `plan` keeps of an entry, for `memory_use`.
+  /// Bytes that `plan` keeps of an entry, for `memory_use`.
   EntryBytes bytes(const Plan& plan) const {
     const auto& kept = copy(plan.layout.stored);
     return {bytes(), kept ? kept->bytes() : 0, kept ? kept->bytes_behind : 0};
@@ -121,15 +120,16 @@ struct EntryTexts {
   EntryText own = {};
   EntryText exact = {};
 };
-/// A table with nothing but texts. A function of its own: what it makes and moves is compiled once.
+/// A table with nothing but texts. A separate function, so that what it makes and moves is compiled
+/// once.
 template <class S>
 HEDDLE_EXPORT std::shared_ptr<EntryTable<S>> new_entry_table(EntryTexts texts);
 
-/// A handle, as `Operator<E>` and `DefinedOperator<S>` are, which add the type of the values.
+/// A handle, like `Operator<E>` and `DefinedOperator<S>`, which add the type of the values.
 template <class S>
 class HEDDLE_EXPORT SlicedOperator : public LinearOperator<S> {
  public:
-  /// Without values yet. `order` is that of the arrays which `update_values` will be given.
+  /// Without values yet. `order` is that of the arrays that `update_values` will be given.
   SlicedOperator(EntryTableHandle<S> entry, const PatternView& matrix, ComponentOrder order,
                  const Plan& plan, const Device& device,
                  std::shared_ptr<const Basis> row_basis = nullptr,
@@ -139,16 +139,17 @@ class HEDDLE_EXPORT SlicedOperator : public LinearOperator<S> {
   SlicedOperator(EntryTableHandle<S> entry, std::shared_ptr<const SlicedPattern> pattern,
                  ComponentOrder order, const Plan& plan, const Device& device);
 
-  // As `Operator<E>` has them.
+  // Same as in `Operator<E>`.
   SlicedOperator on(const Device& device) const;
   SlicedOperator scheduled(const Plan& plan) const;
-  /// All values in the user's order. Throws as `Operator<E>::update_values`.
+  /// Takes all values in the user's order. Throws like `Operator<E>::update_values`.
   void update_values(std::span<const std::byte> values) { update_values(values, order()); }
   void update_values(std::span<const std::byte> values, ComponentOrder order);
   void values_changed();
   long long generation() const { return state().generation; }
 
-  /// The part of `update_values` that a program may repeat at will: the values into their slots.
+  /// The part of `update_values` that a program may repeat at will: puts the values into their
+  /// slots.
   void place_values(std::span<const std::byte> values, ComponentOrder order,
                     const Stream& stream) const;
 
@@ -156,7 +157,7 @@ class HEDDLE_EXPORT SlicedOperator : public LinearOperator<S> {
   ComponentOrder order() const { return state().order; }
   const SlicedPattern& pattern() const { return *state().pattern; }
   const std::shared_ptr<const SlicedPattern>& shared_pattern() const { return state().pattern; }
-  /// All scalars as they are stored, those of padding too.
+  /// All scalars as they are stored, including padding.
   std::span<std::byte> stored_values() const { return state().values.span(); }
   const Plan& plan() const { return schedule().plan; }
   const MemoryUse& memory() const { return pattern().memory; }
@@ -172,16 +173,16 @@ class HEDDLE_EXPORT SlicedOperator : public LinearOperator<S> {
   Ring ring() const override { return entry().ring; }
   Recurrence recurrence() const override { return plan().loop.recurrence; }
   bool has_adjoint() const override { return entry().has_adjoint; }
-  /// In sliced storage of its own under the same plan, and in this matrix's bases. The first call
-  /// makes it, and it lives as long as the matrix. New values of the matrix reach it in the order
-  /// of the stream that they take. Throws `Error`: unsupported for entries whose adjoint is not
-  /// made of their components, with a sign at most, memory where it does not fit.
+  /// The adjoint in sliced storage of its own, under the same plan and in this matrix's bases. The
+  /// first call makes it, and it lives as long as the matrix. New values of the matrix reach it in
+  /// the order of the stream that they take. Throws `Error`: unsupported for entries whose adjoint
+  /// is not made of their components, up to a sign; memory if it does not fit.
   std::shared_ptr<const LinearOperator<S>> adjoint() const override;
 
-  /// Entries, columns and row offsets without padding, x and y once; under
-  /// another iteration-precision than full of `iterated()`.
+  /// Bytes of entries, columns and row offsets without padding, x and y once; under an
+  /// iteration-precision other than full, those of `iterated()`.
   long long compulsory_bytes() const;
-  /// What this layout reads and writes.
+  /// Bytes that this layout reads and writes.
   long long bytes_of_product() const override;
 
   const cuda::Product* product_on_gpu() const override { return schedule().product.get(); }
@@ -190,7 +191,7 @@ class HEDDLE_EXPORT SlicedOperator : public LinearOperator<S> {
     return std::make_shared<SlicedOperator>(*this);
   }
 
-  /// Under another iteration-precision than full the copy, which computes in the entry's own
+  /// Under an iteration-precision other than full, the copy, which computes in the entry's own
   /// scalar; the matrix itself while an exact copy refuses its values.
   const SlicedOperator& iterated() const override {
     return schedule().narrow && !state().is_refused ? *schedule().narrow : *this;
@@ -208,14 +209,14 @@ class HEDDLE_EXPORT SlicedOperator : public LinearOperator<S> {
   void apply_all(std::span<const FieldView<const S>> x, std::span<const FieldView<S>> y,
                  std::span<sum_t<S>> dots, Reduction<S>& reduction,
                  const Stream& stream) const override;
-  /// Summed in double also where entries and fields are single.
+  /// Summed in double even if entries and fields are single.
   sum_t<S> residual(const FieldView<const S>& b, const FieldView<const S>& x, const FieldView<S>& r,
                     Reduction<S>& reduction, const Stream& stream) const override;
 
  private:
   struct Adjoint;
   struct Schedule;
-  /// What handles of every schedule share.
+  /// The part that handles of every schedule share.
   struct State {
     EntryTableHandle<S> entry;
     ComponentOrder order = ComponentOrder::row_major;
@@ -223,9 +224,9 @@ class HEDDLE_EXPORT SlicedOperator : public LinearOperator<S> {
     Array<std::byte> values;
     long long generation = 0;
     std::mutex making_adjoint;
-    std::shared_ptr<Adjoint> adjoint;      // once somebody has asked for it
+    std::shared_ptr<Adjoint> adjoint;      // once it has been requested
     std::weak_ptr<State> adjoint_of;       // the matrix that this one is the adjoint of
-    std::weak_ptr<Schedule> its_schedule;  // and one under which it runs
+    std::weak_ptr<Schedule> its_schedule;  // and a schedule under which that matrix runs
     bool is_refused = false;               // by the exact copy, which has older values
   };
   struct Schedule {
@@ -234,19 +235,19 @@ class HEDDLE_EXPORT SlicedOperator : public LinearOperator<S> {
     std::shared_ptr<SlicedOperator> narrow;        // under another iteration-precision than full
     std::mutex making_floats;
     std::shared_ptr<SlicedOperator> in_floats;  // once 16 bits have not sufficed
-    long long generation_of_floats = -1;        // of the values that they are of
+    long long generation_of_floats = -1;        // the generation of its values
   };
 
-  /// What the matrix is on a GPU; nothing on the CPU.
+  /// Makes the product on a GPU; does nothing on the CPU.
   void make_product();
-  /// The copy that the plan asks for; nothing where the entry has floats anyway.
+  /// Makes the copy that the plan asks for; does nothing if the entry has floats anyway.
   void make_narrow();
   void narrow_own_values();
   void narrow_values_into(const SlicedOperator& copy) const;
-  /// `place_values`, and the exact copy; a refusal leaves both as they were.
+  /// `place_values`, and the exact copy; a refusal leaves both unchanged.
   void place_listed_values(std::span<const std::byte> values, ComponentOrder order);
   std::shared_ptr<Adjoint> make_adjoint() const;
-  /// The values of the adjoint that was made, from those of this matrix.
+  /// Writes the values of the adjoint that was made, from those of this matrix.
   void update_adjoint() const;
   long long bytes_of_fields() const;
   State& state() const {

@@ -1,4 +1,4 @@
-// Memory that the threads of a loop work in, kept from one loop to the next.
+// Memory in which the threads of a loop work, kept from one loop to the next.
 #pragma once
 
 #include <atomic>
@@ -12,7 +12,7 @@ namespace heddle::detail {
 template <class T>
 class ThreadScratch {
  public:
-  /// For so many threads; grows only. Throws `Error` (memory).
+  /// Makes room for `threads` threads; only grows. Throws `Error` (memory).
   void reserve(int threads, std::size_t size) {
     const auto team = static_cast<std::size_t>(threads);
     // Padded, so that no two threads write to one cache line.
@@ -35,7 +35,7 @@ class ThreadScratch {
   std::vector<std::vector<T>> of_thread_;
 };
 
-/// As `parallel_shares`, where `work(thread, for_each)` gets a number below `threads` that no other
+/// Like `parallel_shares`, but `work(thread, for_each)` gets a number below `threads` that no other
 /// participating thread has.
 template <std::integral Count, class Work>
 void numbered_shares(int threads, Count count, Offset chunk, const Work& work) {

@@ -1,5 +1,5 @@
-// The tree of hierarchical storage below the type of its entries: nodes in pools of bytes that
-// never change, which trees share. `TreeBuilder` makes one, level by level.
+// The tree of hierarchical storage, below the type of its entries: nodes in immutable pools of
+// bytes, which trees share. `TreeBuilder` makes one, level by level.
 #pragma once
 
 #include <cstddef>
@@ -17,23 +17,23 @@
 
 namespace heddle::detail {
 
-/// A pool, and the bytes of it that a tree's own nodes take. None where these are none.
+/// A pool, and the bytes of it that a tree's own nodes take; null if they take none.
 struct HEDDLE_EXPORT PoolShare {
   std::shared_ptr<const Pool> pool;
   long long used = 0;
 };
 
-/// Nodes of level 0 are leaves, the only one of the last level is the root.
+/// Nodes of level 0 are leaves; the only node of the last level is the root.
 struct HEDDLE_EXPORT Tree {
   Index rows = 0;
   Index columns = 0;
   NodeShape leaf;
-  TreeLaunch launch;  // of its products on a GPU; edits and sums keep it
+  TreeLaunch launch;  // for its products on a GPU; edits and sums keep it
   Offset entries = 0;
-  NodeReference root;  // where there are entries
-  /// Older ones first: the parent of a node lies in its pool or in a newer one.
+  NodeReference root;  // if there are entries
+  /// Oldest first: the parent of a node lies in its pool or in a newer one.
   std::vector<PoolShare> pools;
-  HierarchicalMemory memory;  // of its own nodes, shared ones too; no schedule counted
+  HierarchicalMemory memory;  // its own nodes, including shared ones, but no schedule
 
   NodeShape shape(int level) const {
     return level == 0 ? leaf : NodeShape{leaf.log2_size, int{sizeof(NodeReference)}};
@@ -42,20 +42,20 @@ struct HEDDLE_EXPORT Tree {
     const std::byte* const begin = pools[static_cast<std::size_t>(at.pool())].pool->data();
     return {reinterpret_cast<const unsigned char*>(begin + at.byte()), at.kind(), shape(level)};
   }
-  /// Bytes of the pools, with nodes that only earlier trees use.
+  /// Bytes of the pools, including nodes that only earlier trees use.
   long long held_bytes() const;
-  /// Of those pools that the host has.
+  /// Bytes of those pools that the host has.
   long long bytes_on_host() const;
 };
 
-/// Levels that a matrix of so many rows and columns takes, 1 or more.
+/// Number of levels of a matrix with these rows and columns, 1 or more.
 int levels_of(Index rows, Index columns, int log2_size);
 
-/// Throws `Error` (usage) for numbers that there are none of.
+/// Throws `Error` (usage) for invalid numbers.
 void check_launch(const TreeLaunch& launch);
 
-/// Of leaves with entries of so many bytes. Throws `Error` (usage) for nodes and launches that
-/// there are none of.
+/// The shape of leaves with entries of `entry_bytes`. Throws `Error` (usage) for invalid nodes and
+/// launches.
 HEDDLE_EXPORT NodeShape leaf_shape(const NodeLayout& nodes, int entry_bytes);
 
 /// The reference that an inner node holds at this place in its payload.
@@ -65,11 +65,11 @@ inline NodeReference child_at(const NodeView& inner, int payload) {
   return child;
 }
 
-/// The node of a level that covers this block of it; nothing where there is none.
+/// The node of a level that covers this block of it; empty if there is none.
 std::optional<NodeReference> find_node(const Tree& tree, int level, Index block_row,
                                        Index block_column);
 
-/// Calls `body(block row, block column, leaf)` with each leaf: those of one block row by columns,
+/// Calls `body(block row, block column, leaf)` for each leaf: those of one block row by columns,
 /// those of one block column by rows.
 template <class Body>
 void for_each_leaf(const Tree& tree, NodeReference at, int level, Index row, Index column,
@@ -89,8 +89,8 @@ void for_each_leaf(const Tree& tree, const Body& body) {
   for_each_leaf(tree, tree.root, levels - 1, 0, 0, body);
 }
 
-/// Writes a node, whose entries come by rows: every byte of it, also those between its parts, so
-/// that trees are equal byte by byte.
+/// Writes a node, whose entries come by rows: every byte of it, including those between its parts,
+/// so that trees are equal byte by byte.
 class NodeWriter {
  public:
   NodeWriter(std::byte* node, const NodeShape& shape, Offset count)
@@ -127,7 +127,7 @@ class NodeWriter {
   }
 
   bool is_sparse() const { return kind_ != NodeKind::dense; }
-  /// The entries [first, last) of a sparse node, into a sparse one.
+  /// Copies the entries [first, last) of a sparse node into a sparse one.
   void copy(const NodeView& from, int first, int last) {
     const auto count = static_cast<std::size_t>(last - first);
     std::memcpy(places_ + written_ * Offset{sizeof(LocalPlace)}, from.places() + first,
@@ -151,25 +151,25 @@ struct HEDDLE_EXPORT NodeLevel {
   Index rows = 0;  // blocks
   Index columns = 0;
   Array<Offset> offsets;
-  Array<Index> column;  // grow in each row
-  Array<int> held;      // entries of each node
-  Array<Offset> byte;   // of each node in the pool
+  Array<Index> column;  // ascending in each row
+  Array<int> held;      // entries in each node
+  Array<Offset> byte;   // place of each node in the pool
 
   PatternView pattern() const { return {rows, columns, offsets.data(), column.data()}; }
   Offset nodes() const { return static_cast<Offset>(column.size()); }
 };
 
-/// Throws `Error` (memory) where a tree and the schedules that are counted exceed this.
+/// Throws `Error` (memory) if a tree and the counted schedules exceed `available`.
 void check_tree_memory(const HierarchicalMemory& needed, long long available);
 
 /// The nodes that hold the entries of a pattern, without their bytes.
 NodeLevel group_into_nodes(const PatternView& pattern, int log2_size, const Device& device);
 
-/// Makes a tree of leaves that are known by place and number of entries: counts, checks that the
+/// Makes a tree from leaves that are known by place and number of entries: counts, checks that the
 /// memory is there, allocates one pool. The caller fills the leaves, and `finish` the rest.
 class HEDDLE_EXPORT TreeBuilder {
  public:
-  /// Throws `Error` (memory) where the tree exceeds `limit` bytes, by default what there is.
+  /// Throws `Error` (memory) if the tree exceeds `limit` bytes, by default what is available.
   TreeBuilder(Index rows, Index columns, const NodeShape& leaf, NodeLevel leaves,
               const Device& device, const std::optional<long long>& limit = {});
 
@@ -181,7 +181,7 @@ class HEDDLE_EXPORT TreeBuilder {
   Tree finish();
 
  private:
-  /// Of a node that nobody has written yet.
+  /// The bytes of a node that is still unwritten.
   std::byte* bytes_of(int level, Offset node) {
     return pool_->data() +
            levels_[static_cast<std::size_t>(level)].byte[static_cast<std::size_t>(node)];
@@ -193,12 +193,12 @@ class HEDDLE_EXPORT TreeBuilder {
   Device device_;
 };
 
-/// Of a pattern in the host's memory and its values, `leaf.payload_bytes` an entry.
+/// The tree of a pattern in host memory and its values, `leaf.payload_bytes` per entry.
 HEDDLE_EXPORT Tree tree_of(const PatternView& pattern, const NodeShape& leaf,
                            const std::byte* values, const Device& device,
                            const std::optional<long long>& limit);
 
-/// What `hierarchical_memory` counts, of leaves that are known; gives every level its bytes.
+/// The counts of `hierarchical_memory` for known leaves; gives every level its bytes.
 HierarchicalMemory count_nodes(std::vector<NodeLevel>& levels, const NodeShape& leaf,
                                const Device& device);
 

@@ -1,4 +1,4 @@
-// Trees that a GPU makes of arrays and of other trees in its memory, below the type of their
+// Trees that a GPU makes from arrays and from other trees in its memory, below the type of their
 // entries: the same bytes as on a CPU.
 #pragma once
 
@@ -15,45 +15,46 @@
 
 namespace heddle::cuda {
 
-/// Values of entries in a GPU's memory, or in the host's, from where they are copied.
+/// Values of entries in a GPU's memory, or in host memory, from which they are copied.
 struct HEDDLE_EXPORT EntriesToStore {
   const void* values = nullptr;
   int scalar_bytes = 8;         // 4 or 8
-  std::vector<int> order = {};  // the scalar that is to be scalar k of an entry; empty for k
+  std::vector<int> order = {};  // the scalar that becomes scalar k of an entry; empty for k
 };
 
-/// As `detail::tree_of`, of rows in the memory of `device`, which also checks them. Throws `Error`
-/// too: out_of_range and malformed_file as `check_pattern`, unsupported for 2^31 entries or more.
+/// Like `detail::tree_of`, for rows in the memory of `device`, which also checks them. Also throws
+/// `Error`: out_of_range and malformed_file like `check_pattern`, unsupported for 2^31 entries or
+/// more.
 HEDDLE_EXPORT detail::Tree tree_of_rows(const PatternView& pattern, const NodeShape& leaf,
                                         const EntriesToStore& entries, const Device& device,
                                         const std::optional<long long>& limit);
 
-/// The same of entries in any order. Throws `Error`: out_of_range for one beyond the matrix, usage
-/// for two in one place.
+/// Same for entries in any order. Throws `Error`: out_of_range for one beyond the matrix, usage for
+/// two in one place.
 HEDDLE_EXPORT detail::Tree tree_of_places(Index rows, Index columns, Offset entries,
                                           const Index* row, const Index* column,
                                           const NodeShape& leaf, const EntriesToStore& values,
                                           const Device& device,
                                           const std::optional<long long>& limit);
 
-/// alpha a + beta b of entries that are added and multiplied component by component, or by complex
-/// numbers of two components. b may be an adjoint.
+/// alpha a + beta b for entries that are added and multiplied component by component, or multiplied
+/// by complex numbers if they have two components. b may be an adjoint.
 struct HEDDLE_EXPORT EntrySum {
   int scalar_bytes = 8;
   int components = 1;
   bool is_complex = false;
   double alpha[2] = {1, 0};  // real and imaginary part
   double beta[2] = {1, 0};
-  /// Component k of the adjoint is component |adjoint[k]| - 1, negative for a negative number.
+  /// Component k of the adjoint is component |adjoint[k]| - 1, negated if adjoint[k] is negative.
   /// Empty for b itself.
   std::vector<int> adjoint = {};
 };
 
-/// As `detail::sum_of_trees`, of trees of one GPU that fit.
+/// Like `detail::sum_of_trees`, for trees on one GPU that fit.
 HEDDLE_EXPORT detail::Tree sum_of_trees(const TreeOnGpu& A, const TreeOnGpu& B, bool turns_b,
                                         const EntrySum& sum);
 
-/// Edits of one kind in arrays of a GPU's memory, or of the host's, from where they are copied.
+/// Edits of one kind in arrays in a GPU's memory, or in host memory, from which they are copied.
 struct HEDDLE_EXPORT EditsToMake {
   detail::EditAction action = detail::EditAction::set;
   Offset count = 0;
@@ -62,22 +63,22 @@ struct HEDDLE_EXPORT EditsToMake {
   EntriesToStore entries = {};
 };
 
-/// As `detail::edited`, of entries whose sum is that of their components: the GPU makes the edits,
-/// and reads of the tree what they touch. They are counted from the first one of all parts on.
-/// Throws `Error` too: unsupported for 2^31 edits or more.
+/// Like `detail::edited`, for entries whose sum is that of their components: the GPU makes the
+/// edits, and reads only the part of the tree that they touch. Edits are counted from the first one
+/// of all parts. Also throws `Error`: unsupported for 2^31 edits or more.
 HEDDLE_EXPORT detail::Tree edited_tree(const TreeOnGpu& matrix, std::span<const EditsToMake> edits);
-/// The same of a batch in the host's memory.
+/// Same for a batch in host memory.
 HEDDLE_EXPORT detail::Tree edited_tree(const TreeOnGpu& matrix,
                                        std::span<const detail::PlacedEdit> edits,
                                        const std::byte* values, int scalar_bytes);
 
-/// The tree's matrix by rows, columns sorted: rows + 1 offsets that are zeros before, a column and
-/// an entry of 4-byte words each, all in the memory of its GPU.
+/// Writes the tree's matrix by rows, columns sorted: rows + 1 offsets, which are zeros before, and
+/// for each entry a column and 4-byte words, all in the memory of its GPU.
 HEDDLE_EXPORT void rows_of_tree(const TreeOnGpu& matrix, Offset* offsets, Index* column,
                                 void* values);
 
-/// The diagonal of a square tree as rows of one entry each, in arrays as `rows_of_tree` takes them.
-/// False where a row has none, which leaves its values as they were.
+/// Writes the diagonal of a square tree as rows of one entry each, into arrays like those of
+/// `rows_of_tree`. False if a row has none; the values of that row are left unchanged.
 HEDDLE_EXPORT bool diagonal_of_tree(const TreeOnGpu& matrix, Offset* offsets, Index* column,
                                     void* values);
 

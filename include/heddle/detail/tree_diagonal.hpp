@@ -1,4 +1,4 @@
-// The diagonal of a tree, and the parts of it that another tree has not.
+// The diagonal of a tree, and the parts of it that another tree does not have.
 #pragma once
 
 #include <algorithm>
@@ -11,18 +11,18 @@
 
 namespace heddle::detail {
 
-/// The leaf on the diagonal whose first row is that of this block; nothing where there is none.
+/// The leaf on the diagonal whose first row is that of this block; empty if there is none.
 struct HEDDLE_EXPORT DiagonalLeaf {
   Index block;
   std::optional<NodeReference> leaf;
 };
 
 /// Leaves on the diagonal, block after block. With `before`, a tree of the same sizes, only those
-/// that the trees do not share, also such as are gone: shared nodes are not walked.
+/// that the trees do not share, including leaves that are gone: shared nodes are not walked.
 HEDDLE_EXPORT std::vector<DiagonalLeaf> diagonal_leaves(const Tree& tree, const Tree* before);
 
-/// Calls `body(row, entry)` with the places on the diagonal in a leaf's rows; null where there is
-/// no entry.
+/// Calls `body(row, entry)` for the diagonal places in a leaf's rows; `entry` is null if there is
+/// none.
 template <class Body>
 void for_each_on_diagonal(const Tree& tree, const DiagonalLeaf& at, const Body& body) {
   const Index size = tree.leaf.size();

@@ -24,18 +24,18 @@ HEDDLE_EXPORT void check_tree_field(Index size, int components, const Basis* bas
 [[noreturn]] HEDDLE_EXPORT void refuse_form(TreeForm form);
 [[noreturn]] HEDDLE_EXPORT void refuse_adjoint_of_transpose();
 
-/// The team that builds, edits and reads trees, also those of a GPU.
+/// The team that builds, edits and reads trees, including those of a GPU.
 inline Device team_of(const Device& device) { return device.on_gpu() ? Device::cpu() : device; }
 
-/// What trees of all entries have in common as operators, below the type of the entry. A handle:
-/// copies share the tree. Fields are in the user's order.
+/// The part that trees of all entries have in common as operators, below the type of the entry. A
+/// handle: copies share the tree. Fields are in the user's order.
 template <class S>
 class HEDDLE_EXPORT TreeOperatorBase : public LinearOperator<S> {
  public:
   Index rows() const override { return turned_ ? tree().columns : tree().rows; }
   Index columns() const override { return turned_ ? tree().rows : tree().columns; }
   Device device() const override { return device_; }
-  /// On a GPU, behind the first product.
+  /// True on a GPU, after the first product.
   bool is_capturable() const override { return product_ != nullptr; }
   long long bytes_of_product() const override {
     const Index blocks = static_cast<Index>(tree().leaf.blocks_of(rows()));
@@ -53,17 +53,17 @@ class HEDDLE_EXPORT TreeOperatorBase : public LinearOperator<S> {
 
   Offset entries() const { return tree().entries; }
   int node_size() const { return tree().leaf.size(); }
-  /// How a GPU's threads share out its products, with what `NodeLayout::launch` leaves to the rule;
-  /// zeros on a CPU.
+  /// How a GPU's threads share its products, including what `NodeLayout::launch` leaves to the
+  /// rule; zeros on a CPU.
   TreeLaunch launch() const {
     if constexpr (may_be_on_gpu) {
       if (product_) return product_->launch_in_full();
     }
     return {};
   }
-  /// Of this matrix's own nodes, shared ones too, of the schedules that products have made and, on
-  /// a GPU, of their sums. There `total()` is what lies in the GPU's memory of a matrix that shares
-  /// no nodes, and `host` what the host keeps beside it.
+  /// Memory of this matrix's own nodes, including shared ones, of the schedules that products have
+  /// made and, on a GPU, of their sums. There `total()` is what lies in the GPU's memory for a
+  /// matrix that shares no nodes, and `host` what the host keeps in addition.
   HierarchicalMemory memory() const {
     HierarchicalMemory memory = scheduled().memory();
     if constexpr (has_cuda) {
@@ -109,7 +109,7 @@ class HEDDLE_EXPORT TreeOperatorBase : public LinearOperator<S> {
     sum_rows(x.data, RowStore<S>::dotted(y, x), &reduction, stream);
     return reduction.finish(1)[0];
   }
-  /// Summed in double also where entries and fields are single.
+  /// Summed in double even if entries and fields are single.
   sum_t<S> residual(const FieldView<const S>& b, const FieldView<const S>& x, const FieldView<S>& r,
                     Reduction<S>& reduction, const Stream& stream) const override {
     check(x, r, "r");
@@ -139,7 +139,7 @@ class HEDDLE_EXPORT TreeOperatorBase : public LinearOperator<S> {
     return reduction.finish(1)[0];
   }
 
-  /// What lies in a GPU's memory; null on a CPU.
+  /// The tree in a GPU's memory; null on a CPU.
   std::shared_ptr<const cuda::TreeOnGpu> on_gpu() const {
     if constexpr (may_be_on_gpu) {
       if (product_) return product_->matrix();
@@ -153,8 +153,7 @@ class HEDDLE_EXPORT TreeOperatorBase : public LinearOperator<S> {
   TreeOperatorBase(std::shared_ptr<const ScheduledTree> matrix, const Device& device, TreeForm form)
       : matrix_(std::move(matrix)), device_(device), turned_(form != TreeForm::direct) {}
 
-  /// For a GPU. `on_gpu`: the same tree in its memory; null or another one where it is not there
-  /// yet.
+  /// For a GPU. `on_gpu`: the same tree in its memory; null or another tree if it is not there yet.
   void make_product(cuda::TreeEntry entry, std::shared_ptr<const cuda::TreeOnGpu> on_gpu) {
     if constexpr (may_be_on_gpu) {
       if (!on_gpu || &on_gpu->matrix() != matrix_.get()) {
@@ -165,15 +164,15 @@ class HEDDLE_EXPORT TreeOperatorBase : public LinearOperator<S> {
       throw Error(ErrorKind::unsupported, "long double is not for a GPU");
     }
   }
-  /// A product with memory of its own, for a handle.
+  /// Gives a handle a product with memory of its own.
   void separate() {
     if constexpr (may_be_on_gpu) {
       if (product_) product_ = product_->handle();
     }
   }
 
-  /// The product with x, an AoS field, on the CPU: y takes the sum of each row, its partial sums go
-  /// to `reduction` where there is one. Residuals are summed in double, or wider.
+  /// The product with x, an AoS field, on the CPU: y takes the sum of each row; its partial sums go
+  /// to `reduction` if there is one. Residuals are summed in double, or wider.
   virtual void sum_rows(const S* x, const RowStore<S>& y, Reduction<S>* reduction,
                         const Stream& stream) const = 0;
 
@@ -227,7 +226,7 @@ class HEDDLE_EXPORT TreeOperatorBase : public LinearOperator<S> {
 extern template class TreeOperatorBase<float>;
 extern template class TreeOperatorBase<double>;
 
-/// Of entries of a C++ type.
+/// An operator with entries of a C++ type.
 template <class E, TreeForm form>
 class HEDDLE_EXPORT TreeOperator : public TreeOperatorBase<vector_scalar_t<E>> {
   using S = vector_scalar_t<E>;
@@ -235,7 +234,7 @@ class HEDDLE_EXPORT TreeOperator : public TreeOperatorBase<vector_scalar_t<E>> {
   using Base = TreeOperatorBase<S>;
 
  public:
-  /// `on_gpu`: the same tree in the memory of a GPU `device`; null or another one where it is not
+  /// `on_gpu`: the same tree in the memory of a GPU `device`; null or another tree if it is not
   /// there yet.
   TreeOperator(std::shared_ptr<const ScheduledTree> matrix, const Device& device,
                const std::shared_ptr<const cuda::TreeOnGpu>& on_gpu = nullptr)
@@ -252,8 +251,8 @@ class HEDDLE_EXPORT TreeOperator : public TreeOperatorBase<vector_scalar_t<E>> {
   Ring ring() const override { return arithmetic_t<E>::ring; }
   bool has_adjoint() const override { return heddle::has_adjoint<E>; }
 
-  /// Of the same tree: it takes a schedule, and no second copy. Throws `Error` (unsupported) for
-  /// entries without one.
+  /// The adjoint of the same tree: it takes a schedule, and no second copy. Throws `Error`
+  /// (unsupported) for entries without an adjoint.
   std::shared_ptr<const LinearOperator<S>> adjoint() const override {
     if constexpr (form == TreeForm::direct) {
       return in_form<TreeForm::adjoint>();

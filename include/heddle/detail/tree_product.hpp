@@ -1,5 +1,5 @@
-// The product of a tree with a field on the CPU: each group of 256 rows of y, or a strip of some,
-// is summed by one thread, leaf after leaf in the order of the schedule, so that every run has the
+// The product of a tree with a field on the CPU: one thread sums each group of 256 rows of y, or a
+// strip of several groups, leaf after leaf in the order of the schedule, so that every run has the
 // same bits.
 #pragma once
 
@@ -14,19 +14,19 @@
 
 namespace heddle::detail {
 
-/// Entries that begin in one line of the cache.
+/// Entries that begin in one cache line.
 template <class E>
 inline constexpr int entries_of_line = std::max(1, int{64 / sizeof(E)});
 
-/// Where leaves do not follow one another in memory, the beginning of one is asked for so many
-/// leaves ahead, and what its first entry needs of x half as many. That is all of a leaf of few
-/// entries, which asks for nothing else.
+/// If leaves do not follow one another in memory, the beginning of a leaf is prefetched this many
+/// leaves ahead, and what its first entry needs of x half as many. That is all of a leaf with few
+/// entries, which prefetches nothing else.
 inline constexpr Offset leaves_ahead = 16;
 inline constexpr Offset bytes_of_beginning = 128;
 inline constexpr int few_entries = 16;
 
-/// Asks for lines of the matrix before they are used: those some pages ahead and, where leaves do
-/// not follow one another in memory, those of the next leaf.
+/// Prefetches lines of the matrix: those some pages ahead and, if leaves do not follow one another
+/// in memory, those of the next leaf.
 template <TreeForm form, class E>
 class LeavesAhead {
  public:
@@ -37,7 +37,7 @@ class LeavesAhead {
       step_ = static_cast<int>(std::min(next.bytes(), distance)) / lines + 1;
     }
   }
-  /// Ahead of the entries from `i` on, a line of them or one.
+  /// Called ahead of the entries from `i` on, a cache line of them or one entry.
   HEDDLE_INLINE void operator()(int i) {
     const unsigned char* const far = payloads_ + i * Offset{sizeof(E)} + distance;
     if (form == TreeForm::direct || far < end_) {
@@ -57,7 +57,7 @@ class LeavesAhead {
   Offset step_ = 0;
 };
 
-/// sums_i += what a leaf yields, x and the sums beginning at the leaf's own columns and rows, or
+/// Adds a leaf's results to the sums. x and the sums begin at the leaf's own columns and rows, or
 /// rows and columns.
 template <class E, TreeForm form, class Vector, class Sum>
 HEDDLE_INLINE void add_sparse_leaf(const NodeView leaf, const NodeView next, const Vector x,
@@ -69,7 +69,7 @@ HEDDLE_INLINE void add_sparse_leaf(const NodeView leaf, const NodeView next, con
   LeavesAhead<form, E> ahead(leaf, next);
   if constexpr (form == TreeForm::direct) {
     // Long rows are summed in registers. Short ones would end before that pays, and the processor
-    // would guess their ends wrongly.
+    // would mispredict their ends.
     if (count >= 2 * leaf.shape.size()) {
       for (int i = 0; i < count;) {
         const int row = places[i].row;
@@ -95,7 +95,7 @@ HEDDLE_INLINE void add_sparse_leaf(const NodeView leaf, const NodeView next, con
   }
 }
 
-/// Calls `body(column)` with the entries of a dense leaf's row.
+/// Calls `body(column)` for the entries of a dense leaf's row.
 template <class Body>
 HEDDLE_INLINE void for_each_of_row(const NodeView& leaf, int row, const Body& body) {
   const int d = leaf.shape.size(), step = std::min(d, 64);
@@ -141,9 +141,9 @@ HEDDLE_INLINE void add_dense_leaf(const NodeView leaf, const Vector x, Sum* sums
   }
 }
 
-/// The blocks [begin, end) of y, without what was there. `goes_by_rows`: the schedule is that of A
-/// x, and A* x or A^T x meets the leaves of these block columns in its order. Entries of a column
-/// come by rows either way.
+/// Sums the blocks [begin, end) of y, without their previous values. `goes_by_rows`: the schedule
+/// is that of A x, and A* x or A^T x visits the leaves of these block columns in its order. Entries
+/// of a column come by rows either way.
 template <class E, TreeForm form, class S, class Sum>
 HEDDLE_INLINE void add_blocks(const Tree& tree, const LeafSchedule& schedule, bool goes_by_rows,
                               const S* x, Index begin, Index end, Sum* sums) {
@@ -188,7 +188,7 @@ HEDDLE_INLINE void add_blocks(const Tree& tree, const LeafSchedule& schedule, bo
   }
 }
 
-// As `product_rows`: for every x86-64 machine, and for those with AVX2 and FMA.
+// Like `product_rows`: for every x86-64 machine, and for those with AVX2 and FMA.
 template <class E, TreeForm form, class S, class Sum>
 __attribute__((flatten)) void add_blocks_baseline(const Tree& tree, const LeafSchedule& schedule,
                                                   bool by_rows, const S* x, Index begin, Index end,
@@ -204,18 +204,18 @@ __attribute__((target("avx2,fma"), flatten)) void add_blocks_avx2(const Tree& tr
   add_blocks<E, form>(tree, schedule, by_rows, x, begin, end, sums);
 }
 
-/// Groups of rows of y that a thread sums at once at most: one, or in A* x and A^T x a strip whose
-/// sums stay in a core's second cache.
+/// The most groups of rows of y that a thread sums at once: one, or in A* x and A^T x a strip whose
+/// sums stay in a core's second-level cache.
 template <class Sum, TreeForm form>
 inline constexpr Index most_groups =
     form == TreeForm::direct ? 1
                              : static_cast<Index>(std::bit_floor(std::max<std::size_t>(
                                    1, (128 << 10) / (rows_of_group * sizeof(Sum)))));
 
-/// Groups of rows of y = A* x, at most so many, that a thread sums at once in the order of A's
-/// leaves; 0 where the schedule by block columns serves better. Along a block column of a matrix
-/// with few entries a leaf each leaf is a jump in memory; along a block row a strip has many that
-/// lie together.
+/// Groups of rows of y = A* x, at most `most`, that a thread sums at once in the order of A's
+/// leaves; 0 if the schedule by block columns is better. In a matrix with few entries per leaf,
+/// each leaf along a block column is a jump in memory; along a block row a strip has many leaves
+/// that lie together.
 inline Index groups_by_rows(const Tree& tree, Index most, int team) {
   constexpr Offset least_together = 16;
   const Offset leaves = tree.memory.leaves.nodes();
@@ -226,8 +226,8 @@ inline Index groups_by_rows(const Tree& tree, Index most, int team) {
   return leaves >= least_together * strips * tree.leaf.blocks_of(tree.rows) ? strip : 0;
 }
 
-/// The tree's matrix in this form times x, an AoS field; y takes what each row yields. Its
-/// partial sums go to `reduction` where there is one.
+/// The tree's matrix in this form times x, an AoS field; y takes the result of each row. Its
+/// partial sums go to `reduction` if there is one.
 template <class E, TreeForm form, class S>
 void tree_product(const ScheduledTree& matrix, const S* x, const RowStore<S>& y,
                   Reduction<S>* reduction, const Stream& stream) {

@@ -1,5 +1,5 @@
 // Products of a tree on a GPU: its pools and schedules lie there, and a program is written for
-// exactly this entry, size of nodes and form, and compiled when it is first needed.
+// exactly one entry, size of nodes and form, and compiled when it is first needed.
 #pragma once
 
 #include <array>
@@ -31,22 +31,22 @@ class HEDDLE_EXPORT TreeOnGpu {
 
   /// By block rows for A x, or by block columns; the GPU makes it at the first request.
   const TreeSchedule& schedule(bool by_columns) const;
-  /// Bytes of a schedule, 0 where nobody has asked for it.
+  /// Bytes of a schedule, 0 before it is requested.
   long long bytes_of_schedule(bool by_columns) const;
-  /// Bytes where products of this tree keep sums, there and not yet given back.
+  /// Bytes in which products of this tree keep sums on the GPU, as long as they are not given back.
   long long bytes_of_rooms() const { return rooms_; }
   void add_room(long long bytes) const { rooms_ += bytes; }
 
   const detail::ScheduledTree& matrix() const { return *matrix_; }
   const Device& device() const { return device_; }
-  /// Of the pools, there.
+  /// Addresses of the pools on the GPU.
   std::span<const unsigned long long> addresses() const { return addresses_; }
 
  private:
   std::shared_ptr<const detail::ScheduledTree> matrix_;
   Device device_;
   std::vector<std::shared_ptr<const Array<std::byte>>> pools_;
-  std::vector<unsigned long long> addresses_;  // of the pools
+  std::vector<unsigned long long> addresses_;  // one for each pool
   mutable std::mutex making_;
   mutable std::array<std::shared_ptr<const TreeSchedule>, 2> schedules_;
   mutable std::atomic<long long> rooms_ = 0;
@@ -58,36 +58,36 @@ struct HEDDLE_EXPORT TreeEntry {
   EntryText exact;  // for residuals: the same entry computing in double
   EntryShape shape;
   detail::TreeForm form = detail::TreeForm::direct;
-  int row_components = 1;  // of y in this form
+  int row_components = 1;  // in y, in this form
 };
 
-/// May be used from several threads at once. What it queues on one stream uses memory of that
-/// stream's; all graphs that hold its products share theirs, and do not run at the same time.
+/// May be used from several threads at once. Work that it queues on one stream uses that stream's
+/// memory; all graphs that hold its products share theirs, and do not run at the same time.
 class HEDDLE_EXPORT TreeProduct {
  public:
   /// Throws `Error` (unsupported) for entries without text, or whose sums over a block of y exceed
   /// the memory of a multiprocessor.
   TreeProduct(TreeEntry entry, std::shared_ptr<const TreeOnGpu> matrix, const Device& device);
   ~TreeProduct();
-  /// The same product, for another user: it has memory of its own.
+  /// The same product, for another user, with memory of its own.
   std::shared_ptr<const TreeProduct> handle() const;
 
   struct Call {
     device::Epilogue epilogue = device::store_scaled;  // or store_and_dot, store_residual
-    const void* x = nullptr;                           // AoS, as `check_operand` asks for
+    const void* x = nullptr;                           // AoS, as `check_operand` requires
     void* y = nullptr;
-    const void* with = nullptr;  // of the epilogue
+    const void* with = nullptr;  // the epilogue's operand
     double alpha = 1;
     double beta = 0;
     DeviceSums sums = {};  // with room for `partials()`
   };
   void launch(const Call& call, const Stream& stream) const;
 
-  /// The tree's own, with what it leaves to the rule.
+  /// The tree's own launch, completed by the rule.
   TreeLaunch launch_in_full() const;
   /// The partial sums that a launch leaves.
   Offset partials() const;
-  /// As `Product::check_operand`.
+  /// Same as `Product::check_operand`.
   void check_operand(const void* data, bool is_aos, const char* name) const;
 
   const std::shared_ptr<const TreeOnGpu>& matrix() const { return matrix_; }
@@ -105,7 +105,7 @@ class HEDDLE_EXPORT TreeProduct {
   };
   struct Loaded {
     void* kernel;
-    int threads;  // of a block
+    int threads;  // in a block
   };
 
   Room make_room() const;

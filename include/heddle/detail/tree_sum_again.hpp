@@ -1,4 +1,4 @@
-// Sums of trees whose places are those of a sum before.
+// Sums of trees whose places are those of an earlier sum.
 #pragma once
 
 #include <memory>
@@ -10,10 +10,10 @@
 
 namespace heddle::detail {
 
-/// Writes the leaves of A + B where C, a sum in one pool, has them, but into `to`; inner nodes are
-/// left alone. `combine` adds, and leaves entries that A alone has as they are. Unless it
-/// `is_known` that A and B have the pattern of C together, that is counted first: false, with
-/// nothing written, where they have another one. Throws `Error` as `sum_of_trees`.
+/// Writes the leaves of A + B into `to`, where C, a sum in one pool, has them; inner nodes are left
+/// unchanged. `combine` adds, and leaves entries that only A has as they are. Unless it `is_known`
+/// that A and B together have the pattern of C, that is counted first: returns false, with nothing
+/// written, if they have another one. Throws `Error` like `sum_of_trees`.
 HEDDLE_EXPORT bool write_sum_again(const ScheduledTree& C, const ScheduledTree& A,
                                    const ScheduledTree& B, bool is_known,
                                    const CombineEntries& combine, Pool& to, const Device& device);
@@ -22,16 +22,17 @@ HEDDLE_EXPORT bool write_sum_again(const ScheduledTree& C, const ScheduledTree& 
 
 namespace heddle::cuda {
 
-/// Which leaves of A and B lie behind those of their sum, on one GPU, kept while values change.
+/// The leaves of A and B from which those of their sum are made, on one GPU, kept while values
+/// change.
 class HEDDLE_EXPORT KeptSum {
  public:
-  /// Compares the sum with C, a sum in one pool. Throws `Error` (memory, unsupported) as
+  /// Compares the sum with C, a sum in one pool. Throws `Error` (memory, unsupported) like
   /// `sum_of_trees`.
   KeptSum(const TreeOnGpu& C, std::shared_ptr<const TreeOnGpu> A,
           std::shared_ptr<const TreeOnGpu> B);
-  /// Whether it has the leaves of C, with as many entries each.
+  /// True if the sum has the leaves of C, with as many entries each.
   bool fits() const { return leaves_ != nullptr; }
-  /// Writes the sum into the leaves of C, or of a tree like it, and waits for it.
+  /// Writes the sum into the leaves of C, or of a tree like it, and waits until that is done.
   void write(const TreeOnGpu& C, const EntrySum& sum) const;
 
  private:

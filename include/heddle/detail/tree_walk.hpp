@@ -13,8 +13,8 @@
 
 namespace heddle::detail {
 
-/// Inner nodes in the order in which they come. A thread draws the next one, and waits for it where
-/// its parent is still at work.
+/// Inner nodes in the order in which they come. A thread draws the next one, and waits for it while
+/// its parent is still being processed.
 class NodeQueue {
  public:
   struct Node {
@@ -30,7 +30,7 @@ class NodeQueue {
     slot.node = node;
     slot.is_there.store(true, std::memory_order_release);
   }
-  /// False where all have been drawn.
+  /// False once all have been drawn.
   bool draw(Node& node) {
     const std::size_t own = head_.fetch_add(1, std::memory_order_relaxed);
     if (own >= nodes_) return false;
@@ -49,7 +49,7 @@ class NodeQueue {
   std::atomic<std::size_t> head_ = 0, tail_ = 0;
 };
 
-/// y += alpha times what a leaf yields.
+/// Adds alpha times a leaf's results to y.
 template <class E, TreeForm form, class S>
 void add_leaf_atomically(const NodeView& leaf, Index block_row, Index block_column, S alpha,
                          const S* x, S* y) {
@@ -74,7 +74,7 @@ void add_leaf_atomically(const NodeView& leaf, Index block_row, Index block_colu
   });
 }
 
-/// y += alpha A x in this form, of AoS fields.
+/// y += alpha A x in this form, for AoS fields.
 template <class E, TreeForm form, class S>
 void tree_walk(const Tree& tree, S alpha, const S* x, S* y, const Stream& stream) {
   if (tree.entries == 0) return;

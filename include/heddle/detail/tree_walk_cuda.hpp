@@ -1,4 +1,4 @@
-// The product of a tree on a GPU by a walk that is scheduled there, see kernels/tree_walk.cuh.
+// The product of a tree on a GPU by a walk that the GPU schedules, see kernels/tree_walk.cuh.
 #pragma once
 
 #include <array>
@@ -9,7 +9,7 @@
 
 namespace heddle::cuda {
 
-/// It has one set of queues: its launches follow one another.
+/// There is one set of queues, so launches follow one another.
 class HEDDLE_EXPORT TreeWalk {
  public:
   /// Compiles its kernels. Throws `Error`: unsupported for entries without text and for 2^31 nodes
@@ -18,10 +18,10 @@ class HEDDLE_EXPORT TreeWalk {
   TreeWalk(const TreeWalk&) = delete;
   TreeWalk& operator=(const TreeWalk&) = delete;
 
-  /// y = alpha A x + beta y. Fields are as `check_operand` asks for.
+  /// y = alpha A x + beta y, for fields as `check_operand` requires.
   void launch(double alpha, const void* x, double beta, void* y, const Stream& stream) const;
   void check_operand(const void* data, bool is_aos, const char* name) const;
-  /// Of the queues, in the GPU's memory.
+  /// Bytes of the queues in the GPU's memory.
   long long bytes() const;
 
  private:

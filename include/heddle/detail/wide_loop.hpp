@@ -1,4 +1,4 @@
-// Loops over elements that compilers make vectors of, by the instructions that a CPU has.
+// Loops over elements that compilers vectorize, for the instructions that a CPU has.
 #pragma once
 
 #include <type_traits>
@@ -6,8 +6,8 @@
 #include "heddle/detail/assert.hpp"
 #include "heddle/detail/product_cpu.hpp"
 
-// In front of a loop whose turns touch no element of each other. clang looks for itself, and would
-// warn where it makes no vectors.
+// Goes in front of a loop whose iterations touch no element of each other. clang finds out by
+// itself, and would warn where it does not vectorize.
 #if defined(__clang__)
 #define HEDDLE_TURNS_APART
 #else
@@ -26,11 +26,11 @@ __attribute__((target("avx2,fma"), flatten)) void run_by_avx2_fused(const Loop& 
   loop();
 }
 
-/// Whether a loop over scalars S has a copy by AVX2: long double has no vectors.
+/// True if a loop over scalars S has a copy for AVX2: long double has no vectors.
 template <class S>
 inline constexpr bool has_wide_copy = !std::is_same_v<S, long double>;
 
-/// `loop()` by AVX2 and FMA where the machine has them.
+/// Runs `loop()` with AVX2 and FMA if the machine has them.
 template <class S = double, class Loop>
 void run_widely_fused(const Loop& loop) {
   if constexpr (has_wide_copy<S>) {
@@ -40,8 +40,9 @@ void run_widely_fused(const Loop& loop) {
   }
 }
 
-/// `loop()` by AVX2 without fused operations where the machine has it: they would round otherwise,
-/// so the bits are those of every x86-64 machine, and a build that checks itself has one copy.
+/// Runs `loop()` with AVX2 but without fused operations if the machine has it: those would round
+/// differently, so the bits are those of every x86-64 machine, and a build that checks itself has
+/// one copy.
 template <class S, class Loop>
 void run_widely(const Loop& loop) {
   if constexpr (has_wide_copy<S> && !HEDDLE_ASSERTIONS) {

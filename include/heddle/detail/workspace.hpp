@@ -5,7 +5,7 @@
 
 namespace heddle {
 
-/// Whole fields of the operator's basis and layout, and bytes beside them.
+/// Whole fields in the operator's basis and layout, and additional bytes.
 struct HEDDLE_EXPORT Workspace {
   int fields = 0;
   long long bytes = 0;

@@ -1,4 +1,4 @@
-// What lets one text be compiled by the host compiler, nvcc and NVRTC.
+// Annotations that let one text be compiled by the host compiler, nvcc and NVRTC.
 #pragma once
 
 #if defined(__CUDACC__)
@@ -13,7 +13,7 @@
 #define HEDDLE_INLINE inline __attribute__((always_inline))
 #endif
 
-// In front of a loop: two turns are one, where a CPU runs it.
+// Goes in front of a loop: unrolls it twice where a CPU runs it.
 #if defined(__CUDACC__)
 #define HEDDLE_TWO_TURNS_ON_CPU
 #elif defined(__clang__)

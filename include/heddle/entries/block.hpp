@@ -184,13 +184,13 @@ struct HEDDLE_EXPORT block {
   }
 };
 
-// For CPUs: a thread of a GPU has others beside it to fill its waits, and no registers to spare.
+// For CPUs only: a GPU fills a thread's waits with others, and has no registers to spare.
 #if !defined(__CUDACC_RTC__)
 
 namespace detail {
 
 /// The products of a row before they are put together: a sum for each element of a block of real
-/// numbers, which waits for no other, where `multiply_add` is a chain along each of its rows.
+/// numbers, which waits for no other, whereas `multiply_add` is a chain along each row.
 template <class S, int R, int C>
 struct ElementSums {
   S sum[R * C];
@@ -209,7 +209,7 @@ struct ElementSums {
   }
 };
 
-/// Where a CPU's 16 registers hold the sums and x; larger blocks have work enough between waits.
+/// Used if a CPU's 16 registers hold the sums and x; larger blocks have enough work between waits.
 template <class S, int R, int C>
   requires(!block<S, R, C>::is_complex && R * C + C <= 16)
 struct row_sum_of<block<S, R, C>> {

@@ -31,7 +31,7 @@ struct HEDDLE_EXPORT complex {
     y.component[0] -= a.component[1] * x.component[1];
     y.component[1] += a.component[1] * x.component[0];
   }
-  /// Of a row: a_re (b_re, b_im) and a_im (b_re, b_im), apart until the end.
+  /// The sum of a row: a_re (b_re, b_im) and a_im (b_re, b_im), kept apart until the end.
   struct row_sum {
     Lanes<S, 2> outer[2];
   };

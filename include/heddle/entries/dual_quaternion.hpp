@@ -44,7 +44,7 @@ struct HEDDLE_EXPORT dual_quaternion {
     multiply_add(dual, a.dual(), b.standard());
     r = from(standard, dual);
   }
-  /// As for quaternions; both products of the dual part share one sum.
+  /// Like the quaternions' one; both products of the dual part share one sum.
   struct row_sum {
     typename quaternion<S>::row_sum standard;
     typename quaternion<S>::row_sum dual;

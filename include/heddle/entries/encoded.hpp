@@ -3,10 +3,10 @@
 //
 // Words hold the entries divided by 2^s, one power of two for the whole matrix, which brings its
 // largest component to [2^14, 2^15). A product multiplies the sums of its rows by 2^s, exactly; s
-// is the word behind the last slot.
+// is the word after the last slot.
 //
 // Two more encodings keep the entries themselves in fewer bytes, `dictionary_code` and `unit_code`.
-// A table of values lies behind their last slot.
+// A table of values follows their last slot.
 #pragma once
 
 #include "heddle/entries/slots.hpp"
@@ -74,15 +74,15 @@ struct WordLanes {
 }  // namespace detail
 #endif
 
-/// A sign, exponent and significand of 16 bits, with IEEE's gradual underflow. No word of a copy
-/// holds an infinity: a matrix with one has a scale that is no number.
+/// A sign, exponent and significand in 16 bits, with IEEE's gradual underflow. No word of a copy
+/// holds an infinity: a matrix with one has a scale that is not a number.
 template <int significand_bits, int bias>
 struct ShortFloat {
-  static constexpr int bits = significand_bits;  // behind the point
+  static constexpr int bits = significand_bits;  // after the point
   static constexpr int least_exponent = 1 - bias;
 
   HEDDLE_INLINE static float decode(CodeWord word) {
-    // The exponent as a float's is too small by 127 - bias, also where it is 0.
+    // Read as a float's, the exponent is too small by 127 - bias, also where it is 0.
     const unsigned value = static_cast<unsigned>(word);
     const float small =
         float_of_bits((value & 0x8000u) << 16 | (value & 0x7fffu) << (23 - significand_bits));
@@ -114,12 +114,12 @@ struct half_code : ShortFloat<10, 15> {};
 /// The upper half of a float: 8 bits of each component, over a float's range.
 struct bfloat_code : ShortFloat<7, 127> {};
 
-/// Integers with one power of two for all components of an entry, whose 8 bits are dealt out over
+/// Integers with one power of two for all components of an entry, whose 8 bits are distributed over
 /// the lowest bits of the words: ceil(8 / K) of each. One component alone is a bfloat.
 struct scaled_code {
   static constexpr int exponent_bits = 8;
 
-  /// Of a word of an entry of K components.
+  /// Exponent bits in a word of an entry of K components.
   HEDDLE_HD static constexpr int bits_of_exponent(int K) { return (exponent_bits + K - 1) / K; }
 
   /// 2^u from the bits of a float's exponent field.
@@ -128,7 +128,7 @@ struct scaled_code {
     return static_cast<float>(static_cast<int>(static_cast<short>(word & ~mask)));
   }
 
-  /// The field of the entry, b bits from each word.
+  /// The exponent field of the entry, b bits from each word.
   template <int b, int K>
   HEDDLE_INLINE static unsigned exponent_of(const CodeWord (&word)[K]) {
     constexpr unsigned mask = (1u << b) - 1;
@@ -171,8 +171,8 @@ struct scaled_code {
   }
 };
 
-/// `encoded<half_code, quaternion<double>>` holds four words and acts as a quaternion<double>, but
-/// for the scale of the matrix.
+/// `encoded<half_code, quaternion<double>>` holds four words and acts as a quaternion<double>,
+/// except for the scale of the matrix.
 template <class Code, class A>
 struct HEDDLE_EXPORT encoded {
   using stored_scalar = CodeWord;
@@ -189,7 +189,7 @@ struct HEDDLE_EXPORT encoded {
   }
 };
 
-/// Entries that are one of at most 256: the number of it, in a table of them.
+/// Entries with at most 256 different values: the number of the value in a table.
 struct dictionary_code {
   static constexpr int most_values = 256;
 };
@@ -205,7 +205,7 @@ struct HEDDLE_EXPORT encoded<dictionary_code, A> {
   stored_scalar component[components];
 
   HEDDLE_INLINE A load(const stored_scalar* table) const {
-    // Pieces as wide as values are aligned.
+    // Pieces as wide as the values are aligned.
     constexpr int align = sizeof(A) % 16 == 0 ? 16 : sizeof(A) % 8 == 0 ? 8 : 4;
     const int at = int(component[0]) * int(sizeof(A));
     const void* const from = __builtin_assume_aligned(table + at, align);
@@ -219,30 +219,30 @@ struct HEDDLE_EXPORT encoded<dictionary_code, A> {
   }
 };
 
-/// 1/d of 1 <= d <= 2, rounded as a division rounds it, from an estimate that is off by 2^-18 at
-/// most: a step of third order and one that rounds (Markstein 1990). Only of the number before 2 it
-/// is 1/2, one ulp less. A GPU's own division takes branches.
+/// 1/d for 1 <= d <= 2, rounded as a division rounds it, from an estimate that is off by at most
+/// 2^-18: a step of third order and one that rounds (Markstein 1990). The one exception is the
+/// number before 2, for which it is 1/2, one ulp less. A GPU's own division takes branches.
 HEDDLE_INLINE double reciprocal_from(double d, double estimate) {
   const double error = fused(-d, estimate, 1.0);
   const double near = fused(estimate, fused(error, error, error), estimate);
   return fused(near, fused(-d, near, 1.0), near);
 }
-/// The same from an ulp.
+/// Same from an estimate that is off by an ulp.
 HEDDLE_INLINE float reciprocal_from(float d, float estimate) {
   return fused(estimate, fused(-d, estimate, 1.0f), estimate);
 }
 
-/// Quaternions +-r u with |u| = 1 and Re u >= 0, where r is one of 16 reals that are not negative:
-/// the point t = 2 Im u / (1 + Re u) in which the line from -1 through u meets the plane of real
-/// part 1 (stereographic projection). With d = 1 + |t|^2 / 4, q = +-r / d (2 - d, t). The number of
-/// r are the two lowest bits of t1 and of t2, which are thereby off by at most 2 ulp, and the
-/// lowest of t3 is the sign. Number 0 is r = 1.
+/// Quaternions +-r u with |u| = 1 and Re u >= 0, where r is one of 16 nonnegative reals: the point
+/// t = 2 Im u / (1 + Re u) in which the line from -1 through u meets the plane of real part 1
+/// (stereographic projection). With d = 1 + |t|^2 / 4, q = +-r / d (2 - d, t). The number of r is
+/// in the two lowest bits of t1 and of t2, which are thereby off by at most 2 ulp, and the sign is
+/// the lowest bit of t3. Number 0 is r = 1.
 struct unit_code {
   static constexpr int most_values = 16;
-  /// Bits that each of t gives.
+  /// Bits that component k of t gives up.
   HEDDLE_HD static constexpr int bits_of(int k) { return k < 2 ? 2 : 1; }
 
-  /// From t, d and +-r / d.
+  /// Computes q from t, d and +-r / d.
   template <class S>
   HEDDLE_INLINE static void restore(const S* t, S d, S factor, S* q) {
     q[0] = (2 - d) * factor;
@@ -260,7 +260,7 @@ struct unit_code {
   }
   HEDDLE_INLINE static float number_of_bits(unsigned bits) { return float_of_bits(bits); }
 
-  /// The lowest bits of `value`, and what it is without.
+  /// The lowest bits of `value`, and its remainder without them.
   template <int count, class S>
   HEDDLE_INLINE static int split(S value, S& without) {
     auto bits = bits_of_number(value);
@@ -268,7 +268,7 @@ struct unit_code {
     without = number_of_bits(bits & ~mask);
     return static_cast<int>(bits & mask);
   }
-  /// `value`, or where `is_negative` is 1 what is opposite.
+  /// `value`, or its opposite if `is_negative` is 1.
   template <class S>
   HEDDLE_INLINE static S with_sign(S value, int is_negative) {
     auto bits = bits_of_number(value);
@@ -324,22 +324,22 @@ inline constexpr bool is_encoded = false;
 template <class Code, class A>
 inline constexpr bool is_encoded<encoded<Code, A>> = true;
 
-/// Whether a table lies behind the entries that decodes them.
+/// True if the entries are followed by a table that decodes them.
 template <class E>
 inline constexpr bool has_table = requires { E::table_bytes; };
-/// Whether that is a few numbers.
+/// True if that table is a few numbers.
 template <class E>
 inline constexpr bool has_small_table = false;
 template <class A>
 inline constexpr bool has_small_table<encoded<unit_code, A>> = true;
-/// Whether a word does by which sums are multiplied.
+/// True if the entries are followed by a word by which sums are multiplied.
 template <class E>
 inline constexpr bool has_scale = is_encoded<E> && !has_table<E>;
 
-/// Tables begin on so many bytes.
+/// Tables begin at multiples of this many bytes.
 inline constexpr Offset table_alignment = 16;
 
-/// Where the table lies of E that has one.
+/// Where the table lies, for an E that has one.
 template <class E>
 HEDDLE_INLINE const stored_scalar_t<E>* table_behind(const stored_scalar_t<E>* values,
                                                      Offset slots) {
@@ -347,7 +347,7 @@ HEDDLE_INLINE const stored_scalar_t<E>* table_behind(const stored_scalar_t<E>* v
   return values + bytes / table_alignment * (table_alignment / Offset(sizeof(*values)));
 }
 
-/// The entry as numbers to compute with; `table` for those that have one.
+/// The entry as numbers to compute with; `table` is for entries that have one.
 template <class E>
 HEDDLE_INLINE arithmetic_t<E> load_by(const E& entry, const stored_scalar_t<E>* table) {
   if constexpr (has_table<E>) {
@@ -372,7 +372,7 @@ struct DecodedValues {
 /// s of a matrix with an entry that is not finite.
 inline constexpr int scale_of_no_number = 32767;
 
-/// 2^s of the word behind the last slot, in the scalar in which rows are summed.
+/// 2^s from the word after the last slot, in the scalar in which rows are summed.
 template <class S>
 HEDDLE_INLINE S scale_of_word(CodeWord word) {
   const int s = static_cast<short>(word);
@@ -384,7 +384,8 @@ HEDDLE_INLINE S scale_of_word(CodeWord word) {
   }
 }
 
-/// The sum of a row of an encoded matrix, in the matrix's own scale; of any other as it is.
+/// Multiplies the sum of a row of an encoded matrix by the matrix's scale; leaves any other
+/// unchanged.
 template <class E, class V>
 HEDDLE_INLINE void scale_sum(V& sum, const stored_scalar_t<E>* values, Offset slots) {
   if constexpr (has_scale<E>) {

@@ -1,4 +1,5 @@
-// What an entry of a sparse matrix has to state; every other header of this folder is an example.
+// The members that an entry of a sparse matrix states; every other header of this folder is an
+// example.
 //
 // A matrix entry `a` acts from the left on a vector entry `x`: y += a * x. The order matters, since
 // quaternions and blocks do not commute. See docs/inside/adding-an-entry.md.
@@ -57,7 +58,7 @@ struct row_sum_of;  // row_product.hpp
 template <class E>
 using arithmetic_t = typename detail::arithmetic_of<E>::type;
 
-/// What the entry acts on (a component group of x), and what it yields (one of y).
+/// The type that the entry acts on (a component group of x), and the one it yields (one of y).
 template <class E>
 using vector_entry_t = typename arithmetic_t<E>::vector_entry;
 template <class E>

@@ -1,4 +1,4 @@
-// Where an assembly asks kernels of a user's for more than an element's numbers.
+// The place of an entry, for a user's assembly kernel that needs more than an element's numbers.
 #pragma once
 
 #include "heddle/entries/slots.hpp"
@@ -6,8 +6,8 @@
 
 namespace heddle {
 
-/// Where an entry is that has been summed: its row and column as the matrix's bases number them,
-/// and its slot.
+/// The place of an entry that has been summed: its row and column as the matrix's bases number
+/// them, and its slot.
 struct HEDDLE_EXPORT EntryPlace {
   Offset slot;
   Index row;

@@ -1,6 +1,6 @@
-// Two or four sums that grow together: the host's vector registers, said outright, because a
+// Two or four sums that grow together: the host's vector registers, stated explicitly, because a
 // compiler finds them by itself in one loop and not in the next. 16 bytes are native to every
-// x86-64 and AArch64; where fused instructions are at hand each line below is one.
+// x86-64 and AArch64; if fused instructions are available, each line below is one.
 #pragma once
 
 #include "heddle/entries/annotations.hpp"

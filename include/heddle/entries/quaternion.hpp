@@ -45,7 +45,7 @@ struct HEDDLE_EXPORT quaternion {
   }
   /// The products of a row before they are put together: the sum of a_i b_k for each pair of
   /// components. An entry then adds four lanes to each of four sums that wait neither for a shuffle
-  /// nor for one another, where `multiply_add` above is one chain through all four.
+  /// nor for one another, whereas `multiply_add` above is one chain through all four.
   struct row_sum {
     Lanes<S, 4> outer[4];
   };

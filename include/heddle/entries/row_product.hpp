@@ -6,7 +6,7 @@
 
 namespace heddle {
 
-/// What a backend does ahead of each entry; a CPU prefetches, a GPU thread has nothing to do.
+/// A backend's work ahead of each entry: a CPU prefetches, a GPU thread has nothing to do.
 struct NothingAhead {
   HEDDLE_INLINE void operator()(Offset) const {}
 };
@@ -39,11 +39,11 @@ struct row_sum_of<A> {
 
 }  // namespace detail
 
-/// What a row of E is summed in; `result_of` makes the result of it.
+/// The type in which a row of E is summed; `result_of` turns it into the result.
 template <class E>
 using row_sum_t = typename detail::row_sum_of<arithmetic_t<E>>::type;
 
-/// sum += a * x(column), of the entry on a slot.
+/// sum += a * x(column), for the entry on a slot.
 template <class Sum, class Values, class Vector, class Ahead>
 HEDDLE_INLINE void add_entry(Sum& sum, const Values& values, const Index* columns, const Vector& x,
                              Offset step, int lane, const Ahead& ahead) {
@@ -58,7 +58,7 @@ HEDDLE_INLINE result_entry_t<E> row_product(const Values& values, const Index* c
                                             int count, const Ahead& ahead = {}) {
   row_sum_t<E> sum{};
   if constexpr (arithmetic_t<E>::components <= 2) {
-    // A turn of the loop takes as many instructions as a real number.
+    // An iteration's overhead takes as many instructions as a real number.
     HEDDLE_TWO_TURNS_ON_CPU
     for (int j = 0; j < count; ++j, step += C) {
       add_entry(sum, values, columns, x, step, lane, ahead);

@@ -18,13 +18,13 @@ using Index = int;         // rows and columns of one local matrix
 using Offset = long long;  // slots and scalars
 
 /// Where scalar k of a block of `rows` x `columns` elements of `size` scalars lies once it is
-/// stored by columns instead of by rows. With rows and columns exchanged, the way back.
+/// stored by columns instead of by rows. With rows and columns exchanged, the inverse.
 HEDDLE_INLINE constexpr int transposed_component(int k, int rows, int columns, int size) {
   const int element = k / size;
   return (element % columns * rows + element / columns) * size + k % size;
 }
 
-/// Entries as they are: one after the other, all components together.
+/// Entries as they are: one after another, all components together.
 template <class E>
 struct PackedValues {
   const stored_scalar_t<E>* data;
@@ -33,7 +33,7 @@ struct PackedValues {
     const stored_scalar_t<E>* from = data + (step + lane) * E::components;
     E entry;
 #if !defined(__CUDACC__)
-    // Words that are copied one by one are not yet where four of them are read at once.
+    // Words that are copied one by one have not arrived yet when four of them are read at once.
     if constexpr (sizeof(stored_scalar_t<E>) == 2) {
       __builtin_memcpy(entry.component, from, sizeof entry.component);
       return entry;
@@ -50,7 +50,7 @@ struct SlotRule {
   int piece;       // P
   Index C;
   bool planes;   // SoA
-  Offset slots;  // of a plane
+  Offset slots;  // in a plane
 
   HEDDLE_INLINE Offset step_scale() const { return planes ? 1 : components; }
   HEDDLE_INLINE int lane_scale(int k) const {
@@ -107,7 +107,7 @@ struct PackedVector {
   }
 };
 
-/// The same with any strides (in scalars) from row to row and from component to component.
+/// Same with any strides (in scalars) from row to row and from component to component.
 template <class V, class M = typename V::scalar>
 struct StridedVector {
   const M* data;

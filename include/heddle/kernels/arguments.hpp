@@ -1,4 +1,4 @@
-// What kernels are given: plain structs that the host fills in. Includes nothing but slots.hpp.
+// Kernel arguments: plain structs that the host fills in. Includes only slots.hpp.
 #pragma once
 
 #include "heddle/entries/slots.hpp"
@@ -20,19 +20,19 @@ struct Matrix {
   Index rows;
   Index slices;
   Index lanes;                         // C
-  const unsigned short* short_column;  // null, as `column_base`, where columns take 32 bits
-  const Index* column_base;            // of each slice: negative where its columns take 32 bits
+  const unsigned short* short_column;  // null, like `column_base`, where columns take 32 bits
+  const Index* column_base;            // base of each slice; negative for 32-bit columns
 };
 
 /// Threads whose sums make one partial sum.
 inline constexpr int threads_of_group = 256;
 
-/// Threads of a group whose sum a block of `block` threads leaves: as many as divide both, so that
-/// no block has to know of another's.
+/// Threads of a group whose sum a block of `block` threads leaves: the greatest common divisor of
+/// both sizes, so that no block needs to know about another.
 HEDDLE_HD constexpr int threads_of_part(int block) {
   return block % threads_of_group == 0 ? threads_of_group : block & -block;
 }
-/// Partial sums that such a block leaves, and how many make that of a group.
+/// Number of partial sums that such a block leaves, and of those that make a group's sum.
 HEDDLE_HD constexpr int partials_of_block(int block) { return block / threads_of_part(block); }
 HEDDLE_HD constexpr int parts_of_group(int block) {
   return threads_of_group / threads_of_part(block);
@@ -45,17 +45,17 @@ struct SumSpace {
   unsigned* finished;
 };
 
-/// Partial sums that a launch left, of N numbers each, for kernels behind it.
+/// Partial sums that a launch left, of N numbers each, for later kernels.
 struct PartialSums {
   const double* partials;
   unsigned count;
-  int parts;  // that make the sum of one group: 1, 2 or 4
+  int parts;  // partial sums that make the sum of one group: 1, 2 or 4
 };
-/// Numbers that every block of a kernel adds for itself: it reads so many in less than the time of
-/// a kernel of its own, 2 to 3 microseconds.
+/// Maximum number of values that every block of a kernel adds for itself: reading them takes less
+/// time than a separate kernel, 2 to 3 microseconds.
 inline constexpr unsigned most_for_every_block = 4096;
 
-/// What is done to the sum of a row, before it is stored as y.
+/// The operation on the sum of a row before it is stored as y.
 enum Epilogue {
   store_scaled,         // y = alpha A x + beta y
   store_and_dot,        // y = A x, Re <with, y>
@@ -74,16 +74,16 @@ HEDDLE_HD constexpr int sums_of(int epilogue, int ring) {
 
 struct LoopState;
 
-/// Of one of the products that a kernel makes side by side in a solver's loop.
+/// Operands of one of the products that a kernel computes side by side in a solver's loop.
 struct ProductOperands {
   const void* x;
   void* y;
-  const void* with;  // of the epilogue
+  const void* with;  // operand of the epilogue
   double* partials;
   LoopState* state;
 };
 inline constexpr int most_operands = 8;
-/// Threads of a block of that kernel, and lanes of the matrix that they share.
+/// Threads per block of that kernel, and lanes of the matrix that they share.
 inline constexpr int threads_of_fields = 256;
 inline constexpr int lanes_of_fields = 64;
 
@@ -95,18 +95,18 @@ struct ProductArguments {
   Offset x_component_stride;
   M* y;
   const M* with;
-  Offset y_component_stride;  // of y and `with`
+  Offset y_component_stride;  // stride of y and `with`
   T alpha, beta;
   SumSpace sums;
   double* results;   // where the sums go
-  LoopState* state;  // of a solver's loop, where the kernel belongs to one
-  unsigned* ticket;  // two of a dynamic schedule; zero between launches
-  unsigned blocks;   // that the lanes make, whatever the grid
-  unsigned kept;     // percent of the matrix that are to stay in L2
+  LoopState* state;  // state of a solver's loop, if the kernel belongs to one
+  unsigned* ticket;  // two tickets of a dynamic schedule; zero between launches
+  unsigned blocks;   // blocks that the lanes make, whatever the grid
+  unsigned kept;     // percentage of the matrix to keep in L2
   int chunk;         // blocks' worth of lanes taken at a time when dynamic
 };
 
-/// The same for several fields; `all` has no x, y, with, partials and state then.
+/// Same for several fields; `all` then has no x, y, with, partials or state.
 template <class S, class M, class T>
 struct ProductsArguments {
   ProductArguments<S, M, T> all;

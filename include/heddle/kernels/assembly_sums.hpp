@@ -1,10 +1,10 @@
-// The sums of an assembly, one text for the threads of a CPU and those of a GPU, whose kernel may
+// The sums of an assembly, one source for the threads of a CPU and those of a GPU, whose kernel may
 // be compiled at run time.
 //
-// On a GPU they lie in shared memory where that has room. A thread for each sum leaves the threads
-// of a warp waiting for the diagonal's, which have the most terms, and reads each number of an
-// element by itself. In tiles a block computes or reads all terms of some rows side by side, the
-// numbers of an element's corner together, and sums them afterwards, in the same order.
+// On a GPU the terms lie in shared memory where it has room. One thread per sum would leave the
+// threads of a warp waiting for the diagonal's, which have the most terms, and would read each
+// number of an element separately. In tiles, a block computes or reads all terms of some rows side
+// by side, the numbers of an element's corner together, and then sums them in the same order.
 #pragma once
 
 #include "heddle/entries/entry_place.hpp"
@@ -15,7 +15,7 @@ namespace heddle {
 
 /// Numbers a corner a of element e, or a pair (a, b) of its corners, in 32 bits.
 struct HEDDLE_EXPORT CornerCode {
-  int bits = 0;  // that hold a corner's number within its element
+  int bits = 0;  // bits of a corner's number within its element
 
   HEDDLE_INLINE Offset element_of_corner(unsigned corner) const { return corner >> bits; }
   HEDDLE_INLINE Offset element_of_term(unsigned term) const { return term >> bits >> bits; }
@@ -44,27 +44,28 @@ HEDDLE_INLINE T sum_of_two(const T& a, const T& b) {
 /// one after the other: a piece is a corner a of an element e, with the terms (e, a, 0), (e, a, 1)
 /// and so on. All elements have `corners` corners.
 struct HEDDLE_EXPORT AssemblyTiles {
-  static constexpr int threads = 128;  // of a block
+  static constexpr int threads = 128;  // per block
   static constexpr unsigned usual_terms = 1024, most_terms = 3072;
   static constexpr unsigned most_bytes_of_term = 16;
 
-  unsigned count = 0;       // 0: a row is too long, elements differ, or nobody asked for tiles
-  unsigned terms = 0;       // the most of a tile
-  unsigned corners = 0;     // of an element
-  unsigned reciprocal = 0;  // `reciprocal_of` them
+  unsigned count = 0;       // 0: a row is too long, elements differ, or tiles were not requested
+  unsigned terms = 0;       // most terms of a tile
+  unsigned corners = 0;     // corners per element
+  unsigned reciprocal = 0;  // `reciprocal_of(corners)`
   CornerCode code = {};
   const unsigned* first_piece = nullptr;  // count + 1
   const unsigned* first_entry = nullptr;  // count + 1
   const unsigned* piece = nullptr;        // codes of corners
-  const unsigned short* place = nullptr;  // of each term in the tile, those of an entry together
-  const unsigned* slot = nullptr;         // of each entry, increasing within a tile
-  const unsigned short* end = nullptr;    // behind each entry's last place
+  const unsigned short* place = nullptr;  // each term's place in the tile, an entry's terms
+                                          // together
+  const unsigned* slot = nullptr;         // slot of each entry, increasing within a tile
+  const unsigned short* end = nullptr;    // one past each entry's last place
 
-  /// A term of the tile whose first piece is that.
+  /// Term i of the tile whose first piece is `first_piece`.
   struct Term {
     unsigned first_piece, i;
   };
-  /// Its number among those of all tiles.
+  /// The term's number among those of all tiles.
   HEDDLE_INLINE unsigned number(const Term& term) const {
     return term.first_piece * corners + term.i;
   }
@@ -76,7 +77,7 @@ struct HEDDLE_EXPORT AssemblyTiles {
   static constexpr unsigned reciprocal_of(unsigned corners) { return (1U << 31) / corners + 1; }
 };
 
-/// Whether a block has room for a tile's terms of that type.
+/// True if a block has room for a tile's terms of type `Sum`.
 template <class Sum>
 inline constexpr bool fits_in_tiles =
     __is_trivially_copyable(Sum) && sizeof(Sum) <= AssemblyTiles::most_bytes_of_term;
@@ -88,12 +89,12 @@ struct alignas(2 * sizeof(S)) TwoTerms {
 };
 
 /// The work of one thread of the block that sums a tile: all `fill`, then all `add`. `Sums` has a
-/// `Sum`, `term(tiles, term)` and `store(slot, sum)`; perhaps also `two_terms` of an even i,
-/// called where its `in_twos` is true.
+/// `Sum`, `term(tiles, term)` and `store(slot, sum)`, and optionally `two_terms` for an even i,
+/// called if `in_twos` is true.
 template <class Sums>
 struct TileSums {
   using Sum = typename Sums::Sum;
-  /// Where the terms of an entry are.
+  /// The slot of an entry and the range of its terms.
   struct Entry {
     unsigned slot, begin, end;
   };
@@ -132,7 +133,8 @@ struct TileSums {
     const unsigned at = tiles.first_entry[tile] + i;
     return {tiles.slot[at], i == 0 ? 0U : tiles.end[at - 1], tiles.end[at]};
   }
-  /// `own`: entry `thread` of the tile, asked for before `fill`, whose loads it need not await.
+  /// `own`: entry `thread` of the tile, requested before `fill` so as not to wait for the loads
+  /// there.
   HEDDLE_INLINE void add(unsigned tile, unsigned thread, Entry own, const Sum* shared) const {
     for (unsigned i = thread; i < entries(tile); own = entry(tile, i)) {
       Sum sum{};
@@ -144,7 +146,7 @@ struct TileSums {
 };
 
 #ifdef __CUDACC__
-/// The block's tile.
+/// Sums the block's tile.
 template <class Sums>
 __device__ __forceinline__ void sum_tile(const TileSums<Sums>& work) {
   extern __shared__ double2 shared_terms[];
@@ -161,8 +163,8 @@ struct HEDDLE_EXPORT AssemblyLists {
   CornerCode code;
   const unsigned* first_term;  // slots + 1; a slot of padding has no terms
   const unsigned* term;
-  const Index* row;              // of each slot, in the row basis
-  const Index* column;           // in the column basis
+  const Index* row;              // row of each slot, in the row basis
+  const Index* column;           // column of each slot, in the column basis
   const unsigned* first_corner;  // rows + 1, in the row basis
   const unsigned* corner;
   AssemblyTiles tiles;
@@ -179,14 +181,14 @@ struct ValueOf<T&> : ValueOf<T> {};
 template <class T>
 struct ValueOf<T&&> : ValueOf<T> {};
 
-/// Whether a kernel has its entries by their codes, `at(term)`, as element values do.
+/// True if a kernel finds its entries by their codes, `at(term)`, as element values do.
 template <class Kernel>
 inline constexpr bool takes_codes = false;
 
 template <class T>
 const T& any_object();  // only in types
 
-/// What a kernel returns for a pair of corners, and for a corner.
+/// The types that a kernel returns for a pair of corners and for a corner.
 template <class Kernel>
 struct TermOf {
   using type = typename ValueOf<decltype(any_object<Kernel>().entry(0, 0, 0))>::type;
@@ -232,7 +234,7 @@ struct AssembleEntries {
       write(slot, sum);
     }
   }
-  /// As `EntryWriter`, which run-time compilers do not know.
+  /// Same as `EntryWriter`, which run-time compilers do not see.
   HEDDLE_INLINE void write(Offset slot, const E& entry) const {
     const Offset lane = slot % C;
     for (int k = 0; k < E::components; ++k) {

@@ -1,15 +1,15 @@
-// A vector made orthogonal to a basis V, and a solution formed of it (methods::Orthogonalize and
-// FormSolution). The second round of Gram-Schmidt waits for the next vector (Bielich, Langou,
+// Orthogonalizes a vector against a basis V, and forms a solution from V (methods::Orthogonalize
+// and FormSolution). The second round of Gram-Schmidt waits for the next vector (Bielich, Langou,
 // Thomas, Swirydowicz, Yamazaki and Boman 2022, "Low-synch Gram-Schmidt with delayed
-// reorthogonalization"), so that two kernels do, each of which reads V once. Before a basis of c
-// vectors lie u, which one round has made orthogonal to V and which is not normalised, and its
-// image w:
+// reorthogonalization"), so that two kernels suffice, each of which reads V once. With a basis of c
+// vectors there are u, which one round has made orthogonal to V and which is not normalised, and
+// its image w:
 //   products   s = V* u, |u|^2, r = V* w, <u, w>
 //   append     gamma^2 = |u|^2 - |s|^2, V_c = (u - V s) / gamma, t = <V_c, w>,
 //              u = (w - V r - V_c t) / gamma
-// That makes column c - 1 of the Hessenberg matrix H complete, as h + s over gamma, and column c is
-// ((r, t) - H s) / gamma until the next s: with A u = w, A V_c = (w - A V s) / gamma and A V is V
-// H. The Z of a flexible method, A Z = V H, turns likewise: Z_c = (z - Z s) / gamma, z = M^-1 u.
+// That completes column c - 1 of the Hessenberg matrix H, as (h + s, gamma). Column c is ((r, t) -
+// H s) / gamma until the next s: with A u = w, A V_c = (w - A V s) / gamma, and A V is V H. The Z
+// of a flexible method, A Z = V H, changes likewise: Z_c = (z - Z s) / gamma, z = M^-1 u.
 #pragma once
 
 #include "heddle/kernels/basis_block.cuh"
@@ -26,14 +26,14 @@ __device__ __forceinline__ void basis_products(const BasisArguments& a) {
   BasisBlock<M, S, V, Chunk>(a, blockIdx.x, static_cast<int>(side.vectors)).leave_products();
 }
 
-/// What becomes of u and w, beside s and r.
+/// The coefficients that change u and w, besides s and r.
 template <Ring R>
 struct Turn {
-  double gamma, inverse;  // 0 where nothing but rounding is left of u
+  double gamma, inverse;  // 0 if only rounding is left of u
   Coefficient<R, double> t;
 };
 
-/// In every thread. `size_of_column`: |h|^2 of the column that u was left of.
+/// Valid in every thread. `size_of_column`: |h|^2 of the column whose remainder is u.
 template <Ring R, class V>
 __device__ __forceinline__ Turn<R> turn_of(const double* numbers, int count,
                                            double size_of_column) {
@@ -49,7 +49,7 @@ __device__ __forceinline__ Turn<R> turn_of(const double* numbers, int count,
     add_over_lanes(sums);
     if (threadIdx.x == 0) {
       constexpr double rounding = sizeof(V) == 4 ? 0x1p-21 : 0x1p-50;
-      // By Pythagoras: s is rounding beside u, unless u is rounding itself.
+      // By Pythagoras: s is only rounding compared with u, unless u is rounding itself.
       const double left = number[2 * count].real() - sums[0];
       turn.gamma = left > rounding * rounding * size_of_column ? ::sqrt(left) : left - left;
       turn.inverse = turn.gamma > 0 ? 1 / turn.gamma : 0.0;
@@ -62,12 +62,13 @@ __device__ __forceinline__ Turn<R> turn_of(const double* numbers, int count,
   return turn;
 }
 
-/// The numbers that decisions keep, where those find them in shared memory.
+/// Copies the numbers that decisions keep, if decisions read them in shared memory.
 __device__ __forceinline__ void copy_kept(const BasisArguments& a, double* to, const double* from) {
   for (int k = threadIdx.x; k < a.staged; k += threads_of_basis) to[k] = from[k];
 }
 
-/// By thread 0 of one block: `decide(basis)`. `staged`: what was copied, and waited for.
+/// Calls `decide(basis)` in thread 0 of one block. `staged`: the copied numbers, already waited
+/// for.
 template <class M, class Decide>
 __device__ __forceinline__ void decide_on_basis(const BasisArguments& a, double* staged, int count,
                                                 double norm, const Decide& decide) {
@@ -85,8 +86,8 @@ __device__ __forceinline__ void decide_on_basis(const BasisArguments& a, double*
   copy_kept(a, a.kept, staged);
 }
 
-/// By the block that decides: column count - 1 of H, which is complete now, and what is known of
-/// the one behind it, |h|^2 of which is the result in thread 0.
+/// Called by the block that decides: writes column count - 1 of H, which is now complete, and the
+/// known part of the next one. Returns |h|^2 of the latter in thread 0.
 template <class M, class Block>
 __device__ __forceinline__ double add_column(const BasisArguments& a, const Block& block,
                                              const Turn<M::ring>& turn) {
@@ -133,8 +134,8 @@ __device__ __forceinline__ double add_column(const BasisArguments& a, const Bloc
   return sum[0];
 }
 
-/// V_count and the next u, from V, u and w; block 0 completes a column of H and takes the decision
-/// meanwhile. There is none before the first column.
+/// Forms V_count and the next u from V, u and w. Meanwhile block 0 completes a column of H and
+/// takes the decision; there is none before the first column.
 template <class M, int i, class S, class V, class Chunk>
 __device__ __forceinline__ void basis_append(const BasisArguments& a) {
   using Decision = typename methods::step_at<typename M::Iteration, i>::decision;
@@ -225,7 +226,7 @@ __device__ __forceinline__ void basis_start(const BasisArguments& a) {
   });
 }
 
-/// The coefficients of the solution, by one block.
+/// Computes the coefficients of the solution, in one block.
 template <class M>
 __device__ __forceinline__ void basis_solution(const BasisArguments& a) {
   follow_kernel_before();
@@ -239,7 +240,7 @@ __device__ __forceinline__ void basis_solution(const BasisArguments& a) {
   });
 }
 
-/// out = V y, or out += V y where `adds`; Z for V of a flexible method.
+/// out = V y, or out += V y if `adds`, with Z in place of V for a flexible method.
 template <class M, class S, class V, class Chunk, bool adds>
 __device__ __forceinline__ void basis_combination(const BasisArguments& a) {
   follow_kernel_before();

@@ -8,7 +8,7 @@
 
 namespace heddle::device {
 
-/// V: what the vectors of the basis are stored in; those beside it are S.
+/// V: scalar type of the stored vectors of the basis; other vectors use S.
 template <class M, class S, class V, class Chunk>
 class BasisBlock {
  public:
@@ -18,7 +18,7 @@ class BasisBlock {
   static constexpr int warps = threads_of_basis / 32;
   static constexpr int vectors_of_warp = vectors_of_basis_warp(size);
 
-  /// Block number `block` of those that share the rows, before a basis of `count` vectors.
+  /// Block number `block` of those that share the rows, for a basis of `count` vectors.
   __device__ BasisBlock(const BasisArguments& a, int block, int count)
       : a_(a), block_(block), count_(count), first_(Offset(block) * a.chunks_of_block) {
     extern __shared__ __align__(32) double shared[];
@@ -42,7 +42,7 @@ class BasisBlock {
     for (int i = threadIdx.x; i < chunks_; i += threads_of_basis) body(chunk_at(i));
   }
 
-  /// The same from the last chunk on: what a kernel before has read last is in L2.
+  /// Same, from the last chunk backwards: data that an earlier kernel read last is in L2.
   template <class Body>
   __device__ void for_each_chunk_backwards(const Body& body) const {
     const int last_round = (chunks_ - 1) / threads_of_basis * threads_of_basis;
@@ -51,8 +51,8 @@ class BasisBlock {
     }
   }
 
-  /// values_j += V numbers_j, times `sign`, where `apart` numbers lie side by side; `behind` the
-  /// first vector: 0 for V, `most` for Z.
+  /// values_j += V numbers_j, times `sign`, where `apart` numbers lie side by side. `behind`: the
+  /// first vector, 0 for V, `most` for Z.
   template <int apart, int fields>
   __device__ void add_combination(int behind, const Chunk& of_field, S sign,
                                   Values (&values)[fields]) const {
@@ -79,11 +79,11 @@ class BasisBlock {
     }
   }
 
-  /// Leaves the sums V* u, V* w of each vector and, behind those, |u|^2 and <u, w>.
+  /// Leaves the sums V* u, V* w of each vector and, after those, |u|^2 and <u, w>.
   __device__ void leave_products() {
     constexpr int numbers = vectors_of_warp * numbers_of_vector;
     const int groups = count_ / vectors_of_warp + 1;
-    // All warps share out the rows where vectors are few.
+    // Where vectors are few, all warps share the rows.
     const int warps_of_group = groups < warps ? warps / groups : 1;
     for (int item = warp(); item < groups * warps_of_group; item += warps) {
       double sums[numbers] = {};
@@ -102,7 +102,7 @@ class BasisBlock {
       a_.sums[k * a_.of_product + block_ * a_.of_block] = sum;
     }
   }
-  /// Those of all blocks, as the numbers of each.
+  /// Adds the sums of all blocks, as the numbers of each block.
   __device__ void add_products_of_blocks() {
     for (int k = warp(); k < (count_ + 1) * numbers_of_vector; k += warps) {
       double sum[1] = {};
@@ -123,8 +123,8 @@ class BasisBlock {
     const auto plane = a_.walk.planes == 1 ? 0u : unsigned(at / a_.chunks_of_plane);
     return Chunk(a_.walk, plane, at - plane * a_.chunks_of_plane);
   }
-  /// The chunk of a vector of the basis: behind the last element lie zeros, so that no load has to
-  /// ask, and many are on their way at once.
+  /// The chunk of a vector of the basis: zeros follow the last element, so that loads need no
+  /// check, and many are in flight at once.
   __device__ static Chunk whole(Chunk chunk) {
     if constexpr (requires { chunk.count = 1; }) chunk.count = Chunk::elements;
     return chunk;
@@ -156,7 +156,7 @@ class BasisBlock {
 
   const BasisArguments& a_;
   int block_, count_;
-  Offset first_;  // of its chunks
+  Offset first_;  // first of its chunks
   int chunks_;
   double *numbers_, *sums_;
 };

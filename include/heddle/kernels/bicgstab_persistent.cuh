@@ -1,13 +1,14 @@
 // BiCGStab, preconditioned from the right, as one kernel. Each product gathers vectors that were
-// told before the numbers that combine them were known, so that an iteration meets three times:
+// told (published) before the coefficients that combine them were known, so an iteration has three
+// meetings:
 //   1  v = A p_hat             <r^, v>, <r^, r>, |r|^2; v_hat is told with these sums
 //      sigma, rho, alpha, and whether to stop
 //   2  t = A (r_hat - v_hat alpha)   <t, s>, |t|^2, |s|^2, <r^, s>, <r^, t>, where s = r - v alpha
 //      omega, beta, whether half a step is enough
 //   3  x += p_hat alpha + s_hat omega, r = s - t omega, p = r + (p - v omega) beta
 //      r_hat and p_hat are told
-// where y_hat is M^-1 y, and s lies where r did. beta takes <r^, r> from the sums of 2, which lose
-// the digits that |r| has less than |s|; alpha and the stopping test take sums over r itself.
+// where y_hat is M^-1 y, and s overwrites r. beta takes <r^, r> from the sums of 2, which lose as
+// many digits as |r| has fewer than |s|; alpha and the stopping test take sums over r itself.
 #pragma once
 
 #include "heddle/kernels/persistent.cuh"
@@ -16,7 +17,7 @@
 namespace heddle::device {
 
 /// The packets of blocks `first` to `first` + 32 `Looks` - 1, added in a fixed order by one warp;
-/// every lane gets the sum. A lane looks at all of its own together: a look takes longer than all
+/// every lane gets the sum. A lane polls all of its packets together: a look takes longer than all
 /// the arithmetic.
 template <int Looks>
 __device__ __forceinline__ double receive_sum(const Packet* packets, unsigned first,
@@ -40,20 +41,20 @@ __device__ __forceinline__ double receive_sum(const Packet* packets, unsigned fi
   return sum[0];
 }
 
-/// Sums over all blocks, in a fixed order, for the first warp to read: warps call `sum(v)`, all
-/// lanes together, for the block's own. With `Told`, what blocks wrote before is visible to all
-/// after.
+/// Sums over all blocks, in a fixed order, for the first warp to read. Warps call `sum(v)`, all
+/// lanes together, for the block's own sum. With `Told`, everything that blocks wrote before is
+/// visible to all afterwards.
 template <int N, int Block, bool Told, class Sum>
 __device__ __forceinline__ const double* exchange_sums(Packet* packets, unsigned long long* flags,
                                                        unsigned long long round, const Sum& sum) {
   constexpr int warps = Block / 32;
-  constexpr int looks = Block > 512 ? 4 : 8;  // as registers allow
+  constexpr int looks = Block > 512 ? 4 : 8;  // limited by registers
   constexpr int parts = most_blocks / (32 * looks);
   __shared__ double of_part[N * parts];
   __shared__ double total[N];
   const int warp = threadIdx.x / 32;
   const bool leads = threadIdx.x % 32 == 0;
-  // The last threads of a block deal with flags: its first warps are busy with sums.
+  // The last threads of a block handle flags: its first warps are busy with sums.
   const unsigned from_last = Block - 1 - threadIdx.x;
   __syncthreads();
   if (Told && from_last == 0) announce(flags + blockIdx.x, round);
@@ -83,7 +84,8 @@ __device__ __forceinline__ const double* exchange_sums(Packet* packets, unsigned
   return total;
 }
 
-/// What one thread of each block makes of the sums, for all of it; the same in every block.
+/// Coefficients that one thread of each block computes from the sums for the whole block; the same
+/// in every block.
 template <int R>
 struct BiCGStabCoefficients {
   using Number = RingNumber<R, double>;
@@ -95,11 +97,11 @@ struct BiCGStabCoefficients {
   int end;  // a LoopEnd
 };
 
-/// Block 0 tells the host.
+/// Block 0 reports to the host.
 __device__ __forceinline__ void record(LoopState& state, int iteration, double squared_norm) {
   if (blockIdx.x != 0) return;
   state.history[iteration - 1] = squared_norm;
-  // Writes to the host's memory are waited for by the next barrier.
+  // The next barrier waits for writes to the host's memory.
   constexpr int between = 64;
   if (iteration % between == 0) {
     state.watch->squared_norm = squared_norm;
@@ -112,8 +114,8 @@ __device__ __forceinline__ void conclude(LoopState& state, int end, int iteratio
   state.end = end;
 }
 
-/// `total` = <r^, v>, <r^, r>, |r|^2 after `iteration` iterations, and what the host or the clock
-/// asks for.
+/// `total` = <r^, v>, <r^, r>, |r|^2 after `iteration` iterations, and the end that the host or the
+/// clock requests.
 template <int R>
 __device__ __forceinline__ void take_first_sums(BiCGStabCoefficients<R>& c, const double* total,
                                                 LoopState& state, const LoopLimits& limits,
@@ -133,8 +135,8 @@ __device__ __forceinline__ void take_first_sums(BiCGStabCoefficients<R>& c, cons
   c.alpha = product_of(c.inverse_sigma, rho);
 }
 
-/// `total` = <t, s>, |t|^2, |s|^2, <r^, s>, <r^, t>, in iteration `iteration` counted from 1. Where
-/// s is small enough the second half would divide 0 by 0: identity, diagonal systems.
+/// `total` = <t, s>, |t|^2, |s|^2, <r^, s>, <r^, t>, in iteration `iteration` counted from 1. If s
+/// is small enough, the second half would divide 0 by 0: identity, diagonal systems.
 template <class M, int R>
 __device__ __forceinline__ void take_second_sums(BiCGStabCoefficients<R>& c, const double* total,
                                                  LoopState& state, const LoopLimits& limits,
@@ -146,7 +148,7 @@ __device__ __forceinline__ void take_second_sums(BiCGStabCoefficients<R>& c, con
 #pragma unroll
   for (int k = 0; k < W; ++k) omega.component[k] = total[k] / t_t;
   if (squared_s <= limits.target || !is_usable(omega)) {
-    // All blocks know that it is over; why, block 0 alone.
+    // All blocks know that the run is over; only block 0 knows why.
     int end = methods::judged(limits, squared_s, iteration);
     if (end == loop_runs && blockIdx.x == 0) end = requested_end(state, limits.deadline, iteration);
     if (end == loop_runs) end = loop_orthogonal;
@@ -170,7 +172,7 @@ __device__ __forceinline__ void bicgstab(const PersistentArgumentsOf<Plan>& a) {
   using M = typename Plan::scalar;
   using V = vector_entry_t<typename Plan::entry>;
   constexpr int K = V::components;
-  constexpr int R = Plan::ring;  // of the recurrence
+  constexpr int R = Plan::ring;  // ring of the recurrence
   constexpr int Block = Plan::persistent_block;
   using Number = RingNumber<R, M>;
   extern __shared__ __align__(128) unsigned char shared[];
@@ -186,9 +188,9 @@ __device__ __forceinline__ void bicgstab(const PersistentArgumentsOf<Plan>& a) {
   M* const shadow = r + scalars;
   M* const p = shadow + scalars;
   M* const v = p + scalars;
-  M* const t = v + scalars;  // with Jacobi v_hat, until the second product
+  M* const t = v + scalars;  // v_hat with Jacobi, until the second product
   M* const p_hat = Plan::jacobi ? t + scalars : p;
-  M* const r_hat = Plan::jacobi ? p_hat + scalars : r;  // s_hat as r is s
+  M* const r_hat = Plan::jacobi ? p_hat + scalars : r;  // s_hat while r is s
   copy_to_shared(part, shared, bicgstab_vectors(Plan::jacobi));
   const Offset whole = Offset(part.matrix.rows) * K;
   M* const told_r = a.u;
@@ -207,7 +209,7 @@ __device__ __forceinline__ void bicgstab(const PersistentArgumentsOf<Plan>& a) {
       field[place_in_field(part, i + k)] = values.component[k];
     }
   };
-  /// r_hat and p_hat, for all to read: here where they are r and p, row by row with Jacobi.
+  /// Publishes r_hat and p_hat: here if they are r and p, row by row with Jacobi.
   const auto tell_number = [&](int i, const Number& of_r, const Number& of_p) {
     if constexpr (!Plan::jacobi) {
       tell(told_r, i, of_r);
@@ -251,7 +253,7 @@ __device__ __forceinline__ void bicgstab(const PersistentArgumentsOf<Plan>& a) {
     tell_number(i, residual, residual);
   }
   tell_rows();
-  // Flags and packets of their own for each of the three meetings: a block may begin the next one
+  // Each of the three meetings has its own flags and packets: a block may begin the next meeting
   // while others still wait in this one, but not the one after.
   unsigned long long* const flags_of_sums = a.flags + gridDim.x;
   Packet* const packets_of_second = a.packets + N1 * gridDim.x;

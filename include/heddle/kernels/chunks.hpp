@@ -1,6 +1,6 @@
-// How the threads of a GPU share out a field: a thread takes chunks, each of 16 bytes that follow
-// one another or of one element whose components lie apart. Index arithmetic only, for host and
-// device alike: a test without a GPU walks over every field too.
+// Division of a field among the threads of a GPU: a thread takes chunks, each of 16 contiguous
+// bytes or of one element whose components lie apart. Index arithmetic only, for both host and
+// device, so that a test without a GPU can also walk over every field.
 #pragma once
 
 #include "heddle/entries/slots.hpp"
@@ -10,17 +10,17 @@ namespace heddle::cuda {
 
 inline constexpr int threads_of_block = 256;
 
-/// A launch over the elements of a field, which lie in planes: one plane where they follow one
-/// another, else (SoA over complex numbers or quaternions) one for each element of a row; or one
-/// for each group of 256 rows, whose partial sums are those of the group then.
+/// A launch over the elements of a field, which lie in planes: one plane if they are contiguous,
+/// else (SoA over complex numbers or quaternions) one for each element of a row; or one for each
+/// group of 256 rows, whose partial sums are then those of the group.
 struct Walk {
-  Offset elements = 0;          // of a plane
+  Offset elements = 0;          // elements of a plane
   Offset component_stride = 1;  // in scalars, between the components of an element
   Offset plane_stride = 0;      // in scalars
   unsigned planes = 1;
   unsigned blocks_of_plane = 1;
   int steps = 1;                // chunks that a thread takes, a block's width apart
-  Offset elements_of_last = 0;  // of the last plane, where planes are groups of rows
+  Offset elements_of_last = 0;  // elements of the last plane, where planes are groups of rows
 
   HEDDLE_HD unsigned blocks() const { return planes * blocks_of_plane; }
 
@@ -37,8 +37,8 @@ struct ChunkValues {
   Coefficient<R, S> at[elements];
 };
 
-/// Elements that follow one another; accesses are of 16 bytes where all data are `aligned` to that.
-/// Data may be of another scalar than the values, in accesses of as many scalars at most.
+/// Contiguous elements; accesses have 16 bytes if all data are `aligned` to that. Data may have
+/// another scalar type than the values, in accesses of at most as many scalars.
 template <Ring R, class S, bool aligned>
 struct ContiguousChunk {
   using Values = ChunkValues<R, S>;
@@ -54,7 +54,7 @@ struct ContiguousChunk {
   };
 
   Offset first;  // scalar
-  int count;     // of its elements that the field has
+  int count;     // number of its elements that the field has
 
   HEDDLE_HD ContiguousChunk(const Walk& walk, unsigned, Offset chunk)
       : first(chunk * scalars),
@@ -104,7 +104,7 @@ struct ContiguousChunk {
   }
 };
 
-/// The same in a walk whose planes are groups of rows; the last group may have fewer elements.
+/// Same, for a walk whose planes are groups of rows; the last group may have fewer elements.
 template <Ring R, class S, bool aligned>
 struct GroupedChunk : ContiguousChunk<R, S, aligned> {
   using Base = ContiguousChunk<R, S, aligned>;
@@ -151,7 +151,7 @@ struct PlanarChunk {
   }
 };
 
-/// What one thread does of an operation: calls `operation(chunk, sums)` for its chunks.
+/// One thread's part of an operation: calls `operation(chunk, sums)` for its chunks.
 template <class Chunk, class Operation>
 HEDDLE_HD void visit_chunks(const Walk& walk, unsigned block, int thread,
                             const Operation& operation, double* sums) {

@@ -1,5 +1,6 @@
-// Conjugate gradient with one reduction an iteration (Chronopoulos and Gear 1989), one kernel for
-// all of them. A block keeps its part of r, w = A u, p, s = A p, x, and with Jacobi u = M^-1 r.
+// Conjugate gradient with one reduction per iteration (Chronopoulos and Gear 1989), in one kernel
+// for all iterations. A block keeps its part of r, w = A u, p, s = A p, x, and u = M^-1 r with
+// Jacobi.
 #pragma once
 
 #include "heddle/kernels/persistent.cuh"
@@ -56,7 +57,7 @@ __device__ __forceinline__ void conjugate_gradient(const PersistentArgumentsOf<P
   M* const x = s + scalars;
   M* const u = Plan::jacobi ? x + scalars : r;
   copy_to_shared(part, shared, conjugate_gradient_vectors(Plan::jacobi));
-  /// u = M^-1 r of this block's rows, for all to read.
+  /// Publishes u = M^-1 r of this block's rows, for all blocks to read.
   const auto publish = [&] {
     if constexpr (Plan::jacobi) {
       for (int row = threadIdx.x; row < part.row_end - part.row_begin; row += Block) {
@@ -119,7 +120,7 @@ __device__ __forceinline__ void conjugate_gradient(const PersistentArgumentsOf<P
     const double squared_norm = Plan::jacobi ? sum[N - 1] : sum[0];
     if (blockIdx.x == 0 && threadIdx.x == 0 && iteration > 0) {
       state.history[iteration - 1] = squared_norm;
-      // Writes to the host's memory are waited for by the next barrier.
+      // The next barrier waits for writes to the host's memory.
       constexpr long long between = 64;
       if (iteration % between == 0) {
         state.watch->squared_norm = squared_norm;
@@ -139,7 +140,7 @@ __device__ __forceinline__ void conjugate_gradient(const PersistentArgumentsOf<P
       if (blockIdx.x == 0 && threadIdx.x == 0) {
         state.iteration = iteration;
         state.end = end;
-        *a.round = round;  // everybody has read it before the first barrier
+        *a.round = round;  // all blocks have read it before the first barrier
       }
       break;
     }

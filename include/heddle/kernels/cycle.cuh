@@ -1,6 +1,6 @@
-// The steps of a multigrid's cycle on a GPU: a product, what it is subtracted from, and the part of
-// a smoother that follows it in the same row. A step has the bits of the products and vector
-// operations that it stands for.
+// The steps of a multigrid cycle on a GPU: a product, the field it is subtracted from, and the part
+// of a smoother that follows it in the same row. A step has the same bits as the products and
+// vector operations that it replaces.
 #pragma once
 
 #include "heddle/kernels/cycle_arguments.hpp"
@@ -63,7 +63,7 @@ __device__ __forceinline__ void smooth_row(const CycleStep& s, Index row, const 
   if (s.sum != nullptr) store_row<Plan>(static_cast<M*>(s.sum), s.rows, row, d);
 }
 
-/// All of the step at a row; `sum` is that of A x.
+/// The whole step at a row; `sum` is the row's sum of A x.
 template <class Plan, class P, class R>
 __device__ __forceinline__ void finish_step(const CycleStep& s, Index row, R& sum) {
   using M = typename Plan::scalar;
@@ -81,7 +81,7 @@ __device__ __forceinline__ void finish_step(const CycleStep& s, Index row, R& su
 template <class Plan>
 using MatrixOf = Matrix<stored_scalar_t<typename Plan::entry>>;
 
-/// The matrix in registers: one in memory would be read again behind every store.
+/// The matrix in registers: one in memory would be read again after every store.
 template <class Plan>
 __device__ __forceinline__ MatrixOf<Plan> matrix_of_step(const CycleStep& s) {
   return reinterpret_cast<const MatrixOf<Plan>&>(s.A);
@@ -112,8 +112,8 @@ __device__ __forceinline__ void step_of_row(const CycleStep& s, Offset row) {
   if (row < s.rows) finish_step<Plan, P>(s, static_cast<Index>(row), sum);
 }
 
-/// A step that has a kernel to itself, of blocks of `Plan::block` lanes. It may come while the step
-/// before runs, and reads the pattern meanwhile.
+/// A step that has a kernel to itself, of blocks of `Plan::block` lanes. The kernel may start while
+/// the step before runs, and reads the pattern meanwhile.
 template <class Plan, class P>
 __device__ __forceinline__ void cycle_step(const CycleStep& s) {
   const Offset lane = Offset(blockIdx.x) * Plan::block + threadIdx.x;
@@ -139,7 +139,7 @@ struct BlockRows<block<T, R, C>> {
 template <class Plan>
 using BlockRowOf = typename BlockRows<typename Plan::entry>::type;
 
-/// Row i of the block on slot `step + lane`, see `load_entry`.
+/// Row i of the block in slot `step + lane`, see `load_entry`.
 template <class Plan>
 __device__ __forceinline__ BlockRowOf<Plan> load_block_row(const MatrixOf<Plan>& A, int i,
                                                            Offset step, int lane) {
@@ -209,8 +209,8 @@ __device__ __forceinline__ result_entry_t<BlockRowOf<Plan>> product_of_block_row
   return sum;
 }
 
-/// A step over few long rows of blocks: a kernel whose blocks have a row of the matrix each, and a
-/// warp for each row of its blocks. With the bits of `cycle_step`.
+/// A step over few long rows of blocks: a kernel with a block of threads for each row of the
+/// matrix, and a warp for each row of its entries. Has the same bits as `cycle_step`.
 template <class Plan, class P>
 __device__ __forceinline__ void cycle_step_of_blocks(const CycleStep& s) {
   using R = result_entry_t<typename Plan::entry>;
@@ -238,8 +238,8 @@ __device__ __forceinline__ void cycle_step_of_blocks(const CycleStep& s) {
   finish_step<Plan, P>(s, A.target != nullptr ? __ldg(A.target + share.row) : share.row, whole);
 }
 
-/// The same by all blocks of a kernel that makes several steps, once `meet` has let them; the
-/// pattern is read before. A few rows are shared by as many multiprocessors as can be.
+/// Like `cycle_step`, but by all blocks of a kernel that makes several steps, once `meet` returns;
+/// the pattern is read before that. A few rows are shared by as many multiprocessors as possible.
 template <class Plan, class P, class Meet>
 __device__ __forceinline__ void step_of_grid(const CycleStep& s, const Meet& meet) {
   constexpr int warp = 32;
@@ -261,8 +261,8 @@ __device__ __forceinline__ void step_of_grid(const CycleStep& s, const Meet& mee
   }
 }
 
-/// Steps one after another, all blocks together: `Forms::run(step, meet)` is `step_of_grid` for
-/// the step's form. Blocks meet between steps.
+/// Runs steps one after another, in all blocks together: `Forms::run(step, meet)` is `step_of_grid`
+/// for the step's form. Blocks meet between steps.
 template <class Forms>
 __device__ __forceinline__ void cycle(const CycleArguments& a) {
   extern __shared__ double of_steps[];
@@ -281,7 +281,7 @@ __device__ __forceinline__ void cycle(const CycleArguments& a) {
       if (i > 0) barrier(a.flags, ++round);
     });
   }
-  // Every block has read it before the first barrier.
+  // Every block has read `*a.round` before the first barrier.
   if (a.count > 1 && is_leader()) *a.round = round;
 }
 

@@ -1,27 +1,27 @@
-// What the kernels of a multigrid's cycle are given: its steps.
+// Arguments of the kernels of a multigrid cycle: its steps.
 #pragma once
 
 #include "heddle/kernels/arguments.hpp"
 
 namespace heddle::device {
 
-/// Of a step over all rows of one level. With fields of these rows, but for x, for each row:
+/// A step over all rows of one level. All fields except x are of these rows; for each row:
 ///
 ///   v = sign (A x) + with            y = v
 ///   d = b M^-1 v + a own             to = d
 ///   s = base + (added + d)           sum = s
 ///
-/// A null x leaves A x out; `with`, `own`, `base` and `added` count as 0 where they are null, and
-/// y, `to` and `sum` that are null are not written. The second and third line are those of steps
-/// that smooth, with `numbers`. What other rows write is read as x only, and x is no field that the
-/// step writes.
+/// A null x leaves A x out; `with`, `own`, `base` and `added` count as 0 if they are null, and y,
+/// `to` and `sum` are not written if they are null. The second and third lines are for steps that
+/// smooth, with `numbers`. Data of other rows is read as x only, and x is no field that the step
+/// writes.
 struct CycleStep {
   Matrix<char> A;
   const void* x;
   const void* with;
   void* y;
   const void* inverses;  // data of M^-1, by rows, see kernels/rows.cuh
-  const void* numbers;   // a and b, where the fields are
+  const void* numbers;   // a and b, in the memory of the fields
   const void* own;
   void* to;
   const void* added;
@@ -29,12 +29,12 @@ struct CycleStep {
   void* sum;
   double sign;
   Index rows;
-  Index columns;  // of x
-  int form;       // of a kernel for several: the number of A's layout
-  unsigned kept;  // percent of A that are to stay in L2
+  Index columns;  // rows of x
+  int form;       // in a kernel for several steps: the number of A's layout
+  unsigned kept;  // percentage of A to keep in L2
 };
 
-/// Fields that come with each application, as pointers of a step that wait for them.
+/// Placeholders, among a step's pointers, for the fields that come with each application.
 inline constexpr unsigned long long field_r = 1, field_z = 2;
 
 template <class T>
@@ -55,10 +55,10 @@ struct CycleArguments {
   const void* r;
   void* z;
   unsigned long long* flags;  // one for each block
-  unsigned long long* round;  // the last one of the launch before
+  unsigned long long* round;  // the last round of the launch before
 };
 
-/// Threads of a block of the kernel that makes several steps.
+/// Threads per block of the kernel that makes several steps.
 inline constexpr int threads_of_cycle = 256;
 
 }  // namespace heddle::device

@@ -1,4 +1,4 @@
-// The Jacobi preconditioner: inverses of the diagonal entries, kept as one plane a component.
+// The Jacobi preconditioner: inverses of the diagonal entries, kept as one plane per component.
 #pragma once
 
 #include "heddle/kernels/product.cuh"
@@ -6,7 +6,7 @@
 
 namespace heddle::device {
 
-/// |a| without overflow; not a number where a component is none.
+/// The magnitude of a, without overflow; not a number if a component is not.
 template <class A>
 __device__ __forceinline__ double magnitude(const A& a) {
   double largest = 0, sum = 0;
@@ -24,7 +24,7 @@ __device__ __forceinline__ double magnitude(const A& a) {
   return largest * sqrt(sum);
 }
 
-/// `Plan::epsilon`: of the scalars in which the entry computes.
+/// `Plan::epsilon`: rounding of the scalars in which the entry computes.
 template <class Plan>
 __device__ __forceinline__ void invert_diagonal(
     const InvertArguments<stored_scalar_t<typename Plan::entry>,
@@ -58,7 +58,7 @@ __device__ __forceinline__ void invert_diagonal(
   }
 }
 
-/// The preconditioner's text, see rows.cuh: of entries E, over fields in SoA or not.
+/// The preconditioner's type P, see rows.cuh: for entries E, over fields in SoA or not.
 template <class E, bool is_soa>
 struct DiagonalRows {
   using vector = vector_entry_t<E>;

@@ -1,11 +1,11 @@
-// What the kernels that set up approximate inverses are given, and the room that they need.
+// Arguments of the kernels that set up approximate inverses, and the room that they need.
 #pragma once
 
 #include "heddle/kernels/arguments.hpp"
 
 namespace heddle::device {
 
-/// How a row of an inverse came out; the first row of each kind is kept.
+/// Kinds of failure of a row of an inverse; the first row of each kind is kept.
 enum RowFailure { row_is_singular, row_overflows, row_is_no_entry, row_failures };
 
 /// From: scalars in which the matrix is stored, To: those of the inverse.
@@ -13,22 +13,22 @@ template <class From, class To>
 struct InverseArguments {
   Matrix<From> A;
   Matrix<To> G;               // the factor, or the inverse; its values are written
-  To* first;                  // these values
+  To* first;                  // those values
   To* second;                 // values of the adjoint factor; null where there is none
-  const Offset* second_slot;  // of each slot of G, where the adjoint factor has that entry
+  const Offset* second_slot;  // for each slot of G, the slot of that entry in the adjoint factor
   Offset second_slots;
-  const Index* stored_row;  // of A, for each row of the basis; null where that is itself
-  const Index* user_row;    // of each row of the basis; null where that is itself, and a row's
-                            // columns then grow
+  const Index* stored_row;  // row of A for each row of the basis; null where both are the same
+  const Index* user_row;    // user's row for each row of the basis; null where both are the same,
+                            // and a row's columns then increase
   const Index* rows;        // stored rows of G that this launch computes
   Index count;
-  int words;                    // of 8 bytes, of a row's workspace
+  int words;                    // number of 8-byte words of a row's workspace
   double* scratch;              // `words` for each block; null: they lie in shared memory
-  Index* failed[row_failures];  // the least user's row of each kind
+  Index* failed[row_failures];  // the lowest user row of each kind
 };
 
-/// The workspace of a row of `entries` tiles of size x size numbers of `ring` scalars, in words of
-/// 8 bytes. Where it lies is `LocalMemory`'s matter.
+/// The size of the workspace of a row of `entries` tiles of size x size numbers of `ring` scalars,
+/// in words of 8 bytes. `LocalMemory` defines its layout.
 HEDDLE_HD constexpr long long words_of_system(bool is_factor, long long entries, int size,
                                               int ring) {
   const long long n = entries * size, row = n * size * ring;

@@ -1,6 +1,6 @@
-// Two updates of a method with nothing but a decision between them as one launch, whose blocks meet
-// where the decision is: vectors that both take stay in registers, and those that only the second
-// takes come into L2 while the blocks wait for one another.
+// Two updates of a method with only a decision between them as one launch, whose blocks meet at the
+// decision. Vectors that both updates take stay in registers, and those that only the second takes
+// come into L2 while the blocks wait for one another.
 #pragma once
 
 #include "heddle/kernels/step.cuh"
@@ -45,7 +45,7 @@ __device__ __forceinline__ void meet(const Meeting& meeting, double (&sum)[N]) {
   __syncthreads();
 #pragma unroll
   for (int v = 0; v < N; ++v) sum[v] = of_block[v];
-  // Every block has read the last round by now: it has sent this one.
+  // Every block has read the last round by now, since it has sent this one.
   if (is_leader()) *meeting.round = round;
 }
 

@@ -3,7 +3,7 @@
 
 namespace heddle::device {
 
-/// How matrix data is loaded: it is read once, and should not drive x out of the caches.
+/// How matrix data is loaded: it is read once, and should not evict x from the caches.
 enum Load {
   load_default,      // read-only, cached in L1 and L2
   load_streaming,    // evicted first from both
@@ -25,8 +25,8 @@ __device__ __forceinline__ CachePolicy evict_last() {
   asm("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(policy));
   return policy;
 }
-/// Of the pieces of a matrix, numbered as they are loaded, `kept` percent stay: spread evenly, so
-/// that the two memories deliver side by side.
+/// The policy of piece number `piece` of a matrix, in the order of loading: `kept` percent of the
+/// pieces stay. They are spread evenly, so that the two memories deliver at the same time.
 __device__ __forceinline__ CachePolicy policy_of_piece(unsigned piece, unsigned kept) {
   return piece % 100 * kept % 100 < kept ? evict_last() : evict_first();
 }
@@ -101,7 +101,7 @@ __device__ __forceinline__ void load_piece(unsigned short& v, const unsigned sho
   }
 }
 
-/// Of one byte.
+/// Scalars of one byte.
 template <int How>
 __device__ __forceinline__ void load_piece(unsigned char& v, const unsigned char* p,
                                            CachePolicy policy) {

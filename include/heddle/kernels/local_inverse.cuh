@@ -5,7 +5,7 @@
 
 namespace heddle::device {
 
-/// Lowers `best`'s value by that of another lane; of equal ones the first counts, as on the CPU.
+/// The largest value and its place; of equal values the first counts, as on the CPU.
 struct LargestAt {
   double value;
   int at;
@@ -25,7 +25,7 @@ __device__ __forceinline__ LargestAt largest_of_lane(int lane, int lanes, int be
   return best;
 }
 
-/// `Lanes` of a warp. All teams of the warp go through the same phases.
+/// A team of `Lanes` lanes of a warp. All teams of the warp go through the same phases.
 template <int Lanes>
 struct WarpTeam {
   static constexpr int lanes = Lanes;
@@ -87,7 +87,8 @@ struct BlockTeam {
   }
 };
 
-/// `lanes` of a block of `block` threads for each row; all of them where `lanes` is `block`.
+/// Inverts each row by `lanes` of the `block` threads of a block; by all of them if `lanes` is
+/// `block`.
 template <class Plan, int lanes, int block, bool in_shared, class Arguments>
 __device__ __forceinline__ void invert_rows(const Arguments& a) {
   extern __shared__ double workspaces[];

@@ -1,5 +1,5 @@
-// A row of an approximate inverse by a team of lanes: its dense system gathered from the matrix's
-// sliced storage, solved, and stored into that of the inverse.
+// A row of an approximate inverse by a team of lanes: its dense system is gathered from the
+// matrix's sliced storage, solved, and stored into that of the inverse.
 #pragma once
 
 #include "heddle/kernels/local_systems.hpp"
@@ -7,7 +7,7 @@
 
 namespace heddle::device {
 
-/// Lowers `*at` to `value`.
+/// Lowers `*at` to `value` if that is less.
 HEDDLE_INLINE void lower_to(Index* at, Index value) {
 #if defined(__CUDA_ARCH__)
   atomicMin(at, value);
@@ -16,7 +16,7 @@ HEDDLE_INLINE void lower_to(Index* at, Index value) {
 #endif
 }
 
-/// Loads that a lane has under way at once.
+/// Loads that a lane has in flight at once.
 inline constexpr int loads_together = 4;
 
 // `Plan` below is a struct of constants that the host writes into the program:
@@ -43,7 +43,7 @@ HEDDLE_INLINE int entry_at(const Memory& m, bool is_natural, Index column) {
   return is_natural ? begin : m.local[begin];
 }
 
-/// The row's columns, in the user's order: a basis has rows and columns in another.
+/// Finds the row's columns, in the user's order: a basis has rows and columns in another.
 template <class Plan, class Team, class Arguments, class Memory>
 HEDDLE_INLINE void find_columns(const Team& team, const Arguments& a, const RowPlace& place,
                                 Index own, const Memory& m) {
@@ -87,7 +87,7 @@ HEDDLE_INLINE void find_columns(const Team& team, const Arguments& a, const RowP
   });
 }
 
-/// The slots of the tiles that the matrix has between the row's columns.
+/// Finds the slots of the tiles that the matrix has between the row's columns.
 template <class Plan, class Team, class Arguments, class Memory>
 HEDDLE_INLINE void find_tiles(const Team& team, const Arguments& a, const Memory& m) {
   const int n = m.entries;
@@ -141,7 +141,7 @@ HEDDLE_INLINE void fill_matrix(const Team& team, const Arguments& a, const Memor
         const int tile = at / numbers, t = at % numbers;
         const int i = t / r / V, j = t / r % V, p = t % r;
         if constexpr (Plan::is_factor) {
-          // What lies above the diagonal becomes the adjoint below it.
+          // Tiles above the diagonal become their adjoints below it.
           m.matrix[Offset(tile) * numbers + (j * V + i) * r + p] = p > 0 ? -value[u] : value[u];
         } else {
           const int row = tile / m.entries, column = tile % m.entries;
@@ -162,7 +162,7 @@ HEDDLE_INLINE double number_of_result(const double* result, int b, int t, bool i
   return p > 0 ? -value : value;
 }
 
-/// Whether number t of a tile is what the entry makes of its components, but for rounding.
+/// True if number t of a tile is what the entry makes of its components, except for rounding.
 template <class Plan>
 HEDDLE_INLINE bool agrees(const double* result, int b, int t, bool is_adjoint, double tolerance) {
   const int k = Plan::component_of(t);
@@ -196,7 +196,7 @@ HEDDLE_INLINE void store_row(const Team& team, const Arguments& a, const RowPlac
       }
     }
     if constexpr (!Plan::is_plain) {
-      // A tile that is zero but for rounding is that of what the others are made of.
+      // A tile that is zero except for rounding has the rounding errors of the row's other tiles.
       double largest = 0;
       for (int at = 0; at < m.entries * numbers; ++at) {
         const double size = absolute(result[at]);
@@ -215,8 +215,8 @@ HEDDLE_INLINE void store_row(const Team& team, const Arguments& a, const RowPlac
   });
 }
 
-/// Number `of` of `a.rows`, in a workspace of `a.words`; a number beyond them takes part in the
-/// team's phases only.
+/// Inverts row number `of` of `a.rows`, in a workspace of `a.words` words. A number beyond the rows
+/// only takes part in the team's phases.
 template <class Plan, class Team, class Arguments>
 HEDDLE_INLINE void invert_row(const Team& team, const Arguments& a, Offset of, double* words) {
   const bool is_row = of < a.count;

@@ -1,6 +1,7 @@
 // The small dense systems of approximate inverses, solved by the lanes of a team: groups of threads
-// on a GPU, one after the other in tests of the CPU. Phases meet in memory alone, `Team::each` ends
-// one. src/solvers/tiles/local_systems.hpp has the same arithmetic for a thread of the CPU.
+// on a GPU, or one lane after another in CPU tests. Phases communicate through memory only;
+// `Team::each` ends a phase. src/solvers/tiles/local_systems.hpp has the same arithmetic for one
+// CPU thread.
 #pragma once
 
 #include "heddle/kernels/inverse_arguments.hpp"
@@ -16,7 +17,7 @@ namespace heddle::device {
 
 inline constexpr double epsilon_of_double = 2.220446049250313e-16;
 
-/// Where the parts of a system of `entries` tiles of V x V numbers of ring R lie.
+/// The places of the parts of a system of `entries` tiles of V x V numbers of ring R.
 template <bool is_factor, int V, Ring R>
 struct LocalMemory {
   static constexpr int r = ring_size(R), tile = V * V * r;
@@ -26,14 +27,14 @@ struct LocalMemory {
   double* result;  // a row of tiles
   double* of_column;
   double* of_row;
-  double* inverse;  // of the pivots
-  long long* slot;  // while the matrix is gathered: of each tile, -1 for zero; in `result`'s place
-  Index* position;  // of each of the row's columns in the basis, in the user's order
-  int* entry;       // which entry of the stored row that is
-  Index* sorted;    // the positions in growing order, and whose they are
+  double* inverse;  // inverses of the pivots
+  long long* slot;  // during the gathering: slot of each tile, -1 for zero; in `result`'s place
+  Index* position;  // position in the basis of each of the row's columns, in the user's order
+  int* entry;       // the entry of the stored row at that position
+  Index* sorted;    // the positions in increasing order, and whose they are
   int* local;
   Index* order;
-  int* failed;  // of each `RowFailure`, and which entry is the diagonal's
+  int* failed;  // one per `RowFailure`, then the number of the diagonal entry
 
   HEDDLE_INLINE LocalMemory(double* words, int count) : entries(count) {
     const Offset n = Offset(count) * V, pairs = tiles();
@@ -53,12 +54,12 @@ struct LocalMemory {
   }
 
   HEDDLE_INLINE int numbers() const { return entries * V; }
-  /// Odd: lanes that read a column then meet different banks.
+  /// Odd, so that lanes that read a column hit different banks.
   HEDDLE_INLINE Offset pitch() const { return numbers() | 1; }
   HEDDLE_INLINE Offset tiles() const {
     return is_factor ? Offset(entries) * (entries + 1) / 2 : Offset(entries) * entries;
   }
-  /// Packed by rows: a column of the triangle meets different banks, too.
+  /// Packed by rows, so that a column of the triangle hits different banks, too.
   HEDDLE_INLINE static Offset triangle(int i, int j) { return Offset(i) * (i + 1) / 2 + j; }
   HEDDLE_INLINE double* tile_at(int i, int j) const { return matrix + triangle(i, j) * tile; }
   HEDDLE_INLINE double* number_at(int i, int j) const { return matrix + (i * pitch() + j) * r; }
@@ -126,8 +127,8 @@ HEDDLE_INLINE void add_product_with_adjoint(Tile<V, R>& sum, const double* a, co
   }
 }
 
-/// The lower triangle of D becomes that of L, D = L L*, with the inverses of its diagonal. False
-/// where a pivot is not above `smallest` of what the matrix has there.
+/// Replaces the lower triangle of D with that of L, D = L L*, with the inverses of its diagonal.
+/// False if a pivot is not above `smallest` times the matrix's own diagonal there.
 template <int V, Ring R>
 HEDDLE_INLINE bool factor_tile(Tile<V, R>& D, const double* diagonal, double smallest) {
   constexpr int r = ring_size(R);
@@ -151,7 +152,7 @@ HEDDLE_INLINE bool factor_tile(Tile<V, R>& D, const double* diagonal, double sma
   return is_positive;
 }
 
-/// X L* = B, in place; L with the inverses of its diagonal.
+/// Solves X L* = B in place; L holds the inverses of its diagonal.
 template <int V, Ring R>
 HEDDLE_INLINE void divide_by_adjoint(Tile<V, R>& B, const double* L) {
   constexpr Offset r = ring_size(R);
@@ -170,7 +171,7 @@ HEDDLE_INLINE void divide_by_adjoint(Tile<V, R>& B, const double* L) {
   }
 }
 
-/// One row of Y L = B, in place.
+/// Solves one row of Y L = B in place.
 template <int V, Ring R>
 HEDDLE_INLINE void divide_row(double* row, const double* L) {
   constexpr Offset r = ring_size(R);
@@ -192,7 +193,7 @@ HEDDLE_INLINE void solve_factor(const Team& team, const LocalMemory<true, V, R>&
   const int n = m.entries, most = team.most(n);
   const double smallest = m.numbers() * epsilon_of_double;
   for (int J = 0; J < most; ++J) {
-    // Column J of the triangle, less what the columns before it take away.
+    // Column J of the triangle, minus the contributions of the columns before it.
     team.each([&](int lane) {
       for (int I = J + lane; I < n; I += team.lanes) {
         double* const own = m.tile_at(I, J);
@@ -323,7 +324,7 @@ HEDDLE_INLINE void eliminate_rows(const Team& team, const LocalMemory<false, V, 
 }
 
 /// Rows [own V, own V + V) of A^-1 as tiles, where `own` is the entry on the diagonal. The result
-/// lies in the matrix's place.
+/// takes the matrix's place.
 template <int V, Ring R, class Team>
 HEDDLE_INLINE void solve_rows(const Team& team, const LocalMemory<false, V, R>& m) {
   constexpr Offset r = ring_size(R);

@@ -1,4 +1,4 @@
-// What loops on a GPU share: clocks, the wish to stop, and exchange between all blocks.
+// Parts that loops on a GPU share: clocks, requests to stop, and exchange between all blocks.
 #pragma once
 
 #include "heddle/kernels/loop_state.hpp"
@@ -18,29 +18,30 @@ __device__ __forceinline__ bool is_leader() { return blockIdx.x == 0 && threadId
 
 // Kernels of a graph's loop may overlap (programmatic dependent launch): the next one comes onto
 // the GPU while this one runs, and waits there until all of this one is done. Each calls both
-// functions below, the second on every path: that a kernel is done tells of those before it only if
-// it has waited for them. Neither does anything for kernels that were not launched so.
+// functions below, the second on every path: the end of a kernel implies that of the kernels before
+// it only if it has waited for them. Neither function does anything for kernels that were not
+// launched this way.
 
-/// The next kernel's blocks may come, as soon as all of this one's are there.
+/// Lets the next kernel's blocks start as soon as all of this one's have started.
 __device__ __forceinline__ void let_next_kernel_come() {
 #if __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
 #endif
 }
-/// From here on, what kernels before this one wrote may be read, and what they read be written.
+/// From here on, what earlier kernels wrote may be read, and what they read may be overwritten.
 __device__ __forceinline__ void await_kernel_before() {
 #if __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.wait;" ::: "memory");
 #endif
 }
-/// How a kernel of a graph's loop begins, unless it has something to do meanwhile.
+/// The beginning of a kernel of a graph's loop, unless it has something to do meanwhile.
 __device__ __forceinline__ void follow_kernel_before() {
   let_next_kernel_come();
   await_kernel_before();
 }
 
-/// What the host or the clock asks for; the host's flag is far away, so not in every iteration that
-/// is short: `unwatched` of them, 2^k - 1, go by without a look.
+/// The end that the host or the clock requests. The host's flag is far away, so short iterations do
+/// not all look at it: `unwatched` of them, 2^k - 1, pass without a look.
 __device__ __forceinline__ int requested_end(const LoopState& state, unsigned long long deadline,
                                              long long iteration,
                                              long long unwatched = usually_unwatched) {
@@ -50,18 +51,19 @@ __device__ __forceinline__ int requested_end(const LoopState& state, unsigned lo
   return loop_runs;
 }
 
-/// Of work between steps in a graph: true if the run has ended. Steps write `end`, and products, a
-/// preconditioner's own kernel and the WHILE node read it: no kernel writes what its blocks read.
+/// True if the run has ended; for work between the steps of a graph. Steps write `end`, and
+/// products, a preconditioner's own kernel and the WHILE node read it: no kernel writes what its
+/// blocks read.
 __device__ __forceinline__ bool is_over(const LoopState& state) { return state.end != loop_runs; }
 
-/// For a graph, by a vector kernel: why the run ends, if it does. The host may be looking out for
-/// it.
+/// Called by a vector kernel of a graph: sets why the run ends, if it does. The host may be polling
+/// for it.
 __device__ __forceinline__ void set_end(LoopState& state, int end) {
   state.end = end;
   if (end != loop_runs) state.watch->end = end;
 }
 
-/// For a graph: so many iterations are done, and left a residual of this squared norm.
+/// Called in a graph: `iteration` iterations are done, and left a residual of this squared norm.
 __device__ __forceinline__ void record_iteration(LoopState& state, long long iteration,
                                                  double squared_norm) {
   state.iteration = iteration;
@@ -80,7 +82,7 @@ __device__ __forceinline__ void send(Packet* to, double value, unsigned long lon
       : "l"(to), "l"(__double_as_longlong(value)), "l"(round)
       : "memory");
 }
-/// Whether the packet is that of `round`; `value` is then its number.
+/// True if the packet belongs to `round`; `value` is then its number.
 __device__ __forceinline__ bool look(const Packet* from, unsigned long long round, double& value) {
   unsigned long long bits, seen;
   asm volatile(
@@ -102,7 +104,7 @@ __device__ __forceinline__ double receive(const Packet* from, unsigned long long
 __device__ __forceinline__ void announce(unsigned long long* flag, unsigned long long round) {
   asm volatile("st.release.gpu.global.u64 [%0], %1;" : : "l"(flag), "l"(round) : "memory");
 }
-/// For that round or a later one: rounds grow, and whoever announced one may be ahead already.
+/// Waits for that round or a later one: rounds grow, and the announcing block may already be ahead.
 __device__ __forceinline__ void await(const unsigned long long* flag, unsigned long long round) {
   unsigned long long seen;
   do {
@@ -110,8 +112,8 @@ __device__ __forceinline__ void await(const unsigned long long* flag, unsigned l
   } while (seen < round);
 }
 
-/// What all blocks wrote before is visible to all of them after. One thread a block announces, as
-/// many as there are blocks wait.
+/// Everything that blocks wrote before is visible to all of them afterwards. One thread per block
+/// announces; as many threads as there are blocks wait.
 __device__ __forceinline__ void barrier(unsigned long long* flags, unsigned long long round) {
   __syncthreads();
   if (threadIdx.x == 0) announce(flags + blockIdx.x, round);

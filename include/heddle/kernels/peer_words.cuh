@@ -1,5 +1,5 @@
-// What kernels of several GPUs tell one another while they run: numbers, and that something is
-// there. Each word carries its round, so that none is ever taken back.
+// Messages between kernels of several GPUs while they run: numbers, and notices that something is
+// ready. Each word carries its round, so that none ever has to be reset.
 #pragma once
 
 #include "heddle/kernels/rank_arguments.hpp"
@@ -14,7 +14,7 @@ __device__ __forceinline__ void send_to_peer(PeerPacket* to, double value, unsig
                  "r"(static_cast<unsigned>(bits >> 32)), "r"(round)
                : "memory");
 }
-/// Whether the packet is that of `round`; `value` is then its number.
+/// True if the packet belongs to `round`; `value` is then its number.
 __device__ __forceinline__ bool look_at_packet(const PeerPacket* from, unsigned round,
                                                double& value) {
   PeerPacket packet;
@@ -28,29 +28,30 @@ __device__ __forceinline__ bool look_at_packet(const PeerPacket* from, unsigned 
   return packet.round_of_low == round && packet.round_of_high == round;
 }
 
-/// What this thread and, behind a barrier, its block wrote before is there for whoever sees the
-/// round.
+/// Everything that this thread wrote before, and its block before a barrier, is visible to any
+/// reader that sees the round.
 __device__ __forceinline__ void announce_to_peer(unsigned* flag, unsigned round) {
   asm volatile("st.release.sys.global.u32 [%0], %1;" : : "l"(flag), "r"(round) : "memory");
 }
-/// Of that round or a later one: rounds grow, and wrap around.
+/// True for that round or a later one: rounds grow, and wrap around.
 __device__ __forceinline__ bool is_announced(const unsigned* flag, unsigned round) {
   unsigned seen;
   asm volatile("ld.acquire.sys.global.u32 %0, [%1];" : "=r"(seen) : "l"(flag) : "memory");
   return static_cast<int>(seen - round) >= 0;
 }
 
-/// Until it has arrived, or the host has given the run up: another GPU may never come so far then.
+/// Waits until it has arrived, or the host has given the run up: another GPU may then never get
+/// that far.
 template <class Arrived>
 __device__ __forceinline__ void await_peer(const Arrived& has_arrived, const int* given_up) {
-  constexpr unsigned looks = 1024;  // between those at the host's memory, which is far away
+  constexpr unsigned looks = 1024;  // looks between those at the host's memory, which is far away
   for (unsigned k = 1; !has_arrived(); ++k) {
     if (k % looks == 0 && *static_cast<const volatile int*>(given_up) != 0) return;
   }
 }
 
-/// The round that a launch is of: one behind the last that ended. Read before `end_round`, by
-/// whoever the launch cannot end without.
+/// The round of a launch: the one after the last that ended. Read before `end_round`, by a thread
+/// that the launch cannot end without.
 __device__ __forceinline__ unsigned round_of_launch(const unsigned* last) {
   return *static_cast<const volatile unsigned*>(last) + 1;
 }

@@ -1,5 +1,5 @@
-// What solvers in one kernel share. A block owns rows that follow one another: their part of the
-// matrix lies in its shared memory where it fits, their part of the solver's vectors always.
+// Parts that solvers in one kernel share. A block owns consecutive rows: their part of the matrix
+// lies in its shared memory if it fits, their part of the solver's vectors always.
 #pragma once
 
 #include "heddle/kernels/loop.cuh"
@@ -8,8 +8,8 @@
 
 namespace heddle::device {
 
-// `Plan` has beside what products need: persistent_block (threads), in_shared (the matrix is),
-// jacobi, and inverse (the type of a diagonal entry's inverse).
+// Besides the constants that products need, `Plan` has persistent_block (threads), in_shared (if
+// the matrix is), jacobi, and inverse (the type of a diagonal entry's inverse).
 
 template <class Plan>
 using PersistentArgumentsOf =
@@ -25,7 +25,7 @@ struct BlockPart {
   const S* values;
   const Index* column;
   Index slice_begin, slice_end, row_begin, row_end;
-  int scalars;  // of its rows of a field
+  int scalars;  // scalars of its rows of a field
 };
 
 template <class Plan>
@@ -45,7 +45,7 @@ __device__ __forceinline__ BlockPart<Plan> part_of_block(const PersistentArgumen
           slice_end, row_begin, row_end,  (row_end - row_begin) * K};
 }
 
-/// Copies the part behind `vectors` of the block's vectors in shared memory, if it fits there; all
+/// Copies the part into shared memory after `vectors` of the block's vectors, if it fits there. All
 /// threads have to meet before it is read.
 template <class Plan>
 __device__ __forceinline__ void copy_to_shared(BlockPart<Plan>& part, unsigned char* shared,
@@ -60,7 +60,7 @@ __device__ __forceinline__ void copy_to_shared(BlockPart<Plan>& part, unsigned c
         static_cast<unsigned long long>(vectors) * part.scalars * sizeof(typename Plan::scalar);
     S* const own_values = reinterpret_cast<S*>(shared + (bytes + 15) / 16 * 16);
     const Offset slots = slot_end - slot_begin;
-    // Behind an odd number of 16 bits there is a gap; the launch has 16 bytes to align with.
+    // An odd number of 16-bit words is followed by a gap; the launch has 16 bytes for alignment.
     const Offset words = slots * E::components * Offset(sizeof(S)) + Offset(sizeof(Index)) - 1;
     Index* const own_column = reinterpret_cast<Index*>(own_values) + words / Offset(sizeof(Index));
     for (Offset i = threadIdx.x; i < slots * E::components; i += Block) {
@@ -72,7 +72,7 @@ __device__ __forceinline__ void copy_to_shared(BlockPart<Plan>& part, unsigned c
   }
 }
 
-/// Where scalar i of the block's rows lies in a field.
+/// The place in a field of scalar i of the block's rows.
 template <class Plan>
 __device__ __forceinline__ Offset place_in_field(const BlockPart<Plan>& part, int i) {
   constexpr int K = vector_entry_t<typename Plan::entry>::components;
@@ -101,7 +101,7 @@ __device__ __forceinline__ Offset first_lane(const BlockPart<Plan>& part) {
   return part.slice_begin * Offset(Plan::lanes) + threadIdx.x / 32 * 32;
 }
 
-/// What this thread multiplies when its warp is at lane `warp`.
+/// This thread's share when its warp is at lane `warp`.
 template <class Plan>
 __device__ __forceinline__ Share share_of_block(const BlockPart<Plan>& part, Offset warp) {
   const Offset g = warp + threadIdx.x % 32;
@@ -110,16 +110,16 @@ __device__ __forceinline__ Share share_of_block(const BlockPart<Plan>& part, Off
   return share;
 }
 
-/// The block's rows of A x, where `x(column)` is a row of x: `store(row, sum)` is called for each,
-/// counted from the block's first, by one thread. `own` is the share at the first lane: most
-/// threads have no other.
+/// The block's rows of A x, where `x(column)` is a row of x. For each row, counted from the block's
+/// first, one thread calls `store(row, sum)`. `own` is the share at the first lane: most threads
+/// have no other.
 template <class Plan, class X, class Store>
 __device__ __forceinline__ void multiply_rows(const BlockPart<Plan>& part, const Share& own,
                                               const X& x, const Store& store) {
   using V = vector_entry_t<typename Plan::entry>;
   constexpr Offset C = Plan::lanes;
   const auto& A = part.matrix;
-  // Whole warps go round together, for the exchange within a row.
+  // Whole warps iterate together, for the exchange within a row.
   bool first = true;
   for (Offset warp = first_lane(part); warp < part.slice_end * C; warp += Plan::persistent_block) {
     const Share share = first ? own : share_of_block(part, warp);

@@ -1,4 +1,4 @@
-// An update of a method and the preconditioner behind it, which acts row by row, as one kernel.
+// An update of a method and the preconditioner after it, which acts row by row, as one kernel.
 #pragma once
 
 #include "heddle/kernels/rows.cuh"
@@ -6,7 +6,7 @@
 
 namespace heddle::device {
 
-/// What a row adds to the sums of a step over v_in and v_out = M^-1 v_in.
+/// A row's contributions to the sums of a step over v_in and v_out = M^-1 v_in.
 template <class Next, class V>
 struct SumsOfRow {
   const V& in;
@@ -32,7 +32,7 @@ struct SumsOfRow {
   }
 };
 
-/// Step i, an update, and step i + 1, of a block of rows.
+/// Step i, an update, and step i + 1, for a block of rows.
 template <class P, class M, class L, int i>
 struct StepOfRows {
   using Step = methods::step_at<L, i>;
@@ -82,8 +82,8 @@ struct StepOfRows {
   }
 };
 
-/// Step i, an update, and step i + 1. On ranks the grid may have fewer blocks than the rows: each
-/// takes several blocks of these.
+/// Step i, an update, and step i + 1. On ranks the grid may have fewer blocks than the rows need:
+/// each then takes several blocks of rows.
 template <class P, class M, bool start, int i>
 __device__ __forceinline__ void update_and_precondition(const PreconditionedStepArguments& a) {
   using L = listing_of<M, start>;
@@ -92,7 +92,7 @@ __device__ __forceinline__ void update_and_precondition(const PreconditionedStep
   static_assert(M::ring == Ring::real);
   __shared__ T tile[Rows::tile_size];
   const StepOfRows<P, M, L, i> step{a, tile};
-  // While the kernel before still runs.
+  // Loaded while the kernel before still runs.
   const auto own = own_of_thread<P>(a.data, a.rows, blockIdx.x);
   follow_kernel_before();
   const methods::Coefficients<M, T>* c;

@@ -1,4 +1,4 @@
-// The product of sliced storage as a kernel, with what is done to each row's sum.
+// The product of sliced storage as a kernel, with the operation on each row's sum.
 #pragma once
 
 #include "heddle/kernels/loop.cuh"
@@ -11,7 +11,7 @@ template <class Plan>
 using ArgumentsOf = ProductArguments<stored_scalar_t<typename Plan::entry>, typename Plan::scalar,
                                      typename result_entry_t<typename Plan::entry>::scalar>;
 
-/// conj(a) b in a ring of R components, added to `sum`, Hamilton's product for 4; or a b.
+/// Adds conj(a) b, or a b, in a ring of R components to `sum`; Hamilton's product for R = 4.
 template <int R, bool conjugates = true, class V>
 __device__ __forceinline__ void add_inner_product(double* sum, const V& a, const V& b) {
   static_assert(conjugates || R < 4);
@@ -38,7 +38,7 @@ __device__ __forceinline__ void add_inner_product(double* sum, const V& a, const
   }
 }
 
-/// What the epilogue does with the sum of a row.
+/// The epilogue's operation on the sum of a row.
 template <class Plan, class Arguments, class R, int N>
 __device__ __forceinline__ void finish_row(const Arguments& a, typename Plan::scalar* y,
                                            const typename Plan::scalar* other, Index row, R& sum,
@@ -74,17 +74,17 @@ __device__ __forceinline__ void finish_row(const Arguments& a, typename Plan::sc
   store_row<Plan>(y, a.y_component_stride, row, sum);
 }
 
-/// In a loop the kernel before may still write x when this one begins: not read-only data.
+/// In a loop the kernel before may still write x when this one begins, so x is not read-only data.
 template <class Plan>
 inline constexpr int load_of_x = Plan::in_loop ? load_coherent : load_default;
 
-/// Where the sum of a stored row goes.
+/// The row of y for the sum of a stored row.
 template <class Plan>
 __device__ __forceinline__ Index row_of(const ArgumentsOf<Plan>& a, const Share& share) {
   return a.A.target != nullptr ? __ldg(a.A.target + share.row) : share.row;
 }
 
-/// Of A, as `near_table` has it.
+/// The table of A that `near_table` returns.
 template <class Plan>
 using TableOf = const stored_scalar_t<typename Plan::entry>*;
 
@@ -126,12 +126,12 @@ __device__ __forceinline__ void product_of_block(const ArgumentsOf<Plan>& a, uns
 }
 
 /// `Plan::schedule`: 0 a block of the grid for each block of lanes, 1 static strides, 2 dynamic.
-/// `Plan::in_loop`: a kernel of a solver's loop, which does nothing once that has ended, and leaves
-/// its partial sums to the kernel behind it.
+/// `Plan::in_loop`: a kernel of a solver's loop, which does nothing once the loop has ended, and
+/// leaves its partial sums to the next kernel.
 template <class Plan>
 __device__ __forceinline__ void product(const ArgumentsOf<Plan>& a) {
   if constexpr (Plan::in_loop) let_next_kernel_come();
-  // No kernel of a loop writes the pattern: it is read while the one before still runs.
+  // No kernel of a loop writes the pattern, so it is read while the kernel before still runs.
   [[maybe_unused]] Share share;
   if constexpr (Plan::schedule == 0) share = share_in_block<Plan>(a, blockIdx.x);
   if constexpr (Plan::in_loop) {
@@ -158,7 +158,7 @@ __device__ __forceinline__ void product(const ArgumentsOf<Plan>& a) {
         product_of_block<Plan>(a, block, table);
       }
     }
-    // The last block to leave sets the counters back.
+    // The last block to leave resets the counters.
     if (threadIdx.x == 0 && atomicAdd(a.ticket + 1, 1u) == gridDim.x - 1) {
       a.ticket[0] = 0;
       a.ticket[1] = 0;

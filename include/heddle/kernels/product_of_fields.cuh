@@ -1,6 +1,6 @@
 // The product of sliced storage with several fields in a solver's loop. Groups of a block's threads
-// share its lanes, each for one or two of the fields: entries come from memory once and for the
-// other groups from L1, and no thread needs so many registers that few are there to wait.
+// share its lanes, each group for one or two of the fields. Entries come from memory once, and for
+// the other groups from L1; no thread needs so many registers that few threads are there to wait.
 #pragma once
 
 #include "heddle/kernels/product.cuh"
@@ -103,7 +103,7 @@ __device__ __forceinline__ void product_of_fields(const FieldsArgumentsOf<Plan>&
       share_of<Plan>(a.all.A, static_cast<Offset>(blockIdx.x) * lanes_of_fields + lane);
   await_kernel_before();
   const int count = list_of_running(a.of, a.count, running);
-  // The first and the second field of a group: its own number, and those behind all first ones.
+  // The fields of a group: its own number, and the one that is `groups` higher.
   const int fields = group + groups < count ? 2 : group < count ? 1 : 0;
   double sums[2][N] = {};
   if (fields == 2) {
@@ -117,7 +117,7 @@ __device__ __forceinline__ void product_of_fields(const FieldsArgumentsOf<Plan>&
     for (int v = 0; v < N; ++v) sums[0][v] = own[0][v];
   }
   if constexpr (sums_of_field != 0) {
-    __syncwarp();  // rows of different length end their loops apart
+    __syncwarp();  // rows of different lengths end their loops at different times
 #pragma unroll
     for (int f = 0; f < 2; ++f) {
       add_over_lanes(sums[f]);

@@ -1,7 +1,7 @@
-// Sums of ranks with a GPU each, joined at the head of the kernels that decide by them, which takes
-// less time than a kernel between. The first blocks join the groups of a node each and send its
-// numbers to all ranks; blocks wait for those of all nodes, and join them, as many as run at once.
-// A launch begins with its first blocks, so none waits for one that finds no room.
+// Sums of ranks with a GPU each, joined at the start of the kernels that decide by them, which
+// takes less time than a separate kernel. Each of the first blocks joins the groups of a node and
+// sends its numbers to all ranks. The blocks that run at once wait for the numbers of all nodes and
+// join them. A launch begins with its first blocks, so none waits for one that finds no room.
 #pragma once
 
 #include "heddle/kernels/arguments.hpp"
@@ -15,7 +15,7 @@ struct SharedSumsOfRanks {
 
   double numbers[most_nodes_of_ranks * most_numbers_of_source];
   double of_warp[warps_of_node * most_numbers_of_source];
-  // A load from far away would be waited for at every level.
+  // Loads from far away would be waited for at every level.
   NodeJoining joinings[most_nodes_of_ranks];
   int levels[most_levels_of_ranks + 1];
 };
@@ -26,14 +26,15 @@ __device__ __forceinline__ SharedSumsOfRanks& shared_sums_of_ranks() {
   return shared;
 }
 
-/// A number of a group, of the parts that blocks left.
+/// A number of a group, summed from the parts that blocks left.
 __device__ __forceinline__ double sum_of_parts(const double* from, int parts, int count) {
   if (parts == 1) return from[0];
   if (parts == 2) return from[0] + from[count];
   return (from[0] + from[count]) + (from[2 * count] + from[3 * count]);
 }
 
-/// By a block: the pairwise tree over the groups of a node, whose numbers go to all ranks.
+/// Called by a block: adds the groups of a node in a pairwise tree, and sends its numbers to all
+/// ranks.
 template <int N>
 __device__ __forceinline__ void send_node(const SumsOfRanks& a, int node, const PartialSums& own,
                                           Offset first, unsigned round, SharedSumsOfRanks& shared) {
@@ -64,7 +65,7 @@ __device__ __forceinline__ void send_node(const SumsOfRanks& a, int node, const 
   }
   __syncthreads();
   if (thread >= 32) return;
-  // Eight lanes a number.
+  // Eight lanes per number.
 #pragma unroll
   for (int four = 0; four < N; four += 32 / warps) {
     const int v = four + lane / warps;
@@ -82,9 +83,9 @@ __device__ __forceinline__ void send_node(const SumsOfRanks& a, int node, const 
   }
 }
 
-/// The sums over the rows of all ranks, of the partial sums that kernels before left of each of
-/// this rank's groups; in thread 0. By all blocks, and by the kernels of all ranks. `source`: of
-/// this kernel's sums.
+/// The sums over the rows of all ranks, from the partial sums that earlier kernels left for each of
+/// this rank's groups; valid in thread 0. Called by all blocks, and by the kernels of all ranks.
+/// `source`: index among this kernel's sources.
 template <int N, int Threads>
 __device__ __forceinline__ void add_over_ranks(const SumsOfRanks& a, int source,
                                                const PartialSums& own, double (&total)[N]) {

@@ -17,13 +17,12 @@ __device__ __forceinline__ void add_over_lanes(double (&sum)[N], int lanes = 32)
   }
 }
 
-/// Leaves in the first warp's lane w the sum of the warps of w's group of `width` warps, a power of
-/// two.
+/// Leaves in lane w of the first warp the sum over w's group of `width` warps, a power of two.
 template <int N, int Block>
 __device__ __forceinline__ void add_over_warps(double (&sum)[N], int width) {
   constexpr int warps = Block / 32;
   __shared__ double of_warp[N][warps];
-  __syncwarp();  // rows of different length end their loops apart
+  __syncwarp();  // rows of different lengths end their loops at different times
   add_over_lanes(sum);
   __syncthreads();
   if (threadIdx.x % 32 == 0) {
@@ -38,7 +37,7 @@ __device__ __forceinline__ void add_over_warps(double (&sum)[N], int width) {
   }
 }
 
-/// The sums of `Block` threads, number `block` of the launch, into their partials.
+/// Stores the sums of the `Block` threads of block `block` of the launch in their partials.
 template <int N, int Block>
 __device__ __forceinline__ void store_partials(const SumSpace& space, double (&sum)[N],
                                                unsigned block) {
@@ -60,9 +59,9 @@ __device__ constexpr int adders_of(int threads) {
   return adders;
 }
 
-/// Partial sums added by one block of `Threads`, a power of two of which do it; `total` is in its
-/// thread 0. `This_launch`: other blocks of this very launch left them. `Most`: numbers, if there
-/// are no more; 0 for any.
+/// Adds partial sums in one block of `Threads`, a power of two of which do the work; `total` is
+/// valid in thread 0. `This_launch`: other blocks of this very launch left the sums. `Most`: an
+/// upper bound of the numbers to add, 0 if there is none.
 template <int N, int Threads, unsigned Parts, bool This_launch, unsigned Most = 0>
 __device__ __forceinline__ void add_partials(const double* partials, unsigned count,
                                              double (&total)[N]) {
@@ -70,8 +69,8 @@ __device__ __forceinline__ void add_partials(const double* partials, unsigned co
   constexpr unsigned adders = adders_of(Threads);
   constexpr unsigned per_thread = strides / adders;
   const unsigned groups = (count + Parts - 1) / Parts;
-  // Rounds whose loads are on the way together: more than there are take longer to compile. Blocks
-  // of 64 have enough of them in one.
+  // Rounds whose loads are in flight together. More rounds than exist would take longer to compile;
+  // blocks of 64 have enough loads in one round.
   constexpr unsigned rounds = Most == 0 ? 4 : (Most / (N * Parts) + strides - 1) / strides;
   constexpr unsigned at_once = per_thread * Parts < 64 ? rounds : 1;
   double sums[per_thread][N] = {};
@@ -112,8 +111,8 @@ __device__ __forceinline__ void add_partials(const double* partials, unsigned co
   for (int v = 0; v < N; ++v) total[v] = sums[0][v];
 }
 
-/// The partial sums of a kernel before this one, added by every block of `Threads` for itself:
-/// `total` is that of all its threads. `Parts`: that make the sum of one group.
+/// Adds the partial sums of an earlier kernel, in every block of `Threads` for itself; all its
+/// threads get `total`. `Parts`: partial sums that make the sum of one group.
 template <int N, int Threads, unsigned Parts>
 __device__ __forceinline__ void add_parts_again(const PartialSums& sums, double (&total)[N]) {
   __shared__ double of_block[N];
@@ -127,7 +126,7 @@ __device__ __forceinline__ void add_parts_again(const PartialSums& sums, double 
   for (int v = 0; v < N; ++v) total[v] = of_block[v];
 }
 
-/// The same where the number of parts is not known before.
+/// Same, where the number of parts is not known in advance.
 template <int N, int Threads>
 __device__ __forceinline__ void add_again(const PartialSums& sums, double (&total)[N]) {
   switch (sums.parts) {
@@ -140,9 +139,9 @@ __device__ __forceinline__ void add_again(const PartialSums& sums, double (&tota
   }
 }
 
-/// For a launch whose sums the host waits for, one kernel less. After a block's last
-/// `store_partials`: true in the last block of the grid to come here, in whose thread 0 `total`
-/// then holds the sums of all `blocks` numbered blocks.
+/// Saves a kernel in a launch whose sums the host waits for. Called after a block's last
+/// `store_partials`: true in the last block of the grid to get here, in whose thread 0 `total` then
+/// holds the sums of all `blocks` numbered blocks.
 template <int N, int Block>
 __device__ __forceinline__ bool finish_sums(const SumSpace& space, unsigned blocks,
                                             double (&total)[N]) {

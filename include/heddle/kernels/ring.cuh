@@ -70,7 +70,7 @@ __device__ __forceinline__ auto rounded(const N& c) {
   return narrow;
 }
 
-/// Not by its square, which leaves the range of a double long before the coefficient does.
+/// Does not use the square, which leaves the range of a double long before the coefficient does.
 template <class N>
 __device__ __forceinline__ bool is_usable(const N& c) {
   double sum = 0;

@@ -1,10 +1,10 @@
-// Preconditioners whose row of z = M^-1 r depends on that row of r alone. P is one's type:
+// Preconditioners whose row of z = M^-1 r depends on that row of r alone. P is the type of one:
 //
 //   struct P {
 //     using vector = ...;           // a row: scalar, components, and component[k], as in fields
-//     using Own = ...;              // what else it takes for a row
-//     static constexpr bool soa;    // how fields lie
-//     static Own load(const void* data, Index rows, Offset row);  // of what no loop writes
+//     using Own = ...;              // anything else that a row needs
+//     static constexpr bool soa;    // layout of fields
+//     static Own load(const void* data, Index rows, Offset row);  // reads what no loop writes
 //     static vector apply(const Own&, const vector& r);
 //   };
 #pragma once
@@ -15,12 +15,12 @@
 
 namespace heddle::device {
 
-/// In a block of rows.
+/// The row of this thread in a block of rows.
 __device__ __forceinline__ Offset row_of_thread(unsigned block) {
   return Offset(block) * threads_of_rows + threadIdx.x;
 }
-/// What P takes for the thread's row, or for the last one behind it; nothing where there are none,
-/// on a rank without rows.
+/// P's data for the thread's row, or for the last row if the thread lies beyond it; empty on a rank
+/// without rows.
 template <class P>
 __device__ __forceinline__ typename P::Own own_of_thread(const void* data, Index rows,
                                                          unsigned block) {
@@ -29,15 +29,15 @@ __device__ __forceinline__ typename P::Own own_of_thread(const void* data, Index
   return P::load(data, rows, row < rows ? row : rows - 1);
 }
 
-/// The rows of a block, as many as it has threads, each thread holding K of their scalars. Where a
-/// row's scalars follow one another in memory, these are scalars that threads side by side take
-/// side by side: a row for each thread would write every sector in pieces. In SoA they are a row.
+/// The rows of a block, one per thread, each thread holding K of their scalars. Where a row's
+/// scalars are contiguous in memory, adjacent threads take adjacent scalars: one row per thread
+/// would write every sector in pieces. In SoA a thread's scalars are a row.
 template <class P>
 struct RowsOfBlock {
   using V = typename P::vector;
   using T = typename V::scalar;
   static constexpr int K = V::components;
-  /// Wide rows stay with their threads, as they do in SoA: shared memory has no room for them.
+  /// Wide rows stay with their threads, as in SoA: shared memory has no room for them.
   static constexpr int most_bytes = 32768;
   static constexpr bool by_scalars = !P::soa && threads_of_rows * K * int(sizeof(T)) <= most_bytes;
   static constexpr int tile_size = by_scalars ? threads_of_rows * K : 1;
@@ -61,7 +61,7 @@ struct RowsOfBlock {
     }
   }
 
-  /// The thread's row, of the scalars of all threads. Once for a tile.
+  /// The thread's row, gathered from the scalars of all threads. Called once per tile.
   __device__ __forceinline__ V row_of(const V& scalars) const {
     if constexpr (!by_scalars) return scalars;
 #pragma unroll
@@ -72,7 +72,7 @@ struct RowsOfBlock {
     for (int k = 0; k < K; ++k) row.component[k] = tile[threadIdx.x * K + k];
     return row;
   }
-  /// The thread's scalars, of the rows of all threads; after `row_of`.
+  /// The thread's scalars, gathered from the rows of all threads. Called after `row_of`.
   __device__ __forceinline__ V scalars_of(const V& row) const {
     if constexpr (!by_scalars) return row;
 #pragma unroll

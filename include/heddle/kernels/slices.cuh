@@ -11,8 +11,8 @@ namespace heddle::device {
 enum Inner { inner_aos, inner_soa, inner_aosoa, inner_aosoa16 };
 
 // `Plan` below is a struct of constants that the host writes into the program:
-//   entry, scalar (of fields in memory), lanes (C; 0: known when run), threads (T; 0: by slice),
-//   inner, soa (fields), unroll, load, block, short_columns.
+//   entry, scalar (of fields in memory), lanes (C; 0: known at run time), threads (T; 0: by
+//   slice), inner, soa (fields), unroll, load, block, short_columns.
 
 template <class Plan>
 __device__ __forceinline__ Offset lanes_of(Index lanes) {
@@ -20,7 +20,7 @@ __device__ __forceinline__ Offset lanes_of(Index lanes) {
   return lanes;
 }
 
-/// The entry on slot `step + lane`; `C` lanes a slice, `slots` in all.
+/// The entry in slot `step + lane`, with `C` lanes per slice and `slots` slots in all.
 template <class Plan, int How>
 __device__ __forceinline__ typename Plan::entry load_entry(
     const stored_scalar_t<typename Plan::entry>* values, Offset step, int lane, Offset C,
@@ -29,7 +29,7 @@ __device__ __forceinline__ typename Plan::entry load_entry(
   using S = stored_scalar_t<E>;
   constexpr int K = E::components;
   constexpr int W = 16 / int(sizeof(S));
-  // Every step of a slice begins on 16 bytes.
+  // Every step of a slice is aligned to 16 bytes.
   constexpr bool aligned = Plan::lanes != 0 && Plan::lanes * K * int(sizeof(S)) % 16 == 0;
   E entry;
   if constexpr (Plan::inner == inner_aos) {
@@ -53,7 +53,7 @@ __device__ __forceinline__ typename Plan::entry load_entry(
     }
     if constexpr (K % W != 0) {
       constexpr int first = K - K % W;
-      // Numbers of 16 bits in as few loads as keep aligned.
+      // 16-bit numbers, in as few loads as alignment allows.
       constexpr int rest = K % W * int(sizeof(S));
       constexpr int align = aligned && sizeof(S) == 2 ? rest & -rest : int(sizeof(S));
       load_scalars<How, K % W, align>(entry.component + first, at + first * C + lane * (K % W),
@@ -108,10 +108,11 @@ struct Share {
   int threads;  // T
   Offset step;  // first slot of the slice
   int lane;
-  Index column_base;  // of the slice: negative where its columns take 32 bits
+  Index column_base;  // base of the slice; negative where its columns take 32 bits
 };
 
-/// The share of lane `g` of all slices' lanes; `row` is out of range where there is none.
+/// The share of lane `g`, counted over the lanes of all slices; `row` is out of range if it has
+/// none.
 template <class Plan, class S>
 __device__ __forceinline__ Share share_of(const Matrix<S>& A, Offset g) {
   Share share;
@@ -157,7 +158,7 @@ __device__ __forceinline__ Share share_of(const Matrix<S>& A, Offset g) {
 
 /// Columns of 32 bits.
 struct WideColumns {
-  const Index* column;  // of each slot
+  const Index* column;  // one per slot
 
   template <int How>
   __device__ __forceinline__ Index load(Offset slot, CachePolicy policy = 0) const {
@@ -168,7 +169,7 @@ struct WideColumns {
 };
 /// Columns of one slice in 16 bits.
 struct ShortColumns {
-  const unsigned short* column;  // of each slot, counted from the base
+  const unsigned short* column;  // one per slot, counted from the base
   Index base;
 
   template <int How>
@@ -180,9 +181,8 @@ struct ShortColumns {
 };
 
 /// This thread's part of a row: sum over j = t, t + T, ... of a_j x(column_j), where `x` yields
-/// rows of x. `How` and `policy` for the matrix, whose encoding may need the `table` behind its
-/// values. `Plan::unroll` entries are loaded before the first
-/// is needed.
+/// rows of x. `How` and `policy` are for loads of the matrix, whose encoding may need the `table`
+/// that follows its values. `Plan::unroll` entries are loaded before the first is needed.
 template <class Plan, int How, class Columns, class X>
 __device__ __forceinline__ result_entry_t<typename Plan::entry> product_of_share(
     const stored_scalar_t<typename Plan::entry>* values,
@@ -230,8 +230,8 @@ __device__ __forceinline__ result_entry_t<typename Plan::entry> product_of_share
   return sum;
 }
 
-/// The table of A's encoding, for all threads of a block, which call it together: a small one in
-/// shared memory, since a load would come behind those of entries and of x.
+/// The table of A's encoding, for all threads of a block, which call this together. A small table
+/// is copied to shared memory, since a load would queue after those of entries and of x.
 template <class E>
 __device__ __forceinline__ const stored_scalar_t<E>* near_table(
     const Matrix<stored_scalar_t<E>>& A) {
@@ -247,7 +247,8 @@ __device__ __forceinline__ const stored_scalar_t<E>* near_table(
   }
 }
 
-/// The same for a field in memory, loaded by `HowX`, with columns as the slice has them.
+/// Like `product_of_share` above, but for a field in memory, loaded by `HowX`, with the slice's own
+/// width of columns.
 template <class Plan, int How, int HowX>
 __device__ __forceinline__ result_entry_t<typename Plan::entry> product_of_share(
     const Matrix<stored_scalar_t<typename Plan::entry>>& A, const Share& share,
@@ -270,11 +271,12 @@ __device__ __forceinline__ result_entry_t<typename Plan::entry> product_of_share
                                      row_of_x, policy);
 }
 
-/// The T parts of a row, added by the tree of the CPU's product; every one of its threads gets it.
+/// Adds the T parts of a row in the tree order of the CPU's product; each of the row's threads gets
+/// the sum.
 template <class Plan, class V>
 __device__ __forceinline__ void add_parts(V& part, int threads) {
   if constexpr (Plan::threads == 1 || Plan::lanes == 1) return;
-  // All 32 lanes take part in every exchange, also where slices of one warp differ in T.
+  // All 32 lanes take part in every exchange, even where slices of one warp differ in T.
   constexpr int most = Plan::threads != 0 ? Plan::threads : 32;
 #pragma unroll
   for (int distance = most / 2; distance > 0; distance /= 2) {

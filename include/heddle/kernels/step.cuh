@@ -1,7 +1,7 @@
 // A step of a method as a kernel of a graph that is repeated. It begins with the decision before
-// it: every block adds the partial sums that kernels before left and comes to the same conclusion,
-// which takes less time than a kernel between the two; one thread writes it down for the kernels
-// behind.
+// it: every block adds the partial sums that earlier kernels left and reaches the same conclusion,
+// which takes less time than a kernel between the two. One thread writes the conclusion down for
+// later kernels.
 #pragma once
 
 #include "heddle/kernels/loop.cuh"
@@ -11,13 +11,13 @@
 
 namespace heddle::device {
 
-/// What a decision leaves.
+/// The results of a decision.
 template <class M>
 struct Side {
   methods::Coefficients<M, double> c;
   long long iteration;
   long long end;  // a LoopEnd
-  // Of a method that keeps a basis, see basis.cuh:
+  // For a method that keeps a basis, see basis.cuh:
   long long vectors;
   double size_of_column;
 };
@@ -36,7 +36,7 @@ using listing_of = typename ListingOf<M, start>::type;
 template <class M, class L, int step>
 inline constexpr int own_numbers_of = methods::facts_of<L>.own_numbers(step, M::ring);
 
-/// Whether a kernel does step i together with the preconditioner behind it.
+/// True if one kernel does step i together with the preconditioner after it.
 template <class M, class L, bool joined, int i>
 constexpr bool joins_next() {
   if constexpr (!joined || M::ring != Ring::real || i + 1 >= L::count) {
@@ -48,8 +48,8 @@ constexpr bool joins_next() {
   }
 }
 
-/// The sums that the decision at step `at` gets, added from the partial sums of the kernels that
-/// left them; in thread 0. `joined`: updates and preconditioner are one kernel.
+/// The sums for the decision at step `at`, added from the partial sums that kernels left; valid in
+/// thread 0. `joined`: updates and preconditioner are one kernel.
 template <class M, bool start, int at, bool joined, int Threads>
 struct DecisionSums {
   using L = listing_of<M, start>;
@@ -60,7 +60,8 @@ struct DecisionSums {
 
   __device__ __forceinline__ void add(const StepArguments& a) { add_source<0, 0, 0>(a); }
 
-  /// `k`: of the pending steps, `source`: the kernel that left its sums, `next`: of the sums.
+  /// `k`: index of a pending step, `source`: of the kernel that left its sums, `next`: of the next
+  /// sum.
   template <int k, int source, int next>
   __device__ __forceinline__ void add_source(const StepArguments& a) {
     if constexpr (k < pending.count) {
@@ -103,7 +104,7 @@ struct DecisionSums {
         sum[next] = Number{};
 #pragma unroll
         for (int n = 0; n < size; ++n) {
-          // Products sum <v_a, v_out>, whatever the order.
+          // Products sum <v_a, v_out>, whatever the order of the operands.
           constexpr methods::StepFacts step = methods::facts_of<L>.step[facts.step];
           constexpr bool turned = step.kind == methods::StepKind::product && facts.conjugates &&
                                   facts.left == step.out && facts.right != step.out;
@@ -115,8 +116,8 @@ struct DecisionSums {
   }
 };
 
-/// What a block knows of the run, in its shared memory. Thread 0 takes the decisions: divisions in
-/// double by all threads would take longer than to tell them.
+/// A block's knowledge of the run, in its shared memory. Thread 0 takes the decisions: divisions in
+/// double by all threads would take longer than sharing the results.
 template <class M, class S>
 struct BlockState {
   static constexpr double rounding_of_vectors = sizeof(S) == 4 ? 0x1p-23 : 0x1p-52;
@@ -128,7 +129,7 @@ struct BlockState {
   int concluded;
   int goes_on;
 
-  /// By all threads, before they wait for one another.
+  /// Called by all threads, before a barrier.
   __device__ __forceinline__ void load(const LoopState* state, int from) {
     copy(state->side[from], side);
     copy(&state->limits, limits);
@@ -141,7 +142,7 @@ struct BlockState {
     }
   }
 
-  /// By thread 0: the decision, unless the run has ended. `sees`: sums, or a basis.
+  /// Takes the decision, in thread 0, unless the run has ended. `sees`: sums, or a basis.
   template <class Decision, class Sees>
   __device__ __forceinline__ void decide(Sees&& sees) {
     goes_on = side.end == loop_runs;
@@ -158,15 +159,15 @@ struct BlockState {
     goes_on = !judge.at_once;
   }
 
-  /// By the leader, behind a decision, once the others of its block have gone on. What host or
-  /// clock ask for takes effect behind the update.
+  /// Called by the leader after a decision, once the other threads of its block have moved on. An
+  /// end that the host or the clock requests takes effect after the update.
   __device__ __forceinline__ void record(LoopState* state) {
     if (!is_leader() || concluded == 0) return;
     record_iteration(*state, side.iteration, squared_norm);
     if (side.end != loop_runs) return;
     side.end = requested_end(*state, limits.deadline, side.iteration, limits.unwatched);
   }
-  /// By the leader, behind the last decision, for the kernels behind. `from`: the side that was
+  /// Called by the leader after the last decision, for later kernels. `from`: the side that was
   /// read.
   __device__ __forceinline__ void write(LoopState* state, int from) {
     record(state);
@@ -176,8 +177,8 @@ struct BlockState {
   }
 };
 
-/// What a step begins with: the decision before it, if there is one. False if nothing is to be
-/// done.
+/// The beginning of a step: the decision before it, if there is one. False if there is nothing to
+/// do.
 template <class M, bool start, int i, bool joined, int Threads, class S>
 __device__ __forceinline__ bool take_decision(const StepArguments& a, BlockState<M, S>& block) {
   static_assert(sizeof(Side<M>) <= bytes_of_side, "the method has too many coefficients");
@@ -207,8 +208,8 @@ __device__ __forceinline__ bool take_decision(const StepArguments& a, BlockState
   return block.goes_on != 0;
 }
 
-/// The same for a kernel with one decision or none. The coefficients stay in shared memory: those
-/// of BiCGStab over quaternions are more than registers hold beside the vectors.
+/// Same, for a kernel with at most one decision. The coefficients stay in shared memory: those of
+/// BiCGStab over quaternions do not fit in registers along with the vectors.
 template <class M, bool start, int i, bool joined, int Threads, class S>
 __device__ __forceinline__ bool begin_step(const StepArguments& a,
                                            const methods::Coefficients<M, S>*& c) {
@@ -220,7 +221,7 @@ __device__ __forceinline__ bool begin_step(const StepArguments& a,
   return goes_on;
 }
 
-/// A decision that no update follows: one block.
+/// A decision that no update follows, in one block.
 template <class M, bool start, bool joined>
 __device__ __forceinline__ void decide_alone(const StepArguments& a) {
   follow_kernel_before();
@@ -228,7 +229,7 @@ __device__ __forceinline__ void decide_alone(const StepArguments& a) {
   begin_step<M, start, listing_of<M, start>::count, joined, threads_of_step>(a, c);
 }
 
-/// By block `of_launch` of those that the walk needs.
+/// Visits this thread's chunks in block `of_launch` of those that the walk needs.
 template <class Chunk, class Operation>
 __device__ __forceinline__ void visit_chunks_of_thread(const cuda::Walk& walk, unsigned of_launch,
                                                        const Operation& operation, double* sums) {
@@ -240,7 +241,8 @@ __device__ __forceinline__ void visit_chunks_of_thread(const cuda::Walk& walk, u
 }
 
 /// Visits the chunks of the whole walk, and leaves N partial sums of what the operation adds to
-/// `sums`. Over groups of rows the grid may have fewer blocks than these need: each takes several.
+/// `sums`. Over groups of rows the grid may have fewer blocks than the walk needs: each then takes
+/// several.
 template <class Chunk, int N, class Operation>
 __device__ __forceinline__ void visit_and_leave(const cuda::Walk& walk, double* partials,
                                                 const Operation& operation,
@@ -259,7 +261,7 @@ __device__ __forceinline__ void visit_and_leave(const cuda::Walk& walk, double* 
   }
 }
 
-/// What a thread does of a step: what it changes, if it `updates`, and its own sums.
+/// A thread's work in a step: its changes, if it `updates`, and its own sums.
 template <class M, class L, int i, class S, bool updates>
 struct ElementStep {
   using Step = methods::step_at<L, i>;
@@ -276,7 +278,7 @@ struct ElementStep {
     typename Chunk::Values values[M::vectors];
     visit(chunk, values);
   }
-  /// `held`: vectors whose values are there before; what it loads and writes is there after.
+  /// `held`: vectors whose values are present before; those loaded and written are present after.
   template <unsigned held = 0u, class Chunk>
   __device__ __forceinline__ void visit(const Chunk& chunk, typename Chunk::Values* values) const {
     methods::each<0, M::vectors>([&]<int k>() {
@@ -322,7 +324,7 @@ __device__ __forceinline__ void update(const StepArguments& a) {
   visit_and_leave<Chunk, N>(a.walk, a.partials, ElementStep<M, L, i, S, true>{a, *c, sums}, sums);
 }
 
-/// The sums of step i alone, behind work that is not the loop's own.
+/// Only the sums of step i, after work that is not the loop's own.
 template <class M, bool start, int i, class S, class Chunk>
 __device__ __forceinline__ void sum(const StepArguments& a) {
   using L = listing_of<M, start>;

@@ -6,7 +6,7 @@
 namespace heddle::device {
 
 // `Layout` below is a struct of constants:
-//   scalar (stored), components (K), lanes (C; 0: known when run), threads (T; 0: by slice),
+//   scalar (stored), components (K), lanes (C; 0: known at run time), threads (T; 0: by slice),
 //   planes (components apart), piece (P: components together), see entries/slots.hpp.
 
 template <class Layout, class S>
@@ -15,7 +15,7 @@ HEDDLE_INLINE Offset lanes_in(const Matrix<S>& A) {
   return A.lanes;
 }
 
-/// Of a stored row.
+/// The place of a stored row.
 struct RowPlace {
   Offset first;  // slot of its entry 0
   int threads;   // T
@@ -44,7 +44,7 @@ HEDDLE_INLINE RowPlace place_of_row(const Matrix<S>& A, Index row) {
     place.threads = T;
     place.length = A.row_length[row];
   } else {
-    Index slice = 0, end = A.slices;  // the last that begins at the row or before
+    Index slice = 0, end = A.slices;  // the last slice that begins at or before the row
     while (end - slice > 1) {
       const Index middle = slice + (end - slice) / 2;
       if (A.first_row[middle] <= row) {
@@ -60,7 +60,7 @@ HEDDLE_INLINE RowPlace place_of_row(const Matrix<S>& A, Index row) {
   return place;
 }
 
-/// Component k of the entry on a slot, among the stored scalars.
+/// Index of component k of a slot's entry among the stored scalars.
 template <class Layout, class S>
 HEDDLE_INLINE Offset scalar_at(const Matrix<S>& A, Offset slot, int k) {
   constexpr int K = Layout::components, P = Layout::piece;

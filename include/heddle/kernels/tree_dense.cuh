@@ -1,5 +1,5 @@
-// Dense leaves of a tree in a product on a GPU: a warp takes whole rows of a leaf, a lane `run`
-// columns of each.
+// Dense leaves of a tree in a product on a GPU: a warp takes whole rows of a leaf, and a lane takes
+// `run` columns of each.
 #pragma once
 
 #include "heddle/kernels/tree_sums.cuh"
@@ -21,7 +21,7 @@ __device__ __forceinline__ typename OfTree<Plan>::V row_of_x(
   return load_row<Plan, load_default, typename OfTree<Plan>::V>(a.x, 0, min(row, a.columns - 1));
 }
 
-/// The part `part` of `parts` of these rows.
+/// Adds part `part` of `parts` of these rows.
 template <class Plan>
 __device__ __forceinline__ void add_dense_rows(const typename OfTree<Plan>::Arguments& a,
                                                const DenseRows& leaf, int part, int parts,
@@ -30,7 +30,7 @@ __device__ __forceinline__ void add_dense_rows(const typename OfTree<Plan>::Argu
   using E = typename Plan::entry;
   using R = typename Of::R;
   constexpr int run = Of::run, runs = Of::size / run, bytes = int(sizeof(E));
-  // Lanes that share a row, rows at once, and how often: loads in flight hide the memory's delay.
+  // Lanes that share a row, rows at once, and steps at once: loads in flight hide memory latency.
   constexpr int lanes = runs < 32 ? runs : 32, rows = 32 / lanes;
   constexpr int steps = run * bytes <= 16 ? 4 : run * bytes <= 32 ? 2 : 1;
   const int lane = static_cast<int>(threadIdx.x % 32);
@@ -98,7 +98,7 @@ __device__ __forceinline__ void add_dense_rows(const typename OfTree<Plan>::Argu
   }
 }
 
-/// The dense leaves of a piece.
+/// Adds the dense leaves of a piece.
 template <class Plan>
 __device__ __forceinline__ void add_dense_leaves(const typename OfTree<Plan>::Arguments& a,
                                                  const TreePiece& piece, WarpSums<Plan>& own) {

@@ -1,4 +1,4 @@
-// Which of a tree's matrices a product multiplies by. Shared by CPU and GPU.
+// The form of a tree's matrix that a product multiplies by. Shared by CPU and GPU.
 #pragma once
 
 #include "heddle/entries/entry.hpp"
@@ -11,8 +11,8 @@ enum class TreeForm { direct, adjoint, transpose };
 template <class A>
 concept is_complex_number = A::ring == Ring::complex && A::components == 2;
 
-/// Whether A's entries have the form: A^T is that of real and complex numbers, and of blocks of
-/// real ones.
+/// True if A's entries have the form: A^T exists for real and complex numbers, and for blocks of
+/// real numbers.
 template <TreeForm form, class A>
 inline constexpr bool has_form = [] {
   constexpr bool turns = requires(const A& a) { adjoint(a); };

@@ -8,8 +8,8 @@
 namespace heddle {
 
 /// How a node keeps its entries. COO: coordinates and payload of each, by rows, so that 1, 2 or 4
-/// coordinates can be read at once. Dense: the payload of every position, and a bit that tells
-/// whether there is an entry.
+/// coordinates can be read at once. Dense: the payload of every position, and a bit that is set
+/// where there is an entry.
 enum class NodeKind : unsigned { dense, coo1, coo2, coo4 };
 inline constexpr int node_kinds = 4;
 
@@ -39,13 +39,13 @@ struct NodeReference {
   }
 };
 
-/// To a multiple that is a power of two.
+/// `value` rounded up to a multiple that is a power of two.
 HEDDLE_INLINE constexpr Offset rounded_up(Offset value, Offset multiple) {
   return (value + multiple - 1) & -multiple;
 }
 
-/// What nodes of one level have in common: d = 2^log2_size rows and columns, and the bytes of an
-/// entry in a leaf, or of a reference in an inner node.
+/// Common properties of the nodes of one level: d = 2^log2_size rows and columns, and the bytes of
+/// an entry in a leaf, or of a reference in an inner node.
 ///
 ///     COO1, COO2   count, coordinates at byte 4, payload at a multiple of 8
 ///     COO4         count, coordinates at byte 8, payload at a multiple of 16
@@ -55,7 +55,8 @@ HEDDLE_INLINE constexpr Offset rounded_up(Offset value, Offset multiple) {
 struct NodeShape {
   int log2_size = 7;
   int payload_bytes = 8;
-  /// Entries from which a leaf is dense, at least three; 0: where that takes fewer bytes.
+  /// Number of entries from which a leaf is dense, at least three; 0: wherever that takes fewer
+  /// bytes.
   int dense_from = 0;
 
   HEDDLE_INLINE constexpr int size() const { return 1 << log2_size; }
@@ -75,7 +76,7 @@ struct NodeShape {
     return place_of(position >> log2_size, position);
   }
 
-  /// Where coordinates begin, or bits.
+  /// The byte where coordinates, or bits, begin.
   HEDDLE_INLINE static constexpr Offset places_byte(NodeKind kind) {
     return kind == NodeKind::dense ? 16 : kind == NodeKind::coo4 ? 8 : 4;
   }
@@ -124,7 +125,7 @@ struct NodeView {
   HEDDLE_INLINE const unsigned char* payloads() const {
     return data + shape.payload_byte(kind, count());
   }
-  /// Dense nodes.
+  /// For dense nodes only.
   HEDDLE_INLINE bool has(int position) const {
     return (data[NodeShape::places_byte(kind) + position / 8] >> (position % 8) & 1) != 0;
   }

@@ -1,8 +1,8 @@
 // The product of hierarchical storage as a kernel. A block of threads takes a piece: some leaves of
-// one block of y. Of sparse leaves a warp takes windows of 32 runs, a lane each; of dense ones it
-// takes rows. What lanes hold of one row of y is added in a fixed order to the warp's own sums in
-// shared memory. So no number is added atomically, and the bits depend on the matrix and the kernel
-// only.
+// one block of y. In sparse leaves a warp takes windows of 32 runs, one per lane; in dense leaves
+// it takes rows. The parts that lanes hold of one row of y are added in a fixed order to the warp's
+// own sums in shared memory. So no number is added atomically, and the bits depend only on the
+// matrix and the kernel.
 #pragma once
 
 #include "heddle/kernels/tree_dense.cuh"
@@ -18,7 +18,7 @@ __device__ __forceinline__ void tree_product(const typename OfTree<Plan>::Argume
   constexpr int N = sums_of(Plan::epilogue, Plan::ring);
   __shared__ WarpSums<Plan> of_warp[Plan::warps];
   __shared__ HeldLeaf held[Plan::warps][32];
-  // Registers are dearer than shared memory.
+  // Registers are more expensive than shared memory.
   __shared__ TreePiece piece;
   if (threadIdx.x == 0) piece = a.pieces[blockIdx.x];
   WarpSums<Plan>& own = of_warp[threadIdx.x / 32];

@@ -6,8 +6,8 @@
 
 namespace heddle::device {
 
-/// Inner nodes wait in one queue, leaves in one of three: of one entry, for a thread, of up to 32,
-/// for eight threads, and of more and dense ones, for a warp.
+/// Inner nodes wait in one queue, leaves in one of three: leaves of one entry are for a thread,
+/// those of up to 32 for eight threads, and larger or dense ones for a warp.
 enum NodeQueue { queue_of_inner, queue_of_many, queue_of_few, queue_of_single };
 inline constexpr int node_queues = 4;
 inline constexpr unsigned few_entries_of_leaf = 32;
@@ -16,11 +16,11 @@ inline constexpr unsigned few_entries_of_leaf = 32;
 /// the highest eight; 0 until the rest is written, and again once it is taken.
 struct alignas(16) QueuedNode {
   unsigned long long node;
-  Index row;  // of blocks of its level
+  Index row;  // in blocks of its level
   Index column;
 };
 
-/// Each counter has a line of the cache to itself: heads, tails, and the leaves that are done.
+/// Each counter has a cache line to itself: heads, tails, and the leaves that are done.
 inline constexpr int counter_stride = 32;
 inline constexpr int queue_counters = (2 * node_queues + 1) * counter_stride;
 

@@ -16,14 +16,15 @@ struct alignas(16) HeldLeaf {
   int lacks;
 };
 
-/// Keeps the sparse leaves that lanes have, without gaps, with one that is behind all at their end.
+/// Stores the sparse leaves of the lanes without gaps, followed by sentinels that lie past every
+/// run.
 template <class Plan>
 __device__ __forceinline__ void hold_leaf(HeldLeaf* held, const TreeLeaf& leaf, int begin, int end,
                                           bool is_sparse) {
   using Of = OfTree<Plan>;
   const unsigned lane = threadIdx.x % 32;
   const unsigned mask = __ballot_sync(all_lanes, is_sparse);
-  __syncwarp();  // nobody reads those before any more
+  __syncwarp();  // the previous leaves are no longer read
   if (is_sparse) {
     const Offset payload_byte =
         Of::shape().payload_byte(leaf.kind(), (end - begin) * Of::run - leaf.lacks());
@@ -64,7 +65,7 @@ __device__ __forceinline__ void load_payloads(E (&entries)[run], unsigned long l
   using S = stored_scalar_t<E>;
   constexpr int K = E::components, bytes = int(sizeof(E)), wide = piece_bytes(run * bytes);
   const auto* const from = reinterpret_cast<const S*>(address);
-  // Padding to 16 bytes lets three of four be read as four.
+  // Padding to 16 bytes lets three entries of four be read as four.
   constexpr int whole = run == 4 && (bytes == 4 || bytes == 8) ? 3 : run;
   const bool is_aligned = run == 4 || wide < 16 || address % 16 == 0;
   if (count >= whole && is_aligned) {
@@ -79,7 +80,7 @@ __device__ __forceinline__ void load_payloads(E (&entries)[run], unsigned long l
   }
 }
 
-/// The windows first, first + step, ... before run `end`, of a batch of leaves that are held.
+/// Adds the windows first, first + step, ... before run `end`, of a batch of held leaves.
 template <class Plan>
 __device__ __forceinline__ void add_windows(const typename OfTree<Plan>::Arguments& a,
                                             const HeldLeaf* held, int first, int step, int end,
@@ -123,7 +124,7 @@ __device__ __forceinline__ void add_windows(const typename OfTree<Plan>::Argumen
   }
 }
 
-/// The sparse leaves of a piece; whether this warp has met dense ones.
+/// Adds the sparse leaves of a piece. True if this warp has seen dense ones.
 template <class Plan>
 __device__ __forceinline__ bool add_sparse_leaves(const typename OfTree<Plan>::Arguments& a,
                                                   const TreePiece& piece, WarpSums<Plan>& own,

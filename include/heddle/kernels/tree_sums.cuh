@@ -1,5 +1,5 @@
-// Sums of a block of y on a GPU: a warp adds to its own in shared memory, and blocks of threads
-// join theirs, always in the same order.
+// Sums of a block of y on a GPU: a warp adds to its own sums in shared memory, and blocks of
+// threads join theirs, always in the same order.
 #pragma once
 
 #include "heddle/kernels/product.cuh"
@@ -32,7 +32,7 @@ template <class Plan>
 struct WarpSums {
   using Of = OfTree<Plan>;
   typename Of::T sums[Of::R::components * Of::size];
-  /// Whose entries meet in a row, for each entry of a run.
+  /// The lanes whose entries share a row, for each entry of a run.
   unsigned lanes[Of::is_small ? Of::run * Of::size : 1];
 
   __device__ __forceinline__ void clear() {
@@ -46,7 +46,7 @@ struct WarpSums {
   }
 };
 
-/// What a warp takes of a piece: batches of 32 leaves where there are many of them, else a part of
+/// A warp's share of a piece: batches of 32 leaves where there are many of them, else a part of
 /// each batch.
 struct WarpShare {
   int first;  // leaf
@@ -74,7 +74,7 @@ __device__ __forceinline__ void add_to_row(const R& part, int to, typename R::sc
   for (int k = 0; k < R::components; ++k) sums[k * OfTree<Plan>::size + to] += part.component[k];
 }
 
-/// Adds what lanes at a distance hold: `first`, twice that, and so on below `end`.
+/// Adds the values of lanes at distances `first`, twice that, and so on below `end`.
 template <class R>
 __device__ __forceinline__ void add_lanes(R& part, int first, int end) {
 #pragma unroll
@@ -97,8 +97,8 @@ __device__ __forceinline__ unsigned any_bits(unsigned bits) {
 #endif
 }
 
-/// Adds what lanes with one `to` hold into the first of them, in a tree, and then to `sums`. `mask`
-/// tells these lanes, `rank` which of them this one is.
+/// Adds the parts of lanes with the same `to` into the first of them, in a tree, and then to
+/// `sums`. `mask` has these lanes, `rank` is this lane's number among them.
 template <class Plan, class R>
 __device__ __forceinline__ void add_by_tree(R& part, int to, unsigned mask, unsigned rank,
                                             typename R::scalar* sums) {
@@ -112,7 +112,7 @@ __device__ __forceinline__ void add_by_tree(R& part, int to, unsigned mask, unsi
       const auto other = __shfl_sync(all_lanes, part.component[k], from);
       if (takes) part.component[k] += other;
     }
-    // Who has given its part away is out.
+    // Lanes that have given their part away drop out.
     const bool gives = (rank & 1) != 0;
     const unsigned givers = __ballot_sync(all_lanes, gives);
     mask = gives ? 0 : mask & ~givers;
@@ -122,12 +122,12 @@ __device__ __forceinline__ void add_by_tree(R& part, int to, unsigned mask, unsi
   __syncwarp();
 }
 
-/// What the lanes of a warp hold, `run` numbers each, added to its sums; none where `to` is
-/// negative.
+/// Adds the parts that the lanes of a warp hold, `run` each, to its sums; a part with negative `to`
+/// is skipped.
 template <class Plan, class R, int run>
 __device__ __forceinline__ void add_to_rows(R (&part)[run], int (&to)[run], WarpSums<Plan>& own) {
   const unsigned lane = threadIdx.x % 32, below = (1u << lane) - 1;
-  // Entries that follow each other are often of one row.
+  // Consecutive entries often belong to one row.
 #pragma unroll
   for (int g = 0; g + 1 < run; ++g) {
     if (to[g] >= 0 && to[g] == to[g + 1]) {
@@ -143,7 +143,7 @@ __device__ __forceinline__ void add_to_rows(R (&part)[run], int (&to)[run], Warp
       add_by_tree<Plan>(part[g], to[g], mask, __popc(mask & below), own.sums);
     }
   } else {
-    // Finding the lanes of one row and adding one after the other is faster by shared memory.
+    // Finding the lanes of one row and adding one after the other is faster through shared memory.
     constexpr unsigned most_rounds = 4;
     unsigned mask[run], rounds = 0;
 #pragma unroll
@@ -177,7 +177,7 @@ __device__ __forceinline__ void add_to_rows(R (&part)[run], int (&to)[run], Warp
   }
 }
 
-/// Where the sums of a piece lie, or those of a group behind its first one.
+/// The place of the sums of piece `number`, or of a group that begins with it.
 template <class Plan>
 __device__ __forceinline__ typename OfTree<Plan>::T* partials_of(
     const typename OfTree<Plan>::Arguments& a, const TreePiece& piece, int number) {
@@ -214,7 +214,7 @@ __device__ __forceinline__ void store_sum(const typename OfTree<Plan>::Arguments
   }
 }
 
-/// Whether this block of threads is the last of `count` to come here, once its sums are stored.
+/// True if this block of threads is the last of `count` to arrive. Called once its sums are stored.
 __device__ __forceinline__ bool is_last_of(unsigned* arrived, int count) {
   __shared__ bool last;
   __threadfence();
@@ -228,8 +228,8 @@ __device__ __forceinline__ bool is_last_of(unsigned* arrived, int count) {
   return last;
 }
 
-/// Of a block of y with several pieces, once the sums of this one are stored: calls
-/// `finish(row, sum)` if all others are done.
+/// For a block of y with several pieces, once the sums of this one are stored: calls `finish(row,
+/// sum)` if all others are done.
 template <class Plan, class Finish>
 __device__ __forceinline__ bool join_pieces(const typename OfTree<Plan>::Arguments& a,
                                             const TreePiece& piece, const Finish& finish) {

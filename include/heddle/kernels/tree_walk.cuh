@@ -1,8 +1,8 @@
 // The product of hierarchical storage by a walk over its tree, scheduled on the GPU itself (Derler
 // et al. 2017, section 4 and algorithm 1). Nodes wait in queues by kind and size. A warp takes from
-// any of them, puts children into others, and adds what leaves yield to y atomically. Warps that
-// stay until all leaves are done stand in for the paper's controller, which starts a kernel
-// whenever a queue is long enough.
+// any of them, puts children into others, and adds the products of leaves to y atomically. In place
+// of the paper's controller, which starts a kernel whenever a queue is long enough, warps stay
+// until all leaves are done.
 #pragma once
 
 #include "heddle/kernels/tree_queue_arguments.hpp"
@@ -27,7 +27,7 @@ __device__ __forceinline__ T read_now(const T* from) {
   return *static_cast<const volatile T*>(from);
 }
 
-/// A node as its parent names it, as it is queued.
+/// The queued form of the node that its parent refers to as `at`.
 __device__ __forceinline__ unsigned long long queued_node(NodeReference at, int level,
                                                           const unsigned long long* pools) {
   return (__ldg(pools + at.pool()) + static_cast<unsigned long long>(at.byte())) |
@@ -58,7 +58,7 @@ __device__ __forceinline__ int queue_for(unsigned long long queued) {
   }
 }
 
-/// y = beta y, and the root into its queue.
+/// Sets y = beta y, and puts the root into its queue.
 template <class Plan>
 __device__ __forceinline__ void begin_tree_walk(const WalkArguments<Plan>& a) {
   using M = typename Plan::scalar;
@@ -89,8 +89,8 @@ __device__ __forceinline__ QueuedNode take_node(QueuedNode* at) {
   return taken;
 }
 
-/// Lanes with a node, `node.node` other than 0, put it into its queue, those of one queue side by
-/// side.
+/// Lanes that have a node, `node.node` other than 0, put it into its queue, those of one queue side
+/// by side.
 __device__ __forceinline__ void put_nodes(const QueuedNode& node, QueuedNode* const* queues,
                                           unsigned* counters) {
   const unsigned lane = threadIdx.x % 32;
@@ -112,8 +112,8 @@ __device__ __forceinline__ void put_nodes(const QueuedNode& node, QueuedNode* co
   __syncwarp();
 }
 
-/// Row and column of entry i of a sparse node, of position i of a dense one; false where it has
-/// none there.
+/// Row and column of entry i of a sparse node, or of position i of a dense one; false if the node
+/// has no entry there.
 __device__ __forceinline__ bool place_in(const NodeShape& shape, unsigned long long node, int i,
                                          LocalPlace& place) {
   const auto* const places = reinterpret_cast<const unsigned char*>(
@@ -161,7 +161,7 @@ __device__ __forceinline__ void expand(const WalkArguments<Plan>& a, QueuedNode*
   }
 }
 
-/// y += alpha times what a leaf yields, by `lanes` lanes.
+/// y += alpha times the product of a leaf, by `lanes` lanes.
 template <class Plan, int lanes>
 __device__ __forceinline__ void add_leaf(const WalkArguments<Plan>& a, const QueuedNode& leaf) {
   using Of = OfTree<Plan>;
@@ -189,7 +189,7 @@ __device__ __forceinline__ void add_leaf(const WalkArguments<Plan>& a, const Que
   }
 }
 
-/// The nodes [begin, end) of a queue, which are 32 / `lanes` at most.
+/// Adds the leaves [begin, end) of a queue, which are 32 / `lanes` at most.
 template <class Plan, int lanes>
 __device__ __forceinline__ void add_leaves(const WalkArguments<Plan>& a, QueuedNode* queue,
                                            unsigned begin, unsigned end) {
@@ -205,12 +205,13 @@ __device__ __forceinline__ void add_leaves(const WalkArguments<Plan>& a, QueuedN
   if (threadIdx.x % 32 == 0) atomicAdd(done_of(a.counters), end - begin);
 }
 
-/// What a warp has drawn of a queue; the nodes may not be there yet.
+/// The places that a warp has drawn from a queue; their nodes may not be there yet.
 struct DrawnNodes {
   unsigned begin = 0;
   unsigned end = 0;
 
-  /// Draws `most` if nothing is left and the queue is not empty; the end of what is there.
+  /// Draws `most` if none is left and the queue is not empty. Returns the end of those that are
+  /// there.
   __device__ __forceinline__ unsigned draw(unsigned* counters, int queue, unsigned most) {
     const unsigned lane = threadIdx.x % 32;
     unsigned tail = 0, first = 0;
