@@ -19,7 +19,7 @@ std::string first_word(const std::filesystem::path& path) {
   return word;
 }
 
-/// "32768K", as Linux writes sizes of caches; 0 for anything else.
+/// Bytes of "32768K", as Linux writes sizes of caches; 0 for anything else.
 long long bytes_of(const std::string& size) {
   if (size.size() < 2 || size.find_first_not_of("0123456789") != size.size() - 1) return 0;
   const long long number = std::stoll(size.substr(0, size.size() - 1));

@@ -1,13 +1,13 @@
-// How large the caches of a device are.
+// Sizes of the caches of a device.
 #pragma once
 
 #include "heddle/device.hpp"
 
 namespace heddle {
 
-/// Of the last level, all caches of the device together; 64 MiB where the system does not say.
+/// Last level, all caches of the device together; 64 MiB if the system does not report them.
 long long last_level_cache_bytes(const Device& device);
-/// The same; 0 where the system does not say.
+/// Same, but 0 if the system does not report them.
 long long known_cache_bytes(const Device& device);
 
 }  // namespace heddle

@@ -7,7 +7,7 @@ namespace heddle {
 
 namespace {
 
-/// The group of the process below the mounted ones; empty where there is none.
+/// The group of the process below the mounted ones; empty if there is none.
 std::string group_of_process(const std::string& root, int version, const std::string& controller) {
   std::ifstream groups(root + "/proc/self/cgroup");
   for (std::string line; std::getline(groups, line);) {  // hierarchy:controllers:path
@@ -22,7 +22,7 @@ std::string group_of_process(const std::string& root, int version, const std::st
   return "";
 }
 
-/// Where the groups of a version that limits the controller are mounted; empty where they are not.
+/// Mount point of the groups of a version that limits the controller; empty if there is none.
 std::string mount_of(const std::string& root, int version, const std::string& controller) {
   std::ifstream mounts(root + "/proc/self/mountinfo");
   for (std::string line; std::getline(mounts, line);) {
@@ -47,8 +47,8 @@ std::vector<ControlGroup> control_groups(const std::string& controller, const st
   for (const int version : {1, 2}) {
     const std::string mount = mount_of(root, version, controller);
     if (mount.empty()) continue;
-    // In a container the path may begin at the machine's root, which is not what is mounted: then
-    // its folders are not there, and the mounted one is the container's.
+    // In a container the path may begin at the machine's root, which is not mounted there. Then its
+    // folders do not exist, and the mounted one is the container's.
     std::filesystem::path below =
         std::filesystem::path(group_of_process(root, version, controller)).relative_path();
     const std::filesystem::path top = root + mount;

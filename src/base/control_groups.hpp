@@ -1,4 +1,4 @@
-// Which control groups of Linux a process is in.
+// The control groups of Linux that a process is in.
 #pragma once
 
 #include <filesystem>
@@ -13,8 +13,8 @@ struct ControlGroup {
 };
 
 /// The groups that may limit what `controller` ("cpu", "memory") gives to this process, from its
-/// own up to the root, of versions 1 and 2; some folders may not be there. Files are looked for
-/// under `root`, which is empty but in tests.
+/// own up to the root, of versions 1 and 2; some folders may not exist. Files are looked for under
+/// `root`, which is empty except in tests.
 std::vector<ControlGroup> control_groups(const std::string& controller,
                                          const std::string& root = "");
 

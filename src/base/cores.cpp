@@ -26,7 +26,7 @@ int cores_of_affinity() {
   return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
 }
 
-/// The whole number that a variable begins with; 0 where it begins with none above 0.
+/// The whole number that a variable begins with; 0 if it begins with none above 0.
 int threads_of(const char* variable) {
   const std::string text = environment(variable);
   long long number = 0;

@@ -1,5 +1,5 @@
-// What the library has beside its calls of CUDA: memory of the host that a GPU sees, and calls
-// beside captures.
+// Helpers for calls of CUDA: memory of the host that a GPU sees, and calls that a capture would
+// forbid.
 #pragma once
 
 #include <new>
@@ -8,8 +8,8 @@
 
 namespace heddle::cuda {
 
-/// A caller's capture may forbid calls that could wait, such as those that open a stream: they do
-/// not touch what is being captured.
+/// Permits calls that a caller's capture may forbid because they could wait, such as those that
+/// open a stream. They do not touch what is being captured.
 class AnyCall {
  public:
   AnyCall() {

@@ -1,4 +1,4 @@
-// Events and streams of CUDA that end with their owner.
+// Events and streams of CUDA that are destroyed with their owner.
 #pragma once
 
 #include <memory>
@@ -10,10 +10,10 @@ namespace heddle::cuda {
 struct DestroyEvent {
   void operator()(cudaEvent_t event) const { cudaEventDestroy(event); }
 };
-/// What waits for one that ends goes on waiting.
+/// Work that waits for a destroyed event goes on waiting.
 using Event = std::unique_ptr<CUevent_st, DestroyEvent>;
 
-/// Of the current GPU.
+/// An event of the current GPU.
 inline Event make_event(unsigned flags = cudaEventDisableTiming) {
   cudaEvent_t event = nullptr;
   check(cudaEventCreateWithFlags(&event, flags), "cudaEventCreateWithFlags");

@@ -29,16 +29,16 @@ namespace {
 
 constexpr std::size_t huge_page = std::size_t(2) << 20;
 
-/// Large blocks that were given back, for those to come: a new page of memory costs more than most
-/// loops over it.
+/// Large blocks that were given back, kept for later requests: a new page of memory costs more than
+/// most loops over it.
 class KeptBlocks {
  public:
-  /// So that blocks fit each other: up to a quarter more, which nobody touches.
+  /// Rounds up by at most a quarter, so that blocks fit each other; the rest is never touched.
   static std::size_t rounded(std::size_t bytes) {
     const std::size_t step = std::bit_floor(bytes) / 4;
     return (bytes + step - 1) / step * step;
   }
-  /// Null where there is none of that size.
+  /// Null if there is none of that size.
   char* take(std::size_t bytes) {
     const std::lock_guard lock(mutex_);
     for (std::size_t k = blocks_.size(); k > 0; --k) {
@@ -50,8 +50,8 @@ class KeptBlocks {
     }
     return nullptr;
   }
-  /// Up to a 64th of the memory that was available at first, and up to 1 GiB: `free(data, bytes)`
-  /// takes what was kept longest, or the block itself.
+  /// Keeps up to a 64th of the memory that was available at first, and up to 1 GiB.
+  /// `free(data, bytes)` takes the block that was kept longest, or this block itself.
   template <class Free>
   void keep(char* data, std::size_t bytes, const Free& free) {
     constexpr std::size_t most = std::size_t(1) << 30, part_of_memory = 64;
@@ -87,7 +87,7 @@ class KeptBlocks {
     char* data;
     std::size_t bytes;
   };
-  /// Tools that watch memory see what is used after it was given back.
+  /// If true, no block is kept, so that tools that watch memory see any use after its return.
 #if defined(__SANITIZE_ADDRESS__)
   static constexpr bool is_checked_build = true;
 #else
@@ -150,8 +150,8 @@ class HugePageMemory final : public std::pmr::memory_resource {
     return data;
   }
 
-  /// Large blocks begin on different lines of a page: fields that began alike would meet at the
-  /// same places modulo 4096, where a processor takes a load of x for the value just stored to y.
+  /// Large blocks begin on different lines of a page: fields that began on the same line would have
+  /// equal places modulo 4096, where a processor takes a load of x for the value just stored to y.
   std::size_t shift() {
     constexpr std::size_t lines = most_shift / line, step = 27;
     return (++blocks_ * step % lines) * line;
@@ -171,7 +171,7 @@ void check_instructions() {
 }  // namespace
 
 std::pmr::memory_resource* default_memory() {
-  // Never destroyed: static objects may give memory back later.
+  // Never destroyed, because static objects may give memory back later.
   static HugePageMemory* const memory = new HugePageMemory;
   return memory;
 }
@@ -284,7 +284,7 @@ void* allocate_values(std::size_t count, std::size_t value_bytes, std::size_t al
 
 namespace {
 
-/// Pieces of many bytes of the host's memory, by the stream's threads.
+/// Calls `body` for pieces of many bytes of the host's memory, with the stream's threads.
 template <class Body>
 void for_each_piece(std::size_t bytes, const Stream& stream, const Body& body) {
   constexpr std::size_t worth_a_team = std::size_t(1) << 20;

@@ -19,7 +19,7 @@ namespace heddle::cuda {
 
 namespace {
 
-/// One pool a GPU, apart from the pool of the program's own cudaMallocAsync.
+/// One pool per GPU, apart from the pool of the program's own cudaMallocAsync.
 cudaMemPool_t pool_of(int ordinal) {
   static std::mutex mutex;
   static std::map<int, cudaMemPool_t> pools;
@@ -30,8 +30,8 @@ cudaMemPool_t pool_of(int ordinal) {
     properties.allocType = cudaMemAllocationTypePinned;
     properties.location = {cudaMemLocationTypeDevice, ordinal};
     check(cudaMemPoolCreate(&pool, &properties), "cudaMemPoolCreate");
-    // A solver or a tree that is made and destroyed again should find the memory where it left it:
-    // to have a GiB anew takes as long as to copy several. A multigrid for a million rows of 3 x 3
+    // A solver or a tree that is made and destroyed repeatedly should find its memory again: to
+    // obtain a GiB anew takes as long as to copy several. A multigrid for a million rows of 3 x 3
     // takes 12 GB.
     constexpr std::size_t least = std::size_t(64) << 20;
     constexpr std::size_t part_of_memory = 8;
@@ -80,7 +80,7 @@ class StreamMemory final : public std::pmr::memory_resource {
   Stream stream_;
 };
 
-/// CUDA itself says of no driver that it is too old.
+/// CUDA itself reports a missing driver as one that is too old.
 void check_driver() {
   int driver = 0;
   check(cudaDriverGetVersion(&driver), "cudaDriverGetVersion");
@@ -227,12 +227,12 @@ std::string description(const Stream& stream) {
 
 void copy(void* to, const void* from, std::size_t bytes, const Stream& stream) {
   const OnGpu here(stream);
-  // Memory of the host may be read or written until it is done; between two places of a device
-  // there is no need to wait.
+  // Memory of the host may be read or written until the copy is done; between two places of a
+  // device there is no need to wait.
   const cudaPointerAttributes of_to = attributes_of(to), of_from = attributes_of(from);
   const bool is_to_gpu = is_of_device(of_to), is_from_gpu = is_of_device(of_from);
   const bool is_of_host = !is_to_gpu || !is_from_gpu;
-  // The driver may wait for the stream itself, and would not look.
+  // The driver may wait for the stream itself, and would not call `look`.
   if (is_of_host && StreamWatch::find(stream, 0) != nullptr) synchronize(stream);
   const bool is_pageable = (is_to_gpu ? of_from : of_to).type == cudaMemoryTypeUnregistered;
   if (is_pageable && is_to_gpu != is_from_gpu && bytes >= StagedCopy::least_bytes) {

@@ -1,4 +1,4 @@
-// What a Device needs of CUDA; defined in builds that have it.
+// The parts of a Device that need CUDA; defined in builds that have it.
 #pragma once
 
 #include <memory_resource>
@@ -23,14 +23,14 @@ std::string description(const Stream& stream);
 /// "13.0" for 13000, as CUDA numbers its versions.
 std::string version_text(int number);
 
-/// Between host and device in any direction; the host's side is free when this returns.
+/// Copies between host and device in any direction; the host's memory may be reused on return.
 void copy(void* to, const void* from, std::size_t bytes, const Stream& stream);
 void fill(void* data, int byte, std::size_t bytes, const Stream& stream);
 
 /// True for a GPU's own memory, and for managed memory.
 bool is_device_memory(const void* data);
-/// The same where kernels of a stream are to use it; throws `Error` (usage) for another GPU's,
-/// which would end the process's use of this one.
+/// Same, for memory that kernels of a stream are to use; throws `Error` (usage) for another GPU's
+/// memory, which would end the process's use of this one.
 bool is_device_memory(const void* data, const Stream& stream);
 /// True for memory that the stream's GPU can write to: its own, managed, or pinned.
 bool is_writable(const void* data, const Stream& stream);

@@ -6,7 +6,7 @@
 
 namespace heddle {
 
-/// Behind all that was queued on the device's stream, for which it waits.
+/// Reads after all work that was queued on the device's stream, for which it waits.
 template <class T>
 T read_value(const T* from, const Device& device) {
   T value{};

@@ -13,7 +13,7 @@ std::string environment(const char* name) {
 }
 
 std::filesystem::path user_cache_folder() {
-  // The XDG specification has relative paths ignored.
+  // The XDG specification requires that relative paths are ignored.
   const std::filesystem::path caches = environment("XDG_CACHE_HOME");
   if (caches.is_absolute()) return caches / "heddle";
   const std::filesystem::path home = environment("HOME");

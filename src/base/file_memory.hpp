@@ -1,4 +1,4 @@
-// Things that were made of files, kept until they change.
+// Results that were made from files, kept until the files change.
 #pragma once
 
 #include <sys/stat.h>
@@ -14,16 +14,16 @@
 
 namespace heddle {
 
-/// Tells one content of a file, or of a folder's list, from the next.
+/// Distinguishes one content of a file, or of a folder's list, from the next.
 class FileState {
  public:
-  /// None where there is no such file.
+  /// None if there is no such file.
   static std::optional<FileState> of(const std::filesystem::path& path) {
     FileState state;
     if (stat(path.c_str(), &state.stat_) != 0) return std::nullopt;
     return state;
   }
-  /// A file may change again within the tick of its file system's clock, and look the same.
+  /// False while the file may change within a tick of its file system's clock and look the same.
   bool is_settled() const {
     constexpr std::time_t tick = 2;  // seconds, of the coarsest file systems
     return std::time(nullptr) - stat_.st_ctim.tv_sec > tick;
@@ -38,11 +38,11 @@ class FileState {
   struct stat stat_ = {};
 };
 
-/// Any thread may ask. T is cheap to copy.
+/// Any thread may call `get`. T is cheap to copy.
 template <class T>
 class FileMemory {
  public:
-  /// The result of `make()` when the file was as it is now.
+  /// The result of `make()` for the present state of the file.
   template <class Make>
   T get(const std::filesystem::path& path, const Make& make) {
     const std::optional<FileState> now = FileState::of(path);

@@ -23,14 +23,14 @@ void launch_kernel(void (*kernel)(Parameters...), unsigned blocks, unsigned thre
   check(cudaLaunchKernelEx(&config, kernel, arguments...), "cudaLaunchKernelEx");
 }
 
-/// Whether the code of a kernel that says so waits for the kernel before it: from sm_90 on.
+/// True if a kernel's request to wait for the kernel before it is compiled in: from sm_90 on.
 template <class... Parameters>
 bool can_overlap(void (*kernel)(Parameters...), const Stream& stream) {
   constexpr int first_architecture = 90;
   const OnGpu here(stream);
   cudaFuncAttributes attributes{};
   check(cudaFuncGetAttributes(&attributes, kernel), "cudaFuncGetAttributes");
-  // Not the GPU's own: PTX of an older one leaves the waiting out.
+  // Not the GPU's own architecture: PTX of an older one leaves the waiting out.
   return attributes.ptxVersion >= first_architecture;
 }
 
@@ -61,7 +61,7 @@ struct IfBelow {
   }
 };
 
-/// Calls `body(i)` for every i < count, a thread each.
+/// Calls `body(i)` for every i < count, one thread each.
 template <class Body>
 void for_each_index(const Stream& stream, Offset count, const Body& body) {
   for_each_thread(stream, (count + block_size - 1) / block_size, IfBelow<Body>{count, body});

@@ -19,7 +19,7 @@ namespace {
 
 constexpr long long no_limit = std::numeric_limits<long long>::max();
 
-/// Where one version of control groups keeps what.
+/// The files of one version of control groups.
 struct Files {
   const char* limit;
   const char* usage;
@@ -30,7 +30,7 @@ const Files version_1{
 const Files version_2{
     "memory.max", "memory.current", {"inactive_file", "active_file", "slab_reclaimable"}};
 
-/// The number that a file holds; the largest where it holds none ("max") or is not there.
+/// The number that a file holds; the largest if it holds none ("max") or does not exist.
 long long number_in(const std::filesystem::path& path) {
   std::ifstream file(path);
   long long number = 0;

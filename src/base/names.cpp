@@ -6,7 +6,7 @@ namespace heddle {
 
 namespace {
 
-/// Letters to insert, remove, replace, or exchange with their neighbours, each once at most.
+/// Number of letters to insert, remove, replace, or exchange with a neighbour, each at most once.
 std::size_t changes_between(const std::string& a, const std::string& b) {
   const std::size_t width = b.size() + 1;
   std::vector<std::size_t> table((a.size() + 1) * width);
@@ -34,7 +34,7 @@ std::string without_hyphens(std::string word) {
 }  // namespace
 
 std::string nearest_name(std::string_view word, const std::vector<std::string>& names) {
-  constexpr std::size_t longest = 64;  // of a word that is worth comparing
+  constexpr std::size_t longest = 64;  // the longest word worth comparing
   if (word.empty() || word.size() > longest) return "";
   const std::string given = lower_case(word), letters = without_hyphens(given);
   std::string nearest;

@@ -8,8 +8,8 @@ namespace heddle::io {
 
 namespace {
 
-/// Tells overflow from underflow, which the standard library reports alike, by the power of ten of
-/// the first digit that is not zero.
+/// Distinguishes overflow from underflow, which the standard library reports the same way, by the
+/// power of ten of the first digit that is not zero.
 bool is_large(const std::string& number) {
   const std::size_t e = std::min(number.find('e'), number.size());
   long long power = 0;

@@ -1,4 +1,4 @@
-// How many bits of a word are set, on a CPU and on a GPU.
+// The number of set bits in a word, on a CPU and on a GPU.
 #pragma once
 
 #include "heddle/entries/slots.hpp"

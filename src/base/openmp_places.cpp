@@ -35,7 +35,7 @@ bool are_places_wanted() {
   return is_set("OMP_PLACES") || is_set("GOMP_CPU_AFFINITY") || is_set("KMP_AFFINITY");
 }
 
-/// Files of OpenMP runtimes in this process, those of wheels and extensions among them, whose
+/// Files of OpenMP runtimes in this process, including those of wheels and extensions, whose
 /// symbols are not global.
 std::vector<std::string> loaded_runtimes() {
   std::vector<std::string> files;
@@ -75,7 +75,7 @@ std::vector<Processors> places_of(void* library) {
   return places;
 }
 
-/// The places of the runtime that is there, or none.
+/// The places of the runtime that is present, or none.
 std::vector<Processors> openmp_places() {
   if (!are_places_wanted()) return {};
   std::vector<Processors> places = places_of(RTLD_DEFAULT);
@@ -118,7 +118,7 @@ Processors processors_of_team() {
   Processors own = processors_of_thread();
   const long online = sysconf(_SC_NPROCESSORS_ONLN);
   if (own.empty() || static_cast<long>(own.size()) >= online) return own;
-  // A runtime that begins when it is asked binds the thread then.
+  // A runtime that starts when it is asked binds the thread at that time.
   const std::vector<Processors> places = openmp_places();
   return places.empty() ? own : detail::without_place(places, processors_of_thread());
 }

@@ -10,7 +10,7 @@ namespace heddle::io {
 namespace {
 
 struct Character {
-  std::size_t bytes = 0;  // 0 where they are no UTF-8
+  std::size_t bytes = 0;  // 0 if they are not UTF-8
   std::uint32_t number = 0;
 };
 
@@ -36,7 +36,7 @@ Character character_at(std::string_view text, std::size_t at) {
   return {bytes, number};
 }
 
-/// Controls of either kind, separators of lines, and marks and embeddings of direction.
+/// True for controls of either kind, line separators, and marks and embeddings of direction.
 bool is_obeyed(std::uint32_t number) {
   constexpr std::pair<std::uint32_t, std::uint32_t> ranges[] = {
       {0, 0x1F},        {0x7F, 0x9F},     {0x61C, 0x61C},  {0x200E, 0x200F},

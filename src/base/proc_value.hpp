@@ -1,11 +1,11 @@
-// What Linux tells of the machine.
+// Facts about the machine that Linux reports.
 #pragma once
 
 #include <string>
 
 namespace heddle {
 
-/// The value behind "key : value" in a file of /proc; empty where it is not there.
+/// The value of a line "key : value" in a file of /proc; empty if there is none.
 std::string proc_value(const char* path, const std::string& key);
 
 }  // namespace heddle

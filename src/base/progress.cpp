@@ -15,14 +15,14 @@ namespace {
 
 constexpr std::string_view back_and_clear = "\r\x1b[K";
 
-/// A line that a terminal has no room for would be drawn over two, and only the second erased.
+/// A line too long for the terminal would be drawn over two, and only the second erased.
 std::size_t width_of(int descriptor) {
   winsize size{};
   if (ioctl(descriptor, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return 80;
   return size.ws_col;
 }
 
-/// What cannot be shown is not worth an error.
+/// A failure to show progress is not worth an error.
 void put(int descriptor, std::string_view text) {
   [[maybe_unused]] const auto written = write(descriptor, text.data(), text.size());
 }

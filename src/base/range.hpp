@@ -1,5 +1,4 @@
-// What the host is doing, for NVIDIA's profilers: a range of the domain "heddle" on their time
-// line.
+// The host's activity for NVIDIA's profilers: a range of the domain "heddle" on their time line.
 #pragma once
 
 #if __has_include(<nvtx3/nvtx3.hpp>)
@@ -13,12 +12,12 @@ namespace heddle {
 struct RangeDomain {
   static constexpr const char* name = "heddle";
 };
-/// From here to the end of the scope. Costs a few nanoseconds without a profiler.
+/// A range from here to the end of the scope. Costs a few nanoseconds without a profiler.
 using Range = nvtx3::scoped_range_in<RangeDomain>;
 
 #else
 
-/// Nothing, where there is no CUDA toolkit.
+/// Does nothing without a CUDA toolkit.
 struct Range {
   explicit Range(const char*) {}
 };

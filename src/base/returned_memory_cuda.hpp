@@ -1,4 +1,4 @@
-// When memory of a GPU may go back while kernels that use it are queued.
+// The return of a GPU's memory while kernels that use it are queued.
 #pragma once
 
 #include "device_cuda.hpp"
@@ -6,8 +6,8 @@
 
 namespace heddle::cuda {
 
-/// The library's own memory goes back in the order of the stream, and temporary memory sees to its
-/// own. A caller's resource may give it to others at once: that waits for the stream.
+/// The library's own memory is returned in the order of the stream, and temporary memory handles
+/// its own. A caller's resource may give memory to others at once, so this waits for the stream.
 inline void wait_before_memory_goes_back(const Device& device) {
   if (dynamic_cast<const TemporaryMemory*>(device.memory()) != nullptr) return;
   if (device.memory() != stream_memory(device.stream())) device.synchronize();

@@ -30,14 +30,14 @@ std::vector<std::string> usual_places(const std::string& name) {
 SharedLibrary::SharedLibrary(const std::string& variable, const std::vector<std::string>& names) {
   if (const char* named = std::getenv(variable.c_str()); named != nullptr && *named != '\0') {
     const std::filesystem::path path = named;
-    std::error_code unread;  // such a path is a file that the loader refuses
+    std::error_code unread;  // an unreadable path is a file that the loader refuses
     const bool is_open =
         std::filesystem::is_directory(path, unread)
             ? std::any_of(names.begin(), names.end(),
                           [&](const auto& name) { return open((path / name).string()); })
             : open(path.string());
     if (is_open) return;
-    // With what the loader says of it, which names the path.
+    // Includes the loader's message, which names the path.
     throw Error(ErrorKind::no_device,
                 variable + " names no library that can be opened: " + std::string(dlerror()));
   }

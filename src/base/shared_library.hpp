@@ -11,18 +11,18 @@ namespace heddle {
 /// Stays open until the program ends.
 class HEDDLE_EXPORT SharedLibrary {
  public:
-  /// What the environment variable `variable` names, a file or a folder that holds one of `names`;
-  /// where that is not set, the first of `names` that can be opened from the loader's path, or from
-  /// lib64 or lib of $CUDA_HOME or /usr/local/cuda. Throws `Error` (no_device) that says what was
-  /// looked for.
+  /// Opens the library that the environment variable `variable` names, a file or a folder that
+  /// holds one of `names`; if that is not set, the first of `names` that can be opened from the
+  /// loader's path, or from lib64 or lib of $CUDA_HOME or /usr/local/cuda. Throws `Error`
+  /// (no_device) that names what was looked for.
   SharedLibrary(const std::string& variable, const std::vector<std::string>& names);
 
-  /// Throws `Error` (unsupported) where the library has no such function.
+  /// Throws `Error` (unsupported) if the library has no such function.
   template <class F>
   void find(F*& function, const char* name) const {
     function = reinterpret_cast<F*>(address(name));
   }
-  /// Null where it has none.
+  /// Null if the library has no such function.
   template <class F>
   void find_if_there(F*& function, const char* name) const {
     function = reinterpret_cast<F*>(address_or_null(name));

@@ -11,7 +11,7 @@ namespace heddle::cuda {
 
 namespace {
 
-/// Without `work`, only says how many bytes of it are needed.
+/// Without `work`, only returns the number of bytes that it needs.
 std::size_t sort(void* work, std::size_t bytes, cub::DoubleBuffer<unsigned long long>& key,
                  cub::DoubleBuffer<Index>& value, Offset count, int key_bits,
                  const Stream& stream) {

@@ -6,7 +6,7 @@
 
 namespace heddle::cuda {
 
-/// Keys with values, and room for the same once more; `current` says which of the two holds them.
+/// Keys with values, and room for a second set; `current` says which of the two holds them.
 struct SortBuffers {
   SortBuffers(std::size_t most, const Device& device)
       : key{UnsetArray<unsigned long long>(most, device),
@@ -21,7 +21,7 @@ struct SortBuffers {
 /// Sorts the first `count` (below 2^31) by the lowest `key_bits` of their keys; stable.
 void sort_by_key(SortBuffers& buffers, Offset count, int key_bits, const Device& device);
 
-/// Bytes of the buffers for `count`, and of what sorting them takes beside.
+/// Bytes of the buffers for `count`, and of the further memory that sorting them takes.
 long long sort_bytes(Offset count, const Stream& stream);
 
 /// Each of `count` (below 2^32) values becomes the sum of those before it.

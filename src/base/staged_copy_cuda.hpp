@@ -16,11 +16,11 @@ namespace heddle::cuda {
 /// one part of it while the other is on its way. The driver does that with one thread.
 class StagedCopy {
  public:
-  /// Of fewer bytes the driver's own way is as short.
+  /// For fewer bytes the driver's own copy is as fast.
   static constexpr std::size_t least_bytes = std::size_t(4) << 20;
 
-  /// Returns once all is there. False, with nothing done, where another thread uses the pinned
-  /// memory, or where there is none to be had.
+  /// Returns true once everything is copied. Returns false, with nothing done, if another thread
+  /// uses the pinned memory, or if none can be had.
   static bool run(void* to, const void* from, std::size_t bytes, bool is_to_gpu,
                   const Stream& stream) {
     StagedCopy& own = of_gpu(stream.gpu);
@@ -33,7 +33,7 @@ class StagedCopy {
  private:
   static constexpr std::size_t part_bytes = std::size_t(4) << 20, slice_bytes = 256 << 10;
 
-  /// They stay to the end of the process, which may be after that of CUDA.
+  /// These objects stay to the end of the process, which may be after that of CUDA.
   static StagedCopy& of_gpu(int gpu) {
     static auto& all = *new std::map<int, StagedCopy>;
     static std::mutex mutex;

@@ -17,8 +17,8 @@ void queue_behind(CUstream_st* later, CUstream_st* earlier, int gpu) {
 }
 
 void check_stream(CUstream_st* stream, int gpu) {
-  if (stream == cudaStreamLegacy || stream == cudaStreamPerThread) return;  // of the current GPU
-  if (is_being_captured(stream, gpu)) return;                               // which does not tell
+  if (stream == cudaStreamLegacy || stream == cudaStreamPerThread) return;  // the current GPU's own
+  if (is_being_captured(stream, gpu)) return;                               // which hides its GPU
   const OnGpu here({1, gpu, nullptr, nullptr});
   int own = gpu;
   check(cudaStreamGetDevice(stream, &own), "cudaStreamGetDevice");

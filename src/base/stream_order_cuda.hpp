@@ -8,15 +8,15 @@
 
 namespace heddle::cuda {
 
-/// What `later` gets from here on waits for what `earlier` holds now; no host waits. Both are of
-/// the GPU, whose default stream is cudaStreamLegacy here. While `earlier` is being captured,
-/// `later` joins that capture.
+/// Work queued on `later` from here on waits for the work now on `earlier`; no host waits. Both are
+/// streams of the GPU, whose default stream is cudaStreamLegacy here. While `earlier` is being
+/// captured, `later` joins that capture.
 void queue_behind(CUstream_st* later, CUstream_st* earlier, int gpu);
 
 /// Throws `Error` (usage) for a stream of another GPU.
 void check_stream(CUstream_st* stream, int gpu);
 
-/// Whether work for the stream becomes part of a graph, which the default stream's never does.
+/// True if work for the stream becomes part of a graph, which the default stream's never does.
 bool is_being_captured(CUstream_st* stream, int gpu);
 
 /// Memory of the host, all of whose bytes are 0xFF, that the GPU writes to.

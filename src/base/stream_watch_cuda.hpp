@@ -1,4 +1,4 @@
-// Streams whose work may wait for other ranks: a host that waits for one looks after these.
+// Streams whose work may wait for other ranks: a host that waits for one watches the ranks.
 #pragma once
 
 #include <cstddef>
@@ -9,17 +9,17 @@
 
 namespace heddle::cuda {
 
-/// For as long as it is there. `synchronize` looks while it waits for the stream.
+/// Watches a stream for its lifetime: `synchronize` calls `look` while it waits for the stream.
 class StreamWatch {
  public:
-  /// `look` throws where the host would wait for ever. The thread that makes this looks, others
-  /// that wait for the stream do not: ranks may share one.
+  /// `look` throws if the host would wait for ever. Only the thread that makes this object looks,
+  /// not other threads that wait for the stream: ranks may share one.
   StreamWatch(const Stream& stream, std::function<void()> look);
   ~StreamWatch();
   StreamWatch(const StreamWatch&) = delete;
   StreamWatch& operator=(const StreamWatch&) = delete;
 
-  /// Of this thread's, those of a stream, the one at that place; null behind the last.
+  /// The watch at that place among this thread's watches of the stream; null after the last.
   static const StreamWatch* find(const Stream& stream, std::size_t place);
   void look() const { look_(); }
 
@@ -30,11 +30,11 @@ class StreamWatch {
   std::function<void()> look_;
 };
 
-/// As all of this thread's that watch the stream.
+/// Calls `look` of all of this thread's watches of the stream.
 void look(const Stream& stream);
 
-/// As `synchronize`, for destructors: where a look throws, what waits for other ranks has been
-/// ended.
+/// Like `synchronize`, for destructors: if a look throws, the work that waits for other ranks has
+/// been ended.
 void synchronize_quietly(const Stream& stream) noexcept;
 
 }  // namespace heddle::cuda

@@ -29,8 +29,7 @@ void pause() {
 #endif
 }
 
-/// Returns once `value` is another than `old`; sleeps at once where there are fewer cores than
-/// threads.
+/// Returns once `value` differs from `old`; sleeps at once if there are fewer cores than threads.
 void wait_for_change(const std::atomic<std::uint32_t>& value, std::uint32_t old, bool has_core) {
   if (has_core) {
     const auto end = std::chrono::steady_clock::now() + awake;
@@ -46,7 +45,7 @@ void wait_for_change(const std::atomic<std::uint32_t>& value, std::uint32_t old,
 
 constexpr std::size_t line = 64;
 
-/// What is left of a thread's share: units [begin, end), which its owner takes from the front and
+/// The remainder of a thread's share: units [begin, end), which its owner takes from the front and
 /// others by halves from the back.
 struct alignas(line) Share {
   std::atomic<std::uint64_t> range{0};
@@ -58,7 +57,7 @@ struct alignas(line) Share {
 
 }  // namespace
 
-/// What is left of one loop.
+/// The remaining work of one loop.
 class Loop {
  public:
   /// `shares`: one for each of `threads`.
@@ -93,7 +92,7 @@ class Loop {
   }
 
   int threads() const { return threads_; }
-  /// Another for each loop.
+  /// A different number for each loop.
   std::uint64_t round() const { return round_; }
   void fail() { failed_.store(true, std::memory_order_relaxed); }
 
@@ -103,7 +102,7 @@ class Loop {
     return true;
   }
 
-  /// A sixteenth of a share: claims of less would take as long as cheap items do.
+  /// Takes a sixteenth of a share: smaller claims would take as long as cheap items do.
   bool take_own(int thread, Claim& claim) {
     std::atomic<std::uint64_t>& own = shares_[thread].range;
     std::uint64_t range = own.load(std::memory_order_relaxed);
@@ -118,7 +117,7 @@ class Loop {
     }
   }
 
-  /// Half of what another thread has left becomes this one's share.
+  /// Half of another thread's remaining share becomes this one's.
   bool steal(int thread) {
     for (int step = 1; step < threads_; ++step) {
       std::atomic<std::uint64_t>& other = shares_[(thread + step) % threads_].range;
@@ -152,7 +151,7 @@ bool Claims::next(Claim& claim) { return loop_.claim(thread_, claim); }
 
 namespace {
 
-/// Whether this thread works for a team already.
+/// True if this thread works for a team already.
 thread_local bool at_work = false;
 
 /// The threads that one thread leads. Each has a number, 0 for the leader, and with it the same
@@ -163,8 +162,8 @@ class Team {
   Team(const Team&) = delete;
   Team& operator=(const Team&) = delete;
   ~Team() {
-    // The child of a fork has the objects, and not the threads.
-    at_work = true;  // what runs after this runs by itself
+    // The child of a fork has the objects, but not the threads.
+    at_work = true;  // later loops run without a team
     const bool has_threads = process_ == getpid();
     stop_.store(true, std::memory_order_relaxed);
     for (const auto& worker : workers_) {
@@ -177,7 +176,7 @@ class Team {
     }
   }
 
-  /// As many threads as there can be, up to `threads`: a process may be refused more.
+  /// Makes as many threads as possible, up to `threads`: a process may be refused more.
   int grow(int threads) {
     if (process_ != getpid()) return 1;
     const auto wanted = static_cast<std::size_t>(threads);
@@ -205,7 +204,7 @@ class Team {
     return std::min({threads, static_cast<int>(workers_.size()) + 1, static_cast<int>(capacity_)});
   }
 
-  /// `threads`: more than one, and no more than `grow` said.
+  /// `threads`: more than one, and no more than `grow` returned.
   void run(int threads, Offset count, Offset chunk, WorkReference work) {
     loop_.begin(threads, count, chunk, shares_.get());
     work_ = work;

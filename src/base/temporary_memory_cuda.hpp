@@ -11,8 +11,8 @@
 
 namespace heddle::cuda {
 
-/// Small arrays lie in blocks that go back together, large ones by themselves: to take and give
-/// back an array of a few bytes takes the host as long as to queue a kernel.
+/// Small arrays lie in blocks that are returned together, large ones lie alone: to allocate and
+/// free an array of a few bytes takes the host as long as to queue a kernel.
 class TemporaryMemory final : public std::pmr::memory_resource {
  public:
   explicit TemporaryMemory(const Device& owner)
@@ -26,13 +26,13 @@ class TemporaryMemory final : public std::pmr::memory_resource {
       try {
         owner_.synchronize();  // a caller's resource may give memory to others at once
       } catch (const Error&) {
-        // The next call that waits reports it.
+        // The next call that waits reports the error.
       }
     }
     for (const Block& block : blocks_) give_back(block.data, block.bytes);
   }
 
-  /// The owner's stream, with memory from here: for arrays that end before it does.
+  /// The owner's stream, with memory from here: for arrays that end before this object does.
   const Device& device() const { return device_; }
 
  private:
@@ -45,7 +45,7 @@ class TemporaryMemory final : public std::pmr::memory_resource {
     std::size_t bytes;
   };
 
-  /// Throws `Error` (memory), which tells what the owner has.
+  /// Throws `Error` (memory), which reports what the owner has.
   void* allocated(std::size_t bytes) {
     return heddle::detail::allocate_values(bytes, 1, alignment, owner_);
   }
@@ -77,7 +77,7 @@ class TemporaryMemory final : public std::pmr::memory_resource {
   }
 
   Device owner_;
-  bool is_in_order_;  // memory goes back in the order of the stream
+  bool is_in_order_;  // memory is returned in the order of the stream
   Device device_;
   std::vector<Block> blocks_;
   std::byte* next_ = nullptr;  // the block that is being shared out

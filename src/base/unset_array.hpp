@@ -1,4 +1,4 @@
-// A buffer of values that nobody has set, for those who fill all of it.
+// A buffer of values that are not initialised, for callers that fill all of it.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace heddle {
 
-/// As `Array<T>`, without its zeros: a page of the host's memory is touched first by the thread
+/// Like `Array<T>`, without its zeros: a page of the host's memory is touched first by the thread
 /// that sets it, and once.
 template <class T>
 class UnsetArray {
@@ -42,7 +42,7 @@ class UnsetArray {
     if (data_ != nullptr) device_.memory()->deallocate(data_, size_ * sizeof(T), alignment);
   }
 
-  /// The same memory, whose values are set by now. This one is empty then.
+  /// The same memory, whose values must be set by now. This buffer is empty afterwards.
   Array<T> into_array() && {
     Array<T> array;
     std::swap(array.device_, device_);

@@ -43,7 +43,7 @@ int components_of_row(const AnyMatrix& matrix) {
                              []<class E>() { return int{vector_entry_t<E>::components}; });
 }
 
-/// Rows of x in a cache, the one that was used last in front.
+/// Rows of x in a cache, the most recently used one in front.
 class RecentRows {
  public:
   RecentRows(Index columns, long long most)
@@ -52,7 +52,7 @@ class RecentRows {
         behind_(size_of(columns), none),
         is_here_(size_of(columns)) {}
 
-  /// Whether it is there; it is in front afterwards.
+  /// True if the row was in the cache; it is in front afterwards.
   bool use(Index row) {
     const bool was_here = is_here_[at(row)];
     if (was_here) {
@@ -93,7 +93,7 @@ class RecentRows {
 /// Loads of rows of x that go to memory.
 struct Loads {
   Offset with_cache = 0;
-  Offset with_all_of_x = 0;  // one of each row that is read
+  Offset with_all_of_x = 0;  // one for each row that is read
 };
 
 Loads loads_from_memory(const PatternView& pattern, long long rows_in_cache) {
@@ -140,7 +140,7 @@ CodeBalance code_balance(const AnyMatrix& matrix, const BalanceAssumptions& assu
   made.bytes_per_flop = (bytes_of_entry(made.alpha) + y / N) / made.flops;
   made.worst_bytes_per_flop = (bytes_of_entry(1) + y / N) / made.flops;
   const double memory_rate = assumptions.bandwidth * 1e9, link_rate = assumptions.link * 1e9;
-  // Of a row, on average.
+  // Bytes of a row, on average.
   const double transferred = made.x_bytes * columns / rows + made.y_bytes;
   made.product_seconds = rows * (N * bytes_of_entry(made.alpha) + y) / memory_rate;
   made.transfer_seconds = rows * transferred / link_rate;

@@ -1,5 +1,5 @@
-// The bandwidth model of a product (Kreutzer et al. 2012, section 2.2): bytes a flop, and whether
-// x and y are worth the way to a device and back.
+// The bandwidth model of a product (Kreutzer et al. 2012, section 2.2): bytes per flop, and whether
+// x and y are worth their transfer to a device and back.
 #pragma once
 
 #include "heddle/device.hpp"
@@ -7,32 +7,32 @@
 
 namespace heddle::detail {
 
-/// What the model assumes.
+/// The assumptions of the model.
 struct BalanceAssumptions {
-  long long cache = 0;                 // bytes of x that one keeps; 0: as the device's last one
-  double bandwidth = 3000, link = 50;  // GB/s of a device and its memory, and to the host
+  long long cache = 0;                 // bytes of x that it keeps; 0: as the device's last cache
+  double bandwidth = 3000, link = 50;  // GB/s of a device's memory, and of its link to the host
 };
 
 struct CodeBalance {
-  // An entry as it is stored, with a column of 4 bytes, and rows of x and y.
+  // Bytes of a stored entry with a column of 4 bytes, and of rows of x and y.
   int entry_bytes = 0, x_bytes = 0, y_bytes = 0;
   int flops = 0;  // multiplications and additions of an entry with x
   double row_length = 0;
   long long cache = 0;
-  /// Loads of rows of x that go to memory, of all loads: with a cache of that size, rows in their
-  /// order, least recently used ones leaving; and with one that keeps all of x.
+  /// Fraction of the loads of rows of x that go to memory: with a cache of that size, rows in their
+  /// order and least recently used eviction; and with a cache that keeps all of x.
   double alpha = 0, least_alpha = 0;
   double bytes_per_flop = 0, worst_bytes_per_flop = 0;  // equation 1: with alpha, and with 1
   double product_seconds = 0, transfer_seconds = 0;     // equation 2
-  /// Rows up to so long take less time than their transfer (equation 3), and those from so long on
-  /// ten times as much (4). Below 1 where no row does.
+  /// Rows up to the first length take less time than their transfer (equation 3); rows from the
+  /// second length on take ten times as long (4). Below 1 if no row does.
   double favours_host_up_to = 0, hides_transfer_from = 0;
 };
 
 /// Bytes of a row of x.
 int row_bytes_of(const AnyMatrix& matrix);
 
-/// Zero for a matrix without entries.
+/// The model's results are zero for a matrix without entries.
 CodeBalance code_balance(const AnyMatrix& matrix, const BalanceAssumptions& assumptions,
                          const Device& device);
 

@@ -6,7 +6,7 @@ namespace heddle::detail {
 
 namespace {
 
-/// The message of a refusal without what only plans need: their key and the advice.
+/// The message of a refusal without the parts that only plans need: their key and the advice.
 std::string reason_of(std::string message) {
   const auto key = message.find(": ", message.find("iteration-precision="));
   if (key != std::string::npos) message.erase(0, key + 2);

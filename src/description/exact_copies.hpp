@@ -1,4 +1,4 @@
-// Whether a matrix has copies that hold its entries themselves in fewer bytes.
+// Copies of a matrix that hold its entries exactly in fewer bytes.
 #pragma once
 
 #include <string>
@@ -8,15 +8,15 @@
 
 namespace heddle::detail {
 
-/// A copy by `iteration-precision=`, which the matrix admits where `why_not` is empty.
+/// A copy by `iteration-precision=`, which the matrix admits if `why_not` is empty.
 struct ExactCopy {
   std::string precision;
   std::string why_not;
-  double bytes = 0;  // an entry, with its column and its part of a table
-  double full = 0;   // the same of the matrix
+  double bytes = 0;  // per entry, with its column and its share of a table
+  double full = 0;   // the same for the matrix itself
 };
 
-/// Of the encodings that are for such entries; tried in compressed rows.
+/// Copies by the encodings that suit the matrix's entries, tried in compressed rows.
 std::vector<ExactCopy> exact_copies(const AnyMatrix& matrix, const Device& device);
 
 }  // namespace heddle::detail

@@ -1,4 +1,4 @@
-// What a matrix looks like, what each layout of it would take, and what its products would cost.
+// A matrix's properties, the memory each layout of it would take, and the cost of its products.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -18,13 +18,13 @@
 namespace heddle::detail {
 
 struct DescriptionOptions {
-  NodeLayout nodes;  // of a tree
+  NodeLayout nodes;  // layout of a tree
   BalanceAssumptions balance;
   bool tries_multigrid = false;  // which takes solves
   std::optional<ScalingQuestion> scaling;
 };
 
-/// The tree of hierarchical storage, and bytes an entry as others count them.
+/// The tree of hierarchical storage, and bytes per entry as others count them.
 struct TreeMemory {
   HierarchicalMemory memory;
   NodeLayout nodes;
@@ -40,11 +40,11 @@ struct TreeMemory {
   double csr() const { return entries == 0 ? 0 : entry_bytes + 4 + 4 * (rows + 1) / entries; }
 };
 
-/// What columns of 16 bits save a product in the layout that GPUs begin with.
+/// Savings of a product by columns of 16 bits, in the layout that GPUs begin with.
 struct ShortColumns {
   static constexpr const char* layout = "Sl-32";
-  double share = 0;            // of slots
-  double wide = 0, mixed = 0;  // bytes an entry that a product reads of the matrix
+  double share = 0;            // fraction of the slots
+  double wide = 0, mixed = 0;  // bytes per entry that a product reads of the matrix
 };
 
 struct MatrixDescription {
@@ -66,7 +66,7 @@ struct MatrixDescription {
 MatrixDescription describe(const AnyMatrix& matrix, const DescriptionOptions& options,
                            const Device& device);
 
-/// docs/reference/command-line.md has its keys, `heddle info --json`.
+/// docs/reference/command-line.md lists the keys, at `heddle info --json`.
 nlohmann::ordered_json to_json(const MatrixDescription& description);
 
 }  // namespace heddle::detail

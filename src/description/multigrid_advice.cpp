@@ -10,7 +10,7 @@ namespace heddle::detail {
 
 namespace {
 
-/// The message of a refusal without the solver's name and its advice.
+/// The message of a refusal without the solver's name and the advice.
 std::string reason_of(std::string message) {
   if (message.starts_with("multigrid: ")) message.erase(0, std::string("multigrid: ").size());
   if (const auto advice = message.rfind("; take "); advice != std::string::npos) {
@@ -19,7 +19,7 @@ std::string reason_of(std::string message) {
   return message;
 }
 
-/// b = A x with a random x, the same in each call: singular matrices yield it.
+/// b = A x with a random x, the same in each call. Singular matrices can be solved for such a b.
 AnyField random_image(const AnyOperator& A) {
   std::minstd_rand generator(1);
   std::uniform_real_distribution<double> uniform(-1, 1);

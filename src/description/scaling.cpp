@@ -21,7 +21,7 @@ DeviceRates rates_named(const std::string& text, const Device& device) {
   return rates_of_device(device.description());
 }
 
-/// Ascending, each once.
+/// The numbers of ranks in ascending order, each once.
 std::vector<int> numbers_of_ranks(std::vector<int> asked, Index rows) {
   if (asked.empty()) {
     const Offset most = std::clamp<Offset>(groups_of(rows), 1, most_ranks);

@@ -18,7 +18,7 @@ std::string sentence(std::string text) {
 }
 
 bool has_room_for_copy(const AnyMatrix& matrix, const Device& host) {
-  constexpr double parts = 3;  // of the entries: values, columns, and some more
+  constexpr double parts = 3;  // multiple of the entries' bytes: values, columns, and some more
   return parts * static_cast<double>(matrix.entries()) * matrix.entry_bytes() <
          static_cast<double>(host.available_memory());
 }

@@ -1,4 +1,4 @@
-// Which solve a matrix is advised.
+// The solve that is advised for a matrix.
 #pragma once
 
 #include <optional>
@@ -10,13 +10,13 @@
 namespace heddle::detail {
 
 struct SolveAdvice {
-  /// The choice where nothing is named, and why; empty where no method is for the matrix.
+  /// The choice if nothing is named, and the reason; empty if no method suits the matrix.
   std::string solver, solver_reason, preconditioner, preconditioner_reason;
-  std::string text;  // what to take, in sentences
+  std::string text;  // the advice, in sentences
 };
 
-/// Looks at entries, and where `multiplies` also at some products on `host`, which keeps a copy of
-/// the matrix for them, if its memory suffices.
+/// Looks at entries and, if `multiplies`, also at some products on `host`, if its memory suffices
+/// for the copy of the matrix that they need.
 SolveAdvice solve_advice(const AnyMatrix& matrix, const std::optional<MultigridAdvice>& multigrid,
                          bool multiplies, const Device& host);
 

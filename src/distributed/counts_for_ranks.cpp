@@ -8,7 +8,7 @@ namespace heddle::detail {
 
 std::vector<CountForRank> counts_for_this(Communicator& ranks,
                                           const std::vector<CountForRank>& mine) {
-  constexpr std::size_t most_at_once = 4096;  // of all ranks together: 64 KiB
+  constexpr std::size_t most_at_once = 4096;  // over all ranks: 64 KiB
   const auto size = static_cast<std::size_t>(ranks.size());
   const std::size_t of_rank = std::max<std::size_t>(1, most_at_once / size);
   const std::vector<long long> lengths = gather(ranks, static_cast<long long>(mine.size()));

@@ -1,4 +1,4 @@
-// How many items ranks have for one another, as lists of those that have any.
+// How many items ranks have for one another, as lists of the ranks that have any.
 #pragma once
 
 #include <vector>
@@ -14,8 +14,8 @@ struct CountForRank {
   bool operator==(const CountForRank&) const = default;
 };
 
-/// The counts that each rank has for this one, in the order of ranks, where `mine` is what this one
-/// has for others. Each takes room for a few lists at a time, however many ranks there are.
+/// The counts that each rank has for this one, in the order of ranks; `mine` is what this one has
+/// for others. There is memory for a few lists at a time only, however many ranks there are.
 /// Collective.
 std::vector<CountForRank> counts_for_this(Communicator& ranks,
                                           const std::vector<CountForRank>& mine);

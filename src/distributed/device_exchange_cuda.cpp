@@ -21,7 +21,7 @@ double seconds_between(const Event& begin, const Event& end) {
 
 }  // namespace
 
-/// The course of a product, by events that tell the time.
+/// The course of a product, by events that record the time.
 struct DeviceExchange::Turn {
   enum Mark { begin, copies, copied, multiplied, awaited, joined, end, marks };
 
@@ -43,7 +43,7 @@ DeviceExchange::DeviceExchange(Communicator& ranks, const detail::Halo& halo, st
     const OnGpu here(device_.stream());
     turns_ = std::make_unique<Turn[]>(2);
     for (int p = 0; p < 2; ++p) turns_[p].make();
-    // Others wait for what is on it.
+    // Other ranks wait for the work on this stream.
     beside_ = make_urgent_stream();
     make_tokens(halo);
   });
@@ -51,7 +51,7 @@ DeviceExchange::DeviceExchange(Communicator& ranks, const detail::Halo& halo, st
 }
 
 DeviceExchange::~DeviceExchange() {
-  // What is on the other stream may wait for ranks as well, and a host looks for this one alone.
+  // Work on the other stream may wait for ranks as well, and a host watches this one alone.
   const Event& done = turns_[0].at[Turn::copied];
   cudaEventRecord(done.get(), beside_.get());
   cudaStreamWaitEvent(device_.stream().queue, done.get(), 0);
@@ -59,7 +59,7 @@ DeviceExchange::~DeviceExchange() {
   cudaStreamSynchronize(beside_.get());
 }
 
-/// For ranks that send here or are sent to, either way: each tells the other what it has queued.
+/// For ranks that send here or receive from here: each reports to the other what it has queued.
 void DeviceExchange::make_tokens(const detail::Halo& halo) {
   std::vector<int> others;
   for (const auto* parts : {&halo.sends, &halo.receives}) {
@@ -166,7 +166,7 @@ void DeviceExchange::add_times(Turn& turn) {
   times_.product += seconds_between(turn.at[Turn::begin], turn.at[Turn::end]);
   if (!turn.exchanges) return;
   times_.exchange += seconds_between(turn.at[Turn::copies], turn.at[Turn::copied]);
-  // Beside the interior rows the boundary's wait for nothing that these would not hide.
+  // The boundary waits along with the interior rows, which hide the wait until they are done.
   times_.waiting +=
       turn.overlaps
           ? std::max(0.0, seconds_between(turn.at[Turn::multiplied], turn.at[Turn::copied]))

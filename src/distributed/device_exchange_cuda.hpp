@@ -17,37 +17,37 @@ namespace heddle::cuda {
 
 /// A kernel gathers the rows that other ranks need, and `HaloCopies` bring theirs. Copies and
 /// kernels are ordered by events. The hosts of neighbours meet at each exchange, so that none
-/// queues what waits for a rank that has failed; a host is at most two products ahead of its GPU,
-/// whose times it reads then. Defined in builds with CUDA.
+/// queues work that waits for a failed rank. A host is at most two products ahead of its GPU, whose
+/// times it reads then. Defined in builds with CUDA.
 class DeviceExchange {
  public:
-  /// Collective. `row_bytes`: of a row of x.
+  /// Collective. `row_bytes`: bytes of a row of x.
   DeviceExchange(Communicator& ranks, const detail::Halo& halo, std::size_t row_bytes,
                  const Device& device);
-  /// Waits for what it has queued.
+  /// Waits for the work that it has queued.
   ~DeviceExchange();
   DeviceExchange(const DeviceExchange&) = delete;
   DeviceExchange& operator=(const DeviceExchange&) = delete;
 
-  // Of one product, in this order; `main` is the stream of its kernels.
+  // The steps of one product, in this order; `main` is the stream of its kernels.
 
-  /// The rows of x that other ranks read.
+  /// Gathers the rows of x that other ranks read.
   void gather(const void* x, const Stream& main);
-  /// Until the other ranks have gathered too, as far as their hosts know.
+  /// Waits until the other ranks have gathered too, as far as their hosts know.
   void meet();
-  /// Copies into the halo: on the stream of the kernels, or on one of its own `beside` them.
+  /// Copies into the halo: on the stream of the kernels, or on another one `beside` them.
   void fetch(std::byte* halo, bool beside, const Stream& main);
-  /// What `main` does from here on finds the halo there.
+  /// Later work on `main` finds the halo there.
   void await(const Stream& main);
-  /// In place of that: `main` has its interior rows behind it here, what is queued on `beside`
-  /// finds x, and the halo behind `fetch`, and `main` has all that behind `join`.
+  /// Used instead of `await`: the interior rows on `main` end here, work queued on `beside` finds
+  /// x, and after `fetch` the halo, and `main` has all of that after `join`.
   void mark_interior(const Stream& main);
   Stream beside(const Stream& main);
   void join(const Stream& main);
-  /// What `main` did so far is all that reads it.
+  /// Only work on `main` up to here reads the halo.
   void finish(const Stream& main);
 
-  /// Adds seconds on the GPU of the products that are over.
+  /// Adds the seconds on the GPU of the products that are over.
   void add_times(RankTimes& times);
   long long memory() const;
 

@@ -22,8 +22,8 @@ class DeviceProduct {
   /// On a stream that is being captured no hosts meet: kernels wait for those of other ranks.
   ///
   /// `interior` and `boundary` queue the products of the two parts; x and `boundary_x` are their
-  /// fields. `may_overlap`: neither needs what the other writes, so that mode `task` has the
-  /// boundary on a stream of its own, on which the halo comes.
+  /// fields. `may_overlap`: neither needs what the other writes, so that mode `task` runs the
+  /// boundary on a stream of its own, on which the halo arrives.
   virtual void run(ExchangeMode mode, bool may_overlap, const void* x, void* boundary_x,
                    const Stream& stream, const Queue& interior, const Queue& boundary) = 0;
 
@@ -32,9 +32,9 @@ class DeviceProduct {
   virtual long long memory() const = 0;
 };
 
-/// Collective. `copied_rows`: of x, in front of the halo in `boundary_x`; rows of so many bytes.
-/// `given_up`: of `RankSums`, for products that may be captured; or null. Defined in builds with
-/// CUDA.
+/// Collective. `copied_rows`: rows of x, of `row_bytes` each, that precede the halo in
+/// `boundary_x`. `given_up`: that of `RankSums`, for products that may be captured; or null.
+/// Defined in builds with CUDA.
 std::shared_ptr<DeviceProduct> make_device_product(Communicator& ranks, const detail::Halo& halo,
                                                    const std::vector<Index>& copied_rows,
                                                    std::size_t row_bytes, const Device& device,

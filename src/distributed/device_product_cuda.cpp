@@ -24,8 +24,9 @@ class ExchangedProduct final : public DeviceProduct {
     peers_.emplace(ranks, halo, copied_rows_, row_bytes, given_up, device);
   }
 
-  /// In mode `task` the host meets other ranks once its GPU has work, in mode `naive` before; both
-  /// copy beside the interior rows. In mode `vector` these wait for the copies.
+  /// In mode `task` the host meets other ranks once its GPU has work, in mode `naive` before that;
+  /// both copy along with the interior rows. In mode `vector` the interior rows wait for the
+  /// copies.
   void run(ExchangeMode mode, bool may_overlap, const void* x, void* boundary_x,
            const Stream& stream, const Queue& interior, const Queue& boundary) override {
     if (peers_ && is_captured(stream)) {
@@ -71,7 +72,7 @@ class ExchangedProduct final : public DeviceProduct {
   }
 
  private:
-  /// Modes `naive` and `task` differ where the boundary `overlaps` the interior alone.
+  /// Modes `naive` and `task` differ only if the boundary `overlaps` the interior.
   void run_captured(bool waits, bool overlaps, const void* x, void* boundary_x,
                     const Stream& stream, const Queue& interior, const Queue& boundary) {
     if (waits) {

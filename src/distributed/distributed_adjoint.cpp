@@ -21,14 +21,14 @@ std::vector<Place> turned_places(const Partition& partition, int rank, const Ran
   return places;
 }
 
-/// `act.operator()<T>()` with the type T of a stored scalar.
+/// Calls `act.operator()<T>()` with the type T of a stored scalar.
 template <class S, class Act>
 void with_stored_scalar(const EntryTable<S>& entry, const Act& act) {
   const bool is_float = entry.sizes.stored_bytes == static_cast<int>(sizeof(float));
   is_float ? act.template operator()<float>() : act.template operator()<double>();
 }
 
-/// Adjoints of so many entries.
+/// Adjoints of the entries in `values`.
 template <class S>
 std::vector<std::byte> adjoints(const EntryTable<S>& entry, std::span<const std::byte> values) {
   std::vector<std::byte> turned(values.size());
@@ -102,7 +102,7 @@ std::vector<std::byte> DistributedAdjoint<S>::values_of_rows(
         std::memcpy(to.data(), received.data() + ordered_.triplet[at] * bytes, bytes);
       };
       load(ordered_.first[k], sum);
-      // Entries of one place.
+      // More entries of the same place.
       for (std::size_t at = ordered_.first[k] + 1; at < ordered_.first[k + 1]; ++at) {
         load(at, more);
         for (std::size_t c = 0; c < components; ++c) sum[c] += more[c];

@@ -19,7 +19,7 @@ struct DistributedForm {
   ExchangeMode mode;
   Device device;
   BoundaryStorage boundary;
-  std::size_t entries;  // of a rank
+  std::size_t entries;  // on a rank
 };
 
 /// Its rows are A's columns: every entry has been sent to the rank that has the row of its column.
@@ -27,13 +27,13 @@ struct DistributedForm {
 template <class S>
 class DistributedAdjoint final : public LinearOperator<S> {
  public:
-  /// Collective. `rows`, `values`: as A was made of. `of` must outlive it. Throws one `Error`
-  /// (unsupported) on all ranks for entries without a stored adjoint.
+  /// Collective. `rows`, `values`: those that A was made from. `of` must outlive it. Throws one
+  /// `Error` (unsupported) on all ranks for entries without a stored adjoint.
   DistributedAdjoint(const DistributedOperator<S>& of, Communicator& ranks,
                      const EntryTableHandle<S>& entry, const RankRows& rows,
                      std::span<const std::byte> values, const DistributedForm& form);
 
-  /// Of A. Collective.
+  /// Takes new values of A. Collective.
   void update_values(std::span<const std::byte> values);
 
   const DistributedOperator<S>& stored() const { return *turned_; }
@@ -53,7 +53,7 @@ class DistributedAdjoint final : public LinearOperator<S> {
   std::vector<std::byte> values_of_rows(std::span<const std::byte> values) const;
 
   const DistributedOperator<S>& of_;
-  EntryTableHandle<S> entry_;  // of A
+  EntryTableHandle<S> entry_;  // A's
   std::optional<TripletExchange> exchange_;
   OrderedTriplets ordered_;
   std::shared_ptr<DistributedOperator<S>> turned_;

@@ -78,8 +78,8 @@ struct DistributedInverse<S>::State {
 
   Communicator& ranks() const { return matrix.ranks(); }
 
-  /// Of the rows that this rank has, and then of all that their systems need. What a caller may
-  /// have asked for in vain is refused by `together`; `guard` has exchanges.
+  /// Makes the pattern of the rows that this rank has, and then of all that their systems need.
+  /// Requests that cannot be met are refused by `together`; `guard` has exchanges.
   void make_pattern(const RankRows& own) {
     const Partition& partition = matrix.partition();
     if (form == detail::InverseForm::blocks) {
@@ -107,7 +107,7 @@ struct DistributedInverse<S>::State {
     together(ranks(), [&] { local->check_room(overlap->rows().entries()); });
   }
 
-  /// Of ranks whose iterations a graph holds; null for others.
+  /// The flag of ranks whose iterations a graph holds; null for others.
   const int* given_up() const {
     const auto* const rows =
         dynamic_cast<const detail::SharedRows*>(matrix.device().stream().share);
@@ -130,7 +130,7 @@ struct DistributedInverse<S>::State {
     together(ranks(), [&] { between.emplace(detail::row_field_of<S>(matrix)); });
   }
 
-  /// `refuse` throws on the rank whose `row` is the first one of all ranks', if there is any.
+  /// Calls `refuse`, which throws, on the rank whose `row` comes first among all ranks, if any.
   template <class Refuse>
   void refuse_first(Index row, Index rows, const Refuse& refuse) {
     constexpr long long none = std::numeric_limits<long long>::max();
@@ -151,7 +151,7 @@ struct DistributedInverse<S>::State {
     guard(ranks(), [&] { values = overlap->template components<D>(own, count, bytes); });
     together(ranks(), [&] { failed = local->compute(rows, std::as_const(values).span()); });
     values = {};
-    // As one process does: the first singular row of all, then the other kinds.
+    // Same as in one process: the first singular row of all, then the other kinds.
     for (const auto kind : {&detail::FailedRows::singular, &detail::FailedRows::too_large,
                             &detail::FailedRows::without_entry}) {
       detail::FailedRows of_kind{none, none, none};
@@ -187,7 +187,7 @@ struct DistributedInverse<S>::State {
   detail::EntryTableHandle<S> entry;
   std::optional<detail::LocalInverse<S>> local;
   std::optional<detail::OverlappingRows> overlap;
-  std::optional<detail::AdjointRows> of_adjoint;           // only of G*
+  std::optional<detail::AdjointRows> of_adjoint;           // only for G*
   std::shared_ptr<detail::RankTransfer<S>> first, second;  // G and G*, or the inverse alone
   std::optional<detail::OperatorField<S>> between;
   long long generation = -1;

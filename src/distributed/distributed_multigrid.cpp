@@ -31,7 +31,7 @@ Made<S> made_of(const detail::SlicedOperator<S>& whole, const MultigridOptions& 
           fields.size()};
 }
 
-/// The field of all ranks in the order of all rows, on rank 0, of this rank's rows.
+/// The field of all ranks in the order of all rows, on rank 0, from each rank's rows.
 template <class S>
 Array<S> field_of_all(const DistributedOperator<S>& matrix, const FieldView<const S>& field) {
   Communicator& ranks = matrix.ranks();

@@ -62,7 +62,7 @@ Plan distributed_plan(Plan plan) {
       sorts_more
           ? rows_of_group
           : static_cast<Index>(std::bit_floor(static_cast<std::uint32_t>(layout.sort_window)));
-  // By column they would lie as the sort of rows has it, which is known of a rank's own alone.
+  // Sorted by column, entries would follow the sort of rows, which a rank knows only for its own.
   if (layout.sort_window != 1) layout.columns = ColumnOrder::given;
   layout.threshold = 0;
   layout.basis = BasisUse::permuted;
@@ -112,7 +112,7 @@ DistributedOperator<S>::DistributedOperator(Communicator& ranks, const Partition
   check_agree(ranks, device.on_gpu() ? 1 : 0, ErrorKind::usage, "whether they work on GPUs");
   check_agree(ranks, static_cast<long long>(transfer_of(ranks)), ErrorKind::usage,
               "the transfer between GPUs");
-  // Exchanges of lists lie between what may fail on one rank.
+  // Exchanges of lists come between steps that may fail on one rank.
   guard(ranks,
         [&] { state.halo = detail::make_halo(ranks, partition, std::move(parts.halo_columns)); });
   together(ranks, [&] {
@@ -349,8 +349,8 @@ sum_t<S> DistributedOperator<S>::residual(const FieldView<const S>& b, const Fie
   check_apart(x, r, "x", "r");
   if (b.data != r.data) check_apart(b, r, "b", "r");
   if (state.on_gpu) {
-    // Parts sum for themselves, in another tree than that of all ranks. The host waits for the sum
-    // of the interior: copies beside it are to be queued before.
+    // Parts sum by themselves, in another tree than that of all ranks. The host waits for the sum
+    // of the interior: copies that run along with it must be queued before.
     const ExchangeMode how = state.mode == ExchangeMode::task ? ExchangeMode::naive : state.mode;
     state.run_on_gpu(how, x, stream,
                      [&](auto& part, const FieldView<const S>& of_part, const Stream& on) {

@@ -50,7 +50,7 @@ struct DistributedOperator<S>::State final : cuda::RankProduct {
     std::optional<Reduction<S>> sums;
   };
 
-  /// In the order of a basis, or the part's own; then one without rows has no matrix.
+  /// Rows in the order of a basis, or else the part's own; then a part without rows has no matrix.
   void make_part(Part& part, detail::RowPart rows, const Plan& plan,
                  const std::shared_ptr<const Basis>& basis_of_rows = nullptr) {
     part.rows = std::move(rows);
@@ -95,7 +95,7 @@ struct DistributedOperator<S>::State final : cuda::RankProduct {
     times.exchange += seconds_since(start);
   }
 
-  /// `multiply(part, x)` for both parts, with the x that each reads.
+  /// Calls `multiply(part, x)` for both parts, with the x that each reads.
   template <class Multiply>
   void run(const FieldView<const S>& x, const Stream& stream, const Multiply& multiply) {
     const auto start = Clock::now();
@@ -147,20 +147,20 @@ struct DistributedOperator<S>::State final : cuda::RankProduct {
     times.product += seconds_since(start);
   }
 
-  /// On a GPU: where blocks or slices end within the last group, the interior leaves sums behind it
-  /// too.
+  /// On a GPU: if blocks or slices end within the last group, the interior leaves sums after that
+  /// group too.
   bool may_overlap() const {
     const Plan& plan = diagonal.matrix->plan();
     const Index lanes = plan.layout.lanes;  // all_rows: whole groups
     return !splits && rows_of_group % plan.gpu.block_size == 0 &&
            (lanes == Layout::all_rows || rows_of_group % lanes == 0);
   }
-  /// The same on a GPU, whose stream orders kernels and copies.
+  /// Same on a GPU, whose stream orders kernels and copies.
   template <class Multiply>
   void run_on_gpu(ExchangeMode how, const FieldView<const S>& x, const Stream& stream,
                   const Multiply& multiply) {
     const auto multiply_interior = [&](const Stream& on) {
-      // Its fields are the operator's; the part knows no basis.
+      // The fields are the operator's; the part knows no basis.
       if (interior.matrix) multiply(interior, FieldView<const S>(x.data, x.size, x.components), on);
     };
     on_gpu->run(
@@ -172,7 +172,7 @@ struct DistributedOperator<S>::State final : cuda::RankProduct {
         });
   }
 
-  /// Of what is there before a part's product: the remote part of split rows is added.
+  /// The factor of what is there before a part's product: the remote part of split rows is added.
   S factor_of_sum(const Part& part, S beta) const {
     return splits && &part == &boundary ? S(1) : beta;
   }
@@ -182,15 +182,15 @@ struct DistributedOperator<S>::State final : cuda::RankProduct {
     return splits && &part == &boundary ? FieldView<const S>(r) : b;
   }
 
-  /// Not under a dynamic schedule, whose counters are those of the stream, nor where a rank is
+  /// False under a dynamic schedule, whose counters are those of the stream, and if a rank is
   /// without neighbours.
   bool may_be_captured() const override {
     return all_exchange && plan.loop.form != LoopForm::stepped &&
            plan.schedule.kind != ScheduleKind::dynamic;
   }
   bool sums_once() const override { return plan.loop.single_reduction; }
-  /// Where each row has a thread, groups of threads are groups of rows. Split rows are whole behind
-  /// both parts alone.
+  /// If each row has one thread, groups of threads are groups of rows. Split rows are complete only
+  /// after both parts.
   int parts() const override {
     if (splits) return 0;
     const Plan& plan = diagonal.matrix->plan();
@@ -231,7 +231,7 @@ struct DistributedOperator<S>::State final : cuda::RankProduct {
     }
   }
 
-  /// The same with a sum over each group's rows. `store_of(part, x)` takes those of a part.
+  /// Same with a sum over each group's rows. `store_of(part, x)` makes the store of a part.
   template <class StoreOf>
   sum_t<S> sum(typename detail::EntryTable<S>::Multiply multiply, const FieldView<const S>& x,
                Reduction<S>& reduction, const Stream& stream, const StoreOf& store_of) {
@@ -252,7 +252,7 @@ struct DistributedOperator<S>::State final : cuda::RankProduct {
                 "a reduction that joins no ranks: make it with the distributed operator's device");
   }
 
-  /// A solver of an operator around this one, whose device is another, would sum one rank's rows.
+  /// A solver of an operator around this one with another device would sum only one rank's rows.
   void check(const Stream& stream) const {
     if (stream.share == shared.get()) return;
     throw Error(ErrorKind::usage,
@@ -260,7 +260,7 @@ struct DistributedOperator<S>::State final : cuda::RankProduct {
                 "which an operator around it returns too");
   }
 
-  /// A field of this rank's rows, in the basis. Its data from a row on is a field of a part's.
+  /// A field of this rank's rows, in the basis. Its data from some row on are a part's field.
   template <class U>
   void check(const FieldView<U>& field, const char* what) const {
     field.check();
@@ -289,7 +289,7 @@ struct DistributedOperator<S>::State final : cuda::RankProduct {
   Partition partition;
   detail::EntryTableHandle<S> entry;
   ExchangeMode mode;
-  Device device;  // of parts, whose sums are not joined
+  Device device;  // for parts, whose sums are not joined
   bool splits;
   Plan plan;
   Index interior_rows = 0;
@@ -298,7 +298,7 @@ struct DistributedOperator<S>::State final : cuda::RankProduct {
   std::unique_ptr<detail::SharedRows> shared;
   Part interior, boundary, diagonal;
   std::vector<Index> copied_rows;
-  detail::RowRuns copied_runs, sent_runs;  // of the basis; on the CPU
+  detail::RowRuns copied_runs, sent_runs;  // in the basis; on the CPU
   detail::Halo halo;
   std::size_t entries = 0;
   bool all_exchange = false;  // each rank with another; on GPUs

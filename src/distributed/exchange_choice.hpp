@@ -1,4 +1,4 @@
-// Which mode of exchange ranks take where nobody names one.
+// Which mode of exchange ranks use if none is named.
 #pragma once
 
 #include <string>
@@ -16,15 +16,15 @@ struct ExchangeChoice {
   std::string reason;
 };
 
-/// Of ranks on GPUs: `task` where a product is predicted to gain more by it than the start of the
+/// For ranks on GPUs: `task` if a product is predicted to gain more by it than the start of the
 /// kernel that another stream costs, else `vector`.
 HEDDLE_EXPORT ExchangeChoice choose_exchange(const ScalingModel& model,
                                              const std::vector<RankVolume>& volumes);
 
-/// Of ranks on CPUs: `vector` where they share one host, `task` elsewhere. Collective.
+/// For ranks on CPUs: `vector` if they share one host, `task` otherwise. Collective.
 HEDDLE_EXPORT ExchangeChoice choose_exchange(Communicator& ranks);
 
-/// The ranks before this one that share its host. Collective.
+/// Number of ranks before this one that share its host. Collective.
 HEDDLE_EXPORT int place_on_host(Communicator& ranks);
 
 }  // namespace heddle::detail

@@ -1,4 +1,4 @@
-// How options name exchanges, and storages of the boundary.
+// Names of exchanges, and of storages of the boundary, in options.
 #include <algorithm>
 #include <iterator>
 #include <string>

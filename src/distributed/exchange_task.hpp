@@ -1,4 +1,4 @@
-// A thread of its own that drives the exchange while others multiply.
+// A separate thread that drives the exchange while others multiply.
 #pragma once
 
 #include <condition_variable>
@@ -18,10 +18,10 @@ class ExchangeTask {
   ExchangeTask(const ExchangeTask&) = delete;
   ExchangeTask& operator=(const ExchangeTask&) = delete;
 
-  /// `work` must live until `wait` has returned, or thrown what it has.
+  /// `work` must live until `wait` has returned, or thrown the exception of `work`.
   void start(const std::function<void()>& work);
   void wait();
-  /// The same where an exception is on its way already.
+  /// Same if an exception is already in flight.
   void wait_quietly() noexcept;
 
  private:
@@ -32,7 +32,7 @@ class ExchangeTask {
   const std::function<void()>* work_ = nullptr;  // null where there is none
   std::exception_ptr thrown_;
   bool ends_ = false;
-  const Processors processors_ = processors_to_take();  // of the maker
+  const Processors processors_ = processors_to_take();  // the maker's
   std::thread thread_;
 };
 

@@ -17,7 +17,7 @@ struct alignas(bytes) Piece {
 template <class P>
 struct GatherPieces {
   const Index* row;
-  unsigned pieces;  // of a row
+  unsigned pieces;  // in a row
   const P* x;
   P* to;
 

@@ -1,4 +1,4 @@
-// Rows of a field on a GPU, one behind the other.
+// Gathers rows of a field on a GPU, one after another.
 #pragma once
 
 #include <cstddef>

@@ -24,7 +24,7 @@ struct Edge {
   long long entries;
 };
 
-/// Its sums are in its integers, which may have 32 bits.
+/// A partitioner sums in its own integers, which may have 32 bits.
 template <class Number>
 Number scaled(long long weight, long long all) {
   constexpr long long most = 1 << 30;

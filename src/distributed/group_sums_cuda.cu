@@ -17,7 +17,7 @@ __global__ void __launch_bounds__(groups_of_tile) join_nodes(const GroupJoin a, 
 
 }  // namespace
 
-/// In pinned memory of the host.
+/// Results in pinned host memory.
 struct GroupSums::Results {
   Results(std::size_t count, const Stream& stream) {
     if (count == 0) return;

@@ -7,7 +7,7 @@
 
 namespace heddle::cuda {
 
-inline constexpr int groups_of_tile = 256;  // and threads of a block
+inline constexpr int groups_of_tile = 256;  // and threads in a block
 inline constexpr int numbers_of_block = Reduction<double>::width;
 
 __device__ __forceinline__ double join_two(double a, double b, bool adds) {
@@ -15,7 +15,7 @@ __device__ __forceinline__ double join_two(double a, double b, bool adds) {
   return a > b || isnan(a) ? a : b;
 }
 
-/// The pairwise tree over the first `present` threads' values; the result is that of thread 0.
+/// The pairwise tree over the first `present` threads' values; thread 0 has the result.
 __device__ __forceinline__ double join_over_block(double value, int present, bool adds) {
   constexpr int warp = 32;
   constexpr int warps = groups_of_tile / warp;
@@ -25,7 +25,7 @@ __device__ __forceinline__ double join_over_block(double value, int present, boo
     const double behind = __shfl_down_sync(~0u, value, half);
     if (thread % (2 * half) == 0 && thread + half < present) value = join_two(value, behind, adds);
   }
-  __syncthreads();  // the numbers before are read
+  __syncthreads();  // the earlier numbers have been read
   if (thread % warp == 0) of_warp[thread / warp] = value;
   __syncthreads();
   if (thread >= warp) return value;
@@ -39,10 +39,10 @@ __device__ __forceinline__ double join_over_block(double value, int present, boo
   return value;
 }
 
-/// By block `at` of the tiles: joins the groups of its tile, and the last block of a node its
-/// tiles, which are so few that a kernel of their own would take longer to begin. Thread 0 calls
-/// `deliver(node, v, sum)` for each number of a node that is whole. The grid's y are
-/// `numbers_of_block` of the numbers each.
+/// Called by block `at` of the tiles: joins the groups of its tile. The last block of a node also
+/// joins its tiles, which are so few that a separate kernel would take longer to begin. Thread 0
+/// calls `deliver(node, v, sum)` for each number of a node that is complete. Each y of the grid
+/// takes `numbers_of_block` of the numbers.
 template <class Deliver>
 __device__ __forceinline__ void join_tile(const GroupJoin& a, unsigned at, const Deliver& deliver) {
   __shared__ bool is_last;
@@ -76,7 +76,7 @@ __device__ __forceinline__ void join_tile(const GroupJoin& a, unsigned at, const
   }
   __syncthreads();
   if (!is_last) return;
-  // A thread joins a subtree of tiles, where there are more of them than threads.
+  // A thread joins a subtree of tiles, if there are more tiles than threads.
   const int of_each = max(node.width / groups_of_tile, 1);
   const int first = thread * of_each, end = min(first + of_each, node.tiles);
   const int present = (node.tiles + of_each - 1) / of_each;

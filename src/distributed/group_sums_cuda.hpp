@@ -13,18 +13,18 @@
 
 namespace heddle::cuda {
 
-/// Groups next to each other, in the order of all rows: up to 256, a subtree of a node.
+/// Neighbouring groups, in the order of all rows: up to 256, a subtree of a node.
 struct GroupTile {
   long long first;
   int groups;
   int node;
 };
-/// Of a node; `width`: that it would have if it were full, 0 for less than a tile.
+/// The tiles of a node; `width`: their number if it were full, 0 for less than a tile.
 struct NodeTiles {
   int first, tiles, width;
 };
 
-/// What a kernel joins a rank's groups by, see group_sums_cuda.cuh.
+/// The data by which a kernel joins a rank's groups, see group_sums_cuda.cuh.
 struct GroupJoin {
   const GroupTile* tiles;
   const NodeTiles* nodes;
@@ -36,26 +36,26 @@ struct GroupJoin {
   unsigned* finished;
 };
 
-/// Joins what lies within the subtrees of one rank, in the tree that `detail::join_node` walks
+/// Joins the groups within the subtrees of one rank, in the tree that `detail::join_node` walks
 /// over. Defined in builds with CUDA.
 class GroupSums {
  public:
-  /// `nodes`: the rank's subtrees, of its groups in the order of all rows. `group_at`: of each of
-  /// these, where it lies in fields.
+  /// `nodes`: the rank's subtrees, of its groups in the order of all rows. `group_at`: where each
+  /// of these groups lies in fields.
   GroupSums(const std::vector<detail::GroupNode>& nodes, const std::vector<Index>& group_at,
             const Device& device);
   ~GroupSums();
 
-  /// `count` numbers of each node, one node behind the other, from partial sums on the GPU, into
-  /// `to`, in stream order: one call at a time. `parts`: of a group, 1, 2 or 4. Of more numbers
-  /// than ever before it allocates, and waits.
+  /// Writes `count` numbers of each node, one node after another, from partial sums on the GPU into
+  /// `to`, in stream order: one call at a time. `parts`: those of a group, 1, 2 or 4. Allocates,
+  /// and waits, if there are more numbers than ever before.
   void queue(const double* partials, int parts, int count, RowShare::Join how, double* to,
              const Stream& stream);
-  /// The same as a part of another kernel, of up to `Reduction::width` numbers, with a block for
-  /// each of `tiles()`.
+  /// Same as a part of another kernel, for up to `Reduction::width` numbers, with a block for each
+  /// of `tiles()`.
   GroupJoin join_of(const double* partials, int parts, int count, RowShare::Join how);
   unsigned tiles() const { return static_cast<unsigned>(tiles_.size()); }
-  /// As `queue`. Waits for the stream; valid until the next call.
+  /// Like `queue`, but waits for the stream; the result is valid until the next call.
   std::span<const double> join(const double* partials, int parts, int count, RowShare::Join how,
                                const Stream& stream);
 

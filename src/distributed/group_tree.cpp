@@ -21,7 +21,7 @@ GroupNode largest_node(long long first, long long end, long long groups, long lo
   return {first, width};
 }
 
-/// Of a rank, in the order of its groups.
+/// The nodes of a rank, in the order of its groups.
 std::vector<GroupNode> nodes_of(const Partition& partition, int rank, long long groups,
                                 long long most_width) {
   const long long own = (partition.rows_of(rank) + rows_of_group - 1) / rows_of_group;
@@ -53,8 +53,8 @@ GroupTree::GroupTree(const Partition& partition, long long most_width)
   std::sort(by_place.begin(), by_place.end(), [&](int a, int b) {
     return nodes[static_cast<std::size_t>(a)].first < nodes[static_cast<std::size_t>(b)].first;
   });
-  // A subtree joins the one in front of it as soon as both are whole. Behind the last group there
-  // is nothing: the tree's last subtree grows without a join.
+  // A subtree joins the one before it as soon as both are complete. Nothing follows the last group:
+  // the tree's last subtree grows without a join.
   struct Whole {
     long long first, width;
     int node;

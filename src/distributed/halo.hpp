@@ -20,10 +20,10 @@ struct Halo {
   std::vector<long long> columns;  // ascending, as ranks number their rows
   std::vector<HaloPart> receives;  // places in `columns`
   std::vector<HaloPart> sends;     // places in `sent_rows`
-  std::vector<Index> sent_rows;    // of this rank, counted from its first one
+  std::vector<Index> sent_rows;    // rows of this rank, counted from its first one
 };
 
-/// Tells the owners of `columns`, which ascend, what this rank needs of them. Collective.
+/// Reports to the owners of `columns`, which ascend, what this rank needs from them. Collective.
 Halo make_halo(Communicator& ranks, const Partition& partition, std::vector<long long> columns);
 
 }  // namespace heddle::detail

@@ -35,7 +35,7 @@ class LinkedCommunicator : public Communicator {
     ranks_.fail(kind, why);
     give_up();
   }
-  /// Once a rank has failed.
+  /// Called once a rank has failed.
   virtual void give_up() noexcept {}
 
  private:

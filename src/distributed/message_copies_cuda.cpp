@@ -1,4 +1,4 @@
-// Between processes: by NCCL, or by messages of the hosts.
+// Copies between processes: by NCCL, or by messages of the hosts.
 #include <span>
 #include <utility>
 #include <vector>
@@ -14,7 +14,7 @@ namespace heddle::cuda {
 
 namespace {
 
-/// Of a halo's parts the bytes in rows from `rows` on.
+/// Messages for a halo's parts, with the bytes in rows from `rows` on.
 template <class Byte>
 std::vector<Message<Byte>> messages(const std::vector<detail::HaloPart>& parts,
                                     std::size_t row_bytes, Byte* rows) {
@@ -49,7 +49,7 @@ class NcclCopies final : public HaloCopies {
     connect(ranks, halo.columns.size() * row_bytes, device);
   }
 
-  /// One for both turns: kernels of a product come behind the exchange of the one before.
+  /// One buffer for both turns: kernels of a product come after the exchange of the previous one.
   void* room(unsigned, const Stream&) override { return rows_.data(); }
   void gathered(unsigned, const Stream& stream) override { record(gathered_, stream.queue); }
   void await_others(unsigned, const Stream& stream) override { wait(stream.queue, gathered_); }
@@ -77,7 +77,7 @@ class NcclCopies final : public HaloCopies {
 };
 
 /// A kernel gathers into pinned memory. The host waits for it, exchanges messages, and queues the
-/// copy of what has come.
+/// copy of what has arrived.
 class StagedCopies final : public HaloCopies {
  public:
   StagedCopies(Communicator& ranks, const detail::Halo& halo, std::size_t row_bytes,

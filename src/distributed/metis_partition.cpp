@@ -1,4 +1,4 @@
-// Partitions by METIS. A file of its own: a program that asks for none needs no METIS.
+// Partitions by METIS. A separate file: a program that asks for none needs no METIS.
 #include <algorithm>
 #include <cstddef>
 #include <mutex>
@@ -27,7 +27,7 @@ Partition Partition::by_metis(const PatternView& pattern, int ranks) {
     METIS_SetDefaultOptions(options);
     options[METIS_OPTION_SEED] = 1;
     idx_t constraints = 1, cut = 0;
-    // Its random numbers are the process's: ranks that are threads would have other partitions.
+    // METIS has one random state per process: ranks that are threads would get other partitions.
     static std::mutex one_at_a_time;
     const std::lock_guard lock(one_at_a_time);
     const int status = METIS_PartGraphKway(

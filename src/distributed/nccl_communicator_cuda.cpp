@@ -19,7 +19,7 @@ void check_nccl(int status, const char* call) {
               std::string("NCCL failed in ") + call + ": " + nccl().get_error_string(status));
 }
 
-/// The same for no other GPU of any host.
+/// A number that no other GPU of any host has.
 long long number_of_gpu(int gpu) {
   cudaDeviceProp properties{};
   check(cudaGetDeviceProperties(&properties, gpu), "cudaGetDeviceProperties");
@@ -129,7 +129,7 @@ void NcclCommunicator::look() {
   const auto now = std::chrono::steady_clock::now();
   if (now < next_look_) return;
   next_look_ = now + between_looks;
-  // Without messages it meets nobody, and throws where a rank has failed.
+  // Without messages it meets no rank, and throws if one has failed.
   begin_exchange({}, {});
   end_exchange();
 }

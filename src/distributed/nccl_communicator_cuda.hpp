@@ -12,10 +12,10 @@
 
 namespace heddle::cuda {
 
-/// Whatever it queues the hosts of the ranks that take part have met before, and queue at once: so
-/// no GPU waits for a rank that has failed before. Where one fails behind that, by its GPU, what is
-/// queued is given two seconds, and then ended. One communicator of NCCL: all ranks queue in one
-/// order, also on several streams. Defined in builds with CUDA.
+/// The hosts of the ranks that take part meet before they queue anything, and then queue at once:
+/// so no GPU waits for a rank that has failed before. If one fails after that, by its GPU, the
+/// queued work is given two seconds, and then ended. There is one NCCL communicator: all ranks
+/// queue in one order, also on several streams. Defined in builds with CUDA.
 class NcclCommunicator final : public detail::LinkedCommunicator {
  public:
   /// Collective.
@@ -27,10 +27,10 @@ class NcclCommunicator final : public detail::LinkedCommunicator {
   /// Messages in the memory of GPUs, in the order of the stream.
   void exchange(std::span<const Message<const std::byte>> sends,
                 std::span<const Message<std::byte>> receives, const Stream& stream);
-  /// `count` numbers of each rank, one rank behind the other. This rank's are there.
+  /// Gathers `count` numbers of each rank, one rank after another. This rank's are there already.
   void gather(double* all, std::size_t count, const Stream& stream);
-  /// While a host waits for what it has queued: throws what NCCL has noticed of other ranks, or
-  /// what one of them has failed by, and gives up.
+  /// Called while a host waits for queued work: throws what NCCL has noticed about other ranks, or
+  /// the failure of one of them, and gives up.
   void look();
   void give_up() noexcept override;
 
@@ -42,7 +42,7 @@ class NcclCommunicator final : public detail::LinkedCommunicator {
   void queue(const Stream& stream, const char* call, const Queue& queue);
 
   std::unique_ptr<void, Abort> communicator_;
-  Event queued_;  // all that it has
+  Event queued_;  // after all that is queued
   std::chrono::steady_clock::time_point next_look_;
   int exceptions_;
 };

@@ -34,7 +34,7 @@ void OperatorInBasis<S>::apply(S alpha, const FieldView<const S>& x, S beta, con
   Stream own = stream;
   own.share = stored_->device().stream().share;
   if (!permutes_) {
-    // To compare bases row by row would take longer than the product.
+    // Comparing bases row by row would take longer than the product.
     const auto named = [&](auto field) {
       if (field.basis == of_.row_basis()) field.basis = stored_->row_basis();
       return field;

@@ -7,8 +7,8 @@
 
 namespace heddle::detail {
 
-/// Which rows are interior is another matter in each matrix, so fields come in the basis of `of`
-/// and are permuted where the two differ.
+/// Each matrix has interior rows of its own, so fields come in the basis of `of` and are permuted
+/// where the two differ.
 template <class S>
 class OperatorInBasis final : public LinearOperator<S> {
  public:
@@ -33,7 +33,7 @@ class OperatorInBasis final : public LinearOperator<S> {
   std::shared_ptr<const DistributedOperator<S>> stored_;
   bool permutes_;
   Array<S> scalars_;
-  FieldView<S> x_, y_;  // in its basis, where that is another
+  FieldView<S> x_, y_;  // in the basis of `stored_`, if that is another
 };
 
 }  // namespace heddle::detail

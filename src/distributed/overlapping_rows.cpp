@@ -17,7 +17,7 @@ void make_unique(std::vector<long long>& numbers) {
   numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
 }
 
-/// Numbers of the columns of other ranks.
+/// Numbers of the columns that belong to other ranks.
 std::vector<long long> columns_of_others(const Partition& partition, int rank,
                                          const RankRows& rows) {
   const long long first = partition.first_row(rank), end = partition.first_row(rank + 1);
@@ -175,7 +175,7 @@ std::vector<Index> OverlappingRows::places_of_fetched() const {
   return places;
 }
 
-/// Rows go back to where the columns of the matrix have come from.
+/// Rows go back to where the columns of the matrix came from.
 AdjointRows::AdjointRows(const OverlappingRows& overlap, const UserRows& turned)
     : exchange_(overlap.ranks_, overlap.halo_.receives, overlap.places_of_fetched(),
                 overlap.halo_.sends) {

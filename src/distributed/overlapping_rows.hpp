@@ -15,12 +15,12 @@
 
 namespace heddle::detail {
 
-/// Values of entries, some of which this rank has and others come from neighbours.
+/// Values of entries: this rank has some of them, and others come from neighbours.
 struct EntrySources {
-  std::vector<Offset> place;  // of each entry: among this rank's, or behind these those that come
+  std::vector<Offset> place;  // for each entry: among this rank's, then among those received
   Offset own = 0;
 
-  /// `own_values` and `received`: so many bytes each.
+  /// `own_values` and `received`: `bytes` bytes per entry.
   const std::byte* value(Offset entry, std::span<const std::byte> own_values,
                          std::span<const std::byte> received, std::size_t bytes) const {
     const Offset at = place[static_cast<std::size_t>(entry)];
@@ -37,15 +37,14 @@ class OverlappingRows {
   OverlappingRows(Communicator& ranks, const Partition& partition, std::vector<long long> ghosts);
 
   RowsOfRank rows_of_rank() const;
-  /// The rows that this rank knows; others are empty. `known` are some of the ghosts, `of_known`
-  /// their rows.
+  /// Sets the rows that this rank knows; others are empty. `known` are some of the ghosts,
+  /// `of_known` their rows.
   void set_rows(const RankRows& own, std::span<const long long> known, const RankRows& of_known);
-  /// Asks for the rows that `pattern` has for columns, and for their values from then on.
-  /// Collective.
+  /// Requests the rows that `pattern` has for columns, and from then on their values. Collective.
   void fetch_rows(const RankRows& own, const UserRows& pattern);
   const UserRows& rows() const { return rows_; }
 
-  /// The components, so many scalars of `stored_bytes` each, of all entries from those of this
+  /// The components, `count` scalars of `stored_bytes` each, of all entries, from those of this
   /// rank's. Collective.
   template <class D>
   Array<D> components(std::span<const std::byte> own, int count, int stored_bytes) const {
@@ -66,7 +65,7 @@ class OverlappingRows {
  private:
   friend class AdjointRows;
 
-  /// -1 for a row that is none of them.
+  /// -1 for a row that is not among them.
   Index place_of(long long row) const;
   std::vector<Index> places_of_fetched() const;
 
@@ -76,12 +75,12 @@ class OverlappingRows {
   std::vector<Index> own_places_, ghost_places_;
   UserRows rows_;
   EntrySources sources_;
-  Halo halo_;  // of the rows that were asked for
+  Halo halo_;  // for the requested rows
   std::optional<RowExchange> exchange_;
 };
 
 /// Numbers of the rows of other ranks that this rank's rows reach in `power` steps of the pattern,
-/// and the rows of those that they reach in one step less. Collective.
+/// and the rows of those that they reach in one step fewer. Collective.
 struct ReachedRows {
   std::vector<long long> numbers;
   std::vector<long long> known;
@@ -97,9 +96,9 @@ class AdjointRows {
   /// columns. Collective.
   AdjointRows(const OverlappingRows& overlap, const UserRows& turned);
 
-  /// Until they are taken.
+  /// The rows, until they are taken.
   RankRows take_rows() { return std::move(rows_); }
-  /// From those of `turned`, so many bytes each. Collective.
+  /// The values, from those of `turned`, `bytes` bytes each. Collective.
   std::vector<std::byte> values(std::span<const std::byte> turned, std::size_t bytes) const;
 
  private:

@@ -1,4 +1,4 @@
-// Between threads of one process: each rank copies from its neighbours' memory.
+// Copies between threads of one process: each rank copies from its neighbours' memory.
 #include <span>
 #include <utility>
 #include <vector>
@@ -11,10 +11,10 @@ namespace heddle::cuda {
 
 namespace {
 
-/// Rows go straight from one GPU's memory to another's, where one can reach the other, and by way
-/// of the driver's memory on the host elsewhere. Copies and kernels are ordered by events. The host
-/// only tells other ranks that it has recorded one. Who fills a buffer again has met, one exchange
-/// before, all that copied from it two exchanges before.
+/// Rows go straight from one GPU's memory to another's if one can reach the other, and otherwise by
+/// way of the driver's memory on the host. Copies and kernels are ordered by events. The host only
+/// reports to other ranks that it has recorded one. Whoever fills a buffer again has met, one
+/// exchange before, all ranks that copied from it two exchanges before.
 class PeerCopies final : public HaloCopies {
  public:
   PeerCopies(Communicator& ranks, const detail::Halo& halo, std::size_t row_bytes,
@@ -60,7 +60,7 @@ class PeerCopies final : public HaloCopies {
   std::size_t memory() const override { return 2 * port_->bytes; }
 
  private:
-  /// What a rank shows to others, who keep it for as long as they may read it.
+  /// The part of a rank that others see, and keep for as long as they may read it.
   struct Port {
     Port(std::size_t bytes_of_rows, const Stream& stream)
         : gpu(stream.gpu), bytes(bytes_of_rows), rows{{bytes, stream}, {bytes, stream}} {
@@ -98,7 +98,7 @@ class PeerCopies final : public HaloCopies {
   std::size_t row_bytes_;
   int gpu_;
   std::vector<detail::HaloPart> sends_, receives_;
-  std::shared_ptr<Port> port_;  // of this rank
+  std::shared_ptr<Port> port_;  // this rank's
   std::vector<std::shared_ptr<Port>> ports_;
   std::size_t rank_ = 0;
 };

@@ -15,12 +15,12 @@ namespace heddle::cuda {
 namespace {
 
 constexpr unsigned threads_of_exchange = 256;
-// Those that wait leave the GPU to the interior. Blocks of 3 x 3 took 262 us an iteration with 32,
+// Waiting blocks leave the GPU to the interior. Blocks of 3 x 3 took 262 us an iteration with 32,
 // 260 with 64 and 250 with 128 (two H200, docs/inside/tried.md).
 constexpr Offset most_blocks_of_exchange = 128;
 
-/// By all threads: true in the last block to come here. What all blocks wrote before is seen
-/// everywhere before what it writes then.
+/// Called by all threads: true in the last block to arrive. Everything that all blocks wrote before
+/// is seen everywhere before anything that this block writes then.
 __device__ bool is_last_block(unsigned* ended) {
   __shared__ bool is_last;
   __syncthreads();
@@ -34,8 +34,8 @@ __device__ bool is_last_block(unsigned* ended) {
   return is_last;
 }
 
-/// to(i, from(i)) for each `stride`-th i: several loads are on their way at once, since few threads
-/// move all of it.
+/// Does to(i, from(i)) for each `stride`-th i: several loads are in flight at once, since few
+/// threads move all of it.
 template <class P, class From, class To>
 __device__ void move_pieces(Offset first, Offset stride, Offset count, const From& from,
                             const To& to) {
@@ -59,7 +59,7 @@ struct ExchangeArguments {
   const int* neighbours;
   const Index *sent, *copied;  // rows of x
   Offset copied_pieces, halo_pieces;
-  unsigned pieces;  // of a row
+  unsigned pieces;  // in a row
   const P *x, *inbox;
   P* to;
   const unsigned* flags;
@@ -73,8 +73,8 @@ struct ExchangeArguments {
   }
 };
 
-/// Stores rows in the neighbours' memory, and then waits for theirs: a kernel behind this one that
-/// waits would find the interior's blocks in its place. The grid's y are neighbours.
+/// Stores rows in the neighbours' memory, and then waits for theirs: a separate kernel that waits
+/// after this one would find the interior's blocks in its place. The grid's y are neighbours.
 template <class P>
 __global__ void __launch_bounds__(threads_of_exchange) exchange_rows(const ExchangeArguments<P> a) {
   const unsigned round = device::round_of_launch(a.last);
@@ -110,7 +110,7 @@ __global__ void __launch_bounds__(threads_of_exchange) exchange_rows(const Excha
 
 __global__ void mark_begin(ExchangeClock* clock) { clock->begin = device::nanoseconds(); }
 __global__ void mark_multiplied(ExchangeClock* clock) { clock->multiplied = device::nanoseconds(); }
-/// `products`: that one stands for.
+/// `products`: the number of products that this one stands for.
 __global__ void mark_end(ExchangeClock* clock, const int* products) {
   const unsigned long long now = device::nanoseconds(), of = static_cast<unsigned>(*products);
   clock->of_products += of * (now - clock->begin);
@@ -120,7 +120,7 @@ __global__ void mark_end(ExchangeClock* clock, const int* products) {
   }
 }
 
-/// Calls `queue` with a value as large as pieces that rows and addresses are made of.
+/// Calls `queue` with a value as large as the pieces into which rows and addresses divide.
 template <class Queue>
 void with_pieces(std::size_t row_bytes, std::initializer_list<const void*> addresses,
                  const Queue& queue) {
@@ -137,7 +137,7 @@ void with_pieces(std::size_t row_bytes, std::initializer_list<const void*> addre
 
 }  // namespace
 
-/// What a rank shows to the others.
+/// The part of a rank that the others see.
 struct PeerExchange::Port {
   Port(std::size_t ranks, std::size_t bytes_of_halo, const Stream& stream)
       : halo_bytes(bytes_of_halo),
@@ -146,7 +146,7 @@ struct PeerExchange::Port {
         first_of_rank(ranks, 0) {}
 
   std::size_t halo_bytes;
-  PeerMemory rows, flags;            // of each rank
+  PeerMemory rows, flags;            // a flag for each rank
   std::vector<Index> first_of_rank;  // where its rows begin in the halo
 };
 

@@ -19,7 +19,7 @@ namespace heddle::cuda {
 struct PeerPart {
   Index first, count;
   std::byte* to[2];  // in its memory
-  unsigned* flag;    // of this rank's rounds, there too
+  unsigned* flag;    // this rank's round, there too
 };
 
 /// Nanoseconds of the GPU's clock.
@@ -28,38 +28,38 @@ struct ExchangeClock {
   unsigned long long of_products, of_exchanges, of_waits;  // sums
 };
 
-/// A kernel stores the rows that others need in their memory, and then a number of the round there.
-/// Then it waits for those of all neighbours. Two buffers take turns: who fills one again has seen,
-/// one exchange before, that each neighbour had read it. So neighbours tell one another their
-/// rounds, also where one has no rows for the other. Defined in builds with CUDA.
+/// A kernel stores the rows that others need in their memory, and then the number of the round.
+/// Then it waits for those of all neighbours. Two buffers take turns: whoever fills one again has
+/// seen, one exchange before, that each neighbour had read it. So neighbours report their rounds to
+/// one another even if one has no rows for the other. Defined in builds with CUDA.
 class PeerExchange {
  public:
-  /// Collective. `copied_rows`: of x, in front of the halo in a field that the boundary reads.
-  /// `given_up`: of `RankSums`.
+  /// Collective. `copied_rows`: rows of x that precede the halo in a field that the boundary reads.
+  /// `given_up`: that of `RankSums`.
   PeerExchange(Communicator& ranks, const detail::Halo& halo, const Array<Index>& copied_rows,
                std::size_t row_bytes, const int* given_up, const Device& device);
   ~PeerExchange();
   PeerExchange(const PeerExchange&) = delete;
   PeerExchange& operator=(const PeerExchange&) = delete;
 
-  // Of one product, in this order, on streams that are being captured.
+  // The steps of one product, in this order, on streams that are being captured.
 
-  /// What is queued there finds what `main` did before.
+  /// A stream on which queued work finds what `main` did before.
   Stream fork(const Stream& main);
-  /// The rows of x that other ranks need go to these; rows of x, and the halo behind them, come
-  /// into `boundary_x`.
+  /// Sends the rows of x that other ranks need to these; rows of x, followed by the halo, come into
+  /// `boundary_x`.
   void exchange(const void* x, void* boundary_x, const Stream& stream);
-  /// In front of the interior rows: a kernel of one thread, so that what `fork` gave, which is to
-  /// go first, finds room on the GPU.
+  /// Goes before the interior rows: a kernel of one thread, so that work on the stream of `fork`,
+  /// which should go first, finds room on the GPU.
   void begin(const Stream& main);
-  /// `main` has its interior rows behind it here.
+  /// The interior rows on `main` end here.
   void mark_interior(const Stream& main);
-  /// `main` goes on behind what `fork` gave.
+  /// Later work on `main` comes after that on the stream of `fork`.
   void join(const Stream& main);
   void finish(const Stream& main);
 
-  /// Adds seconds on the GPU: of one product in each launch of a graph, which stands for all of
-  /// them.
+  /// Adds seconds on the GPU: those of one product in each launch of a graph, which stands for all
+  /// of them.
   void add_times(RankTimes& times) const;
   long long memory() const;
 
@@ -75,14 +75,14 @@ class PeerExchange {
   const int* given_up_;
   Index halo_rows_;
   Array<Index> sent_rows_;
-  std::vector<std::shared_ptr<Port>> ports_;  // of all ranks
+  std::vector<std::shared_ptr<Port>> ports_;  // one for each rank
   int rank_;
   Index most_sent_ = 0;  // to one neighbour
   Array<PeerPart> parts_;
   Array<int> neighbours_;
   Array<unsigned> rounds_;  // the last one, and the blocks that have stored rows
   Array<ExchangeClock> clock_;
-  Mapped<int> products_;  // of the graph that is being captured, or was last
+  Mapped<int> products_;  // in the graph that is being captured, or was last
   unsigned long long capture_ = 0;
   OwnedStream beside_;
   Event forked_, joined_;

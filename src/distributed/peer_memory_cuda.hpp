@@ -10,7 +10,7 @@
 
 namespace heddle::cuda {
 
-/// Memory of its own, of zeros: a pool's is not for other GPUs.
+/// A separate allocation of zeros: a pool's memory is not for other GPUs.
 class PeerMemory {
  public:
   PeerMemory() = default;
@@ -33,8 +33,8 @@ class PeerMemory {
   std::unique_ptr<std::byte, Free> data_;
 };
 
-/// So that kernels and copies of the stream's GPU go past the host to another's memory. False where
-/// they cannot; copies go by way of the host then.
+/// Lets kernels and copies of the stream's GPU reach another's memory without the host. False if
+/// they cannot; copies then go by way of the host.
 inline bool reach(int other, const Stream& stream) {
   if (other == stream.gpu) return true;
   int can = 0;
@@ -56,7 +56,7 @@ inline bool reach(int other, const Stream& stream) {
   }
 }
 
-/// Of the capture that a stream is in; 0 for none.
+/// The capture that a stream is in; 0 for none.
 inline unsigned long long capture_of(const Stream& stream) {
   cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
   unsigned long long capture = 0;
@@ -65,7 +65,7 @@ inline unsigned long long capture_of(const Stream& stream) {
       "cudaStreamGetCaptureInfo");
   return status == cudaStreamCaptureStatusNone ? 0 : capture;
 }
-/// Whether a stream is being captured: what is queued then runs again and again, without hosts that
+/// True if a stream is being captured: what is queued then runs again and again, without hosts that
 /// meet.
 inline bool is_captured(const Stream& stream) { return capture_of(stream) != 0; }
 

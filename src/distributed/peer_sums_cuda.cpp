@@ -15,7 +15,7 @@ namespace heddle::cuda {
 
 static_assert(device::most_numbers_of_source == Reduction<double>::width);
 
-/// What a rank shows to the others, who keep it for as long as they may write there.
+/// The part of a rank that others see, and keep for as long as they may write there.
 struct PeerSums::Port {
   PeerMemory inbox;
 };

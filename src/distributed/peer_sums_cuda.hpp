@@ -1,4 +1,4 @@
-// Sums of ranks with a GPU each, joined by the kernels that decide by them.
+// Sums of ranks with a GPU each, joined by the kernels that use them to decide.
 #pragma once
 
 #include <memory>
@@ -12,16 +12,17 @@
 namespace heddle::cuda {
 
 /// A kernel of a graph sends the sums of its rank's nodes to the memory of all ranks, and waits for
-/// theirs, see kernels/rank_sums.cuh. Two places take turns: who stores one again has seen, one
+/// theirs, see kernels/rank_sums.cuh. Two places take turns: whoever stores one again has seen, one
 /// kernel before, that all blocks had read it, since kernels of a rank follow one another. Defined
 /// in builds with CUDA.
 class PeerSums {
  public:
-  /// Whether each block of a kernel can join so many nodes.
+  /// True if each block of a kernel can join the tree's nodes.
   static bool takes(const detail::GroupTree& tree);
 
-  /// Collective. `tree`: of nodes of up to `groups_of_node` groups, which it takes. `group_at`: of
-  /// this rank's groups in their order, where they lie in fields. `given_up`: of `RankSums`.
+  /// Collective. `tree`: one with nodes of up to `groups_of_node` groups that `takes` accepts.
+  /// `group_at`: where this rank's groups, in their order, lie in fields. `given_up`: that of
+  /// `RankSums`.
   PeerSums(Communicator& ranks, const detail::GroupTree& tree, const std::vector<Index>& group_at,
            const int* given_up, const Device& device);
   ~PeerSums();
@@ -29,17 +30,17 @@ class PeerSums {
   PeerSums& operator=(const PeerSums&) = delete;
 
   /// For the next kernel that joins sums, on a stream that is being captured. Each capture has an
-  /// even number of these, so that turns go on where its graph is launched again: bodies that hosts
+  /// even number of these, so that turns go on when its graph is launched again: bodies that hosts
   /// replay, and no start before them.
   device::SumsOfRanks of_next_kernel(const Stream& stream);
-  /// On the GPU.
+  /// Bytes on the GPU.
   long long memory() const;
 
  private:
   struct Port;
 
   Device device_;
-  std::vector<std::shared_ptr<Port>> ports_;  // of all ranks
+  std::vector<std::shared_ptr<Port>> ports_;  // one for each rank
   Array<Index> group_at_;
   Array<int> groups_, levels_;
   Array<device::PeerPacket*> inboxes_;

@@ -1,4 +1,4 @@
-// What ranks that are threads of one process show to one another.
+// The ports that ranks, as threads of one process, show to one another.
 #pragma once
 
 #include <atomic>
@@ -11,9 +11,9 @@
 
 namespace heddle::detail {
 
-/// Those of all ranks, which everybody keeps for as long as it may use them. Collective. A rank
+/// The ports of all ranks, each kept by a rank for as long as it may use it. Collective. A rank
 /// shows one handle to all, since it may be gone when they take its port: the last taker frees the
-/// handle. Where the exchange fails nobody knows who has taken it: it is lost then, and the port
+/// handle. If the exchange fails, no rank knows who has taken it. It is then lost, and the port
 /// with it, as freeing one that a rank still takes would be worse.
 template <class Port>
 std::vector<std::shared_ptr<Port>> gather_ports(Communicator& ranks,

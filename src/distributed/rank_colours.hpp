@@ -1,4 +1,4 @@
-// Gauss-Seidel's iteration over rows that ranks share: what one rank has of each colour.
+// Gauss-Seidel's iteration over rows that ranks share: one rank's part of each colour.
 #pragma once
 
 #include <algorithm>
@@ -19,15 +19,15 @@
 
 namespace heddle::detail {
 
-/// The rows of this rank as `ColouredOperators`: its places by colour, and behind them the rows of
-/// other ranks that it reads. Behind each colour the ranks exchange what that colour has changed,
-/// so that a sweep has the bits of one process. On GPUs the whole halo moves each time, since
-/// starting a copy takes longer than most halos do.
+/// The rows of this rank as `ColouredOperators`: its places by colour, followed by the rows of
+/// other ranks that it reads. After each colour the ranks exchange what that colour has changed, so
+/// that a sweep has the bits of one process. On GPUs the whole halo moves each time, since starting
+/// a copy takes longer than most halos do.
 template <class S>
 class RankColours {
  public:
-  /// `rows`: this rank's of D^-1 (A - D), entries in the order of the places of all rows. `colour`:
-  /// of each of its rows, below `count`. Without values yet. Collective.
+  /// `rows`: this rank's rows of D^-1 (A - D), entries in the order of the places of all rows.
+  /// `colour`: that of each of its rows, below `count`. Without values yet. Collective.
   RankColours(const DistributedOperator<S>& matrix, const EntryTableHandle<S>& entry,
               const RankRows& rows, std::vector<long long> colour, int count, const Plan& plan,
               const Device& device)
@@ -64,7 +64,7 @@ class RankColours {
   RankColours(const RankColours&) = delete;
   RankColours& operator=(const RankColours&) = delete;
 
-  /// Of this rank's entries, in the order of its rows.
+  /// Takes the values of this rank's entries, in the order of its rows.
   void update_values(std::span<const std::byte> values) {
     for (std::size_t k = 0; k < count_; ++k) {
       SlicedOperator<S>& part = *operators_->of_colour[k];
@@ -91,7 +91,7 @@ class RankColours {
   }
 
  private:
-  /// Of one colour, on the CPU.
+  /// The messages of one colour, on the CPU.
   struct Messages {
     RowRuns rows;
     Array<S> sent;
@@ -114,7 +114,7 @@ class RankColours {
     return halo_columns_;
   }
 
-  /// Those of the rows in the halo, and of the rows that are sent.
+  /// Exchanges the colours of the rows in the halo, and of the rows that are sent.
   void exchange_colours() {
     halo_colour_.resize(halo_.columns.size());
     for (const Index row : halo_.sent_rows) {
@@ -138,7 +138,7 @@ class RankColours {
     ranks_.end_exchange();
   }
 
-  /// Rows of a rank by colour, on both sides of a message. `place`: where each row has gone.
+  /// Sorts rows of a rank by colour, on both sides of a message. `place`: where each row has gone.
   template <class Row>
   static void sort_by_colour(const std::vector<HaloPart>& parts, std::vector<long long>& colours,
                              std::vector<Row>& rows, std::vector<Index>& place) {
@@ -179,7 +179,7 @@ class RankColours {
     return row;
   }
 
-  /// In `result`, of a column.
+  /// The place of a column in `result`.
   Index place_of(long long column) const {
     const long long number = partition_.number(column);
     if (is_own(number)) return place_[static_cast<std::size_t>(number - first_row_)];
@@ -212,7 +212,7 @@ class RankColours {
     }
   }
 
-  /// Where a part has its rows of a colour.
+  /// The rows of a colour in a part.
   static HaloPart part_of_colour(const HaloPart& part, const std::vector<long long>& colours,
                                  std::size_t colour) {
     const auto first = colours.begin() + part.first;
@@ -271,16 +271,16 @@ class RankColours {
   const Partition& partition_;
   long long first_row_;
   std::size_t count_, width_;
-  std::vector<long long> colour_;        // of own rows
-  std::vector<Index> place_;             // of own rows
-  std::vector<Index> begin_;             // of the places of each colour, and the end
+  std::vector<long long> colour_;        // for own rows
+  std::vector<Index> place_;             // for own rows
+  std::vector<Index> begin_;             // where the places of each colour begin, and the end
   std::vector<long long> halo_columns_;  // by number
-  std::vector<Index> place_in_halo_;     // of these
+  std::vector<Index> place_in_halo_;     // for these
   Halo halo_;                            // rows of a rank by colour
   std::vector<long long> halo_colour_, sent_colour_;
-  std::vector<std::vector<Offset>> entries_;  // of each colour, in the order of its operator
+  std::vector<std::vector<Offset>> entries_;  // for each colour, in the order of its operator
   std::shared_ptr<ColouredOperators<S>> operators_;
-  std::vector<Messages> messages_;               // of each colour
+  std::vector<Messages> messages_;               // for each colour
   std::shared_ptr<cuda::DeviceProduct> on_gpu_;  // null on the CPU
 };
 

@@ -1,4 +1,4 @@
-// A rank's entries out of the sliced storage of its parts.
+// Reads a rank's entries out of the sliced storage of its parts.
 #include <algorithm>
 #include <utility>
 

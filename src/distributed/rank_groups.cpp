@@ -25,7 +25,7 @@ std::span<const long long> row_of(const RankRows& rows, std::size_t row) {
       .subspan(begin, static_cast<std::size_t>(rows.offsets[row + 1]) - begin);
 }
 
-/// Numbers of the rows in front of this rank's groups that other ranks have.
+/// Numbers of the rows just before this rank's groups that other ranks have.
 std::vector<long long> rows_before(const Partition& partition, int rank) {
   std::vector<long long> before;
   for (long long group = 0; group < group_count(partition, rank); ++group) {
@@ -36,7 +36,7 @@ std::vector<long long> rows_before(const Partition& partition, int rank) {
   return before;
 }
 
-/// A bit for each of this rank's rows: whether it has the columns of the row before it.
+/// A bit for each of this rank's rows: set if it has the columns of the row before it.
 std::vector<std::byte> own_repeats(Communicator& ranks, const Partition& partition,
                                    const RankRows& own) {
   const int rank = ranks.rank();
@@ -64,7 +64,7 @@ std::vector<std::byte> own_repeats(Communicator& ranks, const Partition& partiti
   return bits;
 }
 
-/// Those of all rows, in their order.
+/// The bits of all rows, in their order.
 std::vector<std::byte> all_repeats(Communicator& ranks, const Partition& partition,
                                    std::span<const std::byte> own) {
   std::vector<int> sizes;
@@ -92,7 +92,7 @@ RankGroups groups_of_rank(Communicator& ranks, const Partition& partition, const
   RankGroups groups{{0}, {}};
   const int rank = ranks.rank();
   const auto take = [&](long long first, long long end) {
-    // Groups of rows that sums belong to are longer: two ranks at most.
+    // Groups of rows that sums belong to are longer: at most two ranks share a group here.
     if (partition.owner(first) != rank && partition.owner(end - 1) != rank) return;
     groups.starts.push_back(groups.starts.back() + static_cast<Index>(end - first));
     for (long long row = first; row < end; ++row) {

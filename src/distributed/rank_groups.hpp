@@ -1,4 +1,4 @@
-// The groups of block Jacobi that have rows of a rank.
+// The groups of block Jacobi that contain rows of a rank.
 #pragma once
 
 #include <vector>
@@ -13,8 +13,8 @@ struct RankGroups {
   std::vector<long long> ghosts;  // rows of other ranks among them, as ranks number them, ascending
 };
 
-/// The groups of one process: of `size` rows each, or natural ones of up to `most` where it is 0.
-/// Of these a rank sees one bit for each row of all. Collective.
+/// The groups of one process: of `size` rows each, or natural ones of up to `most` if it is 0. A
+/// rank sees only one bit for each row of all. Collective.
 RankGroups groups_of_rank(Communicator& ranks, const Partition& partition, const RankRows& own,
                           int size, Index most);
 

@@ -20,7 +20,7 @@ namespace {
 
 constexpr int width = Reduction<double>::width;
 constexpr unsigned threads_of_join = 512;
-constexpr std::size_t most_shared = 32 << 10;  // bytes of numbers; the tree lies behind them
+constexpr std::size_t most_shared = 32 << 10;  // bytes of numbers; the tree lies after them
 
 struct FreePinned {
   void operator()(double* data) const { cudaFreeHost(data); }
@@ -29,8 +29,8 @@ struct FreePinned {
 using NodeTree = RankSums::NodeTree;
 using device::PeerPacket;
 
-/// Shared memory of a block: the numbers of all nodes, where there is no room elsewhere, and behind
-/// them the tree, of which a load from far away would be waited for at every level.
+/// Shared memory of a block: the numbers of all nodes, if there is no room elsewhere, then the
+/// tree, because a load of it from far away would be waited for at every level.
 __device__ __forceinline__ double* load_tree(NodeTree& tree, int count, double* shared) {
   if (tree.room != nullptr) return tree.room;
   const auto thread = static_cast<int>(threadIdx.x), threads = static_cast<int>(blockDim.x);
@@ -43,7 +43,7 @@ __device__ __forceinline__ double* load_tree(NodeTree& tree, int count, double* 
   return shared;
 }
 
-/// By a block, which has left `count` numbers of each node in `nodes`: level after level.
+/// Called by a block that has left `count` numbers of each node in `nodes`: joins level by level.
 __device__ __forceinline__ void join_levels(const NodeTree& tree, int count, double* nodes,
                                             double* to) {
   const auto thread = static_cast<int>(threadIdx.x), threads = static_cast<int>(blockDim.x);
@@ -75,7 +75,7 @@ __global__ void __launch_bounds__(threads_of_join) join_ranks(const JoinArgument
   double* const nodes = load_tree(tree, a.count, shared);
   for (int i = static_cast<int>(threadIdx.x); i < a.tree.nodes * a.count; i += threads_of_join) {
     const int rank = a.rank_of_node[i / a.count];
-    // Of another GPU, by way of the host: no cache is to hold what was there two sums before.
+    // From another GPU, by way of the host: no cache may hold what was there two sums before.
     nodes[i] = __ldcv(a.places[rank] + i - a.first_node[rank] * a.count);
   }
   join_levels(tree, a.count, nodes, a.to);
@@ -84,7 +84,7 @@ __global__ void __launch_bounds__(threads_of_join) join_ranks(const JoinArgument
 struct PeerJoinArguments {
   GroupJoin groups;
   NodeTree tree;
-  PeerPacket* const* inboxes;  // of all ranks: `width` numbers of each node, twice by turns
+  PeerPacket* const* inboxes;  // one per rank: `width` numbers of each node, twice by turns
   int ranks, rank, first_node;
   unsigned* last_round;
   const int* given_up;
@@ -95,8 +95,8 @@ struct PeerJoinArguments {
   }
 };
 
-/// Blocks behind the first join a tile each, and who completes a node sends its numbers to all
-/// ranks. The first block waits for those of all nodes, and joins them.
+/// Blocks after the first join a tile each, and the block that completes a node sends its numbers
+/// to all ranks. The first block waits for those of all nodes, and joins them.
 __global__ void __launch_bounds__(groups_of_tile) join_with_peers(const PeerJoinArguments a) {
   extern __shared__ double shared[];
   __shared__ double sums[width];
@@ -135,7 +135,7 @@ __global__ void __launch_bounds__(groups_of_tile) join_with_peers(const PeerJoin
 
 }  // namespace
 
-/// What a rank shows to the others, who keep it for as long as they may read it.
+/// The part of a rank that others see, and keep for as long as they may read it.
 struct RankSums::Port {
   Port(int nodes, int nodes_of_all, const Stream& stream)
       : gpu(stream.gpu),
@@ -210,7 +210,7 @@ RankSums::RankSums(Communicator& ranks, const detail::GroupTree& tree, const Dev
     }
   });
   watch_.emplace(device.stream(), [nccl = nccl_] { nccl->look(); });
-  // The first connects the ranks, which takes as long as hundreds of others.
+  // The first gathering connects the ranks, which takes as long as hundreds of others.
   nccl_->gather(gathered_.data(), gathered_of_rank(), device.stream());
   device.synchronize();
 }

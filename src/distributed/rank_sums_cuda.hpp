@@ -1,4 +1,4 @@
-// Sums of ranks, joined on each one's GPU.
+// Sums of ranks, joined on each rank's GPU.
 #pragma once
 
 #include <memory>
@@ -16,47 +16,47 @@ namespace heddle::cuda {
 
 class NcclCommunicator;
 
-/// Each rank leaves the sums of its subtrees in pinned memory of the host, and joins those of all
-/// ranks itself, in the order of the tree. GPUs wait for one another by events, the hosts for none:
-/// they only tell that an event is recorded. Two places take turns: who writes one again has
-/// waited, one sum before, for all that read it two sums before.
+/// Each rank leaves the sums of its subtrees in pinned host memory, and joins those of all ranks
+/// itself, in the order of the tree. GPUs wait for one another by events, hosts for none: they only
+/// report that an event is recorded. Two places take turns: whoever writes one again has waited,
+/// one sum before, for all that read it two sums before.
 ///
-/// Where each rank has a GPU of its own, and these reach each other, a kernel does it alone, so
-/// that a graph may hold it: it stores the numbers in the memory of all others, and waits for
-/// theirs. Ranks of one GPU might wait there for one another's kernels to begin.
+/// If each rank has a GPU of its own, and these reach each other, a kernel does it alone, so that a
+/// graph may hold it: it stores the numbers in the memory of all others, and waits for theirs.
+/// Ranks of one GPU might wait there for one another's kernels to begin.
 ///
-/// Where NCCL is the transfer it gathers the sums of all ranks on each GPU. Not for staged ones,
+/// If NCCL is the transfer, it gathers the sums of all ranks on each GPU. Not for staged transfers,
 /// whose hosts join sums. Defined in builds with CUDA.
 class RankSums {
  public:
   /// Collective.
   RankSums(Communicator& ranks, const detail::GroupTree& tree, const Device& device);
-  /// Waits for what it has queued.
+  /// Waits for the work that it has queued.
   ~RankSums();
   RankSums(const RankSums&) = delete;
   RankSums& operator=(const RankSums&) = delete;
 
-  // Of one sum, in this order.
+  // The steps of one sum, in this order.
 
-  /// Room for the sums of this rank's subtrees, one subtree behind the other.
+  /// Room for the sums of this rank's subtrees, one subtree after another.
   double* mine();
-  /// They are there when the stream has come so far. The hosts of all ranks meet behind it.
+  /// The sums are there once the stream has come this far. The hosts of all ranks meet after that.
   void tell(const Stream& stream);
   /// `count` sums over all ranks into `to`, in the GPU's memory.
   void join(int count, double* to, const Stream& stream);
 
-  /// Whether a stream is being captured, where that kernel takes part.
+  /// True if a stream is being captured, where that kernel takes part.
   bool joins_captured(const Stream& stream) const;
-  /// All of the above by it, of partial sums on the GPU.
+  /// All of the above by that kernel, for partial sums on the GPU.
   void join_captured(GroupSums& groups, const double* partials, int parts, int count, double* to,
                      const Stream& stream);
-  /// Not 0 once a rank has given up; null where kernels cannot wait for other ranks. The same on
-  /// all ranks.
+  /// Not 0 once a rank has given up; null if kernels cannot wait for other ranks. The same on all
+  /// ranks.
   const int* given_up() const;
-  /// No kernel of any rank waits for others any more.
+  /// From now on no kernel of any rank waits for others.
   void give_up() noexcept;
 
-  /// On the GPU.
+  /// Bytes on the GPU.
   long long memory() const;
 
   using Joining = device::NodeJoining;
@@ -81,19 +81,19 @@ class RankSums {
   std::size_t ranks_;
   int root_;
   int first_own_node_ = 0;
-  std::vector<std::shared_ptr<Port>> ports_;  // of all ranks
+  std::vector<std::shared_ptr<Port>> ports_;  // one for each rank
   NcclCommunicator* nccl_ = nullptr;          // in place of ports
-  Array<double> gathered_;                    // by it, as many numbers of each rank
-  Array<int> rank_of_node_, first_node_;      // of a node; of a rank
-  Array<Joining> joinings_;                   // those that need no other of them first, and so on
-  Array<int> levels_;                         // where these begin, and the end
-  Array<const double*> places_[2];            // of each rank
+  Array<double> gathered_;                    // by NCCL, as many numbers for each rank
+  Array<int> rank_of_node_, first_node_;      // for each node; for each rank
+  Array<Joining> joinings_;                   // first those that need no other, and so on
+  Array<int> levels_;                         // where these levels begin, and the end
+  Array<const double*> places_[2];            // for each rank
   Array<double> room_;                        // for nodes that shared memory does not hold
   bool meet_in_kernels_ = false;
-  Array<device::PeerPacket*> inboxes_;  // of all ranks
-  Array<unsigned> last_round_;          // of those kernels
+  Array<device::PeerPacket*> inboxes_;  // one for each rank
+  Array<unsigned> last_round_;          // those kernels' last
   unsigned round_ = 0;
-  std::optional<StreamWatch> watch_;  // where NCCL gathers
+  std::optional<StreamWatch> watch_;  // if NCCL gathers
 };
 
 }  // namespace heddle::cuda

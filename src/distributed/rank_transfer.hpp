@@ -1,4 +1,4 @@
-// What ranks multiply by beside their matrix: interpolations, restrictions, and inverses.
+// Operators that ranks use next to their matrix: interpolations, restrictions, and inverses.
 #pragma once
 
 #include <algorithm>
@@ -15,14 +15,14 @@
 
 namespace heddle::detail {
 
-/// This rank's rows of a matrix whose rows are shared as those of one operator, and its columns as
-/// those of another. Each row is multiplied whole, with its entries as they are given: a product
-/// has the same bits for any number of ranks. Products are collective.
+/// This rank's rows of a matrix whose rows are shared like those of one operator, and its columns
+/// like those of another. Each row is multiplied whole, with its entries as they are given: a
+/// product has the same bits for any number of ranks. Products are collective.
 template <class S>
 class RankTransfer final : public LinearOperator<S> {
  public:
-  /// `rows`: of this rank among those of `of_rows`. `given_up`: of `RankSums`, for products that
-  /// may be captured; or null. Without values yet. Collective.
+  /// `rows`: this rank's rows among those of `of_rows`. `given_up`: that of `RankSums`, for
+  /// products that may be captured; or null. Without values yet. Collective.
   RankTransfer(const DistributedOperator<S>& of_rows, const DistributedOperator<S>& of_columns,
                const EntryTableHandle<S>& entry, const RankRows& rows, const Plan& plan,
                const Device& device, const int* given_up = nullptr)
@@ -67,9 +67,9 @@ class RankTransfer final : public LinearOperator<S> {
     }
   }
 
-  /// Whether a graph of this rank may hold `apply`, as those of all others then do.
+  /// True if a graph of this rank may hold `apply`, as those of all others then do.
   bool may_be_captured() const { return may_be_captured_; }
-  /// Of this rank's entries, as they were given.
+  /// Takes the values of this rank's entries, in the given order.
   void update_values(std::span<const std::byte> values) { matrix_->update_values(values); }
   long long memory() const {
     return matrix_->memory().total() +
@@ -92,7 +92,7 @@ class RankTransfer final : public LinearOperator<S> {
   void apply(S alpha, const FieldView<const S>& x, S beta, const FieldView<S>& y,
              const Stream& stream) const override {
     check_operand(x, columns(), width_, *column_basis_, "x");
-    // Here, so that ranks that exchange nothing refuse no more and no less than the others.
+    // Checked here, so that ranks that exchange nothing refuse exactly what the others do.
     if (!x.is_aos()) throw Error(ErrorKind::size_mismatch, "x: one row lies behind the other");
     check_apart(x, y, "x", "y");
     if (is_alone()) {
@@ -113,13 +113,13 @@ class RankTransfer final : public LinearOperator<S> {
   }
 
  private:
-  /// Whether it exchanges nothing with other ranks.
+  /// True if it exchanges nothing with other ranks.
   bool is_alone() const { return halo_.sends.empty() && halo_.receives.empty(); }
   std::size_t scalars(Offset rows) const {
     return static_cast<std::size_t>(rows) * static_cast<std::size_t>(width_);
   }
 
-  /// Of each entry its place in `x_`: own rows that are read, in the order of their basis, then
+  /// For each entry its place in `x_`: own rows that are read, in the order of their basis, then
   /// those of other ranks, in the order of their numbers.
   std::vector<Index> find_columns(const Partition& partition, const RankRows& rows) {
     const long long first = partition.first_row(ranks_.rank());

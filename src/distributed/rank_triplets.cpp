@@ -11,7 +11,7 @@ namespace heddle::detail {
 
 namespace {
 
-/// How many each rank has for this one, where `mine` are those that this one has for each.
+/// The counts that each rank has for this one; `mine` are those that this one has for each.
 std::vector<std::size_t> all_counts_for_this(Communicator& ranks,
                                              const std::vector<std::size_t>& mine) {
   std::vector<CountForRank> some;
@@ -26,7 +26,7 @@ std::vector<std::size_t> all_counts_for_this(Communicator& ranks,
   return counts;
 }
 
-/// Parts of `from`, one for each rank, to those ranks; parts of `to` from them.
+/// Sends parts of `from`, one for each rank, to those ranks; parts of `to` come from them.
 void exchange_parts(Communicator& ranks, std::span<const std::byte> from,
                     const std::vector<std::size_t>& to_ranks, std::span<std::byte> to,
                     const std::vector<std::size_t>& from_ranks, std::size_t bytes) {
@@ -102,7 +102,7 @@ std::vector<std::byte> TripletExchange::send(const std::byte* first, std::size_t
 
 OrderedTriplets order_for_rank(const Partition& partition, int rank,
                                const std::vector<Place>& places, RankRows& rows) {
-  // The columns that there are, numbered from 0 on in their order.
+  // The columns that exist, numbered from 0 in their order.
   std::vector<long long> columns;
   columns.reserve(places.size());
   for (const Place& place : places) columns.push_back(place.column);

@@ -26,7 +26,7 @@ std::vector<int> owners_of_groups(const Partition& partition) {
 std::vector<RankVolume> rank_volumes(const PatternView& pattern, const Partition& partition) {
   const std::vector<int> owners = owners_of_groups(partition);
   std::vector<RankVolume> volumes(static_cast<std::size_t>(partition.ranks()));
-  // The last rank that wanted a column, and of each rank the last that wanted any of its columns.
+  // The last rank that needed a column, and for each rank the last that needed any of its columns.
   std::vector<int> wanted_by(static_cast<std::size_t>(pattern.columns), -1);
   std::vector<int> asked_by(volumes.size(), -1);
   for (int rank = 0; rank < partition.ranks(); ++rank) {

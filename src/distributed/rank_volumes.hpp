@@ -1,4 +1,4 @@
-// What the ranks of a partition would store and exchange, counted without making them.
+// The amounts that the ranks of a partition would store and exchange, counted without making them.
 #pragma once
 
 #include <vector>
@@ -9,7 +9,7 @@
 
 namespace heddle::detail {
 
-/// Of one rank. Rows and entries are stored whole, as `DistributedOperator` does.
+/// The amounts of one rank. Rows and entries are stored whole, as `DistributedOperator` does.
 struct RankVolume {
   long long rows = 0;
   long long entries = 0;
@@ -17,11 +17,11 @@ struct RankVolume {
   long long interior_entries = 0;
   long long received = 0;  // rows of x, in a product
   long long sent = 0;
-  long long senders = 0;  // ranks that send some, and ranks that want some
+  long long senders = 0;  // ranks that send some, and ranks that need some
   long long receivers = 0;
 };
 
-/// Of each rank. `pattern` is square, and lies in the host's memory.
+/// The amounts of each rank. `pattern` is square, and lies in host memory.
 HEDDLE_EXPORT std::vector<RankVolume> rank_volumes(const PatternView& pattern,
                                                    const Partition& partition);
 

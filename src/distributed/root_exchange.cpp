@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t largest_message = std::size_t(1) << 30;
 
-/// So many messages that each takes a part of up to `size` bytes.
+/// Number of messages that parts of up to `size` bytes take.
 std::size_t messages_of(std::size_t size) { return (size + largest_message - 1) / largest_message; }
 
 template <class Byte>
@@ -18,7 +18,7 @@ std::span<Byte> part_of(std::span<Byte> bytes, std::size_t message) {
   return bytes.subspan(begin, std::min(bytes.size() - begin, largest_message));
 }
 
-/// To or from rank 0: `far(r)` are its bytes of rank r, `near` those of another rank.
+/// Exchanges with rank 0: `far(r)` are its bytes of rank r, `near` those of another rank.
 template <class Near, class Far, class Exchange>
 void exchange_parts(Communicator& ranks, const std::vector<std::size_t>& sizes,
                     std::span<Near> near, const Far& far, const Exchange& exchange) {

@@ -1,4 +1,4 @@
-// Arrays on their way to rank 0, and from there: what is set up on one rank for all.
+// Arrays on their way to rank 0, and from there, for what is set up on one rank for all.
 #pragma once
 
 #include <cstddef>

@@ -14,17 +14,17 @@ namespace heddle::detail {
 /// Each neighbour sends whole rows: their pattern once, their values as often as they change.
 class RowExchange {
  public:
-  /// `sends` are places in `sent_rows`, which are rows of what is passed below; `receives` are
-  /// places in the rows that come.
+  /// `sends` are places in `sent_rows`, which are numbers of the rows passed below; `receives` are
+  /// places in the rows that arrive.
   RowExchange(Communicator& ranks, std::vector<HaloPart> sends, std::vector<Index> sent_rows,
               std::vector<HaloPart> receives);
 
-  /// The rows that come. `offsets` are those of what this rank has, and `column(k)` is that of an
-  /// entry. Before any values. Collective.
+  /// The rows that arrive. `offsets` are those of this rank's rows, and `column(k)` is that of an
+  /// entry. Called before any values. Collective.
   RankRows patterns(std::span<const Offset> offsets,
                     const std::function<long long(Offset)>& column);
   RankRows patterns(const RankRows& rows);
-  /// The values of entries that come, from those of all entries that this rank has, so many bytes
+  /// The values of entries that arrive, from those of all entries that this rank has, `bytes` bytes
   /// each. Collective.
   std::vector<std::byte> values(std::span<const std::byte> own, std::size_t bytes) const;
 
@@ -32,7 +32,7 @@ class RowExchange {
   struct Run {
     Offset begin, count;
   };
-  /// Items before each part, and behind the last one.
+  /// Items before each part, and after the last one.
   using Bounds = std::vector<std::size_t>;
 
   std::vector<std::byte> exchange(std::span<const std::byte> sent, const Bounds& sent_bounds,

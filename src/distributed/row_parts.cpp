@@ -23,7 +23,7 @@ std::vector<std::byte> RowPart::values_of(std::span<const std::byte> all, std::s
 
 namespace {
 
-/// The rank's rows as they were given, and where they lie among all.
+/// The rank's rows as they were given, and where they lie among all rows.
 class GivenRows {
  public:
   GivenRows(const Partition& partition, int rank, const RankRows& rows)
@@ -55,7 +55,7 @@ class GivenRows {
   Index groups() const { return groups_of(rows_); }
   long long number(long long column) const { return partition_.number(column); }
   bool owns(long long column) const { return number(column) >= first_ && number(column) < end_; }
-  /// A column that it owns, as a row of its.
+  /// A column that the rank owns, as one of its rows.
   Index row_of(long long column) const { return static_cast<Index>(number(column) - first_); }
   long long column(Offset entry) const { return given_.columns[static_cast<std::size_t>(entry)]; }
   Offset begin(Index row) const { return given_.offsets[static_cast<std::size_t>(row)]; }
@@ -65,7 +65,7 @@ class GivenRows {
     return static_cast<Index>(std::min<Offset>(rows_, Offset(group + 1) * rows_of_group));
   }
 
-  /// A short group is the last of all: it stays behind the others.
+  /// A short group is the last of all: it stays after the others.
   bool is_interior(Index group) const {
     if (end_of(group) - first_of(group) < rows_of_group) return false;
     for (Offset k = begin(first_of(group)); k < end(end_of(group) - 1); ++k) {
@@ -82,7 +82,7 @@ class GivenRows {
 };
 
 /// Rows [first, first + rows) of the basis; `compact` numbers their columns, -1 for one whose
-/// entries are of another part.
+/// entries belong to another part.
 template <class Compact>
 RowPart make_part(const GivenRows& given, const Basis& basis, Index first, Index rows,
                   Index columns, bool sorts, const Compact& compact) {
@@ -106,7 +106,7 @@ RowPart make_part(const GivenRows& given, const Basis& basis, Index first, Index
   return part;
 }
 
-/// In the order of rows as they were given, which is that of the rows of a basis too.
+/// In the order in which rows were given, which is that of the rows of a basis too.
 RowPart make_diagonal(const GivenRows& given) {
   RowPart part;
   part.rows = part.columns = given.rows();
@@ -121,7 +121,7 @@ RowPart make_diagonal(const GivenRows& given) {
   return part;
 }
 
-/// Groups of interior rows first.
+/// The order of groups: those of interior rows come first.
 std::vector<Index> order_of_groups(const GivenRows& given, Index& interior_groups) {
   std::vector<Index> groups, boundary;
   for (Index group = 0; group < given.groups(); ++group) {
@@ -132,7 +132,7 @@ std::vector<Index> order_of_groups(const GivenRows& given, Index& interior_group
   return groups;
 }
 
-/// In the order of `Basis::make`: that of one process.
+/// Writes a window in the order of `Basis::make`, which is that of one process.
 Index* put_window(const GivenRows& given, Index first, Index end, Index* to) {
   Index* const behind = to + (end - first);
   std::iota(to, behind, first);
@@ -210,7 +210,7 @@ RowParts split_rows(const Partition& partition, int rank, const RankRows& rows, 
   parts.boundary = make_part(
       given, basis, interior, given.rows() - interior,
       checked_index(copied + static_cast<Offset>(halo.size())), sorts, [&](long long column) {
-        // -1 where rows are split.
+        // -1 if rows are split.
         if (given.owns(column)) {
           return place[static_cast<std::size_t>(basis.position(given.row_of(column)))];
         }

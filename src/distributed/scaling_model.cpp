@@ -16,9 +16,9 @@ namespace {
 constexpr double micro = 1e-6, giga = 1e9;
 
 // nvlink is measured: copies of 49 to 418 KB and joined sums of two H100 of one host. nccl and
-// staged are two H200 under these transfers (docs/inside/tried.md, "Ranks"). The others are what
-// hardware of the name is sold as: InfiniBand of 400, 200 and 32 Gbit/s to the memory of a GPU, the
-// last through the host as on the paper's cluster, and Ethernet of 25 Gbit/s.
+// staged are two H200 under these transfers (docs/inside/tried.md, "Ranks"). The others are the
+// nominal rates of hardware of that name: InfiniBand of 400, 200 and 32 Gbit/s to the memory of a
+// GPU, the last through the host as on the paper's cluster, and Ethernet of 25 Gbit/s.
 const std::vector<Network>& named_networks() {
   static const std::vector<Network> networks = {{"nvlink", 10 * micro, 50 * giga, false, true},
                                                 {"nccl", 18 * micro, 50 * giga, false, false},
@@ -32,9 +32,9 @@ const std::vector<Network>& named_networks() {
 
 // h100: start and bandwidth from two sizes of quaternion matrices without ranks and on one, and
 // 0.902 from 3 x 3 blocks on one: (609.5 - 56) us for 1.468 GB. h200: in the same way, with a
-// boundary that is multiplied next to the interior, which that of the h100 was not yet. Graphs: two
-// ranks on two H100 with a kernel for each sum, and on two H200 with sums that the kernels that
-// decide join (docs/inside/tried.md, "Ranks").
+// boundary that is multiplied next to the interior, unlike that of the h100 at the time. Graphs:
+// two ranks on two H100 with a kernel for each sum, and on two H200 with sums joined by the kernels
+// that decide (docs/inside/tried.md, "Ranks").
 // c2050: 91 GB/s of Kreutzer et al. (2012, section 1.2); there the host drives, with ranks and
 // without.
 const std::vector<DeviceRates>& named_rates() {
@@ -64,7 +64,7 @@ std::string names_of(const std::vector<Named>& all) {
   return names;
 }
 
-/// Empty unless the text is so many positive numbers with commas between them.
+/// Empty unless the text is `count` positive numbers with commas between them.
 std::vector<double> numbers_in(std::string_view text, std::size_t count) {
   std::vector<double> numbers;
   const char* at = text.data();
@@ -185,7 +185,7 @@ ScalingPoint ScalingModel::predict(const std::vector<RankVolume>& volumes, doubl
     const double exchanged = exchange(volume);
     const double vector = whole + exchanged;
     const double task = whole - interior + std::max(interior, exchanged);
-    // Kernels that gather, and multiply interior rows, then the others.
+    // Kernels that gather, that multiply interior rows, and that multiply the others.
     const double kernels = (point.ranks == 1 ? 1 : 3) * rates_.kernel;
     const bool has_graphs = network_.has_graphs && point.ranks > 1;
     const double start = rates_.ranks.start - (has_graphs ? rates_.in_graphs : 0);

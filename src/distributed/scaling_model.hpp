@@ -14,7 +14,7 @@
 
 namespace heddle::detail {
 
-/// Between the devices of any two ranks. Messages of a rank follow one another.
+/// The network between the devices of any two ranks. Messages of a rank follow one another.
 struct Network {
   std::string name;
   double latency = 0;         // seconds of a message, whatever its size
@@ -25,8 +25,8 @@ struct Network {
   bool operator==(const Network&) const = default;
 };
 
-/// What an iteration of conjugate gradient with Jacobi's preconditioner takes beside its bytes, and
-/// bytes a second.
+/// The time that an iteration of conjugate gradient with Jacobi's preconditioner takes in addition
+/// to that of its bytes, and bytes a second.
 struct WorkRate {
   double start = 0;
   double bandwidth = 0;
@@ -34,19 +34,19 @@ struct WorkRate {
   double seconds(double bytes) const { return start + bytes / bandwidth; }
 };
 
-/// As measured on one device. On ranks each iteration has more kernels, and the hosts meet, so that
-/// it has other rates than alone.
+/// Rates measured on one device. On ranks each iteration has more kernels, and the hosts meet, so
+/// that its rates differ from those alone.
 struct DeviceRates {
   std::string name;
-  double kernel = 0;  // seconds in which a kernel begins behind another
+  double kernel = 0;  // seconds in which a kernel begins after another
   double link = 0;    // bytes a second to the host
   WorkRate alone;
-  WorkRate ranks;       // of entries of less than `large_entry` bytes
-  double of_large = 1;  // of that bandwidth with the others
-  /// Seconds of `ranks.start` that two ranks and more save on a network with graphs.
+  WorkRate ranks;       // for entries of less than `large_entry` bytes
+  double of_large = 1;  // fraction of that bandwidth for the others
+  /// Seconds of `ranks.start` that two or more ranks save on a network with graphs.
   double in_graphs = 0;
 
-  /// Bytes of an entry without its column. Measured are quaternions (32) and blocks of 3 x 3 (72):
+  /// Bytes of an entry without its column. Quaternions (32) and blocks of 3 x 3 (72) are measured:
   /// the step lies between them.
   static constexpr int large_entry = 48;
 };
@@ -55,11 +55,11 @@ struct DeviceRates {
 /// Throws `Error` (usage) for another text.
 HEDDLE_EXPORT Network parse_network(std::string_view text);
 /// "h100", "h200", "c2050", or four numbers: microseconds and GB/s of an iteration alone, and of
-/// one on ranks, of entries of any size. What numbers do not tell, `kernel` and `link`, is that of
-/// h100. Throws `Error` (usage) for another text.
+/// one on ranks, of entries of any size. The rates that these leave out, `kernel` and `link`, are
+/// those of h100. Throws `Error` (usage) for another text.
 HEDDLE_EXPORT DeviceRates parse_device_rates(std::string_view text);
-/// Of a device by its full name. Where nobody has measured it, of the fastest that is known: ranks
-/// gain least there.
+/// The rates of a device by its full name. If it has not been measured, those of the fastest known
+/// device: ranks gain least there.
 HEDDLE_EXPORT DeviceRates rates_of_device(std::string_view full_name);
 
 /// Bytes in memory of an entry with its column, and of a row of x or y.
@@ -82,12 +82,12 @@ struct BytesOnRanks {
 
 struct ScalingPoint {
   int ranks = 1;
-  RankVolume worst;     // of all ranks, see `worst_of`
+  RankVolume worst;     // over all ranks, see `worst_of`
   double nodes = 0;     // partial sums that ranks join, see `GroupTree`
   double exchange = 0;  // the longest of a rank, and the sums of an iteration
   double sums = 0;
   double product_vector = 0;  // exchange, then product
-  double product_task = 0;    // exchange beside the interior rows
+  double product_task = 0;    // exchange along with the interior rows
   double iteration_vector = 0;
   double iteration_task = 0;
 };
@@ -99,11 +99,11 @@ class HEDDLE_EXPORT ScalingModel {
   const DeviceRates& rates() const { return rates_; }
   const Network& network() const { return network_; }
 
-  /// Of a solve without ranks.
+  /// Seconds of a solve without ranks.
   double iteration_alone(long long rows, long long entries) const;
   double product_alone(long long rows, long long entries) const;
 
-  /// Of the matrix under a partition; of ranks of these volumes.
+  /// Predictions for the matrix under a partition, and for ranks of these volumes.
   ScalingPoint predict(const PatternView& pattern, const Partition& partition) const;
   ScalingPoint predict(const std::vector<RankVolume>& volumes, double nodes) const;
 
@@ -116,8 +116,8 @@ class HEDDLE_EXPORT ScalingModel {
   BytesOnRanks bytes_;
 };
 
-/// As many ranks as are predicted to take the least time, 1 for a solve without ranks. Ranks count
-/// where they gain a tenth of `alone` at least: the model misses by a few hundredths.
+/// The number of ranks predicted to take the least time, 1 for a solve without ranks. Ranks count
+/// if they gain at least a tenth of `alone`: the model misses by a few hundredths.
 HEDDLE_EXPORT int best_number_of_ranks(double alone, std::span<const ScalingPoint> points);
 
 /// Ranks that each have as many rows as the matrix of `points` has in all.
@@ -126,8 +126,9 @@ struct WeakScaling {
   std::vector<ScalingPoint> points;
 };
 
-/// From partitions of one matrix: neighbours are those of its ranks, and the halo has grown by the
-/// power that its partitions show. Without points where fewer than two of them exchange anything.
+/// Predicted from partitions of one matrix: neighbours are those of its ranks, and the halo has
+/// grown by the power that its partitions show. Without points if fewer than two of them exchange
+/// anything.
 HEDDLE_EXPORT WeakScaling weak_scaling(const ScalingModel& model, long long rows, long long entries,
                                        std::span<const ScalingPoint> points);
 

@@ -1,4 +1,4 @@
-// Partitions by SCOTCH. A file of its own: a program that asks for none needs no SCOTCH.
+// Partitions by SCOTCH. A separate file: a program that asks for none needs no SCOTCH.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -21,7 +21,7 @@ void check_status(int status) {
   if (status != 0) throw Error(ErrorKind::internal, "SCOTCH fails: it said on stderr why");
 }
 
-/// What SCOTCH keeps for a graph.
+/// The storage of SCOTCH for a graph.
 struct Graph {
   SCOTCH_Graph it;
   Graph() { check_status(SCOTCH_graphInit(&it)); }
@@ -36,7 +36,7 @@ struct Strategy {
   Strategy(const Strategy&) = delete;
   Strategy& operator=(const Strategy&) = delete;
 };
-/// One thread, and random numbers of its own: the same partition each time.
+/// One thread with its own random numbers: the same partition each time.
 struct Context {
   SCOTCH_Context it;
   Context() {
@@ -61,7 +61,7 @@ Partition Partition::by_scotch(const PatternView& pattern, int ranks) {
   std::vector<SCOTCH_Num> part(static_cast<std::size_t>(groups), 0);
   if (parts > 1) {
     const auto graph = detail::graph_of<SCOTCH_Num>(pattern);
-    const double imbalance = 0.03;  // as METIS has it
+    const double imbalance = 0.03;  // same as in METIS
     Context context;
     Graph groups_and_edges, in_context;
     Strategy strategy;

@@ -156,7 +156,7 @@ const int* SharedRows::given_up() const {
 
 template <class T, class Node>
 void SharedRows::join_nodes(const Node& node, int count, T* to, Join how) {
-  // Each rank gives why it wants to end, and its nodes.
+  // Each rank sends its reason to end, if any, and its nodes.
   const auto numbers = static_cast<std::size_t>(count);
   std::size_t in_all = 0;
   for (std::size_t r = 0; r < sizes_.size(); ++r) {

@@ -1,4 +1,4 @@
-// The rows of all ranks, as sums over fields see them.
+// The rows of all ranks, as seen by sums over fields.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +24,7 @@ namespace detail {
 
 class SharedRows final : public RowShare, public cuda::RanksInLoop {
  public:
-  /// `places`: of each group of this rank's fields, its place among the groups of all ranks.
+  /// `places`: for each group of this rank's fields, its place among the groups of all ranks.
   SharedRows(Communicator& ranks, const Partition& partition, std::vector<long long> places,
              const Device& device);
 
@@ -47,7 +47,8 @@ class SharedRows final : public RowShare, public cuda::RanksInLoop {
   void join_on_gpu(double* partials, int count, double* to, Join how,
                    const Stream& stream) override;
 
-  /// Before the first `queue_join`. `product`: of `matrix`, and as long-lived. Collective.
+  /// Comes before the first `queue_join`. `product`: that of `matrix`, and as long-lived.
+  /// Collective.
   void connect(const Device& device, const void* matrix, cuda::RankProduct& product);
   void queue_join(double* partials, int parts, int count, double* to,
                   const Stream& stream) override;
@@ -67,19 +68,19 @@ class SharedRows final : public RowShare, public cuda::RanksInLoop {
     const volatile int* const word = given_up();
     return word != nullptr && *word != 0;
   }
-  /// As `RankSums`, behind `connect`.
+  /// Same as for `RankSums`, after `connect`.
   const int* given_up() const;
 
-  long long memory() const;                    // of what joins sums in loops on a GPU
-  double seconds() const { return seconds_; }  // in joins, those on a GPU without its work
+  long long memory() const;                    // for joining sums in loops on a GPU
+  double seconds() const { return seconds_; }  // in joins; on a GPU, without its work
 
  private:
-  /// As `join_on_gpu`, with so many sums of each group.
+  /// Like `join_on_gpu`, with `parts` sums of each group.
   void join_by_hosts(const double* partials, int parts, int count, double* to, Join how,
                      const Stream& stream);
   template <class T>
   void join_numbers(T* partials, int stride, int count, T* to, Join how);
-  /// From the joins of this rank's nodes: `node(n)` are the numbers of its n-th one.
+  /// Continues from the joins of this rank's nodes: `node(n)` are the numbers of the n-th one.
   template <class T, class Node>
   void join_nodes(const Node& node, int count, T* to, Join how);
 
@@ -87,10 +88,10 @@ class SharedRows final : public RowShare, public cuda::RanksInLoop {
   Index rows_;
   long long all_rows_;
   std::vector<long long> places_;
-  std::vector<Index> group_at_;  // of fields, in the order of their places
+  std::vector<Index> group_at_;  // in fields, in the order of their places
   GroupTree tree_;
-  GroupTree tree_of_kernels_;         // of nodes that a block joins
-  std::vector<GroupNode> own_nodes_;  // of groups in that order
+  GroupTree tree_of_kernels_;         // with nodes that a block joins
+  std::vector<GroupNode> own_nodes_;  // for groups in that order
   std::vector<std::byte> mine_, all_;
   std::vector<int> sizes_;
   std::vector<long long> ends_;  // why each rank wants to end
@@ -98,10 +99,10 @@ class SharedRows final : public RowShare, public cuda::RanksInLoop {
   device::LoopEnd own_end_ = device::loop_runs;
   device::LoopEnd end_of_all_ = device::loop_runs;
   double seconds_ = 0;
-  // Shared, as their destructors are built with CUDA only.
+  // Shared, as their destructors are built only with CUDA.
   std::shared_ptr<cuda::GroupSums> on_gpu_;
-  std::shared_ptr<cuda::RankSums> of_ranks_;    // null where hosts join
-  std::shared_ptr<cuda::PeerSums> in_kernels_;  // null where kernels in front of others join
+  std::shared_ptr<cuda::RankSums> of_ranks_;    // null if hosts join
+  std::shared_ptr<cuda::PeerSums> in_kernels_;  // null if kernels before others join
   const void* matrix_ = nullptr;
   cuda::RankProduct* product_ = nullptr;
 };

@@ -33,21 +33,22 @@ class Meeting {
 
   int size() const { return size_; }
 
-  /// Bytes from one rank to another. The receiver copies them, and the sender takes them back where
-  /// it leaves by an exception, under the mutex.
+  /// Bytes from one rank to another. The receiver copies them. The sender takes them back if it
+  /// leaves by an exception, under the mutex.
   struct Box {
     std::mutex mutex;
     std::span<const std::byte> bytes;
     std::atomic<unsigned> sent = 0, taken = 0;
   };
-  /// Made where two ranks first meet.
+  /// Made when two ranks first meet.
   Box& box(int from, int to) {
     Inbox& inbox = inboxes_[static_cast<std::size_t>(to)];
     const std::lock_guard lock(inbox.mutex);
     return inbox.from[from];
   }
 
-  /// What rank `r` gives to a gathering; rooms alternate, so that one barrier separates two uses.
+  /// The bytes that rank `r` gives to a gathering; rooms alternate, so that one barrier separates
+  /// two uses.
   std::vector<std::byte>& gathered(unsigned turn, int r) {
     return gathered_[turn % 2][static_cast<std::size_t>(r)];
   }
@@ -63,8 +64,8 @@ class Meeting {
     }
   }
 
-  /// Until `is_done()`; throws where a rank has failed, or `awaited` has ended, so that it will
-  /// never be. Spins a moment: ranks are about as fast.
+  /// Waits until `is_done()`; throws if a rank has failed, or if `awaited` has ended, so that it
+  /// will never be done. Spins a moment: ranks are about equally fast.
   template <class Done>
   void wait(int rank, int awaited, const Done& is_done) {
     using Clock = std::chrono::steady_clock;
@@ -83,7 +84,7 @@ class Meeting {
     if (!is_done()) refuse_end(rank, awaited);
   }
   void wake() {
-    // So that no waiter is between its look and its sleep.
+    // Ensures that no waiter is between its look and its sleep.
     {
       const std::lock_guard lock(mutex_);
     }
@@ -104,7 +105,7 @@ class Meeting {
     }
     changed_.notify_all();
   }
-  /// The rank waits for nobody any more, and nobody is to wait for it.
+  /// The rank no longer waits for any other, and no other may wait for it.
   void end(int rank) {
     {
       const std::lock_guard lock(mutex_);

@@ -111,7 +111,7 @@ void WholeMatrix<S>::refresh(const std::function<void()>& follow) {
 
 namespace {
 
-/// Of each rank its rows, one behind the other; `bytes_of(row)` are those of a row.
+/// The rows of each rank, one after another; `bytes_of(row)` are those of a row.
 template <class BytesOfRow>
 std::vector<std::vector<std::byte>> packed(const Partition& partition, const BytesOfRow& bytes_of) {
   std::vector<std::size_t> sizes(static_cast<std::size_t>(partition.ranks()));

@@ -13,21 +13,21 @@
 
 namespace heddle::detail {
 
-/// What one rank sets up for all is set up of this copy, in its host's memory.
+/// A copy from which one rank sets something up for all, in its host's memory.
 template <class S>
 class WholeMatrix {
  public:
-  /// Gathers the rows. `plan`: of the copy. The matrix must outlive it. Collective.
+  /// Gathers the rows. `plan`: that of the copy. The matrix must outlive it. Collective.
   WholeMatrix(const DistributedOperator<S>& matrix, const Plan& plan);
 
   bool is_root() const { return ranks_.rank() == 0; }
-  /// Of all rows in their order; on rank 0 alone.
+  /// All rows in their order; only on rank 0.
   const SlicedOperator<S>& stored() const { return *stored_; }
-  /// With the threads of all ranks that share them.
+  /// The host, with the threads of all ranks that share them.
   const Device& host() const { return host_; }
 
-  /// Where some rank has new values: gathers them and calls `follow` on all ranks. They count as
-  /// new until that has returned. Collective.
+  /// If some rank has new values: gathers them and calls `follow` on all ranks. They count as new
+  /// until that has returned. Collective.
   void refresh(const std::function<void()>& follow);
 
  private:
@@ -45,7 +45,7 @@ class WholeMatrix {
 
 /// This rank's rows of a matrix of rank 0; `whole` is null on the others. Collective.
 RankRows rows_from_root(Communicator& ranks, const Partition& partition, const PatternView* whole);
-/// Its values, of so many bytes each, of all. Collective.
+/// The matrix's values, `bytes` bytes each, from those of all rows. Collective.
 std::vector<std::byte> values_from_root(Communicator& ranks, const Partition& partition,
                                         const PatternView* whole, std::span<const std::byte> values,
                                         std::size_t bytes);

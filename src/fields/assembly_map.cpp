@@ -21,7 +21,7 @@ namespace {
               "the matrix was not built on the pattern of the elements that are assembled");
 }
 
-/// Whether the rows are as long; that their columns are the same is seen slot by slot.
+/// True if the rows have the same lengths; their columns are compared slot by slot.
 bool has_rows_of(const ElementPattern& pattern, const SlicedPattern& matrix) {
   const std::vector<Offset> offset = matrix.offset.to_host();
   const std::vector<Index> length = matrix.row_length.to_host(), target = matrix.target.to_host();
@@ -204,7 +204,7 @@ void with_values_on_gpu(std::span<const S> from, const Stream& stream, const Sum
     if (cuda::is_device_memory(from.data(), stream)) return sum(from.data());
     const Array<S> copied(from, Device::cuda(stream.gpu, stream.queue, stream.memory));
     sum(copied.data());
-    cuda::synchronize(stream);  // before the copy goes back
+    cuda::synchronize(stream);  // before the copy is released
   }
 }
 

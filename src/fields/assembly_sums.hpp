@@ -1,4 +1,4 @@
-// Sums of element values on a GPU, by code that knows no more of entries than their components.
+// Sums of element values on a GPU, by code that knows only the number of components of entries.
 #pragma once
 
 #include "heddle/detail/assembly_map.hpp"
@@ -7,12 +7,12 @@ namespace heddle {
 
 namespace detail {
 
-/// How the place of a term's number follows: from its code alone, from its place in the tiles, or
+/// How the place of a term's number is found: from its code alone, from its place in the tiles, or
 /// by a calculation.
 enum class Placing { by_code, by_row, by_numbering };
 
-/// Component k of the entry in a slot; of entries with one component also by tiles. A placing that
-/// is known beforehand leaves no branch between loads, so that they are in flight together.
+/// Component k of the entry in a slot; for entries with one component also by tiles. A placing that
+/// is known in advance leaves no branch between loads, so that they are in flight together.
 template <class S, Placing P>
 struct EntrySums {
   using Sum = S;
@@ -89,7 +89,7 @@ namespace cuda {
 /// Queues `sums(i, k)` for every i < count and every component k.
 template <class Sums>
 void sum(const Sums& sums, Offset count, const Stream& stream);
-/// Queues the sums of entries that tiles serve.
+/// Queues the sums of those entries that tiles serve.
 template <class Sums>
 void sum_tiles(const Sums& sums, const Stream& stream);
 }  // namespace cuda

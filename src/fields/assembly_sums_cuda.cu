@@ -7,13 +7,13 @@ namespace heddle::cuda {
 
 using heddle::detail::EntrySums, heddle::detail::Placing, heddle::detail::VectorSums;
 
-/// Threads of a block take the components of as many entries as they suffice for: they read and
-/// write entries whose components lie together side by side.
+/// The threads of a block take the components of as many entries as they suffice for. Adjacent
+/// threads read and write the components of an entry that lie together.
 template <class Sums>
 void sum(const Sums& sums, Offset count, const Stream& stream) {
   const int K = sums.numbering.components;
-  const int threads = std::min(K, block_size);  // of an entry
-  const int entries = block_size / threads;     // of a block
+  const int threads = std::min(K, block_size);  // threads of an entry
+  const int entries = block_size / threads;     // entries of a block
   for_each_thread(stream, (count + entries - 1) / entries,
                   [=] __device__(Offset block, unsigned thread) {
                     const auto own = static_cast<int>(thread) / threads;

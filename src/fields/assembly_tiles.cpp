@@ -10,7 +10,7 @@ namespace heddle::detail {
 
 namespace {
 
-/// Of what row v of the user has.
+/// The pieces, entries and terms of the user's row v.
 struct RowOf {
   const ElementPattern& pattern;
   std::size_t v;
@@ -98,7 +98,7 @@ AssemblyTileLists assembly_tiles(const ElementPattern& pattern, const SlicedPatt
   if (!pattern.first_node.empty()) return {};
   const std::vector<std::size_t> rows = stored_rows(matrix);
   AssemblyTileLists lists;
-  // Small meshes in small tiles, so that every multiprocessor has some.
+  // Small meshes get small tiles, so that every multiprocessor has some.
   constexpr std::size_t most_tiles = 1024;
   constexpr unsigned usual = AssemblyTiles::usual_terms;
   lists.terms = static_cast<unsigned>(

@@ -8,8 +8,8 @@
 
 namespace heddle::cuda {
 
-/// A number known at the launch, or read from the device's memory when the kernel runs: a loop that
-/// lives on the device computes its coefficients there.
+/// A number known at the launch, or read from the device's memory when the kernel runs, because a
+/// loop that lives on the device computes its coefficients there.
 template <class T>
 struct Operand {
   T value{};
@@ -33,7 +33,7 @@ struct Axpby {
   HEDDLE_INLINE void operator()(const Chunk& chunk, T*) const {
     const auto of_x = chunk.load(x);
     const auto a = alpha.get(), b = beta.get();
-    // Not by the norm: the square of a small coefficient underflows.
+    // Not tested by the norm, because the square of a small coefficient underflows.
     bool reads_y = false;
     for (const S c : b.component) reads_y = reads_y || c != S(0);
     typename Chunk::Values sum;

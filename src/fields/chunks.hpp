@@ -10,18 +10,18 @@
 
 namespace heddle::cuda {
 
-/// True where a coefficient of the ring meets elements that follow one another: planes of real
+/// True if a coefficient of the ring multiplies elements that follow one another: planes of real
 /// numbers are one array.
 template <Ring R, class S>
 bool is_contiguous(const FieldView<S>& field) {
   return R == Ring::real || field.is_aos();
 }
 
-/// Chunks whose threads fill every GPU of today.
+/// Number of chunks whose threads fill any current GPU.
 inline constexpr Offset chunks_to_fill = Offset(1) << 18;
 
-/// `most_steps`: a thread takes one chunk, or up to so many once there are more than
-/// `chunks_of_step`. The shape follows from the field's alone, and so do the bits of sums.
+/// `most_steps`: the most chunks that a thread takes once there are more than `chunks_of_step`;
+/// below that it takes one. The shape depends only on the field's, and so do the bits of sums.
 template <Ring R, class S>
 Walk walk_over(const FieldView<S>& field, int most_steps, Offset chunks_of_step = chunks_to_fill) {
   using Values = ChunkValues<R, std::remove_const_t<S>>;
@@ -46,7 +46,7 @@ Walk walk_over(const FieldView<S>& field, int most_steps, Offset chunks_of_step 
   return walk;
 }
 
-/// Over the groups of 256 rows of a field of type aos, a block each, for `GroupedChunk`.
+/// Walks over the groups of 256 rows of a field of type aos, one block each, for `GroupedChunk`.
 template <Ring R, class S>
 Walk walk_over_groups(const FieldView<S>& field) {
   using Values = ChunkValues<R, std::remove_const_t<S>>;

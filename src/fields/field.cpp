@@ -48,8 +48,8 @@ bool overlap(const Footprint& a, const Footprint& b) {
   if (stride == 0 || stride != b.entry_stride || a.component_stride != b.component_stride) {
     return true;
   }
-  // Fields may be woven into each other, as columns of one table are: row i of a and row i + rows
-  // of b meet where component k of the one is component k + across of the other.
+  // Fields may be interleaved, like columns of one table: row i of a and row i + rows of b coincide
+  // where component k of a is component k + across of b.
   const auto apart = static_cast<Offset>(a.data - b.data);
   if (apart % a.scalar != 0) return true;
   for (Offset across = 1 - a.components; across < b.components; ++across) {

@@ -1,5 +1,5 @@
-// Between fields of doubles and floats that lie alike: in one memory, layout and basis, without
-// gaps.
+// Conversion between fields of doubles and floats that lie the same way: in one memory, layout and
+// basis, without gaps.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 
 namespace heddle::detail {
 
-/// The power of two that brings a field of this squared norm to a norm of at least 1, below 2. Of
-/// what is no number, and of 0, any.
+/// The power of two that brings a field of this squared norm to a norm of at least 1 and below 2.
+/// Arbitrary for 0 and for a norm that is not finite.
 HEDDLE_HD inline double scale_to_unit(double squared_norm) {
   constexpr int mantissa = 52, bias = 1023;
   std::int64_t bits;
@@ -30,8 +30,8 @@ void narrow_field(double factor, const FieldView<const double>& x, const FieldVi
 void add_widened(double factor, const FieldView<const float>& x, const FieldView<double>& y,
                  const Stream& stream);
 
-/// y = x by `scale_to_unit`, rounded to floats, and back. The squared norm lies where the fields
-/// do: on a GPU the kernel reads it, in the stream's order.
+/// y = x scaled by `scale_to_unit` and rounded to floats, and the reverse. The squared norm lies
+/// where the fields do: on a GPU the kernel reads it, in the stream's order.
 void narrow_to_unit(const double* squared_norm, const FieldView<const double>& x,
                     const FieldView<float>& y, const Stream& stream);
 void widen_from_unit(const double* squared_norm, const FieldView<const float>& x,

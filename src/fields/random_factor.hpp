@@ -1,11 +1,11 @@
-// Factors without pattern, the same on every device.
+// Factors without a pattern, the same on every device.
 #pragma once
 
 #include "heddle/entries/annotations.hpp"
 
 namespace heddle::detail {
 
-/// Of either sign, of a magnitude in [1/2, 3/2): exact also in single precision.
+/// A factor of either sign with a magnitude in [1/2, 3/2), exact in single precision too.
 HEDDLE_INLINE double random_factor_at(unsigned long long i, unsigned long long seed) {
   // The finaliser of SplitMix64 (Steele et al. 2014).
   unsigned long long z = (i + 1) * 0x9e3779b97f4a7c15ULL + seed * 0xd1b54a32d192ed03ULL;
@@ -16,7 +16,7 @@ HEDDLE_INLINE double random_factor_at(unsigned long long i, unsigned long long s
   return (z & 1) != 0 ? -magnitude : magnitude;
 }
 
-/// The mean of their squares.
+/// The mean of the squares of the factors.
 inline constexpr double mean_square_of_factors = 13.0 / 12;
 
 }  // namespace heddle::detail

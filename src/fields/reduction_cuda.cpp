@@ -12,7 +12,7 @@ struct Kept {
   std::mutex mutex;
   std::vector<double*> sums;
 };
-/// Never destroyed: the driver may be gone before the program's last objects.
+/// Never destroyed, because the driver may be gone before the program's last objects.
 Kept& kept() {
   static Kept* const kept = new Kept;
   return *kept;

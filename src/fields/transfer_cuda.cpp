@@ -20,7 +20,7 @@ bool has_gaps(const FieldView<S>& field) {
   return !field.is_aos() && !field.is_soa();
 }
 
-/// True where bytes may be copied as they lie.
+/// True if the bytes may be copied as they lie.
 template <class S>
 bool same_image(const FieldView<const S>& x, const FieldView<S>& y, S scale) {
   return scale == S(1) && ordered_alike(x, y) && x.entry_stride == y.entry_stride &&

@@ -21,7 +21,7 @@ void check_one_basis(const FieldView<S>& a, const FieldView<U>& b, const char* w
   }
 }
 
-/// Rows may be taken in any order: fields that share memory must be one and the same.
+/// Rows may be taken in any order, so fields that share memory must be identical.
 template <class S, class U>
 void check_same_or_apart(const FieldView<S>& x, const FieldView<U>& y) {
   const bool same = x.data == y.data && x.entry_stride == y.entry_stride &&
@@ -29,7 +29,7 @@ void check_same_or_apart(const FieldView<S>& x, const FieldView<U>& y) {
   if (!same) check_apart(x, y, "x", "y");
 }
 
-/// Fields that one loop may walk with one index.
+/// Throws `Error` unless one loop may walk the fields with one index.
 template <class S, class U>
 void check_alike(const FieldView<S>& a, const FieldView<U>& b, const char* what) {
   check_same_shape(a, b, what);
@@ -66,7 +66,7 @@ void check_on_gpu(const Stream& stream, const char* what, const Fields&... field
   (check(fields), ...);
 }
 
-/// For an operation over ring R. Where ranks share the rows, each group of them has its sums.
+/// Room for an operation over ring R. If ranks share the rows, each group of rows has its own sums.
 template <Ring R, class S, class Field>
 DeviceSums space_on_gpu(const FieldView<Field>& field, Reduction<S>& reduction,
                         const Stream& stream) {
@@ -94,7 +94,7 @@ auto coefficient_of(const Sums& sums) {
   return c;
 }
 
-/// An operation without sums on every element of y and of other fields.
+/// Runs an operation without sums on every element of y and of the other fields.
 template <Ring R, class S, class Operation, class... Fields>
 void run(const char* what, const Operation& operation, const FieldView<S>& y, const Stream& stream,
          const Fields&... others) {
@@ -147,8 +147,8 @@ Device device_of(const Stream& gpu) {
   return Device::cuda(gpu.gpu, gpu.queue, gpu.memory).sharing(gpu.share);
 }
 
-/// With the factors that one process would take for all rows. On a GPU by way of the host: solves
-/// ask for few such fields.
+/// Uses the factors that one process would take for all rows. On a GPU it goes through the host,
+/// because solves need few such fields.
 template <class S>
 void randomize_shared(unsigned long long seed, const FieldView<S>& y, const Stream& stream) {
   check_shared(y, stream, "randomize");
@@ -168,7 +168,7 @@ void randomize_shared(unsigned long long seed, const FieldView<S>& y, const Stre
     const Offset first_of_all = stream.share->place_of_group(group) * rows_of_group;
     const auto last = static_cast<Index>(std::min<Offset>(y.size, first + rows_of_group));
     for (auto row = static_cast<Index>(first); row < last; ++row) {
-      // By its place in storage, as in one process, whose groups have the same order.
+      // By the row's place in storage, as in one process, whose groups have the same order.
       const Offset row_of_all = first_of_all + row - first;
       for (int k = 0; k < y.components; ++k) {
         const Offset place = y.is_aos() ? row_of_all * y.components + k : k * all + row_of_all;
@@ -320,7 +320,7 @@ void randomize(const FieldView<S>& y, unsigned long long seed, const Stream& str
   run<Ring::real>("randomize", cuda::Randomize<S>{seed, y.data}, y, stream);
 }
 
-// Real coefficients serve every field; rings where solvers ask for them.
+// Real coefficients serve every field; other rings are instantiated where solvers need them.
 #define HEDDLE_INSTANTIATE_RING(R, S)                                                         \
   template void axpby(const Coefficient<R, S>&, const FieldView<const S>&,                    \
                       const Coefficient<R, S>&, const FieldView<S>&, const Stream&);          \

@@ -27,7 +27,7 @@ __global__ void __launch_bounds__(threads_of_block)
   }
 }
 
-/// Of the bits of magnitudes, which order as the magnitudes do, NaN above infinity.
+/// Takes the largest bits of magnitudes, which order like the magnitudes, NaN above infinity.
 template <class Chunk, class S>
 __global__ void __launch_bounds__(threads_of_block)
     largest_of_chunks(Walk walk, const S* x, unsigned long long* result) {
@@ -58,7 +58,7 @@ struct Strides {
   bool by_row;  // a row's components follow one another
 };
 
-/// T is one scalar, or 16 bytes of them where entries allow.
+/// T is one scalar, or 16 bytes of them if the entries allow it.
 template <class T, class S>
 __global__ void __launch_bounds__(threads_of_block)
     permute_scalars(Strides at, const T* x, const Index* position, T* y, const Index* user_row,
@@ -80,7 +80,7 @@ __global__ void __launch_bounds__(threads_of_block)
   y[row * at.entry_of_y + component * at.component_of_y] = value;
 }
 
-/// What a thread of `permute_scalars` moves.
+/// The piece that a thread of `permute_scalars` moves.
 template <class S, int count>
 struct alignas(count * sizeof(S)) Piece {
   S at[count];
@@ -175,7 +175,7 @@ void permute(const FieldView<const S>& x, const Index* position, const FieldView
 template <class S>
 void largest_magnitude(const FieldView<const S>& x, const DeviceSums& to, const Stream& stream) {
   const OnGpu here(stream);
-  // Of groups of rows the first one gets what is the largest of all.
+  // With groups of rows, the first group gets the largest of all.
   const bool by_groups = to.results == nullptr;
   const Index numbers = by_groups ? std::max<Index>(1, groups_of(x.size)) : 1;
   check(cudaMemsetAsync(to.partials, 0, static_cast<std::size_t>(numbers) * sizeof(double),

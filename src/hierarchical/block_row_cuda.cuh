@@ -1,5 +1,5 @@
 // A block row of compressed rows, as a block of threads takes it: bits of its block columns number
-// its leaves. Small blocks of threads take short block rows, so that many are at work at once.
+// its leaves. Small blocks of threads take short block rows, so that many run at once.
 #pragma once
 
 #include <algorithm>
@@ -14,32 +14,32 @@
 namespace heddle::cuda {
 
 inline constexpr unsigned all_lanes = ~0U;
-/// Blocks of so many threads on a multiprocessor: 48 registers a thread at least.
+/// Blocks of this many threads on a multiprocessor: at least 48 registers per thread.
 template <int threads>
 constexpr int blocks_at_once() {
   return threads == 32 ? 32 : 1280 / threads;
 }
 
-/// What a block of threads knows of its block row, beside the words of its bits.
+/// A block of threads' data on its block row, in addition to the words of its bits.
 template <int threads>
 struct BlockRowRoom {
   static constexpr int most_counts = 8 * threads;
 
-  int begin[NodeShape{8, 0}.size() + 1];  // of each row
-  int count[most_counts];                 // of leaves
+  int begin[NodeShape{8, 0}.size() + 1];  // first entry of each row
+  int count[most_counts];                 // entries per leaf
   unsigned of_warp[threads / 32];
   Index least, greatest;  // column
-  int falls;              // of columns inside of rows
+  int falls;              // descents of columns within rows
   int leaves;
 
-  /// Warps that share out the block row: each counts its own entries of every leaf.
+  /// Number of warps that share the block row: each counts its own entries of every leaf.
   static __device__ int parts_of(int leaves) {
     return leaves > most_counts ? 1 : min(threads / 32, most_counts / max(leaves, 1));
   }
 };
 extern __shared__ unsigned words_of_room[];
 
-/// Words of bits of block columns that blocks of so many threads have room for.
+/// Words of block column bits for which blocks of `threads` threads have room.
 template <int threads>
 Offset words_of_team(const NodeShape& shape, Index columns) {
   const Offset words =
@@ -56,7 +56,8 @@ struct BlockRow {
 };
 
 /// The block columns from the first one of a block row to its last, in whole words: a bit for each,
-/// and how many are set in earlier words, in the dynamic shared memory of the block of threads.
+/// and the number of bits set in earlier words, in the dynamic shared memory of the block of
+/// threads.
 struct BlockColumns {
   Index first;
   int words;
@@ -112,8 +113,8 @@ __device__ int number_leaves(BlockRowRoom<threads>& room, const BlockColumns& co
   return room.leaves;
 }
 
-/// The entries of a block row that a thread takes: the first few are loaded at once, before anybody
-/// needs them, and others as many at once.
+/// The entries of a block row that a thread takes: the first few are loaded at once, before they
+/// are needed, and later ones in batches of the same size.
 template <class T>
 struct LoadedEntries {
   static constexpr int at_once = 6;
@@ -128,7 +129,7 @@ struct LoadedEntries {
   }
 };
 
-/// What a warp takes of a block row: 32 entries, and 32 more each `step` entries on.
+/// A warp's share of a block row: 32 entries, and 32 more every `step` entries.
 struct ShareOfWarp {
   int begin, end, step;
 
@@ -149,14 +150,14 @@ struct ShareOfWarp {
       }
     }
   }
-  /// Whether the first entries are all of them.
+  /// True if the first entries are all of them.
   __device__ bool is_loaded_at_once() const {
     return end - begin <= LoadedEntries<Index>::at_once * step;
   }
 };
 
-/// Adds one for each lane to the count of its leaf, -1 for none; all lanes of a warp take part. One
-/// addition for neighbors in one leaf.
+/// Adds one for each lane to the count of its leaf, -1 for none; all lanes of a warp take part.
+/// Neighbors in one leaf take one addition.
 __device__ inline void count_entry(int leaf, int* count) {
   const unsigned lane = threadIdx.x % 32;
   const int other = __shfl_up_sync(all_lanes, leaf, 1);

@@ -1,4 +1,4 @@
-// The entries of a pattern by the blocks in which they lie: what conversion and inner levels share.
+// The entries of a pattern by the blocks in which they lie, for both conversion and inner levels.
 #pragma once
 
 #include <algorithm>
@@ -10,10 +10,10 @@
 
 namespace heddle::detail {
 
-/// How many entries of a block row lie in each block column; a thread has one for all its rows.
+/// Counts a block row's entries in each block column; a thread uses one object for all its rows.
 class BlockColumns {
  public:
-  /// Block columns, which grow, and their entries.
+  /// Block columns, ascending, and their entries.
   using Counts = std::vector<std::pair<Index, int>>;
 
   explicit BlockColumns(Index columns) : entries_(static_cast<std::size_t>(columns)) {}
@@ -47,7 +47,7 @@ class BlockColumns {
   std::vector<Index> blocks_;
 };
 
-/// Calls `body(i)` with the entries of a row, by columns.
+/// Calls `body(i)` for the entries of a row, by columns.
 template <class Body>
 void for_each_by_columns(const PatternView& pattern, Index row,
                          std::vector<std::pair<Index, Offset>>& order, const Body& body) {
@@ -63,7 +63,7 @@ void for_each_by_columns(const PatternView& pattern, Index row,
 }
 
 /// Writes all nodes of a level: `writer(node)` makes the writer of one, `write(i, to)` writes the
-/// payload of the pattern's entry i. Block rows are shared out over threads.
+/// payload of the pattern's entry i. Block rows are shared among threads.
 template <class Writer, class Write>
 void for_each_entry_by_nodes(const PatternView& pattern, const NodeLevel& level,
                              const NodeShape& shape, const Stream& stream, const Writer& writer,

@@ -1,5 +1,5 @@
-// Which leaves of two trees meet, and what the leaves of their sum hold: one kernel, whose blocks
-// of threads run side by side and wait for one another between its steps.
+// Finds which leaves of two trees meet, and what the leaves of their sum hold: one kernel, whose
+// blocks of threads run side by side and wait for one another between its steps.
 #include <algorithm>
 #include <limits>
 
@@ -19,7 +19,7 @@ namespace {
 /// Leaves of a tree by block rows, and by block columns in each.
 struct LeavesByRows {
   const heddle::device::TreeLeaf* leaf;
-  const Offset* first;  // of each block row
+  const Offset* first;  // leaf of each block row
   Index block_rows;
   Offset count;
 
@@ -46,11 +46,11 @@ struct SumToCount {
   LeavesByRows a, b;
   PairsOfLeaves pairs;
   ListedPairs listed;
-  // Of each leaf of B: leaves of A before it, as -1 - i where none of them meets it; and leaves of
-  // B that meet none, before it and of all.
+  // For each leaf of B: leaves of A before it, as -1 - i if none of them meets it; and leaves of B
+  // that meet none, before it and in all.
   Offset* before_in_a;
   Offset* lone;
-  // Of the sum.
+  // The leaves of the sum.
   Index* row;
   Index* column;
   int* held;
@@ -59,7 +59,7 @@ struct SumToCount {
   LevelsAbove above;
 };
 
-/// Takes down a leaf of the sum: counts its entries where a thread can, or lists it.
+/// Records a leaf of the sum: counts its entries if a thread can, or lists it.
 __device__ void take_pair(const SumToCount& of, Offset leaf, Offset i, Offset j, Index row,
                           Index column) {
   of.pairs.of_a[leaf] = static_cast<Index>(i);
@@ -85,7 +85,7 @@ __device__ void take_pair(const SumToCount& of, Offset leaf, Offset i, Offset j,
   }
 }
 
-/// Looks for the leaves of B among those of A, and takes down those that meet none.
+/// Looks for the leaves of B among those of A, and records those that meet none.
 __device__ Offset take_lone_leaves(const SumToCount& of) {
   const Share own = share_of_block(of.b.count);
   Offset lone = 0;
@@ -122,7 +122,7 @@ __device__ void count_small(const SumToCount& of, Index leaf, int lane) {
   if (lane == 0) of.held[leaf] = count_of(a) + count_of(b) - __popc(pair.repeats);
 }
 
-/// Marks the places of both leaves; the bits are zeros, of whole steps.
+/// Marks the places of both leaves; the bits are zeros before, in whole steps.
 template <int threads>
 __device__ void mark_pair(const SumToCount& of, Index leaf, unsigned* bits, int thread) {
   mark_leaf<threads>({leaf_of_a(of.pairs, leaf), false}, bits, thread);

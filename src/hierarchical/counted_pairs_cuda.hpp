@@ -11,7 +11,7 @@
 
 namespace heddle::cuda {
 
-/// The leaves of both trees behind the leaves of their sum, by numbers; -1 for none.
+/// The leaves of both trees that make the leaves of their sum, by numbers; -1 for none.
 struct PairsOfLeaves {
   const device::TreeLeaf* a;
   const device::TreeLeaf* b;
@@ -21,24 +21,24 @@ struct PairsOfLeaves {
   bool turns_b;
 };
 
-/// Pairs of leaves that threads do not merge alone, by who merges them.
+/// Pairs of leaves that single threads do not merge, by who merges them.
 struct ListedPairs {
-  Index* small;   // a warp, a lane each entry
+  Index* small;   // a warp, one lane per entry
   Index* medium;  // a warp
   Index* large;   // a block of threads
 };
 
-/// What one kernel counts of a sum.
+/// The counts that one kernel makes for a sum.
 struct CountedSum {
   Offset leaves, entries, bytes;
   int of_kind[node_kinds];
   int small, medium, large;  // in the lists
-  int has_single;            // not 0: pairs that a thread merges
+  int has_single;            // not 0: there are pairs that a thread merges
   CountedInner inner;
 };
 
-/// Both leaves of each leaf of A + B, or A + B*, and how many entries these hold together. One
-/// kernel finds that out, and the levels above the leaves, and the host waits for it once.
+/// Both leaves of each leaf of A + B, or A + B*, and the number of entries that these hold
+/// together. One kernel finds them and the levels above the leaves, and the host waits for it once.
 class CountedPairs {
  public:
   /// Throws `Error`: memory; unsupported for 2^31 leaves or more.
@@ -46,10 +46,10 @@ class CountedPairs {
 
   const LevelOnGpu& leaves() const { return leaves_; }
   LevelOnGpu take_leaves() { return std::move(leaves_); }
-  /// Of the levels above, where they suit.
+  /// The levels above, if they suit `InnerLevels`.
   std::optional<InnerLevels> take_inner() { return std::move(inner_); }
 
-  /// For those who only write leaves.
+  /// For callers that only write leaves.
   void forget_places() {
     leaves_.row = leaves_.column = {};
     leaves_.byte = {};
@@ -72,13 +72,13 @@ class CountedPairs {
   long long available_ = 0;
 };
 
-/// Where the leaves of a sum are written: byte[i] behind `pool`, which may be null.
+/// Where the leaves of a sum are written: byte[i] after `pool`, which may be null.
 struct LeavesOfSum {
   const int* held;
   const Offset* byte;
   unsigned char* pool;
 };
-/// Writes all bytes of all of them. `adjoint` is the sum's in the GPU's memory, or null.
+/// Writes all bytes of all leaves. `adjoint` is the sum's in the GPU's memory, or null.
 void write_pairs(const CountedPairs& pairs, const EntrySum& sum, const int* adjoint,
                  const LeavesOfSum& leaves, const Device& device);
 

@@ -39,7 +39,7 @@ std::shared_ptr<const EntryDefinition> applied_in(TreeForm form,
               "no adjoint: entry " + definition.name + " does not define one");
 }
 
-/// As `components_of_adjoint` has it of a type; for a GPU.
+/// Like `components_of_adjoint` for a type; for a GPU.
 [[maybe_unused]] std::optional<std::vector<int>> components_moved_by_adjoint(
     const EntryDefinition& definition) {
   return components_moved_by(definition.size(), [&](const std::vector<double>& a) {

@@ -1,4 +1,4 @@
-// The product of a tree of entries from a definition on the CPU: as tree_product.hpp, of several
+// The product of a tree of entries from a definition on the CPU: like tree_product.hpp, for several
 // entries side by side.
 #pragma once
 
@@ -50,7 +50,7 @@ HEDDLE_INLINE void add_defined_blocks(const EntryDefinition& definition, bool tu
   add_batch();
 }
 
-// As `product_rows`: for every x86-64 machine, and for those with AVX2 and FMA.
+// Like `product_rows`: for every x86-64 machine, and for those with AVX2 and FMA.
 template <class T, class S>
 __attribute__((flatten)) void add_defined_blocks_baseline(const EntryDefinition& definition,
                                                           bool turned, const Tree& tree,
@@ -65,7 +65,7 @@ __attribute__((target("avx2,fma"), flatten)) void add_defined_blocks_avx2(
   add_defined_blocks(definition, turned, tree, schedule, x, begin, end, sums);
 }
 
-/// As `tree_product`, computed in T. For A* `definition` is the one whose product is that of the
+/// Like `tree_product`, computed in T. For A* `definition` is the one whose product is that of the
 /// adjoints.
 template <class T, class S>
 void defined_tree_product(const EntryDefinition& definition, bool turned,

@@ -1,5 +1,5 @@
-// Terms of sums of entries by their scalars: each operation rounds by itself, as on a CPU without
-// fused ones, so that a GPU makes the same bits.
+// Terms of sums of entries by their scalars: each operation rounds separately, as on a CPU without
+// fused operations, so that a GPU makes the same bits.
 #pragma once
 
 #include "heddle/entries/slots.hpp"
@@ -27,7 +27,7 @@ template <class S>
 struct EntryTerm {
   S real, imaginary;
   bool is_complex;
-  const int* adjoint;  // as `EntrySum::adjoint`, or null
+  const int* adjoint;  // like `EntrySum::adjoint`, or null
 
   /// Where a component comes from.
   struct Source {
@@ -46,7 +46,7 @@ struct EntryTerm {
   HEDDLE_INLINE S operator()(const S* entry, int k) const {
     return of_component(component(entry, k), entry, k);
   }
-  /// Of a component that is loaded already, from its source.
+  /// Same for a component that is already loaded, from its source.
   HEDDLE_INLINE S of_loaded(S loaded, const Source& from, const S* entry, int k) const {
     return of_component(from.is_negative ? -loaded : loaded, entry, k);
   }

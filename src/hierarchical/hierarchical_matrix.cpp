@@ -80,7 +80,7 @@ void read_rows(const ScheduledTree& matrix, std::span<Offset> offsets, std::span
   const LeafPlaces& places = *schedule.places;
   const int log2_size = tree.leaf.log2_size;
   const Offset bytes = tree.leaf.payload_bytes;
-  // Calls `body(row, column, payload)` with the entries of a block row, leaf by leaf.
+  // Calls `body(row, column, payload)` for the entries of a block row, leaf by leaf.
   const auto for_each_entry = [&](Index block, const auto& body) {
     const Offset end = places.first[static_cast<std::size_t>(block) + 1];
     for (Offset i = places.first[static_cast<std::size_t>(block)]; i < end; ++i) {

@@ -16,7 +16,7 @@ namespace heddle {
 
 namespace {
 
-/// Nothing for a text that is no whole number.
+/// Empty for a text that is not a whole number.
 std::optional<int> whole_number(std::string_view text) {
   int number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);

@@ -17,11 +17,11 @@ constexpr Offset most_bits = Offset(1) << 20;
 
 static_assert(sizeof(CountedInner) % sizeof(unsigned long long) == 0);
 
-/// Leaves that are known, and what lies above them.
+/// Known leaves, and the levels above them.
 struct LevelsToCount {
   LevelsAbove above;
   Children leaves;
-  Offset begin;  // of the first node in the pool
+  Offset begin;  // where the first node lies in the pool
 };
 __global__ void __launch_bounds__(block_size, blocks_of_multiprocessor)
     count_inner(const __grid_constant__ LevelsToCount of) {
@@ -35,7 +35,7 @@ __global__ void __launch_bounds__(block_size, blocks_of_multiprocessor)
   place_levels(of.above, of.leaves, nodes, of.begin);
 }
 
-/// What writes nodes above leaves.
+/// The arguments for writing nodes above leaves.
 struct NodesToName {
   NodesAbove level[most_levels];
   Offset nodes[most_levels];
@@ -126,7 +126,7 @@ InnerLevels::InnerLevels(Index block_rows, Index block_columns, int log2_size, O
         above(k == 1 ? BlocksOfLevel{block_rows, block_columns} : blocks.back(), shape_));
     nodes = std::min(nodes, Offset(blocks.back().rows) * blocks.back().columns);
     most_nodes.push_back(static_cast<std::size_t>(nodes));
-    // Two ints of a node lie in a word.
+    // The two ints of a node take one word.
     zeros += static_cast<std::size_t>(blocks.back().words() + nodes);
   }
   zeros_ = Array<unsigned long long>(zeros, device);

@@ -1,4 +1,4 @@
-// The levels above the leaves of a tree, made in a GPU's memory where few nodes can be there.
+// The levels above the leaves of a tree, made in a GPU's memory if there can be only few nodes.
 #pragma once
 
 #include <vector>
@@ -11,9 +11,9 @@ namespace heddle::cuda {
 /// The nodes of a level above the leaves, and their children, the nodes of the level below: arrays
 /// in a GPU's memory.
 struct NodesAbove {
-  BlockBits blocks;  // of the nodes
+  BlockBits blocks;  // the nodes
   Offset* before;    // as in `blocks`
-  // Of the nodes, in the order of their block rows.
+  // For each node, in the order of their block rows.
   Index* row;
   Index* column;
   int* held;
@@ -25,7 +25,7 @@ struct NodesAbove {
   unsigned* child;
 };
 
-/// What one kernel counts of all these levels.
+/// The counts that one kernel makes for all these levels.
 struct CountedInner {
   Offset nodes[most_levels];
   int of_kind[node_kinds];
@@ -39,24 +39,24 @@ struct LevelsAbove {
   NodesAbove level[most_levels];
   int levels;
   NodeShape shape;
-  Offset* of_block;  // `sums_of_a_block` of each block of threads
+  Offset* of_block;  // `sums_of_a_block` for each block of threads
   CountedInner* counted;
 };
 inline constexpr std::size_t sums_of_a_block = 2 * most_levels;
 
-/// One kernel counts all levels and the host waits for it once, where `LevelOnGpu` waits twice a
-/// level.
+/// One kernel counts all levels and the host waits for it once, whereas `LevelOnGpu` waits twice
+/// per level.
 class InnerLevels {
  public:
-  /// Whether the levels of a matrix are small enough.
+  /// True if the levels of a matrix are small enough.
   static bool suit(Index rows, Index columns, int log2_size);
-  /// Of leaves with their bytes, which begin the pool.
+  /// Counts the levels above leaves whose bytes are known and begin the pool.
   InnerLevels(const LevelOnGpu& leaves, int levels, const Device& device);
-  /// Room for the levels above at most so many leaves, which another's kernel counts.
+  /// Room for the levels above at most `most_leaves` leaves, which another class's kernel counts.
   InnerLevels(Index block_rows, Index block_columns, int log2_size, Offset most_leaves, int levels,
               const Device& device);
   LevelsAbove to_count(Offset* of_block);
-  /// What it has counted. The first node lies at byte `begin` of the pool.
+  /// Takes over what that kernel has counted. The first node lies at byte `begin` of the pool.
   void take(const CountedInner& counted, Offset begin);
 
   const NodeCounts& counts() const { return counts_; }
@@ -75,7 +75,7 @@ class InnerLevels {
 
   Array<unsigned long long> zeros_;  // counts, bits, and what nodes hold
   std::vector<Room> rooms_;
-  std::vector<NodesAbove> levels_;  // from the one above the leaves on
+  std::vector<NodesAbove> levels_;  // from the one above the leaves upward
   CountedInner counted_{};
   NodeCounts counts_;
   NodeShape shape_;

@@ -11,10 +11,10 @@ namespace heddle::detail {
 
 namespace {
 
-/// Schedules are mended where at most one leaf in so many has changed.
+/// Schedules are mended if at most one leaf in this many has changed.
 constexpr std::size_t leaves_of_a_change = 8;
 
-/// Calls `body(block of y, block of x, leaf)` with each leaf below a node whose blocks of y are
+/// Calls `body(block of y, block of x, leaf)` for each leaf below a node whose blocks of y are
 /// those of `group`: the d blocks that one node of level 1 covers.
 template <class Body>
 void for_each_leaf_of(const Tree& tree, bool by_columns, Index group, NodeReference at, int level,

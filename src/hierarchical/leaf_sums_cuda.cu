@@ -69,7 +69,7 @@ __device__ void write_small(const SumToWrite<S>& of, Offset leaf, int lane) {
   }
 }
 
-/// A pair of which a warp or a block of threads knows the bits, and the leaf that is their sum.
+/// A pair whose bits a warp or a block of threads knows, and the leaf that is their sum.
 template <class S, class Room, int threads>
 struct PairToWrite {
   const SumToWrite<S>& of;
@@ -85,20 +85,20 @@ struct PairToWrite {
     return reinterpret_cast<const S*>(from.leaf.data +
                                       of.pairs.shape.payload_byte(from.leaf.kind, from.count));
   }
-  /// Entries of the sum before a place.
+  /// Number of entries of the sum before a place.
   __device__ int rank_of(int position) const {
     if (is_dense_sum()) return position;
     const int word = position / PlaceBits::bits_of_word;
     const unsigned ones = room.of_a[word] | room.of_b[word];
     return room.before[word] + __popc(ones & (PlaceBits::bit_of(position) - 1));
   }
-  /// Whether an entry is added to what a has put there.
+  /// True if an entry is added to what a has put there.
   __device__ bool adds(int position, bool is_a) const {
     return !is_a && PlaceBits{room.of_a, nullptr}.has(position);
   }
   __device__ int item_of(int at) const { return of.components == 1 ? at : at / of.components; }
 
-  /// The entries of a sparse leaf, those of a before those of b.
+  /// Writes the entries of a sparse leaf, those of a before those of b.
   template <class IsOwn>
   __device__ void put_entries(const LeafOfPair& from, bool is_a, const IsOwn& is_own) const {
     if (from.leaf.data == nullptr) return;
@@ -110,7 +110,7 @@ struct PairToWrite {
       S term[at_once];
       int position[at_once];
       unsigned place[at_once];
-      // All loads come before what needs one of them, so that they wait together.
+      // All loads come before the first use of any, so that they wait together.
 #pragma unroll
       for (int k = 0; k < at_once; ++k) {
         const int at = base + threads * k, slot = item_of(at);
@@ -160,21 +160,21 @@ struct PairToWrite {
   }
 };
 
-/// What a block of threads does beside.
+/// The additional work of a block of threads.
 template <class S>
 struct LargePair : PairToWrite<S, RoomOfBlock, block_size> {
   using PairToWrite<S, RoomOfBlock, block_size>::at_once;
   using PairToWrite<S, RoomOfBlock, block_size>::room;
   using PairToWrite<S, RoomOfBlock, block_size>::to;
 
-  /// Whether to go by places costs less than by entries.
+  /// True if going by places costs less than going by entries.
   __device__ bool has_many() const {
     constexpr int places_of_entry = 4;
     return this->is_dense_sum() || this->a.is_full() || this->b.is_full() ||
            (!this->b.is_mixed() &&
             places_of_entry * (this->a.count + this->b.count) >= to.of.pairs.shape.positions());
   }
-  /// What a leaf has in a word of places, a lane each: the slot of its entry, or -1.
+  /// A leaf's slots in a word of places, one lane each: the slot of the place's entry, or -1.
   __device__ static int slot_in_word(const LeafOfPair& from, unsigned ones, int position,
                                      int before) {
     const unsigned bit = PlaceBits::bit_of(position);
@@ -182,8 +182,8 @@ struct LargePair : PairToWrite<S, RoomOfBlock, block_size> {
     if (!from.is_full()) return before + __popc(ones & (bit - 1));
     return from.turns ? turned(from.leaf.shape, position) : position;
   }
-  /// The sums in all places between two words, or of those that have one. Entries of a mixed b are
-  /// added later.
+  /// Writes the sums in all places between two words, or in those that have one. Entries of a mixed
+  /// b are added later.
   __device__ void put_places(int first, int words) const {
     const auto& of = this->of;
     const S *const of_a = this->payloads_of(this->a), *const of_b = this->payloads_of(this->b);
@@ -211,7 +211,7 @@ struct LargePair : PairToWrite<S, RoomOfBlock, block_size> {
       for (int c = 0; c < of.components; ++c) {
         const auto from_a = of.of_a.source(c), from_b = of.of_b.source(c);
         S value_a[at_once], value_b[at_once];
-        // All loads come before what needs one of them, so that they wait together.
+        // All loads come before the first use of any, so that they wait together.
 #pragma unroll
         for (int k = 0; k < at_once; ++k) {
           value_a[k] = slot_a[k] < 0 ? S(0) : of_a[Offset(slot_a[k]) * of.components + from_a.at];
@@ -240,7 +240,7 @@ struct LargePair : PairToWrite<S, RoomOfBlock, block_size> {
   }
 };
 
-/// Bits of both leaves; all threads of the team take part.
+/// Marks the bits of both leaves; all threads of the team take part.
 template <int threads, class Room>
 __device__ void mark_pair(Room& room, const LeafOfPair& a, const LeafOfPair& b, int words,
                           int thread) {
@@ -269,7 +269,7 @@ __device__ void write_medium(const SumToWrite<S>& of, Offset leaf, RoomOfWarp& r
   write.put_entries(b, false);
 }
 
-/// A part of a large pair that goes by places; the first part does all of others.
+/// Writes a part of a large pair that goes by places; the first part does all of any other pair.
 template <class S>
 __device__ void write_large(const SumToWrite<S>& of, Offset leaf, int part, RoomOfBlock& room) {
   const auto thread = static_cast<int>(threadIdx.x);
@@ -307,8 +307,8 @@ union RoomToWrite {
   RoomOfWarp of_warp[warps_of_block];
 };
 
-/// One or more blocks of threads take a large pair, and those behind these a pair each warp. Behind
-/// them a thread takes a leaf.
+/// One or more blocks of threads take a large pair. After these, each warp of a block takes a pair,
+/// and then each thread a leaf.
 template <class S>
 __global__ void __launch_bounds__(block_size, 4)
     write_pair(const __grid_constant__ SumToWrite<S> of) {
@@ -335,8 +335,8 @@ __global__ void __launch_bounds__(block_size, 4)
   }
 }
 
-/// Of each large pair, where all of them leave room beside them. More parts than run side by side
-/// cost more than they gain, as each marks the whole pair.
+/// Parts of each large pair, as far as all of them find room. More parts than run side by side cost
+/// more than they gain, as each marks the whole pair.
 int parts_of(int large, const Stream& stream) {
   constexpr int most = 4;
   const auto room =

@@ -8,13 +8,13 @@
 
 namespace heddle::cuda {
 
-/// What writes the leaves of a sum.
+/// The arguments for writing the leaves of a sum.
 template <class S>
 struct SumToWrite {
   PairsOfLeaves pairs;
   ListedPairs listed;
   int small, medium, large;
-  int parts;      // of a large pair, a block of threads each
+  int parts;      // for a large pair, one block of threads each
   Offset single;  // leaves among which a thread looks for pairs that it merges
   const int* held;
   const Offset* byte;
@@ -22,7 +22,7 @@ struct SumToWrite {
   int components;
   EntryTerm<S> of_a, of_b;
 
-  /// Blocks of threads for what warps take.
+  /// Blocks of threads for the pairs that warps take.
   HEDDLE_INLINE unsigned blocks_of_warps() const {
     return (static_cast<unsigned>(medium) + static_cast<unsigned>(small) + warps_of_block - 1) /
            warps_of_block;
@@ -32,7 +32,7 @@ struct SumToWrite {
   }
 };
 
-/// A leaf of the sum as it is written.
+/// A leaf of the sum while it is written.
 template <class S>
 struct LeafToWrite {
   const SumToWrite<S>& of;

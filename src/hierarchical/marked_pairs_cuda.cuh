@@ -1,5 +1,5 @@
-// Pairs of leaves whose places a warp or a block of threads marks as bits in shared memory. Ones
-// number the entries of the sum.
+// Pairs of leaves whose places a warp or a block of threads marks as bits in shared memory. The one
+// bits number the entries of the sum.
 #pragma once
 
 #include "pairs_of_leaves_cuda.cuh"
@@ -9,11 +9,11 @@ namespace heddle::cuda {
 
 inline constexpr unsigned all_threads = ~0U;
 inline constexpr int warps_of_block = block_size / 32;
-/// Bits of a pair that a warp takes. Lanes take four words each, in steps of these.
+/// Words of bits of a pair that a warp takes. Lanes take four words each, in steps of these.
 inline constexpr int most_words_of_warp = 512;
 inline constexpr int words_of_step = 128;
 
-/// A warp takes two sparse leaves of so few entries that their sum is sparse too; a block of
+/// A warp takes two sparse leaves with so few entries that their sum is sparse too; a block of
 /// threads takes others.
 __device__ inline bool suits_warp(const NodeView& a, const NodeView& b, const NodeShape& shape) {
   constexpr int most_entries = 512;
@@ -22,7 +22,7 @@ __device__ inline bool suits_warp(const NodeView& a, const NodeView& b, const No
          shape.kind_of(count_of(a) + count_of(b)) != NodeKind::dense;
 }
 
-/// Waits for the others of a warp, or of a block of threads.
+/// Waits for the other threads of a warp, or of a block of threads.
 template <int threads>
 __device__ void wait_for_team() {
   if constexpr (threads == 32) {
@@ -35,18 +35,18 @@ __device__ void wait_for_team() {
 /// A leaf of a pair.
 struct LeafOfPair {
   NodeView leaf;
-  int count;  // of the entries
+  int count;  // entries
   bool turns;
 
   __device__ LeafOfPair(const NodeView& view, bool is_turned)
       : leaf(view), count(count_of(view)), turns(is_turned) {}
   __device__ bool is_full() const { return is_dense(leaf); }
   __device__ bool is_sparse() const { return leaf.data != nullptr && !is_full(); }
-  /// Its entries come by columns, so that ones before them do not number them.
+  /// True if its entries come by columns, so that the one bits before them do not number them.
   __device__ bool is_mixed() const { return turns && is_sparse(); }
 };
 
-/// Words of bits are cleared up to the end of a step.
+/// Clears words of bits up to the end of a step.
 template <int threads>
 __device__ void clear_bits(unsigned* bits, int words, int thread) {
   for (int word = 4 * thread; word < words; word += 4 * threads) {
@@ -57,7 +57,7 @@ __device__ void clear_bits(unsigned* bits, int words, int thread) {
 __device__ inline void mark_place(int position, unsigned* bits) {
   atomicOr(bits + position / PlaceBits::bits_of_word, PlaceBits::bit_of(position));
 }
-/// Four places one behind the other, or fewer. In full rows they share a word.
+/// Marks four places that follow one another, or fewer. In full rows they share a word.
 __device__ inline void mark_four(const uint2& places, int count, const NodeShape& shape, bool turns,
                                  unsigned* bits) {
   const int position[4] = {
@@ -117,7 +117,7 @@ __device__ void mark_leaf(const LeafOfPair& of, unsigned* bits, int thread) {
   }
 }
 
-/// A sum over the lanes of a warp, for all of them.
+/// The sum over the lanes of a warp, given to all of them.
 __device__ inline int sum_of_warp(int value) {
   for (int step = 16; step > 0; step /= 2) value += __shfl_xor_sync(all_threads, value, step);
   return value;
@@ -126,7 +126,7 @@ __device__ inline int sum_of_warp(int value) {
 __device__ inline int ones_of_word(const uint4& word) {
   return __popc(word.x) + __popc(word.y) + __popc(word.z) + __popc(word.w);
 }
-/// The ones of a thread's words.
+/// The one bits in a thread's words.
 template <int threads>
 __device__ int count_bits(const unsigned* bits, int words, int thread) {
   int ones = 0;
@@ -136,8 +136,7 @@ __device__ int count_bits(const unsigned* bits, int words, int thread) {
   return ones;
 }
 
-/// What a warp knows of a pair: bits of both leaves, and how many of either are set in earlier
-/// words.
+/// A warp's data on a pair: bits of both leaves, and how many of either are set in earlier words.
 struct alignas(16) RoomOfWarp {
   unsigned of_a[most_words_of_warp];
   unsigned of_b[most_words_of_warp];
@@ -168,7 +167,7 @@ struct alignas(16) RoomOfWarp {
   }
 };
 
-/// What a block of threads knows of a pair: also how many of each leaf are before a word.
+/// A block of threads' data on a pair: also how many bits of each leaf are before a word.
 struct alignas(16) RoomOfBlock {
   unsigned of_a[PlaceBits::most_words];
   unsigned of_b[PlaceBits::most_words];

@@ -1,5 +1,5 @@
-// Schedules that outlive edits: the blocks of y that changes touch are merged with them, all others
-// are copied.
+// Schedules that outlive edits: the blocks of y that changes touch are merged with the changes, and
+// all others are copied.
 #include <algorithm>
 #include <cstddef>
 #include <memory>
@@ -22,7 +22,7 @@ struct Mend {
   NodeReference leaf;
 };
 
-/// By blocks of y and then of x, each place once: the last batch decides.
+/// Changes by blocks of y and then of x, each place once: the last batch decides.
 std::vector<Mend> mends_of(std::span<const std::shared_ptr<const LeafChanges>> batches,
                            bool by_columns) {
   std::vector<Mend> all;
@@ -47,7 +47,7 @@ std::vector<Mend> mends_of(std::span<const std::shared_ptr<const LeafChanges>> b
   return last;
 }
 
-/// Calls `body(x, leaf)` with the leaves of a block of y afterwards.
+/// Calls `body(x, leaf)` for the leaves of a block of y after the changes.
 template <class Body>
 void for_each_merged(const LeafSchedule& before, Index y, std::span<const Mend> mends,
                      const Body& body) {
@@ -77,11 +77,11 @@ void for_each_merged(const LeafSchedule& before, Index y, std::span<const Mend> 
 struct TouchedBlock {
   Index y;
   std::span<const Mend> mends;
-  Offset more;          // leaves than before
-  Offset earlier_more;  // of all touched blocks before it
+  Offset more;          // leaves added
+  Offset earlier_more;  // in all touched blocks before it
 };
 
-/// The place of the leaf that a change is of, or -1 where there was none.
+/// The place of the leaf that a change refers to, or -1 if there was none.
 Offset place_before(const LeafPlaces& before, const Mend& mend) {
   const auto y = static_cast<std::size_t>(mend.y);
   const Offset end = before.first[y + 1];
@@ -89,8 +89,8 @@ Offset place_before(const LeafPlaces& before, const Mend& mend) {
   return at != end && before.block[static_cast<std::size_t>(at)] == mend.x ? at : -1;
 }
 
-/// Calls `copy(begin, end, leaves more before them)` with runs of blocks of y that no change
-/// touches, `merge(touched)` with the others, all of them shared out over threads.
+/// Calls `copy(begin, end, leaves more before them)` for runs of blocks of y that no change
+/// touches, and `merge(touched)` for the others, all of them shared among threads.
 template <class Copy, class Merge>
 void for_each_run(std::span<const TouchedBlock> touched, Index blocks, int team, const Copy& copy,
                   const Merge& merge) {

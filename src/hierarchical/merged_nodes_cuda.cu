@@ -32,7 +32,7 @@ struct NodesToMerge {
   }
 };
 
-/// A node as it is written.
+/// A node while it is written.
 template <class Word>
 struct NodeToWrite {
   const NodesToMerge<Word>& of;
@@ -57,7 +57,7 @@ struct NodeToWrite {
     reinterpret_cast<LocalPlace*>(to + NodeShape::places_byte(kind))[places.number_of(position)] =
         of.shape().place_at(position);
   }
-  /// Of all bits, by a block of threads.
+  /// Writes all bits, by a block of threads.
   __device__ void put_bits(int words, int thread) const {
     if (kind != NodeKind::dense) return;
     auto* const bits = reinterpret_cast<unsigned*>(to + NodeShape::places_byte(kind));
@@ -98,7 +98,7 @@ __device__ void mark_places(const NodesToMerge<Word>& of, Offset node, int words
   __syncthreads();
 }
 
-/// Where a block of threads merges a node.
+/// The memory in which a block of threads merges a node.
 struct MergeRoom {
   PlaceRoom places;
   unsigned changed[PlaceBits::most_words];
@@ -161,7 +161,7 @@ __global__ void __launch_bounds__(block_size)
   write_node(of, blockIdx.x, space);
 }
 
-/// The levels above the leaves, whose nodes are numbered one level behind the other.
+/// The levels above the leaves, whose nodes are numbered one level after another.
 struct InnerNodes {
   NodesToMerge<unsigned long long> level[most_levels];
   Offset count[most_levels];

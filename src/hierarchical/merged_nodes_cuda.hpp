@@ -1,4 +1,4 @@
-// Nodes that edits make of others, in a GPU's memory.
+// Nodes that edits make from others, in a GPU's memory.
 #pragma once
 
 #include <span>
@@ -9,7 +9,7 @@
 namespace heddle::cuda {
 
 inline constexpr NodeReference no_node{~0ULL};
-/// Of a tree of nodes of four rows.
+/// Levels of a tree with nodes of four rows.
 inline constexpr int most_levels = 16;
 
 /// Changes to the entries of a level's nodes, in the order of a walk, and the nodes that they
@@ -18,13 +18,13 @@ struct TouchedNodes {
   NodeShape shape;
   int level;
 
-  unsigned long long* key;  // as `place_in_walk`, from the bits of this level on
+  unsigned long long* key;  // like `place_in_walk`, from the bits of this level on
   detail::EditAction* action;
   Index* source;  // which payload a change puts there
-  Index* number;  // of the node that it touches
+  Index* number;  // the node that it touches
 
-  // Of the nodes.
-  Index* first;           // of its changes; one more for the end
+  // For each node.
+  Index* first;           // first of its changes; one more for the end
   NodeReference* before;  // `no_node` for none
   NodeReference* after;
   int* held;     // entries afterwards
@@ -35,8 +35,8 @@ struct TouchedNodes {
 enum class PayloadWord { single, real };
 
 /// Writes the nodes that hold something into a pool of zeros: level k has count[k] of them. `pools`
-/// are the addresses of the pools that nodes before lie in, in the GPU's memory, and `values` those
-/// of the entries.
+/// are the addresses of the pools of the earlier nodes, in the GPU's memory, and `values` those of
+/// the entries.
 void write_merged(std::span<const TouchedNodes> levels, std::span<const Offset> count,
                   const unsigned long long* pools, const void* values, PayloadWord word,
                   std::byte* pool, const Device& device);

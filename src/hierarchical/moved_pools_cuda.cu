@@ -25,11 +25,11 @@ struct MovedLevel {
 
   NodeShape shape;
   UnsetArray<NodeReference> node;
-  UnsetArray<Offset> byte;  // behind `begin`; one more for the end
-  Offset begin = 0;         // of the level in the new pool
+  UnsetArray<Offset> byte;  // after `begin`; one more for the end
+  Offset begin = 0;         // where the level begins in the new pool
   UnsetArray<Offset> first;
   UnsetArray<NodeReference> child;
-  UnsetArray<Offset> moves;  // children before that move; one more for the end
+  UnsetArray<Offset> moves;  // earlier children that move; one more for the end
 };
 
 __device__ NodeView view(const unsigned long long* pools, NodeReference at,
@@ -49,12 +49,12 @@ __global__ void __launch_bounds__(block_size)
   });
 }
 
-/// What children of nodes that have moved are called now.
+/// The new references of the children of moved nodes.
 struct MovedChildren {
   const Offset* first;
   const NodeReference* child;
   const Offset* moves;
-  const Offset* byte;  // of those that move
+  const Offset* byte;  // for those that move
   Offset begin;
   int pool;
 };
@@ -91,8 +91,8 @@ void find_bytes(MovedLevel& level, const unsigned long long* pools, const Device
   exclusive_sum(level.byte.data(), level.nodes() + 1, device);
 }
 
-/// The children, in pools from `first_pool` on, of nodes that move: they move too. With a node lie
-/// all those above it.
+/// The children, in pools from `first_pool` on, of nodes that move: they move too. All nodes above
+/// a node lie in those pools with it.
 MovedLevel level_below(MovedLevel& level, const NodeShape& shape, int first_pool,
                        const unsigned long long* pools, const Device& device) {
   const Stream& stream = device.stream();
@@ -158,7 +158,7 @@ void move_pools_from(std::size_t first, Tree& tree, std::vector<unsigned long lo
                   device.stream(), pools.data(), level.node.data(), level.shape, level.byte.data(),
                   reinterpret_cast<unsigned char*>(pool->data()) + level.begin, children);
   }
-  device.synchronize();  // before memory goes back
+  device.synchronize();  // before memory is given back
   std::vector<heddle::detail::PoolShare> shares(
       tree.pools.begin(), tree.pools.begin() + static_cast<std::ptrdiff_t>(first));
   addresses.resize(first);

@@ -1,5 +1,5 @@
-// Pools of a tree that is edited again and again on a GPU: as pool_merging.hpp has them, of the
-// nodes in the GPU's memory.
+// Pools of a tree that is edited again and again on a GPU: like pool_merging.hpp, for nodes in the
+// GPU's memory.
 #pragma once
 
 #include <vector>
@@ -8,9 +8,9 @@
 
 namespace heddle::cuda {
 
-/// Merges the last pools of a tree behind an edit, or all of them where pools hold more than three
-/// times the tree's bytes and 64 KiB. `addresses` are those of the pools in the memory of `gpu`,
-/// and follow. Throws `Error` (memory), and leaves the tree whole.
+/// Merges the last pools of a tree after an edit, or all of them if pools hold more than three
+/// times the tree's bytes plus 64 KiB. `addresses` are those of the pools in the memory of `gpu`,
+/// and are updated. Throws `Error` (memory), and leaves the tree whole.
 void merge_pools_on_gpu(heddle::detail::Tree& tree, std::vector<unsigned long long>& addresses,
                         const Device& gpu);
 

@@ -1,5 +1,5 @@
-// Sets of blocks and of places as bits, and the number of a member among all: what takes the place
-// of a sort where a GPU makes trees. Index arithmetic only, which CPU and GPU share.
+// Sets of blocks and of places as bits, and the number of a member among all: these replace a sort
+// where a GPU makes trees. Index arithmetic only, shared by CPU and GPU.
 #pragma once
 
 #include "base/ones_of.hpp"
@@ -27,12 +27,12 @@ struct BlockBits {
   HEDDLE_INLINE static unsigned long long bit_of(Index column) {
     return 1ULL << (column % bits_of_word);
   }
-  /// Blocks of the set before this one of it, by rows and then by columns.
+  /// Blocks of the set before this one, by rows and then by columns.
   HEDDLE_INLINE Offset number_of(Index row, Index column) const {
     const Offset word = word_of(row, column);
     return before[word] + ones_of(bits[word] & (bit_of(column) - 1));
   }
-  /// Calls `body(number, row, column)` with the blocks of a word.
+  /// Calls `body(number, row, column)` for the blocks of a word.
   template <class Body>
   HEDDLE_INLINE void for_each_of(Offset word, const Body& body) const {
     const auto row = static_cast<Index>(first + word / words_of_row);

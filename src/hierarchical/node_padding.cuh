@@ -1,4 +1,4 @@
-// What a node holds beside its places and payloads, as threads write it.
+// The parts of a node other than its places and payloads, as threads write them.
 #pragma once
 
 #include "heddle/kernels/tree_node.hpp"
@@ -6,8 +6,8 @@
 
 namespace heddle::cuda {
 
-/// The count, and zeros where neither places nor payloads lie; so many threads take part. The bytes
-/// are those of `detail::NodeWriter`.
+/// Writes the count, and zeros where neither places nor payloads lie; `threads` threads take part.
+/// The bytes are those of `detail::NodeWriter`.
 __device__ inline void put_count_and_padding(unsigned char* to, const NodeShape& shape,
                                              NodeKind kind, int held, int thread, int threads) {
   const auto clear = [&](Offset begin, Offset end) {
@@ -25,7 +25,7 @@ __device__ inline void put_count_and_padding(unsigned char* to, const NodeShape&
   }
 }
 
-/// The bits and payloads of a dense node.
+/// Clears the bits and payloads of a dense node.
 __device__ inline void clear_places(unsigned char* to, const NodeShape& shape, int held, int thread,
                                     int threads) {
   auto* const words = reinterpret_cast<uint4*>(to);

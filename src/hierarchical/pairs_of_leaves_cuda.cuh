@@ -1,11 +1,11 @@
-// The leaves of two trees that make a leaf of their sum, and how threads tell which entries meet.
+// The leaves of two trees that make a leaf of their sum, and how threads find which entries meet.
 #pragma once
 
 #include "counted_pairs_cuda.hpp"
 
 namespace heddle::cuda {
 
-/// The leaves behind a leaf of the sum.
+/// The leaves that make a leaf of the sum.
 __device__ inline NodeView view_of(const PairsOfLeaves& pairs,
                                    const heddle::device::TreeLeaf* leaves, Index i) {
   if (i < 0) return {nullptr, NodeKind::coo1, pairs.shape};
@@ -25,7 +25,8 @@ __device__ inline int count_of(const NodeView& leaf) {
 __device__ inline bool is_dense(const NodeView& leaf) {
   return leaf.data != nullptr && leaf.kind == NodeKind::dense;
 }
-/// Of coordinates as a leaf has them, the row in the lowest byte; bits above both are ignored.
+/// The position for coordinates as a leaf stores them, the row in the lowest byte; bits above both
+/// are ignored.
 __device__ inline int position_of(unsigned place, const NodeShape& shape, bool turns) {
   const int row = static_cast<int>(place & 0xffU), column = static_cast<int>(place >> 8 & 0xffU);
   return turns ? column << shape.log2_size | row : row << shape.log2_size | column;
@@ -35,7 +36,7 @@ __device__ inline int position_at(const NodeView& leaf, int slot, bool turns) {
   return position_of(reinterpret_cast<const unsigned short*>(leaf.places())[slot], leaf.shape,
                      turns);
 }
-/// Row and column exchanged.
+/// The position with row and column exchanged.
 __device__ inline int turned(const NodeShape& shape, int position) {
   const LocalPlace place = shape.place_at(position);
   return shape.position_of({place.column, place.row});
@@ -44,22 +45,22 @@ __device__ inline int turned(const NodeShape& shape, int position) {
 __device__ inline bool holds_few(const NodeView& a, const NodeView& b, int most) {
   return !is_dense(a) && !is_dense(b) && count_of(a) + count_of(b) <= most;
 }
-/// A warp merges leaves of few entries, a lane each.
+/// A warp merges leaves with few entries, one lane each.
 __device__ inline bool fits_in_warp(const NodeView& a, const NodeView& b) {
   return holds_few(a, b, entries_of_warp);
 }
-/// A thread merges leaves of very few.
+/// A thread merges leaves with very few.
 inline constexpr int entries_of_thread = 8;
 __device__ inline bool fits_in_thread(const NodeView& a, const NodeView& b) {
   return holds_few(a, b, entries_of_thread);
 }
 
-/// What lanes know of the entries of a pair: those of a come first.
+/// The lanes' data on the entries of a pair: those of a come first.
 struct LanePair {
   int position;
   int partner = -1;      // the lane of the entry of the other leaf in this place
   unsigned smaller = 0;  // lanes of earlier places
-  unsigned repeats = 0;  // lanes of b whose place a has too
+  unsigned repeats = 0;  // lanes of b whose place a also has
 
   __device__ LanePair(const NodeView& a, const NodeView& b, bool turns_b, int lane) {
     const int in_a = count_of(a), all = in_a + count_of(b);
@@ -75,13 +76,13 @@ struct LanePair {
   }
 };
 
-/// What a thread knows of the entries of a pair: those of a come first.
+/// A thread's data on the entries of a pair: those of a come first.
 struct ThreadPair {
-  static constexpr int beyond = 1 << 30;  // of any place
+  static constexpr int beyond = 1 << 30;  // beyond any place
 
   int in_a, all;
   int position[entries_of_thread];
-  unsigned repeats = 0;  // entries of b whose place a has too
+  unsigned repeats = 0;  // entries of b whose place a also has
 
   __device__ ThreadPair(const NodeView& a, const NodeView& b, bool turns_b)
       : in_a(count_of(a)), all(in_a + count_of(b)) {

@@ -1,25 +1,25 @@
 // How a schedule is cut into pieces for blocks of a GPU's threads: arithmetic over its leaves,
-// which CPU and GPU share.
+// shared by CPU and GPU.
 #pragma once
 
 #include "heddle/kernels/tree_arguments.hpp"
 
 namespace heddle::cuda {
 
-/// What pieces of a block of y take of numbers that are counted over all of them.
+/// The share of a block of y's pieces in numbers that are counted over all pieces.
 struct Taken {
   int pieces = 0;
-  int places = 0;    // for partial sums, where there are several pieces
-  int counters = 0;  // of these
+  int places = 0;    // for partial sums, if there are several pieces
+  int counters = 0;  // for these
 };
 
 class PieceCutter {
  public:
-  /// `leaves` are complete, those of block b of y from first[b] on. `run`: entries of one.
+  /// `leaves` are complete, those of block b of y from first[b] on. `run`: entries in a run.
   HEDDLE_INLINE PieceCutter(const device::TreeLeaf* leaves, const Offset* first,
                             const NodeShape& leaf, int run, int entries)
       : leaves_(leaves), first_(first), shape_(leaf), run_(run) {
-    // Warps take windows of 32 runs one after the other.
+    // Warps take windows of 32 runs one after another.
     const bool has_short_runs = run_ < device::longest_run(leaf.payload_bytes);
     work_of_piece_ = has_short_runs ? entries : 2LL * entries;
   }
@@ -34,8 +34,9 @@ class PieceCutter {
     return taken;
   }
 
-  /// The pieces of a block of y, where those before it take `before` and all have `places` places.
-  /// Pieces of long blocks of y come first, since they have to be joined when all are done.
+  /// Writes the pieces of a block of y; earlier blocks have taken `before`, and all blocks have
+  /// `places` places. Pieces of long blocks of y come first, since they have to be joined when all
+  /// are done.
   HEDDLE_INLINE void write(Index block, const Taken& before, const Taken& taken, int places,
                            device::TreePiece* to) const {
     const int place = taken.pieces > 1 ? before.places : places + before.pieces - before.places;
@@ -72,11 +73,11 @@ class PieceCutter {
   }
 
  private:
-  /// A place in the leaves of a block of y: `within` are runs of a sparse leaf, rows of a dense
+  /// A place in the leaves of a block of y: `within` counts runs of a sparse leaf, rows of a dense
   /// one.
   struct Cut {
     Offset leaf;
-    unsigned runs;  // of sparse leaves before it
+    unsigned runs;  // in sparse leaves before it
     int within;
   };
 
@@ -86,8 +87,8 @@ class PieceCutter {
     if (!is_dense(leaf)) return static_cast<int>(leaves_[leaf].end - before);
     return (static_cast<int>(shape_.positions()) + run_ - 1) / run_;
   }
-  /// In halves of an entry of a sparse leaf: entries of dense ones need no search for those that
-  /// belong to one row.
+  /// Work in halves of an entry of a sparse leaf: entries of dense ones need no search for those
+  /// that belong to one row.
   HEDDLE_INLINE int work_of_run(Offset leaf) const { return is_dense(leaf) ? run_ : 2 * run_; }
 
   /// The work of each piece of a block of y.
@@ -105,7 +106,7 @@ class PieceCutter {
     return (all / pieces + step - 1) / step * step;
   }
 
-  /// Calls `end_piece(begin, end)` with the pieces of a block of y, which have nearly equal work.
+  /// Calls `end_piece(begin, end)` for the pieces of a block of y, which have nearly equal work.
   template <class EndPiece>
   HEDDLE_INLINE void cut(Index block, const EndPiece& end_piece) const {
     const long long share = share_of(block);
@@ -149,12 +150,12 @@ class PieceCutter {
   long long work_of_piece_;
 };
 
-/// Entries of a run: one in trees of few entries, see `run_of`.
+/// Number of runs for these entries; a run is one entry in trees with few entries, see `run_of`.
 HEDDLE_INLINE constexpr int runs_of_entries(int entries, int run) {
   return (entries + run - 1) / run;
 }
 
-/// A leaf at an address, where `sparse` runs of its block of y come before it.
+/// A leaf at an address, with `sparse` runs of its block of y before it.
 HEDDLE_INLINE device::TreeLeaf scheduled_leaf(const NodeView& leaf, Index block, unsigned sparse,
                                               int run) {
   const auto address = reinterpret_cast<unsigned long long>(leaf.data);

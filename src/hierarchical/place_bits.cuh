@@ -7,14 +7,14 @@
 
 namespace heddle::cuda {
 
-/// Memory of a block of threads that numbers the entries of a node.
+/// The memory in which a block of threads numbers the entries of a node.
 struct PlaceRoom {
   unsigned bits[PlaceBits::most_words];
   unsigned before[PlaceBits::most_words];
   unsigned of_warp[block_size / 32];
 };
 
-/// What the threads of a block before this one have; all threads take part.
+/// The sum over the threads of a block before this one; all threads take part.
 template <class T>
 __device__ T sum_before(T value, unsigned thread, T* of_warp) {
   const unsigned lane = thread % 32, warp = thread / 32;
@@ -31,7 +31,7 @@ __device__ T sum_before(T value, unsigned thread, T* of_warp) {
   return before;
 }
 
-/// Fills in `before` of bits that are set and visible. Returns how many are set up to the end of
+/// Fills in `before` for bits that are set and visible. Returns how many are set up to the end of
 /// this thread's words: all of them for the last thread of the block.
 template <int threads = block_size>
 __device__ unsigned number_bits(const unsigned* bits, unsigned* before, int words, unsigned thread,
@@ -54,8 +54,8 @@ __device__ inline unsigned number_places(PlaceRoom& room, int words, unsigned th
   return number_bits(room.bits, room.before, words, thread, room.of_warp);
 }
 
-/// How many threads of a warp before this one, and how many in all, come with the same number; all
-/// of those that are there come together. Returns what the counter was before this thread.
+/// Counts the threads of a warp that come with the same number, before this one and in all; all
+/// active threads come together. Returns the counter's value before this thread.
 __device__ inline int take_number(int* counter, unsigned number) {
   const unsigned peers = __match_any_sync(__activemask(), number);
   const unsigned lane = threadIdx.x % 32;
@@ -66,8 +66,8 @@ __device__ inline int take_number(int* counter, unsigned number) {
   return before + __popc(peers & ((1U << lane) - 1));
 }
 
-/// Calls `body(number, place, payload)` with the entries of a node, by rows, shared out among a
-/// block of threads.
+/// Calls `body(number, place, payload)` for the entries of a node, by rows, shared among a block of
+/// threads.
 template <class Body>
 __device__ void for_each_entry(const NodeView& node, PlaceRoom& room, const Body& body) {
   const auto thread = static_cast<int>(threadIdx.x);

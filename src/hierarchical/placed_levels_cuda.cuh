@@ -1,5 +1,5 @@
-// How a kernel of blocks of threads side by side counts the levels above leaves, and gives nodes
-// their places in a pool.
+// How a kernel whose blocks of threads run side by side counts the levels above leaves, and gives
+// nodes their places in a pool.
 #pragma once
 
 #include "inner_levels_cuda.hpp"
@@ -8,21 +8,21 @@
 
 namespace heddle::cuda {
 
-/// Where the children of a level are.
+/// The places of a level's children.
 struct Children {
   const Index* row;
   const Index* column;
   Offset count;
 };
 
-/// Calls `body(i)` for all i < count, shared out among all threads.
+/// Calls `body(i)` for all i < count, shared among all threads.
 template <class Body>
 __device__ void for_all(Offset count, const Body& body) {
   const Offset threads = Offset(gridDim.x) * block_size;
   for (Offset i = Offset(blockIdx.x) * block_size + threadIdx.x; i < count; i += threads) body(i);
 }
 
-/// Marks the blocks of all levels: each leaf those that the leaf before it does not mark.
+/// Marks the blocks of all levels: each leaf marks those that the leaf before it does not.
 __device__ inline void mark_levels(const LevelsAbove& of, const Children& leaves) {
   const int shift = of.shape.log2_size;
   for_all(leaves.count, [&](Offset i) {
@@ -43,11 +43,11 @@ __device__ inline void mark_levels(const LevelsAbove& of, const Children& leaves
   });
 }
 
-/// Sums of a block of threads are `of_block[gridDim.x k + blockIdx.x]`: for leaves what they hold
-/// and their bytes, then the blocks of each level.
+/// The sums of a block of threads are `of_block[gridDim.x k + blockIdx.x]`: for leaves what they
+/// hold and their bytes, then the blocks of each level.
 inline constexpr int sums_of_leaves = 2;
 
-/// How many blocks are marked.
+/// Counts the marked blocks.
 __device__ inline void sum_blocks(const LevelsAbove& of) {
   for (int k = 0; k < of.levels; ++k) {
     const BlockBits& blocks = of.level[k].blocks;
@@ -60,7 +60,7 @@ __device__ inline void sum_blocks(const LevelsAbove& of) {
     if (threadIdx.x == 0) of.of_block[(sums_of_leaves + k) * gridDim.x + blockIdx.x] = ones;
   }
 }
-/// Numbers the blocks, which are the nodes; `nodes` is how many there are of each level.
+/// Numbers the blocks, which are the nodes; `nodes` gets the number of nodes on each level.
 __device__ inline void number_blocks(const LevelsAbove& of, Offset* nodes) {
   for (int k = 0; k < of.levels; ++k) {
     const NodesAbove& level = of.level[k];
@@ -86,20 +86,20 @@ __device__ inline Offset node_of(const NodesAbove& level, int shift, const Child
   return level.blocks.number_of(of.row[i] >> shift, of.column[i] >> shift);
 }
 
-/// Nodes by what they hold.
+/// Nodes, with what they hold.
 struct NodesToPlace {
   Offset count;
   NodeShape shape;
   const int* held;
-  Offset* first;  // what nodes before hold; null where nobody asks
+  Offset* first;  // what earlier nodes hold; null if not needed
   Offset* byte;
 };
 struct PlacedNodes {
   Offset held, end;
 };
 
-/// What the nodes of this block of threads hold, and their bytes, as two of `of_block`. Adds to the
-/// counts of their kinds.
+/// Sums what the nodes of this block of threads hold, and their bytes, into two of `of_block`. Adds
+/// to the counts of their kinds.
 __device__ inline void sum_nodes(const NodesToPlace& of, Offset* of_block, int* of_kind) {
   __shared__ int kinds[node_kinds];
   if (threadIdx.x < node_kinds) kinds[threadIdx.x] = 0;
@@ -152,8 +152,8 @@ __device__ inline PlacedNodes place_nodes(const NodesToPlace& of, Offset begin,
   return {all_held.all, begin + all_bytes.all};
 }
 
-/// Counts what the nodes of all levels hold, which are numbered, and gives them their places. The
-/// first one lies at byte `begin`.
+/// Counts what the numbered nodes of all levels hold, and gives them their places. The first one
+/// lies at byte `begin`.
 __device__ inline void place_levels(const LevelsAbove& of, const Children& leaves,
                                     const Offset* nodes, Offset begin) {
   const int shift = of.shape.log2_size;

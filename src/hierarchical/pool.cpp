@@ -19,7 +19,7 @@ bool is_of_blocks(std::size_t bytes, const Device& device) {
 std::byte* allocated(std::size_t bytes, const Device& device) {
   std::byte* data = nullptr;
   if (is_of_blocks(bytes, device)) data = PoolBlocks::of_process().take(bytes);
-  // Where the host has no blocks this words the error.
+  // If the host has no blocks, this words the error.
   if (data == nullptr) data = static_cast<std::byte*>(allocate_values(bytes, 1, alignment, device));
   return data;
 }

@@ -25,7 +25,7 @@ std::size_t eighth_of_memory() {
   return bytes;
 }
 
-/// Aligned to huge pages, which it asks for where it fills some; null where there is none.
+/// A block aligned to huge pages, which it requests if it fills some; null if there is no memory.
 PoolBlocks::Block new_block(std::size_t bytes) {
   const std::size_t size = rounded_up(bytes, huge_page), reserved = size + huge_page;
   void* const pages =

@@ -1,4 +1,4 @@
-// Memory of the host for large pools, which the next pool takes over.
+// Host memory for large pools, which the next pool takes over.
 #pragma once
 
 #include <cstddef>
@@ -7,11 +7,11 @@
 
 namespace heddle::detail {
 
-/// Pages of the system's own. Edits that follow one another write pools of about one size, and
-/// pages that the system gives anew cost several times what is written to them; the C library,
-/// which keeps freed memory in pieces, would grow with every edit. What is kept is at most what
-/// live pools hold, which is nothing once there is none, and an eighth of the machine's memory:
-/// whoever asks how much is available does not know of it.
+/// Pages of the system's own. Edits that follow one another write pools of about one size. New
+/// pages from the system cost several times what is written to them; the C library, which keeps
+/// freed memory in pieces, would grow with every edit. The kept memory is at most what live pools
+/// hold, which is nothing once there is none, and an eighth of the machine's memory: callers that
+/// ask how much is available do not know of it.
 class PoolBlocks {
  public:
   /// Smaller pools are left to the C library.
@@ -24,12 +24,12 @@ class PoolBlocks {
 
   static PoolBlocks& of_process();
 
-  /// A kept block that is at most an eighth larger, or new pages. Null where the host has not so
-  /// much.
+  /// A kept block that is at most an eighth larger, or new pages. Null if the host does not have
+  /// that much.
   std::byte* take(std::size_t bytes);
-  /// Whether the memory was of `take`.
+  /// True if the memory came from `take`.
   bool give_back(std::byte* data) noexcept;
-  /// What is kept: it makes room for whatever is taken.
+  /// Bytes that are kept: they make room for whatever is taken.
   std::size_t kept_bytes() const;
 
  private:

@@ -15,7 +15,7 @@ namespace heddle::detail {
 
 namespace {
 
-/// So many pools of a size, within a factor of as much, are merged.
+/// Number of pools of one size, within a factor of the same number, that are merged.
 constexpr std::size_t fan_out = 4;
 /// Pools of one size make a larger one up to this part of a tree, or `least_part` bytes.
 constexpr long long parts_of_tree = 8;
@@ -31,12 +31,13 @@ class NodeMove {
   /// `pool`: the number that the new pool will have.
   NodeMove(const Tree& tree, std::size_t pool) : tree_(tree), pool_(static_cast<int>(pool)) {}
 
-  /// All nodes of the pools from `first` on. With a node lie all those above it.
+  /// Takes all nodes of the pools from `first` on. All nodes above a node lie in those pools with
+  /// it.
   void take_pools_from(std::size_t first) {
     if (tree_.entries == 0) return;
     take_newer(tree_.root, top_level(), 0, 0, static_cast<int>(first));
   }
-  /// Nodes of one pool until these are `budget` bytes, and those above them.
+  /// Takes nodes of one pool until these are `budget` bytes, and those above them.
   void take_some_of(std::size_t pool, long long budget) {
     if (tree_.entries == 0) return;
     budget_ = budget;
@@ -95,7 +96,7 @@ class NodeMove {
     bytes_ += tree_.node(at, level).bytes();
     if (level == 0) leaves_.push_back({row, column, true, to});
   }
-  /// Calls `body(child, row, column)` with the nodes below one.
+  /// Calls `body(child, row, column)` for the nodes below one.
   template <class Body>
   void for_each_child(NodeReference at, int level, Index row, Index column,
                       const Body& body) const {
@@ -113,9 +114,9 @@ class NodeMove {
       take_newer(child, level - 1, r, c, first);
     });
   }
-  /// Whether it took any.
+  /// True if it took any.
   bool take_of_pool(NodeReference at, int level, Index row, Index column, int pool) {
-    // Nodes of a pool lie above others of the same and of older ones.
+    // Nodes of a pool lie above nodes of the same pool and of older ones.
     if (at.pool() < pool || budget_ <= 0) return false;
     bool takes = at.pool() == pool;
     if (level > 0) {
@@ -155,7 +156,7 @@ int size_class(long long bytes) {
          static_cast<int>(std::bit_width(fan_out - 1));
 }
 
-/// The first of the last pools that are to be merged; the number of pools for none.
+/// The first of the last pools that are to be merged; the number of pools if there are none.
 std::size_t first_to_merge(const Tree& tree) {
   const std::vector<PoolShare>& pools = tree.pools;
   const long long most = part_of(tree);
@@ -182,8 +183,8 @@ long long unused_bytes(const PoolShare& share) {
   return share.pool ? static_cast<long long>(share.pool->size()) - share.used : 0;
 }
 
-/// The first of the last pools that hold as many bytes which nobody uses as others, and at most
-/// half of the tree: merging them frees what it writes. The number of pools for none.
+/// The first of the last pools that hold as many unused bytes as used ones, and at most half of the
+/// tree: merging them frees what it writes. The number of pools if there are none.
 std::size_t first_to_clean(const Tree& tree) {
   const std::vector<PoolShare>& pools = tree.pools;
   std::size_t first = pools.size();
@@ -204,7 +205,7 @@ void carry_out(EditedTree& edited, const NodeMove& move, int pool_of_edit, const
   edited.tree = std::move(result);
 }
 
-/// The pool most of whose bytes nobody uses.
+/// The pool with the most unused bytes.
 std::size_t emptiest(const Tree& tree) {
   return static_cast<std::size_t>(std::max_element(tree.pools.begin(), tree.pools.end(),
                                                    [&](const PoolShare& a, const PoolShare& b) {
@@ -236,8 +237,8 @@ void merge_pools(EditedTree& edited, const Device& device) {
     merge.take_pools_from(first);
     carry_out(edited, merge, static_cast<int>(first), device);
   }
-  // An edit that finds twice the bytes moves a part: while others follow that, a pool is empty
-  // before they are three times as many.
+  // An edit that finds twice the bytes moves a part. If later edits do so too, a pool is empty
+  // before the bytes are three times as many.
   if (holds_too_much(edited.tree)) {
     NodeMove all(edited.tree, 0);
     all.take_pools_from(0);

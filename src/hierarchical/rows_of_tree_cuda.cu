@@ -1,4 +1,4 @@
-// Compressed rows of a tree on a GPU: a warp takes some leaves of a block row one behind the other,
+// Compressed rows of a tree on a GPU: a warp takes some leaves of a block row one after another,
 // and knows how far each row has come.
 #include <cstddef>
 
@@ -19,11 +19,11 @@ struct Chunk {
   Index block;
   Offset first, end;
 };
-/// A chunk ends behind so many entries, or places of dense leaves.
+/// A chunk ends after this many entries, or places of dense leaves.
 constexpr Offset entries_of_chunk = 2048;
 constexpr int warps_of_block = 4;
 
-/// Calls `body(first leaf, end)` with the chunks of a block row.
+/// Calls `body(first leaf, end)` for the chunks of a block row.
 template <class Body>
 __device__ void for_each_chunk(const TreeLeaf* leaves, const Offset* first, Index block, int run,
                                const NodeShape& shape, const Body& body) {
@@ -69,7 +69,7 @@ UnsetArray<Chunk> chunks_of(const TreeSchedule& schedule, const NodeShape& shape
   return chunks;
 }
 
-/// What a warp reads and writes.
+/// The arrays that a warp reads and writes.
 struct RowsToWrite {
   const Chunk* chunks;
   Offset count;
@@ -78,11 +78,11 @@ struct RowsToWrite {
   Offset* next;  // for each chunk, and each row of a block: entries, or where the next one goes
   Index* column;
   unsigned* values;
-  int words;  // of an entry
+  int words;  // in an entry
 };
 
-/// Calls `body(place, payload, number)` with the entries of a leaf, 32 slots at a time, where
-/// `next` numbers the entries of each row. All lanes take part.
+/// Calls `body(place, payload, number)` for the entries of a leaf, 32 slots at a time, where `next`
+/// numbers the entries of each row. All lanes take part.
 template <class Body>
 __device__ void for_each_numbered(const NodeView& leaf, int lane, Offset* next, const Body& body) {
   const bool is_dense = leaf.kind == NodeKind::dense;
@@ -184,7 +184,7 @@ void rows_of_tree(const TreeOnGpu& matrix, Offset* offsets, Index* column, void*
                    }
                  });
   pass<true>(of, stream);
-  device.synchronize();  // before memory goes back
+  device.synchronize();  // before memory is given back
 }
 
 }  // namespace heddle::cuda

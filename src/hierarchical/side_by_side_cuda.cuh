@@ -10,10 +10,10 @@
 
 namespace heddle::cuda {
 
-/// So many on a multiprocessor, which all GPUs have room for.
+/// Blocks on a multiprocessor; all GPUs have room for this many.
 inline constexpr int blocks_of_multiprocessor = 4;
 
-/// As many as can run side by side, or fewer where there is less to do.
+/// The number of blocks that can run side by side, or fewer if there is less to do.
 inline unsigned blocks_side_by_side(Offset count, const Stream& stream) {
   int multiprocessors = 0;
   check(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, stream.gpu),
@@ -22,7 +22,7 @@ inline unsigned blocks_side_by_side(Offset count, const Stream& stream) {
   return static_cast<unsigned>(std::clamp<Offset>((count + block_size - 1) / block_size, 1, most));
 }
 
-/// Queues a kernel with bounds of `block_size` threads and `blocks_of_multiprocessor`.
+/// Queues a kernel with launch bounds of `block_size` threads and `blocks_of_multiprocessor`.
 template <class Arguments>
 void launch_side_by_side(void (*kernel)(Arguments), unsigned blocks, const Stream& stream,
                          Arguments& arguments) {
@@ -35,7 +35,7 @@ void launch_side_by_side(void (*kernel)(Arguments), unsigned blocks, const Strea
 
 __device__ inline void wait_for_all() { cooperative_groups::this_grid().sync(); }
 
-/// Neighbours, which a block of threads takes.
+/// Neighbours that a block of threads takes.
 struct Share {
   Offset begin, end;
 };
@@ -45,7 +45,7 @@ __device__ inline Share share_of_block(Offset count) {
   return {begin, min(count, begin + each)};
 }
 
-/// What is before a thread, or before a block of threads, and in all.
+/// The sum before a thread, or before a block of threads, and in all.
 struct Sums {
   Offset before, all;
 };

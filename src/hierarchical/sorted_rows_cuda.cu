@@ -1,5 +1,5 @@
-// A block of threads marks the block columns of its block row, whose ones number the leaves, and
-// counts the entries of each.
+// A block of threads marks the block columns of its block row, whose one bits number the leaves,
+// and counts the entries of each.
 #include "sorted_rows_cuda.hpp"
 
 #include <algorithm>
@@ -17,36 +17,36 @@ namespace heddle::cuda {
 
 namespace {
 
-constexpr int most_columns = 1 << 17;  // of blocks: their bits are in shared memory
-/// Entries that a warp takes one after the other.
+constexpr int most_columns = 1 << 17;  // in blocks: their bits are in shared memory
+/// Entries that a warp takes one after another.
 template <int threads>
 constexpr int most_of_part = threads == block_size ? 1 << 15 : 1 << 12;
-/// Block rows of so many entries in the mean are faster entry by entry.
+/// Block rows of at least this many entries on average are faster entry by entry.
 constexpr int long_block_row = 1 << 13;
-/// Those of fewer in the mean go to small teams first.
+/// Block rows of fewer on average go to small teams first.
 constexpr int long_for_small = 1 << 11;
-/// Up to so many there is room for a leaf each.
+/// Up to this many entries there is room for a leaf each.
 constexpr Offset few_entries = Offset(1) << 22;
-/// So many block rows fill a GPU with warps.
+/// This many block rows fill a GPU with warps.
 constexpr Index many_block_rows = 1 << 14;
 
-/// The leaves of block rows, before anybody knows how many there are in all. Room for one in eight
-/// entries and a few more suits most matrices: a large piece of memory takes the host long.
+/// The leaves of block rows, before their total number is known. Room for one in eight entries and
+/// a few more suits most matrices: a large piece of memory takes the host long.
 struct FoundLeaves {
   Index* column;
   int* held;
-  Offset* leaves;  // of each block row; behind them what is not 0 where something does not suit
-  bool is_short;   // of room
+  Offset* leaves;  // for each block row; then a value that is not 0 if something does not suit
+  bool is_short;   // there is less room than entries
 
   static constexpr int spare = 8;
-  /// Of a block row that begins with this entry.
+  /// The room of a block row that begins with this entry.
   HEDDLE_INLINE Offset room_begins(Offset entry, Offset block_row) const {
     return is_short ? entry / 8 + spare * block_row : entry;
   }
 };
 
-/// Between which block columns a block row lies, where its rows are sorted; and how often columns
-/// fall from one row to the next, less in `room.falls`. All threads take part.
+/// The block columns between which a block row lies, if its rows are sorted. Subtracts from
+/// `room.falls` how often columns fall from one row to the next. All threads take part.
 template <int threads>
 __device__ BlockColumns find_range(BlockRowRoom<threads>& room, const BlockRow& row,
                                    const PatternView& pattern, const NodeShape& shape) {
@@ -71,7 +71,7 @@ __device__ BlockColumns find_range(BlockRowRoom<threads>& room, const BlockRow& 
   return BlockColumns::between(least, max(least, shape.block_of(inside(room.greatest))));
 }
 
-/// The columns of a thread, and for lane 0 those before them.
+/// The columns of a thread, and for lane 0 the ones before them.
 struct LoadedColumns {
   LoadedEntries<Index> own, before;
 
@@ -86,8 +86,8 @@ struct LoadedColumns {
   }
 };
 
-/// Marks the block columns of a block row. False where a column is beyond the matrix or not above
-/// the one before it in its row. All threads take part.
+/// Marks the block columns of a block row. False if a column is beyond the matrix or not above the
+/// one before it in its row. All threads take part.
 template <int threads>
 __device__ bool mark_leaves(BlockRowRoom<threads>& room, const BlockRow& row,
                             const PatternView& pattern, const NodeShape& shape,
@@ -104,7 +104,7 @@ __device__ bool mark_leaves(BlockRowRoom<threads>& room, const BlockRow& row,
         Index last = __shfl_up_sync(all_lanes, column, 1);
         if (lane == 0) last = loaded.before.value[k];
         if (e >= row.entries) return;
-        // Columns fall only where a row begins, which `find_range` has counted.
+        // Columns may fall only where a row begins, which `find_range` has counted.
         if (e > 0 && column <= last) ++falls;
         if (column < 0 || column >= pattern.columns || !columns.covers(shape.block_of(column))) {
           is_good = false;
@@ -170,7 +170,7 @@ __global__ void __launch_bounds__(threads, blocks_at_once<threads>())
   for (int leaf = thread; leaf < leaves; leaf += threads) held[leaf] = count[leaf];
 }
 
-/// The leaves of all block rows one behind the other.
+/// Packs the leaves of all block rows one after another.
 void pack_leaves(const FoundLeaves& from, const PatternView& pattern, LeavesOfRows& leaves,
                  const Device& device) {
   constexpr int rows_of_block = block_size / 32;
@@ -192,7 +192,7 @@ void pack_leaves(const FoundLeaves& from, const PatternView& pattern, LeavesOfRo
                   });
 }
 
-/// How many leaves there are, or none where block rows do not suit a team.
+/// The number of leaves; none if block rows do not suit a team.
 template <int threads>
 std::optional<Offset> find(const PatternView& pattern, const FoundLeaves& found,
                            LeavesOfRows& leaves, const Device& owner, const Device& device) {
@@ -212,7 +212,7 @@ std::optional<Offset> find(const PatternView& pattern, const FoundLeaves& found,
   return read.unsuited == 0 ? std::optional(read.leaves) : std::nullopt;
 }
 
-/// Fills in the leaves of block rows. False where these do not suit the team.
+/// Fills in the leaves of block rows. False if these do not suit the team.
 bool take_leaves(const PatternView& pattern, Offset entries, LeavesOfRows& leaves,
                  const Device& owner, const Device& device) {
   LevelOnGpu& level = leaves.level;
@@ -227,7 +227,7 @@ bool take_leaves(const PatternView& pattern, Offset entries, LeavesOfRows& leave
     count = find<threads>(pattern, found, leaves, owner, device);
   });
   if (!count) return false;
-  // Which goes back. A caller's own memory has no bound.
+  // The room is given back. A caller's own memory has no bound.
   leaves.available += std::min(static_cast<long long>(room.size() * sizeof(int)),
                                std::numeric_limits<long long>::max() - leaves.available);
   level.count = *count;

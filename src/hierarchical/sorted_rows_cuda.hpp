@@ -1,5 +1,5 @@
 // Leaves of compressed rows whose columns are sorted: a block of threads takes a block row, whose
-// entries lie together, and in the order of every leaf.
+// entries lie together and in the order of every leaf.
 #pragma once
 
 #include <optional>
@@ -8,7 +8,7 @@
 
 namespace heddle::cuda {
 
-/// Threads that take a block row: a warp where warps alone fill a GPU, and more for long ones.
+/// Threads that take a block row: a warp if warps alone fill a GPU, and more for long ones.
 enum class Team { warp = 32, small = 64, large = 256 };
 
 /// The leaves of compressed rows.
@@ -19,10 +19,10 @@ struct LeavesOfRows {
   long long available = 0;  // bytes of the owner's memory that were free before the host waited
 };
 
-/// The leaves of rows that lie in a GPU's memory, with good offsets and fewer than 2^31 entries.
-/// None where a column is beyond the matrix or not above the one before it in its row, and where
-/// block rows do not suit a block of threads: then `level_of` takes entry by entry. Its arrays lie
-/// in memory of `work`, which is the owner's in the end.
+/// The leaves of rows in a GPU's memory, with good offsets and fewer than 2^31 entries. None if a
+/// column is beyond the matrix or not above the one before it in its row, or if block rows do not
+/// suit a block of threads: then `level_of` takes entry by entry. The arrays lie in memory of
+/// `work`, which is the owner's in the end.
 std::optional<LeavesOfRows> leaves_of_sorted_rows(const PatternView& pattern, Offset entries,
                                                   const NodeShape& shape, const Device& owner,
                                                   const Device& work);

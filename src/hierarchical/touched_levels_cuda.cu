@@ -23,13 +23,12 @@ struct LevelsToCount {
   TouchedNodes level[most_levels];
   Offset edits;
   int pool;
-  Offset* of_block;  // two sums of each block of threads
+  Offset* of_block;  // two sums for each block of threads
   CountedLevels* counted;
   unsigned long long* freed_of_pool;
 };
 
-/// Numbers the nodes that changes touch, and looks for them in the tree. Returns how many there
-/// are.
+/// Numbers the nodes that changes touch, and looks for them in the tree. Returns their number.
 __device__ Offset find_nodes(const LevelsToCount& of, const TouchedNodes& level, Offset changes) {
   const Share own = share_of_block(changes);
   const auto node_of = [&](Offset change) {
@@ -65,7 +64,7 @@ __device__ Offset find_nodes(const LevelsToCount& of, const TouchedNodes& level,
   return all;
 }
 
-/// How many entries the nodes hold afterwards.
+/// Counts the entries that the nodes hold afterwards.
 __device__ void count_entries(const LevelsToCount& of, const TouchedNodes& level, Offset changes) {
   const Offset threads = Offset(gridDim.x) * block_size;
   for (Offset change = Offset(blockIdx.x) * block_size + threadIdx.x; change < changes;
@@ -91,7 +90,7 @@ __device__ Offset bytes_of(const TouchedNodes& level, Offset node) {
   return level.held[node] > 0 ? level.shape.bytes(level.held[node]) : 0;
 }
 
-/// Adds bytes of nodes of one pool, which mostly all threads of a block have.
+/// Adds the bytes of nodes to their pool, mostly the same one for all threads of a block.
 __device__ void free_bytes(unsigned long long* freed_of_pool, int pool, Offset bytes) {
   __shared__ int any_pool;
   if (threadIdx.x == 0) any_pool = -1;
@@ -105,7 +104,7 @@ __device__ void free_bytes(unsigned long long* freed_of_pool, int pool, Offset b
   }
 }
 
-/// Adds up what the nodes hold. Returns the bytes of this block's.
+/// Adds up what the nodes hold. Returns the bytes of this block's nodes.
 __device__ Offset count_nodes(const LevelsToCount& of, const TouchedNodes& level,
                               const Share& own) {
   if (own.begin >= own.end) return 0;
@@ -136,7 +135,7 @@ __device__ Offset count_nodes(const LevelsToCount& of, const TouchedNodes& level
   }
   free_bytes(of.freed_of_pool, pool, freed);
   CountedNodes& counted = of.counted->level[level.level];
-  // Modulo 2^64, where a negative number is one as well.
+  // Modulo 2^64, which represents negative numbers too.
   const auto add = [](long long* to, Offset sum) {
     if (threadIdx.x == 0 && sum != 0) {
       atomicAdd(reinterpret_cast<unsigned long long*>(to), static_cast<unsigned long long>(sum));
@@ -152,8 +151,8 @@ __device__ Offset count_nodes(const LevelsToCount& of, const TouchedNodes& level
   return sums_of_block(bytes).all;
 }
 
-/// Gives the nodes their places behind `begin`, and makes them changes of the level above. Returns
-/// the bytes of all.
+/// Gives the nodes their places after `begin`, and makes them changes of the level above. Returns
+/// the bytes of all nodes.
 __device__ Offset place_nodes(const LevelsToCount& of, const TouchedNodes& level, Offset nodes,
                               Offset begin) {
   const Share own = share_of_block(nodes);
@@ -205,7 +204,7 @@ __global__ void __launch_bounds__(block_size, blocks_of_multiprocessor)
   }
 }
 
-/// Nodes of a level that there can be.
+/// The most nodes that a level can have.
 Offset most_nodes(const Tree& tree, int level) {
   const auto blocks = [&](Index size) {
     const int shift = tree.leaf.log2_size * (level + 1);

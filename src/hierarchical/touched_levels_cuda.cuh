@@ -13,13 +13,13 @@
 
 namespace heddle::cuda {
 
-/// What is wrong with edits; zeros for nothing.
+/// Faults in edits; zeros if there are none.
 struct EditFaults {
-  unsigned long long missing;    // ~ of the first edit that removes what is not there
-  unsigned long long malformed;  // one is beyond the matrix, or two name one place: the host says
+  unsigned long long missing;    // ~ of the first edit that removes a missing entry
+  unsigned long long malformed;  // one beyond the matrix, or two in one place: the host says which
 };
 
-/// What the nodes of a level hold more than before, and their bytes.
+/// The increase in what the nodes of a level hold, and their bytes.
 struct CountedNodes {
   Offset nodes;
   int more[node_kinds];
@@ -28,10 +28,10 @@ struct CountedNodes {
   long long bytes_after;
 };
 
-/// What one kernel counts of all levels. Behind it lie the bytes that each pool frees.
+/// The counts that one kernel makes for all levels. The bytes that each pool frees follow it.
 struct CountedLevels {
   EditFaults faults;
-  NodeReference root;  // afterwards, where it holds something
+  NodeReference root;  // afterwards, if it holds something
   CountedNodes level[most_levels];
 };
 
@@ -70,17 +70,17 @@ struct TreeView {
 /// The changes of all levels, and room for the nodes that they touch.
 class TouchedLevels {
  public:
-  /// Of edits of entries, which it sorts into the order of a walk.
+  /// Takes edits of entries, and sorts them into the order of a walk.
   TouchedLevels(const heddle::detail::Tree& tree, int levels,
                 const UnsetArray<heddle::detail::PlacedEdit>& edits, const Device& device);
 
-  /// Finds the nodes, counts what they hold afterwards, and names them as nodes of a pool of
-  /// `pool`, one level behind the other, in one kernel: the host waits for it once. Returns what it
+  /// Finds the nodes, counts what they hold afterwards, and names them as nodes of a pool numbered
+  /// `pool`, one level after another, in one kernel: the host waits for it once. Returns the
   /// counts, and the bytes that each of `pools` pools frees.
   std::pair<CountedLevels, std::vector<unsigned long long>> count(const TreeView& tree, int pool,
                                                                   std::size_t pools);
 
-  /// By level.
+  /// The touched nodes, by level.
   const std::vector<TouchedNodes>& nodes() const { return nodes_; }
 
  private:

@@ -134,8 +134,8 @@ void check_tree_memory(const HierarchicalMemory& needed, long long available) {
 
 namespace {
 
-/// What pools that are gone have left makes room for the next, of so many bytes, and for nothing
-/// else.
+/// Memory for a pool of `bytes`. The memory that freed pools have left makes room for the next
+/// pool, and for nothing else.
 long long available_for_pool(long long bytes, const Device& device) {
   const long long available = device.available_memory();
   if (device.on_gpu() || device.memory() != default_memory()) return available;
@@ -203,7 +203,7 @@ Tree tree_of(const PatternView& pattern, const NodeShape& leaf, const std::byte*
         pattern, builder.leaves(), leaf, device.stream(),
         [&](Offset node) { return builder.writer(node); }, write);
   };
-  // Copies of a size that the compiler knows are no calls.
+  // Copies of a size that the compiler knows compile to no calls.
   const auto write_entries_of = [&]<int bytes>() {
     write_leaves([values](Offset i, std::byte* to) { std::memcpy(to, values + i * bytes, bytes); });
   };

@@ -11,7 +11,7 @@ namespace heddle::cuda {
 
 namespace {
 
-/// Of the last level, which has one node.
+/// The root: the one node of the last level.
 NodeReference root_of(const LevelOnGpu& top) {
   const auto kind = std::ranges::find(top.counts.of_kind, 1) - top.counts.of_kind.begin();
   return NodeReference::make(static_cast<NodeKind>(kind), 0, top.begin);

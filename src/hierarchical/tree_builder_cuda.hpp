@@ -1,4 +1,4 @@
-// A tree that a GPU makes of its leaves.
+// A tree that a GPU makes from its leaves.
 #pragma once
 
 #include <memory>
@@ -10,7 +10,7 @@
 
 namespace heddle::cuda {
 
-/// As `detail::TreeBuilder`: of leaves that are counted, in a GPU's memory.
+/// Like `detail::TreeBuilder`, for counted leaves in a GPU's memory.
 class TreeBuilderOnGpu {
  public:
   /// The levels above may be counted already. The tree lies in the memory of `device`, all else in
@@ -20,18 +20,18 @@ class TreeBuilderOnGpu {
                    std::optional<InnerLevels> inner = {});
 
   const LevelOnGpu& leaves() const { return levels_.front(); }
-  /// Of unknown bytes: whoever writes leaves writes all of them.
+  /// Uninitialized bytes: whoever writes leaves writes all of them.
   unsigned char* pool() { return reinterpret_cast<unsigned char*>(pool_->data()); }
   /// Writes all other nodes, and waits for them.
   detail::Tree finish();
 
  private:
-  /// Of matrices whose levels do not suit `InnerLevels`.
+  /// For matrices whose levels do not suit `InnerLevels`.
   void add_levels(int levels);
 
   Device work_;
   detail::Tree tree_;
-  std::vector<LevelOnGpu> levels_;  // the leaves, and where `inner_` is empty those above
+  std::vector<LevelOnGpu> levels_;  // the leaves, and the levels above if `inner_` is empty
   std::optional<InnerLevels> inner_;
   std::shared_ptr<Array<std::byte>> pool_;
 };

@@ -4,7 +4,7 @@ namespace heddle::detail {
 
 namespace {
 
-/// A node of a tree, if it has that one.
+/// A node of a tree, if the tree has it.
 struct Place {
   const Tree* tree;
   std::optional<NodeReference> node;

@@ -1,4 +1,4 @@
-// Edits are carried out level by level: those of entries make new leaves, and each new leaf is an
+// Edits are carried out level by level: edits of entries make new leaves, and each new leaf is an
 // edit of its parent.
 #include "heddle/detail/tree_edit.hpp"
 
@@ -15,13 +15,13 @@ namespace heddle::detail {
 
 namespace {
 
-/// An edit of a node of some level: an entry or a child is set, added to, or goes.
+/// An edit of a node of some level: an entry or a child is set, added to, or removed.
 struct Change {
   Index row;
   Index column;
   EditAction action;
-  std::size_t edit;     // its value; of leaves
-  NodeReference child;  // of inner nodes
+  std::size_t edit;     // its value; for leaves
+  NodeReference child;  // for inner nodes
 };
 
 /// A node that changes touch: `changes[first, end)` of its level.
@@ -74,8 +74,8 @@ std::vector<Change> sorted_changes(const Tree& tree, std::span<const PlacedEdit>
   return changes;
 }
 
-/// Calls `body(place, payload of the old node or -1, change or null)` with all that there is in the
-/// old node or in the changes of it, by rows. `old` may be null.
+/// Calls `body(place, payload of the old node or -1, change or null)` for everything in the old
+/// node or in its changes, by rows. `old` may be null.
 template <class Body>
 void for_each_merged(const NodeView* old, std::span<const Change> changes, const NodeShape& shape,
                      const Body& body) {
@@ -100,7 +100,7 @@ void for_each_merged(const NodeView* old, std::span<const Change> changes, const
   take_until(static_cast<int>(shape.positions()));
 }
 
-/// Which nodes the changes touch, and how many entries they hold afterwards.
+/// Finds the nodes that the changes touch, and how many entries they hold afterwards.
 void count_entries(const Tree& tree, int level, TouchedLevel& touched, int team) {
   const std::vector<Change>& changes = touched.changes;
   const NodeShape& shape = touched.shape;
@@ -138,7 +138,7 @@ void count_entries(const Tree& tree, int level, TouchedLevel& touched, int team)
 }
 
 /// Gives the nodes their bytes in a pool of the result, which counts what comes and goes. Returns
-/// what changes in the level above.
+/// the changes in the level above.
 TouchedLevel changes_above(TouchedLevel& touched, int level, std::size_t pool, Tree& result) {
   TouchedLevel next{result.shape(level + 1), {}, {}};
   NodeCounts& counts = level == 0 ? result.memory.leaves : result.memory.inner;
@@ -170,8 +170,8 @@ TouchedLevel changes_above(TouchedLevel& touched, int level, std::size_t pool, T
   return next;
 }
 
-/// Calls `run(first, last)` with the entries [first, last) of a sparse node between changes, and
-/// `body(place, payload or -1, change)` with each change.
+/// Calls `run(first, last)` for the entries [first, last) of a sparse node between changes, and
+/// `body(place, payload or -1, change)` for each change.
 template <class Run, class Body>
 void for_each_run(const NodeView& old, std::span<const Change> changes, const Run& run,
                   const Body& body) {

@@ -1,4 +1,4 @@
-// Edits on a GPU: sorted into the order of a walk over the tree, as on a CPU. Those of entries make
+// Edits on a GPU: sorted into the order of a walk over the tree, as on a CPU. Edits of entries make
 // new leaves, and each new leaf is an edit of its parent.
 #include <algorithm>
 #include <limits>
@@ -33,7 +33,8 @@ struct FewAddresses {
   unsigned long long of_pool[most];
 };
 
-/// In a GPU's memory. A few come with a kernel's arguments, for which the host does not wait.
+/// Copies addresses to a GPU's memory. A few come with a kernel's arguments, for which the host
+/// does not wait.
 UnsetArray<unsigned long long> on_gpu(std::span<const unsigned long long> addresses,
                                       const Device& device) {
   UnsetArray<unsigned long long> there(addresses.size(), device);
@@ -49,7 +50,7 @@ UnsetArray<unsigned long long> on_gpu(std::span<const unsigned long long> addres
   return there;
 }
 
-/// An edit of a tree: all levels are counted, which tells the bytes of the new pool, and then
+/// An edit of a tree: all levels are counted, which gives the bytes of the new pool, and then
 /// written.
 class EditOnGpu {
  public:
@@ -134,9 +135,9 @@ class EditOnGpu {
   int levels_;
   UnsetArray<unsigned long long> pools_;
   TouchedLevels touched_;
-  std::vector<Offset> nodes_;              // that are touched, of each level
+  std::vector<Offset> nodes_;              // touched on each level
   std::vector<unsigned long long> freed_;  // bytes of each pool
-  Offset bytes_ = 0;                       // of the new pool
+  Offset bytes_ = 0;                       // in the new pool
   Tree result_;
   std::vector<unsigned long long> addresses_;
 };
@@ -147,7 +148,7 @@ void refuse_many(Offset edits) {
               "a GPU makes fewer than 2^31 edits at once, not " + std::to_string(edits));
 }
 
-/// Scalars that sums add, where they are numbers.
+/// The scalars that sums add, if they are numbers.
 PayloadWord word_of(int scalar_bytes) {
   return scalar_bytes == int{sizeof(double)} ? PayloadWord::real : PayloadWord::single;
 }

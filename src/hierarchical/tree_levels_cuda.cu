@@ -12,7 +12,7 @@ namespace heddle::cuda {
 
 namespace {
 
-/// Bits of blocks take this much memory at most, but for long rows or more entries.
+/// Bits of blocks take at most this much memory, except for long rows or more entries.
 constexpr Offset words_of_batch = Offset(1) << 23;
 
 /// Nodes by kind, and those that a warp does not write.
@@ -51,7 +51,7 @@ struct Found {
   Offset outside;
 };
 
-/// Sets the bits of blocks that hold places, and `outside` where one is beyond the matrix.
+/// Sets the bits of blocks that hold places, and `outside` if one is beyond the matrix.
 void mark_blocks(const PlacesOnGpu& places, int shift, const BlockBits& blocks, Offset* outside,
                  const Stream& stream) {
   for_each_index(stream, places.count, [=] __device__(Offset i) {
@@ -61,7 +61,7 @@ void mark_blocks(const PlacesOnGpu& places, int shift, const BlockBits& blocks, 
       return;
     }
     if (!blocks.covers(row >> shift)) return;
-    // The place before it marks their block.
+    // The preceding place marks their block.
     if (i > 0 && places.row[i - 1] >> shift == row >> shift &&
         places.column[i - 1] >> shift == column >> shift) {
       return;
@@ -80,7 +80,7 @@ void count_bits(const unsigned long long* bits, Offset* before, Offset words,
   exclusive_sum(before, words + 1, device);
 }
 
-/// Calls `body(block, i)` with the number of the block in which each place lies.
+/// Calls `body(block, i)` for each place, with the number of the block in which it lies.
 template <class Body>
 void for_each_place(NumberedBlocks& blocks, const PlacesOnGpu& places, int shift,
                     const Stream& stream, const Body& body) {

@@ -1,4 +1,4 @@
-// The levels of a tree, made in a GPU's memory of places that lie there.
+// The levels of a tree, made in a GPU's memory from places that lie there.
 #pragma once
 
 #include <vector>
@@ -15,18 +15,18 @@ struct PlacesOnGpu {
   const Index* row;
   const Index* column;
   Offset count;  // below 2^31
-  Index rows;    // of the whole matrix
+  Index rows;    // in the whole matrix
   Index columns;
 };
 
-/// The blocks of 2^shift rows and columns in which places lie, and numbers for them: by block rows,
-/// then by block columns. A bit for each block of as many block rows at once as fit.
+/// The blocks of 2^shift rows and columns in which places lie, numbered by block rows and then by
+/// block columns. There is a bit for each block, for as many block rows at once as fit.
 class NumberedBlocks {
  public:
   /// Throws `Error` (memory). Places beyond the matrix are left out, see `are_all_inside`.
   NumberedBlocks(const PlacesOnGpu& places, int shift, const Device& device);
 
-  Index rows() const { return rows_; }  // of blocks
+  Index rows() const { return rows_; }  // in blocks
   Index columns() const { return columns_; }
   Offset count() const { return count_; }
   bool are_all_inside() const { return inside_; }
@@ -51,7 +51,7 @@ class NumberedBlocks {
   Offset count_ = 0;
   std::vector<Offset> first_;
   UnsetArray<unsigned long long> bits_;
-  UnsetArray<Offset> before_;  // and behind them: is a place outside?
+  UnsetArray<Offset> before_;  // and after them: is a place outside?
 };
 
 /// The nodes of a level. The arrays of nodes are in the order of their block rows.
@@ -59,13 +59,13 @@ struct LevelOnGpu {
   Index rows = 0;  // blocks
   Index columns = 0;
   NodeShape shape;
-  Offset count = 0;  // of nodes; arrays may have room for more
+  Offset count = 0;  // nodes; arrays may have room for more
   UnsetArray<Index> row, column;
   UnsetArray<int> held;
-  UnsetArray<Offset> byte;  // behind `begin`
-  Offset begin = 0;         // of the level in the pool
+  UnsetArray<Offset> byte;  // after `begin`
+  Offset begin = 0;         // where the level begins in the pool
   NodeCounts counts;
-  UnsetArray<Index> large;  // the first `larges` of them: nodes of more entries than a warp takes
+  UnsetArray<Index> large;  // the first `larges` are nodes with more entries than a warp takes
   Offset larges = 0;
 
   // Entries of each node together, in any order.
@@ -76,15 +76,15 @@ struct LevelOnGpu {
   Offset nodes() const { return count; }
 };
 
-/// A warp writes a node of so many entries.
+/// A warp writes a node with up to this many entries.
 inline constexpr int entries_of_warp = 32;
 
-/// The rows and columns of all blocks.
+/// Writes the rows and columns of all blocks.
 void write_places(NumberedBlocks& blocks, LevelOnGpu& level, const Device& device);
 /// Gives nodes that hold something their bytes, and counts them.
 void count_level(LevelOnGpu& level, const Device& device);
-/// The nodes of so many rows and columns that hold some entries. `inside` tells whether all places
-/// lie in the matrix; if not there is no level.
+/// The nodes of this shape that hold some entries. `inside` reports whether all places lie in the
+/// matrix; if not, there is no level.
 LevelOnGpu level_of(const PlacesOnGpu& places, const NodeShape& shape, bool& inside,
                     const Device& device);
 
@@ -92,9 +92,9 @@ LevelOnGpu level_of(const PlacesOnGpu& places, const NodeShape& shape, bool& ins
 struct PayloadsOnGpu {
   const void* data;
   int word_bytes;              // 1, 4 or 8; data lies at a multiple of it
-  const int* order = nullptr;  // the word that is to be word k of an entry, in a GPU's memory
+  const int* order = nullptr;  // the word that becomes word k of an entry, in a GPU's memory
 };
-/// Writes all nodes of a level into a pool of zeros. Sets `twice` where two entries have one place.
+/// Writes all nodes of a level into a pool of zeros. Sets `twice` if two entries have one place.
 void write_level(const LevelOnGpu& level, const PayloadsOnGpu& payloads, unsigned char* pool,
                  int* twice, const Device& device);
 

@@ -34,7 +34,7 @@ bool are_offsets_good(const PatternView& pattern, const Device& device) {
   return bad.to_host()[0] == 0;
 }
 
-/// First the rows in which chunks of entries begin, then those of all entries between them.
+/// Finds first the rows in which chunks of entries begin, then those of all entries between them.
 template <class T>
 void find_rows(const T* offsets, Index rows, UnsetArray<Index>& row, const Device& device) {
   constexpr Offset chunk = 64;

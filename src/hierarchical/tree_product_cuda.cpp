@@ -12,7 +12,7 @@ namespace heddle::cuda {
 
 namespace {
 
-/// Neither memory nor kernels may come in a capture.
+/// A capture may contain neither allocations nor the loading of kernels.
 [[noreturn]] void refuse_capture() {
   throw Error(ErrorKind::usage,
               "a graph can hold a product of a tree on a GPU behind the first of its kind outside "
@@ -81,7 +81,7 @@ const TreeProduct::Room& TreeProduct::room_on(const Stream& stream) const {
 
 TreeProgram TreeProduct::program_of(device::Epilogue epilogue) const {
   const detail::Tree& tree = matrix_->matrix().tree();
-  // Quaternions and larger rows of y do with few warps where many blocks of threads run.
+  // Quaternions and larger rows of y need few warps if many blocks of threads run.
   constexpr Offset many_blocks = 1024;
   constexpr int large_row = 4;
   const bool is_large = entry_.row_components >= large_row && partials() >= many_blocks;
@@ -139,7 +139,7 @@ void TreeProduct::launch_with(const Call& call, const Stream& stream) const {
 
 void TreeProduct::launch(const Call& call, const Stream& stream) const {
   if (partials() == 0) return;
-  // `DeviceSums::results` is null where ranks share the rows.
+  // `DeviceSums::results` is null if ranks share the rows.
   if (call.sums.partials != nullptr && call.sums.results == nullptr) {
     throw Error(ErrorKind::usage, "a reduction that joins ranks meets a matrix of one rank");
   }

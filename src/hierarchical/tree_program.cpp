@@ -14,7 +14,7 @@ namespace {
 /// Shared memory that every GPU gives a block of threads, less what sums of the epilogue take.
 constexpr int most_shared_bytes = (48 << 10) - 512;
 
-/// Blocks of threads that a multiprocessor is to hold, which bounds the registers of a thread: an
+/// Blocks of threads that a multiprocessor should hold, which bounds the registers of a thread: an
 /// entry, a row of x and a row of y lie in them.
 int blocks_of_multiprocessor(const TreeProgram& program, int warps, int architecture) {
   const EntryShape& shape = program.shape;
@@ -59,7 +59,7 @@ TreeProgram tree_program(const TreeEntry& entry, int log2_size, int run, device:
 }
 
 int warps_of(const TreeProgram& program) {
-  // As `WarpSums` of kernels/tree_sums.cuh, and 32 leaves.
+  // Same as `WarpSums` of kernels/tree_sums.cuh, and 32 leaves.
   const bool is_small = program.sum_bytes <= int{sizeof(double)};
   const int of_row = program.sum_bytes + (is_small ? program.run * int{sizeof(unsigned)} : 0);
   const int of_warp = (of_row << program.log2_size) + 32 * 32;

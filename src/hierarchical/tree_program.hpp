@@ -11,25 +11,25 @@ struct TreeProgram {
   EntryShape shape;
   detail::TreeForm form;
   int log2_size;
-  int sum_bytes;  // of a row of y as it is summed
+  int sum_bytes;  // for a row of y as it is summed
   device::Epilogue epilogue;
   int run;    // entries that a thread takes at once
-  int warps;  // of a block of threads, as far as these find room; 0: by the rule
+  int warps;  // in a block of threads, as far as there is room; 0: by the rule
 };
 
-/// What `entry`'s products with this epilogue are written for. `run` as `run_of` a tree tells,
-/// `warps` as its launch.
+/// The program for `entry`'s products with this epilogue. `run` is that of `run_of` for a tree,
+/// `warps` that of its launch.
 TreeProgram tree_program(const TreeEntry& entry, int log2_size, int run, device::Epilogue epilogue,
                          int warps = 0);
 
 /// Warps of a block of threads, each of which keeps sums of a block of y. Throws `Error`
-/// (unsupported) where not even those of one warp find room.
+/// (unsupported) if not even those of one warp find room.
 int warps_of(const TreeProgram& program);
 
-/// Its kernel is `heddle_tree_product`, whose bound on registers is for an architecture.
+/// Its kernel is `heddle_tree_product`, whose bound on registers is for this architecture.
 KernelSource tree_source(const TreeProgram& program, int architecture);
 
-/// Its kernels are `heddle_begin_tree_walk` and `heddle_tree_walk`, of blocks of so many warps.
+/// Its kernels are `heddle_begin_tree_walk` and `heddle_tree_walk`, in blocks of this many warps.
 inline constexpr int warps_of_walk = 4;
 KernelSource tree_walk_source(const TreeProgram& program);
 

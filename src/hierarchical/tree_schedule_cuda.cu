@@ -18,7 +18,7 @@ namespace heddle::cuda {
 
 namespace {
 
-/// Nodes of a level as a walk meets them.
+/// Nodes of a level in the order of a walk.
 struct WalkedNodes {
   explicit WalkedNodes(Offset nodes, const Device& device)
       : node(static_cast<std::size_t>(nodes), device),
@@ -26,10 +26,10 @@ struct WalkedNodes {
         column(static_cast<std::size_t>(nodes), device) {}
 
   UnsetArray<NodeReference> node;
-  UnsetArray<Index> row, column;  // of blocks
+  UnsetArray<Index> row, column;  // in blocks
 };
 
-/// The same as kernels read them.
+/// Same, as kernels read them.
 struct Walk {
   NodeReference* node;
   Index* row;
@@ -134,7 +134,7 @@ void cut_pieces(TreeSchedule& schedule, const NodeShape& leaf, int run, int entr
   for (UnsetArray<Offset>* const sum : {&pieces, &places, &counters}) {
     exclusive_sum(sum->data(), blocks + 1, work);
   }
-  // One wait for all three.
+  // There is one wait for all three.
   UnsetArray<Taken> all(1, work);
   for_each_index(stream, 1,
                  [blocks, all = all.data(), pieces = pieces.data(), places = places.data(),

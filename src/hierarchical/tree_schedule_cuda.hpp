@@ -22,8 +22,8 @@ struct TreeSchedule {
   }
 };
 
-/// By a walk over the tree, level by level, and a sort of its leaves. `pools`: addresses of the
-/// tree's pools in the memory of this GPU. Throws `Error` (memory).
+/// Made by a walk over the tree, level by level, and a sort of its leaves. `pools`: addresses of
+/// the tree's pools in the memory of this GPU. Throws `Error` (memory).
 TreeSchedule schedule_on_gpu(const detail::Tree& tree, std::span<const unsigned long long> pools,
                              bool by_columns, const Device& device);
 

@@ -17,13 +17,13 @@ namespace heddle::detail {
 
 namespace {
 
-/// The leaves of either tree behind a leaf of the sum; -1 for none.
+/// The leaves of either tree that make a leaf of the sum; -1 for none.
 struct Sources {
   Offset a = -1;
   Offset b = -1;
 };
 
-/// Calls `body(block, sources)` with the blocks of a row that either schedule has.
+/// Calls `body(block, sources)` for the blocks of a row that either schedule has.
 template <class Body>
 void for_each_block(const LeafPlaces& A, const LeafPlaces& B, Index row, const Body& body) {
   Offset a = A.first[static_cast<std::size_t>(row)], b = B.first[static_cast<std::size_t>(row)];
@@ -38,13 +38,13 @@ void for_each_block(const LeafPlaces& A, const LeafPlaces& B, Index row, const B
   }
 }
 
-/// The entries of a leaf by their positions, which grow.
+/// The entries of a leaf by their positions, which ascend.
 struct LeafEntries {
   std::vector<int> position;
   std::vector<const std::byte*> payload;
 
-  /// With rows and columns exchanged where `turns`, by a counting sort of the columns. Null has
-  /// none.
+  /// Reads them with rows and columns exchanged if `turns`, by a counting sort of the columns. A
+  /// null leaf has none.
   void read(const NodeView* leaf, bool turns) {
     const auto count = leaf == nullptr ? std::size_t{0} : static_cast<std::size_t>(leaf->count());
     position.resize(count);
@@ -71,7 +71,7 @@ struct LeafEntries {
   }
 };
 
-/// Two leaves of which one may be missing, as a thread adds them.
+/// Two leaves, one of which may be missing, as a thread adds them.
 class LeafPair {
  public:
   LeafPair(const NodeShape& shape, bool turns_b)
@@ -81,9 +81,9 @@ class LeafPair {
     a_ = a;
     b_ = b;
   }
-  /// The leaf of a where b has none.
+  /// The leaf of a if b has none.
   const NodeView* only_a() const { return b_ == nullptr ? a_ : nullptr; }
-  /// Entries that either has.
+  /// Number of entries that either has.
   int count() {
     if (a_ == nullptr || b_ == nullptr) return (a_ != nullptr ? a_ : b_)->count();
     const auto mark = [&](char with) {
@@ -190,7 +190,7 @@ Tree sum_of_trees(const ScheduledTree& A, const ScheduledTree& B, bool turns_b,
   auto [leaves, sources] = leaves_of_sum(a, of_a, of_b, device);
   const int team = team_size(device.stream(), a.entries + b.entries);
   const auto for_each_pair = [&, &from = sources](const auto& body) {
-    // Leaves of B* are jumps in memory.
+    // Leaves of B* are scattered in memory.
     const auto ask_for = [&](std::size_t leaf) {
       constexpr std::size_t ahead = 8;
       const Offset in_b = from[std::min(leaf + ahead, from.size() - 1)].b;

@@ -1,4 +1,4 @@
-// Sums of trees on a GPU: which leaves of both meet is counted, and each pair of leaves is merged.
+// Sums of trees on a GPU: finds which leaves of both meet, and merges each pair of leaves.
 #include <utility>
 
 #include "base/device_value.hpp"
@@ -13,7 +13,7 @@ namespace heddle::cuda {
 
 namespace {
 
-/// Whether the leaves of a sum are those of a schedule by rows, and hold as many entries.
+/// True if the leaves of a sum are those of a schedule by rows, and hold as many entries.
 bool are_leaves_of(const TreeSchedule& schedule, const LevelOnGpu& leaves, const Device& device) {
   if (leaves.nodes() != static_cast<Offset>(schedule.cut.leaves.size())) return false;
   Array<int> differs(1, device);

@@ -88,7 +88,7 @@ void TreeWalk::launch_with(double alpha, const void* x, double beta, void* y,
   cuda::launch(static_cast<cudaKernel_t>(begin_),
                {.blocks = std::max(1U, of_y), .threads = threads}, stream, pointers);
   if (arguments.leaves == 0) return;
-  // A warp a node, with some for nodes that leaves are below of.
+  // One warp per leaf, and some more for the nodes above the leaves.
   const unsigned wanted = arguments.leaves / warps_of_walk + 1;
   cuda::launch(static_cast<cudaKernel_t>(walk_),
                {.blocks = std::min(most, wanted), .threads = threads}, stream, pointers);

@@ -1,18 +1,18 @@
-// The order in which a walk meets the entries of a tree. Index arithmetic only, which CPU and GPU
-// share.
+// The order in which a walk visits the entries of a tree. Index arithmetic only, shared by CPU and
+// GPU.
 #pragma once
 
 #include "heddle/entries/slots.hpp"
 
 namespace heddle::detail {
 
-/// Bits of a row or column of which a level's nodes tell the position: fewer on the last one.
+/// Bits of a row or column that give the position in a level's nodes: fewer on the last level.
 HEDDLE_INLINE constexpr int bits_of_level(int level, int log2_size) {
   constexpr int bits = 31;
   return log2_size < bits - level * log2_size ? log2_size : bits - level * log2_size;
 }
 
-/// Grows in the order of a walk over a tree with nodes of 2^log2_size rows and columns: the
+/// Ascends in the order of a walk over a tree with nodes of 2^log2_size rows and columns: the
 /// position in the root, then in its child, and so on, 62 bits in all. The lowest 2 log2_size bits
 /// are the position in the leaf, those above them that of the leaf in its parent.
 HEDDLE_INLINE constexpr unsigned long long place_in_walk(Index row, Index column, int log2_size) {

@@ -7,7 +7,7 @@ namespace heddle::cuda {
 
 namespace {
 
-/// What writes the nodes of a level; words of entries are copied as they are.
+/// The arguments for writing the nodes of a level; words of entries are copied as they are.
 template <class Word>
 struct NodesToWrite {
   NodeShape shape;

@@ -1,5 +1,6 @@
 // The entries of a leaf follow one another in the order of the rows, so that the rank of each is
-// how many come before it: parts of the block row are counted, then each warp walks over its part.
+// the number of entries before it: parts of the block row are counted, then each warp walks over
+// its part.
 #include "base/launch_cuda.cuh"
 #include "base/returned_memory_cuda.hpp"
 #include "block_row_cuda.cuh"
@@ -11,7 +12,7 @@ namespace heddle::cuda {
 
 namespace {
 
-/// What writes leaves; words of entries are copied as they are.
+/// The arguments for writing leaves; words of entries are copied as they are.
 template <class Word>
 struct LeavesToWrite {
   PatternView pattern;
@@ -20,7 +21,7 @@ struct LeavesToWrite {
   const Index* column;
   const int* held;
   const Offset* byte;
-  int* taken;  // of each leaf, where shared memory has no room
+  int* taken;  // for each leaf, if shared memory has no room
   const Word* values;
   const int* order;
   int words;
@@ -29,7 +30,7 @@ struct LeavesToWrite {
 
 /// Where the entries of a leaf go.
 struct LeafToFill {
-  unsigned long long places;  // an address, and 1 more for the bits of a dense leaf
+  unsigned long long places;  // an address, plus 1 for the bits of a dense leaf
   unsigned long long payloads;
 
   LeafToFill() = default;
@@ -54,7 +55,7 @@ struct LeafToFill {
   }
 };
 
-/// The first leaves of a block row: what every entry asks for.
+/// The first leaves of a block row, which every entry needs.
 template <int threads>
 struct KeptLeaves {
   static constexpr int most = 2 * threads;
@@ -98,13 +99,13 @@ __device__ unsigned or_of_warp(unsigned bits) {
 struct RowsOfWarp {
   const int* begin;
   int rows;
-  int row;  // of the entry before the next 32, or the first one
+  int row;  // row of the entry before the next 32, or the first one
 
   __device__ RowsOfWarp(const int* begin_of_row, int all, int first)
       : begin(begin_of_row),
         rows(all),
         row(first > 0 ? row_of_entry(begin, rows, first - 1, 0) : 0) {}
-  /// That of entry base + lane, which is below `end`; all lanes take part.
+  /// The row of entry base + lane, which is below `end`; all lanes take part.
   __device__ int next(int base, int end) {
     const auto lane = static_cast<int>(threadIdx.x % 32);
     const int at = row + 1 + lane < rows ? begin[row + 1 + lane] - base : 32;
@@ -146,8 +147,8 @@ struct BlockRowToWrite {
     const int held = of.held[first_leaf + leaf];
     return {of.pool + of.byte[first_leaf + leaf], of.shape, of.shape.kind_of(held), held};
   }
-  /// The counts and padding of all leaves, and zeros in dense ones, whose places are then written;
-  /// marks their block columns. All threads take part.
+  /// Writes the counts and padding of all leaves, and zeros in dense ones, whose places are written
+  /// later; marks the leaves' block columns. All threads take part.
   __device__ void open_leaves(KeptLeaves<threads>& to) const {
     const auto thread = static_cast<int>(threadIdx.x);
     const int lanes = 8 * leaves <= threads ? 8 : 1;
@@ -205,7 +206,7 @@ __global__ void __launch_bounds__(threads, blocks_at_once<threads>())
   };
   const ShareOfWarp share{warp < parts ? begin_of(warp) : 0, warp < parts ? begin_of(warp + 1) : 0,
                           32};
-  // They come while the leaves are numbered.
+  // The loads run while the leaves are numbered.
   const Word* const values = of.values + row.first * of.words;
   const bool is_word = of.words == 1;
   LoadedEntries<Index> column;

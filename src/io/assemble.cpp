@@ -11,13 +11,13 @@ namespace heddle::io {
 
 namespace {
 
-/// One row, in place. Returns the entries that are left.
+/// Sorts one row in place and sums duplicates. Returns the number of entries left.
 class RowSorter {
  public:
   explicit RowSorter(int components) : components_(static_cast<std::size_t>(components)) {}
 
   Index operator()(Index* column, double* values, Index length) {
-    // The place below the column makes the order of equal columns that of the file.
+    // The place in the lower half of a key keeps equal columns in the order of the file.
     keys_.resize(static_cast<std::size_t>(length));
     for (Index i = 0; i < length; ++i) {
       keys_[static_cast<std::size_t>(i)] =
@@ -56,7 +56,7 @@ Index sort_and_sum_rows(Array<Offset>& offsets, Array<Index>& column, Array<doub
   const auto rows = static_cast<Index>(offsets.size() - 1);
   const auto at = [&](Index row) { return offsets[static_cast<std::size_t>(row)]; };
   const int threads = team_size(device.stream(), static_cast<Offset>(column.size()) + rows);
-  std::vector<std::pair<Index, Index>> shortened;  // rows with duplicates, and what is left
+  std::vector<std::pair<Index, Index>> shortened;  // rows with duplicates, and their new lengths
   Index not_finite = rows;
   std::mutex shortening;
   parallel_shares(threads, rows, 0, [&](auto&& for_each) {

@@ -1,4 +1,4 @@
-// From entries in any order to sorted rows without duplicates.
+// Turns entries in any order into sorted rows without duplicates.
 #pragma once
 
 #include "heddle/array.hpp"
@@ -6,7 +6,7 @@
 
 namespace heddle::io {
 
-/// Sorts every row by column; numbers of entries with the same column, `components` each (0 of a
+/// Sorts every row by column; numbers of entries with the same column, `components` each (0 for a
 /// pattern), are added in the order in which they stand. Returns the first row whose sum is not
 /// finite, else -1.
 Index sort_and_sum_rows(Array<Offset>& offsets, Array<Index>& column, Array<double>& values,

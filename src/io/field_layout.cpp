@@ -55,8 +55,8 @@ std::vector<FieldLayout> FieldLayout::possible(const ScalarField& table, Index r
     const int numbers = row.components / (table.is_complex || are_real_parts ? 2 : 1);
     add(Order::side_by_side, table.columns / numbers, are_real_parts);
     if (numbers > 1) add(Order::columns, table.columns, are_real_parts);
-    // Without `count` these are not meant, but keep a square of numbers from being taken as
-    // columns.
+    // Without `count` these shapes are not meant, but they keep a square of numbers from being
+    // taken as columns.
     const Offset fields = count ? *count : numbers;
     if (fields > 1) add(Order::one_after_another, fields, are_real_parts);
     if (fields > 1 && count && numbers > 1) add(Order::one_column, fields, are_real_parts);
@@ -67,7 +67,7 @@ std::vector<FieldLayout> FieldLayout::possible(const ScalarField& table, Index r
 std::optional<FieldLayout> FieldLayout::find(const ScalarField& table, Index rows,
                                              const FieldRow& row, std::optional<int> count) {
   if (table.is_complex && !(row.ring == Ring::complex && row.components % 2 == 0)) {
-    (void)::heddle::detail::rows_of_field(table, row.components, row.ring);  // says so
+    (void)::heddle::detail::rows_of_field(table, row.components, row.ring);  // throws the error
   }
   const std::vector<FieldLayout> found = possible(table, rows, row, count);
   if (found.empty()) return std::nullopt;

@@ -1,4 +1,4 @@
-// How a table of numbers holds one field or several.
+// The layout of one or several fields in a table of numbers.
 #pragma once
 
 #include <optional>
@@ -11,27 +11,26 @@
 
 namespace heddle::io {
 
-/// The part of a row of fields that entries act on: real components, and the ring over which.
+/// The part of a row of fields that entries act on: its real components and its ring.
 struct FieldRow {
   int components;
   Ring ring;
 };
 FieldRow field_row_of(const AnyEntry& entry);
-/// True if files have such fields as complex numbers.
+/// True if files hold fields of such entries as complex numbers.
 bool has_complex_fields(const AnyEntry& entry);
 
-/// Where the numbers of fields stand in a table.
+/// The places of the numbers of fields in a table.
 class FieldLayout {
  public:
-  /// `count` fields of `rows` rows; without it as many as the columns tell. With K numbers a row
-  /// (of a complex table two components each), the table has
+  /// Looks for `count` fields of `rows` rows; without it for as many as the columns imply. With K
+  /// numbers a row (in a complex table two components each), the table has
   /// - rows x K count: fields side by side;
   /// - K rows x count: each field a column, the numbers of a row one after the other;
   /// - count rows x K or count K rows x 1: fields one after the other, only with `count`;
-  /// - for entries over complex numbers any of these of real parts alone, where it is not one field
-  ///   already.
-  /// Nothing where the table has none of these shapes. Throws `Error`, without the file's name:
-  /// size_mismatch where it has several, unsupported for complex numbers in fields that have none.
+  /// - over complex numbers any of these with real parts alone, unless it is one field already.
+  /// Nothing if the table has none of these shapes. Throws `Error`, without the file's name:
+  /// size_mismatch if it has several, unsupported for complex numbers in fields that have none.
   static std::optional<FieldLayout> find(const ScalarField& table, Index rows, const FieldRow& row,
                                          std::optional<int> count);
 
@@ -55,7 +54,7 @@ class FieldLayout {
   Offset rows_;
   int count_;
   int parts_;    // real components that a number of the table has or stands for
-  int numbers_;  // a row of a field has
+  int numbers_;  // numbers in a row of a field
   bool are_real_parts_;
 };
 

@@ -15,7 +15,7 @@ namespace heddle::io {
 
 namespace {
 
-/// The holder before may have removed the name while this one waited.
+/// False if the previous holder has removed the name while this one waited.
 bool has_name(int descriptor, const std::string& path) {
   struct stat held{}, named{};
   return fstat(descriptor, &held) == 0 && lstat(path.c_str(), &named) == 0 &&
@@ -26,7 +26,7 @@ bool has_name(int descriptor, const std::string& path) {
 
 FileLock::FileLock(const std::string& path) {
   const std::filesystem::path file(path);
-  // A name may have 255 bytes; two that begin alike may share a lock.
+  // A name may have 255 bytes; two names that begin the same way may share a lock.
   constexpr std::size_t most = 200;
   const std::string name = file.filename().string().substr(0, most);
   lock_ = (file.parent_path() / ("." + name + ".lock")).string();

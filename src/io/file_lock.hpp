@@ -1,13 +1,13 @@
-// One process at a time reads a file, changes and replaces it.
+// A lock under which one process at a time reads, changes and replaces a file.
 #pragma once
 
 #include <string>
 
 namespace heddle::io {
 
-/// Waits until no other holds the lock of this file, and keeps it while it lives. The lock is that
-/// of an empty file beside it, `.name.lock`, which goes with its last holder; one that a killed
-/// process has left locks nothing. Where the file system knows no locks, nothing is locked.
+/// Waits until no other holder has the lock of this file, and keeps it for its lifetime. The lock
+/// is on an empty file next to it, `.name.lock`, which is removed by its last holder; one that a
+/// killed process has left locks nothing. If the file system has no locks, nothing is locked.
 class FileLock {
  public:
   /// `path` as `written_path` gives it. Throws `Error` (io).

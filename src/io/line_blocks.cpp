@@ -60,7 +60,7 @@ class MemoryBytes final : public ByteSource {
   std::string_view rest_;
 };
 
-/// Puts bytes that were looked at in front of the others again.
+/// A source with bytes that were looked at put back in front of the others.
 class PeekedBytes final : public ByteSource {
  public:
   PeekedBytes(std::string peeked, std::unique_ptr<ByteSource> source)
@@ -142,7 +142,7 @@ class GzipBytes final : public ByteSource {
   bool between_members_ = true;
 };
 
-/// Up to `size` bytes of the source, which have then been read.
+/// Up to `size` bytes of the source, which are then consumed.
 std::string peeked_from(ByteSource& source, std::size_t size) {
   std::string head(size, '\0');
   std::size_t found = 0;
@@ -153,7 +153,7 @@ std::string peeked_from(ByteSource& source, std::size_t size) {
   return head;
 }
 
-/// The bytes of a source without the mark of their order in front.
+/// The bytes of a source without the byte order mark in front.
 class UnmarkedBytes final : public ByteSource {
  public:
   explicit UnmarkedBytes(std::unique_ptr<ByteSource> source) : source_(std::move(source)) {}

@@ -20,19 +20,19 @@ class ByteSource {
   virtual ~ByteSource() = default;
   /// Fills `to` with up to `bytes` of them; 0 at the end. Throws `Error` without naming the file.
   virtual std::size_t read(char* to, std::size_t bytes) = 0;
-  /// The part that was read so far, of what the source is made of; negative where not known.
+  /// The fraction read so far of the data that the source is made of; negative if not known.
   virtual double fraction() const { return -1; }
-  /// No more bytes than these are there; negative where not known.
+  /// Upper bound on the number of bytes; negative if not known.
   virtual double most_bytes() const { return -1; }
 };
 
-/// Opens a file, through zlib where it begins as a gzip file does, without the mark of the order of
-/// bytes that a text in UTF-8 may begin with. `path` may be a pipe.
+/// Opens a file, through zlib if it begins like a gzip file, without the byte order mark that a
+/// text in UTF-8 may begin with. `path` may be a pipe.
 std::unique_ptr<ByteSource> open_bytes(const std::string& path);
-/// The same for a text in memory, which must outlive it.
+/// Same for a text in memory, which must outlive the source.
 std::unique_ptr<ByteSource> open_bytes(std::string_view text);
 
-/// Up to so many first bytes of a source, which still gives them.
+/// The first bytes of a source, up to `bytes` of them; the source still gives them.
 std::string first_bytes(std::unique_ptr<ByteSource>& source, std::size_t bytes);
 
 /// Whole lines, each ended by '\n'.
@@ -50,23 +50,23 @@ class LineBlocks {
              Progress* progress = nullptr)
       : source_(std::move(source)), block_bytes_(block_bytes), progress_(progress) {}
 
-  /// The next block, or false behind the last. May be called from several threads at once: one
+  /// Takes the next block; false after the last. May be called from several threads at once: one
   /// reads and inflates while the others work on the blocks that they took. An `Error` of the
-  /// source is thrown with `block.sequence` set, and once; so is one (malformed_file) for a line
-  /// longer than any text has.
+  /// source is thrown once, with `block.sequence` set; so is one (malformed_file) for a line longer
+  /// than any text has.
   bool next(Block& block);
 
-  /// Once more than so many bytes were given, `next` throws `Error` (malformed_file) with this
-  /// message: what a compressed file unpacks to costs time that its contents must be worth.
+  /// Once more than `bytes` bytes were given, `next` throws `Error` (malformed_file) with this
+  /// message: unpacking a compressed file costs time that its contents must be worth.
   void limit(double bytes, std::string message);
 
   /// True when the block that `next` gave last was the last one.
   bool at_end();
 
-  /// As the source knows it.
+  /// The source's `most_bytes`.
   double most_bytes() const { return source_->most_bytes(); }
 
-  /// No thread is given another block.
+  /// After this call no thread is given another block.
   void stop();
 
  private:

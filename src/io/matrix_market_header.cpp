@@ -53,7 +53,7 @@ Header read_banner(std::string_view line) {
   if (header.is_array && header.field == NumberField::pattern)
     detail::malformed_file("an array has no pattern");
   if (header.symmetry == Symmetry::hermitian && !header.is_complex()) {
-    header.symmetry = Symmetry::symmetric;  // which it is without imaginary parts
+    header.symmetry = Symmetry::symmetric;  // without imaginary parts they are the same
   }
   if (header.symmetry == Symmetry::skew_symmetric && header.field == NumberField::pattern) {
     detail::malformed_file("a pattern has no signs and cannot be skew-symmetric");
@@ -109,7 +109,7 @@ void read_sizes(std::string_view line, Header& header) {
   }
 }
 
-/// Reads a comment line that begins as `tiles_tag` does.
+/// Reads a comment line that begins with `tiles_tag`.
 void read_tiles(std::string_view line, Header& header) {
   constexpr Offset largest = 1024;
   const std::vector<std::string_view> words = split(line);

@@ -21,20 +21,20 @@ struct Header {
   Symmetry symmetry = Symmetry::general;
   Offset rows = 0;
   Offset columns = 0;
-  Offset entries = 0;   // promised by the size line; of an array, what it stores
+  Offset entries = 0;   // promised by the size line; for an array, the numbers stored
   long long lines = 0;  // up to the size line
-  // Size of an entry, as a line '%heddle tiles R x C' says.
+  // Size of an entry, from a line '%heddle tiles R x C'.
   int tile_rows = 1, tile_columns = 1;
 
   bool holds_integers() const {
     return field == NumberField::integer || field == NumberField::unsigned_integer;
   }
   bool is_complex() const { return field == NumberField::complex; }
-  /// Numbers on the line of an entry, behind its place.
+  /// Numbers on the line of an entry, after its place.
   int scalars() const { return field == NumberField::pattern ? 0 : is_complex() ? 2 : 1; }
 };
 
-/// Takes one line after the other; errors are `Error` without the place, which is `header().lines`.
+/// Takes one line after the other; an `Error` omits the place, which is `header().lines`.
 class HeaderReader {
  public:
   /// True when `line` (without its end) was the size line.
@@ -46,8 +46,8 @@ class HeaderReader {
   Header header_;
 };
 
-/// The places of an array's numbers, in the order of the file: column after column, of symmetric
-/// ones from the diagonal down, of skew-symmetric ones from below it.
+/// The places of an array's numbers, in the order of the file: column after column; for symmetric
+/// arrays from the diagonal down, for skew-symmetric ones from below it.
 class ArrayWalk {
  public:
   explicit ArrayWalk(const Header& header) : rows_(header.rows), symmetry_(header.symmetry) {
@@ -72,7 +72,7 @@ class ArrayWalk {
   Offset row_ = 0, column_ = 0;
 };
 
-/// The words of Matrix Market files of entries before their sizes: the numbers that make one.
+/// The words before the size of a tile in Matrix Market files of entries: the numbers of an entry.
 inline constexpr std::string_view tiles_tag = "%heddle tiles ";
 
 /// The words of a line.

@@ -7,7 +7,7 @@
 
 namespace heddle::io {
 
-/// Throws `Error`, without the place, for a line of an entry that is not as the header says.
+/// Throws `Error`, without the place, for a line of an entry that contradicts the header.
 [[noreturn]] void explain_line(std::string_view line, const Header& header);
 
 }  // namespace heddle::io

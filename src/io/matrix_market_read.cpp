@@ -37,7 +37,7 @@ bool is_negated(const Header& header, std::size_t c) {
          (header.symmetry == Symmetry::hermitian && c == 1);
 }
 
-/// Adds the other triangle, each entry behind the one that it mirrors.
+/// Adds the other triangle, each entry after the one that it mirrors.
 void add_mirrored(const Header& header, Piece& piece) {
   const std::size_t size = piece.row.size();
   const auto scalars = static_cast<std::size_t>(header.scalars());
@@ -61,7 +61,7 @@ void add_mirrored(const Header& header, Piece& piece) {
   take_entries(piece, full);
 }
 
-/// A stable counting sort by bucket, of what both triangles hold.
+/// A stable counting sort by bucket, of the entries of both triangles.
 void group_by_rows(const Header& header, Piece& piece) {
   if (header.symmetry != Symmetry::general) add_mirrored(header, piece);
   const int shift = bucket_shift(header.rows);

@@ -86,7 +86,7 @@ class LineReader {
     }
   }
 
-  /// Returns the end of the line, or nullptr where anything is not as it should be.
+  /// Returns the end of the line, or nullptr if anything is malformed.
   const char* read_entry(const char* p, const char* end, Piece& piece, std::size_t n) const {
     if constexpr (Coordinate) {
       Offset row = 0, column = 0;
@@ -126,7 +126,7 @@ class LineReader {
     return value == std::trunc(value) && !has_sign;
   }
 
-  /// For the diagonal of a triangle.
+  /// True if the value may stand on the diagonal of a triangle.
   bool may_stand_on_diagonal([[maybe_unused]] const double* value) const {
     if constexpr (Scalars > 0) {
       if (header_.symmetry == Symmetry::skew_symmetric && value[0] != 0) return false;
@@ -198,7 +198,7 @@ class TextReader {
     }
   }
 
-  /// What the size line promises, as far as the file can hold it, has to fit.
+  /// Throws unless memory suffices for what the size line promises and the file can hold.
   void check_memory() const {
     const Header& header = text_.header;
     const double numbers = header.scalars();
@@ -242,7 +242,7 @@ class TextReader {
           if (!piece.fault) contents_.prepare(text_.header, piece);
           keep(std::move(piece));
         }
-      } catch (const Error& error) {  // of the source: the text ends here
+      } catch (const Error& error) {  // an error of the source: the text ends here
         Piece piece;
         piece.sequence = block.sequence;
         piece.fault = {error, 1};
@@ -255,7 +255,7 @@ class TextReader {
     });
   }
 
-  /// Nobody reads on behind a fault, or behind an entry too many.
+  /// No thread reads on after a fault, or after an entry too many.
   void keep(Piece piece) {
     const std::lock_guard lock(mutex_);
     entries_ += piece.entries;
@@ -263,7 +263,7 @@ class TextReader {
     text_.pieces.push_back(std::move(piece));
   }
 
-  /// Lines in front of a block; all the blocks before it were read.
+  /// Number of lines before a block; all the blocks before it have been read.
   long long line_before(long long sequence) const {
     long long lines = text_.header.lines;
     for (const Piece& piece : text_.pieces) {
@@ -321,7 +321,7 @@ class TextReader {
     throw Error(error.kind(), name_ + ":" + std::to_string(line) + ": " + error.what());
   }
 
-  /// Text without entries, before the sizes and after them.
+  /// Bytes of text without entries, before the sizes and after them.
   static constexpr double spare_text = 64 << 20;
 
   std::string name_;

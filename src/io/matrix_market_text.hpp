@@ -1,4 +1,4 @@
-// The text of a Matrix Market file as header and pieces: what the readers assemble.
+// The text of a Matrix Market file as header and pieces, which the readers assemble.
 #pragma once
 
 #include <cstdint>
@@ -24,14 +24,14 @@ struct LineFault {
 struct Piece {
   long long sequence = 0;
   long long lines = 0;
-  long long entries = 0;  // lines that hold one
+  long long entries = 0;  // lines that hold an entry
   std::vector<Index> row, column;
   std::vector<double> values;
-  /// Neighbouring lines that hold none: the first of them, and how many they are.
+  /// Neighbouring lines without an entry: the first of them, and their number.
   std::vector<std::pair<long long, long long>> lines_without_entry;
-  // The first entries below and above the diagonal, where the symmetry makes that matter.
+  // The first entries below and above the diagonal, if the symmetry makes them matter.
   long long first_lower = -1, first_upper = -1;
-  // Of a piece that `prepare` grouped: where the entries of each bucket of rows begin.
+  // The begin of the entries of each bucket of rows, in a piece that `prepare` grouped.
   std::vector<std::uint32_t> bucket_begin;
   std::optional<LineFault> fault;
 };
@@ -41,7 +41,7 @@ struct MatrixMarketText {
   std::vector<Piece> pieces;  // in the order of the text
 };
 
-/// What a kind of contents asks of a text.
+/// The steps that a kind of contents adds to reading a text.
 struct Contents {
   /// Throws `Error`, without a place, for a banner that it cannot take.
   void (*check)(const Header& header);
@@ -49,8 +49,8 @@ struct Contents {
   void (*prepare)(const Header& header, Piece& piece);
 };
 
-/// Reads all of it with up to `threads` threads. Throws `Error` with "name:line: " in front for the
-/// first line that is wrong, or for another number of entries than promised.
+/// Reads the whole text with up to `threads` threads. Throws `Error` with "name:line: " in front
+/// for the first line that is wrong, or if the number of entries is not the promised one.
 MatrixMarketText read_text(const std::string& name, std::unique_ptr<ByteSource> source, int threads,
                            Progress* progress, const Contents& contents,
                            std::size_t block_bytes = std::size_t(1) << 19);

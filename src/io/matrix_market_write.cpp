@@ -24,7 +24,7 @@ int team_of(const CsrView<E>& matrix) {
   return team_size(matrix.device.stream(), matrix.entries() + matrix.rows);
 }
 
-/// The value at (row, column), or nullptr where nothing is stored.
+/// The value at (row, column), or nullptr if nothing is stored.
 template <class E>
 const double* find(const CsrView<E>& matrix, bool is_sorted, Index row, Index column) {
   const Index* const begin = matrix.column + matrix.offsets[row];
@@ -125,7 +125,7 @@ void write_matrix_market(const std::string& path, const CsrView<E>& matrix, Symm
   writer.commit();
 }
 
-/// `tiles`: a line of the file, or nothing.
+/// `tiles`: a line of the file, or empty.
 template <class E>
 void write_by_name(const std::string& path, const CsrView<E>& matrix, Symmetry symmetry,
                    const std::string& tiles, Progress* progress) {

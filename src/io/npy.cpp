@@ -11,7 +11,7 @@ namespace heddle::io {
 
 namespace {
 
-/// What stands behind 'key': in the dictionary, up to the end of the value.
+/// The text after 'key': in the dictionary, up to the end of the value.
 std::string_view value_of(std::string_view literal, std::string_view key) {
   const std::string quoted = "'" + std::string(key) + "'";
   std::size_t at = literal.find(quoted);
@@ -38,7 +38,7 @@ NpyType type_named(std::string_view type) {
   for (const auto& [name, as] : known) {
     if (kind == name) return as;
   }
-  constexpr std::size_t longest_name = 2;  // of less than 100 characters
+  constexpr std::size_t longest_name = 2;  // an item has fewer than 100 characters
   if (kind[0] == 'S' && kind.size() <= longest_name + 1) return NpyType::bytes;
   if (kind[0] == 'U' && kind.size() <= longest_name + 1) return NpyType::text;
   detail::malformed_file("numbers of type " + in_quotes(type) +

@@ -37,7 +37,7 @@ struct NpyHeader {
   bool fortran_order = false;
   std::vector<std::int64_t> shape;
 
-  /// Product of the shape; throws `Error` where it overflows.
+  /// Product of the shape; throws `Error` if it overflows.
   std::int64_t items() const;
   bool is_complex() const { return type == NpyType::complex64 || type == NpyType::complex128; }
   bool holds_integers() const { return type >= NpyType::int8 && type <= NpyType::uint64; }
@@ -45,23 +45,22 @@ struct NpyHeader {
   std::size_t scalar_bytes() const { return is_complex() ? item_bytes / 2 : item_bytes; }
 };
 
-/// `literal` is the dictionary behind the magic bytes. Throws `Error` without the place.
+/// `literal` is the dictionary after the magic bytes. Throws `Error` without the place.
 NpyHeader parse_npy_header(std::string_view literal);
 
-/// The header of an array, and how many bytes it takes with its magic bytes.
+/// The header of an array, and the number of its bytes including the magic bytes.
 struct NpyStart {
   NpyHeader header;
   std::size_t bytes = 0;
 };
-/// `read` fills so many bytes; `fail` throws for an array of which the rest of the sentence is
-/// said.
+/// `read` fills `bytes` bytes; `fail` throws for an array, with `what` as the rest of the sentence.
 NpyStart read_npy_start(const std::function<void(void* to, std::size_t bytes)>& read,
                         const std::function<void(const std::string& what)>& fail);
 
 /// Magic bytes, version and dictionary for an array in C order.
 std::string npy_header(const std::string& descriptor, const std::vector<std::int64_t>& shape);
 
-/// Calls `f` with a number of the type of the header's scalars, which are numbers.
+/// Calls `f` with a number of the given type, which must be one of numbers.
 template <class F>
 void visit_scalar_type(NpyType type, const F& f) {
   switch (type) {
@@ -91,8 +90,8 @@ void visit_scalar_type(NpyType type, const F& f) {
   }
 }
 
-/// The next `count` scalars, of which a complex number has two: take(i, value), in the type that
-/// the file has. `read` fills so many bytes.
+/// Calls take(i, value) for the next `count` scalars, of which a complex number has two, in the
+/// type of the file. `read` fills a number of bytes.
 template <class Read, class Take>
 void for_each_scalar(const NpyHeader& header, std::size_t count, const Read& read,
                      const Take& take) {

@@ -16,7 +16,7 @@ namespace heddle::io {
 
 namespace {
 
-/// `zip_code`: of libzip.
+/// `zip_code`: an error code of libzip.
 [[noreturn]] void fail_by_zip(int zip_code, ErrorKind kind, const std::string& what) {
   throw Error(zip_code == ZIP_ER_MEMORY ? ErrorKind::memory : kind, what);
 }

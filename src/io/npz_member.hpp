@@ -12,7 +12,7 @@
 #include "heddle/entries/slots.hpp"
 #include "npy.hpp"
 
-// Of libzip, whose header only `npz_member.cpp` needs.
+// Types of libzip, whose header only `npz_member.cpp` needs.
 struct zip;
 struct zip_file;
 
@@ -33,18 +33,18 @@ struct Archive {
 /// Throws `Error`: io, malformed_file.
 Archive open_archive(const std::string& path);
 
-/// A sum of bytes that follow one another, as zip archives have it.
+/// A checksum of consecutive bytes, as in zip archives.
 struct ByteSum {
   std::uint32_t crc = 0;
   long long bytes = 0;
 
   void add(const void* data, std::size_t size);
-  /// Those of `next` follow.
+  /// Appends the bytes of `next`.
   void append(const ByteSum& next);
 };
 
 /// One array of the archive, read from front to back. Throws `Error`: malformed_file for a member
-/// that there is not, is no array, or has other bytes than its header and the archive promise;
+/// that does not exist, is no array, or has other bytes than its header and the archive promise;
 /// memory.
 class Member {
  public:
@@ -55,25 +55,25 @@ class Member {
 
   /// The next `count` items, as they are stored.
   void read(void* to, std::size_t count) { read_bytes(to, count * header_.item_bytes); }
-  /// Leaves out the next `count` items: a stored member is entered after them, a compressed one
-  /// has to be read. What is read from here on is a part, see `part`.
+  /// Skips the next `count` items: a stored member is entered after them, a compressed one has to
+  /// be read. The items read from here on are a part, see `part`.
   void skip(std::size_t count);
-  /// To be called when all was read: compares the sum of the member's bytes with the archive's.
+  /// To be called when all was read: compares the checksum of the member with the archive's.
   void finish();
 
-  /// The sum of what was read since `skip`. `check` compares those of the whole, one after the
-  /// other, with the archive's.
+  /// The checksum of the bytes read since `skip`. `check` compares the checksums of all parts, in
+  /// their order, with the archive's.
   const ByteSum& part() const { return part_; }
   void check(const std::vector<ByteSum>& parts) const;
 
-  /// Scalars, of which a complex number has two, in the file's type: take(i, value).
+  /// Calls take(i, value) for scalars, of which a complex number has two, in the file's type.
   template <class Take>
   void for_each_scalar(std::size_t count, const Take& take) {
     if (!header_.holds_numbers()) fail("holds no numbers");
     const auto next = [this](void* to, std::size_t bytes) { read_bytes(to, bytes); };
     io::for_each_scalar(header_, count, next, take);
   }
-  /// Integers, each in `least` to `most`: take(i, value). Messages count from `first`.
+  /// Calls take(i, value) for integers from `least` to `most`. Messages count from `first`.
   template <class Take>
   void for_each_integer(std::size_t first, std::size_t count, std::int64_t least, std::int64_t most,
                         const Take& take) {
@@ -99,12 +99,12 @@ class Member {
   std::unique_ptr<::zip_file, CloseMember> file_;
   NpyHeader header_;
   std::size_t items_ = 0;
-  std::uint32_t crc_ = 0;  // the archive's, of all bytes
+  std::uint32_t crc_ = 0;  // the archive's checksum of all bytes
   ByteSum start_, part_;
   bool is_part_ = false;
 };
 
-/// The next `count` ones of 0 to `most`, of places from `first` on.
+/// The next `count` integers, each from 0 to `most`, at the places from `first` on.
 template <class T>
 Array<T> read_integers(Member& member, std::size_t first, std::size_t count, T most,
                        const Device& device) {
@@ -115,7 +115,7 @@ Array<T> read_integers(Member& member, std::size_t first, std::size_t count, T m
   return integers;
 }
 
-/// All of them, which are so many.
+/// All integers of a member, each from 0 to `most`.
 template <class T>
 Array<T> read_all_integers(Member& member, T most, const Device& device) {
   Array<T> integers = read_integers<T>(member, 0, member.items(), most, device);
@@ -123,7 +123,7 @@ Array<T> read_all_integers(Member& member, T most, const Device& device) {
   return integers;
 }
 
-/// The next `count` numbers, complex ones as two, of places from `first` on. Throws `Error`:
+/// The next `count` numbers, complex ones as two, at the places from `first` on. Throws `Error`:
 /// malformed_file, not_finite.
 Array<double> read_numbers(Member& member, std::size_t first, std::size_t count,
                            const Device& device);
@@ -132,16 +132,16 @@ Array<double> read_numbers(Member& member, std::size_t first, std::size_t count,
 std::string read_format(const Archive& archive);
 
 struct BlockSizes {
-  std::int64_t rows = 0, columns = 0;  // of the matrix, in blocks
+  std::int64_t rows = 0, columns = 0;  // size of the matrix, in blocks
   int block_rows = 1, block_columns = 1;
 };
-/// Throws `Error` (malformed_file) where shape and blocks do not agree, and where nearly all rows
-/// would be empty.
+/// Throws `Error` (malformed_file) if shape and blocks do not agree, or if nearly all rows would be
+/// empty.
 BlockSizes read_sizes(const Archive& archive, const NpyHeader& data, const std::string& format);
 
-/// Throws `Error` (malformed_file) unless there are offsets of so many rows (`lines` names them).
+/// Throws `Error` (malformed_file) unless there are offsets of `rows` rows (`lines`: their name).
 void check_offset_count(const Member& offsets, std::int64_t rows, const char* lines);
-/// Throws `Error` (malformed_file) unless offsets grow from 0 to the numbers of columns and values.
+/// Throws `Error` (malformed_file) unless offsets rise from 0 to the number of columns and values.
 void check_offsets(const Array<Offset>& offsets, std::size_t columns, std::int64_t values);
 
 }  // namespace heddle::io

@@ -1,4 +1,4 @@
-// SciPy's `.npz` files of other formats than rows: columns (CSC), places (COO), diagonals (DIA).
+// SciPy's `.npz` files in formats other than rows: columns (CSC), places (COO), diagonals (DIA).
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace heddle::io {
 
-/// `format`: 'csc', 'coo' or 'dia'. Rows whose columns stand in the order of the file, duplicates
-/// included. Zeros of diagonals are no entries, as for SciPy. Throws `Error`, without the file's
+/// `format`: 'csc', 'coo' or 'dia'. The columns of a row are in the order of the file, duplicates
+/// included. Zeros of diagonals are no entries, as in SciPy. Throws `Error`, without the file's
 /// name.
 BlockMatrix read_places(const Archive& archive, const std::string& format, const Device& device,
                         Progress* progress);

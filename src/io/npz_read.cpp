@@ -15,7 +15,7 @@ namespace {
 using io::Archive;
 using io::Member;
 
-/// Blocks whose first index runs fastest, put in the order in which ours stand.
+/// Blocks whose first index runs fastest, put in the order of heddle's blocks.
 Array<double> to_row_order(const Array<double>& from, std::size_t blocks, std::size_t rows,
                            std::size_t columns, std::size_t scalars, const Device& device) {
   Array<double> to(from.size(), device);

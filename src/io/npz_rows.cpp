@@ -13,7 +13,7 @@ namespace {
 
 using io::Member;
 
-/// A file of no rows with such blocks.
+/// A file without rows, for blocks of these sizes.
 ScalarMatrix empty_file(const io::BlockSizes& sizes, bool is_complex) {
   ScalarMatrix file;
   if (is_complex) file.matrix = CsrMatrix<complex<double>>();

@@ -13,27 +13,27 @@ namespace heddle {
 /// Rows are counted in the file's blocks.
 class NpzRows {
  public:
-  /// Reads the sizes. Throws `Error` as `read_npz`.
+  /// Reads the sizes. Throws `Error` like `read_npz`.
   explicit NpzRows(const std::string& path);
 
   Index rows() const { return static_cast<Index>(sizes_.rows); }
   Index columns() const { return static_cast<Index>(sizes_.columns); }
-  /// Duplicates count for themselves.
+  /// Number of entries; each duplicate counts.
   long long entries() const { return entries_; }
 
   bool is_complex() const { return is_complex_; }
 
-  /// Whether rows of the file are rows of such entries, which its blocks tell: one by one where
-  /// they are numbers, else blocks of an entry's size. Not where an entry is a definition, nor in
-  /// Fortran order, where the numbers of a block lie apart, nor in a file of other formats than
-  /// rows (CSC, COO, DIA), of which nothing else is known here.
+  /// True if rows of the file are rows of such entries, by its blocks: single numbers, or blocks of
+  /// an entry's size. False if an entry is a definition, in Fortran order, where the numbers of a
+  /// block lie apart, and in a file of formats other than rows (CSC, COO, DIA), of which nothing
+  /// else is known here.
   bool are_rows_of(const AnyEntry& entry) const;
 
-  /// Entries in each so many rows. Reads the offsets, and checks that
-  /// columns and values are as many.
+  /// Number of entries in each `rows_of_group` rows. Reads the offsets, and checks that there are
+  /// as many columns and values.
   std::vector<long long> entries_of_groups(Index rows_of_group) const;
 
-  /// Where the rows of all entries lie, as `AnyMatrix::read` has them: what a plan is chosen by.
+  /// The pattern of all rows, as `AnyMatrix::read` has it. A plan is chosen by it.
   struct Pattern {
     Index rows, columns;
     Array<Offset> offsets;
@@ -47,10 +47,10 @@ class NpzRows {
   struct Sums {
     io::ByteSum column, values;
   };
-  /// Rows [first, end), with the columns of all: what `AnyMatrix::read` has there. Reads no more
-  /// than these of columns and values where the file stores them uncompressed, so that only `check`
-  /// of the `sums` of all rows tells whether they are as they were written. Throws `Error` as
-  /// `AnyMatrix::read`, with the file's name in front.
+  /// Rows [first, end), with the columns of the whole matrix, as `AnyMatrix::read` has them. If the
+  /// file stores columns and values uncompressed, only those of these rows are read, so that only
+  /// `check` of the `sums` of all rows shows whether they are as they were written. Throws `Error`
+  /// like `AnyMatrix::read`, with the file's name in front.
   AnyMatrix read(Index first, Index end, const AnyEntry& entry, Precision precision,
                  const Device& device, Sums* sums = nullptr) const;
   /// Throws `Error` (malformed_file) unless the sums of parts that together are all rows, in their
@@ -66,7 +66,7 @@ class NpzRows {
   bool has_rows_ = false;
   bool is_complex_ = false;
   bool is_in_fortran_order_ = false;
-  long long entries_ = 0;  // of which there are values
+  long long entries_ = 0;  // number of values
   long long columns_of_entries_ = 0;
 };
 

@@ -15,7 +15,7 @@ namespace heddle {
 
 namespace {
 
-/// What libzip asks of the file that it writes; no exception may pass through it.
+/// The file that libzip writes, and its answers to libzip. No exception may pass through libzip.
 struct Target {
   explicit Target(const std::string& path) : file(path) { zip_error_init(&error); }
 
@@ -113,7 +113,7 @@ void write_members(const std::string& path, const std::vector<NpyMember>& member
     }
     const auto place = static_cast<zip_uint64_t>(index);
     if (zip_set_file_compression(archive, place, method, 0) != 0) fail(zip_get_error(archive));
-    // Members bear no time of the clock: equal matrices make equal files.
+    // Members carry no clock time, so that equal matrices make equal files.
     if (zip_file_set_dostime(archive, place, 0, first_day, 0) != 0) fail(zip_get_error(archive));
   }
   if (zip_close(archive) != 0) fail(zip_get_error(archive));
@@ -129,7 +129,7 @@ void write_npz(const std::string& path, const BlockMatrixView& matrix, NpzCompre
   const PatternView& pattern = matrix.pattern;
   const auto entries = static_cast<std::size_t>(pattern.entries());
   const auto rows = static_cast<std::size_t>(pattern.rows);
-  // Narrow offsets where they suffice: SciPy wants indices and offsets of one width.
+  // Narrow offsets if they suffice: SciPy needs indices and offsets of one width.
   const bool wide = pattern.entries() > std::numeric_limits<std::int32_t>::max();
   std::vector<std::int64_t> offsets64(wide ? rows + 1 : 0), column64(wide ? entries : 0);
   std::vector<std::int32_t> offsets32(wide ? 0 : rows + 1);

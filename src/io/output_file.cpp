@@ -20,8 +20,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// A signal handler may neither lock nor allocate, so the names that it must remove stand in a fixed
-// table, each guarded by one lock-free flag.
+// A signal handler may neither lock nor allocate, so the names that it must remove are kept in a
+// fixed table, each guarded by one lock-free flag.
 enum SlotState { vacant, claimed, unfinished };
 struct Slot {
   std::atomic<int> state{vacant};
@@ -56,8 +56,8 @@ constexpr std::size_t buffer_bytes = std::size_t(1) << 18;
   throw Error(ErrorKind::io, message);
 }
 
-/// Process ids repeat, in containers at every start: what a killed run has left must not stand in
-/// the way of later ones.
+/// Process ids repeat, in containers at every start: leftovers of a killed run must not stand in
+/// the way of later runs.
 std::string temporary_name(const fs::path& target) {
   std::uint64_t number = 0;
   if (getentropy(&number, sizeof number) != 0) fail_at(target.string(), errno);
@@ -70,7 +70,8 @@ std::string temporary_name(const fs::path& target) {
   return (target.parent_path() / name).string();
 }
 
-/// As far as that is allowed. Permissions of a group that could not be kept go.
+/// Keeps owner and mode as far as allowed. Permissions of a group that could not be kept are
+/// dropped.
 void keep_owner_and_mode(int descriptor, const struct stat& old) {
   struct stat made{};
   mode_t mode = old.st_mode & 0777;
@@ -83,7 +84,7 @@ void keep_owner_and_mode(int descriptor, const struct stat& old) {
   [[maybe_unused]] const int kept = fchmod(descriptor, mode);
 }
 
-/// What has no disk below it has nothing to wait for.
+/// A file without a disk below it has nothing to wait for.
 bool reaches_disk(int descriptor) {
   return fsync(descriptor) == 0 || (errno != EIO && errno != ENOSPC && errno != EDQUOT);
 }
@@ -110,8 +111,8 @@ std::string written_path(const std::string& path) {
   if (error) fail_at(path, error.value());
   struct stat existing{};
   if (stat(target.c_str(), &existing) == 0) {
-    // Renaming onto a link would replace the link and leave what it points to as it was. A pipe may
-    // have no name behind its link (/dev/stdout), and needs none.
+    // Renaming onto a link would replace the link and leave its target unchanged. A pipe may have
+    // no name that its link leads to (/dev/stdout), and needs none.
     if (S_ISREG(existing.st_mode)) target = fs::canonical(target, error);
     if (error) fail_at(path, error.value());
     return target.string();
@@ -127,7 +128,7 @@ std::string written_path(const std::string& path) {
 }
 
 OutputFile::OutputFile(const std::string& path, unsigned new_mode) : path_(path) {
-  // Whoever opened it knows where in a file it stands, behind earlier lines of a log, say.
+  // The caller that opened it set its position in the file, such as after earlier lines of a log.
   if (const int named = named_descriptor(path); named >= 0) {
     descriptor_ = fcntl(named, F_DUPFD_CLOEXEC, 0);
     if (descriptor_ < 0) fail(errno);
@@ -228,7 +229,7 @@ void OutputFile::reach_disk() {
   if (temporary_.empty()) name_reaches_disk();
 }
 
-/// The new name is there for all who look: that it may not survive is no failure.
+/// The new name is visible to all readers; that it may not survive is no failure.
 void OutputFile::name_reaches_disk() const {
   const int folder =
       open(fs::path(target_).parent_path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);

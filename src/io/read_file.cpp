@@ -10,7 +10,7 @@ namespace heddle::io {
 
 namespace {
 
-/// Both sizes are there while one is copied to the other.
+/// Checks room for the doubled buffer, which exists along with the old one during a copy.
 void check_room(std::size_t bytes) {
   constexpr std::size_t worth_a_look = std::size_t(64) << 20;
   if (bytes < worth_a_look) return;

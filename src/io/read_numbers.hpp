@@ -1,4 +1,4 @@
-// A matrix of the numbers of a file, whichever they are.
+// A matrix of the numbers of a file, real or complex.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace heddle {
 
-/// Real entries, or complex ones where the file's numbers are. Errors as `AnyMatrix::read`.
+/// Real entries, or complex ones if the file's numbers are. Errors like those of `AnyMatrix::read`.
 AnyMatrix read_numbers(const std::string& path, Precision precision, const Device& device,
                        Progress* progress = nullptr);
 

@@ -11,7 +11,7 @@ namespace heddle {
 
 namespace {
 
-/// Only a regular file is looked at: what is read from a pipe is gone.
+/// Only a regular file is looked at: bytes read from a pipe are gone.
 bool is_zip(const std::string& path) {
   std::error_code error;
   if (!std::filesystem::is_regular_file(path, error)) return false;

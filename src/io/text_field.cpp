@@ -21,7 +21,7 @@ struct Number {
 };
 
 /// A number as Python prints it, from `p` on in a text that ends in a line end. Returns the byte
-/// after it, or nullptr where there is none.
+/// after it, or nullptr if there is none.
 const char* read_number(const char* p, const char* end, Number& number) {
   const bool is_in_parentheses = *p == '(';
   p = read_double(is_in_parentheses ? p + 1 : p, end, number.real);
@@ -125,7 +125,7 @@ class TextField {
     ++rows_;
   }
 
-  /// A vector that grows is there twice, and then comes the field.
+  /// A vector that grows exists twice for a while, and then the field is added.
   void check_memory() {
     constexpr std::size_t worth_a_look = std::size_t(64) << 20;
     const std::size_t bytes = sizeof(double) * (real_.size() + imaginary_.size());
@@ -141,7 +141,7 @@ class TextField {
 
   std::string name_;
   LineBlocks blocks_;
-  std::vector<double> real_, imaginary_;  // as many, where one is complex
+  std::vector<double> real_, imaginary_;  // as many, if one is complex
   std::size_t columns_ = 0, looked_at_ = 0;
   Offset rows_ = 0;
   long long line_ = 0;

@@ -38,7 +38,7 @@ TextWriter::TextWriter(const std::string& path, int threads, Progress* progress)
   if (is_gzip_) file_.write("\x1f\x8b\x08\0\0\0\0\0\0\xff"sv);
 }
 
-/// Raw deflate blocks that end at a whole byte, so that they can stand one behind the other.
+/// Raw deflate blocks that end at a whole byte, so that they can follow one another.
 std::string TextWriter::deflated(std::string_view text) const {
   constexpr int memory_level = 8;
   z_stream stream{};

@@ -27,7 +27,7 @@ CsrMatrix<real<double>> expand(const DefinedMatrix<double>& matrix) {
           const detail::Position at = arranged.at[i * V + j];
           column[to + j] = first + static_cast<Index>(j);
           const double value = at.sign != 0 ? entry[at.component] : 0;
-          values[to + j] = at.sign < 0 ? 0 - value : value;  // no -0 of 0, as of typed entries
+          values[to + j] = at.sign < 0 ? 0 - value : value;  // no -0 from 0, as with typed entries
         }
       }
       offsets[row * V + i + 1] = static_cast<Offset>(to);

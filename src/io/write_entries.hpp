@@ -14,7 +14,7 @@
 
 namespace heddle {
 
-/// Throws `Error` (usage) for a name that tells no format. `option` is who asks.
+/// Throws `Error` (usage) for a name that gives no format. `option`: the option that asks.
 inline void check_entries_path(const std::string& option, const std::string& path) {
   for (const char* const end : {".mtx", ".mtx.gz", ".npz"}) {
     if (path.ends_with(end)) return;
@@ -24,7 +24,7 @@ inline void check_entries_path(const std::string& option, const std::string& pat
 }
 
 /// `.npz`: blocks as BSR, other compound entries as the columns of their components. Matrix Market:
-/// the expansion, of complex numbers where the entry has one, and the size of its tiles.
+/// the expansion, in complex numbers if the entry has one, and the size of its tiles.
 template <class E>
 void write_entries(const std::string& path, const CsrMatrix<E>& matrix, Progress* progress) {
   if (path.ends_with(".npz")) {
@@ -40,8 +40,8 @@ void write_entries(const std::string& path, const CsrMatrix<E>& matrix, Progress
   }
 }
 
-/// The same of entries from a definition: `.npz` as columns of their components. Throws `Error`
-/// (unsupported) for Matrix Market where the real representation mixes components.
+/// Same, for entries from a definition: `.npz` as columns of their components. Throws `Error`
+/// (unsupported) for Matrix Market if the real representation mixes components.
 HEDDLE_EXPORT void write_entries(const std::string& path, const DefinedMatrix<double>& matrix,
                                  Progress* progress);
 

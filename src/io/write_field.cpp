@@ -71,7 +71,7 @@ void write_text(const std::string& path, const ScalarFieldView& field, Progress*
   writer.commit();
 }
 
-/// One column is an array of one dimension, as NumPy has vectors.
+/// One column is an array of one dimension, like NumPy's vectors.
 void write_npy(const std::string& path, const ScalarFieldView& field) {
   OutputFile file(path);
   std::vector<std::int64_t> shape{field.rows};
@@ -81,7 +81,7 @@ void write_npy(const std::string& path, const ScalarFieldView& field) {
       static_cast<std::size_t>(field.rows * field.columns) * (field.is_complex ? 2 : 1);
   const std::string_view bytes{reinterpret_cast<const char*>(field.values),
                                scalars * sizeof(double)};
-  constexpr std::size_t portion = std::size_t(1) << 17;  // that a buffer takes
+  constexpr std::size_t portion = std::size_t(1) << 17;  // numbers that a buffer takes
   for (std::size_t at = 0; at < bytes.size(); at += portion) file.write(bytes.substr(at, portion));
   file.commit();
 }

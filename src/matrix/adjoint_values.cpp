@@ -27,7 +27,7 @@ void place_adjoint_of(const SlicedPattern& A, const T* from, const SlicedPattern
     }
   }
   const int team = team_size(stream, adjoint.entries * K);
-  // Where entries lie whole there is nothing to divide.
+  // If entries lie whole, there is nothing to divide.
   if (keeps_entries_whole(places.from_rule) && keeps_entries_whole(places.to_rule)) {
     return parallel_for(team, adjoint.slots, [&](Offset slot) {
       const Offset entry = adjoint.entry_of_slot[slot];

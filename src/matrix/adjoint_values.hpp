@@ -10,18 +10,18 @@ namespace heddle {
 
 namespace detail {
 
-/// Where the values of A* are in A.
+/// The places in A of the values of A*.
 struct AdjointMap {
-  Array<Offset> slot;    // of A, for each entry of A*, in the order of the latter's pattern
-  Array<int> component;  // of A's entry, for each of A*: k is component k - 1, -k its negative
+  Array<Offset> slot;    // slot of A for each entry of A*, in the order of A*'s pattern
+  Array<int> component;  // A's component for each of A*'s: k is component k - 1, -k its negative
 };
 
-/// Whether component k of the entry in a slot is scalar slot * components + k.
+/// True if component k of the entry in a slot is scalar slot * components + k.
 inline bool keeps_entries_whole(const SlotRule& rule) {
   return !rule.planes && (rule.C == 1 || rule.piece >= rule.components);
 }
 
-/// What the CPU and a GPU's kernel do with one slot.
+/// The work of the CPU and of a GPU's kernel on one slot.
 template <class T>
 struct AdjointPlaces {
   const T* from;
@@ -45,7 +45,7 @@ struct AdjointPlaces {
 }  // namespace detail
 
 namespace cuda {
-/// Queues it. T is float or double.
+/// Queues the work on all slots. T is float or double.
 template <class T>
 void place_adjoint(const EntryMap& entries, Offset slots, const detail::AdjointPlaces<T>& places,
                    const Stream& stream);
@@ -53,8 +53,8 @@ void place_adjoint(const EntryMap& entries, Offset slots, const detail::AdjointP
 
 namespace detail {
 
-/// Both matrices have one inner layout, and entries of so many scalars of 4 or 8 bytes, or of long
-/// doubles. On a GPU it queues one kernel and waits for nothing.
+/// Both matrices have one inner layout, and entries of scalars of `scalar_bytes` bytes: 4, 8 or
+/// those of a long double. On a GPU it queues one kernel and waits for nothing.
 void place_adjoint_values(const SlicedPattern& A, std::span<const std::byte> values,
                           const SlicedPattern& adjoint, std::span<std::byte> to,
                           const AdjointMap& map, InnerLayout inner, int scalar_bytes,

@@ -7,8 +7,8 @@
 
 namespace heddle::detail {
 
-/// Throws `Error` (unsupported) that names the line by which a Matrix Market file tells one from
-/// the other. Tiles are rows and columns of the file's numbers.
+/// Throws `Error` (unsupported) that names the line by which a Matrix Market file distinguishes the
+/// two. Tiles are rows and columns of the file's numbers.
 [[noreturn]] void refuse_ambiguous_tiles(const PatternView& pattern, std::pair<int, int> expansion,
                                          std::pair<int, int> components);
 

@@ -61,7 +61,7 @@ std::vector<Index> reverse_cuthill_mckee(const PatternView& pattern) {
   return order;
 }
 
-/// Row lengths and columns.
+/// Hash of row lengths and columns.
 Hash hash_of(const PatternView& pattern) {
   std::vector<Index> lengths(static_cast<std::size_t>(pattern.rows));
   for (Index row = 0; row < pattern.rows; ++row) {
@@ -75,9 +75,9 @@ Hash hash_of(const PatternView& pattern) {
   return hash({reinterpret_cast<const char*>(of_both), sizeof of_both});
 }
 
-/// The same for a pattern as the last time: a matrix is sized before it is built, and in a search
-/// built again and again, by several threads, while ordering it takes longer than all else. One
-/// order is kept for as long as the process lives; who asks while it is made waits for it.
+/// Returns the last order again for the same pattern. A matrix is sized before it is built, and a
+/// search builds it again and again in several threads, while ordering takes longer than all else.
+/// One order is kept for the life of the process; callers that ask while it is made wait for it.
 Array<Index> reverse_cuthill_mckee(const PatternView& pattern, const Device& device) {
   using Order = std::vector<Index>;
   struct Last {
@@ -105,7 +105,7 @@ Array<Index> reverse_cuthill_mckee(const PatternView& pattern, const Device& dev
     } catch (...) {
       {
         const std::lock_guard lock(last.mutex);
-        if (last.pattern == wanted) last.order = {};  // who asks from now on tries again
+        if (last.pattern == wanted) last.order = {};  // later callers try again
       }
       made.set_exception(std::current_exception());
     }
@@ -113,7 +113,7 @@ Array<Index> reverse_cuthill_mckee(const PatternView& pattern, const Device& dev
   return Array<Index>(std::span<const Index>(order.get()), device);
 }
 
-/// Stable, longest first, within each window.
+/// Sorts stably, longest first, within each window.
 void sort_by_length(const PatternView& pattern, Index window, const Stream& stream,
                     Array<Index>& order) {
   const Index n = pattern.rows;
@@ -227,7 +227,7 @@ Basis::Arrays Basis::on(const Device& device) const {
   const std::lock_guard lock(on_gpus_->mutex);
   auto copy = on_gpus_->copies.find(device.stream().gpu);
   if (copy == on_gpus_->copies.end()) {
-    // Both or, where memory does not suffice, neither.
+    // Both arrays or, if memory does not suffice, neither.
     OnGpus::Copy made{Array<Index>(user_row_.span(), device),
                       Array<Index>(position_.span(), device)};
     copy = on_gpus_->copies.emplace(device.stream().gpu, std::move(made)).first;

@@ -21,7 +21,7 @@ void find_bad_columns(const PatternView& pattern, Offset entries, int* bad, cons
   });
 }
 
-/// A column named twice by one of the rows that are not long.
+/// Finds a column that occurs twice in one of the rows that are not long.
 void find_duplicates(const PatternView& pattern, int* bad, const Stream& stream) {
   const Offset threads = Offset(pattern.rows) * threads_of_row;
   for_each_index(stream, threads, [=] __device__(Offset thread) {
@@ -48,7 +48,7 @@ void find_duplicates_in_long_rows(const PatternView& pattern, int* bad, const De
   }
 }
 
-/// The CPU words the error.
+/// The CPU composes the error message.
 void report(const PatternView& pattern, bool with_columns, const Device& device) {
   const HostPattern host(pattern, device.stream(), with_columns);
   heddle::check_pattern(host.view(), Device::cpu(device.threads()).stream());
@@ -66,7 +66,7 @@ void check_pattern(const PatternView& pattern, const Device& device) {
     heddle::detail::copy_bytes(&found, bad.data(), sizeof found, stream);
     return found != 0;
   };
-  // Offsets first: a decreasing one would send the look at columns outside the array.
+  // Offsets first: a decreasing one would make the check of columns read outside the array.
   find_bad_offsets(staged.view(), bad.data(), stream);
   if (is_bad()) report(pattern, false, device);
   staged.stage_columns();

@@ -23,7 +23,7 @@ Fault fault_of_row(const PatternView& pattern, Index row, std::vector<Index>& se
   const Index* const columns = pattern.column;
   bool increasing = true;
   for (Offset i = begin + 1; i < end; ++i) increasing &= columns[i - 1] < columns[i];
-  // Most rows are sorted, and their ends tell of all that lies between.
+  // Most rows are sorted, and their ends bound all that lies between.
   if (increasing && columns[begin] >= 0 && columns[end - 1] < pattern.columns) return Fault::none;
   for (Offset i = begin; i < end; ++i) {
     column = columns[i];
@@ -82,7 +82,7 @@ void check_pattern(const PatternView& pattern, const Stream& stream) {
     throw Error(ErrorKind::malformed_file,
                 "row offsets begin with " + std::to_string(pattern.offsets[0]) + " instead of 0");
   }
-  // Offsets first: a decreasing one would send the look at columns outside the array.
+  // Offsets first: a decreasing one would make the check of columns read outside the array.
   for (Index row = 0; row < pattern.rows; ++row) {
     if (pattern.offsets[row + 1] < pattern.offsets[row]) {
       throw Error(ErrorKind::malformed_file, "row offsets decrease at row " + std::to_string(row));
@@ -118,7 +118,7 @@ void check_pattern(const PatternView& pattern, const Stream& stream) {
 void check_pattern(const PatternView& pattern, const Device& device) {
   check_sizes(pattern);
   if constexpr (has_cuda) {
-    // Arrays of the host are looked at where they are.
+    // Arrays of the host are checked where they are.
     if (device.on_gpu() && pattern.rows > 0 && pattern.columns >= 0 && cuda::is_on_gpu(pattern)) {
       return cuda::check_pattern(pattern, device);
     }

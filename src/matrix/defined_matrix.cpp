@@ -19,7 +19,7 @@ detail::Arrangement column_of_components(const EntryDefinition& definition) {
   return arranged;
 }
 
-/// Nothing for an entry whose representation cannot be read.
+/// The arrangement, or none for an entry whose representation cannot be read.
 std::optional<detail::Arrangement> readable_arrangement(const EntryDefinition& definition) {
   try {
     detail::Arrangement arranged = arrangement(definition);
@@ -34,8 +34,8 @@ std::optional<detail::Arrangement> readable_arrangement(const EntryDefinition& d
   }
 }
 
-/// True if a file is that of components, which also one of an entry may be whose representation
-/// cannot be read. Where representations are possible, `fold_tiles` looks at the numbers.
+/// True if a file holds components, as it may for any entry whose representation cannot be read. If
+/// representations are possible, `fold_tiles` looks at the numbers.
 bool is_by_components(const EntryDefinition& definition, const ScalarMatrix& file, Tiling tiling) {
   if (file.is_complex()) return false;
   if (tiling != Tiling::automatic) return tiling == Tiling::components;

@@ -13,12 +13,12 @@ namespace heddle {
 namespace element_patterns {
 namespace {
 
-/// A mesh where the host can read it: a copy where it lies on a GPU.
+/// A mesh that the host can read: a copy if it lies on a GPU.
 struct HostElements {
   Index nodes;
   Offset elements;
   int arity;
-  std::vector<Offset> first;  // empty where all have `arity` nodes
+  std::vector<Offset> first;  // empty if all have `arity` nodes
   std::vector<Index> copied;
   const Index* node;
 

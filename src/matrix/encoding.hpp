@@ -1,5 +1,5 @@
-// How the entries of a matrix become words of 16 bits (entries/encoded.hpp): what the CPU and a
-// GPU's kernel share.
+// Encoding of a matrix's entries in words of 16 bits (entries/encoded.hpp), shared by the CPU and a
+// GPU's kernel.
 #pragma once
 
 #include <cmath>
@@ -9,7 +9,7 @@
 
 namespace heddle::detail {
 
-/// floor(log2 m) of m > 0, -1022 below the normal numbers, 1024 of what is not finite.
+/// floor(log2 m) of m > 0; -1022 below the normal numbers, 1024 if m is not finite.
 HEDDLE_INLINE int exponent_of(double m) {
 #if defined(__CUDA_ARCH__)
   const auto bits = static_cast<unsigned long long>(__double_as_longlong(m));
@@ -21,21 +21,21 @@ HEDDLE_INLINE int exponent_of(double m) {
   return (field > 1 ? field : 1) - 1023;
 }
 
-/// 2^n of a normal number.
+/// 2^n, if that is a normal number.
 HEDDLE_INLINE double power_of_two(int n) {
   return double_of_bits(static_cast<unsigned long long>(n + 1023) << 52);
 }
 
-/// The nearest word of the format, even in between, and the largest finite one beyond it.
+/// The nearest word of the format, ties to even; beyond the range, the largest finite word.
 template <class Format>
 HEDDLE_INLINE CodeWord rounded_word(double value) {
   constexpr int bias = 1 - Format::least_exponent;
   constexpr int infinity = (2 * bias + 1) << Format::bits;
   const double m = std::fabs(value);
-  if (!(m < 1e300)) return CodeWord(infinity - 1);  // of a matrix whose scale is no number
+  if (!(m < 1e300)) return CodeWord(infinity - 1);  // if the matrix's scale is not a number
   int e = m > 0 ? exponent_of(m) : Format::least_exponent;
   if (e < Format::least_exponent) e = Format::least_exponent;
-  // A carry goes on into the exponent, and a number below the normal ones has none.
+  // A carry runs into the exponent; a number below the normal ones has no exponent.
   const double significand = ::rint(m * power_of_two(Format::bits - e));
   long long word =
       (static_cast<long long>(e + bias - 1) << Format::bits) + static_cast<long long>(significand);
@@ -43,7 +43,7 @@ HEDDLE_INLINE CodeWord rounded_word(double value) {
   return static_cast<CodeWord>(static_cast<unsigned>(word) | (std::signbit(value) ? 0x8000u : 0u));
 }
 
-/// `put(k, component)` of an entry of K words, `word(k)`: what `encoded` does for a K of run time.
+/// Calls `put(k, component)` for the K words `word(k)`, like `encoded` for a K of run time.
 template <class Words, class Put>
 HEDDLE_INLINE void decode_entry(StoredScalar kept, int K, const Words& word, const Put& put) {
   if (kept == StoredScalar::half) {
@@ -64,11 +64,11 @@ HEDDLE_INLINE void decode_entry(StoredScalar kept, int K, const Words& word, con
 template <class T>
 struct Encoding {
   StoredScalar kept;
-  SlotRule rule;       // of words
-  SlotRule wide_rule;  // of the values
+  SlotRule rule;       // rule of the words
+  SlotRule wide_rule;  // rule of the values
   const T* from;
   CodeWord* to;
-  const unsigned* narrow_map;  // as of `EntryMap`; both null where no slot is padding
+  const unsigned* narrow_map;  // as in `EntryMap`; both null if no slot is padding
   const Offset* wide_map;
   double factor = 1;  // 2^-s
 
@@ -94,7 +94,7 @@ struct Encoding {
       int field = 0;
       double per_unit = 0;
       if (most > 0 && most < 1e300) {
-        // Integers of 15 bits and a sign, the lowest b of which are the exponent's.
+        // Integers of 15 bits and a sign, whose lowest b bits are the exponent's.
         int unit = exponent_of(most) - 14;
         if (unit < -126) unit = -126;
         if (::rint(most * power_of_two(-unit - b)) >= power_of_two(15 - b)) ++unit;
@@ -102,7 +102,7 @@ struct Encoding {
         per_unit = power_of_two(-unit - b);
       }
       for (int k = 0; k < K; ++k) {
-        // A component that is no number is 0, and so are all of an entry without a unit.
+        // A component that is not a number becomes 0; so do all of an entry without a unit.
         const double units = value(k) * per_unit;
         const int integer = std::fabs(units) < 65536 ? static_cast<int>(::rint(units)) : 0;
         const unsigned of_exponent =
@@ -113,8 +113,8 @@ struct Encoding {
     }
   }
 
-  /// The largest of the entry's components, unless the slot is padding: that of all chooses the
-  /// scale.
+  /// The largest exponent of the entry's components, unless the slot is padding. The largest of all
+  /// slots chooses the scale.
   HEDDLE_INLINE int exponent(Offset slot) const {
     int largest = no_exponent;
     if (is_padding(slot)) return largest;
@@ -126,7 +126,7 @@ struct Encoding {
     }
     return largest;
   }
-  static constexpr int no_exponent = -2000;  // of zero
+  static constexpr int no_exponent = -2000;  // exponent of zero
 
   /// Sets the factor for values of exponents up to `largest`, and returns s.
   int choose_scale(int largest) {

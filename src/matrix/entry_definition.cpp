@@ -19,7 +19,7 @@ using detail::Member;
 using io::in_quotes;
 using nlohmann::json;
 
-/// Runs `f`, and puts `where` in front of what it finds wrong.
+/// Runs `f`, and puts `where` in front of the message of its error.
 template <class F>
 decltype(auto) within(const std::string& where, F&& f) {
   try {
@@ -32,7 +32,7 @@ decltype(auto) within(const std::string& where, F&& f) {
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 bool is_word(char c) { return is_letter(c) || (c >= '0' && c <= '9'); }
 
-/// Names a C++ type and stands in reports: words of letters and digits, joined by single hyphens.
+/// Reads a name for a C++ type and reports: words of letters and digits, joined by single hyphens.
 std::string read_name(const JsonObject& object) {
   constexpr std::size_t longest = 40;
   const std::string name = object.text("name");
@@ -227,7 +227,7 @@ detail::Arrangement arrangement(const EntryDefinition& definition) {
 template <class S>
 void invert(const EntryDefinition& definition, const S* entry, S* inverse,
             std::vector<S>& registers) {
-  // An inverse is homogeneous of degree -1: that of a / s, divided by s, is that of a.
+  // An inverse is homogeneous of degree -1: inverse(a / s) / s = inverse(a).
   S scaled[EntryDefinition::most_components] = {};
   const auto K = static_cast<std::size_t>(definition.size());
   S largest = 0;

@@ -11,7 +11,7 @@ namespace {
 using Vector = std::vector<double>;
 
 constexpr int samples = 4;
-constexpr double tolerance = 1e-9;  // of the largest number that took part
+constexpr double tolerance = 1e-9;  // relative to the largest number that took part
 
 Vector random_vector(int size, std::mt19937& random) {
   std::uniform_real_distribution<double> uniform(-1, 1);
@@ -33,7 +33,7 @@ double largest(const Vector& v) {
   return most;
 }
 
-/// The first component in which the two differ, -1 for none; what is not finite differs.
+/// The first component in which the two differ, -1 for none; values that are not finite differ.
 int first_difference(const Vector& u, const Vector& v, double allowed) {
   for (std::size_t i = 0; i < u.size(); ++i) {
     const double difference = std::abs(u[i] - v[i]);
@@ -48,7 +48,7 @@ Vector image(const Formula& formula, const Vector& first, const Vector& second) 
   return result;
 }
 
-/// `f` at s u + t v against s f(u) + t f(v).
+/// Compares `f` at s u + t v with s f(u) + t f(v).
 template <class F>
 int first_nonlinear(const F& f, const Vector& u, const Vector& v) {
   constexpr double s = 0.75, t = -1.5;
@@ -170,7 +170,7 @@ std::vector<ProductTerm> product_terms(const EntryDefinition& definition, const 
       detail::malformed_file("multiply: component " + name(at) + " is not linear in a");
     }
   }
-  // Linear in both, it is known by its values at unit vectors.
+  // The product is linear in both, so its values at unit vectors determine it.
   const Vector no_a(static_cast<std::size_t>(K)), no_x(static_cast<std::size_t>(V));
   Vector table(static_cast<std::size_t>(V * K * V));
   const auto at = [&](int i, int j, int k) {
@@ -185,7 +185,7 @@ std::vector<ProductTerm> product_terms(const EntryDefinition& definition, const 
       for (int i = 0; i < V; ++i) table[at(i, j, k)] = y[static_cast<std::size_t>(i)];
     }
   }
-  constexpr double rounding = 1e-14;  // what is left where terms cancel
+  constexpr double rounding = 1e-14;  // remainder of terms that cancel
   const double least = rounding * largest(table);
   std::vector<ProductTerm> terms;
   std::vector<bool> used(static_cast<std::size_t>(K));

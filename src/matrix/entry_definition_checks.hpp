@@ -1,5 +1,5 @@
-// What must hold for the operators of a definition, tried on random numbers. Each throws `Error`
-// (malformed_file) "key path: what is wrong".
+// Checks of a definition's operators on random numbers. Each throws `Error` (malformed_file)
+// "key path: what is wrong".
 #pragma once
 
 #include "heddle/runtime/entry_definition.hpp"
@@ -12,7 +12,7 @@ void check_add(const EntryDefinition& definition, const Formula& add);
 /// The terms of `multiply`, a function of an entry and a vector entry that must be linear in each.
 std::vector<ProductTerm> product_terms(const EntryDefinition& definition, const Formula& multiply);
 
-/// The ring, the inverse and the adjoint against the product.
+/// Checks the ring, the inverse and the adjoint against the product.
 void check_operators(const EntryDefinition& definition);
 
 }  // namespace heddle::detail

@@ -15,7 +15,7 @@ std::string identifier(const EntryDefinition& definition) {
   return text;
 }
 
-/// The shortest that reads back as the same double, and that is no integer too large for C++.
+/// The shortest text that reads back as the same double and is no integer too large for C++.
 std::string number(double value) {
   char text[32];
   const bool is_large = std::abs(value) >= 0x1p63;
@@ -35,7 +35,7 @@ std::string listed(const std::vector<std::string>& names) {
   return text;
 }
 
-/// "a0 * x1" with its sign and coefficient, as it stands behind "y0 ".
+/// "a0 * x1" with its sign and coefficient, as it follows "y0 ".
 std::string term_text(const ProductTerm& term) {
   const double size = std::abs(term.coefficient);
   return std::string(term.coefficient > 0 ? "+= " : "-= ") +
@@ -53,7 +53,7 @@ std::string multiply_add_text(const EntryDefinition& definition, const std::stri
       if (term.result == i) text += "    " + sum + " " + term_text(term);
     }
   }
-  // Stored at the end: y may be the same type as x, and a store would cost reloads of x.
+  // Stored at the end: y may be of the same type as x, and a store would cost reloads of x.
   for (int i = 0; i < definition.vector_size(); ++i) {
     text += "    " + component("y", i) + " = y" + std::to_string(i) + ";\n";
   }
@@ -131,7 +131,7 @@ std::string cuda_text(const EntryDefinition& definition) {
           "  friend HEDDLE_HD " + type + " add(const " + type + "& a, const " + type +
           "& b) { return heddle::add_components(a, b); }\n";
   if (definition.has_inverse()) {
-    // Scaled as `invert` does.
+    // Scaled as in `invert`.
     text += "  friend HEDDLE_HD " + type + " inverse(const " + type +
             "& a) {\n    S largest = 0;\n"
             "    for (S c : a.component) largest = (c < 0 ? -c : c) > largest ? (c < 0 ? -c : c) : "

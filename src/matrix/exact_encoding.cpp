@@ -78,14 +78,14 @@ struct ListedEntries {
                                        entry + " (counted from 0) " + why + "; leave it out");
 }
 
-/// Different values, compared by their bits, by a table of numbers that is open.
+/// Different values, compared by their bits, in an open hash table of their numbers.
 template <class T>
 class Dictionary {
  public:
   static constexpr int most = dictionary_code::most_values;
   Dictionary(int K, T* table) : K_(K), table_(table), number_of_(places, -1) {}
 
-  /// -1 where there is no room for it.
+  /// The number of the entry's value, or -1 if there is no room for it.
   int number_of(const T* entry) {
     const std::size_t bytes = static_cast<std::size_t>(K_) * sizeof(T);
     std::uint64_t hash = 0;
@@ -114,8 +114,8 @@ class Dictionary {
   std::vector<int> number_of_;
 };
 
-/// Calls `number(slot, its value's number)` for `count` slots, or `refuse(slot, why)` of the first
-/// that has none. The table has room for `Dictionary::most` values.
+/// Calls `number(slot, its value's number)` for `count` slots, or `refuse(slot, why)` for the first
+/// one without a number. The table has room for `Dictionary::most` values.
 template <class T, class Entries, class Number, class Refuse>
 void number_values(Offset count, const Entries& entries, int K, T* table, const Number& number,
                    const Refuse& refuse) {
@@ -135,7 +135,7 @@ void number_values(Offset count, const Entries& entries, int K, T* table, const 
   }
 }
 
-/// Reals times units, with a list of the reals found so far, and 1.
+/// Reals times units, with a list of 1 and the reals found so far.
 template <class T>
 class Units {
  public:
@@ -143,7 +143,7 @@ class Units {
   static constexpr int most = unit_code::most_values;
   explicit Units(T* table) : table_(table) { table_[count_++] = 1; }
 
-  /// Encodes the quaternion by a real that is listed.
+  /// Encodes the quaternion by a listed real.
   bool encode(const T* q, Kept& kept) const {
     const auto norm = norm_of(q);
     if (!(norm <= static_cast<long double>(std::numeric_limits<T>::max()))) return false;
@@ -153,13 +153,13 @@ class Units {
     }
     return false;
   }
-  /// Lists the quaternion's real; false where it has no place, or none would help.
+  /// Lists the quaternion's real; false if the list is full, or if no real would help.
   bool list(const T* q) {
     const auto norm = norm_of(q);
     if (count_ == most || !(norm <= static_cast<long double>(std::numeric_limits<T>::max()))) {
       return false;
     }
-    // A round number near by is rather meant than one that some rounding has left.
+    // A round number nearby is more likely meant than one that some rounding has left.
     const T unit = std::ldexp(T(1), norm > 0 ? std::ilogb(static_cast<T>(norm)) - digits / 2 : 0);
     const T round = static_cast<T>(std::nearbyint(static_cast<T>(norm) / unit)) * unit;
     const bool is_round = std::abs(static_cast<long double>(round) - norm) <= 2 * ulp(norm);
@@ -179,10 +179,10 @@ class Units {
     for (int k = 0; k < 4; ++k) squares += static_cast<long double>(q[k]) * q[k];
     return std::sqrt(squares);
   }
-  /// Of one, times the norm.
+  /// The ulp of 1, times the norm.
   static long double ulp(long double norm) { return std::ldexp(norm, 1 - digits); }
 
-  /// The point t, rounded to what its bits for the number and the sign leave.
+  /// Encodes the point t, rounded to the bits that the number and the sign leave.
   bool encode_by(const T* q, int number, long double norm, Kept& kept) const {
     const long double real = std::abs(static_cast<long double>(q[0]));
     const long double per_part = norm > 0 ? 2 / (norm + real) : 1;
@@ -202,8 +202,8 @@ class Units {
     return is_near(q, t, given[2] != 0 ? -table_[number] : table_[number], norm);
   }
 
-  /// Whether whoever decodes comes within four ulp of the norm, however he rounds |t|^2: compilers
-  /// may fuse each product with the sum before or behind it.
+  /// True if a decoder comes within four ulp of the norm, however it rounds |t|^2: compilers may
+  /// fuse each product with the sum before or after it.
   static bool is_near(const T* q, const T* t, T r, long double norm) {
     const T square[] = {t[0] * t[0], t[1] * t[1], t[2] * t[2]};
     const T of_two[] = {square[0] + square[1], std::fma(t[0], t[0], square[1]),
@@ -215,7 +215,7 @@ class Units {
         if (d == last) continue;
         last = d;
         if (!is_near(q, t, d, r * (1 / d), norm)) return false;
-        // What a GPU takes for the reciprocal there.
+        // A GPU takes 1/2 for the reciprocal there.
         if (d == std::nextafter(T(2), T(0)) && !is_near(q, t, d, r / 2, norm)) return false;
       }
     }
@@ -236,14 +236,14 @@ class Units {
   int count_ = 0;
 };
 
-/// Calls `keep(slot, kept)` for `count` slots, by several threads, or `refuse(slot, why)` of the
+/// Calls `keep(slot, kept)` for `count` slots, in several threads, or `refuse(slot, why)` for the
 /// first that is no unit times a real of the table, which has room for `Units::most`.
 template <class T, class Entries, class Keep, class Refuse>
 void find_units(Offset count, const Entries& entries, T* table, const Stream& stream,
                 const Keep& keep, const Refuse& refuse) {
   using Kept = typename Units<T>::Kept;
   Units<T> units(table);
-  // Pieces, so that little is done again once a real has been found.
+  // In pieces, so that little is repeated once a real has been found.
   constexpr Offset piece = 1 << 16;
   for (Offset begin = 0; begin < count;) {
     const Offset end = std::min(count, (begin / piece + 1) * piece);

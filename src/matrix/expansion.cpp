@@ -12,10 +12,10 @@ namespace heddle::detail {
 
 namespace {
 
-/// How far a number may be from what the rest of its tile says, relative to the tile's largest.
+/// Most that a number may differ from what its tile implies, relative to the tile's largest.
 constexpr double representation_tolerance = 1e-12;
 
-/// What one entry occupies in the scalar matrix: `rows` x `columns` values of `parts` numbers.
+/// The part of the scalar matrix for one entry: `rows` x `columns` values of `parts` numbers.
 struct Tile {
   int rows = 0;
   int columns = 0;
@@ -29,7 +29,7 @@ struct Tile {
 
 Tile finished(Tile tile, int components) {
   tile.read_at.assign(components, -1);
-  // From the first column that shows it, where a number has its components in order.
+  // A component is read in the first column that shows it, where a number's are in order.
   for (int j = tile.columns - 1; j >= 0; --j) {
     for (int i = tile.rows - 1; i >= 0; --i) {
       for (int p = 0; p < tile.parts; ++p) {
@@ -80,7 +80,7 @@ class Tiles {
   const Tile& of(Tiling tiling) const {
     return tiling == Tiling::components ? components_ : expansion_;
   }
-  /// The tiling that the shape tells; automatic where only the numbers do.
+  /// The tiling that the shape determines; automatic if only the numbers do.
   Tiling by_shape() const {
     if (expansion_.free || is_square(expansion_) || !fits(components_)) return Tiling::expansion;
     if (!fits(expansion_)) return Tiling::components;
@@ -131,8 +131,8 @@ class TileRow {
       front_[i] = next_[i] < end_[i] ? pattern_.column[next_[i]] : none;
     }
   }
-  /// The column of the next tile, or -1; calls `put(row, column, value)` for what the tile has,
-  /// row and column within it and `value` the number of the value in the matrix.
+  /// The column of the next tile, or -1. Calls `put(row, column, value)` for each value of the
+  /// tile: row and column within the tile, and the number of the value in the matrix.
   template <class Put>
   Index next(const Put& put) {
     const Index lowest = *std::min_element(front_.begin(), front_.end());
@@ -201,7 +201,7 @@ template <class T>
   throw Error(ErrorKind::malformed_file, text.str());
 }
 
-/// What a thread takes at a time: rows differ in length.
+/// Rows that a thread takes at a time, because they differ in length.
 constexpr Offset rows_at_once = 256;
 
 }  // namespace
@@ -236,7 +236,7 @@ CsrArrays<T> with_sorted_columns(const NumbersView<T>& matrix, const Device& dev
 
 namespace {
 
-/// The tiling by the numbers of sorted rows: where every tile is a representation, they are one.
+/// The tiling by the numbers of sorted rows: the expansion if every tile is a representation.
 template <class T>
 Tiling tiling_by_numbers(const NumbersView<T>& matrix, const Tiles& tiles, int team) {
   const Tile& tile = tiles.of(Tiling::expansion);
@@ -321,8 +321,8 @@ CsrArrays<S> fold_tiles(const NumbersView<T>& matrix, const Arrangement& arrange
   const auto entries = static_cast<std::size_t>(folded.offsets[rows]);
   folded.column = Array<Index>(entries, device);
   folded.values = Array<S>(entries * components, device);
-  // No row before the first bad one is passed over, so that the row named is the same with any
-  // number of threads; it is read again afterwards for its message.
+  // No row before the first bad one is skipped, so that the row named is the same with any number
+  // of threads. That row is read again afterwards for its message.
   std::atomic<Index> first_bad{rows};
   const auto read_row = [&](TileRow& walk, std::vector<T>& numbers, Index row, const auto& bad) {
     Offset entry = folded.offsets[row];

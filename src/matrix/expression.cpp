@@ -26,7 +26,7 @@ class Parser {
   }
 
  private:
-  /// Parentheses and signs within one another: few in any formula, and each takes stack.
+  /// Nesting of parentheses and signs: shallow in any formula, and each level takes stack.
   static constexpr int most_levels = 64;
 
   Value expression() {

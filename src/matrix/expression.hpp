@@ -21,15 +21,15 @@ struct Member {
   int first = 0;  // component
 };
 
-/// What an expression may name: `name`.member is read with `load` (first or second).
+/// A name that expressions may use: `name`.member is read with `load` (first or second).
 struct Operand {
   std::string name;
   const std::vector<Member>* members;
   Operation load;
 };
 
-/// Appends to `builder` what `text` computes. Throws `Error` (malformed_file) "column N: what was
-/// found, what was expected".
+/// Appends the computation that `text` describes to `builder`. Throws `Error` (malformed_file)
+/// "column N: what was found, what was expected".
 Value parse_expression(std::string_view text, const std::vector<Operand>& operands,
                        FormulaBuilder& builder);
 

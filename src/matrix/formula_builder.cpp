@@ -58,7 +58,7 @@ Value FormulaBuilder::multiply(Value a, Value b) {
   if (!a.is_complex() && !b.is_complex()) return {re, Value::none};
   if (!a.is_complex()) return {re, product(a.re, b.im)};
   if (!b.is_complex()) return {re, product(a.im, b.re)};
-  // One after the other: the order of instructions must not depend on the compiler.
+  // In separate statements: the order of instructions must not depend on the compiler.
   const int below = product(a.im, b.im);
   const int outer = product(a.re, b.im);
   const int inner = product(a.im, b.re);

@@ -1,4 +1,4 @@
-// Makes formulas, each subexpression once, of real and complex numbers.
+// Makes formulas of real and complex numbers, with each subexpression once.
 #pragma once
 
 #include <map>
@@ -19,7 +19,7 @@ struct Value {
 
 class FormulaBuilder {
  public:
-  /// More than any sensible operator takes: a bound for what a file may make us do.
+  /// More than any sensible operator takes: a bound on the work that a file may cause.
   static constexpr std::size_t most_instructions = 4096;
 
   Value number(double value);

@@ -1,4 +1,4 @@
-// What sliced storage needs of a GPU: defined in builds that have CUDA.
+// The parts of sliced storage that run on a GPU, defined in builds that have CUDA.
 #pragma once
 
 #include <memory>
@@ -9,13 +9,13 @@
 
 namespace heddle::cuda {
 
-/// True for arrays that a GPU's kernels can read; false for none.
+/// True for arrays that a GPU's kernels can read; false if there are none.
 bool is_on_gpu(const PatternView& pattern);
 
-/// Read where the offsets lie; they need not have been checked.
+/// Number of entries, read where the offsets lie; the offsets need not have been checked.
 Offset entries_of(const PatternView& pattern, const Stream& stream);
 
-/// A pattern where the host can read it: copies of those of its arrays that lie on a GPU.
+/// A pattern that the host can read, with copies of those of its arrays that lie on a GPU.
 class HostPattern {
  public:
   HostPattern(const PatternView& pattern, const Stream& stream, bool with_columns = true);
@@ -28,8 +28,8 @@ class HostPattern {
   std::vector<Index> column_;
 };
 
-/// A pattern where kernels can read it: copies of those of its arrays that lie in the host's
-/// memory, of the columns only when they are asked for.
+/// A pattern that kernels can read, with copies of those of its arrays that lie in the host's
+/// memory. Columns are copied only on request.
 class StagedPattern {
  public:
   StagedPattern(const PatternView& pattern, const Device& device);
@@ -37,7 +37,7 @@ class StagedPattern {
 
   const PatternView& view() const { return view_; }
   Offset entries() const { return entries_; }
-  /// What staging all of it takes, and the offsets alone.
+  /// Bytes that staging the whole pattern takes, and the offsets alone.
   static long long bytes(const PatternView& pattern, Offset entries);
   static long long bytes_of_offsets(const PatternView& pattern);
 
@@ -54,22 +54,22 @@ class StagedPattern {
 void check_pattern(const PatternView& pattern, const Device& device);
 
 /// `order` (on the GPU; empty for the natural one) sorted by length, stable and longest first,
-/// within windows of so many rows. Empty if that is the natural order.
+/// within windows of `window` rows. Empty if the result is the natural order.
 Array<Index> sorted_by_length(const PatternView& pattern, Index window, Array<Index> order,
                               const Device& device);
 
 /// MemoryUse::sorting of a plan.
 long long sorting_bytes(const PatternView& pattern, const Plan& plan, const Stream& stream);
 
-/// As `SlicedPattern::build`, with its arrays on the GPU.
+/// Like `SlicedPattern::build`, with its arrays on the GPU.
 std::shared_ptr<const SlicedPattern> build_sliced(const PatternView& given, const Plan& plan,
                                                   std::shared_ptr<const Basis> row_basis,
                                                   std::shared_ptr<const Basis> column_basis,
                                                   EntryBytes entry_bytes, const Device& device,
                                                   long long memory_limit);
 
-/// MemoryUse::building; `on_host` is the pattern where the host can read it, `order_bytes` what a
-/// storage order of its own takes.
+/// MemoryUse::building. `on_host`: the pattern as the host can read it; `order_bytes`: bytes of a
+/// storage order of its own.
 long long building_bytes(const PatternView& pattern, const PatternView& on_host,
                          long long order_bytes, const Stream& stream);
 

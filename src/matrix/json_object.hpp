@@ -1,4 +1,4 @@
-// One object of a JSON file, every fault of which is told with the path to it.
+// One object of a JSON file; each of its faults is reported with the path to it.
 #pragma once
 
 #include <limits>
@@ -13,27 +13,27 @@ namespace heddle::detail {
 
 class JsonObject {
  public:
-  /// `path` is empty for a whole file. Refuses what is no object. Keeps the reference.
+  /// `path` is empty for a whole file. Refuses a value that is no object. Keeps the reference.
   JsonObject(const nlohmann::json& value, std::string path);
 
-  /// Every key of the object must be one of these.
+  /// Every key of the object must be one of `known`.
   void check_keys(const std::vector<std::string_view>& known) const;
 
   const std::string& path() const { return path_; }
   bool has(const char* key) const { return value_.contains(key); }
   std::string path_of(const char* key) const { return path_.empty() ? key : path_ + "." + key; }
 
-  // What stands under a key that must be there.
+  // The value of a key that must be present.
   const nlohmann::json& at(const char* key) const;
   JsonObject object(const char* key) const { return {at(key), path_of(key)}; }
   std::string text(const char* key) const;
-  /// One of these.
+  /// One of `values`.
   std::string text_of(const char* key, const std::vector<std::string_view>& values) const;
   std::vector<std::string> texts(const char* key) const;
   bool boolean(const char* key) const;
-  /// From 0 to `most`.
+  /// A number from 0 to `most`.
   long long count(const char* key, long long most = std::numeric_limits<long long>::max()) const;
-  /// Finite and not negative.
+  /// A finite number that is not negative.
   double number(const char* key) const;
   std::vector<double> numbers(const char* key) const;
 

@@ -22,7 +22,7 @@ std::size_t room_of_batch(const RowStatistics& statistics) {
   return static_cast<std::size_t>(std::min(statistics.long_entries, most));
 }
 
-/// In the order of their rows, whatever the order in which the threads found them.
+/// Long rows in ascending order, whatever the order in which the threads found them.
 std::vector<LongRow> find_long_rows(const PatternView& pattern, const Index* order,
                                     const RowStatistics& statistics, const Device& device) {
   Array<LongRow> found(static_cast<std::size_t>(statistics.long_rows), device);

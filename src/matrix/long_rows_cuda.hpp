@@ -1,5 +1,5 @@
 // Rows too long for one thread to rank an entry among the others: their entries are taken together,
-// a thread each, and sorted together.
+// one thread each, and sorted together.
 #pragma once
 
 #include <vector>
@@ -14,19 +14,19 @@ inline constexpr Index longest_ranked = 256;
 
 struct RowStatistics {
   Index longest = 0;
-  Index long_rows = 0;                  // of more than `longest_ranked` entries
-  unsigned long long long_entries = 0;  // in them
+  Index long_rows = 0;                  // rows of more than `longest_ranked` entries
+  unsigned long long long_entries = 0;  // entries in those rows
 };
 
-/// Of a pattern that lies on the GPU.
+/// Statistics of a pattern that lies on the GPU.
 RowStatistics row_statistics(const PatternView& pattern, const Device& device);
 
-/// Entries of some long rows, on the GPU. Entry i is of the row numbered key >> 32 here; its column
-/// is the key's lower half, and it was the value-th of its row.
+/// Entries of some long rows, on the GPU. Entry i belongs to the row numbered key >> 32 here. Its
+/// column is the key's lower half, and its index in that row was `value`.
 struct LongRows {
-  Offset count = 0;              // of entries
-  const Index* row = nullptr;    // by number
-  const Index* begin = nullptr;  // by number: its first entry here
+  Offset count = 0;              // number of entries
+  const Index* row = nullptr;    // by the row's number
+  const Index* begin = nullptr;  // by the row's number: its first entry here
   const unsigned long long* key = nullptr;
   const Index* value = nullptr;
 };
@@ -34,12 +34,12 @@ struct LongRows {
 /// All long rows, in batches of at most 2^22 entries or one row.
 class LongRowBatches {
  public:
-  /// Rows are `order[i]`, or i where that is null; columns `position[column]`, or as they are.
-  /// `sorts`: each row by column.
+  /// Rows are `order[i]`, or i if `order` is null; columns are `position[column]`, or unchanged.
+  /// `sorts`: sorts each row by column.
   LongRowBatches(const PatternView& pattern, const Index* order, const Index* position, bool sorts,
                  const RowStatistics& statistics, const Device& device);
 
-  /// The next batch, until its count is 0; it holds until the next call. Its rows are numbers i.
+  /// The next batch, until its count is 0; valid until the next call. Its rows are numbers i.
   LongRows next();
 
   static long long bytes(const RowStatistics& statistics, const Stream& stream);
@@ -50,12 +50,12 @@ class LongRowBatches {
   const Index* order_;
   const Index* position_;
   bool sorts_;
-  std::vector<Index> begin_on_host_;  // of each long row within its batch: 0 begins the next one
+  std::vector<Index> begin_on_host_;  // begins of rows within their batches: 0 begins the next one
   std::vector<Index> length_on_host_;
   Array<Index> row_;
   Array<Index> begin_;
   SortBuffers buffers_;
-  std::size_t done_ = 0;  // rows
+  std::size_t done_ = 0;  // number of rows
 };
 
 }  // namespace heddle::cuda

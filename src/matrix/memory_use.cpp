@@ -13,7 +13,7 @@ namespace heddle {
 
 namespace {
 
-/// Of a pattern in the host's memory.
+/// Memory use of a pattern in the host's memory.
 MemoryUse use_from_host(const PatternView& pattern, const Plan& plan, EntryBytes entry_bytes,
                         const Device& cpu, bool for_gpu) {
   const Array<Index> order = storage_order(pattern, plan, cpu);
@@ -24,7 +24,7 @@ MemoryUse use_from_host(const PatternView& pattern, const Plan& plan, EntryBytes
                         !permuted && !order.empty(),
                         !detail::keeps_order(pattern, plan, !order.empty(), true, cpu.stream()));
   if (plan.layout.column_bits == 16) {
-    // As building it would refuse it: its columns cannot follow the order of its rows.
+    // Refuses a plan as building would: the columns cannot follow the order of the rows.
     if (permuted && !order.empty() && pattern.rows != pattern.columns) {
       static_cast<void>(Basis::make(pattern, plan, Device::cpu()));
     }
@@ -141,11 +141,11 @@ void check_least_memory(const PatternView& pattern, const Plan& plan, int entry_
                           .building = cuda::StagedPattern::bytes(pattern, entries),
                           .sorting = cuda::sorting_bytes(pattern, plan, stream)};
     if (least.peak() <= limit) return;
-    // The account trusts the pattern, which nobody has checked yet.
+    // The account trusts the pattern, which has not been checked yet.
     const cuda::HostPattern with_offsets(pattern, stream, false);
     const OffsetsView& offsets = with_offsets.view().offsets;
     for (Index row = 0; row < pattern.rows; ++row) {
-      if (offsets[row + 1] < offsets[row]) return;  // `check_pattern` on the GPU will say it
+      if (offsets[row + 1] < offsets[row]) return;  // `check_pattern` on the GPU will report it
     }
     const cuda::HostPattern host(pattern, stream);
     check_pattern(host.view(), Device::cpu(device.threads()));

@@ -33,7 +33,7 @@ Narrowed narrow_on_host(const Narrowing<T>& narrowing, Offset scalars, const Str
   return parallel_reduce(team_size(stream, scalars), scalars, Narrowed{}, narrow, join);
 }
 
-/// One element, from wherever the array lies.
+/// One element, wherever the array lies.
 template <class T>
 T element(const Array<T>& array, Offset i, const Stream& stream) {
   T value;

@@ -33,7 +33,7 @@ detail::Narrowed narrow_values(const detail::Narrowing<double>& narrowing, Offse
       if (outcome == Narrowing::overflow) atomicMin(&result->first_overflow, i);
       if (outcome == Narrowing::underflow) atomicMin(&result->first_underflow, i);
     }
-    // Most find it set, so that it stays a read.
+    // Most threads find it set, so that a read suffices.
     if (any_normal && !*static_cast<volatile bool*>(&result->any_normal)) result->any_normal = true;
   });
   detail::Narrowed result;
@@ -50,7 +50,7 @@ void encode_values(detail::Encoding<T> encoding, Offset slots, const Device& dev
   Array<int> found(std::span<const int>(&largest, 1), device);
   for_each_index(stream, slots, [encoding, result = found.data()] __device__(Offset slot) {
     const int exponent = encoding.exponent(slot);
-    // Most find a larger one, so that it stays a read.
+    // Most threads find a larger one, so that a read suffices.
     if (exponent > *static_cast<volatile int*>(result)) atomicMax(result, exponent);
   });
   heddle::detail::copy_bytes(&largest, found.data(), sizeof largest, stream);

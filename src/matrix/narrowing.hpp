@@ -1,4 +1,4 @@
-// How one scalar of a matrix becomes a float: what the CPU and a GPU's kernel share.
+// Rounding of a matrix's scalars to floats, shared by the CPU and a GPU's kernel.
 #pragma once
 
 #include <string>
@@ -17,8 +17,8 @@ struct ScalarPlace {
   int component;
 };
 
-/// The way back from an index to what lies there under `rule`; entries with all components together
-/// have one piece, of K components.
+/// The scalar that lies at an index under `rule`. Entries with all components together have one
+/// piece, of K components.
 HEDDLE_INLINE ScalarPlace place_of(const SlotRule& rule, Offset index) {
   const Offset K = rule.components;
   if (rule.planes || rule.piece >= K) {
@@ -36,16 +36,16 @@ HEDDLE_INLINE ScalarPlace place_of(const SlotRule& rule, Offset index) {
   return {step, static_cast<int>(in_piece / width), first + static_cast<int>(in_piece % width)};
 }
 
-/// Reads scalar i of the copy from where the values have it.
+/// Reads scalar i of the copy from its place in the values.
 template <class T>
 struct Narrowing {
-  SlotRule rule;       // of the copy
-  SlotRule wide_rule;  // of the values
+  SlotRule rule;       // rule of the copy
+  SlotRule wide_rule;  // rule of the values
   bool same_places;
   const T* from;
   float* to;
 
-  /// Stores scalar i; what became of it.
+  /// Stores scalar i; returns the outcome.
   enum Outcome { not_normal, normal, overflow, underflow };
   HEDDLE_INLINE Outcome narrow(Offset i) const {
     constexpr T most = T(3.4028234663852886e+38), least = T(1.1754943508222875e-38);
@@ -58,7 +58,7 @@ struct Narrowing {
     const T magnitude = value < 0 ? -value : value;
     to[i] = static_cast<float>(value);
     if (magnitude >= least && magnitude <= most) return normal;
-    // Neither is what is infinite already, or no number.
+    // Neither applies to a value that is infinite already, or not a number.
     if (magnitude > most && magnitude * 0 == 0) return overflow;
     return magnitude > 0 && magnitude < least ? underflow : not_normal;
   }
@@ -72,7 +72,7 @@ Narrowing<T> narrowing(const SlicedPattern& pattern, InnerLayout inner, int K, c
   return {rule, wide, rule.planes || pattern.C == 1 || rule.piece == wide.piece, from, to};
 }
 
-/// Over all scalars; `none` where there is no such one.
+/// The outcome over all scalars; `none` if there is no such scalar.
 struct Narrowed {
   static constexpr Offset none = Offset(~0ULL >> 1);
   Offset first_overflow = none;
@@ -84,8 +84,8 @@ struct Narrowed {
 
 namespace heddle::cuda {
 
-/// Whether values fit into floats is known when the GPU has looked at them, which a graph that is
-/// being made does not wait for: throws `Error` (unsupported).
+/// Throws `Error` (unsupported) while a graph is captured: the GPU has to look at the values to
+/// find out if they fit into floats, and a capture does not wait for that.
 void check_not_captured(const Stream& stream);
 
 detail::Narrowed narrow_values(const detail::Narrowing<double>& narrowing, Offset scalars,

@@ -16,12 +16,12 @@
 
 namespace heddle::detail {
 
-/// Sorts columns as bits where these are not many more than the columns.
+/// Sorts columns as bits, unless the bits are many more than the columns.
 class ColumnSorter {
  public:
   explicit ColumnSorter(Index columns) : bits_(static_cast<std::size_t>(columns) / 64 + 1) {}
 
-  /// Columns that differ; `to` lies apart.
+  /// Sorts columns that all differ; `to` lies apart.
   void sort(std::span<const Index> met, Index* to) {
     constexpr std::size_t words_a_column = 4;
     const auto [least, greatest] = std::minmax_element(met.begin(), met.end());
@@ -46,13 +46,13 @@ class ColumnSorter {
   std::vector<std::uint64_t> bits_;  // all 0
 };
 
-/// Values one behind the other, which nobody sets before they are written.
+/// Values one after the other, which are not initialised before they are written.
 template <class T>
 class GrowingValues {
  public:
   std::size_t size() const { return size_; }
   const T* data() const { return values_.data(); }
-  /// Room for so many more.
+  /// Room for `more` further values.
   T* room(std::size_t more) {
     if (size_ + more > values_.size()) {
       UnsetArray<T> larger(std::max(2 * values_.size(), size_ + more));
@@ -68,7 +68,7 @@ class GrowingValues {
   std::size_t size_ = 0;
 };
 
-/// Rows of a product, found one behind the other.
+/// Rows of a product, found one after the other.
 class NumberRowsOfProduct {
  public:
   struct Factor {
@@ -77,7 +77,7 @@ class NumberRowsOfProduct {
     const double* values;
   };
 
-  /// `entries`: that it may have. `longest`: row of the right factor.
+  /// `entries`: number to make room for. `longest`: length of the right factor's longest row.
   NumberRowsOfProduct(Index columns, Offset longest, std::size_t entries, bool is_sorted)
       : sums_(static_cast<std::size_t>(columns)),
         sorter_(is_sorted ? columns : 0),
@@ -114,11 +114,11 @@ class NumberRowsOfProduct {
   const double* sums() const { return sum_.data(); }
 
  private:
-  /// The sum of a column that was not met: no sum of terms is -0, once 0 is added to each.
+  /// The sum of a column that was not met: no sum of terms is -0 once 0 is added to each term.
   static constexpr double none = -0.0;
 
-  /// Lists the columns as they are met; returns how many. Without branches, which would go both
-  /// ways equally often.
+  /// Lists the columns as they are met; returns their number. It has no branches, which would go
+  /// both ways equally often.
   template <bool is_fused>
   HEDDLE_INLINE static Offset add_terms_by(const Index* middle, const Index* end,
                                            const double* left, const Factor& b, double* sums,
@@ -135,7 +135,7 @@ class NumberRowsOfProduct {
         const double known = sums[column];
         met[count] = static_cast<Index>(column);
         count += std::bit_cast<std::uint64_t>(known) == bits_of_none ? 1 : 0;
-        // The product rounded, in one operation or in two.
+        // The rounded product, in one operation or in two.
         const double term =
             is_fused ? __builtin_fma(factor, right[j], 0.0) : factor * right[j] + 0.0;
         sums[column] = known + term;
@@ -143,7 +143,7 @@ class NumberRowsOfProduct {
     }
     return count;
   }
-  // Functions of their own: within another, GCC keeps their pointers on the stack.
+  // Separate functions, because GCC keeps their pointers on the stack inside another one.
   [[gnu::noinline, gnu::target("avx2,fma")]] static Offset add_terms_fused(
       const Index* middle, const Index* end, const double* left, const Factor& b, double* sums,
       Index* met) {
@@ -167,7 +167,7 @@ class NumberRowsOfProduct {
       }
       return;
     }
-    // Counting what is less takes no branches either.
+    // Counting the smaller ones takes no branches either.
     for (const Index own : met) {
       Index less = 0;
       for (const Index other : met) less += other < own ? 1 : 0;
@@ -175,7 +175,7 @@ class NumberRowsOfProduct {
     }
   }
 
-  UnsetArray<double> sums_;  // of each column; `none` between rows
+  UnsetArray<double> sums_;  // sum of each column; `none` between rows
   UnsetArray<Index> met_;
   ColumnSorter sorter_;
   Offset longest_;

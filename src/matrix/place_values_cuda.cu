@@ -45,7 +45,7 @@ bool is_aligned(const void* data, int bytes) {
   return reinterpret_cast<std::uintptr_t>(data) % static_cast<std::uintptr_t>(bytes) == 0;
 }
 
-/// The most scalars of entries that stay together which can move as one.
+/// The most adjacent scalars of an entry that can move as one unit.
 int scalars_of_unit(const EntryShape& shape, const void* from, const void* to) {
   int scalars = 16 / shape.scalar_bytes;
   const int together = shape.block_rows > 1 ? shape.scalars_of_element() : shape.components;
@@ -96,9 +96,9 @@ void place_from_gpu(const SlicedPattern& pattern, InnerLayout inner, const Entry
   });
 }
 
-/// Where pieces of the host's values wait for a kernel: on the GPU, or in pinned memory of the host
-/// where the GPU's is short. From there the kernel reads across the bus, which takes longer than a
-/// copy, but no longer the shorter memory is.
+/// A buffer in which pieces of the host's values wait for a kernel: on the GPU, or in pinned memory
+/// of the host if the GPU's is short. From there the kernel reads across the bus. That takes longer
+/// than a copy, but its time does not grow as memory gets shorter.
 class StagingBuffer {
  public:
   StagingBuffer(Offset bytes, const Device& device) {
@@ -153,7 +153,7 @@ void place_values_on_gpu(const SlicedPattern& pattern, InnerLayout inner, const 
     detail::copy_bytes(buffer.data(), from.data() + first * entry_bytes,
                        static_cast<std::size_t>(count * entry_bytes), stream);
     place_from_gpu(pattern, inner, shape, first, count, buffer.data(), to.data(), stream);
-    cuda::synchronize(stream);  // before the buffer is filled again, or goes back
+    cuda::synchronize(stream);  // before the buffer is filled again or released
   }
 }
 

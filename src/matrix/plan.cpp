@@ -85,7 +85,7 @@ int read_number(const std::string& key, const std::string& text, int least) {
   return value;
 }
 
-/// How a member of a plan is read from a text and written to one.
+/// The functions that read a member of a plan from a text and write it to one.
 struct Value {
   void (*read)(Plan&, const std::string& key, const std::string& text);
   std::string (*write)(const Plan&);
@@ -149,10 +149,10 @@ constexpr std::array<Key, 25> keys = {{
 }};
 
 struct Spelling {
-  std::string_view key, value;  // of any value where empty
+  std::string_view key, value;  // any value if empty
 };
 
-/// Those of texts and profiles before keys had the names above: earlier first.
+/// Spellings in texts and profiles before keys had the names above, the earlier one first.
 constexpr std::pair<Spelling, Spelling> earlier_spellings[] = {
     {{"T", ""}, {"threads-per-row", ""}},
     {{"use", "scatter"}, {"basis", "user"}},
@@ -172,7 +172,7 @@ constexpr std::pair<Spelling, Spelling> earlier_spellings[] = {
     {{"passes", ""}, {"fused-updates", ""}},
 };
 
-/// Sets what a key of a text says, and notes the key in `seen`.
+/// Sets the member that a key of a text names, and notes the key in `seen`.
 void set(Plan& plan, std::vector<std::string_view>& seen, std::string name, std::string value) {
   for (const auto& [before, now] : earlier_spellings) {
     const bool has_value = before.value.empty() || is_same_name(value, before.value);
@@ -206,7 +206,7 @@ Plan paper_plan(const std::string& name) {
   if (is("ELL")) return {.layout = {.lanes = Layout::all_rows}};
   if (is("Sl-16")) return {.layout = {.lanes = 16}};
   if (is("Sl-32")) return {.layout = {.lanes = 32}};
-  // Kreutzer et al. 2012: all rows sorted, rows and columns permuted alike.
+  // Kreutzer et al. 2012: all rows sorted, rows and columns permuted the same way.
   Plan plan{.layout = {.lanes = warp, .sort_window = Layout::all_rows}};
   if (is("pJDS")) return plan;
   // Wong et al. 2015, sections 5.1 to 5.5.
@@ -226,7 +226,7 @@ Plan paper_plan(const std::string& name) {
   return plan;
 }
 
-/// The settings of a plan that `is_wanted(key, value)`.
+/// The settings of a plan for which `is_wanted(key, value)` is true.
 template <class IsWanted>
 std::string text_of(const Plan& plan, IsWanted&& is_wanted) {
   std::string text;
@@ -308,7 +308,7 @@ Plan parse_plan(std::string_view text, const Plan& base) {
   const auto is_given = [&](std::string_view name) {
     return std::find(seen.begin(), seen.end(), name) != seen.end();
   };
-  // So many blocks of another size are another bound on registers.
+  // The same number of blocks of another size is a different bound on registers.
   if (is_given("block-size") && !is_given("blocks")) plan.gpu.blocks = 0;
   check_plan(plan);
   return plan;

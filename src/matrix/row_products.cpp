@@ -25,13 +25,13 @@ std::string text_of_size(Index rows, Index columns) {
 /// The columns of a row of the product, numbered as they are met.
 class MetColumns {
  public:
-  /// Of one row. A local object, which compilers keep in registers.
+  /// The columns of one row. A local object, which compilers keep in registers.
   struct Row {
-    Index* number;  // of each column that was met; -1 of others
+    Index* number;  // number of each column that was met; -1 for others
     Index* met;
     Index count = 0;
 
-    /// The number of a column. By masks: a branch would go both ways equally often.
+    /// The number of a column. By masks, because a branch would go both ways equally often.
     HEDDLE_INLINE Index meet(Index column) {
       const Index known = number[column], is_new = known >> 31;  // all bits, or none
       const Index result = known ^ ((known ^ count) & is_new);
@@ -45,14 +45,14 @@ class MetColumns {
   explicit MetColumns(Index columns)
       : number_(static_cast<std::size_t>(columns), -1), sorter_(columns) {}
 
-  /// The row may have so many terms.
+  /// Begins a row of at most `terms` terms.
   Row begin(Offset terms) {
     const std::size_t room = std::min(static_cast<std::size_t>(terms), number_.size()) + 1;
     if (met_.size() < room) met_.resize(room), rank_.resize(room);
     return {number_.data(), met_.data()};
   }
-  /// The columns of a row, growing, which ends it. The result tells where the number of each has
-  /// come.
+  /// Ends a row and puts its columns in ascending order. The result maps each column's number to
+  /// its place.
   const Index* put_sorted(const Row& row, Index* to) {
     constexpr std::size_t few = 64;
     const std::span<const Index> met(met_.data(), static_cast<std::size_t>(row.count));
@@ -64,7 +64,7 @@ class MetColumns {
       }
       return rank_.data();
     }
-    // Counting what is less takes no branches either.
+    // Counting the smaller ones takes no branches either.
     for (std::size_t k = 0; k < met.size(); ++k) {
       Index less = 0;
       for (const Index other : met) less += other < met[k] ? 1 : 0;
@@ -81,13 +81,13 @@ class MetColumns {
   std::vector<Index> met_, rank_;
 };
 
-/// What a thread has found, of chunks of rows one behind the other. In large pages: vectors that
-/// grow touch many.
+/// The findings of a thread, for chunks of rows one after the other. In large pages, because
+/// growing vectors touch many.
 struct alignas(64) FoundRows {
   std::pmr::vector<Index> column{default_memory()};
   std::pmr::vector<std::uint8_t> place{default_memory()};
 };
-/// Where those of a chunk begin.
+/// The places where the findings for a chunk begin.
 struct FoundChunk {
   int thread = 0;
   std::size_t column = 0, place = 0;
@@ -102,13 +102,13 @@ void put_chunks(int team, std::size_t rows, const std::vector<FoundChunk>& chunk
   });
 }
 
-/// `rank` of numbers that are below 256.
+/// Replaces places, all below 256, by their `rank`.
 void rename_places(std::span<std::uint8_t> places, const Index* rank) {
   for (std::uint8_t& place : places) place = static_cast<std::uint8_t>(rank[place]);
 }
 
-/// Meets the columns of a row's terms; `take(number)` gets that of each. Returns how many there
-/// are. A function of its own: within another, GCC keeps its pointers on the stack.
+/// Meets the columns of a row's terms; `take(number)` gets the number of each. Returns the number
+/// of columns. A separate function, because GCC keeps its pointers on the stack within another.
 template <class Take>
 [[gnu::noinline]] Index meet_terms(std::span<const Index> middles, OffsetsView begins,
                                    const Index* column, MetColumns::Row met, Take take) {
@@ -121,7 +121,7 @@ template <class Take>
   return met.count;
 }
 
-/// Adds the columns of a row of C, and lists the places of its terms where they are wanted.
+/// Adds the columns of a row of C, and lists the places of its terms if `lists_terms`.
 void find_row(const PatternView& a, const PatternView& b, Index row, bool lists_terms,
               MetColumns& columns, FoundRows& found) {
   const Offset begin = a.offsets[row], end = a.offsets[Offset(row) + 1];
@@ -148,7 +148,7 @@ void find_row(const PatternView& a, const PatternView& b, Index row, bool lists_
   if (lists_terms) rename_places(std::span(found.place).subspan(listed), rank);
 }
 
-/// Returns the longest row.
+/// Returns the length of the longest row.
 Index find_product(const PatternView& a, const PatternView& b, const Stream& host,
                    Array<Offset>& offsets, Array<Index>& column, TermPlaces* terms) {
   const auto rows = static_cast<std::size_t>(a.rows);
@@ -195,7 +195,7 @@ Index find_product(const PatternView& a, const PatternView& b, const Stream& hos
   return longest;
 }
 
-/// As that, with the numbers of the product.
+/// Like `find_product`, with the numbers of the product.
 Index find_numbers(const PatternView& a, const PatternView& b, const Stream& host,
                    Array<Offset>& offsets, Array<Index>& column, ProductNumbers& numbers) {
   const auto rows = static_cast<std::size_t>(a.rows);
@@ -238,7 +238,7 @@ Index find_numbers(const PatternView& a, const PatternView& b, const Stream& hos
   return longest;
 }
 
-/// `find` what takes several numbers for each column of B and each thread.
+/// Calls `find`, which takes several numbers for each column of B and each thread.
 template <class Find>
 Index find_or_refuse(const PatternView& a, const PatternView& b, const Find& find) {
   check_factors(a, b);
@@ -265,8 +265,8 @@ Index multiply_numbers(const PatternView& a, const PatternView& b, const Stream&
 
 namespace {
 
-/// As `adjoint_pattern` by so many threads, each of which turns as many rows. `before`: of each of
-/// their parts and each column, the entries of the parts before it.
+/// Like `adjoint_pattern`, by `parts` threads, each of which transposes an equal part of the rows.
+/// `before`: for each part and each column, the entries of the parts before it.
 void turn_by_parts(const PatternView& a, int parts, Array<Offset>& offsets,
                    UnsetArray<Index>& column, UnsetArray<Offset>& place) {
   const auto columns = static_cast<std::size_t>(a.columns);

@@ -34,7 +34,7 @@ void for_each_entry(const SlicedPattern& A, Index slice, const Visit& visit) {
   }
 }
 
-/// Returns whether all columns of the slice fit.
+/// Returns true if all columns of the slice fit.
 bool shorten_slice(SlicedPattern& A, Index slice) {
   const auto column = [&](Offset slot) { return A.column[static_cast<std::size_t>(slot)]; };
   Index least = none, greatest = -1;

@@ -50,7 +50,7 @@ Offset shorten_columns(SlicedPattern& sliced, const Device& device) {
   });
   for_each_index(stream, threads, [=] __device__(Offset thread) {
     Index* const of_slice = base + rows.slice_of(thread);
-    const Index least = *of_slice & ~wide_mark;  // others may mark it meanwhile
+    const Index least = *of_slice & ~wide_mark;  // other threads may mark it meanwhile
     bool fits = true;
     rows.for_each_entry(thread,
                         [&](Offset slot) { fits &= rows.column[slot] - least < short_reach; });

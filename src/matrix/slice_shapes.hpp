@@ -1,4 +1,4 @@
-// How rows in storage order are cut into slices: what the memory account and the builder share.
+// The cut of rows in storage order into slices, shared by the memory account and the builder.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@ struct SliceShape {
   Index first_row;  // in storage order
   Index rows;       // fewer than C / T only in the last slice
   int threads;
-  Index steps;  // of C slots each
+  Index steps;  // steps of C slots each
 };
 
 inline Index lanes_of(const PatternView& pattern, const Plan& plan) {
@@ -55,8 +55,8 @@ void for_each_slice(const PatternView& pattern, const Plan& plan, std::span<cons
   }
 }
 
-/// True where sliced storage keeps every entry on its own place, so that no map is needed.
-/// `is_sorted()`: the columns of every row grow.
+/// True if sliced storage keeps every entry in its place, so that no map is needed. `is_sorted()`:
+/// true if the columns of every row ascend.
 template <class IsSorted>
 bool keeps_order(const Plan& plan, bool has_order, bool natural_columns,
                  const IsSorted& is_sorted) {
@@ -70,12 +70,12 @@ inline bool keeps_order(const PatternView& pattern, const Plan& plan, bool has_o
   });
 }
 
-/// The account of a layout of so many slices and slots. `basis_bytes` is what the bases hold.
+/// The account of a layout of `slices` slices and `slots` slots. `basis_bytes`: bytes of the bases.
 MemoryUse account_of(Index rows, Offset entries, const Plan& plan, Index C, Offset slices,
                      Offset slots, EntryBytes entry_bytes, long long basis_bytes, bool scatters,
                      bool maps_values);
 
-/// The same for a known storage order.
+/// Same, for a known storage order.
 MemoryUse memory_of(const PatternView& pattern, const Plan& plan, std::span<const Index> order,
                     EntryBytes entry_bytes, long long basis_bytes, bool scatters, bool maps_values);
 

@@ -21,7 +21,7 @@ Index SlicedPattern::slice_of(Index row) const {
 
 namespace {
 
-/// The stored rows in the order of the row basis, or sorted beyond it when the product scatters.
+/// The stored rows in the order of the row basis, or sorted further if the product scatters.
 Array<Index> order_of_storage(const PatternView& pattern, const Plan& plan, const Basis& row_basis,
                               const Device& device) {
   if (plan.layout.basis == BasisUse::user) return storage_order(pattern, plan, device);
@@ -49,7 +49,7 @@ void copy_rows(SlicedPattern& sliced, const PatternView& pattern, const Device& 
   sliced.column = std::move(column).into_array();
 }
 
-/// Columns, and where they are asked for lengths, targets and entries, of all slots.
+/// Places the columns of all slots and, if needed, lengths, targets and entries.
 void place_columns(SlicedPattern& sliced, const PatternView& pattern, const Plan& plan,
                    const Array<Index>& order, const std::vector<detail::SliceShape>& shapes,
                    int team) {

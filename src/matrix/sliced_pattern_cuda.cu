@@ -15,7 +15,7 @@ namespace {
 
 constexpr Index threads_of_row = 8;
 
-/// Stored rows and their lengths, where kernels can read them.
+/// Stored rows and their lengths, as kernels can read them.
 struct StoredRows {
   PatternView pattern;
   const Index* order;  // null for the natural one
@@ -57,10 +57,10 @@ void cut_evenly(SlicedPattern& sliced, const StoredRows& rows, const Device& dev
   const Array<Index> longest = longest_of_groups(rows, sliced.C / sliced.T, device);
   sliced.offset = Array<Offset>(longest.size() + 1, device);
   sum_offsets(sliced, longest.data(), device);
-  device.synchronize();  // before memory goes back
+  device.synchronize();  // before memory is released
 }
 
-/// K2: the rows of each block of C share its threads out.
+/// K2: the rows of each block of C share its threads.
 void cut_by_threshold(SlicedPattern& sliced, const StoredRows& rows, Index threshold,
                       const Device& device) {
   const Stream& stream = device.stream();
@@ -102,10 +102,10 @@ void cut_by_threshold(SlicedPattern& sliced, const StoredRows& rows, Index thres
                    threads[slice] = static_cast<unsigned char>(T);
                  });
   sum_offsets(sliced, longest_of_slice.data(), device);
-  device.synchronize();  // before memory goes back
+  device.synchronize();  // before memory is released
 }
 
-/// As `detail::has_sorted_columns`, wherever the arrays lie.
+/// Like `detail::has_sorted_columns`, wherever the arrays lie.
 bool has_sorted_columns(const PatternView& given, StagedPattern& pattern, const Device& device) {
   if (!is_on_gpu(given)) {
     return heddle::detail::has_sorted_columns(given, team_size(device.stream(), given.entries()));
@@ -125,7 +125,7 @@ bool has_sorted_columns(const PatternView& given, StagedPattern& pattern, const 
   return unsorted.to_host()[0] == 0;
 }
 
-/// Where an entry's column and slot are written.
+/// The arrays to which an entry's column and slot are written.
 struct Places {
   SlicesView slices;
   Index* column;
@@ -141,7 +141,7 @@ struct Places {
   }
 };
 
-/// Rows that are not long: each thread ranks a few entries of a row at a time among all of it.
+/// Rows that are not long: each thread ranks a few entries of a row at a time among all of them.
 void place_rows(const Places& places, const StoredRows& rows, const Index* position, bool sorts,
                 const Stream& stream) {
   const Offset threads = Offset(rows.pattern.rows) * threads_of_row;
@@ -189,7 +189,7 @@ void place_long_rows(const Places& places, const StoredRows& rows, const Index* 
                  static_cast<Index>(batch.key[i] & 0xffffffffu), begin + batch.value[i]);
     });
   }
-  device.synchronize();  // before memory goes back
+  device.synchronize();  // before memory is released
 }
 
 void describe_rows(SlicedPattern& sliced, const StoredRows& rows, const Device& device) {
@@ -267,7 +267,7 @@ std::shared_ptr<const SlicedPattern> build_sliced(const PatternView& given, cons
   place_rows(places, rows, position, sorts, device.stream());
   place_long_rows(places, rows, position, sorts, statistics, device);
   heddle::detail::shorten_columns(sliced, plan, device);
-  device.synchronize();  // an error of a kernel is this call's; and before memory goes back
+  device.synchronize();  // a kernel's error belongs to this call; also before memory is released
   return built;
 }
 

@@ -38,8 +38,8 @@ Array<Index> sorted_by_length(const PatternView& pattern, Index window, Array<In
                    });
     const auto last_window = static_cast<unsigned>((n - 1) / window);
     sort_by_key(buffers, n, 32 + static_cast<int>(std::bit_width(last_window)), device);
-    // The keys go back before the order takes its room, as `sorting_bytes` counts. Not every memory
-    // resource waits for the stream.
+    // The keys are released before the order takes its room, as `sorting_bytes` counts. Not every
+    // memory resource waits for the stream.
     device.synchronize();
     buffers.key[0] = {};
     buffers.key[1] = {};

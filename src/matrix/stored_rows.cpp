@@ -29,7 +29,7 @@ class OnHost {
   std::vector<T> kept_;
 };
 
-/// Rows differ in length.
+/// Rows that a thread takes at a time, because they differ in length.
 constexpr Offset stored_rows_at_once = 64;
 
 }  // namespace

@@ -10,7 +10,7 @@
 
 namespace heddle::detail {
 
-/// Compressed rows in the user's order, columns growing.
+/// Compressed rows in the user's order, columns ascending.
 struct UserRows {
   Array<Offset> offsets;
   Array<Index> column;
@@ -26,19 +26,19 @@ struct UserRows {
   PatternView view(Index columns) const { return {rows(), columns, offsets.data(), column.data()}; }
 };
 
-/// A matrix's rows, and where their entries lie.
+/// A matrix's rows, and the slots of their entries.
 struct StoredRows : UserRows {
-  Array<Offset> slot;  // of each entry
+  Array<Offset> slot;  // slot of each entry
 };
 StoredRows stored_rows(const SlicedPattern& pattern, const Stream& host);
 
 /// Adds up lengths to offsets: the length of row i is at i + 1.
 void sum_up(Array<Offset>& offsets);
 
-/// The transpose of a pattern of so many columns; `place` gets the place of each entry in it.
+/// Transpose of a pattern of `columns` columns; `place` gets the place of each entry in it.
 UserRows transposed(const UserRows& rows, Index columns, const Stream& host, Array<Offset>& place);
 
-/// As `adjoint_pattern` of heddle/detail/row_products.hpp, by the host's threads.
+/// Like `adjoint_pattern` of heddle/detail/row_products.hpp, by the host's threads.
 void adjoint_pattern(const PatternView& a, const Stream& host, Array<Offset>& offsets,
                      Array<Index>& column, Array<Offset>& place);
 
@@ -49,8 +49,8 @@ struct TermPlaces {
   UnsetArray<std::uint8_t> place;
 };
 
-/// As `product_pattern` of heddle/detail/row_products.hpp, and lists the terms where `terms` is not
-/// null. Returns the longest row of C: above 256 entries their places mean nothing.
+/// Like `product_pattern` of heddle/detail/row_products.hpp, and lists the terms if `terms` is not
+/// null. Returns the length of C's longest row: above 256 entries the places mean nothing.
 Index product_pattern(const PatternView& a, const PatternView& b, const Stream& host,
                       Array<Offset>& offsets, Array<Index>& column, TermPlaces* terms);
 
@@ -58,11 +58,11 @@ Index product_pattern(const PatternView& a, const PatternView& b, const Stream& 
 struct ProductNumbers {
   const double* left;
   const double* right;
-  bool is_sorted = true;  // else the columns of a row come as its terms meet them
+  bool is_sorted = true;  // else a row's columns come in the order in which its terms meet them
   UnsetArray<double> result = {};
 };
 
-/// As `product_pattern`, and adds the terms of each entry, in the order of A's row, in the same
+/// Like `product_pattern`, and adds the terms of each entry, in the order of A's row, in the same
 /// walk.
 Index multiply_numbers(const PatternView& a, const PatternView& b, const Stream& host,
                        Array<Offset>& offsets, Array<Index>& column, ProductNumbers& numbers);

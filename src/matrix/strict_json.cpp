@@ -15,7 +15,7 @@ namespace {
 
 using nlohmann::json;
 
-/// "[json.exception.parse_error.101] parse error at ...", whose first words help nobody.
+/// "[json.exception.parse_error.101] parse error at ..." without its unhelpful first words.
 std::string one_line(std::string message) {
   const auto behind = message.find("] ");
   if (behind != std::string::npos) message.erase(0, behind + 2);
@@ -27,7 +27,7 @@ std::string one_line(std::string message) {
 }  // namespace
 
 json parse_strict_json(std::string_view text, int most_levels) {
-  std::vector<std::set<std::string>> keys;  // of each level that is open
+  std::vector<std::set<std::string>> keys;  // keys of each open level
   const auto watch = [&](int, json::parse_event_t event, json& parsed) {
     switch (event) {
       case json::parse_event_t::object_start:

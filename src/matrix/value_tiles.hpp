@@ -1,5 +1,5 @@
-// New values on their way into slots: what each thread of a block does, on a GPU, and on the host
-// in a test.
+// New values on their way into slots: the work of each thread of a block, on a GPU and, in a test,
+// on the host.
 //
 // Blocks take slots in their order, so that they write lines of memory one after the other and
 // whole; a part of a sector that is not in the cache would cost a read of the sector from memory.
@@ -15,7 +15,7 @@
 namespace heddle::detail {
 
 inline constexpr unsigned threads_of_tile = 256;
-inline constexpr unsigned loads_on_the_way = 4;  // of a thread, before it needs the first
+inline constexpr unsigned loads_on_the_way = 4;  // loads of a thread before it needs the first
 
 /// Entries of the host's memory that pass through a buffer at a time. The blocks walk all slots for
 /// each piece: more than a few pieces would spend more time on that than on values.
@@ -42,7 +42,7 @@ struct StoredMap {
   const N* number;
   HEDDLE_INLINE N operator[](Offset slot) const { return number[slot]; }
 };
-/// Of slots that hold their entries in order.
+/// The map of slots that hold their entries in order.
 struct IdentityMap {
   using Number = Offset;
   HEDDLE_INLINE Offset operator[](Offset slot) const { return slot; }
@@ -55,7 +55,7 @@ void visit_map(const EntryMap& map, const Visit& visit) {
   visit(IdentityMap{});
 }
 
-/// Which entry lies in a slot, of those whose values are at hand: [first, first + count).
+/// The entry in a slot, among those whose values are at hand: [first, first + count).
 template <class Map>
 struct GivenEntries {
   using Number = typename Map::Number;
@@ -65,16 +65,16 @@ struct GivenEntries {
   Map map;
   Offset first, count;
 
-  /// Counted from `first`; `none` for padding, which is beyond or below all, and other entries.
+  /// Counted from `first`; `none` for other entries and padding, which is beyond or below all.
   HEDDLE_INLINE Offset among(Number number) const {
     const Offset i = static_cast<Offset>(number) - first;
     return i >= 0 && i < count ? i : none;
   }
 };
 
-/// Components of an entry in units of some scalars, as the user's array has them.
+/// Components of an entry in units of some scalars, in the order of the user's array.
 struct UnitOrder {
-  int block_rows, block_columns, units_of_element;  // of blocks by columns; else one row
+  int block_rows, block_columns, units_of_element;  // for blocks by columns; else one row
 
   HEDDLE_INLINE unsigned given(unsigned k) const {
     if (block_rows == 1) return k;
@@ -90,7 +90,7 @@ struct PackedTiles {
   Entries entries;
   UnitOrder order;
   Divisor by_units;
-  unsigned units;  // of an entry
+  unsigned units;  // units of an entry
   unsigned slots_of_tile;
   Offset slots;
   const Unit* from;
@@ -114,7 +114,7 @@ struct PackedTiles {
     const unsigned count =
         static_cast<unsigned>(left < slots_of_tile ? left : slots_of_tile) * units;
     for (unsigned next = thread; next < count; next += loads_on_the_way * threads_of_tile) {
-      // All loads before the first use of one: a thread waits in the order of its instructions.
+      // All loads come before the first use: a thread waits in the order of its instructions.
       typename Entries::Number number[loads_on_the_way];
       for (unsigned u = 0; u < loads_on_the_way; ++u) {
         const unsigned n = next + u * threads_of_tile;
@@ -135,20 +135,20 @@ struct PackedTiles {
   }
 };
 
-/// Entries whose components lie apart (SoA, AoSoA): a tile is some slots by some components, turned
-/// in shared memory. Its three steps are a barrier apart.
+/// Entries whose components lie apart (SoA, AoSoA): a tile is some slots by some components,
+/// transposed in shared memory. Barriers separate its three steps.
 template <class Scalar, class Map>
 struct TurnedTiles {
   using Entries = GivenEntries<Map>;
   Entries entries;
   UnitOrder order;
   SlotRule rule;
-  unsigned width;  // components of a tile: all, but of the largest entries
+  unsigned width;  // components of a tile: all, except for the largest entries
   unsigned windows;
   unsigned slot_shift, piece_shift;  // slots of a tile and scalars of a piece are powers of two
   static constexpr unsigned most_shift = 10;
   static_assert(1U << most_shift <= threads_of_tile * loads_on_the_way, "see `find`");
-  unsigned stride;  // of a component in shared memory
+  unsigned stride;  // stride of a component in shared memory
   Divisor by_width;
   const Scalar* from;
   Scalar* to;
@@ -174,8 +174,8 @@ struct TurnedTiles {
         by_width(1),
         from(static_cast<const Scalar*>(values)),
         to(static_cast<Scalar*>(stored)) {
-    // So that a multiprocessor holds as many threads as it can; and few slots, where more would
-    // leave multiprocessors without a tile.
+    // Reduced so that a multiprocessor holds as many threads as it can, and to few slots if more
+    // would leave multiprocessors without a tile.
     constexpr unsigned most_scalars = 18432 / sizeof(Scalar), least_shift = 5;
     constexpr Offset tiles_to_fill = 512;
     while (slot_shift > least_shift && (slots_of_tile() * width > most_scalars ||
@@ -188,7 +188,7 @@ struct TurnedTiles {
     const unsigned components = width;
     if (width > most_width) width = most_width;
     windows = (components + width - 1) / width;
-    // Threads of a warp that write components of the same slot meet no bank twice.
+    // Threads of a warp that write components of the same slot use no bank twice.
     constexpr unsigned banks = 128 / sizeof(Scalar);
     stride = slots_of_tile() + (banks + width - 1) / width;
     by_width = Divisor(width);
@@ -207,7 +207,7 @@ struct TurnedTiles {
     return Offset(tile / windows) << slot_shift;
   }
   HEDDLE_INLINE unsigned first_component(unsigned tile) const { return tile % windows * width; }
-  /// Of this tile: fewer in the last window.
+  /// Components of this tile: fewer in the last window.
   HEDDLE_INLINE unsigned components(unsigned tile) const {
     const unsigned left = static_cast<unsigned>(rule.components) - first_component(tile);
     return left < width ? left : width;
@@ -255,7 +255,7 @@ struct TurnedTiles {
     const Offset begin = first_slot(tile);
     const unsigned first = first_component(tile), held = components(tile);
     const unsigned piece = 1U << piece_shift, pieces = held >> piece_shift;
-    // A thread has a scalar of a piece of some slot, and takes it in all pieces, or shares these.
+    // A thread has one scalar of a slot's piece, and takes it in all pieces or shares them.
     const unsigned lane_shift = slot_shift + piece_shift, lanes = 1U << lane_shift;
     const unsigned sharing = lanes < threads_of_tile ? threads_of_tile >> lane_shift : 1;
     const Offset next_piece = rule.planes ? rule.slots : Offset(rule.C) << piece_shift;
@@ -272,7 +272,7 @@ struct TurnedTiles {
         value += sharing * piece * stride;
       }
     }
-    const unsigned rest = held & (piece - 1);  // of the last piece, where it is a smaller one
+    const unsigned rest = held & (piece - 1);  // scalars of the last piece, if that is smaller
     const Offset before = Offset(first + held - rest) * rule.C;
     for (unsigned n = thread; n < rest << slot_shift; n += threads_of_tile) {
       const unsigned slot = n / rest, i = n - slot * rest;
@@ -283,7 +283,7 @@ struct TurnedTiles {
   }
 
  private:
-  /// Where a slot's part of its step's first piece would lie if pieces were of so many scalars.
+  /// The place of a slot's part of its step's first piece if pieces had `together` scalars.
   HEDDLE_INLINE Offset place_of(Offset slot, unsigned together) const {
     if (rule.planes) return slot;
     const Offset C = rule.C;

@@ -34,7 +34,7 @@ void check_elements(const std::string& kind, Index vertices,
                                            std::to_string(vertices - 1) + ", its vertices");
 }
 
-/// Which elements touch a vertex: `element[offset[v] .. offset[v + 1])`, increasing.
+/// The elements that touch a vertex: `element[offset[v] .. offset[v + 1])`, ascending.
 struct Incidence {
   Array<Offset> offset;
   Array<Index> element;

@@ -1,4 +1,4 @@
-// What every model problem asks of its arguments before it begins.
+// Checks that every model problem makes of its arguments before it begins.
 #pragma once
 
 #include <string>

@@ -77,7 +77,7 @@ CsrMatrix<Quaternion> dirac(const TriangleMesh& mesh, std::span<const double> po
       "triangle", vertices, mesh.triangle.span(),
       [&](Index t) {
         const auto p = corners_of(mesh, t);
-        const Point normal = cross(p[2] - p[1], p[0] - p[2]);  // as the element has it
+        const Point normal = cross(p[2] - p[1], p[0] - p[2]);  // as in the element
         return dot(normal, normal) > 0;
       },
       "has no area; remove it");
@@ -95,7 +95,7 @@ CsrMatrix<Quaternion> dirac(const TriangleMesh& mesh, std::uint64_t seed,
   const auto triangles = static_cast<Offset>(mesh.triangle.size());
   parallel_for(default_threads(), triangles, [&](Offset t) {
     const auto& corner = mesh.triangle[t];
-    // What is wrong with the mesh is said below.
+    // Faults of the mesh are reported below.
     const bool inside =
         std::ranges::all_of(corner, [&](Index v) { return v >= 0 && v < vertices; });
     if (!inside) return;

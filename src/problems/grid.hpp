@@ -47,7 +47,7 @@ Array<Offset> make_offsets(Index rows, const Length& length) {
 }
 
 /// The matrix of a 7-point scheme. `off_diagonal(row, place, axis, up)` is the entry for the
-/// neighbour `row` -/+ stride(axis); `diagonal(row, place)` the other one.
+/// neighbour `row` -/+ stride(axis); `diagonal(row, place)` is the diagonal entry.
 template <class E, class OffDiagonal, class Diagonal>
 CsrMatrix<E> assemble_grid(const Grid& grid, const OffDiagonal& off_diagonal,
                            const Diagonal& diagonal) {

@@ -8,7 +8,7 @@
 
 namespace heddle::problems {
 
-/// What a random value is for; each purpose is a sequence of its own under one seed.
+/// The purpose of a random value; each purpose is a sequence of its own under one seed.
 enum class Purpose : std::uint64_t { coefficient, shape, jitter, height, potential, wavenumber };
 
 /// Two rounds of multiply and fold; each input bit reaches all output bits.

@@ -75,7 +75,7 @@ class Subdivision {
     if (k == 0) return between(c[0], c[1], j);
     if (j == 0) return between(c[0], c[2], k);
     if (i == 0) return between(c[1], c[2], k);
-    const Index rows_below = (k - 1) * (f_ - 1) - (k - 1) * k / 2;  // of f - 2, f - 3, ... each
+    const Index rows_below = (k - 1) * (f_ - 1) - (k - 1) * k / 2;  // rows of f - 2, f - 3, ...
     return 12 + 30 * (f_ - 1) + face * ((f_ - 1) * (f_ - 2) / 2) + rows_below + j - 1;
   }
 

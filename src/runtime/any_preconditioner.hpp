@@ -59,7 +59,7 @@ std::shared_ptr<Preconditioner<S>> make_jacobi_or_none(const MatrixInParts<S>& p
   }
 }
 
-/// So many iterations of a solver with Jacobi.
+/// `iterations` iterations of a solver with Jacobi.
 template <template <class> class Solver, class S>
 std::shared_ptr<Preconditioner<S>> make_inner_solver(const MatrixInParts<S>& parts,
                                                      int iterations) {
@@ -69,7 +69,7 @@ std::shared_ptr<Preconditioner<S>> make_inner_solver(const MatrixInParts<S>& par
   return std::make_shared<SolverPreconditioner<S>>(std::move(solver));
 }
 
-/// What a multigrid among the parts reports; empty without one.
+/// Returns the report of a multigrid among the parts; empty if there is none.
 using MultigridReporter = std::function<MultigridReport()>;
 
 template <class S>
@@ -103,7 +103,7 @@ std::shared_ptr<Preconditioner<S>> make_inverse(const MatrixInParts<S>& parts,
   return std::make_shared<Inverse>(parts.entries, choice.number);
 }
 
-/// Null for none. Polynomials are of the matrix scaled by Jacobi.
+/// One part, or null for none. Polynomials are of the matrix scaled by Jacobi.
 template <class S>
 std::shared_ptr<Preconditioner<S>> make_part(const MatrixInParts<S>& parts,
                                              const PreconditionerChoice& choice,
@@ -139,8 +139,8 @@ std::shared_ptr<Preconditioner<S>> make_part(const MatrixInParts<S>& parts,
   return nullptr;
 }
 
-/// The same over an operator that stores nothing: of products alone, without Jacobi. Null for a
-/// kind that needs entries.
+/// Like `make_part`, but over an operator that stores nothing: made of products alone, without
+/// Jacobi. Null for a kind that needs entries.
 template <class S>
 std::shared_ptr<Preconditioner<S>> make_part_of_products(const OperatorReference<S>& matrix,
                                                          const PreconditionerChoice& choice) {
@@ -154,8 +154,8 @@ std::shared_ptr<Preconditioner<S>> make_part_of_products(const OperatorReference
   }
 }
 
-/// `make` makes a part. Parts and products that are written alike are one object, so that what
-/// reads the same from both ends is Hermitian. Null for none.
+/// `make` makes a part. Equal parts, and equal products, become one object, so that a composition
+/// that reads the same from both ends is Hermitian. Null for none.
 template <class S, class Make>
 std::shared_ptr<Preconditioner<S>> compose(const OperatorReference<S>& matrix,
                                            const ComposedChoice& choice, const Make& make) {

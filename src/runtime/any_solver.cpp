@@ -93,7 +93,7 @@ void AnySolver::refine(const AnyOperator& matrix, const ComposedChoice& precondi
                 "fields in single precision are of a solve in double precision");
   }
   if (wide->krylov == nullptr) refuse_block();
-  // Both own the solver over doubles together.
+  // `wide` and `refined` share the solver over doubles.
   auto refined = std::make_shared<detail::RefinedOverFloats>(
       matrix, preconditioner, std::shared_ptr<KrylovSolver<double>>(wide->system, wide->krylov));
   narrow_memory_ = refined->matrix_memory();
@@ -101,7 +101,7 @@ void AnySolver::refine(const AnyOperator& matrix, const ComposedChoice& precondi
   wide->system = std::move(refined);
 }
 
-// NOLINTNEXTLINE(readability-make-member-function-const): the solver behind the pointer changes
+// NOLINTNEXTLINE(readability-make-member-function-const): the solver pointed to changes
 Report AnySolver::solve(const AnyField& b, AnyField& x) {
   return visit(
       [&]<class S>(SystemSolver<S>& solver) { return solver.solve(b.view<S>(), x.view<S>()); });

@@ -1,4 +1,4 @@
-// What a mass must be to a matrix.
+// Requirements on the mass of a matrix.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace heddle::detail {
 
-/// Throws `Error` (size_mismatch) unless it is a matrix of the same kind.
+/// Throws `Error` (size_mismatch) unless the mass is a matrix of the same kind.
 template <class Matrix, class Mass>
 void check_mass(const Matrix& matrix, const Mass& mass) {
   const auto refuse = [](const std::string& why) {

@@ -1,4 +1,4 @@
-// What options say of a multigrid, as its constructor takes it.
+// The options and candidates of a multigrid, as its constructor takes them.
 #pragma once
 
 #include <algorithm>
@@ -19,9 +19,9 @@ inline MultigridOptions multigrid_options(int degree, const MultigridChoice& cho
           .level_precision = choice.level_precision};
 }
 
-/// In the order of the user's rows, on the host or the matrix's device; none for the constants.
-/// Throws `Error` as `adaptive_candidates`; unsupported for points of other entries than real
-/// blocks.
+/// Candidates in the order of the user's rows, on the host or the matrix's device; none stands for
+/// the constants. Throws `Error` like `adaptive_candidates`; unsupported for points with entries
+/// other than real blocks.
 template <class S>
 std::vector<Array<S>> candidate_fields(const SlicedOperator<S>& matrix,
                                        const MultigridOptions& options,

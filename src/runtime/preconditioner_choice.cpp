@@ -115,7 +115,7 @@ void check_needs_no_entries(const PreconditionerChoice& choice) {
          others);
 }
 
-/// What lies between separators, at least one piece.
+/// The pieces between separators, at least one.
 std::vector<std::string_view> pieces_of(std::string_view text, char separator) {
   std::vector<std::string_view> pieces;
   for (;;) {
@@ -126,7 +126,7 @@ std::vector<std::string_view> pieces_of(std::string_view text, char separator) {
   }
 }
 
-/// Terms, and factors of each.
+/// True if the terms, and the factors of each term, read the same from both ends.
 bool is_palindrome(const std::vector<ComposedChoice::Product>& terms) {
   const auto reads_the_same = [](const auto& list) {
     return std::equal(list.begin(), list.end(), list.rbegin());
@@ -242,17 +242,17 @@ std::string_view name(Interpolation interpolation) {
   return name_of<Interpolation>(interpolations, interpolation);
 }
 std::string_view name_of_level_precision(StoredScalar precision) {
-  // Others are refused where levels are made.
+  // Other precisions are refused where levels are made.
   const bool is_single = precision == StoredScalar::single;
   return name_of<StoredScalar>(level_precisions, is_single ? precision : StoredScalar::own);
 }
 
 namespace {
 
-/// What all parts of multigrid have in common, as far as they were read.
+/// The settings that all multigrid parts share, as far as they have been read.
 using CycleWords = std::tuple<Cycle, Smoother, Interpolation, StoredScalar>;
 
-/// Whether the piece names such a setting, which `own` becomes.
+/// True if the piece names such a setting, which is then stored in `own`.
 template <class Setting>
 bool takes(std::string_view piece, const std::optional<Setting>& found, const std::string& what,
            std::optional<Setting>& own) {
@@ -265,7 +265,7 @@ bool takes(std::string_view piece, const std::optional<Setting>& found, const st
   return true;
 }
 
-/// A part, whose cycle, smoother, interpolation and precision `multigrid` has, or gets.
+/// Parses a part; its cycle, smoother, interpolation and precision equal `multigrid` or set it.
 PreconditionerChoice parse_part(std::string_view text, std::optional<CycleWords>& multigrid) {
   const std::vector<std::string_view> pieces = pieces_of(text, ':');
   if (!is_same_name(pieces.front(), "multigrid")) return parse_preconditioner(text);

@@ -23,7 +23,7 @@ const SlicedOperator<double>& in_doubles(const AnyOperator& matrix) {
   });
 }
 
-/// Without values yet.
+/// The operator in floats, still without values.
 SlicedOperator<float> in_floats(const SlicedOperator<double>& A, const AnyEntry& entry) {
   const auto table =
       entry.definition()

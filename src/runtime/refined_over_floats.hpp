@@ -11,8 +11,8 @@
 
 namespace heddle::detail {
 
-/// A `RefinedSolver` whose matrix in floats is made of the one in doubles, on its pattern, and anew
-/// of new values at the next solve.
+/// A `RefinedSolver` whose matrix in floats is made from the one in doubles, on its pattern, and is
+/// updated with new values at the next solve.
 class RefinedOverFloats final : public SystemSolver<double> {
  public:
   /// `wide`: a solver of `matrix`. Throws `Error` as `AnySolver::refine` does.
@@ -38,7 +38,7 @@ class RefinedOverFloats final : public SystemSolver<double> {
 
   SlicedOperator<double> matrix_;
   SlicedOperator<float> in_floats_;
-  long long generation_ = -1;  // of the values in floats
+  long long generation_ = -1;  // generation of the values in floats
   std::unique_ptr<RefinedSolver> solver_;
 };
 

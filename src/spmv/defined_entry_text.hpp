@@ -1,4 +1,4 @@
-// A definition as what the run-time compiler of a GPU is given.
+// A definition in the form that the run-time compiler of a GPU is given.
 #pragma once
 
 #include <type_traits>
@@ -8,7 +8,7 @@
 
 namespace heddle {
 
-/// The printed type over S, computing in T: S itself, or double where residuals of floats do.
+/// Text of the printed type over S, computing in T: S itself, or double for residuals of floats.
 template <class S, class T = S>
 EntryText text_of(const EntryDefinition& definition) {
   const std::string header = "heddle_user/" + definition.name + ".hpp";

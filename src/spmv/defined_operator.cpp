@@ -1,4 +1,4 @@
-// The kernels by which the CPU multiplies, and inverts, entries from a definition.
+// The kernels with which the CPU multiplies and inverts entries from a definition.
 #include "heddle/runtime/defined_operator.hpp"
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace heddle::detail {
 
 namespace {
 
-/// What a row product reads.
+/// The inputs of a row product.
 template <class Stored>
 struct Rows {
   const EntryDefinition* definition;
@@ -22,16 +22,16 @@ struct Rows {
   const Stored* values;
   Index prefetch_x;
   Offset prefetch_matrix;                 // in scalars
-  StoredScalar kept = StoredScalar::own;  // of words
-  const void* table = nullptr;            // of a dictionary
+  StoredScalar kept = StoredScalar::own;  // encoding of the words
+  const void* table = nullptr;            // values of a dictionary
 };
 
-/// Numbers of values in a table.
+/// True if entries are numbers of values in a table.
 template <class Stored>
 inline constexpr bool is_listed = std::is_same_v<Stored, unsigned char>;
 
-/// Stored rows [begin, end), computed in T: entries of consecutive rows fill batches together, and
-/// each row adds up its own in order, so that no row depends on where a batch began.
+/// Stored rows [begin, end), computed in T. Entries of consecutive rows fill batches together. Each
+/// row adds up its own in order, so that no row depends on where a batch began.
 template <class T, class Stored, class S, class Store>
 HEDDLE_INLINE Store product_rows(const Rows<Stored>& matrix, const FieldView<const S>& x,
                                  Index begin, Index end, Store store) {
@@ -45,7 +45,7 @@ HEDDLE_INLINE Store product_rows(const Rows<Stored>& matrix, const FieldView<con
   Offset slot_in[Batch::width];
   Index row_of[Batch::width];
   DefinedSum<T> sum{V, {}};
-  Index next = begin;  // the row of the sum
+  Index next = begin;  // the row of `sum`
   const auto store_rows_before = [&](Index row) {
     for (; next < row; ++next) {
       store(A.target.empty() ? next : A.target.data()[next], sum);
@@ -205,7 +205,7 @@ void apply_inverses(const EntryTable<S>& entry, const void* inverses, const Fiel
   }
 }
 
-/// What any table states of an entry kept as Stored, computing in S.
+/// The common part of any table of an entry kept as Stored, computing in S.
 template <StoredScalar kept, class Stored, class S>
 std::shared_ptr<EntryTable<S>> make_plain_table(
     const std::shared_ptr<const EntryDefinition>& definition) {
@@ -221,7 +221,7 @@ std::shared_ptr<EntryTable<S>> make_plain_table(
   return table;
 }
 
-/// Of a copy: what iterations need.
+/// The table of a copy: the parts that iterations need.
 template <StoredScalar kept, class Code, class S>
 EntryTableHandle<S> encoded_table(const std::shared_ptr<const EntryDefinition>& definition) {
   constexpr bool is_dictionary = kept == StoredScalar::dictionary;

@@ -1,5 +1,5 @@
 // Products of several entries of a definition side by side: each term of the product is one
-// operation on as many lanes, so that walking over the terms costs little and vectorises.
+// operation on that many lanes, so that walking over the terms costs little and vectorises.
 #pragma once
 
 #include "heddle/entries/annotations.hpp"
@@ -26,7 +26,7 @@ struct EntryBatch {
     for (int k = 0; k < size; ++k) x[k][w] = static_cast<T>(from[k * stride]);
   }
 
-  /// y = a x in every lane; lanes that were not set yield what nobody reads.
+  /// y = a x in every lane; the results of lanes that were not set are never read.
   HEDDLE_INLINE void multiply(const EntryDefinition& definition) {
     const ProductTerm* term = definition.product.data();
     const ProductTerm* const end = term + definition.product.size();

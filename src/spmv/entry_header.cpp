@@ -13,7 +13,7 @@ struct Header {
   bool ambiguous = false;
 };
 
-/// Filled before main, or when a library is opened, by initialisers of the files that CMake writes.
+/// Filled before main, or when a library is opened, by initialisers in the files that CMake writes.
 struct Registry {
   std::mutex mutex;
   std::map<std::string, Header, std::less<>> headers;

@@ -20,7 +20,7 @@ KernelSource program_over(const EntryText& entry, std::string name, const std::s
 }
 
 // A header may read differently for the host and the GPU. An entry is its array of components and
-// no more, so that its size leaves them no other offset than 0.
+// nothing more, so that its size leaves them no offset other than 0.
 std::string entry_assertions(const EntryShape& shape) {
   std::string text;
   const auto expect = [&](const std::string& of_gpu, int of_host, const char* what) {

@@ -1,4 +1,4 @@
-// Programs over an entry: its text in front, and what the host knows of it checked.
+// Programs over an entry: they begin with its text, and check what the host knows of it.
 #pragma once
 
 #include <string>
@@ -9,11 +9,11 @@
 
 namespace heddle::cuda {
 
-/// A program that begins with the headers of an entry, the user's own text among them. Throws as
+/// A program that begins with the headers of an entry, including the user's own text. Throws like
 /// `entry_header`.
 KernelSource program_over(const EntryText& entry, std::string name, const std::string& text);
 
-/// Assertions that a program's `Plan::entry` has the sizes of the host's, to stand behind `Plan`.
+/// Assertions, placed after `Plan`, that a program's `Plan::entry` has the sizes of the host's.
 std::string entry_assertions(const EntryShape& shape);
 
 }  // namespace heddle::cuda

@@ -34,7 +34,7 @@ constexpr std::array<char, 8> magic = {'H', 'D', 'L', 'K', 'E', 'R', 'N', 'L'};
 constexpr std::uint64_t version = 1;
 constexpr std::string_view suffix = ".kernel";
 
-/// Kernel and architecture are lines of their own: `list` shows them.
+/// Kernel and architecture have lines of their own, which `list` shows.
 std::string text_of(const KernelKey& key) {
   return key.kernel + "\n" + key.architecture + "\n" + key.inputs;
 }
@@ -43,15 +43,15 @@ std::string_view view(std::span<const char> bytes) { return {bytes.data(), bytes
 
 constexpr mode_t by_others = S_IWGRP | S_IWOTH;
 
-/// Of this user, or of root, who may do anything anyway.
+/// True if the file belongs to this user, or to root, who may do anything anyway.
 bool is_own(const struct stat& status) {
   return (status.st_uid == geteuid() || status.st_uid == 0) && (status.st_mode & by_others) == 0;
 }
 
-/// A file of ours, read front to back.
+/// A file of the cache, read front to back.
 class Reader {
  public:
-  // Not blocking, should the name belong to a pipe.
+  // Does not block, in case the name belongs to a pipe.
   explicit Reader(const fs::path& path)
       : descriptor_(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {}
   ~Reader() {
@@ -60,7 +60,7 @@ class Reader {
   Reader(const Reader&) = delete;
   Reader& operator=(const Reader&) = delete;
 
-  /// Nothing unless the file is as long as its header says.
+  /// Empty unless the file is as long as its header says.
   std::optional<Header> header() const {
     struct stat status{};
     if (descriptor_ < 0 || fstat(descriptor_, &status) != 0) return {};
@@ -92,7 +92,7 @@ bool is_image(const std::string& name) {
          name.find_first_not_of("0123456789abcdef") == 32;
 }
 
-/// What `OutputFile` calls an image that it is writing.
+/// True for the name that `OutputFile` gives an image while it is being written.
 bool is_unfinished(const std::string& name) {
   return name.size() > 33 + suffix.size() && name.front() == '.' &&
          is_image(name.substr(1, 32 + suffix.size())) && name.ends_with(".part");
@@ -105,7 +105,7 @@ struct File {
   bool unfinished = false;
 };
 
-/// Images and what is left of them. A file that goes away meanwhile is no error.
+/// Images and the remains of unfinished ones. A file that disappears meanwhile is no error.
 std::vector<File> files_of(const fs::path& folder) {
   std::vector<File> files;
   std::error_code error;
@@ -176,7 +176,7 @@ void KernelCache::store(const KernelKey& key, std::span<const char> image) {
   if (make_private_folder(folder_)) return;
   try {
     make_room(sizeof header + text.size() + image.size());
-    // One that others may write would keep its permissions.
+    // An existing file that others may write would keep its permissions.
     const fs::path path = file_of(text);
     unlink(path.c_str());
     constexpr unsigned owner_alone = 0600;
@@ -186,14 +186,14 @@ void KernelCache::store(const KernelKey& key, std::span<const char> image) {
     file.write(view(image));
     file.commit(OutputFile::Durability::as_it_comes);
   } catch (const Error&) {
-    return;  // not writable, or full
+    return;  // not writable, or the disk is full
   }
 }
 
 void KernelCache::make_room(std::uintmax_t bytes) {
   const std::lock_guard lock(room_);
   if (bytes > free_) {
-    // An eighth is kept free, so that the folder is not looked through for each image.
+    // An eighth is kept free, so that the folder is not searched for each image.
     const std::uintmax_t slack = bound_ / 8;
     if (bytes > slack) throw Error(ErrorKind::io, "an image larger than the cache has room for");
     const auto old = fs::file_time_type::clock::now() - std::chrono::hours(1);
@@ -219,7 +219,7 @@ std::vector<CachedKernel> KernelCache::list() const {
     kernel.last_used = file.last_used;
     const Reader reader(file.path);
     const auto header = reader.header();
-    // The first two lines of the key say all; how long it is, the file may only claim.
+    // The first two lines of the key suffice; its length is only a claim of the file.
     constexpr std::uint64_t enough = 4096;
     std::string key(header ? std::min(header->key_bytes, enough) : 0, '\0');
     if (!header || !reader.read(key.data(), key.size())) continue;

@@ -57,10 +57,10 @@ Target target_of(int architecture) {
 }
 
 std::vector<std::string> options_of(const KernelSource& source, const Target& target) {
-  // Warnings are the business of whoever builds heddle or tests an entry, not of its users.
+  // Warnings concern those who build heddle or test an entry, not its users.
   std::vector<std::string> options = {"-std=c++20", "-w", "-default-device",
                                       "--gpu-architecture=" + target.name()};
-  // Our cache is the only one.
+  // The disk cache of this library is the only one.
   if (nvrtc().major >= 13) options.emplace_back("--no-cache");
   options.insert(options.end(), source.options.begin(), source.options.end());
   return options;
@@ -85,7 +85,7 @@ KernelKey key_of(const KernelSource& source, const Target& target) {
   return {source.name, target.name(), std::move(inputs)};
 }
 
-/// A program of the compiler's, gone with its scope.
+/// A program of the compiler, destroyed with its scope.
 class Program {
  public:
   explicit Program(const KernelSource& source) : source_(source) {
@@ -114,7 +114,7 @@ class Program {
     return machine_code ? bytes(nvrtc().get_cubin_size, nvrtc().get_cubin)
                         : bytes(nvrtc().get_ptx_size, nvrtc().get_ptx);
   }
-  /// Without the null that ends it.
+  /// The log without its terminating null.
   std::string log() const {
     const std::vector<char> log = bytes(nvrtc().get_log_size, nvrtc().get_log);
     return {log.begin(), std::ranges::find(log, '\0')};
@@ -147,7 +147,7 @@ struct Diagnostic {
   std::string what;
 };
 
-/// Of a line "file(12): error: what"; "catastrophic error" also counts.
+/// Reads a line "file(12): error: what"; "catastrophic error" also counts.
 std::optional<Diagnostic> error_in(std::string_view line) {
   const std::size_t close = line.find("): ");
   if (close == line.npos) return {};
@@ -165,7 +165,7 @@ CompileError compile_error(const KernelSource& source, std::string log) {
   for (std::string line; std::getline(lines, line);) {
     if (auto error = error_in(line)) errors.push_back(std::move(*error));
   }
-  // A user's mistake may first show in a header of ours that his is used by.
+  // A user's mistake may first show in a header of heddle that uses the user's own.
   auto chosen = std::ranges::find_if(errors, [&](const Diagnostic& error) {
     return error.file != source.name &&
            std::ranges::none_of(embedded_headers(), [&](const EmbeddedHeader& header) {
@@ -198,7 +198,7 @@ KernelImage compile(const KernelSource& source, const Target& target) {
   const Stopwatch time;
   Program program(source);
   const int result = program.compile(options_of(source, target));
-  // Also an option that NVRTC does not know is only named in the log.
+  // An option that NVRTC does not know is also named only in the log.
   if (result != Nvrtc::success) {
     std::string log = program.log();
     if (!log.empty()) throw compile_error(source, std::move(log));
@@ -212,7 +212,7 @@ KernelCache& disk_cache() {
   return cache;
 }
 
-/// `count` threads that run `work`, or as many as the system has left.
+/// `count` threads that run `work`, or as many as the system provides.
 template <class F>
 std::vector<std::jthread> start(std::size_t count, const F& work) {
   std::vector<std::jthread> threads;

@@ -28,8 +28,8 @@ int attribute(cudaDeviceAttr which, const Stream& stream) {
 using Key = std::tuple<int, std::string, std::vector<NamedText>, std::vector<std::string>>;
 
 cudaLibrary_t library_of(const KernelSource& source, const Stream& stream) {
-  // Libraries stay loaded until the process ends: solvers come and go, their kernels come again.
-  // Whoever asks for one first compiles it, while others compile others.
+  // Libraries stay loaded until the process ends: solvers come and go, but their kernels are used
+  // again. The first caller to ask for a library compiles it, while other callers compile others.
   static std::mutex mutex;
   static std::map<Key, std::shared_future<cudaLibrary_t>> libraries;
   const OnGpu here(stream);

@@ -15,20 +15,20 @@ cudaKernel_t load_kernel(const KernelSource& source, const char* name, const Str
 struct LaunchShape {
   unsigned blocks = 1;
   unsigned threads = 1;
-  unsigned systems = 1;  // of blocks each: the grid's second dimension
+  unsigned systems = 1;  // the grid's second dimension, with `blocks` each
   unsigned shared_bytes = 0;
   bool cooperative = false;  // all blocks run at once
-  bool overlapped = false;   // they may come while the kernel before runs, see kernels/loop.cuh
-  bool resident = false;     // no more of them than run at once
+  bool overlapped = false;   // they may start while the preceding kernel runs, see kernels/loop.cuh
+  bool resident = false;     // no more blocks than run at once
 };
 void launch(cudaKernel_t kernel, const LaunchShape& shape, const Stream& stream, void** arguments);
 
-/// Throws `Error` (usage) that names the field unless a kernel on the stream may take it: in the
-/// GPU's memory, from a multiple of 16 bytes on.
+/// Throws `Error` (usage) that names the field unless a kernel on the stream may take it: it must
+/// lie in the GPU's memory and begin at a multiple of 16 bytes.
 void check_kernel_operand(const void* data, const char* name, const Stream& stream);
 
 int multiprocessors(const Stream& stream);
-/// That run at once on one of these.
+/// Blocks of the kernel that run at once on one multiprocessor.
 int resident_blocks(cudaKernel_t kernel, int threads, unsigned shared_bytes, const Stream& stream);
 int architecture(const Stream& stream);  // 90 for sm_90
 

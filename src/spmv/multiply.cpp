@@ -10,7 +10,7 @@ namespace heddle {
 
 namespace {
 
-/// A field of the operator's that stands for one of the caller's.
+/// A field in the operator's form that stands in for one of the caller's.
 template <class S>
 struct StandIn {
   StandIn(Index rows, int components, const LinearOperator<S>& A,
@@ -42,7 +42,7 @@ void multiply_into(const LinearOperator<S>& A, const FieldView<const S>& x, cons
   if (beta != S(0)) permute<S>(y, result.view, S(1), stream);
   A.apply(alpha, x, beta, result.view, stream);
   permute<S>(result.view, y, S(1), stream);
-  device.synchronize();  // before the memory of `result` is given back
+  device.synchronize();  // before the memory of `result` is released
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// NVIDIA's run-time compiler, opened at first use. Its few functions are declared here, so that
+// NVIDIA's run-time compiler, opened on first use. Its few functions are declared here, so that
 // heddle builds without a CUDA toolkit and starts on machines that have none.
 #pragma once
 
@@ -26,12 +26,12 @@ struct Nvrtc {
 
   int major = 0;
   int minor = 0;
-  std::vector<int> architectures;  // 90 for sm_90, rising
+  std::vector<int> architectures;  // 90 for sm_90, ascending
 };
 
-/// The library that HEDDLE_NVRTC names (a file, or a folder that holds it); where that is not set,
-/// libnvrtc.so.13 or .12 from the usual places of `SharedLibrary`. Throws
-/// `Error` of kind no_device, anew at each call, while there is none.
+/// The library that HEDDLE_NVRTC names (a file, or a folder that holds it); if that is not set,
+/// libnvrtc.so.13 or .12 from the usual places of `SharedLibrary`. Throws `Error` of kind
+/// no_device, again at each call, while there is none.
 const Nvrtc& nvrtc();
 
 }  // namespace heddle::cuda

@@ -9,7 +9,7 @@ namespace heddle::cuda {
 namespace {
 
 /// A kernel that has the functor as its only argument. A header may read differently for the host
-/// and the GPU, hence the comparison.
+/// and the GPU, so the sizes are compared.
 KernelSource program_around(const CompiledFunctor& functor, const std::string& bounds,
                             const std::string& name, const std::string& body) {
   const std::string bytes = std::to_string(functor.bytes);

@@ -1,4 +1,4 @@
-// The text of a program around a functor of a user's. Needs no GPU.
+// The text of a program around a user's functor. Needs no GPU.
 #pragma once
 
 #include "heddle/detail/compiled_pass.hpp"

@@ -17,7 +17,7 @@ namespace heddle::cuda {
 
 namespace {
 
-/// Blocks of a grid that stays, rather than one that covers the matrix.
+/// Blocks of a persistent grid, as opposed to one that covers the matrix.
 unsigned resident_blocks(cudaKernel_t kernel, const Plan& plan, const Stream& stream) {
   int of_multiprocessor =
       std::min(plan.gpu.blocks, most_blocks(plan.gpu.block_size, architecture(stream)));
@@ -29,16 +29,16 @@ unsigned resident_blocks(cudaKernel_t kernel, const Plan& plan, const Stream& st
 
 struct Loaded {
   cudaKernel_t product = nullptr;
-  unsigned* ticket = nullptr;  // of a dynamic schedule, on the stream of a launch
+  unsigned* ticket = nullptr;  // counter of a dynamic schedule, on the stream of a launch
 };
 
-/// Blocks that the lanes of all slices make.
+/// Number of blocks that cover the lanes of all slices.
 unsigned blocks_of(const SlicedPattern& A, int threads) {
   const Offset lanes = Offset(A.slices()) * A.C;
   return static_cast<unsigned>((lanes + threads - 1) / threads);
 }
 
-/// Of a kernel in a loop.
+/// Lanes of a block of a kernel in a loop.
 int lanes_of_block(const Plan& plan, int most_systems) {
   return most_systems > 1 ? device::lanes_of_fields : plan.gpu.block_size;
 }
@@ -80,7 +80,7 @@ void launch_with(const Product::Call& call, const device::Matrix<char>& matrix,
                      ? arguments.blocks
                      : std::min(arguments.blocks, resident_blocks(kernel.product, plan, stream));
   shape.overlapped = call.overlapped;
-  // A kernel for one field takes the first of the arguments only.
+  // A kernel for one field takes only the first of the arguments.
   void* pointers[] = {&of_all};
   launch(kernel.product, shape, stream, pointers);
 }
@@ -95,12 +95,12 @@ struct Product::Kernels {
 
   std::mutex mutex;
   std::map<Key, Loaded> loaded;
-  std::map<CUstream_st*, Array<unsigned>> tickets;  // of dynamic schedules, one a stream
+  std::map<CUstream_st*, Array<unsigned>> tickets;  // counters of dynamic schedules, one per stream
 
-  /// Where a launch counts what its blocks have taken: nowhere that another one counts at that
-  /// time.
+  /// The place where a launch counts what its blocks have taken. No other launch counts there at
+  /// the same time.
   unsigned* ticket_for(const Call& call, const Stream& stream, const Device& device) {
-    // A graph is replayed on other streams than it was captured on, and has its own.
+    // A graph is replayed on streams other than the one that captured it, and has its own.
     if (call.ticket != nullptr) return call.ticket;
     Array<unsigned>& own = tickets[stream.queue];
     if (own.empty()) {

@@ -27,7 +27,7 @@ std::string plan_text(const ProductProgram& program) {
                                                                    : 2;
   text << "#include \"heddle/kernels/"
        << (program.several_fields ? "product_of_fields.cuh" : "product.cuh") << "\"\n";
-  // C = 1 has no inner order but AoS and SoA.
+  // C = 1 has no inner order except AoS and SoA.
   const bool pieces = plan.layout.inner == InnerLayout::aosoa_component ||
                       plan.layout.inner == InnerLayout::aosoa_16;
   const auto inner = pieces && program.lanes == 1 ? InnerLayout::aos : plan.layout.inner;

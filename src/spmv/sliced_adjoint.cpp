@@ -1,4 +1,4 @@
-// The adjoint of a sliced matrix: another one, whose values come from the slots of the first.
+// The adjoint of a sliced matrix: another matrix, whose values come from the slots of the first.
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,7 +22,7 @@ template <class S>
                                           " " + why);
 }
 
-/// As `AdjointMap::component`: what `adjoint` makes of the unit vectors.
+/// The `AdjointMap::component` of an entry: the images of the unit vectors under `adjoint`.
 template <class S>
 std::vector<int> components_of_adjoint(const EntryTable<S>& entry) {
   if (entry.adjoint == nullptr) {

@@ -12,7 +12,7 @@ namespace heddle::detail {
 
 namespace {
 
-/// That of the copy that a plan asks for.
+/// The plan of the copy that a plan asks for.
 Plan plan_of_copy(Plan plan) {
   plan.layout.stored = StoredScalar::own;
   return plan;
@@ -46,7 +46,7 @@ template <class S>
 std::shared_ptr<const LinearOperator<S>> SlicedOperator<S>::iterated_in_floats() const {
   Schedule& own = schedule();
   if (!own.narrow || !own.narrow->entry().is_encoded || !entry().narrow) return nullptr;
-  if (is_exact(plan().layout.stored)) return nullptr;  // the matrix itself comes no further
+  if (is_exact(plan().layout.stored)) return nullptr;  // the matrix itself gets no further
   const std::lock_guard lock(own.making_floats);
   if (!own.in_floats) {
     const long long bytes = pattern().slots * entry().narrow->bytes();

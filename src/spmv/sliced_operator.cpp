@@ -21,11 +21,11 @@ namespace {
 template <class S>
 inline constexpr bool may_be_on_gpu = has_cuda && !std::is_same_v<S, long double>;
 
-/// One product on a GPU with its sum waited for.
+/// Runs one product on a GPU and waits for its sum.
 template <class S>
 sum_t<S> sum_of(const cuda::Product& product, cuda::Product::Call call, Reduction<S>& reduction,
                 const Stream& stream) {
-  // It gives kernels nowhere to leave a sum over all rows (`DeviceSums::results`).
+  // Joined ranks leave kernels no place for a sum over all rows (`DeviceSums::results`).
   if (reduction.device().stream().share != nullptr) {
     throw Error(ErrorKind::usage, "a reduction that joins ranks meets a matrix of one rank");
   }
@@ -34,7 +34,7 @@ sum_t<S> sum_of(const cuda::Product& product, cuda::Product::Call call, Reductio
   return reduction.finish(1)[0];
 }
 
-/// Beside sizes and bases, what a GPU asks for.
+/// Checks of a GPU, in addition to sizes and bases.
 template <class S>
 void check_on_gpu(const cuda::Product& product, const FieldView<S>& field, const char* name) {
   if (field.size == 0) return;
@@ -54,7 +54,7 @@ cuda::Product::Call call_on(const cuda::Product& product, const FieldView<const 
   return call;
 }
 
-/// `name` is x, with `side` column, or y, with row.
+/// `name` is x, with `side` column, or y, with `side` row.
 template <class S>
 void check_field(const FieldView<S>& field, Index rows, int components, const Basis& basis,
                  const std::string& side, const std::string& name) {
@@ -187,7 +187,7 @@ void SlicedOperator<S>::update_values(std::span<const std::byte> values, Compone
     if (state().adjoint) update_adjoint();
   } else {
     place_values(values, order, device_.stream());
-    values_changed();  // the values are the new ones also where the copy is refused
+    values_changed();  // the operator holds the new values even if the copy is refused
   }
 }
 
@@ -202,7 +202,7 @@ void SlicedOperator<S>::place_values(std::span<const std::byte> values, Componen
                                  stream);
     }
   }
-  // Of compressed rows the slots hold the entries as they are given.
+  // In compressed rows the slots hold the entries as they are given.
   const SlicedPattern& slots = pattern();
   if (slots.entry_of_slot.is_identity() && slots.slots == slots.entries && shape.block_rows == 1 &&
       keeps_entries_whole(slot_rule(plan().layout.inner, shape.components, slots.C, slots.slots,
@@ -217,8 +217,8 @@ template <class S>
 void SlicedOperator<S>::values_changed() {
   ++state().generation;
   if (state().adjoint) update_adjoint();
-  // The values are there, and whoever wrote them cannot take them back: until an exact copy has
-  // them, it steps aside.
+  // The values are in place, and the caller that wrote them cannot take them back. The exact copy
+  // is therefore not used until it holds them.
   state().is_refused = schedule().narrow && is_exact(plan().layout.stored);
   try {
     narrow_own_values();
@@ -289,7 +289,7 @@ sum_t<S> SlicedOperator<S>::apply_dot(const FieldView<const S>& x, const FieldVi
 
 namespace {
 
-/// Whether one walk can serve all of them.
+/// True if one walk can serve all fields.
 template <class S>
 bool are_laid_out_alike(std::span<const FieldView<const S>> x, std::span<const FieldView<S>> y,
                         bool as_x) {

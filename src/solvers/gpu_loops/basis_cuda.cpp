@@ -11,11 +11,11 @@ namespace heddle::cuda {
 
 namespace {
 
-/// Bytes of shared memory that every GPU gives a block unasked.
+/// Bytes of shared memory that every GPU gives a block without a request.
 constexpr int shared_of_block = 48 << 10;
 constexpr int shared_of_others = 6 << 10;  // the state of a run, and sums of warps
 constexpr Offset least_chunks_of_block = 128;
-constexpr Offset chunks_of_line = 8;  // of 128 bytes or more, of which two blocks would load one
+constexpr Offset chunks_of_line = 8;  // 128 bytes or more, which two blocks would load twice
 
 int numbers_kept(const detail::MethodProgram& program, int most) {
   return static_cast<int>(program.kept_numbers(most)) * ring_size(program.ring);
@@ -25,7 +25,7 @@ std::size_t products_of(const detail::MethodProgram& program, int most) {
   return static_cast<std::size_t>(device::products_of_basis(most, ring_size(program.ring)));
 }
 
-/// Of blocks; or of groups of rows, and behind them of all ranks.
+/// For blocks; or for groups of rows, followed by those of all ranks.
 Offset doubles_of_sums(const detail::MethodProgram& program, int most,
                        std::optional<Index> groups) {
   return static_cast<Offset>(products_of(program, most)) *
@@ -56,7 +56,7 @@ DeviceBasis<S>::DeviceBasis(const detail::MethodProgram& program, const detail::
   a.walk = walk.walk;
   a.chunks_of_plane = (walk.walk.elements + elements - 1) / elements;
   a.chunks = a.chunks_of_plane * walk.walk.planes;
-  if (walk.by_groups) {  // the last of them may be shorter
+  if (walk.by_groups) {  // the last group may be shorter
     const Offset of_last = (walk.walk.elements_of_last + elements - 1) / elements;
     a.chunks += of_last - a.chunks_of_plane;
   }
@@ -141,8 +141,8 @@ void DeviceBasis<S>::orthogonalize(const Kernels& kernels, bool start, int i,
   launch_basis(kernels.at(name), a, blocks + 1, true, overlaps(), stream);
 }
 
-/// A block for each group of 256 rows, whose sums the ranks join. Where a run has ended the kernel
-/// leaves what was there, and the next one does nothing.
+/// Launches a block for each group of 256 rows, whose sums the ranks join. If a run has ended, the
+/// kernel leaves the old values, and the next one does nothing.
 template <class S>
 void DeviceBasis<S>::join_products(const Kernels& kernels, const std::string& name,
                                    device::BasisArguments& a, const Stream& stream) {

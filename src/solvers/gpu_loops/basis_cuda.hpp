@@ -29,22 +29,23 @@ class DeviceBasis {
  public:
   using Kernels = std::map<std::string, cudaKernel_t>;
 
-  /// Throws `Error` (unsupported) for more vectors than a block has room for their coefficients.
+  /// Throws `Error` (unsupported) if a block has no room for the coefficients of so large a basis.
   DeviceBasis(const detail::MethodProgram& program, const detail::BasisRoom& room,
               const StepWalk<S>& walk, const Device& device);
 
-  /// Doubles that it allocates. `groups`: of 256 rows, where ranks share them.
+  /// Number of doubles that it allocates. `groups`: number of groups of 256 rows, if ranks share
+  /// the rows.
   static Offset doubles(const detail::MethodProgram& program, int most,
                         std::optional<Index> groups);
 
-  /// Step i of a listing; z: `to` preconditioned, of a flexible method. `overlaps()`: whether the
-  /// next kernel may overlap the one before. Where ranks share the rows it is collective, and waits
-  /// for the products of all of them: a block has the groups of 256 rows one by one then.
+  /// Queues step i of a listing; z: `to` preconditioned, for a flexible method. `overlaps()`: true
+  /// if the next kernel may overlap the one before. If ranks share the rows, the call is collective
+  /// and waits for the products of all of them: each block then has one group of 256 rows.
   void orthogonalize(const Kernels& kernels, bool start, int i, const StateSide& state, S* from,
                      S* to, const S* z, const std::function<bool()>& overlaps,
                      const Stream& stream);
-  /// to = V y, once a run has ended; to += V y where the method is not preconditioned, or to += Z y
-  /// where it is flexible.
+  /// to = V y, once a run has ended; to += V y if the method is not preconditioned, or to += Z y if
+  /// it is flexible.
   void combine(const Kernels& kernels, const StateSide& state, S* to, const Stream& stream) const;
 
  private:
@@ -57,8 +58,8 @@ class DeviceBasis {
   const detail::MethodProgram& program_;
   int ring_;                     // components of a number
   RowShare* share_;              // null where no ranks share the rows
-  std::optional<Index> groups_;  // else of this rank
-  int vectors_ = 0;              // of the basis, as far as it is queued; of ranks
+  std::optional<Index> groups_;  // else the groups of this rank
+  int vectors_ = 0;              // vectors of the basis queued so far; for ranks
   std::vector<double> joined_;
   Array<double> numbers_;
   Array<int> count_;

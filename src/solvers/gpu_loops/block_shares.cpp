@@ -11,7 +11,8 @@ namespace heddle {
 
 namespace {
 
-/// `slots_before` and `rows_before`: of each slice, and of all of them; the same length, 1 or more.
+/// `slots_before` and `rows_before`: one number per slice, and the total; the same length, 1 or
+/// more.
 BlockShares share_out(std::span<const Offset> slots_before, std::span<const Index> rows_before,
                       int blocks) {
   const auto slices = static_cast<Index>(slots_before.size()) - 1;

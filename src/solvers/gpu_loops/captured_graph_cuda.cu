@@ -21,8 +21,8 @@ SetCondition if_any_is_zero(const Flags& stops) {
   };
 }
 
-/// Adds what `queue` queues to a graph. On a stream of our own: the device's may be at work, or
-/// being captured itself.
+/// Adds the work that `queue` queues to a graph, on a separate stream: the device's may be at work,
+/// or being captured itself.
 void capture_into(cudaGraph_t graph, const Stream& like, const Capture& queue) {
   struct OwnStream {
     cudaStream_t queue = nullptr;
@@ -45,7 +45,7 @@ void capture_into(cudaGraph_t graph, const Stream& like, const Capture& queue) {
     queue(capturing);
   } catch (...) {
     cudaStreamEndCapture(own.queue, &graph);
-    cudaGetLastError();  // of what is thrown away
+    cudaGetLastError();  // clears the error of the discarded capture
     throw;
   }
   check(cudaStreamEndCapture(own.queue, &graph), "cudaStreamEndCapture");
@@ -72,9 +72,9 @@ Position position_of(const Stream& capturing) {
   return position;
 }
 
-/// A conditional node behind what the stream has so far. `first` queues the kernel that decides,
-/// which has to run before the node: at its second launch a graph within another has the last
-/// value. `next`, behind the body, may be empty.
+/// Adds a conditional node after the work that the stream has so far. `first` queues the kernel
+/// that decides, which has to run before the node: at its second launch, a graph within another
+/// still has the last value. `next`, after the body, may be empty.
 void capture_conditional(const Stream& capturing, cudaGraphConditionalNodeType type,
                          const SetCondition& first, const SetCondition& next, const Capture& body) {
   const OnGpu here(capturing);

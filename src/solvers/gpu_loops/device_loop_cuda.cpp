@@ -90,7 +90,7 @@ class DeviceLoop final : public detail::MethodLoop<S> {
     return !start && together_.chunks_of_thread > 0 && i == together_.first;
   }
 
-  /// Compiles beside one another what is not there.
+  /// Compiles the missing kernels in parallel.
   void load() {
     const Stream& stream = parts_.device.stream();
     const auto most = static_cast<int>(most_systems());
@@ -135,7 +135,7 @@ class DeviceLoop final : public detail::MethodLoop<S> {
     }
   }
 
-  /// Behind the end of a run the rest of a body would only make the preconditioner's own work.
+  /// After the end of a run the rest of a body would only do the preconditioner's own work.
   void queue_body(bool in_graph, const Flags& ends, const Stream& stream) {
     const bool ends_early =
         in_graph && parts_.preconditioner.queue != nullptr && !basis_ && !walk_.by_groups;
@@ -147,7 +147,7 @@ class DeviceLoop final : public detail::MethodLoop<S> {
     });
   }
 
-  /// While `systems` are there.
+  /// Valid while `systems` exist.
   LoopKernels kernels_on(std::span<const detail::RunOf<S>> systems, LoopForm form) {
     return {[this, systems, form](device::LoopState* states, const Stream& stream) {
               begin(systems, states);
@@ -157,7 +157,7 @@ class DeviceLoop final : public detail::MethodLoop<S> {
             },
             [this, systems, form](device::LoopState* states, const Stream& stream) {
               if (parts_.form != LoopForm::stepped) {
-                // A graph of its own begins with the body.
+                // A separate graph begins with the body.
                 begin(systems, states);
                 queued_.side = program_.start.decisions() % 2;
                 places_.carry();
@@ -236,10 +236,10 @@ class DeviceLoop final : public detail::MethodLoop<S> {
     }
   }
 
-  /// x += M^-1 (V y), behind a run.
+  /// x += M^-1 (V y), after a run.
   void form_solution(std::span<const detail::RunOf<S>> systems, device::LoopState* states,
                      const Stream& stream) {
-    // Launched one by one, iterations may have been an odd number.
+    // If iterations were launched one by one, their number may have been odd.
     if (parts_.form != LoopForm::stepped) {
       begin(systems, states);
       queued_.side = program_.start.decisions() % 2;
@@ -302,14 +302,14 @@ class DeviceLoop final : public detail::MethodLoop<S> {
     queued_.side = 1 - queued_.side;
   }
 
-  /// The partial sums that the decision at step `decision` adds, in each of so many blocks.
+  /// Finds the partial sums that the decision at step `decision` adds, in each of `blocks` blocks.
   void add_sources(const Facts& facts, bool start, int decision, unsigned blocks,
                    device::StepArguments& to, const Stream& stream) {
     const methods::Pending pending = methods::pending_of(facts, decision, !start);
     int count = 0;
     for (int k = 0; k < pending.count; ++k) {
       const int step = pending.step[k];
-      // The sums of what is joined lie with its update.
+      // The sums of a joined step lie with its update.
       const bool lies_before = joins(facts, step - 1);
       if (lies_before && facts.step[step - 1].sums > 0) continue;
       StepPlace& place = places_.at(start, lies_before ? step - 1 : step);
@@ -330,7 +330,7 @@ class DeviceLoop final : public detail::MethodLoop<S> {
     }
   }
 
-  /// Of the first system.
+  /// Arguments for the first system.
   device::StepArguments arguments_of(const StepPlace& place, bool start) const {
     device::StepArguments arguments{};
     arguments.walk = walk_.walk;
@@ -355,7 +355,7 @@ class DeviceLoop final : public detail::MethodLoop<S> {
   StepWalk<S> walk_;
   const RowPreconditioner* rows_;  // whose work is joined with updates; may be null
   GraphLoop graph_;
-  Array<unsigned> tickets_;  // of a dynamic schedule
+  Array<unsigned> tickets_;  // for a dynamic schedule
   bool is_overlapped_;
   StepPlaces places_;
   JoinedUpdates together_;

@@ -13,7 +13,7 @@
 
 namespace heddle::cuda {
 
-/// What a loop is made of.
+/// The parts of a loop.
 template <class S>
 struct DeviceLoopParts {
   detail::MethodProgram program;
@@ -27,8 +27,8 @@ struct DeviceLoopParts {
 template <class S>
 std::unique_ptr<detail::MethodLoop<S>> make_device_loop(DeviceLoopParts<S> parts);
 
-/// What that will allocate for so many systems; `joins`: its preconditioner acts by rows;
-/// `most_basis`: vectors of its basis, or 0.
+/// The memory that the loop will allocate for `systems` systems. `joins`: its preconditioner acts
+/// by rows; `most_basis`: vectors of its basis, or 0.
 template <class S>
 Workspace workspace_of_device_loop(const detail::MethodProgram& program,
                                    const LinearOperator<S>& matrix, bool joins, int most_basis,

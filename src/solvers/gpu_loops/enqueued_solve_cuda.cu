@@ -122,7 +122,7 @@ class GraphSolve final : public EnqueuedSolve<S> {
            a.component_stride == b.component_stride;
   }
 
-  /// From one place of the GPU to another, in any order and layout.
+  /// Copies from one place of the GPU to another, in any order and layout.
   void queue_permutation(const FieldView<const S>& from, const FieldView<S>& to,
                          const Stream& stream) const {
     const bool alike = have_one_order(from.basis, to.basis);
@@ -143,7 +143,8 @@ class GraphSolve final : public EnqueuedSolve<S> {
     cuda::dot<Ring::real, S>(field, field, sums_to(result), stream);
   }
 
-  /// A first run without nodes that cost as much as kernels, and one node for whatever follows.
+  /// Captures a first run without nodes that cost as much as kernels, and one node for whatever
+  /// follows.
   void capture(const SolveTarget<S>& target, const Stream& stream) {
     const OnGpu here(stream);
     const FieldView<S>& x = target.own_x;
@@ -203,7 +204,8 @@ class GraphSolve final : public EnqueuedSolve<S> {
     queue_squared_norm(parts_.b, squared, stream);
   }
 
-  /// A run from the guess or the last iterate, which it may be worse than, and its true residual.
+  /// A run from the guess or the last iterate, and its true residual. The run may make the iterate
+  /// worse.
   void queue_run(const SolveRuns<S>& runs, const FieldView<S>& x, const Stream& stream) {
     cuda::copy_if<S>(&state_.data()->keep_iterate, x, parts_.kept, stream);
     runs.capture(x, run_.data(), stream);
@@ -321,7 +323,7 @@ class GraphSolve final : public EnqueuedSolve<S> {
     });
   }
 
-  /// |A D x|^2, and the true residual again, in whose place A D x was.
+  /// Computes |A D x|^2, and again the true residual, whose place A D x took.
   void capture_look_at_rounding(const FieldView<S>& x, const Stream& stream) {
     SolveState* const state = state_.data();
     cuda::copy<S>(x, parts_.scratch, stream);
@@ -334,7 +336,7 @@ class GraphSolve final : public EnqueuedSolve<S> {
     queue_squared_norm(x, &state->growth.x_x, stream);
   }
 
-  /// Along M^-1 r, where the next run would begin. r is free.
+  /// Looks along M^-1 r, where the next run would begin. r is free.
   void capture_look_at_direction(QueuedProduct<S>& product, const Stream& stream) {
     SolveState* const state = state_.data();
     const FieldView<S>&p = parts_.scratch, &q = parts_.r;
@@ -362,7 +364,7 @@ class GraphSolve final : public EnqueuedSolve<S> {
   SolveGoal goal_;
   Array<SolveState> state_;
   Array<device::LoopState> run_;
-  Array<unsigned> counters_;  // of the sums; two of a dynamic schedule
+  Array<unsigned> counters_;  // for the sums; two for a dynamic schedule
   Array<double> partials_;
   Array<double> history_;  // |r|^2 of the guess and of each iteration
   std::optional<SolveTarget<S>> ready_;

@@ -18,44 +18,44 @@ namespace heddle::cuda {
 /// Runs of the method over one form of the matrix.
 template <class S>
 struct SolveRuns {
-  std::shared_ptr<QueuedProduct<S>> product;  // what they multiply by
+  std::shared_ptr<QueuedProduct<S>> product;  // the operator that runs multiply by
   /// One run from the residual r of x, see `MethodLoop::capture_run`.
   std::function<void(const FieldView<S>& x, device::LoopState*, const Stream&)> capture;
   bool can_be_skipped = false;  // see `MethodLoop::can_be_skipped`
 };
 
-/// What a solver brings along. Fields are of the operator's basis and layout.
+/// The parts that a solver provides. Fields have the operator's basis and layout.
 template <class S>
 struct SolveParts {
-  std::shared_ptr<QueuedProduct<S>> product;  // of true residuals
-  Preconditioner<S>* refreshed = nullptr;     // by each solve; null for none
+  std::shared_ptr<QueuedProduct<S>> product;  // for true residuals
+  Preconditioner<S>* refreshed = nullptr;     // refreshed by each solve; null for none
   LoopPreconditioner<S> preconditioner;
   std::shared_ptr<Projection<S>> projection;  // null without a null space
   Device device;
   SolverOptions options;
-  FieldView<const S> image;  // of the guess, where the caller knows it; else without data
+  FieldView<const S> image;  // image of the guess, if the caller knows it; else without data
   FieldView<S> b;            // for the right-hand side
   FieldView<S> r;            // for b - A x
   FieldView<S> kept;         // for the best iterate that a run began from
   FieldView<S> scratch;
   bool needs_positive_matrix = false;
-  bool continues_runs = false;                      // those over a copy
-  long long unwatched = device::usually_unwatched;  // of a device::LoopLimits
-  const double* given = nullptr;                    // to runs, on the device; null for none
+  bool continues_runs = false;                      // continues runs over a copy
+  long long unwatched = device::usually_unwatched;  // for device::LoopLimits
+  const double* given = nullptr;                    // given to runs, on the device; null for none
   std::shared_ptr<device::LoopWatch> watch;         // its flag cancels
   SolveRuns<S> runs;
-  StoredScalar copy = StoredScalar::own;  // what `runs` read, where that is a copy
-  /// Where `runs` read a copy of the matrix: over the matrix itself, for solves that the copy
+  StoredScalar copy = StoredScalar::own;  // scalars that `runs` read, if those are a copy
+  /// If `runs` read a copy of the matrix: runs over the matrix itself, for solves in which the copy
   /// fails.
   std::optional<SolveRuns<S>> runs_on_matrix;
 };
 
-/// A system where the caller has it.
+/// A system in the caller's fields.
 template <class S>
 struct SolveTarget {
   FieldView<const S> b;
   FieldView<S> x;
-  FieldView<S> own_x;  // x in the operator's basis and layout: x itself where it is
+  FieldView<S> own_x;  // x in the operator's basis and layout: x itself if it has them
   DeviceReport* report = nullptr;
 };
 
@@ -72,16 +72,16 @@ class EnqueuedSolve {
   /// Relative residuals of the last solve; waits for the stream.
   virtual std::vector<double> history() const = 0;
 
-  const LinearOperator<S>* iterated = nullptr;  // what its runs read
+  const LinearOperator<S>* iterated = nullptr;  // the operator that its runs read
 };
 
-/// In memory that host and device both read and write.
+/// Makes a watch in memory that host and device both read and write.
 std::shared_ptr<device::LoopWatch> make_loop_watch(const Stream& stream);
 
 template <class S>
 std::shared_ptr<EnqueuedSolve<S>> make_enqueued_solve(SolveParts<S> parts);
 
-/// Of the `Error` in a capture that came without.
+/// The text of the `Error` in a capture without a preceding `prepare`.
 inline constexpr const char* not_prepared =
     "enqueue: the stream is being captured, and nothing may be allocated then; call "
     "prepare_enqueue with the same fields, report and options before the capture";

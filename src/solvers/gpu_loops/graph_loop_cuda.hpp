@@ -12,28 +12,28 @@
 
 namespace heddle::cuda {
 
-/// What a method queues: `start` with the first iterations or none, `body` for several more, whose
-/// kernels set the `end` of each system's state and do nothing for it from then on, and `finish`
-/// behind the last.
+/// The work that a method queues: `start` with the first iterations or none, `body` for several
+/// more, whose kernels set the `end` of each system's state and do nothing for that system from
+/// then on, and `finish` after the last.
 struct LoopKernels {
   std::function<void(device::LoopState*, const Stream&)> start, body, finish;
 };
 
-/// Of so many systems.
+/// The ends of `systems` systems.
 Flags ends_of(device::LoopState* states, std::size_t systems);
 
-/// Queues a whole run of so many systems on a stream that is being captured.
+/// Queues a whole run of `systems` systems on a stream that is being captured.
 void capture_while_it_runs(const LoopKernels& kernels, device::LoopState* states,
                            std::size_t systems, const Stream& capturing);
 
 /// Runs of a loop that the host begins and waits for.
 class GraphLoop {
  public:
-  /// `form`: graph for a WHILE node, replay, or stepped for launches without a graph. `systems`: at
-  /// most.
+  /// `form`: graph for a WHILE node, replay, or stepped for launches without a graph. `systems`:
+  /// maximum number.
   GraphLoop(const Device& device, LoopForm form, std::size_t systems);
 
-  /// `fields`: that may be others each time. Where they are, the graph is captured again.
+  /// `fields`: those that may differ between calls. If they do, the graph is captured again.
   void run(const LoopKernels& kernels, std::span<const void* const> fields, LimitsOfRun limits,
            std::span<RunResult> results);
 

@@ -1,4 +1,4 @@
-// How many iterations of a method a graph queues, and repeats, at once.
+// The number of iterations of a method that a graph queues, and repeats, at once.
 #pragma once
 
 #include <algorithm>
@@ -8,11 +8,12 @@
 
 namespace heddle::cuda {
 
-/// Of a loop's body: even, so that sides, places and swapped vectors are where they were. Work that
-/// is not the loop's own goes on to the end of the body though the run has ended, and may take
-/// long: cycles of multigrids took 0.15 to 1.6 ms on an H200. So such a body is as short as it may
-/// be. A run over a basis of `most_basis` vectors, which is as long as that, should leave little of
-/// its last body. Nor is one of ranks long, which goes on to its end too.
+/// Iterations of a loop's body: an even number, so that sides, places and swapped vectors are where
+/// they were. Work that is not the loop's own continues to the end of the body even if the run has
+/// ended, and may take long: multigrid cycles took 0.15 to 1.6 ms on an H200. So such a body is as
+/// short as possible. A run over a basis of `most_basis` vectors, which has that length, should
+/// leave little of its last body. A body of ranks is not long either, since it also continues to
+/// its end.
 inline int iterations_of_body(const methods::Facts& iteration, bool has_foreign_work,
                               int most_basis, bool has_ranks = false) {
   const auto products = static_cast<int>(
@@ -31,8 +32,8 @@ inline int iterations_of_body(const methods::Facts& iteration, bool has_foreign_
   return best;
 }
 
-/// In front of the body: runs of a graph that are over by then, as those from good guesses are, pay
-/// for no body.
+/// Iterations before the body: runs of a graph that are over by then, such as those from good
+/// guesses, do not pay for a body.
 inline int iterations_before_body(LoopForm form, int most_basis) {
   return form == LoopForm::graph && most_basis == 0 ? 2 : 0;
 }

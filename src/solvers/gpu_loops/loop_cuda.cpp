@@ -13,7 +13,7 @@ namespace heddle::cuda {
 
 namespace {
 
-constexpr double longest_deadline = 1e9;  // seconds; beyond it there is none
+constexpr double longest_deadline = 1e9;  // seconds; a longer one means no deadline
 
 }  // namespace
 
@@ -76,13 +76,13 @@ void LoopRun::observe(LimitsOfRun limits) {
     observed_ = now;
     system.told = iteration;
     const device::LoopEnd wish = limits[k]->observe(iteration, system.watch->squared_norm);
-    // It stays, also where the caller has asked only once.
+    // The request stays, even if the caller has asked only once.
     if (wish != device::loop_runs) system.watch->cancel = wish;
   }
 }
 
 void LoopRun::await(cudaEvent_t event, LimitsOfRun limits) {
-  // A sleep ends some 100 us late: less than a hundredth of what is awaited then.
+  // A sleep ends some 100 us late: less than a hundredth of the time waited by then.
   constexpr auto patience = std::chrono::milliseconds(20);
   const auto begun = Clock::now();
   for (;;) {
@@ -91,7 +91,7 @@ void LoopRun::await(cudaEvent_t event, LimitsOfRun limits) {
     if (status != cudaErrorNotReady) check(status, "the solver's loop on the GPU");
     if (!has_ranks()) observe(limits);
     look(device_.stream());
-    // What is short is awaited on the core, what is long asleep.
+    // Short waits keep the core busy, long ones sleep.
     if (Clock::now() - begun > patience) std::this_thread::sleep_for(std::chrono::microseconds(50));
   }
 }
@@ -137,12 +137,13 @@ void LoopRun::repeat(const std::function<void()>& queue, bool ahead, LimitsOfRun
   const std::span running(systems_.data(), limits.size());
   try {
     for (std::size_t launched = 0;; ++launched) {
-      // Of the last launch but one: what its kernels wrote is visible once the event has happened.
+      // The event of the last launch but one: once it has happened, data that its kernels wrote is
+      // visible.
       const cudaEvent_t event = events_[ahead ? launched % 2 : 0].get();
       if (launched >= (ahead ? 2U : 1U)) await(event, limits);
       if (std::none_of(running.begin(), running.end(), runs)) break;
       if (!ahead) observed_ = {};
-      observe(limits);  // also where no launch is ever waited for
+      observe(limits);  // even if no launch is ever waited for
       queue();
       record(event);
     }
@@ -152,9 +153,9 @@ void LoopRun::repeat(const std::function<void()>& queue, bool ahead, LimitsOfRun
   }
 }
 
-/// All ranks queue as many bodies: each looks at the note behind the last one but one, which is the
-/// same on all of them, before it queues the next. A body has sums and exchanges, in which a rank
-/// would be alone otherwise. Of one system: ranks take one after the other.
+/// All ranks queue the same number of bodies: before queueing the next, each looks at the note
+/// after the last body but one, which is the same on all of them. A body has sums and exchanges, in
+/// which a rank would be alone otherwise. For one system: ranks take one after the other.
 void LoopRun::repeat_on_ranks(const std::function<void()>& queue, bool meets,
                               const RunLimits& limits) {
   System& system = systems_.front();
@@ -169,7 +170,7 @@ void LoopRun::repeat_on_ranks(const std::function<void()>& queue, bool meets,
   };
   try {
     take_note(0);
-    meet();  // nobody captures or compiles any more, which may wait for GPUs
+    meet();  // no rank captures or compiles any more, which may wait for GPUs
     if (ranks != nullptr && ranks->has_given_up()) {
       throw Error(ErrorKind::usage,
                   "a solve with this matrix failed on a rank before: distribute it anew");

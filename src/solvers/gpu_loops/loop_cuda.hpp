@@ -20,53 +20,53 @@ namespace heddle::cuda {
 using RunLimits = detail::RunLimits<double>;
 using RunResult = detail::RunResult<double>;
 
-/// Of the systems that run: pointers, since each solve has its own.
+/// Limits of the systems that run: pointers, since each solve has its own.
 using LimitsOfRun = std::span<const RunLimits* const>;
 
 class LoopRun {
  public:
-  /// `systems`: at most.
+  /// `systems`: maximum number.
   explicit LoopRun(const Device& device, std::size_t systems = 1);
 
-  /// On the device.
+  /// Bytes on the device.
   static long long allocated_bytes(std::size_t systems = 1) {
     return static_cast<long long>(systems * (sizeof(device::LoopState) + room * sizeof(double)));
   }
 
-  /// On the device, for kernels, one behind the other; set to the beginning of a run in stream
+  /// States on the device for kernels, one after the other; set to the beginning of a run in stream
   /// order.
   device::LoopState* begin(LimitsOfRun limits);
 
   /// Returns when all work queued so far is done.
   void wait(LimitsOfRun limits, std::span<RunResult> results);
 
-  /// Calls `queue`, which queues iterations of a loop, until all have ended; `wait` is to follow.
-  /// `ahead`: one more of them is queued while one is under way, which does nothing if that ends
-  /// the run. Otherwise each is waited for, and observed. Ranks are always ahead, and observe each;
-  /// `ahead`: they meet behind each launch, see `RanksInLoop::meet`.
+  /// Calls `queue`, which queues iterations of a loop, until all systems have ended; `wait` must
+  /// follow. `ahead`: one more launch is queued while one is under way, and does nothing if that
+  /// one ends the run. Otherwise each launch is waited for, and observed. Ranks always queue ahead,
+  /// and observe each launch; for them `ahead` means that they meet after each launch, see
+  /// `RanksInLoop::meet`.
   void repeat(const std::function<void()>& queue, bool ahead, LimitsOfRun limits);
 
-  /// After an error: returns not before the kernels are done with what the caller may now take
-  /// away.
+  /// After an error: returns only when the kernels are done with memory that the caller may now
+  /// free.
   void stop();
 
  private:
   using Clock = std::chrono::steady_clock;
 
-  /// Lets time pass, and the caller of the solve have its say, until the event has happened.
-  /// Calls the observer when it is time again.
+  /// Lets the caller of the solve have its say: calls the observer when it is time again.
   void observe(LimitsOfRun limits);
   void repeat_on_ranks(const std::function<void()>& queue, bool meets, const RunLimits& limits);
-  /// Ranks end a run together, behind one iteration: none looks at its clock or its observer but
-  /// between two of them.
+  /// Ranks end a run together, after the same iteration: each looks at its clock and its observer
+  /// only between two iterations.
   bool has_ranks() const { return device_.stream().share != nullptr; }
   void await(cudaEvent_t event, LimitsOfRun limits);
   void record(cudaEvent_t event);
 
-  /// Iterations of one run: a longer one begins again from its residual.
+  /// Maximum number of iterations of one run: a longer one begins again from its residual.
   static constexpr std::size_t room = 1 << 18;
 
-  /// What the host keeps of a system.
+  /// The host's data of a system.
   struct System {
     explicit System(const Stream& stream) : staged(stream), watch(stream) {}
     Mapped<device::LoopState> staged;
@@ -81,7 +81,7 @@ class LoopRun {
   std::vector<System> systems_;
   std::array<Event, 2> events_;
   Clock::time_point observed_;
-  Mapped<std::array<LoopNote, 2>> notes_;  // of ranks, by turns
+  Mapped<std::array<LoopNote, 2>> notes_;  // for ranks, by turns
 };
 
 }  // namespace heddle::cuda

@@ -1,4 +1,4 @@
-// What ranks on GPUs see of a run between two iterations: all of them the same.
+// The view that ranks on GPUs have of a run between two iterations, the same for all of them.
 #pragma once
 
 #include "heddle/device.hpp"
@@ -6,18 +6,18 @@
 
 namespace heddle::cuda {
 
-/// The state of a run behind a body. Kernels write the watch as they go, so that two ranks may find
-/// another iteration there.
+/// The state of a run after a body. Kernels write the watch as they go, so two ranks may find
+/// different iterations there.
 struct LoopNote {
   int end = device::loop_runs;  // a LoopEnd
   long long iteration = 0;
-  double squared_norm = 0;  // of the residual, where there has been an iteration
+  double squared_norm = 0;  // the residual's, if there has been an iteration
 };
 
-/// In stream order, into mapped memory of the host.
+/// Writes a note in stream order, into mapped memory of the host.
 void note(const device::LoopState* state, LoopNote* to, const Stream& stream);
 
-/// What the stream does from here on finds that the host wants `end`.
+/// Work on the stream from here on finds that the host requests `end`.
 void ask_for(device::LoopEnd end, device::LoopWatch* watch, const Stream& stream);
 
 }  // namespace heddle::cuda

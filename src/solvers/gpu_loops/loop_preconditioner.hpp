@@ -17,8 +17,8 @@ namespace cuda {
 template <class S>
 struct LoopPreconditioner {
   const RowPreconditioner* rows = nullptr;  // applied by the loop's own kernels
-  /// Work of its own between those: it only queues, so that a graph can hold it. Empty with `rows`,
-  /// and where z is r.
+  /// Separate work between those kernels: it only queues, so that a graph can hold it. Empty with
+  /// `rows`, and if z is r.
   std::function<void(const FieldView<const S>& r, const FieldView<S>& z, const Stream&)> queue;
 };
 
@@ -26,7 +26,7 @@ struct LoopPreconditioner {
 
 namespace detail {
 
-/// Whether the kernels of a loop apply it themselves; a null space is projected out between them.
+/// True if the kernels of a loop apply it themselves; a null space is projected out between them.
 template <class S>
 bool is_fused(const Preconditioner<S>& preconditioner, bool has_null_space) {
   return preconditioner.rows_on_gpu() != nullptr && !has_null_space;
@@ -39,14 +39,14 @@ LoopForm form_of_loop(LoopForm planned, const Preconditioner<S>* preconditioner,
   if (planned == LoopForm::stepped || preconditioner == nullptr) return planned;
   if (!preconditioner->is_capturable()) return LoopForm::stepped;
   if (planned != LoopForm::persistent) return planned;
-  // One kernel for the whole solve knows diagonals, and has no place for work of others.
+  // One kernel for the whole solve knows only diagonals, and has no place for other work.
   const bool is_diagonal = is_fused(*preconditioner, has_null_space) &&
                            preconditioner->rows_on_gpu()->inverses() != nullptr;
   return is_diagonal ? planned : LoopForm::graph;
 }
 
-/// The same over an operator: its plan's, or a graph where it has none and only queues work. Hosts
-/// of ranks meet behind each launch of a graph.
+/// Same, over an operator: its plan's form, or a graph if it has no plan and only queues work.
+/// Hosts of ranks meet after each launch of a graph.
 template <class S>
 LoopForm form_of_loop(const LinearOperator<S>& matrix, const Preconditioner<S>* preconditioner,
                       bool has_null_space) {
@@ -56,7 +56,7 @@ LoopForm form_of_loop(const LinearOperator<S>& matrix, const Preconditioner<S>* 
   } else if (matrix.device().on_gpu() && matrix.is_capturable()) {
     planned = LoopForm::graph;
   } else if (cuda::are_captured(matrix)) {
-    // What projects a null space out meets on the hosts, and so do some preconditioners.
+    // The projection of a null space meets on the hosts, and so do some preconditioners.
     const bool meets_in_kernels = preconditioner == nullptr ||
                                   is_fused(*preconditioner, has_null_space) ||
                                   (!has_null_space && preconditioner->is_capturable());

@@ -7,28 +7,28 @@
 
 namespace heddle::cuda {
 
-/// Systems side by side, whose sums lie so many doubles apart.
+/// Systems side by side, whose sums lie `stride` doubles apart.
 struct SystemsOfSums {
   unsigned count = 1;
   Offset stride = 0;
 };
 
-/// `sums`, of up to 8 numbers each, as every one of the next kernel's `blocks` can add them for
-/// itself: where they are too many for that, a kernel of one block a system adds them into `room`
-/// first, `overlapped` as in `Product::Call`. Both are those of the first system.
+/// `sums`, of up to 8 numbers each, in a form that every one of the next kernel's `blocks` can add
+/// for itself: if they are too many for that, a kernel of one block per system first adds them into
+/// `room`, `overlapped` as in `Product::Call`. `sums` and `room` are those of the first system.
 device::PartialSums for_every_block(int numbers, const device::PartialSums& sums, unsigned blocks,
                                     double* room, const SystemsOfSums& systems, bool overlapped,
                                     const Stream& stream);
 
-/// The sums over the rows of all ranks, of `parts` partial sums of each group of 256 rows, in
-/// `room`. Collective, see `RanksInLoop::queue_join`.
+/// The sums over the rows of all ranks, left in `room`, from `parts` partial sums of each group of
+/// 256 rows. Collective, see `RanksInLoop::queue_join`.
 device::PartialSums joined_by_ranks(int numbers, int parts, double* partials, double* room,
                                     const Stream& stream);
 
-/// Of a kernel that may join them itself, see `RanksInLoop::next_sums`.
+/// Arguments for a kernel that may join the sums itself, see `RanksInLoop::next_sums`.
 device::SumsOfRanks sums_of_next_kernel(const Stream& stream);
 
-/// Whether that kernel waits for the one before it, see kernels/loop.cuh.
+/// True if the kernel that adds sums waits for the one before it, see kernels/loop.cuh.
 bool can_overlap_sums(const Stream& stream);
 
 }  // namespace heddle::cuda

@@ -1,4 +1,4 @@
-// What a method in one kernel allocates, known before it is made.
+// The memory that a method in one kernel allocates, known before the method is made.
 #pragma once
 
 #include "heddle/detail/product_cuda.hpp"

@@ -35,7 +35,7 @@ class PersistentLoop final : public detail::MethodLoop<S> {
     const EntryShape& shape = product.shape();
     const long long row_bytes =
         static_cast<long long>(shape.result_components) * shape.scalar_bytes;
-    // The 64 registers that 1024 threads leave hold no two such rows beside an entry.
+    // The 64 registers that 1024 threads leave do not hold two such rows along with an entry.
     constexpr long long wide_row = 64;
     if (method == PersistentMethod::bicgstab && row_bytes >= wide_row) threads_ = 512;
     const long long vectors = needs.vectors * row_bytes * shares.most_rows;
@@ -58,8 +58,8 @@ class PersistentLoop final : public detail::MethodLoop<S> {
     kernel_ = load_kernel(persistent_source({product_.program(device::store_and_dot, ring),
                                              threads_, inverses_ != nullptr, in_shared_, method}),
                           "heddle_solve", stream);
-    // Solvers of other matrices share the kernel: the most that any may take, not what this one
-    // does.
+    // Solvers of other matrices share the kernel: this is the most that any may take, not the
+    // amount for this one.
     check(cudaKernelSetAttributeForDevice(kernel_, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                           static_cast<int>(room), stream.gpu),
           "cudaKernelSetAttributeForDevice");

@@ -1,4 +1,4 @@
-// A solver's loop in one cooperative kernel: what its host does, whatever the method.
+// A solver's loop in one cooperative kernel: the host's part, for any method.
 #pragma once
 
 #include <memory>
@@ -9,7 +9,7 @@
 
 namespace heddle::cuda {
 
-/// A whole run as one kernel: for matrices that fill a GPU only for microseconds. `ring`:
+/// A whole run as one kernel: for matrices that keep a GPU busy only for microseconds. `ring`:
 /// components of a coefficient, 0 for those of the entry. `inverses`: those of a
 /// `RowPreconditioner`, null without one. Throws `Error` (bad_plan) if the plan's slices or the
 /// GPU's shared memory do not allow it.

@@ -27,7 +27,7 @@ KernelSource persistent_source(const PersistentProgram& program) {
   const EntryText& entry = program.product.entry;
   const bool is_bicgstab = program.method == PersistentMethod::bicgstab;
   const std::string name = is_bicgstab ? "bicgstab" : "conjugate_gradient";
-  // It shares rows out by itself.
+  // The loop distributes rows itself.
   ProductProgram product = program.product;
   product.plan = with_plain_schedule(program.product.plan);
   product.plan.gpu.unroll = program.product.plan.gpu.unroll;

@@ -7,15 +7,15 @@
 namespace heddle::cuda {
 
 enum class PersistentMethod { conjugate_gradient, bicgstab };
-/// Of a row with `has_one_kernel`.
+/// The method for a row with `has_one_kernel`.
 inline PersistentMethod persistent_method(const MethodInfo& method) {
   return method.needs_positive ? PersistentMethod::conjugate_gradient : PersistentMethod::bicgstab;
 }
 
-/// What a method in one kernel is written for, beside the product, whose ring is the recurrence's.
+/// Parameters of a method in one kernel, along with the product, whose ring is the recurrence's.
 struct PersistentProgram {
   ProductProgram product;
-  int threads = 256;  // of a block
+  int threads = 256;  // per block
   bool jacobi = false;
   bool in_shared = false;  // the matrix lies in shared memory
   PersistentMethod method = PersistentMethod::conjugate_gradient;
@@ -24,9 +24,9 @@ struct PersistentProgram {
 /// Memory that a method takes.
 struct PersistentNeeds {
   int vectors;  // parts that a block keeps in shared memory
-  int told;     // whole ones that all blocks read
-  int packets;  // of a block
-  int flags;    // of a block
+  int told;     // whole vectors that all blocks read
+  int packets;  // per block
+  int flags;    // per block
 };
 PersistentNeeds needs_of(PersistentMethod method, bool jacobi, int ring);
 /// Bytes of a block's shared memory that its kernel keeps for itself.
@@ -36,7 +36,7 @@ inline constexpr long long persistent_static_shared = 12288;
 /// order of y.
 void check_plan_for_persistent_loop(const Plan& plan, bool is_scattered);
 
-/// Whether a block's part of the matrix is one piece of memory.
+/// True if a block's part of the matrix is one piece of memory.
 inline bool may_lie_in_shared_memory(const Plan& plan) {
   return plan.layout.inner != InnerLayout::soa;
 }

@@ -1,4 +1,4 @@
-// The projection onto what is orthogonal to a null space, as work that a graph can hold.
+// The projection onto the orthogonal complement of a null space, as work that a graph can hold.
 #pragma once
 
 #include <memory>
@@ -13,12 +13,12 @@ template <class S>
 class Projection {
  public:
   virtual ~Projection() = default;
-  /// field -= v <v, field> for each vector, in the ring; twice queued on one stream only.
+  /// field -= v <v, field> for each vector, in the ring. Repeated calls must use one stream.
   virtual void queue(const FieldView<S>& field, const Stream& stream) = 0;
 };
 
 /// `vectors`: orthonormal over the ring, shaped as the fields will be, at least one; they outlive
-/// it. Allocates.
+/// the projection. Allocates.
 template <class S>
 std::unique_ptr<Projection<S>> make_projection(std::vector<FieldView<S>> vectors, Ring ring,
                                                const Device& device);

@@ -80,7 +80,7 @@ class StoredProduct final : public QueuedProduct<S> {
   LoopProduct multiplies_;
 };
 
-/// What a fused product sums beside y.
+/// The sums that a fused product forms along with y.
 template <Ring R, device::Epilogue epilogue, class S>
 struct SumsOfProduct {
   static constexpr int count = device::sums_of(epilogue, ring_size(R));
@@ -125,7 +125,7 @@ class OperatorProduct final : public QueuedProduct<S> {
     return shape;
   }
   Offset partials(int) const override {
-    // The last block of a rank's product may leave those of rows that there are not.
+    // The last block of a rank's product may also leave sums of rows that do not exist.
     constexpr Offset most_of_block = 8;
     const Offset of_ranks =
         of_ranks_ != nullptr ? Offset(groups_of(matrix_.rows())) * of_ranks_->parts() : 0;
@@ -136,7 +136,7 @@ class OperatorProduct final : public QueuedProduct<S> {
   Plan plan() const override { return {}; }
   bool ends_with_loop() const override { return of_ranks_ != nullptr; }
 
-  // Its user has called it before, see `KrylovSolver`.
+  // The operator's user has called it before, see `KrylovSolver`.
   void prepare_loop(int) override {
     if (of_ranks_ != nullptr) of_ranks_->prepare(multiplies_);
   }
@@ -213,7 +213,7 @@ class OperatorProduct final : public QueuedProduct<S> {
 
   const LinearOperator<S>& matrix_;
   LoopProduct multiplies_;
-  RankProduct* of_ranks_ = nullptr;  // which leaves sums; null: there is none
+  RankProduct* of_ranks_ = nullptr;  // the one that leaves sums; null: there is none
 };
 
 }  // namespace

@@ -1,4 +1,5 @@
-// The systems that a loop on a GPU queues work for, side by side, and what their kernels are given.
+// The systems that a loop on a GPU queues work for, side by side, and the arguments of their
+// kernels.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +14,7 @@
 
 namespace heddle::cuda {
 
-/// How far the queueing has come. `stride`: doubles from the sums of a system to those of the next.
+/// Progress of the queueing. `stride`: doubles from the sums of a system to those of the next.
 template <class S>
 struct QueuedSystems {
   using Vectors = std::array<FieldView<S>, methods::most_vectors>;
@@ -21,11 +22,11 @@ struct QueuedSystems {
   std::size_t count = 0;
   Offset stride = 0;
   device::LoopState* states = nullptr;
-  int side = 0;          // of the states, that was written last
-  int turn = 0;          // of places: of the iteration's number
-  bool is_first = true;  // no kernel is before the next one, which it could overlap
+  int side = 0;          // side of the states that was written last
+  int turn = 0;          // turn of places: parity of the iteration's number
+  bool is_first = true;  // the next kernel has none before it that it could overlap
 
-  /// `vectors`: of the places.
+  /// `vectors`: those of the places.
   void begin(std::span<const detail::RunOf<S>> systems,
              const std::vector<detail::LoopVectors<S>>& vectors, device::LoopState* of_systems,
              Offset doubles) {
@@ -49,7 +50,7 @@ struct QueuedSystems {
     return sums == nullptr ? nullptr : sums + static_cast<Offset>(system) * stride;
   }
 
-  /// Of the first one's.
+  /// Arguments of a system, from those of the first one.
   device::StepArguments of_system(device::StepArguments arguments, std::size_t system) const {
     arguments.state = states + system;
     arguments.partials = of_system(arguments.partials, system);
@@ -59,7 +60,7 @@ struct QueuedSystems {
     for (std::size_t k = 0; k < v[system].size(); ++k) arguments.vector[k] = v[system][k].data;
     return arguments;
   }
-  /// Of the product at step i, whose sums of the first system go to `partials`.
+  /// Operands of the product at step i, whose sums for the first system go to `partials`.
   device::ProductOperands operands_of(const methods::Facts& facts, int i, double* partials,
                                       std::size_t system) {
     const methods::StepFacts& step = facts.step[i];
@@ -75,8 +76,8 @@ struct QueuedSystems {
     return operands;
   }
 
-  /// With `arguments(k)` of each system. Every block joins the sums of ranks: so there are then no
-  /// more than run at once.
+  /// Launches with `arguments(k)` for each system. If sums of ranks are joined, every block joins
+  /// them, so there are no more blocks than run at once.
   template <class Arguments, class OfSystem>
   void launch(cudaKernel_t kernel, LaunchShape shape, const OfSystem& arguments,
               const Stream& stream) const {

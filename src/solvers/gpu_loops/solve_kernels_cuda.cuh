@@ -1,6 +1,6 @@
 // The decisions of a solve that no host drives (solve_decisions.hpp), by one thread each, between
-// the kernels over fields. Where nothing is out of the ordinary one kernel takes all that lie
-// between two such kernels; else it sets the condition of a node that goes through them one by one.
+// the kernels over fields. In ordinary cases one kernel takes all decisions between two such
+// kernels; otherwise it sets the condition of a node that goes through them one by one.
 #pragma once
 
 #include "base/cuda_call.hpp"
@@ -19,18 +19,18 @@ using heddle::detail::Decision;
 using SolveGoal = heddle::detail::SolveGoal<double>;
 using SolveState = heddle::detail::SolveState<double>;
 
-/// What they read and write, on the device.
+/// The data that they read and write, on the device.
 struct SolveArguments {
   SolveState* state;
   SolveGoal goal;
   Index rows;
   double* history;
-  const double* given;  // to runs; null for none
+  const double* given;  // given to runs; null for none
   device::LoopWatch* watch;
   device::LoopState* run;
   DeviceReport* report;
   bool reports_at_once;   // else something follows the solve
-  bool by_image = false;  // the residual of the guess is not by a product
+  bool by_image = false;  // the residual of the guess is not from a product
 };
 
 __device__ void set(cudaGraphConditionalHandle condition, bool is_met) {
@@ -50,7 +50,7 @@ __device__ void write_report(const SolveArguments& a) {
   a.watch->cancel = 0;
   decisions::report(*a.state, a.rows, *a.report);
 }
-/// Whether more is to be done than the first run; else the solve is over.
+/// True if more is to be done than the first run; else the solve is over.
 __device__ bool goes_on(const SolveState& state) {
   return state.end == 0 || state.out_of_range != 0 || state.in_question != 0 ||
          state.failed_on_copy;
@@ -61,7 +61,7 @@ __device__ void conclude(const SolveArguments& a, cudaGraphConditionalHandle is_
   if (!rest && a.reports_at_once) write_report(a);
 }
 
-/// After |b|^2 and the residual of the guess, which is worth nothing where b is out of range. Where
+/// Called after |b|^2 and the residual of the guess, which is meaningless if b is out of range. If
 /// something was `refreshed`, its first singular row is there too.
 __device__ void begin(const SolveArguments& a, bool refreshed) {
   SolveState& state = *a.state;
@@ -76,12 +76,12 @@ __device__ void begin(const SolveArguments& a, bool refreshed) {
     if (a.by_image) decisions::forget_guess(state);
   }
 }
-/// In front of a run, which is skipped where the solve is over.
+/// Called before a run, which is skipped if the solve is over.
 __global__ void begin_solve(SolveArguments a, bool refreshed) {
   begin(a, refreshed);
   begin_run(a);
 }
-/// Where a run could not be skipped.
+/// Called if a run could not be skipped.
 __global__ void begin_without_run(SolveArguments a, bool refreshed,
                                   cudaGraphConditionalHandle is_not_over) {
   begin(a, refreshed);
@@ -91,7 +91,7 @@ template <Decision decision>
 __global__ void take_decision_of_walk(SolveState* state, SolveGoal goal) {
   heddle::detail::take_decision<decision>(*state, goal);
 }
-/// Once b was scaled.
+/// Called once b was scaled.
 __global__ void judge_guess(SolveArguments a) {
   a.state->out_of_range = 0;
   decisions::judge_guess(*a.state, a.goal, a.rows, a.history, a.watch->cancel != 0);
@@ -101,11 +101,11 @@ __global__ void begin_round(SolveArguments a, cudaGraphConditionalHandle goes_on
   if (a.state->end == 0) begin_run(a);
 }
 
-/// After a run and the true residual behind it.
+/// Called after a run and its true residual.
 __device__ void judge_run(const SolveArguments& a) {
   SolveState& state = *a.state;
   int end = a.run->end;
-  // Runs that go on from one another may be too short to look at the clock themselves.
+  // Runs that continue one another may be too short to look at the clock themselves.
   if (a.goal.continues_runs && end == device::loop_reached) {
     const int wish = device::requested_end(*a.run, a.run->limits.deadline, 0);
     if (wish != device::loop_runs) end = wish;
@@ -122,7 +122,7 @@ __device__ void judge_run(const SolveArguments& a) {
   }
   if (state.in_question == 0) decisions::judge_iterate(state, a.goal);
 }
-/// Of a run that may have been skipped; the true residual is then that of the guess.
+/// Judges a run that may have been skipped; the true residual is then that of the guess.
 __global__ void judge_first_round(SolveArguments a, cudaGraphConditionalHandle is_not_over) {
   if (a.state->end == 0 && a.state->out_of_range == 0) {
     judge_run(a);

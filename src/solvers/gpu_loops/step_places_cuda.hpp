@@ -1,4 +1,4 @@
-// Where the kernels of a method's steps leave their sums for one another.
+// The places where the kernels of a method's steps leave their sums for one another.
 #pragma once
 
 #include <utility>
@@ -11,15 +11,15 @@
 
 namespace heddle::cuda {
 
-/// Partial sums that a kernel leaves of each number.
+/// Number of partial sums that a kernel leaves of each number.
 struct PartialCounts {
   Offset product = 0;
   Offset walk = 0;  // a kernel over a field
-  Offset rows = 0;  // an update joined with the preconditioner behind it; 0: there is none
+  Offset rows = 0;  // an update joined with the preconditioner after it; 0: there is none
 };
 
-/// Of one step of the first system; those of others lie `StepPlaces::stride` behind. Sums that the
-/// next iteration's decision takes lie in two places, by turns.
+/// The sums of one step of the first system; those of the others follow at distances of
+/// `StepPlaces::stride`. Sums that the next iteration's decision takes lie in two places, by turns.
 struct StepPlace {
   int numbers = 0;  // 0: none, or they lie with the update that the step is joined with
   Offset partials_of_number = 0;
@@ -27,7 +27,7 @@ struct StepPlace {
   double* total[2] = {};  // for those that are added by a kernel of their own
   device::PartialSums left[2] = {};
 
-  /// A kernel has left so many of each number, one for each group.
+  /// Records that a kernel has left `count` of each number, one for each group.
   void leave(int turn, unsigned count) { left[turn] = {partials[turn], count, 1}; }
 };
 
@@ -39,10 +39,10 @@ class StepPlaces {
   StepPlace& at(bool start, int i) {
     return (start ? start_ : iteration_)[static_cast<std::size_t>(i)];
   }
-  /// The sums that the first iteration takes from the one before are those that the start leaves.
+  /// Lets the first iteration take the sums that the start leaves as those of the iteration before.
   void carry();
 
-  /// Doubles from what belongs to a system to that of the next one.
+  /// Doubles from the data of a system to that of the next one.
   Offset stride() const { return stride_; }
 
   /// Doubles that it allocates for each system.
@@ -52,7 +52,7 @@ class StepPlaces {
   Offset stride_;
   Array<double> room_;
   std::vector<StepPlace> start_, iteration_;
-  std::vector<StepPlace*> carried_;  // of the iteration
+  std::vector<StepPlace*> carried_;  // places of the iteration
 };
 
 }  // namespace heddle::cuda

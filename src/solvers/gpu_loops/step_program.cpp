@@ -14,7 +14,7 @@ const char* name_of(Ring ring) {
 
 const char* truth(bool value) { return value ? "true" : "false"; }
 
-/// The parameter `a` of a kernel, and what a block takes of it.
+/// The parameter `a` of a kernel, and the part of it that a block takes.
 struct Parameter {
   Parameter(const std::string& arguments, int systems)
       : declared("(const __grid_constant__ heddle::device::" +
@@ -70,7 +70,7 @@ int update_behind(const detail::MethodProgram& program, const methods::Facts& fa
   if (program.ring != Ring::real || !facts.decides_before(i) ||
       facts.own_numbers(i, program.ring) == 0)
     return 0;
-  // With a second product come vectors that registers do not hold.
+  // A second product brings vectors that registers do not hold.
   int products = 0;
   for (int k = 0; k < facts.steps; ++k) {
     products += facts.step[k].kind == methods::StepKind::product ? 1 : 0;
@@ -110,7 +110,7 @@ std::string name_of_step(bool start, int i) {
 
 namespace {
 
-/// The programs of a loop, one kernel each: they compile beside one another.
+/// The programs of a loop, one kernel each, so that they compile in parallel.
 class StepPrograms {
  public:
   StepPrograms(const detail::MethodProgram& program, const StepForm& form)
@@ -173,7 +173,7 @@ class StepPrograms {
     add(name, "basis_append" + step, of_basis);
   }
 
-  /// How a kernel is written around a call.
+  /// The text of a kernel around a call.
   struct Frame {
     const char* header;
     const char* arguments;

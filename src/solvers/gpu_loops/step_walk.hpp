@@ -22,30 +22,32 @@ inline Offset filling_of(const detail::MethodProgram& program) {
                                                                     : chunks_to_fill;
 }
 
-/// Chunks that a thread takes, at most. All blocks are there at once where that takes a thread few
-/// of them: a second wave would add the sums of the kernel before once more.
+/// Maximum number of chunks that a thread takes. All blocks are resident at once if that takes few
+/// chunks per thread: a second wave would add the sums of the kernel before once more.
 inline constexpr int most_steps_of_walk = 16;
 
-/// Blocks of a walk that one of a kernel takes.
+/// Number of a walk's blocks that one block of a kernel takes.
 inline constexpr unsigned blocks_of_step = device::threads_of_step / threads_of_block;
 
-/// Whether ranks share the rows: sums are then those of groups of 256 rows, which the ranks join.
+/// True if ranks share the rows: sums are then those of groups of 256 rows, which the ranks join.
 template <class S>
 bool has_ranks(const LinearOperator<S>& matrix) {
   return matrix.device().stream().share != nullptr;
 }
 
-/// Of kernels with a thread for each row: a rank without rows decides too.
+/// Number of blocks of kernels with a thread for each row; not 0, since a rank without rows decides
+/// too.
 inline unsigned blocks_over_rows(Index rows) {
   return device::blocks_of_rows(std::max<Index>(1, rows));
 }
 
-/// Blocks of a product's sums over groups of rows: each takes several of the groups then.
+/// Maximum number of blocks for a product's sums over groups of rows: each then takes several
+/// groups.
 inline constexpr unsigned most_blocks_over_groups =
     static_cast<unsigned>(chunks_to_fill / device::threads_of_step);
 
-/// The shape of kernels over a field, which lies as `GroupedChunk` wants it where its partial sums
-/// are to be those of groups of rows.
+/// The shape of kernels over a field, whose layout is the one that `GroupedChunk` needs if its
+/// partial sums are to be those of groups of rows.
 template <class S>
 struct StepWalk {
   StepWalk(const detail::MethodProgram& program, const FieldView<S>& field,
@@ -70,7 +72,7 @@ struct StepWalk {
   unsigned blocks = 1;
 };
 
-/// Two updates in one launch whose blocks are all there at once.
+/// Two updates in one launch whose blocks are all resident at once.
 struct JoinedUpdates {
   int first = 0, second = 0;  // steps of the iteration
   int chunks_of_thread = 0;   // 0: no such launch
@@ -78,11 +80,11 @@ struct JoinedUpdates {
   unsigned blocks = 0;
 };
 
-/// In which their blocks meet.
+/// Number of packets through which the blocks meet.
 inline constexpr std::size_t packets_of_meeting =
     std::size_t{device::most_groups} * Reduction<double>::width;
 
-/// As few chunks a thread as that needs, and as registers hold.
+/// Takes as few chunks per thread as suffice, if registers can hold them.
 inline JoinedUpdates joined_updates(const detail::MethodProgram& program, const Walk& walk,
                                     int multiprocessors) {
   constexpr int most_chunks = 10;

@@ -10,9 +10,10 @@ namespace heddle::cuda {
 namespace {
 
 constexpr int bytes_of_word = 8;
-/// Of teams within warps: with more, too few of them run at once to hide what they wait for.
+/// Largest workspace of a team within a warp, in bytes: with more, too few teams run at once to
+/// hide their waits.
 constexpr long long most_of_team = 48 << 10;
-/// Of all workspaces in global memory, unless one alone takes more.
+/// Maximum total of all workspaces in global memory, unless one alone takes more.
 constexpr long long most_scratch = 256LL << 20;
 
 template <class T>
@@ -29,14 +30,14 @@ std::vector<Index> inverted(const std::vector<Index>& target) {
   return stored;
 }
 
-/// Odd: workspaces side by side begin on different banks.
+/// Odd, so that adjacent workspaces begin on different banks.
 int words_of_row(const InverseProgram& program, Index entries) {
   return static_cast<int>(
       device::words_of_system(program.is_factor, entries, program.tiles.size, program.tiles.ring) |
       1);
 }
 
-/// Lanes for a row, or a block; the latter in global memory where shared memory has no room.
+/// Lanes for a row, or a block; the latter in global memory if shared memory has no room.
 InverseTeam team_for(const InverseProgram& program, Index entries, long long shared) {
   const long long bytes = static_cast<long long>(words_of_row(program, entries)) * bytes_of_word;
   // A lane takes tiles of a column of the factor, or a row of the dense matrix.
@@ -128,7 +129,7 @@ void LocalInverse::sort_rows(const InverseProgram& program, const SlicedPattern&
     found->rows.push_back(row);
     found->longest = std::max(found->longest, entries);
   }
-  // The long ones first: the others fill what they leave of the GPU.
+  // Long rows first: the others fill the rest of the GPU.
   std::sort(classes.begin(), classes.end(),
             [](const Class& a, const Class& b) { return a.longest > b.longest; });
   for (const Class& of : classes) make_launch(program, of.team, of.rows, of.longest);

@@ -11,7 +11,7 @@
 
 namespace heddle::cuda {
 
-/// The first user's row of each kind of failure; the number of rows where there is none.
+/// The first user row of each kind of failure; the number of rows if there is none.
 struct InverseFailures {
   Index row[device::row_failures];
 };
@@ -24,18 +24,19 @@ class LocalInverse {
     const Product* second;  // G*; null for an inverse
     void* first_values;
     void* second_values;
-    /// Of each entry of `first` in the user's order, which one of `second` it is.
+    /// The entry of `second` for each entry of `first`, in the user's order.
     std::span<const Offset> place_in_second;
   };
-  /// Keeps pointers to the patterns and values of `parts`, and memory beside them: 8 bytes a slot
-  /// of a factor, 4 bytes a row, workspaces for rows that shared memory has no room for. Compiles.
+  /// Keeps pointers to the patterns and values of `parts`, and memory of its own: 8 bytes per slot
+  /// of a factor, 4 bytes per row, and workspaces for rows that do not fit in shared memory.
+  /// Compiles.
   LocalInverse(const detail::EntryTiles& tiles, const Parts& parts, const Device& device);
   ~LocalInverse();
 
   /// Waits for the stream.
   InverseFailures compute(const Stream& stream);
-  /// Only queues kernels: the same in stream order, where each kind lowers its own `failed[kind]`,
-  /// on the device.
+  /// Same, but only queues kernels in stream order; each kind of failure lowers its own
+  /// `failed[kind]`, on the device.
   void queue(Index* const (&failed)[device::row_failures], const Stream& stream) const;
 
  private:
@@ -47,7 +48,7 @@ class LocalInverse {
 
   Device device_;
   device::InverseArguments<char, char> arguments_{};
-  int shared_bytes_ = 0;  // that a block may have
+  int shared_bytes_ = 0;  // most that a block may have
   Array<Offset> second_slot_;
   Array<Index> stored_row_;
   Array<Index> failed_;

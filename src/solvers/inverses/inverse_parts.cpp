@@ -12,7 +12,7 @@ namespace heddle::detail {
 
 namespace {
 
-/// Floats suffice where iterations read a copy in them: only that plan has refused values outside
+/// Floats suffice if iterations read a copy in floats: only that plan has refused values outside
 /// their range.
 template <class S>
 EntryTableHandle<S> stored_entry(const SlicedOperator<S>& matrix) {
@@ -52,7 +52,8 @@ template <class S>
 void InverseParts<S>::make_operators(InverseForm form) {
   Plan plan = matrix_.plan();
   plan.layout.stored = StoredScalar::own;
-  // A product that counts what its blocks have taken allocates for each stream that it meets.
+  // A product that counts what its blocks have taken allocates for each stream that it is used
+  // with.
   if (matrix_.device().on_gpu()) plan.schedule.kind = ScheduleKind::full;
 
   local_.check_room(rows_.entries());
@@ -70,7 +71,7 @@ void InverseParts<S>::make_operators(InverseForm form) {
   values_ = Array<D>(static_cast<std::size_t>(rows_.entries() * local_.tiles().components()));
 }
 
-/// From there on a GPU needs nothing of the host.
+/// From then on a GPU needs nothing from the host.
 template <class S>
 void InverseParts<S>::make_on_gpu() {
   if constexpr (has_cuda) {

@@ -16,17 +16,17 @@ namespace heddle::detail {
 template <class S>
 class InverseParts {
  public:
-  /// `number`: the power whose pattern the inverse has; of blocks, their entries a side, 0 for
+  /// `number`: the power whose pattern the inverse has; for blocks, their entries per side, 0 for
   /// natural groups.
   InverseParts(const SlicedOperator<S>& matrix, InverseForm form, int number);
 
   const SlicedOperator<S>& matrix() const { return matrix_; }
   /// G, or the inverse.
   const SlicedOperator<S>& first() const { return *first_; }
-  /// G*; only of a factorized one.
+  /// G*; only for a factorized inverse.
   const SlicedOperator<S>& second() const { return *second_; }
   const char* name() const { return local_.name(); }
-  /// Only of blocks.
+  /// Only for blocks.
   const GroupStarts& groups() const { return local_.groups(); }
 
   void apply(const FieldView<const S>& r, const FieldView<S>& z, const Stream& stream) const;
@@ -35,7 +35,7 @@ class InverseParts {
   }
   long long bytes_of_application() const;
 
-  /// Whether a GPU computes the values, which `queue_refresh` then does in stream order.
+  /// True if a GPU computes the values, which `queue_refresh` then does in stream order.
   bool is_computed_on_gpu() const { return on_gpu_ != nullptr; }
   void queue_refresh(Index* singular_row, const Stream& stream);
 
@@ -48,8 +48,8 @@ class InverseParts {
 
   SlicedOperator<S> matrix_;
   LocalInverse<S> local_;
-  StoredRows rows_;  // of the matrix
-  Array<D> values_;  // its components
+  StoredRows rows_;  // rows of the matrix
+  Array<D> values_;  // the matrix's components
   std::shared_ptr<SlicedOperator<S>> first_, second_;
   std::shared_ptr<OperatorField<S>> between_;   // G r
   std::shared_ptr<cuda::LocalInverse> on_gpu_;  // the host's arrays above are then empty

@@ -33,7 +33,7 @@ void write_table(std::ostringstream& text, const char* name,
   text << "};\n    return table[i];\n  }\n";
 }
 
-/// Whether number t of a tile is component t.
+/// True if number t of a tile is component t.
 bool is_plain(const detail::EntryTiles& tiles) {
   if (tiles.component_of.size() != tiles.number_of.size()) return false;
   for (std::size_t t = 0; t < tiles.component_of.size(); ++t) {

@@ -7,14 +7,14 @@
 
 namespace heddle::cuda {
 
-/// How a matrix is stored, as its kernels need it.
+/// The storage of a matrix, in the form that kernels need.
 struct StoredMatrix {
   Layout layout;
   Index lanes = 1;  // C of the pattern
   int stored_bytes = 8;
 };
 
-/// What a program is written for: any entry whose tiles are made of its components.
+/// The parameters of a program, for any entry whose tiles are made of its components.
 struct InverseProgram {
   detail::EntryTiles tiles;
   bool is_factor = true;  // FSAI's, else rows of ISAI's
@@ -22,7 +22,7 @@ struct InverseProgram {
   StoredMatrix inverse;
 };
 
-/// Threads that take a row: 4, 8, 16 or 32 lanes of blocks of `threads_of_teams`, or a block of
+/// Threads per row: 4, 8, 16 or 32 lanes of blocks of `threads_of_teams`, or a block of
 /// `threads_of_long_row`, whose workspace may lie in global memory.
 inline constexpr int threads_of_teams = 128, threads_of_long_row = 256;
 struct InverseTeam {

@@ -1,4 +1,4 @@
-// What approximate inverses refuse, and why.
+// The refusals of approximate inverses, and their reasons.
 #include <algorithm>
 #include <string>
 

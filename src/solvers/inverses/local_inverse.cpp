@@ -17,7 +17,7 @@ namespace heddle::detail {
 namespace {
 
 constexpr int most_power = 4;
-/// Scalar rows of a block: its inverse costs as many products a row.
+/// Maximum number of scalar rows of a block: its inverse costs as many products per row.
 constexpr int most_rows_of_block = 32;
 /// Systems that a thread takes at a time: rows differ in length.
 constexpr Offset systems_at_once = 16;
@@ -92,8 +92,8 @@ int LocalInverse<S>::team(Offset entries) const {
   return team_size(host_.stream(), entries * tiles_.components() * work_of_entry);
 }
 
-/// Of the host's memory, for an entry of the pattern: operators with their columns, which pass
-/// through it on their way to a GPU, and values to update them with. A GPU computes those itself.
+/// Host memory for an entry of the pattern: operators with their columns, which pass through it on
+/// their way to a GPU, and values to update them with. A GPU computes the values itself.
 template <class S>
 long long LocalInverse<S>::bytes_of_entry() const {
   constexpr long long index = sizeof(Index), offset = sizeof(Offset);
@@ -101,7 +101,7 @@ long long LocalInverse<S>::bytes_of_entry() const {
   return form_ == InverseForm::factorized ? 2 * of_operator + index + offset : of_operator;
 }
 
-/// Before anything of that size is allocated.
+/// Called before anything of that size is allocated.
 template <class S>
 void LocalInverse<S>::check_room(Offset entries, Index longest, Offset entries_of_matrix) const {
   const double numbers = static_cast<double>(longest) * tiles_.size;
@@ -199,7 +199,7 @@ void LocalInverse<S>::gather(const Matrix& matrix, std::span<const Index> wanted
 }
 
 /// The rows [first, end) of the inverse of A[J, J] for their common columns J, `wanted`; false if
-/// none is.
+/// there is none.
 template <class S>
 bool LocalInverse<S>::solve_rows(const Matrix& matrix, Index first, Index end,
                                  std::span<const Index> wanted, Scratch& scratch) const {
@@ -232,21 +232,21 @@ bool LocalInverse<S>::solve_rows(const Matrix& matrix, Index first, Index end,
   return true;
 }
 
-/// A result's tiles as entries: those of row `row`, or, factorized, of G and of G*.
+/// Stores a result's tiles as entries: those of row `row`, or, factorized, of G and of G*.
 template <class S>
 typename LocalInverse<S>::RowOutcome LocalInverse<S>::store(Index row, const D* result) {
   const int v = tiles_.size, r = tiles_.ring, K = tiles_.components();
   const int bytes = entry_->sizes.stored_bytes;
   const auto count = static_cast<Offset>(pattern_.row(row).size());
   const bool is_factor = form_ == InverseForm::factorized;
-  // A tile that is zero but for rounding is that of what the others are made of.
+  // A tile that is zero except for rounding has the rounding errors of the row's other tiles.
   D largest = 0;
   for (Offset at = 0; at < count * v * v * r; ++at) {
     largest = std::max(largest, std::abs(result[at]));
   }
   const D tolerance = std::sqrt(std::numeric_limits<D>::epsilon()) * largest;
   RowOutcome outcome = RowOutcome::done;
-  // Element (i, j) of the tile with which column b of the pattern meets the row.
+  // Stores the tile, with elements (i, j), of the row at column b of the pattern.
   const auto store_entry = [&](std::byte* values, Offset entry, Offset b, bool is_transposed,
                                bool is_conjugated) {
     const auto number_in = [&](int at) {

@@ -1,4 +1,4 @@
-// The dense systems that an approximate inverse is made of, and what they leave, on the host.
+// The dense systems that an approximate inverse is made of, and their results, on the host.
 #pragma once
 
 #include <cstddef>
@@ -15,11 +15,11 @@
 
 namespace heddle::detail {
 
-/// Factorized: G* G of a Hermitian positive definite matrix. General: a row of the inverse of any.
-/// Blocks: the inverse of each diagonal block of consecutive rows.
+/// Factorized: G* G of a Hermitian positive definite matrix. General: rows of the inverse of any
+/// matrix. Blocks: the inverse of each diagonal block of consecutive rows.
 enum class InverseForm { factorized, general, blocks };
 
-/// The first row of each kind; the number of rows where there is none.
+/// The first row of each kind; the number of rows if there is none.
 struct FailedRows {
   Index singular, too_large, without_entry;
 };
@@ -29,13 +29,13 @@ class LocalInverse {
  public:
   using D = sum_t<S>;
 
-  /// `number`: the power whose pattern the inverse has; of blocks, their entries a side, 0 for
-  /// natural groups. `entry` is the matrix's, `stored` that of the inverse. `computes`: or a GPU
-  /// does. Throws `Error` for entries, powers and blocks that it does not take.
+  /// `number`: the power whose pattern the inverse has; for blocks, their entries per side, 0 for
+  /// natural groups. `entry` is the matrix's, `stored` that of the inverse. `computes`: false if a
+  /// GPU does. Throws `Error` for entries, powers and blocks that are not supported.
   LocalInverse(const EntryTable<S>& entry, EntryTableHandle<S> stored, InverseForm form, int number,
                const Device& host, bool computes = true);
 
-  /// The matrix then has rows of other ranks too.
+  /// From then on the matrix has rows of other ranks too.
   void choose_rows(RowsOfRank rows) { of_rank_ = std::move(rows); }
   long long row_of_all(Index row) const { return of_rank_.row_of_all(row); }
 
@@ -49,27 +49,28 @@ class LocalInverse {
   int number() const { return number_; }
   Index most_rows_of_block() const;
 
-  /// Of G, or of the inverse: that of a power, or blocks. Throws `Error` for what does not fit the
-  /// memory or takes too long. `first_without_diagonal`: the number of rows where all have one.
+  /// The pattern of G, or of the inverse: that of a power, or blocks. Throws `Error` if it does not
+  /// fit in memory or takes too long. `first_without_diagonal`: the number of rows if all have a
+  /// diagonal entry.
   Index first_without_diagonal(const UserRows& rows) const;
   [[noreturn]] void refuse_without_diagonal(Index row) const;
   void make_powers(const UserRows& rows);
   void make_blocks(GroupStarts groups);
   const UserRows& pattern() const { return pattern_; }
   const GroupStarts& groups() const { return groups_; }
-  /// That of G*, in whose order `second_values` are.
+  /// The pattern of G*, in whose order `second_values` are.
   UserRows make_adjoint_pattern();
   std::span<const Offset> place_in_second() const { return place_in_second_.span(); }
   /// Throws `Error` (memory) unless operators of the pattern and `entries` of the matrix fit.
   void check_room(Offset entries) const;
 
-  /// Of a matrix by its rows, and the components of their entries.
+  /// Computes the values for a matrix given by its rows and the components of their entries.
   FailedRows compute(const UserRows& rows, std::span<const D> values);
   /// Throws `Error` for the first row of each kind, of n rows.
   void check_rows(const FailedRows& failed, Index n) const;
   std::span<const std::byte> first_values() const { return first_values_.span(); }
   std::span<const std::byte> second_values() const { return second_values_.span(); }
-  /// Until they are computed again.
+  /// Forgets the values until they are computed again.
   void forget_values();
   void forget_patterns();
 
@@ -78,7 +79,7 @@ class LocalInverse {
     const UserRows& rows;
     std::span<const D> values;
   };
-  /// Of a thread.
+  /// Workspace of a thread.
   struct Scratch {
     std::vector<D> matrix, result, numbers;
     std::vector<Index> order;
@@ -94,7 +95,7 @@ class LocalInverse {
   RowOutcome store(Index row, const D* result);
   [[noreturn]] void refuse_singular(Index row) const;
   int team(Offset entries) const;
-  /// What has one dense system: a row, or a group.
+  /// Number of units with one dense system each: rows, or groups.
   Index units() const {
     return form_ == InverseForm::blocks ? static_cast<Index>(groups_.size()) - 1 : pattern_.rows();
   }

@@ -1,4 +1,4 @@
-// Groups of consecutive rows, for block Jacobi: where they begin, and what symmetry their dense
+// Groups of consecutive rows, for block Jacobi: where they begin, and the symmetry that their dense
 // blocks keep when they are inverted.
 #pragma once
 
@@ -8,13 +8,13 @@
 
 namespace heddle::detail {
 
-/// Where each group begins, and the number of rows behind the last one.
+/// The first row of each group, followed by the number of rows.
 using GroupStarts = std::vector<Index>;
 
-/// Groups of `size` rows each; the last one has what is left.
+/// Groups of `size` rows each; the last one has the rest.
 GroupStarts uniform_groups(Index rows, Index size);
 
-/// Calls `take(first, end)` for each group of `natural_groups`. `repeats(row)`: whether a row has
+/// Calls `take(first, end)` for each group of `natural_groups`. `repeats(row)`: true if a row has
 /// the columns of the one before it.
 template <class Repeats, class Take>
 void for_each_natural_group(long long rows, Index most, const Repeats& repeats, const Take& take) {
@@ -35,10 +35,10 @@ GroupStarts natural_groups(const UserRows& rows, Index most);
 
 /// Entries of the block diagonal.
 Offset entries_of(const GroupStarts& groups);
-/// Its pattern: each own row has all columns of its group.
+/// The pattern of the block diagonal: each own row has all columns of its group.
 UserRows group_rows(const GroupStarts& groups, const RowsOfRank& of_rank);
 
-/// What a dense block of numbers over a ring is, up to half of the digits `rounding`.
+/// The symmetry of a dense block of numbers over a ring, up to half of the digits of `rounding`.
 enum class BlockSymmetry { none, hermitian, plain };
 
 /// `block` is n x n numbers of `ring` scalars, row by row. Elements are compared with the root of
@@ -46,7 +46,7 @@ enum class BlockSymmetry { none, hermitian, plain };
 template <class D>
 BlockSymmetry symmetry_of(const D* block, Index n, int ring, D rounding);
 
-/// The mean of the block and its adjoint, or transpose.
+/// Replaces the block with the mean of itself and its adjoint, or transpose.
 template <class D>
 void symmetrize(D* block, Index n, int ring, BlockSymmetry symmetry);
 

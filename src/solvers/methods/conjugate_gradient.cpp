@@ -15,9 +15,9 @@ namespace heddle {
 
 namespace {
 
-/// Whether the plan's loop is a graph of the method with one reduction an iteration, or any loop of
-/// ranks with GPUs: one of them has no graph, and the bits of two. It holds no preconditioner that
-/// is work of its own: that comes between its sums.
+/// True if the plan sums once an iteration and its loop is a graph, or any loop of ranks with GPUs:
+/// a single rank has no graph, yet needs the same bits as two. False with a preconditioner that is
+/// work of its own, because it would come between the sums.
 template <class S>
 bool has_single_reduction(const LinearOperator<S>& matrix,
                           const Preconditioner<S>* preconditioner) {
@@ -61,7 +61,7 @@ ConjugateGradient<S>::ConjugateGradient(OperatorReference<S> matrix,
 
 namespace {
 
-/// Whatever the plan says of its sums and copies: many runs end.
+/// Continued conjugate gradient, whatever the plan says about sums and copies: many runs end.
 class ContinuedSolver final : public KrylovSolver<float> {
  public:
   ContinuedSolver(OperatorReference<float> matrix,

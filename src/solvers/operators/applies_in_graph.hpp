@@ -1,4 +1,4 @@
-// Operators inside of other objects that a graph may record.
+// Operators inside other objects that a graph may record.
 #pragma once
 
 #include "heddle/detail/product_cuda.hpp"
@@ -6,8 +6,8 @@
 
 namespace heddle::detail {
 
-/// Whether `apply` of an operator that another one, or a preconditioner, multiplies by may be
-/// recorded in a graph. Not of a dynamic schedule: its counters are those of the stream.
+/// True if the `apply` of an operator that another one, or a preconditioner, multiplies by may be
+/// recorded in a graph. False for a dynamic schedule, whose counters belong to the stream.
 template <class S>
 bool applies_in_graph(const LinearOperator<S>& matrix) {
   if (const cuda::Product* product = matrix.product_on_gpu()) {

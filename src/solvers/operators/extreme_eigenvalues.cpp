@@ -57,7 +57,7 @@ T eigenvalue(const Matrix<T>& matrix, int index) {
 
 namespace {
 
-/// `size`: the largest number of the matrix.
+/// `size`: the largest magnitude among the matrix's numbers.
 template <class S>
 RitzValues<S> ritz_values_of(tridiagonal::Matrix<sum_t<S>> matrix, sum_t<S> size,
                              sum_t<S> last_beta) {
@@ -65,7 +65,7 @@ RitzValues<S> ritz_values_of(tridiagonal::Matrix<sum_t<S>> matrix, sum_t<S> size
   values.steps = matrix.size;
   values.last_beta = last_beta;
   if (size == 0) return values;
-  // So that no square leaves the range.
+  // Scaled so that no square leaves the range.
   for (auto* numbers : {&matrix.alpha, &matrix.beta}) {
     for (sum_t<S>& number : *numbers) number /= size;
   }
@@ -131,7 +131,7 @@ RitzValues<S> extreme_ritz_values(const LinearOperator<S>& matrix,
     if (!std::isfinite(alpha)) return refuse(std::numeric_limits<sum>::quiet_NaN());
     axpby<S>(static_cast<S>(-alpha), v, S(1), image, stream);
     axpby<S>(static_cast<S>(-beta), before, S(1), image, stream);
-    // Rounding grows along a null space: there lies an eigenvalue at the end of the spectrum.
+    // Rounding grows along a null space, whose eigenvalue lies at the end of the spectrum.
     if (fields.project) fields.project(image);
     const auto step = static_cast<std::size_t>(projected.size++);
     projected.alpha[step] = alpha;
@@ -141,7 +141,7 @@ RitzValues<S> extreme_ritz_values(const LinearOperator<S>& matrix,
     z = precondition();
     squared = real_dot<S>(v, z, reduction, stream);
     beta = std::sqrt(std::max(squared, sum(0)));
-    // What is left of v is then rounding.
+    // In that case only rounding is left of v.
     const bool is_over = squared == 0 || beta <= 16 * std::numeric_limits<S>::epsilon() * size;
     if (std::isfinite(squared) && squared >= 0 && is_over)
       return ritz_values_of<S>(projected, size, 0);

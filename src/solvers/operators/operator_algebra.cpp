@@ -35,7 +35,7 @@ std::string text_of(Index rows, int components) {
       std::string(what) + " with a complex coefficient needs operators over the complex numbers");
 }
 
-/// Of an operator of two parts that multiplies by each once; 0 where one does not say.
+/// Bytes of an operator that multiplies by two parts once each; 0 if either reports none.
 template <class S>
 long long bytes_of_both(const LinearOperator<S>& a, const LinearOperator<S>& b, long long more) {
   const long long first = a.bytes_of_product(), second = b.bytes_of_product();
@@ -74,7 +74,7 @@ detail::OperatorOfTwo<S>::OperatorOfTwo(OperatorReference<S> left, OperatorRefer
 
 template <class S>
 bool detail::OperatorOfTwo<S>::is_capturable() const {
-  const bool are_one = &left() == &right();  // as of a shift, in chains of which each asks once
+  const bool are_one = &left() == &right();  // true of a shift; in a chain each is asked once
   return device().on_gpu() && applies_in_graph(left()) && (are_one || applies_in_graph(right()));
 }
 

@@ -1,4 +1,4 @@
-// What solvers, preconditioners and eigensolvers ask of an operator before they use it.
+// Checks that solvers, preconditioners and eigensolvers make of an operator before they use it.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@ inline bool is_interval(const SpectralInterval& interval) {
   return interval.lower > 0 && interval.lower < interval.upper && std::isfinite(interval.upper);
 }
 
-/// Throws `Error` (usage) for an interval or a step that is none, or that the method does not take.
+/// Throws `Error` (usage) for an invalid interval or step, or one that the method does not take.
 inline void check_steps(const SolverOptions& options, bool takes_interval, bool takes_omega) {
   const auto refuse = [](const char* why) {
     throw Error(ErrorKind::usage, std::string("solver options: ") + why);
@@ -65,8 +65,8 @@ long long bytes_of_field(const LinearOperator<S>& matrix) {
          static_cast<long long>(sizeof(S));
 }
 
-/// Throws `Error` (memory) unless the operator's device has so many bytes beside those that are
-/// `held` and given back before; `who`: "LOBPCG of 4 vectors needs", so many fields among them.
+/// Throws `Error` (memory) unless the operator's device has `needed` bytes, counting those `held`
+/// and given back before. `who`: "LOBPCG of 4 vectors needs"; `fields`: the number of fields.
 template <class S>
 void check_available(const LinearOperator<S>& matrix, const std::string& who, long long fields,
                      long long needed, long long held = 0) {
@@ -125,19 +125,19 @@ void check_fits(const Preconditioner<S>& preconditioner, const LinearOperator<S>
   }
 }
 
-/// Fields of the operator's that a probe may overwrite.
+/// Fields of the operator that a probe may overwrite.
 template <class S>
 struct ProbeFields {
   FieldView<S> x, y, image, zero;
   FieldView<S> turned = {};  // for `Symmetry::plain` alone
 };
 
-/// Hermitian: A = A*. Plain: A = A^T over complex numbers, which nothing conjugates.
+/// Hermitian: A = A*. Plain: A = A^T over complex numbers, without conjugation.
 enum class Symmetry { hermitian, plain };
 
-/// Whether the operator has that symmetry to about half the digits of S, by two products with
-/// random fields: Re <y, A x> = Re <x, A y>, which is that of the real expansion, or
-/// y^T A x = x^T A y for real x and y. True where nobody can tell.
+/// True if the operator has that symmetry to about half the digits of S, by two products with
+/// random fields: Re <y, A x> = Re <x, A y>, the symmetry of the real expansion, or
+/// y^T A x = x^T A y for real x and y. True also if this cannot be decided.
 template <class S>
 bool has_symmetry(Symmetry symmetry, const LinearOperator<S>& matrix, const ProbeFields<S>& fields,
                   Reduction<S>& reduction, const Stream& stream) {

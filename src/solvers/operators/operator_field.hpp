@@ -1,5 +1,5 @@
-// What `Field<E>` is to an operator whose entry is a type: zero fields in an operator's layout,
-// basis and memory, without that type.
+// The counterpart of `Field<E>` where the type of an entry is not known: zero fields in an
+// operator's layout, basis and memory.
 #pragma once
 
 #include <memory>

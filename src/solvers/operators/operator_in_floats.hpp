@@ -1,4 +1,4 @@
-// A matrix of doubles once more in floats, on the same pattern.
+// A second copy of a matrix of doubles, in floats, on the same pattern.
 #pragma once
 
 #include "heddle/detail/narrow_values.hpp"
@@ -6,7 +6,7 @@
 
 namespace heddle::detail {
 
-/// Without values yet. 16 bits serve iterations over it too; an exact copy might refuse the floats.
+/// Still without values. 16 bits serve its iterations too; an exact copy might refuse the floats.
 inline SlicedOperator<float> operator_in_floats(const SlicedOperator<double>& A,
                                                 const EntryTableHandle<float>& entry) {
   Plan plan = A.plan();
@@ -15,7 +15,7 @@ inline SlicedOperator<float> operator_in_floats(const SlicedOperator<double>& A,
   return {entry, A.shared_pattern(), A.order(), plan, A.device()};
 }
 
-/// The values, rounded. Throws as `narrow_values`.
+/// Writes the rounded values. Throws like `narrow_values`.
 inline void round_values(const SlicedOperator<double>& A, SlicedOperator<float>& in_floats) {
   narrow_values<double>(A.pattern(), A.plan().layout.inner, A.entry().sizes.components,
                         reinterpret_cast<const double*>(A.stored_values().data()),
@@ -24,7 +24,7 @@ inline void round_values(const SlicedOperator<double>& A, SlicedOperator<float>&
   in_floats.values_changed();
 }
 
-/// Of its own, beside the pattern that it shares.
+/// Bytes of its own values, without the pattern that it shares.
 inline long long bytes_of_values(const SlicedOperator<float>& in_floats) {
   const EntryTable<float>& entry = in_floats.entry();
   const auto& copy = entry.copy(in_floats.plan().layout.stored);

@@ -12,7 +12,7 @@ namespace heddle::detail {
 
 namespace {
 
-/// M^-1 as an operator, whose eigenvalues have a sign.
+/// M^-1 as an operator, so that the signs of its eigenvalues can be examined.
 template <class S>
 class Inverse final : public LinearOperator<S> {
  public:
@@ -21,7 +21,7 @@ class Inverse final : public LinearOperator<S> {
 
   Index rows() const override { return matrix_.rows(); }
   int row_components() const override { return matrix_.row_components(); }
-  /// y = M^-1 x, as no other alpha and beta are asked for.
+  /// y = M^-1 x: no alpha other than 1 and no beta other than 0 is asked for.
   void apply(S, const FieldView<const S>& x, S, const FieldView<S>& y,
              const Stream& stream) const override {
     inner_.apply(x, y, stream);
@@ -32,8 +32,8 @@ class Inverse final : public LinearOperator<S> {
   const Preconditioner<S>& inner_;
 };
 
-/// Whether some of the Ritz values are below zero, as those of a positive semidefinite operator are
-/// by rounding at most.
+/// True if some Ritz value is negative beyond rounding. Ritz values of a positive semidefinite
+/// operator are negative by rounding at most.
 template <class S>
 bool has_negative(const RitzValues<S>& found) {
   constexpr auto rounding = 64 * static_cast<sum_t<S>>(std::numeric_limits<S>::epsilon());
@@ -50,7 +50,7 @@ Spectrum<S> estimate_spectrum(const LinearOperator<S>& matrix,
   const auto is_finite = [](const RitzValues<S>& found) {
     return !found.is_positive || std::isfinite(found.smallest + found.largest);
   };
-  // Where M^-1 is as indefinite as A, their product is not.
+  // If M^-1 is as indefinite as A, their product does not show it.
   if (preconditioner != nullptr) {
     const Inverse<S> inverse(matrix, *preconditioner);
     const auto found = extreme_ritz_values<S>(inverse, nullptr, steps, fields, reduction, stream);

@@ -1,4 +1,4 @@
-// What solvers ask of right-hand sides and solutions.
+// Checks that solvers make of right-hand sides and solutions.
 #pragma once
 
 #include <span>
@@ -9,15 +9,15 @@
 
 namespace heddle::detail {
 
-/// Throws `Error` (size_mismatch).
+/// Throws `Error` (size_mismatch) unless both numbers are equal.
 inline void check_as_many(std::size_t right_hand_sides, std::size_t solutions) {
   if (right_hand_sides == solutions) return;
   throw Error(ErrorKind::size_mismatch, std::to_string(right_hand_sides) +
                                             " right-hand sides meet " + std::to_string(solutions) +
                                             " solutions");
 }
-/// Throws `Error`: size_mismatch for fields of other sizes than `like`, usage for an x that shares
-/// memory with another field.
+/// Throws `Error`: size_mismatch for fields whose sizes differ from those of `like`, usage for an x
+/// that shares memory with another field.
 template <class S>
 void check_systems(std::span<const FieldView<const S>> b, std::span<const FieldView<S>> x,
                    const FieldView<S>& like) {

@@ -10,12 +10,12 @@
 
 namespace heddle::detail {
 
-/// The polynomial of degree 1 is z = residual b_1 + (1 + a_1) z behind the first step: z is its
-/// direction.
+/// The polynomial of degree 1 is z = residual b_1 + (1 + a_1) z after the first step, so z is its
+/// own direction.
 inline bool is_direction_solution(int degree) { return degree <= 1; }
 
-/// a_0, b_0, a_1, ... of the recurrence of Saad's algorithm 12.1, from the guess 0; false where the
-/// eigenvalues are too small for the scalar.
+/// Writes a_0, b_0, a_1, ... of the recurrence of Saad's algorithm 12.1, from the guess 0; false if
+/// the eigenvalues are too small for the scalar.
 template <class S>
 bool set_chebyshev_numbers(const SpectralInterval& interval, int degree,
                            std::span<Coefficient<Ring::real, S>> numbers) {

@@ -1,4 +1,4 @@
-// The span of some vectors W over a ring, and what it holds of a solution: W (W* A W)^-1 W* r. The
+// The span of some vectors W over a ring, and the part of a solution in it: W (W* A W)^-1 W* r. The
 // columns of W are kept A-orthonormal, so that this is W W* r.
 #pragma once
 
@@ -23,13 +23,13 @@ class CoarseSpace {
  public:
   virtual ~CoarseSpace() = default;
 
-  /// The columns of W become A-orthonormal; those that depend on others are left out. Then sigma is
-  /// estimated. Throws `Error`: unsupported where w* A w is negative, not_finite where it is none.
+  /// Makes the columns of W A-orthonormal, leaving out those that depend on others, then estimates
+  /// sigma. Throws `Error`: unsupported if w* A w is negative, not_finite if W* A W is not finite.
   virtual void renew(const LinearOperator<S>& matrix, const Preconditioner<S>* inner) = 0;
   /// z += sigma W W* r.
   virtual void add_correction(const FieldView<const S>& r, const FieldView<S>& z) = 0;
 
-  /// One of its own, to compare others with.
+  /// One of its own fields, to compare others with.
   virtual const FieldView<S>& field() const = 0;
 
   int vectors = 0;
@@ -52,7 +52,7 @@ class CoarseSpaceOver final : public CoarseSpace<S> {
     for (std::size_t k = 0; k < w_.size(); ++k) permute<S>(vectors[k], w_[k], S(1), stream_);
   }
 
-  /// As many as W has, and enough to estimate sigma in.
+  /// Number of spare fields: that of W's columns, but enough to estimate sigma in.
   static int spare_fields(std::size_t vectors) { return std::max(static_cast<int>(vectors), 3); }
 
   void renew(const LinearOperator<S>& matrix, const Preconditioner<S>* inner) override {
@@ -70,7 +70,7 @@ class CoarseSpaceOver final : public CoarseSpace<S> {
 
   void add_correction(const FieldView<const S>& r, const FieldView<S>& z) override {
     if (w_.empty()) return;
-    // Nothing writes to what a Gram matrix reads.
+    // The operands of a Gram matrix are never written to.
     right_.front() = z;
     right_.front().data = const_cast<S*>(r.data);
     operations_.gram(w_, right_, false, coefficients_);
@@ -83,12 +83,12 @@ class CoarseSpaceOver final : public CoarseSpace<S> {
 
  private:
   static constexpr T epsilon = std::numeric_limits<S>::epsilon();
-  /// Eigenvalues of the scaled W* A W that rounding in A W makes up.
+  /// Upper bound of the eigenvalues of the scaled W* A W that are only rounding in A W.
   static constexpr T dependent =
       std::max(T(1e3) * std::numeric_limits<T>::epsilon(), T(16) * epsilon);
 
-  /// Returns the least eigenvalue of the scaled W* A W that was: the next round would have that
-  /// much less rounding in it.
+  /// Returns the least eigenvalue of the scaled W* A W before the change. The next round would have
+  /// that much less rounding in it.
   T make_orthonormal(const LinearOperator<S>& matrix) {
     const auto columns = static_cast<int>(w_.size());
     multiply_block(matrix, w_, spare_, columns, reduction_, stream_);
@@ -97,7 +97,7 @@ class CoarseSpaceOver final : public CoarseSpace<S> {
       throw Error(ErrorKind::not_finite, "deflation: W* A W is not finite");
     }
     auto basis = orthonormal_columns(energy, dependent);
-    // Doubles leave enough digits where nothing looks negative.
+    // Doubles leave enough digits if nothing looks negative.
     if (std::is_same_v<S, float> || basis.is_negative) {
       basis = orthonormal_columns(energy, dependent, noise_of_energy(matrix));
     }
@@ -113,8 +113,8 @@ class CoarseSpaceOver final : public CoarseSpace<S> {
     return basis.least;
   }
 
-  /// w_i* A w_j is known to within noise_i noise_j, as A's products were rounded. Spare fields are
-  /// overwritten.
+  /// w_i* A w_j is known to within noise_i noise_j, because A's products were rounded. Spare fields
+  /// are overwritten.
   std::vector<T> noise_of_energy(const LinearOperator<S>& matrix) {
     if (!norm_) {
       const FieldView<S>&v = spare_[0], &image = spare_[1];
@@ -150,7 +150,7 @@ class CoarseSpaceOver final : public CoarseSpace<S> {
   FieldStore<S> store_;
   FieldBlock<S> w_, spare_;
   FieldBlock<S> right_ = FieldBlock<S>(1);
-  std::optional<T> norm_;  // about that of the matrix, where it was needed
+  std::optional<T> norm_;  // approximate norm of the matrix, set when needed
   Matrix coefficients_;
 };
 

@@ -154,7 +154,7 @@ bool MultiplicativePreconditioner<S>::is_capturable() const {
 
 template <class S>
 long long MultiplicativePreconditioner<S>::bytes_of_application() const {
-  // Of each part but the first: a copy, a product that adds, and z += correction.
+  // Each part except the first takes a copy, a product that adds, and z += correction.
   const auto others = static_cast<long long>(this->parts().size()) - 1;
   return this->bytes_of_parts() - 2 * this->bytes_of_field() +
          others * (this->matrix().iterated().bytes_of_product() + 6 * this->bytes_of_field());

@@ -122,14 +122,14 @@ Workspace Deflation<S>::workspace() const {
 
 template <class S>
 bool Deflation<S>::is_symmetric() const {
-  // W W* of complex vectors is Hermitian instead.
+  // W W* of complex vectors is Hermitian, not symmetric.
   return matrix_->coefficient_ring() == Ring::real && (!inner_ || inner_->is_symmetric());
 }
 
 template <class S>
 long long Deflation<S>::bytes_of_application() const {
   const long long field = detail::bytes_of_field(*matrix_);
-  // W twice, then r, and z from and to memory.
+  // W is read twice and r once; z is read and written.
   return (2 * vectors() + 3) * field + (inner_ ? inner_->bytes_of_application() : 0);
 }
 

@@ -26,7 +26,7 @@ EntryText diagonal_rows(const EntryText& entry, VectorLayout layout) {
 }
 
 KernelSource diagonal_source(const ProductProgram& product, int scalar_bytes) {
-  // It looks for the diagonal in the product's layout, whatever the product's schedule.
+  // The kernel looks for the diagonal in the product's layout, whatever the product's schedule.
   ProductProgram reader = product;
   reader.plan = with_plain_schedule(product.plan);
   const EntryText rows = diagonal_rows(product.entry, product.plan.layout.vector);

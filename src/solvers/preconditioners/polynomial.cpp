@@ -21,7 +21,7 @@ namespace polynomial {
 namespace {
 
 constexpr int lanczos_steps = 10;
-constexpr double ratio = 30;  // of upper to lower
+constexpr double ratio = 30;  // upper bound / lower bound
 
 template <class S>
 bool is_capturable(const LinearOperator<S>& matrix, const Preconditioner<S>* inner) {
@@ -29,8 +29,8 @@ bool is_capturable(const LinearOperator<S>& matrix, const Preconditioner<S>* inn
          (inner == nullptr || inner->is_capturable());
 }
 
-/// Of `products` with the matrix, one more application of the inner preconditioner, and passes over
-/// fields.
+/// Bytes of `products` products with the matrix, one application more of the inner preconditioner,
+/// and `passes` passes over fields.
 template <class S>
 long long bytes_moved(const LinearOperator<S>& matrix, const Preconditioner<S>* inner, int products,
                       int passes) {
@@ -44,7 +44,7 @@ long long bytes_moved(const LinearOperator<S>& matrix, const Preconditioner<S>* 
   throw Error(kind, "Chebyshev: " + why);
 }
 
-/// Such a z is walked over with the index of the matrix's own fields, by kernels.
+/// Kernels walk over z with the index of the matrix's own fields.
 template <class S>
 void check_in_place(const FieldView<S>& z, const FieldView<S>& own, const Stream& stream) {
   if (z.entry_stride != own.entry_stride || z.component_stride != own.component_stride) {
@@ -59,12 +59,12 @@ void check_in_place(const FieldView<S>& z, const FieldView<S>& own, const Stream
   }
 }
 
-/// direction = residual b + direction a; the numbers a, b lie where the fields are.
+/// direction = residual b + direction a; the numbers a and b lie in the fields' memory.
 template <class S>
 void combine(const Coefficient<Ring::real, S>* numbers, const FieldView<const S>& residual,
              const FieldView<S>& direction, const Stream& stream) {
   if constexpr (has_cuda && !std::is_same_v<S, long double>) {
-    // Read when the kernel runs: a graph then has those of the last refresh.
+    // The numbers are read when the kernel runs, so a graph uses those of the last refresh.
     if (stream.on_gpu()) {
       using Place = cuda::Operand<Coefficient<Ring::real, S>>;
       return cuda::axpby<Ring::real, S>(Place(numbers + 1), residual, Place(numbers), direction,
@@ -148,7 +148,7 @@ bool Chebyshev<S>::is_capturable() const {
 
 template <class S>
 long long Chebyshev<S>::bytes_of_application() const {
-  // d from r and z += d first; then r, d and z for each product; r and d alone where d is z.
+  // First d from r, and z += d; then r, d and z for each product, or r and d alone if d is z.
   const int degree = options_.degree;
   const int passes = detail::is_direction_solution(degree) ? 2 + 6 * degree : 4 + 7 * degree;
   return polynomial::bytes_moved(*matrix_, inner_.get(), degree, passes);

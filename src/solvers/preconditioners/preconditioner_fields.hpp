@@ -1,5 +1,5 @@
-// What preconditioners that multiply with an operator ask of it and of their parts, and the fields
-// that they work in.
+// Checks and fields of preconditioners that multiply by an operator: requirements on the operator
+// and the parts, and the fields that they work in.
 #pragma once
 
 #include <string>

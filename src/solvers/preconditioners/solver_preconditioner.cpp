@@ -40,7 +40,7 @@ void SolverPreconditioner<S>::apply(const FieldView<const S>& r, const FieldView
   }
   applications_ += 1;
   iterations_ += report.iterations;
-  // Where no iteration gained anything x is the guess, 0, which would end the outer method.
+  // If no iteration gained anything, x is the guess 0, which would end the outer method.
   if (report.returned == Returned::guess) copy<S>(r, z, stream);
 }
 

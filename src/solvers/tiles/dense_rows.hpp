@@ -5,30 +5,30 @@
 
 namespace heddle::device {
 
-/// A^-1 by the elimination of Gauss and Jordan, a panel of rows and columns after the other. Rows
-/// are taken as they come: where all pivots stay large beside their rows, no order of theirs is
-/// better (Higham 2002, Accuracy and Stability of Numerical Algorithms, 10.1 and 14.4).
+/// A^-1 by Gauss-Jordan elimination, one panel of rows and columns after another. Rows are taken in
+/// their given order: if all pivots stay large compared with their rows, no other order is better
+/// (Higham 2002, Accuracy and Stability of Numerical Algorithms, 10.1 and 14.4).
 struct DenseInverse {
   TilePattern a;
   const double* values = nullptr;
-  const double* scales = nullptr;  // what the rows of tiles were made of; null: their diagonals
+  const double* scales = nullptr;  // magnitude each row of tiles was made of; null: its diagonal
   double* dense = nullptr;         // n x n numbers
-  double* other = nullptr;         // as many: an elimination reads one and writes the other
-  double* panel = nullptr;         // rows of a panel, behind its elimination
-  double* own = nullptr;           // what each row was made of
+  double* other = nullptr;         // same size: an elimination reads one and writes the other
+  double* panel = nullptr;         // rows of a panel, after its elimination
+  double* own = nullptr;           // magnitude that each row was made of
   double* result = nullptr;        // tiles of the inverse, all of them
-  double least = 0;                // of a pivot, beside what its row was made of
+  double least = 0;                // least pivot, relative to what its row was made of
   int size = 1, n = 1;
 };
 
 /// Rows of a panel: the 256 threads of a block have four numbers each, or one.
 template <Ring R>
 inline constexpr int rows_of_panel = R == Ring::real ? 32 : 16;
-/// Scalars that `eliminate_panel` works in.
+/// Number of scalars that `eliminate_panel` works in.
 template <Ring R>
 inline constexpr int room_of_panel = 2 * rows_of_panel<R> * rows_of_panel<R> * ring_size(R);
 
-/// A row of tiles in the dense matrix.
+/// Fills a row of tiles of the dense matrix.
 template <class Team>
 HEDDLE_INLINE void fill_dense(const Team& team, const DenseInverse& d, int ring, Index row) {
   const Offset v = d.size, width = Offset(d.n) * ring;
@@ -52,9 +52,9 @@ HEDDLE_INLINE void fill_dense(const Team& team, const DenseInverse& d, int ring,
   });
 }
 
-/// Columns [begin, end) of the panel of rows from `first` on of `matrix`: the inverse P of the tile
-/// on the diagonal in its columns, P times the rows in the others. False where little is left of a
-/// row, which the host then looks at, or where a number is none.
+/// Columns [begin, end) of the panel of rows from `first` on of `matrix`: the inverse P of the
+/// diagonal tile in that tile's columns, P times the rows in the others. False if little is left of
+/// a row, which the host then looks at, or if a number is not finite.
 template <Ring R, class Team>
 HEDDLE_INLINE bool eliminate_panel(const Team& team, const DenseInverse& d, const double* matrix,
                                    int first, int begin, int end, double* room) {
@@ -107,7 +107,7 @@ HEDDLE_INLINE bool eliminate_panel(const Team& team, const DenseInverse& d, cons
   return is_good;
 }
 
-/// Number (i, j) behind the elimination of the panel from `first` on.
+/// Number (i, j) after the elimination of the panel from `first` on.
 template <Ring R>
 HEDDLE_INLINE void eliminate(const DenseInverse& d, const double* matrix, double* to, int first,
                              int i, int j) {
@@ -126,7 +126,7 @@ HEDDLE_INLINE void eliminate(const DenseInverse& d, const double* matrix, double
   stored(sum, to + at);
 }
 
-/// Numbers (i, j) and (j, i) of the inverse, j <= i, of the lower one in `matrix`.
+/// Puts numbers (i, j) and (j, i) of the inverse, j <= i, from the lower one in `matrix`.
 template <Ring R>
 HEDDLE_INLINE void put_inverse(const DenseInverse& d, const double* matrix, int i, int j) {
   constexpr int r = ring_size(R);

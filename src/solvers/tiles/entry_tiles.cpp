@@ -64,7 +64,7 @@ EntryTiles tiles_of(const EntryTable<S>& entry, const char* who) {
     vector[static_cast<std::size_t>(at)] = S(1);
     return vector;
   };
-  // One number that acts on several components alike needs no tile of more than itself.
+  // One number that acts on several components in the same way needs no tile of more than itself.
   bool is_one_number = K == 1;
   for (int j = 0; is_one_number && j < V; ++j) {
     is_one_number = one.image(unit(1, 0), unit(V, j)) == unit(V, j);

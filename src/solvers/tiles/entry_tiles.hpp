@@ -1,4 +1,5 @@
-// An entry below its type as a small matrix over its ring: what it does to unit vectors tells.
+// An entry, whatever its type, as a small matrix over its ring, found from its action on unit
+// vectors.
 #pragma once
 
 #include <vector>
@@ -25,8 +26,8 @@ struct EntryTiles {
   int components() const { return static_cast<int>(number_of.size()); }
 };
 
-/// Throws `Error` (unsupported) that begins with `who` for entries whose tiles are not made of
-/// their components, such as encoded ones.
+/// Throws an `Error` (unsupported) whose text begins with `who`, for entries whose tiles are not
+/// made of their components, such as encoded ones.
 template <class S>
 EntryTiles tiles_of(const EntryTable<S>& entry, const char* who);
 

@@ -30,11 +30,11 @@ DevicePattern pattern_on(const PatternView& given, const Device& device) {
   }
   pattern.column =
       Array<Index>(std::span(given.column, static_cast<std::size_t>(staged.entries())), device);
-  device.synchronize();  // the staged offsets go
+  device.synchronize();  // the staged offsets are freed next
   return pattern;
 }
 
-/// Whether columns grow in every row.
+/// True if columns increase in every row.
 bool grows(const DevicePattern& pattern, const Device& device) {
   Array<int> falls(1, device);
   for_each_index(device.stream(), pattern.entries(),
@@ -47,7 +47,7 @@ bool grows(const DevicePattern& pattern, const Device& device) {
   return falls.to_host()[0] == 0;
 }
 
-/// The scalars of a matrix's values where kernels read them.
+/// The scalars of a matrix's values in memory that kernels read.
 class Values {
  public:
   Values(Offset entries, const EntryTile& tile, const Device& device)
@@ -75,10 +75,10 @@ class Values {
   std::size_t scalars_, scalar_bytes_;
   Device device_;
   Array<std::byte> staged_;
-  Array<double> wide_;  // of floats
+  Array<double> wide_;  // from floats
 };
 
-/// Sums are those of doubles.
+/// Sums are formed in doubles.
 class Product final : public ComputedMatrix {
  public:
   Product(const PatternView& a, const EntryTile& of_a, const PatternView& b, const EntryTile& of_b,
@@ -127,7 +127,7 @@ class Product final : public ComputedMatrix {
   DevicePlaces places_;
   Values left_, right_;
   device::TilePattern view_;
-  Array<double> sums_;  // of floats
+  Array<double> sums_;  // for floats
 };
 
 template <class S>

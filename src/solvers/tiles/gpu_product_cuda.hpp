@@ -1,5 +1,5 @@
-// Products and adjoints of matrices of any entry that is a tile of numbers, on a GPU: defined in
-// builds that have CUDA.
+// Products and adjoints of matrices of any entry that is a tile of numbers, on a GPU. Defined in
+// builds with CUDA.
 #pragma once
 
 #include "heddle/detail/gpu_product.hpp"

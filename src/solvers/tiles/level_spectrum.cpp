@@ -31,7 +31,7 @@ void with_tile(const TileShape& shape, const Run& run) {
   run.template operator()<Ring::quaternion, 0>();
 }
 
-/// y += a x, for fields of `size` numbers a row.
+/// y += a x, for fields of `size` numbers per row.
 template <Ring R>
 HEDDLE_INLINE void add_product(const double* a, const double* x, double* y, int size) {
   constexpr Offset r = ring_size(R);
@@ -43,8 +43,8 @@ HEDDLE_INLINE void add_product(const double* a, const double* x, double* y, int 
   }
 }
 
-/// The vectors of Lanczos' method for D^-1 A in the inner product of D, a row behind the other. v
-/// and the one before it have the norms `norm` and `norm_before`, and z = D^-1 v.
+/// The vectors of Lanczos' method for D^-1 A in the inner product of D, one row after another. v
+/// and the vector before it have the norms `norm` and `norm_before`, and z = D^-1 v.
 struct LanczosVectors {
   double *v, *before, *z, *image;
   double norm = 1, norm_before = 1;
@@ -62,7 +62,7 @@ double sum_of_groups(int team, Index rows, Reduction<double>& reduction, const B
   return reduction.finish(1)[0];
 }
 
-/// Of a group of rows: in eight sums, which do not wait for each other.
+/// The inner product over a group of rows, in eight sums that do not wait for each other.
 double inner_product(const double* a, const double* b, Offset count) {
   constexpr Offset sums = 8;
   double sum[sums] = {};
@@ -108,8 +108,8 @@ double energy_of_image(const TileMatrix& a, const LanczosVectors& at, Reduction<
   return result;
 }
 
-/// In place of what came before v: the image less its parts along v and that one. Then z of it.
-/// Returns its square. With `is_first` v is the start, of which only z is made.
+/// Replaces the vector before v with the image minus its parts along v and along that vector, then
+/// forms z from it. Returns its square. With `is_first` v is the start, and only z is formed.
 double orthogonalize(const TileShape& shape, const UnsetArray<double>& inverse, Index rows,
                      double alpha, double beta, bool is_first, const LanczosVectors& at,
                      Reduction<double>& reduction, const Stream& host) {
@@ -151,7 +151,7 @@ double orthogonalize(const TileShape& shape, const UnsetArray<double>& inverse, 
   return result;
 }
 
-/// As `extreme_ritz_values`, in two walks a step.
+/// Like `extreme_ritz_values`, but in two walks per step.
 RitzValues<double> lanczos_values(const TileMatrix& a, const UnsetArray<double>& inverse,
                                   SpectrumRoom& room, const Stream& host) {
   constexpr double rounding = 16 * std::numeric_limits<double>::epsilon();
@@ -180,7 +180,7 @@ RitzValues<double> lanczos_values(const TileMatrix& a, const UnsetArray<double>&
     std::swap(at.v, at.before);
     at.norm_before = at.norm;
     beta = std::sqrt(std::max(squared, double(0)));
-    // What is left of v is then rounding.
+    // Only rounding is then left of v.
     const bool is_over = squared >= 0 && beta <= rounding * size;
     couplings[step] = is_over ? 0 : beta;
     if (std::isfinite(squared) && (is_over || (squared >= 0 && step + 1 == diagonal.size()))) {
@@ -220,7 +220,7 @@ void refuse_not_finite() {
 
 namespace {
 
-/// |a b|_F, of square tiles, and the real part of the trace of a b.
+/// Returns |a b|_F for square tiles; `trace` gets the real part of the trace of a b.
 template <Ring R>
 HEDDLE_INLINE double norm_of_product(const double* a, const double* b, int size, double& trace) {
   constexpr Offset r = ring_size(R);

@@ -8,40 +8,41 @@
 
 namespace heddle::detail {
 
-/// Relative to what a matrix is made of: what lies further below zero is no rounding, of floats, or
-/// of decimals in a file.
+/// Relative to what a matrix is made of: a number further below zero is no rounding error, neither
+/// of floats nor of decimals in a file.
 inline constexpr double least_energy = -1e-5;
 
-/// Steps of an estimate.
+/// Number of steps of an estimate.
 inline constexpr int eigenvalue_steps = 12;
 
-/// What an estimate works in, for a matrix of this size.
+/// The memory that an estimate works in, for a matrix of this size.
 struct SpectrumRoom {
-  UnsetArray<double> storage;  // of four fields
+  UnsetArray<double> storage;  // four fields
   Reduction<double> reduction;
-  // A number for each row, when the eigenvalue was last estimated.
+  // A number for each row, from when the eigenvalue was last estimated.
   UnsetArray<double> reach, balance;
   bool has_balance = false;
 
   SpectrumRoom(const TileMatrix& a, const Device& host);
 };
 
-/// From 12 steps of Lanczos' method, so that it lies below the eigenvalue; the same bits for any
-/// number of threads. `inverse`: the tiles of D^-1. `scale`: what the energies of each row were
-/// made of (`energy_scales`), empty for D: how far below zero rounding may have brought an
-/// eigenvalue. Throws `Error`: unsupported where A or D is not positive semidefinite, as far as the
-/// steps see; not_finite.
+/// Takes 12 steps of Lanczos' method, so the estimate lies below the eigenvalue; the same bits for
+/// any number of threads. `inverse`: the tiles of D^-1. `scale`: the magnitudes that the energies
+/// of each row were made of (`energy_scales`), empty for D; it limits how far below zero rounding
+/// may have brought an eigenvalue. Throws `Error`: unsupported if A or D is not positive
+/// semidefinite, as far as the steps show; not_finite.
 double largest_eigenvalue(const TileMatrix& a, const UnsetArray<double>& inverse,
                           std::span<const double> scale, SpectrumRoom& room, const Device& host);
 double largest_eigenvalue(const TileMatrix& a, const UnsetArray<double>& inverse,
                           const Device& host);
 
-/// Whether D^-1 A may have an eigenvalue above `bound` by new values: whether the reach of a row,
-/// 1 + sum_{j != i} |D_i^-1 a_ij| in Frobenius norms, exceeds that and has grown by more than a
-/// twentieth since `room.reach` was set, or entries of that row have changed their signs: whether
+/// True if D^-1 A may have an eigenvalue above `bound` with new values: if the reach of a row, 1 +
+/// sum_{j != i} |D_i^-1 a_ij| in Frobenius norms, exceeds `bound`, and either it has grown by more
+/// than a twentieth since `room.reach` was set, or entries of that row have changed their signs:
 /// `room.balance`, a sum of the traces of D_i^-1 a_ij with signs that belong to the columns, has
 /// moved by more than a tenth of the reach. No eigenvalue exceeds the largest reach (Gershgorin's
-/// circles, of blocks). A tile product an entry. With `is_new` it sets both and says true.
+/// circles, for blocks). Costs a tile product per entry. With `is_new` it sets both and returns
+/// true.
 bool may_exceed(const TileMatrix& a, const UnsetArray<double>& inverse, double bound, bool is_new,
                 SpectrumRoom& room, const Device& host);
 

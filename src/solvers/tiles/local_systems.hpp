@@ -1,5 +1,5 @@
-// Small dense systems over a ring, whose numbers act from the left: `ring_size(R)` scalars a
-// number, rows one behind the other.
+// Small dense systems over a ring, whose numbers act from the left: `ring_size(R)` scalars per
+// number, one row after another.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 
 namespace heddle::detail {
 
-/// What the solution of a system reads and writes; all of it is the caller's.
+/// Data that the solution of a system reads and writes; all of it is the caller's.
 template <class D>
 struct LocalSystem {
   Index size = 0;    // numbers in a row
@@ -20,7 +20,7 @@ struct LocalSystem {
   D smallest_pivot = 0;    // relative to what the matrix holds there
   D* matrix = nullptr;     // size x size; overwritten
   D* result = nullptr;     // wanted x size
-  D* scratch = nullptr;    // size numbers and size scalars: at least two a number
+  D* scratch = nullptr;    // size numbers and size scalars: at least two per number
   Index* order = nullptr;  // size
 
   static std::size_t scratch_scalars(std::size_t size, std::size_t ring) {
@@ -57,7 +57,7 @@ HEDDLE_INLINE bool all_finite(const D* numbers, Index count) {
 }
 
 /// Columns of U^-1, A = U* U with U upper triangular: row c of the result is column first_wanted +
-/// c. Reads the upper triangle of A. False where a pivot is not positive.
+/// c. Reads the upper triangle of A. False if a pivot is not positive.
 template <Ring R, class D>
 HEDDLE_INLINE bool solve_cholesky(const LocalSystem<D>& system) {
   constexpr Offset r = ring_size(R);
@@ -71,7 +71,7 @@ HEDDLE_INLINE bool solve_cholesky(const LocalSystem<D>& system) {
     if (!(pivot > system.smallest_pivot * diagonal[k] && std::isfinite(pivot))) return false;
     const D scale = 1 / std::sqrt(pivot);
     for (Offset t = (k + 1) * r; t < n * r; ++t) row[t] *= scale;
-    put_number(Coefficient<R, D>::from_real(scale), row, k);  // the inverse, which is what is used
+    put_number(Coefficient<R, D>::from_real(scale), row, k);  // the inverse: only that is used
     for (Index i = k + 1; i < n; ++i) {
       add_multiple_of_row<R>(row_of(i) + i * r, -conj(number_at<R>(row, i)), row + i * r, n - i);
     }
@@ -96,7 +96,7 @@ HEDDLE_INLINE bool solve_cholesky(const LocalSystem<D>& system) {
 }
 
 /// Rows of A^-1, by elimination with row pivoting: row c of the result is row first_wanted + c.
-/// False where no pivot is left.
+/// False if no pivot is left.
 template <Ring R, class D>
 HEDDLE_INLINE bool solve_elimination(const LocalSystem<D>& system) {
   constexpr Offset r = ring_size(R);
@@ -107,8 +107,8 @@ HEDDLE_INLINE bool solve_elimination(const LocalSystem<D>& system) {
     for (int p = 0; p < r; ++p) sum += std::abs(row_of(i)[j * r + p]);
     return sum;
   };
-  // What rounding leaves of a pivot that is zero is small beside its column, or beside all that its
-  // row was made of: rows and columns may differ in scale.
+  // The rounding left of a zero pivot is small compared with its column, or with all that its row
+  // was made of: rows and columns may differ in scale.
   D *const of_column = system.scratch, *const of_row = of_column + n;
   for (Index j = 0; j < n; ++j) {
     system.order[j] = j;
@@ -135,7 +135,7 @@ HEDDLE_INLINE bool solve_elimination(const LocalSystem<D>& system) {
     if (!(size > system.smallest_pivot * scale && std::isfinite(size))) return false;
     D* const row = row_of(k);
     const Coefficient<R, D> inverted = inverse(number_at<R>(row, k));
-    put_number(inverted, row, k);  // the inverse, which is what is used
+    put_number(inverted, row, k);  // the inverse: only that is used
     for (Index i = k + 1; i < n; ++i) {
       D* const below = row_of(i);
       const Coefficient<R, D> factor = number_at<R>(below, k) * inverted;
@@ -182,7 +182,7 @@ __attribute__((target("avx2,fma"), flatten)) bool solve_local_avx2(const LocalSy
 template <class D>
 using LocalSolver = bool (*)(const LocalSystem<D>& system, bool is_positive);
 
-/// The solver over a ring of so many scalars.
+/// The solver over a ring of `ring` scalars.
 template <class D>
 LocalSolver<D> local_solver(int ring) {
   const auto of = []<Ring R>() {

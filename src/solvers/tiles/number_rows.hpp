@@ -1,5 +1,5 @@
-// Products of compressed rows of single real numbers on a CPU, four rows side by side: the sum of a
-// row waits for one entry after the other, and each sum is that of one row's entries in their
+// Products of compressed rows of single real numbers on a CPU, four rows side by side, since the
+// sum of one row waits for one entry after another. Each sum is that of one row's entries in their
 // order, so that its bits are those of `product_rows`.
 #pragma once
 
@@ -17,8 +17,8 @@ struct NumberRows {
   const S* values;
 };
 
-/// By a fused operation where `is_fused`. Stated, since compilers would else multiply for several
-/// entries at once, which rounds before the sum does.
+/// Uses a fused operation if `is_fused`. This is explicit, since compilers would otherwise multiply
+/// for several entries at once, which rounds before the sum does.
 template <bool is_fused, class S>
 HEDDLE_INLINE S add_term(S sum, S a, S x) {
   if constexpr (is_fused && std::is_same_v<S, float>) return __builtin_fmaf(a, x, sum);
@@ -26,7 +26,7 @@ HEDDLE_INLINE S add_term(S sum, S a, S x) {
   return sum + a * x;
 }
 
-/// `sums[k]` of row begin + k, of rows [begin, end).
+/// Sets `sums[k]` to the sum of row begin + k, for rows [begin, end).
 template <bool is_fused, class S>
 HEDDLE_INLINE void sum_rows_by(const NumberRows<S> a, const S* x, Index begin, Index end, S* sums) {
   constexpr int together = 4;

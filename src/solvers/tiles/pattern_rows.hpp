@@ -1,6 +1,6 @@
 // Rows of the pattern of C = A B, by the lanes of a team as in tile_rows.hpp. A row's columns meet
-// in a hash table, or in a bit for each column; both give them in growing order, so that the order
-// in which lanes come leaves no trace.
+// in a hash table, or in a bit for each column; both yield them in increasing order, so that the
+// order in which lanes arrive leaves no trace.
 #pragma once
 
 #include <limits>
@@ -12,31 +12,32 @@ namespace heddle::device {
 
 struct PatternRows {
   TilePattern a, b;
-  int lanes_of_b = 1;         // that share a row of B, a power of two
-  Offset* offsets = nullptr;  // of C: lengths of rows while these are counted
-  Index* column = nullptr;    // of C; null while its rows are counted
+  int lanes_of_b = 1;         // lanes that share a row of B, a power of two
+  Offset* offsets = nullptr;  // C's; lengths of rows while these are counted
+  Index* column = nullptr;    // C's; null while its rows are counted
   Index* kept = nullptr;      // room for `most_kept` columns of each row, if any
   int most_kept = 0;
 
   HEDDLE_INLINE Offset length_of_b(Index row) const { return b.offsets[row + 1] - b.offsets[row]; }
 };
 
-/// Where a team meets columns: 2 `columns` numbers of a table, and a list of as many as `columns`,
-/// a power of two and more than twice the lanes. Rows of more terms are left to others.
+/// The room where a team meets columns: a table of 2 `columns` numbers, and a list of `columns`
+/// numbers, a power of two and more than twice the lanes. Rows of more terms are left to other
+/// teams.
 struct MeetingRoom {
   Index* table;
   Index* list;
-  int* terms;  // a number each
+  int* terms;  // one number each
   int* met;
-  int* has_long;  // whether a row of B is long
+  int* has_long;  // 1 if a row of B is long
   int columns;
   int most_terms;
   bool keeps = false;  // puts columns that it kept while it counted
 };
 
 /// Calls `body(entry of A, first of its entries of B, entry of B)` for the terms of a row from
-/// `begin_of(entry, row of B)` on. A lane stops where it returns false. Few lanes share a row of B,
-/// all of them a long one.
+/// `begin_of(entry, row of B)` on. A lane stops when `body` returns false. A few lanes share a row
+/// of B; all of them share a long one.
 template <class Team, class Begin, class Body>
 HEDDLE_INLINE void for_each_term(const Team& team, const PatternRows& p, Index row, int* has_long,
                                  const Begin& begin_of, const Body& body) {
@@ -81,7 +82,7 @@ HEDDLE_INLINE void for_each_column(const Team& team, const PatternRows& p, Index
 
 inline constexpr Index no_column = -1, last_column = std::numeric_limits<Index>::max();
 
-/// The terms of a row, or more than `most_terms`.
+/// The number of terms of a row, or a number above `most_terms`.
 template <class Team>
 HEDDLE_INLINE int count_terms(const Team& team, const PatternRows& p, Index row,
                               const MeetingRoom& room) {
@@ -99,7 +100,7 @@ HEDDLE_INLINE int count_terms(const Team& team, const PatternRows& p, Index row,
   return *room.terms;
 }
 
-/// Whether nobody met the column before.
+/// True if no lane met the column before.
 template <class Team>
 HEDDLE_INLINE bool is_first_meeting(const Team& team, Index* table, unsigned size, Index column) {
   constexpr unsigned golden = 0x9e3779b1u, high = 16;  // Knuth's multiplicative hashing
@@ -114,8 +115,8 @@ HEDDLE_INLINE bool is_first_meeting(const Team& team, Index* table, unsigned siz
   }
 }
 
-/// Lists the columns of a row, `most` at most. Returns how many, or more than there is room for:
-/// each lane stops at the first that found none, so that the table never gets full.
+/// Lists the columns of a row, at most `most`. Returns their number, or more than there is room
+/// for: each lane stops at its first column without room, so that the table never gets full.
 template <class Team>
 HEDDLE_INLINE int list_columns(const Team& team, const PatternRows& p, Index row, int most,
                                const MeetingRoom& room) {
@@ -161,9 +162,9 @@ HEDDLE_INLINE void sort_columns(const Team& team, Index* list, int count) {
   }
 }
 
-/// Counts the columns of a row, or puts them. False where there is no room for that. The team has
-/// to meet before it takes another row. A team that keeps columns also puts what it left to others,
-/// who put it right afterwards.
+/// Counts the columns of a row, or puts them. False if there is no room for that. The team has to
+/// meet before it takes another row. A team that keeps columns also puts those of rows that it left
+/// to others, which correct them afterwards.
 template <class Team>
 HEDDLE_INLINE bool find_row(const Team& team, const PatternRows& p, Index row,
                             const MeetingRoom& room) {
@@ -195,16 +196,16 @@ HEDDLE_INLINE bool find_row(const Team& team, const PatternRows& p, Index row,
   return true;
 }
 
-/// A bit for each column, all of them 0 before and after a row, and numbers that a team meets at.
+/// A bit for each column, all of them 0 before and after a row, and numbers that a team shares.
 struct MarkedColumns {
   unsigned* bits;
-  int* least;     // word that is not 0
-  int* greatest;  // likewise
+  int* least;     // first word that is not 0
+  int* greatest;  // last word that is not 0
   int* has_long;
-  int* counts;  // of each lane
+  int* counts;  // one per lane
 };
 
-/// As `find_row`, for rows of any length.
+/// Like `find_row`, but for rows of any length.
 template <class Team>
 HEDDLE_INLINE void find_long_row(const Team& team, const PatternRows& p, Index row,
                                  const MarkedColumns& marked) {
@@ -222,7 +223,7 @@ HEDDLE_INLINE void find_long_row(const Team& team, const PatternRows& p, Index r
     team.raise(marked.greatest, word);
     return true;
   });
-  // Lanes have as many words each, one behind the other.
+  // Each lane has the same number of words, one after another.
   const int begin = *marked.least, end = *marked.greatest + 1;
   const int share = end > begin ? (end - begin - 1) / team.lanes + 1 : 0;
   const auto for_each_word = [&](int lane, const auto& body) {
@@ -252,7 +253,7 @@ HEDDLE_INLINE void find_long_row(const Team& team, const PatternRows& p, Index r
   });
 }
 
-/// The first of sorted values that is no less.
+/// The first of sorted values that is not less than `value`.
 template <class T>
 HEDDLE_INLINE Offset first_at_least(const T* values, Offset begin, Offset end, T value) {
   while (begin < end) {
@@ -265,18 +266,19 @@ HEDDLE_INLINE Offset first_at_least(const T* values, Offset begin, Offset end, T
   }
   return begin;
 }
-/// The same of a row's columns.
+/// Same, for a row's columns.
 HEDDLE_INLINE Offset first_from(const TilePattern& rows, Index row, Index column) {
   return first_at_least(rows.column, rows.offsets[row], rows.offsets[row + 1], column);
 }
 
-/// Where the terms of C = A B are added (`detail::ProductPlaces`).
+/// The places where the terms of C = A B are added (`detail::ProductPlaces`).
 struct PlaceRows {
   PatternRows of;
   TilePattern c;
-  const Index* row = nullptr;  // of each entry of A; only where tiles below C's diagonal have no
-                               // terms: a row's come behind the numbers that its entries leave out
-  const Offset* first = nullptr;  // of the terms of each entry of A, with those numbers
+  const Index* row = nullptr;  // row of each entry of A; only where tiles below C's diagonal have
+                               // no terms: a row's terms then follow the numbers that its entries
+                               // leave out
+  const Offset* first = nullptr;  // first of the terms of each entry of A, with those numbers
 
   HEDDLE_INLINE bool is_upper() const { return row != nullptr; }
   HEDDLE_INLINE Offset begin(Offset entry, Index middle) const {
@@ -288,7 +290,7 @@ struct PlaceRows {
   }
 };
 
-/// Lists the places of a row's terms. False where it is too long, as for `find_row`.
+/// Lists the places of a row's terms. False if the row is too long, as for `find_row`.
 template <class Place, class Team>
 HEDDLE_INLINE bool place_row(const Team& team, const PlaceRows& p, Index row,
                              const MeetingRoom& room, Place* places) {

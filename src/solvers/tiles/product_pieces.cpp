@@ -7,11 +7,11 @@ namespace heddle::detail {
 
 namespace {
 
-/// Of the largest GPUs, so that each of their multiprocessors has waits to fill.
+/// Enough lanes for the largest GPUs, so that each of their multiprocessors can fill its waits.
 constexpr Offset lanes_to_fill = 1 << 18;
 /// A piece of fewer entries costs more to begin and to add than it saves.
 constexpr Offset fewest_entries = 8;
-constexpr Offset most_scalars = 1 << 23;  // of all pieces' sums
+constexpr Offset most_scalars = 1 << 23;  // in the sums of all pieces
 
 Offset pieces_of(Offset entries, Offset of_piece) { return (entries + of_piece - 1) / of_piece; }
 
@@ -20,7 +20,7 @@ Offset pieces_of(Offset entries, Offset of_piece) { return (entries + of_piece -
 ProductShares shares_of(int height, int width, int ring, double length, Offset longest) {
   constexpr int warp = 32, most_windows = 8;
   const int numbers = height * width;
-  // The sizes of other tiles are no constants of the kernel.
+  // The sizes of other tiles are not constants of the kernel.
   const int down = device::numbers_down(ring == 1 && height == 3 && width == 3 ? height : 0);
   const double work = length * numbers / down;
   const bool is_warp = is_for_warps(height, width, ring);

@@ -1,5 +1,5 @@
-// How a GPU shares out the sums of a product of tile matrices: few long rows of C are cut in
-// pieces, whose sums are added up apart.
+// Division of the sums of a product of tile matrices on a GPU: a few long rows of C are cut into
+// pieces, whose sums are added separately.
 #pragma once
 
 #include <span>
@@ -9,26 +9,27 @@
 
 namespace heddle::detail {
 
-/// Whether warps multiply whole tiles (warp_products_cuda.cuh).
+/// True if warps multiply whole tiles (warp_products_cuda.cuh).
 constexpr bool is_for_warps(int height, int width, int ring) {
   return ring == 1 && width == 6 && (height == 3 || height == 6);
 }
 
-/// What the lanes of a product do. They depend on its matrices alone, and so do its sums.
+/// The work of the lanes of a product. It depends only on the product's matrices, and so do the
+/// sums.
 struct ProductShares {
-  int lanes = 1;     // of a warp, that are a team
-  Offset tiles = 0;  // whose sums a team has room for in shared memory
+  int lanes = 1;     // lanes of a warp that are a team
+  Offset tiles = 0;  // tiles whose sums fit in a team's shared memory
   Offset room = 0;   // bytes for these
-  int windows = 1;   // of a row of C (`device::RowUnit`)
+  int windows = 1;   // windows per row of C (`device::RowUnit`)
 };
 /// For tiles of height x width numbers. `length`: the mean of B's rows, `longest`: the longest of
 /// C's.
 ProductShares shares_of(int height, int width, int ring, double length, Offset longest);
 /// Bytes of shared memory for the sums of a warp: four warps stay below 48 KiB, which a block gets
-/// without asking, and 16 to 20 of a multiprocessor leave it a cache.
+/// without a request, and 16 to 20 warps of a multiprocessor leave it a cache.
 inline constexpr Offset room_of_warp = 11 << 10;
 
-/// Entries of A in a piece, and how many pieces there are; none where rows are added up whole.
+/// Entries of A in a piece, and the number of pieces; none if rows are added up whole.
 struct PieceSizes {
   Offset entries = 0;
   Index count = 0;
@@ -36,15 +37,15 @@ struct PieceSizes {
 
   long long bytes_of_sums() const;
 };
-/// Where A has so many entries, and else as `shares_of`. Where no row of A has twice as many as a
-/// piece, all are added up whole.
+/// Entries of A per piece, if A has `entries` entries; the rest is as for `shares_of`. If no row of
+/// A has twice as many as a piece, all are added up whole.
 Offset entries_of_piece(Offset entries, int height, int width, int ring, double length,
                         Offset longest);
 /// `rows`: A's offsets, on the host.
 PieceSizes sizes_of_pieces(std::span<const Offset> rows, int height, int width, int ring,
                            double length, Offset longest);
 
-/// `device::RowPieces` but for the sums.
+/// `device::RowPieces`, except for the sums.
 struct ProductPieces {
   PieceSizes sizes;
   Array<Index> row, first;
@@ -54,7 +55,7 @@ struct ProductPieces {
     return {sizes.count, row.data(), entry.data(), place.data(), first.data(), sums, sizes.room};
   }
 };
-/// In the memory of a device, where `device::find_places` sets the places.
+/// Makes the pieces in the memory of a device, where `device::find_places` sets the places.
 ProductPieces product_pieces(std::span<const Offset> rows, const PieceSizes& sizes,
                              const Device& device);
 

@@ -1,6 +1,6 @@
 // Products of sparse matrices of tiles on kept patterns by the lanes of a team (tile_rows.hpp). A
-// tile of C is added up by one team in the order of the CPU's sums (tile_products.cpp), or in
-// pieces of its row by several teams, whose sums are then added in their order.
+// tile of C is added up by one team in the order of the CPU's sums (tile_products.cpp), or by
+// several teams in pieces of its row, whose sums are then added in their order.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace heddle::device {
 
-/// Compressed rows in the user's order; `column` is null where nobody walks them.
+/// Compressed rows in the user's order; `column` is null if it is not read.
 struct TilePattern {
   Index rows = 0;
   const Offset* offsets = nullptr;
@@ -19,8 +19,8 @@ struct TilePattern {
 /// `detail::ProductPlaces`.
 struct TermPlaces {
   const void* of_terms = nullptr;
-  int bytes = 1;                   // of a place
-  const Offset* first = nullptr;   // of each row of C
+  int bytes = 1;                   // per place
+  const Offset* first = nullptr;   // first place of each row of C
   const Offset* mirror = nullptr;  // null unless C is Hermitian and half of it is summed
 
   HEDDLE_INLINE Offset operator[](Offset i) const {
@@ -35,13 +35,13 @@ struct TermPlaces {
   }
 };
 
-/// `detail::ProductPieces`, and what their sums are kept in.
+/// `detail::ProductPieces`, and the memory of their sums.
 struct RowPieces {
   Index count = 0;                // 0: rows are added up whole
-  const Index* row = nullptr;     // of each piece
-  const Offset* entry = nullptr;  // its first one in A, and the end of the last piece
-  const Offset* place = nullptr;  // of its first term
-  const Index* first = nullptr;   // piece of each row of C, and their end
+  const Index* row = nullptr;     // row of each piece
+  const Offset* entry = nullptr;  // first entry of each piece in A, and the end of the last piece
+  const Offset* place = nullptr;  // place of each piece's first term
+  const Index* first = nullptr;   // first piece of each row of C, and their end
   double* sums = nullptr;         // `room` scalars for each piece
   Offset room = 0;
 };
@@ -53,24 +53,24 @@ struct TileProduct {
   const double* right = nullptr;
   double* result = nullptr;
   TermPlaces places;
-  const Offset* diagonal = nullptr;  // C's entries on it, one a row, where there is a mirror
+  const Offset* diagonal = nullptr;  // C's diagonal entries, one per row, if there is a mirror
   int height = 1, middle = 1, width = 1;
   RowPieces pieces{};
-  bool grows = false;     // the columns of B's rows do
-  bool one_each = false;  // B's rows have a tile at most
-  int windows = 1;        // of a row (`RowUnit`); B's columns grow where there are several
+  bool grows = false;     // the columns of B's rows increase
+  bool one_each = false;  // B's rows have at most one tile
+  int windows = 1;        // windows per row (`RowUnit`); B's columns increase if there are several
 };
 
-/// Numbers of a tile of C, one under another, that a lane adds up together: it then reads fewer
+/// How many numbers of a tile of C, one under another, a lane adds up together: it then reads fewer
 /// numbers for each product. 1 where sizes are 0.
 HEDDLE_HD constexpr int numbers_down(int height) { return height > 0 && height % 3 == 0 ? 3 : 1; }
 
-/// What a team adds up: a window of so many tiles of a row of C, or of a piece of one, that it has
-/// room for. All first windows come before all second ones, since many rows have one alone. The
-/// first unit of a row that is longer than all its windows adds it up where its sums go.
+/// A team's unit of work: a window of a row of C, or of a piece of one, with as many tiles as the
+/// team has room for. All first windows come before all second ones, since many rows have only one.
+/// The first unit of a row that is longer than all its windows adds up the row in place.
 struct RowUnit {
-  Index n, row;       // of the pieces, or rows; the row
-  Offset begin, end;  // tiles of it
+  Index n, row;       // number among the pieces, or rows; the row
+  Offset begin, end;  // tiles of the row
   bool is_in_place = false;
   bool takes_all_terms = false;
 
@@ -94,14 +94,14 @@ struct RowUnit {
   }
 };
 
-/// Tiles of B that an entry of A is multiplied by, and the place of the first behind that of the
-/// first term of a batch.
+/// Tiles of B that an entry of A is multiplied by. `place`: that of the first, relative to the
+/// place of a batch's first term.
 struct alignas(2 * sizeof(Offset)) EntryTerms {
   Offset begin;
   int count, place;
 };
 
-/// Number `at` of tile k of C's row, and its conjugate in the mirror.
+/// Puts number `at` of tile k of C's row, and its conjugate in the mirror.
 template <Ring R>
 HEDDLE_INLINE void put_sum(const TileProduct& p, Index row, Offset k, int at,
                            const Coefficient<R, double>& sum) {
@@ -115,8 +115,8 @@ HEDDLE_INLINE void put_sum(const TileProduct& p, Index row, Offset k, int at,
   stored(conj(sum), p.result + (other * numbers + Offset(w) * p.height + i) * r);
 }
 
-/// Where the places of a row's terms begin: behind the numbers of tiles of B that each entry of A
-/// leaves out, where there is a mirror.
+/// The first place of a row's terms: after the counts of tiles of B that each entry of A leaves
+/// out, if there is a mirror.
 HEDDLE_INLINE Offset first_term(const TileProduct& p, Index row) {
   const Offset entries = p.a.offsets[row + 1] - p.a.offsets[row];
   return p.places.first[row] + (p.places.mirror != nullptr ? entries : 0);
@@ -128,7 +128,8 @@ HEDDLE_INLINE EntryTerms terms_of(const TileProduct& p, Index row, Offset e) {
   if (p.places.mirror != nullptr) begin += p.places[p.places.first[row] + (e - p.a.offsets[row])];
   return {begin, static_cast<int>(end - begin), 0};
 }
-/// Those in the window alone, as places grow with the columns of B's row. `first`: the batch's.
+/// Keeps only those in the window, as places increase with the columns of B's row. `first`: the
+/// batch's.
 HEDDLE_INLINE void keep_window(const TileProduct& p, Offset first, const RowUnit& unit,
                                EntryTerms& terms) {
   const auto before = [&](Offset place) {
@@ -143,7 +144,7 @@ HEDDLE_INLINE void keep_window(const TileProduct& p, Offset first, const RowUnit
   terms = {terms.begin + begin, end - begin, terms.place + begin};
 }
 
-/// Adds what a lane has of the products of entry e of A, whose places begin at `place`, to the sums
+/// Adds a lane's part of the products of entry e of A, whose places begin at `place`, to the sums
 /// of a unit.
 template <Ring R, int H, int M, int W>
 HEDDLE_INLINE void add_products(int lane, int lanes, const TileProduct& p, Offset e,
@@ -170,8 +171,8 @@ HEDDLE_INLINE void add_products(int lane, int lanes, const TileProduct& p, Offse
   }
 }
 
-/// Adds the terms of a unit to its sums. The lanes look up where the terms of as many entries lie,
-/// since each look waits for the last.
+/// Adds the terms of a unit to its sums. Each lane looks up where one entry's terms lie, since
+/// every lookup waits for the one before.
 template <Ring R, int H, int M, int W, class Team>
 HEDDLE_INLINE void add_terms(const Team& team, const TileProduct& p, const RowUnit& unit,
                              EntryTerms* terms, double* sums) {
@@ -206,8 +207,8 @@ HEDDLE_INLINE void add_terms(const Team& team, const TileProduct& p, const RowUn
   }
 }
 
-/// A unit of C's rows, or of the pieces of these. `room`: of `tiles` tiles' sums; `terms`: one for
-/// each lane.
+/// Multiplies a unit of C's rows, or of pieces of rows. `room`: for the sums of `tiles` tiles;
+/// `terms`: one for each lane.
 template <Ring R, int H, int M, int W, class Team>
 HEDDLE_INLINE void multiply_row(const Team& team, const TileProduct& p, Index number, double* room,
                                 Offset tiles, EntryTerms* terms) {
@@ -234,11 +235,11 @@ HEDDLE_INLINE void multiply_row(const Team& team, const TileProduct& p, Index nu
       }
     });
   };
-  // Apart, so that a GPU knows in which memory the sums are.
+  // Two calls, so that a GPU knows in which memory the sums are.
   unit.is_in_place ? add_up(target) : add_up(room);
 }
 
-/// Where the terms of a row's pieces begin, into `place`, of all pieces.
+/// Puts the places where the terms of a row's pieces begin into `place`, which is for all pieces.
 HEDDLE_INLINE void find_places(const TileProduct& p, Index row, Offset* place) {
   Offset term = first_term(p, row);
   for (Index piece = p.pieces.first[row]; piece < p.pieces.first[row + 1]; ++piece) {
@@ -249,7 +250,7 @@ HEDDLE_INLINE void find_places(const TileProduct& p, Index row, Offset* place) {
   }
 }
 
-/// Number t of C's row, of the sums of its pieces.
+/// Forms number t of C's row from the sums of its pieces.
 template <Ring R>
 HEDDLE_INLINE void join_pieces(const TileProduct& p, Index row, Offset t) {
   constexpr int r = ring_size(R);

@@ -6,9 +6,9 @@
 
 namespace heddle::cuda::tile_values {
 
-inline constexpr int threads = 128;  // of a block of rows
+inline constexpr int threads = 128;  // per block of rows
 
-/// Of the lanes of a warp that make a team with this thread: a power of two of them.
+/// Mask of the lanes of a warp that make a team with this thread; their number is a power of two.
 __device__ __forceinline__ unsigned mask_of_team(int lanes) {
   if (lanes >= 32) return 0xffffffffu;
   const int first = static_cast<int>(threadIdx.x) % 32 / lanes * lanes;
@@ -18,7 +18,7 @@ __device__ __forceinline__ unsigned mask_of_team(int lanes) {
 /// A power of two of lanes of a warp, or a block, for each row.
 struct RowTeam {
   int lanes, lane;
-  double* shared;  // of a block
+  double* shared;  // per block
 
   template <class F>
   __device__ __forceinline__ void each(const F& f) const {
@@ -72,14 +72,14 @@ void for_each_row(Index rows, int lanes, unsigned shared_bytes, const Stream& st
   check(cudaGetLastError(), "the launch of a kernel");
 }
 
-/// The largest power of two of a warp's lanes that have work side by side.
+/// The largest power of two of a warp's lanes that all have work.
 inline int lanes_of_warp(double work) {
   int lanes = 1;
   while (lanes < 32 && 2 * lanes <= work) lanes *= 2;
   return lanes;
 }
 
-/// The same; a block where few rows have much.
+/// Same, but a block if there are few rows with much work.
 inline int lanes_for(Index rows, double work) {
   constexpr Index few_rows = 4096;
   constexpr double much_work = 64;

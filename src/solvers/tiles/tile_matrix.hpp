@@ -1,5 +1,5 @@
-// Sparse matrices of small dense tiles over a ring, on the host, of which a hierarchy is set up.
-// Entries below their types are such tiles (entry_tiles.hpp).
+// Sparse matrices of small dense tiles over a ring, on the host, from which a hierarchy is set up.
+// Entries, whatever their types, are such tiles (entry_tiles.hpp).
 #pragma once
 
 #include <cstddef>
@@ -40,7 +40,7 @@ struct TileMatrix {
   }
 };
 
-/// Of a tile of this shape, into one of the turned shape.
+/// Puts the conjugate transpose of a tile of this shape into one of the transposed shape.
 inline void put_conjugate_transpose(const TileShape& shape, const double* from, double* to) {
   const Offset height = shape.height, width = shape.width, ring = shape.ring;
   for (Offset row = 0; row < height; ++row) {
@@ -59,12 +59,13 @@ TileMatrix adjoint_pattern(const TileMatrix& a, const Stream& host, Array<Offset
 void conjugate_transpose(const TileMatrix& a, const Array<Offset>& place, TileMatrix& adjoint,
                          const Stream& host);
 
-/// What the set-up of a hierarchy works in, kept so that new values of its matrix allocate nothing.
+/// The workspace of the set-up of a hierarchy, kept so that new values of its matrix allocate
+/// nothing.
 struct SetupScratch {
   ThreadScratch<double> numbers;
   ThreadScratch<Index> order;
   Array<std::byte> stored;                   // values on their way from an operator, and to one
-  std::vector<double> dense, work, inverse;  // of the level that is solved exactly
+  std::vector<double> dense, work, inverse;  // for the level that is solved exactly
 
   long long bytes() const {
     return numbers.bytes() + order.bytes() +
@@ -73,19 +74,19 @@ struct SetupScratch {
   }
 };
 
-/// The inverses of the diagonal tiles, row by row, into room for them. Throws `Error`: singular for
-/// a row without one, unsupported for one that is not positive definite.
+/// Puts the inverses of the diagonal tiles, row by row, into `inverses`. Throws `Error`: singular
+/// for a row without one, unsupported for one that is not positive definite.
 void invert_diagonal(const TileMatrix& a, UnsetArray<double>& inverses, SetupScratch& scratch,
                      const Stream& host);
 UnsetArray<double> inverse_diagonal(const TileMatrix& a, const Stream& host);
 
-/// Whether every number of a tile is a component of its own: products of such entries are entries.
+/// True if every number of a tile is a separate component: products of such entries are entries.
 bool is_full(const EntryTiles& tiles);
 
-/// Whether the numbers of a tile are the components of its entry, one by one.
+/// True if the numbers of a tile are the components of its entry, one by one.
 bool is_in_order(const EntryTiles& tiles);
 
-/// Numbers of tiles as components of entries; whole arrays of them.
+/// Converts whole arrays of numbers of tiles to components of entries.
 void components_from_tiles(const EntryTiles& tiles, std::span<const double> numbers,
                            std::span<std::byte> stored, int stored_bytes, const Stream& host);
 

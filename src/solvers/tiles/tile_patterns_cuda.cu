@@ -34,7 +34,7 @@ struct FindingTeam {
       __syncwarp(tile_values::mask_of_team(lanes));
     }
   }
-  /// What was there; a column takes the place of none.
+  /// Returns the previous value; a column is stored only where that is `none`.
   __device__ __forceinline__ Index take(Index* place, Index none, Index column) const {
     const Index before = *static_cast<volatile Index*>(place);
     return before == none ? atomicCAS(place, none, column) : before;
@@ -53,7 +53,7 @@ struct FindingTeam {
 
 /// Rows that are left to a larger team, in the order in which they come.
 struct RowList {
-  Index* row = nullptr;  // null: the first `count`
+  Index* row = nullptr;  // null: the first `all` rows
   unsigned* count = nullptr;
   Offset all = 0;
 
@@ -64,7 +64,7 @@ struct RowList {
   __device__ __forceinline__ void append(Index added) const { row[atomicAdd(count, 1u)] = added; }
 };
 
-/// Teams by the length of rows: lanes, columns that have room, terms that they take.
+/// Teams by the length of rows: lanes, columns that have room, most terms that they take.
 template <int lanes_, int columns_, int most_terms_>
 struct Team {
   static constexpr int lanes = lanes_, columns = columns_, most_terms = most_terms_;
@@ -138,7 +138,7 @@ int processors(const Stream& stream) {
   return count;
 }
 
-/// Rows by teams; those that each leaves are the next one's.
+/// Rows by teams; the rows that each team leaves go to the next.
 class RowsByLength {
  public:
   RowsByLength(Index rows, const Device& device)
@@ -181,7 +181,7 @@ class RowsByLength {
   int most_blocks_;
 };
 
-/// Finds rows of a product, those that no team takes by bits.
+/// Finds rows of a product, using bits for those that no team takes.
 class RowFinder {
  public:
   RowFinder(const PatternRows& rows, Index columns, double mean_terms, Offset most_bytes,
@@ -251,7 +251,7 @@ UnsetArray<Index> rows_of_entries(const DevicePattern& a, const Device& device) 
   return row;
 }
 
-/// Of each entry of a symmetric pattern; empty for another.
+/// The mirror of each entry of a symmetric pattern; empty for any other.
 Array<Offset> mirror_of(const DevicePattern& c, const Device& temporary, const Device& device) {
   const UnsetArray<Index> row = rows_of_entries(c, temporary);
   Array<Offset> mirror(c.column.size(), device);

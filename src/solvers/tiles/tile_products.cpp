@@ -20,7 +20,7 @@ bool is_same(const UserRows& a, const UserRows& b) {
          std::equal(a.column.begin(), a.column.end(), b.column.begin(), b.column.end());
 }
 
-/// The entries of a row of B from a column on.
+/// The first entry of a row of B from a column on.
 Offset begin_in(const TileMatrix& b, Index row, Index column) {
   const std::span<const Index> columns = b.pattern.row(row);
   return b.pattern.begin(row) +
@@ -77,15 +77,15 @@ HEDDLE_INLINE void add_tile_product(double* c, const double* a, const double* b,
   }
 }
 
-/// Row of a sparse matrix: its tiles, and the rows of B that belong to them.
+/// A row of a sparse matrix: its tiles, and the rows of B that belong to them.
 struct RowOfFactor {
   const Index* begin;
   const Index* end;
   const double* tiles;
 };
 
-/// Sums of the terms of a row of C, of real numbers. A function of its own: within another, GCC
-/// keeps its pointers on the stack.
+/// Sums of the terms of a row of C, of real numbers. A separate function: within another, GCC keeps
+/// its pointers on the stack.
 template <class Place>
 [[gnu::noinline]] void add_terms(const RowOfFactor& of_a, const Offset* begins, const double* right,
                                  const Place* place, double* sums) {
@@ -152,7 +152,7 @@ void multiply_tiles(const TileMatrix& a, const TileMatrix& b, const ProductPlace
   });
 }
 
-/// With the sizes of tiles that occur most as constants.
+/// Multiplies with the most frequent sizes of tiles as constants.
 template <Ring R, class Place>
 void multiply_over(const TileMatrix& a, const TileMatrix& b, const ProductPlaces& places,
                    const UnsetArray<Place>& of_terms, TileMatrix& c, const Stream& host) {
@@ -172,7 +172,7 @@ void multiply_over(const TileMatrix& a, const TileMatrix& b, const ProductPlaces
   run.template operator()<0, 0, 0>();
 }
 
-/// `run` with the array of places that there is.
+/// Calls `run` with the array of places in use.
 template <class Places, class Run>
 void with_places(Places& places, std::size_t longest, const Run& run) {
   if (longest <= std::numeric_limits<std::uint8_t>::max()) return run(places.bytes);
@@ -184,8 +184,8 @@ void with_places(Places& places, std::size_t longest, const Run& run) {
 
 namespace {
 
-/// Calls `body(middle, begin, end)` for the tiles of B that a row of A meets, from the diagonal of
-/// C on where `is_upper`.
+/// Calls `body(middle, begin, end)` for the tiles of B that a row of A is multiplied by, from the
+/// diagonal of C on if `is_upper`.
 template <class Body>
 void for_each_share(const TileMatrix& a, const TileMatrix& b, Index row, bool is_upper,
                     const Body& body) {
@@ -195,7 +195,7 @@ void for_each_share(const TileMatrix& a, const TileMatrix& b, Index row, bool is
   }
 }
 
-/// Where the places of each row's terms begin.
+/// The first place of each row's terms.
 Array<Offset> first_places(const TileMatrix& a, const TileMatrix& b, bool is_upper,
                            const Stream& host) {
   Array<Offset> first(static_cast<std::size_t>(a.rows()) + 1);
@@ -245,7 +245,7 @@ TileMatrix product_pattern(const TileMatrix& a, const TileMatrix& b, bool is_her
   c.columns = b.columns;
   places = {};
   const bool may_be_half = is_hermitian && a.rows() == b.columns && c.shape.scalars() > 1;
-  TermPlaces terms;  // as if bytes sufficed
+  TermPlaces terms;  // assuming that bytes suffice
   const Index longest =
       product_pattern(a.pattern.view(a.columns), b.pattern.view(b.columns), host, c.pattern.offsets,
                       c.pattern.column, may_be_half ? nullptr : &terms);

@@ -1,5 +1,5 @@
-// Products of tile matrices on kept patterns. Where each term is added is found once, so that new
-// values are multiplied and added: no pattern is searched.
+// Products of tile matrices on kept patterns. The place where each term is added is found once, so
+// that new values are only multiplied and added: no pattern is searched.
 #pragma once
 
 #include <cstdint>
@@ -8,18 +8,18 @@
 
 namespace heddle::detail {
 
-/// Where the terms of C = A B are added: the place in C's row of each term, in the order of A's row
-/// and of the rows of B that belong to it.
+/// The places where the terms of C = A B are added: the place in C's row of each term, in the order
+/// of A's row and of the rows of B that belong to it.
 struct ProductPlaces {
-  std::size_t longest = 0;  // row of C
-  Array<Offset> first;      // of each row of C
-  // One of these, by the longest row.
+  std::size_t longest = 0;  // longest row of C
+  Array<Offset> first;      // first place of each row of C
+  // Only one of these is used, by the longest row.
   UnsetArray<std::uint8_t> bytes;
   UnsetArray<std::uint16_t> halves;
   UnsetArray<std::uint32_t> words;
-  /// Of a Hermitian C on a symmetric pattern: the place of the conjugate transpose of each tile.
-  /// Tiles below the diagonal have no terms then, and are copied; places of a row of C come behind
-  /// the numbers of tiles of B that each entry of A's row leaves out. Empty otherwise, and for
+  /// For a Hermitian C on a symmetric pattern: the place of the conjugate transpose of each tile.
+  /// Tiles below the diagonal then have no terms, and are copied; the places of a row of C follow
+  /// the counts of tiles of B that each entry of A's row leaves out. Empty otherwise, and for
   /// single real numbers, which are all summed.
   Array<Offset> mirror;
 
@@ -30,21 +30,21 @@ struct ProductPlaces {
   }
 };
 
-/// A matrix on the pattern of A B, without values yet, and where its terms are added.
-/// `is_hermitian`: A B is, to rounding. Throws `Error` (memory): they do not fit.
+/// A matrix on the pattern of A B, without values yet, and the places where its terms are added.
+/// `is_hermitian`: A B is Hermitian up to rounding. Throws `Error` (memory) if they do not fit.
 TileMatrix product_pattern(const TileMatrix& a, const TileMatrix& b, bool is_hermitian,
                            const Stream& host, ProductPlaces& places);
 
-/// What becomes of a product. A right factor needs no order of its columns.
+/// The use of a product. A right factor needs no order of its columns.
 enum class ProductUse { matrix, hermitian, factor };
 
-/// A B with its values: the bits of `multiply`. Of single real numbers pattern and values come from
-/// one walk over the terms, which are listed once `list_terms` asks for them, and the columns of a
-/// `factor` need not grow.
+/// A B with its values, which have the bits of `multiply`. For single real numbers pattern and
+/// values come from one walk over the terms, which are listed only once `list_terms` requests them,
+/// and the columns of a `factor` need not increase.
 TileMatrix product(const TileMatrix& a, const TileMatrix& b, ProductUse use, const Stream& host,
                    ProductPlaces& places);
 
-/// Finds where the terms of C = A B are added, where that is not known yet.
+/// Finds where the terms of C = A B are added, if that is not known yet.
 void list_terms(const TileMatrix& a, const TileMatrix& b, const TileMatrix& c,
                 ProductPlaces& places, const Stream& host);
 

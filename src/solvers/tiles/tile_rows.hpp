@@ -1,6 +1,6 @@
 // The numeric part of a hierarchy on kept patterns, row by row, by the lanes of a team: threads of
-// a GPU, one after the other in tests of the CPU. Phases meet in memory alone, and `Team::each`
-// ends one.
+// a GPU, or one lane after another in CPU tests. Phases communicate through memory only, and
+// `Team::each` ends a phase.
 #pragma once
 
 #include "product_rows.hpp"
@@ -16,7 +16,7 @@ struct SmoothedRows {
   double omega = 0;
   double* smoothed = nullptr;  // P
   double* adjoint = nullptr;
-  const Offset* place = nullptr;  // of P's tiles in it
+  const Offset* place = nullptr;  // places of P's tiles in it
   int height = 1, width = 1;
 };
 
@@ -53,18 +53,18 @@ HEDDLE_INLINE void smooth_row(const Team& team, const SmoothedRows& s, Index row
   });
 }
 
-/// Of square tiles on the diagonal of a matrix.
+/// Square tiles on the diagonal of a matrix.
 struct DiagonalRows {
-  const double* values = nullptr;    // of the matrix
-  const Offset* diagonal = nullptr;  // entry on it of each row, -1 for none
-  const double* below = nullptr;     // what energies were made of; null on the finest level
+  const double* values = nullptr;    // the matrix's
+  const Offset* diagonal = nullptr;  // entry on the diagonal of each row, -1 for none
+  const double* below = nullptr;     // numbers that energies were made of; null on the finest level
   double* inverses = nullptr;
   double* energies = nullptr;  // the largest number on each tile's diagonal, and that of `below`
   int size = 1;
 };
 
-/// Inverts `tile` in place, without pivoting, as it is positive definite. False where it is not, up
-/// to rounding. V is its size, or 0.
+/// Inverts `tile`, which has to be positive definite, in place without pivoting. False if it is
+/// not, up to rounding. V is its size, or 0.
 template <Ring R, int V>
 HEDDLE_INLINE bool invert_in_place(double* tile, int size) {
   constexpr Offset r = ring_size(R);
@@ -89,8 +89,8 @@ HEDDLE_INLINE bool invert_in_place(double* tile, int size) {
   return is_positive;
 }
 
-/// False for a tile that is missing, or may be singular or not definite: an inverse as large as
-/// rounding makes them is in doubt.
+/// False for a tile that is missing, or may be singular or not definite: an inverse so large that
+/// it may come from rounding is in doubt.
 template <Ring R, int V>
 HEDDLE_INLINE bool invert_row(const DiagonalRows& d, Index row) {
   constexpr Offset r = ring_size(R);
@@ -117,12 +117,12 @@ HEDDLE_INLINE bool invert_row(const DiagonalRows& d, Index row) {
   const double most = 1 / (1e3 * v * epsilon_of_double);
   for (int i = 0; i < v; ++i) {
     const double growth = to[(i * v + i) * r] * from[(i * v + i) * r];
-    is_good = is_good && growth < most;  // false for what is no number
+    is_good = is_good && growth < most;  // false if it is not a number
   }
   return is_good;
 }
 
-/// 1 and the norms of the other tiles in a row of D^-1 A (`detail::may_exceed`).
+/// The sum of 1 and the norms of the other tiles in a row of D^-1 A (`detail::may_exceed`).
 struct ReachRows {
   TilePattern a;
   const double* values = nullptr;
@@ -163,7 +163,7 @@ HEDDLE_INLINE double reach_of_row(const Team& team, const ReachRows& q, Index ro
   });
 }
 
-/// Whether it lets an eigenvalue exceed the bound.
+/// True if the row lets an eigenvalue exceed the bound.
 template <Ring R, int V, class Team>
 HEDDLE_INLINE bool exceeds(const Team& team, const ReachRows& q, Index row) {
   constexpr double growth = 1.05;
@@ -172,21 +172,21 @@ HEDDLE_INLINE bool exceeds(const Team& team, const ReachRows& q, Index row) {
   return !(sum <= (q.bound > known ? q.bound : known));
 }
 
-/// What energies of the coarse rows were made of, and their diagonals made invertible
-/// (`detail::energy_scales`, `detail::mend_diagonal`).
+/// The magnitudes that energies of the coarse rows were made of, and their diagonals made
+/// invertible (`detail::energy_scales`, `detail::mend_diagonal`).
 struct MendedRows {
   TilePattern restriction;
-  const double* adjoint = nullptr;   // its values
-  const double* energies = nullptr;  // of the fine rows
+  const double* adjoint = nullptr;   // the restriction's values
+  const double* energies = nullptr;  // those of the fine rows
   double* scales = nullptr;
-  double* values = nullptr;  // of the coarse matrix
+  double* values = nullptr;  // those of the coarse matrix
   const Offset* diagonal = nullptr;
   double* scratch = nullptr;  // a tile and its pivots for each coarse row
   double rounding = 0, least = 0;
   int size = 1, of_tile = 1;  // numbers of the coarse tiles; scalars of the restriction's
 };
 
-/// A = L D L*, with numbers and pivots in `scratch`. False where an energy is negative.
+/// Factors A = L D L*, with numbers and pivots in `scratch`. False if an energy is negative.
 template <Ring R>
 HEDDLE_INLINE bool mend_tile(double* tile, int k, double scale, double rounding, double least,
                              double* scratch) {
@@ -218,7 +218,7 @@ HEDDLE_INLINE bool mend_tile(double* tile, int k, double scale, double rounding,
   return true;
 }
 
-/// False where an energy is negative.
+/// False if an energy is negative.
 template <Ring R, class Team>
 HEDDLE_INLINE bool mend_row(const Team& team, const MendedRows& m, Index row) {
   constexpr int r = ring_size(R);

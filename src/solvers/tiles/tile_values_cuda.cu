@@ -15,9 +15,9 @@ namespace tile_values {
 
 using heddle::detail::ProductShares;
 
-constexpr int factor_threads = 256;  // of a block that eliminates: each of them divides
+constexpr int factor_threads = 256;  // per block that eliminates: each of them divides
 
-/// With the sizes of square tiles that occur most as constants, 0 for others.
+/// Calls `run` with the most frequent sizes of square tiles as constants, 0 for others.
 template <class Run>
 void with_tile(int ring, int size, const Run& run) {
   with_ring(ring, [&]<Ring R>() {
@@ -60,7 +60,7 @@ struct MultiplyRow {
   }
 };
 
-/// The sums of pieces: a thread a number of C.
+/// Joins the sums of pieces, with one thread per number of C.
 template <Ring R>
 void join(const device::TileProduct& product, const Stream& stream) {
   const Offset numbers = product.pieces.room / ring_size(R);
@@ -90,7 +90,7 @@ void multiply_over(const device::TileProduct& product, Index units, const Produc
   by_teams.template operator()<0, 0, 0>();
 }
 
-/// As many columns of a panel a block as it has rows.
+/// Each block takes as many columns of a panel as the panel has rows.
 template <Ring R>
 __global__ void __launch_bounds__(factor_threads)
     eliminate_columns(device::DenseInverse d, const double* matrix, int first, int* doubt) {

@@ -9,11 +9,11 @@
 
 namespace heddle::cuda {
 
-/// What a kernel saw that the CPU has to look at, in memory that both see.
+/// Findings of a kernel that the CPU has to look at, in memory that both can access.
 struct RefreshDoubts {
-  int values = 0;  // no number, a singular or negative diagonal, an eigenvalue that may have grown
+  int values = 0;  // not finite, a singular or negative diagonal, an eigenvalue that may have grown
   int coarsest = 0;    // little is left of the rows of the coarsest level
-  Index singular = 0;  // of the matrix of Jacobi; set to its rows before
+  Index singular = 0;  // row of Jacobi's matrix; set to its number of rows before
 };
 
 /// A number of a tile as a component of its entry.
@@ -27,9 +27,9 @@ struct StoredTiles {
   const void* from = nullptr;
   int scalar_bytes = 8;
   SlotRule rule{};
-  const Offset* slot = nullptr;  // of each entry
+  const Offset* slot = nullptr;  // slot of each entry
   const TileComponent* components = nullptr;
-  int scalars = 1;  // of a tile
+  int scalars = 1;  // per tile
   Offset entries = 0;
   double* to = nullptr;
 };
@@ -38,7 +38,7 @@ void read_tiles(const StoredTiles& tiles, int* doubt, const Stream& stream);
 /// Components of entries, of 4 or 8 bytes, from tiles of as many scalars.
 struct TileEntries {
   const double* from = nullptr;
-  const TileComponent* numbers = nullptr;  // of each component
+  const TileComponent* numbers = nullptr;  // number of each component
   int scalars = 1;
   Offset entries = 0;
   int scalar_bytes = 8;
@@ -49,8 +49,8 @@ void write_entries(const TileEntries& entries, const Stream& stream);
 /// `length`: the mean of B's rows, `longest`: the longest of C's.
 void multiply(device::TileProduct product, int ring, double length, Offset longest,
               const Stream& stream);
-/// Few long rows of a product in pieces. `rows`: A's offsets, on the host. Of the product patterns
-/// of A and B, places and sizes of tiles are read.
+/// Cuts a few long rows of a product into pieces. `rows`: A's offsets, on the host. From the
+/// product, only the patterns of A and B, the places and the sizes of tiles are read.
 heddle::detail::ProductPieces cut(const device::TileProduct& product, std::span<const Offset> rows,
                                   int ring, double length, Offset longest, const Device& device);
 void smooth(const device::SmoothedRows& rows, int ring, double length, const Stream& stream);

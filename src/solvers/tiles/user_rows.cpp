@@ -47,22 +47,22 @@ void reach(const UserRows& rows, Index row, int power, bool lower, PowerScratch&
 /// Rows differ in length.
 constexpr Offset rows_at_once = 64;
 
-/// Products of scalars, up to a small factor: minutes for all rows that a thread has, one among
-/// them.
+/// Maximum number of products of scalars, up to a small factor: minutes for all rows of a thread,
+/// or for a single one.
 constexpr double most_work_of_thread = 2e12;
 
 double work_of_row(double entries, const PatternUse& use) {
   return std::pow(entries * use.numbers, 3) * use.ring * use.ring;
 }
 
-/// What counted rows add up to.
+/// Totals of the counted rows.
 struct PatternTotals {
   std::atomic<double> work{0};
   std::atomic<Offset> entries{0};
   std::atomic<Index> long_row{-1};  // the last one that is more than a thread's work
 };
 
-/// Throws `Error` for what a pattern costs.
+/// Throws `Error` if a pattern costs too much.
 class PatternLimits {
  public:
   PatternLimits(const PatternUse& use, const RowsOfRank& of_rank, const Stream& host)
@@ -71,7 +71,7 @@ class PatternLimits {
         threads_(std::max(host.threads, 1)),
         available_(available_host_memory() / of_rank.sharing_memory) {}
 
-  /// Whether `row` need not be counted any more.
+  /// True if `row` need not be counted any more.
   bool are_exceeded(Index row, const PatternTotals& totals) const {
     return row < totals.long_row || takes_too_long(totals) || needed(totals) > available_;
   }
@@ -84,7 +84,7 @@ class PatternLimits {
          row > last && !totals.long_row.compare_exchange_weak(last, row);) {
     }
   }
-  /// The words do not depend on which rows were counted first.
+  /// The message does not depend on which rows were counted first.
   void check(const PatternTotals& totals) const {
     const std::string who = use_.who;
     if (const Index row = totals.long_row; row >= 0) {
@@ -166,7 +166,7 @@ UserRows power_rows(const UserRows& rows, int power, bool lower, const PatternUs
   const auto for_each_row = [&](const auto& body) {
     parallel_shares(team, n, rows_at_once, [&](auto&& for_each) {
       PowerScratch scratch;
-      // Backwards: the last rows are the longest ones where only what is below the diagonal counts.
+      // Backwards, since the last rows are the longest if only the part below the diagonal counts.
       for_each([&](Index behind) {
         const Index row = n - 1 - behind;
         if (!of_rank.owns(row) || limits.are_exceeded(row, totals)) return;

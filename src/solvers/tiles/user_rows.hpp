@@ -1,5 +1,5 @@
-// Values and powers of the rows of a sliced matrix, on the host: what an approximate inverse is set
-// up from.
+// Values and powers of the rows of a sliced matrix, on the host, from which an approximate inverse
+// is set up.
 #pragma once
 
 #include <cstddef>
@@ -11,8 +11,8 @@
 
 namespace heddle::detail {
 
-/// All stored values where the host can read them: those of a GPU in `copied`, which grows where it
-/// must, by all threads. A copy waits for the matrix's stream.
+/// All stored values in memory that the host can read: those of a GPU are in `copied`, which grows
+/// if it has to, by all threads. A copy waits for the matrix's stream.
 template <class S>
 const std::byte* readable_values(const SlicedOperator<S>& matrix, Array<std::byte>& copied);
 
@@ -22,12 +22,12 @@ template <class S, class D>
 void read_values(const SlicedOperator<S>& matrix, const StoredRows& rows, Array<D>& values,
                  const Stream& host);
 
-/// Where some rows of a matrix are this rank's own, and others those of other ranks: all in the
-/// order of all ranks' rows. Empty lists: all are its own.
+/// The rows of a matrix that are this rank's own, among those of other ranks: all in the order of
+/// all ranks' rows. Empty lists: all are its own.
 struct RowsOfRank {
   std::vector<bool> is_own;
   std::vector<long long> of_all;  // their numbers among the rows of all ranks
-  int sharing_memory = 1;         // ranks
+  int sharing_memory = 1;         // number of ranks
 
   bool owns(Index row) const { return is_own.empty() || is_own[static_cast<std::size_t>(row)]; }
   long long row_of_all(Index row) const {
@@ -35,8 +35,8 @@ struct RowsOfRank {
   }
 };
 
-/// What the rows of a pattern are to be used for: a dense system each, of `numbers` numbers of
-/// `ring` scalars for an entry, and `bytes` of memory for an entry.
+/// The use of the rows of a pattern: a dense system for each, with `numbers` numbers of `ring`
+/// scalars per entry, and `bytes` of memory per entry.
 struct PatternUse {
   const char* who = "";
   int numbers = 1;
@@ -45,12 +45,12 @@ struct PatternUse {
 };
 
 /// The own rows of A^power, A with its diagonal, up to the diagonal if `lower`; others are empty.
-/// Throws `Error` before it allocates them, and as soon as that is known: memory where what they
-/// are for does not fit the host's memory, unsupported where the dense systems take too long.
+/// Throws `Error` before it allocates them, and as soon as that is known: memory if their use does
+/// not fit in the host's memory, unsupported if the dense systems take too long.
 UserRows power_rows(const UserRows& rows, int power, bool lower, const PatternUse& use,
                     const RowsOfRank& of_rank, const Stream& host);
 
-/// The first own row without a diagonal entry; the number of rows if none is.
+/// The first own row without a diagonal entry; the number of rows if there is none.
 Index first_row_without_diagonal(const UserRows& rows, const RowsOfRank& of_rank);
 
 extern template const std::byte* readable_values(const SlicedOperator<float>&, Array<std::byte>&);

@@ -1,6 +1,6 @@
 // Products of real tiles of 3 x 3 and 6 x 3 or 6 x 6 numbers with tiles 6 numbers wide, by warps
-// that multiply whole tiles by the GPU's matrix instructions. Reads of the cache nearest to a
-// multiprocessor limit these products. Here a tile's numbers are read once, where lanes that have
+// that multiply whole tiles with the GPU's matrix instructions. Reads of the cache nearest to a
+// multiprocessor limit these products. Here a tile's numbers are read once, whereas lanes that have
 // numbers of their own read the left tile's for each of them.
 #pragma once
 
@@ -14,8 +14,8 @@ using heddle::device::EntryTerms, heddle::device::RowUnit, heddle::device::TileP
 inline constexpr int warp_lanes = 32, side = 6;
 inline constexpr unsigned whole_warp = 0xffffffffu;
 
-/// D += A B, of 8 x 4 and 4 x 8 numbers: lane l has A(l / 4, l % 4), B(l % 4, l / 4), and
-/// D(l / 4, l % 4 * 2) with the number beside it (PTX ISA, mma.m8n8k4).
+/// D += A B, of 8 x 4 and 4 x 8 numbers: lane l has A(l / 4, l % 4), B(l % 4, l / 4), and D(l / 4,
+/// l % 4 * 2) with the number next to it (PTX ISA, mma.m8n8k4).
 __device__ __forceinline__ void multiply_add_in_warp(double2& d, double a, double b) {
   asm volatile("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
                : "+d"(d.x), "+d"(d.y)
@@ -24,17 +24,17 @@ __device__ __forceinline__ void multiply_add_in_warp(double2& d, double a, doubl
 
 /// A unit of C's rows, whose tiles have H x 6 numbers; A's have H x M. A lane has the same two
 /// numbers of each of C's tiles, so that no lane waits for another's sums. The instructions are
-/// larger than the tiles: some lanes have no numbers.
+/// larger than the tiles, so some lanes have no numbers.
 template <int H, int M, class Places>
 struct WarpProduct {
   static constexpr int numbers = H * side, of_left = H * M, of_right = M * side;
   static constexpr int steps = (M + 3) / 4;
-  static constexpr int at_a_time = M > 4 ? 4 : 6;  // terms whose numbers are on their way together
+  static constexpr int at_a_time = M > 4 ? 4 : 6;  // terms whose numbers are in flight together
 
   const TileProduct& p;
   const RowUnit& unit;
-  Places places;      // p's
-  EntryTerms* terms;  // of the entries of a batch
+  Places places;      // those of p
+  EntryTerms* terms;  // those of a batch's entries
   int lane = static_cast<int>(threadIdx.x);
   int i = lane / 4, m = lane % 4;  // A(i, m), B(m, i), D(i, 2 m)
   bool has_sums = i < H && 2 * m < side;
@@ -42,7 +42,7 @@ struct WarpProduct {
   const double* left = p.left + i * M + m;
   const double* right = p.right + m * side + i;
 
-  /// Terms of an entry of A. What lies beyond the tiles is 0 from the start.
+  /// Terms of an entry of A. Numbers beyond the tiles are 0 from the start.
   struct Terms {
     double a[steps]{}, b[at_a_time][steps]{};
     int to = 0;  // the tile of C's row that term `lane` is added to
@@ -62,7 +62,7 @@ struct WarpProduct {
     }
   }
 
-  /// Adds to tile `to` of the lane's sums. `d` is anything.
+  /// Adds to tile `to` of the lane's sums. `d` may have any value.
   __device__ void add(double* sums, int to, const double (&a)[steps], const double (&b)[steps],
                       double2& d) const {
     double2* const at = reinterpret_cast<double2*>(sums + Offset(to) * numbers);
@@ -72,8 +72,8 @@ struct WarpProduct {
     if (has_sums) *at = d;
   }
 
-  /// Where the terms of `count` entries of A lie, from `batch` on, whose places begin at `place`.
-  /// Returns where the next ones' begin.
+  /// Looks up the terms of `count` entries of A, from `batch` on, whose places begin at `place`.
+  /// Returns where the places of the next entries begin.
   __device__ Offset look_up(Offset batch, int count, Offset place) const {
     EntryTerms mine{};
     if (lane < count) mine = terms_of(p, unit.row, batch + lane);
@@ -90,7 +90,8 @@ struct WarpProduct {
     return place + __shfl_sync(whole_warp, end, warp_lanes - 1);
   }
 
-  /// These entries times their rows of B. While some terms are added, the next are on their way.
+  /// Adds these entries times their rows of B. While some terms are added, the next are being
+  /// loaded.
   __device__ void add_rows(Offset batch, int count, Offset place, double* sums) const {
     const double* const tiles = left + batch * of_left;
     int k = -1, j = 0;  // the next is tile j of entry k's row of B
@@ -103,7 +104,7 @@ struct WarpProduct {
       t.count = of_entry.count - j;
       if (t.count <= 0) return;
       load_left(tiles + k * of_left, t.a);
-      // Nothing is computed of it here, which would wait.
+      // Nothing is computed from it here, since that would wait.
       if (lane < min(at_a_time, t.count)) {
         t.to = static_cast<int>(places[place + of_entry.place + j + lane]);
       }
@@ -131,7 +132,7 @@ struct WarpProduct {
     }
   }
 
-  /// The same where each entry has a tile of B or none.
+  /// Same, if each entry has at most one tile of B.
   __device__ void add_tiles(Offset batch, int count, Offset place, double* sums) const {
     const double* const tiles = left + batch * of_left;
     const EntryTerms mine = terms[lane];
@@ -168,7 +169,7 @@ struct WarpProduct {
     }
   }
 
-  /// A tile's transpose, where that lies in C.
+  /// Stores a tile's transpose at its place in C.
   __device__ void mirror(Offset other, const double2& sum) const {
     if (!has_sums) return;
     double* const to = p.result + other * numbers + 2 * m * H + i;
@@ -199,7 +200,7 @@ struct WarpProduct {
   }
 };
 
-/// A block of a warp for each unit.
+/// One block of one warp for each unit.
 template <int H, int M, class Places>
 __global__ void __launch_bounds__(warp_lanes)
     multiply_in_warp(const TileProduct p, const Places places, Offset tiles) {
@@ -212,7 +213,7 @@ __global__ void __launch_bounds__(warp_lanes)
                                              : p.result + p.c.offsets[unit.row] * numbers) +
                          unit.begin * numbers;
   const WarpProduct<H, M, Places> product{p, unit, places, terms};
-  // Apart, so that it is known in which memory the sums are.
+  // Two calls, so that it is known in which memory the sums are.
   if (unit.is_in_place) return product.add_up(target, target);
   product.add_up(reinterpret_cast<double*>(room), target);
 }

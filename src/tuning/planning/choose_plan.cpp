@@ -11,7 +11,7 @@ namespace heddle {
 
 namespace {
 
-/// How the lengths of rows are spread.
+/// Distribution of the lengths of rows.
 struct Lengths {
   double mean = 0;
   Index longest = 0;
@@ -29,24 +29,23 @@ Lengths lengths_of(const PatternView& pattern) {
 }
 
 // Constants that sweeps and searches found near the best for each size and entry
-// (docs/inside/tried.md); sizes that go with a memory are in proportion to those of the GPU that
-// was measured.
+// (docs/inside/tried.md). Sizes related to a memory are in proportion to that of the measured GPU.
 constexpr int warp = 32, piece = 16;
-constexpr Index few_entries = 8;  // of a row
+constexpr Index few_entries = 8;  // in a row
 
-/// A matrix as the rule looks at it.
+/// A matrix as the rule sees it.
 struct Sizes {
   Lengths lengths;
   double rows, matrix_bytes;
   int entry_bytes;
-  int vector_bytes;    // of a row of x, about
-  int most_row_bytes;  // no less than that
+  int vector_bytes;    // approximate bytes of a row of x
+  int most_row_bytes;  // upper bound of the same
   const PatternView& pattern;
   const NearMemory& memory;
-  double l2_scale;  // this GPU's L2 over that of the one that was measured
+  double l2_scale;  // this GPU's L2 over that of the measured one
   bool long_rows, streams, large_entry;
 
-  /// `entry` bytes as they are read.
+  /// `entry`: bytes as they are read.
   Sizes(const PatternView& rows_of, int entry, const EntrySize& own, const NearMemory& near)
       : lengths(lengths_of(rows_of)),
         rows(std::max(1.0, static_cast<double>(rows_of.rows))),
@@ -60,14 +59,14 @@ struct Sizes {
         l2_scale(near.last_cache / NearMemory().last_cache),
         long_rows(lengths.mean > 20),
         large_entry(entry > 2 * piece) {
-    // That stay in L2 from one product to the next; fewer beside what long rows read of x.
+    // Bytes that stay in L2 from one product to the next; fewer next to x as long rows read it.
     constexpr double bytes_in_l2 = 40e6, bytes_in_l2_of_long_rows = 30e6;
     streams = matrix_bytes > l2_scale * (long_rows ? bytes_in_l2_of_long_rows : bytes_in_l2);
   }
 };
 
-/// Enough threads for the GPU, and no more than the row has entries for; or a thread a row, and the
-/// threshold from which rows get more.
+/// Assigns enough threads for the GPU, and no more than a row has entries for; or one thread a row,
+/// and the threshold from which rows get more.
 void share_out_rows(const Sizes& matrix, Plan& plan) {
   constexpr double threads_to_fill = 390e3, threads_to_fill_with_large = 200e3;
   constexpr double very_few_rows = 2048, few_rows = 8192, rows_to_occupy = 1 << 14;
@@ -90,7 +89,7 @@ void share_out_rows(const Sizes& matrix, Plan& plan) {
     plan.layout.threads_per_row = 1;
     plan.layout.threshold = few_entries;
   }
-  // Where a row has few small entries, rows of up to eight take a thread each once there are enough
+  // Where rows have few small entries, rows of up to eight take a thread each once there are enough
   // of them to occupy every multiprocessor: threads that share a row wait for one another.
   if (!matrix.large_entry && matrix.rows >= rows_to_occupy && plan.layout.threads_per_row > 1 &&
       lengths.mean <= few_entries) {
@@ -99,19 +98,19 @@ void share_out_rows(const Sizes& matrix, Plan& plan) {
   }
 }
 
-/// What BiCGStab keeps, more than any other loop, has to lie in shared memory.
+/// True if the vectors of BiCGStab, which keeps more than any other loop, fit in shared memory.
 bool vectors_fit(const Sizes& matrix, const Plan& plan) {
   return vectors_fit_in_shared(cuda::PersistentMethod::bicgstab, matrix.pattern, plan,
                                matrix.most_row_bytes, matrix.memory.multiprocessors,
                                matrix.memory.shared_memory_of_block);
 }
 
-/// What iterations in one kernel suit better than products do: they read the matrix from shared
-/// memory or L2, each block for a few hundred rows, and wait for the slowest block every time.
+/// Adapts a plan for products to iterations in one kernel: these read the matrix from shared memory
+/// or L2, each block for a few hundred rows, and wait for the slowest block every time.
 Plan for_one_kernel(const Sizes& matrix, Plan plan) {
   const double multiprocessors = matrix.memory.multiprocessors;
   if (matrix.large_entry) {
-    // Beside what iterations keep there; lanes far apart cost nothing in shared memory.
+    // Next to the loop's own data; lanes far apart cost nothing in shared memory.
     constexpr double share_for_matrix = 2.0 / 3;
     const double shared_memory = multiprocessors * matrix.memory.shared_memory_of_block;
     if (matrix.matrix_bytes <= share_for_matrix * shared_memory) {
@@ -123,9 +122,9 @@ Plan for_one_kernel(const Sizes& matrix, Plan plan) {
       if (are_alike && plan.layout.threshold == 0) plan.layout.sort_window = 1;
       return plan;
     }
-    // Blocks of few rows fill a multiprocessor as soon as they are as many as its threads, and
-    // what lies near to one another in x is better left there.
-    constexpr double threads_to_fill = 144;  // of a multiprocessor
+    // Blocks of few rows fill a multiprocessor once their threads are enough for it, and rows that
+    // are near one another in x are better left there.
+    constexpr double threads_to_fill = 144;  // per multiprocessor
     const double entries = matrix.rows * matrix.lengths.mean;
     const bool fills = entries / few_entries >= threads_to_fill * multiprocessors;
     const Index of_a_thread = fills ? few_entries : few_entries / 2;
@@ -136,22 +135,22 @@ Plan for_one_kernel(const Sizes& matrix, Plan plan) {
     return plan;
   }
   if (matrix.entry_bytes <= piece) return plan;
-  // Of rows of few entries, neighbours are worth more than steps without padding.
+  // For rows of few entries, neighbours are worth more than steps without padding.
   const bool few_each = matrix.lengths.longest <= few_entries;
   if (plan.layout.threads_per_row == 1 && few_each) plan.layout.sort_window = 1;
-  // Where a thread steps from row to row in shared memory, components' planes leave no bank idle.
-  constexpr double rows_of_planes = 320;  // of a multiprocessor
+  // Where a thread steps from row to row in shared memory, component planes leave no bank idle.
+  constexpr double rows_of_planes = 320;  // per multiprocessor
   if (matrix.rows >= rows_of_planes * multiprocessors) plan.layout.vector = VectorLayout::soa;
   return plan;
 }
 
-/// One kernel for all iterations while the matrix stays in shared memory or in L2.
+/// Chooses one kernel for all iterations while the matrix stays in shared memory or in L2.
 void choose_loop(const Sizes& matrix, Objective objective, Plan& plan) {
   constexpr double most_bytes = 45e6;
   if (!objective.is_product() && !objective.method->has_one_kernel) return;
   if (matrix.matrix_bytes > matrix.l2_scale * most_bytes) return;
   if (!vectors_fit(matrix, plan)) {
-    // Where the shortest rows do not come together, they may.
+    // The vectors may fit where the shortest rows are not gathered together.
     Plan windows = plan;
     windows.layout.sort_window = 256;
     if (objective.is_product() || !vectors_fit(matrix, windows)) return;
@@ -172,17 +171,17 @@ Plan plan_for_entries(const PatternView& pattern, int entry_bytes, const EntrySi
   plan.schedule.kind = ScheduleKind::full;
 
   // Entries of an odd number of floats leave pieces of 16 bytes half empty; where L2 holds the
-  // matrix, their components' planes are read faster.
+  // matrix, planes of components are read faster.
   const bool in_planes = entry_bytes == 2 * piece || (entry_bytes % 8 != 0 && !matrix.streams);
   plan.layout.inner = entry_bytes <= piece ? InnerLayout::aos
                       : in_planes          ? InnerLayout::aosoa_component
                                            : InnerLayout::aosoa_16;
   share_out_rows(matrix, plan);
 
-  // Sorted rows share steps without padding; beyond some size the parts of x that neighbours share
-  // must stay neighbours.
+  // Sorted rows share steps without padding; beyond some size, rows that share parts of x must stay
+  // neighbours.
   constexpr Index rows_that_fit = 1 << 20;
-  constexpr double bytes_that_fit = 20e6;  // of x with large entries, which read parts of sectors
+  constexpr double bytes_that_fit = 20e6;  // x for large entries, which read parts of sectors
   constexpr int most_systems = 8;
   const double bytes_of_x =
       matrix.vector_bytes * matrix.rows * std::clamp(objective.systems, 1, most_systems);
@@ -195,12 +194,12 @@ Plan plan_for_entries(const PatternView& pattern, int entry_bytes, const EntrySi
   constexpr Index few_rows = 4096;
   plan.gpu.unroll = !matrix.large_entry ? 2 : pattern.rows < few_rows ? 4 : 1;
   if (matrix.streams) {
-    // As much of the matrix as x and y leave room for in so many bytes stays in an L2 of 60 MB; in
-    // a loop less, whose other vectors need some too.
+    // This many bytes of a 60 MB L2 hold x, y and the part of the matrix that still fits; fewer in
+    // a loop, whose other vectors need some too.
     const double bytes_kept = objective.is_product() ? 25e6 : 20e6;
     const double left =
         matrix.l2_scale * bytes_kept - matrix.vector_bytes * (matrix.rows + pattern.columns);
-    constexpr double least = 0.1;  // of the matrix: less gains nothing
+    constexpr double least = 0.1;  // fraction of the matrix: less gains nothing
     if (left > least * matrix.matrix_bytes) {
       plan.gpu.l2_percent = static_cast<int>(100 * left / matrix.matrix_bytes);
     }
@@ -215,7 +214,7 @@ Plan plan_for_entries(const PatternView& pattern, int entry_bytes, const EntrySi
   constexpr Index of_a_thread = 2 * warp;
   if (matrix.streams && !matrix.large_entry && (by_component || matrix.long_rows) &&
       (plan.layout.threshold == 0 || matrix.lengths.longest <= of_a_thread)) {
-    // 40 registers a thread: as many threads as then fit, with several entries on the way each.
+    // 40 registers a thread: as many threads as then fit, each with several entries in flight.
     constexpr int threads_of_multiprocessor = 1536;
     plan.gpu.blocks = threads_of_multiprocessor / plan.gpu.block_size;
     if (matrix.long_rows) plan.gpu.unroll = 4;
@@ -228,18 +227,18 @@ Plan plan_for_entries(const PatternView& pattern, int entry_bytes, const EntrySi
       matrix.matrix_bytes <= bytes_of_short_products) {
     plan.gpu.block_size = 64;  // blocks for every multiprocessor
   }
-  // Compiled for few blocks at a time, a product loads further ahead; entries that are larger than
-  // those measured would not find the registers.
+  // Compiled for few blocks at a time, a product loads further ahead; entries larger than those
+  // measured would run out of registers.
   constexpr int blocks_in_cache = 6, largest_in_registers = 72;
   if (!matrix.streams && entry_bytes <= largest_in_registers) plan.gpu.blocks = blocks_in_cache;
-  // One vector pass more against one kernel less: where vectors stay in L2.
+  // Trades one more vector pass for one kernel less, where vectors stay in L2.
   constexpr Index rows_of_short_vectors = 1 << 17;
   if (pattern.rows <= rows_of_short_vectors) plan.loop.single_reduction = true;
-  // Blocks that meet keep r in registers: while a thread has few pieces of it.
+  // Blocks that synchronise keep r in registers, as long as a thread has few pieces of it.
   constexpr double vector_bytes_in_registers = 5e6;
   if (matrix.vector_bytes * matrix.rows <= vector_bytes_in_registers)
     plan.loop.fused_updates = true;
-  // Kernels that come early take room from the one before: not where they last long.
+  // Kernels that start early take room from the one before: only for kernels that are short.
   constexpr Index rows_of_short_kernels = 1 << 17;
   if (pattern.rows <= rows_of_short_kernels) plan.loop.launch = KernelLaunch::overlapped;
   if (!is_square) plan.layout.basis = BasisUse::user;
@@ -262,15 +261,15 @@ Plan choose_plan_for_gpu(const PatternView& pattern, const EntrySize& entry, Sto
     return plan_for_entries(pattern, entry.bytes, entry, objective, memory);
   }
   if (stored == StoredScalar::unit) {
-    // Planes of its three numbers. Decoding takes registers: several entries on their way are worth
-    // less than the threads that those of one leave room for.
+    // Planes of its three numbers. Decoding takes registers: several entries in flight are worth
+    // less than the threads for which a single one leaves room.
     Plan plan = plan_for_entries(pattern, entry.bytes, entry, objective, memory);
     plan.layout.stored = stored;
     plan.layout.inner = InnerLayout::aosoa_component;
     plan.gpu.unroll = 1;
     return plan;
   }
-  // What a layout suits is the entry as iterations read it; vectors and registers are as ever.
+  // The layout must suit the entry as iterations read it; vectors and registers are unchanged.
   const int stored_bytes = stored == StoredScalar::single ? 4 : 2;
   const int bytes =
       stored == StoredScalar::dictionary ? 1 : entry.bytes * stored_bytes / entry.scalar_bytes;
@@ -282,9 +281,9 @@ Plan choose_plan_for_gpu(const PatternView& pattern, const EntrySize& entry, Sto
 
 namespace {
 
-/// Whether rows read x on in step, as those of a stencil do: at least three quarters of the entries
-/// of some rows lie at most 8 columns behind one of the row before. Columns that do not ascend
-/// count less.
+/// Returns true if rows read x in step, like those of a stencil: at least three quarters of the
+/// entries of some rows lie at most 8 columns after one of the previous row. Columns that do not
+/// ascend count less.
 bool reads_x_in_step(const PatternView& pattern) {
   constexpr Index most_rows = 4096, most_behind = 8;
   const Index apart = std::max<Index>(1, pattern.rows / most_rows);
@@ -304,12 +303,12 @@ bool reads_x_in_step(const PatternView& pattern) {
 
 }  // namespace
 
-// On a CPU a row is a loop of its own, entries follow one another in memory, and x is best read as
-// the user has it: CSR in AoS. Slices and sorting only add padding and shuffle x; they are for
-// devices that run rows side by side. The hardware follows an x that is read in step, and asking
-// for it costs small entries up to a quarter of their time (docs/inside/tried.md, "Limits of
-// a simple loop"), as it does to ask for what lies in a cache anyhow. Where equal shares of rows
-// are unequal shares of entries, threads take chunks as they come.
+// On a CPU a row is a loop of its own, entries follow one another in memory, and x is best read in
+// the user's order: CSR in AoS. Slices and sorting only add padding and shuffle x; they are for
+// devices that run rows side by side. The hardware follows an x that is read in step, and
+// prefetching it costs small entries up to a quarter of their time (docs/inside/tried.md, "Limits
+// of a simple loop"), as does prefetching data that lies in a cache anyway. Where equal shares of
+// rows are unequal shares of entries, threads take chunks as they come.
 Plan choose_plan_for_cpu(const PatternView& pattern, const EntrySize& entry, int threads,
                          StoredScalar stored) {
   constexpr double most_imbalance = 1.1;

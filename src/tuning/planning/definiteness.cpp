@@ -52,7 +52,7 @@ std::optional<SmallestSeen> smallest_seen(const AnyLinearOperator& matrix, doubl
         3LL * A->rows() * A->row_components() * static_cast<long long>(sizeof(S));
     const Stream& stream = device.stream();
     if (all_rows(A->rows(), stream) == 0) return std::nullopt;
-    // Ranks that share the rows do the same, whatever memory each has.
+    // Ranks that share the rows must act the same way, whatever memory each has.
     if (stream.share == nullptr && fields > available_memory_for(fields, device)) {
       return std::nullopt;
     }

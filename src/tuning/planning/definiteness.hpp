@@ -1,4 +1,4 @@
-// What a few products tell of the definiteness of a Hermitian matrix, before a method is chosen.
+// Evidence on a Hermitian matrix's definiteness from a few products, before choosing a method.
 #pragma once
 
 #include <optional>
@@ -7,16 +7,16 @@
 
 namespace heddle {
 
-/// Signs of the first components of diagonal entries, which are e* A e of unit vectors e.
+/// Signs of the first components of diagonal entries, which are e* A e for unit vectors e.
 struct DiagonalSigns {
   bool has_positive = false, has_negative = false;
-  std::optional<Index> row_of_zero;  // or of an entry that is missing: the first such row
+  std::optional<Index> row_of_zero;  // or of a missing entry: the first such row
 };
-/// Of A + shift I. None for entries that a definition states, whose components mean anything.
+/// For A + shift I. None for entries given by a definition, whose components may mean anything.
 std::optional<DiagonalSigns> diagonal_signs(const AnyMatrix& matrix, double shift);
 
-/// The smallest eigenvalue of a Hermitian A + shift I that Lanczos' method sees: an upper bound of
-/// the smallest one, from at most so many products and four times as many passes over a field.
+/// The smallest eigenvalue of a Hermitian A + shift I seen by Lanczos' method: an upper bound of
+/// the smallest one, from at most this many products and four times as many passes over a field.
 inline constexpr int products_of_look = 16;
 struct SmallestSeen {
   double value = 0;

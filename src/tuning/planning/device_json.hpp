@@ -1,4 +1,4 @@
-// The measured device as JSON of a profile, and what all parts of a profile are made of.
+// The measured device as JSON of a profile, and the helpers shared by all parts of a profile.
 #pragma once
 
 #include <limits>
@@ -16,7 +16,7 @@ inline constexpr long long most_count = std::numeric_limits<int>::max();
 
 /// Names come from files, and need not be UTF-8.
 nlohmann::ordered_json text(const std::string& bytes);
-/// Throws `Error` (not_finite), which says what it is.
+/// Throws `Error` (not_finite), which names `what`.
 nlohmann::ordered_json number(double value, const char* what);
 
 nlohmann::ordered_json written(const DeviceProperties& device);
@@ -28,7 +28,7 @@ nlohmann::ordered_json written(const Statistics& seconds);
 nlohmann::ordered_json written(const PatternFeatures& features);
 Statistics read_statistics(const detail::JsonObject& object);
 PatternFeatures read_features(const detail::JsonObject& object);
-/// Not empty.
+/// The name; it must not be empty.
 std::string name_of(const detail::JsonObject& object, const char* key);
 std::string date_of(const detail::JsonObject& object);
 void check_fingerprint(const std::string& digits, const std::string& path);

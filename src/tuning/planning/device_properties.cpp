@@ -14,7 +14,7 @@ namespace heddle {
 
 namespace {
 
-/// But for the threads of a device.
+/// Properties of the host, except for the threads of a device.
 DeviceProperties look_at_host() {
   DeviceProperties p;
   p.name = proc_value("/proc/cpuinfo", "model name");
@@ -39,11 +39,11 @@ std::string in_words(int architecture) {
 
 }  // namespace
 
-// Asked for once a process: the kernel takes a millisecond to tell of many cores and their caches,
-// the driver several to tell of a GPU.
+// Queried once a process: the kernel takes a millisecond to report many cores and their caches, the
+// driver several to report a GPU.
 DeviceProperties properties_of(const Device& device) {
   static std::mutex mutex;
-  static auto& known = *new std::map<int, DeviceProperties>;  // by GPU, the host's -1; never ends
+  static auto& known = *new std::map<int, DeviceProperties>;  // by GPU, the host at -1; never freed
   const std::lock_guard lock(mutex);
   const int gpu = device.on_gpu() ? device.stream().gpu : -1;
   auto at = known.find(gpu);

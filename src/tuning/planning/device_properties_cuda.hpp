@@ -1,4 +1,4 @@
-// What CUDA tells of a GPU; defined in builds that have it.
+// Properties of a GPU as CUDA reports them; defined in builds with CUDA.
 #pragma once
 
 #include "heddle/tuning/device_properties.hpp"

@@ -13,7 +13,7 @@ namespace heddle {
 
 namespace {
 
-/// Position of a column in a row; -1 where it is not there. CsrMatrix rows may be unsorted.
+/// Position of a column in a row; -1 where it is missing. CsrMatrix rows may be unsorted.
 Offset find(const PatternView& pattern, Index row, Index column) {
   for (Offset i = pattern.offsets[row]; i < pattern.offsets[row + 1]; ++i) {
     if (pattern.column[i] == column) return i;
@@ -54,7 +54,7 @@ void look_at_pattern(const PatternView& pattern, const Device& device, Features&
   f.bandwidth = all.bandwidth;
 }
 
-/// What is asked of the entries of a matrix, by their place in it.
+/// Queries about the entries of a matrix, by their position.
 template <class E>
 struct TypedEntries {
   const CsrMatrix<E>& matrix;
@@ -69,7 +69,7 @@ struct TypedEntries {
     }
     return false;
   }
-  /// |a_i - adjoint(a_j)|, or the same of the transpose; 0 where there is none.
+  /// |a_i - adjoint(a_j)|, or the same with the transpose; 0 without an adjoint.
   double defect(Offset i, Offset j, bool transposes) const {
     if constexpr (heddle::has_adjoint<E>) {
       const auto a = load(matrix.entry(i));
@@ -161,7 +161,7 @@ void look_at_entries(const PatternView& pattern, const Entries& entries, const S
   f.symmetric_defect = all.largest > 0 ? all.transposed / all.largest : 0;
 }
 
-/// Calls `f` with what is asked of the matrix's entries.
+/// Calls `f` with the queries about the matrix's entries.
 template <class F>
 void look_at(const AnyMatrix& matrix, const F& f) {
   if (matrix.is_defined()) {
@@ -208,7 +208,7 @@ std::vector<LayoutMemory> layout_memory(const AnyMatrix& matrix, const Device& d
     }
     layouts.push_back({name, memory_use(pattern, plan, matrix.entry_bytes(), device), 1});
   }
-  // What a library of real numbers would hold: a tile of scalars for each entry, a column each.
+  // The storage in a library of real numbers: a tile of scalars for each entry, with a column each.
   MemoryUse expanded = layouts.front().use;
   std::visit(
       [&](const auto& entry) {

@@ -20,21 +20,21 @@ namespace {
 
 constexpr int min_tile = 2, max_tile = 8;
 constexpr Index looked_at = 64;  // rows of tiles
-constexpr Index min_rows = 8;    // of tiles: fewer show nothing
+constexpr Index min_rows = 8;    // rows of tiles: fewer show nothing
 constexpr double full_enough = 0.6;
-/// Share of the fill, at most, where tiles begin elsewhere: a dense band has it everywhere.
+/// Limit for the fill of shifted tiles over the fill: a dense band has that fill everywhere.
 constexpr double at_most_elsewhere = 0.8;
 constexpr double as_full = 0.02;
 
-/// Rows of tiles, spread evenly. `f(row)` gets the number of each that is looked at.
+/// Calls `f(row)` for some rows of tiles, spread evenly.
 template <class F>
 void for_some_rows(Index rows, const F& f) {
   const Index count = std::min(rows, looked_at);
   for (Index i = 0; i < count; ++i) f(static_cast<Index>(Offset(i) * rows / count));
 }
 
-/// The share of the places in tiles of that size, whose corners are at `shift` and multiples of the
-/// size from there, that is stored.
+/// The share of places that are stored in tiles of that size, whose corners are at `shift` plus
+/// multiples of the size.
 double fill_of(const PatternView& pattern, int size, int shift) {
   std::vector<Index> tiles;
   Offset stored = 0, places = 0;
@@ -51,7 +51,7 @@ double fill_of(const PatternView& pattern, int size, int shift) {
   return places == 0 ? 0 : static_cast<double>(stored) / static_cast<double>(places);
 }
 
-/// True if the diagonal tiles and their neighbours that are looked at are representations of E.
+/// True if the examined diagonal tiles and their neighbours are representations of E.
 template <class E, class S>
 bool are_representations(const PatternView& pattern, const CsrMatrix<real<S>>& matrix) {
   constexpr int size = tile_rows<E>;

@@ -1,4 +1,4 @@
-// Small dense tiles in a matrix of numbers: unknowns of one point, which solvers take better as
+// Small dense tiles in a matrix of numbers: unknowns of one point, which solvers handle better as
 // one entry.
 #pragma once
 
@@ -12,12 +12,12 @@ namespace heddle {
 
 struct HiddenTiles {
   int size = 0;       // rows and columns of a tile
-  double fill = 0;    // of the tiles' places, the share that is stored
-  std::string entry;  // that reads a tile as one; empty where there is none
+  double fill = 0;    // share of the tiles' places that is stored
+  std::string entry;  // entry that reads a tile as one; empty where there is none
 };
 
-/// Looks at some of the rows, in about the time of a few products with these. None where the matrix
-/// has other entries than numbers, and where no size stands out.
+/// Examines some of the rows, in about the time of a few products with them. None where the matrix
+/// has entries other than numbers, and where no size stands out.
 std::optional<HiddenTiles> hidden_tiles(const AnyMatrix& matrix);
 
 /// The entry whose first columns a matrix of numbers may hold, as files of such entries do: none
@@ -27,7 +27,7 @@ std::optional<EntryKind> entry_of_first_columns(const AnyMatrix& matrix);
 /// The reason why lsmr solves with a matrix that is not square, and what else it may be.
 std::string told_rectangular(const AnyMatrix& matrix);
 
-/// Advice about them, in a sentence without a full stop.
+/// Advice about the tiles, in a sentence without a full stop.
 std::string advice_on(const HiddenTiles& tiles);
 
 }  // namespace heddle

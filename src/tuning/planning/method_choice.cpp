@@ -17,7 +17,7 @@ namespace {
 constexpr const char* automatic = "auto";
 constexpr const UnlistedMethod* unlisted[] = {&block_cg_method, &lsmr_method};
 
-/// Null where it is listed, or nothing.
+/// Null where the method is listed or unknown.
 const UnlistedMethod* find_unlisted(const std::string& text) {
   const auto* const found =
       std::find_if(std::begin(unlisted), std::end(unlisted),
@@ -25,21 +25,21 @@ const UnlistedMethod* find_unlisted(const std::string& text) {
   return found == std::end(unlisted) ? nullptr : *found;
 }
 
-/// As strict as conjugate gradient itself.
+/// A bound as strict as that of conjugate gradient.
 double rounding_of(Precision precision) {
   return std::sqrt(precision == Precision::single_precision
                        ? static_cast<double>(std::numeric_limits<float>::epsilon())
                        : std::numeric_limits<double>::epsilon());
 }
 
-/// The first one that takes every matrix.
+/// The first method that takes every matrix.
 const MethodInfo* method_for_all() {
   return &*std::find_if(method_table().begin(), method_table().end(), [](const MethodInfo& method) {
     return !method.needs_hermitian && !method.needs_symmetric;
   });
 }
 
-/// Its words on multigrid stay.
+/// The choice with another kind; its multigrid settings remain.
 ComposedChoice with_kind(const ComposedChoice& choice, PreconditionerKind kind) {
   ComposedChoice other(kind);
   other.multigrid = choice.multigrid;
@@ -66,7 +66,7 @@ bool MethodChoice::looks_at_diagonal(const AnyMatrix& entries, const ComposedCho
     return true;
   }
   if (!signs->has_negative) return false;
-  // Jacobi, and what is made with it, has the signs of the diagonal.
+  // Jacobi, and any preconditioner made with it, has the signs of the diagonal.
   reason = signs->has_positive ? "the diagonal has both signs" : "the diagonal is negative";
   if (!is_bare) reason += ", so that the preconditioner is indefinite";
   method = is_bare ? &find_method("minres") : method_for_all();
@@ -97,7 +97,7 @@ bool MethodChoice::gives_way(const Report& report) {
     return turn_to(&find_method("minres"),
                    std::string(method->title) + " found the matrix indefinite after " + iterations);
   }
-  // An indefinite matrix may meet an exact zero first, as a saddle point does.
+  // With an indefinite matrix an exact zero may come first, as with a saddle point.
   if (method->needs_positive && report.status == Status::breakdown) {
     return turn_to(&find_method("minres"),
                    std::string(method->title) + " broke down after " + iterations);
@@ -114,7 +114,7 @@ bool MethodChoice::gives_way(const Report& report) {
     return turn_to(method_for_all(),
                    std::string(method->title) + " broke down after " + iterations);
   }
-  // On a skew matrix, or a saddle point, its residual may only grow.
+  // On a skew matrix or a saddle point, the residual may only grow.
   const bool has_stagnated = report.status == Status::stagnated;
   if (method == method_for_all() && (has_failed || has_stagnated)) {
     return turn_to(&find_method("gmres"), std::string(method->title) +

@@ -13,8 +13,8 @@ using json = nlohmann::ordered_json;
 
 namespace {
 
-/// Of multigrid alone, no more than one, and not a K-cycle: the settings are those of conjugate
-/// gradient, which refuses what varies.
+/// A single multigrid alone, and no K-cycle: the settings are for conjugate gradient, which refuses
+/// preconditioners that vary.
 std::string multigrid_of(const JsonObject& object) {
   const std::string text = object.text("preconditioner");
   try {

@@ -1,4 +1,4 @@
-// What a profile knows of multigrid for a matrix, as JSON.
+// A profile's multigrid settings for a matrix, as JSON.
 #pragma once
 
 #include <nlohmann/json.hpp>

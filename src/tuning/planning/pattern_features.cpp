@@ -15,8 +15,8 @@ namespace heddle {
 
 namespace {
 
-/// Rows, or columns of entries, that are summed or hashed together, whoever does it: so that the
-/// number of threads changes no bit.
+/// Number of rows, or columns of entries, that are summed or hashed together by whichever thread,
+/// so that the number of threads changes no bit.
 constexpr Index rows_of_piece = 1 << 11;
 constexpr Offset entries_of_piece = 1 << 16;
 
@@ -24,7 +24,7 @@ Offset pieces(Offset all, Offset of_piece) { return (all + of_piece - 1) / of_pi
 
 struct RowSums {
   Index longest = 0;
-  double squares = 0;  // of length - mean
+  double squares = 0;  // sum of squares of length - mean
   double distance = 0;
 };
 
@@ -44,7 +44,7 @@ RowSums sums_of(const PatternView& pattern, double mean, Index begin, Index end)
 }
 
 double log2_of(double value) {
-  constexpr double least = 1e-6;  // a row of a millionth of an entry on average is an empty one
+  constexpr double least = 1e-6;  // a row of a millionth of an entry on average counts as empty
   return std::log2(std::max(value, least));
 }
 
@@ -113,7 +113,7 @@ std::string fingerprint(const PatternView& pattern, const Device& device) {
   const Offset entries = pattern.entries();
   const Offset of_rows = pieces(pattern.rows, rows_of_piece);
   const Offset of_columns = pieces(entries, entries_of_piece);
-  // Shape first, then what the pieces hash to.
+  // The shape first, then the hashes of the pieces.
   std::vector<Hash> hashes(static_cast<std::size_t>(2 + of_rows + of_columns));
   hashes[0] = {static_cast<std::uint64_t>(pattern.rows),
                static_cast<std::uint64_t>(pattern.columns)};

@@ -1,4 +1,4 @@
-// What becomes of a plan that was chosen and does not run.
+// Handles a chosen plan that does not run.
 #pragma once
 
 #include <functional>
@@ -8,9 +8,9 @@
 
 namespace heddle {
 
-/// Runs `act` with the plan of `choice`. Where a profile has told it, and it does not suit or fit
-/// after all (bad_plan, memory), `warn` is told, and `choice` becomes the plan without its exact
-/// copy where only that was refused, else what `predict` says.
+/// Runs `act` with the plan of `choice`. Where that plan came from a profile and does not suit or
+/// fit after all (bad_plan, memory), calls `warn`, and `choice` becomes the plan without its exact
+/// copy where only that was refused, otherwise the result of `predict`.
 void act_on(PlanChoice& choice, const std::function<void(const Plan&)>& act,
             const std::function<PlanChoice()>& predict,
             const std::function<void(const std::string&)>& warn);

@@ -55,14 +55,14 @@ std::string in_words(const ProfileMatch& match) {
 
 using Files = std::vector<fs::path>;
 
-/// Every *.json of a folder, by name; none where the folder cannot be read.
+/// Every *.json of a folder, sorted by name; none where the folder cannot be read.
 Files list_of(const fs::path& folder) {
   Files files;
   std::error_code error;
   fs::directory_iterator at(folder, error);
   for (; !error && at != fs::directory_iterator(); at.increment(error)) {
     const std::string name = at->path().filename().string();
-    // What begins with a dot is being written; a pipe would never end.
+    // A name that begins with a dot is a file being written; reading a pipe would never end.
     std::error_code gone;
     if (name.front() != '.' && name.ends_with(".json") && at->is_regular_file(gone)) {
       files.push_back(at->path());
@@ -72,13 +72,13 @@ Files list_of(const fs::path& folder) {
   return files;
 }
 
-/// The same, read anew when the folder has changed. Never ends: threads may outlive `main`.
+/// The same, reread when the folder has changed. Never destroyed: threads may outlive `main`.
 std::shared_ptr<const Files> profiles_in(const fs::path& folder) {
   static auto& known = *new FileMemory<std::shared_ptr<const Files>>;
   return known.get(folder, [&] { return std::make_shared<const Files>(list_of(folder)); });
 }
 
-/// A profile, or why there is none.
+/// A profile, or the error that prevented its reading.
 struct ReadProfile {
   std::shared_ptr<const Profile> profile;
   std::exception_ptr why_not;
@@ -100,23 +100,22 @@ std::shared_ptr<const Profile> known_profile(const fs::path& path) {
 
 const fs::path& shipped_profiles();
 
-/// The folders of the shared library that holds this function, if it lies in one, and of the
-/// program.
+/// The folders of the shared library that holds this function, if it is in one, and of the program.
 std::vector<fs::path> own_folders() {
   std::vector<fs::path> folders;
   std::error_code error;
   Dl_info library{};
   if (dladdr(reinterpret_cast<const void*>(&shipped_profiles), &library) != 0) {
-    const fs::path path = library.dli_fname;  // of a program what it was called by: any text
+    const fs::path path = library.dli_fname;  // for a program, the name it was called by: any text
     if (path.is_absolute()) folders.push_back(fs::weakly_canonical(path, error).parent_path());
   }
   folders.push_back(fs::read_symlink("/proc/self/exe", error).parent_path());
   return folders;
 }
 
-/// share/heddle/profiles beside, above or two above the folder of this library or of the program,
-/// else under the prefix of the installation; empty where there is none. So an installation can be
-/// moved as a whole, and a build tree, which has a link of that name, finds the sources' own.
+/// share/heddle/profiles in, one above or two above the folder of this library or program, else
+/// under the prefix of the installation; empty where there is none. So an installation can be moved
+/// as a whole, and a build tree, which has a link of that name, finds the source tree's own.
 fs::path find_shipped_profiles() {
   const fs::path below = fs::path("share") / "heddle" / "profiles";
   std::error_code error;
@@ -150,12 +149,12 @@ PlanSubject subject_of(const AnyMatrix& matrix) {
       detail::entry_table_of(matrix));
 }
 
-/// Adds one source after the other, as far as they can be used.
+/// Adds one source after the other, as far as they are usable.
 class Profiles::Reader {
  public:
   explicit Reader(const Device& device) : device_(device) {}
 
-  /// Files of one rank. Unless they are `required`, those that are broken are left out.
+  /// Adds files of one rank. Unless they are `required`, broken ones are left out.
   void add(const Files& files, bool is_named, bool required) {
     ++rank_;
     for (const fs::path& path : files) {
@@ -170,7 +169,7 @@ class Profiles::Reader {
     }
   }
 
-  /// Files that nobody names: of the environment, the cache folder and the installation.
+  /// Adds files not named by the caller: of the environment, the cache folder and the installation.
   void add_known() {
     const std::string named = environment("HEDDLE_PROFILE");
     if (named == none) return;
@@ -270,7 +269,7 @@ PlanChoice Profiles::choose(const PlanSubject& subject, const Device& device,
     choice.reason = found;
     return choice;
   }
-  // A loop that was measured with this very pattern needs no guess of what it takes.
+  // A loop that was measured with this very pattern needs no estimate of its memory.
   const bool was_run = match.kind == ProfileMatch::Kind::same_pattern && !is_other;
   const auto why_not = [&](const Plan& plan) {
     return why_it_cannot_run(plan, subject, was_run ? Objective::product() : objective, here_,
@@ -278,11 +277,11 @@ PlanChoice Profiles::choose(const PlanSubject& subject, const Device& device,
   };
   Plan plan = match.plan;
   if (is_other && match.objective.is_product()) {
-    plan.loop = choice.plan.loop;  // a product says nothing of the loop around it
+    plan.loop = choice.plan.loop;  // a product says nothing about its loop
     const bool is_one_kernel = plan.loop.form == LoopForm::persistent;
     if (is_one_kernel && !why_not(plan).empty()) plan.loop.form = LoopForm::graph;
   }
-  // Other values than those that were measured are rarely few, or units.
+  // Values other than the measured ones are rarely few, or units.
   if (match.kind != ProfileMatch::Kind::same_pattern && is_exact(plan.layout.stored)) {
     plan.layout.stored = StoredScalar::own;
   }
@@ -345,7 +344,7 @@ std::pair<const Record*, std::string> Profiles::nearest(std::vector<Record> Prof
 
 NodeChoice Profiles::choose_node(const PlanSubject& subject, const Device& device,
                                  TreeUse use) const {
-  // As records of plans: sizes of nodes go by the size of the matrix.
+  // Like records of plans: sizes of nodes depend on the size of the matrix.
   const auto [tree, reason] =
       nearest(&Profile::trees, subject, device, [](const TreeRecord&) { return true; });
   return tree != nullptr ? NodeChoice{tree->best(use).nodes, reason} : NodeChoice();

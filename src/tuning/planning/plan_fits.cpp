@@ -22,7 +22,7 @@ std::string why_not_of_this_shape(const Plan& plan, const PatternView& pattern) 
   return "";
 }
 
-/// Of the vectors alone, with Jacobi, which takes more.
+/// Considers the vectors alone, with Jacobi, which takes more.
 std::string why_not_persistent(const Plan& plan, const PlanSubject& subject,
                                const MethodInfo& method, const DeviceProperties& device) {
   cuda::check_plan_for_persistent_loop(
@@ -34,7 +34,7 @@ std::string why_not_persistent(const Plan& plan, const PlanSubject& subject,
   return fit ? "" : "the vectors of loop=persistent do not fit into shared memory";
 }
 
-/// More than a layout can take: every row as long as the longest.
+/// An upper bound for any layout: every row as long as the longest.
 double most_slots(const Plan& plan, const PatternView& pattern) {
   Index longest = 0;
   for (Index row = 0; row < pattern.rows; ++row) {
@@ -43,11 +43,11 @@ double most_slots(const Plan& plan, const PatternView& pattern) {
   if (plan.layout.lanes == 1 && plan.layout.threads_per_row == 1) {
     return static_cast<double>(pattern.entries());
   }
-  constexpr int most_threads = 64;  // of a row: a slice has no more lanes
+  constexpr int most_threads = 64;  // per row: a slice has no more lanes
   return (static_cast<double>(pattern.rows) + most_threads) * (longest + most_threads);
 }
 
-/// Of an entry and its copy.
+/// Bytes of an entry and its copy.
 EntryBytes bytes_of(StoredScalar stored, const PlanSubject& subject) {
   const int own = subject.entry_bytes;
   const bool in_doubles = subject.precision == "double";
@@ -67,12 +67,12 @@ EntryBytes bytes_of(StoredScalar stored, const PlanSubject& subject) {
 
 std::string why_too_large(const Plan& plan, const PlanSubject& subject, long long memory) {
   const EntryBytes entry = bytes_of(plan.layout.stored, subject);
-  constexpr int beside = sizeof(Index) + sizeof(Offset);  // column, and where an entry comes from
+  constexpr int beside = sizeof(Index) + sizeof(Offset);  // column, and source of the entry
   const double a_slot = entry.own + entry.copy + beside;
-  constexpr double of_rows = 64;  // bytes a row: lengths, slices and basis
+  constexpr double of_rows = 64;  // bytes per row: lengths, slices and basis
   const double most = most_slots(plan, subject.pattern) * a_slot + of_rows * subject.pattern.rows;
   if (most <= static_cast<double>(memory)) return "";
-  Plan without_order = plan;  // finding it would take longer than all else
+  Plan without_order = plan;  // finding it would take longer than all the rest
   without_order.layout.order = RowOrder::natural;
   const MemoryUse use = memory_use(subject.pattern, without_order, entry, Device::cpu());
   if (use.peak() <= memory) return "";

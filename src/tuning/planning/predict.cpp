@@ -12,16 +12,16 @@ namespace heddle {
 
 namespace {
 
-/// A layout as it is walked over.
+/// Totals of a walk over a layout.
 struct Walked {
   Offset slots = 0;
   Offset slices = 0;
-  double mean_steps = 0;  // of a slice
-  double imbalance = 1;   // of equal shares of rows: the longest over the mean
+  double mean_steps = 0;  // per slice
+  double imbalance = 1;   // for equal shares of rows: the longest over the mean
 };
 
-/// Of one slice of all rows, the slots in cache lines that hold an entry: a step's lines that only
-/// padding fills are never touched. Entries of a step are taken to be spread evenly.
+/// For one slice of all rows: slots in cache lines that hold an entry. Lines of a step that hold
+/// only padding are never touched. Entries of a step are assumed to be spread evenly.
 double touched_slots(const PatternView& rows, int entry_bytes) {
   constexpr double line = 64;
   const double slots_of_line = std::max(1.0, line / entry_bytes);
@@ -55,7 +55,7 @@ Walked walk(const Plan& plan, const PatternView& pattern, int shares) {
   return walked;
 }
 
-/// How far, on average, the columns of a row lie from it, by rows all over the matrix.
+/// Mean distance of a row's columns from the row, from rows all over the matrix.
 double mean_distance(const PatternView& pattern) {
   constexpr Index most_rows = 4096;
   const Index step = std::max<Index>(1, pattern.rows / most_rows);
@@ -71,9 +71,9 @@ double mean_distance(const PatternView& pattern) {
   return entries > 0 ? sum / static_cast<double>(entries) : 0;
 }
 
-/// Bytes of x that are fetched: each once, and again what the cache has lost by its next use.
+/// Bytes of x that are fetched: each once, and again if the cache has lost it by its next use.
 /// Kreutzer et al. (2012, equation 1) call the share of entries that fetch theirs alpha; here it
-/// follows from how much of x rows near one another span.
+/// follows from the part of x that nearby rows span.
 double bytes_of_x(const Plan& plan, const PatternView& pattern, double vector_bytes, double cache) {
   const double all = vector_bytes * pattern.columns;
   const bool sorts_all = plan.layout.sort_window == Layout::all_rows;
@@ -83,8 +83,8 @@ double bytes_of_x(const Plan& plan, const PatternView& pattern, double vector_by
   return all + lost * std::max(0.0, vector_bytes * static_cast<double>(pattern.entries()) - all);
 }
 
-/// How much slower than one stream a core of a CPU follows the layout: factors that "Prediction" in
-/// docs/inside/tried.md compares with measurements.
+/// Slowdown of a CPU core that follows the layout, relative to one stream: factors that
+/// "Prediction" in docs/inside/tried.md compares with measurements.
 double cost_of_strides(const Plan& plan, Index lanes) {
   constexpr double stream_a_step = 1.15, lanes_doubled = 0.11, pieces_apart = 1.3;
   constexpr double planes = 1.35, planes_of_x = 1.15;
@@ -110,7 +110,7 @@ double moved_slots(const Plan& plan, const PatternView& pattern, const Walked& w
   return entries + share_of_padding * (static_cast<double>(walked.slots) - entries);
 }
 
-/// The same of a GPU, whose warps read side by side what lanes hold side by side.
+/// Slowdown of a GPU, whose warps read side by side what lanes hold side by side.
 double cost_of_gaps(const Plan& plan, Index lanes, int entry_bytes) {
   constexpr double sector = 32, piece = 16;
   double cost = lanes == 1 ? std::max(1.5, 2 * sector / std::max<double>(entry_bytes, sector)) : 1;
@@ -130,7 +130,7 @@ double predicted_seconds(const Plan& plan, const PatternView& pattern, const Ent
   const auto cache = static_cast<double>(device.last_cache);
   const double slots = device.gpu ? static_cast<double>(walked.slots)
                                   : moved_slots(plan, pattern, walked, entry_bytes);
-  // As if all slices could have short columns.
+  // Assumes that all slices can have short columns.
   const bool is_short = plan.layout.column_bits == 16;
   const double column_bytes = is_short ? sizeof(unsigned short) : sizeof(Index);
   const double slice_bytes = sizeof(Offset) + (is_short ? sizeof(Index) : 0);
@@ -142,13 +142,13 @@ double predicted_seconds(const Plan& plan, const PatternView& pattern, const Ent
   const double bytes = matrix + bytes_of_x(plan, pattern, vector_bytes, cache / 2) + y;
   const double ceiling = bytes <= cache ? ceilings.cache : ceilings.memory;
   if (!device.gpu) {
-    // To hand out chunks, and to move to the next.
+    // Cost of handing out chunks, and of moving to the next.
     constexpr double cost_of_dynamic = 1.02;
     const double shares =
         plan.schedule.kind == ScheduleKind::dynamic ? cost_of_dynamic : walked.imbalance;
     return ceilings.start + bytes / ceiling * cost_of_strides(plan, lanes) * shares;
   }
-  // A lane's entries follow one another, some of them on the way at once.
+  // A lane's entries follow one another, with some of them in flight at once.
   constexpr double seconds_of_step = 0.6e-6;
   const double latency = walked.mean_steps * seconds_of_step / std::min(plan.gpu.unroll, 2);
   return ceilings.start +
@@ -157,7 +157,7 @@ double predicted_seconds(const Plan& plan, const PatternView& pattern, const Ent
 
 namespace {
 
-/// What is looked at beside the rule's plan, whatever that is: each goes together with it.
+/// Plans to examine along with the rule's plan; each variation can be combined with any such plan.
 std::vector<Plan> alternatives(const Plan& chosen, const DeviceProperties& device) {
   std::vector<Plan> plans;
   const auto add = [&](const std::string& key, std::initializer_list<const char*> values) {

@@ -52,8 +52,8 @@ bool is_for(const PlanQuery& query, const std::string& entry, const std::string&
   return entry == query.entry && precision == query.precision;
 }
 
-/// Loops, threads of a row and what stays in a cache go by the size: beyond half a doubling a
-/// prediction knows better.
+/// Loops, threads of a row and cached data depend on the size: beyond half a doubling a prediction
+/// is better.
 bool is_of_another_size(double away, const PlanQuery& query) {
   constexpr double half_a_doubling = 0.5;
   return query.predicted && away > half_a_doubling;

@@ -1,4 +1,4 @@
-// Profiles as JSON: written in one order of keys, read with every fault named by its path.
+// Profiles as JSON: written with a fixed order of keys, read with every fault named by its path.
 #include <algorithm>
 #include <initializer_list>
 #include <set>
@@ -17,10 +17,10 @@ namespace {
 using detail::JsonObject;
 using detail::refuse_json;
 using namespace profile_json;
-using profile_json::written;  // beside those below
+using profile_json::written;  // in addition to those below
 using json = nlohmann::ordered_json;
 
-constexpr int most_levels = 6;  // of the format
+constexpr int most_levels = 6;  // nesting of the format
 
 // ---- writing ----
 
@@ -52,7 +52,7 @@ json written(const DomainRecord& domain) {
       {"precision", text(domain.precision)},    {"objective", name(domain.objective)},
       {"plan", to_string(domain.plan)},         {"regret", number(domain.regret, "a regret")},
       {"fingerprints", std::move(fingerprints)}};
-  // Where they say no more than their absence, readers that do not know them can go on.
+  // Left out where they equal their defaults, so that readers that do not know them can go on.
   if (domain.use != DomainUse::plan) object["use"] = name(domain.use);
   if (!domain.left_out.empty()) {
     json& left_out = object["left_out"] = json::array();
@@ -96,7 +96,7 @@ json sorted(const std::vector<T>& records, Key&& key) {
 
 // ---- reading ----
 
-/// A text that does not parse may be one of a newer Heddle's.
+/// A text that does not parse may come from a newer Heddle.
 template <class Parse>
 auto parsed(const JsonObject& object, const char* key, const Parse& parse) {
   const std::string text = object.text(key);
@@ -213,7 +213,7 @@ TreeRecord read_tree(const JsonObject& object) {
   return tree;
 }
 
-/// A domain is near a matrix if one of its records is: all of them must be there.
+/// A domain is near a matrix if one of its records is, so all of its records must be present.
 void check_domains(const Profile& profile) {
   std::set<std::tuple<std::string, std::string, std::string>> known;
   for (const ProfileRecord& r : profile.records) {
@@ -230,7 +230,7 @@ void check_domains(const Profile& profile) {
 }
 
 Profile read_profile(const JsonObject& object) {
-  // Before anything else: another schema may have any keys.
+  // Checked before anything else: another schema may have any keys.
   const long long version = object.count("schema");
   if (version != Profile::schema) {
     throw OtherVersion("schema: " + std::to_string(version) + " is " +
@@ -266,7 +266,7 @@ std::string Profile::to_json() const {
   object["domains"] = sorted(domains, [](const DomainRecord& d) {
     return std::tie(d.entry, d.precision, d.objective, d.domain);
   });
-  // Readers that do not know these can go on where there are none.
+  // Left out where empty, so that readers that do not know these keys can go on.
   if (!trees.empty()) {
     object["trees"] = sorted(trees, [](const TreeRecord& t) {
       return std::tie(t.entry, t.precision, t.matrix, t.fingerprint);

@@ -1,4 +1,4 @@
-// The axes of the two spaces. Bounds are the device's, by what it says of itself.
+// The axes of the two spaces. Bounds are those that the device reports.
 #include <algorithm>
 #include <new>
 #include <string>
@@ -15,7 +15,7 @@ namespace {
 
 bool is_accepted(const std::string& settings) {
   try {
-    constexpr Index lanes = 32;  // in which T has room
+    constexpr Index lanes = 32;  // enough room for T
     parse_plan(settings, Plan{.layout = {.lanes = lanes}});
     return true;
   } catch (const Error&) {
@@ -35,7 +35,7 @@ std::vector<int> doublings(int unit, int bound) {
   return values;
 }
 
-/// An axis of one key; of the values, those that a plan takes.
+/// An axis of one key, with those of the values that a plan accepts.
 Axis axis_of(std::string name, const std::string& key, const std::vector<int>& values) {
   Axis axis{std::move(name), {}, true};
   for (const int value : values) {
@@ -52,18 +52,18 @@ std::vector<int> blocks_of_multiprocessor(const DeviceProperties& device) {
   return doublings(1, device.blocks_of_multiprocessor);
 }
 
-/// What plans of a device hold where no axis says otherwise.
+/// Defaults of plans on a device where no axis says otherwise.
 Plan base_of(const TuningSubject& subject, const DeviceProperties& device) {
   Plan base;
   if (subject.rows != subject.columns) base.layout.basis = BasisUse::user;
   if (!device.gpu) return base;
-  // A block at a time, as Mueller-Roemer et al. 2020, section 4.2.
+  // A block at a time, as in Mueller-Roemer et al. 2020, section 4.2.
   base.schedule.chunk = 1;
   if (!subject.objective.is_product()) base.loop.form = LoopForm::graph;
   return base;
 }
 
-/// A matrix of so many bytes leaves its cache before it is read again.
+/// True if a matrix of that size leaves its cache before it is read again.
 bool streams(const TuningSubject& subject, const DeviceProperties& device) {
   const double bytes = static_cast<double>(subject.entries) *
                        (subject.entry_bytes + static_cast<double>(sizeof(Index)));
@@ -139,7 +139,7 @@ SearchSpace SearchSpace::whole(const TuningSubject& subject, const DevicePropert
   const Axis vector{"vector layout", {"vector-layout=aos", "vector-layout=soa"}};
   const Axis window{
       "window of the sort", {"sigma=1", "sigma=256", "sigma=1024", "sigma=4096", "sigma=n"}, true};
-  std::vector<Axis> axes;  // those first that change most
+  std::vector<Axis> axes;  // the ones with most effect first
   if (device.gpu) {
     base.schedule.kind = ScheduleKind::full;
     axes = {outer, axis_of("threads a row", "threads-per-row", {1, 2, 4, 8, 16, 32}), inner};
@@ -152,7 +152,7 @@ SearchSpace SearchSpace::whole(const TuningSubject& subject, const DevicePropert
     axes.push_back(vector);
     axes.push_back({"schedule", {"schedule=full", "schedule=static", "schedule=dynamic"}});
     axes.push_back(threads_of_block(device));
-    // As many as fit come last.
+    // The maximum number that fits comes last.
     std::vector<int> blocks = blocks_of_multiprocessor(device);
     blocks.push_back(0);
     axes.push_back(axis_of("blocks a multiprocessor", "blocks", blocks));

@@ -13,12 +13,12 @@ namespace heddle {
 
 namespace {
 
-/// Registers that a thread of a product takes at least (Mueller-Roemer et al. 2020, section 5.4).
+/// Minimum registers of a product's thread (Mueller-Roemer et al. 2020, section 5.4).
 constexpr int least_registers = 32;
-/// From which on kernels of a graph can overlap.
+/// The first architecture on which kernels of a graph can overlap.
 constexpr int overlapping_architecture = 90;
 
-/// The plan with these settings, where they go together; `blocks` stays where they do not name it.
+/// The plan with these settings, if they are compatible; `blocks` stays unless they name it.
 std::optional<Plan> set(const std::string& settings, const Plan& plan) {
   if (settings.empty()) return plan;
   try {
@@ -40,7 +40,7 @@ bool moves_rows(const Plan& plan) {
   return plan.layout.sort_window != 1 || plan.layout.order != RowOrder::natural;
 }
 
-/// As far as a plan tells; its vectors have to fit into shared memory too.
+/// Judges by the plan alone; its vectors have to fit into shared memory too.
 bool suits_persistent_loop(const Plan& plan) {
   return plan.layout.lanes != Layout::all_rows &&
          !(plan.layout.basis == BasisUse::user && moves_rows(plan));
@@ -87,11 +87,11 @@ Plan SearchSpace::reduced(const Plan& plan) const {
     layout.inner = InnerLayout::aos;
     layout.vector = VectorLayout::aos;
   }
-  // Pieces of 16 bytes: an entry in one is an entry whole.
+  // Pieces of 16 bytes: an entry that fits in one piece is an entry whole.
   if (subject_.entry_bytes <= piece && layout.inner == InnerLayout::aosoa_16) {
     layout.inner = InnerLayout::aos;
   }
-  // All components of one are one number.
+  // All components of a dictionary entry are one number.
   if (layout.stored == StoredScalar::dictionary) layout.inner = InnerLayout::aos;
   if (layout.lanes == 1) {
     layout.threshold = 0;
@@ -154,7 +154,7 @@ bool SearchSpace::runs(const Plan& plan) const {
          (blocks == 0 || resident * least_registers <= device_.registers_of_multiprocessor);
 }
 
-/// What cannot stay beside the others gives way.
+/// Settings that are incompatible with the others give way.
 Plan SearchSpace::adapted(Plan plan) const {
   Layout& layout = plan.layout;
   if (layout.lanes == Layout::all_rows) {
@@ -173,7 +173,7 @@ std::optional<Plan> SearchSpace::plan_with(const std::string& settings, const Pl
   const std::optional<Plan> whole = set(settings, others);
   if (!whole || !runs(*whole)) return {};
   const Plan least = reduced(*whole);
-  // A setting that means nothing beside the others is none.
+  // A setting that has no effect with the others is not accepted.
   return set(settings, least) == least ? std::optional(least) : std::nullopt;
 }
 
@@ -191,7 +191,7 @@ std::optional<Plan> SearchSpace::with(const Plan& plan,
   for (const Setting& setting : settings) {
     append(text, axes_[setting.axis].choices[static_cast<std::size_t>(setting.choice)]);
   }
-  // What is set goes first: T and threshold, which go with few others, are left out until then.
+  // New settings go first: T and threshold, which go with few others, are left out until then.
   Plan others = plan;
   others.layout.threads_per_row = 1;
   others.layout.threshold = 0;

@@ -35,8 +35,8 @@ Statistics statistics_of(std::span<const double> seconds) {
           std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size())};
 }
 
-// As many of n values lie below the median as heads fall in n throws of a coin: it is below the
-// r-th smallest with the probability of fewer than r heads, and above the r-th largest as well.
+// Values below the median are distributed like heads in n throws of a coin: the median is below the
+// r-th smallest with the probability of fewer than r heads, and likewise above the r-th largest.
 Interval median_interval(std::span<const double> seconds, double confidence) {
   const std::vector<double> values = sorted(seconds);
   const std::size_t n = values.size();

@@ -22,7 +22,7 @@ std::string key_of(const cuda::KernelSource& source) {
   return to_string(hash(all));
 }
 
-/// False where it fails: `Trials::prepare` will say why.
+/// Returns false if the work fails: `Trials::prepare` will report the reason.
 template <class Work>
 bool succeeds(const Work& work) {
   try {
@@ -73,7 +73,7 @@ void AheadCompiler::announce_later(const std::vector<Plan>& plans) {
   changed_.notify_all();
 }
 
-/// As many as the system has left; with none, kernels are compiled where they are needed.
+/// Starts as many as the system allows; with none, kernels are compiled where they are needed.
 void AheadCompiler::start_threads() {
   if (threads_.size() >= most_threads_) return;
   const Processors processors = processors_to_take();
@@ -100,7 +100,7 @@ bool AheadCompiler::take(Waiting& waiting, cuda::KernelSource& source,
       waiting.sources.pop_front();
       if (begun_.insert(key_of(source)).second) return true;
     }
-    // What comes soon comes first.
+    // Plans needed soon come first.
     if (waiting.plans.empty() || (&waiting == &later_ && !soon_.empty())) return false;
     const Plan plan = waiting.plans.front();
     waiting.plans.pop_front();

@@ -23,7 +23,7 @@ void CacheEviction::run(const Stream& stream) {
   const auto sum = parallel_reduce(
       stream.threads, n, 0ULL, [&](long long i, unsigned long long& own) { own += data[i]; },
       [](unsigned long long& all, unsigned long long own) { all += own; });
-  if (n > 0) data[0] = sum;  // so that it is read
+  if (n > 0) data[0] = sum;  // makes sure that it is read
 }
 
 }  // namespace heddle

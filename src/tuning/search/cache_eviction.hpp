@@ -1,4 +1,4 @@
-// Caches that hold nothing of the work that comes next.
+// Empties the caches of the data of the next work.
 #pragma once
 
 #include <span>
@@ -12,13 +12,12 @@ class CacheEviction {
  public:
   explicit CacheEviction(const Device& device);
 
-  /// Fills the caches with the buffer. The last of it is only read: lines that were written would
-  /// have to be stored while the next work runs. On a GPU nothing is allocated and nothing waited
-  /// for.
+  /// Fills the caches with the buffer. The last pass only reads: written lines would have to be
+  /// stored while the next work runs. On a GPU nothing is allocated and nothing waits.
   void run(const Stream& stream);
 
-  /// Where the device has it. On a CPU each run adds its index to every number, and stores the sum
-  /// of all that it then reads in the first.
+  /// The buffer in the device's memory. On a CPU each run adds its index to every number, and
+  /// stores the sum of all numbers then read in the first.
   std::span<const unsigned long long> buffer() const { return buffer_.span(); }
 
  private:

@@ -1,4 +1,4 @@
-// What nothing on a device is faster than: measured, or as devices of its kind are.
+// Upper limits of a device's speed: measured, or typical for devices of its kind.
 #include <algorithm>
 
 #include "base/cache_size.hpp"
@@ -9,7 +9,7 @@ namespace heddle {
 
 namespace {
 
-/// Bytes a second of the triad over arrays of so many bytes in all; the fastest quarter of its runs
+/// Bytes a second of the triad over arrays of `bytes` in all; the fastest quarter of its runs
 /// bounds what is possible.
 double bandwidth(const Device& device, long long bytes, int repetitions) {
   const long long bytes_of_element = device.on_gpu() ? 16 : 24;
@@ -35,9 +35,9 @@ Ceilings measure_ceilings(const Device& device) {
   return ceilings;
 }
 
-// A GPU's bandwidth goes with its multiprocessors: 30 to 36 GB/s each where memory is stacked (the
-// architectures of data centres: 8.0, 9.0, 10.0), about 8 on others; twice and four times that from
-// L2. A core of a CPU follows about 10 GB/s, and some eight of them fill the memory of a socket.
+// A GPU's bandwidth grows with its multiprocessors: 30 to 36 GB/s each where memory is stacked
+// (data-centre architectures: 8.0, 9.0, 10.0), about 8 on others; twice and four times that from
+// L2. A core of a CPU reaches about 10 GB/s, and some eight of them saturate a socket's memory.
 Ceilings typical_ceilings(const DeviceProperties& device) {
   if (device.gpu) {
     const bool stacked = device.architecture % 10 == 0 && device.architecture <= 100;

@@ -18,7 +18,7 @@ bool leads(const Contest::Entrant* entrant, const Contest::Entrant* leader) {
   return leader == nullptr || entrant->trial.score < leader->trial.score;
 }
 
-/// In words; "2.5" for both of 2.5 and 2.50.
+/// The number in words; "2.5" for both 2.5 and 2.50.
 std::string written(double number) {
   char text[32];
   std::snprintf(text, sizeof text, "%.3g", number);
@@ -53,8 +53,8 @@ double Contest::memory_ratio_of(const Plan& plan) {
   return ratios_.back().second;
 }
 
-/// Seconds that a plan has to stay below to be the best; the natural layout's schedules are held
-/// against one another.
+/// Seconds that a plan has to stay below to be the best; the natural layout's schedules are
+/// compared with one another.
 double Contest::rival_of(const Plan& plan, double memory_ratio) const {
   const Entrant* rival = is_natural(plan) ? natural_ : best_;
   return rival == nullptr ? Race::no_rival : rival->score.high / factor_of(memory_ratio);
@@ -80,7 +80,7 @@ bool Contest::goes_on() {
   if (!stopped_ && now - told_ > between_calls) stopped_ = !tell();
   if (stopped_) return false;
   if (finishes_) return now <= finish_until_;
-  // One plan is measured, whatever the limit.
+  // One plan is always measured, whatever the limit.
   out_of_time_ = out_of_time_ || (best_ != nullptr && now - start_ > options_.seconds_limit);
   return !out_of_time_;
 }
@@ -182,7 +182,7 @@ const Contest::Entrant* Contest::repeat(const Entrant& entrant, const Effort& ef
     ++prepared_;
     prepared = trials_.prepare(kept.trial.plan);
   } catch (const Error&) {
-    return &kept;  // it ran before: what was measured then stays
+    return &kept;  // it ran before: the earlier measurement stays
   }
   const auto measurement =
       race_->run(*prepared, effort, rival / factor_of(kept.trial.memory_ratio));
@@ -222,14 +222,14 @@ SearchResult Contest::finish(std::size_t most_finalists, const Plan& natural,
       if (finalists.size() < most_finalists && has_a_chance) finalists.push_back(entrant);
     }
     const Entrant* favoured = favourite ? tried(*favourite) : nullptr;
-    // The score of what was not measured is infinite.
+    // The score of an unmeasured plan is infinite.
     if (favoured != nullptr && favoured->score.low > near * best_->trial.score) favoured = nullptr;
     if (favoured != nullptr &&
         std::find(finalists.begin(), finalists.end(), favoured) == finalists.end()) {
       finalists.push_back(favoured);
     }
     if (natural_ != nullptr) {
-      // First, since its own time is told, however slow it is.
+      // First, since its own time is reported, however slow it is.
       std::erase(finalists, natural_);
       finalists.insert(finalists.begin(), natural_);
     }
@@ -243,7 +243,7 @@ SearchResult Contest::finish(std::size_t most_finalists, const Plan& natural,
       if (leads(entrant, winner)) winner = entrant;
       if (is_natural(entrant->trial.plan) && leads(entrant, best_natural)) best_natural = entrant;
     }
-    // Those that were stopped before all of them ran have not lost.
+    // If the finals stopped before all finalists ran, none of them has lost.
     if (all_ran && winner != nullptr) best_ = winner;
     if (best_natural != nullptr) natural_ = best_natural;
     if (all_ran && favoured != nullptr && favoured->trial.score <= tie * best_->trial.score) {

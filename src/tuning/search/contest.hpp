@@ -1,4 +1,4 @@
-// Plans against one another: what became of each, which is the best so far, and when to end.
+// A contest of plans: the outcome of each, the best so far, and when to end.
 #pragma once
 
 #include <functional>
@@ -18,46 +18,46 @@ namespace heddle {
 
 class Contest {
  public:
-  /// A plan that was tried. `score` is the interval of its score's median.
+  /// A tried plan. `score` is the interval of its score's median.
   struct Entrant {
     Trial trial;
     Interval score;
   };
 
-  /// `expected` trials, for the progress that is told.
+  /// `expected` trials, for the reported progress.
   Contest(Trials& trials, const SearchSpace& space, const TuneOptions& options, int expected);
 
   /// Takes the first of `plans` that runs as the reference of all others, however long that takes;
-  /// false where none does, or the search has to end.
+  /// returns false where none does, or the search has to end.
   bool begin(const std::vector<Plan>& plans);
 
-  /// Races the plan, unless one that runs alike has been tried. Null where the search has to end.
+  /// Races the plan, unless an equivalent one has been tried. Null where the search has to end.
   const Entrant* attempt(const Plan& plan, const Effort& effort);
-  /// Races a measured plan again; the new measurement takes the place of the old one.
+  /// Races a measured plan again; the new measurement replaces the old one.
   const Entrant* repeat(const Entrant& entrant, const Effort& effort,
                         double rival = Race::no_rival);
 
-  /// What became of the plan, or of one that runs alike; null before.
+  /// The outcome of the plan, or of an equivalent one; null if not tried.
   const Entrant* tried(const Plan& plan) const;
-  /// Whether the observer or the time limit has ended the search.
+  /// True if the observer or the time limit has ended the search.
   bool is_over() const { return stopped_ || out_of_time_; }
-  /// Plans that were prepared to run, each time that they were.
+  /// Number of times that plans were prepared to run.
   int prepared() const { return prepared_; }
 
-  /// Of the least score, but for `finish`; null before the first.
+  /// The entrant of least score, except after `finish`; null before the first.
   const Entrant* best() const { return best_; }
-  /// The same of the natural layout.
+  /// The same for the natural layout.
   const Entrant* natural() const { return natural_; }
-  /// How much faster the best is than the reference, 0.01 for 1%.
+  /// Speedup of the best over the reference, 0.01 for 1%.
   double gain() const;
-  /// What was measured, best first.
+  /// All measured entrants, best first.
   std::vector<const Entrant*> ranking() const;
 
-  /// Measures so many of the best again, and the best of the natural layout, since the least of
-  /// many noisy times is less than the plan takes; the best of these wins. Where nothing of that
-  /// layout was measured, `natural` is, so that a search that was cut short can tell a speed-up.
-  /// A favourite wins where the best is not faster by the tightness that was asked for, 1% at most.
-  /// For a quarter of the time limit beyond it; not after the observer ended the search.
+  /// Measures the best `most_finalists` again, and the best of the natural layout, since the least
+  /// of many noisy times is less than the plan takes; the best of these wins. Where no plan of that
+  /// layout was measured, `natural` is, so that a search cut short can report a speed-up. A
+  /// favourite wins unless the best is faster by the requested tightness, 1% at most. Takes up to a
+  /// quarter more than the time limit; measures nothing if the observer ended it.
   SearchResult finish(std::size_t most_finalists, const Plan& natural,
                       const std::optional<Plan>& favourite = {});
 
@@ -69,8 +69,7 @@ class Contest {
   bool tell();
   void take(Entrant& entrant, const Measurement& measurement);
   const Entrant* keep(Entrant&& entrant);
-  /// Has `measure` take the time of a plan, and keeps what became of it; null where the search has
-  /// to end.
+  /// Calls `measure` to time a plan, and keeps the outcome; null where the search has to end.
   const Entrant* enter(
       const Plan& plan,
       const std::function<std::optional<Measurement>(std::unique_ptr<PreparedPlan>)>& measure);
@@ -81,9 +80,9 @@ class Contest {
   int expected_;
   Effort effort_;
   double start_;
-  double told_;  // when the observer last was
+  double told_;  // time of the observer's last call
   std::optional<Race> race_;
-  std::map<std::string, Entrant> entrants_;  // by the text of what they reduce to
+  std::map<std::string, Entrant> entrants_;  // by the text of their reduced plan
   std::vector<std::pair<Layout, double>> ratios_;
   const Entrant* reference_ = nullptr;
   const Entrant* best_ = nullptr;
@@ -91,7 +90,7 @@ class Contest {
   int prepared_ = 0;
   bool stopped_ = false;  // by the observer
   bool out_of_time_ = false;
-  bool finishes_ = false;  // the best run again
+  bool finishes_ = false;  // the best are running again
   double finish_until_ = std::numeric_limits<double>::infinity();
 };
 

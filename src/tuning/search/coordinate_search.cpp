@@ -10,7 +10,7 @@ namespace heddle {
 
 namespace {
 
-/// The choice of twice a quantity, or of half of it, where there is one.
+/// The choice with twice the quantity, or with half of it, where there is one.
 std::optional<int> doubled(const Axis& axis, std::size_t choice, bool up) {
   const auto value_of = [](const std::string& setting) {
     return std::stoll(setting.substr(setting.find('=') + 1));
@@ -104,7 +104,7 @@ std::optional<std::size_t> CoordinateSearch::place_in(const std::vector<std::opt
   return {};
 }
 
-/// So many plans on each side of a place, the nearest first.
+/// At most `reach` plans on each side of a place, the nearest first.
 std::vector<Plan> CoordinateSearch::around(const std::vector<std::optional<Plan>>& line,
                                            std::size_t place, std::size_t step, std::size_t reach) {
   std::vector<Plan> plans;
@@ -115,7 +115,7 @@ std::vector<Plan> CoordinateSearch::around(const std::vector<std::optional<Plan>
   return plans;
 }
 
-/// What `along` will ask for first.
+/// The plans that `along` will ask for first.
 std::vector<Plan> CoordinateSearch::first_along(const Plan& plan, std::size_t axis) const {
   const std::vector<std::optional<Plan>> plans = line(plan, axis);
   const std::optional<std::size_t> place = place_in(plans, plan);
@@ -169,7 +169,7 @@ std::vector<std::optional<Plan>> CoordinateSearch::line_of_extents(const Plan& p
   };
   std::map<int, Plan> by_extent;
   for (const std::optional<Plan>& with_threads : line(plan, threads)) {
-    // Other threads may not go with as many blocks.
+    // Other numbers of threads may be incompatible with that many blocks.
     Plan open = with_threads.value_or(plan);
     open.gpu.blocks = 0;
     for (const std::optional<Plan>& other : line(open, blocks)) {
@@ -270,7 +270,7 @@ CoordinateSearch::Found CoordinateSearch::descend(Found from,
       const std::size_t axis = axes[i];
       if (!may_go_on()) break;
       if (axis == blocks && threads) continue;  // goes with the threads
-      // Most axes leave a plan as it is: what comes after them is known by now.
+      // Most axes leave a plan unchanged: the plans after them are already known.
       later_.clear();
       for (std::size_t next = i + 1; next < axes.size(); ++next) {
         if (axes[next] == blocks && threads) continue;
@@ -282,7 +282,7 @@ CoordinateSearch::Found CoordinateSearch::descend(Found from,
       from = axis == threads && blocks ? along_threads_and_blocks(from) : along(from, axis);
     }
     later_.clear();
-    // Threads a row and threads a block stand in for one another.
+    // Threads a row and threads a block can replace one another.
     const auto goes_along = [&](const std::optional<std::size_t>& axis) {
       return axis && std::find(axes.begin(), axes.end(), *axis) != axes.end();
     };

@@ -14,7 +14,7 @@ using Matrices = std::vector<std::size_t>;
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// Scores with log(score / the matrix's least) in their place.
+/// Replaces scores by log(score / the matrix's least).
 DomainScores with_logs(DomainScores known) {
   for (std::vector<double>& of_matrix : known.scores) {
     const double least = *std::min_element(of_matrix.begin(), of_matrix.end());
@@ -41,7 +41,7 @@ double total_of(const DomainScores& logs, const Matrices& matrices, std::size_t 
   return total;
 }
 
-/// Of the plans that these matrices proposed, of one kind or of any.
+/// The least-regret plan among those that these matrices proposed, of one kind or of any.
 std::optional<std::size_t> least_regret(const DomainScores& logs, const Matrices& matrices,
                                         std::optional<int> kind) {
   std::optional<std::size_t> best;
@@ -59,13 +59,13 @@ std::optional<std::size_t> least_regret(const DomainScores& logs, const Matrices
   return best;
 }
 
-/// What a matrix loses under a domain's plan, as its solves would.
+/// The loss of a matrix under a domain's plan, as in its solves.
 double log_under(const DomainScores& logs, std::size_t matrix, std::optional<std::size_t> plan) {
   const std::vector<double>& of_matrix = logs.scores[matrix];
   return of_matrix[plan && std::isfinite(of_matrix[*plan]) ? *plan : logs.otherwise];
 }
 
-/// What each matrix loses under the plan of that kind for the others.
+/// The loss of each matrix under the plan of that kind for the others.
 std::vector<double> logs_left_out(const DomainScores& logs, const Matrices& matrices, int kind) {
   std::vector<double> left_out;
   for (const std::size_t out : matrices) {
@@ -78,7 +78,7 @@ double mean_of(const std::vector<double>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
-/// Whether `logs` are less than `others` on average, by more than times are told apart, and than
+/// True if `logs` are less than `others` on average, by more than the resolution of times and than
 /// the standard error of the differences.
 bool is_clearly_less(const std::vector<double>& logs, const std::vector<double>& others) {
   std::vector<double> gains;
@@ -89,7 +89,7 @@ bool is_clearly_less(const std::vector<double>& logs, const std::vector<double>&
   double squares = 0;
   for (const double of_one : gains) squares += (of_one - gain) * (of_one - gain);
   const auto count = static_cast<double>(gains.size());
-  constexpr double tie = 0.01;  // as at the end of a search
+  constexpr double tie = 0.01;  // the same as at the end of a search
   return gain > tie && gain > std::sqrt(squares / (count * (count - 1)));
 }
 

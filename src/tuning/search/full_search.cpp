@@ -13,7 +13,7 @@ SearchResult full_search(Trials& trials, const SearchSpace& space, const Plan& r
                          const TuneOptions& options) {
   constexpr std::size_t batch = 32, finalists = 5;
   std::vector<Plan> plans = space.plans();
-  // The natural layout first: a search that is cut short can still tell a speed-up.
+  // The natural layout first: a search that is cut short can still report a speed-up.
   const auto others = std::stable_partition(plans.begin(), plans.end(), [](const Plan& plan) {
     return plan.layout == natural_layout(plan).layout;
   });

@@ -1,4 +1,4 @@
-// The product of any operator, to be measured.
+// The product of any operator, as work to be measured.
 #pragma once
 
 #include <cstdint>

@@ -23,7 +23,7 @@ __global__ void __launch_bounds__(block) write_pieces(uint4* data, std::size_t p
   const auto number = static_cast<unsigned>(i);
   if (i < pieces) data[i] = {number, number, number, number};
 }
-/// What `write_pieces` wrote: nothing is stored, which only the reader can find out.
+/// Reads the output of `write_pieces`. It stores nothing, which only the reader can find out.
 __global__ void __launch_bounds__(block) read_pieces(uint4* data, std::size_t pieces) {
   const std::size_t i = std::size_t(blockIdx.x) * block + threadIdx.x;
   if (i >= pieces) return;
@@ -45,12 +45,12 @@ Event make_timed_event(const Stream& stream) {
   return make_event(cudaEventDefault);
 }
 
-/// What lies between two events.
+/// The time between two events.
 struct Timer {
   explicit Timer(const Stream& stream)
       : begin(make_timed_event(stream)), end(make_timed_event(stream)) {}
 
-  /// Once all that is queued is done.
+  /// Waits for all queued work.
   double seconds(const Stream& stream) const {
     check(cudaStreamSynchronize(stream.queue), "measured work");
     float milliseconds = 0;
@@ -61,7 +61,7 @@ struct Timer {
   Event begin, end;
 };
 
-/// Recorded on `stream` itself, for which the work has made what it needs by now.
+/// Records on `stream` itself, for which the work has allocated what it needs by now.
 Graph record(const std::function<void(const Stream&)>& work, int runs, const Stream& stream) {
   check(cudaStreamBeginCapture(stream.queue, cudaStreamCaptureModeThreadLocal),
         "cudaStreamBeginCapture");
@@ -71,7 +71,7 @@ Graph record(const std::function<void(const Stream&)>& work, int runs, const Str
   } catch (...) {
     cudaStreamEndCapture(stream.queue, &graph);
     if (graph != nullptr) cudaGraphDestroy(graph);
-    cudaGetLastError();  // of what is thrown away
+    cudaGetLastError();  // clears the error of the discarded graph
     throw;
   }
   check(cudaStreamEndCapture(stream.queue, &graph), "cudaStreamEndCapture");
@@ -82,13 +82,13 @@ Graph record(const std::function<void(const Stream&)>& work, int runs, const Str
   return Graph(executable);
 }
 
-/// As many runs as take about a millisecond.
+/// A graph of as many runs as take about a millisecond.
 class Replay {
  public:
   Replay(const std::function<void(const Stream&)>& work, const Device& device)
       : device_(device), timer_(device.stream()) {
     const OnGpu here(device_.stream());
-    work(device_.stream());  // what is made at the first run is not recorded
+    work(device_.stream());  // setup of the first run is not recorded
     device_.synchronize();
     constexpr int trial_runs = 5, most_runs = 200;
     constexpr double worth_timing = 1e-3;
@@ -100,7 +100,7 @@ class Replay {
 
   double seconds() const {
     const OnGpu here(device_.stream());
-    launch();  // so that the caches hold this work's data
+    launch();  // puts this work's data into the caches
     return launch() / runs_;
   }
 
@@ -173,7 +173,7 @@ std::vector<Timing> measure_cold(const std::vector<std::function<void(const Stre
   };
   std::vector<std::function<double()>> runs;
   for (const auto& work : works) {
-    work(stream);  // what is made at the first run is not recorded
+    work(stream);  // setup of the first run is not recorded
     device.synchronize();
     const auto cold = [&](const Stream& recorded) {
       eviction.run(recorded);

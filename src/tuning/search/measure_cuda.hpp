@@ -8,7 +8,7 @@
 
 namespace heddle::detail {
 
-/// The seconds that each of these returns, called in turn.
+/// Timings of the seconds that each of these returns, called in turn.
 std::vector<Timing> timings_in_turn(const std::vector<std::function<double()>>& works,
                                     int repetitions);
 
@@ -16,17 +16,17 @@ std::vector<Timing> timings_in_turn(const std::vector<std::function<double()>>& 
 
 namespace heddle::cuda {
 
-/// A work that only queues, recorded in a graph of as many runs as take about a millisecond; the
-/// seconds of one run, each time it is called, with warm caches: of a replay between two events,
-/// behind another one. What the work uses must outlive it.
+/// A work that only queues, recorded in a graph of as many runs as take about a millisecond. Each
+/// call returns the seconds of one run with warm caches: of a replay between two events, after
+/// another replay. The data of the work must outlive the function.
 std::function<double()> replayed(const std::function<void(const Stream&)>& work,
                                  const Device& device);
 
-/// As `heddle::measure`, for works that only queue, by replays of each.
+/// Like `heddle::measure`, for works that only queue, by replays of each.
 std::vector<Timing> measure(const std::vector<std::function<void(const Stream&)>>& works,
                             int repetitions, const Device& device);
 
-/// As `heddle::measure_cold`.
+/// Like `heddle::measure_cold`.
 std::vector<Timing> measure_cold(const std::vector<std::function<void(const Stream&)>>& works,
                                  int repetitions, const Device& device);
 
@@ -35,7 +35,7 @@ void copy_kernel(const void* x, void* y, std::size_t bytes, const Stream& stream
 
 void empty_kernel(const Stream& stream);
 
-/// Writes all of `data`, of a multiple of 16 bytes, and then reads it.
+/// Writes all of `data`, a multiple of 16 bytes, and then reads it.
 void write_and_read(void* data, std::size_t bytes, const Stream& stream);
 
 }  // namespace heddle::cuda

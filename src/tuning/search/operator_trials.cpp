@@ -19,13 +19,13 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Where the last cache holds what a run reads, another plan in between has put it out: one run
-/// that is not timed brings it back.
+/// True if the last cache holds the data of a run. Another plan in between has evicted it: one
+/// untimed run brings it back.
 bool stays_in_cache(const AnyOperator& A, const Device& device) {
   return A.bytes_of_product() < last_level_cache_bytes(device);
 }
 
-/// Iterations of solves that all begin alike, so that all take as many.
+/// Iterations of solves that all begin the same way, so that all take equally many.
 std::unique_ptr<PreparedPlan> timed_iterations(const AnyOperator& A,
                                                const std::shared_ptr<IterationWork>& solver,
                                                long long iterations, const Device& device) {
@@ -60,16 +60,16 @@ std::unique_ptr<IterationWork> iterations_of(const AnyOperator& A, Objective obj
       options, b);
 }
 
-/// How long a timed solve is.
+/// Length of a timed solve.
 struct SolveLength {
   long long least, most;  // iterations
   double seconds;
 };
-/// To begin and to end a solve on a GPU takes 90 to 230 us on one H200.
+/// Beginning and ending a solve on a GPU takes 90 to 230 us on one H200.
 constexpr SolveLength solve_on_cpu{5, 20, 20e-3}, solve_on_gpu{60, 400, 2.6e-3};
 
-/// Enough to be timed, and to outweigh that each solve takes its first and last residual; as far as
-/// they go: from x as good as rounding permits a solve begins again and again.
+/// Enough iterations to be timed, and to outweigh the first and last residual of each solve, as far
+/// as they go: from an x as good as rounding permits a solve begins again and again.
 long long iterations_worth_timing(IterationWork& solver, const SolveLength& length) {
   const Report few = solver.run(length.least);
   const double an_iteration =
@@ -92,7 +92,7 @@ EntryBytes entry_bytes(const AnyMatrix& matrix, const Plan& plan) {
 
 double product_bytes(const MemoryUse& use) { return static_cast<double>(use.product() + use.copy); }
 
-/// Numbers in [-1, 1) that floats represent, one for each component of each column.
+/// Numbers in [-1, 1) that are exact in floats, one for each component of each column.
 AnyField random_x(const AnyMatrix& matrix) {
   const int components =
       std::visit([](const auto& entry) { return entry->sizes.vector_components; },
@@ -106,7 +106,7 @@ AnyField random_x(const AnyMatrix& matrix) {
   return x;
 }
 
-/// Whether iterations read 16 bits.
+/// True if iterations read 16 bits.
 bool in_words(const Plan& plan) { return is_in_words(plan.layout.stored); }
 
 }  // namespace
@@ -167,7 +167,7 @@ void OperatorTrials::announce_later(const std::vector<Plan>& plans) {
 
 const MemoryUse& OperatorTrials::memory_of(const Plan& plan) {
   Plan stored{.layout = plan.layout};
-  // Where components lie changes no byte.
+  // The positions of components change no byte count.
   stored.layout.inner = InnerLayout::aos;
   stored.layout.vector = VectorLayout::aos;
   const auto [found, is_new] = uses_.try_emplace(to_string(stored));
@@ -210,7 +210,7 @@ void OperatorTrials::check_result(const Plan& plan, const AnyField& result,
   const bool is_product = of.is_product();
   const double most_in_double = is_product ? 1e-12 : 1e-9,
                most_in_single = is_product ? 1e-5 : 1e-3;
-  // Runs on 16 bits restart early: of their iterates this only says that they are not zeros.
+  // Runs on 16 bits restart early: this only checks that their iterates are not zeros.
   const double most_in_words = is_product ? 2e-2 : 0.9;
   const bool in_floats = matrix_.precision() == Precision::single_precision ||
                          plan.layout.stored == StoredScalar::single;
@@ -275,8 +275,8 @@ std::unique_ptr<PreparedPlan> OperatorTrials::prepare_product(const AnyOperator&
                     device_);
 }
 
-/// What is checked is an iterate, of the very kernels that will be timed: on a GPU a product by
-/// itself would be one more to compile. It is, where no iterate tells, or only little.
+/// Checks an iterate, computed by the very kernels that will be timed: on a GPU a product by itself
+/// would be one more kernel to compile. The product is checked where no iterate shows enough.
 std::unique_ptr<PreparedPlan> OperatorTrials::prepare_iterations(const AnyOperator& A) {
   const Iterate& reference = reference_iterate(A.plan().loop.recurrence);
   if (reference.iterations == 0 || in_words(A.plan())) check_product(A);

@@ -20,29 +20,29 @@ namespace heddle {
 /// on entries without an adjoint.
 void check_objective(const AnyMatrix& matrix, Objective objective);
 
-/// Not where the matrix may be indefinite: then its diagonal is too.
+/// False where the matrix may be indefinite: then its diagonal may be too.
 inline bool is_timed_with_jacobi(const MethodInfo& method) {
   return method.needs_positive || method.takes_interval || !method.needs_hermitian;
 }
 
-/// The product's objective times y = A x with warm caches; that of a solver the iterations, with
-/// Jacobi as `heddle solve` has it, of a solve from zero of so many, the same for every plan: its
-/// first and last residual are a part of the time. On a GPU, products are replays of a graph
-/// between events, and a solve has 60 to 400 iterations, as many as make 2.6 ms under the
-/// first plan, or half and half again as many where the solve ends or restarts before; on the CPU
-/// as many runs as make 200 us are timed together, so that a clock's steps and a team's waking do
-/// not show, and a solve has 5 to 20 iterations, as many as make 20 ms.
+/// The objective of a product times y = A x with warm caches; a solver's objective times the
+/// iterations, with Jacobi as in `heddle solve`, of a solve from zero with the same number of
+/// iterations for every plan; its first and last residual are a part of the time. On a GPU,
+/// products are replays of a graph between events, and a solve has 60 to 400 iterations, as many as
+/// take 2.6 ms under the first plan, halved repeatedly where the solve ends or restarts earlier. On
+/// the CPU as many runs as take 200 us are timed together, so that a clock's steps and a team's
+/// waking do not show, and a solve has 5 to 20 iterations, as many as take 20 ms.
 class OperatorTrials final : public Trials {
  public:
-  /// The matrix must outlive it. Throws as `check_objective`.
+  /// The matrix must outlive this object. Throws the errors of `check_objective`.
   OperatorTrials(const AnyMatrix& matrix, const Device& device, Objective objective);
 
   void announce(const std::vector<Plan>& plans) override;
   void announce_later(const std::vector<Plan>& plans) override;
-  /// Also the copy in floats of a plan with iteration-precision=single counts.
+  /// The copy in floats of a plan with iteration-precision=single counts too.
   double memory_ratio(const Plan& plan) override;
-  /// The two layouts that were used last stay built, beside those of prepared plans, until memory
-  /// is short. Also throws `Error` (unsupported) where the method makes no iteration.
+  /// The two layouts used last stay built, along with those of prepared plans, until memory is
+  /// short. Also throws `Error` (unsupported) where the method makes no iteration.
   std::unique_ptr<PreparedPlan> prepare(const Plan& plan) override;
   double now() override;
 
@@ -52,7 +52,7 @@ class OperatorTrials final : public Trials {
   /// Throws `WrongResult`.
   void check_result(const Plan& plan, const AnyField& result, const std::vector<double>& reference,
                     Objective of) const;
-  /// x after so many iterations on the CPU, of rows as they are given; none where none of the first
+  /// x after `iterations` iterations on the CPU, with rows as given; none where none of the first
   /// iterates is clearly better than those before it.
   struct Iterate {
     long long iterations = 0;
@@ -67,14 +67,14 @@ class OperatorTrials final : public Trials {
   const AnyMatrix& matrix_;
   Device device_;
   Objective objective_;
-  std::map<std::string, MemoryUse> uses_;  // by layout, as far as memory depends on it
+  std::map<std::string, MemoryUse> uses_;  // by the part of the layout that memory depends on
   double bytes_of_csr_;
   std::deque<AnyOperator> built_;  // layouts, the last used one in front
-  AnyField x_;                     // of products, and the right-hand side of solves
+  AnyField x_;                     // for products, and the right-hand side of solves
   std::vector<double> reference_;  // A x, once it is needed
   std::map<Recurrence, Iterate> iterates_;
-  std::optional<SpectralInterval> interval_;  // that every plan's iterations take
-  long long iterations_ = 0;                  // of a timed solve, once that is known
+  std::optional<SpectralInterval> interval_;  // shared by every plan's iterations
+  long long iterations_ = 0;                  // number in a timed solve, once known
   std::unique_ptr<AheadCompiler> ahead_;      // on a GPU; last, since its threads use the others
 };
 

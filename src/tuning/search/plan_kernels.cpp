@@ -16,12 +16,12 @@ namespace heddle::cuda {
 
 namespace {
 
-/// An entry as programs name it.
+/// An entry in the form in which programs name it.
 struct EntryPrograms {
   EntryText text;
-  EntryText exact;  // computing in double
+  EntryText exact;  // computes in double
   EntryShape shape;
-  int arithmetic_bytes;  // of the scalar that it computes in
+  int arithmetic_bytes;  // size of the scalar for arithmetic
 
   template <class S>
   explicit EntryPrograms(const heddle::detail::EntryTable<S>& entry)
@@ -31,7 +31,7 @@ struct EntryPrograms {
         arithmetic_bytes(entry.arithmetic.scalar_bytes) {}
 };
 
-/// The matrix as it is given, and what iterations multiply by.
+/// The matrix as given, and the one that iterations multiply by.
 std::pair<EntryPrograms, EntryPrograms> programs_of(const AnyMatrix& matrix, StoredScalar stored) {
   return std::visit(
       [&](const auto& entry) {
@@ -41,7 +41,7 @@ std::pair<EntryPrograms, EntryPrograms> programs_of(const AnyMatrix& matrix, Sto
       heddle::detail::entry_table_of(matrix));
 }
 
-/// As `PersistentLoop` shares rows out, but for even slices.
+/// Shares rows out like `PersistentLoop`, except with even slices.
 KernelSource persistent_guess(const ProductProgram& product, PersistentMethod method,
                               const AnyMatrix& matrix, const MemoryUse& use,
                               const DeviceProperties& gpu) {
@@ -66,7 +66,7 @@ KernelSource persistent_guess(const ProductProgram& product, PersistentMethod me
                             fits && may_lie_in_shared_memory(product.plan), method});
 }
 
-/// Of the method's coefficients.
+/// The ring of the method's coefficients.
 Ring ring_of(const MethodInfo& method, const Plan& plan, int components) {
   const bool is_real = plan.loop.recurrence == Recurrence::real && !method.needs_symmetric;
   return is_real || components == 1 ? Ring::real

@@ -1,4 +1,4 @@
-// Which kernels a product or a solve under a plan will ask for, as far as that can be told before
+// The kernels that a product or a solve under a plan will ask for, as far as they are known before
 // the matrix is on a GPU.
 #pragma once
 
@@ -11,9 +11,9 @@
 
 namespace heddle::cuda {
 
-/// Those that are needed first come first. `use` is the layout's account. A kernel of
-/// loop=persistent is a guess: what its blocks hold is known once slices are shared out. Throws
-/// `Error` for an entry whose text is not known.
+/// Kernels in the order in which they are needed. `use` is the layout's account. A kernel of
+/// loop=persistent is a guess: the contents of its blocks are known only once slices are shared
+/// out. Throws `Error` for an entry whose text is unknown.
 std::vector<KernelSource> kernels_of_plan(const AnyMatrix& matrix, const Plan& plan,
                                           const MemoryUse& use, Objective objective,
                                           const DeviceProperties& gpu);

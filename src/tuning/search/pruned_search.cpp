@@ -1,4 +1,4 @@
-// A search by coordinates from predicted plans; docs/guide/tuning.md tells how and why.
+// A search by coordinates from predicted plans; docs/guide/tuning.md describes how and why.
 #include <algorithm>
 #include <numeric>
 #include <optional>
@@ -14,19 +14,19 @@ namespace {
 
 using Found = CoordinateSearch::Found;
 
-/// Of the papers' space, what may be prepared: with what layouts take to be built, about one in
-/// twenty of the time that all of it takes. A few in spaces that are small themselves.
+/// Plans of the papers' space that may be prepared: with the building of layouts, about a twentieth
+/// of the time that the whole space takes. A few in spaces that are small themselves.
 int most_prepared_of(const SearchSpace& space) {
   constexpr std::size_t one_in = 33, few = 32;
   const SearchSpace papers = SearchSpace::papers(space.subject(), space.device());
   return static_cast<int>(std::max(few, papers.plans().size() / one_in));
 }
-/// Plans that promise less are left out.
+/// The search ends when plans promise less than this.
 constexpr double least_gain_left = 0.03;
-/// Layouts from which the search begins again, as long as it may.
+/// Number of layouts from which the search may begin again.
 constexpr std::size_t last_resorts = 6;
 
-/// The part of it that the natural layout's schedules may take.
+/// The part of `most_prepared` for schedules of the natural layout.
 int for_natural_of(int most_prepared) { return most_prepared / 7; }
 
 class PrunedSearch {
@@ -35,7 +35,7 @@ class PrunedSearch {
                const TuneOptions& options, int most_prepared)
       : contest_(contest),
         space_(space),
-        // A candidate's time is known well enough to be sorted by; the finalists run again.
+        // Precise enough to sort candidates by time; the finalists run again.
         screening_{std::min(3, options.least_runs), std::min(9, options.most_runs),
                    options.confidence, 3 * options.tightness},
         glance_{std::min(3, options.least_runs), std::min(3, options.most_runs), options.confidence,
@@ -50,23 +50,23 @@ class PrunedSearch {
     search_.announce(starts);
     for (const Plan& start : starts) search_.attempt(start);
     if (contest_.best() == nullptr) return;
-    // Every outer layout in every inner layout, by a few runs each: what one is worth depends on
-    // the other.
+    // Tries every outer layout in every inner layout, by a few runs each: the value of one depends
+    // on the other.
     const auto outer = layouts_.axis_of("C"), inner = layouts_.axis_of("entry-layout");
     if (outer && inner) layouts_.over(contest_.best(), *outer, *inner);
-    // How many threads share a row, and how many run at once, depends on the layout.
+    // The number of threads that share a row, and of those that run at once, depends on the layout.
     std::vector<Found> beam = best_layouts(3, 1.1);
     look_closer(beam);
     if (const auto T = search_.axis_of("threads-per-row")) search_.announce_along(beam, *T);
     for (Found& found : beam) found = along(found, {"threads-per-row"});
     beam = nearest(beam, 2, 1.04);
-    // How much runs at once on a GPU, how far ahead a CPU asks.
+    // The number of threads at once on a GPU, and the prefetch distance on a CPU.
     for (Found& found : beam) {
       found = along(search_.along_threads_and_blocks(found), {"prefetch-matrix", "prefetch-x"});
     }
     std::vector<std::size_t> axes(space_.axes().size());
     std::iota(axes.begin(), axes.end(), std::size_t{0});
-    // What has been looked at comes last.
+    // Axes already examined come last.
     std::stable_partition(axes.begin(), axes.end(), [&](std::size_t axis) {
       return axis != outer && axis != inner && axis != search_.axis_of("threads-per-row");
     });
@@ -74,20 +74,20 @@ class PrunedSearch {
     // Changes with most effect elsewhere came first: the rest is predicted to gain no more.
     const bool ends = last_.may_go_on() && contest_.gain() < least_gain_left;
     if (ends) gain_left_ = contest_.gain();
-    // Schedules of the natural layout have been looked at where it is the best.
+    // If the natural layout is the best, its schedules have been examined already.
     const Plan best = contest_.best()->trial.plan;
     if (!ends || best.layout != natural_layout(best).layout) tune_natural_layout();
     if (ends) return;
-    // What is left: again from the best of other layouts, if they are near.
+    // The rest: again from the best of other layouts, if they are near.
     for (const Found found : best_layouts(last_resorts, 1.15)) last_.descend(found, axes);
     last_.descend(contest_.best(), axes);
   }
 
-  /// The gain that is predicted of the plans that it left; none where it left none for that.
+  /// The gain predicted for the plans left out; none where no plan was left out for that reason.
   const std::optional<double>& gain_left() const { return gain_left_; }
 
  private:
-  /// Of the layouts that were tried, so many of the best, none slower than so many times the best.
+  /// The best `most` layouts among those tried, none slower than `near` times the best.
   std::vector<Found> best_layouts(std::size_t most, double near) {
     std::vector<Found> kept;
     for (const Found found : contest_.ranking()) {
@@ -99,7 +99,7 @@ class PrunedSearch {
     return nearest(kept, most, near);
   }
 
-  /// Measures what a glance found better.
+  /// Measures again what a glance found better.
   void look_closer(const std::vector<Found>& found) {
     for (const Found candidate : found) {
       if (search_.may_go_on() && candidate->trial.seconds.runs < screening_.most_runs) {
@@ -108,7 +108,7 @@ class PrunedSearch {
     }
   }
 
-  /// The best of these: so many at most, none slower than so many times the best.
+  /// The best `most` of these, none slower than `near` times the best.
   static std::vector<Found> nearest(std::vector<Found> found, std::size_t most, double near) {
     std::stable_sort(found.begin(), found.end(),
                      [](Found a, Found b) { return a->trial.score < b->trial.score; });
@@ -169,7 +169,7 @@ SearchResult pruned_search(Trials& trials, const SearchSpace& space,
     gain_left = search.gain_left();
     if (gain_left && options.on_early_end) options.on_early_end(*gain_left);
   }
-  // What is predicted suits other matrices as well, which what the clock's noise picks does not.
+  // The predicted plan suits other matrices as well; one picked by the clock's noise does not.
   const auto predicted = starts.empty() ? std::nullopt : std::optional(starts.front());
   return contest.finish(gain_left ? 1 : finalists, natural, predicted);
 }

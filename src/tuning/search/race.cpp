@@ -30,9 +30,9 @@ Race::Race(std::unique_ptr<PreparedPlan> reference, const Effort& effort,
   }
 }
 
-/// Of the machine in a turn: the reference's time around it over its time at first. A running
-/// median (Tukey 1977, chapter 7) keeps steps of the speed where they are, is blind to outliers,
-/// and adds a third of the noise that the reference's own time of the turn would add.
+/// Slowness of the machine in a turn: the reference's time around it over its time at first. A
+/// running median (Tukey 1977, chapter 7) keeps steps of the speed where they are, is blind to
+/// outliers, and adds a third of the noise that the reference's own time of the turn would add.
 double Race::slowness(std::size_t turn) const {
   constexpr std::size_t reach = 4;
   const std::size_t begin = turn - std::min(turn, reach);
@@ -44,7 +44,7 @@ double Race::slowness(std::size_t turn) const {
 }
 
 std::optional<Measurement> Race::run(PreparedPlan& candidate, const Effort& effort, double rival) {
-  // So much slower in each of so many turns, no further one is needed.
+  // After that many turns that were each this much slower, no further one is needed.
   constexpr double far_slower = 2;
   constexpr int few_runs = 2;
   const std::size_t first = turns_.size();

@@ -1,5 +1,5 @@
-// The time of a plan by runs in turn with a reference plan, corrected by it for what changes the
-// machine's speed meanwhile.
+// The time of a plan by runs in turn with a reference plan, corrected by it for changes of the
+// machine's speed.
 #pragma once
 
 #include <cstddef>
@@ -14,29 +14,29 @@
 
 namespace heddle {
 
-/// How well a median is to be known.
+/// Required precision of a median.
 struct Effort {
   int least_runs = 5;
   int most_runs = 101;
   double confidence = 0.95;
-  double tightness = 0.01;  // relative half width of the interval at which it is known well enough
+  double tightness = 0.01;  // relative half width of the interval of a known median
 };
 
 struct Measurement {
-  Statistics seconds;  // as the machine was when the reference was measured
-  Interval median;     // within which it lies, by its confidence
+  Statistics seconds;  // at the machine's speed when the reference was measured
+  Interval median;     // encloses the median with the confidence of `Effort`
 };
 
 class Race {
  public:
   static constexpr double no_rival = std::numeric_limits<double>::infinity();
 
-  /// Runs the reference by itself until its median is known: the speed to which all else is
-  /// corrected. `goes_on` is asked before every turn; where it says no, what is under way ends.
+  /// Runs the reference by itself until its median is known: the speed to which everything else is
+  /// corrected. `goes_on` is called before every turn; if false, the current race ends.
   Race(std::unique_ptr<PreparedPlan> reference, const Effort& effort,
        std::function<bool()> goes_on);
 
-  /// Of the reference, by itself; none if it could not run once.
+  /// The measurement of the reference by itself; none if it could not run once.
   const std::optional<Measurement>& reference() const { return measured_; }
 
   /// Ends when the median is known, or surely above `rival` seconds, or after the most runs. None

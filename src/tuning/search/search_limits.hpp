@@ -1,4 +1,4 @@
-// How long a search takes unless its user says so.
+// The time limit of a search unless its user sets one.
 #pragma once
 
 #include <limits>
@@ -7,7 +7,7 @@
 
 namespace heddle {
 
-/// A search on a GPU takes longer than most solves otherwise: it waits for kernels to be compiled.
+/// Unlimited, a search on a GPU takes longer than most solves: it waits for kernels to compile.
 inline double usual_seconds(Search search, const Device& device) {
   constexpr double on_gpu = 8.5;
   const bool waits = device.on_gpu() && search == Search::pruned;

@@ -20,12 +20,12 @@ std::unique_ptr<PreparedPlan> timed_runs(std::function<void(const Stream&)> run,
                                          const Device& device) {
   if constexpr (has_cuda) {
     if (device.on_gpu()) {
-      // A graph does not keep what it works on.
+      // A graph does not keep its data alive.
       return std::make_unique<TimedPlan>(
           [run, seconds = cuda::replayed(run, device)] { return seconds(); });
     }
   }
-  // Another plan in between has put what it reads out of the cache.
+  // Another plan in between has evicted the data from the cache.
   const bool warms = bytes < last_level_cache_bytes(device);
   const auto seconds_of = [run = std::move(run), stream = device.stream()](int runs) {
     using Clock = std::chrono::steady_clock;

@@ -1,4 +1,4 @@
-// Work that only queues, as something that a race can time.
+// Work that only queues, in a form that a race can time.
 #pragma once
 
 #include <functional>
@@ -10,15 +10,15 @@
 
 namespace heddle {
 
-/// `bytes`: that a run reads. On a GPU a run is one of a replayed graph, between events; on the CPU
-/// as many as make 200 us are timed together. Caches are warm.
+/// `bytes`: read by a run. On a GPU a run is one of a replayed graph, between events; on the CPU as
+/// many runs as take 200 us are timed together. Caches are warm.
 std::unique_ptr<PreparedPlan> timed_runs(std::function<void(const Stream&)> run, long long bytes,
                                          const Device& device);
 
-/// How often work of so many seconds is timed together.
+/// Number of runs to time together for work of that many seconds.
 int runs_worth_timing(double seconds);
 
-/// A plan that this function runs and times.
+/// A plan that is run and timed by the function.
 class TimedPlan final : public PreparedPlan {
  public:
   explicit TimedPlan(std::function<double()> run) : run_(std::move(run)) {}

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::array<std::string_view, 3> search_names = {"full", "pruned", "predict"};
 
-/// The domain with the record nearest to the matrix, of those for its entry and objective.
+/// The domain with the record nearest to the matrix, among those for its entry and objective.
 const DomainRecord& domain_for(const Profile& profile, const AnyMatrix& matrix, Objective objective,
                                const PatternFeatures& features) {
   const DomainRecord* nearest = nullptr;
@@ -90,7 +90,7 @@ Evaluation detail::evaluate(const Profile& profile, const NamedMatrix& matrix,
   }
   evaluation.best = both[0];
   evaluation.plan = both[1];
-  evaluation.plan.plan = plan;  // not another one that runs alike
+  evaluation.plan.plan = plan;  // not an equivalent plan
   evaluation.loss = evaluation.plan.score / evaluation.best.score - 1;
   return evaluation;
 }

@@ -8,8 +8,8 @@ namespace heddle {
 
 namespace {
 
-/// Of one matrix, plans this near to its best may be the domain's: the best ones, and the best of
-/// each other layout, since schedules of one layout are many and alike.
+/// Plans this near to a matrix's best may become the domain's: the best ones, and the best of each
+/// other layout, since schedules of one layout are many and similar.
 constexpr double near_best = 1.05;
 constexpr std::size_t most_near_best = 8, best_ones = 3;
 
@@ -32,13 +32,13 @@ std::vector<Plan> near_best_of(std::vector<Trial> trials, const SearchResult& fo
   return taken;
 }
 
-/// A plan for all matrices, or the part of it that does not go by their size.
+/// A plan for all matrices, or the part of it that does not depend on their size.
 struct Candidate {
   Plan plan;
   DomainUse use = DomainUse::plan;
 };
 
-/// Whether they are the same plan for every matrix.
+/// True if both are the same plan for every matrix.
 bool is_same(const Candidate& a, const Candidate& b) {
   return a.use == b.use && plan_for_others(a.plan, a.use) == plan_for_others(b.plan, b.use);
 }
@@ -57,7 +57,7 @@ std::vector<Candidate> proposed_by(const std::vector<Plan>& near_best, const Pla
   return proposed;
 }
 
-/// What takes least from one matrix to another comes first, since of equals the first is taken.
+/// Candidates that transfer least between matrices come first, since ties go to the first.
 std::vector<Candidate> all_of(const std::vector<std::vector<Candidate>>& proposed) {
   std::vector<Candidate> all;
   for (const std::vector<Candidate>& of_matrix : proposed) {
@@ -112,12 +112,12 @@ Profile detail::tune_domain(const std::string& domain, const std::vector<NamedMa
   }
   if (options.search == Search::predict) return profile;
   const std::vector<Candidate> candidates = all_of(candidates_of);
-  DomainScores known;  // the first candidate are the predictions
+  DomainScores known;  // the first candidate is the predictions
   for (const Candidate& candidate : candidates)
     known.kind.push_back(static_cast<int>(candidate.use));
   for (std::size_t matrix = 0; matrix < matrices.size(); ++matrix) {
     TunedMatrix tuned(matrices[matrix], on, watched);
-    // Of this matrix several may be the same plan.
+    // Several candidates may be the same plan for this matrix.
     std::vector<Plan> plans, once;
     for (const Candidate& candidate : candidates) {
       plans.push_back(plan_of_domain(candidate.plan, candidate.use, tuned.predicted()));

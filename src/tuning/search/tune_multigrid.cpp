@@ -1,4 +1,4 @@
-// What multigrid is told: each setting is tried by a set-up and a solve.
+// Tunes multigrid settings: each is tried by a set-up and a solve.
 #include <algorithm>
 #include <chrono>
 #include <limits>
@@ -91,7 +91,7 @@ class MultigridSearch {
       try_out(setting);
     }
     if (best_.setting == usual.setting) return {usual, usual};
-    // Again, in turn: what was the fastest of many was also lucky.
+    // Again, in turn: the fastest of many was also lucky.
     TimedSetting found{best_.setting, {}, best_.iterations}, again{usual.setting, {}, 0};
     for (int k = 0; k < std::max(runs(), 3) && (k == 0 || goes_on()); ++k) {
       for (TimedSetting* one : {&found, &again}) {
@@ -138,7 +138,7 @@ class MultigridSearch {
   }
 
   /// Seconds of set-up and solve, and iterations; none where it does not converge within the limit.
-  /// A set-up is not cut: it counts, and what it leaves is the solver's.
+  /// A set-up is never cut short: it counts, and the solver gets the remaining time.
   std::optional<std::pair<double, long long>> run_once(const Setting& setting, double limit) {
     const auto begin = Clock::now();
     AnySolver solver(A_, cg_, choice_of(setting, candidates_), {});
@@ -158,7 +158,7 @@ class MultigridSearch {
     return std::pair(seconds_since(begin), report.iterations);
   }
 
-  /// Without times where it does not solve, or was cancelled.
+  /// Returns no times where the setting does not solve, or the search was cancelled.
   TimedSetting measured(const Setting& setting) {
     TimedSetting found{setting};
     constexpr double far_slower = 1.5, enough = 1;  // second
@@ -180,7 +180,7 @@ class MultigridSearch {
       const TimedSetting found = measured(setting);
       if (!found.seconds.empty() && found.median() < best_.median()) best_ = found;
     } catch (const Error& error) {
-      // Of this setting: the default has been set up.
+      // The error is due to this setting: the default has been set up.
       const bool is_of_setting =
           error.kind() == ErrorKind::unsupported || error.kind() == ErrorKind::memory ||
           error.kind() == ErrorKind::singular || error.kind() == ErrorKind::not_finite;

@@ -1,5 +1,5 @@
-// A tree's nodes: each size, share of places from which leaves are dense and, on a GPU, launch of
-// the products is measured in turn with the default.
+// Tunes a tree's nodes: each size, share of places from which leaves are dense and, on a GPU,
+// launch of the products is measured in turn with the default.
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -26,7 +26,7 @@ namespace {
 
 constexpr int least_node = 4, greatest_node = 256, number_of_sizes = 7;
 
-/// Numbers of a launch that a search tries, and about how many launches that are.
+/// Bounds of a launch's numbers in a search, and the approximate count of launches tried.
 constexpr int most_warps = 8, least_piece = 256, greatest_piece = 16384, number_of_launches = 8;
 
 /// A x and, where entries have an adjoint, A* x.
@@ -91,7 +91,7 @@ class NodeSearch {
         effort_{options.least_runs, options.most_runs, options.confidence, options.tightness},
         began_(Clock::now()) {}
 
-  /// The smallest nodes first.
+  /// Returns the trials, smallest nodes first.
   std::vector<NodeTrial> run() {
     if (!try_default()) return {};
     try_from(default_node_size * 2, [](int node) { return node * 2; });
@@ -146,7 +146,7 @@ class NodeSearch {
     launches_.emplace_back(nodes.size, nodes.dense, tree.launch);
   }
 
-  /// False where it was cancelled before all products ran.
+  /// Returns false if cancelled before all products ran.
   bool try_default() {
     TreeInTrial usual = tree_in_trial(matrix_, default_node_size, device_);
     check(0, usual.results.front(), reference_product(matrix_, usual.x.front()), default_node_size);
@@ -162,7 +162,7 @@ class NodeSearch {
     return true;
   }
 
-  /// Until every product takes half as long again as the fastest.
+  /// Continues until every product takes half as long again as the fastest.
   template <class Next>
   void try_from(int node, const Next& next) {
     for (; node >= least_node && node <= greatest_node && goes_on(); node = next(node)) {
@@ -170,7 +170,7 @@ class NodeSearch {
     }
   }
 
-  /// None where there is no memory for it beside the default.
+  /// None where there is no memory for it in addition to the default.
   std::optional<TreeInTrial> tree_that_fits(const NodeLayout& nodes) const {
     try {
       return tree_in_trial(matrix_, nodes, device_);
@@ -203,8 +203,8 @@ class NodeSearch {
     return !is_far_slower;
   }
 
-  /// Nodes of the fastest sizes with more dense leaves, from half of their places on, or none;
-  /// where that makes other leaves.
+  /// Nodes of the fastest sizes with other dense leaves, from half of their places on, or none;
+  /// only where that changes the leaves.
   std::vector<NodeLayout> other_leaves() {
     std::vector<int> sizes;
     for (const TreeUse use : uses) {
@@ -228,8 +228,8 @@ class NodeSearch {
     return layouts;
   }
 
-  /// From the nodes that are fastest for a use: one number of the launch at a time, half or twice
-  /// as many, on while that gains.
+  /// Starts from the nodes that are fastest for a use: changes one number of the launch at a time,
+  /// to half or twice as many, and continues while that gains.
   void try_launches(TreeUse use) {
     const int longest = device::longest_run(matrix_.entry_bytes());
     try_numbers(use, &TreeLaunch::warps, 1, most_warps);
@@ -259,8 +259,8 @@ class NodeSearch {
     return static_cast<std::size_t>(std::ranges::find(found_, nodes, &NodeTrial::nodes) -
                                     found_.begin());
   }
-  /// Whether it has run: launches are told in full, and shared memory may have room for fewer warps
-  /// than were asked for.
+  /// True if it has run. Launches are compared in full, since shared memory may have room for fewer
+  /// warps than requested.
   bool is_known(const NodeLayout& in_full) const {
     return std::ranges::count(launches_, in_full) != 0;
   }
@@ -279,11 +279,11 @@ class NodeSearch {
   Effort effort_;
   Clock::time_point began_;
   bool stopped_ = false;
-  int expected_ = 0;  // of trials, once all are known
+  int expected_ = 0;  // number of trials, once all are known
   std::vector<std::vector<double>> references_;
   std::vector<std::unique_ptr<Race>> races_;
   std::vector<NodeTrial> found_;
-  std::vector<NodeLayout> launches_;  // of the same, in full
+  std::vector<NodeLayout> launches_;  // the same nodes, in full
 };
 
 }  // namespace

@@ -14,7 +14,7 @@ namespace heddle::detail {
 
 namespace {
 
-/// Where matrices to be tuned lie.
+/// Host device for matrices to be tuned.
 Device host_of(const Device& device) { return Device::cpu(device.threads()); }
 
 }  // namespace
@@ -155,7 +155,7 @@ std::optional<ProfileRecord> TunedMatrix::record(const SearchResult& found) {
   record.plan = found.best->plan;
   record.seconds = found.best->seconds;
   record.memory_ratio = found.best->memory_ratio;
-  // Cancelled before a natural layout was measured: the speed-up is unknown, and not claimed.
+  // If cancelled before a natural layout was measured, the speed-up is unknown, and not claimed.
   record.natural = found.natural ? found.natural->plan : natural_layout(record.plan);
   if (found.natural) {
     record.natural_seconds = found.natural->seconds;
