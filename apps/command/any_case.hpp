@@ -1,4 +1,4 @@
-// Options that name something, in any letter case.
+// Options that take a name in any letter case.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -8,7 +8,7 @@
 
 namespace heddle::cli {
 
-/// For `transform`: makes letters small, as all names are.
+/// For `transform`: makes letters lower-case, as in all names.
 inline CLI::Validator any_case() {
   return {[](std::string& name) {
             name = lower_case(name);

@@ -26,7 +26,7 @@ Words method_names() {
   return names;
 }
 
-/// `of_eigenpairs`: those that LOBPCG takes.
+/// Names of all preconditioners, or if `of_eigenpairs` of those that LOBPCG takes.
 Words preconditioner_names(bool of_eigenpairs) {
   Words names;
   for (const PreconditionerInfo& info : preconditioner_table()) {
@@ -36,7 +36,7 @@ Words preconditioner_names(bool of_eigenpairs) {
   return names;
 }
 
-/// The words of a placeholder such as full|single; none where one of its alternatives is a file.
+/// The words of a placeholder such as full|single; none if one of its alternatives is a file.
 Words words_of(const std::string& placeholder) {
   Words words;
   std::istringstream parts(placeholder.substr(0, placeholder.find(':')));  // a range may follow
@@ -65,7 +65,7 @@ Words values_of(const CLI::App& command, const CLI::Option& option) {
   return {};
 }
 
-/// All that may stand after `before`.
+/// Everything that may follow `before`.
 Words candidates(const CLI::App& command, const std::string& before, bool is_option) {
   if (before == "--help" || before == "-h") {
     Words groups = help_groups_of(command);
@@ -78,7 +78,7 @@ Words candidates(const CLI::App& command, const std::string& before, bool is_opt
   return is_option ? options_of(command) : commands_of(command);
 }
 
-/// bash passes --solver=cg as three words.
+/// Joins --solver=cg, which bash passes as three words.
 void join_at_equals(Words& words) {
   for (std::size_t k = 1; k < words.size(); ++k) {
     if (words[k] != "=" || !words[k - 1].starts_with("--")) continue;

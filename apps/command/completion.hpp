@@ -1,4 +1,4 @@
-// --complete WORD...: what a shell offers for the last of the words.
+// --complete WORD...: the completions that a shell offers for the last word.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -11,8 +11,8 @@ namespace heddle::cli {
 std::vector<std::string> commands_of(const CLI::App& app);
 std::vector<std::string> options_of(const CLI::App& app);
 
-/// Commands, options of all groups, and values that an option chooses from, as far as they begin
-/// like the last of `words`, those of a command line after the program's name. None where a file
+/// Commands, options of all groups, and values of an option with a fixed choice that begin like the
+/// last of `words`, which are those of a command line after the program's name. None where a file
 /// may stand.
 std::vector<std::string> completions(const CLI::App& app, std::vector<std::string> words);
 

@@ -13,7 +13,7 @@ namespace heddle::cli {
 
 namespace {
 
-/// Kernels that are compiled in each run are worth a word.
+/// Warns if kernels have to be compiled in each run.
 Device with_cache(Device gpu, bool quiet) {
   const std::string why = cuda::KernelCache(cuda::kernel_cache_folder()).why_unsafe();
   if (!quiet && !why.empty()) warn(why);
@@ -36,7 +36,7 @@ void DeviceOption::add_to(CLI::App& command) {
 }
 
 Device DeviceOption::on(bool quiet) const {
-  // Also of loops that are given no device.
+  // This also holds for loops that are given no device.
   if (threads > 0) set_default_threads(threads);
   const std::optional<int> gpu = gpu_named(device);
   if (device == "auto" && !quiet) {

@@ -13,8 +13,8 @@ struct DeviceOption {
   int threads = 0;
 
   void add_to(CLI::App& command);
-  /// Sets the threads of all that follows; `auto` says on standard error what it takes, unless it
-  /// is to be quiet. Throws `Error`.
+  /// Sets the number of threads for everything that follows. `auto` prints its choice on standard
+  /// error, unless it is to be quiet. Throws `Error`.
   Device on(bool quiet) const;
 };
 

@@ -1,4 +1,4 @@
-// Diagonal matrices, such as lumped masses, beside another matrix.
+// Diagonal matrices, such as lumped masses, used along with another matrix.
 #pragma once
 
 #include <vector>
@@ -7,8 +7,8 @@
 
 namespace heddle::cli {
 
-/// `diagonal`: E::components scalars a row of `beside`, in whose basis, layout and memory it is;
-/// in its own precision.
+/// `diagonal`: E::components scalars per row of `beside`, in its basis, layout and memory, and in
+/// the precision of `diagonal` itself.
 template <class E>
 Operator<E> diagonal_operator(const vector_scalar_t<E>* diagonal, const Operator<E>& beside) {
   const Index rows = beside.rows();

@@ -1,4 +1,4 @@
-// What guesses from earlier solutions saved, over the systems of a run.
+// The work that guesses from earlier solutions saved, over the systems of a run.
 #pragma once
 
 #include <cmath>
@@ -9,9 +9,9 @@
 
 namespace heddle::cli {
 
-/// Only systems for which earlier solutions were of use count.
+/// Counts only systems for which earlier solutions were of use.
 struct GuessRecord {
-  long long most = 0;  // solutions that a guess is made of, at most
+  long long most = 0;  // most solutions that a guess is made of
   long long count = 0;
 
   void add(const EarlierGuess& guess) {
@@ -24,7 +24,7 @@ struct GuessRecord {
 
   /// Independent directions that a guess had, on average.
   double used() const { return sum_used_ / static_cast<double>(count); }
-  /// |b - A x| / |b| of x as it came and of the guess: geometric means.
+  /// |b - A x| / |b| of the initial x and of the guess: geometric means.
   double residual_before() const { return std::exp(sum_before_ / static_cast<double>(count)); }
   double residual() const { return std::exp(sum_after_ / static_cast<double>(count)); }
 
@@ -33,7 +33,7 @@ struct GuessRecord {
 };
 
 nlohmann::ordered_json to_json(const GuessRecord& guesses);
-/// The same as a line, of a record of at least one.
+/// The record as a line of text; it must count at least one system.
 std::string text_of(const GuessRecord& guesses);
 
 }  // namespace heddle::cli

@@ -12,7 +12,7 @@ namespace heddle::cli {
 
 namespace {
 
-/// Groups that the help of a command leaves out.
+/// True for groups that the help of a command leaves out.
 bool is_on_demand(const std::string& group) {
   for (const char* const name : {"system", "solver", "multigrid", "storage", "ranks", "output"}) {
     if (group == name) return true;

@@ -24,7 +24,7 @@ void add_provenance(ordered_json& json, const std::string& file, const Device& d
   json["file"] = file;
   json["device"] = device.description();
   json["threads"] = device.threads();
-  // Those of a solve are its own, and each rank has others.
+  // A solve reports its own processors, and those of ranks differ from one another.
   const bool is_told = json.contains("processors") || json.contains("ranks");
   if (const int processors = processors_of(device); processors > 0 && !is_told) {
     json["processors"] = processors;

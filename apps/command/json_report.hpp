@@ -1,4 +1,4 @@
-// What the JSON reports of programs share.
+// Parts that the JSON reports of programs share.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -12,16 +12,17 @@ namespace heddle::cli {
 
 /// The first keys of a report: program, version, commit, date, command, host.
 nlohmann::ordered_json begin_report();
-/// The last keys of a report on a matrix, which file and device have: those, and the above.
+/// The last keys of a report on a matrix that has a file and a device: these two, and the keys
+/// above.
 void add_provenance(nlohmann::ordered_json& json, const std::string& file, const Device& device);
 
-/// The settings that were given, those of the uses.
+/// The settings of these uses that were given.
 nlohmann::ordered_json json_of(const Settings& settings, std::span<const SettingUse> uses);
 
-/// JSON has no word for what is not finite: null.
+/// The number, or null if it is not finite: JSON has no word for that.
 nlohmann::ordered_json number_or_null(double value);
 
-/// Indented, and JSON whatever is in it: bytes of a name that are not UTF-8 are replaced.
+/// Indented, and valid JSON in any case: bytes of a name that are not UTF-8 are replaced.
 std::string text_of(const nlohmann::ordered_json& report, int indent = 2);
 
 }  // namespace heddle::cli

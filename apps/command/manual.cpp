@@ -8,13 +8,14 @@ namespace heddle::cli {
 
 namespace {
 
-/// Text as it stands: roff gives a meaning to backslashes, hyphens and what begins a line.
+/// Literal text: roff gives a meaning to backslashes, hyphens and some characters at the start of a
+/// line.
 std::string escaped(const std::string& text) {
   std::string out;
   bool begins_line = true;
   for (const char c : text) {
     if (begins_line && c == '.') out += "\\&";
-    switch (c) {  // others become what a typesetter makes of them
+    switch (c) {  // a typesetter replaces other characters
       case '\\':
         out += "\\e";
         break;
@@ -56,7 +57,7 @@ void add_option(std::ostream& page, const CLI::Option& option) {
   page << "\n" << escaped(option.get_description() + text_of_default(option)) << "\n";
 }
 
-/// Lines of an example or of exit statuses, as they are.
+/// Lines of an example or of exit statuses, unchanged.
 void add_footer(std::ostream& page, const CLI::App& command) {
   std::istringstream lines(command.get_footer());
   for (std::string line; std::getline(lines, line);) {

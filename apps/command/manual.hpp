@@ -6,7 +6,7 @@
 
 namespace heddle::cli {
 
-/// In roff: every command with the options of all its groups.
+/// The manual in roff: every command with the options of all its groups.
 std::string manual_of(const CLI::App& app, const std::string& program);
 
 }  // namespace heddle::cli

@@ -1,13 +1,13 @@
-// What programs say on standard error.
+// Messages of programs on standard error.
 #pragma once
 
 #include <string>
 
 namespace heddle::cli {
 
-/// One line behind the program's name, whatever bytes of files and names are in it.
+/// Prints one line after the program's name, whatever bytes of files and names it contains.
 void say(const std::string& text);
-/// The same of what does not end the run.
+/// Like `say`, for a problem that does not end the run.
 void warn(const std::string& text);
 
 }  // namespace heddle::cli

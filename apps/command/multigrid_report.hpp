@@ -1,4 +1,4 @@
-// What reports say of a multigrid.
+// Parts of reports that describe a multigrid.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -9,7 +9,7 @@
 namespace heddle::cli {
 
 nlohmann::ordered_json to_json(const MultigridReport& report, StoredScalar level_precision);
-/// The same as a line.
+/// The same description as a line of text.
 std::string text_of(const MultigridReport& report, StoredScalar level_precision);
 
 }  // namespace heddle::cli

@@ -41,7 +41,7 @@ void check_output(const std::string& path) {
   if (exists && access(target.c_str(), W_OK) != 0) {
     throw Error(ErrorKind::io, "cannot write " + path + ": " + std::strerror(errno));
   }
-  // Pipes and devices are written to in place, files beside their target.
+  // Pipes and devices are written in place. A file is written next to its target first.
   if (exists && !fs::is_regular_file(target, ignored)) return;
   const fs::path folder = target.parent_path();
   const fs::path named = fs::path(path).has_parent_path() ? fs::path(path).parent_path() : ".";

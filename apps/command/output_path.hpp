@@ -8,15 +8,15 @@ namespace heddle::cli {
 
 bool ends_with(const std::string& text, const std::string& end);
 
-/// Throws `Error` (usage) for a path that ends otherwise: "--output a.png: surfaces are written as
-/// .obj", of which `what` is the middle.
+/// Throws `Error` (usage) for a path with another ending: "--output a.png: surfaces are written as
+/// .obj", where `what` is the middle.
 void check_ending(const std::string& option, const std::optional<std::string>& path,
                   const std::string& ending, const std::string& what);
 
-/// Can a file appear there at all? Throws `Error` (usage, io).
+/// Checks that a file can appear there at all. Throws `Error` (usage, io).
 void check_output(const std::string& path);
 
-/// The whole file or none.
+/// Writes the whole file or none.
 void write_file(const std::string& path, const std::string& text);
 
 }  // namespace heddle::cli

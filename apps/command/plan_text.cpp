@@ -12,7 +12,7 @@ namespace {
 constexpr std::string_view chosen = "chosen";
 constexpr std::string_view full = "full";
 
-/// What follows "WORD,".
+/// The text after "WORD,".
 std::optional<std::string> after(std::string_view word, const std::string& text) {
   if (!text.starts_with(std::string(word) + ",")) return {};
   return text.substr(word.size() + 1);
@@ -23,7 +23,8 @@ std::string without_full(const std::string& text) {
   return text == full ? std::string(chosen) : after(full, text).value_or(text);
 }
 
-/// As far as it is the same for all matrices; slices that every T divides.
+/// The part of a chosen plan that is the same for all matrices; its slices are divisible by every
+/// T.
 Plan any_chosen(const Device& device) {
   constexpr Index warp = 32;
   return device.on_gpu() ? Plan{.layout = {.lanes = warp}} : Plan{};
@@ -59,7 +60,7 @@ PlanChoice choice_for(const std::string& text, const PlanSubject& matrix, const 
   choice.in_full = is_in_full(text);
   const auto changes = after(chosen, plan);
   if (!changes) return choice;
-  // A prediction knows layouts for narrower entries; what was tuned is kept.
+  // A prediction considers layouts for narrower entries; a tuned plan is kept.
   const StoredScalar stored = parse_plan(*changes, any_chosen(device)).layout.stored;
   const bool is_double = parse_precision(matrix.precision) == Precision::double_precision;
   const bool in_words = stored != StoredScalar::own && stored != StoredScalar::single;

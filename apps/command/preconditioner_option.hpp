@@ -13,8 +13,8 @@ namespace heddle::cli {
 
 class PreconditionerOption {
  public:
-  /// `of` says what solves it is of, and what holds without it; `usual_precision` what holds
-  /// without a precision.
+  /// `of` names the solves that it applies to and what holds without the option; `usual_precision`
+  /// is what holds without a precision.
   void add_to(CLI::App& app, const std::string& of, const std::string& usual_precision) {
     app.add_option("--preconditioner", name_, "jacobi or multigrid, " + of)
         ->transform(one_of({"jacobi", "multigrid"}))
@@ -26,7 +26,7 @@ class PreconditionerOption {
         ->transform(one_of({"full", "single"}))
         ->type_name("full|single");
   }
-  /// Whether it was given.
+  /// True if the option was given.
   explicit operator bool() const { return !name_.empty(); }
   /// Throws `Error` (usage) for a precision without multigrid.
   bool is_multigrid(bool usually) const {
@@ -41,7 +41,7 @@ class PreconditionerOption {
   }
 
  private:
-  /// In any letter case; the placeholder has the names.
+  /// Accepts any letter case; the placeholder lists the names.
   static CLI::Validator one_of(std::vector<std::string> names) {
     return CLI::Validator(CLI::IsMember(std::move(names), CLI::ignore_case)).description("");
   }

@@ -1,20 +1,21 @@
-// When, where and by which command a measurement was made.
+// Time, place and command of a measurement.
 #pragma once
 
 #include <string>
 
 namespace heddle::cli {
 
-/// Now, as strftime writes it, in UTC.
+/// The current time in UTC, in the format of strftime.
 std::string utc(const char* format);
 
-/// That the program was built from, "+" behind it where files had changed; empty without git.
+/// The commit that the program was built from, followed by "+" if files had changed; empty without
+/// git.
 std::string commit();
 
-/// The name of the machine that this runs on; empty where the system does not tell it.
+/// The name of the machine that this runs on; empty if the system does not report it.
 std::string host_name();
 
-/// As it was typed, as far as the system still knows.
+/// The command line as it was typed, as far as the system still knows it.
 std::string command_line();
 
 }  // namespace heddle::cli

@@ -8,9 +8,9 @@ namespace heddle::cli {
 std::string readable_count(long long count);
 std::string readable_bytes(double bytes);
 std::string readable_seconds(double seconds);
-/// "9.47 s (14.11 ms an iteration)".
+/// A time with its share for each iteration: "9.47 s (14.11 ms an iteration)".
 std::string readable_iterations(double seconds, long long iterations);
-/// Of work that is left, about: "90 s", "3 min".
+/// Approximate time of the remaining work: "90 s", "3 min".
 std::string readable_minutes(double seconds);
 
 }  // namespace heddle::cli

@@ -13,7 +13,8 @@ namespace heddle::cli {
 
 namespace {
 
-/// What is one file whatever it is called: itself where it is there, else a name in a folder.
+/// Identity of a file under any of its names: the file itself if it exists, else its name in a
+/// folder.
 struct Place {
   dev_t device = 0;
   ino_t inode = 0;
@@ -22,7 +23,7 @@ struct Place {
   bool operator==(const Place&) const = default;
 };
 
-/// None for pipes and devices, in which nothing is lost, and where no file can be.
+/// None for pipes and devices, in which nothing can be lost, and where no file can be.
 std::optional<Place> place_of(const std::string& path) {
   std::string target;
   try {
@@ -40,7 +41,7 @@ std::optional<Place> place_of(const std::string& path) {
   return Place{status.st_dev, status.st_ino, file.filename().string()};
 }
 
-/// As `>>` leads it to a file, which `>` would have emptied already.
+/// The file that `>>` leads standard output to; `>` would have emptied it already.
 std::optional<Place> place_of_standard_output() {
   struct stat status{};
   if (fstat(STDOUT_FILENO, &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;

@@ -28,7 +28,7 @@ namespace heddle::cli {
 
 namespace {
 
-/// Ctrl-C leaves no half-written file.
+/// Leaves no half-written file after Ctrl-C.
 extern "C" void interrupt(int) {
   remove_unfinished_files();
   _exit(interrupted);
@@ -49,26 +49,28 @@ int fail(int status, const std::string& what) {
   return status;
 }
 
-/// A file must not come to stand where a message is written.
+/// Keeps a file from taking a number to which messages are written.
 void open_standard_streams() {
   for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     if (fcntl(stream, F_GETFD) >= 0 || errno != EBADF) continue;
-    // The wrong way round: using it still is an error. It gets the lowest number that is free.
+    // Opened in the wrong direction, so that using it still is an error. It gets the lowest free
+    // number.
     [[maybe_unused]] const int opened =
         open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY);
   }
 }
 
 void set_signals() {
-  // What a parent ignores (nohup, jobs in the background of a script) stays ignored.
+  // Signals that a parent ignores (nohup, background jobs of a script) stay ignored.
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
     if (std::signal(signal, interrupt) == SIG_IGN) std::signal(signal, SIG_IGN);
   }
-  // Writing fails instead, and what is half written goes.
+  // Writing then fails instead, and a half-written file is removed.
   for (const int signal : {SIGPIPE, SIGXFSZ}) std::signal(signal, SIG_IGN);
 }
 
-/// An empty value is a variable of a shell that is not set: not the default, and no name of a file.
+/// Refuses empty values: one comes from a shell variable that is not set, and is neither the
+/// default nor the name of a file.
 void refuse_empty_values(CLI::App& app) {
   const CLI::Validator not_empty(
       [](const std::string& value) { return value.empty() ? std::string("it is empty") : ""; }, "");
@@ -80,14 +82,14 @@ void refuse_empty_values(CLI::App& app) {
   }
 }
 
-/// That the words of the command line have come to.
+/// The innermost command that the words of the command line name.
 const CLI::App& innermost(const CLI::App& app) {
   const CLI::App* command = &app;
   while (!command->get_subcommands().empty()) command = command->get_subcommands().front();
   return *command;
 }
 
-/// That there is no such thing, and which one is meant, if that is clear.
+/// Says that there is no such word, and which one is meant, if that is clear.
 std::string unknown(const std::string& word, const char* what,
                     const std::vector<std::string>& names) {
   const std::string meant = nearest_name(word.substr(0, word.find('=')), names);
@@ -100,13 +102,13 @@ std::vector<std::string> words_left(const CLI::App& app) {
   return left;
 }
 
-/// A program, or a command that has commands, was called without a further word.
+/// True if a program, or a command that has commands, was called without a further word.
 bool is_bare(const CLI::ParseError& error, const CLI::App& app) {
   return dynamic_cast<const CLI::RequiredError*>(&error) != nullptr && words_left(app).empty() &&
          !commands_of(innermost(app)).empty();
 }
 
-/// Names the word that nothing is known of, if that is what is wrong.
+/// The error's message, which names the unknown word if there is one.
 std::string message_of(const CLI::ParseError& error, const CLI::App& app) {
   const CLI::App& command = innermost(app);
   const std::vector<std::string> commands = commands_of(command);
@@ -128,21 +130,21 @@ std::string message_of(const CLI::ParseError& error, const CLI::App& app) {
   return message + " (--help shows what there is)";
 }
 
-/// `--complete WORD...`: a line for each word that may stand last. A command that is a program of
-/// its own, as its `prefix_command` says, answers itself.
+/// `--complete WORD...`: prints a line for each possible last word. A command that is a program of
+/// its own, marked by its `prefix_command`, answers itself.
 int complete(CLI::App& app, const std::vector<std::string>& words) {
   const std::vector<std::string> before(words.begin(), words.end() - (words.empty() ? 0 : 1));
   const CLI::App& command = command_of(app, before);
   try {
     if (command.get_prefix_command()) app.parse(std::vector<std::string>{command.get_name()});
   } catch (const std::exception&) {
-    return 0;  // a shell has no use for words about it
+    return 0;  // a shell has no use for a message here
   }
   for (const std::string& word : completions(app, words)) std::cout << word << "\n";
   return 0;
 }
 
-/// What was printed has arrived.
+/// Checks that everything printed has been written.
 int finish(int status) {
   std::cout.flush();
   const bool is_written = std::cout.good() && std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
@@ -169,7 +171,7 @@ int run_program(const char* name, CLI::App& app, int argc, char** argv, int& sta
     }
     use_help_groups(app, words);
     words = with_settings_of_file(app, std::move(words));
-    std::reverse(words.begin(), words.end());  // as CLI11 takes them
+    std::reverse(words.begin(), words.end());  // CLI11 takes them reversed
     if (app.get_name().empty() && argc > 0) app.name(argv[0]);
     app.parse(std::move(words));
   } catch (const CLI::ParseError& error) {

@@ -35,7 +35,7 @@ void add(CLI::App& command, const SettingRow& row, Settings& settings, const std
           },
           help)
       ->expected(static_cast<int>(values))
-      ->allow_extra_args(false)  // or it takes the words after it
+      ->allow_extra_args(false)  // otherwise it takes the words after it
       ->type_name(std::string(row.value_name))
       ->group(group);
 }
@@ -44,7 +44,7 @@ void add(CLI::App& command, const SettingRow& row, Settings& settings, const std
   throw Error(ErrorKind::usage, "--settings " + path + ": " + why);
 }
 
-/// By one of its names.
+/// True if one of the words is a name of the option.
 bool names(const std::vector<std::string>& words, const CLI::Option& option) {
   return std::any_of(words.begin(), words.end(), [&](const std::string& word) {
     for (const std::string& name : option.get_lnames()) {
@@ -63,8 +63,8 @@ bool asks_for_words(const std::vector<std::string>& words) {
   });
 }
 
-/// Adds the words that `name` and `value` of the file are on the command line, unless `given` names
-/// that option.
+/// Adds the words of the command line that stand for `name` and `value` of the file, unless `given`
+/// names that option.
 void add_words(const CLI::App& command, const std::string& path, const std::string& name,
                const std::string& value, const std::vector<std::string>& given,
                std::vector<std::string>& words) {
@@ -73,7 +73,7 @@ void add_words(const CLI::App& command, const std::string& path, const std::stri
   const CLI::Option* const known = command.get_option_no_throw(option);
   if (known == nullptr) {
     if (row == nullptr) refuse(path, "there is no option " + option + " of " + command.get_name());
-    Settings().set(name, value);  // refuses what is none; it is of another command
+    Settings().set(name, value);  // refuses an unknown one; a known one belongs to another command
     return;
   }
   if (names(given, *known)) return;

@@ -6,7 +6,7 @@
 
 namespace heddle::cli {
 
-/// Seconds since it was made.
+/// Measures the seconds since its construction.
 class Stopwatch {
  public:
   double seconds() const {
@@ -17,7 +17,8 @@ class Stopwatch {
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
-/// The middle one, of an even number the later of two; there is one at least.
+/// The median; of an even number of values, the larger of the middle two. There must be at least
+/// one.
 inline double median(std::vector<double> seconds) {
   const auto middle = seconds.begin() + static_cast<std::ptrdiff_t>(seconds.size() / 2);
   std::nth_element(seconds.begin(), middle, seconds.end());

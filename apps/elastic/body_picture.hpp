@@ -1,4 +1,4 @@
-// A deformed body as a picture shows it.
+// A picture of a deformed body.
 #pragma once
 
 #include <span>
@@ -10,9 +10,9 @@
 namespace heddle::elastic {
 
 /// Draws the body's surface under each of the displacements, in the order of the mesh: z up, seen
-/// from above at the side of the negative y. Each is scaled so that the largest displacement is a
-/// tenth of the body's size, and coloured by displacement, grey at none. Writes a PNG; throws
-/// `Error` (io).
+/// from above on the side of negative y. Each is scaled so that the largest displacement is a tenth
+/// of the body's size, and coloured by displacement, grey for none. Writes a PNG; throws `Error`
+/// (io).
 void write_body_picture(const std::string& path, const Model& model,
                         std::span<const std::vector<Point>* const> displacements);
 

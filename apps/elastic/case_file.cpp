@@ -17,7 +17,7 @@ using simulation::read_selection;
 
 namespace {
 
-/// Of what is squared, or multiplied by others like it.
+/// Range of numbers that are squared, or multiplied by others of this range.
 constexpr Range size{.least = 0, .most = 1e100, .least_is_in = false};
 
 MaterialCase read_material(const CaseObject& object) {
@@ -110,7 +110,7 @@ AnalysisCase read_analysis(const CaseObject& object) {
                      "initial_velocity"});
   AnalysisCase analysis;
   analysis.type = type == "dynamic" ? AnalysisType::dynamics : AnalysisType::corotational;
-  // Held rotations and Newmark's method need small steps.
+  // Fixed rotations and Newmark's method need small steps.
   if (type == "corotational") analysis.method = Method::backward_euler;
   if (object.has("method")) {
     analysis.method = object.text_of("method", {"newmark", "backward-euler"}) == "newmark"
@@ -122,7 +122,7 @@ AnalysisCase read_analysis(const CaseObject& object) {
       object.refuse(object.path_of(key), "is of the method newmark, not of backward-euler");
     }
   }
-  // Unconditionally stable for gamma >= 1/2 and 4 beta >= 2 gamma only; others are for small steps.
+  // Unconditionally stable only for gamma >= 1/2 and 4 beta >= 2 gamma; others are for small steps.
   if (object.has("beta")) analysis.beta = object.number("beta", {.least = 0, .most = 0.5});
   if (object.has("gamma")) analysis.gamma = object.number("gamma", {.least = 0.5, .most = 1});
   analysis.time_step = object.number("time_step", size);

@@ -1,4 +1,4 @@
-// What a case file says of a solid: materials, supports, loads, and what is to be computed. The
+// The contents of a case file about a solid: materials, supports, loads, and the analysis. The
 // schema is docs/reference/elastic-case-schema.json, the meaning is in docs/simulations/elastic.md.
 #pragma once
 
@@ -21,17 +21,17 @@ struct MaterialCase {
   std::optional<double> density;
 };
 
-/// Displacements that are given: 0 for supports.
+/// Prescribed displacements: 0 for supports.
 struct DisplacementCase {
   Selection where;
   std::array<std::optional<double>, 3> component;
 };
 
-/// Forces on an area of the boundary; either of the two.
+/// Forces on an area of the boundary: pressure or traction.
 struct SurfaceLoadCase {
   Selection where;
   double pressure = 0;  // into the solid
-  Point traction{};     // force an area
+  Point traction{};     // force per area
 };
 
 enum class AnalysisType { statics, dynamics, corotational, modes };
@@ -40,9 +40,9 @@ enum class NullSpace { automatic, rigid, none };
 
 struct AnalysisCase {
   AnalysisType type = AnalysisType::statics;
-  NullSpace null_space = NullSpace::automatic;  // of statics
-  int count = 6;                                // of modes, beside rigid motions
-  // Of the others.
+  NullSpace null_space = NullSpace::automatic;  // for statics
+  int count = 6;                                // for modes: their number without rigid motions
+  // For the other types.
   Method method = Method::newmark;
   double beta = 0.25;
   double gamma = 0.5;
@@ -60,23 +60,23 @@ struct AnalysisCase {
 struct SolverCase {
   double tolerance = 1e-10;
   long long max_iterations = 10000;
-  std::optional<bool> multigrid;    // in place of Jacobi's preconditioner; none: what is faster
-  long long deflation = 0;          // eigenvectors that deflate all steps but the first
-  long long earlier_solutions = 0;  // that guesses are made of; 0: a step begins from the last
+  std::optional<bool> multigrid;    // replaces Jacobi's preconditioner; none: the faster one
+  long long deflation = 0;          // eigenvectors that deflate all steps except the first
+  long long earlier_solutions = 0;  // used for guesses; 0: a step starts from the last solution
 };
 
 struct Case {
-  std::string path;  // of the file
+  std::string path;  // path of the case file
   std::vector<MaterialCase> materials;
-  std::vector<DisplacementCase> displacements;  // supports among them
+  std::vector<DisplacementCase> displacements;  // supports included
   std::vector<SurfaceLoadCase> loads;
   Point gravity{};
   AnalysisCase analysis;
   SolverCase solver;
 };
 
-/// Throws `Error`: io for a file that cannot be read; malformed_file for anything that is not as
-/// the schema says, "case.json: materials[0].yong is not known; did you mean young?".
+/// Throws `Error`: io for a file that cannot be read; malformed_file for anything that does not
+/// follow the schema, "case.json: materials[0].yong is not known; did you mean young?".
 Case read_case(const std::string& path);
 /// The same from text; `path` is for messages.
 Case parse_case(const std::string& text, const std::string& path);

@@ -15,7 +15,7 @@ std::vector<double> values_in_order(const Operator<Block>& matrix) {
   const SlicedPattern& pattern = matrix.pattern();
   const auto stored = matrix.values_in_basis();
   std::vector<double> in_slots(stored.size());
-  constexpr Offset at_once = Offset(1) << 30;  // of slots, which fields count in 32 bits
+  constexpr Offset at_once = Offset(1) << 30;  // slots; fields count them in 32 bits
   for (Offset first = 0; first < pattern.slots; first += at_once) {
     const auto count = static_cast<Index>(std::min(at_once, pattern.slots - first));
     copy<double>({stored.data() + first * K, count, K}, {in_slots.data() + first * K, count, K},

@@ -10,7 +10,7 @@ namespace heddle::elastic {
 std::string dumped_matrix(const std::string& prefix);
 std::string dumped_right_hand_side(const std::string& prefix);
 
-/// The matrix that the system has by now, PREFIX.npz, and a right-hand side, PREFIX-rhs.mtx, in the
+/// Writes the system's current matrix, PREFIX.npz, and a right-hand side, PREFIX-rhs.mtx, in the
 /// order of the mesh.
 void dump_system(const std::string& prefix, const ElementPattern& pattern,
                  const ElasticSystem& system, const VertexField& right_hand_side);

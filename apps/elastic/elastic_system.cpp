@@ -13,7 +13,7 @@ using namespace points;
 
 namespace {
 
-/// Of the layout, in which fields must agree; products in its own numbers.
+/// Same layout, in which fields must agree, but products use the mass's own numbers.
 Plan plan_for_mass(Plan plan) {
   plan.layout.stored = StoredScalar::own;
   return plan;
@@ -168,7 +168,7 @@ void ElasticSystem::set_matrix(double mass_scale, double stiffness_scale) {
   if (!options_.corotational && scales_ == scales) return;
   timed(times.values, device_, [&] {
     const bool turned = !turned_.empty();
-    // The mass matrix has its number of a slot at the slot's own place.
+    // The mass matrix holds the number for a slot at the slot's own place.
     const double* const mass = mass_ ? mass_->values_in_basis().data() : nullptr;
     assemble(assembly_,
              StiffnessKernel{turned ? turned_.data() : gradient_.data(), material_.data(), mass,

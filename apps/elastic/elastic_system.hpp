@@ -1,5 +1,5 @@
 // The equations of a model on a device: matrix, mass, loads and the forces of its elements, all in
-// the basis and layout of the matrix. Once it is made, only `deflate` and what follows it allocate.
+// the basis and layout of the matrix. Once made, only `deflate` and the calls after it allocate.
 #pragma once
 
 #include <array>
@@ -25,12 +25,12 @@
 namespace heddle::elastic {
 
 using MassEntry = real<double, 3>;
-/// Three numbers a vertex.
+/// Three numbers per vertex.
 using VertexField = Field<Block>;
 using VertexView = FieldView<double>;
 using ConstVertexView = FieldView<const double>;
 
-/// In the order of the mesh.
+/// Values in the order of the mesh.
 std::vector<Point> points_of(const VertexField& field);
 
 struct SystemOptions {
@@ -38,16 +38,16 @@ struct SystemOptions {
   bool with_mass = false;
   double tolerance = 1e-10;
   long long max_iterations = 10000;
-  std::size_t earlier_solutions = 0;                        // that guesses are made of
-  bool multigrid = false;                                   // in place of Jacobi's preconditioner
-  StoredScalar level_precision = StoredScalar::own;         // of its levels
-  long long deflation = 0;                                  // eigenvectors that `deflate` takes
-  std::function<bool(const SolveProgress&)> observer = {};  // of the solver
+  std::size_t earlier_solutions = 0;                        // used for guesses
+  bool multigrid = false;                                   // replaces Jacobi's preconditioner
+  StoredScalar level_precision = StoredScalar::own;         // for the levels of multigrid
+  long long deflation = 0;                                  // eigenvectors for `deflate`
+  std::function<bool(const SolveProgress&)> observer = {};  // receives the solver's progress
 };
 
 class ElasticSystem {
  public:
-  /// Nothing of the model or the pattern is kept. Throws `Error` for a plan that does not suit or
+  /// Keeps nothing of the model or the pattern. Throws `Error` for a plan that does not suit or
   /// fit.
   ElasticSystem(const Model& model, const ElementPattern& pattern, const Plan& plan,
                 const Device& device, const SystemOptions& options);
@@ -62,48 +62,48 @@ class ElasticSystem {
   Index vertices() const { return matrix_.rows(); }
   Offset elements() const { return elements_; }
 
-  /// A zero field in the basis and layout of the matrix, and one of a vector for each vertex.
+  /// A zero field in the basis and layout of the matrix, and one made from a vector per vertex.
   VertexField field() const { return matrix_.field(); }
   VertexField field_of(const std::vector<Point>& values) const;
-  /// What the model gives: displacements of fixed components, and velocities with zero there.
+  /// From the model: displacements of fixed components, and velocities that are zero there.
   VertexField given_displacement() const { return given_displacement_; }
   VertexField given_velocity() const { return given_velocity_; }
 
-  /// Forces, energies and rotations of the elements at a displacement; what follows uses them.
+  /// Computes the elements' forces, energies and rotations at a displacement, for the calls below.
   void deform(const VertexField& displacement);
-  /// mass_scale M + stiffness_scale K into the matrix.
+  /// Sets the matrix to mass_scale M + stiffness_scale K.
   void set_matrix(double mass_scale, double stiffness_scale);
-  /// base + scale (loads - forces), zero in fixed components; without a base it is zero.
+  /// base + scale (loads - forces), zero in fixed components; a null base counts as zero.
   void residual(const VertexField* base, double scale, VertexField& result);
 
   /// Solves with the matrix from the guess in x, or a better one from earlier solutions.
   Report solve(const VertexField& b, VertexField& x);
-  /// Takes approximate eigenvectors of the matrix as it is, which deflate all solves to come, if
-  /// the options ask for any. Throws `Error` (memory) where these do not fit.
+  /// Computes approximate eigenvectors of the current matrix, which deflate all later solves, if
+  /// the options request any. Throws `Error` (memory) if they do not fit.
   void deflate();
-  /// Makes no more guesses from the solutions so far.
+  /// Earlier solutions are no longer used for guesses.
   void forget_solutions();
-  /// Motions, three numbers a vertex in the order of the mesh, that solutions have no part of.
+  /// Excludes motions from solutions: three numbers per vertex each, in the order of the mesh.
   void project_out(const std::vector<std::vector<double>>& motions);
-  /// y = M x; of a system with mass.
+  /// y = M x; for a system with mass.
   void apply_mass(const VertexField& x, VertexField& y);
   /// to += scale x.
   void add(double scale, const VertexField& x, VertexField& to);
 
-  /// Of the elements as they were last deformed.
+  /// Energy of the elements in their last deformation.
   double elastic_energy();
-  /// Of the loads along a displacement from rest.
+  /// Work of the loads along a displacement from rest.
   double work(const VertexField& displacement);
-  /// x . y / 2, of a velocity and its momentum.
+  /// x . y / 2, for a velocity and its momentum.
   double half_product(const VertexField& x, const VertexField& y);
 
-  /// Cauchy's stress of each element, six numbers, and von Mises' equivalent; elements in the order
-  /// of the mesh, in the device's memory.
+  /// Computes Cauchy's stress of each element, six numbers, and von Mises' equivalent; elements in
+  /// the order of the mesh, in the device's memory.
   void find_stress(const VertexField& displacement);
   const Array<double>& stress() const { return stress_; }
   const Array<double>& equivalent_stress() const { return equivalent_; }
 
-  /// Of the solver's preconditioner; none but with `SystemOptions::multigrid`.
+  /// Report of the preconditioner's hierarchy; only with `SystemOptions::multigrid`.
   std::optional<MultigridReport> hierarchy() const {
     return multigrid_ ? std::optional(multigrid_->report()) : std::nullopt;
   }
@@ -124,23 +124,23 @@ class ElasticSystem {
   SystemOptions options_;
   Offset elements_;
   Assembly<Block> assembly_;
-  Operator<Block> matrix_;          // a handle of what is assembled
-  std::array<double, 2> scales_{};  // of M and K in it
+  Operator<Block> matrix_;          // a handle of the assembled matrix
+  std::array<double, 2> scales_{};  // scales of M and K in it
   std::unique_ptr<Operator<MassEntry>> mass_;
   std::unique_ptr<ConjugateGradient<double>> solver_;
   std::shared_ptr<Multigrid<double>> multigrid_;  // null with Jacobi's preconditioner
-  std::shared_ptr<Deflation<double>> deflated_;   // null where solves are not
+  std::shared_ptr<Deflation<double>> deflated_;   // null without deflation
   std::unique_ptr<EarlierSolutions<double>> earlier_;
   Reduction<double> of_vertices_;
   Reduction<double> of_elements_;
 
-  // Elements.
+  // Data of elements.
   Array<Index> corner_;
   Array<double> gradient_, material_, volume_;
   Array<double> force_, energy_, ones_;
-  Array<double> rotation_, turned_;  // of corotational ones
+  Array<double> rotation_, turned_;  // corotational elements only
   Array<double> stress_, equivalent_;
-  // Vertices.
+  // Data of vertices.
   Array<unsigned char> fixed_;
   VertexField load_, given_displacement_, given_velocity_;
 };

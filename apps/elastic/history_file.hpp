@@ -1,4 +1,4 @@
-// The course of a run, step by step, as a table.
+// The history of a run, step by step, as a table.
 #pragma once
 
 #include <string>
@@ -8,13 +8,13 @@
 
 namespace heddle::elastic {
 
-/// As CSV: step, time, iterations, residual, energies. Its lines are in the file as they come,
-/// whole ones, whatever ends the run.
+/// CSV: step, time, iterations, residual, energies. Whole lines are in the file as soon as they are
+/// added, however the run ends.
 class HistoryFile {
  public:
   explicit HistoryFile(const std::string& path);
   void add(const StepRecord& step);
-  /// Throws what became of the file on its way to the disk.
+  /// Throws the error, if any, that occurred on the way to the disk.
   void finish() { file_.commit(); }
 
  private:

@@ -8,10 +8,10 @@
 
 namespace heddle::elastic {
 
-/// Throws `Error` as `element_pattern`.
+/// Throws `Error` like `element_pattern`.
 ElementPattern pattern_of(const Model& model);
 
-/// The consistent mass matrix (Hughes, The Finite Element Method, section 7.3), a number for each
+/// The consistent mass matrix (Hughes, The Finite Element Method, section 7.3), one number for each
 /// entry of the pattern: density V / 20 for each element that has both vertices, twice that on the
 /// diagonal.
 std::vector<double> consistent_mass(const Model& model, const ElementPattern& pattern);

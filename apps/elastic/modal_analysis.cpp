@@ -27,7 +27,7 @@ std::vector<Point> stiffness_diagonal(const Model& model) {
     const double volume = model.volume(e);
     const Lame lame = model.material_in(e).lame();
     for (std::size_t a = 0; a < 4; ++a) {
-      // Of the corner's barycentric coordinate: the normal of the side that it faces.
+      // Gradient of the corner's barycentric coordinate, along the normal of the opposite side.
       const Point &b = p[(a + 1) % 4], &c = p[(a + 2) % 4], &d = p[(a + 3) % 4];
       const Point n = cross(c - b, d - b);
       const Point g = (1 / dot(n, p[a] - b)) * n;
@@ -41,8 +41,8 @@ std::vector<Point> stiffness_diagonal(const Model& model) {
   return diagonal;
 }
 
-/// M, diagonal. Fixed components have a part in no other equation of K, so each makes an eigenpair
-/// of its own, of the eigenvalue K_ii / M_ii. M_ii is such that this is no less than any eigenvalue
+/// M, diagonal. Fixed components occur in no other equation of K, so each forms an eigenpair of its
+/// own, with the eigenvalue K_ii / M_ii. M_ii is chosen so that this is no less than any eigenvalue
 /// of the solid: those are at most 12 max K_jj / M_jj, since K is a sum of semidefinite matrices of
 /// 12 rows, each at most 12 times its own diagonal.
 std::vector<Block> modal_mass(const Model& model) {
@@ -80,7 +80,7 @@ void check_count(const Model& model, int count, int rigid) {
   }
 }
 
-/// Zero where the solid is held, up to rounding as the solve had it, and of a sign of its own.
+/// Sets held components to exact zeros instead of rounding, and fixes the shape's sign.
 void make_plain(std::vector<Point>& shape, const Model& model) {
   double largest = 0;
   for (std::size_t v = 0; v < shape.size(); ++v) {
@@ -90,7 +90,7 @@ void make_plain(std::vector<Point>& shape, const Model& model) {
       largest = std::max(largest, std::abs(u));
     }
   }
-  constexpr double as_large = 1 - 1e-6;  // components that symmetry makes alike differ by rounding
+  constexpr double as_large = 1 - 1e-6;  // components that symmetry makes equal differ by rounding
   for (const Point& p : shape) {
     for (const double u : p) {
       if (std::abs(u) < as_large * largest) continue;
@@ -123,7 +123,7 @@ Modes find_modes(const Model& model, ElasticSystem& system, const ModalOptions& 
   const int pairs = found.rigid_motions + options.count;
   const Operator<Block>& K = system.matrix();
   const std::vector<Block> mass = modal_mass(model);
-  // Products are cheap beside the vector work of an iteration, and this takes a tenth as many.
+  // Products are cheap compared with the vector work, and this takes a tenth as many iterations.
   constexpr int degree = 12;
   Lobpcg<double> solver(K, cli::diagonal_operator<Block>(mass.front().component, K),
                         Chebyshev<double>(K, Jacobi<Block>(K), {.degree = degree}),
@@ -138,7 +138,7 @@ Modes find_modes(const Model& model, ElasticSystem& system, const ModalOptions& 
   const auto guesses =
       is_free ? rigid_body_modes<double>(model.position) : std::vector<std::vector<double>>();
   for (std::size_t i = 0; i < static_cast<std::size_t>(pairs); ++i) {
-    x.push_back(system.field());  // zero: a random vector stands in for it
+    x.push_back(system.field());  // zero: replaced by a random vector
     views.push_back(x.back().view());
     if (i >= guesses.size()) continue;
     permute<double>(ConstVertexView(guesses[i].data(), model.vertices(), 3), views.back(), 1,

@@ -1,4 +1,4 @@
-// What a run tells of the modes that it found.
+// The report of the modes that a run found.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -7,9 +7,9 @@
 
 namespace heddle::elastic {
 
-/// `detail` where the solve has one, `rigid_motions` and `modes`.
+/// Adds `detail` if the solve has one, `rigid_motions` and `modes`.
 void add_modes(const Modes& found, nlohmann::ordered_json& json);
-/// On standard output.
+/// Prints to standard output.
 void print_modes(const Modes& found, double tolerance);
 
 }  // namespace heddle::elastic

@@ -45,7 +45,7 @@ void assign_materials(Model& model, const Case& given, const Selector& selector)
   }
 }
 
-/// Which entry of the case gave a component of a vertex its displacement.
+/// The entry of the case that gave each component of a vertex its displacement.
 using Givers = std::vector<std::array<const DisplacementCase*, 3>>;
 
 void give_displacement(Model& model, const Case& given, const DisplacementCase& one, Index vertex,
@@ -66,13 +66,13 @@ void give_displacement(Model& model, const Case& given, const DisplacementCase& 
   }
 }
 
-/// A force that is even on a triangle goes to its corners in equal parts.
+/// A force that is uniform on a triangle goes to its corners in equal parts.
 void add_surface_load(Model& model, const SurfaceLoadCase& load, const Selector& selector) {
   for (const Triangle& triangle : selector.triangles(load.where)) {
     const auto at = [&](std::size_t a) -> const Point& {
       return model.position[static_cast<std::size_t>(triangle[a])];
     };
-    const Point outward = 0.5 * cross(at(1) - at(0), at(2) - at(0));  // as long as the area
+    const Point outward = 0.5 * cross(at(1) - at(0), at(2) - at(0));  // its length is the area
     const Point force = length(outward) * load.traction - load.pressure * outward;
     for (const Index v : triangle) {
       Point& sum = model.load[static_cast<std::size_t>(v)];

@@ -1,5 +1,5 @@
-// A solid as it is computed: a checked mesh with a material in each element, and what holds and
-// loads each vertex. Numbered as the mesh file has it; messages count from 1.
+// A solid as it is computed: a checked mesh with a material in each element, and the supports and
+// loads of each vertex. Numbering is that of the mesh file; messages count from 1.
 #pragma once
 
 #include <array>
@@ -27,11 +27,11 @@ struct Material {
 
 struct Model {
   std::vector<Point> position;
-  std::vector<Tetrahedron> tetrahedron;  // of positive volume
+  std::vector<Tetrahedron> tetrahedron;  // volumes are positive
   std::vector<Material> material;
-  std::vector<std::uint16_t> material_of;  // each tetrahedron
+  std::vector<std::uint16_t> material_of;  // per tetrahedron
   std::vector<std::uint8_t> fixed;  // bit k: component k of the vertex's displacement is given
-  std::vector<Point> displacement;  // those; zero elsewhere
+  std::vector<Point> displacement;  // given ones; zero elsewhere
   std::vector<Point> load;          // force on the vertex
   std::vector<Point> velocity;      // at the start
 
@@ -41,7 +41,7 @@ struct Model {
 
   Index vertices() const { return static_cast<Index>(position.size()); }
   Offset elements() const { return static_cast<Offset>(tetrahedron.size()); }
-  /// Components that are not given.
+  /// Number of components that are not given.
   long long unknowns() const;
 
   std::array<Point, 4> corners(Offset element) const {
@@ -55,13 +55,13 @@ struct Model {
   }
 };
 
-/// The model that a case makes of a mesh. Throws `Error` with one line: singular for elements
+/// Makes the model from a case and its mesh. Throws `Error` with one line: singular for elements
 /// without positive volume, malformed_file for a mesh with vertices outside of all elements and for
 /// a case that does not fit the mesh.
 Model make_model(mesh::SolidMesh mesh, const Case& given);
 
-/// Forces of a body force (a force a volume) on the vertices, by a quadrature that is exact for
-/// polynomials of degree 2 (Hughes, The Finite Element Method, section 3.I): added to the loads.
+/// Adds the forces of a body force (per volume) on the vertices to the loads, by a quadrature that
+/// is exact for polynomials of degree 2 (Hughes, The Finite Element Method, section 3.I).
 template <class Force>
 void add_body_force(Model& model, const Force& force) {
   using namespace points;

@@ -9,8 +9,8 @@
 
 namespace heddle::elastic {
 
-/// The body with a vector a vertex for each mode, `mode_1` of the lowest frequency (.vtu). Throws
-/// `Error` (io).
+/// Writes the body with one vector per vertex for each mode, `mode_1` having the lowest frequency
+/// (.vtu). Throws `Error` (io).
 void write_modes(const std::string& path, const Model& model, const std::vector<Mode>& modes);
 
 }  // namespace heddle::elastic

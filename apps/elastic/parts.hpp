@@ -8,10 +8,10 @@
 
 namespace heddle::elastic {
 
-/// Vertices hang together where a tetrahedron has both.
+/// Two vertices are connected if a tetrahedron has both.
 struct Parts {
-  std::vector<int> of_vertex;       // counted in the order of their first vertices
-  std::vector<Index> first_vertex;  // of each part
+  std::vector<int> of_vertex;       // part of each vertex; parts ordered by their first vertices
+  std::vector<Index> first_vertex;  // per part
 
   int count() const { return static_cast<int>(first_vertex.size()); }
 };

@@ -1,8 +1,8 @@
-// What is done for each element: passes, which `for_each_on` runs; and for each matrix entry and
-// each vertex: kernels, which an `Assembly` sums.
+// Work on each element: passes, which `for_each_on` runs. Work on each matrix entry and each
+// vertex: kernels, which an `Assembly` sums.
 //
-// Vertices are numbered as the matrix's basis has them, elements as the mesh has them; records of
-// an element lie together.
+// Vertices are numbered in the matrix's basis, elements as in the mesh; the records of an element
+// are contiguous.
 #pragma once
 
 #include "heddle/assembly.hpp"
@@ -14,7 +14,7 @@ namespace heddle::elastic {
 
 using Block = block<double, 3, 3>;
 
-/// Three numbers a vertex, in any layout.
+/// Three numbers per vertex, in any layout.
 template <class S>
 struct Nodal {
   S* data = nullptr;
@@ -35,7 +35,7 @@ HEDDLE_INLINE bool is_fixed(unsigned char bits, int component) {
   return ((bits >> component) & 1) != 0;
 }
 
-/// Of records of an element that hold three numbers for each corner.
+/// Reads one corner's three numbers from records of an element with three per corner.
 HEDDLE_INLINE Vector3 load_corner(const double* records, Offset element, int corner) {
   const double* const from = records + 3 * (4 * element + corner);
   return {{from[0], from[1], from[2]}};
@@ -45,10 +45,10 @@ HEDDLE_INLINE void store_corner(double* records, Offset element, int corner, con
   for (int i = 0; i < 3; ++i) to[i] = value.at[i];
 }
 
-/// What an element is at rest.
+/// Elements at rest.
 struct ElementsAtRest {
-  const Index* corner;     // 4 an element
-  const double* gradient;  // 12: of the four corners
+  const Index* corner;     // 4 per element
+  const double* gradient;  // 12: gradients at the four corners
   const double* material;  // 2: volume times lambda and mu
 
   HEDDLE_INLINE Gradients gradients(Offset e) const {
@@ -64,14 +64,14 @@ struct ElementsAtRest {
   }
 };
 
-/// Forces and energy of an element; of a corotational one also its rotation and turned gradients.
+/// Forces and energy of an element; for a corotational one also its rotation and rotated gradients.
 struct ElementPass {
   Offset count;
   ElementsAtRest rest;
   Nodal<const double> displacement;
-  double* force;     // 12: what each corner resists with
+  double* force;     // 12: the resisting force at each corner
   double* energy;    // 1
-  double* rotation;  // 4: a quaternion, from the step before; null for linear elements
+  double* rotation;  // 4: a quaternion, from the previous step; null for linear elements
   double* turned;    // 12: gradients times the rotation
 
   HEDDLE_INLINE void operator()(Offset e) const {
@@ -107,7 +107,7 @@ struct ElementPass {
   }
 };
 
-/// Cauchy's stress of an element, xx yy zz xy yz xz, and von Mises' equivalent of it.
+/// Cauchy's stress of an element, xx yy zz xy yz xz, and its von Mises equivalent.
 struct StressPass {
   Offset count;
   ElementsAtRest rest;
@@ -141,12 +141,12 @@ struct StressPass {
 };
 
 /// Entries mass_scale M + stiffness_scale K under the supports. Fixed components have no rows and
-/// columns, and keep their own number on the diagonal, which is of the size of the others.
+/// columns; they keep their own diagonal entry, which is of the same size as the others.
 struct StiffnessKernel {
-  const double* gradient;      // 12 an element, turned where elements are corotational
-  const double* material;      // 2 an element
-  const double* mass;          // of each slot; null without
-  const unsigned char* fixed;  // bits of the fixed components of each vertex
+  const double* gradient;      // 12 per element, rotated if elements are corotational
+  const double* material;      // 2 per element
+  const double* mass;          // one per slot; null without mass
+  const unsigned char* fixed;  // per vertex: bits of the fixed components
   double mass_scale;
   double stiffness_scale;
 
@@ -170,9 +170,9 @@ struct StiffnessKernel {
   }
 };
 
-/// A right-hand side: base + scale (load - forces of the elements), nothing in fixed components.
+/// A right-hand side: base + scale (load - forces of the elements), zero in fixed components.
 struct ResidualKernel {
-  const double* force;  // 12 an element
+  const double* force;  // 12 per element
   const unsigned char* fixed;
   Nodal<const double> load;
   Nodal<const double> base;  // without data: zero

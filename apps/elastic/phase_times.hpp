@@ -6,18 +6,18 @@
 
 namespace heddle::elastic {
 
-/// Seconds.
+/// In seconds.
 struct PhaseTimes {
-  double read = 0;      // case and mesh, checks and loads among it
+  double read = 0;      // case and mesh, checks and loads included
   double setup = 0;     // pattern, plan, matrices, solver
   double elements = 0;  // rotations, forces, stresses
   double values = 0;    // entries summed and written into the matrix
-  double iterate = 0;   // of the solver
+  double iterate = 0;   // in the solver
   double fields = 0;    // other products and vector work
-  double output = 0;    // that the run waited for: frames copied and handed over
+  double output = 0;    // only while the run waited: frames copied and handed over
 };
 
-/// Adds what `work` takes to `total`, with what it queued on a GPU.
+/// Adds the time that `work` takes to `total`, including work that it queued on a GPU.
 template <class Work>
 void timed(double& total, const Device& device, const Work& work) {
   const cli::Stopwatch watch;

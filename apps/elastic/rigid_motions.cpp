@@ -19,7 +19,7 @@ namespace {
 
 struct Extent {
   Point centre{};
-  double radius = 0;  // 1 where all points are one
+  double radius = 0;  // 1 if all points coincide
 };
 
 Extent extent_of(const std::vector<Point>& position) {
@@ -33,7 +33,7 @@ Extent extent_of(const std::vector<Point>& position) {
   return extent;
 }
 
-/// By Cholesky's method with the largest pivot first, of a matrix without negative eigenvalues.
+/// By Cholesky's method with the largest pivot first, for a matrix without negative eigenvalues.
 int rank_of(std::array<std::array<double, 6>, 6> G) {
   constexpr double relative = 1e-10;
   double largest = 0;
@@ -56,7 +56,7 @@ int rank_of(std::array<std::array<double, 6>, 6> G) {
   return 6;
 }
 
-/// Without digits that are rounding.
+/// Omits digits that are rounding.
 std::string text_of(const Point& p, double rounding) {
   const auto number = [&](double value) {
     char text[32];
@@ -84,7 +84,7 @@ void check_balance(const Model& model) {
       " about the middle; add supports or balance the loads");
 }
 
-/// Of each part.
+/// The vertices of each part.
 std::vector<std::vector<Index>> vertices_of(const Parts& parts) {
   std::vector<std::vector<Index>> vertices(static_cast<std::size_t>(parts.count()));
   for (std::size_t v = 0; v < parts.of_vertex.size(); ++v) {
@@ -121,7 +121,7 @@ int free_motions(const Model& model, const std::vector<Index>& vertices_of_part)
     fixed.push_back(model.fixed[at]);
   }
   if (held.empty()) return 6;
-  // About what is held: seen from far away, all motions of a small support look alike.
+  // Motions about the held points: from far away, all motions of a small support look the same.
   const auto motions = rigid_body_modes<double>(held);
   std::array<std::array<double, 6>, 6> G{};
   for (std::size_t v = 0; v < held.size(); ++v) {

@@ -1,4 +1,4 @@
-// Whether a static solution exists beside motions that strain nothing.
+// Existence of a static solution, given motions that cause no strain.
 #pragma once
 
 #include <vector>
@@ -8,16 +8,16 @@
 
 namespace heddle::elastic {
 
-/// How many of a part's six rigid motions its supports leave free.
+/// Number of a part's six rigid motions that its supports leave free.
 int free_motions(const Model& model, const std::vector<Index>& vertices_of_part);
 
-/// The same of all parts together.
+/// The same for all parts together.
 int free_motions(const Model& model);
 
-/// Whether rigid motions have to be projected out of a static solution: where nothing is supported
-/// and `wish` allows it. Throws `Error` (malformed_file) with one line where there is no solution:
-/// a part that its supports leave free, loads on a free body that are not in balance, a free body
-/// of several parts, and rigid motions asked for though there are supports.
+/// True if rigid motions have to be projected out of a static solution: when nothing is supported
+/// and `wish` allows it. Throws `Error` (malformed_file) with one line if there is no solution: a
+/// part that its supports leave free, loads on a free body that are not in balance, a free body of
+/// several parts, or a request for rigid motions although there are supports.
 bool needs_projection(const Model& model, NullSpace wish);
 
 }  // namespace heddle::elastic

@@ -25,7 +25,7 @@ using simulation::FrameArray;
 
 namespace {
 
-/// Said before anything is read.
+/// Checked before anything is read.
 void check_outputs(const RunOptions& options) {
   if (options.output) {
     if (!cli::ends_with(*options.output, ".vtu") && !cli::ends_with(*options.output, ".pvd")) {
@@ -68,7 +68,7 @@ void check_deflation(const Outcome& outcome) {
                          std::to_string(count) + " eigenvectors");
 }
 
-/// That of the command, or else of the case, or else the one that is faster
+/// The command decides, or else the case, or else the faster choice is taken
 /// (docs/simulations/elastic.md).
 bool takes_multigrid(const RunOptions& options, const Case& given, const Device& device) {
   const bool is_of_modes = given.analysis.type == AnalysisType::modes;
@@ -87,14 +87,14 @@ bool takes_multigrid(const RunOptions& options, const Case& given, const Device&
   return takes;
 }
 
-/// Levels that fit the caches gain little in floats, and solids of stretched tetrahedra take more
-/// iterations then (docs/simulations/elastic.md).
+/// Levels that fit the caches gain little from floats, and solids of stretched tetrahedra then take
+/// more iterations (docs/simulations/elastic.md).
 StoredScalar usual_level_precision(Offset entries) {
   constexpr Offset large = Offset(64) << 20;
   return entries * Offset{sizeof(Block)} >= large ? StoredScalar::single : StoredScalar::own;
 }
 
-/// One run after everything is read; the parts of `run_case` that share what it has made.
+/// One run after everything is read; the parts of `run_case` that share its state.
 class Run {
  public:
   Run(const RunOptions& options, const Model& model, const Device& device, Outcome& outcome,
@@ -139,7 +139,7 @@ class Run {
     outcome_.lists = system_->lists_memory();
     outcome_.hierarchy = system_->hierarchy();
     if (outcome_.is_projected) system_->project_out(rigid_body_modes<double>(model_.position));
-    // What it took to fill the matrix once is of the setup.
+    // The time for filling the matrix once belongs to the setup.
     system_->times = PhaseTimes{};
   }
 
@@ -206,7 +206,7 @@ class Run {
   }
 
  private:
-  /// What overflowed has not converged, whatever its solve says.
+  /// A result that overflowed has not converged, even if its solve reports that it has.
   void keep(StepRecord record) {
     if (record.report.solved() && !std::isfinite(record.energies.total())) {
       record.report.status = Status::not_finite;
@@ -240,7 +240,7 @@ class Run {
                     frame_of(none, with_velocity ? &none : nullptr), device_);
   }
 
-  /// A state, with the stress that the system has.
+  /// Arrays of a state, with the system's current stress.
   std::vector<FrameArray> frame_of(const VertexField& displacement,
                                    const VertexField* velocity) const {
     using enum FrameArray::Of;
@@ -319,7 +319,7 @@ class Run {
 
 bool Outcome::solved() const {
   if (given.analysis.type == AnalysisType::modes) return found.solve.solved();
-  // The first that is not ends the run.
+  // The first step that is not solved ends the run.
   return steps.empty() || steps.back().report.solved();
 }
 

@@ -7,10 +7,10 @@
 
 namespace heddle::elastic {
 
-/// `for_each_on`.
+/// Run by `for_each_on`.
 void run(const ElementPass& pass, const Stream& stream);
 void run(const StressPass& pass, const Stream& stream);
-/// `assemble_with`, `assemble_vector_with`.
+/// Run by `assemble_with`, `assemble_vector_with`.
 void assemble(Assembly<Block>& matrix, const StiffnessKernel& kernel);
 void assemble(const Assembly<Block>& matrix, const ResidualKernel& kernel,
               const FieldView<double>& field);

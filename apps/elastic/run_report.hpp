@@ -1,4 +1,4 @@
-// What a run tells of itself, to people and to programs.
+// The report of a run, for people and for programs.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -8,11 +8,10 @@
 
 namespace heddle::elastic {
 
-/// How near systems came whose rounding left the tolerance out of reach; empty where there are
-/// none.
+/// How close the systems came whose tolerance rounding made unreachable; empty if there are none.
 std::string accuracy_text(const Outcome& outcome);
 nlohmann::ordered_json to_json(const RunOptions& options, const Outcome& outcome);
-/// On standard output.
+/// Prints to standard output.
 void print(const RunOptions& options, const Outcome& outcome);
 
 }  // namespace heddle::elastic

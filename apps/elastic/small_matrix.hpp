@@ -1,11 +1,11 @@
-// Vectors and matrices of three, for the text that CPU and GPU share.
+// Vectors and matrices of three, for source that CPU and GPU share.
 #pragma once
 
 #include "heddle/entries/annotations.hpp"
 
 namespace heddle::elastic {
 
-/// Apart, so that its operators do not hide those of points.
+/// A separate namespace, so that its operators do not hide those of points.
 namespace small {
 
 struct Vector3 {

@@ -8,8 +8,8 @@ namespace heddle::elastic {
 
 class StaticAnalysis {
  public:
-  /// From the given displacements and zero elsewhere, with the residual of that state as the
-  /// right-hand side: the equations of Newton's method, which for a linear model takes one step.
+  /// Starts from the given displacements, zero elsewhere, with the residual of that state as the
+  /// right-hand side: the equations of Newton's method, which takes one step for a linear model.
   explicit StaticAnalysis(ElasticSystem& system);
 
   /// The system that `solve` solves, for a displacement to be added.

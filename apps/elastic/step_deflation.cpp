@@ -41,13 +41,13 @@ std::shared_ptr<Deflation<double>> deflation_of(const Operator<Block>& A, Deflat
   std::vector<Field<Block>> vectors;
   std::vector<FieldView<double>> x;
   for (long long i = 0; i < record.most; ++i) {
-    vectors.push_back(A.field());  // zero: a random vector stands in for it
+    vectors.push_back(A.field());  // zero: replaced by a random vector
     x.push_back(vectors.back().view());
   }
-  // Of an eigenpair, relative to |A|. For a turbine blade 1e-4 takes 25 iterations in place of
-  // 15, and a step takes 60.4 in place of 60.9.
+  // Tolerance for an eigenpair, relative to |A|. For a turbine blade, 1e-4 takes 25 iterations
+  // instead of 15, and a step takes 60.4 instead of 60.9.
   constexpr double tolerance = 1e-3;
-  constexpr int degree = 12;  // as modes are found
+  constexpr int degree = 12;  // the same as for finding modes
   constexpr long long most_iterations = 200;
   bool is_found = false;
   {

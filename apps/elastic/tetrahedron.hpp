@@ -1,9 +1,9 @@
-// The linear tetrahedron of an isotropic material: strain, stress, forces and stiffness. With V the
-// volume and h the gradients of the barycentric coordinates, turned by the element's rotation, the
+// The linear tetrahedron of an isotropic material: strain, stress, forces and stiffness. With the
+// volume V and the gradients h of the barycentric coordinates, rotated with the element, the
 // corners a and b have the block
 //     K_ab = V (lambda h_a h_b^T + mu h_b h_a^T + mu (h_a . h_b) I),
-// which is R K_ab R^T of the unturned gradients (Mueller, Gross, Interactive Virtual Materials,
-// 2004), since the material looks alike from all sides.
+// which is R K_ab R^T with K_ab of the unrotated gradients (Mueller, Gross, Interactive Virtual
+// Materials, 2004), since the material is isotropic.
 #pragma once
 
 #include <cmath>
@@ -22,7 +22,7 @@ struct Gradients {
   Vector3 of[4];
 };
 
-/// du_i / dx_j; differences of corners first, so that a common displacement leaves no rounding.
+/// du_i / dx_j; from differences of corners, so that a common displacement leaves no rounding.
 HEDDLE_INLINE Matrix3 displacement_gradient(const Gradients& g, const Vector3* u) {
   Matrix3 G{};
   for (int a = 1; a < 4; ++a) {
@@ -43,7 +43,7 @@ HEDDLE_INLINE Matrix3 stress_of(const Matrix3& strain, const Lame& material) {
   return plus_identity(stress, material.lambda * trace(strain));
 }
 
-/// K_ab: shear I and the rest, which sums take one after the other. In a sum all is in the rest.
+/// K_ab as shear I and the rest, which are summed in turn. In a sum, everything is in the rest.
 struct Stiffness {
   Matrix3 rest;
   double shear;
@@ -57,7 +57,7 @@ struct Stiffness {
   }
 };
 
-/// With a and b exchanged the same numbers come out transposed, bit by bit.
+/// Exchanging a and b gives the same numbers transposed, bit by bit.
 HEDDLE_INLINE Stiffness stiffness_of(const Vector3& a, const Vector3& b, const Lame& of_volume) {
   Stiffness K;
   K.shear = of_volume.mu * dot(a, b);

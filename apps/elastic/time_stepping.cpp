@@ -17,7 +17,7 @@ TimeStepping::TimeStepping(ElasticSystem& system, const StepOptions& options)
   system_.set_matrix(1, 0);
   system_.residual(nullptr, 1, right_hand_side_);
   initial_ = system_.solve(right_hand_side_, acceleration_);
-  system_.forget_solutions();  // the first step begins from zero
+  system_.forget_solutions();  // the first step starts from zero
 }
 
 void TimeStepping::deform_here() {
@@ -70,10 +70,10 @@ Report TimeStepping::step() {
   prepare();
   const double h = options_.time_step;
   const bool newmark = options_.method == Method::newmark;
-  // The unknown of the step before is near that of this one; the first step has none before it.
+  // The previous step's unknown is close to this one's; the first step has no previous one.
   VertexField& unknown = newmark ? acceleration_ : velocity_;
   if (steps_ == 0) fill<double>(0, unknown.view(), system_.device().stream());
-  if (steps_ == 1) system_.deflate();  // the first is there to compare with
+  if (steps_ == 1) system_.deflate();  // the first step is left undeflated for comparison
   const Report report = system_.solve(right_hand_side_, unknown);
   if (newmark) {
     system_.add(options_.beta * h * h, acceleration_, displacement_);

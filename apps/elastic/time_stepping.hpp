@@ -7,8 +7,8 @@
 //   Backward Euler, unknown v (Baraff, Witkin, Large Steps in Cloth Simulation, 1998):
 //     (M + h^2 K(u)) v' = M v + h (l - f(u)),   u' = u + h v'
 //
-// K is the derivative of f with the elements' rotations held: exact for linear elements, and for
-// corotational ones one linear system a step.
+// K is the derivative of f with the elements' rotations held fixed: exact for linear elements, and
+// one linear system per step for corotational ones.
 #pragma once
 
 #include "case_file.hpp"
@@ -26,16 +26,16 @@ struct StepOptions {
 
 class TimeStepping {
  public:
-  /// At the given displacements and velocities. Newmark's method solves for the acceleration there,
-  /// whose report is `initial()`.
+  /// Starts at the given displacements and velocities. Newmark's method solves for the acceleration
+  /// there, whose report is `initial()`.
   TimeStepping(ElasticSystem& system, const StepOptions& options);
 
   const Report& initial() const { return initial_; }
 
-  /// The matrix and the right-hand side of the step to come.
+  /// Prepares the next step's matrix, and returns its right-hand side.
   const VertexField& prepare();
-  /// Takes that step; prepares it first where that is left to do. Unless the report says converged,
-  /// the state is of no use.
+  /// Takes that step, preparing it first if necessary. Unless the report says converged, the state
+  /// is meaningless.
   Report step();
 
   long long steps() const { return steps_; }
@@ -56,9 +56,9 @@ class TimeStepping {
   Report initial_;
   long long steps_ = 0;
   bool is_prepared_ = false;
-  bool has_matrix_ = false;    // that of a step, which stays for linear elements
-  bool is_deformed_ = false;   // elements are as `displacement_` has them
-  bool has_momentum_ = false;  // of `velocity_`
+  bool has_matrix_ = false;    // matrix of a step, which is kept for linear elements
+  bool is_deformed_ = false;   // elements match `displacement_`
+  bool has_momentum_ = false;  // `momentum_` matches `velocity_`
   VertexField displacement_, velocity_, acceleration_, momentum_, right_hand_side_;
 };
 

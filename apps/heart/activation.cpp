@@ -35,7 +35,7 @@ Span span_of(std::span<const double> activation) {
   return span;
 }
 
-/// Dark blue over green to yellow and red, of about equal steps in lightness.
+/// Dark blue through green to yellow and red, in steps of about equal lightness.
 mesh::Colour band_colour(double t) {
   constexpr std::array<mesh::Colour, 6> stops = {{{0.17, 0.20, 0.52},
                                                   {0.16, 0.45, 0.72},
@@ -53,13 +53,13 @@ mesh::Colour band_colour(double t) {
   return colour;
 }
 
-/// Triangles with a time each, three corners apiece.
+/// Triangles, each with three corners of its own and a time.
 struct TimedTriangles {
   std::vector<Point> corner;
   std::vector<double> time;
 };
 
-/// A triangle in n parts along each side, with the times in their middles on a plane.
+/// Splits a triangle into n parts a side, each with the time at its middle, linear between corners.
 void add_parts(const std::array<Point, 3>& corner, const std::array<double, 3>& time, int n,
                TimedTriangles& into) {
   const auto at = [&](const auto& of, double i, double j) {
@@ -132,7 +132,7 @@ void write_activation_picture(const std::string& path, const Model& model,
   const Span span = span_of(activation);
   const std::vector<simulation::Triangle> surface =
       simulation::Boundary(model.tetrahedron).triangles();
-  // Parts as fine as pixels make bands whose edges are those of the times, not of triangles.
+  // Parts as fine as pixels give bands whose edges follow the times, not the triangles.
   constexpr double most_parts = 3e5;
   const double parts = std::sqrt(most_parts / static_cast<double>(surface.size()));
   TimedTriangles drawn_parts;

@@ -21,7 +21,7 @@ using namespace points;
 
 namespace {
 
-/// Bounds of tissue, generous ones: a number outside is of another unit.
+/// Generous bounds for tissue: a number outside them is in another unit.
 struct Quantity {
   double least;
   double most;
@@ -51,7 +51,7 @@ SlabCase read_slab(const CaseObject& object) {
   object.check_keys({"slab", "h", "split"});
   SlabCase slab;
   slab.sides = object.point("slab");
-  // Before cubes are counted, or made.
+  // Checked before cubes are counted or made.
   check_width(std::max({slab.sides[0], slab.sides[1], slab.sides[2]}));
   slab.h = quantity(object, "h", spacing_range);
   if (object.has("split") && object.text_of("split", {"six", "five"}) == "five") {
@@ -60,7 +60,7 @@ SlabCase read_slab(const CaseObject& object) {
   return slab;
 }
 
-/// Along a fibre, or across it, of the spaces inside and outside of cells in series.
+/// Conductivity of the spaces inside and outside of cells in series, along or across a fibre.
 double in_series(double inside, double outside) { return inside * outside / (inside + outside); }
 
 ConductivityCase read_pair(const CaseObject& object) {
@@ -146,7 +146,7 @@ FibreCase read_fibres(const CaseObject& object, const std::string& case_path) {
     fibres.type = FibreCase::Type::file;
     const std::string name = read_word(object, "file");
     if (name.empty()) object.refuse(object.path_of("file"), "must be the name of a file");
-    // As seen from the case.
+    // The name is relative to the case file.
     const auto folder = std::filesystem::path(case_path).parent_path();
     fibres.file = (folder / name).string();
     return fibres;
@@ -188,7 +188,7 @@ StimulusCase read_stimulus(const CaseObject& object) {
   return stimulus;
 }
 
-/// How many steps a time is, which must be a whole number of them.
+/// Number of steps in a time, which must be a whole number of them.
 long long steps_of(const CaseObject& object, const char* key, double step) {
   const double time = quantity(object, key, duration_range);
   const double steps = std::round(time / step);
@@ -224,12 +224,12 @@ TimeCase read_time(const CaseObject& object) {
   return time;
 }
 
-/// A stimulus acts in whole steps of the membranes, and one that is shorter perhaps in none.
+/// A stimulus acts in whole steps of the membranes; one shorter than a step may act in none.
 void check_pulses(const CaseObject& object, const Case& read) {
   const TimeCase& time = read.time;
   const double step = time.splitting == Splitting::strang ? time.step / 2 : time.step;
   for (const StimulusCase& stimulus : read.stimuli) {
-    // Rounding does not make a step of 0.1 longer than a pulse of 0.1.
+    // Rounding must not make a step of 0.1 longer than a pulse of 0.1.
     if (stimulus.duration >= step * (1 - 1e-9)) continue;
     object.refuse(stimulus.where.path + ".duration",
                   "is shorter than a step of the membranes, " + shortest(step) + " ms");
@@ -254,7 +254,7 @@ std::vector<NamedPoint> read_points(const CaseObject& object, const char* key) {
   if (!object.has(key)) return points;
   const CaseObject list = object.object(key);
   for (const auto& [name, value] : object.at(key).items()) {
-    // Names stand in the first line of a file of comma separated values.
+    // Names go into the first line of a file of comma-separated values.
     if (name.empty() || name != printable(name) || name.find_first_of(",\"") != std::string::npos) {
       object.refuse(object.path_of(key),
                     "has a name that is empty, long, or no plain text: " + printable(name));

@@ -1,6 +1,5 @@
-// Case files of heart muscle and of runs. The schema is
-// docs/reference/heart-case-schema.json, the meaning is in docs/simulations/heart.md. Lengths are
-// mm, times ms, potentials mV.
+// Case files of heart muscle and of runs. The schema is docs/reference/heart-case-schema.json, the
+// meaning is in docs/simulations/heart.md. Lengths are in mm, times in ms, potentials in mV.
 #pragma once
 
 #include <optional>
@@ -22,7 +21,7 @@ struct SlabCase {
   mesh::CubeSplit split = mesh::CubeSplit::six;
 };
 
-/// S/m, of the whole tissue (intracellular and extracellular space in series).
+/// In S/m, for the whole tissue (intracellular and extracellular space in series).
 struct ConductivityCase {
   double along = 0;
   double across = 0;
@@ -38,8 +37,8 @@ struct FibreCase {
   enum class Type { constant, file, wall };
   Type type = Type::constant;
   Point direction = {1, 0, 0};  // constant
-  std::string file;             // a vector a line for each tetrahedron
-  // In a wall from one surface to another: degrees from the circumference, towards the axis.
+  std::string file;             // one vector per line, for each tetrahedron
+  // In a wall from one surface to another: degrees from the circumference towards the axis.
   Selection from, to;
   double angle_from = 0, angle_to = 0;
   Point axis = {0, 0, 1};
@@ -57,7 +56,7 @@ struct StimulusCase {
 enum class Scheme { splitting, newton };
 enum class Splitting { godunov, strang };
 enum class Mass { consistent, lumped };
-/// The membranes: at vertices, or at the integration points of tetrahedra.
+/// Where the membranes are: at vertices, or at the integration points of tetrahedra.
 enum class CurrentPlace { nodes, integration_points };
 enum class Guess { last, extrapolated };
 
@@ -65,7 +64,7 @@ struct TimeCase {
   double step = 0;
   long long steps = 0;
   Scheme scheme = Scheme::splitting;
-  // Of splitting alone.
+  // For splitting only.
   Splitting splitting = Splitting::godunov;
   double theta = 0.5;
   Mass mass = Mass::consistent;
@@ -83,10 +82,10 @@ struct SolverCase {
 using NamedPoint = std::pair<std::string, Point>;
 
 struct Case {
-  std::string path;  // of the file
+  std::string path;  // path of the case file
   std::optional<SlabCase> slab;
   std::vector<RegionCase> regions;
-  double chi = 140;  // membrane surface a volume, 1/mm
+  double chi = 140;  // membrane surface per volume, 1/mm
   double Cm = 0.01;  // uF/mm2
   FibreCase fibres;
   std::vector<StimulusCase> stimuli;
@@ -94,18 +93,18 @@ struct Case {
   long long output_every = 1;  // steps
   long long trace_every = 1;   // steps
   double activation_threshold = 0;
-  bool tables = true;  // of the membranes' functions of the potential
+  bool tables = true;  // tabulate the membranes' functions of the potential
   std::vector<NamedPoint> points;
   std::vector<NamedPoint> electrodes;
   SolverCase solver;
 };
 
-/// Throws `Error` (malformed_file) for a width in mm that can be none of heart muscle.
+/// Throws `Error` (malformed_file) for a width in mm that no heart muscle can have.
 void check_width(double width);
 
-/// Throws `Error`: io for a file that cannot be read; malformed_file for anything that is not as
-/// the schema says, and for numbers that can only be of other units, "case.json: chi must be from 1
-/// to 1000 1/mm, not 140000".
+/// Throws `Error`: io for a file that cannot be read; malformed_file for anything that does not
+/// follow the schema, and for numbers that can only be in other units, "case.json: chi must be from
+/// 1 to 1000 1/mm, not 140000".
 Case read_case(const std::string& path);
 /// The same from text; `path` is for messages.
 Case parse_case(const std::string& text, const std::string& path);

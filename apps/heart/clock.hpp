@@ -1,4 +1,4 @@
-// Times in the memory of the device, so that the work of a step is the same each time.
+// Times in the device's memory, so that the work of a step is the same each time.
 #pragma once
 
 namespace heddle::heart {
@@ -7,7 +7,7 @@ struct Clock {
   double now;
   double half;  // half a step later
   long long steps;
-  long long failed_step;  // the first that was not solved, or -1
+  long long failed_step;  // the first step that was not solved, or -1
 };
 
 }  // namespace heddle::heart

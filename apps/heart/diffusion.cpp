@@ -9,7 +9,7 @@ namespace heddle::heart {
 
 namespace {
 
-/// `entry(element, a, b)` for each pair of corners.
+/// Collects `entry(element, a, b)` for each pair of corners.
 template <class Entry>
 std::vector<double> of_elements(const Model& model, const Entry& entry) {
   std::vector<double> values(16 * model.tetrahedron.size());

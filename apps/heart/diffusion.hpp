@@ -1,4 +1,4 @@
-// The matrices of diffusion, of each element: 16 numbers, K_00, K_01, ..., K_33.
+// Element matrices of diffusion: 16 numbers each, K_00, K_01, ..., K_33.
 #pragma once
 
 #include <vector>
@@ -8,17 +8,17 @@
 
 namespace heddle::heart {
 
-/// Throws `Error` as `element_pattern`.
+/// Throws `Error` like `element_pattern`.
 ElementPattern pattern_of(const Model& model);
 
 /// V g_a . D g_b, mm3/ms.
 std::vector<double> diffusion_of_elements(const Model& model);
 
-/// mm3: consistent, V / 20 and twice that for a = b (Hughes, The Finite Element Method, section
-/// 7.3); or lumped, V / 4 for a = b, which are the sums of its rows.
+/// In mm3: consistent, V / 20 and twice that for a = b (Hughes, The Finite Element Method, section
+/// 7.3); or lumped, V / 4 for a = b, the row sums of the consistent mass.
 std::vector<double> mass_of_elements(const Model& model, Mass mass);
 
-/// mm3: the norm of M v for a v that is 1 everywhere, of either mass.
+/// In mm3: the norm of M v for a v that is 1 everywhere, the same for either mass.
 double norm_of_mass(const Model& model);
 
 }  // namespace heddle::heart

@@ -33,7 +33,7 @@ std::vector<Point> read_fibres(const std::string& path, std::size_t elements) {
     throw Error(ErrorKind::malformed_file,
                 path + ":" + std::to_string(fibres.size() + 1) + ": " + what);
   };
-  // Nothing but blanks may follow the last line.
+  // Only blanks may follow the last line.
   const auto is_over = [&] {
     const char* q = p;
     while (q != end && (*q == '\n' || io::is_blank(*q))) ++q;
@@ -61,8 +61,8 @@ std::vector<Point> read_fibres(const std::string& path, std::size_t elements) {
   return fibres;
 }
 
-/// 0 on one surface, 1 on the other, harmonic between them: K phi = 0 in all other rows. Rows that
-/// are given keep their diagonal, and what they add to others is on the right-hand side.
+/// 0 on one surface, 1 on the other, harmonic in between: K phi = 0 in all other rows. Rows of
+/// given values keep their diagonal; their contribution to other rows is on the right-hand side.
 std::vector<double> find_depth(const Model& model, const std::vector<Index>& from,
                                const std::vector<Index>& to, const Case& given) {
   Model even = model;

@@ -1,4 +1,4 @@
-// A number of many values, by which they are told from others.
+// One number that stands for many values and distinguishes them from others.
 #pragma once
 
 #include <array>

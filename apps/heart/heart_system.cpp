@@ -18,7 +18,7 @@ namespace heddle::heart {
 
 namespace {
 
-/// M + scale K, whose values at first are those of M.
+/// M + scale K; `values` holds M at first.
 std::vector<double> sum_of(std::vector<double> values, const std::vector<double>& K, double scale) {
   for (std::size_t i = 0; i < values.size(); ++i) values[i] += scale * K[i];
   return values;
@@ -39,11 +39,11 @@ StepMatrices step_matrices(const Model& model, const ElementPattern& pattern, co
   return made;
 }
 
-/// mV: M times so much everywhere has about the norm of M V in tissue at rest, which residuals are
-/// relative to. The right-hand side of the change would not do, since it vanishes there.
+/// In mV. M times this potential everywhere has about the norm of M V in tissue at rest, to which
+/// residuals are relative. The right-hand side for the change would not do: it vanishes at rest.
 constexpr double usual_potential = 80;
 
-/// Numbers in the basis of the rows.
+/// Reorders numbers into the basis of the rows.
 template <class T>
 std::vector<T> ordered(const std::vector<T>& of_vertices, const Basis& basis) {
   std::vector<T> values(of_vertices.size());
@@ -53,7 +53,7 @@ std::vector<T> ordered(const std::vector<T>& of_vertices, const Basis& basis) {
   return values;
 }
 
-/// Of each cell, in the order of the cells.
+/// The region of each cell, in the order of the cells.
 std::vector<std::uint16_t> regions_of_cells(const Model& model, const TimeCase& time,
                                             const Basis& basis) {
   if (time.ionic_current == CurrentPlace::integration_points) return region_of_points(model);
@@ -184,7 +184,7 @@ void HeartSystem::take_step() {
   timed(times.fields, [&] { queue_end_of_step(); });
 }
 
-/// A step of theirs, from a time in the clock on.
+/// One step of the membranes, starting at a time held in the clock.
 void HeartSystem::advance_membranes(Potential& potential, const double* time,
                                     const BeforeDiffusion& next, const double* diffused) {
   const double dt = is_strang() ? step_ / 2 : step_;
@@ -202,7 +202,7 @@ void HeartSystem::multiply(Potential& to) {
   diffusion_.apply(-step_, std::as_const(before_diffusion_).view(), 0, to.view(), device_.stream());
 }
 
-/// Compiles also the product, which a capture could not; the image is made anew in each step.
+/// Also compiles the product, which a stream capture could not do; each step recomputes the image.
 void HeartSystem::prepare_graph() {
   if constexpr (has_cuda) {
     multiply(image_);
@@ -213,7 +213,7 @@ void HeartSystem::prepare_graph() {
   }
 }
 
-/// On a GPU queues that, which may become part of a graph.
+/// On a GPU this only queues the solve, which may become part of a graph.
 void HeartSystem::solve() {
   const FieldView<const double> b = std::as_const(right_hand_side_).view();
   if (device_.on_gpu()) {

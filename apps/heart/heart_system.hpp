@@ -1,6 +1,6 @@
-// The monodomain equation of a model on a device, in steps of time: dV/dt = div(D grad V) + J -
-// I_ion. Operator splitting: membranes at each vertex, then the diffusion of linear elements by the
-// theta rule, as what it changes: (M + theta dt K) (V' - V) = -dt K V.
+// The monodomain equation of a model on a device, in time steps: dV/dt = div(D grad V) + J - I_ion.
+// Operator splitting: membranes at each vertex, then the diffusion of linear elements by the theta
+// rule, written for the change of V: (M + theta dt K) (V' - V) = -dt K V.
 #pragma once
 
 #include <cstdint>
@@ -26,22 +26,22 @@ struct SystemOptions {
   TimeCase time;
   SolverCase solver;
   double activation_threshold = 0;  // mV
-  bool tables = true;               // of membranes, see `MembraneCells::tabulate`
+  bool tables = true;               // tabulated membranes, see `MembraneCells::tabulate`
 };
 
 struct StepMatrices {
   Operator<Number> of_step;              // M + theta dt K
   Operator<Number> of_diffusion;         // K
-  std::optional<Assembly<Number>> mass;  // where membranes are at integration points
+  std::optional<Assembly<Number>> mass;  // present when membranes are at integration points
 };
 
 class HeartSystem final : public TissueSystem {
  public:
-  /// Steps that `advance` takes at most: of so many there is room for traces.
+  /// Most steps that one `advance` takes: the traces have room for this many.
   static constexpr long long most_steps = TraceRows::most_steps;
 
-  /// At rest at time 0. Nothing of the arguments is kept. Throws `Error` for a plan that does not
-  /// suit or fit, as `MembraneCells` does, and (usage) for a time step above their largest.
+  /// Starts at rest at time 0. Keeps nothing of the arguments. Throws `Error` for a plan that does
+  /// not suit or fit, like `MembraneCells`, and (usage) for a time step above their largest.
   HeartSystem(const Model& model, const ElementPattern& pattern, const Plan& plan,
               const Device& device, const SystemOptions& options, const Traces& traces = {});
 
@@ -53,7 +53,7 @@ class HeartSystem final : public TissueSystem {
   void advance(long long count) override;
   double largest_potential() override;
   const Potential& potential() override { return potential_; }
-  /// Where a solve failed, that which it left.
+  /// If a solve failed, the potential that it left.
   std::vector<double> potential_of_vertices() const override { return in_mesh(potential_); }
   std::vector<double> activation_of_vertices() const override { return in_mesh(activation_); }
   std::vector<double> traces_after(long long step) const override;
@@ -71,7 +71,7 @@ class HeartSystem final : public TissueSystem {
   CellRule rule() const { return is_strang() ? CellRule::midpoint : CellRule::euler; }
   bool is_strang() const { return options_.time.splitting == Splitting::strang; }
   void set_clock();
-  // Parts of a step; on a GPU they queue work alone.
+  // Parts of a step; on a GPU they only queue work.
   void take_step();
   void advance_membranes(Potential& potential, const double* time, const BeforeDiffusion& next,
                          const double* diffused);
@@ -91,10 +91,10 @@ class HeartSystem final : public TissueSystem {
   Potential potential_, before_diffusion_, right_hand_side_, change_, change_before_;
   Potential image_, image_before_;  // the matrix times the guess, and the change before
   Potential activation_;
-  Array<Clock> clock_;               // of the step to come, and of the one whose end is taken
+  Array<Clock> clock_;               // for the step to come, and for the one being completed
   Array<SolveRecord> record_there_;  // `record_` in the device's memory
-  Array<DeviceReport> report_;       // of the step
-  double scale_;                     // what residuals are relative to
+  Array<DeviceReport> report_;       // report of the step's solve
+  double scale_;                     // residuals are relative to this
   std::unique_ptr<cuda::StepGraph> graph_;
   TraceRows traces_;
   long long first_of_advance_ = 0;

@@ -4,7 +4,7 @@
 namespace heddle::heart {
 
 /// While it lives, SIGINT, SIGTERM and SIGHUP only set a flag, unless the parent ignores them. A
-/// second one ends the program as without it. One at a time.
+/// second signal ends the program as it would without this object. Only one may live at a time.
 class Interruption {
  public:
   Interruption();

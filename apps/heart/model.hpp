@@ -1,5 +1,5 @@
 // Heart muscle as it is computed: a checked mesh with fibres and diffusivities in its elements, and
-// membranes and stimuli at its vertices. Numbered as the mesh file has it; messages count from 1.
+// membranes and stimuli at its vertices. Numbering is that of the mesh file; messages count from 1.
 #pragma once
 
 #include <array>
@@ -30,12 +30,12 @@ struct Diffusivity {
 
 struct Model {
   std::vector<Point> position;           // mm
-  std::vector<Tetrahedron> tetrahedron;  // of positive volume
-  std::vector<Point> fibre;              // of each tetrahedron, of length 1
-  std::vector<MembraneChoice> membrane;  // of each region
+  std::vector<Tetrahedron> tetrahedron;  // volumes are positive
+  std::vector<Point> fibre;              // per tetrahedron, of length 1
+  std::vector<MembraneChoice> membrane;  // per region
   std::vector<Diffusivity> diffusivity;
-  std::vector<std::uint16_t> region;             // of each tetrahedron
-  std::vector<std::uint16_t> region_of_vertex;   // the last of those that meet there
+  std::vector<std::uint16_t> region;             // per tetrahedron
+  std::vector<std::uint16_t> region_of_vertex;   // the last region that meets there
   std::vector<Stimulus> stimuli;                 // mV/ms
   std::vector<std::uint32_t> stimuli_of_vertex;  // bit k: stimulus k acts there
 
@@ -52,7 +52,7 @@ struct Model {
   const Diffusivity& diffusivity_in(std::size_t element) const {
     return diffusivity[region[element]];
   }
-  /// Of numbers of the vertices.
+  /// Values at the corners of an element, from values at the vertices.
   std::array<double, 4> at_corners(std::size_t element, std::span<const double> of_vertex) const {
     std::array<double, 4> at{};
     for (std::size_t a = 0; a < 4; ++a) {
@@ -62,9 +62,9 @@ struct Model {
   }
 };
 
-/// The model that a case makes of a mesh. Throws `Error` with one line: as
+/// Makes the model from a case and its mesh. Throws `Error` with one line: like
 /// `simulation::check_and_orient`; malformed_file for a case that does not fit the mesh, and for a
-/// mesh whose size can be none of heart muscle in mm.
+/// mesh whose size no heart muscle in mm can have.
 Model make_model(mesh::SolidMesh mesh, const Case& given);
 
 }  // namespace heddle::heart

@@ -9,7 +9,7 @@
 
 namespace heddle::heart {
 
-/// The right-hand sides of a cell and their derivatives, over tau.
+/// The right-hand sides of a cell's equations and their derivatives, over tau.
 struct CellRates : AlievPanfilov {
   /// The right-hand side of v, at fixed r.
   HEDDLE_INLINE double source(double v, double r) const {
@@ -18,11 +18,11 @@ struct CellRates : AlievPanfilov {
   HEDDLE_INLINE double source_by_potential(double v, double r) const {
     return c * (2 * v - 3 * v * v - alpha + 2 * alpha * v) - r;
   }
-  /// That of r is the product of these two.
+  /// The right-hand side of r is the product of these two.
   HEDDLE_INLINE double rate(double v, double r) const { return gamma + mu1 * r / (mu2 + v); }
   HEDDLE_INLINE double drive(double v, double r) const { return -r - c * v * (v - b - 1); }
-  /// In units of tau: in a longer step a cell at rest gains more than the step takes back, and the
-  /// tangent of the tissue need not be positive. The source rises most at v = (1 + alpha) / 3.
+  /// In units of tau. In a longer step a cell at rest gains more than the step takes back, and the
+  /// tangent of the tissue need not be positive. The source is steepest at v = (1 + alpha) / 3.
   double largest_step() const {
     const double steepest = c * ((1 + alpha) * (1 + alpha) / 3 - alpha);
     return steepest > 0 ? 1 / steepest : HUGE_VAL;
@@ -35,31 +35,31 @@ struct CellRates : AlievPanfilov {
   }
 };
 
-/// The part of a point in the tissue: the source and its consistent derivative by the potential, in
-/// units of tau, and the recovery variable at the end of the step.
+/// A point's contribution to the tissue: the source and its consistent derivative by the potential,
+/// in units of tau, and the recovery variable at the end of the step.
 struct CondensedCell {
   double recovery;
   double source;
   double tangent;
 };
 
-/// `step` in units of tau. Newton's method for R_r = r - r_before - step f_r ends where it moves r
-/// by rounding alone; `most` iterations suffice for every step that resolves an action potential.
+/// `step` is in units of tau. Newton's method for R_r = r - r_before - step f_r ends where it moves
+/// r by rounding alone; `most` iterations suffice for every step that resolves an action potential.
 HEDDLE_INLINE CondensedCell condense(const CellRates& cell, double v, double r_before,
                                      double step) {
   constexpr int most = 50;
   constexpr double rounding = 4e-16;
   double r = r_before;
-  double moved = 1;  // by the last iteration, of 1 + |r|
+  double moved = 1;  // change in the last iteration, relative to 1 + |r|
   for (int i = 0; i < most && moved > rounding; ++i) {
     const double residual = r - r_before - step * cell.rate(v, r) * cell.drive(v, r);
     const double change = residual / (1 - step * cell.recovery_by_recovery(v, r));
     r -= change;
     moved = (change < 0 ? -change : change) / ((r < 0 ? -r : r) + 1);
   }
-  constexpr double enough = 1e-12;  // rounding may move r to and fro
-  if (!(moved <= enough)) r = NAN;  // and the tissue sees a residual that is not finite
-  // dr/dv of R_r = 0.
+  constexpr double enough = 1e-12;  // rounding may move r back and forth
+  if (!(moved <= enough)) r = NAN;  // so the tissue sees a residual that is not finite
+  // dr/dv from R_r = 0.
   const double slope =
       step * cell.recovery_by_potential(v, r) / (1 - step * cell.recovery_by_recovery(v, r));
   return {r, cell.source(v, r), cell.source_by_potential(v, r) - v * slope};

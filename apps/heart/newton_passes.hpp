@@ -1,5 +1,5 @@
-// What Newton's method does for each element, and what it sums: text for CPU and GPU. Elements have
-// one integration point, at their centroid.
+// The work of Newton's method on each element, and the terms it sums, as source for CPU and GPU.
+// Elements have one integration point, at their centroid.
 #pragma once
 
 #include <cmath>
@@ -12,7 +12,7 @@
 
 namespace heddle::heart {
 
-/// The tissue of a region.
+/// Tissue properties of a region.
 struct NewtonRegion {
   CellRates cell;
   double across = 0;  // diffusivity, mm2/ms
@@ -22,7 +22,7 @@ struct NewtonRegion {
 /// Arrays over the elements, in the memory of the device.
 struct NewtonElements {
   const Index* corner;     // 4, in the basis of the tangent
-  const double* gradient;  // 12: of the corners' barycentric coordinates, 1/mm
+  const double* gradient;  // 12: gradients of the corners' barycentric coordinates, 1/mm
   const double* volume;    // mm3
   const double* fibre;     // 3, of length 1
   const std::uint16_t* region_of;
@@ -31,7 +31,7 @@ struct NewtonElements {
   HEDDLE_INLINE const NewtonRegion& region(Offset e) const { return regions[region_of[e]]; }
   HEDDLE_INLINE double at_centroid(const double* of_node, Offset e) const {
     const Index* const v = corner + 4 * e;
-    // Exact where all are the same.
+    // Exact if all four are equal.
     return ((of_node[v[0]] + of_node[v[1]]) + (of_node[v[2]] + of_node[v[3]])) / 4;
   }
   HEDDLE_INLINE double dot(const double* a, const double* b) const {
@@ -45,19 +45,19 @@ struct NewtonElements {
   }
 };
 
-/// Cells at the end of the step for the potential as it is.
+/// Cells at the end of the step, for the current potential.
 struct CondensedCellPass {
   Offset count;
   NewtonElements elements;
   double step;              // ms
-  const double* potential;  // mV, of the nodes
+  const double* potential;  // mV, at the nodes
   const double* before;     // at the beginning of the step
-  const double* stimulus;   // mV/ms, of the nodes
+  const double* stimulus;   // mV/ms, at the nodes
   const double* recovery_before;
   double* recovery;
-  double* source;   // of R at each corner, mV mm3/ms
-  double* tangent;  // of K at each pair of corners
-  double* slope;    // 3: of the potential
+  double* source;   // contribution to R at each corner, mV mm3/ms
+  double* tangent;  // contribution to K at each pair of corners
+  double* slope;    // 3: gradient of the potential
 
   HEDDLE_INLINE void operator()(Offset e) const {
     const CellRates& cell = elements.region(e).cell;
@@ -70,7 +70,7 @@ struct CondensedCellPass {
         cell.V_scale / cell.t_scale * found.source + elements.at_centroid(stimulus, e);
     source[e] = elements.volume[e] / 4 * (rate - current);
     tangent[e] = elements.volume[e] / 16 * (1 / step - found.tangent / cell.t_scale);
-    // Of differences: 0 at rest, where potentials are not.
+    // Formed from differences: 0 at rest, where potentials are not.
     const Index* const corner = elements.corner + 4 * e;
     for (int i = 0; i < 3; ++i) {
       double sum = 0;
@@ -101,26 +101,26 @@ struct TangentKernel {
   }
 };
 
-/// The course of a step, in the memory of the device.
+/// Progress of a step, in the device's memory.
 struct NewtonProgress {
   static constexpr int most_residuals = 64;
 
-  int goes_on = 0;  // whether another iteration follows
+  int goes_on = 0;  // nonzero if another iteration follows
   int converged = 0;
   int residuals = 0;
-  long long iterations = 0;  // of Newton's method in all steps so far
-  DeviceReport step = {};    // as of one solve: |R| in its end, of that in the beginning
+  long long iterations = 0;  // Newton iterations in all steps so far
+  DeviceReport step = {};    // like one solve: final |R| relative to the initial |R|
   double residual[most_residuals] = {};
 };
 
-/// Whether a step goes on, by |R| and by the linear system behind it: one call.
+/// Decides whether a step goes on, from |R| and the linear solve that led to it: one call.
 struct DecidePass {
   Offset count = 1;
-  bool is_first;          // of the step: no system was solved so far
+  bool is_first;          // first call in the step: no system has been solved yet
   const double* squares;  // |R|^2
   const DeviceReport* solve;
-  const Clock* clock;  // of the step to come; null for none
-  Clock* of_end;       // a copy, for passes beside one that sets the clock
+  const Clock* clock;  // for the step to come; null for none
+  Clock* of_end;       // a copy, for passes that run alongside one that sets the clock
   double tolerance;
   double least;  // |R| of rounding alone
   int most_iterations;
@@ -160,8 +160,8 @@ struct DecidePass {
   }
 };
 
-/// The end of a step, over nodes and elements: the potential of one that did not converge is that
-/// before it, the recovery behind one that did is that before the next.
+/// The end of a step, over nodes and elements. A step that did not converge restores the potential
+/// before it; the recovery of one that converged becomes `recovery_before` of the next.
 struct SettlePass {
   Offset count;
   Offset nodes, elements;
@@ -180,7 +180,7 @@ struct SettlePass {
   }
 };
 
-/// `for_each_on`, `assemble_with` and `assemble_vector_with`.
+/// Run by `for_each_on`, `assemble_with` and `assemble_vector_with`.
 void run(const CondensedCellPass& pass, const Stream& stream);
 void run(const DecidePass& pass, const Stream& stream);
 void run(const SettlePass& pass, const Stream& stream);

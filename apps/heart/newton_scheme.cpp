@@ -64,14 +64,14 @@ void check(const NewtonTissue& tissue, const NewtonOptions& options) {
   }
 }
 
-/// Of tissue that has passed all checks.
+/// Elements of a tissue, after all checks have passed.
 ElementsView elements_of(const NewtonTissue& tissue, const NewtonOptions& options) {
   check(tissue, options);
   return {static_cast<Index>(tissue.position.size()),
           static_cast<Offset>(tissue.tetrahedron.size()), tissue.tetrahedron.front().data(), 4};
 }
 
-/// mV at the nodes.
+/// In mV, at the nodes.
 std::vector<double> resting_potential(const NewtonTissue& tissue) {
   std::vector<std::uint16_t> last(tissue.position.size());
   for (std::size_t e = 0; e < tissue.tetrahedron.size(); ++e) {
@@ -156,7 +156,7 @@ TangentKernel NewtonScheme::kernel() const {
   return {elements(), source_.data(), tangent_.data(), slope_.data()};
 }
 
-/// R, and what K is made of.
+/// Computes R and the parts of K.
 void NewtonScheme::linearize() {
   run(CondensedCellPass{static_cast<Offset>(volume_.size()), elements(), options_.step,
                         potential_.scalars().data(), before_.scalars().data(),
@@ -219,7 +219,7 @@ void NewtonScheme::begin() {
   decide(true);
 }
 
-/// On a GPU queues that, which may become part of a graph.
+/// On a GPU this only queues the solve, which may become part of a graph.
 void NewtonScheme::solve() {
   fill<double>(0, change_.view(), device_.stream());
   if (device_.on_gpu()) {

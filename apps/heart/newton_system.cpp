@@ -86,7 +86,7 @@ std::string NewtonSystem::description() const {
          " cells, one in the middle of each tetrahedron";
 }
 
-/// Those that act in the step to come.
+/// Sets the stimuli that act in the step to come.
 void NewtonSystem::set_stimuli() {
   std::uint32_t acting = 0;
   for (std::size_t k = 0; k < model_.stimuli.size(); ++k) {
@@ -104,7 +104,7 @@ void NewtonSystem::set_stimuli() {
   scheme_.set_stimulus(current);
 }
 
-/// Of a step that converged, or of one that left all as it was.
+/// The end of a step that converged, or of one that left everything unchanged.
 void NewtonSystem::queue_end_of_step() {
   const Clock* const clock = clock_.data() + 1;
   const Potential& potential = scheme_.potential_field();

@@ -1,4 +1,4 @@
-// Newton's scheme as a run takes it: with stimuli in time, activation and traces.
+// Newton's scheme as a run uses it: with stimuli in time, activation and traces.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@ namespace heddle::heart {
 
 class NewtonSystem final : public TissueSystem {
  public:
-  /// At rest at time 0. Keeps a reference to the model. Throws `Error`: usage for other cells
-  /// than Aliev and Panfilov's, and as `NewtonScheme`.
+  /// Starts at rest at time 0. Keeps a reference to the model. Throws `Error`: usage for cells
+  /// other than Aliev and Panfilov's, and like `NewtonScheme`.
   NewtonSystem(const Model& model, const Plan& plan, const Device& device, const Case& given,
                const Traces& traces);
 
@@ -48,7 +48,7 @@ class NewtonSystem final : public TissueSystem {
   std::uint32_t acting_ = 0;  // stimuli that the scheme has
   Reduction<double> of_nodes_;
   Potential activation_;
-  Array<Clock> clock_;  // of the step to come, and of the one whose end is taken
+  Array<Clock> clock_;  // for the step to come, and for the one being completed
   Array<SolveRecord> record_there_;
   TraceRows traces_;
   long long first_of_advance_ = 0, newton_iterations_ = 0;

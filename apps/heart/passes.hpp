@@ -1,5 +1,5 @@
-// Passes over vertices in a step, beside membranes and the solve: `for_each_on` runs them. Vertices
-// are numbered as the matrix's basis has them.
+// Passes over vertices in a step, in addition to membranes and the solve: `for_each_on` runs them.
+// Vertices are numbered in the matrix's basis.
 #pragma once
 
 #include <cmath>
@@ -11,12 +11,12 @@
 
 namespace heddle::heart {
 
-/// A number of the point that a probe is at, into the row of the step.
+/// Interpolates the potential at each probe's point into the row of the step.
 struct ProbePass {
   Index count;
   const Clock* clock;
-  const Index* vertex;   // 4 a probe
-  const double* weight;  // 4 a probe
+  const Index* vertex;   // 4 per probe
+  const double* weight;  // 4 per probe
   const double* potential;
   const double* change;  // to be added to it; null for none
   double* rows;
@@ -35,25 +35,25 @@ struct ProbePass {
   }
 };
 
-/// The end of a step: the change by its diffusion, unless cells have taken it up; activation, the
-/// first upward crossing of a threshold, on a line between the potentials before and after the
-/// step; probes; and the first call takes the solve into the record, and the clock to the next
-/// step. Where the solve failed, the potential that it left stays, and nothing more is found in
-/// later steps.
+/// The end of a step: adds the change by diffusion, unless cells have taken it up; finds
+/// activation, the first upward crossing of a threshold, linearly between the potentials before and
+/// after the step; and records probes. The first call also takes the solve into the record and the
+/// clock to the next step. If the solve failed, the potential that it left stays, and later steps
+/// record nothing more.
 struct EndPass {
   Offset count;  // vertices and probes
   Index vertices;
-  const Clock* clock;  // as it was when the step began
+  const Clock* clock;  // when the step began
   Clock* next;
   const DeviceReport* report;
   SolveRecord* record;
   double step;                     // ms
   double threshold;                // mV
-  double scale;                    // what residuals are relative to
+  double scale;                    // residuals are relative to this
   const double* before_diffusion;  // the potential
-  const double* change;            // by that; null: taken up
-  double* potential;               // before the step, then behind it
-  double* activation;              // NaN until then
+  const double* change;            // by the step's diffusion; null: taken up
+  double* potential;               // before the step, then after it
+  double* activation;              // NaN until activated
   ProbePass probes;
 
   HEDDLE_INLINE void operator()(Offset i) const {
@@ -78,13 +78,13 @@ struct EndPass {
   }
 };
 
-/// Sums of neighbours, a level of the tree that sums weights times potentials for each electrode.
+/// Sums of neighbours: one level of the tree that sums weights times potentials for each electrode.
 struct SumPass {
   static constexpr Offset width = 32;
 
-  Offset count;          // electrodes times sums of each
-  Offset sums;           // of each electrode
-  Offset terms;          // of each electrode
+  Offset count;          // electrodes times sums per electrode
+  Offset sums;           // per electrode
+  Offset terms;          // per electrode
   const double* weight;  // null: terms are sums of the level below
   const double* term;
   double* sum;
@@ -101,7 +101,7 @@ struct SumPass {
   }
 };
 
-/// Electrodes behind the probes of the step's row.
+/// Writes the electrodes after the probes in the step's row.
 struct ElectrodePass {
   Index count;
   const Clock* clock;

@@ -1,7 +1,7 @@
 // Integration points of tetrahedra, four in each: their weights are equal, and they integrate
 // quadratic functions exactly (Zienkiewicz and Taylor, The Finite Element Method, table of
-// integration formulas for tetrahedra). Point j is the one that is nearest to corner j. Numbers of
-// points lie element by element.
+// integration formulas for tetrahedra). Point j is the one nearest to corner j. Values at points
+// are stored element by element.
 #pragma once
 
 #include "clock.hpp"
@@ -12,14 +12,14 @@
 namespace heddle::heart {
 
 inline constexpr int points_of_element = 4;
-/// Barycentric coordinates of a point: of its own corner, (5 + 3 sqrt 5) / 20, and of the others.
+/// Barycentric coordinates of a point: at its own corner, (5 + 3 sqrt 5) / 20, and at the others.
 inline constexpr double near_corner = 0.58541019662496845446;
 inline constexpr double far_corner = 0.13819660112501051518;
 
-/// The potential at points, on a line between the corners.
+/// The potential at points, linear between the corners.
 struct InterpolatePass {
   Offset count;         // points
-  const Index* corner;  // 4 an element
+  const Index* corner;  // 4 per element
   const double* potential;
   const double* diffused;  // to be added to it; null for none
   double* at_point;
@@ -29,7 +29,7 @@ struct InterpolatePass {
   }
   HEDDLE_INLINE void operator()(Offset i) const {
     const Index* const of_element = corner + i / 4 * 4;
-    // As a difference, so that the same number at all corners is that at the point.
+    // Formed as a difference, so that equal values at all corners give the same value at the point.
     const double own = at(of_element[i % 4]);
     double others = 0;
     for (Offset a = 1; a < 4; ++a) others += at(of_element[(i + a) % 4]) - own;
@@ -37,12 +37,12 @@ struct InterpolatePass {
   }
 };
 
-/// The integral of what membranes changed times the function of each corner: a kernel of
+/// The integral of the membranes' change times the function of each corner: a kernel of
 /// `assemble_vector_with`.
 struct ChangeAtPoints {
   const double* before;
   const double* after;
-  const double* volume;  // of elements, mm3
+  const double* volume;  // per element, mm3
 
   HEDDLE_INLINE double change(Offset point) const { return after[point] - before[point]; }
   HEDDLE_INLINE small_vector<double, 1> vector(Offset e, int a) const {
@@ -54,14 +54,14 @@ struct ChangeAtPoints {
   }
 };
 
-/// What the membranes changed, as it was projected to vertices, becomes part of the potential. The
-/// first call takes the projection into the record.
+/// Adds the membranes' change, as projected to vertices, to the potential. The first call takes the
+/// projection into the record.
 struct TakeUpPass {
   Offset count;  // vertices
   const Clock* clock;
   const DeviceReport* report;
   SolveRecord* record;
-  double scale;  // what residuals are relative to
+  double scale;  // residuals are relative to this
   double* potential;
   const double* diffused;  // null for none
   const double* projected;
@@ -79,7 +79,7 @@ struct TakeUpPass {
   }
 };
 
-/// `for_each_on` and `assemble_vector_with`.
+/// Run by `for_each_on` and `assemble_vector_with`.
 void run(const InterpolatePass& pass, const Stream& stream);
 void run(const TakeUpPass& pass, const Stream& stream);
 void integrate(const Assembly<real<double>>& mass, const ChangeAtPoints& change,

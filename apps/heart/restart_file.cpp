@@ -24,7 +24,7 @@ namespace {
 
 constexpr std::string_view magic = "heddle-heart state 7\n";
 
-/// In the order of the file.
+/// Fields in the order of the file.
 template <class State>
 auto numbers_of(State& state) {
   return std::array{&state.potential,    &state.change,    &state.change_before, &state.image,

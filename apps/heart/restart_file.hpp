@@ -1,4 +1,4 @@
-// A run on its way, as a file from which it goes on with the same bits.
+// The state of a run in progress, as a file from which it continues with the same bits.
 #pragma once
 
 #include <string>
@@ -8,11 +8,11 @@
 
 namespace heddle::heart {
 
-/// The whole file or none.
+/// Writes the whole file or none.
 void write_restart(const std::string& path, const SystemState& state, const Identity& identity);
 
-/// Throws `Error`: io; malformed_file for a file that is none of these, is cut off or damaged, or
-/// is the state of another run, with all that differs.
+/// Throws `Error`: io; malformed_file for a file that is not a state, is cut off or damaged, or is
+/// the state of another run, with all differences listed.
 SystemState read_restart(const std::string& path, const RunIdentity& run);
 
 }  // namespace heddle::heart

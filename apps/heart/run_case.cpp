@@ -36,12 +36,12 @@ mesh::SolidMesh mesh_of(const RunOptions& options, const Case& given, Progress* 
   return mesh::make_slab(given.slab->sides, given.slab->h, given.slab->split);
 }
 
-/// V of the model with tables is in them from the negative of this to this.
+/// The tables of a model cover V from the negative of this to this.
 constexpr double largest_of_tables = -TenTusscherPanfilov::of_V.first;
-/// mV. No membrane goes there, but where a current is of another unit.
+/// In mV. No membrane exceeds this, unless a current is in another unit.
 constexpr double largest_of_cells = 500;
 
-/// The vertex to name, see `Failure`.
+/// Finds the vertex to name, see `Failure`.
 Failure failure_of(const std::vector<double>& potential, double time) {
   Failure failure;
   failure.time = time;
@@ -62,7 +62,7 @@ std::string vertex_text(const Failure& failure) {
   return "vertex " + std::to_string(failure.vertex + 1) + " of the mesh";
 }
 
-/// One run after everything is read; the parts of `run_case` that share what it has made.
+/// One run after everything is read; the parts of `run_case` that share its state.
 class Run {
  public:
   Run(const RunOptions& options, const Model& model, const Device& device, Outcome& outcome,
@@ -110,7 +110,7 @@ class Run {
     if (options_.resume) resume();
   }
 
-  /// Steps that are taken are not lost where something of them cannot be written.
+  /// Steps already taken are not lost if some of their output cannot be written.
   void take_steps() {
     const Interruption interruption;
     open_outputs();
@@ -137,7 +137,7 @@ class Run {
     outcome_.first_step = kept_at_ = state.steps;
   }
 
-  /// The first of the steps, behind those that are taken, after which the state is kept.
+  /// The first step after those already taken at which the state is kept.
   long long next_restart() const {
     if (!options_.restart_every) return -1;
     const double steps = std::min(*options_.restart_every / outcome_.given.time.step, 1e15);
@@ -145,7 +145,7 @@ class Run {
     return (kept_at_ / every + 1) * every;
   }
 
-  /// Of a run that goes on, outputs keep all of before it.
+  /// In a run that continues, outputs keep everything from before it.
   void open_outputs() {
     const Case& given = outcome_.given;
     std::optional<double> keep_before;
@@ -177,7 +177,7 @@ class Run {
     }
   }
 
-  /// What became of the state, for the line that says what was not written.
+  /// Describes what became of the state, for the message that says which output was not written.
   std::string after_failed_write() {
     const bool is_good = !outcome_.failure && system_->record().failed_step < 0 &&
                          std::isfinite(system_->largest_potential());
@@ -202,7 +202,7 @@ class Run {
   void advance() {
     const Case& given = outcome_.given;
     const long long steps = system_->steps();
-    // Short enough that Ctrl-C and NaN are not found late.
+    // Short enough that Ctrl-C and NaN are noticed soon.
     long long count =
         device_.on_gpu() && given.time.scheme == Scheme::splitting ? HeartSystem::most_steps : 16;
     count = std::min(count, given.time.steps - steps);
@@ -212,7 +212,7 @@ class Run {
     const SolveRecord& record = system_->record();
     const bool failed = record.failed_step >= 0;
     const double largest = failed ? 0 : system_->largest_potential();
-    // Where a potential is no number though all solves were good, so may be rows.
+    // If a potential is not a number although all solves succeeded, rows may not be either.
     if (std::isfinite(largest)) add_traces(steps, failed ? record.failed_step : steps + count);
     if (failed) {
       fail(static_cast<double>(record.failed_step + 1) * given.time.step, record.failed_status);
@@ -228,7 +228,7 @@ class Run {
     outcome_.failure->of_solve = of_solve;
   }
 
-  /// Once.
+  /// Warns once only.
   void tell_of_tables() {
     if (std::exchange(is_told_of_tables_, true)) return;
     const Failure most = failure_of(system_->potential_of_vertices(), system_->time());
@@ -241,7 +241,7 @@ class Run {
     outcome_.warnings.emplace_back(text);
   }
 
-  /// After the steps from `first` to below `end`.
+  /// Adds the rows after the steps from `first` to below `end`.
   void add_traces(long long first, long long end) {
     if (!table_) return;
     const cli::Stopwatch watch;
@@ -265,8 +265,8 @@ class Run {
     outcome_.times.output += watch.seconds();
   }
 
-  /// A run that goes on from the state writes none of the frames and rows before it: they are on
-  /// the disk first.
+  /// A run that continues from the state writes none of the frames and rows before it, so they are
+  /// flushed to disk first.
   void keep_state() {
     const cli::Stopwatch watch;
     if (writer_) writer_->finish();
@@ -302,19 +302,19 @@ class Run {
     }
     outcome_.speed = speed_range(model_, activation);
     if (!outcome_.failure && !outcome_.is_interrupted) tell_of_silence(activation);
-    // Also of a run that ended early: all that was activated until then.
+    // Written for a run that ended early too: all that was activated until then.
     if (options_.activation) write_activation(*options_.activation, model_, activation);
     if (options_.picture) write_activation_picture(*options_.picture, model_, activation);
     outcome_.solves = system_->record();
     outcome_.newton_iterations = system_->newton_iterations();
-    // A GPU may have gone on behind a solve that failed.
+    // A GPU may have continued after a solve that failed.
     const long long failed = outcome_.solves.failed_step;
     outcome_.steps = failed >= 0 ? failed + 1 : system_->steps();
     outcome_.times.output += watch.seconds();
     outcome_.times.steps = system_->times;
   }
 
-  /// Where nothing came of the stimuli.
+  /// Warns if the stimuli had no effect.
   void tell_of_silence(const std::vector<double>& activation) {
     bool is_at_stimuli = outcome_.activated < model_.vertices();
     for (std::size_t v = 0; v < activation.size(); ++v) {
@@ -379,7 +379,7 @@ Outcome run_case(const RunOptions& options) {
   outcome.warnings = unusual_values(outcome.given);
   for (const std::string& warning : outcome.warnings) cli::warn(warning);
   const std::size_t told = outcome.warnings.size();
-  const auto progress = options.progress();  // a line that warnings must not meet
+  const auto progress = options.progress();  // a progress line that warnings must not run into
 
   mesh::SolidMesh mesh = mesh_of(options, outcome.given, progress.get());
   outcome.take_mesh(mesh);

@@ -22,34 +22,34 @@ struct RunOptions : simulation::CaseOptions {
   std::optional<std::string> resume;
 };
 
-/// Seconds.
+/// In seconds.
 struct PhaseTimes {
-  double read = 0;   // case and mesh, checks, fibres and traces among it
+  double read = 0;   // case and mesh, checks, fibres and traces included
   double setup = 0;  // pattern, plan, matrices, membranes, solver
   StepTimes steps;
-  double output = 0;  // that the run waited for
+  double output = 0;  // only while the run waited for it
 };
 
 /// Why a run ended early.
 struct Failure {
   std::optional<Status> of_solve;  // if one failed; else a potential is not finite, or too large
-  double time = 0;                 // ms, of the end of the step
-  Index vertex = 0;                // the first without a finite potential, or that of the
-                                   // largest one; counted from 0
-  bool is_finite = false;          // the potential
-  double potential = 0;            // of that vertex, mV
+  double time = 0;                 // ms, end of the step
+  Index vertex = 0;                // the first without a finite potential, or the one with the
+                                   // largest; counted from 0
+  bool is_finite = false;          // true if the potential is finite
+  double potential = 0;            // at that vertex, mV
 };
 
 /// The contents of a report.
 struct Outcome : simulation::RunSummary {
   Case given;
   std::string membranes;
-  bool is_tabulated = false;  // cells
+  bool is_tabulated = false;  // true if the cells use tables
   double largest_step = 0;
   bool on_gpu = false;
   SolveRecord solves;
   long long newton_iterations = 0;
-  long long first_step = 0;  // of this run, which may be resumed
+  long long first_step = 0;  // first step of this run, which may be resumed
   long long steps = 0;       // taken since time 0
   long long frames = 0;
   long long states_kept = 0;
@@ -64,18 +64,18 @@ struct Outcome : simulation::RunSummary {
   PhaseTimes times;
   double wall = 0;
 
-  /// Whether times of steps are taken apart.
+  /// True if the parts of a step are timed separately.
   bool has_parts() const { return !on_gpu && given.time.scheme == Scheme::splitting; }
   double time() const { return static_cast<double>(steps) * given.time.step; }
 };
 
 /// Throws `Error` for whatever is wrong with the input, before anything is written. A solve that
-/// fails, or a potential that is not finite or beyond 500 mV, ends the run, and so does Ctrl-C:
-/// what there is until then is written. `WriteFailed` where something cannot be written on the way:
-/// the state is kept if that was asked for. Warns on standard error.
+/// fails, or a potential that is not finite or beyond 500 mV, ends the run, and so does Ctrl-C: all
+/// results until then are written. Throws `WriteFailed` if some output cannot be written during the
+/// run: the state is kept if that was requested. Warns on standard error.
 Outcome run_case(const RunOptions& options);
 
-/// "at 1.2 ms ..."; of an outcome with a failure.
+/// "at 1.2 ms ..."; for an outcome with a failure.
 std::string failure_text(const Failure& failure);
 
 }  // namespace heddle::heart

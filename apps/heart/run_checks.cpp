@@ -13,19 +13,19 @@ namespace heddle::heart {
 
 namespace {
 
-/// `fibres`: the file of a case that is known by then, or empty.
+/// `fibres`: the case's file of fibres if the case is already known, else empty.
 void check_files(const RunOptions& options, const std::string& fibres) {
   cli::RunFiles files = options.files({options.activation, options.restart});
   files.reads("the case", fibres);
   files.writes("--activation", options.activation);
   files.writes("--traces", options.traces);
   files.writes("--restart", options.restart);
-  // A state may be replaced by a later one of the same run.
+  // A later state of the same run may replace an earlier one.
   if (options.resume != options.restart) files.reads("--resume", options.resume.value_or(""));
   files.check();
 }
 
-/// Whole steps, as all times of a case; from 1e15 on it is never.
+/// The period must be a whole number of steps, like all times of a case; 1e15 or more means never.
 void check_restart_every(double every, double step) {
   if (!(every >= step)) {
     throw Error(ErrorKind::usage, "--restart-every must be at least a time step, " +
@@ -38,7 +38,7 @@ void check_restart_every(double every, double step) {
   }
 }
 
-/// Names the membrane, which the system that takes the steps does not.
+/// Names the membrane, which the system that takes the steps cannot.
 void check_step(const Case& given) {
   if (given.time.scheme == Scheme::newton) return;
   const double parts = given.time.splitting == Splitting::strang ? 2 : 1;

@@ -5,10 +5,10 @@
 
 namespace heddle::heart {
 
-/// Before anything is read. Throws `Error` (usage, io).
+/// Checks before anything is read. Throws `Error` (usage, io).
 void check_outputs(const RunOptions& options);
 
-/// Whether the command and a case that was read go together. Throws `Error` (usage, io).
+/// Checks that the command fits a case that was read. Throws `Error` (usage, io).
 void check_case_fits(const RunOptions& options, const Case& given);
 
 }  // namespace heddle::heart

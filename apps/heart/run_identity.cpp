@@ -16,7 +16,7 @@ namespace {
 
 constexpr const char* pulses_name = "stimuli before its time";
 
-/// Names of two items, the second of which differs wherever the first does.
+/// Pairs of items: the second differs wherever the first does.
 constexpr std::pair<const char*, const char*> consequences[] = {
     {"mesh", "regions"},
     {"mesh", "fibres"},
@@ -138,7 +138,7 @@ Identity RunIdentity::after(long long steps) const {
 
 std::string differences(const Identity& of_state, const Identity& of_run) {
   struct Difference {
-    const IdentityItem* there;  // null: a state without it
+    const IdentityItem* there;  // null: the state lacks the item
     const IdentityItem* here;
   };
   std::vector<Difference> different;

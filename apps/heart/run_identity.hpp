@@ -1,4 +1,4 @@
-// What a state of a run depends on: with anything else it would not go on as its run did.
+// The items that a run's state depends on: if any differed, the run would continue differently.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace heddle::heart {
 
-/// "time step" and "0.05"; of larger things, as a mesh, a fingerprint behind '#'.
+/// "time step" and "0.05"; for larger things, such as a mesh, a fingerprint after '#'.
 struct IdentityItem {
   std::string name;
   std::string value;
@@ -21,18 +21,18 @@ class RunIdentity {
  public:
   RunIdentity(const Model& model, const TissueSystem& system, const Case& given);
 
-  /// Of a state after so many steps: of stimuli, those pulses that began before it.
+  /// Identity of a state after `steps` steps: of stimuli, it has the pulses that began before it.
   Identity after(long long steps) const;
 
  private:
   Identity items_;
   std::vector<Stimulus> stimuli_;
-  std::vector<std::string> places_;  // fingerprints of their vertices
+  std::vector<std::string> places_;  // fingerprints of the stimuli's vertices
   double step_;                      // ms
 };
 
-/// The names of the items that differ, with both values where they can be read: "time step (0.05,
-/// not 0.025), membranes". What only follows from others is left out. Empty where none differs.
+/// Names of the items that differ, with both values where they are readable: "time step (0.05, not
+/// 0.025), membranes". Items that only follow from others are left out. Empty if none differs.
 std::string differences(const Identity& of_state, const Identity& of_run);
 
 }  // namespace heddle::heart

@@ -6,7 +6,7 @@
 
 namespace heddle::heart {
 
-/// `for_each_on`.
+/// Run by `for_each_on`.
 void run(const EndPass& pass, const Stream& stream);
 void run(const ProbePass& pass, const Stream& stream);
 void run(const SumPass& pass, const Stream& stream);

@@ -1,4 +1,4 @@
-// The solves of many steps in a few numbers that a GPU can keep.
+// Statistics of many steps' solves, in a few numbers that a GPU can keep.
 #pragma once
 
 #include "heddle/entries/annotations.hpp"
@@ -11,12 +11,12 @@ HEDDLE_INLINE bool is_solved(Status status) {
 }
 
 struct SolveRecord {
-  long long solves = 0;  // of diffusion
+  long long solves = 0;  // diffusion solves
   long long iterations = 0;
   long long at_accuracy_limit = 0;
-  long long failed_step = -1;  // the first that was not solved, counted from 0
+  long long failed_step = -1;  // the first step that was not solved, counted from 0
   Status failed_status = Status::converged;
-  double worst_residual = 0;  // relative, of those that were solved; NaN if one is
+  double worst_residual = 0;  // relative, over the successful solves; NaN if one is
 
   HEDDLE_INLINE void add(long long step, Status status, long long its, double residual) {
     if (failed_step >= 0) return;
@@ -24,7 +24,7 @@ struct SolveRecord {
     add_projection(step, status, its, residual);
   }
 
-  /// Another solve of the step, before the one of its diffusion, which counts the steps.
+  /// Another solve in the step, before that of its diffusion, which counts the steps.
   HEDDLE_INLINE void add_projection(long long step, Status status, long long its, double residual) {
     if (failed_step >= 0) return;
     iterations += its;

@@ -1,4 +1,4 @@
-// The work of a step as one CUDA graph; there in builds that have CUDA.
+// The work of a step as one CUDA graph; only in builds with CUDA.
 #pragma once
 
 #include <functional>
@@ -7,23 +7,23 @@
 #include "heddle/device.hpp"
 #include "heddle/plan.hpp"
 
-struct CUgraphExec_st;  // what a cudaGraphExec_t points to
+struct CUgraphExec_st;  // the type that a cudaGraphExec_t points to
 
 namespace heddle::heart {
 
-/// A step that is a graph on a GPU has its solve in the graph.
+/// On a GPU, a step that is a graph contains its solve.
 inline Plan plan_of_step(Plan plan, const Device& device) {
   if (device.on_gpu() && plan.loop.form == LoopForm::stepped) plan.loop.form = LoopForm::graph;
   return plan;
 }
 
-/// What a function queues must be kernels, copies and fills alone.
+/// The function may queue only kernels, copies and fills.
 using QueueWork = std::function<void()>;
 
 /// Work that is repeated while a number that it leaves on the device is not 0.
 struct RepeatedWork {
   QueueWork before;
-  const int* goes_on;  // looked at behind `before` and each `again`
+  const int* goes_on;  // checked after `before` and after each `again`
   QueueWork again;
   QueueWork after;
 };
@@ -32,16 +32,16 @@ namespace cuda {
 
 class StepGraph {
  public:
-  /// Captures what is queued on the stream.
+  /// Captures the work queued on the stream.
   StepGraph(const Stream& stream, const QueueWork& queue);
-  /// The device decides how often it does `again`: no host waits for that.
+  /// The device decides how often `again` runs: no host waits for that.
   StepGraph(const Stream& stream, const RepeatedWork& work);
 
   void launch() const;
 
  private:
   Stream stream_;
-  std::shared_ptr<CUgraphExec_st> graph_;  // which knows how to end it
+  std::shared_ptr<CUgraphExec_st> graph_;  // whose deleter destroys it
 };
 
 }  // namespace cuda

@@ -23,7 +23,7 @@ struct Graph {
   ~Graph() { cudaGraphDestroy(graph); }
 };
 
-/// The nodes that the next one on a stream under capture would follow.
+/// The nodes that the next node on a capturing stream would follow.
 Nodes last_nodes(const Stream& capturing) {
   cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
   const cudaGraphNode_t* last = nullptr;
@@ -34,7 +34,7 @@ Nodes last_nodes(const Stream& capturing) {
   return {last, last + count};
 }
 
-/// Adds to a graph, behind some of its nodes, what is queued on the stream; returns its last ones.
+/// Adds the work queued on the stream to a graph, after the given nodes; returns its last nodes.
 Nodes capture_into(cudaGraph_t graph, const Nodes& behind, const Stream& stream,
                    const QueueWork& queue) {
   check(cudaStreamBeginCaptureToGraph(stream.queue, graph, behind.data(), nullptr, behind.size(),
@@ -46,7 +46,7 @@ Nodes capture_into(cudaGraph_t graph, const Nodes& behind, const Stream& stream,
     last = last_nodes(stream);
   } catch (...) {
     cudaStreamEndCapture(stream.queue, &graph);
-    cudaGetLastError();  // of what is thrown away
+    cudaGetLastError();  // clears the error of the discarded capture
     throw;
   }
   check(cudaStreamEndCapture(stream.queue, &graph), "cudaStreamEndCapture");

@@ -1,4 +1,4 @@
-// Sums in fixed trees, which a device queues: those of electrodes, and of a residual's squares.
+// Sums in fixed trees, queued on a device: those of electrodes, and of a residual's squares.
 #pragma once
 
 #include <vector>
@@ -9,10 +9,10 @@
 
 namespace heddle::heart {
 
-/// Room for so many sums of so many terms each: the last level has the sums.
+/// Room for `sums` sums of `terms` terms each: the last level has the sums.
 std::vector<Array<double>> sum_levels(Offset sums, Offset terms, const Device& device);
 
-/// Sums of weight[s * terms + k] term[k]; returns where they are, in the device's memory.
+/// Sums of weight[s * terms + k] term[k]; returns their address in the device's memory.
 const double* queue_sums(const double* weight, const double* term, Offset terms, Offset sums,
                          std::vector<Array<double>>& levels, const Stream& stream);
 

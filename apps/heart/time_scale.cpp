@@ -18,7 +18,7 @@ using Triangle = std::array<Index, 3>;
 
 constexpr int glyph_height = 5;
 constexpr std::string_view glyphs = "0123456789.ms ";
-/// Rows from the top, of squares that are drawn or not.
+/// Rows from the top; '#' marks a square that is drawn.
 constexpr std::array<std::string_view, glyphs.size()> shapes = {
     "###|#.#|#.#|#.#|###", ".#.|##.|.#.|.#.|###",
     "###|..#|###|#..|###", "###|..#|###|..#|###",
@@ -33,7 +33,7 @@ std::string_view shape_of(char character) {
   return shapes[at < shapes.size() ? at : shapes.size() - 1];
 }
 
-/// In squares, with one behind it.
+/// In squares, including one blank after the character.
 int width_of(char character) { return static_cast<int>(shape_of(character).find('|')) + 1; }
 
 int width_of(const std::string& text) {
@@ -49,7 +49,7 @@ class Drawing {
         triangle_(surface.mesh.triangle.begin(), surface.mesh.triangle.end()),
         colour_(surface.colour) {}
 
-  /// Towards the viewer, with the least corner at (x, y).
+  /// Faces the viewer, with its lower left corner at (x, y).
   void add_rectangle(double x, double y, double width, double height, const mesh::Colour& colour) {
     const auto first = static_cast<Index>(corner_.size());
     for (const auto& [i, j] : {std::pair{0, 0}, {1, 0}, {1, 1}, {0, 1}}) {
@@ -59,7 +59,7 @@ class Drawing {
     triangle_.push_back({first, first + 2, first + 3});
     colour_.insert(colour_.end(), 2, colour);
   }
-  /// Characters without a shape are blanks.
+  /// Characters without a shape are drawn as blanks.
   void add_text(const std::string& text, double x, double y, double square) {
     constexpr mesh::Colour ink = {0.2, 0.2, 0.2};
     for (const char character : text) {

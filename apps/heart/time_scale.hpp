@@ -7,8 +7,8 @@
 
 namespace heddle::heart {
 
-/// The surface with a bar below it, as wide as it is, in these colours from left to right, and
-/// below that both times in ms.
+/// The surface with a bar of the same width below it, in these colours from left to right, and both
+/// times in ms below the bar.
 mesh::DrawnSurface with_time_scale(const mesh::DrawnSurface& surface,
                                    std::span<const mesh::Colour> bands, double first, double last);
 

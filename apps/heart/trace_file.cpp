@@ -22,7 +22,7 @@ TraceFile::TraceFile(const std::string& path, const Case& given, std::optional<d
   std::error_code error;
   if (keep_before && std::filesystem::is_regular_file(path, error)) {
     take_earlier(path, line, *keep_before);
-    file_.reach_disk();  // before it replaces them
+    file_.reach_disk();  // before it replaces the earlier rows
   }
   file_.appear();
 }
@@ -36,7 +36,7 @@ void TraceFile::take_earlier(const std::string& path, const std::string& first, 
                                       " has other columns than the run that goes on; give another "
                                       "name");
   }
-  // A last line without its end was cut off.
+  // A last line without a line end was cut off.
   while (std::getline(earlier, line) && !earlier.eof()) {
     double time = std::numeric_limits<double>::quiet_NaN();
     std::from_chars(line.data(), line.data() + line.size(), time);
@@ -47,7 +47,7 @@ void TraceFile::take_earlier(const std::string& path, const std::string& first, 
 }
 
 void TraceFile::add(double time, std::span<const double> values) {
-  // Sums of steps in the digits that they have on paper.
+  // Times are sums of steps: 12 digits give them as one would write them.
   char text[32];
   std::snprintf(text, sizeof text, "%.12g", time);
   std::string line = text;

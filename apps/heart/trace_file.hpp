@@ -1,4 +1,4 @@
-// Traces in time as a table of comma separated values.
+// Traces in time as a table of comma-separated values.
 #pragma once
 
 #include <optional>
@@ -10,20 +10,20 @@
 
 namespace heddle::heart {
 
-/// Its lines are in the file with each `flush`, whole ones, whatever ends the run.
+/// Each `flush` puts whole lines into the file, however the run ends.
 class TraceFile {
  public:
-  /// The first line has `time` and the names of the case. Of a file that is there already, it keeps
-  /// the rows of before a time, if one is given. Throws `Error` (usage) where that file has another
-  /// first line, and as `OutputFile`.
+  /// The first line has `time` and the names of the case. If the file already exists, keeps its
+  /// rows before a given time, if one is given. Throws `Error` (usage) if that file has another
+  /// first line, and like `OutputFile`.
   TraceFile(const std::string& path, const Case& given, std::optional<double> keep_before = {});
-  /// Whether it has kept rows.
+  /// True if it has kept rows.
   bool goes_on() const { return goes_on_; }
-  /// Numbers of the points, then of the electrodes.
+  /// Values at the points, then at the electrodes.
   void add(double time, std::span<const double> values);
   void flush() { file_.flush(); }
   void reach_disk() { file_.reach_disk(); }
-  /// Throws what became of the file on its way to the disk.
+  /// Throws the error, if any, that occurred on the way to the disk.
   void finish() { file_.commit(); }
 
  private:

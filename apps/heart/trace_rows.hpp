@@ -13,17 +13,17 @@ namespace heddle::heart {
 
 class TraceRows {
  public:
-  /// Rows that are kept, of the last steps.
+  /// Number of rows kept, those of the last steps.
   static constexpr long long most_steps = 128;
 
-  /// Of potentials in the basis. Nothing of the arguments is kept.
+  /// Traces potentials in the basis. Keeps nothing of the arguments.
   TraceRows(const Traces& traces, const Basis& basis, const Device& device);
 
   /// Probes of a potential, plus a change where that is not null, into the row of the clock's step.
   ProbePass probes(const Clock* clock, const Potential& potential, const double* change);
-  /// Queues the electrodes behind them.
+  /// Queues the electrodes after the probes.
   void queue_electrodes(const Clock* clock, const Potential& potential);
-  /// Both of the potential as it is.
+  /// Queues both, for the potential as it is.
   void queue(const Clock* clock, const Potential& potential);
   std::vector<double> row(long long step) const;
 
@@ -32,7 +32,7 @@ class TraceRows {
   Offset probes_, electrodes_;
   Array<Index> probe_vertex_;
   Array<double> probe_weight_, electrode_weight_, rows_;
-  std::vector<Array<double>> sums_;  // levels of the tree, the last of one sum an electrode
+  std::vector<Array<double>> sums_;  // levels of the tree, the last with one sum per electrode
 };
 
 }  // namespace heddle::heart

@@ -13,7 +13,7 @@ using simulation::shortest;
 
 namespace {
 
-/// Of ventricular and atrial muscle, healthy or not, between the bounds that `read_case` refuses.
+/// Usual values in ventricular and atrial muscle, healthy or not, within the bounds of `read_case`.
 struct UsualRange {
   const char* what;
   double least;
@@ -32,7 +32,7 @@ class UnusualValues {
  public:
   explicit UnusualValues(const Case& given) : given_(given) {}
 
-  /// The first value of its kind that is unusual is told, and others are not.
+  /// Reports the first unusual value of its kind only.
   template <class Values, class Value>
   void check(const UsualRange& range, const char* list, const Values& values, const Value& value) {
     for (std::size_t i = 0; i < values.size(); ++i) {
@@ -79,7 +79,7 @@ void check_membranes(const Case& given, UnusualValues& found) {
   }
 }
 
-/// Cells meet end to end along fibres, where muscle conducts best.
+/// Cells meet end to end along fibres, the direction in which muscle conducts best.
 void check_anisotropy(const Case& given, UnusualValues& found) {
   for (std::size_t i = 0; i < given.regions.size(); ++i) {
     const auto& [along, across] = given.regions[i].conductivity;

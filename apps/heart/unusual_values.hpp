@@ -1,4 +1,4 @@
-// Numbers of a case that are allowed, and most likely of another unit than they should be.
+// Numbers of a case that are allowed, but most likely in the wrong unit.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace heddle::heart {
 
-/// A line for each such kind of number, which names the first of them: "case.json: regions[0]: the
+/// One line for each kind of such number, naming the first of them: "case.json: regions[0]: the
 /// conductivity along fibres is 0.00013 S/m; usual is 0.003 to 1".
 std::vector<std::string> unusual_values(const Case& given);
 

@@ -1,4 +1,4 @@
-// `heddle add`: the sum of two matrices from files, by their trees.
+// `heddle add`: the sum of two matrices from files, computed on their trees.
 #include <cmath>
 #include <complex>
 #include <cstdio>
@@ -40,7 +40,7 @@ struct AddOptions {
 
 using Number = std::complex<double>;
 
-/// X, Yi, X+Yi or X-Yi. Throws `Error` (usage) that names the option.
+/// Parses X, Yi, X+Yi or X-Yi. Throws `Error` (usage) that names the option.
 Number parse_number(const std::string& option, const std::string& text) {
   const char* const end = text.data() + text.size();
   const auto is_unit = [&](const char* at) { return at != nullptr && at + 1 == end && *at == 'i'; };
@@ -105,7 +105,8 @@ DefinedTree<double> sum_of(const AddOptions& options, const DefinedTree<double>&
   return A.plus(alpha.real(), beta.real(), B, options.adjoint);
 }
 
-/// `read(path)` gives a matrix by rows, `store(matrix)` its tree, `rows_of(tree)` the way back.
+/// `read(path)` returns a matrix by rows, `store(matrix)` its tree, and `rows_of(tree)` the rows of
+/// a tree.
 template <class Read, class Store, class RowsOf>
 void add_files(const AddOptions& options, std::string_view entry, TerminalProgress* progress,
                const Read& read, const Store& store, const RowsOf& rows_of) {
@@ -135,7 +136,7 @@ void add_files(const AddOptions& options, std::string_view entry, TerminalProgre
   std::printf("written to %s\n", io::printable(options.output).c_str());
 }
 
-/// Before anything is read. Throws `Error` (unsupported).
+/// Called before anything is read. Throws `Error` (unsupported).
 void check_output(const std::string& path, const EntryDefinition& definition) {
   if (ends_with(path, ".npz")) return;
   try {

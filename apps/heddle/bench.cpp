@@ -1,4 +1,4 @@
-// `heddle bench`: where Heddle stands, beside other libraries, in one run.
+// `heddle bench`: Heddle compared with other libraries in one run.
 #include <sys/utsname.h>
 
 #include <algorithm>
@@ -66,7 +66,7 @@ void put_out(const Options& options, const Run& run) {
   }
 }
 
-/// Share of the work that is done, and how long the rest will take.
+/// The share of the work that is done, and the time that the rest will take.
 class TimeLeft {
  public:
   TimeLeft(const std::vector<BenchStep>& steps, Progress* progress) : progress_(progress) {
@@ -94,7 +94,7 @@ class TimeLeft {
   double done_ = 0;
 };
 
-/// A record in the place of those that could not be made.
+/// A record that replaces those that could not be made.
 bench::Record failed_record(const BenchStep& step, const std::string& suite,
                             const std::string& why) {
   bench::Record record;
@@ -159,7 +159,7 @@ void run_step(Session& session, const Options& options, const BenchStep& step, T
   }
 }
 
-/// Of the named file alone: a run says what it was told, whatever else lies about.
+/// Profiles of the named file alone: a run uses the one that it was given, whatever others exist.
 Profiles profiles_of(const Options& options, const Device& device) {
   if (options.profile.empty()) return {};
   Profiles profiles = Profiles::of_file(device, options.profile);
@@ -255,7 +255,7 @@ int measure_all(const Options& options) {
     for (const BenchStep& step : steps) {
       run_step(session, options, step, time);
       time.done(step.weight);
-      // What is killed, for want of memory say, is not lost.
+      // A run that is killed, for example for lack of memory, keeps its results.
       if (!options.output.empty()) write_run(options.output, so_far());
     }
   }

@@ -1,4 +1,4 @@
-// What `heddle bench` is told.
+// Options of `heddle bench`.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -35,8 +35,8 @@ struct BenchOptions {
 
 void add_bench_options(CLI::App& command, BenchOptions& options);
 
-/// What measures nothing takes no options of measurements, rather than ignore them. Throws `Error`
-/// (usage) after parsing.
+/// Refuses options of measurements where nothing is measured, rather than ignore them. Throws
+/// `Error` (usage) after parsing.
 void check_bench_options(const CLI::App& command);
 
 }  // namespace heddle::cli

@@ -17,7 +17,7 @@ namespace heddle::cli {
 
 namespace {
 
-/// The .json files of a folder, by their names.
+/// The .json files of a folder, sorted by name.
 std::vector<std::string> json_files(const std::string& folder) {
   namespace fs = std::filesystem;
   std::vector<std::string> paths;
@@ -33,7 +33,7 @@ std::vector<std::string> json_files(const std::string& folder) {
   return paths;
 }
 
-/// Those of a folder of the results' folder; none where there is no such folder.
+/// The .json files of a subfolder of the results' folder; none if there is no such folder.
 std::vector<std::string> json_files_below(const std::string& results, const char* name) {
   const std::string folder = (std::filesystem::path(results) / name).string();
   std::error_code none;

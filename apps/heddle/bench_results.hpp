@@ -1,4 +1,4 @@
-// What `heddle bench` makes of runs that were measured before.
+// Uses that `heddle bench` makes of earlier runs.
 #pragma once
 
 #include <optional>
@@ -6,11 +6,11 @@
 
 namespace heddle::cli {
 
-/// Prints how two runs differ; 1 where something is slower, else 0.
+/// Prints how two runs differ; returns 1 if something is slower, else 0.
 int compare_files(const std::string& before, const std::string& after, double threshold);
 
-/// The page of results of the runs in `folder`, of simulations and of tuning in folders of it, to
-/// `output` or standard output. Throws `Error`.
+/// Writes the page of results to `output` or standard output. It covers the runs in `folder`, and
+/// those of simulations and of tuning in its subfolders. Throws `Error`.
 void write_results(const std::string& folder, const std::optional<std::string>& output);
 
 }  // namespace heddle::cli

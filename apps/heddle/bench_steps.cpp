@@ -34,7 +34,7 @@ bool contains(const std::vector<std::string>& words, std::string_view word) {
               "no " + what + " is named '" + given + "'; there are: " + joined(known));
 }
 
-/// In the order in which they run.
+/// The chosen suites, in the order in which they run.
 std::vector<std::string> chosen_suites(const Options& options) {
   const std::vector<std::string> known(bench::suite_names.begin(), bench::suite_names.end());
   for (const std::string& suite : options.suites) {
@@ -57,7 +57,7 @@ std::vector<BenchStep> steps_of_folder(const Options& options) {
       continue;
     }
     std::error_code gone;
-    if (!file.is_regular_file(gone)) continue;  // a pipe would be waited for
+    if (!file.is_regular_file(gone)) continue;  // opening a pipe would block
     BenchStep step{file.path().filename().string(), {}, path, {}, 20};
     for (const std::string& suite : chosen_suites(options)) {
       if (suite != "scaling" && suite != "assembly") step.suites.push_back(suite);

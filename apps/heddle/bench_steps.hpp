@@ -1,4 +1,4 @@
-// Which problems `heddle bench` measures, and by which suites.
+// The problems that `heddle bench` measures, and the suites that measure them.
 #pragma once
 
 #include <optional>
@@ -14,19 +14,19 @@ namespace heddle::cli {
 struct BenchStep {
   std::string name;
   std::optional<bench::ProblemName> generated;
-  std::string path;  // of one that is read
+  std::string path;  // the file of a problem that is read
   std::vector<std::string> suites;
-  double weight = 1;  // of the time that all take, about
+  double weight = 1;  // approximate share of the total time
 };
 
-/// Those that the options ask for, in the order in which they run. Throws `Error`: usage for names
-/// that there are not and where nothing is left, io for a folder that cannot be read.
+/// The steps that the options ask for, in the order in which they run. Throws `Error`: usage for
+/// unknown names and if nothing is left, io for a folder that cannot be read.
 std::vector<BenchStep> steps_of(const BenchOptions& options, const Device& device);
 
-/// Those of them that are generated, perhaps none.
+/// The generated ones among them, perhaps none.
 std::vector<BenchStep> generated_steps(const BenchOptions& options, const Device& device);
 
-/// Prints the generated ones.
+/// Prints the generated steps.
 void list_steps(const BenchOptions& options, const Device& device);
 
 }  // namespace heddle::cli

@@ -1,4 +1,4 @@
-// `heddle cache`: the kernels that were compiled for GPUs and kept on disk.
+// `heddle cache`: kernels that were compiled for GPUs and kept on disk.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -26,7 +26,7 @@ cuda::KernelCache open_cache() {
   return cuda::KernelCache(folder);
 }
 
-/// One unit, the largest that counts at least to two: "95 s", "3 h", "12 days".
+/// An age in the largest unit that gives at least two: "95 s", "3 h", "12 days".
 std::string age(std::filesystem::file_time_type since) {
   using std::chrono::seconds;
   const auto now = std::filesystem::file_time_type::clock::now();

@@ -1,6 +1,5 @@
-// The subcommands of `heddle`. Each registers its options and, when chosen, runs and leaves its
-// exit status: 0 converged or done, 1 not converged. Errors are thrown; main turns them into 2
-// or 3.
+// The subcommands of `heddle`. Each registers its options and, when chosen, runs and sets its exit
+// status: 0 converged or done, 1 not converged. Errors are thrown; main turns them into 2 or 3.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -11,7 +10,7 @@ class Communicator;
 
 namespace heddle::cli {
 
-/// On `ranks`, where there are any: then every rank calls, and reports are of rank 0.
+/// Uses `ranks` if there are any: then every rank calls, and rank 0 reports.
 void add_solve(CLI::App& app, int& status, Communicator* ranks = nullptr);
 void add_eigen(CLI::App& app, int& status, Communicator* ranks = nullptr);
 void add_spmv(CLI::App& app, int& status);

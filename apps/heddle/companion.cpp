@@ -17,7 +17,7 @@ namespace heddle::cli {
 
 void add_companion(CLI::App& app, const Companion& companion, char** argv) {
   CLI::App* command = app.add_subcommand(companion.name, companion.description);
-  // Whatever follows is the companion's, --help too.
+  // Everything that follows is the companion's, --help too.
   command->set_help_flag();
   command->prefix_command();
   command->callback([companion, argv] {
@@ -37,7 +37,7 @@ int run_companion(const Companion& companion, void (*add)(CLI::App& app, int& st
   std::vector<char*> words(argv, argv + argc);
   std::string name = companion.name;
   const std::string first = argc > 1 ? argv[1] : "";
-  // The name follows --complete; the page of man is that of the program.
+  // The name follows --complete. The manual page is that of the program.
   const std::size_t at = first == "--complete" ? 2 : static_cast<std::size_t>(std::min(argc, 1));
   const bool is_named = words.size() > at && name == words[at];
   if (!is_named && first != "--manual") {

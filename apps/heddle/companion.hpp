@@ -1,4 +1,4 @@
-// Commands that are programs of their own beside `heddle`, as git's are: who only solves builds
+// Commands that are separate programs next to `heddle`, like git's: a build for solving alone needs
 // neither. `heddle bench ...` becomes `heddle-bench bench ...`.
 #pragma once
 
@@ -18,7 +18,7 @@ inline constexpr Companion bench_companion{"bench",
                                            "Products, solves and set-up beside other libraries"};
 
 /// Lists the command under `app`; when chosen, the process becomes the companion, with `argv`.
-/// Throws `Error` (usage) where that program is missing.
+/// Throws `Error` (usage) if that program is missing.
 void add_companion(CLI::App& app, const Companion& companion, char** argv);
 
 /// The whole main function of a companion: `heddle-tune x.mtx` is `heddle tune x.mtx`.

@@ -29,7 +29,7 @@ struct ConvertOptions {
   bool quiet = false;
 };
 
-/// Says what there is now.
+/// Reports what has been written.
 template <class E>
 void tell(const ConvertOptions& options, const CsrMatrix<E>& matrix, std::string_view entry,
           TerminalProgress* progress) {
@@ -48,7 +48,7 @@ void write(const ConvertOptions& options, const CsrMatrix<E>& matrix, std::strin
   tell(options, matrix, entry, progress);
 }
 
-/// The real expansion of the entries, folded into those of `options.to`.
+/// Writes the real expansion of the entries, folded into entries of `options.to`.
 template <class E>
 void write_as(const ConvertOptions& options, const CsrMatrix<E>& matrix,
               TerminalProgress* progress) {

@@ -13,7 +13,7 @@ namespace heddle::cli {
 
 namespace {
 
-/// As `preconditioners_in_words`, without those that LOBPCG refuses.
+/// Like `preconditioners_in_words`, without those that LOBPCG refuses.
 std::string suitable_preconditioners() {
   std::string words;
   for (const PreconditionerInfo& info : preconditioner_table()) {

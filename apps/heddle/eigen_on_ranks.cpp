@@ -1,4 +1,4 @@
-// `heddle eigen` of a matrix whose rows ranks share.
+// `heddle eigen` of a matrix whose rows are distributed over ranks.
 #include <optional>
 #include <string>
 #include <utility>
@@ -17,7 +17,7 @@ namespace heddle::cli {
 
 namespace {
 
-/// Each rank gets its rows of what rank 0 has read, and the partition. Collective.
+/// Gives each rank its rows of the matrix that rank 0 has read, and the partition. Collective.
 void share_problem(const EigenCommand& options, EigenProblem& problem,
                    std::optional<Partition>& partition, Communicator& ranks) {
   const bool is_first = ranks.rank() == 0;
@@ -67,10 +67,10 @@ int eigen_on_ranks(const EigenCommand& options, Communicator& ranks) {
     Stopwatch sharing;
     share_problem(options, *problem, partition, ranks);
     problem->found.read_seconds += sharing.seconds();
-    // Processes may have other threads, memory and profiles: one chooses.
+    // Processes may differ in threads, memory and profiles, so one of them chooses.
     Plan& plan = problem->found.storage.choice.plan;
     plan = parse_plan(text_of_rank(ranks, 0, to_full_string(plan)));
-    // A process keeps its rows in the storage of products alone.
+    // A process keeps its rows only in the storage of products.
     const auto forget = [&] {
       problem->matrix = AnyMatrix(CsrMatrix<real<double>>());
       problem->mass.reset();

@@ -1,4 +1,4 @@
-// What `heddle eigen` is told, and how it reports what it found.
+// The options of `heddle eigen`, and the report of its results.
 #pragma once
 
 #include <optional>
@@ -35,19 +35,19 @@ struct EigenCommand {
   }
 };
 
-/// The report's facts.
+/// Facts of the report.
 struct FoundPairs : RunFacts {
   explicit FoundPairs(RunFacts facts) : RunFacts(std::move(facts)) {}
 
-  std::string preconditioner;         // in use
-  std::string preconditioner_reason;  // and why
+  std::string preconditioner;         // the one in use
+  std::string preconditioner_reason;  // the reason for it
   std::optional<Offset> mass_entries;
   long long solver_memory = 0;
   int count = 0;
   EigenReport report;
 };
 
-/// Of vector k of several, counted from 1: v.mtx.gz is v-3.mtx.gz.
+/// The path for vector k of several, counted from 1: v.mtx.gz becomes v-3.mtx.gz.
 std::string numbered(const std::string& path, int k);
 
 ReportLines describe(const EigenCommand& options, const FoundPairs& found, const Device& device);

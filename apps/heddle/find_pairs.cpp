@@ -36,7 +36,7 @@ int dimensions_of(const AnyLinearOperator& matrix) {
   });
 }
 
-/// The matrix, and the preconditioner that it is to have.
+/// The matrix, and the preconditioner chosen for it.
 FoundPairs found_in(const EigenCommand& options, const AnyMatrix& matrix, const Device& device) {
   const ChosenPreconditioner chosen =
       choose_preconditioner(ComposedChoice::parse(options.preconditioner), matrix, 0, device);
@@ -62,7 +62,7 @@ EigenOptions settings_of(const EigenCommand& options, Progress* progress) {
   return settings;
 }
 
-/// Vectors of all rows into files, and the report.
+/// Writes all rows of the vectors to files, and the report.
 void write_and_tell(const EigenCommand& options, const std::vector<AnyField>& x,
                     const Device& device, TerminalProgress* progress, FoundPairs& found) {
   Stopwatch writing;

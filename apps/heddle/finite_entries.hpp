@@ -1,4 +1,4 @@
-// No file holds numbers that are not finite.
+// Files must contain only finite numbers.
 #pragma once
 
 #include <algorithm>
@@ -10,8 +10,8 @@
 
 namespace heddle::cli {
 
-/// Throws `Error` (not_finite) that begins with `what` and names the first place of the matrix, a
-/// `CsrMatrix` or `DefinedMatrix`.
+/// Throws `Error` (not_finite) that begins with `what` and names the first such place of the
+/// matrix, a `CsrMatrix` or `DefinedMatrix`.
 template <class Matrix>
 void check_finite(const Matrix& matrix, const char* what) {
   const auto& values = matrix.values();

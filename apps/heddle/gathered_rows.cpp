@@ -14,7 +14,7 @@ std::span<std::byte> bytes_of(S* data, long long scalars) {
   return std::as_writable_bytes(std::span(data, static_cast<std::size_t>(scalars)));
 }
 
-/// A message takes less than 2^31 bytes: rows come in parts.
+/// Sends rows in parts, because a message takes less than 2^31 bytes.
 template <class S>
 void gather_scalars(Communicator& ranks, const Partition& partition, int width, S* from, S* to) {
   constexpr long long most_bytes = 1LL << 28;

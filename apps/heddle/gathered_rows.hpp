@@ -1,4 +1,4 @@
-// A field whose rows ranks share, whole on each of them.
+// A field whose rows are distributed over ranks, gathered on each of them.
 #pragma once
 
 #include "heddle/communicator.hpp"

@@ -39,7 +39,7 @@ struct Arguments {
   bool quiet = false;
 };
 
-/// What one option of the command line sets, and for which problem.
+/// The setting of one option of the command line, and the problem that takes it.
 struct Choice {
   const char* problem;
   const char* option;
@@ -107,7 +107,7 @@ std::string in_quotes(const std::string& path) {
   return text + "'";
 }
 
-/// Generates, writes and tells what there is now and what to do with it.
+/// Generates and writes a problem, then reports what was written and how to use it.
 template <class Generate>
 void write_problem(const Arguments& arguments, const char* description, const char* solve_options,
                    const Generate& generate) {

@@ -1,4 +1,4 @@
-// `heddle info`: what a matrix looks like, and what each layout of it would take.
+// `heddle info`: the properties of a matrix, and the memory of each of its layouts.
 #include <cstdio>
 #include <filesystem>
 #include <iostream>
@@ -118,7 +118,7 @@ void print(const MultigridAdvice& advice) {
               advice.tolerance, jacobi.c_str());
 }
 
-/// The features that decide how it is solved, and which solve that is.
+/// The features that decide how the matrix is solved, and the resulting solve.
 void print_character(const MatrixDescription& matrix) {
   const Features& f = matrix.features;
   if (f.square) {

@@ -19,29 +19,29 @@ void distribute(PlanChoice& choice);
 
 class MatrixOfRank {
  public:
-  /// The rank's rows of `matrix`, which has all rows, or those of the rank alone in its order; with
-  /// an adjoint if least squares are to multiply by it. Collective. `ranks` and `partition` must
-  /// outlive it.
+  /// The rank's rows of `matrix`, which has either all rows or only those of the rank, in its
+  /// order; with an adjoint if least squares are to multiply by it. Collective. `ranks` and
+  /// `partition` must outlive it.
   MatrixOfRank(Communicator& ranks, const Partition& partition, const AnyMatrix& matrix,
                bool has_all_rows, const Plan& plan, const RankOptions& options,
                const Device& device, bool keeps_adjoint = false);
 
   const AnyLinearOperator& matrix() const { return *matrix_; }
-  /// Another one of the same ranks and partition, of equal entries and precision, for fields of
-  /// this one, which must outlive it. Collective.
+  /// Another matrix of the same ranks and partition, with equal entries and precision, for fields
+  /// of this one, which must outlive it. Collective.
   AnyLinearOperator in_own_basis(const MatrixOfRank& other) const;
-  /// In sliced storage, for preconditioners of these rows alone.
+  /// These rows in sliced storage, for preconditioners of these rows alone.
   const AnyOperator& diagonal() const { return *diagonal_; }
 
   /// This rank's rows of a field that all ranks have.
   AnyField part_of(const AnyField& all) const;
   /// All rows of a field that each rank has a part of. Collective.
   AnyField gathered(AnyField& part) const;
-  /// Collective.
+  /// Sums up all ranks. Collective.
   RankSummary summary() const { return summary_(); }
 
  private:
-  /// Among all rows, of this rank's.
+  /// The index among all rows of this rank's row `own`.
   Offset row_at(long long own) const {
     return partition_.row(partition_.first_row(ranks_.rank()) + own);
   }

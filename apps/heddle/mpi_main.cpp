@@ -1,4 +1,4 @@
-// `heddle-mpi`: what several processes of MPI do together.
+// `heddle-mpi`: commands that several processes of MPI run together.
 #include <cstdio>
 #include <functional>
 #include <memory>
@@ -13,7 +13,7 @@
 
 namespace {
 
-/// Only rank 0 speaks: all end with the same error, which it prints.
+/// Leaves printing to rank 0: all ranks end with the same error, which it prints.
 void silence(const heddle::Communicator& ranks) {
   if (ranks.rank() == 0) return;
   for (std::FILE* const stream : {stdout, stderr}) {
@@ -21,8 +21,8 @@ void silence(const heddle::Communicator& ranks) {
   }
 }
 
-/// Ranks of several command lines, or files of settings, would wait for one another for ever.
-/// Collective: the first rank whose one is not that of rank 0, else 0.
+/// Detects ranks with different command lines or files of settings, which would wait for one
+/// another for ever. Collective. Returns the first rank that differs from rank 0, or 0.
 int rank_of_another_line(heddle::Communicator& ranks, const CLI::App& app, int argc, char** argv) {
   std::vector<std::string> words(argv + 1, argv + argc);
   try {

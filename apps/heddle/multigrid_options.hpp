@@ -1,4 +1,4 @@
-// Settings of the preconditioner multigrid, and --coordinates and --candidates.
+// Settings of the multigrid preconditioner, and --coordinates and --candidates.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -16,20 +16,19 @@ namespace heddle::cli {
 class MultigridOption {
  public:
   void add_to(CLI::App& command, Settings& settings);
-  /// Of these --coordinates and --candidates.
+  /// Adds only --coordinates and --candidates.
   void add_candidates_to(CLI::App& command);
   void add_inputs(RunFiles& files) const;
 
-  /// Throws `Error` (usage) for options without multigrid among the parts of the preconditioner.
+  /// Throws `Error` (usage) for options of multigrid if the preconditioner has no multigrid part.
   void check(const ComposedChoice& preconditioner, const Settings& settings) const;
-  /// The part of that which is about candidates.
+  /// The part of this check that concerns candidates.
   void check_candidates() const;
   bool names_candidates() const { return !coordinates_.empty() || !candidates_.empty(); }
-  /// True where a setting says what a profile could.
+  /// True if a setting fixes what a profile could choose.
   static bool names_settings(const Settings& settings);
-  /// The choice of the preconditioner's name with the settings in its place, and with points and
-  /// candidates read. Throws `Error` for a file or a matrix that does not
-  /// suit.
+  /// The choice of the preconditioner's name with the given settings in its place, and with points
+  /// and candidates read. Throws `Error` for an unsuitable file or matrix.
   MultigridChoice read(const MultigridChoice& named, const Settings& settings,
                        const AnyMatrix& matrix, const Device& device, Progress* progress) const;
 

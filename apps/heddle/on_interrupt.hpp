@@ -1,4 +1,4 @@
-// Ctrl-C where there is something worth keeping.
+// Handling of Ctrl-C where there are results worth keeping.
 #pragma once
 
 #include <csignal>
@@ -8,9 +8,10 @@
 
 namespace heddle::cli {
 
-/// While it lives, the first SIGINT, SIGTERM or SIGHUP makes a thread of its own call `act`, while
+/// While it lives, the first SIGINT, SIGTERM or SIGHUP makes a separate thread call `act`, while
 /// other threads go on, and then ends the process with status 130, without half-written files. A
-/// second one ends it at once. Signals that are ignored stay ignored. One at a time.
+/// second signal ends it at once. Signals that are ignored stay ignored. Only one may exist at a
+/// time.
 class OnInterrupt {
  public:
   explicit OnInterrupt(std::function<void()> act);

@@ -20,7 +20,7 @@ AnyLinearOperator OnRank::store_mass(const AnyMatrix& mass) {
   return rows_->in_own_basis(*mass_);
 }
 
-/// Ranks share square matrices.
+/// The argument is unused: ranks share only square matrices.
 FieldsWanted OnRank::rows_of_all(bool) const {
   return {rows_->matrix().entry(), rows_->matrix().precision(),
           static_cast<Index>(partition_.rows())};

@@ -1,4 +1,4 @@
-// A rank's place in a solve whose rows ranks share, and the threads that are ranks.
+// A rank's place in a solve whose rows ranks share, and threads that act as ranks.
 #pragma once
 
 #include <functional>
@@ -15,8 +15,8 @@ namespace heddle::cli {
 
 class OnRank : public Placement {
  public:
-  /// All that is passed must outlive this. `has_all_rows`: of the matrices that it stores, which
-  /// have the rank's rows alone otherwise, in its order. `progress`: of rank 0, may be null.
+  /// All arguments must outlive this. `has_all_rows`: the matrices that it stores have all rows;
+  /// otherwise only the rank's, in its order. `progress` is that of rank 0 and may be null.
   OnRank(Communicator& ranks, const Partition& partition, const RankOptions& options,
          const Device& device, bool has_all_rows, std::unique_ptr<TerminalProgress> progress)
       : ranks_(ranks),
@@ -58,9 +58,9 @@ class OnRank : public Placement {
   std::optional<MatrixOfRank> rows_, mass_;
 };
 
-/// Runs `rank` on so many ranks that are threads of this process, each with its device: one of
-/// `devices` where they are GPUs, else a share of the first one's threads. Returns what rank 0
-/// returned.
+/// Runs `rank` on `count` ranks that are threads of this process, each with its device: one of
+/// `devices` if they are GPUs, else a share of the first one's threads. Returns the result of rank
+/// 0.
 int run_on_threads(const RankOptions& options, const std::vector<Device>& devices, int count,
                    const std::function<int(Communicator&, const Device&)>& rank);
 

@@ -18,70 +18,70 @@
 namespace heddle::cli {
 
 struct RightHandSideWanted {
-  const std::string& rhs;    // as --rhs has it: a file, ones, or empty for random solutions
-  std::optional<int> count;  // those of a file, or one
+  const std::string& rhs;    // like --rhs: a file, ones, or empty for random solutions
+  std::optional<int> count;  // default: as many as in the file, or one
   std::uint64_t seed = 1;
   double shift = 0;
 };
 
-/// On ranks `store`, `store_mass`, `tell`, `right_hand_side`, `whole`, `total` and `on_first` are
+/// On ranks, `store`, `store_mass`, `tell`, `right_hand_side`, `whole`, `total` and `on_first` are
 /// collective.
 class Placement {
  public:
   virtual ~Placement() = default;
 
-  /// Stores the matrix and calls `act`, which makes a solver of `system()`. Where the plan of a
-  /// profile turns out not to run, it does so once more under another. `needed`: the entries that
-  /// preconditioners are made of. `use`: the products that solvers make.
+  /// Stores the matrix and calls `act`, which makes a solver of `system()`. If the plan of a
+  /// profile turns out not to run, it does both again under another plan. `needed`: the entries
+  /// that preconditioners are made of. `use`: the products that solvers make.
   virtual void store(const AnyMatrix& matrix, NeededEntries needed, TreeUse use,
                      StorageFacts& facts, const std::function<void()>& act) = 0;
-  /// False where `act` is called once, and needs the matrix no more.
+  /// False if `act` is called only once and the matrix is not needed after that.
   virtual bool may_store_again() const = 0;
-  /// Stores a mass on fields of the matrix; `act` may call it.
+  /// Stores a mass matrix that acts on fields of the matrix; `act` may call it.
   virtual AnyLinearOperator store_mass(const AnyMatrix& mass) = 0;
   /// The stored matrix.
   const AnySystem& system() const { return *system_; }
-  /// Bytes of the mass, where they count as the solver's.
+  /// Bytes of the mass matrix, if they count as the solver's.
   virtual long long mass_memory() const = 0;
-  /// After the solve: what only then is known of the storage.
+  /// Adds facts about the storage that are known only after the solve.
   virtual void tell(StorageFacts& facts) const = 0;
 
-  /// Right-hand sides in a file, ones, or (A + shift I) x* with random x* of the seed and those
-  /// that follow it: the rows of this rank, and all rows of x*.
+  /// Right-hand sides from a file, ones, or (A + shift I) x* with random x* of the seed and of
+  /// those that follow it: the rows of this rank, and all rows of x*.
   RightHandSide right_hand_side(const RightHandSideWanted& wanted) const;
-  /// The rows of this rank.
+  /// The rows of this rank of each guess.
   std::vector<AnyField> read_guess(const std::string& path, int count) const;
   /// All rows of a field.
   virtual AnyField whole(AnyField part) const = 0;
   /// The sum over all ranks.
   virtual long long total(long long own) const = 0;
 
-  /// The first rank shows progress and reports.
+  /// True for the first rank, which shows progress and reports.
   virtual bool is_first() const = 0;
-  /// Null where nothing is to be drawn.
+  /// Null if nothing is to be drawn.
   virtual TerminalProgress* progress() const = 0;
-  /// Runs `report` on the first rank. An error in it is one of all ranks.
+  /// Runs `report` on the first rank. An error in it is thrown on all ranks.
   virtual void on_first(const std::function<void()>& report) const = 0;
 
  protected:
   /// Sizes of all rows of b, or of x.
   virtual FieldsWanted rows_of_all(bool are_of_columns) const = 0;
-  /// This rank's rows of a field that has all; none where it has all of them.
+  /// This rank's rows of a field that has all rows; none if the rank itself has all of them.
   virtual std::optional<AnyField> part_of(const AnyField& all) const = 0;
-  /// Its threads make fields.
+  /// The device whose threads make fields.
   virtual const Device& device() const = 0;
 
   std::optional<AnySystem> system_;
 
  private:
-  /// Fields of all rows become those of this rank.
+  /// Reduces fields of all rows to the rows of this rank.
   void keep_own(std::vector<AnyField>& fields) const;
 };
 
-/// Without ranks, as a tree or under a plan.
+/// A matrix without ranks, stored as a tree or under a plan.
 class OneProcess : public Placement {
  public:
-  /// `predict`: a plan without any profile. What is passed must outlive this.
+  /// `predict` returns a plan without any profile. The arguments must outlive this.
   OneProcess(const StorageOption& storage, const ProfileOption& profile, const Device& device,
              TerminalProgress* progress, std::function<PlanChoice()> predict)
       : storage_(storage),
@@ -118,7 +118,7 @@ class OneProcess : public Placement {
   TerminalProgress* progress_;
   std::function<PlanChoice()> predict_;
   NodeChoice nodes_;
-  std::function<HierarchicalMemory()> tree_memory_, mass_tree_memory_;  // empty for no tree
+  std::function<HierarchicalMemory()> tree_memory_, mass_tree_memory_;  // empty if not a tree
   long long mass_memory_ = 0;                                           // in sliced storage
 };
 

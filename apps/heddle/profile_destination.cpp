@@ -14,7 +14,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Small letters and digits of the device's name, and of what else makes its class.
+/// The device's name and the other properties that make its class, in lower-case letters and
+/// digits.
 std::string file_name_of(const DeviceProperties& device) {
   const std::string words =
       device.name + " " +

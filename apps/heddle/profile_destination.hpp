@@ -1,4 +1,4 @@
-// Where the profile of a tuning goes.
+// The file to which a tuning writes its profile.
 #pragma once
 
 #include <optional>
@@ -10,13 +10,14 @@ namespace heddle::cli {
 
 class ProfileDestination {
  public:
-  /// `output`; without it the file of this device in `profile_folder()`, whose profile is merged
-  /// with what is there, as with `append`. Throws `Error` before anything is measured: where no
-  /// file can appear, and where one is to be merged with that is no profile of this device.
+  /// `output` names the file. Without it, the file is that of this device in `profile_folder()`,
+  /// and the profile is merged with its contents, as with `append`. Throws `Error` before anything
+  /// is measured if no file can appear there, or if the contents to merge with are no profile of
+  /// this device.
   ProfileDestination(const std::optional<std::string>& output, bool append, const Device& device);
 
   const std::string& path() const { return path_; }
-  /// Merges with what is there by now: other runs may have written meanwhile.
+  /// Merges with the current contents, which other runs may have written meanwhile.
   void write(const Profile& found) const;
 
  private:

@@ -1,4 +1,4 @@
-// --ranks auto: how many GPUs of one host are predicted to be worth it.
+// --ranks auto: the number of GPUs of one host that is predicted to be worth using.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ struct RankChoice {
   std::string reason;
 };
 
-/// Of these devices, all GPUs or none, the first so many.
+/// The number of ranks, which use the first of these devices: all are GPUs, or none is.
 RankChoice choose_ranks(const RankOptions& options, const AnyMatrix& matrix,
                         const std::vector<Device>& devices);
 

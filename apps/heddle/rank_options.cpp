@@ -62,7 +62,7 @@ void RankOptions::check_use(const std::string& device) const {
 
 std::vector<Device> RankOptions::devices(const DeviceOption& option, bool quiet) const {
   std::vector<Device> devices;
-  std::istringstream names(option.device + ",");  // so that nothing behind a comma is a name too
+  std::istringstream names(option.device + ",");  // an empty name after a comma counts too
   for (DeviceOption one = option; std::getline(names, one.device, ',');) {
     const Device named = one.on(quiet);
     const bool is_again = std::any_of(devices.begin(), devices.end(), [&](const Device& other) {
@@ -89,7 +89,7 @@ std::vector<Device> RankOptions::devices(const DeviceOption& option, bool quiet)
 
 Device RankOptions::device_of_process(const DeviceOption& option, int place, bool quiet) const {
   std::vector<std::string> names;
-  std::istringstream text(option.device + ",");  // so that nothing behind a comma is a name too
+  std::istringstream text(option.device + ",");  // an empty name after a comma counts too
   for (std::string one; std::getline(text, one, ',');) names.push_back(one);
   DeviceOption own = option;
   own.device = names[static_cast<std::size_t>(place) % names.size()];
@@ -100,7 +100,7 @@ Device RankOptions::device_of_process(const DeviceOption& option, int place, boo
   try {
     return own.on(quiet);
   } catch (const Error& error) {
-    // A launcher may show each process a GPU of its own, which is then its first.
+    // A launcher may show each process only a GPU of its own, which is then its first.
     if (error.kind() != ErrorKind::no_device) throw;
     own.device = "cuda:0";
     return own.on(quiet);

@@ -9,7 +9,7 @@
 
 namespace heddle::cli {
 
-/// The least and the most of a number that each rank has.
+/// The smallest and largest value over all ranks.
 struct Extremes {
   double least = 0, most = 0;
 };
@@ -21,7 +21,7 @@ struct RankSummary {
   std::string exchange_reason;
   std::string transfer;  // between GPUs; empty on CPUs
   std::string boundary;  // its storage
-  long long memory = 0;  // of all
+  long long memory = 0;  // sum over the ranks
   Extremes rows, interior_rows, halo, neighbours;
   Extremes product, exchanging, waiting, sums;  // seconds, see `RankTimes`
 };

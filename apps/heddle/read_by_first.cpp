@@ -15,7 +15,7 @@ namespace heddle::cli {
 
 namespace {
 
-/// Offsets, columns and values of so many components, as a matrix takes them.
+/// Offsets, columns and values of scalars, in the form that a matrix takes.
 template <class S>
 detail::CsrArrays<S> arrays_of(const RankRows& rows, std::span<const std::byte> bytes,
                                Index columns) {

@@ -1,4 +1,4 @@
-// What rank 0 has read, on its way to the ranks that have the rows.
+// Transfer of a matrix that rank 0 has read to the ranks that own its rows.
 #pragma once
 
 #include <optional>
@@ -9,11 +9,11 @@
 
 namespace heddle::cli {
 
-/// The partition that rank 0 passes, on all ranks. Collective.
+/// Returns on all ranks the partition that rank 0 passes. Collective.
 Partition partition_of_first(Communicator& ranks, const std::optional<Partition>& mine);
 
-/// This rank's rows, in its order, of the matrix that rank 0 passes; the others pass null. Entry
-/// and precision are known to all. Collective.
+/// This rank's rows, in its order, of the matrix that rank 0 passes; the others pass null. All
+/// ranks know the entry and the precision. Collective.
 AnyMatrix rows_of_first(Communicator& ranks, const Partition& partition, const AnyMatrix* whole,
                         const AnyEntry& entry, Precision precision);
 

@@ -10,19 +10,19 @@ namespace heddle::cli {
 
 using Json = nlohmann::ordered_json;
 
-/// The text that printf writes.
+/// The text that printf would write.
 [[gnu::format(printf, 1, 2)]] std::string formatted(const char* format, ...);
 
 class ReportLines {
  public:
-  /// A line that begins with `label`. `facts`: what the JSON has of it, keys with their values.
+  /// Adds a line that begins with `label`. `facts`: the same facts for the JSON, keys with values.
   void add(const char* label, const std::string& text, const Json& facts = Json::object()) {
     lines_.emplace_back(label, text);
     add(facts);
   }
-  /// In the JSON alone.
+  /// Adds facts to the JSON alone.
   void add(const Json& facts) { json_.update(facts); }
-  /// A table after the lines, which the JSON has elsewhere.
+  /// Adds a table after the lines; its facts are elsewhere in the JSON.
   void append(const std::string& text) { after_ += text; }
 
   Json& json() { return json_; }
@@ -34,7 +34,7 @@ class ReportLines {
   Json json_ = Json::object();
 };
 
-/// Prints the report, or with `as_json` the JSON.
+/// Prints the report, or the JSON if `as_json`.
 void tell(ReportLines& report, bool as_json, bool is_quiet);
 
 }  // namespace heddle::cli

@@ -12,7 +12,7 @@ namespace heddle::cli {
 
 namespace {
 
-/// Scalars of one number in a field: the first of them is 1 in the number 1.
+/// Scalars that a number takes in a field; the number 1 has 1 in the first of them.
 int scalars_of_number(const AnyEntry& entry) {
   if (entry.definition()) return entry.definition()->vector_size();
   switch (entry.kind()) {
@@ -28,7 +28,7 @@ int scalars_of_number(const AnyEntry& entry) {
   }
 }
 
-/// Refuses a shape that no fields have.
+/// Refuses a table whose shape no field has.
 [[noreturn]] void refuse_table(const std::string& option, const std::string& path,
                                const ScalarField& table, const FieldsWanted& wanted, int count) {
   const io::FieldRow row = io::field_row_of(wanted.entry);

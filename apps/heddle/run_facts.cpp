@@ -31,7 +31,7 @@ void describe_matrix(ReportLines& report, const RunFacts& facts) {
 }
 
 void describe_device(ReportLines& report, const Device& device, const std::string& processors) {
-  report.add("device", device.description() + processors);  // in the JSON by add_provenance
+  report.add("device", device.description() + processors);  // add_provenance adds it to the JSON
 }
 
 void describe_plan(ReportLines& report, const RunFacts& facts) {

@@ -1,4 +1,4 @@
-// --scaling of `heddle info`: how a matrix would scale over the devices of a network.
+// --scaling of `heddle info`: the predicted scaling of a matrix over the devices of a network.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -14,13 +14,13 @@ namespace heddle::cli {
 class ScalingOptions {
  public:
   void add_to(CLI::App& command);
-  /// Throws `Error` (usage) for texts that name nothing, and for options without --scaling.
+  /// Throws `Error` (usage) for unknown names, and for options without --scaling.
   void check() const;
   void add_outputs(RunFiles& files) const;
 
-  /// Nothing without --scaling.
+  /// None without --scaling.
   std::optional<detail::ScalingQuestion> question() const;
-  /// The picture, where one is asked for.
+  /// Draws the picture, if one is asked for.
   void draw(const detail::Scaling& scaling, const std::string& title,
             const std::string& words) const;
 

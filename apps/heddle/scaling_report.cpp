@@ -1,4 +1,4 @@
-// What `heddle info --scaling` tells.
+// The report of `heddle info --scaling`.
 #include <cstdio>
 #include <iostream>
 #include <string>

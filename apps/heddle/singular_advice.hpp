@@ -1,4 +1,4 @@
-// Words of the command line where a preconditioner meets an entry without inverse.
+// Advice on the command line if a preconditioner finds an entry without an inverse.
 #pragma once
 
 #include <string>
@@ -7,10 +7,10 @@
 
 namespace heddle::cli {
 
-/// The --preconditioner where nobody names one.
+/// The value of --preconditioner if none is named.
 inline constexpr const char* automatic = "auto";
 
-/// Only in a handler of `error`, which it throws again.
+/// To be called only in a handler of `error`, which it rethrows.
 [[noreturn]] inline void throw_with_advice(const Error& error) {
   if (error.kind() != ErrorKind::singular) throw;
   throw Error(error.kind(), std::string(error.what()) + "; use --preconditioner none");

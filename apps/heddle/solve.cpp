@@ -79,7 +79,7 @@ void add_report(CLI::App& command, SolveOptions& options) {
   command.add_flag("--json", options.json, "the report as one JSON object");
 }
 
-/// Those that fewer people use stand in the help of their group.
+/// Moves options that fewer people use to the help of their group.
 void set_groups(CLI::App& command) {
   constexpr std::pair<const char*, const char*> groups[] = {{"--entry-definition", "system"},
                                                             {"--right-hand-sides", "system"},

@@ -32,9 +32,9 @@ void write_table(const std::string& path, const std::vector<HistoryCurve>& curve
   file.commit();
 }
 
-/// All points, or the least and the greatest of each piece, so that a picture stays small.
+/// All points, or the minimum and maximum of each piece, to keep a picture small.
 std::vector<report::Point> points_of(const std::vector<double>& history) {
-  constexpr std::size_t most_pieces = 1000;  // about a pixel each
+  constexpr std::size_t most_pieces = 1000;  // about one pixel each
   const std::size_t piece = (history.size() + 2 * most_pieces - 1) / (2 * most_pieces);
   std::vector<report::Point> points;
   const auto add = [&](std::size_t i) {
@@ -96,7 +96,7 @@ report::Chart chart_of(const SolveHistory& history) {
            report::Mark::diamond, curve.end);
     }
   }
-  // Last, so that nothing hides it.
+  // Drawn last, so that nothing covers it.
   const std::vector<double>& first = *history.curves.front().values;
   if (!first.empty()) {
     mark(std::string(name(history.status)) + " after " + readable_count(history.iterations) +

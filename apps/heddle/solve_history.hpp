@@ -11,17 +11,17 @@
 
 namespace heddle::cli {
 
-/// A number by iteration, from 0: what the recurrence says.
+/// A value for each iteration, from 0, according to the recurrence.
 struct HistoryCurve {
-  std::string column;  // of the table
-  std::string name;    // in the picture
+  std::string column;  // name in the table
+  std::string name;    // name in the picture
   const std::vector<double>* values;
-  std::string computed;  // what was computed from x in the end, and it
+  std::string computed;  // name of the value that was computed from the final x; `end` has it
   double end = 0;
 };
 
 struct SolveHistory {
-  std::vector<HistoryCurve> curves;  // as long as one another; the tolerance is on the first
+  std::vector<HistoryCurve> curves;  // all of equal length; the tolerance applies to the first
   std::string axis;
   double tolerance = 0;  // 0: none
   Status status = Status::converged;
@@ -36,7 +36,7 @@ class HistoryOptions {
   void add_to(CLI::App& command);
 
   bool wanted() const { return table_.has_value() || picture_.has_value(); }
-  /// Throws `Error` (usage) for a picture of another kind.
+  /// Throws `Error` (usage) for a picture of an unsupported kind.
   void add_outputs(RunFiles& files) const;
 
   /// `title` and `words` go above the picture.

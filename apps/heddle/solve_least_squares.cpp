@@ -31,10 +31,10 @@ struct LeastSquaresOutcome : RunFacts {
   std::string reason;
   long long solver_memory = 0;
   LeastSquaresReport report;
-  std::optional<double> error;  // against x*, where that is the only solution
+  std::optional<double> error;  // distance from x*, if that is the only solution
 };
 
-/// `reason`: why lsmr solves.
+/// `reason` says why lsmr solves the system.
 void refuse_other_options(const SolveOptions& options, const std::string& reason) {
   const auto refuse = [&](const std::string& option, const char* why) {
     throw Error(ErrorKind::usage,
@@ -59,7 +59,7 @@ void refuse_other_options(const SolveOptions& options, const std::string& reason
   }
 }
 
-/// The quantity that the tolerance is about.
+/// The quantity that the tolerance applies to.
 std::string gradient_in_words(bool is_damped) {
   return std::string("|A* r") + (is_damped ? " - D^2 x" : "") + "| / (|A| |r|)";
 }
@@ -192,7 +192,7 @@ AnyField guess_of(const SolveOptions& options, const Placement& placement) {
   return placement.read_guess(options.guess, 1).front();
 }
 
-/// Solves each time from the guess. The report gets the median time.
+/// Starts each solve from the guess. The report gets the median time.
 AnyField solve_repeatedly(const SolveOptions& options, const AnyField& b, const AnyField& guess,
                           AnyLeastSquares& solver, SolveWatch& watch, LeastSquaresReport& report) {
   AnyField x = guess;
@@ -208,7 +208,7 @@ AnyField solve_repeatedly(const SolveOptions& options, const AnyField& b, const 
   return x;
 }
 
-/// `x`: of all rows.
+/// `x` has all rows.
 void write_and_tell(const SolveOptions& options, const AnyField& x,
                     const LeastSquaresHistory& history, const Device& device,
                     TerminalProgress* progress, LeastSquaresOutcome& outcome) {

@@ -1,4 +1,4 @@
-// `heddle solve --solver lsmr`: least squares, of matrices of any shape.
+// `heddle solve --solver lsmr`: least squares for matrices of any shape.
 #pragma once
 
 #include <functional>
@@ -10,14 +10,15 @@
 
 namespace heddle::cli {
 
-/// Throws `Error` (usage) for options that go with other solvers only, or with this one only.
+/// Throws `Error` (usage) for options that other solvers alone take, or this one alone.
 void check_least_squares(const SolveOptions& options);
 
-/// Why this matrix is solved so; none where it is not. Throws as `check_least_squares`.
+/// The reason why least squares solve this matrix; none if they do not. Throws like
+/// `check_least_squares`.
 std::optional<std::string> reason_for_least_squares(const SolveOptions& options,
                                                     const AnyMatrix& matrix);
 
-/// The same as `solve_system`, for a system that least squares solve.
+/// Like `solve_system`, for a system that least squares solve.
 int solve_least_squares(const SolveOptions& options, const ChosenSystem& system,
                         Placement& placement, const std::function<void()>& stored);
 

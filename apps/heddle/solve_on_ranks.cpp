@@ -19,7 +19,7 @@ namespace heddle::cli {
 
 namespace {
 
-/// On the first of the devices that the options name.
+/// The same options for a solve on the first of the devices that they name.
 SolveOptions without_ranks(const SolveOptions& options) {
   SolveOptions alone = options;
   std::string& device = alone.matrix.processor.device;
@@ -27,8 +27,8 @@ SolveOptions without_ranks(const SolveOptions& options) {
   return alone;
 }
 
-/// Why a solve whose number of ranks is open has none, by what is known before reading; empty where
-/// that is left to the matrix.
+/// The reason why a solve that leaves the number of ranks open uses none, as far as it is known
+/// before reading; empty if the matrix decides.
 std::string reason_for_none(const SolveOptions& options, const std::vector<Device>& devices) {
   if (!devices.front().on_gpu()) {
     return "threads of one process share the processor's cores and memory";
@@ -85,7 +85,7 @@ int solve_on_ranks(const SolveOptions& options) {
 int solve_on_ranks(const SolveOptions& options, Communicator& ranks) {
   std::optional<ChosenSystem> system;
   std::optional<Partition> partition;
-  std::optional<NpzRows> file;  // of which each rank reads its rows
+  std::optional<NpzRows> file;  // each rank reads its rows from it
   NpzRows::Sums sums;
   const int place = detail::place_on_host(ranks);
   together(ranks, [&] {
@@ -112,17 +112,17 @@ int solve_on_ranks(const SolveOptions& options, Communicator& ranks) {
       share_system(options.matrix, *system, partition, ranks);
     }
     system->outcome.read_seconds += sharing.seconds();
-    // Processes may have other threads, memory and profiles: one chooses.
+    // Processes may differ in threads, memory and profiles, so one of them chooses.
     Plan& plan = system->outcome.storage.choice.plan;
     plan = parse_plan(text_of_rank(ranks, 0, to_full_string(plan)));
     if (file) {
       agree_on_preconditioner(*system, ranks);
-      // Entries of one place are one.
+      // Entries at the same place count as one.
       const auto own = static_cast<long long>(system->matrix.entries());
       const std::vector<long long> entries = gather(ranks, own);
       system->outcome.entries = std::accumulate(entries.begin(), entries.end(), 0LL);
     }
-    // A process keeps its part, not the whole.
+    // A process keeps only its part of the matrix.
     const auto forget = [&] { system->matrix = AnyMatrix(CsrMatrix<real<double>>()); };
     const auto linked = options.ranks.linked(ranks, system->device);
     OnRank here(linked ? *linked : ranks, *partition, options.ranks, system->device,

@@ -6,9 +6,9 @@
 
 namespace heddle::cli {
 
-/// On ranks that are threads of this process. Returns the exit status.
+/// Uses ranks that are threads of this process. Returns the exit status.
 int solve_on_ranks(const SolveOptions& options);
-/// On these ranks, all of which call. Rank 0 reports.
+/// Uses the given ranks, all of which call. Rank 0 reports.
 int solve_on_ranks(const SolveOptions& options, Communicator& ranks);
 
 }  // namespace heddle::cli

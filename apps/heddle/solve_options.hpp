@@ -16,7 +16,7 @@
 
 namespace heddle::cli {
 
-/// Whose settings the command takes.
+/// Uses whose settings the command takes.
 inline constexpr std::array solve_uses = {SettingUse::solver, SettingUse::least_squares,
                                           SettingUse::multigrid};
 
@@ -29,9 +29,9 @@ struct SolveOptions {
   std::optional<std::string> preconditioner;
   MultigridOption multigrid;
   double shift = 0;
-  std::optional<int> right_hand_sides;  // else as many as --rhs has side by side, or one
+  std::optional<int> right_hand_sides;  // default: the number in the file of --rhs, or one
   int repetitions = 1;
-  Settings settings;  // of methods, least squares and multigrid
+  Settings settings;  // for methods, least squares and multigrid
   SolveSettings of_method() const { return with_settings(SolveSettings(), settings); }
   LeastSquaresOptions of_least_squares() const {
     return with_settings(LeastSquaresOptions(), settings);

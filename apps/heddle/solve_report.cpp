@@ -15,8 +15,7 @@ namespace heddle::cli {
 
 namespace {
 
-/// By which an iteration with multigrid has reduced the residual, in the mean; none where that is
-/// not known.
+/// The mean factor by which an iteration with multigrid has reduced the residual; none if unknown.
 std::optional<double> factor_of(const SolveOutcome& outcome) {
   const Report& report = outcome.report();
   if (!outcome.hierarchy || outcome.has_guess || report.iterations == 0) return std::nullopt;
@@ -24,8 +23,8 @@ std::optional<double> factor_of(const SolveOutcome& outcome) {
   return std::isfinite(factor) && factor > 0 ? std::optional(factor) : std::nullopt;
 }
 
-/// Advice for multigrid whose iterations leave so much that Jacobi's, of which a hundred and more
-/// make 1e-10, would cost less. Nothing of settings that were found by measuring.
+/// Advice for a multigrid whose iterations reduce the residual so little (a hundred or more of them
+/// for 1e-10) that Jacobi would cost less. There is none for settings that were found by measuring.
 std::string remedy_for(double factor, const SolveOutcome& outcome) {
   constexpr double poor_factor = 0.8;
   const bool is_tuned =
@@ -52,7 +51,7 @@ Json error_of(const SolveOutcome& outcome, std::size_t system) {
   return number_or_null(outcome.errors[system]);
 }
 
-/// The number, or null for none.
+/// The number, or null if there is none.
 Json number_or_none(const std::optional<double>& number) { return number ? Json(*number) : Json(); }
 
 void describe_multigrid(ReportLines& lines, const SolveOutcome& outcome) {
@@ -108,8 +107,8 @@ void describe_systems(ReportLines& lines, const SolveOutcome& outcome) {
                       outcome.reports.size(), converged, least, most, outcome.reported + 1));
 }
 
-/// Threads that share fewer processors, as where a program has bound them, are slow. Of ranks each
-/// has its own.
+/// Threads that share fewer processors, for example because a program is bound to them, are slow.
+/// Ranks each have their own processors.
 std::string text_of_processors(const SolveOutcome& outcome) {
   const int processors = outcome.report().processors;
   if (processors == 0 || outcome.storage.ranks) return "";
@@ -132,7 +131,7 @@ void describe_memory(ReportLines& lines, const SolveOutcome& outcome) {
   lines.add("memory", text);
 }
 
-/// Which x a solve returned that has not converged.
+/// Describes the x that a solve returned without convergence.
 const char* returned_in_words(const Report& report) {
   switch (report.returned) {
     case Returned::last:
@@ -144,7 +143,7 @@ const char* returned_in_words(const Report& report) {
   }
 }
 
-/// Of a solve that began with floats.
+/// Precision of the fields in the last runs of a solve that began with floats.
 std::string fields_of_last_runs(const SolveOutcome& outcome) {
   return outcome.report().stored == "own" ? "double" : "float";
 }
@@ -176,7 +175,7 @@ void describe_solver(ReportLines& lines, const SolveOutcome& outcome) {
   }
 }
 
-/// The solve's end: how near x is, and which x it is.
+/// The end of the solve: how accurate x is, and which x it is.
 void describe_end(ReportLines& lines, const SolveOutcome& outcome) {
   const Report& report = outcome.report();
   describe_status(lines, report.status, report.iterations, report.detail);

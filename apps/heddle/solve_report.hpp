@@ -14,43 +14,43 @@
 
 namespace heddle::cli {
 
-/// Why multigrid has its settings, where neither options nor a profile say so.
+/// The reason for multigrid's settings if neither options nor a profile set them.
 inline constexpr const char* default_settings = "default";
 
-/// The report's facts.
+/// Facts of the report.
 struct SolveOutcome : RunFacts {
   explicit SolveOutcome(RunFacts facts) : RunFacts(std::move(facts)) {}
 
-  std::string preconditioner;         // in use
-  std::string preconditioner_reason;  // and why
+  std::string preconditioner;         // the one in use
+  std::string preconditioner_reason;  // the reason for it
   bool has_automatic_preconditioner = false;
-  MultigridChoice multigrid;                 // of the preconditioner
-  std::string multigrid_reason;              // of its settings; empty where they are named
-  std::optional<MultigridReport> hierarchy;  // that it made
+  MultigridChoice multigrid;                 // the preconditioner's
+  std::string multigrid_reason;              // reason for its settings; empty if they are given
+  std::optional<MultigridReport> hierarchy;  // the levels it made
   std::optional<std::string> output;
   MethodChoice method;
-  std::optional<HiddenTiles> tiles;  // of the matrix
-  long long narrow_memory = 0;  // of the matrix in floats whose fields are in floats too; else 0
-  Json settings;                // that were given
+  std::optional<HiddenTiles> tiles;  // tiles found in the matrix
+  long long narrow_memory = 0;       // matrix in floats, if its fields are in floats too; else 0
+  Json settings;                     // given by the options
   double shift = 0;
-  bool has_guess = false;       // x began elsewhere than at 0
-  std::vector<Report> reports;  // of each right-hand side
-  std::vector<double> errors;   // |x - x*| / |x*| of each whose solution x* is known
-  std::size_t reported = 0;     // the system that the report tells most of
+  bool has_guess = false;       // x did not begin at 0
+  std::vector<Report> reports;  // one for each right-hand side
+  std::vector<double> errors;   // |x - x*| / |x*| of each system with a known solution x*
+  std::size_t reported = 0;     // the system that the report describes in most detail
 
   const Report& report() const { return reports.at(reported); }
-  /// There is no x to be written, see `is_refused`.
+  /// True if there is no x to write, see `is_refused`.
   bool all_refused() const;
 };
 
-/// No iteration was made, nor can be: x is as it was given, and an older solution stays in its
+/// True if no iteration was made or can be made: x is as given, and an older solution stays in its
 /// file.
 bool is_refused(const Report& report);
 
-/// The first that is not solved, else the first of those that took the most iterations.
+/// The first system that is not solved, else the first of those with the most iterations.
 std::size_t most_telling(const std::vector<Report>& reports);
 
-/// `device`: of all ranks.
+/// `device` is that of all ranks.
 ReportLines describe(const SolveOutcome& outcome, const Device& device);
 
 }  // namespace heddle::cli

@@ -10,7 +10,8 @@ namespace heddle::cli {
 
 namespace {
 
-/// Fields in floats are of solves in double, of a stored matrix that one device has.
+/// Checks that fields in floats are used only for solves in double, with a stored matrix on one
+/// device.
 void check_field_precision(const SolveOptions& options) {
   if (!options.has_narrow_fields()) return;
   const auto refuse = [](const std::string& what) {
@@ -49,7 +50,7 @@ void check(const SolveOptions& options, const Device& device) {
   files.writes("--output", options.output);
   options.history.add_outputs(files);
   files.check();
-  RunFiles kept;  // a guess may give way to the solution, to nothing else
+  RunFiles kept;  // the solution may replace the guess, but no other input
   kept.reads("--guess", options.guess);
   options.history.add_outputs(kept);
   kept.check();

@@ -1,4 +1,4 @@
-// What a solve makes of its options, however its matrix is stored.
+// Settings of a solve made from its options, however its matrix is stored.
 #pragma once
 
 #include <cstddef>
@@ -8,9 +8,9 @@
 
 namespace heddle::cli {
 
-/// What is wrong with the options is said before a long read and a longer solve.
+/// Reports errors in the options before a long read and a longer solve.
 void check(const SolveOptions& options, const Device& device);
-/// Throws `Error` (usage) where the solver that is named does not take so many.
+/// Throws `Error` (usage) if the named solver does not take this number of right-hand sides.
 void check_block_columns(const SolveOptions& options, std::size_t right_hand_sides);
 void check_square(const AnyMatrix& matrix, const SolveOptions& options);
 

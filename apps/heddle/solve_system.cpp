@@ -50,7 +50,7 @@ class SystemSolve {
   double tolerance() const { return tolerance_of(options_, outcome_.precision); }
 
   void build() {
-    // A + sigma I has preconditioners of products alone.
+    // For A + sigma I there are only preconditioners made of products.
     const NeededEntries needed =
         options_.shift == 0 ? needed_entries(chosen_.preconditioner) : NeededEntries::none;
     placement_.store(chosen_.matrix, needed, TreeUse::product, outcome_.storage,
@@ -89,8 +89,8 @@ class SystemSolve {
     return placement_.read_guess(options_.guess, static_cast<int>(count));
   }
 
-  /// Solves each time from the guess, as often as the options say. The report that tells most gets
-  /// the median time.
+  /// Solves from the guess as many times as the options say. The report of `reported` gets the
+  /// median time.
   std::vector<AnyField> solve(const std::vector<AnyField>& b, const std::vector<AnyField>& guess) {
     std::vector<AnyField> x;
     const auto solve_once = [&] {
@@ -113,7 +113,7 @@ class SystemSolve {
     return x;
   }
 
-  /// All rows of each x, where they are asked for.
+  /// Gathers all rows of each x, if they are needed.
   void gather(const std::vector<AnyField>& exact, std::vector<AnyField>& x) {
     if (!options_.output && exact.empty()) return;
     for (AnyField& part : x) part = placement_.whole(std::move(part));
@@ -148,7 +148,7 @@ class SystemSolve {
   const SolveOptions& options_;
   const ChosenSystem& chosen_;
   Placement& placement_;
-  TerminalProgress* progress_;  // null where nothing is to be drawn
+  TerminalProgress* progress_;  // null if nothing is to be drawn
   SolveOutcome outcome_;
   SolveWatch watch_;
   SolverOptions settings_;
@@ -180,7 +180,7 @@ int solve_alone(const SolveOptions& given_options, std::optional<ReadMatrix> giv
     return choose_plan(options, subject_of(system.matrix), system.planned_for, device, Profiles());
   });
   if (progress) progress->erase();
-  // The storage has all of it.
+  // The storage holds the whole matrix, so that this copy is no longer needed.
   const auto forget = [&] { system.matrix = AnyMatrix(CsrMatrix<real<double>>()); };
   return solve_system(options, system, here, forget);
 }

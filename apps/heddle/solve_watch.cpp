@@ -8,8 +8,8 @@ namespace heddle::cli {
 
 namespace {
 
-/// During a solve the history of what the observer is told: of the first system, or in a block of
-/// the one that has most of it, and the largest residual.
+/// The history of the values that the observer gets during a solve: those of the first system, or
+/// in a block those of the system with the longest history and then the largest residual.
 const std::vector<double>& history_of_progress(const AnySolver& solver, std::size_t systems) {
   std::size_t told = 0;
   for (std::size_t k = 1; !solver.has_krylov() && k < systems; ++k) {
@@ -24,7 +24,7 @@ const std::vector<double>& history_of_progress(const AnySolver& solver, std::siz
 }  // namespace
 
 void SolveWatch::show_table(double tolerance, report::ConvergenceNames names) {
-  // A line at a time, whole, and seen at once: standard error may be a pipe.
+  // Writes whole lines, each visible at once: standard error may be a pipe.
   const auto write = [this](const std::string& line) {
     if (progress_ != nullptr) progress_->erase();
     std::cerr << line << std::flush;

@@ -1,4 +1,4 @@
-// What standard error shows of a solve while it iterates: a line in place, or a table.
+// The progress of a solve on standard error: a line in place, or a table.
 #pragma once
 
 #include <cstddef>
@@ -15,18 +15,18 @@ namespace heddle::cli {
 
 class SolveWatch {
  public:
-  /// The line in place needs a `progress`, which may be null and must outlive this.
+  /// The line in place needs `progress`, which may be null and must outlive this.
   explicit SolveWatch(TerminalProgress* progress) : progress_(progress) {}
 
-  /// With the table too; solvers then record their history.
+  /// Shows the table too; solvers then record their history.
   void show_table(double tolerance, report::ConvergenceNames names = {});
 
   /// Sets the observer, if anything is to be shown. This must outlive the solver.
   void listen(SolverOptions& settings);
   void listen(LeastSquaresOptions& settings);
 
-  /// Around each solve, first of all and last of all. While it runs its first system is shown, or
-  /// the largest residual of a block, in the end the one of the report.
+  /// Called around each solve, as its first and last steps. During the solve, the first system is
+  /// shown, or in a block the one with the largest residual; at the end, the one of the report.
   void begin(const AnySolver& solver, const MethodChoice& method, std::size_t systems);
   void end(const Report& report, std::size_t system);
   void begin(const AnyLeastSquares& solver);
@@ -40,7 +40,7 @@ class SolveWatch {
   TerminalProgress* progress_;
   std::optional<report::ConvergenceTable> table_;
   const AnySolver* solver_ = nullptr;
-  std::size_t systems_ = 0;  // of the solve
+  std::size_t systems_ = 0;  // number in the solve
   const AnyLeastSquares* least_squares_ = nullptr;
   const MethodInfo* method_ = nullptr;
 };

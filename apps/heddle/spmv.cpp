@@ -1,4 +1,4 @@
-// `heddle spmv`: how fast is the product, and how far from the limit.
+// `heddle spmv`: the speed of the product, and its distance from the limit.
 #include <cstdio>
 #include <iostream>
 #include <nlohmann/json.hpp>
@@ -61,14 +61,14 @@ void print_timing(const char* label, const Timing& timing) {
               readable_seconds(timing.upper_quartile).c_str());
 }
 
-/// The products, and with them updates of values, that are timed.
+/// The products that are timed, and the updates of values timed with them.
 struct Works {
   std::vector<Measured> measured;  // one for each plan
   std::vector<std::unique_ptr<OperatorWork>> all;
   std::vector<OperatorWork*> products;
 };
 
-/// The product of an operator or, if the options say so, of its adjoint.
+/// Adds the product of an operator or, if the options say so, of its adjoint.
 template <class S>
 void add_product(const SpmvOptions& options, std::shared_ptr<const LinearOperator<S>> A,
                  Measured measured, Works& works) {
@@ -79,7 +79,7 @@ void add_product(const SpmvOptions& options, std::shared_ptr<const LinearOperato
   works.products.push_back(works.all.back().get());
 }
 
-/// What any storage of a product reads and writes, as `AnyOperator::compulsory_bytes`.
+/// Bytes that a product reads and writes in any storage, like `AnyOperator::compulsory_bytes`.
 template <class S>
 long long compulsory_bytes(const LinearOperator<S>& A, const AnyMatrix& matrix) {
   const auto fields = static_cast<long long>(A.rows()) * A.row_components() +
@@ -141,14 +141,14 @@ Works works_of(const SpmvOptions& options, const std::vector<std::string>& plans
   return works;
 }
 
-/// What times are held against.
+/// Limits that times are compared with.
 struct Limits {
-  std::string name;      // of the triad
-  double bandwidth = 0;  // that it reaches, GB/s
-  Timing cold_nothing;   // of a run that does nothing
+  std::string name;      // name of the triad
+  double bandwidth = 0;  // the triad's, GB/s
+  Timing cold_nothing;   // a run that does nothing
 };
 
-/// Gives `works.measured` their times.
+/// Measures the times of `works.measured`.
 Limits measure_all(const SpmvOptions& options, Triad& triad, const Device& device,
                    Progress* progress, Works& works) {
   std::vector<std::function<void(const Stream&)>> timed = {

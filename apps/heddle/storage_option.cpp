@@ -59,7 +59,7 @@ void StorageOption::check_use(const std::vector<std::string>& plans, const Profi
     }
     return profile.check_use(plans);
   }
-  const NodeLayout nodes = node.nodes();  // refuses what is none before a file is read
+  const NodeLayout nodes = node.nodes();  // refuses an invalid one before a file is read
   if (is_dynamic() && nodes.launch != TreeLaunch()) {
     throw Error(ErrorKind::usage, "--launch is of the kept schedule, not of schedule=tree");
   }
@@ -87,7 +87,7 @@ NodeChoice StorageOption::choose(const AnyMatrix& matrix, const Device& device,
 
 namespace {
 
-/// The entries on the diagonal alone.
+/// The matrix of the diagonal entries alone.
 template <class S>
 DefinedMatrix<S> diagonal_of(const DefinedMatrix<S>& matrix) {
   const Index rows = matrix.rows();

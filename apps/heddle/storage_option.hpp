@@ -1,4 +1,4 @@
-// --storage, --node, --dense and --launch: how a command keeps its matrix.
+// --storage, --node, --dense and --launch: how a command stores its matrix.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -18,16 +18,16 @@ struct NodeOption {
   Settings settings;
 
   void add_to(CLI::App& command);
-  /// Where products run.
+  /// Adds the option that says where products run.
   void add_launch_to(CLI::App& command);
   bool is_given() const { return !settings.given().empty(); }
-  /// Throws `Error` (usage) for a share of places or a launch that there is none of.
+  /// Throws `Error` (usage) for an invalid share of places or an invalid launch.
   NodeLayout nodes() const { return with_settings(StorageSettings(), settings).nodes(); }
-  /// By which option nodes are named.
+  /// Names the option that sets the nodes.
   std::string reason() const { return "by " + settings.given().front().spelling; }
 };
 
-/// As reports name it.
+/// The choice as reports name it.
 inline std::string text_of(const NodeChoice& choice, bool is_dynamic = false) {
   return "hisparse," + to_string(choice.nodes) + (is_dynamic ? ",schedule=tree" : "");
 }
@@ -35,14 +35,14 @@ inline std::string text_of(const NodeChoice& choice, bool is_dynamic = false) {
 /// A matrix as a tree, and the entries that preconditioners need in sliced storage; may be empty.
 struct StoredTree {
   AnySystem system;
-  /// With the schedules that products have made by now; on a GPU those are there.
+  /// Includes the schedules that products have made so far; on a GPU these exist from the start.
   std::function<HierarchicalMemory()> memory;
 };
 
 StoredTree store_as_tree(const AnyMatrix& matrix, const NodeChoice& choice, const Device& device,
                          NeededEntries needed = NeededEntries::none);
-/// The product by schedule=tree, which no solver takes. Throws `Error` (unsupported) for entries of
-/// a definition.
+/// The product with schedule=tree, which no solver takes. Throws `Error` (unsupported) for entries
+/// of a definition.
 AnyLinearOperator dynamic_product(const AnyMatrix& matrix, const NodeChoice& choice,
                                   const Device& device);
 
@@ -52,12 +52,12 @@ struct StorageOption {
   NodeOption node;
 
   void add_to(CLI::App& command);
-  /// Throws `Error` (usage) for a name that is none.
+  /// Throws `Error` (usage) for an unknown name.
   bool is_hierarchical() const;
-  /// By schedule=tree.
+  /// True for schedule=tree.
   bool is_dynamic() const { return storage == dynamic; }
-  /// Throws `Error` (usage) for options of the storage that is not taken: `plans` as they were
-  /// given, an empty text where one is to be chosen; and for schedule=tree where it is to solve.
+  /// Throws `Error` (usage) for options of a storage that is not used, and for schedule=tree if
+  /// `solves`. `plans` are as they were given; an empty text means that a plan is to be chosen.
   void check_use(const std::vector<std::string>& plans, const ProfileOption& profile,
                  bool solves = true) const;
   /// The nodes of --node, --dense and --launch, or those of a profile, or the default. Throws

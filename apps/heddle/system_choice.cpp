@@ -14,7 +14,7 @@ namespace heddle::cli {
 
 namespace {
 
-/// The settings that a profile has for multigrid on this matrix, where the options leave them open.
+/// Takes a profile's settings for multigrid on this matrix, if the options leave them open.
 void take_tuned_settings(const AnyMatrix& matrix, const Device& device, const Profiles& profiles,
                          SolveOutcome& outcome) {
   const auto tuned = profiles.choose_multigrid(subject_of(matrix), device,
@@ -30,7 +30,7 @@ void take_tuned_settings(const AnyMatrix& matrix, const Device& device, const Pr
   outcome.multigrid_reason = tuned->reason;
 }
 
-/// Reads candidates. `profiles`: null on ranks, since these have settings for one process.
+/// Reads candidates. `profiles` is null on ranks, because profiles have settings for one process.
 void choose_multigrid(const SolveOptions& options, const Profiles* profiles, Progress* progress,
                       ChosenSystem& system) {
   SolveOutcome& outcome = system.outcome;
@@ -46,7 +46,7 @@ void choose_multigrid(const SolveOptions& options, const Profiles* profiles, Pro
   system.preconditioner.multigrid = outcome.multigrid;
 }
 
-/// The preconditioner of rows from `first_row` on, with what is known by then.
+/// The preconditioner of rows from `first_row` on, with the facts known so far.
 ChosenSystem begin(const SolveOptions& options, ReadSystem& system, Index first_row,
                    const Device& device) {
   ChosenPreconditioner chosen = choose_preconditioner_of_rows(
@@ -59,7 +59,7 @@ ChosenSystem begin(const SolveOptions& options, ReadSystem& system, Index first_
           .outcome = std::move(outcome)};
 }
 
-/// Right-hand sides in a file, whose number counts for the plan.
+/// Reads right-hand sides from a file: their number counts in the choice of a plan.
 std::optional<RightHandSide> read_right_hand_sides(SolveOptions& options, const AnyMatrix& matrix,
                                                    const Device& device, Progress* progress) {
   if (options.rhs.empty() || options.rhs == "ones") return std::nullopt;
@@ -201,7 +201,7 @@ ChosenSystem choose_on_ranks(const SolveOptions& options, ReadSystem given, cons
   if (rows.subject != nullptr) {
     plan = choose_plan(options, *rows.subject, system.planned_for, device, given.profiles);
   }
-  // Not before the choice of a plan, so that plan and bits are those of a solve without ranks.
+  // Done after the choice of a plan, so that plan and bits equal those of a solve without ranks.
   if (has_method) {
     outcome.method.looks_at_diagonal(system.matrix, system.preconditioner, options.shift);
   }

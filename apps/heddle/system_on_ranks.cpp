@@ -16,7 +16,7 @@ namespace heddle::cli {
 
 namespace {
 
-/// All ranks take the one that `speaker` has. Collective.
+/// Gives all ranks the preconditioner of `speaker`. Collective.
 void take_preconditioner(ChosenSystem& system, int speaker, Communicator& ranks) {
   SolveOutcome& outcome = system.outcome;
   outcome.preconditioner = text_of_rank(ranks, speaker, outcome.preconditioner);
@@ -98,7 +98,7 @@ void check_sums(const NpzRows& file, const NpzRows::Sums& mine, Communicator& ra
 }
 
 std::optional<NpzRows> file_by_rows(const SolveOptions& options, const Device& device) {
-  if (options.multigrid.names_candidates()) return std::nullopt;  // of all rows
+  if (options.multigrid.names_candidates()) return std::nullopt;  // candidates have all rows
   const std::string& path = options.matrix.path;
   if (options.method == "auto" || !options.ranks.is_by_entries_of_rows() || !path.ends_with(".npz"))
     return std::nullopt;

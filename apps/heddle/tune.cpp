@@ -37,7 +37,7 @@ using tuning::TuneReport;
 
 // ---- the matrices ----
 
-/// The file's name without what says its format; the path where several are called so.
+/// The file's name without the endings of its format; the path if several files have that name.
 std::string name_of(const std::string& path, const std::vector<std::string>& all) {
   const auto stem = [](const std::string& file) {
     std::string name = fs::path(file).filename().string();
@@ -55,7 +55,7 @@ std::string name_of(const std::string& path, const std::vector<std::string>& all
 }
 
 struct Matrices {
-  std::deque<AnyMatrix> read;  // which do not move
+  std::deque<AnyMatrix> read;  // a deque does not move them
   std::vector<NamedMatrix> named;
 };
 
@@ -80,8 +80,8 @@ TuneOptions settings_of(const TuneCommand& options, const Device& device) {
   return settings;
 }
 
-/// Runs `work(watch)`. The first Ctrl-C makes the watch end its search, and the process once `work`
-/// has put out what there is; a second one ends it at once.
+/// Runs `work(watch)`. The first Ctrl-C makes the watch end its search, and ends the process after
+/// `work` has put out its results; a second one ends the process at once.
 template <class Work>
 int interruptible(TuneWatch& watch, Work&& work) {
   std::promise<void> finished;
@@ -191,7 +191,7 @@ void take_over(const Profile& found, TuneReport& report) {
   if (!found.domains.empty()) report.domain = found.domains.front();
 }
 
-/// What `work` throws of an `Error`: what was found before it is written and shown all the same.
+/// The `Error` that `work` throws, if any: results found before it are still written and shown.
 template <class Work>
 std::exception_ptr failure_of(Work&& work) {
   try {
@@ -202,7 +202,8 @@ std::exception_ptr failure_of(Work&& work) {
   return nullptr;
 }
 
-/// Where it was written; empty without anything, or where that fails. The first failure stays.
+/// The path written to; empty if there is nothing to write or if writing fails. An earlier failure
+/// is kept.
 std::string write_found(const ProfileDestination& destination, const Profile& found, bool any,
                         std::exception_ptr& failure) {
   if (!any) return "";
@@ -264,8 +265,9 @@ int tune_all(const TuneCommand& options, const Device& device) {
   });
 }
 
-/// What is tuned beside plans, a matrix at a time: what was found stays where one is refused.
-/// `tune_one(matrix, settings, progress)`: a profile with `records`, which `told` and `print` show.
+/// Tunes something other than plans, one matrix at a time; earlier results are kept if a matrix is
+/// refused. `tune_one(matrix, settings, progress)` returns a profile with `records`, which `told`
+/// and `print` show.
 template <class Record, class TuneOne, class Told, class Print>
 int tune_each(const TuneCommand& options, const Device& device,
               std::vector<Record> Profile::* records, const TuneOne& tune_one, const Told& told,
@@ -303,7 +305,7 @@ int tune_each(const TuneCommand& options, const Device& device,
   });
 }
 
-/// The sizes of nodes of hierarchical storage.
+/// Tunes the sizes of nodes of hierarchical storage.
 int tune_trees(const TuneCommand& options, const Device& device) {
   const auto tune_one = [&](const NamedMatrix& matrix, const TuneOptions& settings, Progress*) {
     return tune_nodes(matrix, device, settings);
@@ -312,7 +314,7 @@ int tune_trees(const TuneCommand& options, const Device& device) {
                    tuning::print_nodes);
 }
 
-/// The settings of multigrid.
+/// Tunes the settings of multigrid.
 int tune_multigrids(const TuneCommand& options, const Device& device) {
   const Profiles known = Profiles::for_device(device);
   const auto tune_one = [&](const NamedMatrix& matrix, TuneOptions settings, Progress* progress) {

@@ -21,20 +21,20 @@ void check_paths(const TuneCommand& options) {
   }
 }
 
-/// Options that are about plans of sliced storage, and about the medians of their times.
+/// Options for plans of sliced storage, and for the medians of their times.
 constexpr const char* of_plans[] = {
     "--search", "--max-memory-ratio", "--memory-weight", "--domain",
     "--html",   "--trials",           "--list",          "--evaluate"};
 constexpr const char* of_medians[] = {"--confidence", "--tightness"};
 
-/// Throws `Error` (usage), which ends in `why`, for options that were given.
+/// Throws `Error` (usage) with a text that ends in `why` if one of these options was given.
 void refuse_given(const TuneCommand& options, std::span<const char* const> names, const char* why) {
   for (const std::string name : names) {
     if (options.command->get_option(name)->count() > 0) refuse(name + why);
   }
 }
 
-/// What is about candidates needs multigrid, which has no plans to choose from.
+/// Options for candidates need multigrid, which has no plans to choose from.
 void check_multigrid(const TuneCommand& options) {
   options.multigrid.check_candidates();
   if (!options.is_of_multigrid()) {

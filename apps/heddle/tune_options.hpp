@@ -1,4 +1,4 @@
-// What `heddle tune` is told.
+// Options of `heddle tune`.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -24,24 +24,24 @@ struct TuneCommand {
   std::string trials;
   bool json = false;
   bool list = false;
-  MultigridOption multigrid;  // candidates
-  bool hierarchical = false;  // storage, of which only the nodes have a size to tune
+  MultigridOption multigrid;  // its candidates
+  bool hierarchical = false;  // hierarchical storage, of which only the sizes of nodes are tuned
   std::string evaluate;
   const CLI::App* command = nullptr;
 
   TuneSettings of_search() const { return with_settings(TuneSettings(), settings); }
   std::string objective() const { return lower_case(of_search().objective); }
-  /// Whether settings of multigrid are tuned, not a plan.
+  /// True if settings of multigrid are tuned instead of a plan.
   bool is_of_multigrid() const { return objective() == "multigrid"; }
 };
 
 void add_tune_options(CLI::App& command, TuneCommand& options);
 
-/// Before anything takes long. Throws `Error` (usage).
+/// Called before any long work. Throws `Error` (usage).
 void check_tune_options(const TuneCommand& options);
 
-/// `profile` is what the run writes if not `--output`. One profile may replace another that is
-/// asked for known plans; nothing else may.
+/// `profile` is the file written in place of `--output`. It may replace a known profile that is
+/// read for its plans; no other output may.
 void check_tune_files(const TuneCommand& options, const std::optional<std::string>& profile);
 
 }  // namespace heddle::cli

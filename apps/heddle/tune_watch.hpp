@@ -1,4 +1,4 @@
-// A search as it goes: how far it is, its trials, and its end when it is asked for.
+// A running search: its progress, its trials, and its end on request.
 #pragma once
 
 #include <atomic>
@@ -12,14 +12,14 @@ namespace heddle::cli {
 
 class TuneWatch {
  public:
-  /// Trials and seconds are added to the report of the same name. `progress` may be null; both
-  /// outlive this.
+  /// Adds trials and seconds to the report of the same name. `progress` may be null; both outlive
+  /// this.
   TuneWatch(std::vector<tuning::MatrixReport>& matrices, Progress* progress);
 
-  /// Takes the observers of `options`, which this must outlive.
+  /// Sets the observers of `options`, which this must outlive.
   void listen(TuneOptions& options);
 
-  /// From any thread: the search shall end.
+  /// Asks the search to end; may be called from any thread.
   void stop() { stopping_ = true; }
   bool is_stopping() const { return stopping_; }
 
@@ -30,7 +30,7 @@ class TuneWatch {
   std::vector<tuning::MatrixReport>& matrices_;
   Progress* progress_;
   tuning::MatrixReport* current_ = nullptr;
-  Stopwatch since_;  // its search began
+  Stopwatch since_;  // since its search began
   std::atomic<bool> stopping_{false};
 };
 

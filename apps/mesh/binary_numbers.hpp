@@ -1,4 +1,4 @@
-// Numbers as bytes, in the byte order of this machine or the other.
+// Numbers as bytes, in this machine's byte order or the other.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace heddle::mesh {
 
 class BinaryNumbers {
  public:
-  /// `is_swapped`: the file's byte order is not that of this machine.
+  /// `is_swapped`: the file's byte order differs from this machine's.
   BinaryNumbers(TextScanner& scan, bool is_swapped) : scan_(scan), is_swapped_(is_swapped) {}
 
   template <class T>

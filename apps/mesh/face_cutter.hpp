@@ -1,4 +1,4 @@
-// Faces of any number of corners as triangles.
+// Cuts faces of any number of corners into triangles.
 #pragma once
 
 #include <array>
@@ -12,23 +12,23 @@
 
 namespace heddle::mesh {
 
-/// Knows all edges of a surface, so that no diagonal runs along another edge.
+/// Knows all edges of a surface, so that no diagonal coincides with another edge.
 class FaceCutter {
  public:
-  /// All of them, in front of the first `cut`.
+  /// Must be called for all faces before the first `cut`.
   void add_edges(std::span<const Index> face);
 
-  /// Calls `take` with three places in `face` for each of its triangles. The fan around the first
-  /// corner, as far as its diagonals are new.
+  /// Calls `take` with three places in `face` for each of its triangles: the fan around the first
+  /// corner, as long as its diagonals are new edges.
   template <class Take>
   void cut(std::span<const Index> face, const Take& take);
 
  private:
-  /// False for an edge that is there, or that leads nowhere.
+  /// Returns false for an edge that already exists, or whose ends coincide.
   bool add_edge(Index a, Index b);
 
-  std::unordered_set<std::uint64_t> edges_;  // of the lesser and the greater vertex
-  std::vector<std::size_t> next_;            // of the face at hand: the corner behind each
+  std::unordered_set<std::uint64_t> edges_;  // keyed by the lesser and the greater vertex
+  std::vector<std::size_t> next_;            // in the current face: the next corner of each
 };
 
 template <class Take>
@@ -38,7 +38,7 @@ void FaceCutter::cut(std::span<const Index> face, const Take& take) {
   std::size_t before = 0, refused = 0;
   for (std::size_t left = face.size(); left > 3;) {
     const std::size_t ear = next_[before], behind = next_[ear];
-    // Where all diagonals are there already, it makes no difference which one is twice.
+    // If all diagonals exist already, it does not matter which one is duplicated.
     if (!add_edge(face[before], face[behind]) && refused < left) {
       before = ear;
       ++refused;

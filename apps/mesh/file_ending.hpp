@@ -4,7 +4,7 @@
 
 namespace heddle::mesh {
 
-/// Takes ".gz" and the like off the end of a path, and returns it in lower case.
+/// Removes the ending, with any ".gz" or the like, from a path, and returns it in lower case.
 std::string take_ending(std::string& path);
 
 }  // namespace heddle::mesh

@@ -6,11 +6,11 @@ namespace heddle::mesh {
 
 namespace {
 
-/// By Gmsh's numbers; nullptr for those of lines and points, and beyond what Gmsh itself makes.
+/// Name of a type by Gmsh's number; nullptr for lines, points and types that Gmsh does not make.
 const char* name_of(int type) {
   struct Kind {
     const char* name;
-    std::string_view types;  // by their codes
+    std::string_view types;  // their codes, as characters
   };
   static constexpr Kind kinds[] = {
       {"a quadrangle", "\x03"},

@@ -1,4 +1,4 @@
-// The kinds of elements that Gmsh numbers, and what becomes of them.
+// The kinds of elements that Gmsh numbers, and how each is used.
 #pragma once
 
 #include <optional>
@@ -13,7 +13,7 @@ struct GmshElement {
   int nodes;
 };
 
-/// Nothing for what is refused: anything but points, lines and linear triangles and tetrahedra.
+/// None for refused types: anything except points, lines and linear triangles and tetrahedra.
 std::optional<GmshElement> gmsh_element(int type);
 
 /// "a quadratic tetrahedron (type 11)", "of type 99".

@@ -19,7 +19,7 @@ struct NamedVersion {
   GmshFormat::Version version;
 };
 
-// Gmsh leaves .0 out.
+// Gmsh omits the .0.
 constexpr NamedVersion versions[] = {
     {"2", GmshFormat::Version::msh_2},     {"2.0", GmshFormat::Version::msh_2},
     {"2.1", GmshFormat::Version::msh_2},   {"2.2", GmshFormat::Version::msh_2},

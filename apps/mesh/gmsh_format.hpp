@@ -1,4 +1,4 @@
-// How a Gmsh file says what it holds, by what it begins with.
+// The format of a Gmsh file, from its beginning.
 #pragma once
 
 #include "text_scanner.hpp"
@@ -10,11 +10,11 @@ struct GmshFormat {
 
   Version version = Version::msh_2;
   bool is_binary = false;
-  bool is_swapped = false;  // bytes are in the other order than this machine's
+  bool is_swapped = false;  // bytes are not in this machine's order
 };
 
-/// To the end of $MeshFormat, which format 1 has not: there to the start of $NOD. Throws `Error`
-/// (malformed_file).
+/// Reads to the end of $MeshFormat, which format 1 lacks: there, to the start of $NOD. Throws
+/// `Error` (malformed_file).
 GmshFormat read_gmsh_format(TextScanner& scan);
 
 }  // namespace heddle::mesh

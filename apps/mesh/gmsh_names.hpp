@@ -8,11 +8,11 @@
 
 namespace heddle::mesh {
 
-/// Behind $PhysicalNames, which are text in any file: those of surfaces and volumes. In format 2.0
-/// names have no dimension, and are of any here. Throws `Error` (malformed_file).
+/// Reads the names after $PhysicalNames, which are text in any file: those of surfaces and volumes.
+/// Names have no dimension in format 2.0, and count for any here. Throws `Error` (malformed_file).
 std::vector<Group> read_gmsh_names(TextScanner& scan);
 
-/// Names of any dimension become those of the elements that have their numbers.
+/// Gives names of any dimension the dimension of the elements that have their numbers.
 void find_dimensions_of_names(SolidMesh& mesh);
 
 }  // namespace heddle::mesh

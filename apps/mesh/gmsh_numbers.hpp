@@ -1,4 +1,4 @@
-// The numbers of a Gmsh file, as text or as bytes, behind one interface.
+// The numbers of a Gmsh file, as text or as bytes, with one interface.
 #pragma once
 
 #include <cstdint>
@@ -28,10 +28,10 @@ class GmshBinaryNumbers {
 
   GmshBinaryNumbers(TextScanner& scan, bool is_swapped) : scan_(scan), numbers_(scan, is_swapped) {}
 
-  /// Bytes begin on the line behind the last word.
+  /// Bytes begin on the line after the last word.
   void begin_data() { scan_.skip_line_end(); }
   int integer() { return numbers_.take<std::int32_t>(); }
-  /// Those of 2^63 and more come out negative, which no number of a file may be.
+  /// Values of 2^63 and more become negative, which no number in a file may be.
   long long size() { return numbers_.take<std::int64_t>(); }
   double real() { return numbers_.take_finite<double>(); }
 

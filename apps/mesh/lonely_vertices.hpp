@@ -1,4 +1,4 @@
-// Vertices that a file has and no element refers to: points that a mesher began with, say.
+// Vertices of a file that no element refers to, such as points that a mesher started from.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,7 @@ class LonelyVertices {
     }
   }
 
-  /// Those of which no element was taken out, increasing.
+  /// Vertices that belong to no element passed so far, increasing.
   std::vector<Index> list() const {
     std::vector<Index> lonely;
     for (std::size_t v = 0; v < is_used_.size(); ++v) {
@@ -28,7 +28,7 @@ class LonelyVertices {
     return lonely;
   }
 
-  /// The others, in their order.
+  /// The other vertices, in their order.
   template <class Positions>
   auto without(const Positions& position) const {
     std::vector<typename Positions::value_type> left;
@@ -38,7 +38,7 @@ class LonelyVertices {
     return left;
   }
 
-  /// Corners as the others are counted.
+  /// Renumbers corners by the places of the remaining vertices.
   template <class Elements>
   void renumber(Elements& elements) const {
     std::vector<Index> number(is_used_.size());

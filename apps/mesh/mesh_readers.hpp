@@ -6,7 +6,7 @@
 
 namespace heddle::mesh {
 
-// Each throws `Error` as `read_solid_mesh` does.
+// Each throws `Error` like `read_solid_mesh`.
 
 /// Medit, ASCII: P. Frey, "MEDIT: an interactive mesh visualization software", INRIA RT-0253, 2001.
 SolidMesh read_medit(const NamedBytes& file);

@@ -1,4 +1,4 @@
-// What a mesh is, in a few numbers, for reports.
+// A mesh in a few numbers, for reports.
 #pragma once
 
 #include <span>
@@ -9,19 +9,19 @@
 
 namespace heddle::mesh {
 
-/// Along the axes; both corners are 0 where there are no points.
+/// Parallel to the axes; both corners are 0 if there are no points.
 struct Box {
   Point least{}, most{};
 };
 Box box_of(std::span<const Point> points);
 
 struct GroupSize {
-  Group group;  // without a name where the file gives it none
+  Group group;  // without a name if the file gives none
   long long elements = 0;
 };
 
-/// Groups that the file names and those that elements are of, but 0, which is none: of tetrahedra,
-/// then of triangles, each by number.
+/// Groups that the file names and those that elements have, except 0, which means none: first of
+/// tetrahedra, then of triangles, each sorted by number.
 std::vector<GroupSize> group_sizes(const SolidMesh& mesh);
 
 }  // namespace heddle::mesh

@@ -4,7 +4,7 @@
 
 namespace heddle::mesh {
 
-/// What a file holds, inflated; `path` stands in messages.
+/// The contents of a file, inflated; `path` is used in messages.
 struct NamedBytes {
   std::string_view path, bytes;
 };

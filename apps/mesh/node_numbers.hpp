@@ -1,4 +1,4 @@
-// Nodes by the numbers that a file gives them, which need not follow one another.
+// Nodes by the numbers that a file gives them, which need not be consecutive.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@ namespace heddle::mesh {
 
 class NodeNumbers {
  public:
-  /// A number >= 0; `offset` is where the file has it.
+  /// Adds a number >= 0; `offset` is its position in the file.
   void add(long long number, std::size_t offset) { nodes_.push_back({number, offset}); }
   std::size_t size() const { return nodes_.size(); }
 
@@ -19,11 +19,11 @@ class NodeNumbers {
     long long number;
     std::size_t offset;
   };
-  /// Makes `find` possible. Returns the first node, in the order of the file, whose number an
-  /// earlier one has.
+  /// Must be called before `find`. Returns the first node, in the order of the file, whose number
+  /// an earlier node already has.
   std::optional<Node> finish();
 
-  /// The place of a node in the order of the file; -1 where there is none of that number.
+  /// The place of a node in the order of the file; -1 if no node has that number.
   Index find(long long number) const;
 
  private:
@@ -34,8 +34,8 @@ class NodeNumbers {
 
   std::vector<Node> nodes_;
   long long first_ = 0;
-  std::vector<Index> index_;   // of first_, first_ + 1, ...; -1 where there is no such node
-  std::vector<Place> sorted_;  // instead, where numbers are too far apart for that
+  std::vector<Index> index_;   // for first_, first_ + 1, ...; -1 if there is no such node
+  std::vector<Place> sorted_;  // used instead if numbers are too far apart for index_
 };
 
 }  // namespace heddle::mesh

@@ -1,4 +1,4 @@
-// What the header of a PLY file says of what follows.
+// The contents of a PLY file, as its header declares them.
 #pragma once
 
 #include <cstddef>
@@ -30,7 +30,7 @@ bool is_whole(PlyType type);
 struct PlyProperty {
   std::string name;
   PlyType type;
-  std::optional<PlyType> count_type;  // of a list
+  std::optional<PlyType> count_type;  // for lists
 };
 
 struct PlyElement {
@@ -44,7 +44,7 @@ struct PlyHeader {
   std::vector<PlyElement> element;
 };
 
-/// To the word end_header. Throws `Error` (malformed_file), also for names that are there twice.
+/// Reads up to the word end_header. Throws `Error` (malformed_file), also for repeated names.
 PlyHeader read_ply_header(TextScanner& scan);
 
 }  // namespace heddle::mesh

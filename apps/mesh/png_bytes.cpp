@@ -7,7 +7,7 @@
 namespace heddle::mesh {
 
 std::string png_of(int width, int height, const std::vector<unsigned char>& pixels) {
-  png_image image{};  // which libpng frees once it has written it
+  png_image image{};  // libpng frees it after writing
   image.version = PNG_IMAGE_VERSION;
   image.width = static_cast<png_uint_32>(width);
   image.height = static_cast<png_uint_32>(height);

@@ -15,7 +15,7 @@ namespace heddle::mesh {
 
 namespace {
 
-/// The time of a line of a file, or NaN.
+/// The time on a line of the file, or NaN.
 double time_of(const std::string& line) {
   constexpr std::string_view begin = "    <DataSet timestep=\"";
   double time = std::numeric_limits<double>::quiet_NaN();

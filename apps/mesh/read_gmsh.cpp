@@ -23,7 +23,7 @@ namespace {
 
 using io::in_quotes;
 
-// In text and as bytes a number takes two bytes or more.
+// A number takes two bytes or more, both in text and as bytes.
 constexpr std::size_t least_number = 2;
 
 using Version = GmshFormat::Version;
@@ -79,7 +79,7 @@ class GmshReader {
     } else if (keyword == "$PartitionedEntities") {
       scan_.fail(malformed, "a mesh in partitions is not read; save it whole");
     } else {
-      // Some writers end bytes without a line end.
+      // Some writers do not put a line end after bytes.
       if (!scan_.skip_behind(end, !Numbers::is_binary)) {
         scan_.fail(malformed, "section " + in_quotes(keyword) + " does not end");
       }
@@ -113,7 +113,7 @@ class GmshReader {
     }
   }
 
-  // 1 and 2: number, x, y, z.
+  // Formats 1 and 2: number, x, y, z.
   void read_nodes() {
     const long long count = scan_.count("nodes", 4 * least_number);
     numbers_.begin_data();
@@ -131,7 +131,7 @@ class GmshReader {
     return size;
   }
 
-  /// Dimension and number of the entity that a block belongs to; 4.0 has them the other way around.
+  /// Dimension and number of the entity that a block belongs to; 4.0 has them in reverse order.
   struct BlockEntity {
     int dimension, number;
   };
@@ -142,7 +142,7 @@ class GmshReader {
     return {first, second};
   }
 
-  /// Blocks and entries of a section, and in 4.1 the least and the greatest number.
+  /// Numbers of blocks and entries in a section, and in 4.1 the least and the greatest number.
   std::pair<long long, long long> read_block_counts(const char* what, std::size_t least_numbers) {
     numbers_.begin_data();
     const long long blocks = read_size("blocks", 4);
@@ -151,15 +151,15 @@ class GmshReader {
     return {blocks, count};
   }
 
-  // 4: blocks of the nodes on one entity. In 4.0 a node's coordinates follow its number, in 4.1 the
-  // coordinates of all follow their numbers.
+  // Format 4: blocks of the nodes on one entity. In 4.0 each node's coordinates follow its number,
+  // in 4.1 the coordinates of all nodes follow their numbers.
   void read_node_blocks() {
     const auto [blocks, count] = read_block_counts("nodes", 4);
     for (long long block = 0; block < blocks; ++block) {
       scan_.begin_record("block", block + 1, blocks);
       const int dimension = read_block_entity().dimension;
       const bool is_parametric = numbers_.integer() != 0;
-      // Within a volume 4.0 has none.
+      // Within a volume, 4.0 has no parameters.
       const bool has_parameters = is_parametric && (dimension < 3 || version_ == Version::msh_4_1);
       const int parameters = has_parameters ? std::min(dimension, 3) : 0;
       const long long size = read_size("nodes", 4);
@@ -201,8 +201,8 @@ class GmshReader {
                               " and promises " + std::to_string(count));
   }
 
-  // 4: the groups of entities; of several the first counts. Groups of entities that are turned
-  // around are negative. Points have a box like the others in 4.0, a position in 4.1.
+  // Format 4: the groups of entities; of several, the first counts. Groups of entities with
+  // reversed orientation are negative. Points have a box like the others in 4.0, a position in 4.1.
   void read_entities() {
     numbers_.begin_data();
     std::array<long long, 4> count;
@@ -227,9 +227,9 @@ class GmshReader {
     }
   }
 
-  // 2: number, type, tags of which the first is the group, nodes. As bytes type and number of
-  // tags stand in front of elements that share them. 1 has two tags, and the number of nodes behind
-  // them.
+  // Format 2: number, type, tags, the first of which is the group, then nodes. In binary files the
+  // type and the number of tags precede the elements that share them. Format 1 has two tags,
+  // followed by the number of nodes.
   void read_elements() {
     const long long count = scan_.count("elements", 4 * least_number);
     numbers_.begin_data();
@@ -275,7 +275,7 @@ class GmshReader {
                               " are needed");
   }
 
-  // 4: blocks of the elements of one type on one entity, which has their group.
+  // Format 4: blocks of the elements of one type on one entity, which has their group.
   void read_element_blocks() {
     const auto [blocks, count] = read_block_counts("elements", 2);
     long long total = 0;
@@ -342,7 +342,7 @@ class GmshReader {
     }
   }
 
-  /// In formats 1 and 2 an element of several groups follows once for each: the first one counts.
+  /// In formats 1 and 2 an element of several groups is repeated for each: the first one counts.
   template <std::size_t corners>
   void add_element(const std::array<Index, corners>& corner, int group,
                    std::vector<std::array<Index, corners>>& elements, std::vector<int>& groups) {

@@ -16,10 +16,10 @@ using io::in_quotes;
 
 struct Section {
   std::string_view keyword;
-  int fields;  // of an entry
+  int fields;  // numbers per entry
 };
 
-// What says nothing of the solid.
+// Sections without information about the solid.
 constexpr Section skipped[] = {
     {"Edges", 3},
     {"Corners", 1},
@@ -42,12 +42,12 @@ constexpr Section skipped[] = {
     {"SubDomainFromGeom", 4},
 };
 
-// What would be missing from the solid or its surface; they may be there with no entries.
+// Sections that would be missing from the solid or its surface; allowed only without entries.
 constexpr std::string_view refused[] = {
     "Quadrilaterals", "RequiredQuadrilaterals", "Hexahedra", "Hexaedra", "Prisms", "Pentahedra",
     "Pyramids"};
 
-// Of quadratic elements: their vertices in the middle of edges, or the elements themselves.
+// Sections of quadratic elements: vertices in the middle of edges, or the elements themselves.
 constexpr std::string_view quadratic[] = {"EdgesP2",
                                           "TrianglesP2",
                                           "TetrahedraP2",
@@ -93,7 +93,7 @@ class MeditReader {
       scan_.fail(malformed, "no Medit mesh: it must begin with MeshVersionFormatted");
     }
     const long long version = scan_.integer();
-    // They differ in how binary files hold numbers.
+    // Versions differ in how binary files hold numbers.
     if (version < 1 || version > 4) {
       scan_.fail(malformed, "version " + std::to_string(version) + " is not read; 1 to 4 are");
     }
@@ -195,7 +195,7 @@ class MeditReader {
                       std::to_string(vertex) + ", which is not there");
   }
 
-  /// Once all is read: sections may stand in any order.
+  /// Called after everything is read, since sections may be in any order.
   template <std::size_t corners>
   void check_corners(const char* element, std::size_t begin,
                      const std::vector<std::array<Index, corners>>& elements) {
@@ -213,9 +213,9 @@ class MeditReader {
   TextScanner scan_;
   SolidMesh mesh_;
   bool has_dimension_ = false;
-  // Where the entries of a section begin; 0 where it was not met.
+  // Where the entries of a section begin; 0 if the section is absent.
   std::size_t vertices_ = 0, tetrahedra_ = 0, triangles_ = 0;
-  // What the section at hand promised.
+  // The last section, and its declared number of entries.
   const char* last_keyword_ = nullptr;
   long long last_count_ = 0;
   std::size_t last_place_ = 0;

@@ -18,12 +18,12 @@ namespace heddle::mesh {
 
 namespace {
 
-/// A corner's number of something (from 0), of which a face may stand in front.
+/// References by corners to numbered items (from 0); a face may precede the items it refers to.
 class References {
  public:
   explicit References(const char* what) : what_(what) {}
 
-  /// `number`: as the file has it, from 1, or -1 for the last of `count` so far.
+  /// `number` is as in the file: from 1, or -1 for the last of `count` so far.
   Index resolve(const TextScanner& scan, long long face, long long number, std::size_t count) {
     const auto last = static_cast<long long>(count);
     if (number == 0 || number < -last || number > std::numeric_limits<Index>::max()) {
@@ -41,7 +41,7 @@ class References {
   /// The largest so far, from 0; -1 for none.
   long long largest() const { return largest_; }
 
-  /// Once all `count` are known.
+  /// To be called once all `count` are known.
   void check(const TextScanner& scan, std::size_t count) const {
     if (largest_ >= static_cast<long long>(count)) fail(scan, offset_, face_, largest_ + 1);
   }
@@ -59,8 +59,8 @@ class References {
   std::size_t offset_ = 0;
 };
 
-/// A copy of the same size with blanks for each backslash at the end of a line, but of a comment,
-/// and for that line end; empty where there is none.
+/// A copy of the same size in which each backslash at the end of a line, except in a comment, and
+/// that line end become blanks; empty if there are none.
 std::string with_lines_joined(std::string_view text) {
   if (text.find("\\\n") == text.npos && text.find("\\\r") == text.npos) return {};
   std::string joined(text);
@@ -92,9 +92,9 @@ class ObjReader {
     return std::move(*this).finish();
   }
 
-  /// The same by several threads, each of which reads lines of its own. None where something is
-  /// wrong, which `read` tells as it stands in the whole, or where the text is short or counts from
-  /// the last vertex.
+  /// Like `read`, by several threads, each of which reads its own lines. Returns none if the text
+  /// is short, counts from the last vertex, or has an error, which `read` then reports with its
+  /// place in the whole file.
   static std::optional<SurfaceMesh> read_in_parts(const NamedBytes& file) {
     constexpr std::size_t least_bytes = std::size_t(1) << 17;
     const std::size_t count =
@@ -106,7 +106,7 @@ class ObjReader {
       const bool is_last = k + 1 == count || line == file.bytes.npos;
       const std::size_t end = std::max(begin, is_last ? file.bytes.size() : line + 1);
       const std::string_view part = file.bytes.substr(begin, end - begin);
-      // Within the text it is no mark.
+      // Inside the text these bytes are not a byte order mark.
       if (k > 0 && part.starts_with(byte_order_mark)) return std::nullopt;
       parts.emplace_back(NamedBytes{file.path, part}, part);
       begin = end;
@@ -202,7 +202,7 @@ class ObjReader {
     is_textured_ = is_textured_ && texture_corner_.size() - textured_before == corner_.size();
   }
 
-  /// v, v/vt, v//vn or v/vt/vn; numbers behind a slash may be missing.
+  /// v, v/vt, v//vn or v/vt/vn; numbers after a slash may be missing.
   void read_corner(std::string_view word) {
     std::array<std::string_view, 3> part;
     std::size_t parts = 0;
@@ -244,11 +244,11 @@ class ObjReader {
   SurfaceBuilder mesh_;
   std::vector<TextureCoordinate> coordinate_;
   std::vector<Index> texture_corner_;  // coordinates at the corners of the faces
-  bool is_textured_ = true;            // every corner so far
+  bool is_textured_ = true;            // true if every corner so far has coordinates
   bool counts_back_ = false;           // a corner has a negative number
   References vertices_{"vertex"}, coordinates_{"texture coordinate"};
   long long faces_ = 0;
-  std::vector<Index> corner_;  // of the face at hand
+  std::vector<Index> corner_;  // corners of the current face
 };
 
 }  // namespace

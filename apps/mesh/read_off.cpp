@@ -11,7 +11,7 @@ namespace heddle::mesh {
 
 namespace {
 
-/// A line with counts, a line for each vertex, a line for each face.
+/// Reads a line with counts, one line per vertex, and one line per face.
 class OffReader {
  public:
   explicit OffReader(const NamedBytes& file)
@@ -23,7 +23,7 @@ class OffReader {
     counts_offset_ = scan_.word_offset();
     scan_.need_field();
     const long long faces = scan_.count("faces", 8);
-    // Of the edges, which many writers leave at 0 or out.
+    // Number of edges, which many writers set to 0 or omit.
     if (!scan_.at_line_end()) scan_.integer();
     end_line("the counts of vertices, faces and edges");
     read_vertices(vertices);

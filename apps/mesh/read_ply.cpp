@@ -19,7 +19,7 @@ namespace {
 
 using io::in_quotes;
 
-/// A line for each element.
+/// Numbers as text, one line per element.
 class TextNumbers {
  public:
   static std::size_t least_bytes(PlyType /*type*/) { return 2; }
@@ -34,7 +34,7 @@ class TextNumbers {
     begin_field();
     return scan_.integer();
   }
-  /// Whatever it is: writers put nan into normals.
+  /// Skips any words: writers put nan into normals.
   void skip(PlyType /*type*/, long long count) {
     for (; count > 0; --count) {
       begin_field();
@@ -73,7 +73,7 @@ class ByteNumbers {
     if (type == PlyType::float32) return numbers_.take_finite<float>();
     return static_cast<double>(integer(type));
   }
-  /// Of a whole type.
+  /// For integer types only.
   long long integer(PlyType type) {
     switch (type) {
       case PlyType::int8:
@@ -112,7 +112,7 @@ const PlyElement& find_element(const TextScanner& scan, const PlyHeader& header,
   scan.fail(malformed, "the header has no element " + in_quotes(name));
 }
 
-/// Which of the properties of an element, by name.
+/// Index of an element's property with this name.
 std::size_t find_property(const TextScanner& scan, const PlyElement& element, const char* name) {
   for (std::size_t k = 0; k < element.property.size(); ++k) {
     if (element.property[k].name != name) continue;
@@ -176,7 +176,7 @@ class BodyReader {
   }
 
  private:
-  /// In front of the first of them, so that a file is refused before any is read.
+  /// Called before the first element, so that a file is refused before any is read.
   void check_count(const PlyElement& element) const {
     if (element.property.empty()) {
       scan_.fail(malformed, "element " + in_quotes(element.name) + " has no properties");
@@ -220,7 +220,7 @@ class BodyReader {
     corner_.resize(static_cast<std::size_t>(count));
     for (Index& corner : corner_) {
       const long long vertex = numbers_.integer(type);
-      // Vertices may stand behind the faces.
+      // Vertices may come after the faces in the file.
       if (vertex < 0 || vertex >= vertex_.count) {
         scan_.fail_at(scan_.word_offset(), ErrorKind::out_of_range,
                       "face " + std::to_string(face) + " refers to vertex " +
@@ -236,8 +236,8 @@ class BodyReader {
   const PlyHeader& header_;
   const PlyElement& vertex_;
   const PlyElement& face_;
-  std::array<std::size_t, 3> coordinate_;  // which properties of a vertex
-  std::size_t corners_;                    // which property of a face
+  std::array<std::size_t, 3> coordinate_;  // indices among a vertex's properties
+  std::size_t corners_;                    // index among a face's properties
   SurfaceBuilder mesh_;
   std::vector<Index> corner_;
 };

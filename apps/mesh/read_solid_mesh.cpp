@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// All that a file holds, inflated.
+/// The contents of a file, inflated.
 struct MeshFile {
   std::string path, contents;
 
@@ -80,7 +80,7 @@ void leave_lonely_vertices_out(SolidMesh& mesh) {
   vertices.renumber(mesh.triangle);
 }
 
-/// Programs orient tetrahedra one way or the other, some as it comes.
+/// Programs orient tetrahedra one way or the other, some inconsistently.
 void turn_negative(SolidMesh& mesh) {
   for (auto& corners : mesh.tetrahedron) {
     const auto at = [&](std::size_t k) -> const Point& {

@@ -21,7 +21,7 @@ struct PositionHash {
   std::size_t operator()(const Point& point) const {
     std::uint64_t hash = 0;
     for (const double x : point) {
-      // -0 + 0 is 0, which it is equal to.
+      // -0 + 0 gives 0, so that equal positions have equal hashes.
       hash = (std::rotl(hash, 29) ^ std::bit_cast<std::uint64_t>(x + 0.0)) * 0x9e3779b97f4a7c15U;
       hash ^= hash >> 32;
     }
@@ -29,7 +29,7 @@ struct PositionHash {
   }
 };
 
-/// STL has no vertices of its own: corners of one position become one.
+/// STL has no vertices of its own: corners at one position become one vertex.
 class Weld {
  public:
   explicit Weld(std::string_view path) : path_(path) {}
@@ -75,7 +75,7 @@ class TextReader {
 
   void read_facet() {
     need("normal");
-    // Writers put nan where a triangle has no area.
+    // Writers put nan for a triangle without area.
     for (int k = 0; k < 3; ++k) {
       scan_.need_field();
       scan_.word();
@@ -97,7 +97,7 @@ class TextReader {
     if (!is_keyword(word_, keyword)) fail(io::in_quotes(keyword));
   }
 
-  /// True if the next word is the end of what `keyword` began, which may be written as two words.
+  /// True if the next word ends the block that `keyword` began; the end may be two words.
   bool ends(std::string_view keyword) {
     word_ = scan_.word();
     if (is_keyword(word_, "end")) {
@@ -139,7 +139,7 @@ SurfaceMesh read_binary(const NamedBytes& file) {
   return std::move(weld).finish();
 }
 
-/// Of a binary file, by the count in its header.
+/// Size of a binary file, according to the count in its header.
 std::optional<std::uint64_t> promised_size(std::string_view bytes) {
   if (bytes.size() < header_size) return std::nullopt;
   std::uint64_t count = 0;
@@ -150,8 +150,8 @@ std::optional<std::uint64_t> promised_size(std::string_view bytes) {
   return header_size + triangle_size * count;
 }
 
-/// Binary files may begin with "solid" too. Zeros tell one that was cut, unless a facet follows on
-/// the next line.
+/// Binary files may begin with "solid" too. Zeros indicate a truncated binary file, unless a facet
+/// follows on the next line.
 bool is_text(std::string_view bytes) {
   const auto skip = [&](std::string_view passed) {
     bytes.remove_prefix(std::min(bytes.find_first_not_of(passed), bytes.size()));
@@ -166,7 +166,7 @@ bool is_text(std::string_view bytes) {
   return is_keyword(bytes.substr(0, 5), "facet");
 }
 
-/// Behind the triangles that the header counts: zeros, or less than a triangle takes.
+/// True if zeros, or fewer bytes than a triangle, follow the triangles that the header counts.
 bool has_no_triangle(std::string_view bytes, std::uint64_t promised) {
   if (promised > bytes.size()) return false;
   const std::string_view rest = bytes.substr(promised);

@@ -10,12 +10,12 @@ namespace heddle::mesh {
 
 namespace {
 
-/// One of the files: a line of numbers that say what follows, then lines of records.
+/// One of the files: a line of numbers that describe the rest, then lines of records.
 class TetgenFile {
  public:
   explicit TetgenFile(const NamedBytes& file) : scan_(file.path, file.bytes, '#') {}
 
-  /// The count on the first line; `plural` records of `fields` numbers or more.
+  /// The count on the first line, for `plural` records of `fields` numbers or more.
   long long begin(const char* plural, const char* singular, std::size_t fields) {
     plural_ = plural;
     singular_ = singular;
@@ -24,7 +24,7 @@ class TetgenFile {
     return count_;
   }
 
-  /// Another number of the first line, which it may lack.
+  /// Another number on the first line, which may be absent.
   int header_number(int otherwise) {
     if (scan_.at_line_end()) return otherwise;
     const int number = scan_.small_integer();
@@ -32,13 +32,13 @@ class TetgenFile {
     return number;
   }
 
-  /// The number of the record `i` from 0.
+  /// The number that the file gives to record `i`, counted from 0.
   long long begin_record(long long i) {
     scan_.begin_record(singular_, i + 1, count_);
     return scan_.integer();
   }
 
-  // What follows on its line.
+  // The remaining numbers on the record's line.
   long long integer() {
     scan_.need_field();
     return scan_.integer();
@@ -70,7 +70,7 @@ class TetgenFile {
                               " promises");
   }
 
-  /// Where the first node is number `first`.
+  /// Corners of an element, where the first node has the number `first`.
   template <std::size_t corners>
   std::array<Index, corners> read_corners(long long number, long long first, std::size_t nodes) {
     std::array<Index, corners> corner;
@@ -131,7 +131,7 @@ long long read_nodes(const NamedBytes& bytes, SolidMesh& mesh) {
   return first;
 }
 
-/// A region is a whole number, which the file may write as 1.0.
+/// True if the attribute is a region: a whole number, which the file may write as 1.0.
 bool is_region(double attribute) {
   constexpr double most = std::numeric_limits<int>::max();
   return attribute == std::floor(attribute) && std::abs(attribute) <= most;
@@ -154,7 +154,7 @@ void read_tetrahedra(const NamedBytes& bytes, long long first_node, SolidMesh& m
   for (long long i = 0; i < count; ++i) {
     const long long number = file.begin_record(i);
     mesh.tetrahedron.push_back(file.read_corners<4>(number, first_node, mesh.position.size()));
-    // TetGen puts the region behind attributes that its input had.
+    // TetGen puts the region after the attributes of its input.
     double attribute = 0;
     for (int k = 0; k < attributes; ++k) attribute = file.real();
     are_regions = are_regions && is_region(attribute);
@@ -162,7 +162,7 @@ void read_tetrahedra(const NamedBytes& bytes, long long first_node, SolidMesh& m
     file.end_record();
   }
   file.end();
-  // A density, say, which tells no regions apart.
+  // An attribute such as a density does not distinguish regions.
   if (!are_regions) mesh.region.assign(mesh.region.size(), 0);
 }
 
@@ -177,7 +177,7 @@ void read_faces(const NamedBytes& bytes, long long first_node, SolidMesh& mesh) 
     const long long number = file.begin_record(i);
     mesh.triangle.push_back(file.read_corners<3>(number, first_node, mesh.position.size()));
     mesh.surface.push_back(has_markers ? file.small_integer() : 0);
-    file.skip_line();  // the tetrahedra on either side, of which the first line says nothing
+    file.skip_line();  // the tetrahedra on either side, which the first line does not mention
   }
   file.end();
 }

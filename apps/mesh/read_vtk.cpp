@@ -32,7 +32,7 @@ class VtkReader {
   }
 
  private:
-  /// Whether numbers are bytes.
+  /// Returns true if numbers are bytes.
   bool read_head() {
     constexpr std::string_view begin[] = {"#", "vtk", "DataFile", "Version"};
     for (const std::string_view word : begin) {
@@ -55,7 +55,7 @@ class VtkReader {
     return coding == "BINARY";
   }
 
-  /// The next word in upper case: VTK takes keywords in any.
+  /// The next word in upper case: VTK accepts keywords in any case.
   std::string keyword() {
     std::string word(scan_.word());
     for (char& c : word) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
@@ -77,7 +77,7 @@ class VtkReader {
     return *found;
   }
 
-  /// So many numbers follow, on the next line if they are bytes.
+  /// `count` numbers follow, on the next line if they are bytes.
   void begin_data(const VtkType& type, long long count, const char* what = "numbers") {
     scan_.check_count(count, what, numbers_.least_bytes(type));
     if (is_binary_) scan_.skip_line_end();
@@ -123,7 +123,7 @@ class VtkReader {
     scan_.end_records();
   }
 
-  /// Of polygons, all cells; VERTICES and LINES of a surface are skipped.
+  /// In a surface, polygons are the cells; VERTICES and LINES are skipped.
   void read_cells(bool are_kept) {
     const long long first = scan_.integer(), second = scan_.integer();
     std::vector<long long> corner, end;
@@ -134,7 +134,7 @@ class VtkReader {
       need("CONNECTIVITY");
       const VtkType& of_corners = type();
       corner = integers(of_corners, second);
-      if (!end.empty()) end.erase(end.begin());  // where the first begins
+      if (!end.empty()) end.erase(end.begin());  // start of the first cell
     } else {
       split(first, integers(*find_vtk_type("int"), second), corner, end);
     }
@@ -145,7 +145,7 @@ class VtkReader {
     grid_.end = std::move(end);
   }
 
-  /// In front of its corners each cell has their number.
+  /// Each cell is stored as the number of its corners, then the corners.
   void split(long long cells, const std::vector<long long>& numbers, std::vector<long long>& corner,
              std::vector<long long>& end) const {
     for (std::size_t i = 0; i < numbers.size();) {
@@ -223,7 +223,7 @@ class VtkReader {
 
   void read_array(const std::string& name, const VtkType& of, long long components,
                   long long tuples) {
-    // Those of POLYDATA count vertices and lines too, and surfaces have no groups.
+    // Cell data of POLYDATA count vertices and lines too, and surfaces have no groups.
     const bool may_be_group = is_cell_data_ && !is_poly_data_ && grid_.group.empty();
     if (may_be_group && components == 1 && of.is_whole() && is_group_name(name)) {
       grid_.group = integers(of, tuples);

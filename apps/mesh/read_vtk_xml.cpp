@@ -49,7 +49,7 @@ class VtkXmlReader {
     throw Error(ErrorKind::malformed_file, std::string(file_.path) + ": " + what);
   }
 
-  /// Bytes behind the XML are none of it: it is cut in front of them.
+  /// Bytes after the XML do not belong to it, so the XML is cut before them.
   void load() {
     const std::size_t element = file_.bytes.find("<AppendedData");
     const std::size_t mark = element == file_.bytes.npos ? element : file_.bytes.find('_', element);
@@ -85,7 +85,7 @@ class VtkXmlReader {
     if (!is_appended_raw_) refuse_control_bytes(appended_);
   }
 
-  /// In a part of the file.
+  /// Checks a part of the file.
   void refuse_control_bytes(std::string_view part) const {
     const std::size_t at = find_control_byte(part);
     if (at == part.npos) return;
@@ -103,7 +103,7 @@ class VtkXmlReader {
     return value;
   }
 
-  /// How many numbers an array must have: `each` of `count` things.
+  /// The count of numbers that an array must have: `each` for each of `count` things.
   struct Wanted {
     const char* array;
     long long count;
@@ -118,7 +118,7 @@ class VtkXmlReader {
            each_of + std::to_string(wanted.count) + " are needed");
   }
 
-  /// The first, where no name is given.
+  /// Takes the first array if no name is given.
   pugi::xml_node need_array(const pugi::xml_node& piece, const char* of, const char* name) const {
     const pugi::xml_node parent = piece.child(of);
     const pugi::xml_node array = name == nullptr
@@ -128,7 +128,7 @@ class VtkXmlReader {
     return array;
   }
 
-  /// An array as it is packed; `decoded` keeps what comes out of base64.
+  /// An array in packed form; `decoded` keeps the bytes decoded from base64.
   std::string_view packed(const pugi::xml_node& array, std::string& decoded) const {
     const std::string format = array.attribute("format").value();
     if (format == "binary") return decoded = from_base64(array.text().get());
@@ -140,7 +140,7 @@ class VtkXmlReader {
     return decoded = from_base64(rest);
   }
 
-  /// The bytes of an array, which are as many as they must be before any is inflated.
+  /// The bytes of an array; their number is checked before any is inflated.
   std::string bytes_of(const pugi::xml_node& array, const VtkType& type, const std::string& name,
                        const Wanted& wanted) const {
     const std::string where = std::string(file_.path) + ": " + name;
@@ -180,7 +180,7 @@ class VtkXmlReader {
     return result;
   }
 
-  /// Corners of all cells, and where each one ends.
+  /// Corners of all cells, and the end of each cell.
   void read_corners(const pugi::xml_node& piece, const char* of, long long cells) {
     grid_.end = numbers<long long>(need_array(piece, of, "offsets"), {"offsets", cells});
     const long long corners = grid_.end.empty() ? 0 : grid_.end.back();

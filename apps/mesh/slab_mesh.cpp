@@ -14,7 +14,7 @@ namespace heddle::mesh {
 
 namespace {
 
-using Corners = std::array<int, 4>;  // of a cube: bit k is set at the greater side along axis k
+using Corners = std::array<int, 4>;  // in a cube: bit k is set at the greater side along axis k
 
 /// Paths along the edges from corner 0 to corner 7, one for each order of the axes.
 constexpr std::array<Corners, 6> six = {
@@ -95,7 +95,7 @@ class Slab {
     return {v % (cells_[0] + 1), row % (cells_[1] + 1), row / (cells_[1] + 1)};
   }
 
-  /// A cube that is turned is mirrored along x, which would turn the tetrahedra inside out.
+  /// A mirrored cube is mirrored along x, which would turn its tetrahedra inside out.
   std::array<Index, 4> of_cube(const std::array<Index, 3>& cube, Corners corners,
                                bool turned) const {
     if (turned) std::swap(corners[2], corners[3]);

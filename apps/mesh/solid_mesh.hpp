@@ -10,36 +10,36 @@
 
 namespace heddle::mesh {
 
-/// A group that a file names (Gmsh's physical groups).
+/// A group that a file names (a physical group in Gmsh).
 struct Group {
   std::string name;
-  int dimension = 3;  // 2: of triangles, 3: of tetrahedra
+  int dimension = 3;  // 2: triangles, 3: tetrahedra
   int number = 0;
 };
 
 struct SolidMesh {
   std::vector<Point> position;
   std::vector<std::array<Index, 4>> tetrahedron;  // corners count from 0
-  std::vector<int> region;                        // the group of each tetrahedron; 0 without one
+  std::vector<int> region;                        // group of each tetrahedron; 0 if it has none
   std::vector<std::array<Index, 3>> triangle;     // surface triangles that the file lists
-  std::vector<int> surface;                       // the group of each triangle; 0 without one
+  std::vector<int> surface;                       // group of each triangle; 0 if it has none
   std::vector<Group> names;
-  std::vector<Index> left_out;  // vertices of the file, from 0, that no element refers to
+  std::vector<Index> left_out;  // vertices of the file, from 0, that no element uses
   long long turned = 0;         // tetrahedra that the file orients the other way around
 };
 
-/// Reads Medit (.mesh), Gmsh (.msh, formats 1, 2 and 4), VTK (.vtk, .vtu) and TetGen (.node
-/// with its .ele, and .face where there is one; either name will do) files, also compressed (.gz).
-/// Which one it is follows from the name. Throws `Error`: usage for a name of none of them; io for
-/// a file that cannot be read; malformed_file, not_finite and out_of_range with "path:line: " (in a
-/// binary file "path: ") in front of what is wrong: an element that refers to a vertex that is not
-/// there is named with that vertex, as the file counts. Vertices that neither tetrahedra nor
-/// triangles refer to are left out; the others keep the order of the file. Tetrahedra of negative
-/// volume are turned: their last two corners change places. What the readers accept is in
-/// docs/reference/mesh-files.md.
+/// Reads Medit (.mesh), Gmsh (.msh, formats 1, 2 and 4), VTK (.vtk, .vtu) and TetGen (.node with
+/// its .ele, and .face if there is one; either name will do) files, optionally compressed (.gz).
+/// The name determines the kind of file. Throws `Error`: usage for a name that is none of these; io
+/// for a file that cannot be read; malformed_file, not_finite and out_of_range with "path:line: "
+/// (in a binary file "path: ") in front of the fault. An element that refers to a vertex that does
+/// not exist is named along with that vertex, both counted as in the file. Vertices that neither
+/// tetrahedra nor triangles refer to are left out; the others keep the order of the file. In
+/// tetrahedra of negative volume the last two corners are swapped. The accepted input is described
+/// in docs/reference/mesh-files.md.
 SolidMesh read_solid_mesh(const std::string& path, Progress* progress = nullptr);
 
-/// The files that it reads under that name: itself, and those beside it that belong to it.
+/// The files that are read under that name: it, and those next to it that belong to it.
 std::vector<std::string> files_of_solid_mesh(const std::string& path);
 
 }  // namespace heddle::mesh

@@ -20,7 +20,7 @@ namespace {
 
 using Edge = std::array<Index, 2>;
 
-/// As files count.
+/// Counted from 1, as in files.
 std::string number(Index i) { return std::to_string(Offset(i) + 1); }
 
 std::string named(const Edge& edge) {
@@ -34,7 +34,7 @@ void check_triangles(const TriangleMesh& mesh) {
   const auto has_area = [&](const std::array<Index, 3>& corner) {
     const auto [a, b, c] = corner;
     const Point u = mesh.position[b] - mesh.position[a], v = mesh.position[c] - mesh.position[a];
-    // Corners on a line have the area that rounding gives them.
+    // Collinear corners have the area that rounding gives them.
     constexpr double rounding = 1e-14;
     return length(cross(u, v)) > rounding * std::max(dot(u, u), dot(v, v));
   };
@@ -55,7 +55,7 @@ void check_triangles(const TriangleMesh& mesh) {
                          number(corner[1]) + ", " + number(corner[2]) + ") has no area");
 }
 
-/// The edges from each vertex, and the corner that follows behind each, sorted.
+/// The edges from each vertex, with the corner that follows each, sorted.
 class Fans {
  public:
   struct Step {
@@ -83,7 +83,7 @@ class Fans {
     const std::size_t begin = corners_.offset(place);
     return std::span(step_).subspan(begin, corners_.offset(place + 1) - begin);
   }
-  /// Null for no edge from v to `to`.
+  /// Null if there is no edge from v to `to`.
   const Step* find(Index v, Index to) {
     const std::span<Step> own = at(v);
     const auto found = std::lower_bound(own.begin(), own.end(), Step{to, 0});
@@ -102,7 +102,7 @@ void check_corners(const TriangleMesh& mesh, Fans& fans) {
   }
 }
 
-/// The least vertex of which `is_bad(v)` holds, or their number.
+/// The least vertex for which `is_bad(v)` holds, or the number of vertices.
 template <class IsBad>
 Index first_bad(Index vertices, const IsBad& is_bad) {
   return parallel_least(default_threads(), vertices, vertices, [&](Index v, Index& least) {
@@ -110,7 +110,7 @@ Index first_bad(Index vertices, const IsBad& is_bad) {
   });
 }
 
-/// Every directed edge once, and the opposite one too.
+/// Checks that every directed edge occurs once, and so does the opposite one.
 void check_edges(const TriangleMesh& mesh, Fans& fans) {
   const Index vertices = Fans::vertices(mesh);
   const auto twice = [&](Index v) {
@@ -137,8 +137,8 @@ void check_edges(const TriangleMesh& mesh, Fans& fans) {
   }
 }
 
-/// One fan of triangles around each vertex: walking from triangle to triangle across the edges at
-/// the vertex meets all of them.
+/// Checks that the triangles around each vertex form one fan: walking from triangle to triangle
+/// across the edges at the vertex reaches all of them.
 void check_fans(const TriangleMesh& mesh, Fans& fans) {
   const Index vertices = Fans::vertices(mesh);
   const Index bad = first_bad(vertices, [&](Index v) {
@@ -196,7 +196,7 @@ int genus(const TriangleMesh& mesh) {
 
 namespace {
 
-/// A line of an OBJ, as printf would format it.
+/// A line of an OBJ file, formatted like printf.
 class ObjLine {
  public:
   explicit ObjLine(std::string& text) : text_(text) {}
@@ -206,7 +206,7 @@ class ObjLine {
     text_ += ' ';
     put(value, std::chars_format::general, digits);
   }
-  /// A vertex, and its texture coordinate if it has one.
+  /// Adds a vertex, and its texture coordinate if it has one.
   void corner(Offset vertex, Offset texture) {
     text_ += ' ';
     put(static_cast<long long>(vertex));
@@ -227,7 +227,7 @@ class ObjLine {
   std::string& text_;
 };
 
-/// Lines 0 to `count`, which threads make in ranges: `format(line, i)` appends one.
+/// Writes lines 0 to `count`, which threads make in ranges: `format(line, i)` appends one.
 template <class Format>
 void write_lines(OutputFile& file, std::size_t count, const Format& format) {
   constexpr std::size_t range = 4096;

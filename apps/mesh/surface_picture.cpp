@@ -15,10 +15,10 @@ using namespace points;
 
 namespace {
 
-constexpr int samples = 2;  // along a pixel's edge, averaged
+constexpr int samples = 2;  // samples along a pixel's edge, which are averaged
 constexpr double margin = 0.04;
 
-/// A view along -z onto a square, nearest points first.
+/// A view along -z onto a square; the nearest points are visible.
 class View {
  public:
   View(int width, int height)
@@ -38,7 +38,7 @@ class View {
       const Point q = scale * (p - middle);
       return Point{0.5 * width_ + q[0], 0.5 * height_ - q[1], q[2]};
     };
-    // Shaded by normals of vertices, so that triangles do not show as facets.
+    // Shading uses vertex normals, so that triangles do not show as facets.
     std::vector<Point> normal(mesh.position.size());
     for (const auto& corner : mesh.triangle) {
       const Point& a = mesh.position[corner[0]];
@@ -105,7 +105,7 @@ class View {
     }
   }
 
-  /// A lamp at the upper left behind the viewer, and some light from everywhere.
+  /// A lamp at the upper left behind the viewer, and some ambient light.
   static double lightness(const Point& normal) {
     constexpr double ambient = 0.3, lamp = 0.8;
     const Point towards_lamp = {-0.408, 0.408, 0.816};
@@ -117,7 +117,7 @@ class View {
   std::vector<Colour> colour_;
 };
 
-/// For surfaces that are wider than high, all of them.
+/// Picture height for surfaces that are all wider than high.
 int height_for(std::span<const DrawnSurface> surfaces, int side) {
   double most = 0;
   for (const DrawnSurface& surface : surfaces) {

@@ -6,9 +6,9 @@
 
 namespace heddle::mesh {
 
-// Each throws `Error` as `read_surface_mesh` does.
+// Each throws `Error` like `read_surface_mesh`.
 
-/// Wavefront OBJ: https://paulbourke.net/dataformats/obj/. Of it v, vt and f.
+/// Wavefront OBJ: https://paulbourke.net/dataformats/obj/. Only v, vt and f are read.
 SurfaceMesh read_obj(const NamedBytes& file);
 
 /// Geomview's OFF, text: http://www.geomview.org/docs/html/OFF.html.

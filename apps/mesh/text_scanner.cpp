@@ -12,12 +12,12 @@ namespace heddle::mesh {
 namespace {
 
 bool is_line_end(char c) { return c == '\n' || c == '\r'; }
-/// Blanks, line ends and control bytes.
+/// True for blanks, line ends and control bytes.
 bool ends_word(char c) { return static_cast<unsigned char>(c) <= ' '; }
 bool is_blank(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 bool is_control_byte(char c) { return c == '\x7f' || (ends_word(c) && !is_blank(c)); }
 
-/// Where the number of a word begins: from_chars does not take a plus sign.
+/// Start of the number in a word: from_chars does not accept a plus sign.
 const char* behind_plus(std::string_view word) {
   const bool has_plus = word.size() > 1 && word[0] == '+' && word[1] != '-' && word[1] != '+';
   return word.begin() + (has_plus ? 1 : 0);
@@ -71,7 +71,7 @@ std::string_view TextScanner::word() {
     fail(ErrorKind::malformed_file, "the file ends too early");
   }
   word_ = at_;
-  // A word is no blank and no comment where it begins.
+  // The first character of a word is neither a blank nor the start of a comment.
   do ++at_;
   while (at_ < text_.size() && !ends_word(text_[at_]) &&
          (comment_ == '\0' || text_[at_] != comment_));
@@ -184,7 +184,7 @@ long long TextScanner::line_of(std::size_t offset) const {
   const std::string_view before = original_.substr(0, offset);
   long long line = 1 + std::count(before.begin(), before.end(), '\n');
   for (std::size_t at = before.find('\r'); at != before.npos; at = before.find('\r', at + 1)) {
-    const bool is_half = at + 1 < original_.size() && original_[at + 1] == '\n';  // of CR LF
+    const bool is_half = at + 1 < original_.size() && original_[at + 1] == '\n';  // half of a CR LF
     if (!is_half) ++line;
   }
   return line;

@@ -13,8 +13,8 @@
 
 namespace heddle::mesh {
 
-/// Sums at vertices that each thread makes for vertices of its own: no atomics, the same bits for
-/// any number of threads.
+/// Lets each thread sum at its own vertices: no atomics, and the same bits for any number of
+/// threads.
 class VertexCorners {
  public:
   struct Corner {
@@ -23,7 +23,7 @@ class VertexCorners {
     auto operator<=>(const Corner&) const = default;
   };
 
-  /// Of a mesh whose corners are in range.
+  /// The mesh's corners must be in range.
   explicit VertexCorners(const TriangleMesh& mesh)
       : offset_(mesh.position.size() + 1), corner_(3 * mesh.triangle.size()) {
     const auto triangles = static_cast<Index>(mesh.triangle.size());
@@ -50,7 +50,7 @@ class VertexCorners {
   }
 
   std::size_t offset(std::size_t v) const { return offset_[v]; }
-  /// In the order of the triangles.
+  /// Sorted by triangle.
   std::span<const Corner> at(Index v) const {
     const auto place = static_cast<std::size_t>(v);
     return std::span(corner_).subspan(offset_[place], offset_[place + 1] - offset_[place]);

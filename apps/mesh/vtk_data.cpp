@@ -13,7 +13,7 @@ namespace heddle::mesh {
 
 namespace {
 
-/// 0 to 63, or -1.
+/// Returns 0 to 63, or -1.
 int value_of(char c) {
   if (c >= 'A' && c <= 'Z') return c - 'A';
   if (c >= 'a' && c <= 'z') return c - 'a' + 26;
@@ -59,14 +59,14 @@ class Unpacker {
     return taken;
   }
 
-  /// Bytes of all, of a block and of the last one, inflated, and of each, packed.
+  /// Inflated bytes of all blocks, of one block and of the last one, and packed bytes of each.
   struct Blocks {
     std::uint64_t size = 0, each, last;
     std::vector<std::uint64_t> packed;
   };
 
-  /// In front of the blocks: their number, the size of one and of the last, 0 if it is a whole one,
-  /// and the packed size of each.
+  /// Reads the numbers before the blocks: their count, the size of one block and of the last, 0 if
+  /// the last is whole, and the packed size of each.
   Blocks read_blocks() {
     const std::uint64_t count = length();
     Blocks blocks{.each = length(), .last = length(), .packed = {}};
@@ -76,7 +76,7 @@ class Unpacker {
     for (std::uint64_t& block : blocks.packed) block = length();
     for (std::size_t i = 0; i < count; ++i) {
       const std::uint64_t size = i + 1 == count ? blocks.last : blocks.each;
-      // Bytes become at most 1032 times as many.
+      // Inflating multiplies the number of bytes by at most 1032.
       if (size / 1032 > blocks.packed[i] || blocks.packed[i] > bytes_.size()) {
         refuse("a compressed block is larger than its bytes can be");
       }

@@ -44,7 +44,7 @@ std::string name_of(long long type) {
   return "of " + number;
 }
 
-/// Points and lines, whatever their order, say nothing of a solid or a surface.
+/// Points and lines of any order, which are not part of a solid or a surface.
 bool is_thin(long long type) {
   constexpr long long quadratic_edge = 21, cubic_line = 35;
   return (type >= 0 && type < triangle) || type == quadratic_edge || type == cubic_line;
@@ -64,7 +64,7 @@ class Cells {
     }
   }
 
-  /// Calls `take` with type, corners and group of all but points and lines.
+  /// Calls `take` with type, corners and group of all cells except points and lines.
   template <class Take>
   void for_each(const Take& take) {
     long long begin = 0;

@@ -1,4 +1,4 @@
-// Points and cells as VTK's files hold them, and the solid or the surface that they make.
+// Points and cells as in VTK's files, and the solid or the surface that they make.
 #pragma once
 
 #include <cstddef>
@@ -13,26 +13,26 @@ namespace heddle::mesh {
 
 struct VtkGrid {
   std::vector<Point> position;
-  std::vector<long long> corner;  // of all cells, from 0
-  std::vector<long long> end;     // of each cell's corners
+  std::vector<long long> corner;  // corners of all cells, from 0
+  std::vector<long long> end;     // end of each cell's corners
   std::vector<long long> type;    // by VTK's numbers
-  std::vector<long long> group;   // of each cell; empty where the file has none
+  std::vector<long long> group;   // per cell; empty if the file has none
 };
 
-/// VTK's number of a polygon of any number of corners.
+/// VTK's number for a polygon of any number of corners.
 constexpr long long vtk_polygon = 7;
 
-/// Whether numbers of cells under this name are groups: as meshio and Gmsh name them, or "group".
+/// True if cell data of this name are groups: the names that meshio and Gmsh use, or "group".
 bool is_group_name(std::string_view name);
 
-// Each throws `Error` as `read_solid_mesh` does. Messages count cells and points from 0.
+// Each throws `Error` like `read_solid_mesh`. Messages count cells and points from 0.
 
-/// Legacy files of the versions 2 to 5, text or bytes: UNSTRUCTURED_GRID and POLYDATA.
+/// Legacy files of versions 2 to 5, text or bytes: UNSTRUCTURED_GRID and POLYDATA.
 VtkGrid read_vtk(const NamedBytes& file);
 
 /// XML (https://docs.vtk.org/en/latest/design_documents/VTKFileFormats.html), UnstructuredGrid and
-/// PolyData in one piece: text, base64 or bytes, within the XML or behind it, plain or compressed
-/// by zlib.
+/// PolyData in one piece: text, base64 or bytes, within the XML or after it, plain or compressed by
+/// zlib.
 VtkGrid read_vtk_xml(const NamedBytes& file);
 
 /// Tetrahedra and triangles; vertices and lines are left out, other cells refused by name.

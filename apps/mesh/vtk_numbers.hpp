@@ -16,7 +16,7 @@ struct VtkType {
   bool is_whole() const { return kind != Kind::real; }
 };
 
-/// By the name in a legacy file or in XML; nullptr for what is no number.
+/// Finds a type by its name in a legacy file or in XML; nullptr if the name is not a number type.
 const VtkType* find_vtk_type(std::string_view name);
 
 class VtkNumbers {
@@ -24,12 +24,12 @@ class VtkNumbers {
   VtkNumbers(TextScanner& scan, bool is_text, bool is_swapped)
       : scan_(scan), bytes_(scan, is_swapped), is_text_(is_text) {}
 
-  /// That a number takes in the file.
+  /// Least number of bytes that a number takes in the file.
   std::size_t least_bytes(const VtkType& type) const { return is_text_ ? 2 : type.size; }
   double real(const VtkType& type);
-  /// Of a whole type. Those of 2^63 and more come out negative, which no index may be.
+  /// For integer types only. Values of 2^63 and more become negative, which no index may be.
   long long integer(const VtkType& type);
-  /// Whatever they are, also nan.
+  /// Skips any numbers, including nan.
   void skip(const VtkType& type, long long count);
 
  private:

@@ -52,7 +52,7 @@ void check_corners(const VtuContents& contents) {
   }
 }
 
-/// The XML in front of the arrays, and where each of them begins behind it.
+/// The XML before the arrays, with the offset of each array after it.
 class Header {
  public:
   explicit Header(const VtuContents& contents) {
@@ -98,7 +98,7 @@ class Header {
   std::uint64_t offset_ = 0;
 };
 
-/// Bytes in portions, so that what is buffered stays small.
+/// Writes bytes in portions, so that the buffer stays small.
 void write_bytes(OutputFile& file, const void* data, std::size_t size) {
   constexpr std::size_t portion = std::size_t(1) << 16;
   std::string_view left(static_cast<const char*>(data), size);

@@ -1,4 +1,4 @@
-// Tetrahedra with numbers at their corners and in them, as ParaView and VTK read them.
+// Tetrahedra with numbers at their corners and in them, in the format that ParaView and VTK read.
 #pragma once
 
 #include <array>
@@ -10,7 +10,7 @@
 
 namespace heddle::mesh {
 
-/// Numbers of every point or cell: those of the first, then those of the second, ...
+/// Numbers at every point or cell: those of the first, then those of the second, ...
 struct VtuArray {
   std::string_view name;
   int components =
@@ -25,11 +25,11 @@ struct VtuContents {
   std::span<const VtuArray> cell_data;
 };
 
-/// Writes an UnstructuredGrid with its arrays as they are in memory behind the XML
+/// Writes an UnstructuredGrid with its arrays as they are in memory, after the XML
 /// (https://docs.vtk.org/en/latest/design_documents/VTKFileFormats.html). The file appears whole or
-/// not at all. Throws `Error`: io; usage for a number of components that is none of those above and
-/// for a name that is empty, holds control characters or is there twice in points or in cells;
-/// size_mismatch for an array that does not fit; out_of_range for a corner that is not there.
+/// not at all. Throws `Error`: io; usage for a number of components other than those above and for
+/// a name that is empty, holds control characters or occurs twice in points or in cells;
+/// size_mismatch for an array that does not fit; out_of_range for a corner that does not exist.
 void write_vtu(const std::string& path, const VtuContents& contents);
 
 }  // namespace heddle::mesh

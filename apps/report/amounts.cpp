@@ -14,13 +14,13 @@ std::string formatted(const char* format, double value) {
   return text;
 }
 
-/// Three digits, whole ones all of them.
+/// Three digits; whole numbers keep all of theirs.
 std::string three_digits(double value) {
   if (value < 9.995) return formatted("%.2f", value);
   return formatted(value < 99.95 ? "%.1f" : "%.0f", value);
 }
 
-/// In the largest unit, each a thousand of the one before, in which it is not below 1.
+/// In the largest unit in which the value is not below 1; each is a thousand of the one before.
 template <std::size_t N>
 std::string in_units(double value, const char* const (&units)[N]) {
   std::size_t unit = 0;

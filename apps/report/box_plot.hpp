@@ -21,12 +21,12 @@ struct BoxPlot {
     FiveNumbers numbers;
   };
 
-  std::string title;  // for those who hear the page
+  std::string title;  // for screen readers
   Axis axis;
   std::vector<Line> lines;  // from the top
 };
 
-/// A line that the axis cannot show says so; empty without lines.
+/// A line that the axis cannot show says so; empty if there are no lines.
 std::string svg(const BoxPlot& plot);
 
 }  // namespace heddle::report

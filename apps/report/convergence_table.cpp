@@ -12,7 +12,7 @@ namespace heddle::report {
 namespace {
 
 constexpr double longest_wait = 2;         // seconds without a row
-constexpr double share_to_wait = 1 / 5.0;  // of all seconds, where that is more
+constexpr double share_to_wait = 1 / 5.0;  // fraction of all seconds, if that is more
 
 std::string printed(const char* format, double value) {
   char text[40];
@@ -20,7 +20,7 @@ std::string printed(const char* format, double value) {
   return text;
 }
 
-/// One line of aligned columns; that of `beside` only where it is not empty.
+/// One line of aligned columns; the column of `beside` is present only if it is not empty.
 std::string aligned(const std::string& iteration, const std::string& value,
                     const std::string& beside, const std::string& ratio, const std::string& seconds,
                     const std::string& iterations_left, const std::string& seconds_left,
@@ -35,7 +35,7 @@ std::string aligned(const std::string& iteration, const std::string& value,
   return note.empty() ? std::string(text) + "\n" : text + ("  " + note) + "\n";
 }
 
-/// Behind `iteration`, the next one that is due by number.
+/// The next iteration after `iteration` that is due by its number.
 long long due_after(long long iteration) {
   for (const long long early : {1, 2, 5, 10}) {
     if (iteration < early) return early;
@@ -54,7 +54,7 @@ std::string seconds_in_words(double seconds) {
   return printed(seconds < 1 ? "%.4f" : seconds < 100 ? "%.3f" : "%.1f", seconds);
 }
 
-/// How the residual fell between two rows: what an iteration multiplies it by. NaN where unknown.
+/// The factor by which an iteration multiplied the residual between two rows. NaN if unknown.
 double factor_between(const SolveProgress& before, const SolveProgress& after) {
   const auto iterations = static_cast<double>(after.iteration - before.iteration);
   return std::pow(after.relative_residual / before.relative_residual, 1 / iterations);
@@ -144,8 +144,8 @@ const SolveProgress* ConvergenceTable::row_at_most(long long iteration) const {
 
 void ConvergenceTable::add_row(const SolveProgress& now, double beside, const std::string& note) {
   std::string ratio = "-", iterations_left = "-", seconds_left = "-";
-  // Residuals of most methods jump: the ratio is over ten iterations at least, and what is left
-  // follows from the last half of them.
+  // Residuals of most methods jump: the ratio is over ten iterations at least, and the remaining
+  // ones are estimated from the last half of the iterations.
   if (const SolveProgress* const before = row_at_most(now.iteration - 10)) {
     const double factor = std::pow(factor_between(*before, now), 10);
     if (std::isfinite(factor)) ratio = printed("%.3g", factor);

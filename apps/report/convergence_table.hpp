@@ -1,4 +1,4 @@
-// A solve as it goes: a line now and then with the residual, how fast it falls, and what is left.
+// Progress of a solve: a line now and then with the residual, its decrease, and the remaining work.
 #pragma once
 
 #include <functional>
@@ -10,14 +10,14 @@
 
 namespace heddle::report {
 
-/// What is in a table: by default the residual of a system.
+/// The contents of a table: by default the residual of a system.
 struct ConvergenceNames {
   std::string value = "|r| / |b|";
-  std::string beside;                        // a second number, empty where there is none
-  std::string computed = "|b - A x| / |b|";  // the value of the end, computed from x
+  std::string beside;                        // a second number; empty for none
+  std::string computed = "|b - A x| / |b|";  // the final value, computed from x
 };
 
-/// How a solve has ended.
+/// How a solve ended.
 struct ConvergenceEnd {
   Status status = Status::converged;
   std::string_view detail = {};
@@ -28,26 +28,26 @@ struct ConvergenceEnd {
 };
 
 /// Rows at iterations 0, 1, 2, 5 and 10, then nine for each factor of ten up to 10 000 and three
-/// beyond, and one where the last one is 2 s old, or a fifth of all seconds if that is more. So an
-/// hour and a million iterations make about 50.
+/// beyond, and one when the last one is 2 s old, or a fifth of all seconds if that is more. An hour
+/// and a million iterations thus make about 50 rows.
 class ConvergenceTable {
  public:
-  /// Gets whole lines, each with its line break.
+  /// Receives whole lines, each with its line break.
   using Write = std::function<void(const std::string&)>;
 
-  /// `tolerance` is on the value, 0 where there is none.
+  /// `tolerance` applies to the value, 0 if there is none.
   ConvergenceTable(double tolerance, Write write, ConvergenceNames names = {});
 
-  /// A solve begins. The first one writes the headings. `words`, unless empty, become a line.
+  /// Begins a solve. The first call writes the headings. `words`, unless empty, become a line.
   void begin(const std::string& words);
 
-  /// After an iteration. `history`: the relative residuals so far, from that of the guess on, of
-  /// all runs that have ended (`KrylovSolver::history` during a solve). It grows where a true
-  /// residual was computed, which the next row then tells. Returns whether a row was written.
+  /// Called after an iteration. `history`: the relative residuals so far, starting with that of the
+  /// guess, of all runs that have ended (`KrylovSolver::history` during a solve). It grows when a
+  /// true residual is computed, which the next row then reports. Returns true if a row was written.
   bool see(const SolveProgress& now, const std::vector<double>& history, double beside = 0);
 
-  /// The solve has ended: the last iteration, unless it is there, and a row of the true residual
-  /// and the status. `history` is whole now.
+  /// Ends the solve: writes the last iteration, unless it has a row, and a row of the true residual
+  /// and the status. `history` is complete now.
   void end(const Report& report, const std::vector<double>& history);
   void end(const ConvergenceEnd& end, const std::vector<double>& history);
 
@@ -56,22 +56,22 @@ class ConvergenceTable {
  private:
   void begin_rows(const std::vector<double>& history, double beside);
   void add_row(const SolveProgress& now, double beside, const std::string& note);
-  /// Empty where there is no second number.
+  /// Empty if there is no second number.
   std::string beside_in_words(double beside) const;
   std::string take_note();
-  /// The last row of that iteration or one before, or null.
+  /// The last row of that iteration or an earlier one, or null.
   const SolveProgress* row_at_most(long long iteration) const;
 
   double tolerance_;
   Write write_;
   ConvergenceNames names_;
   bool is_headed_ = false;
-  // Of this solve:
+  // For this solve:
   std::vector<SolveProgress> rows_;
-  long long next_ = 1;        // the iteration that the next row is due at
+  long long next_ = 1;        // the iteration at which the next row is due
   std::size_t known_ = 0;     // length of the history
   int fresh_ = 0;             // true residuals since the last row
-  long long fresh_from_ = 0;  // the iteration behind which the last one was computed
+  long long fresh_from_ = 0;  // the iteration after which the last one was computed
 };
 
 }  // namespace heddle::report

@@ -12,7 +12,7 @@ namespace heddle::report {
 namespace {
 
 constexpr double cell_width = 48, cell_height = 26, gap_of_panels = 36, legend_width = 104;
-constexpr double above = 44;  // of the cells, below two lines
+constexpr double above = 44;  // space above the cells, below two lines
 
 struct Range {
   double low = std::numeric_limits<double>::infinity();
@@ -21,11 +21,11 @@ struct Range {
   bool empty() const { return !(high > 0); }
   int class_of(double value) const {
     if (!(high > low)) return 1;
-    // Quotients may be beyond a double.
+    // The quotient could overflow a double.
     const double share = (std::log(value) - std::log(low)) / (std::log(high) - std::log(low));
     return std::clamp(static_cast<int>(share * heat_colours) + 1, 1, heat_colours);
   }
-  /// Where that share of the range lies.
+  /// The value at that share of the range.
   double at(double share) const {
     return std::exp((1 - share) * std::log(low) + share * std::log(high));
   }
@@ -51,7 +51,7 @@ double labels_width(const HeatMap::Panel& panel) {
   return widest + 10;
 }
 
-/// As wide as its cells, and its words.
+/// The width of its cells and its words.
 double panel_width(const HeatMap::Panel& panel) {
   const double cells = cell_width * static_cast<double>(panel.x.size());
   return std::max({labels_width(panel) + std::max(cells, text_width(panel.x_label)),

@@ -1,4 +1,4 @@
-// Tables of documents.
+// Tables for documents.
 #pragma once
 
 #include <string>
@@ -6,15 +6,15 @@
 
 namespace heddle::report {
 
-/// Plain in Markdown, also within a table.
+/// Escapes text so that Markdown shows it plainly, also within a table.
 std::string escaped_markdown(const std::string& text);
 
-/// Cells are texts; columns in which no line has anything are left out. All but the first are
-/// aligned to the right.
+/// Cells are texts; columns that are empty in every line are left out. All columns except the first
+/// are aligned to the right.
 class MarkdownTable {
  public:
   explicit MarkdownTable(std::vector<std::string> titles) : titles_(std::move(titles)) {}
-  /// As many cells as there are titles.
+  /// One cell per title.
   void add(std::vector<std::string> cells) { lines_.push_back(std::move(cells)); }
   std::string text() const;
 

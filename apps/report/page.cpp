@@ -8,9 +8,9 @@ namespace heddle::report {
 
 namespace {
 
-// Colours of Okabe and Ito (2008), darker on white and lighter on black so that each stands out by
-// 3 to 1 or more; dashes and marks tell the same. Heat is viridis (Smith and van der Walt 2015), of
-// lightness that grows evenly, the least brightest.
+// Colours of Okabe and Ito (2008), darker on white and lighter on black so that each has a contrast
+// of 3 to 1 or more; dashes and marks distinguish the series too. Heat is viridis (Smith and van
+// der Walt 2015), whose lightness changes evenly; the least value is the brightest.
 constexpr const char* style = R"(
 :root{--paper:#ffffff;--ink:#1b1f24;--faint:#59636e;--rule:#d8dee4;--band:#f4f6f8;--warn:#a33a00;
 --c1:#0072b2;--c2:#c8500a;--c3:#00845f;--c4:#a8478a;--c5:#8a6d00;--c6:#2f6fdd}

@@ -12,7 +12,7 @@ namespace heddle::report {
 
 namespace {
 
-/// The legend's lines, each as many names as fit.
+/// The legend's lines, each with as many names as fit.
 std::vector<std::vector<const Series*>> legend_of(const Chart& chart, double room) {
   std::vector<std::vector<const Series*>> lines;
   double used = room;
@@ -38,8 +38,7 @@ void draw_sample(const Series& series, Place p, Drawing& drawing) {
   drawing.mark(series.mark, {p.x + 13, p.y}, k, "");
 }
 
-/// The numbers of points, where nothing else is: beside the point, or farther off with a line to
-/// it.
+/// Draws the numbers of points in free space: next to the point, or farther away with a line to it.
 void draw_numbers(const std::vector<Point>& points, const std::vector<Place>& places,
                   const Box& plot, std::vector<Box> taken, Drawing& drawing) {
   for (std::size_t i = 0; i < points.size(); ++i) {
@@ -49,7 +48,7 @@ void draw_numbers(const std::vector<Point>& points, const std::vector<Place>& pl
     bool placed = false;
     for (const double distance : {11.0, 15.0, 22.0, 30.0, 40.0, 52.0, 66.0, 82.0, 100.0}) {
       for (int turn = 0; turn < 16 && !placed; ++turn) {
-        // Above first, then to both sides in turn.
+        // Above first, then alternately to both sides.
         const int eighths = (turn % 2 == 0 ? 1 : -1) * ((turn + 1) / 2);
         const double angle = eighths * std::numbers::pi / 8;
         const Place p = {places[i].x + distance * std::sin(angle),
@@ -80,7 +79,7 @@ bool fits(const Axis& axis, double value) {
   return std::isfinite(value) && (!axis.logarithmic || value > 0);
 }
 
-/// Those of a chart, with room for all of its points; nothing without any.
+/// The scales of a chart, with room for all of its points; none if it has no points.
 struct Scales {
   Scale x, y;
 };
@@ -96,7 +95,7 @@ std::optional<Scales> scales_of(const Chart& chart) {
   if (xs.empty()) return {};
   if (chart.limit && fits(chart.y, chart.limit->y)) {
     ys.push_back(chart.limit->y);
-    // Room for its label.
+    // Makes room for its label.
     if (chart.limit->label_below && chart.y.logarithmic) {
       const double highest = *std::max_element(ys.begin(), ys.end());
       ys.push_back(chart.limit->y * std::pow(chart.limit->y / highest, 0.06));
@@ -119,14 +118,14 @@ void draw_legend(const std::vector<std::vector<const Series*>>& legend, Drawing&
   }
 }
 
-/// Lines and numbers of both axes, and their labels.
+/// Draws the lines and numbers of both axes, and their labels.
 void draw_axes(const Chart& chart, const Scale& x, const Scale& y,
                const std::vector<double>& y_ticks, const Box& plot, Drawing& drawing) {
   for (const double tick : y_ticks) {
     drawing.line({plot.left, y.at(tick)}, {plot.right, y.at(tick)}, "grid");
     drawing.text({plot.left - 6, y.at(tick) + 4}, chart.y.tick(tick), "ink", "end");
   }
-  double free_from = 0;  // to the right of the last text below the axis
+  double free_from = 0;  // right end of the last text below the axis
   for (const double tick : x.ticks(static_cast<int>((plot.right - plot.left) / 70))) {
     const std::string text = chart.x.tick(tick);
     drawing.line({x.at(tick), plot.top}, {x.at(tick), plot.bottom}, "grid");
@@ -140,7 +139,7 @@ void draw_axes(const Chart& chart, const Scale& x, const Scale& y,
   drawing.text({14, (plot.top + plot.bottom) / 2}, chart.y.label, "faint", "middle", true);
 }
 
-/// Adds to `taken` where the line and its label lie.
+/// Adds the areas of the line and its label to `taken`.
 void draw_limit(const Limit& limit, const Scale& y, const Box& plot, std::vector<Box>& taken,
                 Drawing& drawing) {
   const double at = y.at(limit.y);
@@ -231,7 +230,7 @@ std::string svg(const std::string& title, const std::string& axis, const std::st
       }
     }
   }
-  // At least from 0.8 to 2, so that small differences look small.
+  // Covers at least 0.8 to 2, so that small differences look small.
   Scale x(true, std::min(low, 0.8), std::max(high, 2.0));
   const double left = labels + 20 + (low < 1 ? room_for_text : 0);
   const double right = whole_width - room_for_text;
@@ -268,7 +267,7 @@ std::string svg(const std::string& title, const std::string& axis, const std::st
         drawing.rectangle({std::min(at, box.left), box.top, std::max(at, box.right), box.bottom},
                           *bar.ratio >= 1 ? "f1" : "f2", bar.hint);
       }
-      double first = at, last = at;  // of what lies on the line
+      double first = at, last = at;  // extent of the drawing on the line
       const auto mark = [&](Mark kind, const std::optional<double>& ratio, int k) {
         if (!fits(ratio)) return;
         drawing.mark(kind, {x.at(*ratio), middle}, k, "");

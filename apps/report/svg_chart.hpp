@@ -1,4 +1,4 @@
-// Plots as SVG: series over two axes, and bars about ratios.
+// Plots as SVG: series over two axes, and bars for ratios.
 #pragma once
 
 #include <functional>
@@ -12,21 +12,21 @@
 namespace heddle::report {
 
 struct Axis {
-  std::string label;  // with the unit, if `tick` names none
+  std::string label;  // with the unit, if `tick` does not name one
   bool logarithmic = false;
   std::function<std::string(double)> tick;
 };
 
 struct Point {
   double x = 0, y = 0;
-  std::string hint;                 // shown where a pointer rests on it
-  int number = 0;                   // written beside it, unless 0
+  std::string hint;                 // shown under a resting pointer
+  int number = 0;                   // written next to it, unless 0
   std::optional<double> joined_to;  // by an upright line, to this y
 };
 
 struct Series {
   std::string name;
-  int colour = 0;  // any number; few are told apart
+  int colour = 0;  // any number; few are distinguishable
   int dashes = 0;  // likewise; 0 is a solid line
   bool line = true;
   Mark mark = Mark::none;
@@ -41,22 +41,22 @@ struct Limit {
 };
 
 struct Chart {
-  std::string title;  // for those who hear the page
+  std::string title;  // for screen readers
   double width = 960, height = 480;
   Axis x, y;
   std::vector<Series> series;
   std::optional<Limit> limit;
 };
 
-/// Points that an axis cannot show (not finite; not positive, where it is logarithmic) are left
+/// Points that an axis cannot show (not finite, or not positive on a logarithmic axis) are left
 /// out; a chart without any point is empty.
 std::string svg(const Chart& chart);
 
-/// A line of a bar chart about ratios.
+/// A line of a bar chart of ratios.
 struct RatioBar {
   std::string label;
   std::optional<double> ratio;          // the bar
-  std::optional<double> ring, diamond;  // marks beside it
+  std::optional<double> ring, diamond;  // marks on the same line
   std::string hint;
 };
 
@@ -66,7 +66,7 @@ struct RatioGroup {
 };
 
 /// Horizontal bars from 1 to the right (above 1) and to the left (below) on a logarithmic axis;
-/// `without` is said where there is no ratio.
+/// `without` is the text where there is no ratio.
 std::string svg(const std::string& title, const std::string& axis, const std::string& without,
                 const std::vector<RatioGroup>& groups);
 

@@ -8,8 +8,8 @@ namespace heddle::report {
 
 namespace {
 
-// The light half of the style of pages (page.cpp), without variables: few programs but browsers
-// know those.
+// The light half of the style of pages (page.cpp), without variables: few programs except browsers
+// support those.
 constexpr const char* light_style = R"(
 text{font:12px Helvetica,Arial,"DejaVu Sans",sans-serif}
 .small{font-size:11px}.title{font-size:16px;font-weight:600}

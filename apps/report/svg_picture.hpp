@@ -1,4 +1,4 @@
-// Charts as files of their own.
+// Charts as separate files.
 #pragma once
 
 #include <string>
@@ -7,8 +7,8 @@
 
 namespace heddle::report {
 
-/// The chart as a whole SVG file, on white, with its title and a line of smaller words above it.
-/// Without a point that can be shown it says so.
+/// The chart as a whole SVG file, on white, with its title and a line of smaller words above it. If
+/// no point can be shown, it says so.
 std::string picture_of(const Chart& chart, const std::string& words);
 
 }  // namespace heddle::report

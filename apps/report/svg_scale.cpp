@@ -12,7 +12,7 @@ namespace {
 
 using Limits = std::numeric_limits<double>;
 
-/// Finite for every number: an axis through 0, or from a number below 1e-308, has no end.
+/// Finite for every number: otherwise an axis through 0, or from a number below 1e-308, has no end.
 double logarithm(double value) {
   return std::log10(value > Limits::min() ? std::min(value, Limits::max()) : Limits::min());
 }
@@ -27,7 +27,7 @@ Scale::Scale(bool logarithmic, double low, double high) : logarithmic_(logarithm
     low_ -= margin;
     high_ += margin;
   } else {
-    // So that steps between ticks neither vanish nor overflow.
+    // Limits that keep steps between ticks from vanishing or overflowing.
     constexpr double min_length = 1e-290, max_end = 1e300;
     low_ = low < 0 ? std::max(low, -max_end) : 0;
     const double length = std::min(high, max_end) - low_;
@@ -45,7 +45,7 @@ double Scale::at(double value) const {
 }
 
 std::vector<double> Scale::logarithmic_ticks(int most) const {
-  if (most < 1) return {};  // decade 0 would stay whatever the step
+  if (most < 1) return {};  // decade 0 would remain for any step
   const std::array<std::vector<double>, 4> kinds = {
       std::vector<double>{1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8}, std::vector<double>{1, 2, 3, 5},
       std::vector<double>{1, 2, 5}, std::vector<double>{1, 3}};

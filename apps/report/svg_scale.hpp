@@ -1,4 +1,4 @@
-// From numbers to pixels along an axis.
+// Maps numbers to pixels along an axis.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@ namespace heddle::report {
 
 class Scale {
  public:
-  /// Room for `low` to `high` and a little more; a linear axis begins at 0 or below.
+  /// Makes room for `low` to `high` and a little more; a linear axis begins at 0 or below.
   Scale(bool logarithmic, double low, double high);
 
   void map_to(double first, double last) {
@@ -18,7 +18,7 @@ class Scale {
 
   bool shows(double value) const;
   double at(double value) const;
-  /// At most about `most` of them.
+  /// Returns about `most` ticks at most.
   std::vector<double> ticks(int most) const {
     return logarithmic_ ? logarithmic_ticks(most) : linear_ticks(most);
   }
@@ -29,7 +29,7 @@ class Scale {
   std::vector<double> linear_ticks(int most) const;
 
   bool logarithmic_;
-  double low_, high_;  // of the logarithm where that is what is mapped
+  double low_, high_;  // logarithms if the axis is logarithmic
   double first_ = 0, last_ = 1;
 };
 

@@ -21,11 +21,11 @@ class Boundary {
 
   const std::vector<Triangle>& triangles() const& { return triangles_; }
   std::vector<Triangle> triangles() && { return std::move(triangles_); }
-  /// The triangle with these vertices in any order, or null where that is no face of the boundary.
+  /// The triangle with these vertices in any order, or null if it is not a face of the boundary.
   const Triangle* find(Triangle vertices) const;
 
  private:
-  std::vector<Triangle> sorted_;     // increasing, their vertices too
+  std::vector<Triangle> sorted_;     // sorted increasingly, and so are their vertices
   std::vector<Triangle> triangles_;  // the same, oriented
 };
 

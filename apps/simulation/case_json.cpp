@@ -13,7 +13,7 @@ using nlohmann::json;
 
 namespace {
 
-/// Refuses a key that stands twice in an object, of which one would be lost.
+/// Refuses a key that occurs twice in an object, since one of the two would be lost.
 class KeysOnce {
  public:
   explicit KeysOnce(const std::string& path) : path_(path) {}

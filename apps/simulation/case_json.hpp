@@ -6,8 +6,8 @@
 
 namespace heddle::simulation {
 
-/// `path` is for messages. Throws `Error` (malformed_file) for text that is no JSON, for a key that
-/// stands twice in an object, of which one would be lost, and for more than 16 levels.
+/// `path` is for messages. Throws `Error` (malformed_file) for text that is not JSON, for a key
+/// that occurs twice in an object, since one would be lost, and for more than 16 levels.
 nlohmann::json parse_case_json(const std::string& text, const std::string& path);
 
 }  // namespace heddle::simulation

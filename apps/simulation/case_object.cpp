@@ -15,7 +15,7 @@ using nlohmann::json;
 
 namespace {
 
-/// Insertions, deletions and exchanges that make one word of the other (Levenshtein).
+/// Number of insertions, deletions and exchanges that turn one word into the other (Levenshtein).
 std::size_t distance(const std::string& a, const std::string& b) {
   std::vector<std::size_t> row(b.size() + 1);
   for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
@@ -31,7 +31,7 @@ std::size_t distance(const std::string& a, const std::string& b) {
   return row[b.size()];
 }
 
-/// "; did you mean young?" where one word is near, else "; there are: young, poisson".
+/// "; did you mean young?" if a word is similar, else "; there are: young, poisson".
 std::string advice(const std::string& word, std::initializer_list<const char*> known) {
   const char* nearest = nullptr;
   std::size_t least = std::max<std::size_t>(1, word.size() / 3) + 1;

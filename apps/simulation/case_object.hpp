@@ -1,4 +1,4 @@
-// One object of a case file, read strictly: what is wrong is told with the file and the path to it.
+// One object of a case file, read strictly: errors are reported with the file and the path in it.
 #pragma once
 
 #include <initializer_list>
@@ -10,7 +10,7 @@
 
 namespace heddle::simulation {
 
-/// Numbers that a key may have.
+/// Range of numbers allowed for a key.
 struct Range {
   double least = -std::numeric_limits<double>::max();
   double most = std::numeric_limits<double>::max();
@@ -30,10 +30,10 @@ class CaseObject {
   const std::string& path() const { return path_; }
   bool has(const char* key) const { return value_.contains(key); }
 
-  /// Throws where a key is none of these, with the nearest of them or all.
+  /// Throws for a key that is none of these, suggesting the nearest of them or listing all.
   void check_keys(std::initializer_list<const char*> known) const;
 
-  // What stands under a key, which must be there.
+  // The value of a key, which must be present.
   CaseObject object(const char* key) const;
   double number(const char* key, const Range& range = {}) const;
   long long count(const char* key, long long least, long long most = 1'000'000'000) const;
@@ -41,7 +41,7 @@ class CaseObject {
   std::string text_of(const char* key, std::initializer_list<const char*> values) const;
   const nlohmann::json& at(const char* key) const;
 
-  /// `read(object)` for each object of an array that may be absent.
+  /// Calls `read(object)` for each object of an array, which may be absent.
   template <class F>
   void each(const char* key, const F& read) const {
     if (!has(key)) return;

@@ -36,7 +36,7 @@ double longest_edge(const mesh::SolidMesh& mesh, std::size_t t) {
   return longest;
 }
 
-/// The first, and how many others there are beside it.
+/// Names the first, and the number of others.
 std::string first_of(std::size_t first, long long count) {
   std::string text = "tetrahedron " + std::to_string(first + 1) + " of the mesh";
   if (count > 1) text += ", with " + std::to_string(count - 1) + " more,";
@@ -44,7 +44,7 @@ std::string first_of(std::size_t first, long long count) {
 }
 
 void check_volumes(const mesh::SolidMesh& mesh) {
-  // Rounding of the volume is a few units in the last place of a cube of the edge.
+  // The rounding error of the volume is a few units in the last place of the cube of the edge.
   constexpr double rounding = 1e-13;
   const std::size_t none = mesh.tetrahedron.size();
   std::size_t first_flat = none, first_inverted = none;
@@ -70,8 +70,8 @@ void check_volumes(const mesh::SolidMesh& mesh) {
   if (!fault.empty()) throw Error(ErrorKind::singular, fault);
 }
 
-/// Tetrahedra of both orientations, once turned, must lie on either side of the faces that they
-/// share: a vertex that has moved through a face inverts tetrahedra too.
+/// Tetrahedra of both orientations, once reversed to agree, must lie on opposite sides of the faces
+/// that they share: a vertex that has moved through a face inverts tetrahedra too.
 void check_folds(const mesh::SolidMesh& mesh) {
   struct Face {
     std::array<Index, 3> corner;
@@ -108,7 +108,7 @@ void check_folds(const mesh::SolidMesh& mesh) {
   }
 }
 
-/// One that is there twice would be twice as stiff and as heavy.
+/// A tetrahedron that occurs twice would be twice as stiff and as heavy.
 void check_twins(const mesh::SolidMesh& mesh) {
   std::vector<std::pair<std::array<Index, 4>, std::size_t>> sorted;
   sorted.reserve(mesh.tetrahedron.size());

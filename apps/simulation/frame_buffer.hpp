@@ -11,26 +11,26 @@
 
 namespace heddle::simulation {
 
-/// One array of a state, in the memory of the device that computes it: numbers of the vertices, in
-/// any basis, or of the tetrahedra, one after the other in the order of the mesh.
+/// One array of a state, in the memory of the device that computes it: numbers at the vertices, in
+/// any basis, or at the tetrahedra, one after the other in the order of the mesh.
 struct FrameArray {
   enum class Of { vertices, tetrahedra };
 
-  std::string_view name;  // of a constant
+  std::string_view name;  // must outlive the array, like a constant
   Of of;
   FieldView<const double> values;
 };
 
 class FrameBuffer {
  public:
-  /// For states of such arrays.
+  /// For states with arrays of this shape.
   FrameBuffer(std::span<const FrameArray> shape, const Device& device);
   FrameBuffer(const FrameBuffer&) = delete;
   FrameBuffer& operator=(const FrameBuffer&) = delete;
 
-  /// Copies arrays of that shape; on a GPU queues that.
+  /// Copies arrays of that shape; on a GPU this only queues the copies.
   void take(std::span<const FrameArray> arrays);
-  /// Until what was taken is there. By any thread.
+  /// Waits until the taken arrays are in host memory. May be called by any thread.
   void wait() const;
 
   std::span<const double> values(std::size_t array) const {
@@ -47,10 +47,10 @@ class FrameBuffer {
   };
 
   Device device_;
-  std::vector<std::size_t> first_;  // number of each array, and the end
+  std::vector<std::size_t> first_;  // first number of each array, and the end
   std::unique_ptr<double[], FreeMemory> data_;
   std::unique_ptr<CUevent_st, FreeEvent> done_;  // on a GPU
-  std::vector<Array<double>> turned_;            // on a GPU: those in a basis, in that of the mesh
+  std::vector<Array<double>> turned_;            // on a GPU: vertex arrays in mesh order
 };
 
 }  // namespace heddle::simulation

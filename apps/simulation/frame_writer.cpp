@@ -54,7 +54,7 @@ std::vector<std::string> FrameWriter::names_of(
     const std::string name = std::filesystem::path(written_path(*other)).filename().string();
     const std::string next_to_series = (folder / name).string();
     const bool is_new = !std::filesystem::exists(next_to_series, error);
-    // Each once: what stands here twice would be refused as a file that is written twice.
+    // Each name once: one listed twice here would be refused as a file that is written twice.
     const bool is_named = std::find(names.begin(), names.end(), next_to_series) != names.end();
     if (is_of_series(name) && is_new && !is_named) names.push_back(next_to_series);
   }

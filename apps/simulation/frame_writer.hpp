@@ -1,5 +1,5 @@
-// States into files, written by a thread of their own: the run goes on meanwhile, and waits only
-// where the state before is still being written.
+// Writes states to files in a separate thread: the run continues meanwhile, and waits only if the
+// previous state is still being written.
 #pragma once
 
 #include <array>
@@ -20,25 +20,25 @@ namespace heddle::simulation {
 
 class FrameWriter {
  public:
-  /// `path` is one state (.vtu), or a series of them (.pvd) with the states in files beside it. The
-  /// mesh must stay. States have arrays as `shape`. A series that is there keeps its states of
-  /// before the time `keep_before`, if there is one.
+  /// `path` is one state (.vtu), or a series of them (.pvd) with the states in files next to it.
+  /// The mesh must outlive the writer. States have arrays of the given `shape`. A series that
+  /// already exists keeps its states from before the time `keep_before`, if it is given.
   FrameWriter(const std::string& path, std::span<const Point> position,
               std::span<const std::array<Index, 4>> tetrahedra, std::span<const FrameArray> shape,
               const Device& device, std::optional<double> keep_before = {});
   ~FrameWriter();
 
-  /// Files beside a series of this path (.pvd) that have names of its states: those that are there,
-  /// and those of `others`, which may not be yet, that are called so. None where `path` is one
-  /// state. Throws `Error` (usage) where ParaView could not be told the names.
+  /// Files next to a series of this path (.pvd) whose names are those of its states: existing
+  /// files, and those of `others`, which need not exist yet. None if `path` is one state. Throws
+  /// `Error` (usage) if the names cannot be written in the XML that ParaView reads.
   static std::vector<std::string> names_of(const std::string& path,
                                            const std::vector<std::optional<std::string>>& others);
   FrameWriter(const FrameWriter&) = delete;
   FrameWriter& operator=(const FrameWriter&) = delete;
 
-  /// Takes the state. Throws what became of the one before.
+  /// Takes the state. Throws the error, if any, of the previous one.
   void write(long long step, double time, std::span<const FrameArray> arrays);
-  /// Returns when all is written; throws what became of it.
+  /// Returns when everything is written; throws the error, if any.
   void finish();
   long long frames() const { return frames_; }
 
@@ -53,7 +53,7 @@ class FrameWriter {
   std::vector<FrameArray> shape_;
   std::optional<mesh::PvdFile> series_;
   FrameBuffer buffer_;
-  long long step_ = 0;  // of what is in the buffer
+  long long step_ = 0;  // for the state in the buffer
   double time_ = 0;
   long long frames_ = 0;
 

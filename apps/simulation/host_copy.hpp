@@ -1,12 +1,11 @@
-// Copies from a GPU that nothing waits for, into pinned memory of the host; there in builds that
-// have CUDA.
+// Asynchronous copies from a GPU into pinned memory of the host; only in builds with CUDA.
 #pragma once
 
 #include <cstddef>
 
 #include "heddle/device.hpp"
 
-struct CUevent_st;  // what a cudaEvent_t points to
+struct CUevent_st;  // the type that a cudaEvent_t points to
 
 namespace heddle::simulation::cuda {
 
@@ -17,7 +16,7 @@ void copy_to_host(double* to, const double* from, std::size_t numbers, const Str
 
 CUevent_st* make_event(const Stream& stream);
 void free_event(CUevent_st* event);
-/// The event happens when the stream has done what is queued by now.
+/// The event occurs when the stream has completed the work queued so far.
 void record(CUevent_st* event, const Stream& stream);
 /// May be called by any thread.
 void wait_for(CUevent_st* event, const Stream& stream);

@@ -5,11 +5,11 @@
 
 namespace heddle::simulation {
 
-/// A number in as few digits as read back the same.
+/// A number in the fewest digits that read back as the same number.
 std::string shortest(double value);
 
-/// A word of a file's, so that the message stays one line: without control characters, and cut
-/// where it is long.
+/// A word from a file, made safe for a one-line message: without control characters, and cut if it
+/// is long.
 std::string printable(const std::string& word);
 
 }  // namespace heddle::simulation

@@ -22,7 +22,7 @@ ordered_json to_json(const mesh::GroupSize& size) {
   return json;
 }
 
-/// "inlay (120), 7 (96)": the first of a dimension, with their numbers of elements; or "none".
+/// "inlay (120), 7 (96)": a dimension's first groups with their numbers of elements; or "none".
 std::string groups_text(std::span<const mesh::GroupSize> groups, int dimension) {
   constexpr int most = 8;
   std::string list;

@@ -19,7 +19,7 @@ bool lies_in(const Selection::Box& box, const Point& p) {
   return true;
 }
 
-/// True where the text is a number, nothing else.
+/// True if the text is a number and nothing else.
 bool read_number(const std::string& text, int& number) {
   const char* const end = text.data() + text.size();
   const auto [stop, failed] = std::from_chars(text.data(), end, number);
@@ -184,7 +184,7 @@ std::vector<Triangle> Selector::triangles(const Selection& where) const {
       }
       selected.push_back(outside);
     }
-    // A triangle that the file lists twice is one.
+    // A triangle that the file lists twice counts once.
     std::sort(selected.begin(), selected.end());
     selected.erase(std::unique(selected.begin(), selected.end()), selected.end());
     for (const Triangle* const triangle : selected) found.push_back(*triangle);

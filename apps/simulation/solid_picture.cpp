@@ -13,7 +13,7 @@ using namespace points;
 
 namespace {
 
-/// Into a frame of the viewer's: x to the right, y up, z towards the viewer.
+/// Rotates into the viewer's frame: x to the right, y up, z towards the viewer.
 Point seen(const Point& p) {
   constexpr double turn = std::numbers::pi / 6, tilt = std::numbers::pi / 7;
   const double c = std::cos(turn), s = std::sin(turn), e = std::cos(tilt), f = std::sin(tilt);

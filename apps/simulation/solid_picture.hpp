@@ -9,7 +9,7 @@
 
 namespace heddle::simulation {
 
-/// Triangles of a surface with a colour each, seen from the negative y, z up. They share no
+/// Triangles of a surface, each with a colour, seen from negative y with z up. They share no
 /// corners, so that edges of the body stay sharp.
 mesh::DrawnSurface drawn_surface(std::span<const Point> position,
                                  std::span<const Triangle> triangles,

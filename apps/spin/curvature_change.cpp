@@ -46,13 +46,13 @@ std::vector<double> read_numbers(const std::string& path) {
   }
 }
 
-/// Numbers of vertices that the file of the surface has, and the surface has not.
+/// Removes the numbers of vertices that are in the surface's file but not in the surface.
 void leave_out(const std::vector<Index>& places, std::vector<double>& numbers) {
   for (const Index place : places) numbers[static_cast<std::size_t>(place)] = NAN;
   std::erase_if(numbers, [](double number) { return std::isnan(number); });
 }
 
-/// Of a point of a surface of radius 1 about the origin, or near one.
+/// The named function at a point of a surface like the unit sphere about the origin.
 double value_of(const std::string& name, const Point& p) {
   constexpr double pi = std::numbers::pi;
   if (name == "zero") return 0;

@@ -13,7 +13,7 @@ using namespace points;
 
 namespace {
 
-/// Half the cotangents of a triangle's angles, each the weight of the edge opposite.
+/// Half the cotangents of a triangle's angles, each the weight of the opposite edge.
 std::array<double, 3> weights_opposite(const TriangleMesh& mesh,
                                        const std::array<Index, 3>& corner) {
   const Point &a = mesh.position[corner[0]], &b = mesh.position[corner[1]],
@@ -44,7 +44,7 @@ CsrMatrix<RealOnQuaternions> cotangent_matrix(const TriangleMesh& mesh,
     Index column;
     double value;
   };
-  // A vertex has two edges in each of its triangles, so that its row has up to so many terms.
+  // A vertex has two edges in each of its triangles, so its row has at most this many terms.
   const auto first_term = [&](Index v) {
     return 2 * corners.offset(static_cast<std::size_t>(v)) + static_cast<std::size_t>(v);
   };

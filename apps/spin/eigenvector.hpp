@@ -1,4 +1,4 @@
-// The least eigenvalue's vector, and how it was found.
+// The eigenvector for the least eigenvalue, and how it was found.
 #pragma once
 
 #include <limits>
@@ -10,22 +10,22 @@
 
 namespace heddle::spin {
 
-/// A solve of inverse iteration, or the one of LOBPCG.
+/// A solve of inverse iteration, or the single one of LOBPCG.
 struct EigenvectorStep {
-  /// Its residual is relative to b; of LOBPCG it is the backward error of the pair.
+  /// The residual is relative to b; for LOBPCG it is the backward error of the pair.
   Report solve;
-  // Of a solve that converged, else no numbers:
-  /// The sine of that to the vector before; of LOBPCG a bound of that to the eigenvector, where
-  /// the next eigenvalue is as far away as it is on the sphere of the surface's area.
+  // For a solve that converged, else NaN:
+  /// The sine of the angle to the previous vector; for LOBPCG a bound of that to the eigenvector,
+  /// if the next eigenvalue is as far away as on the sphere with the surface's area.
   double angle = std::numeric_limits<double>::quiet_NaN();
   double eigenvalue = std::numeric_limits<double>::quiet_NaN();  // without the shift
-  long long products = 0;                                        // by the matrix
+  long long products = 0;                                        // with the matrix
 };
 
 struct Eigenvector {
-  std::vector<Quaternion> vector;  // of mass-weighted norm 1
+  std::vector<Quaternion> vector;  // mass-weighted norm 1
   std::vector<EigenvectorStep> steps;
-  cli::GuessRecord guesses;  // of inverse iteration
+  cli::GuessRecord guesses;  // for inverse iteration
   bool converged = false;
 
   long long iterations() const {

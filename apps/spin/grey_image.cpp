@@ -28,11 +28,11 @@ std::vector<unsigned char> read_image(const std::string& path, const PixelsOf& p
 /// A point between four pixels: i and i + 1, j and j + 1 from the lower left.
 struct Place {
   int i, j;
-  double a, b;  // how far it is from i and from j
+  double a, b;  // distances from i and from j
 };
 
 Place place_of(const mesh::TextureCoordinate& point, int width, int height) {
-  // Far outside there is nothing but the border, which integers must not overflow on.
+  // Far outside there is only the border; the clamp keeps integers from overflowing.
   const double x = std::clamp(point[0] * width, -1.0, width + 1.0);
   const double y = std::clamp(point[1] * height, -1.0, height + 1.0);
   const int i = static_cast<int>(std::floor(x)), j = static_cast<int>(std::floor(y));

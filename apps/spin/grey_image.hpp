@@ -9,10 +9,10 @@
 
 namespace heddle::spin {
 
-/// At each point, from 0 (black) to 1 (white), bilinear between pixels; (0, 0) is the lower left
-/// corner, pixel (i, j) from there lies at (i / width, j / height), and beyond the border the last
-/// pixel counts. Reads PNG, which first bytes tell, and TGA (.tga), also compressed with gzip.
-/// Throws `Error` (io; malformed_file and unsupported as `read_png` and `read_tga` do).
+/// Grey at each point, from 0 (black) to 1 (white), bilinear between pixels. (0, 0) is the lower
+/// left corner, pixel (i, j) from there lies at (i / width, j / height), and beyond the border the
+/// last pixel counts. Reads PNG, recognized by its first bytes, and TGA (.tga), also compressed
+/// with gzip. Throws `Error` (io; malformed_file and unsupported like `read_png` and `read_tga`).
 std::vector<double> grey_at(const std::string& path,
                             std::span<const mesh::TextureCoordinate> points);
 

@@ -15,8 +15,8 @@ namespace {
 
 using QuaternionField = Field<Quaternion>;
 
-/// How a vector is made of x, the new direction w and the last one p; quaternions act from the
-/// right.
+/// Coefficients that form a vector from x, the new direction w and the last one p; quaternions act
+/// from the right.
 struct Combination {
   Quaternion x, w, p;
 };
@@ -37,7 +37,7 @@ Eigen::Matrix4d left_product(const double* q) {
   return left;
 }
 
-/// The least Ritz pair over the first `count` vectors; none where they depend on one another.
+/// The least Ritz pair over the first `count` vectors; none if they are linearly dependent.
 std::optional<RitzVector> least_ritz_vector(const PairSums& sums, Eigen::Index count) {
   Eigen::MatrixXd gram(4 * count, 4 * count), energy(4 * count, 4 * count);
   Eigen::VectorXd size(4 * count);
@@ -48,14 +48,14 @@ std::optional<RitzVector> least_ritz_vector(const PairSums& sums, Eigen::Index c
       if (j >= count) continue;
       gram.block<4, 4>(4 * i, 4 * j) = left_product(of_mass);
       energy.block<4, 4>(4 * i, 4 * j) = left_product(of_matrix);
-      // Where i = j both are one block.
+      // For i = j both are one block.
       gram.block<4, 4>(4 * j, 4 * i) = gram.block<4, 4>(4 * i, 4 * j).transpose().eval();
       energy.block<4, 4>(4 * j, 4 * i) = energy.block<4, 4>(4 * i, 4 * j).transpose().eval();
     }
     if (i < count) size.segment<4>(4 * i).setConstant(1 / std::sqrt(gram(4 * i, 4 * i)));
   }
   if (!size.allFinite() || !energy.allFinite()) return std::nullopt;
-  // Of vectors of norm 1 a pivot is what the ones before leave of one.
+  // For vectors of norm 1, a pivot is the part of a vector that the ones before it do not span.
   gram = size.asDiagonal() * gram * size.asDiagonal();
   energy = size.asDiagonal() * energy * size.asDiagonal();
   constexpr double dependent = 1e-7;
@@ -72,7 +72,7 @@ std::optional<RitzVector> least_ritz_vector(const PairSums& sums, Eigen::Index c
     *to[i] = i < count ? Quaternion{{c[4 * i], c[4 * i + 1], c[4 * i + 2], c[4 * i + 3]}}
                        : Quaternion::zero();
   }
-  // Of the eigenvector's quaternion multiples the one that does not turn x.
+  // Takes the one of the eigenvector's quaternion multiples that does not rotate x.
   const double along = std::sqrt(squared_norm(found.of.x));
   if (along > 0) {
     const Quaternion turn = times(1 / along, adjoint(found.of.x));
@@ -123,7 +123,7 @@ class HostLobpcg {
   }
   double mass(Index i) const { return mass_[static_cast<std::size_t>(i)]; }
 
-  /// x of norm 1, and its Rayleigh quotient.
+  /// Normalizes x, and computes its Rayleigh quotient.
   void begin() {
     multiply(x_, ax_);
     const auto [size, energy] =
@@ -141,7 +141,7 @@ class HostLobpcg {
   Quaternion residual_of(Index i, const Quaternion& x, const Quaternion& ax) const {
     return add(ax, times(-found_.eigenvalue * mass(i), x));
   }
-  /// The residual, and the norms.
+  /// Computes the residual and the norms.
   void measure() {
     take_norms(parallel_sums<2>(mass_.size(), [&](std::size_t place, std::array<double, 2>& sums) {
       const auto i = static_cast<Index>(place);
@@ -156,7 +156,7 @@ class HostLobpcg {
     found_.vector_norm = std::sqrt(squares[1]);
   }
 
-  /// False where it ends the solve.
+  /// Returns false if the solve ends here.
   bool step() {
     preconditioner_.apply(r_.view(), w_.view(), w_.stream());
     multiply(w_, aw_);
@@ -191,7 +191,7 @@ class HostLobpcg {
     });
   }
 
-  /// x, the direction that led to it, their images, and the residual.
+  /// Updates x, the direction that led to it, their images, and the residual.
   void update(const RitzVector& next) {
     found_.eigenvalue = next.value;
     has_last_ = true;

@@ -27,8 +27,8 @@ Quaternion inner(QuaternionField& of_x, const std::vector<double>& mass, Quatern
   return {{sum[0], sum[1], sum[2], sum[3]}};
 }
 
-/// Of the angle between two vectors of norm 1, without the digits that 1 - cos^2 would lose: the
-/// norm of what is left of y when its part along x is taken off.
+/// Sine of the angle between two vectors of norm 1, without the loss of digits in 1 - cos^2: the
+/// norm of y after its part along x is removed.
 double sine(QuaternionField& of_x, const std::vector<double>& mass, QuaternionField& of_y) {
   const Quaternion cosine = inner(of_x, mass, of_y);
   const QuaternionsOf x(of_x.view()), y(of_y.view());
@@ -41,7 +41,7 @@ double sine(QuaternionField& of_x, const std::vector<double>& mass, QuaternionFi
 
 void scale(QuaternionField& x, double factor) { axpby(factor, x, 0.0, x); }
 
-/// Whatever the solver measures by, the report is relative to b.
+/// Whatever the solver's baseline, the report becomes relative to b.
 Report relative_to(double size_of_b, Report report) {
   report.residual = size_of_b > 0 ? report.residual_norm / size_of_b : 0;
   report.baseline_norm = size_of_b;
@@ -56,7 +56,7 @@ class Guesses {
     if (most > 0) earlier_.emplace(matrix, static_cast<std::size_t>(most));
   }
 
-  /// None where there is nothing to improve x with.
+  /// Returns none if there is nothing to improve x with.
   std::optional<EarlierGuess> improve(const QuaternionField& b, QuaternionField& x) {
     if (!earlier_ || earlier_->size() == 0) return std::nullopt;
     const Stream& stream = x_.stream();
@@ -101,14 +101,14 @@ Eigenvector eigenvector_by_inverse_iteration(const Operator<Quaternion>& matrix,
     parallel_for(default_threads(), rows, [&](Index i) {
       weighted.set(i, times(mass[static_cast<std::size_t>(i)], now[i]));
     });
-    // An eigenvector's image is itself over the eigenvalue.
+    // The solution for an eigenvector is the vector itself over the eigenvalue.
     const bool has_guess = options.warm_start && eigenvalue + shift > 0;
     axpby(has_guess ? 1 / (eigenvalue + shift) : 0.0, x, 0.0, next);
     const double size_of_b = norm(b);
     std::optional<EarlierGuess> guess;
     if (has_guess) {
-      // What such a guess leaves is the eigen-residual, and a solve that takes it to a fixed part
-      // turns the vector by as much as an exact one, but for that part (Golub, Ye 2000).
+      // The residual of such a guess is the eigen-residual. Reducing it to a fixed fraction rotates
+      // the vector as much as an exact solve does, except for that fraction (Golub, Ye 2000).
       constexpr double part = 0.1;
       SolverOptions enough = given;
       guess = guesses.improve(b, next);
@@ -125,7 +125,7 @@ Eigenvector eigenvector_by_inverse_iteration(const Operator<Quaternion>& matrix,
     }
     EigenvectorStep done;
     done.solve = relative_to(size_of_b, solver.solve(b, next));
-    done.products = done.solve.iterations + 1;  // and the residual of the guess
+    done.products = done.solve.iterations + 1;  // plus the residual of the guess
     if (guess) {
       done.products += 3;
       result.guesses.add(*guess);

@@ -24,7 +24,7 @@ Operator<Quaternion> make_mass(const std::vector<double>& mass,
   return cli::diagonal_operator<Quaternion>(diagonal.data(), matrix);
 }
 
-/// |A v| / |v| for a random v, as LOBPCG measures an operator.
+/// |A v| / |v| for a random v, which is how LOBPCG measures an operator.
 double norm_of(const Operator<Quaternion>& A) {
   QuaternionField v = A.field(), image = A.field();
   const Stream& stream = v.stream();
@@ -34,7 +34,7 @@ double norm_of(const Operator<Quaternion>& A) {
   return norm(image, stream) / norm(v, stream);
 }
 
-/// |M| of the masses, as `norm_of` means it.
+/// |M| of the masses, in the sense of `norm_of` above.
 double norm_of(const std::vector<double>& mass) {
   const auto [squares] = parallel_sums<1>(
       mass.size(),
@@ -42,13 +42,13 @@ double norm_of(const std::vector<double>& mass) {
   return std::sqrt(squares / static_cast<double>(mass.size()));
 }
 
-/// By `heddle/lobpcg.hpp`. `bound` is of the residual, for a sine of 1.
+/// Uses `heddle/lobpcg.hpp`. `bound` is for the residual at a sine of 1.
 EigenvectorStep solve_on_gpu(const Operator<Quaternion>& matrix,
                              std::shared_ptr<Preconditioner<double>> preconditioner,
                              const std::vector<double>& mass, double bound, double matrix_norm,
                              double angle, const SolverOptions& limits, QuaternionField& x) {
   const Operator<Quaternion> M = make_mass(mass, matrix);
-  // LOBPCG measures the norms anew, by other random vectors.
+  // LOBPCG measures the norms again, with other random vectors.
   constexpr double within = 0.9;
   Lobpcg<double> solver(matrix, OperatorReference<double>(M), std::move(preconditioner),
                         {.count = 1,
@@ -107,7 +107,7 @@ Eigenvector eigenvector_by_lobpcg(const Operator<Quaternion>& matrix,
                          x)
           : solve_on_host(matrix, *preconditioner, mass, bound, matrix_norm, angle, limits, x);
   step.solve.loop = "";
-  step.products += 1;  // that of the norm
+  step.products += 1;  // the product for the norm
   step.eigenvalue -= shift;
   Eigenvector result;
   result.converged = step.solve.converged();

@@ -40,13 +40,13 @@ struct Options : cli::RunOptions {
 
 constexpr double usual_scale = 5, largest_scale = 1e6;
 
-/// What --dump writes, behind the prefix.
+/// The files that --dump writes, after the prefix.
 constexpr std::array<const char*, 6> dumped = {"-dirac.npz",         "-dirac-rhs.mtx",
                                                "-poisson.npz",       "-poisson-rhs-x.mtx",
                                                "-poisson-rhs-y.mtx", "-poisson-rhs-z.mtx"};
 
-/// LOBPCG takes fewer products. Its walks over vectors take longer than the inverses of the
-/// diagonal, and on a CPU less than a cycle of multigrid.
+/// LOBPCG takes fewer products. Its walks over vectors take longer than applying the inverses of
+/// the diagonal, but on a CPU less than a multigrid cycle.
 Eigensolver eigensolver_of(const Options& options, bool has_cycles_on_cpu) {
   if (options.eigensolver.empty()) {
     return has_cycles_on_cpu ? Eigensolver::lobpcg : Eigensolver::inverse_iteration;
@@ -117,8 +117,8 @@ std::vector<double> curvature_change(const Options& options, const mesh::Surface
   return named_curvature_change(options.function, scale, mesh.triangles);
 }
 
-/// A matrix and its right-hand side as `heddle solve` reads them; b of the Poisson equation as one
-/// file a coordinate, since there it is real numbers that are solved for.
+/// A matrix and its right-hand side in the form that `heddle solve` reads. The b of the Poisson
+/// equation is one file per coordinate, since the unknowns there are real numbers.
 void dump_dirac(const std::string& prefix, const CsrMatrix<Quaternion>& matrix,
                 const Field<Quaternion>& b) {
   write_npz(prefix + dumped[0], block_view(matrix));

@@ -10,8 +10,8 @@
 
 namespace heddle::spin {
 
-/// Of what `body(i, sums)` adds to N sums for i in [0, count), the same bits for any number of
-/// threads.
+/// The N sums to which `body(i, sums)` adds for i in [0, count), with the same bits for any number
+/// of threads.
 template <std::size_t N, class Body>
 std::array<double, N> parallel_sums(std::size_t count, const Body& body) {
   constexpr std::size_t part = 512;

@@ -28,8 +28,8 @@ std::uint32_t big_endian(std::string_view bytes) {
   return value;
 }
 
-/// libpng reads on past some faults. Each chunk is a length, a name of four bytes, that many bytes
-/// and their checksum; IEND is the last.
+/// Checks chunks, because libpng reads on past some faults. Each chunk is a length, a name of four
+/// bytes, that many bytes and their checksum; IEND is the last.
 void check_chunks(const mesh::NamedBytes& file) {
   constexpr std::size_t around = 12;
   std::string_view rest = file.bytes.substr(signature.size());
@@ -49,14 +49,14 @@ void check_chunks(const mesh::NamedBytes& file) {
   }
 }
 
-/// Pixels in the order in which a file has them: seven passes where it is interlaced.
+/// A pixel; the order is that of the file: seven passes if it is interlaced.
 struct Wanted {
   int pass, row, column;
   std::size_t place;  // where its grey goes
   auto operator<=>(const Wanted&) const = default;
 };
 
-/// Adam7: of every 8 x 8 pixels.
+/// Adam7: the pass of each pixel in a block of 8 x 8.
 int pass_of(const Pixel& pixel) {
   static constexpr char pass[] =
       "05351535"
@@ -70,8 +70,8 @@ int pass_of(const Pixel& pixel) {
   return pass[8 * (pixel.row % 8) + pixel.column % 8] - '0';
 }
 
-/// libpng tells an error by longjmp, which passes over destructors: what `read` calls between has
-/// none.
+/// libpng reports an error by longjmp, which skips destructors: no object with a destructor is
+/// alive between `read` and libpng's calls.
 class PngReader {
  public:
   explicit PngReader(const mesh::NamedBytes& file) : file_(file), rest_(file.bytes) {
@@ -124,7 +124,7 @@ class PngReader {
   void read_header() {
     png_set_read_fn(png_, this, take_bytes);
     png_set_benign_errors(png_, 1);
-    // Texts and the like are passed over, what says how bright samples are is not.
+    // Texts and the like are skipped; chunks that define the brightness of samples are kept.
     png_set_keep_unknown_chunks(png_, PNG_HANDLE_CHUNK_NEVER, nullptr, -1);
     constexpr png_byte kept[] = "cHRM\0gAMA\0iCCP\0sRGB";
     png_set_keep_unknown_chunks(png_, PNG_HANDLE_CHUNK_AS_DEFAULT, kept, sizeof kept / 5);
@@ -139,8 +139,8 @@ class PngReader {
     row_size_ = png_get_rowbytes(png_, info_);
   }
 
-  /// Colours in 8 bits as sRGB has them, with alpha, so that libpng puts no background behind the
-  /// image. Samples of 16 bits are linear where the file does not say what they are.
+  /// Colours in 8 bits as sRGB, with alpha, so that libpng puts no background under the image.
+  /// 16-bit samples are linear if the file does not say what they are.
   void make_rgba() {
     const int colour = png_get_color_type(png_, info_), depth = png_get_bit_depth(png_, info_);
     png_set_expand(png_);
@@ -154,7 +154,7 @@ class PngReader {
     png_set_alpha_mode_fixed(png_, PNG_ALPHA_PNG, PNG_DEFAULT_sRGB);
   }
 
-  /// Compressed bytes become at most 1032 times as many.
+  /// Decompression multiplies the number of bytes by at most 1032.
   void check_size() const {
     const std::uint64_t bits = std::uint64_t(width_) * std::uint64_t(height_) * bits_;
     if (bits / 8 <= std::uint64_t(file_.bytes.size()) * 1032) return;
@@ -190,7 +190,7 @@ class PngReader {
   png_structp png_ = nullptr;
   png_infop info_ = nullptr;
   int width_ = 0, height_ = 0, passes_ = 1;
-  unsigned bits_ = 0;  // of a pixel in the file
+  unsigned bits_ = 0;  // per pixel in the file
   std::size_t row_size_ = 0;
   std::vector<Wanted> wanted_;
   std::vector<unsigned char> row_, grey_;

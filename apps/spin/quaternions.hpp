@@ -1,4 +1,4 @@
-// Products of quaternions, and points as imaginary ones.
+// Products of quaternions, and points as imaginary quaternions.
 #pragma once
 
 #include <cmath>
@@ -21,7 +21,7 @@ inline Point imaginary_part(const Quaternion& q) { return {q.x(), q.y(), q.z()};
 inline Quaternion times(double s, const Quaternion& q) {
   return {{s * q.w(), s * q.x(), s * q.y(), s * q.z()}};
 }
-/// The quaternions of a field in the host's memory, one by one.
+/// Access to the quaternions of a field in the host's memory, one by one.
 class QuaternionsOf {
  public:
   explicit QuaternionsOf(const FieldView<double>& field) : field_(field) {}

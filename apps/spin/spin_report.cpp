@@ -31,8 +31,8 @@ const char* text(const std::string& t) { return t.c_str(); }
 }  // namespace
 
 std::string warning_of(const SpinReport& report) {
-  // A circle in a twentieth of the surface becomes an ellipse that is longer than this many times
-  // its width: nobody would call that conformal.
+  // On a twentieth of the surface a circle becomes an ellipse that is longer than this many times
+  // its width, which can no longer be called conformal.
   constexpr double beyond_use = 3;
   if (!report.spin.iteration.converged) return {};
   if (report.distortion.most_of_95_percent <= beyond_use) return {};

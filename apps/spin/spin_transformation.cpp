@@ -25,7 +25,7 @@ void tell(const SpinOptions& options, const std::string& what) {
   if (options.progress != nullptr) options.progress->report(-1, what);
 }
 
-/// A matrix on the device, and conjugate gradients with a cycle of multigrid, or the inverses of
+/// A matrix on the device, and conjugate gradients with a multigrid cycle, or with the inverses of
 /// the diagonal. Constants are near-null: without rho the Dirac operator maps them to 0.
 template <class E>
 struct System {
@@ -43,7 +43,7 @@ struct System {
                                       : std::make_shared<Jacobi<E>>(matrix)),
         solver(matrix, preconditioner, options) {}
 
-  /// Numbers that act on quaternions have no levels in floats.
+  /// Real numbers that act on quaternions have no levels in floats.
   static MultigridOptions levels_of(const SpinOptions& spin) {
     constexpr bool is_dirac = std::is_same_v<E, Quaternion>;
     return {.level_precision = is_dirac ? spin.level_precision : StoredScalar::own};
@@ -53,7 +53,7 @@ struct System {
   }
 };
 
-/// Leaves the plan that it runs under in `choice`. The solver shows `what` it does.
+/// Stores the plan in use in `choice`. The solver's progress is shown as `what`.
 template <class E>
 std::unique_ptr<System<E>> make_system(const CsrMatrix<E>& matrix, const SpinOptions& options,
                                        const std::string& what, PlanChoice& choice) {
@@ -81,7 +81,7 @@ std::unique_ptr<System<E>> make_system(const CsrMatrix<E>& matrix, const SpinOpt
   return system;
 }
 
-/// The Rayleigh quotient of a constant: D makes it zero, so that only rho is left.
+/// The Rayleigh quotient of a constant: D maps it to zero, so that only rho remains.
 double eigenvalue_of_constants(const TriangleMesh& mesh, const std::vector<double>& rho) {
   const auto [numerator, area_in_all] =
       parallel_sums<2>(rho.size(), [&](std::size_t t, std::array<double, 2>& sums) {
@@ -92,7 +92,7 @@ double eigenvalue_of_constants(const TriangleMesh& mesh, const std::vector<doubl
   return numerator / area_in_all;
 }
 
-/// Moves, turns and scales the surface to the area, centre and position of the one before.
+/// Moves, rotates and scales the surface to the area, centre and orientation of the one before.
 void fit(const TriangleMesh& before, const std::vector<double>& mass, SpinTransformation& result) {
   std::vector<Point>& position = result.position;
   const TriangleMesh after{Array<Point>(std::span<const Point>(position)), before.triangle};
@@ -142,7 +142,7 @@ void find_lambda(const TriangleMesh& mesh, const std::vector<double>& rho,
         eigenvector_by_inverse_iteration(system->matrix, system->solver, result.shift, mass,
                                          eigenvalue_of_constants(mesh, rho), options.iteration);
   }
-  // A mean |lambda|^2 of 1: edges keep their size on the whole.
+  // Normalizes the mean |lambda|^2 to 1: edges keep their size overall.
   result.lambda = result.iteration.vector;
   const auto [weight, sum] =
       parallel_sums<2>(mass.size(), [&](std::size_t v, std::array<double, 2>& sums) {

@@ -1,9 +1,10 @@
 // A spin transformation: the conformal deformation of a closed surface under which the mean
 // curvature half-density changes by rho (Crane, Pinkall, Schroeder 2011).
 //
-//   lambda with (D - rho) lambda = 0, as nearly as there is one    inverse_iteration.hpp,
-//   lobpcg_eigenvector.hpp edges conj(lambda) e lambda edge_integration.hpp positions that have
-//   such edges, as nearly as there are any     edge_integration.hpp
+//   lambda with (D - rho) lambda = 0, as nearly as possible     inverse_iteration.hpp,
+//                                                               lobpcg_eigenvector.hpp
+//   edges conj(lambda) e lambda                                 edge_integration.hpp
+//   positions that have such edges, as nearly as possible       edge_integration.hpp
 #pragma once
 
 #include <functional>
@@ -25,26 +26,26 @@ const char* name(Eigensolver method);
 
 struct SpinOptions {
   Device device = Device::cpu();
-  /// What is added to (D - rho)*(D - rho), in units of M / R^2, 4 pi R^2 the area: without it the
-  /// matrix is singular for rho = 0. It changes no eigenvector.
+  /// Amount added to (D - rho)*(D - rho), in units of M / R^2, where 4 pi R^2 is the area: without
+  /// it the matrix is singular for rho = 0. It changes no eigenvector.
   double shift = 0.01;
   Eigensolver eigensolver = Eigensolver::inverse_iteration;
-  /// For both systems, in place of Jacobi's preconditioner.
+  /// For both systems; replaces Jacobi's preconditioner.
   bool multigrid = false;
-  /// Of its levels for the eigenvector; those for the positions are doubles.
+  /// For the eigenvector's levels; those for the positions are doubles.
   StoredScalar level_precision = StoredScalar::own;
-  /// Of LOBPCG the angle alone.
+  /// For LOBPCG, only the angle is used.
   InverseIterationOptions iteration = {};
-  /// Of the solves; a tolerance of at most `iteration.angle`. Those of inverse iteration that begin
-  /// warm go no further than it can use; of LOBPCG the iterations alone.
+  /// For the solves; the tolerance is at most `iteration.angle`. Warm-started solves of inverse
+  /// iteration go only as far as the iteration can use; LOBPCG uses the iterations only.
   SolverOptions solver = {.tolerance = 1e-6};
 
   using Build = std::function<void(const Plan&)>;
-  /// Calls `build` with a plan for the matrix, perhaps again with another where that does not do,
-  /// and returns the choice. Without it plans are predicted.
+  /// Calls `build` with a plan for the matrix, possibly again with another if the first does not
+  /// work, and returns the choice. Without it plans are predicted.
   std::function<PlanChoice(const PlanSubject& matrix, const Build& build)> with_plan = {};
 
-  /// Is given both systems, b of n x 4 numbers, when their solvers are made.
+  /// Receive both systems, b of n x 4 numbers, when their solvers are made.
   std::function<void(const CsrMatrix<Quaternion>&, const Field<Quaternion>&)> on_dirac = {};
   std::function<void(const CsrMatrix<RealOnQuaternions>&, const Field<RealOnQuaternions>&)>
       on_poisson = {};
@@ -52,29 +53,29 @@ struct SpinOptions {
 };
 
 struct SpinTransformation {
-  std::vector<Point> position;  // of the same area and centre as before
+  std::vector<Point> position;  // with the same area and centre as before
   std::vector<Quaternion> lambda;
   double scale = 1;  // lengths are those of conj(lambda) e lambda times this
-  double shift = 0;  // what was added to the matrix, in units of M
+  double shift = 0;  // amount added to the matrix, in units of M
   Eigensolver method = Eigensolver::inverse_iteration;
   Eigenvector iteration;
   Report integration;
   PlanChoice dirac_plan, poisson_plan;
-  std::optional<MultigridReport> dirac_hierarchy, poisson_hierarchy;  // of multigrid
-  StoredScalar level_precision = StoredScalar::own;                   // of the first
+  std::optional<MultigridReport> dirac_hierarchy, poisson_hierarchy;  // with multigrid
+  StoredScalar level_precision = StoredScalar::own;                   // for dirac_hierarchy
   Offset dirac_entries = 0, poisson_entries = 0;
 
   struct Times {
     double assemble = 0, build = 0, eigenvector = 0, integrate = 0;
   } seconds;
 
-  /// Whether the eigenvector was found, and the Poisson equation solved.
+  /// True if the eigenvector was found and the Poisson equation solved.
   bool converged() const { return iteration.converged && integration.converged(); }
 };
 
-/// `rho` is one number a triangle of a closed surface (`mesh::check_closed`). What does not
-/// converge is told by `iteration` and `integration`; without a converged eigenvector nothing is
-/// integrated, and the positions are those before. Throws `Error` as `dirac` and `Operator` do.
+/// `rho` is one number per triangle of a closed surface (`mesh::check_closed`). Failures to
+/// converge are reported by `iteration` and `integration`; without a converged eigenvector nothing
+/// is integrated, and the positions are those before. Throws `Error` like `dirac` and `Operator`.
 SpinTransformation spin_transform(const TriangleMesh& mesh, const std::vector<double>& rho,
                                   const SpinOptions& options = {});
 

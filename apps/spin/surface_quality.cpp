@@ -23,7 +23,7 @@ Point normal_of(const TriangleMesh& mesh, const Triangle& corner) {
   return cross(mesh.position[corner[1]] - a, mesh.position[corner[2]] - a);
 }
 
-/// Singular values' ratio of the linear map between two triangles of given edges from one corner.
+/// Ratio of singular values of the linear map between two triangles, each given by two edges.
 double stretch_ratio(const Point& u, const Point& v, const Point& image_u, const Point& image_v) {
   // In an orthonormal frame of the first: u = (a, 0), v = (b, c).
   const double a = length(u), b = dot(u, v) / a, c = length(cross(u, v)) / a;
@@ -42,7 +42,7 @@ struct Weighted {
   double value = 0, weight = 0;
 };
 
-/// The least value that, with all below it, weighs `share` or more: halves that hold it, in turn.
+/// The least value that, with all below it, weighs `share` or more, by repeated halving.
 double quantile(std::span<Weighted> all, double share) {
   while (all.size() > 1) {
     const std::size_t half = all.size() / 2;
@@ -120,7 +120,7 @@ std::vector<double> mean_curvature(const TriangleMesh& mesh, const mesh::VertexC
       area += double_area / 6;
       const Point &here = mesh.position[v], &next = mesh.position[corner[(k + 1) % 3]],
                   &last = mesh.position[corner[(k + 2) % 3]];
-      // Each edge by half the cotangent of the angle opposite to it.
+      // Weights each edge by half the cotangent of the opposite angle.
       const double of_next = 0.5 * dot(here - last, next - last) / double_area;
       const double of_last = 0.5 * dot(here - next, last - next) / double_area;
       bend = bend + of_next * (here - next) + of_last * (here - last);

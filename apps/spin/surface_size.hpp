@@ -9,9 +9,9 @@ namespace heddle::spin {
 
 struct SurfaceSize {
   double area = 0;
-  Point centre{};  // mean of the surface's points by area
+  Point centre{};  // area-weighted mean of the surface's points
 
-  /// Of the sphere of that area.
+  /// Radius of the sphere with that area.
   double radius() const;
 };
 

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t header_size = 18;
 
-/// Pixels in the order of the file.
+/// Reads pixels in the order of the file.
 class TgaReader {
  public:
   explicit TgaReader(const mesh::NamedBytes& file) : file_(file) {}
@@ -62,14 +62,14 @@ class TgaReader {
     if (width_ == 0 || height_ == 0) refuse("TGA image without pixels");
     is_right_to_left_ = (way & 0x10U) != 0;
     is_top_to_bottom_ = (way & 0x20U) != 0;
-    // A text, and a map of colours that nothing here refers to.
+    // Skips a text, and a colour map that nothing here refers to.
     at_ = header_size + byte_at(0);
     if (map == 1) at_ += static_cast<std::size_t>(word_at(5)) * ((byte_at(7) + 7) / 8);
   }
 
   void check_size(std::size_t pixels) const {
     const std::size_t left = file_.bytes.size() - std::min(at_, file_.bytes.size());
-    // A packet of a byte and a pixel stands for 128 at most.
+    // A packet of one byte and one pixel stands for at most 128 pixels.
     const std::size_t most =
         is_run_length_encoded_ ? left / (1 + bytes_a_pixel_) * 128 : left / bytes_a_pixel_;
     if (pixels <= most) return;
@@ -89,7 +89,7 @@ class TgaReader {
     return luma(byte_at(at + 2), byte_at(at + 1), byte_at(at));  // blue comes first
   }
 
-  /// Up to 128 pixels: one that is repeated, or each by itself. Returns how many have passed then.
+  /// Up to 128 pixels: one repeated, or each given separately. Returns the number of pixels passed.
   std::size_t read_packet(std::size_t passed, std::size_t pixels) {
     need(1);
     const unsigned head = byte_at(at_++);
@@ -108,7 +108,7 @@ class TgaReader {
     return passed + 1;
   }
 
-  /// Where the file has each pixel: rows may run from the bottom, and from right to left.
+  /// Finds each pixel's place in the file: rows may run from the bottom, and from right to left.
   void want(const std::vector<Pixel>& pixels) {
     grey_.resize(pixels.size());
     for (std::size_t i = 0; i < pixels.size(); ++i) {
@@ -120,7 +120,7 @@ class TgaReader {
     std::sort(wanted_.begin(), wanted_.end());
   }
 
-  /// Gives the wanted pixels in front of `end` that come next in the file this grey.
+  /// Assigns this grey to the next wanted pixels in the file that come before `end`.
   void take(std::size_t end, unsigned char grey) {
     for (; next_ < wanted_.size() && wanted_[next_].first < end; ++next_) {
       grey_[wanted_[next_].second] = grey;
@@ -133,7 +133,7 @@ class TgaReader {
   std::size_t bytes_a_pixel_ = 1;
   std::vector<unsigned char> grey_;
   std::vector<std::pair<std::size_t, std::size_t>> wanted_;  // place in the file, and in grey_
-  std::size_t next_ = 0;                                     // of those that were not met yet
+  std::size_t next_ = 0;                                     // first of those not yet reached
   bool is_run_length_encoded_ = false, is_right_to_left_ = false, is_top_to_bottom_ = false;
 };
 

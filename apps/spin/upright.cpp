@@ -14,7 +14,7 @@ Quaternion rotation_onto(const std::vector<Point>& from, const std::vector<Point
     }
   });
   const Eigen::Matrix<double, 3, 3, Eigen::RowMajor> s(sums.data());
-  // The rotation is the eigenvector of the largest eigenvalue.
+  // The rotation is the eigenvector for the largest eigenvalue.
   Eigen::Matrix4d n;
   n << s(0, 0) + s(1, 1) + s(2, 2), s(1, 2) - s(2, 1), s(2, 0) - s(0, 2), s(0, 1) - s(1, 0),
       s(1, 2) - s(2, 1), s(0, 0) - s(1, 1) - s(2, 2), s(0, 1) + s(1, 0), s(2, 0) + s(0, 2),

@@ -78,7 +78,7 @@ std::string table(const std::vector<Cell>& titles, const std::string& rows) {
   return html + "</tr></thead>\n<tbody>\n" + rows + "</tbody>\n</table></div>\n";
 }
 
-/// Breaks between settings, not within one.
+/// Lines break between settings, not within one.
 std::string plan_code(const Plan& plan) {
   std::string html;
   for (const std::string& setting : report::settings_of(to_full_string(plan))) {
@@ -235,7 +235,7 @@ std::string heat_maps(const std::vector<LayoutMap>& all) {
   return html;
 }
 
-/// Every trial in its order, and the least median so far.
+/// Every trial in order, and the least median so far.
 std::string search_chart(const MatrixReport& matrix) {
   constexpr std::size_t few = 100;
   const auto mark = matrix.trials.size() > few ? report::Mark::dot : report::Mark::disc;
@@ -277,7 +277,7 @@ std::string matrix_section(const TuneReport& run, std::size_t i) {
   return html + "<h3>The best schedule of each layout</h3>\n" + layouts_table(maps);
 }
 
-// ---- what the matrices are like ----
+// ---- properties of the matrices ----
 
 report::BoxPlot box_plot(const TuneReport& run, const std::string& title, report::Axis axis,
                          report::FiveNumbers MatrixReport::* numbers) {

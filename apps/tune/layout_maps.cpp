@@ -14,11 +14,11 @@ namespace {
 
 using report::HeatMap;
 
-/// A key of plans as an axis.
+/// A key of plans, used as an axis.
 struct Key {
   const char* label;
   long long (*value)(const Plan&);
-  const char* none = "0";  // how 0 is written
+  const char* none = "0";  // text for 0
 };
 
 constexpr Key blocks = {"blocks a multiprocessor, n_b",
@@ -53,7 +53,7 @@ struct Unit {
   double seconds;
 };
 
-/// In which figures from `least` on have few digits.
+/// The unit in which figures from `least` on have few digits.
 Unit unit_of(double least) {
   for (const Unit& unit : {Unit{"s", 1}, Unit{"ms", 1e-3}, Unit{"us", 1e-6}}) {
     if (least >= unit.seconds) return unit;
@@ -92,7 +92,7 @@ HeatMap::Panel panel_of(ScheduleKind kind, const Key& x, const Key& y, const Tri
   panel.name = "schedule=" + report::schedule_name(kind);
   panel.x_label = x.label;
   panel.y_label = y.label;
-  // What is common to all schedules of the layout is told apart alike in all panels.
+  // Values common to all schedules of the layout appear in the same way in all panels.
   const auto columns = values_of(x, of_layout);
   const auto rows = values_of(y, &y == &threads ? of_layout : trials);
   panel.x = names_of(x, columns);

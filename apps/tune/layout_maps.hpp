@@ -11,16 +11,16 @@ namespace heddle::tuning {
 
 /// One layout and its trials.
 struct LayoutMap {
-  const Trial* first = nullptr;  // to be tried
-  const Trial* best = nullptr;   // of least score; null where none was measured
+  const Trial* first = nullptr;  // first trial
+  const Trial* best = nullptr;   // least score; null where none was measured
   int measured = 0;
-  report::HeatMap map;  // a panel for each kind of schedule that was tried; none without a best
+  report::HeatMap map;  // a panel for each kind of schedule tried; none without a best
 };
 
-/// On a GPU over blocks a multiprocessor and threads a block; on a CPU over prefetch distances, and
-/// for dynamic schedules the chunk. A cell is the fastest of its plans, which may differ in other
-/// keys. The layout of the matrix' record comes first, then the fastest; those of which nothing
-/// could be measured come last.
+/// On a GPU, times over blocks a multiprocessor and threads a block; on a CPU, over prefetch
+/// distances, and for dynamic schedules over the chunk. A cell shows the fastest of its plans,
+/// which may differ in other keys. The layout of the matrix' record comes first, then the fastest;
+/// layouts without any measurement come last.
 std::vector<LayoutMap> layout_maps(const MatrixReport& matrix, bool gpu);
 
 }  // namespace heddle::tuning

@@ -1,4 +1,4 @@
-// The settings of multigrid that were found, as a table and as JSON.
+// The multigrid settings that were found, as a table and as JSON.
 #pragma once
 
 #include <nlohmann/json.hpp>

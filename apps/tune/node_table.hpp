@@ -1,4 +1,4 @@
-// What `heddle tune --storage hisparse` shows of the sizes of nodes that it measured.
+// Output of `heddle tune --storage hisparse`: the sizes of nodes that it measured.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -10,7 +10,7 @@
 
 namespace heddle::tuning {
 
-/// For each matrix a line for each size; stars at the fastest for A x, for A* x and for both.
+/// For each matrix a line for each size, with stars at the fastest for A x, for A* x and for both.
 void print_nodes(const std::vector<TreeRecord>& trees, const std::string& device,
                  std::ostream& out);
 nlohmann::ordered_json nodes_json(const std::vector<TreeRecord>& trees, const std::string& device);

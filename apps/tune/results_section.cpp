@@ -1,4 +1,4 @@
-// What runs of `heddle tune` found, for the page of results.
+// Results of runs of `heddle tune`, for the page of results.
 #include <cmath>
 #include <map>
 #include <set>
@@ -23,7 +23,7 @@ struct Found {
   std::string plan, schedule;
   long long rows = 0;
   double median = 0;
-  double speedup = 0;  // 0: not known
+  double speedup = 0;  // 0: unknown
   double memory_ratio = 1;
   double predicted = 0;  // median of the predicted plan; 0: not measured
   double search_seconds = 0;
@@ -77,7 +77,7 @@ class GeometricMean {
   int count_ = 0;
 };
 
-/// As tables 2 to 8 of Mueller-Roemer et al. (2020).
+/// A table like tables 2 to 8 of Mueller-Roemer et al. (2020).
 std::string best_layouts(const std::vector<Found>& all) {
   MarkdownTable table({"matrix", "rows", "timed", "search", "best layout", "over CSR-AoS-AoS",
                        "median", "schedule", "memory over CSR's", "plans", "search took"});
@@ -92,15 +92,15 @@ std::string best_layouts(const std::vector<Found>& all) {
   return table.text();
 }
 
-/// How much faster the best of `other` is. Both searches begin with the predicted plan: held
-/// against that, what changed of the machine from one to the other does not count.
+/// Speedup of the best plan of `other`. Both searches begin with the predicted plan: relative to
+/// that, a change of the machine between the searches does not count.
 double of_best(const Found& found, const Found& other) {
   const double times = found.median / other.median;
   const bool comparable = found.predicted > 0 && other.predicted > 0;
   return comparable ? times * other.predicted / found.predicted : times;
 }
 
-/// Nothing where no matrix was searched fully and otherwise.
+/// Empty unless a matrix was searched both fully and otherwise.
 std::string searches(const std::vector<Found>& all) {
   std::map<std::tuple<std::string, std::string, std::string, std::string>,
            std::map<std::string, const Found*>>
@@ -133,7 +133,7 @@ std::string searches(const std::vector<Found>& all) {
          table.text();
 }
 
-/// A row for the domain that a run tuned, and what it loses on a matrix left out; none without one.
+/// Adds a row for the domain that a run tuned, with its loss on a matrix left out, if there is one.
 void add_domain(const json& run, std::vector<std::vector<std::string>>& rows) {
   if (!run.contains("domain")) return;
   const json& domain = run.at("domain");
@@ -156,7 +156,7 @@ void add_domain(const json& run, std::vector<std::vector<std::string>>& rows) {
                   mean.is_null() ? "" : loss_text(mean.get<double>()), worst});
 }
 
-/// Nothing where there is no domain.
+/// Empty where there is no domain.
 std::string domains_table(const std::vector<std::vector<std::string>>& rows) {
   if (rows.empty()) return "";
   MarkdownTable table({"domain", "timed", "matrices", "for others", "which is", "loss over the set",

@@ -10,7 +10,7 @@ namespace heddle::tuning {
 
 namespace {
 
-/// All digits of what can be counted, else a power of ten.
+/// All digits of a number below 1e9, otherwise a power of ten.
 std::string readable_size(double combinations) {
   constexpr double exact = 1e9;
   if (combinations < exact) return report::readable_count(static_cast<long long>(combinations));

@@ -1,4 +1,4 @@
-// The plans among which a search looks, as a person reads them.
+// The plans that a search considers, in readable form.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -9,8 +9,8 @@
 
 namespace heddle::tuning {
 
-/// Both spaces of a subject on a device: axes, their choices, and how many plans there are.
-/// `matrix` says in words what the subject is.
+/// Both spaces of a subject on a device: axes, their choices, and the number of plans. `matrix`
+/// describes the subject in words.
 void print_spaces(const TuningSubject& subject, const DeviceProperties& device,
                   const std::string& matrix, std::ostream& out);
 nlohmann::ordered_json spaces_json(const TuningSubject& subject, const DeviceProperties& device,

@@ -1,5 +1,5 @@
-// What a run of `heddle tune` found, as data: the table, the page and the file of trials are made
-// of it alone.
+// The results of a run of `heddle tune`, as data: the table, the page and the file of trials are
+// made from it alone.
 #pragma once
 
 #include <limits>
@@ -12,7 +12,7 @@
 
 namespace heddle::tuning {
 
-/// Of a product's matrix, in one layout (Mueller-Roemer et al. 2020, table 9).
+/// Size of a product's matrix in one layout (Mueller-Roemer et al. 2020, table 9).
 struct LayoutSize {
   std::string layout;
   double bytes = 0;
@@ -27,11 +27,11 @@ struct MatrixReport {
   std::vector<LayoutSize> layouts;
   std::vector<Trial> trials;            // in the order in which they ended
   std::optional<ProfileRecord> record;  // none where no plan was found
-  double seconds = 0;                   // that the search took
+  double seconds = 0;                   // duration of the search
   std::optional<double> gain_left;      // predicted where it ended early, 0.01 for 1%
 
   int count(Trial::Outcome outcome) const;
-  /// Searches begin with what is predicted; null where that was not measured.
+  /// Searches begin with the predicted plan; null where that was not measured.
   const Trial* predicted() const {
     const bool is_there = !trials.empty() && trials.front().outcome == Trial::Outcome::measured;
     return is_there ? &trials.front() : nullptr;
@@ -50,7 +50,7 @@ struct MatrixReport {
 
 struct TuneReport {
   std::string date;     // 2026-11-21T18:40:12Z
-  std::string version;  // of Heddle
+  std::string version;  // Heddle's version
   std::string commit;
   std::string command;
   std::string device;  // in words
@@ -63,7 +63,7 @@ struct TuneReport {
   double memory_weight = 0;
   double confidence = 0.95;
   double tightness = 0.01;
-  double seconds_limit = std::numeric_limits<double>::infinity();  // of each search
+  double seconds_limit = std::numeric_limits<double>::infinity();  // for each search
   std::vector<MatrixReport> matrices;
   std::optional<DomainRecord> domain;
   bool cancelled = false;
@@ -72,7 +72,7 @@ struct TuneReport {
 /// "product", "cg iteration", ...
 std::string timed_work(Objective objective);
 
-/// With everything but the trials.
+/// Describes the matrix: everything but the trials.
 MatrixReport describe(const NamedMatrix& matrix, const Device& device);
 
 /// Entries of each row.

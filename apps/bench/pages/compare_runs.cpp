@@ -1,5 +1,5 @@
-// Two runs side by side: what is slower, faster, gone or new, where the noise of either allows that
-// to be said.
+// Two runs side by side: what is slower, faster, gone or new, as far as the noise of the two allows
+// a verdict.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -16,7 +16,7 @@ using namespace report;
 
 namespace {
 
-/// Of one candidate, under warm or cold caches.
+/// Time of one candidate under warm or cold caches.
 struct Time {
   const Record* record;
   const Candidate* candidate;
@@ -24,13 +24,13 @@ struct Time {
   Timing timing;
 };
 
-/// Suite, problem, entry, precision, quantity, role, library, method, caches, and which of several
-/// that agree in all of those.
+/// Suite, problem, entry, precision, quantity, role, library, method, caches, and an index among
+/// those that agree in all of these.
 using Key = std::tuple<std::string, std::string, std::string, std::string, std::string, Role,
                        std::string, std::string, std::string, int>;
 
 struct Times {
-  std::vector<Key> order;  // as they come in the run
+  std::vector<Key> order;  // in the order of the run
   std::map<Key, Time> of;
 };
 
@@ -100,7 +100,7 @@ void print_differences(const std::string& what, std::vector<Difference> differen
   table.print(out);
 }
 
-/// Lines of times that one run has and the other lacks; a suite that lacks altogether is one line.
+/// Prints times that one run has and the other lacks; a suite missing as a whole takes one line.
 void print_lone(const std::string& what, const Times& times, const Times& others,
                 const Run& other_run, std::ostream& out) {
   std::vector<std::string> lines;

@@ -93,7 +93,7 @@ std::string speedups(const Suite& suite) {
              entries);
 }
 
-/// Where the iterations of a candidate lie on the clock.
+/// Seconds of an iteration, which place a candidate's iterations on the time axis.
 double seconds_an_iteration(const Candidate& candidate) {
   if (candidate.solve_seconds && candidate.iterations && *candidate.iterations > 0) {
     return *candidate.solve_seconds / static_cast<double>(*candidate.iterations);
@@ -101,7 +101,7 @@ double seconds_an_iteration(const Candidate& candidate) {
   return candidate.seconds ? candidate.seconds->median : 0;
 }
 
-/// Relative residuals against time; its end alone where the library tells no history.
+/// Relative residuals against time; only the final one where the library reports no history.
 Series convergence_of(const Candidate& candidate) {
   Series series;
   if (candidate.history.empty()) {
@@ -130,7 +130,7 @@ Chart convergence_chart(const Run& run, const Record& record) {
   chart.x = {"time", false, seconds_tick};
   chart.y = {"relative residual", true, power_tick};
   chart.limit = Limit{record.tolerance.value_or(run.tolerance), "tolerance", true};
-  // Heddle's three look alike in all charts; other libraries take the numbers in between.
+  // Heddle's three roles look the same in all charts; other libraries take the numbers in between.
   auto look_of = [peers = 0](Role role) mutable {
     if (role == Role::peer) return 2 * peers++ + 1;
     return role == Role::chosen ? 0 : role == Role::best ? 2 : 4;
@@ -172,7 +172,7 @@ std::string convergence(const Run& run, const Suite& suite) {
          figures + "</div>\n";
 }
 
-/// Time against rows, or against their length: a line for each entry and precision.
+/// Time against rows or row length, with a line for each entry and precision.
 std::string scaling_chart(const Suite& suite, const std::string& quantity) {
   const bool against_length = quantity == "against row length";
   const auto x_of = [&](const Record* record) {

@@ -8,7 +8,7 @@
 
 namespace heddle::bench {
 
-/// As HTML: those that fit the suite and for which it has figures.
+/// HTML of the figures that fit the suite and for which it has data.
 std::string figures_of(const Run& run, const Suite& suite);
 
 }  // namespace heddle::bench

@@ -1,4 +1,4 @@
-// A page of results of runs: every record, also those that other libraries win.
+// A page of results of runs: every record, including those that other libraries win.
 #include "amounts.hpp"
 #include "markdown_table.hpp"
 #include "output.hpp"
@@ -32,7 +32,7 @@ std::string cold_of(const Candidate* candidate) {
 
 std::string share(const std::optional<double>& of) { return text_or_nothing(of, readable_percent); }
 
-/// The fastest right one of that library.
+/// The fastest candidate of that library with a right result.
 const Candidate* fastest_of(const Record& record, std::string_view library) {
   const Candidate* fastest = nullptr;
   for (const Candidate& candidate : record.candidates) {
@@ -50,7 +50,7 @@ std::string iterations_and_time(const Candidate* candidate) {
   return text;
 }
 
-/// Where it is not that of the run.
+/// The record's tolerance where it differs from the run's.
 std::string own_tolerance(const Record& record) {
   return text_or_nothing(record.tolerance, readable_error);
 }

@@ -1,4 +1,4 @@
-// What the simulations measured of themselves, for the page of results.
+// Measurements that the simulations report of themselves, for the page of results.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -12,8 +12,8 @@ struct NamedReport {
   nlohmann::json report;
 };
 
-/// Tables of reports that `heddle-spin --json`, `heddle-elastic --json` and `heddle-heart --json`
-/// wrote. Throws `Error` (usage) for a report of none of them.
+/// Tables of the reports that `heddle-spin --json`, `heddle-elastic --json` and `heddle-heart
+/// --json` write. Throws `Error` (usage) for a report of any other program.
 std::string simulations_section(const std::vector<NamedReport>& reports);
 
 }  // namespace heddle::bench

@@ -22,7 +22,7 @@ std::string times(const std::optional<double>& ratio) {
   return ratio ? readable_ratio(*ratio) + "x" : std::string();
 }
 
-/// Of Heddle's candidates the largest.
+/// The largest error among Heddle's candidates.
 std::optional<double> largest_error(const Record& record) {
   std::optional<double> largest;
   for (const Candidate& candidate : record.candidates) {
@@ -32,7 +32,7 @@ std::optional<double> largest_error(const Record& record) {
   return largest;
 }
 
-/// A column, and what it says of a record.
+/// A column and its text for a record.
 struct RecordColumn {
   TextTable::Column head;
   std::function<std::string(const Record&)> cell;
@@ -42,7 +42,7 @@ using Columns = std::vector<RecordColumn>;
 RecordColumn ratio(const char* title, Role role) {
   return {{title}, [role](const Record& record) { return times(record.speedup(role)); }};
 }
-/// What `tell` says of Heddle's chosen plan, if that counts.
+/// A column with the text of `tell` for Heddle's chosen plan, if that plan counts.
 template <class F>
 RecordColumn of_own(const char* title, F tell) {
   return {{title}, [tell](const Record& record) {
@@ -72,7 +72,7 @@ std::string seconds_of(const Candidate* candidate) {
   return candidate ? readable_seconds(candidate->seconds->median) : "";
 }
 
-/// Problem and size; who is the best peer, and all times; what the suite has beside them.
+/// Prints problem and size, the best peer and all times, then the columns of the suite.
 void print_columns(const Suite& suite, std::size_t width_of_problem, const Columns& sizes,
                    const Columns& rest, std::ostream& out) {
   Columns columns = {{{"  problem", true, width_of_problem},
@@ -135,7 +135,7 @@ void print_scaling(const Suite& suite, std::ostream& out) {
       {ratio("x ch.", Role::chosen), of_own("warm", warm), of_own("cold", cold)}, out);
 }
 
-/// Heddle alone: a line for each problem and number of systems.
+/// Heddle alone, with a line for each problem and number of systems.
 void print_right_hand_sides(const Suite& suite, std::ostream& out) {
   TextTable table({{"  problem", true, 20},
                    {"one by one"},
@@ -164,7 +164,7 @@ void print_right_hand_sides(const Suite& suite, std::ostream& out) {
   table.print(out);
 }
 
-/// As many columns side by side as fit; long titles become numbers that are told below.
+/// Prints as many columns side by side as fit; long titles become numbers, explained below.
 void print_matrix(const std::string& corner, const Matrix& matrix, std::ostream& out) {
   constexpr std::size_t longest_title = 14;
   std::vector<std::string> titles, told;

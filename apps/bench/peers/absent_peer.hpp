@@ -1,4 +1,4 @@
-// A library that is not here, or that this heddle was built without.
+// A library that is not installed, or that this heddle was built without.
 #pragma once
 
 #include <memory>

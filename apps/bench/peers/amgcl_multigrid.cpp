@@ -1,8 +1,8 @@
 // `heddle_amgcl_multigrid poisson|elasticity ROWS [KEY=VALUE...]`: conjugate gradient with AMGCL's
-// multigrid over a model problem of Heddle's, to a residual of 1e-10, as `heddle_petsc_multigrid`
-// with PETSc's. Rows are numbered alike; elasticity gets the motions of a rigid body as its
-// near-null space, which AMGCL takes over scalars only. Keys are AMGCL's own parameters, such as
-// `precond.relax.type=chebyshev`. Threads are OpenMP's. Prints a line.
+// multigrid on one of Heddle's model problems, to a residual of 1e-10, like
+// `heddle_petsc_multigrid` with PETSc's. Rows are numbered the same way; elasticity gets the
+// rigid-body motions as its near-null space, which AMGCL takes over scalars only. Keys are AMGCL's
+// own parameters, such as `precond.relax.type=chebyshev`. Threads are OpenMP's. Prints a line.
 #include <algorithm>
 #include <amgcl/adapter/crs_tuple.hpp>
 #include <amgcl/amg.hpp>
@@ -40,7 +40,7 @@ struct Scalars {
   std::vector<double> values;
 };
 
-/// Of b x b numbers in each entry.
+/// Scalars of a matrix with b x b numbers in each entry.
 template <class E, int b>
 Scalars scalars_of(const CsrMatrix<E>& from) {
   Scalars to;
@@ -60,7 +60,7 @@ Scalars scalars_of(const CsrMatrix<E>& from) {
   return to;
 }
 
-/// Number by number, a row of all motions each.
+/// The motions number by number: each row holds the values of all motions.
 std::vector<double> motions_of(const TetrahedronMesh& mesh) {
   const auto modes = rigid_body_modes<double>(
       std::span(mesh.position.data(), static_cast<std::size_t>(mesh.free_vertices)));
@@ -71,7 +71,7 @@ std::vector<double> motions_of(const TetrahedronMesh& mesh) {
   return rows;
 }
 
-/// Whether it converged.
+/// Returns true if the solve converged.
 bool solve(const Scalars& matrix, const std::string& name, Index rows,
            const boost::property_tree::ptree& parameters) {
   const auto system = std::tie(matrix.rows, matrix.offsets, matrix.columns, matrix.values);

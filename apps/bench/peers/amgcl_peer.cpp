@@ -31,7 +31,7 @@ namespace heddle::bench {
 
 namespace {
 
-/// So many threads for what is called while this lives.
+/// Sets the number of OpenMP threads while this object lives.
 class Threads {
  public:
   explicit Threads(int threads) : before_(omp_get_max_threads()) { omp_set_num_threads(threads); }
@@ -74,7 +74,7 @@ struct Amgcl {
   }
 };
 
-/// Numbers of the same size in all, seen as others.
+/// The same bytes as numbers of another type.
 template <class To, class From>
 std::vector<To> seen_as(const std::vector<From>& from) {
   std::vector<To> to(from.size() * sizeof(From) / sizeof(To));
@@ -122,7 +122,7 @@ PeerProduct product_of(const CsrMatrix<E>& matrix, const std::vector<double>& x,
     std::shared_ptr<typename Types::Matrix> A;
     std::vector<typename Types::Rhs> x, y;
   };
-  const Threads in_use(threads);  // pages go where those that touch them first run
+  const Threads in_use(threads);  // pages go where the threads that first touch them run
   auto state = std::make_shared<State>();
   state->A = amgcl_matrix(matrix);
   state->x = amgcl_vector<E>(x);
@@ -188,7 +188,7 @@ using JacobiOf = amgcl::relaxation::as_preconditioner<Backend, amgcl::relaxation
 template <class Backend>
 using NoneOf = amgcl::preconditioner::dummy<Backend>;
 
-// Of one parameter each, as `solver_of` takes them.
+// Templates of one parameter each, as `solver_of` takes them.
 template <class Backend>
 using ConjugateGradientOf = amgcl::solver::cg<Backend>;
 template <class Backend>

@@ -31,7 +31,7 @@ std::vector<char*> pointers_to(std::vector<std::string>& texts) {
   return pointers;
 }
 
-/// What was said first that is neither empty nor a ruler.
+/// The first line of the output that is neither empty nor a ruler.
 std::string first_line(int file) {
   std::string text(4096, '\0');
   const ssize_t got = pread(file, text.data(), text.size(), 0);
@@ -89,10 +89,10 @@ ChildProcess::ChildProcess(const std::vector<std::string>& arguments,
   if (complaints_ >= 0) {
     posix_spawn_file_actions_adddup2(actions.get(), complaints_, STDERR_FILENO);
   }
-  // In a group of its own: an interrupt from the terminal is for this process to deal with.
+  // A process group of its own: an interrupt from the terminal is for this process to deal with.
   SpawnAttributes attributes;
   posix_spawnattr_setflags(attributes.get(), POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF);
-  // Ignored here, as the program does.
+  // These signals are ignored here, as in the program.
   sigset_t defaults;
   sigemptyset(&defaults);
   for (const int signal : {SIGPIPE, SIGXFSZ}) sigaddset(&defaults, signal);
@@ -141,7 +141,7 @@ bool ChildProcess::wait_for(double seconds) {
 }
 
 void ChildProcess::end() {
-  // mpirun passes the first on to what it has started.
+  // mpirun passes the first signal on to the processes that it has started.
   constexpr double patience = 3;
   if (process_ > 0) {
     kill(process_, SIGTERM);
@@ -184,7 +184,7 @@ std::string ChildProcess::read_line(double seconds) {
     const ssize_t got = read(lines_, text, sizeof text);
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) {
-      // It is about to end, and may still be saying why.
+      // The child is about to end, and may still be writing why.
       wait_for(1);
       give_up("has ended");
     }
@@ -195,8 +195,8 @@ std::string ChildProcess::read_line(double seconds) {
 std::string ChildProcess::ask(const std::string& line, double seconds) {
   if (lines_ < 0) throw Error(ErrorKind::io, name_ + " has ended already");
   const std::string text = line + "\n";
-  // Not `write`: a program that has ended must not end this one by a signal. Lines are short, and
-  // each is answered before the next, so that the socket takes them whole.
+  // `send`, not `write`: a program that has ended must not end this one by a signal. Lines are
+  // short, and each is answered before the next, so the socket takes a line whole.
   const ssize_t sent = send(lines_, text.data(), text.size(), MSG_NOSIGNAL);
   if (sent != static_cast<ssize_t>(text.size())) {
     wait_for(1);

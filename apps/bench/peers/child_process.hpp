@@ -1,4 +1,4 @@
-// A program that serves lines: one is written to it, one comes back.
+// A program that serves lines: it reads one and answers with one.
 #pragma once
 
 #include <sys/types.h>
@@ -10,19 +10,19 @@ namespace heddle::bench {
 
 class ChildProcess {
  public:
-  /// Starts `arguments[0]`, looked for on PATH, with `environment` ("NAME=value") beside that of
-  /// this process. Throws `Error` (io).
+  /// Starts `arguments[0]`, looked up on PATH, with `environment` ("NAME=value") in addition to
+  /// that of this process. Throws `Error` (io).
   ChildProcess(const std::vector<std::string>& arguments,
                const std::vector<std::string>& environment);
   ChildProcess(const ChildProcess&) = delete;
   ChildProcess& operator=(const ChildProcess&) = delete;
-  /// Closes its input, waits for a few seconds, and ends it if it has not ended by then.
+  /// Closes the program's input, waits for a few seconds, and ends the program if it still runs.
   ~ChildProcess();
 
-  /// The next line that it says. Throws `Error` (io) with the first line of its standard error
-  /// where it has ended, or has said nothing for `seconds`; it is ended then.
+  /// The next line that the program writes. Throws `Error` (io) with the first line of its standard
+  /// error where it has ended, or ends it because it has written nothing for `seconds`.
   std::string read_line(double seconds);
-  /// Says a line and reads the answer, likewise.
+  /// Sends a line and reads the answer, with the same errors.
   std::string ask(const std::string& line, double seconds);
 
  private:
@@ -32,8 +32,8 @@ class ChildProcess {
 
   std::string name_;
   pid_t process_ = -1;
-  int lines_ = -1;       // a socket: its input and output
-  int complaints_ = -1;  // a file without a name: its standard error
+  int lines_ = -1;       // a socket: the program's input and output
+  int complaints_ = -1;  // an unnamed file: the program's standard error
   std::string unread_;
 };
 

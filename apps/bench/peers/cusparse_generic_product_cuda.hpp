@@ -1,4 +1,4 @@
-// A product by cuSPARSE's generic functions, over any format that those describe.
+// A product by cuSPARSE's generic functions, over any format that they describe.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace heddle::bench {
 
 inline constexpr auto not_transposed = CUSPARSE_OPERATION_NON_TRANSPOSE;
 
-/// Real or complex: one as its first number or number pair.
+/// The number one, real (the first element) or complex (both).
 template <class S>
 inline constexpr S one[2] = {1, 0};
 template <class S>
@@ -31,7 +31,7 @@ long long bytes_of(const Array<T>& array) {
   return static_cast<long long>(array.size() * sizeof(T));
 }
 
-/// A sparse matrix as cuSPARSE's generic functions see it; only describes its arrays.
+/// A sparse matrix as cuSPARSE's generic functions see it; it does not own the arrays it describes.
 class Description {
  public:
   Description() = default;
@@ -62,12 +62,12 @@ class VectorDescription {
   cusparseDnVecDescr_t vector_ = nullptr;
 };
 
-/// `cusparseSpMV`.
+/// A product by `cusparseSpMV`.
 template <class S>
 class GenericProduct final : public CuSparseProduct<S> {
  public:
   /// `describe(Description&)` makes the matrix of `arrays`, which are kept. `rows` and `columns`
-  /// are those of the product, with the operation.
+  /// are those of the product, with the operation applied.
   template <class Describe>
   GenericProduct(std::shared_ptr<const CuSparseHandle> handle, std::shared_ptr<const void> arrays,
                  long long array_bytes, long long rows, long long columns, int parts,
@@ -81,7 +81,7 @@ class GenericProduct final : public CuSparseProduct<S> {
         operation_(operation) {
     const cuda::OnGpu here(device.stream());
     describe(description_);
-    // Some vectors have to be there for the analysis; each product names its own.
+    // The analysis needs some vectors; each product names its own.
     Array<S> any_x(static_cast<std::size_t>(columns * parts), device);
     Array<S> any_y(static_cast<std::size_t>(rows * parts), device);
     x_ = std::make_unique<VectorDescription>(columns, any_x.data(), type_);

@@ -26,11 +26,11 @@ struct Arrays {
   Array<S> values;
 };
 
-/// The matrix as blocks, on the GPU: converted when it is first asked for.
+/// The matrix as blocks on the GPU, converted when first asked for.
 template <class S>
 class BlocksOnGpu {
  public:
-  /// The pattern is that of the entries and common to all forms.
+  /// The pattern of the entries, common to all forms.
   using Pattern = std::pair<Array<int>, Array<int>>;
 
   BlocksOnGpu(const EntriesView<S>& matrix, const BlockForm& form, const Device& device,
@@ -83,7 +83,7 @@ class BlocksOnGpu {
   std::shared_ptr<const Arrays<S>> rows_;
 };
 
-/// Legacy `cusparse?bsrmv`; T is the number of cuSPARSE.
+/// Product by the legacy `cusparse?bsrmv`; T is cuSPARSE's number type.
 template <class S, class T>
 class LegacyProduct final : public CuSparseProduct<S> {
  public:
@@ -123,7 +123,7 @@ class LegacyProduct final : public CuSparseProduct<S> {
   int size_;
 };
 
-// Descriptions only read, but the functions that make them take pointers to what may be written.
+// Descriptions only read, but the functions that make them take pointers to mutable data.
 void* writable(const void* data) { return const_cast<void*>(data); }
 
 /// Lists the methods of one form.

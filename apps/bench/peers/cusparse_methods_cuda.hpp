@@ -17,7 +17,7 @@ template <class S>
 class CuSparseProduct {
  public:
   virtual ~CuSparseProduct() = default;
-  /// Queues y = A x for vectors in the GPU's memory, in the form of the format. Allocates nothing.
+  /// Queues y = A x for vectors in GPU memory, in the form of the format. Allocates nothing.
   virtual void queue(const S* x, S* y, const Stream& stream) = 0;
   virtual long long memory_bytes() const = 0;
 };
@@ -25,14 +25,14 @@ class CuSparseProduct {
 template <class S>
 struct CuSparseMethod {
   std::string name;  // format and algorithm
-  BlockForm form;    // of its vectors
+  BlockForm form;    // form of its vectors
   /// Converts the matrix and has it analysed; throws `Error` where the library refuses.
   std::function<std::unique_ptr<CuSparseProduct<S>>()> make;
 };
 
-/// All that fit. The matrix must live until the last `make` has returned; converted arrays that
-/// several methods share are kept while any of the list is. Real expansions as CSR are left out
-/// where they have more than 2^31 - 1 numbers or would take a third of the GPU's free memory.
+/// All methods that fit. The matrix must live until the last `make` has returned; converted arrays
+/// that several methods share are kept while any of the list is. Real expansions as CSR are left
+/// out where they have more than 2^31 - 1 numbers or would take a third of the GPU's free memory.
 template <class E>
 std::vector<CuSparseMethod<stored_scalar_t<E>>> cusparse_methods(const CsrMatrix<E>& matrix,
                                                                  const Device& device);

@@ -17,7 +17,7 @@ namespace heddle::bench {
 
 namespace {
 
-/// Each has a y of its own, so that `result` is its own whatever ran after it.
+/// Each product has its own y, so that `result` stays valid whatever ran after it.
 template <class S>
 struct Prepared {
   std::unique_ptr<CuSparseProduct<S>> product;
@@ -41,7 +41,7 @@ PeerProduct prepare(const CuSparseMethod<S>& method, std::shared_ptr<const Array
   return product;
 }
 
-/// Where cuSPARSE refuses one format the others are still to be measured.
+/// A product that throws: where cuSPARSE refuses one format, the others are still measured.
 PeerProduct refused(const std::string& method, const std::exception_ptr& why) {
   PeerProduct product;
   product.method = method;

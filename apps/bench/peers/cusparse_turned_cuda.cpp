@@ -82,7 +82,7 @@ PeerProduct product_of(std::shared_ptr<const Rows<S>> A, bool turns, const std::
   return product;
 }
 
-/// What the sums of one pair of matrices work with.
+/// Data and functions for the sums of one pair of matrices.
 template <class S>
 class Sums {
  public:
@@ -94,7 +94,7 @@ class Sums {
     }
   }
 
-  /// B_'s transpose.
+  /// The transpose of B_.
   Rows<S> turned() const {
     const cuda::OnGpu here(device_.stream());
     Rows<S> T{B_.columns, B_.rows, Array<int>(static_cast<std::size_t>(B_.columns) + 1, device_),

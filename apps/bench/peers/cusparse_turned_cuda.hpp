@@ -1,5 +1,5 @@
 // cuSPARSE over compressed rows of real numbers as one storage of A and A*: products by the
-// operation, sums by csrgeam2, and csr2csc for what is turned.
+// operation, sums by csrgeam2, and csr2csc for transposes.
 #pragma once
 
 #include <vector>
@@ -8,7 +8,7 @@
 
 namespace heddle::bench {
 
-/// As `Peer::products_of_either` and `Peer::sums`, of the real expansion.
+/// Like `Peer::products_of_either` and `Peer::sums`, for the real expansion.
 std::vector<PeerProduct> cusparse_products_of_either(const Problem& problem, bool turns,
                                                      const std::vector<double>& x,
                                                      const Device& device);

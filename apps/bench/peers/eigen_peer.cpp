@@ -1,4 +1,4 @@
-// Eigen: row-major sparse matrices, whose products run on all threads of OpenMP, and its own Krylov
+// Eigen: row-major sparse matrices, whose products run on all OpenMP threads, and its own Krylov
 // solvers with their own stopping rule.
 #include "peer.hpp"
 
@@ -67,7 +67,7 @@ long long bytes_of(const EigenMatrix<T>& A) {
          (A.outerSize() + 1LL) * static_cast<long long>(sizeof(int));
 }
 
-/// With the adjoint of the matrix as it is stored where `turns`.
+/// A product with the stored matrix, or with its adjoint where `turns`.
 template <class T>
 PeerProduct product_of(const std::string& method, EigenMatrix<T> matrix,
                        const std::vector<double>& x, bool turns = false) {
@@ -104,7 +104,7 @@ CsrMatrix<real<double>> as_csr(const EigenMatrix<double>& A) {
           Array<double>(std::span<const double>(A.valuePtr(), entries))};
 }
 
-/// With B as it is, with its adjoint made for each sum, and with one that was made before.
+/// Sums with B, or where `turns` with B*: once converted for each sum, once made beforehand.
 template <class T>
 std::vector<PeerSum> sums_of(EigenMatrix<T> a, EigenMatrix<T> b, bool turns) {
   struct State {
@@ -172,7 +172,7 @@ std::vector<PeerSolver> solvers_of(const std::string& name,
   if (method.name == "bicgstab") {
     return {solver_of<Eigen::BiCGSTAB<EigenMatrix<T>, Preconditioner>>(name, A, b)};
   }
-  if (method.name == "gmres") {  // of 30 iterations a cycle, preconditioned on the left
+  if (method.name == "gmres") {  // 30 iterations a cycle, preconditioned on the left
     return {solver_of<Eigen::GMRES<EigenMatrix<T>, Preconditioner>>(name, A, b)};
   }
   if constexpr (!Eigen::NumTraits<T>::IsComplex) {
@@ -183,8 +183,8 @@ std::vector<PeerSolver> solvers_of(const std::string& name,
   return {};
 }
 
-/// Calls `take(name, matrix)` with the matrix in every form that fits: of real numbers, and of
-/// complex ones where the entries are those.
+/// Calls `take(name, matrix)` with the matrix in every form that fits: real numbers, and complex
+/// ones where the entries are complex.
 template <class F>
 void for_each_form(const Problem& problem, F&& take) {
   problem.matrix.visit([&]<class E>(const CsrMatrix<E>& given) {

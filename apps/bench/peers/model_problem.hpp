@@ -1,4 +1,4 @@
-// `PROGRAM poisson|elasticity ROWS ...`: what the programs of other libraries' multigrids solve.
+// `PROGRAM poisson|elasticity ROWS ...`: the problems for programs of other libraries' multigrids.
 #pragma once
 
 #include <charconv>
@@ -17,8 +17,8 @@ struct ModelProblem {
   Index rows = 0;
 };
 
-/// The problem that the first two arguments name; else none, and a line that says how `program` is
-/// called on standard error.
+/// The problem named by the first two arguments. If they name none, writes the usage of `program`
+/// to standard error and returns nothing.
 inline std::optional<ModelProblem> model_problem_of(int count, char** arguments,
                                                     const char* program, const char* others) {
   if (count > 2) {

@@ -17,7 +17,7 @@ std::string version_of(GetProperty get_property) {
   return std::to_string(major) + "." + std::to_string(minor) + "." + std::to_string(patch);
 }
 
-// What is found by name has the type that the header declares.
+// Functions found by name have the types that the header declares.
 static_assert(std::is_same_v<decltype(&cusparseScsrgeam2_bufferSizeExt),
                              decltype(CuSparseSums<float>::buffer_size)>);
 static_assert(std::is_same_v<decltype(&cusparseDcsrgeam2), decltype(CuSparseSums<double>::add)>);
@@ -71,7 +71,7 @@ void find_operations(CuBlasOperations<T>& operations, const SharedLibrary& libra
   library.find(operations.dgmm, (prefix + "dgmm").c_str());
 }
 
-// What is found by name has the type that the header declares.
+// Functions found by name have the types that the header declares.
 static_assert(
     std::is_same_v<decltype(&cublasZdotc_v2), decltype(CuBlasOperations<cuDoubleComplex>::dot)>);
 static_assert(std::is_same_v<decltype(&cublasDaxpy_v2), decltype(CuBlasOperations<double>::axpy)>);
@@ -153,7 +153,7 @@ cusparseHandle_t CuSparseHandle::on(const Stream& stream) const {
 }
 
 CuBlasHandle::CuBlasHandle(const Device& device)
-    : workspace_(std::size_t(32) << 20, device) {  // what NVIDIA recommends for Hopper
+    : workspace_(std::size_t(32) << 20, device) {  // recommended by NVIDIA for Hopper
   const cuda::OnGpu here(device.stream());
   check(cublas().create(&handle_), "cublasCreate");
 }
@@ -163,7 +163,7 @@ CuBlasHandle::~CuBlasHandle() { cublas().destroy(handle_); }
 cublasHandle_t CuBlasHandle::on(const Stream& stream) {
   if (queue_ == stream.queue) return handle_;
   check(cublas().set_stream(handle_, stream.queue), "cublasSetStream");
-  // After the stream, which brings back the workspace of the library's own.
+  // Must follow the stream, which restores the library's own workspace.
   check(cublas().set_workspace(handle_, workspace_.data(), workspace_.size()),
         "cublasSetWorkspace");
   queue_ = stream.queue;

@@ -15,15 +15,14 @@
 
 namespace heddle::bench {
 
-/// Legacy product of a matrix of dense blocks; newer toolkits do without it, so its type is
-/// written out.
+/// Legacy product of a matrix of dense blocks. Newer toolkits lack it, so its type is written out.
 template <class T>
 using Bsrmv = cusparseStatus_t(cusparseHandle_t, cusparseDirection_t, cusparseOperation_t,
                                int block_rows, int block_columns, int blocks, const T* alpha,
                                cusparseMatDescr_t, const T* values, const int* offsets,
                                const int* column, int block_size, const T* x, const T* beta, T* y);
 
-/// Sums of matrices in compressed rows, by numbers T.
+/// Sums of matrices in compressed rows, with numbers T.
 template <class T>
 struct CuSparseSums {
   cusparseStatus_t (*buffer_size)(cusparseHandle_t, int rows, int columns, const T* alpha,
@@ -55,7 +54,7 @@ struct CuSparse {
   decltype(&cusparseSpMV_bufferSize) spmv_buffer_size;
   decltype(&cusparseSpMV) spmv;
 
-  // Null in versions that have none.
+  // Null in versions that lack them.
   decltype(&cusparseSpMV_preprocess) spmv_preprocess;
   decltype(&cusparseCreateBsr) create_bsr;
   decltype(&cusparseCreateSlicedEll) create_sliced_ell;
@@ -79,8 +78,8 @@ struct CuSparse {
   }
 };
 
-/// The vector operations on numbers T: float, double, cuComplex, cuDoubleComplex. `dot` conjugates
-/// its first operand.
+/// Vector operations on numbers T: float, double, cuComplex, cuDoubleComplex. `dot` conjugates its
+/// first operand.
 template <class T>
 struct CuBlasOperations {
   cublasStatus_t (*dot)(cublasHandle_t, int n, const T* x, int, const T* y, int, T* result);
@@ -89,7 +88,7 @@ struct CuBlasOperations {
   cublasStatus_t (*nrm2)(cublasHandle_t, int n, const T* x, int, real_of_t<T>* result);
   cublasStatus_t (*gemv)(cublasHandle_t, cublasOperation_t, int rows, int columns, const T* alpha,
                          const T* a, int, const T* x, int, const T* beta, T* y, int);
-  /// Rows of `a` scaled by the numbers x.
+  /// Scales the rows of `a` by the numbers x.
   cublasStatus_t (*dgmm)(cublasHandle_t, cublasSideMode_t, int rows, int columns, const T* a, int,
                          const T* x, int, T* c, int);
 };
@@ -123,13 +122,13 @@ struct CuBlas {
   }
 };
 
-/// HEDDLE_CUSPARSE may name the file, else libcusparse.so.13 or .12. Throws `Error`, anew at each
-/// call, while there is none.
+/// cuSPARSE, from the file that HEDDLE_CUSPARSE names, else libcusparse.so.13 or .12. Throws
+/// `Error`, anew at each call, while there is none.
 const CuSparse& cusparse();
-/// HEDDLE_CUBLAS, libcublas.so.13 or .12.
+/// cuBLAS, from HEDDLE_CUBLAS, libcublas.so.13 or .12.
 const CuBlas& cublas();
 
-/// Throw `Error` with the call and the status's name.
+/// Throws `Error` with the call and the status's name unless it succeeded.
 void check(cusparseStatus_t status, const char* call);
 void check(cublasStatus_t status, const char* call);
 
@@ -141,7 +140,7 @@ class CuSparseHandle {
   CuSparseHandle& operator=(const CuSparseHandle&) = delete;
   ~CuSparseHandle();
 
-  /// For work on a stream.
+  /// The handle, set to a stream.
   cusparseHandle_t on(const Stream& stream) const;
   cusparseMatDescr_t general() const { return general_; }
 
@@ -150,7 +149,7 @@ class CuSparseHandle {
   cusparseMatDescr_t general_ = nullptr;
 };
 
-/// cuBLAS's, with a workspace of its own so that a graph can hold its calls.
+/// cuBLAS's handle, with a workspace of its own so that a graph can hold its calls.
 class CuBlasHandle {
  public:
   explicit CuBlasHandle(const Device& device);
@@ -158,14 +157,14 @@ class CuBlasHandle {
   CuBlasHandle& operator=(const CuBlasHandle&) = delete;
   ~CuBlasHandle();
 
-  /// For work on a stream of the device.
+  /// The handle, set to a stream of the device.
   cublasHandle_t on(const Stream& stream);
   void set_pointer_mode(cublasPointerMode_t mode) const;
 
  private:
   Array<std::byte> workspace_;
   cublasHandle_t handle_ = nullptr;
-  cudaStream_t queue_ = nullptr;  // that it is set to; null before the first
+  cudaStream_t queue_ = nullptr;  // the queue it is set to; null before the first
 };
 
 }  // namespace heddle::bench

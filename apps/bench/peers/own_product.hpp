@@ -1,4 +1,4 @@
-// Heddle's own product of a problem under a plan, with everything prepared.
+// Heddle's own product for a problem under a plan, with everything prepared.
 #pragma once
 
 #include <functional>
@@ -14,17 +14,17 @@
 namespace heddle::bench {
 
 struct OwnProduct {
-  /// Queues it once more, in the basis and layout of the plan, as solvers do.
+  /// Queues the product once more, in the basis and layout of the plan, as solvers do.
   std::function<void(const Stream&)> queue;
   /// y of the last run, in the user's order.
   std::function<std::vector<double>()> result;
-  long long memory_bytes = 0;  // that it reads of the matrix
+  long long memory_bytes = 0;  // bytes of the matrix that a product reads
 };
 
-/// Throws `Error` where the plan does not suit the matrix or the memory does not suffice.
+/// Throws `Error` where the plan does not suit the matrix or memory does not suffice.
 OwnProduct own_product(const Problem& problem, const Plan& plan, const Device& device);
 
-/// y = A x of any operator over fields of entries E.
+/// y = A x for any operator over fields of entries E.
 template <class E>
 OwnProduct product_by(std::shared_ptr<const LinearOperator<vector_scalar_t<E>>> A,
                       const std::vector<double>& x) {

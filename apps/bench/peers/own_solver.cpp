@@ -25,7 +25,7 @@ long long OwnSystem::bytes_per_iteration() const { return state_->bytes_per_iter
 long long OwnSystem::memory_bytes() const { return state_->A.memory().product(); }
 
 PeerSolver OwnSystem::solver(const MethodInfo& method, PreconditionerKind preconditioner) const {
-  // Solvers are told when to stop as they are made; each is kept for the solves that follow.
+  // A solver takes its stopping rule when made; each is kept for the solves that follow.
   using Stop = std::pair<double, long long>;
   struct Made {
     std::shared_ptr<State> system;
@@ -42,7 +42,7 @@ PeerSolver OwnSystem::solver(const MethodInfo& method, PreconditionerKind precon
       options.tolerance = tolerance;
       options.max_iterations = max_iterations;
       options.record_history = tolerance > 0;
-      options.checks = tolerance > 0;  // else iterations are counted, not what they reach
+      options.checks = tolerance > 0;  // otherwise only iterations are counted
       solver = std::make_unique<AnySolver>(system.A, method, preconditioner, options);
     }
     AnyField x = system.A.column_field();

@@ -11,12 +11,12 @@ namespace heddle::bench {
 /// A problem's operator under a plan; its solvers share it.
 class OwnSystem {
  public:
-  /// Throws `Error` where the plan does not suit the matrix or the memory does not suffice.
+  /// Throws `Error` where the plan does not suit the matrix or memory does not suffice.
   OwnSystem(const Problem& problem, const Plan& plan, const Device& device);
 
   PeerSolver solver(const MethodInfo& method, PreconditionerKind preconditioner) const;
 
-  /// What an iteration of the last solve has to move, as modelled.
+  /// Bytes that an iteration of the last solve has to move, as modelled.
   long long bytes_per_iteration() const;
   long long memory_bytes() const;
 

@@ -1,5 +1,5 @@
-// Another library, called as its own users would call it well: analysis and preprocessing outside
-// of what is timed.
+// Another library, called as its own users would call it well: analysis and preprocessing happen
+// outside the timed part.
 #pragma once
 
 #include <functional>
@@ -17,29 +17,29 @@ namespace heddle::bench {
 /// One way of multiplying, prepared: format converted, memory allocated, analysis done.
 struct PeerProduct {
   std::string method;  // format and algorithm
-  /// CPU: runs once more and returns the seconds that it took.
+  /// CPU: runs the product once more and returns the seconds that it took.
   std::function<double()> run;
-  /// GPU: queues it once more, without allocating, so that a graph can hold it.
+  /// GPU: queues the product once more, without allocating, so that a graph can hold it.
   std::function<void(const Stream&)> queue;
   /// y of the last run, in the user's order, as doubles.
   std::function<std::vector<double>()> result;
-  long long memory_bytes = 0;  // of the matrix as the library stores it
+  long long memory_bytes = 0;  // memory of the matrix as the library stores it
 };
 
-/// What a solve came to.
+/// The outcome of a solve.
 struct PeerSolve {
   long long iterations = 0;
   double seconds = 0;  // from the first operation on vectors to the last, data in place
   std::vector<double> x;
-  std::vector<double> history;  // relative residuals, where the library tells them; may be empty
+  std::vector<double> history;  // relative residuals, where the library reports them; may be empty
   std::string status = "converged";
 };
 
-/// One way of solving, prepared likewise.
+/// One way of solving, prepared in the same way.
 struct PeerSolver {
   std::string method;
-  /// From x = 0 until |r| <= tolerance |b| by the library's own recurrence (0: never), or
-  /// `max_iterations`.
+  /// Solves from x = 0 until |r| <= tolerance |b| by the library's own recurrence (0: never), or
+  /// for `max_iterations`.
   std::function<PeerSolve(double tolerance, long long max_iterations)> solve;
 };
 
@@ -47,7 +47,7 @@ struct PeerSolver {
 struct PeerSum {
   std::string method;
   std::function<void()> run;                        // makes the sum anew, and waits for it
-  std::function<CsrMatrix<real<double>>()> result;  // of the last run, its real expansion
+  std::function<CsrMatrix<real<double>>()> result;  // the last sum, as its real expansion
 };
 
 class Peer {
@@ -55,7 +55,7 @@ class Peer {
   virtual ~Peer() = default;
   virtual PeerPresence presence() const = 0;
   /// y = A x for the problem's x, in every way of this library that fits; empty where none does or
-  /// the library is absent. What they need stays alive in the functions. Throws `Error` where the
+  /// the library is absent. The functions keep alive what they need. Throws `Error` where the
   /// library refuses.
   virtual std::vector<PeerProduct> products(const Problem& problem, const Device& device) = 0;
   /// A x = b with b = the problem's x; empty where the library has no such method.
@@ -63,7 +63,7 @@ class Peer {
                                           PreconditionerKind preconditioner,
                                           const Device& device) = 0;
 
-  /// y = A x, or y = A* x where `turns`, of one storage of A that serves both; empty where the
+  /// y = A x, or y = A* x where `turns`, from one storage of A that serves both; empty where the
   /// library has none.
   virtual std::vector<PeerProduct> products_of_either(const Problem&, bool /*turns*/,
                                                       const std::vector<double>& /*x*/,
@@ -77,14 +77,14 @@ class Peer {
   }
 };
 
-// One function a library; each returns a peer that says so where the library is absent.
+// One function per library; each returns a peer that says so where the library is absent.
 std::unique_ptr<Peer> eigen_peer();
 std::unique_ptr<Peer> petsc_peer();
 std::unique_ptr<Peer> amgcl_peer();
 std::unique_ptr<Peer> cusparse_peer();
 std::unique_ptr<Peer> textbook_peer();  // Krylov loops of cuSPARSE and cuBLAS calls
 
-/// Those for such a device, present or not.
+/// The peers for such a device, present or not.
 std::vector<std::unique_ptr<Peer>> peers_for(const Device& device);
 
 }  // namespace heddle::bench

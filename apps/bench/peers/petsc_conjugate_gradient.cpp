@@ -1,7 +1,7 @@
 // `heddle_petsc_conjugate_gradient FILE BLOCK ITERATIONS`: PETSc's conjugate gradient on the ranks
-// that mpirun starts, with the inverse of the diagonal blocks of BLOCK x BLOCK numbers, beside
-// `heddle-mpi solve` (scripts/compare-ranks). FILE is a matrix in PETSc's binary format. Prints
-// microseconds of an iteration: the second of two solves of so many, or fewer where it converges.
+// that mpirun starts, with the inverse of the diagonal blocks of BLOCK x BLOCK numbers, to compare
+// with `heddle-mpi solve` (scripts/compare-ranks). FILE is a matrix in PETSc's binary format.
+// Prints microseconds an iteration for the second of two solves of ITERATIONS or fewer.
 #include <petscksp.h>
 
 #include <cstdio>
@@ -25,7 +25,7 @@ Mat read(const char* path, int block) {
   return matrix;
 }
 
-/// Seconds of an iteration of the second solve.
+/// Seconds per iteration of the second solve.
 double measure(Mat matrix, int block, int iterations) {
   Vec exact = nullptr, b = nullptr, x = nullptr;
   check(MatCreateVecs(matrix, &exact, &b));

@@ -1,8 +1,8 @@
 // `heddle_petsc_multigrid poisson|elasticity ROWS [PETSC OPTIONS]`: conjugate gradient with one of
-// PETSc's multigrids over a model problem of Heddle's, to a residual of 1e-10, beside `heddle solve
-// --preconditioner multigrid` (docs/performance.md). Rows are numbered alike; elasticity gets
-// the motions of a rigid body as its near-null space. `-pc_type gamg` or `-pc_type hypre` and what
-// these take are PETSc's own options. Prints a line.
+// PETSc's multigrids on one of Heddle's model problems, to a residual of 1e-10, for comparison with
+// `heddle solve --preconditioner multigrid` (docs/performance.md). Rows are numbered the same way;
+// elasticity gets the rigid-body motions as its near-null space. `-pc_type gamg`, `-pc_type hypre`
+// and the options of these are PETSc's own. Prints a line.
 #include <petscksp.h>
 
 #include <algorithm>
@@ -25,7 +25,7 @@ void check(PetscErrorCode code) {
   if (code != 0) PetscCallAbort(PETSC_COMM_SELF, code);
 }
 
-/// Blocks of b x b numbers.
+/// PETSc's matrix of b x b blocks of numbers.
 template <class E, int b>
 Mat matrix_of(const CsrMatrix<E>& from) {
   const PetscInt n = from.rows();
@@ -61,7 +61,7 @@ void set_motions(Mat matrix, const TetrahedronMesh& mesh) {
     check(VecGetArray(field, &numbers));
     std::copy(mode.begin(), mode.end(), numbers);
     check(VecRestoreArray(field, &numbers));
-    // The null space has orthonormal fields.
+    // The null space must have orthonormal fields.
     for (const Vec before : fields) {
       PetscScalar share = 0;
       check(VecDot(field, before, &share));
@@ -73,12 +73,12 @@ void set_motions(Mat matrix, const TetrahedronMesh& mesh) {
   MatNullSpace space = nullptr;
   check(MatNullSpaceCreate(PETSC_COMM_SELF, PETSC_FALSE, static_cast<PetscInt>(fields.size()),
                            fields.data(), &space));
-  check(MatSetNearNullSpace(matrix, space));  // which keeps it
+  check(MatSetNearNullSpace(matrix, space));  // the matrix keeps the null space
   check(MatNullSpaceDestroy(&space));
   for (Vec& field : fields) check(VecDestroy(&field));
 }
 
-/// Destroys the matrix. Whether it converged.
+/// Solves, and destroys the matrix. Returns true on convergence.
 bool solve(Mat matrix, const std::string& name, Index rows) {
   Vec exact = nullptr, b = nullptr, x = nullptr;
   check(MatCreateVecs(matrix, &exact, &b));

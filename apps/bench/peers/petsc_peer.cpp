@@ -1,4 +1,4 @@
-// PETSc, in a program of its own under mpirun: one rank a thread of the device.
+// PETSc, in a program of its own under mpirun, with one rank for each thread of the device.
 #include <unistd.h>
 
 #include <cstdlib>
@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 constexpr double seconds_to_start = 300;
 constexpr double seconds_to_answer = 900;
 
-/// Beside the program that runs, unless HEDDLE_PETSC_PEER names it.
+/// The file next to the running program, unless HEDDLE_PETSC_PEER names another.
 fs::path program_path() {
   if (const char* named = std::getenv("HEDDLE_PETSC_PEER"); named != nullptr && *named != '\0') {
     return named;
@@ -31,7 +31,7 @@ fs::path program_path() {
   return fs::read_symlink("/proc/self/exe", ignored).parent_path() / "heddle_petsc_peer";
 }
 
-/// Has a name of its own, and no file when this is gone.
+/// A file with a name of its own, deleted with this object.
 class TemporaryFile {
  public:
   TemporaryFile() {
@@ -88,7 +88,7 @@ std::vector<double> read_numbers(const std::string& path) {
 }
 
 std::vector<std::string> environment_for_mpi() {
-  std::vector<std::string> environment = {"OMP_NUM_THREADS=1"};  // ranks are its threads
+  std::vector<std::string> environment = {"OMP_NUM_THREADS=1"};  // the ranks are its threads
   if (geteuid() == 0) {
     environment.emplace_back("OMPI_ALLOW_RUN_AS_ROOT=1");
     environment.emplace_back("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1");
@@ -96,7 +96,7 @@ std::vector<std::string> environment_for_mpi() {
   return environment;
 }
 
-/// The program with one matrix in it.
+/// The program, serving one matrix.
 class Served {
  public:
   Served(const std::string& matrix_file, const std::string& format, int ranks)
@@ -112,7 +112,7 @@ class Served {
   int ranks() const { return ranks_; }
   long long bytes() const { return bytes_; }
 
-  /// What follows "done".
+  /// The text after "done".
   std::string ask(const std::string& line) {
     const std::string answer = process_.ask(line, seconds_to_answer);
     if (!answer.starts_with("done")) {
@@ -157,7 +157,7 @@ PeerSolve solve(Served& served, const KspMethod& method, bool jacobi, double tol
   solve.status = status_of(reason);
   solve.x = served.numbers("result");
   solve.history = served.numbers("history");
-  // Norms, from that of b on, since the guess is 0.
+  // Residual norms, starting with that of b, since the guess is 0.
   if (!solve.history.empty() && solve.history[0] > 0) {
     const double scale = solve.history[0];
     for (double& norm : solve.history) norm /= scale;

@@ -1,5 +1,5 @@
-// `heddle_petsc_peer`: PETSc's products and solves over the ranks of mpirun, for `heddle bench`
-// (petsc_protocol.hpp). Rank 0 reads what to do; the others sleep until it says so.
+// `heddle_petsc_peer`: PETSc's products and solves on the ranks of mpirun, for `heddle bench`
+// (petsc_protocol.hpp). Rank 0 reads the commands; the others sleep until it announces one.
 #include <fcntl.h>
 #include <malloc.h>
 #include <petscksp.h>
@@ -54,7 +54,7 @@ class InputFile {
   int file_;
 };
 
-/// This rank's rows of blocks, columns rising.
+/// This rank's rows of blocks, with ascending columns.
 struct LocalBlocks {
   int size = 1;
   std::int64_t rows_of_all = 0;
@@ -124,7 +124,7 @@ Mat new_matrix(const LocalBlocks& blocks, MatType type) {
 
 Mat block_matrix(const LocalBlocks& blocks) {
   Mat A = new_matrix(blocks, MATBAIJ);
-  // Each is for one of the two forms of the type, of one rank and of several.
+  // Each call is for one form of the type: one rank, or several.
   check(MatSeqBAIJSetPreallocationCSR(A, blocks.size, blocks.offsets.data(), blocks.columns.data(),
                                       blocks.values.data()));
   check(MatMPIBAIJSetPreallocationCSR(A, blocks.size, blocks.offsets.data(), blocks.columns.data(),
@@ -132,7 +132,7 @@ Mat block_matrix(const LocalBlocks& blocks) {
   return A;
 }
 
-/// Without zeros, as whoever assembles numbers leaves them out.
+/// Without zeros, which a user who assembles numbers leaves out.
 Mat number_matrix(const LocalBlocks& blocks) {
   const auto numbers = static_cast<std::size_t>(std::count_if(
       blocks.values.begin(), blocks.values.end(), [](PetscScalar value) { return value != 0; }));
@@ -161,7 +161,7 @@ Mat number_matrix(const LocalBlocks& blocks) {
   return A;
 }
 
-/// The same on every rank, each with its rows.
+/// The same object on every rank, each with its rows.
 class Served {
  public:
   Served(const char* path, bool in_blocks) {
@@ -176,7 +176,7 @@ class Served {
     std::copy(blocks.x.begin(), blocks.x.end(), x);
     check(VecRestoreArray(x_, &x));
     check(VecScatterCreateToZero(y_, &gather_, &gathered_));
-    check(MatMult(A_, x_, y_));  // what is set up at first use
+    check(MatMult(A_, x_, y_));  // sets up what PETSc prepares at first use
   }
   Served(const Served&) = delete;
   Served& operator=(const Served&) = delete;
@@ -189,7 +189,7 @@ class Served {
     MatDestroy(&A_);
   }
 
-  /// Of values, columns and offsets, on all ranks.
+  /// Bytes of values, columns and offsets on all ranks.
   long long bytes() const { return bytes_; }
 
   double product() {
@@ -211,7 +211,7 @@ class Served {
     check(KSPSetOperators(solver, A_, A_));
     const std::string type = command.type;
     check(KSPSetType(solver, type.c_str()));
-    // Of the residual itself, relative to |b|. Methods for general matrices know it when
+    // The norm of the residual itself, relative to |b|. Methods for general matrices know it when
     // preconditioned on the right; MINRES never does, and CR updates it with the wrong sign.
     const bool is_general =
         type == KSPBCGS || type == KSPBCGSL || type == KSPGMRES || type == KSPFGMRES;
@@ -232,7 +232,7 @@ class Served {
     MPI_Barrier(PETSC_COMM_WORLD);
     const double start = MPI_Wtime();
     check(KSPSolve(solver, x_, y_));
-    // BiCGStab(L) returns the solution before the preconditioner.
+    // BiCGStab(L) returns the solution before the preconditioner is applied.
     if (type == KSPBCGSL) {
       check(KSPBuildSolution(solver, built_, nullptr));
       std::swap(y_, built_);
@@ -250,7 +250,7 @@ class Served {
     return solve;
   }
 
-  /// On rank 0; empty on the others.
+  /// The result on rank 0; empty on the others.
   std::vector<double> result() {
     check(VecScatterBegin(gather_, y_, gathered_, INSERT_VALUES, SCATTER_FORWARD));
     check(VecScatterEnd(gather_, y_, gathered_, INSERT_VALUES, SCATTER_FORWARD));
@@ -260,7 +260,7 @@ class Served {
     check(VecGetArrayRead(gathered_, &y));
     std::vector<double> values(y, y + count);
     check(VecRestoreArrayRead(gathered_, &y));
-    MPI_Barrier(PETSC_COMM_WORLD);  // a rank without rows would not have to wait for the others
+    MPI_Barrier(PETSC_COMM_WORLD);  // otherwise a rank without rows would not wait for the others
     return values;
   }
 
@@ -319,7 +319,7 @@ void write_numbers(const std::string& path, const std::vector<double>& numbers) 
   std::puts("done");
 }
 
-/// `line` behind its first word and a space.
+/// The part of `line` after its first word and a space.
 std::string rest_of(const std::string& line) {
   const std::size_t space = line.find(' ');
   return space == std::string::npos ? "" : line.substr(space + 1);
@@ -339,7 +339,7 @@ Command parse_solve(const std::string& line) {
   return command;
 }
 
-/// Until "quit", or until nobody is left to say it.
+/// Serves until "quit", or until the input ends.
 void lead(Served& served, Commands& commands) {
   std::printf("ready %d %lld\n", rank_count(), served.bytes());
   std::fflush(stdout);
@@ -383,11 +383,11 @@ int main(int argc, char** argv) {
     std::fputs("usage: mpirun heddle_petsc_peer FILE aij|baij, for `heddle bench`\n", stderr);
     return 2;
   }
-  int no_arguments = 1;  // none are PETSc's
+  int no_arguments = 1;  // no arguments are PETSc's
   if (PetscInitialize(&no_arguments, &argv, nullptr, nullptr) != 0) return 1;
   {
     Served served(argv[1], format == "baij");
-    // Open MPI keeps everything in the heap, also what was freed: several times the matrix.
+    // Open MPI keeps all memory in the heap, including freed memory: several times the matrix.
     malloc_trim(0);
     Commands commands;
     if (my_rank() == 0) {

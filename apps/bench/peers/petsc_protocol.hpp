@@ -1,4 +1,4 @@
-// What `heddle bench` and its program for PETSc say to each other: a matrix in a file, then lines.
+// The protocol between `heddle bench` and its program for PETSc: a matrix in a file, then lines.
 //
 //     heddle_petsc_peer --version              prints, say, "PETSc 3.18.5"
 //     heddle_petsc_peer FILE aij|baij          reads the matrix, says "ready RANKS BYTES", serves:
@@ -9,7 +9,7 @@
 //     history FILE                             residual norms of the last solve likewise: "done"
 //     quit
 //
-// Numbers in files are those of the machine. Whatever fails ends the program, with a line on its
+// Numbers in files are in the machine's format. Any failure ends the program, with a line on its
 // standard error.
 #pragma once
 
@@ -19,7 +19,7 @@
 
 namespace heddle::bench {
 
-/// PETSc's solver of that name; none where `type` is empty.
+/// PETSc's solver for a method of that name; none where `type` is empty.
 struct KspMethod {
   std::string type;
   int counted = 1;  // iterations that PETSc counts for each of Heddle's
@@ -32,8 +32,8 @@ inline KspMethod ksp_method(std::string_view method) {
   return {has_the_name ? std::string(method) : std::string()};
 }
 
-/// Followed by block_rows + 1 offsets (int64), a column a block (int32), the numbers of all blocks
-/// row by row (double), and x, which is also b (double).
+/// The header is followed by block_rows + 1 offsets (int64), a column per block (int32), the
+/// numbers of all blocks row by row (double), and x, which is also b (double).
 struct PetscFileHeader {
   std::int64_t block_rows = 0;
   std::int64_t block_size = 1;

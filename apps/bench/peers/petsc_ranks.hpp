@@ -1,6 +1,5 @@
-// The ranks of `heddle_petsc_peer`: rank 0 says what all do next; the others sleep until then,
-// since one that looked for it between short sleeps had what is measured beside it take 1.4 times
-// as long.
+// The ranks of `heddle_petsc_peer`: rank 0 announces what all do next; the others sleep until then.
+// A rank that polled between short sleeps made the measured work next to it take 1.4 times as long.
 #pragma once
 
 #include <petscsys.h>
@@ -32,16 +31,16 @@ inline int rank_count() {
 
 enum class What : int { product, solve, result, leave };
 
-/// Sent by rank 0 to the others.
+/// Command from rank 0 to the others.
 struct Command {
   What what = What::leave;
-  char type[16] = {};  // of the KSP
+  char type[16] = {};  // type of the KSP
   bool jacobi = false;
   double tolerance = 0;
   long long max_iterations = 0;
 };
 
-/// Made and destroyed by all ranks together, which share a host.
+/// Created and destroyed by all ranks together, which share a host.
 class Commands {
  public:
   Commands() {
@@ -55,14 +54,14 @@ class Commands {
   Commands& operator=(const Commands&) = delete;
   ~Commands() { MPI_Win_free(&window_); }
 
-  /// By rank 0.
+  /// Called by rank 0.
   void announce(const Command& command) {
     for (int to = 1; to < rank_count(); ++to) {
       shared(to).command = command;
       sem_post(&shared(to).announced);
     }
   }
-  /// By every other.
+  /// Called by every other rank.
   Command await() {
     Shared& mine = shared(my_rank());
     while (sem_wait(&mine.announced) != 0) {

@@ -1,5 +1,5 @@
-// GMRES(m) of cuSPARSE and cuBLAS calls: Gram-Schmidt twice, each time two products with a tall
-// matrix, scalars on the device, and the host waits for a cycle only.
+// GMRES(m) from cuSPARSE and cuBLAS calls: Gram-Schmidt twice, each as two products with a tall
+// matrix; scalars stay on the device, and the host waits only once a cycle.
 #pragma once
 
 #include <complex>

@@ -1,4 +1,4 @@
-// Scalars of Krylov loops that stay on a GPU.
+// Scalars of Krylov loops, kept on a GPU.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -8,11 +8,11 @@
 
 namespace heddle::bench {
 
-/// Queues `textbook::compute` on scalars in the GPU's memory.
+/// Queues `textbook::compute` on scalars in GPU memory.
 template <class T>
 void compute_on_gpu(Coefficient which, TextbookScalars<T>* scalars, const Stream& stream);
 
-/// 1 / `*number`, or 0 for 0.
+/// Queues 1 / `*number`, or 0 for 0.
 template <class T>
 void invert_on_gpu(const real_of_t<T>* number, T* inverse, const Stream& stream);
 

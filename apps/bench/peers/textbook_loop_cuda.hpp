@@ -1,4 +1,4 @@
-// The loop of cuBLAS calls that every textbook method runs in.
+// The loop of cuBLAS calls in which every textbook method runs.
 #pragma once
 
 #include <algorithm>
@@ -27,7 +27,7 @@ inline int blas_length(std::size_t numbers) {
               "vectors of " + std::to_string(numbers) + " numbers are too long for cuBLAS's int");
 }
 
-/// Vectors, scalars and the calls on them; what an iteration is made of is up to the method.
+/// Vectors, scalars and the calls on them; each method defines its iteration.
 template <class S, class T>
 class TextbookLoop {
  public:
@@ -51,7 +51,7 @@ class TextbookLoop {
   TextbookLoop(const TextbookLoop&) = delete;
   TextbookLoop& operator=(const TextbookLoop&) = delete;
 
-  /// Once, after construction: libraries allocate at first use, which no graph can hold.
+  /// Called once, after construction: libraries allocate at first use, which no graph can hold.
   void prepare() {
     const cuda::OnGpu here(stream());
     begin();
@@ -94,24 +94,24 @@ class TextbookLoop {
   }
 
  protected:
-  /// Of the guess x = 0: residual, directions, scalars.
+  /// Starts at the guess x = 0: residual, directions, scalars.
   virtual void begin() = 0;
-  /// Number i since the last look.
+  /// Iteration number i since the last look.
   virtual void iterate(int i) = 0;
-  /// What a method does with so many iterations in front of a look.
+  /// Work of a method after `iterations` iterations, before a look.
   virtual void finish(int iterations) { (void)iterations; }
   virtual int iterations_between_looks() const { return textbook_iterations_between_looks; }
   /// |r|^2 where the iteration has left it in the host's scalars.
   virtual std::optional<double> known_residual_square() const { return {}; }
 
-  /// The device's, or one that is being captured.
+  /// The device's stream, or one that is being captured.
   const Stream& stream() const { return stream_; }
   bool on_host() const { return form_ == TextbookForm::host_scalars; }
   bool preconditioned() const { return system_.inverse_diagonal != nullptr; }
   std::size_t size() const { return b_.size(); }
   const Device& device() const { return device_; }
 
-  /// Where the library is to find and leave them.
+  /// The location from which the library reads scalars and to which it writes them.
   TextbookScalars<T>& scalars() { return on_host() ? *on_host_ : *scalars_on_gpu_.data(); }
   const TextbookScalars<T>& host_scalars() const { return *on_host_; }
   void set_scalars(const TextbookScalars<T>& values) {
@@ -169,7 +169,7 @@ class TextbookLoop {
   }
   static T* numbers(Array<S>& array) { return reinterpret_cast<T*>(array.data()); }
 
-  /// Iterations up to the next look, which it returns the number of.
+  /// Runs the iterations up to the next look, and returns their number.
   long long run(long long left) {
     if (form_ == TextbookForm::host_scalars) {
       iterate(0);
@@ -185,7 +185,7 @@ class TextbookLoop {
     return count;
   }
 
-  /// So many iterations as a graph, unless it is there.
+  /// Captures that number of iterations as a graph, unless it already exists.
   void capture(int iterations) {
     if (iterations == 0 || graphs_.contains(iterations)) return;
     graphs_.try_emplace(iterations, device_, [this, iterations](const Stream& capturing) {
@@ -200,7 +200,7 @@ class TextbookLoop {
     return square_of(r_);
   }
 
-  /// Waits for it.
+  /// |vector|^2; waits for the result.
   double square_of(const Array<S>& vector) {
     check(cublas().operations<S>().dot(blas_.on(stream()), real_length_, vector.data(), 1,
                                        vector.data(), 1, &scalars().square),
@@ -225,7 +225,7 @@ class TextbookLoop {
   Array<S> b_, x_, r_;
   int length_;
   int real_length_;
-  std::map<int, cuda::CapturedGraph> graphs_;  // by their number of iterations
+  std::map<int, cuda::CapturedGraph> graphs_;  // by number of iterations
 };
 
 }  // namespace heddle::bench

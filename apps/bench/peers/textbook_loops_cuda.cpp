@@ -89,7 +89,7 @@ class BicgstabLoop final : public TextbookLoop<S, T> {
     this->copy(this->b(), this->r());
     this->copy(this->b(), shadow_);
     TextbookScalars<T> scalars{};
-    reinterpret_cast<S&>(scalars.one) = 1;  // of a complex number, its real part
+    reinterpret_cast<S&>(scalars.one) = 1;  // for a complex number, its real part
     scalars.rho = scalars.alpha = scalars.omega = scalars.one;
     scalars.minus_omega = textbook::negative(scalars.one);
     this->set_scalars(scalars);

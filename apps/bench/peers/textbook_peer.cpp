@@ -1,4 +1,4 @@
-// Krylov loops of cuSPARSE and cuBLAS calls.
+// Krylov loops made of cuSPARSE and cuBLAS calls.
 #include "absent_peer.hpp"
 
 #ifdef HEDDLE_BENCH_CUDA
@@ -20,7 +20,7 @@ namespace heddle::bench {
 
 namespace {
 
-/// As a matrix of one entry a row. Throws `Error` (singular).
+/// The inverse diagonal as a matrix with one entry a row. Throws `Error` (singular).
 template <class E>
 CsrMatrix<E> inverse_diagonal(const CsrMatrix<E>& matrix) {
   Array<Offset> offsets(static_cast<std::size_t>(matrix.rows()) + 1);
@@ -53,7 +53,7 @@ struct Chosen {
   std::unique_ptr<CuSparseProduct<S>> product;
 };
 
-/// The fastest of those that the library can do; only the best so far is kept.
+/// The fastest of the methods that the library can run; only the best so far is kept.
 template <class S>
 Chosen<S> fastest(const std::vector<CuSparseMethod<S>>& methods, std::size_t scalars,
                   const Device& device) {
@@ -126,7 +126,7 @@ class TextbookPeer final : public Peer {
     return solvers;
   }
 
-  /// Measured once a problem; its other solvers take the same.
+  /// Chosen by measurement once a problem; the problem's other solvers reuse the choice.
   template <class E>
   Chosen<stored_scalar_t<E>> product_of(const Problem& problem, const CsrMatrix<E>& matrix,
                                         const Device& device) {
@@ -142,7 +142,7 @@ class TextbookPeer final : public Peer {
     return best;
   }
 
-  /// On vectors of that form.
+  /// The product with the inverse diagonal, for vectors of that form.
   template <class E>
   static Chosen<stored_scalar_t<E>> inverse_of(const CsrMatrix<E>& matrix, const BlockForm& form,
                                                const Device& device) {
@@ -150,7 +150,7 @@ class TextbookPeer final : public Peer {
     auto methods = cusparse_methods(diagonal, device);
     std::erase_if(methods, [&](const auto& method) { return method.form.signs != form.signs; });
     if (form.size == 1) {
-      // Numbers, which cuBLAS multiplies by one by one.
+      // For plain numbers, cuBLAS can multiply element by element.
       methods.push_back({"dgmm", form, [&] {
                            const auto& values = diagonal.values();
                            return diagonal_scaling<stored_scalar_t<E>>(

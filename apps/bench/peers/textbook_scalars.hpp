@@ -1,12 +1,12 @@
-// The scalars of Krylov loops as users assemble them from library calls: the same arithmetic on the
-// host and, so that no iteration has to wait for the host, on a GPU.
+// Scalars of Krylov loops as users assemble them from library calls: the same arithmetic on the
+// host and on a GPU, so that no iteration has to wait for the host.
 #pragma once
 
 #include <cuComplex.h>
 
 namespace heddle::bench {
 
-// float, double, cuComplex and cuDoubleComplex, for cuBLAS.
+// Real types of float, double, cuComplex and cuDoubleComplex, for cuBLAS.
 template <class T>
 struct RealOf {
   using type = T;
@@ -26,7 +26,7 @@ template <class T>
 struct TextbookScalars {
   T one;
   T rho;        // <r, z>, or <r^, r>
-  T rho_next;   // of the next iteration
+  T rho_next;   // rho of the next iteration
   T curvature;  // <p, A p>, or <r^, v>
   T alpha;
   T minus_alpha;
@@ -38,7 +38,7 @@ struct TextbookScalars {
   real_of_t<T> square;  // |r|^2
 };
 
-/// What follows from the sums that have been formed.
+/// Coefficients computed from the sums formed so far.
 enum class Coefficient {
   step,       // alpha
   direction,  // beta of conjugate gradient, and rho
@@ -62,8 +62,8 @@ HEDDLE_TEXTBOOK double negative(double a) { return -a; }
 HEDDLE_TEXTBOOK cuComplex negative(cuComplex a) { return {-a.x, -a.y}; }
 HEDDLE_TEXTBOOK cuDoubleComplex negative(cuDoubleComplex a) { return {-a.x, -a.y}; }
 
-// Zero for a zero denominator: a loop that looks only now and then must stand still after an exact
-// answer, not fill its vectors with NaN.
+// Zero for a zero denominator: a loop that rarely looks at the residual must stand still after an
+// exact answer, not fill its vectors with NaN.
 HEDDLE_TEXTBOOK float quotient(float a, float b) { return b == 0 ? 0 : a / b; }
 HEDDLE_TEXTBOOK double quotient(double a, double b) { return b == 0 ? 0 : a / b; }
 HEDDLE_TEXTBOOK cuComplex quotient(cuComplex a, cuComplex b) {

@@ -23,7 +23,7 @@ S number_at(const detail::Position& position, const S* components) {
   return position.sign > 0 ? component : -component;
 }
 
-/// Whether any part of the number at (row, column) is there.
+/// Returns true if a component takes any part of the number at (row, column).
 bool is_taken(const BlockForm& form, int row, int column) {
   const std::ptrdiff_t at = (static_cast<std::ptrdiff_t>(row) * form.size + column) * form.parts;
   const auto first = form.at.begin() + at;

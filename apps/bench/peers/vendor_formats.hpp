@@ -1,5 +1,5 @@
-// Matrices of compound entries in the formats of other libraries: compressed rows of dense blocks
-// and of numbers, and sliced ELLPACK.
+// Matrices of compound entries in the formats of other libraries: compressed rows of dense blocks,
+// compressed rows of numbers, and sliced ELLPACK.
 #pragma once
 
 #include <string>
@@ -14,9 +14,9 @@ namespace heddle::bench {
 struct BlockForm {
   int size = 1;
   int parts = 1;
-  /// The component that stands at (row * size + column) * parts + part, with its sign.
+  /// The component at (row * size + column) * parts + part, with its sign.
   std::vector<detail::Position> at;
-  /// The format's vectors are the user's, each scalar of an entry times its sign here.
+  /// The format's vectors are the user's, with each scalar of an entry multiplied by its sign here.
   std::vector<int> signs;
 
   int numbers() const { return size * size * parts; }
@@ -31,7 +31,7 @@ BlockForm real_form() {
   return {arranged.rows, 1, arranged.at, std::vector<int>(arranged.rows, 1)};
 }
 
-/// For entries over complex numbers: half as high and as wide.
+/// Complex form for entries with a complex representation: half as high and as wide.
 template <class E>
   requires has_complex_representation<E>
 BlockForm complex_form() {
@@ -50,10 +50,10 @@ BlockForm complex_form() {
 /// A quaternion a + b j as [[a, -b], [conj b, conj a]], which acts on (xi, conj eta) of xi + eta j:
 /// 8 numbers where the real expansion has 16.
 BlockForm complex_form_of_quaternions();
-/// p + eps q as [[P, 0], [Q, P]] of those: 32 numbers for 64.
+/// p + eps q as [[P, 0], [Q, P]] of such 2x2 forms: 32 numbers instead of 64.
 BlockForm complex_form_of_dual_quaternions();
 
-/// `components` scalars an entry, where they lie.
+/// A view of entries in place, with `components` scalars each.
 template <class S>
 struct EntriesView {
   PatternView pattern;
@@ -61,10 +61,10 @@ struct EntriesView {
   int components = 1;
 };
 
-/// With offsets of 32 bits. Throws `Error` (unsupported) where they do not suffice.
+/// The offsets in 32 bits. Throws `Error` (unsupported) where 32 bits do not suffice.
 std::vector<int> narrow_offsets(const PatternView& pattern);
 
-/// The numbers of all blocks, each row by row or column by column.
+/// The numbers of all blocks, each block row by row or column by column.
 template <class S>
 std::vector<S> block_values(const EntriesView<S>& matrix, const BlockForm& form, bool by_columns);
 
@@ -73,15 +73,15 @@ template <class S>
 struct NumberRows {
   std::vector<int> offsets;
   std::vector<int> column;
-  std::vector<S> values;  // `parts` a number
+  std::vector<S> values;  // `parts` scalars a number
   int parts = 1;
 
   int rows() const { return static_cast<int>(offsets.size()) - 1; }
 };
 
-/// Numbers that `number_rows` yields.
+/// Count of numbers in the result of `number_rows`.
 long long count_numbers(const PatternView& pattern, const BlockForm& form);
-/// The blocks written out; without the positions that no component takes. Throws `Error`
+/// The blocks written out, without the positions that no component takes. Throws `Error`
 /// (unsupported) where offsets of 32 bits do not suffice.
 template <class S>
 NumberRows<S> number_rows(const EntriesView<S>& matrix, const BlockForm& form);
@@ -90,15 +90,15 @@ NumberRows<S> number_rows(const EntriesView<S>& matrix, const BlockForm& form);
 template <class S>
 struct SlicedEll {
   int slice = 0;
-  std::vector<int> offsets;  // of slices, in slots
-  std::vector<int> column;   // -1 where there is none
+  std::vector<int> offsets;  // offsets of slices, in slots
+  std::vector<int> column;   // -1 in padding
   std::vector<S> values;
 };
 /// Throws `Error` (unsupported) where offsets of 32 bits do not suffice.
 template <class S>
 SlicedEll<S> sliced_ell(const NumberRows<S>& matrix, int slice);
 
-/// The user's scalars with the signs of a form, and back.
+/// Converts the user's scalars to the signs of a form, and back.
 template <class S>
 std::vector<S> with_signs(const std::vector<double>& scalars, const BlockForm& form);
 template <class S>

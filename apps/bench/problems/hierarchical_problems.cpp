@@ -15,7 +15,7 @@ namespace heddle::bench {
 namespace hierarchical_problems_of {
 namespace {
 
-// What each random number is for: seeds of their own.
+// Purposes of random numbers, each with a seed of its own.
 enum Purpose : std::uint64_t { value = 2101, hub, near, far, length, square };
 
 using Columns = std::vector<Index>;
@@ -37,7 +37,7 @@ void dense(Index, Index columns, Columns& to) {
 }
 
 /// Full squares of 200 rows, one for each 2000 rows, at any column: the paper's "special" matrix
-/// has entries in few places, close together.
+/// has its entries in few places, close together.
 void special(Index row, Index columns, Columns& to) {
   constexpr Index side = 200, apart = 2000;
   if (row % apart >= side) return to.push_back(row);
@@ -46,12 +46,12 @@ void special(Index row, Index columns, Columns& to) {
   for (Index k = 0; k < side; ++k) to.push_back(first + k);
 }
 
-/// Two neighbours.
+/// Two neighbours of each row.
 void road(Index row, Index columns, Columns& to) {
   for (int k = 0; k < 2; ++k) to.push_back(near_column(row, k, 30, columns));
 }
 
-/// Five near the diagonal; four rows and four columns hold two fifths of what there is.
+/// Five entries near the diagonal; four rows and four columns hold two fifths of all entries.
 void circuit(Index row, Index columns, Columns& to) {
   constexpr int hubs = 4;
   constexpr double share = 0.4;
@@ -79,8 +79,8 @@ void cage(Index row, Index columns, Columns& to) {
   }
 }
 
-/// Lengths of a power law, 2 at least and 4 in the mean; half of the columns near, half anywhere,
-/// most of them in front.
+/// Power-law row lengths, at least 2 and 4 on average; half of the columns near the diagonal, half
+/// anywhere, mostly among the first ones.
 void web(Index row, Index columns, Columns& to) {
   constexpr double longest = 2000;
   const double random = of_place(length, static_cast<std::uint64_t>(row));
@@ -109,7 +109,7 @@ struct Family {
   const char* name;
   void (*columns_of_row)(Index row, Index columns, Columns& to);
   double row_length;
-  Index rows, quick_rows;  // measured; with --quick too, 0 for none
+  Index rows, quick_rows;  // rows measured, and those with --quick, 0 for none
 };
 constexpr std::array<Family, 7> families = {{{"dense", dense, 2048, 2048, 300},
                                              {"special", special, 21, 200'000, 0},

@@ -1,5 +1,5 @@
-// Matrices of the kinds that the paper on HiSparse measures (Derler et al. 2017, figure 4), of any
-// size, and the neighbour of each that its sums take.
+// Matrices of the kinds measured in the paper on HiSparse (Derler et al. 2017, figure 4), of any
+// size, and the second operand of each matrix's sums.
 #pragma once
 
 #include <algorithm>
@@ -17,16 +17,16 @@ namespace heddle::bench {
 std::vector<ProblemName> hierarchical_problems();
 Problem make_hierarchical_problem(const ProblemName& problem);
 
-/// About normal, of mean 0 and deviation 1: twelve uniform numbers less 6, which round alike
-/// everywhere.
+/// Approximately normal, with mean 0 and deviation 1: the sum of twelve uniform numbers less 6,
+/// which rounds the same way on every machine.
 inline double normal_number(std::uint64_t seed, std::uint64_t place) {
   double sum = 0;
   for (std::uint64_t k = 0; k < 12; ++k) sum += 0.5 * random_component(seed, 12 * place + k);
   return sum;
 }
 
-/// B of the paper's sums (section 7): each entry of A moved by a normal distribution of deviation
-/// 10 in both directions; those that meet are summed.
+/// B of the paper's sums (section 7): each entry of A is moved by a normal distribution of
+/// deviation 10 in both directions; entries that land in the same place are summed.
 template <class E>
 CsrMatrix<E> moved_entries(const CsrMatrix<E>& A, const Device& device) {
   constexpr std::uint64_t by_row = 2001, by_column = 2002;

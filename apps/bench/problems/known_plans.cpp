@@ -6,12 +6,12 @@ namespace heddle::bench {
 
 namespace {
 
-/// On a CPU it is the prefetches that decide, the order of the rows where that is bad, and who
-/// takes which rows where they differ.
+/// On a CPU three things decide: the prefetches, the order of the rows where that is bad, and the
+/// division of rows among threads where rows differ.
 std::vector<std::string> plans_on_cpu(const AnyMatrix& matrix) {
   std::vector<std::string> plans = {"prefetch-x=24,prefetch-matrix=2048",
                                     "prefetch-x=0,prefetch-matrix=2048", "schedule=dynamic"};
-  // Reverse Cuthill-McKee takes minutes beyond.
+  // Reverse Cuthill-McKee takes minutes beyond this size.
   constexpr Offset entries_to_reorder = 20'000'000;
   if (matrix.rows() == matrix.columns() && matrix.entries() <= entries_to_reorder) {
     plans.emplace_back("order=rcm");
@@ -23,10 +23,10 @@ std::vector<std::string> plans_on_gpu(const AnyMatrix& matrix, const Device& dev
   const Plan chosen = choose_plan(matrix, device, Profiles(), Objective::product());
   std::vector<std::string> plans;
   const auto change = [&](const std::string& settings) { plans.push_back("chosen," + settings); };
-  // Entries of a row on the way, against registers.
+  // Trades entries of a row in flight against registers.
   change(chosen.gpu.unroll == 4 ? "unroll=2" : "unroll=4");
   if (chosen.gpu.blocks == 0 && chosen.gpu.block_size <= 256) change("blocks=6");
-  // The order that saves padding, against the one that keeps neighbours together.
+  // Trades the order that saves padding against the one that keeps neighbours together.
   change(chosen.layout.sort_window == Layout::all_rows ? "sigma=1024" : "sigma=n");
   if (chosen.layout.threshold == 0) {
     if (chosen.layout.threads_per_row > 1) {

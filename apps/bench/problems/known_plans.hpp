@@ -8,8 +8,8 @@
 
 namespace heddle::bench {
 
-/// Texts for `cli::plan_for`: changes of the chosen plan that have been the fastest somewhere, as
-/// docs/inside/tried.md tells. They are tried; none has to be better than the chosen one.
+/// Texts for `cli::plan_for`: changes of the chosen plan that have been fastest somewhere, as
+/// docs/inside/tried.md reports. They are tried; none has to be better than the chosen plan.
 std::vector<std::string> known_plans(const AnyMatrix& matrix, const Device& device);
 
 }  // namespace heddle::bench

@@ -1,4 +1,4 @@
-// Meshes of linear tetrahedra, and the matrices of their elements: text for CPU and GPU.
+// Meshes of linear tetrahedra, and their element matrices: code for both CPU and GPU.
 #pragma once
 
 #include <vector>
@@ -8,17 +8,17 @@
 
 namespace heddle::bench {
 
-/// In the host's memory.
+/// A mesh in the host's memory.
 struct ElementMesh {
   Index nodes = 0;
-  std::vector<Index> node;       // 4 an element
-  std::vector<double> gradient;  // 12 an element: of the barycentric coordinate of each corner
+  std::vector<Index> node;       // 4 per element
+  std::vector<double> gradient;  // 12 per element: of the barycentric coordinate of each corner
   std::vector<double> volume;
 
   Offset elements() const { return static_cast<Offset>(volume.size()); }
 };
 
-/// What an element adds to a matrix and to a right-hand side, from its gradients and volume:
+/// Contributions of an element to a matrix and to a right-hand side, from its gradients and volume:
 /// entries, one component of them, and vectors.
 template <class E>
 struct MeshKernel;

@@ -28,7 +28,7 @@ Shuffle shuffle_in_windows(Index rows, std::uint64_t seed) {
   parallel_for(default_threads(), (rows + window - 1) / window, [&](Index which) {
     const Index first = which * window;
     const Index last = std::min(rows, first + window);
-    // Fisher and Yates.
+    // The Fisher-Yates shuffle.
     for (Index i = last - 1; i > first; --i) {
       const auto other = first + static_cast<Index>(of_place(seed, static_cast<std::uint64_t>(i)) *
                                                     (i - first + 1));
@@ -44,7 +44,7 @@ Shuffle shuffle_in_windows(Index rows, std::uint64_t seed) {
 
 namespace {
 
-// What each random choice is for: seeds of their own.
+// Purposes of random choices, each with a seed of its own.
 enum Choice : std::uint64_t { face_xy = 101, face_yz, face_zx, body, hub, thin, offsets };
 
 void check_rows(Index rows, Index least) {
@@ -58,8 +58,8 @@ void sort_once(std::vector<Index>& columns) {
   columns.erase(std::unique(columns.begin(), columns.end()), columns.end());
 }
 
-/// Vertex v of a lattice that winds around like a thread: v + 1 lies beside it, v + width above it,
-/// v + layer, if there are three dimensions, in front of it.
+/// Vertex v of a lattice that winds around like a thread: v + 1 lies next to it, v + width above
+/// it, and v + layer, in three dimensions, in front of it.
 class Lattice : public Pattern {
  public:
   Lattice(Index rows, Index width, Index layer, std::uint64_t seed)
@@ -77,7 +77,7 @@ class Lattice : public Pattern {
     const Offset to = (v + distance(step)) % rows_;
     return static_cast<Index>(to < 0 ? to + rows_ : to);
   }
-  /// On an open one there is nothing behind it: -1.
+  /// On an open lattice there is nothing beyond either end: -1.
   Index beside(Index v, const Step& step) const {
     const Offset to = v + distance(step);
     return to < 0 || to >= rows_ ? -1 : static_cast<Index>(to);
@@ -85,7 +85,7 @@ class Lattice : public Pattern {
   double chance(Choice choice, Index v) const {
     return of_place(seed_ * 1000 + choice, static_cast<std::uint64_t>(v));
   }
-  /// One vertex of every `every` that follow one another, but for those of the last piece.
+  /// True for one vertex in each run of `every` consecutive ones, possibly except the last run.
   bool is_hub(Index v, Index every) const {
     const Index piece = v / every;
     return v == piece * every + static_cast<Index>(chance(hub, piece) * every);
@@ -108,8 +108,8 @@ class TriangleMesh final : public Lattice {
     for (const Step& step : {Step{1, 0, 0}, {-1, 0, 0}, {0, 1, 0}, {0, -1, 0}}) {
       columns.push_back(around(v, step));
     }
-    // The four squares at v, named by their lowest corner, and the corner across if v is on the
-    // diagonal that they are cut along.
+    // Neighbours across the four squares at v, which are named by their lowest corner: the opposite
+    // corner if v is on the diagonal along which the square is cut.
     if (rises(v)) columns.push_back(around(v, {1, 1, 0}));
     if (rises(around(v, {-1, -1, 0}))) columns.push_back(around(v, {-1, -1, 0}));
     if (!rises(around(v, {-1, 0, 0}))) columns.push_back(around(v, {-1, 1, 0}));
@@ -177,7 +177,7 @@ class TetrahedralMesh final : public Lattice {
 
   bool is_cut(Index cube) const { return chance(body, cube) < 0.25; }
 
-  /// Of the four faces of one direction that meet at v, as the squares of a triangle mesh.
+  /// Adds neighbours across v's four faces of one direction, as with squares of a triangle mesh.
   void add_diagonals(Index v, Choice face, const Step& a, const Step& b,
                      std::vector<Index>& columns) const {
     const auto sum = [&](int i, int j) {
@@ -185,7 +185,7 @@ class TetrahedralMesh final : public Lattice {
     };
     const auto add = [&](int i, int j, int corner_i, int corner_j, bool rising) {
       const Index to = beside(v, sum(i, j));
-      // A face is cut where its lowest corner is there.
+      // A face is cut only where its lowest corner exists.
       const Index corner = beside(v, sum(corner_i, corner_j));
       if (to >= 0 && corner >= 0 && (chance(face, corner) < 0.5) == rising) columns.push_back(to);
     };

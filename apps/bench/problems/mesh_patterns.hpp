@@ -1,6 +1,5 @@
-// Patterns like those of meshes and of stencils, of any exact number of rows: who neighbours whom
-// on a lattice is a function of places and hashes alone, so that every row can be asked for by
-// itself, by any thread.
+// Patterns like those of meshes and stencils, of any exact number of rows: neighbourhood on a
+// lattice is a function of places and hashes alone, so any thread can ask for any row by itself.
 #pragma once
 
 #include <cstdint>
@@ -16,35 +15,35 @@ class Pattern {
  public:
   virtual ~Pattern() = default;
   virtual Index rows() const = 0;
-  /// The columns of a row, its own among them, increasing, each once.
+  /// The columns of a row, including the diagonal, increasing, each once.
   virtual void columns(Index row, std::vector<Index>& columns) const = 0;
 };
 
-/// A closed surface in triangles: a lattice of squares, each cut along one of its diagonals. Rows
-/// of 5 to 9 entries, 7 on average; one vertex in about 1500 is joined to the 24 around it.
-/// `rows` at least 64.
+/// A closed surface of triangles: a lattice of squares, each cut along one of its diagonals. Rows
+/// have 5 to 9 entries, 7 on average; one vertex in about 1500 is joined to the 24 around it.
+/// `rows` must be at least 64.
 std::unique_ptr<Pattern> triangle_mesh(Index rows, std::uint64_t seed);
 
-/// A solid in tetrahedra: a lattice of cubes whose faces are cut along one diagonal each, some
-/// cubes along a space diagonal too. Rows of 6 to about 25 entries, 13.5 on average; one vertex in
-/// about 3000 has 42. `rows` at least 512.
+/// A solid of tetrahedra: a lattice of cubes whose faces are cut along one diagonal each, some
+/// cubes along a space diagonal too. Rows have 6 to about 25 entries, 13.5 on average; one vertex
+/// in about 3000 has 42. `rows` must be at least 512.
 std::unique_ptr<Pattern> tetrahedral_mesh(Index rows, std::uint64_t seed);
 
-/// Of the 5 x 5 x 5 points around each of a lattice, so many at random that rows have 30 entries on
-/// average. Symmetric. `rows` at least 1000.
+/// A random choice from the 5 x 5 x 5 points around each lattice point, with 30 entries a row on
+/// average. Symmetric. `rows` must be at least 1000.
 std::unique_ptr<Pattern> thinned_stencil(Index rows, std::uint64_t seed);
 
-/// The 5 points of a plane lattice, and 31 rows of 250 entries spread over all columns. `rows` at
-/// least 10000.
+/// The 5 points of a plane lattice, and 31 rows of 250 entries spread over all columns. `rows` must
+/// be at least 10000.
 std::unique_ptr<Pattern> plane_with_long_rows(Index rows, std::uint64_t seed);
 
-/// `length` entries in every row, 1 to 129: those of a band of random offsets up to 4 `length`
-/// away. Symmetric where `length` is odd; an even one has one entry more on the right.
+/// `length` entries in every row, 1 to 129: a band of random offsets up to 4 `length` away.
+/// Symmetric where `length` is odd; an even length has one more entry on the right.
 std::unique_ptr<Pattern> band(Index rows, int length, std::uint64_t seed);
 
 /// A pseudo-random number in [0, 1) for an unordered pair.
 double of_pair(std::uint64_t seed, Index a, Index b);
-/// The same for one place.
+/// The same for a single place.
 double of_place(std::uint64_t seed, std::uint64_t place);
 
 /// Numbers of rows after shuffling within windows of 256: `moved[i]` is the new number of row i,

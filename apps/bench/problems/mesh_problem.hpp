@@ -6,9 +6,9 @@
 
 namespace heddle::bench {
 
-/// A tetrahedral mesh of about `rows` nodes; the matrix is the sum of its elements' by a loop that
-/// adds one element after the other, and shares no code with assemblies. Entries are real numbers
-/// or 3x3 blocks.
+/// A tetrahedral mesh of about `rows` nodes. Its matrix is the sum of the element matrices, formed
+/// by a loop over the elements that shares no code with assemblies. Entries are real numbers or 3x3
+/// blocks.
 Problem make_mesh_problem(const ProblemName& problem);
 
 }  // namespace heddle::bench

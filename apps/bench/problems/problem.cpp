@@ -23,14 +23,14 @@ using Complex = std::array<double, 2>;
 
 constexpr std::uint64_t seed = 1;
 
-// What each random number is for: seeds of their own.
+// Purposes of random numbers, each with a seed of its own.
 enum Purpose : std::uint64_t { gauge = 1001, weight, skew, shuffle };
 
 double component(Index v, int k) {
   return random_component(gauge, 4 * static_cast<std::uint64_t>(v) + static_cast<std::uint64_t>(k));
 }
 
-/// Quotients and square roots only, which round alike everywhere.
+/// Uses only quotients and square roots, which round the same way on every machine.
 template <std::size_t N>
 std::array<double, N> unit_vector(Index v) {
   std::array<double, N> g;
@@ -54,10 +54,10 @@ Rotation rotation(Index v) {
 
 double weight_of(Index v, Index u) { return 0.5 + of_pair(weight, v, u); }
 
-// A weighted graph Laplacian whose unknowns are turned by a number of their own at each vertex:
-// -w g conj(h) between two, the sum of weights and a little more on the diagonal. It has the
+// A weighted graph Laplacian whose unknowns are rotated by a number of their own at each vertex: -w
+// g conj(h) between two vertices, the sum of weights and a little more on the diagonal. It has the
 // eigenvalues of the real Laplacian, and entries that fill all components. Each pair is computed
-// once, so that the matrix is Hermitian bit by bit.
+// once, so the matrix is Hermitian bit by bit.
 
 Quaternion turned(const Quaternion& g, const Quaternion& h) {  // g conj(h)
   return {g[0] * h[0] + g[1] * h[1] + g[2] * h[2] + g[3] * h[3],
@@ -66,7 +66,7 @@ Quaternion turned(const Quaternion& g, const Quaternion& h) {  // g conj(h)
           g[3] * h[0] - g[0] * h[3] + g[2] * h[1] - g[1] * h[2]};
 }
 
-/// Values of one family of problems: of the entry between two vertices, and on the diagonal.
+/// Values of one family of problems: the entry between two vertices, and the diagonal entry.
 struct QuaternionLaplacian {
   using Entry = Quaternion;
 
@@ -103,7 +103,7 @@ struct BlockLaplacian {
   }
 };
 
-/// With more weight on one side than on the other, and some damping: no symmetry is left, and the
+/// More weight on one side than on the other, and some damping: no symmetry remains, and the
 /// diagonal outweighs its row by a thousandth.
 struct ComplexTransport {
   using Entry = Complex;
@@ -119,7 +119,7 @@ struct ComplexTransport {
   }
 };
 
-/// Rows in the order of their numbers after the shuffle.
+/// Assembles rows in the order of their numbers after the shuffle.
 template <class E, class Values>
 CsrMatrix<E> assemble(const Pattern& pattern) {
   using S = stored_scalar_t<E>;
@@ -183,7 +183,7 @@ AnyMatrix matrix_of(EntryKind entry, const Pattern& pattern) {
   }
 }
 
-/// A family of problems: the name in front of the number of rows, and the pattern.
+/// A family of problems: the part of the name before the number of rows, and the pattern.
 struct Family {
   const char* name;
   EntryKind entry;
@@ -200,7 +200,7 @@ constexpr const char* by_rows = "rows-";
 constexpr const char* by_length = "length-";
 constexpr Index rows_by_length = 65536;
 
-/// The family that a name begins with, behind what else it says; null where there is none.
+/// The family that starts the name, after an optional prefix; null where there is none.
 const Family* family_of(std::string name) {
   if (name.starts_with(by_rows)) name.erase(0, std::string(by_rows).size());
   for (const Family& family : families) {
@@ -271,7 +271,7 @@ std::vector<ProblemName> problems() {
     if (a.scaling || b.scaling) return a.scaling < b.scaling;
     return a.rows < b.rows;
   });
-  // About 5.7 tetrahedra a node.
+  // A mesh has about 5.7 tetrahedra per node.
   const std::pair<const char*, EntryKind> diffusion = {"diffusion-", EntryKind::real},
                                           elasticity = {"elasticity-", EntryKind::block3};
   using Names = std::vector<std::pair<const char*, EntryKind>>;

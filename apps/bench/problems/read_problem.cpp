@@ -1,4 +1,4 @@
-// A file's matrix under the entry that fits it.
+// Reads a file's matrix with the entry that fits it.
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -13,13 +13,13 @@ namespace heddle::bench {
 
 namespace {
 
-/// Whether the entries hold no more numbers than the file: blocks that are full.
+/// Returns true if the entries hold no more numbers than the file, so that all blocks are full.
 template <class E>
 bool is_full(const CsrMatrix<E>& folded, const ScalarMatrix& file) {
   return folded.entries() * E::components == file.entries();
 }
 
-/// The entries E behind the file, if its sizes divide into them and every tile is one.
+/// The file as entries E, if its sizes are divisible by theirs and every tile represents one.
 template <class E>
 std::optional<AnyMatrix> folded_into(const ScalarMatrix& file, bool must_be_full) {
   try {
@@ -58,7 +58,7 @@ AnyMatrix fitting(const ScalarMatrix& file) {
   return *folded_into<real<double>>(file, false);
 }
 
-/// Where it may be the representation of anything.
+/// Returns true where the file could be the representation of any entry.
 bool is_diagonal(const ScalarMatrix& file) {
   return file.entries() <= std::max<Offset>(file.rows(), file.columns());
 }

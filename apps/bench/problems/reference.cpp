@@ -1,5 +1,5 @@
-// What results are held against: entries of every kind written out as dense tiles, by formulas that
-// share nothing with the library's.
+// References for results: entries of every kind written out as dense tiles, by formulas that share
+// nothing with the library's.
 #include <array>
 #include <cmath>
 #include <cstddef>
@@ -12,8 +12,8 @@ namespace heddle::bench {
 
 namespace {
 
-/// The tile, row by row, that multiplies by the quaternion at `q` from the left; `width` numbers
-/// from one row to the next.
+/// Writes the tile, row by row, that multiplies by the quaternion at `q` from the left; `width` is
+/// the distance from one row to the next.
 void put_quaternion(const double* q, double* tile, std::ptrdiff_t width) {
   const double w = q[0], x = q[1], y = q[2], z = q[3];
   const double rows[4][4] = {{w, -x, -y, -z}, {x, w, -z, y}, {y, z, w, -x}, {z, -y, x, w}};
@@ -31,7 +31,7 @@ void put_complex(const double* a, double* tile, std::ptrdiff_t width) {
 
 constexpr std::size_t largest = 64;  // numbers of a representation, 8 x 8
 
-/// The real representation of an entry, `n` x `n`, of its components.
+/// Writes the `n` x `n` real representation of an entry with components `a`.
 void put_entry(EntryKind kind, const double* a, double* tile, std::ptrdiff_t n) {
   switch (kind) {
     case EntryKind::complex:
@@ -84,7 +84,7 @@ std::vector<double> reference_product(const Problem& problem, const std::vector<
     std::vector<double> y(static_cast<std::size_t>(A.rows()) * n);
     parallel_for(default_threads(), A.rows(), [&](Index row) {
       std::array<double, n> sum{};
-      std::array<double, largest> a{}, tile{};  // what an entry leaves zero stays zero
+      std::array<double, largest> a{}, tile{};  // numbers that an entry does not set stay zero
       const auto r = static_cast<std::size_t>(row);
       for (Offset i = A.offsets()[r]; i < A.offsets()[r + 1]; ++i) {
         const auto at = static_cast<std::size_t>(i);

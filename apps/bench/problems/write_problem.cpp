@@ -1,4 +1,4 @@
-// A problem as a file, for other programs and for `heddle tune`.
+// Writes a problem to a file, for other programs and for `heddle tune`.
 #include <algorithm>
 #include <type_traits>
 #include <utility>

@@ -27,7 +27,7 @@ std::string text_of(double ratio) {
   return text;
 }
 
-/// Which end of a line's ratios is the worst one.
+/// The end of a line's ratios that is the worst one.
 enum class Worst { least, most };
 
 class Lines {
@@ -68,7 +68,7 @@ bool counts(const Record& record, const Candidate& candidate) {
   return candidate.seconds && candidate.seconds->median > 0 && is_right(record, candidate);
 }
 
-/// Medians of other libraries, of each by its fastest way.
+/// Median of each other library's fastest way.
 std::map<std::string, double> fastest_peers(const Record& record) {
   std::map<std::string, double> times;
   for (const Candidate& candidate : record.candidates) {
@@ -88,7 +88,7 @@ double time_of(const Record& record, std::string_view method) {
   return 0;
 }
 
-/// Of a quantity, by its problem.
+/// The record of a quantity for the same problem, entry and precision, or null.
 const Record* other_of(const std::vector<const Record*>& records, const Record& record,
                        std::string_view quantity) {
   const auto at = std::find_if(records.begin(), records.end(), [&](const Record* other) {
@@ -98,7 +98,7 @@ const Record* other_of(const std::vector<const Record*>& records, const Record& 
   return at == records.end() ? nullptr : *at;
 }
 
-/// What the quantity measures, in the notation of the documents; empty for another one.
+/// The operation that the quantity measures, in the documents' notation; empty if unknown.
 std::string_view formula_of(const std::string& quantity) {
   constexpr std::pair<std::string_view, std::string_view> formulas[] = {
       {"product", "A x"},           {"transposed product", "A* x"}, {"sum", "A + B"},
@@ -182,7 +182,7 @@ void put_memory(const std::vector<const Record*>& records, Lines& lines) {
 }
 
 void put_edits(const std::vector<const Record*>& records, Lines& lines) {
-  const Record* least = nullptr;  // of the edits of one node
+  const Record* least = nullptr;  // the first record of edits of one node
   for (const Record* record : records) {
     if (!record->quantity.starts_with("edit")) continue;
     double anew = 0;

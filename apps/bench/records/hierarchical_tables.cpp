@@ -45,7 +45,7 @@ Matrix bytes_of_entries(const std::vector<const Record*>& records) {
 struct Time {
   double seconds, of_byte;
 };
-/// Of one way of a quantity, by problems.
+/// Times of one way of doing a quantity, by problem.
 using Times = std::map<std::string, Time>;
 using Ways = std::map<std::string, Times>;
 
@@ -60,7 +60,7 @@ struct Spread {
   }
 };
 
-/// Ways of sums and Heddle's by their names, another library's products by the fastest.
+/// Medians: ways of sums and of Heddle by name, products of another library by its fastest way.
 std::map<std::string, double> medians(const Record& record) {
   std::map<std::string, double> times;
   for (const Candidate& candidate : record.candidates) {
@@ -86,12 +86,12 @@ double geometric_mean_of_ratios(const Times& times, const Times& over) {
   return count == 0 ? 0 : std::exp(sum / count);
 }
 
-/// A problem's name without its size: `road` of `road-20000`.
+/// A problem's name without its size: `road` for `road-20000`.
 std::string family_of(const Record& record) {
   return record.problem.substr(0, record.problem.rfind('-'));
 }
 
-/// Leaves the problems that every way has: means over different ones say nothing.
+/// Keeps the problems that every way has: means over different problems say nothing.
 void keep_common_problems(Ways& ways) {
   std::map<std::string, std::size_t> ways_of;
   for (const auto& [who, times] : ways) {
@@ -102,7 +102,7 @@ void keep_common_problems(Ways& ways) {
   }
 }
 
-/// Times in double precision, of the largest problem of each family: means over a mixture of both
+/// Times in double precision for the largest problem of each family: means over a mixture of both
 /// precisions or of sizes say nothing.
 Matrix spreads(const std::vector<const Record*>& records) {
   std::vector<std::pair<std::string, Ways>> quantities;

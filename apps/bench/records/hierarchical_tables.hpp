@@ -1,4 +1,4 @@
-// The tables of the suite `hierarchical`, as the paper on HiSparse has them (Derler et al. 2017,
+// Tables of the suite `hierarchical`, laid out as in the paper on HiSparse (Derler et al. 2017,
 // figure 2, tables 1 and 2).
 #pragma once
 
@@ -15,8 +15,8 @@ struct TitledMatrix {
   Matrix matrix;
 };
 
-/// Bytes an entry; mean and deviation of times over all problems, and of the time for a compulsory
-/// byte; what that comes to beside others; then every median. Empty ones are left out.
+/// Bytes per entry; mean and deviation of times over all problems, and of the time per compulsory
+/// byte; the resulting ratios to others; then every median. Empty tables are left out.
 std::vector<TitledMatrix> hierarchical_tables(const std::vector<const Record*>& records);
 
 }  // namespace heddle::bench

@@ -26,7 +26,7 @@ constexpr std::array<SuiteTitle, 8> suite_titles = {{{"product", "Products"},
                                                      {"assembly", "Assembly"},
                                                      {"hierarchical", "Hierarchical storage"}}};
 
-/// The place of `value` in `values`, at the end where it was not among them.
+/// The position of `value` in `values`; appends it where it is missing.
 std::size_t place_of(const std::string& value, std::vector<std::string>& values) {
   const auto found = std::find(values.begin(), values.end(), value);
   const auto place = static_cast<std::size_t>(found - values.begin());
@@ -39,7 +39,7 @@ std::string column_of(const Candidate& candidate) {
   return candidate.role == Role::peer ? who(candidate) : short_method(candidate);
 }
 
-/// Empty where nothing is.
+/// The fault of a candidate; empty where there is none.
 std::string what_is_wrong(const Record& record, const Candidate& candidate) {
   if (candidate.failure) return *candidate.failure;
   if (is_right(record, candidate)) return "";

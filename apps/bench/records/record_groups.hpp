@@ -1,4 +1,4 @@
-// Records in the order and under the names that all ways of showing them share.
+// Records in the order and under the names that all presentations share.
 #pragma once
 
 #include <string>
@@ -9,26 +9,26 @@
 
 namespace heddle::bench {
 
-/// Of one suite, in the order of the run.
+/// Records of one suite, in the order of the run.
 struct Suite {
   std::string name;
   std::vector<const Record*> records;
 };
 
-/// In the order of `suite_names` where there are any, then others as they come.
+/// Suites in the order of `suite_names`, then others in the order of the run.
 std::vector<Suite> suites(const Run& run);
 
-/// "Products", "Solvers", ...; other names as they are.
+/// "Products", "Solvers", ...; other names are returned unchanged.
 std::string title(const Suite& suite);
 
-/// Of the same quantity, entry and precision.
+/// Records of the same quantity, entry and precision.
 struct RecordGroup {
   std::string name;  // "product, block3", "cg, quaternion, single"
   std::vector<const Record*> records;
 };
 std::vector<RecordGroup> groups(const std::vector<const Record*>& records);
 
-/// ", single" in that precision, unless the problem's name says so.
+/// ", single" in that precision, unless the problem's name contains it.
 std::string precision_suffix(const Record& record);
 
 /// The problem and its entry, with that suffix.
@@ -36,22 +36,22 @@ std::string problem_of(const Record& record);
 
 /// The first candidate of that role; null where it has no time or is not right.
 const Candidate* timed(const Record& record, Role role);
-/// What Heddle is judged by: its chosen plan.
+/// The candidate that Heddle is judged by: its chosen plan.
 const Candidate* own(const Record& record);
 
 /// The median of `timed`.
 std::optional<double> median_of(const Record& record, Role role);
 
-/// Entries a row, 0 without rows.
+/// Entries per row; 0 without rows.
 double row_length(const Record& record);
 
-/// What differs from the plan CSR where the method is the canonical text of a plan; otherwise the
+/// The differences from plan CSR where the method is the canonical text of a plan; otherwise the
 /// method.
 std::string short_method(const Candidate& candidate);
-/// Library, role where it is Heddle, and method: "Heddle chosen K1rs", "cuSPARSE BSR 2x2".
+/// Library, role for Heddle, and method: "Heddle chosen K1rs", "cuSPARSE BSR 2x2".
 std::string who(const Candidate& candidate);
 
-/// Why figures of a candidate are not there or do not count, and where that is so.
+/// The reason why figures of a candidate are missing or do not count, and the records concerned.
 struct Fault {
   std::string who;
   std::string what;  // one line
@@ -61,24 +61,24 @@ std::vector<Fault> faults(const std::vector<const Record*>& records);
 /// The problem, quantity and entry of those records, separated by commas and semicolons.
 std::string where(const Fault& fault);
 
-/// A table of one value for each pair: lines and columns in the order of their first appearance.
+/// A table with one value per pair: lines and columns in the order of their first appearance.
 struct Matrix {
   std::vector<std::string> lines;
   std::vector<std::string> columns;
-  std::vector<std::vector<std::string>> cells;  // [line][column], empty where there is none
+  std::vector<std::vector<std::string>> cells;  // [line][column], empty without a value
 
   void put(const std::string& line, const std::string& column, const std::string& cell);
-  void put_line(const std::string& line);  // without cells, unless it is there
+  void put_line(const std::string& line);  // adds an empty line, unless it exists
 
  private:
   void fill();
 };
 
-/// Layouts: memory over that of CSR, or bytes where no ratio is known; a line a problem.
+/// Layouts: memory over that of CSR, or bytes where no ratio is known; a line per problem.
 Matrix memory_matrix(const std::vector<const Record*>& records);
-/// Medians, a column a method.
+/// Medians, with a column per method.
 Matrix time_matrix(const std::vector<const Record*>& records);
-/// Setup: medians, a line for each problem and candidate, a column a step.
+/// Setup: medians, with a line for each problem and candidate, and a column per step.
 Matrix step_matrix(const std::vector<const Record*>& records);
 
 }  // namespace heddle::bench

@@ -1,4 +1,4 @@
-// Runs as JSON: written in one order of keys, read with every fault named by its path.
+// Runs as JSON: written with a fixed order of keys, read with every fault named by its path.
 #include <cmath>
 #include <limits>
 
@@ -242,7 +242,7 @@ json to_json(const Run& run) {
 
 Run run_from_json(const nlohmann::json& json) {
   const Object object(json, "");
-  // Before anything else: a newer schema may have any keys.
+  // Checked before anything else: a newer schema may have any keys.
   const long long version = object.count("schema_version");
   if (version > schema_version) {
     refuse_json("schema_version", std::to_string(version) + " is newer than " +

@@ -1,5 +1,5 @@
-// What the suite `assembly` runs over elements, compiled for CPU and GPU in one file; E is a real
-// number or a 3x3 block, in double.
+// Passes that the suite `assembly` runs over elements, compiled for CPU and GPU from one file; E is
+// a real number or a 3x3 block, in double.
 #pragma once
 
 #include "heddle/assembly.hpp"
@@ -7,7 +7,7 @@
 
 namespace heddle::bench {
 
-/// Writes the matrix of each element into an array, by a thread for each element.
+/// Writes the matrix of each element into an array, with a thread for each element.
 template <class E>
 struct WriteElements {
   Offset count;
@@ -16,7 +16,7 @@ struct WriteElements {
   double* to;
 
   HEDDLE_INLINE void operator()(Offset e) const {
-    double gradient[12];  // read once, since what is written might be the gradients
+    double gradient[12];  // read once, since the output might alias the gradients
     for (int i = 0; i < 12; ++i) gradient[i] = kernel.gradient[12 * e + i];
     const double volume = kernel.volume[e];
     const MeshKernel<E> own{gradient, &volume};
@@ -30,7 +30,7 @@ struct WriteElements {
   }
 };
 
-/// The same of vectors.
+/// Like `WriteElements`, for vectors.
 template <class E>
 struct WriteVectors {
   Offset count;
@@ -49,14 +49,14 @@ struct WriteVectors {
   }
 };
 
-/// Adds the matrix of each element to what is stored, as elsewhere: for elements of which no two
-/// meet, or one after the other.
+/// Adds the matrix of each element to the stored matrix, as is common elsewhere: for elements of
+/// which no two share a node, or one after the other.
 template <class E>
 struct AddElements {
   Offset count;
-  const Index* element;  // null for all in their order
+  const Index* element;  // null for all elements in order
   MeshKernel<E> kernel;
-  const unsigned* slot;  // of each (e, a, b)
+  const unsigned* slot;  // slot of each (e, a, b)
   EntryWriter<E> matrix;
   double* stored;
 
@@ -72,8 +72,8 @@ struct AddElements {
   }
 };
 
-/// The same by atomic additions of a GPU, by a thread for each number of an element: half the time
-/// of a thread for each element over 3x3 blocks.
+/// Same as `AddElements`, with atomic additions on a GPU and a thread for each number of an
+/// element: half the time of a thread per element for 3x3 blocks.
 template <class E>
 struct AddAtomically {
   Offset count;
@@ -95,15 +95,15 @@ struct AddAtomically {
   }
 };
 
-/// `for_each_on`.
+/// Runs `for_each_on`.
 template <class P>
 void run(const P& pass, const Stream& stream);
-/// As `WriteElements`. On a GPU a thread computes the entry of a pair of corners, but for planes,
-/// and a block writes what its threads have side by side: a thread that writes all of an element
-/// touches a sector of memory with each number.
+/// Runs `WriteElements`. On a GPU, except for planes, a thread computes the entry of a pair of
+/// corners, and a block writes its threads' entries side by side: a thread that writes a whole
+/// element touches a sector of memory with each number.
 template <class E>
 void write(const WriteElements<E>& pass, const Stream& stream);
-/// `assemble_with` and `assemble_vector_with`.
+/// Run `assemble_with` and `assemble_vector_with`.
 template <class E>
 void assemble(Assembly<E>& assembly, const MeshKernel<E>& kernel);
 template <class E>

@@ -1,4 +1,4 @@
-// Finite element assembly: as a product, from element values and by a kernel, beside atomic
+// Finite element assembly: as a product, from element values and by a kernel, compared with atomic
 // additions, colours and a loop over the elements; and the paper's kernels with their order.
 #include <algorithm>
 #include <limits>
@@ -21,7 +21,7 @@ namespace heddle::bench {
 namespace assembly_suites {
 namespace {
 
-/// Elements in the order of their colours. No two of one colour share a node.
+/// Elements in the order of their colours. No two elements of one colour share a node.
 struct Colours {
   std::vector<Index> element;
   std::vector<Offset> first{0};
@@ -108,7 +108,7 @@ class AssemblySuite {
     return {role,   "Heddle", method, both(write(order), sum(order)), [this] { return error(); },
             spoil()};
   }
-  /// So that no check sees the entries of an earlier way.
+  /// Overwrites the entries, so that no check sees those of an earlier way.
   Queue spoil() {
     return [this](const Stream& stream) { spoil_entries(assembly_.matrix(), stream); };
   }
@@ -122,7 +122,7 @@ class AssemblySuite {
     };
   }
 
-  /// The slots of what each element adds to.
+  /// Lists the slots to which each element adds.
   void list_slots() {
     std::vector<unsigned> slot(static_cast<std::size_t>(16 * mesh_.elements()));
     for (std::size_t i = 0; i < slots_.size(); ++i) {
@@ -138,7 +138,7 @@ class AssemblySuite {
 
   double error() { return error_of_entries(assembly_.matrix(), matrix_); }
 
-  /// Against a loop over the elements.
+  /// Compares with a loop over the elements.
   double error_of_field() {
     const MeshKernel<E> on_host{mesh_.gradient.data(), mesh_.volume.data()};
     std::vector<double> expected(static_cast<std::size_t>(mesh_.nodes) * R), found(expected.size());
@@ -189,7 +189,7 @@ class AssemblySuite {
   long long bytes_of_matrices() const { return mesh_.elements() * 16LL * K * 8; }
   long long bytes_of_elements() const { return mesh_.elements() * 13LL * 8; }
 
-  /// From gradients and volumes to the stored matrix.
+  /// Measures the way from gradients and volumes to the stored matrix.
   void matrices() {
     const auto check = [this] { return error(); };
     const std::string colours = std::to_string(first_of_colour_.size() - 1) + " colours";
@@ -205,8 +205,8 @@ class AssemblySuite {
                   {Role::peer, "textbook", colours, scatter(true), check, spoil()}}));
   }
 
-  /// The same from element values that lie there. All orders take one array in turn, whose numbers
-  /// are right when the sums are checked.
+  /// Measures the same from existing element values. All orders share one array in turn, whose
+  /// numbers are right when the sums are checked.
   void sums() {
     const auto way = [this](Role role, const char* method, ElementOrder order) {
       return TimedWay{role,
@@ -246,7 +246,7 @@ class AssemblySuite {
   Plan plan_;
   ElementPattern pattern_;
   Assembly<E> assembly_;
-  std::vector<Offset> slots_;  // of the pattern's entries
+  std::vector<Offset> slots_;  // slots of the pattern's entries
   Array<double> gradient_, volume_, matrices_, vectors_;
   Field<E> field_;
   Array<unsigned> slot_;
@@ -254,8 +254,8 @@ class AssemblySuite {
   std::vector<Offset> first_of_colour_;
 };
 
-/// Each row of the matrix sums the contributions to one entry, as the paper has it: any library's
-/// product does.
+/// Each row of the matrix sums the contributions to one entry, as in the paper: any library's
+/// product can do it.
 Problem sums_as_product(const Problem& problem, std::vector<double> values) {
   const ElementMesh& mesh = *problem.mesh;
   const ElementPattern pattern =

@@ -1,4 +1,4 @@
-// Whether two matrices in compressed rows are the same.
+// Compares two matrices in compressed rows.
 #pragma once
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 
 namespace heddle::bench {
 
-/// 0 where both are the same bit by bit, else infinite.
+/// 0 where both are the same bit by bit, otherwise infinite.
 template <class E>
 double difference(const CsrMatrix<E>& a, const CsrMatrix<E>& b) {
   const bool is_same =

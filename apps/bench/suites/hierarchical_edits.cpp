@@ -23,8 +23,8 @@ namespace {
 using heddle::detail::EditAction;
 using heddle::detail::PlacedEdit;
 
-/// `count` random edits of `rows`, places once, or fewer where the rows have not so many: every
-/// other one removes an entry, the others set one at most 50 columns from an entry.
+/// `count` random edits in rows [begin, end), each place once, or fewer where the rows have too few
+/// places: every other edit removes an entry, the others set one at most 50 columns from an entry.
 template <class E>
 EditBatch<E> random_edits(const CsrMatrix<E>& A, Index begin, Index end, Offset count) {
   constexpr std::uint64_t which = 3001, by = 3002, value = 3003;
@@ -64,7 +64,7 @@ EditBatch<E> random_edits(const CsrMatrix<E>& A, Index begin, Index end, Offset 
   return edits;
 }
 
-/// Edits by rows and columns: those of row r are at [first[r], first[r + 1]).
+/// Edits sorted by row and column: those of row r are at [first[r], first[r + 1]).
 struct SortedEdits {
   struct Edit {
     PlacedEdit place;
@@ -90,8 +90,8 @@ struct SortedEdits {
   }
 };
 
-/// The matrix in compressed rows anew: rows with edits are merged with them, others copied, by all
-/// threads.
+/// Rebuilds the matrix in compressed rows with all threads: rows with edits are merged with them,
+/// others are copied.
 template <class E>
 CsrMatrix<E> rebuilt(const CsrMatrix<E>& A, const EditBatch<E>& edits, const Device& device) {
   const SortedEdits sorted(edits.places(), A.rows());
@@ -185,7 +185,7 @@ class Edits {
       Array<Index> row, column;
       Array<stored_scalar_t<E>> values;
     };
-    Part parts[3];  // by `EditAction`
+    Part parts[3];  // indexed by `EditAction`
     EditViews<E> views;
 
     EditsThere(const EditBatch<E>& edits, const Tree& tree, const Device& device) {
@@ -219,7 +219,7 @@ class Edits {
     }
   };
 
-  /// All ways share it; its schedule is there.
+  /// The tree that all ways share; its schedule exists.
   std::shared_ptr<const Tree> tree() {
     if (!tree_) tree_ = std::make_shared<const Tree>(matrix_, default_node_size, device_);
     return tree_;
@@ -233,7 +233,7 @@ class Edits {
     way.error = [B, &expected] { return difference((*B)->to_csr(), expected); };
     way.on_host = true;
   }
-  /// Compressed rows, on a GPU copied there.
+  /// Rebuilds compressed rows and, for a GPU, copies them there.
   TimedWay anew(const EditBatch<E>& edits, const CsrMatrix<E>& expected) {
     const auto made = std::make_shared<CsrMatrix<E>>();
     const bool copies = device_.on_gpu();
@@ -253,7 +253,7 @@ class Edits {
             {},
             true};
   }
-  /// The GPU edits, by arrays in its memory.
+  /// Edits on the GPU, from arrays in its memory.
   void edit_there(const EditBatch<E>& edits, const CsrMatrix<E>& expected, TimedWay& way) {
     const auto there = std::make_shared<const EditsThere>(edits, *tree(), device_);
     const auto B = std::make_shared<std::unique_ptr<Tree>>();

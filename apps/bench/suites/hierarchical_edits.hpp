@@ -1,12 +1,12 @@
-// Edits of a matrix in hierarchical storage, beside a matrix that is put together anew.
+// Edits of a matrix in hierarchical storage, compared with rebuilding the matrix.
 #pragma once
 
 #include "suite.hpp"
 
 namespace heddle::bench {
 
-/// Adds one record for random edits of 1% of the entries, for edits within 1% of the leaves, and
-/// for those of one node: half insertions, half removals where there is something to remove.
+/// Adds one record each for random edits of 1% of the entries, for edits within 1% of the leaves,
+/// and for edits of one node: half insertions, half removals where there is something to remove.
 template <class E>
 void measure_edits(Session& session, const Problem& problem, const CsrMatrix<E>& matrix);
 

@@ -1,5 +1,5 @@
-// Hierarchical storage as its paper measures it (Derler et al. 2017, section 7): products and
-// transposed products, sums, conversion and memory, beside sliced storage and other libraries.
+// Hierarchical storage as measured in its paper (Derler et al. 2017, section 7): products and
+// transposed products, sums, conversion and memory, next to sliced storage and other libraries.
 #include <algorithm>
 #include <exception>
 #include <functional>
@@ -132,7 +132,7 @@ class HierarchicalSuite {
     }
   }
 
-  /// Figure 2, in both precisions: what each takes is known without building.
+  /// Figure 2, in both precisions: memory sizes are known without building.
   void memory() {
     constexpr int scalar = sizeof(stored_scalar_t<E>);
     for (const int other : {scalar, 12 - scalar}) {
@@ -170,7 +170,7 @@ class HierarchicalSuite {
     }
   }
 
-  /// A copy of the matrix in the device's memory, as a view.
+  /// A copy of the matrix in the device's memory, with a view.
   struct RowsThere {
     Array<Offset> offsets;
     Array<Index> column;
@@ -185,7 +185,7 @@ class HierarchicalSuite {
                values.data(), row_major,   device} {}
   };
 
-  /// On a GPU arrays of the host are converted there too, which has to build the tree itself.
+  /// On a GPU, arrays of the host are converted there too, including the building of the tree.
   void conversions() {
     const Tree tree(A_, default_node_size, Device::cpu(device_.threads()));
     const long long bytes = csr_bytes(problem_.matrix) + tree.memory().tree();
@@ -260,7 +260,7 @@ class HierarchicalSuite {
       way.on_host = true;
     }));
     ways.push_back(way_of(Role::tried, "Heddle", "hisparse, from CSR and back", [&](TimedWay& way) {
-      static_cast<void>(Tree(CsrMatrix<E>(), default_node_size, device_));  // refuses a device
+      static_cast<void>(Tree(CsrMatrix<E>(), default_node_size, device_));  // may refuse the device
       way.queue = [this, &B, make, rows](const Stream&) {
         *rows = make(Tree(A_, default_node_size, device_), Tree(B, default_node_size, device_))
                     .to_csr();
@@ -272,7 +272,7 @@ class HierarchicalSuite {
     for (const auto& peer : session_.peers()) add_peer_sums(*peer, other, turns, y, ways);
     session_.add(measured(session_, record(turns ? "transposed sum" : "sum", bytes), ways));
   }
-  /// From compressed rows in the GPU's memory and back to such.
+  /// Sums from compressed rows in GPU memory and back to compressed rows there.
   template <class Make>
   TimedWay sum_of_rows_there(const CsrMatrix<E>& B, const std::vector<double>& y, const Make& make,
                              const std::shared_ptr<std::unique_ptr<Tree>>& C) {
@@ -289,7 +289,7 @@ class HierarchicalSuite {
           way.on_host = true;
         });
   }
-  /// Compressed rows of A and B are read, those of the sum written; places of both are there once.
+  /// Bytes of compressed rows read from A and B, and written for the sum, with common places once.
   long long bytes_of_sum(const CsrMatrix<E>& B) const {
     Offset both = 0;
     for (std::size_t row = 0; row < static_cast<std::size_t>(A_.rows()); ++row) {

@@ -12,7 +12,7 @@ namespace {
 
 struct Turn {
   const TimedRun* run;
-  int runs = 1;  // timed in a turn
+  int runs = 1;  // timed runs per turn
   std::vector<double> seconds;
   Interleaved outcome;
 
@@ -27,7 +27,7 @@ double timed(const TimedRun& run) {
   return seconds;
 }
 
-/// One turn; returns the mean of its timed runs.
+/// Takes one turn; returns the mean of its timed runs.
 double take(const Turn& turn, const InterleaveOptions& options) {
   if (options.follows_itself) (*turn.run)();
   double sum = 0;

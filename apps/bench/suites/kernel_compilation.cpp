@@ -9,7 +9,7 @@
 #include "spmv/product_program.hpp"
 
 namespace heddle::cuda {
-int architecture(const Stream& stream);  // of src/spmv/kernel_library_cuda.hpp, without CUDA's
+int architecture(const Stream& stream);  // from src/spmv/kernel_library_cuda.hpp, without CUDA's
 }
 
 namespace heddle::bench {
@@ -24,7 +24,7 @@ cuda::KernelSource source_of(const Problem& problem, const Plan& plan, const Dev
   });
 }
 
-/// No program before had this option, so that no cache has its kernel.
+/// An option that no earlier program had, so that no cache has its kernel.
 std::string new_option() {
   static int count = 0;
   const auto now = std::chrono::system_clock::now().time_since_epoch().count();

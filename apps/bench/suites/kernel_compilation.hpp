@@ -1,4 +1,4 @@
-// How long a GPU's kernel takes to compile, and to come from the disk.
+// Times for compiling a GPU's kernel, and for loading it from disk.
 #pragma once
 
 #include <vector>
@@ -8,8 +8,8 @@
 
 namespace heddle::bench {
 
-/// Two records, "compile kernel" and "load kernel": of the product's program under each plan, with
-/// nothing in the cache on disk, and from there. On a GPU only.
+/// Two records, "compile kernel" and "load kernel", for the product's program under each plan: with
+/// nothing in the disk cache, and from that cache. On a GPU only.
 std::vector<Record> kernel_compilation(const Problem& problem, const std::vector<OwnPlan>& plans,
                                        const Device& device);
 

@@ -1,4 +1,4 @@
-// What each storage layout takes of memory, over what CSR takes: exact accounts, nothing is built.
+// Memory of each storage layout relative to CSR: exact accounts, nothing is built.
 #include "heddle/detail/sliced.hpp"
 #include "heddle/plan_choice.hpp"
 #include "suite.hpp"
@@ -7,7 +7,7 @@ namespace heddle::bench {
 
 namespace {
 
-/// The table's layouts: slices of so many rows, without and with sorting, and ELL-WARP's.
+/// The table's layouts: slices of C rows, without and with sorting, and ELL-WARP's.
 constexpr const char* layouts[] = {
     "C=1",  "C=8",          "C=8,sigma=n", "C=16", "C=16,sigma=n", "C=32", "C=32,sigma=n",
     "C=64", "C=64,sigma=n", "C=n",         "K1",   "K1rs",         "K2",   "K2rs"};
@@ -55,7 +55,7 @@ void layouts_suite(Session& session, const Problem& problem) {
   }
   add_own(Role::chosen, "chosen", choose_plan(matrix, session.device(), Profiles()));
 
-  // What libraries of real numbers hold of the same matrix: offsets of 8 bytes as here.
+  // Memory of the same matrix in libraries of real numbers, with offsets of 8 bytes as here.
   const auto [tile, scalar] = bytes_of(matrix);
   if (tile > 1) {
     const auto count = static_cast<long long>(matrix.entries());

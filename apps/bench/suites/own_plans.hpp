@@ -16,22 +16,22 @@ namespace heddle::bench {
 /// CSR in AoS, with vectors in AoS, under the schedule of the chosen plan.
 Plan natural_plan(const Plan& chosen);
 
-/// One plan, once, whatever it is there for.
+/// One plan, listed once even if it has several roles.
 struct OwnPlan {
-  std::string text;  // canonical; as it was written where it cannot be read
+  std::string text;  // canonical; as written where it cannot be read
   std::optional<Plan> plan;
-  std::string failure;  // why it cannot
+  std::string failure;  // the reason why it cannot be read
   bool natural = false;
   bool chosen = false;
 };
 
-/// The natural plan, the one chosen for what is timed, and those of `texts`.
+/// The natural plan, the one chosen for the timed objective, and those of `texts`.
 std::vector<OwnPlan> own_plans(const AnyMatrix& matrix, const Device& device, Objective objective,
                                const std::vector<std::string>& texts);
 
-/// Adds what was measured under each of `plans`, in the same order, to a record: natural, chosen,
-/// the one for which `seconds` is least as best, all others as tried. Nothing is best of which
-/// `seconds` says nothing.
+/// Adds the measurements under `plans`, given in the same order, to a record: natural, chosen, the
+/// one with the least `seconds` as best, all others as tried. A plan without `seconds` is never
+/// best.
 void add_own_candidates(Record& record, const std::vector<OwnPlan>& plans,
                         const std::vector<Candidate>& measured,
                         const std::function<std::optional<double>(const Candidate&)>& seconds);

@@ -1,4 +1,4 @@
-// y = A x by everybody.
+// y = A x by all libraries.
 #include <chrono>
 #include <cmath>
 #include <cstdio>
@@ -13,7 +13,7 @@ namespace heddle::bench {
 
 namespace {
 
-/// A candidate with what it takes to run it; those with a failure have nothing.
+/// A candidate with the functions that run it; one with a failure has none.
 struct ProductContender {
   Candidate candidate;
   std::function<double()> run;               // on the CPU
@@ -52,7 +52,7 @@ ProductContender own_contender(const Problem& problem, const OwnPlan& plan, cons
   return contender;
 }
 
-/// All ways of a library; one candidate that says why where it refuses.
+/// All ways of a library; where it refuses, one candidate with the reason.
 std::vector<ProductContender> contenders_of(Peer& peer, const Problem& problem,
                                             const Device& device) {
   std::vector<ProductContender> contenders;
@@ -75,7 +75,7 @@ std::vector<ProductContender> contenders_of(Peer& peer, const Problem& problem,
   return contenders;
 }
 
-/// Runs it and holds the result against the reference; NaN is wrong.
+/// Runs the contender and compares its result with the reference; NaN is wrong.
 void check(ProductContender& contender, const std::vector<double>& reference, double most_error,
            const Device& device) {
   or_failure(contender.candidate, [&] {
@@ -96,7 +96,7 @@ void check(ProductContender& contender, const std::vector<double>& reference, do
 
 using Contenders = std::vector<ProductContender*>;
 
-/// Works that a GPU's graph can hold: each was captured once by itself.
+/// Times works that a GPU's graph can hold: each was captured once by itself.
 void time_on_gpu(Session& session, const Contenders& contenders, bool cold) {
   const Device& device = session.device();
   std::vector<std::function<void(const Stream&)>> works = {
@@ -211,7 +211,7 @@ void measure_products(Session& session, const Problem& problem, Record record, b
 
 namespace {
 
-/// Those that the problem knows, fewer where there is no time, and those that were asked for.
+/// Plans that the problem knows, fewer in a quick run, and those that were asked for.
 std::vector<std::string> plans_of(const Session& session, const Problem& problem) {
   constexpr std::size_t in_a_hurry = 2;
   std::vector<std::string> plans = problem.plans;

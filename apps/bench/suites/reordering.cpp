@@ -14,7 +14,7 @@ namespace heddle::bench {
 namespace reordering {
 namespace {
 
-/// A product with an operator that stays alive in it.
+/// A product that keeps its operator alive.
 template <class E>
 Queue product_with(const std::shared_ptr<Operator<E>>& A) {
   auto x = std::make_shared<Field<E>>(A->field()), y = std::make_shared<Field<E>>(A->field());
@@ -22,7 +22,7 @@ Queue product_with(const std::shared_ptr<Operator<E>>& A) {
   return [A, x, y](const Stream& stream) { A->apply(1, x->view(), 0, y->view(), stream); };
 }
 
-/// cuSPARSE's ways with compressed rows.
+/// Adds cuSPARSE's ways with compressed rows.
 void add_peers(Session& session, const Problem& problem, std::vector<TimedWay>& ways) {
   for (const auto& peer : session.peers()) {
     if (!session.device().on_gpu() || !peer->presence().present) continue;
@@ -33,7 +33,7 @@ void add_peers(Session& session, const Problem& problem, std::vector<TimedWay>& 
   }
 }
 
-/// Over the time of a product under the plan, and against the fastest of compressed rows.
+/// Sets times over that of a product under the plan, and against the fastest compressed rows.
 void compare(Record& record) {
   const auto is_rows = [](const Candidate& candidate) {
     return candidate.role == Role::natural || candidate.role == Role::peer;

@@ -1,4 +1,4 @@
-// New values of a matrix, from the order of compressed rows into that of a plan.
+// Transfers new values of a matrix from the order of compressed rows to that of a plan.
 #pragma once
 
 #include <string>
@@ -9,14 +9,14 @@
 
 namespace heddle::bench {
 
-/// So that no check sees the entries of an earlier way.
+/// Overwrites the entries, so that no check sees those of an earlier way.
 template <class E>
 void spoil_entries(Operator<E>& matrix, const Stream& stream) {
   const auto stored = matrix.values_in_basis();
   heddle::detail::fill_bytes(stored.data(), 0xff, stored.size_bytes(), stream);
 }
 
-/// Of the entries that are stored, in the order of the pattern.
+/// Error of the stored entries, in the order of the pattern.
 template <class E>
 double error_of_entries(Operator<E>& matrix, const CsrMatrix<E>& expected_entries) {
   const auto stored = matrix.values_in_basis();
@@ -33,10 +33,10 @@ double error_of_entries(Operator<E>& matrix, const CsrMatrix<E>& expected_entrie
   return relative_difference(found, expected);
 }
 
-/// Adds a record: a product, and new values, on the GPU and on the CPU, over its time (Wong, Kuhl,
-/// Darve 2015, figure 10); with products of compressed rows, of Heddle and of cuSPARSE, also after
-/// how many products the new order has paid for itself against the fastest of those (equation 14).
-/// For real numbers and 3x3 blocks in double.
+/// Adds a record: a product, and the time of new values, on the GPU and on the CPU, relative to it
+/// (Wong, Kuhl, Darve 2015, figure 10); with products of compressed rows, by Heddle and cuSPARSE,
+/// also the number of products after which the new order has paid for itself against the fastest of
+/// those (equation 14). For real numbers and 3x3 blocks in double.
 template <class E>
 void measure_reordering(Session& session, const Problem& problem, const CsrMatrix<E>& matrix,
                         const Plan& plan, const std::string& quantity);

@@ -1,4 +1,4 @@
-// Several right-hand sides: side by side and in a block, against one after the other.
+// Several right-hand sides: side by side and in a block, compared with one after the other.
 #include <algorithm>
 #include <cmath>
 #include <memory>
@@ -14,10 +14,10 @@ namespace {
 
 constexpr long long most_iterations = 10000;
 
-/// What so many systems came to.
+/// The outcome of solving several systems.
 struct SystemsSolve {
   std::vector<Report> reports;
-  double seconds = 0;  // of all
+  double seconds = 0;  // for all systems
   std::vector<AnyField> x;
 
   long long iterations() const {
@@ -26,7 +26,7 @@ struct SystemsSolve {
                [](const Report& a, const Report& b) { return a.iterations < b.iterations; })
         ->iterations;
   }
-  /// Of the first that has not converged, or "converged".
+  /// The status of the first system that has not converged, or "converged".
   std::string status() const {
     const auto failed = std::find_if(reports.begin(), reports.end(),
                                      [](const Report& report) { return !report.converged(); });
@@ -34,16 +34,16 @@ struct SystemsSolve {
   }
 };
 
-/// The systems of a problem: right-hand sides of one field after the other.
+/// The systems of a problem: right-hand sides, one field after the other.
 struct Systems {
   const Problem& problem;
   AnyOperator A;
-  std::vector<std::vector<double>> numbers;  // of b
+  std::vector<std::vector<double>> numbers;  // numbers of b
   std::vector<AnyField> b;
 
   Systems(const Problem& of, const Plan& plan, const Device& device, std::size_t most)
       : problem(of), A(of.matrix, plan, device) {
-    // The problem's numbers, in turns that are as long as it has rows.
+    // The problem's numbers, rotated by a different amount for each system.
     for (std::size_t k = 0; k < most; ++k) {
       std::vector<double>& turned = numbers.emplace_back(of.x);
       const std::size_t by = k * (of.x.size() / most) + (k * k) % std::max<std::size_t>(1, most);
@@ -63,22 +63,22 @@ struct Systems {
   }
 };
 
-/// A way of solving the first systems.
+/// A way of solving the first few systems.
 struct Way {
   Candidate candidate;
   std::function<SystemsSolve(double tolerance, long long most)> solve;
-  double seconds = 0;  // of an iteration of all, about
+  double seconds = 0;  // approximate time of an iteration of all systems
 };
 
 SolverOptions options_for(double tolerance, long long most) {
   SolverOptions options;
   options.tolerance = tolerance;
   options.max_iterations = most;
-  options.checks = tolerance > 0;  // else iterations are counted, not what they reach
+  options.checks = tolerance > 0;  // otherwise only iterations are counted
   return options;
 }
 
-/// `act(solver, b, solve)` solves all.
+/// `act(solver, b, solve)` solves all systems.
 template <class Act>
 Way way_of(Role role, const std::string& method, const Systems& systems, std::size_t count,
            std::shared_ptr<AnySolver> solver, const Act& act) {
@@ -96,7 +96,7 @@ Way way_of(Role role, const std::string& method, const Systems& systems, std::si
   return way;
 }
 
-/// `at_once`: systems that share a loop, of whose times the longest counts.
+/// `at_once`: number of systems that share a loop; the longest of their times counts.
 void solve_together(auto& solver, std::size_t at_once, std::span<const AnyField> b,
                     SystemsSolve& solve) {
   solve.reports = solver.solve(b, solve.x);
@@ -109,7 +109,7 @@ void solve_together(auto& solver, std::size_t at_once, std::span<const AnyField>
   }
 }
 
-/// `single` solves them one by one and by one call.
+/// `single` solves the systems one by one and in one call.
 std::vector<Way> ways_of(const Systems& systems, std::size_t count,
                          const std::shared_ptr<AnySolver>& single) {
   const auto one_by_one = [](AnySolver& solver, std::span<const AnyField> b, SystemsSolve& solve) {
@@ -135,7 +135,7 @@ std::vector<Way> ways_of(const Systems& systems, std::size_t count,
           way_of(Role::tried, "block-cg", systems, count, block, as_block)};
 }
 
-/// Of one system, as many side by side as there can be.
+/// Bytes for one system, with as many side by side as possible.
 long long bytes_of_iteration(const Systems& systems, std::size_t count, AnySolver& solver) {
   const std::size_t together = std::min<std::size_t>(count, Reduction<double>::width);
   return systems.A.precision() == Precision::single_precision
@@ -143,7 +143,7 @@ long long bytes_of_iteration(const Systems& systems, std::size_t count, AnySolve
              : solver.solver<double>().bytes_per_iteration(together);
 }
 
-/// The tolerance, or where a single solve takes longer than it may what that reaches, rounded up.
+/// The tolerance, or where one solve would exceed its time, the residual reached, rounded up.
 double affordable_tolerance(const Session& session, const Systems& systems) {
   const double tolerance = tolerance_for(systems.problem, session.settings());
   SolverOptions options = options_for(tolerance, most_iterations);
@@ -156,8 +156,8 @@ double affordable_tolerance(const Session& session, const Systems& systems) {
   return rounded_up(report.residual);
 }
 
-/// One complete solve, judged by the residuals of what it returns. One iteration before it makes
-/// room and has kernels compiled.
+/// One complete solve, judged by the residuals of its results. A preceding solve of one iteration
+/// allocates memory and compiles kernels.
 void check(Way& way, const Systems& systems, double tolerance) {
   or_failure(way.candidate, [&] {
     static_cast<void>(way.solve(tolerance, 1));
@@ -182,8 +182,8 @@ void check(Way& way, const Systems& systems, double tolerance) {
   });
 }
 
-/// Times of solves of each way, to a tolerance or a number of iterations, in turns; ways that throw
-/// become failures.
+/// Times of each way's solves, to a tolerance or for a number of iterations, in turns; ways that
+/// throw become failures.
 std::vector<std::vector<Interleaved>> in_turns(
     Session& session, const std::vector<Way*>& ways,
     const std::vector<std::pair<double, long long>>& solves) {
@@ -209,7 +209,7 @@ std::vector<std::vector<Interleaved>> in_turns(
   return found;
 }
 
-/// Medians of complete solves, where there is time for more than the one that was checked.
+/// Medians of complete solves, where there is time for more solves than the checked one.
 void time_solves(Session& session, const std::vector<Way*>& ways, double tolerance) {
   double seconds = 0;
   std::vector<Way*> timed;
@@ -227,8 +227,8 @@ void time_solves(Session& session, const std::vector<Way*>& ways, double toleran
   }
 }
 
-/// Of one system: the difference of solves of few and of many iterations over what lies between
-/// them.
+/// Time for one system: the difference between solves of few and of many iterations, over the
+/// difference in iterations.
 void time_iterations(Session& session, const std::vector<Way*>& ways, std::size_t count) {
   const bool on_gpu = session.device().on_gpu();
   constexpr double rounds = 5;

@@ -1,4 +1,4 @@
-// How the cost of a product grows with the rows, and with the entries of a row.
+// Growth of a product's cost with the number of rows, and with the entries of a row.
 #include "suite.hpp"
 
 namespace heddle::bench {

@@ -16,7 +16,7 @@ double median_of(std::vector<double> values) {
   return *middle;
 }
 
-/// Twice the last cache of most machines, where more would take longer than it tells.
+/// Twice the last cache of most machines; fewer in quick runs, where that would take too long.
 long long triad_elements(const Settings& settings) {
   constexpr long long usual = 64'000'000;
   return settings.quick && !settings.device.on_gpu() ? usual / 4 : usual;
@@ -135,7 +135,7 @@ bool takes(std::string_view suite, const ProblemName& problem, const Device& dev
   if (!fits(suite, problem)) return false;
   if (quick && (!problem.quick || problem.many_times_cache)) return false;
   if (suite == "solver" || suite == "right-hand-sides") {
-    // A thousand iterations by five libraries in minutes, not in hours.
+    // Keeps a thousand iterations by five libraries to minutes, not hours.
     constexpr double on_cpu = 120e6, on_gpu = 400e6, in_a_hurry = 2e6;
     const double bytes = expected_bytes(problem);
     if (quick) return bytes <= in_a_hurry;
@@ -146,25 +146,25 @@ bool takes(std::string_view suite, const ProblemName& problem, const Device& dev
 
 namespace {
 
-/// Beside the matrix of a problem whose elements are summed: the mesh, numbers of each element,
-/// lists of the sums, and for real numbers the sums as a matrix of ones in several copies. On a
-/// CPU 4.1 and 5.6 GB in all for 180 000 nodes of `diffusion` and `elasticity`, of which 3.9
-/// and 4.6 were seen in use.
+/// Memory in addition to the matrix, for a problem whose elements are summed: the mesh, numbers of
+/// each element, lists of the sums, and for real numbers the sums as a matrix of ones in several
+/// copies. On a CPU 4.1 and 5.6 GB in all for 180 000 nodes of `diffusion` and `elasticity`, with
+/// 3.9 and 4.6 GB seen in use.
 double bytes_of_elements(const ProblemName& problem, bool on_gpu) {
-  // By Euler's formula edges are about as many as nodes and tetrahedra together.
+  // By Euler's formula there are about as many edges as nodes and tetrahedra together.
   const double elements = problem.rows * (problem.row_length - 3) / 2;
   const bool is_real = problem.entry == EntryKind::real;
   const double components = is_real ? 1 : 9, of_row = is_real ? 1 : 3;
-  constexpr double mesh = 26 * sizeof(double) + 4 * sizeof(Index);  // twice gradients and volume
+  constexpr double mesh = 26 * sizeof(double) + 4 * sizeof(Index);  // gradients and volume twice
   constexpr double lists = 60 * sizeof(unsigned);  // 16 terms and 4 corners, three times
   const double values = (16 * components + 4 * of_row) * sizeof(double);
   const double ones = 16 * (sizeof(Index) + sizeof(double));
   return elements * (mesh + lists + values + (is_real ? (on_gpu ? 6 : 12) * ones : 0));
 }
 
-/// Beside the matrix in CSR: trees of three node sizes and sliced storage, its neighbour and their
-/// sums, both also as other libraries keep them, triplets to make them of. Of matrices for edits
-/// the tree, the edited one, and both in CSR again with the edits.
+/// Memory in addition to the matrix in CSR: trees of three node sizes and sliced storage, its
+/// neighbour and their sums, both also as other libraries keep them, triplets to make them from.
+/// For matrices with edits: the tree, the edited one, and both in CSR again with the edits.
 double bytes_of_trees(const ProblemName& problem) {
   return expected_bytes(problem) * (problem.edits_only ? 8 : 25);
 }
@@ -172,9 +172,9 @@ double bytes_of_trees(const ProblemName& problem) {
 }  // namespace
 
 std::string why_too_large(const ProblemName& problem, const Device& device) {
-  // The matrix itself, Heddle's copies under several plans, and what libraries of real numbers make
-  // of it, some in processes of their own: a column for each number of each tile, or blocks of
-  // them.
+  // The matrix itself, Heddle's copies under several plans, and the versions made by libraries of
+  // real numbers, some in processes of their own: a column for each number of each tile, or for
+  // each block of numbers.
   const double tile = visit_entry<double>(
       problem.entry, []<class E>() { return static_cast<double>(tile_rows<E>) * tile_columns<E>; });
   const double scalar = problem.precision == Precision::single_precision ? 4 : 8;
@@ -182,7 +182,7 @@ std::string why_too_large(const ProblemName& problem, const Device& device) {
   const double expanded = entries * tile * (scalar + 4), blocked = entries * tile * scalar;
   const double own = expected_bytes(problem);
   const double beside = problem.assembly ? bytes_of_elements(problem, device.on_gpu()) : 0;
-  // On a CPU what was seen of a million rows of 3x3 blocks, and of half a million quaternions.
+  // On a CPU, measured for a million rows of 3x3 blocks, and for half a million quaternions.
   constexpr double processes = 0.5e9;
   const double needed = problem.hierarchical ? bytes_of_trees(problem)
                         : device.on_gpu()

@@ -1,5 +1,5 @@
-// What comes before the first product: the choice of a plan, the build, kernels, new values, and
-// the ways into the basis and out of it.
+// Work before the first product: the choice of a plan, the build, kernels, new values, and the
+// conversions into the basis and out of it.
 #include <chrono>
 
 #include "heddle/choose_plan.hpp"
@@ -25,7 +25,7 @@ double seconds_of(const Device& device, F&& work) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-/// The natural plan and the chosen one; once where they are the same.
+/// The natural plan and the chosen one; only once where they are the same.
 std::vector<OwnPlan> plans_of(const AnyMatrix& matrix, const Device& device) {
   return own_plans(matrix, device, Objective(), {});
 }
@@ -37,7 +37,7 @@ void add_record(Session& session, Record record, const std::vector<OwnPlan>& pla
   session.add(std::move(record));
 }
 
-/// Runs of each plan, interleaved. `prepare(plan)` makes a run; what it throws is a failure.
+/// Times runs of each plan, interleaved. `prepare(plan)` makes a run; its exceptions are failures.
 template <class Prepare>
 void time_each(Session& session, Record record, const std::vector<OwnPlan>& plans,
                bool follows_itself, Prepare&& prepare) {
@@ -67,7 +67,7 @@ void time_each(Session& session, Record record, const std::vector<OwnPlan>& plan
   add_record(session, std::move(record), plans, candidates);
 }
 
-/// Works that only queue: on a GPU timed there, by graphs; on a CPU as above.
+/// Times works that only queue: on a GPU by graphs, on a CPU like `time_each`.
 template <class Prepare>
 void time_each_queued(Session& session, Record record, const std::vector<OwnPlan>& plans,
                       Prepare&& prepare) {
@@ -167,7 +167,7 @@ class Setup {
 
   void new_values() {
     Record updates = record("update values");
-    // Values read and written; the map between them is the layout's own.
+    // Values read and written; the map between the two orders is the layout's own.
     updates.compulsory_bytes = 2 * matrix_.entries() * static_cast<long long>(sizeof(E));
     time_each_queued(session_, std::move(updates), plans_, [&](const Plan& plan) {
       const AnyOperator A(problem_.matrix, plan, device_);

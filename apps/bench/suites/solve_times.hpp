@@ -1,4 +1,4 @@
-// What suites of solves share: tolerances, and the time of an iteration.
+// Shared by suites of solves: tolerances, and the time of an iteration.
 #pragma once
 
 #include "interleave.hpp"
@@ -6,15 +6,15 @@
 
 namespace heddle::bench {
 
-/// What a solve may reach: recurrences in floats drift away from |b - A x| by some 1e-4 for the
-/// problems here.
+/// The tolerance that a solve can reach: recurrences in floats drift from |b - A x| by some 1e-4
+/// for the problems here.
 double tolerance_for(const Problem& problem, const Settings& settings);
 
-/// A residual as a tolerance, of one digit.
+/// Rounds a residual up to one digit, for use as a tolerance.
 double rounded_up(double residual);
 
-/// The time of an iteration, as the difference of short and long solves over the iterations that
-/// lie between them; a failure where none can be told.
+/// The time of an iteration: the difference between long and short solves over the difference in
+/// iterations; a failure where the machine was too noisy.
 void take_difference(const Interleaved& short_ones, const Interleaved& long_ones, double iterations,
                      Candidate& candidate);
 

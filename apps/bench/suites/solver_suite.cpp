@@ -1,4 +1,4 @@
-// Solves by everybody: time of an iteration, and time to the same true residual.
+// Solves by all libraries: time of an iteration, and time to the same true residual.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -27,7 +27,7 @@ struct SolverContender {
   bool is_running() const { return !candidate.failure; }
 };
 
-/// At most some hundred points, the first and the last among them.
+/// Keeps at most about 200 points, including the first and the last.
 void keep_history(Candidate& candidate, const std::vector<double>& history) {
   constexpr std::size_t most = 200;
   if (history.empty()) return;
@@ -48,7 +48,7 @@ std::string with_number(const char* format, double number) {
   return text;
 }
 
-/// One complete solve, judged by the residual of what it returns; returns the seconds it took.
+/// One complete solve, judged by the residual of its result; returns the seconds it took.
 double check(SolverContender& contender, const Problem& problem, double tolerance,
              long long most_of_it) {
   double seconds = 0;
@@ -62,7 +62,7 @@ double check(SolverContender& contender, const Problem& problem, double toleranc
     const double residual = true_residual(problem, problem.x, solve.x);
     if (std::isfinite(residual)) candidate.residual = residual;
     // The last digits of a tolerance are those of the norm that it is compared with. Where the
-    // tolerance is large, x = 0 would be within a hundred of it.
+    // tolerance is large, x = 0 would be within a factor of a hundred of it.
     constexpr double rounding = 1.001;
     const double wrong = std::min(100 * tolerance, 0.5);
     if (solve.status != "converged") {
@@ -79,7 +79,7 @@ double check(SolverContender& contender, const Problem& problem, double toleranc
   return seconds;
 }
 
-/// What another library may take: some go on for as long as they may with numbers that are none.
+/// Limit for another library: some iterate up to their limit with numbers that are not finite.
 long long most_iterations_beside(const std::vector<SolverContender>& solved) {
   constexpr long long few = 500, times_as_many = 5;
   long long most = 0;
@@ -93,18 +93,18 @@ long long most_iterations_beside(const std::vector<SolverContender>& solved) {
   return std::clamp(times_as_many * most, few, most_iterations);
 }
 
-/// How far solves go.
+/// Limits of a solve.
 struct Extent {
   double tolerance;
   long long most_iterations = bench::most_iterations;
-  double seconds = 0;  // of an iteration of Heddle; 0 where nothing is known
+  double seconds = 0;  // for an iteration of Heddle; 0 if unknown
 };
 
 /// The tolerance itself, where Heddle reaches it in the time that a complete solve may take, or
-/// ends for a reason of its own; else what is reached by then, rounded up. Others take as many
-/// times as long as they are slower; what does not converge ends after some times as many
-/// iterations. What `make` returns is used for one kind of solve, and given back. Methods for a
-/// fixed number of steps go as far as a hundred of them, or as leaves a tenth, whatever the time.
+/// ends for a reason of its own; otherwise the residual reached by then, rounded up. Slower
+/// libraries may take longer in proportion; solves that do not converge end after a multiple of the
+/// iterations. The solver from `make` serves one kind of solve and is then released. Methods for a
+/// fixed number of steps run a hundred, or until a tenth is left, whatever the time.
 Extent affordable_extent(const Session& session, const std::function<PeerSolver()>& make,
                          const Problem& problem, const MethodInfo& method, double tolerance) {
   constexpr long long trial = 20, least = 100, times_as_many = 5;
@@ -112,7 +112,7 @@ Extent affordable_extent(const Session& session, const std::function<PeerSolver(
   Extent extent{tolerance};
   {
     const PeerSolver timed = make();
-    timed.solve(0, trial);  // with what is made by the first solve
+    timed.solve(0, trial);  // includes setup done by the first solve
     const PeerSolve few = timed.solve(0, trial);
     if (few.iterations > 0) extent.seconds = few.seconds / static_cast<double>(few.iterations);
   }
@@ -138,7 +138,7 @@ Extent affordable_extent(const Session& session, const std::function<PeerSolver(
 
 using SolverContenders = std::vector<SolverContender*>;
 
-/// Medians of complete solves, where there is time for more than the one that was checked.
+/// Medians of complete solves, where there is time for more solves than the checked one.
 void time_solves(Session& session, const SolverContenders& contenders, double tolerance,
                  double seconds_of_all) {
   constexpr int most = 5;
@@ -169,11 +169,11 @@ void time_solves(Session& session, const SolverContenders& contenders, double to
   }
 }
 
-/// Time of an iteration: the difference of the medians of solves of few and of many, over the
-/// difference of the iterations; its quartiles are those of the pairs.
+/// Time of an iteration: the difference between the medians of solves of few and of many
+/// iterations, over the difference in iterations; its quartiles are those of the pairs.
 void time_iterations(Session& session, const SolverContenders& contenders, double seconds) {
   const bool on_gpu = session.device().on_gpu();
-  // Fewer of long ones: five rounds of all contenders, twice as slow as Heddle by guess, in time.
+  // Fewer if slow: five rounds of all contenders, at a guess twice as slow as Heddle, must fit.
   constexpr double rounds = 5, as_slow = 2;
   const long long most = on_gpu ? 90 : 40, least = on_gpu ? 90 : 8;
   const double a_round = rounds * as_slow * seconds * static_cast<double>(contenders.size());
@@ -242,7 +242,7 @@ std::vector<SolverContender> contenders_of(Peer& peer, const Problem& problem,
   return contenders;
 }
 
-/// An operator under each plan, or why there is none.
+/// An operator under each plan, or the reason why there is none.
 struct OwnSystems {
   std::vector<OwnPlan> plans;
   std::vector<std::optional<OwnSystem>> systems;

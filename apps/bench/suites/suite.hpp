@@ -1,5 +1,5 @@
-// What the suites of `heddle bench` share: the settings of a run, the libraries, and the run in the
-// making.
+// Shared by the suites of `heddle bench`: the settings of a run, the libraries, and the run in
+// progress.
 #pragma once
 
 #include <array>
@@ -26,44 +26,44 @@ inline constexpr std::array<std::string_view, 8> suite_names = {
 struct Settings {
   Device device = Device::cpu();
   int repetitions = 25;
-  double tolerance = 1e-8;  // of complete solves in double precision
-  /// That Heddle's own may take, longer ones being to a larger tolerance; unset: by the device.
+  double tolerance = 1e-8;  // for complete solves in double precision
+  /// Time for Heddle's own solves, longer ones being run to a larger tolerance; unset: by device.
   std::optional<double> seconds_of_a_solve;
   bool quick = false;
-  std::vector<std::string> plans;  // beside those that each problem knows
-  Profiles profiles;               // what they know of a problem is one more
+  std::vector<std::string> plans;  // in addition to those of each problem
+  Profiles profiles;               // their plan for a problem is added
 };
 
-/// One run, to which suites add records. Records may be taken out at any time from another thread.
+/// One run, to which suites add records. `run` may be called at any time from another thread.
 class Session {
  public:
-  /// `run` says what is known beforehand: name, date, machine, device, settings.
+  /// `run` holds the data known in advance: name, date, machine, device, settings.
   Session(Settings settings, std::vector<std::unique_ptr<Peer>> peers, Run run);
 
   const Settings& settings() const { return settings_; }
   const Device& device() const { return settings_.device; }
   const std::vector<std::unique_ptr<Peer>>& peers() const { return peers_; }
 
-  /// What bandwidths are held against; its times go to `saw_bandwidth`.
+  /// The reference for bandwidths; its times go to `saw_bandwidth`.
   Triad& triad() { return triad_; }
   void saw_bandwidth(const Timing& timing_of_triad);
 
   void add(Record record);
 
-  /// Told what is being done, in a few words.
+  /// Called with a short description of the current work.
   std::function<void(const std::string&)> on_progress;
   void doing(const std::string& what) const {
     if (on_progress) on_progress(what);
   }
 
-  /// All that there is so far, with every share of the bandwidth, which is the median of those that
-  /// the run has seen.
+  /// All results so far, with each share of the bandwidth; the bandwidth is the median of those
+  /// that the run has seen.
   Run run() const;
 
-  /// As the settings say, or what lets a run of everything end in minutes.
+  /// From the settings, or a value that lets a run of everything end in minutes.
   double seconds_of_a_solve() const;
 
-  /// Seconds that a suite may spend on timing one thing, all candidates together.
+  /// Seconds that a suite may spend on timing one quantity, for all candidates together.
   double seconds_for_timing() const;
 
  private:
@@ -75,22 +75,22 @@ class Session {
   std::vector<double> bandwidths_;
 };
 
-/// Adds the canonical text of what the run's profiles know of the matrix, if they do.
+/// Adds the canonical text of the plan that the run's profiles hold for the matrix, if any.
 void add_tuned_plan(const AnyMatrix& matrix, const Session& session, Objective objective,
                     std::vector<std::string>& texts);
 
-/// With suite, problem, entry, precision, rows and entries of it.
+/// A record of the suite with the problem's name, entry, precision, rows and entries.
 Record record_of(std::string_view suite, const Problem& problem, std::string quantity);
 
-/// Entries, columns and row offsets, x and y once.
+/// Bytes of entries, columns and row offsets, and of x and y once each.
 long long compulsory_bytes(const AnyMatrix& matrix);
-/// Bytes that a product reads of it in CSR.
+/// Bytes of the matrix that a product reads in CSR.
 long long csr_bytes(const AnyMatrix& matrix);
 
-/// The first line of what went wrong.
+/// The first line of an error message.
 std::string one_line(const std::string& message);
 
-/// Runs `act`; false, with what it threw as the candidate's failure, where it throws.
+/// Runs `act`; if it throws, returns false, with the error as the candidate's failure.
 template <class F>
 bool or_failure(Candidate& candidate, F&& act) {
   try {
@@ -102,36 +102,36 @@ bool or_failure(Candidate& candidate, F&& act) {
   }
 }
 
-// One suite each, over one problem. What fails becomes a candidate's `failure`; only what concerns
-// the problem itself is thrown.
+// One suite each, over one problem. A failure becomes a candidate's `failure`; only errors that
+// concern the problem itself are thrown.
 void product_suite(Session& session, const Problem& problem);
 void solver_suite(Session& session, const Problem& problem);
-/// Of Hermitian positive definite matrices: by conjugate gradient one after the other and side by
-/// side, and by block conjugate gradient; no other library has the like.
+/// For Hermitian positive definite matrices: by conjugate gradient, one after the other and side by
+/// side, and by block conjugate gradient; no other library has an equivalent.
 void right_hand_sides_suite(Session& session, const Problem& problem);
 void layouts_suite(Session& session, const Problem& problem);
 void setup_suite(Session& session, const Problem& problem);
-/// `against_length`: of problems whose rows are as many and differ in length; otherwise the other
-/// way round.
+/// `against_length`: for problems with equally many rows of different lengths; otherwise for
+/// problems with different numbers of rows of equal length.
 void scaling_suite(Session& session, const Problem& problem, bool against_length);
-/// Of problems that have a mesh.
+/// For problems that have a mesh.
 void assembly_suite(Session& session, const Problem& problem);
-/// Of real numbers, complex ones, quaternions and 3x3 blocks.
+/// For real numbers, complex ones, quaternions and 3x3 blocks.
 void hierarchical_suite(Session& session, const Problem& problem);
 
-/// y = A x by all, Heddle also under the plans of `texts`, warm and, if asked for, cold: what
-/// `product_suite`, `scaling_suite` and `assembly_suite` do.
+/// y = A x by all libraries, by Heddle also under the plans of `texts`, warm and, on request, cold:
+/// the work of `product_suite`, `scaling_suite` and `assembly_suite`.
 void measure_products(Session& session, const Problem& problem, Record record, bool cold,
                       const std::vector<std::string>& texts);
 
-/// Whether a suite is for such a problem.
+/// Returns true if the suite is meant for such a problem.
 bool fits(std::string_view suite, const ProblemName& problem);
 
-/// Whether a run in which nobody asks for certain problems takes it: not where that takes hours.
+/// Returns true if a run without named problems includes this one: not where it takes hours.
 bool takes(std::string_view suite, const ProblemName& problem, const Device& device, bool quick);
 
-/// Why the memory of the device does not suffice for the problem and all candidates side by side;
-/// empty where it does.
+/// The reason why the memory of the device does not suffice for the problem and all candidates side
+/// by side; empty where it does.
 std::string why_too_large(const ProblemName& problem, const Device& device);
 
 }  // namespace heddle::bench

@@ -14,18 +14,18 @@ namespace heddle::bench {
 
 using Queue = std::function<void(const Stream&)>;
 
-/// One way of doing a record's work, which only queues.
+/// One way of doing a record's work; it only queues.
 struct TimedWay {
   Role role;
   std::string library;
   std::string method;
   Queue queue;
-  std::function<double()> error = {};  // of what the last run left; where it is checked
-  Queue prepare = {};                  // before that run
-  bool on_host = false;                // waits for the host, so that no graph holds it
+  std::function<double()> error = {};  // error of the last run's result, if it is checked
+  Queue prepare = {};                  // called before that run
+  bool on_host = false;                // waits for the host, so no graph can hold it
 };
 
-/// For a way that is `on_host`: its work, and the wait for it.
+/// Work for a way that is `on_host`: the queued work, and the wait for it.
 inline Queue waiting(Queue queue, const Device& device) {
   return [queue = std::move(queue), device](const Stream& stream) {
     queue(stream);
@@ -33,7 +33,7 @@ inline Queue waiting(Queue queue, const Device& device) {
   };
 }
 
-/// A way that its making may refuse, which becomes its failure; `make(way)` fills it in.
+/// A way filled in by `make(way)`; if that throws, the error becomes the way's failure.
 template <class Make>
 TimedWay way_of(Role role, std::string library, std::string method, const Make& make) {
   TimedWay way{role, std::move(library), std::move(method), [](const Stream&) {}};
@@ -47,7 +47,7 @@ TimedWay way_of(Role role, std::string library, std::string method, const Make& 
   return way;
 }
 
-/// The record with what each way takes; those that are wrong are not timed.
+/// The record with the time of each way; wrong ways are not timed.
 Record measured(Session& session, Record record, const std::vector<TimedWay>& ways);
 
 }  // namespace heddle::bench

@@ -7,7 +7,7 @@ namespace heddle::heart {
 
 namespace {
 
-/// Scalars that one cell counts as, for the number of threads.
+/// Number of scalars that one cell counts as when the number of threads is chosen.
 constexpr Offset work_of_cell = 64;
 
 ActingStimuli acting_stimuli(const CellData& cells) {

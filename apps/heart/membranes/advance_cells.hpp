@@ -7,8 +7,8 @@
 
 namespace heddle::heart {
 
-/// On the threads of the stream; returns when it is done. A cell's bits depend on its own numbers
-/// only, not on its neighbours, its place or the number of threads.
+/// Uses the threads of the stream; returns when the step is done. A cell's bits depend on its own
+/// numbers only, not on its neighbours, its place or the number of threads.
 void advance_on_cpu(const AnyModel& model, const CellData& cells, const Stream& stream);
 /// Queues one kernel. Throws `Error` (unsupported) in builds without CUDA.
 void advance_on_gpu(const AnyModel& model, const CellData& cells, const Stream& stream);

@@ -1,4 +1,4 @@
-// The standard library comes first: it stays without the instructions below.
+// The standard library is included first, so that it is compiled without the instructions below.
 #include <array>
 #include <cmath>
 #include <concepts>

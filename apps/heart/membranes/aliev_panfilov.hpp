@@ -21,7 +21,7 @@ struct AlievPanfilov {
   static AlievPanfilov of_type(int) { return {}; }
   double start(int k) const { return k == 0 ? V_rest : 0; }
 
-  /// -d(dv/dtau)/dv is below 2 c where v is at most 1 and r at most 2, as in an action potential.
+  /// -d(dv/dtau)/dv is below 2 c if v is at most 1 and r at most 2, as in an action potential.
   double largest_step() const { return t_scale / c; }
 
   template <class N>

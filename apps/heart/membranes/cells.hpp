@@ -11,22 +11,22 @@
 
 namespace heddle::heart {
 
-/// A plane of a variable is as long as a multiple of this, so that groups of cells are whole.
+/// The length of a variable's plane is a multiple of this, so that groups of cells are complete.
 inline constexpr int cells_of_plane = 16;
 
-/// Behind the step of the cells, before that of the tissue: a guess of what diffusion will change,
-/// which goes on as in the two steps before, on a line. A times the guess is known without a
-/// product, since A times the last change is the difference of its right-hand side and residual.
+/// Work after the step of the cells and before that of the tissue: a guess of the change by
+/// diffusion, extrapolated linearly from the two steps before. A times the guess needs no product,
+/// since A times the last change is the difference of its right-hand side and residual.
 struct BeforeDiffusion {
-  double* potential = nullptr;  // of nodes, as the cells leave it; null: where it was
-  double* change = nullptr;     // by the last diffusion, then the guess; null: none of this
+  double* potential = nullptr;  // at nodes, as the cells leave it; null: in place
+  double* change = nullptr;     // by the last diffusion, then the guess; null: no guess
   double* change_before = nullptr;
   const double* right_hand_side = nullptr;
   const double* residual = nullptr;
   double* image = nullptr;  // A times the guess
   double* image_before = nullptr;
   bool is_extrapolated = true;   // else the guess is 0
-  const Clock* clock = nullptr;  // copied for the end of the step, where the clock goes on
+  const Clock* clock = nullptr;  // copied for the end of the step, which advances the clock
   Clock* of_end = nullptr;
 
   HEDDLE_INLINE void note_clock() const {
@@ -45,28 +45,28 @@ struct BeforeDiffusion {
   }
 };
 
-/// Where the numbers of the cells lie. Cell i of the group is node `node[i]` of the fields.
+/// Locations of the cells' data. Cell i of the group is node `node[i]` of the fields.
 struct CellData {
   Offset count;
   const Index* node;  // null: cell i is node i
   double* state;      // variable k of cell i at k * plane + i; V is not among them
   Offset plane;
-  const std::uint32_t* mask;  // of cell i: bit k where stimulus k acts; null without stimuli
+  const std::uint32_t* mask;  // for cell i: bit k is set if stimulus k acts; null without stimuli
   const Stimulus* stimulus;   // in the device's memory
   int stimuli;
-  double* potential;   // of node n
+  double* potential;   // at node n
   const double* time;  // in the device's memory
   double dt;
   CellRule rule;
-  CellTables tables = {};            // of models that have some
-  const double* diffused = nullptr;  // of node n: added to the potential before the step
+  CellTables tables = {};            // for models that have them
+  const double* diffused = nullptr;  // at node n: added to the potential before the step
   BeforeDiffusion next = {};
 
   HEDDLE_INLINE Offset node_of(Offset i) const { return node != nullptr ? node[i] : i; }
   bool are_tabulated() const { return tables.table[0] != nullptr; }
 };
 
-/// Calls take_step as the cells have it.
+/// Calls take_step with the tables of the cells, if any.
 template <CellRule rule, bool tabulated, class M, class N, int K>
 HEDDLE_INLINE void take_step_of(const M& model, const CellData& cells, N& V, N (&state)[K],
                                 const N& J) {
@@ -80,7 +80,7 @@ HEDDLE_INLINE void take_step_of(const M& model, const CellData& cells, N& V, N (
 /// The step of one cell.
 template <MembraneModel M, CellRule rule, bool tabulated>
 struct CellPass {
-  static constexpr int least_blocks = 4;  // else registers leave fewer
+  static constexpr int least_blocks = 4;  // without this, register use would leave fewer
   Offset count;
   M model;
   CellData cells;

@@ -1,9 +1,9 @@
-// e^x of constants, when a file is compiled.
+// e^x of constants, at compile time.
 #pragma once
 
 namespace heddle::heart {
 
-/// For |x| below 100, within two units in the last place.
+/// For |x| below 100, accurate to within two units in the last place.
 consteval double constant_exp(double x) {
   const auto n = static_cast<int>(x * 1.4426950408889634 + (x < 0 ? -0.5 : 0.5));
   // The first part of ln 2 has 42 bits: its product with n is exact.

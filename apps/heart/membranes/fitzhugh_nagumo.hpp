@@ -1,6 +1,6 @@
 // R. FitzHugh, Biophysical Journal 1 (1961), and J. Nagumo, S. Arimoto and S. Yoshizawa, Proc. IRE
-// 50 (1962), as in J. Keener and J. Sneyd, Mathematical Physiology, chapter 5: a cubic whose state
-// of rest is 0. The time is scaled as that of `AlievPanfilov` is, and epsilon makes an action
+// 50 (1962), as in J. Keener and J. Sneyd, Mathematical Physiology, chapter 5: a cubic whose
+// resting state is 0. Time is scaled like that of `AlievPanfilov`, and epsilon makes an action
 // potential from rest last about 280 ms.
 #pragma once
 
@@ -22,7 +22,7 @@ struct FitzHughNagumo {
   static FitzHughNagumo of_type(int) { return {}; }
   double start(int k) const { return k == 0 ? V_rest : 0; }
 
-  /// -d(dv/dtau)/dv is below 2.35 c where v is within -0.4 and 1.3, as in an action potential.
+  /// -d(dv/dtau)/dv is below 2.35 c for v between -0.4 and 1.3, as in an action potential.
   double largest_step() const { return 0.85 * t_scale / c; }
 
   template <class N>

@@ -1,9 +1,9 @@
-// Steps of cells on a CPU, by groups of lanes: the text that a file for each set of instructions
+// Steps of cells on a CPU, by groups of lanes: source that one file for each instruction set
 // compiles with its own registers.
 //
-// g++ splits operations on registers that a function's instructions do not have before it inlines
-// the function elsewhere: `#pragma GCC target` stands in front of this header where they are to be
-// wider. Nothing of the standard library is called in here, so that its functions stay as they are.
+// g++ splits operations on registers that a function's instruction set lacks before it inlines the
+// function elsewhere, so `#pragma GCC target` precedes this header where registers are to be wider.
+// Nothing of the standard library is called in here, so that its functions are compiled as usual.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace heddle::heart {
 
-/// Cells that a thread takes at once.
+/// Number of cells that a thread takes at once.
 inline constexpr Offset cells_at_once = 64;
 
 /// The stimuli that act in a step.
@@ -30,18 +30,18 @@ struct ActingStimuli {
   }
 };
 
-/// From cell `begin` on, `cells_at_once` cells or as many as there are, of the model at `model`.
+/// Advances `cells_at_once` cells from `begin` on, or as many as are left, of the model at `model`.
 using Step = void (*)(const void* model, const CellData& cells, const ActingStimuli& acting,
                       Offset begin);
-/// For each rule, by formulas or tables, and each model of the table.
+/// For each rule, by formulas or tables, and for each model of the table.
 struct Steps {
   Step of_model[2][2][std::variant_size_v<AnyModel>];
 };
-/// With the registers of every x86-64, and with those of AVX2 and FMA.
+/// Compiled for every x86-64, and for AVX2 and FMA.
 extern const Steps baseline_steps, avx2_steps;
 
-/// Cells from i on, as many as there are lanes: where fewer are left, lanes beyond take part with
-/// the potential of cell i, and nobody uses what they yield.
+/// Advances as many cells from i on as there are lanes. If fewer are left, the lanes beyond them
+/// take part with the potential of cell i, and their results are unused.
 template <CellRule rule, bool tabulated, class N, class M>
 HEDDLE_INLINE void advance_group(const M& model, const CellData& cells, const ActingStimuli& acting,
                                  Offset i) {
@@ -81,7 +81,7 @@ HEDDLE_INLINE void advance_group(const M& model, const CellData& cells, const Ac
 template <CellRule rule, bool tabulated, class N, class M>
 __attribute__((flatten)) void advance_groups(const void* model, const CellData& cells,
                                              const ActingStimuli& acting, Offset begin) {
-  // Copies, which no store can reach: what is made of them stays outside of the loop.
+  // Copies that no store can reach, so that values derived from them are computed outside the loop.
   const M constants = *static_cast<const M*>(model);
   const CellData data = cells;
   const Offset end = data.count < begin + cells_at_once ? data.count : begin + cells_at_once;

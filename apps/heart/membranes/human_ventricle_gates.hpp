@@ -1,5 +1,5 @@
-// Gates of ten Tusscher and Panfilov's cells (ten_tusscher_panfilov.hpp) that know of the potential
-// alone.
+// Gates of ten Tusscher and Panfilov's cells (ten_tusscher_panfilov.hpp) that depend on the
+// potential alone.
 #pragma once
 
 #include <cmath>
@@ -18,10 +18,10 @@ struct HumanVentricleGates {
 
   void prepare_gates() { s_ratio = std::exp(s_shift / 5); }
 
-  /// Functions of V alone, and of the length of a step: where gates go, which part of their way,
-  /// and parts of currents.
+  /// Functions of V alone, and of the length of a step: the values that gates approach, the
+  /// fraction of the way that they go, and parts of currents.
   enum OfV {
-    pK_part,  // of g_pK
+    pK_part,  // factor of g_pK
     CaL_in,   // times Ca_ss
     CaL_out,
     NaK_part,
@@ -29,7 +29,7 @@ struct HumanVentricleGates {
     NaCa_out,  // times Ca_i
     r_end,
     r_part,
-    of_currents,  // those before, and the gate r
+    of_currents,  // end of the parts of currents and of the gate r
     Xr1_end = of_currents,
     Xr1_part,
     Xr2_end,
@@ -54,7 +54,7 @@ struct HumanVentricleGates {
   static constexpr TableShape of_V = {-128, 28};
   static_assert(functions <= of_V.columns && of_currents % 4 == 0);
 
-  /// A gate goes to top / bottom, and dt / tau is fast / slow: one division for both.
+  /// A gate approaches top / bottom, and dt / tau is fast / slow: one division for both.
   template <class N>
   HEDDLE_INLINE static void set_gate(N& end, N& part, const N& top, const N& bottom, const N& fast,
                                      const N& slow) {

@@ -1,14 +1,14 @@
-// A number of several cells at once: registers of the host, for models that are written once for a
-// double and for this.
+// The same number of several cells at once: registers of the host, for models that are written once
+// for a double and for this.
 //
-// Every operation is done on every lane alike, so a lane's bits depend on its own number only. A
-// program takes 16 bytes a register on every x86-64, and 32 within functions for AVX2.
+// Every operation is the same on every lane, so a lane's bits depend on its own number only. A
+// program uses 16-byte registers on every x86-64, and 32-byte ones within functions for AVX2.
 #pragma once
 
 #include "heddle/entries/annotations.hpp"
 #include "potential_table.hpp"
 
-// For part p: no loops, of which thousands would be inlined into one function.
+// Repeats a statement for each part p, without loops: thousands would be inlined into a function.
 #define HEDDLE_EACH_PART(...) \
   {                           \
     constexpr long p = 0;     \
@@ -29,8 +29,8 @@
 
 namespace heddle::heart {
 
-/// `parts` registers of `bytes` bytes. Nothing but its members passes registers by value: which
-/// registers those are depends on the instructions that a function is compiled for.
+/// `parts` registers of `bytes` bytes. Only its members pass registers by value: the registers used
+/// depend on the instructions that a function is compiled for.
 template <int bytes, int parts>
   requires(parts <= 4)
 struct LaneGroup {
@@ -48,7 +48,7 @@ struct LaneGroup {
   Numbers part[parts];
 
   LaneGroup() = default;
-  /// Four numbers in each of four rows, which become four lanes of four groups.
+  /// Turns four numbers in each of four rows into four lanes of four groups.
   HEDDLE_INLINE static void columns_of(const float* const* row, int place, int lane,
                                        LaneGroup* into) {
     static_assert(in_part <= 4 && lanes % 4 == 0);
@@ -72,7 +72,7 @@ struct LaneGroup {
 
   /// The same number in every lane.
   HEDDLE_INLINE LaneGroup(double x) {
-    HEDDLE_EACH_PART(part[p] = x - Numbers{});  // -0 too
+    HEDDLE_EACH_PART(part[p] = x - Numbers{});  // keeps -0
   }
   HEDDLE_INLINE static LaneGroup load(const double* from) {
     LaneGroup x;
@@ -118,13 +118,13 @@ struct LaneGroup {
     HEDDLE_EACH_PART(mask.part[p] = a.part[p] == b.part[p]);
     return mask;
   }
-  /// a where the mask is set, else b.
+  /// a if the mask is set, else b.
   HEDDLE_INLINE friend LaneGroup select(const Mask& mask, const LaneGroup& a, const LaneGroup& b) {
     LaneGroup c;
     HEDDLE_EACH_PART(c.part[p] = mask.part[p] ? a.part[p] : b.part[p]);
     return c;
   }
-  /// Whether the mask is set in any lane.
+  /// True if the mask is set in any lane.
   HEDDLE_INLINE friend bool any(const Mask& mask) {
     Mask all = mask;
     HEDDLE_EACH_PART(all.part[0] |= mask.part[p]);
@@ -132,7 +132,7 @@ struct LaneGroup {
     for (int k = 0; k < in_part; ++k) set |= all.part[0][k];
     return set != 0;
   }
-  /// b where either is NaN. As the host's one instruction, which compilers do not find.
+  /// b if either is NaN. Uses the host's single instruction, which compilers do not find.
   HEDDLE_INLINE friend LaneGroup min(const LaneGroup& a, const LaneGroup& b) {
     LaneGroup c;
     HEDDLE_EACH_PART({
@@ -191,7 +191,7 @@ struct LaneGroup {
   /// e^x, within 1.25 units in the last place; 0 where it is below 3.2e-308. x = n ln 2 + r with
   /// |r| <= ln 2 / 2.
   HEDDLE_INLINE friend LaneGroup exp(const LaneGroup& x) {
-    // Beyond these the result is infinite or 0. NaN compares as false and passes.
+    // Beyond these bounds the result is infinite or 0. NaN compares as false and passes through.
     const LaneGroup y = max(LaneGroup(-708.5), min(LaneGroup(710), x));
     // Adding 1.5 2^52 rounds to a whole number, and leaves n + 1022 in the last bits.
     constexpr double shift = 0x1.8p52 + 1022;
@@ -199,7 +199,7 @@ struct LaneGroup {
     const LaneGroup n = shifted - shift;
     // The first part of ln 2 has 42 bits: its product with n is exact.
     const LaneGroup r = y - n * 0x1.62e42fefa3800p-1 - n * 0x1.ef35793c76730p-45;
-    // 2 (e^r - 1 - r) / r^2, by Remez' algorithm, to 3e-17.
+    // Approximates 2 (e^r - 1 - r) / r^2, by Remez' algorithm, to 3e-17.
     LaneGroup q = 0x1.af632c4f54319p-25;
     q = q * r + 0x1.2891860c00330p-21;
     q = q * r + 0x1.71ddf6b3236dap-18;
@@ -211,7 +211,7 @@ struct LaneGroup {
     q = q * r + 0x1.5555555555558p-2;
     q = q * r + 0x1.0000000000001p+0;
     const LaneGroup twice = q * r * r + (r + r) + 2;
-    // By 2^(n - 1), whose exponent's bits are n + 1022: a number even where the result is infinite.
+    // Times 2^(n - 1), whose exponent's bits are n + 1022: finite even if the result is infinite.
     LaneGroup result;
     HEDDLE_EACH_PART({
       const Bits power = reinterpret_cast<Bits>(shifted.part[p]) << 52;
@@ -229,7 +229,7 @@ struct LaneGroup {
     LaneGroup k, m;
     HEDDLE_EACH_PART({
       const Bits bits = reinterpret_cast<Bits>(y.part[p]);
-      // 1023 more than k, a number that is not negative, made a double by the bits of 2^52.
+      // k + 1023, which is not negative, becomes a double by the bits of 2^52.
       const Bits above = bits + ((1023ULL << 52) - root), exponent = above >> 52;
       k.part[p] = reinterpret_cast<Numbers>(exponent | (1075ULL << 52)) - (0x1p52 + 1023);
       m.part[p] = reinterpret_cast<Numbers>(bits - (exponent << 52) + (1023ULL << 52));
@@ -245,12 +245,12 @@ struct LaneGroup {
     R = R * z + 0x1.9999999995218p-2;
     R = R * z + 0x1.5555555555558p-1;
     R = R * z;
-    // As f - (f^2/2 - s (f^2/2 + R)), whose first term is exact.
+    // In the form f - (f^2/2 - s (f^2/2 + R)), whose first term is exact.
     const LaneGroup h = f * f * 0.5;
     const LaneGroup ordinary =
         k * 0x1.62e42fefa3800p-1 - (h - (s * (h + R) + k * 0x1.ef35793c76730p-45) - f);
     const LaneGroup infinite = __builtin_inf(), none = __builtin_nan("");
-    LaneGroup result = select(x < infinite, ordinary, x + x);  // infinity and NaN stay
+    LaneGroup result = select(x < infinite, ordinary, x + x);  // infinity and NaN pass through
     result = select(x < LaneGroup(0), none, result);
     return select(x == LaneGroup(0), -infinite, result);
   }

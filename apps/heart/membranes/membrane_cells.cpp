@@ -243,7 +243,7 @@ void MembraneCells::set_state(std::span<const double> state) {
     std::copy_n(state.begin() + static_cast<std::ptrdiff_t>(at), plane.size(), plane.begin());
     at += plane.size();
   });
-  // In place: recorded work of a GPU goes on with it.
+  // Copied in place, because recorded work of a GPU continues to use this memory.
   detail::copy_bytes(state_.data(), padded.data(), padded.size() * sizeof(double),
                      device_.stream());
 }

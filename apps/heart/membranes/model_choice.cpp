@@ -28,7 +28,7 @@ std::string joined(const std::vector<std::string>& words) {
 
 std::string quoted(const std::string& word) { return '"' + simulation::printable(word) + '"'; }
 
-/// Refuses a value with which the model has no meaning.
+/// Rejects a value for which the model has no meaning.
 void check_sign(double value, Sign sign, const std::string& parameter) {
   const bool holds = sign == Sign::positive ? value > 0 : sign == Sign::any || value >= 0;
   if (!std::isfinite(value)) throw Error(ErrorKind::not_finite, parameter + " is no number");
@@ -39,7 +39,7 @@ void check_sign(double value, Sign sign, const std::string& parameter) {
   }
 }
 
-/// With its own numbers.
+/// The model of the chosen type, with its own parameters.
 template <class M>
 M of_type(const MembraneChoice& choice) {
   if (choice.type.empty()) return M::of_type(0);

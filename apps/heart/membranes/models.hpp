@@ -1,4 +1,4 @@
-// The membrane models that there are.
+// The available membrane models.
 #pragma once
 
 #include <variant>
@@ -9,7 +9,7 @@
 
 namespace heddle::heart {
 
-/// The table of models: a new one is a type more.
+/// The table of models: a new model is one more type.
 using AnyModel = std::variant<AlievPanfilov, FitzHughNagumo, TenTusscherPanfilov>;
 
 }  // namespace heddle::heart

@@ -9,13 +9,13 @@ namespace heddle::heart {
 inline constexpr int table_rows_of_mV = 64;
 inline constexpr int table_rows = 256 * table_rows_of_mV;
 
-/// Where its first row begins, in mV, and how many functions it has, a multiple of 4.
+/// A table's first potential in mV, and its number of functions, a multiple of 4.
 struct TableShape {
   int first;
   int columns;
 
   constexpr Offset floats() const { return Offset{2} * columns * table_rows; }
-  /// Whether columns from `begin` to below `end` are such, by fours.
+  /// True if columns from `begin` to below `end` exist and form groups of four.
   HEDDLE_INLINE constexpr bool has(int begin, int end) const {
     return 0 <= begin && end <= columns && columns % 4 == 0 && begin % 4 == 0 && end % 4 == 0;
   }
@@ -24,17 +24,17 @@ struct TableShape {
 /// Most tables that a model has.
 inline constexpr int most_tables = 2;
 
-/// The tables of a model for steps of dt, in the device's memory. Of four columns at a time a row
-/// has the numbers where it begins, and the differences to those where it ends. So a function may
-/// jump from one row to the next.
+/// The tables of a model for steps of dt, in the device's memory. For each four columns, a row has
+/// their values where it begins, and the differences from those to the values where it ends. Thus a
+/// function may jump from one row to the next.
 struct CellTables {
   const float* table[most_tables] = {};  // null: formulas
   double dt = 0;                         // ms
 };
 
-/// The functions at x, those of the table's ends beyond them and for NaN. A function f of x is off
-/// by at most f'' / (8 64^2), and by roundings of floats. Columns from `first` to below `end`, by
-/// fours. `LaneGroup` has its own.
+/// The functions at x; for x beyond the table or NaN, those at an end of the table. The error of a
+/// function f is at most f'' / (8 64^2), plus roundings of floats. Takes columns from `first` to
+/// below `end`, in groups of four. `LaneGroup` has its own.
 template <TableShape shape, int first, int end>
 HEDDLE_INLINE void look_up(const float* table, double x, double (&value)[shape.columns]) {
   static_assert(shape.has(first, end));
@@ -56,8 +56,8 @@ HEDDLE_INLINE void look_up(const float* table, double x, double (&value)[shape.c
   }
 }
 
-/// Fills a table: `functions(x, middle, value)` yields them at x, an end of a row whose middle lies
-/// on the side where they are wanted.
+/// Fills a table: `functions(x, middle, value)` yields their values at x, an end of a row.
+/// `middle`, the middle of that row, is on the side of x on which the values are needed.
 template <TableShape shape, class Functions>
 void fill_table(float* table, const Functions& functions) {
   static_assert(shape.has(0, shape.columns));
@@ -70,7 +70,7 @@ void fill_table(float* table, const Functions& functions) {
     for (int c = 0; c < shape.columns; ++c) {
       const int place = c / 4 * 8 + c % 4;
       at[place] = static_cast<float>(begin[c]);
-      // To the number where the next row begins, as it is held there: so rows join.
+      // Relative to the number where the next row begins, as it is stored there, so that rows join.
       at[place + 4] = static_cast<float>(end[c]) - at[place];
     }
   }

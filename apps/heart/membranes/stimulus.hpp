@@ -10,13 +10,13 @@ namespace heddle::heart {
 struct Stimulus {
   double start = 0;      // ms
   double duration = 0;   // ms
-  double amplitude = 0;  // current by capacitance, mV/ms
+  double amplitude = 0;  // current over capacitance, mV/ms
   double period = 0;     // ms, from pulse to pulse; 0: there is one pulse
-  long long count = 0;   // pulses, where there is a period; 0: without end
+  long long count = 0;   // number of pulses, if there is a period; 0: without end
 
-  /// Whether it acts in the step from `time` to time + dt, which it does as a whole or not at all:
-  /// where the middle of the step lies in a pulse. A little is added to the middle, so that
-  /// rounded times at both ends of a pulse are judged alike.
+  /// True if the stimulus acts in the step from `time` to time + dt. It acts in the whole step or
+  /// not at all, depending on whether the middle of the step lies in a pulse. A little is added to
+  /// the middle, so that rounded times at both ends of a pulse are judged the same way.
   HEDDLE_INLINE bool acts(double time, double dt) const {
     double since = time - start + (0.5 + 1e-6) * dt;
     if (!(since >= 0)) return false;

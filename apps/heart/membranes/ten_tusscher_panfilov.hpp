@@ -14,7 +14,7 @@
 namespace heddle::heart {
 
 /// Concentrations in mM, conductances in nS/pF, currents in pA/pF = mV/ms, volumes in nl. The
-/// stimulus is no current of an ion: K_i does not know of it.
+/// stimulus is not a current of an ion: it does not enter K_i.
 struct TenTusscherPanfilov : HumanVentricleGates {
   double g_Na = 14.838, g_K1 = 5.405, g_to = 0.294, g_Kr = 0.153, g_Ks = 0.392;
   double g_CaL = 3.98e-5;  // l/(F s)
@@ -84,16 +84,16 @@ struct TenTusscherPanfilov : HumanVentricleGates {
     return of_type[type][k];
   }
 
-  /// Longer steps carry V beyond the reversal potential of sodium where it rises.
+  /// Longer steps carry V beyond the reversal potential of sodium during the upstroke.
   double largest_step() const { return 0.2 * std::fmin(1, 14.838 / g_Na); }
 
-  // What `prepare` makes of the parameters.
+  // Values that `prepare` derives from the parameters.
   double RT_F, F_RT;                             // mV and 1/mV
-  double log_K_o, log_Na_o, log_Ca_o, log_Ks_o;  // of what is outside
-  double root_K_o;                               // of K_o / 5.4
+  double log_K_o, log_Na_o, log_Ca_o, log_Ks_o;  // for outside concentrations
+  double root_K_o;                               // square root of K_o / 5.4
   double NaK, NaCa, NaCa_of_out, CaL;            // factors of currents
   double mM_of_c, mM_of_ss, sr_of_c, sr_of_ss, c_of_ss;
-  /// To be called once parameters are as they are to be.
+  /// To be called once the parameters have their final values.
   void prepare() {
     RT_F = R * T / F;
     F_RT = 1 / RT_F;
@@ -140,7 +140,7 @@ struct TenTusscherPanfilov : HumanVentricleGates {
   static constexpr TableShape of_w = {-64, 4};
   static constexpr std::array<TableShape, 2> tables = {of_V, of_w};
 
-  /// The table of V, and that of w = V - E_K, of the current K1.
+  /// Fills the table of V, or that of w = V - E_K for the current K1.
   void fill(int k, double dt, float* table) const {
     if (k == 0) {
       fill_table<of_V>(table, [&](double V, double middle, double(&of)[of_V.columns]) {
@@ -152,8 +152,8 @@ struct TenTusscherPanfilov : HumanVentricleGates {
     }
   }
 
-  /// All functions of V, in the order of `OfV`. Some jump at -40 mV: `side` is V, or near it on the
-  /// side that is wanted.
+  /// All functions of V, in the order of `OfV`. Some jump at -40 mV: `side` is V, or a value near
+  /// it on the required side of the jump.
   template <class N>
   HEDDLE_INLINE void of_potential(const N& V, const N& side, double dt,
                                   N (&of)[of_V.columns]) const {
@@ -161,7 +161,7 @@ struct TenTusscherPanfilov : HumanVentricleGates {
     gates_of_potential(V, side, dt, of);
   }
 
-  /// i_K1 = g_K1 alpha / (alpha + beta) w, and powers of q = e^(w/50): what is before w.
+  /// i_K1 = g_K1 alpha / (alpha + beta) w, and powers of q = e^(w/50): returns the factor before w.
   template <class N>
   HEDDLE_INLINE N K1_part(const N& w) const {
     using std::exp;
@@ -174,7 +174,7 @@ struct TenTusscherPanfilov : HumanVentricleGates {
 
   template <class N>
   struct Currents {
-    N K, Na, CaL, Ca;  // of potassium and sodium; of calcium, from the subspace and from the cell
+    N K, Na, CaL, Ca;  // potassium and sodium; calcium, from the subspace and from the cell
     N NaK, NaCa;       // pump and exchanger
   };
 
@@ -187,7 +187,7 @@ struct TenTusscherPanfilov : HumanVentricleGates {
     V = V0 + dt * (J - advance_concentrations(V_then, y0, y, dt, of, w, K1_part(w)));
     advance_gates(y0, y, of);
   }
-  /// The functions come in two parts, so that a GPU needs fewer registers.
+  /// The functions are looked up in two parts, so that a GPU needs fewer registers.
   template <class N>
   HEDDLE_INLINE void advance(const N& V0, const N (&y0)[18], N& V, N (&y)[18], const N& J,
                              double dt, const CellTables& tables) const {
@@ -197,7 +197,7 @@ struct TenTusscherPanfilov : HumanVentricleGates {
     look_up<of_V, 0, of_currents>(tables.table[0], V_then, of);
     V = V0 + dt * (J - advance_concentrations(V_then, y0, y, dt, of, w, K1[0]));
     look_up<of_V, of_currents, of_V.columns>(tables.table[0], V_then, of);
-    if (dt != tables.dt) {  // twice as long
+    if (dt != tables.dt) {  // the step is twice as long
       for (const OfV k : {Xr1_part, Xr2_part, Xs_part, m_part, h_part, j_part, d_part, f_part,
                           f2_part, s_part, r_part}) {
         of[k] = of[k] * (2 - of[k]);
@@ -226,7 +226,7 @@ struct TenTusscherPanfilov : HumanVentricleGates {
     advance_gate(r, r_end, r_part);
   }
 
-  /// Of ions, and the gate that knows of calcium; yields the current of all ions.
+  /// Advances ions and the gate that depends on calcium; returns the current of all ions.
   template <class N>
   HEDDLE_INLINE N advance_concentrations(const N& V, const N (&y0)[18], N (&y)[18], double dt,
                                          const N (&of)[of_V.columns], const N& w,
@@ -285,8 +285,8 @@ struct TenTusscherPanfilov : HumanVentricleGates {
     of[NaCa_out] = NaCa_of_out * out * of_NaCa;
   }
 
-  /// In the cell, the sarcoplasmic reticulum and the subspace, each with a buffer; and the gate
-  /// that knows of the subspace only.
+  /// Calcium in the cell, the sarcoplasmic reticulum and the subspace, each with a buffer; and the
+  /// gate that depends on the subspace only.
   template <class N>
   HEDDLE_INLINE void advance_calcium(const Currents<N>& I, const N (&y0)[18], N (&y)[18],
                                      double dt) const {
@@ -301,7 +301,7 @@ struct TenTusscherPanfilov : HumanVentricleGates {
     const N open = k1_prime * ss * ss;  // k1 kcasr Ca_ss^2
     const N release = V_rel * open * closed / (k3 * kcasr + open) * (sr - ss);
     y[R_prime] = y0[R_prime] + dt * (k4 * (1 - closed) - k2_prime * kcasr * ss * closed);
-    // d(free) / d(all calcium) beside a buffer is (Ca + K)^2 / ((Ca + K)^2 + K Buf).
+    // d(free) / d(all calcium) in the presence of a buffer is (Ca + K)^2 / ((Ca + K)^2 + K Buf).
     const N c2 = (c + K_buf_c) * (c + K_buf_c), c_all = c2 + K_buf_c * Buf_c;
     const N sr2 = (sr + K_buf_sr) * (sr + K_buf_sr), sr_all = sr2 + K_buf_sr * Buf_sr;
     const N ss2 = (ss + K_buf_ss) * (ss + K_buf_ss), ss_all = ss2 + K_buf_ss * Buf_ss;

@@ -1,7 +1,7 @@
 // `heddle_petsc_newton CASE`: Newton's scheme of `heddle-heart` over a case's slab with PETSc's
-// matrices and solvers in place of Heddle's, for scripts/newton-benchmark. The elements are the
-// same text; MatSetValues adds them up, and conjugate gradient is preconditioned by block Jacobi,
-// whose blocks are ranks: with one, an incomplete factorization of the whole matrix (PETSc's
+// matrices and solvers in place of Heddle's, for scripts/newton-benchmark. The element code is the
+// same; MatSetValues adds the elements up, and conjugate gradient is preconditioned by block Jacobi
+// with one block per rank: on one rank, an incomplete factorization of the whole matrix (PETSc's
 // default). Prints a line of JSON.
 #include <petscksp.h>
 
@@ -28,7 +28,7 @@ void check(PetscErrorCode code) {
   if (code != 0) PetscCallAbort(PETSC_COMM_SELF, code);
 }
 
-/// K and R of a state, and a step of Newton's method; as `NewtonScheme`.
+/// K and R of a state, and a step of Newton's method; like `NewtonScheme`.
 class PetscScheme {
  public:
   PetscScheme(const Model& model, const Case& given)
@@ -53,7 +53,7 @@ class PetscScheme {
     potential_.assign(stimulus_.size(), regions_.front().cell.V_rest);
     before_ = potential_;
     make_system(given.solver);
-    // What no step changes is made here: the places of K's entries, and the lists of its factors.
+    // Made once, since no step changes them: the places of K's entries, the lists of its factors.
     linearize();
     assemble();
     check(MatNorm(K_, NORM_FROBENIUS, &of_matrix_));
@@ -82,9 +82,9 @@ class PetscScheme {
     }
   }
 
-  /// False where Newton's method does not converge.
+  /// Returns false if Newton's method does not converge.
   bool advance() {
-    constexpr double tolerance = 1e-10, least = 1e-14 * 100;  // near those of `NewtonOptions`
+    constexpr double tolerance = 1e-10, least = 1e-14 * 100;  // close to those of `NewtonOptions`
     constexpr int most = 20;
     double first = 0;
     for (int k = 0;; ++k) {
@@ -153,7 +153,7 @@ class PetscScheme {
     return {elements(), source_.data(), tangent_.data(), slope_.data()};
   }
 
-  /// R, and what K is made of.
+  /// Computes R and the parts of K.
   void linearize() {
     const auto count = static_cast<Offset>(volume_.size());
     const CondensedCellPass cells{count,
