@@ -1,5 +1,5 @@
-// A finite element loop: one pattern, new values in every step. Assembled once from triplets;
-// afterwards values alone are summed, stored and solved with, and nothing is allocated.
+// A finite element loop: one pattern, new values in every step. The matrix is assembled once from
+// triplets. After that only values are summed, stored and solved with, and nothing is allocated.
 #include <iostream>
 #include <vector>
 
@@ -11,7 +11,8 @@
 
 using E = heddle::block<double, 3, 3>;
 
-/// A chain of springs in space: element e joins nodes e and e + 1, node 0 is held by one more.
+/// A chain of springs in space: element e joins nodes e and e + 1, and one more spring holds node
+/// 0.
 void add_springs(int elements, double stiffness, std::vector<heddle::Triplet<E>>& triplets) {
   triplets.clear();
   const auto block = [](double k) { return E{{k, 0, 0, 0, k, 0, 0, 0, 2 * k}}; };

@@ -1,4 +1,5 @@
-// Waves on a line that leave at its ends: a system in std::complex, complex symmetric, by BiCGStab.
+// Waves on a line that leave at its ends: a complex symmetric system in std::complex, solved by
+// BiCGStab.
 #include <complex>
 #include <iostream>
 #include <vector>
@@ -32,7 +33,7 @@ int main() {
 
   std::vector<Complex> source(n), wave(n);
   source[n / 2] = 1;
-  const heddle::Report report = solver.solve(source, wave);  // the vectors as they are
+  const heddle::Report report = solver.solve(source, wave);  // takes std::complex vectors directly
   std::cout << report << "; |u| at the source " << std::abs(wave[n / 2]) << ", at an end "
             << std::abs(wave[0]) << "\n";
   return report.converged() ? 0 : 1;

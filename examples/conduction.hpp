@@ -1,21 +1,21 @@
-// Heat conduction in triangles, for the compiler of the host and for that of a GPU: a header that
-// includes nothing but entries.
+// Heat conduction in triangles, for the compilers of both the host and a GPU: a header that
+// includes only entries.
 #pragma once
 
 #include "heddle/entries/entry_place.hpp"
 #include "heddle/entries/real.hpp"
 
-/// -div(k grad u) = f, and u = 0 at nodes that are held. Arrays lie in the memory of the device.
+/// -div(k grad u) = f, and u = 0 at nodes that are held. Arrays are in the memory of the device.
 struct Conduction {
   using Real = heddle::real<double>;
   using Row = heddle::small_vector<double, 1>;
 
-  const int* node;  // 3 of each triangle, anticlockwise
-  const double* x;  // of each node
-  const double* y;  // of each node
-  const double* k;  // of each triangle
-  const double* f;  // of each node
-  const int* held;  // of each row of the matrix
+  const int* node;  // 3 for each triangle, anticlockwise
+  const double* x;  // for each node
+  const double* y;  // for each node
+  const double* k;  // for each triangle
+  const double* f;  // for each node
+  const int* held;  // for each row of the matrix
 
   /// Twice the area times the gradient of corner a's linear function.
   HEDDLE_INLINE void gradient(const int* corner, int a, double (&g)[2]) const {
@@ -42,7 +42,7 @@ struct Conduction {
     return {{f[corner[a]] * twice_the_area(corner) / 6}};
   }
 
-  /// The rows and columns of held nodes are those of the identity.
+  /// Rows and columns of held nodes are those of the identity.
   HEDDLE_INLINE Real finish(const Real& sum, const heddle::EntryPlace& at) const {
     if (held[at.row] == 0 && held[at.column] == 0) return sum;
     return {{at.row == at.column ? 1.0 : 0.0}};

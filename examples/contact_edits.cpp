@@ -1,5 +1,6 @@
-// Contacts that come and go: in each step those of one per cent of an elastic body's nodes appear,
-// and conjugate gradient goes on from the last solution. Beside it, the matrix assembled anew.
+// Contacts that come and go: in each step the contacts of one per cent of an elastic body's nodes
+// appear, and conjugate gradient continues from the last solution. A matrix assembled from scratch
+// is timed for comparison.
 #include <chrono>
 #include <cstdio>
 #include <memory>
@@ -28,15 +29,15 @@ double seconds_of(const auto& act) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-/// A spring between two nodes along the diagonal of space: `sign` for the node's own entry or the
-/// other's.
+/// A spring between two nodes along the diagonal of space: `sign` is that of the node's own entry
+/// or of the other node's.
 Entry spring(double sign) {
   Entry stiffness;
   for (double& component : stiffness.component) component = sign;
   return stiffness;
 }
 
-/// Calls `body(i, j)` with the pairs of nodes that touch one another in a step: no node twice.
+/// Calls `body(i, j)` with the pairs of nodes that touch in a step: no node occurs twice.
 void for_each_contact(Index nodes, int step, const auto& body) {
   for (Index i = step; i < nodes / 2; i += 100) body(i, i + nodes / 2);
 }
@@ -49,7 +50,7 @@ int main() {
   heddle::EditableMatrix<Entry> A{Matrix(body)};
   const auto body_triplets = A.matrix().to_triplets();
   const auto jacobi = std::make_shared<heddle::HierarchicalJacobi<Entry>>(A);
-  heddle::ConjugateGradient cg(A, jacobi);  // lives on A through all steps
+  heddle::ConjugateGradient cg(A, jacobi);  // uses A in all steps
   heddle::Field<Entry> load(nodes), x(nodes), y(nodes);
   for (Index i = 0; i < nodes; ++i) load.set(i, {{0, 0, -1}});
   const heddle::Plan plan = heddle::parse_plan("CSR");
@@ -68,10 +69,10 @@ int main() {
       edits.set(i, j, spring(-1));
       edits.set(j, i, spring(-1));
     });
-    // Either way until the preconditioner is there and a first product done.
+    // Both ways are timed until the preconditioner is ready and a first product is done.
     const double edit_seconds = seconds_of([&] {
       A.edit(edits);
-      jacobi->refresh();  // as the solve would
+      jacobi->refresh();  // the solve would do the same
       heddle::multiply(A, load, y);
     });
     const heddle::Report report = cg.solve(load, x);

@@ -1,5 +1,5 @@
-// A program of Eigen's in which one name changed: heddle::eigen::ConjugateGradient stands where
-// Eigen::ConjugateGradient did.
+// A program written for Eigen in which one name changed: heddle::eigen::ConjugateGradient replaces
+// Eigen::ConjugateGradient.
 #include <Eigen/SparseCore>
 #include <iostream>
 #include <vector>

@@ -1,4 +1,4 @@
-// The lowest modes of an elastic solid that is held at its foot: K x = M x omega^2.
+// The lowest modes of an elastic solid held at its foot: K x = M x omega^2.
 #include <array>
 #include <cmath>
 #include <cstdio>
@@ -52,7 +52,7 @@ int main() {
   std::vector<heddle::Field<E>> modes(4);
   std::vector<heddle::FieldView<double>> views;
   for (auto& mode : modes) {
-    mode = heddle::Field<E>(mesh.free_vertices);  // zero: a random vector stands in for it
+    mode = heddle::Field<E>(mesh.free_vertices);  // zero: replaced by a random vector
     views.push_back(mode);
   }
   const heddle::EigenReport report = solver.solve(views);

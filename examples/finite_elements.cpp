@@ -1,6 +1,6 @@
-// Finite elements of two kinds, whose matrices are summed straight into the operator that solves:
-// -laplace(u) = f on the unit square, u = 0 on its rim, with squares on the left and triangles on
-// the right. A second load takes the same lists.
+// Finite elements of two kinds, whose matrices are summed directly into the operator that solves:
+// -laplace(u) = f on the unit square, u = 0 on its boundary, with squares on the left and triangles
+// on the right. A second load uses the same lists.
 #include <array>
 #include <cmath>
 #include <cstddef>
@@ -15,7 +15,7 @@
 using E = heddle::real<double>;
 using heddle::Index;
 
-constexpr Index n = 40;  // cells a side, n + 1 nodes
+constexpr Index n = 40;  // cells per side, n + 1 nodes
 constexpr double h = 1.0 / n, pi = 3.14159265358979323846;
 
 Index node_at(Index i, Index j) { return j * (n + 1) + i; }
@@ -41,8 +41,8 @@ struct Mesh {
   }
 };
 
-/// Integrals of grad phi_a grad phi_b: of a square with corners in turn, of a right triangle whose
-/// right angle is at its first corner. Neither depends on h.
+/// Integrals of grad phi_a grad phi_b: for a square with corners in cyclic order, and for a right
+/// triangle whose right angle is at its first corner. Neither depends on h.
 constexpr double square[4][4] = {
     {4, -1, -2, -1}, {-1, 4, -1, -2}, {-2, -1, 4, -1}, {-1, -2, -1, 4}};
 constexpr double triangle[3][3] = {{2, -1, -1}, {-1, 1, 0}, {-1, 0, 1}};
@@ -62,14 +62,14 @@ int main() {
     }
   }
 
-  // Each element's matrix, one after the other; a node on the rim has a row of the identity.
+  // The matrices of the elements, one after the other; a boundary node has a row of the identity.
   std::vector<double> matrices, loads;
   for (std::size_t e = 0; e + 1 < mesh.first.size(); ++e) {
     const auto nodes =
         std::span(mesh.node).subspan(static_cast<std::size_t>(mesh.first[e]),
                                      static_cast<std::size_t>(mesh.first[e + 1] - mesh.first[e]));
     const bool is_square = nodes.size() == 4;
-    const double share = is_square ? h * h / 4 : h * h / 6;  // of a corner in the element's area
+    const double share = is_square ? h * h / 4 : h * h / 6;  // area of a corner
     for (std::size_t a = 0; a < nodes.size(); ++a) {
       for (std::size_t b = 0; b < nodes.size(); ++b) {
         const double k = is_square ? square[a][b] / 6 : triangle[a][b] / 2;

@@ -1,5 +1,5 @@
-// Conjugate gradient with every field in floats, and the matrix in 16 bits, to the residual that
-// doubles reach. Where floats come no further, the solver over doubles goes on.
+// Conjugate gradient with every field in floats and the matrix in 16 bits, down to the residual
+// that doubles reach. When floats make no further progress, the solver over doubles continues.
 #include <iostream>
 #include <memory>
 #include <string>

@@ -1,6 +1,6 @@
-// Finite elements by a kernel of one's own, whose matrices are never written to memory: on the CPU
-// as this compiler compiles it and, where there is one, on a GPU. There the run-time compiler gets
-// the text of conduction.hpp, by CMake's heddle_embed_entry; nvcc is not needed.
+// Finite elements by a user-defined kernel, whose matrices are never written to memory. It runs on
+// the CPU as this compiler compiles it and, if there is one, on a GPU. There the run-time compiler
+// gets the text of conduction.hpp, by CMake's heddle_embed_entry; nvcc is not needed.
 #include <cmath>
 #include <cstddef>
 #include <iostream>
@@ -17,9 +17,9 @@ HEDDLE_KERNEL(Conduction, "conduction.hpp")
 using E = Conduction::Real;
 using heddle::Array, heddle::Device, heddle::Index;
 
-constexpr Index n = 60;  // cells a side of the unit square, n + 1 nodes
+constexpr Index n = 60;  // cells per side of the unit square, n + 1 nodes
 
-/// Two triangles a cell.
+/// Two triangles per cell.
 std::vector<Index> triangles() {
   std::vector<Index> node;
   for (Index j = 0; j < n; ++j) {
@@ -36,7 +36,7 @@ Array<T> on(const Device& device, const std::vector<T>& values) {
   return Array<T>(std::span<const T>(values), device);
 }
 
-/// The temperature in the middle of a plate that conducts so well.
+/// The temperature in the middle of a plate of this conductivity.
 double middle(double conductivity, const Device& device) {
   const std::vector<Index> node = triangles();
   const auto elements = static_cast<heddle::Offset>(node.size() / 3);

@@ -1,4 +1,4 @@
-// A method of one's own, on the CPU and, where there is one, in a graph on a GPU: its listing is
+// A user-defined method, on the CPU and, if there is one, in a graph on a GPU: its listing is
 // steepest_descent.hpp, whose text CMake's heddle_embed_entry gives to the run-time compiler.
 #include <iostream>
 #include <memory>
@@ -13,7 +13,7 @@
 
 using E = heddle::real<double>;
 
-/// The solver around it: stopping, restarts, bases and the report are the library's.
+/// The solver around it: stopping, restarts, bases and the report come from the library.
 class SteepestDescentSolver final : public heddle::KrylovSolver<double> {
  public:
   SteepestDescentSolver(heddle::OperatorReference<double> matrix,

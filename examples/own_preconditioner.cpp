@@ -1,4 +1,4 @@
-// A preconditioner of one's own: a symmetric Gauss-Seidel sweep, which works in the order and the
+// A user-defined preconditioner: a symmetric Gauss-Seidel sweep, which works in the order and the
 // basis in which the matrix was assembled.
 #include <iostream>
 #include <utility>
@@ -62,7 +62,7 @@ class GaussSeidel final : public heddle::Preconditioner<double> {
 
 int main() {
   const auto matrix = heddle::poisson(3000);
-  // CSR leaves rows where they are, so that fields come in the user's order.
+  // CSR does not reorder rows, so that fields come in the user's order.
   heddle::Operator<E> A(matrix, heddle::parse_plan("CSR"));
   std::vector<double> b(static_cast<std::size_t>(matrix.rows()), 1.0), x(b.size()), same(b.size());
   heddle::ConjugateGradient by_diagonal(A, heddle::Jacobi(A));

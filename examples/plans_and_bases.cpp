@@ -1,5 +1,5 @@
-// A matrix under several plans: products on the user's arrays whatever the plan, and on fields that
-// live in the operator's basis, which nothing permutes.
+// A matrix under several plans: products of the user's arrays under any plan, and of fields in the
+// operator's basis, which are not permuted.
 #include <cmath>
 #include <iostream>
 #include <vector>
@@ -24,9 +24,9 @@ int main() {
        {choice.plan, heddle::parse_plan("CSR"),
         heddle::parse_plan("C=32,sigma=n,order=rcm,vector-layout=soa")}) {
     const heddle::Operator<E> A(matrix, plan);
-    // In the user's order; x and y pass through fields of A where its basis is another.
+    // In the user's order; x and y pass through fields of A if its basis is another.
     heddle::multiply(A, heddle::field_view<E>(x), heddle::field_view<E>(y));
-    // In the basis of A: what a loop of products should use.
+    // In the basis of A, which a loop of products should use.
     heddle::Field<E> u = A.field(), image = A.field();
     const heddle::Stream& stream = A.device().stream();
     heddle::permute<double>(heddle::field_view<E>(x), u, 1, stream);  // into the basis

@@ -41,7 +41,8 @@ void add_point(long long point, heddle::RankRows& rows, std::vector<E>& values) 
   rows.offsets.push_back(static_cast<heddle::Offset>(values.size()));
 }
 
-/// Where gravity pulls the points: writes this rank's part of `x`, which all ranks may write to.
+/// Finds where gravity pulls the points: writes this rank's part of `x`, which all ranks may write
+/// to.
 heddle::Report solve(heddle::Communicator& ranks, std::vector<double>& x) {
   const auto partition = heddle::Partition::even(points, ranks.size());
   const long long first = partition.first_row(ranks.rank());

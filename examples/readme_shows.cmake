@@ -1,4 +1,4 @@
-# Fails unless `readme` shows `program` as it is.
+# Fails unless `readme` shows `program` unchanged.
 file(READ ${readme} text)
 file(READ ${program} expected)
 string(FIND "${text}" "```cpp\n${expected}```" found)

@@ -1,5 +1,5 @@
-// Steepest descent with momentum as a method of one's own, see docs/inside/adding-a-method.md. A
-// compiler at run time takes this text too, so it includes no standard header.
+// Steepest descent with momentum as a user-defined method, see docs/inside/adding-a-method.md. A
+// run-time compiler reads this text too, so it includes no standard header.
 #pragma once
 
 #include "heddle/methods/listing.hpp"
@@ -17,7 +17,7 @@ struct SteepestDescent {
       v[d] = v[z];
     }
   };
-  /// After d* r, of the direction that the iteration before left, and d* A d.
+  /// Decides from the sums d* r, where d is the direction that the last iteration left, and d* A d.
   struct StepLength {
     template <class C, class N, class T>
     HEDDLE_INLINE static void decide(C& c, const N* sum, heddle::methods::Judge<T>& judge) {
@@ -33,7 +33,7 @@ struct SteepestDescent {
       add_multiple(v[r], v[image], -c[length]);
     }
   };
-  /// After |r|^2.
+  /// Decides from the sum |r|^2.
   struct End {
     template <class C, class N, class T>
     HEDDLE_INLINE static void decide(C&, const N* sum, heddle::methods::Judge<T>& judge) {

@@ -1,4 +1,4 @@
-// Operators and preconditioners that are functions of the caller's.
+// Operators and preconditioners that call functions of the caller.
 #pragma once
 
 #include <memory>
@@ -13,7 +13,7 @@
 
 namespace heddle::c {
 
-/// Of the fields of callbacks.
+/// The location of a callback's fields.
 inline heddle_location location_on(const Device& device) {
   return device.on_gpu() ? HEDDLE_DEVICE : HEDDLE_HOST;
 }
@@ -23,9 +23,9 @@ struct Callback {
   void* user;
   NamedEntry entry;
   const char* name;
-  heddle_location location;  // of the fields
+  heddle_location location;  // where the fields are
 
-  /// Fields of one row after the other. Throws `CallbackFailed`.
+  /// Takes fields that are stored row by row. Throws `CallbackFailed`.
   template <class S>
   void operator()(const FieldView<const S>& x, const FieldView<S>& y) const {
     const heddle_view from = view_of(x, entry.number, location),
@@ -38,7 +38,8 @@ struct Callback {
   }
 };
 
-/// In the user's order. On a GPU the host drives its loops: functions may do more than queue work.
+/// Works in the user's order. On a GPU the host drives its loops: functions may do more than queue
+/// work.
 template <class S>
 class CallbackOperator final : public LinearOperator<S> {
  public:
@@ -83,7 +84,7 @@ class CallbackOperator final : public LinearOperator<S> {
   Callback callback_;
 };
 
-/// Called in the user's order, whatever the operator's.
+/// Calls the function with fields in the user's order, whatever that of the operator is.
 template <class S>
 class CallbackPreconditioner final : public Preconditioner<S> {
  public:

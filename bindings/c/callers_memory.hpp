@@ -1,4 +1,4 @@
-// An allocator of heddle.h as the library takes memory.
+// Makes an allocator of heddle.h a memory resource of the library.
 #pragma once
 
 #include <memory>
@@ -34,7 +34,7 @@ class CallersMemory final : public std::pmr::memory_resource {
   heddle_allocator allocator_;
 };
 
-/// Null for the library's own.
+/// Null for the library's own memory.
 inline std::shared_ptr<std::pmr::memory_resource> memory_of(const heddle_allocator* allocator) {
   return allocator == nullptr ? nullptr : std::make_shared<CallersMemory>(*allocator);
 }

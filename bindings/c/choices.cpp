@@ -1,4 +1,4 @@
-// Choices of heddle.h: the preconditioner and the method that suit a matrix, and advice on it.
+// Choices of heddle.h: the suitable preconditioner and method for a matrix, and advice on it.
 #include <algorithm>
 #include <string>
 
@@ -99,7 +99,7 @@ heddle_status heddle_choose_other_method(heddle_context* context, const char* me
     const auto row = std::find_if(table.begin(), table.end(), [&](const MethodInfo& known) {
       return is_same_name(known.name, name);
     });
-    if (row == table.end()) return;  // auto, or one without a listing
+    if (row == table.end()) return;  // auto, or a method without a listing
     MethodChoice choice{&*row, "", true};
     Report report;
     report.status = static_cast<Status>(outcome);

@@ -42,7 +42,7 @@ const char* heddle_status_name(heddle_status status) {
   return number < std::size(names) ? names[number] : nullptr;
 }
 
-// The names of the library are literals, which end in a zero.
+// Names in the library are literals, which end in a zero.
 const char* heddle_entry_name(heddle_entry entry) {
   const auto number = static_cast<unsigned>(entry);
   return number < entry_kind_names.size() ? entry_kind_names[number].data() : nullptr;

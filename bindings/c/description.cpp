@@ -1,4 +1,4 @@
-// What a matrix and its products are like, for heddle.h.
+// The description of a matrix and its products, for heddle.h.
 #include "description/matrix_description.hpp"
 
 #include <algorithm>
@@ -60,7 +60,7 @@ heddle_status heddle_matrix_best_ranks(const heddle_matrix* matrix, const heddle
   return guarded_by(matrix, [&] {
     const auto given = options_of<DescriptionSettings>(settings);
     if (given.scaling.empty()) throw Error(ErrorKind::usage, "scaling names no network");
-    constexpr int no_flops = 0;  // the time of an iteration is that of its bytes
+    constexpr int no_flops = 0;  // an iteration takes the time of its bytes
     required(ranks, "ranks") = detail::predict_scaling(matrix->matrix, detail::question_of(given),
                                                        no_flops, device_of(settings))
                                    .best;

@@ -1,4 +1,4 @@
-// Devices by the options of heddle.h.
+// Devices named by the options of heddle.h.
 #pragma once
 
 #include <memory_resource>
@@ -10,7 +10,7 @@
 
 namespace heddle::c {
 
-/// `device`: null is "cpu". Throws `Error`: usage for another name, or a stream of the CPU;
+/// A null `device` means "cpu". Throws `Error`: usage for another name, or for a stream on the CPU;
 /// no_device.
 inline Device device_named(const char* device, int threads, void* stream = nullptr,
                            std::pmr::memory_resource* memory = nullptr) {

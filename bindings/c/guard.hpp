@@ -1,4 +1,4 @@
-// What every call of heddle.h does around its work: no exception leaves it, and the context gets
+// The common frame of every call of heddle.h: no exception leaves the call, and the context gets
 // the message.
 #pragma once
 
@@ -20,11 +20,11 @@
 
 namespace heddle::c {
 
-/// A message as a line of printable characters, whatever paths and names it holds, and its place
-/// among all.
+/// A message as a line of printable characters, whatever paths and names it contains, and its
+/// position among all messages.
 struct Message {
   std::string line;
-  std::uint64_t number = 0;  // 0: there is none
+  std::uint64_t number = 0;  // 0: no message
 
   Message() = default;
   explicit Message(std::string_view text) : line(io::printable(text)), number(next()) {}
@@ -36,7 +36,7 @@ struct Message {
   }
 };
 
-/// The last of the calling thread that belongs to no context, since the handle was null.
+/// The last message of the calling thread that belongs to no context, because the handle was null.
 inline Message& message_without_context() {
   thread_local Message message;
   return message;
@@ -51,8 +51,8 @@ class Messages {
     last_ = message;
     of_thread_[std::this_thread::get_id()] = message;
   }
-  /// The last of the calling thread, one without a context among them, or of any where that has
-  /// none.
+  /// The last message of the calling thread, including those without a context; the last of any
+  /// thread if this one has none.
   std::string last() const {
     const Message& other = message_without_context();
     const std::lock_guard lock(mutex_);
@@ -65,7 +65,7 @@ class Messages {
  private:
   mutable std::mutex mutex_;
   Message last_;
-  // Systems reuse the numbers of threads that ended, so that this stays small.
+  // Systems reuse the ids of threads that have ended, so that this stays small.
   std::map<std::thread::id, Message> of_thread_;
 };
 using SharedMessages = std::shared_ptr<Messages>;
@@ -89,7 +89,7 @@ inline heddle_status keep(const SharedMessages& messages, heddle_status status, 
                           const char* advice = "") noexcept {
   try {
     if (messages) messages->keep(std::string(message) + advice);
-  } catch (...) {  // the status says enough where no memory is left for words
+  } catch (...) {  // the status suffices if no memory is left for a message
   }
   return status;
 }
@@ -101,7 +101,7 @@ heddle_status guarded(const SharedMessages& messages, const F& work) noexcept {
     work();
     return HEDDLE_OK;
   } catch (const Error& error) {
-    // A singular entry stands in the way of a preconditioner alone.
+    // Only a preconditioner fails because of a singular entry.
     const bool is_singular = error.kind() == ErrorKind::singular;
     return keep(messages, status_of(error.kind()), error.what(),
                 is_singular ? "; take the preconditioner none, or auto" : "");
@@ -122,7 +122,7 @@ heddle_status guarded(const SharedMessages& messages, const F& work) noexcept {
 inline heddle_status refuse_without_context(const char* call, const char* why) noexcept {
   try {
     message_without_context() = Message(std::string(call) + ": " + why);
-  } catch (...) {  // as in `keep`
+  } catch (...) {  // same as in `keep`
   }
   return HEDDLE_ERROR_USAGE;
 }
@@ -135,7 +135,7 @@ heddle_status guarded_by(const Handle* handle, const F& work,
   return refuse_without_context(call, "the object that it is called for is a null pointer");
 }
 
-/// Throws `Error` (usage) that names the argument.
+/// Throws `Error` (usage) that names a null argument.
 template <class T>
 T& required(T* argument, const char* name) {
   if (argument == nullptr) {
@@ -144,7 +144,7 @@ T& required(T* argument, const char* name) {
   return *argument;
 }
 
-/// As far as the buffer has room, with a terminating zero. Returns the length of the text.
+/// Copies as much as fits in the buffer, with a terminating zero. Returns the length of the text.
 inline std::size_t copy_text(const std::string& text, char* buffer, std::size_t capacity) {
   if (buffer != nullptr && capacity > 0) {
     const std::size_t length = text.copy(buffer, capacity - 1);

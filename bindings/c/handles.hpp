@@ -1,4 +1,4 @@
-// What stands behind the objects of heddle.h.
+// Contents of the objects of heddle.h.
 #pragma once
 
 #include <atomic>
@@ -23,7 +23,7 @@
 
 namespace heddle::c {
 
-/// One that S chooses, of either precision.
+/// A template over S in either precision.
 template <template <class> class T>
 using InEither = std::variant<T<float>, T<double>>;
 template <class S>
@@ -32,22 +32,21 @@ using SharedPreconditioner = std::shared_ptr<Preconditioner<S>>;
 class RanksInReach;
 
 struct OperatorParts {
-  std::shared_ptr<std::pmr::memory_resource>
-      memory;  // of the caller's, or null; it outlives the rest
+  std::shared_ptr<std::pmr::memory_resource> memory;  // the caller's, or null; it outlives the rest
   AnyLinearOperator matrix;
-  NamedEntry entry;                                        // of `matrix`
+  NamedEntry entry;                                        // `matrix`'s
   std::optional<AnyOperator> stored;                       // in sliced storage
-  std::shared_ptr<const OperatorParts> made_of = nullptr;  // an adjoint, or a shifted one
-  /// Of a matrix in other storage: the entries that a preconditioner is made of; else empty.
+  std::shared_ptr<const OperatorParts> made_of = nullptr;  // set for an adjoint or a shifted one
+  /// For a matrix in other storage: the entries that a preconditioner is made of; else empty.
   std::function<AnyOperator(NeededEntries)> entries = {};
-  double shift = 0;  // of the matrix that it was made of, in all
-  /// Of a tree: one that shares its nodes.
+  double shift = 0;  // total relative to the original matrix
+  /// For a tree: makes an edited one that shares its nodes.
   std::function<std::shared_ptr<OperatorParts>(const heddle_edits&)> edited = {};
-  /// Of one whose rows several ranks share; else null and empty.
+  /// For an operator whose rows several ranks share; else null and empty.
   std::shared_ptr<RanksInReach> ranks = nullptr;
   std::function<void(const heddle_view&)> update = {};
   std::function<void(std::int64_t*)> rows_of_rank = {};
-  std::optional<std::int64_t> rows_of_all = std::nullopt;  // those of all ranks
+  std::optional<std::int64_t> rows_of_all = std::nullopt;  // total of all ranks
 
   Device device() const {
     return matrix.visit([](const auto& A) { return A->device(); });
@@ -59,12 +58,12 @@ struct OperatorParts {
   }
 };
 
-/// At work in one thread.
+/// Set while one thread is at work.
 using WorkFlag = std::shared_ptr<std::atomic_flag>;
 
 struct PreconditionerParts {
   InEither<SharedPreconditioner> made;
-  std::optional<ComposedChoice> choice = std::nullopt;  // of what was made by its text
+  std::optional<ComposedChoice> choice = std::nullopt;  // set if made from its text
   WorkFlag at_work = std::make_shared<std::atomic_flag>();
 };
 
@@ -78,7 +77,7 @@ struct heddle_context {
 struct heddle_settings {
   heddle::c::SharedMessages messages;
   heddle::Settings named = {};
-  // Pointers, which have no text; null or empty where they were not given.
+  // Pointers, which have no text; null or empty unless they were given.
   heddle_observer observer = nullptr;
   void* observer_user = nullptr;
   heddle_tune_observer tune_observer = nullptr;
@@ -92,7 +91,7 @@ struct heddle_settings {
 struct heddle_matrix {
   heddle::c::SharedMessages messages;
   heddle::AnyMatrix matrix;
-  heddle::c::NamedEntry entry;  // of `matrix`
+  heddle::c::NamedEntry entry;  // `matrix`'s
 };
 
 struct heddle_operator {
@@ -109,7 +108,7 @@ struct heddle_preconditioner {
 struct heddle_profile {
   heddle::c::SharedMessages messages;
   heddle::Profile profile;
-  std::string source;  // in messages
+  std::string source;  // for messages
 };
 
 struct heddle_solver {
@@ -118,15 +117,15 @@ struct heddle_solver {
   std::shared_ptr<const heddle::c::OperatorParts> preconditioner_of;  // null for none
   heddle::c::WorkFlag preconditioner_at_work;                         // null for none
   heddle::AnySolver solver;
-  /// The caller's, which the solver has while it does not enqueue; null for none.
+  /// The caller's observer, which the solver uses except while it enqueues; null for none.
   std::function<bool(const heddle::SolveProgress&)> observer;
-  std::vector<heddle::Report> last = {};  // of each system of the last solve
-  /// Of enqueued solves for which the caller has none, in pinned memory: a status below 0 until one
-  /// has ended, and again behind a `solve`. Null before the first.
+  std::vector<heddle::Report> last = {};  // for each system of the last solve
+  /// Report of enqueued solves for which the caller passes none, in pinned memory. Its status is
+  /// below 0 until such a solve has ended, and again after a `solve`. Null before the first one.
   std::shared_ptr<heddle::DeviceReport> own_report = nullptr;
-  bool was_enqueued = false;  // or so it was tried, and the GPU may be at work
-  bool has_enqueued = false;  // a solve
-  /// Of the last one that was waited for.
+  bool was_enqueued = false;  // or an attempt was made, and the GPU may be at work
+  bool has_enqueued = false;  // a solve was enqueued
+  /// The history of the last enqueued solve that was waited for.
   std::optional<std::vector<double>> enqueued_history = std::nullopt;
   mutable std::atomic_flag at_work = ATOMIC_FLAG_INIT;
 };

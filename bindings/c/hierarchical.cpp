@@ -18,7 +18,7 @@ AnyOperator sliced(const AnyMatrix& matrix, const Device& device) {
   return {matrix, parse_plan("CSR"), device};
 }
 
-/// One kind of edits: a view of the caller's values, and of places that this keeps.
+/// One kind of edits: a view of the caller's values, and of places that are copied here.
 template <class E>
 class EditsOfKind {
  public:

@@ -8,8 +8,8 @@
 
 namespace heddle::c {
 
-/// As options name them, else what profiles have, or the rule. Throws `Error` (usage) for a text
-/// that names none, and for a launch on a CPU.
+/// The nodes that the options name, else those of profiles, or of the rule. Throws `Error` (usage)
+/// for an invalid text, and for a launch on a CPU.
 NodeLayout nodes_of(const heddle_matrix& matrix, const StorageSettings& storage,
                     const Device& device);
 

@@ -24,7 +24,7 @@ using namespace heddle::c;
 
 namespace {
 
-/// The scalars of a matrix of E, entry by entry, blocks by rows.
+/// Copies the scalars of a matrix of E, entry by entry, blocks by rows.
 template <class E>
 void copy_values(const heddle_view& values, std::span<stored_scalar_t<E>> to) {
   using S = stored_scalar_t<E>;
@@ -153,7 +153,7 @@ heddle_status assembled(heddle_context* context, const heddle_pattern* given,
                             });
       out = new heddle_matrix{context->messages, std::move(any), entry};
     } catch (const Error& error) {
-      // So the library calls faults of a pattern, wherever it came from.
+      // The library reports faults of a pattern as this kind, wherever the pattern came from.
       if (error.kind() != ErrorKind::malformed_file) throw;
       throw Error(ErrorKind::usage, error.what());
     }
@@ -242,7 +242,7 @@ heddle_status heddle_matrix_update_values(heddle_matrix* matrix, const heddle_vi
   return guarded_by(matrix, [&] {
     const heddle_view& values = required(given, "values");
     check_count(values, matrix->matrix.entries());
-    // `visit` is of what does not change; the matrix is ours, and not const.
+    // `visit` gives const access, but this matrix is not const and belongs to the handle.
     if (matrix->matrix.is_defined()) {
       matrix->matrix.visit_defined([&]<class S>(const DefinedMatrix<S>& kept) {
         check_values<S>(values, matrix->entry);

@@ -1,4 +1,4 @@
-// Settings of heddle.h that are for multigrid.
+// Settings of heddle.h for multigrid.
 #pragma once
 
 #include <cstdint>
@@ -11,11 +11,11 @@
 
 namespace heddle::c {
 
-/// `choice` with what the settings, which may be null, say of it; of a matrix with N = `rows` rows.
-/// Throws `Error`.
+/// `choice` changed by the settings, which may be null, for a matrix of `rows` rows. Throws
+/// `Error`.
 MultigridChoice told_by(const heddle_settings* settings, MultigridChoice choice,
                         const NamedEntry& entry, std::int64_t rows, Precision precision);
-/// A setting of multigrid that is given; empty where there is none.
+/// A setting of multigrid that is given; empty if there is none.
 std::string first_of_multigrid(const heddle_settings* settings);
 
 }  // namespace heddle::c

@@ -1,5 +1,4 @@
-// Entries by the numbers of heddle.h: the library's own, and those that a context has definitions
-// of.
+// Entries by the numbers of heddle.h: those of the library, and those that a context has defined.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +18,7 @@ namespace heddle::c {
 /// Defined entries have numbers from here on.
 inline constexpr int first_defined = 1024;
 
-/// Throws `Error` (usage) for a number that is none.
+/// Throws `Error` (usage) for an unknown number.
 inline EntryKind kind_of(heddle_entry entry) {
   const auto number = static_cast<unsigned>(entry);
   if (number < entry_kind_names.size()) return static_cast<EntryKind>(number);
@@ -32,7 +31,7 @@ struct NamedEntry {
   NamedEntry(EntryKind kind) : number(entry_of(kind)), entry(kind) {}
   NamedEntry(heddle_entry defined, AnyEntry of) : number(defined), entry(std::move(of)) {}
 
-  /// Scalars of a row of a vector.
+  /// Scalars in a row of a vector.
   int row_scalars() const {
     const auto& definition = entry.definition();
     return definition ? definition->vector_size() : heddle_row_scalars(number);
@@ -42,10 +41,10 @@ struct NamedEntry {
   AnyEntry entry;
 };
 
-/// Those of a context. Several threads may use it.
+/// The definitions of a context. Several threads may use it.
 class Definitions {
  public:
-  /// A text that is known keeps its number. Throws `Error` as `parse_entry_definition`.
+  /// A known text keeps its number. Throws `Error` like `parse_entry_definition`.
   NamedEntry define(const std::string& json) {
     const std::lock_guard lock(mutex_);
     for (const auto& [text, known] : known_) {
@@ -57,7 +56,7 @@ class Definitions {
     known_.emplace_back(json, NamedEntry(number, std::move(definition)));
     return known_.back().second;
   }
-  /// Throws `Error` (usage) for a number that is none.
+  /// Throws `Error` (usage) for an unknown number.
   NamedEntry find(heddle_entry entry) const {
     const std::lock_guard lock(mutex_);
     const auto number = static_cast<std::int64_t>(entry);

@@ -146,7 +146,7 @@ heddle_status heddle_operator_adjoint(const heddle_operator* A, heddle_operator*
                                   return AnyLinearOperator::Matrix(matrix->adjoint());
                                 }));
     OperatorParts made{A->parts->memory, any, A->parts->entry, std::nullopt, A->parts};
-    made.shift = A->parts->shift;  // real
+    made.shift = A->parts->shift;  // the real shift
     out = new_operator(A->messages, std::move(made));
   });
 }
@@ -197,7 +197,7 @@ heddle_status heddle_operator_update_values(heddle_operator* A, const heddle_vie
       handle.update_values({static_cast<const std::byte*>(values.data),
                             static_cast<std::size_t>(values.count) * bytes},
                            values.layout == HEDDLE_ROW_MAJOR ? row_major : column_major);
-      // The caller's array in the host's memory is free when this returns.
+      // When this returns, the caller may free its array in the host's memory.
       if (values.location == HEDDLE_HOST) handle.device().synchronize();
     });
   });

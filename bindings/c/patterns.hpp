@@ -16,7 +16,7 @@
 
 namespace heddle::c {
 
-/// Indices of either width from a base, read as counted from 0.
+/// Indices of either width and any base, read as counted from 0.
 class Indices {
  public:
   Indices(const void* data, std::int64_t count, std::int32_t bits, std::int32_t base,
@@ -33,10 +33,10 @@ class Indices {
   std::int64_t operator[](std::int64_t i) const {
     const std::int64_t index = wide_ ? static_cast<const std::int64_t*>(data_)[i]
                                      : static_cast<const std::int32_t*>(data_)[i];
-    // No sum that overflows: a base of 1 takes 1 off.
+    // Avoids overflow: a base of 1 subtracts 1.
     return index == std::numeric_limits<std::int64_t>::min() ? index : index - base_;
   }
-  /// As 32-bit indices. Throws `Error` (out_of_range) for one beyond that.
+  /// Converts to 32-bit indices. Throws `Error` (out_of_range) for one beyond that.
   Array<Index> narrowed(std::int64_t count, const char* name) const {
     const auto* const narrow = static_cast<const std::int32_t*>(data_);
     if (!wide_ && base_ == 0) {
@@ -75,7 +75,7 @@ inline heddle_pattern checked_pattern(const heddle_pattern* given) {
   return pattern;
 }
 
-/// Throws `Error` as `check_view`, and unless it may be the values of a matrix.
+/// Throws `Error` like `check_view`, and if the view cannot be the values of a matrix.
 template <class S>
 void check_values(const heddle_view& values, const NamedEntry& entry) {
   check_view<S>(values, entry, "values");

@@ -27,7 +27,7 @@ using namespace heddle::c;
 
 namespace {
 
-/// The device of this rank: without a number of threads its part of all.
+/// The device of this rank. If no number of threads is given, it gets its share of all.
 Device device_of_rank(const heddle_settings* settings, int ranks) {
   const Device named = device_of(settings);
   const bool shares = !named.on_gpu() && options_of<StorageSettings>(settings).threads == 0;
@@ -37,13 +37,13 @@ Device device_of_rank(const heddle_settings* settings, int ranks) {
 Plan plan_of(const std::string& text, const AnyMatrix& matrix, const Device& device,
              Communicator& ranks) {
   if (!text.empty()) return parse_plan(text);
-  // As for all ranks' threads together.
+  // The plan is chosen for the threads of all ranks together.
   const Device all = device.on_gpu() ? device : Device::cpu();
   const Plan plan = distributed_plan(choose_plan(matrix, all, Profiles::for_device(all)));
   return parse_plan(text_of_rank(ranks, 0, to_full_string(plan)));
 }
 
-/// Throws `Error` for what ranks cannot do with a matrix.
+/// Throws `Error` for settings and matrices that ranks do not support.
 StorageSettings storage_for_ranks(const heddle_settings* settings, const AnyMatrix& matrix) {
   if (matrix.rows() != matrix.columns()) {
     throw Error(ErrorKind::unsupported, "ranks share square matrices, not one of " +
@@ -71,7 +71,7 @@ OperatorParts parts_of_rank(const std::shared_ptr<DistributedOperator<S>>& made,
                             const NamedEntry& entry, const std::shared_ptr<RanksInReach>& ranks) {
   OperatorParts parts{
       nullptr, {entry.entry, std::shared_ptr<const LinearOperator<S>>(made)}, entry, std::nullopt};
-  // The diagonal is all that a rank gives by itself: preconditioners ask the ranks for the rest.
+  // A rank alone provides only the diagonal: preconditioners ask the ranks for the rest.
   parts.entries = [made, entry](NeededEntries) {
     return AnyOperator(entry.entry, made->diagonal());
   };

@@ -10,7 +10,7 @@
 
 namespace heddle::c {
 
-/// Ranks as long as their body runs, for what outlives it.
+/// Gives objects that outlive the ranks' body access to the ranks while it runs.
 class RanksInReach {
  public:
   explicit RanksInReach(Communicator& ranks) : ranks_(&ranks) {}
@@ -25,7 +25,8 @@ class RanksInReach {
   Communicator* ranks_;
 };
 
-/// Where ranks share the operator, what `work` throws on one of them ends the calls of all.
+/// If ranks share the operator, an exception that `work` throws on one of them ends the calls of
+/// all.
 template <class F>
 void on_all_ranks(const OperatorParts& parts, const F& work) {
   if (parts.ranks == nullptr) {

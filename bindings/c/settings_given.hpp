@@ -1,4 +1,4 @@
-// The part of its settings, which may be null, that a call takes.
+// The part of a call's settings, which may be null, that the call takes.
 #pragma once
 
 #include <memory>
@@ -15,13 +15,13 @@ inline const heddle_settings& given_or_none(const heddle_settings* settings) {
   return settings != nullptr ? *settings : none;
 }
 
-/// `options` with what the settings say in place of the defaults.
+/// `options` with given settings in place of the defaults.
 template <class Options>
 Options options_of(const heddle_settings* settings, Options options = {}) {
   return with_settings(std::move(options), given_or_none(settings).named);
 }
 
-/// The device of the settings, in their stream. Throws `Error`.
+/// The device of the settings, with their stream. Throws `Error`.
 inline Device device_of(const heddle_settings* settings,
                         std::pmr::memory_resource* memory = nullptr) {
   const auto storage = options_of<StorageSettings>(settings);
@@ -29,13 +29,13 @@ inline Device device_of(const heddle_settings* settings,
                       memory);
 }
 
-/// Null where the settings name no allocator.
+/// Null if the settings name no allocator.
 inline std::shared_ptr<std::pmr::memory_resource> memory_of(const heddle_settings* settings) {
   const auto& allocator = given_or_none(settings).allocator;
   return memory_of(allocator ? &*allocator : nullptr);
 }
 
-/// The caller's, as solvers call it; empty for none. `Progress`: what they tell.
+/// The caller's observer in the form that solvers call; empty for none. `Progress` is its argument.
 template <class Progress>
 std::function<bool(const Progress&)> observer_of(const heddle_settings* settings) {
   const heddle_settings& given = given_or_none(settings);

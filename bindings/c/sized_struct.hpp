@@ -10,8 +10,8 @@
 
 namespace heddle::c {
 
-/// sizeof(T) in each version of heddle.h, the newest last. A new member needs a new size: one that
-/// lies in the padding of an older struct would be read where that program wrote nothing.
+/// sizeof(T) in each version of heddle.h, the newest last. A new member needs a new size: one in
+/// the padding of an older struct would be read although an older program wrote nothing there.
 template <class T>
 inline constexpr std::size_t sizes_of_versions[] = {0};
 template <>
@@ -27,7 +27,7 @@ inline constexpr std::size_t sizes_of_versions<heddle_product_times>[] = {72};
 template <>
 inline constexpr std::size_t sizes_of_versions<heddle_least_squares_report>[] = {88};
 
-/// Throws `Error` (usage) for a size of no version of T.
+/// Throws `Error` (usage) for a size that no version of T has.
 template <class T>
 std::size_t known_size(const T& given, const char* name) {
   const auto& sizes = sizes_of_versions<T>;
@@ -40,7 +40,7 @@ std::size_t known_size(const T& given, const char* name) {
   return given.struct_size;
 }
 
-/// `defaults` with the members that the caller's struct has.
+/// `defaults` overwritten by the members that the caller's struct has.
 template <class T>
 T read_struct(const T* given, T defaults, const char* name) {
   if (given != nullptr) std::memcpy(&defaults, given, known_size(*given, name));

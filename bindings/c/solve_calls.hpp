@@ -1,4 +1,4 @@
-// What calls share that solve.
+// Parts that solving calls share.
 #pragma once
 
 #include <atomic>
@@ -10,7 +10,7 @@
 
 namespace heddle::c {
 
-/// Holds a flag that no other thread, and no callback of this one, holds; null for none.
+/// Holds a flag that no other thread, and no callback of this thread, holds; null for no flag.
 class AtWork {
  public:
   AtWork(std::atomic_flag* flag, const char* what) : flag_(flag) {
@@ -43,25 +43,25 @@ inline heddle_report told(const Report& report) {
   return c;
 }
 
-/// Throws `Error` (unsupported) for block-cg, which is no `KrylovSolver`.
+/// Throws `Error` (unsupported) for block-cg, which is not a `KrylovSolver`.
 inline void refuse_block(const heddle_solver& solver) {
   if (solver.solver.has_krylov()) return;
   throw Error(ErrorKind::unsupported, "block-cg neither enqueues nor has a null space");
 }
-/// Throws `Error` (unsupported) for what the host drives.
+/// Throws `Error` (unsupported) for solves that the host drives.
 inline void check_enqueues(const heddle_solver& solver) {
   refuse_block(solver);
   if (!solver.solver.is_refined()) return;
   throw Error(ErrorKind::unsupported, "solves with fields in single precision are not enqueued");
 }
 
-/// Until another enqueued solve has ended there is none to tell of.
+/// Clears the own report until another enqueued solve has ended.
 inline void forget_own_report(heddle_solver& solver) {
   if (solver.own_report) solver.own_report->status = static_cast<Status>(-1);
 }
 
-/// The solver asks the caller's observer, or, as `enqueue` needs it, does not. That leaves what was
-/// prepared as it is: graphs of the caller's go on using it.
+/// Makes the solver call the caller's observer, or not, as `enqueue` requires. Prepared graphs are
+/// left unchanged, so that graphs of the caller go on using them.
 inline void set_observed(heddle_solver& solver, bool observed) {
   if (!solver.observer) return;
   const SolverOptions& now = solver.solver.options();

@@ -43,7 +43,7 @@ SharedPreconditioner<S> preconditioner_for(const heddle_preconditioner* given) {
   return *fitting;
 }
 
-/// Puts fields in floats into the iterations of `solver`. Throws `Error` (unsupported).
+/// Makes the iterations of `solver` use fields in floats. Throws `Error` (unsupported).
 void refine(AnySolver& solver, const OperatorParts& parts, const MethodInfo& method,
             const heddle_preconditioner* preconditioner) {
   const auto refuse = [](const std::string& why) {
@@ -68,7 +68,7 @@ auto with_solver(const heddle_solver& solver, const F& f) {
   });
 }
 
-/// Throws `Error` (usage) for more systems than have room for an x each.
+/// Throws `Error` (usage) for more systems than memory could hold vectors x for.
 void check_countable(std::int64_t systems, const heddle_view& x) {
   constexpr std::int64_t memory = std::int64_t{1} << 47;  // bytes that a process can address
   if (systems <= memory / std::max<std::int64_t>(x.count, 1)) return;
@@ -76,7 +76,7 @@ void check_countable(std::int64_t systems, const heddle_view& x) {
                                     " solutions of " + std::to_string(x.count) + " rows");
 }
 
-/// Of the first system; empty before the first solve.
+/// The history of the first system; empty before the first solve.
 const std::vector<double>& history_of(const heddle_solver& solver) {
   static const std::vector<double> none;
   if (!solver.solver.has_krylov() && solver.last.empty()) return none;
@@ -117,7 +117,7 @@ void heddle_solver_destroy(heddle_solver** solver) {
     guarded_by(*solver, [&] {
       const Device device = (*solver)->of->device();
       if constexpr (has_cuda) {
-        // To wait for a stream ends its capture, which is the caller's.
+        // Waiting for a stream would end the caller's capture of it.
         const Stream stream = device.stream();
         if (stream.on_gpu() && cuda::is_being_captured(stream.queue, stream.gpu)) return;
       }
@@ -243,7 +243,7 @@ size_t heddle_solver_detail(const heddle_solver* solver, int64_t system, char* b
   std::size_t length = 0;
   guarded_by(solver, [&] {
     const AtWork here(&solver->at_work, "solver");
-    const auto k = static_cast<std::size_t>(system);  // of a negative one, beyond all
+    const auto k = static_cast<std::size_t>(system);  // a negative one becomes larger than all
     if (k >= solver->last.size()) return;
     length = copy_text(std::string(solver->last[k].detail), buffer, capacity);
   });

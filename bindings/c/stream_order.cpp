@@ -1,4 +1,4 @@
-// Work in the order of a GPU's stream: the operator's own, and that of the caller.
+// Work in the order of a GPU's stream: that of the operator and that of the caller.
 #include "base/stream_order_cuda.hpp"
 
 #include <cstddef>
@@ -20,7 +20,7 @@ using namespace heddle::c;
 
 namespace {
 
-// The GPU writes one as the other.
+// The GPU writes a `DeviceReport` that is read as a `heddle_device_report`.
 static_assert(sizeof(heddle_device_report) == sizeof(DeviceReport));
 static_assert(offsetof(heddle_device_report, outcome) == offsetof(DeviceReport, status));
 static_assert(offsetof(heddle_device_report, used_floats) == offsetof(DeviceReport, stored));
@@ -45,8 +45,8 @@ void check_stream(CUstream_st* stream, int gpu) {
   if constexpr (has_cuda) cuda::check_stream(stream, gpu);
 }
 
-/// Whether what is queued in the order of the caller's stream (null: the device's own) becomes part
-/// of a graph.
+/// True if work queued in the order of the caller's stream (null: the device's own) becomes part of
+/// a graph.
 bool is_being_captured(CUstream_st* caller, const Stream& own) {
   if constexpr (has_cuda) {
     if (own.on_gpu()) {
@@ -56,8 +56,8 @@ bool is_being_captured(CUstream_st* caller, const Stream& own) {
   return false;
 }
 
-/// Between `enter` and `leave`, the device's stream works in the order of the caller's: null is the
-/// device's own.
+/// Between `enter` and `leave`, the device's stream works in the order of the caller's stream; null
+/// is the device's own.
 class InOrderOf {
  public:
   InOrderOf(CUstream_st* caller, const Stream& own) : caller_(caller), own_(own) {
@@ -67,10 +67,10 @@ class InOrderOf {
   }
   InOrderOf(const InOrderOf&) = delete;
   InOrderOf& operator=(const InOrderOf&) = delete;
-  /// Also where the work failed: a capture of the caller's stream must not end with another one
-  /// in it.
+  /// Also leaves if the work failed: a capture of the caller's stream must not end while it
+  /// contains another one.
   ~InOrderOf() {
-    // Of the failure that led here the caller hears.
+    // The caller gets the error that led here.
     if (!has_left_) guarded(nullptr, [&] { leave(); });
   }
   void leave() {
@@ -89,7 +89,7 @@ class InOrderOf {
 DeviceReport* report_for(heddle_solver& solver, heddle_device_report* given) {
   if (given != nullptr) return reinterpret_cast<DeviceReport*>(given);
   const Device device = solver.of->device();
-  if (!device.on_gpu()) return nullptr;  // which `enqueue` refuses
+  if (!device.on_gpu()) return nullptr;  // `enqueue` refuses it
   if constexpr (has_cuda) {
     if (!solver.own_report) {
       solver.own_report = std::static_pointer_cast<DeviceReport>(

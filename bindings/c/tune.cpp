@@ -32,7 +32,7 @@ struct Task {
   TuneOptions options;
 };
 
-/// Throws `Error` (usage) for what excludes each other.
+/// Throws `Error` (usage) for settings that exclude each other.
 Tuned tuned_by(const heddle_settings* settings, const std::string& objective) {
   const bool is_multigrid = is_same_name(objective, "multigrid");
   const bool is_tree = options_of<StorageSettings>(settings).is_hierarchical;
@@ -75,7 +75,7 @@ Task task_of(const heddle_settings* settings, const Device& device) {
   return task;
 }
 
-/// Throws `Error` (usage) for what else there is to tune.
+/// Throws `Error` (usage) for settings that tune something other than plans.
 TuneOptions options_of_plans(const heddle_settings* settings, const Device& device) {
   Task task = task_of(settings, device);
   if (task.tuned == Tuned::plans) return std::move(task.options);

@@ -12,7 +12,7 @@ using namespace heddle::c;
 
 namespace {
 
-/// Calls `f(S(), entry, precision)` for a view whose numbers are of S.
+/// Calls `f(S(), entry, precision)` for a view with numbers of type S.
 template <class F>
 void with_scalar(const heddle_context& context, const heddle_view& x, const F& f) {
   const NamedEntry entry = context.definitions.find(x.entry);
@@ -28,7 +28,7 @@ void copy_field(const From& from, const To& to) {
   }
 }
 
-/// The one field of a table.
+/// Copies the only field of a table.
 template <class To>
 void copy_table(const ScalarField& table, const io::FieldLayout& layout, const To& to) {
   using S = std::remove_reference_t<decltype(to.at(0, 0))>;

@@ -1,4 +1,4 @@
-// The caller's arrays as the library sees them.
+// The caller's arrays in the form that the library uses.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace heddle::c {
 
-/// Throws `Error` (usage) for a number that is none.
+/// Throws `Error` (usage) for an unknown number.
 inline Precision precision_of(heddle_precision precision) {
   const auto number = static_cast<unsigned>(precision);
   if (number < precision_names.size()) return static_cast<Precision>(number);
@@ -29,8 +29,8 @@ template <class S>
 constexpr Precision precision_of_scalar =
     sizeof(S) == sizeof(float) ? Precision::single_precision : Precision::double_precision;
 
-/// Throws `Error`: usage for a null pointer to anything, or one that no S can lie at; size_mismatch
-/// for another entry or precision.
+/// Throws `Error`: usage for a null pointer to a non-empty array, or one not aligned for S;
+/// size_mismatch for another entry or precision.
 template <class S>
 void check_view(const heddle_view& view, const NamedEntry& entry, const char* name) {
   const std::string what(name);
@@ -68,7 +68,7 @@ inline void check_location(const heddle_view& view, const Stream& stream, const 
                 what + " is not in the host's memory, and the operator on the CPU");
   }
   if constexpr (has_cuda) {
-    // This throws for another GPU's memory.
+    // The check throws for memory of another GPU.
     if (view.count > 0 && !cuda::is_device_memory(view.data, stream)) {
       throw Error(ErrorKind::usage, what + " is not in the memory of GPU " +
                                         std::to_string(stream.gpu) + ", as its location says");
@@ -76,8 +76,8 @@ inline void check_location(const heddle_view& view, const Stream& stream, const 
   }
 }
 
-/// A vector for an operator of so many scalars a row that works on `stream`. Throws `Error` as
-/// `check_view` and `check_location`.
+/// A vector with `components` scalars per row for an operator that works on `stream`. Throws
+/// `Error` like `check_view` and `check_location`.
 template <class S>
 FieldView<S> field_of(const heddle_view* given, const NamedEntry& entry, int components,
                       const Stream& stream, const char* name) {
@@ -93,7 +93,7 @@ FieldView<S> field_of(const heddle_view* given, const NamedEntry& entry, int com
           view.layout == HEDDLE_ROW_MAJOR ? VectorLayout::aos : VectorLayout::soa};
 }
 
-/// One row after the other, as callbacks get it.
+/// The field row by row, as callbacks get it.
 template <class S>
 heddle_view view_of(const FieldView<S>& field, heddle_entry entry, heddle_location location) {
   using T = std::remove_const_t<S>;

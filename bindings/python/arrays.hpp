@@ -1,4 +1,4 @@
-// NumPy's arrays as views of heddle.h, and back.
+// Conversions between NumPy's arrays and views of heddle.h.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -18,7 +18,7 @@ namespace heddle_python {
 using Contiguous = nb::ndarray<nb::ro, nb::c_contig, nb::device::cpu>;
 using Writable = nb::ndarray<nb::c_contig, nb::device::cpu>;
 
-/// Scalars of an array of real or complex numbers, and their precision.
+/// Views the scalars of an array of real or complex numbers, with their precision.
 template <class A>
 inline heddle_view view_of(const A& array, heddle_entry entry, std::int32_t scalars,
                            const char* name) {
@@ -57,7 +57,7 @@ inline std::int32_t index_bits(const Contiguous& indices, const char* name) {
   return type.bits;
 }
 
-/// But for the case of letters, as options of the command line.
+/// Compares without regard to the case of letters, like options of the command line.
 inline bool is_same_name(std::string_view a, std::string_view b) {
   const auto small = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
   return std::equal(a.begin(), a.end(), b.begin(), b.end(),
@@ -87,7 +87,7 @@ inline bool has_complex_numbers(heddle_entry entry) {
   return entry == HEDDLE_COMPLEX || entry == HEDDLE_COMPLEX_BLOCK3;
 }
 
-/// NumPy's view of memory: `scalars` numbers a row, as complex ones where the entry has them.
+/// A NumPy array over memory: `scalars` numbers per row, as complex numbers if the entry has them.
 inline nb::object array_over(void* data, std::int64_t rows, std::int32_t scalars,
                              heddle_entry entry, heddle_precision precision, nb::handle owner,
                              bool writable) {

@@ -1,5 +1,5 @@
-// Calls of heddle.h from Python: its errors as exceptions, and the interpreter's lock, which is
-// given up while the library works.
+// Calls of heddle.h from Python: its errors become exceptions, and the interpreter's lock is
+// released while the library works.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -24,14 +24,15 @@ namespace heddle_python {
 
 namespace nb = nanobind;
 
-/// What a callback raised in this thread, to be raised again once the library has returned.
+/// The exception that a callback raised in this thread, rethrown once the library has returned.
 inline thread_local std::exception_ptr raised;
 
 inline void raise_again() {
   if (raised) std::rethrow_exception(std::exchange(raised, nullptr));
 }
 
-/// The text that a call of heddle.h copies to a buffer, called again where the first has no room.
+/// The text that a call of heddle.h copies to a buffer; the call is repeated if the first buffer is
+/// too small.
 template <class F>
 std::string text_of(const F& copy, std::size_t room = 255) {
   for (;;) {
@@ -52,8 +53,8 @@ std::string text_of(const F& copy, std::size_t room = 255) {
   throw nb::python_error();
 }
 
-/// A text for C, which ends at its first zero. Throws what becomes a ValueError, with or without
-/// the interpreter's lock.
+/// A text for C, which ends at its first zero. Throws an exception that becomes a ValueError, with
+/// or without the interpreter's lock.
 inline const char* c_text(const std::string& text) {
   if (text.find('\0') != std::string::npos) throw std::invalid_argument("embedded null character");
   return text.c_str();
@@ -64,11 +65,11 @@ inline const char* c_text(const std::optional<std::string>& text) {
 }
 
 /// Daemon threads may be at work in the library when the interpreter ends. Python then ends a
-/// thread that asks for its lock, which aborts a process of C++. So `Absence::end` lets them return
-/// before, and a thread that comes too late waits for the end of the process.
+/// thread that asks for its lock, which aborts a C++ process. Therefore `Absence::end` lets them
+/// return first, and a thread that comes too late waits for the end of the process.
 class Absence {
  public:
-  /// Gives the lock up. Throws where the interpreter ends.
+  /// Releases the lock. Throws if the interpreter is ending.
   Absence() {
     if (is_over()) throw std::runtime_error("the interpreter ends");
     ++away_;
@@ -87,10 +88,10 @@ class Absence {
     --away_;
   }
 
-  /// Whether callbacks may no longer ask for the lock.
+  /// True if callbacks may no longer ask for the lock.
   static bool is_over() { return ending_ && std::this_thread::get_id() != last_; }
 
-  /// At exit, with the lock held: ends the solves of other threads.
+  /// Called at exit, with the lock held: ends the solves of other threads.
   static void end() {
     constexpr auto patience = std::chrono::seconds(2);
     constexpr auto moment = std::chrono::milliseconds(1);
@@ -112,7 +113,7 @@ class Absence {
   PyThreadState* state_ = nullptr;
 };
 
-/// Of a matrix, and of all that is made of it.
+/// The context of a matrix, and of all objects made from it.
 struct Context {
   heddle_context* own = nullptr;
   Context() {
@@ -143,8 +144,8 @@ void call(const SharedContext& context, const F& f) {
   check(context, status);
 }
 
-/// Owns an object of heddle.h. To destroy one may be to wait for a GPU, without the interpreter's
-/// lock where there still is one.
+/// Owns an object of heddle.h. Destroying it may wait for a GPU, without the interpreter's lock if
+/// that still exists.
 template <class T, void (*destroy)(T**)>
 struct Owned {
   T* own = nullptr;

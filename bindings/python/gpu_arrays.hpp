@@ -15,17 +15,17 @@
 
 namespace heddle_python {
 
-/// Address, and whether it is of a GPU's memory. heddle/_gpu.py has looked at type and shape.
+/// An address, and true if it is in a GPU's memory. heddle/_gpu.py has checked type and shape.
 using Place = std::pair<std::uintptr_t, bool>;
 
-/// `count` rows that begin there.
+/// A view of `count` rows that begin at `place`.
 inline heddle_view view_at(const Place& place, std::int64_t count, heddle_entry entry,
                            heddle_precision precision) {
   return {reinterpret_cast<void*>(place.first),      count, entry, precision, HEDDLE_ROW_MAJOR,
           place.second ? HEDDLE_DEVICE : HEDDLE_HOST};
 }
 
-/// What a capsule of DLPack holds, for as long as this lives.
+/// Holds the array of a DLPack capsule while this lives.
 class Exported {
  public:
   explicit Exported(nb::handle capsule) {
@@ -47,11 +47,11 @@ class Exported {
   nb::tuple shape() const {
     return numbers([](const auto& a, std::size_t k) { return nb::int_(a.shape(k)); });
   }
-  /// In elements.
+  /// Strides in elements.
   nb::tuple strides() const {
     return numbers([](const auto& a, std::size_t k) { return nb::int_(a.stride(k)); });
   }
-  /// As NumPy names it, for what it has.
+  /// NumPy's name of the type, if NumPy has it.
   std::string dtype() const {
     const auto type = std::visit([](const auto& a) { return a.dtype(); }, array_);
     static constexpr const char* names[] = {"int",    "uint",    "float", "opaque",

@@ -50,7 +50,7 @@ struct Matrix {
          [&] { return function(made.context->own, &pattern, &values, &made.matrix.own); });
     return made;
   }
-  /// Without `entry` real or complex entries, as the file's numbers are.
+  /// Without `entry`, entries are real or complex like the numbers of the file.
   static Matrix read(const std::string& path, const std::optional<std::string>& entry,
                      const std::string& precision) {
     Matrix made;
@@ -83,7 +83,7 @@ struct Matrix {
     check(context, heddle_matrix_arrays(matrix.own, &pattern, &values));
     return {pattern, values};
   }
-  /// Bytes that a product reads, and all that is kept.
+  /// Bytes that a product reads, and the total kept.
   std::pair<std::int64_t, std::int64_t> memory(const Settings& settings) const {
     std::int64_t product = 0, total = 0;
     call(context,
@@ -97,7 +97,7 @@ struct Matrix {
   }
   /// The JSON text of `heddle info`.
   std::string describe(const Settings& settings) const {
-    constexpr std::size_t room = std::size_t(1) << 16;  // so that it is not made twice
+    constexpr std::size_t room = std::size_t(1) << 16;  // enough that the text is not made twice
     return text_of(
         [&](char* to, std::size_t capacity) {
           std::size_t length = 0;

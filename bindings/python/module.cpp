@@ -1,5 +1,5 @@
-// The module heddle._heddle: the objects of heddle.h, with the interpreter's lock given up while
-// they work. heddle/*.py makes of it what users see.
+// The module heddle._heddle: the objects of heddle.h, which release the interpreter's lock while
+// they work. heddle/*.py builds the user's interface on it.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
@@ -28,7 +28,8 @@ using namespace nb::literals;
 
 namespace {
 
-/// Tells the garbage collector which objects one of T keeps: functions often refer to their solver.
+/// Reports to the garbage collector the objects that a T keeps: functions often refer to their
+/// solver.
 template <class T>
 int traverse(PyObject* self, visitproc visit, void* arg) {
   Py_VISIT(Py_TYPE(self));
@@ -168,7 +169,7 @@ void add_solvers(nb::module_& m) {
 }  // namespace
 
 NB_MODULE(_heddle, m) {
-  // What the user's modules keep at exit is no leak of ours.
+  // Objects that the user's modules keep at exit are no leaks of this module.
   nb::set_leak_warnings(false);
   nb::module_::import_("atexit").attr("register")(nb::cpp_function(&Absence::end));
   m.attr("version") = heddle_version();

@@ -1,4 +1,4 @@
-// Operators and preconditioners for Python, by matrices and by functions.
+// Operators and preconditioners for Python, from matrices and from functions.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -20,8 +20,8 @@
 
 namespace heddle_python {
 
-/// `function(x, y)` of Python's writes y; x and y are the solver's own memory. On a GPU it gets
-/// their addresses.
+/// The Python `function(x, y)` writes y; x and y are the solver's own memory. On a GPU the function
+/// gets their addresses.
 inline int call_python(void* user, const heddle_view* x, const heddle_view* y) {
   if (Absence::is_over()) return 1;
   const nb::gil_scoped_acquire held;
@@ -46,7 +46,7 @@ inline int call_python(void* user, const heddle_view* x, const heddle_view* y) {
 struct Operator {
   SharedContext context;
   Owned<heddle_operator, heddle_operator_destroy> A;
-  nb::object function;  // of one without a matrix
+  nb::object function;  // empty for an operator of a matrix
   heddle_entry entry = HEDDLE_REAL;
   heddle_precision precision = HEDDLE_DOUBLE;
   std::int64_t rows = 0, columns = 0;
@@ -77,7 +77,7 @@ struct Operator {
     made.find_size();
     return made;
   }
-  /// Made of this one by `make(result)`.
+  /// An operator that `make(result)` makes from this one.
   template <class F>
   Operator other(const F& make) const {
     Operator made;
@@ -96,8 +96,8 @@ struct Operator {
     return other(
         [&](heddle_operator** made) { return heddle_operator_shifted(A.own, sigma, made); });
   }
-  /// Of a tree: with entries set, added and removed, each kind by rows, columns and, but the last,
-  /// entries.
+  /// For a tree: the operator with entries set, added and removed. Each kind is given by rows,
+  /// columns and, except the last, entries.
   Operator edited(const Contiguous& set_row, const Contiguous& set_column,
                   const Contiguous& set_data, const Contiguous& add_row,
                   const Contiguous& add_column, const Contiguous& add_data,
@@ -126,7 +126,7 @@ struct Operator {
     const heddle_view values = values_of(data, entry);
     call(context, [&] { return heddle_operator_update_values(A.own, &values); });
   }
-  /// So many entries in the GPU's memory, which are read when this returns.
+  /// Takes `entries` entries from the GPU's memory, which have been read when this returns.
   void update_values_at(const Place& data, std::int64_t entries) {
     const heddle_view values = view_at(data, entries, entry, precision);
     call(context, [&] {

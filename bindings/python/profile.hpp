@@ -18,7 +18,7 @@
 
 namespace heddle_python {
 
-/// What a running search asks: the caller's function, and whether the user has pressed Ctrl-C.
+/// Called by a running search: calls the caller's function, and checks for Ctrl-C.
 inline int observe_search(void* user, const heddle_tune_progress* progress) {
   if (Absence::is_over()) return 1;
   const nb::gil_scoped_acquire held;
@@ -39,7 +39,7 @@ struct Profile {
   SharedContext context;
   Owned<heddle_profile, heddle_profile_destroy> profile;
 
-  /// Of one matrix, or of several of a domain.
+  /// Tunes for one matrix, or for several of a domain.
   static Profile tune(const std::vector<nb::handle_t<Matrix>>& matrices,
                       const std::optional<std::vector<std::string>>& names,
                       const std::optional<std::string>& domain, const Settings& settings,

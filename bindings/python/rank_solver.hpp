@@ -39,17 +39,17 @@ struct RankSolver {
   SharedContext context;
   std::unique_ptr<Watch> watch = std::make_unique<Watch>();
   nb::object of;
-  heddle_matrix* matrix = nullptr;  // of `of`
+  heddle_matrix* matrix = nullptr;  // matrix of `of`
   heddle_entry entry = HEDDLE_REAL;
   heddle_precision precision = HEDDLE_DOUBLE;
   std::int64_t rows = 0;
   int rank_count = 1;
-  std::vector<std::string> devices;  // of each, or one for all
+  std::vector<std::string> devices;  // one for each rank, or one for all
   std::string method, preconditioner;
   double shift = 0;
-  std::string told;  // the settings but the devices, in JSON
+  std::string told;  // the settings except the devices, in JSON
   bool records_history = false;
-  nb::object settings;  // whose arrays, of multigrid, must live as long
+  nb::object settings;  // its multigrid arrays must live as long as this
   const double* coordinates = nullptr;
   std::vector<heddle_view> candidates;
   std::vector<std::byte> null_space;  // vectors of all rows, one after the other
@@ -86,7 +86,7 @@ struct RankSolver {
     for (const std::string& text : devices) (void)c_text(text);
     for (const std::string* text : {&method, &preconditioner}) (void)c_text(*text);
     Task nothing{&made};
-    made.run(nothing, nb::none());  // so that what they cannot do is refused here
+    made.run(nothing, nb::none());  // reports unsupported settings now
     return made;
   }
 
@@ -96,13 +96,14 @@ struct RankSolver {
                                 view_of(x, entry, scalars, "x").data, nullptr, from_zero, callback);
     return nb::borrow<nb::tuple>(one[0]);
   }
-  /// In the host's memory; from `guess`, which may be absent or x itself, or zero.
+  /// Solves with fields in the host's memory, starting from `guess`, which may be absent or x
+  /// itself, or from zero.
   nb::tuple solve_at(const Place& b, const Place& x, const std::optional<Place>& guess,
                      bool from_zero, nb::handle callback) {
     const nb::list one = solve_all(1, b, x, guess, from_zero, callback);
     return nb::borrow<nb::tuple>(one[0]);
   }
-  /// The same of systems whose vectors follow each other.
+  /// The same for systems whose vectors follow each other.
   nb::list solve_all(std::int64_t systems, const Place& b, const Place& x,
                      const std::optional<Place>& guess, bool from_zero, nb::handle callback) {
     return solved(systems, at(b).data, at(x).data, guess ? at(*guess).data : nullptr, from_zero,
@@ -110,7 +111,7 @@ struct RankSolver {
   }
 
  private:
-  /// Solves, or, without b, none. What is not of one rank is rank 0's alone.
+  /// A solve, or no solve if b is null. Results that are not specific to a rank come from rank 0.
   struct Task {
     RankSolver* self;
     std::size_t systems = 1;
@@ -120,7 +121,7 @@ struct RankSolver {
     std::vector<std::string> details{};
     std::vector<double> history{};
     std::mutex mutex{};
-    heddle_status failed = HEDDLE_OK;  // the first
+    heddle_status failed = HEDDLE_OK;  // status of the first failure
     std::string why{};
 
     bool is_fine(heddle_status status) {
@@ -189,7 +190,7 @@ struct RankSolver {
     check(context, status);
   }
 
-  /// Whether all went well.
+  /// Returns true if everything succeeded.
   bool be_rank(Task& task, heddle_communicator* ranks) const {
     const int rank = heddle_communicator_rank(ranks);
     OfRank<heddle_settings, heddle_settings_destroy> own;
@@ -214,7 +215,7 @@ struct RankSolver {
     return task.b == nullptr || solve_part(task, A.own, solver.own, rank);
   }
 
-  /// Those of a rank, which has a device; rank 0 watches.
+  /// Makes the settings of a rank, with its device; rank 0 watches.
   bool take_settings(Task& task, int rank, heddle_settings*& own) const {
     const std::string& device = devices[devices.size() == 1 ? 0 : static_cast<std::size_t>(rank)];
     const auto count = static_cast<std::int64_t>(candidates.size());
@@ -226,7 +227,7 @@ struct RankSolver {
            (rank != 0 || task.is_fine(heddle_settings_observe(own, Watch::observe, watch.get())));
   }
 
-  /// The rows of the whole matrix that a rank has.
+  /// Finds the rows of the whole matrix that a rank has.
   static bool find_rows(Task& task, const heddle_operator* A, std::vector<std::int64_t>& row) {
     std::int64_t count = 0, columns = 0;
     heddle_operator_size(A, &count, &columns);
@@ -263,7 +264,7 @@ struct RankSolver {
     const std::size_t bytes = row_bytes(), own = row.size() * bytes,
                       all = static_cast<std::size_t>(rows) * bytes;
     std::vector<std::byte> b(task.systems * own), x(task.systems * own);
-    // `f(of_all, of_rank)`, in bytes, for each row of each system.
+    // Calls `f(of_all, of_rank)`, with offsets in bytes, for each row of each system.
     const auto for_rows = [&](const auto& f) {
       for (std::size_t k = 0; k < task.systems; ++k) {
         for (std::size_t i = 0; i < row.size(); ++i) {

@@ -32,8 +32,9 @@ inline std::vector<heddle_view> rows_of(const Contiguous& vectors, std::int64_t 
   return views;
 }
 
-/// The library alone knows what a name stands for, so that a new setting needs nothing here. One
-/// call at a time takes them: it writes its observer, and where its arrays lie, to them.
+/// Only the library knows the meaning of a name, so that a new setting needs nothing here. Only one
+/// call at a time may use an object: the call writes its observer and the addresses of its arrays
+/// to it.
 class Settings {
  public:
   explicit Settings(const nb::dict& texts) : context_(std::make_shared<Context>()) {
@@ -53,7 +54,7 @@ class Settings {
   void set(const std::string& name, const std::string& text) {
     check(context_, heddle_settings_set(get(), c_text(name), c_text(text)));
   }
-  /// For multigrid; each candidate is a row of its array.
+  /// Sets the arrays for multigrid; each candidate is a row of its array.
   void use_arrays(std::optional<Contiguous> coordinates, std::optional<Contiguous> candidates) {
     coordinates_ = std::move(coordinates);
     candidates_ = std::move(candidates);
@@ -72,7 +73,7 @@ class Settings {
                                       heddle_precision precision) const {
     return candidates_ ? rows_of(*candidates_, rows, entry, precision) : std::vector<heddle_view>();
   }
-  /// Names the arrays to the library, for an operator with `rows` rows.
+  /// Passes the arrays to the library, for an operator with `rows` rows.
   void point_to_arrays(std::int64_t rows, heddle_entry entry, heddle_precision precision) const {
     const auto fields = candidates(rows, entry, precision);
     const auto count = static_cast<std::int64_t>(fields.size());

@@ -26,8 +26,8 @@
 
 namespace heddle_python {
 
-/// What a running solve asks after each iteration: the caller's function, and now and then whether
-/// the user has pressed Ctrl-C.
+/// Called by a running solve after each iteration: calls the caller's function, and now and then
+/// checks for Ctrl-C.
 struct Watch {
   bool at_work = false;  // guarded by the interpreter's lock
   PyObject* function = nullptr;
@@ -56,7 +56,7 @@ struct Watch {
   }
 };
 
-/// From here on the watch is of one solve, until this goes.
+/// Assigns the watch to one solve while this lives.
 class AtWork {
  public:
   AtWork(Watch& watch, nb::handle callback) : watch_(watch) {
@@ -75,7 +75,7 @@ class AtWork {
 struct Solver {
   SharedContext context;
   std::unique_ptr<Watch> watch = std::make_unique<Watch>();
-  nb::object of, preconditioner;  // whose functions must live as long
+  nb::object of, preconditioner;  // their functions must live as long as this
   heddle_entry entry = HEDDLE_REAL;
   heddle_precision precision = HEDDLE_DOUBLE;
   std::int64_t rows = 0;
@@ -106,8 +106,8 @@ struct Solver {
     return made;
   }
 
-  /// From zero, or from x where a guess lies there already. The outcome by name, numbers of the
-  /// report, its detail, and the history or None.
+  /// Solves from zero, or from a guess that is already in x. Returns the outcome by name, numbers
+  /// of the report, its detail, and the history or None.
   nb::tuple solve(const Contiguous& b, const Writable& x, bool from_zero, nb::handle callback) {
     const std::int32_t scalars = heddle_row_scalars(entry);
     const heddle_view from = view_of(b, entry, scalars, "b"), to = view_of(x, entry, scalars, "x");
@@ -117,7 +117,7 @@ struct Solver {
       return heddle_solver_solve(solver.own, &from, &to, report);
     });
   }
-  /// The same in any memory; from `guess`, which may be absent or x itself, or zero.
+  /// The same in any memory, starting from `guess`, which may be absent or x itself, or from zero.
   nb::tuple solve_at(const Place& b, const Place& x, const std::optional<Place>& guess,
                      bool from_zero, nb::handle callback) {
     check_places(1, b, x, guess);
@@ -129,7 +129,8 @@ struct Solver {
       return heddle_solver_solve(solver.own, &from, &to, report);
     });
   }
-  /// Systems whose vectors follow each other, in either memory. A tuple for each, as of `solve`.
+  /// Solves systems whose vectors follow each other, in either memory. Returns a tuple for each,
+  /// like `solve`.
   nb::list solve_all(std::int64_t systems, const Place& b, const Place& x,
                      const std::optional<Place>& guess, bool from_zero, nb::handle callback) {
     check_places(systems, b, x, guess);
@@ -183,7 +184,7 @@ struct Solver {
     return static_cast<std::uintptr_t>(rows * heddle_row_scalars(entry)) *
            (precision == HEDDLE_SINGLE ? sizeof(float) : sizeof(double));
   }
-  /// Vectors that follow each other.
+  /// Views of vectors that follow each other.
   std::vector<heddle_view> several_at(const Place& place, std::int64_t count) const {
     std::vector<heddle_view> views;
     for (std::uintptr_t k = 0; k < static_cast<std::uintptr_t>(count); ++k) {
@@ -191,8 +192,8 @@ struct Solver {
     }
     return views;
   }
-  /// Before anything is written: what is refused later on has cost the caller b. The memory of
-  /// hosts and GPUs has one space of addresses.
+  /// Called before anything is written: a later refusal would cost the caller b. Hosts and GPUs
+  /// share one address space.
   static void check_apart(const void* a, const void* b, std::size_t bytes, const char* message) {
     const auto first = reinterpret_cast<std::uintptr_t>(a);
     const auto second = reinterpret_cast<std::uintptr_t>(b);
@@ -208,7 +209,7 @@ struct Solver {
     if (!guess || guess->first == x.first) return;
     check_apart(at(*guess).data, to.data, bytes, "x0 and out share memory, and are not one array");
   }
-  /// Brings the guesses to x, or zero.
+  /// Copies the guesses to x, or zeros it.
   heddle_status begin(const heddle_operator* A, std::int64_t count, const Place& x,
                       const std::optional<Place>& guess, bool from_zero) const {
     if (guess ? guess->first == x.first : !from_zero) return HEDDLE_OK;
@@ -258,7 +259,7 @@ struct Solver {
 struct LeastSquares {
   SharedContext context;
   std::unique_ptr<Watch> watch = std::make_unique<Watch>();
-  nb::object of;  // whose function must live as long
+  nb::object of;  // its function must live as long as this
   std::int64_t rows = 0, columns = 0;
   heddle_entry entry = HEDDLE_REAL;
   heddle_precision precision = HEDDLE_DOUBLE;
@@ -279,7 +280,8 @@ struct LeastSquares {
     });
     return made;
   }
-  /// From the guess in x. Outcome, iterations, and norms: of r, A* r, A, the condition, x.
+  /// Solves from the guess in x. Returns outcome, iterations, and norms: of r, A* r, A, the
+  /// condition, x.
   nb::tuple solve(const Place& b, const Place& x, nb::handle callback) {
     const heddle_view from = view_at(b, rows, entry, precision),
                       to = view_at(x, columns, entry, precision);
@@ -293,7 +295,7 @@ struct LeastSquares {
   }
 };
 
-/// For a matrix that is not shifted: its name, and why.
+/// The name of the preconditioner for a matrix that is not shifted, and the reason for it.
 inline std::pair<std::string, std::string> choose_preconditioner(const Matrix& matrix) {
   const char* preconditioner = nullptr;
   std::array<char, 256> reason{};
@@ -304,7 +306,8 @@ inline std::pair<std::string, std::string> choose_preconditioner(const Matrix& m
   return {preconditioner, reason.data()};
 }
 
-/// After a solve by `method` that ended so: another one, and why; empty where there is none.
+/// Another method after a solve by `method` with this outcome, and the reason for it; empty if
+/// there is none.
 inline std::pair<std::string, std::string> choose_other_method(const std::string& method,
                                                                const std::string& outcome,
                                                                std::int64_t iterations) {

@@ -1,5 +1,5 @@
-! heddle.h as a Fortran module, by iso_c_binding: the calls that most programs need, the others are
-! declared likewise. Text that C gets ends in c_null_char. Settings may be c_null_ptr: none.
+! heddle.h as a Fortran module, by iso_c_binding: the calls that most programs need; the others can
+! be declared likewise. Text passed to C ends in c_null_char. Settings may be c_null_ptr: none.
 module heddle
   use, intrinsic :: iso_c_binding
   implicit none

@@ -6,7 +6,7 @@ program quick_start
   type(c_ptr) :: context, settings, matrix, A, jacobi, cg
   type(heddle_report) :: report
   integer(c_int64_t) :: rows, columns
-  real(c_double), allocatable, target :: b(:, :), x(:, :)  ! w, x, y, z of each row in a column
+  real(c_double), allocatable, target :: b(:, :), x(:, :)  ! a column holds w, x, y, z of a row
   character(kind=c_char, len=512) :: text
   character(len=1024) :: path
   integer :: length, k

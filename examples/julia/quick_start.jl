@@ -1,7 +1,7 @@
 # A quaternion system from a file, from Julia by ccall: prints the report, and the bits of the
 # residual and of the first row of x. HEDDLE_LIBRARY names libheddle_c.so.
 const library = get(ENV, "HEDDLE_LIBRARY", "libheddle_c.so.0")
-const quaternion, double, row_major, host = 2, 1, 0, 0  # of the enumerations of heddle.h
+const quaternion, double, row_major, host = 2, 1, 0, 0  # from the enumerations of heddle.h
 
 struct View
     data::Ptr{Cdouble}
@@ -56,7 +56,7 @@ function main(path)
     rows, columns = Ref{Int64}(0), Ref{Int64}(0)
     check(@ccall library.heddle_operator_size(A[]::Ptr{Cvoid}, rows::Ptr{Int64},
         columns::Ptr{Int64})::Cint)
-    b, x = zeros(4, rows[]), zeros(4, rows[])  # w, x, y, z of each row in a column
+    b, x = zeros(4, rows[]), zeros(4, rows[])  # a column holds w, x, y, z of a row
     b[1, :] .= 1
     report = Report()
     GC.@preserve b x begin

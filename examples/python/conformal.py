@@ -35,7 +35,7 @@ for step in range(8):
     turn *= np.sqrt(mass.sum() / (mass @ turn**2).sum())
 
 # Edges turned and stretched, and the positions that fit them best.
-i, j = np.roll(triangles, 2, 1), np.roll(triangles, 1, 1)  # of the edge opposite to each corner
+i, j = np.roll(triangles, 2, 1), np.roll(triangles, 1, 1)  # ends of the edge opposite to each corner
 a, b = quaternion.as_quat_array(turn)[i], quaternion.as_quat_array(turn)[j]
 bent = (a.conj() * edge * a + b.conj() * edge * b) / 3 + (a.conj() * edge * b + b.conj() * edge * a) / 6
 weight = quaternion.as_float_array(np.roll(edge, 2, 1) * np.roll(edge, 1, 1) / (4 * area[:, 0]))[..., 0]  # cot / 2

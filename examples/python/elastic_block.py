@@ -9,7 +9,7 @@ import heddle
 
 mesh = skfem.MeshTet.init_tensor(np.linspace(0, 4, 17), np.linspace(0, 1, 5), np.linspace(0, 1, 5))
 basis = skfem.Basis(mesh, skfem.ElementVector(skfem.ElementTetP1()), intorder=1)
-n, shear, bulk = mesh.nvertices, 1.0, 10.0  # numbers of a vertex follow each other: 3 v + component
+n, shear, bulk = mesh.nvertices, 1.0, 10.0  # numbers of a vertex are adjacent: 3 v + component
 
 
 def deformation(w):
@@ -18,7 +18,7 @@ def deformation(w):
 
 
 @skfem.LinearForm
-def force(v, w):  # of a neo-Hookean solid: P = mu (F - F^-T) + lambda log(det F) F^-T
+def force(v, w):  # for a neo-Hookean solid: P = mu (F - F^-T) + lambda log(det F) F^-T
     F, G, volume = deformation(w)
     return ddot(shear * (F - G) + bulk * volume * G, grad(v))
 
@@ -35,7 +35,8 @@ held = np.flatnonzero((mesh.p[0] == 0) | (mesh.p[0] == 4))
 free = np.ones(n, bool)
 free[held] = False
 
-# Where scikit-fem's numbers go in an array of blocks, row by row. A held vertex keeps its diagonal block alone.
+# Maps scikit-fem's numbers to places in an array of blocks, row by row. A held vertex keeps only its diagonal
+# block.
 row, column = tangent.coo_data(basis, u=basis.interpolate(u)).indices
 places, slot = np.unique((row // 3).astype(np.int64) * n + column // 3, return_inverse=True)
 within = slot * 9 + row % 3 * 3 + column % 3

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 
 import heddle
 
-n, wavenumber = 120, 2 * np.pi / 12  # spacing 1, 12 points a wavelength
+n, wavenumber = 120, 2 * np.pi / 12  # spacing 1, 12 points per wavelength
 second = sp.diags_array([-1.0, 2.0, -1.0], offsets=[-1, 0, 1], shape=(n, n))
 laplacian = sp.kron(second, sp.eye_array(n)) + sp.kron(sp.eye_array(n), second)
 A = laplacian - wavenumber**2 * (1 + 0.1j) * sp.eye_array(n * n)

@@ -4,7 +4,7 @@ import numpy as np
 
 import heddle
 
-# The squared Dirac operator on a closed surface, whose spectrum holds conformal deformations.
+# The squared Dirac operator on a closed surface, whose spectrum contains conformal deformations.
 A = heddle.generate("dirac", 5000)
 b = np.zeros((A.shape[0], 4))
 b[:, 0] = 1

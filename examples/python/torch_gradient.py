@@ -39,7 +39,7 @@ class Solve(torch.autograd.Function):
         return -of_b[row] * x[column], of_b, None
 
 
-n = 40  # points a side; edges between neighbours conduct, and every point loses some heat
+n = 40  # points per side; edges between neighbours conduct, and every point loses some heat
 device = "cuda" if torch.cuda.is_available() else "cpu"
 point = np.arange(n * n).reshape(n, n)
 a = np.concatenate([point[:, :-1].reshape(-1), point[:-1].reshape(-1)])
@@ -65,7 +65,7 @@ def temperatures(logarithm):
 
 
 y, x = np.mgrid[:n, :n] / n
-heat = torch.as_tensor(np.where(x < 0.5, np.where(y > 0.5, 1.0, 0.3), 0.0).reshape(-1), device=device)  # of one half
+heat = torch.as_tensor(np.where(x < 0.5, np.where(y > 0.5, 1.0, 0.3), 0.0).reshape(-1), device=device)  # in one half
 wanted = torch.as_tensor(np.where((x - 0.6) ** 2 + (y - 0.4) ** 2 < 0.04, 1.0, 0.0).reshape(-1), device=device)
 measured = temperatures(wanted).detach()
 
@@ -76,7 +76,7 @@ def misfit(logarithm):
     return ((temperatures(logarithm) - measured) ** 2).sum() / (measured**2).sum()
 
 
-# The gradient is that of finite differences, in any direction.
+# The gradient agrees with finite differences, in any direction.
 direction = torch.as_tensor(np.random.default_rng(1).standard_normal(n * n), device=device)
 (gradient,) = torch.autograd.grad(misfit(found), found)
 along = (misfit(found.detach() + 1e-4 * direction) - misfit(found.detach() - 1e-4 * direction)) / 2e-4

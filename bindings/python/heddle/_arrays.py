@@ -37,7 +37,7 @@ def plain(array: ArrayLike, name: str) -> NDArray[Any]:
     if type(array) is not np.ndarray:
         refuse_no_array(array, name)
     given = np.asarray(array)
-    if given.dtype.isbuiltin == 2 and given.dtype.name == "quaternion":  # the name takes a while
+    if given.dtype.isbuiltin == 2 and given.dtype.name == "quaternion":  # reading the name is slow
         return np.ascontiguousarray(given).view(np.float64).reshape(*given.shape, 4)
     return given
 

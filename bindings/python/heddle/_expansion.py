@@ -83,7 +83,7 @@ def _folded(
     data: NDArray[Any], tiles: NDArray[Any], entry: str, row: ArrayLike, column: ArrayLike
 ) -> NDArray[Any]:
     flat = tiles.reshape(len(tiles), -1)
-    first = np.abs(flat).argmax(axis=1)  # where a component shows, and its sign
+    first = np.abs(flat).argmax(axis=1)  # the largest component and its sign
     components = data.reshape(len(data), -1)[:, first] * flat[np.arange(len(flat)), first]
     off = np.abs(data - np.tensordot(components, tiles, 1)).max(axis=(1, 2), initial=0)
     wrong = np.flatnonzero(~(off <= 1e-12 * np.abs(data).max(axis=(1, 2), initial=0)))

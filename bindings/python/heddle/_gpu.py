@@ -16,9 +16,9 @@ from ._errors import UnsupportedError, UsageError
 
 # Device types of DLPack: a GPU's memory, and memory that it shares with the host.
 _cuda_types = 2, 13
-# cudaStreamLegacy, the default stream: 0 means no stream to us.
+# cudaStreamLegacy, the default stream: here 0 means no stream.
 _default_stream = 1
-# Their arrays do not change, whatever they export.
+# Packages whose arrays do not change, whatever they export.
 _immutable = "jax", "jaxlib"
 _packages = "torch", "cupy", "cupyx", *_immutable
 
@@ -47,7 +47,7 @@ def on_gpu(array: Any) -> bool:
 def gpu_of(array: Any) -> int | None:
     """The number of the GPU; ``None`` where the array does not tell."""
     number = _dlpack_gpu(array)
-    if number is None:  # of CuPy and Numba
+    if number is None:  # arrays of CuPy and Numba
         number = getattr(getattr(array, "device", None), "id", None)
     return number
 
@@ -162,7 +162,7 @@ def _by_dlpack(array: Any, stream: int) -> GpuArray:
     # The array's package makes `stream` wait for the array.
     try:
         capsule = array.__dlpack__(stream=stream, max_version=(1, 0))
-    except TypeError:  # of an older one
+    except TypeError:  # an older version
         capsule = array.__dlpack__(stream=stream)
     held = _heddle.Exported(capsule)
     return GpuArray(
@@ -179,7 +179,7 @@ def _by_interface(
     address, read_only = told["data"]
     dtype = np.dtype(told["typestr"])
     strides = told.get("strides")
-    if strides is not None:  # in bytes
+    if strides is not None:  # strides are in bytes
         if any(step % dtype.itemsize for step in strides):
             raise UnsupportedError(f"{name} is not contiguous: arrays of a GPU are not copied")
         strides = tuple(step // dtype.itemsize for step in strides)
@@ -253,7 +253,7 @@ def to_host(array: Any) -> np.ndarray:
     """A copy in NumPy's memory. Raises ``UnsupportedError`` as ``copy_there``."""
     package = _known_package(array)
     if package == "torch":
-        sys.modules["torch"].cuda.synchronize(array.device)  # which may have another stream by now
+        sys.modules["torch"].cuda.synchronize(array.device)  # its current stream may differ by now
         return array.detach().cpu().numpy()
     if package in _immutable:
         return np.asarray(array)

@@ -65,7 +65,7 @@ class Matrix(Described):
     array([[0., 0., 0., 1.]])
     """
 
-    # NumPy leaves `array @ matrix` to us, who do not have it.
+    # NumPy then leaves `array @ matrix` to this class, which does not define it.
     __array_ufunc__ = None
 
     def __init__(
@@ -81,11 +81,11 @@ class Matrix(Described):
             self._stored = _of_arrays(source, shape)
         else:
             self._stored = _of_object(source)
-        # Entries that a GPU has and the host has not asked for; else None.
+        # Entries on a GPU that the host has not asked for yet; else None.
         self._newer: Any = None
         self._operators: dict[Any, _heddle.Operator] = {}
         self._generation = 0  # grows with each update of the entries
-        # Held while operators are made and given new values: none misses them.
+        # Held while operators are made and updated, so that none misses new values.
         self._lock = threading.RLock()
         self._entry, self._precision = self._stored.entry, self._stored.precision
         if entry is not None and entry != self._entry:
@@ -163,7 +163,8 @@ class Matrix(Described):
                     newer = copy_there(data)
                     given = [gpu_array(newer, own, self.dtype, "data") for own in there]
                     check_form(given[0], shape, "data")
-                    # Before the first that may refuse them: entries of before must not come back.
+                    # Set before the first update that may fail: the previous entries must not come
+                    # back.
                     self._newer = newer
                     self._generation += 1
                     for own, entries in zip(there, given):
@@ -278,7 +279,7 @@ class Adjoint:
 
     def _stored_as(self, told: dict[str, str]) -> _heddle.Operator:
         stored = self.H._stored_as(told)
-        if "storage" in told:  # a tree is made anew
+        if "storage" in told:  # a tree is made again
             return stored.adjoint()
         if stored not in self._operators:
             self._operators[stored] = stored.adjoint()
@@ -345,7 +346,7 @@ def _of_object(source: Any) -> _heddle.Matrix:
     if isinstance(source, Matrix):
         return _of_arrays((source.data, source.indices, source.indptr), source.shape)
     if package_of(source) in ("cupy", "cupyx"):
-        source = source.get()  # CuPy's, to the host
+        source = source.get()  # from CuPy to the host
     if not hasattr(source, "tocsr"):
         refuse_no_matrix(source)
         dense = stored(source, "A")
@@ -357,7 +358,7 @@ def _of_object(source: Any) -> _heddle.Matrix:
     if source.format == "bsr" and blocks in ((2, 2), (3, 3), (4, 4), (6, 6)):
         if source.dtype.kind != "c" or blocks == (3, 3):
             return _of_compressed(source, blocks)
-    if source.format != "csr" or len(source.shape) != 2:  # else the library checks the arrays
+    if source.format != "csr" or len(source.shape) != 2:  # otherwise the library checks the arrays
         check_places(source)
     return _of_compressed(source.tocsr(), (1, 1))
 
@@ -367,7 +368,7 @@ def _of_compressed(source: Any, blocks: tuple[int, int]) -> _heddle.Matrix:
     try:
         return _of_arrays((source.data, source.indices, source.indptr), shape)
     except UsageError:
-        # The library refuses a place that is named twice, and else keeps the caller's order.
+        # The library refuses a place that occurs twice; otherwise it keeps the caller's order.
         check_places(source)
         summed = source.copy()
         summed.sum_duplicates()

@@ -46,7 +46,7 @@ def _check_compressed(source: Any, shape: tuple[int, int], major: str, minor: st
         raise SizeError(f"indptr has {pointer.size} numbers, and the matrix {shape[0]} {major}s")
     if pointer[0] != 0:
         raise UsageError(f"indptr begins with {pointer[0]} instead of 0")
-    entries = min(len(index), len(source.data))  # those behind the last row are of no row
+    entries = min(len(index), len(source.data))  # those after the last row belong to no row
     begin, end = pointer[:-1], pointer[1:]
     if pointer[-1] > entries or (end < begin).any():
         wrong = int(np.argmax((end < begin) | (end > entries)))
@@ -63,7 +63,7 @@ def _check_compressed(source: Any, shape: tuple[int, int], major: str, minor: st
 
 def _first_beyond(index: NDArray[Any], count: int) -> int | None:
     """The first that is not from 0 to count - 1."""
-    unsigned = index.view(f"u{index.itemsize}")  # where a negative one is large
+    unsigned = index.view(f"u{index.itemsize}")  # a negative index becomes large
     if not unsigned.size or unsigned.max() < count:
         return None
     return int(np.argmax(unsigned >= count))

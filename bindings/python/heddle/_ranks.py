@@ -53,7 +53,7 @@ class OnRanks:
                 f"device={told['device']!r} names {len(self._devices)} devices for {ranks} ranks: "
                 "one for each, or one for all"
             )
-        if "threads" in told:  # of all; the library is told those of a rank
+        if "threads" in told:  # the total; the library takes those of one rank
             told["threads"] = str(max(1, int(told["threads"]) // max(1, self._ranks)))
 
     @property

@@ -97,7 +97,7 @@ def _in_double(b: Any, dtype: np.dtype) -> Any:
     return b
 
 
-# A relative tolerance of SciPy's may be any number; 1 is met by x = 0.
+# SciPy allows any relative tolerance; x = 0 already meets 1.
 _loosest = math.nextafter(1, 0)
 
 
@@ -131,7 +131,7 @@ def _in_scipys_manner(
     length = 1  # iterations that count as one
     if restart is not None:
         settings["restart"] = min(index(restart), max(numbers_of_x, 1))
-        length = max(settings["restart"], 1)  # of fewer the solver tells
+        length = max(settings["restart"], 1)  # the solver itself refuses a smaller number
     count = 10 * numbers_of_x if maxiter is None else index(maxiter)
     solver = Solver(
         matrix,
@@ -144,7 +144,7 @@ def _in_scipys_manner(
     )
     result = solver.solve(given, x0=x0, callback=callback)
     x = result.x
-    if solver.entry in ("real", "complex"):  # SciPy gives no column back
+    if solver.entry in ("real", "complex"):  # SciPy returns a vector, not a column
         x = x.reshape(-1)
     if result.converged:
         return x, 0

@@ -37,7 +37,7 @@ def _default(row: dict[str, Any]) -> Any:
 
 for _row in table:
     _row["shown"] = _default(_row)
-    # A text may be asked for where a profile has another.
+    # A text equal to the default may be requested explicitly where a profile has another.
     _row["dropped"] = None if _row["kind"] == "text" else _row["shown"]
 
 
@@ -50,8 +50,8 @@ class Taken:
                       if row["use"] in uses and row["name"] not in but}  # fmt: skip
         self._twins = {row["alias"]: name for name, row in self._rows.items() if "alias" in row}
         self._spelled = {**self._rows, **{a: self._rows[name] for a, name in self._twins.items()}}
-        self._passed: set[str] = set()  # other keywords of the function that is shown
-        self._known = set(self._spelled)  # all that may be meant by another
+        self._passed: set[str] = set()  # other keywords of the function being shown
+        self._known = set(self._spelled)  # names that a misspelt one may mean
 
     def check_names(self, given: dict[str, Any]) -> None:
         """Raises ``UsageError`` for a name that the call does not take."""
@@ -98,12 +98,12 @@ class Taken:
         if uses:
             of = " and ".join(use.replace("_", " ") for use in uses)
             raise UsageError(f"{self.call} does not take {name}, which is a setting of {of}")
-        import difflib  # which takes a while
+        import difflib  # importing it is slow
 
         near = difflib.get_close_matches(name, self._known, 1)
         if near:
             raise UsageError(f"there is no setting {name!r}; did you mean {near[0]}?")
-        _heddle.Settings({name: "1"})  # which says what is near of all settings
+        _heddle.Settings({name: "1"})  # raises with the nearest name of all settings
         raise UsageError(f"there is no setting {name!r}")
 
     def shown(self, function: _Shown, passes: Callable[..., Any] | None = None) -> _Shown:

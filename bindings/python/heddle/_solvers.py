@@ -26,7 +26,7 @@ from ._tune import Profile
 
 Callback = Callable[[int, float], Any]
 
-# Of a solve, after which it is worth to look whether the matrix is better given otherwise.
+# Iterations of a solve after which it is worth checking for a better form of the matrix.
 _many_iterations = 100
 
 uses_of_solver = "storage", "ranks", "solver", "multigrid"
@@ -130,18 +130,18 @@ class Solver:
         if isinstance(candidates, str):
             settings["candidates"], candidates = candidates, None
         told = _taken.texts(settings)
-        checked = _heddle.Settings(told)  # by the library, before there is any work
+        checked = _heddle.Settings(told)  # checked by the library before any work
         method = _method_named(method)
         named = isinstance(preconditioner, str)
         has_entries = is_matrix(A) and shift == 0
         of_entries = named and preconditioner in ("auto", "jacobi")
         if preconditioner is None or (of_entries and not has_entries):
             preconditioner, named = "none", True
-        takes_multigrid = named and preconditioner != "none"  # or the library refuses it
+        takes_multigrid = named and preconditioner != "none"  # else the library refuses it
         if told or coordinates is not None or candidates is not None:
             self._refuse_unused(told, takes_multigrid, ranks, coordinates, candidates)
-        self._notes: list[str] = []  # on what was chosen, for results
-        self._advice: str | None = None  # on the matrix, once it was asked for
+        self._notes: list[str] = []  # notes on choices, for results
+        self._advice: str | None = None  # advice on the matrix, once requested
         self._store(A, method, told, profile, ranks)
         refuse_no_system(self.A.shape, self.entry)
         self._is_tree = self._generation is not None
@@ -210,7 +210,7 @@ class Solver:
 
     def _make(self, settings: _heddle.Settings | None) -> None:
         preconditioner, varies, coordinates, candidates, null_space, shift = self._given
-        # A method that was chosen need not take all that is for those that might have been.
+        # A chosen method need not take all settings of the methods that could have been chosen.
         told = _taken.for_method(self.method, self._told) if self._is_free else self._told
         if settings is None or len(told) < len(self._told):
             settings = _heddle.Settings(told)
@@ -230,8 +230,9 @@ class Solver:
             own = preconditioner_of(
                 self._operator, self.entry, self.dtype, preconditioner, varies, settings)  # fmt: skip
             self._own = _heddle.Solver.make(self._operator, self.method, own, settings, records)
-        # x and what each enqueued solve uses, by addresses, the last one last. Behind `_own`, which
-        # waits for these solves when it goes: attributes go in their order.
+        # x and the arrays that each enqueued solve uses, by address, the latest last. Declared
+        # after `_own`, which waits for these solves when it is deleted: attributes are deleted in
+        # their order.
         self._queued: dict[Any, tuple[Any, Any]] = {}
         if vectors is not None and not isinstance(self._base, OnRanks):
             shape = len(vectors), *self._shape
@@ -410,7 +411,7 @@ class Solver:
         shape = (count, *self._shape)
         keeps, b_place = self._place(b, "b", shape=shape)
         x0_is_out = x0 is not None and x0 is out
-        columns = None  # of the caller's, which get the solutions at the end
+        columns = None  # the caller's, which get the solutions at the end
         if out is None:
             out = empty_like(b, shape) if on_gpu(b) else np.empty(shape, self.dtype)
         elif self._has_columns(out):
@@ -427,7 +428,7 @@ class Solver:
             if kept is not None:
                 x0_keeps, guess = self._place(kept, "x0", shape=shape)
             told = self._own.solve_all(count, b_place, x_place, guess, from_zero, callback)
-        del keeps, x_keeps, x0_keeps  # which lived so long
+        del keeps, x_keeps, x0_keeps  # needed up to here
         if columns is not None:
             columns[...] = out
             out = columns
@@ -458,7 +459,7 @@ class Solver:
         from_zero = x0 is None
         x0_keeps, guess = (None, None) if from_zero or x0 is x else self._place(x0, "x0")
         *told, history = self._own.solve_at(b_place, x_place, guess, from_zero, callback)
-        del keeps, x_keeps, x0_keeps  # which lived so long
+        del keeps, x_keeps, x0_keeps  # needed up to here
         return self._result(x, told, history)
 
     def _place(

@@ -13,7 +13,7 @@ from ._errors import UsageError
 from ._matrix import Matrix
 from ._settings import Taken
 
-# The method is the objective, and the rest what a search finds.
+# The method is the objective; the others are results of a search.
 _found = ("objective", "plan", "node", "dense", "launch", "cycle", "smoother", "strength",
           "level_precision")  # fmt: skip
 _tuned = Taken("heddle.tune", "storage", "tuning", "multigrid", but=_found)
