@@ -11,7 +11,7 @@
 namespace heddle {
 namespace {
 
-/// Counts how often a file is read.
+/// Counts the reads of a file.
 struct Reader {
   FileMemory<std::string> memory;
   int times = 0;
@@ -41,7 +41,7 @@ TEST(FileMemory, ReadsAFileAgainThatMayHaveChanged) {
   EXPECT_EQ(reader.read(path), "");
   folder.write("file", "one");
   EXPECT_EQ(reader.read(path), "one");
-  folder.write("file", "two");  // as long, and within the tick of the file system's clock
+  folder.write("file", "two");  // same length, within one tick of the file system's clock
   EXPECT_EQ(reader.read(path), "two");
   std::filesystem::rename(folder.write("other", "six"), path);
   EXPECT_EQ(reader.read(path), "six");

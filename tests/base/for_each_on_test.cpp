@@ -1,4 +1,4 @@
-// Passes on the threads of a CPU, and what is refused: every number once.
+// Passes on the threads of a CPU visit every number once; and refused inputs.
 #include "heddle/for_each_on.hpp"
 
 #include <gtest/gtest.h>
@@ -48,7 +48,7 @@ static_assert(!Pass<WithoutCount> && !Pass<WithoutCall> && !Pass<OfHalves> && !P
 TEST(ForEachOn, CallsWithEachNumberOnce) {
   for (const int threads : {1, 2, 3, 8}) {
     const Device device = Device::cpu(threads);
-    // The last ones are worth more than one thread.
+    // The last counts are worth more than one thread.
     for (const Offset count : {0, 1, 7, 128, 129, 4097, 50001}) {
       std::vector<std::atomic<int>> visits(static_cast<std::size_t>(count));
       for_each_on(device, Visit{count, visits.data()});

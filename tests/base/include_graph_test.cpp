@@ -1,5 +1,5 @@
-// The rooms of src/ include what the table of docs/inside/architecture.md lets them, and nothing
-// else. A public header belongs to the room that holds the source file of its name.
+// The rooms of src/ include only what the table in docs/inside/architecture.md permits. A public
+// header belongs to the room that holds the source file of the same name.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -23,7 +23,8 @@ std::string text_of(const fs::path& file) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-/// Rows "| `src/ROOM/` | ... | rooms |" of the table: what a room may use, and what these may.
+/// Parses rows "| `src/ROOM/` | ... | rooms |" of the table: a room may use these rooms and what
+/// they may use.
 Rooms rooms_of_table() {
   Rooms rooms;
   const std::string page = text_of(source_dir / "docs/inside/architecture.md");
@@ -48,12 +49,12 @@ Rooms rooms_of_table() {
   return rooms;
 }
 
-/// "plan" of plan.hpp and plan.cpp, "product" of product_cuda.cpp.
+/// "plan" for plan.hpp and plan.cpp, "product" for product_cuda.cpp.
 std::string concept_of(const fs::path& file) {
   return std::regex_replace(file.stem().string(), std::regex("_cuda$"), "");
 }
 
-/// The rooms of public headers, by concept; one that two rooms write is of neither.
+/// The rooms of public headers, by concept; a concept found in two rooms belongs to neither.
 std::map<std::string, std::string> rooms_of_concepts(const Rooms& rooms) {
   std::map<std::string, std::string> found;
   for (const auto& [room, uses] : rooms) {
@@ -67,7 +68,7 @@ std::map<std::string, std::string> rooms_of_concepts(const Rooms& rooms) {
   return found;
 }
 
-/// Texts for two compilers, which include one another and export.hpp alone.
+/// Texts for two compilers, which include only one another and export.hpp.
 bool is_text(const fs::path& header) {
   static const std::set<std::string> folders = {"heddle/entries", "heddle/methods",
                                                 "heddle/kernels"};

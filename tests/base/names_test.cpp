@@ -1,4 +1,4 @@
-// Names in any letter case, and those that a mistyped word is for.
+// Names in any letter case, and the names that a mistyped word stands for.
 #include "base/names.hpp"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ TEST(Names, AreTheSameInAnyCase) {
   EXPECT_TRUE(is_same_name("", ""));
   EXPECT_FALSE(is_same_name("cg", "cgs"));
   EXPECT_FALSE(is_same_name("cgs", "cg"));
-  EXPECT_FALSE(is_same_name("[", "{"));  // which differ as letters of two cases do
+  EXPECT_FALSE(is_same_name("[", "{"));  // differ only in the letter-case bit
   EXPECT_EQ(lower_case("Sl-16 @[\xC4"), "sl-16 @[\xC4");
 }
 
@@ -35,7 +35,7 @@ TEST(Names, NearestIsTheOneThatIsMeant) {
   EXPECT_EQ(nearest_name("--tolerence", options), "--tolerance");
   EXPECT_EQ(nearest_name("--max-iter", options), "--max-iterations");
   EXPECT_EQ(nearest_name("--maxiter", options), "--max-iterations");
-  EXPECT_EQ(nearest_name("--t", options), "");  // three begin so
+  EXPECT_EQ(nearest_name("--t", options), "");  // three names begin this way
   EXPECT_EQ(nearest_name(std::string(100'000, 'a'), options), "");
 }
 

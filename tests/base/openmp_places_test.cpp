@@ -23,7 +23,7 @@ namespace {
 
 constexpr int fine = 0, wrong = 1, cannot_tell = 77;
 
-/// Runs `body` in a thread of a process of its own, which no runtime has touched yet.
+/// Runs `body` in a thread of a new process, which no runtime has touched yet.
 template <class Body>
 int status_of_thread(const char* bind, const Body& body) {
   return status_of_child([&] {
@@ -39,14 +39,15 @@ int status_of_thread(const char* bind, const Body& body) {
   });
 }
 
-/// As extensions of Python load it. It binds the calling thread, unless it was there before.
+/// Loads libgomp like Python extensions do. It binds the calling thread, unless it was loaded
+/// before.
 bool is_bound_by_libgomp() {
   const Processors before = processors_of_thread();
   return before.size() > 1 && dlopen("libgomp.so.1", RTLD_NOW | RTLD_LOCAL) != nullptr &&
          processors_of_thread().size() < before.size();
 }
 
-/// Of each thread of a team of so many, all of which take part.
+/// The processors of each thread in a team of `threads`, all of which take part.
 std::vector<Processors> processors_of_members(int threads) {
   std::vector<Processors> all(static_cast<std::size_t>(threads));
   std::atomic<int> begun{0};
@@ -85,7 +86,7 @@ TEST(OpenMpPlaces, OneOfSeveralStandsForAll) {
   EXPECT_EQ(detail::without_place({{4}}, {4}), Processors{4});
 }
 
-/// The team of a bound thread has all places, and the thread keeps its own.
+/// The team of a bound thread gets all places, and the thread itself keeps its own.
 TEST(OpenMpPlaces, ATeamLeavesThePlaceOfItsLeader) {
   for (const char* const bind : {"close", "spread", "true"}) {
     const int status = status_of_thread(bind, [&] {
@@ -108,7 +109,7 @@ TEST(OpenMpPlaces, ATeamLeavesThePlaceOfItsLeader) {
   }
 }
 
-/// What was not bound by a runtime, or asked for the place of the first thread, stays as it is.
+/// Affinities that no runtime set, or that request the first thread's place, are left unchanged.
 TEST(OpenMpPlaces, OtherAffinitiesCount) {
   const int primary = status_of_thread("primary", [] {
     if (!is_bound_by_libgomp()) return cannot_tell;
@@ -121,7 +122,7 @@ TEST(OpenMpPlaces, OtherAffinitiesCount) {
     if (processors_of_thread() != Processors{all.back()} || usable_cores() != 1) return wrong;
     return processors_of_members(2) == std::vector<Processors>(2, {all.back()}) ? fine : wrong;
   });
-  // A runtime's places lie within what the process had.
+  // A runtime's places lie within the processors of the process.
   const int within = status_of_thread("close", [] {
     const Processors all = processors_of_thread();
     if (all.size() < 2) return cannot_tell;
@@ -134,7 +135,7 @@ TEST(OpenMpPlaces, OtherAffinitiesCount) {
   }
 }
 
-/// Says how long the same work takes; that the two are alike is for people to see.
+/// Prints how long the same work takes; a reader judges if the two times are alike.
 TEST(OpenMpPlaces, WorkTakesAsLongWhereTheLeaderIsBound) {
   const int status = status_of_thread("close", [] {
     const int threads = default_threads();

@@ -1,4 +1,4 @@
-// What control groups and the limits of a process leave of memory and cores.
+// The memory and cores that control groups and the limits of a process leave.
 #include "base/cores.hpp"
 #include "base/memory_limits.hpp"
 
@@ -20,7 +20,7 @@ using namespace heddle::test;
 
 constexpr long long no_limit = std::numeric_limits<long long>::max();
 
-/// A machine's folders, as far as they say what control groups there are.
+/// A machine's folders, as far as they describe control groups.
 struct Machine {
   TemporaryFolder folder;
 
@@ -57,7 +57,7 @@ TEST(MemoryLimits, Version2UpTheHierarchy) {
   EXPECT_EQ(machine.leaves(), no_limit);
   machine.write(job + "memory.max", "1000\n");
   EXPECT_EQ(machine.leaves(), 300);
-  // Pages of files can be dropped.
+  // Cached pages of files can be dropped.
   machine.write(job + "memory.stat", "anon 500\ninactive_file 60\nactive_file 40\nfile 150\n");
   EXPECT_EQ(machine.leaves(), 400);
   machine.write(slice + "memory.max", "2000\n");

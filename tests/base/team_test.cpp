@@ -1,4 +1,4 @@
-// Loops shared out over threads: every item once, whatever becomes of the threads.
+// Loops distributed over threads: every item once, whatever happens to the threads.
 #include "heddle/tools/team.hpp"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@
 namespace heddle::test {
 namespace {
 
-/// How often each of `count` items was visited.
+/// The number of visits to each of `count` items.
 std::vector<int> visits(int threads, Offset count, Offset chunk) {
   std::vector<std::atomic<int>> visited(static_cast<std::size_t>(count));
   parallel_for(threads, count, chunk,
@@ -36,8 +36,8 @@ TEST(Team, VisitsEachItemOnce) {
 }
 
 TEST(Team, TakesFromThreadsThatAreHeldUp) {
-  // Whoever has item 0 waits for the last one, so that all the others' items must be taken.
-  constexpr Offset count = 16;  // so few that each is claimed by itself
+  // The thread with item 0 waits for the last one, so others must take all of its remaining items.
+  constexpr Offset count = 16;  // so few that each is claimed separately
   std::atomic<int> others{0};
   parallel_for(2, count, 0, [&](Offset i) {
     if (i != 0) {
@@ -130,7 +130,7 @@ TEST(Team, MakesAThingForEachThread) {
 TEST(Team, DoesWithTheThreadsThatItGets) {
   if (addresses_are_reserved) GTEST_SKIP() << "sanitizers reserve more addresses";
   EXPECT_EQ(status_of_child([] {
-              // Room for the stacks of some threads, not of all.
+              // Room for the stacks of some threads, but not of all.
               if (!limit(RLIMIT_AS, rlim_t(1) << 28)) return 1;
               return visits(1000, 4000, 0) == std::vector<int>(4000, 1) ? 0 : 2;
             }),

@@ -1,4 +1,4 @@
-// The runs of data/baselines are read as any run is, and hold against themselves.
+// The runs of data/baselines can be read like any run, and compare equal to themselves.
 #include <gtest/gtest.h>
 
 #include <filesystem>

@@ -74,7 +74,7 @@ TEST(CompareRuns, ADifferenceIsBeyondTheThresholdAndTheNoise) {
   EXPECT_EQ(with({1.08, 1.1, 1.12}).slower, 1);
   EXPECT_EQ(with({0.88, 0.9, 0.92}).faster, 1);
   EXPECT_EQ(with({1.03, 1.04, 1.05}).same, 1);  // beyond the noise, within the threshold
-  EXPECT_EQ(with({1.01, 1.10, 1.40}).same, 1);  // the other way round
+  EXPECT_EQ(with({1.01, 1.10, 1.40}).same, 1);  // beyond the threshold, within the noise
   EXPECT_EQ(with({1.021, 1.10, 1.40}).slower, 1);
   EXPECT_EQ(with({0.6, 0.9, 0.979}).faster, 1);
   EXPECT_EQ(compared(before, with_time({1.08, 1.1, 1.12}, usual), 0.2).comparison.same, 1);

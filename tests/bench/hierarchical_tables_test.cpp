@@ -1,4 +1,4 @@
-// Tables of hierarchical storage, of records made here.
+// Tables of hierarchical storage, from records made here.
 #include "records/hierarchical_tables.hpp"
 
 #include <gtest/gtest.h>
@@ -34,7 +34,7 @@ TEST(HierarchicalTables, TellMeansAndSpreadsOverProblems) {
       run.push_back(record);
     }
   }
-  // Neither a smaller problem of a kind counts, nor one that not every way has.
+  // A smaller problem of a family does not count, nor does one that some ways lack.
   Record smaller = run.front();
   smaller.problem = "big-100";
   smaller.rows = 100;
@@ -43,7 +43,7 @@ TEST(HierarchicalTables, TellMeansAndSpreadsOverProblems) {
   larger.rows = 1000;
   larger.candidates.front().failure = "refused";
   run.insert(run.end(), {smaller, larger});
-  // Of sums each way of another library has a line.
+  // For sums, each way of another library has a line.
   Record sum = run.front();
   sum.quantity = "sum";
   for (const char* const method : {"with B*", "without"}) {

@@ -1,4 +1,4 @@
-// The page of a run: complete, well-formed, and needing nothing but itself.
+// The page of a run: complete, well-formed, and self-contained.
 #include <gtest/gtest.h>
 
 #include <limits>

@@ -44,7 +44,7 @@ TEST(Interleave, RunsTwiceWhereAWorkFollowsItself) {
                                      return last;
                                    }},
                                    options);
-  // One to warm up, then pairs of which the second counts.
+  // One run to warm up, then pairs of which the second counts.
   EXPECT_EQ(runs, 1 + 2 + 2 * 5);
   EXPECT_EQ(outcomes[0].timing.median, 1);
 }

@@ -1,4 +1,4 @@
-// Other libraries: right where they are, and absent in one clear line where they are not.
+// Other libraries: right where they are installed, reported in one clear line where they are not.
 #include "peers/peer.hpp"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ Problem problem_of(AnyMatrix matrix) {
   return {"small", std::move(matrix), false, {}, std::move(x)};
 }
 
-/// An environment variable for the length of a test.
+/// Sets an environment variable for the duration of a test.
 class Variable {
  public:
   Variable(const char* name, const char* value) : name_(name) { setenv(name, value, 1); }
@@ -179,7 +179,7 @@ TEST_P(PeersOfCpus, SolveByMethodsForGeneralMatrices) {
                 complex_numbers = general_problem<complex<double>>();
   for (const std::string method : {"bicgstab", "bicgstab2", "gmres", "fgmres"}) {
     SCOPED_TRACE(method);
-    // AMGCL's BiCGStab takes the conjugates of its complex coefficients.
+    // AMGCL's BiCGStab conjugates its complex coefficients.
     const bool is_right = method != "bicgstab" || peer_->presence().name != "AMGCL";
     expect_solves(is_right ? complex_numbers : numbers, find_method(method));
   }

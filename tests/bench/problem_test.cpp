@@ -1,4 +1,4 @@
-// The generated problems: exact sizes, patterns as promised, the same bits for any number of
+// The generated problems: exact sizes, the promised patterns, the same bits for any number of
 // threads.
 #include "problems/problem.hpp"
 
@@ -102,7 +102,7 @@ TEST(Problems, AreHermitianWhereTheySaySo) {
   EXPECT_GT(features(transport.matrix, Device::cpu()).hermitian_defect, 1e-3);
 }
 
-/// No vector shrinks: the least eigenvalue is 1e-4, by Gershgorin after the turns are undone.
+/// No vector shrinks: the least eigenvalue is 1e-4, by Gershgorin after undoing the rotations.
 TEST(Problems, AreDefinite) {
   const Problem problem = make_problem(named("surface-2562"));
   const std::vector<double> y = reference_product(problem, problem.x);

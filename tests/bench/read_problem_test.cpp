@@ -1,4 +1,4 @@
-// Files under the entry that fits them.
+// Files read with the entry that fits them.
 #include <gtest/gtest.h>
 
 #include "cli/small_systems.hpp"
@@ -19,8 +19,8 @@ TEST(ReadProblem, FindsTheEntry) {
     EXPECT_EQ(given.matrix.rows(), system.rows);
     EXPECT_EQ(given.name, "a.mtx");
     EXPECT_EQ(given.hermitian_positive_definite, system.solver == "cg");
-    // Nothing says of tridiagonal numbers that they are blocks, of small representations that they
-    // are.
+    // Tridiagonal numbers show no sign of being blocks; small representations are recognised as
+    // such.
     const Problem found = read_problem(folder / "a.mtx");
     if (system.name.starts_with("block") || system.name == "real") {
       EXPECT_EQ(found.matrix.entry().name(), "real");

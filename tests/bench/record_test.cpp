@@ -1,4 +1,4 @@
-// Which candidates count, and who is the best.
+// Which candidates count, and which is the best.
 #include "records/record.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// What results are held against, beside the library's own products.
+// The references for results, compared with the library's own products.
 #include <cmath>
 #include <limits>
 
@@ -12,7 +12,7 @@
 namespace heddle::bench {
 namespace {
 
-/// Five rows of three entries of any numbers.
+/// Five rows of three entries with arbitrary numbers.
 template <class E>
 Problem small_problem() {
   constexpr Index n = 5;

@@ -1,4 +1,4 @@
-// Runs as JSON: the same bits back, every fault named, and the schema that the documentation holds.
+// Runs as JSON: the same bits back, every fault named, and the schema in the documentation valid.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -190,7 +190,7 @@ TEST(RunJson, AMissingVersionIsToldBeforeUnknownKeys) {
   EXPECT_EQ(message_of([] { run_from_json(json::parse(R"({"a": 1})")); }),
             "schema_version: is missing");
   EXPECT_EQ(message_of([] { run_from_json(json::array()); }), "must be an object");
-  // A newer file may have keys that are not known here; what matters is that it is newer.
+  // A newer file may have keys unknown here; what matters is that it is newer.
   EXPECT_EQ(message_of([] { run_from_json(json::parse(R"({"a": 1, "schema_version": 7})")); }),
             "schema_version: 7 is newer than 1, the newest that is known here");
 }
@@ -271,7 +271,7 @@ json schema() {
   return json::parse(file);
 }
 
-/// The part that a reference points to, or itself.
+/// The part that a reference points to, or the part itself.
 const json* resolved(const json* root, const json* part) {
   if (!part->contains("$ref")) return part;
   return &root->at(json::json_pointer((*part)["$ref"].get<std::string>().substr(1)));
@@ -291,7 +291,7 @@ bool has_type(const json& value, const std::string& type) {
   return type == "number" && value.is_number();
 }
 
-/// As much of JSON Schema as the file uses; `met` collects the keys that were seen.
+/// Checks the part of JSON Schema that the file uses; `met` collects the keys seen.
 void check(const json& root, const json& part_or_reference, const json& value,
            const std::string& place, const std::string& kind, std::set<std::string>& met) {
   const json& part = *resolved(&root, &part_or_reference);

@@ -1,5 +1,5 @@
-// The suites over libraries made up here, some of which are wrong: no wrong result is timed, and no
-// candidate left out.
+// The suites over made-up libraries, some of which are wrong: no wrong result is timed, and no
+// candidate is left out.
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -60,7 +60,7 @@ class MadeUp final : public Peer {
                                   const Device&) override {
     if (refuses) throw std::runtime_error("no solver");
     const std::size_t size = problem.x.size();
-    // Something that solves nothing, but says so in several ways.
+    // A solver that solves nothing, but claims success in several ways.
     const PeerSolve lie{10, 0, std::vector<double>(size, 0.0), {1, 0.5}, "converged"};
     PeerSolve broken = lie;
     broken.x[1] = nan;
@@ -179,9 +179,8 @@ TEST_F(SuitesOfASolid, KeepRefusals) {
   }
 }
 
-// However long a solve may take: where that is not long, and where steps are few by nature, they
-// are to a larger tolerance. Every method solves the problem whose solves take as long as they
-// will.
+// Whatever time a solve may take: where it is short, or where steps are few by nature, solves are
+// to a larger tolerance. Every method solves the problem whose solves may take unlimited time.
 class SolversOfSuites : public Suites, public testing::WithParamInterface<double> {
  protected:
   SolversOfSuites() : Suites(GetParam(), GetParam() == 0 ? "surface-2562" : "solid-1016") {}
@@ -308,7 +307,7 @@ TEST_P(SuitesOfAMesh, AssembleRightlyInEveryWay) {
     quantities.push_back(record.quantity);
     EXPECT_EQ(record.suite, "assembly");
     if (record.quantity == "sum as a product" || record.quantity == "ELL-WARP") {
-      continue;  // of made-up libraries too
+      continue;  // made-up libraries are included
     }
     for (const Candidate& candidate : record.candidates) {
       SCOPED_TRACE(candidate.method);
@@ -375,7 +374,7 @@ TEST_P(SuitesOfTrees, MeasureRightly) {
   expected.insert(expected.end(), {"from CSR", "to CSR"});
   const std::size_t first_edit = expected.size();
   expected.emplace_back("edits of 1%");
-  // Fewer than 100 rows of leaves have no hundredth.
+  // With fewer than 100 rows of leaves, 1% is less than one row.
   if (problem->matrix.rows() > 99 * 128) expected.emplace_back("edits in 1% of the leaves");
   expected.emplace_back("edit of one node");
   EXPECT_EQ(quantities, expected);

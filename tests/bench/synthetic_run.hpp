@@ -1,4 +1,4 @@
-// A run as a GPU might yield it, of made-up figures: every suite, every key of the format,
+// A run as a GPU might yield it, with made-up figures: every suite, every key of the format,
 // libraries that are absent, that refuse and that are wrong.
 #pragma once
 
@@ -175,7 +175,7 @@ inline Run synthetic_run() {
   for (const SyntheticProblem& problem : problems) {
     run.records.push_back(synthetic_product(problem, "product", run.bandwidth));
   }
-  // One that nobody could do.
+  // A problem that no library could do.
   Record nobody = synthetic_record(
       {"surface-90000000", "quaternion", "double", 90000000, 7, 32, 32}, "product", "product");
   for (const Role role : {Role::chosen, Role::peer}) {

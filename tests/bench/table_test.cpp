@@ -60,7 +60,7 @@ TEST(Table, ShowsEveryRecord) {
   for (const Record& record : run.records) {
     EXPECT_NE(table.find(record.problem), std::string::npos) << record.problem;
   }
-  // One line a record under the headings of product, solver and scaling.
+  // One line per record under the headings of product, solver and scaling.
   const auto lines = lines_of(table);
   for (const std::string suite : {"Products", "Solvers", "Scaling"}) {
     const std::string name = suite == "Products"  ? "product"

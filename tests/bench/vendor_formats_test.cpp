@@ -1,4 +1,4 @@
-// Formats of other libraries, multiplied by loops over what their arrays say.
+// Formats of other libraries, multiplied by loops over their arrays.
 #include "peers/vendor_formats.hpp"
 
 #include <gtest/gtest.h>

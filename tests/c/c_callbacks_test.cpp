@@ -1,5 +1,5 @@
-// heddle.h calls back: operators, preconditioners and observers of the caller's, and what a solver
-// at work refuses.
+// Callbacks of heddle.h: operators, preconditioners and observers of the caller, and the calls that
+// a running solver refuses.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -97,7 +97,7 @@ TEST(CCallbacks, OperatorsAreOnTheDeviceOfTheSettings) {
   EXPECT_EQ(message(context), "a storage stores a matrix, and a callback has none");
 }
 
-/// A sorted basis: the callback still sees the caller's order.
+/// With a sorted basis, the callback still sees the caller's order.
 TEST(CCallbacks, CallbacksSeeTheCallersOrder) {
   Context context;
   Matrix matrix;
@@ -199,7 +199,8 @@ TEST(CCallbacks, ASolverAtWorkRefusesOtherCalls) {
   EXPECT_GT(heddle_solver_summary(solver, nullptr, 0), 20U);
 }
 
-/// Each thread reads the message of its own failure; one without a failure reads the last.
+/// Each thread reads the message of its own failure; a thread without a failure reads the last
+/// message.
 TEST(CCallbacks, MessagesAreOfTheThread) {
   Context context;
   Matrix matrix;

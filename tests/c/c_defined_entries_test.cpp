@@ -1,4 +1,4 @@
-// Entries that a JSON text defines, by way of heddle.h.
+// Entries defined by a JSON text, through heddle.h.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -20,8 +20,8 @@ std::string contents(const std::string& name) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/// Hyperbolic numbers x + y e, e^2 = 1, as their idempotent parts x + y and x - y: those multiply
-/// one by one.
+/// Hyperbolic numbers x + y e, e^2 = 1, as their idempotent parts x + y and x - y, which multiply
+/// separately.
 struct Parts {
   double sum, difference;
 };
@@ -44,7 +44,8 @@ class DefinedEntries : public testing::Test {
             HEDDLE_ROW_MAJOR,
             HEDDLE_HOST};
   }
-  /// [4 -1 0; -1 4 -1; 0 -1 4], each entry times 1 + e / 2; the middle diagonal entry in two parts.
+  /// [4 -1 0; -1 4 -1; 0 -1 4], each entry times 1 + e / 2; the middle diagonal entry is given in
+  /// two parts.
   template <class S>
   heddle_status line(heddle_matrix** matrix) {
     const std::vector<std::int32_t> row{0, 0, 1, 1, 1, 1, 2, 2}, column{0, 1, 0, 1, 1, 2, 1, 2};

@@ -1,4 +1,4 @@
-// What a matrix and its products are like, through heddle.h.
+// Descriptions of a matrix and its products, through heddle.h.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -38,10 +38,10 @@ class CDescription : public testing::Test {
 
   Context context;
   Matrix matrix;
-  std::optional<Settings> settings;  // of the context, once it is there
+  std::optional<Settings> settings;  // made once the context exists
 };
 
-/// The text is that of `heddle info`, whose tests look at its numbers.
+/// The text is that of `heddle info`, whose tests check its numbers.
 TEST_F(CDescription, TellsFeaturesMemoryAndBalance) {
   settings->set("cache", "1048576").set("bandwidth", "100").set("node", "32").set("dense", "50");
   const auto json = described();

@@ -1,4 +1,4 @@
-// heddle.h as C programs use it: the same bits as C++.
+// heddle.h as C programs use it: results have the same bits as from C++.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -16,7 +16,7 @@ using namespace heddle::c_test;
 
 namespace {
 
-/// What the C++ library makes of the same system.
+/// The C++ library's solution of the same system.
 template <class E>
 std::vector<double> solved_in_cpp(const heddle::CsrMatrix<E>& matrix, std::vector<double> b,
                                   const char* method) {
@@ -89,7 +89,7 @@ TEST(CInterface, NamesAndCountsEntriesAsTheLibrary) {
   EXPECT_STREQ(heddle_status_name(HEDDLE_ERROR_BUSY), "busy");
 }
 
-/// [4 1; 1 3] in both widths of indices, both bases, as rows and as triplets.
+/// [4 1; 1 3] with both widths of indices and both bases, as rows and as triplets.
 TEST(CInterface, TakesIndicesOfBothWidthsAndBases) {
   Context context;
   ASSERT_EQ(heddle_context_create(&context), HEDDLE_OK);
@@ -128,7 +128,7 @@ TEST(CInterface, TakesIndicesOfBothWidthsAndBases) {
   check(std::int64_t{1});
 }
 
-/// Blocks by columns, vectors by components, and the adjoint, beside a dense product.
+/// Blocks by columns, vectors by components, and the adjoint, compared with a dense product.
 TEST(CInterface, KnowsLayoutsAndAdjoint) {
   Context context;
   ASSERT_EQ(heddle_context_create(&context), HEDDLE_OK);
@@ -152,7 +152,7 @@ TEST(CInterface, KnowsLayoutsAndAdjoint) {
   const heddle_view x_view = view(x, HEDDLE_BLOCK3, false, HEDDLE_BY_COMPONENT);
   const heddle_view y_view = view(y, HEDDLE_BLOCK3);
   ASSERT_EQ(heddle_operator_apply(adjoint, &x_view, &y_view), HEDDLE_OK) << message(context);
-  for (int e = 0; e < 2; ++e) {  // block e stands at (e, 1 - e)
+  for (int e = 0; e < 2; ++e) {  // block e is at (e, 1 - e)
     for (int j = 0; j < 3; ++j) {
       double sum = 0;
       for (int i = 0; i < 3; ++i) sum += values[e * 9 + i * 3 + j] * x[i * 2 + e];
@@ -297,8 +297,8 @@ TEST(CInterface, MemoryIsToldWithoutAnOperator) {
   Settings settings(context, {{"plan", "CSR"}});
   std::int64_t product = 0, total = 0;
   ASSERT_EQ(heddle_matrix_memory(matrix, settings, &product, &total), HEDDLE_OK);
-  // Four doubles and a column of 4 bytes for each quaternion, an offset of 8 bytes a row, and
-  // columns for 256 entries behind the last.
+  // Four doubles and a column of 4 bytes for each quaternion, an offset of 8 bytes per row, and
+  // columns for 256 entries after the last.
   EXPECT_EQ(product, info.entries * (4 * 8 + 4) + 256 * 4 + (info.rows + 1) * 8);
   EXPECT_EQ(total, product);
 

@@ -1,4 +1,5 @@
-// What methods and preconditioners take beside the rest, from C: beside C++, or a dense solution.
+// Inputs of methods and preconditioners beyond the common ones, from C: compared with C++, or with
+// a dense solution.
 #include <gtest/gtest.h>
 
 #include <Eigen/Dense>
@@ -43,7 +44,7 @@ struct System {
   std::vector<double> field(unsigned seed) const {
     return random_numbers(static_cast<std::size_t>(rows * heddle_row_scalars(entry)), seed);
   }
-  /// x of A x = b from zero.
+  /// Solves A x = b from zero and returns x.
   std::vector<double> solve(const heddle_operator* of, const char* method,
                             const heddle_preconditioner* preconditioner,
                             const heddle_settings* settings, std::vector<double> b,
@@ -77,7 +78,7 @@ TEST(CMethods, AShiftedOperatorAddsToTheDiagonal) {
   EXPECT_EQ(none, nullptr);
 }
 
-/// Points, candidates and the strength, with the bits of C++.
+/// Passes points, candidates and the strength, with the bits of C++.
 TEST(CMethods, MultigridIsToldOfMotions) {
   const System s("elasticity", 300, HEDDLE_BLOCK3);
   const std::vector<double> points = random_numbers(static_cast<std::size_t>(3 * s.rows), 3);
@@ -121,9 +122,9 @@ TEST(CMethods, MultigridIsToldOfMotions) {
   expect_usage("fsai", "strength is for the preconditioner multigrid, not for fsai");
 }
 
-/// By parts of the text, by settings, or by some of each.
+/// Settings come from parts of the text, from settings, or from both.
 TEST(CMethods, MultigridIsToldByTextOrSettings) {
-  const System s("poisson", 30000, HEDDLE_REAL);  // of several levels
+  const System s("poisson", 30000, HEDDLE_REAL);  // has several levels
   const std::vector<double> b = s.field(9);
   const auto solved = [&](const char* text, std::initializer_list<Setting> given) {
     const Settings settings(s.context, given);
@@ -153,7 +154,7 @@ TEST(CMethods, MultigridTakesCandidates) {
   const std::vector<double> b = s.field(5);
   s.solve(s.A, "cg", own, nullptr, b, &told);
   s.solve(s.A, "cg", usual_one, nullptr, b, &expected);
-  EXPECT_EQ(told.iterations, expected.iterations);  // constants are what it has without
+  EXPECT_EQ(told.iterations, expected.iterations);  // constants are its default candidates
   ones.pop_back();
   const heddle_view short_one = view(ones, HEDDLE_REAL);
   ASSERT_EQ(heddle_settings_use_candidates(settings, 1, &short_one), HEDDLE_OK);
@@ -169,7 +170,8 @@ TEST(CMethods, MultigridTakesCandidates) {
   EXPECT_EQ(heddle_preconditioner_create(s.A, "multigrid", settings, &none), HEDDLE_OK);
 }
 
-/// Beside sliced storage, with preconditioners of the diagonal, of all entries and of products.
+/// Compared with sliced storage, with preconditioners made of the diagonal, of all entries and of
+/// products.
 TEST(CMethods, ATreeMultipliesAndSolves) {
   const System s("dirac", 200, HEDDLE_QUATERNION);
   const Settings settings(s.context, {{"storage", "hisparse"}, {"node", "8"}, {"dense", "never"}});
@@ -287,7 +289,7 @@ TEST(CMethods, BlockCgHasTheBitsOfCpp) {
   EXPECT_EQ(heddle_solver_cancel(solver), HEDDLE_ERROR_UNSUPPORTED);
 }
 
-/// Beside the normal equations, dense.
+/// Compared with the dense normal equations.
 TEST(CMethods, LeastSquaresMinimizes) {
   constexpr int rows = 7, columns = 4;
   std::vector<double> values = random_numbers(rows * columns, 6), b = random_numbers(rows, 7);
@@ -364,20 +366,20 @@ TEST(CMethods, StepsAndBasesAreOfTheirMethods) {
   expect_usage("block-cg", "basis-precision is for gmres and fgmres, not for block-cg");
   const std::vector<double> x = s.solve(s.A, "gmres", nullptr, settings, b, &told);
   EXPECT_NE(x, s.solve(s.A, "gmres", nullptr, nullptr, b, &of_estimate));
-  settings.set("basis_precision", "full");  // as without it
+  settings.set("basis_precision", "full");  // the default
   s.solve(s.A, "cg", nullptr, settings, b, &told);
   settings.reset("basis_precision").set("restart", "5");
   expect_usage("cg", "restart is for gmres and fgmres, not for cg");
   s.solve(s.A, "fgmres", nullptr, settings, b, &told);
 }
 
-/// The x that a limit leaves is the last one, unless the best is asked for.
+/// At a limit, x is the last iterate, unless the best is requested.
 TEST(CMethods, KeepTheLastIterateOrTheBest) {
   const System s("poisson", 400, HEDDLE_REAL);
   Settings settings(s.context, {{"max_iterations", "3"}});
   heddle_report told = report();
   std::vector<double> b = s.field(1);
-  // Far from smooth but at one end: the residual of conjugate gradient rises.
+  // Not smooth at one end: the residual of conjugate gradient rises.
   for (std::size_t i = 0; i + 1 < b.size(); ++i) b[i] = 1;
   b.back() = 200;
   const std::vector<double> last =
@@ -390,7 +392,7 @@ TEST(CMethods, KeepTheLastIterateOrTheBest) {
   settings.set("max_iterations", "0");
   s.solve(s.A, "cg", nullptr, settings, b, &best, HEDDLE_ITERATION_LIMIT);
   EXPECT_EQ(best.returned, HEDDLE_RETURNED_GUESS);
-  // No more of the program's memory is written than it knows of.
+  // The library writes no more of the program's memory than the program knows of.
   settings.set("keep", "last").set("max_iterations", "3");
   told = report();
   told.struct_size = offsetof(heddle_report, returned);
@@ -399,7 +401,7 @@ TEST(CMethods, KeepTheLastIterateOrTheBest) {
   EXPECT_EQ(told.returned, HEDDLE_RETURNED_BEST) << "not written to";
 }
 
-/// The residual is that of doubles.
+/// The residual is as small as with doubles.
 TEST(CMethods, FieldsMayBeInSingle) {
   const System s("dirac", 200, HEDDLE_QUATERNION);
   Preconditioner jacobi;

@@ -1,4 +1,4 @@
-// What heddle.h refuses, each in one line: nothing of this ends the process.
+// Calls that heddle.h refuses, each in one line: none of them ends the process.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -83,7 +83,8 @@ TEST_F(CMisuse, NullHandlesAndPointers) {
   heddle_settings_destroy(nullptr);
 }
 
-/// A null handle knows no context: the calling thread's messages tell of it, until another follows.
+/// A null handle has no context: the calling thread's messages report it, until another message
+/// follows.
 TEST_F(CMisuse, NullHandlesTellTheirOwnMessage) {
   const auto message_of_none = [] {
     std::array<char, 512> text{};

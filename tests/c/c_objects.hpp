@@ -15,7 +15,7 @@
 
 namespace heddle::c_test {
 
-/// Destroys what it holds, in the order of declaration reversed.
+/// Owns an object and destroys it, in reverse order of declaration.
 template <class T, void (*destroy)(T**)>
 struct Held {
   T* own = nullptr;
@@ -55,7 +55,7 @@ class Settings : public Held<heddle_settings, heddle_settings_destroy> {
     EXPECT_EQ(heddle_settings_set(own, name, value.c_str()), HEDDLE_OK) << name << "=" << value;
     return *this;
   }
-  /// The default again.
+  /// Restores the default.
   Settings& reset(const char* name) {
     EXPECT_EQ(heddle_settings_set(own, name, nullptr), HEDDLE_OK) << name;
     return *this;

@@ -1,5 +1,6 @@
-// A drawn sample of methods and preconditioners on 1 to 7 ranks of 1 to 600 rows, some of the ranks
-// without rows: the bits and the report of one rank, whatever comes of the solve.
+// A random sample of methods and preconditioners on 1 to 7 ranks with 1 to 600 rows, some of the
+// ranks without rows: the bits and the report equal those of one rank, whatever the outcome of the
+// solve.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -36,8 +37,8 @@ class Draw {
   std::mt19937_64 engine_;
 };
 
-/// A line with weak diagonal, which takes more iterations than a look ahead waits for, or rows of a
-/// few random entries; with values that have or lack symmetry.
+/// A line with a weak diagonal, which takes more iterations than the look-ahead covers, or rows of
+/// a few random entries; with symmetric or unsymmetric values.
 void make_matrix(heddle_context* context, int rows, bool is_line, bool is_symmetric, Draw& draw,
                  Matrix& matrix) {
   std::vector<std::int32_t> row, column;
@@ -73,10 +74,10 @@ struct Task {
   const char *method, *preconditioner;
   std::vector<double> b, x;
   heddle_report report = heddle::c_test::report();
-  heddle_status failed = HEDDLE_OK;  // of rank 0
+  heddle_status failed = HEDDLE_OK;  // rank 0's status
 };
 
-/// Of one rank. What it is refused is rank 0's to tell.
+/// Solves on one rank. Only rank 0 records a refusal.
 heddle_status solve(Task& task, heddle_communicator* ranks) {
   Operator A;
   Preconditioner made;
@@ -121,7 +122,7 @@ void run(Task& task, int ranks) {
   EXPECT_EQ(status == HEDDLE_OK, task.failed == HEDDLE_OK) << message(task.context);
 }
 
-/// First rows, so that at least one of several ranks has none.
+/// First rows such that at least one of several ranks has none.
 std::string partition_of(int ranks, int rows, Draw& draw) {
   const int groups = (rows + 255) / 256;
   std::vector<int> first;
@@ -182,7 +183,8 @@ TEST(CRanksSample, EveryPreconditionerHasTheBitsOfOneRank) {
   }
 }
 
-/// The one that was found: beyond 100 iterations rounding is looked at, by a product of all ranks.
+/// The case that was once found: beyond 100 iterations rounding is checked by a product of all
+/// ranks.
 TEST(CRanksSample, ALongSolveOnARankWithoutRows) {
   Draw draw(1);
   Context context;

@@ -16,11 +16,11 @@ using namespace heddle::c_test;
 
 namespace {
 
-/// A system of all rows, which ranks solve by pieces.
+/// A system with all rows, whose parts the ranks solve.
 struct Shared {
   Context context;
   Matrix matrix;
-  std::optional<Settings> settings;  // of the context, once it is there
+  std::optional<Settings> settings;  // made once the context exists
   const char* preconditioner = "jacobi";
   std::vector<double> b, x;
   heddle_report report{};
@@ -96,7 +96,7 @@ TEST(CRanks, HaveTheBitsOfOne) {
       EXPECT_EQ(all.x, alone) << ranks;
     }
   }
-  all.settings->reset("partition").set("boundary", "split");  // other bits, and as good an x
+  all.settings->reset("partition").set("boundary", "split");  // other bits, and an equally good x
   ASSERT_EQ(heddle_run_on_ranks(all.context, 3, solve_part, &all), HEDDLE_OK);
   EXPECT_EQ(all.report.outcome, HEDDLE_CONVERGED);
   EXPECT_EQ(heddle_settings_set(*all.settings, "boundary", "thin"), HEDDLE_ERROR_USAGE);
@@ -125,7 +125,7 @@ int leave_before_the_product(void* user, heddle_communicator* ranks) {
   return multiply_part(user, ranks, false);
 }
 
-/// What one rank does wrong, the others hear of, and none waits for ever.
+/// All ranks learn of an error on one rank, and none waits for ever.
 TEST(CRanks, WhatFailsOnOneFailsOnAll) {
   Shared all("poisson", 600);
   const auto run = [&](int ranks, heddle_rank_body body) {
@@ -155,12 +155,12 @@ TEST(CRanks, WhatFailsOnOneFailsOnAll) {
                 }),
             HEDDLE_ERROR_CALLBACK);
   EXPECT_EQ(message(all.context), "the body of rank 1 returned 7");
-  // One that leaves early, before the operator or before the product, ends the others.
+  // A rank that leaves early, before the operator or before the product, ends the others.
   for (const heddle_rank_body body : {leave_at_once, leave_before_the_product}) {
     EXPECT_EQ(run(3, body), HEDDLE_ERROR_USAGE);
     EXPECT_EQ(message(all.context).find("rank 1 has ended, and rank "), 0U) << message(all.context);
   }
-  // Two ranks disagree about the plan; one cannot make what the others can.
+  // Two ranks disagree about the plan: one cannot make what the other can.
   EXPECT_EQ(run(2,
                 [](void* user, heddle_communicator* ranks) {
                   Shared& mine = *static_cast<Shared*>(user);
@@ -174,7 +174,7 @@ TEST(CRanks, WhatFailsOnOneFailsOnAll) {
             HEDDLE_ERROR_USAGE);
 }
 
-/// A solver that rank 1 is refused, and a product that no rank gets any more.
+/// Rank 1 is refused a solver, after which no rank gets a product.
 TEST(CRanks, SettingsOfOneRankFailOnAll) {
   Shared all("poisson", 600);
   static std::array<heddle_status, 3> of_solver, of_product;
@@ -184,7 +184,7 @@ TEST(CRanks, SettingsOfOneRankFailOnAll) {
     Operator A;
     Solver solver;
     Settings settings(mine.context, {{"partition", "0,256,512"}});
-    // A rank may hear of the failure of another one in this call already.
+    // This call may already report the failure of another rank.
     of_product[rank] = heddle_operator_distribute(ranks, mine.matrix, settings, &A);
     if (of_product[rank] != HEDDLE_OK) return 0;
     if (rank == 1) settings.set("restart", "5");
@@ -276,7 +276,7 @@ TEST(CRanks, NewValuesReachThem) {
       << message(all.context);
 }
 
-/// Of a line of 100 rows: an entry is set, one is added to, one is new, one goes.
+/// In a line of 100 rows, an entry is set, one is added to, one is new and one is removed.
 TEST(CEdits, MakeAnotherOperator) {
   Context context;
   Matrix matrix;
@@ -312,12 +312,12 @@ TEST(CEdits, MakeAnotherOperator) {
   EXPECT_EQ(y, expected);
   expected[0] = 7 * x[0];  // the places of `set` count from 1
   expected[2] = 7 * x[2];
-  expected[4] = 3 * x[5];  // whose diagonal entry goes
+  expected[4] = 3 * x[5];  // its diagonal entry is removed
   heddle_operator_destroy(&A.own);
   ASSERT_EQ(heddle_operator_apply(B, &from, &other), HEDDLE_OK);
   EXPECT_EQ(z, expected);
 
-  // All of the edits, or none.
+  // Either all edits are made or none.
   Operator C;
   const auto refused = [&](heddle_status status, const std::string& words) {
     EXPECT_EQ(heddle_operator_edited(B, &edits, &C), status);

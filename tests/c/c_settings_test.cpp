@@ -1,4 +1,4 @@
-// Settings by name: which names and values there are, and what calls take of them.
+// Settings by name: the names and values that exist, and those that calls take.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -49,7 +49,7 @@ class CSettings : public testing::Test {
     EXPECT_NE(message(context).find(words), std::string::npos) << message(context);
     EXPECT_EQ(text_of_settings(settings), before);
   }
-  /// Its value in JSON; null where it was not given.
+  /// The value of a setting in JSON; null if it was not given.
   nlohmann::json given(const std::string& name) const {
     const auto all = nlohmann::json::parse(text_of_settings(settings));
     return all.value(name, nlohmann::json());
@@ -71,7 +71,7 @@ TEST_F(CSettings, NameTheNearestOfANameThatThereIsNot) {
   EXPECT_EQ(message(context), "there is no setting 'tolerence'; did you mean tolerance?");
 }
 
-/// Those of SciPy, letters of any case, and the options of the command line.
+/// Names like SciPy's, in letters of any case, and those of command line options.
 TEST_F(CSettings, HaveNamesOfSeveralSpellings) {
   for (const char* const name : {"max_iterations", "maxiter", "MaxIter", "MAX_ITERATIONS",
                                  "max-iterations", "--max-iterations", "--Max_Iterations"}) {
@@ -84,7 +84,7 @@ TEST_F(CSettings, HaveNamesOfSeveralSpellings) {
   expect_set("atol", "0.25");
   EXPECT_EQ(given("tolerance"), 0.5);
   EXPECT_EQ(given("absolute_tolerance"), 0.25);
-  expect_set("tolerance", "0.125");  // in place of the first
+  expect_set("tolerance", "0.125");  // replaces the first
   EXPECT_EQ(given("tolerance"), 0.125);
   expect_refused("rtol", "2", "rtol is a number of at least 0 and below 1, not '2'");
   expect_refused("--RTOL", "2", "--RTOL is a number of at least 0 and below 1, not '2'");
@@ -186,7 +186,7 @@ TEST_F(CSettings, TakeSeveralNumbers) {
   }
 }
 
-/// A text of a million letters is one line of a few.
+/// A text of a million letters is shortened to one line.
 TEST_F(CSettings, TakeTextsOfAnySize) {
   const std::string huge(1'000'000, 'x');
   EXPECT_EQ(heddle_settings_set(settings, huge.c_str(), "1"), HEDDLE_ERROR_USAGE);
@@ -305,7 +305,7 @@ TEST_F(CSettings, HaveTheirDefaultsAgain) {
   EXPECT_EQ(message(context), "name is a null pointer");
 }
 
-/// Each default that is a value, and not words, is one that the setting takes.
+/// Each default that is a value rather than words is accepted by its setting.
 TEST_F(CSettings, TheTableIsOneOfTheirs) {
   const auto table = whole_table();
   ASSERT_TRUE(table.is_array());
@@ -342,7 +342,7 @@ TEST_F(CSettings, TheTableIsOneOfTheirs) {
   EXPECT_STREQ(start.data(), "[{\"");
 }
 
-/// In the words of the table.
+/// The refusals use the words of the table.
 TEST_F(CSettings, EveryOneRefusesWhatNoneHas) {
   for (const auto& row : whole_table()) {
     const std::string name = row["name"], kind = row["kind"];
@@ -381,7 +381,7 @@ TEST_F(CSettings, ANullHandleTellsItsOwnMessage) {
   heddle_settings_destroy(&none);
 }
 
-/// A matrix, which is solved with what settings say.
+/// A matrix that is solved with the given settings.
 class CSettingsOfObjects : public CSettings {
  protected:
   CSettingsOfObjects() {
@@ -433,7 +433,7 @@ TEST_F(CSettingsOfObjects, MayChangeAndGoAfterACall) {
   EXPECT_EQ(calls, seen);
 }
 
-/// Messages of settings whose context is gone reach nobody, and harm nobody.
+/// Messages of settings whose context has been destroyed reach no reader and do no harm.
 TEST_F(CSettingsOfObjects, OutliveTheirContext) {
   ASSERT_EQ(heddle_operator_create(matrix, nullptr, &A), HEDDLE_OK);
   heddle_context_destroy(&context);
@@ -443,7 +443,7 @@ TEST_F(CSettingsOfObjects, OutliveTheirContext) {
   EXPECT_EQ(solve(solver).iterations, 2);
 }
 
-/// Each call takes those that are its own, and leaves the others.
+/// Each call takes its own settings, and ignores the others.
 TEST_F(CSettingsOfObjects, ServeSeveralCallsAtOnce) {
   const char* const all = R"({"threads": 1, "cycle": "w", "strength": 0.05, "restart": 7,
       "tolerance": 1e-9, "record_history": true, "objective": "multigrid", "seconds": 0.05,
@@ -472,7 +472,7 @@ TEST_F(CSettingsOfObjects, ServeSeveralCallsAtOnce) {
   EXPECT_EQ(text_of_settings(settings), before);
 }
 
-/// Without any, and with none given, a solve is the same.
+/// A solve without settings equals one with settings of which none is given.
 TEST_F(CSettingsOfObjects, NoneAreTheDefaults) {
   ASSERT_EQ(heddle_operator_create(matrix, settings, &A), HEDDLE_OK);
   ASSERT_EQ(heddle_solver_create(A, "cg", nullptr, settings, &solver), HEDDLE_OK);

@@ -1,5 +1,5 @@
-// Streams, places and enqueued solves of heddle.h as far as they are without a GPU: copies of
-// vectors, and what is refused.
+// Streams, places and enqueued solves of heddle.h as far as they work without a GPU: copies of
+// vectors, and refused calls.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -96,7 +96,7 @@ TEST_F(CStreamOrder, EnqueueNeedsAGpu) {
   EXPECT_EQ(heddle_solver_wait(solver, &told), HEDDLE_ERROR_USAGE);
   EXPECT_EQ(heddle_solver_cancel(solver), HEDDLE_OK);
   EXPECT_EQ(heddle_solver_cancel(nullptr), HEDDLE_ERROR_USAGE);
-  // The solver goes on solving, with its observer.
+  // The solver can still solve, with its observer.
   told = report();
   int calls = 0;
   const Settings settings(context);

@@ -1,4 +1,4 @@
-// The structs of heddle.h in memory: programs that were compiled before keep working.
+// The memory layout of the structs of heddle.h: programs compiled earlier keep working.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -14,14 +14,15 @@ using namespace heddle::c_test;
 
 namespace {
 
-// Of version 0.1. A member that moves breaks every program: new ones come at the end.
+// Layouts since version 0.1. Moving a member would break every program: new members come at the
+// end.
 #define SIZE(type, bytes) static_assert(sizeof(type) == (bytes));
 #define MEMBER(type, name, at) static_assert(offsetof(type, name) == (at));
 #include "../../bindings/c/layouts.txt"
 #undef MEMBER
 #undef SIZE
 
-/// Of every size but the struct's: half of a pointer is none.
+/// Tries every size except those of the struct's versions: half of a pointer is not accepted.
 TEST(CStructs, SizesOfNoVersionAreRefused) {
   Context context;
   Matrix matrix;

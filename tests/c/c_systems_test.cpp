@@ -1,4 +1,4 @@
-// Several right-hand sides, null spaces, and memory of the caller's.
+// Several right-hand sides, null spaces, and memory of the caller.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -69,7 +69,7 @@ TEST_F(CSystems, EachTellsWhyItEndedSo) {
 }
 
 TEST_F(CSystems, EachHasTheBitsThatItHasAlone) {
-  constexpr std::size_t systems = 11;  // more than go side by side
+  constexpr std::size_t systems = 11;  // more than run side by side
   ASSERT_EQ(heddle_operator_create(matrix, nullptr, &A), HEDDLE_OK);
   Preconditioner jacobi;
   Solver solver;
@@ -155,7 +155,7 @@ TEST_F(CSystems, FilesSayWhichNumbersTheyHold) {
     std::getline(file, banner);
     EXPECT_EQ(banner.find("complex") != std::string::npos, is_complex) << banner;
   }
-  // Real numbers are real parts.
+  // Real numbers become real parts.
   write("1\n2\n3\n");
   std::vector<double> x(6);
   const heddle_view to = view(x, HEDDLE_COMPLEX);

@@ -44,7 +44,7 @@ class CTune : public testing::Test {
 
   Context context;
   Matrix matrix;
-  std::optional<Settings> settings;  // of the context, once it is there
+  std::optional<Settings> settings;  // made once the context exists
   const std::string path =
       (std::filesystem::temp_directory_path() / "heddle_c_tune_test.json").string();
 };
@@ -64,7 +64,7 @@ TEST_F(CTune, FindsAPlanThatOperatorsTake) {
   settings->set("plan", plan);
   Operator A;
   ASSERT_EQ(heddle_operator_create(matrix, *settings, &A), HEDDLE_OK) << message(context);
-  // Through a file, and merged with itself.
+  // Written to a file, and merged with itself there.
   ASSERT_EQ(heddle_profile_write(profile, path.c_str(), 0), HEDDLE_OK) << message(context);
   ASSERT_EQ(heddle_profile_write(profile, path.c_str(), 1), HEDDLE_OK) << message(context);
   Profile read;
@@ -103,7 +103,7 @@ TEST_F(CTune, EndsWhereTheObserverSays) {
   ASSERT_EQ(heddle_settings_observe_tuning(*settings, end, nullptr), HEDDLE_OK);
   Profile profile;
   ASSERT_EQ(heddle_tune(matrix, *settings, &profile), HEDDLE_OK) << message(context);
-  EXPECT_NE(plan_of(profile), "");  // predicted, where nothing was measured
+  EXPECT_NE(plan_of(profile), "");  // predicted if nothing was measured
 }
 
 TEST_F(CTune, RefusesWhatIsNoSearchOrProfile) {

@@ -1,5 +1,5 @@
-# The examples in C, Fortran and, where it is, Julia print the same bits, which are those of C++
-# (c_interface_test.cpp).
+# The examples in C, Fortran and, if it is installed, Julia print the same bits, which are those of
+# C++ (c_interface_test.cpp).
 foreach(program ${programs})
   set(script "")
   if(program MATCHES "/julia$")

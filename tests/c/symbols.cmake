@@ -1,4 +1,4 @@
-# The library exports what the list names, and nothing else.
+# The library exports exactly the names in the list.
 execute_process(COMMAND ${nm} -D --defined-only ${library} OUTPUT_VARIABLE output
   COMMAND_ERROR_IS_FATAL ANY)
 string(REGEX MATCHALL "[A-Za-z] [A-Za-z0-9_@.]+\n" lines "${output}")

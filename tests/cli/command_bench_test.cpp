@@ -1,4 +1,4 @@
-// `heddle bench` as its users meet it. Times are not looked at, only that they are there.
+// `heddle bench` as its users see it. Times must exist, but their values are not checked.
 #include <chrono>
 #include <cstdlib>
 #include <thread>
@@ -17,8 +17,8 @@ class Bench : public CommandLine {
     }
     return names;
   }
-  /// Every candidate has a figure or says why not; Heddle's chosen one has a figure, where there is
-  /// one: not among sums of element values.
+  /// Every candidate has a figure or a reason for having none. Heddle's chosen candidate has a
+  /// figure, if there is one: sums of element values have none.
   static void expect_figures(const nlohmann::json& run) {
     for (const auto& record : run["records"]) {
       SCOPED_TRACE(record["suite"].get<std::string>() + " " + record["problem"].get<std::string>() +
@@ -28,7 +28,7 @@ class Bench : public CommandLine {
       for (const auto& candidate : record["candidates"]) {
         const bool has_figure = candidate.contains("seconds") || candidate.contains("memory_ratio");
         EXPECT_TRUE(has_figure || candidate.contains("failure")) << candidate;
-        // Other work on the machine is no fault of the run.
+        // Other work on the machine does not fail the test.
         const bool was_busy =
             candidate.value("failure", "").find("the machine was too busy") != std::string::npos;
         chosen |= candidate["role"] == "chosen" && (has_figure || was_busy);
@@ -38,8 +38,8 @@ class Bench : public CommandLine {
   }
 };
 
-/// Minutes: without HEDDLE_DEEP_CHECK the example of the help runs the suites but the solvers', on
-/// one problem.
+/// Takes minutes: without HEDDLE_DEEP_CHECK only the example of the help runs, with all suites
+/// except the solvers', on one problem.
 TEST_F(Bench, QuickRunOfEverything) {
   if (std::getenv("HEDDLE_DEEP_CHECK") == nullptr) {
     GTEST_SKIP() << "HEDDLE_DEEP_CHECK is not set";
@@ -66,7 +66,7 @@ TEST_F(Bench, QuickRunOfEverything) {
   EXPECT_EQ(problems_of(json, "scaling"), (Names{"rows-surface-4096", "rows-surface-16384",
                                                  "length-complex-4", "length-complex-16"}));
   expect_figures(json);
-  // A run beside itself has not changed.
+  // A run compared with itself shows no change.
   const Result same = run({"bench", "--compare", "run.json", "run.json"});
   EXPECT_EQ(same.status, 0) << same.error;
   std::filesystem::create_directory(folder / "runs");
@@ -184,7 +184,8 @@ TEST_F(Bench, NamesWhatThereIs) {
 
 TEST_F(Bench, KeepsWhatWasMeasuredBeforeAnInterrupt) {
   Result result;
-  // Before the first measurement there is nothing to keep, and where all is checked it takes long.
+  // Before the first measurement there is nothing to keep, and with all checks enabled it takes
+  // long.
   for (const int seconds : {5, 20, 60}) {
     if (!files().empty()) break;
     Process process(HEDDLE_PROGRAM,

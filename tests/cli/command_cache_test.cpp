@@ -1,4 +1,4 @@
-// `heddle cache` shows and removes the kernels that were kept.
+// `heddle cache` shows and removes stored kernels.
 #include <regex>
 
 #include "cli/run.hpp"

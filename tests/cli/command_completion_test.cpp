@@ -1,4 +1,4 @@
-// --complete and --manual: what a shell offers, and the page of man.
+// --complete and --manual: the completions that a shell offers, and the man page.
 #include <fstream>
 #include <sstream>
 
@@ -28,7 +28,7 @@ TEST_F(Completion, OffersCommandsAndOptions) {
   }
   EXPECT_EQ(offered({"cache", ""}), Names({"list", "clear"}));
   EXPECT_EQ(offered({"solve", "A.mtx", "--toler"}), Names({"--tolerance"}));
-  // Those of the groups that --help leaves out too.
+  // Options of the groups that --help leaves out are offered too.
   EXPECT_EQ(offered({"solve", "--smoo"}), Names({"--smoother"}));
   EXPECT_EQ(offered({"tune", "--obj"}), Names({"--objective"}));
   EXPECT_EQ(shell("${heddle}-tune --complete A.mtx --obj").out, "--objective\n");
@@ -47,7 +47,7 @@ TEST_F(Completion, OffersValues) {
   EXPECT_EQ(offered({"solve", "--cycle", "=", "v"}), Names({"v"}));
   EXPECT_EQ(offered({"solve", "--cycle", "="}), Names({"v", "w", "k"}));
   EXPECT_EQ(offered({"eigen", "--preconditioner", "isai"}), Names());  // LOBPCG refuses it
-  // A file may stand there, or a number.
+  // A file or a number may stand there.
   EXPECT_EQ(offered({"solve", ""}), Names());
   EXPECT_EQ(offered({"solve", "--rhs", ""}), Names());
   EXPECT_EQ(offered({"solve", "--tolerance", ""}), Names());

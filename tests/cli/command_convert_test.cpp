@@ -1,4 +1,4 @@
-// `heddle convert`: formats and entries, there and back.
+// `heddle convert`: formats and entries, in both directions.
 #include <string>
 #include <vector>
 
@@ -38,7 +38,7 @@ TEST_F(Convert, KeepsEveryEntryThereAndBack) {
     const auto json = run({"info", "entries.npz", "--entry", system.entry, "--json"}).json();
     EXPECT_EQ(json["rows"], system.rows);
     if (system.entry == "real") continue;
-    // The real expansion makes the same entries.
+    // The real expansion yields the same entries.
     convert({"a.mtx", "real.mtx", "--entry", system.entry, "--to", "real"});
     EXPECT_EQ(run({"info", "real.mtx", "--json"}).json()["rows"], system.representation.rows);
     convert({"real.mtx", "folded.mtx", "--entry", system.entry});
@@ -75,7 +75,7 @@ TEST_F(Convert, GoesFromOneEntryToAnother) {
             "1 2 -2\n1 3 3\n1 4 0\n2 1 2\n2 2 1\n2 3 0\n2 4 3\n");
   convert({"b.mtx", "c.mtx", "--entry", "block2", "--to", "complex"});
   EXPECT_EQ(text_of("c.mtx"), text_of("a.mtx"));
-  // A quaternion is a block, and not two complex numbers beside one another.
+  // A quaternion is a block, and not two adjacent complex numbers.
   folder.write("q.mtx",
                "%%MatrixMarket matrix coordinate real general\n4 1 4\n1 1 1\n2 1 2\n"
                "3 1 3\n4 1 4\n");
@@ -117,7 +117,7 @@ TEST_F(Convert, RefusesInOneLineAndWritesNothing) {
   expect_refused({"convert", "a.mtx", "a.mtx"}, "OUT a.mtx is the file that the command reads");
   expect_refused({"convert", "none.mtx", "b.npz"}, "none.mtx");
   expect_refused({"convert", "a.mtx"}, "OUT");
-  // A name that tells no format, before anything is read.
+  // A name without a known format is refused before anything is read.
   for (const char* const name : {"b.foo", "b.npz.gz", "b.NPZ", "b", "-"}) {
     expect_refused({"convert", "none.mtx", name},
                    "OUT: " + std::string(name) + " does not end in .mtx, .mtx.gz or .npz");

@@ -1,4 +1,4 @@
-// `--device`: what is taken, and what is said where there is no GPU.
+// `--device`: the accepted names, and the messages without a GPU.
 #include "cli/run.hpp"
 #include "cli/small_systems.hpp"
 #include "heddle/device.hpp"

@@ -1,4 +1,4 @@
-// `heddle eigen`: reports, files of vectors, and one line for what it does not take.
+// `heddle eigen`: reports, files of vectors, and one line for unsupported input.
 #include <cmath>
 #include <regex>
 
@@ -61,7 +61,7 @@ TEST_F(EigenPairs, ReportsAndWritesPairsOfEveryEntry) {
   }
 }
 
-/// A path's adjacency matrix: 2 cos(k pi / (n + 1)).
+/// A path's adjacency matrix has eigenvalues 2 cos(k pi / (n + 1)).
 TEST_F(EigenPairs, AreFoundWithoutADiagonal) {
   DenseMatrix A(9, 9);
   for (int i = 1; i < 9; ++i) A.at(i, i - 1) = A.at(i - 1, i) = 1;
@@ -82,7 +82,7 @@ TEST_F(EigenPairs, AreFoundWithoutADiagonal) {
   EXPECT_NE(named.error.find("; use --preconditioner none"), std::string::npos);
 }
 
-/// 2, -1 on a line; the mass is 4, 1: eigenvectors are the same sines.
+/// 2, -1 on a line with the mass 4, 1: eigenvectors are the same sines.
 TEST_F(EigenPairs, TakesAMass) {
   DenseMatrix A(12, 12), M(12, 12);
   for (int i = 0; i < 12; ++i) {
@@ -133,7 +133,7 @@ TEST_F(EigenPairs, SaysWhereItDoesNotConverge) {
   EXPECT_EQ(refused.status, 1);
   EXPECT_EQ(refused.json()["status"], "not Hermitian");
   EXPECT_EQ(files(), (Names{"a.mtx", "skewed.mtx"}));
-  // Vectors of a mass that turns out to be indefinite are none.
+  // No vectors are returned if the mass turns out to be indefinite.
   DenseMatrix line(40, 40), mass(40, 40);
   for (int i = 0; i < 40; ++i) {
     line.at(i, i) = i + 1;

@@ -1,4 +1,5 @@
-// `--entry-definition`: the shipped entries solved from both forms of file, and what is refused.
+// `--entry-definition`: systems with the shipped entries solved from both forms of file, and
+// refused input.
 #include <cmath>
 #include <random>
 #include <regex>
@@ -83,7 +84,7 @@ System dual_system(int rows) {
 
 class EntryDefinition : public CommandLine {
  protected:
-  /// Solves with a random b of `columns` numbers a row, and looks at x from outside.
+  /// Solves with a random b of `columns` numbers per row, and checks x independently.
   void expect_solved(const System& system, const DenseMatrix& matrix, const std::string& definition,
                      const std::string& solver, const std::vector<std::string>& more = {}) {
     folder.write("a.mtx", matrix_market(matrix));

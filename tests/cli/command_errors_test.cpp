@@ -1,4 +1,4 @@
-// Bad input: exit status 2, one line on standard error that says what and where, no file left.
+// Bad input: exit status 2, one line on standard error with the fault and its place, no file left.
 #include <regex>
 
 #include "cli/run.hpp"
@@ -55,7 +55,7 @@ TEST_P(Errors, OneLineAndNoFile) {
   EXPECT_EQ(files(), before);
 }
 
-/// A fault of a solve of `matrix`, with an output that must not appear.
+/// A fault in a solve of `matrix`, with an output that must not appear.
 Fault solve(const std::string& name, const std::string& matrix,
             const std::vector<std::string>& options, const std::string& message) {
   std::vector<std::string> arguments = {"solve", matrix, "--output", "x.mtx", "--history", "h.csv"};
@@ -217,7 +217,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 using Memory = CommandLine;
 
-/// One row names every column: in ELLPACK each row is as long.
+/// One row names every column: in ELLPACK every row then has that length.
 TEST_F(Memory, ThatDoesNotSufficeIsNamedInOneLine) {
   constexpr int n = 600000;
   std::string text = general + std::to_string(n) + " " + std::to_string(n) + " " +

@@ -1,4 +1,4 @@
-// `heddle generate`: same arguments, same file; and what it says of it.
+// `heddle generate`: equal arguments give equal files; also its messages.
 #include "cli/run.hpp"
 #include "support/scoped_environment.hpp"
 

@@ -1,4 +1,4 @@
-// --help tells the truth: every option that it shows is accepted, every documented one is shown.
+// --help is accurate: every option that it shows is accepted, and it shows every documented one.
 #include <algorithm>
 #include <cstdlib>
 #include <map>
@@ -52,7 +52,7 @@ void add_settings(std::set<std::string>& names, const std::set<SettingUse>& uses
   }
 }
 
-/// The default of a setting, where that is a value; else empty.
+/// The default of a setting, if that is a value; else empty.
 std::string default_of(const std::string& option) {
   const SettingRow* const row = find_setting(option);
   return row != nullptr && row->is_value(row->by_default) ? std::string(row->by_default) : "";
@@ -82,7 +82,8 @@ TEST_F(Help, HasAnExample) {
   }
 }
 
-/// Without HEDDLE_DEEP_CHECK the benchmarks' example leaves out the suite of solvers: a minute.
+/// Without HEDDLE_DEEP_CHECK the benchmarks' example leaves out the suite of solvers, which takes a
+/// minute.
 TEST_F(Help, ExamplesWork) {
   const std::string benchmarks =
       std::getenv("HEDDLE_DEEP_CHECK") != nullptr
@@ -298,7 +299,7 @@ TEST_F(Help, EveryOptionIsAccepted) {
         arguments.insert(arguments.end(), {"--repetitions", "1"});
       }
       const Result result = run(arguments);
-      if (option == "--launch") {  // there are none on a CPU
+      if (option == "--launch") {  // a CPU has no launches
         EXPECT_EQ(result.status, 2) << result.error;
         EXPECT_NE(result.error.find("--launch"), std::string::npos) << result.error;
         continue;

@@ -60,7 +60,7 @@ TEST_F(Hierarchical, SolvesByEveryMethodThatTakesOperators) {
     EXPECT_EQ(result.status, 0) << result.error;
     return result.json()["memory"].get<long long>();
   };
-  // The diagonal is there for those alone that ask for it.
+  // Only preconditioners that need the diagonal store it.
   EXPECT_GE(memory_with("jacobi"), memory_with("none") + 24 * 20);
   const Result shifted = run({"solve", "a.mtx", "--storage", "hisparse", "--shift", "0.5", "--json",
                               "--right-hand-sides", "2"});
@@ -261,7 +261,7 @@ TEST_F(Hierarchical, AddsMatricesOfEveryEntry) {
       return run({"info", file, "--entry", system.entry, "--json"}).json()["entries"];
     };
     EXPECT_EQ(entries_of("c.mtx"), entries_of("a.mtx"));
-    // C = 3/2 A, so that 2/3 C - A has no entry but zeros.
+    // C = 3/2 A, so that all entries of 2/3 C - A are zeros.
     ASSERT_EQ(run({"add", "c.mtx", "a.mtx", "--entry", system.entry, "--alpha",
                    "0.66666666666666663", "--beta", "-1", "-o", "zero.mtx", "-q"})
                   .status,

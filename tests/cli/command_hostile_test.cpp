@@ -1,5 +1,6 @@
-// What must not be lost, blocked or obeyed, whatever names, numbers and files a command is given.
-// Each table is one kind of fault: a new case is one more line of it.
+// Data must not be lost, and a command must neither block nor obey hostile input, whatever names,
+// numbers and files it is given. Each table holds one kind of fault: a new case is one more line of
+// it.
 #include <sys/stat.h>
 
 #include <filesystem>
@@ -25,7 +26,7 @@ class Hostile : public CommandLine {
     folder.write("a.mtx", matrix_market(real_matrix(12)));
     folder.write("b.mtx", matrix_market(real_matrix(8)));
   }
-  /// Of every file of the folder and below.
+  /// The contents of every file in the folder and its subfolders.
   Contents all() const {
     Contents found;
     for (const auto& file : fs::recursive_directory_iterator(folder / "")) {
@@ -39,7 +40,7 @@ class Hostile : public CommandLine {
     fs::create_directories(fs::path(folder / name).parent_path());
     heddle::test::some_profile().save(folder / name);
   }
-  /// Nothing but a line on standard error, and every file as it was.
+  /// Expects only one line on standard error, and every file unchanged.
   void expect_refused(const std::string& line, const std::string& part) const {
     SCOPED_TRACE(line);
     const Contents before = all();
@@ -140,7 +141,8 @@ TEST_F(HostileOutputs, CanBeWritten) {
   for (const auto& [line, part] : lines) expect_refused(line, part);
 }
 
-/// To read, change and write the same file is the purpose, or nothing is lost.
+/// Reading, changing and writing the same file is allowed where that is the purpose, or where
+/// nothing is lost.
 TEST_F(HostileOutputs, MayBeWhatIsMeantToChange) {
   const char* const lines[] = {
       "$heddle tune a.mtx --search predict -o q.json",
@@ -158,7 +160,7 @@ TEST_F(HostileOutputs, MayBeWhatIsMeantToChange) {
   EXPECT_EQ(text_of("y.mtx").rfind("%%MatrixMarket", 0), 0U);
 }
 
-/// Runs that end at about the same time.
+/// Runs end at about the same time.
 TEST_F(HostileOutputs, OfRunsAtOnceAreAllKept) {
   const std::string prepare =
       "for i in 1 2 3; do $heddle generate poisson --size ${i}00 -q -o m$i.mtx; done; ";
@@ -220,7 +222,7 @@ TEST_F(HostileNumbers, OptionsAreNotIgnored) {
   for (const auto& [line, part] : lines) expect_refused(line, part);
 }
 
-/// Where axes of pictures end.
+/// Tolerances at which the axes of pictures end.
 TEST_F(HostileNumbers, EndPictures) {
   for (const char* const tolerance : {"1e-300", "1e-306", "1e-308", "5e-324"}) {
     const Result result = shell(std::string("timeout 60 $heddle solve a.mtx -q --plot p.svg ") +
@@ -236,7 +238,7 @@ TEST_F(HostileNumbers, EndPictures) {
 
 using HostileDisk = Hostile;
 
-/// One status for what the system does not take, wherever it goes.
+/// There is one exit status for output that the system does not accept, wherever it goes.
 TEST_F(HostileDisk, ThatIsFullIsStatusThree) {
   if (!fs::exists("/dev/full")) GTEST_SKIP() << "there is no /dev/full here";
   const char* const lines[] = {"$heddle --help > /dev/full",
@@ -268,7 +270,7 @@ TEST_F(HostileDisk, PipesThatNobodyReadsAreStatusThree) {
   EXPECT_EQ(result.error, "heddle: /dev/stdout: cannot write: Broken pipe\nstatus 3\n");
 }
 
-/// A file that is opened while a stream is closed must not take its place.
+/// A file that is opened while a stream is closed must not take the number of that stream.
 TEST_F(HostileDisk, ClosedStreamsAreNoFiles) {
   ASSERT_EQ(run({"solve", "a.mtx", "-q", "-o", "y.mtx"}).status, 0);
   for (const char* const closed : {"<&-", ">&-", "2>&-", "<&- >&- 2>&-"}) {
@@ -297,7 +299,7 @@ TEST_F(HostileFiles, WithoutAnEndAreNotReadToTheEnd) {
   EXPECT_EQ(warned.error_lines(), 1U) << warned.error;
 }
 
-/// Where nobody named them they are not waited for.
+/// Pipes that are not named explicitly are not waited for.
 TEST_F(HostileFiles, PipesInFoldersArePassedOver) {
   const Result result = shell(
       "mkdir -p cache/heddle/profiles md; mkfifo cache/heddle/profiles/a.json md/b.mtx md/c.json;"
@@ -307,14 +309,14 @@ TEST_F(HostileFiles, PipesInFoldersArePassedOver) {
   EXPECT_EQ(result.error_lines(), 2U) << result.error;
 }
 
-/// What a file unpacks to, or says, must not cost more than its contents are worth; and no flipped
-/// bit is another number.
+/// The unpacked size and the stated sizes of a file must not cost more than its contents are worth,
+/// and a flipped bit must not pass as another number.
 TEST_F(HostileFiles, CostWhatTheyHold) {
   ASSERT_EQ(run({"convert", "a.mtx", "a.npz"}).status, 0);
   std::string damaged = text_of("a.npz");
   const std::size_t at = damaged.find("data.npy");
   ASSERT_NE(at, std::string::npos);
-  damaged[at + 8 + 128 + 7] ^= '\x40';  // the sign and more of the first number
+  damaged[at + 8 + 128 + 7] ^= '\x40';  // a bit in the exponent of the first number
   folder.write("flip.npz", damaged);
   const std::string banner = "%%MatrixMarket matrix coordinate real general\n";
   write_gzip(folder / "blank.mtx.gz", banner + "2 2 2\n" + std::string(160 << 20, '\n'));

@@ -86,7 +86,7 @@ TEST_F(Info, TellsWhichExactCopiesThereAre) {
   const auto laplacian = info(banner + "2 2 4\n1 1 2\n2 2 2\n1 2 -1\n2 1 -1\n", "real");
   ASSERT_EQ(laplacian["exact_copies"].size(), 1u);
   EXPECT_EQ(laplacian["exact_copies"][0]["fits"], true);
-  // A byte and a column each, and a quarter of 256 doubles from the next 16 bytes on.
+  // A byte and a column each, and a quarter of 256 doubles from the next multiple of 16 bytes on.
   EXPECT_EQ(laplacian["exact_copies"][0]["bytes_an_entry"], (16 + 256 * 8) / 4 + 4);
   EXPECT_EQ(laplacian["exact_copies"][0]["in_full"], 12);
 
@@ -110,9 +110,9 @@ TEST_F(Info, RectangularMatricesHaveNoSymmetry) {
   EXPECT_FALSE(json["layouts"].empty());
 }
 
-/// Equations 1 to 4 of Kreutzer et al. (2012), by hand.
+/// Equations 1 to 4 of Kreutzer et al. (2012), evaluated by hand.
 TEST_F(Info, ModelsAProduct) {
-  // Loads of x in their order: 1 2 4, 2, 1 4.
+  // Loads of x in order: 1 2 4, 2, 1 4.
   folder.write("b.mtx", banner + "4 4 6\n1 1 1\n1 2 1\n1 4 1\n2 2 9\n4 4 1\n4 1 5\n");
   const auto model = [&](const char* entry, const char* cache) {
     const Result result = run({"info", "b.mtx", "--entry", entry, "--json", "--cache", cache,
@@ -228,7 +228,7 @@ TEST_F(Info, TextForPeople) {
                            "symmetry   Hermitian, exactly", "0 missing, 0 singular", "CSR "}) {
     EXPECT_NE(result.out.find(part), std::string::npos) << part << " in\n" << result.out;
   }
-  // First what it is and how it is solved, then storage, then advice.
+  // The properties and the solution method come first, then storage, then advice.
   std::size_t last = 0;
   for (const char* part : {"matrix     a.mtx", "\nsymmetry ", "\nsolve      --solver cg: ",
                            "\n           --preconditioner jacobi: ", "\nrows ", "\nlayout ",

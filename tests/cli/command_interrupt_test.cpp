@@ -1,4 +1,4 @@
-// Ctrl-C: status 130, no half-written file, and an older file of that name as it was.
+// Ctrl-C: status 130, no half-written file, and an older file of that name unchanged.
 #include <chrono>
 #include <thread>
 
@@ -9,7 +9,7 @@ namespace {
 
 class Interrupt : public CommandLine {
  protected:
-  /// Whether `condition` came true before the program ended; at most 60 s.
+  /// True if `condition` became true before the program ended; waits at most 60 s.
   template <class Condition>
   static bool wait_for(const Process& process, const Condition& condition) {
     for (int i = 0; i < 60000 && !process.has_ended(); ++i) {
@@ -31,7 +31,7 @@ TEST_F(Interrupt, WhileWriting) {
     for (const char* name : {"a.mtx", "a.mtx.gz", "a.npz"}) {
       SCOPED_TRACE(std::string(name) + ", signal " + std::to_string(signal));
       folder.write(name, "old");
-      // Far more than is written before the signal arrives.
+      // Far more than can be written before the signal arrives.
       Process process(HEDDLE_PROGRAM, {"generate", "poisson", "--size", "1000000", "-o", name},
                       folder / "");
       ASSERT_TRUE(wait_for(process, [&] { return is_writing(); }));
@@ -48,7 +48,7 @@ TEST_F(Interrupt, WhileWriting) {
 
 TEST_F(Interrupt, WhileIterating) {
   ASSERT_EQ(run({"generate", "poisson", "--size", "30000", "-o", "a.mtx", "-q"}).status, 0);
-  // Minutes, if nobody ends it.
+  // Takes minutes unless it is ended.
   Process process(HEDDLE_PROGRAM,
                   {"solve", "a.mtx", "--repetitions", "100000", "--preconditioner", "none", "-o",
                    "x.mtx", "--history", "h.csv"},

@@ -1,5 +1,4 @@
-// Programs that may not have the memory they need: exit status 3, one line on standard error, no
-// file left.
+// Programs without the memory they need: exit status 3, one line on standard error, no file left.
 #include <regex>
 
 #include "cli/run.hpp"
@@ -20,7 +19,8 @@ class CommandMemory : public CommandLine {
     before_ = files();
   }
 
-  /// `line` in a process of so many KiB of addresses, with one thread: each has a stack.
+  /// Runs `line` in a process with an address space of `kibibytes` KiB and one thread, because each
+  /// thread has a stack.
   Result limited(long long kibibytes, const std::string& line) const {
     return shell("export OMP_NUM_THREADS=1; ulimit -v " + std::to_string(kibibytes) + "; " + line);
   }

@@ -28,7 +28,7 @@ DenseMatrix product_of(const DenseMatrix& a, const DenseMatrix& b) {
   return c;
 }
 
-/// Of a coordinate file of real numbers.
+/// The dense matrix of a coordinate file of real numbers.
 DenseMatrix dense_of(const std::string& text) {
   std::istringstream lines(text);
   std::string banner;

@@ -1,4 +1,4 @@
-// Files that are pipes or links: the shell's way of putting programs together.
+// Files that are pipes or links, with which shells combine programs.
 #include "cli/run.hpp"
 #include "cli/small_systems.hpp"
 

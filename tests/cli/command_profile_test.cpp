@@ -1,4 +1,4 @@
-// Profiles as the commands use them: which plan runs, and what is said of it.
+// Profiles as the commands use them: the plan that runs, and messages about it.
 #include <cstdlib>
 #include <filesystem>
 #include <map>
@@ -27,7 +27,7 @@ class CommandProfile : public CommandLine {
     ASSERT_EQ(made.status, 0) << made.error;
   }
 
-  /// Of the matrix, by cg.
+  /// A record for the matrix, solved by cg.
   ProfileRecord record(const std::string& plan) const {
     const auto matrix = read_matrix<quaternion<double>>(folder / "a.mtx");
     ProfileRecord record = some_record("a.mtx", "0", plan);
@@ -144,7 +144,7 @@ TEST_F(CommandProfile, ThatCannotBeUsedIsAWarningAndNoFailure) {
     const Result by_environment = spmv({});
     EXPECT_EQ(by_environment.status, 0);
     EXPECT_EQ(by_environment.error, expected);
-    EXPECT_EQ(spmv({"--plan", "CSR"}).error, "");  // nobody asks it
+    EXPECT_EQ(spmv({"--plan", "CSR"}).error, "");  // no plan needs the profile
     setenv("HEDDLE_PROFILE", "none", 1);
   }
 }
@@ -163,7 +163,8 @@ TEST_F(CommandProfile, NamedButMissingOrBrokenIsAnError) {
 }
 
 TEST_F(CommandProfile, APlanThatIsRefusedWhereItIsBuiltIsLeftForAPrediction) {
-  // Numbers beyond the range of a float have no copy in floats: seen when the copy is made.
+  // Numbers beyond the range of a float have no copy in floats: this is detected when the copy is
+  // made.
   std::string text = "%%MatrixMarket matrix coordinate real symmetric\n4 4 4\n";
   for (int i = 1; i <= 4; ++i) text += std::to_string(i) + " " + std::to_string(i) + " 1e200\n";
   folder.write("large.mtx", text);
@@ -183,7 +184,7 @@ TEST_F(CommandProfile, APlanThatIsRefusedWhereItIsBuiltIsLeftForAPrediction) {
       << result.error;
 }
 
-/// Of the same pattern, with other values than those that were tuned.
+/// The matrix has the tuned pattern, but other values than those that were tuned.
 TEST_F(CommandProfile, AnExactCopyThatTheValuesRefuseIsLeftOut) {
   save(folder / "p.json", {record("C=4,iteration-precision=unit")});
   const Result result = solve({"--profile", "p.json", "--json"});
@@ -210,7 +211,7 @@ TEST_F(CommandProfile, ComesWithAnInstallation) {
   const std::string reason = result.json()["plan_reason"];
   EXPECT_TRUE(reason.starts_with("tuned for this pattern (profile /")) << reason;
   EXPECT_TRUE(reason.ends_with("share/heddle/profiles/p.json)")) << reason;
-  // It is asked last.
+  // The installed profile is asked last.
   fs::create_directories(profile_folder());
   save(profile_folder() + "/p.json", {record("C=8")});
   EXPECT_EQ(Process(folder / "bin/heddle", arguments, folder / "").wait().json()["plan"],

@@ -20,7 +20,7 @@ class SolveBlock : public CommandLine {
   }
 };
 
-/// Fields of random numbers, as one array file.
+/// Writes fields of random numbers as one array file.
 std::vector<double> write_fields(const TemporaryFolder& folder, const std::string& name,
                                  std::size_t numbers) {
   std::vector<double> values(numbers);

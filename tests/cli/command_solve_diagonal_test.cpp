@@ -45,7 +45,7 @@ TEST_F(SolveDiagonal, MissingDiagonalsAreNoWorkForJacobi) {
   EXPECT_NE(solve().out.find("jacobi     not taken: " + missing + "\n"), std::string::npos);
   EXPECT_EQ(solve({"--json", "--preconditioner", "none"}).json()["solver"], "minres");
   EXPECT_EQ(solve({"--json", "--shift", "5"}).json()["solver"], "cg");
-  EXPECT_EQ(solve({"--solver", "block-cg"}).status, 1);  // indefinite, and not refused
+  EXPECT_EQ(solve({"--solver", "block-cg"}).status, 1);  // indefinite, but not refused
 }
 
 /// Explicit zeros, empty rows, an adjacency matrix, a saddle point, a skew matrix.

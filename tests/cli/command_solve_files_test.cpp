@@ -76,7 +76,7 @@ TEST_F(SolveFiles, ColumnsAreRightHandSides) {
     EXPECT_EQ(result.json()["systems"].size(), 3U);
     expect_solved("x.mtx", 3);
   }
-  // One behind the other, too, where they are counted.
+  // Fields may also follow one another, if their number is given.
   write_array(3 * n, 1);
   ASSERT_EQ(solve({"--rhs", "b.mtx", "--right-hand-sides", "3", "-o", "x.npy"}).status, 0);
   expect_solved("x.npy", 3);
@@ -127,7 +127,7 @@ TEST_F(SolveFiles, UnknownEndingsAreRefused) {
 
 TEST_F(SolveFiles, RealNumbersAreRealPartsOfComplexOnes) {
   write_array(n, 1);
-  // The entry is what the file's numbers are.
+  // The file's numbers determine the entry.
   const Result result = run({"solve", "c.mtx", "--rhs", "b.mtx", "-o", "x.npy", "--json"});
   ASSERT_EQ(result.status, 0) << result.error;
   EXPECT_EQ(result.json()["entry"], "complex");

@@ -1,4 +1,4 @@
-// `heddle solve` of matrices of any shape, against the normal equations.
+// `heddle solve` of matrices of any shape, compared with the normal equations.
 #include <Eigen/Dense>
 #include <cmath>
 #include <cstdio>

@@ -1,4 +1,4 @@
-// Which method solves, and that what cannot be solved as asked is said.
+// The method that solves a system, and messages about systems that cannot be solved as requested.
 #include <cmath>
 #include <random>
 
@@ -16,7 +16,7 @@ class SolveMethod : public CommandLine {
     return run(options);
   }
   void write(const DenseMatrix& matrix) const { folder.write("a.mtx", matrix_market(matrix)); }
-  /// One number a line.
+  /// Writes one number per line.
   void write_array(const std::string& name, const std::vector<std::string>& numbers) const {
     std::string text =
         "%%MatrixMarket matrix array real general\n" + std::to_string(numbers.size()) + " 1\n";
@@ -83,7 +83,7 @@ TEST_F(SolveMethod, IsMinresForIndefiniteMatrices) {
   EXPECT_EQ(with_jacobi["solver"], "bicgstab");
   EXPECT_EQ(with_jacobi["solver_reason"],
             "the diagonal has both signs, so that the preconditioner is indefinite");
-  // Nothing of this one shows on its diagonal.
+  // The diagonal does not show that this matrix is indefinite.
   DenseMatrix hidden = diagonal({1, 1, 1, 1, 1});
   hidden.at(0, 1) = hidden.at(1, 0) = 1.25;
   write(hidden);
@@ -92,7 +92,7 @@ TEST_F(SolveMethod, IsMinresForIndefiniteMatrices) {
   const auto reason = seen["solver_reason"].get<std::string>();
   EXPECT_TRUE(reason.starts_with("the matrix is indefinite: ")) << reason;
   EXPECT_TRUE(reason.ends_with(" steps of Lanczos' method saw an eigenvalue of -0.25")) << reason;
-  // By name it stays what it is.
+  // A method that is named is kept.
   write(diagonal({1, -2, 3, 4, -5}));
   const Result named = solve({"--solver", "cg", "--preconditioner", "none", "--json"});
   EXPECT_EQ(named.status, 1);
@@ -368,7 +368,7 @@ TEST_F(SolveMethod, SolutionsThatNoNumberHoldsAreNotWritten) {
         const std::vector<double> x = components_of(text_of("x.mtx"));
         const std::vector<double> b(rows, std::strtod(of.b, nullptr));
         for (const double value : x) EXPECT_TRUE(std::isfinite(value)) << value;
-        // In units of b, which no sum leaves.
+        // Computed in units of b, in which no sum overflows or underflows.
         long double squared = 0;
         for (int i = 0; i < size; ++i) {
           long double r = b[static_cast<std::size_t>(i)];

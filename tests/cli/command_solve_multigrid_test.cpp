@@ -66,7 +66,7 @@ TEST_F(SolveMultigrid, TellsItsLevels) {
     EXPECT_EQ(report["multigrid"]["smoother"], smoother);
     EXPECT_EQ(report["multigrid"]["levels"][0]["colours"], smoother == "gauss-seidel" ? 2 : 0);
   }
-  // By the name alone, as C and Python have it, and options in its place.
+  // Given by the name alone, as in C and Python, and by options in its place.
   for (const std::string cycle : {"k", "v"}) {
     const json report = solve({"p.npz", "--preconditioner", "multigrid:2:k:gauss-seidel", "--cycle",
                                cycle, "--json"})
@@ -91,7 +91,7 @@ TEST_F(SolveMultigrid, TellsItsLevels) {
   EXPECT_LT(floats["multigrid"]["device_memory"], doubles["multigrid"]["device_memory"]);
   EXPECT_NE(solve({"p.npz", "--preconditioner", "multigrid:single"}).out.find(", in floats\n"),
             std::string::npos);
-  // Beyond it no connection is strong, and weaker ones take their place.
+  // Above this threshold no connection is strong, and weaker ones take their place.
   const json weak =
       solve({"p.npz", "--preconditioner", "multigrid", "--strength", "0.9", "--json"}).json();
   EXPECT_LT(weak["multigrid"]["levels"][0]["strength"], 0.3);
@@ -120,7 +120,7 @@ TEST_F(SolveMultigrid, TakesEveryEntryWithAnAdjoint) {
   }
 }
 
-/// -w g_i conj(g_j) on a cycle of units g over complex numbers, shifted a little.
+/// -w g_i conj(g_j) on a cycle, with complex numbers g of modulus 1, slightly shifted.
 TEST_F(SolveMultigrid, TakesCandidatesOfFilesAndFindsThem) {
   constexpr int rows = 2000;
   std::string text, field = "%%MatrixMarket matrix array complex general\n2000 1\n";
@@ -161,7 +161,8 @@ TEST_F(SolveMultigrid, TakesCandidatesOfFilesAndFindsThem) {
       << poor.out;
 }
 
-/// Elasticity as numbers takes many times the iterations of blocks with the motions of a body.
+/// Elasticity stored as numbers takes many times the iterations of blocks with the motions of a
+/// body.
 TEST_F(SolveMultigrid, NumbersThatAreBlocksGetAdvice) {
   ASSERT_EQ(run({"generate", "elasticity", "--size", "1000", "--poisson-ratio", "0.48", "-o",
                  "e.mtx", "--points", "p.mtx", "-q"})
@@ -252,7 +253,7 @@ TEST_F(SolveMultigrid, TakesTheSettingsOfAProfile) {
   EXPECT_EQ(with["preconditioner"], found["preconditioner"]);
   EXPECT_EQ(with["multigrid"]["reason"], "tuned for this pattern (profile p.json)");
   EXPECT_EQ(with["iterations"], found["iterations"]);
-  // Settings that are named, and other candidates, take nothing from it.
+  // The profile affects neither named settings nor other candidates.
   for (const std::vector<std::string>& options :
        {std::vector<std::string>{"--preconditioner", "multigrid"},
         {"--preconditioner", "multigrid:1:v", "--coordinates", "points.mtx"},

@@ -1,4 +1,4 @@
-// What the options of `heddle solve` do: output, guess, history, limits, threads, plans, texts.
+// Effects of the options of `heddle solve`: output, guess, history, limits, threads, plans, texts.
 #include <map>
 #include <sstream>
 
@@ -48,7 +48,7 @@ TEST_F(SolveOptions, FieldsMayBeInSingle) {
     EXPECT_EQ(json["systems"].size(), 2U);
   }
   EXPECT_NE(solve({"--field-precision", "single"}).out.find("fields float"), std::string::npos);
-  // A chain of springs, held by less than floats resolve.
+  // A chain of springs, held by a stiffness smaller than floats resolve.
   std::ostringstream chain;
   chain.precision(17);
   chain << "%%MatrixMarket matrix coordinate real symmetric\n99 99 197\n";
@@ -101,7 +101,7 @@ TEST_F(SolveOptions, SolutionsLieSideBySide) {
   EXPECT_EQ(components_of(text_of("both.mtx")), twice);
   const Result again = solve_two({"--rhs", "ones", "--guess", "both.mtx"});
   EXPECT_EQ(again.json()["iterations"], 0);
-  // x as a right-hand side is one, not two.
+  // Used as a right-hand side, x counts as one field, not two.
   const Result refused = solve_two({"--rhs", "x.mtx"});
   EXPECT_EQ(refused.status, 2);
   EXPECT_NE(refused.error.find("fields are 2"), std::string::npos) << refused.error;
@@ -236,7 +236,7 @@ TEST_F(SolveOptions, EveryPlanSolves) {
     ASSERT_EQ(named.status, 0) << named.error;
     EXPECT_LE(named.json()["residual"].get<double>(), 1e-10);
     EXPECT_LE(named.json()["error"].get<double>(), 1e-8);
-    // The report's text is a plan, and the same one.
+    // The plan in the report can be given as an option, and is the same plan.
     const std::string canonical = named.json()["plan"];
     const Result again = solve({"--plan", canonical, "--json", "--output", "y.mtx"});
     ASSERT_EQ(again.status, 0) << again.error;

@@ -1,4 +1,4 @@
-// `heddle solve --ranks`: the solution of one process, by ranks of one.
+// `heddle solve --ranks`: ranks of one process give the solution of one process.
 #include <string>
 #include <vector>
 
@@ -72,7 +72,7 @@ TEST_F(Ranks, FindTheVectorsOfOneProcess) {
     return text_of("v-1.mtx") + text_of("v-2.mtx") + json["eigenvalues"].dump();
   };
   EXPECT_EQ(vectors({"--ranks", "3"}), vectors({}));
-  // Its rows are interior ones on all ranks.
+  // All rows of this mass are interior on every rank.
   std::string mass = "%%MatrixMarket matrix coordinate real symmetric\n1452 1452 1452\n";
   for (int row = 1; row <= 1452; ++row) {
     const std::string number = std::to_string(row);

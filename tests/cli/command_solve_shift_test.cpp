@@ -1,5 +1,5 @@
-// `heddle solve --shift`, beside the dense matrix A + sigma I, and which preconditioners go with
-// it.
+// `heddle solve --shift`, compared with the dense matrix A + sigma I, and the preconditioners that
+// it supports.
 #include "cli/run.hpp"
 #include "cli/small_systems.hpp"
 
@@ -25,13 +25,13 @@ TEST_F(SolveShift, SolvesTheShiftedSystemOfEveryEntry) {
       EXPECT_EQ(result.json()["shift"], std::stod(shift));
       DenseMatrix shifted = system.representation;
       for (int i = 0; i < shifted.rows; ++i) shifted.at(i, i) += std::stod(shift);
-      // The number 1 in every row: of blocks, in every component.
+      // The number 1 in every row; for blocks, in every component.
       std::vector<double> ones(static_cast<std::size_t>(shifted.rows));
       const auto parts = static_cast<std::size_t>(parts_of_number(system.entry));
       for (std::size_t i = 0; i < ones.size(); i += parts) ones[i] = 1;
       EXPECT_LE(relative_residual(shifted, components_of(text_of("x.mtx")), ones), 1.001e-10);
     }
-    // The right-hand side of a random solution is the shifted matrix's too.
+    // The right-hand side of a random solution also uses the shifted matrix.
     const auto report = solve({"--entry", system.entry, "--shift", "0.5", "--json"}).json();
     EXPECT_LE(report["error"].get<double>(), 1e-8);
   }
@@ -44,7 +44,7 @@ TEST_F(SolveShift, EveryMethodTakesIt) {
       SCOPED_TRACE(std::string(solver) + " " + preconditioner);
       const auto result = solve(
           {"--solver", solver, "--preconditioner", preconditioner, "--shift", "-1", "--json"});
-      // Neumann's series of a matrix that nothing scales does not converge.
+      // Neumann's series of an unscaled matrix does not converge.
       if (preconditioner == std::string("neumann:2") && result.status == 1) continue;
       ASSERT_EQ(result.status, 0) << result.out << result.error;
       EXPECT_LE(result.json()["error"].get<double>(), 1e-8);
@@ -71,11 +71,11 @@ TEST_F(SolveShift, IsToldInWords) {
     EXPECT_NE(out.find(part), std::string::npos) << part << " in\n" << out;
   }
   EXPECT_EQ(solve({}).out.find("shift"), std::string::npos);
-  // 0 is none.
+  // 0 means no shift.
   EXPECT_NE(solve({"--shift", "0"}).out.find(", preconditioner jacobi, "), std::string::npos);
 }
 
-/// Nothing would read it.
+/// The copy would have no reader.
 TEST_F(SolveShift, MakesNoCopyInFloats) {
   folder.write("a.mtx", matrix_market(real_matrix(12)));
   const std::vector<std::string> plan = {"--plan", "C=4,iteration-precision=single", "--json"};

@@ -34,7 +34,7 @@ class SolveSteps : public CommandLine {
   }
 };
 
-/// Of the line 2.5, -1: 2.5 - 2 cos(pi k / 41).
+/// The interval for the line 2.5, -1, whose eigenvalues are 2.5 - 2 cos(pi k / 41).
 constexpr double least = 0.5, most = 4.5;
 
 TEST_F(SolveSteps, TellTheIntervalThatTheyEstimated) {
@@ -78,7 +78,7 @@ TEST_F(SolveSteps, TakeWhatIsStated) {
   EXPECT_TRUE(given["interval"].is_null());
   const std::string out = solve({"--solver", "richardson", "--omega", "0.9"}).out;
   EXPECT_NE(out.find("\nsteps      omega = 0.9\n"), std::string::npos) << out;
-  // So many steps.
+  // Exactly the requested number of steps.
   const Result few =
       solve({"--solver", "chebyshev", "--max-iterations", "7", "--history", "h.csv", "--json"});
   EXPECT_EQ(few.status, 1);

@@ -1,4 +1,4 @@
-// `heddle solve` of every entry, in every form of file, and the report as JSON.
+// `heddle solve` for every entry, in every form of file, and the report as JSON.
 #include <unistd.h>
 
 #include <array>
@@ -184,7 +184,7 @@ TEST_F(CommandLine, ASolveThatIsRefusedKeepsWhatIsThere) {
   EXPECT_EQ(text_of("x.mtx"), "older");
 }
 
-/// `heddle generate` says how to solve what it wrote; the same as .mtx.gz and as .npz.
+/// `heddle generate` reports how to solve what it wrote; this holds for .mtx.gz and .npz too.
 class SolveGenerated : public CommandLine, public testing::WithParamInterface<const char*> {};
 
 TEST_P(SolveGenerated, AsGenerateSays) {

@@ -1,4 +1,5 @@
-// `heddle solve --monitor` and `--plot`: what is shown while it iterates, and the picture of it.
+// `heddle solve --monitor` and `--plot`: the progress shown during iterations, and the picture of
+// it.
 #include <sstream>
 
 #include "cli/run.hpp"
@@ -17,7 +18,7 @@ class SolveWatch : public CommandLine {
     options.insert(options.begin(), {"solve", "a.mtx", "--entry", "quaternion"});
     return run(options);
   }
-  /// The first words of lines.
+  /// The first word of each line.
   static std::vector<std::string> first_words(const std::string& text) {
     std::vector<std::string> words;
     std::istringstream lines(text);
@@ -28,7 +29,7 @@ class SolveWatch : public CommandLine {
     }
     return words;
   }
-  /// Points of the longest line in a picture.
+  /// The number of points in the longest line of a picture.
   static std::size_t points(const std::string& svg) {
     const std::string path = "<path d=\"M";
     std::size_t most = 0;
@@ -41,7 +42,7 @@ class SolveWatch : public CommandLine {
     }
     return most;
   }
-  /// Every element is closed by its own name, and nothing is left of a number that is none.
+  /// Every element is closed by its own name, and no trace of an invalid number remains.
   static void expect_is_picture(const std::string& svg) {
     EXPECT_EQ(svg.rfind("<svg xmlns=\"http://www.w3.org/2000/svg\"", 0), 0u) << svg.substr(0, 80);
     std::vector<std::string> open;
@@ -157,7 +158,7 @@ TEST_F(SolveWatch, PlotOfEveryEnd) {
 }
 
 TEST_F(SolveWatch, PlotStaysSmall) {
-  // Thousands of iterations: two points for a pixel.
+  // Thousands of iterations: two points per pixel.
   DenseMatrix slow(400, 400);
   for (int i = 0; i < 400; ++i) {
     slow.at(i, i) = 2;

@@ -1,4 +1,4 @@
-// `heddle spmv`: what is measured, for every entry and several plans.
+// `heddle spmv`: its measurements, for every entry and several plans.
 #include "cli/run.hpp"
 #include "cli/small_systems.hpp"
 
@@ -9,7 +9,8 @@ using Spmv = CommandLine;
 TEST_F(Spmv, Json) {
   for (const SmallSystem& system : small_systems()) {
     SCOPED_TRACE(system.name);
-    // Every run also measures the triad, a second for all the forms that differ in the file only.
+    // Every run also measures the triad for a second, so forms that differ only in the file are
+    // skipped.
     if (system.name != "real" && system.name != "complex_block3" && system.name != "block6" &&
         system.name != "dual_quaternion_components") {
       continue;
@@ -33,7 +34,7 @@ TEST_F(Spmv, Json) {
       EXPECT_GT(median, 0);
       EXPECT_LE(product["seconds"]["lower_quartile"].get<double>(), median);
       EXPECT_GE(product["seconds"]["upper_quartile"].get<double>(), median);
-      // What is the same for every layout, and what each layout adds.
+      // The value common to all layouts, and the addition of each layout.
       EXPECT_EQ(product["compulsory_bytes"], json["products"][0]["compulsory_bytes"]);
       EXPECT_GE(product["moved_bytes"], product["compulsory_bytes"]);
       const double bandwidth = product["bandwidth"];
@@ -56,7 +57,8 @@ TEST_F(Spmv, UpdateOfValues) {
   const double values = json["entries"].get<double>() * 9 * 16;
   for (const bool mapped : {false, true}) {
     const auto& update = json["products"][mapped ? 1 : 0]["update_values"];
-    // Values read and written, and four bytes an entry of the map; CSR keeps every entry's place.
+    // Values are read and written, plus four bytes per entry for the map; CSR keeps every entry's
+    // place and needs no map.
     EXPECT_EQ(update["moved_bytes"].get<double>(),
               2 * values + (mapped ? 4 * json["entries"].get<double>() : 0));
     const double median = update["seconds"]["median"], bandwidth = update["bandwidth"];

@@ -1,4 +1,4 @@
-// `heddle tune` as its users meet it. Times are not looked at, only that they are there.
+// `heddle tune` as its users see it. Times must exist, but their values are not checked.
 #include <chrono>
 #include <thread>
 
@@ -15,7 +15,7 @@ class Tune : public CommandLine {
     }
   }
 
-  /// A search of few runs that ends by itself or after a second.
+  /// Arguments for a search of few runs that ends by itself or after a second.
   static std::vector<std::string> quick(std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), "tune");
     for (const char* argument : {"--max-runs", "3", "--seconds", "1", "--threads", "1"}) {
@@ -92,14 +92,14 @@ TEST_F(Tune, SeveralMatricesAreADomain) {
   EXPECT_EQ(json["domain"]["name"], "grids");
   expect_plan(json["domain"]["plan"]);
   EXPECT_GE(json["domain"]["regret"], 0);
-  // Of two matrices one by itself would say what suits the other.
+  // With two matrices, leaving one out would test a plan that only suits the other.
   EXPECT_TRUE(json["domain"]["left_out"].empty());
   EXPECT_TRUE(json["domain"]["mean_left_out"].is_null());
   const auto profile = json_of("p.json");
   EXPECT_EQ(profile["records"].size(), 2U);
   EXPECT_EQ(profile["domains"].size(), 1U);
 
-  // What it loses on another matrix.
+  // The loss on another matrix.
   ASSERT_EQ(run({"generate", "poisson", "--size", "625", "-o", "c.mtx", "-q"}).status, 0);
   const Result evaluated = run(quick({"c.mtx", "--evaluate", "p.json", "--json"}));
   ASSERT_EQ(evaluated.status, 0) << evaluated.error;
@@ -120,7 +120,8 @@ TEST_F(Tune, AppendMerges) {
   EXPECT_EQ(json_of("p.json")["records"].size(), 2U);
   ASSERT_EQ(run(quick({"b.mtx", "-o", "p.json"})).status, 0);
   EXPECT_EQ(json_of("p.json")["records"].size(), 1U);
-  // What is no profile of this device stays as it is, and is told before anything is measured.
+  // A file that is no profile of this device stays unchanged, and is reported before anything is
+  // measured.
   auto foreign = json_of("p.json");
   foreign["device"]["instructions"] = "those of another processor";
   for (const std::string& content : {std::string("{}"), foreign.dump()}) {
@@ -226,7 +227,8 @@ TEST_F(Tune, RefusesWhatHasNoMeaning) {
 
 TEST_F(Tune, InterruptKeepsWhatWasMeasured) {
   ASSERT_EQ(run({"generate", "poisson", "--size", "40000", "-o", "d.mtx", "-q"}).status, 0);
-  // Far more plans than are measured before the signal arrives; nothing is kept before the first.
+  // There are far more plans than can be measured before the signal arrives; nothing is kept before
+  // the first.
   Result result;
   for (const int seconds : {2, 8, 32, 128}) {
     Process process(

@@ -1,4 +1,4 @@
-// The program as its users meet it: arguments in, exit status, texts and files out.
+// The program as its users see it: arguments in, exit status, texts and files out.
 #pragma once
 
 #include <fcntl.h>
@@ -26,7 +26,7 @@ struct Result {
   std::string out;
   std::string error;
 
-  /// Fails the test where standard output is no JSON.
+  /// Fails the test if standard output is not JSON.
   nlohmann::json json() const {
     auto parsed = nlohmann::json::parse(out, nullptr, false);
     if (parsed.is_discarded()) ADD_FAILURE() << "no JSON: " << out << error;
@@ -37,7 +37,7 @@ struct Result {
   }
 };
 
-/// A program that runs in a folder; standard output and error go to files without a name, so that
+/// A program that runs in a folder. Standard output and error go to files without a name, so that
 /// it never waits for its reader.
 class Process {
  public:
@@ -46,7 +46,7 @@ class Process {
       : out_(std::tmpfile()), error_(std::tmpfile()) {
     if (out_ == nullptr || error_ == nullptr) throw std::runtime_error("no temporary file");
     setenv("OMP_WAIT_POLICY", "passive", 0);
-    // What a test expects of plans does not depend on what was tuned here, or shipped.
+    // The plans that a test expects do not depend on profiles that were tuned here or shipped.
     setenv("HEDDLE_PROFILE", "none", 0);
     std::vector<char*> argv = {const_cast<char*>(program.c_str())};
     for (const std::string& argument : arguments) {
@@ -111,7 +111,7 @@ class Process {
   pid_t id_ = 0;
 };
 
-/// A folder of its own for every test, in which `heddle` runs.
+/// A separate folder for every test, in which `heddle` runs.
 class CommandLine : public testing::Test {
  protected:
   using Names = std::set<std::string>;
@@ -119,12 +119,12 @@ class CommandLine : public testing::Test {
   Result run(const std::vector<std::string>& arguments) const {
     return Process(HEDDLE_PROGRAM, arguments, folder / "").wait();
   }
-  /// A line for the shell, in which $heddle is the program.
+  /// Runs a line of shell, in which $heddle is the program.
   Result shell(const std::string& line) const {
     setenv("heddle", HEDDLE_PROGRAM, 1);
     return Process("/bin/sh", {"-c", line}, folder / "").wait();
   }
-  /// All that there is, also what begins with a dot.
+  /// All files, including those that begin with a dot.
   Names files() const {
     Names names;
     for (const auto& file : std::filesystem::directory_iterator(folder / "")) {

@@ -1,5 +1,5 @@
-// Small systems of every entry, written as files would have them, with the real matrix that each
-// stands for: an oracle that shares nothing with the library.
+// Small systems of every entry, written as in files, with the real matrix that each represents: an
+// oracle that shares no code with the library.
 #pragma once
 
 #include <array>
@@ -34,13 +34,13 @@ struct SmallSystem {
   std::string entry;
   std::string solver;
   std::string text;            // Matrix Market
-  int rows;                    // of entries
+  int rows;                    // rows of entries
   DenseMatrix representation;  // acts on the components of x, one entry after the other
 };
 
 inline void PrintTo(const SmallSystem& system, std::ostream* out) { *out << system.name; }
 
-/// How many components a number of the entry has.
+/// The number of components in a number of the entry.
 inline int parts_of_number(const std::string& entry) {
   if (entry.rfind("complex", 0) == 0) return 2;
   if (entry == "quaternion") return 4;
@@ -80,7 +80,7 @@ inline DenseMatrix real_matrix(int size) {
   return A;
 }
 
-/// Hermitian and tridiagonal, 4 on the diagonal and -1 + 0.5 i below; only that is written.
+/// Hermitian and tridiagonal, 4 on the diagonal and -1 + 0.5 i below it; only this part is written.
 inline SmallSystem complex_system(const std::string& entry, int size) {
   std::string text = "%%MatrixMarket matrix coordinate complex hermitian\n% by hand\n" +
                      std::to_string(size) + " " + std::to_string(size) + " " +
@@ -162,7 +162,7 @@ inline std::vector<SmallSystem> small_systems() {
   return systems;
 }
 
-/// The components of a field file as Heddle writes it, one entry after the other.
+/// The components of a field file written by Heddle, one entry after the other.
 inline std::vector<double> components_of(const std::string& file) {
   std::istringstream lines(file);
   std::string banner;

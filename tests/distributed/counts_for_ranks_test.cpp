@@ -1,4 +1,4 @@
-// What ranks have for one another, beside a table of all of it.
+// The counts that ranks have for one another, compared with a table of all counts.
 #include "distributed/counts_for_ranks.hpp"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@ namespace {
 
 using Counts = std::vector<detail::CountForRank>;
 
-/// With lists of no rank, of few ranks, and of so many that they go round by round.
+/// With lists for no rank, for few ranks, and for so many that they are sent in rounds.
 TEST(CountsForRanks, AreThoseOfATable) {
   Seed seed(211);
   for (const int size : {1, 2, 5, 70}) {

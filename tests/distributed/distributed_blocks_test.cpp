@@ -21,7 +21,7 @@
 namespace heddle::test::distributed_blocks {
 namespace {
 
-/// `solve(A, jacobi, fields, x)` gives the numbers.
+/// `solve(A, jacobi, fields, x)` returns the numbers.
 template <class E, class Solve, class S = vector_scalar_t<E>>
 Found<S> alone(const CsrMatrix<E>& matrix, Fields<S> fields, const Solve& solve) {
   const Operator<E> A(matrix, Plan{}, Device::cpu(1));
@@ -69,7 +69,7 @@ TYPED_TEST(DistributedBlocks, LeastSquaresHaveTheBitsOfOneProcess) {
   expect_bits_of_one_process(system.matrix, 1, seed.generator, SolveLeastSquares());
 }
 
-/// <A x, y> = <x, A* y>, of new values too, and where rows are split.
+/// <A x, y> = <x, A* y>, also for new values and for split rows.
 TEST(DistributedAdjoints, TakeNewValues) {
   using E = quaternion<double>;
   Seed seed(75);
@@ -117,7 +117,7 @@ TEST(DistributedGuesses, HaveTheBitsOfOneProcess) {
   expect_bits_of_one_process(
       system.matrix, 4, seed.generator,
       [](const OperatorReference<double>& A, auto, const auto& b, const auto& x) {
-        // Guesses want the operator's basis.
+        // Guesses must be in the operator's basis.
         const Stream stream = A->device().stream();
         std::vector<double> data(static_cast<std::size_t>(A->rows())), guess(data);
         const auto in_basis = [&](std::vector<double>& of) {
@@ -135,8 +135,8 @@ TEST(DistributedGuesses, HaveTheBitsOfOneProcess) {
       });
 }
 
-/// Values may be new at each solve, so that ranks make vectors orthonormal once more than a
-/// process.
+/// Values may be new in each solve, so ranks orthonormalize the vectors once more than a single
+/// process does.
 TEST(DistributedDeflation, HasTheBitsOfOneRank) {
   Seed seed(77);
   const auto matrix = random_system<quaternion<double>>(rows, 2, 0.05, 0, seed.generator).matrix;
@@ -161,7 +161,7 @@ TEST(DistributedDeflation, HasTheBitsOfOneRank) {
   EXPECT_EQ(found.numbers, expected.numbers);
 }
 
-/// More groups than parts of one process, and a last one that is short.
+/// More groups than the parts of one process, and a short last group.
 TEST(SumsOfBlocks, AreThoseOfOneProcess) {
   using E = quaternion<double>;
   using Operations = detail::BlockOperations<Ring::quaternion, double>;

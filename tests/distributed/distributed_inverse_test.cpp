@@ -46,7 +46,7 @@ void set_values(std::vector<S>& to, const Preconditioner<S>& M, const LinearOper
   permute<S>(FieldView<const S>(z_view), FieldView<S>(to.data(), A.rows(), width), S(1), stream);
 }
 
-/// M^-1 r, before and after the values have been multiplied by 1.5.
+/// M^-1 r, before and after multiplying the values by 1.5.
 template <class E>
 void expect_bits_of_one_process(const CsrMatrix<E>& matrix, const PreconditionerChoice& choice,
                                 const Plan& plan = {}) {
@@ -96,11 +96,11 @@ TEST(DistributedInverseOf, RealNumbers) {
   expect_bits_of_one_process(matrix, {PreconditionerKind::fsai, 2});
   expect_bits_of_one_process(matrix, PreconditionerKind::isai,
                              distributed_plan(parse_plan("C=8,sigma=64")));
-  // Rows of neighbours' rows, which may be those of further ranks.
+  // The rows of neighbours' rows, which may be on further ranks.
   expect_bits_of_one_process(poisson(800), {PreconditionerKind::isai, 3});
   expect_bits_of_one_process(random_system<real<float>>(1300, 2, 0.05, 0, seed.generator).matrix,
                              {PreconditionerKind::fsai, 2});
-  // Blocks of 7 rows, which no group of 256 is a multiple of: ranks share some.
+  // Blocks of 7 rows, which do not divide groups of 256: ranks share some blocks.
   expect_bits_of_one_process(matrix, {PreconditionerKind::block_jacobi, 7});
   expect_bits_of_one_process(matrix, PreconditionerKind::block_jacobi);
 }
@@ -110,7 +110,7 @@ TEST(DistributedInverseOf, CompoundEntries) {
   expect_bits_of_one_process(elasticity(random_solid(700)), {PreconditionerKind::block_jacobi, 3});
 }
 
-/// Rows are counted among those of all ranks, and the first one is named.
+/// Rows are numbered over all ranks, and the first one is reported.
 TEST(DistributedInverses, RefuseOnAllRanks) {
   auto matrix = poisson(1500);
   const auto made = [&](const PreconditionerChoice& choice) {
@@ -126,7 +126,7 @@ TEST(DistributedInverses, RefuseOnAllRanks) {
   }
   EXPECT_NE(made(PreconditionerKind::fsai).find("row 1200"), std::string::npos)
       << made(PreconditionerKind::fsai);
-  // Rows 507 to 513 are those of ranks 0 and 1.
+  // Rows 507 to 513 belong to ranks 0 and 1.
   for (Index singular = 507; singular < 514; ++singular) {
     for (Offset k = matrix.offsets()[singular]; k < matrix.offsets()[singular + 1]; ++k) {
       matrix.values()[static_cast<std::size_t>(k)] = 0;

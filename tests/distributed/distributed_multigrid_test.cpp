@@ -1,4 +1,4 @@
-// Multigrid on ranks: the bits of one rank and the iterations of one process.
+// Multigrid on ranks: the bits of one rank, and the iterations of one process.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -42,7 +42,7 @@ std::vector<FieldView<const S>> views_of(const Fields<S>& fields, int width) {
   return views;
 }
 
-/// A K-cycle varies.
+/// A K-cycle varies, and needs FGMRES.
 template <class S>
 std::unique_ptr<KrylovSolver<S>> solver_of(OperatorReference<S> matrix,
                                            std::shared_ptr<Preconditioner<S>> multigrid,
@@ -67,7 +67,7 @@ SolveOutcome<S> alone(const Problem<E>& problem, MultigridReport& told) {
   return made;
 }
 
-/// `watch`: sees the operator and the preconditioner of each rank before the solve.
+/// `watch` is called with the operator and the preconditioner of each rank before the solve.
 template <class E, class S = vector_scalar_t<E>>
 SolveOutcome<S> on_ranks(
     const Problem<E>& problem, const Partition& partition, MultigridReport& told,
@@ -130,7 +130,7 @@ void expect_bits_of_one_rank(Problem<E> problem) {
   }
 }
 
-/// Its second level is shared, too.
+/// The second level is shared, too.
 TEST(DistributedMultigridOf, Poisson) { expect_bits_of_one_rank<real<double>>({poisson(12000)}); }
 
 TEST(DistributedMultigridOf, DiracByWCyclesAndSweeps) {
@@ -148,7 +148,7 @@ TEST(DistributedMultigridOf, ElasticityWithTheMotionsOfARigidBody) {
            std::span(mesh.position.data(), static_cast<std::size_t>(mesh.free_vertices)))});
 }
 
-/// Its second level is shared, its third is solved: sums of two kinds of levels.
+/// The second level is shared, and the third is solved: sums on two kinds of levels.
 TEST(DistributedMultigridOf, PoissonByKCycles) {
   expect_bits_of_one_rank<real<double>>({poisson(12000), {.cycle = Cycle::k, .coarsest = 60}});
 }
@@ -158,7 +158,7 @@ TEST(DistributedMultigridOf, DiracByColours) {
       {dirac(5000), {.smoother = Smoother::gauss_seidel, .degree = 2, .coarsest = 60}});
 }
 
-/// A matrix of wider entries on its second level.
+/// The second level has a matrix of wider entries.
 TEST(DistributedMultigridOf, ElasticityByColoursAndKCycles) {
   const TetrahedronMesh mesh = random_solid(2500);
   expect_bits_of_one_rank<block<double, 3, 3>>(
@@ -168,7 +168,7 @@ TEST(DistributedMultigridOf, ElasticityByColoursAndKCycles) {
            std::span(mesh.position.data(), static_cast<std::size_t>(mesh.free_vertices)))});
 }
 
-/// Weak connections, and levels of few rows, which are on rank 0 alone.
+/// Weak connections, and levels of few rows, which are only on rank 0.
 TEST(DistributedMultigridOf, FewRowsOfALevelByColours) {
   Seed seed(86);
   auto matrix = poisson(1500);
@@ -186,7 +186,7 @@ TEST(DistributedMultigridOf, FewRowsOfALevelByColours) {
   EXPECT_EQ(found.x, expected.x);
 }
 
-/// One group of rows, of which all ranks but one have none, and one level, which is solved.
+/// One group of rows, so that all ranks but one have none, and one level, which is solved.
 TEST(DistributedMultigridOf, FewRows) {
   Seed seed(82);
   const auto matrix = random_system<complex<float>>(100, 2, 0.2, 0, seed.generator).matrix;
@@ -199,7 +199,7 @@ TEST(DistributedMultigridOf, FewRows) {
   expect_same(on_ranks(problem, Partition({0, 0, 100, 100}), told), expected);
 }
 
-/// Its rows are on three ranks, which all need those of the others.
+/// The rows are on three ranks, all of which need the rows of the others.
 TEST(DistributedMultigridOf, AFinestLevelThatIsSolved) {
   Seed seed(85);
   const auto matrix = poisson(600);
@@ -212,14 +212,14 @@ TEST(DistributedMultigridOf, AFinestLevelThatIsSolved) {
   expect_same(found, expected);
 }
 
-/// All levels get them: a hierarchy of other values takes more iterations.
+/// All levels take new values: a hierarchy of other values takes more iterations.
 TEST(DistributedMultigrids, TakeNewValues) {
   using E = real<double>;
   Seed seed(83);
   Problem<E> problem{poisson(5000)};
   const auto& matrix = problem.matrix;
   problem.b = random_scalars<E>(matrix.rows(), seed.generator);
-  // D A D, whose near-null vector is no constant.
+  // D A D, whose near-null vector is not constant.
   const auto factor = [](long long row) { return 1 + 0.2 * static_cast<double>(row % 7); };
   const auto change = [&](DistributedOperator<double>& A, DistributedMultigrid<double>& levels) {
     RankEntries own = A.entries();

@@ -1,4 +1,4 @@
-// Products of matrices that ranks share against those of one process, bit for bit.
+// Products of matrices that ranks share, compared with one process, bit for bit.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@
 namespace heddle::test::distributed_product {
 namespace {
 
-/// What one process has, or all ranks together.
+/// The results of one process, or of all ranks together.
 template <class S>
 struct Products {
   std::vector<S> y, scaled, r;
@@ -92,8 +92,8 @@ using Entries =
     ::testing::Types<real<double>, complex<float>, quaternion<double>, block<double, 3, 3>>;
 TYPED_TEST_SUITE(DistributedProduct, FewWhereSanitized<Entries>);
 
-/// Random columns: every rank may need every other's. With a band, neighbours alone; without
-/// neighbours, blocks of 256 rows.
+/// Random columns: every rank may need rows of every other rank. In a band, only neighbours are
+/// needed; in blocks of 256 rows, not even those.
 template <class E>
 CsrMatrix<E> matrix_of(Index rows, int kind, Generator& generator) {
   std::vector<Offset> offsets{0};
@@ -153,7 +153,7 @@ TYPED_TEST(DistributedProduct, HasTheBitsOfOneProcess) {
   }
 }
 
-/// Rows that are added up in another order, which modes and threads do not change.
+/// Split rows are summed in another order, which modes and threads do not change.
 TYPED_TEST(DistributedProduct, OfSplitRowsIsNearThatOfOneProcess) {
   using E = TypeParam;
   using S = vector_scalar_t<E>;

@@ -66,7 +66,7 @@ TYPED_TEST(DistributedSolve, HermitianMethodsHaveTheBitsOfOneProcess) {
 TYPED_TEST(DistributedSolve, OtherMethodsHaveTheBitsOfOneProcess) {
   Seed seed(66);
   const auto system = random_system<TypeParam>(rows, 2, 0.2, 0.6, seed.generator);
-  // Rows sorted within the groups of sums, and within parts of them.
+  // Rows are sorted within the groups of sums, and within parts of them.
   expect_bits_of_one_process<BiCGStab>(system.matrix, seed.generator, {},
                                        distributed_plan(parse_plan("C=8,sigma=1024")));
   SolverOptions options;
@@ -75,7 +75,7 @@ TYPED_TEST(DistributedSolve, OtherMethodsHaveTheBitsOfOneProcess) {
                                     distributed_plan(parse_plan("C=4,sigma=32")));
 }
 
-/// Its level of rounding, random vectors among its means, decides.
+/// The solve's level of rounding decides, which is measured with random vectors among others.
 TEST(DistributedSolves, EndAtTheSameAccuracyLimit) {
   Seed seed(67);
   const auto system = random_system<quaternion<double>>(rows, 2, 1e-3, 0, seed.generator);

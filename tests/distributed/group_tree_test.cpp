@@ -1,4 +1,4 @@
-// The tree over the groups of all ranks, cut anywhere, against the sums of one process.
+// The tree over the groups of all ranks, cut anywhere, compared with the sums of one process.
 #include "distributed/group_tree.hpp"
 
 #include <gtest/gtest.h>
@@ -41,8 +41,8 @@ double sum_over_ranks(std::vector<double> sums, const Partition& partition) {
   return nodes.empty() ? 0 : nodes[static_cast<std::size_t>(tree.root)];
 }
 
-/// Calls `check(sums, partition)` for random sums of groups, in rounds of few of them and of up to
-/// `most`.
+/// Calls `check(sums, partition)` for random sums of groups, in rounds with few of them and with up
+/// to `most`.
 template <class Check>
 void for_random_groups(std::uint64_t number, int few_rounds, int rounds, int most,
                        const Check& check) {
@@ -68,8 +68,8 @@ TEST(GroupTree, GivesTheSumOfOneProcessBitForBit) {
   });
 }
 
-/// As kernels join them (kernels/rank_sums.cuh): a thread has a group of a node, and the joinings
-/// of a level come in any order.
+/// Joins like the kernels (kernels/rank_sums.cuh): a thread has one group of a node, and the sums
+/// of a level are joined in any order.
 double sum_by_kernels(const std::vector<double>& sums, const Partition& partition,
                       long long most_width) {
   const detail::GroupTree tree(partition, most_width);
@@ -77,7 +77,7 @@ double sum_by_kernels(const std::vector<double>& sums, const Partition& partitio
   std::vector<double> nodes;
   for (int rank = 0; rank < partition.ranks(); ++rank) {
     const long long own_groups = (partition.rows_of(rank) + rows_of_group - 1) / rows_of_group;
-    // Fields have the groups in another order than the tree.
+    // Fields have another order of groups than the tree.
     std::vector<Index> group_at(static_cast<std::size_t>(own_groups));
     std::iota(group_at.rbegin(), group_at.rend(), 0);
     const auto own = tree.own_nodes(rank);

@@ -1,4 +1,4 @@
-// What goes wrong on one rank ends all of them, with one error or one status.
+// A fault on one rank ends all ranks, with one error or one status.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -35,7 +35,7 @@ CsrMatrix<E> matrix_for_tests() {
   return random_system<E>(rows, 2, 0.01, 0, seed.generator).matrix;
 }
 
-/// Of each rank, with an observer of its own.
+/// The report of each rank, with an observer of its own.
 std::array<Report, 3> solve(ExchangeMode mode,
                             const std::function<void(int, SolverOptions&)>& set) {
   const CsrMatrix<E> matrix = matrix_for_tests();
@@ -94,7 +94,7 @@ INSTANTIATE_TEST_SUITE_P(Modes, RankFaults,
                                            ExchangeMode::task),
                          [](const auto& info) { return std::string(name(info.param)); });
 
-/// All ranks throw the error that `make` throws on some.
+/// All ranks throw the error that `make` throws on some of them.
 void expect_on_all(ErrorKind kind, const std::string& message,
                    const std::function<void(Communicator&)>& make) {
   std::atomic<int> caught = 0;
@@ -224,7 +224,7 @@ TEST(RankFault, LeavesNobodyWithTheMemoryOfARankThatLeft) {
   }
 }
 
-/// As of conjugate gradient: what one rank's observer says ends all.
+/// Same as in conjugate gradient: the decision of one rank's observer ends all ranks.
 TEST(BlocksOfRanks, EndTogether) {
   const CsrMatrix<E> matrix = matrix_for_tests();
   std::array<Status, 3> of_block, of_pairs;
@@ -257,7 +257,8 @@ TEST(BlocksOfRanks, EndTogether) {
   }
 }
 
-/// The second half's rows are alone, the first's need them: the basis begins with the second.
+/// The second half's rows stand alone, and the first half's need them: the basis begins with the
+/// second.
 TEST(SumsOfRanks, WantFieldsInTheBasis) {
   constexpr Index count = 4 * 256;
   run_on_ranks(2, [&](Communicator& ranks) {
@@ -344,7 +345,7 @@ TEST(Partitions, RefuseWhatIsNone) {
       partition({2, 300, offsets.data(), columns.data()}, 2);
       FAIL() << "a matrix that is not square has a partition";
     } catch (const Error& error) {
-      if (error.kind() == ErrorKind::unsupported) continue;  // as in builds without them
+      if (error.kind() == ErrorKind::unsupported) continue;  // builds without these libraries
       EXPECT_NE(
           std::string(error.what()).find("square matrices, not one of 2 rows and 300 columns"),
           std::string::npos);
@@ -367,7 +368,7 @@ TEST(Communicators, SayWhenNumbersOfBytesDiffer) {
                [] { run_on_ranks(0, [](Communicator&) {}); });
 }
 
-/// A rank that returns while others wait for it, in a gathering or for a message.
+/// A rank returns while others wait for it, in a gather or for a message.
 TEST(Communicators, EndWithTheNameOfARankThatHasEnded) {
   const auto message_of = [](const std::function<void(Communicator&)>& of_others) {
     try {
@@ -402,7 +403,7 @@ TEST(Communicators, EndWithTheNameOfARankThatHasEnded) {
   }
 }
 
-/// Nobody waits for rank 1 any more, and what it gave before it ended counts.
+/// No rank waits for rank 1 any more, and the data that it sent before it ended are used.
 TEST(Communicators, GoOnWithoutARankThatIsDone) {
   for (int round = 0; round < 50; ++round) {
     std::array<int, 3> received{};

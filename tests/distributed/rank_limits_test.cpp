@@ -1,4 +1,4 @@
-// Limits of solves on ranks: of a solve within a solve, and of one of several systems; ranks
+// Limits of solves on ranks: for a solve within a solve, and for one of several systems; ranks
 // without rows.
 #include <gtest/gtest.h>
 
@@ -35,7 +35,7 @@ FieldView<double> view(std::vector<double>& data) {
   return {data.data(), static_cast<Index>(data.size())};
 }
 
-/// What each rank reports of FGMRES, each of whose preconditioners solves too.
+/// The report of each rank for FGMRES with preconditioners that are solves too.
 std::array<Report, 3> nested(const std::function<void(int, SolverOptions&, SolverOptions&)>& set) {
   const CsrMatrix<E> matrix = matrix_for_tests();
   std::array<Report, 3> reports;
@@ -95,7 +95,7 @@ struct Several {
   std::vector<Report> reports;
 };
 
-/// Two systems, with an observer on one rank.
+/// Solves two systems, with an observer on one rank.
 Several several(const std::shared_ptr<const LinearOperator<double>>& A,
                 const std::function<bool(const SolveProgress&)>& observer) {
   Several all;
@@ -168,7 +168,7 @@ TEST(RanksWithoutRows, PreconditionAsOneProcess) {
   }
 }
 
-/// Known on all ranks that have rows, on none of them, or on some.
+/// The image is known on all ranks that have rows, on none of them, or on some.
 TEST(RanksWithoutRows, BeginFromAnImageAsOneProcess) {
   const CsrMatrix<E> matrix = matrix_for_tests();
   std::vector<double> b(rows, 1);
@@ -182,7 +182,7 @@ TEST(RanksWithoutRows, BeginFromAnImageAsOneProcess) {
       ConjugateGradient<double> solver(std::shared_ptr<const LinearOperator<double>>(part),
                                        options);
       const auto x_of_rank = rows_of(view(x), partition, ranks.rank());
-      // In the operator's basis: b and the guess are alike in all rows.
+      // In the operator's basis: b and the guess are the same in all rows.
       std::vector<double> guess(static_cast<std::size_t>(part->rows()), 0.25), image(guess.size());
       const auto field = [&](std::vector<double>& data) {
         return FieldView<double>(data.data(), part->rows(), 1, VectorLayout::aos,

@@ -1,4 +1,4 @@
-// Matrices assembled over ranks against those of one process, bit for bit.
+// Matrices assembled over ranks, compared with those of one process, bit for bit.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace {
 
 using E = quaternion<double>;
 
-/// Few columns to a row, so that many share a place.
+/// Few columns per row, so that many triplets share a place.
 std::vector<RankTriplet<E>> random_triplets(Index rows, int count, Generator& generator) {
   std::vector<RankTriplet<E>> triplets;
   for (int k = 0; k < count; ++k) {
@@ -51,7 +51,7 @@ void expect_rows_of(const CsrMatrix<E>& matrix, const Partition& partition, int 
     }
     EXPECT_EQ(rows.offsets[static_cast<std::size_t>(own) + 1], static_cast<Offset>(at));
   }
-  // Nothing of other ranks stays.
+  // No rows of other ranks remain.
   EXPECT_EQ(rows.columns.size(), at);
   EXPECT_EQ(assembly.values().size(), at);
 }
@@ -62,7 +62,7 @@ TEST(RankTriplets, AddUpAsInOneProcess) {
     const Index rows = random_between(1, 1500, seed.generator);
     std::vector<RankTriplet<E>> triplets = random_triplets(rows, 4000, seed.generator);
     const CsrMatrix<E> matrix = of_one_process(rows, triplets);
-    // Consecutive parts of the list, some of them empty.
+    // Contiguous parts of the list, some of them empty.
     std::vector<std::size_t> ends{0};
     for (int r = 1; r < count; ++r) {
       ends.push_back(static_cast<std::size_t>(random_between(0, 4000, seed.generator)));

@@ -1,4 +1,4 @@
-// Volumes of ranks against those of real ones, and predictions against what GPUs showed.
+// Predicted volumes of ranks compared with real ones, and predicted times with measured ones.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -22,7 +22,7 @@ namespace {
 using detail::RankVolume;
 using detail::ScalingPoint;
 
-/// Up to 6 columns of a row, all within `reach` rows of it.
+/// Up to 6 columns per row, all within `reach` rows of it.
 CsrMatrix<real<double>> banded_matrix(Index rows, Index reach, Generator& generator) {
   Pattern pattern{rows, rows, {0}, {}};
   for (Index row = 0; row < rows; ++row) {
@@ -74,7 +74,7 @@ TEST(RankVolumes, AreThoseOfRanks) {
   }
 }
 
-/// Microseconds of an iteration on H100 and H200, 2026-11-27, on two ranks with graphs
+/// Microseconds per iteration on H100 and H200, 2026-11-27, on two ranks with graphs
 /// (docs/inside/tried.md, "Ranks").
 struct Measured {
   const char* rates;
@@ -120,8 +120,8 @@ TEST(ScalingModel, SaysWhatTwoGpusShowed) {
   }
 }
 
-/// Two H200, 2026-11-28, the slower of threads and processes: late rather than early, and no two
-/// GPUs where one is faster.
+/// Two H200, 2026-11-28, the slower of threads and processes: the prediction is late rather than
+/// early, and does not choose two GPUs where one is faster.
 TEST(ScalingModel, SaysWhatTransfersShowed) {
   struct {
     const char* network;
@@ -185,7 +185,7 @@ TEST(ScalingModel, HalosGrowAsPartitionsShow) {
   const long long rows = 1 << 20, entries = 7 << 20;
   std::vector<ScalingPoint> points;
   for (const int ranks : {1, 4, 16}) {
-    RankVolume volume;  // as a surface: two roots of the rows
+    RankVolume volume;  // like a surface: twice the root of the rows
     volume.rows = rows / ranks;
     volume.entries = entries / ranks;
     volume.received = volume.sent = ranks == 1 ? 0 : 2 * 1024 / (ranks == 4 ? 2 : 4);
@@ -213,7 +213,8 @@ TEST(ScalingModel, RefusesOtherNames) {
   EXPECT_EQ(detail::rates_of_device("another").name, "h200");
 }
 
-/// The same each time, on any thread, with about equal numbers of entries and short borders.
+/// The result is the same each time, on any thread, with nearly equal numbers of entries and short
+/// borders.
 TEST(Partitions, OfLibrariesAreEvenAndRepeat) {
   const auto matrix = elasticity(12'000);
   const PatternView pattern = matrix.view().pattern();
@@ -234,7 +235,7 @@ TEST(Partitions, OfLibrariesAreEvenAndRepeat) {
   for (const auto partition : {&Partition::by_metis, &Partition::by_scotch}) {
     try {
       const Partition made = partition(pattern, ranks);
-      // Ranks that are threads ask at once.
+      // Ranks that are threads call the libraries at the same time.
       std::array<std::optional<Partition>, 4> others;
       std::vector<std::thread> threads;
       for (auto& other : others) {
@@ -252,7 +253,7 @@ TEST(Partitions, OfLibrariesAreEvenAndRepeat) {
         EXPECT_LE(static_cast<double>(volume.entries), 1.03 * even + static_cast<double>(heaviest));
       }
     } catch (const Error& error) {
-      if (error.kind() != ErrorKind::unsupported) throw;  // as in builds without them
+      if (error.kind() != ErrorKind::unsupported) throw;  // builds without these libraries
     }
   }
 }

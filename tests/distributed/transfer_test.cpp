@@ -1,4 +1,4 @@
-// How GPUs of ranks exchange, where there are none: what is refused, and in which words.
+// Exchanges between the GPUs of ranks, on a machine without GPUs: refusals and their messages.
 #include "heddle/transfer.hpp"
 
 #include <gtest/gtest.h>
@@ -39,7 +39,7 @@ TEST(Transfers, ByNcclAreForGpus) {
   });
 }
 
-/// On the CPU nothing but the errors passes there.
+/// On the CPU this transfer passes nothing but errors.
 TEST(Transfers, PassErrorsOn) {
   expect_error(ErrorKind::internal, "of the second rank", [] {
     run_on_ranks(3, [](Communicator& ranks) {
@@ -52,7 +52,7 @@ TEST(Transfers, PassErrorsOn) {
   });
 }
 
-/// Ends the process: 7 where the library cannot be opened.
+/// Ends the process, with status 7 if the library cannot be opened.
 [[noreturn]] void open_without_nccl() {
   setenv("HEDDLE_NCCL", "/nonexistent/libnccl.so.2", 1);
   int status = 9;

@@ -1,4 +1,4 @@
-// Case files: what they mean, and what is said of those that mean nothing.
+// Case files: the meaning of valid ones, and the messages for invalid ones.
 #include "case_file.hpp"
 
 #include <gtest/gtest.h>
@@ -43,7 +43,7 @@ std::string refusal(const std::string& text) {
   return "accepted";
 }
 
-/// What is said where a case has `value` at `pointer`.
+/// The message for a case whose value at `pointer` is `part`.
 std::string refusal_with(json value, const char* pointer, const json& part) {
   value[json::json_pointer(pointer)] = part;
   return refusal(value.dump());

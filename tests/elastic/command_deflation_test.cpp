@@ -1,4 +1,4 @@
-// `heddle-elastic` with deflation by approximate eigenvectors, as its users meet it.
+// `heddle-elastic` with deflation by approximate eigenvectors, from a user's point of view.
 #include "elastic/command_elastic.hpp"
 
 namespace {
@@ -13,7 +13,7 @@ TEST_F(CommandElastic, DeflatesASwing) {
   const json report = result.json(), deflation = report["deflation"];
   EXPECT_EQ(deflation["most"], 8);
   EXPECT_EQ(deflation["vectors"], 8);
-  EXPECT_EQ(deflation["systems"], 19);  // no start, no first step
+  EXPECT_EQ(deflation["systems"], 19);  // not at the start or the first step
   EXPECT_EQ(deflation["first_iterations"], report["steps"][1]["iterations"]);
   EXPECT_LT(deflation["mean_iterations"], 0.7 * deflation["first_iterations"].get<double>());
   EXPECT_GT(deflation["eigen_iterations"], 0);

@@ -1,4 +1,4 @@
-// Runs of `heddle-elastic` by tests.
+// Runs of `heddle-elastic` in tests.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -16,7 +16,7 @@ class CommandElastic : public CommandLine {
   Result elastic(const std::vector<std::string>& arguments) const {
     return Process(HEDDLE_ELASTIC_PROGRAM, arguments, folder / "").wait();
   }
-  /// The cantilever under a case.
+  /// Runs the cantilever with a case.
   Result beam(const json& of, std::vector<std::string> more = {}) const {
     folder.write("case.json", of.dump());
     more.insert(more.begin(), {data + "cantilever.msh", "--case", "case.json"});
@@ -31,7 +31,7 @@ class CommandElastic : public CommandLine {
   static json case_of(const std::string& name) {
     return json::parse(contents(data + name + ".json"));
   }
-  /// One line on standard error, status 2, and nothing but what the test wrote.
+  /// Expects one line on standard error, status 2, and no files except those of the test.
   void expect_refusal(const Result& result, const std::string& line) const {
     EXPECT_EQ(result.error, "heddle-elastic: " + line + "\n");
     EXPECT_EQ(result.status, 2);

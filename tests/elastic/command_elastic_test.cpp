@@ -1,4 +1,4 @@
-// `heddle-elastic` as its users meet it.
+// `heddle-elastic` from a user's point of view.
 #include <cmath>
 
 #include "cli/small_systems.hpp"
@@ -45,10 +45,10 @@ TEST_F(CommandElastic, BendsTheCantilever) {
   EXPECT_EQ(report["steps"].size(), 1U);
   EXPECT_EQ(report["iterations"], report["steps"][0]["iterations"]);
   EXPECT_GT(report["entries"], 189 * 7);
-  // Without kinetic energy half of the loads' work is in the beam.
+  // Without kinetic energy, half of the loads' work is stored in the beam.
   const double elastic = report["steps"][0]["elastic"], work = report["steps"][0]["work"];
   EXPECT_NEAR(elastic, work / 2, 1e-8 * elastic);
-  // Stiffer than Euler and Bernoulli's beam, as so few linear tetrahedra are.
+  // Stiffer than Euler and Bernoulli's beam, as expected of so few linear tetrahedra.
   const double inertia = 1e-4 / 12, force = 1e6 * 0.01, weight = 7850 * 9.81 * 0.01;
   const double expected = (force / 3 + weight / 8) / (2e11 * inertia);
   EXPECT_GT(report["largest_displacement"], 0.3 * expected);
@@ -107,10 +107,10 @@ TEST_F(CommandElastic, SwingsARubberBeam) {
   ASSERT_EQ(result.status, 0) << result.error;
   const json report = result.json();
   EXPECT_EQ(report["method"], "backward-euler");
-  EXPECT_GT(report["largest_displacement"], 1.0);  // far from where it was
+  EXPECT_GT(report["largest_displacement"], 1.0);  // far from its initial position
   const json guesses = report["earlier_solutions"];
   EXPECT_EQ(guesses["most"], 8);
-  EXPECT_EQ(guesses["guesses"], report["steps"].size() - 2);  // no start, no first step
+  EXPECT_EQ(guesses["guesses"], report["steps"].size() - 2);  // not at the start or the first step
   EXPECT_GT(guesses["used"], 6);
   EXPECT_LT(guesses["residual"], 0.1 * guesses["residual_before"].get<double>());
   const json alone = with(case_of("corotational"), "/solver/earlier_solutions", 0);
@@ -120,7 +120,7 @@ TEST_F(CommandElastic, SwingsARubberBeam) {
   EXPECT_NEAR(report["largest_displacement"], plain["largest_displacement"].get<double>(), 1e-4);
   const std::string out = beam(with(case_of("corotational"), "/analysis/steps", 5)).out;
   EXPECT_NE(out.find("guesses    of 4 systems, from "), std::string::npos) << out;
-  // Rotations are held during a step: some energy comes and goes, little of what falls.
+  // Rotations are fixed during a step: some energy comes and goes, little compared with the fall.
   double fallen = 0;
   for (const json& step : report["steps"]) fallen = std::max(fallen, step["work"].get<double>());
   EXPECT_GT(fallen, 40);
@@ -128,8 +128,8 @@ TEST_F(CommandElastic, SwingsARubberBeam) {
     EXPECT_LT(std::abs(step["total"].get<double>()), 0.05 * fallen);
 }
 
-/// `heddle solve` of what was dumped takes as many iterations, to the same displacement, both with
-/// Jacobi's preconditioner.
+/// `heddle solve` on the dumped system takes as many iterations, to the same displacement, both
+/// with Jacobi's preconditioner.
 TEST_F(CommandElastic, DumpsASystemThatHeddleSolves) {
   struct Dumped {
     json of;
@@ -222,8 +222,8 @@ TEST_F(CommandElastic, RefusesOptions) {
   EXPECT_EQ(elastic({data + "cantilever.msh"}).status, 2);
 }
 
-/// Whatever a run reads, files beside the named one included, is not written over. A new case is
-/// one more line.
+/// Files that a run reads, including those next to the named one, are not overwritten. A new case
+/// is one more line.
 TEST_F(CommandElastic, WritesOverNoInput) {
   folder.write("t.node", "4 3 0 0\n1 0 0 0\n2 1 0 0\n3 0 1 0\n4 0 0 1\n");
   folder.write("t.ele", "1 4 0\n1 1 2 3 4\n");
@@ -271,7 +271,7 @@ TEST_F(CommandElastic, ReadsNoCaseWithoutAnEnd) {
                  "/dev/zero: over 16 MiB, the most that is read of JSON");
 }
 
-/// What overflows has not converged, and is not written.
+/// A result that overflows has not converged, and is not written.
 TEST_F(CommandElastic, TellsWhatIsNotFinite) {
   auto heavy = case_of("static");
   heavy["gravity"] = {0, 0, -1e308};
@@ -289,7 +289,7 @@ TEST_F(CommandElastic, TellsOfADumpOnlyWhereThereIsOne) {
   EXPECT_EQ(result.out.find("system.npz"), std::string::npos) << result.out;
 }
 
-/// Medit's text of a unit cube's corners and what else is there.
+/// Medit's text of a unit cube's corners, plus the given parts.
 std::string medit(const std::string& tetrahedra, int count, const std::string& triangles = "",
                   int triangle_count = 0, const std::string& more_vertices = "", int more = 0) {
   std::string text = "MeshVersionFormatted 2\nDimension 3\nVertices\n" + std::to_string(8 + more) +
@@ -317,7 +317,7 @@ TEST_F(CommandElastic, PressesACube) {
   ASSERT_EQ(result.status, 0) << result.error;
   EXPECT_EQ(files(), (Names{"solid.mesh", "case.json", "out.vtu", "history.csv", "system.npz",
                             "system-rhs.mtx"}));
-  // The dumped load pushes into the cube: down, with a force of 0.1 in all.
+  // The dumped load presses on the cube: downwards, with a total force of 0.1.
   const std::vector<double> load = components_of(text_of("system-rhs.mtx"));
   ASSERT_EQ(load.size(), 24U);
   double down = 0;
@@ -373,7 +373,7 @@ TEST_F(CommandElastic, TellsBoxAndGroups) {
 TEST_F(CommandElastic, RefusesMeshes) {
   expect_refusal(solid(medit(cube + "1 2 3 4 1\n", 7), cube_case()),
                  "tetrahedron 7 of the mesh is flat: its corners lie in one plane");
-  // One that was turned, and lies in the other.
+  // One tetrahedron was reversed, and lies inside the other.
   expect_refusal(solid(medit("1 2 4 8 1\n1 2 5 4 1\n", 2), cube_case()),
                  "tetrahedra 1 and 2 of the mesh overlap: they lie on one side of the face that "
                  "they share, as where a vertex has moved through a tetrahedron");

@@ -1,4 +1,4 @@
-// The history of a run that does not come to its end.
+// The history of a run that does not reach its end.
 #include <chrono>
 #include <csignal>
 #include <filesystem>

@@ -1,4 +1,4 @@
-// Modes and pictures of `heddle-elastic` as its users meet them.
+// Modes and pictures of `heddle-elastic` from a user's point of view.
 #include "elastic/command_elastic.hpp"
 
 namespace {
@@ -20,7 +20,7 @@ TEST_F(CommandElastic, FindsModes) {
     EXPECT_LE(mode["backward_error"], 1e-10);
     EXPECT_LT(mode["frequency_error"], 1e-6 * before);
   }
-  // The first bends: Euler and Bernoulli's beam has 81.5, so few linear tetrahedra are stiffer.
+  // The first mode bends: Euler and Bernoulli's beam has 81.5; so few tetrahedra are stiffer.
   EXPECT_GT(report["modes"][0]["frequency"], 81.5);
   EXPECT_LT(report["modes"][0]["frequency"], 1.4 * 81.5);
   const std::string vtu = text_of("modes.vtu");

@@ -1,4 +1,4 @@
-// `heddle-elastic` with multigrid of the motions of a rigid body, as its users meet it.
+// `heddle-elastic` with multigrid based on rigid-body motions, from a user's point of view.
 #include "elastic/command_elastic.hpp"
 
 namespace {
@@ -37,7 +37,7 @@ TEST_F(CommandElastic, TakesThePreconditionerOfTheCommand) {
     EXPECT_EQ(result.status, 0) << result.error;
     return result.json()["preconditioner"].get<std::string>();
   };
-  EXPECT_EQ(preconditioner(of, {}), "multigrid");  // the usual one, on a CPU
+  EXPECT_EQ(preconditioner(of, {}), "multigrid");  // the default on a CPU
   EXPECT_EQ(preconditioner(of, {"--preconditioner", "jacobi"}), "jacobi");
   const json multigrid = with(of, "/solver/preconditioner", "multigrid");
   EXPECT_EQ(preconditioner(multigrid, {"--preconditioner", "jacobi"}), "jacobi");
@@ -64,7 +64,7 @@ TEST_F(CommandElastic, RefusesMultigridWhereNothingUsesIt) {
   of["solver"]["deflation"] = 4;
   of["solver"]["preconditioner"] = "multigrid";
   expect_refusal(beam(of), "case.json: solver.deflation is beside jacobi; take one of them");
-  EXPECT_EQ(beam(of, {"--preconditioner", "jacobi"}).status, 0);  // goes before the case
+  EXPECT_EQ(beam(of, {"--preconditioner", "jacobi"}).status, 0);  // overrides the case
   of["solver"] = {{"preconditioner", "ilu"}};
   EXPECT_EQ(beam(of).status, 2);
 }

@@ -1,4 +1,4 @@
-// The matrix as it is stored: sums of element blocks under supports.
+// The stored matrix: sums of element blocks under supports.
 #include "elastic/solids.hpp"
 #include "support/dense_factors.hpp"
 
@@ -23,7 +23,7 @@ TEST(ElasticAssembly, AgreesWithTheModelProblemOnFreeVertices) {
         const Index column = found.column()[i];
         const Eigen::Matrix3d block = matrix_of(found.entry(i));
         if (row >= mesh.free_vertices || column >= mesh.free_vertices) {
-          // Of a held vertex nothing is left but the diagonal of its block.
+          // A held vertex keeps only the diagonal of its block.
           const Eigen::Matrix3d rest = row == column
                                            ? Eigen::Matrix3d(block.diagonal().asDiagonal())
                                            : Eigen::Matrix3d(Eigen::Matrix3d::Zero());

@@ -1,4 +1,4 @@
-// A cantilever against the theory of beams.
+// A cantilever compared with beam theory.
 #include <cstdio>
 
 #include "boundary.hpp"
@@ -12,7 +12,7 @@ using namespace points;
 
 constexpr double length = 5, height = 1, young = 1000, load = 1;
 
-/// The tip's sinking under a force that is even on the end's face, on `n` cells across.
+/// The tip's deflection under a force that is uniform on the end's face, with `n` cells across.
 double tip_of(Index n) {
   Model model = box({static_cast<Index>(length) * n, n, n}, {length, height, height},
                     {.young = young, .poisson = 0});
@@ -29,7 +29,7 @@ double tip_of(Index n) {
   Simulation simulation(model);
   StaticAnalysis analysis(simulation.system);
   EXPECT_TRUE(analysis.solve().converged());
-  // The mean over the face: the work of the load.
+  // The mean over the face, from the work of the load.
   return analysis.energies().work / load;
 }
 
@@ -39,7 +39,7 @@ TEST(ElasticBeam, ApproachesTimoshenko) {
   const double expected = load * length * length * length / (3 * young * inertia) +
                           load * length / (shear_factor * shear_modulus * area);
   const double coarse = tip_of(2), middle = tip_of(4), fine = tip_of(8);
-  // Errors of second order cancel (Richardson).
+  // Second-order errors cancel (Richardson).
   const double extrapolated = fine + (fine - middle) / 3;
   std::printf("tip %.5f %.5f %.5f of %.5f, extrapolated %.5f\n", coarse, middle, fine, expected,
               extrapolated);

@@ -1,4 +1,4 @@
-// Against a displacement that was chosen, and the body force that it takes.
+// Comparison with a chosen displacement, and the body force that it requires.
 #include <cstdio>
 
 #include "boundary.hpp"
@@ -11,7 +11,7 @@ namespace {
 constexpr double pi = 3.14159265358979323846;
 const Vector direction(1, 2, -1);
 
-/// u = direction sin(pi x) sin(pi y) sin(pi z) + a rotation, which takes no force.
+/// u = direction sin(pi x) sin(pi y) sin(pi z) + a rotation, which requires no force.
 Vector exact(const Point& x) {
   return direction * (std::sin(pi * x[0]) * std::sin(pi * x[1]) * std::sin(pi * x[2])) +
          Vector(0.1, 0.3, -0.2).cross(vector(x));
@@ -30,7 +30,7 @@ Vector body_force(const Point& x, const Lame& lame) {
   return -(lame.lambda + lame.mu) * (second * direction) - lame.mu * second.trace() * direction;
 }
 
-/// |u_h - u| in L2, by the quadrature that the loads take.
+/// |u_h - u| in L2, by the quadrature used for the loads.
 double error_of(const Model& model, const std::vector<Point>& u) {
   constexpr double near = 0.58541019662496845, far = 0.13819660112501052;
   double squares = 0;

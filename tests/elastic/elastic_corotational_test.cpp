@@ -37,7 +37,7 @@ TEST(PolarRotation, IsTheNearestOfAnyDeformation) {
     const Eigen::JacobiSVD<Eigen::Matrix3d> svd(F);
     const double sign = F.determinant() < 0 ? -1 : 1;
     const double gap = svd.singularValues()[1] + sign * svd.singularValues()[2];
-    if (gap < 0.05) continue;  // nearly two nearest ones
+    if (gap < 0.05) continue;  // nearly two nearest rotations
     inverted += sign < 0;
     const Quaternion q = polar_rotation(matrix3(F), {{1, 0, 0, 0}});
     ASSERT_LE((eigen(matrix_of(q)) - nearest_rotation(F)).norm(), 1e-12) << F;
@@ -77,10 +77,10 @@ TEST(ElasticCorotational, ARotatedBodyHasNoForces) {
     }
     simulation.system.deform(u);
     simulation.system.residual(nullptr, 1, f);
-    // A strain of 1 would be met by forces of about Young's modulus times an edge squared.
+    // A strain of 1 would cause forces of about Young's modulus times an edge squared.
     EXPECT_LE(norm<Block>(f), 1e6 * 1e-13);
     EXPECT_LE(simulation.system.elastic_energy(), 1e6 * 1e-26);
-    // The matrix is that of the resting body, turned.
+    // The matrix is that of the resting body, rotated.
     simulation.system.set_matrix(0, 1);
     const CsrMatrix<Block> turned = matrix_of(simulation);
     Simulation resting(model);
@@ -110,8 +110,8 @@ TEST(ElasticCorotational, AgreesWithLinearElasticityWhereRotationsAreSmall) {
   }
 }
 
-/// A stiff bar that hangs by an edge is a pendulum: theta'' = g r sin(theta) m / I, theta from
-/// where its centre stands above the edge.
+/// A stiff bar that hangs by an edge is a pendulum: theta'' = g r sin(theta) m / I, with theta
+/// measured from the position of its centre above the edge.
 struct Pendulum {
   double rate;  // m g r / I
   double angle;
@@ -120,7 +120,7 @@ struct Pendulum {
   void advance(double time) {
     constexpr int steps = 1000;
     const double h = time / steps;
-    for (int i = 0; i < steps; ++i) {  // by the midpoint
+    for (int i = 0; i < steps; ++i) {  // midpoint rule
       const double half_angle = angle + h / 2 * speed;
       const double half_speed = speed + h / 2 * rate * std::sin(angle);
       angle += h * half_speed;
@@ -152,7 +152,7 @@ TEST(ElasticCorotational, ABarSwingsAsAPendulum) {
     const int steps = static_cast<int>(std::lround(0.7 / h));
     for (int step = 0; step < steps; ++step) {
       ASSERT_TRUE(stepping.step().converged());
-      // Less than what falls from the height of the bar.
+      // Less than the energy of a fall through the bar's height.
       ASSERT_LE(std::abs(stepping.energies().total()), (newmark ? 0.02 : 0.1) * weight * r);
     }
     pendulum.advance(stepping.time());
@@ -164,7 +164,7 @@ TEST(ElasticCorotational, ABarSwingsAsAPendulum) {
                 turned, expected);
     EXPECT_GT(expected, 1.4);
     EXPECT_NEAR(turned, expected, 0.02 * expected);
-    // It has kept its volume but for what the load does.
+    // The bar has kept its volume, except for the effect of the load.
     Model now = model;
     const std::vector<Point> all = points_of(stepping.displacement());
     for (std::size_t v = 0; v < all.size(); ++v) {
@@ -188,7 +188,7 @@ TEST(ElasticCorotational, StressTurnsWithTheBody) {
   }
   simulation.system.deform(u);
   simulation.system.find_stress(u);
-  // Stretched along what was x, and is y by now.
+  // Stretched along the original x, which is now y.
   for (std::size_t i = 0; i < simulation.system.stress().size(); ++i) {
     ASSERT_NEAR(simulation.system.stress()[i], i % 6 == 1 ? 0.1 : 0.0, 1e-13);
   }

@@ -1,4 +1,4 @@
-// Deflation by approximate eigenvectors changes how long a step takes, not where it leads.
+// Deflation by approximate eigenvectors changes the cost of a step, not its result.
 #include "motions.hpp"
 
 namespace heddle::elastic::test {
@@ -23,7 +23,7 @@ TEST(ElasticDeflation, LeadsToTheSameMotionInFewerIterations) {
     EXPECT_GT(deflated.deflation.eigen_iterations, 0);
     EXPECT_GT(deflated.deflation.setup_seconds, 0);
     EXPECT_EQ(deflated.deflation.iterations, deflated.later_iterations);
-    // The first system is not deflated, whatever Newmark's method solved before.
+    // The first system is not deflated, even if Newmark's method has solved one before it.
     EXPECT_EQ(deflated.deflation.first_iterations, deflated.first_iterations);
     EXPECT_EQ(deflated.first_iterations, plain.first_iterations);
     EXPECT_LT(static_cast<double>(deflated.later_iterations),

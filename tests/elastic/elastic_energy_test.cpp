@@ -32,7 +32,7 @@ TEST(ElasticEnergy, NewmarkKeepsThatOfAFreeVibration) {
   }
   std::printf("relative drift over 1000 steps %.2e\n", drift);
   EXPECT_LT(drift, 1e-9);
-  EXPECT_LT(least_kinetic, 0.3 * start);  // it swings
+  EXPECT_LT(least_kinetic, 0.3 * start);  // it oscillates
 }
 
 TEST(ElasticEnergy, NewmarkKeepsThatUnderLoads) {

@@ -1,4 +1,4 @@
-// Bodies that nothing holds.
+// Bodies without supports.
 #include "boundary.hpp"
 #include "elastic/solids.hpp"
 #include "heddle/multigrid.hpp"
@@ -28,7 +28,7 @@ TEST(ElasticFreeBody, RigidMotionsAreTheNullSpace) {
   }
 }
 
-/// Pulled at both ends with the force 1 an area.
+/// A bar pulled at both ends with a force of 1 per area.
 Model pulled_bar() {
   Model model = box({6, 2, 2}, {3, 1, 1}, {.young = 10, .poisson = 0.25}, 0.2);
   for (const Triangle& triangle : Boundary(model.tetrahedron).triangles()) {
@@ -110,13 +110,13 @@ TEST(ElasticFreeBody, CountsTheMotionsThatSupportsLeave) {
   leaves(1);
   give(model, 1, {});  // on the same line
   leaves(1);
-  model.fixed[8] |= 2;  // along y, off the line by y and not by z: no hold
+  model.fixed[8] |= 2;  // along y; off the line in y and not in z: holds nothing
   leaves(1);
   model.fixed[8] |= 4;
   EXPECT_FALSE(needs_projection(model, NullSpace::automatic));
   EXPECT_EQ(refusal(model, NullSpace::rigid),
             "analysis.null_space is rigid, but there are supports: leave one of them out");
-  // On rollers: the plane's three motions.
+  // On rollers: the plane's three motions remain.
   Model rolling = box({3, 2, 2}, {3, 1, 1}, {});
   for (Index v = 0; v < rolling.vertices(); ++v) {
     if (rolling.position[static_cast<std::size_t>(v)][2] == 0) {

@@ -1,4 +1,4 @@
-// Guesses from earlier solutions change how long a step takes, not where it leads.
+// Guesses from earlier solutions change the cost of a step, not its result.
 #include "motions.hpp"
 
 namespace heddle::elastic::test {
@@ -16,8 +16,8 @@ TEST(ElasticGuesses, LeadToTheSameMotionInFewerIterations) {
     EXPECT_EQ(guessed.guesses.count, 24);
     EXPECT_GT(guessed.guesses.used(), 5);
     EXPECT_LT(guessed.guesses.residual(), guessed.guesses.residual_before());
-    // The load is sudden. Newmark's method keeps the fast vibrations that it sets off, which are
-    // others in every step, and backward Euler damps them.
+    // The load is sudden. It excites fast vibrations, which differ in every step; Newmark's method
+    // keeps them, and backward Euler damps them.
     const double factor = method == Method::newmark ? 1 : 0.8;
     EXPECT_LT(static_cast<double>(guessed.iterations()),
               factor * static_cast<double>(plain.iterations()));

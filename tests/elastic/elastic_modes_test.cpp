@@ -10,7 +10,7 @@ namespace {
 
 constexpr double length = 8, height = 1, young = 1000, density = 2;
 
-/// Clamped at x = 0, on `n` cells across; without Poisson's effect, as beams are.
+/// Clamped at x = 0, with `n` cells across; without Poisson's effect, like beams in theory.
 Model beam(Index n) {
   Model model = box({static_cast<Index>(length) * n, n, n}, {length, height, height},
                     {.young = young, .poisson = 0, .density = density});
@@ -34,7 +34,7 @@ double product(const Model& model, const std::vector<Point>& x, const std::vecto
   return sum;
 }
 
-/// By a part of the motion's energy along an axis.
+/// The mode's part along an axis, as a fraction of the motion's energy.
 double part_along(const Model& model, const Mode& mode, std::size_t axis) {
   std::vector<Point> along(mode.shape.size());
   for (std::size_t v = 0; v < along.size(); ++v) along[v][axis] = mode.shape[v][axis];
@@ -42,7 +42,7 @@ double part_along(const Model& model, const Mode& mode, std::size_t axis) {
 }
 
 TEST(ElasticModes, OfABeamApproachThoseOfEulerAndBernoulli) {
-  // cos(b) cosh(b) = -1; an even square section bends in two directions alike.
+  // cos(b) cosh(b) = -1; a square section bends in the same way in two directions.
   constexpr double b = 1.8751040687;
   const double inertia = height * height * height * height / 12, area = height * height;
   const double bending = b * b / (2 * std::numbers::pi * length * length) *
@@ -67,7 +67,7 @@ TEST(ElasticModes, OfABeamApproachThoseOfEulerAndBernoulli) {
     EXPECT_LT(error_of_bending[i], 0.35 * error_of_bending[i - 1]);
     EXPECT_LT(std::abs(error_of_axial[i]), std::abs(error_of_axial[i - 1]));
   }
-  // Errors of second order cancel (Richardson).
+  // Second-order errors cancel (Richardson).
   const double extrapolated = error_of_bending[2] + (error_of_bending[2] - error_of_bending[1]) / 3;
   EXPECT_LT(std::abs(extrapolated), 0.01);
   EXPECT_LT(std::abs(error_of_axial[2]), 1e-3);
@@ -75,7 +75,7 @@ TEST(ElasticModes, OfABeamApproachThoseOfEulerAndBernoulli) {
 
 TEST(ElasticModes, AreOrthonormalAndZeroWhereTheBodyIsHeld) {
   Model model = beam(2);
-  for (Index v = 0; v < model.vertices(); ++v) {  // and along z on a face
+  for (Index v = 0; v < model.vertices(); ++v) {  // hold z too on a face
     if (model.position[static_cast<std::size_t>(v)][1] == 0) {
       model.fixed[static_cast<std::size_t>(v)] |= 4;
     }
@@ -98,7 +98,7 @@ TEST(ElasticModes, AreOrthonormalAndZeroWhereTheBodyIsHeld) {
 }
 
 /// One tetrahedron with a held side has three unknowns: its modes are all eigenpairs of a matrix of
-/// three rows, and what is held adds none among them.
+/// three rows, and held components add none.
 TEST(ElasticModes, OfOneVertexAreThoseOfItsBlock) {
   Model model = Model::make({{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0.2, 0.3, 1}}, {{0, 1, 2, 3}},
                             {.young = 7, .poisson = 0.2, .density = 3});
@@ -124,7 +124,7 @@ TEST(ElasticModes, OfAFreeBodyComeAfterSixRigidMotions) {
   const double first = found.solve.eigenvalues[6];
   for (std::size_t i = 0; i < 6; ++i)
     EXPECT_LE(std::abs(found.solve.eigenvalues[i]), 1e-10 * first);
-  // Nothing moves or turns as a whole.
+  // No mode moves or rotates the body as a whole.
   for (const Mode& mode : found.modes) {
     for (std::size_t k = 0; k < 3; ++k) {
       std::vector<Point> along(mode.shape.size()), around(mode.shape.size());
@@ -140,7 +140,7 @@ TEST(ElasticModes, OfAFreeBodyComeAfterSixRigidMotions) {
   EXPECT_THROW(find_modes(model, simulation.system, {.count = 11}), Error);
 }
 
-/// Rollers leave three motions, which no guess knows.
+/// Rollers leave three motions, none of which is a known guess.
 TEST(ElasticModes, OfABodyOnRollersComeAfterThreeRigidMotions) {
   Model model = box({4, 3, 2}, {2, 1, 1}, {.young = 4, .poisson = 0.3, .density = 1}, 0.2);
   for (std::size_t v = 0; v < model.fixed.size(); ++v) {

@@ -35,7 +35,7 @@ TEST(ElasticPatch, IsExactInEveryLayout) {
       for (std::size_t v = 0; v < u.size(); ++v) {
         ASSERT_LE((vector(u[v]) - vector(linear(model.position[v]))).norm(), 1e-13);
       }
-      // Its stress is the same in all elements.
+      // The stress is the same in all elements.
       const Eigen::Matrix3d strain = 0.5 * (gradient + gradient.transpose());
       const Lame lame = model.material[0].lame();
       const Eigen::Matrix3d stress =

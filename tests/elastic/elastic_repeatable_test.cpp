@@ -20,7 +20,7 @@ std::vector<Point> end_of_run(const Model& model, Method method, int threads) {
 }
 
 TEST(ElasticRepeatable, ThreadsChangeNoBit) {
-  // More elements and entries than a team is worth.
+  // Enough elements and entries to employ a team of threads.
   Model model = box({15, 14, 14}, {1, 1, 1}, {.young = 10, .poisson = 0.3, .density = 1}, 0.2);
   clamp(model, [](const Point& p) { return p[2] == 0; });
   for (std::size_t v = 0; v < model.load.size(); ++v) model.load[v] = {1e-3, 0, -1e-2};

@@ -1,4 +1,4 @@
-// A beam of hypre's own tests, assembled by MFEM: its matrix and its solution for a load of ones.
+// A beam from hypre's own tests, assembled by MFEM: its matrix and its solution for a load of ones.
 #include <gtest/gtest.h>
 #include <zlib.h>
 
@@ -30,7 +30,7 @@ std::string text_of(const std::string& path) {
   return text;
 }
 
-/// Lines of the form "row value" behind one of sizes.
+/// Lines of the form "row value" after a line of sizes.
 std::vector<double> vector_of(const std::string& path) {
   std::istringstream lines(text_of(path));
   int first = 0, last = 0;
@@ -75,7 +75,7 @@ TEST(HypreBeam, IsSolvedAsItsAuthorsDid) {
       difference += (x[i] - stored[i]) * (x[i] - stored[i]);
       size += stored[i] * stored[i];
     }
-    // The stored one has a relative residual of 1.1e-11.
+    // The stored solution has a relative residual of 1.1e-11.
     EXPECT_LE(std::sqrt(difference / size), 1e-8);
   }
 }

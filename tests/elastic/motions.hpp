@@ -1,4 +1,4 @@
-// Motions of a loaded beam, to compare how systems were solved on the way.
+// Motions of a loaded beam, to compare ways of solving their systems.
 #pragma once
 
 #include <vector>
@@ -11,7 +11,7 @@ namespace heddle::elastic::test {
 struct Motion {
   std::vector<Point> end;
   long long first_iterations = 0;
-  long long later_iterations = 0;  // of all steps but the first
+  long long later_iterations = 0;  // for all steps except the first
   cli::GuessRecord guesses;
   DeflationRecord deflation;
 
@@ -36,7 +36,7 @@ inline Motion motion(const Model& model, SystemOptions options, Method method, d
   return result;
 }
 
-/// Held at one end, with a sudden load on all of it.
+/// Held at one end, with a sudden load on the whole beam.
 inline Model loaded_beam() {
   Model model = box({12, 3, 3}, {4, 1, 1}, {.young = 1000, .poisson = 0.3, .density = 1}, 0.1);
   clamp(model, [](const Point& p) { return p[0] == 0; });
@@ -44,7 +44,7 @@ inline Model loaded_beam() {
   return model;
 }
 
-/// `body(corotational, method)` for small displacements and large rotations, by both methods.
+/// Calls `body(corotational, method)` for small displacements and large rotations, by both methods.
 template <class Body>
 void for_each_kind_of_motion(const Body& body) {
   for (const bool corotational : {false, true}) {

@@ -29,8 +29,8 @@ inline Model model_of(const TetrahedronMesh& mesh, const Material& material) {
                      {mesh.tetrahedron.begin(), mesh.tetrahedron.end()}, material);
 }
 
-/// A box of cells of six tetrahedra each (Kuhn), all around its cell's diagonal. Inner vertices are
-/// moved by up to `jitter` of a cell, the same at every call.
+/// A box of cells of six tetrahedra each (Kuhn), all around the cell's diagonal. Inner vertices are
+/// moved by up to `jitter` of a cell, the same in every call.
 inline Model box(const std::array<Index, 3>& cells, const Point& sides, const Material& material,
                  double jitter = 0) {
   std::vector<Point> position;
@@ -77,7 +77,7 @@ inline Model box(const std::array<Index, 3>& cells, const Point& sides, const Ma
   return Model::make(std::move(position), std::move(tetrahedra), material);
 }
 
-/// Gives a vertex's whole displacement.
+/// Prescribes a vertex's whole displacement.
 inline void give(Model& model, Index vertex, const Point& displacement) {
   const auto v = static_cast<std::size_t>(vertex);
   model.fixed[v] = 7;
@@ -120,7 +120,7 @@ inline Eigen::Matrix3d matrix_of(const Block& b) {
   return Eigen::Map<const Eigen::Matrix<double, 3, 3, Eigen::RowMajor>>(b.component);
 }
 
-/// Of the elements as they were last deformed, with the loads, at every vertex.
+/// The largest length among the values.
 inline double largest(const std::vector<Point>& values) {
   double most = 0;
   for (const Point& p : values) most = std::max(most, vector(p).norm());

@@ -1,4 +1,4 @@
-// The laws that every entry obeys, judged by its real representation.
+// The laws that every entry obeys, checked with its real representation.
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -29,7 +29,7 @@ void on_random_values(const std::string& name, F&& check) {
   }
 }
 
-/// Calls `check.operator()<E>(generator)` for every built-in entry, and some that users make.
+/// Calls `check.operator()<E>(generator)` for every built-in entry, and for some user-style ones.
 template <class F>
 void for_every_entry(F&& check) {
   for (const std::string_view kind : entry_kind_names) {
@@ -48,7 +48,7 @@ void for_every_entry(F&& check) {
   on_random_values<stored_as<float, quaternion<double>>>("stored_as<float, quaternion>", check);
 }
 
-/// Whether products of entries are vector entries again: numbers, rather than matrices.
+/// True if products of entries are vector entries again: for numbers, but not for matrices.
 template <class E>
 constexpr bool acts_on_itself = std::is_same_v<arithmetic_t<E>, vector_entry_t<E>>;
 
@@ -66,7 +66,7 @@ TEST(Algebra, MultiplyAddIsTheRepresentationTimesTheVector) {
     const auto y = random<result_entry_t<E>>(generator);
     auto result = y;
     multiply_add(result, load(a), x);
-    // A sum of one term and tile_columns products: so many additions and one multiplication.
+    // A sum of one term and tile_columns products: tile_columns additions and one multiplication.
     const Dense bound = absolute(column(y)) + absolute(rep(a)) * absolute(column(x));
     EXPECT_LE(excess(column(result), column(y) + rep(a) * column(x), bound),
               (tile_columns<E> + 1) * epsilon<vector_scalar_t<E>>);
@@ -84,7 +84,7 @@ TEST(Algebra, ActsLinearlyOnVectors) {
     multiply_add(of_sum, a, sum);
     multiply_add(of_both, a, x);
     multiply_add(of_both, a, y);
-    // One rounding of the sum, then tile_columns products; against twice as many products.
+    // One rounding of the sum, then tile_columns products; compared with twice as many products.
     const Dense bound = absolute(rep(a)) * (absolute(column(x)) + absolute(column(y)));
     EXPECT_LE(excess(column(of_sum), column(of_both), bound),
               (3 * tile_columns<E> + 2) * epsilon<vector_scalar_t<E>>);
@@ -112,7 +112,7 @@ TEST(Algebra, RepresentationOfAProductIsTheProductOfRepresentations) {
       // n products and as many additions.
       EXPECT_LE(excess(rep(product(a, b)), A_ * B, absolute(A_) * absolute(B)),
                 (n + 1) * epsilon<vector_scalar_t<E>>);
-      // Both orders: twice two such products in a row.
+      // Both orders: two such products in a row, twice.
       const Dense bound = absolute(A_) * absolute(B) * absolute(C);
       EXPECT_LE(excess(rep(product(product(a, b), c)), rep(product(a, product(b, c))), bound),
                 4 * (n + 1) * epsilon<vector_scalar_t<E>>);
@@ -178,7 +178,7 @@ TEST(Algebra, CoefficientsOfTheRingCommuteWithTheEntry) {
     const auto a = load(random<E>(generator));
     constexpr Ring ring = arithmetic_t<E>::ring;
     const auto c = random<quaternion<S>>(generator);
-    // Groups of ring_size(ring) components, each multiplied by c from the right.
+    // Multiplies each group of ring_size(ring) components by c from the right.
     const auto times_c = [&](auto v) {
       for (int k = 0; k < v.components; k += ring_size(ring)) {
         S* const group = v.component + k;
@@ -237,7 +237,7 @@ TEST(Algebra, DualPartsSquareToZero) {
   EXPECT_EQ(norm(column(product(c, c))), 0);
 }
 
-/// Not finite, or so large that |a| |a^-1| eps > 1.
+/// Expects an inverse that is not finite, or so large that |a| |a^-1| eps > 1.
 template <class A>
 void expect_seen_as_singular(const A& a) {
   const long double a_norm = norm(column(a)), inverse_norm = norm(column(inverse(a)));

@@ -1,4 +1,4 @@
-// Small dense matrices in long double: the reference against which entries are judged.
+// Small dense matrices in long double: the reference for entries.
 #pragma once
 
 #include <algorithm>
@@ -45,19 +45,19 @@ inline Dense transpose(const Dense& a) {
   }
   return t;
 }
-/// Component by component, as rounding errors are bounded.
+/// Component by component, like bounds on rounding errors.
 inline Dense absolute(const Dense& a) {
   Dense b = a;
   for (long double& value : b.at) value = std::abs(value);
   return b;
 }
-/// Frobenius.
+/// The Frobenius norm.
 inline long double norm(const Dense& a) {
   long double sum = 0;
   for (long double value : a.at) sum += value * value;
   return std::sqrt(sum);
 }
-/// The largest |a - b| / bound, where 0 / 0 is 0; NaN where a number is.
+/// The largest |a - b| / bound, where 0 / 0 is 0; NaN if any number is NaN.
 inline long double excess(const Dense& a, const Dense& b, const Dense& bound) {
   long double worst = 0;
   for (std::size_t i = 0; i < a.at.size(); ++i) {
@@ -88,7 +88,7 @@ Dense column(const V& v) {
   return dense;
 }
 
-/// Components uniform in [-1, 1]: of an entry or of a vector entry.
+/// Components uniform in [-1, 1], for an entry or a vector entry.
 template <class T>
 T random(std::mt19937_64& generator) {
   std::uniform_real_distribution<double> uniform(-1, 1);

@@ -1,4 +1,4 @@
-// The entry of docs/inside/adding-an-entry.md in a matrix: assembled, multiplied, written out and
+// The entry of docs/inside/adding-an-entry.md in a matrix: assembled, multiplied, expanded and
 // folded.
 #include "dual_complex.hpp"
 

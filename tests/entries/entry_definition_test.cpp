@@ -1,4 +1,5 @@
-// Entries from JSON: against the same entries in C++, and every fault of a definition in one line.
+// Entries from JSON: compared with the same entries in C++, and every fault of a definition in one
+// line.
 #include "heddle/runtime/entry_definition.hpp"
 
 #include <gtest/gtest.h>
@@ -27,7 +28,7 @@ EntryDefinition shipped(const std::string& name) {
   return heddle::read_entry_definition(source_folder + "/data/entries/" + name + ".json");
 }
 
-/// A 2 x 2 symmetric block of three numbers, acting on two.
+/// A 2 x 2 symmetric block of three numbers that acts on two.
 const char* const symmetric_block = R"json({
   "name": "symmetric-block", "members": ["xx", "yy", "xy"], "vector_members": ["x", "y"],
   "multiply": {"x": "a.xx * x.x + a.xy * x.y", "y": "a.xy * x.x + a.yy * x.y"},
@@ -67,7 +68,7 @@ void expect_close(const E& expected, const E& actual, double tolerance) {
   EXPECT_TRUE(difference <= tolerance * size) << difference << " of " << size;
 }
 
-/// The definition against a C++ entry of the same components: product, inverse, adjoint.
+/// Compares the definition with a C++ entry of the same components: product, inverse, adjoint.
 template <class E>
 void compare(const EntryDefinition& definition) {
   ASSERT_EQ(definition.size(), E::components);
@@ -109,7 +110,7 @@ TEST(EntryDefinition, IsTheEntryOfTheSameAlgebra) {
   compare<heddle::quaternion<double>>(heddle::parse_entry_definition(hamilton, "h"));
 }
 
-/// x -> x with `expression` for its one member.
+/// The map x -> x, with `expression` for its only member.
 std::string one_member(const std::string& expression) {
   return R"json({"name": "n", "members": ["x"], "multiply": {"x": ")json" + expression +
          R"json("}})json";
@@ -134,7 +135,7 @@ TEST(EntryDefinition, PrintsTheFilesThatThisTestIncludes) {
   }
 }
 
-/// No integer of C++ is so large.
+/// No C++ integer type holds such numbers.
 TEST(EntryDefinition, PrintsLargeNumbersAsNumbersWithAnExponent) {
   for (const std::string number : {"9223372036854775808", "18446744073709551616", "1e19"}) {
     const EntryDefinition definition =
@@ -158,7 +159,7 @@ TEST(EntryDefinition, SplitComplexNumbersSquareToOne) {
   const EntryDefinition split = shipped("split-complex");
   const double e[] = {0, 1};
   EXPECT_EQ(heddle::real_representation(split, e), (std::vector<double>{0, 1, 1, 0}));
-  const double singular[] = {2, 2};  // 2 (1 + e) divides zero
+  const double singular[] = {2, 2};  // 2 (1 + e) is a zero divisor
   double inverse[2];
   std::vector<double> registers;
   heddle::invert(split, singular, inverse, registers);

@@ -1,5 +1,5 @@
-// Tiles of a GPU's assembly, walked over on the CPU: they hold every entry once, and their sums
-// have the bits of the pass over slots.
+// Tiles of a GPU's assembly, walked through on the CPU: they hold every entry once, and their sums
+// have the same bits as the pass over slots.
 #include "heddle/detail/assembly_tiles.hpp"
 
 #include <gtest/gtest.h>
@@ -41,7 +41,7 @@ struct Tiled {
             pattern, assembly.matrix().pattern(),
             slots_of_entries(assembly.matrix().pattern()).to_host(), places)) {}
 
-  /// Of element values, as the library's own kernel has them.
+  /// Sums of element values, in the form of the library's own kernel.
   template <Placing P>
   heddle::detail::EntrySums<double, P> sums(const ElementMesh& mesh, ElementOrder order) {
     const Array<double> values_of(std::span<const double>(
@@ -77,7 +77,7 @@ struct Tiled {
   }
 };
 
-/// As the blocks of a GPU do, a thread after the other.
+/// Walks as the blocks of a GPU do, one thread after another.
 template <class Sums>
 void walk(const AssemblyTiles& tiles, const Sums& sums) {
   const heddle::detail::TileSums<Sums> work{tiles, sums};
@@ -146,7 +146,7 @@ TEST(AssemblyTilesOnHost, SumAsThePassOverSlots) {
 
 TEST(AssemblyTilesOnHost, AreFullButForOneRow) {
   Seed seed(707);
-  // A thousand tiles at most, none for fewer than 256 terms nor for more than 1024.
+  // A thousand tiles at most, but no fewer than 256 terms per tile and no more than 1024.
   for (const auto& [nodes, terms] : {std::pair(1000, 256U), {12000, 562U}, {30000, 1024U}}) {
     const Tiled tiled(random_elements("", nodes, 3 * nodes, 4, 4, seed.generator),
                       parse_plan("K1rs"));
@@ -204,7 +204,7 @@ TEST(RowPlaces, CountThePairsOfAllCornersOnce) {
       }
     }
     EXPECT_EQ(std::count(seen.begin(), seen.end(), 1), static_cast<std::ptrdiff_t>(seen.size()));
-    // Those of a row lie together.
+    // The places of a row are contiguous.
     std::sort(pieces.begin(), pieces.end());
     std::vector<char> done(static_cast<std::size_t>(mesh.nodes));
     row_before = pieces.front().second;

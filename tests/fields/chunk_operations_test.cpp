@@ -1,5 +1,5 @@
-// What the threads of a GPU do to fields, without a GPU: every element is met once, and operations
-// over chunks agree with those of the CPU.
+// Operations of a GPU's threads on fields, without a GPU: every element is visited once, and
+// operations over chunks agree with those of the CPU.
 #include "fields/chunk_operations.hpp"
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ namespace {
 using namespace heddle;
 using namespace heddle::test;
 
-/// Calls `body(chunk)` for every thread of a launch, in the order of their numbers.
+/// Calls `body(chunk)` for every thread of a launch, in the order of their indices.
 template <class Chunk, class Body>
 void for_each_chunk(const cuda::Walk& walk, const Body& body) {
   for (unsigned b = 0; b < walk.blocks(); ++b) {
@@ -32,7 +32,7 @@ void for_each_chunk(const cuda::Walk& walk, const Body& body) {
   }
 }
 
-/// Does `operation` as a launch would; returns its sums.
+/// Applies `operation` as a launch would; returns its sums.
 template <Ring R, class S, class Operation>
 std::array<double, 8> run(const Operation& operation, const FieldView<S>& shape, int steps) {
   std::array<double, 8> sums{};
@@ -57,7 +57,7 @@ class Chunks : public testing::Test {
   using S = typename Case::S;
   static constexpr Ring R = Case::ring;
 
-  /// Calls `test(shape, steps)` with a field of zeros, aligned to 16 bytes and not.
+  /// Calls `test(shape, steps)` with a field of zeros, both aligned to 16 bytes and unaligned.
   template <class Test>
   void for_each_shape(const Test& test) {
     for (const Index rows : {0, 1, 31, 257, 1000, 5003}) {
@@ -84,7 +84,7 @@ using Cases = testing::Types<Over<float, Ring::real>, Over<float, Ring::complex>
                              Over<double, Ring::complex>, Over<double, Ring::quaternion>>;
 TYPED_TEST_SUITE(Chunks, Cases);
 
-/// y += 1, and the number of elements.
+/// y += 1, and counts the elements.
 template <Ring R, class S>
 struct Count {
   S* y;
@@ -106,14 +106,14 @@ TYPED_TEST(Chunks, MeetEveryElementOnce) {
     const auto sums = run<TestFixture::R>(Count<TestFixture::R, S>{y.data}, y, steps);
     EXPECT_EQ(sums[0], static_cast<double>(y.scalars() / ring_size(TestFixture::R)));
     for (Offset i = 0; i < y.scalars(); ++i) ASSERT_EQ(y.data[i], S(1)) << i;
-    // Nothing beyond: the array has room, and was zero.
+    // Nothing beyond the end is written: the array has more room, and was zero.
     EXPECT_EQ(y.data[y.scalars()], S(0));
     EXPECT_EQ(y.data[y.scalars() + 1], S(0));
   });
 }
 
-/// Where ranks share the rows: a block for each group of 256 of them, and no other's elements in
-/// it.
+/// For rows shared by ranks: one block for each group of 256 rows, with no elements of other
+/// groups.
 TYPED_TEST(Chunks, OfGroupsMeetTheirRowsOnce) {
   using S = typename TestFixture::S;
   constexpr Ring R = TestFixture::R;
@@ -166,7 +166,7 @@ TYPED_TEST(Chunks, AgreeWithTheCpu) {
     const auto read = [&](auto& fields, std::size_t i) {
       return FieldView<const S>(at(fields, i));
     };
-    // Numbers below 32, each of at most 16 roundings.
+    // Numbers are below 32, each with at most 16 roundings.
     const auto expect_same_fields = [&] {
       const double bound = 32 * 16 * static_cast<double>(std::numeric_limits<S>::epsilon());
       for (std::size_t f = 0; f < mine.size(); ++f) {
@@ -181,7 +181,7 @@ TYPED_TEST(Chunks, AgreeWithTheCpu) {
     const auto product = run<R>(cuda::Dot<R, S>{mine[0].data(), mine[1].data()}, p, steps);
     const auto expected = dot<R, S>(read(theirs, 0), read(theirs, 1), reduction, stream);
     for (int c = 0; c < expected.size; ++c) {
-      // Numbers below 1.
+      // Numbers are below 1.
       EXPECT_NEAR(product[static_cast<std::size_t>(c)], expected.component[c],
                   4 * (static_cast<double>(scalars) + 8) * 1e-15);
     }

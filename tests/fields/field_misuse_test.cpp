@@ -1,5 +1,5 @@
-// Fields and views that cannot be are refused; what was moved from is empty; views that share
-// memory are known.
+// Impossible fields and views are refused; a moved-from field is empty; views that share memory are
+// detected.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -43,7 +43,7 @@ TEST(FieldMisuse, RefusesNullPointersToScalars) {
   expect_refused(ErrorKind::usage, [] { FieldView<double> view(nullptr, 3); });
   FieldView<const double> none(nullptr, 0);
   EXPECT_EQ(none.scalars(), 0);
-  // Members that are set one by one are looked at where the view is used.
+  // Members that are set one by one are checked when the view is used.
   Field<real<double>> y(3);
   FieldView<double> made;
   made.size = 3;
@@ -70,7 +70,7 @@ TEST(FieldMisuse, WhatWasMovedFromIsEmpty) {
   EXPECT_EQ(field.size(), 6);
 }
 
-/// The places of a view's scalars, one by one.
+/// The addresses of a view's scalars, one by one.
 std::set<const double*> places(const FieldView<double>& view) {
   std::set<const double*> all;
   for (Index row = 0; row < view.size; ++row) {
@@ -107,7 +107,7 @@ TEST(FieldMisuse, OverlapIsWhatTheScalarsSay) {
       EXPECT_EQ(overlap(FieldView<const double>(b), a), share);
     }
   }
-  // With other strides the ranges decide.
+  // With other strides, the address ranges decide.
   const FieldView<double> row(memory.data(), 10), block(memory.data() + 9, 4, 2),
       after(memory.data() + 10, 4, 2);
   EXPECT_TRUE(overlap(row, block));

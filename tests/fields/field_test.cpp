@@ -1,4 +1,4 @@
-// Fields: where their components lie, views of them, copies between layouts, bases there and back.
+// Fields: places of their components, views, copies between layouts, and bases in both directions.
 #include "heddle/field.hpp"
 
 #include <gtest/gtest.h>
@@ -157,7 +157,7 @@ TEST(FieldView, BecomesOneThatIsOnlyRead) {
 TEST(FieldView, OfAnyStridesIsCopiedAndPermuted) {
   Seed seed(614);
   constexpr Index n = 300;
-  // Two components out of seven, backwards.
+  // Two components out of seven, in reverse order.
   std::vector<double> wide(n * 7), narrow(n * 2), back(n * 7);
   for (double& value : wide) value = static_cast<double>(random_between(1, 1000, seed.generator));
   FieldView<double> strided(wide.data() + 5, n, 2);

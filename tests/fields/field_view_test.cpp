@@ -1,4 +1,4 @@
-// Arrays of others as fields.
+// Arrays of other libraries as fields.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -94,7 +94,7 @@ TEST(FieldViews, TakeDenseArraysOfEigen) {
   const Eigen::RowVectorXd lying = x.transpose();
   EXPECT_EQ(FieldView<const double>(lying).size, 6);
 
-  // A row each, its columns the components, in either order of storage.
+  // A row is a row of the field, and its columns are the components, in either storage order.
   Eigen::MatrixXd points(2, 3);
   points << 1, 2, 3, 4, 5, 6;
   EXPECT_EQ(FieldView<double>(points).at(1, 2), 6);

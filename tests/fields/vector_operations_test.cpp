@@ -1,5 +1,5 @@
-// Every operation on fields against its plain formula in long double, over real numbers, complex
-// numbers and quaternions, AoS and SoA; and the same bits for any number of threads.
+// Every operation on fields compared with its plain formula in long double, over real numbers,
+// complex numbers and quaternions, AoS and SoA; and the same bits for any number of threads.
 #include "heddle/vector_operations.hpp"
 
 #include <gtest/gtest.h>
@@ -37,7 +37,7 @@ struct Number {
     return negated;
   }
   Number operator-(const Number& b) const { return *this + -b; }
-  /// Hamilton's table, where i j = k.
+  /// Hamilton's product, where i j = k.
   Number operator*(const Number& b) const {
     const auto& [w, x, y, z] = at;
     const auto& [W, X, Y, Z] = b.at;
@@ -60,7 +60,7 @@ Number number(const Coefficient<R, S>& c) {
   return n;
 }
 
-/// A field of 4 components: one quaternion, two complex numbers or four real numbers a row.
+/// A field of 4 components: one quaternion, two complex numbers or four real numbers per row.
 template <class S, Ring R>
 struct Numbers {
   static constexpr int components = 4;
@@ -91,7 +91,7 @@ struct Numbers {
   FieldView<const S> read() const { return view; }
 };
 
-/// Components of a product or a sum of Numbers err by a few roundings of its factors' lengths.
+/// The error of a component of a product or sum of Numbers, in roundings of its factors' lengths.
 constexpr int roundings_of_a_product = 8;
 
 template <class S, Ring R, class Expected, class Magnitude>
@@ -105,7 +105,7 @@ void expect_each(const Numbers<S, R>& computed, int products, const Expected& ex
   }
 }
 
-/// A sum of `count` products in the scalar of sums.
+/// Checks a sum of `count` products in the scalar type of sums.
 template <class S>
 void expect_sum(long double computed, long double expected, long double magnitude, Index count) {
   const long double bound = (count + roundings_of_a_product) * unit_roundoff<sum_t<S>> * magnitude;
@@ -140,7 +140,7 @@ class Operations : public testing::Test {
   static constexpr Ring R = Case::ring;
   using Field = Numbers<S, R>;
 
-  /// Calls `test(rows, layout, generator)` with group borders on either side.
+  /// Calls `test(rows, layout, generator)` with rows below, at and above a group's border.
   template <class Test>
   void for_each_shape(std::uint64_t seed_value, const Test& test) {
     Seed seed(seed_value);
@@ -196,7 +196,7 @@ TYPED_TEST(Operations, AxpbyReadsYUnlessBetaIsZero) {
     std::fill(y.scalars.begin(), y.scalars.end(), std::numeric_limits<S>::quiet_NaN());
     axpby(S(1), x.read(), S(0), y.view, this->stream);
     EXPECT_EQ(y.scalars, x.scalars);
-    // A beta whose square underflows is not zero.
+    // beta is not zero, though its square underflows.
     const S large = S(1) / std::numeric_limits<S>::min(), tiny = 1 / large;
     for (const bool by_ring : {false, true}) {
       std::fill(y.scalars.begin(), y.scalars.end(), large);
@@ -248,7 +248,7 @@ TYPED_TEST(Operations, FillAndScale) {
 
 template <class S>
 bool same_bits(const std::vector<S>& a, const std::vector<S>& b) {
-  // Not long double, whose padding has no value.
+  // Not for long double, whose padding has no value.
   return std::memcmp(a.data(), b.data(), a.size() * sizeof(S)) == 0;
 }
 
@@ -336,7 +336,7 @@ TEST(VectorOperations, LargestMagnitudeLooksAtEveryGroup) {
 }
 
 TEST(VectorOperations, SinglePrecisionIsSummedInDouble) {
-  // 2^24 + 1 is no float.
+  // 2^24 + 1 is not a float.
   std::vector<float> ones(20000, 1.0f);
   ones[0] = 4096;
   const FieldView<const float> x(ones.data(), 20000);

@@ -1,6 +1,6 @@
-// heddle.h by any sequence of calls on a few objects, also null and destroyed ones, with views and
-// patterns of any numbers, and settings of any names and values: each call returns a status that
-// has a name.
+// heddle.h under any sequence of calls on a few objects, including null and destroyed ones, with
+// views and patterns of any numbers, and settings of any names and values: each call returns a
+// status that has a name.
 #include <array>
 #include <cstdint>
 #include <cstdlib>
@@ -25,7 +25,7 @@ class Bytes {
     return *data_++;
   }
   int below(int limit) { return next() % limit; }
-  /// Mostly `usual`.
+  /// Usually `usual`.
   template <class T>
   T mostly(T usual) {
     const int byte = next();
@@ -55,7 +55,7 @@ const std::vector<std::string>& setting_names() {
   return names;
 }
 
-/// Values that suit some settings each, or none.
+/// Values that each suit some settings or none.
 const std::vector<std::string>& setting_values() {
   static const std::vector<std::string> values = [] {
     std::istringstream words(
@@ -71,14 +71,14 @@ const std::vector<std::string>& setting_values() {
 
 class Session {
  public:
-  /// Begins with a solver in each slot, of a small system of some entry.
+  /// Begins with a solver in each slot, for a small system with some entry.
   explicit Session(Bytes bytes) : bytes_(bytes) {
     check(heddle_context_create(&context_));
     check(heddle_define_entry(context_,
                               R"({"name": "split", "members": ["x", "y"], "multiply":
                               {"x": "a.x * x.x + a.y * x.y", "y": "a.x * x.y + a.y * x.x"}})",
                               &entry_, &entry_scalars_, &row_scalars_));
-    // Bytes below 250 mean what they meant before there were definitions, in kept inputs.
+    // In kept inputs, bytes below 250 keep the meaning they had before there were definitions.
     if (const int byte = bytes_.next(); byte < 250) {
       entry_ = static_cast<heddle_entry>(byte % 9);
       entry_scalars_ = heddle_entry_scalars(entry_);
@@ -133,7 +133,7 @@ class Session {
   T& any(std::array<T, slots>& objects) {
     return objects[static_cast<std::size_t>(bytes_.below(slots))];
   }
-  /// Of an array that holds all that a call may read or write.
+  /// A view of an array that holds everything a call may read or write.
   heddle_view view(std::array<double, 1024>& numbers, int count) {
     for (int k = 0; k < 8; ++k) numbers[static_cast<std::size_t>(k)] = bytes_.below(9) - 4;
     return {numbers.data(),
@@ -173,7 +173,7 @@ class Session {
     const int of_row =
         x->entry == session.entry_ ? session.row_scalars_ : heddle_row_scalars(x->entry);
     const auto scalars = static_cast<std::size_t>(x->count * of_row);
-    // The field of a system without rows may be null, which memcpy does not take.
+    // The field of a system without rows may be null, which memcpy does not accept.
     if (scalars > 0)
       std::memcpy(y->data, x->data,
                   scalars * (x->precision == HEDDLE_SINGLE ? sizeof(float) : sizeof(double)));
@@ -183,7 +183,7 @@ class Session {
     heddle_settings_destroy(&settings_);
     check(heddle_settings_create(context_, &settings_));
   }
-  /// Some of any name, where a byte says so.
+  /// Sets some settings of any name, if a byte says so.
   void maybe_set_any() {
     if (bytes_.next() < 240) return;
     for (int k = bytes_.below(4); k >= 0; --k) set_any();
@@ -227,7 +227,7 @@ class Session {
     }
     expect_json_again();
   }
-  /// The JSON of settings is one that others take.
+  /// Other settings must accept the JSON of these.
   void expect_json_again() {
     std::string text(heddle_settings_json(settings_, nullptr, 0), '\0');
     heddle_settings_json(settings_, text.data(), text.size() + 1);
@@ -251,7 +251,7 @@ class Session {
     check(heddle_settings_observe(settings_, observe, this));
     heddle_solver*& solver = any(solvers_);
     heddle_solver_destroy(&solver);
-    // From 250 on bytes mean what is newer than kept inputs.
+    // Bytes from 250 on select features newer than the kept inputs.
     const int byte = bytes_.next();
     if (byte >= 250) {
       const int lower = bytes_.below(3), upper = bytes_.below(5);
@@ -463,7 +463,7 @@ class Session {
   std::array<heddle_operator*, slots> operators_{};
   std::array<heddle_preconditioner*, slots> preconditioners_{};
   std::array<heddle_solver*, slots> solvers_{};
-  heddle_settings* settings_ = nullptr;  // of the last call that takes some
+  heddle_settings* settings_ = nullptr;  // those of the last call that takes settings
   std::array<double, 1024> a_{}, b_{}, c_{};
 };
 

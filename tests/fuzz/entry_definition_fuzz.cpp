@@ -1,5 +1,5 @@
-// Entry definitions from arbitrary bytes: they are refused in one line that names the source, or
-// they print and their operators run.
+// Entry definitions from arbitrary bytes: either they are refused in one line that names the
+// source, or they print and their operators run.
 #include <cstdint>
 #include <cstdlib>
 #include <string>

@@ -1,6 +1,6 @@
-// The readers of images over arbitrary bytes: they return as many pixels as are asked for, the same
-// where one is asked for twice, or throw Error with one line that begins with the file's name. What
-// begins as PNG is read as that, anything else as TGA.
+// The readers of images over arbitrary bytes: they return the requested number of pixels, with
+// equal values for a pixel requested twice, or throw Error with one line that begins with the
+// file's name. Input that begins like PNG is read as PNG, any other as TGA.
 #include <cstdint>
 #include <cstdlib>
 #include <string>

@@ -26,7 +26,7 @@ void append_bytes(std::string& to, const Array<T>& array) {
   to.append(reinterpret_cast<const char*>(array.data()), array.size() * sizeof(T));
 }
 
-/// Everything that was read, or the message.
+/// The data that was read, or the message.
 template <class Read>
 std::string outcome(const Read& read) {
   try {
@@ -81,7 +81,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   constexpr Offset few_rows = 4096;
   const io::ReadLimits whole{std::size_t(1) << 12, few_rows}, cut{17, few_rows};
-  // A damaged gzip file is noticed at other places when it is read in other portions.
+  // A damaged gzip file is detected at other places when it is read in other portions.
   const bool is_plain = text.substr(0, 2) != "\x1f\x8b";
   if (read_as_matrix(text, whole) != read_as_matrix(text, cut) && is_plain) std::abort();
   if (read_as_field(text, whole) != read_as_field(text, cut) && is_plain) std::abort();

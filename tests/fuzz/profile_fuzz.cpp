@@ -1,5 +1,5 @@
-// Profiles from arbitrary bytes: they are refused in one line that names the source, or they are
-// written and read again as the same, and answer.
+// Profiles from arbitrary bytes: either they are refused in one line that names the source, or they
+// are written, read again as the same, and answer.
 #include <cstdint>
 #include <cstdlib>
 #include <string>

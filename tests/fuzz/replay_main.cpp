@@ -1,4 +1,5 @@
-// Runs a fuzz target once over the files that the arguments name, or that lie in folders they name.
+// Runs a fuzz target once over the files that the arguments name, or that are in the folders they
+// name.
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>

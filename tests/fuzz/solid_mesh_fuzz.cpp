@@ -1,6 +1,6 @@
-// The readers of solid meshes over arbitrary bytes: they return a mesh whose corners are there, or
-// throw Error with one line that begins with the file's name. The first byte says which reader: M
-// Medit, T TetGen, whose files `@` parts, V VTK, X VTK's XML, and anything else Gmsh.
+// The readers of solid meshes over arbitrary bytes: they return a mesh whose corners exist, or
+// throw Error with one line that begins with the file's name. The first byte selects the reader: M
+// Medit, T TetGen, whose files `@` separates, V VTK, X VTK's XML, and anything else Gmsh.
 #include <cstdint>
 #include <cstdlib>
 #include <string>

@@ -1,7 +1,6 @@
-// The readers of surfaces over arbitrary bytes: they return a mesh whose corners are there and
-// whose coordinates are finite, or throw Error with one line that begins with the file's name. The
-// first byte says which reader: O OBJ, F OFF, P PLY, V VTK,
-// X VTK's XML, and anything else STL.
+// The readers of surfaces over arbitrary bytes: they return a mesh whose corners exist and whose
+// coordinates are finite, or throw Error with one line that begins with the file's name. The first
+// byte selects the reader: O OBJ, F OFF, P PLY, V VTK, X VTK's XML, and anything else STL.
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>

@@ -1,5 +1,5 @@
-// On a GPU as on the CPU: systems at the ends of what scalars hold, tolerances below what rounding
-// lets be, and matrices that are not Hermitian; by every form of the loop, and enqueued.
+// Same results on a GPU as on the CPU: systems at the limits of a scalar's range, tolerances below
+// rounding, and matrices that are not Hermitian; with every form of the loop, and enqueued.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -19,7 +19,8 @@ class AccuracyOnGpu : public OnGpu {
  protected:
   static constexpr const char* loops[] = {"stepped", "graph", "replay", "persistent"};
 
-  /// |b - A x| / |b| in long double must be what the report says, and "converged" what it is.
+  /// The report must state |b - A x| / |b| in long double, and "converged" only if that is small
+  /// enough.
   template <class E, class R>
   static void expect_honest(const R& report, const CsrMatrix<E>& matrix, const Field<E>& b,
                             const Field<E>& x) {
@@ -45,7 +46,7 @@ class AccuracyOnGpu : public OnGpu {
     return there;
   }
 
-  /// Solved from the host's memory, and enqueued with fields on the GPU.
+  /// Solves from the host's memory, and enqueues with fields on the GPU.
   template <class E, template <class> class Method, class Check>
   void solve_both_ways(const CsrMatrix<E>& matrix, const Field<E>& b, const char* loop, bool jacobi,
                        const SolverOptions& options, const Check& check) const {

@@ -1,4 +1,4 @@
-// Approximate inverses on a GPU within every form of a loop; inverse_values_gpu_test.cpp has their
+// Approximate inverses on a GPU in every form of a loop; inverse_values_gpu_test.cpp tests their
 // values.
 #include "heddle/approximate_inverse.hpp"
 

@@ -1,4 +1,4 @@
-// Assemblies on a GPU: the bits of those on the CPU, from element values and without them, with
+// Assemblies on a GPU have the same bits as on the CPU, from element values and without them, with
 // meshes and values in the memory of either.
 #include <gtest/gtest.h>
 

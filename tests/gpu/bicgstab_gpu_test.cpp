@@ -1,5 +1,5 @@
-// BiCGStab whose loop lives on a GPU, as a graph and as one kernel, against the same method driven
-// by the host.
+// BiCGStab with its loop on a GPU, as a graph and as one kernel, compared with the same method
+// driven by the host.
 #include "heddle/bicgstab.hpp"
 
 #include <gtest/gtest.h>
@@ -32,16 +32,16 @@ class BiCGStabOnGpu : public OnGpu {
     return random_dominant_matrix<E>({.rows = rows, .columns = rows}, generator);
   }
 
-  /// Two solves of a system whose inverse is of norm 1 or less: rows of b - A x are those of b less
-  /// a dominant diagonal.
+  /// Compares two solves of a system whose inverse has norm 1 or less: the rows of b - A x equal
+  /// those of b minus a dominant diagonal.
   static void expect_alike(const Outcome& outcome, const Outcome& host) {
     ASSERT_TRUE(host.report.converged()) << host.report;
     ASSERT_TRUE(outcome.report.converged()) << outcome.report;
     ASSERT_EQ(static_cast<long long>(outcome.history.size()), outcome.report.iterations + 1);
     EXPECT_LE(std::abs(outcome.report.iterations - host.report.iterations),
               std::max<long long>(2, host.report.iterations / 5));
-    // Other orders of sums: their rounding, relative to the first residual, before the recurrence
-    // has had time to amplify it.
+    // Sums in different orders: their rounding, relative to the first residual, before the
+    // recurrence amplifies it.
     constexpr std::size_t early = 5;
     for (std::size_t i = 0; i < std::min({early, host.history.size(), outcome.history.size()});
          ++i) {
@@ -101,7 +101,7 @@ TYPED_TEST(BiCGStabOnGpu, DiagonalSystemsConvergeByTheHalfStep) {
   using E = TypeParam;
   Seed seed(2702 + sizeof(E));
   for (const Index rows : {1, 300}) {
-    // Any diagonal is the identity behind Jacobi.
+    // After Jacobi, any diagonal is the identity.
     const auto matrix = random_dominant_matrix<E>(
         {.rows = rows, .columns = rows, .per_row = 0, .diagonal = true}, seed.generator);
     auto multiple = matrix;
@@ -150,7 +150,7 @@ TEST_P(BiCGStabLoops, BitsRepeat) {
     BiCGStab<double> solver(A, Jacobi<E>(A));
     std::vector<double> first;
     for (int repetition = 0; repetition < 3; ++repetition) {
-      // Another x each time: a graph is captured again.
+      // x is another field each time: the graph is captured again.
       Field<E> x(3001);
       const Report report = solver.solve(b.view(), x.view());
       ASSERT_TRUE(report.converged()) << report;
@@ -177,7 +177,7 @@ TEST_P(BiCGStabLoops, EndsForEveryReason) {
   EXPECT_EQ(limited.report.iterations, 3);
   EXPECT_EQ(limited.history.size(), 4u);
   expect(matrix, {.tolerance = 0, .time_limit = 0}, Status::time_limit);
-  // Beyond what double can: rounding decides whether x or a coefficient loses its last digit first.
+  // Unattainable in double: rounding decides whether x or a coefficient loses its last digit first.
   const Outcome beyond =
       solve<BiCGStab>(matrix, b, with_loop("pJDS"), false, device, {.tolerance = 1e-300});
   EXPECT_TRUE(beyond.report.status == Status::accuracy_limit ||
@@ -210,7 +210,7 @@ TEST_P(BiCGStabLoops, ARotationLosesTheRecurrence) {
 }
 
 TEST_P(BiCGStabLoops, WhereASIsOrthogonalToSTheFirstHalfIsKept) {
-  // From b = (1, 0): v = (1, -1), alpha = 1, s = (0, 1), and A s = (1, 0) is orthogonal to it. The
+  // From b = (1, 0): v = (1, -1), alpha = 1, s = (0, 1), and A s = (1, 0) is orthogonal to s. The
   // first half gains nothing: |s| = |b|.
   const Outcome outcome = solve_small({1, 1, -1, 0}, {1, 0}, GetParam(), device);
   const Outcome host = solve_small({1, 1, -1, 0}, {1, 0}, "stepped", device);

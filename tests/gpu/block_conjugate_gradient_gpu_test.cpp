@@ -1,5 +1,5 @@
-// Block conjugate gradients on a GPU beside the CPU: over every ring, with Jacobi, dependent
-// columns, and fields of either memory.
+// Block conjugate gradients on a GPU compared with the CPU: over every ring, with Jacobi, dependent
+// columns, and fields in either memory.
 #include "heddle/block_conjugate_gradient.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Solves that would take long, ended by their observer or by the clock.
+// Long solves, ended by their observer or by the clock.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -27,8 +27,8 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-/// -u'' on a line: conjugate gradient needs as many iterations as there are rows, and more for
-/// rounding.
+/// -u'' on a line: conjugate gradient needs as many iterations as there are rows, and more because
+/// of rounding.
 CsrMatrix<E> line(Index rows) {
   Pattern pattern{rows, rows, {0}, {}};
   std::vector<E> entries;
@@ -45,9 +45,9 @@ CsrMatrix<E> line(Index rows) {
 class CancellationOnGpu : public OnGpu {
  protected:
   static constexpr Index rows = 200000;
-  static constexpr double generous = 2;  // seconds, twenty times what is aimed at
+  static constexpr double generous = 2;  // seconds, twenty times the aim
 
-  /// Without end: no residual is within a tolerance of 0.
+  /// Endless: no residual is within a tolerance of 0.
   static SolverOptions endless() {
     SolverOptions options;
     options.tolerance = 0;
@@ -95,7 +95,7 @@ class CancellationOnGpu : public OnGpu {
     EXPECT_LT(limited.iterate_seconds, 0.2 + generous);
     std::printf("%s: %.1f ms for a time limit of 200 ms\n", loop, limited.iterate_seconds * 1e3);
 
-    // What an observer throws ends the solve too, and not before the GPU is done with it.
+    // An exception from an observer ends the solve too, but not before the GPU has finished.
     set([&](SolverOptions& options) {
       options.observer = [](const SolveProgress&) -> bool { throw std::runtime_error("enough"); };
     });
@@ -126,7 +126,7 @@ TEST_F(CancellationOnGpu, BiCGStab) {
   }
 }
 
-/// Iterations of milliseconds: the wish is looked for in each of them.
+/// Iterations take milliseconds: each of them checks for the request to stop.
 TEST_F(CancellationOnGpu, ALargeSystem) {
   const long long needed = 14LL << 30;
   if (device.available_memory() < needed) GTEST_SKIP() << "needs 14 GiB of the GPU's memory";

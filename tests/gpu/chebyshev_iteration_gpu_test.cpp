@@ -1,4 +1,4 @@
-// The Chebyshev iteration and Richardson's on a GPU: so many steps as on the CPU in every form of
+// Chebyshev's and Richardson's iterations on a GPU: the same steps as on the CPU in every form of
 // the loop, and enqueued solves that follow the interval of new values.
 #include <gtest/gtest.h>
 
@@ -53,7 +53,7 @@ class ChebyshevIterationOnGpu : public OnGpu {
     return jacobi ? std::make_unique<Solver>(A, Jacobi<E>(A), options)
                   : std::make_unique<Solver>(A, options);
   }
-  /// So many steps, and enqueued, which has their bits.
+  /// Takes a few steps, and again enqueued, with the same bits.
   template <class Solver>
   void expect_steps(const CsrMatrix<E>& matrix, const Field<E>& b, SolverOptions options) {
     options.tolerance = 0;

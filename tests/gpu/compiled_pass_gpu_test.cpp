@@ -1,4 +1,4 @@
-// Passes and kernels of assemblies that no nvcc has compiled, on a GPU: the bits of the host.
+// Passes and assembly kernels not compiled by nvcc, on a GPU: the same bits as on the host.
 #include <gtest/gtest.h>
 
 #include <cstddef>

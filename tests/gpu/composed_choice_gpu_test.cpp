@@ -1,4 +1,4 @@
-// Preconditioners that a text composes, in the loops of a GPU and beside the CPU.
+// Preconditioners composed by a text, in the loops of a GPU, compared with the CPU.
 #include <gtest/gtest.h>
 
 #include <cmath>

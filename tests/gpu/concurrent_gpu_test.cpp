@@ -1,5 +1,5 @@
-// Several threads at once, each with a stream and a solver of its own; what others do on the
-// default stream; and several GPUs in one process.
+// Several threads at once, each with its own stream and solver; other work on the default stream;
+// and several GPUs in one process.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -112,7 +112,7 @@ TEST_F(ConcurrentOnGpu, BiCGStabHasTheBitsOfSolvesAlone) {
                                         seed.generator);
 }
 
-/// Blocks count what they have taken: solves at the same time must not count together.
+/// Blocks count the work they have taken: simultaneous solves must not share a counter.
 TEST_F(ConcurrentOnGpu, DynamicSchedulesDoNotMeet) {
   Seed seed(3203);
   const std::vector<std::string> plans = {"Sl-32,schedule=dynamic,chunk=1,loop=stepped",
@@ -120,7 +120,7 @@ TEST_F(ConcurrentOnGpu, DynamicSchedulesDoNotMeet) {
   expect_bits_of_solves_alone<ConjugateGradient>(60000, plans, seed.generator);
 }
 
-/// One kernel serves matrices that take more or less of its shared memory.
+/// One kernel serves matrices that need more or less of its shared memory.
 TEST_F(ConcurrentOnGpu, PersistentLoopsOfSeveralSizes) {
   Seed seed(3204);
   const Plan plan = parse_plan("Sl-32,loop=persistent");
@@ -149,7 +149,7 @@ TEST_F(ConcurrentOnGpu, AHandleStaysOnItsGpu) {
                [&] { A.on(Device::cpu()); });
 }
 
-/// Holds up the default stream until it is opened, at most 20 seconds.
+/// Blocks the default stream until it is opened, for at most 20 seconds.
 class Gate {
  public:
   Gate() {
@@ -182,7 +182,7 @@ class Gate {
   std::atomic<bool> gave_up_ = false;
 };
 
-/// Work on the default stream would come to no end behind the gate, and its results would lack.
+/// Work on the default stream would not finish behind the gate, and its results would be missing.
 TEST_F(ConcurrentOnGpu, NothingRunsOnTheDefaultStream) {
   Seed seed(3206);
   constexpr Index n = 2000;
@@ -216,7 +216,7 @@ TEST_F(ConcurrentOnGpu, NothingRunsOnTheDefaultStream) {
         add(y);
         return scalars;
       };
-      // The first run loads kernels and allocates, which CUDA may do behind all other work.
+      // The first run loads kernels and allocates, for which CUDA may wait for all other work.
       const Scalars expected = run();
       const Gate gate;
       EXPECT_EQ(run(), expected);

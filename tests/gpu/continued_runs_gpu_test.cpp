@@ -1,5 +1,5 @@
-// Runs of conjugate gradient over a copy of the matrix on a GPU, of which one goes on where the
-// other ended.
+// Conjugate gradient runs over a copy of the matrix on a GPU, each of which continues the run
+// before.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -25,7 +25,7 @@ constexpr Index n = 40;
 const char* const loops[] = {"loop=stepped", "loop=graph", "loop=replay",
                              "loop=graph,launch=overlapped", "loop=graph,fused-updates=on"};
 
-/// Where the copy is exact, the iterations are those of one run, however many there are.
+/// If the copy is exact, the iterations equal those of one run, however many runs there are.
 TEST_F(ContinuedRunsOnGpu, AreOneRunWhereTheCopyIsExact) {
   Seed seed(2741);
   const CsrMatrix<E> matrix = grid_of_cells<E>(n, [](Index) { return 0.0; });
@@ -55,7 +55,7 @@ TEST_F(ContinuedRunsOnGpu, AreOneRunWhereTheCopyIsExact) {
   }
 }
 
-/// An enqueued solve does as one that the host drives, and so does its second launch, whose fields
+/// An enqueued solve matches one driven by the host, and so does its second launch, whose fields
 /// hold a direction of the first.
 TEST_F(ContinuedRunsOnGpu, AreTheSameInStreamOrder) {
   Seed seed(2742);

@@ -1,5 +1,5 @@
-// Entries from definitions on a GPU: products as those of the type, solves in every form of the
-// loop.
+// Entries from definitions on a GPU: the same products as for the type, and solves in every form of
+// the loop.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -36,7 +36,7 @@ const char* const layouts[] = {"C=32,T=4,sigma=n,inner=aosoa16", "C=1,schedule=f
                                "C=16,T=2,sigma=n,inner=soa,vector=soa", "K2rs,schedule=dynamic",
                                "K1"};
 
-/// What the products of an operator leave, in the user's order, and their sums.
+/// The results of an operator's products, in the user's order, and their sums.
 template <class S>
 struct Products {
   std::vector<S> scaled, residual;
@@ -95,7 +95,7 @@ TYPED_TEST(DefinedProductOnGpu, IsThatOfTheType) {
     for (Index row = 0; row < rows; ++row) {
       longest = std::max(longest, matrix.view().pattern().length(row));
     }
-    // Components in [-1, 1]: sums of 4 products an entry, times 0.5, beside 2 |b|.
+    // Components in [-1, 1]: sums of 4 products per entry, times 0.5, in addition to 2 |b|.
     const double tolerance =
         4.0 * longest * (4.0 * longest + 2) * double(std::numeric_limits<S>::epsilon());
     for (const char* layout : layouts) {
@@ -145,7 +145,7 @@ TYPED_TEST(DefinedProductOnGpu, OfTreesAreThoseOfTheType) {
 
 class DefinedEntryOnGpu : public OnGpu {
  protected:
-  /// Through the front that the command line uses.
+  /// Solves through the front that the command line uses.
   static Report solve(const AnyMatrix& matrix, const MethodInfo& method,
                       PreconditionerKind preconditioner, const Plan& plan, const Device& on,
                       const AnyField& b, AnyField& x) {
@@ -154,7 +154,7 @@ class DefinedEntryOnGpu : public OnGpu {
     return solver.solve(b, x);
   }
 
-  /// In every form of the loop and with and without Jacobi; `x` is known.
+  /// Solves in every form of the loop, with and without Jacobi; `x` is known.
   template <class E>
   void check_solves(const CsrMatrix<E>& typed, Definition definition, const MethodInfo& method,
                     Generator& generator) {
@@ -174,7 +174,7 @@ class DefinedEntryOnGpu : public OnGpu {
         AnyField x = on_cpu.column_field();
         const Report report = solve(matrix, method, preconditioner, plan, device, b, x);
         ASSERT_TRUE(report.converged()) << report;
-        // Dominant by its diagonal: |x - x*| <= |A^-1| |r|, and |A^-1| is below 4.
+        // Diagonally dominant: |x - x*| <= |A^-1| |r|, and |A^-1| is below 4.
         double error = 0;
         for (Offset i = 0; i < scalars; ++i) {
           const double difference = x.get(i) - solution.get(i);
@@ -257,7 +257,7 @@ TEST_F(DefinedEntryOnGpu, ASingularDiagonalNamesTheUsersRow) {
   constexpr Index singular = 117;
   for (Offset i = matrix.offsets()[singular]; i < matrix.offsets()[singular + 1]; ++i) {
     if (matrix.column()[static_cast<std::size_t>(i)] != singular) continue;
-    // b eps alone divides zero.
+    // b eps alone is a zero divisor.
     for (const int k : {0, 1}) matrix.values()[static_cast<std::size_t>(i * 4 + k)] = 0;
   }
   const DefinedOperator<double> A(as_defined(matrix, dual_complex_definition()),

@@ -1,4 +1,4 @@
-// What CUDA says of the GPU at hand, as far as any GPU must.
+// CUDA's properties of the present GPU, to the extent that every GPU must satisfy.
 #include "heddle/tuning/device_properties.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Products by a walk over the tree that the GPU schedules itself.
+// Products by a walk over the tree that the GPU itself schedules.
 #include <gtest/gtest.h>
 
 #include "heddle/dynamic_product.hpp"
@@ -26,7 +26,7 @@ TYPED_TEST(DynamicProductsOnGpu, AgreeWithTheReference) {
     for (const int node : {4, 32, 128}) {
       const HierarchicalMatrix<E> tree(matrix, node, this->device);
       const DynamicProduct<E> product(tree);
-      // Queues are left empty.
+      // The first round leaves the queues empty.
       for (int round = 0; round < 2; ++round) {
         expect_products<E, S>(product, matrix, seed.generator);
       }

@@ -1,4 +1,4 @@
-// A matrix on a GPU that changes under its solvers.
+// A matrix on a GPU that changes while solvers use it.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -37,7 +37,7 @@ TEST_F(EditableOnGpu, SolversGoOnAfterEdits) {
   const Field<Real> b_there = on_gpu(b, device);
   for (int step = 0; step < 4; ++step) {
     SCOPED_TRACE(step);
-    // Edits of one entry each merge pools.
+    // Many edits of one entry each make the tree merge pools.
     for (Index i = 0; i < 30 * step; ++i) {
       EditBatch<Real> edits;
       const Index row = (i * 7919 + step) % rows;
@@ -59,7 +59,7 @@ TEST_F(EditableOnGpu, SolversGoOnAfterEdits) {
   }
 }
 
-/// The preconditioner reads the diagonal where the tree lies.
+/// The preconditioner reads the diagonal in the memory of the tree.
 TEST_F(EditableOnGpu, JacobiLeavesTheHostAlone) {
   const auto csr = poisson(3000);
   const Index rows = csr.rows();
@@ -100,7 +100,7 @@ TEST_F(EditableOnGpu, JacobiLeavesTheHostAlone) {
                [&] { jacobi.refresh(); });
 }
 
-/// A + sigma M has the bits of a sum made anew, in memory and with schedules that are kept.
+/// A + sigma M has the bits of a newly made sum, in memory and with schedules that are kept.
 template <class E>
 void add_pencils(const Device& device, int node) {
   using S = vector_scalar_t<E>;
@@ -129,8 +129,8 @@ void add_pencils(const Device& device, int node) {
   }
   EXPECT_EQ(pencil.memory(), 2 * pencil.at(S(4)).memory().tree());
   for (const auto& [sigma, sum] : kept) expect_same(sum, add(S(1), A, sigma, M));
-  // Other values of the same places, then other places with as many entries in each leaf, and then
-  // one more.
+  // New values in the same places, then other places with the same number of entries per leaf, then
+  // one more entry.
   EditBatch<E> values, moved, pattern;
   const auto map = map_of(A.to_csr());
   for (const auto& [place, entry] : map) {

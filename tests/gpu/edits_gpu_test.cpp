@@ -1,5 +1,5 @@
-// Edits that a GPU makes, of arrays in its memory and of the host's: the entries, the account and
-// the errors of those that the host makes.
+// Edits made by a GPU, from arrays in its memory and in the host's: the same entries, account and
+// errors as edits by the host.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -27,7 +27,7 @@ using namespace heddle;
 using namespace heddle::test;
 using gpu_test::Edits;
 
-/// Of distinct places, some near one another; also carried out on `map`.
+/// Edits at distinct places, some near one another; also applied to `map`.
 template <class E>
 Edits<E> random_edits(Index rows, Index columns, int count, EntryMapOf<E>& map,
                       Generator& generator) {
@@ -63,7 +63,7 @@ Edits<E> random_edits(Index rows, Index columns, int count, EntryMapOf<E>& map,
   return edits;
 }
 
-/// A matrix whose tree lies in the GPU's memory alone.
+/// A matrix whose tree is only in the GPU's memory.
 template <class E>
 HierarchicalMatrix<E> made_there(const CsrMatrix<E>& matrix, int d, const Device& gpu) {
   using S = stored_scalar_t<E>;
@@ -120,7 +120,7 @@ TYPED_TEST(EditsOnGpu, FollowAMapAndLeaveTheHostAlone) {
   }
 }
 
-/// Dense leaves of many words of bits, of which edits leave dense and sparse ones.
+/// Dense leaves with many words of bits, which edits turn into dense and sparse ones.
 TYPED_TEST(EditsOnGpu, ChangeFullLeaves) {
   using E = TypeParam;
   Seed seed(97);
@@ -134,7 +134,7 @@ TYPED_TEST(EditsOnGpu, ChangeFullLeaves) {
       }
     }
     auto matrix = made_there<E>(matrix_of(n, n, map), d, this->device);
-    for (const int kept : {100, 97, 60, 3}) {  // of a hundred
+    for (const int kept : {100, 97, 60, 3}) {  // per hundred
       Edits<E> edits;
       for (auto at = map.begin(); at != map.end();) {
         const auto [row, column] = at->first;
@@ -270,7 +270,7 @@ TEST_F(EditsOnOneGpu, FailAsThoseOfTheHostAndChangeNothing) {
                });
 }
 
-/// Wherever memory runs out in an edit, the matrix stays, and what was taken goes back.
+/// If an edit runs out of memory anywhere, the matrix stays unchanged, and the memory is returned.
 TEST_F(EditsOnOneGpu, RefusedMemoryLeavesTheMatrixAsItWas) {
   using E = real<double>;
   Seed seed(98);
@@ -308,7 +308,7 @@ TEST_F(EditsOnOneGpu, RefusedMemoryLeavesTheMatrixAsItWas) {
   EXPECT_GT(refused, 1);
 }
 
-/// Arrays that work on another stream has still to write are waited for.
+/// An edit waits for work on another stream that has yet to write its arrays.
 TEST_F(EditsOnOneGpu, WaitForTheStreamOfTheArrays) {
   using E = real<double>;
   Seed seed(99);
@@ -317,7 +317,7 @@ TEST_F(EditsOnOneGpu, WaitForTheStreamOfTheArrays) {
   const OwnStream stream;
   const Device other = Device::cuda(0, stream.get());
   Array<std::byte> busy(std::size_t(256) << 20, other);
-  /// A copy of an array that is queued behind work of some milliseconds.
+  /// A copy of an array, queued after some milliseconds of work.
   const auto later = [&]<class T>(const T* from, std::size_t count) {
     Array<T> to(count, other);
     for (int k = 0; k < 20; ++k) detail::fill_bytes(busy.data(), k, busy.size(), other.stream());

@@ -1,4 +1,4 @@
-// Batches of edits for tests, as arrays of a GPU's memory.
+// Batches of edits for tests, as arrays in a GPU's memory.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 namespace heddle::gpu_test {
 
-/// Edits in the host's memory, and as arrays of a GPU's.
+/// Edits in the host's memory, and as arrays in a GPU's memory.
 template <class E>
 struct Edits {
   using S = stored_scalar_t<E>;

@@ -1,4 +1,4 @@
-// heddle-elastic's passes and steps on a GPU, beside those of a CPU.
+// heddle-elastic's passes and steps on a GPU, compared with those on a CPU.
 #include <cmath>
 #include <memory>
 
@@ -15,7 +15,7 @@ using namespace heddle::test;
 using simulation::FrameArray;
 using simulation::FrameBuffer;
 
-/// A block that hangs from one side and falls, of a number of vertices that fills no slice.
+/// A block that hangs from one side and falls, with a number of vertices that fills no slice.
 Model hanging_block() {
   Model model = box({9, 7, 5}, {1, 0.8, 0.6}, {.young = 100, .poisson = 0.3, .density = 1}, 0.2);
   clamp(model, [](const Point& p) { return p[0] == 0; });
@@ -74,7 +74,7 @@ TEST_P(ElasticOnGpu, StepsAreThoseOfACpu) {
     for (const Method method : {Method::newmark, Method::backward_euler}) {
       SystemOptions options{.corotational = corotational, .with_mass = true, .tolerance = 1e-12};
       Simulation here(model, options, "CSR");
-      // The deflated steps of one are to be the steps of the other.
+      // The deflated steps on the GPU must equal the plain steps on the CPU.
       if (method == Method::backward_euler) options.deflation = 4;
       Simulation there(model, options, GetParam(), device);
       const StepOptions steps{.method = method, .time_step = 0.05};

@@ -1,4 +1,4 @@
-// Passes as kernels, and entries that they write in sliced storage, beside what the CPU makes.
+// Passes as kernels, and entries that they write in sliced storage, compared with the CPU's.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -19,7 +19,7 @@ using namespace heddle::test;
 
 class PassesOnGpu : public OnGpu {};
 
-/// Each of the user's entries moved by one along its components, from slots to slots.
+/// Rotates the components of each of the user's entries by one, from slots to slots.
 template <class E>
 struct TurnEntries {
   Offset count;

@@ -1,4 +1,4 @@
-// Enqueued solves as part of a caller's graph, and misuse that is refused.
+// Enqueued solves as part of a caller's graph, and refused misuse.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -21,7 +21,7 @@ using namespace heddle::test;
 
 using CapturedSolves = EnqueuedOnGpu;
 
-/// The caller's graph: new values, then the solve. Replayed with others, it solves the others.
+/// The caller's graph: new values, then the solve. Replays with other data solve that other system.
 TEST_F(CapturedSolves, BecomePartOfTheCallersGraph) {
   Seed seed(3115);
   const OwnStream stream;
@@ -65,7 +65,7 @@ TEST_F(CapturedSolves, BecomePartOfTheCallersGraph) {
         const DeviceReport found = report.after(own);
         EXPECT_EQ(found.status, Status::converged);
         EXPECT_GT(found.iterations, 0);
-        // By another solver of that matrix.
+        // Compare with another solver for that matrix.
         const Operator<E> B(matrix, parse_plan(plan), own);
         ConjugateGradient<double> other(B);
         Field<E> expected(rows);
@@ -76,7 +76,7 @@ TEST_F(CapturedSolves, BecomePartOfTheCallersGraph) {
   }
 }
 
-/// Whether somebody observes the solves between is nothing to the graph.
+/// Solves in between may have an observer; the graph is not affected.
 TEST_F(CapturedSolves, OutliveOtherSolvesWithAnObserver) {
   Seed seed(3118);
   const OwnStream stream;

@@ -27,7 +27,7 @@ constexpr const char* refining_loops[] = {
     "C=16,schedule=dynamic,vector=soa,stored=float,loop=graph",
     "pJDS,T=4,stored=float,loop=persistent"};
 
-/// Runs that read the matrix in floats, and are refined on the matrix itself.
+/// Runs read the matrix in floats, and are refined on the matrix itself.
 TEST_F(EnqueuedOnACopy, RefineWhatACopyHasFound) {
   Seed seed(3121);
   SolverOptions options;
@@ -51,8 +51,8 @@ TEST_F(EnqueuedOnACopy, RefineWhatACopyHasFound) {
   }
 }
 
-/// A chain of springs whose stiffnesses no float holds, on a ground so soft that in floats it is
-/// another one.
+/// A chain of springs whose stiffnesses floats cannot represent, on ground so soft that in floats
+/// it is a different system.
 CsrMatrix<real<double>> soft_chain(Index rows, double ground, Generator& generator) {
   std::uniform_real_distribution<double> stiffness(1, 2);
   std::vector<double> spring(static_cast<std::size_t>(rows) + 1, 0.0);
@@ -69,7 +69,7 @@ CsrMatrix<real<double>> soft_chain(Index rows, double ground, Generator& generat
   return chain;
 }
 
-/// Where a copy in floats fails, a loop over the matrix itself goes on.
+/// If a copy in floats fails, a loop over the matrix itself continues.
 TEST_F(EnqueuedOnACopy, GoOnWithTheMatrixWhereFloatsDoNotSuffice) {
   constexpr Index length = 100;
   Seed seed(3122);
@@ -107,7 +107,7 @@ TEST_F(EnqueuedOnACopy, GoOnWithTheMatrixWhereFloatsDoNotSuffice) {
         const double residual =
             std::sqrt(on_cpu.residual(b.view(), solution.view(), r.view(), reduction, Stream{}));
         EXPECT_FALSE(!(residual <= 1.001e-5 * norm<double>(b.view(), Stream{}))) << residual;
-        // In between a solve that leaves the copy too, in its own way.
+        // In between, a host-driven solve also leaves the copy, in its own way.
         fill<double>(0.0, waited.view(), device.stream());
         const Report of_solve = solver->solve(b_there.view(), waited.view());
         EXPECT_TRUE(of_solve.converged()) << of_solve;

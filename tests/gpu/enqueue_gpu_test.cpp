@@ -1,4 +1,4 @@
-// Whole solves in stream order: as `solve`, replayed, and as part of a caller's graph.
+// Whole solves in stream order: equal to `solve`, replayed, and part of a caller's graph.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -110,7 +110,7 @@ TEST_F(EnqueuedSolves, EndForEveryReason) {
 }
 
 TEST_F(EnqueuedSolves, SingularMatricesBreakDownAsInSolve) {
-  // A zero row and column, met from the start: p* A p vanishes.
+  // A zero row and column from the start: p* A p vanishes.
   auto matrix = CsrMatrix<real<double>>(
       2, 2, Array<Offset>(std::span<const Offset>(std::vector<Offset>{0, 1, 2})),
       Array<Index>(std::span<const Index>(std::vector<Index>{0, 1})),
@@ -153,7 +153,7 @@ TEST_F(EnqueuedSolves, RightHandSidesOfEverySize) {
       for (double& value : found) value /= factor;
       EXPECT_FALSE(!(distance(found, solution) <= 1e-8));
       EXPECT_FALSE(!(report.get()->residual <= 1e-10));
-      // In the caller's scale.
+      // The residual has the caller's scale.
       Array<double> r(x.scalars().size(), device);
       detail::copy_bytes(r.data(), solver.residual().data, r.size() * sizeof(double),
                          device.stream());
@@ -177,7 +177,7 @@ TEST_F(EnqueuedSolves, RightHandSidesOfEverySize) {
       for (const double value : untouched.scalars()) ASSERT_EQ(value, 5);
     }
     EXPECT_EQ(status_of(1, nan), Status::not_finite);
-    // Nothing of these stays behind.
+    // Earlier right-hand sides and guesses have no effect afterwards.
     ASSERT_EQ(status_of(1, 0), Status::converged);
     EXPECT_EQ(distance(x.to_host().scalars(), solution), 0);
   }
@@ -198,7 +198,7 @@ TEST_F(EnqueuedSolves, FieldsInTheOperatorsBasisStayWhereTheyAre) {
     const PinnedReport report;
     solver.enqueue(b_there.view(), x.view(), report.get());
     EXPECT_EQ(report.after(device).status, Status::converged);
-    // Other fields: captured again.
+    // The fields are others: the graph is captured again.
     solver.enqueue(in_basis.view(), x_in_basis.view(), report.get());
     EXPECT_EQ(report.after(device).status, Status::converged);
     permute<double>(x_in_basis.view(), again.view(), 1.0, device.stream());
@@ -263,7 +263,7 @@ TEST_F(EnqueuedSolves, AreCancelledFromOutside) {
     const auto b = on_gpu(one, device);
     Field<real<double>> x(length, device);
     const PinnedReport report;
-    solver.cancel();  // nothing that it could end
+    solver.cancel();  // there is no solve to end yet
     solver.prepare_enqueue(b.view(), x.view(), report.get());
     std::thread other([&] {
       std::this_thread::sleep_for(std::chrono::milliseconds(5));
@@ -274,7 +274,7 @@ TEST_F(EnqueuedSolves, AreCancelledFromOutside) {
     DeviceReport found = report.after(device);
     EXPECT_EQ(found.status, Status::cancelled);
     EXPECT_LT(found.iterations, length);
-    // Where none runs, the next is cancelled, and only that.
+    // If no solve is running, the next one is cancelled, and only that one.
     solver.cancel();
     solver.enqueue(b.view(), x.view(), report.get());
     found = report.after(device);
@@ -330,7 +330,7 @@ TEST_F(EnqueuedSolves, AllocateNothingAfterTheFirst) {
   }
 }
 
-/// `solve` and `enqueue` of one object, in turn.
+/// `solve` and `enqueue` of one object, in turns.
 TEST_F(EnqueuedSolves, MixWithSolve) {
   Seed seed(3120);
   const auto matrix = random_positive_definite_matrix<E>(rows, 7, seed.generator);

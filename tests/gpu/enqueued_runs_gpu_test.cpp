@@ -1,4 +1,4 @@
-// The first run of an enqueued solve, which is skipped where there is nothing to do, and
+// The first run of an enqueued solve, which is skipped if there is nothing to do, and
 // preconditioners that are not renewed in its graph.
 #include <gtest/gtest.h>
 
@@ -102,7 +102,7 @@ TEST_F(EnqueuedRuns, TakeTheInversesOfTheCallWhereTheMatrixKeepsItsValues) {
   }
 }
 
-/// In the operator's basis: A times the guess in place of a product, and where it is not that.
+/// In the operator's basis: an image replaces the product of A and the guess, also if it is wrong.
 TEST_F(EnqueuedRuns, BeginFromAKnownImage) {
   Seed seed(6203);
   const auto matrix = random_positive_definite_matrix<E>(rows, 7, seed.generator);
@@ -135,7 +135,7 @@ TEST_F(EnqueuedRuns, BeginFromAKnownImage) {
     EXPECT_EQ(misled.status, Status::converged);
     EXPECT_GT(misled.iterations, 2);
     EXPECT_LE(misled.residual, 1e-10);
-    // b - A x of the report is that of the field.
+    // The reported b - A x matches the field.
     multiply(x, image);
     const Array<double> right = b.to_host().scalars(), product = image.to_host().scalars();
     std::vector<double> r(product.size());

@@ -1,4 +1,4 @@
-// Copies on a GPU that hold the entries themselves in fewer bytes, against the CPU's.
+// Copies on a GPU that hold the entries exactly in fewer bytes, compared with the CPU's.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -28,7 +28,7 @@ class ExactCopiesOnGpu : public OnGpu {};
 using Listed = testing::Types<quaternion<double>, quaternion<float>>;
 TYPED_TEST_SUITE(ExactCopiesOnGpu, Listed);
 
-/// Hurwitz units of a gauge beside a diagonal of 40: positive definite, and of 25 values.
+/// A gauge of Hurwitz units with a diagonal of 40: positive definite, with 25 distinct values.
 template <class E>
 CsrMatrix<E> gauge_matrix(Generator& generator) {
   using S = stored_scalar_t<E>;
@@ -132,7 +132,7 @@ TYPED_TEST(ExactCopiesOnGpu, SolveInEveryLoopAsTheMatrixDoes) {
   }
 }
 
-/// Where values come that the copy refuses, a solve that is enqueued anew reads the matrix.
+/// After new values that the copy refuses, the next enqueued solve reads the matrix.
 TYPED_TEST(ExactCopiesOnGpu, StepAsideForValuesThatTheyRefuse) {
   using E = TypeParam;
   using S = vector_scalar_t<E>;

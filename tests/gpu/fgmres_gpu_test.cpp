@@ -1,5 +1,5 @@
-// FGMRES on a GPU with preconditioners that vary: a solver inside, on the same stream and on
-// another one, against the CPU's.
+// FGMRES on a GPU with varying preconditioners: an inner solver on the same stream and on another
+// one, compared with the CPU's.
 #include "heddle/fgmres.hpp"
 
 #include <gtest/gtest.h>
@@ -26,7 +26,7 @@ using Entries =
     testing::Types<real<double>, complex<double>, quaternion<double>, block<float, 3, 3>>;
 TYPED_TEST_SUITE(FgmresOnGpu, Entries);
 
-/// With `restart` vectors, and few iterations of GMRES inside.
+/// Uses `restart` vectors, and an inner GMRES of few iterations.
 template <class E>
 auto solver_over(const Operator<E>& outer, const Operator<E>& inner, int restart) {
   using S = vector_scalar_t<E>;
@@ -64,7 +64,7 @@ TYPED_TEST(FgmresOnGpu, TakesSolversAsOnTheCpu) {
         ASSERT_FALSE(cpu->history().empty() || gpu->history().empty());
         const std::size_t steps = std::min(cpu->history().size(), gpu->history().size());
         EXPECT_LE(std::max(cpu->history().size(), gpu->history().size()), steps + 1);
-        // What rounding bends, inner iterations that stop early bend further.
+        // Inner iterations that stop early amplify the differences caused by rounding.
         for (std::size_t k = 0; k + 1 < steps; ++k) {
           const double rounding = sizeof(S) == 4 ? 0.05 : 1e-4;
           EXPECT_NEAR(gpu->history()[k] / cpu->history()[k], 1, rounding) << k;

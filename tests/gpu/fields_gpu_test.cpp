@@ -1,4 +1,4 @@
-// Fields go between host and GPU, basis and basis, and know their streams.
+// Fields move between host and GPU and from basis to basis, and keep their streams.
 #include "heddle/field.hpp"
 
 #include <gtest/gtest.h>
@@ -70,7 +70,7 @@ TYPED_TEST(GpuTransfers, PermuteBetweenHostAndGpu) {
         const std::vector<S> poisoned(scalars + 1, poison);
         Array<S> a(std::span<const S>(poisoned), this->device),
             b(std::span<const S>(poisoned), this->device);
-        // Into one basis, from there into another, which is not aligned, and back to the host.
+        // Into one basis, from there into another, unaligned one, and back to the host.
         const FieldView<S> in_basis(a.data(), rows, components, layout, basis);
         const FieldView<S> in_other(b.data() + 1, rows, components, VectorLayout::aos, other);
         permute<S>(x_view, in_basis, S(0.25), stream);
@@ -78,14 +78,14 @@ TYPED_TEST(GpuTransfers, PermuteBetweenHostAndGpu) {
         permute<S>(in_other, y_view, S(0.5), stream);
         EXPECT_EQ(y, expected);
 
-        // The rows lie where the basis says.
+        // The rows are where the basis places them.
         std::vector<S> raw = a.to_host();
         const FieldView<S> raw_view(raw.data(), rows, components, layout);
         for (Index i = 0; i < rows; ++i) {
           ASSERT_EQ(raw_view.at(i, 0), S(0.25) * x_view.at(basis->user_row(i), 0));
         }
 
-        // Strided on the host.
+        // A strided field on the host.
         const FieldView<S> strided = gapped(with_gaps, rows, components);
         permute<S>(in_other, strided, S(0.5), stream);
         for (Index i = 0; i < rows; ++i) {
@@ -99,7 +99,7 @@ TYPED_TEST(GpuTransfers, PermuteBetweenHostAndGpu) {
         permute<S>(in_basis, y_view, S(0.5), stream);
         EXPECT_EQ(y, expected);
 
-        // Copies, as they lie and not.
+        // Copies in the same layout and in another one.
         const FieldView<S> plain(a.data(), rows, components, layout);
         copy<S>(y_view, plain, stream);
         std::fill(y.begin(), y.end(), poison);
@@ -136,7 +136,7 @@ TYPED_TEST(GpuTransfers, OwnedFieldsReadAndSetRows) {
 
 using GpuFields = OnGpu;
 
-/// Parts and an odd rest, by two threads, of which one has the pinned memory.
+/// Full parts and an odd rest, by two threads, one of which has the pinned memory.
 TEST_F(GpuFields, TravelInManyParts) {
   std::vector<float> numbers((std::size_t(5) << 20) + 3);
   std::iota(numbers.begin(), numbers.end(), 1.0f);

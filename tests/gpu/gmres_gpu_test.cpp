@@ -1,5 +1,5 @@
-// GMRES on a GPU where its basis is put to the test: each vector's second round of Gram-Schmidt
-// waits there for the next one.
+// GMRES on a GPU with a demanding basis: each vector's second Gram-Schmidt pass is deferred to the
+// next vector there.
 #include "heddle/gmres.hpp"
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ using namespace heddle::test;
 class GmresOnGpu : public OnGpu {};
 const char* const loops[] = {"loop=stepped", "loop=graph", "loop=replay,launch=overlapped"};
 
-/// a_ij = `value(i, j)` where that is not 0.
+/// a_ij = `value(i, j)` where that is nonzero.
 template <class E, class Value>
 CsrMatrix<E> matrix_of(Index n, const Value& value) {
   using S = stored_scalar_t<E>;
@@ -42,8 +42,8 @@ CsrMatrix<E> matrix_of(Index n, const Value& value) {
   return {n, n, array(offsets), array(columns), array(values)};
 }
 
-/// Eigenvalues over six orders of magnitude, and no normal matrix: one round of Gram-Schmidt would
-/// lose the basis on the way.
+/// A non-normal matrix with eigenvalues over six orders of magnitude: a single Gram-Schmidt pass
+/// would lose the basis on the way.
 template <class E>
 CsrMatrix<E> ill_conditioned(Index n) {
   return matrix_of<E>(n, [n](Index i, Index j) {
@@ -65,7 +65,7 @@ void expect_as_on_the_cpu(Index n, const Device& device) {
     EXPECT_EQ(name(found.report.status), name(expected.report.status)) << found.report;
     EXPECT_NEAR(found.report.iterations, expected.report.iterations, 1);
     for (std::size_t k = 0; k + 1 < std::min(found.history.size(), expected.history.size()); ++k) {
-      // Rounding moves residuals by the condition times 1e-16 of |b|.
+      // Rounding changes residuals by the condition number times 1e-16 of |b|.
       EXPECT_NEAR(found.history[k], expected.history[k], 1e-10) << k;
     }
   }
@@ -77,7 +77,7 @@ TEST_F(GmresOnGpu, KeepsALongBasisOrthogonal) {
   expect_as_on_the_cpu<quaternion<double>>(90, device);
 }
 
-/// The Krylov space of an eigenvector is of one dimension, that of two of them of two.
+/// The Krylov space of an eigenvector has dimension one, that of two eigenvectors two.
 TEST_F(GmresOnGpu, EndsWhereTheKrylovSpaceIsWhole) {
   using E = quaternion<double>;
   const auto matrix = matrix_of<E>(4, [](Index i, Index j) {
@@ -100,10 +100,10 @@ TEST_F(GmresOnGpu, EndsWhereTheKrylovSpaceIsWhole) {
 
 TEST_F(GmresOnGpu, SaysWhatDoesNotConverge) {
   using E = real<double>;
-  // A cyclic shift: no residual of a cycle but the last falls, and a shorter cycle never does.
+  // A cyclic shift: within a cycle only the last residual is smaller, and a shorter cycle has none.
   constexpr Index n = 40;
   const auto shift = matrix_of<E>(n, [](Index i, Index j) { return i == (j + 1) % n ? 1.0 : 0.0; });
-  // Singular, and b outside its range.
+  // A singular matrix, and b outside its range.
   const auto singular =
       matrix_of<E>(3, [](Index i, Index j) { return i == 0 && j == 1 ? 1.0 : 0.0; });
   Field<E> b(n), c(3);

@@ -1,5 +1,5 @@
-// Loops in graphs: under a WHILE node or replayed by the host, with kernels one after the other or
-// overlapped, every bit of a solve is the same.
+// Loops in graphs: with a WHILE node or replayed by the host, with kernels one after another or
+// overlapped, every solve has the same bits.
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -23,7 +23,7 @@ using namespace heddle::test;
 const char* const frames[] = {"loop=graph,launch=overlapped", "loop=replay,launch=serial",
                               "loop=replay,launch=overlapped"};
 
-/// Every frame against the WHILE node whose kernels follow one another.
+/// Compares every frame with the WHILE node whose kernels run one after another.
 template <class E, template <class> class Method>
 void expect_same_bits(const CsrMatrix<E>& matrix, const Field<E>& b, const std::string& plan,
                       bool jacobi, const Device& device, const SolverOptions& options = {}) {
@@ -38,7 +38,7 @@ void expect_same_bits(const CsrMatrix<E>& matrix, const Field<E>& b, const std::
     EXPECT_EQ(outcome.report.iterations, expected.report.iterations);
     EXPECT_EQ(outcome.report.restarts, expected.report.restarts);
     EXPECT_EQ(outcome.report.stored, expected.report.stored);
-    // NaN differs from itself: none may be there, not even where a solve ends with one.
+    // NaN differs from itself: no number may be NaN, not even if a solve ends with one.
     EXPECT_EQ(outcome.history, expected.history);
     EXPECT_EQ(outcome.x, expected.x);
   }
@@ -108,7 +108,7 @@ TEST_F(GraphLoops, IterationsOnACopyInFloatsHaveTheSameBitsInEveryFrame) {
   }
 }
 
-/// So many that a kernel in between adds them.
+/// Enough sums that a separate kernel adds them.
 TEST_F(GraphLoops, ManySumsHaveTheSameBitsInEveryFrame) {
   using E = real<double>;
   constexpr Index rows = 600'000;
@@ -124,8 +124,8 @@ TEST_F(GraphLoops, ManySumsHaveTheSameBitsInEveryFrame) {
   }
 }
 
-/// What overlapped kernels could get wrong once in a while: thousands of iterations of one small
-/// and one middle system, again and again.
+/// Overlapped kernels might fail only rarely: thousands of iterations of one small and one medium
+/// system, again and again.
 TEST_F(GraphLoops, OverlappedKernelsRepeatTheirBits) {
   using E = block<double, 3, 3>;
   Seed seed(4105);
@@ -144,7 +144,7 @@ TEST_F(GraphLoops, OverlappedKernelsRepeatTheirBits) {
   }
 }
 
-/// Around the ends of bodies: nothing is done by what is launched beyond.
+/// Limits around the ends of bodies: the iterations launched beyond a limit do nothing.
 TEST_F(GraphLoops, EndAfterExactlyAsManyIterationsAsAllowed) {
   using E = complex<double>;
   Seed seed(4106);
@@ -182,7 +182,7 @@ TEST_F(GraphLoops, EndForEveryReasonInEveryFrame) {
   not_finite.values()[7] = std::numeric_limits<double>::quiet_NaN();
   expect_same_bits<E, ConjugateGradient>(matrix, b, "pJDS", false, device, {.tolerance = 1e-300});
   expect_same_bits<E, ConjugateGradient>(matrix, b, "pJDS", false, device, {.tolerance = 0.9});
-  for (const bool jacobi : {false, true}) {  // which finds it in the first kernel of a run
+  for (const bool jacobi : {false, true}) {  // Jacobi finds it in the first kernel of a run
     expect_same_bits<E, ConjugateGradient>(negative, b, "pJDS", jacobi, device);
   }
   expect_same_bits<E, BiCGStab>(matrix, b, "pJDS", false, device, {.tolerance = 1e-300});
@@ -205,7 +205,7 @@ TEST_F(GraphLoops, EndForEveryReasonInEveryFrame) {
   }
 }
 
-/// A solver's graph is launched again, and captured again where x is another one.
+/// A solver's graph is launched again, and captured again if x is another field.
 TEST_F(GraphLoops, OneSolverSolvesAgain) {
   using E = quaternion<double>;
   Seed seed(4108);

@@ -18,7 +18,7 @@ namespace {
 
 class GroupSumsOnGpu : public OnGpu {};
 
-/// More numbers than a block takes, too.
+/// Includes more numbers than one block takes.
 TEST_F(GroupSumsOnGpu, JoinInTheOrderOfTheTree) {
   Seed seed(185);
   for (const long long groups : {1LL, 77LL, 256LL, 300LL, 70'001LL}) {

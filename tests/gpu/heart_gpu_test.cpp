@@ -1,4 +1,4 @@
-// heddle-heart's steps on a GPU, each a graph, beside those of a CPU.
+// heddle-heart's steps on a GPU, each a graph, compared with those on a CPU.
 #include <algorithm>
 #include <cmath>
 #include <span>
@@ -32,7 +32,7 @@ json mixed_case() {
   return of;
 }
 
-/// `steps` to the same potentials, activations and solves.
+/// Runs `steps` steps with equal potentials, activations and solves.
 void expect_steps_of_a_cpu(const json& of, long long steps, const char* plan,
                            const Device& device) {
   const Tissue tissue(of);
@@ -63,7 +63,7 @@ TEST_P(HeartOnGpu, StepsAreThoseOfACpu) {
   }
 }
 
-/// Membranes at integration points: a slab in which a wave has begun.
+/// Membranes at integration points: a slab with a wave that has begun.
 json point_case() {
   json of = mixed_case();
   of["time"]["ionic_current"] = "integration-points";
@@ -78,7 +78,7 @@ TEST_P(HeartOnGpu, StepsOfMembranesAtPointsAreThoseOfACpu) {
   }
 }
 
-/// Past the steps that a GPU keeps at once.
+/// Continues past the steps that a GPU keeps at once.
 TEST_P(HeartOnGpu, GoOnFromAStateWithTheSameBits) {
   for (const json& of : {mixed_case(), point_case()}) {
     const Tissue tissue(of);

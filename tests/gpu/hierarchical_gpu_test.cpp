@@ -67,7 +67,7 @@ TYPED_TEST(TreesOnGpu, TellResidualsAndDots) {
 
 using TreeProductsOnGpu = OnGpu;
 
-/// One row and one column with many leaves, so that their blocks of y have several pieces.
+/// One row and one column with many leaves, so that their blocks of y consist of several pieces.
 template <class E>
 CsrMatrix<E> with_long_rows(Index rows, Generator& generator) {
   EntryMapOf<E> map = map_of(random_matrix<E>(
@@ -121,7 +121,7 @@ TEST_F(TreeProductsOnGpu, DoNotMultiplyGaps) {
   for (std::size_t i = 0; i < 8; ++i) EXPECT_EQ(std::isnan(y[i]), i != 5);
 }
 
-/// One row of x is no number: only rows of y with an entry there are none, whatever is read beside
+/// One row of x is NaN: only rows of y with an entry there are NaN, whatever is read next to the
 /// entries.
 template <class E>
 void expect_gaps_are_not_multiplied(const Device& device, int node, int percent,
@@ -230,7 +230,7 @@ TEST_F(TreeProductsOnGpu, ServeSolversInEveryForm) {
   expect_near(x);
   EXPECT_EQ(solver.solve(b, again).iterations, report.iterations);
   EXPECT_EQ(x.scalars().to_host(), again.scalars().to_host());
-  // No host in between.
+  // The same without the host.
   const Field<E> b_there = on_gpu(b, device);
   Field<E> enqueued(3000, device);
   Array<DeviceReport> told(1, device);
@@ -268,7 +268,7 @@ TEST_F(TreeProductsOnGpu, CountTheMemoryThatTheyTake) {
   EXPECT_EQ(memory.live, 0);
 }
 
-/// Leaves of one entry or two are taken entry by entry.
+/// Leaves of one or two entries are processed entry by entry.
 TEST_F(TreeProductsOnGpu, OfFewEntriesALeafAgreeWithTheReference) {
   Seed seed(51);
   using E = real<double>;
@@ -301,7 +301,7 @@ TEST_F(TreeProductsOnGpu, OfEveryLaunchHaveTheSameBitsTwice) {
     const auto first = product<S>(tree, 1, x, 0, nothing);
     EXPECT_EQ(product<S>(tree, 1, x, 0, nothing), first);
     expect_products_of_all_forms(tree, matrix, seed.generator);
-    // Edits and sums keep it.
+    // Edits and sums keep the launch.
     EditBatch<E> edits;
     edits.set(3, 8000, random_components<E>(seed.generator));
     EXPECT_EQ(tree.edited(edits).launch(), in_full);
@@ -316,7 +316,7 @@ TEST_F(TreeProductsOnGpu, OfEveryLaunchHaveTheSameBitsTwice) {
   check.operator()<quaternion<double>>(8, {}, {1, 2, 512});  // many blocks of rows
 }
 
-/// Dense leaves are cut by rows.
+/// Dense leaves are split by rows.
 TEST_F(TreeProductsOnGpu, OfFullMatricesAgreeWithTheReference) {
   Seed seed(52);
   const auto check = [&]<class E>(Index rows, Index columns) {

@@ -1,4 +1,4 @@
-// What the values of approximate inverses take on a GPU, in products: printed, not judged.
+// Times of approximate inverses' values on a GPU, in units of products: printed, not judged.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -21,8 +21,8 @@ using namespace heddle::test;
 
 class InverseTimes : public OnGpu {};
 
-/// A lattice of `side`^3 nodes whose neighbours differ by up to `reach` in each coordinate, or in
-/// one of them; entries of 3 x 3, Hermitian and definite.
+/// A lattice of `side`^3 nodes, connected to neighbours at a distance of 1 in each coordinate, or
+/// in one of them; entries of 3 x 3, Hermitian and definite.
 template <class E>
 CsrMatrix<E> lattice(Index side, bool only_faces) {
   using S = stored_scalar_t<E>;
@@ -90,7 +90,7 @@ void report_times(const Device& device, const char* name, bool only_faces) {
             << making.count() << " s\n";
 }
 
-/// Prints them; HEDDLE_TEST_SIDE is the side of the lattice, of 100 by default.
+/// Prints the times; HEDDLE_TEST_SIDE is the side of the lattice, 100 by default.
 TEST_F(InverseTimes, TakeSoLong) {
   report_times<block<double, 3, 3>>(device, "7 entries a row, double", true);
   report_times<block<float, 3, 3>>(device, "7 entries a row, float", true);

@@ -1,4 +1,4 @@
-// The values of approximate inverses that a GPU computes, against the CPU's, and what it takes.
+// Approximate inverses' values as computed by a GPU, compared with the CPU's, and refused inputs.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -24,7 +24,7 @@ namespace {
 using namespace heddle;
 using namespace heddle::test;
 
-/// Every kind of layout, and of order.
+/// Every kind of layout and of order.
 const char* const plans[] = {"CSR",
                              "pJDS",
                              "C=32,sigma=1",
@@ -37,7 +37,7 @@ const char* const plans[] = {"CSR",
                              "K2rs",
                              "pJDS,iteration-precision=single"};
 
-/// The largest difference over the largest value, of all that is stored, padding too.
+/// The largest difference relative to the largest value, over all stored values, padding included.
 template <class S>
 double difference(const detail::SlicedOperator<S>& there, const detail::SlicedOperator<S>& host) {
   const std::size_t size = there.stored_values().size();
@@ -63,7 +63,7 @@ double difference(const detail::SlicedOperator<S>& there, const detail::SlicedOp
   return most / largest;
 }
 
-/// Both compute in double.
+/// The tolerance: both devices compute in double.
 template <class S>
 double digits_of(const detail::SlicedOperator<S>& of) {
   return of.entry().sizes.stored_bytes == sizeof(float) ? 2e-7 : 1e-11;
@@ -98,7 +98,7 @@ using Entries = testing::Types<real<double>, complex<double>, quaternion<double>
                                quaternion<float>, block<float, 3, 3>>;
 TYPED_TEST_SUITE(InverseValuesOnGpu, Entries);
 
-/// Power 1 has rows of a few entries, power 3 rows of up to all of them.
+/// Power 1 gives rows of a few entries, power 3 rows of up to all columns.
 TYPED_TEST(InverseValuesOnGpu, AreThoseOfTheCpu) {
   using E = TypeParam;
   Seed seed(4601);
@@ -117,7 +117,7 @@ TYPED_TEST(InverseValuesOnGpu, AreThoseOfTheCpu) {
   expect_same_isai(A, on_cpu, 3);
 }
 
-/// An arrow: its last rows have every column, more than shared memory has room for.
+/// An arrow: its last rows name every column, more than shared memory can hold.
 TYPED_TEST(InverseValuesOnGpu, OfRowsOfEveryLength) {
   using E = TypeParam;
   constexpr int K = E::components;
@@ -161,7 +161,7 @@ TYPED_TEST(InverseValuesOnGpu, OfRowsOfEveryLength) {
     SCOPED_TRACE(plan);
     const Operator<E> on_cpu(matrix, parse_plan(plan)), A(matrix, parse_plan(plan), this->device);
     if constexpr (requires(E e) { adjoint(e); }) expect_same_fsai(A, on_cpu, 1);
-    // Long rows make the CPU's systems of blocks slow.
+    // Long rows make the CPU slow for systems of blocks.
     if (K <= 9) expect_same_isai(A, on_cpu, 1);
   }
 }
@@ -195,7 +195,7 @@ TEST_F(InverseValues, OfDefinedEntries) {
     const auto split =
         random_dominant_matrix<complex<double>>({.rows = 40, .columns = 40}, seed.generator);
     compare(split, split_complex_definition(), false);
-    // Its Cholesky factor is none of its kind: refused in the CPU's words.
+    // Its Cholesky factor is not of this kind: refused in the same words as on the CPU.
     const auto refusal = [&](const Device& where) {
       const DefinedOperator<double> A(as_defined(split, split_complex_definition()),
                                       parse_plan(plan), where);
@@ -249,7 +249,7 @@ TEST_F(InverseValues, AreRefusedInTheWordsOfTheCpu) {
   }
 }
 
-/// In place, with the bits of one that is made anew.
+/// Renewed in place, with the same bits as a new inverse.
 TEST_F(InverseValues, AreRenewedInPlace) {
   using E = block<double, 3, 3>;
   Seed seed(4606);
@@ -279,7 +279,7 @@ TEST_F(InverseValues, AreRenewedInPlace) {
   EXPECT_EQ(isai.inverse().stored_values().data(), places[2]);
 }
 
-/// New values and the inverse of them within a graph.
+/// New values and their inverse within a graph.
 TEST_F(InverseValues, AreRenewedByAGraph) {
   using E = complex<double>;
   Seed seed(4607);
@@ -321,7 +321,7 @@ TEST_F(InverseValues, AreRenewedByAGraph) {
     const std::vector<double> reference(expected.scalars().begin(), expected.scalars().end());
     EXPECT_FALSE(!(distance(x.scalars().to_host(), reference) <= 1e-8));
   }
-  // A matrix that is not definite ends the solve.
+  // An indefinite matrix ends the solve.
   std::vector<double> negative(first.values().begin(), first.values().end());
   for (double& value : negative) value = -value;
   detail::copy_bytes(values.data(), negative.data(), negative.size() * sizeof(double),

@@ -1,5 +1,5 @@
-// Solves by an operator of a GPU that is made of operations on fields, driven by the host or in a
-// graph, with right-hand side and solution on the host or the GPU.
+// Solves with a GPU operator made of field operations, driven by the host or in a graph, with
+// right-hand side and solution on the host or the GPU.
 #include "heddle/krylov_solver.hpp"
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ namespace {
 using namespace heddle;
 using namespace heddle::test;
 
-/// A = 3 I + P in a basis, where P swaps the rows of pairs: symmetric with eigenvalues 2 and 4.
+/// A = 3 I + P in a basis, where P swaps the rows of each pair: symmetric with eigenvalues 2 and 4.
 template <class S>
 class PairSum final : public LinearOperator<S> {
  public:
@@ -81,13 +81,13 @@ class GpuSolves : public OnGpu {
   static constexpr Index rows = 5001;
   static constexpr int components = 4;
 
-  /// Solves for a known solution: b and x on the host, on the GPU, and there unaligned.
+  /// Solves for a known solution: b and x on the host, on the GPU, and unaligned on the GPU.
   template <class Solver>
   void check(Solver& solver, const PairSum<S>& matrix, const std::vector<S>& solution) {
     const std::size_t scalars = solution.size();
     std::vector<S> b(scalars);
     const FieldView<const S> solution_view(solution.data(), rows, components);
-    // b = A x by the operator itself, in its basis.
+    // b = A x, computed by the operator itself in its basis.
     Array<S> in(scalars, device), out(scalars, device);
     const FieldView<S> in_view(in.data(), rows, components, VectorLayout::aos, matrix.row_basis());
     FieldView<S> out_view = in_view;
@@ -118,7 +118,8 @@ class GpuSolves : public OnGpu {
       copy<S>(x_there, {x.data(), rows, components}, device.stream());
       expect_solved(report, x);
     }
-    // In the operator's basis, without a copy; the second time with the same graph, if any.
+    // In the operator's basis, without a copy; the second time with the same graph, if there is
+    // one.
     Report report;
     for (int repetition = 0; repetition < 2; ++repetition) {
       fill<S>(S(0), in_view, device.stream());

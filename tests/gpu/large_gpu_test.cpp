@@ -1,5 +1,5 @@
-// More than 2^31 stored entries, for real. Runs where HEDDLE_TEST_LARGE is set: it takes 50 GiB of
-// the GPU's memory and half a minute.
+// A matrix that really has more than 2^31 stored entries. Runs if HEDDLE_TEST_LARGE is set: it
+// takes 50 GiB of the GPU's memory and half a minute.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -25,19 +25,19 @@ constexpr Index rows = 1 << 24;
 constexpr Index per_row = 129;
 constexpr Offset entries = Offset(rows) * per_row;
 static_assert(entries > Offset(1) << 31);
-constexpr Index band = rows / per_row;  // where one entry of a row may lie
+constexpr Index band = rows / per_row;  // the range in which one entry of a row lies
 
 std::uint64_t mixed(std::uint64_t seed) {
   seed = (seed ^ seed >> 31) * 0x9e3779b97f4a7c15ULL;
   seed = (seed ^ seed >> 29) * 0xbf58476d1ce4e5b9ULL;
   return seed ^ seed >> 32;
 }
-/// Increasing along a row.
+/// Columns increase along a row.
 Index column_of(Offset entry) {
   const auto j = static_cast<Index>(entry % per_row);
   return j * band + static_cast<Index>(mixed(static_cast<std::uint64_t>(entry)) % band);
 }
-/// Eighths up to 1: all sums are exact in float, whatever their order.
+/// Multiples of 1/8 up to 1: all sums are exact in float, whatever their order.
 float value_of(Offset entry) {
   return static_cast<float>(static_cast<int>(mixed(~static_cast<std::uint64_t>(entry)) % 17) - 8) /
          8;
@@ -48,7 +48,7 @@ float component_of(Index row) {
          8;
 }
 
-/// `count` values of a function of their number, made in parts on the host.
+/// `count` values of a function of their index, computed in parts on the host.
 template <class T, class Function>
 Array<T> made(Offset count, const Device& device, const Function& function) {
   Array<T> there(static_cast<std::size_t>(count), device);
@@ -97,14 +97,15 @@ TEST_F(LargeOnGpu, ProductOfMoreThan2To31Entries) {
     }
     return sum;
   };
-  // The first and the last rows, and some between.
+  // The first and last rows, and some in between.
   std::vector<Index> checked;
   for (Index i = 0; i < 1000; ++i) {
     checked.push_back(i);
     checked.push_back(rows - 1 - i);
     checked.push_back(static_cast<Index>(mixed(static_cast<std::uint64_t>(i) + 77) % rows));
   }
-  // As it came, where slots are entries; by slices, through a map; several threads a row.
+  // In the given order, where slots are entries; in slices, through a map; with several threads per
+  // row.
   for (const char* text : {"CSR,T=1", "Sl-32", "C=32,T=4,load=streaming"}) {
     SCOPED_TRACE(text);
     const Operator<E> A(view, parse_plan(text));
@@ -119,7 +120,7 @@ TEST_F(LargeOnGpu, ProductOfMoreThan2To31Entries) {
         ASSERT_EQ(static_cast<double>(result[static_cast<std::size_t>(row)]), expected(row)) << row;
       }
       if (repetition == 0) {
-        // Once more, with the values through the map again.
+        // Repeat after another update of the values through the map.
         Operator<E> same = A;
         same.update_values(values);
       }

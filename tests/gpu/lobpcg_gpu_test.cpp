@@ -1,4 +1,4 @@
-// LOBPCG on a GPU beside the CPU: over every ring, with a mass, Jacobi, and fields of either
+// LOBPCG on a GPU compared with the CPU: over every ring, with a mass, Jacobi, and fields in either
 // memory.
 #include "heddle/lobpcg.hpp"
 

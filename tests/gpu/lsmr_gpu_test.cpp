@@ -1,4 +1,4 @@
-// Adjoints and LSMR on a GPU beside the CPU: every ring, rectangular systems, new values.
+// Adjoints and LSMR on a GPU compared with the CPU: every ring, rectangular systems, new values.
 #include "heddle/lsmr.hpp"
 
 #include <gtest/gtest.h>
@@ -39,7 +39,7 @@ double error_of(const Field<E>& found, const Field<E>& expected) {
   return std::sqrt(difference / size);
 }
 
-/// A* y, in the user's order, for a y in that order.
+/// A* y in the user's order, for a y in the same order.
 template <class E>
 Field<E> adjoint_times(const Operator<E>& A, const Field<E>& y) {
   using S = vector_scalar_t<E>;

@@ -1,5 +1,5 @@
-// Products and adjoints of assembled matrices on a GPU: the CPU's patterns and places number by
-// number, its values to rounding.
+// Products and adjoints of assembled matrices on a GPU: the same patterns and places as on the CPU,
+// number by number, and the same values up to rounding.
 #include "heddle/matrix_product.hpp"
 
 #include <gtest/gtest.h>
@@ -154,7 +154,7 @@ void expect_same_pattern(const CsrMatrix<E>& found, const CsrMatrix<E>& expected
   ASSERT_EQ(vector_of(found.column()), vector_of(expected.column()));
 }
 
-/// Values to the rounding of sums of so many terms of about 1.
+/// Compares values up to the rounding of sums of `terms` terms of about 1.
 template <class E>
 void expect_near(const CsrMatrix<E>& found, const CsrMatrix<E>& expected, double terms) {
   expect_same_pattern(found, expected);
@@ -165,7 +165,8 @@ void expect_near(const CsrMatrix<E>& found, const CsrMatrix<E>& expected, double
   }
 }
 
-/// With many columns also rows in windows, which needs sorted ones, and longer rows.
+/// With many columns, rows are also multiplied in windows, which requires sorted rows, and are
+/// longer.
 template <class A, class B = A>
 void expect_products(std::uint64_t number, const Device& device, Index columns = 60) {
   Seed seed(number);
@@ -205,7 +206,7 @@ TEST_F(ProductsOnGpu, AreThoseOfTheCpu) {
   expect_products<block<float, 2, 2>>(7218, device);
 }
 
-/// P* A P without the host, and an operator of it.
+/// P* A P without the host, and an operator made of it.
 TEST_F(ProductsOnGpu, FollowEachOther) {
   using E = complex<double>;
   Seed seed(7221);

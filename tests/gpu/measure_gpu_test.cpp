@@ -1,4 +1,4 @@
-// Measuring on a GPU: what is measured runs, with warm and with cold caches.
+// Measuring on a GPU: the measured work runs, with warm and with cold caches.
 #include "heddle/tuning/measure.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// The cells of heddle-heart on a GPU, beside those of a CPU.
+// The cells of heddle-heart on a GPU, compared with those on a CPU.
 #include <cmath>
 #include <cstdint>
 #include <random>
@@ -15,7 +15,7 @@ using namespace heddle::test;
 
 class MembranesOnGpu : public OnGpu {};
 
-/// Cells of a device in every model, from scattered potentials and under two stimuli.
+/// Cells of every model on a device, with scattered potentials and two stimuli.
 struct Tissue {
   std::vector<std::uint16_t> region;
   MembraneCells cells;
@@ -76,7 +76,7 @@ double largest_difference(const std::vector<double>& a, const std::vector<double
   return most;
 }
 
-/// Rounding grows where V rises: the tolerance is for 600 steps through the rise.
+/// Rounding grows while V rises: the tolerance covers 600 steps through the rise.
 TEST_F(MembranesOnGpu, CellsAreThoseOfACpu) {
   for (const int count : {3001, 20000}) {
     for (const CellRule rule : {CellRule::euler, CellRule::midpoint}) {
@@ -123,7 +123,7 @@ TEST_F(MembranesOnGpu, RepeatsItsBitsAndItsState) {
   EXPECT_EQ(two.cells.state(), one.cells.state());
 }
 
-/// A step allocates and waits for nothing, and a recorded one reads the time anew.
+/// A step neither allocates nor waits, and a recorded step reads the time again.
 TEST_F(MembranesOnGpu, AStepCanBeRecorded) {
   Tissue plain(5000, device), recorded(5000, device);
   const OwnStream stream;
@@ -132,7 +132,7 @@ TEST_F(MembranesOnGpu, AStepCanBeRecorded) {
   const OwnGraph graph(stream.get(), [&] {
     recorded.cells.advance(recorded.V.data(), recorded.time.data(), 0.02, with_stream.stream());
   });
-  EXPECT_EQ(graph.nodes(), 5U);  // a kernel a region
+  EXPECT_EQ(graph.nodes(), 5U);  // one kernel per region
   for (int k = 0; k < 100; ++k) {
     recorded.set_time(k * 0.02);
     device.synchronize();

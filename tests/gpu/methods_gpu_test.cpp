@@ -1,4 +1,4 @@
-// Every method on a GPU, in every form of the loop, against the CPU's.
+// Every method on a GPU, in every form of the loop, compared with the CPU.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -58,12 +58,12 @@ void expect_solves_as_on_the_cpu(const MethodInfo& method, const CsrMatrix<E>& m
   const Report on_gpu = solve(device, x);
   ASSERT_TRUE(on_cpu.converged()) << on_cpu;
   ASSERT_TRUE(on_gpu.converged()) << on_gpu;
-  // One iteration, or a tenth, for another order of sums; the residuals of methods that do not
-  // minimise jump.
+  // Allow one iteration, or a tenth, for another order of sums; residuals jump in methods that do
+  // not minimise them.
   const bool jumps = !method.needs_hermitian;
   EXPECT_LE(std::abs(on_gpu.iterations - on_cpu.iterations),
             std::max<long long>(jumps ? 3 : 1, on_cpu.iterations / (jumps ? 4 : 10)));
-  // The matrix is diagonally dominant: its inverse is of norm 1 or less, see the generator.
+  // The matrix is diagonally dominant: its inverse has norm 1 or less, see the generator.
   double error = 0, size = 0;
   for (std::size_t i = 0; i < x.scalars().size(); ++i) {
     const double difference = double(x.scalars()[i]) - double(expected.scalars()[i]);
@@ -85,7 +85,7 @@ TYPED_TEST(SolveOnGpu, AsOnTheCpu) {
       if (method.needs_symmetric && TypeParam::ring != Ring::real) continue;
       for (const char* loop : loops) {
         for (const char* layout : layouts) {
-          // The others share conjugate gradient's products.
+          // The other layouts share conjugate gradient's products.
           if (!method.needs_positive && layout != layouts[0] && layout != layouts[3]) continue;
           const std::string text = std::string(layout) + "," + loop;
           for (const bool jacobi : {false, true}) {

@@ -1,4 +1,5 @@
-// Multigrid on a GPU: the cycle of the CPU, in graphs and in enqueued solves, with new values.
+// Multigrid on a GPU: the same cycle as on the CPU, in graphs and in enqueued solves, with new
+// values.
 #include "heddle/multigrid.hpp"
 
 #include <gtest/gtest.h>
@@ -52,7 +53,7 @@ void expect_same(const Device& device, const CsrMatrix<E>& matrix, std::uint64_t
     Multigrid<double> here(on_cpu, options, views_of(candidates));
     auto there = std::make_shared<Multigrid<double>>(A, options, views_of(candidates));
     EXPECT_TRUE(there->is_capturable());
-    // The set-up has the same aggregates.
+    // The set-up finds the same aggregates.
     const std::vector<MultigridLevel> levels = there->report().levels;
     const std::vector<MultigridLevel> expected_levels = here.report().levels;
     EXPECT_GE(levels.size(), 2U);
@@ -140,8 +141,8 @@ void expect_same_smoothers(const Device& device, const CsrMatrix<E>& matrix, std
   }
 }
 
-/// A V-cycle joins what operators and vector operations do one by one in a W-cycle, which is the
-/// same on two levels.
+/// A V-cycle fuses the operations that a W-cycle does one by one with operators and vector
+/// operations; on two levels both are the same.
 template <class E>
 void expect_same_bits(const Device& device, const CsrMatrix<E>& matrix, const char* plan,
                       const MultigridOptions& options) {
@@ -166,7 +167,7 @@ void expect_same_bits(const Device& device, const CsrMatrix<E>& matrix, const ch
 
 TEST_F(MultigridOnGpu, StepsHaveTheBitsOfTheOperators) {
   Seed seed(6705);
-  // Of more rows than levels that are cycled in one kernel, and of fewer.
+  // With more rows than levels that are cycled in one kernel may have, and with fewer.
   for (const bool is_large : {true, false}) {
     const Index rows = is_large ? 900 : 300;
     const auto grid = poisson(is_large ? 3000 : 350);
@@ -186,7 +187,7 @@ TEST_F(MultigridOnGpu, StepsHaveTheBitsOfTheOperators) {
   }
 }
 
-/// A warp for each row of their blocks.
+/// Blocks have a warp for each row.
 TEST_F(MultigridOnGpu, StepsOverLongRowsOfBlocksHaveTheBitsOfTheOperators) {
   Seed seed(6711);
   const auto matrix = random_system<block<double, 3, 3>>(603, 20, 0.05, 0, seed.generator).matrix;
@@ -200,7 +201,7 @@ TEST_F(MultigridOnGpu, StepsOverLongRowsOfBlocksHaveTheBitsOfTheOperators) {
   }
 }
 
-/// Steps of two levels have kernels to themselves, those of the others one together.
+/// Steps of two levels have kernels of their own; the steps of all other levels share one kernel.
 TEST_F(MultigridOnGpu, CyclesLargeLevelsStepByStep) { expect_same(device, poisson(30000), 7); }
 
 TEST_F(MultigridOnGpu, SmoothsAndCyclesAsOnTheCpu) {

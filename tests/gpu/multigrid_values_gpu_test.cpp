@@ -1,4 +1,4 @@
-// Values of multigrid's levels, computed by a GPU: those of the CPU, which has what it doubts.
+// Values of multigrid levels computed by a GPU: equal to the CPU's, which computes doubtful ones.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -64,7 +64,7 @@ std::vector<double> cycled(const Operator<E>& A, const Multigrid<vector_scalar_t
   return {scalars.begin(), scalars.end()};
 }
 
-/// Levels of the same aggregates and patterns, to rounding of the same eigenvalues.
+/// Expects levels with the same aggregates and patterns, and the same eigenvalues up to rounding.
 void expect_same_levels(const MultigridReport& found, const MultigridReport& expected,
                         double rounding) {
   ASSERT_EQ(found.levels.size(), expected.levels.size());
@@ -78,7 +78,7 @@ void expect_same_levels(const MultigridReport& found, const MultigridReport& exp
   }
 }
 
-/// The set-up and new values, by the GPU and by the CPU.
+/// The set-up and new values, on the GPU and on the CPU.
 template <class E>
 void expect_same_refresh(const Device& device, const CsrMatrix<E>& matrix, const char* plan,
                          int coarsest, const std::vector<Field<E>>& candidates = {},
@@ -162,7 +162,7 @@ TEST_F(MultigridValuesOnGpu, AreThoseOfTheCpuWithMotionsOfARigidBody) {
                       StoredScalar::single);
 }
 
-/// Rows of the coarse matrix in several windows, and rows that are longer than these.
+/// Rows of the coarse matrix in several windows, and rows that are longer than those.
 TEST_F(MultigridValuesOnGpu, AreThoseOfTheCpuOverLongRowsOfTiles) {
   using E = block<double, 3, 3>;
   Seed seed(6711);
@@ -182,7 +182,7 @@ TEST_F(MultigridValuesOnGpu, AreThoseOfTheCpuInFloats) {
   expect_same_refresh(device, floats, "pJDS", 100);
 }
 
-/// What the GPU doubts, the CPU computes or refuses.
+/// The CPU computes or refuses values that the GPU cannot decide.
 TEST_F(MultigridValuesOnGpu, LeavesDoubtfulValuesToTheCpu) {
   using E = real<double>;
   const auto matrix = poisson(9000);
@@ -202,7 +202,7 @@ TEST_F(MultigridValuesOnGpu, LeavesDoubtfulValuesToTheCpu) {
       }
     }
     EXPECT_EQ(words[0], words[1]);
-    // A set-up refuses what new values do.
+    // A set-up refuses the same values as an update.
     for (const Operator<E>* const matrix_of : {&on_cpu, &A}) {
       std::string of_setup;
       try {
@@ -244,7 +244,7 @@ TEST_F(MultigridValuesOnGpu, LeavesDoubtfulValuesToTheCpu) {
             "");
   EXPECT_FALSE(there.report().is_refreshed_on_gpu);
   EXPECT_LE(distance(cycled(A, there, b), cycled(on_cpu, here, b)), 1e-9);
-  // Sums that were as small are known once more.
+  // Sums no larger than before are known to be valid once more.
   for (int k = 0; k < 2; ++k) EXPECT_EQ(update(matrix), "");
   EXPECT_TRUE(there.report().is_refreshed_on_gpu);
   EXPECT_LE(distance(cycled(A, there, b), cycled(on_cpu, here, b)), 1e-9);

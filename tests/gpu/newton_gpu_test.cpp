@@ -1,4 +1,4 @@
-// Newton's method for tissue on a GPU, where a step is a graph, beside what the CPU makes.
+// Newton's method for tissue on a GPU, where a step is a graph, compared with the CPU.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -58,7 +58,7 @@ TEST_F(NewtonOnGpu, StepsAsOnTheCpu) {
     potential.push_back(scheme.potential());
     recovery.push_back(scheme.recovery());
   }
-  // Which went on from the GPU's state.
+  // `resumed` continues from the GPU's state.
   for (int i = 12; i < 20; ++i) ASSERT_TRUE(resumed.advance().converged) << i;
   EXPECT_EQ(resumed.potential(), potential[1]);
   EXPECT_EQ(resumed.recovery(), recovery[1]);

@@ -1,5 +1,5 @@
-// Polynomial preconditioners and operators made of operators on a GPU, beside those of the CPU, as
-// work in every form of a loop.
+// Polynomial preconditioners and operators made of operators on a GPU, compared with those on the
+// CPU, as work in every form of a loop.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -31,13 +31,13 @@ const char* const plans[] = {"pJDS,loop=graph",
                              "CSR,schedule=dynamic,loop=graph",
                              "pJDS,loop=stepped"};
 
-/// The form of the loop where work of others is between its kernels.
+/// The form of the loop if other work runs between its kernels.
 std::string_view form_of(const std::string& plan) {
   if (plan.find("stepped") != std::string::npos) return "stepped";
   if (plan.find("dynamic") != std::string::npos) return "stepped";
   return plan.find("replay") != std::string::npos ? "replay" : "graph";
 }
-/// The same where the matrix itself is not sliced storage either, and so has no plan.
+/// The same if the matrix itself is not in sliced storage, and so has no plan.
 std::string_view form_without_plan(const std::string& plan) {
   return plan.find("dynamic") != std::string::npos ? "stepped" : "graph";
 }
@@ -48,7 +48,7 @@ std::vector<double> scalars_of_field(const Field<E>& field) {
   return {host.scalars().begin(), host.scalars().end()};
 }
 
-/// z in the user's order, of r in the user's order.
+/// z for r, both in the user's order.
 template <class E>
 std::vector<double> applied(const Preconditioner<double>& M, const Operator<E>& A,
                             const Field<E>& r) {
@@ -90,7 +90,7 @@ TYPED_TEST(OperatorsOnGpu, PolynomialsAreThoseOfTheCpu) {
     const Operator<E> A(matrix, parse_plan(plan), this->device);
     EXPECT_LE(distance(applied(Chebyshev(A, Jacobi(A), options), A, r), chebyshev), 1e-13);
     EXPECT_LE(distance(applied(Neumann(A, Jacobi(A), 3), A, r), neumann), 1e-13);
-    // The random start is in another order: estimates are not the same, but near.
+    // The random start has another order: the estimates are not equal, but close.
     EXPECT_NEAR(Chebyshev(A, Jacobi(A)).interval().upper / upper, 1, 0.1);
     EXPECT_LE(distance(applied(Chebyshev(A, {.degree = 3}), A, r), plain), 0.3);
   }
@@ -100,7 +100,7 @@ TYPED_TEST(OperatorsOnGpu, SolvesWithChebyshevFollowNewValues) {
   using E = TypeParam;
   Seed seed(4102);
   const auto first = random_positive_definite_matrix<E>(rows, 6, seed.generator);
-  const auto second = scaled(first, 700);  // an interval of the first would make it indefinite
+  const auto second = scaled(first, 700);  // an interval of the first would make M indefinite
   const Field<E> b = random_field<E>(rows, seed.generator);
   const auto solved = [&](KrylovSolver<double>& solver, Report& report) {
     Field<E> x(rows);
@@ -128,7 +128,7 @@ TYPED_TEST(OperatorsOnGpu, SolvesWithChebyshevFollowNewValues) {
         EXPECT_LE(distance(x, y), 1e-7);
         EXPECT_LE(std::abs(report.iterations - expected.iterations), 2 + expected.iterations / 4);
         if (report.loop == "stepped") continue;
-        // In stream order, twice, so that the second launch is of the same graph.
+        // In stream order, twice, so that the second launch uses the same graph.
         const Field<E> right = [&] {
           Field<E> copied(rows, this->device);
           copy<double>(b.view(), copied.view(), this->device.stream());

@@ -1,5 +1,5 @@
-// Memory that does not suffice on a GPU: predicted where it can be, else one exception wherever it
-// runs out, after which library and GPU go on working.
+// Insufficient memory on a GPU: predicted where possible, otherwise one exception wherever it runs
+// out, after which the library and the GPU continue to work.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -65,7 +65,7 @@ class OutOfMemoryOnGpu : public OnGpu {
           EXPECT_EQ(solve<Solver>(matrix, b, plan, Device::cuda(0, stream.get(), &memory)),
                     expected);
           solved = true;
-          EXPECT_GT(allowed, 20);  // those of the matrix and of the solver are all asked for
+          EXPECT_GT(allowed, 20);  // the matrix and the solver allocate all of theirs here
         } catch (const Error& error) {
           EXPECT_EQ(error.kind(), ErrorKind::memory) << error.what();
           EXPECT_NE(std::string(error.what()).find("of the caller's memory resource"),
@@ -95,7 +95,7 @@ TEST_F(OutOfMemoryOnGpu, EndsBiCGStabWithOneError) {
                                                   seed.generator);
 }
 
-/// Rows of more than 256 entries are sorted in buffers of their own.
+/// Rows of more than 256 entries need separate buffers for sorting.
 TEST_F(OutOfMemoryOnGpu, EndsTheBuildOfLongRowsWithOneError) {
   Seed seed(3113);
   const auto matrix = random_matrix<E>(
@@ -132,7 +132,7 @@ TEST_F(OutOfMemoryOnGpu, LeavesASolverThatCanTryAgain) {
       try {
         const Report report = solver.solve(b.view(), x.view());
         EXPECT_TRUE(report.converged()) << report;
-        EXPECT_GT(allowed, 0);  // b and x of the host need room of their own
+        EXPECT_GT(allowed, 0);  // b and x on the host need room of their own on the GPU
         memory.allow_all();
         EXPECT_EQ(x.scalars().to_host(), solve<ConjugateGradient>(matrix, b, plan, device));
         break;
@@ -163,7 +163,7 @@ TEST_F(OutOfMemoryOnGpu, PeakIsWhatWasPredicted) {
       const Operator<Entry> A(of, plan, counting);
       EXPECT_EQ(memory.live, A.memory().total());
       EXPECT_EQ(use.peak(), A.memory().peak());
-      // Values come through a buffer; flags and single numbers are not counted.
+      // Values pass through a buffer; flags and single numbers are not counted.
       constexpr long long small_change = 16384;
       const long long buffer = of.entries() * static_cast<long long>(sizeof(Entry));
       EXPECT_LE(memory.peak, std::max(use.peak(), use.total() + buffer) + small_change);
@@ -175,7 +175,7 @@ TEST_F(OutOfMemoryOnGpu, PeakIsWhatWasPredicted) {
   }
 }
 
-/// Fields, sums, and what each form of the loop adds.
+/// Fields, sums, and the additions of each form of the loop.
 TEST_F(OutOfMemoryOnGpu, OfASolverIsWhatItSays) {
   Seed seed(3120);
   const auto matrix = random_positive_definite_matrix<E>(5000, 7, seed.generator);
@@ -189,7 +189,7 @@ TEST_F(OutOfMemoryOnGpu, OfASolverIsWhatItSays) {
     Field<E> b = A.field(), x = A.field();
     fill<double>(1.0, b.view(), counting.stream());
     constexpr long long small_change = 4096;  // flags and single numbers
-    // What the matrix makes at its first use is not the second solver's.
+    // Memory that the matrix allocates at its first use is not attributed to the second solver.
     for (const bool first : {true, false}) {
       const long long before = memory.live;
       Solver solver(A, with);
@@ -221,7 +221,7 @@ TEST_F(OutOfMemoryOnGpu, IsPredictedBeforeAnythingIsAllocated) {
     const Plan plan = parse_plan(text);
     const MemoryUse use = memory_use(view.pattern(), plan, sizeof(E), view.device);
     memory.allocations = 0;
-    // Wording the refusal tries other plans, whose rows are sorted on the host.
+    // The error message tries other plans, whose rows are sorted on the host.
     expect_error(ErrorKind::memory,
                  "this plan needs " + to_string(use) + ", available are 1000 B; no plan fits",
                  [&] { Operator<E>(view, plan, 1000); });
@@ -230,7 +230,7 @@ TEST_F(OutOfMemoryOnGpu, IsPredictedBeforeAnythingIsAllocated) {
 }
 
 TEST_F(OutOfMemoryOnGpu, OfThePlanNamesWhatFits) {
-  // One row names every column: in ELLPACK each row is as long.
+  // One row names every column: in ELLPACK every row becomes as long.
   constexpr Index n = 300000;
   Pattern pattern{n, n, {0}, {}};
   for (Index row = 0; row < n; ++row) {
@@ -255,7 +255,7 @@ TEST_F(OutOfMemoryOnGpu, OfThePlanNamesWhatFits) {
   }
 }
 
-/// Fields of which no GPU holds two.
+/// Fields so large that no GPU holds two of them.
 class Vast final : public LinearOperator<double> {
  public:
   explicit Vast(const Device& device)
@@ -306,8 +306,8 @@ TEST_F(OutOfMemoryOnGpu, OfTheGpuItself) {
   }
 }
 
-/// What would fit into an empty GPU is refused in one that is nearly full. Tests beside this one
-/// would be refused too.
+/// A matrix that would fit into an empty GPU is refused on one that is nearly full. Tests that run
+/// at the same time would be refused too.
 TEST_F(OutOfMemoryOnGpu, OfAGpuThatIsNearlyFull) {
   if (std::getenv("HEDDLE_TEST_LARGE") == nullptr) {
     GTEST_SKIP() << "HEDDLE_TEST_LARGE is not set: fills the GPU's memory";

@@ -1,4 +1,4 @@
-// Sums of ranks that a kernel joins at its head, against those of a kernel for them alone.
+// Sums over ranks that a kernel joins at its start, compared with those of a separate kernel.
 #include <gtest/gtest.h>
 
 #include <cstddef>
@@ -27,7 +27,7 @@ class PeerSumsOnGpu : public OnGpu {};
 constexpr int numbers = 5;
 constexpr int threads = 512;
 
-/// Every block leaves what it has joined.
+/// Every block stores the sums that it has joined.
 __global__ void sums_of_blocks(const __grid_constant__ heddle::device::SumsOfRanks ranks,
                                const heddle::device::PartialSums own, double* to) {
   double total[numbers];
@@ -36,7 +36,7 @@ __global__ void sums_of_blocks(const __grid_constant__ heddle::device::SumsOfRan
   for (int v = 0; v < numbers; ++v) to[blockIdx.x * numbers + v] = total[v];
 }
 
-/// Of one rank: kernels of several on one GPU might wait for one another.
+/// A single rank: kernels of several ranks on one GPU might wait for one another.
 TEST_F(PeerSumsOnGpu, HaveTheBitsOfAKernelForThem) {
   std::mt19937_64 generator(195);
   std::uniform_real_distribution<double> uniform(-1, 1);

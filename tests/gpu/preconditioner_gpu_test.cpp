@@ -1,4 +1,4 @@
-// Preconditioners of the user's own, and null spaces, in every form of a loop on a GPU.
+// User-written preconditioners, and null spaces, in every form of a loop on a GPU.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -34,9 +34,9 @@ E product(const E& a, const E& b) {
   }
 }
 
-/// The weighted Laplacian of a ring with chords of several lengths, well conditioned but for its
-/// null space, seen in a random frame g at each of its nodes:
-/// -w g_i g_j^-1 off the diagonal, so that A g c = 0 for every number c of the ring.
+/// The weighted Laplacian of a ring with chords of several lengths, well conditioned except for its
+/// null space, in a random frame g at each node: -w g_i g_j^-1 off the diagonal, so that A g c = 0
+/// for every number c of the ring.
 template <class E>
 struct Laplacian {
   CsrMatrix<E> matrix;
@@ -87,7 +87,7 @@ Field<E> there(const Field<E>& field, const Device& device) {
   return copied;
 }
 
-/// Enqueued, from x = 0; the report lies on the GPU.
+/// Solves from x = 0 in stream order; the report is on the GPU.
 template <class E>
 std::vector<double> enqueued(KrylovSolver<double>& solver, const Field<E>& b, const Device& device,
                              DeviceReport& report) {
@@ -108,7 +108,7 @@ const char* const plans[] = {"pJDS,loop=graph",
                              "pJDS,loop=persistent",
                              "pJDS,loop=stepped"};
 
-/// The form that a plan's loop has where preconditioning is work between its kernels.
+/// The form of a plan's loop if preconditioning is work between its kernels.
 std::string_view form_of(const std::string& plan, bool is_between) {
   if (plan.find("stepped") != std::string::npos) return "stepped";
   if (plan.find("replay") != std::string::npos) return "replay";
@@ -149,7 +149,7 @@ void expect_projected(const Device& device, std::uint64_t number) {
       EXPECT_TRUE(report.converged()) << report;
       constexpr bool has_one_kernel = !std::is_same_v<Method<double>, Fgmres<double>>;
       EXPECT_EQ(report.loop, form_of(plan, jacobi || !has_one_kernel));
-      // Residuals of 1e-10 by a condition number far below 1e5.
+      // Residuals of 1e-10 times a condition number far below 1e5.
       EXPECT_FALSE(!(distance(x, expected) <= 1e-5)) << distance(x, expected);
       const auto expect_near = [&](long long iterations) {
         EXPECT_LE(std::abs(iterations - host.iterations), 3 + host.iterations / 5);
@@ -159,7 +159,7 @@ void expect_projected(const Device& device, std::uint64_t number) {
       DeviceReport queued;
       const auto y = enqueued(*solver, b, device, queued);
       EXPECT_EQ(queued.status, Status::converged);
-      expect_near(queued.iterations);  // b is projected by other kernels than in `solve`
+      expect_near(queued.iterations);  // other kernels project b than in `solve`
       EXPECT_FALSE(!(distance(y, expected) <= 1e-5)) << distance(y, expected);
     }
   }
@@ -172,7 +172,7 @@ TYPED_TEST(PreconditionerOnGpu, NullSpacesAreProjectedOutByBiCGStab) {
   expect_projected<TypeParam, BiCGStab>(this->device, 3302);
 }
 
-/// Whose second basis holds what was projected.
+/// FGMRES has a second basis, which holds projected vectors.
 TYPED_TEST(PreconditionerOnGpu, NullSpacesAreProjectedOutByFgmres) {
   expect_projected<TypeParam, Fgmres>(this->device, 3304);
 }

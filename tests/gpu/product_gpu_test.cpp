@@ -14,7 +14,7 @@ namespace {
 using namespace heddle;
 using namespace heddle::test;
 
-/// What decides how a GPU runs a layout, but no bit of the result.
+/// Randomizes how a GPU runs a layout, without effect on any bit of the result.
 Plan with_random_schedule(Plan plan, Generator& generator) {
   constexpr ScheduleKind schedules[] = {ScheduleKind::full, ScheduleKind::fixed,
                                         ScheduleKind::dynamic};
@@ -30,7 +30,7 @@ Plan with_random_schedule(Plan plan, Generator& generator) {
   return plan;
 }
 
-/// A field on the GPU with the numbers, layout and basis of one on the host.
+/// A field on the GPU with the numbers, layout and basis of a host field.
 template <class S>
 struct OnDevice {
   Array<std::remove_const_t<S>> scalars;
@@ -98,7 +98,7 @@ TYPED_TEST(ProductOnGpu, InLayoutsThatCoverAllPairsOfChoices) {
   for (const Plan& layout : covering_layouts(seed.generator)) {
     if (!fits_a_warp(layout)) continue;
     const Plan plan = with_random_schedule(layout, seed.generator);
-    // Kernels take longer to compile than to run: each meets three shapes.
+    // Kernels take longer to compile than to run: each one is used with three shapes.
     for (int taken = 0; taken < 3; ++next) {
       const PatternRequest& shape = shapes[next % shapes.size()];
       if (!fits(plan, shape.rows, shape.columns)) continue;

@@ -1,5 +1,5 @@
-// Ranks on GPUs end together: by a decision, by what one of them alone knows, or by its error.
-// Their preconditioners of all rows have the bits of one rank.
+// Ranks on GPUs end together: by a decision, by a condition known to only one of them, or by its
+// error. Their preconditioners over all rows have the bits of one rank.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -42,8 +42,8 @@ std::vector<double> random_scalars(Generator& generator) {
 
 class RankEndsOnGpu : public OnGpu {
  protected:
-  /// In graphs, a rank on each GPU: what ranks want is seen between bodies, and travels behind the
-  /// next one.
+  /// In graphs, with a rank on each GPU: a rank's request is read between bodies, and sent after
+  /// the next one.
   static void on_all_gpus(const std::function<void(Communicator&, const Device&)>& body) {
     int gpus = 0;
     ASSERT_EQ(cudaGetDeviceCount(&gpus), 0);
@@ -74,7 +74,8 @@ TEST_F(RankEndsOnGpu, EndTogether) {
   for (const Report& report : reports([](int rank, SolverOptions& options) {
          if (rank == 1) options.time_limit = 0;
        })) {
-    // A host sees an iteration when the next is queued, and its wish travels with the one behind.
+    // A host sees an iteration when the next is queued, and sends its request with the one after
+    // that.
     EXPECT_EQ(report.status, Status::time_limit);
     EXPECT_LE(report.iterations, 5);
   }
@@ -89,7 +90,7 @@ TEST_F(RankEndsOnGpu, EndTogether) {
   }
 }
 
-/// A mesh whose solve takes more iterations than that, and an error within the observer.
+/// A mesh whose solve takes more iterations than the limits below, and an error in the observer.
 TEST_F(RankEndsOnGpu, GraphsEndTogether) {
   int gpus = 0;
   ASSERT_EQ(cudaGetDeviceCount(&gpus), 0);
@@ -137,8 +138,8 @@ TEST_F(RankEndsOnGpu, GraphsEndTogether) {
   });
 }
 
-/// The first kernels of a run find that there is no interval: no rank begins an iteration, whose
-/// sums others would not join.
+/// The first kernels of a run find that there is no interval: no rank begins an iteration whose
+/// sums the others would not join.
 TEST_F(RankEndsOnGpu, EndTogetherInTheStart) {
   Seed seed(180);
   auto matrix = random_system<E>(rows, 2, 0.05, 0, seed.generator).matrix;
@@ -181,7 +182,7 @@ TEST_F(RankEndsOnGpu, OneFailsAndAllEnd) {
   });
 }
 
-/// The wish of one rank travels with the sums of a basis.
+/// The request of one rank is sent with the sums of a basis.
 TEST_F(RankEndsOnGpu, EndMethodsWithABasisTogether) {
   Seed seed(176);
   const auto matrix = random_system<E>(rows, 2, 0.05, 0, seed.generator).matrix;
@@ -231,11 +232,11 @@ TEST_F(RankEndsOnGpu, AreAllOnGpus) {
 
 class RankPreconditionersOnGpu : public OnGpu {};
 
-/// Made of entries of several ranks: each factor, and each level, has the bits of one rank.
+/// Made of entries from several ranks: each factor, and each level, has the bits of one rank.
 TEST_F(RankPreconditionersOnGpu, OfAllRowsHaveTheBitsOfOneRank) {
   using Made = std::shared_ptr<Preconditioner<double>>;
   Seed seed(186);
-  // The second level of multigrid is shared by two ranks, and on rank 0 alone among three.
+  // With two ranks, they share the second level of multigrid; with three, it is on rank 0 alone.
   const auto matrix = poisson(14000);
   const auto b = heddle::test::random_scalars<real<double>>(matrix.rows(), seed.generator);
   const OwnStreams streams;
@@ -262,7 +263,7 @@ TEST_F(RankPreconditionersOnGpu, OfAllRowsHaveTheBitsOfOneRank) {
       run_on_ranks(count, [&](Communicator& ranks) {
         const auto A = part_of(matrix, partition, ranks, Plan{}, mode,
                                devices[static_cast<std::size_t>(ranks.rank()) % devices.size()]);
-        // Some vary, and some are not Hermitian.
+        // Some preconditioners vary, and some are not Hermitian.
         Fgmres<double> solver(std::shared_ptr<const LinearOperator<double>>(A), make(A));
         const FieldView<const double> all_b(b.data(), A->partition().rows(), 1);
         const FieldView<double> all_x(made.first.data(), A->partition().rows(), 1);

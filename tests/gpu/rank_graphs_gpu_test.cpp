@@ -1,4 +1,4 @@
-// Ranks that have a GPU each iterate in graphs: with the bits of launches one by one on one rank.
+// Ranks with a GPU each iterate in graphs: the same bits as with single launches on one rank.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -21,7 +21,7 @@ extern "C" int cudaGetDeviceCount(int* count);
 namespace heddle::test::rank_graphs_gpu {
 namespace {
 
-constexpr Index rows = 40 * 256 + 77;  // of which each rank of some gets groups
+constexpr Index rows = 40 * 256 + 77;  // each of several ranks gets groups of these
 
 std::vector<Device> all_gpus() {
   int count = 0;
@@ -37,7 +37,7 @@ Plan in_graphs(Plan plan = {}) {
 
 class RankGraphsOnGpu : public OnGpu {
  protected:
-  /// On one rank for each GPU, in all modes.
+  /// Solves on one rank for each GPU, in all modes.
   template <template <class> class Solver, class E>
   void expect_bits_of_launches(const CsrMatrix<E>& matrix, Generator& generator,
                                const Plan& plan = {}, const SolverOptions& options = {}) const {
@@ -88,8 +88,8 @@ TEST_F(RankGraphsOnGpu, HaveThoseBitsUnderOtherPlans) {
   }
 }
 
-/// Kernels and copies of several GPUs overlap, and the last partition has more subtrees than shared
-/// memory holds.
+/// Kernels and copies of several GPUs overlap, and the last partition has more subtrees than fit in
+/// shared memory.
 TEST_F(RankGraphsOnGpu, HaveThoseBitsOnMeshes) {
   Seed seed(193);
   SolverOptions options;
@@ -97,7 +97,8 @@ TEST_F(RankGraphsOnGpu, HaveThoseBitsOnMeshes) {
   expect_bits_of_launches<ConjugateGradient>(poisson(600'000), seed.generator, {}, options);
 }
 
-/// A basis sums more numbers at once than a graph does: what the graph holds stays where it is.
+/// A basis sums more numbers at once than a graph does: the memory that the graph uses stays in
+/// place.
 TEST_F(RankGraphsOnGpu, HoldTheirPlacesWhereOtherSumsGrow) {
   const std::vector<Device> gpus = all_gpus();
   if (gpus.size() < 2) GTEST_SKIP() << "one GPU is here";
@@ -123,7 +124,7 @@ TEST_F(RankGraphsOnGpu, HoldTheirPlacesWhereOtherSumsGrow) {
   });
 }
 
-/// Preconditioners that multiply by matrices of their own exchange within the graph too.
+/// Preconditioners that multiply by their own matrices exchange within the graph too.
 TEST_F(RankGraphsOnGpu, HoldProductsOfInverses) {
   const std::vector<Device> gpus = all_gpus();
   if (gpus.size() < 2) GTEST_SKIP() << "one GPU is here";

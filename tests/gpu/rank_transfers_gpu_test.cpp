@@ -1,4 +1,4 @@
-// Ranks on GPUs exchange by NCCL or by messages of the hosts: with the bits of one rank.
+// Ranks on GPUs exchange through NCCL or through messages between hosts: the bits of one rank.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -24,7 +24,7 @@ namespace {
 
 constexpr Index rows = 5 * 256 + 77;
 
-/// As `solve_on_ranks`, under several partitions and modes, on ranks that are linked once.
+/// Like `solve_on_ranks`, with several partitions and modes, on ranks that are linked once.
 template <template <class> class Solver, class E, class S = vector_scalar_t<E>>
 std::vector<SolveOutcome<S>> solve_by(Transfer transfer, const CsrMatrix<E>& matrix,
                                       const std::vector<S>& b,
@@ -56,7 +56,7 @@ std::vector<SolveOutcome<S>> solve_by(Transfer transfer, const CsrMatrix<E>& mat
   return all;
 }
 
-/// Streams of one GPU for `staged`, and all GPUs for `nccl`, or none where it cannot be had.
+/// Streams of one GPU for `staged`, and all GPUs for `nccl`, or none if it is unavailable.
 class RankTransfersOnGpu : public OnGpu {
  protected:
   static std::vector<Device> gpus_of_nccl() {
@@ -153,7 +153,7 @@ TEST_F(RankTransfersOnGpu, SomeHaveNoRows) {
   if (gpus.empty()) return;
   const Devices two(gpus.begin(), gpus.begin() + 2);
   expect(Transfer::nccl, Partition({0, 0, rows}), two);
-  // One beside ranks that exchange.
+  // One rank without rows among ranks that exchange.
   if (gpus.size() < 3) return;
   expect(Transfer::nccl, Partition({0, 512, 512, rows}), {gpus.begin(), gpus.begin() + 3});
 }

@@ -1,5 +1,5 @@
-// Ranks on GPUs, threads of this process: the bits of one rank for any number of them, on one GPU
-// or several.
+// Ranks on GPUs, as threads of this process: the bits of one rank for any number of ranks, on one
+// GPU or several.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -55,7 +55,7 @@ class RanksOnGpu : public OnGpu {
       SCOPED_TRACE(std::to_string(ranks) + " ranks, " + std::string(name(mode)));
       expect_same(on(ranks, mode), expected);
     }
-    // Against the CPU, whose sums have other trees.
+    // Compare with the CPU, whose sums have other trees.
     const auto on_cpu = solve_on_ranks<Solver>(matrix, b, Partition::even(matrix.rows(), 2),
                                                ExchangeMode::task, options, all_on(Device::cpu(1)));
     double difference = 0, size = 0;
@@ -74,7 +74,7 @@ using Entries = ::testing::Types<real<double>, real<float>, complex<float>, comp
                                  quaternion<double>, block<double, 3, 3>>;
 TYPED_TEST_SUITE(RanksOnGpuOf, Entries);
 
-/// In float64 on the host, also of entries in floats.
+/// The reference is in double on the host, also for entries in floats.
 TYPED_TEST(RanksOnGpuOf, MultiplyAsTheRowsSay) {
   using E = TypeParam;
   using S = vector_scalar_t<E>;
@@ -98,7 +98,7 @@ TYPED_TEST(RanksOnGpuOf, MultiplyAsTheRowsSay) {
   }
   const OwnStreams streams;
   const Devices devices = streams.devices();
-  // More than two, since buffers take turns, each with another x, and no wait between them.
+  // More than two products, since buffers alternate; each has another x, with no wait in between.
   constexpr std::size_t products = 5;
   for (const int count : {1, 2, 5}) {
     for (int kind = 0; kind < 6; ++kind) {
@@ -152,7 +152,7 @@ TYPED_TEST(RanksOnGpuOf, BiCGStabHasTheBitsOfOneRank) {
   this->template expect_bits_of_one_rank<BiCGStab>(system.matrix, seed.generator);
 }
 
-/// A cycle ends, and the next one begins: the last group of rows is a short one.
+/// A cycle ends and the next one begins: the last group of rows is a short one.
 TYPED_TEST(RanksOnGpuOf, MethodsWithABasisHaveTheBitsOfOneRank) {
   Seed seed(187);
   const auto system = random_system<TypeParam>(rows, 2, 0.2, 0.6, seed.generator);
@@ -188,7 +188,7 @@ TYPED_TEST(RanksOnGpuOf, BlocksHaveTheBitsOfOneRank) {
     }
     const Found<S> on_cpu = on_ranks(matrix, fields, Partition::even(rows, 2), ExchangeMode::task,
                                      {Device::cpu(1)}, solve);
-    // Solutions: eigenvectors have no length and sign of their own.
+    // Solutions only: the length and sign of eigenvectors are arbitrary.
     for (std::size_t k = 0; compares && k < fields.size(); ++k) {
       double difference = 0, size = 0;
       for (std::size_t i = 0; i < fields[k].size(); ++i) {
@@ -219,8 +219,8 @@ TEST_F(RanksOnGpu, MeshesHaveTheBitsOfOneRank) {
   expect_bits_of_one_rank<ConjugateGradient>(elasticity(5000), seed.generator);
 }
 
-/// Against the tree of one process: nodes of one tile, of many, and of more than a block's threads.
-/// Sums of split rows are formed behind both parts, and residuals in double.
+/// Compared with the tree of one process: nodes of one tile, of many, and of more than a block's
+/// threads. Sums of split rows are formed after both parts, and residuals in double.
 TEST_F(RanksOnGpu, SolveWithSplitRows) {
   Seed seed(168);
   const auto matrix = dirac(7000);
@@ -263,7 +263,7 @@ TEST_F(RanksOnGpu, PreconditionByProducts) {
   EXPECT_EQ(found[1], found[0]);
 }
 
-/// Products of a thread a row leave their sums, of a group of rows in up to four parts.
+/// Products with one thread per row leave the sums of a group of rows in up to four parts.
 TEST_F(RanksOnGpu, PlansHaveTheBitsOfOneRank) {
   Seed seed(183);
   const auto matrix = dirac(7000);
@@ -285,7 +285,7 @@ TEST_F(RanksOnGpu, PlansHaveTheBitsOfOneRank) {
   }
 }
 
-/// More subtrees than shared memory holds.
+/// More subtrees than fit in shared memory.
 TEST_F(RanksOnGpu, JoinManySubtreesInLoops) {
   Seed seed(184);
   const auto matrix = poisson(600'000);
@@ -336,7 +336,7 @@ TEST_F(RanksOnGpu, SeveralGpusHaveTheBitsOfOne) {
   };
   const auto matrix = random_system<E>(rows, 2, 0.05, 0, seed.generator).matrix;
   expect_bits_of_one_gpu(matrix, random_scalars<E>(rows, seed.generator));
-  // Large enough that kernels and copies of several GPUs overlap.
+  // Large enough for kernels and copies of several GPUs to overlap.
   const auto mesh = poisson(100'000);
   expect_bits_of_one_gpu(mesh, random_scalars<real<double>>(mesh.rows(), seed.generator));
 }

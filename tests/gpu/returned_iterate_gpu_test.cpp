@@ -1,4 +1,4 @@
-// The x of a solve on a GPU that a limit ends is the last one, in every loop, and enqueued.
+// A limited solve on a GPU returns the last x, in every loop, and enqueued.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -18,7 +18,7 @@ using namespace heddle;
 using namespace heddle::test;
 using E = real<double>;
 
-/// Calls `f(options, b, zero)` for some limits and both x that a solve may keep.
+/// Calls `f(options, b, zero)` for some limits, with either x to be kept.
 template <class F>
 void for_each_limit(const std::string& loop, Index rows, const F& f) {
   SCOPED_TRACE(loop);

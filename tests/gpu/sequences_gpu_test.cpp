@@ -1,4 +1,4 @@
-// Guesses from earlier solutions, and deflation, on a GPU beside the CPU.
+// Guesses from earlier solutions, and deflation, on a GPU compared with the CPU.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -27,14 +27,14 @@ using Entries = testing::Types<real<double>, complex<double>, quaternion<double>
                                block<double, 3, 3>, quaternion<float>>;
 TYPED_TEST_SUITE(SequencesOnGpu, Entries);
 
-/// On the operator's device, in its basis.
+/// A copy on the operator's device, in its basis.
 template <class E>
 Field<E> placed(const Operator<E>& A, const Field<E>& mine) {
   Field<E> field = A.field();
   permute<vector_scalar_t<E>>(mine.view(), field.view(), 1, A.device().stream());
   return field;
 }
-/// In the user's order, on the host.
+/// A copy on the host, in the user's order.
 template <class E>
 Field<E> fetched(const Operator<E>& A, const Field<E>& field) {
   Field<E> mine(A.rows());
@@ -48,7 +48,7 @@ struct Guessed {
   std::vector<Field<E>> x;
 };
 
-/// Guesses for the same systems, whose matrix changes once.
+/// Guesses for the same systems; the matrix changes once.
 template <class E>
 Guessed<E> guessed(CsrMatrix<E> matrix, const std::vector<Field<E>>& fields, const Field<E>& b,
                    const char* plan, const Device& device) {

@@ -1,4 +1,4 @@
-// Columns of 16 bits on a GPU: the arrays of the CPU, and the bits of the plan with 32.
+// 16-bit columns on a GPU: the same arrays as on the CPU, and the same bits as with 32 bits.
 #include <gtest/gtest.h>
 
 #include <string>

@@ -1,4 +1,4 @@
-// Several systems with one matrix on a GPU: each solve has the bits that it has alone.
+// Several systems with one matrix on a GPU: each solve gives the same bits as alone.
 #include <gtest/gtest.h>
 
 #include <algorithm>

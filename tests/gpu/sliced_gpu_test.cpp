@@ -1,4 +1,4 @@
-// Sliced storage that a GPU builds against what the CPU builds: every array bit for bit.
+// Sliced storage built by a GPU, compared with the CPU's: every array bit for bit.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -21,7 +21,7 @@ using namespace heddle::test;
 using SlicedOnGpu = OnGpu;
 using CheckOnGpu = SlicedOnGpu;
 
-/// A pattern's arrays with offsets of T, in the memory of a device.
+/// A pattern's arrays with offsets of type T, in the memory of a device.
 template <class T>
 struct Arrays {
   Arrays(const Pattern& pattern, const Device& device)
@@ -93,7 +93,7 @@ void expect_same(const SlicedPattern& gpu, const SlicedPattern& cpu) {
   }
 }
 
-/// From arrays in the memory of host and GPU, with offsets of 32 and 64 bits; `some`: two of those.
+/// Builds from arrays on host and GPU, with offsets of 32 and 64 bits; `some` selects two of these.
 void expect_as_on_cpu(const Pattern& pattern, const Plan& plan, int some = -1) {
   const Device gpu = Device::cuda(), cpu = Device::cpu();
   const auto expected = build(pattern.view(), plan, cpu);
@@ -303,7 +303,7 @@ TEST_F(SlicedOnGpu, IsRefusedOverTheMemoryLimit) {
       EXPECT_NE(expected, "");
       EXPECT_EQ(complaint_of(arrays.view(), plan, 72, gpu, limit), expected);
     }
-    // Small entries: what is staged and sorted while columns are built outweighs the values.
+    // Entries are small: the buffers for sorting while columns are built outweigh the values.
     const MemoryUse small = memory_use(pattern.view(), plan, 1, gpu);
     if (small.peak() == small.total()) continue;
     EXPECT_EQ(complaint_of(pattern.view(), plan, 1, gpu, small.peak()), "");

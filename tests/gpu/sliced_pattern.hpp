@@ -1,4 +1,4 @@
-// A pattern in sliced storage, as an operator builds it, on either device.
+// A pattern in sliced storage, built as an operator does, on either device.
 #pragma once
 
 #include <cstddef>

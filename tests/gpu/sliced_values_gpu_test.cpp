@@ -1,4 +1,4 @@
-// Values that a GPU places into sliced storage against those that the CPU places: bit for bit.
+// Values placed into sliced storage by a GPU, compared with the CPU's: bit for bit.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -20,7 +20,7 @@ using namespace heddle::test;
 
 using ValuesOnGpu = OnGpu;
 
-/// One pattern as CPU and GPU store it.
+/// One pattern as stored by the CPU and by the GPU.
 struct Stored {
   Stored(const Pattern& pattern, const char* layout)
       : name(layout),
@@ -48,7 +48,7 @@ void expect_same_values(const Stored& pattern, InnerLayout inner, ComponentOrder
   const std::vector<S> poison(at(pattern.on_cpu->slots) * K, S(-7));
   const Array<S> values(std::span<const S>(given), gpu);
 
-  // One scalar further: values aligned for no more than a scalar.
+  // Also one scalar further: values aligned only to a scalar.
   for (const std::size_t first : {0, 1}) {
     std::vector<S> expected = poison;
     const std::size_t scalars = at(entries) * K;
@@ -68,7 +68,7 @@ void expect_same_values(const Stored& pattern, InnerLayout inner, ComponentOrder
     expect_placed(given.data() + first, 0, gpu.stream());
     expect_placed(given.data() + first, entries / 3 + 1, gpu.stream());
     if (entries < 20) expect_placed(given.data() + first, 1, gpu.stream());
-    // Where no memory of the GPU is left, through the host's.
+    // If no GPU memory is left, the values pass through the host's.
     RefusingMemory memory(gpu.memory());
     memory.allow(0);
     Stream short_of_memory = gpu.stream();
@@ -80,7 +80,7 @@ void expect_same_values(const Stored& pattern, InnerLayout inner, ComponentOrder
 constexpr InnerLayout inner_layouts[] = {InnerLayout::aos, InnerLayout::soa,
                                          InnerLayout::aosoa_component, InnerLayout::aosoa_16};
 
-/// Entries of 1, 2, 4, 8 and 9 scalars, and blocks by columns.
+/// Entries of 1, 2, 4, 8 and 9 scalars, and blocks stored by columns.
 void expect_same_values(const Stored& pattern, Generator& generator) {
   for (const InnerLayout inner : inner_layouts) {
     expect_same_values<real<float>>(pattern, inner, row_major, generator);

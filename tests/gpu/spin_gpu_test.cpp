@@ -1,4 +1,4 @@
-// A spin transformation on a GPU, beside that on a CPU.
+// A spin transformation on a GPU, compared with that on a CPU.
 #include <initializer_list>
 #include <vector>
 

@@ -1,5 +1,5 @@
-// Solves on a GPU whose iterations read the matrix in floats, in every form of the loop, against
-// the CPU's in double.
+// Solves on a GPU whose iterations read the matrix in floats, in every form of the loop, compared
+// with the CPU in double.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -39,7 +39,7 @@ double norm_of(std::span<const S> scalars) {
   return std::sqrt(sum);
 }
 
-/// Under `plan` on the GPU to a residual that no float reaches.
+/// Solves under `plan` on the GPU to a residual that no float reaches.
 template <class Solver, class E>
 void expect_solved(Operator<E>& A, bool jacobi, const char* loop, const Field<E>& b,
                    const Field<E>& expected) {
@@ -53,7 +53,7 @@ void expect_solved(Operator<E>& A, bool jacobi, const char* loop, const Field<E>
   EXPECT_GE(report.restarts, 1);
   std::vector<double> apart(x.scalars().size());
   for (std::size_t i = 0; i < apart.size(); ++i) apart[i] = x.scalars()[i] - expected.scalars()[i];
-  // The matrix is diagonally dominant: its inverse is of norm 1 or less, see the generator.
+  // The matrix is diagonally dominant: its inverse has norm 1 or less, see the generator.
   const double allowed = 2.1e-12 * norm_of<double>(b.scalars());
   EXPECT_FALSE(!(norm_of<double>(apart) <= allowed)) << norm_of<double>(apart);
 }
@@ -86,7 +86,7 @@ TYPED_TEST(StoredFloatOnGpu, EveryLoopReachesTheResidualOfDouble) {
   }
 }
 
-/// The floats and their places are those of the CPU, from values of the host and of the GPU.
+/// The floats and their places match the CPU's, for values from the host and from the GPU.
 TYPED_TEST(StoredFloatOnGpu, ProductsAreThoseOfTheCpu) {
   using E = TypeParam;
   Seed seed(2702 + sizeof(E));
@@ -112,7 +112,7 @@ TYPED_TEST(StoredFloatOnGpu, ProductsAreThoseOfTheCpu) {
       const auto narrow = image(on_cpu.iterated()), narrow_on_gpu = image(on_gpu.iterated());
       const auto own = image(on_cpu), own_on_gpu = image(on_gpu);
       double between_copies = 0;
-      constexpr double rounding = 1e-11;  // some hundred terms that add up to some hundred
+      constexpr double rounding = 1e-11;  // about a hundred terms that add up to about a hundred
       for (std::size_t i = 0; i < own.size(); ++i) {
         ASSERT_FALSE(!(std::abs(narrow[i] - narrow_on_gpu[i]) <= rounding)) << i;
         ASSERT_FALSE(!(std::abs(own[i] - own_on_gpu[i]) <= rounding)) << i;
@@ -135,14 +135,14 @@ TYPED_TEST(StoredFloatOnGpu, ProductsAreThoseOfTheCpu) {
 
 const char* const sixteen_bits[] = {"half", "bfloat", "scaled"};
 
-/// The words of a copy are those of the CPU in every layout, and so are its products but for the
-/// order of sums; each loop solves on one of them.
+/// The words of a copy match the CPU's in every layout, and so do its products except for the order
+/// of sums; each loop solves on one of them.
 TYPED_TEST(StoredFloatOnGpu, SixteenBitsAreThoseOfTheCpuAndReachTheResidualOfDouble) {
   using E = TypeParam;
   Seed seed(2706 + sizeof(E));
   constexpr Index rows = 1003;
   auto matrix = random_positive_definite_matrix<E>(rows, 9, seed.generator);
-  for (double& value : matrix.values()) value *= 1e9;  // beyond the range of half
+  for (double& value : matrix.values()) value *= 1e9;  // beyond the range of half precision
   const Field<E> users_x = random_field<E>(rows, seed.generator);
   const Field<E> b = random_field<E>(rows, seed.generator);
   const auto words = [](const Operator<E>& A) {
@@ -278,7 +278,7 @@ TEST_F(StoredFloatEndsOnGpu, AsDoubleDoes) {
       const Operator<E> A(of, plan, device);
       ConjugateGradient<double> solver(A, std::move(options));
       Field<E> x(2000);
-      // The second begins on the copy again.
+      // The second solve begins on the copy again.
       solver.solve(b.view(), x.view());
       fill<double>(0, x.view(), Stream{});
       return solver.solve(b.view(), x.view());
@@ -321,7 +321,7 @@ TEST_F(StoredFloatEndsOnGpu, FieldsInFloatsAreRefined) {
       for (std::size_t i = 0; i < x.scalars().size(); ++i) {
         apart = std::hypot(apart, back.scalars()[i] - x.scalars()[i]);
       }
-      // As above.
+      // The bound is the same as above.
       EXPECT_FALSE(!(apart <= 2.1e-12 * norm_of<double>(b.scalars()))) << apart;
     }
   }

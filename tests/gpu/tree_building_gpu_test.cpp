@@ -1,5 +1,5 @@
-// Trees that a GPU makes of arrays and of other trees in its memory, byte by byte those of the CPU,
-// and the way back.
+// Trees that a GPU makes from arrays and from other trees in its memory, equal to the CPU's byte by
+// byte, and the way back.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -33,7 +33,7 @@ using FewEntries = testing::Types<real<double>, real<float>, complex<float>, qua
                                   block<double, 3, 3>>;
 TYPED_TEST_SUITE(TreesMadeOnGpu, FewEntries);
 
-/// A matrix's arrays in a GPU's memory, the entries of each row in any order.
+/// A matrix's arrays in a GPU's memory, with the entries of each row in any order.
 template <class E>
 struct RowsThere {
   using S = stored_scalar_t<E>;
@@ -143,7 +143,7 @@ TYPED_TEST(TreesMadeOnGpu, OfPlacesAreThoseOfTheCpu) {
     view.device = this->device;
     expect_same_trees(tree_there(HierarchicalMatrix<E>(view, 16, this->device)),
                       tree_there(expected));
-    // A CPU takes such arrays too.
+    // A CPU accepts such arrays too.
     expect_same_bits(HierarchicalMatrix<E>(view, 16).to_csr(), expected.to_csr());
     if (testing::Test::HasFailure()) return;
   }
@@ -195,7 +195,7 @@ TEST_F(TreesOnOneGpu, RefuseBadArraysInOneLine) {
   expect(ErrorKind::malformed_file, {0, 40}, long_row);
 }
 
-/// Compares schedules that the GPU cuts with those of the host.
+/// Compares the schedules made by the GPU with the host's.
 template <class E>
 void expect_same_schedules(const HierarchicalMatrix<E>& tree) {
   for (const bool by_columns : {false, true}) {
@@ -233,8 +233,8 @@ TEST_F(TreesOnOneGpu, OfSortedRowsAreThoseOfTheCpu) {
     }
   };
   using Request = PatternRequest;
-  // A long row with more leaves than shared memory counts, blocks, and block rows that go entry by
-  // entry.
+  // A long row with more leaves than shared memory counts, blocks, and block rows that are
+  // processed entry by entry.
   check(
       random_matrix<real<double>>(
           Request{.rows = 3000, .columns = 30000, .per_row = 6, .dense_row = true}, seed.generator),
@@ -245,12 +245,12 @@ TEST_F(TreesOnOneGpu, OfSortedRowsAreThoseOfTheCpu) {
   check(random_matrix<real<float>>(Request{.rows = 900, .columns = 900, .per_row = 600},
                                    seed.generator),
         {64, 128, 256});
-  // So many block rows that a warp takes each, with empty rows among them.
+  // Enough block rows that each gets a warp, with empty rows among them.
   check(random_matrix<real<double>>(
             Request{.rows = 70000, .columns = 5000, .per_row = 2, .empty_rows = true},
             seed.generator),
         {4});
-  // More block columns than have bits there, and rows of them that nobody has.
+  // More block columns than there are bits for, and block rows without entries.
   check(random_matrix<real<float>>(Request{.rows = 300, .columns = 3000000, .per_row = 5},
                                    seed.generator),
         {4, 32});
@@ -272,7 +272,7 @@ TEST_F(TreesOnOneGpu, HaveTheSchedulesOfTheHost) {
       {.rows = 20000, .columns = 30000, .per_row = 6, .dense_row = true}, seed.generator));
 }
 
-/// Sums on the GPU against those of the host, byte by byte.
+/// Sums on the GPU compared with the host's, byte by byte.
 template <class E, class C>
 void expect_same_sums(const CsrMatrix<E>& a, const CsrMatrix<E>& b, const NodeLayout& of_a,
                       const NodeLayout& of_b, C alpha, C beta, const Device& device) {
@@ -323,8 +323,8 @@ TYPED_TEST(TreesMadeOnGpu, AddAsTheCpu) {
   }
 }
 
-/// Leaves that a warp merges and those that a block of threads does: dense and sparse ones meet,
-/// and those of the sum are the one or the other.
+/// Leaves merged by a warp and leaves merged by a block of threads: dense and sparse ones are
+/// combined, and the sum has both kinds.
 TEST_F(TreesOnOneGpu, AddLeavesOfEveryKind) {
   Seed seed(77);
   const auto filled = [&](int percent) {
@@ -372,7 +372,7 @@ TEST_F(TreesOnOneGpu, AddLargeOnesOfTwoStreamsAndGoOn) {
     expect_same_trees(tree_there(sum), tree_there(expected.on(device)));
     expect_same_trees(tree_there(turned_sum), tree_there(add_adjoint(1., A, 1., B).on(device)));
     expect_products(sum, expected.to_csr(), seed.generator);
-    // The host edits what a GPU made, once it has read it.
+    // The host edits a tree made by a GPU, once it has read that tree.
     static_cast<void>(sum.find(0, 0));
     EditBatch<E> edits;
     edits.set(11, 12, {{5}});

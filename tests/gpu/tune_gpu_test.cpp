@@ -1,5 +1,5 @@
-// Tuning on a GPU: matrices that are rescheduled, trials that are timed, kernels compiled ahead,
-// and a tuned plan that solves.
+// Tuning on a GPU: matrices that are rescheduled, timed trials, kernels compiled ahead, and a tuned
+// plan that solves.
 #include "heddle/tune.hpp"
 
 #include <gtest/gtest.h>
@@ -70,7 +70,7 @@ TEST_F(TuneOnGpu, TimesEveryPlanThatIsRight) {
     for (const std::string_view objective_name : objective_names()) {
       const Objective objective = parse_objective(objective_name);
       SCOPED_TRACE(std::string(matrix.entry().name()) + " " + std::string(name(objective)));
-      // Refused for quaternions.
+      // Quaternions are refused here.
       if (!objective.is_product() && objective.method->needs_symmetric) continue;
       OperatorTrials trials(matrix, device, objective);
       std::vector<Plan> plans;
@@ -145,7 +145,7 @@ TEST_F(TuneOnGpu, TriesLaunchesOfTreesAndTakesThem) {
   for (const NodeTrial& trial : tree.sizes) {
     if (trial.nodes.launch == TreeLaunch()) continue;
     ++launches;
-    // Each is as it was asked for.
+    // Each trial is launched as requested.
     const TreeLaunch wanted = trial.nodes.launch,
                      made = HierarchicalMatrix<E>(rows, trial.nodes, device).launch();
     EXPECT_TRUE(wanted.run == 0 || wanted.run == made.run) << to_string(wanted);

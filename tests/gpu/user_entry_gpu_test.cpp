@@ -1,4 +1,4 @@
-// A C++ entry of the user's own on a GPU, as on the CPU.
+// A user-written C++ entry on a GPU, compared with the CPU.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -40,7 +40,7 @@ TYPED_TEST(UserEntryOnGpu, SolvesInEveryLayout) {
       return x;
     };
     const Field<E> expected = solve(Device::cpu()), x = solve(this->device);
-    // Dominant by its diagonal, so that |A^-1| < 1: errors are no larger than residuals.
+    // Diagonally dominant, so that |A^-1| < 1: errors are no larger than residuals.
     const double tolerance = (sizeof(S) == 8 ? 4e-10 : 4e-5) * double(norm(b));
     for (std::size_t i = 0; i < x.scalars().size(); ++i) {
       ASSERT_FALSE(!(std::abs(double(x.scalars()[i]) - double(expected.scalars()[i])) <= tolerance))

@@ -1,5 +1,5 @@
-// Every operation on fields of a GPU against the same in long double on the CPU; sums repeat their
-// bits, and nothing is written beside a field.
+// Every operation on fields of a GPU compared with long double on the CPU; sums repeat their bits,
+// and nothing is written outside a field.
 #include "heddle/vector_operations.hpp"
 
 #include <gtest/gtest.h>
@@ -27,7 +27,7 @@ struct Shape {
   Index rows;
   int components;
   VectorLayout layout;
-  int shift = 0;  // scalars that data lie behind a multiple of 16 bytes
+  int shift = 0;  // scalars between a multiple of 16 bytes and the data
 
   std::size_t scalars() const {
     return static_cast<std::size_t>(rows) * static_cast<std::size_t>(components);
@@ -38,7 +38,7 @@ struct Shape {
   }
 };
 
-/// A field of a GPU between poisoned neighbours.
+/// A field on a GPU between poisoned neighbours.
 template <class S>
 class GuardedField {
  public:
@@ -98,11 +98,12 @@ class GpuOperations : public OnGpu {
   static constexpr Ring R = Case::ring;
   using Long = long double;
 
-  /// Elements that an operation may overwrite without reading are poisoned.
+  /// With this as `poisoned`, no field is; otherwise that field must be overwritten without being
+  /// read.
   static constexpr std::size_t none = 99;
 
-  /// Does `operation` on random fields on GPU and CPU: it takes fields, a reduction and a stream,
-  /// and appends its sums. `sums` computes what they should be from the fields that it left.
+  /// Applies `operation` to random fields on GPU and CPU: it takes fields, a reduction and a
+  /// stream, and appends its sums. `sums` computes the expected sums from the resulting fields.
   template <class Operation, class Sums>
   void check(const char* name, const Shape& shape, std::size_t poisoned, const Operation& operation,
              const Sums& sums) {
@@ -147,7 +148,7 @@ class GpuOperations : public OnGpu {
       }
     }
 
-    // Numbers below 32, each of at most 16 roundings.
+    // Numbers are below 32, each with at most 16 roundings.
     const Long bound = 32 * 16 * unit_roundoff<S>;
     for (std::size_t f = 0; f < first.size(); ++f) {
       for (std::size_t i = 0; i < shape.scalars(); ++i) {
@@ -155,13 +156,13 @@ class GpuOperations : public OnGpu {
             << "field " << f << " at " << i << ": " << first[f][i] << " is not " << expected[f][i];
       }
     }
-    // Of the numbers as they were stored.
+    // The expected sums use the numbers as stored.
     for (std::size_t f = 0; f < first.size(); ++f) {
       std::copy(first[f].begin(), first[f].end(), expected[f].begin());
     }
     const std::vector<Long> expected_sums = sums(expected_fields, long_reduction);
     ASSERT_EQ(first_sums.size(), expected_sums.size());
-    // A term is a product of numbers below 32, and joins the sum by at most 128 roundings.
+    // A term is a product of numbers below 32, and joins the sum with at most 128 roundings.
     const Long sum_bound =
         128 * unit_roundoff<double> * 32 * 32 * (static_cast<Long>(shape.scalars()) + 1);
     for (std::size_t i = 0; i < expected_sums.size(); ++i) {
@@ -237,7 +238,7 @@ class GpuOperations : public OnGpu {
         });
   }
 
-  /// Two fields' worth of random numbers, for every shape alike.
+  /// Random numbers for two fields, the same for every shape.
   void draw(std::size_t scalars, Generator& generator) {
     std::uniform_real_distribution<double> uniform(-1, 1);
     values_.assign(2, std::vector<S>(scalars));

@@ -1,4 +1,4 @@
-// `heddle-heart` as its users meet it.
+// `heddle-heart` from a user's point of view.
 #include <chrono>
 #include <cmath>
 #include <thread>
@@ -24,7 +24,7 @@ TEST_F(CommandHeart, WritesWhatItIsAskedFor) {
   EXPECT_EQ(report["frames"], 3);
   EXPECT_EQ(report["mass"], "consistent");
   EXPECT_EQ(report["ionic_current"], "nodes");
-  EXPECT_EQ(report["tables"], false);  // of these cells there are none
+  EXPECT_EQ(report["tables"], false);  // these cells have none
   EXPECT_EQ(report["points"][0]["name"], "here");
   EXPECT_LT(report["points"][0]["activation"], 3);
   EXPECT_EQ(report["points"][1]["activation"], nullptr);
@@ -38,7 +38,7 @@ TEST_F(CommandHeart, WritesWhatItIsAskedFor) {
   const std::string traces = text_of("t.csv");
   EXPECT_EQ(traces.substr(0, traces.find('\n')), "time,here,there,V1");
   EXPECT_EQ(std::count(traces.begin(), traces.end(), '\n'), 202);
-  EXPECT_NE(traces.find("\n0.95,"), std::string::npos);  // 19 steps of 0.05 sum to something else
+  EXPECT_NE(traces.find("\n0.95,"), std::string::npos);  // the sum of 19 steps of 0.05 differs
   EXPECT_NE(text_of("a.vtu").find("\"wave_velocity\""), std::string::npos);
   EXPECT_NE(text_of("w-000100.vtu").find("\"potential\""), std::string::npos);
 }
@@ -95,7 +95,7 @@ TEST_F(CommandHeart, GoesOnWithTheSameBits) {
   for (const char* step : {"-000100.vtu", "-000200.vtu"}) {
     EXPECT_EQ(text_of(std::string("whole") + step), text_of(std::string("rest") + step));
   }
-  // These cells have none.
+  // These cells have no tables.
   EXPECT_EQ(tissue(changed(small(), "/tables", false), {"--resume", "s"}).status, 0);
   EXPECT_EQ(tissue(changed(small(), "/time/step", 0.025), {"--resume", "s"}).error,
             "heddle-heart: s: the state is of a run with other: time step (0.05, not 0.025)\n");
@@ -148,7 +148,7 @@ TEST_F(CommandHeart, TakesNewtonsScheme) {
             "heddle-heart: case.json: time.theta is not known; there are: step, end, scheme\n");
 }
 
-/// Regions with their own cells and conductivities, and stimuli that overlap in time.
+/// Regions have their own cells and conductivities, and stimuli overlap in time.
 TEST_F(CommandHeart, GoesOnWithTheSameBitsUnderNewtonsScheme) {
   json of = small();
   of["regions"][0]["membrane"]["parameters"] = {{"t_scale", 4}};
@@ -174,7 +174,7 @@ TEST_F(CommandHeart, GoesOnWithTheSameBitsUnderNewtonsScheme) {
   EXPECT_EQ(traces.find("\n5,"), traces.find('\n'));
   EXPECT_EQ(std::count(traces.begin(), traces.end(), '\n'), 52);
   EXPECT_GT(rest.json()["lists"], 0);
-  // The second stimulus has activated its end on its own.
+  // The second stimulus has activated its end independently.
   EXPECT_LT(rest.json()["points"][1]["activation"], 5);
   EXPECT_EQ(text_of("whole.vtu"), text_of("rest.vtu"));
   for (const char* step : {"-000050.vtu", "-000100.vtu"}) {
@@ -193,7 +193,7 @@ TEST_F(CommandHeart, GoesOnWithTheSameBitsUnderNewtonsScheme) {
   }
 }
 
-/// All that was done is in the file at any time, in whole lines.
+/// All results so far are in the file at any time, in whole lines.
 TEST_F(CommandHeart, WritesTracesAsTheyCome) {
   folder.write("case.json",
                changed(changed(small(), "/time/end", 50000), "/output_every", 1000).dump());
@@ -253,7 +253,7 @@ TEST_F(CommandHeart, RefusesOptions) {
             "heddle-heart: --traces f.csv is the file that the case reads\n");
 }
 
-/// Files of a series are named while the run goes on: all that may be called so is refused before.
+/// Files of a series are named during the run: all names that they could have are refused before.
 TEST_F(CommandHeart, RefusesNamesOfItsStates) {
   std::filesystem::create_symlink("w-000020.vtu", folder / "link");
   for (const char* option : {"--restart", "--activation"}) {

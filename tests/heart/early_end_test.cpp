@@ -1,4 +1,4 @@
-// Runs of `heddle-heart` that end early, and runs that go on.
+// Runs of `heddle-heart` that end early, and runs that continue from a state.
 #include <chrono>
 #include <filesystem>
 #include <thread>
@@ -8,7 +8,7 @@
 namespace heddle::heart::test {
 namespace {
 
-/// A run without end, and the first thing that it does.
+/// Waits until a process, which does not end on its own, has created `path`.
 void wait_for(const Process& process, const std::string& path) {
   while (!std::filesystem::exists(path)) {
     ASSERT_FALSE(process.has_ended());
@@ -32,7 +32,7 @@ TEST_F(CommandHeart, KeepsItsStateAtAnInterruption) {
   EXPECT_TRUE(files().contains("s"));
 }
 
-/// A limit of files as large as its state, beyond which the traces grow.
+/// A limit on file sizes that admits the state, but not the growing traces.
 TEST_F(CommandHeart, KeepsItsStateWhereTracesAreNotWritten) {
   folder.write("case.json", changed(small(), "/time/end", 30).dump());
   const Result result = Process("/bin/sh",
@@ -68,7 +68,7 @@ TEST_F(CommandHeart, EndsWhereASolveFails) {
 
 TEST_F(CommandHeart, NamesWhatIsNotFinite) {
   json of = small();
-  // A current under which Euler's rule for the membranes overflows.
+  // A current that makes Euler's rule for the membranes overflow.
   of["stimuli"][0]["amplitude"] = 5000;
   of["time"]["step"] = 0.5;
   const Result result = tissue(of, {"--json"});
@@ -87,7 +87,7 @@ TEST_F(CommandHeart, ReportsAnInterruption) {
                   {"--case", "case.json", "--activation", "a.vtu", "--picture", "a.png", "--traces",
                    "t.csv", "--json"},
                   folder / "");
-  // Behind the stimulus.
+  // Waits until after the stimulus.
   while (!files().contains("t.csv") || std::filesystem::file_size(folder / "t.csv") < 10000) {
     ASSERT_FALSE(process.has_ended());
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
@@ -110,7 +110,7 @@ TEST_F(CommandHeart, KeepsItsStateWhereStatesAreNotWritten) {
                   {"--case", "case.json", "--output", "z/u.pvd", "--restart", "s", "-q"},
                   folder / "");
   wait_for(process, folder / "z/u-000080.vtu");
-  // While a state is written the folder may not go at once.
+  // While a state is being written, the folder may not be removable at once.
   for (std::error_code error; std::filesystem::exists(folder / "z");) {
     std::filesystem::remove_all(folder / "z", error);
   }
@@ -129,7 +129,7 @@ TEST_F(CommandHeart, KeepsItsStateWhereStatesAreNotWritten) {
   EXPECT_GE(rest.wait().json()["first_step"], 80);
 }
 
-/// A killed run leaves no state that is newer than the frames: one that goes on has all of them.
+/// A killed run leaves no state newer than the frames: a run that continues has all of them.
 TEST_F(CommandHeart, LosesNoFrameWhereItIsKilled) {
   const json of = changed(changed(small(), "/time/end", 4), "/output_every", 0.05);
   const auto frames = [this] {
@@ -161,7 +161,7 @@ TEST_F(CommandHeart, LosesNoFrameWhereItIsKilled) {
   }
 }
 
-/// Also rows of every third step, of which that of the state is none.
+/// Includes rows of every third step, which are not at the state's step.
 TEST_F(CommandHeart, GoesOnWithItsFiles) {
   for (const char* part : {"whole", "parts"}) std::filesystem::create_directory(folder / part);
   const json of = changed(changed(small(), "/trace_every", 0.15), "/output_every", 2.5);
@@ -173,7 +173,7 @@ TEST_F(CommandHeart, GoesOnWithItsFiles) {
   };
   ASSERT_EQ(tissue(of, outputs("whole", {})).status, 0);
   ASSERT_EQ(tissue(changed(of, "/time/end", 5), outputs("parts", {"--restart", "s"})).status, 0);
-  // Rows of behind the state, of a run that was killed later, and one that was cut off.
+  // Rows from after the state, of a run that was killed later, including one that was cut off.
   const std::string earlier = text_of("parts/t.csv");
   folder.write("parts/t.csv", earlier + "5.1,1,2,3\n5.25,1");
   const Result rest = tissue(of, outputs("parts", {"--resume", "s"}));
@@ -211,7 +211,7 @@ TEST_F(CommandHeart, RefusesStatesOfOtherRuns) {
   EXPECT_EQ(why_not("/time/step", 0.025), "time step (0.05, not 0.025)");
   EXPECT_EQ(why_not("/solver", {{"tolerance", 1e-7}}), "tolerance (1e-08, not 1e-07)");
   EXPECT_EQ(why_not("/mesh/split", "five"), "mesh");
-  // Of what comes behind the state nothing is in it.
+  // The state contains nothing of what happens after it.
   json more = small()["stimuli"];
   more.push_back({{"group", "x-greatest"}, {"start", 6}, {"duration", 2}, {"amplitude", 50}});
   EXPECT_EQ(why_not("/stimuli", more), "");

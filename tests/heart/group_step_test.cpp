@@ -1,4 +1,4 @@
-// Steps by the registers of each set of instructions, whatever this machine would choose.
+// Steps with the registers of each instruction set, whichever this machine would choose.
 #include "group_step.hpp"
 
 #include <gtest/gtest.h>
@@ -83,7 +83,7 @@ Numbers advanced(const Steps& steps, std::size_t rule, std::size_t model_index, 
             for (Offset k = 0; k < states_of<M>; ++k) numbers.state[k * plane + i] = state[k * 16];
           }
         }
-        // What lies beyond the cells is of no use.
+        // The values beyond the cells are meaningless.
         for (int k = 0; k < states_of<M>; ++k) {
           for (Offset i = count; i < plane; ++i) numbers.state[k * plane + i] = 0;
         }

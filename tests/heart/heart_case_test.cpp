@@ -1,4 +1,4 @@
-// Case files: what they mean, and what is said of those that mean nothing.
+// Case files: the meaning of valid ones, and the messages for invalid ones.
 #include <algorithm>
 #include <filesystem>
 
@@ -97,7 +97,7 @@ TEST(HeartCase, RefusesOtherUnits) {
             "mm wide");
 }
 
-/// Before its cubes are made.
+/// Refused before its cubes are made.
 TEST(HeartCase, RefusesASlabInMicrometres) {
   EXPECT_EQ(why_not(with(slab_case(), "/mesh", {{"slab", {20000, 7000, 3000}}, {"h", 10}})),
             "the mesh is 20000 mm wide, as its coordinates are mm; heart muscle is from 0.5 to "
@@ -150,7 +150,7 @@ TEST(HeartCase, WarnsOfWhatIsHardlyOfTheRightUnit) {
   EXPECT_EQ(of_parameters({{"g_Kr", 0}, {"K_o", 8}, {"T", 308}, {"g_CaL", 2e-5}}), Lines{});
 }
 
-/// Names, values and units as the program has them.
+/// Checks that names, values and units are those of the program.
 TEST(HeartCase, ParametersAreDocumented) {
   const std::string page = contents(HEDDLE_SOURCE_DIR "/docs/simulations/heart.md");
   for (const std::string& model : model_names()) {

@@ -1,4 +1,4 @@
-// Matrices of diffusion and mass, and diffusion alone beside a solution in closed form.
+// Matrices of diffusion and mass, and diffusion alone compared with a closed-form solution.
 #include <cmath>
 #include <numbers>
 
@@ -8,7 +8,7 @@
 namespace heddle::heart::test {
 namespace {
 
-/// Sums of the rows of the matrix that elements of 16 numbers have, of a row for each vertex.
+/// Row sums of the matrix given by 16 numbers per element, with a row for each vertex.
 std::vector<double> row_sums(const Model& model, const std::vector<double>& of_elements) {
   std::vector<double> sums(model.position.size());
   for (std::size_t i = 0; i < of_elements.size(); ++i) {
@@ -43,7 +43,7 @@ TEST(HeartMass, HasTheVolumeOfTheTissue) {
       sum += of_full[v];
     }
     EXPECT_NEAR(sum, 8, 1e-12);
-    // Of x^2 on [0, 4] x [0, 2] x [0, 1]: the consistent mass is exact for linear functions.
+    // x^2 on [0, 4] x [0, 2] x [0, 1]: the consistent mass is exact for linear functions.
     std::vector<double> x;
     for (const Point& p : model.position) x.push_back(p[0]);
     EXPECT_NEAR(form(model, full, x), 2 * 64.0 / 3, 1e-11);
@@ -65,8 +65,8 @@ TEST(HeartDiffusion, IsExactForLinearPotentials) {
   EXPECT_NEAR(form(model, K, values), expected, 1e-12 * expected);
 }
 
-/// The root of the mean square of the error, at the end, of cos(pi x / 4) cos(pi y / 2), which dies
-/// away at a rate that is known.
+/// The root mean square error, at the end, of cos(pi x / 4) cos(pi y / 2), which decays at a known
+/// rate.
 double error_of_mode(double h, const char* mass, double step) {
   json of = with(passive_case(), "/mesh/h", h);
   of["time"] = {{"step", step}, {"end", 4}, {"mass", mass}};
@@ -93,7 +93,7 @@ TEST(HeartDiffusion, ConvergesToAMode) {
   for (const char* mass : {"consistent", "lumped"}) {
     const double coarse = error_of_mode(0.5, mass, 0.05), middle = error_of_mode(0.25, mass, 0.05),
                  fine = error_of_mode(0.125, mass, 0.05);
-    EXPECT_LT(fine, 0.02) << mass;  // of about 3
+    EXPECT_LT(fine, 0.02) << mass;  // values are about 3
     EXPECT_NEAR(std::log2(coarse / middle), 2, 0.25) << mass;
     EXPECT_NEAR(std::log2(middle / fine), 2, 0.25) << mass;
   }

@@ -1,4 +1,4 @@
-// Directions of fibres: everywhere, of a file, and by the rule of a wall.
+// Directions of fibres: constant, from a file, and by the rule for a wall.
 #include <cmath>
 #include <numbers>
 

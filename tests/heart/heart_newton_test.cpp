@@ -1,5 +1,5 @@
 // Aliev and Panfilov's tissue by Newton's method: quadratic convergence, the tangent against
-// differences, cells against their own backward Euler, and what waves and diffusion must do.
+// differences, cells against their own backward Euler, and properties of waves and diffusion.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -40,7 +40,7 @@ struct Solid {
     fibre.assign(tetrahedron.size(), {1, 0, 0});
     region.assign(tetrahedron.size(), 0);
   }
-  /// Of one region, until the next view.
+  /// A view with one region, valid until the next view.
   NewtonTissue view(double across = 0.05, double along = 0.2,
                     const AlievPanfilov& cell = {}) const {
     regions = {{{cell}, across, along}};
@@ -60,7 +60,7 @@ NewtonOptions step_of(double step) {
   return options;
 }
 
-/// A front at which all terms count.
+/// A front in which all terms are significant.
 double front(const Point& p) { return -80 + 100 / (1 + std::exp(4 * (p[0] - 1.5))); }
 
 TEST(NewtonTissue, ConvergesQuadratically) {
@@ -85,7 +85,7 @@ TEST(NewtonTissue, ConvergesQuadratically) {
   }
 }
 
-/// The tangent times a direction, beside central differences of the residual.
+/// Compares the tangent times a direction with central differences of the residual.
 TEST(NewtonTissue, HasAConsistentTangent) {
   const Solid tissue(200, 3);
   const auto bent = [](const Point& p) { return std::sin(3 * p[0] + p[1]) + 0.3 * p[2]; };
@@ -116,7 +116,7 @@ TEST(NewtonTissue, HasAConsistentTangent) {
   EXPECT_LE(std::sqrt(error / size), 1e-8);
 }
 
-/// Backward Euler of the two equations of one cell, by Newton's method in long double for both at
+/// Backward Euler for the two equations of one cell, by Newton's method in long double for both at
 /// once.
 struct OneCell {
   long double phi, r;
@@ -157,7 +157,7 @@ TEST(NewtonTissue, TakesUniformTissueAsOneCell) {
     for (const double r : recovery) ASSERT_NEAR(r, static_cast<double>(cell.r), 1e-9) << i;
     most = std::max(most, potential[0]);
   }
-  // It fired, and is at rest again.
+  // The cell fired, and is at rest again.
   EXPECT_GT(most, 10);
   EXPECT_LT(scheme.potential()[0], -75);
 }
@@ -209,11 +209,11 @@ TEST(NewtonTissue, CarriesAWaveFromItsStimulus) {
     ASSERT_GT(front_at, 0) << step;
     arrival.push_back(front_at);
   }
-  // Of first order in the step: half of it leaves half of the change.
+  // The arrival is of first order in the step: halving the step halves the change.
   EXPECT_LT(std::abs(arrival[2] - arrival[1]), 0.8 * std::abs(arrival[1] - arrival[0]));
 }
 
-/// Rounding of what rests is none, however fine the mesh and long the step.
+/// Tissue at rest has no rounding, however fine the mesh and long the step.
 TEST(NewtonTissue, StaysAtRest) {
   Solid tissue(800, 0.3);
   AlievPanfilov other;
@@ -228,7 +228,7 @@ TEST(NewtonTissue, StaysAtRest) {
     }
     for (const double V : scheme.potential()) EXPECT_EQ(V, cell.V_rest);
   }
-  // Where regions meet a node begins as the last of them, and potentials go to and fro.
+  // Where regions meet, a node starts like the last of them, and potentials move back and forth.
   for (std::size_t e = 0; e < tissue.region.size(); ++e) tissue.region[e] = e % 2;
   const std::vector<NewtonRegion> regions = {{{}, 0.2, 0.5}, {{other}, 0.2, 0.5}};
   NewtonScheme mixed({tissue.position, tissue.tetrahedron, tissue.fibre, regions, tissue.region},
@@ -237,7 +237,7 @@ TEST(NewtonTissue, StaysAtRest) {
   for (const double V : mixed.potential()) EXPECT_TRUE(V > -86 && V < -79) << V;
 }
 
-/// Two pieces side by side are each as tissue of their own.
+/// Two adjacent pieces each behave like separate tissue.
 TEST(NewtonTissue, RegionsHaveTheirOwnCells) {
   AlievPanfilov slow;
   slow.t_scale = 25;

@@ -1,4 +1,4 @@
-// Steps in time: orders of splitting, activation, traces, restarts, and what must not matter.
+// Steps in time: orders of splitting, activation, traces, restarts, and irrelevant choices.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -13,8 +13,8 @@
 namespace heddle::heart::test {
 namespace {
 
-/// Membranes that only take up a constant current in some of the tissue do so exactly, whatever the
-/// step: what is left is the error of the splitting and of Crank and Nicolson's rule.
+/// Membranes that only take up a constant current in some of the tissue do so exactly, for any
+/// step: what remains is the error of the splitting and of Crank and Nicolson's rule.
 TEST(HeartSteps, SplittingHasItsOrder) {
   json of = passive_case();
   of["mesh"]["slab"] = {4, 1, 0.5};
@@ -23,7 +23,7 @@ TEST(HeartSteps, SplittingHasItsOrder) {
   expect_orders_of_splittings(of, {0.5, 0.25}, 1. / 32, 0.2, potential_after);
 }
 
-/// Cells, diffusion and their splitting together.
+/// Tests cells, diffusion and their splitting together.
 TEST(HeartSteps, WavesHaveTheOrderOfTheirScheme) {
   for (const char* model : {"aliev-panfilov", "fitzhugh-nagumo"}) {
     SCOPED_TRACE(model);
@@ -33,7 +33,7 @@ TEST(HeartSteps, WavesHaveTheOrderOfTheirScheme) {
   }
 }
 
-/// Their fronts are steep: the order shows in shorter steps.
+/// The fronts of real cells are steep: the order shows in shorter steps.
 TEST(HeartSteps, WavesOfRealCellsHaveTheOrderOfTheirScheme) {
   json of = with(slab_case(), "/regions/0/membrane", {{"model", "ten-tusscher-panfilov"}});
   of["time"]["end"] = 4;
@@ -59,7 +59,7 @@ TEST(HeartSteps, ActivationIsInterpolated) {
     for (const double time : simulation.system.activation_of_vertices()) {
       EXPECT_NEAR(time, 4, 1e-11);
     }
-    // A second crossing tells nothing new.
+    // A second crossing does not change the result.
     simulation.system.set_potential(std::vector<double>(tissue.model.position.size(), -1));
     simulation.run(1);
     EXPECT_NEAR(simulation.system.activation_of_vertices()[0], 4, 1e-11);
@@ -85,7 +85,7 @@ TEST(HeartSteps, TracesAreWeightsTimesPotentials) {
   simulation.system.advance(100);
   simulation.system.advance(60);
   EXPECT_LE(difference(simulation.system.traces_after(59), expected()), 1e-10);
-  // The wave leaves one electrode and comes nearer to the other, names in the order of letters.
+  // The wave leaves one electrode and approaches the other; names are in alphabetical order.
   EXPECT_LT(expected()[2], -1e-3);
   EXPECT_GT(expected()[3], 0.1);
 }
@@ -114,7 +114,7 @@ double length_of(const std::vector<double>& v) {
   return std::sqrt(std::inner_product(v.begin(), v.end(), v.begin(), 0.0));
 }
 
-/// The sums that the next guess stands on are products with the matrix.
+/// The sums on which the next guess is based are products with the matrix.
 TEST(HeartSteps, ImagesAreThoseOfTheChanges) {
   for (const char* splitting : {"godunov", "strang"}) {
     const Tissue tissue(with(slab_case(), "/time/splitting", splitting));
@@ -176,7 +176,7 @@ TEST(HeartSteps, ThreadsAndLayoutsDoNotMatter) {
             1e-5);
 }
 
-/// Another numbering and another place and direction in space.
+/// Uses another numbering, and another position and orientation in space.
 TEST(HeartSteps, NumberingAndRotationDoNotMatter) {
   json of = with(slab_case(), "/solver/tolerance", 1e-13);
   of["fibres"] = {{"direction", {2, 1, 0}}};
@@ -271,7 +271,7 @@ TEST(HeartSteps, RefusesAStepThatMembranesDoNotBear) {
     EXPECT_EQ(std::string(error.what()),
               "a time step of 2 ms is unstable for the membranes; at most 0.5 ms are stable");
   }
-  // Half of the step at a time.
+  // Strang's splitting takes half of the step at a time.
   of["time"] = {{"step", 1}, {"end", 10}, {"splitting", "strang"}};
   EXPECT_NO_THROW(Simulation simulation{Tissue(of)});
 }

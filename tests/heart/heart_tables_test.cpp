@@ -1,4 +1,4 @@
-// Membranes by tables beside those by formulas.
+// Membranes by tables compared with those by formulas.
 #include <array>
 #include <cmath>
 #include <cstdint>
@@ -22,7 +22,7 @@ Model model_of_type(int type) {
   return model;
 }
 
-/// A function f is off by f'' / (8 64^2) at most: of e^(0.3485 V), the steepest, by 3.7e-6 of it.
+/// A function f is off by at most f'' / (8 64^2): for e^(0.3485 V), the steepest, by 3.7e-6 of it.
 TEST(HeartTables, FunctionsAreNearTheirFormulas) {
   std::mt19937 random(4);
   std::uniform_real_distribution<double> voltage(-128, 128);
@@ -33,7 +33,7 @@ TEST(HeartTables, FunctionsAreNearTheirFormulas) {
     model.fill(0, dt, of_V.data());
     model.fill(1, dt, of_w.data());
     for (int trial = 0; trial < 20000; ++trial) {
-      // At both sides of -40 mV, where sodium's gates jump.
+      // Covers both sides of -40 mV, where sodium's gates jump.
       const double V = trial == 0 ? -40 : trial == 1 ? -40 - 1e-9 : voltage(random);
       double found[Model::of_V.columns], formula[Model::of_V.columns];
       look_up<Model::of_V, 0, Model::of_V.columns>(of_V.data(), V, found);
@@ -49,7 +49,7 @@ TEST(HeartTables, FunctionsAreNearTheirFormulas) {
   }
 }
 
-/// But where functions jump, at -40 mV.
+/// Rows join, except where functions jump, at -40 mV.
 TEST(HeartTables, RowsJoin) {
   const Model model = model_of_type(0);
   std::vector<float> table(Model::of_V.floats());
@@ -81,7 +81,7 @@ TEST(HeartTables, EndAtTheirEnds) {
                                  {-128.0, std::nan("")}}) {
     look_up<Model::of_V, 0, Model::of_V.columns>(table.data(), end, at_end);
     look_up<Model::of_V, 0, Model::of_V.columns>(table.data(), far, beyond);
-    // Beside lanes within the table.
+    // The same next to lanes within the table.
     const double lanes[Lanes::lanes] = {0, far, -50, far};
     look_up<Model::of_V, 0, Model::of_V.columns>(table.data(), Lanes::load(lanes), beyond_in_lanes);
     for (int k = 0; k < Model::functions; ++k) {
@@ -94,7 +94,7 @@ TEST(HeartTables, EndAtTheirEnds) {
   }
 }
 
-/// Also where the rule of the midpoint takes the way of a whole step from that of half of it.
+/// Includes the midpoint rule, whose whole step derives its gates from those of half a step.
 TEST(HeartTables, CellsGoTheSameWay) {
   for (const CellRule rule : {CellRule::euler, CellRule::midpoint}) {
     for (const char* type : {"epicardial", "endocardial", "mid-myocardial"}) {
@@ -127,7 +127,7 @@ TEST(HeartTables, AreForTheirStep) {
   EXPECT_TRUE(std::isnan(cell.V[0]) && !std::isnan(V));
 }
 
-/// Also cells of a region that have none are not advanced by other steps.
+/// Cells of a region without tables are not advanced by other steps either.
 TEST(HeartTables, MixedTissueIsRefusedWhole) {
   const MembraneChoice with_tables, without{.model = "aliev-panfilov"};
   MembraneCells cells(std::vector{without, with_tables, with_tables},

@@ -1,4 +1,4 @@
-// Waves: their speed under refinement, and what a mass matrix makes of it.
+// Waves: their speed under refinement, and the effect of the mass matrix on it.
 #include <cmath>
 
 #include "../../apps/heart/activation.hpp"
@@ -8,7 +8,7 @@
 namespace heddle::heart::test {
 namespace {
 
-/// mm/ms, of a plane wave along a bar, between 6 and 10 mm.
+/// In mm/ms: the speed of a plane wave along a bar, between 6 and 10 mm.
 double speed(double h, const char* mass, double step = 0.05) {
   json of = slab_case();
   of["mesh"] = {{"slab", {12, h, h}}, {"h", h}};
@@ -30,7 +30,7 @@ TEST(HeartWaves, SpeedConvergesUnderRefinement) {
     EXPECT_GT(std::abs(coarse - middle), 2 * std::abs(middle - fine)) << mass;
     EXPECT_NEAR(fine, middle, 0.03 * fine) << mass;
   }
-  // Lumping slows waves in wide elements, which a consistent mass makes fast: both go to one speed.
+  // Lumping slows waves in wide elements, a consistent mass speeds them up; both go to one speed.
   EXPECT_GT(speed(0.5, "consistent"), speed(0.5, "lumped"));
   EXPECT_NEAR(speed(0.125, "consistent"), speed(0.125, "lumped"), 0.05 * speed(0.125, "lumped"));
 }
@@ -57,7 +57,7 @@ TEST(HeartWaves, VelocityIsThatOfTheTimes) {
   EXPECT_TRUE(std::isnan(speed_range(tissue.model, still).median));
 }
 
-/// A bar of the bands below the surface, and the times below the bar.
+/// A bar of the bands lies below the surface, and the times below the bar.
 TEST(HeartWaves, ScaleIsBelowTheSurface) {
   const std::vector<Point> corners = {{0, 0, 0}, {128, 0, 0}, {0, 50, 3}};
   const std::vector<std::array<Index, 3>> triangles = {{0, 1, 2}};
@@ -68,7 +68,7 @@ TEST(HeartWaves, ScaleIsBelowTheSurface) {
   const mesh::DrawnSurface drawn = with_time_scale(surface, bands, 7, 1);
   const auto& position = drawn.mesh.position;
   ASSERT_EQ(drawn.colour.size(), drawn.mesh.triangle.size());
-  // Squares of the shapes of "7.0 ms" and "1.0 ms".
+  // Number of squares in the shapes of "7.0 ms" and "1.0 ms".
   EXPECT_EQ(drawn.mesh.triangle.size(), 1U + 2 * (2 + 7 + 1 + 12 + 12 + 6 + 8 + 1 + 12 + 12 + 6));
   EXPECT_EQ(drawn.colour[1], bands[0]);
   EXPECT_EQ(drawn.colour[4], bands[1]);

@@ -37,13 +37,13 @@ template <class F>
 void apply_baseline(std::vector<double>& x) {
   apply_to_groups<F>(x);
 }
-/// With fused multiplications, as they are where cells are advanced with AVX2.
+/// Uses fused multiplications, like cells that are advanced with AVX2.
 template <class F>
 __attribute__((target("avx2,fma"), flatten)) void apply_fused(std::vector<double>& x) {
   apply_to_groups<F>(x);
 }
 
-/// F of every number of x, by each of the ways that this machine has.
+/// F of every number of x, in each way that this machine supports.
 template <class F>
 std::vector<std::vector<double>> applied(std::vector<double> x) {
   x.resize((x.size() + Group::lanes - 1) / Group::lanes * Group::lanes, 1);

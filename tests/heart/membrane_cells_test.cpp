@@ -22,7 +22,7 @@ MembraneChoice model_named(const std::string& name) {
   return choice;
 }
 
-/// Every model, types of the human cell and one with a parameter of its own.
+/// Every model, types of the human cell, and one with a parameter of its own.
 std::vector<MembraneChoice> five_regions() {
   std::vector<MembraneChoice> regions = {model_named("aliev-panfilov"),
                                          model_named("fitzhugh-nagumo"), MembraneChoice(),
@@ -168,7 +168,7 @@ TEST(MembraneCells, CellsRestWhereTheirModelsDo) {
   EXPECT_EQ(cells.cells(), 5);
 }
 
-/// Steps in which a stimulus acts, of those that follow one another from 0 as sums of dt.
+/// Number of steps in which a stimulus acts, among steps from 0 whose times are sums of dt.
 int acting_steps(const Stimulus& stimulus, double dt, double end) {
   int steps = 0;
   double time = 0;
@@ -182,7 +182,7 @@ TEST(Stimulus, ActsInAsManyStepsAsItLasts) {
     for (const double start : {0., 1., 0.3, 17.7, 1000., 0.1 * 3}) {
       const Stimulus once = {.start = start, .duration = 2, .amplitude = 1};
       EXPECT_EQ(acting_steps(once, dt, start + 10), steps) << start << " " << dt;
-      // An end in the middle of a step.
+      // The pulse begins and ends in the middle of a step.
       const Stimulus between = {.start = start + dt / 2, .duration = 2, .amplitude = 1};
       EXPECT_EQ(acting_steps(between, dt, start + 10), steps) << start << " " << dt;
     }
@@ -191,7 +191,7 @@ TEST(Stimulus, ActsInAsManyStepsAsItLasts) {
     const Stimulus endless = {.start = 0.3, .duration = 2, .amplitude = 1, .period = 10};
     EXPECT_EQ(acting_steps(endless, dt, 100), 10 * steps) << dt;
   }
-  // Times that are products, beside half steps.
+  // Times that are products instead of sums, with a pulse at multiples of half steps.
   int steps = 0;
   const Stimulus pulse = {.start = 0.7, .duration = 2, .amplitude = 1};
   for (int k = 0; k < 1000; ++k) steps += pulse.acts(k * 0.025, 0.025) ? 1 : 0;

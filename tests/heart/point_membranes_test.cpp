@@ -1,5 +1,5 @@
-// Membranes at integration points: what is integrated and projected, orders in time, and what they
-// share with membranes at vertices.
+// Membranes at integration points: integration and projection, orders in time, and properties
+// shared with membranes at vertices.
 #include <algorithm>
 #include <cmath>
 #include <random>
@@ -14,7 +14,7 @@ namespace {
 
 json at_points(json of) { return with(std::move(of), "/time/ionic_current", "integration-points"); }
 
-/// Functions of corners times what is linear in an element are quadratic: no error but rounding.
+/// Products of linear functions in an element are quadratic: no error except rounding.
 TEST(PointMembranes, IntegrateAsTheConsistentMass) {
   const Tissue tissue(slab_case());
   Assembly<Number> mass(pattern_of(tissue.model), parse_plan("pJDS,order=rcm"), Device::cpu());
@@ -43,7 +43,7 @@ TEST(PointMembranes, IntegrateAsTheConsistentMass) {
   EXPECT_LE(difference(integral.scalars().to_host(), expected.scalars().to_host()), 1e-13);
 }
 
-/// The same everywhere, there is nothing to interpolate.
+/// If the tissue is the same everywhere, interpolation has no effect.
 TEST(PointMembranes, UniformTissueIsThatOfVertices) {
   json of = slab_case();
   of["regions"][0]["membrane"] = {{"model", "ten-tusscher-panfilov"}};
@@ -69,7 +69,7 @@ TEST(PointMembranes, WavesHaveTheOrderOfTheirScheme) {
                               1. / 128, 0.2, smooth_wave);
 }
 
-/// mm/ms, of a plane wave along a bar, between 1.5 and 2.5 mm.
+/// In mm/ms: the speed of a plane wave along a bar, between 1.5 and 2.5 mm.
 double speed(json of, double h) {
   of["mesh"] = {{"slab", {3, h, h}}, {"h", h}};
   of["stimuli"][0] = {
@@ -85,8 +85,8 @@ double speed(json of, double h) {
   return 1 / (tissue.traces.probes[1].of(activation) - tissue.traces.probes[0].of(activation));
 }
 
-/// Elements that are wider than the front make waves fast where currents are taken at interpolated
-/// potentials, and slow where they are interpolated (Pathmanathan et al., Int. J. Numer. Meth.
+/// Elements wider than the front make waves fast if currents are evaluated at interpolated
+/// potentials, and slow if the currents are interpolated (Pathmanathan et al., Int. J. Numer. Meth.
 /// Biomed. Eng. 27, 2011). Both converge to one speed.
 TEST(PointMembranes, ConvergeToThoseOfVertices) {
   const auto apart = [](double h) {
@@ -98,7 +98,7 @@ TEST(PointMembranes, ConvergeToThoseOfVertices) {
   EXPECT_GT(middle, 5 * std::abs(fine));
 }
 
-/// Two models, whose vertices between the regions rest as the last of them.
+/// Two models; vertices between the regions rest like the last of them.
 json two_regions() {
   json of = at_points(slab_case());
   of["regions"].push_back({{"membrane", {{"model", "ten-tusscher-panfilov"}}},

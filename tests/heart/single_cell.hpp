@@ -36,7 +36,7 @@ struct SingleCell {
   }
 };
 
-/// From rest to `end` under a stimulus.
+/// Values from rest to `end` under a stimulus.
 inline Values values_after(const MembraneChoice& choice, const Stimulus& stimulus, double end,
                            double dt, CellRule rule = CellRule::euler) {
   SingleCell cell(choice);

@@ -1,4 +1,4 @@
-// The human ventricular cell against its equations as they are published, in long double.
+// The human ventricular cell against its published equations, in long double.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -17,8 +17,8 @@ enum { V, Xr1, Xr2, Xs, m, h, j, d, f, f2, fCass, s, r, Rp, Cai, CaSR, CaSS, Nai
 using State = std::array<Real, count>;
 
 struct Rates {
-  State slope;                        // of each variable
-  std::array<Real, gates> end, time;  // of each gate: where it goes, and its time constant
+  State slope;                        // per variable
+  std::array<Real, gates> end, time;  // per gate: its target, and its time constant
 };
 
 /// 1 / (1 + e^x).
@@ -138,7 +138,7 @@ State state_of(const Values& values) {
   return y;
 }
 
-/// Steps of gates at constant rates and of Euler, as the equations above have them.
+/// Steps of gates at constant rates, and Euler steps, by the equations above.
 TEST(TenTusscherPanfilov, StepsAreThoseOfTheEquations) {
   std::mt19937 random(3);
   std::uniform_real_distribution<double> of_gate(0.01, 0.99), around(0.5, 2), voltage(-100, 70);
@@ -163,7 +163,7 @@ TEST(TenTusscherPanfilov, StepsAreThoseOfTheEquations) {
         const Real change =
             is_gate ? (before[k] - rates.end[k - 1]) * std::expm1(-Real(dt) / rates.time[k - 1])
                     : Real(dt) * rates.slope[k];
-        // A gate is made of where it goes, others are sums of currents that cancel in part.
+        // A gate's rounding scales with its target; other changes are sums that partly cancel.
         const Real scale =
             std::fabs(before[k]) + (is_gate ? rates.end[k - 1] : 20 * std::fabs(change));
         EXPECT_LE(static_cast<double>(std::fabs(after[k] - before[k] - change) / scale), 2e-15)
@@ -191,7 +191,7 @@ TEST(TenTusscherPanfilov, TheCalciumCurrentHasItsLimit) {
   }
 }
 
-/// By Runge and Kutta, in steps of 1/1024 ms: at rest m is that fast.
+/// Runge-Kutta in steps of 1/1024 ms, which the speed of m at rest requires.
 State reference(double end) {
   State y = state_of(SingleCell(cell_of(0)).values());
   const Real step = 1 / Real(1024);
@@ -229,7 +229,7 @@ TEST(TenTusscherPanfilov, ConvergesToTheEquationsAtOrderOne) {
   EXPECT_LT(std::fabs(before[V] - static_cast<double>(exact[V])), 0.03);
 }
 
-/// The rule of the midpoint leaves a fourth of the error of Euler's in as much work, or less.
+/// The midpoint rule leaves a fourth of the error of Euler's, or less, for the same work.
 TEST(TenTusscherPanfilov, IsNearerToTheEquationsByTheMidpoint) {
   const State exact = reference(8);
   const Stimulus pulse = {.start = 0, .duration = 1, .amplitude = 50};
@@ -247,7 +247,7 @@ struct ActionPotential {
   double rest, peak, apd90, steepest;
 };
 
-/// The third of three, one a second.
+/// The third of three action potentials, one per second.
 ActionPotential third_action_potential(int type) {
   const double dt = 0.02;
   SingleCell cell(cell_of(type));
@@ -270,9 +270,9 @@ ActionPotential third_action_potential(int type) {
   return found;
 }
 
-/// At 1 Hz the authors' cells have a potential of rest of about -85 mV (CellML's states of rest),
-/// action potentials that last some 300 ms, and about 100 ms more where they are mid-myocardial, as
-/// g_Ks is a fourth there (ten Tusscher et al. 2004, 2006; their restitution curves).
+/// At 1 Hz the authors' cells have a resting potential of about -85 mV (CellML's states of rest)
+/// and action potentials that last some 300 ms, about 100 ms more in mid-myocardial cells, whose
+/// g_Ks is a fourth (ten Tusscher et al. 2004, 2006; their restitution curves).
 TEST(TenTusscherPanfilov, ActionPotentialsAreThoseThatArePublished) {
   const double apd[3] = {305, 298, 390};
   for (int type = 0; type < 3; ++type) {
@@ -293,7 +293,7 @@ TEST(TenTusscherPanfilov, RestsNearItsStart) {
   }
 }
 
-/// Also under the strongest stimuli that tissue gets.
+/// Includes the strongest stimuli that tissue gets.
 TEST(TenTusscherPanfilov, IsStableAtItsLargestStep) {
   for (int run = 0; run < 6; ++run) {
     const int type = run / 2;
@@ -303,7 +303,7 @@ TEST(TenTusscherPanfilov, IsStableAtItsLargestStep) {
     for (int k = 0; k * dt < 600; ++k) {
       cell.step(k * dt, dt, run % 2 == 0 ? CellRule::euler : CellRule::midpoint);
       const Values values = cell.values();
-      // Below the reversal potential of sodium, but for the stimulus of one step.
+      // Below the reversal potential of sodium, except for the stimulus of one step.
       EXPECT_TRUE(values[V] > -95 && values[V] < 75 + 35.7 * dt) << values[V];
       for (int g = 0; g < count; ++g) {
         if (TenTusscherPanfilov::variables[g].is_gate) {

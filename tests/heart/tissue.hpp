@@ -20,7 +20,7 @@ namespace heddle::heart::test {
 
 using nlohmann::json;
 
-/// Its upstrokes are faster than those of real cells.
+/// The upstrokes are faster than those of real cells.
 inline json slab_case() {
   return json::parse(R"({
     "mesh": {"slab": [4, 2, 1], "h": 0.5},
@@ -32,8 +32,8 @@ inline json slab_case() {
   })");
 }
 
-/// Without currents through membranes, but for stimuli: c scales all that Aliev and Panfilov's
-/// have.
+/// No currents through membranes, except for stimuli: c scales all currents of Aliev and Panfilov's
+/// model.
 inline json passive_case() {
   json of = slab_case();
   of["regions"][0]["membrane"]["parameters"]["c"] = 1e-30;
@@ -46,7 +46,7 @@ inline json with(json value, const char* pointer, const json& part) {
   return value;
 }
 
-/// The model that a case makes of its slab.
+/// The model that a case makes from its slab.
 struct Tissue {
   Case given;
   Model model;
@@ -70,7 +70,7 @@ struct Simulation {
                       const Device& device = Device::cpu())
       : Simulation(tissue.model, tissue.given, tissue.traces, plan, device) {}
 
-  /// To the end of the case, or so many steps.
+  /// Runs `steps` steps.
   void run(long long steps) {
     while (steps > 0) {
       const long long count = std::min(steps, HeartSystem::most_steps);
@@ -85,7 +85,7 @@ inline double difference(const std::vector<double>& a, const std::vector<double>
   EXPECT_EQ(a.size(), b.size());
   double most = 0;
   for (std::size_t i = 0; i < a.size(); ++i) {
-    // NaN of both is none, NaN of one the largest.
+    // If both are NaN they count as equal; if one is, the difference is infinite.
     if (std::isnan(a[i]) && std::isnan(b[i])) continue;
     const double here = std::abs(a[i] - b[i]);
     if (!(here <= most)) most = std::isnan(here) ? HUGE_VAL : here;
@@ -100,7 +100,7 @@ inline std::vector<double> potential_after(const json& of) {
   return simulation.system.potential_of_vertices();
 }
 
-/// At the end of the case, from a smooth potential that excites some of the tissue.
+/// The potential at the end of the case, from a smooth one that excites part of the tissue.
 inline std::vector<double> smooth_wave(json of) {
   of["stimuli"] = json::array();
   of["solver"]["tolerance"] = 1e-12;
@@ -113,8 +113,8 @@ inline std::vector<double> smooth_wave(json of) {
   return simulation.system.potential_of_vertices();
 }
 
-/// Halved `steps` (ms) have errors of the order of their splitting, within `tolerance`, against
-/// `strang` with the step `reference`. `potential_of` makes of a case what is compared.
+/// With halved `steps` (ms), errors have the order of their splitting, within `tolerance`, relative
+/// to `strang` with the step `reference`. `potential_of` computes the compared values from a case.
 template <class PotentialOf>
 void expect_orders_of_splittings(const json& of, std::initializer_list<double> steps,
                                  double reference, double tolerance,
@@ -135,7 +135,7 @@ void expect_orders_of_splittings(const json& of, std::initializer_list<double> s
   }
 }
 
-/// A run of `steps` and one that goes on from a state behind `first` of them have the same bits.
+/// A run of `steps` and one that continues from a state after `first` of them have the same bits.
 inline void expect_to_go_on_from_a_state(Simulation& whole, Simulation& begun, Simulation& resumed,
                                          long long first, long long steps) {
   whole.run(steps);

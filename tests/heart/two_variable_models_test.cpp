@@ -1,5 +1,5 @@
-// Aliev and Panfilov's and FitzHugh and Nagumo's models against the classical method of Runge and
-// Kutta in long double, with the equations as their authors write them.
+// Aliev and Panfilov's and FitzHugh and Nagumo's models against the classical Runge-Kutta method in
+// long double, with the equations as their authors write them.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -12,7 +12,7 @@ namespace {
 
 using Real = long double;
 using State = std::array<Real, 2>;
-using Rates = State (*)(const State&);  // by the time of the model
+using Rates = State (*)(const State&);  // per unit of the model's time
 
 /// dv/dt = -k v (v - a) (v - 1) - v w, dw/dt = eps(v, w) (-w - k v (v - b - 1)).
 State aliev_panfilov(const State& y) {
@@ -57,12 +57,11 @@ struct Model {
 
 class TwoVariables : public testing::TestWithParam<Model> {};
 
-/// Euler's rule at order 1, the midpoint's at order 2.
+/// Euler's rule has order 1, the midpoint rule order 2.
 TEST_P(TwoVariables, ConvergeToTheEquationsAtTheOrderOfTheirRule) {
   MembraneChoice choice;
   choice.model = GetParam().name;
-  for (const double end :
-       {2., 20., 150., 250.}) {  // within the stimulus, on the plateau, behind it
+  for (const double end : {2., 20., 150., 250.}) {  // within the stimulus, on the plateau, after it
     const State exact = reference(GetParam().rates, end);
     for (const CellRule rule : {CellRule::euler, CellRule::midpoint}) {
       const bool second = rule == CellRule::midpoint;

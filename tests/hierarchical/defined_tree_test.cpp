@@ -1,4 +1,4 @@
-// Trees of entries from a definition, against the same entry as a C++ type.
+// Trees with entries from a definition, compared with the same entry as a C++ type.
 #include "heddle/runtime/defined_tree.hpp"
 
 #include <gtest/gtest.h>
@@ -64,7 +64,7 @@ TEST(DefinedTrees, AreThoseOfTheType) {
   check<heddle_user::symmetric_block_entry<double>>(symmetric, 53);
 }
 
-/// The same bits with any number of threads; residuals of floats are summed in double.
+/// Any number of threads gives the same bits; residuals of floats are summed in double.
 TEST(DefinedTrees, HaveTheBitsOfOneThread) {
   using E = quaternion<float>;
   Seed seed(54);

@@ -1,4 +1,4 @@
-// A x and A* x by a walk over the tree, against products in long double.
+// A x and A* x by a walk over the tree, compared with products in long double.
 #include "heddle/dynamic_product.hpp"
 
 #include <gtest/gtest.h>

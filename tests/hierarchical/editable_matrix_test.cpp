@@ -1,4 +1,4 @@
-// Solvers and preconditioners that live on a matrix while it changes.
+// Solvers and preconditioners that stay in use while their matrix changes.
 #include "heddle/editable_matrix.hpp"
 
 #include <gtest/gtest.h>
@@ -40,7 +40,7 @@ double residual(const HierarchicalMatrix<Real>& A, const Field<Real>& b, const F
   return std::sqrt(difference / norm);
 }
 
-/// Springs between pairs of rows.
+/// Springs that connect pairs of rows.
 EditBatch<Real> springs(Index rows, Index from, double stiffness) {
   EditBatch<Real> edits;
   for (Index i = from; i < rows / 2; i += 97) {
@@ -59,14 +59,14 @@ TEST(EditableMatrix, SolversGoOnAfterEdits) {
   const auto jacobi = std::make_shared<HierarchicalJacobi<Real>>(A);
   ConjugateGradient cg(A, jacobi);
   ConjugateGradient by_polynomial(A, std::make_shared<Chebyshev<double>>(A, jacobi));
-  const LeastSquaresOptions few{.tolerance = 1e-12, .max_iterations = 100};  // bits alone count
+  const LeastSquaresOptions few{.tolerance = 1e-12, .max_iterations = 100};  // only the bits matter
   Lsmr least_squares(A, few);
   Field<Real> b(rows);
   for (Index i = 0; i < rows; ++i) b.set(i, {{1.0 + i % 7}});
   for (int step = 0; step < 4; ++step) {
     if (step > 0) A.edit(springs(rows, step, 1e3 * step));
     SCOPED_TRACE(step);
-    // Bit for bit as solvers that were made of this matrix alone.
+    // The same bits as from solvers made only for this matrix.
     ConjugateGradient fresh(A.matrix(), HierarchicalJacobi(A.matrix()));
     ConjugateGradient fresh_polynomial(
         A.matrix(), std::make_shared<Chebyshev<double>>(
@@ -86,7 +86,7 @@ TEST(EditableMatrix, SolversGoOnAfterEdits) {
     fresh_lsmr.solve(b, of_fresh_lsmr);
     EXPECT_EQ(scalars_of(of_lsmr), scalars_of(of_fresh_lsmr));
   }
-  // The original is as it was.
+  // The original is unchanged.
   expect_same_bits(first.to_csr(), HierarchicalMatrix<Real>(poisson(700), 16).to_csr());
 }
 
@@ -108,7 +108,7 @@ TEST(EditableMatrix, TakesSumsInItsPlace) {
     EXPECT_LT(residual(add(1.0, K, sigma, I), b, x), 1e-9);
     EXPECT_EQ(same.matrix().find(3, 3)->component[0], A.matrix().find(3, 3)->component[0]);
   }
-  // Back to a matrix that shares nothing with the last.
+  // Back to a matrix that shares nothing with the previous one.
   A.assign(K);
   Field<Real> x(A.rows());
   ASSERT_TRUE(cg.solve(b, x).converged());
@@ -137,7 +137,7 @@ template <class E>
 class Diagonals : public testing::Test {};
 TYPED_TEST_SUITE(Diagonals, FewOf<TreeEntries>);
 
-/// Against `Jacobi` of the same matrix in sliced storage, bit by bit, while it changes.
+/// Compares with `Jacobi` of the same matrix in sliced storage, bit by bit, while it changes.
 TYPED_TEST(Diagonals, AreInvertedAsThoseOfSlicedStorage) {
   using E = TypeParam;
   using S = vector_scalar_t<E>;
@@ -196,7 +196,7 @@ TEST(Diagonals, NameTheFirstSingularRow) {
   refuse("31");
   A.assign(whole);
   jacobi.refresh();
-  // A leaf that goes.
+  // Remove a whole leaf.
   EditBatch<Real> all_of_block;
   for (Index i = 16; i < 24; ++i) {
     for (Index j = 16; j < 24; ++j) {

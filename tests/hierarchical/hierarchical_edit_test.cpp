@@ -1,4 +1,4 @@
-// Edits of hierarchical storage against plain maps.
+// Edits of hierarchical storage, compared with plain maps.
 #include <gtest/gtest.h>
 
 #include <cstddef>
@@ -18,7 +18,7 @@ template <class E>
 class Edits : public testing::Test {};
 TYPED_TEST_SUITE(Edits, FewOf<TreeEntries>);
 
-/// Edits of distinct places, carried out on `map` too; most of them near one another.
+/// Edits at distinct places, also applied to `map`; most of them near one another.
 template <class E>
 EditBatch<E> random_edits(Index rows, Index columns, int count, EntryMapOf<E>& map,
                           Generator& generator) {
@@ -33,7 +33,7 @@ EditBatch<E> random_edits(Index rows, Index columns, int count, EntryMapOf<E>& m
                                   random_between(0, columns - 1, generator)};
     const int action = random_between(0, 2, generator);
     if (action == 2 && !map.empty()) {
-      // Something that is there.
+      // An existing entry.
       auto at = map.lower_bound(place);
       if (at == map.end()) at = map.begin();
       place = at->first;
@@ -67,7 +67,7 @@ TYPED_TEST(Edits, FollowAMapThroughLongSequences) {
     SCOPED_TRACE(testing::Message() << rows << " x " << columns << " in " << to_string(nodes));
     EntryMapOf<E> map;
     HierarchicalMatrix<E> matrix(matrix_of(rows, columns, map), nodes);
-    // Filled, changed, and emptied in the end.
+    // The matrix is filled, changed, and finally emptied.
     for (int step = 0; step < 30; ++step) {
       const auto edits = random_edits(rows, columns, 1 << (step % 10), map, seed.generator);
       matrix = matrix.edited(edits);
@@ -84,7 +84,7 @@ TYPED_TEST(Edits, FollowAMapThroughLongSequences) {
   }
 }
 
-/// Views of arrays are batches, in the order set, add, remove.
+/// Views of arrays act as batches, in the order set, add, remove.
 TYPED_TEST(Edits, OfViewsAreThoseOfABatch) {
   using E = TypeParam;
   using S = stored_scalar_t<E>;
@@ -143,7 +143,7 @@ TYPED_TEST(Edits, LeaveBothOwnersAsTheyAre) {
   };
   EXPECT_LT(held({first, second}), first.memory().total() + second.memory().total());
   EXPECT_EQ(held({first, first}), held({first}));
-  // The original's nodes are among its own.
+  // The original's nodes are part of the edited matrix.
   EXPECT_EQ(held({first, second}), held({second}) + first.memory().schedule);
 }
 
@@ -176,7 +176,7 @@ TEST(TreeEdits, LongChainsDoNotKeepWhatNobodyUses) {
   expect_true_account(matrix);
 }
 
-/// Pools are merged by degrees: no edit of a long chain copies the matrix, nor does the chain.
+/// Pools are merged gradually: no edit in a long chain copies the matrix, nor does the whole chain.
 TEST(TreeEdits, MergePoolsByDegrees) {
   using E = real<double>;
   Seed seed(38);
@@ -219,7 +219,7 @@ TEST(TreeEdits, MergePoolsByDegrees) {
   }
 }
 
-/// Scalars of A x and of A* x.
+/// The scalars of A x and of A* x.
 template <class E>
 std::vector<vector_scalar_t<E>> products_of(const HierarchicalMatrix<E>& A, Generator& generator) {
   using S = vector_scalar_t<E>;
@@ -235,8 +235,8 @@ std::vector<vector_scalar_t<E>> products_of(const HierarchicalMatrix<E>& A, Gene
   return scalars;
 }
 
-/// One mended schedule after another, and several batches at once, are those of a new tree. With
-/// several threads A* x takes a schedule of its own.
+/// Schedules mended one after another, or after several batches, equal those of a new tree. With
+/// several threads, A* x uses a separate schedule.
 TEST(TreeEdits, KeepSchedulesThatTheyMend) {
   using E = quaternion<double>;
   Seed seed(36);
@@ -248,7 +248,7 @@ TEST(TreeEdits, KeepSchedulesThatTheyMend) {
     products_of(matrix, seed.generator);
     EXPECT_EQ(matrix.memory().adjoint_schedule > 0, threads == 5);
     for (int step = 0; step < 40; ++step) {
-      // Values alone, then the pattern too; some without a product between, once too many.
+      // Only values, then the pattern too; some steps without a product in between, once too many.
       EditBatch<E> values;
       for (const auto& [place, entry] : map) {
         if (place.first % 37 == step % 37) values.add(place.first, place.second, entry);
@@ -271,7 +271,7 @@ TEST(TreeEdits, KeepSchedulesThatTheyMend) {
     EditBatch<E> one;
     one.set(1, 1, random_components<E>(seed.generator));
     const HierarchicalMatrix<E> next = matrix.edited(one);
-    // It keeps both schedules until its products have mended them.
+    // It holds both schedules until its products have mended them.
     EXPECT_EQ(next.memory().schedule, 0);
     EXPECT_EQ(HierarchicalMatrix<E>::held_memory({next, matrix}) -
                   HierarchicalMatrix<E>::held_memory({next}),
@@ -280,7 +280,8 @@ TEST(TreeEdits, KeepSchedulesThatTheyMend) {
   }
 }
 
-/// What waits to be mended grows neither by batches that touch many leaves nor by empty ones.
+/// The list of changes to mend grows neither with batches that touch many leaves nor with empty
+/// ones.
 TEST(TreeEdits, KeepFewChangesBesideASchedule) {
   using E = real<double>;
   Seed seed(37);
@@ -310,7 +311,7 @@ TEST(TreeEdits, KeepFewChangesBesideASchedule) {
     EXPECT_GE(beside, (step + 1) * static_cast<long long>(sizeof(detail::LeafChange)));
   }
   EXPECT_FALSE(keeps_schedules);
-  // A leaf that stays where it is leaves the places of all leaves to both schedules.
+  // If a leaf stays in place, both schedules keep the places of all leaves.
   const HierarchicalMatrix<E> next = first.edited(one);
   products_of(next, seed.generator);
   EXPECT_LT(HierarchicalMatrix<E>::held_memory({first, next}),

@@ -1,4 +1,4 @@
-// Hierarchical storage: conversion without loss, accounts of memory, and what it refuses.
+// Hierarchical storage: lossless conversion, accounts of memory, and refused inputs.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -161,7 +161,7 @@ TEST(HierarchicalStorage, LeavesNothingBehindWhereMemoryRunsOut) {
     EXPECT_EQ(memory.live, tree.memory().tree());
     memory.allow_all();
     expect_same_bits(tree.to_csr(), matrix);
-    EXPECT_EQ(memory.live, tree.memory().total());  // with a schedule
+    EXPECT_EQ(memory.live, tree.memory().total());  // including a schedule
   }
   EXPECT_EQ(memory.live, 0);
 }
@@ -190,7 +190,7 @@ TEST(TreeOfTriplets, IsThatOfTheAssembledMatrix) {
   const HierarchicalMatrix<E> tree(300, 100, triplets, 16);
   expect_same_bits(tree.to_csr(), assembled);
   expect_true_account(tree);
-  // Rows and columns without entries take no memory.
+  // Empty rows and columns take no memory.
   constexpr Index most = std::numeric_limits<Index>::max();
   const std::vector<Triplet<real<double>>> far = {{most - 1, 7, {{2}}}, {3, most - 1, {{1}}}};
   const HierarchicalMatrix<real<double>> wide(most, most, far);

@@ -1,4 +1,4 @@
-// A x, A* x and A^T x of one tree against products in long double, and in solvers.
+// A x, A* x and A^T x with one tree, compared with products in long double, and used in solvers.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -54,7 +54,7 @@ TYPED_TEST(Products, TellResidualsAndDots) {
     near(r.scalars()[i], r_of_sliced.scalars()[i], 10);
     near(y.scalars()[i], y_of_sliced.scalars()[i], 10);
   }
-  // Fields in planes take another way to the same bits.
+  // Fields in planes reach the same bits by another path.
   Field<E> x_in_planes(700, Device::cpu(), VectorLayout::soa);
   Field<E> y_in_planes(700, Device::cpu(), VectorLayout::soa);
   for (Index row = 0; row < 700; ++row) x_in_planes.set(row, x[row]);
@@ -73,7 +73,7 @@ TEST(TreeProducts, HaveTheSameBitsForAnyNumberOfThreads) {
       {.rows = 20000, .columns = 20000, .per_row = 8, .dense_row = true}, seed.generator);
   const auto x = random_field<E>(20000, seed.generator);
   std::vector<std::vector<float>> results;
-  // A* x goes by A's leaves with one thread and two, and by block columns with seven.
+  // A* x follows A's leaves with one thread and with two, and block columns with seven.
   const HierarchicalMatrix<E> of_one_thread(matrix, 128, Device::cpu(1));
   for (const int threads : {1, 2, 7}) {
     const HierarchicalMatrix<E> tree = of_one_thread.on(Device::cpu(threads));
@@ -95,7 +95,7 @@ TEST(TreeProducts, HaveTheSameBitsForAnyNumberOfThreads) {
 }
 
 TEST(TreeProducts, DoNotMultiplyGaps) {
-  // A node that is dense, but for one place.
+  // A node that is dense except for one place.
   EntryMapOf<real<double>> map;
   for (Index i = 0; i < 64; ++i) map[{i / 8, i % 8}] = {{1}};
   map.erase({2, 5});
@@ -198,7 +198,7 @@ TEST(TreeProducts, RefuseInOneLine) {
   Field<quaternion<double>> of_columns(7);
   Reduction<double> reduction(9);
   EXPECT_THROW(A.apply_dot(of_columns.view(), y.view(), reduction, A.device().stream()), Error);
-  // A residual of a rectangular matrix, in b's own place.
+  // The residual of a rectangular matrix, stored in place of b.
   of_columns.set(3, {{1, 0, 0, 0}});
   const double squared =
       A.residual(y.view(), of_columns.view(), y.view(), reduction, A.device().stream());

@@ -1,4 +1,4 @@
-// Sums of hierarchical storage against plain maps.
+// Sums of hierarchical storage, compared with plain maps.
 #include <gtest/gtest.h>
 
 #include <complex>
@@ -23,7 +23,7 @@ E scaled(E entry, vector_scalar_t<E> factor) {
   return entry;
 }
 
-/// alpha a + beta b in the order of `add`.
+/// alpha a + beta b, in the order of `add`.
 template <class E>
 CsrMatrix<E> plain_sum(vector_scalar_t<E> alpha, const CsrMatrix<E>& a, vector_scalar_t<E> beta,
                        const CsrMatrix<E>& b) {
@@ -48,7 +48,7 @@ TYPED_TEST(Sums, AreThoseOfEntries) {
     const CsrMatrix<E> b =
         random_matrix<E>({.rows = pattern.rows, .columns = pattern.columns}, seed.generator);
     for (const NodeLayout& nodes : {NodeLayout(4, 30), NodeLayout(64)}) {
-      const int d = nodes.size;  // of B, whose leaves are dense by their bytes
+      const int d = nodes.size;  // node size of B, whose leaves are dense if that saves bytes
       const HierarchicalMatrix<E> A(a, nodes), B(b, d);
       const auto C = add(S(2), A, S(-0.5), B);
       expect_same_bits(C.to_csr(), plain_sum<E>(2, a, -0.5, b));
@@ -93,7 +93,7 @@ TEST(TreeSums, RefuseWhatDoesNotFit) {
                [&] { static_cast<void>(add_adjoint(1, A, 1, A)); });
 }
 
-/// Complex coefficients commute with complex entries, and multiply numbers inside blocks.
+/// Complex coefficients commute with complex entries, and multiply the numbers inside blocks.
 template <class E>
 void expect_complex_sums(Generator& generator) {
   using S = vector_scalar_t<E>;

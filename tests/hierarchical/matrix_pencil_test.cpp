@@ -1,4 +1,4 @@
-// A + sigma M of two trees, again and again.
+// A + sigma M of two trees, computed repeatedly.
 #include "heddle/matrix_pencil.hpp"
 
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ using Entries =
     testing::Types<real<double>, complex<float>, quaternion<double>, block<double, 3, 3>>;
 TYPED_TEST_SUITE(MatrixPencils, FewWhereSanitized<Entries>);
 
-/// And that products of both agree in every bit.
+/// Also checks that products with both agree in every bit.
 template <class E>
 void expect_same(const HierarchicalMatrix<E>& computed, const HierarchicalMatrix<E>& expected,
                  Generator& generator) {
@@ -53,11 +53,11 @@ TYPED_TEST(MatrixPencils, AreSumsBitByBit) {
       expect_same(sum, add(S(1), A, sigma, M), seed.generator);
       if (sigma != S(-2)) kept.emplace_back(sigma, sum);
     }
-    // Those that somebody keeps stay as they are.
+    // Sums that the caller keeps are left unchanged.
     for (const auto& [sigma, sum] : kept) {
       expect_same(sum, add(S(1), A, sigma, M), seed.generator);
     }
-    // Other values of the same places, and then other places.
+    // New values in the same places, and then other places.
     EditBatch<E> values;
     const auto map = map_of(A.to_csr());
     for (const auto& [place, entry] : map) {
@@ -74,7 +74,7 @@ TYPED_TEST(MatrixPencils, AreSumsBitByBit) {
     pencil.set(other, M);
     expect_same(pencil.at(S(2)), add(S(1), other, S(2), M), seed.generator);
     expect_same(pencil.at(S(1)), add(S(1), other, S(1), M), seed.generator);
-    // Leaves of another kind, and nodes of another size.
+    // Another kind of leaves, and another node size.
     for (const NodeLayout& nodes : {NodeLayout(node, 1), NodeLayout(16)}) {
       const HierarchicalMatrix<E> of_nodes(other.to_csr(), nodes), mass(M.to_csr(), nodes.size);
       pencil.set(of_nodes, mass);
@@ -96,7 +96,7 @@ TEST(MatrixPencil, UsesMemoryThatNobodyHolds) {
   for (int k = 0; k < 6; ++k) sum = pencil.at(0.1 * k);
   const long long tree = sum->memory().tree();
   EXPECT_EQ(pencil.memory(), 2 * tree);
-  // One schedule for all.
+  // One schedule serves all sums.
   sum->apply(1, std::vector<double>(3000), 0, *std::make_unique<std::vector<double>>(3000),
              sum->device().stream());
   const auto next = pencil.at(7);

@@ -1,4 +1,4 @@
-// The arithmetic by which a GPU makes trees, played on the CPU.
+// The arithmetic with which a GPU makes trees, played on the CPU.
 #include "hierarchical/node_bits.hpp"
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ namespace {
 using namespace heddle;
 using namespace heddle::test;
 
-/// Blocks of a range of block rows are numbered by rows and columns, and listed so.
+/// Blocks in a range of block rows are numbered by rows and columns, and listed in that order.
 TEST(BlockBits, NumberBlocksByRows) {
   Seed seed(81);
   for (const Index columns : {1, 63, 64, 65, 200}) {
@@ -102,7 +102,8 @@ E random_entry(Generator& generator) {
   return entry;
 }
 
-/// Factors times entries and their adjoints have the bits of the entries' own arithmetic.
+/// Products of factors with entries and with their adjoints have the bits of the entries'
+/// arithmetic.
 template <class E>
 void expect_terms(Generator& generator) {
   using S = vector_scalar_t<E>;

@@ -1,4 +1,4 @@
-// Memory of trees that their successors take over.
+// Memory of trees that their successors reuse.
 #include "hierarchical/pool_blocks.hpp"
 
 #include <gtest/gtest.h>
@@ -27,7 +27,7 @@ TEST(PoolBlocks, ServeTheNextPoolAndKeepNoMoreThanIsTaken) {
   EXPECT_EQ(blocks.kept_bytes(), 0U);
   EXPECT_TRUE(blocks.give_back(b));
   EXPECT_FALSE(blocks.give_back(b));
-  // Others make room for a block that none of them serves.
+  // Kept blocks are released to make room for a block that none of them can serve.
   std::byte* const large = blocks.take(3 * size);
   ASSERT_NE(large, nullptr);
   EXPECT_EQ(blocks.kept_bytes(), 0U);

@@ -61,7 +61,7 @@ TEST(TreeNode, LeavesAreDenseFromAShareOfTheirPlaces) {
   EXPECT_EQ(half.kind_of(128), NodeKind::dense);
   const NodeShape never = detail::leaf_shape({16, NodeLayout::never}, 8);
   EXPECT_EQ(never.kind_of(never.positions()), NodeKind::coo4);
-  // One and two entries have kinds of their own.
+  // One entry and two entries have kinds of their own.
   const NodeShape least = detail::leaf_shape({4, 1}, 8);
   EXPECT_EQ(least.kind_of(2), NodeKind::coo2);
   EXPECT_EQ(least.kind_of(3), NodeKind::dense);
@@ -79,7 +79,8 @@ TEST(TreeNode, LeavesAreDenseFromAShareOfTheirPlaces) {
 }
 
 TEST(TreeNode, SmallNodesByHand) {
-  // A number takes its count, 2 bytes of coordinates and 2 of padding; three of them 24 bytes more.
+  // A number takes its count, 2 bytes of coordinates and 2 of padding; three numbers take 24 bytes
+  // more.
   EXPECT_EQ((NodeShape{7, 8}.bytes(1)), 16);
   EXPECT_EQ((NodeShape{7, 4}.bytes(2)), 16);
   EXPECT_EQ((NodeShape{7, 8}.bytes(3)), 48);

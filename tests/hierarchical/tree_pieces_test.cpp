@@ -1,4 +1,4 @@
-// Pieces of a schedule, as a GPU's blocks of threads meet them, played on the CPU.
+// Pieces of a schedule, as a GPU's blocks of threads process them, played on the CPU.
 #include "hierarchical/tree_pieces.hpp"
 
 #include <gtest/gtest.h>
@@ -17,8 +17,8 @@ namespace {
 using namespace heddle;
 using namespace heddle::test;
 
-/// Calls `body(row, column of the matrix, payload)` with the entries of all pieces, and checks what
-/// kernels rely on.
+/// Calls `body(row, column of the matrix, payload)` with the entries of all pieces, and checks the
+/// conditions that kernels rely on.
 template <class E, class Body>
 class Player {
  public:
@@ -58,7 +58,7 @@ class Player {
   }
   void play_rows(const device::TreePiece& piece, const device::TreeLeaf& leaf, const NodeView& node,
                  int top, int bottom) const {
-    // A warp takes so many rows at once.
+    // A warp takes this number of rows at once.
     const int rows = std::max(1, 32 * run_ / tree_.leaf.size());
     ASSERT_LT(top, bottom);
     ASSERT_EQ(top % rows, 0);
@@ -113,7 +113,7 @@ void play(const detail::Tree& tree, const detail::LeafSchedule& schedule,
   EXPECT_EQ(next_counter, cut.counters);
 }
 
-/// Every entry comes once, by rows and by columns, for pieces of several lengths.
+/// Every entry occurs once, by rows and by columns, for pieces of several lengths.
 template <class E>
 void expect_every_entry_once(const Pattern& pattern, Generator& generator) {
   const CsrMatrix<E> matrix = random_matrix_of<E>(pattern, generator);
@@ -155,10 +155,10 @@ TEST(TreePieces, HoldEveryEntryOnce) {
 
 TEST(TreePieces, CutLongRowsAndDenseLeavesEvenly) {
   using E = block<float, 2, 2>;
-  // One row of 40000 entries: 313 leaves of 128 entries, each a run.
+  // One row of 40000 entries: 313 leaves of 128 entries, each entry a run.
   Pattern row{1, 40000, {0, 40000}, {}};
   for (Index column = 0; column < 40000; ++column) row.column.push_back(column);
-  // A dense leaf of 128 rows of 64 runs.
+  // A dense leaf of 128 rows with 64 runs each.
   Pattern full{128, 128, {0}, {}};
   for (Index i = 0; i < 128; ++i) {
     for (Index column = 0; column < 128; ++column) full.column.push_back(column);
@@ -185,7 +185,7 @@ TEST(TreePieces, CutLongRowsAndDenseLeavesEvenly) {
   }
 }
 
-/// In halves of an entry of a sparse leaf, as pieces are cut.
+/// The work of a piece, in halves of an entry of a sparse leaf, the unit in which pieces are cut.
 long long work_of(const detail::Tree& tree, const cuda::TreePieces& cut,
                   const device::TreePiece& piece) {
   const int run = cuda::run_of(tree);
@@ -199,7 +199,7 @@ long long work_of(const detail::Tree& tree, const cuda::TreePieces& cut,
   return work;
 }
 
-/// Blocks of rows that have sparse and dense leaves in random turns.
+/// Rows of blocks with sparse and dense leaves in random order.
 template <class E>
 void expect_even_pieces(Generator& generator) {
   constexpr int d = 64, blocks = 30;
@@ -223,7 +223,7 @@ void expect_even_pieces(Generator& generator) {
   for (const bool by_columns : {false, true}) {
     const auto cut = cuda::tree_pieces(tree, detail::leaf_schedule(tree, by_columns, Device::cpu()),
                                        Device::cpu());
-    // Two warps with windows of 32 runs.
+    // One step of two warps with windows of 32 runs.
     const long long step = 128LL * cuda::run_of(tree),
                     planned = 2LL * cuda::entries_of_piece(tree.leaf);
     long long all = 0, least = 0, most = 0;

@@ -1,4 +1,4 @@
-// Programs of trees on GPUs compile for every entry, form and size of nodes; no GPU is needed.
+// GPU programs for trees compile for every entry, form and node size; no GPU is needed.
 #include "hierarchical/tree_program.hpp"
 
 #include <gtest/gtest.h>
@@ -27,8 +27,8 @@ cuda::TreeEntry tree_entry(detail::TreeForm form) {
   return {entry.text, entry.exact, entry.shape, form, entry.shape.result_components};
 }
 
-/// Each entry in each form that it has, every size of nodes and every epilogue with each form: all
-/// of them if `deeply`, else one program for each entry and form.
+/// Each entry in each of its forms, every node size and every epilogue with each form: all of them
+/// if `deeply`, otherwise one program for each entry and form.
 std::vector<cuda::KernelSource> variants(bool deeply, int architecture) {
   constexpr std::array epilogues = {device::store_scaled, device::store_and_dot,
                                     device::store_residual};

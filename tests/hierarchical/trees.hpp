@@ -1,4 +1,4 @@
-// What the tests of hierarchical storage share: entries, patterns, and matrices as plain maps.
+// Helpers shared by the tests of hierarchical storage: entries, patterns, and matrices as maps.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -25,7 +25,7 @@ using TreeEntries =
                    block<double, 2, 2>, block<float, 2, 2>, block<double, 3, 3>, block<float, 3, 3>,
                    block<complex<double>, 3, 3>>;
 
-/// Entries by their places.
+/// Entries by place.
 template <class E>
 using EntryMapOf = std::map<std::pair<Index, Index>, E>;
 
@@ -56,7 +56,8 @@ CsrMatrix<E> matrix_of(Index rows, Index columns, const EntryMapOf<E>& map) {
   return matrix_of(pattern, entries);
 }
 
-/// The adjoints at the transposed places, or with `conjugates` false the entries themselves.
+/// The adjoints of the entries at the transposed places; the entries themselves if not
+/// `conjugates`.
 template <class E>
 CsrMatrix<E> turned(const CsrMatrix<E>& matrix, bool conjugates = true) {
   EntryMapOf<E> map;
@@ -87,7 +88,7 @@ std::vector<S> random_scalars(Offset count, Generator& generator) {
   return scalars;
 }
 
-/// y = alpha A x + beta y of fields in the host's memory, on the operator's device.
+/// y = alpha A x + beta y for fields in the host's memory, on the operator's device.
 template <class S>
 std::vector<S> product(const LinearOperator<S>& A, S alpha, const std::vector<S>& x, S beta,
                        const std::vector<S>& y) {
@@ -99,7 +100,7 @@ std::vector<S> product(const LinearOperator<S>& A, S alpha, const std::vector<S>
   return result.to_host();
 }
 
-/// Against products in long double. `matrix` is what the operator multiplies by.
+/// Compares products with long double. `matrix` holds the entries that the operator multiplies by.
 template <class E, class S>
 void expect_products(const LinearOperator<S>& A, const CsrMatrix<E>& matrix, Generator& generator) {
   ASSERT_EQ(A.rows(), matrix.rows());
@@ -124,7 +125,7 @@ void expect_products(const LinearOperator<S>& A, const CsrMatrix<E>& matrix, Gen
   }
 }
 
-/// The same of A x and of every other form that E has.
+/// The same for A x and every other form that E has.
 template <class E>
 void expect_products_of_all_forms(const HierarchicalMatrix<E>& tree, const CsrMatrix<E>& matrix,
                                   Generator& generator) {
@@ -143,7 +144,7 @@ void expect_products_of_all_forms(const HierarchicalMatrix<E>& tree, const CsrMa
   }
 }
 
-/// The account of a matrix counts what walking over its tree finds, and what building it counted.
+/// The matrix's account matches a walk over its tree, and the count before it was built.
 template <class E>
 void expect_true_account(const HierarchicalMatrix<E>& matrix, int dense = NodeLayout::by_bytes) {
   const CsrMatrix<E> csr = matrix.to_csr();
@@ -159,7 +160,7 @@ void expect_true_account(const HierarchicalMatrix<E>& matrix, int dense = NodeLa
   EXPECT_LE(memory.tree(), HierarchicalMatrix<E>::held_memory({matrix}));
 }
 
-/// Shapes that a tree has to survive: those of every storage, full ones, and one dense column.
+/// Shapes that a tree must handle: those of every storage, full ones, and one dense column.
 inline std::vector<Pattern> tree_patterns(Generator& generator) {
   std::vector<Pattern> patterns;
   for (const auto& requests : {odd_patterns(), odd_rectangular_patterns()}) {
@@ -178,7 +179,7 @@ inline std::vector<Pattern> tree_patterns(Generator& generator) {
   for (const auto& [rows, columns] : {std::pair{64, 64}, {61, 35}, {3, 70}}) {
     patterns.push_back(full(rows, columns));
   }
-  // Nine in ten places: dense nodes with gaps.
+  // Nine in ten places are filled: dense nodes with gaps.
   Pattern gaps{70, 70, {0}, {}};
   for (Index row = 0; row < 70; ++row) {
     for (Index column = 0; column < 70; ++column) {
@@ -193,7 +194,7 @@ inline std::vector<Pattern> tree_patterns(Generator& generator) {
     dense_column.offsets.push_back(row + 1);
   }
   patterns.push_back(std::move(dense_column));
-  // Far corners of a large matrix: four entries, and a node for each level above.
+  // Far corners of a large matrix: four entries, and a node for each level above them.
   Pattern corners{2'000'000, 1'000'001, std::vector<Offset>(2'000'001), {0, 1'000'000, 0, 999'999}};
   for (std::size_t row = 1; row < corners.offsets.size(); ++row) {
     corners.offsets[row] = row == 2'000'000 ? 4 : 2;
@@ -202,8 +203,8 @@ inline std::vector<Pattern> tree_patterns(Generator& generator) {
   return patterns;
 }
 
-/// Of trees on a device, for all shapes and nodes of three sizes, of which one has more dense
-/// leaves than the least bytes ask for, and one none.
+/// Tests trees on a device, for all shapes and three node layouts: one has more dense leaves than
+/// the least memory requires, and one has none.
 template <class E>
 void expect_products_of_all_shapes(const Device& device, Generator& generator) {
   for (const Pattern& pattern : tree_patterns(generator)) {

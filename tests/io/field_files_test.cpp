@@ -1,4 +1,4 @@
-// Tables of numbers as NumPy and plain text have them, and the fields in them.
+// Tables of numbers in NumPy and plain text files, and the fields in them.
 #include "io/field_files.hpp"
 
 #include <gtest/gtest.h>
@@ -121,7 +121,7 @@ TEST(FieldFiles, ComeBackAsTheyWere) {
   write_scalar_field("/dev/null", one);
 }
 
-/// What is read from a table of 0, 1, 2, ... in rows, field by field.
+/// The fields read from a table of 0, 1, 2, ... in rows, one after another.
 std::vector<double> fields_in(Offset rows, Offset columns, bool is_complex, Index n,
                               const io::FieldRow& row, std::optional<int> count) {
   ScalarField table{rows, columns, is_complex,

@@ -1,5 +1,5 @@
-// The heap ends anywhere in reading, assembling, storing and writing, also on a loop's other
-// threads: an exception, and nothing left behind.
+// The heap runs out anywhere in reading, assembling, storing and writing, also on a loop's other
+// threads: an exception is thrown, and nothing is leaked.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -27,11 +27,11 @@ class HeapThatEnds : public testing::Test {
     if (!heap_is_counted) GTEST_SKIP() << "the thread sanitizer has the heap";
   }
 
-  /// For `task`, once from each of its allocations on (of many, some), and once with only that one
-  /// refused, which it may do without.
+  /// Runs `task` with all allocations refused from each of its allocations on (some of them if
+  /// there are many), and with only that one refused, without which it may succeed.
   template <class Task>
   static void expect_exceptions(const Task& task) {
-    task();  // the threads, and whatever is made once a process
+    task();  // the threads, and objects made once per process
     const long long before = heap_allocations;
     task();
     const long long needed = heap_allocations - before;
@@ -53,7 +53,7 @@ class HeapThatEnds : public testing::Test {
           seen = "another exception";
         }
         heap_refuses_from = heap_refuses_to = std::numeric_limits<long long>::max();
-        // What threads allocate differs a little from run to run.
+        // The number of allocations by threads differs a little from run to run.
         const bool may_pass = only_one || allowed > needed / 2;
         EXPECT_TRUE(seen == std::string("memory") || (may_pass && seen == std::string("nothing")))
             << seen;

@@ -1,4 +1,4 @@
-// Every malformed file gives one line that says what is wrong and where.
+// Every malformed file gives a one-line message that says what is wrong and where.
 #include <gtest/gtest.h>
 #include <zlib.h>
 
@@ -23,7 +23,7 @@ struct Case {
   ErrorKind kind = malformed;
 };
 
-/// The same message however the text is cut and whoever reads it.
+/// The message is the same however the text is cut and whichever function reads it.
 template <class Read>
 void expect_messages(const std::vector<Case>& cases, const Read& read) {
   for (const Case& c : cases) {

@@ -1,4 +1,4 @@
-// Matrix Market files against dense matrices: every field, symmetry and way to cut the text.
+// Matrix Market files compared with dense matrices: every field, symmetry and way to cut the text.
 #include "heddle/matrix_market.hpp"
 
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ namespace {
 using Number = std::complex<double>;
 using Dense = std::map<std::pair<Index, Index>, Number>;
 
-/// Also checks that columns are sorted.
+/// The dense matrix; also checks that columns are sorted.
 Dense dense(const ScalarMatrix& matrix) {
   Dense all;
   std::visit(
@@ -102,7 +102,7 @@ TEST(MatrixMarket, RoundsValuesCorrectly) {
     std::string number;
     if (i % 4 == 0) {
       number = exact(std::bit_cast<double>(random() % 0x7FE0000000000000));
-    } else if (i % 4 == 1) {  // more digits than a double has
+    } else if (i % 4 == 1) {  // more digits than a double holds
       number = std::to_string(random()) + std::to_string(random()) + "e" +
                std::to_string(static_cast<int>(random() % 300) - 200);
     } else if (i % 4 == 2) {  // halfway between two doubles, and just above
@@ -151,7 +151,7 @@ TEST(MatrixMarket, ExpandsEverySymmetryAtEveryCut) {
       if (is_complex) body += " " + exact(v.imag());
       body += "\n";
       if (k % 97 == 0) body += "% a remark\n\n";
-      expected[{row, column}] += v;  // in the order of the file, as the reader does
+      expected[{row, column}] += v;  // in the file's order, like the reader
       if (row == column) continue;
       if (symmetry == Symmetry::symmetric) expected[{column, row}] += v;
       if (symmetry == Symmetry::skew_symmetric) expected[{column, row}] -= v;
@@ -274,7 +274,7 @@ TEST(MatrixMarket, CompressedFilesAreOnePlainGzipMember) {
   inflateEnd(&stream);
   EXPECT_EQ(inflated, plain);
 
-  // Several members, and zeros behind the last, are one text too.
+  // Several members, and zeros after the last one, are read as one text too.
   folder.write("b.mtx.gz", compressed + std::string(100, '\0'));
   EXPECT_EQ(dense(read_scalar_matrix(folder / "b.mtx.gz")), dense(matrix));
 }

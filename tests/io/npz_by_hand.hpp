@@ -1,4 +1,4 @@
-// SciPy's sparse files, put together byte by byte.
+// SciPy's sparse files, assembled byte by byte.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@
 
 #include "temporary_folder.hpp"
 
-/// A NumPy array of version 1, written here by hand.
+/// A NumPy array of version 1, written by hand.
 template <class T>
 std::string npy(const std::string& type, const std::string& shape, const std::vector<T>& items,
                 const std::string& fortran = "False") {
@@ -41,7 +41,7 @@ inline std::string archive(const TemporaryFolder& folder, const Members& members
   return path;
 }
 
-/// [0 2 0; 1 0 4], its second row unsorted and with a duplicate.
+/// [0 2 0; 1 0 4], with the second row unsorted and containing a duplicate.
 inline Members small_csr() {
   return {{"indices.npy", npy<std::int64_t>("<i8", "(4,)", {1, 2, 0, 2})},
           {"indptr.npy", npy<std::int32_t>("<i4", "(3,)", {0, 1, 4})},

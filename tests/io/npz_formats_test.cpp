@@ -1,4 +1,4 @@
-// SciPy's files of every format and type, and damage to each of their bits.
+// SciPy's files of every format and type, and damage to any of their bits.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -60,7 +60,7 @@ TEST(NpzFormats, ColumnsPlacesAndDiagonalsAreRead) {
                                    {"shape.npy", shape_of(2, 3)},
                                    {"data.npy", row_of<float>("<f4", {3, 2, 1, 1})}},
                                   method)));
-    // Each number in its column; those beyond the matrix and zeros are none.
+    // Each number in its column; zeros, and numbers outside the matrix, are no entries.
     for (const bool fortran : {false, true}) {
       const std::vector<double> rowwise{1, 9, 0, 9, 7, 2, 4, 9}, columnwise{1, 7, 9, 2, 0, 4, 9, 9};
       expect_small(read_npz(
@@ -98,7 +98,7 @@ T swapped(T value) {
   return value;
 }
 
-/// The small matrix with values, columns and offsets of such types, in either order of bytes.
+/// The small matrix with the given types of values, columns and offsets, in either byte order.
 template <class Value, class Integer>
 void expect_types(const std::string& value, const std::string& integer) {
   const TemporaryFolder folder;
@@ -182,13 +182,13 @@ TEST(NpzFormats, NameWhatIsWrong) {
          "member 'offsets.npy' names diagonal 1 twice");
   expect({{"offsets.npy", row_of<int>("<i4", {1})}, {"data.npy", table}, dia, shape},
          "member 'offsets.npy' names 1 diagonals, and 'data.npy' has 2");
-  // Sizes that the entries do not fill are not allocated.
+  // Sizes not backed by entries are not allocated.
   Members many = small_csr();
   many[3].second = shape_of(2000000000, 3);
   expect(many, "2000000000 rows for 4 entries; nearly all would be empty");
 }
 
-/// Every flipped bit is noticed, or changes nothing: the whole, and the parts of three ranks.
+/// Every flipped bit is detected or has no effect, in the whole and in the parts of three ranks.
 TEST(NpzFormats, NoFlippedBitMakesAnotherMatrix) {
   const TemporaryFolder folder;
   const CsrMatrix<real<double>> matrix = poisson(30);

@@ -1,4 +1,4 @@
-// Rows of a `.npz` file against those of the whole.
+// Rows read from a `.npz` file, compared with those of the whole.
 #include "io/npz_rows.hpp"
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@
 namespace heddle::test {
 namespace {
 
-/// Rows [first, end) of `whole`, bit for bit.
+/// Expects rows [first, end) of `whole`, bit for bit.
 void expect_rows(const AnyMatrix& part, const AnyMatrix& whole, Index first, Index end) {
   SCOPED_TRACE("rows " + std::to_string(first) + " to " + std::to_string(end));
   const PatternView found = part.pattern(), expected = whole.pattern();
@@ -88,7 +88,7 @@ CsrMatrix<complex<double>> complex_numbers(Index size) {
   return {pattern.rows, pattern.columns, std::move(offsets), std::move(column), std::move(values)};
 }
 
-/// Two rows of a 2 x 2 block each, in real numbers.
+/// Two rows of one 2 x 2 block each, in real numbers.
 std::string two_blocks(const TemporaryFolder& folder, const std::vector<double>& values,
                        const std::string& fortran) {
   return archive(folder,
@@ -103,7 +103,7 @@ std::string two_blocks(const TemporaryFolder& folder, const std::vector<double>&
 TEST(NpzRows, AreThoseOfTheWhole) {
   expect_rows_of_file(complex_numbers(600), EntryKind::complex, EntryKind::real);
   const TemporaryFolder folder;
-  // In Fortran order the numbers of a block lie apart.
+  // In Fortran order the numbers of a block are not contiguous.
   for (const std::string fortran : {"False", "True"}) {
     const std::string path = two_blocks(folder, {1, -2, 2, 1, 3, -4, 4, 3}, fortran);
     EXPECT_EQ(NpzRows(path).are_rows_of(EntryKind::complex), fortran == "False");

@@ -1,4 +1,4 @@
-// SciPy's sparse files: written and read back, and put together byte by byte.
+// SciPy's sparse files: written and read back, and assembled byte by byte.
 #include "heddle/npz.hpp"
 
 #include <gtest/gtest.h>
@@ -40,7 +40,7 @@ TEST(Npz, ReadsWhatOthersWrote) {
     const ScalarMatrix scalars = read_scalar_matrix(path);
     EXPECT_EQ(scalars.entries(), 3);
     EXPECT_EQ(scalars.block_rows, 1);
-    // Also without the ending, by how the file begins.
+    // Also without the extension, by the first bytes of the file.
     std::filesystem::copy_file(path, folder / "copy",
                                std::filesystem::copy_options::overwrite_existing);
     EXPECT_EQ(read_scalar_matrix(folder / "copy").entries(), 3);
@@ -136,7 +136,7 @@ TEST(Npz, WritesTheSameBytesWhateverTheClock) {
   const std::string path = folder / "a.npz";
   write_npz(path, view(random_blocks(1, 2, 2, false)), NpzCompression::deflated);
   const std::string bytes = contents(path);
-  // The time of each member in its local header and in the directory: midnight, 1 January 1980.
+  // The time of each member, in its local header and in the directory: midnight, 1 January 1980.
   for (const auto& [signature, at] : {std::pair("PK\3\4", 10u), {"PK\1\2", 12u}}) {
     int members = 0;
     for (auto header = bytes.find(signature); header != std::string::npos;
@@ -180,7 +180,7 @@ TEST(Npz, TakesBlocksApart) {
   }
 }
 
-/// The offsets, then the rows.
+/// Reads the offsets, then the rows.
 void read_as_a_rank(const std::string& path) {
   const NpzRows file(path);
   (void)file.entries_of_groups(rows_of_group);
@@ -226,7 +226,7 @@ TEST(Npz, NamesWhatIsWrong) {
          "member 'indptr.npy' has 4 offsets for 2 rows");
   expect("shape.npy", npy<std::int64_t>("<i8", "(2,)", {2, 5000000000}),
          "member 'shape.npy' holds 5000000000 at place 1, outside 0 to 2147483647");
-  // Items of no bytes, of which a file can promise any number.
+  // Items of zero bytes: a file can claim any number of them.
   for (const std::string member : {"data.npy", "indices.npy", "indptr.npy", "shape.npy"}) {
     for (const std::string type : {"|S0", "<U0"}) {
       expect(member, npy<char>(type, "(2000000000000,)", {}),

@@ -1,4 +1,4 @@
-// Output files appear whole or not at all.
+// Output files appear completely or not at all.
 #include "heddle/tools/output_file.hpp"
 
 #include <gtest/gtest.h>
@@ -46,7 +46,7 @@ TEST(OutputFile, LeavesNothingWithoutCommit) {
   EXPECT_EQ(contents(folder / "old.txt"), "old");
 }
 
-/// Before and after the file has appeared, and where there is no disk.
+/// Before and after the file has appeared, and on a device without a disk.
 TEST(OutputFile, ReachesTheDisk) {
   const TemporaryFolder folder;
   const std::string path = folder / "a";
@@ -118,7 +118,7 @@ TEST(OutputFile, FollowsLinksAndKeepsPermissions) {
   EXPECT_EQ(status.st_mode & 07777, 0640u);
 }
 
-/// A link to nothing yet leads to where the file appears; one in a circle, to an error.
+/// A dangling link leads to the place where the file appears; a circular one, to an error.
 TEST(OutputFile, FollowsLinksToNothing) {
   const TemporaryFolder folder;
   std::filesystem::create_directory(folder / "sub");
@@ -138,7 +138,7 @@ mode_t mode_of(const std::string& path) {
   return status.st_mode & 07777;
 }
 
-/// Of the only file whose name ends so.
+/// The path of the only file with this extension.
 std::string unfinished_in(const TemporaryFolder& folder) {
   for (const auto& file : std::filesystem::directory_iterator(folder / "")) {
     if (file.path().string().ends_with(".part")) return file.path().string();
@@ -166,7 +166,7 @@ TEST(OutputFile, HasItsPermissionsFromTheStart) {
   umask(before);
 }
 
-/// Process ids repeat where a container starts anew.
+/// Process ids repeat when a container restarts.
 TEST(OutputFile, WhatAKilledRunLeftIsNotInTheWay) {
   const TemporaryFolder folder;
   for (int i = 0; i < 1000; ++i) {
@@ -192,7 +192,7 @@ TEST(OutputFile, NamesAreNotGuessed) {
   EXPECT_TRUE(std::filesystem::exists(folder / longest));
 }
 
-/// What becomes of `write` in a process of its own: 0, or 3 if it cannot.
+/// The outcome of `write` in a separate process: 0, or 3 if it fails.
 template <class Write>
 int status_of_writing(const Write& write) {
   return heddle::test::status_of_child([&] {
@@ -216,7 +216,7 @@ TEST(OutputFile, LimitsAndClosedPipesAreErrors) {
             }),
             3);
   EXPECT_EQ(folder.files(), 0U);
-  // One that has appeared keeps what was flushed before, and no part of a line.
+  // A file that has appeared keeps everything flushed before, and no partial line.
   EXPECT_EQ(status_of_writing([&] {
               heddle::test::limit(RLIMIT_FSIZE, 4096);
               OutputFile file(folder / "a");
@@ -269,7 +269,7 @@ TEST(OutputFile, SaysWhyItFails) {
   expect_failure(folder / "circle", "Too many levels of symbolic links");
   if (std::filesystem::exists("/dev/full")) {
     expect_failure("/dev/full", "No space left on device");
-    try {  // through a writer, from within its team
+    try {  // through a writer, on its team
       const ScalarField field{100000, 1, false, Array<double>(100000)};
       write_scalar_field("/dev/full", field);
       FAIL();

@@ -1,4 +1,4 @@
-// Text of files and names as a terminal may be given it.
+// Text from files and names, made safe for a terminal.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -20,18 +20,18 @@ TEST(Printable, LeavesNothingToObey) {
       {std::string("a\0b", 3), "a?b"},
       {"\xc2\x9b"
        "31m \xc2\x80\xc2\x9f",
-       "?31m ??"},  // controls of eight bits
+       "?31m ??"},  // 8-bit controls
       {"\x9b"
        "31m",
-       "?31m"},  // the same as no UTF-8
+       "?31m"},  // the same as invalid UTF-8
       {"a\xe2\x80\xae"
        "b\xe2\x81\xa6"
        "c\xe2\x80\xa8",
-       "a?b?c?"},  // directions, a line's end
+       "a?b?c?"},  // directions, a line separator
       {"\xff\xfe", "??"},
       {"cut \xe8\xa1", "cut ??"},
       {"cut \xf0\x9f\xa7", "cut ???"},
-      {"\xc0\xaf \xe0\x80\xaf \xf0\x80\x80\xaf", "?? ??? ????"},  // longer than need be
+      {"\xc0\xaf \xe0\x80\xaf \xf0\x80\x80\xaf", "?? ??? ????"},  // longer than necessary
       {"\xed\xa0\x80", "???"},                                    // half of a pair
       {"\xf4\x90\x80\x80", "????"},                               // beyond the last
       {"\x80\xbf", "??"}};

@@ -1,4 +1,4 @@
-// Progress draws one line on a terminal, and nothing anywhere else.
+// Progress draws one line on a terminal, and nothing elsewhere.
 #include "heddle/tools/progress.hpp"
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// What was written to the other end of a pipe or terminal; empty where nothing was.
+/// The bytes written to the other end of a pipe or terminal; empty if there are none.
 std::string received(int descriptor) {
   fd_set some;
   FD_ZERO(&some);

@@ -1,5 +1,5 @@
-// What a file promises costs no memory and no time: sources without an end, and sizes beyond the
-// memory there is.
+// Claims in a file cost neither memory nor time: endless sources, and sizes beyond the available
+// memory.
 #include <gtest/gtest.h>
 #include <malloc.h>
 #include <zip.h>
@@ -16,7 +16,7 @@ namespace {
 
 using namespace heddle;
 
-/// A beginning, then the same bytes again and again.
+/// A beginning, followed by the same bytes forever.
 class Endless final : public io::ByteSource {
  public:
   Endless(std::string begin, std::string again)
@@ -68,7 +68,7 @@ TEST(Promises, EntriesFitTheMemory) {
   if (Device::cpu().available_memory() > 150LL << 30) GTEST_SKIP() << "they fit here";
   expect_refused(banner + "3 3 9999999999\n", "1 1 1\n", ErrorKind::memory,
                  "m:2: 9999999999 entries take at least 149.0 GiB, available are ");
-  // A file that is too short for them says so.
+  // A file too short for its entries says so.
   const TemporaryFolder folder;
   const std::string path = folder.write("short.mtx", banner + "3 3 9999999999\n1 1 1\n");
   try {
@@ -94,7 +94,7 @@ TEST(Promises, ArraysThatUnpackToMoreThanTheMemoryAreRefused) {
   const TemporaryFolder folder;
   const std::string path = folder / "zeros.npz";
   constexpr std::size_t rows = 8'000'000;
-  // In a process of its own, too: what is free afterwards would serve for reading.
+  // Also in a process of its own: memory freed afterwards could be used for reading.
   const int written = test::status_of_child([&] {
     const std::string shape = zeros("<i8", 8, 2), offsets = zeros("<i4", 4, rows + 1),
                       none = zeros("<i4", 4, 0);
@@ -118,7 +118,7 @@ TEST(Promises, ArraysThatUnpackToMoreThanTheMemoryAreRefused) {
   ASSERT_EQ(written, 0);
   const int status = test::status_of_child([&] {
     constexpr rlim_t room = 40 << 20;  // the offsets take 64 MB
-    malloc_trim(0);                    // what tests before it freed would serve, too
+    malloc_trim(0);                    // memory freed by earlier tests could be used, too
     rlim_t in_use = 0;
     std::ifstream("/proc/self/statm") >> in_use;
     in_use *= static_cast<rlim_t>(sysconf(_SC_PAGESIZE));

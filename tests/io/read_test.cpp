@@ -1,4 +1,4 @@
-// Files to matrices and fields of entries.
+// Files read as matrices and fields of entries.
 #include "heddle/read.hpp"
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ namespace {
 using namespace heddle;
 using heddle::test::expect_error;
 
-/// A file that goes with the object.
+/// A file that is removed with the object.
 class TemporaryFile {
  public:
   TemporaryFile(const std::string& name, const std::string& text)
@@ -61,7 +61,7 @@ TEST(ReadMatrix, NamesTheFileBeforeWhatIsWrong) {
                [&] { read_matrix<block<double, 3, 3>>(file.path()); });
 }
 
-/// 16 x 4: by its shape, components of a 4 x 4 matrix, or an expansion of a 4 x 1 one.
+/// 16 x 4: the shape suits both components of a 4 x 4 matrix and an expansion of a 4 x 1 one.
 ScalarMatrix tall_file(const std::vector<double>& values, int block_rows, int block_columns) {
   std::vector<Offset> offsets{0};
   std::vector<Index> column;
@@ -87,7 +87,7 @@ TEST(ReadMatrix, LooksAtTheBlocksOfTheFile) {
     EXPECT_EQ(fold<Q>(tall_file(values, 4, 4), Tiling::components).columns(), 4);
   }
   EXPECT_EQ(fold<Q>(tall_file(zeros, 4, 4)).columns(), 1);
-  // Where blocks tell nothing, numbers do.
+  // If the blocks do not decide, the numbers do.
   EXPECT_EQ(fold<Q>(tall_file(ones, 1, 1)).columns(), 1);
   EXPECT_EQ(fold<Q>(tall_file(others, 1, 1)).columns(), 4);
   expect_error(ErrorKind::unsupported,
@@ -100,7 +100,7 @@ TEST(ReadMatrix, LooksAtTheBlocksOfTheFile) {
 TEST(ReadField, TakesRowsOrInterleavedComponents) {
   using Q = quaternion<float>;
   const std::string head = "%%MatrixMarket matrix array real general\n";
-  // Array files go down the columns.
+  // Array files list numbers column by column.
   const TemporaryFile by_rows("rows.mtx", head + "2 4\n1\n5\n2\n6\n3\n7\n4\n8\n");
   const TemporaryFile one_column("column.mtx", head + "8 1\n1\n2\n3\n4\n5\n6\n7\n8\n");
   for (const std::string& path : {by_rows.path(), one_column.path()}) {

@@ -22,7 +22,7 @@ void expect_same(const CsrMatrix<E>& found, const CsrMatrix<E>& expected) {
   EXPECT_TRUE(std::equal(found.values().begin(), found.values().end(), expected.values().begin()));
 }
 
-/// The file without the line that names its tiles, as other programs write it.
+/// The file without the line that specifies its tiles, as other programs write it.
 std::string without_tiles(const TemporaryFolder& folder, const std::string& path) {
   std::string text = contents(path);
   const std::size_t at = text.find("%heddle tiles ");
@@ -65,7 +65,7 @@ TEST(TallMatrices, OfDefinitionsComeBackAsTheyWere) {
   const auto definition = std::make_shared<const EntryDefinition>(
       read_entry_definition(std::string(HEDDLE_SOURCE_DIR) + "/data/entries/split-complex.json"));
   const TemporaryFolder folder;
-  // A 4 x 2 matrix: by the shape of its 8 x 4 numbers, components of a 4 x 4 one.
+  // A 4 x 2 matrix: the shape of its 8 x 4 numbers also suits components of a 4 x 4 one.
   for (const bool are_zeros : {false, true}) {
     std::vector<double> values(16);
     for (std::size_t i = 0; i < values.size() && !are_zeros; ++i) {

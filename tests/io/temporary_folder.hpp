@@ -1,4 +1,4 @@
-// A folder that is gone when the test is, and files in it.
+// A folder that is removed at the end of the test, and files in it.
 #pragma once
 
 #include <cstdlib>
@@ -24,7 +24,7 @@ class TemporaryFolder {
     std::ofstream(path_ / name, std::ios::binary) << text;
     return *this / name;
   }
-  /// Also of what begins with a dot.
+  /// The number of files, including names that begin with a dot.
   std::size_t files() const {
     return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator(path_), {}));
   }

@@ -1,4 +1,4 @@
-// Bases: permutations that hold what the plan asks for, and what is refused.
+// Bases: permutations with the properties that the plan requests, and refused inputs.
 #include "heddle/basis.hpp"
 
 #include <gtest/gtest.h>
@@ -36,7 +36,7 @@ void expect_permutation(const Basis& basis, Index size) {
   EXPECT_EQ(std::count(seen.begin(), seen.end(), 1), size);
 }
 
-/// The sort by insertion: slow, stable, longest first.
+/// Insertion sort: slow, stable, longest first.
 std::vector<Index> sorted_within_windows(const Pattern& pattern, std::vector<Index> order,
                                          Index window) {
   if (window == Layout::all_rows) window = pattern.rows;
@@ -67,8 +67,8 @@ Pattern pattern_of(Index rows, std::vector<std::vector<Index>> columns) {
   return pattern;
 }
 
-/// The five-point grid of `width` x `height`, numbered at random; an edge is kept in one direction
-/// only where `one_way`.
+/// The five-point grid of `width` x `height`, numbered at random; with `one_way`, an edge is kept
+/// in only one direction.
 Pattern shuffled_grid(Index width, Index height, bool one_way, Generator& generator) {
   const Index n = width * height;
   std::vector<Index> number(static_cast<std::size_t>(n));
@@ -151,7 +151,7 @@ TEST(Basis, SortIsStableLongestFirstWithinWindows) {
                                        Device::cpu(threads));
         expect_permutation(*basis, pattern.rows);
         EXPECT_EQ(user_rows(*basis), sorted_within_windows(pattern, natural, window));
-        // What needs no order keeps none.
+        // A natural order is not stored.
         EXPECT_EQ(basis->is_natural(), user_rows(*basis) == natural);
       }
     }
@@ -199,7 +199,7 @@ TEST(Basis, ReverseCuthillMcKeeNarrowsAShuffledGrid) {
 
 TEST(Basis, ReverseCuthillMcKeeTakesDisconnectedGraphs) {
   Seed seed(205);
-  // Two grids beside each other, and rows that know nobody, or only themselves.
+  // Two separate grids, and rows with no entries, or with only a diagonal one.
   const Pattern a = shuffled_grid(6, 9, false, seed.generator);
   const Pattern b = shuffled_grid(5, 12, true, seed.generator);
   std::vector<std::vector<Index>> columns;
@@ -300,7 +300,7 @@ TEST(Basis, IsSharedByOperators) {
   const Operator<E> K(stiffness.view(), plan, basis), M(mass.view(), plan, basis);
   EXPECT_EQ(K.row_basis(), basis);
   EXPECT_EQ(M.column_basis(), basis);
-  // One field goes through both; in another basis it does not.
+  // One field works with both; a field in another basis does not.
   const auto x = random_field<E>(120, seed.generator, VectorLayout::aos, basis);
   Field<E> y = M.field();
   const auto stream = K.device().stream();

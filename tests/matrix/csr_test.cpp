@@ -1,4 +1,4 @@
-// Assembled matrices: what is accepted, and how faults are named.
+// Assembled matrices: accepted inputs, and how faults are reported.
 #include "heddle/csr.hpp"
 
 #include <gtest/gtest.h>

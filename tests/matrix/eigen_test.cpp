@@ -1,4 +1,4 @@
-// To Eigen and back.
+// Conversion to Eigen and back.
 #include "heddle/eigen.hpp"
 
 #include <gtest/gtest.h>
@@ -65,7 +65,7 @@ TEST(Eigen, ComplexNumbersAndBlocks) {
   for (int k = 0; k < 18; ++k) EXPECT_EQ(back.component[k], complex_block.component[k]);
 }
 
-/// A column-major matrix whose numbers were inserted one by one, with room left between columns.
+/// A column-major matrix with numbers inserted one by one, and free room between columns.
 template <class T>
 Eigen::SparseMatrix<T> scattered(int rows, int columns, int count, unsigned seed) {
   std::mt19937_64 generator(seed);

@@ -1,4 +1,4 @@
-// Entries written out as tiles of numbers, and found again.
+// Entries expanded into tiles of numbers, and recovered from them.
 #include "heddle/expansion.hpp"
 
 #include <gtest/gtest.h>
@@ -60,7 +60,7 @@ void expect_same(const CsrMatrix<E>& a, const CsrMatrix<E>& b) {
   ASSERT_EQ(copied(a.values()), copied(b.values()));
 }
 
-/// The matrix without the explicit zeros, each row's columns in reverse.
+/// The matrix without explicit zeros, with each row's columns reversed.
 template <class X>
 CsrMatrix<X> thinned_and_reversed(const CsrMatrix<X>& given) {
   std::vector<Offset> offsets{0};
@@ -82,7 +82,7 @@ CsrMatrix<X> thinned_and_reversed(const CsrMatrix<X>& given) {
           Array<stored_scalar_t<X>>(values)};
 }
 
-/// A scalar matrix, dense, row by row.
+/// A dense matrix of scalars, row by row.
 template <class S>
 CsrMatrix<real<S>> dense_matrix(Index rows, Index columns, const std::vector<S>& values) {
   std::vector<Offset> offsets{0};
@@ -94,7 +94,7 @@ CsrMatrix<real<S>> dense_matrix(Index rows, Index columns, const std::vector<S>&
   return {rows, columns, Array<Offset>(offsets), Array<Index>(column), Array<S>(values)};
 }
 
-/// Floats fold as doubles do: one entry stands for the others where not all are taken.
+/// Floats fold like doubles: one float entry stands for all unless every entry is taken.
 template <class E>
 constexpr bool is_taken = HEDDLE_TEST_EVERY_ENTRY || std::is_same_v<stored_scalar_t<E>, double> ||
                           std::is_same_v<E, quaternion<float>>;
@@ -216,7 +216,7 @@ TEST(Expansion, ReadsNarrowOffsetsAndNarrowStorage) {
   expect_same(fold<E>(expanded), matrix);
 }
 
-/// K m x n scalars: the components of each entry below one another.
+/// K m x n scalars: the components of each entry are stacked vertically.
 template <class E>
 CsrMatrix<real<stored_scalar_t<E>>> columns_of_components(const CsrMatrix<E>& matrix) {
   using S = stored_scalar_t<E>;
@@ -254,7 +254,7 @@ TEST(Fold, ChoosesTheTilingThatYieldsASquareMatrix) {
     expect_same(fold<dual_quaternion<double>>(expand(d)), d);
     expect_same(fold<dual_quaternion<double>>(columns_of_components(d)), d);
   }
-  // Neither is square: 5 columns are no multiple of 4, 8 are.
+  // Neither tiling is square: 5 columns are not a multiple of 4, 8 are.
   const auto narrow = random_matrix<quaternion<double>>({9, 5, 20}, 9);
   expect_same(fold<quaternion<double>>(columns_of_components(narrow)), narrow);
   const auto wide = random_matrix<quaternion<double>>({9, 2, 12}, 9);
@@ -288,7 +288,7 @@ TEST(Fold, NamesTheFirstBadTile) {
   for (Index i = 0; i < 2000; ++i) triplets.push_back({i, (i * 7) % 2000, {{1, 0.5, -2, 4}}});
   const auto matrix = assemble<Q>(2000, 2000, std::span<const Triplet<Q>>(triplets)).matrix;
   auto expanded = expand(matrix);
-  // Within 1e-12 of the tile's largest number, 4: accepted.
+  // An error within 1e-12 of the tile's largest number, 4, is accepted.
   disturb(expanded, 1, 1, 3.9e-12);
   EXPECT_NO_THROW(fold<Q>(expanded));
   disturb(expanded, 1, 1, -3.9e-12);

@@ -1,4 +1,4 @@
-// Products and adjoints of assembled matrices, against dense ones in long double.
+// Products and adjoints of assembled matrices, compared with dense ones in long double.
 #include "heddle/matrix_product.hpp"
 
 #include <gtest/gtest.h>
@@ -49,7 +49,7 @@ bool same_bits(const CsrMatrix<E>& a, const CsrMatrix<E>& b) {
          std::ranges::equal(a.values().span(), b.values().span());
 }
 
-/// The columns of every row grow, and there is an entry wherever terms meet, nowhere else.
+/// Columns increase in every row, and there is an entry exactly where terms occur.
 template <class A, class B, class C>
 void expect_pattern(const CsrMatrix<A>& a, const CsrMatrix<B>& b, const CsrMatrix<C>& c) {
   for (Index row = 0; row < a.rows(); ++row) {
@@ -68,7 +68,7 @@ void expect_pattern(const CsrMatrix<A>& a, const CsrMatrix<B>& b, const CsrMatri
   }
 }
 
-/// Of sums of so many terms with these sums of absolute values.
+/// The rounding of sums of `terms` terms with these sums of absolute values.
 Dense rounding_of(Dense magnitude, int terms, long double epsilon) {
   for (long double& value : magnitude.at) value *= terms * epsilon;
   return magnitude;
@@ -92,7 +92,7 @@ template <class A, class B = A>
 void expect_products(std::uint64_t number) {
   Seed seed(number);
   for (PatternRequest request : odd_patterns()) {
-    request.rows = request.columns = std::min(request.rows, 24);  // of a dense reference
+    request.rows = request.columns = std::min(request.rows, 24);  // for a dense reference
     expect_product<A, B>(request, {.rows = request.rows, .columns = 8, .sorted = false},
                          seed.generator);
     expect_product<A, B>({.rows = 9, .columns = request.rows, .empty_rows = true}, request,
@@ -145,7 +145,7 @@ TEST(MatrixAdjoint, IsTheTransposeOfTheRealExpansion) {
   expect_adjoint<block<complex<double>, 3, 3>>(25);
 }
 
-/// P* A P again and again, with the values of each turn.
+/// P* A P repeatedly, with new values each time.
 template <class A, class P>
 void expect_triple_product(std::uint64_t number) {
   Seed seed(number);
@@ -192,8 +192,7 @@ TEST(MatrixProduct, RefusesWhatDoesNotFit) {
   EXPECT_THROW(turned.update_values(b), Error);
 }
 
-/// Pattern and values in one walk, on the pattern `c`, with small whole numbers: all sums are
-/// exact.
+/// Pattern and values in one walk, on the pattern `c`, with small integers: all sums are exact.
 void expect_numbers(const detail::UserRows& a, const detail::UserRows& b, Index columns,
                     const detail::UserRows& c, const Stream& host) {
   const auto numbers_of = [](const detail::UserRows& rows) {
@@ -246,8 +245,8 @@ TEST(ProductPatterns, DoNotDependOnTheThreads) {
     }
     return detail::UserRows{std::span<const Offset>(offsets), std::span<const Index>(column)};
   };
-  // Rows of the product have few columns, more than are sorted by counting, near each other or far
-  // apart, and more than a byte numbers.
+  // Rows of the product have few columns, or more than are sorted by counting, near one another or
+  // far apart, or more than a byte can number.
   for (const auto& [columns, most] : {std::pair{700, 3}, {700, 12}, {60000, 14}, {290, 40}}) {
     SCOPED_TRACE(std::to_string(columns) + " columns");
     const detail::UserRows a = random_rows(1500, 800, most), b = random_rows(800, columns, most);

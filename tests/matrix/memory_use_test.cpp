@@ -1,4 +1,4 @@
-// The account of memory against what is really allocated, counted by a memory resource of ours.
+// The account of memory compared with real allocations, counted by a memory resource of the test.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -98,7 +98,7 @@ void expect_exact_account(const PatternRequest& request, const char* text, Gener
     EXPECT_EQ(built.pattern().slots, told.slots);
     EXPECT_EQ(told.product() + told.copy + told.permutation + told.value_map, told.total());
 
-    // Another matrix of the pattern takes its values alone; new values take nothing.
+    // Another matrix with this pattern allocates only its values; new values allocate nothing.
     const long long before = memory.live;
     Operator<E> second(built, matrix);
     EXPECT_EQ(memory.live - before, told.values + told.copy);
@@ -183,8 +183,8 @@ TEST(MemoryUse, RefusesBeforeAllocating) {
                  "this plan needs " + to_string(use) + ", available are 1000 B; no plan fits",
                  [&] { Operator<E>(view, plan, 1000); });
     EXPECT_EQ(memory.live, 0);
-    // The account takes the order of the rows, for this plan and for those that it offers instead;
-    // nothing of the matrix itself is there.
+    // The account needs the order of the rows, for this plan and for the plans that it suggests;
+    // nothing of the matrix itself is allocated.
     EXPECT_LE(memory.peak, use.permutation + 2 * 200 * 4);
     try {
       Operator<E>(view, plan, use.total() - 1);
@@ -217,7 +217,7 @@ TEST(MemoryUse, RefusalNamesWhatWouldFit) {
                    readable(as_limit) + "; these fit: CSR (" + readable(use("CSR")) + "), Sl-32 (" +
                    readable(use("Sl-32")) + "), pJDS (" + readable(use("pJDS")) + ")",
                [&] { Operator<E>(matrix.view(), parse_plan("ELL"), limit); });
-  // A plan that is offered is accepted.
+  // A suggested plan is accepted.
   EXPECT_NO_THROW(Operator<E>(matrix.view(), parse_plan("CSR"), use("CSR").total()));
 }
 

@@ -6,7 +6,7 @@
 
 #include "heddle/entries/slots.hpp"
 
-/// Entries of a row that one of its T threads has at most, where they take turns.
+/// The largest number of a row's entries for one of its T threads, which take turns.
 inline heddle::Index most_of_one_thread(heddle::Index length, int T) {
   std::vector<heddle::Index> held(static_cast<std::size_t>(T));
   for (heddle::Index j = 0; j < length; ++j) ++held[static_cast<std::size_t>(j % T)];

@@ -1,4 +1,4 @@
-// Plans: the papers' names, the canonical text and JSON there and back, and every refusal.
+// Plans: the papers' names, the canonical text and JSON both ways, and every refusal.
 #include "heddle/plan.hpp"
 
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@ T one_of(std::initializer_list<T> values, Generator& generator) {
   return values.begin()[random_between(0, int(values.size()) - 1, generator)];
 }
 
-/// Any plan that has a meaning.
+/// Any valid plan.
 Plan random_plan(Generator& generator) {
   Plan plan;
   auto& [layout, schedule, cpu, gpu, loop] = plan;
@@ -208,7 +208,7 @@ TEST(Plan, ChangesKeepWhatTheyDoNotSay) {
   EXPECT_EQ(parse_plan("blocks=1", base), expected);
 }
 
-/// A bound belongs to the threads that it was chosen with.
+/// A bound on blocks belongs to the threads that it was chosen with.
 TEST(Plan, OtherThreadsTakeBackBlocks) {
   const Plan base = parse_plan("pJDS,block-size=512,blocks=3,unroll=4");
   Plan expected = base;
@@ -304,7 +304,7 @@ TEST(Plan, UnderstandsEarlierSpellings) {
       {"passes=1", "fused-updates=on"},
       {"passes=2", "fused-updates=off"}};
   for (const auto& [earlier, now] : texts) EXPECT_EQ(parse_plan(earlier), parse_plan(now)) << now;
-  // A full text as profiles hold it.
+  // A full text, as stored in profiles.
   EXPECT_EQ(
       to_string(parse_plan(
           "C=32,sigma=n,T=1,threshold=8,order=natural,columns=sorted,use=permuted,inner=aosoa16,"
@@ -316,7 +316,7 @@ TEST(Plan, UnderstandsEarlierSpellings) {
       "fused-updates=on");
   EXPECT_EQ(plan_from_json(R"({"C": 32, "T": 4, "stored": "float", "passes": 1})"),
             parse_plan("C=32,threads-per-row=4,iteration-precision=single,fused-updates=on"));
-  // One key, whichever way it is spelt: what was chosen with other threads goes.
+  // One key in either spelling: a choice made with other threads is dropped.
   EXPECT_EQ(parse_plan("threads=256", parse_plan("block-size=512,blocks=3")), Plan{});
   expect_refused("C=8,T=2,threads-per-row=2", "plan: 'threads-per-row' is given twice");
   expect_refused("stored=quarter",

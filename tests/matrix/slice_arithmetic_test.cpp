@@ -1,4 +1,4 @@
-// The index arithmetic of sliced storage against its definition.
+// The index arithmetic of sliced storage, compared with its definition.
 #include "heddle/detail/slice_arithmetic.hpp"
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ TEST(SliceArithmetic, ThreadsDoubleUntilNoneHoldsMoreThanTheThreshold) {
     for (Index threshold : {1, 2, 3, 8, 100}) {
       for (Index longest : {0, 1, 2, 3, 7, 8, 9, 63, 64, 65, 250, 999}) {
         int T = 1;
-        // A row stays within C lanes and within a warp.
+        // A row stays within C lanes and within one warp.
         while (most_of_one_thread(longest, T) > threshold && C % (2 * T) == 0 && T < 32) T *= 2;
         EXPECT_EQ(threads_of_block(longest, C, threshold), T)
             << longest << " entries, C " << C << ", threshold " << threshold;

@@ -1,5 +1,5 @@
-// Sliced storage against a slow oracle written from its definition: which rows a slice holds, which
-// slot an entry takes, what is padding.
+// Sliced storage compared with a slow oracle written from its definition: the rows of a slice, the
+// slot of an entry, and the padding.
 #include "heddle/detail/sliced.hpp"
 
 #include <gtest/gtest.h>
@@ -25,7 +25,7 @@ std::size_t at(Offset i) { return static_cast<std::size_t>(i); }
 
 struct Oracle {
   struct Slice {
-    std::vector<Index> rows;  // the user's
+    std::vector<Index> rows;  // in the user's numbering
     int threads = 1;
     Offset offset = 0;
     Index steps = 0;
@@ -36,7 +36,7 @@ struct Oracle {
   std::vector<Index> column_of_slot;  // -1: padding
 };
 
-/// The user's rows as they are stored: the row basis, sorted beyond it where the product scatters.
+/// The user's rows in stored order: the row basis, sorted further if the product scatters.
 std::vector<Index> stored_rows(const Pattern& pattern, const Plan& plan, const Basis& row_basis) {
   std::vector<Index> rows(at(pattern.rows));
   if (plan.layout.basis == BasisUse::permuted) {
@@ -60,7 +60,7 @@ Oracle oracle(const Pattern& pattern, const Plan& plan, const Basis& row_basis,
   result.C =
       plan.layout.lanes == Layout::all_rows ? std::max<Index>(1, pattern.rows) : plan.layout.lanes;
   const std::vector<Index> rows = stored_rows(pattern, plan, row_basis);
-  // Rows of a slice. K2: those of a slice of T = 1 stay together while T doubles.
+  // Cuts rows into slices. K2: the rows of a slice of T = 1 stay together while T doubles.
   const auto cut = [&](std::size_t begin, std::size_t end, int threads) {
     for (std::size_t row = begin; row < end; ++row) {
       if ((row - begin) % at(result.C / threads) == 0) result.slices.push_back({{}, threads, 0, 0});
@@ -82,7 +82,7 @@ Oracle oracle(const Pattern& pattern, const Plan& plan, const Basis& row_basis,
       cut(begin, end, threads);
     }
   }
-  // Slots of a slice, column by column.
+  // Assigns the slots of a slice, column by column.
   result.slot_of_entry.assign(at(pattern.entries()), -1);
   Offset offset = 0;
   for (Oracle::Slice& slice : result.slices) {
@@ -279,7 +279,7 @@ TEST(SlicedPattern, OneLaneIsCompressedRows) {
   EXPECT_TRUE(std::equal(csr->offset.begin(), csr->offset.end(), pattern.offsets.begin(),
                          pattern.offsets.end()));
   EXPECT_TRUE(std::equal(pattern.column.begin(), pattern.column.end(), csr->column.begin()));
-  // Columns to be sorted need a map; as given they do not.
+  // Columns that must be sorted need a map; columns in the given order do not.
   const Pattern unsorted =
       random_pattern({.rows = 77, .columns = 77, .per_row = 9, .sorted = false}, seed.generator);
   EXPECT_FALSE(build(unsorted, parse_plan("CSR"), Device::cpu())->entry_of_slot.is_identity());
@@ -369,10 +369,10 @@ TEST(SlotFormula, PutsEveryComponentOnAPlaceOfItsOwn) {
   };
   expect(InnerLayout::aos, 8, [&](Offset slot, int k) { return slot * K + k; });
   expect(InnerLayout::soa, 8, [&](Offset slot, int k) { return k * slots + slot; });
-  // A step of the slice holds its K pieces of C lanes one after the other.
+  // A step of the slice holds its K pieces of C lanes, one after another.
   expect(InnerLayout::aosoa_component, 8,
          [&](Offset slot, int k) { return slot / C * C * K + k * C + slot % C; });
-  // Two doubles a piece, and the fifth alone; four floats, and the fifth alone.
+  // Two doubles per piece, and the fifth alone; four floats, and the fifth alone.
   const auto pieces = [&](int piece) {
     return [=](Offset slot, int k) {
       const int q = k / piece, width = std::min(piece, K - q * piece);

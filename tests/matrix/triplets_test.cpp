@@ -26,7 +26,7 @@ Assembled<E> assembled_by(int threads, Index rows, Index columns, const Triplets
   return assemble<E>(rows, columns, std::span<const Triplet<E>>(triplets), Device::cpu(threads));
 }
 
-/// `count` triplets at random places, a few rows taking a good part of them.
+/// `count` triplets at random places, many of them in a few rows.
 template <class E>
 Triplets<E> random_triplets(Index rows, Index columns, int count, unsigned seed) {
   std::mt19937_64 generator(seed);
@@ -45,7 +45,7 @@ Triplets<E> random_triplets(Index rows, Index columns, int count, unsigned seed)
 
 template <class E>
 void expect_sums(const CsrMatrix<E>& matrix, const Triplets<E>& triplets) {
-  // Summed in the order given, so that the numbers are the same to the last bit.
+  // Summed in the given order, so that the numbers agree to the last bit.
   std::map<std::pair<Index, Index>, E> expected;
   for (const auto& [row, column, value] : triplets) {
     const auto [place, is_new] = expected.try_emplace({row, column}, value);

@@ -1,4 +1,4 @@
-// What the threads of a GPU's blocks do with new values, played on the CPU, against the CPU's own.
+// New values as placed by the threads of a GPU's blocks, played on the CPU, against the CPU's own.
 #include "matrix/value_tiles.hpp"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ using namespace heddle::test;
 
 std::size_t place(Offset i) { return static_cast<std::size_t>(i); }
 
-/// Bytes that move as one, whatever they stand for.
+/// Bytes that move together, whatever they represent.
 template <int bytes>
 struct __attribute__((may_alias)) Unit {
   std::uint32_t word[bytes / 4];
@@ -53,7 +53,7 @@ detail::UnitOrder unit_order(const EntryShape& shape, int scalars) {
   return {shape.block_rows, shape.block_columns, std::max(1, shape.scalars_of_element() / scalars)};
 }
 
-/// All kernels that could take these values.
+/// The results of all kernels that could take these values.
 template <class E, class Map>
 std::vector<Array<stored_scalar_t<E>>> placed(const SlicedPattern& pattern, InnerLayout inner,
                                               ComponentOrder order, const Map& map, Offset pieces,
@@ -105,7 +105,7 @@ void expect_as_on_cpu(const SlicedPattern& pattern, const Plan& plan, ComponentO
   constexpr int K = E::components;
   SCOPED_TRACE("K = " + std::to_string(K) + ", scalars of " + std::to_string(sizeof(S)) +
                " bytes, " + (order == row_major ? "row major" : "column major"));
-  // Every number another, so that none is found in the place of another.
+  // All numbers differ, so that none is mistaken for another.
   Array<S> values(place(pattern.entries) * K), poisoned(place(pattern.slots) * K);
   S next = static_cast<S>(random_between(1, 1000, generator));
   for (S& value : values) value = next++;
@@ -201,7 +201,7 @@ TEST(ValueTiles, TakeValuesOfTheHostInFewPieces) {
       if (entries * entry_bytes <= usual_bytes) {
         EXPECT_EQ(piece, entries);
       }
-      // No larger than it takes.
+      // The piece is no larger than necessary.
       EXPECT_LE(piece * entry_bytes, std::max(usual_bytes, (entries / 32 + 1) * entry_bytes));
     }
   }

@@ -1,4 +1,4 @@
-// What makes a soup of triangles a closed surface.
+// Conditions under which a set of triangles is a closed surface.
 #include "surface_mesh.hpp"
 
 #include <gtest/gtest.h>

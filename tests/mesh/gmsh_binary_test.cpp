@@ -21,7 +21,7 @@ constexpr std::array<Point, 4> corner = {{{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0
 
 SolidMesh read_bytes(const std::string& bytes) { return read_gmsh({"b.msh", bytes}); }
 
-/// A file as Gmsh writes it; `swapped` is the byte order that this machine does not have.
+/// A file in Gmsh's format; `swapped` selects the byte order that differs from this machine's.
 class Bytes {
  public:
   Bytes(const std::string& version, bool swapped) : swapped_(swapped) {
@@ -63,7 +63,7 @@ Bytes& add_nodes_2(Bytes& file, const std::array<int, 4>& number) {
 std::string format_2(bool swapped) {
   Bytes file("2.2", swapped);
   file.text("$PhysicalNames\n1\n3 9 \"steel\"\n$EndPhysicalNames\n");
-  // 10 is a line end among the bytes.
+  // The byte value 10 is also a line end.
   add_nodes_2(file, {10, 2, 300, 4}).text("$Elements\n4\n");
   file.integers({1, 1, 2}).integers({1, 0, 1, 10, 2});
   file.integers({2, 1, 2}).integers({2, 7, 1, 10, 2, 300});
@@ -136,7 +136,7 @@ TEST(GmshBinary, ReadsFormat4InEitherByteOrder) {
   }
 }
 
-/// As some writers leave it out behind bytes, also of sections that are skipped.
+/// Some writers omit the line end after bytes, also in sections that are skipped.
 TEST(GmshBinary, NeedsNoLineEndInFrontOfAnEnd) {
   for (std::string bytes : {format_2(false), format_4(false)}) {
     for (const std::string end : {"$EndMeshFormat", "$EndNodes", "$EndElements"}) {

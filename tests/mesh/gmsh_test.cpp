@@ -1,5 +1,4 @@
-// Gmsh's meshes as text: groups, numbers that do not follow one another, and one line for every
-// fault.
+// Gmsh's meshes as text: groups, numbers that are not consecutive, and one line for every fault.
 #include <gtest/gtest.h>
 
 #include "mesh_readers.hpp"
@@ -99,7 +98,7 @@ TEST(Gmsh, ReadsFormat4) {
   EXPECT_EQ(mesh.names[0].name, "bone");
 }
 
-/// Names have no dimension in 2.0.
+/// Names have no dimension in format 2.0.
 TEST(Gmsh, ReadsFormat20) {
   for (const std::string version : {"2", "2.0", "2.1"}) {
     const SolidMesh mesh =
@@ -117,8 +116,8 @@ TEST(Gmsh, ReadsFormat20) {
   }
 }
 
-/// Points have a box, blocks begin with the number of the entity, and nodes have their coordinates
-/// next to their numbers.
+/// Points have a box, blocks begin with the number of the entity, and each node's coordinates
+/// follow its number.
 TEST(Gmsh, ReadsFormat40) {
   for (const std::string version : {"4", "4.0"}) {
     const SolidMesh mesh =

@@ -1,4 +1,4 @@
-// Medit's meshes: what is read, what is skipped, and one line for every fault.
+// Medit's meshes: the sections that are read or skipped, and one line for every fault.
 #include <gtest/gtest.h>
 
 #include "mesh_readers.hpp"
@@ -41,7 +41,7 @@ TEST(Medit, TakesSectionsInAnyOrderAndAnEndOfFileForEnd) {
             (std::vector<int>{567}));
 }
 
-/// As old programs and editors write them; versions differ in binary files alone.
+/// Old programs and editors write such files; versions differ only in binary files.
 TEST(Medit, TakesVersionsKeywordsInAnyCaseAndAByteOrderMark) {
   for (const std::string version : {"3", "4"}) {
     const SolidMesh mesh = read_text("\xEF\xBB\xBFmeshversionformatted " + version +
@@ -52,7 +52,7 @@ TEST(Medit, TakesVersionsKeywordsInAnyCaseAndAByteOrderMark) {
   }
 }
 
-/// They were blanks to readers once, so that a damaged number became two.
+/// Readers once treated control bytes as blanks, so that a damaged number became two.
 TEST(Medit, RefusesControlBytes) {
   using namespace std::string_literals;
   const std::string more = " 0 0\n1 0 0 0\n0 1 0 0\n0 0 1 0\nTetrahedra 1\n1 2 3 4 5\n";

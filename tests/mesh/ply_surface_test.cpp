@@ -1,4 +1,4 @@
-// Surfaces as .ply files tell them, in text and in bytes of either order.
+// Surfaces from .ply files, in text and in bytes of either order.
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -19,7 +19,7 @@ TEST(PlySurface, TakesWhatOthersWrite) {
   expect_tetrahedron(from_ply(replaced(ply, "\n", "\r")));
   expect_tetrahedron(from_ply(binary_ply(std::endian::little)));
   expect_tetrahedron(from_ply(binary_ply(std::endian::big)));
-  // Faces in front, other columns between.
+  // Faces come first, with other columns in between.
   expect_tetrahedron(from_ply(
       "ply\nformat ascii 1.0\nelement face 4\nproperty list uchar float uv\n"
       "property list uint8 int32 vertex_index\nelement edge 1\nproperty int a\nelement vertex 4\n"

@@ -1,4 +1,4 @@
-// Faces of more than three corners, and vertices of no face.
+// Faces of more than three corners, and vertices that belong to no face.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -19,7 +19,7 @@ std::vector<Triangle> triangles_of(const std::vector<std::vector<Index>>& faces)
   return {mesh.triangles.triangle.begin(), mesh.triangles.triangle.end()};
 }
 
-/// How often an edge is there, in either direction.
+/// Number of occurrences of each edge, in either direction.
 std::map<std::array<Index, 2>, int> edges_of(const std::vector<Triangle>& triangles) {
   std::map<std::array<Index, 2>, int> count;
   for (const Triangle& corner : triangles) {
@@ -36,7 +36,7 @@ TEST(Polygons, AreFansWhereNothingIsInTheWay) {
             (std::vector<Triangle>{{4, 5, 6}, {4, 6, 7}, {4, 7, 8}, {0, 1, 2}}));
 }
 
-/// Two quadrilaterals that share two opposite corners, as around a vertex of two edges.
+/// Two quadrilaterals that share two opposite corners, as around a vertex with two edges.
 TEST(Polygons, DoNotDoubleADiagonal) {
   EXPECT_EQ(triangles_of({{0, 1, 2, 3}, {2, 4, 0, 5}}),
             (std::vector<Triangle>{{0, 1, 2}, {0, 2, 3}, {4, 0, 5}, {4, 5, 2}}));

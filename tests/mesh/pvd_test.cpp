@@ -1,4 +1,4 @@
-// PVD files: a series that is whole after every step.
+// PVD files: a series that is complete after every step.
 #include <gtest/gtest.h>
 
 #include <bit>

@@ -1,4 +1,4 @@
-// What a faulty mesh file is answered with.
+// The errors for faulty mesh files.
 #pragma once
 
 #include <gtest/gtest.h>

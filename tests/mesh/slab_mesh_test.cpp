@@ -1,4 +1,4 @@
-// Slabs: whole, conforming, and named.
+// Slabs: complete, conforming, and with named groups.
 #include "slab_mesh.hpp"
 
 #include <gtest/gtest.h>
@@ -41,7 +41,7 @@ TEST(Slab, IsFilledOnce) {
       }
     }
     EXPECT_NEAR(volume, 3, 1e-14);
-    // A face of one tetrahedron is on a side, and no face belongs to more than two.
+    // A face of only one tetrahedron is on a side, and no face belongs to more than two.
     std::size_t outside = 0;
     for (const auto& [face, count] : faces) {
       EXPECT_LE(count, 2);

@@ -55,7 +55,7 @@ TEST(SolidMesh, IsReadByItsName) {
   expect_tetrahedron(read_solid_mesh(folder / "a.mesh.gz"));
   write_gzip(folder / "a.msh.gz", gmsh);
   expect_tetrahedron(read_solid_mesh(folder / "a.msh.gz"));
-  // Compressed or not is seen in the file.
+  // The contents show whether a file is compressed.
   write_gzip(folder / "c.mesh", medit);
   expect_tetrahedron(read_solid_mesh(folder / "c.mesh"));
 }
@@ -113,7 +113,7 @@ TEST(SolidMesh, RefusesDamagedCompression) {
   }
 }
 
-/// A bit of the data is told by gzip's checksum, one of the header changes nothing.
+/// gzip's checksum reveals a flipped bit in the data; one in the header has no effect.
 TEST(SolidMesh, RefusesFlippedBitsOfCompressedFiles) {
   const TemporaryFolder folder;
   write_gzip(folder / "a.mesh.gz", medit);
@@ -129,7 +129,7 @@ TEST(SolidMesh, RefusesFlippedBitsOfCompressedFiles) {
   }
 }
 
-/// As some programs write tetrahedra as it comes.
+/// Some programs write tetrahedra with inconsistent orientation.
 TEST(SolidMesh, TurnsTetrahedraOfNegativeVolume) {
   const TemporaryFolder folder;
   const SolidMesh mesh = read_solid_mesh(folder.write(
@@ -142,7 +142,7 @@ TEST(SolidMesh, TurnsTetrahedraOfNegativeVolume) {
   EXPECT_EQ(mesh.turned, 1);
 }
 
-/// As viewers do; a triangle keeps its vertices.
+/// Viewers do the same; a triangle keeps its vertices.
 TEST(SolidMesh, LeavesVerticesOfNoElementOut) {
   const TemporaryFolder folder;
   const std::string path = folder.write(
@@ -170,7 +170,7 @@ TEST(SolidMesh, TellsItsProgress) {
   EXPECT_EQ(heard.last, 1);
 }
 
-/// Of the meshes that the measurements use, where they are.
+/// For the meshes that the measurements use, if they are available.
 void expect_sizes(const std::string& name, std::size_t vertices, std::size_t tetrahedra) {
   if (!test::has_test_data(name)) GTEST_SKIP() << test::no_test_data(name);
   const SolidMesh mesh = read_solid_mesh(test::test_data(name));

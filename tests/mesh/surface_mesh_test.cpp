@@ -99,13 +99,13 @@ TEST_F(SurfaceFiles, AreToldByTheirEndings) {
   expect_welded(read_surface_mesh(folder.write("b.STL", binary_stl())));
 }
 
-/// Every file that ends before `whole` does is refused, or is the whole mesh.
+/// Every truncation of `whole` is refused, or yields the whole mesh.
 template <class Read>
 void expect_cuts_are_refused(const std::string& whole, const Read& read) {
   std::size_t refused = 0;
   for (std::size_t size = 0; size < whole.size(); ++size) {
     SCOPED_TRACE(size);
-    // Of its own, so that a look behind the end is seen.
+    // A separate string, so that reads past its end are detected.
     const std::string cut = whole.substr(0, size);
     try {
       expect_tetrahedron(read(cut));

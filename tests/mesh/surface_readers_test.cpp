@@ -1,4 +1,4 @@
-// Surfaces as .obj, .off and .stl files tell them.
+// Surfaces from .obj, .off and .stl files.
 #include "surface_readers.hpp"
 
 #include <gtest/gtest.h>
@@ -24,11 +24,11 @@ TEST(ObjSurface, TakesWhatOthersWrite) {
                "f 2 3 4\nf -2 1 -1"));
 }
 
-/// Numbers behind a slash may be missing, and a line may go on in the next one.
+/// Numbers after a slash may be missing, and a line may continue in the next one.
 TEST(ObjSurface, TakesSlashesAtTheEndAndLinesThatGoOn) {
   const std::string v = "v 0 0 \\\n0\nv 1 0 0\r\nv 0 1 0\nv 0\\\r\n 0 1\n";
   expect_tetrahedron(from_obj(v + "f 1/ 3/ 2/\nf 1// 2// 4//\nf \\\n2 \\\r3\\\n 4\nf 3 1 4"));
-  // A comment does not.
+  // A comment does not continue.
   expect_tetrahedron(from_obj(v + "# C:\\\nf 1 3 2\nl 1 \\\n2\nf 1 2 4\nf 2 3 4\nf 3 1 4"));
   const SurfaceMesh textured = from_obj(v + "vt 0.5 1\nf 1/1/ 2/1/ 3/1/\n");
   EXPECT_EQ(textured.texture[0][2], (TextureCoordinate{0.5, 1}));
@@ -52,7 +52,7 @@ TEST(ObjSurface, HasTextureWhereAllCornersHave) {
   EXPECT_TRUE(from_obj("vt 0 0 0\n" + text + "f 3 2 1\n").texture.empty());
 }
 
-/// A long text, of which threads read lines of their own.
+/// A long text, which threads read in parts.
 TEST(ObjSurface, IsTheSameByAnyNumberOfThreads) {
   constexpr Index side = 100;
   std::string text;
@@ -198,7 +198,7 @@ TEST(StlSurface, CornersOfOnePositionAreOneVertex) {
   expect_welded(from_stl(text_stl()));
   expect_welded(from_stl(replaced(text_stl(), "\n", "\r")));
   expect_welded(from_stl(binary_stl()));
-  // Several solids are one surface.
+  // Several solids form one surface.
   const std::string twice = text_stl() + "\nsolid\nendsolid\n" + text_stl();
   EXPECT_EQ(from_stl(twice).triangles.triangle.size(), 8U);
   EXPECT_EQ(from_stl(twice).triangles.position.size(), 4U);
@@ -216,7 +216,7 @@ TEST(StlSurface, TakesKeywordsAsOthersWriteThem) {
   expect_welded(from_stl(parted));
 }
 
-/// Programs fill blocks, or add a few bytes of their own; a triangle more would be lost.
+/// Programs pad blocks, or append a few bytes of their own; an additional triangle would be lost.
 TEST(StlSurface, TakesBytesBehindItsTriangles) {
   expect_welded(from_stl(binary_stl() + "\n"));
   expect_welded(from_stl(binary_stl() + std::string(49, 'x')));

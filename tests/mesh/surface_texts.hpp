@@ -1,4 +1,4 @@
-// A tetrahedron, and what files of surfaces say of it.
+// A tetrahedron, and its description in various surface files.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -69,7 +69,7 @@ inline const std::string ply_header =
 inline const std::string ply =
     ply_header + "0 0 0\n1 0 0\n0 1 0\n0 0 1\n3 0 2 1\n3 0 1 3\n3 1 2 3\n3 2 0 3\n";
 
-/// With elements, properties and types that are of no use.
+/// Includes elements, properties and types that the reader does not need.
 inline std::string binary_ply(std::endian order) {
   const std::string name = order == std::endian::little ? "little" : "big";
   std::string text = "ply\nformat binary_" + name +
@@ -126,7 +126,7 @@ inline std::string binary_stl(float unit = 1) {
   return text;
 }
 
-/// STL tells vertices in the order of their first use.
+/// STL yields vertices in the order of their first use.
 inline void expect_welded(const SurfaceMesh& mesh) {
   EXPECT_EQ(mesh.triangles.position.size(), 4U);
   ASSERT_EQ(mesh.triangles.triangle.size(), 4U);

@@ -52,7 +52,7 @@ TEST(TetGen, ReadsAttributesMarkersAndComments) {
   EXPECT_EQ(mesh.surface, (std::vector<int>{-3, 4}));
 }
 
-/// An attribute that is no whole number somewhere tells no regions.
+/// An attribute that is not a whole number for some tetrahedron is not a region.
 TEST(TetGen, TakesRealAttributes) {
   const auto regions = [](const std::string& first, const std::string& second) {
     const std::string ele = "2 4 1\n1 1 2 3 4 " + first + "\n2 2 1 3 4 " + second + "\n";

@@ -1,5 +1,5 @@
-// VTK's files as meshes: as meshio writes them (tests/fuzz/corpus), as this library does, and what
-// is refused.
+// VTK's files as meshes: files written by meshio (tests/fuzz/corpus) and by this library, and
+// refused files.
 #include <gtest/gtest.h>
 #include <zlib.h>
 
@@ -16,7 +16,7 @@
 namespace heddle::mesh {
 namespace {
 
-/// Behind the letter that tells fuzzers which reader.
+/// Contents of a corpus file, after the letter that selects the reader for fuzzers.
 std::string corpus(const std::string& name) {
   return contents(std::string(HEDDLE_SOURCE_DIR) + "/tests/fuzz/corpus/" + name).substr(1);
 }
@@ -78,7 +78,7 @@ TEST(VtkFiles, AreReadAsTheyAreWritten) {
   EXPECT_EQ(mesh.tetrahedron, tetrahedron);
 }
 
-/// Version 5 has offsets instead of counts; lines and vertices are no surface.
+/// Version 5 has offsets instead of counts; lines and vertices are not part of a surface.
 TEST(VtkFiles, OfPolygonsAreSurfaces) {
   const std::string head =
       "# vtk DataFile Version 5.1\na title\nASCII\nDATASET POLYDATA\nPOINTS 5 float\n"
@@ -104,7 +104,7 @@ TEST(VtkFiles, OfPolygonsAreSurfaces) {
   EXPECT_EQ(surface(xml).triangles.triangle.size(), 2U);
 }
 
-/// VTK takes keywords and types in any letter case, and a byte order mark is no part of a text.
+/// VTK accepts keywords and types in any case, and a byte order mark is not part of the text.
 TEST(VtkFiles, TakeKeywordsInAnyCase) {
   for (const std::string folder : {"solid_mesh/", "surface_mesh/"}) {
     const std::string text = corpus(folder + "ascii.vtk");
@@ -160,7 +160,7 @@ std::string lengths(const std::vector<std::uint32_t>& values) {
   return std::string(reinterpret_cast<const char*>(values.data()), 4 * values.size());
 }
 
-/// A block that zlib cannot inflate is not looked at where its size is not the one that is needed.
+/// A block that zlib cannot inflate is not examined if its size differs from the required one.
 TEST(VtkFiles, AreInflatedAsFarAsTheirCountsNeed) {
   const auto file = [](const std::string& points, std::uint32_t size) {
     return "<VTKFile type=\"PolyData\" compressor=\"vtkZLibDataCompressor\"><PolyData><Piece "
@@ -176,7 +176,7 @@ TEST(VtkFiles, AreInflatedAsFarAsTheirCountsNeed) {
             "f: array '': a compressed block is damaged");
 }
 
-/// A flipped bit is told by zlib's checksum.
+/// zlib's checksum reveals a flipped bit.
 TEST(VtkData, ComparesChecksums) {
   const std::string plain = "0123456789 and so on, and so on";
   uLongf size = compressBound(plain.size());

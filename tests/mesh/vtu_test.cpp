@@ -1,4 +1,4 @@
-// VTU files: their XML, the arrays behind it byte by byte, and what another program reads.
+// VTU files: their XML, the arrays after it byte by byte, and reading by another program.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -32,7 +32,7 @@ const std::vector<VtuArray> point_data = {{"temperature", 1, temperature},
 const std::vector<VtuArray> cell_data = {
     {"a<b & \"c\"", 1, energy}, {"stress", 6, stress}, {"gradient", 9, gradient}};
 
-/// The value of an attribute of the XML element that `line` is.
+/// The value of an attribute of the XML element in `line`.
 std::string attribute(const std::string& line, const std::string& name) {
   const std::string mark = " " + name + "=\"";
   const std::size_t begin = line.find(mark);
@@ -184,7 +184,7 @@ TEST(Vtu, RefusesWhatDoesNotFit) {
   EXPECT_THROW(write_vtu("/nowhere/a.vtu", {position, tetrahedron, {}, {}}), Error);
 }
 
-/// What a command prints; nothing where it fails.
+/// The output of a command; nothing if it fails.
 std::string output_of(const std::string& command) {
   FILE* const pipe = popen(command.c_str(), "r");
   std::string text;
@@ -194,7 +194,7 @@ std::string output_of(const std::string& command) {
 }
 
 TEST(Vtu, IsReadByMeshio) {
-  // Debian's packages belong to its own Python, in front of which another may stand.
+  // Debian's packages belong to its own Python, which another one may precede in the path.
   std::string python;
   for (const char* candidate : {"python3", "/usr/bin/python3"}) {
     const std::string check = std::string(candidate) + " -c 'import meshio; print(1)' 2>&1";

@@ -1,5 +1,6 @@
 # Configures, builds and runs tests/package/<use> in the build folder's scratch space; fails unless
-# the program solves its system. As a subdirectory heddle is only configured, but in deep checks.
+# the program solves its system. If heddle is a subdirectory, it is only configured, except in deep
+# checks.
 set(scratch ${build_folder}/package/${use})
 file(REMOVE_RECURSE ${scratch})
 
@@ -19,7 +20,7 @@ if(use STREQUAL find_package)
   # An installation may move.
   file(RENAME ${scratch}/installed ${scratch}/prefix)
   set(location -D CMAKE_PREFIX_PATH=${scratch}/prefix)
-  # Where the library has CUDA, its headers are for nvcc too.
+  # If the library has CUDA, its headers are for nvcc too.
   file(STRINGS ${scratch}/prefix/include/heddle/config.hpp with_cuda REGEX "has_cuda = true")
   if(with_cuda)
     list(APPEND location -D CMAKE_CUDA_COMPILER=${built_HEDDLE_NVCC})
@@ -27,12 +28,12 @@ if(use STREQUAL find_package)
 else()
   set(location -D HEDDLE_SOURCE=${source_folder} -D HEDDLE_CUDA=OFF)
 endif()
-# Unoptimised: what is tested is that it builds.
+# Unoptimised: the test is only that it builds.
 set(configure ${CMAKE_COMMAND} -S ${source_folder}/tests/package/${use} -B ${scratch}/build
   -G ${generator} -D CMAKE_CXX_COMPILER=${compiler} -D CMAKE_BUILD_TYPE=Debug
   -D CMAKE_CXX_FLAGS_DEBUG=-O0 ${location})
-# A second build of the library takes minutes: with HEDDLE_DEEP_CHECK set it is made, as a shared
-# library.
+# A second build of the library takes minutes: it is made only with HEDDLE_DEEP_CHECK set, as a
+# shared library.
 if(use STREQUAL add_subdirectory AND DEFINED ENV{HEDDLE_DEEP_CHECK})
   list(APPEND configure -D BUILD_SHARED_LIBS=ON)
 endif()
@@ -42,7 +43,8 @@ if(use STREQUAL add_subdirectory AND NOT DEFINED ENV{HEDDLE_DEEP_CHECK})
 endif()
 run(${CMAKE_COMMAND} --build ${scratch}/build --parallel 2)
 
-# The program is README's; it reads a 2 x 2 quaternion matrix, the components of an entry in a column.
+# The program is the one in README; it reads a 2 x 2 quaternion matrix, with the components of an
+# entry in a column.
 file(WRITE ${scratch}/build/dirac.mtx "%%MatrixMarket matrix coordinate real general\n8 2 6\n"
   "1 1 3\n5 2 2\n2 2 1\n6 1 -1\n3 2 0.5\n7 1 -0.5\n")
 execute_process(COMMAND ${scratch}/build/consumer dirac.mtx
@@ -66,7 +68,7 @@ if(use STREQUAL find_package)
   run(${scratch}/pkg_config_consumer)
 endif()
 
-# And a project of C alone, by both.
+# A project in C alone, by both.
 if(use STREQUAL find_package)
   run(${CMAKE_COMMAND} -S ${source_folder}/tests/package/c_only -B ${scratch}/c_only -G ${generator}
     -D CMAKE_PREFIX_PATH=${scratch}/prefix)

@@ -2,7 +2,7 @@
 
 #include "heddle/entry_text.hpp"
 
-// Of a library that this program links but names nothing of.
+// The text comes from a library that this program links without naming anything in it.
 int main() {
   std::cout << heddle::entry_header("dual_complex.hpp").size() << " characters\n";
   return 0;

@@ -1,4 +1,4 @@
-// nvcc takes every header of the library.
+// nvcc accepts every header of the library.
 #include "heddle/heddle.hpp"
 
 __global__ void invert_all(heddle::quaternion<double>* entries) {

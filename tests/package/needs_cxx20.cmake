@@ -4,7 +4,8 @@ set(include ${source_folder}/include)
 file(GLOB headers ${include}/heddle/*.hpp ${include}/heddle/detail/*.hpp
   ${include}/heddle/runtime/*.hpp ${include}/heddle/tools/*.hpp ${include}/heddle/tuning/*.hpp)
 foreach(header IN LISTS headers)
-  # One that includes no other reaches export.hpp through none; two are C++17 themselves.
+  # A header that includes no other would not reach export.hpp; the excepted ones are C++17
+  # themselves.
   file(STRINGS ${header} includes REGEX "^#include \"heddle/")
   if(NOT includes AND NOT header MATCHES "/(assert|export|random_field).hpp$")
     message(FATAL_ERROR "${header} includes nothing that refuses C++17")

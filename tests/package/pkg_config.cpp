@@ -3,7 +3,7 @@
 #include "heddle/error.hpp"
 #include "heddle/npz.hpp"
 
-// Needs libzip, and an exception that passes from the library to the program.
+// Needs libzip, and lets an exception pass from the library to the program.
 int main() {
   try {
     heddle::read_npz("absent.npz");

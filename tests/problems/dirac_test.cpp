@@ -57,7 +57,7 @@ TEST(Dirac, IsHermitianPositiveDefinite) {
 }
 
 TEST(Dirac, WithoutPotentialAnnihilatesConstantsUpToTheShift) {
-  // Edges of a triangle sum to zero: what is left of a row is shift times its lumped mass.
+  // Edges of a triangle sum to zero: what remains of a row is shift times its lumped mass.
   const TriangleMesh mesh = random_surface(2000, 5);
   const auto matrix = dirac(mesh, 5, {.potential = 0, .shift = 3});
   std::vector<double> mass(mesh.position.size());
@@ -94,7 +94,7 @@ TEST(Dirac, RealPartIsTheCotangentLaplacian) {
 }
 
 TEST(Dirac, IsTheSquareOfTheFirstOrderOperator) {
-  // A face's D_a = e_a / (2A) + rho / 3 maps corners to the face; X sums A conj(D_a) D_b.
+  // For a face, D_a = e_a / (2A) + rho / 3 maps corners to the face; X sums A conj(D_a) D_b.
   const TriangleMesh mesh = random_surface(300, 8);
   const auto matrix = dirac(mesh, 8, {.potential = 0, .shift = 1e-12});
   std::map<std::pair<Index, Index>, Eigen::Vector4d> expected;  // x y z w

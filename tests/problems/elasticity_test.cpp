@@ -72,7 +72,7 @@ TEST(RandomSolid, ConformsAndIsABall) {
     ++boundary_edges[{face[0], face[2]}];
     ++boundary_edges[{face[1], face[2]}];
   }
-  // No hole in the surface, so no crack between cells; Euler's number of a ball.
+  // The surface has no hole, so there is no crack between cells; Euler's number of a ball.
   for (const auto& [edge, count] : boundary_edges) EXPECT_EQ(count, 2);
   EXPECT_GT(boundary, 0);
   const auto count = [](auto n) { return static_cast<Offset>(n); };
@@ -103,7 +103,7 @@ TEST(TetrahedronStiffness, LetsRigidMotionsPassAndIsSymmetric) {
       for (int a = 0; a < 4; ++a) u.segment<3>(3 * a) = rigid_motion(mode, p[a]);
       EXPECT_LE((K * u).norm(), 1e-14 * K.norm() * u.norm()) << "mode " << mode;
     }
-    // Six motions cost nothing, six strains cost energy.
+    // Six motions take no energy, six strains do.
     const Eigen::VectorXd values = test::eigenvalues_of(K);
     EXPECT_LE(std::abs(values[5]), 1e-14 * K.norm());
     EXPECT_GT(values[6], 1e-8 * K.norm());

@@ -43,7 +43,7 @@ TEST(Helmholtz, IsWellPosedWithAndWithoutDamping) {
       const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXcd> squares(matrix.adjoint() * matrix,
                                                                     Eigen::EigenvaluesOnly);
       EXPECT_GT(squares.eigenvalues().minCoeff(), 1e-6 * squares.eigenvalues().maxCoeff());
-      // Absorption only: the numerical range lies below the real axis.
+      // Only absorption: the numerical range lies below the real axis.
       const Eigen::MatrixXcd skew = (matrix - matrix.adjoint()) / Complex(0, 2);
       const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXcd> solver(skew, Eigen::EigenvaluesOnly);
       EXPECT_LE(solver.eigenvalues().maxCoeff(), 1e-14);

@@ -1,4 +1,4 @@
-// What every model problem promises, checked on any of them.
+// Checks of the properties that every model problem promises.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ namespace heddle::test {
 
 inline constexpr Index no_entry = -1;
 
-/// Where (row, column) is stored, or no_entry; columns are sorted.
+/// The index of entry (row, column), or no_entry; columns are sorted.
 template <class E>
 Offset find_entry(const CsrMatrix<E>& matrix, Index row, Index column) {
   const Index* begin = matrix.column().data() + matrix.offsets()[row];
@@ -30,7 +30,8 @@ Offset find_entry(const CsrMatrix<E>& matrix, Index row, Index column) {
   return found != end && *found == column ? found - matrix.column().data() : no_entry;
 }
 
-/// Every (i, j) has a (j, i) that `same(entry, other)` accepts; columns increase; all is finite.
+/// Every (i, j) has a (j, i) that `same(entry, other)` accepts; columns increase; all numbers are
+/// finite.
 template <class E, class Same>
 void expect_pairs(const CsrMatrix<E>& matrix, const Same& same) {
   for (Index row = 0; row < matrix.rows(); ++row) {
@@ -70,7 +71,7 @@ bool identical(const CsrMatrix<E>& a, const CsrMatrix<E>& b) {
          same(a.values(), b.values());
 }
 
-/// Same bits under 1, 2, 3 and 7 threads, other bits under another seed.
+/// Expects the same bits with 1, 2, 3 and 7 threads, and other bits with another seed.
 template <class Make>
 void expect_deterministic(const Make& make) {
   set_default_threads(1);
@@ -125,7 +126,7 @@ RowLengths row_lengths(const CsrMatrix<E>& matrix) {
   return lengths;
 }
 
-/// `make()` is refused as usage, in a message with these words.
+/// `make()` is refused as a usage error, with these words in its message.
 template <class Make>
 void expect_usage_error(const Make& make, const std::string& words) {
   try {

@@ -23,7 +23,7 @@ if not pathlib.Path(path).is_file():
 
 names = "bicgstab", "cg", "gmres", "lsmr", "minres"
 classes = "TestBicgstab", "TestCg", "TestGmres", "TestGmresInfo", "TestLsmr", "TestMinres"
-# Where CuPy does not skip the other two.
+# Matches the cases in which CuPy does not skip the other two.
 plain = r"\[.*M=None, (atol=None, b_ndim=., (restart=None, )?|format.*)use_linear_operator=False, x0=None"
 fail = {
     f"Test(Cg|Bicgstab)::test_callback{plain}": "callback gets two numbers in place of x",
@@ -38,7 +38,7 @@ fail = {
 
 _spec = importlib.util.spec_from_file_location("cupys_tests", path)
 _module = importlib.util.module_from_spec(_spec)
-sys.modules["cupys_tests"] = _module  # in which CuPy puts a class for each case
+sys.modules["cupys_tests"] = _module  # CuPy puts a class for each case into it
 _spec.loader.exec_module(_module)
 for _name, _kind in vars(_module).items():
     if _name.partition("_")[0] in classes:

@@ -22,7 +22,7 @@ def test_arrays_of_the_gpu_give_the_bits_of_the_hosts(package, problem, method, 
     found = solver.solve(there)
     assert type(found.x) is type(there) and found.iterations == expected.iterations
     np.testing.assert_array_equal(package.numbers(found.x), expected.x)
-    # From anywhere to anywhere, and from a guess in either memory.
+    # Solves between all memories, also from a guess in either memory.
     out = package.array(np.full_like(b, 7))
     assert solver.solve(b, out).x is out
     np.testing.assert_array_equal(package.numbers(out), expected.x)
@@ -186,7 +186,7 @@ def test_new_values_come_from_the_gpu(package, problem, method, dtype):
     for factor in (2.0, 0.5):
         data = package.array(factor * A.data)
         A.update_values(data)
-        package.copy(data, package.array(np.full_like(B.data, np.nan)))  # its owner's again
+        package.copy(data, package.array(np.full_like(B.data, np.nan)))  # owner may change it again
         B.update_values(factor * B.data)
         np.testing.assert_array_equal(
             package.numbers(solver.solve(there).x), package.numbers(expected.solve(there).x))  # fmt: skip

@@ -208,11 +208,11 @@ def test_new_values_stay_on_the_gpu_until_the_host_asks():
     data = CupyLike(np.array([3.0, 4.0]))
     A.update_values(data)
     assert there.taken == [((4096, True), 2)] and data.fetched == []
-    data.numbers[:] = -1  # its owner's again
+    data.numbers[:] = -1  # the owner may change it again
     assert A.nnz == 2 and data.fetched == []
     np.testing.assert_array_equal(A.data, [3, 4])
     assert A.info()["hermitian_defect"] == 0 and len(data.fetched) == 1
-    # The newest ones count, wherever they come from.
+    # The newest entries count, wherever they come from.
     A.update_values(CupyLike(np.array([5.0, 6.0])))
     A.update_values(CupyLike(np.array([7.0, 8.0])))
     np.testing.assert_array_equal(A @ [1.0, 1.0], [7, 8])  # makes storage on the CPU

@@ -47,14 +47,14 @@ def test_enqueued_solves_are_in_stream_order(package, plan):
                 package.copy(there, source + 0 * product[0, 0])
                 package.copy(x, 0 * source)
                 solver.enqueue(there, x, stream=given)
-                package.copy(after, x + 0 * x)  # before anybody waits
+                package.copy(after, x + 0 * x)  # before any stream waits
             result = solver.wait()
             assert result.converged and result.x is x and np.isnan(result.seconds)
             assert result.iterations == expected.iterations
             np.testing.assert_allclose(result.history, expected.history, rtol=1e-12)
             package.synchronize()
             np.testing.assert_array_equal(package.numbers(after), expected.x)
-    # And again as before.
+    # And once more as before.
     np.testing.assert_array_equal(solver.solve(b).x, expected.x)
 
 
@@ -117,7 +117,7 @@ def test_solves_between_replays_leave_the_graph_as_it_is(plan):
     expected, of_other = solver.solve(there).x.cpu().numpy(), solver.solve(other).x.cpu().numpy()
     x, twice = torch.zeros_like(there), torch.zeros_like(there)
     solver.prepare_enqueue(there, x)
-    solver.solve(other)  # which leaves what is prepared
+    solver.solve(other)  # the prepared graph is left unchanged
     with pytest.raises(heddle.UsageError, match="has not run"):
         solver.wait()
     torch.cuda.synchronize()
@@ -139,7 +139,7 @@ def test_solves_between_replays_leave_the_graph_as_it_is(plan):
         np.testing.assert_array_equal(solver.solve(other).x.cpu().numpy(), of_other)
         with pytest.raises(heddle.UsageError, match="has not run"):
             solver.wait()
-    # And one that is enqueued, beside the graph.
+    # A solve can also be enqueued along with the graph.
     solver.enqueue(other, x)
     assert solver.wait().converged
     assert np.linalg.norm(x.cpu().numpy() - of_other) <= 1e-6 * np.linalg.norm(of_other)

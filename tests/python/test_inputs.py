@@ -195,7 +195,7 @@ def test_methods_that_solver_does_not_take_name_those_that_it_does():
         with pytest.raises(heddle.UsageError, match=r"named 'soap'; there are cg .* block-cg .* auto") as error:
             heddle.Solver(matrix, "soap")
     names = str(error.value).split("there are ")[1].split(";")[0].split()
-    names.remove("lsmr")  # which is a function, as the message says
+    names.remove("lsmr")  # a function, as the message says
     for name in (*names, "AUTO", "Block-CG"):
         interval = (0.1, 4) if name in ("chebyshev", "richardson") else None
         heddle.Solver(A, name, interval=interval)
@@ -262,7 +262,7 @@ def test_several_right_hand_sides_are_rows_or_columns():
                 solver.solve(several)
             with pytest.raises(heddle.SizeError, match="solve_all"):
                 heddle.solve(matrix, several)
-    square = rng.standard_normal((6, 6))  # a system a row, as documented
+    square = rng.standard_normal((6, 6))  # one system per row, as documented
     solver, X = heddle.Solver(A), np.linalg.solve(A.toarray(), square)
     np.testing.assert_allclose(solver.solve_all(square)[1].x, np.linalg.solve(A.toarray(), square[1]))
     for k, result in enumerate(solver.solve_all(square.T)):
@@ -391,7 +391,7 @@ def test_a_diagonal_without_inverse_needs_no_preconditioner():
 
 def test_another_method_takes_over_where_none_was_named():
     n = 30
-    # Positive on the diagonal, and so far from definite that a look does not see it.
+    # Positive on the diagonal, and so close to definite that a brief check does not notice.
     values = np.linspace(1, 2, n)
     values[-1] = -1e-3
     rng = np.random.default_rng(3)
@@ -401,7 +401,7 @@ def test_another_method_takes_over_where_none_was_named():
     right, guess = rng.standard_normal((2, n))
     for method in ("cg", "minres"):
         solver = heddle.Solver(hidden, preconditioner=None, rtol=1e-9)
-        solver.method = method  # as if it had been chosen
+        solver.method = method  # stands for an automatic choice
         solver._begin()
         out = guess.copy()
         result = solver.solve(right, out, x0=out)

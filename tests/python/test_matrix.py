@@ -110,7 +110,7 @@ def test_numbers_of_one_place_are_added_and_order_is_free():
     np.testing.assert_array_equal(B @ np.array([1.0, 10.0]), [30.0, 4.0])
     not_canonical = sp.csr_array(([1.0, 2.0, 4.0], [1, 1, 0], [0, 2, 3]), shape=(2, 2))
     np.testing.assert_array_equal(heddle.Matrix(not_canonical) @ np.ones(2), [3.0, 4.0])
-    assert not_canonical.nnz == 3  # the caller's own stays as it was
+    assert not_canonical.nnz == 3  # the caller's matrix is unchanged
 
 
 def test_arrays_are_views_that_keep_the_matrix():
@@ -471,7 +471,7 @@ def test_bad_edits_are_refused():
 
 def test_memory_is_told():
     A = heddle.generate("elasticity", 300)
-    slack = 256 * 4  # columns behind the last entry
+    slack = 256 * 4  # columns after the last entry
     csr = A.nnz * (9 * 8 + 4) + slack + (A.shape[0] + 1) * 8
     assert A.memory("CSR") == (csr, csr)
     assert A.memory("ELL")[0] >= A.nnz * (9 * 8 + 4)

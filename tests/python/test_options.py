@@ -20,7 +20,7 @@ def test_a_shift_is_added_to_the_diagonal():
     A.update_values(2 * A.data)
     x = solver.solve(b).x
     np.testing.assert_allclose(A @ x + 0.75 * x, b, atol=1e-8)
-    # Also of operators that store nothing, and of adjoints.
+    # Also for operators that store nothing, and for adjoints.
     dense = np.random.default_rng(2).standard_normal((6, 6)) + 9 * np.eye(6)
     of_product = heddle.Solver(spla.aslinearoperator(dense), "gmres", shift=-1.5)
     b = np.arange(6.0)
@@ -134,7 +134,7 @@ def test_multigrid_is_told_of_motions_and_candidates():
     A = heddle.generate("elasticity", 1000)
     b = np.random.default_rng(1).standard_normal((A.shape[0], 3))
     plain = heddle.Solver(A, "cg", "multigrid").solve(b).iterations
-    # The constants of each component are what it has without.
+    # The constants of each component are the default candidates.
     constants = np.zeros((3, A.shape[0], 3))
     for k in range(3):
         constants[k, :, k] = 1

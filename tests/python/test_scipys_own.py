@@ -46,7 +46,7 @@ def _tests_of(name):
     finally:
         for key, function in before.items():
             setattr(own, key, function)
-    for kept in ("test_show", "TestQMR"):  # of other solvers
+    for kept in ("test_show", "TestQMR"):  # tests of other solvers
         space.pop(kept, None)
     return {k: v for k, v in space.items() if k.startswith(("test_", "Test")) or k in fixtures}
 

@@ -17,7 +17,7 @@ A = heddle.generate("poisson", 300)
 b = np.ones(A.shape[0])
 uses_of_solver = "storage", "ranks", "solver", "multigrid"
 solver_rows = [row for row in table if row["use"] in uses_of_solver]
-# By use, or by name: without these a setting is refused.
+# Requirements by use or by name: without these a setting is refused.
 needs = {
     "ranks": {"ranks": 2},
     "multigrid": {"preconditioner": "multigrid"},
@@ -180,7 +180,7 @@ def test_settings_that_are_not_asked_for_are_refused():
             heddle.Solver(A, "cg", **given)
     with pytest.raises(heddle.UsageError, match="heddle.cg has tolerance as rtol"):
         heddle.cg(A, b, tolerance=1e-3)
-    # A method that is chosen need not take them.
+    # A method that was chosen automatically need not take them.
     assert heddle.Solver(A, restart=5, basis_precision="single").method == "cg"
     skew = np.array([[2.0, 1.0], [0.0, 2.0]])
     assert heddle.Solver(skew, "gmres", None, restart=1).solve([1.0, 1.0]).iterations > 2
@@ -190,7 +190,7 @@ def test_functions_of_scipys_take_settings():
     for function in (heddle.cg, heddle.minres, heddle.bicgstab, heddle.gmres):
         assert function(A, b, plan="CSR", time_limit=60, threads=1)[1] == 0
         assert "time_limit" in inspect.signature(function).parameters
-        assert "tolerance" not in inspect.signature(function).parameters  # which is rtol there
+        assert "tolerance" not in inspect.signature(function).parameters  # it is called rtol there
     x, info = heddle.cg(A, b, M="multigrid", strength=0.1, cycle="v")
     assert info == 0 and np.linalg.norm(b - A @ x) <= 1e-5 * np.linalg.norm(b)
     assert heddle.cg(A, b, maxiter=2, keep="best")[1] == 2

@@ -57,7 +57,7 @@ def test_truncated_solves_have_scipys_iterates(name):
     A, b = laplacian(40), np.ones(1600)
     for steps in (1, 2, 5, 20):
         options = {"maxiter": steps}
-        if name == "gmres":  # which counts restarts
+        if name == "gmres":  # SciPy counts restarts
             options = {"maxiter": 1, "restart": steps}
         x, info = getattr(heddle, name)(A, b, rtol=1e-12, **options)
         y, _ = getattr(spla, name)(A, b, rtol=1e-12, **options)
@@ -316,7 +316,7 @@ def test_a_call_that_is_refused_leaves_b_as_it_is():
         with pytest.raises(heddle.UsageError, match="b and out share memory"):
             solver.solve_all(several, out, x0=x0)
     np.testing.assert_array_equal(memory, before)
-    assert solver.solve(b, out=memory[3:6], x0=b).converged  # a guess that lies with b
+    assert solver.solve(b, out=memory[3:6], x0=b).converged  # the guess may share memory with b
     np.testing.assert_array_equal(memory[:3], before[:3])
 
 
@@ -389,7 +389,7 @@ def test_threads_solve_at_once_and_one_solver_refuses_two():
 
 
 def test_the_interpreters_lock_is_given_up():
-    # Python's thread counts while another one solves for a second: this solve does not end before.
+    # Python's thread counts while another one solves for a second; this solve does not end before.
     A = heddle.generate("helmholtz", 100_000)
     solver = heddle.Solver(A, "gmres", None, rtol=1e-14, maxiter=10**9, time_limit=1.0)
     thread = threading.Thread(target=solver.solve, args=(np.ones(A.shape[0], dtype=complex),))
@@ -402,7 +402,7 @@ def test_the_interpreters_lock_is_given_up():
 
 
 def test_ctrl_c_interrupts():
-    signal.signal(signal.SIGINT, signal.default_int_handler)  # which jobs in the background lack
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # background jobs lack it
     A = heddle.generate("helmholtz", 100_000)
     solver = heddle.Solver(A, "gmres", None, rtol=1e-14, maxiter=10**9, time_limit=120)
     timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))

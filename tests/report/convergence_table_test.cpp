@@ -1,4 +1,4 @@
-// Which rows the table of a solve has, and what they say.
+// The rows of a solve's table, and their contents.
 #include "convergence_table.hpp"
 
 #include <gtest/gtest.h>
@@ -25,13 +25,13 @@ struct Written {
     for (std::string cell; in >> cell;) found.push_back(cell);
     return found;
   }
-  /// Iterations of rows, all of which begin with a number but the headings and the end.
+  /// Iterations of the rows, which all begin with a number except the headings and the end.
   std::vector<long long> iterations() const {
     std::vector<long long> found;
     for (std::size_t i = 1; i + 1 < lines.size(); ++i) found.push_back(std::stoll(cells(i)[0]));
     return found;
   }
-  /// A solve whose residual an iteration of so many seconds multiplies by `factor`.
+  /// A solve in which each iteration takes `seconds` and multiplies the residual by `factor`.
   void solve(long long iterations, double factor, double seconds) {
     std::vector<double> history = {1};
     table.begin("");
@@ -59,7 +59,7 @@ TEST(ConvergenceTable, HasHeadingsFirstRowsAndAnEnd) {
 TEST(ConvergenceTable, TellsTheRatioAndWhatIsLeft) {
   Written written(std::pow(0.5, 60));
   written.solve(40, 0.5, 0.05);
-  // At 20: 0.5^10 in ten iterations, 40 are left to 0.5^60, of 50 ms each.
+  // At 20: 0.5^10 in ten iterations, and 40 more to 0.5^60, of 50 ms each.
   const auto cells = written.cells(6);
   ASSERT_EQ(cells.size(), 6u);
   EXPECT_EQ(cells[0], "20");
@@ -68,7 +68,7 @@ TEST(ConvergenceTable, TellsTheRatioAndWhatIsLeft) {
   EXPECT_EQ(cells[3], "1.000");
   EXPECT_NEAR(std::stod(cells[4]), 40, 1);  // rounded up
   EXPECT_NEAR(std::stod(cells[5]), 2, 0.051);
-  EXPECT_EQ(written.cells(2)[2], "-");  // one iteration tells nothing about ten
+  EXPECT_EQ(written.cells(2)[2], "-");  // one iteration says nothing about ten
 }
 
 TEST(ConvergenceTable, NothingIsLeftWhereTheResidualDoesNotFall) {

@@ -1,4 +1,4 @@
-// What tuning found, on the page of results.
+// Tuning results on the page of results.
 #include <gtest/gtest.h>
 
 #include "heddle/error.hpp"

@@ -1,4 +1,4 @@
-// Axes have few ticks, all of them on the axis, whatever numbers they are for.
+// Axes have few ticks, all of them on the axis, for any numbers.
 #include "svg_scale.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// A run of `heddle tune` of made-up times: every outcome, two matrices, and one that no plan ran.
+// A run of `heddle tune` with made-up times: every outcome, two matrices, and one that no plan ran.
 #pragma once
 
 #include <cmath>
@@ -14,8 +14,8 @@ inline Statistics around(double seconds) {
       21, seconds * 0.97, seconds * 0.99, seconds, seconds * 1.02, seconds * 1.2, seconds * 1.01};
 }
 
-/// A GPU's time: best at so many threads a multiprocessor, nearly constant where they are (section
-/// 5.4 of Mueller-Roemer et al. 2020).
+/// A GPU's time: best at a certain number of threads per multiprocessor, and nearly constant near
+/// it (section 5.4 of Mueller-Roemer et al. 2020).
 inline double synthetic_seconds(const Plan& plan, double rows) {
   const double outer = plan.layout.lanes == 1                  ? 1.9
                        : plan.layout.lanes == Layout::all_rows ? 1.05

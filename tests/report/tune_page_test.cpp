@@ -1,4 +1,4 @@
-// The page of a tuning: complete, well-formed, and needing nothing but itself.
+// The page of a tuning: complete, well-formed, and self-contained.
 #include <gtest/gtest.h>
 
 #include "layout_maps.hpp"
@@ -16,7 +16,7 @@ using heddle::test::count_of;
 using heddle::test::fault_of;
 using heddle::test::foreign_part_of;
 
-/// Enough to see that nothing is left out.
+/// Few, but enough to see that nothing is left out.
 tuning::made_up::SyntheticAxes few() {
   return {{"C=1", "C=n", "C=16", "C=32,sigma=n"},
           {"aos", "soa"},
@@ -67,7 +67,7 @@ TEST(TunePage, HoldsEveryMatrixAndItsPlan) {
 TEST(TunePage, DrawsAHeatMapOfEachLayout) {
   const TuneReport run = tuning::made_up::synthetic_tune(few());
   const std::string html = html_page(run);
-  // Of 16 layouts one is too large under every schedule.
+  // One of the 16 layouts is too large under every schedule.
   EXPECT_EQ(count_of(html, "aria-label=\"Times of "), 2 * 15u);
   EXPECT_EQ(count_of(html, "aria-label=\"Medians of the trials"), 2u);
   EXPECT_EQ(count_of(html, "aria-label=\"Distribution of "), 2u);

@@ -1,4 +1,5 @@
-// Settings by name: values of each kind, spellings, JSON, and the page of the docs that lists them.
+// Settings by name: values of each kind, spellings, JSON, and the documentation page that lists
+// them.
 #include "heddle/runtime/settings.hpp"
 
 #include <gtest/gtest.h>
@@ -168,7 +169,7 @@ TEST(Settings, OfOneNameHaveTheSameValues) {
   }
 }
 
-/// Where the words of a default are a value, they are the default of the options.
+/// If the text of a default is a value, it is the default of the options.
 TEST(Settings, DefaultsAreThoseOfTheOptions) {
   Settings settings;
   int count = 0;
@@ -196,7 +197,7 @@ TEST(Settings, DefaultsAreThoseOfTheOptions) {
   EXPECT_EQ(multigrid.smoother, MultigridChoice{}.smoother);
 }
 
-/// The tables of docs/reference/settings.md.
+/// The tables for docs/reference/settings.md.
 std::string page() {
   const std::map<SettingUse, std::string> titles = {{SettingUse::storage, "Device and storage"},
                                                     {SettingUse::ranks, "Ranks"},

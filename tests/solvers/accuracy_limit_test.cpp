@@ -1,4 +1,4 @@
-// Where rounding leaves nothing to gain: what ends a solve there, and that no other solve ends so.
+// Solves that rounding keeps from improving: how they end, and that no other solve ends so.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -23,7 +23,8 @@ using Entries = ::testing::Types<real<double>, complex<double>, quaternion<doubl
                                  quaternion<float>, block<float, 2, 2>>;
 TYPED_TEST_SUITE(AccuracyLimit, FewOf<Entries>);
 
-/// 1 asks for all digits; nothing and more than all likewise.
+/// Requests all digits: with tolerance 0, with one near the smallest double, and with one below
+/// epsilon.
 template <class E, template <class> class Method>
 void expect_all_digits(const CsrMatrix<E>& matrix, bool jacobi) {
   using S = vector_scalar_t<E>;
@@ -42,7 +43,7 @@ void expect_all_digits(const CsrMatrix<E>& matrix, bool jacobi) {
     EXPECT_LE(report.backward_error, 64 * epsilon<S>);
     const auto residual = static_cast<double>(true_residual(matrix, b, x));
     EXPECT_NEAR(report.residual_norm, residual, 1e-6 * residual + 1e-13 * report.baseline_norm);
-    // No more than the one by norms.
+    // The backward error is no smaller than the one by norms.
     const double size = expansion<double>(matrix).norm() * components_of<double>(x).norm() +
                         components_of<double>(b).norm();
     EXPECT_GE(report.backward_error * 1.1, residual / size);
@@ -61,7 +62,7 @@ TYPED_TEST(AccuracyLimit, OfDefiniteSystems) {
   }
 }
 
-/// A chain whose links are stiff and soft in turn: condition numbers of about 4 n^2 `ratio`.
+/// A chain of alternating stiff and soft links: condition numbers of about 4 n^2 `ratio`.
 CsrMatrix<real<double>> stretched_chain(Index n, double ratio) {
   Tiles<real<double>> tiles(n);
   const auto one = Eigen::MatrixXd::Ones(1, 1);
@@ -88,17 +89,17 @@ TEST(AccuracyLimitOf, AChainOfStiffAndSoftLinks) {
       Field<real<double>> x(301);
       const Report report = solver.solve(b, x);
       const auto residual = static_cast<double>(true_residual(matrix, b, x));
-      // Of its digits only the order of magnitude is more than rounding.
+      // Only the residual's order of magnitude is more than rounding.
       EXPECT_NEAR(report.residual_norm, residual, residual / 4);
       return report;
     };
     const Report report = solve(1e-16, true), unchecked = solve(1e-16, false);
     EXPECT_EQ(report.status, Status::accuracy_limit) << report;
     EXPECT_LE(report.backward_error, 64 * epsilon<double>);
-    // It gives away little, and comes to its end no later.
+    // The checked solve gives away little, and ends no later.
     EXPECT_LE(report.residual, 10 * unchecked.residual) << unchecked;
     EXPECT_LE(report.iterations, unchecked.iterations) << unchecked;
-    // What can be had is had, by the same iterations.
+    // Every attainable tolerance is reached, by the same iterations.
     for (const double tolerance : {1e-2, 1e-6, 2 * report.residual}) {
       const Report with = solve(tolerance, true), without = solve(tolerance, false);
       if (!without.converged()) continue;
@@ -118,7 +119,7 @@ TEST(AccuracyLimitOf, NoSolveThatMayGoOn) {
   const Report report = limited.solve(b, x);
   EXPECT_EQ(report.status, Status::iteration_limit) << report;
   EXPECT_TRUE(std::isnan(report.backward_error));
-  // For whom iterations are counted.
+  // For a caller who counts iterations, the solve goes on.
   ConjugateGradient<double> counted(A, {.tolerance = 0, .max_iterations = 500, .checks = false});
   const Report all = counted.solve(b, x);
   EXPECT_EQ(all.iterations, 500) << all;

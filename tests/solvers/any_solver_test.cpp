@@ -1,4 +1,4 @@
-// The run-time typed front: new values, observers, and the solver behind it.
+// The run-time typed front: new values, observers, and the solver that it wraps.
 #include "heddle/runtime/any_solver.hpp"
 
 #include <gtest/gtest.h>
@@ -39,7 +39,7 @@ std::vector<double> numbers(const AnyField& field) {
   return {view.data, view.data + view.scalars()};
 }
 
-/// The same matrix of a type and of a definition.
+/// The same matrix by type and by definition.
 std::vector<AnyMatrix> both(const CsrMatrix<E>& matrix) {
   return {AnyMatrix(matrix), AnyMatrix(as_defined(matrix, quaternion_definition()))};
 }
@@ -95,7 +95,7 @@ TEST(AnySolver, CallsItsObserver) {
   EXPECT_EQ(solver.history().size(), 4u);
 }
 
-/// Listed methods, blocks and refined solvers do.
+/// Listed methods, block methods and refined solvers take other options.
 TEST(AnySolver, TakesOtherOptions) {
   Seed seed(5805);
   const AnyOperator A(both(random_positive_definite_matrix<E>(n, 6, seed.generator))[0], Plan{},
@@ -160,7 +160,7 @@ TEST(AnyOperator, AMassHasTheBasisOfItsMatrix) {
   });
 }
 
-/// Jacobi where there is one, none elsewhere.
+/// Jacobi where it exists, otherwise no preconditioner.
 TEST(AnySolver, TakesAnAutomaticPreconditioner) {
   Seed seed(5803);
   SolverOptions options;
@@ -221,7 +221,7 @@ TEST(AnySolver, HandsOutTheSolverBehindIt) {
   EXPECT_THROW(solver.solver<float>(), Error);
 }
 
-/// A text and the classes that it stands for solve in the same bits.
+/// A text and the classes that it names give the same bits.
 TEST(AnySolver, ComposesPreconditionersAsTheirTextSays) {
   Seed seed(5804);
   const auto matrix = random_positive_definite_matrix<E>(n, 6, seed.generator);

@@ -1,4 +1,4 @@
-// What approximate inverses refuse, and which row they name.
+// The inputs that approximate inverses refuse, and the row that they name.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -99,7 +99,7 @@ TEST(ApproximateInverse, AnswersForScalesFarFromOne) {
   }
 }
 
-/// One row that names every column: its local system is as large as the matrix.
+/// One row names every column: its local system is as large as the matrix.
 TEST(ApproximateInverse, RefusesALongRowAtOnce) {
   constexpr Index n = 1'000'000;
   std::vector<Offset> offsets{0};

@@ -1,4 +1,4 @@
-// Approximate inverses against dense ones, row by row, and what they do for a solve.
+// Approximate inverses against dense ones, row by row, and their effect on a solve.
 #include "heddle/approximate_inverse.hpp"
 
 #include <gtest/gtest.h>
@@ -50,7 +50,7 @@ std::vector<std::set<Index>> power_pattern(const CsrMatrix<E>& matrix, int power
   return rows;
 }
 
-/// Scalar indices of the rows of `chosen`, K each.
+/// Scalar indices of the rows in `chosen`, K for each row.
 std::vector<Eigen::Index> scalars_of(const std::vector<Index>& chosen, int K) {
   std::vector<Eigen::Index> scalars;
   for (const Index row : chosen) {
@@ -59,7 +59,7 @@ std::vector<Eigen::Index> scalars_of(const std::vector<Index>& chosen, int K) {
   return scalars;
 }
 
-/// G, or M, from systems of the real expansion.
+/// The expected G or M, from systems of the real expansion.
 template <class E>
 Dense expected_inverse(const CsrMatrix<E>& matrix, int power, bool is_factor) {
   constexpr int K = vector_entry_t<E>::components;
@@ -136,7 +136,7 @@ using GeneralEntries =
                      block<double, 3, 3>, block<complex<double>, 2, 2>>;
 TYPED_TEST_SUITE(GeneralInverseOf, FewOf<GeneralEntries>);
 
-/// Off the diagonal larger than on it: only pivots make such systems stable.
+/// Entries off the diagonal are larger than those on it: only pivoting makes such systems stable.
 TYPED_TEST(GeneralInverseOf, AnyMatrixIsThatOfDenseSystems) {
   using E = TypeParam;
   for (const int power : {1, 2, 3}) {
@@ -158,7 +158,7 @@ TYPED_TEST(GeneralInverseOf, AnyMatrixIsThatOfDenseSystems) {
   }
 }
 
-/// An element of the inverse that is zero is rounding, which has no structure.
+/// A zero element of the inverse comes out as rounding without the entry's structure.
 TEST(Isai, EntriesThatCancelAreEntries) {
   using E = dual_quaternion<double>;
   for (std::uint64_t number = 0; number < 6; ++number) {
@@ -178,7 +178,7 @@ TEST(Isai, EntriesThatCancelAreEntries) {
   }
 }
 
-/// Rows and columns of scales from 1 to 1e-18.
+/// Rows and columns scaled by factors from 1 to 1e-18.
 TYPED_TEST(GeneralInverseOf, TakesRowsAndColumnsOfAnyScale) {
   using E = TypeParam;
   constexpr int K = vector_entry_t<E>::components;
@@ -292,7 +292,7 @@ TEST(Fsai, NewValuesMakeANewInverse) {
   EXPECT_EQ(Dense(4 * dense_of(A, isai)), general);
   EXPECT_EQ(fsai.factor().stored_values().data(), place);
 
-  // A solve does it unasked, and a matrix that became indefinite stops it.
+  // A solve refreshes by itself, and a matrix that became indefinite stops the solve.
   ConjugateGradient cg(A, Fsai(A));
   for (double& value : matrix.values()) value /= 2;
   A.update_values(matrix);
@@ -351,7 +351,7 @@ TEST(ApproximateInverse, EntriesOfADefinitionAreThoseOfTheType) {
   const DefinedOperator<double> C(as_defined(split, split_complex_definition()), Plan{},
                                   Device::cpu());
   EXPECT_NO_THROW(Isai{C});
-  // The Cholesky factor of such an entry is triangular, and so is none.
+  // The Cholesky factor of such an entry is triangular, and so is not such an entry.
   expect_error(ErrorKind::unsupported,
                "FSAI: the inverse of row 0 (counted from 0) is none of these entries, whose "
                "products must be such entries too",

@@ -1,4 +1,4 @@
-// What is returned when a solve ends without converging, and the best x is asked for.
+// The x of a solve that ends without converging, when the best x is requested.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@ TEST(BestIterate, IsNearTheBestAndNeverWorseThanTheGuess) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Generator generator(seed);
     const auto n = static_cast<Index>(20 + generator() % 60);
-    // Nearly skew-symmetric: <r, A r> almost vanishes, and residuals leap.
+    // Nearly skew-symmetric: <r, A r> almost vanishes, and the residuals jump.
     const Eigen::MatrixXd G = random_dense(n, generator);
     const auto matrix = from_dense(G - G.transpose() + 0.02 * Eigen::MatrixXd::Identity(n, n));
     const Operator<E> A(matrix, Plan{});
@@ -30,7 +30,7 @@ TEST(BestIterate, IsNearTheBestAndNeverWorseThanTheGuess) {
     const auto residual = static_cast<double>(true_residual(matrix, b, x));
     const auto [best, worst] =
         std::minmax_element(solver.history().begin(), solver.history().end());
-    // The recurrence's residuals are off by rounding in proportion to the largest before them.
+    // Rounding puts the recurrence's residuals off in proportion to the largest one before.
     const double rounding = 1e-10 * *worst * report.baseline_norm;
     EXPECT_TRUE(residual <= 10 * *best * report.baseline_norm + rounding)
         << report << ", best in the history " << *best;

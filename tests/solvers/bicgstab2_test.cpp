@@ -1,5 +1,5 @@
-// BiCGStab(2) over every entry: it solves to its true residual, its recurrence is that of the
-// textbook on the expansion in its coefficients, and it converges where BiCGStab does not.
+// BiCGStab(2) over every entry: it solves to its true residual, its recurrence matches the
+// textbook's on the expansion over its coefficients, and it converges where BiCGStab does not.
 #include "heddle/bicgstab2.hpp"
 
 #include <gtest/gtest.h>
@@ -17,11 +17,11 @@
 namespace heddle::test::bicgstab2 {
 namespace {
 
-constexpr int steps = 4;  // of recurrences that are compared
+constexpr int steps = 4;  // length of the compared recurrences
 
 using Factors = LuFactors<double>;
 
-/// Ours and the solution by `factors` are as far apart as their true residuals allow.
+/// The solver's x and the solution by `factors` differ only as far as their true residuals allow.
 template <class E>
 void expect_solves(const System<E>& system, const Factors& factors,
                    BiCGStab2<vector_scalar_t<E>>& solver, Generator& generator) {
@@ -71,8 +71,8 @@ TYPED_TEST(BiCGStab2Entries, SolvesUnderEveryPreconditioner) {
   }
 }
 
-/// Sleijpen and Fokkema 1993, algorithm 3.1 with l = 2, shadow vector r0; `Real` polynomials for
-/// real numbers, complex ones for complex.
+/// Sleijpen and Fokkema 1993, algorithm 3.1 with l = 2, shadow vector r0; real polynomials for real
+/// numbers, complex ones for complex numbers.
 struct Textbook {
   template <class T>
   static std::vector<double> history(const Eigen::Matrix<T, -1, -1>& A, const Vector<T>& b) {
@@ -143,8 +143,8 @@ TEST(BiCGStab2ComplexForm, IsTheTextbookOverComplexNumbers) {
   }
 }
 
-/// Turns pairs of rows by almost a quarter, and stretches them: eigenvalues near the imaginary
-/// axis.
+/// Rotates pairs of rows by almost a quarter turn, and stretches them: eigenvalues near the
+/// imaginary axis.
 CsrMatrix<real<double>> turning_matrix(Index pairs) {
   Tiles<real<double>> tiles(2 * pairs);
   for (Index i = 0; i < pairs; ++i) {
@@ -185,7 +185,7 @@ TEST(BiCGStab2, EndsAtOnceOnIdentities) {
 }
 
 TEST(BiCGStab2, SaysWhereItBreaksDown) {
-  // A b = 0: no direction leads on.
+  // A b = 0: no direction leads further.
   Tiles<real<double>> tiles(2);
   tiles.at(0, 1)(0, 0) = 1;
   const auto matrix = tiles.assemble();

@@ -1,5 +1,5 @@
-// BiCGStab over every entry: the solution is Eigen's on the real expansion, the recurrence that of
-// the textbook on the expansion in its coefficients.
+// BiCGStab over every entry: the solution matches Eigen's on the real expansion, and the recurrence
+// matches the textbook's on the expansion over its coefficients.
 #include "heddle/bicgstab.hpp"
 
 #include <gtest/gtest.h>
@@ -17,12 +17,12 @@
 namespace heddle::test::bicgstab {
 namespace {
 
-constexpr int steps = 8;  // of recurrences that are compared
+constexpr int steps = 8;  // length of the compared recurrences
 
 template <class E>
 using Expanded = Eigen::SparseMatrix<vector_scalar_t<E>, Eigen::RowMajor>;
 
-/// Both solutions are within what their residuals allow.
+/// Both solutions are as accurate as their residuals imply.
 template <class E, class Theirs>
 void compare(const System<E>& system, BiCGStab<vector_scalar_t<E>>& ours, Theirs& theirs,
              Generator& generator) {
@@ -101,7 +101,7 @@ TYPED_TEST(BiCGStabEntries, SolvesWhatEigenSolves) {
   }
 }
 
-/// van der Vorst 1992, unpreconditioned, shadow vector r0; the residual norms of `steps` steps.
+/// van der Vorst 1992, unpreconditioned, shadow vector r0: residual norms of `steps` steps.
 struct Textbook {
   template <class T>
   static std::vector<double> history(const Eigen::Matrix<T, -1, -1>& A, const Vector<T>& b) {

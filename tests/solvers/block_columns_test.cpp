@@ -1,5 +1,5 @@
-// Columns of block conjugate gradients are judged alone: an inconsistent one keeps what it reached,
-// and leaves the others alone.
+// Block conjugate gradients judge each column alone: an inconsistent column keeps its best x, and
+// does not disturb the others.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -18,8 +18,8 @@ namespace {
 using E = real<double>;
 constexpr Index side = 12, rows = side * side;
 
-/// Minus the Laplacian of a square grid, under Neumann's boundary conditions: constants are its
-/// null space.
+/// Minus the Laplacian of a square grid with Neumann boundary conditions: constants are its null
+/// space.
 CsrMatrix<E> neumann() {
   Tiles<E> tiles(rows);
   const auto join = [&](Index i, Index j) {
@@ -34,7 +34,7 @@ CsrMatrix<E> neumann() {
   return tiles.assemble();
 }
 
-/// Of norm 1, with so large a part in the null space.
+/// A right-hand side of norm 1, plus a part of norm `part` in the null space.
 Field<E> right_hand_side(double part, Generator& generator) {
   Field<E> b = random_vector<E>(rows, generator);
   double sum = 0, squared = 0;
@@ -58,7 +58,7 @@ TEST(BlockColumns, KeepTheLeastResidualOfAnInconsistentSystem) {
       const Report report = solver.solve(const_views_of(b), views_of(x)).front();
       EXPECT_FALSE(report.converged());
       EXPECT_GE(report.residual, part * 0.999) << report;
-      // No better one exists than `part`.
+      // No residual can be smaller than `part`.
       EXPECT_LE(report.residual, 12 * part) << report;
       EXPECT_LE(components_of<double>(x[0]).norm(), 1e4) << report;
     }

@@ -1,4 +1,4 @@
-// How block conjugate gradients end where they do not converge, and what they refuse.
+// How block conjugate gradients end without convergence, and what they refuse.
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -16,7 +16,7 @@ namespace heddle::test::block_conjugate_gradient_misuse {
 namespace {
 
 using E = quaternion<double>;
-/// Of x = 0; |b| and |b - A x| are sums of different trees.
+/// The residual of x = 0; |b| and |b - A x| are sums of different trees.
 constexpr double of_guess = 1 + 1e-15;
 
 class BlockConjugateGradientEnds : public testing::Test {
@@ -81,7 +81,7 @@ TEST_F(BlockConjugateGradientEnds, OnMatricesThatAreNotDefinite) {
   }
 }
 
-/// b = A x of some columns has a solution, of others not.
+/// b = A x has a solution for some columns, and none for others.
 TEST_F(BlockConjugateGradientEnds, OnSingularMatrices) {
   const auto [matrix, null_vector] = random_laplacian<E>(50, 3, generator);
   const Operator<E> A(matrix, Plan{});

@@ -1,4 +1,4 @@
-// Block conjugate gradients against dense solves, and against single ones of conjugate gradient.
+// Block conjugate gradients against dense solves, and against single solves by conjugate gradient.
 #include "heddle/block_conjugate_gradient.hpp"
 
 #include <gtest/gtest.h>
@@ -70,11 +70,11 @@ TYPED_TEST(BlockConjugateGradientOf, SurvivesDependentColumns) {
   const System<E> system = random_system<E>(n, 3, 0.05, 0, generator);
   const Operator<E> A(system.matrix, parse_plan("pJDS"));
   std::vector<Field<E>> b = random_fields<E>(8, n, generator);
-  b[1] = Field<E>(b[0]);              // the same
+  b[1] = Field<E>(b[0]);              // equal to another column
   for (S& s : b[2].scalars()) s = 0;  // zero
   for (std::size_t i = 0; i < b[3].scalars().size(); ++i) {
     b[3].scalars()[i] = 3 * b[0].scalars()[i] - 2 * b[4].scalars()[i];             // dependent
-    b[5].scalars()[i] = b[4].scalars()[i] * (i % 7 == 0 ? S(1) + S(1e-5) : S(1));  // nearly
+    b[5].scalars()[i] = b[4].scalars()[i] * (i % 7 == 0 ? S(1) + S(1e-5) : S(1));  // nearly so
   }
   std::fill(b[6].scalars().begin(), b[6].scalars().end(), S(0));
   b[6].scalars()[3] = 1;
@@ -96,7 +96,7 @@ TYPED_TEST(BlockConjugateGradientOf, SurvivesDependentColumns) {
   EXPECT_EQ(bits_of(x[2]), std::vector<S>(bits_of(x[2]).size()));
 }
 
-/// Of a Krylov space of all columns: fewer iterations than the slowest of single solves.
+/// The Krylov space of all columns takes fewer iterations than the fastest single solve.
 TEST(BlockConjugateGradient, TakesFewerIterationsThanSingleSolves) {
   using E = real<double>;
   const CsrMatrix<E> matrix = poisson(4000, 1);
@@ -180,7 +180,7 @@ TEST(BlockConjugateGradient, TakesFieldsInTheOperatorsBasis) {
   }
 }
 
-/// Penalties and a tolerance below rounding.
+/// The tolerance is below rounding.
 TEST(BlockConjugateGradient, EndsWhereRoundingDoes) {
   using E = real<double>;
   const Operator<E> A(poisson(1500, 1), Plan{});

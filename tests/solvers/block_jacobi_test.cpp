@@ -1,4 +1,4 @@
-// Block Jacobi against dense inverses of diagonal blocks, and what it does for a solve.
+// Block Jacobi against dense inverses of diagonal blocks, and its effect on a solve.
 #include "heddle/block_jacobi.hpp"
 
 #include <gtest/gtest.h>
@@ -49,7 +49,7 @@ Dense expected_inverse(const CsrMatrix<E>& matrix, std::span<const Index> groups
   return inverse;
 }
 
-/// Diagonals smaller than what is beside them: only pivots make such blocks stable.
+/// Diagonal entries are smaller than those next to them: only pivoting makes such blocks stable.
 template <class E>
 CsrMatrix<E> general_matrix(Index rows, Generator& generator) {
   auto tiles = dominant_tiles(Tiles<E>::size, random_tile<E>, rows, 3, 0.5, generator);
@@ -61,7 +61,7 @@ CsrMatrix<E> general_matrix(Index rows, Generator& generator) {
   return assemble<E>(tiles);
 }
 
-/// Hermitian positive definite, with entries beside the diagonal in each row.
+/// Hermitian positive definite, with off-diagonal entries in each row.
 template <class E>
 CsrMatrix<E> hermitian_matrix(Index rows, Generator& generator, double diagonal = 3) {
   Tiles<E> tiles(rows);
@@ -102,7 +102,7 @@ void expect_inverse(const CsrMatrix<E>& matrix, int entries) {
   }
 }
 
-/// 13 rows end in a ragged group; 1 row is one.
+/// 13 rows end in a ragged group; a single row is one.
 TYPED_TEST(BlockJacobiOf, AnyMatrixHasTheInversesOfItsBlocks) {
   using E = TypeParam;
   constexpr int most = std::max(32 / vector_entry_t<E>::components, 1);
@@ -134,11 +134,11 @@ TYPED_TEST(HermitianBlockJacobiOf, HermitianBlocksKeepTheirSymmetryToTheLastBit)
   }
 }
 
-/// Rows and columns of scales from 1 to 1e-12 hide no asymmetry.
+/// Rows and columns scaled by factors from 1 to 1e-12 do not hide an asymmetry.
 TEST(BlockJacobi, SmallElementsThatAreNotSymmetricStayAsTheyAre) {
   Tiles<real<double>> tiles(4);
   const double scale[] = {1, 0x1p-40, 0x1p20, 0x1p-10};
-  // The reference is the inverse of the matrix without scales: powers of 2 undo them exactly.
+  // The reference is the inverse of the unscaled matrix: powers of 2 undo the scales exactly.
   Dense unscaled(4, 4);
   for (Index i = 0; i < 4; ++i) {
     for (Index j = 0; j < 4; ++j) {
@@ -162,7 +162,7 @@ TEST(BlockJacobi, NaturalGroupsKeepRowsOfOnePatternTogether) {
   std::vector<Index> first{0};
   for (const Index size : sizes) first.push_back(first.back() + size);
   Tiles<real<double>> tiles(first.back());
-  // Point p has its own columns and the first one of the point before.
+  // Point p has its own columns and the first column of the point before.
   for (std::size_t p = 0; p < sizes.size(); ++p) {
     for (Index i = first[p]; i < first[p + 1]; ++i) {
       for (Index j = first[p]; j < first[p + 1]; ++j) tiles.at(i, j)(0, 0) = i == j ? 50 : -1;
@@ -171,7 +171,7 @@ TEST(BlockJacobi, NaturalGroupsKeepRowsOfOnePatternTogether) {
   }
   const Operator<real<double>> A(tiles.assemble(), parse_plan("C=8,sigma=16"));
   const BlockJacobi preconditioner(A);
-  // 12 rows; 32 of the 40, whose other 8 join nothing; 30; 5 and 1.
+  // 12 rows; 32 of the 40, whose other 8 rows form a group alone; 30; 5 and 1.
   const std::vector<Index> expected = {0, 12, 44, 52, 82, 88};
   const auto groups = preconditioner.groups();
   EXPECT_EQ(std::vector<Index>(groups.begin(), groups.end()), expected);

@@ -1,4 +1,4 @@
-// Slices shared out to the blocks of a loop in one kernel: whole, in order, and as foretold.
+// Distributes slices to the blocks of a loop in one kernel: whole, in order, and as predicted.
 #include "solvers/gpu_loops/block_shares.hpp"
 
 #include <gtest/gtest.h>
@@ -11,7 +11,8 @@ namespace {
 using namespace heddle;
 using namespace heddle::test;
 
-/// Every block has a slice, none has two, and the parts are told rightly.
+/// Every block has a slice, no slice is in two blocks, and the largest parts are reported
+/// correctly.
 void check(const BlockShares& shares, const SlicedPattern& A, int most_blocks) {
   ASSERT_EQ(shares.blocks(), std::max(1, std::min(most_blocks, A.slices())));
   EXPECT_EQ(shares.first_slice.front(), 0);
@@ -58,7 +59,7 @@ TEST(BlockShares, AreForetold) {
 }
 
 TEST(BlockShares, CountARunOfShortRows) {
-  // A third of the rows, one after the other, has its diagonal alone: a block takes many of them.
+  // A third of the rows, one after another, have only their diagonal: a block takes many of them.
   constexpr Index rows = 9000;
   Pattern pattern;
   pattern.rows = pattern.columns = rows;

@@ -1,4 +1,5 @@
-// What the Chebyshev iteration and Richardson's refuse, and how they end where they cannot begin.
+// Inputs that Chebyshev's and Richardson's iterations refuse, and how they end if they cannot
+// begin.
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -54,7 +55,7 @@ TEST(ChebyshevIterationMisuse, RefusesOptionsThatAreNone) {
                                                      {.omega = 1});
 }
 
-/// The identity, which says that it is not Hermitian.
+/// The identity, which claims not to be Hermitian.
 class Skewed final : public Preconditioner<double> {
  public:
   void apply(const FieldView<const double>& r, const FieldView<double>& z,
@@ -117,7 +118,7 @@ TEST(ChebyshevIterationMisuse, EndsWhereMatrixOrPreconditionerIsNotPositiveDefin
   expect_indefinite(ChebyshevIteration(coupled, Jacobi(coupled)), 2);
 }
 
-/// Of eigenvalues 1, 2, ..., 100, whose largest ones the options miss.
+/// A matrix of eigenvalues 1, 2, ..., 100; the interval in the options misses the largest ones.
 template <template <class> class Solver, class S>
 void expect_growth(SolverOptions options, const std::string& why) {
   constexpr Index n = 100;

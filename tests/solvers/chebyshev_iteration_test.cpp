@@ -1,5 +1,5 @@
-// The Chebyshev iteration and Richardson's, step by step against the textbook's recurrence in long
-// double, and against the bounds that theory gives.
+// Chebyshev's and Richardson's iterations, compared step by step with the textbook recurrence in
+// long double, and with the theoretical bounds.
 #include "heddle/chebyshev_iteration.hpp"
 #include "base/long_double.hpp"
 
@@ -22,7 +22,7 @@ using Dense = Eigen::Matrix<long double, Eigen::Dynamic, Eigen::Dynamic>;
 using Column = Vector<long double>;
 using Eigenvalues = Eigen::VectorXd;
 
-/// The expansion of a matrix, and M^-1: of Jacobi, or the identity.
+/// The expansion of a matrix, and M^-1: Jacobi's, or the identity.
 struct Textbook {
   Dense A, inverse;
 
@@ -35,7 +35,7 @@ struct Textbook {
     }
   }
 
-  /// Of M^-1 A.
+  /// Eigenvalues of M^-1 A.
   Eigenvalues eigenvalues() const {
     return eigenvalues_of(A.cast<double>(), LuFactors(inverse).inverse().cast<double>());
   }
@@ -75,7 +75,7 @@ struct Textbook {
 
 constexpr const char* plans[] = {"CSR", "C=4,sigma=n,T=2,inner=soa,vector=soa"};
 
-/// A solve of so many steps for each of the first ones, and all of the longest's residuals.
+/// A solve for each number of steps, and all residuals of the longest solve.
 template <class E, class Solver, class Precondition>
 void expect_steps(const CsrMatrix<E>& matrix, const Textbook& textbook,
                   const std::vector<Column>& iterates, const Field<E>& b, const Field<E>& guess,
@@ -154,7 +154,7 @@ TYPED_TEST(ChebyshevEntries, TakesTheStepsOfTheTextbook) {
     const auto matrix = random_system<E>(n, 3, 0.3, 0, generator).matrix;
     const auto iterates = [](const Textbook& textbook, const Column& b, const Column& x,
                              SolverOptions& options) {
-      // Half as much again, that of a single point too.
+      // Half as wide again at both ends, also for a single point.
       options.interval = textbook.bounds();
       options.interval->lower /= 1.5;
       options.interval->upper *= 1.5;
@@ -189,7 +189,7 @@ TYPED_TEST(ChebyshevEntries, RichardsonTakesThoseOfTheTextbook) {
   }
 }
 
-/// Eigenvalues anywhere between the ends, which are two of them.
+/// Eigenvalues anywhere between the ends, and the two ends themselves.
 CsrMatrix<real<double>> diagonal_between(const SpectralInterval& ends, Index n,
                                          Generator& generator) {
   Eigen::VectorXd values(n);
@@ -329,7 +329,7 @@ TEST(ChebyshevIteration, FollowsTheValuesOfTheMatrix) {
   EXPECT_TRUE(second.converged()) << second;
   EXPECT_NEAR(second.interval->upper, 1000 * first.interval->upper, 1e-9 * second.interval->upper);
   EXPECT_EQ(second.iterations, first.iterations);
-  // Given, then estimated again.
+  // The interval is given, then estimated again.
   const SpectralInterval own{1, 1e6};
   solver.set_options({.max_iterations = 1, .interval = own});
   EXPECT_EQ(solver.solve(b, y).interval->upper, 1e6);
@@ -351,7 +351,7 @@ TEST(ChebyshevIteration, EstimatesBesideANullSpace) {
     Field<E> x(80);
     const Report report = solver.solve(b, x);
     EXPECT_TRUE(report.converged()) << report;
-    // Far from 0, the eigenvalue of the null vector.
+    // The lower end is far from 0, the eigenvalue of the null vector.
     EXPECT_GT(report.interval->lower, 1e-3 * report.interval->upper);
   }
 }

@@ -1,4 +1,4 @@
-// COCG and COCR against their textbooks in long double, and the systems that they are not for.
+// COCG and COCR against the textbooks in long double, and the systems that they do not suit.
 #include "heddle/complex_symmetric.hpp"
 
 #include <gtest/gtest.h>
@@ -25,7 +25,7 @@ using Number = std::complex<long double>;
 using Dense = Eigen::Matrix<Number, -1, -1>;
 using Column = Eigen::Matrix<Number, -1, 1>;
 
-/// The complex numbers of a matrix that acts on rows of them.
+/// The complex numbers of a matrix that acts on rows of complex numbers.
 template <class E>
 Dense complex_of(const CsrMatrix<E>& matrix) {
   const Eigen::MatrixXd real = expansion<double>(matrix);
@@ -163,7 +163,7 @@ TEST(ComplexSymmetricInSingle, Solves) {
   expect_solves(matrix, b, Cocr<float>(A, Jacobi(A)));
 }
 
-/// Over real numbers they are conjugate gradient and conjugate residuals.
+/// Over real numbers these are conjugate gradient and conjugate residuals.
 TEST(ComplexSymmetricOverReals, IsConjugateGradient) {
   using E = real<double>;
   Seed seed(4104);
@@ -193,7 +193,7 @@ TEST(ComplexSymmetricMisuse, IsRefused) {
   }
   using E = complex<double>;
   const Field<E> b = random_field<E>(20, seed.generator);
-  // Hermitian, or neither.
+  // A Hermitian matrix, and one that is neither Hermitian nor symmetric.
   for (const auto& matrix :
        {random_positive_definite_matrix<E>(20, 5, seed.generator),
         random_dominant_matrix<E>({.rows = 20, .columns = 20}, seed.generator)}) {

@@ -1,4 +1,4 @@
-// Several threads, each with a solver of its own, over one operator.
+// Several threads with one operator, each with a solver of its own.
 #include <gtest/gtest.h>
 
 #include <thread>
@@ -34,7 +34,7 @@ void expect_same_as_alone(const char* plan) {
     }
   };
   for (int i = 0; i < threads; ++i) solve(A, i, alone[static_cast<std::size_t>(i)]);
-  // By the operator itself, and by handles on teams of their own.
+  // Threads share the operator itself, or use handles with teams of their own.
   for (const bool own : {false, true}) {
     std::vector<std::thread> team;
     for (int i = 0; i < threads; ++i) {

@@ -1,4 +1,4 @@
-// Conjugate gradient over every entry against Eigen's on the real expansion.
+// Conjugate gradient over every entry, compared with Eigen's on the real expansion.
 #include "heddle/conjugate_gradient.hpp"
 
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@ class ConjugateGradientTest : public ::testing::Test {
   using Expanded = Eigen::SparseMatrix<S, Eigen::RowMajor>;
   static constexpr int K = vector_entry_t<E>::components;
 
-  /// Solves with both and compares: the solution within what the two residuals allow, and the
+  /// Solves with both and compares: the solution within the limits of the two residuals, and the
   /// number of iterations within 2 or 1%.
   template <class Solver, class Theirs>
   void compare(const System<E>& system, Solver& ours, Theirs& theirs, Generator& generator) {
@@ -41,7 +41,7 @@ class ConjugateGradientTest : public ::testing::Test {
     const double target = default_tolerance<S> * static_cast<double>(rhs.norm());
     const auto residual = static_cast<double>(true_residual(system.matrix, b, x));
     EXPECT_TRUE(residual <= target) << residual << " > " << target;
-    // Eigen's residual is that of its recurrence; rounding adds some.
+    // Eigen's residual comes from its recurrence; rounding adds to it.
     const double of_theirs = static_cast<double>(
         (rhs.template cast<long double>() -
          expansion<long double>(system.matrix) * reference.template cast<long double>())
@@ -50,7 +50,7 @@ class ConjugateGradientTest : public ::testing::Test {
         (components_of<long double>(x) - reference.template cast<long double>()).norm());
     EXPECT_TRUE(apart <= system.inverse_norm * (residual + of_theirs) * 1.01)
         << apart << ", residuals " << residual << " and " << of_theirs;
-    // Eigen does not count the iteration in which it stops.
+    // Eigen does not count the iteration that stops it.
     const auto expected = static_cast<double>(theirs.iterations() + 1);
     EXPECT_TRUE(std::abs(static_cast<double>(report.iterations) - expected) <=
                 std::max(2.0, expected / 100))

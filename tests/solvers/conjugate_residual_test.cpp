@@ -1,4 +1,4 @@
-// The conjugate residual method: MINRES where the matrix is definite.
+// The conjugate residual method: equal to MINRES for definite matrices.
 #include "heddle/conjugate_residual.hpp"
 
 #include <gtest/gtest.h>
@@ -34,7 +34,7 @@ TYPED_TEST(ConjugateResidualEntries, MakesTheSmallestResidualsAsMinresDoes) {
       SCOPED_TRACE(plan);
       const Operator<E> A(matrix, parse_plan(plan));
       const SolverOptions options{.record_history = true};
-      constexpr std::size_t steps = 12;  // rounding has not yet grown with the lost orthogonality
+      constexpr std::size_t steps = 12;  // before loss of orthogonality makes rounding grow
       ConjugateResidual<double> solver(A, options);
       Minres<double> minres(A, options);
       Field<E> x(rows), y(rows);
@@ -76,7 +76,8 @@ TEST(ConjugateResidual, SolvesInSingle) {
   EXPECT_TRUE(report.converged()) << report;
 }
 
-/// Far guesses leave rounding in r that z = M^-1 r knows nothing of: the true residual helps on.
+/// Distant guesses leave rounding in r that z = M^-1 r does not contain: the true residual
+/// recovers.
 template <template <class> class Method, class E>
 void expect_recovery(const CsrMatrix<E>& matrix, double distance, Generator& generator) {
   const Operator<E> A(matrix, Plan{});

@@ -1,4 +1,4 @@
-// Runs of conjugate gradient over a copy of the matrix, of which one goes on where the other ended.
+// Conjugate gradient runs over a copy of the matrix, each of which continues the run before.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -27,7 +27,7 @@ Report solved_by_runs(const CsrMatrix<E>& matrix, const std::string& plan, bool 
   return report;
 }
 
-/// Where the copy is exact, the iterations are those of one run, however many there are.
+/// If the copy is exact, the iterations equal those of one run, however many runs there are.
 TEST(ContinuedRuns, AreOneRunWhereTheCopyIsExact) {
   using E = quaternion<double>;
   constexpr Index n = 40;
@@ -47,12 +47,12 @@ TEST(ContinuedRuns, AreOneRunWhereTheCopyIsExact) {
   }
 }
 
-/// Where it is not, they are few more.
+/// If the copy is inexact, the runs take few more iterations.
 TEST(ContinuedRuns, TakeFewMoreIterationsOnCopiesThatAreOff) {
   using E = real<double>;
   constexpr Index n = 60;
   Generator generator(302);
-  // Which no copy has all digits of.
+  // Values whose digits no copy holds completely.
   const auto ground = [&](Index) { return uniform(generator, 0.02, 0.05); };
   const CsrMatrix<E> matrix = grid_of_cells<E>(n, ground);
   const Field<E> b = random_vector<E>(n * n, generator);
@@ -65,7 +65,7 @@ TEST(ContinuedRuns, TakeFewMoreIterationsOnCopiesThatAreOff) {
   }
 }
 
-/// Behind the inverse of A a residual is what the copy was off by, and its direction no guide.
+/// After the inverse of A, a residual is just the error of the copy, and its direction is no guide.
 TEST(ContinuedRuns, BeginAnewWhereThePreconditionerLeavesNothingElse) {
   using E = real<double>;
   constexpr Index n = 5;

@@ -1,4 +1,4 @@
-// Programs of a multigrid's cycle compile, for entries and layouts of the levels; no GPU is needed.
+// Programs of a multigrid cycle compile for the levels' entries and layouts; no GPU is needed.
 #include "solvers/multigrid/cycle_program.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Deflation against dense matrices, and what it does to iterations.
+// Deflation against dense matrices, and its effect on iterations.
 #include "heddle/deflation.hpp"
 
 #include <gtest/gtest.h>
@@ -121,7 +121,7 @@ TYPED_TEST(DeflationOf, LeavesOutDependentVectorsAndFollowsNewValues) {
       dense_of(B, deflated(B, Jacobi(B), std::vector<FieldView<const double>>{w[0], w[1]})));
 }
 
-/// Diagonal, with three eigenvalues far below the others.
+/// A diagonal matrix with three eigenvalues far below the others.
 CsrMatrix<real<double>> diagonal(Index rows, double least) {
   TileRows tiles(1, rows);
   for (Index i = 0; i < rows; ++i) {
@@ -140,7 +140,7 @@ TEST(Deflation, TakesExactEigenvectorsOutOfTheIterations) {
   EXPECT_NEAR(deflation->sigma(), 1.5, 0.1);
   Seed seed(63);
   const Field<E> b = random_vector<E>(rows, seed.generator);
-  // The eigenvalues that are left: 1e-5 + sigma in the place of 1e-5, which changes nothing.
+  // The remaining eigenvalues: 1e-5 + sigma replaces 1e-5, which changes nothing.
   const Operator<E> B(diagonal(rows, deflation->sigma() / 2), Plan{});
   Field<E> x(rows), y(rows), z(rows);
   ConjugateGradient with(A, deflation), without(A), least(B);
@@ -168,14 +168,14 @@ void expect_fewer_iterations(const CsrMatrix<E>& matrix, double factor) {
   EXPECT_LE(static_cast<double>(report.iterations), factor * static_cast<double>(plain.iterations));
   axpby<E>(-1, y, 1, x);
   EXPECT_LE(norm<E>(x), 1e-6 * norm<E>(y));
-  // Not of every solve, but of the matrix.
+  // The deflation belongs to the matrix, not to a single solve.
   fill<double>(0, x.view(), A.device().stream());
   EXPECT_EQ(with.solve(b, x).iterations, report.iterations);
 }
 
 TEST(Deflation, TakesFewerIterationsWithEigenvectorsOfLobpcg) {
   expect_fewer_iterations(elasticity(900), 0.7);
-  // Conjugate gradient finds so few small eigenvalues of a cube soon by itself.
+  // Conjugate gradient alone soon finds this few small eigenvalues of a cube.
   expect_fewer_iterations(poisson(3000), 0.8);
   Seed seed(65);
   expect_fewer_iterations(random_system<quaternion<double>>(900, 1, 1e-6, 0, seed.generator).matrix,
@@ -222,7 +222,7 @@ TEST(Deflation, RefusesWhatDoesNotFit) {
   expect_error(ErrorKind::unsupported,
                "deflation needs a positive definite matrix, and w* A w is negative for a vector",
                [&] { Deflation<double> none(C, Views{bad}); });
-  // Of zeros alone nothing is left.
+  // Vectors that are all zero leave nothing.
   const Deflation<double> nothing(A, Views{w});
   EXPECT_EQ(nothing.vectors(), 0);
   Field<E> z(63);

@@ -1,5 +1,5 @@
-// Guesses from earlier solutions: exact in their span, never worse elsewhere, and fewer iterations
-// in sequences.
+// Guesses from earlier solutions: exact within their span, never worse elsewhere, and fewer
+// iterations in sequences.
 #include "heddle/earlier_solutions.hpp"
 #include "base/long_double.hpp"
 
@@ -34,7 +34,7 @@ Field<E> image_under(const Operator<E>& A, const Field<E>& x) {
   A.apply(1, x, 0, image, A.device().stream());
   return image;
 }
-/// The root of (x - y)* A (x - y).
+/// The square root of (x - y)* A (x - y).
 template <class E>
 double energy_of_error(const Operator<E>& A, const Field<E>& x, const Field<E>& y) {
   Field<E> difference = x;
@@ -75,7 +75,7 @@ TYPED_TEST(EarlierSolutionsOf, GuessTheSolutionWhereItIsInTheirSpan) {
     EXPECT_NEAR(guess.residual_before, 1, 1e-5);
     EXPECT_LE(guess.residual, 100 * epsilon);
     EXPECT_LE(distance(x, expected), 100 * epsilon);
-    // From any guess.
+    // Any other first guess leads there too.
     Field<E> from = random_field_of(A, seed.generator);
     axpby<E>(1, expected, S(0), from);
     axpby<E>(S(0.25), x, 1, from);
@@ -105,7 +105,7 @@ TYPED_TEST(EarlierSolutionsOf, NeverMakeAGuessWorse) {
     const EarlierGuess guess = earlier.guess(b, x);
     EXPECT_EQ(guess.used, 6U);
     EXPECT_LT(energy_of_error(A, x, expected), before);
-    // The residual that it tells is true, though it was not multiplied for.
+    // The reported residual is true, though no product computed it.
     Field<E> r = image_under(A, x);
     axpby<E>(1, b, -1, r);
     const double residual = static_cast<double>(norm<E>(r) / norm<E>(b));
@@ -169,7 +169,7 @@ TYPED_TEST(EarlierSolutionsOf, FollowNewValues) {
     Field<E> x = A.field();
     EXPECT_EQ(earlier.guess(b, x).used, 2U);
     EXPECT_LE(distance(x, expected), 100 * epsilon);
-    // Another diagonal, and another size.
+    // Change the diagonal, and the size of all values.
     for (Index row = 0; row < matrix.rows(); ++row) {
       for (Offset i = matrix.offsets()[static_cast<std::size_t>(row)];
            i < matrix.offsets()[static_cast<std::size_t>(row) + 1]; ++i) {
@@ -185,7 +185,7 @@ TYPED_TEST(EarlierSolutionsOf, FollowNewValues) {
   }
 }
 
-/// A sequence whose right-hand sides and, where `turns`, whose matrices change slowly.
+/// A sequence in which right-hand sides and, with `turns`, the matrices change slowly.
 template <class E>
 void expect_fewer_iterations(const CsrMatrix<E>& first, bool turns, double factor) {
   using S = vector_scalar_t<E>;
@@ -256,7 +256,7 @@ TEST(EarlierSolutions, HaveTheSameBitsForAnyThreads) {
   EXPECT_EQ(ends[0], ends[2]);
 }
 
-/// Of which nobody knows when its values change.
+/// An operator that does not report when its values change.
 class Scaled final : public LinearOperator<double> {
  public:
   double factor = 1;

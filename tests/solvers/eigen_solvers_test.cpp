@@ -1,4 +1,4 @@
-// One program over Eigen's solvers and over ours in their place.
+// One program that runs on Eigen's solvers and on heddle's in their place.
 #include "heddle/eigen_solvers.hpp"
 
 #include <gtest/gtest.h>
@@ -25,7 +25,7 @@ T number(double re, double im) {
   }
 }
 
-/// A grid's Laplacian plus a shift; Hermitian, or with a wind that makes it not so.
+/// A grid's Laplacian plus a shift: Hermitian, or made non-Hermitian by a wind.
 template <class T>
 Eigen::SparseMatrix<T> grid(int side, double shift, double wind) {
   std::vector<Eigen::Triplet<T>> triplets;
@@ -54,7 +54,7 @@ double residual(const Eigen::SparseMatrix<T>& A, const Matrix<T>& x, const Matri
   return (b - A * x).norm() / b.norm();
 }
 
-/// What a program does with one of these solvers, whoever wrote it.
+/// Uses a solver as a program would, whether it is Eigen's or heddle's.
 template <class Solver, class T>
 void uses(const Eigen::SparseMatrix<T>& A) {
   const bool single = std::is_same_v<RealOf<T>, float>;
@@ -68,15 +68,15 @@ void uses(const Eigen::SparseMatrix<T>& A) {
   EXPECT_EQ(solver.info(), Eigen::Success);
   EXPECT_GT(solver.iterations(), 3);
   EXPECT_LE(solver.error(), tolerance);
-  // Eigen's recurrence may be off the true residual by its rounding.
+  // Eigen's recurrence may differ from the true residual by its rounding.
   EXPECT_LE(residual<T>(A, x, b), 4 * tolerance);
 
-  // A guess that is the solution.
+  // The guess is already the solution.
   const Vector<T> again = solver.solveWithGuess(b, x);
   EXPECT_LE(solver.iterations(), 1);
   EXPECT_LE((again - x).norm(), 100 * tolerance * x.norm());
 
-  // Expressions, and several right-hand sides.
+  // Right-hand sides as expressions, and several at once.
   Matrix<T> several(A.rows(), 3);
   several << b, b.reverse(), T(2) * b;
   const Matrix<T> solutions = solver.solve(several);
@@ -85,7 +85,7 @@ void uses(const Eigen::SparseMatrix<T>& A) {
   const Vector<T> twice = solver.solve(T(2) * b);
   EXPECT_LE((twice - solutions.col(2)).norm(), 100 * tolerance * twice.norm());
 
-  // New values for the pattern.
+  // The same pattern with new values.
   const Eigen::SparseMatrix<T> doubled = T(2) * A;
   solver.analyzePattern(A);
   solver.factorize(doubled);

@@ -1,4 +1,4 @@
-// The ends of a spectrum by Lanczos' method, beside Eigen's eigenvalues.
+// The ends of a spectrum by the Lanczos method, compared with Eigen's eigenvalues.
 #include "solvers/operators/extreme_eigenvalues.hpp"
 
 #include <gtest/gtest.h>
@@ -25,7 +25,7 @@ detail::RitzValues<double> found_in(const Operator<E>& A, const Preconditioner<d
                                              reduction, A.device().stream());
 }
 
-/// Of the expansion scaled by its diagonal tiles.
+/// Eigenvalues of the expansion, scaled by its diagonal tiles with `jacobi`.
 template <class E>
 Eigen::VectorXd eigenvalues(const CsrMatrix<E>& matrix, bool jacobi) {
   const Eigen::MatrixXd A = expansion<double>(matrix);
@@ -76,7 +76,7 @@ TYPED_TEST(ExtremeEigenvalues, OfLargerOnesLieInsideAndNearTheUpperEnd) {
       EXPECT_GE(found.largest, largest / 1.1) << "what Chebyshev's safety factor makes up for";
       EXPECT_GE(found.smallest, exact.minCoeff() - 1e-12 * largest);
       EXPECT_GT(found.last_beta, 0);
-      // An eigenvalue lies that near.
+      // An eigenvalue lies within this distance.
       EXPECT_LE((exact.array() - found.largest).abs().minCoeff(), found.last_beta);
     }
   }

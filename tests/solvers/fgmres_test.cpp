@@ -1,5 +1,5 @@
-// FGMRES: GMRES under a constant preconditioner, and under one that varies the smallest residual
-// over what it left; solvers as preconditioners.
+// FGMRES: equal to GMRES with a constant preconditioner; with a varying one it minimizes the
+// residual over the vectors that the preconditioner returned; and solvers as preconditioners.
 #include "heddle/fgmres.hpp"
 
 #include <gtest/gtest.h>
@@ -68,7 +68,7 @@ TYPED_TEST(FgmresEntries, IsGmresUnderAConstantPreconditioner) {
   }
 }
 
-/// Other weights of the rows in every application; keeps what it left, in the user's order.
+/// Weights the rows differently in every application; keeps its results, in the user's order.
 template <class S>
 class VaryingWeights final : public Preconditioner<S> {
  public:
@@ -130,7 +130,7 @@ TYPED_TEST(FgmresEntries, LeavesTheSmallestResidualOverWhatIsPreconditioned) {
       const auto smallest = static_cast<double>((rhs - images * y).norm() / rhs.norm());
       EXPECT_NEAR(solver.history()[k + 1] / smallest, 1, rounding) << "step " << k;
     }
-    // x is made of the same vectors.
+    // x is a combination of the same vectors.
     EXPECT_NEAR(report.residual / solver.history().back(), 1, rounding);
   }
 }
@@ -153,7 +153,7 @@ TYPED_TEST(FgmresEntries, TakesSolvers) {
   Field<E> y(n);
   EXPECT_LT(report.iterations, Gmres<S>(A, Jacobi<E>(A)).solve(b, y).iterations);
 
-  // New values reach the inner solver and its preconditioner.
+  // New values reach the inner solver and the preconditioner of that.
   for (auto& value : matrix.values()) value *= -3;
   A.update_values(matrix);
   Field<E> z(n);
@@ -199,7 +199,7 @@ TEST(Fgmres, AloneTakesWhatVaries) {
                [] { SolverPreconditioner<double>(nullptr); });
 }
 
-/// Upwind differences of convection and diffusion on a square.
+/// Upwind differences for convection and diffusion on a square.
 CsrMatrix<real<double>> convection(Index side) {
   Tiles<real<double>> tiles(side * side);
   constexpr double wind = 0.4;
@@ -216,7 +216,7 @@ CsrMatrix<real<double>> convection(Index side) {
   return tiles.assemble();
 }
 
-/// The true residual converges as with a basis in double, in little more iterations.
+/// The true residual converges as with a basis in double, in few more iterations.
 template <class E, class Make>
 void expect_narrow_basis_does(const CsrMatrix<E>& matrix, const Make& make) {
   const Index n = matrix.rows();
@@ -264,7 +264,7 @@ TEST(Fgmres, KeepsItsBasisInFloats) {
   expect_narrow_basis_does(waves, gmres);
 }
 
-/// What is preconditioned is as far from 1 as the matrix is, and out of the range of floats.
+/// The preconditioned vectors are as far from 1 as the matrix, and outside the range of floats.
 TEST(Fgmres, KeepsItsBasisInFloatsOfMatricesOfAnySize) {
   using E = real<double>;
   const auto matrix = convection(12);
@@ -323,7 +323,7 @@ class Counted final : public LinearOperator<double> {
   Index rows_;
 };
 
-/// A limit of the outer solve ends an inner one of any length after an iteration.
+/// A limit of the outer solve ends an inner solve of any length after one iteration.
 TEST(Fgmres, LimitsWhatItsPreconditionerTakes) {
   constexpr Index n = 4000;
   const Counted A(n);

@@ -1,4 +1,4 @@
-// Systems of the fields that the methods are for: waves, spin, elasticity, anisotropic diffusion,
+// Systems from the fields that the methods serve: waves, spin, elasticity, anisotropic diffusion,
 // bundle adjustment.
 #include <gtest/gtest.h>
 
@@ -28,7 +28,7 @@
 namespace heddle::test::field_systems {
 namespace {
 
-/// Counts what a solve multiplies by.
+/// Counts the products of a solve.
 template <class S>
 class Counted final : public LinearOperator<S> {
  public:
@@ -48,7 +48,7 @@ class Counted final : public LinearOperator<S> {
   const LinearOperator<S>& matrix_;
 };
 
-/// Sound waves that leave a box, in so many points a wavelength, and nothing that damps them.
+/// Undamped sound waves that leave a box, with a given number of points per wavelength.
 class Waves : public testing::TestWithParam<double> {};
 TEST_P(Waves, TakeFewestProductsByCocr) {
   using E = complex<double>;
@@ -59,7 +59,7 @@ TEST_P(Waves, TakeFewestProductsByCocr) {
   const auto products = [&]<class Method>(std::type_identity<Method>) {
     const Counted<double> counted(A);
     Field<E> x(A.rows());
-    // The test of symmetry, and norms of rounding, would be counted as well.
+    // The symmetry test, and norms for rounding, would be counted as well.
     Method solver(counted, {.tolerance = 1e-8, .checks = false});
     const Report report = solver.solve(b, x);
     EXPECT_TRUE(report.converged()) << report;
@@ -74,8 +74,8 @@ TEST_P(Waves, TakeFewestProductsByCocr) {
 }
 INSTANTIATE_TEST_SUITE_P(PointsAWavelength, Waves, testing::Values(10.0, 8.0, 6.0));
 
-/// D - sigma of the squared Dirac operator D, inside its spectrum. The square is definite, and its
-/// condition number is the square.
+/// D - sigma for the squared Dirac operator D, with sigma inside its spectrum. The square is
+/// definite, with a squared condition number.
 TEST(ShiftedDirac, TakesFewerProductsByMinresThanItsSquareByConjugateGradient) {
   using E = quaternion<double>;
   const auto matrix = dirac(random_surface(300));
@@ -114,7 +114,7 @@ TEST(ShiftedDirac, TakesFewerProductsByMinresThanItsSquareByConjugateGradient) {
   EXPECT_LE((right - dense * first).norm(), tolerance * right.norm() + 1e-15 * largest);
 }
 
-/// Seven points of -d/dx (dx) - d/dy (dy / 30) - d/dz (dz / 1000), with coefficients that vary.
+/// Seven-point -d/dx (dx) - d/dy (dy / 30) - d/dz (dz / 1000), with varying coefficients.
 CsrMatrix<real<double>> anisotropic_diffusion(Index side, Generator& generator) {
   TileRows tiles(1, side * side * side);
   const Index step[] = {1, side, side * side};
@@ -167,8 +167,8 @@ TEST(AnisotropicDiffusion, TakesFewerIterationsByBetterPreconditioners) {
   expect_fewer_iterations(anisotropic_diffusion(16, generator), 5);
 }
 
-/// Rows of an image point: two numbers from nine parameters of a camera, whose sizes differ by
-/// 1e3, and three of a point. `scales` are the sizes of columns.
+/// Rows of an image point: two numbers, from nine parameters of a camera, whose sizes differ by
+/// 1e3, and from three of a point. `scales` are the sizes of columns.
 CsrMatrix<real<double>> bundle(Index cameras, Index points, std::vector<double>& scales,
                                Generator& generator) {
   const Index columns = 9 * cameras + 3 * points;

@@ -1,5 +1,5 @@
 // GMRES over every entry: each residual of a cycle is the smallest in the Krylov space over the
-// coefficients' ring, and cycles follow one another from the true residual.
+// coefficients' ring, and each cycle starts from the true residual.
 #include "heddle/gmres.hpp"
 
 #include <gtest/gtest.h>
@@ -87,7 +87,7 @@ TYPED_TEST(GmresEntries, LeavesTheSmallestResidualOfTheKrylovSpace) {
           for (std::size_t k = 0; k < smallest.size(); ++k) {
             EXPECT_NEAR(solver.history()[k] / smallest[k], 1, 1e-9) << "step " << k;
           }
-          // Preconditioned from the right, the recurrence knows the residual of x.
+          // With right preconditioning, the recurrence has the residual of x.
           EXPECT_NEAR(report.residual / smallest.back(), 1, 1e-9);
         }
       }
@@ -121,8 +121,8 @@ TYPED_TEST(GmresEntries, SolvesOverSeveralCycles) {
   }
 }
 
-/// Over real coefficients twice as many: the minimal polynomial of the real expansion is of degree
-/// 2n, since the eigenvalues of a quaternion matrix come in conjugate pairs.
+/// Real coefficients take twice as many steps: the minimal polynomial of the real expansion has
+/// degree 2n, since the eigenvalues of a quaternion matrix come in conjugate pairs.
 TEST(Gmres, TakesAsManyStepsAsTheRingHasDimensions) {
   using E = quaternion<double>;
   constexpr Index n = 12;
@@ -150,7 +150,7 @@ TEST(Gmres, SolvesInSingle) {
   EXPECT_LE(true_residual(matrix, b, x), report.target_norm * (1 + 1e-4));
 }
 
-/// The Krylov space of an eigenvector is of one dimension.
+/// The Krylov space of an eigenvector has dimension one.
 TEST(Gmres, EndsWhereTheKrylovSpaceIsWhole) {
   using E = real<double>;
   const Eigen::MatrixXd dense = Eigen::Vector4d(2, 2, 3, 3).asDiagonal();
@@ -166,7 +166,7 @@ TEST(Gmres, EndsWhereTheKrylovSpaceIsWhole) {
   EXPECT_LE(report.iterations, 2);
 }
 
-/// One round of Gram-Schmidt throughout would take more steps than the space has dimensions.
+/// A single Gram-Schmidt pass everywhere would take more steps than the space has dimensions.
 TEST(Gmres, StaysOrthogonalOverALongCycle) {
   using E = real<double>;
   constexpr Index n = 80;
@@ -182,7 +182,7 @@ TEST(Gmres, StaysOrthogonalOverALongCycle) {
 
 TEST(Gmres, SaysWhatDoesNotConverge) {
   using E = real<double>;
-  // A cyclic shift: no residual of a cycle but the last falls, and a shorter cycle never does.
+  // A cyclic shift: within a cycle only the last residual is smaller, and a shorter cycle has none.
   constexpr Index n = 40;
   Eigen::MatrixXd shift = Eigen::MatrixXd::Zero(n, n);
   for (Index i = 0; i < n; ++i) shift((i + 1) % n, i) = 1;
@@ -195,7 +195,7 @@ TEST(Gmres, SaysWhatDoesNotConverge) {
   EXPECT_EQ(report.status, Status::stagnated) << report;
   EXPECT_LE(report.residual, 1);
 
-  // Singular, and b outside its range.
+  // A singular matrix, and b outside its range.
   Eigen::MatrixXd singular = Eigen::MatrixXd::Zero(3, 3);
   singular(0, 1) = 1;
   const Operator<E> S(from_dense(singular), Plan{});

@@ -1,4 +1,4 @@
-// Conjugate gradient looks whether its matrix is Hermitian, once.
+// Conjugate gradient checks once that its matrix is Hermitian.
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -57,7 +57,7 @@ TYPED_TEST(HermitianCheck, TellsMatricesApart) {
       EXPECT_EQ(report_of(skewed, {}, plan).status, Status::not_hermitian);
       EXPECT_NE(report_of(skewed, {.max_iterations = 5, .checks = false}, plan).status,
                 Status::not_hermitian);
-      // One entry of many.
+      // Change one entry out of many.
       auto one = hermitian;
       for (Offset i = 0; i < one.entries(); ++i) {
         if (one.column()[i] == 0) continue;
@@ -86,7 +86,7 @@ TYPED_TEST(HermitianCheck, OverlooksRoundingAndScale) {
   }
 }
 
-/// y = (A + skew) x for a diagonal A, which counts its products.
+/// y = (A + skew) x for a diagonal A; counts the products.
 class Counting final : public LinearOperator<double> {
  public:
   explicit Counting(double skew) : skew_(skew) {}

@@ -1,4 +1,4 @@
-// Solves whose caller knows A times the guess.
+// Solves whose caller supplies A times the guess.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -63,7 +63,7 @@ void expect_solutions(const char* plan) {
   EXPECT_NEAR(static_cast<double>(found.iterations), static_cast<double>(expected.iterations), 1);
   EXPECT_LE(system.residual_of(x), 1.001e-10);
 
-  // The residual is that of x, and tells A x without a product.
+  // The residual belongs to x, and gives A x without a product.
   system.multiply(x, system.image);
   const double* const r = known.residual().data;
   for (std::size_t i = 0; i < x.scalars().size(); ++i) {
@@ -71,7 +71,7 @@ void expect_solutions(const char* plan) {
   }
   EXPECT_EQ(known.solve(system.b, x).iterations, 0);
 
-  // One that is not A x, though it looks like a solution.
+  // An image that is not A x, though it looks like that of a solution.
   std::ranges::copy(system.b.scalars(), system.image.scalars().begin());
   x = system.guess;
   const Report misled = known.solve(system.b, x);
@@ -110,7 +110,7 @@ class Counting final : public LinearOperator<double> {
   mutable int products = 0;
 };
 
-/// What one solve from a guess makes of an image, or of none.
+/// The outcome of one solve from a guess, with an image or without.
 struct Outcome {
   Report report;
   int products = 0;
@@ -154,7 +154,7 @@ TEST(ImageOfGuess, ThatIsWrongCostsIterationsOnly) {
     EXPECT_NE(misled.x, 0.25) << "the guess came back";
     EXPECT_EQ(misled.report.converged(), iterations > 4) << misled.report;
   }
-  // A tolerance relative to |r0| asks for a product.
+  // A tolerance relative to |r0| requires a product.
   const Outcome far(std::vector<double>(n, 1e6), {.baseline = Baseline::initial_residual});
   EXPECT_TRUE(far.report.converged()) << far.report;
   EXPECT_LT(far.residual, 1e-9);

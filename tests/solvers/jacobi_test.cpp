@@ -1,4 +1,5 @@
-// Jacobi: what it multiplies by, what it refuses, and which row it names.
+// Jacobi: the weights that it multiplies by, the matrices that it refuses, and the row that it
+// names.
 #include "heddle/jacobi.hpp"
 
 #include <gtest/gtest.h>
@@ -39,7 +40,7 @@ TYPED_TEST(JacobiEntries, MultipliesByInversesFromTheLeft) {
       const Eigen::VectorXd expected = tile.inverse() * rhs.segment(row * K, K);
       EXPECT_TRUE((result.segment(row * K, K) - expected).norm() <= 1e-13 * expected.norm());
     }
-    // Part by part it is the same.
+    // Part by part it gives the same result.
     ASSERT_TRUE(jacobi.acts_by_rows());
     Field<E> in_parts = A.field();
     constexpr Index parts[] = {0, 1, 33, n};
@@ -67,7 +68,7 @@ void expect_refused(const CsrMatrix<E>& matrix, Index row) {
   }
 }
 
-/// Rows of different lengths, so that sorted plans do renumber them.
+/// Rows of different lengths, so that sorted plans renumber them.
 template <class E>
 Tiles<E> uneven_tiles(Generator& generator) {
   Tiles<E> tiles(40);
@@ -118,7 +119,7 @@ TYPED_TEST(JacobiBlocks, RefusesBlocksOfLowRank) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Generator generator(seed);
     auto tiles = uneven_tiles<E>(generator);
-    // Columns that depend on the first: rank one, and not exactly so once it is rounded.
+    // Columns that depend on the first one: of rank one, though not exactly so after rounding.
     constexpr int width = E::is_complex ? 2 : 1;
     Eigen::MatrixXd tile = random_tile<E>(generator, 1);
     for (Eigen::Index j = width; j < tile.cols(); j += width) {
@@ -214,7 +215,7 @@ TEST(TypedFront, ReadsAsTheDesignWritesIt) {
   EXPECT_TRUE(report.converged()) << report;
   EXPECT_TRUE(true_residual(matrix, b, x) <= 1e-10 * components_of<double>(b).norm() * 1.001);
 
-  // Two matrices that share a basis.
+  // Two matrices share a basis.
   using F = heddle::block<double, 3, 3>;
   const auto stiffness = random_system<F>(90, 3, 0.1, 0, generator).matrix;
   const auto mass = random_system<F>(90, 2, 0.1, 0, generator).matrix;

@@ -1,4 +1,4 @@
-// How LOBPCG ends where it does not converge, and what it refuses.
+// How LOBPCG ends without convergence, and what it refuses.
 #include <gtest/gtest.h>
 
 #include <Eigen/Dense>
@@ -93,8 +93,8 @@ TEST_F(LobpcgEnds, OnMassesThatAreNotPositive) {
   EXPECT_EQ(report.status, Status::breakdown) << name(report.status);
 }
 
-/// 1, 2, ... on the diagonal; the mass is 1 but for the last number, which random vectors hide and
-/// residuals show.
+/// 1, 2, ... on the diagonal; the mass is 1 except for the last number, which random vectors hide
+/// and residuals reveal.
 TEST_F(LobpcgEnds, OnMassesThatAnIterateShowsToBeIndefinite) {
   constexpr Index n = 300;
   std::vector<Offset> offsets;
@@ -143,7 +143,7 @@ TEST_F(LobpcgEnds, OnNumbersThatAreNone) {
   EXPECT_EQ(solve(Operator<E>(matrix, Plan{}), {.count = 2}).status, Status::out_of_range);
 }
 
-/// The test of symmetry is two products; the norm is one.
+/// The symmetry test takes two products; the norm takes one.
 class Counting final : public LinearOperator<double> {
  public:
   Index rows() const override { return 50; }
@@ -168,7 +168,7 @@ TEST(LobpcgChecks, SymmetryInTheFirstSolveOnly) {
   EXPECT_EQ(unit.products - first, first - 2);
 }
 
-/// M^-1 with a NaN.
+/// An M^-1 that returns a NaN.
 class Faulty final : public Preconditioner<double> {
  public:
   void apply(const FieldView<const double>& r, const FieldView<double>& z,
@@ -225,7 +225,7 @@ TEST_F(LobpcgEnds, BeforeItBeginsWhereArgumentsAreWrong) {
   says("share", [&] { solver.solve(same); });
 }
 
-/// Rows beyond any memory.
+/// An operator with more rows than any memory holds.
 class Vast final : public LinearOperator<double> {
  public:
   Index rows() const override { return std::numeric_limits<Index>::max() - 1; }

@@ -1,4 +1,4 @@
-// LOBPCG against known spectra and against Eigen's dense solver on the real expansion.
+// LOBPCG against known spectra, and against Eigen's dense solver on the real expansion.
 #include "heddle/lobpcg.hpp"
 #include "base/long_double.hpp"
 
@@ -20,7 +20,7 @@ namespace {
 
 const Eigen::MatrixXd no_mass;
 
-/// The second difference, 2 on the diagonal.
+/// The negative second difference, 2 on the diagonal.
 TileRows line(Index n) {
   TileRows tiles(1, n);
   for (Index i = 0; i < n; ++i) {
@@ -33,7 +33,7 @@ double eigenvalue_of_line(Index n, int k) {
   const double s = std::sin(k * std::numbers::pi / (2.0 * (n + 1)));
   return 4 * s * s;
 }
-/// Five points on a square of n x n: most eigenvalues are double.
+/// The five-point stencil on a square of n x n: most eigenvalues are double.
 TileRows square(Index n) {
   TileRows tiles(1, n * n);
   for (Index i = 0; i < n * n; ++i) {
@@ -149,8 +149,8 @@ TYPED_TEST(LobpcgOf, SolvesGeneralisedProblems) {
   }
 }
 
-/// A number of the ring times a unit is another vector of the same eigenvalue, which over the reals
-/// is independent of it.
+/// A unit of the ring times an eigenvector is another vector with the same eigenvalue, and
+/// independent of the first one over the reals.
 TEST(Lobpcg, CountsAnEigenvalueOnceThatStandsFourTimesInTheExpansion) {
   using E = quaternion<double>;
   Seed seed(8200);
@@ -177,11 +177,11 @@ TEST(Lobpcg, CountsAnEigenvalueOnceThatStandsFourTimesInTheExpansion) {
   }
 }
 
-/// D Q diag Q* D over the ring, of eigenvalues that are known where D = 1.
+/// D Q diag Q* D over the ring, with known eigenvalues if D = 1.
 TEST(Lobpcg, SeparatesClusters) {
   using E = quaternion<double>;
   constexpr Index rows = 60;
-  // 2 x 2 blocks [a q; conj(q) a] of |q| = 1 have the eigenvalues a - 1 and a + 1.
+  // 2 x 2 blocks [a q; conj(q) a] with |q| = 1 have the eigenvalues a - 1 and a + 1.
   Seed seed(8300);
   Tiles<E> tiles(rows);
   std::vector<double> expected;
@@ -298,7 +298,7 @@ TEST(Lobpcg, IteratesInOtherPrecisions) {
                         expect_as_dense<quaternion<long double>>(1e-12, 1e-12);)
 }
 
-/// Of which the error is not above the estimate, nor far below it.
+/// The error is at most four times the estimate, which does not exceed the residual.
 TEST(Lobpcg, EstimatesErrors) {
   using E = real<double>;
   constexpr Index n = 60;
@@ -317,7 +317,7 @@ TEST(Lobpcg, EstimatesErrors) {
   }
 }
 
-/// A penalty is most of |A|: the estimate says that no digit is right.
+/// A penalty dominates |A|: the estimate says that no digit is right.
 TEST(Lobpcg, SaysThatAPenaltyLeavesNoDigits) {
   using E = real<float>;
   TileRows tiles = line(100);
@@ -370,7 +370,7 @@ TEST(Lobpcg, BeginsFromGuesses) {
   const EigenReport again = solver.solve(views_of(x));
   ASSERT_TRUE(again.converged());
   EXPECT_LE(again.iterations, 1);
-  // Guesses that depend on one another, and one that is zero.
+  // Linearly dependent guesses, and one that is zero.
   std::copy(x[0].scalars().begin(), x[0].scalars().end(), x[1].scalars().begin());
   std::fill(x[2].scalars().begin(), x[2].scalars().end(), 0.0);
   const EigenReport third = solver.solve(views_of(x));

@@ -1,4 +1,4 @@
-// What kernels compute of approximate inverses, lane by lane on the CPU, against the CPU's own.
+// Approximate inverses as kernels compute them, lane by lane on the CPU, against the CPU's own.
 #include "heddle/kernels/local_inverse.hpp"
 
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@
 namespace heddle::test::local_inverse {
 namespace {
 
-/// Lanes one after the other: no phase may need what another lane of the same phase writes.
+/// Runs lanes one after another: no phase may need the results of another lane in the same phase.
 struct LanesInTurn {
   int lanes;
   bool backwards;
@@ -31,7 +31,7 @@ struct LanesInTurn {
   void each(const F& f) const {
     for (int i = 0; i < lanes; ++i) f(backwards ? lanes - 1 - i : i);
   }
-  /// As of a warp whose other teams have a longer row.
+  /// Acts like a warp whose other teams have a longer row.
   int most(int value) const { return value + 1; }
   template <class F>
   int largest(int begin, int end, const F& f) const {
@@ -87,7 +87,7 @@ std::vector<S> values_of(const detail::SlicedOperator<double>& of) {
   return values;
 }
 
-/// The largest difference over the largest value.
+/// The largest difference relative to the largest value.
 template <class S>
 double difference(const std::vector<S>& a, const std::vector<S>& b) {
   double largest = 0, most = 0;
@@ -110,7 +110,7 @@ struct Failed {
   Index row[device::row_failures];
 };
 
-/// Values of G, or of the inverse, and of G* as the kernels compute them.
+/// Values of G or of the inverse, and of G*, as the kernels compute them.
 template <class Plan>
 Failed compute(const detail::SlicedOperator<double>& A, const detail::SlicedOperator<double>& G,
                const detail::SlicedOperator<double>* second, int lanes, bool backwards,
@@ -128,7 +128,7 @@ Failed compute(const detail::SlicedOperator<double>& A, const detail::SlicedOper
   const SlicedPattern& pattern = G.pattern();
   std::vector<Offset> second_slot(static_cast<std::size_t>(pattern.slots), -1);
   if (second != nullptr) {
-    // By what both say of rows and columns.
+    // Pair the slots by their rows and columns in both patterns.
     const SlicedPattern& other = second->pattern();
     const auto each_entry = [](const SlicedPattern& of, const auto& body) {
       for (Index stored = 0; stored < of.rows; ++stored) {
@@ -170,7 +170,7 @@ Failed compute(const detail::SlicedOperator<double>& A, const detail::SlicedOper
   a.words = static_cast<int>(
       device::words_of_system(Plan::is_factor, A.rows(), Plan::size, ring_size(Plan::ring)));
   for (Index i = 0; i < A.rows() + 1; ++i) {
-    // Of exactly the size that a row needs, so that a sanitizer sees what lies beyond it.
+    // The room is exactly what a row needs, so that a sanitizer sees accesses beyond it.
     const Index length = i == A.rows() ? 0 : device::place_of_row<typename Plan::To>(a.G, i).length;
     std::vector<double> words(static_cast<std::size_t>(device::words_of_system(
                                   Plan::is_factor, length, Plan::size, ring_size(Plan::ring))),
@@ -261,7 +261,7 @@ TYPED_TEST(LocalInverseOf, HasTheValuesOfTheCpu) {
   expect_both<E, Tile, ByLength>("C=8,threshold=4,sigma=n");
 }
 
-/// 8 x 8 numbers of 8 components, and zeros: a tile that is not its components.
+/// 8 x 8 numbers made of 8 components, and zeros: a tile that differs from its components.
 struct DualTile {
   static constexpr Ring ring = Ring::real;
   static constexpr int size = 8;
@@ -294,7 +294,7 @@ TEST(LocalInverse, OfTilesThatAreNotTheirComponents) {
   expect_as_on_cpu<PlanOf<false, DualTile, Layout, Layout>>(A, isai.inverse(), nullptr, 1e-12);
 }
 
-/// The first row of each kind, in the user's order.
+/// Reports the first failing row of each kind, in the user's order.
 TEST(LocalInverse, NamesTheRowsThatFail) {
   using E = real<double>;
   Seed seed(4503);

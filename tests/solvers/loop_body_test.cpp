@@ -1,4 +1,4 @@
-// How many iterations a graph of a GPU's loop holds.
+// Number of iterations in a graph of a GPU's loop.
 #include "solvers/gpu_loops/loop_body.hpp"
 
 #include <gtest/gtest.h>

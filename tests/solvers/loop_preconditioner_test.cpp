@@ -1,4 +1,4 @@
-// Which form of a loop on a GPU a preconditioner and a null space leave.
+// The loop forms on a GPU that a preconditioner and a null space allow.
 #include "solvers/gpu_loops/loop_preconditioner.hpp"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ class Rows final : public cuda::RowPreconditioner {
   bool is_diagonal_;
 };
 
-/// As far as the choice of a loop sees it.
+/// A preconditioner, as far as the choice of a loop depends on it.
 class Sample final : public Preconditioner<double> {
  public:
   explicit Sample(bool is_capturable, const Rows* rows = nullptr)

@@ -1,4 +1,4 @@
-// LSMR: how solves end, what they refuse, operators of one's own, entries known at run time.
+// LSMR: how solves end, what they refuse, user-written operators, entries known at run time.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -66,7 +66,7 @@ TEST(LeastSquaresReports, TellHowSolvesEnd) {
   EXPECT_TRUE(again.converged());
   EXPECT_LE(again.iterations, 3);
 
-  // Far from 1, where squares would overflow.
+  // Values far from 1, where squares would overflow.
   const std::vector<double> b = fields.b, x = fields.x;
   for (const int exponent : {-800, 900}) {
     for (std::size_t i = 0; i < b.size(); ++i) fields.b[i] = std::ldexp(b[i], exponent);
@@ -85,7 +85,7 @@ TEST(LeastSquaresReports, TellHowSolvesEnd) {
   EXPECT_EQ(solve({}).status, Status::not_finite);
 }
 
-/// What the recurrence says of an iteration is what is computed from the x of a solve that ends
+/// The recurrence's numbers for an iteration match those computed from the x of a solve that ends
 /// there.
 TEST(LeastSquaresReports, HaveAHistory) {
   using E = complex<double>;
@@ -149,8 +149,8 @@ TEST(LeastSquaresReports, KnowMatricesOfNothing) {
   }
 }
 
-/// Diagonal matrices, whose solution is b over the diagonal: `converged` is said of that alone, and
-/// x and report have no infinity.
+/// Diagonal matrices, whose solution is b divided by the diagonal: `converged` is reported only for
+/// that solution, and x and the report contain no infinity.
 TEST(LeastSquaresReports, TellScalesThatLeaveTheRange) {
   using E = real<double>;
   const auto solve = [](double scale, double size) {

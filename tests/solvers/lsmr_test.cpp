@@ -1,4 +1,4 @@
-// LSMR against dense least squares, over every kind of entry.
+// LSMR against dense least squares, for every kind of entry.
 #include "heddle/lsmr.hpp"
 
 #include <gtest/gtest.h>
@@ -63,7 +63,8 @@ TYPED_TEST(LeastSquares, SolveWhatEigenSolves) {
           if (value > rank) least = std::min(least, value);
         }
         least = std::hypot(least, damping);
-        // |A* r| = tolerance |A| |r| moves x by as much over the square of the least value.
+        // |A* r| = tolerance |A| |r| moves x by that divided by the square of the least singular
+        // value.
         const double condition = values(0) / least;
         EXPECT_LE((x - expected).norm(), (is_single ? 1e-5 : 1e-11) * condition * condition *
                                              (expected.norm() + b.norm()));
@@ -72,7 +73,7 @@ TYPED_TEST(LeastSquares, SolveWhatEigenSolves) {
   }
 }
 
-/// x_k minimizes |A* (b - A x)| over x_0 + span of (A* A)^j A* r_0, j < k: what LSMR is.
+/// x_k minimizes |A* (b - A x)| over x_0 + span of (A* A)^j A* r_0, j < k: the definition of LSMR.
 TEST(LeastSquaresIterates, AreThoseThatMinimizeTheGradient) {
   using E = quaternion<double>;
   Seed seed(7202);
@@ -113,7 +114,7 @@ TEST(LeastSquaresIterates, AreThoseThatMinimizeTheGradient) {
   }
 }
 
-/// The matrix of scipy's runs: tridiagonal columns, so that a line makes it.
+/// The matrix of scipy's runs: its columns are tridiagonal, so that one line of code creates it.
 CsrMatrix<real<double>> difference_matrix(Index columns) {
   Pattern pattern{columns + 1, columns, {0}, {}};
   std::vector<real<double>> entries;
@@ -137,7 +138,7 @@ TEST(LeastSquaresIterations, AreThoseOfScipy) {
     long long iterations;
     double residual, gradient, solution;  // norms after 20 iterations; the residual counts d x
   };
-  // scipy.sparse.linalg.lsmr of scipy 1.17.1, atol = btol = 1e-8, conlim = 0.
+  // Results of scipy.sparse.linalg.lsmr, scipy 1.17.1, atol = btol = 1e-8, conlim = 0.
   const Case cases[] = {
       {false, 0, 122, 10.44572649483361, 2.5063293759117116, 54.01439831207542},
       {false, 0.5, 67, 24.42408681566319, 0.44154169966610474, 35.2084896176062},
@@ -161,7 +162,7 @@ TEST(LeastSquaresIterations, AreThoseOfScipy) {
                 expected.residual, 1e-11 * expected.residual);
     EXPECT_NEAR(same.gradient_norm, expected.gradient, 1e-11 * expected.gradient);
     EXPECT_NEAR(same.solution_norm, expected.solution, 1e-11 * expected.solution);
-    // Scipy's |A| grows with the iterations, and so its tolerance does.
+    // Scipy's |A| grows with the iterations, and so does its tolerance.
     const auto solved = solve({.tolerance = 1e-8});
     EXPECT_TRUE(solved.converged());
     EXPECT_GE(solved.iterations, expected.iterations);
@@ -172,7 +173,7 @@ TEST(LeastSquaresIterations, AreThoseOfScipy) {
 TEST(LeastSquaresOfASingularMatrix, HasTheLeastNorm) {
   using E = complex<double>;
   Seed seed(7203);
-  // Twice the same columns.
+  // The same columns appear twice.
   const Pattern half = random_pattern({.rows = 40, .columns = 10, .per_row = 3}, seed.generator);
   const auto left = random_matrix_of<E>(half, seed.generator);
   Pattern pattern{40, 20, {0}, {}};
@@ -197,7 +198,7 @@ TEST(LeastSquaresOfASingularMatrix, HasTheLeastNorm) {
 }
 
 /// Cameras of nine parameters and points of three, each observation a row of both: blocks of 2 x 3
-/// numbers, three columns of them a camera.
+/// numbers, three block columns per camera.
 TEST(LeastSquaresOfBundles, FollowNewValuesAndScaledColumns) {
   using E = block<double, 2, 3>;
   Seed seed(7204);
@@ -214,7 +215,7 @@ TEST(LeastSquaresOfBundles, FollowNewValuesAndScaledColumns) {
   const auto values = [&] {
     auto matrix = random_matrix_of<E>(pattern, seed.generator);
     for (Offset i = 0; i < matrix.entries(); ++i) {
-      // Columns of very different size, as of focal lengths and translations.
+      // Columns of very different size, like those of focal lengths and translations.
       const double scale = matrix.column()[static_cast<std::size_t>(i)] % 3 == 0 ? 100 : 1;
       for (int k = 0; k < E::components; ++k) {
         matrix.values()[static_cast<std::size_t>(i) * E::components + std::size_t(k)] *= scale;
@@ -234,7 +235,7 @@ TEST(LeastSquaresOfBundles, FollowNewValuesAndScaledColumns) {
     EXPECT_LE((fields.dense_x() - expected).norm(), 1e-7 * expected.norm());
   }
 
-  // The same without damping by A D y, x = D y.
+  // The same without damping, by A D y, x = D y.
   using D = real<double, 3>;
   Pattern diagonal{second.columns(), second.columns(), {0}, {}};
   std::vector<D> scales;

@@ -1,4 +1,4 @@
-// Operators that are not matrices: only `rows` and `apply`, shifted ones, sums.
+// Operators that are not matrices: ones with only `rows` and `apply`, shifted ones, and sums.
 #include <gtest/gtest.h>
 
 #include "heddle/bicgstab.hpp"
@@ -8,7 +8,7 @@
 namespace heddle::test {
 namespace {
 
-/// The second difference on a line, written as a user would.
+/// The second difference on a line, as a user would write it.
 class Line final : public LinearOperator<double> {
  public:
   explicit Line(Index n) : n_(n) {}
@@ -33,7 +33,7 @@ Eigen::MatrixXd dense_line(Index n) {
   return line;
 }
 
-/// What every wrapper of operators passes on.
+/// Functions that every wrapper of operators passes on.
 template <class S>
 class Wrapper : public LinearOperator<S> {
  public:
@@ -100,7 +100,7 @@ TEST(MatrixFree, RowsAndApplyAreEnough) {
     expect_solved(cg.solve(b, x), matrix, b, x);
     EXPECT_EQ(cg.solve(b, x).iterations, 0) << "the solution is a guess to begin from";
 
-    // Plain arrays do as well.
+    // Plain arrays work as well.
     std::vector<double> rhs(bits_of(b)), solution(static_cast<std::size_t>(n));
     cg.solve({rhs.data(), n}, {solution.data(), n});
     EXPECT_EQ(solution, bits_of(x));

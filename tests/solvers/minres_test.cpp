@@ -1,4 +1,4 @@
-// MINRES over every entry: each of its residuals is the smallest in the Krylov space, over real
+// MINRES over every entry: each of its residuals is the smallest in the Krylov space over real
 // coefficients, and Hermitian systems need not be definite.
 #include "heddle/minres.hpp"
 #include "base/long_double.hpp"
@@ -22,7 +22,7 @@
 namespace heddle::test::minres {
 namespace {
 
-/// Hermitian, with a diagonal that outweighs its rows by 1 and is negative in every second.
+/// Hermitian; the diagonal outweighs its rows by 1, and is negative in every second row.
 template <class E>
 CsrMatrix<E> indefinite_matrix(Index n, Generator& generator) {
   Tiles<E> tiles(n);
@@ -63,7 +63,7 @@ std::vector<double> smallest_residuals(const Eigen::MatrixXd& A, const Eigen::Ve
     }
     basis.col(k) = next / next.norm();
     const Long image = wide * basis.leftCols(k + 1);
-    // In the norm of the preconditioner.
+    // Minimize in the norm of the preconditioner.
     const Long weighted = scale.cwiseSqrt().asDiagonal() * image;
     const Eigen::Matrix<long double, -1, 1> target = scale.cwiseSqrt().cwiseProduct(rhs);
     const Eigen::Matrix<long double, -1, 1> y = solution_by_qr(weighted, target);
@@ -163,7 +163,7 @@ TEST(Minres, RefusesWhatItIsNotFor) {
   const Field<E> b = random_vector<E>(50, generator);
   Field<E> x(50);
   const Operator<E> A(indefinite_matrix<E>(50, generator), Plan{});
-  // Jacobi's diagonal is indefinite there.
+  // Jacobi's diagonal is indefinite here.
   EXPECT_EQ(Minres(A, Jacobi(A)).solve(b, x).status, Status::indefinite);
   EXPECT_EQ(Minres(A, RowWeights<double>(std::vector<double>(50, -1.0))).solve(b, x).status,
             Status::indefinite);
@@ -186,7 +186,7 @@ TEST(Minres, SolvesSingularConsistentSystems) {
   EXPECT_EQ(x.scalars()[5], 0);
 }
 
-/// One that has none: x is that of the least residual, and does not grow along the null space.
+/// A system without a solution: x has the least residual, and does not grow along the null space.
 TEST(Minres, EndsSingularInconsistentSystems) {
   constexpr int n = 200;
   Eigen::MatrixXd dense = Eigen::MatrixXd::Zero(n, n);  // a string with free ends
@@ -210,7 +210,7 @@ TEST(Minres, EndsSingularInconsistentSystems) {
   }
 }
 
-/// A grid with free sides, whose solution is known up to a constant in each component.
+/// A grid with free sides, whose solution is determined up to a constant in each component.
 template <class E>
 class MinresOfSingularGrids : public ::testing::Test {};
 using GridEntries = ::testing::Types<real<float>, quaternion<float>, real<double>,
@@ -252,15 +252,15 @@ TYPED_TEST(MinresOfSingularGrids, EndWithTheLeastResidual) {
     EXPECT_EQ(report.status, Status::breakdown) << report;
     EXPECT_LT(report.iterations, 500);
     EXPECT_NEAR(report.residual, least, more * least) << report;
-    // Along the null space x grows to where steps stop: to less than the root of 1 / epsilon.
+    // Along the null space x grows until steps stop: to less than the root of 1 / epsilon.
     const double most = 1 / std::sqrt(static_cast<double>(std::numeric_limits<S>::epsilon()));
     EXPECT_LT(static_cast<double>(norm<E>(x)), most * static_cast<double>(norm<E>(b)));
   };
   solve(Minres(A), sizeof(S) == 4 ? 1e-2 : 1e-6);
-  solve(Minres(A, Jacobi<E>(A)), 0.1);  // the least one is that in another norm
+  solve(Minres(A, Jacobi<E>(A)), 0.1);  // this residual is minimal in another norm
 }
 
-/// What is ill-conditioned is not taken for singular.
+/// Ill-conditioned systems are not mistaken for singular ones.
 TEST(Minres, SolvesIllConditionedSystemsInSingle) {
   constexpr int n = 60;
   Eigen::MatrixXd dense = Eigen::MatrixXd::Zero(n, n);
@@ -274,7 +274,7 @@ TEST(Minres, SolvesIllConditionedSystemsInSingle) {
   EXPECT_LT(report.residual, 1e-3);
 }
 
-/// The last step doubles x along the smallest eigenvalue, and solves the system.
+/// The last step doubles x along the smallest eigenvalue's vector, and solves the system.
 template <class S>
 void expect_solves_diagonal(std::initializer_list<double> diagonal) {
   const auto n = static_cast<Index>(diagonal.size());

@@ -1,4 +1,4 @@
-// Cycles of a multigrid: of kind K, of single numbers, and where Gauss-Seidel's colours end.
+// Multigrid cycles: of kind K, on single numbers, and the limit on Gauss-Seidel's colours.
 #include <gtest/gtest.h>
 
 #include <Eigen/Dense>
@@ -21,7 +21,7 @@
 namespace heddle::test::multigrid_cycles {
 namespace {
 
-/// Poisson's equation over numbers of E.
+/// Poisson's equation with numbers of E.
 template <class E>
 CsrMatrix<E> poisson_over(Index size) {
   const auto scalar = poisson(size, 1, {.contrast = 0});
@@ -72,7 +72,8 @@ TEST(MultigridCycles, OfKindKAreForFlexibleMethods) {
 }
 
 TEST(MultigridSmoothers, TakeAPolynomialWhereThereAreTooManyColours) {
-  // Each of 600 rows is connected to the 40 before and behind it: 41 colours, and with 70, 71.
+  // Each of 600 rows is connected to the 40 before and after it: 41 colours; for 70 rows, 71
+  // colours.
   for (const Index reach : {40, 70}) {
     Eigen::MatrixXd dense = Eigen::MatrixXd::Zero(600, 600);
     for (Index i = 0; i < 600; ++i) {
@@ -108,7 +109,7 @@ CsrMatrix<complex<double>> gauge_laplacian(double beta) {
 }
 
 TEST(MultigridSmoothers, ReduceTheErrorOfAGaugeLaplacian) {
-  // The bound of PyAMG's own test, whose smoother is symmetric Gauss-Seidel, on 20 cycles.
+  // The bound of PyAMG's own test, which uses symmetric Gauss-Seidel as smoother, for 20 cycles.
   Seed seed(20);
   const Operator<complex<double>> A(gauge_laplacian(0.41), Plan{});
   const auto exact = random_vector<complex<double>>(A.rows(), seed.generator);
@@ -142,7 +143,7 @@ TEST(MultigridSmoothers, ReduceTheErrorOfAGaugeLaplacian) {
   }
 }
 
-/// Of a cycle on random numbers.
+/// The result of a cycle on random numbers.
 template <class S>
 std::vector<S> applied(const CsrMatrix<real<S>>& matrix, const char* plan, int threads,
                        const MultigridOptions& options) {
@@ -156,7 +157,7 @@ std::vector<S> applied(const CsrMatrix<real<S>>& matrix, const char* plan, int t
   return {z.view().data, z.view().data + matrix.rows()};
 }
 
-/// Compressed rows join products with what follows them; slices do not.
+/// Compressed rows join products with the steps that follow; slices do not.
 template <class S>
 void expect_same_bits(const MultigridOptions& options) {
   const auto matrix = poisson_over<real<S>>(3000);

@@ -1,4 +1,4 @@
-// Levels of multigrid in floats under a matrix and fields in double.
+// Multigrid levels in floats for a matrix and fields in double.
 #include <gtest/gtest.h>
 
 #include <Eigen/Dense>
@@ -31,7 +31,7 @@ TYPED_TEST(LevelsInFloatsOf, HaveTheSameCycle) {
   using E = TypeParam;
   Seed seed(19);
   const auto system = random_system<E>(40, 2, 0.2, 0, seed.generator);
-  // Levels of a matrix in floats have no other precision.
+  // For a matrix in floats, the levels have no other precision.
   const long double rounding = std::is_same_v<vector_scalar_t<E>, float> ? 0 : 1e-5L;
   for (const char* plan : {"CSR", "order=rcm,C=4,sigma=16,vector=soa,inner=aosoa16",
                            "CSR,iteration-precision=single"}) {
@@ -48,7 +48,7 @@ TYPED_TEST(LevelsInFloatsOf, HaveTheSameCycle) {
   }
 }
 
-/// A longer solid has energies of rotations that are far smaller.
+/// A longer solid has rotation energies that are far smaller.
 TEST(LevelsInFloats, TakeTheMotionsOfARigidBody) {
   using E = block<double, 3, 3>;
   for (const double stretch : {1.0, 6.0}) {
@@ -59,7 +59,7 @@ TEST(LevelsInFloats, TakeTheMotionsOfARigidBody) {
     const auto candidates = motions_of(mesh);
     Field<E> b(matrix.rows());
     fill<double>(1, b.view(), b.stream());
-    // In double the longer one's residual ends at 1e-10, at a backward error of one rounding.
+    // In double the longer solid's residual stops at 1e-10, at a backward error of one rounding.
     const SolverOptions until{.tolerance = 1e-9};
     const MultigridOptions floats{.level_precision = StoredScalar::single};
     EXPECT_LE(iterations_with(A, b, floats, candidates, until),
@@ -131,7 +131,7 @@ TEST(LevelsInFloats, PreconditionDoubles) {
   const SolverOptions until{.tolerance = 1e-12};
   const long long expected = iterations_with(plain, exact, {.coarsest = 50}, {}, until);
   EXPECT_LE(iterations_with(plain, exact, options, {}, until), expected + 1);
-  // Residuals and values far from 1.
+  // Residuals and values are far from 1.
   Seed seed(22);
   const auto b = random_vector<real<double>>(matrix.rows(), seed.generator);
   for (const int exponent : {-100, 0, 100}) {

@@ -1,4 +1,4 @@
-// What multigrid is set up of, against dense matrices: products of tiles, aggregates, tentative
+// The parts of a multigrid setup against dense matrices: products of tiles, aggregates, tentative
 // prolongation and the coarsest inverse.
 #include <gtest/gtest.h>
 
@@ -28,7 +28,7 @@ using detail::TileShape;
 
 Stream host(int threads) { return Device::cpu(threads).stream(); }
 
-/// The real expansion of a number of the ring, acting from the left.
+/// The real expansion of a number of the ring that acts from the left.
 Eigen::MatrixXd expansion_of_number(const double* at, int ring) {
   Eigen::MatrixXd matrix(ring, ring);
   for (int j = 0; j < ring; ++j) {
@@ -61,7 +61,7 @@ Eigen::MatrixXd dense_of(const TileMatrix& a) {
   return dense;
 }
 
-/// Rows of up to `most` entries, some of none.
+/// Rows of up to `most` entries, some of them empty.
 TileMatrix random_tiles(Index rows, Index columns, int most, const TileShape& shape,
                         Generator& generator) {
   TileMatrix a;
@@ -94,7 +94,7 @@ TileMatrix product_of(const TileMatrix& a, const TileMatrix& b, bool is_hermitia
   detail::ProductPlaces places;
   TileMatrix c = product_pattern(a, b, is_hermitian, host(threads), places);
   std::fill(c.values.begin(), c.values.end(), std::numeric_limits<double>::quiet_NaN());
-  multiply(a, b, places, c, host(threads));  // values that were there do not count
+  multiply(a, b, places, c, host(threads));  // old values have no effect
   return c;
 }
 
@@ -119,7 +119,7 @@ TEST(TileProducts, AreThoseOfDenseMatrices) {
       TileMatrix adjoint = adjoint_pattern(a, host(1), place);
       conjugate_transpose(a, place, adjoint, host(2));
       EXPECT_EQ(dense_of(adjoint), dense_of(a).transpose());
-      // Of a Hermitian product half is summed, but for single real numbers.
+      // For a Hermitian product only half is summed, except for single real numbers.
       const TileMatrix whole = product_of(a, adjoint), half = product_of(a, adjoint, true);
       const Eigen::MatrixXd dense = dense_of(half);
       EXPECT_LE((dense - dense_of(whole)).norm(), 1e-14 * dense.norm());
@@ -181,7 +181,7 @@ TEST(TileProducts, TakeRowsOfAnyLength) {
   }
 }
 
-/// A path of rows whose neighbours are as strong as `strong` says.
+/// A path of rows; `strong` holds the strength of each link between neighbours.
 TileMatrix path(const std::vector<double>& strong) {
   const auto n = static_cast<Index>(strong.size()) + 1;
   TileRows tiles(1, n);
@@ -193,14 +193,14 @@ TileMatrix path(const std::vector<double>& strong) {
 }
 
 TEST(Aggregates, AreOfRootsAndOfWhatJoinsThem) {
-  // Roots 0 and 3; a root takes neighbours.
+  // Rows 0 and 3 are roots; a root takes its neighbours.
   const auto of = [](const std::vector<double>& strong, double strength) {
     const TileMatrix a = path(strong);
     const auto found = aggregate(a, entry_norms(a, host(1)), strength, host(2));
     return std::vector<Index>(found.of.begin(), found.of.end());
   };
   EXPECT_EQ(of({1, 1, 1, 1, 1}, 0), (std::vector<Index>{0, 0, 1, 1, 1, 1}));
-  // Not between 1 and 2, so that 2 and 5 are roots.
+  // Rows 1 and 2 are not joined, so that 2 and 5 are roots.
   EXPECT_EQ(of({1, 0.1, 1, 1, 1}, 0.1), (std::vector<Index>{0, 0, 1, 1, 2, 2}));
   EXPECT_EQ(of({1, 1, 0.01}, 0.1), (std::vector<Index>{0, 0, 0, detail::Aggregates::none}));
 }
@@ -215,7 +215,7 @@ TEST(TentativeProlongation, HasOrthonormalColumnsWithTheCandidatesInItsRange) {
       detail::Aggregates aggregates;
       aggregates.count = 4;
       aggregates.of = Array<Index>(rows);
-      // The first aggregate is one row, which has fewer numbers than some have candidates.
+      // The first aggregate is one row, with fewer numbers than the candidates of some shapes.
       for (Index i = 0; i < rows; ++i) {
         aggregates.of[static_cast<std::size_t>(i)] = i == 0 ? 0 : i == 7 ? -1 : 1 + i % 3;
       }
@@ -225,7 +225,7 @@ TEST(TentativeProlongation, HasOrthonormalColumnsWithTheCandidatesInItsRange) {
       given.columns = 1;
       given.make_values();
       for (double& value : given.values) value = uniform(generator);
-      // The last candidate depends on the first one in the second aggregate.
+      // In the second aggregate the last candidate depends on the first one.
       for (Index i = 0; width > 1 && i < rows; ++i) {
         if (aggregates.of[static_cast<std::size_t>(i)] != 1) continue;
         for (int h = 0; h < height; ++h) {
@@ -242,7 +242,7 @@ TEST(TentativeProlongation, HasOrthonormalColumnsWithTheCandidatesInItsRange) {
       r.pattern.column = Array<Index>(4);
       r.values = candidates;
       Eigen::MatrixXd b = dense_of(given);
-      b.middleRows(7 * height * ring, height * ring).setZero();  // of no aggregate
+      b.middleRows(7 * height * ring, height * ring).setZero();  // in no aggregate
       EXPECT_LE((dense_of(t) * dense_of(r) - b).norm(), 1e-14 * b.norm());
       const Eigen::MatrixXd gram = dense_of(t).transpose() * dense_of(t);
       for (Eigen::Index i = 0; i < gram.rows(); ++i) {
@@ -267,7 +267,7 @@ TEST(CoarseInverse, IsTheInverseOrAGeneralizedOne) {
     TileMatrix turned = adjoint_pattern(b, host(1), place);
     conjugate_transpose(b, place, turned, host(1));
     for (const bool is_singular : {false, true}) {
-      // B B* is definite but for rows that are empty; B* B has a rank of no more than B's rows.
+      // B B* is definite except for empty rows; the rank of B* B is at most the number of B's rows.
       const TileMatrix a = is_singular ? product_of(turned, b) : product_of(b, turned);
       const TileMatrix made = coarse_inverse(a, 1e-10);
       const Eigen::MatrixXd dense = dense_of(a), inverse = dense_of(made);
@@ -282,7 +282,7 @@ TEST(CoarseInverse, IsTheInverseOrAGeneralizedOne) {
   }
 }
 
-/// Random conductances of a grid that nothing holds, and how values of it are stored.
+/// Random conductances on a free grid, with values rounded as they would be stored.
 template <class Round>
 TileMatrix free_grid(Index side, double contrast, const Round& round, Generator& generator) {
   TileRows tiles(1, side * side);
@@ -310,7 +310,7 @@ TEST(CoarseInverse, SeesThatAMatrixIsSingularThoughItsValuesAreRounded) {
       const TileMatrix a = free_grid(9, contrast, to_float, seed.generator);
       const Eigen::MatrixXd dense = dense_of(a), inverse = dense_of(coarse_inverse(a, 1e-5));
       EXPECT_TRUE(is_positive_definite(inverse));
-      // 1 where constants are no null vector.
+      // This would be 1 if constants were not a null vector.
       EXPECT_LE((inverse * (dense * Eigen::VectorXd::Ones(81))).cwiseAbs().maxCoeff(), 0.1);
       EXPECT_LE((dense * inverse * dense - dense).norm(), 1e-4 * dense.norm());
       const TileMatrix b = free_grid(9, contrast, to_decimals, seed.generator);
@@ -336,7 +336,7 @@ TEST(CoarseInverse, TellsWhatIsNoNumberFromWhatIsNegative) {
     } catch (const Error& error) {
       return error.kind();
     }
-    return ErrorKind::usage;  // of none of them
+    return ErrorKind::usage;  // none was thrown
   };
   EXPECT_EQ(kind_for(1, 1), ErrorKind::usage);
   EXPECT_EQ(kind_for(0.9, 1), ErrorKind::unsupported);
@@ -378,7 +378,7 @@ TEST(MendDiagonal, LeavesInvertibleTiles) {
     a.pattern.offsets = Array<Offset>(std::vector<Offset>{0, 1});
     a.pattern.column = Array<Index>(1);
     a.values = UnsetArray<double>(std::vector<double>(9 * static_cast<std::size_t>(ring)));
-    // [4 2i 0; conj(2i) 1 0; 0 0 0]: the second pivot vanishes, and the third candidate is none.
+    // [4 2i 0; conj(2i) 1 0; 0 0 0]: the second pivot vanishes, and the third candidate is missing.
     double* const tile = a.tile(0);
     tile[0] = 4, tile[4 * ring] = 1;
     tile[1 * ring + ring - 1] = 2, tile[3 * ring + ring - 1] = ring > 1 ? -2 : 2;

@@ -1,4 +1,4 @@
-// New values of a multigrid that keep their sizes and change their signs.
+// New multigrid values that keep their magnitudes and change their signs.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -13,8 +13,9 @@
 namespace heddle::test::multigrid_signs {
 namespace {
 
-/// 60 groups of 10 rows, each connected to all of its group by 0.5 / 9 of the diagonal, and groups
-/// to the next one by a twentieth; `sign(i, j)` of two rows of a group.
+/// 60 groups of 10 rows. Each row is connected to all others in its group by 0.5 / 9 of the
+/// diagonal, and each group to the next one by a twentieth; `sign(i, j)` is for two rows of a
+/// group.
 template <class Sign>
 CsrMatrix<real<double>> groups_with_signs(const Sign& sign) {
   constexpr Index size = 10, groups = 60;
@@ -31,7 +32,7 @@ CsrMatrix<real<double>> groups_with_signs(const Sign& sign) {
   return assemble<real<double>>(tiles);
 }
 
-/// Their sizes stay, and D^-1 A has eigenvalues of up to 1.5 in place of 1.1.
+/// Magnitudes stay, and D^-1 A has eigenvalues of up to 1.5 instead of 1.1.
 TEST(MultigridSigns, ShowAnEigenvalueThatGrowsByThemAlone) {
   const auto minus = [](Index, Index) { return -1.0; };
   const auto even = [](Index i, Index j) { return (i + j) % 2 == 0 ? 1.0 : -1.0; };

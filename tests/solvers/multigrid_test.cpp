@@ -60,7 +60,7 @@ TYPED_TEST(MultigridOf, HasAHermitianPositiveCycle) {
         const long double rounding = 1e3L * std::numeric_limits<S>::epsilon();
         EXPECT_LE((dense - dense.transpose()).norm(), rounding * dense.norm());
         EXPECT_TRUE(is_positive_definite(dense));
-        // It converges as an iteration of its own.
+        // The cycle converges as an iteration of its own.
         const DenseMap left = DenseMap::Identity(dense.rows(), dense.cols()) -
                               dense * expansion<long double>(system.matrix);
         EXPECT_LT(spectral_radius(left.cast<double>()), 1);
@@ -93,7 +93,7 @@ TYPED_TEST(MultigridOf, IsTheSameForAnyNumberOfThreadsAndForNewValues) {
       EXPECT_EQ(image(A, make_multigrid(A, options)), expected);
     }
   }
-  // From multiples back to these: by a power of 4 the estimates have the same bits.
+  // Values change from multiples back to these: for a power of 4 the estimates have the same bits.
   for (const Smoother smoother :
        {Smoother::chebyshev, Smoother::l1_jacobi, Smoother::gauss_seidel}) {
     for (const bool estimates_again : {false, true}) {
@@ -121,7 +121,7 @@ long long iterations_of(const CsrMatrix<E>& matrix, const Field<E>& b,
 
 constexpr MultigridOptions small_levels = {.coarsest = 64};
 
-/// g_i a_ij conj(g_j) for units g, and one candidate for each column of g's tile, of the ring.
+/// g_i a_ij conj(g_j) for units g, with one candidate for each column of g's tile over the ring.
 template <class E>
 void expect_gauge_to_change_nothing(int columns_of_candidates) {
   Seed seed(13);
@@ -167,7 +167,7 @@ void expect_gauge_to_change_nothing(int columns_of_candidates) {
     EXPECT_NEAR(static_cast<double>(iterations_of(matrix, b, small_levels, candidates, plan)),
                 expected, 1);
   }
-  // Without them a gauge leaves nothing for a coarse level to find.
+  // Without candidates, a gauge leaves nothing for a coarse level to find.
   EXPECT_GT(static_cast<double>(iterations_of(matrix, b, small_levels)), expected + 5);
 }
 
@@ -214,8 +214,8 @@ TEST(MultigridCandidates, OfAQuaternionAreFourOfItsExpansion) {
 }
 
 TEST(AdaptiveCandidates, AreOrthogonal) {
-  // Two chains that nothing holds but springs of 1e-8 and 1e-2 at each point, whose components
-  // every point mixes.
+  // Two free chains, except for springs of 1e-8 and 1e-2 at each point, with their components mixed
+  // at every point.
   using E = block<double, 2, 2>;
   constexpr Index n = 200;
   const Eigen::Matrix2d turn{{0.8, -0.6}, {0.6, 0.8}};
@@ -247,7 +247,7 @@ TEST(MultigridElasticity, TakesTheMotionsOfARigidBody) {
   const long long with = iterations_of(matrix, b, {}, candidates);
   EXPECT_LE(with, 20);
   EXPECT_LT(with, iterations_of(matrix, b, {}));
-  // Under iteration-precision=single the hierarchy is of floats.
+  // With iteration-precision=single the hierarchy is in floats.
   EXPECT_LE(iterations_of(matrix, b, {}, candidates, "CSR,iteration-precision=single"), 30);
 }
 
@@ -265,7 +265,7 @@ TEST(MultigridPoisson, HardlyDependsOnTheSize) {
   EXPECT_LE(iterations[1], 14);
 }
 
-/// Solves for A x with a random x, which singular matrices can yield.
+/// Solves for A x with a random x, so that singular systems are consistent.
 void expect_solved(const CsrMatrix<real<double>>& matrix, const MultigridOptions& options) {
   Seed seed(15);
   const Operator<real<double>> A(matrix, Plan{});
@@ -289,7 +289,7 @@ TEST(MultigridPatterns, OfEveryKindAreSolved) {
       dense(i, i) += 1, dense(j, j) += 1;
       dense(i, j) -= 1, dense(j, i) -= 1;
     }
-    // Dirichlet rows, and shifted ones.
+    // Dirichlet rows and shifted rows.
     for (Index i = 0; i < n; ++i) dense(i, i) += dense(i, i) == 0 ? 1 : shift;
     return from_dense(dense);
   };
@@ -304,7 +304,7 @@ TEST(MultigridPatterns, OfEveryKindAreSolved) {
       }
     }
   }
-  // One row that is connected to all: one aggregate.
+  // One row is connected to all others: one aggregate.
   Eigen::MatrixXd star = Eigen::MatrixXd::Identity(60, 60) * 2;
   star(0, 0) = 70;
   for (Index i = 1; i < 60; ++i) star(0, i) = star(i, 0) = -1;
@@ -346,7 +346,7 @@ TEST(MultigridRefusals, NameWhatDoesNotSuit) {
          [&] { make_multigrid(A, {.level_precision = StoredScalar::half}); });
 }
 
-/// A path whose diagonal tiles are diag(1, 1, 0.1): `coupling` of the third number is that of D.
+/// A path with diagonal tiles diag(1, 1, 0.1); the third number is coupled by `coupling` times D.
 CsrMatrix<block<double, 3, 3>> uneven_path(double coupling) {
   TileRows tiles(3, 200);
   for (Index i = 0; i < tiles.count(); ++i) {

@@ -1,4 +1,4 @@
-// Multigrid of matrices whose values make it hard: weak connections, floats, ends of the range,
+// Multigrid for matrices with difficult values: weak connections, floats, ends of the range,
 // energies that vanish or are negative, and new values.
 #include <gtest/gtest.h>
 
@@ -21,8 +21,8 @@
 namespace heddle::test::multigrid_values {
 namespace {
 
-/// Iterations for b = A x with a random x, so that singular matrices yield b. `candidates` are
-/// fields of the matrix's rows.
+/// Iterations for b = A x with a random x, so that singular systems are consistent. `candidates`
+/// are fields with the matrix's rows.
 template <class E>
 long long iterations_of(const CsrMatrix<E>& matrix, const MultigridOptions& options,
                         const char* plan = "CSR", double tolerance = 1e-8,
@@ -35,7 +35,7 @@ long long iterations_of(const CsrMatrix<E>& matrix, const MultigridOptions& opti
   return iterations_with(A, b, options, candidates, {.tolerance = tolerance});
 }
 
-/// 26 at each point of a cube, -1 to all that surround it: no neighbour exceeds 0.08 of 26.
+/// 26 at each point of a cube, -1 to all its neighbours: no neighbour exceeds 0.08 of 26.
 CsrMatrix<real<double>> stencil_of_27(Index side) {
   TileRows tiles(1, side * side * side);
   const auto row_of = [&](Index x, Index y, Index z) { return (z * side + y) * side + x; };
@@ -69,7 +69,7 @@ TEST(MultigridStrength, LeavesRowsAloneThatTheirDiagonalDominates) {
   for (Index i = 0; i < 700; ++i) tiles.at(i, i)(0, 0) = 2;
   const Operator<real<double>> alone(assemble<real<double>>(tiles), Plan{});
   EXPECT_TRUE(make_multigrid(alone, {}).report().is_smoother_alone());
-  // Pairs, and rows whose connections are weak beside their diagonal.
+  // Pairs, and rows whose connections are weak compared with their diagonal.
   for (Index i = 0; i + 1 < 700; ++i) {
     if (i % 3 != 2) tiles.at(i, i + 1)(0, 0) = tiles.at(i + 1, i)(0, 0) = i % 3 == 0 ? -1 : -1e-3;
   }
@@ -77,7 +77,7 @@ TEST(MultigridStrength, LeavesRowsAloneThatTheirDiagonalDominates) {
   EXPECT_EQ(make_multigrid(pairs, {}).report().levels.front().strength, 0.08);
 }
 
-/// Paths of eight rows that nothing holds, with conductances that floats round.
+/// Free paths of eight rows, with conductances that floats round.
 template <class E>
 CsrMatrix<E> free_paths(Index count, double contrast = 4) {
   Seed seed(22);
@@ -91,7 +91,7 @@ CsrMatrix<E> free_paths(Index count, double contrast = 4) {
   return assemble<E>(tiles);
 }
 
-/// Trusses of six nodes in space that nothing holds.
+/// Free trusses of six nodes in space.
 template <class E>
 CsrMatrix<E> free_bodies(Index count, std::vector<std::array<double, 3>>& points) {
   Seed seed(23);
@@ -119,7 +119,7 @@ TEST(MultigridFloats, RoundEnergiesThatVanish) {
   for (const double contrast : {1e3, 1e4}) {  // solved exactly
     EXPECT_LE(iterations_of(free_paths<real<float>>(60, contrast), {}, "CSR", 1e-5), 15);
   }
-  for (const double contrast : {1e2, 1e3, 1e6}) {  // of several levels
+  for (const double contrast : {1e2, 1e3, 1e6}) {  // with several levels
     EXPECT_LE(iterations_of(free_paths<real<float>>(300, contrast), {.coarsest = 60}, "CSR", 1e-4),
               15);
   }
@@ -157,7 +157,7 @@ TEST(MultigridScale, ChangesNothing) {
     EXPECT_EQ(iterations(exponent, 0), expected);
     EXPECT_EQ(iterations(0, exponent), expected);
   }
-  // Only the finest level is in 16 bits, which fit any range: floats would overflow, or vanish.
+  // Only the finest level is in 16 bits, which fit any range: floats would overflow or vanish.
   for (const int exponent : {-170, 140}) {
     EXPECT_LE(iterations_of(scaled(matrix, exponent), options, "CSR,iteration-precision=half"),
               5 * expected);
@@ -171,13 +171,13 @@ void expect_indefinite(const CsrMatrix<real<double>>& matrix, const MultigridOpt
 }
 
 TEST(MultigridIndefinite, IsRefusedOnEveryLevel) {
-  // Both diagonals are negative, and the inverse has positive ones.
+  // Both diagonals are negative, but the inverse has positive ones.
   expect_indefinite(from_dense(Eigen::MatrixXd{{-1. / 3, 2. / 3}, {2. / 3, -1. / 3}}), {});
   expect_indefinite(from_dense(Eigen::MatrixXd{{0, 1}, {1, 0}}), {});
-  // One eigenvalue is -1/2, and all diagonals of matrix and inverse are positive.
+  // One eigenvalue is -1/2, but all diagonals of matrix and inverse are positive.
   const Eigen::MatrixXd ones = Eigen::MatrixXd::Ones(40, 40) / 40;
   expect_indefinite(from_dense(Eigen::MatrixXd::Identity(40, 40) - 1.5 * ones), {});
-  // One small one, which a coarse level finds.
+  // A small negative eigenvalue, which a coarse level finds.
   auto shifted = poisson(1500, 7, {.contrast = 0});
   const double shift = 0.005 * shifted.entry(0).component[0];
   for (Index i = 0; i < shifted.rows(); ++i) {
@@ -186,7 +186,7 @@ TEST(MultigridIndefinite, IsRefusedOnEveryLevel) {
     }
   }
   expect_indefinite(shifted, {.coarsest = 50});
-  // A row of its own.
+  // The diagonal entry of a single row is negative.
   auto row = poisson(1500, 7);
   for (Offset e = row.offsets()[40]; e < row.offsets()[41]; ++e) {
     if (row.column()[e] == 40) row.values()[e] *= -1;
@@ -195,7 +195,7 @@ TEST(MultigridIndefinite, IsRefusedOnEveryLevel) {
 }
 
 TEST(MultigridNewValues, MayBeRefusedAndMayChangeWhatIsStrong) {
-  // Conductances of 1 along one axis and `across` along the other.
+  // Conductances of `along` on one axis and `across` on the other.
   const auto grid = [](double along, double across) {
     constexpr Index side = 30;
     TileRows tiles(1, side * side);
@@ -219,7 +219,7 @@ TEST(MultigridNewValues, MayBeRefusedAndMayChangeWhatIsStrong) {
   };
   const long long expected = iterations();
   EXPECT_LE(expected, 15);
-  // Aggregates stay, though a new hierarchy would have others.
+  // The aggregates stay, though a new hierarchy would have others.
   A.update_values(grid(1e-3, 1).values().span());
   const long long stale = iterations();
   EXPECT_GT(stale, expected);
@@ -236,7 +236,7 @@ TEST(MultigridNewValues, MayBeRefusedAndMayChangeWhatIsStrong) {
 
 TEST(MultigridNewValues, KeepTheSpectrumUnlessAskedFor) {
   const auto first = poisson(3000, 7);
-  auto second = first;  // whose diagonal is larger
+  auto second = first;  // its diagonal becomes larger
   for (Index i = 0; i < second.rows(); ++i) {
     for (Offset e = second.offsets()[i]; e < second.offsets()[i + 1]; ++e) {
       if (second.column()[e] == i) second.values()[e] *= 1.2;
@@ -261,8 +261,8 @@ TEST(MultigridNewValues, KeepTheSpectrumUnlessAskedFor) {
   }
 }
 
-/// A grid of 60 x 50 with conductances of 1, held at each point, and four points of one cell around
-/// `corner` of which each is connected to all others by `within` of the diagonal.
+/// A grid of 60 x 50 with conductances of 1, held at each point. Four points of one cell around
+/// `corner` are connected to one another by `within` of the diagonal.
 CsrMatrix<real<double>> grid_with_clique(Index corner, double within) {
   constexpr Index side = 60;
   TileRows tiles(1, side * 50);
@@ -283,7 +283,7 @@ CsrMatrix<real<double>> grid_with_clique(Index corner, double within) {
 
 TEST(MultigridNewValues, ShowAnEigenvalueThatGrowsInFewRows) {
   Seed seed(27);
-  // D^-1 A has 1 + 3 within, beside eigenvalues up to 2.
+  // D^-1 A has the eigenvalue 1 + 3 within, in addition to eigenvalues up to 2.
   for (const double within : {0.7, 0.9}) {
     for (const Index corner : {61, 1234, 1530, 2780}) {
       Operator<real<double>> A(grid_with_clique(corner, -0.01), Plan{});
@@ -364,7 +364,7 @@ TEST(RigidBodyModes, DependOnNoUnit) {
       longest = std::max(longest, std::sqrt(squared));
     }
     EXPECT_LE(longest, 1 + 1e-12);
-    // In the plane a turn moves the point that is furthest by 1.
+    // In the plane a rotation moves the farthest point by 1.
     EXPECT_GE(longest, dimension == 2 ? 1 - 1e-12 : 0.0);
   }
   const std::vector<std::array<double, 3>> one(3, {1, 2, 3});

@@ -15,10 +15,10 @@
 namespace heddle::test::null_space {
 namespace {
 
-/// x and the null vectors as columns of numbers of the ring, so that a projection is one product.
+/// x or a null vector as columns over the ring's units, so that a projection is one product.
 template <class E>
 Eigen::MatrixXd over_ring(const Field<E>& field) {
-  // v c for the unit coefficients c: the columns span what v spans over the ring.
+  // v c for the unit coefficients c: the columns span the same space as v over the ring.
   const Vector<double> flat = components_of<double>(field);
   const int size = ring_size(E::ring);
   Eigen::MatrixXd columns(flat.size(), size);
@@ -33,7 +33,7 @@ Eigen::MatrixXd over_ring(const Field<E>& field) {
   return columns;
 }
 
-/// Solves with b that has a part along the null vectors: that part is ignored, and the rest solved.
+/// Solves with a b that has a part along the null vectors: that part is ignored.
 template <class E, template <class> class Solver>
 void expect_projected(const CsrMatrix<E>& matrix, const std::vector<Field<E>>& null_vectors,
                       const char* plan, bool with_jacobi, Generator& generator) {
@@ -103,7 +103,7 @@ TYPED_TEST(Laplacians, OneVectorOverTheRing) {
   }
 }
 
-/// Bars between random points of space: stretching costs energy, moving the whole does not.
+/// Bars between random points in space: stretching takes energy, moving the whole does not.
 struct Truss {
   CsrMatrix<block<double, 3, 3>> matrix;
   std::vector<Field<block<double, 3, 3>>> rigid_modes;
@@ -148,7 +148,7 @@ TEST(NullSpace, SixRigidModesOfATruss) {
 }
 
 /// Lanczos vectors that exhaust the space do not grow along the constants: semidefinite Laplacians
-/// of weighted lines and rings are not called indefinite.
+/// of weighted lines and rings are not reported as indefinite.
 TEST(NullSpace, OfSmallLaplaciansIsSeenByNoLanczosVector) {
   using E = real<double>;
   for (unsigned number = 0; number < 60; ++number) {
@@ -248,7 +248,7 @@ TEST(NullSpace, ARefusalLeavesTheOneBefore) {
   EXPECT_EQ(bits_of(x), bits_of(again));
 }
 
-/// Also by loops over floats, that an earlier solve of a copy in 16 bits stepped up to.
+/// Also reaches loops over floats, to which an earlier solve with a 16-bit copy stepped up.
 TEST(NullSpace, ReachesWhatEarlierSolvesHaveMade) {
   using E = quaternion<double>;
   Generator generator(64);

@@ -1,4 +1,4 @@
-// Operators made of operators, beside the dense matrices that they stand for.
+// Operators made of operators, compared with the dense matrices that they represent.
 #include "heddle/operator_algebra.hpp"
 
 #include <gtest/gtest.h>
@@ -33,7 +33,7 @@ Dense dense(const CsrMatrix<E>& matrix) {
   return expansion<long double>(matrix);
 }
 
-/// What a complex number does from the right to numbers of two components.
+/// The action of a complex number from the right on numbers of two components.
 Dense from_right(std::complex<double> sigma, Eigen::Index scalars) {
   Dense result = Dense::Zero(scalars, scalars);
   for (Eigen::Index i = 0; i < scalars; i += 2) {
@@ -44,7 +44,7 @@ Dense from_right(std::complex<double> sigma, Eigen::Index scalars) {
   return result;
 }
 
-/// `apply` with several alpha and beta, `apply_dot` and `residual` of a square operator.
+/// Checks `apply` with several alpha and beta, `apply_dot` and `residual` of a square operator.
 template <class E>
 void expect_is(const LinearOperator<double>& A, const Operator<E>& of_fields, const Dense& expected,
                Generator& generator) {
@@ -76,7 +76,7 @@ void expect_is(const LinearOperator<double>& A, const Operator<E>& of_fields, co
               static_cast<double>(exact.squaredNorm()),
               1e-12 * static_cast<double>(exact.squaredNorm()));
   expect_near(components_of<long double>(y), exact);
-  // In place.
+  // The residual in place.
   A.residual(b.view(), x.view(), b.view(), reduction, stream);
   EXPECT_EQ(bits_of(b), bits_of(y));
   EXPECT_THROW(A.apply(1, x.view(), 0, x.view(), stream), Error);
@@ -105,7 +105,7 @@ TYPED_TEST(OperatorAlgebra, IsWhatItSays) {
     expect_is<E>(shifted(A, 1.5, B), A, a + 1.5L * b, seed.generator);
     expect_is<E>(sum(0.5, A, -2, B), A, 0.5L * a - 2 * b, seed.generator);
     expect_is<E>(product(A, B), A, ab, seed.generator);
-    // Of one another, and of copies.
+    // Compositions of one another, and of copies.
     const auto nested = product(shifted(A, 2), sum(1, B, 0.25, product(B, A)));
     expect_is<E>(nested, A, of_nested, seed.generator);
     expect_is<E>(*nested.handle(), A, of_nested, seed.generator);
@@ -220,7 +220,7 @@ TEST(OperatorAlgebra, NewValuesAreSeen) {
   std::optional<ShiftedOperator<double>> kept;
   Operator<E> A(first, parse_plan("pJDS"));
   {
-    const Operator<E> same = A.scheduled(A.plan());  // may go
+    const Operator<E> same = A.scheduled(A.plan());  // need not outlive this
     kept = shifted(same, 1);
   }
   const Dense one = Dense::Identity(n, n);
@@ -247,7 +247,7 @@ TEST(OperatorAlgebra, PassesOnWhatItIs) {
   EXPECT_EQ(sum(1, A, 1, with_real).recurrence(), Recurrence::real);
   EXPECT_EQ(sum(1, with_real, 1, A).recurrence(), Recurrence::real);
   // Quaternions and 2x2 blocks of complex numbers have the same components, and only real numbers
-  // multiply both alike.
+  // multiply both in the same way.
   using C = block<complex<double>, 2, 2>;
   const Operator<C> complex_one(dominant_system<C>(20, 3, 0.2, seed.generator).matrix,
                                 parse_plan("CSR,vector=soa"));
@@ -295,7 +295,7 @@ TEST(OperatorAlgebra, RefusesWhatDoesNotFit) {
                [&] { sum(std::numeric_limits<double>::infinity(), A, 1, A); });
 }
 
-/// Counts what it is asked.
+/// Counts the questions asked of it.
 class Asked final : public LinearOperator<double> {
  public:
   Index rows() const override { return 20; }
@@ -315,7 +315,7 @@ class Asked final : public LinearOperator<double> {
   static inline int questions = 0;
 };
 
-/// However many operators are made of one another, a solver asks a few times as many questions.
+/// However deeply operators are nested, a solver asks only a few questions per operator.
 TEST(OperatorAlgebra, ChainsAskOncePerLevel) {
   constexpr int levels = 60;
   using Shared = std::shared_ptr<const LinearOperator<double>>;

@@ -1,5 +1,4 @@
-// Memory that does not suffice: one exception wherever it runs out, nothing lost, and what comes
-// after works.
+// Insufficient memory: one exception wherever it runs out, nothing lost, and later calls work.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -47,7 +46,7 @@ void expect_one_error_wherever_it_runs_out(std::uint64_t seed_value) {
         const auto x = solve<Solver>(matrix, b, plan, Device::cpu(2, &memory));
         EXPECT_EQ(x, expected);
         EXPECT_EQ(memory.live, 0);
-        EXPECT_GT(allowed, 10);  // those of the matrix and of the solver are all asked for
+        EXPECT_GT(allowed, 10);  // the matrix and the solver allocate all of theirs here
         break;
       } catch (const Error& error) {
         EXPECT_EQ(error.kind(), ErrorKind::memory) << error.what();
@@ -105,7 +104,7 @@ TEST(OutOfMemory, ASolverAllocatesWhatItSays) {
   }
 }
 
-/// Rows of so many components that no machine holds a field of them.
+/// Rows of so many components that no machine can hold a field of them.
 class Vast final : public LinearOperator<double> {
  public:
   Index rows() const override { return 1 << 20; }

@@ -19,7 +19,7 @@ using detail::ProductPlaces, detail::TileMatrix, detail::TileShape;
 
 const Device host = Device::cpu(1);
 
-/// Lanes one after the other: no phase may need what another lane of the same phase writes.
+/// Runs lanes one after another: no phase may need the results of another lane in the same phase.
 struct LanesInTurn {
   int lanes;
   bool backwards;
@@ -52,7 +52,7 @@ device::TilePattern view_of(const TileMatrix& a) {
   return {a.rows(), a.pattern.offsets.data(), a.pattern.column.data()};
 }
 
-/// Rows of up to `columns` columns in a table, longer ones by bits.
+/// Finds rows of up to `columns` columns with a table, longer ones with bits.
 void expect_rows(const TileMatrix& a, const TileMatrix& b, const TileMatrix& c,
                  const LanesInTurn& team, int columns, int most_terms, bool keeps) {
   SCOPED_TRACE(std::to_string(team.lanes) + " lanes, room for " + std::to_string(columns));

@@ -1,4 +1,4 @@
-// What polynomial preconditioners refuse, in one line each.
+// Inputs that polynomial preconditioners refuse, in one line each.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -14,7 +14,7 @@
 namespace heddle::test::polynomial_misuse_test {
 namespace {
 
-/// The identity, which says of itself what a test wants.
+/// The identity, with the properties that a test gives it.
 class Inner final : public Preconditioner<double> {
  public:
   Inner(bool is_constant, bool is_hermitian)
@@ -75,7 +75,7 @@ TEST(PolynomialMisuse, RefusesWhatItIsNotFor) {
                                  : static_cast<void>(Neumann(A, Inner(false, true)));
                  });
   }
-  // Of other fields.
+  // A preconditioner for other fields.
   const Operator<E> larger(from_dense(Eigen::MatrixXd::Identity(4, 4)), Plan{});
   EXPECT_THROW(Chebyshev(A, Jacobi(larger)), Error);
   const Chebyshev M(A);

@@ -1,5 +1,5 @@
-// Polynomial preconditioners: which map they are, over every kind of entry and layout; what they
-// refuse; and that they follow the matrix's values.
+// Polynomial preconditioners: the map that each of them is, over every kind of entry and layout;
+// the inputs that they refuse; and that they follow the matrix's values.
 #include "heddle/polynomial.hpp"
 #include "base/long_double.hpp"
 
@@ -29,7 +29,7 @@ using Column = Vector<long double>;
 
 constexpr const char* plans[] = {"CSR", "pJDS", "K1rs,C=8", "order=rcm", "CSR,vector=soa"};
 
-/// The expansion A of a matrix, and the M^-1 that scales it: of Jacobi, or the identity.
+/// The expansion A of a matrix, and the M^-1 that scales it: Jacobi's, or the identity.
 struct System {
   Dense A, inverse;
   LuFactors<long double> factors;
@@ -80,7 +80,7 @@ template <class E>
 Field<E> applied(const Preconditioner<double>& preconditioner, const Operator<E>& A,
                  const Field<E>& r) {
   Field<E> z = A.field();
-  fill<double>(std::nan(""), z, A.device().stream());  // a preconditioner reads nothing of it
+  fill<double>(std::nan(""), z, A.device().stream());  // a preconditioner does not read z
   preconditioner.apply(r, z, A.device().stream());
   return z;
 }
@@ -182,7 +182,7 @@ TEST(Polynomial, MapsOfComplexSymmetricMatricesAreComplexSymmetric) {
   }
 }
 
-/// The five-point Laplacian of a square of `side` x `side`, with coefficients between 1 and 100.
+/// The five-point Laplacian of a square of `side` x `side` points, with coefficients from 1 to 100.
 CsrMatrix<real<double>> five_point(Index side, Generator& generator) {
   TileRows tiles(1, side * side);
   const auto couple = [&](Index i, Index j) {
@@ -353,7 +353,7 @@ TEST(Polynomial, OptionsNameThem) {
   EXPECT_LT(iterations("chebyshev"), jacobi);
   EXPECT_LT(iterations("chebyshev:9"), iterations("chebyshev:2"));
   EXPECT_LT(iterations("neumann"), jacobi);
-  // A shift leaves no stored diagonal.
+  // A shifted operator has no stored diagonal.
   const auto none = iterations("none", 0.5);
   EXPECT_LT(iterations("chebyshev", 0.5), none);
   expect_error(ErrorKind::usage,

@@ -1,4 +1,4 @@
-// The quaternion form of BiCGStab ends a dense system of n rows in n steps, the real form in 2n.
+// The quaternion form of BiCGStab solves a dense system of n rows in n steps, the real form in 2n.
 #include <gtest/gtest.h>
 
 #include "heddle/bicgstab.hpp"
@@ -19,7 +19,7 @@ constexpr double tolerance = 1e-10;
 #endif
 using Q = quaternion<S>;
 
-/// Rows and columns of quaternions, written out.
+/// Dense rows and columns of quaternions.
 class DenseQuaternions final : public LinearOperator<S> {
  public:
   DenseQuaternions(Index n, Recurrence recurrence, Generator& generator)

@@ -1,4 +1,4 @@
-// Solves over floats that are refined by residuals of doubles.
+// Solves in floats, refined by residuals in double.
 #include "heddle/refined_solver.hpp"
 
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ using namespace heddle::test;
 using E = quaternion<double>;
 using F = quaternion<float>;
 
-/// With a right-hand side, both matrices over plans.
+/// The matrix in doubles and in floats, each with its own plan, and a right-hand side.
 struct Refined {
   Operator<E> A;
   Operator<F> narrow_A;
@@ -155,7 +155,7 @@ TEST(RefinedSolver, HasTheLimitsAndNumbersOfOneSolve) {
   Refined stopped(matrix, "CSR", "CSR", options);
   const Report none = stopped.solve();
   EXPECT_EQ(none.status, Status::time_limit);
-  EXPECT_LE(none.iterations, 1);  // each is followed by a look at the clock
+  EXPECT_LE(none.iterations, 1);  // the clock is checked after each iteration
   options.time_limit = std::numeric_limits<double>::infinity();
   options.baseline = Baseline::initial_residual;
   long long last = 0;

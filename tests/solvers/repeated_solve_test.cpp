@@ -70,7 +70,7 @@ void expect_repeatable() {
         EXPECT_TRUE(report.converged()) << report;
         EXPECT_EQ(bits_of(x), bits_of(first));
 
-        // New values for the pattern: products, and Jacobi, are of the new matrix.
+        // New values for the pattern: products and Jacobi use the new matrix.
         CsrMatrix<E> changed = system.matrix;
         for (Index row = 0; row < n; ++row) {
           for (Offset i = changed.offsets()[row]; i < changed.offsets()[row + 1]; ++i) {
@@ -78,7 +78,7 @@ void expect_repeatable() {
             for (int k = 0; k < 4; ++k) changed.values()[4 * i + k] *= factor;
           }
         }
-        // A solution of the old is a bad guess of the new.
+        // A solution of the old system is a bad guess for the new one.
         expect_no_allocation(memory, [&] {
           A.update_values(changed);
           fill<double>(0, x, device.stream());
@@ -87,7 +87,7 @@ void expect_repeatable() {
         EXPECT_TRUE(report.converged()) << report;
         EXPECT_TRUE(true_residual(changed, b, x) <=
                     1e-10 * components_of<double>(b).norm() * 1.001);
-        // As many iterations as with a solver made for the new matrix.
+        // The solve takes as many iterations as with a solver made for the new matrix.
         const Operator<E> fresh(changed, parse_plan(plan), device);
         Solver<double> of_fresh(fresh, Jacobi(fresh));
         Field<E> y = in_basis ? fresh.field() : Field<E>(n, device);
@@ -121,7 +121,7 @@ TEST(RepeatedSolve, PolynomialsAllocateNothing) {
       fill<double>(0, x, device.stream());
       EXPECT_TRUE(solver.solve(b, x).converged());
     };
-    solve(second);  // whichever takes more iterations
+    solve(second);  // either one may take more iterations
     solve(first);
     expect_no_allocation(memory, [&] { solve(second); });
     expect_no_allocation(memory, [&] { solve(first); });
@@ -130,7 +130,7 @@ TEST(RepeatedSolve, PolynomialsAllocateNothing) {
   expect_nothing(Neumann(A, Jacobi(A), 2));
 }
 
-/// With a random candidate for each number of `candidates`.
+/// Uses `candidates` random candidates.
 template <class B>
 void expect_refresh_to_allocate_nothing(int candidates) {
   SCOPED_TRACE(candidates);
@@ -151,7 +151,7 @@ void expect_refresh_to_allocate_nothing(int candidates) {
     A.update_values(values);
     multigrid.refresh();
   };
-  refresh_with(second);  // the first new values find where the terms of products are added
+  refresh_with(second);  // the first new values determine where the products' terms are added
   expect_no_allocation(memory, [&] { refresh_with(first); });
   expect_no_allocation(memory, [&] { refresh_with(second); });
 }

@@ -1,4 +1,4 @@
-// The x of a solve that a limit ends: the last one that the method has, or the best.
+// The x of a solve that a limit ends: the method's last one, or the best.
 #include <gtest/gtest.h>
 
 #include <Eigen/Dense>
@@ -38,7 +38,8 @@ CsrMatrix<E> laplacian_of_square(Index n) {
   return tiles.assemble();
 }
 
-/// Of a Poisson equation with a source everywhere, where conjugate gradient's residual rises first.
+/// A Poisson equation with a source everywhere, for which conjugate gradient's residual rises
+/// first.
 struct Source {
   CsrMatrix<E> matrix = laplacian_of_square(40);
   Field<E> b{matrix.rows()};
@@ -81,8 +82,9 @@ TEST(ReturnedIterate, OfConjugateGradientIsTheTextbooks) {
   }
 }
 
-/// A limit of iterations, and an observer that cancels: the residual of x is the recurrence's last.
-/// `is_of_residual`: that of the method, under any preconditioner.
+/// After an iteration limit, or an observer's cancellation, the residual of x is the recurrence's
+/// last. With `is_of_residual`, the method's recurrence has the true residual under any
+/// preconditioner.
 template <template <class> class Method, class Entry>
 void expect_last(const CsrMatrix<Entry>& matrix, const Field<Entry>& b, int steps,
                  bool is_of_residual = true) {
@@ -172,7 +174,7 @@ TEST(ReturnedIterate, IsTheGuessWhereNoIterationIs) {
   EXPECT_EQ(ConjugateGradient<double>(A).solve(zero, x).returned, Returned::last) << "x = 0";
 }
 
-/// b of a scale that a guess is far beyond, so that the squares of its residual are out of range.
+/// The guess is so far beyond the scale of b that the squares of its residual are out of range.
 TEST(ReturnedIterate, AGuessBeyondTheRangeOfSquaresGivesWayToZero) {
   Source system;
   const Operator<E> A(system.matrix, Plan{});
@@ -189,13 +191,13 @@ TEST(ReturnedIterate, AGuessBeyondTheRangeOfSquaresGivesWayToZero) {
       EXPECT_EQ(bits_of(x), bits_of(of_zero));
     }
   }
-  // A guess that is no number stays an error, and so does a matrix of infinities.
+  // A guess that is not finite remains an error.
   Field<E> x(A.rows());
   x.scalars()[7] = std::numeric_limits<double>::infinity();
   EXPECT_EQ(ConjugateGradient<double>(A).solve(system.b, x).status, Status::not_finite);
 }
 
-/// Steps of an inner solver that its residual rises by are steps all the same.
+/// An inner solver's steps count even if its residual rises.
 TEST(ReturnedIterate, OfAnInnerSolverIsNoZero) {
   const Source system;
   const Operator<E> A(system.matrix, Plan{});

@@ -1,4 +1,4 @@
-// Small dense Hermitian matrices over each ring against Eigen's solver on the real expansion.
+// Small dense Hermitian matrices over each ring, compared with Eigen on the real expansion.
 #include "solvers/subspace/ring_eigenpairs.hpp"
 
 #include <gtest/gtest.h>
@@ -73,7 +73,7 @@ void expect_all(double rounding) {
     SCOPED_TRACE(n);
     const auto a = random_ring_matrix<R, T>(n, n, seed.generator);
     expect_eigenpairs(a, rounding);
-    // Of rank 2 at most, so that nearly all eigenvalues are 0.
+    // The rank is at most 2, so that nearly all eigenvalues are 0.
     const auto b = random_ring_matrix<R, T>(2, n, seed.generator);
     expect_eigenpairs(detail::adjoint_product(b, b), rounding);
     expect_eigenpairs(RingMatrix<R, T>(n, n), rounding);
@@ -93,7 +93,7 @@ TEST(RingEigenpairs, OrthonormalColumnsLeaveOutWhatDepends) {
   Seed seed(9100);
   for (const int n : {1, 2, 5, 12}) {
     SCOPED_TRACE(n);
-    // n independent columns of very different lengths, two combinations of them, and a zero one.
+    // n independent columns of very different lengths, two combinations of them, and a zero column.
     const Matrix own = random_ring_matrix<R, double>(40, n, seed.generator);
     const Matrix mixed = own * random_ring_matrix<R, double>(n, 2, seed.generator);
     Matrix all(40, n + 3);
@@ -118,8 +118,8 @@ TEST(RingEigenpairs, OrthonormalColumnsLeaveOutWhatDepends) {
   EXPECT_TRUE(detail::orthonormal_columns(indefinite, 1e-12).is_negative);
 }
 
-/// As of vectors that are orthonormal but for little: Cholesky's factor serves, and bounds the
-/// least eigenvalue from below.
+/// The Gram matrix of almost orthonormal vectors: Cholesky's factor suffices, and bounds the least
+/// eigenvalue from below.
 template <Ring R>
 void expect_orthonormal_near_identity() {
   Seed seed(77);
@@ -148,7 +148,7 @@ TEST(OrthonormalColumns, OfNearlyOrthonormalVectors) {
   expect_orthonormal_near_identity<Ring::quaternion>();
 }
 
-/// The vector that goes on has the larger Ritz value now, and its direction along W stays.
+/// The vector that continues now has the larger Ritz value, and its direction along W stays.
 TEST(ProjectedEigenproblem, KeepsDirectionsOfVectorsThatChangePlaces) {
   using Matrix = RingMatrix<Ring::real, double>;
   Matrix gram(3, 3), energy(3, 3);

@@ -1,5 +1,5 @@
 // Definite forms in single precision, where rounding of products outweighs small eigenvalues: they
-// are not called indefinite, and nothing but rounding is not called a direction.
+// are not reported as indefinite, and pure rounding is not taken for a direction.
 #include <gtest/gtest.h>
 
 #include <Eigen/Dense>
@@ -32,7 +32,7 @@ TEST(RoundedForms, DropWhatRoundingMayHaveMade) {
   const auto rounded = detail::orthonormal_columns(gram, 1e-12, {noise, noise, noise});
   EXPECT_FALSE(rounded.is_negative);
   EXPECT_EQ(rounded.to.columns(), 1);
-  // The last vector is known better than that.
+  // The last vector is more accurate than that.
   EXPECT_TRUE(detail::orthonormal_columns(gram, 1e-12, {noise, noise, noise / 2}).is_negative);
 }
 
@@ -43,7 +43,7 @@ TYPED_TEST_SUITE(RoundedFormsOf, Entries);
 
 constexpr double shifts[] = {1e-6, 1e-4, 1};
 
-/// x* M x = 1, and no vector stands for two eigenvalues: by products in double.
+/// x* M x = 1, and each vector has an eigenvalue of its own, judged by products in double.
 template <class E>
 void expect_orthonormal(const Eigen::MatrixXd& mass, const std::vector<Field<E>>& x) {
   for (std::size_t i = 0; i < x.size(); ++i) {
@@ -114,7 +114,7 @@ TYPED_TEST(RoundedFormsOf, OfBlocksAreNotIndefinite) {
   }
 }
 
-/// Vectors near the null space, some of them alike.
+/// Vectors near the null space, some of them equal.
 TYPED_TEST(RoundedFormsOf, OfDeflationsAreNotIndefinite) {
   using E = TypeParam;
   for (unsigned number = 0; number < 20; ++number) {

@@ -1,5 +1,5 @@
-// Systems at the ends of what scalars can hold: no solve says "converged" of an x that is not the
-// solution, and the residual is that of the x that is written.
+// Systems at the limits of a scalar's range: no solve reports "converged" for an x that is not the
+// solution, and the residual belongs to the x that is returned.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -40,7 +40,7 @@ void expect_honest(const Report& report, const Scaled<E>& system, const Field<E>
     return;
   }
   const auto residual = static_cast<double>(true_residual(system.matrix, system.b, x) / size);
-  if (report.status == Status::not_finite && residual > 1e100) {  // whose square no double holds
+  if (report.status == Status::not_finite && residual > 1e100) {  // no double holds its square
     EXPECT_FALSE(std::isfinite(report.residual)) << report;
     return;
   }
@@ -64,7 +64,7 @@ void expect_honest_at(const Scales& scales) {
       Method<S> solver = jacobi ? Method<S>(A, Jacobi<E>(A)) : Method<S>(A);
       Field<E> x(n);
       expect_honest(solver.solve(system.b, x), system, x);
-      // Also from where it ended, and from elsewhere.
+      // Also starting from its own result, and from another guess.
       expect_honest(solver.solve(system.b, x), system, x);
       fill<S>(S(1), x.view(), x.stream());
       expect_honest(solver.solve(system.b, x), system, x);
@@ -141,7 +141,7 @@ TEST(ScaledSystem, InLongDouble) {
 }
 #endif
 
-/// In the scale of b, also where the solve had another: b less it is A x.
+/// The residual has the scale of b, even if the solve used another one: b minus it is A x.
 TEST(ScaledSystem, ResidualsAreThoseOfTheCaller) {
   Generator generator(5);
   const Scaled<real<double>> system(random_system<real<double>>(41, 3, 0.5, 0, generator).matrix,
@@ -158,7 +158,7 @@ TEST(ScaledSystem, ResidualsAreThoseOfTheCaller) {
   }
 }
 
-/// The 40 rows of a Laplacian whose null space is left out.
+/// The 40 rows of a Laplacian, solved outside its null space.
 template <class S>
 void expect_honest_beside_a_null_space(const Scales& scales) {
   using E = real<S>;

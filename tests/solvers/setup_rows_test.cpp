@@ -1,4 +1,4 @@
-// What kernels compute of a hierarchy's set-up, lane by lane on the CPU, against the CPU's own.
+// A hierarchy's set-up as kernels compute it, lane by lane on the CPU, against the CPU's own.
 #include "solvers/multigrid/setup_rows.hpp"
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ using detail::Aggregates, detail::TileMatrix, detail::TileShape;
 
 const Device host = Device::cpu(1);
 
-/// Lanes one after the other: no phase may need what another lane of the same phase writes.
+/// Runs lanes one after another: no phase may need the results of another lane in the same phase.
 struct LanesInTurn {
   int lanes;
   bool backwards;
@@ -43,7 +43,8 @@ device::TilePattern pattern_of(const detail::UserRows& rows) {
   return {rows.rows(), rows.offsets.data(), rows.column.data()};
 }
 
-/// Rows beside others at a few distances, some of them alone, of tiles with sizes far apart.
+/// Rows connected to others at a few distances, some of them isolated, with tiles of widely varying
+/// size.
 TileMatrix random_tiles(Index rows, const TileShape& shape, Generator& generator) {
   std::vector<Offset> offsets{0};
   std::vector<Index> column;
@@ -69,7 +70,7 @@ TileMatrix random_tiles(Index rows, const TileShape& shape, Generator& generator
   return a;
 }
 
-/// Bit by bit: aggregates are the same on every device.
+/// Compared bit by bit: aggregates are the same on every device.
 void expect_aggregates(const TileMatrix& a) {
   const detail::EntryNorms expected = entry_norms(a, host.stream());
   std::vector<double> squared(expected.squared.size()), diagonal(expected.diagonal.size());
@@ -114,7 +115,7 @@ void expect_aggregates(const TileMatrix& a) {
   }
 }
 
-/// T R, with aggregates of fewer numbers than candidates.
+/// T R, with some aggregates smaller than the number of candidates.
 template <Ring R>
 void expect_tentative(const TileShape& shape, Generator& generator) {
   constexpr Index count = 7;
@@ -187,7 +188,7 @@ void expect_rows_of_storage(const CsrMatrix<real<double>>& matrix) {
 TEST(SetupRows, ReadTheRowsOfSlicedStorage) {
   Seed seed(8803);
   expect_rows_of_storage(random_system<real<double>>(700, 9, 0.05, 0, seed.generator).matrix);
-  // One thread sorts rows of more than 64 entries, the three rank shorter ones.
+  // One thread sorts rows of more than 64 entries; the three threads rank shorter ones.
   expect_rows_of_storage(random_system<real<double>>(300, 35, 0.05, 0, seed.generator).matrix);
 }
 

@@ -1,4 +1,4 @@
-// Several systems with one matrix: each solve has the bits that it has alone.
+// Several systems with one matrix: each solve gives the same bits as alone.
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -21,7 +21,7 @@ namespace {
 template <class E>
 using Scalar = vector_scalar_t<E>;
 
-/// Fields with views of them.
+/// Fields together with their views.
 template <class E>
 struct Fields {
   std::vector<Field<E>> fields;

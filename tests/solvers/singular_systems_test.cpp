@@ -1,5 +1,5 @@
-// Singular systems, consistent and not, by every method: none says "converged" where it has not,
-// each reports the residual of the x that it returns, and none returns a NaN.
+// Singular systems, consistent and not, with every method: none reports "converged" falsely, each
+// reports the residual of the x that it returns, and none returns a NaN.
 #include <gtest/gtest.h>
 
 #include <Eigen/Dense>
@@ -30,14 +30,14 @@ namespace {
 
 constexpr double tolerance = 1e-8;
 
-/// A b that A x reaches for some x, and one that it does not.
+/// A b that A x can reach, and one that it cannot.
 template <class E>
 struct SingularSystem {
   CsrMatrix<E> matrix;
   Field<E> consistent, inconsistent;
 };
 
-/// `share`: of the vector of the null space of A*, which makes the second b.
+/// `share` is the amount of A*'s null vector added in the second b.
 template <class E>
 SingularSystem<E> system_of(CsrMatrix<E> matrix, const Field<E>& null_vector, double share,
                             Generator& generator) {
@@ -55,7 +55,7 @@ SingularSystem<E> hermitian_system(Index n, double share, Generator& generator) 
   return system_of<E>(std::move(matrix), null_vector, share, generator);
 }
 
-/// L + L K L with a skew K: what the Laplacian L maps to 0, both it and its transpose map to 0.
+/// L + L K L with a skew K: both it and its transpose map the Laplacian's null space to 0.
 SingularSystem<real<double>> general_system(Index n, double share, Generator& generator) {
   const auto [matrix, null_vector] = random_laplacian<real<double>>(n, 2, generator);
   const Eigen::MatrixXd L = expansion<double>(matrix), G = random_dense(n, generator);
@@ -64,7 +64,7 @@ SingularSystem<real<double>> general_system(Index n, double share, Generator& ge
 }
 
 /// D L D with phases D on the diagonal: complex symmetric. D^-1 v and its conjugate D v are the
-/// null vectors of it and of its adjoint.
+/// null vectors of the matrix and of its adjoint.
 SingularSystem<complex<double>> complex_symmetric_system(Index n, double share,
                                                          Generator& generator) {
   const auto [real_matrix, null_vector] = random_laplacian<real<double>>(n, 2, generator);
@@ -103,14 +103,14 @@ void expect_honest(const CsrMatrix<E>& matrix, const Field<E>& b, const Field<E>
   }
 }
 
-/// These matrices are singular but for the rounding of their entries: where x has grown until b - A
-/// x is nothing but its rounding, no residual tells such a system from one whose condition number
+/// These matrices are singular except for the rounding of their entries. Once x has grown until b -
+/// A x is only rounding, no residual distinguishes such a system from one whose condition number
 /// exceeds all digits. Zero must not be nearly as good.
 void expect_unsolved(const Report& report) {
   EXPECT_FALSE(report.converged()) << report;
   EXPECT_NE(report.status, Status::not_finite) << report;
   if (report.status == Status::accuracy_limit) {
-    // The most that `detail::AccuracyLimit` takes for rounding.
+    // The largest backward error that `detail::AccuracyLimit` takes for rounding.
     constexpr double most = 64 * std::numeric_limits<double>::epsilon();
     EXPECT_LE(report.backward_error, most * (1 + 1e-12)) << report;
     EXPECT_LE(report.residual, 0.1) << report;
@@ -138,7 +138,7 @@ void expect_ends(const SingularSystem<E>& system) {
   }
 }
 
-/// Small and large systems, with a large part out of reach and with a small one.
+/// Small and large systems, with a large and with a small unreachable part.
 template <class F>
 void for_each_system(F&& expect) {
   for (unsigned seed = 1; seed <= 12; ++seed) {
@@ -191,7 +191,7 @@ TEST(SingularSystems, ByFgmres) {
 TEST(SingularSystems, ByCocg) { expect_complex_symmetric_systems_end<Cocg>(); }
 TEST(SingularSystems, ByCocr) { expect_complex_symmetric_systems_end<Cocr>(); }
 
-/// A Laplacian of whole numbers, which is singular to the last digit, and a b out of its reach by
+/// An integer Laplacian, which is singular to the last digit, and a b that is out of its reach by
 /// `share`.
 SingularSystem<real<double>> closed_square(Index n, double share, Generator& generator) {
   Tiles<real<double>> tiles(n * n);
@@ -210,8 +210,8 @@ SingularSystem<real<double>> closed_square(Index n, double share, Generator& gen
   return system_of<real<double>>(tiles.assemble(), ones, share, generator);
 }
 
-/// None says that x is as good as can be: it ends with a small one, whose residual has come near
-/// the part of b that is out of reach, or says that it grew.
+/// No method reports that x is as good as possible: it ends with a small x, whose residual is near
+/// the unreachable part of b, or reports that x grew.
 template <template <class> class Method>
 void expect_no_solution() {
   Generator generator(21);
@@ -250,7 +250,7 @@ TEST(SingularSystems, HaveNoSolutionWhereXGrows) {
   expect_no_solution<Cocr>();
 }
 
-/// It solves both, in the sense of least squares: A* r vanishes.
+/// LSMR solves both in the least-squares sense: A* r vanishes.
 template <class E>
 void expect_least_squares(const SingularSystem<E>& system) {
   const Operator<E> A(system.matrix, Plan{});
@@ -277,7 +277,7 @@ TEST(SingularSystems, ByLsmr) {
   });
 }
 
-/// A = 0, of which no direction leads anywhere.
+/// A = 0: no direction leads anywhere.
 template <template <class> class Method>
 void expect_zero_matrix_ends() {
   using E = complex<double>;

@@ -20,7 +20,7 @@ using Values = std::vector<double>;
 
 constexpr Index rows = 5;
 
-/// What a run does to x, and how it says that it ended.
+/// The x that a run leaves, and how the run says that it ended.
 struct ScriptedRun {
   int end = device::loop_reached;
   long long iterations = 1;
@@ -167,7 +167,7 @@ double norm_of_residual(const Values& b, const Values& x) {
   return std::sqrt(sum);
 }
 
-/// Plays a script, and checks that the report tells the truth of the x that is left.
+/// Plays a script, and checks that the report is true of the final x.
 DeviceReport played(const SolverOptions& options, const std::vector<ScriptedRun>& runs,
                     bool on_copy, const Values& b, const Values& guess) {
   Values x = guess, history;
@@ -227,7 +227,7 @@ void play_at_random(bool on_copy) {
       error = 1e-13;
     }
     for (ScriptedRun& run : runs) {
-      // Ends that the decisions continue from are the likelier ones.
+      // Ends after which the decisions continue are more likely.
       constexpr int ends[] = {
           device::loop_reached,    device::loop_grew,         device::loop_lost,
           device::loop_orthogonal, device::loop_not_positive, device::loop_reached,
@@ -236,7 +236,7 @@ void play_at_random(bool on_copy) {
       run.end = ends[random_between(0, random_between(0, 4, generator) == 0 ? 11 : 7, generator)];
       run.iterations = random_between(0, 9, generator);
       run.p_q = std::array{1.0, 0.0, -1.0, -1e-20}[generator() % 4];
-      // On a copy only long steps lead to the next one.
+      // On a copy, only a large reduction leads to the next run.
       constexpr double steps[] = {0.01, 0.3, 0.45, 0.9, 1, 3}, long_steps[] = {1e-4, 1e-2, 0.05};
       const bool is_long = on_copy && generator() % 4 != 0;
       error *= is_long ? long_steps[generator() % std::size(long_steps)]
@@ -256,7 +256,7 @@ void play_at_random(bool on_copy) {
     if (status == Status::out_of_range) continue;  // b is a solution
     SCOPED_TRACE(name(status));
     EXPECT_GE(met_on_matrix[i], 20);
-    // What a copy fails, the matrix decides.
+    // If a copy fails, the matrix decides.
     const bool is_failure =
         status == Status::stagnated || status == Status::breakdown || status == Status::indefinite;
     EXPECT_GE(met[i], on_copy && !is_failure ? 20 : 0);
@@ -283,7 +283,7 @@ TEST(SolveDecisions, OfRightHandSidesWithoutASize) {
   }
 }
 
-/// A solution that the caller's scale does not hold is said not to be one.
+/// A solution out of the range of the caller's scale is not reported as one.
 TEST(SolveDecisions, OfSolutionsOutOfRange) {
   SolverOptions options;
   options.tolerance = 1e-6;
@@ -291,7 +291,7 @@ TEST(SolveDecisions, OfSolutionsOutOfRange) {
   const Values guess(rows, 0.0);
   for (const double size : {1e300, 4e-324}) {
     const Values b(rows, size);
-    // b in units of the scale is near 1, and the run's x may be any multiple of it.
+    // b is near 1 in units of its scale, and the run's x may be any multiple of it.
     for (const double x : {size, 1e200 * size, 0.6 * size}) {
       const auto report =
           played(options, {{device::loop_reached, 3, Values(rows, x)}}, false, b, guess);
@@ -300,8 +300,8 @@ TEST(SolveDecisions, OfSolutionsOutOfRange) {
   }
 }
 
-/// Too short a run to learn from is followed by one on the matrix itself; a run that another limit
-/// than its own aim ends may have arrived.
+/// After a run that is too short to learn from, the next one uses the matrix itself; a run that
+/// ends by another limit than its own target may have arrived.
 TEST(SolveDecisions, OnACopy) {
   const Values b(rows, 1.0), zero(rows, 0.0);
   SolverOptions options;
@@ -371,7 +371,7 @@ TEST(SolveDecisions, LimitsOfARun) {
     EXPECT_EQ(run.limits.deadline, 1500u);
     EXPECT_EQ(run.limits.squared_norm, state.squared_norm);
   };
-  // Where the room for one run is used up, the next goes on from x as it is.
+  // When one run has used its room, the next one continues from the same x.
   for (const long long limit : {30, 30, 30, 10}) {
     expect_limit(limit);
     run.iteration = run.limits.iterations;
@@ -388,7 +388,7 @@ TEST(SolveDecisions, LimitsOfARun) {
   EXPECT_EQ(state.end, 1);
   EXPECT_EQ(state.status, Status::iteration_limit);
   EXPECT_EQ(state.restarts, 0);
-  // The same end, where the best x is asked for: that is the guess.
+  // The same end if the best x is requested: that is the guess.
   state.keeps_best = true;
   detail::decisions::choose_iterate(state);
   EXPECT_EQ(state.take_kept, 1);
@@ -417,11 +417,11 @@ TEST(SolveDecisions, CountNoRestartAfterTheLastIteration) {
 TEST(SolveDecisions, SeeAnXThatGrowsInVain) {
   using Growth = detail::GrowthInVain<double>;
   const double b = 1;
-  // Hardly a smaller residual than that of zero.
+  // The residual is hardly smaller than that of zero.
   EXPECT_TRUE(Growth{}.is_seen(0.2, 1e13, b));
   EXPECT_FALSE(Growth{}.is_seen(0.05, 1e13, b));
   EXPECT_FALSE(Growth{}.is_seen(0.2, 1e2, b)) << "it has not grown";
-  // x has nothing of b but what is left of it.
+  // x contains nothing of b except in what is left of it.
   EXPECT_TRUE((Growth{.x_b = 1, .x_x = 1e12}.is_seen(1e-6, 1e9, b)));
   EXPECT_FALSE((Growth{.x_b = 100, .x_x = 1e12}.is_seen(1e-6, 1e9, b)));
   for (const bool grew : {false, true}) {

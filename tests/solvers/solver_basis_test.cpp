@@ -1,4 +1,4 @@
-// The solution does not depend on how the matrix is stored, nor its bits on who computes it.
+// The solution does not depend on the storage of the matrix, nor do its bits on the threads.
 #include <gtest/gtest.h>
 
 #include "heddle/bicgstab.hpp"
@@ -81,7 +81,7 @@ TYPED_TEST(SolverBasis, PermutedEqualsUnpermuted) {
 TYPED_TEST(SolverBasis, BitsDoNotDependOnThreadsOrSchedule) {
   using E = TypeParam;
   Generator generator(4);
-  constexpr Index n = 20 * rows_of_group + 17;  // enough groups that teams are woken
+  constexpr Index n = 20 * rows_of_group + 17;  // enough groups to wake the team
   Tiles<E> tiles(n);
   for (Index i = 0; i < n; ++i) {
     tiles.at(i, i) += 3 * Eigen::MatrixXd::Identity(tiles.size, tiles.size);

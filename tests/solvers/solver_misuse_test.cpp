@@ -1,5 +1,5 @@
-// Preconditioners of other fields, operators that go before their solver or were moved from, and a
-// solution in the place of the right-hand side.
+// Preconditioners for other fields, operators that are destroyed before their solver or moved from,
+// and a solution that aliases the right-hand side.
 #include <gtest/gtest.h>
 
 #include <type_traits>
@@ -50,7 +50,7 @@ Operator<E> line_operator(const char* plan = "CSR", Index rows = n) {
   return {line_matrix(rows), parse_plan(plan)};
 }
 
-/// The inverse of the diagonal of `line_matrix`, by a user who knows no more than its size.
+/// The inverse of the diagonal of `line_matrix`, from a user who states no more than its size.
 class Inverses final : public Preconditioner<double> {
  public:
   explicit Inverses(std::optional<FieldShape> shape) : shape_(std::move(shape)) {}
@@ -88,7 +88,7 @@ TEST(SolverMisuse, RefusesPreconditionersOfOtherFields) {
   expect_refused(ErrorKind::size_mismatch,
                  [&] { ConjugateGradient cg(A, DefinedJacobi<double>(defined)); });
   EXPECT_NO_THROW(BiCGStab(of_quaternions, DefinedJacobi<double>(defined)));
-  // The fields count, not the matrix: that of a matrix near by is as good.
+  // Only the fields count, not the matrix: the Jacobi of a similar matrix is accepted.
   EXPECT_NO_THROW(ConjugateGradient(A, Jacobi(Operator<E>(line_matrix(n, 3), parse_plan("CSR")))));
 }
 
@@ -119,7 +119,7 @@ TEST(SolverMisuse, AUsersPreconditionerSaysAsMuchAsItKnows) {
   EXPECT_TRUE(none.solve(b, x).converged());
 }
 
-/// Hands r on, and says of itself what a test wants.
+/// Returns r unchanged, and claims the properties that a test gives it.
 struct Traits {
   bool is_constant = true, is_hermitian = true;
   Workspace workspace = {};
@@ -174,7 +174,7 @@ TEST(SolverMisuse, CountsAPreconditionersWorkspaceBeforeItAllocates) {
   const auto refusal = [&](const Workspace& workspace) {
     return message_of([&] { ConjugateGradient cg(A, Stated(Traits{.workspace = workspace})); });
   };
-  // 6 fields and 64 bytes of sums are the solver's own.
+  // The solver's own needs are 6 fields and 64 bytes of sums.
   const std::string of_fields = refusal({2'000'000'000, 0});
   EXPECT_TRUE(of_fields.starts_with("the solver needs 2000000006 fields of 480 B and 64 B of "))
       << of_fields;
@@ -197,7 +197,7 @@ TEST(SolverMisuse, JacobiTakesItsOperatorsFieldsOnly) {
   expect_refused(ErrorKind::size_mismatch, [&] { jacobi.apply(turned.view(), z.view(), stream); });
 }
 
-/// Multiplies by 2, and tells how many of it there are.
+/// Multiplies by 2, and counts its living instances.
 class Twice final : public LinearOperator<double> {
  public:
   explicit Twice(int& alive) : alive_(&alive) { ++alive; }
@@ -229,7 +229,7 @@ void expect_kept() {
   const Operator<E> A = line_operator("pJDS");
   Method<double> reference(A, Jacobi(A));
   const auto iterations = expect_solved(reference);
-  // What the solver was made of is gone.
+  // The objects that the solver was made of no longer exist.
   Method<double> of_temporary(line_operator("pJDS"), Jacobi(A));
   EXPECT_EQ(expect_solved(of_temporary), iterations);
   auto made = std::make_unique<Operator<E>>(A);
@@ -251,7 +251,7 @@ void expect_kept() {
     expect_solved(of_shared);
     const Twice own(alive);
     Method<double> of_own(own);
-    EXPECT_EQ(alive, 3);  // by reference
+    EXPECT_EQ(alive, 3);  // held by reference
     expect_solved(of_own);
   }
   EXPECT_EQ(alive, 0);
@@ -261,7 +261,7 @@ void expect_kept() {
 TEST(SolverMisuse, SolversKeepTheirOperator) {
   expect_kept<ConjugateGradient>();
   expect_kept<BiCGStab>();
-  // New values of any handle are those of the solver.
+  // New values through any handle reach the solver.
   Operator<E> A = line_operator();
   ConjugateGradient cg(A, Jacobi(A));
   Field<E> b(n), x(n);
@@ -337,7 +337,7 @@ TEST(SolverMisuse, TheSolutionHasMemoryOfItsOwn) {
   expect_refused(ErrorKind::usage, [&] { cg.solve(b, b); });
   expect_refused(ErrorKind::usage, [&] { cg.solve(b, FieldView<double>(b.data + n - 1, n)); });
   EXPECT_TRUE(cg.solve(b, FieldView<double>(b.data + n, n)).converged());
-  // Columns of one table share no number.
+  // Columns of one table do not overlap.
   FieldView<double> first = b, second = b;
   first.entry_stride = second.entry_stride = 2;
   ++second.data;

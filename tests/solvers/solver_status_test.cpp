@@ -1,4 +1,4 @@
-// How solves end, one by one; and that none ends "converged" without being so.
+// How solves end, case by case; and that none ends "converged" falsely.
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -67,7 +67,7 @@ TYPED_TEST(DiagonalSystems, ConvergeByTheHalfStep) {
         EXPECT_TRUE(std::abs(outcome.x[i] - b.scalars()[i] / value) <= 1e-10);
       }
     }
-    // Any diagonal is the identity behind Jacobi.
+    // After Jacobi, any diagonal is the identity.
     Generator generator(7);
     Tiles<E> tiles(n);
     for (Index i = 0; i < n; ++i) {
@@ -133,7 +133,7 @@ TEST(SolverStatus, AnExactGuessTakesNoIteration) {
   }
 }
 
-/// A system that takes some thirty iterations.
+/// A system that takes about thirty iterations.
 struct Lengthy {
   CsrMatrix<R> matrix;
   Field<R> b;
@@ -220,7 +220,7 @@ TEST(SolverStatus, SkewSymmetricMatricesBreakBiCGStabDown) {
     const auto b = random_vector<R>(24, generator);
     const auto matrix = from_dense(G - G.transpose());
     const auto outcome = solve<BiCGStab>(matrix, b, {.max_iterations = 1000});
-    // <r, A r> = 0 but for rounding: what follows is chance, but never worse than the guess.
+    // <r, A r> = 0 except for rounding: the result is chance, but never worse than the guess.
     EXPECT_TRUE(true_residual(matrix, b, field_of(outcome.x)) <=
                 components_of<double>(b).norm() * (1 + 1e-12));
   }
@@ -237,7 +237,7 @@ TEST(SolverStatus, ToleranceBelowAttainableAccuracyEndsAtItsLimit) {
     const auto b = random_vector<R>(10, generator);
     const Outcome definite = solve<ConjugateGradient>(matrix, b, {.tolerance = 1e-17});
     EXPECT_EQ(definite.report.status, Status::accuracy_limit) << definite.report;
-    // Its residuals leap, and leave it further away.
+    // BiCGStab's residuals jump, and may leave it further away.
     const Outcome other = solve<BiCGStab>(matrix, b, {.tolerance = 1e-17});
     EXPECT_TRUE(other.report.status == Status::accuracy_limit ||
                 other.report.status == Status::stagnated)
@@ -311,8 +311,8 @@ TEST(SolverStatus, InconsistentIsNeitherConvergedNorIndefinite) {
   }
 }
 
-/// What `converged` means, judged in long double: the residual that a solver computes in double is
-/// off by the rounding of its sums.
+/// The meaning of `converged`, judged in long double: the residual that a solver computes in double
+/// is off by the rounding of its sums.
 template <class E>
 void expect_honest(const Outcome& outcome, const CsrMatrix<E>& matrix, const Field<E>& b,
                    double tolerance) {
@@ -338,7 +338,7 @@ TEST(SolverStatus, ConvergenceIsNeverClaimedFalsely) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Generator generator(seed);
     const auto n = static_cast<Index>(1 + generator() % 40);
-    // Singular values spread over up to 1e16; general, symmetric or definite.
+    // Singular values spread over up to 1e16; the matrix is general, symmetric or definite.
     const Eigen::MatrixXd U = orthogonal_factor(random_dense(n, generator));
     const Eigen::MatrixXd V = orthogonal_factor(random_dense(n, generator));
     const double spread = uniform(generator, 0, 16);

@@ -1,4 +1,4 @@
-// What a tolerance is relative to, what a solve leaves alone, and how systems may be handed over.
+// The norm that a tolerance is relative to, what a solve leaves unchanged, and forms of input.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -139,7 +139,7 @@ TYPED_TEST(Stopping, RightHandSidesOfAnyMagnitude) {
   typename TestFixture::template Solver<double> solver(A);
   const auto iterations = solver.solve(problem.b, reference).iterations;
   for (int exponent = -330; exponent <= 330; exponent += 30) {
-    // A power of two, which changes no digit of what is not subnormal.
+    // A power of two, which changes no digit of numbers that are not subnormal.
     const double scale = std::exp2(std::round(exponent * std::log2(10.0)));
     if (exponent < -290 || exponent > 290) continue;
     SCOPED_TRACE("1e" + std::to_string(exponent));
@@ -154,7 +154,7 @@ TYPED_TEST(Stopping, RightHandSidesOfAnyMagnitude) {
     for (std::size_t i = 0; i < x.scalars().size(); ++i) {
       ASSERT_EQ(x.scalars()[i], reference.scalars()[i] * scale);
     }
-    // The same from a guess.
+    // The same starting from a guess.
     for (double& value : x.scalars()) value *= 0.5;
     EXPECT_TRUE(solver.solve(b, x).converged());
     EXPECT_TRUE(true_residual(problem.matrix, b, x) <=
@@ -162,7 +162,7 @@ TYPED_TEST(Stopping, RightHandSidesOfAnyMagnitude) {
   }
 }
 
-/// Solves with b and x in the given layouts and bases; b must come back as it went in.
+/// Solves with b and x in the given layouts and bases; b must remain unchanged.
 template <class Solver>
 std::vector<double> solve_from(Solver& solver, const Field<Q>& b, const Field<Q>& guess,
                                VectorLayout layout, std::shared_ptr<const Basis> basis) {
@@ -195,7 +195,7 @@ TYPED_TEST(Stopping, SystemsInAnyLayoutAndBasisYieldTheSameBits) {
         EXPECT_EQ(solve_from(solver, problem.b, guess, layout, basis), reference);
       }
     }
-    // Any strides: rows a plane apart, components reversed in memory order.
+    // Arbitrary strides: rows a plane apart, components in reverse memory order.
     const Index n = A.rows();
     std::vector<double> wide(static_cast<std::size_t>(n) * 7), result(wide.size());
     FieldView<double> b(wide.data(), n, 4), x(result.data(), n, 4);

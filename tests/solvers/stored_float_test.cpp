@@ -1,4 +1,4 @@
-// Solves whose iterations read the matrix in floats reach what double does.
+// Solves whose iterations read the matrix in floats reach the same residuals as in double.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -20,7 +20,7 @@ const char* const layouts[] = {"CSR", "K2rs,inner=aosoa16", "C=8,T=2,inner=soa,v
 
 Plan with_floats(const std::string& layout) { return parse_plan(layout + ",stored=float"); }
 
-/// What double products of b - A x may be off by (Higham 2002, section 3.1).
+/// A bound on the rounding of b - A x by products in double (Higham 2002, section 3.1).
 template <class E>
 double rounding_of_residual(const CsrMatrix<E>& matrix, const Field<E>& x) {
   const auto A = expansion<double>(matrix);
@@ -121,7 +121,7 @@ TYPED_TEST(StoredFloat, ProductsOfTheUserAreOfTheMatrixAndIterationsOfItsFloats)
     fill_randomly(x, generator);
     const auto image = [&](const LinearOperator<double>& of) {
       Field<E> y(x.size(), Device::cpu(), of.vector_layout(), A.row_basis());
-      // The bases of the three are equal, and not the same object.
+      // The bases of the three are equal, but not the same object.
       FieldView<const double> from = x.view();
       from.basis = of.column_basis();
       FieldView<double> to = y.view();
@@ -138,14 +138,14 @@ TYPED_TEST(StoredFloat, ProductsOfTheUserAreOfTheMatrixAndIterationsOfItsFloats)
   }
 }
 
-/// Whatever the 16 bits are worth: the solver goes on with floats, or with the matrix.
+/// The solver continues with floats or the matrix, no matter how good the 16-bit copy is.
 TYPED_TEST(StoredFloat, IterationsOnSixteenBitsReachTheResidualOfDouble) {
   using E = TypeParam;
   Generator generator(62);
   const auto positive = random_system<E>(60, 3, 0.02, 0, generator);
   const auto general = general_system<E>(60, generator);
   const Field<E> b = random_vector<E>(60, generator);
-  // So well conditioned that the copy suffices.
+  // A system so well conditioned that the copy suffices.
   const auto easy = random_system<E>(60, 3, 20, 0, generator);
   const auto norm = static_cast<double>(components_of<long double>(b).norm());
   const SolverOptions options{.tolerance = tolerance};
@@ -248,7 +248,7 @@ TEST(StoredFloatPlan, NewValuesReachBothCopies) {
   EXPECT_FALSE(!(apart <= 1e-5));
 }
 
-/// So near to singular that the floats are another system altogether.
+/// The matrix is so nearly singular that its floats are an entirely different system.
 TEST(StoredFloatPlan, GoesOnWithTheMatrixWhereFloatsDoNotSuffice) {
   using E = complex<double>;
   for (const unsigned seed : {81, 82, 83}) {
@@ -281,7 +281,7 @@ TEST(StoredFloatPlan, GoesOnWithTheMatrixWhereFloatsDoNotSuffice) {
   }
 }
 
-/// The floats are not singular, or along other vectors.
+/// The matrix in floats is not singular, or has other null vectors.
 TEST(StoredFloatPlan, SolvesBesideANullSpace) {
   using E = quaternion<double>;
   for (const unsigned seed : {86, 87, 88, 89}) {
@@ -348,7 +348,7 @@ void expect_refusal(const std::string& message, F&& f) {
 TEST(StoredFloatPlan, RefusesWhatNoFloatHolds) {
   using E = complex<double>;
   Generator generator(101);
-  // Dense, so that entry i lies in row i / 9 and column i % 9.
+  // Dense, so that entry i is in row i / 9 and column i % 9.
   Tiles<E> tiles(9);
   for (Index i = 0; i < 81; ++i) tiles.at(i / 9, i % 9) = random_tile<E>(generator, 1);
   const CsrMatrix<E> matrix = tiles.assemble();
@@ -375,7 +375,7 @@ TEST(StoredFloatPlan, RefusesWhatNoFloatHolds) {
         "range of a float, as small as all others are; scale the matrix, or leave "
         "iteration-precision=single out",
         [&] { Operator<E>(tiny, plan); });
-    tiny.values()[0] = 1;  // beside this one it is nothing
+    tiny.values()[0] = 1;  // negligible next to this one
     Operator<E>(tiny, plan);
   }
 }

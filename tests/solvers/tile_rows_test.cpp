@@ -1,4 +1,4 @@
-// What kernels compute of a hierarchy's new values, lane by lane on the CPU, against the CPU's own.
+// A hierarchy's new values as kernels compute them, lane by lane on the CPU, against the CPU's own.
 #include "solvers/tiles/tile_rows.hpp"
 
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ namespace {
 using detail::ProductPlaces, detail::TileMatrix, detail::TileShape;
 const Device host = Device::cpu(1);
 
-/// Lanes one after the other: no phase may need what another lane of the same phase writes.
+/// Runs lanes one after another: no phase may need the results of another lane in the same phase.
 struct LanesInTurn {
   int lanes;
   bool backwards;
@@ -85,7 +85,7 @@ detail::PieceSizes sizes_of_pieces(const TileMatrix& a, const TileMatrix& b, con
                                  c.shape.ring, length, static_cast<Offset>(places.longest));
 }
 
-/// C by rows, and by pieces of long ones: whole, in windows which longer rows exceed, in place.
+/// C by rows and by pieces of long rows: whole, in windows that longer rows exceed, and in place.
 template <Ring R, int H, int M, int W>
 void expect_product(const TileMatrix& a, const TileMatrix& b, const ProductPlaces& places,
                     TileMatrix& c) {
@@ -127,7 +127,7 @@ void expect_product(const TileMatrix& a, const TileMatrix& b, const ProductPlace
   }
 }
 
-/// With these rows and random values.
+/// Gives `a` these rows and random values.
 void fill(TileMatrix& a, const std::vector<Offset>& offsets, const std::vector<Index>& column,
           Generator& generator) {
   a.pattern.offsets = Array<Offset>(std::span<const Offset>(offsets));
@@ -136,7 +136,7 @@ void fill(TileMatrix& a, const std::vector<Offset>& offsets, const std::vector<I
   for (double& value : a.values) value = uniform(generator);
 }
 
-/// Rows of up to `most` entries, some of none.
+/// Rows of up to `most` entries, some of them empty.
 TileMatrix random_tiles(Index rows, Index columns, int most, const TileShape& shape,
                         Generator& generator) {
   std::vector<Offset> offsets{0};
@@ -158,7 +158,7 @@ TileMatrix random_tiles(Index rows, Index columns, int most, const TileShape& sh
   return a;
 }
 
-/// B B* + 1, where B has the number 1 on its diagonal's tiles, so that all rows have one.
+/// B B* + 1, where B has a diagonal tile in every row, so that no row is empty.
 TileMatrix hermitian_tiles(Index rows, const TileShape& shape, Generator& generator) {
   TileMatrix b = random_tiles(rows, rows, 3, shape, generator);
   std::vector<Offset> offsets{0};
@@ -184,7 +184,7 @@ TileMatrix hermitian_tiles(Index rows, const TileShape& shape, Generator& genera
   return a;
 }
 
-/// A tile in most rows, and in every column.
+/// A tile in most rows, and at least one in every column.
 TileMatrix aggregated_tiles(Index rows, Index columns, const TileShape& shape,
                             Generator& generator) {
   TileMatrix t;
@@ -200,7 +200,7 @@ TileMatrix aggregated_tiles(Index rows, Index columns, const TileShape& shape,
   return t;
 }
 
-/// A step of a refresh after another, each from the CPU's values.
+/// The steps of a refresh, one after another, each from the CPU's values.
 template <Ring R, int V>
 void expect_level(int size, Index rows, std::uint64_t number) {
   SCOPED_TRACE("tiles of " + std::to_string(size) + ", ring " + std::to_string(ring_size(R)));
@@ -268,7 +268,7 @@ void expect_level(int size, Index rows, std::uint64_t number) {
     expect_near(found, scales, 1e-14);
     expect_near(by_team.values, mended.values, 1e-12);
 
-    // Sums that were known, and such as have grown beyond all bounds.
+    // Sums that are known, and sums that have grown beyond all bounds.
     for (const double growth : {1.0, 10.0}) {
       TileMatrix grown = a;
       for (double& value : grown.values) value *= growth;
@@ -303,7 +303,7 @@ TEST(TileRows, MultiplyTilesOfManyShapes) {
   TileMatrix c = product_pattern(a, b, false, host.stream(), places);
   expect_product<Ring::real, 3, 3, 6>(a, b, places, c);
   expect_product<Ring::real, 0, 0, 0>(a, b, places, c);
-  // More than 255 tiles a row.
+  // More than 255 tiles in a row.
   const TileMatrix few = random_tiles(9, 20, 20, {1, 1, 2}, seed.generator);
   const TileMatrix long_rows = random_tiles(20, 700, 400, {1, 1, 2}, seed.generator);
   TileMatrix wide = product_pattern(few, long_rows, false, host.stream(), halves);
@@ -311,7 +311,7 @@ TEST(TileRows, MultiplyTilesOfManyShapes) {
   expect_product<Ring::complex, 1, 1, 1>(few, long_rows, halves, wide);
 }
 
-/// Of odd lengths.
+/// The rows have odd lengths.
 TEST(TileRows, MultiplyLongRowsInPieces) {
   Seed seed(12);
   const auto expect = [&]<Ring R, int H, int M, int W>(const TileShape& left, int width) {
@@ -355,7 +355,7 @@ void expect_inverse(int size, Index rows, std::uint64_t number) {
     d.dense = dense.data(), d.other = other.data();
     d.panel = panel.data(), d.own = own.data();
     d.result = result.data(), d.least = 1e-5, d.size = size, d.n = n;
-    // Columns in two shares; whether all pivots were good.
+    // Eliminates columns in two shares; returns true if all pivots were good.
     const auto inverted = [&] {
       const double* matrix = dense.data();
       double* to = other.data();
@@ -378,7 +378,7 @@ void expect_inverse(int size, Index rows, std::uint64_t number) {
     ASSERT_TRUE(inverted());
     expect_near(result, expected.values, 1e-12);
     if (team.lanes != 1) continue;
-    // What has little left, or no number, is the host's.
+    // Pivots that are too small, or not a number, are left to the host.
     for (const double last : {0.0, -1.0, double(NAN)}) {
       dense = kept;
       dense[scalars - static_cast<std::size_t>(r)] = last;

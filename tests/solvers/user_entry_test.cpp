@@ -1,5 +1,5 @@
-// An entry that only its own header knows: stored in every layout, solved with, refused where it
-// has no adjoint.
+// An entry that only its own header defines: stored in every layout, used in solves, and refused
+// where it has no adjoint.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -17,7 +17,7 @@ namespace {
 
 using E = dual_complex<double>;
 
-/// Diagonally dominant, six entries a row, from a seed.
+/// Diagonally dominant, with six entries a row, generated from a seed.
 CsrMatrix<E> dominant_matrix(Index n, unsigned seed) {
   std::mt19937 generator(seed);
   std::uniform_real_distribution<double> uniform(-1, 1);

@@ -1,4 +1,4 @@
-// `heddle-spin` as its users meet it.
+// `heddle-spin` from a user's point of view.
 #include <cmath>
 #include <fstream>
 #include <regex>
@@ -20,7 +20,7 @@ class CommandSpin : public CommandLine {
   Result spin(const std::vector<std::string>& arguments) const {
     return Process(HEDDLE_SPIN_PROGRAM, arguments, folder / "").wait();
   }
-  /// One line, exit 2, and nothing written.
+  /// Expects one line, exit status 2, and nothing written.
   void expect_refused(const std::vector<std::string>& arguments, const std::string& message) const {
     const Result result = spin(arguments);
     EXPECT_EQ(result.status, 2);
@@ -28,7 +28,7 @@ class CommandSpin : public CommandLine {
     EXPECT_EQ(result.out, "");
     EXPECT_EQ(files(), before_);
   }
-  /// With files that the test itself writes first.
+  /// Writes a file of the test's own, which counts as present before the run.
   void write(const std::string& name, const std::string& text) {
     folder.write(name, text);
     before_.insert(name);
@@ -64,7 +64,7 @@ TEST_F(CommandSpin, TakesAPreconditioner) {
   EXPECT_EQ(jacobi["preconditioner"], "jacobi");
   EXPECT_FALSE(jacobi["eigenvector"].contains("multigrid"));
   for (const std::string eigensolver : {"inverse-iteration", "lobpcg"}) {
-    const auto usual = report({"--eigensolver", eigensolver});  // on a CPU
+    const auto usual = report({"--eigensolver", eigensolver});  // the default on a CPU
     EXPECT_EQ(usual["preconditioner"], "multigrid");
     EXPECT_GE(usual["eigenvector"]["multigrid"]["levels"].size(), 2U);
     EXPECT_EQ(usual["positions"]["multigrid"]["levels"][0]["rows"], 162);
@@ -121,7 +121,7 @@ TEST_F(CommandSpin, DumpsSystemsThatSolveReads) {
   }
 }
 
-/// Far beyond what a surface can follow.
+/// A change far beyond what a surface can follow.
 TEST_F(CommandSpin, WarnsOfAnglesThatAreNotKept) {
   const Result result = spin({"blob.obj", "--function", "waves", "--scale", "40", "--json"});
   EXPECT_EQ(result.error_lines(), 1U) << result.error;
@@ -163,7 +163,7 @@ TEST_F(CommandSpin, TakesRhoFromAFile) {
   EXPECT_NEAR(result.json()["rho"]["largest"].get<double>(), 1.6, 0.02);
 }
 
-/// A plan that cannot run is found out before anything is written.
+/// A plan that cannot run is detected before anything is written.
 TEST_F(CommandSpin, DumpsNothingThatItCannotSolve) {
   write("rho.txt", [] {
     std::string text;

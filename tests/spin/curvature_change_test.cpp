@@ -1,4 +1,4 @@
-// Where rho comes from: files, names, images.
+// Sources of rho: files, names, images.
 #include "curvature_change.hpp"
 
 #include <gtest/gtest.h>
@@ -39,7 +39,7 @@ TEST_F(CurvatureChange, OfTrianglesAndOfVertices) {
             (std::vector<double>{3, 7}));
 }
 
-/// A file may count vertices that belong to no face.
+/// A file may include vertices that belong to no face.
 TEST_F(CurvatureChange, OfVerticesOfTheFile) {
   mesh::SurfaceMesh mesh{two_triangles()};
   mesh.left_out = {0, 3};

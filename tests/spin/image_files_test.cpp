@@ -1,4 +1,4 @@
-// Images in files: what is read of them, and what is refused before memory is spent on it.
+// Images in files: the pixels that are read, and faults refused before memory is allocated.
 #include "image_files.hpp"
 
 #include <gtest/gtest.h>
@@ -73,7 +73,7 @@ std::string chunk(const std::string& name, const std::string& data) {
 
 const std::string png_signature("\x89PNG\r\n\x1a\n", 8);
 
-/// Of one byte a pixel and side, without the compressed rows.
+/// Header for one byte per pixel and the given sides, without the compressed rows.
 std::string png_header(const std::string& side) {
   return png_signature + chunk("IHDR", side + side + std::string("\x08\0\0\0\0", 5));
 }
@@ -139,7 +139,7 @@ std::string zlib_of(const std::string& bytes) {
   return packed.substr(0, size);
 }
 
-/// Grey of `depth` bits a pixel, which is `value` of its number, in one pass or in Adam7's seven.
+/// Grey of `depth` bits per pixel, `value` of the pixel's number, in one pass or in Adam7's seven.
 template <class Value>
 std::string grey_png(int width, int height, int depth, bool is_interlaced, const Value& value) {
   struct Pass {
@@ -184,7 +184,7 @@ struct PngKind {
   int depth, colour, channels;
 };
 
-/// Random rows, with a palette and transparency where the kind has them.
+/// Random rows, with a palette and transparency for kinds that have them.
 std::string random_png(const PngKind& kind, int width, int height, const std::string& more) {
   std::mt19937 random(static_cast<unsigned>(kind.depth * 8 + kind.colour));
   std::string rows;
@@ -246,7 +246,7 @@ TEST(Png, HasTheColoursOfLibpngOfEveryKind) {
   }
 }
 
-/// Whatever their order, also some more than once.
+/// The order is arbitrary, and some pixels are requested more than once.
 TEST(Images, GiveThePixelsThatAreAskedFor) {
   const std::vector<Pixel> asked = {{2, 1}, {0, 0}, {2, 1}, {1, 2}};
   const auto pixels = [&](int, int) { return asked; };
@@ -271,7 +271,7 @@ TEST(Png, IsRefusedWhereverItIsCut) {
   }
 }
 
-/// A bit of any byte is covered by the signature, by a length or by a checksum.
+/// Every bit of every byte is covered by the signature, by a length or by a checksum.
 TEST(Png, IsRefusedWhereverItIsDamaged) {
   const std::string bytes = png_of(2, 1, {1, 2, 3, 4, 5, 6});
   for (std::size_t i = 0; i < bytes.size(); ++i) {

@@ -1,4 +1,4 @@
-// Held against the original program (Crane's SpinXForm) on its own example, where the files are.
+// Comparison with the original program (Crane's SpinXForm) on its own example, if available.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -31,7 +31,7 @@ class ReferenceSurface : public testing::Test {
     rho_ = curvature_change_from_image(folder + "bumpy.tga.gz", 5, mesh_);
   }
 
-  /// Largest distance to the reference, once moved, turned and scaled onto it, over its radius.
+  /// Largest distance to the reference over its radius, after moving, rotating and scaling onto it.
   double distance(const std::vector<Point>& position) const {
     const auto& wanted = reference_.triangles.position;
     const std::vector<Point> fitted = fit_by_similarity(position, {wanted.begin(), wanted.end()});
@@ -53,7 +53,7 @@ double largest_component(const Field<Quaternion>& x) {
   return most;
 }
 
-/// max |b - A x| over max |b| after so many iterations from zero; x is left in `x`.
+/// max |b - A x| over max |b| after `iterations` iterations from zero; x is left in `x`.
 double residual_after(const Operator<Quaternion>& A, const Field<Quaternion>& b,
                       long long iterations, Field<Quaternion>& x) {
   ConjugateGradient<double> solver(A, Jacobi<Quaternion>(A),
@@ -65,8 +65,8 @@ double residual_after(const Operator<Quaternion>& A, const Field<Quaternion>& b,
   return largest_component(r) / largest_component(b);
 }
 
-/// The first iteration after which no component of the residual is above 1e-7 of the largest of b:
-/// the original program's rule.
+/// The first iteration after which no component of the residual exceeds 1e-7 of the largest
+/// component of b: the original program's rule.
 long long iterations_by_its_rule(const Operator<Quaternion>& A, const Field<Quaternion>& b,
                                  Field<Quaternion>& x) {
   constexpr double enough = 1e-7;
@@ -79,7 +79,7 @@ long long iterations_by_its_rule(const Operator<Quaternion>& A, const Field<Quat
       low = middle + 1;
     }
   }
-  // The residual goes up and down: the first time is a little before.
+  // The residual is not monotonic: the first such iteration is slightly earlier.
   for (long long earlier = std::max(1LL, low - 12); earlier < low; ++earlier) {
     if (residual_after(A, b, earlier, x) <= enough) return earlier;
   }
@@ -93,7 +93,7 @@ void normalize(Field<Quaternion>& x) {
   for (double& value : x.scalars()) value /= std::sqrt(sum);
 }
 
-/// Three steps of inverse iteration on the unshifted matrix without a mass, as the original does.
+/// Three steps of inverse iteration on the unshifted matrix without a mass, as in the original.
 TEST_F(ReferenceSurface, TakesItsIterations) {
   const Operator<Quaternion> A(dirac(mesh_.triangles, rho_, 0), parse_plan("CSR"));
   Field<Quaternion> b(A.rows()), x(A.rows());
@@ -122,8 +122,8 @@ TEST_F(ReferenceSurface, TakesItsIterations) {
   EXPECT_LT(distance(position), 0.01);
 }
 
-/// What the program does by itself, shifted and weighted by mass, is there as far as three steps
-/// go: they leave 4% to turn by, and the surface 1.5% from that of more steps.
+/// The default method, shifted and weighted by mass, agrees with the reference as far as three
+/// steps can: the vector still has 4% to rotate, and the surface is 1.5% from that of more steps.
 TEST_F(ReferenceSurface, IsReached) {
   SpinOptions options;
   options.iteration.angle = 0.05;

@@ -1,4 +1,4 @@
-// The similarity that moves one set of points onto another as nearly as possible.
+// The similarity that moves one set of points as close as possible to another.
 #pragma once
 
 #include <Eigen/Geometry>

@@ -1,4 +1,4 @@
-// Spin transformations of generated surfaces, held against what they must do.
+// Spin transformations of generated surfaces, checked against their required properties.
 #include "spin_transformation.hpp"
 
 #include <gtest/gtest.h>
@@ -53,7 +53,7 @@ TEST(SpinTransformation, AreaAndCentreStay) {
   EXPECT_LT(length(after.centre - before.centre), 1e-10);
 }
 
-/// A surface of another size and place is transformed alike.
+/// A surface of another size and place is transformed in the same way.
 TEST(SpinTransformation, SizeDoesNotMatter) {
   const TriangleMesh mesh = random_surface(300);
   TriangleMesh larger = mesh;
@@ -70,8 +70,8 @@ TEST(SpinTransformation, SizeDoesNotMatter) {
   }
 }
 
-/// What is missing of the curvature asked for, and the angles that change, go to zero with the
-/// triangles.
+/// The deviation from the requested curvature, and the change of angles, go to zero with the
+/// triangles' size.
 TEST(SpinTransformation, ConvergesUnderRefinement) {
   std::vector<double> missed, distorted;
   for (const Index size : {642, 2562, 10242}) {
@@ -95,8 +95,8 @@ TEST(SpinTransformation, ConvergesUnderRefinement) {
   EXPECT_LT(distorted[2], 0.02);
 }
 
-/// The eigenvalue that inverse iteration finds is the square of that of D - rho, but for what
-/// D - rho, from vertices to triangles, is not its own adjoint.
+/// The eigenvalue found by inverse iteration is the square of that of D - rho, except for the
+/// amount by which D - rho, which maps vertices to triangles, is not self-adjoint.
 TEST(SpinTransformation, EigenvaluesAgreeUnderRefinement) {
   std::vector<double> difference;
   for (const Index size : {642, 2562, 10242}) {
@@ -203,7 +203,7 @@ TEST(SpinTransformation, WarmStartsSaveIterations) {
   EXPECT_LT(static_cast<double>(last(warm)), 0.8 * static_cast<double>(last(cold)));
 }
 
-/// A solve ends where the eigenvector can use no more: the same surface in as many steps.
+/// A solve ends when more accuracy no longer helps the eigenvector: same surface, as many steps.
 TEST(SpinTransformation, SolvesGoNoFurtherThanInverseIterationCanUse) {
   const TriangleMesh mesh = random_surface(642);
   const auto rho = named_curvature_change("waves", 3, mesh);
@@ -260,7 +260,7 @@ TEST(DiracMatrix, IsHermitianBitByBit) {
   }
 }
 
-/// One iteration on quaternions is one on their real expansion.
+/// An iteration on quaternions equals one on their real expansion.
 TEST(DiracMatrix, SolvesAsItsRealExpansion) {
   const TriangleMesh mesh = random_surface(642);
   const auto matrix = dirac(mesh, named_curvature_change("bump", 5, mesh), 0.1);
@@ -303,7 +303,7 @@ TEST(CotangentMatrix, OfASphereHasItsCurvature) {
   TriangleMesh mesh = random_surface(2562);
   for (Point& p : mesh.position) p = (2 / length(p)) * p;
   const mesh::VertexCorners corners(mesh);
-  // In the mean: a third of the triangles is not quite the area of a vertex of degree 5.
+  // On average only: a third of the triangles is not quite the area of a vertex of degree 5.
   double squares = 0;
   for (const double curvature : mean_curvature(mesh, corners))
     squares += std::pow(curvature - 0.5, 2);
@@ -318,7 +318,7 @@ TEST(CotangentMatrix, OfASphereHasItsCurvature) {
   }
 }
 
-/// Angles far below what 1 - cos^2 resolves.
+/// Covers angles far below the resolution of 1 - cos^2.
 TEST(SpinTransformation, AnglesKeepTheirDigits) {
   const TriangleMesh mesh = random_surface(162);
   SpinOptions options = careful();
@@ -340,7 +340,7 @@ TEST(QuasiConformalDistortion, IsInfiniteWhereNothingIsLeft) {
   EXPECT_TRUE(std::isinf(quasi_conformal_distortion(mesh, after)[0]));
 }
 
-/// Under a map that stretches one axis by 1.5.
+/// Uses a map that stretches one axis by 1.5.
 TEST(QuasiConformalDistortion, IsTheRatioOfStretches) {
   TriangleMesh mesh;
   mesh.position = Array<Point>(std::vector<Point>{{0, 0, 0}, {1, 0, 0}, {0.3, 0.8, 0}});

@@ -1,4 +1,4 @@
-// A* of sliced matrices against the transpose of the real representation in long double.
+// A* of sliced matrices, compared with the transposed real representation in long double.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -24,7 +24,7 @@ namespace {
 using namespace heddle;
 using namespace heddle::test;
 
-/// As `reference_product`, of the transposed tiles.
+/// Like `reference_product`, with transposed tiles.
 template <class E, class S>
 Reference reference_adjoint(const CsrMatrix<E>& matrix, const std::vector<S>& y) {
   constexpr int R = result_entry_t<E>::components, C = vector_entry_t<E>::components;
@@ -147,7 +147,7 @@ TEST(AdjointValues, AreThoseOfEveryHandleAndOfEntriesWrittenInPlace) {
   A->values_changed();
   expect_adjoint<E>(*A, *again, third, seed.generator);
 
-  // A** is A while there is an A, and as good as A afterwards.
+  // A** is A while A exists, and equivalent to A afterwards.
   const RandomField<double> y(70, 4, *A, A->row_basis(), seed.generator);
   const std::vector<double> image = applied<double>(*A, y.view);
   EXPECT_EQ(applied<double>(*adjoint->adjoint(), y.view), image);
@@ -207,7 +207,7 @@ TEST(AdjointOfNone, IsRefused) {
                [] { Plain().adjoint(); });
 }
 
-/// Re <A x, y> and Re <x, A* y>.
+/// Compares Re <A x, y> with Re <x, A* y>.
 template <class S>
 void expect_same_products(const LinearOperator<S>& A, Generator& generator) {
   const auto adjoint = A.adjoint();

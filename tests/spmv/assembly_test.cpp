@@ -1,5 +1,5 @@
-// Assemblies: against sums in long double, in either order of the element values and without them,
-// with the same bits for any number of threads; and what they refuse.
+// Assemblies: compared with sums in long double, in either order of the element values and without
+// them, with the same bits for any number of threads; and the inputs that they refuse.
 #include "heddle/assembly.hpp"
 
 #include <gtest/gtest.h>
@@ -36,7 +36,7 @@ using Entries =
                    block<double, 2, 3>, block<complex<double>, 3, 3>>;
 TYPED_TEST_SUITE(AssemblyTest, FewOf<Entries>);
 
-/// A copy of all that is stored: as text, which is compared fast in an unoptimised build too.
+/// A copy of all stored bytes, as text: comparing text is fast in an unoptimised build too.
 std::string text_of(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
@@ -55,7 +55,7 @@ std::ptrdiff_t count_nan(const Operator<E>& matrix) {
   return std::count_if(stored.begin(), stored.end(), [](auto value) { return std::isnan(value); });
 }
 
-/// Every entry of the pattern, and that it has no others.
+/// Checks every entry of the pattern, and that there are no others.
 template <class E>
 void expect_summed(Assembly<E>& assembly, const ElementPattern& pattern,
                    const std::map<std::array<int, 3>, LongSum>& expected) {
@@ -83,7 +83,7 @@ TYPED_TEST(AssemblyTest, SumsEntries) {
     const auto expected = summed_entries<E>(mesh);
     const auto values = element_entries<S>(mesh, E::components, ElementOrder::by_element);
     const auto planes = element_entries<S>(mesh, E::components, ElementOrder::planes);
-    int several = 2;  // threads: from 2 to 7 in turn
+    int several = 2;  // number of threads: 2 to 7 in turn
     for (const Plan& plan : plans) {
       SCOPED_TRACE(to_string(plan));
       std::string bits;
@@ -265,7 +265,7 @@ TEST(ElementPatterns, RefuseMeshesThatAreNone) {
   refuse(ErrorKind::out_of_range,
          "element 0 of the mesh names node -1, but there are 4 nodes, counted from 0",
          {4, 1, negative.data(), 3});
-  // Before it reads the nodes.
+  // The mesh is refused before its nodes are read.
   refuse(ErrorKind::unsupported,
          "a mesh of 268435456 elements of up to 4 nodes; there may be 268435455",
          {4, Offset(1) << 28, node.data(), 4});
@@ -293,7 +293,7 @@ TEST(AssemblyOfReals, RefusesWhatDoesNotFit) {
   expect_error(ErrorKind::size_mismatch,
                "the matrix was not built on the pattern of the elements that are assembled",
                [&] { Assembly<Real>(element_pattern(other.view()), assembly.matrix()); });
-  // The same columns one after the other, in other rows.
+  // The same sequence of columns, in other rows.
   const Index nodes[] = {0, 1, 2};
   const Offset offsets[] = {0, 2, 2, 3};
   const double zeros[3] = {};

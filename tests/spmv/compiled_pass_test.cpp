@@ -1,5 +1,5 @@
-// Passes and kernels of assemblies become programs for a GPU that need not be there, from files
-// that no nvcc compiles. Skips where there is no NVRTC.
+// Passes and assembly kernels become programs for a GPU that need not be present, from files that
+// no nvcc compiles. Skips without NVRTC.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -69,7 +69,7 @@ class CompiledPasses : public testing::Test {
   std::vector<cuda::KernelSource> sources;
 };
 
-/// Each program compares the bytes of its functor with those of the host.
+/// Each program compares the bytes of its functor with those on the host.
 TEST_F(CompiledPasses, OfEveryKindOfEntry) {
   add_numbers<real<float>, real<double, 4>, complex<double>, quaternion<float>,
               dual_quaternion<double>, block<double, 2, 3>>();

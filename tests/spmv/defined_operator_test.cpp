@@ -1,4 +1,4 @@
-// Products and Jacobi of entries from a definition, against the same entry as a C++ type.
+// Products and Jacobi for entries from a definition, compared with the same entry as a C++ type.
 #include "heddle/runtime/defined_operator.hpp"
 
 #include <gtest/gtest.h>
@@ -29,7 +29,7 @@ const auto symmetric = definition_of(R"json({
               "xy": "-a.xy / (a.xx * a.yy - a.xy * a.xy)"},
   "adjoint": {"xx": "a.xx", "yy": "a.yy", "xy": "a.xy"}})json");
 
-/// Both relative to the longest row's worth of rounding.
+/// The tolerance is the rounding of the longest row.
 template <class S>
 void expect_close(const FieldView<const S>& expected, const FieldView<const S>& actual,
                   double largest) {
@@ -43,7 +43,7 @@ void expect_close(const FieldView<const S>& expected, const FieldView<const S>& 
   }
 }
 
-/// Rows of entries in [-1, 1] against x in [-1, 1]: no sum is larger.
+/// An upper bound on sums, for entries in [-1, 1] and x in [-1, 1].
 template <class E>
 double largest_sum(const CsrMatrix<E>& matrix) {
   Index longest = 1;
@@ -97,7 +97,7 @@ void check_products(const std::shared_ptr<const EntryDefinition>& definition,
     EXPECT_TRUE(std::abs(norm - expected_norm) <= 1e-12 * expected_norm) << norm;
     if (!is_square) continue;
 
-    // The same bits from one thread and from three; y that is not read may hold anything.
+    // One thread and three give the same bits; y may hold anything if it is not read.
     Field<E> one = field(false), three = field(false);
     for (S& value : three.scalars()) value = std::numeric_limits<S>::quiet_NaN();
     const double dot_one = defined.apply_dot(x, one, reduction, Device::cpu(1).stream());
@@ -181,7 +181,7 @@ TEST(DefinedJacobi, NamesTheFirstSingularRow) {
   using E = dual_complex<double>;
   const Pattern diagonal{4, 4, {0, 1, 2, 3, 4}, {0, 1, 2, 3}};
   const Pattern hole{3, 3, {0, 1, 2, 3}, {0, 2, 1}};
-  // b eps alone divides zero.
+  // b eps alone is a zero divisor.
   const std::vector<E> entries = {{{1, 0, 0, 0}}, {{1, 2, 0, 0}}, {{0, 0, 1, 0}}, {{0, 0, 0, 0}}};
   const auto message_of = [&](const Pattern& pattern, const std::vector<E>& values,
                               const char* plan = "CSR") {
@@ -216,7 +216,7 @@ TEST(DefinedOperator, IterationsReadFloats) {
                                   device)
               .scheduled(plan);
   EXPECT_LT(A.iterated().bytes_of_product(), A.bytes_of_product());
-  // The same entries, rounded to floats first.
+  // The same entries, but rounded to floats first.
   CsrMatrix<E> rounded = matrix;
   for (double& value : rounded.values()) value = static_cast<float>(value);
   const DefinedOperator<double> of_rounded(as_defined(rounded, dual), parse_plan("C=4"), device);
@@ -229,7 +229,7 @@ TEST(DefinedOperator, IterationsReadFloats) {
   EXPECT_EQ(z.scalars().to_host(), expected.scalars().to_host());
 }
 
-/// As the printed type decodes them.
+/// The copies decode as those of the printed type do.
 TEST(DefinedOperator, IterationsReadEncodedCopies) {
   using E = dual_complex<double>;
   Seed seed(15);

@@ -1,4 +1,4 @@
-// Copies of a matrix in 16 bits: what they keep of the entries, and what they multiply by.
+// Copies of a matrix in 16 bits: the accuracy of the entries, and the resulting products.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -35,14 +35,14 @@ void expect_nearest_words(Generator& generator) {
     }
   }
   const double most = Format::decode(CodeWord(infinity - 1));
-  const double least = std::ldexp(1.0, Format::least_exponent);  // of the normal numbers
+  const double least = std::ldexp(1.0, Format::least_exponent);  // the smallest normal number
   std::uniform_real_distribution<double> exponents(Format::least_exponent - 5, std::log2(most));
   for (int i = 0; i < 100000; ++i) {
     const double value = std::exp2(exponents(generator)) * (i % 2 == 0 ? 1 : -1);
     const double off = std::abs(Format::decode(detail::rounded_word<Format>(value)) - value);
     ASSERT_LE(off, std::ldexp(std::max(std::abs(value), least), -Format::bits - 1)) << value;
   }
-  for (int word = 1; word + 1 < infinity; word += 7) {  // in between: to the even one
+  for (int word = 1; word + 1 < infinity; word += 7) {  // midpoints round to the even word
     const double middle =
         (double(Format::decode(CodeWord(word))) + double(Format::decode(CodeWord(word + 1)))) / 2;
     ASSERT_EQ(detail::rounded_word<Format>(middle), word + word % 2);
@@ -56,7 +56,7 @@ TEST(Encoded, WordsAreTheNearestOnes) {
   expect_nearest_words<bfloat_code>(seed.generator);
 }
 
-/// The components that the copy of `A` holds of the entry on each slot.
+/// The components that the copy of `A` holds for the entry in each slot.
 template <class Code, class E>
 std::vector<double> decoded_by(const Operator<E>& A) {
   using Kept = heddle::encoded<Code, E>;
@@ -83,8 +83,8 @@ std::vector<double> decoded(const Operator<E>& A) {
   }
 }
 
-/// What a component may be off by, docs/guide/encodings.md: `of_entry` and `of_matrix` are the
-/// largest magnitudes there.
+/// The largest error of a component, as in docs/guide/encodings.md: `of_entry` and `of_matrix` are
+/// the largest magnitudes of the entry and of the matrix.
 double bound(StoredScalar kept, int K, double value, double of_entry, double of_matrix) {
   if (kept == StoredScalar::half) {
     return std::max(std::ldexp(std::abs(value), -11), std::ldexp(of_matrix, -39));
@@ -102,7 +102,7 @@ using Entries = testing::Types<real<double>, complex<float>, quaternion<double>,
                                block<double, 3, 3>, dual_quaternion<double>>;
 TYPED_TEST_SUITE(EncodedEntry, FewWhereSanitized<Entries>);
 
-/// Rows of entries whose components are of one size, or nearly equal, or of all sizes, or zero.
+/// Rows of entries whose components are equal in size, nearly equal, of all sizes, or zero.
 template <class E>
 CsrMatrix<E> awkward_matrix(double size, Generator& generator) {
   using S = stored_scalar_t<E>;
@@ -149,7 +149,7 @@ TYPED_TEST(EncodedEntry, IsWithinItsBoundWhateverTheSizeOfTheMatrix) {
           ASSERT_FALSE(!(std::abs(is - own[k]) <= most))
               << own[k] << " became " << is << ", in " << i << "; " << most;
           ASSERT_TRUE(own[k] != 0 || is == 0);
-          // Integers have no zero below 0; the entry of one component is a bfloat.
+          // Integers have no negative zero; the entry of one component is stored as bfloat.
           const bool signs_zero = kept != StoredScalar::scaled || E::components == 1;
           ASSERT_TRUE(own[k] != 0 || std::signbit(is) == (signs_zero && std::signbit(own[k])));
         }
@@ -203,7 +203,7 @@ TEST(EncodedMatrix, OfZerosIsZeroAndOfWhatIsNotFiniteIsNoNumber) {
       A.update_values(other);
       for (const double value : decoded(A)) EXPECT_TRUE(std::isnan(value));
     }
-    for (Offset i = 0; i < matrix.entries(); ++i) {  // beside ones in the same entry
+    for (Offset i = 0; i < matrix.entries(); ++i) {  // next to ones in the same entry
       for (const double odd :
            {std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN()}) {
         CsrMatrix<E> other = matrix;
@@ -218,8 +218,7 @@ TEST(EncodedMatrix, OfZerosIsZeroAndOfWhatIsNotFiniteIsNoNumber) {
   }
 }
 
-/// Programs of GPUs compile, of each encoding, each inner layout, and each kind of product and
-/// loop.
+/// GPU programs compile, for each encoding, each inner layout, and each kind of product and loop.
 TEST(EncodedPrograms, Compile) {
   try {
     cuda::nvrtc();
@@ -244,7 +243,7 @@ TEST(EncodedPrograms, Compile) {
     const bool is_product = program.kind == ProgramKind::product;
     if (!is_product && (program.kind != ProgramKind::persistent || program.jacobi)) continue;
     const VariantEntry& entry = entries[number % std::size(entries)];
-    // Loops in one kernel have rules of their own for plans.
+    // Loops in one kernel have separate rules for plans.
     const char* const plan = is_product          ? plans[(number * 2 + number / 5) % 5]
                              : program.in_shared ? "C=32,threads=512"
                                                  : "C=32,inner=aosoa16,threads=512";

@@ -1,5 +1,5 @@
-// Entries read and written in sliced storage: each where an operator that is built has it, and
-// nothing beside it.
+// Entries read and written in sliced storage: each in the place where a built operator has it, and
+// nothing else is touched.
 #include "heddle/entry_writer.hpp"
 
 #include <gtest/gtest.h>
@@ -34,7 +34,7 @@ struct StoreEntries {
   }
 };
 
-/// The user's values into the slots, by a team.
+/// Stores the user's values in the slots, with a team of threads.
 template <class E>
 void store(const CsrMatrix<E>& user, Operator<E>& matrix) {
   const Array<Offset> slot = slots_of_entries(matrix.pattern());

@@ -1,4 +1,4 @@
-// Copies that hold the entries themselves in fewer bytes: a dictionary, and reals times units.
+// Copies that hold the entries exactly in fewer bytes: a dictionary, and reals times units.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -19,7 +19,7 @@ namespace {
 using namespace heddle;
 using namespace heddle::test;
 
-/// Entries that are a few values, by bits: zeros of both signs, denormal numbers and neighbours.
+/// Entries with few distinct values, by bits: zeros of both signs, denormal numbers and neighbours.
 template <class E>
 CsrMatrix<E> of_few_values(Generator& generator) {
   using S = stored_scalar_t<E>;
@@ -37,7 +37,7 @@ CsrMatrix<E> of_few_values(Generator& generator) {
   return matrix;
 }
 
-/// A x of what iterations read, or of the matrix.
+/// A x, for the copy that iterations read or for the matrix itself.
 template <class E>
 std::vector<vector_scalar_t<E>> image(const LinearOperator<vector_scalar_t<E>>& A,
                                       const Field<E>& users_x, Index rows) {
@@ -83,7 +83,7 @@ TYPED_TEST(Dictionary, MultipliesToTheSameBitsInAllLayouts) {
   }
 }
 
-/// Of a refusal, and what it left.
+/// Checks a refusal, and that it changed nothing.
 template <class E>
 void expect_refusal(const CsrMatrix<E>& good, const CsrMatrix<E>& bad, const Plan& plan,
                     const std::string& says) {
@@ -127,7 +127,7 @@ TEST(DictionaryEnds, RefusesMoreThan256ValuesAndLeavesThingsAsTheyWere) {
                  "the entry of row " + std::to_string(row) + ", column ");
 }
 
-/// Units times one of a few reals, some with components that are equal nearly, or vanish.
+/// Units times one of a few reals, some with nearly equal or vanishing components.
 template <class E>
 CsrMatrix<E> of_units(Generator& generator) {
   using S = stored_scalar_t<E>;
@@ -202,7 +202,7 @@ TEST(Units, AreWithinFourUlpOfTheEntryAndMultiplyInAllLayouts) {
   expect_units<float>(2315);
 }
 
-/// A GPU's reciprocal, from the worst estimates, but for the number before 2.
+/// A GPU's reciprocal, from the worst estimates, except for the number just below 2.
 template <class S>
 void expect_reciprocals(unsigned number, double estimate_off) {
   Seed seed(number);
@@ -250,7 +250,7 @@ TEST(Units, OfRealNumbersAreRefusedByName) {
                [&] { Operator<real<double>>(matrix, parse_plan("iteration-precision=unit")); });
 }
 
-/// A path's Laplacian with transports, definite by its diagonal.
+/// -1 on a random pattern, and 40 on the diagonal, which makes the matrix definite.
 TEST(ExactCopies, TakeTheIterationsOfTheMatrix) {
   using E = quaternion<double>;
   Seed seed(2318);
@@ -279,7 +279,7 @@ TEST(ExactCopies, TakeTheIterationsOfTheMatrix) {
   EXPECT_EQ(reports[1].residual, reports[0].residual);
 }
 
-/// Values that come without a chance to refuse them, as an assembly's do.
+/// Values that cannot be refused on arrival, like those of an assembly.
 TEST(ExactCopies, StepAsideForValuesThatTheyRefuse) {
   using E = real<double>;
   Seed seed(2321);

@@ -1,4 +1,4 @@
-// Programs of approximate inverses compile, for plain tiles and others; no GPU is needed.
+// Programs of approximate inverses compile, for plain tiles and other ones; no GPU is needed.
 #include "solvers/inverses/inverse_program.hpp"
 
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ detail::EntryTiles plain_tiles(int size, int ring) {
   return tiles;
 }
 
-/// (x y; y x).
+/// The tile (x y; y x).
 detail::EntryTiles split_tiles() {
   return {2, 1, {{0, 1}, {1, 1}, {1, 1}, {0, 1}}, {{0, 1}, {1, 1}}};
 }
@@ -42,8 +42,8 @@ TEST(InverseProgram, CompilesForEveryTileTeamAndLayout) {
   const cuda::InverseTeam teams[] = {{4, true},  {8, true},   {16, true},
                                      {32, true}, {256, true}, {256, false}};
   std::vector<cuda::KernelSource> sources;
-  // Each tile in one of the six layouts, and all layouts and teams over the tiles: all of them take
-  // a minute.
+  // Each tile in one of the six layouts, with all layouts and teams distributed over the tiles: all
+  // combinations take a minute.
   const bool deeply = std::getenv("HEDDLE_DEEP_CHECK") != nullptr;
   for (std::size_t i = 0; i < tiles.size() * 6; ++i) {
     if (!deeply && i % 6 != i / 6 % 6) continue;

@@ -1,4 +1,4 @@
-// The cache of compiled kernels gives back what was stored or nothing, whatever happens to its
+// The cache of compiled kernels returns either the stored image or nothing, whatever happens to its
 // files.
 #include "spmv/kernel_cache.hpp"
 
@@ -37,14 +37,14 @@ Image random_image(unsigned seed, std::size_t bytes) {
   return image;
 }
 
-/// What stands for NVRTC: the image of a key is always the same.
+/// Replaces NVRTC: the image of a key is always the same.
 Image compile(const KernelKey& key, std::size_t bytes) {
   return random_image(static_cast<unsigned>(std::hash<std::string>()(key.inputs)), bytes);
 }
 
 class KernelCacheTest : public testing::Test {
  protected:
-  /// The one image file of the folder.
+  /// The only image file in the folder.
   fs::path only_file() const {
     fs::path found;
     for (const auto& file : fs::directory_iterator(path)) found = file.path();
@@ -167,7 +167,7 @@ TEST_F(KernelCacheTest, TheLeastRecentlyUsedGoFirst) {
     KernelCache cache(path, 1 << 20);
     for (int i = 0; i < 20; ++i) cache.store(key_of(i), image);
   }
-  // All were used long ago, and then some again.
+  // All images were last used long ago, then some of them again.
   for (const auto& file : fs::directory_iterator(path)) {
     fs::last_write_time(file, fs::file_time_type::clock::now() - std::chrono::hours(1000));
   }
@@ -205,7 +205,7 @@ TEST_F(KernelCacheTest, ListsAndClearsItsOwnFilesOnly) {
   const std::set<std::string> foreign = {"notes.txt", ".hidden", "abc.kernel",
                                          std::string(32, 'g') + ".kernel"};
   for (const std::string& name : foreign) std::ofstream(path / name) << "mine";
-  // What a process that was killed leaves behind.
+  // A file left by a process that was killed.
   std::ofstream(path / ("." + std::string(32, 'a') + ".kernel.77-0.part")) << "half";
 
   const auto kernels = cache.list();
@@ -236,7 +236,7 @@ TEST_F(KernelCacheTest, RemovesWhatAKilledProcessLeft) {
   EXPECT_TRUE(fs::exists(fresh));
 }
 
-/// What a file claims of its own length is not taken into memory.
+/// A length claimed in a file causes no allocation of that size.
 TEST_F(KernelCacheTest, ClaimsOfFilesAreNotBelieved) {
   KernelCache cache(path);
   const Image image = random_image(1, 1000);
@@ -244,7 +244,7 @@ TEST_F(KernelCacheTest, ClaimsOfFilesAreNotBelieved) {
   const fs::path file = only_file();
   const std::string good = contents(file);
   constexpr std::uint64_t huge = std::uint64_t(1) << 42;
-  // The lengths of key and image are the third and fourth number.
+  // The lengths of key and image are the third and fourth numbers.
   for (const std::size_t at : {16U, 24U}) {
     std::string bad = good;
     std::uint64_t length = 0;
@@ -275,7 +275,7 @@ TEST_F(KernelCacheTest, FoldersThatOthersMayWriteAreNotUsed) {
     fs::permissions(path, mode, fs::perm_options::remove);
   }
   EXPECT_EQ(cache.load(key_of(1)), image);
-  // Nor a file that others may write to; it is replaced by one that they may not.
+  // A file that others may write to is not used either; it is replaced by one that they may not.
   fs::permissions(only_file(), fs::perms::others_write, fs::perm_options::add);
   EXPECT_FALSE(cache.load(key_of(1)));
   cache.store(key_of(1), image);
@@ -295,7 +295,7 @@ TEST_F(KernelCacheTest, ARelativeFolderStaysWhereItWas) {
   EXPECT_TRUE(fs::is_directory(folder / "here"));
 }
 
-/// Looks up or "compiles" random keys, with eviction going on; false if an image ever is wrong.
+/// Looks up or "compiles" random keys while eviction goes on; false if an image is ever wrong.
 bool use(KernelCache& cache, unsigned seed) {
   std::mt19937 random(seed);
   for (int i = 0; i < 300; ++i) {

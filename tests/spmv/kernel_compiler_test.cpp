@@ -1,4 +1,4 @@
-// Programs become images for GPUs that need not be there. Skips where there is no NVRTC.
+// Programs become images for GPUs that need not be present. Skips without NVRTC.
 #include "spmv/kernel_compiler.hpp"
 
 #include <gtest/gtest.h>
@@ -29,7 +29,7 @@ using heddle::cuda::CompileError;
 using heddle::cuda::KernelImage;
 using heddle::cuda::KernelSource;
 
-/// Whoever compiles here has this cache, home and working folder, all of them empty.
+/// Compilations here use this cache, home and working folder, all of them empty.
 class Folders : public testing::Environment {
  public:
   void SetUp() override {
@@ -83,7 +83,7 @@ __device__ void multiply(int rows, const int* length, const long long* first, co
 }
 )";
 
-/// A product with row_product, as extern "C" kernel `name`.
+/// A product with row_product, as an extern "C" kernel called `name`.
 std::string kernel(const std::string& name, const std::string& entry) {
   return "extern \"C\" __global__ void " + name +
          "(int rows, const int* length, const long long* first, const int* columns,\n"
@@ -124,7 +124,7 @@ TEST_F(KernelCompiler, ProductsOfEveryEntryHeader) {
                                           "heddle::block<heddle::complex<double>, 3, 3>",
                                           "heddle::stored_as<float, heddle::quaternion<double>>"};
   for (std::size_t i = 0; i < kinds.size(); ++i) {
-    // A macro argument would break at the commas.
+    // Commas would split a macro argument.
     source.text += "using entry" + std::to_string(i) + " = " + kinds[i] + ";\n" +
                    kernel("product" + std::to_string(i), "entry" + std::to_string(i));
   }
@@ -169,7 +169,7 @@ TEST_F(KernelCompiler, TheSecondTimeComesFromTheCache) {
   EXPECT_TRUE(second.cached);
   EXPECT_EQ(first.data, second.data);
 
-  // Whatever an image depends on makes another one.
+  // A change of anything that the image depends on makes another image.
   EXPECT_FALSE(compile_kernel(source, 80).cached);
   source.options = {"-DUNUSED=1"};
   EXPECT_FALSE(compile_kernel(source, 90).cached);
@@ -202,7 +202,7 @@ TEST_F(KernelCompiler, WritesNothingBesideTheCache) {
   EXPECT_EQ(folders().folder.files(), 2u);
 }
 
-/// The message of what must not compile.
+/// The error message of a source that must not compile.
 std::string error_of(const KernelSource& source) {
   try {
     compile_kernel(source, 90);
@@ -259,12 +259,12 @@ TEST_F(KernelCompiler, ErrorsNameTheUsersLine) {
   const std::string message = error_of(
       pair_product(replaced(user_entry, "    y.component[1]", "    nothing y.component[1]")));
   EXPECT_EQ(message.substr(0, unknown.size()), unknown);
-  // What only shows when the product uses it.
+  // An error that shows only when the product uses the entry.
   const std::string late =
       error_of(pair_product(replaced(user_entry, "a.component[1] * x", "a.components[1] * x")));
   EXPECT_EQ(late.substr(0, place.size() + 10), place + "13: error:");
   EXPECT_EQ(late.find('\n'), std::string::npos);
-  // A semicolon is missed where the next line begins.
+  // A missing semicolon is reported where the next line begins.
   const std::string semicolon =
       error_of(pair_product(replaced(user_entry, "S component[2];", "S component[2]")));
   EXPECT_EQ(semicolon.substr(0, place.size() + 10), place + "10: error:");
@@ -312,7 +312,7 @@ TEST_F(KernelCompiler, SeveralAtOnceInTheirOrder) {
   } catch (const CompileError& error) {
     EXPECT_EQ(std::string(error.what()).substr(0, 7), "kernel1") << error.what();
   }
-  // The others were not in vain.
+  // The successful compilations are kept.
   EXPECT_TRUE(compile_kernel(sources[4], 90).cached);
 }
 
@@ -329,7 +329,7 @@ TEST_F(KernelCompiler, FromSeveralThreads) {
   EXPECT_EQ(cached_files(), 1u);
 }
 
-/// Ends the process: 7 where kernels cannot be compiled for want of a compiler.
+/// Ends the process, with status 7 if kernels cannot be compiled because there is no compiler.
 [[noreturn]] void compile_without_nvrtc() {
   setenv("HEDDLE_NVRTC", "/nonexistent/libnvrtc.so", 1);
   int status = 9;
@@ -344,7 +344,7 @@ TEST_F(KernelCompiler, FromSeveralThreads) {
 }
 
 TEST(WithoutNvrtc, SaysSo) {
-  // In a process of its own: this one may have opened it already.
+  // In a process of its own: this one may already have opened the library.
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(compile_without_nvrtc(), testing::ExitedWithCode(7),
               "HEDDLE_NVRTC.*/nonexistent/libnvrtc.so");

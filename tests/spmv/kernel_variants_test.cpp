@@ -1,4 +1,4 @@
-// Programs of GPUs compile, in every two of their choices that go together; no GPU is needed.
+// GPU programs compile, for every compatible pair of their choices; no GPU is needed.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -23,7 +23,7 @@
 namespace heddle::test {
 namespace {
 
-/// Each entry meets each program once, and few pairs need more: 700 for 24 programs, 795 for 30.
+/// Each entry occurs with each program, and few pairs need more: 700 for 24 programs, 795 for 30.
 constexpr std::size_t most_variants = 800;
 constexpr std::size_t most_in_ci = 150;
 constexpr unsigned long long seed = 2601;
@@ -34,10 +34,10 @@ struct Variants {
   SelectionSpace space = variant_space();
   std::map<ValuePair, Selection> pairs = valid_pairs(space);
   std::vector<Selection> array;
-  /// What is compiled unless HEDDLE_DEEP_CHECK is set: a program meets a tenth of the kinds of
-  /// entries, each in one precision, and all over the programs; entries and programs meet a
-  /// twentieth of what a plan chooses, and all over the entries and programs. Choices of a plan
-  /// meet as it happens.
+  /// The subset compiled unless HEDDLE_DEEP_CHECK is set. A program occurs with a tenth of the
+  /// kinds of entries, each in one precision, and with all of them over the programs. Entries and
+  /// programs occur with a twentieth of a plan's choices, and with all of them over the entries and
+  /// programs. Pairs of a plan's choices are left to chance.
   std::map<ValuePair, Selection> fewer_pairs = pairs;
   std::vector<Selection> fewer;
   Variants() {
@@ -82,7 +82,7 @@ TEST(KernelVariants, CoverEveryPairOfChoicesThatGoTogether) {
   EXPECT_LE(fewer.size(), most_in_ci);
 }
 
-/// What the rules leave out, counted by hand: the search for pairs has not lost any.
+/// The number of pairs excluded by the rules, counted by hand: the search has lost no pair.
 TEST(KernelVariants, LeaveOutNoPairButThoseThatAreRefused) {
   const SelectionSpace& space = variants().space;
   std::size_t all = 0;
@@ -92,8 +92,8 @@ TEST(KernelVariants, LeaveOutNoPairButThoseThatAreRefused) {
     }
   }
   constexpr std::size_t dual_quaternions = 3, solving_programs = 15, loops = 8, loops_in_shared = 4;
-  constexpr std::size_t T_that_divides_no_C = 3 + 3 + 1 + 4;  // of C = 1, 3, 16 and n
-  constexpr std::size_t blocks_of_no_loop = 5;                // too small, or no power of two
+  constexpr std::size_t T_that_divides_no_C = 3 + 3 + 1 + 4;  // for C = 1, 3, 16 and n
+  constexpr std::size_t blocks_of_no_loop = 5;                // too small, or not a power of two
   EXPECT_EQ(all - variants().pairs.size(), dual_quaternions * solving_programs +
                                                T_that_divides_no_C + loops +  // loops and C = n
                                                loops_in_shared +              // these and SoA
@@ -113,7 +113,7 @@ TEST(ProductProgram, BoundsNoMoreBlocksThanAMultiprocessorHolds) {
     int architecture;
     int of_64, of_128, of_512, of_1024;
   };
-  // 999 is not known yet.
+  // Architecture 999 is not known yet.
   for (const Holds& most : {Holds{75, 16, 8, 2, 1},
                             {80, 32, 16, 4, 2},
                             {86, 16, 12, 3, 1},
@@ -180,7 +180,8 @@ TEST_F(KernelVariantsCompiled, ForSm90) {
   expect_images(sources, 90);
 }
 
-/// Rows of 256 threads that exchange scalars there would take more than a kernel may have.
+/// With 256 threads, the rows would need more shared memory for their exchange than a kernel may
+/// have.
 TEST_F(KernelVariantsCompiled, OfRowsForWhichSharedMemoryHasNoRoom) {
   const VariantEntry wide = variant_entry<real<double, 30>>();
   std::vector<cuda::KernelSource> sources;
@@ -200,7 +201,7 @@ TEST_F(KernelVariantsCompiled, OfRowsForWhichSharedMemoryHasNoRoom) {
 class SomeKernelVariants : public KernelVariantsCompiled,
                            public testing::WithParamInterface<int> {};
 
-/// 2 for each; with HEDDLE_DEEP_CHECK set, 60.
+/// 2 programs for each architecture; 60 if HEDDLE_DEEP_CHECK is set.
 TEST_P(SomeKernelVariants, ForOtherArchitectures) {
   const std::size_t some = checks_deeply() ? 60 : 2;
   const auto& array = variants().array;
@@ -244,10 +245,10 @@ TEST_F(KernelVariantsCompiled, InEveryLayoutOfThePapers) {
   expect_images(sources, 90);
 }
 
-/// Kernels of a graph's loop may be launched while the one before runs: what a PTX text says in
-/// front of the wait for that reads constants alone, and no path leaves by then.
+/// Kernels in a graph's loop may start while the previous one runs: in the PTX text, the code
+/// before the wait for it reads only constants, and no path exits before that.
 TEST_F(KernelVariantsCompiled, KernelsOfALoopWaitForTheOneBefore) {
-  constexpr int unknown_architecture = 999;  // of which a compiler writes PTX
+  constexpr int unknown_architecture = 999;  // a compiler writes PTX for this
   const std::regex touches(R"(\b(st|atom|red|ld)\.(?!param|shared|local)|\b(ret|exit);)");
   const std::regex reads_constants(R"(ld\.global\.nc)");
   std::vector<cuda::KernelSource> sources;
@@ -258,7 +259,7 @@ TEST_F(KernelVariantsCompiled, KernelsOfALoopWaitForTheOneBefore) {
     const bool is_step =
         program.kind == ProgramKind::steps || program.kind == ProgramKind::preconditioned_steps;
     if (!program.in_loop && !is_step) continue;
-    // A program under one of the plans, the next under another: all four take more than a minute.
+    // One program with one of the plans, the next with another: all four take more than a minute.
     std::size_t number = 0;
     for (const char* plan : {"C=32,T=4,schedule=full", "C=1,schedule=full,load=evict-first",
                              "C=16,threshold=8,schedule=static", "C=n,schedule=dynamic"}) {
@@ -295,15 +296,15 @@ TEST_F(KernelVariantsCompiled, KernelsOfALoopWaitForTheOneBefore) {
   }
 }
 
-/// A compiler leaves room for as many blocks as a multiprocessor holds, and ignores a larger bound:
-/// seen by the registers of a kernel that could use more.
+/// The compiler reserves room for as many blocks as a multiprocessor holds, and ignores a larger
+/// bound. The registers of a kernel that could use more show this.
 TEST_F(KernelVariantsCompiled, MostBlocksAreThoseThatTheCompilerKnows) {
   constexpr int registers_of_multiprocessor = 65536;
   for (const int architecture : cuda::nvrtc().architectures) {
     SCOPED_TRACE(architecture);
     cuda::KernelSource source{"bounds", "", {}, {"--ptxas-options=-v"}};
-    std::map<std::string, std::pair<int, bool>> kernels;  // registers a thread; whether they bound
-    for (const int threads : {64, 128}) {  // the first may run out of room for blocks
+    std::map<std::string, std::pair<int, bool>> kernels;  // registers per thread; if binding
+    for (const int threads : {64, 128}) {                 // with 64, blocks may run out first
       const int most = cuda::most_blocks(threads, architecture);
       for (const int blocks : {most, most + 1}) {
         const std::string name = "of_" + std::to_string(threads) + "_by_" + std::to_string(blocks);
@@ -327,7 +328,7 @@ TEST_F(KernelVariantsCompiled, MostBlocksAreThoseThatTheCompilerKnows) {
   }
 }
 
-/// As many rows of as many entries each.
+/// A plan for `rows` rows of `length` entries each.
 Plan default_plan(Index rows, Index length, const VariantEntry& entry) {
   std::vector<Offset> offsets(static_cast<std::size_t>(rows) + 1);
   for (Index row = 0; row <= rows; ++row) {
@@ -341,14 +342,14 @@ Plan default_plan(Index rows, Index length, const VariantEntry& entry) {
                              in_floats ? StoredScalar::single : StoredScalar::own);
 }
 
-/// The number before `what` in a text; -1 if it is not there.
+/// The number in front of `what` in a text; -1 if `what` is absent.
 int number_before(const std::string& text, const std::string& what) {
   std::smatch found;
   return std::regex_search(text, found, std::regex("(\\d+)" + what)) ? std::stoi(found[1]) : -1;
 }
 
-/// Where registers are left, what ptxas keeps on the stack is a few of the barriers at which the
-/// lanes of nested branches meet again, of which a warp has 16: two words, touched once a row.
+/// If registers are left, the stack that ptxas uses holds a few of the barriers at which lanes of
+/// nested branches reconverge. A warp has 16 barriers; this costs two words, accessed once per row.
 bool spills_registers(const std::string& log, const std::string& program) {
   constexpr int some_barriers = 16, registers_of_block = 65536, most_registers = 255;
   const int spilled = number_before(log, " bytes spill stores");
@@ -369,7 +370,7 @@ TEST_F(KernelVariantsCompiled, DefaultProductsKeepEverythingInRegisters) {
     ++number;
     for (const auto& [rows, length] :
          {std::pair{1000, 13}, {67000, 14}, {1200000, 7}, {400000, 30}}) {
-      // Each entry under two of the plans, the next under the others.
+      // Each entry with two of the plans, the next one with the others.
       if (!checks_deeply() && number++ % 2 != 0) continue;
       const VariantProgram& in_loop = variant_programs()[2];
       const VariantProgram& dot = variant_programs()[1];

@@ -1,4 +1,4 @@
-// Products on the caller's arrays under plans that number and lay out fields otherwise.
+// Products on the caller's arrays with plans that number and lay out fields differently.
 #include "heddle/multiply.hpp"
 
 #include <gtest/gtest.h>

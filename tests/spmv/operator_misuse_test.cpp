@@ -1,4 +1,4 @@
-// Operands that share memory, values of another number, and null pointers to a matrix's arrays.
+// Operands that share memory, wrong numbers of values, and null pointers in a matrix's arrays.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -27,7 +27,7 @@ void expect_refused(ErrorKind kind, const F& f, const char* file = __builtin_FIL
   }
 }
 
-/// Rows of one to three entries, whose components count up from `first`.
+/// Rows of one to three entries, with components that count up from `first`.
 template <class Entry>
 CsrMatrix<Entry> band(Index n, double first = 1) {
   std::vector<Triplet<Entry>> triplets;
@@ -68,7 +68,7 @@ void expect_apart(const A& matrix, int components) {
     expect_refused(ErrorKind::usage, [&] { matrix.residual(apart, x, y, reduction, stream); });
   }
   expect_refused(ErrorKind::usage, [&] {
-    matrix.residual(x, apart, shifted, reduction, stream);  // b and r, but not one field
+    matrix.residual(x, apart, shifted, reduction, stream);  // overlap, but are not equal
   });
   EXPECT_NO_THROW(matrix.apply(1, x, 0, apart, stream));
   EXPECT_NO_THROW(matrix.residual(apart, x, apart, reduction, stream));
@@ -134,7 +134,7 @@ TEST(OperatorMisuse, NewValuesAreCounted) {
   expect_left(ErrorKind::size_mismatch, longer);
   expect_left(ErrorKind::size_mismatch, CsrMatrix<B>());
   expect_refused(ErrorKind::usage, [&] { matrix.update_values({nullptr, scalars.size()}); });
-  // As many entries, in another shape.
+  // The number of entries is the same, but the shape is another one.
   const CsrMatrix<B> wide(9, 10, first.offsets(), first.column(), first.values());
   expect_left(ErrorKind::size_mismatch, wide);
 }

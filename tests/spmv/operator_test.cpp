@@ -1,5 +1,5 @@
-// An operator beyond its product: values renewed, shared, written in place; fused forms; what it
-// refuses.
+// An operator apart from its product: values renewed, shared, written in place; fused forms; and
+// refused inputs.
 #include "heddle/operator.hpp"
 
 #include <gtest/gtest.h>
@@ -59,7 +59,7 @@ TYPED_TEST(OfEntry, TakesNewValues) {
     const Plan plan = parse_plan(layout);
     const Operator<E> fresh(second.matrix, plan);
     Operator<E> matrix(first.matrix, plan);
-    const Operator<E> handle = matrix;  // shares the values
+    const Operator<E> handle = matrix;  // handle that shares the values
     const Operator<E> sibling(matrix, first.matrix);
     EXPECT_EQ(&sibling.pattern(), &matrix.pattern());
     EXPECT_EQ(product(sibling, first), product(matrix, first));
@@ -70,7 +70,7 @@ TYPED_TEST(OfEntry, TakesNewValues) {
     EXPECT_EQ(handle.generation(), matrix.generation());
     EXPECT_EQ(product(matrix, second), product(fresh, second));
     EXPECT_EQ(product(handle, second), product(fresh, second));
-    // Padding stays what it was, and so does the other matrix of the pattern.
+    // Padding is left unchanged, and so is the other matrix with this pattern.
     poison_padding(matrix);
     matrix.update_values(second.matrix);
     expect_poisoned_product(matrix, second, seed.generator);
@@ -129,7 +129,7 @@ TYPED_TEST(OfEntry, KnowsItsDiagonal) {
   for (const char* layout : some_layouts) {
     SCOPED_TRACE(layout);
     expect_diagonal(Operator<E>(user, parse_plan(layout)));
-    // Rows and columns numbered apart.
+    // Rows and columns have different orders.
     Array<Index> order(75);
     for (Index i = 0; i < 75; ++i) order[static_cast<std::size_t>(i)] = (i * 2 + 5) % 75;
     expect_diagonal(Operator<E>(user.view(), parse_plan(layout), Basis::natural(75),
@@ -143,7 +143,7 @@ void expect_dot_and_residual(const PatternRequest& shape, Generator& generator) 
   SCOPED_TRACE(shape.name);
   const Problem<E> problem(shape, generator);
   const auto size = problem.product.value.size();
-  // What b - A x is made of: all but its last digits cancel.
+  // b is close to A x: all but the last digits of b - A x cancel.
   std::vector<S> b(size);
   for (std::size_t i = 0; i < size; ++i) b[i] = static_cast<S>(problem.product.value[i]);
   for (const Plan& plan : covering_layouts(generator)) {
@@ -156,7 +156,7 @@ void expect_dot_and_residual(const PatternRequest& shape, Generator& generator) 
     from_users_order(b, of_b.view);
     Reduction<S> reduction(matrix.rows());
 
-    // y = A x, and x . y with the y that was stored, summed in double.
+    // y = A x, and x . y with the stored y, summed in double.
     const double dot = matrix.apply_dot(x.view, y.view, reduction, Stream{2});
     const auto stored = in_users_order(y.view);
     long double expected = 0, magnitude = 0;
@@ -233,7 +233,7 @@ TEST(Offsets, Of32And64BitsGiveTheSame) {
   }
 }
 
-/// The values of `matrix`, each block by columns.
+/// The values of `matrix`, with each block stored by columns.
 template <class E, int R, int C>
 Array<stored_scalar_t<E>> by_columns(const CsrMatrix<E>& matrix) {
   constexpr int width = E::components / (R * C);
@@ -266,7 +266,7 @@ void expect_column_major(Generator& generator) {
     view.order = column_major;
     Operator<E> matrix(view, plan);
     EXPECT_EQ(product(matrix, problem), expected) << layout;
-    // Later values come in the same order.
+    // Later values are taken in the same order.
     EXPECT_EQ(product(Operator<E>(matrix, values), problem), expected) << layout;
     matrix.update_values(values);
     EXPECT_EQ(product(matrix, problem), expected) << layout;

@@ -1,5 +1,5 @@
-// Entries that are not compiled into the library: a real number on wider vectors, rectangular
-// blocks, entries kept in a narrower scalar, long double.
+// Entries not compiled into the library: a real number on wider vectors, rectangular blocks,
+// entries stored in a narrower scalar, long double.
 #include <gtest/gtest.h>
 
 #include <vector>
@@ -56,7 +56,7 @@ TEST(StoredAs, TakesHalfTheMemoryOfTheMatrix) {
 }
 
 TEST(RectangularBlock, HasNoDotWithItself) {
-  // Even where there are as many block rows as block columns.
+  // Not even if there are as many block rows as block columns.
   using E = block<double, 2, 3>;
   Seed seed(553);
   for (const char* layout : {"CSR", "pJDS,vector=soa", "CSR,vector=soa"}) {

@@ -1,4 +1,4 @@
-// What is not finite in x reaches only the rows that name its column, whatever the padding holds.
+// Values in x that are not finite affect only rows that name their column, whatever the padding.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -36,7 +36,7 @@ void expect_confined(const PatternRequest& shape, const std::vector<Plan>& plans
     Operator<E> matrix(user, plan, Device::cpu(1));
     poison_padding(matrix);
     const std::vector<S> clean = product(matrix, problem.x);
-    // Column 0 is the one that padding names.
+    // Padding refers to column 0.
     for (const Index column : {0, random_between(0, shape.columns - 1, generator)}) {
       for (const S bad :
            {std::numeric_limits<S>::quiet_NaN(), std::numeric_limits<S>::infinity()}) {

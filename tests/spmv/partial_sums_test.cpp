@@ -1,5 +1,5 @@
-// Sums of a launch by groups of 256 threads, whatever its blocks: the arithmetic that kernels and
-// host share, played on the CPU.
+// Sums of a launch by groups of 256 threads, independent of its blocks: the arithmetic shared by
+// kernels and host, played on the CPU.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -10,7 +10,7 @@
 namespace heddle::device {
 namespace {
 
-/// Neighbours are added, then their sums, as lanes and warps do.
+/// Adds neighbours, then their sums, as lanes and warps do.
 double tree_sum(std::vector<double> values) {
   for (std::size_t half = 1; half < values.size(); half *= 2) {
     for (std::size_t i = 0; i + half < values.size(); i += 2 * half) values[i] += values[i + half];

@@ -1,4 +1,4 @@
-// y = alpha A x + beta y in every layout, for every entry, against sums in long double.
+// y = alpha A x + beta y in every layout, for every entry, compared with sums in long double.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -98,7 +98,7 @@ TEST(EveryLayout, OfBlocks) {
   in_every_layout<block<double, 3, 3>>(seed.generator);
 }
 
-/// A plan that asks for nothing ahead has a loop of its own, which must round as all others do.
+/// A plan without prefetching has a separate loop, which must round as all others do.
 template <class E>
 void expect_bits_of_no_prefetch(Generator& generator) {
   using S = vector_scalar_t<E>;
@@ -127,7 +127,7 @@ TEST(Prefetches, ChangeNoBit) {
   expect_bits_of_no_prefetch<quaternion<float>>(seed.generator);
 }
 
-/// What `Operator::apply` does on a machine without AVX2.
+/// The computation of `Operator::apply` on a machine without AVX2.
 template <class E>
 void apply_baseline(const Operator<E>& matrix, vector_scalar_t<E> alpha,
                     const FieldView<const vector_scalar_t<E>>& x, vector_scalar_t<E> beta,
@@ -143,7 +143,7 @@ void apply_baseline(const Operator<E>& matrix, vector_scalar_t<E> alpha,
                                             {matrix.plan().cpu.prefetch_x, 0}};
   };
   const auto store = detail::RowStore<S>::scaled(alpha, beta, y);
-  // Any range of rows may be asked for: cut in odd places.
+  // Any range of rows may be requested: cut in odd places.
   const auto in_pieces = [&](const auto& rows) {
     for (Index begin = 0; begin < A.rows; begin += 29) rows(begin, std::min(A.rows, begin + 29));
   };

@@ -55,8 +55,8 @@ Results<E> results(const Operator<E>& matrix, const Problem<E>& problem, const S
 
 template <class E>
 void expect_same_bits(Generator& generator) {
-  // 22 groups of 256 rows, the last one short, and work enough for a team; ELLPACK would not like a
-  // long row.
+  // 22 groups of 256 rows, the last one short, and enough work for a team; a long row would be too
+  // much for ELLPACK.
   PatternRequest shape{.rows = 5501, .columns = 5501, .per_row = 7, .empty_rows = true};
   const Problem<E> short_rows(shape, generator);
   shape.dense_row = true;
@@ -70,7 +70,7 @@ void expect_same_bits(Generator& generator) {
         results(Operator<E>(problem.matrix, parse_plan(layout)), problem, Stream{1});
     for (const char* schedule : schedules) {
       const Plan plan = parse_plan(layout + "," + schedule);
-      // The device's threads build the matrix, the stream's multiply with it.
+      // The device's threads build the matrix; the stream's threads multiply with it.
       const Operator<E> matrix(problem.matrix, plan, Device::cpu(3));
       for (const int threads : thread_counts) {
         EXPECT_TRUE(results(matrix, problem, Stream{threads}) == expected)

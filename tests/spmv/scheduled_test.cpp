@@ -1,4 +1,4 @@
-// One stored matrix under several schedules: bit for bit what builds of their own yield.
+// One stored matrix with several schedules: the same bits as from separate builds.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -22,7 +22,7 @@ using namespace heddle::test;
 
 constexpr Index rows = 601;
 
-/// What a solver asks of an operator, each bit of it.
+/// The results of an operator that a solver uses, with all their bits.
 template <class E>
 std::vector<std::vector<vector_scalar_t<E>>> results(const Operator<E>& A,
                                                      const Field<E>& users_x) {
@@ -154,7 +154,7 @@ TEST(ScheduledOperator, OfADefinition) {
   EXPECT_THROW(static_cast<void>(built.scheduled(parse_plan("Sl-32"))), Error);
 }
 
-/// Fields of all rows, one after the other.
+/// Fields of all rows, one after another.
 std::vector<double> numbers(const AnyField& field) {
   std::vector<double> all(static_cast<std::size_t>(field.rows()) *
                           static_cast<std::size_t>(field.components()));
@@ -197,7 +197,7 @@ TEST(ScheduledOperator, OfAnEntryThatIsNamed) {
   };
   EXPECT_EQ(solution(same), solution(fresh));
 
-  // Iterations begin again from zero at each run.
+  // Each run starts again from zero.
   SolverOptions options;
   options.tolerance = 0;
   const auto iterations =
@@ -210,7 +210,7 @@ TEST(ScheduledOperator, OfAnEntryThatIsNamed) {
   EXPECT_LT(once.residual, few.residual);
   EXPECT_LT(few.residual, 1);
   EXPECT_GT(once.residual, 0);
-  // What they leave in x has that residual.
+  // The x that they leave has that residual.
   AnyField reached = same.column_field(), image = same.row_field();
   iterations->take(reached);
   same.apply(reached, image);

@@ -1,5 +1,5 @@
-// Columns of 16 bits: the bits of the plan with 32, in slices that have room for them and that have
-// not.
+// 16-bit columns: the same bits as with 32-bit columns, in slices that have room for them and in
+// slices that do not.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -33,7 +33,7 @@ void expect_same_bits(Index rows, Index far, const std::string& text, Generator&
   const SlicedPattern& A = with_narrow.pattern();
   EXPECT_EQ(A.short_column.size(), static_cast<std::size_t>(A.slots));
   EXPECT_TRUE(with_wide.pattern().short_column.empty());
-  // Each column once more, from the 16 bits.
+  // Check each column again from its 16 bits.
   Offset fitting = 0;
   for (Index slice = 0; slice < A.slices(); ++slice) {
     const auto s = static_cast<std::size_t>(slice);
@@ -70,7 +70,7 @@ TEST(ShortColumns, HaveTheBitsOfWideOnes) {
   }
 }
 
-/// Of 300 rows of 300 entries the first 256 have too many to write out.
+/// In 300 rows of 300 entries, the first 256 have too many to write out.
 TEST(ShortColumns, CountWhatAProductReads) {
   constexpr Index n = 300;
   Pattern dense{.rows = n, .columns = n, .offsets = {0}, .column = {}};

@@ -1,5 +1,5 @@
-// Entries of the user's own, as a C++ type or a definition, become programs for a GPU that need not
-// be there. Skips where there is no NVRTC.
+// User-written entries, as a C++ type or a definition, become programs for a GPU that need not be
+// present. Skips without NVRTC.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -54,7 +54,7 @@ TEST(EntryHeader, ThatIsNotThereOrThereTwiceIsRefused) {
   EXPECT_NE(message_for("absent.hpp").find("heddle_embed_entry(target absent.hpp)"),
             std::string::npos);
   register_entry_header("twice.hpp", "one");
-  register_entry_header("twice.hpp", "one");  // by two libraries of a program
+  register_entry_header("twice.hpp", "one");  // from two libraries of one program
   EXPECT_EQ(entry_header("twice.hpp"), "one");
   register_entry_header("twice.hpp", "another");
   EXPECT_NE(message_for("twice.hpp").find("two headers of this program"), std::string::npos);
@@ -72,7 +72,7 @@ class UserEntryText : public testing::Test {
   }
 };
 
-/// Product, residual, Jacobi and a loop over an entry, as a GPU's solver has them compiled.
+/// Compiles the product, residual, Jacobi and a loop over an entry, as a GPU's solver does.
 void compile_all(const EntryText& text, const EntryText& exact, const cuda::EntryShape& shape,
                  const std::string& layout) {
   if constexpr (has_cuda) {

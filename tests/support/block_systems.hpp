@@ -25,7 +25,7 @@ auto const_views_of(const std::vector<Field<E>>& fields) {
   return views;
 }
 
-/// The reports say what is true of x, and each x is that of a dense solve but for its residual.
+/// The reports state the true residuals, and each x matches a dense solve up to its residual.
 template <class E>
 void expect_solutions(const System<E>& system, const std::vector<Field<E>>& b,
                       const std::vector<Field<E>>& x, const std::vector<Report>& reports) {
@@ -41,7 +41,7 @@ void expect_solutions(const System<E>& system, const std::vector<Field<E>>& b,
     const Vector<long double> found = components_of<long double>(x[k]);
     const long double size = rhs.norm(), residual = (rhs - dense * found).norm();
     EXPECT_LE(residual, default_tolerance<S> * size * 1.001L);
-    // Of products in double, whatever S is.
+    // The solver forms products in double, whatever S is.
     const auto rounding = static_cast<double>(dense.norm() * found.norm()) * 1e-14;
     EXPECT_NEAR(static_cast<double>(residual), reports[k].residual_norm, rounding);
     const Vector<long double> exact = factor.solve(rhs);

@@ -24,14 +24,14 @@ std::vector<FieldView<T>> views_of(Fields<S>& fields, Index rows, int width) {
   return views;
 }
 
-/// What a solve gives: its fields, and numbers of its report that all ranks agree about.
+/// The result of a solve: its fields, and numbers of its report on which all ranks agree.
 template <class S>
 struct Found {
   Fields<S> x;
   std::vector<double> numbers;
 };
 
-/// `solve(A, jacobi, fields, x)` gives the numbers. Ranks take turns on the devices.
+/// `solve(A, jacobi, fields, x)` returns the numbers. Ranks take turns on the devices.
 template <class E, class Solve, class S = vector_scalar_t<E>>
 Found<S> on_ranks(const CsrMatrix<E>& matrix, const Fields<S>& fields, const Partition& partition,
                   ExchangeMode mode, const std::vector<Device>& devices, const Solve& solve) {
@@ -62,7 +62,7 @@ Found<S> on_ranks(const CsrMatrix<E>& matrix, const Fields<S>& fields, const Par
   return found;
 }
 
-/// Solves of blocks; b and x are as many fields.
+/// Solves of blocks; x has as many fields as b.
 struct SolveByBlocks {
   template <class S>
   std::vector<double> operator()(const OperatorReference<S>& A,

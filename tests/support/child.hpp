@@ -1,4 +1,4 @@
-// A part of a test in a process of its own, under limits of its own.
+// Runs part of a test in a process of its own, under limits of its own.
 #pragma once
 
 #include <sys/resource.h>
@@ -9,11 +9,11 @@
 
 namespace heddle::test {
 
-/// They reserve more addresses than any limit leaves.
+/// These sanitizers reserve more addresses than any limit leaves.
 inline constexpr bool addresses_are_reserved =
     HEDDLE_TEST_THREAD_SANITIZER || HEDDLE_TEST_ADDRESS_SANITIZER;
 
-/// What `run` returns in a child of this process; 99 if it throws, 128 and its number for a signal.
+/// The result of `run` in a child of this process; 99 if it throws, 128 + N if signal N ends it.
 template <class Run>
 int status_of_child(const Run& run) {
   const pid_t child = fork();
@@ -32,7 +32,7 @@ int status_of_child(const Run& run) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/// False if the system refuses.
+/// Returns false if the system refuses.
 inline bool limit(int resource, rlim_t most) {
   const rlimit both{most, most};
   return setrlimit(resource, &both) == 0;

@@ -9,7 +9,7 @@
 
 namespace heddle::test {
 
-/// Their images, in half the time: only deep checks optimise them as those that run.
+/// Images of the kernels, in half the time: only deep checks optimise them like kernels that run.
 inline std::vector<cuda::KernelImage> compiled_images(std::vector<cuda::KernelSource> sources,
                                                       int architecture) {
   const bool has_option = cuda::nvrtc().major >= 13;

@@ -1,11 +1,11 @@
-// Complex symmetric matrices: a_ji is the transpose of a_ij, which nothing conjugates.
+// Complex symmetric matrices: a_ji is the transpose of a_ij, without conjugation.
 #pragma once
 
 #include "support/random_matrix.hpp"
 
 namespace heddle::test {
 
-/// Its diagonal outweighs the rest of its row, and is turned by 27 degrees from the real axis.
+/// The diagonal outweighs the rest of its row, and is rotated by 27 degrees from the real axis.
 template <class E>
 CsrMatrix<E> random_complex_symmetric_matrix(Index rows, Index per_row, Generator& generator) {
   static_assert(E::ring == Ring::complex);

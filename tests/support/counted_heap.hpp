@@ -1,6 +1,6 @@
-// Operators new and delete that count what they allocate, and that refuse when a test says so. For
-// one file of a program: they replace those of the whole program. The thread sanitizer has its own,
-// and nothing is counted.
+// Operators new and delete that count what they allocate, and that refuse when a test says so.
+// Include this in one file of a program: they replace those of the whole program. The thread
+// sanitizer has its own operators, and then nothing is counted.
 #pragma once
 
 #include <algorithm>
@@ -17,13 +17,13 @@ namespace {
 [[maybe_unused]] constexpr bool heap_is_counted = !HEDDLE_TEST_THREAD_SANITIZER;
 
 [[maybe_unused]] std::atomic<long long> heap_allocations = 0;
-/// Of them, from `heap_refuses_from` up to `heap_refuses_to`.
+/// Allocations numbered from `heap_refuses_from` up to `heap_refuses_to` are refused.
 [[maybe_unused]] std::atomic<long long> heap_refuses_from = std::numeric_limits<long long>::max();
 [[maybe_unused]] std::atomic<long long> heap_refuses_to = std::numeric_limits<long long>::max();
 
 #if !HEDDLE_TEST_THREAD_SANITIZER
 
-/// Null if there is no memory.
+/// Returns null if there is no memory.
 void* counted_or_null(std::size_t bytes, std::size_t alignment) noexcept {
   const long long number = heap_allocations++;
   if (number >= heap_refuses_from && number < heap_refuses_to) return nullptr;
@@ -35,7 +35,7 @@ void* counted(std::size_t bytes, std::size_t alignment) {
   if (data == nullptr) throw std::bad_alloc();
   return data;
 }
-// Not inlined: g++ would take the pair of our operators for a mismatch of new and free.
+// Not inlined: g++ would take this pair of operators for a mismatch of new and free.
 [[gnu::noinline]] void release(void* data) { std::free(data); }
 
 #endif

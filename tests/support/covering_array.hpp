@@ -1,4 +1,5 @@
-// Selections of one value from each dimension in which every two values that go together meet.
+// Selections of one value from each dimension that together contain every compatible pair of
+// values.
 #pragma once
 
 #include <algorithm>
@@ -12,10 +13,10 @@
 
 namespace heddle::test {
 
-/// One value of each dimension, by its number.
+/// The number of one value in each dimension.
 using Selection = std::vector<int>;
 
-/// A value: its dimension, and its number there.
+/// A value: its dimension, and its number in that dimension.
 using Value = std::pair<int, int>;
 
 /// Values of two dimensions, the lower one first.
@@ -23,8 +24,8 @@ using ValuePair = std::pair<Value, Value>;
 
 struct SelectionSpace {
   std::vector<int> sizes;                       // values of each dimension
-  std::function<bool(const Selection&)> valid;  // looks at no dimensions but those
-  std::vector<int> ruled;                       // these
+  std::function<bool(const Selection&)> valid;  // depends only on the dimensions
+  std::vector<int> ruled;                       // listed here
 };
 
 inline std::vector<ValuePair> pairs_of(const Selection& selection) {
@@ -39,7 +40,7 @@ inline std::vector<ValuePair> pairs_of(const Selection& selection) {
   return pairs;
 }
 
-/// Every pair that a valid selection holds, with one that holds it. All are tried.
+/// Every pair that a valid selection holds, with one selection that holds it. Tries all pairs.
 inline std::map<ValuePair, Selection> valid_pairs(const SelectionSpace& space) {
   std::map<ValuePair, Selection> found;
   const auto try_all = [&](const Value& first, const Value& second) {
@@ -75,7 +76,7 @@ inline std::map<ValuePair, Selection> valid_pairs(const SelectionSpace& space) {
   return found;
 }
 
-/// Valid selections that hold every one of `wanted`, a part of all pairs that go together; greedy
+/// Valid selections that hold every pair of `wanted`, a subset of all compatible pairs; greedy
 /// (Cohen et al. 1997, AETG).
 inline std::vector<Selection> covering_array(const SelectionSpace& space,
                                              const std::map<ValuePair, Selection>& pairs,
@@ -102,8 +103,8 @@ inline std::vector<Selection> covering_array(const SelectionSpace& space,
       return state(pair.first, pair.second) == open;
     });
   };
-  /// Dimension by dimension, the value that meets most of what was chosen before; empty where
-  /// nothing goes together with that.
+  /// Picks, dimension by dimension, the value with the most open pairs among those chosen so far.
+  /// Returns an empty selection if no value is compatible with them.
   const auto grown_from = [&](const ValuePair& pair) {
     std::vector<Value> chosen = {pair.first, pair.second};
     std::vector<int> order(space.sizes.size());

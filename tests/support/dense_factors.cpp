@@ -39,7 +39,7 @@ Eigen::MatrixX<T> inverse_by_full_pivots(const Eigen::MatrixX<T>& A) {
 }
 template Eigen::MatrixX<long double> inverse_by_full_pivots(const Eigen::MatrixX<long double>&);
 
-// Over complex numbers by the real matrix that A is, which spares Eigen's templates for these.
+// Complex systems are solved by the equivalent real matrix, which spares Eigen's complex templates.
 template <class T>
 Eigen::VectorX<T> solution_by_qr(const Eigen::MatrixX<T>& A, const Eigen::VectorX<T>& b) {
   if constexpr (Eigen::NumTraits<T>::IsComplex) {

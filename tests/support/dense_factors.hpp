@@ -1,4 +1,4 @@
-// Dense factorizations for references. Eigen's templates of them take seconds to compile wherever
+// Dense factorizations for references. Eigen's templates for them take seconds to compile wherever
 // they are used: these are compiled once for all tests.
 #pragma once
 
@@ -6,7 +6,7 @@
 
 namespace heddle::test {
 
-/// A = L U up to an order of the rows. T: float, double, long double.
+/// A = L U up to a permutation of the rows. T: float, double, or long double.
 template <class T>
 class LuFactors {
  public:
@@ -18,12 +18,12 @@ class LuFactors {
   Eigen::PartialPivLU<Eigen::MatrixX<T>> factors_;
 };
 
-/// A = L L^T. T: double, long double.
+/// A = L L^T. T: double or long double.
 template <class T>
 class CholeskyFactors {
  public:
   explicit CholeskyFactors(const Eigen::MatrixX<T>& A);
-  /// Whether there are such factors; what follows is for these.
+  /// True if such factors exist; the functions below require it.
   bool is_positive_definite() const { return factors_.info() == Eigen::Success; }
   Eigen::VectorX<T> solve(const Eigen::VectorX<T>& b) const;
   Eigen::MatrixX<T> inverse_of_lower() const;
@@ -37,25 +37,25 @@ bool is_positive_definite(const Eigen::MatrixX<T>& A) {
   return CholeskyFactors<T>(A).is_positive_definite();
 }
 
-/// With pivots from the whole of A, for matrices near singular ones. T: long double.
+/// Inverse with full pivoting, for nearly singular matrices. T: long double.
 template <class T>
 Eigen::MatrixX<T> inverse_by_full_pivots(const Eigen::MatrixX<T>& A);
 
-/// The x of least |b - A x|, by QR, for columns that are independent. T: double, long double, and
-/// complex numbers of these.
+/// The x of least |b - A x|, by QR, for independent columns. T: double, long double, or complex
+/// numbers of these.
 template <class T>
 Eigen::VectorX<T> solution_by_qr(const Eigen::MatrixX<T>& A, const Eigen::VectorX<T>& b);
-/// The same with columns in the order of what is left of them.
+/// The same with column pivoting.
 Eigen::VectorXd solution_by_pivoted_qr(const Eigen::MatrixXd& A, const Eigen::VectorXd& b);
-/// Of the x of least |b - A x| the one of least |x|, whatever the columns.
+/// Among all x of least |b - A x|, the one of least |x|, whatever the columns.
 Eigen::VectorXd solution_of_least_norm(const Eigen::MatrixXd& A, const Eigen::VectorXd& b);
 /// The square Q of A = Q R.
 Eigen::MatrixXd orthogonal_factor(const Eigen::MatrixXd& A);
 
-/// Descending.
+/// In descending order.
 Eigen::VectorXd singular_values_of(const Eigen::MatrixXd& A);
 
-/// Of a symmetric matrix, ascending; and of A x = lambda M x.
+/// Eigenvalues of a symmetric matrix, ascending; and those of A x = lambda M x.
 Eigen::VectorXd eigenvalues_of(const Eigen::MatrixXd& A);
 Eigen::VectorXd eigenvalues_of(const Eigen::MatrixXd& A, const Eigen::MatrixXd& M);
 

@@ -1,4 +1,4 @@
-// What acts on the fields of an operator, as a dense matrix.
+// Any action on the fields of an operator, as a dense matrix.
 #pragma once
 
 #include <Eigen/Dense>
@@ -11,7 +11,7 @@ namespace heddle::test {
 
 using DenseMap = Eigen::Matrix<long double, Eigen::Dynamic, Eigen::Dynamic>;
 
-/// The real expansion of what `apply` does, in the user's order.
+/// The real expansion of `apply`, in the user's order.
 template <class E, class Apply>
 DenseMap dense_map(const Operator<E>& A, const Apply& apply) {
   constexpr int K = vector_entry_t<E>::components;

@@ -17,7 +17,7 @@ inline double distance(const std::vector<double>& a, const std::vector<double>& 
   return std::sqrt(sum / size);
 }
 
-/// The same of fields of one basis, in the memory of the host.
+/// The same for fields of one basis, in the host's memory.
 template <class E>
 double distance(const Field<E>& a, const Field<E>& b) {
   Field<E> difference = a;

@@ -1,4 +1,4 @@
-// The user's entry of tests/entries, with the text from which a GPU gets it.
+// The user's entry from tests/entries, with the text that a GPU gets.
 #pragma once
 
 #include "entries/dual_complex.hpp"

@@ -1,4 +1,4 @@
-// Preconditioners on the real expansion, where Eigen takes them and as diagonals.
+// Preconditioners on the real expansion, in the form that Eigen takes and as diagonals.
 #pragma once
 
 #include <Eigen/Dense>
@@ -80,8 +80,8 @@ class Weighted {
   Eigen::Matrix<T, Eigen::Dynamic, 1> weights;
 };
 
-/// Weights from `least` to 2, of rows and of the `components` scalars of each; 1 where there is no
-/// preconditioner.
+/// Weights from `least` to 2, for the rows and for the `components` scalars of each row; 1 without
+/// a preconditioner.
 inline std::pair<std::vector<double>, Eigen::VectorXd> random_weights(Index rows, int components,
                                                                       bool preconditioned,
                                                                       double least,

@@ -1,4 +1,4 @@
-// Hermitian matrices for eigensolvers, their real expansions, and what eigenpairs have to satisfy.
+// Hermitian matrices for eigensolvers, their real expansions, and what eigenpairs must satisfy.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@
 
 namespace heddle::test {
 
-/// The real expansion: each eigenvalue stands there once for every scalar of a number of the ring.
+/// The real expansion: each eigenvalue appears in it once for every scalar of a number of the ring.
 template <class E>
 Eigen::MatrixXd expansion_of(const CsrMatrix<E>& matrix) {
   constexpr int size = vector_entry_t<E>::components;
@@ -35,7 +35,7 @@ Eigen::MatrixXd expansion_of(const CsrMatrix<E>& matrix) {
   return dense;
 }
 
-/// Hermitian, with a diagonal of real numbers uniform in [from, to].
+/// A Hermitian matrix with a real diagonal, uniform in [from, to].
 template <class E>
 CsrMatrix<E> random_hermitian_matrix(Index rows, Index per_row, Generator& generator,
                                      double from = -2, double to = 2) {
@@ -82,8 +82,8 @@ Eigen::VectorXd column_of(const Field<E>& field) {
   return column;
 }
 
-/// The report's residuals are true, and the vectors M-orthonormal over the ring: with x_i also the
-/// products of x_i with the ring's units are orthogonal to x_j. A mass of no rows is 1.
+/// The report's residuals are true, and the vectors M-orthonormal over the ring: the products of
+/// x_i with the ring's units are orthogonal to x_j as well. A mass without rows stands for 1.
 template <class E>
 void expect_eigenpairs(const Eigen::MatrixXd& matrix, const Eigen::MatrixXd& mass,
                        const std::vector<Field<E>>& x, const EigenReport& report, double rounding) {

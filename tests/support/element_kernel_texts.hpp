@@ -1,4 +1,4 @@
-// The texts of these kernels: their header is part of each program that includes this.
+// The texts of these kernels: their header becomes part of each program that includes this file.
 #pragma once
 
 #include "heddle/assembly.hpp"
@@ -7,7 +7,7 @@
 HEDDLE_KERNEL(heddle::test::PlacesKernel, "element_kernels.hpp")
 HEDDLE_KERNEL(heddle::test::AddNumber, "element_kernels.hpp")
 
-/// HEDDLE_KERNEL of a template.
+/// HEDDLE_KERNEL for a template.
 template <class E>
 struct heddle::detail::entry_text_of<heddle::test::NumbersKernel<E>> {
   static EntryText text() {

@@ -1,5 +1,5 @@
-// Kernels of assemblies and a pass, as a user's header has them that the compilers of the host and
-// of a GPU read: it includes headers of heddle/entries/ alone.
+// Assembly kernels and a pass, as in a user's header that the compilers of both the host and a GPU
+// read: it includes only headers of heddle/entries/.
 #pragma once
 
 #include "heddle/entries/block.hpp"
@@ -7,14 +7,14 @@
 
 namespace heddle::test {
 
-/// Component k of the entry (a, b) or of the vector (a, -1) of element e: what sums round.
+/// Component k of the entry (a, b) or of the vector (a, -1) of element e: numbers whose sums round.
 template <class S>
 HEDDLE_INLINE S element_number(Offset e, int a, int b, int k) {
   const Offset number = (e * 7919 + a * 104729 + b * 1299709 + k * 15485863) % 2017;
   return static_cast<S>(number - 900) / static_cast<S>(509);
 }
 
-/// The same as a kernel, which writes no element's matrix.
+/// The same numbers from a kernel, which writes no element's matrix.
 template <class E>
 struct NumbersKernel {
   template <class T, class S>
@@ -31,8 +31,8 @@ struct NumbersKernel {
   }
 };
 
-/// Says where an entry and a row are; its sums are of another type than what is stored. It reads
-/// the weight of each element.
+/// Reports where an entry and a row are; its sums have another type than the stored scalars. It
+/// reads the weight of each element.
 struct PlacesKernel {
   struct Count {
     int terms;

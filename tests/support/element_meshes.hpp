@@ -1,5 +1,5 @@
-// Small meshes of every kind, numbers for the corners of their elements, and what these sum up to
-// in long double: what assemblies are compared with, on a CPU and on a GPU.
+// Small meshes of every kind, numbers for the corners of their elements, and the sums of these in
+// long double, which assemblies on a CPU and on a GPU are compared with.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -47,8 +47,8 @@ struct ElementMesh {
   }
 };
 
-/// Elements of `least` to `most` corners, here and there with the same node twice; some nodes may
-/// belong to none.
+/// Elements of `least` to `most` corners, some with the same node twice; some nodes may belong to
+/// no element.
 inline ElementMesh random_elements(const std::string& name, Index nodes, Offset elements, int least,
                                    int most, Generator& generator) {
   ElementMesh mesh;
@@ -88,7 +88,8 @@ inline std::vector<ElementMesh> element_meshes(Generator& generator) {
           star(700, 3)};  // a row of 2100 terms
 }
 
-/// Arrays of the numbers of `NumbersKernel` in an order; places that no assembly reads hold NaN.
+/// The numbers of `NumbersKernel`, as arrays in a given order; places that no assembly reads hold
+/// NaN.
 template <class S>
 std::vector<S> element_entries(const ElementMesh& mesh, int K, ElementOrder order) {
   const int most = mesh.most_corners();
@@ -112,7 +113,7 @@ std::vector<S> element_entries(const ElementMesh& mesh, int K, ElementOrder orde
   }
   return values;
 }
-/// `ElementOrder::by_row`; `places` are `Assembly::row_places`.
+/// The same for `ElementOrder::by_row`; `places` are `Assembly::row_places`.
 template <class S>
 std::vector<S> element_entries_by_row(const ElementMesh& mesh, int K,
                                       std::span<const unsigned> places) {
@@ -150,7 +151,7 @@ std::vector<S> element_vectors(const ElementMesh& mesh, int K, ElementOrder orde
   return values;
 }
 
-/// What is summed in one place, the sum of its magnitudes, and of how many terms.
+/// The sum in one place, the sum of its magnitudes, and its number of terms.
 struct LongSum {
   long double sum = 0, magnitude = 0;
   int terms = 0;
@@ -167,7 +168,7 @@ struct LongSum {
   }
 };
 
-/// By (row, column, component) and by (row, component), in the user's order.
+/// Sums by (row, column, component) and by (row, component), in the user's order.
 template <class E>
 std::map<std::array<int, 3>, LongSum> summed_entries(const ElementMesh& mesh) {
   std::map<std::array<int, 3>, LongSum> sums;
@@ -196,7 +197,7 @@ std::map<std::array<int, 2>, LongSum> summed_vectors(const ElementMesh& mesh) {
   return sums;
 }
 
-/// A zero field of the rows of an assembly's matrix.
+/// A zero field with one number for each row of an assembly's matrix.
 template <class E>
 Array<typename result_entry_t<E>::scalar> row_scalars(const Operator<E>& matrix) {
   return Array<typename result_entry_t<E>::scalar>(

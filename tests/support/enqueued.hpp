@@ -1,4 +1,4 @@
-// What tests of enqueued solves share.
+// Helpers shared by tests of enqueued solves.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -16,13 +16,13 @@
 #include "solvers/stopping/told_report.hpp"
 #include "support/gpu.hpp"
 
-// Of CUDA's run-time library, whose headers are not the tests'.
+// Functions of CUDA's run-time library, whose headers the tests do not have.
 extern "C" int cudaHostAlloc(void** data, std::size_t bytes, unsigned flags);
 extern "C" int cudaFreeHost(void* data);
 
 namespace heddle::test {
 
-/// A report in pinned memory of the host.
+/// A report in pinned host memory.
 class PinnedReport {
  public:
   PinnedReport() {
@@ -38,7 +38,7 @@ class PinnedReport {
     if constexpr (has_cuda) cudaFreeHost(report_);
   }
   DeviceReport* get() const { return report_; }
-  /// Once the device is done.
+  /// The report after the device has finished.
   DeviceReport after(const Device& device) const {
     device.synchronize();
     return *report_;
@@ -64,7 +64,8 @@ double distance(const Array<S>& a, const Array<S>& b) {
   return std::sqrt(sum / (size > 0 ? size : 1));
 }
 
-/// Enqueued, what `solve` reports and returns: the loops are the same, and so are their bits.
+/// An enqueued solve reports and returns the same as `solve`: the loops are the same, and so are
+/// the bits.
 template <class E, template <class> class Method>
 void expect_as_solve(const CsrMatrix<E>& matrix, const std::string& plan, bool jacobi,
                      const SolverOptions& options, const Field<E>& b, const Field<E>& guess,
@@ -115,7 +116,7 @@ class EnqueuedOnGpu : public OnGpu {
 };
 constexpr const char* both_loops[] = {"pJDS,T=4,loop=graph", "pJDS,T=4,loop=persistent"};
 
-/// Minus the second difference: conjugate gradient takes as many iterations as there are rows.
+/// Minus the second difference: conjugate gradient takes one iteration per row.
 inline CsrMatrix<real<double>> long_chain(Index rows) {
   std::vector<Offset> offsets{0};
   std::vector<Index> columns;

@@ -8,7 +8,7 @@
 
 namespace heddle::test {
 
-/// Components of the user's entries one after the other, in the host's memory.
+/// Components of the user's entries, one after the other, in the host's memory.
 template <class E>
 std::vector<stored_scalar_t<E>> entries_in_order(Operator<E>& matrix) {
   const std::vector<Offset> slots = slots_of_entries(matrix.pattern()).to_host();

@@ -45,7 +45,7 @@ inline Definition quaternion_definition() {
     "adjoint": {"w": "a.w", "x": "-a.x", "y": "-a.y", "z": "-a.z"}})json");
 }
 
-/// The entries of a matrix of a type, taken for those of a definition.
+/// The entries of a matrix of a built-in type, reinterpreted as entries of a definition.
 template <class E>
 DefinedMatrix<stored_scalar_t<E>> as_defined(const CsrMatrix<E>& matrix, Definition definition) {
   return {std::move(definition), matrix.rows(),   matrix.columns(),

@@ -1,4 +1,4 @@
-// Entries that a typed test runs over: each that it lists takes its time to compile and to run.
+// Entries that a typed test runs over: each listed entry costs time to compile and to run.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 
 namespace heddle::test {
 
-/// Groups of entries that methods tell apart.
+/// Groups of entries that methods distinguish.
 enum class EntryGroup { real, complex, quaternion, square, other };
 
 template <class E>
@@ -33,14 +33,14 @@ inline constexpr bool are_of_a_group = group_of_entry<E> == group_of_entry<Other
 template <class E, class Other>
 inline constexpr bool are_of_a_precision =
     std::is_same_v<vector_scalar_t<E>, vector_scalar_t<Other>>;
-/// What a sanitizer sees the same code of: numbers of several components.
+/// Numbers of several components: a sanitizer sees the same code for all of them.
 template <class E>
 inline constexpr bool is_wide_number =
     group_of_entry<E> == EntryGroup::complex || group_of_entry<E> == EntryGroup::quaternion;
 
-/// Whether those that are taken stand for E: one is of its group, and one of its precision. To a
-/// sanitizer precisions are alike, numbers of several components too, and a real number, before
-/// others, is what they are made of.
+/// True if the entries already taken stand for E: one is of its group, and one of its precision. A
+/// sanitizer needs neither each precision nor each number of several components. It needs real
+/// numbers least of all, since other entries are made of them.
 template <class E, bool is_last, class... Taken>
 constexpr bool is_stood_for() {
   if constexpr (is_sanitized) {
@@ -62,12 +62,12 @@ struct FirstOfEach<testing::Types<Taken...>, testing::Types<E, Left...>>
                                      testing::Types<Taken...>, testing::Types<Taken..., E>>,
                   testing::Types<Left...>> {};
 
-/// What stands for a list's entries, all of which a build with HEDDLE_TEST_EVERY_ENTRY takes.
+/// Representatives of a list's entries; a build with HEDDLE_TEST_EVERY_ENTRY takes all of them.
 template <class List>
 using FewOf = typename std::conditional_t<HEDDLE_TEST_EVERY_ENTRY, std::type_identity<List>,
                                           FirstOfEach<testing::Types<>, List>>::type;
 
-/// The same under a sanitizer, all others elsewhere: where an entry has code of its own.
+/// The same under a sanitizer, and the whole list elsewhere: for code of an entry's own.
 template <class List>
 using FewWhereSanitized = std::conditional_t<is_sanitized, FewOf<List>, List>;
 

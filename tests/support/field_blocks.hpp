@@ -15,10 +15,10 @@ namespace heddle::test {
 
 struct BlockShape {
   Index rows;
-  int numbers;  // of the ring, in a row
+  int numbers;  // numbers of the ring in a row
   VectorLayout layout;
   int left, right;  // fields
-  int shift = 0;    // scalars that data lie behind a multiple of 16 bytes
+  int shift = 0;    // scalars between a multiple of 16 bytes and the data
 };
 
 template <Ring R, class S>
@@ -44,7 +44,7 @@ class CheckedBlock {
   std::vector<std::vector<S>> values;
   detail::FieldBlock<S> fields;
 
-  /// Takes what operations have left.
+  /// Copies the results of operations to `values`.
   void read() {
     for (std::size_t k = 0; k < values.size(); ++k) values[k] = memory_[k].to_host();
   }
@@ -94,7 +94,7 @@ void expect_gram(const detail::RingMatrix<R, sum_t<S>>& found, const CheckedBloc
   }
 }
 
-/// Whether `to` = `from` C + `before`.
+/// Checks that `to` = `from` C + `before`.
 template <Ring R, class S>
 void expect_combined(const CheckedBlock<R, S>& to, const CheckedBlock<R, S>& from,
                      const detail::RingMatrix<R, sum_t<S>>& c, const CheckedBlock<R, S>* before) {
@@ -120,7 +120,7 @@ void expect_combined(const CheckedBlock<R, S>& to, const CheckedBlock<R, S>& fro
   }
 }
 
-/// Every operation, twice: the second time has the same bits.
+/// Runs every operation twice: both times give the same bits.
 template <Ring R, class S>
 void expect_block_operations(const BlockShape& shape, const Device& device, Generator& generator) {
   SCOPED_TRACE(std::to_string(shape.rows) + " rows of " + std::to_string(shape.numbers) +
@@ -170,7 +170,7 @@ void expect_block_operations(const BlockShape& shape, const Device& device, Gene
 template <Ring R, class S>
 void expect_block_operations(const Device& device) {
   Seed seed(7100);
-  const Index many = device.on_gpu() ? 5003 : 1283;  // the reference takes its time
+  const Index many = device.on_gpu() ? 5003 : 1283;  // the reference is slow
   for (const VectorLayout layout : {VectorLayout::aos, VectorLayout::soa}) {
     for (const BlockShape& shape :
          {BlockShape{1, 1, layout, 1, 1}, BlockShape{37, 1, layout, 3, 2},

@@ -1,4 +1,4 @@
-// Definite matrices whose smallest eigenvalues are as small as one likes.
+// Definite matrices with arbitrarily small smallest eigenvalues.
 #pragma once
 
 #include <Eigen/Dense>
@@ -10,9 +10,9 @@
 
 namespace heddle::test {
 
-/// The Laplacian of a random connected graph over units of the entry's ring, which has a null
-/// space of one dimension over it, and `shift` on the diagonal: edges i, j weigh
-/// |conj(g_i) x_i - conj(g_j) x_j|^2.
+/// The Laplacian of a random connected graph over units of the entry's ring, plus `shift` on the
+/// diagonal. The Laplacian has a null space of one dimension over the ring: an edge i, j
+/// contributes |conj(g_i) x_i - conj(g_j) x_j|^2.
 template <class E>
 CsrMatrix<E> random_gauge_matrix(Index rows, double shift, Generator& generator) {
   Tiles<E> tiles(rows);

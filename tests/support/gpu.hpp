@@ -1,4 +1,4 @@
-// What tests on a GPU share.
+// Helpers shared by tests on a GPU.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@
 #include "heddle/vector_operations.hpp"
 #include "support/on_gpu.hpp"
 
-// Of CUDA's run-time library, whose headers are not the tests'.
+// Declarations of CUDA's run-time library, whose headers the tests do not have.
 struct CUgraph_st;
 struct CUgraphExec_st;
 struct CUgraphNode_st;
@@ -29,7 +29,7 @@ extern "C" int cudaGraphDestroy(CUgraph_st* graph);
 
 namespace heddle::test {
 
-/// A stream as a program that uses heddle would make it.
+/// A stream, created as in a program that uses heddle.
 class OwnStream {
  public:
   OwnStream() {
@@ -49,7 +49,8 @@ class OwnStream {
   CUstream_st* stream_ = nullptr;
 };
 
-/// What `queue()` queues on a stream, as a program that uses heddle would make it a graph.
+/// A graph of the work that `queue()` queues on a stream, captured as in a program that uses
+/// heddle.
 class OwnGraph {
  public:
   template <class Queue>
@@ -70,7 +71,7 @@ class OwnGraph {
       if (graph_ != nullptr) cudaGraphDestroy(graph_);
     }
   }
-  /// What was queued: kernels, copies, ...
+  /// The number of queued items: kernels, copies, ...
   std::size_t nodes() const {
     std::size_t count = 0;
     if constexpr (has_cuda) {
@@ -90,7 +91,7 @@ class OwnGraph {
   CUgraphExec_st* executable_ = nullptr;
 };
 
-/// A field of the host's in the memory of a GPU.
+/// A copy of a host field in the memory of a GPU.
 template <class E>
 Field<E> on_gpu(const Field<E>& field, const Device& device) {
   Field<E> there(field.size(), device);

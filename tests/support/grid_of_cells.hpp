@@ -1,4 +1,4 @@
-// A matrix that copies of few bits hold exactly, and that takes many iterations.
+// A matrix that low-precision copies hold exactly, and that takes many iterations.
 #pragma once
 
 #include <span>
@@ -9,7 +9,7 @@
 
 namespace heddle::test {
 
-/// The Laplacian of a grid of n x n cells, and on its diagonal `ground(row)` more.
+/// The Laplacian of a grid of n x n cells, plus `ground(row)` on its diagonal.
 template <class E, class Ground>
 CsrMatrix<E> grid_of_cells(Index n, const Ground& ground) {
   Array<Offset> offsets(static_cast<std::size_t>(n * n) + 1);

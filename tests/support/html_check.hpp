@@ -1,4 +1,4 @@
-// Pages of HTML without a browser.
+// Checks of HTML pages without a browser.
 #pragma once
 
 #include <algorithm>
@@ -7,8 +7,8 @@
 
 namespace heddle::test {
 
-/// Empty where every element that opens closes in its place and every & is an entity; else what is
-/// wrong first.
+/// Empty if every element is closed in its place and every & begins an entity; otherwise the first
+/// fault.
 inline std::string fault_of(const std::string& html) {
   std::vector<std::string> open;
   for (std::size_t at = html.find('<'); at != std::string::npos; at = html.find('<', at)) {
@@ -38,7 +38,7 @@ inline std::string fault_of(const std::string& html) {
   return "";
 }
 
-/// What would ask a network or run a program; empty where nothing does.
+/// The first part that would access a network or run a program; empty if there is none.
 inline std::string foreign_part_of(const std::string& html) {
   for (const char* part : {"http:", "https:", "src=", "url(", "@import", "<link", "<script"}) {
     if (html.find(part) != std::string::npos) return part;
@@ -54,7 +54,7 @@ inline std::size_t count_of(const std::string& text, const std::string& part) {
   return count;
 }
 
-/// A text of an SVG that is not turned.
+/// A text of an SVG that is not rotated.
 struct SvgText {
   double x, y;
   std::string words, anchor;
@@ -77,8 +77,8 @@ inline std::vector<SvgText> texts_of(const std::string& svg) {
   return found;
 }
 
-/// Two texts that lie on top of each other, a character being 6.2 pixels wide and a line 11 high;
-/// empty where there are none.
+/// Two texts that overlap, for characters 6.2 pixels wide and lines 11 high; empty if there are
+/// none.
 inline std::string overlap_in(const std::string& svg) {
   const auto texts = texts_of(svg);
   const auto width = [](const SvgText& t) { return 6.2 * static_cast<double>(t.words.size()); };

@@ -6,7 +6,7 @@
 
 namespace heddle::test {
 
-/// The same matrix over floats.
+/// The same matrix in floats.
 template <class E>
 auto in_floats(const CsrMatrix<E>& matrix) {
   using F = typename E::template with_scalar<float>;

@@ -1,4 +1,4 @@
-// As much of JSON Schema (2020-12) as the schemas in docs/ use.
+// The subset of JSON Schema (2020-12) that the schemas in docs/ use.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// The space of programs that GPUs are given: every entry in every layout and schedule, in products,
+// The space of programs that GPUs run: every entry in every layout and schedule, in products,
 // preconditioners and loops.
 #pragma once
 
@@ -37,8 +37,8 @@ VariantEntry variant_entry() {
           has_adjoint<E>};
 }
 
-/// Every built-in entry in float, in double, and kept in float under double; and a number that acts
-/// on several at once, as in the simulations.
+/// Every built-in entry in float, in double, and kept in float under double; and a real entry that
+/// acts on several numbers at once, as in the simulations.
 inline const std::vector<VariantEntry>& variant_entries() {
   static const std::vector<VariantEntry> entries = [] {
     std::vector<VariantEntry> all;
@@ -69,7 +69,7 @@ struct VariantProgram {
   const char* name;
   ProgramKind kind = ProgramKind::product;
   device::Epilogue epilogue = device::store_scaled;
-  bool own_ring = true;  // sums in the entry's ring, else real ones
+  bool own_ring = true;  // sums in the entry's ring, otherwise real ones
   bool in_loop = false;
   bool jacobi = false;
   bool in_shared = false;
@@ -193,7 +193,7 @@ inline const std::vector<VariantProgram>& variant_programs() {
   return programs;
 }
 
-/// Texts of a plan that decide what its program says; the first of each goes with all others.
+/// Settings of a plan that affect its program; the first of each is compatible with all others.
 inline const std::vector<std::vector<std::string>>& variant_settings() {
   static const std::vector<std::vector<std::string>> settings = {
       {"C=32", "C=1", "C=3", "C=16", "C=64", "C=n"},
@@ -225,7 +225,7 @@ inline const VariantProgram& program_of(const Selection& selection) {
   return variant_programs()[static_cast<std::size_t>(selection[1])];
 }
 
-/// By the library's own rules.
+/// Applies the library's own rules.
 inline bool is_valid_variant(const Selection& selection) {
   const VariantProgram& program = program_of(selection);
   const bool solves = (program.kind == ProgramKind::persistent &&
@@ -238,7 +238,7 @@ inline bool is_valid_variant(const Selection& selection) {
     cuda::check_plan_for_gpu(plan);
     if (program.kind != ProgramKind::persistent) return true;
     cuda::check_plan_for_persistent_loop(plan, false);
-    // The loop chooses its blocks: powers of two from 256 threads on.
+    // The loop chooses its blocks: powers of two, 256 threads or more.
     const bool suits = plan.gpu.block_size >= 256 && plan.gpu.block_size % 3 != 0;
     return suits && (!program.in_shared || cuda::may_lie_in_shared_memory(plan));
   } catch (const Error&) {
@@ -257,7 +257,7 @@ inline SelectionSpace variant_space() {
   return space;
 }
 
-/// All these, each in a namespace of its own.
+/// Joins all these programs, each in a namespace of its own.
 inline cuda::KernelSource in_one_program(const std::vector<cuda::StepProgram>& programs) {
   cuda::KernelSource all = programs.front().source;
   all.text = "#include \"heddle/kernels/joined_updates.cuh\"\n";

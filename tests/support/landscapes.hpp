@@ -1,6 +1,5 @@
-// Times of plans as functions, after what was seen of real ones: effects of single keys, of pairs
-// that depend on one another, and valleys along threads x blocks (Mueller-Roemer et al. 2020,
-// Figures 1 and 7).
+// Times of plans as functions, modelled on real ones: effects of single keys, of pairs that depend
+// on one another, and valleys along threads x blocks (Mueller-Roemer et al. 2020, Figures 1 and 7).
 #pragma once
 
 #include <cmath>
@@ -14,8 +13,8 @@ namespace heddle::test {
 
 class Landscape {
  public:
-  /// `least_seconds` of about the best plan. `interaction` scales how far the effect of one key
-  /// depends on another.
+  /// `least_seconds` is about the time of the best plan. `interaction` scales how strongly the
+  /// effect of one key depends on another.
   Landscape(std::uint64_t seed, const DeviceProperties& device, double least_seconds,
             double interaction = 1)
       : seed_(seed), device_(device), least_(least_seconds), interaction_(interaction) {}
@@ -55,7 +54,7 @@ class Landscape {
     } else {
       cost += table("threshold", plan.layout.threshold, 0.3) + 0.1;
     }
-    // Threads of a multiprocessor; without a bound it holds three quarters of what it may.
+    // Resident threads per multiprocessor: three quarters of the maximum if blocks are not limited.
     const double room = device_.threads_of_multiprocessor;
     const double resident = plan.gpu.blocks == 0
                                 ? 0.75 * room
@@ -91,11 +90,11 @@ class Landscape {
     hash = (hash ^ (hash >> 32)) * 0xd6e8feb86659fd93u;
     return static_cast<double>((hash ^ (hash >> 32)) >> 11) * 0x1p-53;
   }
-  /// Of the logarithm of the time, 0 to `range`.
+  /// An effect on the logarithm of the time, 0 to `range`.
   double table(const std::string& name, int value, double range) const {
     return range * uniform(name, value);
   }
-  /// Least somewhere between low and high, and steeper the farther from there.
+  /// A minimum somewhere between low and high, steeper farther from it.
   double valley(const std::string& name, double at, double low, double high, double slope) const {
     const double least = low + (high - low) * uniform(name, 0);
     return slope * (1 + uniform(name, 1)) * (at - least) * (at - least) / 2;
@@ -106,7 +105,7 @@ class Landscape {
   double least_, interaction_;
 };
 
-/// Devices of some kinds, as they describe themselves.
+/// Devices of some kinds, with properties as they report them.
 inline DeviceProperties gpu_like(int architecture, int multiprocessors, int threads, int blocks,
                                  long long last_cache) {
   DeviceProperties device;

@@ -1,4 +1,4 @@
-// Least squares by dense matrices of Eigen's, and what tests of LSMR share.
+// Least squares by Eigen's dense matrices, and helpers shared by tests of LSMR.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -70,7 +70,7 @@ inline RealVector least_squares(const RealMatrix& A, const RealVector& b, double
   return solution_of_least_norm(whole, right);
 }
 
-/// The report tells the truth about the x that was returned.
+/// The report is true of the x that was returned.
 template <class S>
 void expect_true_report(const LeastSquaresReport& report, const RealMatrix& A, const RealVector& b,
                         const RealVector& x, double damping) {

@@ -6,7 +6,7 @@
 
 namespace heddle::test {
 
-/// Of the `Error` that `act` throws.
+/// The message of the `Error` that `act` throws.
 template <class Act>
 std::string message_of(const Act& act) {
   try {

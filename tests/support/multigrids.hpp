@@ -1,4 +1,4 @@
-// Multigrid by fields of an entry type, and conjugate gradient with it.
+// Multigrid on fields of an entry type, and conjugate gradient with it.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -35,7 +35,7 @@ long long iterations_with(const Operator<E>& A, const Field<E>& b, const Multigr
   return report.iterations;
 }
 
-/// The motions of a rigid body of the mesh's free vertices.
+/// The rigid body motions of the mesh's free vertices.
 inline Candidates<block<double, 3, 3>> motions_of(const TetrahedronMesh& mesh) {
   Candidates<block<double, 3, 3>> candidates;
   const auto free = static_cast<std::size_t>(mesh.free_vertices);

@@ -1,4 +1,4 @@
-// Tests of a GPU, for files of either compiler: includes nothing of CUDA.
+// Tests on a GPU, for files of either compiler: includes no CUDA header.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 
 namespace heddle::test {
 
-/// Tests that run where there is a GPU, and elsewhere are skipped with the reason.
+/// Tests that need a GPU; without one they are skipped with the reason.
 class OnGpu : public testing::Test {
  protected:
   void SetUp() override {

@@ -1,4 +1,4 @@
-// Matrices whose rows ranks share, for tests: a rank's part of a matrix that all have.
+// Matrices whose rows ranks share, for tests: a rank's part of a matrix that every rank has.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -59,7 +59,7 @@ std::shared_ptr<DistributedOperator<vector_scalar_t<E>>> part_of(
                        device, boundary);
 }
 
-/// What `make` says of the matrix to each of three ranks, which go on together after it.
+/// The error that `make` reports for the matrix on each of three ranks, which then go on together.
 template <class E, class Make>
 std::string error_of_three_ranks(const CsrMatrix<E>& matrix, const Make& make) {
   std::vector<std::string> errors(3);
@@ -77,21 +77,21 @@ std::string error_of_three_ranks(const CsrMatrix<E>& matrix, const Make& make) {
   return errors[0];
 }
 
-/// Groups of rows of random ranks, some of which have none.
+/// Assigns groups of rows to random ranks, some of which get none.
 inline Partition random_owners(Index rows, int ranks, Generator& generator) {
   std::vector<int> owners(static_cast<std::size_t>(groups_of(rows)));
   for (int& owner : owners) owner = random_between(0, ranks - 1, generator);
   return Partition::by_owner(rows, ranks, owners);
 }
 
-/// One of another kind for 2, for 3 and for other numbers of ranks.
+/// A different kind of partition for 2, for 3 and for other numbers of ranks.
 inline Partition some_partition(Index rows, int ranks, Generator& generator) {
   if (ranks == 2) return random_owners(rows, ranks, generator);
   if (ranks == 3) return random_partition(rows, ranks, generator);
   return Partition::even(rows, ranks);
 }
 
-/// A copy of this rank's rows of a field in the order of all rows, and back.
+/// Copies this rank's rows out of a field in the order of all rows, and back.
 template <class S>
 std::vector<S> take_rows(const std::vector<S>& all, int width, const Partition& partition,
                          int rank) {
@@ -111,7 +111,7 @@ void put_rows(const std::vector<S>& own, int width, const Partition& partition, 
   }
 }
 
-/// This rank's rows of a field in the order of all rows, of a partition of ranges.
+/// This rank's rows of a field in the order of all rows, for a partition of ranges.
 template <class S>
 FieldView<S> rows_of(const FieldView<S>& all, const Partition& partition, int rank) {
   return {all.data + partition.first_row(rank) * all.components, partition.rows_of(rank),

@@ -1,4 +1,4 @@
-// Where each rank of a test works.
+// Devices and streams on which the ranks of a test work.
 #pragma once
 
 #include <array>
@@ -9,11 +9,11 @@
 
 namespace heddle::test {
 
-/// Where each rank works.
+/// The device on which each rank works.
 using Devices = std::vector<Device>;
 inline Devices all_on(const Device& device) { return {device}; }
 
-/// Streams of one GPU, one for each rank: on one that they share, all would be in order anyway.
+/// Streams of one GPU, one for each rank: on a shared stream, all work would be in order anyway.
 class OwnStreams {
  public:
   static constexpr std::size_t most = 5;

@@ -1,4 +1,4 @@
-// The product of an operator against the reference, with padding and y poisoned; and selections of
+// Compares the product of an operator with the reference, with padding and y poisoned; and selects
 // plans that cover the layouts.
 #pragma once
 
@@ -17,7 +17,7 @@
 
 namespace heddle::test {
 
-/// Everything that decides where a value lies or in which order it is used.
+/// Every setting that decides where a value is stored or in which order it is used.
 inline const std::vector<std::vector<std::string>>& layout_choices() {
   static const std::vector<std::vector<std::string>> choices = {
       {"C=1", "C=2", "C=3", "C=8", "C=32", "C=64", "C=n"},
@@ -34,7 +34,7 @@ inline const std::vector<std::vector<std::string>>& layout_choices() {
   return choices;
 }
 
-/// The text of one choice each; empty where they have no meaning together.
+/// The text of one choice for each setting; empty if they are incompatible.
 inline std::string joined_plan(const std::vector<std::size_t>& chosen) {
   std::string text;
   for (std::size_t i = 0; i < chosen.size(); ++i) {
@@ -48,7 +48,7 @@ inline std::string joined_plan(const std::vector<std::size_t>& chosen) {
   return text;
 }
 
-/// Every layout there is, each under the first schedule.
+/// Every layout, each under the first schedule.
 inline std::vector<Plan> all_layouts() {
   const auto& choices = layout_choices();
   std::vector<Plan> plans;
@@ -62,7 +62,7 @@ inline std::vector<Plan> all_layouts() {
   }
 }
 
-/// Plans among which every two choices that go together meet at least once.
+/// Plans in which every two compatible choices occur together at least once.
 inline std::vector<Plan> covering_layouts(Generator& generator) {
   using Choice = std::pair<std::size_t, std::size_t>;
   const auto& choices = layout_choices();
@@ -109,21 +109,21 @@ inline std::vector<Plan> covering_layouts(Generator& generator) {
   return plans;
 }
 
-/// True where the plan may be asked of a matrix of this shape.
+/// True if the plan is allowed for a matrix of this shape.
 inline bool fits(const Plan& plan, Index rows, Index columns) {
   if (rows == columns) return true;
   return plan.layout.order == RowOrder::natural &&
          (plan.layout.basis == BasisUse::user || plan.layout.sort_window == 1);
 }
 
-/// Everything that is stored and is no entry's becomes NaN.
+/// Fills every stored value that belongs to no entry with NaN.
 template <class E>
 void poison_padding(Operator<E>& matrix) {
   const SlicedPattern& pattern = matrix.pattern();
   const EntryWriter<E> entries = matrix.entry_writer();
   const auto stored = matrix.values_in_basis();
   const auto size = static_cast<Offset>(stored.size());
-  // By pointers: unoptimised and sanitized, this took a third of the time of what calls it.
+  // Pointers: without optimisation and with a sanitizer, this took a third of the caller's time.
   std::vector<unsigned char> used(stored.size());
   unsigned char* const uses = used.data();
   for (Offset slot = 0; slot < pattern.slots; ++slot) {
@@ -142,7 +142,7 @@ void poison_padding(Operator<E>& matrix) {
   matrix.values_changed();
 }
 
-/// A field of any number of components, such as rectangular blocks yield.
+/// A field of any number of components, such as the results of rectangular blocks.
 template <class S>
 struct OwnedField {
   std::vector<S> scalars;
@@ -190,8 +190,8 @@ struct Problem {
       : Problem(random_matrix<E>(request, generator), generator) {}
 };
 
-/// Expects y = alpha A x + beta y within rounding, for a product that `multiply(alpha, x, beta, y)`
-/// computes in A's bases; y is full of NaN where beta is 0.
+/// Expects y = alpha A x + beta y within rounding, from `multiply(alpha, x, beta, y)`, which works
+/// in A's bases; y is full of NaN where beta is 0.
 template <class E, class Multiply>
 void expect_product(const Operator<E>& matrix, const Problem<E>& problem, vector_scalar_t<E> alpha,
                     vector_scalar_t<E> beta, Generator& generator, const Multiply& multiply) {
@@ -205,7 +205,7 @@ void expect_product(const Operator<E>& matrix, const Problem<E>& problem, vector
   const auto computed = in_users_order(y.view);
   for (std::size_t i = 0; i < computed.size(); ++i) {
     long double expected = alpha * problem.product.value[i];
-    // Scaling, and the sum with y: two operations more.
+    // Scaling, and the sum with y: two more operations.
     long double bound = std::abs(alpha) * problem.product.bound(i, unit_roundoff<S>, 2);
     if (beta != 0) {
       expected += static_cast<long double>(beta) * before[i];
@@ -217,7 +217,7 @@ void expect_product(const Operator<E>& matrix, const Problem<E>& problem, vector
   }
 }
 
-/// The same of `apply` with random factors, after poisoning the padding.
+/// The same for `apply` with random factors, after poisoning the padding.
 template <class E>
 void expect_poisoned_product(Operator<E> matrix, const Problem<E>& problem, Generator& generator) {
   using S = vector_scalar_t<E>;

@@ -1,4 +1,4 @@
-// Profiles as tests need them: of this device, with whatever records.
+// Profiles for tests: of this device, with arbitrary records.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace heddle::test {
 
-/// Every number another one, so that none is taken for its neighbour.
+/// All numbers differ, so that none is mistaken for its neighbour.
 inline Statistics some_statistics(double scale) {
   return {.runs = 21,
           .least = 1.0 * scale,
@@ -19,7 +19,7 @@ inline Statistics some_statistics(double scale) {
           .mean = 1.3 * scale};
 }
 
-/// A surface's Dirac operator, about.
+/// Roughly the features of a surface's Dirac operator.
 inline PatternFeatures some_features(Index rows) {
   return {.rows = rows,
           .columns = rows,
@@ -68,7 +68,7 @@ inline DomainRecord some_domain(const std::string& name, const std::string& plan
   return domain;
 }
 
-/// Nodes of 64 are the fastest for A x, those of 256 for A* x.
+/// Nodes of 64 are the fastest for A x, nodes of 256 for A* x.
 inline TreeRecord some_tree(const std::string& matrix, const std::string& digits,
                             Index rows = 10000) {
   return {.matrix = matrix,
@@ -98,7 +98,7 @@ inline MultigridRecord some_multigrid(const std::string& matrix, const std::stri
           .date = "2026-11-27"};
 }
 
-/// Of the CPU that runs the test.
+/// A profile of the CPU that runs the test.
 inline Profile some_profile() {
   Profile profile;
   profile.device = properties_of(Device::cpu(2));
@@ -108,7 +108,7 @@ inline Profile some_profile() {
   return profile;
 }
 
-/// Of a GPU that no machine has.
+/// Properties of a GPU that no machine has.
 inline DeviceProperties some_gpu() {
   return {.gpu = true,
           .name = "NVIDIA T999",

@@ -1,5 +1,5 @@
-// Random matrices and vectors of compound entries, and their product in long double: what tests
-// compare with. Everything follows from a seed, which `Seed` prints where a test fails.
+// Random matrices and vectors of compound entries, and their product in long double, the reference
+// of the tests. Everything follows from a seed, which `Seed` prints where a test fails.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@ namespace heddle::test {
 
 using Generator = std::mt19937_64;
 
-/// A generator whose seed every failure below it names.
+/// A generator whose seed is named in every failure within its scope.
 class Seed {
  public:
   explicit Seed(std::uint64_t seed, const char* file = __builtin_FILE(),
@@ -35,12 +35,12 @@ class Seed {
   testing::ScopedTrace trace_;
 };
 
-/// One of the whole numbers from `least` to `most`.
+/// A random whole number from `least` to `most`.
 inline int random_between(int least, int most, Generator& generator) {
   return std::uniform_int_distribution<int>(least, most)(generator);
 }
 
-/// Components uniform in [-1, 1]: of an entry, a vector entry or a coefficient.
+/// Components uniform in [-1, 1], for an entry, a vector entry or a coefficient.
 template <class T>
 T random_components(Generator& generator) {
   std::uniform_real_distribution<double> uniform(-1, 1);
@@ -51,13 +51,13 @@ T random_components(Generator& generator) {
   return t;
 }
 
-/// What a random pattern should be like. Rows have 0 to 2 `per_row` entries.
+/// The properties requested of a random pattern. Rows have 0 to 2 `per_row` entries.
 struct PatternRequest {
   const char* name = "random";
   Index rows = 0;
   Index columns = 0;
   Index per_row = 4;
-  bool empty_rows = false;  // a third of the rows has no entry
+  bool empty_rows = false;  // a third of the rows have no entry
   bool dense_row = false;   // one row names every column
   bool diagonal = false;    // every row names its own column
   bool sorted = true;       // columns grow within a row
@@ -77,7 +77,7 @@ inline std::vector<PatternRequest> odd_patterns() {
       {.name = "several groups", .rows = 601, .columns = 601, .empty_rows = true, .sorted = false},
   };
 }
-/// The same that are not square.
+/// The same, not square.
 inline std::vector<PatternRequest> odd_rectangular_patterns() {
   return {
       {.name = "no row", .rows = 0, .columns = 5},
@@ -157,7 +157,7 @@ CsrMatrix<E> random_matrix(const PatternRequest& request, Generator& generator) 
   return random_matrix_of<E>(random_pattern(request, generator), generator);
 }
 
-/// The entry that changes nothing; square ones.
+/// The entry that changes nothing, for square entries.
 template <class E>
 E one_entry() {
   E one{};
@@ -169,8 +169,8 @@ E one_entry() {
   return one;
 }
 
-/// The largest row sum of |components|: no product with this entry is longer than that times |x|
-/// in the maximum norm, for the entries that are built in.
+/// The largest row sum of |components|: no product with a built-in entry is longer than that times
+/// |x| in the maximum norm.
 template <class E>
 double largest_stretch(const E& entry) {
   double sum = 0;
@@ -178,8 +178,8 @@ double largest_stretch(const E& entry) {
   return sum;
 }
 
-/// A square matrix, regular by its diagonal: `margin` times the bound of all else in its row is
-/// added there.
+/// A square matrix that its diagonal makes regular: `margin` times the bound of the whole row is
+/// added to it.
 template <class E>
 CsrMatrix<E> random_dominant_matrix(PatternRequest request, Generator& generator,
                                     double margin = 1.5) {
@@ -203,8 +203,8 @@ CsrMatrix<E> random_dominant_matrix(PatternRequest request, Generator& generator
   return matrix;
 }
 
-/// Hermitian and positive definite: a_ji = adjoint(a_ij), diagonal as in `random_dominant_matrix`.
-/// Rows have about `per_row` entries; columns are sorted.
+/// A Hermitian positive definite matrix: a_ji = adjoint(a_ij), diagonal as in
+/// `random_dominant_matrix`. Rows have about `per_row` entries; columns are sorted.
 template <class E>
   requires has_adjoint<E>
 CsrMatrix<E> random_positive_definite_matrix(Index rows, Index per_row, Generator& generator,
@@ -258,16 +258,17 @@ Field<E> random_field(Index rows, Generator& generator, VectorLayout layout = Ve
   return field;
 }
 
-/// A x in long double, in the user's order, with what bounds the rounding of any way to compute it:
-/// the same sum over absolute values, and its number of terms. Row i's component k is at
-/// i * rows_of_tile + k.
+/// A x in long double, in the user's order, with the terms of a bound on the rounding of any way to
+/// compute it: the same sum over absolute values, and its number of terms. Row i's component k is
+/// at i * rows_of_tile + k.
 struct Reference {
   std::vector<long double> value;
   std::vector<long double> magnitude;
   std::vector<int> terms;
 
-  /// Of |computed - value| when rounded to `unit_roundoff` (half an epsilon) after each operation,
-  /// in any order, fused or not: Higham 2002, section 3.1. `more` operations follow the sum.
+  /// A bound on |computed - value| for rounding to `unit_roundoff` (half an epsilon) after each
+  /// operation, in any order, fused or not: Higham 2002, section 3.1. `more` operations follow the
+  /// sum.
   long double bound(std::size_t i, long double unit_roundoff, int more = 0) const {
     return (terms[i] + 1 + more) * unit_roundoff * magnitude[i];
   }
@@ -276,8 +277,8 @@ struct Reference {
 template <class S>
 inline constexpr long double unit_roundoff = std::numeric_limits<S>::epsilon() / 2;
 
-/// The image of each unit vector under an entry: its real representation, in long double. Rows
-/// follow one another.
+/// The image of each unit vector under an entry: its real representation, in long double. Rows are
+/// stored one after another.
 template <class E>
 std::vector<long double> dense_tile(const E& entry) {
   using Long = typename arithmetic_t<E>::template with_scalar<long double>;
@@ -338,7 +339,7 @@ std::vector<std::remove_const_t<S>> in_users_order(const FieldView<S>& field) {
   }
   return values;
 }
-/// And back into a field of any basis and layout.
+/// The inverse: into a field of any basis and layout.
 template <class S, class U>
 void from_users_order(const std::vector<U>& values, const FieldView<S>& field) {
   std::size_t i = 0;

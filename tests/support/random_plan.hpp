@@ -7,7 +7,7 @@
 
 namespace heddle::test {
 
-/// A plan to which each axis in turn sets a choice, where it goes.
+/// A plan in which each axis in turn sets a random choice, where it is allowed.
 inline Plan random_plan(const SearchSpace& space, std::mt19937_64& generator) {
   Plan plan = space.base();
   for (std::size_t axis = 0; axis < space.axes().size(); ++axis) {

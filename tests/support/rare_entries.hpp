@@ -1,5 +1,5 @@
-// Entries that are not built in, and that several tests multiply by. The table of one, with those
-// of its copies, takes up to half a minute to compile: rare_entries.cpp holds all.
+// Entries that are not built in, and that several tests multiply by. The table of one entry, with
+// those of its copies, takes up to half a minute to compile: rare_entries.cpp holds all of them.
 #pragma once
 
 #include "base/long_double.hpp"

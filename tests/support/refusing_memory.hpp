@@ -1,4 +1,4 @@
-// A memory resource that counts, and that runs out when a test says so.
+// A memory resource that counts, and that runs out when a test tells it to.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@ class RefusingMemory final : public std::pmr::memory_resource {
  public:
   explicit RefusingMemory(std::pmr::memory_resource* from) : from_(from) {}
 
-  /// Allocations from now on; the next one, and all after it, are refused.
+  /// The number of further allocations; every later one is refused.
   void allow(long long allocations) { left_ = allocations; }
   void allow_all() { left_ = std::numeric_limits<long long>::max(); }
 

@@ -1,4 +1,4 @@
-// A preconditioner as a user may write one: a real weight a row.
+// A user-style preconditioner: one real weight per row.
 #pragma once
 
 #include <string>
@@ -27,7 +27,7 @@ class RowWeights final : public Preconditioner<S> {
   std::vector<S> weight_;
 };
 
-/// The same on a GPU, as a type `Weights` for rows of the vectors of `entry`.
+/// The same on a GPU, as a type `Weights` for rows of vectors of `entry`.
 inline EntryText row_weights_text(const EntryText& entry, bool is_soa) {
   return {"Weights",
           {"weights.hpp"},

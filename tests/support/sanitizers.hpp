@@ -1,4 +1,4 @@
-// Which sanitizers a test runs under.
+// The sanitizers that a test runs under.
 #pragma once
 
 #if defined(__has_feature)

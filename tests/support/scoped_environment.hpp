@@ -1,4 +1,4 @@
-// A variable of the environment as a test wants it, and as it was afterwards.
+// Sets an environment variable for a test, and restores it afterwards.
 #pragma once
 
 #include <cstdlib>
@@ -10,7 +10,7 @@ namespace heddle::test {
 
 class ScopedEnvironment {
  public:
-  /// nullptr: the variable is not set.
+  /// With nullptr, the variable is not set.
   ScopedEnvironment(std::string name, const char* value) : name_(std::move(name)) {
     if (const char* old = std::getenv(name_.c_str())) old_ = old;
     set(value);

@@ -1,4 +1,4 @@
-// Solves on ranks, for tests: x of all of them, and what rank 0 reports.
+// Solves on ranks, for tests: the x of all of them, and the report of rank 0.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -31,7 +31,7 @@ void expect_same(const SolveOutcome<S>& found, const SolveOutcome<S>& expected) 
   EXPECT_EQ(found.history, expected.history);
 }
 
-/// With Jacobi. Ranks take turns on the devices.
+/// Solves with Jacobi. Ranks take turns on the devices.
 template <template <class> class Solver, class E, class S = vector_scalar_t<E>>
 SolveOutcome<S> solve_on_ranks(const CsrMatrix<E>& matrix, const std::vector<S>& b,
                                const Partition& partition, ExchangeMode mode,
@@ -57,7 +57,7 @@ SolveOutcome<S> solve_on_ranks(const CsrMatrix<E>& matrix, const std::vector<S>&
   return made;
 }
 
-/// Uniform in [-1, 1), one for each component of so many rows.
+/// Scalars uniform in [-1, 1), one for each component of `rows` rows.
 template <class E>
 std::vector<vector_scalar_t<E>> random_scalars(Index rows, Generator& generator) {
   std::vector<vector_scalar_t<E>> scalars(static_cast<std::size_t>(rows) *

@@ -1,4 +1,4 @@
-// A solve of its own, with all that tests compare bit for bit.
+// One separate solve, with all the results that tests compare bit for bit.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@ struct Outcome {
   std::vector<double> x;
 };
 
-/// A x = b from x = 0 under a plan, with a solver that is made for it.
+/// Solves A x = b from x = 0 under a plan, with a solver made for that plan.
 template <template <class> class Method, class E>
 Outcome solve(const CsrMatrix<E>& matrix, const Field<E>& b, const std::string& plan, bool jacobi,
               const Device& device, SolverOptions options = {}) {

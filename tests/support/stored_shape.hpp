@@ -1,4 +1,4 @@
-// What the table of an entry says of how its components are kept. The table itself holds products
+// How an entry's components are stored, without the entry's table. The table itself holds products
 // by every kind of copy, which take long to compile.
 #pragma once
 
@@ -6,7 +6,7 @@
 
 namespace heddle::test {
 
-/// As `EntryTable::stored`, of an entry that is no copy.
+/// Same as `EntryTable::stored` for an entry that is no copy.
 template <class E>
 EntryShape stored_shape(ComponentOrder order) {
   EntryShape shape{E::components, sizeof(stored_scalar_t<E>)};

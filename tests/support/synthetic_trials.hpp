@@ -1,4 +1,4 @@
-// Plans whose times are a function, on a clock of its own: noisy, with outliers, and of a machine
+// Plans whose times are a function, on a simulated clock: noisy, with outliers, and on a machine
 // whose speed drifts and jumps.
 #pragma once
 
@@ -22,19 +22,19 @@ class SyntheticTrials final : public Trials {
   explicit SyntheticTrials(std::function<double(const Plan&)> seconds, std::uint64_t seed = 1)
       : seconds_(std::move(seconds)), generator_(seed) {}
 
-  double noise = 0.02;            // of the logarithm of a time
+  double noise = 0.02;            // in the logarithm of a time
   double outliers = 0.02;         // probability of a run that takes up to four times as long
   double drift = 0.1;             // amplitude of a slow wave of the speed
   double drift_period = 1;        // seconds
-  double step = 0.2;              // the speed is this much less in every other
-  double step_period = 0.7;       // of such times, in seconds
-  double seconds_of_build = 0;    // of a layout that the plan before did not have
-  double seconds_of_prepare = 0;  // of every plan
+  double step = 0.2;              // the speed is lower by this factor in every other
+  double step_period = 0.7;       // period of this length, in seconds
+  double seconds_of_build = 0;    // for a layout that differs from the plan before
+  double seconds_of_prepare = 0;  // for every plan
   std::function<double(const Plan&)> ratio = [](const Plan&) { return 1.0; };
-  std::function<void(const Plan&)> check = [](const Plan&) {};  // throws what `prepare` throws
+  std::function<void(const Plan&)> check = [](const Plan&) {};  // throws errors of `prepare`
 
-  std::map<std::string, int> prepared;  // how often, by text
-  std::vector<Plan> order;              // in which they were prepared
+  std::map<std::string, int> prepared;  // how often, by plan text
+  std::vector<Plan> order;              // in order of preparation
   std::vector<std::vector<Plan>> announced;
   int held = 0, most_held = 0;
   long long runs = 0;

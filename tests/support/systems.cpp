@@ -24,7 +24,7 @@ TileRows random_tiles(int size, TileMaker tile, Index n, int edges_per_row, doub
   for (Index i = 0; i < n; ++i) {
     add(i, i, shift * one);
     for (int e = 0; e < edges_per_row && n > 1; ++e) {
-      // Near rows mostly, so that orders and windows have something to find.
+      // Mostly near rows, so that orders and windows have something to find.
       const Index reach = e % 4 == 3 ? n - 1 : std::min<Index>(n - 1, 12);
       const auto step = 1 + static_cast<Index>(generator() % static_cast<std::uint64_t>(reach));
       const Index j = (i + step) % n;

@@ -23,7 +23,7 @@ inline double uniform(Generator& generator, double from = -1, double to = 1) {
   return std::uniform_real_distribution<double>(from, to)(generator);
 }
 
-/// An entry as the dense matrix by which it acts on the components of a vector entry.
+/// An entry as the dense matrix that acts on the components of a vector entry.
 template <class E>
 Eigen::MatrixXd tile_of(const E& entry) {
   using V = vector_entry_t<E>;
@@ -38,7 +38,7 @@ Eigen::MatrixXd tile_of(const E& entry) {
   return tile;
 }
 
-/// The entry that a tile stands for: its first column, or all of it for blocks.
+/// The entry that a tile represents, read from its first column, or from all of it for blocks.
 template <class E>
 E entry_of(const Eigen::MatrixXd& tile) {
   E entry{};
@@ -88,7 +88,7 @@ CsrMatrix<E> assemble(const TileRows& tiles) {
                       Array<stored_scalar_t<E>>(std::span<const stored_scalar_t<E>>(values)));
 }
 
-/// The same of entries E.
+/// The same for entries E.
 template <class E>
 struct Tiles : TileRows {
   static constexpr int size = vector_entry_t<E>::components;
@@ -106,19 +106,19 @@ Eigen::MatrixXd random_tile(Generator& generator, double norm) {
   return tile * (norm * std::sqrt(columns) / tile.norm());
 }
 
-/// `components` of a square matrix with |A^-1| <= 1 / `shift`.
+/// A square matrix with |A^-1| <= 1 / `shift`, here as `inverse_norm`.
 template <class E>
 struct System {
   CsrMatrix<E> matrix;
   double inverse_norm;
 };
 
-/// `random_tile` of some entry, by norm.
+/// `random_tile` of some entry, with a given norm.
 using TileMaker = Eigen::MatrixXd (*)(Generator& generator, double norm);
 
-/// S (B* B + shift) S, where each row of B joins two rows of a random graph, [1, -u], and the real
-/// diagonal S >= 1 makes Jacobi worth its while: Hermitian, positive definite. `skew` > 0 adds
-/// random skew-Hermitian entries of up to that norm, which leave |A^-1| <= 1 / shift.
+/// S (B* B + shift) S. Each row of B joins two rows of a random graph, [1, -u], and the real
+/// diagonal S >= 1 makes Jacobi worthwhile: Hermitian, positive definite. `skew` > 0 adds random
+/// skew-Hermitian entries of up to that norm, which leave |A^-1| <= 1 / shift.
 TileRows random_tiles(int size, TileMaker tile, Index n, int edges_per_row, double shift,
                       double skew, Generator& generator);
 template <class E>
@@ -129,8 +129,8 @@ System<E> random_system(Index n, int edges_per_row, double shift, double skew,
           1 / shift};
 }
 
-/// Random off-diagonal entries under a diagonal that outweighs rows and columns by `shift`: for
-/// entries without adjoint as well.
+/// Random off-diagonal entries with a diagonal that outweighs rows and columns by `shift`: also for
+/// entries without an adjoint.
 TileRows dominant_tiles(int size, TileMaker tile, Index n, int entries_per_row, double shift,
                         Generator& generator);
 template <class E>
@@ -140,7 +140,7 @@ System<E> dominant_system(Index n, int entries_per_row, double shift, Generator&
           1 / shift};
 }
 
-/// Not Hermitian, any entry.
+/// A system that is not Hermitian, for any entry.
 template <class E>
 System<E> general_system(Index n, Generator& generator) {
   if constexpr (has_adjoint<E>) {
@@ -150,7 +150,7 @@ System<E> general_system(Index n, Generator& generator) {
   }
 }
 
-/// The sparse matrix of the real numbers of `dense` that are not zero, and of its diagonal.
+/// A sparse matrix of the nonzero numbers of `dense`, and of its whole diagonal.
 template <class S = double>
 CsrMatrix<real<S>> from_dense(const Eigen::MatrixXd& dense) {
   TileRows tiles(1, static_cast<Index>(dense.rows()));
@@ -167,8 +167,9 @@ inline Eigen::MatrixXd random_dense(Index n, Generator& generator) {
   return dense;
 }
 
-/// Of a connected random graph: sum over edges (i, j) of B* B with B = [1 at i, -u at j], where
-/// u = q_i q_j^-1 makes the entries q_i a null vector. Returned with q, one unit entry a row.
+/// The Laplacian of a connected random graph: the sum over edges (i, j) of B* B with B = [1 at i,
+/// -u at j], where u = q_i q_j^-1 makes the entries q_i a null vector. Returned with q, one unit
+/// entry a row.
 TileRows laplacian_tiles(const std::vector<Eigen::MatrixXd>& q, int edges_per_row,
                          Generator& generator);
 template <class E>
@@ -184,7 +185,7 @@ std::pair<CsrMatrix<E>, Field<E>> random_laplacian(Index n, int edges_per_row,
   return {assemble<E>(laplacian_tiles(q, edges_per_row, generator)), std::move(null_vector)};
 }
 
-/// The real expansion of what is stored, in T.
+/// The real expansion of the stored matrix, in T.
 template <class T, class E>
 Eigen::SparseMatrix<T, Eigen::RowMajor> expansion(const CsrMatrix<E>& matrix) {
   constexpr int R = result_entry_t<E>::components, C = vector_entry_t<E>::components;
@@ -208,7 +209,7 @@ Eigen::SparseMatrix<T, Eigen::RowMajor> expansion(const CsrMatrix<E>& matrix) {
 template <class T>
 using Vector = Eigen::Matrix<T, Eigen::Dynamic, 1>;
 
-/// All components in the user's order.
+/// All components of a field in the user's order.
 template <class T, class E>
 Vector<T> components_of(const Field<E>& field) {
   constexpr int K = Field<E>::entry::components;
@@ -220,7 +221,7 @@ Vector<T> components_of(const Field<E>& field) {
   return all;
 }
 
-/// A x, rounded to the scalar of fields.
+/// A x, rounded to the scalar type of fields.
 template <class E>
 Field<E> image_of(const CsrMatrix<E>& matrix, const Field<E>& x) {
   const Vector<long double> y = expansion<long double>(matrix) * components_of<long double>(x);
@@ -231,7 +232,7 @@ Field<E> image_of(const CsrMatrix<E>& matrix, const Field<E>& x) {
   return image;
 }
 
-/// Components uniform in [-scale, scale], the same whatever the layout and basis.
+/// Components uniform in [-scale, scale], independent of layout and basis.
 template <class E>
 void fill_randomly(Field<E>& field, Generator& generator, double scale = 1) {
   for (Index row = 0; row < field.size(); ++row) {
@@ -249,7 +250,7 @@ Field<E> random_vector(Index n, Generator& generator, double scale = 1) {
   return field;
 }
 
-/// |b - A x| in long double, from the stored values.
+/// |b - A x| in long double, computed from the stored values.
 template <class E>
 long double true_residual(const CsrMatrix<E>& matrix, const Field<E>& b, const Field<E>& x) {
   const Vector<long double> r = components_of<long double>(b) -

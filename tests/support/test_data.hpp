@@ -1,4 +1,5 @@
-// Real matrices and meshes, which are not part of the tree: tests that read them skip without them.
+// Real matrices and meshes, which are not part of the tree: without them, tests that read them
+// skip.
 #pragma once
 
 #include <cstdlib>
@@ -17,7 +18,7 @@ inline bool has_test_data(const std::string& name) {
   return std::filesystem::exists(test_data(name));
 }
 
-/// What a test says as it skips.
+/// The message with which a test skips.
 inline std::string no_test_data(const std::string& name) {
   return "HEDDLE_TEST_DATA names no folder that holds " + name;
 }

@@ -1,4 +1,4 @@
-// Residuals of a method against a textbook's loop over dense matrices, to what rounding allows.
+// Compares the residuals of a method with a textbook loop over dense matrices, within rounding.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -12,8 +12,8 @@
 
 namespace heddle::test {
 
-/// The same equations, their unknowns in a random order: equal in exact arithmetic, summed
-/// otherwise.
+/// The same equations with their unknowns in a random order: equal in exact arithmetic, but summed
+/// in another order.
 template <class Textbook, class T>
 std::vector<double> reordered_history(const Eigen::Matrix<T, -1, -1>& A, const Vector<T>& b,
                                       Generator& generator) {
@@ -23,10 +23,10 @@ std::vector<double> reordered_history(const Eigen::Matrix<T, -1, -1>& A, const V
   return Textbook::template history<T>(order * A * order.transpose(), order * b);
 }
 
-/// How rounding grows along a recurrence differs from system to system, and by how rows are summed
-/// from one equally good result to the next. So ours may be as far from the textbook in long double
-/// (`Exact`) as eight times the worst of sixteen textbooks in double: over 400 seeds, 74 of 40,000
-/// comparisons came out more than twice as far, none four times.
+/// The growth of rounding along a recurrence differs from system to system, and with the order of
+/// summation between equally good results. So our residuals may differ from the long double
+/// textbook (`Exact`) by eight times the worst of sixteen textbooks in double. Over 400 seeds, 74
+/// of 40,000 comparisons differed by more than twice that worst, none by four times.
 template <class Textbook, class Exact, class T>
 void expect_textbook(const std::vector<double>& ours, const Eigen::Matrix<T, -1, -1>& A,
                      const Vector<T>& b, Generator& generator) {
@@ -50,7 +50,7 @@ void expect_textbook(const std::vector<double>& ours, const Eigen::Matrix<T, -1,
   }
 }
 
-/// The complex numbers whose real and imaginary parts these are.
+/// The complex numbers with these real and imaginary parts.
 inline Eigen::MatrixXcd complex_of(const Eigen::MatrixXd& expansion) {
   Eigen::MatrixXcd matrix(expansion.rows() / 2, expansion.cols() / 2);
   for (Eigen::Index i = 0; i < matrix.rows(); ++i) {

@@ -1,4 +1,4 @@
-// Vectors over a ring as those over the reals that they span.
+// Vectors over a ring, multiplied by its units to span the vectors over the reals.
 #pragma once
 
 #include <Eigen/Dense>
@@ -8,7 +8,7 @@
 
 namespace heddle::test {
 
-/// Every number of ring R in v times the unit `u` from the right.
+/// v with every number of ring R multiplied from the right by the unit `u`.
 inline Eigen::Matrix<long double, -1, 1> times_unit(const Eigen::Matrix<long double, -1, 1>& v,
                                                     Ring ring, int u) {
   const int size = ring_size(ring);

@@ -1,4 +1,4 @@
-// Patterns for columns of 16 bits: slices that have room for them beside slices that have not.
+// Patterns for 16-bit columns: some slices have room for them, others do not.
 #pragma once
 
 #include "support/random_matrix.hpp"
@@ -7,8 +7,8 @@ namespace heddle::test {
 
 inline constexpr Index columns_of_two_kinds = 200'003;
 
-/// Rows whose columns lie near those of their neighbours, but for every `far`-th one, which reaches
-/// all over.
+/// Rows whose columns lie near those of their neighbours, except every `far`-th one, which spreads
+/// over all columns.
 inline Pattern pattern_of_two_kinds(Index rows, Index far, Generator& generator) {
   Pattern pattern;
   pattern.rows = rows;

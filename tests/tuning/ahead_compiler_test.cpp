@@ -20,7 +20,7 @@ namespace {
 using namespace heddle;
 using namespace heddle::test;
 
-/// Two kernels a plan: one of its own, one that all share.
+/// Two kernels per plan: one of its own, and one that all plans share.
 std::vector<cuda::KernelSource> two_kernels(const Plan& plan) {
   return {{"own", "own " + std::to_string(plan.schedule.chunk), {}, {}},
           {"shared", "shared", {}, {}}};
@@ -31,7 +31,7 @@ std::vector<Plan> plans(int first, int count) {
   return made;
 }
 
-/// What was compiled, in order.
+/// The texts compiled, in order.
 struct Log {
   std::mutex mutex;
   std::vector<std::string> texts;
@@ -83,7 +83,7 @@ TEST(AheadCompiler, WhatComesLaterLeavesRoom) {
     ahead.announce_later(plans(1, 2));
     while (later_at_once == 0) std::this_thread::yield();
     ahead.announce(plans(500, 1));
-    soon_is_done.get_future().wait();  // though what comes later is still at work
+    soon_is_done.get_future().wait();  // though later kernels are still being compiled
     ahead.announce_later(plans(1, 2));
     goes_on.set_value();
     ahead.wait();
@@ -158,7 +158,7 @@ TEST(AheadCompiler, CompilesTheKernelsOfPlans) {
   std::vector<std::string> failures;
   int compiled = 0;
   std::atomic<int> asked{0};
-  // All of them take a minute of a core.
+  // All of them take a minute on one core.
   const int every = std::getenv("HEDDLE_DEEP_CHECK") != nullptr ? 1 : 8;
   const auto compile = [&](const cuda::KernelSource& source) {
     std::string failure;
@@ -186,8 +186,8 @@ TEST(AheadCompiler, CompilesTheKernelsOfPlans) {
       for (const char* text : {"pJDS,T=2,schedule=full,loop=graph,reductions=1",
                                "C=32,schedule=dynamic,loop=persistent", "CSR,loop=stepped"}) {
         announced.push_back(parse_plan(text));
-        // The product; or, where Jacobi may be, the diagonal, a residual, a product in the loop or
-        // the loop itself, and the steps of a loop that is not one kernel.
+        // The product; or, where Jacobi is possible, the diagonal, a residual, a product in the
+        // loop or the loop itself, and the steps of a loop that is not one kernel.
         const auto kernels = kernels_of(announced.back());
         const std::size_t count = kernels.size();
         if (objective == Objective::product()) {

@@ -1,4 +1,4 @@
-// What a chosen plan says of a solver's loop on a GPU, by the size of the system.
+// The chosen form of a solver's loop on a GPU, by the size of the system.
 #include "heddle/choose_plan.hpp"
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@ namespace {
 
 using namespace heddle;
 
-/// Rows of which each `period`-th has another length than the others.
+/// Rows of which every `period`-th has a different length.
 struct Rows {
   Rows(Index rows, Index length, Index period = 1, Index other = 0)
       : offsets(static_cast<std::size_t>(rows) + 1) {
@@ -31,7 +31,7 @@ struct Rows {
   std::vector<Offset> offsets;
 };
 
-/// For quaternions of double precision, as many rows of seven entries each.
+/// The plan for quaternions in double precision, with `length` entries in each row.
 Plan plan_for(Index rows, Index columns, Index length = 7, StoredScalar stored = StoredScalar::own,
               Objective objective = {}) {
   const Rows all(rows, length);
@@ -72,7 +72,7 @@ TEST(ChosenPlan, CountsVectorsInDoubleBesideAMatrixInFloats) {
   EXPECT_EQ(plan.gpu.l2_percent, 0);
   EXPECT_EQ(plan.gpu.load, LoadHint::no_allocate);
   EXPECT_EQ(plan.gpu.blocks, 0);
-  // The copy stays in L2 where the matrix does not, and so may the loop in one kernel.
+  // The copy stays in L2 where the matrix does not, so the loop may be one kernel.
   EXPECT_EQ(plan_for(70000, 70000, 20).loop.form, LoopForm::graph);
   EXPECT_EQ(plan_for(70000, 70000, 20, StoredScalar::single).loop.form, LoopForm::persistent);
   // Vectors stay in double.
@@ -80,7 +80,7 @@ TEST(ChosenPlan, CountsVectorsInDoubleBesideAMatrixInFloats) {
 }
 
 TEST(ChosenPlan, CountsTheBytesOfACopyWhateverItIsOf) {
-  // Copies in 16 bits of quaternions of doubles and of floats are alike, and so are their layouts.
+  // 16-bit copies of quaternions of doubles and of floats are the same, and so are their layouts.
   const Rows rows(300000, 7);
   const PatternView pattern = rows.view();
   for (const StoredScalar kept : {StoredScalar::half, StoredScalar::bfloat, StoredScalar::scaled}) {
@@ -97,8 +97,8 @@ TEST(ChosenPlan, CountsTheBytesOfACopyWhateverItIsOf) {
 }
 
 TEST(ChosenPlan, CountsTheRowsOfEachBlock) {
-  // Real entries on quaternions, all rows alike or a sixth of them short: those come together where
-  // all are sorted.
+  // Real entries on quaternions, with all rows the same or a sixth of them short: the short rows
+  // come together where all are sorted.
   const auto plan_of = [](Index rows, Index shorter) {
     return choose_plan_for_gpu(Rows(rows, 7, 6, shorter).view(), {8, 32});
   };
@@ -110,7 +110,7 @@ TEST(ChosenPlan, CountsTheRowsOfEachBlock) {
 }
 
 TEST(ChosenPlan, CountsVectorsThatAreWiderThanTheirEntries) {
-  // A real matrix that acts on quaternions, say.
+  // For example, a real matrix that acts on quaternions.
   const Rows rows(100000, 7);
   const PatternView pattern = rows.view();
   EXPECT_EQ(choose_plan_for_gpu(pattern, 8).loop.form, LoopForm::persistent);
@@ -143,7 +143,7 @@ TEST(ChosenPlan, SharesOutFewSmallEntriesByTheirNumber) {
   EXPECT_EQ(uneven.layout.threshold, 8);
   EXPECT_EQ(uneven.loop.form, LoopForm::persistent);
   EXPECT_EQ(plan_for(172974, 172974).layout.threads_per_row, 1);
-  // A block that is given the shortest rows is given more of them than its vectors have room for.
+  // A block that gets the shortest rows gets more of them than fit with their vectors.
   const Rows far_apart(34834, 1, 16, 100);
   const PatternView pattern = far_apart.view();
   const Plan far_uneven = choose_plan_for_gpu(pattern, 32);
@@ -155,7 +155,7 @@ TEST(ChosenPlan, SharesOutFewSmallEntriesByTheirNumber) {
       Layout::all_rows);
 }
 
-/// Blocks of 3 x 3, thirteen a row.
+/// Blocks of 3 x 3, thirteen per row.
 Plan plan_for_blocks(Index rows, Objective objective) {
   return choose_plan_for_gpu(Rows(rows, 13).view(), 72, StoredScalar::own, objective);
 }
@@ -169,16 +169,16 @@ TEST(ChosenPlan, IsForWhatIsTimed) {
     EXPECT_EQ(loop.loop.form, LoopForm::persistent);
     EXPECT_EQ(loop.layout.threads_per_row, 1);
     EXPECT_EQ(loop.layout.threshold, 8);
-    // Fewer rows need more threads each to fill the GPU, very few are better left as they are.
+    // Fewer rows need more threads each to fill the GPU; very few rows are better left unchanged.
     EXPECT_EQ(plan_for_blocks(9095, solver).layout.threshold, 4);
-    // What lies in shared memory needs no pieces side by side.
+    // Entries in shared memory need no pieces side by side.
     EXPECT_EQ(loop.layout.inner, InnerLayout::aosoa_16);
     EXPECT_EQ(plan_for_blocks(9095, solver).layout.inner, InnerLayout::aos);
     const Plan few = plan_for_blocks(1016, solver);
     EXPECT_EQ(few.layout.sort_window, 1);
     EXPECT_EQ(few.layout.inner, InnerLayout::aos);
     EXPECT_GT(few.layout.threads_per_row, 1);
-    // In a graph a product is what it is by itself, but that vectors need more of L2.
+    // In a graph the plan equals that of the product alone, except that vectors need more of L2.
     Plan in_loop = plan_for_blocks(66840, solver);
     const Plan alone = plan_for_blocks(66840, Objective::product());
     EXPECT_LT(std::exchange(in_loop.gpu.l2_percent, alone.gpu.l2_percent), alone.gpu.l2_percent);

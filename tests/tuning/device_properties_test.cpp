@@ -1,4 +1,4 @@
-// What is said of a device, and between which devices plans can be shared.
+// Properties reported for a device, and the devices that can share plans.
 #include "heddle/tuning/device_properties.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// A tuner that takes so few runs that its choices mean nothing.
+// A tuner with so few runs that its choices mean nothing.
 #pragma once
 
 #include "heddle/tune.hpp"
@@ -14,7 +14,7 @@ inline TuneOptions hasty(Objective objective) {
   return options;
 }
 
-/// A CPU whose ceilings nobody has to wait for.
+/// A CPU with typical ceilings, which need no measuring.
 inline detail::TuningDevice cpu_with(
     const detail::MakeTrials& make_trials = detail::trials_on_device, int threads = 2) {
   const Device device = Device::cpu(threads);

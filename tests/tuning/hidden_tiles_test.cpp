@@ -1,4 +1,4 @@
-// Which matrices of numbers consist of tiles, and what is said of them.
+// Matrices of numbers that consist of tiles, and the advice about them.
 #include "tuning/planning/hidden_tiles.hpp"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ namespace {
 using namespace heddle;
 using namespace heddle::test;
 
-/// Its entry where the tiles have that size; else what was found.
+/// The tiles' entry if they have that size; otherwise a text of what was found.
 template <class Matrix>
 std::string seen(const Matrix& matrix, int size) {
   const auto tiles = hidden_tiles(AnyMatrix(matrix));
@@ -24,7 +24,7 @@ std::string seen(const Matrix& matrix, int size) {
   return tiles->size == size ? tiles->entry : "tiles of " + std::to_string(tiles->size);
 }
 
-/// Symmetric, with the numbers of `keeps(row, column)`.
+/// A symmetric matrix with numbers where `keeps(row, column)`.
 template <class Keeps>
 CsrMatrix<real<double>> numbers(Index rows, const Keeps& keeps) {
   Pattern pattern;

@@ -1,4 +1,4 @@
-// What is measured, how often and in which order; how long it takes is not for a test to say.
+// The works measured, their number and order; durations are not tested.
 #include "heddle/tuning/measure.hpp"
 
 #include <gtest/gtest.h>
@@ -30,7 +30,7 @@ TEST(Measure, RunsAllWorksInTurn) {
         [&](const Stream&) { runs += 'a'; }, [&](const Stream&) { runs += 'b'; }, run_nothing};
     expect_timings(
         (cold ? measure_cold : static_cast<decltype(&measure_cold)>(measure))(works, 3, device), 3);
-    // Warm, each follows itself.
+    // With warm caches, each run follows one of the same work.
     EXPECT_EQ(runs, cold ? "abababab" : "abaabbaabbaabb");
     expect_timings(measure_cold({}, 3, device), 0);
   }
@@ -45,7 +45,7 @@ TEST(Measure, ABufferEvictsTheLastCache) {
   const auto buffer = eviction.buffer();
   EXPECT_GE(static_cast<long long>(buffer.size_bytes()), 3 * bytes);
   const unsigned long long n = buffer.size(), sum = n * (n - 1) / 2;
-  // After each run, of whatever team, all of it has been written, and all of it read since.
+  // After each run, by any team, the whole buffer has been written, and then read.
   for (const unsigned long long run : {1, 2, 3}) {
     eviction.run(Device::cpu(static_cast<int>(run)).stream());
     unsigned long long unwritten = 0;

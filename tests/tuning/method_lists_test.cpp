@@ -1,4 +1,4 @@
-// The lists of methods in the docs hold every row of the table.
+// The lists of methods in the docs contain every row of the table.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -10,7 +10,7 @@
 namespace heddle {
 namespace {
 
-/// From the line that begins so to the next one that begins the same way or is empty.
+/// The item from the line that starts with `begin` to the next item or empty line.
 std::string item_of(const std::string& page, const std::string& begin) {
   std::ifstream file(HEDDLE_SOURCE_DIR "/docs/" + page);
   std::string line, item;

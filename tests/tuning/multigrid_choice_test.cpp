@@ -1,4 +1,4 @@
-// What multigrid is told, by measurement and from profiles.
+// Multigrid settings, by measurement and from profiles.
 #include <gtest/gtest.h>
 
 #include "heddle/plan_choice.hpp"
@@ -61,7 +61,7 @@ TEST(TuneMultigrid, FindsWhatIsNoSlowerAndMerges) {
   before.multigrids.front().strength = 0.5;
   before.merge(profile);
   EXPECT_EQ(before.multigrids, profile.multigrids);
-  // Cancelled at once: the default.
+  // If cancelled at once, the default.
   options.observer = [](const TuneProgress&) { return false; };
   const Profile cancelled = tune_multigrid({"p", &matrix}, {}, device, options);
   EXPECT_EQ(cancelled.multigrids.at(0).preconditioner, "multigrid");

@@ -53,7 +53,7 @@ TEST(NodeChoice, TakesTheFastestOfTheUse) {
   EXPECT_EQ(choose(profile, TreeUse::both).nodes.size, 32);
   EXPECT_EQ(choose(profile, TreeUse::both).reason,
             "tuned for this pattern (profile " + (folder / "p.json") + ")");
-  // Others are too far away, or of other entries.
+  // Others are too far away, or for other entries.
   profile.trees = {some_tree("far", "a", 100000), tree};
   profile.trees.back().entry = "real";
   EXPECT_EQ(choose(profile, TreeUse::product).nodes, NodeLayout());
@@ -95,7 +95,7 @@ TEST(TuneNodes, MeasuresSizesAndMerges) {
 }
 
 /// Two places of three hold entries: in nodes of every size dense leaves take more bytes, and few
-/// but the smallest leaves are full.
+/// leaves except the smallest are full.
 TEST(TuneNodes, TriesOtherSharesOfPlacesWhereLeavesChange) {
   Seed seed(93);
   constexpr Index rows = 256;
@@ -117,7 +117,7 @@ TEST(TuneNodes, TriesOtherSharesOfPlacesWhereLeavesChange) {
         std::ranges::find(tree.sizes, NodeLayout(trial.nodes.size), &NodeTrial::nodes);
     ASSERT_NE(usual, tree.sizes.end());
     if (trial.nodes.dense == NodeLayout::by_bytes) continue;
-    // Which size is fastest is not known; leaves of more than 64 places are not full here.
+    // The fastest size is not known in advance; leaves of more than 64 places are not full here.
     EXPECT_TRUE(trial.nodes.dense == 50 || trial.nodes.size <= 8) << to_string(trial.nodes);
     EXPECT_NE(trial.bytes, usual->bytes);
     ++others;

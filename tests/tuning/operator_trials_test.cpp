@@ -1,4 +1,4 @@
-// Trials over operators: what is prepared is right, costs what was said, and is timed.
+// Trials over operators: a prepared plan is right, has the reported cost, and is timed.
 #include "tuning/search/operator_trials.hpp"
 
 #include <gtest/gtest.h>
@@ -86,7 +86,7 @@ TEST(OperatorTrials, KnowsMemoryBeforehand) {
     const Plan plan = parse_plan(text);
     memory.peak = memory.live;
     const double ratio = trials.memory_ratio(plan);
-    // An order of rows at most.
+    // At most an order of rows.
     EXPECT_LE(memory.peak - memory.live, 700 * 8LL);
     const AnyOperator built(matrix, plan, device);
     EXPECT_DOUBLE_EQ(ratio, static_cast<double>(built.memory().product()) / csr);
@@ -108,10 +108,10 @@ TEST(OperatorTrials, BuildsALayoutOnce) {
     memory.peak = memory.live;
     const long long live = memory.live;
     static_cast<void>(trials.prepare(parse_plan(schedule, first)));
-    EXPECT_LT(memory.peak - live, matrix_bytes / 2) << schedule;  // fields of the product alone
+    EXPECT_LT(memory.peak - live, matrix_bytes / 2) << schedule;  // only the product's fields
     EXPECT_EQ(memory.live, live);
   }
-  // Layouts that nobody runs any more do not pile up.
+  // Layouts that are no longer in use do not pile up.
   for (const char* layout : {"CSR", "K1rs", "C=8", "ELL", "Sl-16"}) {
     static_cast<void>(trials.prepare(parse_plan(layout)));
     EXPECT_LT(memory.live, 4 * matrix_bytes) << layout;

@@ -1,5 +1,5 @@
-// Features and fingerprints: what a plain loop finds, the same for all who look, and another for
-// every other pattern.
+// Features and fingerprints: the same as a plain loop finds, the same for any number of threads,
+// and different for every other pattern.
 #include "heddle/tuning/pattern_features.hpp"
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ namespace {
 using namespace heddle;
 using namespace heddle::test;
 
-/// More pieces than threads, of rows and of columns.
+/// More pieces of rows and of columns than threads.
 Pattern large_pattern() {
   Generator generator(3);
   return random_pattern({.rows = 20001, .columns = 20001, .per_row = 6, .empty_rows = true},
@@ -104,7 +104,7 @@ TEST(Fingerprint, ChangesWithEveryPartOfThePattern) {
     other.column[i] ^= 1;
     expect_another(other, "column " + std::to_string(i));
   }
-  // An entry of a row goes to the next one.
+  // An entry moves from one row to the next.
   for (std::size_t row = 1; row + 1 < pattern.offsets.size(); row += 487) {
     Pattern other = pattern;
     if (other.offsets[row] == other.offsets[row - 1]) continue;
@@ -132,7 +132,7 @@ TEST(Fingerprint, TellsEmptyMatricesApart) {
   }
 }
 
-/// Profiles hold fingerprints: what one version writes the next one has to find.
+/// Profiles hold fingerprints: the next version must find those that one version writes.
 TEST(Fingerprint, StaysWhatItIs) {
   const Pattern pattern{3, 4, {0, 2, 2, 5}, {0, 3, 1, 2, 3}};
   EXPECT_EQ(fingerprint(pattern.view()), "84cd25f44e7c91c5b0573616407a686e");

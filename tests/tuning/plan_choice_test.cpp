@@ -1,5 +1,5 @@
-// Which plan a matrix gets, and why: the order in which profiles are asked, what is left out, and
-// when a prediction takes the place of what was tuned.
+// The plan that a matrix gets, and why: the order in which profiles are asked, what is left out,
+// and when a prediction replaces a tuned plan.
 #include "heddle/plan_choice.hpp"
 
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ namespace {
 using namespace heddle;
 using namespace heddle::test;
 
-/// With a cache folder of its own, and nothing said by the environment.
+/// Has a cache folder of its own, and an empty environment.
 class PlanChoiceTest : public testing::Test {
  protected:
   PlanChoiceTest() {
@@ -35,14 +35,14 @@ class PlanChoiceTest : public testing::Test {
                     Objective objective = parse_objective("cg")) const {
     return Profiles::for_device(device, path).choose(matrix, device, objective);
   }
-  /// A record of the very pattern.
+  /// A record of exactly this pattern.
   ProfileRecord record_of_it(const std::string& plan) const {
     ProfileRecord record = some_record("itself", "0", plan);
     record.fingerprint = fingerprint(matrix.pattern());
     record.features = pattern_features(matrix.pattern());
     return record;
   }
-  /// One of a matrix that is so many times as large.
+  /// A record of a matrix that is `times` as large.
   ProfileRecord record_near_it(const std::string& plan, double times,
                                const std::string& digits = "a") const {
     ProfileRecord record = some_record("a neighbour", digits, plan);
@@ -64,7 +64,7 @@ class PlanChoiceTest : public testing::Test {
   TemporaryFolder caches, folder;
   Device device = Device::cpu(2);
   Generator generator{1};
-  // Far smaller than what comes with the library knows of.
+  // Far smaller than any matrix in the shipped profiles.
   AnyMatrix matrix{
       random_matrix<quaternion<double>>({.rows = 60, .columns = 60, .diagonal = true}, generator)};
 };
@@ -76,7 +76,7 @@ TEST_F(PlanChoiceTest, IsAPredictionWhereNobodyKnowsBetter) {
   EXPECT_EQ(choice.warning, "");
   EXPECT_EQ(choice.plan, predicted());
   EXPECT_TRUE(Profiles::for_device(device).warnings().empty());
-  // One without anything for this entry is as good as none.
+  // A profile without records for this entry has no effect.
   ProfileRecord other = record_of_it("C=8");
   other.entry = "complex";
   save(in_cache("p.json"), {other});
@@ -102,7 +102,7 @@ TEST_F(PlanChoiceTest, SaysWhatItIsFrom) {
   EXPECT_EQ(choose_plan(matrix, device, Profiles::for_device(device, path)), parse_plan("C=16"));
 
   save(path, {record_near_it("C=16,iteration-precision=dictionary", 1.3)});
-  EXPECT_EQ(choose(path).plan, parse_plan("C=16"));  // of the other's values
+  EXPECT_EQ(choose(path).plan, parse_plan("C=16"));  // dictionary depended on the other's values
 
   Profile profile = Profile::load(path);
   profile.domains = {some_domain("surfaces", "C=4", {"a"})};
@@ -151,7 +151,7 @@ TEST_F(PlanChoiceTest, LeavesOutAnExactCopyThatTheValuesRefuse) {
                              "): plan: iteration-precision=" + precision + ": the entry of row ";
     EXPECT_TRUE(choice.warning.starts_with(says)) << choice.warning;
     EXPECT_EQ(choose_plan(AnyMatrix(values), device, profiles), parse_plan("C=8"));
-    // As the operator itself would say it.
+    // The same text as the operator's own error.
     const std::string why = choice.warning.substr(choice.warning.find("plan: "));
     try {
       AnyOperator(AnyMatrix(values), parse_plan("CSR,iteration-precision=" + precision), device);
@@ -179,12 +179,12 @@ TEST_F(PlanChoiceTest, AsksTheNamedFileThenTheEnvironmentThenTheCache) {
   EXPECT_EQ(choose(named).plan, parse_plan("C=8"));
   EXPECT_EQ(Profiles::of_file(device, named).choose(matrix, device, parse_objective("cg")).plan,
             parse_plan("C=8"));
-  // An earlier one that knows nothing of the matrix leaves it to the next.
+  // A profile that knows nothing about the matrix leaves it to the next.
   save(named, {record_near_it("C=8", 100)});
   EXPECT_EQ(choose(named).plan, parse_plan("C=4"));
   EXPECT_EQ(Profiles::of_file(device, named).choose(matrix, device, parse_objective("cg")).reason,
             "predicted");
-  // The very pattern comes first, wherever it is.
+  // The identical pattern comes first, wherever it is.
   save(named, {record_near_it("C=8", 1)});
   save(in_cache("p.json"), {record_of_it("C=2")});
   EXPECT_EQ(choose(named).plan, parse_plan("C=2"));
@@ -233,7 +233,7 @@ TEST_F(PlanChoiceTest, NoneEndsTheList) {
   EXPECT_TRUE(choose().tuned);
 }
 
-// ---- what cannot be used ----
+// ---- unusable profiles ----
 
 std::vector<std::string> warnings_of(const Device& device,
                                      const std::optional<std::string>& path = {}) {
@@ -328,7 +328,7 @@ TEST_F(PlanChoiceTest, APlanThatCannotRunIsLeftForAPrediction) {
                 ", for cg): rows that are sorted in the permuted basis need a square matrix");
 }
 
-// ---- what a choice looks at ----
+// ---- inputs of a choice ----
 
 TEST_F(PlanChoiceTest, SubjectsAreNamedAsTheCommandLineNamesThem) {
   const PlanSubject subject = subject_of(matrix);
@@ -346,7 +346,7 @@ TEST_F(PlanChoiceTest, SubjectsAreNamedAsTheCommandLineNamesThem) {
       random_matrix<block<complex<double>, 3, 3>>({.rows = 10, .columns = 10}, generator);
   EXPECT_EQ(subject_of(three).entry, "complex-block3");
   EXPECT_EQ(subject_of(three).result_bytes, 48);
-  // A typed matrix and one whose type is chosen at run time are one to a profile.
+  // A typed matrix and one whose type is chosen at run time are the same to a profile.
   save(in_cache("p.json"), {record_of_it("C=2")});
   const Profiles profiles = Profiles::for_device(device);
   matrix.visit([&](const auto& typed) {

@@ -1,4 +1,4 @@
-// Which plans of other matrices cannot run for one, on devices that need not be here.
+// Which plans of other matrices cannot run for a matrix, on devices that need not be present.
 #include "tuning/planning/plan_fits.hpp"
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ using namespace heddle::test;
 
 constexpr long long plenty = std::numeric_limits<long long>::max();
 
-/// Rows of these lengths over quaternions; the columns do not matter.
+/// Rows of this length over quaternions; the columns do not matter.
 class Subject {
  public:
   Subject(Index rows, Index columns, Index length) : offsets_(static_cast<std::size_t>(rows) + 1) {
@@ -32,7 +32,7 @@ class Subject {
     offsets_.back() += by;
     return *this;
   }
-  /// With the first columns in each row.
+  /// The subject, with the first columns in each row.
   const PlanSubject& view() {
     column_.clear();
     for (std::size_t row = 0; row + 1 < offsets_.size(); ++row) {
@@ -106,7 +106,7 @@ TEST(PlanFits, MemoryToTheLastByte) {
     const std::string why = subject.why_not(plan, some_cpu(), parse_objective("cg"), needed - 1);
     EXPECT_TRUE(why.starts_with("it needs ")) << why;
   }
-  // The order is not made to see whether there is memory for it.
+  // The check for memory does not compute the order.
   EXPECT_NE(subject.why_not("ELL,order=rcm", some_cpu(), parse_objective("cg"), 1000), "");
 }
 

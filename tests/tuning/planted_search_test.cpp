@@ -1,5 +1,5 @@
-// Searches over planted landscapes under a noisy, drifting clock, and over a table of times that
-// were measured.
+// Searches over planted landscapes under a noisy, drifting clock, and over a table of measured
+// times.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -36,7 +36,7 @@ Plan best_of(const std::vector<Plan>& plans, const Times& times) {
                            [&](const Plan& a, const Plan& b) { return times(a) < times(b); });
 }
 
-/// By exact times, choice by choice, until no single one helps.
+/// Descends by exact times, choice by choice, until no single one helps.
 template <class Times>
 Plan descended(Plan plan, const SearchSpace& space, const Times& times) {
   for (bool helps = true; helps;) {
@@ -63,7 +63,7 @@ Plan best_of_random_plans(const SearchSpace& space, const Times& times, std::uin
   return best_of(all, times);
 }
 
-/// As good as a prediction may be: the best of some random plans.
+/// A guess as good as a prediction may be: the best of some random plans.
 template <class Times>
 Plan guess(const SearchSpace& space, const Times& times, std::uint64_t seed) {
   return best_of_random_plans(space, times, seed + 1000, 200);
@@ -95,7 +95,7 @@ TEST(FullSearch, FindsThePlantedBest) {
       const SearchResult result = full_search(trials, papers, plans[plans.size() / 2], {});
       EXPECT_FALSE(result.cancelled);
       EXPECT_EQ(result.measured, static_cast<int>(plans.size()));
-      // Two plans that differ by less than the clock can tell are both the best.
+      // Two plans that differ by less than the clock can resolve are both the best.
       EXPECT_LT(times(result.best->plan), 1.02 * times(best_of(plans, times)));
       std::vector<Plan> natural;
       for (const Plan& plan : plans) {
@@ -119,7 +119,7 @@ TEST(PrunedSearch, IsNearTheFullOneInATwentiethOfItsTime) {
     GeometricMean reached, reached_within, time, time_within;
     for (std::uint64_t seed = 1; seed <= landscapes; ++seed) {
       const Landscape times(seed, setting.device, setting.seconds);
-      // Both begin with a plan of the papers' space, so that none has an advantage.
+      // Both begin with a plan of the papers' space, so that neither has an advantage.
       const Plan start = guess(papers, times, seed);
       SyntheticTrials all = trials_of(times, setting, seed);
       const SearchResult full = full_search(all, papers, start, {});
@@ -194,7 +194,7 @@ TEST(PrunedSearch, KeepsThePredictionWhereNothingIsClearlyFaster) {
   }
 }
 
-/// A search that has gained less than 3% says what it leaves, and ends.
+/// A search that has gained less than 3% reports the gain that it leaves, and ends.
 TEST(PrunedSearch, EndsWhereLittleIsLeftToGain) {
   const SearchSpace whole = SearchSpace::whole(subject_of(parse_objective("cg")), cpu_like(8));
   std::vector<int> tried;
@@ -299,7 +299,7 @@ TEST(RecordedTimes, ArePrunedToATwentieth) {
   ASSERT_EQ(papers.plans().size(), table.size());
   GeometricMean reached, time;
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
-    // From what a CPU is predicted, and from a few others.
+    // Starts from the prediction for a CPU, and from a few others.
     std::mt19937_64 generator(seed);
     const Plan start = seed == 1 ? Plan{} : random_plan(papers, generator);
     const auto search = [&](bool pruned) {

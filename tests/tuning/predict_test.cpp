@@ -1,4 +1,4 @@
-// Predictions: what they are made of is exact, and what they say has the right order.
+// Predictions: their inputs are exact, and their results have the right order.
 #include "heddle/tuning/predict.hpp"
 
 #include <gtest/gtest.h>
@@ -57,7 +57,7 @@ TEST(Predict, KnowsTheLengthsThatAPlanStores) {
 }
 
 TEST(Predict, KnowsUnevenShares) {
-  // Of 4096 rows the first quarter has nine entries each, the others one.
+  // The first quarter of 4096 rows has nine entries each, the others one.
   Pattern pattern{4096, 4096, {0}, {}};
   for (Index row = 0; row < 4096; ++row) {
     for (Index i = 0; i < (row < 1024 ? 9 : 1); ++i) pattern.column.push_back(i);
@@ -108,7 +108,7 @@ TEST(Predict, IsBytesOverBandwidth) {
                            const Ceilings& ceilings) {
     return predicted_seconds(parse_plan(plan), pattern, 8, device, ceilings);
   };
-  // Entries and columns, offsets, x once and y twice; the neighbours' x stays in the cache.
+  // Entries and columns, offsets, x once and y twice; x of the neighbours stays in the cache.
   const auto entries = static_cast<double>(matrix.entries()), rows = 1.0 * matrix.rows();
   const double bytes = 12 * entries + 8 * rows + 3 * 8 * rows;
   EXPECT_NEAR(seconds("CSR", cpu(1), round_ceilings), 1e-6 + bytes / 100e9, 1e-9);
@@ -119,7 +119,7 @@ TEST(Predict, IsBytesOverBandwidth) {
     const double once = seconds("Sl-32", device, {100e9, 100e9, 0});
     EXPECT_NEAR(seconds("Sl-32", device, {50e9, 50e9, 0}), 2 * once, 1e-9 * once);
   }
-  // What layouts are told apart by.
+  // The properties that distinguish layouts.
   for (const char* worse : {"Sl-32", "K1rs", "CSR,inner=soa", "CSR,vector=soa", "ELL"}) {
     EXPECT_GT(seconds(worse, cpu(1), round_ceilings), seconds("CSR", cpu(1), round_ceilings))
         << worse;

@@ -1,4 +1,4 @@
-// Profiles as files: whole or not at all, and what cannot be read or written is named.
+// Profiles as files: whole or not at all; files that cannot be read or written are named.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -59,7 +59,7 @@ TEST(ProfileFile, ThatCannotBeReadOrWrittenIsNamed) {
   const std::string nowhere = folder / "no/such/folder/p.json";
   EXPECT_EQ(kind_of([&] { some_profile().save(nowhere); }, nowhere), ErrorKind::io);
   EXPECT_EQ(kind_of([&] { some_profile().save(folder / ""); }, "heddle-test"), ErrorKind::io);
-  if (geteuid() != 0) {  // who may write everywhere
+  if (geteuid() != 0) {  // root may write everywhere
     const std::string unwritable = folder / "closed";
     mkdir(unwritable.c_str(), 0500);
     EXPECT_EQ(kind_of([&] { some_profile().save(unwritable + "/p.json"); }, unwritable),

@@ -1,5 +1,5 @@
-// Profiles as JSON: the same bits back, every fault named, and the schema that the documentation
-// holds.
+// Profiles as JSON: the same bits back, every fault named, and the schema in the documentation
+// valid.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -135,7 +135,7 @@ TEST(ProfileJson, HasOneOrderAndAKeyOnEachLine) {
   EXPECT_NE(text.find("\n   \"plan\": \"" + to_string(parse_plan("C=4")) + "\",\n"),
             std::string::npos)
       << text;
-  // A record more is lines more, and changes no other.
+  // An additional record adds lines, and changes no other.
   profile.records.push_back(some_record("d", "d", "C=8"));
   const std::string longer = profile.to_json();
   std::size_t at = 0;
@@ -287,7 +287,7 @@ TEST(ProfileJson, IsRefusedWhereItIsNoJson) {
     EXPECT_TRUE(message.starts_with("p.json: ")) << message;
     EXPECT_EQ(message.find('\n'), std::string::npos) << message;
   }
-  // Cut off anywhere but within the last white space.
+  // Cut off anywhere except within the last white space.
   for (std::size_t size = 0; size + 2 < text.size(); size += 7) {
     EXPECT_NE(message_of_text(text.substr(0, size)), "accepted") << size;
   }
@@ -309,7 +309,7 @@ TEST(ProfileSchema, AcceptsWhatIsWritten) {
   }
 }
 
-/// Every place of a document.
+/// Collects every place of a document.
 void collect(const json& value, const json::json_pointer& at,
              std::vector<json::json_pointer>& places) {
   places.push_back(at);
@@ -330,7 +330,7 @@ TEST(ProfileSchema, AndReaderAgreeOnEveryKey) {
     for (const json::json_pointer& place : places) {
       SCOPED_TRACE(place.to_string());
       const std::string name = place.empty() ? "" : place.back();
-      // What the reader knows beyond the schema: plans, and what values mean together.
+      // The reader knows more than the schema: plans, and the combined meaning of values.
       const bool reader_knows_more = name == "plan" || name == "natural" || name == "entry" ||
                                      name == "records" || name == "fingerprints" ||
                                      name == "preconditioner";

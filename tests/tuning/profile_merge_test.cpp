@@ -1,4 +1,4 @@
-// Profiles that several processes write at once keep what each of them has found.
+// Profiles that several processes write at once keep the records of each process.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-// What a profile knows: how two become one, and which record answers for a matrix.
+// Profiles: the merging of two, and the record that answers for a matrix.
 #include "heddle/tuning/profile.hpp"
 
 #include <gtest/gtest.h>
@@ -109,7 +109,7 @@ TEST(Find, TakesTheSamePatternBeforeADomainBeforeTheNearest) {
   profile.domains.push_back(some_domain("close", "C=32", {"f", "e"}));
   EXPECT_EQ(find(profile, query_for("a"))->matrix, "close");
 
-  // However far away its features are said to be.
+  // However far away its features claim to be.
   profile.records.push_back(some_record("itself", "a", "C=8", 1000000));
   match = find(profile, query_for("a"));
   EXPECT_EQ(match->kind, Kind::same_pattern);
@@ -153,11 +153,11 @@ TEST(Find, PrefersPredictionsToRecordsOfAnotherSize) {
   query.objective = Objective::product();
   EXPECT_FALSE(find(profile, query).has_value());
   query.objective = parse_objective("cg");
-  // A domain is of all sizes, and what was measured was measured.
+  // A domain is for all sizes, and its measured plan stands.
   profile.records = {some_record("larger", "c", "loop=graph", 20000)};
   profile.domains = {some_domain("domain", "loop=graph", {"c"})};
   EXPECT_EQ(nearest(), "domain");
-  // Or what of its plan goes by no size.
+  // The same for the part of its plan that does not depend on size.
   profile.domains[0].use = DomainUse::storage;
   EXPECT_EQ(find(profile, query)->plan.loop.form, LoopForm::persistent);
   EXPECT_EQ(find(profile, query)->use, DomainUse::storage);
@@ -209,7 +209,7 @@ TEST(Find, PrefersItsOwnObjectiveAmongEquals) {
   query.objective = parse_objective("bicgstab");
   EXPECT_EQ(find(profile, query)->plan, parse_plan("C=4"));
 
-  // One of another objective is better than none, but not than a farther one of its own.
+  // A record of another objective is better than none, but worse than a farther one of the query's.
   query = query_for("b", 10500);
   profile.records = {by_product};
   EXPECT_EQ(find(profile, query)->objective, Objective::product());

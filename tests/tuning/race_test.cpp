@@ -1,4 +1,4 @@
-// Races on a synthetic clock: what they correct, when they end, and what they say they know.
+// Races on a synthetic clock: their corrections, their end, and their reported precision.
 #include "tuning/search/race.hpp"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ using namespace heddle::test;
 
 constexpr double reference_seconds = 1e-3;
 
-/// `threads` of a plan in microseconds beside a reference of a millisecond.
+/// `threads` of a plan in microseconds, next to a reference of a millisecond.
 double seconds_of(const Plan& plan) {
   return plan == Plan{} ? reference_seconds : plan.gpu.block_size * 1e-6;
 }
@@ -38,8 +38,8 @@ struct Track {
 };
 
 TEST(Race, CorrectsForTheSpeedOfTheMachine) {
-  // The same plan again and again, while the machine's speed changes by a third: as the reference
-  // finds it, not as it is.
+  // The same plan again and again, while the machine's speed changes by a third: the race reports
+  // its time at the reference's speed, not at the current one.
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
     Track track(seed);
     Race race = track.race({.least_runs = 41, .most_runs = 41});
@@ -53,7 +53,7 @@ TEST(Race, CorrectsForTheSpeedOfTheMachine) {
       most = std::max(most, ratio);
     }
     EXPECT_LT(most / least, 1.06);
-    // One offset for all: what the reference met at first.
+    // One offset for all: the machine's speed when the reference was measured.
     EXPECT_NEAR(least, 1, 0.2);
   }
 }
@@ -84,7 +84,7 @@ TEST(Race, KeepsLosersShort) {
   const double rival = 1e-3 * 1.02;
   EXPECT_EQ(race.run(*track.trials.prepare(plan_of(3000)), {}, rival)->seconds.runs, 2);
   EXPECT_LE(race.run(*track.trials.prepare(plan_of(1400)), {}, rival)->seconds.runs, 7);
-  // What may win runs until it is known.
+  // A plan that may win runs until its median is known.
   const Effort precise{.least_runs = 21};
   EXPECT_GE(race.run(*track.trials.prepare(plan_of(1000)), precise, rival)->seconds.runs, 21);
 }
@@ -101,7 +101,7 @@ TEST(Race, SaysWithinWhatItKnows) {
     const double exact = 1.2e-3 * race.reference()->seconds.median / reference_seconds;
     enclosed += measurement->median.low <= exact && exact <= measurement->median.high;
   }
-  // Less often than for times that nothing corrects: the reference has a noise of its own.
+  // Less often than for uncorrected times: the reference has a noise of its own.
   EXPECT_GE(enclosed, 0.8 * races);
 }
 

@@ -14,8 +14,8 @@ inline TuningSubject subject_of(Objective objective) {
   return {100000, 100000, 1500000, 72, 8, objective};
 }
 
-/// A device, what runs there, and what preparing takes beside a run: a layout about ten products,
-/// as in the recorded table.
+/// A device, the objective, and the cost of preparing relative to a run: about ten products for a
+/// layout, as in the recorded table.
 struct SearchSetting {
   std::string name;
   DeviceProperties device;

@@ -1,5 +1,5 @@
-// The plans of the tuner's spaces: that each is one, that each runs on its device, and that none is
-// there twice.
+// The plans of the tuner's spaces: each is a valid plan, each runs on its device, and none occurs
+// twice.
 #include "heddle/tuning/search_space.hpp"
 
 #include <gtest/gtest.h>
@@ -60,7 +60,7 @@ std::vector<Case> cases() {
   return all;
 }
 
-/// What every plan of every space is.
+/// Properties of every plan of every space.
 void check(const Plan& plan, const SearchSpace& space) {
   SCOPED_TRACE(to_string(plan));
   const DeviceProperties& device = space.device();
@@ -101,7 +101,7 @@ TEST(PapersSpace, HoldsPlansThatRunEachOnceAndLayoutsTogether) {
     const std::vector<Plan> plans = space.plans();
     std::set<std::string> texts;
     std::vector<Plan> layouts;
-    const std::size_t part = checks_deeply() ? 1 : 7;  // of thousands that are alike
+    const std::size_t part = checks_deeply() ? 1 : 7;  // one in seven of thousands of similar plans
     for (const Plan& plan : plans) {
       if (texts.size() % part == 0) check(plan, space);
       texts.insert(to_string(plan));
@@ -116,7 +116,7 @@ TEST(PapersSpace, HoldsPlansThatRunEachOnceAndLayoutsTogether) {
   }
 }
 
-/// By trial: which of all threads and blocks there are.
+/// Number of valid combinations of threads and blocks, found by trial.
 std::size_t extents_of(const DeviceProperties& device) {
   const auto is_choice = [](int value) {
     return value > 0 && (std::has_single_bit(static_cast<unsigned>(value)) ||
@@ -145,7 +145,7 @@ TEST(PapersSpace, IsTheirProduct) {
     EXPECT_EQ(SearchSpace::papers(subject, device).plans().size(),
               layouts * schedules * extents_of(device));
   }
-  // On a CPU 4 chunks when dynamic, 5 distances of x, 5 of the matrix where it lies together.
+  // On a CPU 4 chunks when dynamic, 5 distances of x, 5 of the matrix where it is contiguous.
   const TuningSubject subject{100000, 100000, 1500000, 72, 8, Objective::product()};
   EXPECT_EQ(SearchSpace::papers(subject, cpu_like(8)).plans().size(), 6U * 2 * 5 * 5 * (5 + 1));
 }

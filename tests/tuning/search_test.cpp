@@ -1,4 +1,4 @@
-// What every search does, whatever the times: order, limits, refusals, and ends before its end.
+// Properties of every search, whatever the times: order, limits, refusals, and early ends.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@ namespace {
 using namespace heddle;
 using namespace heddle::test;
 
-/// What both searches do: `run(trials, options)`.
+/// Checks both searches: calls `check` with `run(trials, options)`.
 template <class Check>
 void both(const Check& check) {
   const SearchSetting setting{"CPU", cpu_like(4), Objective::product(), 1e-3, 0, 0};
@@ -47,7 +47,7 @@ TEST(Searches, MeasureNoPlanTwiceButTheBestAndHoldTwoAtATime) {
                                                     result.refused + result.wrong));
     int again = 0;
     for (const auto& [plan, times] : trials.prepared) again += times - 1;
-    EXPECT_LE(again, 9);  // the finalists, and layouts that had been glanced at
+    EXPECT_LE(again, 9);  // the finalists, and layouts that were glanced at before
     EXPECT_EQ(trials.most_held, 2);
     EXPECT_EQ(trials.held, 0);
   });
@@ -200,10 +200,10 @@ TEST(Searches, KeepWhatTheyMeasuredWhenTheyAreEnded) {
     EXPECT_TRUE(result.cancelled);
     EXPECT_TRUE(result.best);
     EXPECT_TRUE(result.natural);
-    EXPECT_LT(result.seconds, 0.8);  // with a last look at the best
+    EXPECT_LT(result.seconds, 0.8);  // including a last look at the best
     EXPECT_EQ(trials.held, 0);
   });
-  // One plan is measured whatever the limit.
+  // One plan is measured, whatever the limit.
   both([](SyntheticTrials&, const SearchSpace&, const auto& run) {
     TuneOptions options;
     options.seconds_limit = 0;

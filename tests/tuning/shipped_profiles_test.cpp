@@ -9,7 +9,7 @@ namespace {
 
 using heddle::Profile;
 
-// Their plans are full texts in earlier spellings.
+// The plans are full texts in earlier spellings.
 TEST(ShippedProfiles, Load) {
   for (const char* name : {"cpu-avx2.json", "nvidia-h200.json"}) {
     const std::string path = std::string(HEDDLE_SOURCE_DIR) + "/data/profiles/" + name;

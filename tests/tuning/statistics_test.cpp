@@ -1,4 +1,4 @@
-// Statistics of times against their definitions, intervals against all that coins can show.
+// Statistics of times against their definitions, intervals against all outcomes of coin throws.
 #include "heddle/tuning/statistics.hpp"
 
 #include <gtest/gtest.h>
@@ -14,8 +14,8 @@ namespace {
 
 using namespace heddle;
 
-/// Of 2^n equally likely cases of which values lie below the median, those in which the order
-/// statistics `outside` from either end enclose it.
+/// Share of the 2^n equally likely choices of values below the median in which the order statistics
+/// `outside` from either end enclose the median.
 double coverage(int n, int outside) {
   int enclosed = 0;
   for (unsigned below = 0; below < 1U << n; ++below) {
@@ -45,7 +45,7 @@ TEST(MedianInterval, TakesManyValues) {
   std::vector<double> values(10001);
   std::iota(values.begin(), values.end(), 0);
   const Interval interval = median_interval(values, 0.95);
-  // By the normal approximation n/2 -+ 1.96 sqrt(n)/2.
+  // From the normal approximation n/2 -+ 1.96 sqrt(n)/2.
   EXPECT_NEAR(interval.low, 5000 - 98, 2);
   EXPECT_NEAR(interval.high, 5000 + 98, 2);
 }

@@ -24,7 +24,7 @@ using namespace heddle::test;
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// Plans of one kind, which every matrix proposed.
+/// Plans of one kind, all proposed by every matrix.
 DomainScores scores_of(const std::vector<std::vector<double>>& scores) {
   const std::size_t plans = scores.front().size();
   return {scores, std::vector(scores.size(), std::vector<bool>(plans, true)),
@@ -33,12 +33,12 @@ DomainScores scores_of(const std::vector<std::vector<double>>& scores) {
 
 TEST(BestOfDomain, IsTheLeastProductOfRatios) {
   EXPECT_FALSE(best_of_domain(scores_of({{1, infinity}, {infinity, 1}})));
-  // Best of the one, best of the other, and 10% from both.
+  // Best for one matrix, best for the other, and 10% from the best for both.
   const auto best = best_of_domain(scores_of({{1.0, 2.0, 1.1}, {6.0, 3.0, 3.3}}));
   ASSERT_TRUE(best);
   EXPECT_EQ(best->plan, 2u);
   EXPECT_NEAR(best->regret, 0.1, 1e-12);
-  // What fails on one matrix is no plan for all, and the first of equals is taken.
+  // A plan that fails on one matrix is not for all; of equals the first is taken.
   const auto second = best_of_domain(scores_of({{1.0, 2.0, 2.0}, {infinity, 3.0, 3.0}}));
   ASSERT_TRUE(second);
   EXPECT_EQ(second->plan, 1u);
@@ -50,8 +50,8 @@ TEST(BestOfDomain, IsTheLeastProductOfRatios) {
 }
 
 TEST(BestOfDomain, IsOfTheKindThatLosesLeastElsewhere) {
-  // Three whole plans, each the best of a matrix and 30% from the best of one other, of which the
-  // first is the least bad over all three; and a plan that is 10% from the best everywhere.
+  // Three whole plans, each the best for one matrix and 30% from the best for another; the first is
+  // the least bad over all three. A fourth plan is 10% from the best everywhere.
   DomainScores known =
       scores_of({{1.1, 1.0, 1.3, 1.01}, {1.1, 1.0, 1.0, 1.3}, {1.1, 1.3, 1.01, 1.0}});
   known.kind = {0, 2, 2, 2};
@@ -61,14 +61,14 @@ TEST(BestOfDomain, IsOfTheKindThatLosesLeastElsewhere) {
   ASSERT_TRUE(best);
   EXPECT_EQ(best->plan, 0u);
   EXPECT_NEAR(best->regret, 0.1, 1e-12);
-  // What gains everywhere is taken, what gains by one matrix alone is chance.
+  // A gain on every matrix is taken; a gain on one matrix alone is chance.
   for (const bool everywhere : {true, false}) {
     DomainScores gains = scores_of({{1.10, 1.0}, {1.12, 1.0}, {1.11, 1.0}});
     if (!everywhere) gains.scores = {{1.3, 1.0}, {1.0, 1.02}, {1.0, 1.01}};
     gains.kind = {0, 1};
     EXPECT_EQ(best_of_domain(gains)->plan, everywhere ? 1u : 0u);
   }
-  // The first that is not clearly worse than the best one, which need not be the best.
+  // The first kind that is not clearly worse than the best one; it need not be the best.
   DomainScores three = scores_of({{1.20, 1.0, 1.02}, {1.22, 1.03, 1.0}, {1.21, 1.02, 1.0}});
   three.kind = {0, 1, 2};
   EXPECT_EQ(best_of_domain(three)->plan, 1u);
@@ -76,23 +76,23 @@ TEST(BestOfDomain, IsOfTheKindThatLosesLeastElsewhere) {
   three.scores[1][1] = 1.19;
   three.scores[2][1] = 1.21;
   EXPECT_EQ(best_of_domain(three)->plan, 2u);
-  // Less than times are told apart is no gain, however even.
+  // Less than the resolution of times is no gain, however even.
   DomainScores alike = scores_of({{1.005, 1.0}, {1.005, 1.0}, {1.006, 1.0}});
   alike.kind = {0, 1};
   EXPECT_EQ(best_of_domain(alike)->plan, 0u);
-  // A plan that fails on one matrix costs what the prediction takes there.
+  // A plan that fails on one matrix costs as much as the prediction there.
   DomainScores fails = scores_of({{1.3, 1.0, 9.0}, {1.3, 1.0, 9.0}, {1.3, 9.0, 1.0}});
   fails.scores[2][1] = infinity;
   fails.kind = {0, 1, 1};
   EXPECT_EQ(best_of_domain(fails)->plan, 0u);
-  // One matrix says nothing of others.
+  // One matrix says nothing about others.
   DomainScores one = scores_of({{1.1, 1.0}});
   one.kind = {0, 2};
   EXPECT_EQ(best_of_domain(one)->plan, 1u);
 }
 
 TEST(LossesLeftOut, AreOfPlansThatTheOthersHave) {
-  // A plan that is near the best of all, and each matrix's own, which the others do not know.
+  // A plan near the best for all matrices, and each matrix's own, which the others do not know.
   DomainScores known =
       scores_of({{1.0, 2.0, 9.0, 1.1}, {6.0, 3.0, 9.0, 3.3}, {9.0, 9.0, 5.0, 6.0}});
   known.proposed = {
@@ -100,11 +100,11 @@ TEST(LossesLeftOut, AreOfPlansThatTheOthersHave) {
   known.otherwise = 3;
   const auto losses = losses_left_out(known);
   ASSERT_EQ(losses.size(), 3u);
-  // Without the first nobody proposes the compromise.
+  // Without the first matrix, no matrix proposes the compromise.
   EXPECT_NEAR(losses[0], 1, 1e-12);
   EXPECT_NEAR(losses[1], 0.1, 1e-12);
   EXPECT_NEAR(losses[2], 0.2, 1e-12);
-  // What does not run on a matrix is left for the prediction, as long as that runs.
+  // Where a plan does not run on a matrix, the prediction is used, as long as that runs.
   DomainScores some_run =
       scores_of({{1.0, infinity, 2.0}, {infinity, 1.0, 1.0}, {infinity, 1.0, infinity}});
   some_run.proposed = {{true, false, false}, {false, true, false}, {false, true, false}};
@@ -114,8 +114,8 @@ TEST(LossesLeftOut, AreOfPlansThatTheOthersHave) {
   EXPECT_TRUE(losses_left_out(scores_of({{1.0}, {1.0}})).empty());
 }
 
-/// Times by matrix and outer layout: each matrix has a layout that suits it and no other, and C=16
-/// is within 4% of it for all.
+/// Times by matrix and outer layout: each matrix has a layout that suits only it, and C=16 is
+/// within 4% of that for all.
 std::unique_ptr<Trials> one_good_compromise(const AnyMatrix& matrix, const Device&, Objective) {
   const Index suits = matrix.rows() < 100 ? 32 : matrix.rows() < 300 ? 1 : Layout::all_rows;
   return std::make_unique<SyntheticTrials>(
@@ -182,7 +182,7 @@ int predicted_T(const AnyMatrix& matrix) {
       .front()
       .layout.threads_per_row;
 }
-/// Planar components suit all matrices, and as many threads a row as are predicted for each.
+/// Planar components suit all matrices, and each matrix's predicted number of threads per row.
 std::unique_ptr<Trials> one_good_storage(const AnyMatrix& matrix, const Device&, Objective) {
   const int T = predicted_T(matrix);
   return std::make_unique<SyntheticTrials>(

@@ -1,5 +1,5 @@
 // The tuner from matrix to profile: on the CPU, with so few runs that its choices mean nothing, and
-// over synthetic times, where they have to be the best ones.
+// over synthetic times, where they must be the best ones.
 #include "heddle/tune.hpp"
 
 #include <gtest/gtest.h>
@@ -120,7 +120,7 @@ TEST(Tune, PredictsWithoutATrial) {
   const Profile given = detail::tune({"spin", &matrix}, cpu_with(no_trials), options);
   EXPECT_EQ(given.records.front().plan, parse_plan("Sl-32"));
 
-  // What profiles know comes before the model.
+  // Plans known to profiles come before the model's.
   const TemporaryFolder folder;
   given.save(folder / "given.json");
   options.starts = {};
@@ -130,7 +130,7 @@ TEST(Tune, PredictsWithoutATrial) {
 }
 
 TEST(Tune, KeepsToItsMemory) {
-  // A dense row: what pads every row to the longest takes a hundred times CSR.
+  // A dense row: a layout that pads every row to the longest takes a hundred times CSR.
   Seed seed(5501);
   const AnyMatrix matrix(random_matrix<quaternion<double>>(
       {.rows = 600, .columns = 600, .per_row = 3, .dense_row = true}, seed.generator));
@@ -144,7 +144,7 @@ TEST(Tune, KeepsToItsMemory) {
       EXPECT_LE(trial.memory_ratio, 1.5);
     }
   };
-  // The ceilings' arrays are no part of it.
+  // The ceilings' arrays are not included.
   const detail::TuningDevice on{Device::cpu(2, &memory), properties_of(Device::cpu(2)),
                                 typical_ceilings(properties_of(Device::cpu(2))),
                                 detail::trials_on_device};
@@ -154,7 +154,7 @@ TEST(Tune, KeepsToItsMemory) {
   EXPECT_GT(too_large, 0);
   EXPECT_EQ(found.too_large, too_large);
   ASSERT_TRUE(found.best);
-  // Two prepared plans and two layouts that stay built, each with what sorts and maps it.
+  // Two prepared plans and two layouts that stay built, each with its order and its map.
   const MemoryUse csr = AnyOperator(matrix, Plan{}, Device::cpu(1)).memory();
   EXPECT_LT(memory.peak, 4 * (1.5 * static_cast<double>(csr.product()) + 600 * 200.0));
   const MemoryUse ell = AnyOperator(matrix, parse_plan("ELL"), Device::cpu(1)).memory();
@@ -179,7 +179,7 @@ TEST(Tune, KeepsWhatItMeasuredWhenItIsCancelled) {
   EXPECT_TRUE(domain.domains.empty());
 }
 
-/// Trials of the real thing that say of some plans that they are wrong.
+/// Real trials that report some plans as wrong.
 class Injecting final : public Trials {
  public:
   Injecting(std::unique_ptr<Trials> trials, std::function<bool(const Plan&)> is_wrong)
