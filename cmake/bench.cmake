@@ -1,6 +1,6 @@
-# What `heddle bench` measures beside heddle, each where it is found: Eigen, CUDA's own libraries
-# (headers only; they are opened when they are needed), AMGCL (headers of a checkout) and PETSc, in a
-# program of its own so that heddle starts without it.
+# The libraries that `heddle bench` compares heddle with, each if it is found: Eigen, CUDA's own
+# libraries (headers only; they are opened when they are needed), AMGCL (headers of a checkout) and
+# PETSc, in a separate program so that heddle starts without it.
 set(HEDDLE_AMGCL_INCLUDE_DIR "" CACHE PATH "Folder that holds amgcl/amg.hpp, for `heddle bench`")
 
 file(GLOB bench_sources CONFIGURE_DEPENDS apps/bench/*/*.cpp)
@@ -13,7 +13,7 @@ find_path(HEDDLE_CUSPARSE_INCLUDE_DIR cusparse.h HINTS ${CUDAToolkit_INCLUDE_DIR
 find_path(HEDDLE_CUBLAS_INCLUDE_DIR cublas_v2.h HINTS ${CUDAToolkit_INCLUDE_DIRS} NO_DEFAULT_PATH)
 mark_as_advanced(HEDDLE_CUSPARSE_INCLUDE_DIR HEDDLE_CUBLAS_INCLUDE_DIR)
 set(bench_has_cuda FALSE)
-# A pass is for nvcc where there is CUDA, and else C++.
+# A pass is compiled by nvcc if there is CUDA, else as C++.
 set(bench_passes apps/bench/suites/assembly_passes.cu)
 if(NOT HEDDLE_HAS_CUDA)
   set_source_files_properties(${bench_passes} PROPERTIES LANGUAGE CXX)
@@ -30,8 +30,8 @@ target_link_libraries(heddle_bench PUBLIC heddle heddle_report heddle_command nl
 target_include_directories(heddle_bench PUBLIC apps/bench)
 heddle_compiler_options(heddle_bench)
 heddle_link_cuda(heddle_bench)
-# Peers and the loops beside trees compute here; what measures and shows them does not. Where nobody
-# reads the times, all is compiled quickly.
+# Peers and the loops that trees are compared with compute here; the files that measure and show
+# them do not. In builds whose times are not read, all are compiled quickly.
 set(measured_sources ${bench_sources})
 list(FILTER measured_sources INCLUDE REGEX "/[^/]*(peer|reference|textbook|problem|patterns|formats|hierarchical)[^/]*\\.cpp$")
 if(HEDDLE_QUICK_CHECK)
@@ -39,14 +39,14 @@ if(HEDDLE_QUICK_CHECK)
   set_property(SOURCE ${measured_sources} PROPERTY SKIP_UNITY_BUILD_INCLUSION ON)
 endif()
 heddle_compile_quickly(heddle_bench EXCEPT ${measured_sources})
-# There it only parses its options, and refuses them.
+# In these builds it only parses its options, and refuses them.
 if(HEDDLE_SANITIZE_SOME)
   target_compile_options(heddle_bench PRIVATE -fno-sanitize=all)
 endif()
 heddle_precompile(heddle_bench <nlohmann/json.hpp> <heddle/heddle.hpp>)
 
-# Eigen's products run on all cores by OpenMP, where it is; AMGCL does not compile without it. The
-# thread sanitizer sees nothing of OpenMP's own synchronisation, and would take it for races.
+# Eigen's products run on all cores by OpenMP, if there is one; AMGCL does not compile without it.
+# The thread sanitizer does not see OpenMP's own synchronisation, and would report races.
 if(HEDDLE_AMGCL_INCLUDE_DIR)
   find_package(OpenMP REQUIRED COMPONENTS CXX)
 elseif(NOT HEDDLE_SANITIZE MATCHES thread)
@@ -72,14 +72,14 @@ if(HEDDLE_AMGCL_INCLUDE_DIR)
   target_include_directories(heddle_bench SYSTEM PRIVATE ${HEDDLE_AMGCL_INCLUDE_DIR})
   target_link_libraries(heddle_bench PRIVATE Boost::headers)
   target_compile_definitions(heddle_bench PRIVATE HEDDLE_BENCH_AMGCL)
-  # Made when it is asked for: `ninja heddle_amgcl_multigrid`.
+  # Built on request: `ninja heddle_amgcl_multigrid`.
   add_executable(heddle_amgcl_multigrid EXCLUDE_FROM_ALL apps/bench/peers/amgcl_multigrid.cpp)
   target_include_directories(heddle_amgcl_multigrid SYSTEM PRIVATE ${HEDDLE_AMGCL_INCLUDE_DIR})
   target_link_libraries(heddle_amgcl_multigrid PRIVATE heddle Boost::headers OpenMP::OpenMP_CXX)
 endif()
 
 heddle_petsc_program(heddle_petsc_peer apps/bench/peers/petsc_program.cpp heddle)
-# Made when they are asked for: `ninja heddle_petsc_multigrid`.
+# Built on request: `ninja heddle_petsc_multigrid`.
 foreach(name multigrid conjugate_gradient)
   heddle_petsc_program(heddle_petsc_${name} apps/bench/peers/petsc_${name}.cpp heddle)
   if(TARGET heddle_petsc_${name})

@@ -1,5 +1,5 @@
-# heddle.h and libheddle_c: the library for C, with all of libheddle inside and nothing else to see.
-# Sanitized programs link it statically: they hold libheddle once.
+# heddle.h and libheddle_c: the library for C, which contains all of libheddle and exports nothing
+# else. Sanitized programs link it statically, so that they contain libheddle once.
 file(GLOB c_sources CONFIGURE_DEPENDS bindings/c/*.cpp)
 if(HEDDLE_SANITIZE)
   add_library(heddle_c STATIC ${c_sources})

@@ -1,11 +1,12 @@
-# The commit that a run is of: found out at every build, written where it has changed.
+# The commit that a run reports: determined at every build, written if it has changed.
 add_custom_target(heddle_commit
   COMMAND ${CMAKE_COMMAND} -D source_folder=${PROJECT_SOURCE_DIR}
     -D header=${PROJECT_BINARY_DIR}/commit/heddle_commit.hpp -P ${PROJECT_SOURCE_DIR}/cmake/commit.cmake
   BYPRODUCTS ${PROJECT_BINARY_DIR}/commit/heddle_commit.hpp
   COMMENT "")
 
-# What the programs share: options of device, plan and profile, exit statuses, paths of outputs.
+# Parts that the programs share: options of device, plan and profile, exit statuses, paths of
+# outputs.
 file(GLOB command_sources CONFIGURE_DEPENDS apps/command/*.cpp)
 add_library(heddle_command STATIC ${command_sources})
 target_include_directories(heddle_command PUBLIC apps/command src)

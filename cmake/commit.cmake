@@ -1,4 +1,4 @@
-# Writes `header` with the commit of `source_folder`, "+" behind it where tracked files have changed
+# Writes `header` with the commit of `source_folder`, followed by "+" if tracked files have changed
 # since; empty without git.
 set(commit "")
 find_package(Git QUIET)

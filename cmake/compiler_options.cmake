@@ -1,17 +1,17 @@
-# heddle_compiler_options(target): the language, warnings and sanitizers of one of our own targets.
-# Nothing here depends on the processor of the build machine: wider instructions are chosen at run
-# time.
+# heddle_compiler_options(target): the language, warnings and sanitizers of a target of this
+# project. Nothing here depends on the processor of the build machine: wider instructions are chosen
+# at run time.
 function(heddle_compiler_options target)
   target_compile_features(${target} PUBLIC cxx_std_20)
   set_target_properties(${target} PROPERTIES CXX_EXTENSIONS OFF)
-  # g++ 12 sees overlapping copies in std::string where there are none; its std::stable_sort, under
-  # clang, warns of what it calls itself.
+  # g++ 12 reports overlapping copies in std::string where there are none; its std::stable_sort,
+  # under clang, warns of a function that it calls itself.
   target_compile_options(${target} PRIVATE
     $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra>
     $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra>
     $<$<CXX_COMPILER_ID:GNU>:$<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict>>
     $<$<CXX_COMPILER_ID:Clang>:-Wno-deprecated-declarations>)
-  # Of files that are compiled together, g++ takes all for headers, whose types others could see.
+  # g++ takes all files that are compiled together for headers, whose types other files could see.
   if(CMAKE_UNITY_BUILD)
     target_compile_options(${target} PRIVATE
       $<$<CXX_COMPILER_ID:GNU>:$<$<COMPILE_LANGUAGE:CXX>:-Wno-subobject-linkage>>)
@@ -24,19 +24,20 @@ function(heddle_compiler_options target)
     list(JOIN HEDDLE_SANITIZE "," sanitizers)
     target_compile_options(${target} PUBLIC
       -fsanitize=${sanitizers} -fno-omit-frame-pointer -fno-sanitize-recover=all)
-    # A use of a null pointer, and of what lies outside objects, stops the program by `address` as
-    # well. To look for it twice takes half of the time that the library's methods take to compile.
+    # `address` also stops the program at a use of a null pointer, and of memory outside objects.
+    # Checking for these twice takes half of the time that the library's methods take to compile.
     if("address" IN_LIST HEDDLE_SANITIZE AND "undefined" IN_LIST HEDDLE_SANITIZE)
       target_compile_options(${target} PUBLIC
         -fno-sanitize=null,object-size,pointer-overflow)
     endif()
-    # Instrumented, g++ 12 finds std::regex reading what it has not set; GCC's manual warns of that.
+    # With instrumentation, g++ 12 reports that std::regex reads unset values; GCC's manual warns of
+    # that.
     target_compile_options(${target} PRIVATE
       $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
     target_link_options(${target} PUBLIC -fsanitize=${sanitizers})
     target_compile_definitions(${target} PUBLIC HEDDLE_ASSERTIONS=1)
-    # Of tests and programs, without the code of others; the library is instrumented with all that it
-    # includes.
+    # In tests and programs, code of other projects is not instrumented; the library is instrumented
+    # with everything it includes.
     if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang" AND NOT target STREQUAL heddle)
       target_compile_options(${target} PRIVATE
         -fsanitize-ignorelist=${PROJECT_SOURCE_DIR}/cmake/sanitizer_ignorelist.txt)
@@ -44,8 +45,8 @@ function(heddle_compiler_options target)
   endif()
 endfunction()
 
-# heddle_compile_quickly(target [EXCEPT source...] | [ONLY source...]): where nothing of a release takes
-# the time that -O2 and -O3 could save, a third less to compile. Where all is only checked, they are not
+# heddle_compile_quickly(target [EXCEPT source...] | [ONLY source...]): for code in which -O2 and -O3
+# would not save time in a release; compiles in a third less time. In builds that only check, it is not
 # optimised at all.
 function(heddle_compile_quickly target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "EXCEPT;ONLY")
@@ -59,7 +60,7 @@ function(heddle_compile_quickly target)
   if(HEDDLE_SANITIZE OR HEDDLE_QUICK_CHECK)
     target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-O0>)
   elseif(arg_EXCEPT)
-    # g++ 12 breaks down where -O3 meets a header that was precompiled with less.
+    # g++ 12 crashes when -O3 is used with a header that was precompiled with less.
     set_property(SOURCE ${arg_EXCEPT} TARGET_DIRECTORY ${target} PROPERTY SKIP_PRECOMPILE_HEADERS ON)
     string(REGEX MATCH "-O[^ ]*" full "${CMAKE_CXX_FLAGS_RELEASE}")
     set_property(SOURCE ${arg_EXCEPT} TARGET_DIRECTORY ${target} APPEND PROPERTY
@@ -67,9 +68,9 @@ function(heddle_compile_quickly target)
   endif()
 endfunction()
 
-# heddle_check_quickly(target [EXCEPT source...] | [ONLY source...]): where a release is only checked, half
-# the time to compile. By the second option products are fused into additions as at -O2. Of what may be
-# unset g++ knows less there, so that is no error.
+# heddle_check_quickly(target [EXCEPT source...] | [ONLY source...]): halves the time to compile a release
+# that is only checked. The second option fuses products into additions as at -O2. There g++ knows less
+# about variables that may be unset, so that this is no error.
 function(heddle_check_quickly target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "EXCEPT;ONLY")
   if(NOT HEDDLE_QUICK_CHECK OR HEDDLE_SANITIZE OR NOT CMAKE_CXX_COMPILER_ID STREQUAL "GNU")

@@ -1,11 +1,11 @@
-# The CUDA backend: files named *_cuda.cpp and *.cu, built where a toolkit (13 or newer) is found.
-# Only the static run-time library is linked: programs start without a driver, and the run-time
-# compiler is opened at first use.
+# The CUDA backend: files named *_cuda.cpp and *.cu, built if a toolkit (13 or newer) is found. Only
+# the static run-time library is linked: programs start without a driver, and the run-time compiler
+# is opened at first use.
 
-# For others' machines: machine code for the cards that matter today, and PTX for those to come. For
-# this machine alone, which takes half the time: what it holds. Where that is no GPU the backend, a
-# quarter of all that compiles, is left out unless it is asked for, by HEDDLE_CUDA=ON or by
-# architectures; a build that checks has it.
+# For other machines: machine code for the cards that matter today, and PTX for those to come. For
+# this machine alone, which takes half the time: machine code for its GPUs. If it has none, the
+# backend, a quarter of all that compiles, is left out unless it is requested by HEDDLE_CUDA=ON or
+# by architectures; a build that checks includes it.
 set(use_cuda ${HEDDLE_CUDA})
 if(NOT HEDDLE_CUDA STREQUAL "OFF" AND NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
   set(CMAKE_CUDA_ARCHITECTURES 80-real 90)
@@ -44,9 +44,10 @@ if(NOT use_cuda STREQUAL "OFF" AND NOT HEDDLE_SANITIZE)
   endif()
   if(CUDAToolkit_FOUND)
     set(HEDDLE_HAS_CUDA true)
-    # A driver unpacks machine code when a kernel of it first runs; packed it is a fifth as large.
+    # A driver unpacks machine code when one of its kernels first runs; compressed code is a fifth
+    # as large.
     add_compile_options($<$<COMPILE_LANGUAGE:CUDA>:--compress-mode=size>)
-    # Kernels that nobody here can run are compiled to be checked alone.
+    # Kernels that cannot run on this machine are compiled only to be checked.
     if(HEDDLE_QUICK_CHECK AND no_gpu)
       add_compile_options($<$<COMPILE_LANGUAGE:CUDA>:--Ofast-compile=max>)
       set(CMAKE_CUDA_FLAGS_RELEASE "-O1 -DNDEBUG")
@@ -61,12 +62,13 @@ if(no_gpu AND use_cuda STREQUAL "OFF")
 endif()
 message(STATUS "heddle: CUDA backend: ${HEDDLE_HAS_CUDA}${why}")
 
-# Files that give a helper of their own the name of a neighbour's, or define what that instantiates.
+# Files with a helper that has the same name as another file's, or that define templates which the
+# other file instantiates.
 set(HEDDLE_CUDA_ALONE short_columns sliced_pattern counted_pairs inner_levels leaf_sums merged_nodes
   tree_of_rows write_level rank_sums level_values)
 
-# heddle_unite_cuda(list): in a build that compiles files together, those of CUDA of a folder of src/ are
-# one for nvcc and one of C++: headers are most of a short one.
+# heddle_unite_cuda(list): in a build that compiles files together, the CUDA files of a folder of src/
+# become one for nvcc and one for C++: most of a short file is its headers.
 function(heddle_unite_cuda list)
   if(NOT CMAKE_UNITY_BUILD)
     return()
@@ -95,7 +97,7 @@ function(heddle_unite_cuda list)
   set(${list} ${united} PARENT_SCOPE)
 endfunction()
 
-# Adds kernels to a list that holds every src/*/*.cpp, or takes the files of CUDA out.
+# Adds kernels to a list that holds every src/*/*.cpp, or removes the CUDA files from it.
 function(heddle_cuda_sources list)
   set(sources ${${list}})
   if(HEDDLE_HAS_CUDA)
@@ -113,7 +115,7 @@ function(heddle_link_cuda target)
     return()
   endif()
   target_link_libraries(${target} PRIVATE CUDA::cudart_static)
-  # By option: CMake 3.25 leaves out the flag of CUDA_STANDARD.
+  # Passed as an option: CMake 3.25 leaves out the flag of CUDA_STANDARD.
   target_compile_options(${target} PRIVATE
     $<$<COMPILE_LANGUAGE:CUDA>:-std=c++20> $<$<COMPILE_LANGUAGE:CUDA>:--extended-lambda>)
   set_target_properties(${target} PROPERTIES CUDA_RUNTIME_LIBRARY Static)

@@ -1,4 +1,5 @@
-# What heddle needs, all of it packaged by Debian; scripts/install-dependencies installs it.
+# The dependencies of heddle, all of them packaged by Debian; scripts/install-dependencies installs
+# them.
 
 # Found packages must be visible to a project that adds heddle as a subdirectory.
 if(NOT PROJECT_IS_TOP_LEVEL)

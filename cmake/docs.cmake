@@ -1,4 +1,4 @@
-# `docs`: the API reference as HTML, without a warning, in docs/html of the build folder.
+# `docs`: the API reference as HTML, built without warnings, in docs/html of the build folder.
 find_program(HEDDLE_DOXYGEN doxygen)
 mark_as_advanced(HEDDLE_DOXYGEN)
 if(HEDDLE_DOXYGEN)

@@ -1,4 +1,4 @@
-# `heddle-elastic`, and what it is made of. Its passes are for nvcc where there is CUDA, and else C++.
+# `heddle-elastic` and its parts. Its passes are compiled by nvcc if there is CUDA, else as C++.
 file(GLOB elastic_sources CONFIGURE_DEPENDS apps/elastic/*.cpp apps/elastic/*.cu)
 list(REMOVE_ITEM elastic_sources ${PROJECT_SOURCE_DIR}/apps/elastic/main.cpp)
 if(NOT HEDDLE_HAS_CUDA)

@@ -1,6 +1,6 @@
 # heddle_embed_entry(target header...): the texts of entry headers become part of `target`, so that
 # GPUs can run the entries. HEDDLE_ENTRY(Type, "header.hpp") finds a text by its file's name. Run as
-# a script, this file writes what registers one.
+# a script, this file writes the source that registers one.
 if(NOT CMAKE_SCRIPT_MODE_FILE)
   function(heddle_embed_entry target)
     foreach(header IN LISTS ARGN)
@@ -17,8 +17,8 @@ if(NOT CMAKE_SCRIPT_MODE_FILE)
         VERBATIM)
       target_sources(${target} PRIVATE ${source})
       set_source_files_properties(${source} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
-      # Nothing of a program names what registers a text, so that a linker would leave it in a static
-      # library: whoever links the library asks for it.
+      # No program refers to the object that registers a text, so that a linker would leave it in a
+      # static library: every target that links the library requests it.
       get_target_property(type ${target} TYPE)
       if(type STREQUAL STATIC_LIBRARY)
         target_link_options(${target} INTERFACE LINKER:-u,${symbol})

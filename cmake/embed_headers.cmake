@@ -8,7 +8,7 @@ if(NOT CMAKE_SCRIPT_MODE_FILE)
       ${folder}/heddle/entries/*.hpp ${folder}/heddle/methods/*.hpp
       ${folder}/heddle/kernels/*.hpp ${folder}/heddle/kernels/*.cuh)
     list(TRANSFORM headers PREPEND ${folder}/ OUTPUT_VARIABLE paths)
-    # The names stand on the command line, so that the table also follows a header that goes away.
+    # The names are on the command line, so that the table is also updated when a header is removed.
     list(JOIN headers "," names)
     set(script ${PROJECT_SOURCE_DIR}/cmake/embed_headers.cmake)
     set(table ${PROJECT_BINARY_DIR}/embedded_headers.cpp)

@@ -38,8 +38,8 @@ if(HEDDLE_BUILD_TESTS)
   set_tests_properties(examples.readme_shows_quick_start PROPERTIES LABELS examples)
 endif()
 
-# From C, Fortran and Julia, where these are there; a sanitized library only links to sanitized
-# programs.
+# Examples in C, Fortran and Julia, if these are available; a sanitized library only links to
+# sanitized programs.
 include(CheckLanguage)
 set(c_interface_examples "")
 if(NOT HEDDLE_SANITIZE)

@@ -1,11 +1,11 @@
-# Each tests/fuzz/<name>_fuzz.cpp is a libFuzzer executable; `fuzzers` is all of them. It is guided by
-# what is counted in the parts of the library, and of its programs, that read.
+# Each tests/fuzz/<name>_fuzz.cpp is a libFuzzer executable; `fuzzers` builds all of them. It is
+# guided by counters in those parts of the library and its programs that read files.
 set(fuzzed_sources ${library_sources})
 list(FILTER fuzzed_sources INCLUDE REGEX "/src/(io|matrix)/")
 set_property(SOURCE ${fuzzed_sources} APPEND PROPERTY COMPILE_OPTIONS -fsanitize=fuzzer-no-link)
-# Headers that were precompiled without it do not fit.
+# Headers that were precompiled without this option do not fit.
 set_property(SOURCE ${fuzzed_sources} PROPERTY SKIP_PRECOMPILE_HEADERS ON)
-# By target: files with options of their own would not be compiled together.
+# Set for each target: files with options of their own would not be compiled together.
 foreach(target heddle_mesh heddle_spin)
   if(TARGET ${target})
     target_compile_options(${target} PRIVATE -fsanitize=fuzzer-no-link)

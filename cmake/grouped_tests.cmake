@@ -1,9 +1,9 @@
-# Where ctest runs with HEDDLE_GROUPED_TESTS, as in .ci/run, a process takes a dozen tests of an
-# executable instead of one: those of a sanitizer take longer to begin and to end than most tests. Left
-# out are those that one of the regular expressions HEDDLE_TESTS_LEFT_OUT finds (between semicolons), by
-# names as ctest has them.
+# If ctest runs with HEDDLE_GROUPED_TESTS, as in .ci/run, a process runs a dozen tests of an executable
+# instead of one: under a sanitizer, a process takes longer to begin and to end than most tests. Tests
+# whose ctest names match a regular expression of HEDDLE_TESTS_LEFT_OUT (separated by semicolons) are
+# left out.
 if(COMMAND add_library)
-  # heddle_group_tests(target label cost): behind gtest_discover_tests.
+  # heddle_group_tests(target label cost): called after gtest_discover_tests.
   function(heddle_group_tests target label cost)
     get_property(files DIRECTORY PROPERTY TEST_INCLUDE_FILES)
     list(POP_BACK files one_by_one)
@@ -23,7 +23,7 @@ endif()
   return()
 endif()
 
-# What follows ctest reads, with the variables above.
+# ctest reads the rest of this file, with the variables above.
 if(NOT EXISTS ${program})
   add_test(${name}_NOT_BUILT ${name}_NOT_BUILT)
   return()
@@ -55,7 +55,7 @@ foreach(line IN LISTS lines)
     endif()
   endif()
 endforeach()
-# In turn, so that tests of a suite, which take alike, are in different groups.
+# Dealt in turn, so that tests of a suite, which take similar times, are in different groups.
 list(LENGTH tests count)
 math(EXPR groups "(${count} + 11) / 12")
 set(group 0)

@@ -1,4 +1,4 @@
-# `heddle-heart`, and what it is made of. Its passes are for nvcc where there is CUDA, and else C++.
+# `heddle-heart` and its parts. Its passes are compiled by nvcc if there is CUDA, else as C++.
 file(GLOB heart_sources CONFIGURE_DEPENDS
   apps/heart/*.cpp apps/heart/*.cu apps/heart/membranes/*.cpp apps/heart/membranes/*.cu)
 list(REMOVE_ITEM heart_sources ${PROJECT_SOURCE_DIR}/apps/heart/main.cpp)
@@ -11,11 +11,11 @@ else()
   heddle_unite_cuda(heart_sources)
 endif()
 set(lane_options -fno-math-errno)
-if(HEDDLE_SANITIZE MATCHES undefined)  # a check for each operand of thousands: a minute and a half to compile
+if(HEDDLE_SANITIZE MATCHES undefined)  # checks for thousands of operands take a minute and a half to compile
   list(APPEND lane_options -fno-sanitize=undefined)
 endif()
-# Square roots of lanes are one instruction where none of them may set errno. Instructions differ from
-# those of the files that a unity build would put beside these.
+# Square roots of lanes are one instruction if none of them may set errno. These files use other
+# instructions than the files that a unity build would join them with.
 set(lane_sources
   apps/heart/membranes/advance_cells_baseline.cpp apps/heart/membranes/advance_cells_avx2.cpp)
 set_source_files_properties(${lane_sources}

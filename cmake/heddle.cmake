@@ -1,6 +1,6 @@
-# `heddle`, and beside it the commands that are programs of their own.
+# `heddle`, and the commands that are separate programs.
 file(GLOB app_sources CONFIGURE_DEPENDS apps/heddle/*.cpp)
-# heddle_program(target name sources...): a program of the command line.
+# heddle_program(target name sources...): a command line program.
 function(heddle_program target name)
   add_executable(${target} ${ARGN})
   set_target_properties(${target} PROPERTIES OUTPUT_NAME ${name})
@@ -10,7 +10,7 @@ function(heddle_program target name)
   heddle_precompile_as(${target} heddle_command)
 endfunction()
 
-# What several commands share.
+# Files that several commands share.
 set(shared_sources ${app_sources})
 list(FILTER shared_sources INCLUDE REGEX "/(matrix_options|multigrid_options|on_interrupt|companion)\\.cpp$")
 add_library(heddle_options STATIC ${shared_sources})
@@ -24,7 +24,7 @@ list(FILTER tune_sources INCLUDE REGEX "/(tune[a-z_]*|profile_destination)\\.cpp
 set(bench_sources ${app_sources})
 list(FILTER bench_sources INCLUDE REGEX "/bench[a-z_]*\\.cpp$")
 list(REMOVE_ITEM app_sources ${shared_sources} ${tune_sources} ${bench_sources})
-# The commands of `heddle` itself: `heddle-mpi` has one of them too.
+# The commands of `heddle` itself: `heddle-mpi` has some of them too.
 set(main_sources ${app_sources})
 list(FILTER main_sources INCLUDE REGEX "/(mpi_)?main\\.cpp$")
 list(REMOVE_ITEM app_sources ${main_sources})

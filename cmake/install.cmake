@@ -20,7 +20,8 @@ foreach(program heddle_cli heddle_tune_program heddle_bench_program
     DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
   install(FILES data/completions/heddle.fish RENAME ${name}.fish
     DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
-  # Its page of man, which it writes itself; there is none where it does not run, or needs MPI.
+  # The man page, which the program writes itself; there is none if the program does not run, or
+  # needs MPI.
   if(CMAKE_CROSSCOMPILING OR program MATCHES "mpi")
     continue()
   endif()
@@ -40,7 +41,7 @@ install(DIRECTORY include/heddle ${PROJECT_BINARY_DIR}/include/heddle
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.hpp")
 install(DIRECTORY data/profiles DESTINATION ${CMAKE_INSTALL_DATADIR}/heddle
   FILES_MATCHING PATTERN "*.json")
-# As in the source tree, so that their links hold.
+# The same layout as in the source tree, so that links between the documents work.
 set(documentation_folder ${CMAKE_INSTALL_DATADIR}/doc/heddle)
 install(FILES README.md DESTINATION ${documentation_folder})
 install(DIRECTORY docs DESTINATION ${documentation_folder} PATTERN Doxyfile EXCLUDE)
@@ -74,8 +75,8 @@ install(FILES
   ${PROJECT_BINARY_DIR}/cmake/heddle-config-version.cmake
   DESTINATION ${package_folder})
 
-# Whoever links a static libheddle also links the libraries that it hides. Paths are relative to the
-# file, so that an installation may move.
+# A program that links a static libheddle also links the libraries that it hides. Paths are relative
+# to the file, so that an installation may move.
 set(pc_folder ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 file(RELATIVE_PATH pc_prefix /prefix/${pc_folder} /prefix)
 set(pc_private .private)

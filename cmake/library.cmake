@@ -1,10 +1,11 @@
-# How `heddle` is built and given to others as heddle::heddle.
+# The build of `heddle`, which other projects get as heddle::heddle.
 #
-# `heddle` is always static: tests and the project's own programs link it, also where they reach into
-# src/. With BUILD_SHARED_LIBS its objects make a shared library as well, which then is heddle::heddle
-# and what is installed: it gives away only what heddle/export.hpp marks.
+# `heddle` is always static: tests and the project's own programs link it, also where they use src/.
+# With BUILD_SHARED_LIBS its objects also make a shared library, which then is heddle::heddle and is
+# installed: it exports only what heddle/export.hpp marks.
 
-# What is static becomes part of other people's shared libraries, so its code can lie anywhere.
+# The static library may become part of other projects' shared libraries, so its code is
+# position-independent.
 if(NOT DEFINED CMAKE_POSITION_INDEPENDENT_CODE)
   set_target_properties(heddle PROPERTIES POSITION_INDEPENDENT_CODE ON)
 endif()

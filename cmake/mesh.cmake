@@ -1,5 +1,5 @@
-# Meshes of solids and surfaces as files: their readers, and writers and pictures of what is computed
-# on them.
+# Meshes of solids and surfaces in files: their readers, and the writers and pictures of results on
+# them.
 file(GLOB mesh_sources CONFIGURE_DEPENDS apps/mesh/*.cpp)
 add_library(heddle_mesh STATIC ${mesh_sources})
 target_include_directories(heddle_mesh PUBLIC apps/mesh)

@@ -1,4 +1,4 @@
-# Partitions by METIS (Debian: libmetis-dev), where that is.
+# Partitions by METIS (Debian: libmetis-dev), if it is found.
 option(HEDDLE_METIS "Partitions by METIS where it is found" ON)
 if(HEDDLE_METIS)
   find_path(HEDDLE_METIS_INCLUDE_DIR metis.h)
@@ -9,7 +9,8 @@ if(HEDDLE_METIS AND HEDDLE_METIS_INCLUDE_DIR AND HEDDLE_METIS_LIBRARY)
   set(HEDDLE_HAS_METIS true)
   set_source_files_properties(src/distributed/metis_partition.cpp PROPERTIES
     COMPILE_DEFINITIONS HEDDLE_METIS)
-  # Named again as a folder of the system, /usr/include would hide those of the C library from C++.
+  # If /usr/include were named again as a system folder, it would hide headers of the C library from
+  # C++.
   if(NOT HEDDLE_METIS_INCLUDE_DIR IN_LIST CMAKE_CXX_IMPLICIT_INCLUDE_DIRECTORIES)
     set_property(SOURCE src/distributed/metis_partition.cpp PROPERTY
       INCLUDE_DIRECTORIES ${HEDDLE_METIS_INCLUDE_DIR})

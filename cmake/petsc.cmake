@@ -1,4 +1,5 @@
-# heddle_petsc_program(target source library): a program over PETSc, where that and MPI are; the release runs it.
+# heddle_petsc_program(target source library): a program over PETSc, if PETSc and MPI are found; the release runs
+# it.
 function(heddle_petsc_program target source library)
   find_package(MPI QUIET COMPONENTS CXX)
   pkg_check_modules(petsc QUIET IMPORTED_TARGET petsc)

@@ -1,5 +1,5 @@
-# Partitions by SCOTCH 7 (Debian: libscotch-dev), where that is: a shared library of a licence of its
-# own (CeCILL-C). Older ones have no contexts.
+# Partitions by SCOTCH 7 (Debian: libscotch-dev), if it is found: a shared library with its own
+# licence (CeCILL-C). Older versions have no contexts.
 option(HEDDLE_SCOTCH "Partitions by SCOTCH where it is found" ON)
 if(HEDDLE_SCOTCH)
   find_path(HEDDLE_SCOTCH_INCLUDE_DIR scotch.h PATH_SUFFIXES scotch)

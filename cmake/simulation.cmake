@@ -1,4 +1,5 @@
-# What the simulations on tetrahedra share: their case files, places in a mesh, and states in files.
+# Parts that the simulations on tetrahedra share: their case files, places in a mesh, and states in
+# files.
 file(GLOB simulation_sources CONFIGURE_DEPENDS apps/simulation/*.cpp)
 if(NOT HEDDLE_HAS_CUDA)
   list(FILTER simulation_sources EXCLUDE REGEX "_cuda\\.cpp$")

@@ -1,7 +1,7 @@
-# `heddle-spin`, and what it is made of.
+# `heddle-spin` and its parts.
 file(GLOB spin_sources CONFIGURE_DEPENDS apps/spin/*.cpp)
 list(REMOVE_ITEM spin_sources ${PROJECT_SOURCE_DIR}/apps/spin/main.cpp)
-if(HEDDLE_SANITIZE_SOME)  # only what reads files, for fuzzers
+if(HEDDLE_SANITIZE_SOME)  # only the readers of files, for fuzzers
   list(FILTER spin_sources INCLUDE REGEX "_image\\.cpp$")
 endif()
 add_library(heddle_spin STATIC ${spin_sources})

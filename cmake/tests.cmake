@@ -3,18 +3,18 @@
 include(GoogleTest)
 include(cmake/grouped_tests.cmake)
 
-# Threads of OpenMP, which other libraries use, sleep instead of spinning: tests share the cores.
+# OpenMP threads, which other libraries use, sleep instead of spinning: tests share the cores.
 set(test_environment OMP_WAIT_POLICY=passive)
-# What takes longest begins first, so that something short is left to run beside the last of it.
+# The longest tests begin first, so that short ones are left to run next to the last of them.
 set(long_tests spmv bench cli)
 
-# Optimised, and compiled last of all: small enough batches keep every core busy until the end.
+# Optimised, and compiled last: batches small enough to keep every core busy until the end.
 set(batch_of_solvers 12)
 set(batch_of_spmv 5)
 
-# A test waits for the library, not for itself: half the time to compile it, or a third of it where
-# all is only checked. References of solvers and products, searches, and what reads compiled kernels take
-# longer then than that saves.
+# A test spends its time in the library, so its own code is optimised less: it compiles in half the time,
+# or in a third of it in builds that only check. Excepted there are references of solvers and products,
+# searches, and readers of compiled kernels: they would run longer by more than that saves.
 function(heddle_test_options target)
   heddle_compiler_options(${target})
   set(level -O1)
@@ -24,7 +24,7 @@ function(heddle_test_options target)
   endif()
   target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:${level}>)
   if(HEDDLE_QUICK_CHECK AND level STREQUAL "-O1")
-    return()  # g++ takes no headers that were precompiled without optimising
+    return()  # g++ does not accept headers that were precompiled without optimisation
   endif()
   if(TARGET heddle_test_headers AND NOT target STREQUAL heddle_test_headers)
     target_precompile_headers(${target} REUSE_FROM heddle_test_headers)
@@ -42,7 +42,7 @@ if(HEDDLE_PRECOMPILE_HEADERS)
     <gtest/gtest.h> <Eigen/Dense> <Eigen/Sparse> <nlohmann/json.hpp> <heddle/heddle.hpp>)
 endif()
 
-# What several folders' tests share.
+# Code that the tests of several folders share.
 add_library(heddle_test_support STATIC
   tests/support/dense_factors.cpp tests/support/rare_entries.cpp tests/support/systems.cpp)
 # Each of the first two takes a minute.
@@ -55,8 +55,9 @@ target_link_libraries(heddle_test_support
 heddle_test_options(heddle_test_support)
 
 file(GLOB test_sources CONFIGURE_DEPENDS tests/*/*_test.cpp)
-# Those of a GPU are one program that travels to where one is; elsewhere each of its tests skips, and
-# the presets leave it out unless it is asked for by its name, or scripts/deep-check builds it.
+# Tests of a GPU are one program, which can be copied to a machine that has one. Elsewhere each of
+# its tests skips, and the presets leave it out unless it is requested by name, or scripts/deep-check
+# builds it.
 file(GLOB gpu_sources CONFIGURE_DEPENDS tests/gpu/*_test.cpp tests/gpu/*_test.cu)
 list(REMOVE_ITEM test_sources ${gpu_sources})
 if(NOT TARGET heddle_elastic)
@@ -68,14 +69,15 @@ if(HEDDLE_HAS_CUDA AND gpu_sources)
     $<TARGET_NAME_IF_EXISTS:heddle_elastic> $<TARGET_NAME_IF_EXISTS:heddle_spin>
     $<TARGET_NAME_IF_EXISTS:heddle_heart> Eigen3::Eigen)
   heddle_link_cuda(gpu_test)
-  # What is asked of the other machine: the C library, the driver, and libzip with what that
-  # needs, which can travel along.
+  # Requirements on the other machine: the C library, the driver, and libzip with its dependencies,
+  # which can be copied along.
   target_link_options(gpu_test PRIVATE -static-libstdc++ -static-libgcc -Wl,--as-needed -s)
   heddle_test_options(gpu_test)
   execute_process(COMMAND nvidia-smi -L OUTPUT_QUIET ERROR_QUIET RESULT_VARIABLE no_gpu)
   if(HEDDLE_THIS_MACHINE AND no_gpu AND NOT HEDDLE_DEEP_CHECK)
     set_target_properties(gpu_test PROPERTIES EXCLUDE_FROM_ALL ON)
-    # Kernels that are compiled to be checked alone (cuda.cmake) run for minutes, and round otherwise.
+    # Kernels that are compiled only to be checked (cuda.cmake) run for minutes, and round
+    # differently.
     if(HEDDLE_QUICK_CHECK)
       add_custom_target(refuse_gpu_test
         COMMAND ${CMAKE_COMMAND} -E echo "gpu_test wants a build without HEDDLE_QUICK_CHECK, which leaves kernels unoptimised"
@@ -90,9 +92,10 @@ endif()
 if(NOT TARGET heddle_bench)
   list(FILTER test_sources EXCLUDE REGEX "/tests/(bench|report|mesh|spin|elastic|heart)/")
 endif()
-# Where all is only checked, a test runs in one of two builds: numbers of loops that are optimised, and
-# what takes minutes with sanitizers, in the release; all else under them. Both have what runs each
-# command, and files without which sanitizers would miss a loop of the library, whose tests .ci/run names.
+# If a build only checks, a test runs in one of two builds. Numbers of optimised loops, and tests that
+# take minutes with sanitizers, are in the release; all others run under sanitizers. Both builds have the
+# tests that run each command, and those without which sanitizers would miss a loop of the library;
+# .ci/run names them.
 if(HEDDLE_QUICK_CHECK)
   set(of_both "cli/command_(convert|eigen|errors|help|hostile|info|interrupt|multiply|pipe|profile)"
       "cli/command_(solve|solve_watch|tune)"
@@ -179,14 +182,14 @@ foreach(label ${test_labels})
   if(label IN_LIST long_tests)
     set(cost 100)
   endif()
-  # What compiles hundreds of kernels takes minutes, more beside other work.
+  # Tests that compile hundreds of kernels take minutes, more alongside other work.
   gtest_discover_tests(${name}
     DISCOVERY_MODE PRE_TEST
     PROPERTIES LABELS ${label} ENVIRONMENT "${test_environment}" TIMEOUT 1200 COST ${cost})
   heddle_group_tests(${name} ${label} ${cost})
 endforeach()
 
-# Processes of MPI beside threads of one, more of them than there are cores.
+# Processes of MPI compared with threads of one process, more of them than there are cores.
 if(TARGET heddle_mpi_program AND NOT HEDDLE_SANITIZE)
   add_test(NAME distributed.mpi
     COMMAND ${PROJECT_SOURCE_DIR}/tests/distributed/mpi_ranks.sh $<TARGET_FILE:heddle_cli>
@@ -194,12 +197,12 @@ if(TARGET heddle_mpi_program AND NOT HEDDLE_SANITIZE)
   set_tests_properties(distributed.mpi PROPERTIES LABELS distributed TIMEOUT 120)
 endif()
 
-# Iterations beside those of SciPy's and PETSc's methods: skips where SciPy is not there.
+# Iterations compared with those of SciPy's and PETSc's methods: skipped without SciPy.
 if(TARGET heddle_cli AND NOT HEDDLE_SANITIZE)
   add_test(NAME methods.as_elsewhere
     COMMAND ${PROJECT_SOURCE_DIR}/scripts/compare-methods --quick --heddle $<TARGET_FILE:heddle_cli>)
   set_tests_properties(methods.as_elsewhere PROPERTIES LABELS solvers SKIP_RETURN_CODE 77 TIMEOUT 600)
-  # Convergence factors beside PyAMG's: skips where that is not there.
+  # Convergence factors compared with PyAMG's: skipped without PyAMG.
   add_test(NAME multigrid.as_elsewhere
     COMMAND ${PROJECT_SOURCE_DIR}/scripts/compare-multigrid --heddle $<TARGET_FILE:heddle_cli>)
   set_tests_properties(multigrid.as_elsewhere PROPERTIES LABELS solvers SKIP_RETURN_CODE 77 TIMEOUT 120)
@@ -220,14 +223,14 @@ if(EXISTS ${faulty_entries})
   set_tests_properties(entries.faulty PROPERTIES LABELS entries)
 endif()
 
-# What NVRTC is to compile must not include anything.
+# Headers that NVRTC compiles must not include anything.
 add_test(NAME entries.include_nothing
   COMMAND ${CMAKE_CXX_COMPILER} -std=c++20 -fsyntax-only -nostdinc -I ${PROJECT_SOURCE_DIR}/include
     -include heddle/entries.hpp -include heddle/entries/row_product.hpp -x c++ /dev/null)
 set_tests_properties(entries.include_nothing PROPERTIES LABELS entries)
 
-# The inputs that fuzzing starts from, read once each without libFuzzer. Where there are fuzzers, as in
-# .ci/run, scripts/fuzz begins with them.
+# The inputs that fuzzing starts from, each read once without libFuzzer. If there are fuzzers, as in
+# .ci/run, scripts/fuzz begins with these inputs.
 set(fuzz_sources "")
 if(NOT HEDDLE_BUILD_FUZZERS AND NOT HEDDLE_QUICK_CHECK)
   file(GLOB fuzz_sources CONFIGURE_DEPENDS tests/fuzz/*_fuzz.cpp)

@@ -1,7 +1,7 @@
 # heddle_unite(list folder [ROOMS names] [NAME name] [ONLY regex] [EXCEPT regex]): in a build that
-# compiles files together, those of one of the library's folders, or of these rooms in it, that `ONLY`
-# finds are few files, but for what `EXCEPT` finds: names of helpers that two files share, files with
-# options of their own, loops that take long alone. The folder's name stays in the path, by which files
+# compiles files together, joins files of a library folder, or of these rooms in it, that match `ONLY`
+# into a few. `EXCEPT` leaves out files with names of helpers that another file has too, with options
+# of their own, or with loops that take long alone. The folder's name stays in the path, by which files
 # get options.
 function(heddle_unite list folder)
   cmake_parse_arguments(PARSE_ARGV 2 arg "" "ROOMS;NAME;ONLY;EXCEPT" "")
@@ -16,7 +16,7 @@ function(heddle_unite list folder)
   list(FILTER members INCLUDE REGEX "/${folder}/${rooms}[^/]*(${arg_ONLY})[^/]*\\.cpp$")
   list(FILTER members EXCLUDE REGEX "/[^/]*(_cuda${arg_EXCEPT})[^/]*\\.cpp$")
   list(REMOVE_ITEM ${list} ${members})
-  # As many in each, and at most 16.
+  # Equal numbers in each batch, and at most 16.
   list(LENGTH members count)
   math(EXPR batches "(${count} + 15) / 16")
   foreach(batch RANGE 1 ${batches})

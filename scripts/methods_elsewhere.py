@@ -45,7 +45,7 @@ def scipy_iterations(method, A, b, M):
     watch = Watch(A, b)
     try:
         if method == "gmres":
-            # Of A M, so that the residual of the recurrence is that of the system.
+            # Solves with A M, so that the residual of the recurrence is that of the system.
             def see(relative):
                 watch.count += 1
                 if watch.is_enough(relative * np.linalg.norm(b)):
@@ -69,7 +69,7 @@ class Petsc:
         self.module = module
         self.is_complex = np.issubdtype(module.ScalarType, np.complexfloating)
         self.version = ".".join(map(str, module.Sys.getVersion()))
-        # Its pseudo-inverse takes the Gram matrix, which it makes symmetric, for Hermitian: over complex numbers the
+        # PETSc's pseudo-inverse makes the Gram matrix symmetric and takes it for Hermitian: over complex numbers the
         # polynomial of BiCGStab(2) then does not minimize. Cholesky's factorization reads the right triangle.
         module.Options()["ksp_bcgsl_pinv"] = False
 
