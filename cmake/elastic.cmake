@@ -1,5 +1,6 @@
 # `heddle-elastic` and its parts. Its passes are compiled by nvcc if there is CUDA, else as C++.
-file(GLOB elastic_sources CONFIGURE_DEPENDS apps/elastic/*.cpp apps/elastic/*.cu)
+file(GLOB elastic_sources CONFIGURE_DEPENDS
+  apps/elastic/*.cpp apps/elastic/*.cu apps/elastic/modes/*.cpp)
 list(REMOVE_ITEM elastic_sources ${PROJECT_SOURCE_DIR}/apps/elastic/main.cpp)
 if(NOT HEDDLE_HAS_CUDA)
   set_source_files_properties(apps/elastic/run_pass.cu PROPERTIES LANGUAGE CXX)

@@ -1,6 +1,7 @@
 # `heddle-heart` and its parts. Its passes are compiled by nvcc if there is CUDA, else as C++.
 file(GLOB heart_sources CONFIGURE_DEPENDS
-  apps/heart/*.cpp apps/heart/*.cu apps/heart/membranes/*.cpp apps/heart/membranes/*.cu)
+  apps/heart/*.cpp apps/heart/*.cu apps/heart/newton/*.cpp apps/heart/newton/*.cu apps/heart/run/*.cpp
+  apps/heart/membranes/*.cpp apps/heart/membranes/*.cu)
 list(REMOVE_ITEM heart_sources ${PROJECT_SOURCE_DIR}/apps/heart/main.cpp)
 if(NOT HEDDLE_HAS_CUDA)
   list(FILTER heart_sources EXCLUDE REGEX "_cuda\\.(cpp|cu)$")

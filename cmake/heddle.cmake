@@ -1,5 +1,4 @@
 # `heddle`, and the commands that are separate programs.
-file(GLOB app_sources CONFIGURE_DEPENDS apps/heddle/*.cpp)
 # heddle_program(target name sources...): a command line program.
 function(heddle_program target name)
   add_executable(${target} ${ARGN})
@@ -10,24 +9,22 @@ function(heddle_program target name)
   heddle_precompile_as(${target} heddle_command)
 endfunction()
 
-# Files that several commands share.
-set(shared_sources ${app_sources})
-list(FILTER shared_sources INCLUDE REGEX "/(matrix_options|multigrid_options|on_interrupt|companion)\\.cpp$")
-add_library(heddle_options STATIC ${shared_sources})
+# What several programs share.
+file(GLOB option_sources CONFIGURE_DEPENDS apps/heddle/options/*.cpp)
+add_library(heddle_options STATIC ${option_sources})
+target_include_directories(heddle_options PUBLIC apps/heddle)
 target_link_libraries(heddle_options PUBLIC heddle_command heddle CLI11::CLI11 nlohmann_json::nlohmann_json)
 heddle_compiler_options(heddle_options)
 heddle_compile_quickly(heddle_options)
 heddle_precompile_as(heddle_options heddle_command)
 
-set(tune_sources ${app_sources})
-list(FILTER tune_sources INCLUDE REGEX "/(tune[a-z_]*|profile_destination)\\.cpp$")
-set(bench_sources ${app_sources})
-list(FILTER bench_sources INCLUDE REGEX "/bench[a-z_]*\\.cpp$")
-list(REMOVE_ITEM app_sources ${shared_sources} ${tune_sources} ${bench_sources})
+file(GLOB tune_sources CONFIGURE_DEPENDS apps/heddle/tune/*.cpp)
+file(GLOB bench_sources CONFIGURE_DEPENDS apps/heddle/bench/*.cpp)
 # The commands of `heddle` itself: `heddle-mpi` has some of them too.
-set(main_sources ${app_sources})
-list(FILTER main_sources INCLUDE REGEX "/(mpi_)?main\\.cpp$")
-list(REMOVE_ITEM app_sources ${main_sources})
+file(GLOB app_sources CONFIGURE_DEPENDS
+  apps/heddle/*.cpp apps/heddle/solve/*.cpp apps/heddle/ranks/*.cpp)
+list(REMOVE_ITEM app_sources
+  ${PROJECT_SOURCE_DIR}/apps/heddle/main.cpp ${PROJECT_SOURCE_DIR}/apps/heddle/mpi_main.cpp)
 add_library(heddle_commands STATIC ${app_sources})
 target_link_libraries(heddle_commands PUBLIC heddle_options heddle_report)
 heddle_compiler_options(heddle_commands)

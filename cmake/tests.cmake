@@ -19,7 +19,7 @@ function(heddle_test_options target)
   heddle_compiler_options(${target})
   set(level -O1)
   if(HEDDLE_SANITIZE OR
-     (HEDDLE_QUICK_CHECK AND NOT target MATCHES "^(heddle_test_support|(matrix|solvers|spmv|tuning)_test)$"))
+     (HEDDLE_QUICK_CHECK AND NOT target MATCHES "^(heddle_test_support|(matrix|multigrid|preconditioners|solvers|spmv|subspace|tuning)_test)$"))
     set(level -O0)
   endif()
   target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:${level}>)
@@ -44,7 +44,7 @@ endif()
 
 # Code that the tests of several folders share.
 add_library(heddle_test_support STATIC
-  tests/support/dense_factors.cpp tests/support/rare_entries.cpp tests/support/systems.cpp)
+  tests/support/systems/dense_factors.cpp tests/support/rare_entries.cpp tests/support/systems/systems.cpp)
 # Each of the first two takes a minute.
 set_target_properties(heddle_test_support PROPERTIES UNITY_BUILD OFF)
 target_include_directories(heddle_test_support PUBLIC ${PROJECT_SOURCE_DIR}/tests ${PROJECT_SOURCE_DIR}/src)
@@ -58,10 +58,11 @@ file(GLOB test_sources CONFIGURE_DEPENDS tests/*/*_test.cpp)
 # Tests of a GPU are one program, which can be copied to a machine that has one. Elsewhere each of
 # its tests skips, and the presets leave it out unless it is requested by name, or scripts/deep-check
 # builds it.
-file(GLOB gpu_sources CONFIGURE_DEPENDS tests/gpu/*_test.cpp tests/gpu/*_test.cu)
+file(GLOB gpu_sources CONFIGURE_DEPENDS
+  tests/gpu/*_test.cpp tests/gpu/*_test.cu tests/gpu/*/*_test.cpp tests/gpu/*/*_test.cu)
 list(REMOVE_ITEM test_sources ${gpu_sources})
 if(NOT TARGET heddle_elastic)
-  list(FILTER gpu_sources EXCLUDE REGEX "/(spin|elastic|membranes|heart|newton)_gpu_test.cpp$")
+  list(FILTER gpu_sources EXCLUDE REGEX "/gpu/programs/")
 endif()
 if(HEDDLE_HAS_CUDA AND gpu_sources)
   add_executable(gpu_test ${gpu_sources})
@@ -101,19 +102,20 @@ if(HEDDLE_QUICK_CHECK)
       "cli/command_(solve|solve_watch|tune)"
       "distributed/(distributed_blocks|distributed_multigrid)"
       "fields/(chunk_operations|vector_operations)" "hierarchical/hierarchical_product"
-      "solvers/(approximate_inverse(_misuse)?|block_conjugate_gradient|block_jacobi|chebyshev_iteration)"
-      "solvers/(deflation|earlier_solutions|gmres|lobpcg(_misuse)?|lsmr|minres|multigrid|polynomial)"
-      "solvers/side_by_side"
+      "multigrid/multigrid" "preconditioners/(approximate_inverse(_misuse)?|block_jacobi|polynomial)"
+      "solvers/(chebyshev_iteration|deflation|earlier_solutions|gmres|minres|side_by_side)"
       "spmv/(assembly|encoded|operator|product|scheduled|short_columns)"
+      "subspace/(block_conjugate_gradient|lobpcg(_misuse)?|lsmr)"
       "tuning/(operator_trials|profile_json)")
   set(of_release "(base|bench|elastic|heart|spin)/[^/]*" "hierarchical/tree_program"
       "cli/command_(bench|cache|device|entry_definition|generate|hierarchical|memory|spmv)"
       "cli/command_solve_(block|files|least_squares|method|multigrid|options|ranks|shift|steps)"
       "matrix/(expansion|matrix_product|value_tiles)" "problems/helmholtz"
-      "solvers/(best_iterate|composed_preconditioner|concurrent_solves|conjugate_gradient)"
-      "solvers/(extreme_eigenvalues|fgmres|field_block|field_systems|multigrid_(cycles|setup)|null_space)"
-      "solvers/(repeated_solve|ring_eigenpairs|singular_systems|solver_status)"
+      "multigrid/(extreme_eigenvalues|multigrid_(cycles|setup))" "preconditioners/composed_preconditioner"
+      "solvers/(best_iterate|concurrent_solves|conjugate_gradient|fgmres|field_systems|null_space)"
+      "solvers/(repeated_solve|singular_systems|solver_status)"
       "spmv/(inverse_program|kernel_compiler|kernel_variants|repeatable)"
+      "subspace/(field_block|ring_eigenpairs)"
       "tuning/(ahead_compiler|planted_search|search|search_space|tune_domain)")
   if(NOT HEDDLE_SANITIZE)
     list(APPEND of_release ${of_both})

@@ -14,7 +14,7 @@
 #include "heddle/tools/progress.hpp"
 #include "heddle/vector_operations.hpp"
 #include "history_file.hpp"
-#include "modes_file.hpp"
+#include "modes/modes_file.hpp"
 #include "rigid_motions.hpp"
 #include "static_analysis.hpp"
 #include "time_stepping.hpp"

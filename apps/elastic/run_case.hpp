@@ -13,7 +13,7 @@
 #include "energies.hpp"
 #include "heddle/multigrid.hpp"
 #include "heddle/report.hpp"
-#include "modal_analysis.hpp"
+#include "modes/modal_analysis.hpp"
 #include "phase_times.hpp"
 #include "step_deflation.hpp"
 

@@ -7,7 +7,7 @@
 #include "../command/readable.hpp"
 #include "dump.hpp"
 #include "heddle/tools/text.hpp"
-#include "modal_report.hpp"
+#include "modes/modal_report.hpp"
 
 namespace heddle::elastic {
 

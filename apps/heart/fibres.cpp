@@ -6,7 +6,6 @@
 #include <string>
 #include <utility>
 
-#include "../mesh/text_scanner.hpp"
 #include "../simulation/message_text.hpp"
 #include "diffusion.hpp"
 #include "heddle/assembly.hpp"
@@ -14,6 +13,7 @@
 #include "heddle/error.hpp"
 #include "heddle/jacobi.hpp"
 #include "heddle/tools/text.hpp"
+#include "read/text_scanner.hpp"
 
 namespace heddle::heart {
 

@@ -3,7 +3,7 @@
 
 #include "../command/message.hpp"
 #include "../command/run_program.hpp"
-#include "run_report.hpp"
+#include "run/run_report.hpp"
 
 int main(int argc, char** argv) {
   using namespace heddle;

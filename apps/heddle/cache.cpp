@@ -9,7 +9,7 @@
 #include "commands.hpp"
 #include "heddle/error.hpp"
 #include "heddle/tools/text.hpp"
-#include "matrix_options.hpp"
+#include "options/matrix_options.hpp"
 #include "spmv/kernel_cache.hpp"
 
 namespace heddle::cli {

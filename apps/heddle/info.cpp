@@ -8,8 +8,8 @@
 #include "description/matrix_description.hpp"
 #include "heddle/tools/text.hpp"
 #include "json_report.hpp"
-#include "matrix_options.hpp"
-#include "scaling_options.hpp"
+#include "options/matrix_options.hpp"
+#include "ranks/scaling_options.hpp"
 #include "setting_options.hpp"
 #include "storage_option.hpp"
 

@@ -1,6 +1,6 @@
 // The `heddle` command line.
 #include "commands.hpp"
-#include "companion.hpp"
+#include "options/companion.hpp"
 #include "run_program.hpp"
 
 int main(int argc, char** argv) {

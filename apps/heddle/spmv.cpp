@@ -10,7 +10,7 @@
 #include "heddle/tuning/measure.hpp"
 #include "heddle/tuning/operator_work.hpp"
 #include "json_report.hpp"
-#include "matrix_options.hpp"
+#include "options/matrix_options.hpp"
 #include "profile_option.hpp"
 #include "storage_option.hpp"
 #include "tuning/search/linear_work.hpp"

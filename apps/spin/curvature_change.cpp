@@ -10,8 +10,8 @@
 #include "heddle/tools/points.hpp"
 #include "heddle/tools/team.hpp"
 #include "heddle/tools/text.hpp"
+#include "read/text_scanner.hpp"
 #include "surface_size.hpp"
-#include "text_scanner.hpp"
 
 namespace heddle::spin {
 

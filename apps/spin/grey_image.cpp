@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "file_ending.hpp"
 #include "heddle/error.hpp"
 #include "heddle/tools/text.hpp"
 #include "image_files.hpp"
+#include "read/file_ending.hpp"
 
 namespace heddle::spin {
 

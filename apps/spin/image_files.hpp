@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "named_bytes.hpp"
+#include "read/named_bytes.hpp"
 
 namespace heddle::spin {
 

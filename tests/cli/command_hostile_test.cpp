@@ -12,7 +12,7 @@
 #include "cli/run.hpp"
 #include "cli/small_systems.hpp"
 #include "support/child.hpp"
-#include "support/profiles.hpp"
+#include "support/tuning/profiles.hpp"
 
 namespace {
 

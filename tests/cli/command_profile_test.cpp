@@ -10,8 +10,8 @@
 #include "cli/run.hpp"
 #include "heddle/plan_choice.hpp"
 #include "heddle/read.hpp"
-#include "support/profiles.hpp"
 #include "support/scoped_environment.hpp"
+#include "support/tuning/profiles.hpp"
 
 namespace {
 

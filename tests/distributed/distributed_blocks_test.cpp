@@ -16,7 +16,7 @@
 #include "support/blocks_on_ranks.hpp"
 #include "support/random_matrix.hpp"
 #include "support/solve_on_ranks.hpp"
-#include "support/systems.hpp"
+#include "support/systems/systems.hpp"
 
 namespace heddle::test::distributed_blocks {
 namespace {

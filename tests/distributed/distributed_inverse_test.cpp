@@ -13,7 +13,7 @@
 #include "heddle/problems.hpp"
 #include "support/expect_error.hpp"
 #include "support/solve_on_ranks.hpp"
-#include "support/systems.hpp"
+#include "support/systems/systems.hpp"
 
 namespace heddle::test::distributed_inverse {
 namespace {

@@ -15,7 +15,7 @@
 #include "support/few_entries.hpp"
 #include "support/random_matrix.hpp"
 #include "support/solve_on_ranks.hpp"
-#include "support/systems.hpp"
+#include "support/systems/systems.hpp"
 
 namespace heddle::test::distributed_solve {
 namespace {

@@ -22,7 +22,7 @@
 #include "heddle/vector_operations.hpp"
 #include "support/expect_error.hpp"
 #include "support/on_ranks.hpp"
-#include "support/systems.hpp"
+#include "support/systems/systems.hpp"
 
 namespace heddle::test::rank_faults {
 namespace {

@@ -16,7 +16,7 @@
 #include "heddle/polynomial.hpp"
 #include "heddle/solver_preconditioner.hpp"
 #include "support/on_ranks.hpp"
-#include "support/systems.hpp"
+#include "support/systems/systems.hpp"
 
 namespace heddle::test::rank_limits {
 namespace {

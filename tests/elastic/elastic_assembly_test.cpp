@@ -1,6 +1,6 @@
 // The stored matrix: sums of element blocks under supports.
 #include "elastic/solids.hpp"
-#include "support/dense_factors.hpp"
+#include "support/systems/dense_factors.hpp"
 
 namespace heddle::elastic::test {
 namespace {

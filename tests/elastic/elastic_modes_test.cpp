@@ -3,7 +3,7 @@
 #include <numbers>
 
 #include "elastic/solids.hpp"
-#include "modal_analysis.hpp"
+#include "modes/modal_analysis.hpp"
 
 namespace heddle::elastic::test::natural_modes {
 namespace {

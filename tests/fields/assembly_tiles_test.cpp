@@ -13,8 +13,8 @@
 
 #include "fields/assembly_sums.hpp"
 #include "heddle/assembly.hpp"
-#include "support/element_meshes.hpp"
 #include "support/product_check.hpp"
+#include "support/systems/element_meshes.hpp"
 
 namespace assembly_tiles_check {
 namespace {

@@ -6,9 +6,9 @@
 #include <string>
 #include <string_view>
 
-#include "../../apps/mesh/mesh_readers.hpp"
-#include "../../apps/mesh/vtk_grid.hpp"
 #include "heddle/error.hpp"
+#include "read/mesh_readers.hpp"
+#include "read/vtk_grid.hpp"
 
 using namespace heddle;
 using namespace heddle::mesh;

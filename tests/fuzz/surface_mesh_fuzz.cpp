@@ -7,9 +7,9 @@
 #include <string>
 #include <string_view>
 
-#include "../../apps/mesh/surface_readers.hpp"
-#include "../../apps/mesh/vtk_grid.hpp"
 #include "heddle/error.hpp"
+#include "read/surface_readers.hpp"
+#include "read/vtk_grid.hpp"
 
 using namespace heddle;
 using namespace heddle::mesh;

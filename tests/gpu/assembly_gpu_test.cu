@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "heddle/assembly.hpp"
-#include "support/element_meshes.hpp"
 #include "support/entries_in_order.hpp"
 #include "support/expect_error.hpp"
 #include "support/on_gpu.hpp"
+#include "support/systems/element_meshes.hpp"
 
 namespace assembly_gpu {
 namespace {

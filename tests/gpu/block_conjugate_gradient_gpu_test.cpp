@@ -10,8 +10,8 @@
 
 #include "heddle/jacobi.hpp"
 #include "heddle/operator.hpp"
-#include "support/block_systems.hpp"
 #include "support/gpu.hpp"
+#include "support/systems/block_systems.hpp"
 
 namespace block_conjugate_gradient_gpu {
 namespace {

@@ -7,10 +7,10 @@
 
 #include "heddle/assembly.hpp"
 #include "support/element_kernel_texts.hpp"
-#include "support/element_meshes.hpp"
 #include "support/entries_in_order.hpp"
 #include "support/expect_error.hpp"
 #include "support/on_gpu.hpp"
+#include "support/systems/element_meshes.hpp"
 
 namespace compiled_pass_gpu {
 struct Absent : heddle::test::AddNumber {};

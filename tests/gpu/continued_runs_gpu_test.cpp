@@ -9,8 +9,8 @@
 #include "heddle/jacobi.hpp"
 #include "support/enqueued.hpp"
 #include "support/gpu.hpp"
-#include "support/grid_of_cells.hpp"
 #include "support/random_matrix.hpp"
+#include "support/systems/grid_of_cells.hpp"
 
 namespace continued_runs_gpu {
 namespace {

@@ -9,8 +9,8 @@
 
 #include "heddle/jacobi.hpp"
 #include "heddle/operator.hpp"
-#include "support/eigen_systems.hpp"
 #include "support/gpu.hpp"
+#include "support/systems/eigen_systems.hpp"
 
 namespace lobpcg_gpu {
 namespace {

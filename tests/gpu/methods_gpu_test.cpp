@@ -9,9 +9,9 @@
 #include "heddle/conjugate_gradient.hpp"
 #include "heddle/jacobi.hpp"
 #include "heddle/runtime/any_solver.hpp"
-#include "support/complex_symmetric_matrix.hpp"
 #include "support/gpu.hpp"
 #include "support/random_matrix.hpp"
+#include "support/systems/complex_symmetric_matrix.hpp"
 
 namespace methods_gpu {
 namespace {

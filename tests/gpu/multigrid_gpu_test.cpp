@@ -17,7 +17,7 @@
 #include "support/distance.hpp"
 #include "support/gpu.hpp"
 #include "support/random_matrix.hpp"
-#include "support/systems.hpp"
+#include "support/systems/systems.hpp"
 
 namespace multigrid_gpu {
 namespace {

@@ -5,8 +5,8 @@
 #include "heart/tissue.hpp"
 #include "io/temporary_folder.hpp"
 #include "membranes/model_parameters.hpp"
+#include "run/unusual_values.hpp"
 #include "support/json_schema.hpp"
-#include "unusual_values.hpp"
 
 namespace heddle::heart::test {
 namespace {

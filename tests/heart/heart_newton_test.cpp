@@ -12,7 +12,7 @@
 
 #include "heddle/problems.hpp"
 #include "heddle/tools/points.hpp"
-#include "newton_scheme.hpp"
+#include "newton/newton_scheme.hpp"
 #include "support/expect_error.hpp"
 
 namespace heart_newton {

@@ -1,9 +1,9 @@
 // Waves: their speed under refinement, and the effect of the mass matrix on it.
 #include <cmath>
 
-#include "../../apps/heart/activation.hpp"
 #include "../../apps/heart/time_scale.hpp"
 #include "heart/tissue.hpp"
+#include "run/activation.hpp"
 
 namespace heddle::heart::test {
 namespace {

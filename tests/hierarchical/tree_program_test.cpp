@@ -16,7 +16,7 @@
 #include "support/compiled_images.hpp"
 #include "support/entry_definitions.hpp"
 #include "support/expect_error.hpp"
-#include "support/kernel_variants.hpp"
+#include "support/tuning/kernel_variants.hpp"
 
 namespace heddle::test {
 namespace {

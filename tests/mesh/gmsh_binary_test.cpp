@@ -6,7 +6,7 @@
 #include <cstring>
 #include <limits>
 
-#include "mesh_readers.hpp"
+#include "read/mesh_readers.hpp"
 #include "refused.hpp"
 
 using namespace heddle;

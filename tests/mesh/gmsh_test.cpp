@@ -1,7 +1,7 @@
 // Gmsh's meshes as text: groups, numbers that are not consecutive, and one line for every fault.
 #include <gtest/gtest.h>
 
-#include "mesh_readers.hpp"
+#include "read/mesh_readers.hpp"
 #include "refused.hpp"
 
 using namespace heddle;

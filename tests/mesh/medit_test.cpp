@@ -1,7 +1,7 @@
 // Medit's meshes: the sections that are read or skipped, and one line for every fault.
 #include <gtest/gtest.h>
 
-#include "mesh_readers.hpp"
+#include "read/mesh_readers.hpp"
 #include "refused.hpp"
 
 using namespace heddle;

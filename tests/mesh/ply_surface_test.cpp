@@ -6,8 +6,8 @@
 #include <limits>
 #include <string>
 
+#include "read/surface_readers.hpp"
 #include "refused.hpp"
-#include "surface_readers.hpp"
 #include "surface_texts.hpp"
 
 namespace heddle::mesh {

@@ -10,9 +10,9 @@
 
 #include "heddle/error.hpp"
 #include "io/temporary_folder.hpp"
+#include "read/surface_readers.hpp"
 #include "support/message_of.hpp"
 #include "support/test_data.hpp"
-#include "surface_readers.hpp"
 #include "surface_texts.hpp"
 
 namespace heddle::mesh {

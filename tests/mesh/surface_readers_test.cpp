@@ -1,5 +1,5 @@
 // Surfaces from .obj, .off and .stl files.
-#include "surface_readers.hpp"
+#include "read/surface_readers.hpp"
 
 #include <gtest/gtest.h>
 

@@ -14,8 +14,8 @@
 
 #include "heddle/error.hpp"
 #include "heddle/tools/points.hpp"
+#include "read/surface_readers.hpp"
 #include "surface_mesh.hpp"
-#include "surface_readers.hpp"
 
 namespace heddle::mesh {
 

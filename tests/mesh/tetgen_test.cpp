@@ -1,7 +1,7 @@
 // TetGen's files: numbers from 0 or 1, attributes and markers, and one line for every fault.
 #include <gtest/gtest.h>
 
-#include "mesh_readers.hpp"
+#include "read/mesh_readers.hpp"
 #include "refused.hpp"
 
 using namespace heddle;

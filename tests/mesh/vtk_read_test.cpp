@@ -7,10 +7,10 @@
 #include <cctype>
 
 #include "io/temporary_folder.hpp"
+#include "read/vtk_data.hpp"
+#include "read/vtk_grid.hpp"
 #include "refused.hpp"
 #include "support/message_of.hpp"
-#include "vtk_data.hpp"
-#include "vtk_grid.hpp"
 #include "vtu_file.hpp"
 
 namespace heddle::mesh {

@@ -3,7 +3,7 @@
 #include <set>
 
 #include "problems/problem_checks.hpp"
-#include "support/dense_factors.hpp"
+#include "support/systems/dense_factors.hpp"
 
 namespace heddle {
 namespace {

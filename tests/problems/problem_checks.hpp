@@ -15,7 +15,7 @@
 #include "heddle/expansion.hpp"
 #include "heddle/problems.hpp"
 #include "heddle/tools/team.hpp"
-#include "support/dense_factors.hpp"
+#include "support/systems/dense_factors.hpp"
 
 namespace heddle::test {
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "heddle/bicgstab.hpp"
-#include "support/systems.hpp"
+#include "support/systems/systems.hpp"
 
 namespace heddle::test {
 namespace {

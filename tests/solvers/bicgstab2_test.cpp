@@ -8,11 +8,11 @@
 
 #include "heddle/bicgstab.hpp"
 #include "heddle/jacobi.hpp"
-#include "support/dense_factors.hpp"
 #include "support/few_entries.hpp"
 #include "support/row_weights.hpp"
-#include "support/systems.hpp"
-#include "support/textbook_history.hpp"
+#include "support/systems/dense_factors.hpp"
+#include "support/systems/systems.hpp"
+#include "support/systems/textbook_history.hpp"
 
 namespace heddle::test::bicgstab2 {
 namespace {

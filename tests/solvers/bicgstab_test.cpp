@@ -8,11 +8,11 @@
 #include <complex>
 
 #include "heddle/jacobi.hpp"
-#include "support/eigen_preconditioners.hpp"
 #include "support/few_entries.hpp"
 #include "support/row_weights.hpp"
-#include "support/systems.hpp"
-#include "support/textbook_history.hpp"
+#include "support/systems/eigen_preconditioners.hpp"
+#include "support/systems/systems.hpp"
+#include "support/systems/textbook_history.hpp"
 
 namespace heddle::test::bicgstab {
 namespace {

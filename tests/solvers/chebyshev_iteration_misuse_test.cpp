@@ -12,7 +12,7 @@
 #include "heddle/conjugate_gradient.hpp"
 #include "heddle/jacobi.hpp"
 #include "support/expect_error.hpp"
-#include "support/systems.hpp"
+#include "support/systems/systems.hpp"
 
 namespace heddle::test::chebyshev_iteration_misuse {
 namespace {

@@ -11,9 +11,9 @@
 #include "heddle/fgmres.hpp"
 #include "heddle/jacobi.hpp"
 #include "heddle/solver_preconditioner.hpp"
-#include "support/dense_factors.hpp"
 #include "support/few_entries.hpp"
-#include "support/systems.hpp"
+#include "support/systems/dense_factors.hpp"
+#include "support/systems/systems.hpp"
 
 namespace heddle::test::chebyshev_iteration {
 namespace {

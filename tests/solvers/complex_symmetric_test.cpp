@@ -12,11 +12,11 @@
 #include "heddle/gmres.hpp"
 #include "heddle/jacobi.hpp"
 #include "heddle/triplets.hpp"
-#include "support/complex_symmetric_matrix.hpp"
-#include "support/eigen_preconditioners.hpp"
 #include "support/expect_error.hpp"
 #include "support/row_weights.hpp"
-#include "support/systems.hpp"
+#include "support/systems/complex_symmetric_matrix.hpp"
+#include "support/systems/eigen_preconditioners.hpp"
+#include "support/systems/systems.hpp"
 
 namespace heddle::test::complex_symmetric {
 namespace {

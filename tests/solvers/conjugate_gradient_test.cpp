@@ -7,10 +7,10 @@
 #include <cmath>
 
 #include "heddle/jacobi.hpp"
-#include "support/eigen_preconditioners.hpp"
 #include "support/few_entries.hpp"
 #include "support/row_weights.hpp"
-#include "support/systems.hpp"
+#include "support/systems/eigen_preconditioners.hpp"
+#include "support/systems/systems.hpp"
 
 namespace heddle::test::conjugate_gradient {
 namespace {

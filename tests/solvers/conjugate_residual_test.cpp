@@ -10,11 +10,11 @@
 #include "heddle/complex_symmetric.hpp"
 #include "heddle/jacobi.hpp"
 #include "heddle/minres.hpp"
-#include "support/complex_symmetric_matrix.hpp"
 #include "support/few_entries.hpp"
 #include "support/random_matrix.hpp"
 #include "support/row_weights.hpp"
-#include "support/systems.hpp"
+#include "support/systems/complex_symmetric_matrix.hpp"
+#include "support/systems/systems.hpp"
 
 namespace heddle::test::conjugate_residual {
 namespace {

@@ -6,8 +6,8 @@
 #include "heddle/block_jacobi.hpp"
 #include "heddle/conjugate_gradient.hpp"
 #include "heddle/jacobi.hpp"
-#include "support/grid_of_cells.hpp"
-#include "support/systems.hpp"
+#include "support/systems/grid_of_cells.hpp"
+#include "support/systems/systems.hpp"
 
 namespace heddle::test {
 namespace {

@@ -13,13 +13,13 @@
 #include "heddle/lobpcg.hpp"
 #include "heddle/polynomial.hpp"
 #include "heddle/problems.hpp"
-#include "support/block_systems.hpp"
-#include "support/dense_factors.hpp"
-#include "support/dense_map.hpp"
-#include "support/eigen_systems.hpp"
 #include "support/expect_error.hpp"
 #include "support/few_entries.hpp"
 #include "support/random_matrix.hpp"
+#include "support/systems/block_systems.hpp"
+#include "support/systems/dense_factors.hpp"
+#include "support/systems/dense_map.hpp"
+#include "support/systems/eigen_systems.hpp"
 
 namespace heddle::test::deflation {
 namespace {

@@ -17,7 +17,7 @@
 #include "support/expect_error.hpp"
 #include "support/few_entries.hpp"
 #include "support/random_matrix.hpp"
-#include "support/systems.hpp"
+#include "support/systems/systems.hpp"
 
 namespace heddle::test::earlier_solutions {
 namespace {

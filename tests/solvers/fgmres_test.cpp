@@ -17,11 +17,11 @@
 #include "heddle/jacobi.hpp"
 #include "heddle/problems.hpp"
 #include "heddle/solver_preconditioner.hpp"
-#include "support/dense_factors.hpp"
 #include "support/expect_error.hpp"
 #include "support/few_entries.hpp"
 #include "support/row_weights.hpp"
-#include "support/systems.hpp"
+#include "support/systems/dense_factors.hpp"
+#include "support/systems/systems.hpp"
 #include "support/times_unit.hpp"
 
 namespace heddle::test::fgmres {

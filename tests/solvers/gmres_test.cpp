@@ -9,12 +9,12 @@
 
 #include "heddle/bicgstab.hpp"
 #include "heddle/jacobi.hpp"
-#include "support/dense_factors.hpp"
-#include "support/eigen_preconditioners.hpp"
 #include "support/expect_error.hpp"
 #include "support/few_entries.hpp"
 #include "support/row_weights.hpp"
-#include "support/systems.hpp"
+#include "support/systems/dense_factors.hpp"
+#include "support/systems/eigen_preconditioners.hpp"
+#include "support/systems/systems.hpp"
 #include "support/times_unit.hpp"
 
 namespace heddle::test::gmres {

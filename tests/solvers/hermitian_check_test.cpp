@@ -9,7 +9,7 @@
 #include "heddle/minres.hpp"
 #include "heddle/problems.hpp"
 #include "support/few_entries.hpp"
-#include "support/systems.hpp"
+#include "support/systems/systems.hpp"
 
 namespace heddle::test::hermitian_check {
 namespace {

@@ -13,11 +13,11 @@
 #include <vector>
 
 #include "heddle/jacobi.hpp"
-#include "support/dense_factors.hpp"
-#include "support/eigen_preconditioners.hpp"
 #include "support/few_entries.hpp"
 #include "support/row_weights.hpp"
-#include "support/systems.hpp"
+#include "support/systems/dense_factors.hpp"
+#include "support/systems/eigen_preconditioners.hpp"
+#include "support/systems/systems.hpp"
 
 namespace heddle::test::minres {
 namespace {

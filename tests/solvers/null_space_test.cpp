@@ -7,10 +7,10 @@
 #include "heddle/conjugate_gradient.hpp"
 #include "heddle/jacobi.hpp"
 #include "heddle/minres.hpp"
-#include "support/dense_factors.hpp"
 #include "support/few_entries.hpp"
 #include "support/random_matrix.hpp"
-#include "support/systems.hpp"
+#include "support/systems/dense_factors.hpp"
+#include "support/systems/systems.hpp"
 
 namespace heddle::test::null_space {
 namespace {

@@ -3,7 +3,7 @@
 
 #include "heddle/bicgstab.hpp"
 #include "heddle/entries/quaternion.hpp"
-#include "support/systems.hpp"
+#include "support/systems/systems.hpp"
 
 namespace heddle::test {
 namespace {

@@ -12,7 +12,7 @@
 #include "heddle/multigrid.hpp"
 #include "heddle/polynomial.hpp"
 #include "support/counted_heap.hpp"
-#include "support/systems.hpp"
+#include "support/systems/systems.hpp"
 
 namespace heddle::test::repeated_solve {
 namespace {

@@ -19,7 +19,7 @@
 #include "heddle/jacobi.hpp"
 #include "heddle/minres.hpp"
 #include "heddle/solver_preconditioner.hpp"
-#include "support/systems.hpp"
+#include "support/systems/systems.hpp"
 
 namespace heddle::test::returned_iterate {
 namespace {

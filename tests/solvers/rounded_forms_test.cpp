@@ -15,8 +15,8 @@
 #include "heddle/jacobi.hpp"
 #include "heddle/operator.hpp"
 #include "solvers/subspace/ring_eigenpairs.hpp"
-#include "support/block_systems.hpp"
-#include "support/gauge_matrices.hpp"
+#include "support/systems/block_systems.hpp"
+#include "support/systems/gauge_matrices.hpp"
 
 namespace heddle::test::rounded_forms {
 namespace {

@@ -21,9 +21,9 @@
 #include "heddle/lsmr.hpp"
 #include "heddle/minres.hpp"
 #include "heddle/multigrid.hpp"
-#include "support/dense_factors.hpp"
-#include "support/least_squares.hpp"
-#include "support/systems.hpp"
+#include "support/systems/dense_factors.hpp"
+#include "support/systems/least_squares.hpp"
+#include "support/systems/systems.hpp"
 
 namespace heddle::test::singular_systems {
 namespace {

@@ -6,10 +6,10 @@
 #include "heddle/bicgstab.hpp"
 #include "heddle/conjugate_gradient.hpp"
 #include "heddle/jacobi.hpp"
-#include "support/dense_factors.hpp"
 #include "support/few_entries.hpp"
 #include "support/row_weights.hpp"
-#include "support/systems.hpp"
+#include "support/systems/dense_factors.hpp"
+#include "support/systems/systems.hpp"
 
 namespace heddle::test {
 namespace {

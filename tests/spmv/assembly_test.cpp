@@ -16,10 +16,10 @@
 
 #include "support/distance.hpp"
 #include "support/element_kernel_texts.hpp"
-#include "support/element_meshes.hpp"
 #include "support/expect_error.hpp"
 #include "support/few_entries.hpp"
 #include "support/product_check.hpp"
+#include "support/systems/element_meshes.hpp"
 
 namespace assembly {
 namespace {

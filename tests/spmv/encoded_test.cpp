@@ -13,8 +13,8 @@
 #include "spmv/nvrtc.hpp"
 #include "support/compiled_images.hpp"
 #include "support/few_entries.hpp"
-#include "support/kernel_variants.hpp"
 #include "support/product_check.hpp"
+#include "support/tuning/kernel_variants.hpp"
 
 namespace encoded_copies {
 namespace {

@@ -18,7 +18,7 @@
 #include "heddle/tuning/search_space.hpp"
 #include "spmv/nvrtc.hpp"
 #include "support/compiled_images.hpp"
-#include "support/kernel_variants.hpp"
+#include "support/tuning/kernel_variants.hpp"
 
 namespace heddle::test {
 namespace {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "heddle/operator.hpp"
-#include "support/two_kinds_of_rows.hpp"
+#include "support/systems/two_kinds_of_rows.hpp"
 
 namespace short_columns {
 namespace {

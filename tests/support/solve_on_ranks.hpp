@@ -10,7 +10,7 @@
 #include "heddle/report.hpp"
 #include "support/on_ranks.hpp"
 #include "support/random_matrix.hpp"
-#include "support/systems.hpp"
+#include "support/systems/systems.hpp"
 
 namespace heddle::test {
 

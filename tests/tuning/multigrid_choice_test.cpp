@@ -6,7 +6,7 @@
 #include "heddle/tune.hpp"
 #include "io/temporary_folder.hpp"
 #include "support/expect_error.hpp"
-#include "support/profiles.hpp"
+#include "support/tuning/profiles.hpp"
 
 namespace multigrid_choice {
 namespace {

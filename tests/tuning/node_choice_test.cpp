@@ -10,8 +10,8 @@
 #include "heddle/tune.hpp"
 #include "io/temporary_folder.hpp"
 #include "support/expect_error.hpp"
-#include "support/profiles.hpp"
 #include "support/random_matrix.hpp"
+#include "support/tuning/profiles.hpp"
 
 namespace node_choice {
 namespace {

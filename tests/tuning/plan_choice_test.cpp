@@ -14,9 +14,9 @@
 
 #include "heddle/runtime/any_solver.hpp"
 #include "io/temporary_folder.hpp"
-#include "support/profiles.hpp"
 #include "support/random_matrix.hpp"
 #include "support/scoped_environment.hpp"
+#include "support/tuning/profiles.hpp"
 
 namespace {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "heddle/detail/sliced.hpp"
-#include "support/profiles.hpp"
+#include "support/tuning/profiles.hpp"
 
 namespace {
 

@@ -14,9 +14,9 @@
 
 #include "heddle/tune.hpp"
 #include "search_setting.hpp"
-#include "support/landscapes.hpp"
-#include "support/random_plan.hpp"
-#include "support/synthetic_trials.hpp"
+#include "support/tuning/landscapes.hpp"
+#include "support/tuning/random_plan.hpp"
+#include "support/tuning/synthetic_trials.hpp"
 
 namespace {
 

@@ -9,7 +9,7 @@
 
 #include "heddle/tuning/profile.hpp"
 #include "io/temporary_folder.hpp"
-#include "support/profiles.hpp"
+#include "support/tuning/profiles.hpp"
 
 namespace {
 

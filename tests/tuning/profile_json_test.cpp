@@ -11,7 +11,7 @@
 
 #include "heddle/tuning/profile.hpp"
 #include "support/json_schema.hpp"
-#include "support/profiles.hpp"
+#include "support/tuning/profiles.hpp"
 
 namespace {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "io/temporary_folder.hpp"
-#include "support/profiles.hpp"
+#include "support/tuning/profiles.hpp"
 
 namespace {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "heddle/version.hpp"
-#include "support/profiles.hpp"
+#include "support/tuning/profiles.hpp"
 
 namespace {
 

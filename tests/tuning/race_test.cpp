@@ -6,7 +6,7 @@
 #include <cmath>
 #include <memory>
 
-#include "support/synthetic_trials.hpp"
+#include "support/tuning/synthetic_trials.hpp"
 
 namespace {
 

@@ -5,8 +5,8 @@
 #include <string>
 
 #include "heddle/tune.hpp"
-#include "support/landscapes.hpp"
-#include "support/synthetic_trials.hpp"
+#include "support/tuning/landscapes.hpp"
+#include "support/tuning/synthetic_trials.hpp"
 
 namespace heddle::test {
 

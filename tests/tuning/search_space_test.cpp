@@ -16,8 +16,8 @@
 #include "heddle/detail/product_cuda.hpp"
 #include "heddle/error.hpp"
 #include "solvers/gpu_loops/persistent_program.hpp"
-#include "support/landscapes.hpp"
-#include "support/random_plan.hpp"
+#include "support/tuning/landscapes.hpp"
+#include "support/tuning/random_plan.hpp"
 
 namespace {
 

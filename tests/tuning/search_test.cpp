@@ -11,8 +11,8 @@
 #include "heddle/error.hpp"
 #include "heddle/tune.hpp"
 #include "search_setting.hpp"
-#include "support/landscapes.hpp"
-#include "support/synthetic_trials.hpp"
+#include "support/tuning/landscapes.hpp"
+#include "support/tuning/synthetic_trials.hpp"
 
 namespace {
 

@@ -12,8 +12,8 @@
 #include "hasty_tuning.hpp"
 #include "heddle/problems.hpp"
 #include "heddle/tune.hpp"
-#include "support/landscapes.hpp"
-#include "support/synthetic_trials.hpp"
+#include "support/tuning/landscapes.hpp"
+#include "support/tuning/synthetic_trials.hpp"
 #include "tuning/search/domain_regret.hpp"
 #include "tuning/search/tuned_matrix.hpp"
 

@@ -10,10 +10,10 @@
 #include "heddle/problems.hpp"
 #include "heddle/runtime/any_solver.hpp"
 #include "io/temporary_folder.hpp"
-#include "support/landscapes.hpp"
 #include "support/random_matrix.hpp"
 #include "support/refusing_memory.hpp"
-#include "support/synthetic_trials.hpp"
+#include "support/tuning/landscapes.hpp"
+#include "support/tuning/synthetic_trials.hpp"
 #include "tuning/search/domain_regret.hpp"
 #include "tuning/search/tuned_matrix.hpp"
 

@@ -17,8 +17,8 @@
 #include "../../command/stopwatch.hpp"
 #include "../diffusion.hpp"
 #include "../model.hpp"
-#include "../newton_passes.hpp"
 #include "heddle/error.hpp"
+#include "newton/newton_passes.hpp"
 
 namespace heddle::heart {
 

@@ -1,7 +1,0 @@
-#include "commands.hpp"
-#include "companion.hpp"
-
-int main(int argc, char** argv) {
-  return heddle::cli::run_companion(heddle::cli::bench_companion, heddle::cli::add_bench, argc,
-                                    argv);
-}
