@@ -11,7 +11,7 @@
 #include "halo.hpp"
 #include "halo_copies_cuda.hpp"
 #include "heddle/array.hpp"
-#include "heddle/distributed_operator.hpp"
+#include "heddle/rank_exchange.hpp"
 
 namespace heddle::cuda {
 

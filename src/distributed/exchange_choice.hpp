@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "heddle/communicator.hpp"
-#include "heddle/distributed_operator.hpp"
 #include "heddle/export.hpp"
+#include "heddle/rank_exchange.hpp"
 #include "scaling_model.hpp"
 
 namespace heddle::detail {

@@ -11,7 +11,7 @@
 #include "base/cuda_handles.hpp"
 #include "halo.hpp"
 #include "heddle/array.hpp"
-#include "heddle/distributed_operator.hpp"
+#include "heddle/rank_exchange.hpp"
 
 namespace heddle::cuda {
 

@@ -17,13 +17,13 @@ namespace heddle::detail {
 
 namespace {
 
-/// Of 256 rows for each rank, below which a level is on rank 0 alone: a rank's product would take
-/// less than the exchange.
+/// Groups of 256 rows per rank below which a level is on rank 0 alone: a rank's product would take
+/// less time than the exchange.
 constexpr Index least_groups = 2;
 
 using Clock = std::chrono::steady_clock;
 
-/// The rank that has most of these votes, the first of several.
+/// The rank with the most votes, the first of several.
 int most_voted(std::span<const Offset> votes) {
   return static_cast<int>(std::max_element(votes.begin(), votes.end()) - votes.begin());
 }
@@ -38,7 +38,7 @@ RankHierarchy<S>::RankHierarchy(const DistributedOperator<S>& matrix,
       options_(told_by_root(ranks_, std::vector{options}).front()),
       device_(matrix.device().sharing(nullptr)),
       plan_(matrix.diagonal().plan()),
-      // A thread of its own for each small level would be woken for each product.
+      // A separate thread for each small level would be woken for each product.
       mode_(matrix.mode() == ExchangeMode::vector ? ExchangeMode::vector : ExchangeMode::naive) {
   const auto begin = Clock::now();
   if (device_.on_gpu()) {
@@ -79,7 +79,7 @@ void RankHierarchy<S>::set_up(const Make& make) {
   together(ranks_, [&] { entries_ = level_entries(matrix_.diagonal(), candidates_); });
 }
 
-/// What rank 0 knows of the levels.
+/// Sends what rank 0 knows about the levels to all ranks.
 template <class S>
 void RankHierarchy<S>::tell() {
   std::vector<Outline> outlines;
@@ -164,7 +164,7 @@ void RankHierarchy<S>::add_level(std::size_t number, const Partition& partition)
   level.matrix = level.own.get();
 }
 
-/// That of P*, to the next coarser level.
+/// The entry of P*, to the next coarser level.
 template <class S>
 LevelEntry<S> RankHierarchy<S>::entry_above(std::size_t number) const {
   LevelEntry<S> entry = entry_below(number);
@@ -293,7 +293,7 @@ void RankHierarchy<S>::refresh() {
   });
 }
 
-/// Those of rank 0's hierarchy, to all levels.
+/// Gives all levels the values of rank 0's hierarchy.
 template <class S>
 void RankHierarchy<S>::give_values() {
   for (std::size_t l = 0; l < levels_.size(); ++l) {

@@ -1,4 +1,4 @@
-// The levels of a multigrid whose rows ranks share: set up on rank 0, kept by rows.
+// The levels of a multigrid whose rows are shared by ranks: set up on rank 0, distributed by rows.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@ namespace heddle::detail {
 template <class S>
 class RankHierarchy {
  public:
-  /// Makes the hierarchy of the whole matrix, on rank 0, and tells the number of candidates.
+  /// `Make` makes the hierarchy of the whole matrix on rank 0, and reports the candidates' number.
   struct Made {
     std::unique_ptr<Hierarchy<S>> hierarchy;
     std::size_t candidates = 0;
@@ -31,29 +31,29 @@ class RankHierarchy {
   RankHierarchy(const DistributedOperator<S>& matrix, const MultigridOptions& options,
                 const Make& make);
 
-  /// New values of some rank, if there are any. Collective.
+  /// Takes the new values of any rank, if there are any. Collective.
   void refresh();
   const DistributedOperator<S>& matrix() const { return matrix_; }
   const Preconditioner<S>& cycle() const { return *cycle_; }
   const MultigridReport& report() const { return report_; }
 
  private:
-  /// What all ranks need to know of a level.
+  /// The facts about a level that all ranks need.
   struct Outline {
     Index rows = 0;
     int is_solved = 0;
-    int colours = 0;              // of Gauss-Seidel, 0 for another smoother
-    double lower = 0, upper = 0;  // of the smoother's interval
+    int colours = 0;              // for Gauss-Seidel, 0 for another smoother
+    double lower = 0, upper = 0;  // bounds of the smoother's interval
   };
   struct Level {
     std::unique_ptr<DistributedOperator<S>> own;  // null on the finest level
     const DistributedOperator<S>* matrix = nullptr;
     std::shared_ptr<Chebyshev<S>> polynomial;
-    std::shared_ptr<RankTransfer<S>> by_norms;  // of l1-Jacobi
-    std::shared_ptr<RankColours<S>> colours;    // of Gauss-Seidel
-    // Each the adjoint of the other; null where it is solved.
+    std::shared_ptr<RankTransfer<S>> by_norms;  // for l1-Jacobi
+    std::shared_ptr<RankColours<S>> colours;    // for Gauss-Seidel
+    // Each is the adjoint of the other; null if the level is solved.
     std::shared_ptr<Preconditioner<S>> before, after;
-    std::shared_ptr<RankTransfer<S>> interpolate, restrict;  // between it and the next one
+    std::shared_ptr<RankTransfer<S>> interpolate, restrict;  // between this level and the next
     std::shared_ptr<RankTransfer<S>> inverse;
   };
   using WholeLevel = typename Hierarchy<S>::Level;
@@ -86,9 +86,9 @@ class RankHierarchy {
     return number == 0 ? entries_.between : entries_.coarse;
   }
   LevelEntry<S> entry_above(std::size_t number) const;
-  /// As `Hierarchy` takes it for a matrix of rank 0. Collective.
+  /// The plan that `Hierarchy` uses for a matrix of rank 0. Collective.
   Plan plan_of(const TileMatrix* whole) const;
-  /// This rank's rows of rank 0's matrix, and its values alone. Collective.
+  /// This rank's rows of rank 0's matrix, or only their values. Collective.
   RankRows rows_of(const TileMatrix* whole, const Partition& partition) const;
   std::vector<std::byte> values_of(const TileMatrix* whole, const LevelEntry<S>& entry,
                                    const Partition& partition) const;
@@ -96,7 +96,7 @@ class RankHierarchy {
   const DistributedOperator<S>& matrix_;
   Communicator& ranks_;
   MultigridOptions options_;
-  Device device_;  // of this rank alone
+  Device device_;  // for this rank alone
   Plan plan_;
   ExchangeMode mode_;
   LevelEntries<S> entries_;

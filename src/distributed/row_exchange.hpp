@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "halo.hpp"
-#include "heddle/distributed_operator.hpp"
+#include "heddle/rank_exchange.hpp"
 
 namespace heddle::detail {
 

@@ -1,11 +1,11 @@
-// Names of exchanges, and of storages of the boundary, in options.
+#include "heddle/rank_exchange.hpp"
+
 #include <algorithm>
 #include <iterator>
 #include <string>
 #include <string_view>
 
 #include "base/names.hpp"
-#include "heddle/distributed_operator.hpp"
 #include "heddle/error.hpp"
 
 namespace heddle {
