@@ -18,7 +18,7 @@ namespace {
 
 constexpr int relaxations = 4, degree = 10;
 constexpr int rounds = 3, iterations = 10;
-/// Of a field, below which what is orthogonal to others is rounding.
+/// Fraction of a field below which its part orthogonal to the others is rounding.
 constexpr double least_rest = 1e-5;
 
 /// Fields of A's rows, in its basis and memory.
@@ -34,7 +34,7 @@ class Relaxed {
     }
   }
 
-  /// Steps of x -= q(D^-1 A) D^-1 A x, which leave what the smoother of a level leaves.
+  /// Steps of x -= q(D^-1 A) D^-1 A x, which leave what a level's smoother leaves.
   void relax() {
     const Chebyshev<S> smoother(matrix_, std::make_shared<detail::SlicedJacobi<S>>(matrix_),
                                 {.degree = degree});
@@ -49,8 +49,8 @@ class Relaxed {
     }
   }
 
-  /// A few iterations for A y = x with the multigrid of all x, in whose place comes y. Else all
-  /// would become the eigenvector of the smallest eigenvalue: they are kept orthogonal.
+  /// Replaces each x by y, after a few iterations for A y = x with the multigrid of all x. All x
+  /// are kept orthogonal: otherwise all would become the eigenvector of the smallest eigenvalue.
   void improve(const MultigridOptions& options) {
     std::vector<FieldView<const S>> candidates;
     candidates.reserve(fields_.size());
@@ -69,7 +69,7 @@ class Relaxed {
     if (ring == Ring::quaternion) orthogonalize<Ring::quaternion>();
   }
 
-  /// Those of the user's order.
+  /// The fields in the user's order.
   std::vector<std::vector<S>> to_host() const {
     const int components = matrix_.row_components();
     std::vector<std::vector<S>> candidates;
@@ -85,11 +85,11 @@ class Relaxed {
  private:
   Stream stream() const { return matrix_.device().stream(); }
 
-  /// Each to those before it, by the modified Gram-Schmidt process, twice (Giraud et al. 2005). One
-  /// that depends on them stays as it is.
+  /// Makes each field orthogonal to those before it, by the modified Gram-Schmidt process, twice
+  /// (Giraud et al. 2005). A field that depends on them is left unchanged.
   template <Ring R>
   void orthogonalize() {
-    std::vector<detail::OperatorField<S>> unit;  // vectors
+    std::vector<detail::OperatorField<S>> unit;  // of norm 1
     for (const detail::OperatorField<S>& x : fields_) {
       auto rest = detail::row_field_of<S>(matrix_);
       axpby<S>(S(1), x.view, S(0), rest.view, stream());
@@ -113,7 +113,7 @@ class Relaxed {
     }
   }
 
-  /// False where that cannot be, as for what overflowed.
+  /// False if x cannot be normalized, e.g. after an overflow.
   bool normalize(const detail::OperatorField<S>& x) {
     const auto largest = largest_magnitude<S>(x.view, reduction_, stream());
     if (!(largest > 0) || !std::isfinite(largest)) return false;

@@ -12,7 +12,7 @@ namespace heddle::detail {
 
 namespace {
 
-/// Of the largest diagonal entry: those of a semidefinite matrix are no larger.
+/// Inverse scale of the largest diagonal entry: no entry of a semidefinite matrix is larger.
 double inverse_scale_of(const TileMatrix& a, int team) {
   const double largest = parallel_reduce(
       team, a.rows(), double(0),
@@ -29,14 +29,14 @@ double inverse_scale_of(const TileMatrix& a, int team) {
   return inverse_scale(largest);
 }
 
-/// Strong connections of each row, that to itself left out: `count[row]` columns from where A's row
+/// Strong connections of each row, except to itself: `count[row]` columns from where A's row
 /// begins.
 struct StrongRows {
   UnsetArray<Index> column;
   UnsetArray<Index> count;
 };
 
-/// Calls `body(column, squared norm)` for each.
+/// Calls `body(column, squared norm)` for each strong connection of the row.
 template <class Body>
 void for_each_strong(const TileMatrix& a, const EntryNorms& norms, double factor, Index row,
                      const Body& body) {
@@ -64,8 +64,8 @@ StrongRows strong_rows(const TileMatrix& a, const EntryNorms& norms, double fact
   return strong;
 }
 
-/// B of one aggregate, of `members` tiles, becomes T, and R is written. Modified Gram-Schmidt,
-/// twice.
+/// Turns B of one aggregate, whose tiles are `members`, into T, and writes R. Modified
+/// Gram-Schmidt, twice.
 template <Ring R>
 void orthonormalize(std::span<double*> members, const TileShape& shape, double* coarse) {
   constexpr Offset r = ring_size(R);
@@ -134,7 +134,7 @@ EntryNorms entry_norms(const TileMatrix& a, const Stream& host) {
           for (Offset i = a.pattern.begin(row), end = a.pattern.begin(row + 1); i < end; ++i) {
             const double scaled = numbers[i] * inverse_scale;
             squared[i] = scaled * scaled;
-            (columns[i] == row ? own : around) += std::abs(scaled);  // the root of what was rounded
+            (columns[i] == row ? own : around) += std::abs(scaled);  // root of the rounded square
           }
           norms.diagonal[static_cast<std::size_t>(row)] = own;
           norms.is_coupled[static_cast<std::size_t>(row)] = around > own / 2 ? 1 : 0;
@@ -174,7 +174,7 @@ Aggregates aggregate(const TileMatrix& a, const EntryNorms& norms, double streng
             static_cast<std::size_t>(strong.count[static_cast<std::size_t>(row)]));
       },
       result.of.data());
-  // All join what the roots took, so that the order of the rows does not matter.
+  // Rows join only what the roots took, so that the order of the rows does not matter.
   const UnsetArray<Index> taken(result.of.span());
   result.left = parallel_reduce(
       team_size(host, a.pattern.entries()), n, Index(0),
@@ -240,7 +240,7 @@ TileMatrix tentative_prolongation(const Aggregates& aggregates, const TileShape&
 
 namespace {
 
-/// tile = t - omega inverse tile, where t may be null for 0. H and W are the tile's sizes, or 0.
+/// tile = t - omega inverse tile; a null t counts as 0. H and W are the tile's sizes, or 0.
 template <Ring R, int H = 0, int W = 0>
 void smooth_tile(const double* inverse, double omega, const double* t, const TileShape& shape,
                  double* tile, double* product) {
@@ -253,7 +253,7 @@ void smooth_tile(const double* inverse, double omega, const double* t, const Til
 
 using SmoothTile = decltype(&smooth_tile<Ring::real>);
 
-/// With the sizes of tiles that occur most as constants.
+/// `smooth_tile`, with the most frequent tile sizes as constants.
 SmoothTile smooth_tile_of(const TileShape& shape) {
   if (shape.ring == ring_size(Ring::complex)) return smooth_tile<Ring::complex>;
   if (shape.ring == ring_size(Ring::quaternion)) return smooth_tile<Ring::quaternion>;

@@ -13,8 +13,8 @@ namespace heddle::cuda {
 
 namespace aggregates {
 
-/// Lists of rows, each behind its length, that come to the host part by part: what has come is read
-/// while the next part is on its way.
+/// Lists of rows, each after its length, that reach the host part by part: a part is read while the
+/// next one is on its way.
 class ArrivingRows {
  public:
   /// `longest`: at least as long as any list.
@@ -34,7 +34,7 @@ class ArrivingRows {
   ArrivingRows(const ArrivingRows&) = delete;
   ArrivingRows& operator=(const ArrivingRows&) = delete;
 
-  /// Of a row behind the last one that was asked for. Valid until the next call.
+  /// List of a row after the last one that was asked for. Valid until the next call.
   std::span<const Index> operator[](Index row) {
     for (; row_ < row; ++row_) at_ += length_of_next() + 1;
     ++row_;
@@ -62,12 +62,12 @@ class ArrivingRows {
     check(cudaEventRecord(part.has_come.get(), stream_.queue), "cudaEventRecord");
     asked_ += part.words;
   }
-  /// Once all of its list has come.
+  /// Length of the next list, once all of that list has arrived.
   Index length_of_next() {
     while (end_ == at_ || end_ - at_ <= *at_) take_part();
     return *at_;
   }
-  /// What is left of the last part goes in front of it.
+  /// Takes the next part, and puts the rest of the last one in front of it.
   void take_part() {
     const OnGpu here(stream_);
     Part& part = parts_[next_];
@@ -109,7 +109,7 @@ heddle::detail::Aggregates aggregate(const DevicePattern& a, const DeviceNorms& 
   const auto rows = static_cast<std::size_t>(a.rows);
   const device::StrongRows strong{a.view(), norms.squared.data(), norms.diagonal.data(),
                                   std::max(strength * strength, heddle::detail::least_squared)};
-  // Each row's strong columns behind their number.
+  // Each row's strong columns, after their number.
   UnsetArray<Offset> begins(rows + 1, temporary.device());
   for_each_index(stream, Offset(a.rows) + 1,
                  [=, to = begins.data(), count = a.rows] __device__(Offset row) {
@@ -130,7 +130,7 @@ heddle::detail::Aggregates aggregate(const DevicePattern& a, const DeviceNorms& 
   ArrivingRows arriving(listed.span(), a.longest, room, stream);
   result.count =
       heddle::detail::take_roots(a.rows, [&](Index row) { return arriving[row]; }, roots.data());
-  // All join what the roots took.
+  // Rows join only what the roots took.
   const Array<Index> taken(roots.span(), temporary.device());
   result.of = Array<Index>(rows, device);
   Array<int> left(1, temporary.device());

@@ -1,4 +1,4 @@
-// Aggregates and what they are told by, in a GPU's memory (aggregates.hpp).
+// Aggregates, and the norms that decide them, in a GPU's memory (aggregates.hpp).
 #pragma once
 
 #include <memory>
@@ -15,10 +15,10 @@ struct DeviceNorms {
   UnsetArray<unsigned char> is_coupled;
 };
 
-/// Of the host, through which numbers come from a GPU.
+/// Pinned memory of the host, through which numbers come from a GPU.
 class PinnedRoom {
  public:
-  /// What was there may be lost.
+  /// Room for `count` numbers. Its contents may be lost.
   Index* words(Offset count, const Stream& stream);
 
  private:
@@ -26,13 +26,13 @@ class PinnedRoom {
   Offset count_ = 0;
 };
 
-/// As `detail::aggregate`, with `of` on the GPU. The host finds the roots, in order, among strong
+/// Like `detail::aggregate`, with `of` on the GPU. The host finds the roots, in order, among strong
 /// connections that come from there: a lexicographically first set is a long chain. (In rounds of
-/// rows that no earlier one can hinder, elasticity of 20 280 vertices takes 1200.) Waits.
+/// rows that no earlier row can hinder, elasticity of 20 280 vertices takes 1200 rounds.) Waits.
 heddle::detail::Aggregates aggregate(const DevicePattern& a, const DeviceNorms& norms,
                                      double strength, PinnedRoom& room, const Device& device);
 
-/// Of the tentative prolongation: the aggregate of each row.
+/// Pattern of the tentative prolongation: the aggregate of each row.
 DevicePattern tentative_pattern(const heddle::detail::Aggregates& aggregates, const Device& device);
 
 }  // namespace heddle::cuda

@@ -32,7 +32,7 @@ void copy_to_dense(const TileMatrix& a, std::vector<double>& dense) {
 }
 
 /// to += the sum of factor(m) from(m) over m in [first, end), in this order, of `count` numbers
-/// each. Several at once: a number is read and written once for them.
+/// each. Several m at once: each number of `to` is read and written once for them.
 template <Ring R, class FactorOf, class RowOf>
 HEDDLE_INLINE void add_multiples_of_rows(double* __restrict to, Offset first, Offset end,
                                          Offset count, const FactorOf& factor, const RowOf& from) {
@@ -58,8 +58,8 @@ HEDDLE_INLINE void add_multiples_of_rows(double* __restrict to, Offset first, Of
   }
 }
 
-/// Exchanges rows and columns k < p of a Hermitian matrix from row k on, and the columns of the
-/// rows of U above it. All are in upper triangles.
+/// Exchanges rows and columns k < p of a Hermitian matrix from row k on, and these columns in the
+/// rows of U above it. Only upper triangles are stored.
 template <Ring R>
 HEDDLE_INLINE void exchange(double* dense, Offset n, Offset k, Offset p) {
   constexpr Offset r = ring_size(R);
@@ -75,8 +75,8 @@ HEDDLE_INLINE void exchange(double* dense, Offset n, Offset k, Offset p) {
   std::swap_ranges(at(k, p) + r, at(k, 0) + n * r, at(p, p) + r);
 }
 
-/// Of what elimination has left of A from row k on, where little is left of every row. |s_ij|^2 <=
-/// s_ii s_jj in a semidefinite matrix.
+/// Checks the rest that elimination has left of A from row k on, once little is left of every row:
+/// |s_ij|^2 <= s_ii s_jj in a semidefinite matrix.
 template <Ring R>
 HEDDLE_INLINE void check_rest(const double* dense, Offset n, Offset k, const double* own) {
   constexpr Offset r = ring_size(R);
@@ -98,8 +98,8 @@ HEDDLE_INLINE void check_rest(const double* dense, Offset n, Offset k, const dou
   }
 }
 
-/// What the rows [first, end) of U take from the numbers right of the diagonal in each row from
-/// `end` on. A row is one thread's.
+/// Subtracts the rows [first, end) of U from the numbers right of the diagonal in each row from
+/// `end` on. One thread handles a row.
 template <Ring R>
 void subtract_rows(double* dense, Offset n, Offset first, Offset end, int team) {
   constexpr Offset r = ring_size(R), rows_at_once = 8;
@@ -114,7 +114,7 @@ void subtract_rows(double* dense, Offset n, Offset first, Offset end, int team) 
   });
 }
 
-/// Row k of U, of which the rows [first, k) have still to be subtracted, and the diagonal below it.
+/// Finishes row k of U, by subtracting the rows [first, k), and updates the diagonal below it.
 template <Ring R>
 HEDDLE_INLINE void finish_row(double* dense, Offset n, Offset first, Offset k) {
   constexpr Offset r = ring_size(R);
@@ -132,13 +132,13 @@ HEDDLE_INLINE void finish_row(double* dense, Offset n, Offset first, Offset k) {
   }
 }
 
-/// A = U* U by rows, with 1 / u_kk in place of u_kk, of A's rows in the order that `order` gets.
-/// The next row is the one of whose diagonal most is left, the first of several: a small pivot
-/// would amplify A's own rounding (Higham 2002, Accuracy and Stability of Numerical Algorithms,
-/// 10.3). Where no more than `rounding` is left of any, the rest is rounding: these rows get their
-/// diagonal of A in place of it. `own` has what is more than that diagonal, or 0, and gets it. Some
-/// rows of U are subtracted from those below together, but for the diagonal (Lucas 2004, LAPACK
-/// Working Note 161).
+/// A = U* U by rows, with 1 / u_kk in place of u_kk, for A's rows in the order written to `order`.
+/// The next row is the one with the largest fraction of its diagonal left, the first of several: a
+/// small pivot would amplify A's own rounding (Higham 2002, Accuracy and Stability of Numerical
+/// Algorithms, 10.3). Once no diagonal has more than `rounding` left, the rest is rounding: these
+/// rows get their diagonal of A in its place. `own` may hold larger values than A's diagonal, else
+/// 0, and gets the larger of both. Several rows of U are subtracted together from those below,
+/// except for the diagonal (Lucas 2004, LAPACK Working Note 161).
 template <Ring R>
 void factorize(double* dense, Offset n, double rounding, double* own, Index* order, int team) {
   constexpr Offset r = ring_size(R), rows_together = 32;
@@ -153,7 +153,7 @@ void factorize(double* dense, Offset n, double rounding, double* own, Index* ord
     largest = std::max(largest, own[k]);
   }
   bool is_checked = false;
-  Offset first = 0;  // row of U that is not subtracted from those below
+  Offset first = 0;  // first row of U not yet subtracted from those below
   for (Offset k = 0; k < n; ++k) {
     if (k - first == rows_together) subtract_rows<R>(dense, n, std::exchange(first, k), k, team);
     Offset next = k;
@@ -169,7 +169,7 @@ void factorize(double* dense, Offset n, double rounding, double* own, Index* ord
     double* const row = row_of(k);
     if (most_left <= rounding) {
       std::fill(row + k * r, row + n * r, double(0));
-      // A row of zeros has any energy.
+      // A row of zeros may have any energy.
       const double energy = own[k] > 0 ? own[k] : largest > 0 ? largest : 1;
       row[k * r] = 1 / std::sqrt(energy);
       continue;
@@ -215,8 +215,8 @@ HEDDLE_INLINE void multiply_row(const double* adjoint, Offset n, Offset i, doubl
       [&](Offset c) { return adjoint + c * n * r; });
 }
 
-/// U^-1 U^-*, which is definite, into `scratch.inverse`. Where A is singular it inverts A for what
-/// A can yield: it is the inverse of A + D, with D on as many rows as A has null vectors, so that
+/// Writes Z = U^-1 U^-*, which is definite, to `scratch.inverse`. If A is singular, Z inverts A on
+/// A's range: it is the inverse of A + D, with D on as many rows as A has null vectors, so that
 /// A Z A = A. Columns and rows are shared in parts that do not depend on the threads.
 template <Ring R>
 void invert_over(const TileMatrix& a, std::span<const double> scale, double rounding,
@@ -238,7 +238,7 @@ void invert_over(const TileMatrix& a, std::span<const double> scale, double roun
   factorize<R>(dense, n, rounding, scratch.work.data(), order, team);
   const Offset blocks = (n + columns_at_once - 1) / columns_at_once;
   parallel_for(team, blocks, 1, [&](Offset block) {
-    // The last ones take longest.
+    // The last blocks take longest.
     const Offset first = (blocks - 1 - block) * columns_at_once;
     const Offset end = std::min(n, first + columns_at_once);
     run_widely_fused([&] { invert_columns<R>(dense, n, first, end, inverse); });
@@ -261,7 +261,7 @@ void invert_over(const TileMatrix& a, std::span<const double> scale, double roun
   });
 }
 
-/// A = L D L*, with numbers and pivots in `scratch`. False where an energy is negative.
+/// A = L D L*, with L and the pivots in `scratch`. False if an energy is negative.
 template <Ring R>
 bool mend_tile(double* tile, int k, double scale, double rounding, double* scratch) {
   constexpr Offset r = ring_size(R);

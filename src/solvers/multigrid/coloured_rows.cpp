@@ -11,10 +11,10 @@ namespace heddle::detail {
 
 namespace {
 
-/// The colour of each row, below `most`; empty where that is too few.
+/// The colour of each row, below `most`; empty if more colours are needed.
 std::vector<int> colours_of(const TileMatrix& a, int most, int& count) {
   std::vector<int> colour(static_cast<std::size_t>(a.rows()), -1);
-  std::vector<Index> taken(static_cast<std::size_t>(most), -1);  // by a neighbour of the row
+  std::vector<Index> taken(static_cast<std::size_t>(most), -1);  // last row with such a neighbour
   count = 0;
   for (Index row = 0; row < a.rows(); ++row) {
     for (const Index column : a.pattern.row(row)) {

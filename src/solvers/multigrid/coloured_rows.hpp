@@ -17,52 +17,52 @@
 
 namespace heddle::detail {
 
-/// D^-1 (A - D) in the order of the colours, a matrix for each: rows of a colour have no entry
-/// together.
+/// D^-1 (A - D) in the order of the colours, a matrix for each: no entry connects rows of the same
+/// colour.
 struct ColouredRows {
-  /// The user's row at each place, colour by colour; where each colour begins, and the end.
+  /// The user's row at each place, colour by colour; the first place of each colour, and the end.
   Array<Index> row;
   std::vector<Index> begin;
   std::vector<TileMatrix> of_colour;  // columns are places
-  std::vector<Array<Offset>> from;    // the entry of A of each of theirs
+  std::vector<Array<Offset>> from;    // A's entry for each entry of these matrices
   int count() const { return static_cast<int>(of_colour.size()); }
   long long bytes() const;
 };
 
-/// Each row gets the least colour that no row has with which it has an entry, in the order of the
-/// rows, so that the colours depend on the pattern alone. No colour where more than `most` are
-/// needed. Without values yet.
+/// Each row, in order, gets the lowest colour that no row connected to it has, so that the colours
+/// depend on the pattern alone. Without any colour if more than `most` are needed. Without values
+/// yet.
 ColouredRows colour_rows(const TileMatrix& a, int most);
 
-/// Their values, with the inverses of the diagonal's tiles.
+/// Computes the values of `rows`, with the inverses of the diagonal's tiles.
 void scale_rows(const TileMatrix& a, const UnsetArray<double>& inverses, ColouredRows& rows,
                 const Stream& host);
 
-/// The same matrix with the user's rows, and their numbers for columns, entries in the order of
-/// their places.
+/// The same matrix in the user's numbering of rows and columns, with entries in the order of their
+/// places.
 TileMatrix in_user_rows(const ColouredRows& rows);
-/// The pattern alone of a matrix whose only entry in each of the user's rows is in the column that
-/// has the number of the row's colour.
+/// Only the pattern of a matrix with one entry in each of the user's rows, in the column with the
+/// number of the row's colour.
 TileMatrix colour_of_rows(const ColouredRows& rows);
 
-/// The row sums of norms: D and the off-diagonal Frobenius norms of each row, of which 1 - M^-1 A
-/// has no eigenvalue below 0. M as tiles of a diagonal matrix, which `m` holds or is to become.
+/// M = D plus, in each row, the sum of the off-diagonal Frobenius norms: 1 - M^-1 A has no
+/// eigenvalue below 0. `m` gets M as tiles of a diagonal matrix, which it may already hold.
 void l1_diagonal(const TileMatrix& a, TileMatrix& m, const Stream& host);
 
-/// What forward and backward sweeps over one matrix share.
+/// The data that forward and backward sweeps over one matrix share.
 template <class S>
 struct ColouredOperators {
   std::vector<Index> begin;
   std::vector<std::shared_ptr<SlicedOperator<S>>> of_colour;
   std::shared_ptr<Preconditioner<S>> jacobi;
-  std::shared_ptr<const Basis> basis;  // of the places
+  std::shared_ptr<const Basis> basis;  // order of the places
   OperatorField<S> scaled;             // D^-1 r in the basis of the matrix
-  Array<S> right, result;              // in that of the places, row by row
-  Array<S> image;                      // of a colour: products on a GPU write to its beginning
-  /// Where ranks share the rows: brings what others have made of a colour into `result`.
+  Array<S> right, result;              // in the basis of the places, row by row
+  Array<S> image;                      // of one colour: products on a GPU write to its beginning
+  /// If ranks share the rows: brings other ranks' results for a colour into `result`.
   std::function<void(std::size_t colour, const Stream& stream)> exchange;
 
-  /// `row`: the user's at each place. `halo`: rows of other ranks, behind the places in `result`.
+  /// `row`: the user's row at each place. `halo`: other ranks' rows, after the places in `result`.
   ColouredOperators(const LinearOperator<S>& matrix, std::shared_ptr<Preconditioner<S>> jacobi,
                     const Array<Index>& row, std::vector<Index> begin_of_colour, Index halo = 0)
       : begin(std::move(begin_of_colour)),
@@ -75,7 +75,7 @@ struct ColouredOperators {
                matrix.device()),
         image(scaled.scalars.size(), matrix.device()) {
     if (!matrix.device().on_gpu()) return;
-    // The first call copies them, which a graph cannot.
+    // The first call copies them, which it cannot do in a graph.
     for (const Basis* one : {basis.get(), scaled.view.basis.get()}) {
       if (one == nullptr) continue;
       one->positions_on(matrix.device()), one->user_rows_on(matrix.device());
@@ -83,7 +83,7 @@ struct ColouredOperators {
   }
 };
 
-/// z = M^-1 r by sweeps from 0, M = D + L forward, and D + L* backward: its adjoint.
+/// z = M^-1 r by sweeps from 0: M = D + L forward, and its adjoint D + L* backward.
 template <class S>
 class GaussSeidel final : public Preconditioner<S> {
  public:
@@ -119,7 +119,7 @@ class GaussSeidel final : public Preconditioner<S> {
     for (int sweep = 0; sweep < sweeps_; ++sweep) {
       for (std::size_t k = 0; k < count; ++k) {
         const std::size_t colour = is_forward_ ? k : count - 1 - k;
-        const bool is_first = sweep == 0 && k == 0;  // there is nothing yet to subtract
+        const bool is_first = sweep == 0 && k == 0;  // nothing to subtract yet
         solve_colour(colour, is_first, of_colour(right, colour), known, of_colour(result, colour),
                      stream);
         const bool is_last = sweep + 1 == sweeps_ && k + 1 == count;
@@ -133,7 +133,7 @@ class GaussSeidel final : public Preconditioner<S> {
   void solve_colour(std::size_t colour, bool is_first, const FieldView<S>& own,
                     const FieldView<const S>& known, const FieldView<S>& to,
                     const Stream& stream) const {
-    if (own.size == 0) return;  // of a rank
+    if (own.size == 0) return;  // this rank has no row of the colour
     if (is_first) return copy<S>(own, to, stream);
     const FieldView<S> image(colours_->image.data(), own.size, own.components);
     copy<S>(own, image, stream);
@@ -148,7 +148,7 @@ class GaussSeidel final : public Preconditioner<S> {
     const Index first = colours_->begin[colour], end = colours_->begin[colour + 1];
     return {field.data + Offset(first) * field.components, end - first, field.components};
   }
-  /// From one basis to the other; on a GPU one kernel.
+  /// Copies x to the basis of y; on a GPU by one kernel.
   template <class T>
   void move(const FieldView<const T>& x, const FieldView<T>& y, const Stream& stream) const {
     if constexpr (has_cuda) {

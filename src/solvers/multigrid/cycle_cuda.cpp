@@ -16,16 +16,16 @@ namespace heddle::cuda {
 
 namespace {
 
-/// Levels of up to so many rows are cycled in one kernel. Above it a step by all multiprocessors
-/// takes longer than a kernel of its own with the way to the next one, since blocks meet behind
-/// each (docs/inside/tried.md).
+/// Levels of up to this many rows are cycled in one kernel. Above it, a step by all multiprocessors
+/// takes longer than a kernel of its own with the way to the next one, since blocks synchronize
+/// after each step (docs/inside/tried.md).
 constexpr Index most_rows_in_one = 400;
-/// Bytes of steps that it keeps in shared memory.
+/// Bytes of steps that this kernel keeps in shared memory.
 constexpr std::size_t most_bytes_of_steps = 45056;
 
 struct Launch {
   cudaKernel_t kernel = nullptr;
-  device::CycleStep step{};  // of a kernel for one
+  device::CycleStep step{};  // if the kernel is for one step
   LaunchShape shape;
   bool is_one = false;
 };
@@ -56,7 +56,7 @@ struct Cycle::Parts {
                   architecture(stream) >= 90;
     const OnGpu here(stream);
     const auto& steps = listing.steps();
-    // The levels below one that is small are smaller: their steps follow one another.
+    // Levels below a small one are smaller still: their steps follow one another.
     const auto first = std::find_if(steps.begin(), steps.end(), [&](const PlacedStep& step) {
       return is_small(levels, step.level);
     });
@@ -76,7 +76,7 @@ struct Cycle::Parts {
     load(stream);
   }
 
-  /// A level whose rows take several warps each is none: a kernel for each step has more blocks.
+  /// False if each row takes several warps: a kernel for each step has more blocks.
   static bool is_small(std::span<const CycleLevel> levels, int number) {
     const CycleLevel& level = levels[static_cast<std::size_t>(number)];
     const Product& product = level.inverse != nullptr ? *level.inverse : *level.matrix;
@@ -128,7 +128,7 @@ struct Cycle::Parts {
     sources.push_back(cycle_source(forms));
   }
 
-  /// Compiles all texts, each once and beside one another.
+  /// Compiles all texts, each once and in parallel.
   void load(const Stream& stream) {
     std::vector<std::future<void>> compiling;
     std::vector<const KernelSource*> distinct;
@@ -149,7 +149,7 @@ struct Cycle::Parts {
     sources.clear();
   }
 
-  /// To those that run at once, one on a multiprocessor: more of them meet later.
+  /// Limits blocks to those that run at once, one per multiprocessor: more synchronize later.
   void limit_blocks(Launch& launch, const Stream& stream) {
     const int resident =
         resident_blocks(launch.kernel, device::threads_of_cycle, launch.shape.shared_bytes, stream);

@@ -1,4 +1,4 @@
-// A V-cycle on a GPU, as steps that join a product with what surrounds it: the steps of small
+// A V-cycle on a GPU, as steps that fuse a product with what surrounds it: the steps of small
 // levels in one kernel, each step of a large level in a kernel of its own.
 #pragma once
 
@@ -13,20 +13,20 @@ namespace heddle::cuda {
 class Product;
 class RowPreconditioner;
 
-/// From the finest. All products, and what they read, stay in place while the cycle exists.
+/// Listed from the finest. All products, and what they read, stay in place while the cycle exists.
 struct CycleLevel {
   const Product* matrix = nullptr;
-  // Of a level that is smoothed: Chebyshev's polynomial over it, with its coefficients where the
-  // fields are, `sweeps` times; products in all.
+  // If the level is smoothed: Chebyshev's polynomial over Jacobi, `sweeps` times, with coefficients
+  // in the memory of the fields.
   const RowPreconditioner* jacobi = nullptr;
-  long long bytes_of_jacobi = 0;       // that it reads beside fields
+  long long bytes_of_jacobi = 0;       // that Jacobi reads apart from fields
   const void* coefficients = nullptr;  // a and b of each power
   int degree = 0;
   int sweeps = 1;
   // To the next level and back.
   const Product* restricts = nullptr;
   const Product* interpolates = nullptr;
-  // Of a level that is solved.
+  // If the level is solved.
   const Product* inverse = nullptr;
 };
 
@@ -36,12 +36,13 @@ class Cycle {
   Cycle(std::span<const CycleLevel> levels, const Device& device);
   ~Cycle();
 
-  /// Queues the cycle: z = M r, fields of the finest level as its plan lays them out, apart.
+  /// Queues the cycle z = M r. r and z are separate fields of the finest level, as its plan lays
+  /// them out.
   void apply(const void* r, void* z, const Stream& stream) const;
 
-  /// Bytes that the steps read and write beside those that products with their matrices count.
+  /// Bytes that the steps read and write besides those that products with their matrices count.
   long long bytes_beside_products() const;
-  /// Times that an application multiplies with it.
+  /// Number of times that an application multiplies by `product`.
   int products_with(const Product& product) const;
 
  private:

@@ -9,7 +9,7 @@ namespace heddle::cuda {
 
 namespace {
 
-/// Scalars of entries that a thread holds at a time: more than these leave no registers.
+/// Scalars of entries that a thread holds at a time: more would leave no registers.
 constexpr int most_scalars_ahead = 32;
 
 const std::string& rows_type(const CycleForm& form) {
@@ -17,7 +17,7 @@ const std::string& rows_type(const CycleForm& form) {
   return form.rows ? form.rows->type : none;
 }
 
-/// Headers of an entry and of its rows, each once.
+/// Adds the headers of an entry and of its rows, each once.
 void add_text(const EntryText& text, EntryText& to) {
   for (const std::string& header : text.headers) {
     if (std::ranges::find(to.headers, header) == to.headers.end()) to.headers.push_back(header);
@@ -35,7 +35,7 @@ ProductProgram without_schedule(const ProductProgram& product) {
   plain.plan = with_plain_schedule(product.plan);
   plain.plan.gpu.unroll = std::clamp(most_scalars_ahead / std::max(1, product.shape.components), 1,
                                      product.plan.gpu.unroll);
-  plain.plan.gpu.load = Plan().gpu.load;  // there are no pieces that a policy would be for
+  plain.plan.gpu.load = Plan().gpu.load;  // no pieces, so there is nothing for a policy
   return plain;
 }
 
@@ -43,7 +43,7 @@ ProductProgram without_schedule(const ProductProgram& product) {
 
 int warps_of_row(const ProductProgram& product, Index rows) {
   constexpr int warp = 32, most_warps = 8;
-  constexpr Index few_rows = 4096;  // a warp for each fills no large GPU
+  constexpr Index few_rows = 4096;  // one warp per row does not fill a large GPU
   const Layout& layout = product.plan.layout;
   const int warps = product.shape.result_components / product.shape.ring;
   const bool has_long_rows =

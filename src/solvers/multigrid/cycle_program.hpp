@@ -1,4 +1,4 @@
-// The texts of a multigrid's cycle on a GPU. Need no GPU.
+// The texts of a multigrid's cycle on a GPU. Writing them needs no GPU.
 #pragma once
 
 #include <optional>
@@ -8,22 +8,22 @@
 
 namespace heddle::cuda {
 
-/// What steps with one matrix are written for: its product, and the preconditioner by rows of the
-/// level whose rows the product has, where steps smooth it.
+/// The form that steps with one matrix are written for: its product, and, if steps smooth the level
+/// whose rows the product has, that level's preconditioner by rows.
 struct CycleForm {
   ProductProgram product;
   std::optional<EntryText> rows;
 };
 
-/// Warps that share a row of the matrix in a step of its own, one for each row of its blocks; 1
-/// where a row has a warp or less, as all rows have but few long ones of blocks.
+/// Warps that share a row of the matrix in a step with its own kernel, one for each row of its
+/// blocks. 1 if a row takes at most one warp, as all do except few long rows of blocks.
 int warps_of_row(const ProductProgram& product, Index rows);
 
-/// One step. Its kernel is `heddle_step`, of blocks as the product's plan has them, or of `warps`
-/// for each row where these are several.
+/// Source of one step. Its kernel is `heddle_step`, with blocks as in the product's plan, or of
+/// `warps` warps for each row if there are several.
 KernelSource step_source(const CycleForm& form, int warps = 1);
 
-/// Several steps, whose numbers of forms are places in `forms`. Its kernel is `heddle_cycle`.
+/// Source of several steps, whose form numbers index `forms`. Its kernel is `heddle_cycle`.
 KernelSource cycle_source(std::span<const CycleForm> forms);
 
 }  // namespace heddle::cuda

@@ -15,7 +15,7 @@ long long bytes_of_row(const Product& product) {
   return static_cast<long long>(product.shape().result_components) * product.shape().scalar_bytes;
 }
 
-/// A product counts its x, and its result once.
+/// A product already counts its x, and its result once.
 long long traffic_of_fields(const PlacedStep& placed) {
   const device::CycleStep& step = placed.step;
   int fields = placed.multiplies ? -1 : 0;
@@ -35,7 +35,7 @@ T* given(unsigned long long number) {
 
 CycleSteps::CycleSteps(std::span<const CycleLevel> levels, const Device& device)
     : levels_(levels.begin(), levels.end()), device_(device) {
-  // References to steps stay good while more are added.
+  // References to steps stay valid while more are added.
   constexpr std::size_t of_level = 8;
   std::size_t most = 0;
   for (const CycleLevel& level : levels_) {
@@ -73,7 +73,7 @@ PlacedStep& CycleSteps::add(int level, const Product& product, const void* x, co
   return steps_.emplace_back(placed);
 }
 
-/// d = b D^-1 v of a power of the polynomial.
+/// Adds d = b D^-1 v, for a power of the polynomial, to the step.
 void CycleSteps::smooth_in(PlacedStep& step, const CycleLevel& level, int power) {
   traffic_ += level.bytes_of_jacobi;
   step.rows = level.jacobi;
@@ -82,7 +82,7 @@ void CycleSteps::smooth_in(PlacedStep& step, const CycleLevel& level, int power)
                       static_cast<std::ptrdiff_t>(2 * power) * level.matrix->shape().scalar_bytes;
 }
 
-/// out = base + what the smoother makes of r, see `Chebyshev::apply`.
+/// out = base + the smoother's result for r, see `Chebyshev::apply`.
 void CycleSteps::smooth(int l, const Start& start, const void* base, void* out) {
   const CycleLevel& level = levels_[static_cast<std::size_t>(l)];
   const Product& A = *level.matrix;
@@ -100,7 +100,7 @@ void CycleSteps::smooth(int l, const Start& start, const void* base, void* out) 
     step->step.sum = out;
     return;
   }
-  // `now` is the direction, and the sum as well where that has one part.
+  // `now` is the direction, and also the sum while that has one part.
   void* now = field(l);
   step->step.to = now;
   if (level.degree <= 1) {
@@ -135,8 +135,8 @@ void CycleSteps::smooth(int l, const Start& start, const void* base, void* out) 
   }
 }
 
-/// Lists `cycle_level` of level l: out = M r, where z is a field of its own until it is smoothed
-/// again. `restricted` is the step that yields r from the finer level.
+/// Lists the steps of `cycle_level` for level l: out = M r, where z is a separate field until it is
+/// smoothed again. `from_r.by` is the step that yields r from the finer level.
 struct CycleSteps::Listed {
   CycleSteps& steps;
   const CycleLevel& level;

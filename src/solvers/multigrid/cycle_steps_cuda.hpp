@@ -12,14 +12,13 @@ namespace heddle::cuda {
 
 struct PlacedStep {
   device::CycleStep step;
-  const Product* product;         // in whose layout it walks
-  const RowPreconditioner* rows;  // of its rows, where they are smoothed; else null
-  int level;                      // the finer one of the levels that it works on
-  bool multiplies;                // by `product`
+  const Product* product;         // the step walks in its layout
+  const RowPreconditioner* rows;  // for its rows if they are smoothed; else null
+  int level;                      // the finer of the levels that the step works on
+  bool multiplies;                // true if it multiplies by `product`
 };
 
-/// Lists what docs/guide/multigrid.md calls a cycle. r and z of the finest level wait for
-/// `fill_in`.
+/// Lists the cycle of docs/guide/multigrid.md. r and z of the finest level are left to `fill_in`.
 class CycleSteps {
  public:
   CycleSteps(std::span<const CycleLevel> levels, const Device& device);
@@ -28,11 +27,11 @@ class CycleSteps {
   long long bytes_beside_products() const { return traffic_; }
 
  private:
-  /// What a smoother begins with: r - A x, or r alone where x is null, or r that a product yields.
+  /// The residual that a smoother begins with: r - A x, r alone if x is null, or r from a product.
   struct Start {
     const void* x;
     const void* with;
-    PlacedStep* by;  // a step whose v is r, to be completed; null: a step of its own
+    PlacedStep* by;  // a step whose v is r, to be completed; null: a separate step
   };
 
   struct Listed;

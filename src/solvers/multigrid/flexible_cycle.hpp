@@ -1,4 +1,4 @@
-// The cycle of a level as the direction of a Krylov method: what a K-cycle has in place of a cycle.
+// The cycle of a level as the direction of a Krylov method, as a K-cycle uses it.
 #pragma once
 
 #include <array>
@@ -16,10 +16,10 @@
 
 namespace heddle::detail {
 
-/// z = what two steps of flexible conjugate gradient make of A z = r, with the cycle as their
-/// preconditioner (Notay and Vassilevski 2008, Numer. Linear Algebra Appl. 15, algorithm 5.1 with
-/// the second step always done, so that a graph can hold it). Steps are real numbers over every
-/// ring: then a gauge changes nothing.
+/// z = the result of two steps of flexible conjugate gradient for A z = r, preconditioned by the
+/// cycle (Notay and Vassilevski 2008, Numer. Linear Algebra Appl. 15, algorithm 5.1 with the second
+/// step always done, so that a graph can hold it). Step lengths are real over every ring, so that a
+/// gauge changes nothing.
 template <class S>
 class FlexibleCycle final : public Preconditioner<S> {
  public:
@@ -47,7 +47,7 @@ class FlexibleCycle final : public Preconditioner<S> {
            cycle_->is_capturable();
   }
   long long bytes_of_application() const override {
-    // Of both steps: cycle, product and sums; between and behind them updates.
+    // Both steps have a cycle, a product and sums; updates come between and after them.
     return 2 * (cycle_->bytes_of_application() + matrix_.iterated().bytes_of_product()) +
            20 * bytes_of_field<S>(matrix_);
   }
@@ -106,7 +106,7 @@ class FlexibleCycle final : public Preconditioner<S> {
     return stream.on_gpu() && stream.share == nullptr;
   }
 
-  /// Left on the GPU, by way of the partial sums of the reduction.
+  /// Queues a sum that stays on the GPU, by way of the partial sums of the reduction.
   void queue_sum(FlexibleSums::Place place, const FieldView<const S>& x,
                  const FieldView<const S>& y, const Stream& stream) const {
     DeviceSums to = reduction_.space(cuda::partials_of<Ring::real, S>(rest_.view));
@@ -119,7 +119,7 @@ class FlexibleCycle final : public Preconditioner<S> {
   OperatorField<S> first_, first_image_, second_, rest_;
   mutable Reduction<S> reduction_;
   mutable Array<double> sums_;     // on a GPU
-  mutable Array<Number> numbers_;  // the steps there
+  mutable Array<Number> numbers_;  // the step lengths, on a GPU
 };
 
 }  // namespace heddle::detail

@@ -1,4 +1,4 @@
-// The numbers of two steps of flexible conjugate gradient from 0 (Notay 2000, SIAM J. Sci. Comput.
+// The lengths of two steps of flexible conjugate gradient from 0 (Notay 2000, SIAM J. Sci. Comput.
 // 22(4)), for host and GPU.
 #pragma once
 
@@ -11,13 +11,13 @@
 namespace heddle::detail {
 
 /// Real parts of inner products: of the directions c and d, their images v = A c and w = A d, the
-/// right-hand side r, and what the first step leaves of it.
+/// right-hand side r, and the rest of r after the first step.
 struct FlexibleSums {
   enum Place { c_v, c_r, d_v, d_w, d_rest, count };
 };
 
-/// x = c first, and rest = r - v first. A direction without energy is taken as it is, as a V-cycle
-/// would take it.
+/// The first step: x = c first, and rest = r - v first. A direction without energy is taken
+/// unchanged, as in a V-cycle.
 HEDDLE_HD inline double first_step(const double* sums) {
   const double energy = sums[FlexibleSums::c_v];
   return energy > 0 ? sums[FlexibleSums::c_r] / energy : 1;
@@ -26,8 +26,8 @@ HEDDLE_HD inline double first_step(const double* sums) {
 struct TwoSteps {
   double c, d;
 };
-/// x = c steps.c + d steps.d. Of a second direction that depends on the first to the rounding of
-/// fields of S, as where one step is exact, nothing is taken.
+/// x = c steps.c + d steps.d. The second step is 0 if its direction depends on the first to the
+/// rounding of fields of S, for example if one step is exact.
 template <class S>
 HEDDLE_HD TwoSteps both_steps(const double* sums) {
   constexpr double rounding = std::is_same_v<S, float> ? 1e-6 : 1e-12;
@@ -41,14 +41,14 @@ HEDDLE_HD TwoSteps both_steps(const double* sums) {
 
 }  // namespace heddle::detail
 
-/// The same numbers on a GPU, where sums were left. Defined in builds with CUDA.
+/// The same numbers on a GPU, from sums in its memory. Defined in builds with CUDA.
 namespace heddle::cuda {
 
-/// `*number` = minus the first step, of two sums.
+/// `*number` = minus the first step, from two sums.
 template <class S>
 void set_first_step(const double* sums, Coefficient<Ring::real, S>* number, const Stream& stream);
 
-/// Two numbers: both steps, of all sums.
+/// Two numbers: both steps, from all sums.
 template <class S>
 void set_both_steps(const double* sums, Coefficient<Ring::real, S>* numbers, const Stream& stream);
 

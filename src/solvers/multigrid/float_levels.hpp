@@ -1,4 +1,4 @@
-// Levels in floats under a matrix and fields of doubles.
+// Levels in floats for a matrix and fields of doubles.
 #pragma once
 
 #include <memory>
@@ -17,7 +17,7 @@
 namespace heddle::detail {
 
 /// A cycle in floats, between residuals and corrections in doubles. A residual is scaled to a norm
-/// of about 1, by a power of two, so that it and what is far smaller stay in the range of floats;
+/// of about 1, by a power of two, so that it and far smaller values stay in the range of floats;
 /// the correction is scaled back.
 class CycleInFloats final : public Preconditioner<double> {
  public:
@@ -39,7 +39,7 @@ class CycleInFloats final : public Preconditioner<double> {
   bool is_constant() const override { return levels_.cycle().is_constant(); }
   bool is_capturable() const override { return levels_.cycle().is_capturable(); }
   long long bytes_of_application() const override {
-    // r once more, for its norm; the floats of both fields are written and read.
+    // r is read once more, for its norm; the floats of both fields are written and read.
     return levels_.cycle().bytes_of_application() + bytes_of_field<double>(matrix_) +
            4 * bytes_of_field<float>(levels_.matrix());
   }
@@ -78,7 +78,7 @@ class CycleInFloats final : public Preconditioner<double> {
                   "multigrid: the fields differ in layout; copy one first");
     }
   }
-  /// Of r and z, without memory.
+  /// The shape of r and z, without memory.
   FieldView<double> row_shape() const {
     auto shape = FieldView<double>::unallocated(matrix_.rows(), matrix_.row_components(),
                                                 matrix_.vector_layout());
@@ -90,7 +90,7 @@ class CycleInFloats final : public Preconditioner<double> {
   const Levels<float>& levels_;
   OperatorField<float> residual_, correction_;
   mutable Reduction<double> reduction_;
-  mutable Array<double> squared_norm_;  // where A is
+  mutable Array<double> squared_norm_;  // in A's memory
 };
 
 /// The same entry over floats.
@@ -108,11 +108,11 @@ inline EntryTableHandle<float> entry_in_floats(const EntryTable<double>& entry) 
               "that a definition describes");
 }
 
-/// The finest level is a copy of A in floats, on A's pattern. All others are computed of A's own
-/// values and of candidates in double, and rounded.
+/// The finest level is a copy of A in floats, on A's pattern. All others are computed from A's own
+/// values and from candidates in double, and rounded.
 class FloatLevels final : public Levels<double> {
  public:
-  /// Throws as `Multigrid`.
+  /// Throws like `Multigrid`.
   FloatLevels(const SlicedOperator<double>& matrix, const MultigridOptions& options,
               std::span<const FieldView<const double>> candidates)
       : matrix_(matrix), in_floats_(operator_in_floats(matrix, entry_in_floats(matrix.entry()))) {

@@ -1,6 +1,6 @@
 // The cycle of a multigrid: its text for one level, which products of numbers (number_cycle.hpp)
-// and steps on a GPU (cycle_steps_cuda.cpp) execute too, its execution by operators, whose rows
-// ranks may share, and the V-, W- and K-cycles that levels are composed to.
+// and steps on a GPU (cycle_steps_cuda.cpp) also execute; its execution by operators, whose rows
+// ranks may share; and the V-, W- and K-cycles that are composed from levels.
 #pragma once
 
 #include <memory>
@@ -29,7 +29,7 @@ void cycle_level(On&& on) {
   on.smooth_again();   // z += C (r - A z), where C is the adjoint of B
 }
 
-/// An operator that is M^-1.
+/// A preconditioner whose M^-1 is an operator.
 template <class S>
 class InverseOperator final : public Preconditioner<S> {
  public:
@@ -151,9 +151,10 @@ std::shared_ptr<Preconditioner<S>> cycle_of_smoothers(const LinearOperator<S>& m
       matrix, std::vector{std::move(before), std::move(after)});
 }
 
-/// The cycle of `levels` levels, from the coarsest one's up. `matrix_of(l)` is the matrix of level
-/// l, and `level_cycle(l, coarse)` the cycle of level l over that of the next coarser one, which a
-/// W-cycle applies twice, and a K-cycle as the directions of a Krylov method.
+/// The cycle of `levels` levels, composed upwards from `cycle`, that of the coarsest level.
+/// `matrix_of(l)` is the matrix of level l, and `level_cycle(l, coarse)` the cycle of level l over
+/// that of the next coarser one, which a W-cycle applies twice, and a K-cycle uses as the
+/// directions of a Krylov method.
 template <class S, class MatrixOf, class LevelCycleOf>
 std::shared_ptr<Preconditioner<S>> compose_cycle(Cycle kind, std::size_t levels,
                                                  std::shared_ptr<Preconditioner<S>> cycle,

@@ -39,7 +39,7 @@ std::size_t dense_scalars(Index rows, const heddle::detail::TileShape& shape) {
   return n * n * static_cast<std::size_t>(shape.ring);
 }
 
-/// Of the coarse rows: a tile and its pivots each.
+/// Scratch scalars for the coarse rows: a tile and its pivots each.
 std::size_t scratch_scalars(Index rows, const heddle::detail::TileShape& shape) {
   return static_cast<std::size_t>(rows) * static_cast<std::size_t>(shape.scalars() + shape.height);
 }
@@ -68,7 +68,7 @@ LevelValues<S>::LevelValues(const heddle::detail::SlicedOperator<S>& matrix, con
   make_staged();
 }
 
-/// As large as the levels need it by now.
+/// Makes staging memory as large as the levels need so far.
 template <class S>
 void LevelValues<S>::make_staged() {
   const auto grow = [&](auto& array, std::size_t size) {
@@ -133,7 +133,7 @@ void LevelValues<S>::add_level(std::size_t number) {
   own.reach = Array<double>(rows, device_);
 }
 
-/// T, and the candidates of the next level's rows.
+/// Makes T, and the candidates of the next level's rows.
 template <class S>
 void LevelValues<S>::make_tentative(std::size_t number,
                                     const heddle::detail::Aggregates& aggregates) {
@@ -189,14 +189,14 @@ void LevelValues<S>::extend(std::size_t number) {
   make_staged();
 }
 
-/// Of C = A B with tiles of this shape.
+/// Cuts the long rows of C = A B, with tiles of this shape, into pieces.
 template <class S>
 void LevelValues<S>::cut_rows(const Matrix& a, const Matrix& b, const Pattern& c,
                               const heddle::detail::TileShape& shape, Product& product) {
   const double length = b.pattern.mean_length();
   const Offset of_piece = heddle::detail::entries_of_piece(
       a.pattern.entries(), shape.height, shape.width, shape.ring, length, c.longest);
-  if (a.pattern.longest < 2 * of_piece) return;  // before the offsets travel
+  if (a.pattern.longest < 2 * of_piece) return;  // before the offsets are copied
   device::TileProduct p;
   p.a = a.pattern.view(), p.b = b.pattern.view(), p.places = product.places.view();
   p.height = shape.height, p.width = shape.width;
@@ -214,7 +214,7 @@ void LevelValues<S>::add_transfer(std::size_t number) {
   const std::size_t of_p = level_patterns::numbers_of(own.prolongation.pattern, shape),
                     of_image = level_patterns::numbers_of(own.image.pattern, shape);
   own.prolongation.values = UnsetArray<double>(of_p, device_);
-  // A T is there before A P, whose pattern has it.
+  // A T is stored there before A P, whose pattern includes it.
   own.image.values = UnsetArray<double>(std::max(of_image, of_p), device_);
   own.restriction.values = UnsetArray<double>(of_p, device_);
   const Pattern& p = own.prolongation.pattern;
@@ -244,7 +244,7 @@ void LevelValues<S>::add_inverse(std::size_t number) {
   own.panel = Array<double>(
       std::min(n, most_rows) * n * static_cast<std::size_t>(level.matrix.shape.ring), device_);
   own.sizes = Array<double>(n, device_);
-  stored_of(*levels_[number]->entry.table, levels_[number]->entry.tiles, scalars);  // its room
+  stored_of(*levels_[number]->entry.table, levels_[number]->entry.tiles, scalars);  // for its room
   make_staged();
 }
 

@@ -11,7 +11,7 @@ namespace heddle::cuda {
 
 using heddle::detail::TileMatrix;
 
-/// The sums of the last estimates of eigenvalues.
+/// Takes the sums of the last estimates of eigenvalues.
 template <class S>
 void LevelValues<S>::take_reach() {
   if (std::exchange(has_reach_, true)) return;
@@ -171,7 +171,7 @@ device::ReachRows LevelValues<S>::reach_rows(std::size_t number) const {
   return reach;
 }
 
-/// D^-1, Jacobi, and whether the eigenvalues may have grown.
+/// Updates D^-1 and Jacobi, and checks if the eigenvalues may have grown.
 template <class S>
 void LevelValues<S>::smooth(std::size_t number) {
   const Level& level = *levels_[number];
@@ -182,7 +182,7 @@ void LevelValues<S>::smooth(std::size_t number) {
                   values_[number].matrix.pattern.mean_length(), &doubts_->values, stream);
 }
 
-/// P and P* of A T, or of T alone.
+/// Computes P and P* from A T, or from T alone.
 template <class S>
 void LevelValues<S>::smooth_transfer(std::size_t number) {
   const Level& level = *levels_[number];

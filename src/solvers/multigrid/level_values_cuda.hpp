@@ -1,5 +1,5 @@
-// Values of a hierarchy's levels, computed by the GPU: what `Hierarchy` keeps on the host, in the
-// GPU's memory.
+// Values of a hierarchy's levels, computed by the GPU: the data that `Hierarchy` keeps on the host,
+// in the GPU's memory.
 #pragma once
 
 #include <vector>
@@ -15,7 +15,7 @@
 
 namespace heddle::cuda {
 
-/// Of the matrix that levels are computed of.
+/// Values of the matrix that levels are computed from.
 struct StoredValues {
   const std::byte* data;
   int scalar_bytes;
@@ -27,28 +27,28 @@ class LevelValues {
   using Level = typename heddle::detail::Hierarchy<S>::Level;
   using Levels = std::vector<std::unique_ptr<Level>>;
 
-  /// Of the finest level alone. Throws `Error` (memory).
+  /// Makes room for the finest level alone. Throws `Error` (memory).
   LevelValues(const heddle::detail::SlicedOperator<S>& matrix, const Levels& levels,
               const StoredValues& source);
 
-  /// Of what it keeps.
+  /// Bytes of all that it keeps.
   long long bytes() const;
 
-  // Of a set-up, level by level, each as its own values are known.
+  // For a set-up, level by level, each once its own values are known.
   /// A tile for each row of the finest level.
   void take_candidates(Array<double> candidates);
-  /// Behind the last level.
+  /// To be called after the last level.
   void drop_candidates();
   void read_matrix();
   void invert_diagonal(std::size_t number);
   void find_norms(std::size_t number);
-  /// By the norms that were found last, with `of` on the GPU.
+  /// Aggregates by the norms that were found last, with `of` on the GPU.
   heddle::detail::Aggregates aggregate(std::size_t number, double strength);
-  /// The tentative prolongation, the patterns of the next level and of all between it and this one.
-  /// Throws as the constructor.
+  /// Makes the tentative prolongation, the patterns of the next level and of all between it and
+  /// this one. Throws like the constructor.
   void find_patterns(std::size_t number, const heddle::detail::Aggregates& aggregates,
                      Interpolation interpolation);
-  /// Room for their values, once their operators are there. Throws as the constructor.
+  /// Makes room for their values, once their operators exist. Throws like the constructor.
   void extend(std::size_t number);
   const DevicePattern& prolongation(std::size_t number) const {
     return values_[number].prolongation.pattern;
@@ -58,22 +58,22 @@ class LevelValues {
   }
   const DevicePattern& matrix(std::size_t number) const { return values_[number].matrix.pattern; }
   void transfer(std::size_t number, double rounding);
-  /// The inverse of a level whose operator for it is there, without values yet. Throws as the
+  /// Adds the inverse of a level, without values yet, once its operator exists. Throws like the
   /// constructor.
   void add_inverse(std::size_t number);
   void solve(std::size_t number);
 
   /// The host estimates eigenvalues anew: the next values take the sums that it has then.
   void forget_reach() { has_reach_ = has_values_ = false; }
-  /// The sums of the last estimates, and the patterns, to levels that do not have them yet.
+  /// Bring the sums of the last estimates, and the patterns, to levels that do not have them yet.
   void bring_reach();
   void bring_patterns();
 
-  /// Queues all values. `rounding`: of energies. Allocates nothing.
+  /// Queues all values. `rounding`: rounding of energies. Allocates nothing.
   void queue(double rounding);
-  /// Waits for them. False where the CPU has to look: nothing is said of the values then.
+  /// Waits for the values. False if the CPU has to check them: they may be good or bad then.
   bool are_good();
-  /// Whether the coarsest level is left to the host, to which it brings pattern, values and scales.
+  /// True if the coarsest level is left to the host; brings its pattern, values and scales there.
   bool brings_coarsest();
 
  private:
@@ -88,28 +88,28 @@ class LevelValues {
     Pattern pattern;
     UnsetArray<double> values;
   };
-  /// Where the terms of a product are added, and the pieces that few long rows are cut in.
+  /// The places where a product's terms are added, and the pieces into which few long rows are cut.
   struct Product {
     Places places;
     heddle::detail::ProductPieces pieces;
   };
-  /// Entries in which numbers of tiles are stored otherwise.
+  /// How entries store the numbers of tiles.
   struct Stored {
-    Array<TileComponent> numbers;  // empty: as they are
+    Array<TileComponent> numbers;  // empty: unchanged
     int scalar_bytes = 8;
   };
   struct Values {
     Matrix matrix;
     Array<Offset> diagonal;
     Array<double> inverses, energies, reach;
-    // Between it and the next level.
+    // Between this level and the next one.
     Matrix tentative, prolongation, image, restriction;
     Product to_prolongation, to_image, to_coarse;
     Array<Offset> place;
-    bool is_smoothed = true;  // P; else it is T for all values
+    bool is_smoothed = true;  // P is smoothed; else it is T for all values
     Array<double> scales, scratch;
     Stored of_p, of_adjoint, of_matrix;
-    // Of a level that is solved.
+    // For a level that is solved.
     Array<double> dense, other, panel, sizes, inverse;
   };
 
@@ -137,18 +137,18 @@ class LevelValues {
   StoredValues source_;
   Device device_;
   Array<Offset> slot_;
-  Array<TileComponent> components_;  // of the finest level
+  Array<TileComponent> components_;  // those of the finest level's tiles
   std::vector<Values> values_;
   bool has_reach_ = false;
-  bool has_values_ = false;  // of the last estimates, which were made of the GPU's
+  bool has_values_ = false;  // the last estimates are from the GPU's values
   std::size_t staged_bytes_ = 0;
   Array<std::byte> staged_;
-  Array<double> candidates_;  // of the last level's rows
+  Array<double> candidates_;  // for the last level's rows
   DeviceNorms norms_;
   PinnedRoom arriving_;
   Array<double> largest_;      // a number that the host asks for
   long long staged_sums_ = 0;  // bytes
-  Array<double> sums_;         // of the pieces of a product
+  Array<double> sums_;         // sums of the pieces of a product
   Mapped<RefreshDoubts> doubts_;
 };
 

@@ -79,7 +79,7 @@ namespace {
 
 using Points = std::span<const std::array<double, 3>>;
 
-/// About the points' mean. The same bits for any number of threads.
+/// Motions about the points' mean. The same bits for any number of threads.
 detail::RigidMotions motions_of(Points points, int dimension, const Stream& host) {
   if (dimension != 2 && dimension != 3) {
     throw Error(ErrorKind::usage,

@@ -1,5 +1,5 @@
-// The entries of levels. Those of interpolations from levels of more candidates than a row has
-// numbers, and of their adjoints, have no copies in 16 bits, whose products would take most of the
+// The entries of levels. Those of interpolations from levels with more candidates than a row has
+// numbers, and of their adjoints, have no copies in 16 bits: their products would take most of the
 // time to compile.
 #include <string>
 
@@ -31,7 +31,7 @@ template EntryTableHandle<double> interpolation_table<block<double, 2, 3>>();
 
 namespace {
 
-/// Real numbers that are the components in their order; `size` is that of square tiles.
+/// Real numbers that are the components in order; `size` is the size of square tiles.
 EntryTiles tiles_in_order(int numbers, int size) {
   EntryTiles tiles;
   tiles.size = size;

@@ -20,11 +20,11 @@ namespace heddle::detail {
 
 namespace {
 
-/// Coarse scalars in those of a level, above which a coarser level is not worth it.
+/// Ratio of coarse scalars to a level's scalars above which a coarser level is not worth it.
 constexpr double least_gain = 0.8;
-/// Of the rows of a level, that may stay in no aggregate though neighbours outweigh their diagonal.
+/// Fraction of a level's rows that may stay unaggregated though neighbours outweigh their diagonal.
 constexpr double most_left = 0.1;
-/// Below it all rows that have an entry together are connected.
+/// Below this strength, all rows that an entry connects count as connected.
 constexpr double least_strength = 0.005;
 
 [[noreturn]] void refuse(ErrorKind kind, const std::string& why) {
@@ -64,7 +64,7 @@ Hierarchy<S>::Hierarchy(const SlicedOperator<S>& matrix, const SlicedOperator<T>
   if constexpr (!std::is_same_v<S, T>) wide_ = source;
   check_matrix();
   plan_.layout.stored = StoredScalar::own;
-  // A product that counts what its blocks have taken allocates for each stream that it meets.
+  // A product that counts what its blocks have taken allocates for each stream it is used with.
   if (matrix_.device().on_gpu()) plan_.schedule.kind = ScheduleKind::full;
   const LevelEntries<S> entries = level_entries(matrix_, candidates.size());
   finest_ = entries.finest, between_ = entries.between, coarse_ = entries.coarse;
@@ -87,7 +87,7 @@ void Hierarchy<S>::check_matrix() const {
   }
 }
 
-/// A tile for each row, whose columns are the candidates; those that are missing are 0.
+/// A tile for each row, whose columns are the candidates; missing ones are 0.
 template <class S>
 template <class T>
 UnsetArray<double> Hierarchy<S>::read_candidates(
@@ -129,7 +129,7 @@ UnsetArray<double> Hierarchy<S>::read_candidates(
     if (!std::isfinite(largest)) {
       refuse(ErrorKind::not_finite, "a candidate has a component that is no number");
     }
-    // So that no square leaves the range; its span stays.
+    // Scaled so that no square leaves the range; the span stays.
     const int exponent = largest > 0 ? std::ilogb(largest) : 0;
     parallel_for(team, n, [&](Index row) {
       for (int part = 0; part < v * r; ++part) {
@@ -142,7 +142,7 @@ UnsetArray<double> Hierarchy<S>::read_candidates(
   return tiles;
 }
 
-/// What the energies of the level's rows were made of; empty on the finest one.
+/// The scales that the energies of the level's rows came from; empty on the finest level.
 template <class S>
 std::span<const double> Hierarchy<S>::scales_below(const Level& level) const {
   if (level.number == 0) return {};
@@ -155,7 +155,7 @@ bool Hierarchy<S>::is_solved(const Level& level) const {
   return Offset(level.rows) * a.shape.height * a.shape.ring <= options_.coarsest;
 }
 
-/// Without its pattern.
+/// Adds the finest level without its pattern.
 template <class S>
 void Hierarchy<S>::add_finest() {
   levels_.push_back(std::make_unique<Level>());
@@ -169,7 +169,7 @@ void Hierarchy<S>::add_finest() {
   finest.product = std::make_shared<SlicedOperator<S>>(matrix_);
 }
 
-/// All values; with candidates of the finest level also the levels, else they stay.
+/// Computes all values, and the levels if given candidates of the finest one; else they stay.
 template <class S>
 void Hierarchy<S>::compute(UnsetArray<double>* candidates) {
   const auto begin = std::chrono::steady_clock::now();
@@ -196,7 +196,7 @@ void Hierarchy<S>::compute(UnsetArray<double>* candidates) {
   setup_seconds_ = seconds.count();
 }
 
-/// Before the first new values come: what those are compared with.
+/// Before the first new values arrive, stores what they are compared with.
 template <class S>
 void Hierarchy<S>::remember_reach() {
   if (std::exchange(remembers_reach_, true)) return;
@@ -205,8 +205,8 @@ void Hierarchy<S>::remember_reach() {
   }
 }
 
-/// By the strength, or by a weaker one, which the level gets; none where no coarser level is worth
-/// it.
+/// Aggregates by the strength, or by a weaker one, which the level gets; none if no coarser level
+/// is worth it.
 template <class S>
 std::optional<Aggregates> Hierarchy<S>::aggregate_rows(
     Level& level, double strength, const std::function<Aggregates(double)>& aggregate) const {
@@ -224,7 +224,7 @@ std::optional<Aggregates> Hierarchy<S>::aggregate_rows(
   }
 }
 
-/// Adds the next level, without a matrix, where it is worth it.
+/// Adds the next level, without a matrix, if it is worth it.
 template <class S>
 void Hierarchy<S>::extend(Level& level, UnsetArray<double>& candidates, double strength) {
   const Stream host = host_.stream();
@@ -237,7 +237,7 @@ void Hierarchy<S>::extend(Level& level, UnsetArray<double>& candidates, double s
   level.tentative = tentative_prolongation(*aggregates, level.tentative.shape, candidates, host);
 }
 
-/// The next level, of so many rows, and what lies between, without patterns.
+/// Adds the next level, of `count` rows, and the matrices in between, without patterns.
 template <class S>
 typename Hierarchy<S>::Level& Hierarchy<S>::add_coarse(Level& level, Index count) {
   const Index rows = level.rows;
@@ -259,7 +259,7 @@ typename Hierarchy<S>::Level& Hierarchy<S>::add_coarse(Level& level, Index count
   return *levels_.back();
 }
 
-/// P = (1 - omega D^-1 A) T where it is smoothed, and P* A P: at first with their patterns.
+/// P = (1 - omega D^-1 A) T if it is smoothed, and P* A P; the first time with their patterns.
 template <class S>
 void Hierarchy<S>::transfer(Level& level, Level& coarse) {
   const Stream host = host_.stream();

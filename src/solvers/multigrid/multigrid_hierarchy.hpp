@@ -1,5 +1,5 @@
-// The levels of a multigrid: matrices of tiles on the host that they are computed with, operators
-// on the device that a cycle multiplies with.
+// The levels of a multigrid: matrices of tiles on the host, to compute them with, and operators on
+// the device, which a cycle multiplies by.
 #pragma once
 
 #include <functional>
@@ -41,23 +41,23 @@ struct LevelEntries {
   LevelEntry<S> finest, between, coarse;
 };
 
-/// Those of a matrix with so many candidates, 0 for the constants. Throws `Error` (unsupported) for
-/// entries, and for a number, that there are no levels of.
+/// The entries for a matrix with `candidates` candidates, 0 for the constants. Throws `Error`
+/// (unsupported) for an entry, or a number of candidates, that has no levels.
 template <class S>
 LevelEntries<S> level_entries(const SlicedOperator<S>& matrix, std::size_t candidates);
 
-/// Only that plan has refused values outside the range of a float.
+/// True if the plan stores floats: only such a plan has refused values outside their range.
 template <class S>
 bool keeps_floats(const SlicedOperator<S>& matrix) {
   return matrix.plan().layout.stored == StoredScalar::single && matrix.entry().narrow != nullptr;
 }
 
-/// Of a part of the hierarchy, on a GPU: rows of its own number and length, where A's plan would
-/// leave most multiprocessors idle. Layout of vectors and order of entries are A's. On an H200 P*
-/// to a coarsest level of 14 rows took 0.24 ms with two threads a row.
+/// The plan for a part of the hierarchy on a GPU, by the number and length of its rows, for which
+/// A's plan would leave most multiprocessors idle. Layout of vectors and order of entries are A's.
+/// On an H200, P* to a coarsest level of 14 rows took 0.24 ms with two threads per row.
 Plan plan_of_rows(Index rows, Offset entries, const Plan& of_matrix);
 
-/// The levels as a preconditioner of the matrix, whose fields are of scalar S.
+/// The levels as a preconditioner of the matrix, whose fields have scalars S.
 template <class S>
 class Levels {
  public:
@@ -78,8 +78,8 @@ class Hierarchy final : public Levels<S> {
   Hierarchy(const SlicedOperator<S>& matrix, const MultigridOptions& options,
             std::span<const FieldView<const S>> candidates)
       : Hierarchy(matrix, matrix, options, candidates) {}
-  /// `source`: what the matrix is a copy of, on the same pattern, or itself. Levels are computed of
-  /// its values, which the caller brings to the copy before each `refresh`.
+  /// `source`: the original that `matrix` copies, on the same pattern, or `matrix` itself. Levels
+  /// are computed from its values, which the caller brings to the copy before each `refresh`.
   template <class T>
   Hierarchy(const SlicedOperator<S>& matrix, const SlicedOperator<T>& source,
             const MultigridOptions& options, std::span<const FieldView<const T>> candidates);
@@ -90,46 +90,46 @@ class Hierarchy final : public Levels<S> {
   MultigridReport report() const override;
 
   struct Level {
-    int number = 0;  // from the finest
+    int number = 0;  // counted from the finest
     Index rows = 0;
     Offset entries = 0;
     LevelEntry<S> entry;
-    TileMatrix matrix;  // and those below: with patterns and values where the host computes
+    TileMatrix matrix;  // like those below, has pattern and values if the host computes
     std::shared_ptr<SlicedOperator<S>> product;
-    // Of a level that is smoothed.
+    // For a level that is smoothed.
     std::shared_ptr<SlicedJacobi<S>> jacobi;
     std::shared_ptr<Preconditioner<S>> before, after;  // each the adjoint of the other
-    std::shared_ptr<Chebyshev<S>> polynomial;          // that they are made of, or null
-    std::optional<SpectralInterval> interval;          // of the polynomial, where there is one
-    std::shared_ptr<FirstNumbers<S>> first_numbers;    // of it, where it is a `NumberCycle`'s
-    Array<Coefficient<Ring::real, S>> numbers;         // of its recurrence, where A is
-    ColouredRows colours;                              // of Gauss-Seidel
+    std::shared_ptr<Chebyshev<S>> polynomial;          // that both are made of, or null
+    std::optional<SpectralInterval> interval;          // the polynomial's, if there is one
+    std::shared_ptr<FirstNumbers<S>> first_numbers;  // the polynomial's, if a `NumberCycle` runs it
+    Array<Coefficient<Ring::real, S>> numbers;       // of its recurrence, in A's memory
+    ColouredRows colours;                            // for Gauss-Seidel
     std::shared_ptr<ColouredOperators<S>> sweeps;
-    TileMatrix norms, norm_inverses;  // D and the norms beside it, of l1-Jacobi
+    TileMatrix norms, norm_inverses;  // D plus off-diagonal norms, for l1-Jacobi
     std::shared_ptr<SlicedOperator<S>> by_norms;
-    UnsetArray<double> inverses;  // of the diagonal's tiles
-    double largest = 0;           // eigenvalue of D^-1 A
-    int new_estimates = 0;        // of it, since the set-up
+    UnsetArray<double> inverses;  // inverses of the diagonal's tiles
+    double largest = 0;           // largest eigenvalue of D^-1 A
+    int new_estimates = 0;        // times it was estimated anew since the set-up
     std::optional<SpectrumRoom> room;
-    double strength = 0;  // that aggregated its rows
-    // Between it and the next level, where there is one.
+    double strength = 0;  // strength that aggregated its rows
+    // Between this level and the next one, if there is one.
     TileMatrix tentative, prolongation, image, restriction;  // image: A P
-    ProductPlaces to_prolongation, to_image, to_coarse;      // of A T, A P and P* A P
-    Array<Offset> place;                                     // of P's tiles in the restriction
-    Array<double> diagonal, scales;                          // of energies
+    ProductPlaces to_prolongation, to_image, to_coarse;      // for A T, A P and P* A P
+    Array<Offset> place;             // place of P's tiles in the restriction
+    Array<double> diagonal, scales;  // see `energy_scales`
     std::shared_ptr<SlicedOperator<S>> interpolate, restrict;
-    LevelEntry<S> adjoint_entry;  // of `restrict`
-    // Of a level that is solved.
+    LevelEntry<S> adjoint_entry;  // entry of `restrict`
+    // For a level that is solved.
     TileMatrix inverse_tiles;
     std::shared_ptr<SlicedOperator<S>> inverse;
   };
 
-  /// From the finest.
+  /// The levels, from the finest.
   const std::vector<std::unique_ptr<Level>>& levels() const { return levels_; }
 
  private:
   void check_matrix() const;
-  /// What `of` makes of the source.
+  /// Result of `of` for the source.
   template <class Of>
   auto of_source(const Of& of) const {
     if constexpr (std::is_same_v<S, float>) {
@@ -196,19 +196,19 @@ class Hierarchy final : public Levels<S> {
                                                    std::shared_ptr<const Basis> column_basis) const;
 
   SlicedOperator<S> matrix_;
-  std::optional<SlicedOperator<double>> wide_;  // the source, where that is another one
+  std::optional<SlicedOperator<double>> wide_;  // the source, if that is another matrix
   MultigridOptions options_;
   Device host_;
-  Plan plan_;  // of what the hierarchy adds
+  Plan plan_;  // plan of the operators that the hierarchy adds
   LevelEntry<S> finest_, between_, coarse_;
-  double rounding_ = 0;  // of energies, relative to what they are made of
-  Array<Offset> slots_;  // of the finest level's entries in A's storage; empty in their order
+  double rounding_ = 0;  // rounding of energies, relative to what they came from
+  Array<Offset> slots_;  // slots of the finest level's entries in A; empty if in order
   SetupScratch scratch_;
-  std::vector<OperatorField<S>> probes_;  // of the check whether A is Hermitian
+  std::vector<OperatorField<S>> probes_;  // for the check that A is Hermitian
   Reduction<S> reduction_;
   std::vector<std::unique_ptr<Level>> levels_;
   std::shared_ptr<Preconditioner<S>> cycle_;
-  std::shared_ptr<cuda::LevelValues<S>> on_gpu_;  // where that has set up
+  std::shared_ptr<cuda::LevelValues<S>> on_gpu_;  // if the GPU has set up the levels
   bool is_refreshed_on_gpu_ = false;
   long long generation_ = -1;
   bool remembers_reach_ = false;

@@ -21,12 +21,12 @@ Plan plan_of_rows(Index rows, Offset entries, const Plan& of_matrix) {
   plan.layout.threads_per_row = static_cast<int>(std::bit_floor(static_cast<unsigned>(wanted)));
   plan.gpu.block_size = count * plan.layout.threads_per_row < threads_to_fill / 2 ? 64 : 128;
   plan.gpu.blocks = 0;
-  plan.gpu.l2_percent = 0;  // levels take turns there
+  plan.gpu.l2_percent = 0;  // levels take turns in L2
   if (count < rows_to_stream) plan.gpu.load = Plan().gpu.load;
   return plan;
 }
 
-/// Without values, of P, P* and the coarse matrix; their patterns may lie on the GPU.
+/// Makes P, P* and the coarse matrix, without values; their patterns may lie on the GPU.
 template <class S>
 void Hierarchy<S>::make_operators(Level& level, Level& coarse, const PatternView& prolongation,
                                   const PatternView& restriction, const PatternView& matrix) {
@@ -34,8 +34,8 @@ void Hierarchy<S>::make_operators(Level& level, Level& coarse, const PatternView
   const LevelEntry<S>& of_p = level.number == 0 ? between_ : coarse_;
   level.interpolate = make_operator(prolongation, of_p.table, level.product->row_basis(),
                                     coarse.product->row_basis());
-  // A matrix of its own: on a GPU its rows are few and long where those of P are many and short,
-  // and no layout suits both.
+  // P* is a separate matrix: on a GPU its rows are few and long where those of P are many and
+  // short, and no layout suits both.
   level.adjoint_entry = of_p;
   if (of_p.table->adjoint_entry != nullptr) level.adjoint_entry.table = of_p.table->adjoint_entry();
   level.restrict = make_operator(restriction, level.adjoint_entry.table,
@@ -53,7 +53,7 @@ std::shared_ptr<SlicedOperator<S>> Hierarchy<S>::make_operator(
       plan = plan_of_rows(rows.rows, cuda::entries_of(rows, device.stream()), plan_);
     }
   }
-  // Nobody has to check patterns that are the library's own.
+  // The library's own patterns need no check.
   if (!row_basis) row_basis = column_basis = Basis::make(rows, plan, device);
   auto pattern = SlicedPattern::build(rows, plan, std::move(row_basis), std::move(column_basis),
                                       entry->bytes(plan), device);
@@ -61,7 +61,7 @@ std::shared_ptr<SlicedOperator<S>> Hierarchy<S>::make_operator(
                                              plan, device);
 }
 
-/// On the host, of all patterns that have none.
+/// Makes values on the host for all patterns that have none.
 template <class S>
 void Hierarchy<S>::make_values() {
   for (const auto& level : levels_) {

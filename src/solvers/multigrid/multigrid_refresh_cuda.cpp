@@ -6,13 +6,13 @@
 
 namespace heddle::detail {
 
-/// Of what the GPU computes new values in; 0 where the CPU does.
+/// Bytes in which the GPU computes new values; 0 if the CPU does.
 template <class S>
 long long Hierarchy<S>::bytes_of_refresh() const {
   return on_gpu_ ? on_gpu_->bytes() : 0;
 }
 
-/// What a set-up on the GPU has left there, and the CPU computes new values with.
+/// Brings what a set-up has left on the GPU to the CPU, which computes new values with it.
 template <class S>
 void Hierarchy<S>::bring_to_host() {
   if (!levels_.front()->matrix.pattern.offsets.empty()) return;
@@ -22,7 +22,7 @@ void Hierarchy<S>::bring_to_host() {
   remembers_reach_ = true;
 }
 
-/// False where the CPU has to compute all, or to say what is wrong.
+/// False if the CPU has to compute everything, or to report what is wrong.
 template <class S>
 bool Hierarchy<S>::refresh_on_gpu() {
   const auto begin = std::chrono::steady_clock::now();

@@ -1,4 +1,4 @@
-// What a hierarchy tells of its levels and their memory.
+// A hierarchy's report on its levels and their memory.
 #include "heddle/config.hpp"
 #include "multigrid_hierarchy.hpp"
 
@@ -40,7 +40,7 @@ long long Hierarchy<S>::device_bytes(const Level& level) const {
   if (level.by_norms) bytes += level.by_norms->memory().total();
   if (level.sweeps) {
     for (const auto& part : level.sweeps->of_colour) bytes += part->memory().total();
-    if (matrix_.device().on_gpu()) bytes += level.sweeps->basis->bytes();  // its copy there
+    if (matrix_.device().on_gpu()) bytes += level.sweeps->basis->bytes();  // its copy on the GPU
   }
   if (level.interpolate) {
     bytes += level.interpolate->memory().total();

@@ -19,8 +19,8 @@ namespace heddle::detail {
 
 namespace {
 
-/// The ends of the spectrum of D^-1 A, by Lanczos' method on a thread and a stream of its own while
-/// the caller finds what does not depend on them.
+/// The ends of the spectrum of D^-1 A, by Lanczos' method on a separate thread and stream, while
+/// the caller computes what does not depend on them.
 template <class S>
 class SpectrumBeside {
  public:
@@ -32,7 +32,7 @@ class SpectrumBeside {
         stream_(stream_of(a.device())),
         device_(is_beside_ ? Device::cuda(a.device().stream().gpu, stream_.get()) : a.device()),
         reduction_(a.rows(), device_) {
-    // The host's start: in the user's order.
+    // The same start as on the host: in the user's order.
     const Stream main = a.device().stream();
     const int components = a.row_components();
     Array<S> numbers(static_cast<std::size_t>(a.rows()) * static_cast<std::size_t>(components),
@@ -58,13 +58,13 @@ class SpectrumBeside {
     if (!is_beside_) return;
     try {
       found_ = std::async(std::launch::async, find);
-    } catch (const std::system_error&) {  // no thread is to be had: then behind them
+    } catch (const std::system_error&) {  // no thread available: the caller's work comes first
     }
   }
   RitzValues<S> values() { return found_.get(); }
 
  private:
-  /// Fields go back in the order of another stream.
+  /// Waits, since fields are given back in the order of another stream.
   struct WhenDone {
     cudaStream_t stream;
     ~WhenDone() { cudaStreamSynchronize(stream); }
@@ -76,16 +76,16 @@ class SpectrumBeside {
   }
 
   OperatorField<S> fields_[5];
-  bool is_beside_;  // a caller's memory is asked by one thread
+  bool is_beside_;  // a caller's memory may be requested by one thread only
   cuda::OwnedStream stream_;
   Device device_;
   Reduction<S> reduction_;
-  std::future<RitzValues<S>> found_;  // its end waits
+  std::future<RitzValues<S>> found_;  // its destructor waits
 };
 
 }  // namespace
 
-/// False, without levels, where the CPU has to compute all, or to say what is wrong.
+/// False, without levels, if the CPU has to compute everything, or to report what is wrong.
 template <class S>
 template <class T>
 bool Hierarchy<S>::set_up_on_gpu(const SlicedOperator<T>& source,
@@ -93,7 +93,7 @@ bool Hierarchy<S>::set_up_on_gpu(const SlicedOperator<T>& source,
   const auto begin = std::chrono::steady_clock::now();
   const bool is_polynomial =
       options_.smoother == Smoother::chebyshev || options_.smoother == Smoother::jacobi;
-  // Of an entry that acts on several components the host's estimate takes one.
+  // The host's estimate takes one component of an entry that acts on several.
   const bool is_whole = matrix_.row_components() == finest_.tiles.size * finest_.tiles.ring;
   if (!matrix_.device().on_gpu() || matrix_.rows() == 0 || !is_polynomial || !is_whole ||
       options_.estimates_again) {
@@ -108,7 +108,7 @@ bool Hierarchy<S>::set_up_on_gpu(const SlicedOperator<T>& source,
     is_done = read_candidates_on_gpu(source, candidates) && make_levels_on_gpu();
   } catch (const Error& error) {
     if (error.kind() == ErrorKind::internal) throw;
-    // Memory, or what the CPU refuses as well.
+    // Out of memory, or a matrix that the CPU refuses as well.
   }
   if (!is_done) {
     matrix_.device().synchronize();
@@ -117,7 +117,7 @@ bool Hierarchy<S>::set_up_on_gpu(const SlicedOperator<T>& source,
     return false;
   }
   on_gpu_->drop_candidates();
-  // A solver has yet to make its fields.
+  // A solver still needs memory for its fields.
   constexpr long long parts_for_levels = 7;
   if (on_gpu_->bytes() / parts_for_levels > matrix_.device().available_memory()) {
     bring_to_host();
@@ -130,7 +130,7 @@ bool Hierarchy<S>::set_up_on_gpu(const SlicedOperator<T>& source,
   return true;
 }
 
-/// As `read_candidates`. False where a component is no number.
+/// Like `read_candidates`. False if a component is not finite.
 template <class S>
 template <class T>
 bool Hierarchy<S>::read_candidates_on_gpu(const SlicedOperator<T>& source,
@@ -153,7 +153,7 @@ bool Hierarchy<S>::read_candidates_on_gpu(const SlicedOperator<T>& source,
       permute<T>(inside.view, user, T(1), stream);
       const double largest = largest_magnitude<T>(inside.view, reduction, stream);
       if (!std::isfinite(largest)) return false;
-      // So that no square leaves the range; its span stays.
+      // Scaled so that no square leaves the range; the span stays.
       const int exponent = largest > 0 ? std::ilogb(largest) : 0;
       cuda::put_candidate(own.data(), {n, v, k, r}, static_cast<int>(j), -exponent, tiles.data(),
                           stream);
@@ -196,7 +196,7 @@ bool Hierarchy<S>::make_levels_on_gpu() {
   return true;
 }
 
-/// Adds the next level, without values. False where it is not worth it.
+/// Adds the next level, without values. False if it is not worth it.
 template <class S>
 bool Hierarchy<S>::extend_on_gpu(Level& level, double strength) {
   const auto number = static_cast<std::size_t>(level.number);
@@ -217,7 +217,7 @@ bool Hierarchy<S>::extend_on_gpu(Level& level, double strength) {
   return true;
 }
 
-/// The smoother of a level with these Ritz values of D^-1 A. False where the matrix may not be
+/// Makes the smoother of a level from these Ritz values of D^-1 A. False if the matrix may not be
 /// semidefinite.
 template <class S>
 bool Hierarchy<S>::smooth_on_gpu(Level& level, const RitzValues<S>& found) {

@@ -1,4 +1,4 @@
-// The smoothers of a hierarchy's levels, of the values that these have.
+// The smoothers of a hierarchy's levels, from the levels' current values.
 #include <utility>
 #include <vector>
 
@@ -13,16 +13,16 @@ namespace heddle::detail {
 
 namespace {
 
-/// A colour is a product, which a GPU launches for itself.
+/// Each colour is a product, which a GPU launches separately.
 constexpr int most_colours = 64;
 
-/// Of the bounds between which the polynomial damps: these took the least iterations on Poisson's
-/// equation and elasticity (docs/inside/tried.md).
+/// Ratio of the bounds between which the polynomial damps: these ratios took the fewest iterations
+/// on Poisson's equation and elasticity (docs/inside/tried.md).
 double ratio_of(int degree) { return degree == 0 ? 3 : degree == 1 ? 6 : 10; }
 
 }  // namespace
 
-/// D^-1, Jacobi and the smoother of the level's matrix as it is now.
+/// Updates D^-1, Jacobi and the smoother to the level's current matrix.
 template <class S>
 void Hierarchy<S>::smooth(Level& level, bool estimates) {
   if (level.inverses.empty()) {
@@ -48,8 +48,8 @@ void Hierarchy<S>::smooth(Level& level, bool estimates) {
   }
 }
 
-/// Of the values as they are now, where `estimates`; else where it may have grown: beyond its
-/// interval the polynomial amplifies.
+/// Estimates the largest eigenvalue for the current values, always if `estimates`, else only if it
+/// may have grown: beyond its interval the polynomial amplifies.
 template <class S>
 void Hierarchy<S>::estimate_largest(Level& level, bool estimates) {
   if (!level.room) level.room.emplace(level.matrix, host_);
@@ -73,7 +73,8 @@ std::shared_ptr<Preconditioner<S>> Hierarchy<S>::repeated(const Level& level,
       *level.product, Parts(static_cast<std::size_t>(sweeps), std::move(part)));
 }
 
-/// Those of the polynomial's interval, for a cycle in steps: in memory that stays.
+/// Writes the coefficients for the polynomial's interval, for a cycle in steps, to memory that
+/// stays.
 template <class S>
 void Hierarchy<S>::place_numbers(Level& level, int degree) {
   if (!matrix_.device().on_gpu()) return;
@@ -91,7 +92,7 @@ void Hierarchy<S>::smooth_by_polynomial(Level& level, int degree, int sweeps) {
   const double upper = safety_of_estimate * level.largest;
   const SpectralInterval interval{upper / ratio_of(degree), upper};
   level.interval = interval;
-  // The polynomial itself is made where no `NumberCycle` takes its place.
+  // The polynomial itself is made if no `NumberCycle` takes its place.
   const bool is_joined =
       level.first_numbers || (!level.polynomial && degree <= 1 && sweeps == 1 &&
                               has_number_rows(*level.product, level.entry.tiles));
@@ -131,7 +132,7 @@ void Hierarchy<S>::smooth_by_norms(Level& level) {
   put_values(level.norm_inverses, level.entry, *level.by_norms);
 }
 
-/// False where there are too many colours.
+/// False if there are too many colours.
 template <class S>
 bool Hierarchy<S>::smooth_by_colours(Level& level) {
   if (!level.before) {

@@ -14,11 +14,12 @@ namespace heddle::detail {
 
 namespace {
 
-/// Steps that the levels' operators would take in several kernels each, with the same bits.
+/// A cycle of steps; each would take the levels' operators several kernels, with the same bits.
 template <class S>
 class CycleOnGpu final : public Preconditioner<S> {
  public:
-  /// `bytes`: of an application. Holds a handle of the matrix, and nothing else of the levels.
+  /// `bytes`: those of an application. Holds a handle of the matrix, and nothing else of the
+  /// levels.
   CycleOnGpu(const SlicedOperator<S>& matrix, std::shared_ptr<const cuda::Cycle> cycle,
              long long bytes)
       : matrix_(matrix), cycle_(std::move(cycle)), bytes_(bytes) {}
@@ -51,7 +52,7 @@ class CycleOnGpu final : public Preconditioner<S> {
 
 }  // namespace
 
-/// False where the cycle or its smoothers are others than steps make: they are composed then.
+/// False if steps do not cover the cycle or its smoothers, which are then composed.
 template <class S>
 bool Hierarchy<S>::make_cycle_of_steps() {
   const bool is_polynomial =
@@ -70,7 +71,7 @@ bool Hierarchy<S>::make_cycle_of_steps() {
         return matrix.product_on_gpu();
       };
       cuda::CycleLevel parts;
-      // An exact copy may step aside for later values, which steps do not see.
+      // An exact copy may be dropped at later values, which steps would not notice.
       const bool is_exact_copy = is_exact(level->product->plan().layout.stored);
       parts.matrix = product_of(is_exact_copy ? *level->product : level->product->iterated());
       if (level->inverse) {

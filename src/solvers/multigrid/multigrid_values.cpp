@@ -30,8 +30,8 @@ void Hierarchy<S>::check_hermitian() {
               "multigrid: the matrix is not Hermitian; take jacobi, or none");
 }
 
-/// By the GPU where it can, and where that leaves no doubt; else by the CPU, in whose words a
-/// refusal is.
+/// Refreshes on the GPU where possible and where that leaves no doubt; else on the CPU, which words
+/// any refusal.
 template <class S>
 void Hierarchy<S>::refresh() {
   const long long newest = of_source([](const auto& source) { return source.generation(); });
@@ -44,8 +44,7 @@ void Hierarchy<S>::refresh() {
 
 namespace {
 
-/// False where they are stored in another way than compressed rows in the user's order, whose
-/// columns grow.
+/// False unless they are stored as compressed rows in the user's order, with increasing columns.
 bool copy_rows(const SlicedPattern& pattern, UserRows& rows, const Stream& host) {
   const bool is_copy = !pattern.offset.device().on_gpu() && pattern.C == 1 &&
                        pattern.target.empty() && pattern.row_basis->is_natural() &&
@@ -70,7 +69,7 @@ bool copy_rows(const SlicedPattern& pattern, UserRows& rows, const Stream& host)
 
 }  // namespace
 
-/// To the host.
+/// Copies the pattern to the host.
 template <class S>
 void Hierarchy<S>::read_pattern() {
   if (copy_rows(matrix_.pattern(), levels_.front()->matrix.pattern, host_.stream())) return;

@@ -1,5 +1,5 @@
 // A level's cycle on a CPU where entries are single real numbers in compressed rows: each product
-// joins what follows it in the same rows.
+// is fused with what follows it in the same rows.
 #pragma once
 
 #include <algorithm>
@@ -17,8 +17,8 @@
 
 namespace heddle::detail {
 
-/// Whether the entries of such tiles, stored so, are the numbers of compressed rows, over fields of
-/// single numbers.
+/// True if the matrix stores entries of such tiles as the numbers of compressed rows, over fields
+/// of single numbers.
 template <class S>
 bool has_number_rows(const SlicedOperator<S>& matrix, const EntryTiles& tiles) {
   const SlicedPattern& pattern = matrix.pattern();
@@ -32,8 +32,8 @@ bool has_number_rows(const SlicedOperator<S>& matrix, const EntryTiles& tiles) {
 template <class S>
 using FirstNumbers = std::array<Coefficient<Ring::real, S>, 4>;
 
-/// A `LevelCycle` of that polynomial over Jacobi, with its bits, in seven passes over the rows in
-/// place of 19 for degree 1.
+/// A `LevelCycle` of that polynomial over Jacobi, with the same bits, in seven passes over the rows
+/// in place of 19 for degree 1.
 template <class S>
 class NumberCycle final : public Preconditioner<S> {
  public:
@@ -56,7 +56,7 @@ class NumberCycle final : public Preconditioner<S> {
   std::optional<FieldShape> shape() const override { return shape_of<S>(matrix_); }
   bool is_constant() const override { return coarse_->is_constant(); }
   long long bytes_of_application() const override {
-    // Beside products 15 passes over fields and D^-1 for degree 1, of which r and z are the
+    // Apart from products, 15 passes over fields and D^-1 for degree 1, of which r and z are the
     // caller's.
     const int passes = degree_ == 0 ? 9 : 13;
     return 2 * (1 + degree_) * matrix_.bytes_of_product() + interpolate_.bytes_of_product() +
@@ -159,7 +159,7 @@ class NumberCycle final : public Preconditioner<S> {
     }
   };
 
-  /// `finish(begin, end, sums)` of A x for parts of its rows.
+  /// Calls `finish(begin, end, sums)` with the sums of A x for parts of its rows.
   template <class Finish>
   void multiply(const SlicedOperator<S>& matrix, const FieldView<const S>& x, const Stream& stream,
                 const Finish& finish) const {

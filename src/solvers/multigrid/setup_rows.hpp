@@ -6,7 +6,7 @@
 
 namespace heddle::device {
 
-/// Without being fused to a sum: strength is told by the CPU's bits.
+/// A product that is never fused with a sum: the CPU's bits decide strength.
 HEDDLE_INLINE double product_alone(double a, double b) {
 #if defined(__CUDA_ARCH__)
   return __dmul_rn(a, b);
@@ -19,7 +19,7 @@ HEDDLE_INLINE double product_alone(double a, double b) {
 struct SlicedRows {
   SlicesView slices;
   const Index* row_length = nullptr;  // null for C = 1
-  const Index* column = nullptr;      // of each slot
+  const Index* column = nullptr;      // column of each slot
   const Index* target = nullptr;
   const Index* row_of_user = nullptr;
   const Index* column_of_user = nullptr;
@@ -33,8 +33,8 @@ struct SlicedRows {
                ? row_length[stored]
                : static_cast<Index>(slices.offset[stored + 1] - slices.offset[stored]);
   }
-  /// Columns of a row as the user numbers them, growing, and their slots, by one of `lanes`
-  /// threads. Each ranks its entries among those of the row, but for long rows.
+  /// Columns of a row as the user numbers them, increasing, and their slots, by one of `lanes`
+  /// threads. Each thread ranks its entries among those of the row, except in long rows.
   HEDDLE_INLINE void list(Index stored, int lane, int lanes, Index* columns, Offset* slots) const {
     constexpr Index longest_ranked = 64;
     const SlicesView::RowPlace place = slices.place_of(stored);
@@ -68,7 +68,7 @@ struct SlicedRows {
   }
 
  private:
-  /// By a heap: any length.
+  /// Heap sort, for any length.
   HEDDLE_INLINE static void sort(Index* columns, Offset* slots, Index count) {
     const auto exchange = [&](Index i, Index j) {
       const Index column = columns[i];
@@ -97,13 +97,13 @@ struct NormRows {
   TilePattern a;
   const double* values = nullptr;
   double inverse_scale = 1;  // a power of two
-  int scalars = 1;           // of a tile
+  int scalars = 1;           // per tile
   double* squared = nullptr;
   double* diagonal = nullptr;
   unsigned char* is_coupled = nullptr;
 };
 
-/// The CPU's bits: each sum is one lane's.
+/// Gives the CPU's bits: one lane computes each sum.
 template <class Team>
 HEDDLE_INLINE void norms_of_row(const Team& team, const NormRows& n, Index row) {
   const Offset first = n.a.offsets[row], end = n.a.offsets[row + 1];
@@ -135,7 +135,7 @@ struct StrongRows {
   const double* diagonal = nullptr;
   double factor = 0;
 
-  /// Calls `body(column, squared norm)` for each.
+  /// Calls `body(column, squared norm)` for each strong connection of the row.
   template <class Body>
   HEDDLE_INLINE void each(Index row, const Body& body) const {
     const double own = factor * diagonal[row];
@@ -152,7 +152,7 @@ struct StrongRows {
   HEDDLE_INLINE void list(Index row, Index* to) const {
     each(row, [&](Index column, double) { *to++ = column; });
   }
-  /// The aggregate of a row: what a root took it for, or the one that it joins, or -1.
+  /// The aggregate of a row: that of the root that took it, or the one that it joins, or -1.
   HEDDLE_INLINE Index aggregate(Index row, const Index* taken, double likeness) const {
     if (taken[row] >= 0) return taken[row];
     Index own = -1;
@@ -168,11 +168,11 @@ struct StrongRows {
 
 /// Candidates on aggregates become T R (`detail::tentative_prolongation`).
 struct TentativeRows {
-  TilePattern members;                 // of each aggregate: the rows
-  const Offset* entry = nullptr;       // of each row in T
-  const double* candidates = nullptr;  // a tile a row
+  TilePattern members;                 // the rows of each aggregate
+  const Offset* entry = nullptr;       // T's entry in each row
+  const double* candidates = nullptr;  // a tile per row
   double* tentative = nullptr;
-  double* coarse = nullptr;  // R: a tile an aggregate
+  double* coarse = nullptr;  // R: a tile per aggregate
   double rounding = 0;
   int height = 1, width = 1;
 };

@@ -8,7 +8,7 @@ namespace heddle::cuda {
 
 namespace tile_values {
 
-/// Of a block's share; numbers that are not negative have the order of their bits.
+/// Largest number of each block's share. Numbers that are not negative are ordered as their bits.
 __global__ void __launch_bounds__(threads)
     find_largest_of_shares(const double* numbers, Offset count, double* largest) {
   double most = 0;

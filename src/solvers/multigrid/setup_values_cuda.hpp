@@ -13,9 +13,9 @@ struct RigidMotions {
   double centre[3] = {};
   double radius = 1;
 
-  /// Translations, and turns in the planes xy, yz and zx.
+  /// Number of motions: translations, and rotations in the planes xy, yz and zx.
   HEDDLE_HD constexpr int count() const { return dimension == 2 ? 3 : 6; }
-  /// Component c of a motion, where a point lies.
+  /// Component c of a motion at a point.
   HEDDLE_HD double at(const double* point, int motion, int c) const {
     if (motion < dimension) return c == motion ? 1 : 0;
     const int from = motion - dimension, to = (from + 1) % 3;
@@ -33,11 +33,11 @@ struct CandidateTiles {
   Index rows;
   int v, k, r;
 };
-/// Column j of zeros, from fields in the user's order, times 2^exponent. S: float or double.
+/// Fills column j, 0 before, by a field in the user's order times 2^exponent. S: float or double.
 template <class S>
 void put_candidate(const S* field, const CandidateTiles& shape, int j, int exponent, double* tiles,
                    const Stream& stream);
-/// Ones on the diagonals of zeros.
+/// Puts ones on the diagonals of tiles that are 0.
 void put_constants(const CandidateTiles& shape, double* tiles, const Stream& stream);
 
 /// The motions at points of three coordinates each, a field for each motion, in the points' order.
@@ -45,11 +45,11 @@ template <class S>
 void put_motions(const double* points, Offset count, const heddle::detail::RigidMotions& motions,
                  S* const* fields, const Stream& stream);
 
-/// `length`: the mean of the matrix's rows.
+/// `length`: the mean length of the matrix's rows.
 void find_norms(const device::NormRows& rows, double length, const Stream& stream);
-/// The largest of numbers that are 0 or more, in `*largest` of the GPU's memory.
+/// Writes the largest of numbers that are 0 or more to `*largest`, in the GPU's memory.
 void find_largest(const double* numbers, Offset count, double* largest, const Stream& stream);
-/// The sums of rows that later ones are compared with.
+/// Computes the row sums that later ones are compared with.
 void find_reach(const device::ReachRows& rows, int ring, double length, double* reach,
                 const Stream& stream);
 void orthonormalize(const device::TentativeRows& rows, int ring, const Stream& stream);

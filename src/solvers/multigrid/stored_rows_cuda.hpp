@@ -1,4 +1,4 @@
-// The rows of a sliced matrix as the user numbers them, in the GPU's memory in which it lies.
+// The rows of a sliced matrix as the user numbers them, in the memory of the matrix's GPU.
 #pragma once
 
 #include "heddle/detail/sliced.hpp"
@@ -6,7 +6,7 @@
 
 namespace heddle::cuda {
 
-/// As `detail::stored_rows`; `slot` gets that of each entry. Waits.
+/// Like `detail::stored_rows`; `slot` gets the slot of each entry. Waits.
 DevicePattern stored_rows(const SlicedPattern& pattern, Array<Offset>& slot, const Device& device);
 
 }  // namespace heddle::cuda
