@@ -37,7 +37,7 @@ void check_operator(const LinearOperator<S>& matrix, std::size_t most) {
   }
 }
 
-/// Bytes of the fields and sums. Throws `Error` (memory) where they are not available.
+/// Bytes of the fields and sums. Throws `Error` (memory) if they are not available.
 template <class S>
 long long memory_for(const LinearOperator<S>& matrix, std::size_t most) {
   check_operator(matrix, most);
@@ -53,9 +53,9 @@ long long memory_for(const LinearOperator<S>& matrix, std::size_t most) {
 }  // namespace
 }  // namespace earlier_solutions
 
-/// The newest solution and the differences between successive ones: they have the span of the
-/// solutions, and where those change slowly the differences are what tells them apart. A Gram
-/// matrix of the solutions themselves would lose them in its rounding.
+/// The newest solution and the differences between successive ones. They have the span of the
+/// solutions, and if those change slowly, the differences are what distinguishes them. A Gram
+/// matrix of the solutions themselves would lose the differences in its rounding.
 template <class S>
 class EarlierSolutions<S>::State {
   using T = sum_t<S>;
@@ -80,7 +80,7 @@ class EarlierSolutions<S>::State {
         along_(count_, 1),
         solution_(count_, 1),
         system_(count_) {
-    // Of zeros, so that all memory of theirs is there.
+    // Both are called on zeros, so that they allocate all their memory.
     operations_.gram(vectors_, images_, false, gram_);
     operations_.combine(vectors_, solution_, guessed_);
   }
@@ -136,7 +136,8 @@ class EarlierSolutions<S>::State {
   std::size_t size() const { return kept_; }
 
  private:
-  /// Eigenvalues of a scaled Gram matrix that are nothing but rounding, of its sums or of fields.
+  /// Upper bound of the eigenvalues of a scaled Gram matrix that are only rounding, in its sums or
+  /// in fields.
   static constexpr T epsilon = std::numeric_limits<S>::epsilon();
   static constexpr T rounding =
       std::max(T(1e3) * std::numeric_limits<T>::epsilon(), T(256) * epsilon * epsilon);
@@ -154,7 +155,7 @@ class EarlierSolutions<S>::State {
                     "`permute` takes it there");
   }
 
-  /// A times each vector, of the values that A has now.
+  /// Computes A times each vector, with the values that A has now.
   void renew_images() {
     const std::optional<long long> generation = detail::generation_of(*matrix_);
     const bool is_same = generation && generation == generation_;
@@ -186,14 +187,15 @@ class EarlierSolutions<S>::State {
   Reduction<S> reduction_;
   Operations operations_;
   detail::FieldStore<S> store_;
-  /// A ring whose newest is the last solution; the others are differences, or still zero.
+  /// A ring buffer whose newest field is the last solution; the others are differences, or still
+  /// zero.
   detail::FieldBlock<S> vectors_, images_;
-  detail::FieldBlock<S> residual_, guessed_;  // of one field
+  detail::FieldBlock<S> residual_, guessed_;  // one field each
   std::vector<FieldView<const S>> inputs_;
   Matrix gram_, along_, solution_;
   detail::PositiveSystem<T> system_;
   std::size_t newest_ = 0, kept_ = 0;
-  std::size_t without_image_ = 0;  // solutions that came since the last products
+  std::size_t without_image_ = 0;  // solutions kept since the last products
   std::optional<long long> generation_;
 };
 

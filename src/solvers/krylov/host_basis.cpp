@@ -1,8 +1,8 @@
 // The basis of a method on a CPU. A group of 256 rows of the vector stays in cache while the
-// vectors of the basis pass by it: taking their multiples off and summing the products with what is
-// left is one pass over the basis. There is a second round of Gram-Schmidt where the first leaves
-// too much of V, by an estimate that follows V* V from vector to vector (Simon 1984, "The Lanczos
-// algorithm with partial reorthogonalization", section 3).
+// vectors of the basis stream past it: one pass over the basis subtracts their multiples and sums
+// the products with what is left. A second round of Gram-Schmidt follows if the first leaves too
+// much of V, according to an estimate that tracks V* V from vector to vector (Simon 1984, "The
+// Lanczos algorithm with partial reorthogonalization", section 3).
 #include "host_basis.hpp"
 
 #include <algorithm>
@@ -20,7 +20,7 @@
 namespace heddle::detail {
 namespace {
 
-/// V: what the vectors of the basis are stored in; all other numbers are S and wider.
+/// V: the scalar in which the vectors of the basis are stored; all other numbers are S or wider.
 template <Ring R, class S, class V>
 class BasisOf final : public HostBasis<S> {
  public:
@@ -125,9 +125,10 @@ class BasisOf final : public HostBasis<S> {
   using Multiple = Coefficient<R, S>;
   static constexpr bool stores_own = std::is_same_v<S, V>;
   static constexpr T rounding = 4 * std::numeric_limits<V>::epsilon();
-  /// Of |V* V - 1|, estimated: the residual that decisions know is off by as much, relatively.
+  /// Bound on the estimate of |V* V - 1|. The residual that decisions know is off by as much,
+  /// relatively.
   static constexpr T most_lost = sizeof(V) == 4 ? 0x1p-14 : 0x1p-33;
-  /// Vectors of the basis whose multiples are taken off together.
+  /// Number of basis vectors whose multiples are subtracted together.
   static constexpr int abreast = size == 4 ? 2 : 4;
 
   V* vector(int k) const { return static_cast<V*>(room_.data) + k * room_.stride; }
@@ -144,7 +145,7 @@ class BasisOf final : public HostBasis<S> {
     for (int c = 0; c < size; ++c) wide.component[c] = static_cast<S>(v[run.at(i, c)]);
     return wide;
   }
-  /// Stores e, and returns what it became.
+  /// Stores e, and returns it as stored.
   template <class Run>
   static Multiple keep(V* v, const Run& run, Offset i, Multiple e) {
     for (int c = 0; c < size; ++c) {
@@ -167,7 +168,8 @@ class BasisOf final : public HostBasis<S> {
     }
     return number;
   }
-  /// The sums are what the next pass takes off, and part of the column. Returns their size squared.
+  /// Takes the sums as the multiples that the next pass subtracts, and adds them to the column.
+  /// Returns their size squared.
   T take_multiples() {
     T squared = 0;
     for (int k = 0; k < basis_.count; ++k) {
@@ -181,9 +183,10 @@ class BasisOf final : public HostBasis<S> {
   Number& overlap(int i, int k) {
     return overlaps_[static_cast<std::size_t>(k) * column_.size() + static_cast<std::size_t>(i)];
   }
-  /// Estimates V* v - e of the vector v = (w - V h) / norm that one round leaves, h = V* w, and
-  /// returns its size: (1 - V* V) h / norm, and for v* v, since `norm` is Pythagoras', h* (V* V -
-  /// 1) h / norm^2. Rounding of `relative` size is added to each in the direction that it has.
+  /// Estimates V* v - e for the vector v = (w - V h) / norm that one round leaves, where h = V* w,
+  /// and returns the size of the estimate: (1 - V* V) h / norm, and for v* v, since `norm` comes
+  /// from Pythagoras, h* (V* V - 1) h / norm^2. Rounding of size `relative` is added to each in the
+  /// direction that it has.
   T overlap_of_next(T norm, T relative) {
     const int count = basis_.count;
     T squared = 0, own = 0;
@@ -209,15 +212,15 @@ class BasisOf final : public HostBasis<S> {
     overlap(count, count) = Number::from_real(own);
     return std::sqrt(squared + own * own);
   }
-  /// By Pythagoras, before the second multiples are taken off: they are rounding beside the vector
-  /// unless nothing but rounding was left of it.
+  /// The norm by Pythagoras, before the second multiples are subtracted. They are rounding compared
+  /// with the vector, unless nothing but rounding was left of it.
   static T norm_left(T squared, T second, T whole) {
     const T left = squared - second;
     return left > rounding * rounding * whole ? std::sqrt(left) : left - left;
   }
 
-  /// to = w less `count` vectors from `first` on, times the multiples; nothing where there are
-  /// none.
+  /// to = w less the `count` vectors from `first` on times their multiples; does nothing if there
+  /// are none.
   template <class Run>
   void subtract(const Run& run, const S* w, S* to, int count, int first = 0) const {
     int k = 0;
@@ -226,7 +229,7 @@ class BasisOf final : public HostBasis<S> {
     }
     for (; k < count; ++k) subtract_some<1>(run, std::exchange(w, to), to, k, first);
   }
-  /// The k-th and those behind it: w passes once.
+  /// Subtracts the k-th vector and those after it, in one pass over w.
   template <int vectors, class Run>
   void subtract_some(const Run& run, const S* w, S* to, int k, int first) const {
     const V* v[vectors];
@@ -243,8 +246,8 @@ class BasisOf final : public HostBasis<S> {
     }
   }
 
-  /// sums += V* w. Real numbers go vector by vector, as compilers make lanes of them; of larger
-  /// ones several vectors share what is read of w.
+  /// sums += V* w. Real numbers are summed vector by vector, which compilers vectorize; for larger
+  /// numbers, several vectors share what is read of w.
   template <class Run>
   void add_products(const Run& run, const S* w, int count, T* sums) const {
     constexpr int together = size == 1 ? 1 : abreast;
@@ -270,7 +273,7 @@ class BasisOf final : public HostBasis<S> {
     }
   }
 
-  /// from -= V multiples, if it `subtracts`; then V* from, and |from|^2 behind them.
+  /// from -= V multiples if `subtracts`; then sums V* from, followed by |from|^2.
   template <bool subtracts>
   void pass(const FieldView<S>& from, int count) {
     for_each_group(from, stream_, [&](Index group) {
@@ -292,7 +295,7 @@ class BasisOf final : public HostBasis<S> {
   }
 
   BasisRoom room_;
-  int first_combined_;  // of the vectors that a solution is formed of
+  int first_combined_;  // first of the vectors that a solution is formed from
   Stream stream_;
   Reduction<S> reduction_;
   std::vector<T> sums_;

@@ -1,4 +1,4 @@
-// A method on a CPU: each step of its listing is done when it is read, by the functions of its
+// A method on a CPU: each step of its listing is executed as it is read, by the functions of its
 // table. An update and a preconditioner that acts by rows share one walk over the field, 256 rows
 // at a time.
 #include <algorithm>
@@ -35,21 +35,21 @@ struct ListedStep {
   }
 };
 
-/// One of those that run side by side. Numbers of the method's ring lie one behind the other.
+/// One of the systems that run side by side. Numbers of the method's ring lie one after another.
 template <class S>
 struct HostSystem {
   using T = sum_t<S>;
 
-  std::unique_ptr<HostBasis<S>> basis = nullptr;  // of a method that keeps one
+  std::unique_ptr<HostBasis<S>> basis = nullptr;  // for a method that keeps one
   bool runs = false;
   std::array<FieldView<S>, methods::most_vectors> v = {};
   const RunLimits<T>* limits = nullptr;
   std::vector<T> c = {};        // coefficients
-  std::vector<S> rounded = {};  // and in the precision of the vectors
+  std::vector<S> rounded = {};  // the same in the precision of the vectors
   std::array<T, std::size_t(4) * methods::most_sums> sums = {};
-  int pending = 0;  // of them
+  int pending = 0;  // number of sums that await a decision
   int end = device::loop_runs;
-  S factor = 0;  // of M^-1 v that a narrow basis keeps; 0: not known yet
+  S factor = 0;  // scales the M^-1 v that a narrow basis keeps; 0: not known yet
   std::vector<T> history = {};
 
   long long iterations() const { return static_cast<long long>(history.size()); }
@@ -114,7 +114,7 @@ class HostLoop final : public MethodLoop<S> {
     for (std::size_t k = 0; k < runs.size(); ++k) {
       System& system = systems_[static_cast<std::size_t>(runs[k].place)];
       if (system.basis) {
-        // The newest vector of the basis has lain there.
+        // This field has pointed to the newest vector of the basis.
         const auto combined = static_cast<std::size_t>(program_.combination);
         system.v[combined] =
             parts_.systems[static_cast<std::size_t>(runs[k].place)].work[combined - 2];
@@ -161,7 +161,7 @@ class HostLoop final : public MethodLoop<S> {
     system.runs = true;
   }
 
-  /// The steps of a listing, each of all systems that run.
+  /// Performs the steps of a listing, each for all systems that run.
   void perform(const methods::Facts& listing, const HostStep<S>* calls) {
     for (int i = 0; i < listing.steps; ++i) {
       const Step step{listing, i, calls[i]};
@@ -202,7 +202,7 @@ class HostLoop final : public MethodLoop<S> {
            !parts_.project;
   }
 
-  /// False where the run ends at once.
+  /// False if the run ends at once.
   template <class Decision>
   static bool decide(System& system, const Decision& decision) {
     const RunLimits<T>& limits = *system.limits;
@@ -245,7 +245,7 @@ class HostLoop final : public MethodLoop<S> {
     axpby<S>(S(1), z, S(1), system.v[0], stream_);
   }
 
-  /// A pass over the matrix takes several products at a time.
+  /// One pass over the matrix computes several products.
   void multiply(const Step& step) {
     std::array<System*, Reduction<S>::width> taken;
     std::size_t count = 0;
@@ -290,14 +290,15 @@ class HostLoop final : public MethodLoop<S> {
     }
     walk(system, step, step.calls.sums);
   }
-  /// The one that came so many before the next.
+  /// Appends again the sum that came `before` sums before the next one.
   void repeat_sum(System& system, int before) {
     T* const next = system.sums.data() + system.pending++ * size();
     std::copy_n(next - before * size(), size(), next);
   }
 
-  /// M^-1 v of a matrix of any size would leave the range of floats: the preconditioner of a run is
-  /// a multiple of the caller's, by a power of two, where its first vector is far from 1.
+  /// M^-1 v could leave the range of floats, since a matrix may have any magnitude. If the first
+  /// such vector of a run is far from 1, the run's preconditioner is the caller's times a power of
+  /// two.
   void bring_into_floats(System& system, const FieldView<S>& z) {
     constexpr int far = 60;
     if (system.factor == 0) {
@@ -308,7 +309,8 @@ class HostLoop final : public MethodLoop<S> {
     if (system.factor != 1) scale<S>(system.factor, z, stream_);
   }
 
-  /// One step on every element. `visit`: null where it neither changes nor sums anything.
+  /// Executes one step on every element. `visit`: null if the step neither changes nor sums
+  /// anything.
   void walk(System& system, const Step& step, VisitGroup<S> visit) {
     if (visit == nullptr) return;
     const FieldView<S>& x = system.v[0];
@@ -345,7 +347,7 @@ class HostLoop final : public MethodLoop<S> {
     add_sums(system, next, sums.data() + update.calls.numbers);
   }
 
-  /// The step's sums for the next decision; those of its ring have `size()` numbers.
+  /// Adds the step's sums for the next decision; those in its ring have `size()` numbers.
   void add_sums(System& system, const Step& step, const T* numbers) {
     for (const methods::SumFacts& sum : step.sums()) {
       T* const to = system.sums.data() + system.pending++ * size();

@@ -23,7 +23,8 @@ namespace heddle::detail {
 template <class S>
 class HostSolve {
  public:
-  /// `system`: of those of the whole solve. `place`: of the solver's. `others`: null for none.
+  /// `system`: its index in the whole solve. `place`: its index in the solver. `others`: null for
+  /// none.
   HostSolve(KrylovSolver<S>& solver, const FieldView<const S>& b, const FieldView<S>& x, int place,
             int system, Report& report, const OtherRuns* others = nullptr)
       : solver_(solver),
@@ -48,7 +49,8 @@ class HostSolve {
                                      solver.method_.info, solver.form_of_loop(solver.iterated()));
   }
 
-  /// Up to the first run, unless that is none. `systems`: that run side by side.
+  /// Does everything before the first run, if there is to be one. `systems`: number of systems that
+  /// run side by side.
   void begin(std::size_t systems) {
     systems_ = systems;
     report_.loop = name(solver_.form_of_loop(solver_.iterated()));
@@ -76,7 +78,7 @@ class HostSolve {
 
   bool runs() const { return state_.end == 0; }
 
-  /// Asked by the preconditioner between its own iterations.
+  /// Called by the preconditioner between its own iterations.
   bool goes_on_inside(long long iterations) {
     if (was_cancelled_ || stop_.is_late()) return false;
     SolveProgress now = told_;
@@ -94,7 +96,7 @@ class HostSolve {
     return {number_of_place_, x_, r(), &limits_};
   }
 
-  /// A run, and what its x is worth.
+  /// Takes the result of a run, and judges its x.
   void take(const RunResult<sum_t<S>>& run) {
     for (const sum squared : run.history) record(squared);
     end_of_run_ =
@@ -107,8 +109,8 @@ class HostSolve {
   }
 
   bool failed_on_copy() const { return !is_refused_ && state_.failed_on_copy; }
-  /// Behind the runs over a copy, if there is one: whether others are to follow over the one that
-  /// keeps `kept`, or over the matrix.
+  /// After the runs over a copy, if there is one: true if others are to follow, over the copy that
+  /// keeps `kept` or over the matrix.
   bool leaves_copy(StoredScalar kept) {
     if (!failed_on_copy()) return false;
     moved_.leave(state_.iterations);
@@ -128,7 +130,7 @@ class HostSolve {
     report_.permute_seconds += stop_.elapsed();
   }
 
-  // As an executor of solve_walk.hpp.
+  // The interface of an executor of solve_walk.hpp.
   using Sum = sum_t<S>;
   template <Decision decision>
   void decide() {
@@ -177,16 +179,16 @@ class HostSolve {
     return real_dot<S>(field, field, solver_.reduction_, stream());
   }
 
-  /// b and x in the operator's basis, scaled where b leaves the range of squares.
+  /// Brings b and x into the operator's basis, scaled if the squares of b leave the range.
   void bring_in();
   void bring_in_right_hand_side(S factor);
   S scale() const { return static_cast<S>(state_.scale); }
-  /// A guess that is finite, but for the squares of its residual, gives way to zero.
+  /// Replaces the guess by zero if it is finite and only the squares of its residual are not.
   void forget_guess(sum& first);
-  /// x and b - A x in the caller's scale.
+  /// Brings x and b - A x into the caller's scale.
   void bring_out();
 
-  /// |b - A x|^2; r holds b - A x afterwards, or another field.
+  /// |b - A x|^2; r, or the field `to`, holds b - A x afterwards.
   sum true_residual(const FieldView<S>& x) { return true_residual(x, r()); }
   sum true_residual(const FieldView<S>& x, const FieldView<S>& to) {
     const sum squared = solver_.matrix_.residual(b_, x, to, solver_.reduction_, stream());
@@ -220,8 +222,8 @@ class HostSolve {
     report_.iterate_seconds = stop_.elapsed();
   }
 
-  /// Runs that go on from one another may be too short to look at the clock themselves. Ranks look
-  /// at it in each iteration, together.
+  /// Runs that continue each other may be too short to check the clock themselves. Ranks check it
+  /// together, in each iteration.
   device::LoopEnd end_behind_run() const {
     if (stream().share != nullptr) return device::loop_reached;
     if (was_cancelled_) return device::loop_cancelled;
@@ -242,8 +244,8 @@ class HostSolve {
     drop_squared_ = state_.squared_norm;
     drop_size_ = -1;
     has_drop_ = grew_in_vain_ = false;
-    // On a CPU, and on ranks, each iteration is seen, which is when the clock is looked at too; on
-    // a CPU the iterate as well.
+    // On a CPU, and with ranks, the host sees each iteration and then also checks the clock; on a
+    // CPU it sees the iterate as well.
     const bool on_gpu = solver_.device_.on_gpu();
     if (!on_gpu || stream().share != nullptr) {
       const bool keeps = !on_gpu && !has_other_runs() && !solver_.method_.info.restarts;
@@ -267,8 +269,8 @@ class HostSolve {
     return !solver_.options_.observer || solver_.options_.observer(now);
   }
 
-  /// A copy at every tenfold drop: few, and never far from the best. False where the recurrence
-  /// drops alone: x has grown since the last one, and its true residual has not shrunk.
+  /// Copies x at every tenfold drop: few copies, and never far from the best. False if the
+  /// recurrence alone drops: x has grown since the last copy, and its true residual has not shrunk.
   bool keep_at_drop(long long iteration, sum squared) {
     constexpr sum tenfold = 100;
     if (!(squared * tenfold <= drop_squared_)) return true;
@@ -287,8 +289,8 @@ class HostSolve {
     has_drop_ = true;
     return true;
   }
-  /// x, whose residual hardly shrank since a drop, or since the run began. Where a limit ends the
-  /// run, x may be on its way.
+  /// True if x grew while its residual hardly shrank, since a drop or since the run began. If a
+  /// limit ended the run, x may be on its way.
   bool grew_since_drop(bool is_stopped) {
     if (state_.on_copy) return false;
     const sum shrunk = is_stopped ? 1 : 100;
@@ -299,12 +301,12 @@ class HostSolve {
     return is_stopped ? has_drop_ && GrowthInVain<sum>::has_grown_far(size, drop_size_)
                       : GrowthInVain<sum>::has_grown(size, drop_size_);
   }
-  /// x becomes that copy where it has the smaller true residual: the recurrence is no judge, since
-  /// it drifts from the truth as x grows. Also where x grew in vain.
+  /// Replaces x by the copy of the last drop if that has the smaller true residual. The recurrence
+  /// is no judge, since it drifts from the truth as x grows. Also used if x grew in vain.
   void take_iterate_at_drop() {
     if (!grew_in_vain_) {
       if (!has_drop_ || state_.squared_residual <= drop_squared_) return;
-      // So many steps were asked for, whose residuals rise and fall within a bound.
+      // This many steps were requested, and their residuals rise and fall within a bound.
       if (solver_.method_.info.takes_interval && end_of_run_ == device::loop_limit) return;
     }
     const FieldView<S>& earlier = has_drop_ ? place_.kept : place_.verified;
@@ -319,11 +321,12 @@ class HostSolve {
     state_.returned = state_.kept_guess && !has_drop_ ? Returned::guess : Returned::best;
   }
 
-  /// What rounding leaves to gain on x, at drops that are far apart: the recurrence may leave the
-  /// truth behind long before it reaches the target. A product in a hundred.
+  /// Estimates what rounding leaves to gain on x, at drops that are far apart: the recurrence may
+  /// depart from the truth long before it reaches the target. Costs one product in a hundred.
   void look_ahead(long long iteration) {
     constexpr long long few = 100;
-    // By the method: a field of a rank without rows has no data, and the product is collective.
+    // Asks the method, not the spare field: on a rank without rows that has no data, and the
+    // product is collective.
     if (!goal_.checks || state_.on_copy || solver_.method_.info.image < 0) return;
     if (iteration < looked_at_ + few) return;
     looked_at_ = iteration;
@@ -366,23 +369,23 @@ class HostSolve {
   SolveGoal<sum> goal_;
   SolveState<sum> state_;
   RunLimits<sum> limits_;
-  SolveProgress told_;          // by the last iteration
+  SolveProgress told_;          // at the last iteration
   bool was_cancelled_ = false;  // between iterations of the preconditioner
   int end_of_run_ = device::loop_runs;
   sum drop_squared_ = 0;       // |r|^2 of the recurrence at the iterate that was kept last
   sum drop_size_ = -1;         // |x|^2 there, or where the run began; -1: not known yet
-  bool has_drop_ = false;      // it is one of this run
-  bool grew_in_vain_ = false;  // x of this run, which ended it
+  bool has_drop_ = false;      // the kept iterate is one of this run
+  bool grew_in_vain_ = false;  // x grew in vain in this run, which ended it
   bool is_refused_ = false;    // b is not finite
   bool left_copy_ = false;
   bool forgot_guess_ = false;
   MovedBytes moved_;
-  long long looked_at_ = 0;  // iterations, when rounding was
+  long long looked_at_ = 0;  // iteration at which rounding was last estimated
   StopRequests stop_{solver_.options_.time_limit, stream().share};
 };
 
-/// Along the last direction; on a GPU, or over other fields, the run may leave none: along
-/// M^-1 r, where the next run would begin.
+/// Looks along the last direction. On a GPU, or over other fields, the run may leave none: then
+/// along M^-1 r, where the next run would begin.
 template <class S>
 void HostSolve<S>::look_at_direction() {
   const auto place = static_cast<std::size_t>(solver_.method_.info.direction - 2);
@@ -393,8 +396,8 @@ void HostSolve<S>::look_at_direction() {
   }
   state_.p_q = matrix.apply_dot(p, q, solver_.reduction_, stream());
   state_.squared_p = squared_norm_of(p);
-  // |A v| / |v| for v without pattern estimates |A|; A p cannot serve: where A is singular along
-  // p, it is all rounding, and no smaller than p* A p / |p|.
+  // |A v| / |v| for a v without pattern estimates |A|. A p cannot serve: if A is singular along p,
+  // A p is all rounding, and no smaller than p* A p / |p|.
   fill<S>(S(1), p, stream());
   randomize<S>(p, seed, stream());
   matrix.apply(S(1), p, S(0), q, stream());

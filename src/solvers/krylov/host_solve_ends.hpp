@@ -1,5 +1,6 @@
-// The begin and the end of a solve that the host drives: b and x on their way into the operator's
-// basis and a scale, and back, and what the report says. host_solve.hpp includes this file.
+// The beginning and the end of a solve that the host drives: b and x are brought into the
+// operator's basis and a scale, and back, and the report is written. host_solve.hpp includes this
+// file.
 #pragma once
 
 #include "host_solve.hpp"
@@ -56,7 +57,7 @@ void HostSolve<S>::tell() {
   detail::tell(state_, rows(), report_);
   const MethodInfo& info = solver_.method_.info;
   const bool is_worse = state_.take_kept != 0 || state_.squared_residual > state_.kept_squared;
-  // A wrong interval makes x grow too, and the method says so.
+  // A wrong interval makes x grow too, and then the method reports it.
   const bool grew_in_vain = state_.in_vain && !info.takes_interval;
   report_.detail = told_detail(report_.status, {info, end_of_run_, solver_.is_complex_symmetric_,
                                                 is_worse, grew_in_vain, state_.p_q > 0});

@@ -14,7 +14,7 @@ namespace heddle {
 
 template <class S>
 void KrylovSolver<S>::forget_enqueued() {
-  if (enqueued_) device_.synchronize();  // it may be at work
+  if (enqueued_) device_.synchronize();  // it may be running
   enqueued_.reset();
 }
 
@@ -26,7 +26,7 @@ cuda::SolveTarget<S> KrylovSolver<S>::target_of(const FieldView<const S>& b, con
     check_same_shape(b, place.residual, "the right-hand side");
     check_same_shape(x, place.residual, "the solution");
     check_apart(b, x, "the right-hand side", "the solution");
-    iterated_ = &matrix_.iterated();  // the last `solve` may have left it
+    iterated_ = &matrix_.iterated();  // the last `solve` may have set another
     if (stream_.share != nullptr) {
       throw Error(ErrorKind::unsupported,
                   "enqueue: hosts of ranks meet within a solve, and leave none to the GPU");

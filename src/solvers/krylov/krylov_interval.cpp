@@ -1,4 +1,4 @@
-// The interval and the step of methods whose coefficients come of them.
+// The interval and the step of methods whose coefficients depend on them.
 #include <functional>
 #include <limits>
 #include <utility>
@@ -11,7 +11,7 @@ namespace heddle {
 
 namespace {
 
-/// M^-1 without what lies in a null space.
+/// M^-1 projected out of a null space.
 template <class S>
 class Projected final : public Preconditioner<S> {
  public:
@@ -72,7 +72,7 @@ void KrylovSolver<S>::refresh_steps() {
     const detail::Spectrum<S> found = estimate_spectrum();
     steps_.generation = detail::generation_of(matrix_);
     if (found.kind == detail::SpectrumKind::positive) return take(detail::interval_of(found));
-    // How the listing is told of none.
+    // These values indicate to the listing that there is no interval.
     constexpr sum none = -1, unknown = std::numeric_limits<sum>::quiet_NaN();
     steps_.interval = {};
     steps_.omega = {};

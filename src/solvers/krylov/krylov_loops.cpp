@@ -1,4 +1,4 @@
-// The loops of a solver: how its method runs, and how a run that ended goes on.
+// The loops of a solver: their form, their workspace, and the parts that they are made of.
 #include <algorithm>
 #include <bit>
 #include <functional>
@@ -20,13 +20,14 @@ namespace heddle {
 namespace krylov_loops {
 namespace {
 
-/// Lanczos vectors of a method without a definite form grow along a null space, where they meet
-/// the end of the spectrum, until M^-1 of them has the wrong sign.
+/// True if r is projected before it is preconditioned. In a method without a definite form, Lanczos
+/// vectors that reach the end of the spectrum grow along a null space until M^-1 of them has the
+/// wrong sign.
 bool projects_first(const MethodInfo& method) {
   return method.needs_hermitian && !method.needs_positive && !method.takes_interval;
 }
 
-/// r, which is a vector of the loop as z is.
+/// A writable view of r, which like z is a vector of the loop.
 template <class S>
 FieldView<S> of_loop(const FieldView<const S>& r, const FieldView<S>& z) {
   FieldView<S> own = z;
@@ -34,7 +35,7 @@ FieldView<S> of_loop(const FieldView<const S>& r, const FieldView<S>& z) {
   return own;
 }
 
-/// M^-1 of what r has outside a null space, which r loses.
+/// Removes the null-space component of r, in place, and then applies M^-1.
 template <class S>
 class ProjectingFirst final : public Preconditioner<S> {
  public:
@@ -60,7 +61,7 @@ namespace {
 template <class S>
 inline constexpr bool may_be_on_gpu = has_cuda && !std::is_same_v<S, long double>;
 
-/// Of a coefficient in the kernel that is a whole loop; 0 for those of the entry.
+/// Components of a coefficient in the kernel that is a whole loop; 0 for those of the entry.
 [[maybe_unused]] int components_in_one_kernel(const detail::MethodProgram& program,
                                               const MethodInfo& info) {
   return info.needs_positive ? 0 : ring_size(program.ring);
@@ -76,10 +77,10 @@ bool KrylovSolver<S>::has_foreign_work() const {
 
 template <class S>
 long long KrylovSolver<S>::unwatched_iterations(long long bytes_of_iteration) const {
-  // Clock and host are far away, but not where an iteration takes a fraction of a millisecond or,
-  // on slow GPUs, more.
+  // Access to clock and host is slow, except compared with iterations that take a fraction of a
+  // millisecond or, on slow GPUs, more.
   constexpr long long worth_watching = 1LL << 30;
-  // What ranks ask for, they ask for between two bodies.
+  // Ranks make their requests between two bodies.
   constexpr long long unwatched_on_ranks = 7;
   const bool is_stepped = form_of_loop(*iterated_) == LoopForm::stepped;
   if (!is_stepped && cuda::are_captured(*iterated_)) return unwatched_on_ranks;
@@ -87,7 +88,7 @@ long long KrylovSolver<S>::unwatched_iterations(long long bytes_of_iteration) co
   return is_watched ? 0 : device::usually_unwatched;
 }
 
-/// What they make or compile at their first use is not for a graph to record.
+/// A graph cannot record what foreign work makes or compiles at its first use.
 template <class S>
 void KrylovSolver<S>::apply_foreign_work_once() {
   if (is_applied_ || !has_foreign_work() || form_of_loop(matrix_) == LoopForm::stepped) return;
@@ -104,15 +105,15 @@ void KrylovSolver<S>::apply_foreign_work_once() {
 
 template <class S>
 LoopForm KrylovSolver<S>::form_of_loop(const LinearOperator<S>& matrix) const {
-  // Hosts join the sums of a basis of ranks.
+  // If ranks share a basis, hosts join its sums.
   if (method_.program.bases() > 0 && cuda::are_captured(matrix)) return LoopForm::stepped;
   const LoopForm form =
       detail::form_of_loop(matrix, preconditioner_.get(), !null_space_.vectors.empty());
   return form == LoopForm::persistent && !method_.info.has_one_kernel ? LoopForm::graph : form;
 }
 
-// docs/inside/tried.md, "Several right-hand sides": the kernel that keeps one system's vectors
-// on the chip is as fast as a graph of eight, and a product of two systems slower than two.
+// docs/inside/tried.md, "Several right-hand sides": the kernel that keeps one system's vectors on
+// the chip is as fast as a graph of eight systems, and a product of two systems is slower than two.
 template <class S>
 std::size_t KrylovSolver<S>::systems_at_once(std::size_t systems) const {
   const bool has_one_kernel = form_of_loop(matrix_.iterated()) == LoopForm::persistent ||
@@ -271,8 +272,8 @@ bool KrylovSolver<S>::take_floats() {
 
 namespace {
 
-/// Passes of a listing's steps over fields: what they load and store. `most`: vectors of a basis,
-/// half of which there are on average; `halves` of a field in each.
+/// Passes over fields that a listing's steps make, to load and to store. `most`: vectors of a full
+/// basis, which on average is half full. `halves`: size of each of its vectors in half fields.
 int passes_of(const detail::MethodProgram& program, bool on_gpu, int most, int halves) {
   const methods::Facts& facts = program.iteration;
   int passes = 0;
@@ -282,17 +283,18 @@ int passes_of(const detail::MethodProgram& program, bool on_gpu, int most, int h
       passes += std::popcount(facts.loads(i)) + std::popcount(step.writes);
     }
     if (step.kind == methods::StepKind::orthogonalize) {
-      // Beside passes over the basis come those over two vectors and where they are stored.
+      // The passes over the basis, and those over two vectors and the memory that stores them.
       passes += (on_gpu ? 2 : 3) * halves * (most + 1) / 4 + (on_gpu ? 6 : 4);
       if (on_gpu && program.is_flexible) passes += halves * (most + 1) / 4 + 2;
     }
     if (step.kind == methods::StepKind::precondition && step.in != step.out) {
-      // Behind an update it takes what that has in registers.
+      // After an update, the preconditioner takes what that has in registers.
       const bool follows = i > 0 && facts.step[i - 1].kind == methods::StepKind::update;
       passes += follows && !(on_gpu && program.ring != Ring::real) ? 1 : 2;
     }
     if (step.kind != methods::StepKind::product || step.sums == 0) continue;
-    // Where the product does not form them itself they are a pass; else it reads what it has not.
+    // Sums that the product does not form itself are a pass; otherwise the product reads the
+    // operands that it does not have.
     unsigned operands = 0;
     for (int s = step.first_sum; s < step.first_sum + step.sums; ++s) {
       operands |= (1U << facts.sum[s].left) | (1U << facts.sum[s].right);

@@ -26,11 +26,11 @@ namespace heddle {
 
 namespace {
 
-/// residual, kept and verified iterate. A solve may also need b and x, where it cannot use the
+/// Residual, kept iterate and verified iterate. A solve also needs b and x if it cannot use the
 /// caller's.
 constexpr int own_fields = 3;
 
-/// Whether the matrix as CSR would leave as much as `lacking` bytes more.
+/// Advice on whether the matrix as CSR would leave at least `lacking` bytes more.
 std::string advice(const cuda::Product* product, long long lacking) {
   if (product == nullptr) return "";
   const SlicedPattern& A = product->pattern();
@@ -43,7 +43,7 @@ std::string advice(const cuda::Product* product, long long lacking) {
          ", not " + readable_bytes(A.memory.total());
 }
 
-/// Partial sums that a product or an operation on a field leaves.
+/// Number of partial sums that a product or an operation on a field leaves.
 template <class S>
 Offset partials_of_sums(const LinearOperator<S>& matrix) {
   if constexpr (has_cuda && !std::is_same_v<S, long double>) {
@@ -58,8 +58,8 @@ Offset partials_of_sums(const LinearOperator<S>& matrix) {
   return groups_of(matrix.rows());
 }
 
-/// Throws `Error` unless entries and preconditioner (null for none) are of the kind that the method
-/// takes.
+/// Throws `Error` unless the method takes entries and a preconditioner (null for none) of this
+/// kind.
 template <class S>
 void check_suits(const LinearOperator<S>& matrix, const Preconditioner<S>* preconditioner,
                  const MethodInfo& method, bool needs_hermitian) {
@@ -88,14 +88,14 @@ long long bytes_of(const Workspace& workspace, const LinearOperator<S>& matrix) 
          workspace.bytes;
 }
 
-/// As many as take so many bytes.
+/// The size `bytes` in fields, rounded up.
 template <class S>
 int fields_in(long long bytes, const LinearOperator<S>& matrix) {
   const long long of_field = std::max(1LL, bytes_of({.fields = 1}, matrix));
   return static_cast<int>((bytes + of_field - 1) / of_field);
 }
 
-/// Throws `Error` unless it is available.
+/// Throws `Error` unless the device has room for the workspace.
 template <class S>
 void check_memory(const Workspace& workspace, const LinearOperator<S>& matrix) {
   const long long field = bytes_of({.fields = 1}, matrix), needed = bytes_of(workspace, matrix);
@@ -108,18 +108,18 @@ void check_memory(const Workspace& workspace, const LinearOperator<S>& matrix) {
                   readable_bytes(available) + advice(matrix.product_on_gpu(), needed - available));
 }
 
-/// Vectors that a basis can hold: no more than the space has dimensions.
+/// Number of vectors that a basis can hold, at most the dimension of the space.
 template <class S>
 int most_of_basis(const detail::MethodProgram& program, const LinearOperator<S>& matrix,
                   int restart) {
   if (program.kept_numbers == nullptr) return 0;
   const Offset dimensions = all_rows(matrix.rows(), matrix.device().stream()) *
                             matrix.row_components() / ring_size(program.ring);
-  constexpr int countable = 1 << 29;  // in an int, also of two bases
+  constexpr int countable = 1 << 29;  // the vectors of two such bases can be counted in an int
   return static_cast<int>(std::clamp<Offset>(dimensions, 1, std::clamp(restart, 1, countable)));
 }
 
-/// True if one of the ranks that have rows says so. Collective.
+/// True if `here` is true on any rank that has rows. Collective.
 bool is_on_some_rank(bool here, RowShare& share) {
   std::vector<double> of_groups(static_cast<std::size_t>(groups_of(share.rows())), here ? 1 : 0);
   double largest = 0;
@@ -127,10 +127,11 @@ bool is_on_some_rank(bool here, RowShare& share) {
   return largest > 0;
 }
 
-/// Whether an enqueued solve is the same under both: no host is there to call an observer.
+/// True if an enqueued solve is the same under both. The observer does not matter, since no host is
+/// there to call it.
 bool enqueue_alike(const SolverOptions& a, const SolverOptions& b) {
   const auto asked_of_it = [](const SolverOptions& options) {
-    // Of all members, so that a new one does not compile before somebody has thought of it here.
+    // Names every member, so that a new one does not compile until it is considered here.
     const auto& [tolerance, baseline, absolute_tolerance, max_iterations, restart, basis_precision,
                  time_limit, keep, observer, record_history, checks, interval, omega] = options;
     using Ends = std::optional<std::pair<double, double>>;
@@ -175,7 +176,7 @@ KrylovSolver<S>::KrylovSolver(OperatorReference<S> matrix,
     throw Error(ErrorKind::unsupported,
                 "solver options: a basis in single precision is of a solve in double precision");
   }
-  Workspace later;  // what the first solve, or one that a copy of the matrix fails, allocates
+  Workspace later;  // allocated by the first solve, or by one in which a copy of the matrix fails
   if (preconditioner_) {
     detail::check_fits(*preconditioner_, matrix_);
     later = preconditioner_->workspace();
@@ -193,7 +194,7 @@ KrylovSolver<S>::KrylovSolver(OperatorReference<S> matrix,
   memory_ = bytes_of(workspace, matrix_);
   if (device_.on_gpu()) reduction_.reserve(partials);
   if constexpr (has_cuda) {
-    // What every solve needs, compiled while the method makes its own kernels.
+    // Every solve needs this kernel; it is compiled while the method makes its own kernels.
     if (const cuda::Product* product = matrix_.product_on_gpu()) {
       compiling_ = std::async(std::launch::async, [product] {
         product->prepare({.epilogue = device::store_residual});
@@ -279,7 +280,8 @@ void KrylovSolver<S>::set_image_of_guess(const FieldView<const S>& image) {
   forget_enqueued();
   image_of_guess_ = image;
   if (stream_.share == nullptr) return;
-  // Solves of ranks begin alike, by data: of no rows there is none, and any address stands for it.
+  // Ranks must all begin a solve the same way, which depends on `data`. A rank without rows has
+  // none, so any address stands for it.
   static const S of_no_rows{};
   const bool lacks = image.data == nullptr && matrix_.rows() > 0;
   if (is_on_some_rank(lacks, *stream_.share)) {
@@ -365,7 +367,7 @@ void KrylovSolver<S>::solve_side_by_side(std::span<const FieldView<const S>> b,
   };
   bool has_failed = false;
   for (std::size_t k = 0; k < b.size(); ++k) has_failed = solves[k]->failed_on_copy() || has_failed;
-  // Others may have taken the memory that floats, or a loop over them, would need.
+  // The memory for floats, or for a loop over them, may have been taken meanwhile.
   const auto has_loop_over_floats = [&] {
     try {
       if (!take_floats()) return false;

@@ -34,7 +34,7 @@ detail::MethodProgram program_over(const MethodInfo& info, Ring ring, bool preco
   return program_in<Method, Ring::real>(info, preconditioned);
 }
 
-/// Of bilinear products, which quaternions have none of.
+/// The program of a method with bilinear products, which quaternions do not have.
 template <template <Ring, bool> class Method>
 detail::MethodProgram symmetric(const MethodInfo& info, Ring ring, bool preconditioned) {
   return ring == Ring::complex ? program_in<Method, Ring::complex>(info, preconditioned)

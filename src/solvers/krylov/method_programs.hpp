@@ -1,4 +1,5 @@
-// The library's methods as what a GPU's loops are made of, whatever the scalar of fields.
+// The library's methods in the form from which a GPU's loops are made, whatever the scalar of
+// fields.
 #pragma once
 
 #include "heddle/detail/method_program.hpp"
@@ -6,8 +7,8 @@
 
 namespace heddle {
 
-/// Of a row of method_rows.hpp. `ring`: of the coefficients, if the method has others than real
-/// ones.
+/// The program of a row of method_rows.hpp. `ring`: that of the coefficients, if the method has any
+/// that are not real.
 detail::MethodProgram program_of_method(const MethodInfo& info, Ring ring, bool preconditioned);
 
 }  // namespace heddle

@@ -6,7 +6,7 @@
 
 namespace heddle::method_rows {
 
-/// Conjugate gradient whose sums meet once an iteration.
+/// Conjugate gradient that reduces its sums once an iteration.
 inline constexpr MethodInfo single_reduction_conjugate_gradient{
     .name = "cg",
     .title = "conjugate gradient",
@@ -29,16 +29,16 @@ inline constexpr MethodInfo conjugate_gradient = [] {
   return row;
 }();
 
-/// Conjugate gradient whose runs go on from one another's directions.
+/// Conjugate gradient whose runs continue along the direction of the previous run.
 inline constexpr MethodInfo continued_conjugate_gradient = [] {
   MethodInfo row = conjugate_gradient;
   row.type = "heddle::methods::ContinuedConjugateGradient";
   row.header = "heddle/methods/continued_conjugate_gradient.hpp";
   return row;
 }();
-/// The row of which a loop is made. `kept`: by the copy that its iterations read, `own` without
-/// one. `once`: the sums are to meet once an iteration, where the method has such a form. Copies in
-/// 16 bits end many runs: what these keep is worth more than a sum saved.
+/// The row from which a loop is made. `kept`: the scalar of the copy that its iterations read,
+/// `own` without one. `once`: the sums are to be reduced once an iteration, if the method has such
+/// a form. Copies in 16 bits end many runs: what these keep is worth more than a saved sum.
 constexpr MethodInfo row_of_loop(const MethodInfo& method, StoredScalar kept, bool once) {
   if (method.single_reduction == nullptr) return method;
   if (once && (kept == StoredScalar::own || kept == StoredScalar::single)) {
@@ -46,7 +46,7 @@ constexpr MethodInfo row_of_loop(const MethodInfo& method, StoredScalar kept, bo
   }
   return kept == StoredScalar::own ? method : continued_conjugate_gradient;
 }
-/// Whether that is done by loops of this form: one kernel for all begins every run anew.
+/// True if loops of this form continue runs: one kernel for everything begins each run anew.
 constexpr bool continues_runs(const MethodInfo& row, LoopForm form) {
   return row.type == continued_conjugate_gradient.type && form != LoopForm::persistent;
 }

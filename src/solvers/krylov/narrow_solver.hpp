@@ -1,4 +1,4 @@
-// The solver whose runs over floats a solve in double takes.
+// The solver whose runs over floats serve a solve in double.
 #pragma once
 
 #include <memory>
@@ -8,7 +8,7 @@
 
 namespace heddle::detail {
 
-/// Of the method's name, in the form whose runs go on from one another where there is one.
+/// A solver by the method's name, in the form whose runs continue each other if there is one.
 /// `preconditioner`: null for none.
 std::unique_ptr<KrylovSolver<float>> narrow_solver(
     const MethodInfo& method, OperatorReference<float> matrix,

@@ -1,4 +1,4 @@
-// The null space of a singular system, and what is not in it.
+// The null space of a singular system, and the projection out of it.
 #include <cmath>
 #include <string>
 #include <utility>
@@ -63,16 +63,16 @@ void KrylovSolver<S>::set_null_space(const std::vector<FieldView<const S>>& vect
     made.vectors.push_back(own);
   }
   if constexpr (has_cuda && !std::is_same_v<S, long double>) {
-    // Where ranks share the rows, the host joins its sums: `project` does the same.
+    // The host joins the sums of ranks that share the rows, so `project` acts instead.
     if (device_.on_gpu() && !made.vectors.empty() && stream_.share == nullptr) {
       made.projection = cuda::make_projection<S>(made.vectors, ring_, device_);
     }
   }
   forget_enqueued();
   null_space_ = std::move(made);
-  steps_.generation = {};  // estimated in another space
+  steps_.generation = {};  // the estimate was made in another space
   if (!preconditioner_) return;
-  // First: not both at once.
+  // The old loops go first, so that old and new ones do not exist at once.
   of_one_ = {};
   of_all_ = {};
   in_floats_.of_one = nullptr;  // made again by the solve that needs it

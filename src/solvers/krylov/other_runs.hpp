@@ -1,4 +1,4 @@
-// What a solve keeps in mind of runs over something narrower than its own matrix and fields.
+// A solve's records of runs over something narrower than its own matrix and fields.
 #pragma once
 
 #include <algorithm>
@@ -7,25 +7,26 @@
 
 namespace heddle::detail {
 
-/// Runs over other fields than the solver's own, until these come no further: refined_solver.cpp.
+/// Runs over fields other than the solver's own, until these come no further: see
+/// refined_solver.cpp.
 struct OtherRuns {
-  StoredScalar copy;  // what they read, as decisions take it
+  StoredScalar copy;  // the copy that they read, as decisions see it
   bool continues;     // see methods/continued_conjugate_gradient.hpp
   long long bytes_per_iteration;
 };
 
-/// The bytes that iterations moved, where they were of several kinds.
+/// The bytes moved by iterations of several kinds.
 class MovedBytes {
  public:
-  long long of_iteration = 0;  // of the last run
+  long long of_iteration = 0;  // in the last run
 
-  /// After so many iterations in all others follow.
+  /// After `iterations` iterations in total, another kind follows.
   void leave(long long iterations) {
     before_ +=
         static_cast<double>(iterations - iterations_before_) * static_cast<double>(of_iteration);
     iterations_before_ = iterations;
   }
-  /// On average.
+  /// The average bytes of an iteration.
   long long mean(long long iterations) const {
     const double others =
         static_cast<double>(iterations - iterations_before_) * static_cast<double>(of_iteration);

@@ -1,5 +1,5 @@
-// Small dense systems with a positive semidefinite matrix that rounding has touched: what depends
-// on the rest, as far as the numbers tell, is left out.
+// Small dense systems with a positive semidefinite matrix perturbed by rounding: unknowns that
+// depend on the rest, as far as the numbers show, are left out.
 #pragma once
 
 #include <algorithm>
@@ -14,8 +14,8 @@
 
 namespace heddle::detail {
 
-/// Solves G c = g by Cholesky's method with pivots (Higham 2002, section 10.3). Its memory is kept,
-/// for systems of one size.
+/// Solves G c = g by Cholesky's method with pivoting (Higham 2002, section 10.3). Its memory is
+/// kept, for systems of one size.
 template <class T>
 class PositiveSystem {
  public:
@@ -24,9 +24,9 @@ class PositiveSystem {
   explicit PositiveSystem(int size)
       : factor_(size, size), scale_(static_cast<std::size_t>(size)), order_(scale_.size()) {}
 
-  /// Returns how many unknowns are not left out; those that are, are 0. G comes with both
-  /// triangles: they differ by rounding, and what is not well above that difference, or above
-  /// `rounding`, relative to the diagonal, is dependent. 0 for numbers that are not finite.
+  /// Returns how many unknowns are kept; the others are set to 0. Both triangles of G are given,
+  /// and differ by rounding: an unknown whose pivot, relative to the diagonal, is not well above
+  /// that difference and above `rounding` is dependent. Returns 0 for numbers that are not finite.
   int solve(const Matrix& gram, const Matrix& right, T rounding, Matrix& solution) {
     std::fill_n(&solution(0, 0), gram.rows(), typename Matrix::Number{});
     if (!gram.is_finite() || !right.is_finite()) return 0;
@@ -64,7 +64,8 @@ class PositiveSystem {
     return difference;
   }
 
-  /// L of P G P^T = L L^T below the diagonal, up to the rank, which it returns; rows change places.
+  /// Computes L of P G P^T = L L^T below the diagonal, up to the rank, which is returned; rows
+  /// change places.
   int factor(const Matrix& gram, T rounding) {
     constexpr T well_above = 16;
     const int n = gram.rows();
@@ -90,7 +91,7 @@ class PositiveSystem {
     if (k == best) return;
     std::swap(order_[place(k)], order_[place(best)]);
     for (int j = 0; j < factor_.columns(); ++j) std::swap(at(k, j), at(best, j));
-    // The columns of what is left to factor; those before hold L by rows.
+    // Exchanges columns only in the part left to factor; the columns before it hold L by rows.
     for (int i = k; i < factor_.rows(); ++i) std::swap(at(i, k), at(i, best));
   }
 

@@ -34,7 +34,8 @@ void check_same_system(const LinearOperator<float>& narrow, const LinearOperator
   }
 }
 
-/// What decisions take the copy for: fields are floats where the matrix is one of floats.
+/// The copy as decisions see it: `single` for a matrix of floats itself, since its fields are
+/// floats.
 StoredScalar copy_in(const LinearOperator<float>& matrix) {
   const bool in_words = &matrix.iterated() != &matrix && !is_exact(matrix.iterated_as()) &&
                         matrix.iterated_as() != StoredScalar::own;
@@ -101,7 +102,7 @@ detail::RunResult<double> RefinedSolver::run_over_floats(const detail::RunOf<dou
   const double squared_scale = scale_ * scale_;
   limits.target *= squared_scale;
   limits.squared_norm *= squared_scale;
-  // Of the correction, whose rounding errors are those of its largest residual.
+  // The growth limit of the correction, whose rounding errors are those of its largest residual.
   constexpr double epsilon = std::numeric_limits<float>::epsilon();
   limits.growth =
       std::min(limits.growth * squared_scale, limits.squared_norm / (epsilon * epsilon));

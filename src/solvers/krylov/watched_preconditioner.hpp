@@ -7,7 +7,8 @@
 
 namespace heddle::detail {
 
-/// While it lives, a preconditioner (null for none) asks `goes_on` between its own iterations.
+/// During the lifetime of this object, a preconditioner (null for none) asks `goes_on` between its
+/// own iterations.
 template <class S>
 class WatchedPreconditioner {
  public:

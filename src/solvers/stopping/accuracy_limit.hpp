@@ -1,4 +1,4 @@
-// How small a residual the rounding of x lets come: for the host and for a GPU.
+// The smallest residual that the rounding of x allows; for the host and for a GPU.
 #pragma once
 
 #include <cmath>
@@ -7,15 +7,15 @@
 
 namespace heddle::detail {
 
-/// To round the components of x changes b - A x by some epsilon |A D x|, where D is diagonal and
-/// random: one product tells how much that is, for any operator, and is no more than |A| |x|. That
-/// and epsilon |b| are the rounding level. Solves end at a third of it up to some tens, the more
-/// the longer they were; no solve is known to come below a tenth, but for systems whose solution
-/// is exact.
+/// Rounding the components of x changes b - A x by about epsilon |A D x|, where D is diagonal and
+/// random. One product measures that for any operator; |A D x| is no more than |A| |x|. That change
+/// and epsilon |b| are the rounding level. Solves end at a third of it up to some tens, more the
+/// longer they were; no solve is known to come below a tenth, except for systems whose solution is
+/// exact.
 template <class T>
 class AccuracyLimit {
  public:
-  /// Of scalars with this epsilon; 0 leaves all of it to the tolerance.
+  /// `epsilon`: that of the scalars; 0 leaves everything to the tolerance.
   HEDDLE_INLINE void begin(T epsilon, T norm_of_b) {
     epsilon_ = epsilon;
     size_ = norm_of_b;
@@ -25,18 +25,18 @@ class AccuracyLimit {
   HEDDLE_INLINE void learn(T squared_image, T mean_square) {
     size_ = norm_of_b_ + std::sqrt(squared_image / mean_square);
   }
-  /// What a recurrence need not go below.
+  /// The residual that a recurrence need not go below.
   HEDDLE_INLINE T least() const { return epsilon_ * size_ / 10; }
 
-  /// Whether a solve may end at this true residual, above its target, after so many runs in a row
-  /// that gained too little. `is_last`: nothing else is left to try.
+  /// True if a solve may end at this true residual, above its target, after `fruitless` runs in a
+  /// row that gained too little. `is_last`: nothing else is left to try.
   HEDDLE_INLINE bool is_reached(T norm, T target, int fruitless, bool is_last) const {
     const T level = epsilon_ * size_;
     if (!(norm <= most * level)) return false;
     const bool hopeless = target < least();
     return hopeless ? norm <= some * level || fruitless >= 1 : is_last && fruitless >= 2;
   }
-  /// |A D x| + |b| of the newest x, and of zero.
+  /// |A D x| + |b| for the newest x, and for zero.
   HEDDLE_INLINE T size() const { return size_; }
   HEDDLE_INLINE T size_of_zero() const { return norm_of_b_; }
   HEDDLE_INLINE T backward_error(T norm) const { return size_ > 0 ? norm / size_ : T(0); }

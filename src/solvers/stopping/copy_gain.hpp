@@ -1,4 +1,4 @@
-// How far a run of a recurrence goes that reads a copy of the matrix: for the host and for a GPU.
+// The length of a run of a recurrence that reads a copy of the matrix; for the host and for a GPU.
 #pragma once
 
 #include "heddle/entries/annotations.hpp"
@@ -6,18 +6,18 @@
 
 namespace heddle::detail {
 
-/// On a copy that is off by dA, a run leaves the true residual by dA (x - x0): on floats by up to
-/// 6e-8 cond(A) of the residual that it began from, on 16 bits by up to 2e-3 cond(A). Beyond that
-/// its own residual says nothing.
+/// On a copy that is off by dA, a run departs from the true residual by dA (x - x0): on floats by
+/// up to 6e-8 cond(A) of the residual that it began from, on 16 bits by up to 2e-3 cond(A). Beyond
+/// that its own residual says nothing.
 ///
-/// Where a run begins anew, it forgets the spectrum, so that runs are long. How far one followed
-/// the true residual shows when that is taken: a run that followed it lets the next gain two digits
-/// more, one that did not lets the next gain what it did itself. The first is short, because what a
-/// restart forgets of the spectrum, a short run has not learnt yet. A run that misses its aim by
-/// far and gains less than a digit is the last one on the copy.
+/// A run that begins anew forgets the spectrum, so runs are long. When the true residual is
+/// computed, it shows how far the run followed it. After a run that did, the next may gain two
+/// digits more; after one that did not, the next may gain as much as that run did. The first run is
+/// short, because a short run has not yet learnt what a restart forgets of the spectrum. A run that
+/// misses its aim by far and gains less than a digit is the last one on the copy.
 ///
-/// Where runs go on from one another they may be short, and all gain alike: what is lost is what
-/// the copy was off by. One that aims at less than a digit is the last if it gains nothing.
+/// Runs that continue each other may be short, and all gain the same: only the error of the copy is
+/// lost. One that aims at less than a digit is the last if it gains nothing.
 template <class T>
 class CopyGain {
  public:
@@ -39,8 +39,8 @@ class CopyGain {
     }
   }
 
-  /// The norm at which a run is over that begins at `norm`. Less than the target: what the copy is
-  /// off by must not deny a run that only just arrives.
+  /// The norm at which a run that begins at `norm` is over. It may lie below the target: the error
+  /// of the copy must not fail a run that only just arrives.
   HEDDLE_INLINE T aim(T target, T norm) const {
     const T gained = gain_ * norm;
     return gained > left_ * target ? gained : left_ * target;
@@ -64,7 +64,7 @@ class CopyGain {
 
   T gain_ = T(1e-4);
   T most_ = T(1e-6);  // about 16 times what an entry is off by; half: 40, bfloat: 5
-  T left_ = T(0.5);   // of the target
+  T left_ = T(0.5);   // fraction of the target
   bool learns_ = true;
 };
 

@@ -1,4 +1,4 @@
-// Signs of a system without a solution, which all methods meet alike: x grows, its residual does
+// Signs of a system without a solution, the same for all methods: x grows, and its residual does
 // not shrink. For the host and for a GPU.
 #pragma once
 
@@ -8,16 +8,16 @@
 
 namespace heddle::detail {
 
-/// Where A is singular and b out of its reach, x grows along the null space until b - A x is
-/// nothing but the rounding of x: to its precision such an x is as good as a solution is. Two signs
-/// tell them apart. Zero has hardly a larger residual; or x has hardly anything of b: x* b is
-/// within |x| |b - A x|, so that x* A x, near x* b where x is a solution, is nothing but rounding.
-/// Where an earlier iterate is at hand that is far smaller, its residual tells more.
+/// If A is singular and b is outside its range, x grows along the null space until b - A x is
+/// nothing but the rounding of x: to its precision, such an x is as good as a solution. Two signs
+/// distinguish them. The residual of zero is hardly larger; or x has hardly any component along b:
+/// x* b is within |x| |b - A x|, so that x* A x, near x* b if x is a solution, is nothing but
+/// rounding. If a far smaller earlier iterate is at hand, its residual says more.
 template <class T>
 struct GrowthInVain {
   T x_b = 0, x_x = 0;  // Re x* b, |x|^2
 
-  /// `size`: |A D x| + |b|, of x, and as much of zero.
+  /// `size`: |A D x| + |b| for x. `size_of_zero`: the same for zero.
   HEDDLE_INLINE bool is_seen(T norm, T size, T size_of_zero) const {
     constexpr T some = 1e3, far = 1e6;
     if (!(size > some * size_of_zero)) return false;

@@ -1,4 +1,4 @@
-// Guesses whose image, A times them, the caller knows: nothing converges by that alone.
+// Guesses whose image (A times the guess) the caller knows: no solve converges by that alone.
 #pragma once
 
 #include "heddle/vector_operations.hpp"
@@ -16,8 +16,8 @@ void subtract_image(const FieldView<const S>& b, const FieldView<const S>& image
 
 namespace decisions {
 
-/// After `judge_guess` by an image: that residual is of no iterate, so that each x of a true one is
-/// better.
+/// After `judge_guess` by an image: that residual belongs to no iterate, so any x with a true
+/// residual is better.
 template <class T>
 HEDDLE_INLINE void forget_guess(SolveState<T>& state) {
   constexpr T unknown = T(1e150);
@@ -25,13 +25,13 @@ HEDDLE_INLINE void forget_guess(SolveState<T>& state) {
   state.best_norm = unknown;
   state.kept_squared = unknown * unknown;
 }
-/// Whether a guess has ended the solve, whose residual was not found by a product.
+/// True if the solve was ended by a guess whose residual was not computed by a product.
 template <class T>
 HEDDLE_INLINE bool ended_by_image(const SolveState<T>& state) {
   return state.end != 0 && state.status != Status::cancelled && state.out_of_range == 0 &&
          state.iterations == 0;
 }
-/// After its true `squared_residual`.
+/// After the true `squared_residual` of the guess.
 template <class T>
 HEDDLE_INLINE void judge_guess_again(SolveState<T>& state, const SolveGoal<T>& goal, Index rows,
                                      T* history) {

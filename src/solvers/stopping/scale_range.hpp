@@ -1,4 +1,5 @@
-// Which right-hand sides a solve scales before it squares anything: for the host and for a GPU.
+// Decides which right-hand sides a solve scales before it squares anything; for the host and for a
+// GPU.
 #pragma once
 
 #include <cmath>
@@ -8,8 +9,9 @@
 
 namespace heddle::detail {
 
-/// Norms of b from the fourth root of the smallest scalar to that of the largest stay as they are:
-/// the residual may lose many digits, and the coefficients of a recurrence multiply with |A|.
+/// Norms of b from the fourth root of the smallest scalar to that of the largest are left unscaled:
+/// the residual may shrink by many digits, and the coefficients of a recurrence are multiplied by
+/// |A|.
 template <class T>
 struct ScaleRange {
   T least = 0;  // |b|^2
@@ -19,7 +21,7 @@ struct ScaleRange {
   HEDDLE_INLINE bool holds(T squared_norm) const {
     return squared_norm > least && squared_norm < most;
   }
-  /// The scale, a power of two that brings the largest component near 1, is 2 to minus this.
+  /// Minus the exponent of the scale, a power of two that brings the largest component near 1.
   HEDDLE_INLINE T exponent(T largest) const {
     const T wanted = std::floor(std::log2(largest));
     if (wanted > most_exponent) return most_exponent;
@@ -27,7 +29,7 @@ struct ScaleRange {
   }
 };
 
-/// Of fields of S, whose squares are summed in T.
+/// The range for fields of S, whose squares are summed in T.
 template <class S, class T>
 ScaleRange<T> scale_range() {
   constexpr int exponent = std::numeric_limits<S>::max_exponent, of_squares = exponent / 2;

@@ -1,5 +1,5 @@
-// The decisions of a solve, as arithmetic on one struct: the host drives them (host_solve.hpp), or
-// kernels of one thread between those over fields (solve_kernels_cuda.cuh).
+// The decisions of a solve, as arithmetic on one struct. They are driven by the host
+// (host_solve.hpp), or by one-thread kernels between those over fields (solve_kernels_cuda.cuh).
 #pragma once
 
 #include <cmath>
@@ -29,7 +29,7 @@ HEDDLE_INLINE void end_solve(SolveState<T>& state, Status status) {
   state.end = 1;
 }
 
-/// Of a solve whose runs have begun.
+/// Ends a solve whose runs have begun.
 template <class T>
 HEDDLE_INLINE void end_runs(SolveState<T>& state, Status status) {
   end_solve(state, status);
@@ -73,7 +73,8 @@ HEDDLE_INLINE void look_at_right_hand_side(SolveState<T>& state, const SolveGoal
   state.out_of_range = goal.range.holds(state.squared_b) ? 0 : 1;
 }
 
-/// After `largest_b`, if b is out of range: a power of two that brings that component near 1.
+/// After `largest_b`, if b is out of range: chooses a power of two that brings that component near
+/// 1.
 template <class T>
 HEDDLE_INLINE void choose_scale(SolveState<T>& state, const SolveGoal<T>& goal) {
   if (!is_finite(state.largest_b) || !(state.largest_b > 0)) return;
@@ -123,7 +124,7 @@ HEDDLE_INLINE void judge_guess(SolveState<T>& state, const SolveGoal<T>& goal, I
   if (cancelled) end_solve(state, Status::cancelled);
 }
 
-/// A norm of b - A x as reports have it.
+/// A norm of b - A x as reports give it.
 template <class T>
 HEDDLE_INLINE T relative(const SolveState<T>& state, T norm) {
   return state.baseline > 0 ? norm / state.baseline : norm;
@@ -135,12 +136,12 @@ HEDDLE_INLINE void refuse_matrix(SolveState<T>& state, Status status) {
   if (state.end == 0 || state.status == Status::iteration_limit) end_solve(state, status);
 }
 
-/// What a run from here may take.
+/// The bounds of a run that begins here.
 template <class T>
 struct RunBounds {
   T target;        // |r|^2 that is small enough
   T growth;        // |r|^2 that is too much
-  T squared_norm;  // |r|^2 where it begins
+  T squared_norm;  // |r|^2 at its start
   long long iterations;
 };
 template <class T>
@@ -171,7 +172,7 @@ HEDDLE_INLINE void begin_run(const SolveState<double>& state, const SolveGoal<do
   run.history = history + 1 + (goal.keeps_all ? state.iterations : 0);
 }
 
-/// After a run that ended for this reason, a device::LoopEnd: `end` if nothing can follow,
+/// After a run that ended for this reason, a device::LoopEnd: sets `end` if nothing can follow,
 /// `not_positive` if the direction has to be looked at, and what the true residual is to decide.
 template <class T>
 HEDDLE_INLINE void take_run(SolveState<T>& state, const SolveGoal<T>& goal, int end,
@@ -181,7 +182,7 @@ HEDDLE_INLINE void take_run(SolveState<T>& state, const SolveGoal<T>& goal, int 
   state.keep_iterate = state.take_kept = state.not_positive = 0;
   state.verify = false;
   state.cycled = end == device::loop_cycle;
-  // These ends come behind the update that makes the next direction.
+  // These ends come after the update that makes the next direction.
   const bool has_direction = end == device::loop_reached || end == device::loop_limit;
   state.continues = goal.continues_runs && state.on_copy && has_direction ? 1 : 0;
   state.otherwise = Status::stagnated;
@@ -225,7 +226,7 @@ template <class T>
 HEDDLE_INLINE void judge_direction(SolveState<T>& state, const SolveGoal<T>& goal) {
   state.verify = true;
   if (state.p_q > 0) return;
-  // Zero but for rounding: A is singular along p, which is no sign of a negative eigenvalue.
+  // Zero up to rounding: A is singular along p, which is no sign of a negative eigenvalue.
   const T rounding = 32 * goal.epsilon * state.squared_p;
   const T squared_factors = mean_square_of_factors * goal.scalars;
   if (state.p_q < -rounding * std::sqrt(state.squared_image / squared_factors)) {
@@ -244,8 +245,8 @@ HEDDLE_INLINE bool returns_last(const SolveState<T>& state) {
          is_finite(state.squared_residual);
 }
 
-/// After `squared_residual` of the x that a run left: whether the kept iterate is better. A run
-/// that used up its room goes on from its own x, unless it was a cycle that hardly helped.
+/// After `squared_residual` of the x that a run left: decides whether the kept iterate is better. A
+/// run that used up its room continues from its own x, unless it was a cycle that hardly helped.
 template <class T>
 HEDDLE_INLINE void choose_iterate(SolveState<T>& state) {
   const bool helped = state.squared_residual <= T(0.998) * state.squared_norm;
@@ -260,23 +261,24 @@ HEDDLE_INLINE void choose_iterate(SolveState<T>& state) {
   state.returned = state.kept_guess ? Returned::guess : Returned::best;
 }
 
-/// After `squared_residual` of the x that was chosen: whether `squared_rounding` is needed.
+/// After `squared_residual` of the x that was chosen: decides whether `squared_rounding` is needed.
 template <class T>
 HEDDLE_INLINE void look_at_iterate(SolveState<T>& state, const SolveGoal<T>& goal) {
   const T norm = std::sqrt(state.squared_residual);
   const bool denies = is_finite(norm) && norm > state.target;
-  // What halved the residual is not at its end: of short runs that saves two products each.
+  // A run that halved the residual is not at its end: with short runs, this saves two products
+  // each.
   const bool helped = state.continues != 0 && norm <= state.best_norm / 2;
   state.in_doubt = goal.checks && state.end == 0 && state.verify && denies && !helped ? 1 : 0;
 }
 
-/// After `squared_residual` of the x that was chosen, and where it is in doubt `squared_rounding`:
-/// whether to begin again from there.
+/// After `squared_residual` of the x that was chosen, and `squared_rounding` if it is in doubt:
+/// decides whether to begin again from there.
 template <class T>
 HEDDLE_INLINE void judge_iterate(SolveState<T>& state, const SolveGoal<T>& goal) {
   state.squared_norm = state.squared_residual;
   if (state.end != 0) {
-    // A run on a copy aims below the target: where something else ended it, x may have arrived.
+    // A run on a copy aims below the target: if something else ended it, x may have arrived.
     const bool stopped = state.status == Status::iteration_limit ||
                          state.status == Status::time_limit || state.status == Status::cancelled;
     const bool arrived = std::sqrt(state.squared_residual) <= state.target;
@@ -293,7 +295,7 @@ HEDDLE_INLINE void judge_iterate(SolveState<T>& state, const SolveGoal<T>& goal)
   const T norm = std::sqrt(state.squared_residual);
   if (!is_finite(norm)) return end_runs(state, Status::not_finite);
   if (norm <= state.target) return end_runs(state, Status::converged);
-  // Runs that go on from one another may aim at no more than 0.45 of the residual.
+  // Runs that continue each other may aim at no more than 0.45 of the residual.
   const T enough = goal.continues_runs && state.on_copy ? T(0.8) : T(0.5);
   state.fruitless = norm <= enough * state.best_norm ? 0 : state.fruitless + 1;
   if (state.in_doubt != 0) {
@@ -312,13 +314,13 @@ HEDDLE_INLINE void judge_iterate(SolveState<T>& state, const SolveGoal<T>& goal)
   }
   if (state.fruitless >= 2 || worthless) return end_runs(state, state.otherwise);
   if (state.iterations >= goal.max_iterations) return end_runs(state, Status::iteration_limit);
-  state.backward_error = not_a_number<T>;  // x will be another
+  state.backward_error = not_a_number<T>;  // x will change
   ++state.restarts;
   take_aim(state);
 }
 
-/// After the last run on a copy: whether the solve goes on with another one, or with the matrix
-/// itself, from x, which is the best iterate by then, and of which `squared_residual` is.
+/// After the last run on a copy: decides whether the solve continues with another copy, or with the
+/// matrix itself, from x. By then x is the best iterate, and `squared_residual` is that of x.
 template <class T>
 HEDDLE_INLINE void begin_on_matrix(SolveState<T>& state, const SolveGoal<T>& goal,
                                    StoredScalar kept = StoredScalar::own) {
@@ -326,20 +328,20 @@ HEDDLE_INLINE void begin_on_matrix(SolveState<T>& state, const SolveGoal<T>& goa
   state.failed_on_copy = false;
   read_copy(state, goal, kept);
   state.end = 0;
-  state.fruitless = -1;  // no restart of the recurrence that is to run now
+  state.fruitless = -1;  // not a restart of the recurrence that runs next
   state.verify = true;
   state.in_doubt = 0;
   state.backward_error = not_a_number<T>;
   state.otherwise = Status::stagnated;
-  state.aim = infinity<T>;  // nor has it missed one
+  state.aim = infinity<T>;  // no aim was missed either
   judge_iterate(state, goal);
   state.gain = CopyGain<T>(kept, goal.continues_runs);
   state.continues = 0;
   take_aim(state);
 }
 
-/// After `squared_residual` of an x that was divided by the scale, and multiplied again: what was
-/// lost on the way.
+/// After `squared_residual` of an x that was divided by the scale, and multiplied again: judges
+/// what was lost on the way.
 template <class T>
 HEDDLE_INLINE void judge_unscaled(SolveState<T>& state) {
   if (!is_finite(state.squared_norm) || state.squared_residual == state.squared_norm) return;

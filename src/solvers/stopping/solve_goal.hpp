@@ -1,4 +1,4 @@
-// What a solve is asked for, as its decisions read it.
+// The goal of a solve, in the form that its decisions read.
 #pragma once
 
 #include <limits>
@@ -11,29 +11,29 @@
 
 namespace heddle::detail {
 
-/// What the options ask for. T is what scalars are summed in.
+/// The goal that the options set. T: the type in which scalars are summed.
 template <class T>
 struct SolveGoal {
   T tolerance = 0;
   T absolute_tolerance = 0;
   Baseline baseline = Baseline::right_hand_side;
   long long max_iterations = 0;
-  unsigned long long nanoseconds = 0;  // of the time limit
+  unsigned long long nanoseconds = 0;  // the time limit
   bool has_time_limit = false;
-  T epsilon = 0;  // of the scalars of fields
-  T scalars = 0;  // of a field
+  T epsilon = 0;  // epsilon of the scalars of fields
+  T scalars = 0;  // number of scalars in a field
   bool checks = true;
-  bool keeps_best = false;                // x, where a limit ends the solve
-  ScaleRange<T> range;                    // of the scalars of fields
-  long long room = 0;                     // for |r|^2 of each iteration, one more for the guess
-  bool keeps_all = false;                 // of that history, also across runs
-  bool looks_at_direction = false;        // where p* A p is not positive; else that is a breakdown
-  StoredScalar copy = StoredScalar::own;  // of the matrix, which runs read as long as it does
+  bool keeps_best = false;                // returns the best x if a limit ends the solve
+  ScaleRange<T> range;                    // range of the scalars of fields
+  long long room = 0;                     // entries of the history of |r|^2, besides the guess
+  bool keeps_all = false;                 // keeps all of that history, also across runs
+  bool looks_at_direction = false;        // if p* A p is not positive; else it is a breakdown
+  StoredScalar copy = StoredScalar::own;  // copy of the matrix; runs read it while it suffices
   bool continues_runs = false;  // over a copy, see methods/continued_conjugate_gradient.hpp
-  long long unwatched = device::usually_unwatched;  // of a device::LoopLimits
+  long long unwatched = device::usually_unwatched;  // see device::LoopLimits
 };
 
-/// Of fields of S with so many scalars.
+/// The goal for fields of S with `scalars` scalars.
 template <class S>
 SolveGoal<sum_t<S>> goal_of(const SolverOptions& options, Offset scalars, StoredScalar copy) {
   using T = sum_t<S>;

@@ -54,8 +54,8 @@ void judge_run(On& on) {
     along.look_at_direction();  // `p_q`, `squared_p`, `squared_image`; leaves b - A x as it was
     along.template decide<Decision::judge_direction>();
   });
-  // An executor that saw more of the run than its end may take an earlier x: true if no other one
-  // comes into question.
+  // An executor that saw more of the run than its end may take an earlier x: true if no other x is
+  // to be considered.
   if (!on.takes_earlier_iterate()) {
     on.template decide<Decision::choose_iterate>();
     on.when(&SolveState<T>::take_kept, [](auto& kept) {

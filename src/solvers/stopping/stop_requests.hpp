@@ -12,11 +12,11 @@ namespace heddle::detail {
 
 /// The requests of one solve, and its clock. Ranks that share rows end together: a request of one
 /// travels with their sums. A share carries the request of one solve at a time. A preconditioner
-/// that solves takes its place for as long as its own solve lives; in each iteration sums of the
-/// outer one follow, which carry its request again.
+/// that solves takes the outer solve's place for as long as its own solve lives; in each iteration,
+/// sums of the outer solve follow and carry its request again.
 class StopRequests {
  public:
-  /// `share` is null where no ranks share the rows.
+  /// `share` is null if no ranks share the rows.
   StopRequests(double time_limit, RowShare* share)
       : time_limit_(time_limit), share_(share), outer_(innermost_) {
     if (share_ == nullptr) return;
@@ -33,12 +33,13 @@ class StopRequests {
   StopRequests(const StopRequests&) = delete;
   StopRequests& operator=(const StopRequests&) = delete;
 
-  /// The clock runs from here, or else from the construction.
+  /// The clock runs from here; without a call, from the construction.
   void start_clock() { start_ = Clock::now(); }
   double elapsed() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
   bool is_late() const { return elapsed() >= time_limit_; }
 
-  /// What all ranks do, of which this one requests `own()`, a device::LoopEnd, unless it is late.
+  /// The request that all ranks agree on. This rank requests `own()`, a device::LoopEnd, unless it
+  /// is late.
   template <class Own>
   device::LoopEnd operator()(const Own& own) {
     const device::LoopEnd request = is_late() ? device::loop_time : own();
@@ -46,7 +47,7 @@ class StopRequests {
     request_ = std::max(request_, request);
     return share_->agree(request_);
   }
-  /// The same of a rank that requests an end where `goes_on` is false.
+  /// The same for a rank that requests an end if `goes_on` returns false.
   device::LoopEnd ask(const auto& goes_on) {
     return (*this)([&] { return goes_on() ? device::loop_runs : device::loop_cancelled; });
   }
@@ -63,7 +64,7 @@ class StopRequests {
   device::LoopEnd request_ = device::loop_runs;
 };
 
-/// The status of a solve that this ends; converged where nothing does.
+/// The status of a solve that this request ends; converged if nothing does.
 inline Status status_of_request(device::LoopEnd request, bool is_at_limit) {
   if (request == device::loop_cancelled) return Status::cancelled;
   if (is_at_limit) return Status::iteration_limit;

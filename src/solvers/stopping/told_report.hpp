@@ -1,4 +1,4 @@
-// The report of a solve, of what its decisions found.
+// The report of a solve, made from what its decisions found.
 #pragma once
 
 #include <string_view>
@@ -9,12 +9,13 @@
 
 namespace heddle::detail {
 
-/// As `Report::stored` has it.
+/// The name of a copy in `Report::stored`.
 inline std::string_view told_copy(StoredScalar kept) {
   return kept == StoredScalar::own ? "own" : kept == StoredScalar::single ? "float" : name(kept);
 }
 
-/// Of a solve that left its copy, or its fields in floats, where the status alone does not say it.
+/// The detail for a solve that left its copy, or its fields in floats, if the status alone does not
+/// say so.
 inline std::string_view told_end_of_copy(StoredScalar kept, StoredScalar at_the_end,
                                          bool fields_in_floats) {
   if (fields_in_floats && at_the_end == StoredScalar::own) {
@@ -28,7 +29,7 @@ inline std::string_view told_end_of_copy(StoredScalar kept, StoredScalar at_the_
              : "the copy in 16 bits did not suffice, the last iterations read the matrix itself";
 }
 
-/// Where an exact copy holds older values than the matrix.
+/// The detail if an exact copy holds older values than the matrix.
 inline std::string_view told_refusal(StoredScalar kept) {
   return kept == StoredScalar::unit
              ? "iteration-precision=unit refuses the newest values, iterations read the matrix"
@@ -36,7 +37,7 @@ inline std::string_view told_refusal(StoredScalar kept) {
                "matrix";
 }
 
-/// All but times, bytes, the loop's form, and details.
+/// Writes everything except times, bytes, the loop's form, and details.
 template <class T>
 void tell(const SolveState<T>& state, Index rows, Report& report) {
   DeviceReport found;
@@ -74,8 +75,8 @@ struct EndOfSolve {
   const MethodInfo& info;
   int end_of_run = device::loop_runs;  // a device::LoopEnd
   bool is_complex_symmetric = false;
-  bool is_worse = false;        // x, than an earlier one
-  bool grew_in_vain = false;    // x
+  bool is_worse = false;        // x is worse than an earlier one
+  bool grew_in_vain = false;    // x grew, and its residual did not shrink
   bool is_positive_pq = false;  // p* A p of the last direction
 };
 
@@ -102,7 +103,7 @@ inline std::string_view told_end_of_recurrence(const EndOfSolve& seen) {
   }
 }
 
-/// Where the status alone does not say it.
+/// The detail of a report; empty if the status alone says it.
 inline std::string_view told_detail(Status status, const EndOfSolve& seen) {
   switch (status) {
     case Status::not_hermitian:

@@ -1,4 +1,4 @@
-// A column of block conjugate gradients: its solve, and its place in the run that goes on.
+// A column of block conjugate gradients: its solve, and its place in the current run.
 #pragma once
 
 #include <cmath>
@@ -20,14 +20,14 @@ struct BlockColumn {
   }
 
   SolveState<T> state{};
-  device::LoopEnd end_of_run = device::loop_runs;  // of its last one
-  T least = 0;                                     // |r|^2, when it was halved last
+  device::LoopEnd end_of_run = device::loop_runs;  // end of its last run
+  T least = 0;                                     // |r|^2 when |r| was last halved
   long long halved = 0;                            // the iteration then
   T drop = 0;  // |r|^2 of the iterate that was kept last, in this run
   bool has_drop = false;
-  bool has_left = false;          // the run, before its end
+  bool has_left = false;          // left the run before its end
   bool has_arrived = false;       // by the recurrence, in its last iteration
-  std::vector<double> residuals;  // of the run that goes on, for the history
+  std::vector<double> residuals;  // residuals of the current run, for the history
 };
 
 }  // namespace heddle::detail

@@ -54,8 +54,8 @@ std::unique_ptr<detail::BlockSolve<S>> make_loop(detail::BlockSystem<S> system) 
   return std::make_unique<detail::BlockConjugateGradientLoop<Ring::real, S>>(std::move(system));
 }
 
-/// Bytes of a loop with so many columns. Throws `Error` (memory) where they are not available
-/// beside what the preconditioner has yet to allocate; `held` are given back before.
+/// Bytes of a loop with `columns` columns. Throws `Error` (memory) if they are not available in
+/// addition to what the preconditioner has yet to allocate; `held` bytes are given back before.
 template <class S>
 long long check_memory(const detail::BlockSystem<S>& system, int columns, long long held) {
   const LinearOperator<S>& matrix = *system.matrix;
@@ -75,7 +75,7 @@ long long check_memory(const detail::BlockSystem<S>& system, int columns, long l
   return own;
 }
 
-/// Throws `Error` unless the fields are as many as they should be, fit, and lie apart.
+/// Throws `Error` unless the fields have the right number, fit, and lie apart.
 template <class S>
 void check_fields(std::span<const FieldView<const S>> b, std::span<const FieldView<S>> x,
                   const LinearOperator<S>& matrix) {

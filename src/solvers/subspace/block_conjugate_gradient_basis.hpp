@@ -1,8 +1,8 @@
 // The recurrence of block conjugate gradients in Dubrulle's form ("Retooling the method of block
 // conjugate gradients", ETNA 12, 2001, BCGrQ): the residuals are Q C with orthonormal Q, so that
 // small matrices stay well conditioned however different the columns are. Dependent residuals leave
-// Q. Directions are made A-orthogonal to the last ones by their own products, which also holds
-// behind a loss of rank and with a preconditioner.
+// Q. Directions are made A-orthogonal to the previous ones by explicit products, which also works
+// after a loss of rank and with a preconditioner.
 #pragma once
 
 #include <algorithm>
@@ -38,9 +38,9 @@ class BlockRecurrence {
     }
   }
   static constexpr int fields_of_column = 4;
-  /// Passes over a field that an iteration makes for each column, beside products and
-  /// preconditioner's own: two of preconditioning, and 18 of four Gram matrices, two of them
-  /// Hermitian, three additions of combinations and one change of basis.
+  /// Passes over a field that an iteration makes for each column, besides those of the products and
+  /// the preconditioner: 2 of preconditioning, and 18 of four Gram matrices, two of them Hermitian,
+  /// three additions of combinations and one change of basis.
   static constexpr int passes_of_column = 20;
 
   FieldBlock<S> q;      // orthonormal; before `begin` the residuals
@@ -48,7 +48,7 @@ class BlockRecurrence {
   FieldBlock<S> image;  // A P
   FieldBlock<S> spare;
 
-  /// Whether no step of this run found P* A P of full rank.
+  /// True if every step of this run found P* A P of full rank.
   bool has_full_rank() const { return has_full_rank_; }
   int rank() const { return c_.rows(); }
   /// |r|^2 of a column, by the recurrence.
@@ -57,12 +57,12 @@ class BlockRecurrence {
     for (int i = 0; i < c_.rows(); ++i) squared += squared_norm(c_(i, column));
     return squared;
   }
-  /// Of a new solve, whose matrix may have new values.
+  /// For a new solve, whose matrix may have new values.
   void forget_norm() { norm_.reset(); }
 
-  /// The columns of the run become those that are named, in ascending order. Directions that served
-  /// the others leave Q with them; those of P stay, so that the run goes on as if it had been one
-  /// of these columns. False where something overflowed.
+  /// Reduces the run to the named columns, in ascending order. Directions that served the others
+  /// leave Q with them; those of P stay, so that the run continues as if it had been one of these
+  /// columns. False if something overflowed.
   bool keep_columns(const std::vector<int>& columns) {
     Matrix kept(rank(), static_cast<int>(columns.size()));
     for (int j = 0; j < kept.columns(); ++j) {
@@ -87,12 +87,12 @@ class BlockRecurrence {
       matrix_.apply(S(1), v, S(0), y, stream_);
       norm_ = std::sqrt(real_dot<S>(y, y, reduction_, stream_) /
                         real_dot<S>(v, v, reduction_, stream_));
-      matrix_.apply(S(1), p.front(), S(0), y, stream_);  // as it was
+      matrix_.apply(S(1), p.front(), S(0), y, stream_);  // restores A p
     }
     return *norm_;
   }
 
-  /// From the residuals in the first fields of Q. An end: `loop_runs` for none.
+  /// Begins from the residuals in the first fields of Q. Returns an end, `loop_runs` for none.
   device::LoopEnd begin(int columns) {
     c_ = identity_matrix<R, T>(columns);
     has_full_rank_ = true;
@@ -100,7 +100,7 @@ class BlockRecurrence {
     return factor(columns) ? device::loop_runs : device::loop_not_finite;
   }
 
-  /// P = M^-1 Q, A-orthogonal to the last P. Rank is not 0.
+  /// P = M^-1 Q, made A-orthogonal to the previous P. The rank must not be 0.
   void turn() {
     const FieldBlock<S> residuals = first(q, rank()), next = first(spare, rank());
     for (std::size_t k = 0; k < residuals.size(); ++k) precondition(residuals[k], next[k]);
@@ -113,7 +113,7 @@ class BlockRecurrence {
     directions_ = rank();
   }
 
-  /// One step of the columns x, whose residuals they are.
+  /// One step of the columns x, to which the residuals belong.
   device::LoopEnd step(const FieldBlock<S>& x) {
     const FieldBlock<S> last = first(p, directions_), images = first(image, directions_);
     const FieldBlock<S> residuals = first(q, rank());
@@ -138,7 +138,8 @@ class BlockRecurrence {
 
  private:
   static constexpr T epsilon = std::numeric_limits<S>::epsilon();
-  /// Eigenvalues of a scaled Gram matrix that are nothing but rounding, of its sums or of fields.
+  /// Upper bound of the eigenvalues of a scaled Gram matrix that are only rounding, in its sums or
+  /// in fields.
   static constexpr T dependent =
       std::max(T(1e3) * std::numeric_limits<T>::epsilon(), T(256) * epsilon * epsilon);
   /// The same for P* A P, whose rounding is that of sums alone.
@@ -161,7 +162,8 @@ class BlockRecurrence {
     return product < -32 * epsilon * std::sqrt(squared_r) * std::sqrt(squared_z);
   }
 
-  /// Q = Q' Z with orthonormal Q', in place, and C = Z C. Twice where once leaves rounding.
+  /// Factors Q = Q' Z with orthonormal Q', in place, and sets C = Z C. Repeated if one round leaves
+  /// rounding.
   bool factor(int columns) {
     constexpr T well_conditioned = T(0.01);
     constexpr int most_rounds = 3;
@@ -178,14 +180,15 @@ class BlockRecurrence {
     return c_.is_finite();
   }
 
-  /// `inverse_` L with L L* = (P* A P)^-1. Where that has no full rank, of its positive part.
+  /// Sets `inverse_` to L with L L* = (P* A P)^-1; if P* A P lacks full rank, that of its positive
+  /// part.
   device::LoopEnd invert(Matrix energy) {
     OrthonormalColumns<R, T> found = orthonormal_columns(energy, degenerate);
     if (!found.is_negative && found.to.columns() == directions_) {
       inverse_ = std::move(found.to);
       return device::loop_runs;
     }
-    // Rayleigh quotients tell what is negative, and what is nothing but rounding of A's products.
+    // Rayleigh quotients show what is negative, and what is only rounding of A's products.
     const FieldBlock<S> last = first(p, directions_);
     const Matrix gram = operations_.gram(last, last, true);
     if (!gram.is_finite()) return device::loop_not_finite;
@@ -216,7 +219,7 @@ class BlockRecurrence {
     }
     return device::loop_runs;
   }
-  /// p_i* A p_j is known to within noise_i noise_j, as A's products were rounded.
+  /// p_i* A p_j is known to within noise_i noise_j, because A's products were rounded.
   std::vector<T> noise_of_energy(const Matrix& gram) {
     T norm = norm_of_matrix();
     const std::vector<T> images = operations_.norms(first(image, directions_));
@@ -236,10 +239,10 @@ class BlockRecurrence {
   Reduction<S>& reduction_;
   BlockOperations<R, S> operations_;
   FieldStore<S> store_;
-  int directions_ = 0;  // in P
+  int directions_ = 0;  // number in P
   bool has_full_rank_ = true;
   Matrix c_;        // rows: fields in Q, columns: those of the system
-  Matrix inverse_;  // of P* A P, as L with L L*
+  Matrix inverse_;  // inverse of P* A P, as L with L L*
   std::optional<T> norm_;
 };
 

@@ -1,5 +1,6 @@
-// Block conjugate gradients: rounds of a run by the recurrence and the true residuals after it.
-// Each column is a solve of its own (solve_walk.hpp). Columns that are done leave the next round.
+// Block conjugate gradients: rounds, each a run of the recurrence followed by the true residuals.
+// Each column is a solve of its own (solve_walk.hpp). Columns that are done take no part in the
+// next round.
 #pragma once
 
 #include <algorithm>
@@ -32,7 +33,7 @@ class BlockConjugateGradientLoop final : public BlockSolve<S> {
         stream_(device_.stream()),
         reduction_(matrix_.rows(), device_) {}
 
-  /// b, x, its best iterate and its last one at a drop, beside the recurrence's.
+  /// b, x, its best iterate and its last one at a drop, in addition to the recurrence's fields.
   static constexpr int fields_of_column = 4 + BlockRecurrence<R, S>::fields_of_column;
 
   int columns() const override { return recurrence_ ? static_cast<int>(b_.size()) : 0; }
@@ -80,7 +81,7 @@ class BlockConjugateGradientLoop final : public BlockSolve<S> {
   using T = sum_t<S>;
   using Column = BlockColumn<T>;
 
-  /// Column j as an executor of solve_walk.hpp, whose b - A x becomes field `place` of Q.
+  /// Column j as an executor of solve_walk.hpp; its b - A x becomes field `place` of Q.
   struct ColumnSteps {
     using Sum = T;
     BlockConjugateGradientLoop& loop;
@@ -108,7 +109,7 @@ class BlockConjugateGradientLoop final : public BlockSolve<S> {
       permute<S>(b, loop.b_[j], static_cast<S>(state().scale), loop.stream_);
       state().squared_b = loop.squared_norm_of(loop.b_[j]);
     }
-    /// A run without such directions ends as `loop_not_definite`.
+    /// Never needed: a run that finds such a direction ends as `loop_not_definite`.
     void look_at_direction() {}
     bool takes_earlier_iterate() {
       if (loop.columns_[j].has_left) {
@@ -148,8 +149,8 @@ class BlockConjugateGradientLoop final : public BlockSolve<S> {
     from.clear();
   }
 
-  /// What one column of so many moves in an iteration without dependent directions, as modelled:
-  /// columns share passes over the matrix, and those over the fields (field_block.hpp).
+  /// Bytes that one of `columns` columns moves in an iteration without dependent directions, as
+  /// modelled: columns share passes over the matrix, and those over the fields (field_block.hpp).
   long long bytes_of_column(int columns) const {
     const long long alone = matrix_.bytes_of_product();
     if (alone == 0) return 0;
@@ -163,7 +164,7 @@ class BlockConjugateGradientLoop final : public BlockSolve<S> {
            (preconditioner != nullptr ? preconditioner->bytes_of_application() : 0);
   }
 
-  /// In the operator's basis, scaled where b leaves the range of squares.
+  /// Brings b and x into the operator's basis, scaled if the squares of b leave the range.
   void bring_in(std::size_t j, const FieldView<const S>& b, const FieldView<S>& x) {
     SolveState<T>& state = columns_[j].state;
     decisions::begin(state, goal_, matrix_.rows(), 0);
@@ -199,7 +200,7 @@ class BlockConjugateGradientLoop final : public BlockSolve<S> {
     return *is_hermitian_;
   }
 
-  /// A run of the columns that go on, whose residuals are in Q, and what each x is worth.
+  /// Runs the columns that go on, whose residuals are in Q, and judges each x.
   void round() {
     for (const std::size_t j : active_) {
       if (columns_[j].state.keep_iterate != 0) copy<S>(x_[j], best_[j], stream_);
@@ -240,7 +241,7 @@ class BlockConjugateGradientLoop final : public BlockSolve<S> {
     state.squared_residual = true_residual(j, place);
     state.returned = state.kept_guess ? Returned::guess : Returned::best;
   }
-  /// x becomes what it was at its last drop where that has the smaller true residual.
+  /// Sets x back to its last drop if that has the smaller true residual.
   void take_iterate_at_drop(std::size_t j, std::size_t place) {
     T& squared = columns_[j].state.squared_residual;
     if (!columns_[j].has_drop || squared <= columns_[j].drop) return;
@@ -254,9 +255,9 @@ class BlockConjugateGradientLoop final : public BlockSolve<S> {
     std::swap(x_[j], at_drop_[j]);
     squared = true_residual(j, place);
   }
-  /// Ends a column that left: x has grown along what A does not see. It becomes what it was at its
-  /// last drop, if the recurrence was true there; else the best of earlier runs, which the grown x
-  /// becomes if it is better.
+  /// Ends a column that left because x grew along directions that A does not see. If the recurrence
+  /// was true at the last drop, x becomes the iterate there. Otherwise x becomes the best of
+  /// earlier runs, and the previous x the new best if it is better.
   void take_earlier_iterate(std::size_t j, std::size_t place) {
     SolveState<T>& state = columns_[j].state;
     if (columns_[j].has_drop) {
@@ -284,7 +285,8 @@ class BlockConjugateGradientLoop final : public BlockSolve<S> {
     return squared_norm_of(to);
   }
 
-  /// Steps until all columns have arrived or left, or something else ends it for those that are in.
+  /// Steps until all columns have arrived or left, or something else ends the run for the remaining
+  /// ones.
   device::LoopEnd run() {
     running_ = active_;
     began_ = iterations_;
@@ -314,7 +316,7 @@ class BlockConjugateGradientLoop final : public BlockSolve<S> {
     return x;
   }
 
-  /// After a step, by the residuals of the recurrence, each column for itself.
+  /// Judges each column on its own after a step, by the residuals of the recurrence.
   device::LoopEnd judge_step() {
     bool have_arrived = true;
     double worst = 0;
@@ -345,7 +347,7 @@ class BlockConjugateGradientLoop final : public BlockSolve<S> {
     }
     return have_arrived ? device::loop_reached : wished;
   }
-  /// Why column j leaves the run: `loop_runs` if it stays.
+  /// The reason why column j leaves the run: `loop_runs` if it stays.
   device::LoopEnd judge_column(std::size_t j, T squared) {
     Column& column = columns_[j];
     const decisions::RunBounds<T> bounds = decisions::bounds_of_run(column.state, goal_);
@@ -356,7 +358,7 @@ class BlockConjugateGradientLoop final : public BlockSolve<S> {
       column.least = squared;
       column.halved = iterations_;
     }
-    // Where A is singular along a direction, what lies there stays, and x grows along it.
+    // If A is singular along a direction, the residual there stays, and x grows along it.
     constexpr long long patience = 100;
     const long long waiting = iterations_ - column.halved;
     const bool has_stalled = waiting > patience && !recurrence_->has_full_rank();
@@ -364,12 +366,12 @@ class BlockConjugateGradientLoop final : public BlockSolve<S> {
     const bool is_rounding = is_time && std::sqrt(squared) <= rounding_of(j);
     return has_stalled || is_rounding ? device::loop_lost : device::loop_runs;
   }
-  /// About the rounding of b - A x, by the estimated norm of A.
+  /// The approximate rounding of b - A x, by the estimated norm of A.
   T rounding_of(std::size_t j) {
     return goal_.epsilon * recurrence_->norm_of_matrix() * std::sqrt(squared_norm_of(x_[j]));
   }
-  /// A copy at every tenfold drop, and where a column arrives before others, whose directions may
-  /// spoil it: while the residual is more than the rounding of x. Short runs are not in doubt.
+  /// Copies x at every tenfold drop, and when a column arrives before others, whose directions may
+  /// spoil it, as long as the residual exceeds the rounding of x. Short runs are not in doubt.
   void keep_at_drop(std::size_t j, T squared) {
     constexpr T tenfold = 100;
     constexpr long long few = 30;
@@ -408,10 +410,10 @@ class BlockConjugateGradientLoop final : public BlockSolve<S> {
   SolveGoal<T> goal_;
   std::vector<Column> columns_;
   std::vector<std::size_t> active_;   // columns that go on; their residuals are the first of Q
-  std::vector<std::size_t> running_;  // those of them that have not left the run
+  std::vector<std::size_t> running_;  // active columns that have not left the run
   std::optional<bool> is_hermitian_;
-  long long iterations_ = 0, began_ = 0;  // of this solve; those before this run
-  StopRequests* stop_ = nullptr;          // of the solve that goes on
+  long long iterations_ = 0, began_ = 0;  // iterations of this solve; those before this run
+  StopRequests* stop_ = nullptr;          // requests to end the current solve
 };
 
 }  // namespace heddle::detail

@@ -1,4 +1,4 @@
-// What a solver of several right-hand sides owns, whatever its ring.
+// The loop that a solver of several right-hand sides owns, whatever its ring.
 #pragma once
 
 #include <memory>
@@ -24,18 +24,18 @@ class BlockSolve {
   explicit BlockSolve(BlockSystem<S> system) : system_(std::move(system)) {}
   virtual ~BlockSolve() = default;
 
-  /// Columns that there is room for.
+  /// Number of columns that there is room for.
   virtual int columns() const = 0;
-  /// Room for so many, in place of what there is.
+  /// Makes room for `columns` columns, in place of the previous room.
   virtual void reserve(int columns) = 0;
-  /// Of as many columns as there is room for, or fewer.
+  /// Solves for at most as many columns as there is room for.
   virtual std::vector<Report> solve(std::span<const FieldView<const S>> b,
                                     std::span<const FieldView<S>> x) = 0;
 
   const BlockSystem<S>& system() const { return system_; }
   void set_options(SolverOptions options) { system_.options = std::move(options); }
 
-  std::vector<std::vector<double>> history;  // of each column
+  std::vector<std::vector<double>> history;  // for each column
   long long memory = 0;
 
  private:

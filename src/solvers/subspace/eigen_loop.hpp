@@ -1,4 +1,4 @@
-// What a solver of eigenpairs owns, whatever its ring.
+// The loop that a solver of eigenpairs owns, whatever its ring.
 #pragma once
 
 #include <memory>
@@ -10,7 +10,7 @@
 
 namespace heddle::detail {
 
-/// What a solver of eigenpairs is made of.
+/// The parts of a solver of eigenpairs.
 template <class S>
 struct EigenSystem {
   OperatorReference<S> matrix;
@@ -18,7 +18,8 @@ struct EigenSystem {
   std::shared_ptr<Preconditioner<S>> preconditioner;  // null for none
   EigenOptions options;                               // resolved: no `by_...`
   int vectors() const { return options.count + options.guard; }
-  /// Vectors, directions and last directions, with their images, and the next of two of them.
+  /// Number of fields: vectors, directions and last directions, with their images, and the next of
+  /// two of these.
   int fields() const { return vectors() * ((mass ? 9 : 6) + 2); }
 };
 

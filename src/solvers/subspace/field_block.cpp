@@ -18,7 +18,7 @@ namespace {
 template <class S>
 constexpr bool has_kernels = has_cuda && !std::is_same_v<S, long double>;
 
-/// Subtrees, at most, into which threads divide the rows of one process.
+/// Maximum number of subtrees into which threads divide the rows of one process.
 constexpr Offset most_parts = 128;
 
 Offset numbers_on_gpu(int fields, int size) { return Offset(fields) * fields * size; }
@@ -32,8 +32,8 @@ Offset partials_on_gpu([[maybe_unused]] Offset numbers, [[maybe_unused]] Index r
   return 0;
 }
 
-/// Groups of a part: a subtree of the tree over all groups, so that joins of parts are the rest of
-/// that tree.
+/// Number of groups in a part. A part is a subtree of the tree over all groups, so that joins of
+/// parts are the rest of that tree.
 Offset groups_of_part(Offset groups) {
   Offset width = 1;
   while (width * most_parts < groups) width *= 2;
@@ -45,7 +45,7 @@ const FieldView<S>& at(const FieldBlock<S>& block, int i) {
   return block[static_cast<std::size_t>(i)];
 }
 
-/// `body(run, first, count)` for tiles of the elements of a group.
+/// Calls `body(run, first, count)` for tiles of the elements of a group.
 template <Ring R, class S, class Body>
 void for_each_tile(const FieldView<S>& field, Offset group, int width, const Body& body) {
   const auto over_run = [&](const auto& run) {
@@ -64,7 +64,7 @@ void pack_all(const FieldBlock<S>& fields, const Run& run, Offset first, int cou
   }
 }
 
-/// From columns of so many numbers.
+/// Takes the sums from columns of `rows` numbers.
 template <Ring R, class T>
 void take_sums(const T* sums, int rows, RingMatrix<R, T>& result) {
   constexpr int size = ring_size(R);
@@ -76,7 +76,7 @@ void take_sums(const T* sums, int rows, RingMatrix<R, T>& result) {
   }
 }
 
-/// Panels of a Gram matrix, with those that fill the last step, which are zero.
+/// Numbers of panels of a Gram matrix, including the zero panels that fill the last step.
 template <Ring R, class T>
 struct PanelsOfGram {
   explicit PanelsOfGram(const RingMatrix<R, T>& result)
@@ -154,8 +154,8 @@ auto BlockOperations<R, S>::norms(std::span<const FieldView<S>> fields) -> std::
   return norms;
 }
 
-/// Calls `act(first, end, memory)` for the groups of every part of the rows, where `memory` is so
-/// many scalars of the thread's own.
+/// Calls `act(first, end, memory)` for the groups of every part of the rows, where `memory` holds
+/// `scalars` scalars of the thread's own.
 template <Ring R, class S>
 template <class P, class Act>
 void BlockOperations<R, S>::for_each_part(const FieldView<S>& field, std::size_t scalars,
@@ -206,13 +206,13 @@ void BlockOperations<R, S>::combine(const FieldBlock<S>& from, const Matrix& c,
   });
 }
 
-/// The first numbers; waits for what was queued.
+/// Fetches the first `count` numbers; waits for what was queued.
 template <Ring R, class S>
 void BlockOperations<R, S>::fetch(std::size_t count) {
   copy_bytes(fetched_.data(), on_gpu_.data(), count * sizeof(double), stream_);
 }
 
-/// The same of partial sums of this rank's groups.
+/// The same from partial sums of this rank's groups.
 template <Ring R, class S>
 void BlockOperations<R, S>::join(std::size_t count) {
   stream_.share->join_on_gpu(partials(), static_cast<int>(count), fetched_.data(),
@@ -242,7 +242,7 @@ void BlockOperations<R, S>::fetch_products([[maybe_unused]] const FieldBlock<S>&
   }
 }
 
-/// The products of one group of rows.
+/// Sums the products of one group of rows.
 template <Ring R, class S>
 void BlockOperations<R, S>::sum_group(const FieldBlock<S>& u, const FieldBlock<S>& v,
                                       bool hermitian, Offset group, T* panels, T* sums) {
@@ -285,7 +285,7 @@ void BlockOperations<R, S>::sum_products(const FieldBlock<S>& u, const FieldBloc
   const Offset parts = std::max<Offset>(1, (groups + width - 1) / width);
   const Offset numbers = all.numbers();
   partials_.assign(static_cast<std::size_t>(parts * numbers), T(0));
-  // A part keeps the sums of its subtrees that are whole, each larger than the next.
+  // A part keeps the sums of its complete subtrees, each larger than the next.
   const auto levels = static_cast<std::size_t>(std::bit_width(static_cast<std::size_t>(width)));
   const std::size_t scalars = all.scalars() + (levels + 1) * static_cast<std::size_t>(numbers);
   for_each_part(u.front(), scalars, panels_, [&](Offset first, Offset end, T* panels) {

@@ -1,7 +1,7 @@
 // Operations on many fields at once: Gram matrices and linear combinations over a ring. On a CPU a
-// tile of rows stays in cache while all fields pass by it, so that each is one walk. On a GPU each
-// is one launch. Sums over groups of 256 rows are joined in the tree of `Reduction` on a CPU and
-// wherever ranks share the rows.
+// tile of rows stays in cache while all fields pass by it, so that each operation is one walk. On a
+// GPU each is one launch. Sums over groups of 256 rows are joined in the tree of `Reduction` on a
+// CPU and wherever ranks share the rows.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@ namespace heddle::detail {
 template <class S>
 using FieldBlock = std::vector<FieldView<S>>;
 
-/// The fields of one after those of the other.
+/// The fields of `a` followed by those of `b`.
 template <class S>
 FieldBlock<S> joined(FieldBlock<S> a, std::span<const FieldView<S>> b) {
   a.insert(a.end(), b.begin(), b.end());
@@ -66,7 +66,7 @@ void multiply_block(const LinearOperator<S>& by, const FieldBlock<S>& from, cons
   }
 }
 
-/// All fields of a call are alike: those of one operator.
+/// All fields of a call have the same shape: those of one operator.
 template <Ring R, class S>
 class BlockOperations {
  public:
@@ -74,25 +74,25 @@ class BlockOperations {
   using Matrix = RingMatrix<R, T>;
   static constexpr int size = ring_size(R);
 
-  /// Of blocks that have up to so many fields.
+  /// For blocks of up to `fields` fields.
   BlockOperations(Reduction<S>& reduction, const Stream& stream, int fields);
 
-  /// Of blocks of fields that have so many rows.
+  /// Bytes for blocks of up to `fields` fields that have `rows` rows.
   static long long bytes(int fields, Index rows, const Stream& stream);
 
-  /// U* V, which may be known to be Hermitian.
+  /// U* V. `hermitian`: U* V is known to be Hermitian.
   Matrix gram(const FieldBlock<S>& u, const FieldBlock<S>& v, bool hermitian = false) {
     Matrix result(static_cast<int>(u.size()), static_cast<int>(v.size()));
     gram(u, v, hermitian, result);
     return result;
   }
-  /// The same into a matrix of that size. From the second time on it allocates nothing.
+  /// The same, into a matrix of that size. The second and later calls allocate nothing.
   void gram(const FieldBlock<S>& u, const FieldBlock<S>& v, bool hermitian, Matrix& result);
 
-  /// Over all components.
+  /// Norms over all components.
   std::vector<T> norms(std::span<const FieldView<S>> fields);
 
-  /// The first columns of `block` = `block` C, and what was there is in `spare`.
+  /// Sets the first columns of `block` to `block` C; the old ones are then in `spare`.
   void transform(FieldBlock<S>& block, const Matrix& c, FieldBlock<S>& spare) {
     combine(first(block, c.rows()), c, first(spare, c.columns()));
     for (int k = 0; k < c.columns(); ++k) {
@@ -100,8 +100,8 @@ class BlockOperations {
     }
   }
 
-  /// `to` = `from` C, or that is added to it; the two share no field. From the second time on it
-  /// allocates nothing.
+  /// `to` = `from` C, or `to` += `from` C if `adds`; the two share no field. The second and later
+  /// calls allocate nothing.
   void combine(const FieldBlock<S>& from, const Matrix& c, const FieldBlock<S>& to,
                bool adds = false);
 

@@ -28,23 +28,23 @@ Block<T> block_of(std::span<const FieldView<S>> fields) {
 }
 
 /// Products that a warp sums: I fields of U and J of V, so that registers hold the sums and each
-/// element that is loaded meets several others.
+/// loaded element is multiplied by several others.
 template <Ring R>
 struct Tile {
   static constexpr int I = R == Ring::quaternion ? 2 : 4;
   static constexpr int J = R == Ring::real ? 4 : 2;
 };
 
-/// Where a call leaves <u_i, v_j>: a warp each of the grid's y for a tile of products, a part of
-/// the elements each of its x.
+/// The places where a call leaves <u_i, v_j>. The grid has a warp in y for each tile of products,
+/// and a block in x for each part of the elements.
 struct Sums {
-  double* partials;  // of a part and a component of a number
+  double* partials;  // one for each part and component of a number
   unsigned parts;
   bool hermitian;
   bool diagonal;              // only <u_k, v_k>, whose number is k
-  Offset of_part = 1;         // to the next part
-  Offset of_number = 0;       // to the next component; `parts` where parts are not groups of rows
-  Offset chunks_of_part = 0;  // where they are, those next to each other; 0: parts take turns
+  Offset of_part = 1;         // stride from one part to the next
+  Offset of_number = 0;       // stride of components; `parts` unless parts are groups of rows
+  Offset chunks_of_part = 0;  // adjacent chunks of each such group; 0: parts take turns
 };
 
 template <Ring R, int I, int J, class Chunk, class S>
@@ -101,7 +101,7 @@ __global__ void __launch_bounds__(threads_of_block)
   }
 }
 
-/// A warp for each number.
+/// One warp for each number.
 __global__ void __launch_bounds__(threads_of_block)
     add_parts(const double* partials, unsigned parts, Offset numbers, double* results) {
   const Offset number = Offset(blockIdx.x) * warps_of_block + threadIdx.x / 32;
@@ -114,7 +114,7 @@ __global__ void __launch_bounds__(threads_of_block)
   if (threadIdx.x % 32 == 0) results[number] = sum[0];
 }
 
-/// A thread for a chunk of J fields of `to`.
+/// One thread for each chunk of J fields of `to`.
 template <Ring R, int J, class Chunk, class S>
 __global__ void __launch_bounds__(threads_of_block)
     combine_chunks(const __grid_constant__ Walk walk, const __grid_constant__ Block<const S> from,
@@ -158,7 +158,8 @@ bool are_aligned(std::span<const FieldView<S>> fields) {
   });
 }
 
-/// Calls `body.operator()<Chunk>()` with how threads take the elements of such fields.
+/// Calls `body.operator()<Chunk>()` with the type by which threads take the elements of such
+/// fields.
 template <Ring R, class S, class Body>
 void with_chunk(const FieldView<S>& shape, bool aligned, const Body& body) {
   if constexpr (R != Ring::real) {
@@ -172,11 +173,12 @@ unsigned divided_up(Offset count, unsigned by) {
   return static_cast<unsigned>((count + by - 1) / by);
 }
 
-// Parts that fill every GPU of today. Large Gram matrices fill it by their tiles, and have fewer.
+// Enough parts to fill every current GPU. Large Gram matrices fill it by their tiles, and have
+// fewer.
 constexpr Offset most_parts = 128, least_parts = 16;
 constexpr Offset usual_partials = Offset(1) << 20;
 
-/// Depends on numbers and elements alone, so that bits do not depend on the GPU.
+/// Depends only on numbers and elements, so that bits do not depend on the GPU.
 unsigned parts_of(Offset numbers, Offset elements) {
   constexpr Offset elements_of_part = 256;
   const Offset most = std::clamp(usual_partials / numbers, least_parts, most_parts);
@@ -197,7 +199,7 @@ void launch_products(std::span<const FieldView<S>> u, std::span<const FieldView<
   check(cudaGetLastError(), "launch of a Gram matrix");
 }
 
-/// Of `sums`, whether it is Hermitian, or the diagonal alone.
+/// Count of numbers in `sums`: the whole matrix, Hermitian or not, or the diagonal alone.
 template <Ring R, class S>
 Offset numbers_of(std::span<const FieldView<S>> u, std::span<const FieldView<S>> v,
                   const Sums& sums) {

@@ -1,5 +1,5 @@
 // Gram matrices and combinations of many fields as one launch each on a GPU: a launch for every
-// pair of fields would take longer than all its arithmetic. All fields of a call agree in rows,
+// pair of fields would take longer than all the arithmetic. All fields of a call agree in rows,
 // components and strides, AoS or SoA; S is float or double. Defined in builds with CUDA.
 #pragma once
 
@@ -10,23 +10,23 @@
 
 namespace heddle::cuda {
 
-/// Of a block.
+/// The maximum number of fields in a block.
 inline constexpr int most_fields = 96;
 
-/// Doubles of partial sums that `gram` or `squared_norms` leave for so many numbers. Never less for
-/// more of them.
+/// Number of doubles that `gram` or `squared_norms` leave as partial sums for `numbers` numbers.
+/// Never less for more numbers.
 Offset partials_of_block(Offset numbers);
 
-/// results = U* V, column by column, at most `most_fields` of each, where the stream has come so
-/// far. `hermitian`: what is below the diagonal may be left out. `partials` has room for
+/// results = U* V, column by column, at most `most_fields` of each, in stream order. `hermitian`:
+/// numbers below the diagonal may be left out. `partials` has room for
 /// `partials_of_block(u.size() v.size() ring_size(R))`.
 template <Ring R, class S>
 void gram(std::span<const FieldView<S>> u, std::span<const FieldView<S>> v, bool hermitian,
           double* partials, double* results, const Stream& stream);
 
-/// The same as partial sums of each group of 256 rows, one group behind the other, of fields of
-/// type AoS: for ranks that share the rows. `partials` has room for u.size() v.size() ring_size(R)
-/// of each.
+/// The same as partial sums of each group of 256 rows, one group after another, of fields of type
+/// AoS: for ranks that share the rows. `partials` has room for u.size() v.size() ring_size(R) of
+/// each group.
 template <Ring R, class S>
 void gram_of_groups(std::span<const FieldView<S>> u, std::span<const FieldView<S>> v,
                     bool hermitian, double* partials, const Stream& stream);
@@ -34,13 +34,13 @@ template <class S>
 void squared_norms_of_groups(std::span<const FieldView<S>> u, double* partials,
                              const Stream& stream);
 
-/// results = |u|^2 over all components, of each field.
+/// results = |u|^2 over all components, for each field.
 template <class S>
 void squared_norms(std::span<const FieldView<S>> u, double* partials, double* results,
                    const Stream& stream);
 
-/// `to` = `from` C, or that is added to it; C lies column by column on the GPU. The two share no
-/// field.
+/// `to` = `from` C, or `to` += `from` C if `adds`; C lies column by column on the GPU. `to` and
+/// `from` share no field.
 template <Ring R, class S>
 void combine(std::span<const FieldView<S>> from, const S* c, std::span<const FieldView<S>> to,
              bool adds, const Stream& stream);

@@ -27,7 +27,7 @@ struct PanelVector<long double> {
 inline constexpr int sign_of_product[4][4] = {
     {1, 1, 1, 1}, {1, -1, 1, -1}, {1, -1, -1, 1}, {1, 1, -1, -1}};
 
-/// Tiles of `width` elements; panel k has its components at `size * width` scalars from k to k + 1.
+/// Tiles of `width` elements. Panel k has its components in `scalars` scalars, from k `scalars` on.
 template <Ring R, class T>
 struct Panels {
   static constexpr int size = ring_size(R);
@@ -50,7 +50,7 @@ struct Panels {
     }
   }
 
-  /// `count` elements from `first` of a run; zeros behind them.
+  /// Packs `count` elements of a run, from `first` on, followed by zeros.
   template <class S, class Run>
   static void pack(const S* data, const Run& run, Offset first, int count, T* panel) {
     for (int c = 0; c < size; ++c) {
@@ -70,10 +70,10 @@ struct Panels {
     }
   }
 
-  /// Fields that a step over products takes at once, of u and of v: as registers allow.
+  /// Numbers of fields of u and of v that a step over products takes at once, as registers allow.
   static constexpr int rows_at_once = R == Ring::real ? 4 : R == Ring::complex ? 2 : 1;
   static constexpr int columns_at_once = 2;
-  /// A number of fields, with what fills the last step.
+  /// A number of fields, rounded up to fill the last step.
   static constexpr int padded(int fields, int at_once) {
     return (fields + at_once - 1) / at_once * at_once;
   }
@@ -87,7 +87,7 @@ struct Panels {
         Vector left[I];
         for_each_below<I>([&](auto i) { load(left[i], u + i * scalars + a * width + k); });
         for_each_below<size>([&](auto b) {
-          // Of the conjugate of e_a.
+          // The sign for the conjugate of e_a.
           constexpr int sign = a == 0 ? sign_of_product[a][b] : -sign_of_product[a][b];
           for_each_below<J>([&](auto j) {
             Vector right;
@@ -110,8 +110,8 @@ struct Panels {
     }
   }
 
-  /// All products of `rows` x `columns` panels, padded numbers; of a Hermitian matrix what is below
-  /// the diagonal may be left out.
+  /// Adds all products of `rows` x `columns` panels, both padded; those below the diagonal of a
+  /// Hermitian matrix may be left out.
   static void add_all_products(const T* u, int rows, const T* v, int columns, bool hermitian,
                                T* sums) {
     for (int j = 0; j < columns; j += columns_at_once) {
@@ -122,7 +122,7 @@ struct Panels {
     }
   }
 
-  /// J panels `out` = those of `from`, `rows` of them, times coefficients: number (i, j) is at
+  /// J panels `out` = the `rows` panels of `from` times coefficients; number (i, j) is at
   /// c + (j * rows + i) * size.
   template <int J>
   static void combine(const T* from, int rows, const T* c, T* out) {
@@ -166,7 +166,7 @@ struct Panels {
   }
 };
 
-/// The same, compiled for the instructions that there are.
+/// The same, compiled for the available instructions.
 template <Ring R, class T>
 void add_products_baseline(const T* u, int rows, const T* v, int columns, bool hermitian, T* sums) {
   Panels<R, T>::add_all_products(u, rows, v, columns, hermitian, sums);

@@ -63,7 +63,7 @@ void check_operators(const detail::EigenSystem<S>& system) {
   }
 }
 
-/// Throws `Error` (usage), or leaves options without `by_...`.
+/// Throws `Error` (usage), or replaces every `by_...` in the options.
 template <class S>
 void resolve(EigenOptions& options, const LinearOperator<S>& matrix, Ring ring) {
   constexpr int most = EigenOptions::most_pairs;
@@ -94,7 +94,7 @@ void resolve(EigenOptions& options, const LinearOperator<S>& matrix, Ring ring) 
   options.guard = static_cast<int>(std::min<Offset>(options.guard, dimensions - options.count));
 }
 
-/// Bytes that a loop allocates. Throws `Error` (memory) where they are not available.
+/// Bytes that a loop allocates. Throws `Error` (memory) if they are not available.
 template <class S>
 long long check_memory(const detail::EigenSystem<S>& system) {
   const LinearOperator<S>& matrix = *system.matrix;

@@ -18,7 +18,7 @@
 
 namespace heddle::detail {
 
-/// Why a solve ends; none yet: `converged`.
+/// The reason why a solve ends; `converged` if there is none yet.
 struct EigenEnd {
   Status status = Status::converged;
   std::string_view detail;
@@ -57,8 +57,8 @@ class LobpcgBasis {
   }
 
   Part x, w, p;
-  std::vector<T> values;  // of X
-  EigenEnd end;           // set by whatever returns false or no direction
+  std::vector<T> values;  // Ritz values of X
+  EigenEnd end;           // set by functions that return false or no direction
   int restarts = 0;       // without P
   long long products = 0;
   T norm_of_mass = 1;  // estimated; `begin` raises it to what it sees
@@ -81,8 +81,8 @@ class LobpcgBasis {
   void multiply_mass(const Part& part, int count) {
     if (mass_ != nullptr) multiply(*mass_, part.v, part.m, count);
   }
-  /// <v_i, M v_j> is known to within noise_i noise_j, as the products with M were rounded to S.
-  /// Empty without a mass: nothing was.
+  /// <v_i, M v_j> is known to within noise_i noise_j, because the products with M were rounded to
+  /// S. Empty without a mass, since nothing was rounded.
   std::vector<T> noise_of(const FieldBlock<S>& fields) {
     if (mass_ == nullptr) return {};
     std::vector<T> noise = norms_of(fields);
@@ -90,10 +90,10 @@ class LobpcgBasis {
     return noise;
   }
   struct Orthonormality {
-    T rounding = 0;  // of x* M x, at most
+    T rounding = 0;  // most rounding in x* M x
     bool holds = true, is_negative = false;
   };
-  /// Tests if X* M X = 1 for the first `count` vectors, by products with M that were made anew.
+  /// Tests if X* M X = 1 for the first `count` vectors, by newly computed products with M.
   Orthonormality orthonormality(int count) {
     constexpr T some = 64 * epsilon;
     const FieldBlock<S> vectors = first(x.v, count);
@@ -115,8 +115,8 @@ class LobpcgBasis {
     return seen;
   }
 
-  /// X becomes orthonormal, and then Ritz vectors. `make_random(field)` replaces what depends on
-  /// the rest.
+  /// Makes X orthonormal, and then Ritz vectors. `make_random(field)` replaces vectors that depend
+  /// on the rest.
   template <class MakeRandom>
   bool begin(const MakeRandom& make_random) {
     last_ = 0;
@@ -126,7 +126,7 @@ class LobpcgBasis {
   }
 
   /// One step along the first `directions` fields of W; `active` are the vectors that go on. False
-  /// or an unset end: no direction is independent of X and P.
+  /// with `end` unset: no direction is independent of X and P.
   bool step(int directions, const std::vector<int>& active) {
     const int independent = make_directions_orthonormal(directions);
     if (independent == 0) return false;
@@ -135,7 +135,8 @@ class LobpcgBasis {
   }
 
  private:
-  /// Eigenvalues of a scaled Gram matrix that are nothing but rounding, of its sums or of fields.
+  /// Upper bound of the eigenvalues of a scaled Gram matrix that are only rounding, in its sums or
+  /// in fields.
   static constexpr T dependent =
       std::max(T(1e3) * std::numeric_limits<T>::epsilon(), T(256) * epsilon * epsilon);
 
@@ -182,7 +183,7 @@ class LobpcgBasis {
   /// `orthonormal_columns` of fields that have this Gram matrix under M.
   OrthonormalColumns<R, T> orthonormal(const FieldBlock<S>& fields, const Matrix& gram) {
     auto found = orthonormal_columns(gram, dependent);
-    // Doubles leave enough digits where nothing looks negative.
+    // Doubles leave enough digits if nothing looks negative.
     if (mass_ != nullptr && (std::is_same_v<S, float> || found.is_negative)) {
       found = orthonormal_columns(gram, dependent, noise_of(fields));
     }
@@ -190,7 +191,8 @@ class LobpcgBasis {
   }
   void transform(FieldBlock<S>& block, const Matrix& c) { operations_.transform(block, c, spare_); }
 
-  /// W against X and P, and in itself; returns how many independent directions it has.
+  /// Makes W orthonormal to X and P, and in itself; returns the number of its independent
+  /// directions.
   int make_directions_orthonormal(int count) {
     constexpr int most_rounds = 4;
     constexpr T well_conditioned = T(0.01);
@@ -198,7 +200,7 @@ class LobpcgBasis {
     const FieldBlock<S> last_m = first(weighted(p), last_);
     const FieldBlock<S> basis_m = joined<S>(weighted(x), last_m);
     for (int round = 0; round < most_rounds && count > 0; ++round) {
-      // Of a direction that lies in X and P but for rounding, the first projection leaves that.
+      // The first projection leaves only rounding of a direction that otherwise lies in X and P.
       count = normalize_directions(count, round == 1 ? 16 * epsilon : T(0));
       const Matrix along = operations_.gram(basis_m, first(w.v, count));
       operations_.combine(basis, negated(along), first(w.v, count), true);
@@ -215,13 +217,13 @@ class LobpcgBasis {
     }
     return count;
   }
-  /// To length 1; those up to `least` are left out.
+  /// Scales directions to length 1; those of length up to `least` are left out.
   int normalize_directions(int count, T least) {
     const std::vector<T> norms = norms_of(first(w.v, count));
     int kept = 0;
     for (int k = 0; k < count; ++k) {
       const T norm = norms[static_cast<std::size_t>(k)];
-      // What is no number goes on, and ends the solve where sums see it.
+      // A direction with a NaN is kept, and ends the solve once sums see it.
       if (norm <= std::max(least, T(std::numeric_limits<S>::min()))) continue;
       scale<S>(static_cast<S>(1 / norm), at(w.v, k), stream_);
       std::swap(w.v[static_cast<std::size_t>(kept)], w.v[static_cast<std::size_t>(k)]);

@@ -43,7 +43,8 @@ class LobpcgLoop final : public EigenLoop<S> {
     basis_.products = 0;
     if (are_suitable() && begin(x)) {
       iterate();
-      // Of a mass that is none, or of what is no number, no vector is an approximation.
+      // With a mass that is indefinite, or numbers that are not finite, no vector is an
+      // approximation.
       const Status status = report_.status;
       if (status != Status::indefinite && status != Status::not_finite) bring_out(x);
     }
@@ -74,7 +75,7 @@ class LobpcgLoop final : public EigenLoop<S> {
   bool end_not_finite() {
     return end(Status::not_finite, "the iteration overflowed, or has a NaN");
   }
-  /// As the basis says; false unless it goes on.
+  /// Takes the end from the basis, if it has one; false unless the solve continues.
   bool take_end(bool goes_on) {
     report_.restarts = basis_.restarts;
     if (basis_.end.status != Status::converged) end(basis_.end.status, basis_.end.detail);
@@ -85,7 +86,7 @@ class LobpcgLoop final : public EigenLoop<S> {
     fill<S>(S(1), field, stream_);
     randomize<S>(field, options_.seed + next_seed_++, stream_);
   }
-  /// The operators' symmetry, and their norms.
+  /// Checks the operators' symmetry, and estimates their norms.
   bool are_suitable() {
     next_seed_ = 0;
     for (const LinearOperator<S>* const by : {&matrix_, mass_}) {
@@ -117,7 +118,7 @@ class LobpcgLoop final : public EigenLoop<S> {
     return true;
   }
 
-  /// X of guesses and random fields, as Ritz vectors.
+  /// Makes X of guesses and random fields, as Ritz vectors.
   bool begin(std::span<const FieldView<S>> x) {
     basis_.end = {};
     basis_.restarts = 0;
@@ -169,7 +170,7 @@ class LobpcgLoop final : public EigenLoop<S> {
     }
   }
 
-  /// W = A X - M X values, and the largest relative residual of those asked for.
+  /// W = A X - M X values; returns the largest relative residual of the requested pairs.
   T measure() {
     relative_.assign(static_cast<std::size_t>(count_), 0);
     for (int k = 0; k < count_; ++k) {
@@ -192,13 +193,13 @@ class LobpcgLoop final : public EigenLoop<S> {
     }
     return worst;
   }
-  /// The same with images and Rayleigh quotients that are products of the vectors themselves:
-  /// combinations of images drift away from those. Ends the solve where x* M x is not positive.
+  /// The same with images and Rayleigh quotients that are products of the vectors themselves, since
+  /// combinations of images drift away from those. Ends the solve if x* M x is negative.
   T renew() {
     basis_.multiply_matrix(basis_.x, count_);
     basis_.multiply_mass(basis_.x, count_);
     const auto seen = basis_.orthonormality(options_.count);
-    // Where a tenth of x* M x is rounding, nobody knows whether it is 1.
+    // If a tenth of x* M x is rounding, it cannot be known to be 1.
     is_orthonormal_ = seen.holds && seen.rounding < T(0.1);
     if (seen.is_negative) end(Status::indefinite, LobpcgBasis<R, S>::mass_is_negative);
     for (int k = 0; k < count_; ++k) {
@@ -210,8 +211,8 @@ class LobpcgLoop final : public EigenLoop<S> {
     return measure();
   }
 
-  /// X is made M-orthonormal again by its own images, and the solve goes on from it; false where
-  /// that did not help before.
+  /// Makes X M-orthonormal again by its own images, so that the solve can continue from it; false
+  /// if that did not help before.
   bool mend() {
     constexpr int most = 4;
     if (++mends_ > most) {
@@ -223,7 +224,7 @@ class LobpcgLoop final : public EigenLoop<S> {
     return begin_basis();
   }
 
-  /// Near the rounding of the residual itself, and no better for a while.
+  /// True if the residual is near its own rounding, and has not improved for a while.
   bool is_as_good_as_it_gets(T worst) {
     constexpr long long patience = 10;
     if (report_.iterations == 0 || worst < least_ / 2) {
@@ -233,7 +234,7 @@ class LobpcgLoop final : public EigenLoop<S> {
     return worst <= rounding && report_.iterations - improved_ >= patience;
   }
 
-  /// Whether the true residual ends the solve.
+  /// True if the true residual ends the solve.
   bool judge(T worst) {
     if (report_.status == Status::indefinite) return true;
     if (!std::isfinite(worst)) {
@@ -248,7 +249,7 @@ class LobpcgLoop final : public EigenLoop<S> {
     }
     return true;
   }
-  /// The same where no new direction is left.
+  /// The same if no new direction is left.
   void judge_end(T worst) {
     if (report_.status == Status::indefinite) return;
     if (worst > options_.tolerance && worst <= rounding) {
@@ -269,7 +270,7 @@ class LobpcgLoop final : public EigenLoop<S> {
     return report_.status != Status::converged;
   }
 
-  /// One iteration; false where it ends the solve, as `breakdown` unless it says otherwise.
+  /// One iteration; false if it ends the solve, as `breakdown` unless it sets another status.
   bool step() {
     active_.clear();
     for (int k = 0; k < count_; ++k) {
@@ -285,8 +286,8 @@ class LobpcgLoop final : public EigenLoop<S> {
     return take_end(basis_.step(to, active_));
   }
 
-  /// W = M^-1 W. Where r* M^-1 r is negative, M^-1 leads anywhere: W and all later ones stay as
-  /// they are.
+  /// W = M^-1 W. If r* M^-1 r is negative, M^-1 cannot be trusted: W and all later ones are left
+  /// unchanged.
   void precondition(int count) {
     for (int k = 0; k < count && preconditions_; ++k) {
       const FieldView<S>&r = at(basis_.w.v, k), z = at(basis_.w.a, k);
@@ -296,8 +297,8 @@ class LobpcgLoop final : public EigenLoop<S> {
     if (preconditions_) std::swap(basis_.w.v, basis_.w.a);
   }
 
-  /// About |lambda - eigenvalue|, see `EigenReport::error_estimates`. `unit`: the length of x* M x
-  /// = 1 where the mass is about its norm.
+  /// Estimates |lambda - eigenvalue|, see `EigenReport::error_estimates`. `unit`: the M-norm of a
+  /// vector of length 1, if the mass is about its norm.
   T error_of(std::size_t k) const {
     const T value = basis_.values[k], unit = std::sqrt(static_cast<T>(report_.mass_norm));
     const auto error_by_residual = [&](std::size_t of) { return norms_[of] / unit; };
@@ -310,7 +311,7 @@ class LobpcgLoop final : public EigenLoop<S> {
       is_last = is_last && !(basis_.values[other] > value);
       gap = std::min(gap, std::abs(basis_.values[other] - value) - error_by_residual(other));
     }
-    if (is_last && count_ < dimensions) gap = 0;  // nobody knows what is next
+    if (is_last && count_ < dimensions) gap = 0;  // the next eigenvalue is unknown
     const T r = error_by_residual(k);
     const T rounding_of_a =
         std::numeric_limits<S>::epsilon() *
@@ -339,18 +340,18 @@ class LobpcgLoop final : public EigenLoop<S> {
   Device device_;
   Stream stream_;
   Reduction<S> reduction_;
-  int count_;  // vectors, guards among them
+  int count_;  // vectors, including guards
   LobpcgBasis<R, S> basis_;
   std::uint64_t next_seed_ = 0;
   bool preconditions_ = false;
-  bool is_checked_ = false;     // the operators' symmetry
+  bool is_checked_ = false;     // the operators' symmetry was checked
   bool is_orthonormal_ = true;  // X, by the images that `renew` made
   int mends_ = 0;
   std::vector<T> norms_, relative_;
   std::vector<int> active_;
-  T least_ = 0;                   // of the worst residuals, when it last was halved
+  T least_ = 0;                   // the worst residual when it was last halved
   long long improved_ = 0;        // the iteration then
-  StopRequests* stop_ = nullptr;  // of the solve that goes on
+  StopRequests* stop_ = nullptr;  // requests to end the current solve
   EigenReport report_;
 };
 

@@ -23,7 +23,7 @@ namespace heddle::detail {
 template <class S>
 class LsmrLoop {
  public:
-  /// Fields that it may allocate, of rows and of columns.
+  /// Numbers of row fields and of column fields that the loop may allocate.
   static constexpr int row_fields = 2;
   static int column_fields(const LeastSquaresOptions& options) {
     return options.damping != 0 ? 5 : 4;
@@ -68,7 +68,8 @@ class LsmrLoop {
     return report_;
   }
 
-  // As an executor of solve_walk.hpp, which scales; a gradient judges here, not the residual alone.
+  // The interface of an executor of solve_walk.hpp, used for scaling; a gradient judges here, not
+  // the residual alone.
   using Sum = sum_t<S>;
   template <Decision decision>
   void decide() {
@@ -119,8 +120,8 @@ class LsmrLoop {
     is_over_ = true;
   }
 
-  /// b and x in the operator's bases, scaled where squares of b leave the range; false for a b that
-  /// is not finite.
+  /// Brings b and x into the operator's bases, scaled if squares of b leave the range; false for a
+  /// b that is not finite.
   bool bring_in() {
     decisions::begin(state_, goal_, matrix_->rows(), 0);
     const VectorLayout layout = matrix_->vector_layout();
@@ -155,8 +156,9 @@ class LsmrLoop {
     state_.squared_b = squared_row_norm(b_);
   }
 
-  /// What runs multiply by until one has not helped. A run goes on until its own recurrence meets
-  /// the tolerance: a copy in 16 bits has left the true residual long before.
+  /// The operator that runs multiply by until one has not helped. A run continues until its own
+  /// recurrence reaches the tolerance; on a copy in 16 bits that departs from the true residual
+  /// long before.
   static const LinearOperator<S>* read_first(const LinearOperator<S>& matrix) {
     const StoredScalar kept = matrix.iterated_as();
     const bool in_words = kept != StoredScalar::own && kept != StoredScalar::single;
@@ -193,7 +195,7 @@ class LsmrLoop {
     }
   }
 
-  /// u, v and true norms from x itself: the start of a run, and the verdict on the one before.
+  /// Computes u, v and true norms from x itself, to start a run and to judge the previous one.
   void begin() {
     T squared = matrix_->residual(b_, x_, u_.view, row_sums_, stream_);
     report_.residual_norm = static_cast<double>(std::sqrt(squared));
@@ -216,7 +218,8 @@ class LsmrLoop {
     gradient_ = alpha_ * beta_;
     matrix_norm_ = std::max(matrix_norm_, alpha_);
   }
-  /// True if the sum of squares says how large the field is: they neither underflow nor overflow.
+  /// True if the sum of squares shows how large the field is: the squares neither underflow nor
+  /// overflow.
   bool has_square(T squared, const FieldView<const S>& column_field) {
     constexpr T least = std::numeric_limits<T>::min() / std::numeric_limits<T>::epsilon();
     if (squared >= least && std::isfinite(squared)) return true;
@@ -232,13 +235,13 @@ class LsmrLoop {
     return gradient <= tolerance * matrix_norm_ * residual ||
            residual <= tolerance * (norm_of_b_ + matrix_norm_ * norm_of_x_);
   }
-  /// As small as the rounding of x and b lets gradient or residual be, times `factor`.
+  /// True if gradient or residual is as small as the rounding of x and b allows, times `factor`.
   bool is_rounding(T gradient, T residual, T factor) const {
     const T size = factor * epsilon * (norm_of_b_ + matrix_norm_ * norm_of_x_);
     return gradient <= size * matrix_norm_ || residual <= size;
   }
 
-  /// Whether x, whose true norms are known, ends the solve.
+  /// Decides by the true norms of x whether the solve ends.
   void judge(int fruitless) {
     constexpr T some = 4, most = 64;
     if (leaves_range_ && !(residual_ <= static_cast<T>(options_.tolerance) * norm_of_b_)) {
@@ -253,7 +256,7 @@ class LsmrLoop {
     } else if (fruitless > 0 && is_rounding(gradient_, residual_, fruitless > 1 ? most : some)) {
       end(Status::accuracy_limit, told_accuracy_limit);
     } else if (is_over_) {
-      return;  // by a limit
+      return;  // ended by a limit
     } else if (fruitless > 1) {
       end(Status::stagnated, told_stagnation);
     } else if (report_.iterations >= options_.max_iterations) {
@@ -261,8 +264,8 @@ class LsmrLoop {
     }
   }
 
-  /// From `begin` until the recurrence says enough, or a limit does. `u` and `v` carry the factors
-  /// beta and alpha, which the next products take away.
+  /// Runs from `begin` until the recurrence or a limit ends it. `u` and `v` carry the factors beta
+  /// and alpha, which the next products remove.
   void run(const LinearOperator<S>& by, const LinearOperator<S>& by_adjoint) {
     recurrence_.begin(alpha_, beta_);
     axpby<S>(static_cast<S>(1 / alpha_), v_.view, S(0), h_.view, stream_);
@@ -279,7 +282,7 @@ class LsmrLoop {
         squared += squared_norm(low_->view);
       }
       beta_ = std::sqrt(squared);
-      // Nothing but rounding is left of a space that is exhausted.
+      // An exhausted space leaves nothing but rounding.
       if (beta_ <= epsilon * last_alpha) beta_ = 0;
       alpha_ = 0;
       if (beta_ > 0) {
@@ -306,7 +309,7 @@ class LsmrLoop {
     }
   }
 
-  /// Relative to |A| |r| and |b|, as far as they are known.
+  /// The gradient relative to |A| |r|, and the residual relative to |b|, as far as these are known.
   double relative_gradient(T gradient, T residual) const {
     const T size = matrix_norm_ * residual;
     return static_cast<double>(size > 0 ? gradient / size : gradient);
@@ -347,7 +350,8 @@ class LsmrLoop {
     return !is_over_;
   }
 
-  /// Products, and passes over fields: one over rows, eleven over columns, seven more with damping.
+  /// Counts products, and passes over fields: one over rows, eleven over columns, seven more with
+  /// damping.
   void count_bytes(const LinearOperator<S>& by, const LinearOperator<S>& by_adjoint) {
     const long long there = by.bytes_of_product(), back = by_adjoint.bytes_of_product();
     if (there == 0 || back == 0) return;
@@ -356,7 +360,7 @@ class LsmrLoop {
     bytes_ += there + back + scalar * (u_.view.scalars() + passes * v_.view.scalars());
   }
 
-  /// x in the caller's scale lost digits, or all of them where it overflowed.
+  /// Judges an x that lost digits in the caller's scale, or all of them if it overflowed.
   void judge_unscaled() {
     const bool is_same = residual_ == last_.residual && gradient_ == last_.gradient;
     if (is_same && std::isfinite(norm_of_x_)) return;
@@ -391,20 +395,20 @@ class LsmrLoop {
   FieldView<const S> b_, user_b_;
   FieldView<S> x_, user_x_;
   SolveGoal<T> goal_{.range = scale_range<S, T>()};
-  SolveState<T> state_{};  // of the scale
+  SolveState<T> state_{};  // for the scale
   LsmrRecurrence<T> recurrence_;
   T alpha_ = 0, beta_ = 0;
-  T residual_ = 0, gradient_ = 0;  // of the last `begin`: true
+  T residual_ = 0, gradient_ = 0;  // true values, of the last `begin`
   T matrix_norm_ = 0, norm_of_x_ = 0, norm_of_b_ = 0;
   bool is_over_ = false;
-  bool leaves_range_ = false;  // the squares of A* r / |r| do, in the last `begin`
+  bool leaves_range_ = false;  // the squares of A* r / |r| left it in the last `begin`
   long long bytes_ = 0;
   struct {
     T residual, gradient;
   } last_{};                      // before x was in the caller's scale
-  StopRequests* stop_ = nullptr;  // of the solve that goes on
+  StopRequests* stop_ = nullptr;  // requests to end the current solve
   LeastSquaresReport report_;
-  LeastSquaresHistory history_, run_history_;  // the latter of the run that goes on
+  LeastSquaresHistory history_, run_history_;  // the latter of the current run
 };
 
 }  // namespace heddle::detail

@@ -1,5 +1,6 @@
 // The scalars of LSMR (Fong and Saunders 2011, sections 2 and 3): two rotations an iteration, and
-// what they tell of norms. Damping is a part of the operator here, [A; d], and none of theirs.
+// the norms that follow from them. Damping is a part of the operator here, [A; d], not of the
+// rotations.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +21,7 @@ class LsmrRecurrence {
     alpha_ = matrix_norm = alpha;
   }
 
-  /// The next beta and alpha; false where no x follows.
+  /// Takes the next beta and alpha; false if no x follows.
   bool step(T beta, T alpha) {
     const T rho_old = rho_, rho_bar_old = rho_bar_, zeta_old = zeta_;
     const Rotation first(alpha_bar_, beta);
@@ -51,7 +52,8 @@ class LsmrRecurrence {
   /// hbar = h + hbar of_h_bar, x += hbar of_x, h = v + h of_h.
   T of_h_bar = 0, of_x = 0, of_h = 0;
   T residual = 0;  // |r|
-  /// |A| from below: of the images of v and u, whatever rounding does to their orthogonality.
+  /// A lower bound of |A| from the images of v and u, whatever rounding does to their
+  /// orthogonality.
   T matrix_norm = 0;
   T condition = 0;
   /// |A* r|

@@ -29,8 +29,8 @@ RingMatrix<R, T> leading(const RingMatrix<R, T>& a, int size) {
   return part;
 }
 
-/// Which of the next vectors go on: those that are not mostly made of vectors that do not. Ritz
-/// values may have changed places.
+/// Indices of the next vectors that go on: those that are not mostly made of vectors that do not.
+/// Ritz values may have changed places.
 template <Ring R, class T>
 std::vector<int> still_active(const RingMatrix<R, T>& vectors, int count,
                               const std::vector<int>& active) {
@@ -73,8 +73,8 @@ RingMatrix<R, T> next_directions(const RingMatrix<R, T>& gram, const RingMatrix<
   return directions * orthonormal_columns(products, drop).to;
 }
 
-/// `gram` = S* M S and `energy` = S* A S, finite, of S = [X W P] with `count` vectors in X and
-/// `active` those of them that go on; the leading `without` of S are X and W.
+/// Solves for S = [X W P], given the finite `gram` = S* M S and `energy` = S* A S. X has `count`
+/// vectors, of which `active` go on; the leading `without` of S are X and W.
 template <Ring R, class T>
 ProjectedEigenpairs<R, T> solve_projected(RingMatrix<R, T> gram, RingMatrix<R, T> energy, int count,
                                           const std::vector<int>& active, int without, T drop) {

@@ -1,6 +1,6 @@
 // Eigenpairs of small Hermitian matrices over a ring by Jacobi's rotations (Golub and Van Loan
-// 2013, section 8.5). Over quaternions each eigenvalue comes once: nothing is expanded to complex
-// numbers, where it would stand twice.
+// 2013, section 8.5). Over quaternions each eigenvalue appears once: nothing is expanded to complex
+// numbers, where it would appear twice.
 #pragma once
 
 #include <algorithm>
@@ -34,7 +34,7 @@ void rotate_columns(RingMatrix<R, T>& a, int p, int q, const Coefficient<R, T>& 
   }
 }
 
-/// Makes a(p, q) zero. A unit of the ring first makes it real, then a real rotation serves.
+/// Makes a(p, q) zero. A unit of the ring first makes it real, then a real rotation suffices.
 template <Ring R, class T>
 void rotate(RingMatrix<R, T>& a, RingMatrix<R, T>& vectors, int p, int q, T size) {
   Coefficient<R, T> conj_u = conj(a(p, q));
@@ -55,7 +55,7 @@ void rotate(RingMatrix<R, T>& a, RingMatrix<R, T>& vectors, int p, int q, T size
   a(p, q) = a(q, p) = Number{};
 }
 
-/// Of a finite Hermitian matrix.
+/// Eigenpairs of a finite Hermitian matrix.
 template <Ring R, class T>
 RingEigenpairs<R, T> eigenpairs_of(RingMatrix<R, T> a) {
   constexpr int most_sweeps = 60;  // about 8 suffice
@@ -91,12 +91,12 @@ RingEigenpairs<R, T> eigenpairs_of(RingMatrix<R, T> a) {
   return pairs;
 }
 
-/// Z with Z* G Z = 1, of as many columns as G has independent ones.
+/// Z with Z* G Z = 1; it has as many columns as G has independent ones.
 template <Ring R, class T>
 struct OrthonormalColumns {
   RingMatrix<R, T> to;    // Z
-  RingMatrix<R, T> back;  // B with B Z = 1; Z B = 1 but for the directions that were dropped
-  T least = 1;            // eigenvalue of G, once its diagonal is scaled to 1
+  RingMatrix<R, T> back;  // B with B Z = 1; Z B = 1 except for the directions that were dropped
+  T least = 1;            // least eigenvalue of G, once its diagonal is scaled to 1
   bool is_negative = false;
 };
 
@@ -130,7 +130,7 @@ CholeskyFactor<R, T> cholesky(const RingMatrix<R, T>& gram) {
   return {std::move(upper), std::move(inverse)};
 }
 
-/// |G - 1|, above which no eigenvalue of G is further from 1.
+/// |G - 1|: no eigenvalue of G is further from 1 than this.
 template <Ring R, class T>
 T distance_from_identity(const RingMatrix<R, T>& gram) {
   T squared = 0;
@@ -144,7 +144,7 @@ T distance_from_identity(const RingMatrix<R, T>& gram) {
   return std::sqrt(squared);
 }
 
-/// The part that rounding leaves unknown of z* G z, where number (i, j) of G is known to within
+/// The part of z* G z that rounding leaves unknown, where number (i, j) of G is known to within
 /// noise[i] noise[j]; 0 without noise.
 template <Ring R, class T>
 T rounding_along(const RingMatrix<R, T>& z, int column, std::span<const T> noise) {
@@ -155,8 +155,8 @@ T rounding_along(const RingMatrix<R, T>& z, int column, std::span<const T> noise
   return sum * sum;
 }
 
-/// Z, B and the least eigenvalue of a scaled Gram matrix by its eigenpairs. `noise` and `drop` are
-/// relative to the scaled one.
+/// Z, B and the least eigenvalue of a scaled Gram matrix from its eigenpairs. `noise` and `drop`
+/// are relative to the scaled matrix.
 template <Ring R, class T>
 OrthonormalColumns<R, T> columns_by_eigenpairs(RingMatrix<R, T> scaled, std::span<const T> scales,
                                                T drop, std::span<const T> noise) {
@@ -190,18 +190,18 @@ OrthonormalColumns<R, T> columns_by_eigenpairs(RingMatrix<R, T> scaled, std::spa
   return result;
 }
 
-/// Of a finite Gram matrix (SVQB: Stathopoulos and Wu 2002): eigenvalues up to `drop` of the scaled
-/// G are directions that depend on the others. `noise` as `rounding_along` takes it, of images that
-/// were rounded: a direction of which rounding leaves nothing known is dropped, and is not
-/// negative. Near 1 the Cholesky factor serves, which is cheaper; then `least` is a bound from
-/// below.
+/// Orthonormal columns of a finite Gram matrix (SVQB: Stathopoulos and Wu 2002). Eigenvalues up to
+/// `drop` of the scaled G are directions that depend on the others. `noise`, as `rounding_along`
+/// takes it, is that of rounded images: a direction of which rounding leaves nothing known is
+/// dropped, and does not count as negative. Near 1 the Cholesky factor serves, which is cheaper;
+/// then `least` is a lower bound.
 template <Ring R, class T>
 OrthonormalColumns<R, T> orthonormal_columns(const RingMatrix<R, T>& gram, T drop,
                                              std::vector<T> noise = {}) {
   const int n = gram.rows();
   bool is_negative = false;
   std::vector<T> scales(static_cast<std::size_t>(n));
-  T unknown = 0;  // of the scaled matrix
+  T unknown = 0;  // rounding noise of the scaled matrix
   for (int i = 0; i < n; ++i) {
     const auto at = static_cast<std::size_t>(i);
     const T squared = gram(i, i).real();

@@ -10,7 +10,7 @@
 
 namespace heddle::detail {
 
-/// Column by column.
+/// A matrix stored column by column.
 template <Ring R, class T>
 class RingMatrix {
  public:
