@@ -6,7 +6,8 @@ if(NOT CMAKE_SCRIPT_MODE_FILE)
     file(GLOB headers CONFIGURE_DEPENDS RELATIVE ${folder}
       ${folder}/heddle/export.hpp
       ${folder}/heddle/entries/*.hpp ${folder}/heddle/methods/*.hpp
-      ${folder}/heddle/kernels/*.hpp ${folder}/heddle/kernels/*.cuh)
+      ${folder}/heddle/kernels/*.hpp ${folder}/heddle/kernels/*.cuh
+      ${folder}/heddle/kernels/trees/*.hpp ${folder}/heddle/kernels/trees/*.cuh)
     list(TRANSFORM headers PREPEND ${folder}/ OUTPUT_VARIABLE paths)
     # The names are on the command line, so that the table is also updated when a header is removed.
     list(JOIN headers "," names)

@@ -7,12 +7,12 @@ if(HEDDLE_METIS)
 endif()
 if(HEDDLE_METIS AND HEDDLE_METIS_INCLUDE_DIR AND HEDDLE_METIS_LIBRARY)
   set(HEDDLE_HAS_METIS true)
-  set_source_files_properties(src/distributed/metis_partition.cpp PROPERTIES
+  set_source_files_properties(src/distributed/partition/metis_partition.cpp PROPERTIES
     COMPILE_DEFINITIONS HEDDLE_METIS)
   # If /usr/include were named again as a system folder, it would hide headers of the C library from
   # C++.
   if(NOT HEDDLE_METIS_INCLUDE_DIR IN_LIST CMAKE_CXX_IMPLICIT_INCLUDE_DIRECTORIES)
-    set_property(SOURCE src/distributed/metis_partition.cpp PROPERTY
+    set_property(SOURCE src/distributed/partition/metis_partition.cpp PROPERTY
       INCLUDE_DIRECTORIES ${HEDDLE_METIS_INCLUDE_DIR})
   endif()
   target_link_libraries(heddle PRIVATE ${HEDDLE_METIS_LIBRARY})

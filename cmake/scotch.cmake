@@ -13,10 +13,10 @@ if(HEDDLE_SCOTCH)
 endif()
 if(HEDDLE_SCOTCH AND has_contexts AND HEDDLE_SCOTCH_LIBRARY AND HEDDLE_SCOTCH_ERROR_LIBRARY)
   set(HEDDLE_HAS_SCOTCH true)
-  set_source_files_properties(src/distributed/scotch_partition.cpp PROPERTIES
+  set_source_files_properties(src/distributed/partition/scotch_partition.cpp PROPERTIES
     COMPILE_DEFINITIONS HEDDLE_SCOTCH)
   if(NOT HEDDLE_SCOTCH_INCLUDE_DIR IN_LIST CMAKE_CXX_IMPLICIT_INCLUDE_DIRECTORIES)
-    set_property(SOURCE src/distributed/scotch_partition.cpp PROPERTY
+    set_property(SOURCE src/distributed/partition/scotch_partition.cpp PROPERTY
       INCLUDE_DIRECTORIES ${HEDDLE_SCOTCH_INCLUDE_DIR})
   endif()
   target_link_libraries(heddle PRIVATE ${HEDDLE_SCOTCH_LIBRARY} ${HEDDLE_SCOTCH_ERROR_LIBRARY})

@@ -1,15 +1,15 @@
 # heddle_unite(list folder [ROOMS names] [NAME name] [ONLY regex] [EXCEPT regex]): in a build that
-# compiles files together, joins files of a library folder, or of these rooms in it, that match `ONLY`
-# into a few. `EXCEPT` leaves out files with names of helpers that another file has too, with options
-# of their own, or with loops that take long alone. The folder's name stays in the path, by which files
-# get options.
+# compiles files together, joins files of a library folder and its rooms, or of these rooms alone, that
+# match `ONLY` into a few. `EXCEPT` leaves out files with names of helpers that another file has too, with
+# options of their own, or with loops that take long alone. The folder's name stays in the path, by which
+# files get options.
 function(heddle_unite list folder)
   cmake_parse_arguments(PARSE_ARGV 2 arg "" "ROOMS;NAME;ONLY;EXCEPT" "")
   if(NOT CMAKE_UNITY_BUILD)
     return()
   endif()
   set(members ${${list}})
-  set(rooms "")
+  set(rooms "([a-z_]+/)?")
   if(arg_ROOMS)
     set(rooms "(${arg_ROOMS})/")
   endif()

@@ -4,7 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <string>
 
-#include "base/names.hpp"
+#include "base/text/names.hpp"
 
 namespace heddle::cli {
 

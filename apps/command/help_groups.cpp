@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <memory>
 
-#include "base/names.hpp"
+#include "base/text/names.hpp"
 #include "heddle/error.hpp"
 #include "heddle/tools/text.hpp"
 #include "setting_options.hpp"

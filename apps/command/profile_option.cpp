@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "base/environment.hpp"
+#include "base/text/environment.hpp"
 #include "message.hpp"
 #include "tuning/planning/plan_attempt.hpp"
 

@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "base/names.hpp"
+#include "base/text/names.hpp"
 #include "completion.hpp"
 #include "heddle/error.hpp"
 #include "heddle/tools/output_file.hpp"

@@ -5,7 +5,7 @@
 #include "../simulation/case_json.hpp"
 #include "../simulation/case_object.hpp"
 #include "heddle/lobpcg.hpp"
-#include "matrix/strict_json.hpp"
+#include "matrix/definitions/strict_json.hpp"
 
 namespace heddle::elastic {
 

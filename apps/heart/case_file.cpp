@@ -9,7 +9,7 @@
 #include "../simulation/message_text.hpp"
 #include "heddle/error.hpp"
 #include "heddle/tools/points.hpp"
-#include "matrix/strict_json.hpp"
+#include "matrix/definitions/strict_json.hpp"
 
 namespace heddle::heart {
 

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <string>
 
-#include "base/names.hpp"
+#include "base/text/names.hpp"
 #include "guard.hpp"
 #include "handles.hpp"
 #include "heddle/method_info.hpp"

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <utility>
 
-#include "base/names.hpp"
+#include "base/text/names.hpp"
 #include "callback_operator.hpp"
 #include "guard.hpp"
 #include "handles.hpp"

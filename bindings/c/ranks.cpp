@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "description/scaling.hpp"
-#include "distributed/named_partition.hpp"
+#include "distributed/partition/named_partition.hpp"
 #include "guard.hpp"
 #include "heddle/detail/reduction.hpp"
 #include "heddle/distributed_operator.hpp"

@@ -13,8 +13,8 @@
 #include <utility>
 #include <vector>
 
-#include "base/names.hpp"
 #include "base/stream_order_cuda.hpp"
+#include "base/text/names.hpp"
 #include "guard.hpp"
 #include "handles.hpp"
 #include "heddle/config.hpp"

@@ -1,6 +1,6 @@
 // Tuning, and profiles.
 #include "heddle/tune.hpp"
-#include "base/names.hpp"
+#include "base/text/names.hpp"
 
 #include <algorithm>
 #include <cstdint>

@@ -7,8 +7,8 @@
 #include <type_traits>
 
 #include "heddle/config.hpp"
-#include "heddle/detail/tree_walk.hpp"
-#include "heddle/detail/tree_walk_cuda.hpp"
+#include "heddle/detail/trees/tree_walk.hpp"
+#include "heddle/detail/trees/tree_walk_cuda.hpp"
 #include "heddle/export.hpp"
 #include "heddle/hierarchical_matrix.hpp"
 #include "heddle/linear_operator.hpp"

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "heddle/coo.hpp"
-#include "heddle/detail/tree_edit.hpp"
+#include "heddle/detail/trees/tree_edit.hpp"
 #include "heddle/entries/entry.hpp"
 #include "heddle/entries/slots.hpp"
 #include "heddle/error.hpp"

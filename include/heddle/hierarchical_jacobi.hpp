@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "heddle/detail/entry_table.hpp"
-#include "heddle/detail/tree_diagonal.hpp"
+#include "heddle/detail/trees/tree_diagonal.hpp"
 #include "heddle/editable_matrix.hpp"
 #include "heddle/export.hpp"
 #include "heddle/hierarchical_matrix.hpp"

@@ -19,11 +19,11 @@
 #include "heddle/coo.hpp"
 #include "heddle/csr.hpp"
 #include "heddle/detail/component_rules.hpp"
-#include "heddle/detail/tree_building_cuda.hpp"
-#include "heddle/detail/tree_diagonal.hpp"
-#include "heddle/detail/tree_edit.hpp"
-#include "heddle/detail/tree_operator.hpp"
-#include "heddle/detail/tree_sum.hpp"
+#include "heddle/detail/trees/tree_building_cuda.hpp"
+#include "heddle/detail/trees/tree_diagonal.hpp"
+#include "heddle/detail/trees/tree_edit.hpp"
+#include "heddle/detail/trees/tree_operator.hpp"
+#include "heddle/detail/trees/tree_sum.hpp"
 #include "heddle/edit_batch.hpp"
 #include "heddle/expansion.hpp"
 #include "heddle/export.hpp"
@@ -333,6 +333,6 @@ extern template class detail::TreeOperator<complex<double>, detail::TreeForm::tr
 
 }  // namespace heddle
 
-#include "heddle/detail/hierarchical_building.hpp"
-#include "heddle/detail/hierarchical_edits.hpp"
-#include "heddle/detail/hierarchical_sum.hpp"
+#include "heddle/detail/trees/hierarchical_building.hpp"
+#include "heddle/detail/trees/hierarchical_edits.hpp"
+#include "heddle/detail/trees/hierarchical_sum.hpp"

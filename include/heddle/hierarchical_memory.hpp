@@ -7,7 +7,7 @@
 
 #include "heddle/csr.hpp"
 #include "heddle/export.hpp"
-#include "heddle/kernels/tree_node.hpp"
+#include "heddle/kernels/trees/tree_node.hpp"
 
 namespace heddle {
 

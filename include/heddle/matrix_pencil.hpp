@@ -9,7 +9,7 @@
 #include <span>
 #include <utility>
 
-#include "heddle/detail/tree_sum_again.hpp"
+#include "heddle/detail/trees/tree_sum_again.hpp"
 #include "heddle/export.hpp"
 #include "heddle/hierarchical_matrix.hpp"
 

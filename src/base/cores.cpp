@@ -9,8 +9,8 @@
 #include <string>
 #include <thread>
 
+#include "base/text/environment.hpp"
 #include "control_groups.hpp"
-#include "environment.hpp"
 #include "heddle/error.hpp"
 #include "heddle/tools/team.hpp"
 #include "openmp_places.hpp"

@@ -12,6 +12,7 @@
 #include <new>
 #include <vector>
 
+#include "base/text/readable.hpp"
 #include "device_cuda.hpp"
 #include "heddle/array.hpp"
 #include "heddle/config.hpp"
@@ -21,7 +22,6 @@
 #include "heddle/tools/team.hpp"
 #include "memory_limits.hpp"
 #include "proc_value.hpp"
-#include "readable.hpp"
 
 namespace heddle {
 

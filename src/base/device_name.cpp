@@ -3,9 +3,9 @@
 #include <charconv>
 #include <string>
 
+#include "base/text/names.hpp"
 #include "heddle/device.hpp"
 #include "heddle/error.hpp"
-#include "names.hpp"
 
 namespace heddle {
 

@@ -2,9 +2,9 @@
 
 #include <string>
 
+#include "base/text/readable.hpp"
 #include "heddle/error.hpp"
 #include "memory_limits.hpp"
-#include "readable.hpp"
 
 namespace heddle::detail {
 

@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-#include "environment.hpp"
+#include "base/text/environment.hpp"
 
 namespace heddle {
 

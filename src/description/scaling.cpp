@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "code_balance.hpp"
-#include "distributed/named_partition.hpp"
+#include "distributed/partition/named_partition.hpp"
 #include "heddle/detail/reduction.hpp"
 #include "heddle/error.hpp"
 

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "distributed/exchange_choice.hpp"
-#include "distributed/scaling_model.hpp"
+#include "distributed/exchange/exchange_choice.hpp"
+#include "distributed/partition/scaling_model.hpp"
 #include "heddle/device.hpp"
 #include "heddle/runtime/any_matrix.hpp"
 #include "heddle/runtime/settings.hpp"

@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "halo.hpp"
+#include "distributed/exchange/halo.hpp"
 #include "heddle/distributed_operator.hpp"
 
 namespace heddle::cuda {

@@ -3,10 +3,10 @@
 #include <optional>
 #include <span>
 
-#include "device_exchange_cuda.hpp"
-#include "gather_rows_cuda.hpp"
-#include "peer_exchange_cuda.hpp"
-#include "peer_memory_cuda.hpp"
+#include "distributed/communicators/peer_memory_cuda.hpp"
+#include "distributed/exchange/device_exchange_cuda.hpp"
+#include "distributed/exchange/gather_rows_cuda.hpp"
+#include "distributed/exchange/peer_exchange_cuda.hpp"
 
 namespace heddle::cuda {
 

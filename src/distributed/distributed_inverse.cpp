@@ -9,10 +9,10 @@
 #include <utility>
 #include <vector>
 
+#include "distributed/exchange/root_exchange.hpp"
 #include "overlapping_rows.hpp"
 #include "rank_groups.hpp"
 #include "rank_transfer.hpp"
-#include "root_exchange.hpp"
 #include "shared_rows.hpp"
 #include "solvers/inverses/local_inverse.hpp"
 #include "solvers/operators/operator_checks.hpp"

@@ -12,14 +12,14 @@
 #include <vector>
 
 #include "device_product.hpp"
+#include "distributed/exchange/exchange_task.hpp"
+#include "distributed/exchange/halo.hpp"
+#include "distributed/exchange/row_runs.hpp"
 #include "distributed_adjoint.hpp"
-#include "exchange_task.hpp"
-#include "halo.hpp"
 #include "heddle/detail/product_cuda.hpp"
 #include "heddle/distributed_operator.hpp"
 #include "heddle/tools/team.hpp"
 #include "row_parts.hpp"
-#include "row_runs.hpp"
 #include "shared_rows.hpp"
 #include "solvers/gpu_loops/ranks_in_loop.hpp"
 

@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "distributed/exchange/row_exchange.hpp"
 #include "matrix/stored_rows.hpp"
-#include "row_exchange.hpp"
 #include "solvers/tiles/stored_scalars.hpp"
 #include "solvers/tiles/user_rows.hpp"
 

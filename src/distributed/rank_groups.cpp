@@ -6,8 +6,8 @@
 #include <span>
 #include <utility>
 
+#include "distributed/exchange/row_exchange.hpp"
 #include "heddle/detail/reduction.hpp"
-#include "row_exchange.hpp"
 
 namespace heddle::detail {
 

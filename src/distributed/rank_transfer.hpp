@@ -7,11 +7,11 @@
 #include <vector>
 
 #include "device_product.hpp"
-#include "halo.hpp"
+#include "distributed/exchange/halo.hpp"
+#include "distributed/exchange/row_runs.hpp"
 #include "heddle/config.hpp"
 #include "heddle/detail/index.hpp"
 #include "heddle/distributed_operator.hpp"
-#include "row_runs.hpp"
 
 namespace heddle::detail {
 

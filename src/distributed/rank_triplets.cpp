@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "counts_for_ranks.hpp"
+#include "distributed/communicators/counts_for_ranks.hpp"
 #include "heddle/detail/index.hpp"
 #include "heddle/error.hpp"
 

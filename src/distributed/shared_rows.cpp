@@ -6,13 +6,13 @@
 #include <span>
 #include <utility>
 
-#include "group_sums_cuda.hpp"
+#include "distributed/communicators/group_sums_cuda.hpp"
+#include "distributed/communicators/peer_sums_cuda.hpp"
+#include "distributed/communicators/rank_sums_cuda.hpp"
 #include "heddle/config.hpp"
 #include "heddle/detail/index.hpp"
 #include "heddle/detail/reduction.hpp"
 #include "heddle/transfer.hpp"
-#include "peer_sums_cuda.hpp"
-#include "rank_sums_cuda.hpp"
 
 namespace heddle::detail {
 

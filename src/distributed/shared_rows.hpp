@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "group_tree.hpp"
+#include "distributed/partition/group_tree.hpp"
 #include "heddle/communicator.hpp"
 #include "heddle/device.hpp"
 #include "heddle/partition.hpp"

@@ -6,9 +6,9 @@
 #include <numeric>
 #include <utility>
 
+#include "distributed/exchange/root_exchange.hpp"
+#include "distributed/exchange/rows_in_order.hpp"
 #include "heddle/detail/index.hpp"
-#include "root_exchange.hpp"
-#include "rows_in_order.hpp"
 
 namespace heddle::detail {
 

@@ -7,7 +7,7 @@
 
 #include "base/launch_cuda.cuh"
 #include "heddle/csr.hpp"
-#include "place_bits.cuh"
+#include "hierarchical/pools/place_bits.cuh"
 #include "sorted_rows_cuda.hpp"
 #include "tree_levels_cuda.hpp"
 

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "heddle/detail/tree.hpp"
+#include "heddle/detail/trees/tree.hpp"
 #include "heddle/tools/team.hpp"
 
 namespace heddle::detail {

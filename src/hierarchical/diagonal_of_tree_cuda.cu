@@ -2,7 +2,7 @@
 
 #include "base/device_value.hpp"
 #include "base/launch_cuda.cuh"
-#include "heddle/detail/tree_building_cuda.hpp"
+#include "heddle/detail/trees/tree_building_cuda.hpp"
 #include "touched_levels_cuda.cuh"
 
 namespace heddle::cuda {

@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "base/readable.hpp"
-#include "heddle/detail/leaf_schedule.hpp"
-#include "heddle/detail/tree.hpp"
+#include "base/text/readable.hpp"
+#include "heddle/detail/trees/leaf_schedule.hpp"
+#include "heddle/detail/trees/tree.hpp"
 #include "heddle/error.hpp"
 
 namespace heddle {

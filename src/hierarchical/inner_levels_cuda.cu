@@ -4,8 +4,8 @@
 
 #include "base/device_value.hpp"
 #include "base/launch_cuda.cuh"
-#include "node_padding.cuh"
-#include "place_bits.cuh"
+#include "hierarchical/pools/node_padding.cuh"
+#include "hierarchical/pools/place_bits.cuh"
 #include "placed_levels_cuda.cuh"
 
 namespace heddle::cuda {

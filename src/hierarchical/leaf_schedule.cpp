@@ -1,4 +1,4 @@
-#include "heddle/detail/leaf_schedule.hpp"
+#include "heddle/detail/trees/leaf_schedule.hpp"
 
 #include <algorithm>
 #include <cstring>

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "heddle/detail/leaf_schedule.hpp"
+#include "heddle/detail/trees/leaf_schedule.hpp"
 #include "heddle/tools/team.hpp"
 
 namespace heddle::detail {

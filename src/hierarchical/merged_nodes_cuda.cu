@@ -1,9 +1,9 @@
 #include <type_traits>
 
 #include "entry_terms.hpp"
+#include "hierarchical/pools/place_bits.cuh"
+#include "hierarchical/pools/walk_order.hpp"
 #include "merged_nodes_cuda.hpp"
-#include "place_bits.cuh"
-#include "walk_order.hpp"
 
 namespace heddle::cuda {
 

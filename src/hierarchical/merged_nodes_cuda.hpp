@@ -3,8 +3,8 @@
 
 #include <span>
 
-#include "heddle/detail/tree.hpp"
-#include "heddle/detail/tree_edit.hpp"
+#include "heddle/detail/trees/tree.hpp"
+#include "heddle/detail/trees/tree_edit.hpp"
 
 namespace heddle::cuda {
 

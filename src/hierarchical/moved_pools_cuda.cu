@@ -6,8 +6,8 @@
 #include "base/device_value.hpp"
 #include "base/sort_cuda.hpp"
 #include "base/unset_array.hpp"
+#include "hierarchical/pools/place_bits.cuh"
 #include "moved_pools_cuda.hpp"
-#include "place_bits.cuh"
 #include "pool_merging.hpp"
 
 namespace heddle::cuda {

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "heddle/detail/tree.hpp"
+#include "heddle/detail/trees/tree.hpp"
 
 namespace heddle::cuda {
 

@@ -2,9 +2,9 @@
 // nodes their places in a pool.
 #pragma once
 
+#include "hierarchical/pools/place_bits.cuh"
+#include "hierarchical/pools/side_by_side_cuda.cuh"
 #include "inner_levels_cuda.hpp"
-#include "place_bits.cuh"
-#include "side_by_side_cuda.cuh"
 
 namespace heddle::cuda {
 

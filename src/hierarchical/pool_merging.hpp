@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <new>
 
-#include "heddle/detail/tree_edit.hpp"
+#include "heddle/detail/trees/tree_edit.hpp"
 #include "heddle/error.hpp"
 
 namespace heddle::detail {

@@ -5,7 +5,7 @@
 #include "base/launch_cuda.cuh"
 #include "base/sort_cuda.hpp"
 #include "base/unset_array.hpp"
-#include "heddle/detail/tree_building_cuda.hpp"
+#include "heddle/detail/trees/tree_building_cuda.hpp"
 #include "tree_schedule_cuda.hpp"
 
 namespace heddle::cuda {

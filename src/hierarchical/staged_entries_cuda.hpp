@@ -7,7 +7,7 @@
 
 #include "base/device_cuda.hpp"
 #include "heddle/array.hpp"
-#include "heddle/detail/tree_building_cuda.hpp"
+#include "heddle/detail/trees/tree_building_cuda.hpp"
 #include "tree_levels_cuda.hpp"
 
 namespace heddle::cuda {

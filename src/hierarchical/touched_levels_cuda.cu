@@ -6,7 +6,7 @@
 
 #include "base/launch_cuda.cuh"
 #include "base/returned_memory_cuda.hpp"
-#include "side_by_side_cuda.cuh"
+#include "hierarchical/pools/side_by_side_cuda.cuh"
 
 namespace heddle::cuda {
 

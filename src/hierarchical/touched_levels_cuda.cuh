@@ -6,10 +6,10 @@
 
 #include "base/sort_cuda.hpp"
 #include "base/unset_array.hpp"
-#include "heddle/detail/tree.hpp"
-#include "heddle/detail/tree_edit.hpp"
+#include "heddle/detail/trees/tree.hpp"
+#include "heddle/detail/trees/tree_edit.hpp"
+#include "hierarchical/pools/walk_order.hpp"
 #include "merged_nodes_cuda.hpp"
-#include "walk_order.hpp"
 
 namespace heddle::cuda {
 

@@ -1,14 +1,14 @@
-#include "heddle/detail/tree.hpp"
+#include "heddle/detail/trees/tree.hpp"
 
 #include <algorithm>
 #include <limits>
 #include <string>
 #include <utility>
 
-#include "base/readable.hpp"
+#include "base/text/readable.hpp"
 #include "block_rows.hpp"
-#include "heddle/detail/leaf_schedule.hpp"
-#include "pool_blocks.hpp"
+#include "heddle/detail/trees/leaf_schedule.hpp"
+#include "hierarchical/pools/pool_blocks.hpp"
 
 namespace heddle::detail {
 

@@ -5,7 +5,7 @@
 
 #include "base/launch_cuda.cuh"
 #include "base/returned_memory_cuda.hpp"
-#include "heddle/kernels/tree_arguments.hpp"
+#include "heddle/kernels/trees/tree_arguments.hpp"
 
 namespace heddle::cuda {
 

@@ -1,4 +1,4 @@
-#include "heddle/detail/tree_diagonal.hpp"
+#include "heddle/detail/trees/tree_diagonal.hpp"
 
 namespace heddle::detail {
 

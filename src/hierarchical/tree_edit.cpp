@@ -1,6 +1,6 @@
 // Edits are carried out level by level: edits of entries make new leaves, and each new leaf is an
 // edit of its parent.
-#include "heddle/detail/tree_edit.hpp"
+#include "heddle/detail/trees/tree_edit.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "heddle/tools/team.hpp"
+#include "hierarchical/pools/walk_order.hpp"
 #include "pool_merging.hpp"
-#include "walk_order.hpp"
 
 namespace heddle::detail {
 

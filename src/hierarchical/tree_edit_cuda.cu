@@ -12,7 +12,7 @@
 #include "base/launch_cuda.cuh"
 #include "base/returned_memory_cuda.hpp"
 #include "base/temporary_memory_cuda.hpp"
-#include "heddle/detail/tree_building_cuda.hpp"
+#include "heddle/detail/trees/tree_building_cuda.hpp"
 #include "heddle/error.hpp"
 #include "merged_nodes_cuda.hpp"
 #include "moved_pools_cuda.hpp"

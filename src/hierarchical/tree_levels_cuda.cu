@@ -5,7 +5,7 @@
 #include "base/launch_cuda.cuh"
 #include "base/returned_memory_cuda.hpp"
 #include "base/sort_cuda.hpp"
-#include "place_bits.cuh"
+#include "hierarchical/pools/place_bits.cuh"
 #include "tree_levels_cuda.hpp"
 
 namespace heddle::cuda {

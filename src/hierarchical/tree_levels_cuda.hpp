@@ -5,8 +5,8 @@
 
 #include "base/unset_array.hpp"
 #include "heddle/array.hpp"
-#include "heddle/detail/tree.hpp"
-#include "node_bits.hpp"
+#include "heddle/detail/trees/tree.hpp"
+#include "hierarchical/pools/node_bits.hpp"
 
 namespace heddle::cuda {
 

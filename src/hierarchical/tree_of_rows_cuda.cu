@@ -7,7 +7,7 @@
 #include "base/returned_memory_cuda.hpp"
 #include "base/temporary_memory_cuda.hpp"
 #include "heddle/detail/slice_arithmetic.hpp"
-#include "heddle/detail/tree_building_cuda.hpp"
+#include "heddle/detail/trees/tree_building_cuda.hpp"
 #include "heddle/error.hpp"
 #include "matrix/gpu_pattern.hpp"
 #include "sorted_rows_cuda.hpp"

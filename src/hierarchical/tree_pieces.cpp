@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "heddle/tools/team.hpp"
-#include "piece_cutter.hpp"
+#include "hierarchical/pools/piece_cutter.hpp"
 
 namespace heddle::cuda {
 

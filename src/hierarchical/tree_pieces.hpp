@@ -4,8 +4,8 @@
 #include <optional>
 
 #include "heddle/array.hpp"
-#include "heddle/detail/leaf_schedule.hpp"
-#include "heddle/kernels/tree_arguments.hpp"
+#include "heddle/detail/trees/leaf_schedule.hpp"
+#include "heddle/kernels/trees/tree_arguments.hpp"
 
 namespace heddle::cuda {
 

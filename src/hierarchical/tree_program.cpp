@@ -76,7 +76,7 @@ int warps_of(const TreeProgram& program) {
 KernelSource tree_source(const TreeProgram& program, int architecture) {
   const int warps = warps_of(program);
   const std::string text =
-      "#include \"heddle/kernels/tree_product.cuh\"\n" + plan_text(program, warps) +
+      "#include \"heddle/kernels/trees/tree_product.cuh\"\n" + plan_text(program, warps) +
       "extern \"C\" __global__ void __launch_bounds__(32 * Plan::warps, " +
       std::to_string(blocks_of_multiprocessor(program, warps, architecture)) +
       ")\nheddle_tree_product(const __grid_constant__ heddle::device::OfTree<Plan>::Arguments "
@@ -88,7 +88,7 @@ KernelSource tree_source(const TreeProgram& program, int architecture) {
 
 KernelSource tree_walk_source(const TreeProgram& program) {
   std::string text =
-      "#include \"heddle/kernels/tree_walk.cuh\"\n" + plan_text(program, warps_of_walk);
+      "#include \"heddle/kernels/trees/tree_walk.cuh\"\n" + plan_text(program, warps_of_walk);
   for (const char* const step : {"begin_tree_walk", "tree_walk"}) {
     text += "extern \"C\" __global__ void __launch_bounds__(32 * Plan::warps)\nheddle_" +
             std::string(step) +

@@ -1,7 +1,7 @@
 // The text of a tree's product, for exactly one entry, form and size of nodes. Needs no GPU.
 #pragma once
 
-#include "heddle/detail/tree_product_cuda.hpp"
+#include "heddle/detail/trees/tree_product_cuda.hpp"
 #include "spmv/kernel_compiler.hpp"
 
 namespace heddle::cuda {

@@ -11,8 +11,8 @@
 #include "base/temporary_memory_cuda.hpp"
 #include "base/unset_array.hpp"
 #include "heddle/error.hpp"
-#include "piece_cutter.hpp"
-#include "place_bits.cuh"
+#include "hierarchical/pools/piece_cutter.hpp"
+#include "hierarchical/pools/place_bits.cuh"
 
 namespace heddle::cuda {
 

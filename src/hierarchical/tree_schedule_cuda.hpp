@@ -4,8 +4,8 @@
 #include <memory>
 #include <span>
 
-#include "heddle/detail/leaf_schedule.hpp"
-#include "heddle/detail/tree_product_cuda.hpp"
+#include "heddle/detail/trees/leaf_schedule.hpp"
+#include "heddle/detail/trees/tree_product_cuda.hpp"
 #include "tree_pieces.hpp"
 
 namespace heddle::cuda {

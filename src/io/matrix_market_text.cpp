@@ -5,7 +5,7 @@
 #include <cstring>
 #include <exception>
 
-#include "base/readable.hpp"
+#include "base/text/readable.hpp"
 #include "heddle/device.hpp"
 #include "heddle/tools/team.hpp"
 #include "heddle/tools/text.hpp"

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "base/readable.hpp"
+#include "base/text/readable.hpp"
 #include "heddle/device.hpp"
 #include "heddle/read.hpp"
 #include "heddle/tools/text.hpp"

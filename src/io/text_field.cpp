@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "base/readable.hpp"
+#include "base/text/readable.hpp"
 #include "field_files.hpp"
 #include "heddle/error.hpp"
 #include "heddle/tools/text.hpp"

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/hash.hpp"
+#include "base/text/hash.hpp"
 #include "gpu_pattern.hpp"
 #include "heddle/config.hpp"
 #include "heddle/tools/team.hpp"

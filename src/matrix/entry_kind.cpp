@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/names.hpp"
+#include "base/text/names.hpp"
 
 namespace heddle {
 

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "base/readable.hpp"
+#include "base/text/readable.hpp"
 #include "gpu_pattern.hpp"
 #include "heddle/config.hpp"
 #include "heddle/detail/sliced.hpp"

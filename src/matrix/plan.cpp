@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/names.hpp"
+#include "base/text/names.hpp"
 #include "heddle/error.hpp"
 
 namespace heddle {

@@ -7,7 +7,7 @@
 #include <tuple>
 #include <utility>
 
-#include "base/names.hpp"
+#include "base/text/names.hpp"
 #include "heddle/error.hpp"
 
 namespace heddle {

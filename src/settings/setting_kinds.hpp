@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/names.hpp"
+#include "base/text/names.hpp"
 #include "heddle/runtime/settings.hpp"
 #include "heddle/tools/text.hpp"
 

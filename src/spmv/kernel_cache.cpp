@@ -11,8 +11,8 @@
 #include <string_view>
 #include <utility>
 
-#include "base/environment.hpp"
-#include "base/hash.hpp"
+#include "base/text/environment.hpp"
+#include "base/text/hash.hpp"
 #include "heddle/error.hpp"
 #include "heddle/tools/output_file.hpp"
 

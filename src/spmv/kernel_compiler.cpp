@@ -13,9 +13,9 @@
 #include <utility>
 
 #include "base/cores.hpp"
-#include "base/hash.hpp"
 #include "base/openmp_places.hpp"
 #include "base/range.hpp"
+#include "base/text/hash.hpp"
 #include "embedded_headers.hpp"
 #include "kernel_cache.hpp"
 #include "nvrtc.hpp"

@@ -71,7 +71,7 @@ std::map<std::string, std::string> rooms_of_concepts(const Rooms& rooms) {
 /// Texts for two compilers, which include only one another and export.hpp.
 bool is_text(const fs::path& header) {
   static const std::set<std::string> folders = {"heddle/entries", "heddle/methods",
-                                                "heddle/kernels"};
+                                                "heddle/kernels", "heddle/kernels/trees"};
   return folders.contains(header.parent_path().string());
 }
 

@@ -1,5 +1,5 @@
 // Names in any letter case, and the names that a mistyped word stands for.
-#include "base/names.hpp"
+#include "base/text/names.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,12 +1,12 @@
 // The counts that ranks have for one another, compared with a table of all counts.
-#include "distributed/counts_for_ranks.hpp"
+#include "distributed/communicators/counts_for_ranks.hpp"
 
 #include <gtest/gtest.h>
 
 #include <memory>
 #include <vector>
 
-#include "distributed/ports_of_ranks.hpp"
+#include "distributed/communicators/ports_of_ranks.hpp"
 #include "support/random_matrix.hpp"
 
 namespace heddle::test::counts_for_ranks {

@@ -1,5 +1,5 @@
 // The tree over the groups of all ranks, cut anywhere, compared with the sums of one process.
-#include "distributed/group_tree.hpp"
+#include "distributed/partition/group_tree.hpp"
 
 #include <gtest/gtest.h>
 

@@ -9,8 +9,8 @@
 #include <thread>
 #include <vector>
 
-#include "distributed/exchange_choice.hpp"
-#include "distributed/scaling_model.hpp"
+#include "distributed/exchange/exchange_choice.hpp"
+#include "distributed/partition/scaling_model.hpp"
 #include "heddle/error.hpp"
 #include "heddle/problems.hpp"
 #include "support/on_ranks.hpp"

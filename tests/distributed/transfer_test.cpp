@@ -8,7 +8,7 @@
 #include <iostream>
 #include <string>
 
-#include "distributed/nccl_library.hpp"
+#include "distributed/communicators/nccl_library.hpp"
 #include "support/expect_error.hpp"
 
 namespace heddle::test::transfer {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "distributed/group_sums_cuda.hpp"
+#include "distributed/communicators/group_sums_cuda.hpp"
 #include "support/gpu.hpp"
 #include "support/random_matrix.hpp"
 #include "support/solve_on_ranks.hpp"

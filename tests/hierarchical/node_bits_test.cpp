@@ -1,5 +1,5 @@
 // The arithmetic with which a GPU makes trees, played on the CPU.
-#include "hierarchical/node_bits.hpp"
+#include "hierarchical/pools/node_bits.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@
 
 #include "heddle/detail/component_rules.hpp"
 #include "heddle/entries.hpp"
-#include "heddle/kernels/tree_node.hpp"
+#include "heddle/kernels/trees/tree_node.hpp"
 #include "hierarchical/entry_terms.hpp"
 #include "support/random_matrix.hpp"
 

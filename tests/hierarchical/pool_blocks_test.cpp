@@ -1,5 +1,5 @@
 // Memory of trees that their successors reuse.
-#include "hierarchical/pool_blocks.hpp"
+#include "hierarchical/pools/pool_blocks.hpp"
 
 #include <gtest/gtest.h>
 

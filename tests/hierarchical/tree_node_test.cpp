@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "heddle/detail/tree.hpp"
+#include "heddle/detail/trees/tree.hpp"
 #include "support/expect_error.hpp"
 
 namespace tree_node {

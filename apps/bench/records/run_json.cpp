@@ -3,8 +3,8 @@
 #include <limits>
 
 #include "heddle/error.hpp"
-#include "matrix/json_object.hpp"
-#include "matrix/strict_json.hpp"
+#include "matrix/definitions/json_object.hpp"
+#include "matrix/definitions/strict_json.hpp"
 #include "record.hpp"
 
 namespace heddle::bench {

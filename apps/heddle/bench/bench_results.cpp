@@ -7,7 +7,7 @@
 
 #include "../tune/tune_output.hpp"
 #include "heddle/error.hpp"
-#include "matrix/strict_json.hpp"
+#include "matrix/definitions/strict_json.hpp"
 #include "output_path.hpp"
 #include "pages/output.hpp"
 #include "pages/simulations_section.hpp"

@@ -4,7 +4,7 @@
 #include <sstream>
 #include <vector>
 
-#include "distributed/named_partition.hpp"
+#include "distributed/partition/named_partition.hpp"
 #include "setting_options.hpp"
 #include "whole_number.hpp"
 

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "distributed/root_exchange.hpp"
+#include "distributed/exchange/root_exchange.hpp"
 #include "distributed/whole_matrix.hpp"
 #include "heddle/detail/index.hpp"
 #include "heddle/detail/reduction.hpp"

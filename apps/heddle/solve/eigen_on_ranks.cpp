@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "distributed/exchange_choice.hpp"
+#include "distributed/exchange/exchange_choice.hpp"
 #include "find_pairs.hpp"
 #include "heddle/detail/reduction.hpp"
 #include "plan_text.hpp"

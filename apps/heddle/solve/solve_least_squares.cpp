@@ -7,7 +7,7 @@
 #include <variant>
 #include <vector>
 
-#include "base/names.hpp"
+#include "base/text/names.hpp"
 #include "heddle/runtime/any_least_squares.hpp"
 #include "heddle/tools/text.hpp"
 #include "json_report.hpp"

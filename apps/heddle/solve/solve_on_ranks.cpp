@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "distributed/exchange_choice.hpp"
+#include "distributed/exchange/exchange_choice.hpp"
 #include "heddle/detail/reduction.hpp"
 #include "ranks/on_rank.hpp"
 #include "ranks/rank_choice.hpp"

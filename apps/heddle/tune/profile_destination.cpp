@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <system_error>
 
-#include "base/environment.hpp"
+#include "base/text/environment.hpp"
 #include "heddle/plan_choice.hpp"
 #include "output_path.hpp"
 

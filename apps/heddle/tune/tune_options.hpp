@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "base/names.hpp"
+#include "base/text/names.hpp"
 #include "heddle/runtime/settings.hpp"
 #include "options/matrix_options.hpp"
 #include "options/multigrid_options.hpp"

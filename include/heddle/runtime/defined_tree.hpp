@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "heddle/detail/tree_operator.hpp"
+#include "heddle/detail/trees/tree_operator.hpp"
 #include "heddle/export.hpp"
 #include "heddle/hierarchical_memory.hpp"
 #include "heddle/runtime/defined_matrix.hpp"

@@ -11,7 +11,7 @@
 #include "base/long_double.hpp"
 #include "base/memory_limits.hpp"
 #include "base/range.hpp"
-#include "base/readable.hpp"
+#include "base/text/readable.hpp"
 #include "fields/fits_in_place.hpp"
 #include "fields/vector_operations_cuda.hpp"
 #include "heddle/config.hpp"

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "base/names.hpp"
+#include "base/text/names.hpp"
 #include "heddle/error.hpp"
 #include "heddle/methods/bicgstab.hpp"
 #include "heddle/methods/bicgstab2.hpp"

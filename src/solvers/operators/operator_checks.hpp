@@ -7,7 +7,7 @@
 #include <string>
 
 #include "base/memory_limits.hpp"
-#include "base/readable.hpp"
+#include "base/text/readable.hpp"
 #include "fields/fits_in_place.hpp"
 #include "heddle/linear_operator.hpp"
 #include "heddle/preconditioner.hpp"

@@ -5,7 +5,7 @@
 
 #include "base/long_double.hpp"
 #include "base/memory_limits.hpp"
-#include "base/readable.hpp"
+#include "base/text/readable.hpp"
 #include "lsmr_loop.hpp"
 
 namespace heddle {

@@ -7,7 +7,7 @@
 
 #include "base/long_double.hpp"
 #include "base/memory_limits.hpp"
-#include "base/readable.hpp"
+#include "base/text/readable.hpp"
 #include "heddle/tools/team.hpp"
 #include "stored_scalars.hpp"
 

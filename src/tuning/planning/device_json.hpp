@@ -8,7 +8,7 @@
 #include "heddle/tuning/device_properties.hpp"
 #include "heddle/tuning/predict.hpp"
 #include "heddle/tuning/profile.hpp"
-#include "matrix/json_object.hpp"
+#include "matrix/definitions/json_object.hpp"
 
 namespace heddle::profile_json {
 

@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <limits>
 
-#include "base/names.hpp"
+#include "base/text/names.hpp"
 #include "definiteness.hpp"
 #include "heddle/error.hpp"
 #include "heddle/tuning/features.hpp"

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "heddle/tuning/profile.hpp"
-#include "matrix/json_object.hpp"
+#include "matrix/definitions/json_object.hpp"
 
 namespace heddle::profile_json {
 

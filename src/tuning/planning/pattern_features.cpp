@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/hash.hpp"
+#include "base/text/hash.hpp"
 #include "heddle/tools/team.hpp"
 
 namespace heddle {

@@ -10,8 +10,8 @@
 #include <system_error>
 #include <utility>
 
-#include "base/environment.hpp"
 #include "base/file_memory.hpp"
+#include "base/text/environment.hpp"
 #include "heddle/choose_plan.hpp"
 #include "heddle/runtime/any_solver.hpp"
 #include "matrix/exact_encoding.hpp"

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/readable.hpp"
+#include "base/text/readable.hpp"
 #include "heddle/detail/product_cuda.hpp"
 #include "heddle/detail/sliced.hpp"
 #include "solvers/gpu_loops/block_shares.hpp"

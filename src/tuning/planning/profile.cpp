@@ -10,7 +10,7 @@
 #include "heddle/tools/output_file.hpp"
 #include "heddle/version.hpp"
 #include "io/file_lock.hpp"
-#include "matrix/strict_json.hpp"
+#include "matrix/definitions/strict_json.hpp"
 #include "spmv/kernel_compiler.hpp"
 
 namespace heddle {

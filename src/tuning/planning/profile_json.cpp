@@ -6,8 +6,8 @@
 
 #include "device_json.hpp"
 #include "heddle/tuning/profile.hpp"
-#include "matrix/json_object.hpp"
-#include "matrix/strict_json.hpp"
+#include "matrix/definitions/json_object.hpp"
+#include "matrix/definitions/strict_json.hpp"
 #include "multigrid_json.hpp"
 
 namespace heddle {

@@ -6,7 +6,7 @@
 #include <numeric>
 #include <utility>
 
-#include "base/names.hpp"
+#include "base/text/names.hpp"
 #include "heddle/error.hpp"
 
 namespace heddle {

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "base/cores.hpp"
-#include "base/hash.hpp"
 #include "base/openmp_places.hpp"
+#include "base/text/hash.hpp"
 
 namespace heddle {
 

@@ -4,7 +4,7 @@
 #include <array>
 #include <limits>
 
-#include "base/names.hpp"
+#include "base/text/names.hpp"
 #include "tuned_matrix.hpp"
 
 namespace heddle {

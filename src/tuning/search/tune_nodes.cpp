@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "heddle/hierarchical_matrix.hpp"
-#include "heddle/kernels/tree_arguments.hpp"
+#include "heddle/kernels/trees/tree_arguments.hpp"
 #include "heddle/runtime/defined_tree.hpp"
 #include "linear_work.hpp"
 #include "race.hpp"

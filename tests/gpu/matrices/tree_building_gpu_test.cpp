@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "heddle/coo.hpp"
-#include "heddle/detail/tree_building_cuda.hpp"
+#include "heddle/detail/trees/tree_building_cuda.hpp"
 #include "hierarchical/tree_pieces.hpp"
 #include "hierarchical/tree_schedule_cuda.hpp"
 #include "hierarchical/trees.hpp"

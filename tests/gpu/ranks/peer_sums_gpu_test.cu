@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "base/cuda_call.hpp"
-#include "distributed/group_sums_cuda.hpp"
-#include "distributed/peer_sums_cuda.hpp"
+#include "distributed/communicators/group_sums_cuda.hpp"
+#include "distributed/communicators/peer_sums_cuda.hpp"
 #include "heddle/communicator.hpp"
 #include "heddle/detail/reduction.hpp"
 #include "heddle/kernels/rank_sums.cuh"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "distributed/nccl_library.hpp"
+#include "distributed/communicators/nccl_library.hpp"
 #include "heddle/conjugate_gradient.hpp"
 #include "heddle/gmres.hpp"
 #include "heddle/jacobi.hpp"

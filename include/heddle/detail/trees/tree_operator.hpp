@@ -1,0 +1,291 @@
+// A tree as an operator: A, A* or A^T of one storage.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include "heddle/config.hpp"
+#include "heddle/detail/entry_table.hpp"
+#include "heddle/detail/trees/tree_product.hpp"
+#include "heddle/detail/trees/tree_product_cuda.hpp"
+#include "heddle/export.hpp"
+#include "heddle/linear_operator.hpp"
+#include "heddle/multiply.hpp"
+
+namespace heddle::detail {
+
+/// Throws `Error` (size_mismatch) unless a field has these rows and components, in the user's
+/// order. `name` is x or y.
+HEDDLE_EXPORT void check_tree_field(Index size, int components, const Basis* basis, Index rows,
+                                    int row_components, const char* name);
+/// Throws `Error` (unsupported).
+[[noreturn]] HEDDLE_EXPORT void refuse_form(TreeForm form);
+[[noreturn]] HEDDLE_EXPORT void refuse_adjoint_of_transpose();
+
+/// The team that builds, edits and reads trees, including those of a GPU.
+inline Device team_of(const Device& device) { return device.on_gpu() ? Device::cpu() : device; }
+
+/// The part that trees of all entries have in common as operators, below the type of the entry. A
+/// handle: copies share the tree. Fields are in the user's order.
+template <class S>
+class HEDDLE_EXPORT TreeOperatorBase : public LinearOperator<S> {
+ public:
+  Index rows() const override { return turned_ ? tree().columns : tree().rows; }
+  Index columns() const override { return turned_ ? tree().rows : tree().columns; }
+  Device device() const override { return device_; }
+  /// True on a GPU, after the first product.
+  bool is_capturable() const override { return product_ != nullptr; }
+  long long bytes_of_product() const override {
+    const Index blocks = static_cast<Index>(tree().leaf.blocks_of(rows()));
+    const Index blocks_of_x = static_cast<Index>(tree().leaf.blocks_of(columns()));
+    const Offset leaves = tree().memory.leaves.nodes();
+    const long long of_schedule =
+        product_ != nullptr ? leaves * static_cast<long long>(sizeof(device::TreeLeaf)) +
+                                  blocks * static_cast<long long>(sizeof(device::TreePiece))
+                            : LeafSchedule::bytes(blocks, blocks_of_x, leaves);
+    return tree().memory.leaves.bytes + of_schedule +
+           (static_cast<long long>(rows()) * this->row_components() +
+            static_cast<long long>(columns()) * this->column_components()) *
+               static_cast<long long>(sizeof(S));
+  }
+
+  Offset entries() const { return tree().entries; }
+  int node_size() const { return tree().leaf.size(); }
+  /// How a GPU's threads share its products, including what `NodeLayout::launch` leaves to the
+  /// rule; zeros on a CPU.
+  TreeLaunch launch() const {
+    if constexpr (may_be_on_gpu) {
+      if (product_) return product_->launch_in_full();
+    }
+    return {};
+  }
+  /// Memory of this matrix's own nodes, including shared ones, of the schedules that products have
+  /// made and, on a GPU, of their sums. There `total()` is what lies in the GPU's memory for a
+  /// matrix that shares no nodes, and `host` what the host keeps in addition.
+  HierarchicalMemory memory() const {
+    HierarchicalMemory memory = scheduled().memory();
+    if constexpr (has_cuda) {
+      if (const auto there = on_gpu()) {
+        memory.host = tree().bytes_on_host() + memory.schedule + memory.adjoint_schedule;
+        memory.rooms = there->bytes_of_rooms();
+        memory.schedule = there->bytes_of_schedule(false);
+        memory.adjoint_schedule = there->bytes_of_schedule(true);
+      }
+    }
+    return memory;
+  }
+
+  void apply(S alpha, const FieldView<const S>& x, S beta, const FieldView<S>& y,
+             const Stream& stream) const override {
+    check(x, y, "y");
+    if constexpr (may_be_on_gpu) {
+      if (product_) {
+        auto call = call_on_gpu(x, y, "y");
+        call.alpha = static_cast<double>(alpha);
+        call.beta = static_cast<double>(beta);
+        return product_->launch(call, stream);
+      }
+    }
+    if (!x.is_aos()) return multiply<S>(*this, x, y, alpha, beta);
+    sum_rows(x.data, RowStore<S>::scaled(alpha, beta, y), nullptr, stream);
+  }
+  sum_t<S> apply_dot(const FieldView<const S>& x, const FieldView<S>& y, Reduction<S>& reduction,
+                     const Stream& stream) const override {
+    if (!x.is_aos() || !y.is_aos() || rows() != columns() ||
+        this->row_components() != this->column_components()) {
+      return LinearOperator<S>::apply_dot(x, y, reduction, stream);
+    }
+    check(x, y, "y");
+    if constexpr (may_be_on_gpu) {
+      if (product_) {
+        auto call = call_on_gpu(x, y, "y");
+        call.epilogue = device::store_and_dot;
+        call.with = x.data;
+        return sum_on_gpu(call, reduction, stream);
+      }
+    }
+    sum_rows(x.data, RowStore<S>::dotted(y, x), &reduction, stream);
+    return reduction.finish(1)[0];
+  }
+  /// Summed in double even if entries and fields are single.
+  sum_t<S> residual(const FieldView<const S>& b, const FieldView<const S>& x, const FieldView<S>& r,
+                    Reduction<S>& reduction, const Stream& stream) const override {
+    check(x, r, "r");
+    check_same_shape(b, r, "residual");
+    check_tree_field(b.size, b.components, b.basis.get(), rows(), this->row_components(), "b");
+    if (b.data != r.data) check_apart(b, r, "b", "r");
+    if (b.entry_stride != r.entry_stride || b.component_stride != r.component_stride) {
+      throw Error(ErrorKind::size_mismatch, "residual: b and r differ in layout; copy one first");
+    }
+    if constexpr (may_be_on_gpu) {
+      if (product_) {
+        if (b.size > 0) product_->check_operand(b.data, b.is_aos(), "b");
+        auto call = call_on_gpu(x, r, "r");
+        call.epilogue = device::store_residual;
+        call.with = b.data;
+        return sum_on_gpu(call, reduction, stream);
+      }
+    }
+    const S* packed = x.data;
+    Array<S> copied;
+    if (!x.is_aos()) {
+      copied = Array<S>(static_cast<std::size_t>(x.scalars()), device_);
+      permute<S>(x, FieldView<S>(copied.data(), x.size, x.components), S(1), stream);
+      packed = copied.data();
+    }
+    sum_rows(packed, RowStore<S>::residual(r, b), &reduction, stream);
+    return reduction.finish(1)[0];
+  }
+
+  /// The tree in a GPU's memory; null on a CPU.
+  std::shared_ptr<const cuda::TreeOnGpu> on_gpu() const {
+    if constexpr (may_be_on_gpu) {
+      if (product_) return product_->matrix();
+    }
+    return nullptr;
+  }
+
+ protected:
+  static constexpr bool may_be_on_gpu = has_cuda && !std::is_same_v<S, long double>;
+
+  TreeOperatorBase(std::shared_ptr<const ScheduledTree> matrix, const Device& device, TreeForm form)
+      : matrix_(std::move(matrix)), device_(device), turned_(form != TreeForm::direct) {}
+
+  /// For a GPU. `on_gpu`: the same tree in its memory; null or another tree if it is not there yet.
+  void make_product(cuda::TreeEntry entry, std::shared_ptr<const cuda::TreeOnGpu> on_gpu) {
+    if constexpr (may_be_on_gpu) {
+      if (!on_gpu || &on_gpu->matrix() != matrix_.get()) {
+        on_gpu = std::make_shared<cuda::TreeOnGpu>(matrix_, device_);
+      }
+      product_ = std::make_shared<cuda::TreeProduct>(std::move(entry), std::move(on_gpu), device_);
+    } else {
+      throw Error(ErrorKind::unsupported, "long double is not for a GPU");
+    }
+  }
+  /// Gives a handle a product with memory of its own.
+  void separate() {
+    if constexpr (may_be_on_gpu) {
+      if (product_) product_ = product_->handle();
+    }
+  }
+
+  /// The product with x, an AoS field, on the CPU: y takes the sum of each row; its partial sums go
+  /// to `reduction` if there is one. Residuals are summed in double, or wider.
+  virtual void sum_rows(const S* x, const RowStore<S>& y, Reduction<S>* reduction,
+                        const Stream& stream) const = 0;
+
+  const ScheduledTree& scheduled() const {
+    if (!matrix_) refuse_moved_from();
+    return *matrix_;
+  }
+  const std::shared_ptr<const ScheduledTree>& shared() const {
+    static_cast<void>(scheduled());
+    return matrix_;
+  }
+  const Tree& tree() const { return scheduled().tree(); }
+  Device team() const { return team_of(device_); }
+
+ private:
+  void check(const FieldView<const S>& x, const FieldView<S>& y, const char* name_of_y) const {
+    x.check();
+    y.check();
+    check_tree_field(x.size, x.components, x.basis.get(), columns(), this->column_components(),
+                     "x");
+    check_tree_field(y.size, y.components, y.basis.get(), rows(), this->row_components(),
+                     name_of_y);
+    check_apart(x, y, "x", name_of_y);
+  }
+  cuda::TreeProduct::Call call_on_gpu(const FieldView<const S>& x, const FieldView<S>& y,
+                                      const char* name_of_y) const
+    requires may_be_on_gpu
+  {
+    if (x.size > 0) product_->check_operand(x.data, x.is_aos(), "x");
+    if (y.size > 0) product_->check_operand(y.data, y.is_aos(), name_of_y);
+    cuda::TreeProduct::Call call;
+    call.x = x.data;
+    call.y = y.data;
+    return call;
+  }
+  sum_t<S> sum_on_gpu(cuda::TreeProduct::Call call, Reduction<S>& reduction,
+                      const Stream& stream) const
+    requires may_be_on_gpu
+  {
+    if (rows() == 0) return 0;
+    call.sums = reduction.space(product_->partials());
+    product_->launch(call, stream);
+    return reduction.finish(1)[0];
+  }
+
+  std::shared_ptr<const ScheduledTree> matrix_;
+  Device device_;
+  bool turned_;
+  std::shared_ptr<const cuda::TreeProduct> product_;  // on a GPU
+};
+extern template class TreeOperatorBase<float>;
+extern template class TreeOperatorBase<double>;
+
+/// An operator with entries of a C++ type.
+template <class E, TreeForm form>
+class HEDDLE_EXPORT TreeOperator : public TreeOperatorBase<vector_scalar_t<E>> {
+  using S = vector_scalar_t<E>;
+  using A = applied_entry_t<form, E>;
+  using Base = TreeOperatorBase<S>;
+
+ public:
+  /// `on_gpu`: the same tree in the memory of a GPU `device`; null or another tree if it is not
+  /// there yet.
+  TreeOperator(std::shared_ptr<const ScheduledTree> matrix, const Device& device,
+               const std::shared_ptr<const cuda::TreeOnGpu>& on_gpu = nullptr)
+      : Base(std::move(matrix), device, form) {
+    if (!device.on_gpu()) return;
+    auto texts = entry_texts<E>();
+    this->make_product({std::move(texts.own), std::move(texts.exact), entry_sizes<E>, form,
+                        result_entry_t<A>::components},
+                       on_gpu);
+  }
+
+  int row_components() const override { return result_entry_t<A>::components; }
+  int column_components() const override { return vector_entry_t<A>::components; }
+  Ring ring() const override { return arithmetic_t<E>::ring; }
+  bool has_adjoint() const override { return heddle::has_adjoint<E>; }
+
+  /// The adjoint of the same tree: it takes a schedule, and no second copy. Throws `Error`
+  /// (unsupported) for entries without an adjoint.
+  std::shared_ptr<const LinearOperator<S>> adjoint() const override {
+    if constexpr (form == TreeForm::direct) {
+      return in_form<TreeForm::adjoint>();
+    } else if constexpr (form == TreeForm::adjoint) {
+      return in_form<TreeForm::direct>();
+    } else {
+      refuse_adjoint_of_transpose();
+    }
+  }
+  std::shared_ptr<const LinearOperator<S>> handle() const override {
+    const auto same = std::make_shared<TreeOperator>(*this);
+    same->separate();
+    return same;
+  }
+
+ protected:
+  template <TreeForm other>
+  std::shared_ptr<const LinearOperator<S>> in_form() const {
+    if constexpr (has_form<other, arithmetic_t<E>>) {
+      return std::make_shared<TreeOperator<E, other>>(this->shared(), this->device(),
+                                                      this->on_gpu());
+    } else {
+      refuse_form(other);
+    }
+  }
+
+  void sum_rows(const S* x, const RowStore<S>& y, Reduction<S>* reduction,
+                const Stream& stream) const override {
+    const auto product = y.result == RowResult::residual
+                             ? tree_product<typename promoted<E>::type, form, S>
+                             : tree_product<E, form, S>;
+    product(this->scheduled(), x, y, reduction, stream);
+  }
+};
+
+}  // namespace heddle::detail
