@@ -31,7 +31,7 @@ void DeviceOption::add_to(CLI::App& command) {
       ->type_name("DEVICE");
   command.add_option("--threads", threads, "threads to use; 0 takes every core")
       ->capture_default_str()
-      ->transform(whole_number(0, most_threads))
+      ->transform(whole_number(0, max_threads))
       ->type_name("N");
 }
 

@@ -18,14 +18,14 @@ using simulation::read_selection;
 namespace {
 
 /// Range of numbers that are squared, or multiplied by others of this range.
-constexpr Range size{.least = 0, .most = 1e100, .least_is_in = false};
+constexpr Range size{.least = 0, .most = 1e100, .min_is_in = false};
 
 MaterialCase read_material(const CaseObject& object) {
   object.check_keys({"young", "poisson", "density", "group", "box"});
   MaterialCase material;
   material.where = read_selection(object);
   material.young = object.number("young", size);
-  material.poisson = object.number("poisson", {.least = 0, .most = 0.5, .most_is_in = false});
+  material.poisson = object.number("poisson", {.least = 0, .most = 0.5, .max_is_in = false});
   if (object.has("density")) material.density = object.number("density", size);
   return material;
 }
@@ -97,7 +97,7 @@ AnalysisCase read_modes(const CaseObject& object) {
   AnalysisCase analysis;
   analysis.type = AnalysisType::modes;
   if (object.has("count")) {
-    analysis.count = static_cast<int>(object.count("count", 1, EigenOptions::most_pairs));
+    analysis.count = static_cast<int>(object.count("count", 1, EigenOptions::max_pairs));
   }
   return analysis;
 }
@@ -145,8 +145,8 @@ SolverCase read_solver(const CaseObject& object, const AnalysisCase& analysis) {
       {"tolerance", "max_iterations", "earlier_solutions", "deflation", "preconditioner"});
   SolverCase solver = usual_solver(analysis);
   if (object.has("tolerance")) {
-    solver.tolerance = object.number(
-        "tolerance", {.least = 0, .most = 1, .least_is_in = false, .most_is_in = false});
+    solver.tolerance =
+        object.number("tolerance", {.least = 0, .most = 1, .min_is_in = false, .max_is_in = false});
   }
   if (object.has("max_iterations")) solver.max_iterations = object.count("max_iterations", 1);
   if (object.has("earlier_solutions")) {
@@ -157,7 +157,7 @@ SolverCase read_solver(const CaseObject& object, const AnalysisCase& analysis) {
     }
   }
   if (object.has("deflation")) {
-    solver.deflation = object.count("deflation", 1, EigenOptions::most_pairs);
+    solver.deflation = object.count("deflation", 1, EigenOptions::max_pairs);
     if (!analysis.is_stepped()) {
       object.refuse(object.path_of("deflation"), "is of analyses that take steps; leave it out");
     }

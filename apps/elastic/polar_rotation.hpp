@@ -100,9 +100,9 @@ HEDDLE_INLINE Vector3 rotation_step(const Matrix3& B) {
 
 /// The rotation of F, from a guess. If F is a rotation, it is found to rounding.
 HEDDLE_INLINE Quaternion polar_rotation(const Matrix3& F, Quaternion q) {
-  constexpr int most_steps = 100;     // 3 to 6 are usual; all are taken if no rotation is nearest
+  constexpr int max_steps = 100;      // 3 to 6 are usual; all are taken if no rotation is nearest
   constexpr double last_step = 1e-7;  // Newton's next step would be its cube
-  for (int step = 0; step < most_steps; ++step) {
+  for (int step = 0; step < max_steps; ++step) {
     const Vector3 w = rotation_step(transposed(matrix_of(q)) * F);
     q = turned(q, w);
     if (dot(w, w) < last_step * last_step) break;

@@ -48,13 +48,13 @@ std::shared_ptr<Deflation<double>> deflation_of(const Operator<Block>& A, Deflat
   // instead of 15, and a step takes 60.4 instead of 60.9.
   constexpr double tolerance = 1e-3;
   constexpr int degree = 12;  // the same as for finding modes
-  constexpr long long most_iterations = 200;
+  constexpr long long max_iterations = 200;
   bool is_found = false;
   {
     Lobpcg<double> solver(A, Chebyshev<double>(A, Jacobi<Block>(A), {.degree = degree}),
                           {.count = static_cast<int>(record.most),
                            .tolerance = tolerance,
-                           .max_iterations = most_iterations,
+                           .max_iterations = max_iterations,
                            .checks = false});
     const EigenReport report = solver.solve(x);
     is_found = !report.eigenvalues.empty();

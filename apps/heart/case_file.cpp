@@ -240,7 +240,7 @@ SolverCase read_solver(const CaseObject& object) {
   object.check_keys({"tolerance", "max_iterations", "guess"});
   SolverCase solver;
   if (object.has("tolerance")) {
-    solver.tolerance = object.number("tolerance", {.least = 0, .most = 1e-2, .least_is_in = false});
+    solver.tolerance = object.number("tolerance", {.least = 0, .most = 1e-2, .min_is_in = false});
   }
   if (object.has("max_iterations")) solver.max_iterations = object.count("max_iterations", 1);
   if (object.has("guess") && object.text_of("guess", {"last", "extrapolated"}) == "last") {

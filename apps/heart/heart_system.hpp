@@ -38,7 +38,7 @@ struct StepMatrices {
 class HeartSystem final : public TissueSystem {
  public:
   /// Most steps that one `advance` takes: the traces have room for this many.
-  static constexpr long long most_steps = TraceRows::most_steps;
+  static constexpr long long max_steps = TraceRows::max_steps;
 
   /// Starts at rest at time 0. Keeps nothing of the arguments. Throws `Error` for a plan that does
   /// not suit or fit, like `MembraneCells`, and (usage) for a time step above their largest.

@@ -26,7 +26,7 @@ TraceRows::TraceRows(const Traces& traces, const Basis& basis, const Device& dev
   probe_vertex_ = Array<Index>(vertex, device);
   probe_weight_ = Array<double>(weight, device);
   electrode_weight_ = Array<double>(of_electrodes, device);
-  rows_ = Array<double>(static_cast<std::size_t>(most_steps * (probes_ + electrodes_)), device);
+  rows_ = Array<double>(static_cast<std::size_t>(max_steps * (probes_ + electrodes_)), device);
 }
 
 ProbePass TraceRows::probes(const Clock* clock, const Potential& potential, const double* change) {
@@ -38,7 +38,7 @@ ProbePass TraceRows::probes(const Clock* clock, const Potential& potential, cons
           change,
           rows_.data(),
           probes_ + electrodes_,
-          most_steps};
+          max_steps};
 }
 
 void TraceRows::queue_electrodes(const Clock* clock, const Potential& potential) {
@@ -47,7 +47,7 @@ void TraceRows::queue_electrodes(const Clock* clock, const Potential& potential)
   const double* const sums = queue_sums(electrode_weight_.data(), potential.scalars().data(),
                                         potential.size(), electrodes_, sums_, stream);
   run(ElectrodePass{static_cast<Index>(electrodes_), clock, sums, rows_.data(),
-                    probes_ + electrodes_, most_steps, probes_},
+                    probes_ + electrodes_, max_steps, probes_},
       stream);
 }
 
@@ -59,7 +59,7 @@ void TraceRows::queue(const Clock* clock, const Potential& potential) {
 std::vector<double> TraceRows::row(long long step) const {
   const auto length = static_cast<std::size_t>(probes_ + electrodes_);
   std::vector<double> row(length);
-  const auto at = static_cast<std::size_t>(step % most_steps);
+  const auto at = static_cast<std::size_t>(step % max_steps);
   detail::copy_bytes(row.data(), rows_.data() + at * length, length * sizeof(double),
                      device_.stream());
   return row;

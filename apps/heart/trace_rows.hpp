@@ -14,7 +14,7 @@ namespace heddle::heart {
 class TraceRows {
  public:
   /// Number of rows kept, those of the last steps.
-  static constexpr long long most_steps = 128;
+  static constexpr long long max_steps = 128;
 
   /// Traces potentials in the basis. Keeps nothing of the arguments.
   TraceRows(const Traces& traces, const Basis& basis, const Device& device);

@@ -233,8 +233,8 @@ void write_lines(OutputFile& file, std::size_t count, const Format& format) {
   constexpr std::size_t range = 4096;
   std::vector<std::string> texts((count + range - 1) / range);
   parallel_for(default_threads(), texts.size(), 1, [&](std::size_t r) {
-    constexpr std::size_t most_of_line = 64;
-    texts[r].reserve(range * most_of_line);
+    constexpr std::size_t max_of_line = 64;
+    texts[r].reserve(range * max_of_line);
     ObjLine line(texts[r]);
     for (std::size_t i = r * range; i < std::min(count, (r + 1) * range); ++i) format(line, i);
   });

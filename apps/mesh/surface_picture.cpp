@@ -139,9 +139,9 @@ Colour colour_of(double value, double largest) {
 }
 
 void write_picture(const std::string& path, std::span<const DrawnSurface> surfaces, int side) {
-  constexpr int channels = 3, most_in_a_row = 4;
+  constexpr int channels = 3, max_in_a_row = 4;
   const auto count = static_cast<int>(surfaces.size());
-  const int rows = (count + most_in_a_row - 1) / most_in_a_row;
+  const int rows = (count + max_in_a_row - 1) / max_in_a_row;
   const int columns = (count + rows - 1) / rows, height = height_for(surfaces, side);
   std::vector<unsigned char> pixels(
       std::size_t(columns) * std::size_t(side) * std::size_t(rows) * std::size_t(height) * channels,

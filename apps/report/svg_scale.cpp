@@ -74,11 +74,11 @@ std::vector<double> Scale::ticks_of(const std::vector<double>& multiples, int st
 
 std::vector<double> Scale::linear_ticks(int most) const {
   if (most < 1) return {};
-  const double least_step = (high_ - low_) / most;
-  const double power = std::pow(10.0, std::floor(std::log10(least_step)));
+  const double min_step = (high_ - low_) / most;
+  const double power = std::pow(10.0, std::floor(std::log10(min_step)));
   double step = 10 * power;
   for (const double multiple : {5.0, 2.0, 1.0}) {
-    if (multiple * power >= least_step) step = multiple * power;
+    if (multiple * power >= min_step) step = multiple * power;
   }
   std::vector<double> found;
   for (int i = 0; low_ + i * step <= high_ * (1 + 1e-9); ++i) found.push_back(low_ + i * step);

@@ -22,7 +22,7 @@ class KeysOnce {
     switch (event) {
       case json::parse_event_t::object_start:
       case json::parse_event_t::array_start:
-        if (seen_.size() == most_levels) refuse("is nested too deeply");
+        if (seen_.size() == max_levels) refuse("is nested too deeply");
         seen_.emplace_back();
         break;
       case json::parse_event_t::object_end:
@@ -41,7 +41,7 @@ class KeysOnce {
   }
 
  private:
-  static constexpr std::size_t most_levels = 16;
+  static constexpr std::size_t max_levels = 16;
 
   [[noreturn]] void refuse(const std::string& what) const {
     throw Error(ErrorKind::malformed_file, path_ + ": the file " + what);

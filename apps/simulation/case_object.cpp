@@ -51,14 +51,13 @@ std::string advice(const std::string& word, std::initializer_list<const char*> k
 }  // namespace
 
 bool Range::holds(double value) const {
-  return (least_is_in ? value >= least : value > least) &&
-         (most_is_in ? value <= most : value < most);
+  return (min_is_in ? value >= least : value > least) && (max_is_in ? value <= most : value < most);
 }
 
 std::string Range::text() const {
   std::string below, above;
-  if (least > -unbounded) above = (least_is_in ? "at least " : "above ") + shortest(least);
-  if (most < unbounded) below = (most_is_in ? "at most " : "below ") + shortest(most);
+  if (least > -unbounded) above = (min_is_in ? "at least " : "above ") + shortest(least);
+  if (most < unbounded) below = (max_is_in ? "at most " : "below ") + shortest(most);
   return above + (above.empty() || below.empty() ? "" : " and ") + below;
 }
 

@@ -14,8 +14,8 @@ namespace heddle::simulation {
 struct Range {
   double least = -std::numeric_limits<double>::max();
   double most = std::numeric_limits<double>::max();
-  bool least_is_in = true;
-  bool most_is_in = true;
+  bool min_is_in = true;
+  bool max_is_in = true;
 
   bool holds(double value) const;
   std::string text() const;  // "above 0", "at least 0 and below 0.5"

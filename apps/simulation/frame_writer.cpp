@@ -37,8 +37,8 @@ std::vector<std::string> FrameWriter::names_of(
                                       "without control characters");
   }
   const auto is_of_series = [&](const std::string& name) {
-    constexpr std::size_t least_digits = 6;
-    return name.size() >= stem.size() + least_digits + end.size() && name.starts_with(stem) &&
+    constexpr std::size_t min_digits = 6;
+    return name.size() >= stem.size() + min_digits + end.size() && name.starts_with(stem) &&
            name.ends_with(end) &&
            name.find_first_not_of("0123456789", stem.size()) == name.size() - end.size();
   };

@@ -207,7 +207,7 @@ int run(const Options& options) {
   report.box = mesh::box_of(std::span<const Point>(mesh.position));
   report.left_out = static_cast<long long>(before.left_out.size());
   const auto [least, largest] = std::ranges::minmax(rho);
-  report.least_rho = least;
+  report.min_rho = least;
   report.largest_rho = largest;
   report.read_seconds = watch.seconds();
 

@@ -35,9 +35,9 @@ std::string warning_of(const SpinReport& report) {
   // its width, which can no longer be called conformal.
   constexpr double beyond_use = 3;
   if (!report.spin.iteration.converged) return {};
-  if (report.distortion.most_of_95_percent <= beyond_use) return {};
+  if (report.distortion.max_of_95_percent <= beyond_use) return {};
   char text[256];
-  const double most = report.distortion.most_of_95_percent;
+  const double most = report.distortion.max_of_95_percent;
   std::snprintf(
       text, sizeof text,
       "angles are not kept: 5%% of the surface has a quasi-conformal distortion above %.3g", most);
@@ -63,8 +63,7 @@ nlohmann::ordered_json to_json(const SpinReport& report) {
   json["left_out"] = report.left_out;
   json["box"] = {{"least", report.box.least}, {"most", report.box.most}};
   json["device"] = report.device;
-  json["rho"] = {
-      {"from", report.rho}, {"least", report.least_rho}, {"largest", report.largest_rho}};
+  json["rho"] = {{"from", report.rho}, {"least", report.min_rho}, {"largest", report.largest_rho}};
   json["converged"] = spin.converged();
   Json steps = Json::array();
   for (const EigenvectorStep& step : spin.iteration.steps) {
@@ -98,7 +97,7 @@ nlohmann::ordered_json to_json(const SpinReport& report) {
         {"least", cli::number_or_null(d.least)},
         {"median", cli::number_or_null(d.median)},
         {"mean", cli::number_or_null(d.mean)},
-        {"percentile_95", cli::number_or_null(d.most_of_95_percent)},
+        {"percentile_95", cli::number_or_null(d.max_of_95_percent)},
         {"largest", cli::number_or_null(d.largest)}};
     json["dirac_eigenvalue"] = cli::number_or_null(report.dirac_eigenvalue);
     json["curvature_error"] = cli::number_or_null(report.curvature_error);
@@ -126,7 +125,7 @@ void print(const SpinReport& report) {
   const auto& [least, most] = report.box;
   std::printf("box        %.6g to %.6g, %.6g to %.6g, %.6g to %.6g\n", least[0], most[0], least[1],
               most[1], least[2], most[2]);
-  std::printf("rho        %s: %.4g to %.4g\n", text(io::printable(report.rho)), report.least_rho,
+  std::printf("rho        %s: %.4g to %.4g\n", text(io::printable(report.rho)), report.min_rho,
               report.largest_rho);
   std::printf("device     %s\n", text(report.device));
   std::printf("matrix     %s quaternions, shifted by %.4g M; plan %s (%s)\n",
@@ -165,7 +164,7 @@ void print(const SpinReport& report) {
   std::printf(
       "angles     quasi-conformal distortion %.3f median, %.3f mean, %.3f for 95%%, %.3f "
       "largest\n",
-      d.median, d.mean, d.most_of_95_percent, d.largest);
+      d.median, d.mean, d.max_of_95_percent, d.largest);
   std::printf("curvature  misses what was asked for by %.2f%%; least eigenvalue of D - rho %.4g\n",
               100 * report.curvature_error, report.dirac_eigenvalue);
   std::printf(

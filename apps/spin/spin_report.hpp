@@ -17,7 +17,7 @@ struct SpinReport {
   double radius = 0;  // radius of the sphere with the surface's area
   mesh::Box box;
   long long left_out = 0;  // vertices that belong to no face
-  double least_rho = 0, largest_rho = 0;
+  double min_rho = 0, largest_rho = 0;
   SpinTransformation spin;
   // If a surface was made:
   Distribution distortion = {};

@@ -10,7 +10,7 @@ namespace heddle::spin {
 
 /// Quantiles weighted by area on the surface before.
 struct Distribution {
-  double least = 0, median = 0, mean = 0, most_of_95_percent = 0, largest = 0;
+  double least = 0, median = 0, mean = 0, max_of_95_percent = 0, largest = 0;
 };
 
 /// For each triangle, the longer half axis over the shorter one of the ellipse that a circle in it

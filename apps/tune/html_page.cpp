@@ -241,7 +241,7 @@ std::string search_chart(const MatrixReport& matrix) {
   const auto mark = matrix.trials.size() > few ? report::Mark::dot : report::Mark::disc;
   report::Series tried{"measured plan", 0, 0, false, mark, {}};
   report::Series best{"best so far", 1, 0, true, report::Mark::none, {}};
-  double least_score = std::numeric_limits<double>::infinity(), seconds = 0;
+  double min_score = std::numeric_limits<double>::infinity(), seconds = 0;
   double number = 0;
   for (const Trial& trial : matrix.trials) {
     ++number;
@@ -249,9 +249,9 @@ std::string search_chart(const MatrixReport& matrix) {
     const double median = trial.seconds.median;
     tried.points.push_back(
         {number, median, to_string(trial.plan) + "\n" + readable_seconds(median), 0, {}});
-    if (trial.score < least_score) {
+    if (trial.score < min_score) {
       if (!best.points.empty()) best.points.push_back({number, seconds, "", 0, {}});
-      least_score = trial.score;
+      min_score = trial.score;
       seconds = median;
       best.points.push_back({number, seconds, "", 0, {}});
     }

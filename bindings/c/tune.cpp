@@ -60,7 +60,7 @@ Task task_of(const heddle_settings* settings, const Device& device) {
   Task task{tuned_by(settings, given.objective), given.options};
   TuneOptions& options = task.options;
   if (task.tuned != Tuned::multigrid) options.objective = parse_objective(given.objective);
-  options.least_runs = std::min(options.least_runs, options.most_runs);
+  options.min_runs = std::min(options.min_runs, options.max_runs);
   if (task.tuned == Tuned::plans) options.seconds_limit = usual_seconds(options.search, device);
   if (given.seconds > 0) options.seconds_limit = given.seconds;
   options.known = Profiles::for_device(device);

@@ -20,7 +20,7 @@ template <class S>
 class BlockSolve;
 }
 
-/// Solves A x_j = b_j for 1 to `most_columns` right-hand sides, A Hermitian positive definite. All
+/// Solves A x_j = b_j for 1 to `max_columns` right-hand sides, A Hermitian positive definite. All
 /// columns share one Krylov space, so that one iteration, with one product per column, gains more
 /// than one iteration of k separate solves. Its coefficients are matrices over the operator's ring,
 /// which act from the right. Right-hand sides may depend on one another, be equal or zero, and
@@ -33,7 +33,7 @@ class BlockSolve;
 template <class S>
 class HEDDLE_EXPORT BlockConjugateGradient : public SystemSolver<S> {
  public:
-  static constexpr int most_columns = 16;
+  static constexpr int max_columns = 16;
 
   /// Null for no preconditioner. Throws `Error`: usage for options out of their range,
   /// size_mismatch or usage for a preconditioner of other fields, unsupported for entries without

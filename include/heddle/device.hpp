@@ -32,7 +32,7 @@ class HEDDLE_EXPORT Device {
   /// reports the choice, `why_no_gpu()` why it is not a GPU.
   static Device automatic();
 
-  /// `threads` = 0 takes `default_threads()`; more than `most_threads` are refused. `memory` =
+  /// `threads` = 0 takes `default_threads()`; more than `max_threads` are refused. `memory` =
   /// nullptr takes `default_memory()`. The resource must outlive every array made on the device.
   static Device cpu(int threads = 0, std::pmr::memory_resource* memory = nullptr);
 

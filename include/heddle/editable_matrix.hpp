@@ -39,7 +39,7 @@ struct EditableState {
   long long generation = 0;
 };
 
-/// The product with A, or with A* if `turned`, of the newest matrix at each product.
+/// The product with A, or with A* if `transposed`, of the newest matrix at each product.
 template <class E, bool turned>
 class EditableOperator : public LinearOperator<vector_scalar_t<E>>, public Changing {
   using S = vector_scalar_t<E>;

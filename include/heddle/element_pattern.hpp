@@ -25,9 +25,9 @@ struct HEDDLE_EXPORT ElementsView {
 /// the order of the elements.
 struct HEDDLE_EXPORT ElementPattern {
   Offset elements = 0;
-  int most_corners = 0;  // the most corners of an element
+  int max_corners = 0;  // the most corners of an element
   CornerCode code;
-  std::vector<Offset> first_node;      // elements + 1; empty if all have `most_corners`
+  std::vector<Offset> first_node;      // elements + 1; empty if all have `max_corners`
   std::vector<Offset> offsets;         // offsets of rows, one node each
   std::vector<Index> column;           // increasing in each row
   std::vector<unsigned> first_term;    // entries + 1

@@ -34,7 +34,7 @@ namespace heddle {
 ///       HEDDLE_INLINE void operator()(Offset i) const { x[i] *= factor; }
 ///     };
 ///     for_each_on(device, Scale{n, 0.5, x.data()});
-/// A GPU runs it in blocks of 128 threads. A member `static constexpr int least_blocks` makes the
+/// A GPU runs it in blocks of 128 threads. A member `static constexpr int min_blocks` makes the
 /// compiler limit registers so that a multiprocessor has room for that many blocks at once.
 template <class P>
 concept Pass = std::is_trivially_copyable_v<P> && std::integral<decltype(P::count)> &&
@@ -45,7 +45,7 @@ concept Pass = std::is_trivially_copyable_v<P> && std::integral<decltype(P::coun
 namespace detail {
 
 template <class P>
-__global__ void __launch_bounds__(threads_of_pass, least_blocks<P>()) run_pass(const P pass) {
+__global__ void __launch_bounds__(threads_of_pass, min_blocks<P>()) run_pass(const P pass) {
   const Offset i = Offset(blockIdx.x) * threads_of_pass + threadIdx.x;
   if (i < static_cast<Offset>(pass.count)) pass(i);
 }
@@ -82,8 +82,8 @@ void for_each_on(const Stream& stream, const P& pass) {
   detail::queue_pass(stream, pass, count);
 #else
   if constexpr (has_cuda && has_entry_text<P>) {
-    cuda::queue_pass({detail::entry_text_of<P>::text(), &pass, sizeof(P)},
-                     detail::least_blocks<P>(), count, stream);
+    cuda::queue_pass({detail::entry_text_of<P>::text(), &pass, sizeof(P)}, detail::min_blocks<P>(),
+                     count, stream);
   } else {
     throw Error(ErrorKind::unsupported,
                 "this pass has no kernel: nvcc does not compile the file that calls `for_each_on`, "

@@ -170,7 +170,7 @@ class HEDDLE_EXPORT KrylovSolver : public SystemSolver<S> {
   friend class RefinedSolver;
 
   /// The fields that a solver has for each system that it solves side by side with others.
-  static constexpr int most_side_by_side = Reduction<S>::width;
+  static constexpr int max_side_by_side = Reduction<S>::width;
   struct Place {
     FieldView<S> residual;
     FieldView<S> kept;      // an earlier iterate, as good as the recurrence says
@@ -269,8 +269,8 @@ class HEDDLE_EXPORT KrylovSolver : public SystemSolver<S> {
   Stream stream_;
   Reduction<S> reduction_;
   detail::MethodOver<S> method_;
-  Ring ring_;       // ring of the null space's coefficients
-  int most_basis_;  // vectors of the method's basis; 0 if it keeps none
+  Ring ring_;      // ring of the null space's coefficients
+  int max_basis_;  // vectors of the method's basis; 0 if it keeps none
   long long memory_ = 0;
   const LinearOperator<S>* iterated_;
   std::future<void> compiling_;  // compiles a kernel that the first solve needs
@@ -288,10 +288,10 @@ class HEDDLE_EXPORT KrylovSolver : public SystemSolver<S> {
   struct Steps {
     std::optional<SpectralInterval> interval;
     std::optional<double> omega;
-    std::array<sum_t<S>, device::most_given> given{};  // passed to runs
+    std::array<sum_t<S>, device::max_given> given{};  // passed to runs
     std::optional<long long> generation;  // generation of the values that were estimated
     Array<double> on_device;              // `given`, for `enqueue`; empty for other methods
-    std::array<double, device::most_given> copied{};  // the values that are there
+    std::array<double, device::max_given> copied{};  // the values that are there
   };
   Steps steps_;
   bool is_applied_ = false;  // true once foreign work was applied

@@ -27,12 +27,12 @@ class EigenLoop;
 struct HEDDLE_EXPORT EigenOptions {
   static constexpr double by_precision = -1;
   static constexpr int by_count = -1;
-  static constexpr int most_pairs = 16;
+  static constexpr int max_pairs = 16;
 
-  /// The number of eigenpairs, 1 to `most_pairs`.
+  /// The number of eigenpairs, 1 to `max_pairs`.
   int count = 1;
   /// The number of vectors iterated in addition, so that the last pairs converge as fast as the
-  /// first, 0 to `most_pairs`; `by_count` is a quarter of the count, rounded up. A solver keeps
+  /// first, 0 to `max_pairs`; `by_count` is a quarter of the count, rounded up. A solver keeps
   /// both numbers from its construction.
   int guard = by_count;
   /// The bound on the relative residual, see `EigenReport::residuals`. `by_precision` is 1e-8 in

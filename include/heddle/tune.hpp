@@ -59,8 +59,8 @@ struct HEDDLE_EXPORT TuneOptions {
   double memory_weight = 0;       // w of the score: time x (memory ratio)^w
   double confidence = 0.95;  // chance that the median is within `tightness` of the reported one
   double tightness = 0.01;   // relative half width at which measuring a plan stops
-  int least_runs = 5;
-  int most_runs = 101;
+  int min_runs = 5;
+  int max_runs = 101;
   /// The limit for the search of one matrix. The search always measures one plan, and measures the
   /// best ones again for up to a quarter of the limit more.
   double seconds_limit = std::numeric_limits<double>::infinity();

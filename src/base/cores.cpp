@@ -33,7 +33,7 @@ int threads_of(const char* variable) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   const bool whole = end == text.data() + text.size() || *end == ',';
   if (error != std::errc() || !whole || number < 1) return 0;
-  return static_cast<int>(std::min<long long>(number, most_threads));
+  return static_cast<int>(std::min<long long>(number, max_threads));
 }
 
 std::atomic<int> threads_set{0};
@@ -73,12 +73,12 @@ int default_threads() {
   for (const char* variable : {"HEDDLE_NUM_THREADS", "OMP_NUM_THREADS"}) {
     if (const int threads = threads_of(variable); threads > 0) return threads;
   }
-  return std::min(usable_cores(), most_threads);
+  return std::min(usable_cores(), max_threads);
 }
 
 void set_default_threads(int threads) {
-  if (threads < 0 || threads > most_threads) {
-    throw Error(ErrorKind::usage, "a loop runs on 1 to " + std::to_string(most_threads) +
+  if (threads < 0 || threads > max_threads) {
+    throw Error(ErrorKind::usage, "a loop runs on 1 to " + std::to_string(max_threads) +
                                       " threads, not on " + std::to_string(threads));
   }
   threads_set.store(threads, std::memory_order_relaxed);

@@ -126,7 +126,7 @@ class HugePageMemory final : public std::pmr::memory_resource {
     return bytes < worth_keeping || alignment > line;
   }
   static std::size_t reserved_for(std::size_t bytes) {
-    return KeptBlocks::rounded(bytes < huge_page ? bytes : bytes + most_shift);
+    return KeptBlocks::rounded(bytes < huge_page ? bytes : bytes + max_shift);
   }
   static std::align_val_t alignment_of(std::size_t reserved) {
     return std::align_val_t(reserved > huge_page ? huge_page : line);
@@ -153,11 +153,11 @@ class HugePageMemory final : public std::pmr::memory_resource {
   /// Large blocks begin on different lines of a page: fields that began on the same line would have
   /// equal places modulo 4096, where a processor takes a load of x for the value just stored to y.
   std::size_t shift() {
-    constexpr std::size_t lines = most_shift / line, step = 27;
+    constexpr std::size_t lines = max_shift / line, step = 27;
     return (++blocks_ * step % lines) * line;
   }
 
-  static constexpr std::size_t line = 64, most_shift = 4096;
+  static constexpr std::size_t line = 64, max_shift = 4096;
   std::atomic<std::size_t> blocks_ = 0;
   KeptBlocks kept_;
 };
@@ -177,8 +177,8 @@ std::pmr::memory_resource* default_memory() {
 }
 
 Device Device::cpu(int threads, std::pmr::memory_resource* memory) {
-  if (threads < 0 || threads > most_threads) {
-    throw Error(ErrorKind::usage, "a device has 1 to " + std::to_string(most_threads) +
+  if (threads < 0 || threads > max_threads) {
+    throw Error(ErrorKind::usage, "a device has 1 to " + std::to_string(max_threads) +
                                       " threads, not " + std::to_string(threads));
   }
   check_instructions();

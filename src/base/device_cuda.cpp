@@ -235,7 +235,7 @@ void copy(void* to, const void* from, std::size_t bytes, const Stream& stream) {
   // The driver may wait for the stream itself, and would not call `look`.
   if (is_of_host && StreamWatch::find(stream, 0) != nullptr) synchronize(stream);
   const bool is_pageable = (is_to_gpu ? of_from : of_to).type == cudaMemoryTypeUnregistered;
-  if (is_pageable && is_to_gpu != is_from_gpu && bytes >= StagedCopy::least_bytes) {
+  if (is_pageable && is_to_gpu != is_from_gpu && bytes >= StagedCopy::min_bytes) {
     if (StagedCopy::run(to, from, bytes, is_to_gpu, stream)) return;
   }
   check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream.queue), "cudaMemcpyAsync");

@@ -17,7 +17,7 @@ namespace heddle::cuda {
 class StagedCopy {
  public:
   /// For fewer bytes the driver's own copy is as fast.
-  static constexpr std::size_t least_bytes = std::size_t(4) << 20;
+  static constexpr std::size_t min_bytes = std::size_t(4) << 20;
 
   /// Returns true once everything is copied. Returns false, with nothing done, if another thread
   /// uses the pinned memory, or if none can be had.

@@ -62,12 +62,12 @@ class Loop {
  public:
   /// `shares`: one for each of `threads`.
   void begin(int threads, Offset count, Offset chunk, Share* shares) {
-    constexpr Offset most_units = Offset(1) << 31;
+    constexpr Offset max_units = Offset(1) << 31;
     ++round_;
     threads_ = threads;
     count_ = count;
     in_order_ = chunk > 0;
-    unit_ = in_order_ ? chunk : (count + most_units - 1) / most_units;
+    unit_ = in_order_ ? chunk : (count + max_units - 1) / max_units;
     shares_ = shares;
     next_.store(0, std::memory_order_relaxed);
     failed_.store(false, std::memory_order_relaxed);
@@ -288,7 +288,7 @@ class AtWork {
 void share_out(int threads, Offset count, Offset chunk, WorkReference work) {
   if (count <= 0) return;
   const Offset units = chunk > 0 ? (count - 1) / chunk + 1 : count;
-  threads = static_cast<int>(std::min<Offset>(std::min(threads, most_threads), units));
+  threads = static_cast<int>(std::min<Offset>(std::min(threads, max_threads), units));
   if (threads > 1 && !at_work) {
     thread_local Team team;
     threads = team.grow(threads);

@@ -47,7 +47,7 @@ int components_of_row(const AnyMatrix& matrix) {
 class RecentRows {
  public:
   RecentRows(Index columns, long long most)
-      : most_(most),
+      : max_(most),
         before_(size_of(columns), none),
         behind_(size_of(columns), none),
         is_here_(size_of(columns)) {}
@@ -57,11 +57,11 @@ class RecentRows {
     const bool was_here = is_here_[at(row)];
     if (was_here) {
       take_out(row);
-    } else if (++count_ > most_) {
+    } else if (++count_ > max_) {
       if (last_ != none) take_out(last_);
       --count_;
     }
-    if (most_ > 0) put_in_front(row);
+    if (max_ > 0) put_in_front(row);
     return was_here;
   }
 
@@ -84,7 +84,7 @@ class RecentRows {
     is_here_[at(row)] = true;
   }
 
-  long long most_, count_ = 0;
+  long long max_, count_ = 0;
   Index first_ = none, last_ = none;
   std::vector<Index> before_, behind_;
   std::vector<bool> is_here_;

@@ -37,11 +37,11 @@ Report solve(const AnyOperator& A, const char* preconditioner, const SolverOptio
 }
 
 MultigridAdvice tried(const AnyMatrix& matrix, const Device& device) {
-  constexpr int most_iterations = 60;
-  constexpr double least_gain = 1.5;
+  constexpr int max_iterations = 60;
+  constexpr double min_gain = 1.5;
   MultigridAdvice advice;
   advice.tolerance = matrix.precision() == Precision::single_precision ? 1e-4 : 1e-6;
-  SolverOptions options{.tolerance = advice.tolerance, .max_iterations = most_iterations};
+  SolverOptions options{.tolerance = advice.tolerance, .max_iterations = max_iterations};
   const AnyOperator A(matrix, parse_plan("CSR"), device);
   const AnyField b = random_image(A);
   const Report cycles = solve(A, "multigrid", options, b);
@@ -53,7 +53,7 @@ MultigridAdvice tried(const AnyMatrix& matrix, const Device& device) {
   advice.iterations_of_jacobi = static_cast<double>(cycles.bytes_per_iteration) /
                                 static_cast<double>(std::max(1LL, step.bytes_per_iteration));
   if (!cycles.converged()) return advice;
-  advice.most_of_jacobi = std::llround(least_gain * steps * advice.iterations_of_jacobi);
+  advice.most_of_jacobi = std::llround(min_gain * steps * advice.iterations_of_jacobi);
   options.max_iterations = advice.most_of_jacobi;
   const Report jacobi = solve(A, "jacobi", options, b);
   if (jacobi.converged()) advice.jacobi_iterations = jacobi.iterations;

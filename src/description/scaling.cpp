@@ -11,7 +11,7 @@ namespace heddle::detail {
 
 namespace {
 
-constexpr int most_ranks = 1024, most_unknowns = 64;
+constexpr int max_ranks = 1024, max_unknowns = 64;
 
 DeviceRates rates_named(const std::string& text, const Device& device) {
   if (text != "device") return parse_device_rates(text);
@@ -24,7 +24,7 @@ DeviceRates rates_named(const std::string& text, const Device& device) {
 /// The numbers of ranks in ascending order, each once.
 std::vector<int> numbers_of_ranks(std::vector<int> asked, Index rows) {
   if (asked.empty()) {
-    const Offset most = std::clamp<Offset>(groups_of(rows), 1, most_ranks);
+    const Offset most = std::clamp<Offset>(groups_of(rows), 1, max_ranks);
     for (int count = 1; count <= most; count *= 2) asked.push_back(count);
   }
   std::sort(asked.begin(), asked.end());
@@ -51,12 +51,12 @@ void ScalingQuestion::check() const {
     throw Error(ErrorKind::usage, "partition: " + partition + " is for one number of ranks");
   }
   for (const int count : ranks) {
-    if (count >= 1 && count <= most_ranks) continue;
+    if (count >= 1 && count <= max_ranks) continue;
     throw Error(ErrorKind::usage,
-                "ranks are 1 to " + std::to_string(most_ranks) + ", not " + std::to_string(count));
+                "ranks are 1 to " + std::to_string(max_ranks) + ", not " + std::to_string(count));
   }
-  if (unknowns < 0 || unknowns > most_unknowns) {
-    throw Error(ErrorKind::usage, "unknowns are 1 to " + std::to_string(most_unknowns) + ", not " +
+  if (unknowns < 0 || unknowns > max_unknowns) {
+    throw Error(ErrorKind::usage, "unknowns are 1 to " + std::to_string(max_unknowns) + ", not " +
                                       std::to_string(unknowns));
   }
 }

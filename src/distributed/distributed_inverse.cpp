@@ -40,7 +40,7 @@ detail::InverseForm form_of(PreconditionerKind kind) {
 
 PreconditionerChoice choice_of_root(Communicator& ranks, const PreconditionerChoice& choice) {
   const auto told =
-      detail::told_by_root(ranks, std::vector{static_cast<int>(choice.kind), choice.number});
+      detail::broadcast_from_root(ranks, std::vector{static_cast<int>(choice.kind), choice.number});
   return {static_cast<PreconditionerKind>(told[0]), told[1]};
 }
 
@@ -86,7 +86,7 @@ struct DistributedInverse<S>::State {
       detail::RankGroups groups;
       guard(ranks(), [&] {
         groups = detail::groups_of_rank(ranks(), partition, own, choice.number,
-                                        local->most_rows_of_block());
+                                        local->max_rows_of_block());
         overlap.emplace(ranks(), partition, std::move(groups.ghosts));
         local->choose_rows(overlap->rows_of_rank());
       });

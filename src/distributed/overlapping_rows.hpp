@@ -92,13 +92,13 @@ ReachedRows reached_rows(Communicator& ranks, const Partition& partition, const 
 /// This rank's rows of an adjoint, from entries of its own rows and those of its neighbours'.
 class AdjointRows {
  public:
-  /// `turned`: the transpose of this rank's rows of the matrix, of which `overlap` has fetched the
-  /// columns. Collective.
+  /// `transposed`: the transpose of this rank's rows of the matrix, of which `overlap` has fetched
+  /// the columns. Collective.
   AdjointRows(const OverlappingRows& overlap, const UserRows& turned);
 
   /// The rows, until they are taken.
   RankRows take_rows() { return std::move(rows_); }
-  /// The values, from those of `turned`, `bytes` bytes each. Collective.
+  /// The values, from those of `transposed`, `bytes` bytes each. Collective.
   std::vector<std::byte> values(std::span<const std::byte> turned, std::size_t bytes) const;
 
  private:

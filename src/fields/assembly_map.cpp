@@ -46,7 +46,7 @@ using namespace assembly_maps;
 
 AssemblyMap::AssemblyMap(const ElementPattern& pattern, const SlicedPattern& matrix,
                          const Device& device, std::size_t bytes_of_entry)
-    : elements_(pattern.elements), most_(pattern.most_corners), code_(pattern.code) {
+    : elements_(pattern.elements), max_(pattern.max_corners), code_(pattern.code) {
   if (matrix.rows != pattern.nodes() || matrix.columns != pattern.nodes() ||
       matrix.entries != pattern.entries() || !has_rows_of(pattern, matrix)) {
     refuse_other_pattern();
@@ -57,7 +57,7 @@ AssemblyMap::AssemblyMap(const ElementPattern& pattern, const SlicedPattern& mat
   list_elements(pattern, device);
   const std::vector<unsigned> places = detail::row_places(pattern, matrix);
   row_place_ = Array<unsigned>(places, device);
-  if (device.on_gpu() && bytes_of_entry <= AssemblyTiles::most_bytes_of_term) {
+  if (device.on_gpu() && bytes_of_entry <= AssemblyTiles::max_bytes_of_term) {
     list_tiles(assembly_tiles(pattern, matrix, slots, places), device);
   }
 }
@@ -141,8 +141,8 @@ AssemblyTiles AssemblyMap::tiles() const {
   if (first_piece_of_tile_.empty()) return {};
   return {static_cast<unsigned>(first_piece_of_tile_.size()) - 1,
           terms_of_tile_,
-          static_cast<unsigned>(most_),
-          AssemblyTiles::reciprocal_of(static_cast<unsigned>(most_)),
+          static_cast<unsigned>(max_),
+          AssemblyTiles::reciprocal_of(static_cast<unsigned>(max_)),
           code_,
           first_piece_of_tile_.data(),
           first_entry_of_tile_.data(),
@@ -153,10 +153,10 @@ AssemblyTiles AssemblyMap::tiles() const {
 }
 
 Offset AssemblyMap::entry_numbers(ElementOrder order) const {
-  return order == ElementOrder::planes ? elements_ * most_ * most_ : terms();
+  return order == ElementOrder::planes ? elements_ * max_ * max_ : terms();
 }
 Offset AssemblyMap::corner_numbers(ElementOrder order) const {
-  return order == ElementOrder::planes ? elements_ * most_ : static_cast<Offset>(corner_.size());
+  return order == ElementOrder::planes ? elements_ * max_ : static_cast<Offset>(corner_.size());
 }
 
 long long AssemblyMap::bytes() const {

@@ -39,13 +39,13 @@ std::vector<std::size_t> stored_rows(const SlicedPattern& matrix) {
 
 std::size_t number_of_corner(const ElementPattern& pattern, unsigned corner) {
   const Offset e = pattern.code.element_of_corner(corner);
-  const Offset first = pattern.first_node.empty() ? e * pattern.most_corners
+  const Offset first = pattern.first_node.empty() ? e * pattern.max_corners
                                                   : pattern.first_node[static_cast<std::size_t>(e)];
   return static_cast<std::size_t>(first + pattern.code.last(corner));
 }
 
 unsigned corners_of(const ElementPattern& pattern, unsigned corner) {
-  if (pattern.first_node.empty()) return static_cast<unsigned>(pattern.most_corners);
+  if (pattern.first_node.empty()) return static_cast<unsigned>(pattern.max_corners);
   const auto e = static_cast<std::size_t>(pattern.code.element_of_corner(corner));
   return static_cast<unsigned>(pattern.first_node[e + 1] - pattern.first_node[e]);
 }
@@ -99,12 +99,12 @@ AssemblyTileLists assembly_tiles(const ElementPattern& pattern, const SlicedPatt
   const std::vector<std::size_t> rows = stored_rows(matrix);
   AssemblyTileLists lists;
   // Small meshes get small tiles, so that every multiprocessor has some.
-  constexpr std::size_t most_tiles = 1024;
+  constexpr std::size_t max_tiles = 1024;
   constexpr unsigned usual = AssemblyTiles::usual_terms;
   lists.terms = static_cast<unsigned>(
-      std::clamp<std::size_t>(pattern.term.size() / most_tiles, usual / 4, usual));
+      std::clamp<std::size_t>(pattern.term.size() / max_tiles, usual / 4, usual));
   for (const std::size_t v : rows) lists.terms = std::max(lists.terms, RowOf{pattern, v}.terms());
-  if (lists.terms > AssemblyTiles::most_terms) return {};
+  if (lists.terms > AssemblyTiles::max_terms) return {};
 
   std::vector<std::size_t> first_row;
   unsigned pieces = 0, entries = 0, terms_of_tile = 0, entries_of_tile = 0;

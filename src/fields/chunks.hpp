@@ -20,10 +20,10 @@ bool is_contiguous(const FieldView<S>& field) {
 /// Number of chunks whose threads fill any current GPU.
 inline constexpr Offset chunks_to_fill = Offset(1) << 18;
 
-/// `most_steps`: the most chunks that a thread takes once there are more than `chunks_of_step`;
+/// `max_steps`: the most chunks that a thread takes once there are more than `chunks_of_step`;
 /// below that it takes one. The shape depends only on the field's, and so do the bits of sums.
 template <Ring R, class S>
-Walk walk_over(const FieldView<S>& field, int most_steps, Offset chunks_of_step = chunks_to_fill) {
+Walk walk_over(const FieldView<S>& field, int max_steps, Offset chunks_of_step = chunks_to_fill) {
   using Values = ChunkValues<R, std::remove_const_t<S>>;
   const bool contiguous = is_contiguous<R>(field);
   Walk walk;
@@ -37,7 +37,7 @@ Walk walk_over(const FieldView<S>& field, int most_steps, Offset chunks_of_step 
   }
   const int elements = contiguous ? Values::elements : 1;
   const Offset chunks = (walk.elements + elements - 1) / elements;
-  while (walk.steps < most_steps && chunks * walk.planes > chunks_of_step * walk.steps) {
+  while (walk.steps < max_steps && chunks * walk.planes > chunks_of_step * walk.steps) {
     ++walk.steps;
   }
   const Offset chunks_of_block = Offset(threads_of_block) * walk.steps;

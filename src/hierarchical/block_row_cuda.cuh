@@ -23,10 +23,10 @@ constexpr int blocks_at_once() {
 /// A block of threads' data on its block row, in addition to the words of its bits.
 template <int threads>
 struct BlockRowRoom {
-  static constexpr int most_counts = 8 * threads;
+  static constexpr int max_counts = 8 * threads;
 
   int begin[NodeShape{8, 0}.size() + 1];  // first entry of each row
-  int count[most_counts];                 // entries per leaf
+  int count[max_counts];                  // entries per leaf
   unsigned of_warp[threads / 32];
   Index least, greatest;  // column
   int falls;              // descents of columns within rows
@@ -34,7 +34,7 @@ struct BlockRowRoom {
 
   /// Number of warps that share the block row: each counts its own entries of every leaf.
   static __device__ int parts_of(int leaves) {
-    return leaves > most_counts ? 1 : min(threads / 32, most_counts / max(leaves, 1));
+    return leaves > max_counts ? 1 : min(threads / 32, max_counts / max(leaves, 1));
   }
 };
 extern __shared__ unsigned words_of_room[];

@@ -13,7 +13,7 @@ namespace heddle::cuda {
 namespace {
 
 /// Bits of blocks of all levels, which two steps of the kernel read.
-constexpr Offset most_bits = Offset(1) << 20;
+constexpr Offset max_bits = Offset(1) << 20;
 
 static_assert(sizeof(CountedInner) % sizeof(unsigned long long) == 0);
 
@@ -25,7 +25,7 @@ struct LevelsToCount {
 };
 __global__ void __launch_bounds__(block_size, blocks_of_multiprocessor)
     count_inner(const __grid_constant__ LevelsToCount of) {
-  __shared__ Offset nodes[most_levels];
+  __shared__ Offset nodes[max_levels];
   mark_levels(of.above, of.leaves);
   wait_for_all();
   sum_blocks(of.above);
@@ -37,8 +37,8 @@ __global__ void __launch_bounds__(block_size, blocks_of_multiprocessor)
 
 /// The arguments for writing nodes above leaves.
 struct NodesToName {
-  NodesAbove level[most_levels];
-  Offset nodes[most_levels];
+  NodesAbove level[max_levels];
+  Offset nodes[max_levels];
   NodeShape shape, leaf;
   const int* held_by_leaf;
   const Offset* byte_of_leaf;
@@ -110,36 +110,36 @@ bool InnerLevels::suit(Index rows, Index columns, int log2_size) {
   const NodeShape shape{log2_size, int{sizeof(NodeReference)}};
   // The largest level is the one above the leaves.
   const BlocksOfLevel blocks = above(above({rows, columns}, shape), shape);
-  return blocks.words() * BlockBits::bits_of_word <= most_bits;
+  return blocks.words() * BlockBits::bits_of_word <= max_bits;
 }
 
-InnerLevels::InnerLevels(Index block_rows, Index block_columns, int log2_size, Offset most_leaves,
+InnerLevels::InnerLevels(Index block_rows, Index block_columns, int log2_size, Offset max_leaves,
                          int levels, const Device& device)
     : shape_{log2_size, int{sizeof(NodeReference)}} {
   constexpr std::size_t counted_words = sizeof(CountedInner) / sizeof(unsigned long long);
   std::vector<BlocksOfLevel> blocks;
-  std::vector<std::size_t> most_nodes;
+  std::vector<std::size_t> max_nodes;
   std::size_t zeros = counted_words;
-  Offset nodes = most_leaves;
+  Offset nodes = max_leaves;
   for (int k = 1; k < levels; ++k) {
     blocks.push_back(
         above(k == 1 ? BlocksOfLevel{block_rows, block_columns} : blocks.back(), shape_));
     nodes = std::min(nodes, Offset(blocks.back().rows) * blocks.back().columns);
-    most_nodes.push_back(static_cast<std::size_t>(nodes));
+    max_nodes.push_back(static_cast<std::size_t>(nodes));
     // The two ints of a node take one word.
     zeros += static_cast<std::size_t>(blocks.back().words() + nodes);
   }
   zeros_ = Array<unsigned long long>(zeros, device);
   unsigned long long* free = zeros_.data() + counted_words;
-  auto children = static_cast<std::size_t>(most_leaves);
+  auto children = static_cast<std::size_t>(max_leaves);
   for (std::size_t k = 0; k < blocks.size(); ++k) {
     const auto words = static_cast<std::size_t>(blocks[k].words());
     Room& room = rooms_.emplace_back();
-    room.row = UnsetArray<Index>(most_nodes[k], device);
-    room.column = UnsetArray<Index>(most_nodes[k], device);
+    room.row = UnsetArray<Index>(max_nodes[k], device);
+    room.column = UnsetArray<Index>(max_nodes[k], device);
     room.before = UnsetArray<Offset>(words, device);
-    room.first = UnsetArray<Offset>(most_nodes[k], device);
-    room.byte = UnsetArray<Offset>(most_nodes[k], device);
+    room.first = UnsetArray<Offset>(max_nodes[k], device);
+    room.byte = UnsetArray<Offset>(max_nodes[k], device);
     room.position = UnsetArray<unsigned short>(children, device);
     room.child = UnsetArray<unsigned>(children, device);
     auto* const held = reinterpret_cast<int*>(free + words);
@@ -149,13 +149,13 @@ InnerLevels::InnerLevels(Index block_rows, Index block_columns, int log2_size, O
          room.row.data(),
          room.column.data(),
          held,
-         held + most_nodes[k],
+         held + max_nodes[k],
          room.first.data(),
          room.byte.data(),
          room.position.data(),
          room.child.data()});
-    free += words + most_nodes[k];
-    children = most_nodes[k];
+    free += words + max_nodes[k];
+    children = max_nodes[k];
   }
 }
 

@@ -27,7 +27,7 @@ struct NodesAbove {
 
 /// The counts that one kernel makes for all these levels.
 struct CountedInner {
-  Offset nodes[most_levels];
+  Offset nodes[max_levels];
   int of_kind[node_kinds];
   long long items;
   long long bytes;
@@ -36,13 +36,13 @@ struct CountedInner {
 
 /// All levels, for a kernel that counts them.
 struct LevelsAbove {
-  NodesAbove level[most_levels];
+  NodesAbove level[max_levels];
   int levels;
   NodeShape shape;
   Offset* of_block;  // `sums_of_a_block` for each block of threads
   CountedInner* counted;
 };
-inline constexpr std::size_t sums_of_a_block = 2 * most_levels;
+inline constexpr std::size_t sums_of_a_block = 2 * max_levels;
 
 /// One kernel counts all levels and the host waits for it once, whereas `LevelOnGpu` waits twice
 /// per level.
@@ -52,8 +52,8 @@ class InnerLevels {
   static bool suit(Index rows, Index columns, int log2_size);
   /// Counts the levels above leaves whose bytes are known and begin the pool.
   InnerLevels(const LevelOnGpu& leaves, int levels, const Device& device);
-  /// Room for the levels above at most `most_leaves` leaves, which another class's kernel counts.
-  InnerLevels(Index block_rows, Index block_columns, int log2_size, Offset most_leaves, int levels,
+  /// Room for the levels above at most `max_leaves` leaves, which another class's kernel counts.
+  InnerLevels(Index block_rows, Index block_columns, int log2_size, Offset max_leaves, int levels,
               const Device& device);
   LevelsAbove to_count(Offset* of_block);
   /// Takes over what that kernel has counted. The first node lies at byte `begin` of the pool.

@@ -101,7 +101,7 @@ __device__ void mark_places(const NodesToMerge<Word>& of, Offset node, int words
 /// The memory in which a block of threads merges a node.
 struct MergeRoom {
   PlaceRoom places;
-  unsigned changed[PlaceBits::most_words];
+  unsigned changed[PlaceBits::max_words];
 };
 
 /// A block of threads writes a node: what stays of the old one, and the changes.
@@ -163,8 +163,8 @@ __global__ void __launch_bounds__(block_size)
 
 /// The levels above the leaves, whose nodes are numbered one level after another.
 struct InnerNodes {
-  NodesToMerge<unsigned long long> level[most_levels];
-  Offset count[most_levels];
+  NodesToMerge<unsigned long long> level[max_levels];
+  Offset count[max_levels];
 };
 __global__ void __launch_bounds__(block_size) write_inner(const __grid_constant__ InnerNodes of) {
   __shared__ MergeRoom space;

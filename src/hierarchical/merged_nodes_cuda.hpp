@@ -10,7 +10,7 @@ namespace heddle::cuda {
 
 inline constexpr NodeReference no_node{~0ULL};
 /// Levels of a tree with nodes of four rows.
-inline constexpr int most_levels = 16;
+inline constexpr int max_levels = 16;
 
 /// Changes to the entries of a level's nodes, in the order of a walk, and the nodes that they
 /// touch: arrays in a GPU's memory.

@@ -17,12 +17,12 @@ namespace {
 
 /// Number of pools of one size, within a factor of the same number, that are merged.
 constexpr std::size_t fan_out = 4;
-/// Pools of one size make a larger one up to this part of a tree, or `least_part` bytes.
+/// Pools of one size make a larger one up to this part of a tree, or `min_part` bytes.
 constexpr long long parts_of_tree = 8;
-constexpr long long least_part = 1 << 16;
+constexpr long long min_part = 1 << 16;
 
 long long part_of(const Tree& tree) {
-  return std::max(tree.memory.tree() / parts_of_tree, least_part);
+  return std::max(tree.memory.tree() / parts_of_tree, min_part);
 }
 
 /// Nodes of a tree that go to one new pool, which becomes the last one.
@@ -192,7 +192,7 @@ std::size_t first_to_clean(const Tree& tree) {
   for (std::size_t i = pools.size(); i-- > 0;) {
     used += pools[i].used;
     unused += unused_bytes(pools[i]);
-    if (used > std::max(tree.memory.tree() / 2, least_part)) break;
+    if (used > std::max(tree.memory.tree() / 2, min_part)) break;
     if (unused >= std::max(used, part_of(tree) / 2)) first = i;
   }
   return first;
@@ -224,7 +224,7 @@ std::size_t first_pool_to_merge(const Tree& tree) {
   return std::min(first_to_merge(tree), first_to_clean(tree));
 }
 
-bool holds_too_much(const Tree& tree) { return holds_more_than(tree, 3, least_part); }
+bool holds_too_much(const Tree& tree) { return holds_more_than(tree, 3, min_part); }
 
 void merge_pools(EditedTree& edited, const Device& device) {
   if (edited.tree.entries == 0) {
@@ -243,7 +243,7 @@ void merge_pools(EditedTree& edited, const Device& device) {
     NodeMove all(edited.tree, 0);
     all.take_pools_from(0);
     carry_out(edited, all, 0, device);
-  } else if (holds_more_than(edited.tree, 2, least_part / 2)) {
+  } else if (holds_more_than(edited.tree, 2, min_part / 2)) {
     NodeMove some(edited.tree, edited.tree.pools.size());
     some.take_some_of(emptiest(edited.tree), part_of(edited.tree));
     carry_out(edited, some, static_cast<int>(edited.tree.pools.size()), device);

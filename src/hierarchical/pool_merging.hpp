@@ -25,7 +25,7 @@ std::size_t first_pool_to_merge(const Tree& tree);
 bool holds_too_much(const Tree& tree);
 
 /// If memory is short, a tree may have this many pools that are not merged.
-inline constexpr std::size_t most_pools = 1 << 14;
+inline constexpr std::size_t max_pools = 1 << 14;
 
 /// Calls `merge()`, after which a tree is whole even if it throws.
 template <class Merge>
@@ -33,9 +33,9 @@ void merge_if_memory_is_there(const Tree& tree, const Merge& merge) {
   try {
     merge();
   } catch (const std::bad_alloc&) {
-    if (tree.pools.size() > most_pools) throw;
+    if (tree.pools.size() > max_pools) throw;
   } catch (const Error& error) {
-    if (error.kind() != ErrorKind::memory || tree.pools.size() > most_pools) throw;
+    if (error.kind() != ErrorKind::memory || tree.pools.size() > max_pools) throw;
   }
 }
 

@@ -17,10 +17,10 @@ namespace heddle::cuda {
 
 namespace {
 
-constexpr int most_columns = 1 << 17;  // in blocks: their bits are in shared memory
+constexpr int max_columns = 1 << 17;  // in blocks: their bits are in shared memory
 /// Entries that a warp takes one after another.
 template <int threads>
-constexpr int most_of_part = threads == block_size ? 1 << 15 : 1 << 12;
+constexpr int max_of_part = threads == block_size ? 1 << 15 : 1 << 12;
 /// Block rows of at least this many entries on average are faster entry by entry.
 constexpr int long_block_row = 1 << 13;
 /// Block rows of fewer on average go to small teams first.
@@ -119,7 +119,7 @@ __device__ bool mark_leaves(BlockRowRoom<threads>& room, const BlockRow& row,
 
 template <int threads>
 __global__ void __launch_bounds__(threads, blocks_at_once<threads>())
-    find_leaves(PatternView pattern, NodeShape shape, int most_words, FoundLeaves to) {
+    find_leaves(PatternView pattern, NodeShape shape, int max_words, FoundLeaves to) {
   __shared__ BlockRowRoom<threads> room;
   const auto thread = static_cast<int>(threadIdx.x), lane = thread % 32;
   Offset& unsuited = to.leaves[gridDim.x + 1];
@@ -132,7 +132,7 @@ __global__ void __launch_bounds__(threads, blocks_at_once<threads>())
   LoadedColumns loaded;
   loaded.load(row, share, share.begin);
   const BlockColumns columns = find_range(room, row, pattern, shape);
-  if (columns.words > most_words) {
+  if (columns.words > max_words) {
     if (thread == 0) unsuited = 1;
     return;
   }
@@ -141,14 +141,14 @@ __global__ void __launch_bounds__(threads, blocks_at_once<threads>())
   const bool is_good = mark_leaves(room, row, pattern, shape, columns, share, loaded);
   const int leaves = number_leaves(room, columns);
   const Offset first = to.room_begins(row.first, blockIdx.x);
-  if (!is_good || row.entries > Offset(room.parts_of(leaves)) * most_of_part<threads> ||
+  if (!is_good || row.entries > Offset(room.parts_of(leaves)) * max_of_part<threads> ||
       leaves > to.room_begins(row.first + row.entries, blockIdx.x + Offset(1)) - first) {
     if (thread == 0) unsuited = 1;
     return;
   }
   if (thread == 0) to.leaves[blockIdx.x] = leaves;
   int* const held = to.held + first;
-  int* const count = leaves <= room.most_counts ? room.count : held;
+  int* const count = leaves <= room.max_counts ? room.count : held;
   for (int leaf = thread; leaf < leaves; leaf += threads) count[leaf] = 0;
   __syncthreads();
   share.for_each(
@@ -251,7 +251,7 @@ std::optional<LeavesOfRows> leaves_of_sorted_rows(const PatternView& pattern, Of
   level.shape = shape;
   level.rows = static_cast<Index>(shape.blocks_of(pattern.rows));
   level.columns = static_cast<Index>(shape.blocks_of(pattern.columns));
-  if (entries == 0 || level.columns > most_columns || entries / level.rows >= long_block_row) {
+  if (entries == 0 || level.columns > max_columns || entries / level.rows >= long_block_row) {
     return {};
   }
   leaves.before = UnsetArray<Offset>(static_cast<std::size_t>(level.rows) + 2, work);

@@ -20,7 +20,7 @@ static_assert(sizeof(CountedLevels) % sizeof(unsigned long long) == 0);
 
 struct LevelsToCount {
   TreeView tree;
-  TouchedNodes level[most_levels];
+  TouchedNodes level[max_levels];
   Offset edits;
   int pool;
   Offset* of_block;  // two sums for each block of threads
@@ -205,7 +205,7 @@ __global__ void __launch_bounds__(block_size, blocks_of_multiprocessor)
 }
 
 /// The most nodes that a level can have.
-Offset most_nodes(const Tree& tree, int level) {
+Offset max_nodes(const Tree& tree, int level) {
   const auto blocks = [&](Index size) {
     const int shift = tree.leaf.log2_size * (level + 1);
     return ((Offset(size) - 1) >> shift) + 1;
@@ -253,7 +253,7 @@ TouchedLevels::TouchedLevels(const Tree& tree, int levels, const UnsetArray<Plac
   sort_by_key(sorted_, edits_, std::min(62, 2 * tree.leaf.log2_size * levels), device);
   Offset changes = edits_;
   for (int level = 0; level < levels; ++level) {
-    const Offset nodes = std::min(changes, most_nodes(tree, level));
+    const Offset nodes = std::min(changes, max_nodes(tree, level));
     const auto of_changes = static_cast<std::size_t>(changes);
     const auto of_nodes = static_cast<std::size_t>(nodes);
     Room& room = rooms_.emplace_back();

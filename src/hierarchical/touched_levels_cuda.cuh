@@ -32,7 +32,7 @@ struct CountedNodes {
 struct CountedLevels {
   EditFaults faults;
   NodeReference root;  // afterwards, if it holds something
-  CountedNodes level[most_levels];
+  CountedNodes level[max_levels];
 };
 
 /// A tree as kernels see it.

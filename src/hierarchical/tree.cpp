@@ -127,7 +127,7 @@ HierarchicalMemory count_nodes(std::vector<NodeLevel>& levels, const NodeShape& 
 }
 
 void check_tree_memory(const HierarchicalMemory& needed, long long available) {
-  if (needed.total() <= available && needed.tree() < NodeReference::most_bytes) return;
+  if (needed.total() <= available && needed.tree() < NodeReference::max_bytes) return;
   throw Error(ErrorKind::memory, "hierarchical storage: " + to_string(needed) +
                                      " exceed the available " + readable_bytes(available));
 }

@@ -12,7 +12,7 @@ namespace heddle::cuda {
 namespace {
 
 /// Shared memory that every GPU gives a block of threads, less what sums of the epilogue take.
-constexpr int most_shared_bytes = (48 << 10) - 512;
+constexpr int max_shared_bytes = (48 << 10) - 512;
 
 /// Blocks of threads that a multiprocessor should hold, which bounds the registers of a thread: an
 /// entry, a row of x and a row of y lie in them.
@@ -21,7 +21,7 @@ int blocks_of_multiprocessor(const TreeProgram& program, int warps, int architec
   const int bytes = (shape.components + shape.vector_components + shape.result_components) *
                     std::max(shape.stored_bytes, shape.scalar_bytes) * program.run;
   const int threads = bytes <= 24 ? 2048 : bytes <= 128 ? 1024 : bytes <= 256 ? 640 : 384;
-  return std::clamp(threads / (32 * warps), 1, most_blocks(32 * warps, architecture));
+  return std::clamp(threads / (32 * warps), 1, max_blocks(32 * warps, architecture));
 }
 
 const char* name_of(detail::TreeForm form) {
@@ -64,8 +64,8 @@ int warps_of(const TreeProgram& program) {
   const int of_row = program.sum_bytes + (is_small ? program.run * int{sizeof(unsigned)} : 0);
   const int of_warp = (of_row << program.log2_size) + 32 * 32;
   int warps = program.warps > 0 ? program.warps : is_small ? 2 : 4;
-  while (warps > 1 && warps * of_warp > most_shared_bytes) warps /= 2;
-  if (of_warp > most_shared_bytes) {
+  while (warps > 1 && warps * of_warp > max_shared_bytes) warps /= 2;
+  if (of_warp > max_shared_bytes) {
     throw Error(ErrorKind::unsupported,
                 "nodes of " + std::to_string(1 << program.log2_size) +
                     " rows of so large entries exceed a GPU's shared memory; take smaller nodes");

@@ -37,7 +37,7 @@ class FileBytes final : public ByteSource {
     }
   }
   double fraction() const override { return size_ > 0 ? read_ / size_ : -1; }
-  double most_bytes() const override { return size_ > 0 ? size_ : -1; }
+  double max_bytes() const override { return size_ > 0 ? size_ : -1; }
 
  private:
   int descriptor_;
@@ -54,7 +54,7 @@ class MemoryBytes final : public ByteSource {
     rest_.remove_prefix(count);
     return count;
   }
-  double most_bytes() const override { return static_cast<double>(rest_.size()); }
+  double max_bytes() const override { return static_cast<double>(rest_.size()); }
 
  private:
   std::string_view rest_;
@@ -73,8 +73,8 @@ class PeekedBytes final : public ByteSource {
     return count;
   }
   double fraction() const override { return source_->fraction(); }
-  double most_bytes() const override {
-    const double most = source_->most_bytes();
+  double max_bytes() const override {
+    const double most = source_->max_bytes();
     return most < 0 ? most : most + static_cast<double>(peeked_.size());
   }
 
@@ -125,9 +125,9 @@ class GzipBytes final : public ByteSource {
     return bytes - stream_.avail_out;
   }
   double fraction() const override { return source_->fraction(); }
-  double most_bytes() const override {
+  double max_bytes() const override {
     constexpr double best_deflate = 1032;
-    return best_deflate * source_->most_bytes();
+    return best_deflate * source_->max_bytes();
   }
 
  private:
@@ -171,7 +171,7 @@ class UnmarkedBytes final : public ByteSource {
     return count;
   }
   double fraction() const override { return source_->fraction(); }
-  double most_bytes() const override { return source_->most_bytes(); }
+  double max_bytes() const override { return source_->max_bytes(); }
 
  private:
   std::unique_ptr<ByteSource> source_;

@@ -23,7 +23,7 @@ class ByteSource {
   /// The fraction read so far of the data that the source is made of; negative if not known.
   virtual double fraction() const { return -1; }
   /// Upper bound on the number of bytes; negative if not known.
-  virtual double most_bytes() const { return -1; }
+  virtual double max_bytes() const { return -1; }
 };
 
 /// Opens a file, through zlib if it begins like a gzip file, without the byte order mark that a
@@ -63,8 +63,8 @@ class LineBlocks {
   /// True when the block that `next` gave last was the last one.
   bool at_end();
 
-  /// The source's `most_bytes`.
-  double most_bytes() const { return source_->most_bytes(); }
+  /// The source's `max_bytes`.
+  double max_bytes() const { return source_->max_bytes(); }
 
   /// After this call no thread is given another block.
   void stop();

@@ -75,7 +75,7 @@ Offset read_size(std::string_view word, const char* what, Offset largest) {
 }
 
 void read_sizes(std::string_view line, Header& header) {
-  constexpr Offset most_indices = std::numeric_limits<Index>::max(), most_lines = 9999999999;
+  constexpr Offset max_indices = std::numeric_limits<Index>::max(), max_lines = 9999999999;
   const std::vector<std::string_view> words = split(line);
   const std::size_t needed = header.is_array ? 2 : 3;
   if (words.size() != needed) {
@@ -83,10 +83,10 @@ void read_sizes(std::string_view line, Header& header) {
                            std::to_string(needed) + " are needed (rows columns" +
                            (header.is_array ? ")" : " entries)"));
   }
-  header.rows = read_size(words[0], "rows", header.is_array ? most_lines : most_indices);
-  header.columns = read_size(words[1], "columns", most_indices);
+  header.rows = read_size(words[0], "rows", header.is_array ? max_lines : max_indices);
+  header.columns = read_size(words[1], "columns", max_indices);
   if (!header.is_array) {
-    header.entries = read_size(words[2], "entries", most_lines);
+    header.entries = read_size(words[2], "entries", max_lines);
   } else if (__builtin_mul_overflow(header.rows, header.columns, &header.entries)) {
     detail::malformed_file("an array of " + std::to_string(header.rows) + " rows and " +
                            std::to_string(header.columns) + " columns is too large");

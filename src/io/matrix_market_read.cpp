@@ -16,9 +16,9 @@ namespace {
 // cache with each. So pieces are grouped by buckets of neighbouring rows as they are read, and the
 // buckets assembled one by one.
 int bucket_shift(Offset rows) {
-  constexpr Offset most_buckets = 512, fewest_rows = 1024;
+  constexpr Offset max_buckets = 512, fewest_rows = 1024;
   int shift = 0;
-  while (rows > fewest_rows && (rows >> shift) >= most_buckets) ++shift;
+  while (rows > fewest_rows && (rows >> shift) >= max_buckets) ++shift;
   return rows > fewest_rows ? shift : 31;
 }
 std::size_t bucket_count(const Header& header) {

@@ -205,7 +205,7 @@ class TextReader {
     const double shortest_line = (header.is_array ? 0 : 4) + 2 * numbers;  // "1 1 1\n"
     const double bytes_of_entry =
         (header.is_array ? 0 : 2 * sizeof(Index)) + numbers * sizeof(double);
-    const double most = blocks_.most_bytes();
+    const double most = blocks_.max_bytes();
     auto entries = static_cast<double>(header.entries);
     if (most >= 0) entries = std::min(entries, most / shortest_line);
     const auto needed = static_cast<long long>(entries * bytes_of_entry);

@@ -53,7 +53,7 @@ class NpyField {
                                &bytes)) {
       fail("has an impossible shape");
     }
-    const double most = source_.most_bytes();
+    const double most = source_.max_bytes();
     if (most >= 0 && static_cast<double>(bytes) > most) fail("is truncated");
   }
 

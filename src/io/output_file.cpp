@@ -117,9 +117,9 @@ std::string written_path(const std::string& path) {
     if (error) fail_at(path, error.value());
     return target.string();
   }
-  constexpr int most_links = 40;
+  constexpr int max_links = 40;
   for (int links = 0; fs::is_symlink(fs::symlink_status(target, error)); ++links) {
-    if (links == most_links) fail_at(path, ELOOP);
+    if (links == max_links) fail_at(path, ELOOP);
     const fs::path behind = fs::read_symlink(target, error);
     if (error) fail_at(path, error.value());
     target = target.parent_path() / behind;
@@ -149,7 +149,7 @@ OutputFile::OutputFile(const std::string& path, unsigned new_mode) : path_(path)
 }
 
 void OutputFile::open_temporary(unsigned mode) {
-  constexpr int most_attempts = 100;
+  constexpr int max_attempts = 100;
   for (int attempt = 0; descriptor_ < 0; ++attempt) {
     temporary_ = temporary_name(target_);
     // Before the file exists: a signal in between then finds nothing to remove, never the reverse.
@@ -161,7 +161,7 @@ void OutputFile::open_temporary(unsigned mode) {
     const int reason = errno;
     release_slot(slot_);
     slot_ = -1;
-    if (reason != EEXIST || attempt == most_attempts) fail(reason);
+    if (reason != EEXIST || attempt == max_attempts) fail(reason);
   }
 }
 

@@ -91,12 +91,12 @@ int count_corners(HostElements& mesh) {
   return mesh.arity;
 }
 
-CornerCode code_for(Offset elements, int most_corners) {
-  const int bits = std::bit_width(static_cast<unsigned>(most_corners - 1));
+CornerCode code_for(Offset elements, int max_corners) {
+  const int bits = std::bit_width(static_cast<unsigned>(max_corners - 1));
   const Offset room = bits < 16 ? Offset(1) << (32 - 2 * bits) : 1;
   if (elements < room) return {bits};
   refuse(ErrorKind::unsupported, "a mesh of " + std::to_string(elements) + " elements of up to " +
-                                     std::to_string(most_corners) + " nodes; there may be " +
+                                     std::to_string(max_corners) + " nodes; there may be " +
                                      std::to_string(room - 1));
 }
 
@@ -204,8 +204,8 @@ ElementPattern element_pattern(const ElementsView& elements) {
   HostElements mesh = host_elements(elements);
   ElementPattern pattern;
   pattern.elements = mesh.elements;
-  pattern.most_corners = count_corners(mesh);
-  pattern.code = code_for(mesh.elements, pattern.most_corners);
+  pattern.max_corners = count_corners(mesh);
+  pattern.code = code_for(mesh.elements, pattern.max_corners);
   check_nodes(mesh);
   list_corners(pattern, mesh);
   list_terms(pattern, mesh);

@@ -29,12 +29,12 @@ HEDDLE_INLINE double power_of_two(int n) {
 /// The nearest word of the format, ties to even; beyond the range, the largest finite word.
 template <class Format>
 HEDDLE_INLINE CodeWord rounded_word(double value) {
-  constexpr int bias = 1 - Format::least_exponent;
+  constexpr int bias = 1 - Format::min_exponent;
   constexpr int infinity = (2 * bias + 1) << Format::bits;
   const double m = std::fabs(value);
   if (!(m < 1e300)) return CodeWord(infinity - 1);  // if the matrix's scale is not a number
-  int e = m > 0 ? exponent_of(m) : Format::least_exponent;
-  if (e < Format::least_exponent) e = Format::least_exponent;
+  int e = m > 0 ? exponent_of(m) : Format::min_exponent;
+  if (e < Format::min_exponent) e = Format::min_exponent;
   // A carry runs into the exponent; a number below the normal ones has no exponent.
   const double significand = ::rint(m * power_of_two(Format::bits - e));
   long long word =

@@ -82,7 +82,7 @@ struct ListedEntries {
 template <class T>
 class Dictionary {
  public:
-  static constexpr int most = dictionary_code::most_values;
+  static constexpr int most = dictionary_code::max_values;
   Dictionary(int K, T* table) : K_(K), table_(table), number_of_(places, -1) {}
 
   /// The number of the entry's value, or -1 if there is no room for it.
@@ -140,7 +140,7 @@ template <class T>
 class Units {
  public:
   using Kept = encoded<unit_code, quaternion<T>>;
-  static constexpr int most = unit_code::most_values;
+  static constexpr int most = unit_code::max_values;
   explicit Units(T* table) : table_(table) { table_[count_++] = 1; }
 
   /// Encodes the quaternion by a listed real.
@@ -291,7 +291,7 @@ void encode_exactly(const SlicedPattern& pattern, InnerLayout inner, int K, Stor
   };
   if (kept == StoredScalar::dictionary) {
     number_values(
-        pattern.slots, entries, K, table_of(dictionary_code::most_values, K),
+        pattern.slots, entries, K, table_of(dictionary_code::max_values, K),
         [&](Offset slot, int number) {
           words[static_cast<std::size_t>(slot)] = static_cast<std::byte>(number);
         },
@@ -306,7 +306,7 @@ void encode_exactly(const SlicedPattern& pattern, InnerLayout inner, int K, Stor
         scalars[rule(slot - lane, lane, k)] = unit.component[k];
       }
     };
-    find_units(pattern.slots, entries, table_of(unit_code::most_values, 1), stream, keep,
+    find_units(pattern.slots, entries, table_of(unit_code::max_values, 1), stream, keep,
                refuse_slot);
   }
   detail::copy_bytes(to.data(), words.data(), words.size(), stream);
@@ -329,10 +329,10 @@ void check_exact_copy(const PatternView& pattern, int K, const T* values, Stored
         why);
   };
   if (kept == StoredScalar::dictionary) {
-    std::vector<T> table(static_cast<std::size_t>(dictionary_code::most_values * K));
+    std::vector<T> table(static_cast<std::size_t>(dictionary_code::max_values * K));
     number_values(pattern.entries(), entries, K, table.data(), [](Offset, int) {}, refuse_entry);
   } else if (kept == StoredScalar::unit && K == 4) {
-    T table[unit_code::most_values];
+    T table[unit_code::max_values];
     const auto keep = [](Offset, const typename Units<T>::Kept&) {};
     find_units(pattern.entries(), entries, table, Stream{threads}, keep, refuse_entry);
   }

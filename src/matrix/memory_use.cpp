@@ -127,8 +127,8 @@ void check_memory(const MemoryUse& use, long long limit, const PatternView& patt
                                      (fitting.empty() ? "no plan fits" : "these fit: " + fitting));
 }
 
-void check_least_memory(const PatternView& pattern, const Plan& plan, int entry_bytes,
-                        const Device& device, const std::optional<long long>& memory_limit) {
+void check_min_memory(const PatternView& pattern, const Plan& plan, int entry_bytes,
+                      const Device& device, const std::optional<long long>& memory_limit) {
   if constexpr (has_cuda) {
     if (!device.on_gpu()) return;
     check_plan(plan);

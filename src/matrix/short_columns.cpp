@@ -103,13 +103,13 @@ Offset short_slots(const PatternView& pattern, const Plan& plan, std::span<const
 
 const Index* columns_of_rows(const SlicedPattern& A, Index begin, Index end, Index ahead) {
   using detail::ShortSlots;
-  if (A.short_column.empty() || A.C > ShortSlots::most_lanes || begin >= end) {
+  if (A.short_column.empty() || A.C > ShortSlots::max_lanes || begin >= end) {
     return A.column.data();
   }
   const Offset* const offset = A.offset.data();
   const Index first_slice = A.slice_of(begin), last_slice = A.slice_of(end - 1);
   const Offset first = offset[first_slice];
-  if (offset[last_slice + 1] - first > ShortSlots::most_of_group) return A.column.data();
+  if (offset[last_slice + 1] - first > ShortSlots::max_of_group) return A.column.data();
   const Offset last = offset[last_slice + 1] + ahead;
   thread_local std::vector<Index> written;
   if (written.size() < static_cast<std::size_t>(last - first)) {

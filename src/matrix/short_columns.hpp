@@ -26,10 +26,10 @@ HEDDLE_INLINE Index base_of_columns(Index least, Index greatest) {
 /// GPU all in slices that fit, on a CPU those of groups of rows that it writes out as 32 bits.
 class ShortSlots {
  public:
-  static constexpr Index most_lanes = 64;
-  static constexpr Offset most_of_group = 1 << 16;  // slots written out, to stay near the core
+  static constexpr Index max_lanes = 64;
+  static constexpr Offset max_of_group = 1 << 16;  // slots written out, to stay near the core
 
-  ShortSlots(Index lanes, bool on_gpu) : on_gpu_(on_gpu), none_(!on_gpu && lanes > most_lanes) {}
+  ShortSlots(Index lanes, bool on_gpu) : on_gpu_(on_gpu), none_(!on_gpu && lanes > max_lanes) {}
   void add(Index first_row, Offset slots, bool fits) {
     if (first_row / rows_of_group != group_) finish_group();
     group_ = first_row / rows_of_group;
@@ -44,7 +44,7 @@ class ShortSlots {
  private:
   static constexpr Index rows_of_group = 256;
   void finish_group() {
-    if (on_gpu_ || (!none_ && of_group_ <= most_of_group)) count_ += short_;
+    if (on_gpu_ || (!none_ && of_group_ <= max_of_group)) count_ += short_;
     of_group_ = short_ = 0;
   }
 

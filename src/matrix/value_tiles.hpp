@@ -20,9 +20,9 @@ inline constexpr unsigned loads_on_the_way = 4;  // loads of a thread before it 
 /// Entries of the host's memory that pass through a buffer at a time. The blocks walk all slots for
 /// each piece: more than a few pieces would spend more time on that than on values.
 inline Offset entries_of_piece(Offset entries, Offset entry_bytes) {
-  constexpr Offset usual_bytes = Offset(64) << 20, most_pieces = 32;
+  constexpr Offset usual_bytes = Offset(64) << 20, max_pieces = 32;
   return std::min(entries,
-                  std::max(usual_bytes / entry_bytes, (entries + most_pieces - 1) / most_pieces));
+                  std::max(usual_bytes / entry_bytes, (entries + max_pieces - 1) / max_pieces));
 }
 
 /// Division of n by a number, exact while n * number < 2^32.
@@ -146,8 +146,8 @@ struct TurnedTiles {
   unsigned width;  // components of a tile: all, except for the largest entries
   unsigned windows;
   unsigned slot_shift, piece_shift;  // slots of a tile and scalars of a piece are powers of two
-  static constexpr unsigned most_shift = 10;
-  static_assert(1U << most_shift <= threads_of_tile * loads_on_the_way, "see `find`");
+  static constexpr unsigned max_shift = 10;
+  static_assert(1U << max_shift <= threads_of_tile * loads_on_the_way, "see `find`");
   unsigned stride;  // stride of a component in shared memory
   Divisor by_width;
   const Scalar* from;
@@ -166,7 +166,7 @@ struct TurnedTiles {
         rule(slot_rule),
         width(static_cast<unsigned>(slot_rule.components)),
         windows(1),
-        slot_shift(most_shift),
+        slot_shift(max_shift),
         piece_shift(slot_rule.piece == 1   ? 0
                     : slot_rule.piece == 2 ? 1
                                            : 2),
@@ -176,17 +176,17 @@ struct TurnedTiles {
         to(static_cast<Scalar*>(stored)) {
     // Reduced so that a multiprocessor holds as many threads as it can, and to few slots if more
     // would leave multiprocessors without a tile.
-    constexpr unsigned most_scalars = 18432 / sizeof(Scalar), least_shift = 5;
+    constexpr unsigned max_scalars = 18432 / sizeof(Scalar), min_shift = 5;
     constexpr Offset tiles_to_fill = 512;
-    while (slot_shift > least_shift && (slots_of_tile() * width > most_scalars ||
-                                        (rule.slots >> slot_shift < tiles_to_fill &&
-                                         slots_of_tile() * width > threads_of_tile))) {
+    while (slot_shift > min_shift &&
+           (slots_of_tile() * width > max_scalars || (rule.slots >> slot_shift < tiles_to_fill &&
+                                                      slots_of_tile() * width > threads_of_tile))) {
       --slot_shift;
     }
-    constexpr unsigned most_width = most_scalars >> least_shift;
-    static_assert(most_width % 4 == 0, "windows end where pieces do");
+    constexpr unsigned max_width = max_scalars >> min_shift;
+    static_assert(max_width % 4 == 0, "windows end where pieces do");
     const unsigned components = width;
-    if (width > most_width) width = most_width;
+    if (width > max_width) width = max_width;
     windows = (components + width - 1) / width;
     // Threads of a warp that write components of the same slot use no bank twice.
     constexpr unsigned banks = 128 / sizeof(Scalar);

@@ -19,7 +19,7 @@ namespace {
 
 using Tetrahedron = std::array<Index, 4>;
 
-constexpr double least_mean_ratio = 0.25;
+constexpr double min_mean_ratio = 0.25;
 constexpr double largest_jitter = 0.25;  // grid spacings, along each axis
 
 /// Cube of the mean ratio 12 (3 V)^(2/3) / (sum of squared edges), with the sign of the volume.
@@ -88,7 +88,7 @@ void settle(std::span<const Tetrahedron> tetrahedra, std::span<Point> position,
     parallel_for(default_threads(), count, [&](Offset t) {
       std::array<Point, 4> corner;
       for (int a = 0; a < 4; ++a) corner[a] = position[tetrahedra[t][a]];
-      constexpr double least = least_mean_ratio * least_mean_ratio * least_mean_ratio;
+      constexpr double least = min_mean_ratio * min_mean_ratio * min_mean_ratio;
       if (mean_ratio_cubed(corner) >= least) return;
       some_flat.store(true, std::memory_order_relaxed);
       for (const Index v : tetrahedra[t]) {

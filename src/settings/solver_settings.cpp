@@ -126,9 +126,9 @@ std::span<const SettingRow> least_squares_settings() {
 std::span<const SettingRow> eigen_settings() {
   constexpr auto use = SettingUse::eigen;
   using O = EigenOptions;
-  static constexpr auto fits_count = [](long long k) { return 1 <= k && k <= O::most_pairs; };
-  static constexpr auto fits_guard = [](long long k) { return 0 <= k && k <= O::most_pairs; };
-  static_assert(O::most_pairs == 16, "as the words below have it");
+  static constexpr auto fits_count = [](long long k) { return 1 <= k && k <= O::max_pairs; };
+  static constexpr auto fits_guard = [](long long k) { return 0 <= k && k <= O::max_pairs; };
+  static_assert(O::max_pairs == 16, "as the words below have it");
   static constexpr std::array rows = {
       row(use, "count", OfEigen<&O::count>::whole_number<fits_count>("a whole number from 1 to 16"),
           "K", "4, or all of a smaller matrix", "eigenpairs"),

@@ -60,8 +60,8 @@ std::span<const SettingRow> tuning_settings() {
       row(use, "tightness", OfTuning<&O::tightness>::number<share>("a number above 0 and below 1"),
           "T", "0.01", "relative half width of that interval"),
       row(use, "max_runs",
-          OfTuning<&O::most_runs>::whole_number<runs>("a whole number from 1 to 100000"), "N",
-          "101", "of a plan, at most"),
+          OfTuning<&O::max_runs>::whole_number<runs>("a whole number from 1 to 100000"), "N", "101",
+          "of a plan, at most"),
       row(use, "seconds",
           To<TuneSettings, &TuneSettings::seconds>::number<from_0>(
               "a number of seconds, 0 or more"),

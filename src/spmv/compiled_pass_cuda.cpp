@@ -18,12 +18,12 @@ void launch(const KernelSource& source, const char* name, const LaunchShape& sha
 
 }  // namespace
 
-void queue_pass(const CompiledFunctor& pass, int least_blocks, Offset count, const Stream& stream) {
+void queue_pass(const CompiledFunctor& pass, int min_blocks, Offset count, const Stream& stream) {
   LaunchShape shape;
   shape.blocks = detail::blocks_of_pass(count);
   shape.threads = detail::threads_of_pass;
   if (shape.blocks == 0) return;
-  launch(pass_source(pass, least_blocks), "heddle_pass", shape, pass.object, stream);
+  launch(pass_source(pass, min_blocks), "heddle_pass", shape, pass.object, stream);
 }
 
 void queue_tiles(const CompiledFunctor& tile_sums, unsigned tiles, std::size_t shared_bytes,

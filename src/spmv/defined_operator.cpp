@@ -173,7 +173,7 @@ Index invert_diagonal(const SlicedOperator<S>& matrix, void* inverses) {
   return first_singular_row(matrix, [&](Index row) {
     const Offset slot = slots[static_cast<std::size_t>(row)];
     if (slot < 0) return false;
-    S entry[EntryDefinition::most_components];
+    S entry[EntryDefinition::max_components];
     const Offset lane = slot % A.C;
     for (int k = 0; k < K; ++k) {
       entry[k] = static_cast<S>(values[rule(slot - lane, static_cast<int>(lane), k)]);
@@ -230,9 +230,9 @@ EntryTableHandle<S> encoded_table(const std::shared_ptr<const EntryDefinition>& 
   table->text = kept_as(code_name<Code>(), "encoded", text_of<S>(*definition));
   table->exact = kept_as(code_name<Code>(), "encoded", text_of<sum_t<S>>(*definition));
   table->is_encoded = true;
-  table->bytes_behind = is_dictionary ? dictionary_code::most_values * definition->size() *
-                                            static_cast<int>(sizeof(S))
-                                      : static_cast<int>(sizeof(CodeWord));
+  table->bytes_behind =
+      is_dictionary ? dictionary_code::max_values * definition->size() * static_cast<int>(sizeof(S))
+                    : static_cast<int>(sizeof(CodeWord));
   return table;
 }
 

@@ -11,7 +11,7 @@ namespace heddle::detail {
 template <class T>
 struct EntryBatch {
   static constexpr int width = 8;
-  static constexpr int most = EntryDefinition::most_components;
+  static constexpr int most = EntryDefinition::max_components;
 
   alignas(64) T a[most][width];
   alignas(64) T x[most][width];
@@ -48,7 +48,7 @@ template <class T>
 struct DefinedSum {
   using scalar = T;
   int components;
-  T component[EntryDefinition::most_components];
+  T component[EntryDefinition::max_components];
 };
 
 }  // namespace heddle::detail

@@ -25,9 +25,9 @@ KernelSource program_around(const CompiledFunctor& functor, const std::string& b
 
 }  // namespace
 
-KernelSource pass_source(const CompiledFunctor& pass, int least_blocks) {
+KernelSource pass_source(const CompiledFunctor& pass, int min_blocks) {
   const std::string threads = std::to_string(detail::threads_of_pass);
-  return program_around(pass, threads + ", " + std::to_string(least_blocks), "heddle_pass",
+  return program_around(pass, threads + ", " + std::to_string(min_blocks), "heddle_pass",
                         "  const long long i = (long long)blockIdx.x * " + threads +
                             " + threadIdx.x;\n"
                             "  if (i < (long long)functor.count) functor(i);\n");

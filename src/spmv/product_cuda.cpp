@@ -20,7 +20,7 @@ namespace {
 /// Blocks of a persistent grid, as opposed to one that covers the matrix.
 unsigned resident_blocks(cudaKernel_t kernel, const Plan& plan, const Stream& stream) {
   int of_multiprocessor =
-      std::min(plan.gpu.blocks, most_blocks(plan.gpu.block_size, architecture(stream)));
+      std::min(plan.gpu.blocks, max_blocks(plan.gpu.block_size, architecture(stream)));
   if (of_multiprocessor == 0) {
     of_multiprocessor = cuda::resident_blocks(kernel, plan.gpu.block_size, 0, stream);
   }
@@ -39,8 +39,8 @@ unsigned blocks_of(const SlicedPattern& A, int threads) {
 }
 
 /// Lanes of a block of a kernel in a loop.
-int lanes_of_block(const Plan& plan, int most_systems) {
-  return most_systems > 1 ? device::lanes_of_fields : plan.gpu.block_size;
+int lanes_of_block(const Plan& plan, int max_systems) {
+  return max_systems > 1 ? device::lanes_of_fields : plan.gpu.block_size;
 }
 
 template <class T>
@@ -60,12 +60,12 @@ void launch_with(const Product::Call& call, const device::Matrix<char>& matrix,
   arguments.sums = {call.sums.partials, call.sums.finished};
   arguments.results = call.sums.results;
   arguments.ticket = kernel.ticket;
-  arguments.blocks = blocks_of(A, lanes_of_block(plan, call.most_systems));
+  arguments.blocks = blocks_of(A, lanes_of_block(plan, call.max_systems));
   arguments.kept = static_cast<unsigned>(plan.gpu.l2_percent);
   arguments.chunk = plan.schedule.chunk;
   of_all.count = static_cast<int>(call.systems.size());
   std::copy(call.systems.begin(), call.systems.end(), of_all.of);
-  if (call.in_loop && call.most_systems == 1) {
+  if (call.in_loop && call.max_systems == 1) {
     const device::ProductOperands& only = call.systems.front();
     arguments.x = static_cast<const char*>(only.x);
     arguments.y = static_cast<char*>(only.y);
@@ -74,9 +74,9 @@ void launch_with(const Product::Call& call, const device::Matrix<char>& matrix,
     arguments.state = only.state;
   }
   LaunchShape shape;
-  shape.threads = static_cast<unsigned>(call.most_systems > 1 ? device::threads_of_fields
-                                                              : plan.gpu.block_size);
-  shape.blocks = plan.schedule.kind == ScheduleKind::full || call.most_systems > 1
+  shape.threads =
+      static_cast<unsigned>(call.max_systems > 1 ? device::threads_of_fields : plan.gpu.block_size);
+  shape.blocks = plan.schedule.kind == ScheduleKind::full || call.max_systems > 1
                      ? arguments.blocks
                      : std::min(arguments.blocks, resident_blocks(kernel.product, plan, stream));
   shape.overlapped = call.overlapped;
@@ -90,7 +90,7 @@ void launch_with(const Product::Call& call, const device::Matrix<char>& matrix,
 struct Product::Kernels {
   using Key = std::tuple<device::Epilogue, int, bool, bool>;
   static Key key_of(const Call& call) {
-    return {call.epilogue, call.ring, call.in_loop, call.most_systems > 1};
+    return {call.epilogue, call.ring, call.in_loop, call.max_systems > 1};
   }
 
   std::mutex mutex;
@@ -161,14 +161,13 @@ Offset Product::partials_of(int threads) const {
   return Offset(blocks_of(*pattern_, threads)) * device::partials_of_block(threads);
 }
 
-Offset Product::partials(int most_systems) const {
-  return std::max(partials_of(lanes_of_block(plan_, most_systems)),
+Offset Product::partials(int max_systems) const {
+  return std::max(partials_of(lanes_of_block(plan_, max_systems)),
                   partials_of(plan_of_product(plan_, device::store_residual).gpu.block_size));
 }
 
-device::PartialSums Product::partial_sums(const double* partials_of_launch,
-                                          int most_systems) const {
-  const int lanes = lanes_of_block(plan_, most_systems);
+device::PartialSums Product::partial_sums(const double* partials_of_launch, int max_systems) const {
+  const int lanes = lanes_of_block(plan_, max_systems);
   return {partials_of_launch, static_cast<unsigned>(partials_of(lanes)),
           device::parts_of_group(lanes)};
 }
@@ -190,7 +189,7 @@ void Product::prepare(const Call& call) const {
     if (kernels_->loaded.contains(key)) return;
   }
   ProductProgram text = program(call.epilogue, call.ring, call.in_loop);
-  text.several_fields = call.most_systems > 1;
+  text.several_fields = call.max_systems > 1;
   const KernelSource source = product_source(text, architecture(device_.stream()));
   Loaded loaded;
   loaded.product = load_kernel(source, "heddle_product", device_.stream());

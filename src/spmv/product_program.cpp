@@ -62,7 +62,7 @@ Plan plan_of_product(const Plan& plan, device::Epilogue epilogue) {
 }
 
 // CUDA C++ Programming Guide, "Technical Specifications per Compute Capability".
-int most_blocks(int threads, int architecture) {
+int max_blocks(int threads, int architecture) {
   struct Multiprocessor {
     int threads, blocks;
   };
@@ -88,7 +88,7 @@ int most_blocks(int threads, int architecture) {
 
 KernelSource product_source(const ProductProgram& program, int architecture) {
   const Plan& plan = program.plan;
-  const int blocks = std::min(plan.gpu.blocks, most_blocks(plan.gpu.block_size, architecture));
+  const int blocks = std::min(plan.gpu.blocks, max_blocks(plan.gpu.block_size, architecture));
   std::string bounds = "Plan::block" + (blocks > 0 ? ", " + std::to_string(blocks) : "");
   std::string arguments = "ArgumentsOf", kernel = "product";
   if (program.several_fields) {

@@ -31,7 +31,7 @@ Plan with_plain_schedule(const Plan& plan);
 Plan plan_of_product(const Plan& plan, device::Epilogue epilogue);
 
 /// Most blocks of `threads` threads that a multiprocessor of an architecture (90 = sm_90) holds.
-int most_blocks(int threads, int architecture);
+int max_blocks(int threads, int architecture);
 
 /// The kernel is `heddle_product`. Its bound on registers is for an architecture: as many blocks as
 /// the plan says, but no more than a multiprocessor holds; a compiler ignores more.

@@ -92,7 +92,7 @@ std::shared_ptr<const SlicedPattern> build(const EntryTable<S>& entry, const Pat
                                            std::shared_ptr<const Basis> column_basis,
                                            const std::optional<long long>& memory_limit) {
   check_sizes(matrix);
-  check_least_memory(matrix, plan, entry.bytes(), device, memory_limit);
+  check_min_memory(matrix, plan, entry.bytes(), device, memory_limit);
   check_pattern(matrix, device);
   if (!row_basis) row_basis = Basis::make(matrix, plan, device);
   if (!column_basis) {

@@ -151,16 +151,16 @@ TEST(Team, TakesNonsenseInTheEnvironmentForNothing) {
   };
   for (const char* nonsense : {"", "0", "-3", "many", "3x", "1e3", "99999999999999999999"}) {
     EXPECT_GE(threads_for(nonsense), 1) << nonsense;
-    EXPECT_LE(threads_for(nonsense), most_threads) << nonsense;
+    EXPECT_LE(threads_for(nonsense), max_threads) << nonsense;
   }
-  EXPECT_EQ(threads_for("70000"), most_threads);
+  EXPECT_EQ(threads_for("70000"), max_threads);
   EXPECT_EQ(threads_for("3,2"), 3);
   const ScopedEnvironment own("HEDDLE_NUM_THREADS", "5");
   EXPECT_EQ(threads_for("3"), 5);
   set_default_threads(7);
   EXPECT_EQ(default_threads(), 7);
   EXPECT_THROW(set_default_threads(-1), Error);
-  EXPECT_THROW(set_default_threads(most_threads + 1), Error);
+  EXPECT_THROW(set_default_threads(max_threads + 1), Error);
   set_default_threads(0);
   EXPECT_EQ(default_threads(), 5);
 }

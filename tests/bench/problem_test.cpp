@@ -49,8 +49,8 @@ TEST(Problems, AreNumerousEnoughInAHurry) {
 
 struct Expected {
   const char* name;
-  double least_mean, most_mean;
-  Index least_shortest, least_longest, most_longest;
+  double min_mean, max_mean;
+  Index min_shortest, min_longest, max_longest;
 };
 
 class Generated : public testing::TestWithParam<Expected> {};
@@ -61,11 +61,11 @@ TEST_P(Generated, HasThePatternThatItsNamePromises) {
   EXPECT_EQ(problem.name, expected.name);
   EXPECT_EQ(problem.matrix.rows(), named(expected.name).rows);
   const Features found = features(problem.matrix, Device::cpu());
-  EXPECT_GE(found.mean_row, expected.least_mean);
-  EXPECT_LE(found.mean_row, expected.most_mean);
-  EXPECT_GE(found.shortest_row, expected.least_shortest);
-  EXPECT_GE(found.longest_row, expected.least_longest);
-  EXPECT_LE(found.longest_row, expected.most_longest);
+  EXPECT_GE(found.mean_row, expected.min_mean);
+  EXPECT_LE(found.mean_row, expected.max_mean);
+  EXPECT_GE(found.shortest_row, expected.min_shortest);
+  EXPECT_GE(found.longest_row, expected.min_longest);
+  EXPECT_LE(found.longest_row, expected.max_longest);
   EXPECT_EQ(found.missing_diagonal, 0);
   EXPECT_EQ(found.singular_diagonal, 0);
   EXPECT_FALSE(problem.plans.empty());

@@ -71,9 +71,9 @@ TEST(GroupTree, GivesTheSumOfOneProcessBitForBit) {
 /// Joins like the kernels (kernels/rank_sums.cuh): a thread has one group of a node, and the sums
 /// of a level are joined in any order.
 double sum_by_kernels(const std::vector<double>& sums, const Partition& partition,
-                      long long most_width) {
-  const detail::GroupTree tree(partition, most_width);
-  const auto width = static_cast<std::size_t>(most_width);
+                      long long max_width) {
+  const detail::GroupTree tree(partition, max_width);
+  const auto width = static_cast<std::size_t>(max_width);
   std::vector<double> nodes;
   for (int rank = 0; rank < partition.ranks(); ++rank) {
     const long long own_groups = (partition.rows_of(rank) + rows_of_group - 1) / rows_of_group;
@@ -81,7 +81,7 @@ double sum_by_kernels(const std::vector<double>& sums, const Partition& partitio
     std::vector<Index> group_at(static_cast<std::size_t>(own_groups));
     std::iota(group_at.rbegin(), group_at.rend(), 0);
     const auto own = tree.own_nodes(rank);
-    const std::vector<Index> places = detail::places_of_groups(own, group_at, most_width);
+    const std::vector<Index> places = detail::places_of_groups(own, group_at, max_width);
     EXPECT_EQ(places.size(), own.size() * width);
     for (std::size_t n = 0; n < own.size(); ++n) {
       const Index* const of_node = places.data() + n * width;
@@ -113,9 +113,9 @@ double sum_by_kernels(const std::vector<double>& sums, const Partition& partitio
 TEST(GroupTree, GivesThatSumInNodesOfAnyWidth) {
   for_random_groups(62, 150, 200, 1500, [](const auto& sums, const Partition& partition) {
     const double expected = whole_sum(sums);
-    for (const long long most_width : {1LL, 4LL, 256LL}) {
-      ASSERT_EQ(sum_by_kernels(sums, partition, most_width), expected)
-          << sums.size() << " groups, " << most_width << " in a node";
+    for (const long long max_width : {1LL, 4LL, 256LL}) {
+      ASSERT_EQ(sum_by_kernels(sums, partition, max_width), expected)
+          << sums.size() << " groups, " << max_width << " in a node";
     }
   });
 }

@@ -23,16 +23,16 @@ TEST(ElasticEnergy, NewmarkKeepsThatOfAFreeVibration) {
   ASSERT_TRUE(stepping.initial().converged());
   const double start = stepping.energies().total();
   ASSERT_GT(start, 0);
-  double drift = 0, least_kinetic = start;
+  double drift = 0, min_kinetic = start;
   for (int step = 0; step < 1000; ++step) {
     ASSERT_TRUE(stepping.step().converged());
     const Energies now = stepping.energies();
     drift = std::max(drift, std::abs(now.total() - start) / start);
-    least_kinetic = std::min(least_kinetic, now.kinetic);
+    min_kinetic = std::min(min_kinetic, now.kinetic);
   }
   std::printf("relative drift over 1000 steps %.2e\n", drift);
   EXPECT_LT(drift, 1e-9);
-  EXPECT_LT(least_kinetic, 0.3 * start);  // it oscillates
+  EXPECT_LT(min_kinetic, 0.3 * start);  // it oscillates
 }
 
 TEST(ElasticEnergy, NewmarkKeepsThatUnderLoads) {

@@ -52,21 +52,21 @@ struct Tiled {
     heddle::detail::AssemblyLists made{};
     made.code = pattern.code;
     const heddle::detail::ElementNumbering numbering{
-        mesh.elements(), pattern.most_corners, nullptr, nullptr, places.data(), order, 1};
+        mesh.elements(), pattern.max_corners, nullptr, nullptr, places.data(), order, 1};
     return {made,
             numbering,
             values.data(),
             slot_rule(InnerLayout::aos, 1, matrix.C, matrix.slots, sizeof(double)),
             assembly.matrix().values_in_basis().data(),
-            order != ElementOrder::planes && pattern.most_corners % 2 == 0};
+            order != ElementOrder::planes && pattern.max_corners % 2 == 0};
   }
 
   unsigned count() const { return static_cast<unsigned>(lists.first_piece.size()) - 1; }
   AssemblyTiles tiles() const {
     return {count(),
             lists.terms,
-            static_cast<unsigned>(pattern.most_corners),
-            AssemblyTiles::reciprocal_of(static_cast<unsigned>(pattern.most_corners)),
+            static_cast<unsigned>(pattern.max_corners),
+            AssemblyTiles::reciprocal_of(static_cast<unsigned>(pattern.max_corners)),
             pattern.code,
             lists.first_piece.data(),
             lists.first_entry.data(),
@@ -102,7 +102,7 @@ void expect_limits(const Tiled& tiled) {
   const AssemblyTileLists& lists = tiled.lists;
   for (unsigned t = 0; t < tiled.count(); ++t) {
     const unsigned pieces = lists.first_piece[t + 1] - lists.first_piece[t];
-    ASSERT_LE(pieces * static_cast<unsigned>(tiled.pattern.most_corners), lists.terms);
+    ASSERT_LE(pieces * static_cast<unsigned>(tiled.pattern.max_corners), lists.terms);
     const auto first = lists.slot.begin() + lists.first_entry[t];
     ASSERT_TRUE(std::is_sorted(first, lists.slot.begin() + lists.first_entry[t + 1]));
   }
@@ -137,7 +137,7 @@ TEST(AssemblyTilesOnHost, SumAsThePassOverSlots) {
       expect_sums(tiled.sums<Placing::by_numbering>(mesh, ElementOrder::by_element));
       expect_sums(tiled.sums<Placing::by_numbering>(mesh, ElementOrder::planes));
       expect_sums(tiled.sums<Placing::by_row>(mesh, ElementOrder::by_row));
-      if (tiled.pattern.most_corners == 1 << tiled.pattern.code.bits) {
+      if (tiled.pattern.max_corners == 1 << tiled.pattern.code.bits) {
         expect_sums(tiled.sums<Placing::by_code>(mesh, ElementOrder::by_element));
       }
     }
@@ -172,14 +172,14 @@ TEST(AssemblyTilesOnHost, AreNoneWhereARowIsTooLongOrElementsDiffer) {
 
 TEST(AssemblyTilesOnHost, DivideWithoutADivision) {
   AssemblyTiles tiles;
-  std::vector<unsigned> piece(AssemblyTiles::most_terms);
+  std::vector<unsigned> piece(AssemblyTiles::max_terms);
   std::iota(piece.begin(), piece.end(), 0U);
   tiles.piece = piece.data();
-  for (unsigned corners = 1; corners <= AssemblyTiles::most_terms; ++corners) {
+  for (unsigned corners = 1; corners <= AssemblyTiles::max_terms; ++corners) {
     tiles.corners = corners;
     tiles.reciprocal = AssemblyTiles::reciprocal_of(corners);
     tiles.code.bits = 12;
-    for (unsigned i = 0; i < AssemblyTiles::most_terms; ++i) {
+    for (unsigned i = 0; i < AssemblyTiles::max_terms; ++i) {
       ASSERT_EQ(tiles.code_of({0, i}), (i / corners) << 12 | i % corners);
     }
   }

@@ -37,7 +37,7 @@ class Bytes {
   std::size_t size_;
 };
 
-constexpr int slots = 3, most_rows = 12;
+constexpr int slots = 3, max_rows = 12;
 
 /// The names of all settings, from the library's table.
 const std::vector<std::string>& setting_names() {
@@ -145,9 +145,9 @@ class Session {
   }
   void assemble() {
     std::array<std::int64_t, 64> row{}, column{};
-    const int rows = bytes_.below(most_rows), entries = bytes_.below(most_rows);
+    const int rows = bytes_.below(max_rows), entries = bytes_.below(max_rows);
     const bool is_csr = bytes_.below(2) == 0;
-    for (int k = 0; k < most_rows; ++k) {
+    for (int k = 0; k < max_rows; ++k) {
       const auto at = static_cast<std::size_t>(k);
       row[at] = bytes_.mostly(std::int64_t{is_csr ? k * entries / (rows + 1) : k});
       column[at] = bytes_.mostly(std::int64_t{k});
@@ -318,7 +318,7 @@ class Session {
         check(edited(&fresh));
         break;
       default:
-        check(heddle_operator_from_callback(context_, bytes_.below(most_rows), entry_,
+        check(heddle_operator_from_callback(context_, bytes_.below(max_rows), entry_,
                                             bytes_.mostly(HEDDLE_DOUBLE), apply, this, &fresh));
     }
     heddle_operator_destroy(&made);
@@ -327,8 +327,8 @@ class Session {
   heddle_status edited(heddle_operator** made) {
     const heddle_operator* const A = any(operators_);
     std::array<std::int64_t, 2> row{}, column{};
-    for (std::int64_t& place : row) place = bytes_.below(most_rows);
-    for (std::int64_t& place : column) place = bytes_.below(most_rows);
+    for (std::int64_t& place : row) place = bytes_.below(max_rows);
+    for (std::int64_t& place : column) place = bytes_.below(max_rows);
     heddle_pattern at{};
     at.struct_size = bytes_.mostly(sizeof at);
     at.rows = at.columns = rows_of(A);

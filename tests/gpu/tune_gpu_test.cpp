@@ -112,8 +112,8 @@ TEST_F(TuneOnGpu, GivesBackWhatItTook) {
 TEST_F(TuneOnGpu, FindsAPlanThatSolves) {
   const AnyMatrix matrix(dirac(3000));
   TuneOptions options;
-  options.least_runs = 1;
-  options.most_runs = 3;
+  options.min_runs = 1;
+  options.max_runs = 3;
   options.seconds_limit = 30;
   const Profile profile = tune({"spin", &matrix}, device, options);
   ASSERT_EQ(profile.records.size(), 1u);
@@ -138,7 +138,7 @@ TEST_F(TuneOnGpu, TriesLaunchesOfTreesAndTakesThem) {
       random_matrix<E>({.rows = 4000, .columns = 4000, .per_row = 20}, seed.generator);
   const AnyMatrix matrix(rows);
   TuneOptions options;
-  options.least_runs = options.most_runs = 3;
+  options.min_runs = options.max_runs = 3;
   const Profile profile = tune_nodes({"a", &matrix}, device, options);
   const TreeRecord& tree = profile.trees.at(0);
   int launches = 0;

@@ -92,7 +92,7 @@ TEST(NewtonTissue, HasAConsistentTangent) {
   const std::vector<double> start = tissue.of_nodes(front), d = tissue.of_nodes(bent);
   const auto scheme_at = [&](double shift, int iterations) {
     NewtonOptions options = step_of(0.5);
-    options.most_iterations = iterations;
+    options.max_iterations = iterations;
     auto scheme =
         std::make_unique<NewtonScheme>(tissue.view(), parse_plan("CSR"), Device::cpu(), options);
     scheme->set_potential(start);

@@ -73,7 +73,7 @@ struct Simulation {
   /// Runs `steps` steps.
   void run(long long steps) {
     while (steps > 0) {
-      const long long count = std::min(steps, HeartSystem::most_steps);
+      const long long count = std::min(steps, HeartSystem::max_steps);
       system.advance(count);
       ASSERT_EQ(system.record().failed_step, -1) << name(system.record().failed_status);
       steps -= count;

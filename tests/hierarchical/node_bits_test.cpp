@@ -71,7 +71,7 @@ TEST(PlaceBits, NumberEntriesByRows) {
   for (const int log2_size : {2, 3, 7, 8}) {
     const NodeShape shape{log2_size, 8};
     const int words = cuda::PlaceBits::words_of(shape.positions());
-    ASSERT_LE(words, cuda::PlaceBits::most_words);
+    ASSERT_LE(words, cuda::PlaceBits::max_words);
     std::vector<unsigned> bits(static_cast<std::size_t>(words)), before(bits.size());
     std::set<int> expected;
     for (int k = 0; k < 90; ++k) {

@@ -16,8 +16,8 @@ using namespace heddle;
 
 TEST(TreeNode, ReferencesReachBeyondFourGigabytes) {
   for (const Offset byte : {Offset(0), Offset(16), (Offset(1) << 32) - 16, Offset(1) << 32,
-                            (Offset(1) << 32) + 48, NodeReference::most_bytes - 16}) {
-    for (const int pool : {0, 1, 64, NodeReference::most_pools - 1}) {
+                            (Offset(1) << 32) + 48, NodeReference::max_bytes - 16}) {
+    for (const int pool : {0, 1, 64, NodeReference::max_pools - 1}) {
       for (int kind = 0; kind < node_kinds; ++kind) {
         const auto reference = NodeReference::make(static_cast<NodeKind>(kind), pool, byte);
         EXPECT_EQ(reference.byte(), byte);

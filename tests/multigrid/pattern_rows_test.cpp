@@ -54,7 +54,7 @@ device::TilePattern view_of(const TileMatrix& a) {
 
 /// Finds rows of up to `columns` columns with a table, longer ones with bits.
 void expect_rows(const TileMatrix& a, const TileMatrix& b, const TileMatrix& c,
-                 const LanesInTurn& team, int columns, int most_terms, bool keeps) {
+                 const LanesInTurn& team, int columns, int max_terms, bool keeps) {
   SCOPED_TRACE(std::to_string(team.lanes) + " lanes, room for " + std::to_string(columns));
   const auto room_of_table = static_cast<std::size_t>(2 * columns);
   std::vector<Index> table(room_of_table), list(room_of_table / 2);
@@ -63,16 +63,16 @@ void expect_rows(const TileMatrix& a, const TileMatrix& b, const TileMatrix& c,
   std::vector<Offset> offsets(c.pattern.offsets.begin(), c.pattern.offsets.end());
   std::vector<Index> column(c.pattern.column.size() + 1, -7);
   int terms = 0, met = 0, has_long = 0, least = 0, greatest = 0;
-  const device::MeetingRoom room{table.data(), list.data(), &terms,     &met,
-                                 &has_long,    columns,     most_terms, keeps};
+  const device::MeetingRoom room{table.data(), list.data(), &terms,    &met,
+                                 &has_long,    columns,     max_terms, keeps};
   const device::MarkedColumns marked{bits.data(), &least, &greatest, &has_long, counts.data()};
-  constexpr int most_kept = 8;
-  std::vector<Index> kept(static_cast<std::size_t>(a.rows()) * most_kept);
+  constexpr int max_kept = 8;
+  std::vector<Index> kept(static_cast<std::size_t>(a.rows()) * max_kept);
   std::vector<bool> is_left(static_cast<std::size_t>(a.rows()));
   for (const bool puts : {false, true}) {
     device::PatternRows rows{
         view_of(a),  view_of(b), 2, offsets.data(), puts ? column.data() : nullptr,
-        kept.data(), most_kept};
+        kept.data(), max_kept};
     for (Index row = 0; row < a.rows(); ++row) {
       const Offset length = c.pattern.begin(row + 1) - c.pattern.begin(row);
       const auto at = static_cast<std::size_t>(row);
@@ -80,7 +80,7 @@ void expect_rows(const TileMatrix& a, const TileMatrix& b, const TileMatrix& c,
       const bool is_found = device::find_row(team, rows, row, room);
       if (!puts) {
         is_left[at] = !is_found;
-        EXPECT_TRUE(is_found || length > columns || terms > most_terms) << row;
+        EXPECT_TRUE(is_found || length > columns || terms > max_terms) << row;
       }
       if (is_left[at]) device::find_long_row(team, rows, row, marked);
       if (!puts) {

@@ -96,7 +96,7 @@ void expect_aggregates(const TileMatrix& a) {
   for (const double strength : {0.0, 0.08, 0.5}) {
     const Aggregates aggregates = aggregate(a, expected, strength, host.stream());
     const device::StrongRows strong{pattern_of(a.pattern), squared.data(), diagonal.data(),
-                                    std::max(strength * strength, detail::least_squared)};
+                                    std::max(strength * strength, detail::min_squared)};
     std::vector<std::vector<Index>> columns;
     for (Index row = 0; row < a.rows(); ++row) {
       columns.emplace_back(static_cast<std::size_t>(strong.count(row)));

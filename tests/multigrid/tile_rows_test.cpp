@@ -260,7 +260,7 @@ void expect_level(int size, Index rows, std::uint64_t number) {
     m.restriction = pattern_of(restriction), m.adjoint = restriction.values.data();
     m.energies = energies.data(), m.scales = found.data(), m.values = by_team.values.data();
     m.diagonal = coarse_diagonal.data(), m.scratch = room_of_tiles.data();
-    m.rounding = 1e-10, m.least = detail::least_energy;
+    m.rounding = 1e-10, m.least = detail::min_energy;
     m.size = size, m.of_tile = shape.scalars();
     for (Index row = 0; row < coarse.rows(); ++row) {
       EXPECT_TRUE(device::mend_row<R>(team, m, row));

@@ -55,7 +55,7 @@ TEST(Settings, AreWrittenToTheOptionsOfTheirUse) {
   EXPECT_EQ(with_settings(MultigridChoice(), settings).cycle, Cycle::w);
   EXPECT_EQ(with_settings(StorageSettings(), settings).device, "cuda:1");
   EXPECT_EQ(with_settings(DescriptionSettings(), settings).ranks, (std::vector<int>{1, 2, 8}));
-  EXPECT_EQ(with_settings(TuneSettings(), settings).options.most_runs, TuneOptions{}.most_runs);
+  EXPECT_EQ(with_settings(TuneSettings(), settings).options.max_runs, TuneOptions{}.max_runs);
 }
 
 TEST(Settings, AreFoundInEverySpelling) {
@@ -189,7 +189,7 @@ TEST(Settings, DefaultsAreThoseOfTheOptions) {
   EXPECT_EQ(with_settings(EigenOptions(), settings).seed, EigenOptions{}.seed);
   const auto tune = with_settings(TuneSettings(), settings).options;
   EXPECT_EQ(tune.max_memory_ratio, TuneOptions{}.max_memory_ratio);
-  EXPECT_EQ(tune.most_runs, TuneOptions{}.most_runs);
+  EXPECT_EQ(tune.max_runs, TuneOptions{}.max_runs);
   EXPECT_EQ(tune.tightness, TuneOptions{}.tightness);
   EXPECT_EQ(tune.confidence, TuneOptions{}.confidence);
   const auto multigrid = with_settings(MultigridChoice(), settings);

@@ -26,7 +26,7 @@ constexpr StoredScalar kinds[] = {StoredScalar::half, StoredScalar::bfloat, Stor
 
 template <class Format>
 void expect_nearest_words(Generator& generator) {
-  constexpr int infinity = (2 * (1 - Format::least_exponent) + 1) << Format::bits;
+  constexpr int infinity = (2 * (1 - Format::min_exponent) + 1) << Format::bits;
   for (int word = 0; word < infinity; ++word) {
     for (const int sign : {0, 0x8000}) {
       const double value = Format::decode(static_cast<CodeWord>(word | sign));
@@ -35,8 +35,8 @@ void expect_nearest_words(Generator& generator) {
     }
   }
   const double most = Format::decode(CodeWord(infinity - 1));
-  const double least = std::ldexp(1.0, Format::least_exponent);  // the smallest normal number
-  std::uniform_real_distribution<double> exponents(Format::least_exponent - 5, std::log2(most));
+  const double least = std::ldexp(1.0, Format::min_exponent);  // the smallest normal number
+  std::uniform_real_distribution<double> exponents(Format::min_exponent - 5, std::log2(most));
   for (int i = 0; i < 100000; ++i) {
     const double value = std::exp2(exponents(generator)) * (i % 2 == 0 ? 1 : -1);
     const double off = std::abs(Format::decode(detail::rounded_word<Format>(value)) - value);

@@ -24,8 +24,8 @@ namespace heddle::test {
 namespace {
 
 /// Each entry occurs with each program, and few pairs need more: 700 for 24 programs, 795 for 30.
-constexpr std::size_t most_variants = 800;
-constexpr std::size_t most_in_ci = 150;
+constexpr std::size_t max_variants = 800;
+constexpr std::size_t max_in_ci = 150;
 constexpr unsigned long long seed = 2601;
 
 bool checks_deeply() { return std::getenv("HEDDLE_DEEP_CHECK") != nullptr; }
@@ -78,8 +78,8 @@ TEST(KernelVariants, CoverEveryPairOfChoicesThatGoTogether) {
     std::cout << variants.size() << " variants, " << texts.size() << " different programs, "
               << pairs.size() << " pairs\n";
   }
-  EXPECT_LE(array.size(), most_variants);
-  EXPECT_LE(fewer.size(), most_in_ci);
+  EXPECT_LE(array.size(), max_variants);
+  EXPECT_LE(fewer.size(), max_in_ci);
 }
 
 /// The number of pairs excluded by the rules, counted by hand: the search has lost no pair.
@@ -305,7 +305,7 @@ TEST_F(KernelVariantsCompiled, MostBlocksAreThoseThatTheCompilerKnows) {
     cuda::KernelSource source{"bounds", "", {}, {"--ptxas-options=-v"}};
     std::map<std::string, std::pair<int, bool>> kernels;  // registers per thread; if binding
     for (const int threads : {64, 128}) {                 // with 64, blocks may run out first
-      const int most = cuda::most_blocks(threads, architecture);
+      const int most = cuda::max_blocks(threads, architecture);
       for (const int blocks : {most, most + 1}) {
         const std::string name = "of_" + std::to_string(threads) + "_by_" + std::to_string(blocks);
         source.text += "extern \"C\" __global__ void __launch_bounds__(" + std::to_string(threads) +
@@ -351,13 +351,13 @@ int number_before(const std::string& text, const std::string& what) {
 /// If registers are left, the stack that ptxas uses holds a few of the barriers at which lanes of
 /// nested branches reconverge. A warp has 16 barriers; this costs two words, accessed once per row.
 bool spills_registers(const std::string& log, const std::string& program) {
-  constexpr int some_barriers = 16, registers_of_block = 65536, most_registers = 255;
+  constexpr int some_barriers = 16, registers_of_block = 65536, max_registers = 255;
   const int spilled = number_before(log, " bytes spill stores");
   std::smatch threads, bound;
   std::regex_search(program, threads, std::regex("block = (\\d+)"));
   const bool bounded = std::regex_search(program, bound, std::regex("Plan::block, (\\d+)"));
   const int blocks = bounded ? std::stoi(bound[1]) : 1;
-  const int limit = std::min(most_registers, registers_of_block / std::stoi(threads[1]) / blocks);
+  const int limit = std::min(max_registers, registers_of_block / std::stoi(threads[1]) / blocks);
   const bool registers_left = number_before(log, " registers") < limit - 16;
   return spilled < 0 || (spilled > 0 && !(registers_left && spilled <= some_barriers));
 }

@@ -13,8 +13,8 @@ using namespace heddle::test;
 
 /// Every block has a slice, no slice is in two blocks, and the largest parts are reported
 /// correctly.
-void check(const BlockShares& shares, const SlicedPattern& A, int most_blocks) {
-  ASSERT_EQ(shares.blocks(), std::max(1, std::min(most_blocks, A.slices())));
+void check(const BlockShares& shares, const SlicedPattern& A, int max_blocks) {
+  ASSERT_EQ(shares.blocks(), std::max(1, std::min(max_blocks, A.slices())));
   EXPECT_EQ(shares.first_slice.front(), 0);
   EXPECT_EQ(shares.first_slice.back(), A.slices());
   Index rows = 0, slices = 0;
@@ -27,9 +27,9 @@ void check(const BlockShares& shares, const SlicedPattern& A, int most_blocks) {
     slots = std::max(
         slots, A.offset[static_cast<std::size_t>(end)] - A.offset[static_cast<std::size_t>(begin)]);
   }
-  EXPECT_EQ(shares.most_rows, rows);
-  EXPECT_EQ(shares.most_slices, slices);
-  EXPECT_EQ(shares.most_slots, slots);
+  EXPECT_EQ(shares.max_rows, rows);
+  EXPECT_EQ(shares.max_slices, slices);
+  EXPECT_EQ(shares.max_slots, slots);
 }
 
 void compare(const CsrMatrix<quaternion<double>>& matrix) {
@@ -43,9 +43,9 @@ void compare(const CsrMatrix<quaternion<double>>& matrix) {
       check(built, A.pattern(), blocks);
       const BlockShares foretold = shares_of_blocks(matrix.view().pattern(), plan, blocks);
       EXPECT_EQ(foretold.first_slice, built.first_slice);
-      EXPECT_EQ(foretold.most_rows, built.most_rows);
-      EXPECT_EQ(foretold.most_slots, built.most_slots);
-      EXPECT_EQ(foretold.most_slices, built.most_slices);
+      EXPECT_EQ(foretold.max_rows, built.max_rows);
+      EXPECT_EQ(foretold.max_slots, built.max_slots);
+      EXPECT_EQ(foretold.max_slices, built.max_slices);
     }
   }
 }
@@ -73,7 +73,7 @@ TEST(BlockShares, CountARunOfShortRows) {
   const auto matrix = random_matrix_of<quaternion<double>>(pattern, seed.generator);
   compare(matrix);
   const Plan plan = parse_plan("C=32,sigma=256,T=1");
-  EXPECT_GT(shares_of_blocks(matrix.view().pattern(), plan, 90).most_rows, 2 * rows / 90);
+  EXPECT_GT(shares_of_blocks(matrix.view().pattern(), plan, 90).max_rows, 2 * rows / 90);
 }
 
 }  // namespace

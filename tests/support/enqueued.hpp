@@ -13,7 +13,7 @@
 #include "heddle/jacobi.hpp"
 #include "heddle/krylov_solver.hpp"
 #include "heddle/operator.hpp"
-#include "solvers/stopping/told_report.hpp"
+#include "solvers/stopping/report_text.hpp"
 #include "support/gpu.hpp"
 
 // Functions of CUDA's run-time library, whose headers the tests do not have.
@@ -91,7 +91,7 @@ void expect_as_solve(const CsrMatrix<E>& matrix, const std::string& plan, bool j
     other->enqueue(b_there.view(), x.view(), pinned.get());
     const DeviceReport enqueued = pinned.after(device);
     EXPECT_EQ(name(enqueued.status), name(report.status)) << report;
-    EXPECT_EQ(detail::told_copy(enqueued.stored), report.stored);
+    EXPECT_EQ(detail::text_of_copy(enqueued.stored), report.stored);
     EXPECT_EQ(enqueued.iterations, report.iterations);
     EXPECT_EQ(enqueued.restarts, report.restarts);
     EXPECT_EQ(name(enqueued.returned), name(report.returned));

@@ -66,7 +66,7 @@ TEST(AheadCompiler, SharesTheWorkOutOverThreads) {
 TEST(AheadCompiler, WhatComesLaterLeavesRoom) {
   std::promise<void> soon_is_done, goes_on;
   const std::shared_future<void> may_end = goes_on.get_future().share();
-  std::atomic<int> later_at_once = 0, most_at_once = 0;
+  std::atomic<int> later_at_once = 0, max_at_once = 0;
   Log log;
   {
     AheadCompiler ahead(
@@ -75,7 +75,7 @@ TEST(AheadCompiler, WhatComesLaterLeavesRoom) {
           log.add(source.text);
           if (source.text == "own 500") soon_is_done.set_value();
           if (source.text != "own 1" && source.text != "own 2") return;
-          most_at_once = std::max(most_at_once.load(), ++later_at_once);
+          max_at_once = std::max(max_at_once.load(), ++later_at_once);
           may_end.wait();
           --later_at_once;
         },
@@ -88,7 +88,7 @@ TEST(AheadCompiler, WhatComesLaterLeavesRoom) {
     goes_on.set_value();
     ahead.wait();
   }
-  EXPECT_EQ(most_at_once, 1);
+  EXPECT_EQ(max_at_once, 1);
   std::sort(log.texts.begin(), log.texts.end());
   EXPECT_EQ(log.texts, (std::vector<std::string>{"own 1", "own 2", "own 500", "shared"}));
 }

@@ -121,11 +121,11 @@ TEST(ChosenPlan, CountsVectorsThatAreWiderThanTheirEntries) {
 TEST(EntrySize, SaysWhatVectorsTake) {
   EXPECT_EQ(EntrySize(32).vector_bytes, 32);
   EXPECT_EQ(EntrySize(72).vector_bytes, 24);
-  EXPECT_GE(EntrySize(9 * 16).most_vector_bytes, 3 * 16);
+  EXPECT_GE(EntrySize(9 * 16).max_vector_bytes, 3 * 16);
   const EntrySize typed = EntrySize::of<real<double, 4>>();
   EXPECT_EQ(typed.bytes, 8);
   EXPECT_EQ(typed.vector_bytes, 32);
-  EXPECT_EQ(typed.most_vector_bytes, 32);
+  EXPECT_EQ(typed.max_vector_bytes, 32);
   EXPECT_EQ(typed.scalar_bytes, 8);
   EXPECT_EQ(EntrySize::of<quaternion<float>>().scalar_bytes, 4);
 }

@@ -9,8 +9,8 @@ namespace heddle::test {
 inline TuneOptions hasty(Objective objective) {
   TuneOptions options;
   options.objective = objective;
-  options.least_runs = 1;
-  options.most_runs = 2;
+  options.min_runs = 1;
+  options.max_runs = 2;
   return options;
 }
 

@@ -47,7 +47,7 @@ TEST(TuneMultigrid, FindsWhatIsNoSlowerAndMerges) {
   const AnyMatrix matrix(poisson(700));
   const Device device = Device::cpu(1);
   TuneOptions options;
-  options.least_runs = options.most_runs = 1;
+  options.min_runs = options.max_runs = 1;
   Profile profile = tune_multigrid({"p", &matrix}, {}, device, options);
   ASSERT_EQ(profile.multigrids.size(), 1U);
   const MultigridRecord& found = profile.multigrids.front();

@@ -69,7 +69,7 @@ TEST(TuneNodes, MeasuresSizesAndMerges) {
   const AnyMatrix matrix(matrix_of(900));
   const Device device = Device::cpu(2);
   TuneOptions options;
-  options.least_runs = options.most_runs = 2;
+  options.min_runs = options.max_runs = 2;
   int asked = 0;
   options.observer = [&](const TuneProgress& now) {
     EXPECT_EQ(now.expected, 7);
@@ -108,7 +108,7 @@ TEST(TuneNodes, TriesOtherSharesOfPlacesWhereLeavesChange) {
   }
   const AnyMatrix matrix(random_matrix_of<E>(pattern, seed.generator));
   TuneOptions options;
-  options.least_runs = options.most_runs = 1;
+  options.min_runs = options.max_runs = 1;
   const Profile profile = tune_nodes({"a", &matrix}, Device::cpu(1), options);
   const TreeRecord& tree = profile.trees.at(0);
   int others = 0;
@@ -162,7 +162,7 @@ TEST(TuneNodes, LeavesOutTheAdjointThatEntriesHaveNot) {
   const AnyMatrix matrix(random_matrix<dual_quaternion<double>>(
       {.rows = 300, .columns = 200, .per_row = 3}, seed.generator));
   TuneOptions options;
-  options.least_runs = options.most_runs = 1;
+  options.min_runs = options.max_runs = 1;
   const Profile profile = tune_nodes({"a", &matrix}, Device::cpu(1), options);
   for (const NodeTrial& size : profile.trees.at(0).sizes) {
     EXPECT_EQ(size.adjoint_product.has_value(), has_adjoint<dual_quaternion<double>>);

@@ -42,13 +42,12 @@ TEST(Race, CorrectsForTheSpeedOfTheMachine) {
   // its time at the reference's speed, not at the current one.
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
     Track track(seed);
-    Race race = track.race({.least_runs = 41, .most_runs = 41});
+    Race race = track.race({.min_runs = 41, .max_runs = 41});
     double least = 1, most = 0;
     for (int i = 0; i < 20; ++i) {
       const auto candidate = track.trials.prepare(plan_of(1500));
-      const double ratio =
-          race.run(*candidate, {.least_runs = 21, .most_runs = 21})->seconds.median /
-          race.reference()->seconds.median / 1.5;
+      const double ratio = race.run(*candidate, {.min_runs = 21, .max_runs = 21})->seconds.median /
+                           race.reference()->seconds.median / 1.5;
       least = i == 0 ? ratio : std::min(least, ratio);
       most = std::max(most, ratio);
     }
@@ -72,7 +71,7 @@ TEST(Race, KnowsAQuietPlanAfterTheLeastRuns) {
 TEST(Race, RunsNoMoreThanItMay) {
   Track track;
   track.trials.noise = 0.5;
-  const Effort effort{.most_runs = 30};
+  const Effort effort{.max_runs = 30};
   Race race = track.race(effort);
   EXPECT_EQ(race.reference()->seconds.runs, 30);
   EXPECT_EQ(race.run(*track.trials.prepare(plan_of(800)), effort)->seconds.runs, 30);
@@ -85,7 +84,7 @@ TEST(Race, KeepsLosersShort) {
   EXPECT_EQ(race.run(*track.trials.prepare(plan_of(3000)), {}, rival)->seconds.runs, 2);
   EXPECT_LE(race.run(*track.trials.prepare(plan_of(1400)), {}, rival)->seconds.runs, 7);
   // A plan that may win runs until its median is known.
-  const Effort precise{.least_runs = 21};
+  const Effort precise{.min_runs = 21};
   EXPECT_GE(race.run(*track.trials.prepare(plan_of(1000)), precise, rival)->seconds.runs, 21);
 }
 
@@ -95,9 +94,9 @@ TEST(Race, SaysWithinWhatItKnows) {
   for (int seed = 1; seed <= races; ++seed) {
     Track track(static_cast<std::uint64_t>(seed));
     track.trials.drift = track.trials.step = 0;
-    Race race = track.race({.least_runs = 101});
+    Race race = track.race({.min_runs = 101});
     const auto measurement =
-        race.run(*track.trials.prepare(plan_of(1200)), {.least_runs = 21, .most_runs = 21});
+        race.run(*track.trials.prepare(plan_of(1200)), {.min_runs = 21, .max_runs = 21});
     const double exact = 1.2e-3 * race.reference()->seconds.median / reference_seconds;
     enclosed += measurement->median.low <= exact && exact <= measurement->median.high;
   }

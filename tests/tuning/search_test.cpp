@@ -48,7 +48,7 @@ TEST(Searches, MeasureNoPlanTwiceButTheBestAndHoldTwoAtATime) {
     int again = 0;
     for (const auto& [plan, times] : trials.prepared) again += times - 1;
     EXPECT_LE(again, 9);  // the finalists, and layouts that were glanced at before
-    EXPECT_EQ(trials.most_held, 2);
+    EXPECT_EQ(trials.max_held, 2);
     EXPECT_EQ(trials.held, 0);
   });
 }

@@ -93,7 +93,7 @@ TEST(Tune, FullSearchTriesThePapersSpace) {
   const AnyMatrix matrix(poisson(60));
   TuneOptions options = hasty(Objective::product());
   options.search = Search::full;
-  options.most_runs = 1;
+  options.max_runs = 1;
   options.seconds_limit = 3;
   const Profile profile = detail::tune({"small", &matrix}, cpu_with(), options);
   ASSERT_EQ(profile.records.size(), 1u);
@@ -257,8 +257,8 @@ TEST(Tune, RefusesOptionsWithoutMeaning) {
   expect_usage(&matrix, [](TuneOptions& o) { o.memory_weight = std::nan(""); });
   expect_usage(&matrix, [](TuneOptions& o) { o.confidence = 1; });
   expect_usage(&matrix, [](TuneOptions& o) { o.tightness = 0; });
-  expect_usage(&matrix, [](TuneOptions& o) { o.least_runs = 0; });
-  expect_usage(&matrix, [](TuneOptions& o) { o.most_runs = 0; });
+  expect_usage(&matrix, [](TuneOptions& o) { o.min_runs = 0; });
+  expect_usage(&matrix, [](TuneOptions& o) { o.max_runs = 0; });
   expect_usage(&matrix, [](TuneOptions& o) { o.seconds_limit = std::nan(""); });
 }
 

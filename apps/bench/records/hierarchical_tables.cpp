@@ -109,14 +109,14 @@ Matrix spreads(const std::vector<const Record*>& records) {
   for (const char* name : {"product", "transposed product", "sum", "transposed sum"}) {
     quantities.emplace_back(name, Ways());
   }
-  std::map<std::string, long long> most_rows;
+  std::map<std::string, long long> max_rows;
   for (const Record* record : records) {
-    long long& rows = most_rows[family_of(*record)];
+    long long& rows = max_rows[family_of(*record)];
     rows = std::max<long long>(rows, record->rows);
   }
   for (const Record* record : records) {
     if (record->precision != "double" || !record->compulsory_bytes) continue;
-    if (record->rows < most_rows[family_of(*record)]) continue;
+    if (record->rows < max_rows[family_of(*record)]) continue;
     for (auto& [name, ways] : quantities) {
       if (name != record->quantity) continue;
       for (const auto& [who, seconds] : medians(*record)) {

@@ -23,7 +23,7 @@ std::string_view name(Role role) {
 bool is_right(const Record& record, const Candidate& candidate) {
   if (candidate.failure) return false;
   if (candidate.status && *candidate.status != "converged") return false;
-  const double most = record.precision == "single" ? most_error_single : most_error_double;
+  const double most = record.precision == "single" ? max_error_single : max_error_double;
   return !candidate.error || *candidate.error <= most;
 }
 

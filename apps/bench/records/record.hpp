@@ -69,8 +69,8 @@ struct Record {
 
 /// Bound on |y - y_reference| / |y_reference| for a right result: sums of some hundred products, in
 /// an order that each library chooses.
-inline constexpr double most_error_double = 1e-12;
-inline constexpr double most_error_single = 1e-5;
+inline constexpr double max_error_double = 1e-12;
+inline constexpr double max_error_single = 1e-5;
 
 /// True if the candidate did the work: no failure, the error (if any) within the bound for the
 /// record's precision, the status (if any) "converged".

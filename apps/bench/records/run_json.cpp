@@ -15,7 +15,7 @@ using json = nlohmann::ordered_json;
 using Object = detail::JsonObject;
 using detail::refuse_json;
 
-constexpr int most_levels = 8;  // the format has six
+constexpr int max_levels = 8;  // the format has six
 
 // ---- writing ----
 
@@ -276,7 +276,7 @@ Run run_from_json(const nlohmann::json& json) {
 Run read_run(const std::string& path) {
   const std::string bytes = detail::text_of_file(path);
   try {
-    return run_from_json(detail::parse_strict_json(bytes, most_levels));
+    return run_from_json(detail::parse_strict_json(bytes, max_levels));
   } catch (const Error& error) {
     throw Error(error.kind(), path + ": " + error.what());
   }

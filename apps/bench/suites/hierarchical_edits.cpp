@@ -29,14 +29,14 @@ template <class E>
 EditBatch<E> random_edits(const CsrMatrix<E>& A, Index begin, Index end, Offset count) {
   constexpr std::uint64_t which = 3001, by = 3002, value = 3003;
   constexpr Index reach = 50;
-  constexpr std::uint64_t most_draws = 20;
+  constexpr std::uint64_t max_draws = 20;
   const Offset first = A.offsets()[static_cast<std::size_t>(begin)];
   const Offset entries = A.offsets()[static_cast<std::size_t>(end)] - first;
   const auto wanted = static_cast<std::size_t>(count);
   EditBatch<E> edits;
   edits.reserve(wanted);
   std::unordered_set<std::uint64_t> taken;
-  for (std::uint64_t k = 0; edits.size() < wanted && k < most_draws * wanted; ++k) {
+  for (std::uint64_t k = 0; edits.size() < wanted && k < max_draws * wanted; ++k) {
     const Offset i = first + static_cast<Offset>(of_place(which, k) * static_cast<double>(entries));
     const auto above = std::upper_bound(A.offsets().begin(), A.offsets().end(), i);
     const auto row = static_cast<Index>(above - A.offsets().begin() - 1);

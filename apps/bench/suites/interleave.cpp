@@ -53,7 +53,7 @@ void or_failure(Turn& turn, F&& act) {
 std::vector<Interleaved> interleave(const std::vector<TimedRun>& works,
                                     const InterleaveOptions& options) {
   constexpr double turn_seconds = 1e-3;
-  constexpr int most_runs = 1000;
+  constexpr int max_runs = 1000;
   std::vector<Turn> turns;
   turns.reserve(works.size());
   for (const TimedRun& work : works) turns.push_back({&work, 1, {}, {}});
@@ -65,7 +65,7 @@ std::vector<Interleaved> interleave(const std::vector<TimedRun>& works,
       const double seconds = take(turn, options);
       const double wall = watch.seconds();
       if (options.follows_itself && seconds > 0) {
-        turn.runs = std::clamp(static_cast<int>(turn_seconds / seconds), 1, most_runs);
+        turn.runs = std::clamp(static_cast<int>(turn_seconds / seconds), 1, max_runs);
       }
       round_seconds += std::max(wall, seconds * (turn.runs + (options.follows_itself ? 1 : 0)));
     });
@@ -73,7 +73,7 @@ std::vector<Interleaved> interleave(const std::vector<TimedRun>& works,
   int repetitions = options.repetitions;
   if (round_seconds > 0 && round_seconds * repetitions > options.seconds_in_all) {
     const int affordable = static_cast<int>(options.seconds_in_all / round_seconds);
-    repetitions = std::min(repetitions, std::max(options.least_repetitions, affordable));
+    repetitions = std::min(repetitions, std::max(options.min_repetitions, affordable));
   }
   for (int repetition = 0; repetition < repetitions; ++repetition) {
     for (Turn& turn : turns) {

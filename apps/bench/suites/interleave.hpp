@@ -14,9 +14,9 @@ using TimedRun = std::function<double()>;
 
 struct InterleaveOptions {
   int repetitions = 25;
-  /// Fewer repetitions, but at least `least_repetitions`, where all would take longer than this.
+  /// Fewer repetitions, but at least `min_repetitions`, where all would take longer than this.
   double seconds_in_all = 10;
-  int least_repetitions = 3;
+  int min_repetitions = 3;
   /// In each turn a work first runs once untimed, so that it finds its own data in the caches and
   /// not another's, and then as often as fits into a millisecond.
   bool follows_itself = true;

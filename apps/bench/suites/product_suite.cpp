@@ -76,7 +76,7 @@ std::vector<ProductContender> contenders_of(Peer& peer, const Problem& problem,
 }
 
 /// Runs the contender and compares its result with the reference; NaN is wrong.
-void check(ProductContender& contender, const std::vector<double>& reference, double most_error,
+void check(ProductContender& contender, const std::vector<double>& reference, double max_error,
            const Device& device) {
   or_failure(contender.candidate, [&] {
     if (device.on_gpu()) {
@@ -87,7 +87,7 @@ void check(ProductContender& contender, const std::vector<double>& reference, do
     }
     const double error = relative_difference(contender.result(), reference);
     if (std::isfinite(error)) contender.candidate.error = error;
-    if (error <= most_error) return;
+    if (error <= max_error) return;
     char text[80];
     std::snprintf(text, sizeof text, "wrong result: |y - reference| / |reference| = %.2e", error);
     contender.candidate.failure = text;
@@ -162,7 +162,7 @@ void measure_products(Session& session, const Problem& problem, Record record, b
   session.doing("the reference");
   const std::vector<double> reference = reference_product(problem, problem.x);
   const bool single = problem.matrix.precision() == Precision::single_precision;
-  const double most_error = single ? most_error_single : most_error_double;
+  const double max_error = single ? max_error_single : max_error_double;
 
   session.doing("building");
   const std::vector<OwnPlan> plans = own_plans(problem.matrix, device, Objective::product(), texts);
@@ -181,7 +181,7 @@ void measure_products(Session& session, const Problem& problem, Record record, b
   Contenders right;
   const double csr = static_cast<double>(csr_bytes(problem.matrix));
   for (ProductContender& contender : contenders) {
-    if (contender.is_running()) check(contender, reference, most_error, device);
+    if (contender.is_running()) check(contender, reference, max_error, device);
     if (const auto bytes = contender.candidate.memory_bytes; bytes && *bytes > 0) {
       contender.candidate.memory_ratio = static_cast<double>(*bytes) / csr;
     } else {

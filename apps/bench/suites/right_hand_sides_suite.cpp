@@ -12,7 +12,7 @@ namespace heddle::bench {
 namespace side_by_side {
 namespace {
 
-constexpr long long most_iterations = 10000;
+constexpr long long max_iterations = 10000;
 
 /// The outcome of solving several systems.
 struct SystemsSolve {
@@ -146,7 +146,7 @@ long long bytes_of_iteration(const Systems& systems, std::size_t count, AnySolve
 /// The tolerance, or where one solve would exceed its time, the residual reached, rounded up.
 double affordable_tolerance(const Session& session, const Systems& systems) {
   const double tolerance = tolerance_for(systems.problem, session.settings());
-  SolverOptions options = options_for(tolerance, most_iterations);
+  SolverOptions options = options_for(tolerance, max_iterations);
   constexpr double share = 1 / 4.0;  // up to 16 of them follow, in three ways
   options.time_limit = share * session.seconds_of_a_solve();
   AnySolver solver(systems.A, find_method("cg"), PreconditionerKind::none, options);
@@ -161,7 +161,7 @@ double affordable_tolerance(const Session& session, const Systems& systems) {
 void check(Way& way, const Systems& systems, double tolerance) {
   or_failure(way.candidate, [&] {
     static_cast<void>(way.solve(tolerance, 1));
-    const SystemsSolve solve = way.solve(tolerance, most_iterations);
+    const SystemsSolve solve = way.solve(tolerance, max_iterations);
     Candidate& candidate = way.candidate;
     candidate.iterations = solve.iterations();
     candidate.status = solve.status();
@@ -220,7 +220,7 @@ void time_solves(Session& session, const std::vector<Way*>& ways, double toleran
   }
   constexpr double rounds = 4;  // one of them warms up
   if (rounds * seconds > session.seconds_for_timing()) return;
-  const auto outcomes = in_turns(session, timed, {{tolerance, most_iterations}});
+  const auto outcomes = in_turns(session, timed, {{tolerance, max_iterations}});
   for (std::size_t i = 0; i < timed.size(); ++i) {
     Candidate& candidate = timed[i]->candidate;
     if (!candidate.failure) candidate.solve_seconds = outcomes[i].front().timing.median;

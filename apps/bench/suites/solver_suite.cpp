@@ -12,7 +12,7 @@ namespace heddle::bench {
 
 namespace {
 
-constexpr long long most_iterations = 10000;
+constexpr long long max_iterations = 10000;
 
 struct Quantity {
   std::string name;  // "cg", "cg+jacobi"
@@ -50,11 +50,11 @@ std::string with_number(const char* format, double number) {
 
 /// One complete solve, judged by the residual of its result; returns the seconds it took.
 double check(SolverContender& contender, const Problem& problem, double tolerance,
-             long long most_of_it) {
+             long long max_of_it) {
   double seconds = 0;
   or_failure(contender.candidate, [&] {
     Candidate& candidate = contender.candidate;
-    const PeerSolve solve = contender.solver.solve(tolerance, most_of_it);
+    const PeerSolve solve = contender.solver.solve(tolerance, max_of_it);
     seconds = solve.seconds;
     candidate.iterations = solve.iterations;
     candidate.status = solve.status;
@@ -80,7 +80,7 @@ double check(SolverContender& contender, const Problem& problem, double toleranc
 }
 
 /// Limit for another library: some iterate up to their limit with numbers that are not finite.
-long long most_iterations_beside(const std::vector<SolverContender>& solved) {
+long long max_iterations_beside(const std::vector<SolverContender>& solved) {
   constexpr long long few = 500, times_as_many = 5;
   long long most = 0;
   for (const SolverContender& contender : solved) {
@@ -89,14 +89,14 @@ long long most_iterations_beside(const std::vector<SolverContender>& solved) {
       most = std::max(most, *candidate.iterations);
     }
   }
-  if (most == 0) return most_iterations;
-  return std::clamp(times_as_many * most, few, most_iterations);
+  if (most == 0) return max_iterations;
+  return std::clamp(times_as_many * most, few, max_iterations);
 }
 
 /// Limits of a solve.
 struct Extent {
   double tolerance;
-  long long most_iterations = bench::most_iterations;
+  long long max_iterations = bench::max_iterations;
   double seconds = 0;  // for an iteration of Heddle; 0 if unknown
 };
 
@@ -119,12 +119,11 @@ Extent affordable_extent(const Session& session, const std::function<PeerSolver(
   if (!(extent.seconds > 0)) return extent;
   const double affordable = method.takes_interval ? static_cast<double>(least)
                                                   : session.seconds_of_a_solve() / extent.seconds;
-  if (affordable >= static_cast<double>(most_iterations)) return extent;
+  if (affordable >= static_cast<double>(max_iterations)) return extent;
   long long iterations = std::max(least, static_cast<long long>(affordable));
-  extent.most_iterations = method.takes_interval
-                               ? most_iterations
-                               : std::min(most_iterations, times_as_many * iterations);
-  for (; iterations <= extent.most_iterations; iterations *= 2) {
+  extent.max_iterations =
+      method.takes_interval ? max_iterations : std::min(max_iterations, times_as_many * iterations);
+  for (; iterations <= extent.max_iterations; iterations *= 2) {
     const PeerSolve solve = make().solve(tolerance, iterations);
     if (solve.status == "converged" || solve.iterations < iterations) return extent;
     const double residual = true_residual(problem, problem.x, solve.x);
@@ -150,13 +149,13 @@ void time_solves(Session& session, const SolverContenders& contenders, double to
     if (!contender->candidate.solve_seconds) continue;
     timed.push_back(contender);
     runs.emplace_back([contender, tolerance] {
-      return contender->solver.solve(tolerance, most_iterations).seconds;
+      return contender->solver.solve(tolerance, max_iterations).seconds;
     });
   }
   InterleaveOptions options;
   options.repetitions = std::min(most, session.settings().repetitions);
   options.seconds_in_all = budget;
-  options.least_repetitions = 1;
+  options.min_repetitions = 1;
   options.follows_itself = false;
   const std::vector<Interleaved> outcomes = interleave(runs, options);
   for (std::size_t i = 0; i < timed.size(); ++i) {
@@ -313,10 +312,10 @@ void measure(Session& session, const Problem& problem, const OwnSystems& own,
   if (tolerance != session.settings().tolerance) record.tolerance = tolerance;
   SolverContenders right;
   double seconds_of_all = 0;
-  long long most = extent.most_iterations;
+  long long most = extent.max_iterations;
   for (std::size_t i = 0; i < contenders.size(); ++i) {
     SolverContender& contender = contenders[i];
-    if (i == own.plans.size()) most = std::min(most, most_iterations_beside(contenders));
+    if (i == own.plans.size()) most = std::min(most, max_iterations_beside(contenders));
     if (!contender.is_running()) continue;
     session.doing(quantity.name + ", solving by " +
                   (i < own.plans.size() ? "Heddle" : contender.candidate.library));

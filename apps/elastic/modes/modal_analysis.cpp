@@ -71,7 +71,7 @@ void check_count(const Model& model, int count, int rigid) {
                            std::to_string(model.unknowns()) + " unknowns have no " +
                            std::to_string(count) + " modes" + beside);
   }
-  constexpr int most = EigenOptions::most_pairs;
+  constexpr int most = EigenOptions::max_pairs;
   if (count + rigid > most) {
     const int left = most - rigid;
     detail::malformed_file("analysis.count is " + std::to_string(count) + "; " +

@@ -80,7 +80,7 @@ HEDDLE_INLINE void take_step_of(const M& model, const CellData& cells, N& V, N (
 /// The step of one cell.
 template <MembraneModel M, CellRule rule, bool tabulated>
 struct CellPass {
-  static constexpr int least_blocks = 4;  // without this, register use would leave fewer
+  static constexpr int min_blocks = 4;  // without this, register use would leave fewer
   Offset count;
   M model;
   CellData cells;

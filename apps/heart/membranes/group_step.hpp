@@ -21,7 +21,7 @@ inline constexpr Offset cells_at_once = 64;
 /// The stimuli that act in a step.
 struct ActingStimuli {
   std::uint32_t bits = 0;
-  double amplitude[most_stimuli];
+  double amplitude[max_stimuli];
 
   HEDDLE_INLINE double sum(std::uint32_t mask) const {
     double J = 0;

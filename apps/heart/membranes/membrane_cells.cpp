@@ -102,9 +102,9 @@ int MembraneCells::states(const Group& group) const {
 
 void MembraneCells::set_stimuli(std::span<const Stimulus> stimuli,
                                 std::span<const std::uint32_t> mask_of_cell) {
-  if (stimuli.size() > most_stimuli) {
+  if (stimuli.size() > max_stimuli) {
     throw Error(ErrorKind::usage, "there are " + std::to_string(stimuli.size()) +
-                                      " stimuli; the most are " + std::to_string(most_stimuli));
+                                      " stimuli; the most are " + std::to_string(max_stimuli));
   }
   if (mask_of_cell.size() != node_on_host_.size()) {
     throw Error(ErrorKind::size_mismatch, "masks of stimuli for " +
@@ -174,7 +174,7 @@ void MembraneCells::tabulate(double dt, CellRule rule) {
     std::visit(
         [&]<class M>(const M& model) {
           if constexpr (TabulatedModel<M>) {
-            static_assert(M::tables.size() <= most_tables);
+            static_assert(M::tables.size() <= max_tables);
             std::vector<float> all;
             for (std::size_t k = 0; k < M::tables.size(); ++k) {
               const std::size_t before = all.size();

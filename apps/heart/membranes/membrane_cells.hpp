@@ -36,7 +36,7 @@ class MembraneCells {
   MembraneCells(std::span<const MembraneChoice> regions,
                 std::span<const std::uint16_t> region_of_cell, const Device& device);
 
-  /// Takes at most `most_stimuli`, and a mask for each cell: bit k is set if stimulus k acts there.
+  /// Takes at most `max_stimuli`, and a mask for each cell: bit k is set if stimulus k acts there.
   /// Throws `Error` (usage, size_mismatch) for meaningless input.
   void set_stimuli(std::span<const Stimulus> stimuli, std::span<const std::uint32_t> mask_of_cell);
 

@@ -58,7 +58,7 @@ concept MembraneModel = requires(const M& model) {
 };
 
 /// A model that can use tables. In addition to the above it has
-///     static constexpr std::array<TableShape, T> tables       at most `most_tables`
+///     static constexpr std::array<TableShape, T> tables       at most `max_tables`
 ///     void fill(int k, double dt, float* table) const         table k
 /// (potential_table.hpp) and an `advance` with an additional `CellTables`, whose dt is that of the
 /// step or half of it.

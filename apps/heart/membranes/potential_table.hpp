@@ -22,14 +22,14 @@ struct TableShape {
 };
 
 /// Most tables that a model has.
-inline constexpr int most_tables = 2;
+inline constexpr int max_tables = 2;
 
 /// The tables of a model for steps of dt, in the device's memory. For each four columns, a row has
 /// their values where it begins, and the differences from those to the values where it ends. Thus a
 /// function may jump from one row to the next.
 struct CellTables {
-  const float* table[most_tables] = {};  // null: formulas
-  double dt = 0;                         // ms
+  const float* table[max_tables] = {};  // null: formulas
+  double dt = 0;                        // ms
 };
 
 /// The functions at x; for x beyond the table or NaN, those at an end of the table. The error of a

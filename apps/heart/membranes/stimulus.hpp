@@ -29,6 +29,6 @@ struct Stimulus {
   }
 };
 
-inline constexpr int most_stimuli = 32;
+inline constexpr int max_stimuli = 32;
 
 }  // namespace heddle::heart

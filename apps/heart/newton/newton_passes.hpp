@@ -103,14 +103,14 @@ struct TangentKernel {
 
 /// Progress of a step, in the device's memory.
 struct NewtonProgress {
-  static constexpr int most_residuals = 64;
+  static constexpr int max_residuals = 64;
 
   int goes_on = 0;  // nonzero if another iteration follows
   int converged = 0;
   int residuals = 0;
   long long iterations = 0;  // Newton iterations in all steps so far
   DeviceReport step = {};    // like one solve: final |R| relative to the initial |R|
-  double residual[most_residuals] = {};
+  double residual[max_residuals] = {};
 };
 
 /// Decides whether a step goes on, from |R| and the linear solve that led to it: one call.
@@ -123,7 +123,7 @@ struct DecidePass {
   Clock* of_end;       // a copy, for passes that run alongside one that sets the clock
   double tolerance;
   double least;  // |R| of rounding alone
-  int most_iterations;
+  int max_iterations;
   NewtonProgress* progress;
 
   HEDDLE_INLINE void operator()(Offset) const {
@@ -152,7 +152,7 @@ struct DecidePass {
     const double first = p.residual[0];
     const bool is_finite = size - size == 0;
     p.converged = is_finite && (size <= tolerance * first || size <= least) ? 1 : 0;
-    p.goes_on = is_finite && p.converged == 0 && p.residuals <= most_iterations ? 1 : 0;
+    p.goes_on = is_finite && p.converged == 0 && p.residuals <= max_iterations ? 1 : 0;
     p.step.status = p.converged != 0 ? Status::converged
                     : is_finite      ? Status::stagnated
                                      : Status::not_finite;

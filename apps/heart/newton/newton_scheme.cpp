@@ -40,13 +40,13 @@ void check(const NewtonTissue& tissue, const NewtonOptions& options) {
     throw Error(ErrorKind::usage, "a time step and diffusivities of tissue are more than 0");
   }
   if (!is_positive(options.tolerance) || !is_positive(options.least) ||
-      !is_positive(options.solver_tolerance) || options.most_iterations < 0) {
+      !is_positive(options.solver_tolerance) || options.max_iterations < 0) {
     throw Error(ErrorKind::usage,
                 "tolerances of Newton's method are more than 0, and its iterations not fewer");
   }
-  if (options.most_iterations >= NewtonProgress::most_residuals) {
+  if (options.max_iterations >= NewtonProgress::max_residuals) {
     throw Error(ErrorKind::usage, "Newton's method takes up to " +
-                                      std::to_string(NewtonProgress::most_residuals - 1) +
+                                      std::to_string(NewtonProgress::max_residuals - 1) +
                                       " iterations");
   }
   check_sizes(tissue);
@@ -209,7 +209,7 @@ void NewtonScheme::decide(bool is_first) {
                  .of_end = end_.of_end,
                  .tolerance = options_.tolerance,
                  .least = options_.least * size_,
-                 .most_iterations = options_.most_iterations,
+                 .max_iterations = options_.max_iterations,
                  .progress = progress_.data()},
       device_.stream());
 }

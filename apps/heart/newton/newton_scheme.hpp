@@ -31,7 +31,7 @@ struct NewtonOptions {
   double step = 0.1;                // ms
   double tolerance = 1e-10;         // for |R| over that of the guess
   double least = 1e-14;             // for |R| over that of 100 mV at each node: R of rounding alone
-  int most_iterations = 20;         // below NewtonProgress::most_residuals
+  int max_iterations = 20;          // below NewtonProgress::max_residuals
   double solver_tolerance = 1e-12;  // for each linear system
   long long solver_iterations = SolverOptions{}.max_iterations;
 };

@@ -133,8 +133,8 @@ void write_activation_picture(const std::string& path, const Model& model,
   const std::vector<simulation::Triangle> surface =
       simulation::Boundary(model.tetrahedron).triangles();
   // Parts as fine as pixels give bands whose edges follow the times, not the triangles.
-  constexpr double most_parts = 3e5;
-  const double parts = std::sqrt(most_parts / static_cast<double>(surface.size()));
+  constexpr double max_parts = 3e5;
+  const double parts = std::sqrt(max_parts / static_cast<double>(surface.size()));
   TimedTriangles drawn_parts;
   for (const simulation::Triangle& triangle : surface) {
     std::array<Point, 3> corner{};

@@ -204,7 +204,7 @@ class Run {
     const long long steps = system_->steps();
     // Short enough that Ctrl-C and NaN are noticed soon.
     long long count =
-        device_.on_gpu() && given.time.scheme == Scheme::splitting ? HeartSystem::most_steps : 16;
+        device_.on_gpu() && given.time.scheme == Scheme::splitting ? HeartSystem::max_steps : 16;
     count = std::min(count, given.time.steps - steps);
     count = std::min(count, given.output_every - steps % given.output_every);
     if (const long long next = next_restart(); next > steps) count = std::min(count, next - steps);

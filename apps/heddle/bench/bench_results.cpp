@@ -42,12 +42,12 @@ std::vector<std::string> json_files_below(const std::string& results, const char
 }
 
 std::vector<bench::NamedReport> read_reports(const std::vector<std::string>& paths) {
-  constexpr int most_levels = 16;
+  constexpr int max_levels = 16;
   std::vector<bench::NamedReport> reports;
   for (const std::string& path : paths) {
     const std::string text = detail::text_of_file(path);
     try {
-      reports.push_back({path, detail::parse_strict_json(text, most_levels)});
+      reports.push_back({path, detail::parse_strict_json(text, max_levels)});
     } catch (const Error& error) {
       throw Error(error.kind(), path + ": " + error.what());
     }

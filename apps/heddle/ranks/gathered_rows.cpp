@@ -17,9 +17,9 @@ std::span<std::byte> bytes_of(S* data, long long scalars) {
 /// Sends rows in parts, because a message takes less than 2^31 bytes.
 template <class S>
 void gather_scalars(Communicator& ranks, const Partition& partition, int width, S* from, S* to) {
-  constexpr long long most_bytes = 1LL << 28;
+  constexpr long long max_bytes = 1LL << 28;
   const auto row_bytes = static_cast<long long>(static_cast<std::size_t>(width) * sizeof(S));
-  const long long at_once = std::max(1LL, most_bytes / (row_bytes * ranks.size()));
+  const long long at_once = std::max(1LL, max_bytes / (row_bytes * ranks.size()));
   const auto rows_of = [&](int rank, long long done) {
     return std::clamp(partition.rows_of(rank) - done, 0LL, at_once);
   };

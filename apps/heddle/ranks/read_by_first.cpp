@@ -56,9 +56,9 @@ Partition partition_of_first(Communicator& ranks, const std::optional<Partition>
       owners.push_back(mine->owner(row));
     }
   }
-  rows = detail::told_by_root(ranks, rows);
-  first_rows = detail::told_by_root(ranks, first_rows);
-  owners = detail::told_by_root(ranks, owners);
+  rows = detail::broadcast_from_root(ranks, rows);
+  first_rows = detail::broadcast_from_root(ranks, first_rows);
+  owners = detail::broadcast_from_root(ranks, owners);
   if (rows[1] != 0) return Partition(std::move(first_rows));
   return Partition::by_owner(rows[0], static_cast<int>(first_rows.size()) - 1, owners);
 }
@@ -70,7 +70,8 @@ AnyMatrix rows_of_first(Communicator& ranks, const Partition& partition, const A
   const PatternView* const known = whole != nullptr ? &pattern : nullptr;
   const RankRows rows = detail::rows_from_root(ranks, partition, known);
   const int bytes =
-      detail::told_by_root(ranks, std::vector{whole != nullptr ? whole->entry_bytes() : 0}).front();
+      detail::broadcast_from_root(ranks, std::vector{whole != nullptr ? whole->entry_bytes() : 0})
+          .front();
   const auto values = detail::values_from_root(
       ranks, partition, known, whole != nullptr ? whole->values() : std::span<const std::byte>(),
       static_cast<std::size_t>(bytes));

@@ -34,8 +34,8 @@ void write_table(const std::string& path, const std::vector<HistoryCurve>& curve
 
 /// All points, or the minimum and maximum of each piece, to keep a picture small.
 std::vector<report::Point> points_of(const std::vector<double>& history) {
-  constexpr std::size_t most_pieces = 1000;  // about one pixel each
-  const std::size_t piece = (history.size() + 2 * most_pieces - 1) / (2 * most_pieces);
+  constexpr std::size_t max_pieces = 1000;  // about one pixel each
+  const std::size_t piece = (history.size() + 2 * max_pieces - 1) / (2 * max_pieces);
   std::vector<report::Point> points;
   const auto add = [&](std::size_t i) {
     report::Point point;

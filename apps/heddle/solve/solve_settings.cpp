@@ -58,7 +58,7 @@ void check(const SolveOptions& options, const Device& device) {
 }
 
 void check_block_columns(const SolveOptions& options, std::size_t right_hand_sides) {
-  constexpr int most = BlockConjugateGradient<double>::most_columns;
+  constexpr int most = BlockConjugateGradient<double>::max_columns;
   if (options.method != block_cg_method.info.name || right_hand_sides <= most) return;
   throw Error(ErrorKind::usage,
               "--solver " + options.method + " solves up to " + std::to_string(most) +

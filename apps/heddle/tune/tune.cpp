@@ -76,7 +76,7 @@ TuneOptions settings_of(const TuneCommand& options, const Device& device) {
   settings.seconds_limit =
       given.seconds > 0 ? given.seconds : usual_seconds(settings.search, device);
   if (!options.is_of_multigrid()) settings.objective = parse_objective(options.objective());
-  settings.least_runs = std::min(settings.least_runs, settings.most_runs);
+  settings.min_runs = std::min(settings.min_runs, settings.max_runs);
   return settings;
 }
 

@@ -13,8 +13,8 @@ constexpr int any_dimension = -1;
 }  // namespace
 
 std::vector<Group> read_gmsh_names(TextScanner& scan) {
-  constexpr std::size_t least_bytes = 4;
-  const long long count = scan.count("names", least_bytes);
+  constexpr std::size_t min_bytes = 4;
+  const long long count = scan.count("names", min_bytes);
   std::vector<Group> names;
   for (long long i = 0; i < count; ++i) {
     scan.begin_record("name", i + 1, count);

@@ -24,7 +24,7 @@ namespace {
 using io::in_quotes;
 
 // A number takes two bytes or more, both in text and as bytes.
-constexpr std::size_t least_number = 2;
+constexpr std::size_t min_number = 2;
 
 using Version = GmshFormat::Version;
 
@@ -115,7 +115,7 @@ class GmshReader {
 
   // Formats 1 and 2: number, x, y, z.
   void read_nodes() {
-    const long long count = scan_.count("nodes", 4 * least_number);
+    const long long count = scan_.count("nodes", 4 * min_number);
     numbers_.begin_data();
     for (long long i = 0; i < count; ++i) {
       scan_.begin_record("node", i + 1, count);
@@ -125,9 +125,9 @@ class GmshReader {
     }
   }
 
-  long long read_size(const char* what, std::size_t least_numbers) {
+  long long read_size(const char* what, std::size_t min_numbers) {
     const long long size = numbers_.size();
-    scan_.check_count(size, what, least_numbers * least_number);
+    scan_.check_count(size, what, min_numbers * min_number);
     return size;
   }
 
@@ -143,10 +143,10 @@ class GmshReader {
   }
 
   /// Numbers of blocks and entries in a section, and in 4.1 the least and the greatest number.
-  std::pair<long long, long long> read_block_counts(const char* what, std::size_t least_numbers) {
+  std::pair<long long, long long> read_block_counts(const char* what, std::size_t min_numbers) {
     numbers_.begin_data();
     const long long blocks = read_size("blocks", 4);
-    const long long count = read_size(what, least_numbers);
+    const long long count = read_size(what, min_numbers);
     for (int k = 0; version_ == Version::msh_4_1 && k < 2; ++k) numbers_.size();
     return {blocks, count};
   }
@@ -231,7 +231,7 @@ class GmshReader {
   // type and the number of tags precede the elements that share them. Format 1 has two tags,
   // followed by the number of nodes.
   void read_elements() {
-    const long long count = scan_.count("elements", 4 * least_number);
+    const long long count = scan_.count("elements", 4 * min_number);
     numbers_.begin_data();
     for (long long i = 0; i < count;) {
       scan_.begin_record("element", i + 1, count);

@@ -96,9 +96,9 @@ class ObjReader {
   /// is short, counts from the last vertex, or has an error, which `read` then reports with its
   /// place in the whole file.
   static std::optional<SurfaceMesh> read_in_parts(const NamedBytes& file) {
-    constexpr std::size_t least_bytes = std::size_t(1) << 17;
+    constexpr std::size_t min_bytes = std::size_t(1) << 17;
     const std::size_t count =
-        std::min(static_cast<std::size_t>(default_threads()), file.bytes.size() / least_bytes);
+        std::min(static_cast<std::size_t>(default_threads()), file.bytes.size() / min_bytes);
     if (count < 2) return std::nullopt;
     std::vector<ObjReader> parts;
     for (std::size_t k = 0, begin = 0; k < count; ++k) {

@@ -22,7 +22,7 @@ using io::in_quotes;
 /// Numbers as text, one line per element.
 class TextNumbers {
  public:
-  static std::size_t least_bytes(PlyType /*type*/) { return 2; }
+  static std::size_t min_bytes(PlyType /*type*/) { return 2; }
 
   explicit TextNumbers(TextScanner& scan) : scan_(scan) {}
 
@@ -64,7 +64,7 @@ class TextNumbers {
 
 class ByteNumbers {
  public:
-  static std::size_t least_bytes(PlyType type) { return size_of(type); }
+  static std::size_t min_bytes(PlyType type) { return size_of(type); }
 
   ByteNumbers(TextScanner& scan, bool is_swapped) : scan_(scan), numbers_(scan, is_swapped) {}
 
@@ -183,7 +183,7 @@ class BodyReader {
     }
     std::size_t bytes = 0;
     for (const PlyProperty& property : element.property) {
-      bytes += Numbers::least_bytes(property.count_type.value_or(property.type));
+      bytes += Numbers::min_bytes(property.count_type.value_or(property.type));
     }
     scan_.check_count(element.count, ("elements " + in_quotes(element.name)).c_str(), bytes);
   }
@@ -194,7 +194,7 @@ class BodyReader {
       const PlyProperty& property = element.property[k];
       if (property.count_type) {
         const long long count = numbers_.integer(*property.count_type);
-        scan_.check_count(count, "entries of a list", Numbers::least_bytes(property.type));
+        scan_.check_count(count, "entries of a list", Numbers::min_bytes(property.type));
         if (&element == &face_ && k == corners_) {
           read_corners(property.type, number, count);
         } else {

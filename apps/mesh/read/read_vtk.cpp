@@ -79,9 +79,9 @@ class VtkReader {
 
   /// `count` numbers follow, on the next line if they are bytes.
   void begin_data(const VtkType& type, long long count, const char* what = "numbers") {
-    scan_.check_count(count, what, numbers_.least_bytes(type));
+    scan_.check_count(count, what, numbers_.min_bytes(type));
     if (is_binary_) scan_.skip_line_end();
-    scan_.check_count(count, what, numbers_.least_bytes(type));
+    scan_.check_count(count, what, numbers_.min_bytes(type));
   }
 
   std::vector<long long> integers(const VtkType& type, long long count) {

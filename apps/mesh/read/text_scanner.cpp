@@ -129,19 +129,19 @@ std::string_view TextScanner::quoted_text() {
   return text_.substr(word_ + 1, end - word_ - 1);
 }
 
-long long TextScanner::count(const char* what, std::size_t least_bytes) {
+long long TextScanner::count(const char* what, std::size_t min_bytes) {
   const long long number = integer();
-  check_count(number, what, least_bytes);
+  check_count(number, what, min_bytes);
   return number;
 }
 
-void TextScanner::check_count(long long count, const char* what, std::size_t least_bytes) const {
+void TextScanner::check_count(long long count, const char* what, std::size_t min_bytes) const {
   const std::string counted = std::to_string(count) + " " + what;
   if (count < 0) {
     fail(ErrorKind::malformed_file, std::to_string(count) + " is no number of " + what);
   }
   const std::size_t left = text_.size() - at_;
-  if (static_cast<unsigned long long>(count) > (left + 1) / least_bytes) {
+  if (static_cast<unsigned long long>(count) > (left + 1) / min_bytes) {
     fail(ErrorKind::malformed_file,
          counted + " do not fit in the " + std::to_string(left) + " bytes that follow");
   }

@@ -66,10 +66,10 @@ class TextScanner {
   bool is_quoted_text() { return !at_end() && text_[at_] == '"'; }
   /// Text in quotation marks, which may not extend past a line end.
   std::string_view quoted_text();
-  /// A number of `what`, each of which takes `least_bytes` or more. It is refused if the rest of
+  /// A number of `what`, each of which takes `min_bytes` or more. It is refused if the rest of
   /// the text cannot hold that many, so that no memory is wasted on false counts.
-  long long count(const char* what, std::size_t least_bytes);
-  void check_count(long long count, const char* what, std::size_t least_bytes) const;
+  long long count(const char* what, std::size_t min_bytes);
+  void check_count(long long count, const char* what, std::size_t min_bytes) const;
 
   /// Skips to the byte after the end of this line, which must have nothing else.
   void skip_line_end();

@@ -25,7 +25,7 @@ class VtkNumbers {
       : scan_(scan), bytes_(scan, is_swapped), is_text_(is_text) {}
 
   /// Least number of bytes that a number takes in the file.
-  std::size_t least_bytes(const VtkType& type) const { return is_text_ ? 2 : type.size; }
+  std::size_t min_bytes(const VtkType& type) const { return is_text_ ? 2 : type.size; }
   double real(const VtkType& type);
   /// For integer types only. Values of 2^63 and more become negative, which no index may be.
   long long integer(const VtkType& type);

@@ -80,7 +80,7 @@ class HEDDLE_EXPORT AssemblyMap {
             tiles()};
   }
   ElementNumbering numbering(ElementOrder order, int components) const {
-    return {elements_,         most_, first_node_.data(), first_entry_.data(),
+    return {elements_,         max_,  first_node_.data(), first_entry_.data(),
             row_place_.data(), order, components};
   }
   std::span<const unsigned> row_places() const { return row_place_.span(); }
@@ -100,7 +100,7 @@ class HEDDLE_EXPORT AssemblyMap {
   AssemblyTiles tiles() const;
 
   Offset elements_;
-  int most_;
+  int max_;
   CornerCode code_;
   Array<unsigned> first_term_, term_;
   Array<Index> row_;

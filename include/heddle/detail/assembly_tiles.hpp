@@ -27,7 +27,7 @@ struct HEDDLE_EXPORT AssemblyTileLists {
 HEDDLE_EXPORT std::vector<unsigned> row_places(const ElementPattern& pattern,
                                                const SlicedPattern& matrix);
 /// `slots`: the slots of the pattern's entries. Empty if elements differ in their corners, or if a
-/// row has more than `most_terms`.
+/// row has more than `max_terms`.
 HEDDLE_EXPORT AssemblyTileLists assembly_tiles(const ElementPattern& pattern,
                                                const SlicedPattern& matrix,
                                                const std::vector<Offset>& slots,

@@ -30,8 +30,8 @@ inline unsigned blocks_of_pass(Offset count) {
 
 /// Blocks for which a multiprocessor has registers at once; 1 unless the pass names another number.
 template <class P>
-constexpr int least_blocks() {
-  if constexpr (requires { P::least_blocks; }) return P::least_blocks;
+constexpr int min_blocks() {
+  if constexpr (requires { P::min_blocks; }) return P::min_blocks;
   return 1;
 }
 
@@ -49,7 +49,7 @@ struct HEDDLE_EXPORT CompiledFunctor {
 /// Queues `pass(i)` for every i below `count`, compiled at the first call. Throws `Error` (usage)
 /// with the first error in the user's header if that does not compile, or if the type has another
 /// layout on the GPU; throws like `entry_header` if the text is not in the program.
-HEDDLE_EXPORT void queue_pass(const CompiledFunctor& pass, int least_blocks, Offset count,
+HEDDLE_EXPORT void queue_pass(const CompiledFunctor& pass, int min_blocks, Offset count,
                               const Stream& stream);
 /// Same for `detail::TileSums`, in blocks with `shared_bytes` of shared memory.
 HEDDLE_EXPORT void queue_tiles(const CompiledFunctor& tile_sums, unsigned tiles,

@@ -14,7 +14,7 @@
 namespace heddle::detail {
 
 /// Maps the places at which a function of the table looks for vectors to vectors of the method.
-using VectorMap = std::array<signed char, methods::most_vectors>;
+using VectorMap = std::array<signed char, methods::max_vectors>;
 inline constexpr VectorMap own_vectors = [] {
   VectorMap map{};
   for (std::size_t k = 0; k < map.size(); ++k) map[k] = static_cast<signed char>(k);

@@ -288,7 +288,7 @@ class HostListings {
   }
   template <class Decision>
   static void decide(T* c, const T* sums, int count, Judge& judge) {
-    Number sum[methods::most_sums];
+    Number sum[methods::max_sums];
     for (int k = 0; k < count; ++k) {
       for (T& component : sum[k].component) component = *sums++;
     }

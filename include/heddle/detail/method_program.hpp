@@ -95,7 +95,7 @@ template <class M>
 constexpr void check_listing() {
   constexpr const methods::Facts& start = methods::facts_of<typename M::Start>;
   constexpr const methods::Facts& iteration = methods::facts_of<typename M::Iteration>;
-  static_assert(M::vectors <= methods::most_vectors, "a method has at most 16 vectors");
+  static_assert(M::vectors <= methods::max_vectors, "a method has at most 16 vectors");
   static_assert(M::x == 0 && M::r == 1, "x and r are the first vectors of a method");
   static_assert(sums_have_room(start, M::ring) && sums_have_room(iteration, M::ring),
                 "a step of a method leaves at most 8 numbers");

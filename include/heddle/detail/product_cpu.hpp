@@ -70,8 +70,8 @@ template <class E, class Values, class Vector, class Ahead>
 HEDDLE_INLINE result_entry_t<E> shared_row_product(const Values& values, const Index* column,
                                                    const Vector& x, Offset step, Offset C, int lane,
                                                    int length, int T, const Ahead& ahead) {
-  constexpr int most_threads = 64;
-  result_entry_t<E> sums[most_threads];
+  constexpr int max_threads = 64;
+  result_entry_t<E> sums[max_threads];
   int half = 1;
   for (int t = 0; t < T; ++t) {
     sums[t] =

@@ -50,9 +50,9 @@ class HEDDLE_EXPORT Product {
     /// A kernel of a solver's loop, which has its fields, sums and states in `systems`: it does
     /// nothing once a loop has ended, and leaves only partial sums, see `partial_sums`.
     bool in_loop = false;
-    /// One system, or as many as a kernel for `most_systems` takes side by side.
+    /// One system, or as many as a kernel for `max_systems` takes side by side.
     std::span<const device::ProductOperands> systems = {};
-    int most_systems = 1;
+    int max_systems = 1;
     /// In a loop: the kernel may begin while the one before it still runs, and waits for that one
     /// itself.
     bool overlapped = false;
@@ -70,9 +70,9 @@ class HEDDLE_EXPORT Product {
   void prepare(const Call& call) const;
 
   /// The most partial sums, of up to `Reduction::width` numbers each, that a launch leaves.
-  Offset partials(int most_systems = 1) const;
+  Offset partials(int max_systems = 1) const;
   /// The partial sums that a launch in a loop, with room for them at `partials`, left there.
-  device::PartialSums partial_sums(const double* partials, int most_systems = 1) const;
+  device::PartialSums partial_sums(const double* partials, int max_systems = 1) const;
 
   const EntryShape& shape() const { return shape_; }
   const SlicedPattern& pattern() const { return *pattern_; }

@@ -20,7 +20,7 @@ struct RunLimits {
   long long iterations = 0;                         // at most
   double seconds = 0;                               // infinity for no limit
   long long unwatched = device::usually_unwatched;  // see device::LoopLimits
-  std::array<T, device::most_given> given{};        // the method's first coefficients
+  std::array<T, device::max_given> given{};         // the method's first coefficients
   /// Called with the iteration of this run and |r|^2, for a run on a GPU only now and then; returns
   /// why the run has to end, if it does. May be empty.
   std::function<device::LoopEnd(long long, T)> observe;

@@ -126,9 +126,9 @@ HEDDLE_EXPORT void check_memory(const MemoryUse& use, long long limit, const Pat
 /// On a GPU, where rows are sorted before the exact account is known: throws like `check_memory` if
 /// not even the entries without padding fit, before anything is allocated. `memory_limit` as for
 /// `SlicedPattern::build`.
-HEDDLE_EXPORT void check_least_memory(const PatternView& pattern, const Plan& plan, int entry_bytes,
-                                      const Device& device,
-                                      const std::optional<long long>& memory_limit);
+HEDDLE_EXPORT void check_min_memory(const PatternView& pattern, const Plan& plan, int entry_bytes,
+                                    const Device& device,
+                                    const std::optional<long long>& memory_limit);
 
 /// The immutable pattern of a matrix in sliced storage; several matrices may share one.
 class HEDDLE_EXPORT SlicedPattern {

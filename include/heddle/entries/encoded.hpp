@@ -79,7 +79,7 @@ struct WordLanes {
 template <int significand_bits, int bias>
 struct ShortFloat {
   static constexpr int bits = significand_bits;  // after the point
-  static constexpr int least_exponent = 1 - bias;
+  static constexpr int min_exponent = 1 - bias;
 
   HEDDLE_INLINE static float decode(CodeWord word) {
     // Read as a float's, the exponent is too small by 127 - bias, also where it is 0.
@@ -191,7 +191,7 @@ struct HEDDLE_EXPORT encoded {
 
 /// Entries with at most 256 different values: the number of the value in a table.
 struct dictionary_code {
-  static constexpr int most_values = 256;
+  static constexpr int max_values = 256;
 };
 
 template <class A>
@@ -200,7 +200,7 @@ struct HEDDLE_EXPORT encoded<dictionary_code, A> {
   using arithmetic = A;
   using code = dictionary_code;
   static constexpr int components = 1;
-  static constexpr int table_bytes = dictionary_code::most_values * int(sizeof(A));
+  static constexpr int table_bytes = dictionary_code::max_values * int(sizeof(A));
 
   stored_scalar component[components];
 
@@ -238,7 +238,7 @@ HEDDLE_INLINE float reciprocal_from(float d, float estimate) {
 /// in the two lowest bits of t1 and of t2, which are thereby off by at most 2 ulp, and the sign is
 /// the lowest bit of t3. Number 0 is r = 1.
 struct unit_code {
-  static constexpr int most_values = 16;
+  static constexpr int max_values = 16;
   /// Bits that component k of t gives up.
   HEDDLE_HD static constexpr int bits_of(int k) { return k < 2 ? 2 : 1; }
 
@@ -301,7 +301,7 @@ struct HEDDLE_EXPORT encoded<unit_code, A> {
   using arithmetic = A;
   using code = unit_code;
   static constexpr int components = 3;
-  static constexpr int table_bytes = unit_code::most_values * int(sizeof(stored_scalar));
+  static constexpr int table_bytes = unit_code::max_values * int(sizeof(stored_scalar));
 
   stored_scalar component[components];
 

@@ -53,7 +53,7 @@ struct PartialSums {
 };
 /// Maximum number of values that every block of a kernel adds for itself: reading them takes less
 /// time than a separate kernel, 2 to 3 microseconds.
-inline constexpr unsigned most_for_every_block = 4096;
+inline constexpr unsigned max_for_every_block = 4096;
 
 /// The operation on the sum of a row before it is stored as y.
 enum Epilogue {
@@ -82,7 +82,7 @@ struct ProductOperands {
   double* partials;
   LoopState* state;
 };
-inline constexpr int most_operands = 8;
+inline constexpr int max_operands = 8;
 /// Threads per block of that kernel, and lanes of the matrix that they share.
 inline constexpr int threads_of_fields = 256;
 inline constexpr int lanes_of_fields = 64;
@@ -110,7 +110,7 @@ struct ProductArguments {
 template <class S, class M, class T>
 struct ProductsArguments {
   ProductArguments<S, M, T> all;
-  ProductOperands of[most_operands];
+  ProductOperands of[max_operands];
   int count;
 };
 

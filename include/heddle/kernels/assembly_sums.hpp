@@ -45,8 +45,8 @@ HEDDLE_INLINE T sum_of_two(const T& a, const T& b) {
 /// and so on. All elements have `corners` corners.
 struct HEDDLE_EXPORT AssemblyTiles {
   static constexpr int threads = 128;  // per block
-  static constexpr unsigned usual_terms = 1024, most_terms = 3072;
-  static constexpr unsigned most_bytes_of_term = 16;
+  static constexpr unsigned usual_terms = 1024, max_terms = 3072;
+  static constexpr unsigned max_bytes_of_term = 16;
 
   unsigned count = 0;       // 0: a row is too long, elements differ, or tiles were not requested
   unsigned terms = 0;       // most terms of a tile
@@ -70,7 +70,7 @@ struct HEDDLE_EXPORT AssemblyTiles {
     return term.first_piece * corners + term.i;
   }
   HEDDLE_INLINE unsigned code_of(const Term& term) const {
-    // i / corners without a division: both are at most `most_terms`.
+    // i / corners without a division: both are at most `max_terms`.
     const auto own = static_cast<unsigned>(1ULL * term.i * reciprocal >> 31);
     return piece[term.first_piece + own] << code.bits | (term.i - own * corners);
   }
@@ -80,7 +80,7 @@ struct HEDDLE_EXPORT AssemblyTiles {
 /// True if a block has room for a tile's terms of type `Sum`.
 template <class Sum>
 inline constexpr bool fits_in_tiles =
-    __is_trivially_copyable(Sum) && sizeof(Sum) <= AssemblyTiles::most_bytes_of_term;
+    __is_trivially_copyable(Sum) && sizeof(Sum) <= AssemblyTiles::max_bytes_of_term;
 
 /// Two terms that are read together.
 template <class S>

@@ -9,7 +9,7 @@ namespace heddle::device {
 inline constexpr int threads_of_basis = 1024;
 /// Maximum number of blocks whose sums each block of the next kernel adds for itself: at most one
 /// per multiprocessor.
-inline constexpr int most_blocks_of_basis = 160;
+inline constexpr int max_blocks_of_basis = 160;
 
 struct BasisArguments {
   cuda::Walk walk;

@@ -49,7 +49,7 @@ __device__ __forceinline__ const double* exchange_sums(Packet* packets, unsigned
                                                        unsigned long long round, const Sum& sum) {
   constexpr int warps = Block / 32;
   constexpr int looks = Block > 512 ? 4 : 8;  // limited by registers
-  constexpr int parts = most_blocks / (32 * looks);
+  constexpr int parts = max_blocks / (32 * looks);
   __shared__ double of_part[N * parts];
   __shared__ double total[N];
   const int warp = threadIdx.x / 32;

@@ -12,7 +12,7 @@ template <int N, int Block>
 __device__ __forceinline__ void add_over_grid(Packet* packets, double (&sum)[N],
                                               unsigned long long round) {
   __shared__ double total[N];
-  __shared__ double of_block[N][most_blocks];
+  __shared__ double of_block[N][max_blocks];
   add_over_warps<N, Block>(sum, 32);
   if (threadIdx.x == 0) {
 #pragma unroll

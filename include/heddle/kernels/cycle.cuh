@@ -178,8 +178,8 @@ template <class Plan>
 __device__ __forceinline__ result_entry_t<BlockRowOf<Plan>> product_of_block_row(
     const CycleStep& s, const MatrixOf<Plan>& A, const Share& share, int i) {
   using V = vector_entry_t<typename Plan::entry>;
-  constexpr int most_scalars = 24, P = BlockRowOf<Plan>::components;
-  constexpr int U = P < most_scalars ? most_scalars / P : 1;
+  constexpr int max_scalars = 24, P = BlockRowOf<Plan>::components;
+  constexpr int U = P < max_scalars ? max_scalars / P : 1;
   const auto column_at = [&](Offset slot) -> Index {
     if constexpr (Plan::short_columns) {
       if (share.column_base >= 0) return share.column_base + __ldg(A.short_column + slot);

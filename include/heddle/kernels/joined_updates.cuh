@@ -7,19 +7,19 @@
 
 namespace heddle::device {
 
-/// The sums over all threads of a cooperative launch of up to `most_groups` groups, in the tree of
+/// The sums over all threads of a cooperative launch of up to `max_groups` groups, in the tree of
 /// `add_again`.
 template <int N, int Threads>
 __device__ __forceinline__ void meet(const Meeting& meeting, double (&sum)[N]) {
   constexpr int warps_of_group = threads_of_group / 32;
-  constexpr int per_thread = most_groups / Threads;
+  constexpr int per_thread = max_groups / Threads;
   const unsigned long long round = *meeting.round + 1;
   const unsigned count = gridDim.x * partials_of_block(Threads);
   add_over_warps<N, Threads>(sum, warps_of_group);
   if (threadIdx.x < Threads / 32 && threadIdx.x % warps_of_group == 0) {
     const unsigned group = blockIdx.x * partials_of_block(Threads) + threadIdx.x / warps_of_group;
 #pragma unroll
-    for (int v = 0; v < N; ++v) send(meeting.packets + v * most_groups + group, sum[v], round);
+    for (int v = 0; v < N; ++v) send(meeting.packets + v * max_groups + group, sum[v], round);
   }
 #pragma unroll
   for (int v = 0; v < N; ++v) {
@@ -27,7 +27,7 @@ __device__ __forceinline__ void meet(const Meeting& meeting, double (&sum)[N]) {
 #pragma unroll
     for (int s = 0; s < per_thread; ++s) {
       const unsigned at = threadIdx.x * per_thread + s;
-      parts[s] = at < count ? receive(meeting.packets + v * most_groups + at, round) : 0.0;
+      parts[s] = at < count ? receive(meeting.packets + v * max_groups + at, round) : 0.0;
     }
 #pragma unroll
     for (int half = 1; half < per_thread; half *= 2) {

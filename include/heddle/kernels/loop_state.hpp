@@ -46,7 +46,7 @@ struct LoopLimits {
 inline constexpr int bytes_of_side = 512;
 
 /// How many numbers a run is given: its first coefficients, which are real where they are used.
-inline constexpr int most_given = 2;
+inline constexpr int max_given = 2;
 
 struct LoopState {
   LoopLimits limits;
@@ -56,9 +56,9 @@ struct LoopState {
   int end;              // a LoopEnd; a method with a basis forms x after it, and leaves no r
   alignas(16) unsigned char side[2][bytes_of_side];  // for loops that are made of steps
 
-  /// Sets `most_given` numbers of a run that has not begun: a side begins with the coefficients.
+  /// Sets `max_given` numbers of a run that has not begun: a side begins with the coefficients.
   HEDDLE_HD void give(const double* numbers) {
-    for (int k = 0; k < most_given; ++k) reinterpret_cast<double*>(side[0])[k] = numbers[k];
+    for (int k = 0; k < max_given; ++k) reinterpret_cast<double*>(side[0])[k] = numbers[k];
   }
   /// Makes every kernel of the run return at once: wherever a side keeps its end, it is
   /// `loop_limit`.

@@ -7,7 +7,7 @@
 namespace heddle::device {
 
 /// Maximum number of blocks of a cooperative launch, one per multiprocessor.
-inline constexpr int most_blocks = 256;
+inline constexpr int max_blocks = 256;
 
 /// A number that one block of a cooperative launch sends to the others. It arrives together with
 /// the round that it belongs to: a reader that sees the round has the number too, so that sums need

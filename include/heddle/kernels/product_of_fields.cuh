@@ -93,8 +93,8 @@ __device__ __forceinline__ void product_of_fields(const FieldsArgumentsOf<Plan>&
   constexpr int groups = threads_of_fields / lanes_of_fields;
   constexpr int sums_of_field = sums_of(Plan::epilogue, Plan::ring);
   constexpr int N = sums_of_field == 0 ? 1 : sums_of_field;
-  static_assert(most_operands <= 2 * groups && lanes_of_fields == 64);
-  __shared__ int running[most_operands];
+  static_assert(max_operands <= 2 * groups && lanes_of_fields == 64);
+  __shared__ int running[max_operands];
   __shared__ double of_warp[threads_of_fields / 32][2][N];
   let_next_kernel_come();
   const int group = static_cast<int>(threadIdx.x) / lanes_of_fields;

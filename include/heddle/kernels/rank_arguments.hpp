@@ -15,11 +15,11 @@ struct alignas(16) PeerPacket {
 inline constexpr int groups_of_node = 256;
 /// Maximum number of nodes of all ranks that every block of a kernel joins for itself, and of
 /// levels of their tree.
-inline constexpr int most_nodes_of_ranks = 128;
-inline constexpr int most_levels_of_ranks = 40;
+inline constexpr int max_nodes_of_ranks = 128;
+inline constexpr int max_levels_of_ranks = 40;
 /// Maximum number of sums of one source, and of sources.
-inline constexpr int most_numbers_of_source = 8;
-inline constexpr int most_sources = 4;
+inline constexpr int max_numbers_of_source = 8;
+inline constexpr int max_sources = 4;
 
 /// A joining of two nodes: `from` is added to `to`.
 struct NodeJoining {
@@ -43,21 +43,21 @@ struct SumsOfRanks {
   /// First packet of a source in an inbox. Each turn has its own place, since blocks of one kernel
   /// may read what those of the next no longer need.
   HEDDLE_HD Offset packet(int source) const {
-    return (Offset(turn) * most_sources + source) * nodes * most_numbers_of_source;
+    return (Offset(turn) * max_sources + source) * nodes * max_numbers_of_source;
   }
   /// First packet in this rank's own inbox of the sums over all nodes.
   HEDDLE_HD Offset packet_of_total(int source) const {
-    return (Offset(2) * most_sources * nodes + Offset(turn) * most_sources + source) *
-           most_numbers_of_source;
+    return (Offset(2) * max_sources * nodes + Offset(turn) * max_sources + source) *
+           max_numbers_of_source;
   }
 };
 /// Maximum number of blocks of a kernel that join sums: as many as run at once. Later blocks take
 /// the sums that the first has joined.
-inline constexpr unsigned most_joining_blocks = 1024;
+inline constexpr unsigned max_joining_blocks = 1024;
 
 /// Number of packets in an inbox.
 HEDDLE_HD constexpr Offset packets_of_inbox(int nodes) {
-  return Offset(2) * most_sources * (nodes + 1) * most_numbers_of_source;
+  return Offset(2) * max_sources * (nodes + 1) * max_numbers_of_source;
 }
 
 }  // namespace heddle::device

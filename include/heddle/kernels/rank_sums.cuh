@@ -13,11 +13,11 @@ namespace heddle::device {
 struct SharedSumsOfRanks {
   static constexpr int warps_of_node = groups_of_node / 32;
 
-  double numbers[most_nodes_of_ranks * most_numbers_of_source];
-  double of_warp[warps_of_node * most_numbers_of_source];
+  double numbers[max_nodes_of_ranks * max_numbers_of_source];
+  double of_warp[warps_of_node * max_numbers_of_source];
   // Loads from far away would be waited for at every level.
-  NodeJoining joinings[most_nodes_of_ranks];
-  int levels[most_levels_of_ranks + 1];
+  NodeJoining joinings[max_nodes_of_ranks];
+  int levels[max_levels_of_ranks + 1];
 };
 
 /// One for all sources of a kernel.
@@ -89,7 +89,7 @@ __device__ __forceinline__ void send_node(const SumsOfRanks& a, int node, const 
 template <int N, int Threads>
 __device__ __forceinline__ void add_over_ranks(const SumsOfRanks& a, int source,
                                                const PartialSums& own, double (&total)[N]) {
-  static_assert(Threads % groups_of_node == 0 && N <= most_numbers_of_source);
+  static_assert(Threads % groups_of_node == 0 && N <= max_numbers_of_source);
   SharedSumsOfRanks& shared = shared_sums_of_ranks();
   const int thread = static_cast<int>(threadIdx.x);
   if (source > 0) __syncthreads();  // the numbers of the one before are read
@@ -100,7 +100,7 @@ __device__ __forceinline__ void add_over_ranks(const SumsOfRanks& a, int source,
     send_node<N>(a, node, own, first, round, shared);
   }
   PeerPacket* const totals = a.inbox + a.packet_of_total(source);
-  if (blockIdx.x >= most_joining_blocks) {
+  if (blockIdx.x >= max_joining_blocks) {
     double number = 0;
     if (thread < N) {
       await_peer([&] { return look_at_packet(totals + thread, round, number); }, a.given_up);
@@ -134,7 +134,7 @@ __device__ __forceinline__ void add_over_ranks(const SumsOfRanks& a, int source,
   }
 #pragma unroll
   for (int v = 0; v < N; ++v) total[v] = a.nodes == 0 ? 0.0 : shared.numbers[a.root * N + v];
-  if (blockIdx.x > 0 || thread > 0 || gridDim.x <= most_joining_blocks) return;
+  if (blockIdx.x > 0 || thread > 0 || gridDim.x <= max_joining_blocks) return;
 #pragma unroll
   for (int v = 0; v < N; ++v) send_to_peer(totals + v, total[v], round);
 }

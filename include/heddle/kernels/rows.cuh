@@ -38,8 +38,8 @@ struct RowsOfBlock {
   using T = typename V::scalar;
   static constexpr int K = V::components;
   /// Wide rows stay with their threads, as in SoA: shared memory has no room for them.
-  static constexpr int most_bytes = 32768;
-  static constexpr bool by_scalars = !P::soa && threads_of_rows * K * int(sizeof(T)) <= most_bytes;
+  static constexpr int max_bytes = 32768;
+  static constexpr bool by_scalars = !P::soa && threads_of_rows * K * int(sizeof(T)) <= max_bytes;
   static constexpr int tile_size = by_scalars ? threads_of_rows * K : 1;
 
   T* tile;  // in shared memory: row by row

@@ -56,7 +56,7 @@ struct DecisionSums {
   static constexpr methods::Pending pending = methods::pending_of(methods::facts_of<L>, at, !start);
   using Number = Coefficient<M::ring, double>;
 
-  Number sum[methods::most_sums];
+  Number sum[methods::max_sums];
 
   __device__ __forceinline__ void add(const StepArguments& a) { add_source<0, 0, 0>(a); }
 
@@ -83,8 +83,8 @@ struct DecisionSums {
           if (joins_ranks) add_over_ranks<numbers, Threads>(a.ranks, source, before, total);
         }
         if (!joins_ranks) {
-          add_partials<numbers, Threads, parts, false, most_for_every_block>(before.partials,
-                                                                             before.count, total);
+          add_partials<numbers, Threads, parts, false, max_for_every_block>(before.partials,
+                                                                            before.count, total);
         }
       }
       take<first, first, end, next, 0>(total);

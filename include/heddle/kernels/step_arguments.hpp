@@ -19,11 +19,11 @@ inline constexpr int resident_blocks_of_step = 2;
 struct StepArguments {
   cuda::Walk walk;
   LoopState* state;
-  int side;                          // the one written last
-  PartialSums before[most_sources];  // sums that the decision adds, in the listing's order
-  SumsOfRanks ranks;                 // where sums are joined with those of other ranks
-  double* partials;                  // where the step leaves its own sums
-  void* vector[methods::most_vectors];
+  int side;                         // the one written last
+  PartialSums before[max_sources];  // sums that the decision adds, in the listing's order
+  SumsOfRanks ranks;                // where sums are joined with those of other ranks
+  double* partials;                 // where the step leaves its own sums
+  void* vector[methods::max_vectors];
 };
 
 /// Arguments of a kernel over several systems: blocks (., k) work on the k-th one.
@@ -34,10 +34,10 @@ struct OfSystems {
 
 /// Where the blocks of one cooperative launch leave partial sums for one another.
 struct Meeting {
-  Packet* packets;            // `most_groups` per sum, one for each group of threads
+  Packet* packets;            // `max_groups` per sum, one for each group of threads
   unsigned long long* round;  // round of the last meeting
 };
-inline constexpr int most_groups = 1024;
+inline constexpr int max_groups = 1024;
 
 /// Arguments of two updates with a decision between them.
 struct JoinedArguments {

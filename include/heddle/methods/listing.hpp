@@ -199,9 +199,9 @@ HEDDLE_INLINE void each(const F& f) {
   }
 }
 
-inline constexpr int most_vectors = 16;
-inline constexpr int most_steps = 24;
-inline constexpr int most_sums = 16;
+inline constexpr int max_vectors = 16;
+inline constexpr int max_steps = 24;
+inline constexpr int max_sums = 16;
 
 struct StepFacts {
   StepKind kind = StepKind::decide;
@@ -219,8 +219,8 @@ struct SumFacts {
 /// The steps of a listing and their sums, as data.
 struct Facts {
   int steps = 0, sums = 0;
-  StepFacts step[most_steps] = {};
-  SumFacts sum[most_sums] = {};
+  StepFacts step[max_steps] = {};
+  SumFacts sum[max_sums] = {};
 
   template <class Sum>
   HEDDLE_HD constexpr void add_sum(bool may_repeat) {
@@ -306,7 +306,7 @@ inline constexpr Facts facts_of = FactsOf<L>::make();
 /// first.
 struct Pending {
   int count = 0;
-  int step[most_steps] = {};
+  int step[max_steps] = {};
 };
 HEDDLE_HD constexpr Pending pending_of(const Facts& facts, int decision, bool is_repeated) {
   Pending pending;

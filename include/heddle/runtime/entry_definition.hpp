@@ -24,7 +24,7 @@ struct HEDDLE_EXPORT ProductTerm {
 /// The content of a definition, in real components; a complex member is two of them, re and im.
 struct HEDDLE_EXPORT EntryDefinition {
   /// The limit for a file: tables of products have its cube of terms.
-  static constexpr int most_components = 36;
+  static constexpr int max_components = 36;
 
   std::string name;
   std::vector<std::string> components;  // "x", "a.re", ...: components of an entry, K of them

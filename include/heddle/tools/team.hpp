@@ -15,7 +15,7 @@
 namespace heddle {
 
 /// The most threads for one loop.
-inline constexpr int most_threads = 1024;
+inline constexpr int max_threads = 1024;
 
 /// The number of threads for `items` of cheap work, scalars or rows. Calling a thread takes as long
 /// as some 512 items do: t threads take items / t + 512 t, which is least where t^2 = items / 512.
@@ -28,9 +28,9 @@ inline int team_size(const Stream& stream, long long items) {
 /// The default number of threads of a loop: as set here, or else the first of the environment's
 /// HEDDLE_NUM_THREADS and OMP_NUM_THREADS that is a whole number above 0, or else the cores that
 /// the calling thread may use, by affinity, or the places of an OpenMP runtime that has bound it to
-/// one of them, and by cgroup. At most `most_threads`.
+/// one of them, and by cgroup. At most `max_threads`.
 int default_threads();
-/// 0 restores the environment's number. Throws `Error` (usage) below 0 and above `most_threads`.
+/// 0 restores the environment's number. Throws `Error` (usage) below 0 and above `max_threads`.
 void set_default_threads(int threads);
 
 namespace detail {

@@ -8,9 +8,9 @@ namespace heddle::detail {
 
 std::vector<CountForRank> counts_for_this(Communicator& ranks,
                                           const std::vector<CountForRank>& mine) {
-  constexpr std::size_t most_at_once = 4096;  // over all ranks: 64 KiB
+  constexpr std::size_t max_at_once = 4096;  // over all ranks: 64 KiB
   const auto size = static_cast<std::size_t>(ranks.size());
-  const std::size_t of_rank = std::max<std::size_t>(1, most_at_once / size);
+  const std::size_t of_rank = std::max<std::size_t>(1, max_at_once / size);
   const std::vector<long long> lengths = gather(ranks, static_cast<long long>(mine.size()));
   const auto longest = static_cast<std::size_t>(*std::max_element(lengths.begin(), lengths.end()));
   std::vector<CountForRank> for_this, all;

@@ -60,16 +60,16 @@ GroupSums::GroupSums(const std::vector<detail::GroupNode>& nodes,
 GroupSums::~GroupSums() = default;
 
 void GroupSums::reserve(int count) {
-  if (count <= most_numbers_) return;
-  count = std::max(count, 2 * most_numbers_);  // bases grow, vector by vector
+  if (count <= max_numbers_) return;
+  count = std::max(count, 2 * max_numbers_);  // bases grow, vector by vector
   const auto numbers = static_cast<std::size_t>(count);
   const std::size_t blocks = (numbers + numbers_of_block - 1) / numbers_of_block;
   device_.synchronize();
   results_ = std::make_unique<Results>(nodes_ * numbers, device_.stream());
-  if (most_numbers_ > 0) retired_.emplace_back(std::move(of_tiles_), std::move(finished_));
+  if (max_numbers_ > 0) retired_.emplace_back(std::move(of_tiles_), std::move(finished_));
   of_tiles_ = Array<double>(tiles_.size() * numbers, device_);
   finished_ = Array<unsigned>(nodes_ * blocks, device_);
-  most_numbers_ = count;
+  max_numbers_ = count;
 }
 
 GroupJoin GroupSums::join_of(const double* partials, int parts, int count, RowShare::Join how) {

@@ -64,7 +64,7 @@ class GroupSums {
   void reserve(int count);
 
   std::size_t nodes_;
-  int most_numbers_ = 0;
+  int max_numbers_ = 0;
   Device device_;
   Array<Index> group_at_;
   Array<GroupTile> tiles_;

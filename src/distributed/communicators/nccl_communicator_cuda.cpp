@@ -63,7 +63,7 @@ NcclCommunicator::NcclCommunicator(Communicator& ranks, const Device& device)
     Nccl::Communicator made = nullptr;
     // NCCL takes a channel for each block, up to 32, and connects each. Halos are small.
     Nccl::Config config;
-    config.most_blocks = 8;
+    config.max_blocks = 8;
     check_nccl(nccl().init_rank(&made, ranks.size(), id, ranks.rank(), &config),
                "ncclCommInitRankConfig");
     communicator_.reset(made);

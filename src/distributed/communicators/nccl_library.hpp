@@ -23,8 +23,8 @@ struct Nccl {
     unsigned version = 21700;
     int blocking = 1;
     int cluster_size = unset;
-    int least_blocks = unset;
-    int most_blocks = unset;
+    int min_blocks = unset;
+    int max_blocks = unset;
     const char* network = nullptr;
   };
   enum Result { success = 0, in_progress = 7 };

@@ -13,7 +13,7 @@
 
 namespace heddle::cuda {
 
-static_assert(device::most_numbers_of_source == Reduction<double>::width);
+static_assert(device::max_numbers_of_source == Reduction<double>::width);
 
 /// The part of a rank that others see, and keep for as long as they may write there.
 struct PeerSums::Port {
@@ -21,10 +21,10 @@ struct PeerSums::Port {
 };
 
 bool PeerSums::takes(const detail::GroupTree& tree) {
-  if (tree.nodes.size() > std::size_t{device::most_nodes_of_ranks}) return false;
+  if (tree.nodes.size() > std::size_t{device::max_nodes_of_ranks}) return false;
   std::vector<std::pair<int, int>> joinings = tree.joinings;
   const std::vector<int> levels = detail::sort_by_level(joinings, tree.nodes.size());
-  return levels.size() <= std::size_t{device::most_levels_of_ranks} + 1;
+  return levels.size() <= std::size_t{device::max_levels_of_ranks} + 1;
 }
 
 PeerSums::PeerSums(Communicator& ranks, const detail::GroupTree& tree,

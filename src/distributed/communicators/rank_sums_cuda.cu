@@ -20,7 +20,7 @@ namespace {
 
 constexpr int width = Reduction<double>::width;
 constexpr unsigned threads_of_join = 512;
-constexpr std::size_t most_shared = 32 << 10;  // bytes of numbers; the tree lies after them
+constexpr std::size_t max_shared = 32 << 10;  // bytes of numbers; the tree lies after them
 
 struct FreePinned {
   void operator()(double* data) const { cudaFreeHost(data); }
@@ -192,7 +192,7 @@ RankSums::RankSums(Communicator& ranks, const detail::GroupTree& tree, const Dev
     first_node_ = Array<int>(std::span<const int>(first_node), device);
     joinings_ = Array<Joining>(std::span<const Joining>(joinings), device);
     levels_ = Array<int>(std::span<const int>(levels), device);
-    if (tree.nodes.size() * width * sizeof(double) > most_shared) {
+    if (tree.nodes.size() * width * sizeof(double) > max_shared) {
       room_ = Array<double>(tree.nodes.size() * width, device);
     }
   });

@@ -17,7 +17,7 @@ namespace {
 constexpr unsigned threads_of_exchange = 256;
 // Waiting blocks leave the GPU to the interior. Blocks of 3 x 3 took 262 us an iteration with 32,
 // 260 with 64 and 250 with 128 (two H200, docs/inside/tried.md).
-constexpr Offset most_blocks_of_exchange = 128;
+constexpr Offset max_blocks_of_exchange = 128;
 
 /// Called by all threads: true in the last block to arrive. Everything that all blocks wrote before
 /// is seen everywhere before anything that this block writes then.
@@ -194,7 +194,7 @@ void PeerExchange::connect(Communicator& ranks, const detail::Halo& halo) {
     if (sends) {
       part.first = sent->first;
       part.count = sent->count;
-      most_sent_ = std::max(most_sent_, sent->count);
+      max_sent_ = std::max(max_sent_, sent->count);
       const auto first =
           static_cast<std::size_t>(port.first_of_rank[static_cast<std::size_t>(rank_)]);
       part.to[0] = port.rows.data() + first * row_bytes_;
@@ -244,11 +244,11 @@ void PeerExchange::exchange(const void* x, void* boundary_x, const Stream& strea
                                          given_up_,
                                          clock_.data()};
     const auto neighbours = static_cast<Offset>(parts_.size());
-    const Offset most = std::max({pieces_of(most_sent_), arguments.halo_pieces / neighbours,
+    const Offset most = std::max({pieces_of(max_sent_), arguments.halo_pieces / neighbours,
                                   arguments.copied_pieces / neighbours});
     const Offset blocks =
         std::clamp<Offset>((most + threads_of_exchange - 1) / threads_of_exchange, 1,
-                           std::max<Offset>(1, most_blocks_of_exchange / neighbours));
+                           std::max<Offset>(1, max_blocks_of_exchange / neighbours));
     const dim3 grid(static_cast<unsigned>(blocks), static_cast<unsigned>(neighbours));
     exchange_rows<P><<<grid, threads_of_exchange, 0, stream.queue>>>(arguments);
   });

@@ -77,7 +77,7 @@ class PeerExchange {
   Array<Index> sent_rows_;
   std::vector<std::shared_ptr<Port>> ports_;  // one for each rank
   int rank_;
-  Index most_sent_ = 0;  // to one neighbour
+  Index max_sent_ = 0;  // to one neighbour
   Array<PeerPart> parts_;
   Array<int> neighbours_;
   Array<unsigned> rounds_;  // the last one, and the blocks that have stored rows

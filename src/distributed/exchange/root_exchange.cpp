@@ -68,7 +68,7 @@ std::vector<std::byte> bytes_from_root(Communicator& ranks,
     std::transform(of_ranks.begin(), of_ranks.end(), sizes.begin(),
                    [](const auto& bytes) { return bytes.size(); });
   }
-  sizes = told_by_root(ranks, sizes);
+  sizes = broadcast_from_root(ranks, sizes);
   std::vector<std::byte> mine;
   together(ranks, [&] {
     if (rank == 0) {

@@ -35,7 +35,7 @@ void append(std::vector<std::byte>& bytes, std::span<const T> array) {
 
 /// A short array of rank 0, on all ranks. Collective.
 template <class T>
-std::vector<T> told_by_root(Communicator& ranks, const std::vector<T>& mine) {
+std::vector<T> broadcast_from_root(Communicator& ranks, const std::vector<T>& mine) {
   const auto bytes = std::as_bytes(std::span(mine));
   const std::string told = text_of_rank(
       ranks, 0, std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()));

@@ -19,7 +19,7 @@ namespace {
 
 /// Groups of 256 rows per rank below which a level is on rank 0 alone: a rank's product would take
 /// less time than the exchange.
-constexpr Index least_groups = 2;
+constexpr Index min_groups = 2;
 
 using Clock = std::chrono::steady_clock;
 
@@ -35,7 +35,7 @@ RankHierarchy<S>::RankHierarchy(const DistributedOperator<S>& matrix,
                                 const MultigridOptions& options, const Make& make)
     : matrix_(matrix),
       ranks_(matrix.ranks()),
-      options_(told_by_root(ranks_, std::vector{options}).front()),
+      options_(broadcast_from_root(ranks_, std::vector{options}).front()),
       device_(matrix.device().sharing(nullptr)),
       plan_(matrix.diagonal().plan()),
       // A separate thread for each small level would be woken for each product.
@@ -75,7 +75,7 @@ void RankHierarchy<S>::set_up(const Make& make) {
     hierarchy_ = std::move(made.hierarchy);
     candidates_ = made.candidates;
   });
-  candidates_ = told_by_root(ranks_, std::vector{candidates_}).front();
+  candidates_ = broadcast_from_root(ranks_, std::vector{candidates_}).front();
   together(ranks_, [&] { entries_ = level_entries(matrix_.diagonal(), candidates_); });
 }
 
@@ -96,11 +96,11 @@ void RankHierarchy<S>::tell() {
     }
     report = hierarchy_->report();
   }
-  outlines_ = told_by_root(ranks_, outlines);
-  report_.levels = told_by_root(ranks_, report.levels);
+  outlines_ = broadcast_from_root(ranks_, outlines);
+  report_.levels = broadcast_from_root(ranks_, report.levels);
   report_.operator_complexity =
-      told_by_root(ranks_, std::vector{report.operator_complexity}).front();
-  report_.host_bytes = told_by_root(ranks_, std::vector{report.host_bytes}).front();
+      broadcast_from_root(ranks_, std::vector{report.operator_complexity}).front();
+  report_.host_bytes = broadcast_from_root(ranks_, std::vector{report.host_bytes}).front();
 }
 
 /// The owners of the groups of the next coarser level, whose rows are the level's aggregates.
@@ -111,7 +111,7 @@ std::vector<int> RankHierarchy<S>::owners_below(const WholeLevel& level,
   const Index groups = groups_of(tentative.columns);
   std::vector<int> owners(static_cast<std::size_t>(groups), 0);
   const auto size = static_cast<std::size_t>(ranks_.size());
-  if (groups < least_groups * ranks_.size()) return owners;
+  if (groups < min_groups * ranks_.size()) return owners;
   std::vector<Offset> votes(owners.size() * size);
   for_each_row(partition, [&](std::size_t r, long long row) {
     for (const Index column : tentative.pattern.row(static_cast<Index>(row))) {
@@ -132,7 +132,7 @@ std::vector<Partition> RankHierarchy<S>::make_partitions() {
     together(ranks_, [&] {
       if (is_root()) owners = owners_below(*whole_level(l - 1), partitions.back());
     });
-    owners = told_by_root(ranks_, owners);
+    owners = broadcast_from_root(ranks_, owners);
     partitions.push_back(Partition::by_owner(outlines_[l].rows, ranks_.size(), owners));
   }
   return partitions;

@@ -12,9 +12,9 @@ namespace heddle::detail {
 namespace {
 
 /// The largest subtree that begins with group `first` and ends within `end`.
-GroupNode largest_node(long long first, long long end, long long groups, long long most_width) {
+GroupNode largest_node(long long first, long long end, long long groups, long long max_width) {
   long long width = 1;
-  while (width < most_width && first % (2 * width) == 0 && width < groups &&
+  while (width < max_width && first % (2 * width) == 0 && width < groups &&
          std::min(first + 2 * width, groups) <= end) {
     width *= 2;
   }
@@ -23,7 +23,7 @@ GroupNode largest_node(long long first, long long end, long long groups, long lo
 
 /// The nodes of a rank, in the order of its groups.
 std::vector<GroupNode> nodes_of(const Partition& partition, int rank, long long groups,
-                                long long most_width) {
+                                long long max_width) {
   const long long own = (partition.rows_of(rank) + rows_of_group - 1) / rows_of_group;
   const auto place = [&](long long group) { return partition.place_of_group(rank, group); };
   std::vector<GroupNode> nodes;
@@ -32,7 +32,7 @@ std::vector<GroupNode> nodes_of(const Partition& partition, int rank, long long 
     while (behind < own && place(behind) == place(behind - 1) + 1) ++behind;
     const long long end = place(behind - 1) + 1;
     for (long long first = place(group); first < end; first += nodes.back().width) {
-      nodes.push_back(largest_node(first, end, groups, most_width));
+      nodes.push_back(largest_node(first, end, groups, max_width));
     }
     group = behind;
   }
@@ -41,10 +41,10 @@ std::vector<GroupNode> nodes_of(const Partition& partition, int rank, long long 
 
 }  // namespace
 
-GroupTree::GroupTree(const Partition& partition, long long most_width)
+GroupTree::GroupTree(const Partition& partition, long long max_width)
     : groups((partition.rows() + rows_of_group - 1) / rows_of_group) {
   for (int rank = 0; rank < partition.ranks(); ++rank) {
-    const std::vector<GroupNode> own = nodes_of(partition, rank, groups, most_width);
+    const std::vector<GroupNode> own = nodes_of(partition, rank, groups, max_width);
     nodes_of_rank.push_back(static_cast<int>(own.size()));
     nodes.insert(nodes.end(), own.begin(), own.end());
   }
@@ -95,10 +95,10 @@ std::vector<GroupNode> GroupTree::own_nodes(int rank) const {
 }
 
 std::vector<Index> places_of_groups(const std::vector<GroupNode>& own_nodes,
-                                    const std::vector<Index>& group_at, long long most_width) {
+                                    const std::vector<Index>& group_at, long long max_width) {
   std::vector<Index> places;
   for (const GroupNode& node : own_nodes) {
-    for (long long k = 0; k < most_width; ++k) {
+    for (long long k = 0; k < max_width; ++k) {
       const auto at = static_cast<std::size_t>(node.first + k);
       places.push_back(k < node.width && at < group_at.size() ? group_at[at] : -1);
     }

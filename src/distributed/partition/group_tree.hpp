@@ -24,9 +24,9 @@ struct GroupNode {
 /// log2(groups) for each range of groups. Joining those in the order of the tree gives the sums
 /// that one process would have, bit for bit.
 struct GroupTree {
-  /// `most_width`: the largest width of a node, 2^i.
+  /// `max_width`: the largest width of a node, 2^i.
   explicit GroupTree(const Partition& partition,
-                     long long most_width = std::numeric_limits<long long>::max());
+                     long long max_width = std::numeric_limits<long long>::max());
 
   long long groups;
   std::vector<int> nodes_of_rank;
@@ -38,10 +38,10 @@ struct GroupTree {
   std::vector<GroupNode> own_nodes(int rank) const;
 };
 
-/// For each group of a rank's nodes, `most_width` groups per node: where its partial sums lie, or
+/// For each group of a rank's nodes, `max_width` groups per node: where its partial sums lie, or
 /// -1 for groups that do not exist. `group_at`: the same for the rank's groups, in its order.
 std::vector<Index> places_of_groups(const std::vector<GroupNode>& own_nodes,
-                                    const std::vector<Index>& group_at, long long most_width);
+                                    const std::vector<Index>& group_at, long long max_width);
 
 /// Sorts joinings of `nodes` nodes by level: joinings need only joins of earlier levels. Returns
 /// where each level begins, and the end.

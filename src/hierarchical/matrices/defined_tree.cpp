@@ -164,7 +164,7 @@ DefinedTree<S> DefinedTree<S>::plus(S alpha, S beta, const DefinedTree& B,
   const int K = definition.size();
   const auto combine = [&](std::span<const detail::SumTerm> terms) {
     std::vector<S> registers;
-    S a[EntryDefinition::most_components], b[EntryDefinition::most_components];
+    S a[EntryDefinition::max_components], b[EntryDefinition::max_components];
     const auto read = [&](const std::byte* from, S* to) {
       std::memcpy(to, from, static_cast<std::size_t>(K) * sizeof(S));
     };
@@ -176,7 +176,7 @@ DefinedTree<S> DefinedTree<S>::plus(S alpha, S beta, const DefinedTree& B,
       if (term.b != nullptr) {
         read(term.b, b);
         if (adjoint_of_b) {
-          S own[EntryDefinition::most_components];
+          S own[EntryDefinition::max_components];
           std::copy_n(b, K, own);
           evaluate<S>(definition.adjoint, own, nullptr, b, registers);
         }

@@ -11,7 +11,7 @@
 namespace heddle::detail {
 
 /// Adds the blocks [begin, end) of y, entry after entry, so that no sum depends on where a batch
-/// began. `turned`: rows and columns are exchanged.
+/// began. `transposed`: rows and columns are exchanged.
 template <class T, class S>
 HEDDLE_INLINE void add_defined_blocks(const EntryDefinition& definition, bool turned,
                                       const Tree& tree, const LeafSchedule& schedule, const S* x,
@@ -78,7 +78,7 @@ void defined_tree_product(const EntryDefinition& definition, bool turned,
   const Index blocks_of_group = rows_of_group >> tree.leaf.log2_size;
   const auto add = has_avx2() ? add_defined_blocks_avx2<T, S> : add_defined_blocks_baseline<T, S>;
   parallel_for(team_size(stream, tree.entries + rows), groups_of(rows), 1, [&](Index group) {
-    T sums[rows_of_group * EntryDefinition::most_components];
+    T sums[rows_of_group * EntryDefinition::max_components];
     std::fill_n(sums, rows_of_group * V, T(0));
     const auto first = static_cast<Index>(group * blocks_of_group);
     add(definition, turned, tree, schedule, x, first,

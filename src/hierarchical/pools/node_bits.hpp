@@ -47,7 +47,7 @@ struct BlockBits {
 /// The places of a node's entries: a bit each, in words of 32.
 struct PlaceBits {
   static constexpr int bits_of_word = 32;
-  static constexpr int most_words = 256 * 256 / bits_of_word;
+  static constexpr int max_words = 256 * 256 / bits_of_word;
 
   const unsigned* bits;
   const unsigned* before;  // how many are set in earlier words

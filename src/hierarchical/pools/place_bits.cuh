@@ -9,8 +9,8 @@ namespace heddle::cuda {
 
 /// The memory in which a block of threads numbers the entries of a node.
 struct PlaceRoom {
-  unsigned bits[PlaceBits::most_words];
-  unsigned before[PlaceBits::most_words];
+  unsigned bits[PlaceBits::max_words];
+  unsigned before[PlaceBits::max_words];
   unsigned of_warp[block_size / 32];
 };
 

@@ -149,8 +149,8 @@ __device__ void count_medium(const SumToCount& of, Index leaf, unsigned* bits, i
 }
 /// Counts the entries of all pairs in the lists.
 __device__ void count_listed(const SumToCount& of) {
-  __shared__ alignas(16) unsigned bits[warps_of_block][most_words_of_warp];
-  static_assert(sizeof bits >= sizeof(unsigned) * PlaceBits::most_words);
+  __shared__ alignas(16) unsigned bits[warps_of_block][max_words_of_warp];
+  static_assert(sizeof bits >= sizeof(unsigned) * PlaceBits::max_words);
   const int words = max(words_of_step, PlaceBits::words_of(of.pairs.shape.positions()));
   const int large = of.counted->large;
   for (auto item = static_cast<int>(blockIdx.x); item < large;
@@ -173,7 +173,7 @@ __device__ void count_listed(const SumToCount& of) {
 
 __global__ void __launch_bounds__(block_size, blocks_of_multiprocessor)
     count_sum(const __grid_constant__ SumToCount of) {
-  __shared__ Offset nodes[most_levels];
+  __shared__ Offset nodes[max_levels];
   const Offset leaves = of.a.count + take_lone_leaves(of);
   for_all(of.a.count, [&](Offset i) {
     const Index row = of.a.row_of(i), column = of.a.leaf[i].block;

@@ -10,15 +10,15 @@ namespace heddle::cuda {
 inline constexpr unsigned all_threads = ~0U;
 inline constexpr int warps_of_block = block_size / 32;
 /// Words of bits of a pair that a warp takes. Lanes take four words each, in steps of these.
-inline constexpr int most_words_of_warp = 512;
+inline constexpr int max_words_of_warp = 512;
 inline constexpr int words_of_step = 128;
 
 /// A warp takes two sparse leaves with so few entries that their sum is sparse too; a block of
 /// threads takes others.
 __device__ inline bool suits_warp(const NodeView& a, const NodeView& b, const NodeShape& shape) {
-  constexpr int most_entries = 512;
-  return holds_few(a, b, most_entries) &&
-         PlaceBits::words_of(shape.positions()) <= most_words_of_warp &&
+  constexpr int max_entries = 512;
+  return holds_few(a, b, max_entries) &&
+         PlaceBits::words_of(shape.positions()) <= max_words_of_warp &&
          shape.kind_of(count_of(a) + count_of(b)) != NodeKind::dense;
 }
 
@@ -138,9 +138,9 @@ __device__ int count_bits(const unsigned* bits, int words, int thread) {
 
 /// A warp's data on a pair: bits of both leaves, and how many of either are set in earlier words.
 struct alignas(16) RoomOfWarp {
-  unsigned of_a[most_words_of_warp];
-  unsigned of_b[most_words_of_warp];
-  unsigned short before[most_words_of_warp];
+  unsigned of_a[max_words_of_warp];
+  unsigned of_b[max_words_of_warp];
+  unsigned short before[max_words_of_warp];
 
   /// All lanes take part.
   __device__ void number(int words, int lane) {
@@ -169,11 +169,11 @@ struct alignas(16) RoomOfWarp {
 
 /// A block of threads' data on a pair: also how many bits of each leaf are before a word.
 struct alignas(16) RoomOfBlock {
-  unsigned of_a[PlaceBits::most_words];
-  unsigned of_b[PlaceBits::most_words];
-  unsigned short before[PlaceBits::most_words];
-  unsigned short before_a[PlaceBits::most_words];
-  unsigned short before_b[PlaceBits::most_words];
+  unsigned of_a[PlaceBits::max_words];
+  unsigned of_b[PlaceBits::max_words];
+  unsigned short before[PlaceBits::max_words];
+  unsigned short before_a[PlaceBits::max_words];
+  unsigned short before_b[PlaceBits::max_words];
   unsigned long long of_warp[warps_of_block];
 
   /// All threads take part.

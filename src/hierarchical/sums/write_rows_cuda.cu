@@ -219,7 +219,7 @@ __global__ void __launch_bounds__(threads, blocks_at_once<threads>())
   const auto columns =
       BlockColumns::between(of.column[first_leaf], of.column[first_leaf + leaves - 1]);
   columns.clear();
-  int* const taken = leaves <= room.most_counts ? room.count : of.taken + first_leaf;
+  int* const taken = leaves <= room.max_counts ? room.count : of.taken + first_leaf;
   for (int k = thread; k < parts * leaves; k += threads) taken[k] = 0;
   __syncthreads();
   const BlockRowToWrite<Word, threads> write{of, kept, columns, first_leaf, leaves};

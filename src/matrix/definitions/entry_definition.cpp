@@ -87,8 +87,8 @@ std::vector<Member> read_members(const json& list) {
       }
       member.first = components;
       components += member.is_complex ? 2 : 1;
-      if (components > EntryDefinition::most_components) {
-        detail::malformed_file("more than " + std::to_string(EntryDefinition::most_components) +
+      if (components > EntryDefinition::max_components) {
+        detail::malformed_file("more than " + std::to_string(EntryDefinition::max_components) +
                                " components");
       }
       members.push_back(std::move(member));
@@ -184,14 +184,14 @@ EntryDefinition read_definition(const json& value) {
 }  // namespace
 
 EntryDefinition parse_entry_definition(std::string_view json, const std::string& source) {
-  constexpr int most_levels = 3;
+  constexpr int max_levels = 3;
   return within(source + ": ",
-                [&] { return read_definition(detail::parse_strict_json(json, most_levels)); });
+                [&] { return read_definition(detail::parse_strict_json(json, max_levels)); });
 }
 
 EntryDefinition read_entry_definition(const std::string& path) {
-  constexpr std::size_t most_bytes = 1 << 20;
-  return parse_entry_definition(detail::text_of_file(path, most_bytes), path);
+  constexpr std::size_t max_bytes = 1 << 20;
+  return parse_entry_definition(detail::text_of_file(path, max_bytes), path);
 }
 
 std::vector<double> real_representation(const EntryDefinition& definition, const double* entry) {
@@ -228,7 +228,7 @@ template <class S>
 void invert(const EntryDefinition& definition, const S* entry, S* inverse,
             std::vector<S>& registers) {
   // An inverse is homogeneous of degree -1: inverse(a / s) / s = inverse(a).
-  S scaled[EntryDefinition::most_components] = {};
+  S scaled[EntryDefinition::max_components] = {};
   const auto K = static_cast<std::size_t>(definition.size());
   S largest = 0;
   for (std::size_t k = 0; k < K; ++k) largest = std::max(largest, std::abs(entry[k]));

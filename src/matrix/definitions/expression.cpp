@@ -27,7 +27,7 @@ class Parser {
 
  private:
   /// Nesting of parentheses and signs: shallow in any formula, and each level takes stack.
-  static constexpr int most_levels = 64;
+  static constexpr int max_levels = 64;
 
   Value expression() {
     Value sum = term();
@@ -56,8 +56,8 @@ class Parser {
   }
 
   Value factor() {
-    if (++level_ > most_levels) {
-      fail(at_, "more than " + std::to_string(most_levels) +
+    if (++level_ > max_levels) {
+      fail(at_, "more than " + std::to_string(max_levels) +
                     " signs and parentheses within one another; simplify the expression");
     }
     const Value value = primary();

@@ -11,9 +11,9 @@ int FormulaBuilder::append(const Instruction& instruction) {
       {instruction.operation, instruction.left, instruction.right, instruction.number},
       static_cast<int>(formula_.instructions.size()));
   if (is_new) {
-    if (formula_.instructions.size() == most_instructions) {
+    if (formula_.instructions.size() == max_instructions) {
       throw Error(ErrorKind::malformed_file, "the operator takes more than " +
-                                                 std::to_string(most_instructions) +
+                                                 std::to_string(max_instructions) +
                                                  " operations on real numbers; simplify it");
     }
     formula_.instructions.push_back(instruction);

@@ -20,7 +20,7 @@ struct Value {
 class FormulaBuilder {
  public:
   /// More than any sensible operator takes: a bound on the work that a file may cause.
-  static constexpr std::size_t most_instructions = 4096;
+  static constexpr std::size_t max_instructions = 4096;
 
   Value number(double value);
   /// Component `component` of an operand, or two of them as a complex number.

@@ -26,16 +26,16 @@ std::string one_line(std::string message) {
 
 }  // namespace
 
-json parse_strict_json(std::string_view text, int most_levels) {
+json parse_strict_json(std::string_view text, int max_levels) {
   std::vector<std::set<std::string>> keys;  // keys of each open level
   const auto watch = [&](int, json::parse_event_t event, json& parsed) {
     switch (event) {
       case json::parse_event_t::object_start:
       case json::parse_event_t::array_start:
         keys.emplace_back();
-        if (keys.size() > static_cast<std::size_t>(most_levels)) {
+        if (keys.size() > static_cast<std::size_t>(max_levels)) {
           throw Error(ErrorKind::malformed_file,
-                      "more than " + std::to_string(most_levels) + " levels of nesting");
+                      "more than " + std::to_string(max_levels) + " levels of nesting");
         }
         break;
       case json::parse_event_t::object_end:

@@ -14,7 +14,7 @@ namespace {
 /// Bytes of shared memory that every GPU gives a block without a request.
 constexpr int shared_of_block = 48 << 10;
 constexpr int shared_of_others = 6 << 10;  // the state of a run, and sums of warps
-constexpr Offset least_chunks_of_block = 128;
+constexpr Offset min_chunks_of_block = 128;
 constexpr Offset chunks_of_line = 8;  // 128 bytes or more, which two blocks would load twice
 
 int numbers_kept(const detail::MethodProgram& program, int most) {
@@ -29,7 +29,7 @@ std::size_t products_of(const detail::MethodProgram& program, int most) {
 Offset doubles_of_sums(const detail::MethodProgram& program, int most,
                        std::optional<Index> groups) {
   return static_cast<Offset>(products_of(program, most)) *
-         (groups ? Offset(*groups) + 1 : Offset{device::most_blocks_of_basis});
+         (groups ? Offset(*groups) + 1 : Offset{device::max_blocks_of_basis});
 }
 
 Offset numbers_of_hessenberg(int most, int ring) { return Offset(most + 1) * most * ring; }
@@ -62,9 +62,9 @@ DeviceBasis<S>::DeviceBasis(const detail::MethodProgram& program, const detail::
   }
   // A multiprocessor is left for the block that decides.
   const Offset others = multiprocessors(device.stream()) - 1;
-  const Offset blocks = std::clamp<Offset>(others, 1, device::most_blocks_of_basis);
+  const Offset blocks = std::clamp<Offset>(others, 1, device::max_blocks_of_basis);
   const Offset lines = (a.chunks + blocks * chunks_of_line - 1) / (blocks * chunks_of_line);
-  const Offset share = std::max(lines * chunks_of_line, least_chunks_of_block);
+  const Offset share = std::max(lines * chunks_of_line, min_chunks_of_block);
   a.chunks_of_block = static_cast<int>(share);
   a.blocks = static_cast<int>(std::max<Offset>((a.chunks + share - 1) / share, 1));
   a.most = room.most;

@@ -37,9 +37,9 @@ BlockShares share_out(std::span<const Offset> slots_before, std::span<const Inde
     }
     if (block == blocks - 1) slice = slices;
     shares.first_slice.push_back(begin);
-    shares.most_rows = std::max(shares.most_rows, rows(slice) - rows(begin));
-    shares.most_slots = std::max(shares.most_slots, slots(slice) - slots(begin));
-    shares.most_slices = std::max(shares.most_slices, slice - begin);
+    shares.max_rows = std::max(shares.max_rows, rows(slice) - rows(begin));
+    shares.max_slots = std::max(shares.max_slots, slots(slice) - slots(begin));
+    shares.max_slices = std::max(shares.max_slices, slice - begin);
   }
   shares.first_slice.push_back(slices);
   return shares;
@@ -76,8 +76,8 @@ BlockShares shares_of_blocks(const PatternView& pattern, const Plan& plan, int b
 bool vectors_fit_in_shared(cuda::PersistentMethod method, const PatternView& pattern,
                            const Plan& plan, int row_bytes, int multiprocessors,
                            long long shared_memory) {
-  const int blocks = std::min(multiprocessors, device::most_blocks);
-  const long long rows = shares_of_blocks(pattern, plan, blocks).most_rows;
+  const int blocks = std::min(multiprocessors, device::max_blocks);
+  const long long rows = shares_of_blocks(pattern, plan, blocks).max_rows;
   const int vectors = cuda::needs_of(method, true, 1).vectors;
   return vectors * rows * row_bytes <= shared_memory - cuda::persistent_static_shared;
 }

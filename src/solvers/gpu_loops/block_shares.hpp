@@ -15,9 +15,9 @@ namespace heddle {
 struct BlockShares {
   std::vector<Index> first_slice;  // first slice of each block, then the number of slices
   // Maxima over all blocks:
-  Index most_rows = 0;
-  Offset most_slots = 0;
-  Index most_slices = 0;
+  Index max_rows = 0;
+  Offset max_slots = 0;
+  Index max_slices = 0;
 
   int blocks() const { return static_cast<int>(first_slice.size()) - 1; }
 };

@@ -41,9 +41,9 @@ class DeviceLoop final : public detail::MethodLoop<S> {
         is_overlapped_(product_->plan().loop.launch == KernelLaunch::overlapped &&
                        !parts_.preconditioner.queue && can_overlap_sums(parts_.device.stream())),
         places_(program_,
-                counts_of(program_, *product_, rows_ != nullptr, most_systems(), walk_.by_groups),
-                most_systems(), parts_.device) {
-    const bool is_bare = rows_ == nullptr && !parts_.preconditioner.queue && most_systems() == 1;
+                counts_of(program_, *product_, rows_ != nullptr, max_systems(), walk_.by_groups),
+                max_systems(), parts_.device) {
+    const bool is_bare = rows_ == nullptr && !parts_.preconditioner.queue && max_systems() == 1;
     if (product_->plan().loop.fused_updates && is_bare) {
       together_ = joined_updates(program_, walk_.walk, multiprocessors(parts_.device.stream()));
     }
@@ -57,8 +57,8 @@ class DeviceLoop final : public detail::MethodLoop<S> {
 
   void run(std::span<const detail::RunOf<S>> systems,
            std::span<detail::RunResult<double>> results) override {
-    std::array<const void*, std::size_t{3} * device::most_operands> fields;
-    std::array<const RunLimits*, device::most_operands> limits;
+    std::array<const void*, std::size_t{3} * device::max_operands> fields;
+    std::array<const RunLimits*, device::max_operands> limits;
     std::size_t count = 0;
     for (std::size_t k = 0; k < systems.size(); ++k) {
       limits[k] = systems[k].limits;
@@ -77,7 +77,7 @@ class DeviceLoop final : public detail::MethodLoop<S> {
   bool can_be_skipped() const override { return !has_foreign_work() && room().most == 0; }
 
  private:
-  std::size_t most_systems() const { return parts_.systems.size(); }
+  std::size_t max_systems() const { return parts_.systems.size(); }
   bool has_foreign_work() const {
     return !product_->ends_with_loop() || parts_.preconditioner.queue != nullptr;
   }
@@ -93,7 +93,7 @@ class DeviceLoop final : public detail::MethodLoop<S> {
   /// Compiles the missing kernels in parallel.
   void load() {
     const Stream& stream = parts_.device.stream();
-    const auto most = static_cast<int>(most_systems());
+    const auto most = static_cast<int>(max_systems());
     const auto programs = step_programs(
         program_, {sizeof(S), walk_.is_contiguous, rows_ != nullptr, product_->parts(most),
                    together_.chunks_of_thread, most, room().scalar_bytes, walk_.by_groups});
@@ -205,13 +205,13 @@ class DeviceLoop final : public detail::MethodLoop<S> {
 
   void queue_product(const Facts& facts, bool start, int i, const Stream& stream) {
     StepPlace& place = places_.at(start, i);
-    std::array<device::ProductOperands, device::most_operands> operands;
+    std::array<device::ProductOperands, device::max_operands> operands;
     for (std::size_t k = 0; k < queued_.count; ++k) {
       operands[k] = queued_.operands_of(facts, i, place.partials[turn(start)], k);
     }
     typename QueuedProduct<S>::Call call;
     call.systems = {operands.data(), queued_.count};
-    call.most_systems = static_cast<int>(most_systems());
+    call.max_systems = static_cast<int>(max_systems());
     call.ticket = tickets_.data();
     call.overlapped = overlaps();
     place.left[turn(start)] = product_->multiply(call, stream);
@@ -375,12 +375,12 @@ std::unique_ptr<detail::MethodLoop<S>> make_device_loop(DeviceLoopParts<S> parts
 
 template <class S>
 Workspace workspace_of_device_loop(const MethodProgram& program, const LinearOperator<S>& matrix,
-                                   bool joins, int most_basis, std::size_t systems) {
+                                   bool joins, int max_basis, std::size_t systems) {
   const auto product = make_queued_product(matrix, product_of_loop(program));
   const bool shares = has_ranks(matrix);
   const auto groups = shares ? std::optional(groups_of(matrix.rows())) : std::nullopt;
   const Offset of_basis =
-      most_basis > 0 ? DeviceBasis<S>::doubles(program, most_basis, groups) : Offset(0);
+      max_basis > 0 ? DeviceBasis<S>::doubles(program, max_basis, groups) : Offset(0);
   const auto counts = counts_of(program, *product, joins, systems, shares);
   const Offset doubles = StepPlaces::doubles(program, counts) + of_basis;
   const bool meets = product->plan().loop.fused_updates;

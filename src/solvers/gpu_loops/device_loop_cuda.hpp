@@ -28,10 +28,10 @@ template <class S>
 std::unique_ptr<detail::MethodLoop<S>> make_device_loop(DeviceLoopParts<S> parts);
 
 /// The memory that the loop will allocate for `systems` systems. `joins`: its preconditioner acts
-/// by rows; `most_basis`: vectors of its basis, or 0.
+/// by rows; `max_basis`: vectors of its basis, or 0.
 template <class S>
 Workspace workspace_of_device_loop(const detail::MethodProgram& program,
-                                   const LinearOperator<S>& matrix, bool joins, int most_basis,
+                                   const LinearOperator<S>& matrix, bool joins, int max_basis,
                                    std::size_t systems);
 
 }  // namespace heddle::cuda

@@ -48,9 +48,9 @@ device::PartialSums for_every_block(int numbers, const device::PartialSums& sums
                                     double* room, const SystemsOfSums& systems, bool overlapped,
                                     const Stream& stream) {
   // At this limit, the reads of all blocks take as long as a separate kernel, some 4 us.
-  constexpr Offset most_reads = 1 << 21;
+  constexpr Offset max_reads = 1 << 21;
   const Offset count = Offset(numbers) * sums.count;
-  if (count <= device::most_for_every_block && count * blocks * systems.count <= most_reads)
+  if (count <= device::max_for_every_block && count * blocks * systems.count <= max_reads)
     return sums;
   using Kernel = void (*)(device::PartialSums, double*, Offset);
   constexpr Kernel kernels[] = {add_all<1>, add_all<2>, add_all<3>, add_all<4>,

@@ -10,7 +10,7 @@ namespace heddle::cuda {
 
 int persistent_blocks(const SlicedPattern& pattern, const Device& device) {
   return std::max(
-      1, std::min({multiprocessors(device.stream()), pattern.slices(), device::most_blocks}));
+      1, std::min({multiprocessors(device.stream()), pattern.slices(), device::max_blocks}));
 }
 
 Workspace workspace_of_persistent(PersistentMethod method, int ring, const Product& product,

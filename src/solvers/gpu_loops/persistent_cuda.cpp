@@ -29,7 +29,7 @@ class PersistentLoop final : public detail::MethodLoop<S> {
     const OnGpu here(stream);
     const BlockShares shares = share_out(A, persistent_blocks(A, device_));
     blocks_ = shares.blocks();
-    threads_ = Offset(shares.most_slices) * A.C > 512 ? 1024 : 512;
+    threads_ = Offset(shares.max_slices) * A.C > 512 ? 1024 : 512;
     first_slice_ = Array<Index>(std::span<const Index>(shares.first_slice), device_);
     const PersistentNeeds needs = needs_of(method, inverses != nullptr, ring);
     const EntryShape& shape = product.shape();
@@ -38,10 +38,10 @@ class PersistentLoop final : public detail::MethodLoop<S> {
     // The 64 registers that 1024 threads leave do not hold two such rows along with an entry.
     constexpr long long wide_row = 64;
     if (method == PersistentMethod::bicgstab && row_bytes >= wide_row) threads_ = 512;
-    const long long vectors = needs.vectors * row_bytes * shares.most_rows;
+    const long long vectors = needs.vectors * row_bytes * shares.max_rows;
     const long long matrix =
-        shares.most_slots * (static_cast<long long>(shape.components) * shape.stored_bytes +
-                             static_cast<long long>(sizeof(Index)));
+        shares.max_slots * (static_cast<long long>(shape.components) * shape.stored_bytes +
+                            static_cast<long long>(sizeof(Index)));
     int most = 0;
     check(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, stream.gpu),
           "cudaDeviceGetAttribute");

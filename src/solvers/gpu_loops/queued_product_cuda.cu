@@ -24,25 +24,25 @@ class StoredProduct final : public QueuedProduct<S> {
     return FieldView<S>::unallocated(product_.pattern().rows, product_.shape().result_components,
                                      product_.plan().layout.vector);
   }
-  Offset partials(int most_systems) const override { return product_.partials(most_systems); }
-  int parts(int most_systems) const override {
-    return product_.partial_sums(nullptr, most_systems).parts;
+  Offset partials(int max_systems) const override { return product_.partials(max_systems); }
+  int parts(int max_systems) const override {
+    return product_.partial_sums(nullptr, max_systems).parts;
   }
   Plan plan() const override { return product_.plan(); }
   bool ends_with_loop() const override { return true; }
 
-  void prepare_loop(int most_systems) override { product_.prepare(in_loop(most_systems)); }
+  void prepare_loop(int max_systems) override { product_.prepare(in_loop(max_systems)); }
   void prepare_residual() override { product_.prepare({.epilogue = device::store_residual}); }
   void prepare_dot() override { product_.prepare({.epilogue = device::store_and_dot}); }
 
   device::PartialSums multiply(const typename QueuedProduct<S>::Call& of,
                                const Stream& stream) override {
-    Product::Call call = in_loop(of.most_systems);
+    Product::Call call = in_loop(of.max_systems);
     call.systems = of.systems;
     call.ticket = of.ticket;
     call.overlapped = of.overlapped;
     product_.launch(call, stream);
-    return product_.partial_sums(of.systems.front().partials, of.most_systems);
+    return product_.partial_sums(of.systems.front().partials, of.max_systems);
   }
 
   void residual(const FieldView<S>& b, const FieldView<S>& x, const FieldView<S>& r,
@@ -55,9 +55,9 @@ class StoredProduct final : public QueuedProduct<S> {
   }
 
  private:
-  Product::Call in_loop(int most_systems) const {
+  Product::Call in_loop(int max_systems) const {
     Product::Call call;
-    call.most_systems = most_systems;
+    call.max_systems = max_systems;
     call.epilogue = multiplies_.epilogue;
     call.ring = multiplies_.ring;
     call.in_loop = true;
@@ -126,11 +126,11 @@ class OperatorProduct final : public QueuedProduct<S> {
   }
   Offset partials(int) const override {
     // The last block of a rank's product may also leave sums of rows that do not exist.
-    constexpr Offset most_of_block = 8;
+    constexpr Offset max_of_block = 8;
     const Offset of_ranks =
         of_ranks_ != nullptr ? Offset(groups_of(matrix_.rows())) * of_ranks_->parts() : 0;
     return std::max<Offset>(
-        {left_by(walk(), nullptr).count, partials_of<R>(shape()), of_ranks + most_of_block});
+        {left_by(walk(), nullptr).count, partials_of<R>(shape()), of_ranks + max_of_block});
   }
   int parts(int) const override { return 1; }
   Plan plan() const override { return {}; }
@@ -182,7 +182,7 @@ class OperatorProduct final : public QueuedProduct<S> {
       const auto sum = [&]<class Chunk>() {
         const unsigned blocks = blocks_of(over);
         launch_kernel(sums_of_product<Chunk, SumsOfProduct<R, epilogue, S>>,
-                      Chunk::by_groups ? std::min(blocks, most_blocks_over_groups) : blocks,
+                      Chunk::by_groups ? std::min(blocks, max_blocks_over_groups) : blocks,
                       device::threads_of_step, false, stream, over, of.state, fields, of.partials);
       };
       if (has_ranks(matrix_)) {
@@ -197,7 +197,7 @@ class OperatorProduct final : public QueuedProduct<S> {
 
   Walk walk() const {
     return has_ranks(matrix_) ? walk_over_groups<R>(shape())
-                              : walk_over<R>(shape(), most_steps_of_walk);
+                              : walk_over<R>(shape(), max_steps_of_walk);
   }
   static unsigned blocks_of(const Walk& walk) {
     return (walk.blocks() + blocks_of_step - 1) / blocks_of_step;

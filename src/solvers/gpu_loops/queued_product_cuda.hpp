@@ -19,15 +19,15 @@ class QueuedProduct {
   /// A field of the operator, without data.
   virtual FieldView<S> shape() const = 0;
   /// Partial sums, of up to `Reduction::width` numbers each, that a call leaves.
-  virtual Offset partials(int most_systems) const = 0;
+  virtual Offset partials(int max_systems) const = 0;
   /// The number of those that make the sum of a group, see kernels/arguments.hpp.
-  virtual int parts(int most_systems) const = 0;
+  virtual int parts(int max_systems) const = 0;
   /// The operator's plan for loops; the default plan if it has none.
   virtual Plan plan() const = 0;
   /// True if `multiply` does nothing once the loop has ended; an operator's own work continues.
   virtual bool ends_with_loop() const = 0;
   /// Makes and compiles everything that `multiply` needs, before a graph records it.
-  virtual void prepare_loop(int most_systems) = 0;
+  virtual void prepare_loop(int max_systems) = 0;
   /// Same for `residual`.
   virtual void prepare_residual() = 0;
   /// Same for `apply_dot`.
@@ -36,7 +36,7 @@ class QueuedProduct {
   /// A call in a loop.
   struct Call {
     std::span<const device::ProductOperands> systems;  // partials: for `partials()` times the sums
-    int most_systems = 1;                              // most that the loop may have
+    int max_systems = 1;                               // most that the loop may have
     unsigned* ticket = nullptr;                        // two counters, see `Product::Call`
     bool overlapped = false;                           // see `Product::Call`
   };

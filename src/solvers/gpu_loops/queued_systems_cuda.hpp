@@ -17,8 +17,8 @@ namespace heddle::cuda {
 /// Progress of the queueing. `stride`: doubles from the sums of a system to those of the next.
 template <class S>
 struct QueuedSystems {
-  using Vectors = std::array<FieldView<S>, methods::most_vectors>;
-  std::array<Vectors, device::most_operands> v;
+  using Vectors = std::array<FieldView<S>, methods::max_vectors>;
+  std::array<Vectors, device::max_operands> v;
   std::size_t count = 0;
   Offset stride = 0;
   device::LoopState* states = nullptr;
@@ -81,7 +81,7 @@ struct QueuedSystems {
   template <class Arguments, class OfSystem>
   void launch(cudaKernel_t kernel, LaunchShape shape, const OfSystem& arguments,
               const Stream& stream) const {
-    device::OfSystems<Arguments, device::most_operands> all;
+    device::OfSystems<Arguments, device::max_operands> all;
     for (std::size_t k = 0; k < count; ++k) all.of[k] = arguments(k);
     void* pointers[] = {&all};
     shape.systems = static_cast<unsigned>(count);

@@ -24,7 +24,7 @@ inline Offset filling_of(const detail::MethodProgram& program) {
 
 /// Maximum number of chunks that a thread takes. All blocks are resident at once if that takes few
 /// chunks per thread: a second wave would add the sums of the kernel before once more.
-inline constexpr int most_steps_of_walk = 16;
+inline constexpr int max_steps_of_walk = 16;
 
 /// Number of a walk's blocks that one block of a kernel takes.
 inline constexpr unsigned blocks_of_step = device::threads_of_step / threads_of_block;
@@ -43,7 +43,7 @@ inline unsigned blocks_over_rows(Index rows) {
 
 /// Maximum number of blocks for a product's sums over groups of rows: each then takes several
 /// groups.
-inline constexpr unsigned most_blocks_over_groups =
+inline constexpr unsigned max_blocks_over_groups =
     static_cast<unsigned>(chunks_to_fill / device::threads_of_step);
 
 /// The shape of kernels over a field, whose layout is the one that `GroupedChunk` needs if its
@@ -57,7 +57,7 @@ struct StepWalk {
     const auto over = [&]<Ring R>() {
       is_contiguous = cuda::is_contiguous<R>(field);
       walk =
-          by_groups ? walk_over_groups<R>(field) : walk_over<R>(field, most_steps_of_walk, filling);
+          by_groups ? walk_over_groups<R>(field) : walk_over<R>(field, max_steps_of_walk, filling);
     };
     if (program.ring == Ring::real) over.template operator()<Ring::real>();
     if (program.ring == Ring::complex) over.template operator()<Ring::complex>();
@@ -82,12 +82,12 @@ struct JoinedUpdates {
 
 /// Number of packets through which the blocks meet.
 inline constexpr std::size_t packets_of_meeting =
-    std::size_t{device::most_groups} * Reduction<double>::width;
+    std::size_t{device::max_groups} * Reduction<double>::width;
 
 /// Takes as few chunks per thread as suffice, if registers can hold them.
 inline JoinedUpdates joined_updates(const detail::MethodProgram& program, const Walk& walk,
                                     int multiprocessors) {
-  constexpr int most_chunks = 10;
+  constexpr int max_chunks = 10;
   JoinedUpdates joined;
   for (int i = 0; i < program.iteration.steps && joined.second == 0; ++i) {
     joined.first = i;
@@ -95,12 +95,12 @@ inline JoinedUpdates joined_updates(const detail::MethodProgram& program, const 
   }
   if (joined.second == 0) return joined;
   const auto resident = static_cast<unsigned>(multiprocessors * device::resident_blocks_of_step);
-  const unsigned most_blocks = std::min(
-      resident, unsigned{device::most_groups} / device::partials_of_block(device::threads_of_step));
+  const unsigned max_blocks = std::min(
+      resident, unsigned{device::max_groups} / device::partials_of_block(device::threads_of_step));
   const unsigned chunks = static_cast<unsigned>(walk.steps) * walk.blocks();
-  const unsigned chunks_of_launch = most_blocks * blocks_of_step;
+  const unsigned chunks_of_launch = max_blocks * blocks_of_step;
   const unsigned of_thread = (chunks + chunks_of_launch - 1) / chunks_of_launch;
-  if (of_thread > most_chunks) return joined;
+  if (of_thread > max_chunks) return joined;
   joined.chunks_of_thread = static_cast<int>(of_thread);
   joined.walk = walk;
   joined.walk.steps = joined.chunks_of_thread;

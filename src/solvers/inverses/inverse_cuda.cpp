@@ -12,9 +12,9 @@ namespace {
 constexpr int bytes_of_word = 8;
 /// Largest workspace of a team within a warp, in bytes: with more, too few teams run at once to
 /// hide their waits.
-constexpr long long most_of_team = 48 << 10;
+constexpr long long max_of_team = 48 << 10;
 /// Maximum total of all workspaces in global memory, unless one alone takes more.
-constexpr long long most_scratch = 256LL << 20;
+constexpr long long max_scratch = 256LL << 20;
 
 template <class T>
 std::vector<T> on_host(const Array<T>& array) {
@@ -43,10 +43,10 @@ InverseTeam team_for(const InverseProgram& program, Index entries, long long sha
   // A lane takes tiles of a column of the factor, or a row of the dense matrix.
   const long long parts =
       program.is_factor ? entries : static_cast<long long>(entries) * program.tiles.size;
-  const long long most_parts = program.is_factor ? 32 : 64;
+  const long long max_parts = program.is_factor ? 32 : 64;
   for (const int lanes : {4, 8, 16, 32}) {
     const long long in_block = bytes * (threads_of_teams / lanes);
-    if ((parts <= lanes || (lanes == 32 && parts <= most_parts)) && bytes <= most_of_team &&
+    if ((parts <= lanes || (lanes == 32 && parts <= max_parts)) && bytes <= max_of_team &&
         in_block <= shared) {
       return {lanes, true};
     }
@@ -156,7 +156,7 @@ void LocalInverse::make_launch(const InverseProgram& program, const InverseTeam&
                                         shared_bytes_, stream.gpu),
         "cudaKernelSetAttributeForDevice");
   } else {
-    blocks = std::min({blocks, 2LL * multiprocessors(stream), std::max(1LL, most_scratch / bytes)});
+    blocks = std::min({blocks, 2LL * multiprocessors(stream), std::max(1LL, max_scratch / bytes)});
     launch.scratch = Array<double>(
         static_cast<std::size_t>(blocks) * static_cast<std::size_t>(launch.words), device_);
   }

@@ -38,7 +38,7 @@ InverseParts<S>::InverseParts(const SlicedOperator<S>& matrix, InverseForm form,
   rows_ = stored_rows(matrix.pattern(), local_.stream());
   if (form == InverseForm::blocks) {
     local_.make_blocks(number > 0 ? uniform_groups(rows_.rows(), number)
-                                  : natural_groups(rows_, local_.most_rows_of_block()));
+                                  : natural_groups(rows_, local_.max_rows_of_block()));
   } else {
     const Index row = local_.first_without_diagonal(rows_);
     if (row < rows_.rows()) local_.refuse_without_diagonal(row);

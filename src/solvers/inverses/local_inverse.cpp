@@ -16,9 +16,9 @@ namespace heddle::detail {
 
 namespace {
 
-constexpr int most_power = 4;
+constexpr int max_power = 4;
 /// Maximum number of scalar rows of a block: its inverse costs as many products per row.
-constexpr int most_rows_of_block = 32;
+constexpr int max_rows_of_block = 32;
 /// Systems that a thread takes at a time: rows differ in length.
 constexpr Offset systems_at_once = 16;
 
@@ -29,15 +29,15 @@ LocalInverse<S>::LocalInverse(const EntryTable<S>& entry, EntryTableHandle<S> st
                               InverseForm form, int number, const Device& host, bool computes)
     : form_(form), number_(number), host_(host), computes_(computes), entry_(std::move(stored)) {
   const bool has_blocks = form == InverseForm::blocks;
-  if (!has_blocks && (number < 1 || number > most_power)) {
+  if (!has_blocks && (number < 1 || number > max_power)) {
     throw Error(ErrorKind::usage, std::string(name()) + " takes the power 1 to " +
-                                      std::to_string(most_power) + ", not " +
+                                      std::to_string(max_power) + ", not " +
                                       std::to_string(number));
   }
   check(entry);
   tiles_ = tiles_of(entry, name());
   solve_ = local_solver<D>(tiles_.ring);
-  const Index most = most_rows_of_block();
+  const Index most = max_rows_of_block();
   if (has_blocks && (number < 0 || number > most)) {
     throw Error(ErrorKind::usage, "block Jacobi takes groups of 1 to " + std::to_string(most) +
                                       " of these entries, not " + std::to_string(number));
@@ -45,8 +45,8 @@ LocalInverse<S>::LocalInverse(const EntryTable<S>& entry, EntryTableHandle<S> st
 }
 
 template <class S>
-Index LocalInverse<S>::most_rows_of_block() const {
-  return std::max(detail::most_rows_of_block / (tiles_.size * tiles_.ring), 1);
+Index LocalInverse<S>::max_rows_of_block() const {
+  return std::max(detail::max_rows_of_block / (tiles_.size * tiles_.ring), 1);
 }
 
 template <class S>
@@ -65,7 +65,7 @@ void LocalInverse<S>::make_powers(const UserRows& rows) {
 template <class S>
 void LocalInverse<S>::make_blocks(GroupStarts groups) {
   groups_ = std::move(groups);
-  check_room(entries_of(groups_), most_rows_of_block(), 0);
+  check_room(entries_of(groups_), max_rows_of_block(), 0);
   pattern_ = group_rows(groups_, of_rank_);
 }
 

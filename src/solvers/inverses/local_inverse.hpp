@@ -47,7 +47,7 @@ class LocalInverse {
   const EntryTableHandle<S>& entry() const { return entry_; }
   Stream stream() const { return host_.stream(); }
   int number() const { return number_; }
-  Index most_rows_of_block() const;
+  Index max_rows_of_block() const;
 
   /// The pattern of G, or of the inverse: that of a power, or blocks. Throws `Error` if it does not
   /// fit in memory or takes too long. `first_without_diagonal`: the number of rows if all have a

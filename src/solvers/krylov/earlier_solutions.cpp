@@ -24,7 +24,7 @@ namespace {
 template <class S>
 void check_operator(const LinearOperator<S>& matrix, std::size_t most) {
   constexpr std::size_t limit = EarlierSolutions<S>::limit;
-  static_assert(limit <= cuda::most_fields);
+  static_assert(limit <= cuda::max_fields);
   if (most < 1 || most > limit) {
     throw Error(ErrorKind::usage, "earlier solutions are 1 to " + std::to_string(limit) + ", not " +
                                       std::to_string(most));

@@ -54,7 +54,7 @@ class BasisOf final : public HostBasis<S> {
     const T left = sums_[static_cast<std::size_t>(count * size)] - first;
     const T norm = std::sqrt(left);
     const T growth = std::sqrt(first / left + 1);  // |w| / norm
-    if (overlap_of_next(norm, rounding * growth) <= most_lost) {
+    if (overlap_of_next(norm, rounding * growth) <= max_lost) {
       basis_.norm = norm;
     } else {
       pass<true>(from, count);
@@ -127,7 +127,7 @@ class BasisOf final : public HostBasis<S> {
   static constexpr T rounding = 4 * std::numeric_limits<V>::epsilon();
   /// Bound on the estimate of |V* V - 1|. The residual that decisions know is off by as much,
   /// relatively.
-  static constexpr T most_lost = sizeof(V) == 4 ? 0x1p-14 : 0x1p-33;
+  static constexpr T max_lost = sizeof(V) == 4 ? 0x1p-14 : 0x1p-33;
   /// Number of basis vectors whose multiples are subtracted together.
   static constexpr int abreast = size == 4 ? 2 : 4;
 

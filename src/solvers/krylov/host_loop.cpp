@@ -42,19 +42,19 @@ struct HostSystem {
 
   std::unique_ptr<HostBasis<S>> basis = nullptr;  // for a method that keeps one
   bool runs = false;
-  std::array<FieldView<S>, methods::most_vectors> v = {};
+  std::array<FieldView<S>, methods::max_vectors> v = {};
   const RunLimits<T>* limits = nullptr;
   std::vector<T> c = {};        // coefficients
   std::vector<S> rounded = {};  // the same in the precision of the vectors
-  std::array<T, std::size_t(4) * methods::most_sums> sums = {};
+  std::array<T, std::size_t(4) * methods::max_sums> sums = {};
   int pending = 0;  // number of sums that await a decision
   int end = device::loop_runs;
   S factor = 0;  // scales the M^-1 v that a narrow basis keeps; 0: not known yet
   std::vector<T> history = {};
 
   long long iterations() const { return static_cast<long long>(history.size()); }
-  std::array<S*, methods::most_vectors> data(const VectorMap& vectors) const {
-    std::array<S*, methods::most_vectors> data;
+  std::array<S*, methods::max_vectors> data(const VectorMap& vectors) const {
+    std::array<S*, methods::max_vectors> data;
     for (std::size_t k = 0; k < data.size(); ++k) {
       data[k] = v[static_cast<unsigned char>(vectors[k])].data;
     }
@@ -153,7 +153,7 @@ class HostLoop final : public MethodLoop<S> {
     system.pending = 0;
     system.factor = 0;
     std::fill(system.c.begin(), system.c.end(), T(0));
-    for (int k = 0; k < std::min<int>(device::most_given, method_.scalars); ++k) {
+    for (int k = 0; k < std::min<int>(device::max_given, method_.scalars); ++k) {
       system.c[static_cast<std::size_t>(k * size())] =
           run.limits->given[static_cast<std::size_t>(k)];
     }

@@ -14,9 +14,9 @@
 #include "method_rows.hpp"
 #include "other_runs.hpp"
 #include "solvers/stopping/known_image.hpp"
+#include "solvers/stopping/report_text.hpp"
 #include "solvers/stopping/solve_walk.hpp"
 #include "solvers/stopping/stop_requests.hpp"
-#include "solvers/stopping/told_report.hpp"
 
 namespace heddle::detail {
 
@@ -54,9 +54,9 @@ class HostSolve {
   void begin(std::size_t systems) {
     systems_ = systems;
     report_.loop = name(solver_.form_of_loop(solver_.iterated()));
-    report_.stored = told_copy(copy_);
+    report_.stored = text_of_copy(copy_);
     report_.processors = processors_of(solver_.device_);
-    if (solver_.most_basis_ > 0) report_.basis = solver_.has_narrow_basis() ? "float" : "own";
+    if (solver_.max_basis_ > 0) report_.basis = solver_.has_narrow_basis() ? "float" : "own";
     report_.interval = solver_.steps_.interval;
     report_.omega = solver_.steps_.omega;
     decisions::begin(state_, goal_, rows(), 0);
@@ -68,7 +68,7 @@ class HostSolve {
     report_.bytes_per_iteration = bytes_of_next_run();
     if (state_.end != 0) {
       report_.status = state_.status;
-      report_.detail = told_refusal_of_b;
+      report_.detail = text_of_refused_b;
       report_.residual = report_.residual_norm = std::numeric_limits<double>::quiet_NaN();
       is_refused_ = true;
       return;

@@ -59,17 +59,17 @@ void HostSolve<S>::tell() {
   const bool is_worse = state_.take_kept != 0 || state_.squared_residual > state_.kept_squared;
   // A wrong interval makes x grow too, and then the method reports it.
   const bool grew_in_vain = state_.in_vain && !info.takes_interval;
-  report_.detail = told_detail(report_.status, {info, end_of_run_, solver_.is_complex_symmetric_,
+  report_.detail = text_of_end(report_.status, {info, end_of_run_, solver_.is_complex_symmetric_,
                                                 is_worse, grew_in_vain, state_.p_q > 0});
   if (left_copy_ && report_.detail.empty()) {
-    report_.detail = told_end_of_copy(copy_, state_.copy, others_ != nullptr);
+    report_.detail = text_of_end_of_copy(copy_, state_.copy, others_ != nullptr);
   }
   if (forgot_guess_ && report_.detail.empty()) {
     report_.detail = "the guess was too large for the squares of its residual: zero took its place";
   }
   const LinearOperator<S>& matrix = solver_.matrix_;
   if (report_.detail.empty() && &matrix.iterated() == &matrix && is_exact(matrix.iterated_as())) {
-    report_.detail = told_refusal(matrix.iterated_as());
+    report_.detail = text_of_refused_copy(matrix.iterated_as());
   }
 }
 

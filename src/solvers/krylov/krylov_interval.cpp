@@ -41,7 +41,7 @@ detail::Spectrum<S> KrylovSolver<S>::estimate_spectrum() {
   detail::LanczosFields<S> fields{place.residual, place.kept, place.verified,
                                   place.vectors.work.front()};
   const auto of = [&](const Preconditioner<S>* preconditioner) {
-    return detail::estimate_spectrum<S>(matrix_, preconditioner, detail::most_lanczos_steps, fields,
+    return detail::estimate_spectrum<S>(matrix_, preconditioner, detail::max_lanczos_steps, fields,
                                         reduction_, stream_);
   };
   if (null_space_.vectors.empty()) return of(preconditioner_.get());
@@ -91,7 +91,7 @@ void KrylovSolver<S>::refresh_steps() {
 template <class S>
 void KrylovSolver<S>::copy_steps() {
   if (!method_.info.takes_interval) return;
-  constexpr std::size_t count = device::most_given;
+  constexpr std::size_t count = device::max_given;
   if (steps_.on_device.size() == 0) steps_.on_device = Array<double>(count, device_);
   const std::array<double, count> given{static_cast<double>(steps_.given[0]),
                                         static_cast<double>(steps_.given[1])};

@@ -124,7 +124,7 @@ std::size_t KrylovSolver<S>::systems_at_once(std::size_t systems) const {
       (device_.on_gpu() && systems == 2)) {
     return std::min<std::size_t>(systems, 1);
   }
-  return std::min(systems, std::size_t{most_side_by_side});
+  return std::min(systems, std::size_t{max_side_by_side});
 }
 
 template <class S>
@@ -172,28 +172,28 @@ Workspace KrylovSolver<S>::workspace_of_loop(const LinearOperator<S>& matrix,
                                            device_);
     }
     const bool joins = preconditioner_ && preconditioner_->rows_on_gpu() != nullptr;
-    return cuda::workspace_of_device_loop<S>(method_.program, matrix, joins, most_basis_, systems);
+    return cuda::workspace_of_device_loop<S>(method_.program, matrix, joins, max_basis_, systems);
   }
   return {};
 }
 
 template <class S>
 bool KrylovSolver<S>::has_narrow_basis() const {
-  return most_basis_ > 0 && options_.basis_precision == StoredScalar::single &&
+  return max_basis_ > 0 && options_.basis_precision == StoredScalar::single &&
          std::is_same_v<S, double>;
 }
 
 template <class S>
 long long KrylovSolver<S>::basis_bytes() const {
-  return Offset(matrix_.rows()) * matrix_.row_components() * most_basis_ * method_.program.bases() *
+  return Offset(matrix_.rows()) * matrix_.row_components() * max_basis_ * method_.program.bases() *
          static_cast<long long>(has_narrow_basis() ? sizeof(float) : sizeof(S));
 }
 
 template <class S>
 detail::BasisRoom KrylovSolver<S>::make_basis() {
   detail::BasisRoom room;
-  if (most_basis_ == 0) return room;
-  room.most = most_basis_;
+  if (max_basis_ == 0) return room;
+  room.most = max_basis_;
   room.stride = room.stride_of(Offset(matrix_.rows()) * matrix_.row_components());
   room.scalar_bytes = static_cast<int>(has_narrow_basis() ? sizeof(float) : sizeof(S));
   const auto scalars = static_cast<std::size_t>(room.stride * room.most) *
@@ -314,7 +314,7 @@ typename KrylovSolver<S>::Cost KrylovSolver<S>::cost() const {
   for (int i = 0; i < facts.steps; ++i) {
     products += facts.step[i].kind == methods::StepKind::product ? 1 : 0;
   }
-  return {passes_of(method_.program, device_.on_gpu(), most_basis_, has_narrow_basis() ? 1 : 2),
+  return {passes_of(method_.program, device_.on_gpu(), max_basis_, has_narrow_basis() ? 1 : 2),
           products};
 }
 

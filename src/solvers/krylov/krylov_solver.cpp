@@ -110,8 +110,8 @@ void check_memory(const Workspace& workspace, const LinearOperator<S>& matrix) {
 
 /// Number of vectors that a basis can hold, at most the dimension of the space.
 template <class S>
-int most_of_basis(const detail::MethodProgram& program, const LinearOperator<S>& matrix,
-                  int restart) {
+int max_of_basis(const detail::MethodProgram& program, const LinearOperator<S>& matrix,
+                 int restart) {
   if (program.kept_numbers == nullptr) return 0;
   const Offset dimensions = all_rows(matrix.rows(), matrix.device().stream()) *
                             matrix.row_components() / ring_size(program.ring);
@@ -156,7 +156,7 @@ KrylovSolver<S>::KrylovSolver(OperatorReference<S> matrix,
       reduction_(matrix_.rows(), device_),
       method_(std::move(method)),
       ring_(matrix_.ring()),
-      most_basis_(most_of_basis(method_.program, matrix_, options.restart)),
+      max_basis_(max_of_basis(method_.program, matrix_, options.restart)),
       iterated_(&matrix_.iterated()),
       basis_(matrix_.row_basis()) {
   detail::check_square(matrix_, "a solver");
@@ -212,11 +212,11 @@ void KrylovSolver<S>::set_options(SolverOptions options) {
   if (options_.omega && !options.omega) {
     check_suits(matrix_, preconditioner_.get(), method_.info, method_.info.needs_hermitian);
   }
-  if (most_basis_ != most_of_basis(method_.program, matrix_, options.restart)) {
+  if (max_basis_ != max_of_basis(method_.program, matrix_, options.restart)) {
     throw Error(ErrorKind::usage,
                 "solver options: the restart of a solver is that of its construction");
   }
-  if (!places_.empty() && most_basis_ > 0 && options_.basis_precision != options.basis_precision) {
+  if (!places_.empty() && max_basis_ > 0 && options_.basis_precision != options.basis_precision) {
     throw Error(ErrorKind::usage,
                 "solver options: the precision of a basis is that of the solver's construction");
   }
@@ -333,7 +333,7 @@ void KrylovSolver<S>::solve_side_by_side(std::span<const FieldView<const S>> b,
                                          std::span<Report> reports) {
   using Solve = detail::HostSolve<S>;
   iterated_ = &matrix_.iterated();
-  std::array<std::optional<Solve>, most_side_by_side> solves;
+  std::array<std::optional<Solve>, max_side_by_side> solves;
   for (std::size_t k = 0; k < b.size(); ++k) {
     solves[k].emplace(*this, b[k], x[k], static_cast<int>(k), static_cast<int>(first + k),
                       reports[k]);
@@ -341,9 +341,9 @@ void KrylovSolver<S>::solve_side_by_side(std::span<const FieldView<const S>> b,
   }
   const auto run_rounds = [&](const LinearOperator<S>& matrix) {
     iterated_ = &matrix;
-    std::array<detail::RunOf<S>, most_side_by_side> runs;
-    std::array<detail::RunResult<sum_t<S>>, most_side_by_side> results;
-    std::array<Solve*, most_side_by_side> running;
+    std::array<detail::RunOf<S>, max_side_by_side> runs;
+    std::array<detail::RunResult<sum_t<S>>, max_side_by_side> results;
+    std::array<Solve*, max_side_by_side> running;
     for (;;) {
       std::size_t count = 0;
       for (std::size_t k = 0; k < b.size(); ++k) {

@@ -19,7 +19,7 @@ namespace {
 constexpr int relaxations = 4, degree = 10;
 constexpr int rounds = 3, iterations = 10;
 /// Fraction of a field below which its part orthogonal to the others is rounding.
-constexpr double least_rest = 1e-5;
+constexpr double min_rest = 1e-5;
 
 /// Fields of A's rows, in its basis and memory.
 template <class S>
@@ -105,7 +105,7 @@ class Relaxed {
         }
       }
       const auto after = norm<S>(rest.view, stream());
-      if (!(after > least_rest * before)) continue;
+      if (!(after > min_rest * before)) continue;
       axpby<S>(S(1), rest.view, S(0), x.view, stream());
       normalize(x);
       scale<S>(static_cast<S>(1 / after), rest.view, stream());

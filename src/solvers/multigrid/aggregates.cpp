@@ -161,7 +161,7 @@ EntryNorms entry_norms(const TileMatrix& a, const Stream& host) {
 
 Aggregates aggregate(const TileMatrix& a, const EntryNorms& norms, double strength,
                      const Stream& host) {
-  const double factor = std::max(strength * strength, least_squared);
+  const double factor = std::max(strength * strength, min_squared);
   const StrongRows strong = strong_rows(a, norms, factor, host);
   const Index n = a.rows();
   Aggregates result;

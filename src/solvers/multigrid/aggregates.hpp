@@ -30,7 +30,7 @@ double inverse_scale(double largest);
 EntryNorms entry_norms(const TileMatrix& a, const Stream& host);
 
 /// Squared norms below this, relative to the rows' diagonals, are rounding after cancellation.
-inline constexpr double least_squared = 1e-28;
+inline constexpr double min_squared = 1e-28;
 /// Norms that differ by a smaller factor count as equal: the first is taken, despite rounding.
 inline constexpr double likeness_of_norms = 1 + 1e-9;
 

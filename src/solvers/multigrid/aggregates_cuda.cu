@@ -108,7 +108,7 @@ heddle::detail::Aggregates aggregate(const DevicePattern& a, const DeviceNorms& 
   const TemporaryMemory temporary(device);
   const auto rows = static_cast<std::size_t>(a.rows);
   const device::StrongRows strong{a.view(), norms.squared.data(), norms.diagonal.data(),
-                                  std::max(strength * strength, heddle::detail::least_squared)};
+                                  std::max(strength * strength, heddle::detail::min_squared)};
   // Each row's strong columns, after their number.
   UnsetArray<Offset> begins(rows + 1, temporary.device());
   for_each_index(stream, Offset(a.rows) + 1,

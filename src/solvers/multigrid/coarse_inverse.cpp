@@ -80,7 +80,7 @@ HEDDLE_INLINE void exchange(double* dense, Offset n, Offset k, Offset p) {
 template <Ring R>
 HEDDLE_INLINE void check_rest(const double* dense, Offset n, Offset k, const double* own) {
   constexpr Offset r = ring_size(R);
-  const double most_beside = 2 * std::sqrt(-least_energy);
+  const double max_beside = 2 * std::sqrt(-min_energy);
   double sum = 0;
   for (Offset i = k; i < n; ++i) {
     for (Offset t = (i * n + i) * r; t < (i + 1) * n * r; ++t) sum += std::abs(dense[t]);
@@ -88,9 +88,9 @@ HEDDLE_INLINE void check_rest(const double* dense, Offset n, Offset k, const dou
   if (!std::isfinite(sum)) refuse_not_finite();
   for (Offset i = k; i < n; ++i) {
     const double* const row = dense + i * n * r;
-    if (row[i * r] < least_energy * own[i]) refuse_indefinite();
+    if (row[i * r] < min_energy * own[i]) refuse_indefinite();
     for (Offset j = i + 1; j < n; ++j) {
-      const double most = most_beside * std::sqrt(own[i]) * std::sqrt(own[j]);
+      const double most = max_beside * std::sqrt(own[i]) * std::sqrt(own[j]);
       for (Offset t = j * r; t < (j + 1) * r; ++t) {
         if (std::abs(row[t]) > most) refuse_indefinite();
       }
@@ -149,7 +149,7 @@ void factorize(double* dense, Offset n, double rounding, double* own, Index* ord
     const double diagonal = row_of(k)[k * r];
     own[k] = std::max(own[k], diagonal);
     if (!std::isfinite(diagonal) || !std::isfinite(own[k])) refuse_not_finite();
-    if (diagonal < least_energy * own[k] || own[k] < 0) refuse_indefinite();
+    if (diagonal < min_energy * own[k] || own[k] < 0) refuse_indefinite();
     largest = std::max(largest, own[k]);
   }
   bool is_checked = false;
@@ -157,17 +157,17 @@ void factorize(double* dense, Offset n, double rounding, double* own, Index* ord
   for (Offset k = 0; k < n; ++k) {
     if (k - first == rows_together) subtract_rows<R>(dense, n, std::exchange(first, k), k, team);
     Offset next = k;
-    double most_left = 0;
+    double max_left = 0;
     for (Offset i = k; i < n; ++i) {
       const double left = own[i] > 0 ? row_of(i)[i * r] / own[i] : 0;
-      if (left > most_left) next = i, most_left = left;
+      if (left > max_left) next = i, max_left = left;
     }
-    if (most_left <= -least_energy && !std::exchange(is_checked, true)) {
+    if (max_left <= -min_energy && !std::exchange(is_checked, true)) {
       subtract_rows<R>(dense, n, std::exchange(first, k), k, team);
       check_rest<R>(dense, n, k, own);
     }
     double* const row = row_of(k);
-    if (most_left <= rounding) {
+    if (max_left <= rounding) {
       std::fill(row + k * r, row + n * r, double(0));
       // A row of zeros may have any energy.
       const double energy = own[k] > 0 ? own[k] : largest > 0 ? largest : 1;
@@ -279,7 +279,7 @@ bool mend_tile(double* tile, int k, double scale, double rounding, double* scrat
     };
     double& own = pivot[j];
     own = reduced(j).real();
-    if (own < least_energy * scale) return false;
+    if (own < min_energy * scale) return false;
     if (!(own > rounding * scale)) {
       tile[(j * k + j) * r] += scale;
       own += scale;

@@ -19,9 +19,9 @@ namespace {
 /// Levels of up to this many rows are cycled in one kernel. Above it, a step by all multiprocessors
 /// takes longer than a kernel of its own with the way to the next one, since blocks synchronize
 /// after each step (docs/inside/tried.md).
-constexpr Index most_rows_in_one = 400;
+constexpr Index max_rows_in_one = 400;
 /// Bytes of steps that this kernel keeps in shared memory.
-constexpr std::size_t most_bytes_of_steps = 45056;
+constexpr std::size_t max_bytes_of_steps = 45056;
 
 struct Launch {
   cudaKernel_t kernel = nullptr;
@@ -63,8 +63,7 @@ struct Cycle::Parts {
     auto begin = first;
     auto end = std::find_if(begin, steps.end(),
                             [&](const PlacedStep& step) { return !is_small(levels, step.level); });
-    while (static_cast<std::size_t>(end - begin) * sizeof(device::CycleStep) >
-           most_bytes_of_steps) {
+    while (static_cast<std::size_t>(end - begin) * sizeof(device::CycleStep) > max_bytes_of_steps) {
       const int level = begin->level;
       while (begin != end && begin->level == level) ++begin;
       while (end != begin && (end - 1)->level == level) --end;
@@ -81,7 +80,7 @@ struct Cycle::Parts {
     const CycleLevel& level = levels[static_cast<std::size_t>(number)];
     const Product& product = level.inverse != nullptr ? *level.inverse : *level.matrix;
     const Index rows = product.pattern().rows;
-    return rows <= most_rows_in_one &&
+    return rows <= max_rows_in_one &&
            warps_of_row(product.program(device::store_scaled), rows) == 1;
   }
 

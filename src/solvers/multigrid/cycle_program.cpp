@@ -10,7 +10,7 @@ namespace heddle::cuda {
 namespace {
 
 /// Scalars of entries that a thread holds at a time: more would leave no registers.
-constexpr int most_scalars_ahead = 32;
+constexpr int max_scalars_ahead = 32;
 
 const std::string& rows_type(const CycleForm& form) {
   static const std::string none = "heddle::device::NoRows";
@@ -33,7 +33,7 @@ void add_text(const CycleForm& form, EntryText& to) {
 ProductProgram without_schedule(const ProductProgram& product) {
   ProductProgram plain = product;
   plain.plan = with_plain_schedule(product.plan);
-  plain.plan.gpu.unroll = std::clamp(most_scalars_ahead / std::max(1, product.shape.components), 1,
+  plain.plan.gpu.unroll = std::clamp(max_scalars_ahead / std::max(1, product.shape.components), 1,
                                      product.plan.gpu.unroll);
   plain.plan.gpu.load = Plan().gpu.load;  // no pieces, so there is nothing for a policy
   return plain;
@@ -42,14 +42,14 @@ ProductProgram without_schedule(const ProductProgram& product) {
 }  // namespace
 
 int warps_of_row(const ProductProgram& product, Index rows) {
-  constexpr int warp = 32, most_warps = 8;
+  constexpr int warp = 32, max_warps = 8;
   constexpr Index few_rows = 4096;  // one warp per row does not fill a large GPU
   const Layout& layout = product.plan.layout;
   const int warps = product.shape.result_components / product.shape.ring;
   const bool has_long_rows =
       layout.threads_per_row == warp && layout.lanes == warp && layout.threshold == 0;
   const bool are_blocks = product.entry.type.starts_with("heddle::block<");
-  return rows <= few_rows && has_long_rows && are_blocks && warps <= most_warps ? warps : 1;
+  return rows <= few_rows && has_long_rows && are_blocks && warps <= max_warps ? warps : 1;
 }
 
 KernelSource step_source(const CycleForm& form, int warps) {

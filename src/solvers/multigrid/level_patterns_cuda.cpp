@@ -240,9 +240,9 @@ void LevelValues<S>::add_inverse(std::size_t number) {
   for (Array<double>* const array : {&own.dense, &own.other, &own.inverse}) {
     *array = Array<double>(scalars, device_);
   }
-  constexpr std::size_t most_rows = device::rows_of_panel<Ring::real>;
+  constexpr std::size_t max_rows = device::rows_of_panel<Ring::real>;
   own.panel = Array<double>(
-      std::min(n, most_rows) * n * static_cast<std::size_t>(level.matrix.shape.ring), device_);
+      std::min(n, max_rows) * n * static_cast<std::size_t>(level.matrix.shape.ring), device_);
   own.sizes = Array<double>(n, device_);
   stored_of(*levels_[number]->entry.table, levels_[number]->entry.tiles, scalars);  // for its room
   make_staged();

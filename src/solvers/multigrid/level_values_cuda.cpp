@@ -238,7 +238,7 @@ void LevelValues<S>::transfer(std::size_t number, double rounding) {
   mended.diagonal = next.diagonal.data();
   mended.scratch = own.scratch.data();
   mended.rounding = rounding;
-  mended.least = heddle::detail::least_energy;
+  mended.least = heddle::detail::min_energy;
   mended.size = shape.width;
   mended.of_tile = shape.scalars();
   mend(mended, shape.ring, own.restriction.pattern.mean_length(), &doubts_->values, stream);
@@ -258,7 +258,7 @@ void LevelValues<S>::solve(std::size_t number) {
   dense.dense = own.dense.data(), dense.other = own.other.data();
   dense.panel = own.panel.data(), dense.own = own.sizes.data();
   dense.result = own.inverse.data();
-  dense.least = -heddle::detail::least_energy;
+  dense.least = -heddle::detail::min_energy;
   dense.size = level.matrix.shape.height;
   dense.n = static_cast<int>(own.sizes.size());
   invert_dense(dense, level.matrix.shape.ring, &doubts_->coarsest, device_.stream());

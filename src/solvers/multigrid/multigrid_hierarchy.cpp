@@ -21,11 +21,11 @@ namespace heddle::detail {
 namespace {
 
 /// Ratio of coarse scalars to a level's scalars above which a coarser level is not worth it.
-constexpr double least_gain = 0.8;
+constexpr double min_gain = 0.8;
 /// Fraction of a level's rows that may stay unaggregated though neighbours outweigh their diagonal.
-constexpr double most_left = 0.1;
+constexpr double max_left = 0.1;
 /// Below this strength, all rows that an entry connects count as connected.
-constexpr double least_strength = 0.005;
+constexpr double min_strength = 0.005;
 
 [[noreturn]] void refuse(ErrorKind kind, const std::string& why) {
   throw Error(kind, "multigrid: " + why);
@@ -214,13 +214,13 @@ std::optional<Aggregates> Hierarchy<S>::aggregate_rows(
     Aggregates aggregates = aggregate(strength);
     const double coarse = static_cast<double>(aggregates.count) * coarse_.tiles.size;
     const bool is_worth_it =
-        aggregates.count > 0 && coarse <= least_gain * level.rows * level.matrix.shape.height;
-    if (strength == 0 || (is_worth_it && aggregates.left <= most_left * level.rows)) {
+        aggregates.count > 0 && coarse <= min_gain * level.rows * level.matrix.shape.height;
+    if (strength == 0 || (is_worth_it && aggregates.left <= max_left * level.rows)) {
       if (!is_worth_it) return {};
       level.strength = strength;
       return aggregates;
     }
-    strength = strength / 4 < least_strength ? 0 : strength / 4;
+    strength = strength / 4 < min_strength ? 0 : strength / 4;
   }
 }
 

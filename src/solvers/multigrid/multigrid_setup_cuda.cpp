@@ -222,7 +222,7 @@ bool Hierarchy<S>::extend_on_gpu(Level& level, double strength) {
 template <class S>
 bool Hierarchy<S>::smooth_on_gpu(Level& level, const RitzValues<S>& found) {
   if (!found.is_positive || !std::isfinite(found.smallest + found.largest)) return false;
-  if (!(found.largest > 0) || found.smallest < least_energy * found.largest) return false;
+  if (!(found.largest > 0) || found.smallest < min_energy * found.largest) return false;
   level.largest = found.largest;
   const bool sweeps = options_.smoother == Smoother::jacobi;
   smooth_by_polynomial(level, sweeps ? 0 : options_.degree, sweeps ? options_.degree : 1);

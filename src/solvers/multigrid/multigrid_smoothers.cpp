@@ -14,7 +14,7 @@ namespace heddle::detail {
 namespace {
 
 /// Each colour is a product, which a GPU launches separately.
-constexpr int most_colours = 64;
+constexpr int max_colours = 64;
 
 /// Ratio of the bounds between which the polynomial damps: these ratios took the fewest iterations
 /// on Poisson's equation and elasticity (docs/inside/tried.md).
@@ -136,7 +136,7 @@ void Hierarchy<S>::smooth_by_norms(Level& level) {
 template <class S>
 bool Hierarchy<S>::smooth_by_colours(Level& level) {
   if (!level.before) {
-    level.colours = colour_rows(level.matrix, most_colours);
+    level.colours = colour_rows(level.matrix, max_colours);
     if (level.colours.count() == 0) return false;
     level.sweeps = std::make_shared<ColouredOperators<S>>(*level.product, level.jacobi,
                                                           level.colours.row, level.colours.begin);

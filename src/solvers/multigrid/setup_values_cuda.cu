@@ -88,12 +88,12 @@ void find_norms(const device::NormRows& rows, double length, const Stream& strea
 }
 
 void find_largest(const double* numbers, Offset count, double* largest, const Stream& stream) {
-  constexpr Offset most_blocks = 1024;
+  constexpr Offset max_blocks = 1024;
   const OnGpu here(stream);
   check(cudaMemsetAsync(largest, 0, sizeof(double), stream.queue), "cudaMemsetAsync");
   const Offset wanted = (count + tile_values::threads - 1) / tile_values::threads;
   if (wanted == 0) return;
-  tile_values::find_largest_of_shares<<<static_cast<unsigned>(std::min(wanted, most_blocks)),
+  tile_values::find_largest_of_shares<<<static_cast<unsigned>(std::min(wanted, max_blocks)),
                                         tile_values::threads, 0, stream.queue>>>(numbers, count,
                                                                                  largest);
   check(cudaGetLastError(), "the launch of a kernel");

@@ -17,7 +17,7 @@ namespace {
 template <class T>
 struct Matrix {
   int size = 0;
-  std::array<T, most_lanczos_steps> alpha{}, beta{};
+  std::array<T, max_lanczos_steps> alpha{}, beta{};
 };
 
 /// Eigenvalues below `x`, by Sturm's sequence (Golub and Van Loan, Matrix Computations, 8.4.1).
@@ -145,7 +145,7 @@ RitzValues<S> extreme_ritz_values(const LinearOperator<S>& matrix,
     const bool is_over = squared == 0 || beta <= 16 * std::numeric_limits<S>::epsilon() * size;
     if (std::isfinite(squared) && squared >= 0 && is_over)
       return ritz_values_of<S>(projected, size, 0);
-    if (projected.size >= std::min(steps, most_lanczos_steps)) break;
+    if (projected.size >= std::min(steps, max_lanczos_steps)) break;
     projected.beta[step] = beta;
   }
   if (!std::isfinite(squared) || squared < 0) return refuse(squared);

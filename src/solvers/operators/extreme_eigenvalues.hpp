@@ -10,7 +10,7 @@
 
 namespace heddle::detail {
 
-inline constexpr int most_lanczos_steps = 32;
+inline constexpr int max_lanczos_steps = 32;
 
 /// Fields of the operator that the steps overwrite.
 template <class S>
@@ -34,12 +34,12 @@ struct RitzValues {
   bool is_positive = true;  // false: <v, M^-1 v> <= 0 for some v, and the values mean nothing
 };
 
-/// Ritz values of a symmetric tridiagonal matrix of at most `most_lanczos_steps` rows, given its
+/// Ritz values of a symmetric tridiagonal matrix of at most `max_lanczos_steps` rows, given its
 /// diagonal and the coupling of each row with the next; the last coupling is `last_beta`.
 RitzValues<double> ritz_values(std::span<const double> diagonal, std::span<const double> couplings);
 
 /// Ritz values of M^-1 A in the inner product of M, or of A itself without a preconditioner (null),
-/// after at most `steps` steps (1 to `most_lanczos_steps`). A random start is the same in each
+/// after at most `steps` steps (1 to `max_lanczos_steps`). A random start is the same in each
 /// call. A and M are Hermitian.
 template <class S>
 RitzValues<S> extreme_ritz_values(const LinearOperator<S>& matrix,

@@ -56,11 +56,11 @@ class CoarseSpaceOver final : public CoarseSpace<S> {
   static int spare_fields(std::size_t vectors) { return std::max(static_cast<int>(vectors), 3); }
 
   void renew(const LinearOperator<S>& matrix, const Preconditioner<S>* inner) override {
-    constexpr int most_rounds = 3;
+    constexpr int max_rounds = 3;
     constexpr T well_conditioned = T(0.5);
     norm_.reset();
     T least = 0;
-    for (int round = 0; round < most_rounds && !(least > well_conditioned); ++round) {
+    for (int round = 0; round < max_rounds && !(least > well_conditioned); ++round) {
       least = make_orthonormal(matrix);
     }
     estimate_sigma(matrix, inner);

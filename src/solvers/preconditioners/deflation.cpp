@@ -20,7 +20,7 @@ template <class S>
 void check_vectors(const LinearOperator<S>& matrix, std::span<const FieldView<const S>> vectors,
                    const Preconditioner<S>* inner) {
   constexpr std::size_t limit = Deflation<S>::limit;
-  static_assert(limit <= cuda::most_fields);
+  static_assert(limit <= cuda::max_fields);
   if (vectors.empty() || vectors.size() > limit) {
     throw Error(ErrorKind::usage, "deflation takes 1 to " + std::to_string(limit) +
                                       " vectors, not " + std::to_string(vectors.size()));

@@ -27,15 +27,15 @@ class CopyGain {
     const bool in_words =
         kept == StoredScalar::scaled || kept == StoredScalar::half || kept == StoredScalar::bfloat;
     if (continues) {
-      gain_ = most_ = in_words ? T(0.45) : T(1e-2);
+      gain_ = max_ = in_words ? T(0.45) : T(1e-2);
       learns_ = false;
       left_ = T(0.9);
     } else if (kept == StoredScalar::scaled) {
       gain_ = T(1e-2);
-      most_ = T(2e-3);
+      max_ = T(2e-3);
     } else if (in_words) {
       gain_ = 1 / digit;
-      most_ = T(2e-2);
+      max_ = T(2e-2);
     }
   }
 
@@ -51,7 +51,7 @@ class CopyGain {
     if (!learns_) return;
     const T gained = norm / before;
     gain_ = gained <= 2 * gain_ ? gain_ / (digit * digit) : gained;
-    if (gain_ < most_) gain_ = most_;
+    if (gain_ < max_) gain_ = max_;
     if (gain_ > 1 / digit) gain_ = 1 / digit;
   }
   HEDDLE_INLINE bool is_worthless(T norm, T aim, T before) const {
@@ -63,8 +63,8 @@ class CopyGain {
   static constexpr T digit = 10;
 
   T gain_ = T(1e-4);
-  T most_ = T(1e-6);  // about 16 times what an entry is off by; half: 40, bfloat: 5
-  T left_ = T(0.5);   // fraction of the target
+  T max_ = T(1e-6);  // about 16 times what an entry is off by; half: 40, bfloat: 5
+  T left_ = T(0.5);  // fraction of the target
   bool learns_ = true;
 };
 

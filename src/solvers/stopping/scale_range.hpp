@@ -16,7 +16,7 @@ template <class T>
 struct ScaleRange {
   T least = 0;  // |b|^2
   T most = 0;
-  T most_exponent = 0;  // the scale and its inverse are normal numbers
+  T max_exponent = 0;  // the scale and its inverse are normal numbers
 
   HEDDLE_INLINE bool holds(T squared_norm) const {
     return squared_norm > least && squared_norm < most;
@@ -24,8 +24,8 @@ struct ScaleRange {
   /// Minus the exponent of the scale, a power of two that brings the largest component near 1.
   HEDDLE_INLINE T exponent(T largest) const {
     const T wanted = std::floor(std::log2(largest));
-    if (wanted > most_exponent) return most_exponent;
-    return wanted < -most_exponent ? -most_exponent : wanted;
+    if (wanted > max_exponent) return max_exponent;
+    return wanted < -max_exponent ? -max_exponent : wanted;
   }
 };
 

@@ -166,7 +166,7 @@ HEDDLE_INLINE void begin_run(const SolveState<double>& state, const SolveGoal<do
   run.limits.iterations = bounds.iterations;
   run.limits.deadline = state.deadline;
   run.limits.unwatched = goal.unwatched;
-  const double given[device::most_given] = {static_cast<double>(state.continues)};
+  const double given[device::max_given] = {static_cast<double>(state.continues)};
   if (goal.continues_runs) run.give(given);
   run.watch = watch;
   run.history = history + 1 + (goal.keeps_all ? state.iterations : 0);

@@ -79,7 +79,7 @@ long long check_memory(const detail::BlockSystem<S>& system, int columns, long l
 template <class S>
 void check_fields(std::span<const FieldView<const S>> b, std::span<const FieldView<S>> x,
                   const LinearOperator<S>& matrix) {
-  constexpr std::size_t most = BlockConjugateGradient<S>::most_columns;
+  constexpr std::size_t most = BlockConjugateGradient<S>::max_columns;
   if (b.empty() || b.size() > most || b.size() != x.size()) {
     throw Error(ErrorKind::size_mismatch,
                 "block conjugate gradient takes 1 to " + std::to_string(most) +

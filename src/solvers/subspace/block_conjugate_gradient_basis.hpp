@@ -166,8 +166,8 @@ class BlockRecurrence {
   /// rounding.
   bool factor(int columns) {
     constexpr T well_conditioned = T(0.01);
-    constexpr int most_rounds = 3;
-    for (int round = 0; round < most_rounds && columns > 0; ++round) {
+    constexpr int max_rounds = 3;
+    for (int round = 0; round < max_rounds && columns > 0; ++round) {
       const FieldBlock<S> vectors = first(q, columns);
       const Matrix gram = operations_.gram(vectors, vectors, true);
       if (!gram.is_finite()) return false;

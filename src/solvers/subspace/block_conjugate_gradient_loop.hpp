@@ -17,9 +17,9 @@
 #include "block_conjugate_gradient_basis.hpp"
 #include "block_solve.hpp"
 #include "solvers/operators/operator_checks.hpp"
+#include "solvers/stopping/report_text.hpp"
 #include "solvers/stopping/solve_walk.hpp"
 #include "solvers/stopping/stop_requests.hpp"
-#include "solvers/stopping/told_report.hpp"
 
 namespace heddle::detail {
 
@@ -394,8 +394,8 @@ class BlockConjugateGradientLoop final : public BlockSolve<S> {
     detail::tell(state, matrix_.rows(), report);
     report.detail =
         columns_[j].has_no_number()
-            ? told_refusal_of_b
-            : told_detail(state.status, {.info = block_conjugate_gradient_info,
+            ? text_of_refused_b
+            : text_of_end(state.status, {.info = block_conjugate_gradient_info,
                                          .end_of_run = columns_[j].end_of_run,
                                          .grew_in_vain = columns_[j].has_left || state.in_vain});
   }

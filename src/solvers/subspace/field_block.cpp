@@ -19,7 +19,7 @@ template <class S>
 constexpr bool has_kernels = has_cuda && !std::is_same_v<S, long double>;
 
 /// Maximum number of subtrees into which threads divide the rows of one process.
-constexpr Offset most_parts = 128;
+constexpr Offset max_parts = 128;
 
 Offset numbers_on_gpu(int fields, int size) { return Offset(fields) * fields * size; }
 
@@ -36,7 +36,7 @@ Offset partials_on_gpu([[maybe_unused]] Offset numbers, [[maybe_unused]] Index r
 /// parts are the rest of that tree.
 Offset groups_of_part(Offset groups) {
   Offset width = 1;
-  while (width * most_parts < groups) width *= 2;
+  while (width * max_parts < groups) width *= 2;
   return width;
 }
 
@@ -111,7 +111,7 @@ long long BlockOperations<R, S>::bytes(int fields, Index rows, const Stream& str
            numbers * static_cast<long long>(sizeof(S));
   }
   const Offset numbers = Offset(fields + 4) * (fields + 2) * size;
-  const Offset parts = stream.share != nullptr ? groups_of(rows) : most_parts;
+  const Offset parts = stream.share != nullptr ? groups_of(rows) : max_parts;
   return parts * numbers * static_cast<long long>(sizeof(T));
 }
 

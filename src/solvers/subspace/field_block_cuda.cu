@@ -15,7 +15,7 @@ constexpr unsigned warps_of_block = threads_of_block / 32;
 
 template <class S>
 struct Block {
-  S* field[most_fields];
+  S* field[max_fields];
   int count;
 };
 
@@ -175,13 +175,13 @@ unsigned divided_up(Offset count, unsigned by) {
 
 // Enough parts to fill every current GPU. Large Gram matrices fill it by their tiles, and have
 // fewer.
-constexpr Offset most_parts = 128, least_parts = 16;
+constexpr Offset max_parts = 128, min_parts = 16;
 constexpr Offset usual_partials = Offset(1) << 20;
 
 /// Depends only on numbers and elements, so that bits do not depend on the GPU.
 unsigned parts_of(Offset numbers, Offset elements) {
   constexpr Offset elements_of_part = 256;
-  const Offset most = std::clamp(usual_partials / numbers, least_parts, most_parts);
+  const Offset most = std::clamp(usual_partials / numbers, min_parts, max_parts);
   return static_cast<unsigned>(std::clamp<Offset>(elements / elements_of_part, 1, most));
 }
 
@@ -241,7 +241,7 @@ void launch_sums_of_groups(std::span<const FieldView<S>> u, std::span<const Fiel
 }  // namespace
 
 Offset partials_of_block(Offset numbers) {
-  return std::min(most_parts * numbers, std::max(usual_partials, least_parts * numbers));
+  return std::min(max_parts * numbers, std::max(usual_partials, min_parts * numbers));
 }
 
 template <Ring R, class S>

@@ -11,13 +11,13 @@
 namespace heddle::cuda {
 
 /// The maximum number of fields in a block.
-inline constexpr int most_fields = 96;
+inline constexpr int max_fields = 96;
 
 /// Number of doubles that `gram` or `squared_norms` leave as partial sums for `numbers` numbers.
 /// Never less for more numbers.
 Offset partials_of_block(Offset numbers);
 
-/// results = U* V, column by column, at most `most_fields` of each, in stream order. `hermitian`:
+/// results = U* V, column by column, at most `max_fields` of each, in stream order. `hermitian`:
 /// numbers below the diagonal may be left out. `partials` has room for
 /// `partials_of_block(u.size() v.size() ring_size(R))`.
 template <Ring R, class S>

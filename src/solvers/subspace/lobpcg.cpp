@@ -66,7 +66,7 @@ void check_operators(const detail::EigenSystem<S>& system) {
 /// Throws `Error` (usage), or replaces every `by_...` in the options.
 template <class S>
 void resolve(EigenOptions& options, const LinearOperator<S>& matrix, Ring ring) {
-  constexpr int most = EigenOptions::most_pairs;
+  constexpr int most = EigenOptions::max_pairs;
   const auto refuse = [](const std::string& why) {
     throw Error(ErrorKind::usage, "options for eigenpairs: " + why);
   };
@@ -99,7 +99,7 @@ template <class S>
 long long check_memory(const detail::EigenSystem<S>& system) {
   const LinearOperator<S>& matrix = *system.matrix;
   const long long field = detail::bytes_of_field(matrix);
-  static_assert(6 * EigenOptions::most_pairs <= cuda::most_fields, "X, W and P, with guards");
+  static_assert(6 * EigenOptions::max_pairs <= cuda::max_fields, "X, W and P, with guards");
   const long long sums = detail::BlockOperations<Ring::quaternion, S>::bytes(
       3 * system.vectors(), matrix.rows(), matrix.device().stream());
   long long needed = system.fields() * field + sums;

@@ -156,9 +156,9 @@ class LobpcgBasis {
 
   template <class MakeRandom>
   bool make_first_orthonormal(const MakeRandom& make_random) {
-    constexpr int most_rounds = 8;
+    constexpr int max_rounds = 8;
     constexpr T well_conditioned = T(0.5);
-    for (int round = 0; round < most_rounds; ++round) {
+    for (int round = 0; round < max_rounds; ++round) {
       const std::vector<T> norms = norms_of(x.v);
       for (int k = 0; k < count_; ++k) {
         scale<S>(static_cast<S>(1 / norms[static_cast<std::size_t>(k)]), at(x.v, k), stream_);
@@ -194,12 +194,12 @@ class LobpcgBasis {
   /// Makes W orthonormal to X and P, and in itself; returns the number of its independent
   /// directions.
   int make_directions_orthonormal(int count) {
-    constexpr int most_rounds = 4;
+    constexpr int max_rounds = 4;
     constexpr T well_conditioned = T(0.01);
     const FieldBlock<S> last = first(p.v, last_), basis = joined<S>(x.v, last);
     const FieldBlock<S> last_m = first(weighted(p), last_);
     const FieldBlock<S> basis_m = joined<S>(weighted(x), last_m);
-    for (int round = 0; round < most_rounds && count > 0; ++round) {
+    for (int round = 0; round < max_rounds && count > 0; ++round) {
       // The first projection leaves only rounding of a direction that otherwise lies in X and P.
       count = normalize_directions(count, round == 1 ? 16 * epsilon : T(0));
       const Matrix along = operations_.gram(basis_m, first(w.v, count));

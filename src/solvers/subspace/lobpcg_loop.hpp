@@ -227,8 +227,8 @@ class LobpcgLoop final : public EigenLoop<S> {
   /// True if the residual is near its own rounding, and has not improved for a while.
   bool is_as_good_as_it_gets(T worst) {
     constexpr long long patience = 10;
-    if (report_.iterations == 0 || worst < least_ / 2) {
-      least_ = worst;
+    if (report_.iterations == 0 || worst < min_ / 2) {
+      min_ = worst;
       improved_ = report_.iterations;
     }
     return worst <= rounding && report_.iterations - improved_ >= patience;
@@ -349,7 +349,7 @@ class LobpcgLoop final : public EigenLoop<S> {
   int mends_ = 0;
   std::vector<T> norms_, relative_;
   std::vector<int> active_;
-  T least_ = 0;                   // the worst residual when it was last halved
+  T min_ = 0;                     // the worst residual when it was last halved
   long long improved_ = 0;        // the iteration then
   StopRequests* stop_ = nullptr;  // requests to end the current solve
   EigenReport report_;

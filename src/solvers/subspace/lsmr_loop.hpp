@@ -14,9 +14,9 @@
 #include "heddle/lsmr.hpp"
 #include "lsmr_recurrence.hpp"
 #include "solvers/operators/operator_field.hpp"
+#include "solvers/stopping/report_text.hpp"
 #include "solvers/stopping/solve_walk.hpp"
 #include "solvers/stopping/stop_requests.hpp"
-#include "solvers/stopping/told_report.hpp"
 
 namespace heddle::detail {
 
@@ -134,7 +134,7 @@ class LsmrLoop {
     decisions::look_at_right_hand_side(state_, goal_);
     if (state_.out_of_range != 0) walk::scale(*this);
     if (state_.end != 0) {
-      end(Status::not_finite, told_refusal_of_b);
+      end(Status::not_finite, text_of_refused_b);
       report_.residual_norm = report_.gradient_norm = report_.residual = report_.gradient =
           std::numeric_limits<double>::quiet_NaN();
       return false;
@@ -175,21 +175,21 @@ class LsmrLoop {
     begin();
     record(gradient_, residual_);
     add_to_history();
-    T least_gradient = gradient_, least_residual = residual_;
+    T min_gradient = gradient_, min_residual = residual_;
     judge(0);
     while (!is_over_) {
       run(*by, *by_adjoint);
       add_to_history();
       begin();
-      const bool helped = gradient_ <= least_gradient / 2 || residual_ <= least_residual / 2;
+      const bool helped = gradient_ <= min_gradient / 2 || residual_ <= min_residual / 2;
       if (!helped) {
         // A copy in floats may be what keeps x from being better.
         by = &*matrix_;
         by_adjoint = &*adjoint_;
       }
       fruitless = helped ? 0 : fruitless + 1;
-      least_gradient = std::min(least_gradient, gradient_);
-      least_residual = std::min(least_residual, residual_);
+      min_gradient = std::min(min_gradient, gradient_);
+      min_residual = std::min(min_residual, residual_);
       judge(fruitless);
       if (!is_over_) ++report_.restarts;
     }
@@ -249,16 +249,16 @@ class LsmrLoop {
                                     ? "the squares of the operator's numbers underflow"
                                     : "the squares of the operator's numbers overflow");
     } else if (!std::isfinite(gradient_) || !std::isfinite(norm_of_x_)) {
-      end(Status::not_finite, report_.iterations == 0 ? told_refusal_of_guess : told_overflow);
+      end(Status::not_finite, report_.iterations == 0 ? text_of_refused_guess : text_of_overflow);
     } else if (gradient_ == 0 ||
                is_good(gradient_, residual_, static_cast<T>(options_.tolerance))) {
       end(Status::converged);
     } else if (fruitless > 0 && is_rounding(gradient_, residual_, fruitless > 1 ? most : some)) {
-      end(Status::accuracy_limit, told_accuracy_limit);
+      end(Status::accuracy_limit, text_of_accuracy_limit);
     } else if (is_over_) {
       return;  // ended by a limit
     } else if (fruitless > 1) {
-      end(Status::stagnated, told_stagnation);
+      end(Status::stagnated, text_of_stagnation);
     } else if (report_.iterations >= options_.max_iterations) {
       end(Status::iteration_limit);
     }
@@ -367,7 +367,7 @@ class LsmrLoop {
     state_.lost = std::isfinite(residual_ + gradient_ + norm_of_x_) ? 0 : 1;
     const bool is_solution = is_good(gradient_, residual_, static_cast<T>(options_.tolerance));
     if (state_.lost != 0 || (report_.solved() && !is_solution)) {
-      end(Status::out_of_range, told_loss_in_scale);
+      end(Status::out_of_range, text_of_loss_in_scale);
     }
   }
 

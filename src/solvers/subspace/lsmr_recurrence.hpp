@@ -43,9 +43,9 @@ class LsmrRecurrence {
     matrix_norm = std::max({matrix_norm, std::hypot(alpha_, beta), std::hypot(alpha, beta)});
     alpha_ = alpha;
     if (steps_ > 0) largest_ = std::max(largest_, rho_bar_old);
-    if (steps_ > 1) least_ = std::min(least_, rho_bar_old);
+    if (steps_ > 1) min_ = std::min(min_, rho_bar_old);
     ++steps_;
-    condition = std::max(largest_, rho_temporary) / std::min(least_, rho_temporary);
+    condition = std::max(largest_, rho_temporary) / std::min(min_, rho_temporary);
     return true;
   }
 
@@ -86,7 +86,7 @@ class LsmrRecurrence {
   T alpha_bar_ = 0, rho_ = 1, rho_bar_ = 1, c_bar_ = 1, s_bar_ = 0, zeta_ = 0;
   T beta_dd_ = 0, beta_d_ = 0, rho_d_ = 1, tau_tilde_ = 0, theta_tilde_ = 0;
   T alpha_ = 0;
-  T largest_ = 0, least_ = std::numeric_limits<T>::max();
+  T largest_ = 0, min_ = std::numeric_limits<T>::max();
   int steps_ = 0;
 };
 

@@ -58,7 +58,7 @@ void rotate(RingMatrix<R, T>& a, RingMatrix<R, T>& vectors, int p, int q, T size
 /// Eigenpairs of a finite Hermitian matrix.
 template <Ring R, class T>
 RingEigenpairs<R, T> eigenpairs_of(RingMatrix<R, T> a) {
-  constexpr int most_sweeps = 60;  // about 8 suffice
+  constexpr int max_sweeps = 60;  // about 8 suffice
   const int n = a.rows();
   auto vectors = identity_matrix<R, T>(n);
   T largest = 0;
@@ -67,7 +67,7 @@ RingEigenpairs<R, T> eigenpairs_of(RingMatrix<R, T> a) {
   }
   const T negligible = std::numeric_limits<T>::epsilon() * largest / 16;
   bool goes_on = largest > 0;
-  for (int sweep = 0; goes_on && sweep < most_sweeps; ++sweep) {
+  for (int sweep = 0; goes_on && sweep < max_sweeps; ++sweep) {
     goes_on = false;
     for (int p = 0; p < n; ++p) {
       for (int q = p + 1; q < n; ++q) {

@@ -296,7 +296,7 @@ double largest_eigenvalue(const TileMatrix& a, const UnsetArray<double>& inverse
   if (!found.is_positive) refuse_indefinite();
   if (!std::isfinite(found.smallest + found.largest)) refuse_not_finite();
   const double size = found.largest * largest_share(a.shape, inverse, scale);
-  if (!(found.largest > 0) || found.smallest < least_energy * size) refuse_indefinite();
+  if (!(found.largest > 0) || found.smallest < min_energy * size) refuse_indefinite();
   return found.largest;
 }
 

@@ -10,7 +10,7 @@ namespace heddle::detail {
 
 /// Relative to what a matrix is made of: a number further below zero is no rounding error, neither
 /// of floats nor of decimals in a file.
-inline constexpr double least_energy = -1e-5;
+inline constexpr double min_energy = -1e-5;
 
 /// Number of steps of an estimate.
 inline constexpr int eigenvalue_steps = 12;

@@ -15,8 +15,8 @@ struct PatternRows {
   int lanes_of_b = 1;         // lanes that share a row of B, a power of two
   Offset* offsets = nullptr;  // C's; lengths of rows while these are counted
   Index* column = nullptr;    // C's; null while its rows are counted
-  Index* kept = nullptr;      // room for `most_kept` columns of each row, if any
-  int most_kept = 0;
+  Index* kept = nullptr;      // room for `max_kept` columns of each row, if any
+  int max_kept = 0;
 
   HEDDLE_INLINE Offset length_of_b(Index row) const { return b.offsets[row + 1] - b.offsets[row]; }
 };
@@ -31,7 +31,7 @@ struct MeetingRoom {
   int* met;
   int* has_long;  // 1 if a row of B is long
   int columns;
-  int most_terms;
+  int max_terms;
   bool keeps = false;  // puts columns that it kept while it counted
 };
 
@@ -82,11 +82,11 @@ HEDDLE_INLINE void for_each_column(const Team& team, const PatternRows& p, Index
 
 inline constexpr Index no_column = -1, last_column = std::numeric_limits<Index>::max();
 
-/// The number of terms of a row, or a number above `most_terms`.
+/// The number of terms of a row, or a number above `max_terms`.
 template <class Team>
 HEDDLE_INLINE int count_terms(const Team& team, const PatternRows& p, Index row,
                               const MeetingRoom& room) {
-  constexpr Offset most_of_lane = 1 << 20;
+  constexpr Offset max_of_lane = 1 << 20;
   team.each([&](int lane) {
     if (lane == 0) *room.terms = *room.met = *room.has_long = 0;
   });
@@ -95,7 +95,7 @@ HEDDLE_INLINE int count_terms(const Team& team, const PatternRows& p, Index row,
     for (Offset e = p.a.offsets[row] + lane; e < p.a.offsets[row + 1]; e += team.lanes) {
       own += p.length_of_b(p.a.column[e]);
     }
-    team.add(room.terms, static_cast<int>(own < most_of_lane ? own : most_of_lane));
+    team.add(room.terms, static_cast<int>(own < max_of_lane ? own : max_of_lane));
   });
   return *room.terms;
 }
@@ -171,22 +171,22 @@ HEDDLE_INLINE bool find_row(const Team& team, const PatternRows& p, Index row,
   const bool puts = p.column != nullptr;
   const Offset first = puts ? p.offsets[row] : 0, known = puts ? p.offsets[row + 1] - first : 0;
   if (known > room.columns) return false;
-  const int most_kept = room.keeps ? p.most_kept : -1;
-  Index* const kept = p.kept + Offset(row) * p.most_kept;
+  const int max_kept = room.keeps ? p.max_kept : -1;
+  Index* const kept = p.kept + Offset(row) * p.max_kept;
   const auto copy = [&](const Index* from, Index* to, Offset count) {
     team.each([&](int lane) {
       for (Offset k = lane; k < count; k += team.lanes) to[k] = from[k];
     });
   };
-  if (puts && known <= most_kept) {
+  if (puts && known <= max_kept) {
     copy(kept, p.column + first, known);
     return true;
   }
   const int terms = count_terms(team, p, row, room);
-  if (terms > room.most_terms) return false;
+  if (terms > room.max_terms) return false;
   const int count = list_columns(team, p, row, puts ? static_cast<int>(known) : terms, room);
   if (count > room.columns) return false;
-  if (puts || count <= most_kept) {
+  if (puts || count <= max_kept) {
     sort_columns(team, room.list, count);
     copy(room.list, puts ? p.column + first : kept, count);
   }
@@ -296,7 +296,7 @@ HEDDLE_INLINE bool place_row(const Team& team, const PlaceRows& p, Index row,
                              const MeetingRoom& room, Place* places) {
   const Offset entry = p.of.a.offsets[row], end = p.of.a.offsets[row + 1];
   // The last team takes rows of any number of terms.
-  if (room.most_terms < last_column && p.first[end] - p.first[entry] > room.most_terms) {
+  if (room.max_terms < last_column && p.first[end] - p.first[entry] > room.max_terms) {
     return false;
   }
   const Index* columns = p.c.column + p.c.offsets[row];

@@ -11,14 +11,14 @@ namespace {
 constexpr Offset lanes_to_fill = 1 << 18;
 /// A piece of fewer entries costs more to begin and to add than it saves.
 constexpr Offset fewest_entries = 8;
-constexpr Offset most_scalars = 1 << 23;  // in the sums of all pieces
+constexpr Offset max_scalars = 1 << 23;  // in the sums of all pieces
 
 Offset pieces_of(Offset entries, Offset of_piece) { return (entries + of_piece - 1) / of_piece; }
 
 }  // namespace
 
 ProductShares shares_of(int height, int width, int ring, double length, Offset longest) {
-  constexpr int warp = 32, most_windows = 8;
+  constexpr int warp = 32, max_windows = 8;
   const int numbers = height * width;
   // The sizes of other tiles are not constants of the kernel.
   const int down = device::numbers_down(ring == 1 && height == 3 && width == 3 ? height : 0);
@@ -31,7 +31,7 @@ ProductShares shares_of(int height, int width, int ring, double length, Offset l
   shares.room = shares.tiles * of_tile;
   if (shares.tiles > 0) {
     const Offset windows = pieces_of(longest, shares.tiles);
-    shares.windows = static_cast<int>(std::min<Offset>(most_windows, windows));
+    shares.windows = static_cast<int>(std::min<Offset>(max_windows, windows));
   }
   return shares;
 }
@@ -42,7 +42,7 @@ Offset entries_of_piece(Offset entries, int height, int width, int ring, double 
                         Offset longest) {
   const ProductShares shares = shares_of(height, width, ring, length, longest);
   return std::max({fewest_entries, pieces_of(entries * shares.lanes, lanes_to_fill),
-                   pieces_of(entries * (longest * height * width * ring), most_scalars)});
+                   pieces_of(entries * (longest * height * width * ring), max_scalars)});
 }
 
 PieceSizes sizes_of_pieces(std::span<const Offset> rows, int height, int width, int ring,
@@ -56,7 +56,7 @@ PieceSizes sizes_of_pieces(std::span<const Offset> rows, int height, int width, 
     longest_of_a = std::max(longest_of_a, own);
     count += pieces_of(own, sizes.entries);
   }
-  if (longest_of_a < 2 * sizes.entries || count * sizes.room > 2 * most_scalars) return {};
+  if (longest_of_a < 2 * sizes.entries || count * sizes.room > 2 * max_scalars) return {};
   sizes.count = static_cast<Index>(count);
   return sizes;
 }

@@ -65,9 +65,9 @@ struct RowList {
 };
 
 /// Teams by the length of rows: lanes, columns that have room, most terms that they take.
-template <int lanes_, int columns_, int most_terms_>
+template <int lanes_, int columns_, int max_terms_>
 struct Team {
-  static constexpr int lanes = lanes_, columns = columns_, most_terms = most_terms_;
+  static constexpr int lanes = lanes_, columns = columns_, max_terms = max_terms_;
   static constexpr int threads = lanes > 128 ? lanes : 128, teams = threads / lanes;
 };
 using FewColumns = Team<8, 64, 256>;
@@ -109,7 +109,7 @@ __global__ void __launch_bounds__(T::threads)
   int* const own = counts[number];
   const device::MeetingRoom room{
       meeting[number], meeting[number] + 2 * T::columns, own, own + 1, own + 2, T::columns,
-      T::most_terms,   T::lanes == FewColumns::lanes};
+      T::max_terms,    T::lanes == FewColumns::lanes};
   const Offset stride = Offset(gridDim.x) * T::teams;
   for (Offset k = Offset(blockIdx.x) * T::teams + number; k < from.size(); k += stride) {
     const Index row = from[k];
@@ -146,7 +146,7 @@ class RowsByLength {
         stream_(device.stream()),
         left_(static_cast<std::size_t>(rows) * teams_by_length, device),
         counts_(teams_by_length, device),
-        most_blocks_(processors(stream_) * 16) {}
+        max_blocks_(processors(stream_) * 16) {}
 
   /// Rows that all teams left, in the order in which they came.
   RowList left(int team = teams_by_length - 1) {
@@ -169,7 +169,7 @@ class RowsByLength {
   void take_by(const Body& body, const RowList& from, const RowList& next) {
     const Offset blocks = (Offset(rows_) + T::teams - 1) / T::teams;
     if (blocks == 0) return;
-    take_rows<T><<<static_cast<unsigned>(std::min<Offset>(blocks, most_blocks_)), T::threads, 0,
+    take_rows<T><<<static_cast<unsigned>(std::min<Offset>(blocks, max_blocks_)), T::threads, 0,
                    stream_.queue>>>(body, from, next);
     check(cudaGetLastError(), "the launch of a kernel");
   }
@@ -178,30 +178,30 @@ class RowsByLength {
   Stream stream_;
   UnsetArray<Index> left_;
   Array<unsigned> counts_;
-  int most_blocks_;
+  int max_blocks_;
 };
 
 /// Finds rows of a product, using bits for those that no team takes.
 class RowFinder {
  public:
-  RowFinder(const PatternRows& rows, Index columns, double mean_terms, Offset most_bytes,
+  RowFinder(const PatternRows& rows, Index columns, double mean_terms, Offset max_bytes,
             const Device& device)
       : rows_(rows), words_(columns / 32 + 1), device_(device), by_length_(rows.a.rows, device) {
     Offset most = 4;
     while (most < FewColumns::columns && most < mean_terms) most *= 2;
     const Offset bytes = Offset(rows.a.rows) * most * Offset(sizeof(Index));
-    if (bytes > most_bytes) return;
+    if (bytes > max_bytes) return;
     kept_ = UnsetArray<Index>(static_cast<std::size_t>(rows.a.rows * most), device);
     rows_.kept = kept_.data();
-    rows_.most_kept = static_cast<int>(most);
+    rows_.max_kept = static_cast<int>(most);
   }
 
   void count() {
     by_length_.take(FindRow{rows_}, false);
     const Offset count = by_length_.count_left();
     if (count == 0) return;
-    constexpr Offset most_bytes = Offset(64) << 20;
-    const Offset most = std::max<Offset>(most_bytes / (words_ * Offset(sizeof(unsigned))), 1);
+    constexpr Offset max_bytes = Offset(64) << 20;
+    const Offset most = std::max<Offset>(max_bytes / (words_ * Offset(sizeof(unsigned))), 1);
     blocks_ = std::min({count, most, Offset(processors(device_.stream())) * 2});
     bits_ = Array<unsigned>(static_cast<std::size_t>(blocks_ * words_), device_);
     find_long();

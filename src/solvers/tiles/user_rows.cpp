@@ -49,7 +49,7 @@ constexpr Offset rows_at_once = 64;
 
 /// Maximum number of products of scalars, up to a small factor: minutes for all rows of a thread,
 /// or for a single one.
-constexpr double most_work_of_thread = 2e12;
+constexpr double max_work_of_thread = 2e12;
 
 double work_of_row(double entries, const PatternUse& use) {
   return std::pow(entries * use.numbers, 3) * use.ring * use.ring;
@@ -79,7 +79,7 @@ class PatternLimits {
     const double work = work_of_row(static_cast<double>(entries), use_);
     totals.work += work;
     totals.entries += entries;
-    if (work <= most_work_of_thread) return;
+    if (work <= max_work_of_thread) return;
     for (Index last = totals.long_row;
          row > last && !totals.long_row.compare_exchange_weak(last, row);) {
     }
@@ -89,7 +89,7 @@ class PatternLimits {
     const std::string who = use_.who;
     if (const Index row = totals.long_row; row >= 0) {
       const auto longest = static_cast<long long>(
-          std::cbrt(most_work_of_thread / (double(use_.ring) * use_.ring)) / use_.numbers);
+          std::cbrt(max_work_of_thread / (double(use_.ring) * use_.ring)) / use_.numbers);
       throw Error(ErrorKind::unsupported,
                   who + ": row " + std::to_string(of_rank_.row_of_all(row)) +
                       " of the pattern (counted from 0) has more than " + std::to_string(longest) +
@@ -111,7 +111,7 @@ class PatternLimits {
   static constexpr const char* advice = "; take a lower power, or jacobi";
 
   bool takes_too_long(const PatternTotals& totals) const {
-    return totals.work > most_work_of_thread * threads_;
+    return totals.work > max_work_of_thread * threads_;
   }
   double needed(const PatternTotals& totals) const {
     return static_cast<double>(totals.entries) *

@@ -38,8 +38,8 @@ struct Sizes {
   Lengths lengths;
   double rows, matrix_bytes;
   int entry_bytes;
-  int vector_bytes;    // approximate bytes of a row of x
-  int most_row_bytes;  // upper bound of the same
+  int vector_bytes;   // approximate bytes of a row of x
+  int max_row_bytes;  // upper bound of the same
   const PatternView& pattern;
   const NearMemory& memory;
   double l2_scale;  // this GPU's L2 over that of the measured one
@@ -53,7 +53,7 @@ struct Sizes {
                      (entry + static_cast<double>(sizeof(Index)))),
         entry_bytes(entry),
         vector_bytes(own.vector_bytes),
-        most_row_bytes(own.most_vector_bytes),
+        max_row_bytes(own.max_vector_bytes),
         pattern(rows_of),
         memory(near),
         l2_scale(near.last_cache / NearMemory().last_cache),
@@ -101,7 +101,7 @@ void share_out_rows(const Sizes& matrix, Plan& plan) {
 /// True if the vectors of BiCGStab, which keeps more than any other loop, fit in shared memory.
 bool vectors_fit(const Sizes& matrix, const Plan& plan) {
   return vectors_fit_in_shared(cuda::PersistentMethod::bicgstab, matrix.pattern, plan,
-                               matrix.most_row_bytes, matrix.memory.multiprocessors,
+                               matrix.max_row_bytes, matrix.memory.multiprocessors,
                                matrix.memory.shared_memory_of_block);
 }
 
@@ -146,9 +146,9 @@ Plan for_one_kernel(const Sizes& matrix, Plan plan) {
 
 /// Chooses one kernel for all iterations while the matrix stays in shared memory or in L2.
 void choose_loop(const Sizes& matrix, Objective objective, Plan& plan) {
-  constexpr double most_bytes = 45e6;
+  constexpr double max_bytes = 45e6;
   if (!objective.is_product() && !objective.method->has_one_kernel) return;
-  if (matrix.matrix_bytes > matrix.l2_scale * most_bytes) return;
+  if (matrix.matrix_bytes > matrix.l2_scale * max_bytes) return;
   if (!vectors_fit(matrix, plan)) {
     // The vectors may fit where the shortest rows are not gathered together.
     Plan windows = plan;
@@ -182,9 +182,9 @@ Plan plan_for_entries(const PatternView& pattern, int entry_bytes, const EntrySi
   // neighbours.
   constexpr Index rows_that_fit = 1 << 20;
   constexpr double bytes_that_fit = 20e6;  // x for large entries, which read parts of sectors
-  constexpr int most_systems = 8;
+  constexpr int max_systems = 8;
   const double bytes_of_x =
-      matrix.vector_bytes * matrix.rows * std::clamp(objective.systems, 1, most_systems);
+      matrix.vector_bytes * matrix.rows * std::clamp(objective.systems, 1, max_systems);
   const bool fits = pattern.rows <= rows_that_fit &&
                     (!matrix.large_entry || bytes_of_x <= matrix.l2_scale * bytes_that_fit);
   const bool narrow = matrix.long_rows || matrix.large_entry;
@@ -285,15 +285,15 @@ namespace {
 /// entries of some rows lie at most 8 columns after one of the previous row. Columns that do not
 /// ascend count less.
 bool reads_x_in_step(const PatternView& pattern) {
-  constexpr Index most_rows = 4096, most_behind = 8;
-  const Index apart = std::max<Index>(1, pattern.rows / most_rows);
+  constexpr Index max_rows = 4096, max_behind = 8;
+  const Index apart = std::max<Index>(1, pattern.rows / max_rows);
   Offset in_step = 0, all = 0;
   for (Index row = 1; row < pattern.rows; row += apart) {
     Offset before = pattern.offsets[row - 1];
     const Offset begin = pattern.offsets[row];
     for (Offset i = begin; i < pattern.offsets[row + 1]; ++i) {
       const Index column = pattern.column[i];
-      while (before < begin && pattern.column[before] < column - most_behind) ++before;
+      while (before < begin && pattern.column[before] < column - max_behind) ++before;
       in_step += before < begin && pattern.column[before] <= column;
       ++all;
     }
@@ -311,7 +311,7 @@ bool reads_x_in_step(const PatternView& pattern) {
 // rows are unequal shares of entries, threads take chunks as they come.
 Plan choose_plan_for_cpu(const PatternView& pattern, const EntrySize& entry, int threads,
                          StoredScalar stored) {
-  constexpr double most_imbalance = 1.1;
+  constexpr double max_imbalance = 1.1;
   constexpr Index chunks_of_thread = 8;
   constexpr int small_entry = 16;
   constexpr Offset bytes_of_cache = Offset(8) << 20;  // a core's share, and less than most have
@@ -324,7 +324,7 @@ Plan choose_plan_for_cpu(const PatternView& pattern, const EntrySize& entry, int
     if (pattern.offsets[pattern.rows] * slot <= bytes_of_cache) plan.cpu.prefetch_matrix = 0;
   }
   const Index chunk = groups_of(pattern.rows) / (chunks_of_thread * threads);
-  if (chunk > 0 && imbalance_of_shares(pattern, threads) > most_imbalance) {
+  if (chunk > 0 && imbalance_of_shares(pattern, threads) > max_imbalance) {
     plan.schedule.kind = ScheduleKind::dynamic;
     plan.schedule.chunk = std::min(plan.schedule.chunk, chunk);
   }

@@ -54,7 +54,7 @@ DeviceProperties read_device(const JsonObject& object) {
   DeviceProperties device;
   device.gpu = object.text_of("kind", {"cpu", "gpu"}) == "gpu";
   const auto count = [&](const char* key) {
-    return static_cast<int>(object.count(key, most_count));
+    return static_cast<int>(object.count(key, max_count));
   };
   if (device.gpu) {
     object.check_keys({"kind", "name", "memory", "last_cache", "architecture", "multiprocessors",
@@ -135,7 +135,7 @@ Statistics read_statistics(const JsonObject& object) {
   object.check_keys(
       {"runs", "least", "lower_quartile", "median", "upper_quartile", "greatest", "mean"});
   Statistics seconds;
-  seconds.runs = static_cast<int>(object.count("runs", most_count));
+  seconds.runs = static_cast<int>(object.count("runs", max_count));
   double before = 0;
   for (const auto& [key, value] :
        {std::pair("least", &seconds.least), std::pair("lower_quartile", &seconds.lower_quartile),
@@ -152,10 +152,10 @@ Statistics read_statistics(const JsonObject& object) {
 PatternFeatures read_features(const JsonObject& object) {
   object.check_keys({"rows", "columns", "entries", "mean_row", "deviation_of_rows", "longest_row",
                      "mean_distance"});
-  constexpr long long most_rows = std::numeric_limits<Index>::max();
+  constexpr long long max_rows = std::numeric_limits<Index>::max();
   PatternFeatures features;
-  features.rows = static_cast<Index>(object.count("rows", most_rows));
-  features.columns = static_cast<Index>(object.count("columns", most_rows));
+  features.rows = static_cast<Index>(object.count("rows", max_rows));
+  features.columns = static_cast<Index>(object.count("columns", max_rows));
   features.entries = object.count("entries");
   features.mean_row = object.number("mean_row");
   features.deviation_of_rows = object.number("deviation_of_rows");

@@ -12,7 +12,7 @@
 
 namespace heddle::profile_json {
 
-inline constexpr long long most_count = std::numeric_limits<int>::max();
+inline constexpr long long max_count = std::numeric_limits<int>::max();
 
 /// Names come from files, and need not be UTF-8.
 nlohmann::ordered_json text(const std::string& bytes);

@@ -89,7 +89,7 @@ struct TypedEntries {
 template <class S>
 struct DefinedEntries {
   const DefinedMatrix<S>& matrix;
-  using Components = std::array<S, EntryDefinition::most_components>;
+  using Components = std::array<S, EntryDefinition::max_components>;
 
   const EntryDefinition& definition() const { return *matrix.definition(); }
   bool has_adjoint() const { return definition().has_adjoint(); }

@@ -35,7 +35,7 @@ std::string why_not_persistent(const Plan& plan, const PlanSubject& subject,
 }
 
 /// An upper bound for any layout: every row as long as the longest.
-double most_slots(const Plan& plan, const PatternView& pattern) {
+double max_slots(const Plan& plan, const PatternView& pattern) {
   Index longest = 0;
   for (Index row = 0; row < pattern.rows; ++row) {
     longest = std::max(longest, pattern.length(row));
@@ -43,8 +43,8 @@ double most_slots(const Plan& plan, const PatternView& pattern) {
   if (plan.layout.lanes == 1 && plan.layout.threads_per_row == 1) {
     return static_cast<double>(pattern.entries());
   }
-  constexpr int most_threads = 64;  // per row: a slice has no more lanes
-  return (static_cast<double>(pattern.rows) + most_threads) * (longest + most_threads);
+  constexpr int max_threads = 64;  // per row: a slice has no more lanes
+  return (static_cast<double>(pattern.rows) + max_threads) * (longest + max_threads);
 }
 
 /// Bytes of an entry and its copy.
@@ -70,7 +70,7 @@ std::string why_too_large(const Plan& plan, const PlanSubject& subject, long lon
   constexpr int beside = sizeof(Index) + sizeof(Offset);  // column, and source of the entry
   const double a_slot = entry.own + entry.copy + beside;
   constexpr double of_rows = 64;  // bytes per row: lengths, slices and basis
-  const double most = most_slots(plan, subject.pattern) * a_slot + of_rows * subject.pattern.rows;
+  const double most = max_slots(plan, subject.pattern) * a_slot + of_rows * subject.pattern.rows;
   if (most <= static_cast<double>(memory)) return "";
   Plan without_order = plan;  // finding it would take longer than all the rest
   without_order.layout.order = RowOrder::natural;

@@ -57,8 +57,8 @@ Walked walk(const Plan& plan, const PatternView& pattern, int shares) {
 
 /// Mean distance of a row's columns from the row, from rows all over the matrix.
 double mean_distance(const PatternView& pattern) {
-  constexpr Index most_rows = 4096;
-  const Index step = std::max<Index>(1, pattern.rows / most_rows);
+  constexpr Index max_rows = 4096;
+  const Index step = std::max<Index>(1, pattern.rows / max_rows);
   const double slope = static_cast<double>(pattern.columns) / std::max<Index>(1, pattern.rows);
   double sum = 0;
   Offset entries = 0;

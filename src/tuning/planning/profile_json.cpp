@@ -20,7 +20,7 @@ using namespace profile_json;
 using profile_json::written;  // in addition to those below
 using json = nlohmann::ordered_json;
 
-constexpr int most_levels = 6;  // nesting of the format
+constexpr int max_levels = 6;  // nesting of the format
 
 // ---- writing ----
 
@@ -282,7 +282,7 @@ std::string Profile::to_json() const {
 
 Profile Profile::from_json(std::string_view json, const std::string& source) {
   try {
-    const nlohmann::json parsed = detail::parse_strict_json(json, most_levels);
+    const nlohmann::json parsed = detail::parse_strict_json(json, max_levels);
     return read_profile(JsonObject(parsed, ""));
   } catch (const OtherVersion& error) {
     throw OtherVersion(source + ": " + error.what());

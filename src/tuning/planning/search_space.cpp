@@ -14,7 +14,7 @@ namespace heddle {
 namespace {
 
 /// Minimum registers of a product's thread (Mueller-Roemer et al. 2020, section 5.4).
-constexpr int least_registers = 32;
+constexpr int min_registers = 32;
 /// The first architecture on which kernels of a graph can overlap.
 constexpr int overlapping_architecture = 90;
 
@@ -151,7 +151,7 @@ bool SearchSpace::runs(const Plan& plan) const {
   const long long resident = static_cast<long long>(threads) * std::max(1, blocks);
   return threads <= device_.threads_of_block && blocks <= device_.blocks_of_multiprocessor &&
          resident <= device_.threads_of_multiprocessor &&
-         (blocks == 0 || resident * least_registers <= device_.registers_of_multiprocessor);
+         (blocks == 0 || resident * min_registers <= device_.registers_of_multiprocessor);
 }
 
 /// Settings that are incompatible with the others give way.

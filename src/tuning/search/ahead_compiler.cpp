@@ -38,8 +38,8 @@ bool succeeds(const Work& work) {
 AheadCompiler::AheadCompiler(KernelsOf kernels_of, Compile compile, unsigned threads)
     : kernels_of_(std::move(kernels_of)),
       compile_(std::move(compile)),
-      most_threads_(threads != 0 ? threads
-                                 : static_cast<unsigned>(std::max(2, usable_cores()) - 1)) {}
+      max_threads_(threads != 0 ? threads
+                                : static_cast<unsigned>(std::max(2, usable_cores()) - 1)) {}
 
 AheadCompiler::~AheadCompiler() {
   {
@@ -75,9 +75,9 @@ void AheadCompiler::announce_later(const std::vector<Plan>& plans) {
 
 /// Starts as many as the system allows; with none, kernels are compiled where they are needed.
 void AheadCompiler::start_threads() {
-  if (threads_.size() >= most_threads_) return;
+  if (threads_.size() >= max_threads_) return;
   const Processors processors = processors_to_take();
-  while (threads_.size() < most_threads_ && succeeds([&] {
+  while (threads_.size() < max_threads_ && succeeds([&] {
            threads_.emplace_back([this, processors] {
              take_processors(processors);
              work();

@@ -49,7 +49,7 @@ class AheadCompiler {
 
   void start_threads();
   void work();
-  bool may_begin_later() const { return later_busy_ < std::max(1u, most_threads_ / 2); }
+  bool may_begin_later() const { return later_busy_ < std::max(1u, max_threads_ / 2); }
   bool has_work() const { return !soon_.empty() || (!later_.empty() && may_begin_later()); }
   /// The next kernel that no thread has begun; none where there is nothing to do. The lock is held
   /// on entry and on return.
@@ -57,7 +57,7 @@ class AheadCompiler {
 
   KernelsOf kernels_of_;
   Compile compile_;
-  unsigned most_threads_;
+  unsigned max_threads_;
   std::mutex mutex_;
   std::condition_variable changed_;
   Waiting soon_, later_;

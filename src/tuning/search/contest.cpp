@@ -37,7 +37,7 @@ Contest::Contest(Trials& trials, const SearchSpace& space, const TuneOptions& op
       space_(space),
       options_(options),
       expected_(expected),
-      effort_{options.least_runs, options.most_runs, options.confidence, options.tightness},
+      effort_{options.min_runs, options.max_runs, options.confidence, options.tightness},
       start_(trials.now()),
       told_(start_) {}
 
@@ -207,7 +207,7 @@ std::vector<const Contest::Entrant*> Contest::ranking() const {
   return measured;
 }
 
-SearchResult Contest::finish(std::size_t most_finalists, const Plan& natural,
+SearchResult Contest::finish(std::size_t max_finalists, const Plan& natural,
                              const std::optional<Plan>& favourite) {
   constexpr double near = 1.1;  // times the best score
   const double tie = 1 + std::min(options_.tightness, 0.01);
@@ -219,7 +219,7 @@ SearchResult Contest::finish(std::size_t most_finalists, const Plan& natural,
     std::vector<const Entrant*> finalists;
     for (const Entrant* entrant : ranking()) {
       const bool has_a_chance = entrant->score.low <= near * best_->trial.score;
-      if (finalists.size() < most_finalists && has_a_chance) finalists.push_back(entrant);
+      if (finalists.size() < max_finalists && has_a_chance) finalists.push_back(entrant);
     }
     const Entrant* favoured = favourite ? tried(*favourite) : nullptr;
     // The score of an unmeasured plan is infinite.

@@ -53,12 +53,12 @@ class Contest {
   /// All measured entrants, best first.
   std::vector<const Entrant*> ranking() const;
 
-  /// Measures the best `most_finalists` again, and the best of the natural layout, since the least
+  /// Measures the best `max_finalists` again, and the best of the natural layout, since the least
   /// of many noisy times is less than the plan takes; the best of these wins. Where no plan of that
   /// layout was measured, `natural` is, so that a search cut short can report a speed-up. A
   /// favourite wins unless the best is faster by the requested tightness, 1% at most. Takes up to a
   /// quarter more than the time limit; measures nothing if the observer ended it.
-  SearchResult finish(std::size_t most_finalists, const Plan& natural,
+  SearchResult finish(std::size_t max_finalists, const Plan& natural,
                       const std::optional<Plan>& favourite = {});
 
  private:

@@ -26,16 +26,16 @@ std::optional<int> doubled(const Axis& axis, std::size_t choice, bool up) {
 }  // namespace
 
 CoordinateSearch::CoordinateSearch(Contest& contest, Trials& trials, const SearchSpace& space,
-                                   const Effort& effort, double least_gain, int most_prepared)
+                                   const Effort& effort, double min_gain, int max_prepared)
     : contest_(contest),
       trials_(trials),
       space_(space),
       effort_(effort),
-      least_gain_(least_gain),
-      most_prepared_(most_prepared) {}
+      min_gain_(min_gain),
+      max_prepared_(max_prepared) {}
 
 bool CoordinateSearch::may_go_on() const {
-  return !contest_.is_over() && contest_.prepared() < most_prepared_;
+  return !contest_.is_over() && contest_.prepared() < max_prepared_;
 }
 
 CoordinateSearch::Found CoordinateSearch::attempt(const Plan& plan) {
@@ -71,7 +71,7 @@ void CoordinateSearch::announce_along(const std::vector<Found>& starts, std::siz
 
 CoordinateSearch::Found CoordinateSearch::better(Found a, Found b) const {
   if (a == nullptr) return b;
-  return b != nullptr && b->trial.score < (1 - least_gain_) * a->trial.score ? b : a;
+  return b != nullptr && b->trial.score < (1 - min_gain_) * a->trial.score ? b : a;
 }
 
 std::optional<std::size_t> CoordinateSearch::axis_of(const std::string& key) const {
@@ -264,7 +264,7 @@ CoordinateSearch::Found CoordinateSearch::descend(Found from,
   const std::optional<std::size_t> threads = axis_of("block-size"), blocks = axis_of("blocks");
   const std::optional<std::size_t> T = axis_of("threads-per-row");
   for (double before = std::numeric_limits<double>::infinity();
-       may_go_on() && from->trial.score < (1 - least_gain_) * before;) {
+       may_go_on() && from->trial.score < (1 - min_gain_) * before;) {
     before = from->trial.score;
     for (std::size_t i = 0; i < axes.size(); ++i) {
       const std::size_t axis = axes[i];

@@ -14,10 +14,10 @@ class CoordinateSearch {
  public:
   using Found = const Contest::Entrant*;
 
-  /// Prepares no further plan once the contest has prepared `most_prepared`. A plan is better than
-  /// another from a relative `least_gain` on: smaller differences lead nowhere.
+  /// Prepares no further plan once the contest has prepared `max_prepared`. A plan is better than
+  /// another from a relative `min_gain` on: smaller differences lead nowhere.
   CoordinateSearch(Contest& contest, Trials& trials, const SearchSpace& space, const Effort& effort,
-                   double least_gain, int most_prepared);
+                   double min_gain, int max_prepared);
 
   /// Null where the plan could not be measured, or the search has to end.
   Found attempt(const Plan& plan);
@@ -67,8 +67,8 @@ class CoordinateSearch {
   Trials& trials_;
   const SearchSpace& space_;
   Effort effort_;
-  double least_gain_;
-  int most_prepared_;
+  double min_gain_;
+  int max_prepared_;
   std::vector<Plan> later_;  // announced after those asked for first
 };
 

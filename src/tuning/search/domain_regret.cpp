@@ -42,8 +42,8 @@ double total_of(const DomainScores& logs, const Matrices& matrices, std::size_t 
 }
 
 /// The least-regret plan among those that these matrices proposed, of one kind or of any.
-std::optional<std::size_t> least_regret(const DomainScores& logs, const Matrices& matrices,
-                                        std::optional<int> kind) {
+std::optional<std::size_t> min_regret(const DomainScores& logs, const Matrices& matrices,
+                                      std::optional<int> kind) {
   std::optional<std::size_t> best;
   double least = infinity;
   for (std::size_t plan = 0; plan < logs.kind.size(); ++plan) {
@@ -69,7 +69,7 @@ double log_under(const DomainScores& logs, std::size_t matrix, std::optional<std
 std::vector<double> logs_left_out(const DomainScores& logs, const Matrices& matrices, int kind) {
   std::vector<double> left_out;
   for (const std::size_t out : matrices) {
-    left_out.push_back(log_under(logs, out, least_regret(logs, without(matrices, out), kind)));
+    left_out.push_back(log_under(logs, out, min_regret(logs, without(matrices, out), kind)));
   }
   return left_out;
 }
@@ -94,10 +94,10 @@ bool is_clearly_less(const std::vector<double>& logs, const std::vector<double>&
 }
 
 std::optional<std::size_t> best_for(const DomainScores& logs, const Matrices& matrices) {
-  if (matrices.size() < 2) return least_regret(logs, matrices, {});
+  if (matrices.size() < 2) return min_regret(logs, matrices, {});
   std::map<int, std::vector<double>> left_out;
   for (const int kind : logs.kind) {
-    const bool is_new = !left_out.contains(kind) && least_regret(logs, matrices, kind);
+    const bool is_new = !left_out.contains(kind) && min_regret(logs, matrices, kind);
     if (is_new) left_out[kind] = logs_left_out(logs, matrices, kind);
   }
   if (left_out.empty()) return {};
@@ -107,7 +107,7 @@ std::optional<std::size_t> best_for(const DomainScores& logs, const Matrices& ma
   const auto kind = std::find_if(left_out.begin(), left_out.end(), [&](const auto& of_kind) {
     return !is_clearly_less(best->second, of_kind.second);
   });
-  return least_regret(logs, matrices, kind->first);
+  return min_regret(logs, matrices, kind->first);
 }
 
 }  // namespace
@@ -122,9 +122,9 @@ std::optional<DomainBest> best_of_domain(const DomainScores& known) {
 }
 
 std::vector<double> losses_left_out(const DomainScores& known) {
-  constexpr std::size_t least_matrices = 3;
+  constexpr std::size_t min_matrices = 3;
   std::vector<double> losses;
-  if (known.scores.size() < least_matrices) return losses;
+  if (known.scores.size() < min_matrices) return losses;
   const DomainScores logs = with_logs(known);
   const Matrices matrices = all_of(logs);
   for (const std::size_t out : matrices) {

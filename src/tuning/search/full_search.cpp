@@ -23,7 +23,7 @@ SearchResult full_search(Trials& trials, const SearchSpace& space, const Plan& r
   references.insert(references.end(), plans.begin(), plans.end());
   if (!contest.begin(references)) return contest.finish(finalists, natural_layout(reference));
 
-  const Effort effort{options.least_runs, options.most_runs, options.confidence, options.tightness};
+  const Effort effort{options.min_runs, options.max_runs, options.confidence, options.tightness};
   const auto announce = [&](std::size_t from) {
     if (from >= plans.size()) return;
     const std::size_t to = std::min(plans.size(), from + batch);

@@ -90,11 +90,11 @@ class Replay {
     const OnGpu here(device_.stream());
     work(device_.stream());  // setup of the first run is not recorded
     device_.synchronize();
-    constexpr int trial_runs = 5, most_runs = 200;
+    constexpr int trial_runs = 5, max_runs = 200;
     constexpr double worth_timing = 1e-3;
     record(work, trial_runs);
     const double seconds = this->seconds();
-    record(work, std::clamp(static_cast<int>(worth_timing / seconds), 1, most_runs));
+    record(work, std::clamp(static_cast<int>(worth_timing / seconds), 1, max_runs));
     launch();
   }
 

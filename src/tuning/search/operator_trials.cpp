@@ -198,8 +198,8 @@ AnyOperator OperatorTrials::operator_under(const Plan& plan) {
   if (use.peak() > device_.available_memory()) built_.clear();
   check_memory(use, device_.available_memory(), matrix_.pattern(), entry_bytes(matrix_, plan),
                device_);
-  constexpr std::size_t most_built = 2;
-  while (built_.size() >= most_built) built_.pop_back();
+  constexpr std::size_t max_built = 2;
+  while (built_.size() >= max_built) built_.pop_back();
   built_.emplace_front(matrix_, plan, device_);
   return built_.front();
 }
@@ -208,14 +208,13 @@ void OperatorTrials::check_result(const Plan& plan, const AnyField& result,
                                   const std::vector<double>& reference, Objective of) const {
   // Solvers divide sums by one another, which costs a few digits.
   const bool is_product = of.is_product();
-  const double most_in_double = is_product ? 1e-12 : 1e-9,
-               most_in_single = is_product ? 1e-5 : 1e-3;
+  const double max_in_double = is_product ? 1e-12 : 1e-9, max_in_single = is_product ? 1e-5 : 1e-3;
   // Runs on 16 bits restart early: this only checks that their iterates are not zeros.
-  const double most_in_words = is_product ? 2e-2 : 0.9;
+  const double max_in_words = is_product ? 2e-2 : 0.9;
   const bool in_floats = matrix_.precision() == Precision::single_precision ||
                          plan.layout.stored == StoredScalar::single;
   const double difference = relative_difference(result, reference);
-  const double most = in_words(plan) ? most_in_words : in_floats ? most_in_single : most_in_double;
+  const double most = in_words(plan) ? max_in_words : in_floats ? max_in_single : max_in_double;
   if (difference <= most) return;
   char text[100];
   std::snprintf(text, sizeof text, "its %s is off by %.1e of the reference's norm",

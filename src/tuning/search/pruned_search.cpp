@@ -16,35 +16,35 @@ using Found = CoordinateSearch::Found;
 
 /// Plans of the papers' space that may be prepared: with the building of layouts, about a twentieth
 /// of the time that the whole space takes. A few in spaces that are small themselves.
-int most_prepared_of(const SearchSpace& space) {
+int max_prepared_of(const SearchSpace& space) {
   constexpr std::size_t one_in = 33, few = 32;
   const SearchSpace papers = SearchSpace::papers(space.subject(), space.device());
   return static_cast<int>(std::max(few, papers.plans().size() / one_in));
 }
 /// The search ends when plans promise less than this.
-constexpr double least_gain_left = 0.03;
+constexpr double min_gain_left = 0.03;
 /// Number of layouts from which the search may begin again.
 constexpr std::size_t last_resorts = 6;
 
-/// The part of `most_prepared` for schedules of the natural layout.
-int for_natural_of(int most_prepared) { return most_prepared / 7; }
+/// The part of `max_prepared` for schedules of the natural layout.
+int for_natural_of(int max_prepared) { return max_prepared / 7; }
 
 class PrunedSearch {
  public:
   PrunedSearch(Contest& contest, Trials& trials, const SearchSpace& space,
-               const TuneOptions& options, int most_prepared)
+               const TuneOptions& options, int max_prepared)
       : contest_(contest),
         space_(space),
         // Precise enough to sort candidates by time; the finalists run again.
-        screening_{std::min(3, options.least_runs), std::min(9, options.most_runs),
-                   options.confidence, 3 * options.tightness},
-        glance_{std::min(3, options.least_runs), std::min(3, options.most_runs), options.confidence,
+        screening_{std::min(3, options.min_runs), std::min(9, options.max_runs), options.confidence,
+                   3 * options.tightness},
+        glance_{std::min(3, options.min_runs), std::min(3, options.max_runs), options.confidence,
                 3 * options.tightness},
         layouts_(contest, trials, space, glance_, options.tightness,
-                 most_prepared - for_natural_of(most_prepared)),
+                 max_prepared - for_natural_of(max_prepared)),
         search_(contest, trials, space, screening_, options.tightness,
-                most_prepared - for_natural_of(most_prepared)),
-        last_(contest, trials, space, screening_, options.tightness, most_prepared) {}
+                max_prepared - for_natural_of(max_prepared)),
+        last_(contest, trials, space, screening_, options.tightness, max_prepared) {}
 
   void run(const std::vector<Plan>& starts) {
     search_.announce(starts);
@@ -72,7 +72,7 @@ class PrunedSearch {
     });
     search_.descend(contest_.best(), axes);
     // Changes with most effect elsewhere came first: the rest is predicted to gain no more.
-    const bool ends = last_.may_go_on() && contest_.gain() < least_gain_left;
+    const bool ends = last_.may_go_on() && contest_.gain() < min_gain_left;
     if (ends) gain_left_ = contest_.gain();
     // If the natural layout is the best, its schedules have been examined already.
     const Plan best = contest_.best()->trial.plan;
@@ -102,7 +102,7 @@ class PrunedSearch {
   /// Measures again what a glance found better.
   void look_closer(const std::vector<Found>& found) {
     for (const Found candidate : found) {
-      if (search_.may_go_on() && candidate->trial.seconds.runs < screening_.most_runs) {
+      if (search_.may_go_on() && candidate->trial.seconds.runs < screening_.max_runs) {
         contest_.repeat(*candidate, screening_);
       }
     }
@@ -150,8 +150,8 @@ class PrunedSearch {
 SearchResult pruned_search(Trials& trials, const SearchSpace& space,
                            const std::vector<Plan>& starts, const TuneOptions& options) {
   constexpr std::size_t finalists = 3;
-  const int most_prepared = most_prepared_of(space);
-  Contest contest(trials, space, options, most_prepared + static_cast<int>(finalists) + 2);
+  const int max_prepared = max_prepared_of(space);
+  Contest contest(trials, space, options, max_prepared + static_cast<int>(finalists) + 2);
   std::vector<Plan> references = starts;
   const Plan natural = natural_layout(starts.empty() ? space.base() : starts.front());
   references.push_back(natural);
@@ -164,7 +164,7 @@ SearchResult pruned_search(Trials& trials, const SearchSpace& space,
   }
   std::optional<double> gain_left;
   if (contest.begin(references)) {
-    PrunedSearch search(contest, trials, space, options, most_prepared);
+    PrunedSearch search(contest, trials, space, options, max_prepared);
     search.run(starts);
     gain_left = search.gain_left();
     if (gain_left && options.on_early_end) options.on_early_end(*gain_left);

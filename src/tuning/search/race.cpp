@@ -21,10 +21,10 @@ Measurement measurement_of(std::span<const double> seconds, const Effort& effort
 Race::Race(std::unique_ptr<PreparedPlan> reference, const Effort& effort,
            std::function<bool()> goes_on)
     : reference_(std::move(reference)), goes_on_(std::move(goes_on)) {
-  for (int run = 1; run <= effort.most_runs && goes_on_(); ++run) {
+  for (int run = 1; run <= effort.max_runs && goes_on_(); ++run) {
     turns_.push_back(reference_->run());
     measured_ = measurement_of(turns_, effort);
-    if (run >= effort.least_runs && is_known(measured_->median, measured_->seconds, effort)) {
+    if (run >= effort.min_runs && is_known(measured_->median, measured_->seconds, effort)) {
       break;
     }
   }
@@ -60,9 +60,9 @@ std::optional<Measurement> Race::run(PreparedPlan& candidate, const Effort& effo
     const Measurement so_far = measurement_of(corrected, effort);
     const bool is_far_slower = run >= few_runs && so_far.seconds.least > far_slower * rival;
     const bool is_slower =
-        run >= effort.least_runs && so_far.median.low > (1 + effort.tightness) * rival;
-    if (run >= effort.most_runs || is_far_slower || is_slower ||
-        (run >= effort.least_runs && is_known(so_far.median, so_far.seconds, effort))) {
+        run >= effort.min_runs && so_far.median.low > (1 + effort.tightness) * rival;
+    if (run >= effort.max_runs || is_far_slower || is_slower ||
+        (run >= effort.min_runs && is_known(so_far.median, so_far.seconds, effort))) {
       return so_far;
     }
   }

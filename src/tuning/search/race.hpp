@@ -16,8 +16,8 @@ namespace heddle {
 
 /// Required precision of a median.
 struct Effort {
-  int least_runs = 5;
-  int most_runs = 101;
+  int min_runs = 5;
+  int max_runs = 101;
   double confidence = 0.95;
   double tightness = 0.01;  // relative half width of the interval of a known median
 };

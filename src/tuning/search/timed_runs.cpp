@@ -11,9 +11,9 @@
 namespace heddle {
 
 int runs_worth_timing(double seconds) {
-  constexpr double worth_timing = 200e-6, most_runs = 10000;
+  constexpr double worth_timing = 200e-6, max_runs = 10000;
   return static_cast<int>(
-      std::clamp(std::ceil(worth_timing / std::max(seconds, 1e-9)), 1.0, most_runs));
+      std::clamp(std::ceil(worth_timing / std::max(seconds, 1e-9)), 1.0, max_runs));
 }
 
 std::unique_ptr<PreparedPlan> timed_runs(std::function<void(const Stream&)> run, long long bytes,

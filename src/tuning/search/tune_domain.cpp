@@ -11,7 +11,7 @@ namespace {
 /// Plans this near to a matrix's best may become the domain's: the best ones, and the best of each
 /// other layout, since schedules of one layout are many and similar.
 constexpr double near_best = 1.05;
-constexpr std::size_t most_near_best = 8, best_ones = 3;
+constexpr std::size_t max_near_best = 8, best_ones = 3;
 
 std::vector<Plan> near_best_of(std::vector<Trial> trials, const SearchResult& found) {
   std::erase_if(trials, [](const Trial& trial) {
@@ -22,7 +22,7 @@ std::vector<Plan> near_best_of(std::vector<Trial> trials, const SearchResult& fo
   std::vector<Plan> taken;
   if (found.best) taken.push_back(found.best->plan);
   for (const Trial& trial : trials) {
-    if (trial.score > near_best * trials.front().score || taken.size() == most_near_best) break;
+    if (trial.score > near_best * trials.front().score || taken.size() == max_near_best) break;
     const bool is_known_layout = std::any_of(taken.begin(), taken.end(), [&](const Plan& plan) {
       return plan.layout == trial.plan.layout;
     });

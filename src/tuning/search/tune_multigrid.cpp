@@ -118,7 +118,7 @@ class MultigridSearch {
   static constexpr double strengths[] = {0, 0.02, 0.25, 0.5};
   static constexpr int number_of_settings = 15;
 
-  int runs() const { return std::clamp(options_.most_runs, 1, 5); }
+  int runs() const { return std::clamp(options_.max_runs, 1, 5); }
 
   bool goes_on() {
     TuneProgress progress;

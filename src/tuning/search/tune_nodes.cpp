@@ -24,10 +24,10 @@ namespace heddle {
 
 namespace {
 
-constexpr int least_node = 4, greatest_node = 256, number_of_sizes = 7;
+constexpr int min_node = 4, greatest_node = 256, number_of_sizes = 7;
 
 /// Bounds of a launch's numbers in a search, and the approximate count of launches tried.
-constexpr int most_warps = 8, least_piece = 256, greatest_piece = 16384, number_of_launches = 8;
+constexpr int max_warps = 8, min_piece = 256, greatest_piece = 16384, number_of_launches = 8;
 
 /// A x and, where entries have an adjoint, A* x.
 struct TreeInTrial {
@@ -88,7 +88,7 @@ class NodeSearch {
       : matrix_(matrix),
         device_(device),
         options_(options),
-        effort_{options.least_runs, options.most_runs, options.confidence, options.tightness},
+        effort_{options.min_runs, options.max_runs, options.confidence, options.tightness},
         began_(Clock::now()) {}
 
   /// Returns the trials, smallest nodes first.
@@ -165,7 +165,7 @@ class NodeSearch {
   /// Continues until every product takes half as long again as the fastest.
   template <class Next>
   void try_from(int node, const Next& next) {
-    for (; node >= least_node && node <= greatest_node && goes_on(); node = next(node)) {
+    for (; node >= min_node && node <= greatest_node && goes_on(); node = next(node)) {
       if (!try_nodes(node)) return;
     }
   }
@@ -232,8 +232,8 @@ class NodeSearch {
   /// to half or twice as many, and continues while that gains.
   void try_launches(TreeUse use) {
     const int longest = device::longest_run(matrix_.entry_bytes());
-    try_numbers(use, &TreeLaunch::warps, 1, most_warps);
-    try_numbers(use, &TreeLaunch::piece, least_piece, greatest_piece);
+    try_numbers(use, &TreeLaunch::warps, 1, max_warps);
+    try_numbers(use, &TreeLaunch::piece, min_piece, greatest_piece);
     try_numbers(use, &TreeLaunch::run, 1, longest);
   }
   void try_numbers(TreeUse use, int TreeLaunch::* number, int least, int most) {

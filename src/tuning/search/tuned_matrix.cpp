@@ -41,7 +41,7 @@ void check_tuning(const NamedMatrix& matrix, const TuneOptions& options) {
     refuse("the confidence lies between 0 and 1");
   }
   if (!(options.tightness > 0)) refuse("the tightness is a positive number");
-  if (options.least_runs < 1 || options.most_runs < options.least_runs) {
+  if (options.min_runs < 1 || options.max_runs < options.min_runs) {
     refuse("a plan runs at least once, and no fewer times at most than at least");
   }
   if (!(options.seconds_limit >= 0)) refuse("the limit of seconds is 0 or more");
@@ -116,7 +116,7 @@ std::vector<Trial> TunedMatrix::measure(const std::vector<Plan>& plans) {
       return options_.observer(progress);
     };
   }
-  const Effort effort{options.least_runs, options.most_runs, options.confidence, options.tightness};
+  const Effort effort{options.min_runs, options.max_runs, options.confidence, options.tightness};
   trials().announce(plans);
   Contest contest(trials(), bare, options, static_cast<int>(plans.size()));
   std::vector<Trial> measured;

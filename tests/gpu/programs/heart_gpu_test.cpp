@@ -45,7 +45,7 @@ void expect_steps_of_a_cpu(const json& of, long long steps, const char* plan,
   EXPECT_LE(difference(there.system.potential_of_vertices(), V), 1e-5);
   EXPECT_LE(difference(there.system.activation_of_vertices(), here.system.activation_of_vertices()),
             1e-5);
-  const long long last = (steps - 1) % HeartSystem::most_steps;
+  const long long last = (steps - 1) % HeartSystem::max_steps;
   EXPECT_LE(difference(there.system.traces_after(last), here.system.traces_after(last)), 1e-5);
   EXPECT_EQ(there.system.record().solves, steps);
   const auto iterations = static_cast<double>(here.system.record().iterations);
@@ -84,7 +84,7 @@ TEST_P(HeartOnGpu, GoOnFromAStateWithTheSameBits) {
     const Tissue tissue(of);
     Simulation whole(tissue, GetParam(), device), first(tissue, GetParam(), device),
         second(tissue, GetParam(), device);
-    expect_to_go_on_from_a_state(whole, first, second, 77, HeartSystem::most_steps + 22);
+    expect_to_go_on_from_a_state(whole, first, second, 77, HeartSystem::max_steps + 22);
   }
 }
 

@@ -34,7 +34,7 @@ struct ElementMesh {
   Index corner(Offset e, int a) const {
     return node[static_cast<std::size_t>(first[static_cast<std::size_t>(e)] + a)];
   }
-  int most_corners() const {
+  int max_corners() const {
     int most = 0;
     for (Offset e = 0; e < elements(); ++e) most = std::max(most, corners(e));
     return most;
@@ -92,7 +92,7 @@ inline std::vector<ElementMesh> element_meshes(Generator& generator) {
 /// NaN.
 template <class S>
 std::vector<S> element_entries(const ElementMesh& mesh, int K, ElementOrder order) {
-  const int most = mesh.most_corners();
+  const int most = mesh.max_corners();
   const auto size = static_cast<std::size_t>(mesh.elements() * most * most * K);
   const bool planes = order == ElementOrder::planes;
   std::vector<S> values(planes ? size : 0, std::numeric_limits<S>::quiet_NaN());
@@ -133,7 +133,7 @@ std::vector<S> element_entries_by_row(const ElementMesh& mesh, int K,
 }
 template <class S>
 std::vector<S> element_vectors(const ElementMesh& mesh, int K, ElementOrder order) {
-  const auto size = static_cast<std::size_t>(mesh.elements() * mesh.most_corners() * K);
+  const auto size = static_cast<std::size_t>(mesh.elements() * mesh.max_corners() * K);
   const bool planes = order == ElementOrder::planes;
   std::vector<S> values(planes ? size : 0, std::numeric_limits<S>::quiet_NaN());
   for (Offset e = 0; e < mesh.elements(); ++e) {

@@ -13,11 +13,11 @@ namespace heddle::test {
 
 class Landscape {
  public:
-  /// `least_seconds` is about the time of the best plan. `interaction` scales how strongly the
+  /// `min_seconds` is about the time of the best plan. `interaction` scales how strongly the
   /// effect of one key depends on another.
-  Landscape(std::uint64_t seed, const DeviceProperties& device, double least_seconds,
+  Landscape(std::uint64_t seed, const DeviceProperties& device, double min_seconds,
             double interaction = 1)
-      : seed_(seed), device_(device), least_(least_seconds), interaction_(interaction) {}
+      : seed_(seed), device_(device), min_(min_seconds), interaction_(interaction) {}
 
   double operator()(const Plan& plan) const {
     const int outer = plan.layout.lanes, inner = static_cast<int>(plan.layout.inner);
@@ -40,7 +40,7 @@ class Landscape {
       cost += valley("chunk", std::log2(plan.schedule.chunk), 0, 6, 0.01);
     }
     cost += device_.gpu ? on_gpu(plan) : on_cpu(plan);
-    return least_ * std::exp(cost);
+    return min_ * std::exp(cost);
   }
 
  private:
@@ -102,7 +102,7 @@ class Landscape {
 
   std::uint64_t seed_;
   DeviceProperties device_;
-  double least_, interaction_;
+  double min_, interaction_;
 };
 
 /// Devices of some kinds, with properties as they report them.

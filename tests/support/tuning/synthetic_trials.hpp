@@ -36,7 +36,7 @@ class SyntheticTrials final : public Trials {
   std::map<std::string, int> prepared;  // how often, by plan text
   std::vector<Plan> order;              // in order of preparation
   std::vector<std::vector<Plan>> announced;
-  int held = 0, most_held = 0;
+  int held = 0, max_held = 0;
   long long runs = 0;
 
   double exact(const Plan& plan) const { return seconds_(plan); }
@@ -58,7 +58,7 @@ class SyntheticTrials final : public Trials {
   class Prepared final : public PreparedPlan {
    public:
     Prepared(SyntheticTrials& trials, double seconds) : trials_(trials), seconds_(seconds) {
-      trials_.most_held = std::max(trials_.most_held, ++trials_.held);
+      trials_.max_held = std::max(trials_.max_held, ++trials_.held);
     }
     ~Prepared() override { --trials_.held; }
     double run() override { return trials_.run(seconds_); }

@@ -207,7 +207,7 @@ __attribute__((target("avx2,fma"), flatten)) void add_blocks_avx2(const Tree& tr
 /// The most groups of rows of y that a thread sums at once: one, or in A* x and A^T x a strip whose
 /// sums stay in a core's second-level cache.
 template <class Sum, TreeForm form>
-inline constexpr Index most_groups =
+inline constexpr Index max_groups =
     form == TreeForm::direct ? 1
                              : static_cast<Index>(std::bit_floor(std::max<std::size_t>(
                                    1, (128 << 10) / (rows_of_group * sizeof(Sum)))));
@@ -217,13 +217,13 @@ inline constexpr Index most_groups =
 /// each leaf along a block column is a jump in memory; along a block row a strip has many leaves
 /// that lie together.
 inline Index groups_by_rows(const Tree& tree, Index most, int team) {
-  constexpr Offset least_together = 16;
+  constexpr Offset min_together = 16;
   const Offset leaves = tree.memory.leaves.nodes();
   if (tree.entries > few_entries * leaves) return 0;
   const Index groups = groups_of(tree.columns);
   const Index strip = team == 1 ? most : std::clamp<Index>(groups / (4 * team), 1, most);
   const Offset strips = (groups + strip - 1) / strip;
-  return leaves >= least_together * strips * tree.leaf.blocks_of(tree.rows) ? strip : 0;
+  return leaves >= min_together * strips * tree.leaf.blocks_of(tree.rows) ? strip : 0;
 }
 
 /// The tree's matrix in this form times x, an AoS field; y takes the result of each row. Its
@@ -236,7 +236,7 @@ void tree_product(const ScheduledTree& matrix, const S* x, const RowStore<S>& y,
   const Tree& tree = matrix.tree();
   const Index rows = turned ? tree.columns : tree.rows;
   const int team = team_size(stream, tree.entries + rows);
-  const Index groups_at_once = turned ? groups_by_rows(tree, most_groups<Sum, form>, team) : 0;
+  const Index groups_at_once = turned ? groups_by_rows(tree, max_groups<Sum, form>, team) : 0;
   const bool by_rows = groups_at_once > 0;
   const LeafSchedule& schedule = matrix.schedule(turned && !by_rows);
   const auto add =
@@ -245,7 +245,7 @@ void tree_product(const ScheduledTree& matrix, const S* x, const RowStore<S>& y,
   const Index blocks_of_group = rows_of_group >> tree.leaf.log2_size;
   const auto blocks = static_cast<Index>(tree.leaf.blocks_of(rows));
   parallel_for(team, (groups + step - 1) / step, 1, [&](Index strip) {
-    Sum sums[most_groups<Sum, form> * rows_of_group];
+    Sum sums[max_groups<Sum, form> * rows_of_group];
     const Index first_group = strip * step, last_group = std::min(groups, first_group + step);
     std::fill_n(sums, (last_group - first_group) * rows_of_group, zero_vector<Sum>());
     add(tree, schedule, by_rows, x, first_group * blocks_of_group,

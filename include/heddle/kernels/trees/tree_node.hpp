@@ -23,8 +23,8 @@ struct LocalPlace {
 /// in its pool in bits 4 to 47, the pool's number in bits 48 to 63.
 struct NodeReference {
   static constexpr Offset alignment = 16;
-  static constexpr Offset most_bytes = Offset(1) << 48;
-  static constexpr int most_pools = 1 << 16;
+  static constexpr Offset max_bytes = Offset(1) << 48;
+  static constexpr int max_pools = 1 << 16;
 
   unsigned long long bits = 0;
 

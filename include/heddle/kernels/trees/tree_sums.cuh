@@ -144,7 +144,7 @@ __device__ __forceinline__ void add_to_rows(R (&part)[run], int (&to)[run], Warp
     }
   } else {
     // Finding the lanes of one row and adding one after the other is faster through shared memory.
-    constexpr unsigned most_rounds = 4;
+    constexpr unsigned max_rounds = 4;
     unsigned mask[run], rounds = 0;
 #pragma unroll
     for (int g = 0; g < run; ++g) {
@@ -155,7 +155,7 @@ __device__ __forceinline__ void add_to_rows(R (&part)[run], int (&to)[run], Warp
     for (int g = 0; g < run; ++g) {
       mask[g] = to[g] >= 0 ? own.lanes[g * OfTree<Plan>::size + to[g]] : 0;
       const unsigned rank = __popc(mask[g] & below);
-      rounds |= (to[g] >= 0 ? 1u << min(rank, most_rounds) : 0u) << (8 * g);
+      rounds |= (to[g] >= 0 ? 1u << min(rank, max_rounds) : 0u) << (8 * g);
     }
     __syncwarp();
     rounds = any_bits(rounds);
@@ -164,7 +164,7 @@ __device__ __forceinline__ void add_to_rows(R (&part)[run], int (&to)[run], Warp
       if (to[g] >= 0) own.lanes[g * OfTree<Plan>::size + to[g]] = 0;
       const unsigned rank = __popc(mask[g] & below);
       const unsigned ranks = rounds >> (8 * g) & 255;
-      if (ranks >> most_rounds != 0) {
+      if (ranks >> max_rounds != 0) {
         add_by_tree<Plan>(part[g], to[g], mask[g], rank, own.sums);
         continue;
       }

@@ -10,14 +10,14 @@
 namespace heddle::detail {
 
 /// The name of a copy in `Report::stored`.
-inline std::string_view told_copy(StoredScalar kept) {
+inline std::string_view text_of_copy(StoredScalar kept) {
   return kept == StoredScalar::own ? "own" : kept == StoredScalar::single ? "float" : name(kept);
 }
 
 /// The detail for a solve that left its copy, or its fields in floats, if the status alone does not
 /// say so.
-inline std::string_view told_end_of_copy(StoredScalar kept, StoredScalar at_the_end,
-                                         bool fields_in_floats) {
+inline std::string_view text_of_end_of_copy(StoredScalar kept, StoredScalar at_the_end,
+                                            bool fields_in_floats) {
   if (fields_in_floats && at_the_end == StoredScalar::own) {
     return "floats came no further, the last iterations ran in double";
   }
@@ -30,7 +30,7 @@ inline std::string_view told_end_of_copy(StoredScalar kept, StoredScalar at_the_
 }
 
 /// The detail if an exact copy holds older values than the matrix.
-inline std::string_view told_refusal(StoredScalar kept) {
+inline std::string_view text_of_refused_copy(StoredScalar kept) {
   return kept == StoredScalar::unit
              ? "iteration-precision=unit refuses the newest values, iterations read the matrix"
              : "iteration-precision=dictionary refuses the newest values, iterations read the "
@@ -43,7 +43,7 @@ void tell(const SolveState<T>& state, Index rows, Report& report) {
   DeviceReport found;
   decisions::report(state, rows, found);
   report.status = found.status;
-  report.stored = told_copy(found.stored);
+  report.stored = text_of_copy(found.stored);
   report.restarts = found.restarts;
   report.returned = found.returned;
   report.iterations = found.iterations;
@@ -55,19 +55,20 @@ void tell(const SolveState<T>& state, Index rows, Report& report) {
 }
 
 /// Words for an x that grows while its residual does not shrink.
-inline constexpr std::string_view told_growth_in_vain =
+inline constexpr std::string_view text_of_growth_in_vain =
     "x grows and its residual does not shrink: the system is probably singular or inconsistent; "
     "give a null space, or use lsmr";
 
 // Words that all solves share.
-inline constexpr std::string_view told_refusal_of_b = "the right-hand side is not finite";
-inline constexpr std::string_view told_refusal_of_guess =
+inline constexpr std::string_view text_of_refused_b = "the right-hand side is not finite";
+inline constexpr std::string_view text_of_refused_guess =
     "the residual of the guess is not finite, or too large";
-inline constexpr std::string_view told_overflow = "the iteration overflowed";
-inline constexpr std::string_view told_accuracy_limit = "x is as good as its precision lets it be";
-inline constexpr std::string_view told_stagnation =
+inline constexpr std::string_view text_of_overflow = "the iteration overflowed";
+inline constexpr std::string_view text_of_accuracy_limit =
+    "x is as good as its precision lets it be";
+inline constexpr std::string_view text_of_stagnation =
     "the true residual does not follow the recurrence";
-inline constexpr std::string_view told_loss_in_scale =
+inline constexpr std::string_view text_of_loss_in_scale =
     "the solution is too large or too small for these numbers";
 
 /// The end of a solve, as far as its details depend on it.
@@ -80,11 +81,11 @@ struct EndOfSolve {
   bool is_positive_pq = false;  // p* A p of the last direction
 };
 
-inline std::string_view told_end_of_recurrence(const EndOfSolve& seen) {
-  if (seen.grew_in_vain) return told_growth_in_vain;
+inline std::string_view text_of_end_of_recurrence(const EndOfSolve& seen) {
+  if (seen.grew_in_vain) return text_of_growth_in_vain;
   switch (seen.end_of_run) {
     case device::loop_reached:
-      return told_stagnation;
+      return text_of_stagnation;
     case device::loop_grew:
       return seen.info.grew;
     case device::loop_lost:
@@ -104,7 +105,7 @@ inline std::string_view told_end_of_recurrence(const EndOfSolve& seen) {
 }
 
 /// The detail of a report; empty if the status alone says it.
-inline std::string_view told_detail(Status status, const EndOfSolve& seen) {
+inline std::string_view text_of_end(Status status, const EndOfSolve& seen) {
   switch (status) {
     case Status::not_hermitian:
       return seen.is_complex_symmetric
@@ -113,12 +114,12 @@ inline std::string_view told_detail(Status status, const EndOfSolve& seen) {
     case Status::not_symmetric:
       return seen.info.not_hermitian;
     case Status::accuracy_limit:
-      return told_accuracy_limit;
+      return text_of_accuracy_limit;
     case Status::out_of_range:
-      return told_loss_in_scale;
+      return text_of_loss_in_scale;
     case Status::not_finite:
-      if (seen.end_of_run == device::loop_runs) return told_refusal_of_guess;
-      return seen.end_of_run == device::loop_not_finite ? told_overflow
+      if (seen.end_of_run == device::loop_runs) return text_of_refused_guess;
+      return seen.end_of_run == device::loop_not_finite ? text_of_overflow
                                                         : "the residual is not finite";
     case Status::indefinite:
       if (seen.info.takes_interval) {
@@ -129,11 +130,11 @@ inline std::string_view told_detail(Status status, const EndOfSolve& seen) {
                  ? "r* M^-1 r is negative: the preconditioner is not positive definite"
                  : "p* A p is negative: the matrix is not positive definite";
     case Status::iteration_limit:
-      if (seen.grew_in_vain) return told_growth_in_vain;
+      if (seen.grew_in_vain) return text_of_growth_in_vain;
       return seen.info.takes_interval && seen.is_worse ? seen.info.grew : "";
     case Status::stagnated:
     case Status::breakdown:
-      return told_end_of_recurrence(seen);
+      return text_of_end_of_recurrence(seen);
     default:
       return "";
   }
